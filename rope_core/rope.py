@@ -1,0 +1,77 @@
+"""The geometry of rotary position embedding: a width, a base and a trained length."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from rope_core.errors import finite, reject, whole
+
+MAX_DIM = 65_536
+MAX_LEN = 2**31 - 1
+
+Array = npt.NDArray[np.float64]
+
+
+def frozen(values: npt.ArrayLike) -> Array:
+    """Return a read-only float64 copy of ``values``."""
+    array = np.array(values, dtype=np.float64)
+    array.flags.writeable = False
+    return array
+
+
+@dataclass(frozen=True)
+class Rope:
+    """Rotary position embedding before any context extension.
+
+    Args:
+        dim: rotary width d, even, 2..65536; pair i turns in the plane of its two dimensions.
+        base: the number whose powers are the wavelengths, > 1 (``rope_theta`` in configs).
+        train_len: trained context in tokens, 1..2**31 - 1.
+
+    Raises:
+        ValueError: on an odd dim, base <= 1, or a value that is not finite.
+
+    Source: RoFormer, arXiv:2104.09864, section 3.2.2: theta_i = base**(-2i/d), i = 0..d/2-1.
+
+    >>> Rope(dim=4, base=100.0).theta.tolist()
+    [1.0, 0.1]
+    """
+
+    dim: int
+    base: float = 10_000.0
+    train_len: int = 4096
+
+    def __post_init__(self) -> None:
+        dim = whole("dim", self.dim, 2, MAX_DIM)
+        if dim % 2:
+            raise reject("dim", "an even integer, because dimensions turn in pairs", self.dim)
+        base = finite("base", self.base, "a finite number > 1")
+        if base <= 1.0:
+            raise reject("base", "a finite number > 1", self.base)
+        object.__setattr__(self, "dim", dim)
+        object.__setattr__(self, "base", base)
+        object.__setattr__(self, "train_len", whole("train_len", self.train_len, 1, MAX_LEN))
+
+    @property
+    def pairs(self) -> int:
+        """Number of rotating pairs, dim / 2."""
+        return self.dim // 2
+
+    @cached_property
+    def theta(self) -> Array:
+        """Angle per token of each pair, float64 (dim/2,), rad/token."""
+        return frozen(self.base ** (-2.0 * np.arange(self.pairs) / self.dim))
+
+    @cached_property
+    def wavelength(self) -> Array:
+        """Tokens that one full turn of each pair takes, float64 (dim/2,)."""
+        return frozen(2.0 * np.pi / self.theta)
+
+    @cached_property
+    def turns(self) -> Array:
+        """Turns of each pair within the trained context, float64 (dim/2,)."""
+        return frozen(self.train_len / self.wavelength)

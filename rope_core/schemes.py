@@ -1,0 +1,319 @@
+"""Context extension: each scheme is one vector of slow-downs and one attention factor.
+
+A scheme divides the angle per token of pair i by a dimensionless slow-down: theta'_i = theta_i / slowdown_i.
+This is the only file that names a scheme; controls, figures, checks and tests read ``SCHEMES``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from rope_core.errors import finite, reject, show
+from rope_core.rope import Array, Rope, frozen
+
+Value = float | bool | tuple[float, ...] | None
+
+
+@dataclass(frozen=True)
+class Param:
+    """One keyword of a scheme: its name, default, range and unit.
+
+    ``kind`` is "float", "bool", "optional" (a float, or None for "let the scheme decide") or "vector"
+    (one number per pair; a single number stands for the same one in every pair).
+    """
+
+    name: str
+    default: Value
+    low: float
+    high: float
+    unit: str = ""
+    kind: str = "float"
+
+    def parse(self, value: object, pairs: int) -> Value:
+        """Return ``value`` in the form that the scheme takes, or raise ValueError naming the rule."""
+        if self.kind == "bool":
+            if not isinstance(value, bool | np.bool_):
+                raise reject(self.name, "true or false", value)
+            return bool(value)
+        if self.kind == "optional" and value is None:
+            return None
+        if self.kind == "vector":
+            return self._vector(value, pairs)
+        return self._number(value)
+
+    def _number(self, value: object) -> float:
+        rule = f"a number in [{self.low:g}, {self.high:g}]"
+        number = finite(self.name, value, rule)
+        if not self.low <= number <= self.high:
+            raise reject(self.name, rule, value)
+        return number
+
+    def _vector(self, value: object, pairs: int) -> Value:
+        if isinstance(value, int | float | np.number) and not isinstance(value, bool):
+            return self._number(value)
+        rule = f"one number or a list of dim/2 = {pairs} numbers in [{self.low:g}, {self.high:g}]"
+        if not isinstance(value, list | tuple | np.ndarray) or len(value) != pairs:
+            raise reject(self.name, rule, value)
+        return tuple(self._number(item) for item in value)
+
+
+@dataclass(frozen=True)
+class Rescale:
+    """What a scheme answers: ``slowdown`` float64 (dim/2,), dimensionless, and ``attention_factor``.
+
+    cos and sin are multiplied by ``attention_factor``; logits therefore get its square.
+    """
+
+    slowdown: Array
+    attention_factor: float = 1.0
+
+
+@dataclass(frozen=True)
+class Scheme:
+    """A named scheme with its declared parameters and its source."""
+
+    name: str
+    params: tuple[Param, ...]
+    rescale: Callable[..., Rescale]
+    source: str
+    follows_length: bool
+
+    def defaults(self) -> dict[str, Value]:
+        """Each parameter's default, by name."""
+        return {param.name: param.default for param in self.params}
+
+    def parse(self, values: Mapping[str, object], pairs: int) -> dict[str, Value]:
+        """Check ``values`` and fill in defaults; raises ValueError on an unknown name or a bad value."""
+        names = [param.name for param in self.params]
+        for name in values:
+            if name not in names:
+                rule = f"one of {', '.join(names)}" if names else f"empty: {self.name} takes none"
+                raise reject("params", rule, name)
+        return {p.name: p.parse(values.get(p.name, p.default), pairs) for p in self.params}
+
+
+SCHEMES: dict[str, Scheme] = {}
+
+
+def scheme(name: str) -> Scheme:
+    """Return the scheme called ``name``, or raise ValueError listing the known names."""
+    if not isinstance(name, str) or name not in SCHEMES:
+        raise reject("scheme", f"one of {', '.join(SCHEMES)}", name)
+    return SCHEMES[name]
+
+
+def register(
+    *params: Param, source: str, follows_length: bool = False, name: str | None = None
+) -> Callable[[Callable[..., Rescale]], Callable[..., Rescale]]:
+    """Enter a function (rope, seq_len, **params) -> Rescale into SCHEMES.
+
+    Raises TypeError when the function's keywords are not the declared Params.
+    """
+
+    def enter(function: Callable[..., Rescale]) -> Callable[..., Rescale]:
+        key = name or function.__name__
+        code = function.__code__
+        takes = code.co_varnames[: code.co_argcount]
+        declared = ("rope", "seq_len", *(param.name for param in params))
+        if takes != declared:
+            raise TypeError(f"{key} takes {takes}, its Params declare {declared}")
+        SCHEMES[key] = Scheme(key, params, function, source, follows_length)
+        return function
+
+    return enter
+
+
+FACTOR = Param("factor", 4.0, 1.0, 1024.0, "×")
+BETA_FAST = Param("beta_fast", 32.0, 0.01, 4096.0, "turns")
+BETA_SLOW = Param("beta_slow", 1.0, 0.01, 4096.0, "turns")
+ATTENTION = Param("attention_factor", None, 0.0, 16.0, "×", "optional")
+
+
+def blend(divided: Array, factor: float) -> Array:
+    """Slow-down of a pair whose angle is ``divided`` parts theta/factor and the rest theta.
+
+    >>> blend(np.array([0.0, 1.0]), 4.0).tolist()
+    [1.0, 4.0]
+    """
+    return 1.0 / (divided / factor + (1.0 - divided))
+
+
+def ramp_by_turns(rope: Rope, low: float, high: float) -> Array:
+    """Share of interpolation, falling from 1 at ``low`` turns to 0 at ``high`` turns; a step where they meet."""
+    if high <= low:
+        return np.where(rope.turns < low, 1.0, 0.0)
+    return 1.0 - np.clip((rope.turns - low) / (high - low), 0.0, 1.0)
+
+
+def yarn_range(rope: Rope, beta_fast: float, beta_slow: float, truncate: bool) -> tuple[float, float]:
+    """Pair indices between which YaRN ramps: the pairs that turn beta_fast and beta_slow times in training.
+
+    ``truncate`` rounds outwards to whole pairs. The upper clamp is dim - 1, not dim/2 - 1, as in the released code.
+
+    Source: https://github.com/jquesnelle/yarn (find_correction_range).
+    """
+
+    def pair(turns: float) -> float:
+        return rope.dim * math.log(rope.train_len / (2 * math.pi * turns)) / (2 * math.log(rope.base))
+
+    low, high = pair(beta_fast), pair(beta_slow)
+    if truncate:
+        low, high = math.floor(low), math.ceil(high)
+    return max(low, 0), min(high, rope.dim - 1)
+
+
+def ramp_by_pair(pairs: int, low: float, high: float) -> Array:
+    """Share of interpolation, rising from 0 at pair ``low`` to 1 at pair ``high``."""
+    if low == high:
+        high += 0.001
+    return np.clip((np.arange(pairs) - low) / (high - low), 0.0, 1.0)
+
+
+def temperature(factor: float, weight: float = 1.0) -> float:
+    """YaRN's sqrt(1/t) = 0.1 * weight * ln(factor) + 1, which multiplies cos and sin.
+
+    Source: YaRN, arXiv:2309.00071, equation 22; ``weight`` is mscale in DeepSeek's configs.
+    """
+    return 1.0 if factor <= 1.0 else 0.1 * weight * math.log(factor) + 1.0
+
+
+@register(source="RoFormer, arXiv:2104.09864")
+def none(rope: Rope, seq_len: int) -> Rescale:
+    return Rescale(np.ones(rope.pairs))
+
+
+@register(FACTOR, source="Position Interpolation, arXiv:2306.15595, equation 4")
+def linear(rope: Rope, seq_len: int, factor: float) -> Rescale:
+    return Rescale(np.full(rope.pairs, factor))
+
+
+@register(FACTOR, source="NTK-aware scaled RoPE, reddit.com/r/LocalLLaMA/comments/14lz7j5")
+def ntk(rope: Rope, seq_len: int, factor: float) -> Rescale:
+    if rope.dim < 4:
+        raise reject("dim", "at least 4 for NTK, which needs a slowest pair other than the fastest", rope.dim)
+    return Rescale(factor ** (2.0 * np.arange(rope.pairs) / (rope.dim - 2)))
+
+
+@register(
+    FACTOR,
+    source="Dynamic NTK, reddit.com/r/LocalLLaMA/comments/14mrgpr",
+    follows_length=True,
+)
+def dynamic(rope: Rope, seq_len: int, factor: float) -> Rescale:
+    stretch = max(seq_len, rope.train_len) / rope.train_len
+    return ntk(rope, seq_len, factor * stretch - (factor - 1.0))
+
+
+@register(FACTOR, BETA_FAST, BETA_SLOW, source="YaRN, arXiv:2309.00071, section 3.2, definition 2")
+def ntk_by_parts(rope: Rope, seq_len: int, factor: float, beta_fast: float, beta_slow: float) -> Rescale:
+    return Rescale(blend(ramp_by_turns(rope, beta_slow, beta_fast), factor))
+
+
+@register(
+    FACTOR,
+    BETA_FAST,
+    BETA_SLOW,
+    Param("truncate", True, 0, 1, kind="bool"),
+    ATTENTION,
+    Param("mscale", None, 0.0, 16.0, kind="optional"),
+    Param("mscale_all_dim", None, 0.0, 16.0, kind="optional"),
+    source="YaRN, arXiv:2309.00071, definition 3; ramp by pair index as in github.com/jquesnelle/yarn",
+)
+def yarn(
+    rope: Rope,
+    seq_len: int,
+    factor: float,
+    beta_fast: float,
+    beta_slow: float,
+    truncate: bool,
+    attention_factor: float | None,
+    mscale: float | None,
+    mscale_all_dim: float | None,
+) -> Rescale:
+    low, high = yarn_range(rope, beta_fast, beta_slow, truncate)
+    slowdown = blend(ramp_by_pair(rope.pairs, low, high), factor)
+    if attention_factor is not None:
+        return Rescale(slowdown, attention_factor)
+    if mscale and mscale_all_dim:
+        return Rescale(slowdown, temperature(factor, mscale) / temperature(factor, mscale_all_dim))
+    return Rescale(slowdown, temperature(factor))
+
+
+@register(
+    FACTOR,
+    Param("low_freq_factor", 1.0, 0.01, 4096.0, "turns"),
+    Param("high_freq_factor", 4.0, 0.01, 4096.0, "turns"),
+    source="github.com/meta-llama/llama-models, models/llama3/model.py, apply_scaling",
+)
+def llama3(
+    rope: Rope, seq_len: int, factor: float, low_freq_factor: float, high_freq_factor: float
+) -> Rescale:
+    return Rescale(blend(ramp_by_turns(rope, low_freq_factor, high_freq_factor), factor))
+
+
+@register(
+    Param("short_factor", 1.0, 0.01, 4096.0, "×", "vector"),
+    Param("long_factor", 1.0, 0.01, 4096.0, "×", "vector"),
+    Param("factor", None, 0.01, 4096.0, "×", "optional"),
+    ATTENTION,
+    source="LongRoPE, arXiv:2402.13753; attention factor as in Phi-3's released code",
+    follows_length=True,
+)
+def longrope(
+    rope: Rope,
+    seq_len: int,
+    short_factor: float | tuple[float, ...],
+    long_factor: float | tuple[float, ...],
+    factor: float | None,
+    attention_factor: float | None,
+) -> Rescale:
+    searched = long_factor if seq_len > rope.train_len else short_factor
+    slowdown = np.broadcast_to(np.asarray(searched, dtype=np.float64), (rope.pairs,)).copy()
+    if attention_factor is not None:
+        return Rescale(slowdown, attention_factor)
+    if factor is None or factor <= 1.0:
+        return Rescale(slowdown)
+    if rope.train_len < 2:
+        raise reject("train_len", "at least 2 for LongRoPE's attention factor", rope.train_len)
+    return Rescale(slowdown, math.sqrt(1.0 + math.log(factor) / math.log(rope.train_len)))
+
+
+@register(
+    Param("partial_rotary_factor", 0.25, 0.0, 1.0),
+    Param("factor", 1.0, 1.0, 1024.0, "×"),
+    source="transformers 5.23 modeling_rope_utils.py, Gemma 4: pairs past the share do not turn",
+)
+def proportional(rope: Rope, seq_len: int, partial_rotary_factor: float, factor: float) -> Rescale:
+    turning = int(partial_rotary_factor * rope.dim // 2)
+    return Rescale(np.where(np.arange(rope.pairs) < turning, factor, np.inf))
+
+
+def rescale(rope: Rope, name: str, params: Mapping[str, object], seq_len: int) -> Rescale:
+    """Run a scheme on checked parameters and check its answer: slow-downs > 0, one per pair."""
+    chosen = scheme(name)
+    answer = chosen.rescale(rope, seq_len, **chosen.parse(params, rope.pairs))
+    slowdown = frozen(answer.slowdown)
+    if slowdown.shape != (rope.pairs,) or not np.all(slowdown > 0):
+        raise reject("slowdown", f"{rope.pairs} positive numbers", show(slowdown))
+    return Rescale(slowdown, float(answer.attention_factor))
+
+
+__all__ = [
+    "SCHEMES",
+    "Param",
+    "Rescale",
+    "Scheme",
+    "Value",
+    "blend",
+    "ramp_by_pair",
+    "ramp_by_turns",
+    "register",
+    "rescale",
+    "scheme",
+    "temperature",
+    "yarn_range",
+]

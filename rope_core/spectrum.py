@@ -1,0 +1,206 @@
+"""From a request to frequencies, and from frequencies and positions to cos and sin."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property, lru_cache
+
+import numpy as np
+import numpy.typing as npt
+
+from rope_core.errors import reject, whole
+from rope_core.rope import MAX_LEN, Array, Rope, frozen
+from rope_core.schemes import Value, rescale, scheme
+
+MAX_POSITION = 2**31 - 1
+MAX_ELEMENTS = 2**32
+
+# 2**160 / (2 pi), rounded: enough digits for the phase of position 2**31 to be exact to 2**-33 turns.
+_PER_TURN = Fraction(232605209918111709774537830547806037080859518310, 2**160)
+
+Tables = tuple[npt.NDArray[np.floating], npt.NDArray[np.floating]]
+
+
+@dataclass(frozen=True)
+class Request:
+    """Everything a spectrum depends on; hashable whatever it was given, so it is the whole cache key.
+
+    Args:
+        rope: the geometry.
+        scheme: a name in SCHEMES; "none" is one too.
+        params: the scheme's parameters by name; those left out take their defaults.
+        seq_len: the length in use, in tokens; None means the trained length.
+
+    Raises:
+        ValueError: on an unknown scheme or parameter, or a value outside its range.
+    """
+
+    rope: Rope
+    scheme: str = "none"
+    params: Mapping[str, object] = field(default_factory=dict)
+    seq_len: int | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.rope, Rope):
+            raise reject("rope", "a Rope", self.rope)
+        if not isinstance(self.params, Mapping):
+            raise reject("params", "a mapping from parameter name to value", self.params)
+        checked = scheme(self.scheme).parse(self.params, self.rope.pairs)
+        object.__setattr__(self, "params", FrozenParams(checked))
+        if self.seq_len is not None:
+            object.__setattr__(self, "seq_len", whole("seq_len", self.seq_len, 1, MAX_LEN))
+
+
+class FrozenParams(dict[str, Value]):
+    """A dict of checked parameters that hashes by its items and cannot change."""
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        return hash(frozenset(self.items()))
+
+    def _refuse(self, *_: object, **__: object) -> None:
+        raise TypeError("a Request's params cannot change; make another Request")
+
+    __setitem__ = __delitem__ = _refuse  # type: ignore[assignment]
+    clear = pop = popitem = setdefault = update = __ior__ = _refuse  # type: ignore[assignment]
+
+
+@dataclass(frozen=True, eq=False)
+class Spectrum:
+    """What a model that runs the request turns by.
+
+    Attributes:
+        inv_freq: float64 (dim/2,), rad/token; 0 for a pair that does not turn.
+        slowdown: float64 (dim/2,), dimensionless, theta / inv_freq.
+        attention_factor: multiplies cos and sin; logits get its square.
+    """
+
+    inv_freq: Array
+    slowdown: Array
+    attention_factor: float = 1.0
+
+    @property
+    def wavelength(self) -> Array:
+        """Tokens per turn of each pair, float64 (dim/2,); infinite for a pair that does not turn."""
+        with np.errstate(divide="ignore"):
+            return 2.0 * np.pi / self.inv_freq
+
+    @cached_property
+    def phase_step(self) -> npt.NDArray[np.uint64]:
+        """Turns per token of each pair in 64-bit fixed point, uint64 (dim/2,): round(inv_freq / 2 pi * 2**64) mod 2**64."""
+        turns = (round(Fraction(float(f)) * _PER_TURN * 2**64) for f in self.inv_freq)
+        steps = np.array([turn % 2**64 for turn in turns], dtype=np.uint64)
+        steps.flags.writeable = False
+        return steps
+
+    @classmethod
+    def of(cls, inv_freq: npt.ArrayLike, attention_factor: float = 1.0) -> Spectrum:
+        """Wrap frequencies that came from elsewhere, rad/token (dim/2,), non-negative and finite."""
+        values = frozen(inv_freq)
+        if values.ndim != 1 or not values.size or not np.all(np.isfinite(values)) or np.any(values < 0):
+            raise reject("inv_freq", "a non-empty vector of finite numbers >= 0", inv_freq)
+        return cls(values, frozen(np.ones_like(values)), float(attention_factor))
+
+
+@lru_cache(maxsize=1024)
+def spectrum(request: Request) -> Spectrum:
+    """Return the frequencies and the attention factor that ``request`` asks for; cached by the whole request.
+
+    Shapes: inv_freq and slowdown float64 (dim/2,), read-only.
+
+    >>> s = spectrum(Request(Rope(4, 100.0), "linear", {"factor": 2.0}))
+    >>> s.inv_freq.tolist(), s.slowdown.tolist(), s.attention_factor
+    ([0.5, 0.05], [2.0, 2.0], 1.0)
+    """
+    rope = request.rope
+    seq_len = rope.train_len if request.seq_len is None else request.seq_len
+    answer = rescale(rope, request.scheme, request.params, seq_len)
+    return Spectrum(frozen(rope.theta / answer.slowdown), answer.slowdown, answer.attention_factor)
+
+
+def as_positions(positions: npt.ArrayLike) -> npt.NDArray[np.int64]:
+    """Return ``positions`` as int64 (n,), or raise ValueError unless they are integers in [0, 2**31)."""
+    given = np.asarray(positions)
+    rule = "integers in [0, 2**31)"
+    if given.ndim != 1 or (given.size and given.dtype.kind not in "iu"):
+        raise reject("positions", f"a vector of {rule}", positions)
+    if given.size and (given.min() < 0 or given.max() > MAX_POSITION):
+        raise reject("positions", rule, positions)
+    return given.astype(np.int64)
+
+
+def angles(s: Spectrum, positions: npt.ArrayLike) -> Array:
+    """Return position times inv_freq reduced to [-pi, pi), float64 (n, dim/2), rad.
+
+    The phase is reduced in 64-bit fixed point, so the error is below 1e-9 rad at every position < 2**31.
+    """
+    steps = as_positions(positions).astype(np.uint64)[:, None] * s.phase_step[None, :]
+    return steps.view(np.int64) * (2.0 * np.pi / 2**64)
+
+
+def cos_sin(
+    s: Spectrum, positions: npt.ArrayLike, dtype: npt.DTypeLike = "float32", out: Tables | None = None
+) -> Tables:
+    """Return cos and sin of position times inv_freq, each C-contiguous (n, dim/2), without attention_factor.
+
+    Args:
+        s: a Spectrum (dim/2 frequencies).
+        positions: integers in [0, 2**31), (n,).
+        dtype: "float32", "float64" or "float16".
+        out: two preallocated C-contiguous (n, dim/2) arrays of ``dtype`` to write into.
+
+    Raises:
+        ValueError: on positions outside the range, or an ``out`` of another shape or dtype.
+
+    The float32 error is at most 2e-7 against exact arithmetic with inv_freq taken as exact. Consecutive positions
+    are built by the angle-sum identity from two small tables, other positions one by one.
+
+    >>> c, s_ = cos_sin(spectrum(Request(Rope(2, 10.0))), [0, 1], "float64")
+    >>> c.round(6).tolist(), s_.round(6).tolist()
+    ([[1.0], [0.540302]], [[0.0], [0.841471]])
+    """
+    where = as_positions(positions)
+    kind = np.dtype(dtype)
+    if kind not in (np.dtype("float16"), np.dtype("float32"), np.dtype("float64")):
+        raise reject("dtype", "float16, float32 or float64", dtype)
+    shape = (where.size, s.inv_freq.size)
+    if shape[0] * shape[1] > MAX_ELEMENTS:
+        raise reject("positions", f"few enough for {MAX_ELEMENTS} table entries", shape)
+    cos, sin = out if out is not None else (np.empty(shape, kind), np.empty(shape, kind))
+    for name, table in (("out[0]", cos), ("out[1]", sin)):
+        if table.shape != shape or table.dtype != kind or not table.flags.c_contiguous:
+            raise reject(name, f"a C-contiguous {kind} array of shape {shape}", (table.shape, table.dtype))
+    consecutive = where.size > FINE and bool(np.all(np.diff(where) == 1))
+    if kind == np.dtype("float32") and consecutive:
+        _fill_consecutive(s, int(where[0]), cos, sin)
+        return cos, sin
+    for low in range(0, where.size, CHUNK):
+        part = slice(low, low + CHUNK)
+        angle = angles(s, where[part])
+        cos[part], sin[part] = np.cos(angle), np.sin(angle)
+    return cos, sin
+
+
+FINE = 512
+CHUNK = 8192
+
+
+def _fill_consecutive(s: Spectrum, start: int, cos: npt.NDArray, sin: npt.NDArray) -> None:  # type: ignore[type-arg]
+    """Write rows start, start + 1, ... as (coarse + fine): e^{i(a+b)} = e^{ia} e^{ib}, in blocks of FINE rows."""
+    fine = angles(s, np.arange(FINE))
+    fine_cos, fine_sin = np.cos(fine).astype(np.float32), np.sin(fine).astype(np.float32)
+    scratch = np.empty((FINE, s.inv_freq.size), np.float32)
+    rows = cos.shape[0]
+    coarse = angles(s, np.arange(start, start + rows, FINE))
+    coarse_cos, coarse_sin = np.cos(coarse).astype(np.float32), np.sin(coarse).astype(np.float32)
+    for block, low in enumerate(range(0, rows, FINE)):
+        n = min(FINE, rows - low)
+        c, d = coarse_cos[block], coarse_sin[block]
+        into_cos, into_sin, spare = cos[low : low + n], sin[low : low + n], scratch[:n]
+        np.multiply(fine_cos[:n], c, out=into_cos)
+        np.multiply(fine_sin[:n], d, out=spare)
+        into_cos -= spare
+        np.multiply(fine_sin[:n], c, out=into_sin)
+        np.multiply(fine_cos[:n], d, out=spare)
+        into_sin += spare
