@@ -45,10 +45,11 @@ def whole(argument: str, value: object, low: int, high: int) -> int:
         raise reject(argument, rule, value)
     if isinstance(value, Integral):
         number = int(value)
-    elif isinstance(value, Real) and float(value).is_integer():
-        number = int(value)
     else:
-        raise reject(argument, rule, value)
+        given = finite(argument, value, rule)
+        if not given.is_integer():
+            raise reject(argument, rule, value)
+        number = int(given)
     if not low <= number <= high:
         raise reject(argument, rule, value)
     return number

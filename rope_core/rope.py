@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -75,3 +76,12 @@ class Rope:
     def turns(self) -> Array:
         """Turns of each pair within the trained context, float64 (dim/2,)."""
         return frozen(self.train_len / self.wavelength)
+
+    def pair_at(self, turns: float) -> float:
+        """Return the pair, as a fractional index, that turns ``turns`` times within the trained context.
+
+        >>> rope = Rope(8, 10_000.0, 4096)
+        >>> round(rope.pair_at(rope.turns[3].item()), 12)
+        3.0
+        """
+        return self.dim * math.log(self.train_len / (2 * math.pi * turns)) / (2 * math.log(self.base))

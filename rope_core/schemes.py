@@ -156,11 +156,7 @@ def yarn_range(rope: Rope, beta_fast: float, beta_slow: float, truncate: bool) -
 
     Source: https://github.com/jquesnelle/yarn (find_correction_range).
     """
-
-    def pair(turns: float) -> float:
-        return rope.dim * math.log(rope.train_len / (2 * math.pi * turns)) / (2 * math.log(rope.base))
-
-    low, high = pair(beta_fast), pair(beta_slow)
+    low, high = rope.pair_at(beta_fast), rope.pair_at(beta_slow)
     if truncate:
         low, high = math.floor(low), math.ceil(high)
     return max(low, 0), min(high, rope.dim - 1)
@@ -249,9 +245,7 @@ def yarn(
     Param("high_freq_factor", 4.0, 0.01, 4096.0, "turns"),
     source="github.com/meta-llama/llama-models, models/llama3/model.py, apply_scaling",
 )
-def llama3(
-    rope: Rope, seq_len: int, factor: float, low_freq_factor: float, high_freq_factor: float
-) -> Rescale:
+def llama3(rope: Rope, seq_len: int, factor: float, low_freq_factor: float, high_freq_factor: float) -> Rescale:
     return Rescale(blend(ramp_by_turns(rope, low_freq_factor, high_freq_factor), factor))
 
 

@@ -56,13 +56,13 @@ class Request:
 class FrozenParams(dict[str, Value]):
     """A dict of checked parameters that hashes by its items and cannot change."""
 
-    def __hash__(self) -> int:  # type: ignore[override]
+    def __hash__(self) -> int:  # type: ignore[override, unused-ignore]
         return hash(frozenset(self.items()))
 
     def _refuse(self, *_: object, **__: object) -> None:
         raise TypeError("a Request's params cannot change; make another Request")
 
-    __setitem__ = __delitem__ = _refuse  # type: ignore[assignment]
+    __setitem__ = __delitem__ = _refuse
     clear = pop = popitem = setdefault = update = __ior__ = _refuse  # type: ignore[assignment]
 
 
@@ -88,7 +88,7 @@ class Spectrum:
 
     @cached_property
     def phase_step(self) -> npt.NDArray[np.uint64]:
-        """Turns per token of each pair in 64-bit fixed point, uint64 (dim/2,): round(inv_freq / 2 pi * 2**64) mod 2**64."""
+        """Turns per token in 64-bit fixed point, uint64 (dim/2,): round(inv_freq / 2 pi * 2**64) mod 2**64."""
         turns = (round(Fraction(float(f)) * _PER_TURN * 2**64) for f in self.inv_freq)
         steps = np.array([turn % 2**64 for turn in turns], dtype=np.uint64)
         steps.flags.writeable = False
@@ -136,7 +136,7 @@ def angles(s: Spectrum, positions: npt.ArrayLike) -> Array:
     The phase is reduced in 64-bit fixed point, so the error is below 1e-9 rad at every position < 2**31.
     """
     steps = as_positions(positions).astype(np.uint64)[:, None] * s.phase_step[None, :]
-    return steps.view(np.int64) * (2.0 * np.pi / 2**64)
+    return np.asarray(steps.view(np.int64) * (2.0 * np.pi / 2**64), dtype=np.float64)
 
 
 def cos_sin(

@@ -1,0 +1,290 @@
+"""Rotary position embedding as a clock: a position is a time, a pair is a hand, a scheme slows the hands down."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+
+from rope_core.errors import finite, reject, whole
+from rope_core.rope import MAX_LEN, Array, Rope, frozen
+from rope_core.schemes import ntk, rescale
+
+MAX_HANDS = 64
+MAX_WINDOWS = 200_000
+
+Interval = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Clock:
+    """Hands that turn at constant speeds and all start at 0 degrees.
+
+    Args:
+        periods: seconds per turn of each hand, fastest first as a rule; infinite for a hand that does not move.
+
+    Raises:
+        ValueError: on fewer than 2 or more than 64 hands, or a period that is not a positive number.
+
+    Source: the analogy is NTK-aware RoPE's author's, quoted in zhuanlan.zhihu.com "浅谈LLM的长度外推"; a 12-hour clock
+    is three pairs, dimension 6, whose hour hand is 12 (not 60) times slower than the minute hand.
+
+    >>> Clock((60, 3600, 43_200)).angles(3 * 3600 + 30).tolist()
+    [180.0, 3.0, 90.25]
+    """
+
+    periods: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        rule = f"2..{MAX_HANDS} positive numbers of seconds per turn"
+        if not isinstance(self.periods, Sequence | np.ndarray) or isinstance(self.periods, str):
+            raise reject("periods", rule, self.periods)
+        if not 2 <= len(self.periods) <= MAX_HANDS:
+            raise reject("periods", rule, self.periods)
+        object.__setattr__(self, "periods", tuple(_period(value, rule) for value in self.periods))
+
+    @classmethod
+    def of_rope(cls, rope: Rope, fastest: float = 60.0) -> Clock:
+        """Return the clock whose hands are ``rope``'s pairs, the first of which takes ``fastest`` seconds a turn.
+
+        >>> [round(period) for period in Clock.of_rope(Rope(6, 60**3)).periods]
+        [60, 3600, 216000]
+        """
+        seconds = finite("fastest", fastest, "a finite number > 0")
+        if seconds <= 0:
+            raise reject("fastest", "a finite number > 0", fastest)
+        return cls(tuple((rope.wavelength * (seconds / rope.wavelength[0])).tolist()))
+
+    @property
+    def once_round(self) -> float:
+        """Seconds until the slowest moving hand has turned once; no reading repeats before. Infinite if none moves."""
+        return max((period for period in self.periods if math.isfinite(period)), default=math.inf)
+
+    def angles(self, seconds: npt.ArrayLike) -> Array:
+        """Return where the hands stand ``seconds`` (...) after 0 o'clock, degrees in [0, 360), float64 (..., hands).
+
+        Raises ValueError on a time that is negative or not finite.
+        """
+        time = np.asarray(seconds)
+        if time.dtype.kind not in "iuf" or not np.all(np.isfinite(time)) or np.any(time < 0):
+            raise reject("seconds", "finite numbers >= 0", seconds)
+        periods = np.array(self.periods)
+        return np.asarray(np.mod(time.astype(np.float64)[..., None], periods) / periods * 360.0)
+
+    def slowdown(self, scheme: str, params: Mapping[str, object] | None = None, seconds: float | None = None) -> Array:
+        """Return how many times slower each hand turns under a scheme, float64 (hands,).
+
+        A second is a token and one round of the slowest hand is the trained context, so a hand's turns in training
+        are once_round / period; where a scheme asks which pair turns n times, the answer is read off the hands,
+        linear in the logarithm of the period between two of them. On hands in geometric progression that is
+        spectrum()'s own answer.
+
+        Args:
+            scheme: a name in SCHEMES.
+            params: the scheme's parameters.
+            seconds: the length in use, for schemes that follow it; None means once_round.
+
+        Raises:
+            ValueError: on an unknown scheme or parameter, or a clock that cannot be trained (a hand that stands still,
+                hands not slower one after the other).
+
+        >>> Clock((60, 3600, 43_200)).slowdown("linear", {"factor": 4.0}).tolist()
+        [4.0, 4.0, 4.0]
+        """
+        dial = _dial(self.periods)
+        length = dial.train_len if seconds is None else math.ceil(finite("seconds", seconds))
+        return rescale(dial, scheme, params or {}, whole("seconds", length, 1, MAX_LEN)).slowdown
+
+    def slowed(self, slowdown: npt.ArrayLike) -> Clock:
+        """Return the clock whose hands turn ``slowdown`` times slower, (hands,).
+
+        >>> WALL.slowed([1.0, 1.5, 2.0]).periods
+        (60.0, 5400.0, 86400.0)
+        """
+        factors = np.asarray(slowdown, dtype=np.float64)
+        if factors.shape != (len(self.periods),) or not np.all(factors > 0):
+            raise reject("slowdown", f"{len(self.periods)} positive numbers", slowdown)
+        return Clock(tuple((np.array(self.periods) * factors).tolist()))
+
+    def separation(self, seconds: float) -> Array:
+        """Return how far apart each hand stands at two times ``seconds`` apart, degrees in [0, 180], float64 (hands,).
+
+        >>> WALL.separation(1.0).tolist(), WALL.slowed([4.0, 4.0, 4.0]).separation(1.0)[0].item()
+        ([6.0, 0.1, 0.008333333333333333], 1.5)
+        """
+        moved = self.angles(abs(finite("seconds", seconds)))
+        return np.minimum(moved, 360.0 - moved)
+
+    def shows(self, seconds: float, error: float | Sequence[float]) -> bool:
+        """Say whether two times ``seconds`` apart differ on some hand by more than the reading error, degrees.
+
+        >>> fast, slow = WALL, WALL.slowed([4.0, 4.0, 4.0])
+        >>> [(fast.shows(1.0, error), slow.shows(1.0, error)) for error in (1.0, 1.5, 5.9, 6.0)]
+        [(True, True), (True, False), (True, False), (False, False)]
+        """
+        return bool(np.any(self.separation(seconds) > self._errors(error)))
+
+    def finest(self, error: float | Sequence[float]) -> float:
+        """Return the time difference, seconds, above which a hand moves by more than the reading error, degrees.
+
+        >>> WALL.finest(3.0), WALL.slowed([4.0, 4.0, 4.0]).finest(3.0)
+        (0.5, 2.0)
+        """
+        return float(np.min(self._errors(error) / 360.0 * np.array(self.periods)))
+
+    def decode(
+        self, angles: npt.ArrayLike, error: float | Sequence[float], until: float | None = None
+    ) -> list[Interval]:
+        """Return every interval of times in [0, until] at which the hands can have been read as ``angles``.
+
+        Args:
+            angles: the reading, degrees, (hands,).
+            error: what each hand may be misread by, degrees in [0, 180); one number stands for every hand.
+            until: seconds; None means once_round.
+
+        Returns:
+            Disjoint (first, last) seconds in ascending order. One interval: the time is known to its width. Several:
+            the reading is ambiguous. None: no time gives this reading.
+
+        Raises:
+            ValueError: on a reading of another length, an error outside its range, an ``until`` that is not positive
+                and finite, or a search through more than 200,000 turns of a hand.
+
+        >>> WALL.decode([180.0, 3.0, 90.25], error=1.5)
+        [(10829.75, 10830.25)]
+        """
+        reading = np.asarray(angles, dtype=np.float64)
+        if reading.shape != (len(self.periods),) or not np.all(np.isfinite(reading)):
+            raise reject("angles", f"{len(self.periods)} finite numbers of degrees", angles)
+        rule = "a finite number of seconds > 0"
+        last = finite("until", self.once_round if until is None else until, rule)
+        if last <= 0:
+            raise reject("until", rule, until)
+        times: list[Interval] = [(0.0, last)]
+        hands = sorted(zip(self.periods, reading % 360.0, self._errors(error), strict=True), reverse=True)
+        for period, angle, slack in hands:
+            if sum(high - low for low, high in times) / period + 2 * len(times) > MAX_WINDOWS:
+                raise reject("until", f"short enough for a search through {MAX_WINDOWS} turns of a hand", last)
+            times = [window for span in times for window in _windows(span, period, float(angle), float(slack))]
+        return times
+
+    def repeats_after(self, error: float | Sequence[float], until: float | None = None) -> float:
+        """Return the seconds after which every hand is back within the reading error, degrees.
+
+        It is the middle of the first such interval apart from the one around 0; infinite if there is none by ``until``
+        (seconds; None means twenty rounds of the slowest hand).
+
+        >>> WALL.repeats_after(1.0), WALL.slowed([1.0, 1.5, 2.0]).repeats_after(1.0)
+        (43200.0, 86400.0)
+        """
+        if until is None:
+            until = 20.0 * self.once_round
+        returns = self.decode(np.zeros(len(self.periods)), error, until)
+        return sum(returns[1]) / 2.0 if len(returns) > 1 else math.inf
+
+    def _errors(self, error: float | Sequence[float]) -> Array:
+        errors = np.asarray(error, dtype=np.float64)
+        if errors.shape not in ((), (len(self.periods),)) or not np.all((errors >= 0) & (errors < 180)):
+            raise reject("error", "one number of degrees in [0, 180), or one for each hand", error)
+        return np.broadcast_to(errors, (len(self.periods),))
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One reading of source 003's "129.6k seconds": slow-downs of the hands, and what the clock then measures.
+
+    ``once_round`` and ``repeats_after`` are in seconds; ``repeats_after`` at the stated reading error.
+    """
+
+    key: str
+    slowdown: tuple[float, ...]
+    once_round: float
+    repeats_after: float
+
+
+def claims(error: float = 1.0) -> list[Claim]:
+    """Return what the wall clock measures as source 003 prints it, with the slow-downs compounding, and under NTK at 3.
+
+    Printed: minutes 1.5 and hours 2 times slower, read as they stand. The quoted 129,600 s needs each hand to inherit
+    the slow-down of the one before. ``error`` is the reading error in degrees.
+
+    >>> [(claim.key, claim.once_round) for claim in claims()][:2]
+    [('printed', 86400.0), ('compounded', 129600.0)]
+    """
+    printed = np.array([1.0, 1.5, 2.0])
+    vectors = {
+        "printed": printed,
+        "compounded": np.cumprod(printed),
+        "ntk_at_3": ntk(_dial(WALL.periods), 1, 3.0).slowdown,
+    }
+    clocks = {key: WALL.slowed(vector) for key, vector in vectors.items()}
+    return [
+        Claim(key, tuple(vectors[key].tolist()), clock.once_round, clock.repeats_after(error))
+        for key, clock in clocks.items()
+    ]
+
+
+@dataclass(frozen=True)
+class _Dial(Rope):
+    """A Rope whose wavelengths are given one by one, so that schemes can act on hands of any speeds."""
+
+    periods: tuple[float, ...] = field(default=())
+
+    @cached_property
+    def theta(self) -> Array:
+        return frozen(2.0 * np.pi / np.array(self.periods))
+
+    @cached_property
+    def wavelength(self) -> Array:
+        return frozen(self.periods)
+
+    @cached_property
+    def turns(self) -> Array:
+        return frozen(self.periods[-1] / np.array(self.periods))
+
+    def pair_at(self, turns: float) -> float:
+        wanted, hands = math.log(self.periods[-1] / turns), np.log(self.periods)
+        left = int(np.clip(np.searchsorted(hands, wanted) - 1, 0, len(hands) - 2))
+        return float(left + (wanted - hands[left]) / (hands[left + 1] - hands[left]))
+
+
+def _dial(periods: tuple[float, ...]) -> _Dial:
+    if not math.isfinite(periods[-1]) or any(b <= a for a, b in pairwise(periods)):
+        raise reject("periods", "finite and slower hand by hand for a scheme to act on them", periods)
+    dim = 2 * len(periods)
+    base = (periods[-1] / periods[0]) ** (dim / (dim - 2))
+    return _Dial(dim, base, whole("periods", max(1, round(periods[-1])), 1, MAX_LEN), periods)
+
+
+def _period(value: object, rule: str) -> float:
+    if value == math.inf:
+        return math.inf
+    number = finite("periods", value, rule)
+    if number <= 0:
+        raise reject("periods", rule, value)
+    return number
+
+
+def _windows(span: Interval, period: float, angle: float, error: float) -> list[Interval]:
+    """Return the parts of ``span`` in which a hand of ``period`` stands within ``error`` degrees of ``angle``."""
+    if not math.isfinite(period):
+        return [span] if min(angle, 360.0 - angle) <= error else []
+    centre, reach = angle / 360.0, error / 360.0
+    first = math.floor(span[0] / period - centre - reach)
+    last = math.ceil(span[1] / period - centre + reach)
+    found = []
+    for turn in range(first, last + 1):
+        low = max(span[0], (turn + centre - reach) * period)
+        high = min(span[1], (turn + centre + reach) * period)
+        if low <= high:
+            found.append((low, high))
+    return found
+
+
+PURE = Clock((60.0, 3600.0, 216_000.0))
+WALL = Clock((60.0, 3600.0, 43_200.0))
