@@ -1,0 +1,233 @@
+"""What rotation does to attention scores: decay, oscillation, the base a context needs, contributions per pair."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from rope_core.errors import finite, reject, whole
+from rope_core.layout import Layout, as_layout
+from rope_core.rope import Array, Rope
+from rope_core.spectrum import Spectrum
+
+MAX_CONTEXT = 2**21
+CHUNK = 4096
+WINDOW = 32
+
+
+def as_vector(argument: str, value: npt.ArrayLike, size: int | None = None) -> Array:
+    """Return ``value`` as a finite float64 vector, of ``size`` elements where one is given, or raise ValueError."""
+    rule = "a non-empty vector of finite numbers" if size is None else f"a vector of {size} finite numbers"
+    try:
+        vector = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise reject(argument, rule, value) from None
+    if vector.ndim != 1 or not vector.size or (size is not None and vector.size != size):
+        raise reject(argument, rule, value)
+    if not np.all(np.isfinite(vector)):
+        raise reject(argument, rule, value)
+    return vector
+
+
+def pair_products(q: npt.ArrayLike, k: npt.ArrayLike, layout: str | Layout) -> npt.NDArray[np.complex128]:
+    """Return h_i = (q_a + i q_b)(k_a - i k_b) of each pair (a, b), complex128 (dim/2,); RoFormer's h.
+
+    >>> pair_products([1.0, 0.0], [0.0, 1.0], "interleaved").tolist()
+    [-1j]
+    """
+    query = as_vector("q", q)
+    key = as_vector("k", k, query.size)
+    if query.size % 2:
+        raise reject("q", "of even size, because dimensions turn in pairs", query.size)
+    chosen = as_layout(layout)
+    (qa, qb), (ka, kb) = chosen.split(query), chosen.split(key)
+    return np.asarray((qa + 1j * qb) * (ka - 1j * kb))
+
+
+def pair_contributions(
+    s: Spectrum,
+    distances: npt.ArrayLike,
+    q: npt.ArrayLike,
+    k: npt.ArrayLike,
+    layout: str | Layout = "interleaved",
+) -> Array:
+    """Return what each pair adds to the score of q at m and k at n, float64 (n, dim/2), for distances m - n.
+
+    Args:
+        s: frequencies; its attention_factor enters squared, once from q and once from k.
+        distances: m - n in tokens, any finite numbers (n,).
+        q, k: head vectors before rotation (dim,).
+        layout: where pairs stand in q and k.
+
+    Returns:
+        Re[h_i exp(i (m - n) inv_freq_i)] * attention_factor**2, before the division by sqrt(dim); rows sum to
+        the score, and cumulative sums over a row show which pairs make it.
+
+    Raises:
+        ValueError: when q or k do not fit the spectrum, or a distance is not finite.
+
+    >>> from rope_core.spectrum import Spectrum
+    >>> pair_contributions(Spectrum.of([np.pi]), [0, 1], [1.0, 0.0], [1.0, 0.0]).round(9).tolist()
+    [[1.0], [-1.0]]
+    """
+    where = as_vector("distances", distances)
+    h = pair_products(q, k, layout)
+    if h.size != s.inv_freq.size:
+        raise reject("q", f"of size {2 * s.inv_freq.size} to fit the spectrum", 2 * h.size)
+    turned = np.exp(1j * where[:, None] * s.inv_freq) * h
+    return np.asarray(turned.real * s.attention_factor**2)
+
+
+def score_curve(
+    s: Spectrum,
+    distances: npt.ArrayLike,
+    q: npt.ArrayLike | None = None,
+    k: npt.ArrayLike | None = None,
+    layout: str | Layout = "interleaved",
+) -> Array:
+    """Return the attention score before 1/sqrt(dim) at each distance m - n, float64 (n,).
+
+    Without q and k every pair gets the weight 2/dim: the mean of cos((m - n) inv_freq_i), which is the score of
+    a vector of unit length, spread evenly over the pairs, with itself. The square of attention_factor is included.
+
+    Raises ValueError as ``pair_contributions`` does, or when only one of q and k is given.
+
+    >>> from rope_core.rope import Rope
+    >>> from rope_core.spectrum import Request, spectrum
+    >>> score_curve(spectrum(Request(Rope(128))), [0, 1, 100]).round(4).tolist()
+    [1.0, 0.9702, 0.4772]
+    """
+    if (q is None) != (k is None):
+        raise reject("q and k", "given together or not at all", "one of them")
+    if q is None or k is None:
+        where = as_vector("distances", distances)
+        mean = np.cos(where[:, None] * s.inv_freq).mean(axis=1)
+        return np.asarray(mean * s.attention_factor**2)
+    return np.asarray(pair_contributions(s, distances, q, k, layout).sum(axis=1))
+
+
+def partial_sums(s: Spectrum, distances: npt.ArrayLike) -> npt.NDArray[np.complex128]:
+    """Return S_j = sum over i < j of exp(i (m - n) inv_freq_i) for j = 1..dim/2, complex128 (n, dim/2)."""
+    where = as_vector("distances", distances)
+    return np.asarray(np.cumsum(np.exp(1j * where[:, None] * s.inv_freq), axis=1))
+
+
+def decay_bound(s: Spectrum, distances: npt.ArrayLike) -> Array:
+    """Return RoFormer's mean of |S_j| over j = 1..dim/2 at each distance, float64 (n,), dimensionless.
+
+    It is the part of the bound that does not depend on q and k: |score| <= max|h_{i+1} - h_i| * dim/2 * this.
+
+    Source: RoFormer, arXiv:2104.09864, section 3.4.3, equations 36 and 37.
+
+    >>> from rope_core.rope import Rope
+    >>> from rope_core.spectrum import Request, spectrum
+    >>> decay_bound(spectrum(Request(Rope(4, 100.0))), [0]).tolist()
+    [1.5]
+    """
+    return np.asarray(np.abs(partial_sums(s, distances)).mean(axis=1))
+
+
+def score_bound(
+    s: Spectrum,
+    distances: npt.ArrayLike,
+    q: npt.ArrayLike,
+    k: npt.ArrayLike,
+    layout: str | Layout = "interleaved",
+) -> Array:
+    """Return RoFormer's bound on |score|, float64 (n,): max|h_{i+1} - h_i| * sum_j |S_j|, h past the end being 0.
+
+    Abel's summation by parts gives it; it holds for every q, k and distance, and is seldom tight.
+
+    Source: RoFormer, arXiv:2104.09864, equation 36.
+    """
+    h = pair_products(q, k, layout)
+    step = np.abs(np.diff(np.append(h, 0.0))).max()
+    return np.asarray(step * np.abs(partial_sums(s, distances)).sum(axis=1) * s.attention_factor**2)
+
+
+@dataclass(frozen=True)
+class Oscillation:
+    """How a curve swings: extrema inside it, total variation, and variation over net fall (1 = monotone)."""
+
+    extrema: int
+    variation: float
+    ratio: float
+
+
+def oscillation(curve: npt.ArrayLike) -> Oscillation:
+    """Measure a sampled curve (n,), n >= 2: local extrema, total variation, and variation / |first - last|.
+
+    >>> oscillation([3.0, 1.0, 2.0, 0.0])
+    Oscillation(extrema=2, variation=5.0, ratio=1.6666666666666667)
+    """
+    values = as_vector("curve", curve)
+    if values.size < 2:
+        raise reject("curve", "at least two numbers", curve)
+    steps = np.diff(values)
+    moving = np.sign(steps[steps != 0])
+    variation = float(np.abs(steps).sum())
+    net = abs(float(values[0] - values[-1]))
+    return Oscillation(int(np.count_nonzero(np.diff(moving))), variation, variation / net if net else np.inf)
+
+
+def first_negative(dim: int, base: float, context: int) -> int | None:
+    """Return the first distance in 0..context-1 at which sum_i cos(m theta_i) is negative, or None.
+
+    Up to there, q = k + noise scores above a random key on average: the model can still tell them apart.
+
+    Source: Base of RoPE Bounds Context Length, arXiv:2405.14591, theorem 1.
+
+    >>> first_negative(128, 10_000.0, 4096)
+    1707
+    """
+    theta = Rope(dim, base).theta
+    length = whole("context", context, 1, MAX_CONTEXT)
+    for low in range(0, length, CHUNK):
+        m = np.arange(low, min(low + CHUNK, length), dtype=np.float64)
+        below = np.nonzero(np.cos(m[:, None] * theta).sum(axis=1) < 0)[0]
+        if below.size:
+            return low + int(below[0])
+    return None
+
+
+def _fails_near(dim: int, base: float, distance: int, context: int) -> bool:
+    """Whether the sum of cosines is negative close to ``distance``, where the last base tried has failed."""
+    m = np.arange(max(distance - WINDOW, 0), min(distance + WINDOW, context), dtype=np.float64)
+    return bool(np.any(np.cos(m[:, None] * Rope(dim, base).theta).sum(axis=1) < 0))
+
+
+def smallest_base(dim: int, context: int, step: float = 1.01, limit: float = 1e12) -> float:
+    """Return the smallest base found for which sum_i cos(m theta_i) >= 0 at every distance m < context.
+
+    Args:
+        dim: rotary width, even.
+        context: length in tokens, 2..2**21.
+        step: ratio of the scan's steps; the crossing that the scan meets first is then bisected to 0.1 %. The bases
+            that pass are no interval, so a finer step can find a smaller one.
+        limit: the largest base tried.
+
+    Raises:
+        ValueError: on bad arguments, or when no base up to ``limit`` passes.
+
+    Source: arXiv:2405.14591, definition of base_L and its table for dim 128 (4.3e3 for 1k, 8.4e4 for 8k).
+    """
+    whole("context", context, 2, MAX_CONTEXT)
+    if finite("step", step, "a finite number > 1") <= 1:
+        raise reject("step", "a finite number > 1", step)
+    low = high = 2.0
+    failed = first_negative(dim, high, context)
+    while failed is not None:
+        low, high = high, high * step
+        if high > limit:
+            raise reject("context", f"one that a base up to {limit:g} serves", context)
+        if not _fails_near(dim, high, failed, context):
+            failed = first_negative(dim, high, context)
+    while high / low > 1.001:
+        middle = float(np.sqrt(low * high))
+        if first_negative(dim, middle, context) is None:
+            high = middle
+        else:
+            low = middle
+    return high

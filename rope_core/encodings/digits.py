@@ -1,0 +1,102 @@
+"""RoPE as a number system: the digits of a position in base beta, and what context extension does to them."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+
+from rope_core.errors import finite, reject, whole
+from rope_core.rope import Array, Rope
+
+MAX_DIGITS = 4096
+
+
+def beta_digits(position: float, beta: float, digits: int) -> Array:
+    """Return the digits of ``position`` in base ``beta``, lowest first, float64 (digits,).
+
+    Digit m is floor(position / beta**m) mod beta, m = 0, 1, ... The base may be no integer: RoPE's is
+    ``rope.base ** (2 / dim)``; a digit is then a number in [0, beta), and the digits no longer spell the position.
+
+    Raises ValueError on a negative position, beta <= 1, or fewer than one digit.
+
+    Source: source document 004; Su Jianlin, https://kexue.fm/archives/9675.
+
+    >>> beta_digits(123456, 10, 6).tolist()
+    [6.0, 5.0, 4.0, 3.0, 2.0, 1.0]
+    """
+    return np.mod(np.floor(digit_phases(position, beta, digits)), float(beta))
+
+
+def digit_phases(position: float, beta: float, digits: int) -> Array:
+    """Return position / beta**m for m = 0, 1, ..., digits - 1, float64 (digits,), rad: what RoPE takes cos and sin of.
+
+    Raises ValueError as ``beta_digits`` does.
+
+    >>> digit_phases(100, 10, 3).tolist()
+    [100.0, 10.0, 1.0]
+    """
+    where = finite("position", position, "a finite number >= 0")
+    if where < 0:
+        raise reject("position", "a finite number >= 0", position)
+    base = finite("beta", beta, "a finite number > 1")
+    if base <= 1:
+        raise reject("beta", "a finite number > 1", beta)
+    count = whole("digits", digits, 1, MAX_DIGITS)
+    return np.asarray(where / base ** np.arange(count, dtype=np.float64), dtype=np.float64)
+
+
+def rope_beta(rope: Rope) -> float:
+    """Return the base of RoPE's number system, base**(2/dim): one pair's frequency over the next one's.
+
+    >>> round(rope_beta(Rope(4, 100.0)), 9)
+    10.0
+    """
+    return float(rope.base ** (2.0 / rope.dim))
+
+
+def digits_needed(length: int, beta: float) -> int:
+    """Return how many base-``beta`` digits the positions 0..length-1 need; beta must be an integer >= 2.
+
+    >>> digits_needed(1000, 10), digits_needed(1001, 10)
+    (3, 4)
+    """
+    count = whole("length", length, 1, 2**53)
+    base = whole("beta", beta, 2, 2**31)
+    needed, reach = 1, base
+    while reach < count:
+        needed, reach = needed + 1, reach * base
+    return needed
+
+
+def extended_digits(position: float, rope: Rope, slowdown: npt.ArrayLike) -> Array:
+    """Return position * theta_i / slowdown_i per pair, float64 (dim/2,), rad: the digit phases under a scheme.
+
+    Equal slow-downs compress the number (position / factor); slow-downs that grow geometrically change the base.
+
+    Raises ValueError unless there is one positive slow-down per pair.
+
+    >>> extended_digits(100, Rope(4, 100.0), [2.0, 2.0]).round(9).tolist()
+    [50.0, 5.0]
+    """
+    slow = np.asarray(slowdown, dtype=np.float64)
+    if slow.shape != (rope.pairs,) or not np.all(slow > 0):
+        raise reject("slowdown", f"{rope.pairs} positive numbers", slowdown)
+    return np.asarray(digit_phases(position, rope_beta(rope), rope.pairs) / slow)
+
+
+def changed_base(rope: Rope, factor: float) -> float:
+    """Return NTK's base of the number system, beta * factor**(2/(dim-2)).
+
+    The fastest digit keeps its phase and the slowest is slowed by exactly ``factor``. Raises ValueError for dim < 4.
+
+    >>> round(changed_base(Rope(4, 100.0), 3.0), 9)  # one step between two pairs: the whole factor
+    30.0
+    """
+    if rope.dim < 4:
+        raise reject("dim", "at least 4, because one pair alone has no base", rope.dim)
+    stretch = finite("factor", factor, "a finite number > 0")
+    if stretch <= 0:
+        raise reject("factor", "a finite number > 0", factor)
+    return rope_beta(rope) * math.pow(stretch, 2.0 / (rope.dim - 2))
