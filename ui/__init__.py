@@ -1,0 +1,1 @@
+"""All that knows Streamlit or Plotly, and all words."""

@@ -1,0 +1,1 @@
+"""Figures as pure functions: numbers and words in, a Drawing out; no Streamlit."""

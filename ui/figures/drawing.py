@@ -1,0 +1,89 @@
+"""What a figure function returns, and the house style that all of them share."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+
+import numpy as np
+import numpy.typing as npt
+import plotly.graph_objects as go
+
+Table = Mapping[str, npt.ArrayLike]
+
+# Okabe and Ito's colours: distinguishable with every kind of colour vision, on white and on black.
+BLUE, ORANGE, GREEN, RED, PURPLE, SKY, YELLOW, GREY = (
+    "#0072B2",
+    "#E69F00",
+    "#009E73",
+    "#D55E00",
+    "#CC79A7",
+    "#56B4E9",
+    "#B8A900",
+    "#7F7F7F",
+)
+COLOURS = (BLUE, RED, GREEN, ORANGE, PURPLE, SKY, YELLOW, GREY)
+SIGNED = "RdBu"
+AMOUNT = "Viridis"
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A figure with what stands around it.
+
+    ``finding``: the one sentence that the figure shows, in the page's language; also its alternative text.
+    ``table``: builds the numbers as named columns, on demand; ``recipe``: Python lines that reproduce them.
+    """
+
+    id: str
+    figure: go.Figure
+    finding: str
+    table: Callable[[], Table]
+    recipe: str
+
+
+def as_csv(table: Table) -> bytes:
+    """Write named columns as CSV, UTF-8 with a byte-order mark (spreadsheets need it); short columns end blank."""
+    out = io.StringIO()
+    writer = csv.writer(out)
+    writer.writerow(table)
+    columns = [np.asarray(column).ravel().tolist() for column in table.values()]
+    writer.writerows(zip_longest(*columns, fillvalue=""))
+    return out.getvalue().encode("utf-8-sig")
+
+
+def grid(x: Sequence[float] | npt.NDArray, y: Sequence[float] | npt.NDArray, z: npt.NDArray, names: tuple[str, str, str]) -> Table:  # type: ignore[type-arg]
+    """Three columns for a heatmap: one row per cell of z (len(y), len(x))."""
+    across, down = np.meshgrid(np.asarray(x), np.asarray(y))
+    return {names[0]: across.ravel(), names[1]: down.ravel(), names[2]: np.asarray(z).ravel()}
+
+
+def styled(figure: go.Figure, *, height: int = 400, x: str = "", y: str = "", **layout: object) -> go.Figure:
+    """Give a figure the house's margins, type sizes and axis titles; the legend stands above the data."""
+    figure.update_layout(
+        height=height,
+        margin={"l": 64, "r": 16, "t": 34, "b": 52},
+        font={"size": 15},
+        legend={"orientation": "h", "yanchor": "bottom", "y": 1.0, "x": 0},
+        hoverlabel={"font": {"size": 15}},
+    )
+    if x:
+        figure.update_xaxes(title_text=x)
+    if y:
+        figure.update_yaxes(title_text=y)
+    return figure.update_layout(**layout) if layout else figure
+
+
+def as_bytes(z: npt.NDArray, limit: float) -> npt.NDArray[np.int8]:  # type: ignore[type-arg]
+    """Scale [-limit, limit] to -127..127: one byte per cell, exact enough for colour."""
+    return np.rint(np.clip(np.asarray(z) / limit, -1, 1) * 127).astype(np.int8)
+
+
+def byte_bar(limit: float, title: str = "", parts: int = 4) -> dict[str, object]:
+    """A colour bar whose ticks read in the quantity's own unit for a heatmap of ``as_bytes`` values."""
+    ticks = np.linspace(-127, 127, parts + 1)
+    labels = [f"{tick / 127 * limit:.3g}" for tick in ticks]
+    return {"tickvals": ticks.tolist(), "ticktext": labels, "title": {"text": title}, "thickness": 14}

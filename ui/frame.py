@@ -1,0 +1,175 @@
+"""What stands around every page: title and claim, notes, controls, figures with their data and code, share link."""
+
+from __future__ import annotations
+
+import inspect
+import textwrap
+from collections.abc import Callable, Iterable
+from typing import Any
+from urllib.parse import urlencode, urlsplit
+
+import streamlit as st
+
+from ui import fields
+from ui.controls import Controls, short
+from ui.figures.drawing import Drawing, as_csv
+from ui.state import Field
+from ui.store import Store
+from ui.words import LANGUAGES, Words
+
+PLOT = {"displaylogo": False, "toImageButtonOptions": {"format": "png", "scale": 2}}
+STYLE = """<style>
+.stMainBlockContainer {padding-top: 2.4rem; padding-bottom: 3rem; max-width: 76rem}
+.stMainBlockContainer [data-testid="stVerticalBlock"] {gap: .55rem}
+section[data-testid="stSidebar"] {width: 15rem !important; min-width: 15rem}
+.katex-display {overflow-x: auto; overflow-y: hidden; padding: 0.2rem 0}
+h1 {font-size: 2rem !important; padding: 0 0 .2rem 0 !important}
+</style>"""
+
+
+def language() -> str:
+    """The language in force: chosen, else the link's, else the browser's."""
+    if "lang" not in st.session_state:
+        asked = st.query_params.get("lang", "")
+        locale = (st.context.locale or "").lower()
+        st.session_state["lang"] = asked if asked in LANGUAGES else ("zh" if locale.startswith("zh") else "en")
+    return str(st.session_state["lang"])
+
+
+class Page:
+    """One page: its words, its values and its controls.
+
+    Args:
+        name: the file's name, which is the URL path and the name of the page's texts.
+        own: the page's own fields.
+        geometry: whether the page has the model and its geometry.
+        scheme: whether it has the schemes' parameters.
+        fits: called after each change; raises ValueError when the values do not go together.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        *own: Field,
+        geometry: bool = True,
+        scheme: bool = False,
+        fits: Callable[[Store], object] | None = None,
+    ) -> None:
+        self.name, self.t = name, Words(language(), name)
+        shared: tuple[Field, ...] = (fields.GEOMETRY if geometry or scheme else ()) + (
+            fields.SCHEME_FIELDS if scheme else ()
+        )
+        self.store = Store(name, (*own, *shared))
+        self.fits = (lambda: fits(self.store)) if fits else (self.store.request if scheme else self._fits_geometry)
+        self.geometry_used = bool(shared)
+        self.controls = Controls(self.store, self.t, self.fits)
+        self._arrive()
+        st.html(STYLE)
+        st.title(self.t("title"))
+        st.markdown(f"**{self.t('claim')}**")
+
+    def _fits_geometry(self) -> object:
+        return self.store.rope() if self.geometry_used else None
+
+    def _arrive(self) -> None:
+        """Take the link's values on the first run and after each page change or edited link."""
+        query = st.query_params.to_dict()
+        moved = st.session_state.get("page") != self.name
+        st.session_state["page"] = self.name
+        if query and (moved or query != st.session_state.get("published")):
+            self.store.read_query(query, self.fits)
+
+    def get(self, field: Field) -> Any:
+        """A field's value in force."""
+        return self.store.get(field)
+
+    def live(self, body: Callable[[], None]) -> None:
+        """Run ``body`` as a fragment: a control inside it reruns it alone, then the URL follows."""
+
+        @st.fragment
+        def part() -> None:
+            self._say_notes()
+            body()
+            self.publish()
+
+        part()
+
+    def _say_notes(self) -> None:
+        for key, given in self.store.notes:
+            st.warning(self.sentence(key, given))
+        self.store.notes.clear()
+
+    def sentence(self, key: str, given: dict[str, Any]) -> str:
+        """A note in the page's language, without any Markdown or HTML of the value given."""
+        words = {name: plain(value) for name, value in given.items() if name in ("given", "used", "detail")}
+        if "field" in given:
+            words["label"] = self.t(f"field.{given['field']}")
+            words["rule"] = self.t(given["rule"], low=short(given["low"]), high=short(given["high"]))
+        return self.t(key, **words)
+
+    def publish(self) -> None:
+        """Put the explicit values into the address bar."""
+        query = self.store.query() | {"lang": self.t.lang}
+        kept = {name: st.query_params[name] for name in ("display", "hide", "room") if name in st.query_params}
+        query |= kept
+        if st.query_params.to_dict() != query:
+            st.query_params.from_dict(query)
+        st.session_state["published"] = query
+
+    def link(self) -> str:
+        """The address that reproduces this view."""
+        base = urlsplit(st.context.url or "http://localhost:8501")
+        path = "" if self.name == "home" else self.name
+        return f"{base.scheme}://{base.netloc}/{path}?{urlencode(self.store.query() | {'lang': self.t.lang})}"
+
+    def bar(self) -> None:
+        """Share and reset, and the model with its geometry where the page has one."""
+        left, share, reset = st.columns([8, 1.4, 1.4], vertical_alignment="bottom")
+        with left:
+            if self.geometry_used:
+                self.controls.geometry()
+        with share, st.popover(self.t("frame.share"), width="stretch"):
+            st.write(self.t("frame.share_help"))
+            st.code(self.link(), language=None, wrap_lines=True)
+        reset.button(self.t("frame.reset"), on_click=self.store.reset, key=f"reset.{self.name}", width="stretch")
+
+    def prose(self, section: str) -> None:
+        """Write a section of the page's text."""
+        title, body = self.t.prose(section)
+        if title:
+            st.subheader(title, anchor=section)
+        st.markdown(body)
+
+    def show(self, drawing: Drawing, *code: Callable[..., Any]) -> None:
+        """Draw a figure, say what it shows, and offer its numbers, code and source."""
+        chart = f"{self.name}.{drawing.id}"
+        st.plotly_chart(drawing.figure, key=f"fig.{chart}", alt=drawing.finding, config=PLOT | {"locale": "en"})
+        said, more = st.columns([5, 1.6], vertical_alignment="center")
+        said.markdown(f"▸ {drawing.finding}")
+        with more, st.popover(self.t("frame.details"), on_change="rerun", key=f"more.{chart}", width="stretch") as box:
+            if box.open:
+                self._details(drawing, code)
+
+    def _details(self, drawing: Drawing, code: Iterable[Callable[..., Any]]) -> None:
+        st.download_button(
+            self.t("frame.csv"),
+            data=lambda: as_csv(drawing.table()),
+            file_name=f"{self.name}-{drawing.id}.csv",
+            mime="text/csv",
+            key=f"csv.{self.name}.{drawing.id}",
+            on_click="ignore",
+        )
+        st.markdown(f"**{self.t('frame.recipe')}**")
+        st.code(textwrap.dedent(drawing.recipe).strip(), language="python")
+        st.markdown(f"**{self.t('frame.code')}**")
+        for function in code:
+            st.code(inspect.getsource(inspect.unwrap(function)), language="python")
+        st.markdown(f"**{self.t('frame.cite')}**")
+        cite = self.t("frame.cite_line", page=self.t("title"), finding=drawing.finding, url=self.link())
+        st.code(cite, language=None, wrap_lines=True)
+
+
+def plain(value: object, limit: int = 60) -> str:
+    """Text of a foreign value with nothing left that Markdown, LaTeX or HTML could act on."""
+    text = str(value)[:limit]
+    return "".join(f"\\{c}" if c in "\\`*_{}[]()#+-.!$|~:<>&" else c for c in text if c.isprintable())

@@ -1,0 +1,142 @@
+"""What a page's controls hold: typed fields, their values in the session, and the same in the URL.
+
+A field's value is the explicit one where the visitor (or the link) set it, else its default, which for the shared
+geometry comes from the chosen model. The URL carries the explicit values only, so a link is short and whole.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+Value = Any
+
+
+@dataclass(frozen=True)
+class Field:
+    """One value that a control sets.
+
+    ``kind``: "int", "float", "bool", "choice" or "text". ``shared`` fields keep their value on every page.
+    ``even`` asks for parity; ``steps`` are the stops of a slider over uneven values.
+    """
+
+    name: str
+    kind: str
+    default: Value = None
+    low: float = -math.inf
+    high: float = math.inf
+    step: float | None = None
+    steps: tuple[Value, ...] = ()
+    choices: tuple[str, ...] = ()
+    even: bool = False
+    shared: bool = False
+    optional: bool = False
+    low_open: bool = False
+
+    def slot(self, page: str) -> str:
+        """The key under which the session keeps the value."""
+        return self.name if self.shared else f"{page}.{self.name}"
+
+
+class Refused(ValueError):
+    """A value that a field does not take: ``rule`` is a text key, ``detail`` fills its slots."""
+
+    def __init__(self, field: Field, rule: str, given: object) -> None:
+        super().__init__(f"{field.name} must be {rule}, got {given!r}")
+        self.field, self.rule, self.given = field, rule, given
+
+
+def number_text(value: Value) -> str:
+    """Write a value for the URL, shortest form that reads back the same."""
+    if isinstance(value, bool):
+        return "1" if value else "0"
+    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
+        return str(int(value))
+    return str(value)
+
+
+def check(field: Field, value: Value) -> Value:
+    """Return ``value`` in the field's type, or raise Refused naming the broken rule."""
+    if field.kind == "choice":
+        if value not in field.choices:
+            raise Refused(field, "rule.choice", value)
+        return value
+    if field.kind in ("bool", "text"):
+        return value
+    if value is None:
+        if field.optional:
+            return None
+        raise Refused(field, "rule.number", value)
+    number = float(value)
+    if not math.isfinite(number):
+        raise Refused(field, "rule.number", value)
+    if field.kind == "int" and not number.is_integer():
+        raise Refused(field, "rule.integer", value)
+    if not (field.low < number if field.low_open else field.low <= number) or number > field.high:
+        raise Refused(field, "rule.above" if field.low_open and number <= field.low else "rule.range", value)
+    if field.even and int(number) % 2:
+        raise Refused(field, "rule.even", value)
+    return int(number) if field.kind == "int" else number
+
+
+def read(field: Field, text: str) -> Value:
+    """Read a field from URL text; raises Refused when the text is no value of the field."""
+    text = text.strip()[:200]
+    if field.kind == "bool":
+        if text not in ("0", "1"):
+            raise Refused(field, "rule.bool", text)
+        return text == "1"
+    if field.kind in ("choice", "text"):
+        return check(field, text)
+    if field.optional and text == "auto":
+        return None
+    try:
+        number = float(text)
+    except ValueError:
+        raise Refused(field, "rule.number", text) from None
+    return check(field, number)
+
+
+def clamp(field: Field, text: str) -> Value:
+    """The nearest value that the field takes to a URL number out of its range, or Refused when there is none."""
+    try:
+        number = float(text)
+    except ValueError:
+        raise Refused(field, "rule.number", text) from None
+    if math.isnan(number) or field.kind not in ("int", "float"):
+        raise Refused(field, "rule.number", text)
+    low, high = field.low, field.high
+    if field.low_open and number <= low:
+        raise Refused(field, "rule.above", text)
+    number = min(max(number, low), high)
+    if not math.isfinite(number):
+        raise Refused(field, "rule.number", text)
+    if field.kind == "int":
+        number = round(number)
+        if field.even and number % 2:
+            number -= 1
+    return check(field, number)
+
+
+def from_query(
+    fields: Mapping[str, Field], query: Mapping[str, str]
+) -> tuple[dict[str, Value], list[tuple[Refused, Value]]]:
+    """Read all known fields from a query; returns values and what was corrected (with the value used, or None)."""
+    values: dict[str, Value] = {}
+    corrected: list[tuple[Refused, Value]] = []
+    for name, text in query.items():
+        field = fields.get(name)
+        if field is None:
+            continue
+        try:
+            values[name] = read(field, text)
+        except Refused as refused:
+            told = Refused(field, refused.rule, text)
+            try:
+                values[name] = clamp(field, text)
+                corrected.append((told, values[name]))
+            except Refused:
+                corrected.append((told, None))
+    return values, corrected

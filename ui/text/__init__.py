@@ -1,0 +1,1 @@
+"""The words: labels and prose in two languages, each formula once."""

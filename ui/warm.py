@@ -1,0 +1,15 @@
+"""Imports every module that a page run touches, so that the first visitor does not wait for them."""
+
+import importlib
+import pkgutil
+
+import plotly.graph_objects
+import streamlit.elements.plotly_chart  # noqa: F401
+
+import rope_core  # noqa: F401
+import ui.figures
+import ui.frame  # noqa: F401
+
+plotly.graph_objects.Figure([plotly.graph_objects.Scatter(), plotly.graph_objects.Heatmap()]).to_json()
+for module in pkgutil.iter_modules(ui.figures.__path__, "ui.figures."):
+    importlib.import_module(module.name)
