@@ -4,6 +4,8 @@
 """
 
 from rope_core.errors import ConfigError
+from rope_core.hf import HfRope, from_hf, layer_types
+from rope_core.hf_families import Origin
 from rope_core.layout import HALF, INTERLEAVED, Layout, convert, convert_projection
 from rope_core.rope import Rope
 from rope_core.rotation import rotate, rotation_matrix
@@ -17,7 +19,9 @@ __all__ = [
     "INTERLEAVED",
     "SCHEMES",
     "ConfigError",
+    "HfRope",
     "Layout",
+    "Origin",
     "Param",
     "Request",
     "Rope",
@@ -26,6 +30,8 @@ __all__ = [
     "convert",
     "convert_projection",
     "cos_sin",
+    "from_hf",
+    "layer_types",
     "rotate",
     "rotation_matrix",
     "spectrum",

@@ -1,0 +1,111 @@
+"""Reading a Hugging Face config: from a dict, a file or a config object to plain values, or one clear sentence."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from rope_core.errors import ConfigError, finite, show, whole
+from rope_core.rope import MAX_LEN
+
+MAX_BYTES = 16 * 2**20
+MAX_LAYERS = 4096
+
+
+def refuse(path: str, rule: str, value: object) -> ConfigError:
+    """Build the ConfigError that names a config field, its rule and what stood there."""
+    return ConfigError(f"{path} must be {rule}, got {show(value)}")
+
+
+def read_config(config: object) -> dict[str, Any]:
+    """Return the config as a dict of its own: a dict, a path to a JSON file or its folder, or an object with to_dict().
+
+    Raises ConfigError when the file cannot be read, is no JSON, or holds no object.
+    """
+    if isinstance(config, str | Path):
+        return parse(read_file(Path(config)))
+    if not isinstance(config, Mapping):
+        to_dict = getattr(config, "to_dict", None)
+        if not callable(to_dict):
+            raise refuse("config", "a dict, a path, or an object with to_dict()", config)
+        config = to_dict()
+    if not isinstance(config, Mapping):
+        raise refuse("config", "an object with named fields", config)
+    return {str(key): value for key, value in config.items()}
+
+
+def read_file(path: Path) -> bytes:
+    """Return the bytes of a JSON file, or of config.json in a folder."""
+    try:
+        target = path / "config.json" if path.is_dir() else path
+        if target.stat().st_size > MAX_BYTES:
+            raise refuse("config", f"a file of at most {MAX_BYTES} bytes", f"{target.stat().st_size} bytes")
+        return target.read_bytes()
+    except (OSError, ValueError) as error:
+        if isinstance(error, ConfigError):
+            raise
+        raise refuse("config", "a readable file", str(path)) from None
+
+
+def parse(text: str | bytes) -> dict[str, Any]:
+    """Return the object that a JSON text holds; of a name that stands twice the last value counts, as in transformers.
+
+    Raises ConfigError on text that is no JSON, no UTF-8, nested too deeply, too long, or no object.
+    """
+    if len(text) > MAX_BYTES:
+        raise refuse("config", f"at most {MAX_BYTES} bytes of JSON", f"{len(text)} bytes")
+    try:
+        value = json.loads(text)
+    except RecursionError:
+        raise ConfigError("config must be JSON nested at most a few hundred levels deep, got more") from None
+    except UnicodeDecodeError:
+        raise ConfigError("config must be UTF-8 text, got other bytes") from None
+    except ValueError as error:
+        raise ConfigError(f"config must be JSON, got an error: {error}") from None
+    if not isinstance(value, dict):
+        raise refuse("config", "a JSON object", value)
+    return value
+
+
+def number(path: str, value: object, rule: str = "a finite number") -> float:
+    """Return ``value`` as float, or raise ConfigError naming ``path``."""
+    try:
+        return finite(path, value, rule)
+    except ValueError as error:
+        raise ConfigError(str(error)) from None
+
+
+def count(path: str, value: object, low: int = 1, high: int = MAX_LEN) -> int:
+    """Return ``value`` as int in [low, high], or raise ConfigError naming ``path``."""
+    try:
+        return whole(path, value, low, high)
+    except (ValueError, OverflowError) as error:
+        raise ConfigError(str(error)) from None
+
+
+def table(path: str, value: object) -> dict[str, Any] | None:
+    """Return ``value`` as a dict of its own, None for null, or raise ConfigError."""
+    if value is None:
+        return None
+    if not isinstance(value, Mapping):
+        raise refuse(path, "an object or null", value)
+    return {str(key): inner for key, inner in value.items()}
+
+
+def names(path: str, value: object) -> list[str] | None:
+    """Return ``value`` as a list of names, None for null, or raise ConfigError."""
+    if value is None:
+        return None
+    if not isinstance(value, list | tuple) or not all(isinstance(item, str) for item in value):
+        raise refuse(path, "a list of names", value)
+    if len(value) > MAX_LAYERS:
+        raise refuse(path, f"a list of at most {MAX_LAYERS} names", f"{len(value)} names")
+    return list(value)
+
+
+def truthy(value: object) -> bool:
+    """Whether Python's ``or`` keeps ``value``; NaN is kept."""
+    return bool(value) or (isinstance(value, float) and math.isnan(value))

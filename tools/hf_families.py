@@ -1,0 +1,302 @@
+"""Write rope_core/hf_families.toml: what each rotary config class of the installed transformers does with a config.
+
+Every value is read off by execution: the class is built with no arguments and with single fields changed, and what it
+makes of them is recorded. The layout, the partial width and the logit scale stand in the modelling source, which is
+parsed, not imported. tests/test_hf.py compares each record with the installed wheel.
+
+Run: python -m tools.hf_families > rope_core/hf_families.toml
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+SKIP = {
+    "efficientloftr": "2-D features, not tokens",
+    "eomt_dinov3": "2-D patches",
+    "esmc": "bidirectional protein model without a text length",
+    "ernie4_5_vl_moe_text": "frequencies are reordered for its 3-D positions",
+    "llama4_vision_model": "2-D patches",
+    "musicflamingo": "rotates time stamps, not token positions",
+}
+COUNTS = ("max_position_embeddings", "hidden_size", "num_attention_heads", "num_hidden_layers")
+MLA = "qk_rope_head_dim"
+
+
+def quiet() -> Any:
+    """Return the transformers module with its warnings off."""
+    import transformers
+
+    transformers.logging.set_verbosity_error()
+    return transformers
+
+
+def model_types() -> list[str]:
+    """Names of all config classes whose default instance has text rotary parameters."""
+    mapping = quiet().CONFIG_MAPPING
+    names = []
+    for name in sorted(mapping.keys()):
+        try:
+            made = mapping[name]()
+        except Exception:  # two classes cannot be built without arguments
+            continue
+        rope = getattr(made, "rope_parameters", None)
+        if rope and name not in SKIP and rope.get("rope_type") != "axial":
+            names.append(name)
+    return names
+
+
+def get(config: Any, name: str) -> Any:
+    """Attribute ``name``, or None where it is absent or differs between layers."""
+    try:
+        return getattr(config, name, None)
+    except Exception:
+        return None
+
+
+def plain(value: Any) -> Any:
+    """JSON-able copy of ``value`` without None entries of inner dicts' lists."""
+    return json.loads(json.dumps(value))
+
+
+def head_rule(make: Any) -> dict[str, Any]:
+    """How head_dim comes about: fixed number, division, MLA field, and whether a given one counts."""
+    base = make()
+    by_type = layer_head_dims(base)
+    if by_type:
+        return {"head_dim": by_type["sliding_attention"], "head_dims": by_type}
+    own = get(base, "head_dim")
+    rule: dict[str, Any] = {}
+    if own is None and "head_dim" in vars(base):
+        rule["head_dim_null"] = True
+    heads = get(base, "num_attention_heads")
+    hidden = get(base, "hidden_size")
+    if own is None:
+        rule["head_dim"] = "divide"
+    elif get(base, MLA) and attempt(make, "head_dim", **{MLA: 2 * get(base, MLA)}) != own:
+        rule["head_dim"] = MLA
+    elif hidden and heads and attempt(make, "head_dim", hidden_size=2 * hidden) != own:
+        rule["head_dim"] = "divide"
+    else:
+        rule["head_dim"] = own
+    if attempt(make, "head_dim", head_dim=96) != 96:
+        rule["head_dim_given"] = "ignored"
+    return rule
+
+
+def layer_head_dims(config: Any) -> dict[str, int]:
+    """Head width by layer type, for classes that give their types different ones."""
+    try:
+        found = {kind: config.per_layer_config[kind].head_dim for kind in dict.fromkeys(config.layer_types)}
+    except Exception:
+        return {}
+    return found if len(set(found.values())) > 1 else {}
+
+
+def attempt(make: Any, name: str, **given: Any) -> Any:
+    """Attribute ``name`` of a config made with ``given``, or None where the class refuses."""
+    try:
+        return get(make(**given), name)
+    except Exception:
+        return None
+
+
+def pattern(make: Any) -> dict[str, Any]:
+    """Default layer types as the shortest repeating list, with a first and last layer of their own."""
+    seen = {}
+    for count in (24, 25, 36):
+        types = attempt(make, "layer_types", num_hidden_layers=count)
+        if not isinstance(types, list) or len(types) != count:
+            return {}
+        seen[count] = types
+    for first in (0, 1):
+        for last in (0, 1):
+            for period in range(1, 13):
+                heads = {count: t[first : count - last] for count, t in seen.items()}
+                repeat = heads[24][:period]
+                if all(t == [repeat[i % period] for i in range(len(t))] for t in heads.values()):
+                    found: dict[str, Any] = {"layer_types": repeat}
+                    if first:
+                        found["first_layer"] = seen[24][0]
+                    if last:
+                        found["last_layer"] = seen[24][-1]
+                    return found
+    return {}
+
+
+def source_of(cls: Any) -> str:
+    """Text of the modelling files beside a config class."""
+    here = Path(sys.modules[cls.__module__].__file__ or "").parent
+    return "\n".join(p.read_text() for p in sorted(here.glob("modeling_*.py")))
+
+
+def functions(source: str) -> list[ast.FunctionDef]:
+    return [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.FunctionDef)]
+
+
+def honours_partial(cls: Any, source: str) -> bool | None:
+    """Whether the "default" type of this class's own rotary module reads partial_rotary_factor; None without one."""
+    mine, any_of = [], []
+    for node in functions(source):
+        if node.name == "compute_default_rope_parameters":
+            body = ast.unparse(ast.Module(node.body[1:], []))
+            any_of.append("partial_rotary_factor" in body)
+            note = node.args.args[0].annotation if node.args.args else None
+            if note is not None and cls.__name__ in ast.unparse(note):
+                mine.append("partial_rotary_factor" in body)
+    return (mine or any_of or [None])[0]
+
+
+def layout(model_type: str, source: str) -> dict[str, Any]:
+    """Which dimensions pair up in the weights, from the rotation's own code."""
+    found: dict[str, Any] = {"layout": "half"}
+    for node in functions(source):
+        if "rot" not in node.name or "vision" in node.name:
+            continue
+        code = ast.unparse(node)
+        if node.name.endswith("_interleave"):
+            return {"layout": "interleaved", "deinterleaved": True}
+        if re.search(r"::2\]|view_as_complex", code) and "rope_interleave" not in code:
+            found["layout"] = "interleaved"
+    return found
+
+
+def conversion(cls: Any) -> str | None:
+    """Module that overrides how legacy fields become rope_parameters, or None for the common rule."""
+    for owner in cls.__mro__:
+        if "convert_rope_params_to_dict" in vars(owner):
+            module = str(owner.__module__)
+            return module.split(".")[2] if ".models." in module else None
+    return None
+
+
+def nope_rule(source: str) -> str | None:
+    """How a model picks layers without rotation, from its attention's own code."""
+    if "config.no_rope_layers[layer_idx]" in source:
+        return "no_rope_layers"
+    if re.search(
+        r"if self\.sliding_window is not None( or self\.force_rope)?:\n\s+query_states, key_states = apply", source
+    ):
+        return "full_attention"
+    if re.search(r"if self\.is_local_attention:\n\s+cos, sin", source):
+        return "full_attention"
+    if "if self.sliding_window is None or self.is_sliding:" in source:
+        return "full_attention_if_window"
+    if "layer_rope_theta" in source:
+        return "layer_rope_theta"
+    return None
+
+
+def text_field(model_type: str, mapping: Any) -> dict[str, Any]:
+    """For a composite model: the field that holds its text config, and that config's type."""
+    made = mapping[model_type]()
+    for field in ("text_config", "llm_config", "language_config", "decoder_config", "thinker_config"):
+        inner = get(made, field)
+        kind = get(inner, "model_type") if inner is not None else None
+        if kind and field in type(made).sub_configs:
+            return {"text": field, "text_type": kind}
+    return {}
+
+
+def record(model_type: str) -> dict[str, Any]:
+    """Everything from_hf has to know about one model_type, as plain data."""
+    cls = quiet().CONFIG_MAPPING[model_type]
+    base, source = cls(), source_of(cls)
+    out: dict[str, Any] = {"rope": plain(base.rope_parameters)}
+    out |= {name: value for name in COUNTS if isinstance(value := get(base, name), int)}
+    out |= head_rule(cls) | pattern(cls) | layout(model_type, source)
+    if get(base, MLA):
+        out[MLA] = get(base, MLA)
+    if get(base, "original_max_position_embeddings"):
+        out["original_max_position_embeddings"] = base.original_max_position_embeddings
+    if isinstance(get(base, "sliding_window"), int):
+        out["sliding_window"] = base.sliding_window
+    out |= given_dict(cls)
+    out |= top_level(cls)
+    honours = honours_partial(cls, source)
+    out["default_honours_partial"] = bool(honours)
+    for key, value in (("convert", conversion(cls)), ("nope", nope_rule(source))):
+        if value:
+            out[key] = value
+    if "yarn_apply_mscale(config" in source:
+        out["logit_scale"] = True
+    names = {v: k for k, v in cls.attribute_map.items() if v in (*COUNTS, "head_dim") and k not in COUNTS}
+    reverse = {k: v for k, v in cls.attribute_map.items() if k in (*COUNTS, "head_dim")}
+    if names or reverse:
+        out["names"] = names | reverse
+    if getattr(cls, "_rope_type_labels", None):
+        out["labels"] = list(cls._rope_type_labels)
+    return out
+
+
+def given_dict(make: Any) -> dict[str, Any]:
+    """Base and partial factor that a flat dict without them gets."""
+    try:
+        filled = make(rope_parameters={"rope_type": "default"}).rope_parameters
+    except Exception:
+        return {}
+    out = {}
+    if isinstance(filled.get("rope_theta"), int | float):
+        out["theta"] = float(filled["rope_theta"])
+    if isinstance(filled.get("partial_rotary_factor"), int | float):
+        out["partial"] = float(filled["partial_rotary_factor"])
+    return out
+
+
+def top_level(make: Any) -> dict[str, Any]:
+    """What the class makes of rope_theta and partial_rotary_factor beside no dict at all."""
+    out: dict[str, Any] = {}
+    flat = attempt(make, "rope_parameters", rope_theta=123457.0)
+    if flat and "rope_type" in flat and flat.get("rope_theta") != 123457.0:
+        out["top_theta"] = "ignored"
+    given = attempt(make, "rope_parameters", partial_rotary_factor=0.75)
+    if given and "rope_type" in given and given.get("partial_rotary_factor") != 0.75:
+        out["top_partial"] = "ignored"
+    if attempt(make, "rope_parameters", rope_parameters={}) != attempt(make, "rope_parameters"):
+        out["own_dict"] = True
+    return out
+
+
+def toml(value: Any) -> str:
+    """One TOML value; a missing one is an empty table."""
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{json.dumps(k)} = {toml(v)}" for k, v in value.items()) + " }" if value else "{}"
+    return "{}" if value is None else json.dumps(value)
+
+
+def composites() -> dict[str, dict[str, Any]]:
+    """Composite model types and where their text config stands, for those whose text config is recorded."""
+    mapping, known = quiet().CONFIG_MAPPING, set(model_types())
+    out = {}
+    for name in sorted(mapping.keys()):
+        try:
+            found = text_field(name, mapping)
+        except Exception:
+            continue
+        if found and (found["text_type"] in known or found["text"] == "thinker_config"):
+            out[name] = found
+    return out
+
+
+def main() -> None:
+    version = quiet().__version__
+    print(f"# Written by tools/hf_families.py from transformers {version}; tests/test_hf.py holds it to the wheel.")
+    print("# An empty table under `rope` stands for null: layers of that type do not rotate.")
+    print(f"\nversion = {json.dumps(version)}")
+    for name, data in composites().items():
+        print(f"\n[composite.{json.dumps(name)}]")
+        for key, value in data.items():
+            print(f"{key} = {toml(value)}")
+    for name in model_types():
+        print(f"\n[family.{json.dumps(name)}]")
+        for key, value in record(name).items():
+            print(f"{key} = {toml(value)}")
+
+
+if __name__ == "__main__":
+    main()
