@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sized
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property, lru_cache
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +16,7 @@ from rope_core.rope import MAX_LEN, Array, Rope, frozen
 from rope_core.schemes import Value, rescale, scheme
 
 MAX_POSITION = 2**31 - 1
-MAX_ELEMENTS = 2**32
+MAX_ELEMENTS = 2**30
 
 # 2**160 / (2 pi), rounded: enough digits for the phase of position 2**31 to be exact to 2**-33 turns.
 _PER_TURN = Fraction(232605209918111709774537830547806037080859518310, 2**160)
@@ -121,8 +122,12 @@ def spectrum(request: Request) -> Spectrum:
 
 def as_positions(positions: npt.ArrayLike) -> npt.NDArray[np.int64]:
     """Return ``positions`` as int64 (n,), or raise ValueError unless they are integers in [0, 2**31)."""
-    given = np.asarray(positions)
     rule = "integers in [0, 2**31)"
+    if isinstance(positions, range):
+        if positions and not all(0 <= end <= MAX_POSITION for end in (positions[0], positions[-1])):
+            raise reject("positions", rule, positions)
+        return np.arange(positions.start, positions.stop, positions.step, dtype=np.int64)
+    given = np.asarray(positions)
     if given.ndim != 1 or (given.size and given.dtype.kind not in "iu"):
         raise reject("positions", f"a vector of {rule}", positions)
     if given.size and (given.min() < 0 or given.max() > MAX_POSITION):
@@ -130,13 +135,33 @@ def as_positions(positions: npt.ArrayLike) -> npt.NDArray[np.int64]:
     return given.astype(np.int64)
 
 
+def refuse_huge(s: Spectrum, positions: npt.ArrayLike) -> None:
+    """Raise ValueError, before anything is allocated, when positions times pairs exceed MAX_ELEMENTS."""
+    if isinstance(positions, Sized) and len(positions) * s.inv_freq.size > MAX_ELEMENTS:
+        rule = f"at most {MAX_ELEMENTS // s.inv_freq.size}, for {MAX_ELEMENTS} table entries"
+        raise reject("the number of positions", rule, len(positions))
+
+
 def angles(s: Spectrum, positions: npt.ArrayLike) -> Array:
     """Return position times inv_freq reduced to [-pi, pi), float64 (n, dim/2), rad.
 
     The phase is reduced in 64-bit fixed point, so the error is below 1e-9 rad at every position < 2**31.
+    Raises ValueError on positions outside [0, 2**31) or too many of them.
     """
+    refuse_huge(s, positions)
     steps = as_positions(positions).astype(np.uint64)[:, None] * s.phase_step[None, :]
     return np.asarray(steps.view(np.int64) * (2.0 * np.pi / 2**64), dtype=np.float64)
+
+
+def tables(s: Spectrum, rows: int, dtype: np.dtype[Any], out: Tables | None) -> Tables:
+    """Return ``out`` once checked, or two new arrays (rows, dim/2) of ``dtype``."""
+    shape = (rows, s.inv_freq.size)
+    if out is None:
+        return np.empty(shape, dtype), np.empty(shape, dtype)
+    for name, table in zip(("out[0]", "out[1]"), out, strict=True):
+        if table.shape != shape or table.dtype != dtype or not table.flags.c_contiguous or not table.flags.writeable:
+            raise reject(name, f"a writeable C-contiguous {dtype} array of shape {shape}", (table.shape, table.dtype))
+    return out
 
 
 def cos_sin(
@@ -160,17 +185,12 @@ def cos_sin(
     >>> c.round(6).tolist(), s_.round(6).tolist()
     ([[1.0], [0.540302]], [[0.0], [0.841471]])
     """
+    refuse_huge(s, positions)
     where = as_positions(positions)
     kind = np.dtype(dtype)
     if kind not in (np.dtype("float16"), np.dtype("float32"), np.dtype("float64")):
         raise reject("dtype", "float16, float32 or float64", dtype)
-    shape = (where.size, s.inv_freq.size)
-    if shape[0] * shape[1] > MAX_ELEMENTS:
-        raise reject("positions", f"few enough for {MAX_ELEMENTS} table entries", shape)
-    cos, sin = out if out is not None else (np.empty(shape, kind), np.empty(shape, kind))
-    for name, table in (("out[0]", cos), ("out[1]", sin)):
-        if table.shape != shape or table.dtype != kind or not table.flags.c_contiguous:
-            raise reject(name, f"a C-contiguous {kind} array of shape {shape}", (table.shape, table.dtype))
+    cos, sin = tables(s, where.size, kind, out)
     consecutive = where.size > FINE and bool(np.all(np.diff(where) == 1))
     if kind == np.dtype("float32") and consecutive:
         _fill_consecutive(s, int(where[0]), cos, sin)
@@ -183,24 +203,31 @@ def cos_sin(
 
 
 FINE = 512
+TILE = 8
 CHUNK = 8192
 
 
-def _fill_consecutive(s: Spectrum, start: int, cos: npt.NDArray, sin: npt.NDArray) -> None:  # type: ignore[type-arg]
-    """Write rows start, start + 1, ... as (coarse + fine): e^{i(a+b)} = e^{ia} e^{ib}, in blocks of FINE rows."""
+def _fill_consecutive(s: Spectrum, start: int, cos: npt.NDArray[Any], sin: npt.NDArray[Any]) -> None:
+    """Write rows start, start + 1, ... as (coarse + fine): e^{i(a+b)} = e^{ia} e^{ib}, in blocks of FINE rows.
+
+    TILE rows at a time stand in one line, because numpy's inner loop over a single row of dim/2 is too short.
+    """
+    rows, pairs = cos.shape
     fine = angles(s, np.arange(FINE))
     fine_cos, fine_sin = np.cos(fine).astype(np.float32), np.sin(fine).astype(np.float32)
-    scratch = np.empty((FINE, s.inv_freq.size), np.float32)
-    rows = cos.shape[0]
     coarse = angles(s, np.arange(start, start + rows, FINE))
-    coarse_cos, coarse_sin = np.cos(coarse).astype(np.float32), np.sin(coarse).astype(np.float32)
+    coarse_cos = np.tile(np.cos(coarse).astype(np.float32), TILE)
+    coarse_sin = np.tile(np.sin(coarse).astype(np.float32), TILE)
+    scratch = np.empty((FINE, pairs), np.float32)
     for block, low in enumerate(range(0, rows, FINE)):
         n = min(FINE, rows - low)
-        c, d = coarse_cos[block], coarse_sin[block]
-        into_cos, into_sin, spare = cos[low : low + n], sin[low : low + n], scratch[:n]
-        np.multiply(fine_cos[:n], c, out=into_cos)
-        np.multiply(fine_sin[:n], d, out=spare)
-        into_cos -= spare
-        np.multiply(fine_sin[:n], c, out=into_sin)
-        np.multiply(fine_cos[:n], d, out=spare)
-        into_sin += spare
+        line = pairs if n % TILE else pairs * TILE
+        c, d = coarse_cos[block, :line], coarse_sin[block, :line]
+        a, b, spare = (table[:n].reshape(-1, line) for table in (fine_cos, fine_sin, scratch))
+        to_cos, to_sin = (table[low : low + n].reshape(-1, line) for table in (cos, sin))
+        np.multiply(a, c, out=to_cos)
+        np.multiply(b, d, out=spare)
+        to_cos -= spare
+        np.multiply(b, c, out=to_sin)
+        np.multiply(a, d, out=spare)
+        to_sin += spare

@@ -1,0 +1,1 @@
+"""Backends of the rotation behind one signature, and the tables of cos and sin they read."""
