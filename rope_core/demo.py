@@ -17,7 +17,9 @@ def drawn_vectors(dim: int, count: int = 2, seed: int = 0) -> Array:
     return np.random.default_rng(seed).standard_normal((count, dim))
 
 
-def score(q: npt.ArrayLike, k: npt.ArrayLike, m: float, n: float, inv_freq: npt.ArrayLike, layout: str | Layout) -> float:
+def score(
+    q: npt.ArrayLike, k: npt.ArrayLike, m: float, n: float, inv_freq: npt.ArrayLike, layout: str | Layout
+) -> float:
     """Return the attention score (R_m q) . (R_n k) before the division by sqrt(dim), in float64.
 
     >>> score([1.0, 0.0], [1.0, 0.0], 1, 0, [np.pi], "half")
@@ -29,13 +31,21 @@ def score(q: npt.ArrayLike, k: npt.ArrayLike, m: float, n: float, inv_freq: npt.
 
 
 def scores_under_shift(
-    q: npt.ArrayLike, k: npt.ArrayLike, m: float, n: float, shifts: npt.ArrayLike, inv_freq: npt.ArrayLike, layout: str | Layout
+    q: npt.ArrayLike,
+    k: npt.ArrayLike,
+    m: float,
+    n: float,
+    shifts: npt.ArrayLike,
+    inv_freq: npt.ArrayLike,
+    layout: str | Layout,
 ) -> Array:
     """Return the score of q at m + s and k at n + s for each shift s, float64 (shifts,)."""
     return np.array([score(q, k, m + s, n + s, inv_freq, layout) for s in np.asarray(shifts)])
 
 
-def pair_path(vector: npt.ArrayLike, pair: int, positions: npt.ArrayLike, inv_freq: npt.ArrayLike, layout: str | Layout) -> Array:
+def pair_path(
+    vector: npt.ArrayLike, pair: int, positions: npt.ArrayLike, inv_freq: npt.ArrayLike, layout: str | Layout
+) -> Array:
     """Return the two members of one pair of ``vector`` turned to each position, float64 (positions, 2)."""
     theta = np.asarray(inv_freq, dtype=np.float64)
     turned = np.array([rotate_by_elements(vector, m, theta, layout) for m in np.asarray(positions)])

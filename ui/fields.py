@@ -15,7 +15,7 @@ CUSTOM = "custom"
 MODEL = Field("model", "choice", models.DEFAULT, choices=(*models.ids(), CUSTOM), shared=True)
 LAYER = Field("layer", "text", "", shared=True)
 DIM = Field("dim", "int", 128, 2, MAX_DIM, step=2, even=True, shared=True)
-BASE_STEPS = tuple(float(m * 10**e) for e in range(1, 9) for m in (1, 1.5, 2, 3, 5, 7)) + (1e9,)
+BASE_STEPS = tuple(float(m * 10**e) for e in range(1, 10) for m in (1, 1.5, 2, 3, 5, 7))
 BASE = Field("base", "float", 1e4, 1.0, 1e12, steps=BASE_STEPS, low_open=True, shared=True)
 LEN_STEPS = tuple(2**e for e in range(6, 25))
 TRAIN_LEN = Field("train_len", "int", 4096, 16, MAX_LEN, steps=LEN_STEPS, shared=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import textwrap
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
@@ -17,12 +18,14 @@ from ui.state import Field
 from ui.store import Store
 from ui.words import LANGUAGES, Words
 
+PAGES = Path(__file__).resolve().parent.parent / "pages"
 PLOT = {"displaylogo": False, "toImageButtonOptions": {"format": "png", "scale": 2}}
 STYLE = """<style>
 .stMainBlockContainer {padding-top: 2.4rem; padding-bottom: 3rem; max-width: 76rem}
 .stMainBlockContainer [data-testid="stVerticalBlock"] {gap: .55rem}
 section[data-testid="stSidebar"] {width: 15rem !important; min-width: 15rem}
 .katex-display {overflow-x: auto; overflow-y: hidden; padding: 0.2rem 0}
+@media (max-width: 640px) {.stMainBlockContainer {padding-top: 4.2rem}}
 h1 {font-size: 2rem !important; padding: 0 0 .2rem 0 !important}
 </style>"""
 
@@ -132,6 +135,12 @@ class Page:
             st.write(self.t("frame.share_help"))
             st.code(self.link(), language=None, wrap_lines=True)
         reset.button(self.t("frame.reset"), on_click=self.store.reset, key=f"reset.{self.name}", width="stretch")
+
+    def goto(self, name: str, label: str | None = None) -> None:
+        """A link to another page; nothing when that page is not installed."""
+        found = next(PAGES.glob(f"*/{name}.py"), None)
+        if found is not None:
+            st.page_link(found, label=label or self.t(f"page.{name}"), icon=":material/arrow_forward:")
 
     def prose(self, section: str) -> None:
         """Write a section of the page's text."""

@@ -1,13 +1,10 @@
 """The frame's script: page config, language, and the list of pages by section."""
 
-from pathlib import Path
-
 import streamlit as st
 
-from ui.frame import language
+from ui.frame import PAGES, language
 from ui.words import LANGUAGES, Words
 
-PAGES = Path(__file__).resolve().parent.parent / "pages"
 ORDER = {
     "learn": ("home", "rotation", "layouts", "frequencies", "clock", "attention", "encodings", "block", "precision"),
     "lab": ("lrpe", "extrapolation"),
@@ -22,7 +19,7 @@ def main() -> None:
     st.set_page_config(page_title=t("app.title"), page_icon="🧭", layout="wide")
     pages = {
         t(f"section.{section}"): [
-            st.Page(PAGES / section / f"{name}.py", title=t(f"page.{name}"), url_path=name, default=name == "home")
+            st.Page(PAGES / section / f"{name}.py", title=t(f"page.{name}"), default=name == "home")
             for name in names
             if (PAGES / section / f"{name}.py").exists()
         ]

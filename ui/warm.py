@@ -8,7 +8,7 @@ import streamlit.elements.plotly_chart  # noqa: F401
 
 import rope_core  # noqa: F401
 import ui.figures
-import ui.frame  # noqa: F401
+import ui.frame
 
 plotly.graph_objects.Figure([plotly.graph_objects.Scatter(), plotly.graph_objects.Heatmap()]).to_json()
 for module in pkgutil.iter_modules(ui.figures.__path__, "ui.figures."):

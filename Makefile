@@ -1,0 +1,43 @@
+# make run: the app on http://127.0.0.1:8501     make test: all tests     make check: lint, format, types
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+WORKERS ?= 2
+
+.PHONY: run test test-long check format bench clean
+
+run: $(VENV)/.app
+	$(BIN)/streamlit run app.py
+
+test: $(VENV)/.dev
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -m "not long"
+
+test-long: $(VENV)/.dev
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
+
+check: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy rope_core tests
+
+format: $(VENV)/.dev
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(VENV)/.dev
+	$(BIN)/python -m benchmarks.app
+
+clean:
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache
+
+$(VENV)/bin/python:
+	$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11) and 'Python 3.11 or newer is needed, this is ' + sys.version.split()[0])"
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.app: requirements.txt | $(VENV)/bin/python
+	$(BIN)/python -m pip install --disable-pip-version-check -q -r requirements.txt
+	touch $@
+
+$(VENV)/.dev: requirements-dev.txt requirements.txt | $(VENV)/bin/python
+	$(BIN)/python -m pip install --disable-pip-version-check -q -r requirements-dev.txt
+	touch $@ $(VENV)/.app

@@ -1,0 +1,31 @@
+"""What all tests share: the browser, or one line on how to get one."""
+
+from __future__ import annotations
+
+import os
+import shutil
+
+import pytest
+
+CHROMIUM = os.environ.get("ROPE_LAB_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+HOW = "no Chromium was found: `apt-get install chromium fonts-wqy-microhei`, or name one in ROPE_LAB_CHROMIUM"
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave the browser tests out where there is no browser, unless the environment requires them."""
+    if CHROMIUM:
+        return
+    if os.environ.get("ROPE_LAB_BROWSER") == "required":
+        raise pytest.UsageError(f"the browser tests must run, but {HOW}")
+    kept = [item for item in items if not item.get_closest_marker("browser")]
+    config.stash[LEFT_OUT] = len(items) - len(kept)
+    items[:] = kept
+
+
+LEFT_OUT = pytest.StashKey[int]()
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """Say in one line that the browser tests did not run."""
+    if not CHROMIUM:
+        terminalreporter.write_line(f"browser tests left out: {HOW}")
