@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import textwrap
 from collections.abc import Callable, Iterable
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
@@ -14,11 +13,11 @@ import streamlit as st
 from ui import fields
 from ui.controls import Controls, short
 from ui.figures.drawing import Drawing, as_csv
+from ui.menu import PAGES
 from ui.state import Field
 from ui.store import Store
 from ui.words import LANGUAGES, Words
 
-PAGES = Path(__file__).resolve().parent.parent / "pages"
 PLOT = {"displaylogo": False, "toImageButtonOptions": {"format": "png", "scale": 2}}
 STYLE = """<style>
 .stMainBlockContainer {padding-top: 2.4rem; padding-bottom: 3rem; max-width: 76rem}

@@ -2,15 +2,9 @@
 
 import streamlit as st
 
-from ui.frame import PAGES, language
+from ui.frame import language
+from ui.menu import ORDER, PAGES
 from ui.words import LANGUAGES, Words
-
-ORDER = {
-    "learn": ("home", "rotation", "layouts", "frequencies", "clock", "attention", "encodings", "block", "precision"),
-    "lab": ("lrpe", "extrapolation"),
-    "engineer": ("config", "benchmark"),
-    "reference": ("models", "ledger"),
-}
 
 
 def main() -> None:

@@ -1,0 +1,83 @@
+"""Every page under Streamlit's own test runner, in both languages, with good, odd and hostile links."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from ui.menu import ORDER, PAGES
+
+MAIN = str(Path(__file__).resolve().parent.parent / "ui" / "main.py")
+FILES = {name: PAGES / section / f"{name}.py" for section, names in ORDER.items() for name in names}
+NAMES = [name for name, path in FILES.items() if path.exists()]
+
+
+def opened(name: str, **query: str) -> AppTest:
+    """The page ``name``, opened with a query in a fresh session."""
+    at = AppTest.from_file(MAIN, default_timeout=60)
+    at.query_params.update(query)
+    if name == "home":
+        return at.run()
+    at.run()
+    at.session_state["page"] = ""
+    at.query_params.clear()
+    at.query_params.update(query)
+    return at.switch_page(str(FILES[name])).run()
+
+
+def specs(at: AppTest) -> list[dict[str, object]]:
+    """All figures of a page as Plotly's JSON."""
+    return [json.loads(chart.proto.spec) for chart in at.get("plotly_chart")]
+
+
+def test_every_file_below_pages_is_in_the_menu() -> None:
+    assert {path.stem for path in PAGES.glob("*/*.py")} == set(NAMES)
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+@pytest.mark.parametrize("name", NAMES)
+def test_a_page_runs(name: str, lang: str) -> None:
+    at = opened(name, lang=lang)
+    assert not at.exception
+    assert not at.warning
+    assert len(at.title) == 1
+    assert at.session_state["lang"] == lang
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_figures_have_data_and_alternative_text(name: str) -> None:
+    at = opened(name)
+    charts = at.get("plotly_chart")
+    for chart, spec in zip(charts, specs(at), strict=True):
+        assert spec["data"], "a figure without traces"
+        assert len(chart.proto.alt) > 20, "alternative text states the finding"
+
+
+HOSTILE = {
+    "dim": "13",
+    "base": "0.5",
+    "train_len": "1e400",
+    "scheme": "<script>alert(1)</script>",
+    "model": "no-such-model",
+    "factor": "nan",
+    "m": "-5",
+    "foo": "bar",
+}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_hostile_link_is_answered_in_sentences(name: str) -> None:
+    at = opened(name, **HOSTILE)
+    assert not at.exception
+    assert at.warning
+    assert not any("<script>" in note.value for note in at.warning)
+
+
+@pytest.mark.parametrize("dim, base, train_len", [("2", "1.0001", "16"), ("1024", "1e12", "16777216")])
+@pytest.mark.parametrize("name", NAMES)
+def test_the_ends_of_the_ranges_draw(name: str, dim: str, base: str, train_len: str) -> None:
+    at = opened(name, dim=dim, base=base, train_len=train_len)
+    assert not at.exception

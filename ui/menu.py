@@ -1,0 +1,11 @@
+"""Which pages there are, by section, in the order of the menu."""
+
+from pathlib import Path
+
+PAGES = Path(__file__).resolve().parent.parent / "pages"
+ORDER = {
+    "learn": ("home", "rotation", "layouts", "frequencies", "clock", "attention", "encodings", "block", "precision"),
+    "lab": ("lrpe", "extrapolation"),
+    "engineer": ("config", "benchmark"),
+    "reference": ("models", "ledger"),
+}
