@@ -35,7 +35,16 @@ REQUIRED = {
 COMMON = ("rope_type", "type", "rope_theta", "partial_rotary_factor")
 LENGTH = "original_max_position_embeddings"
 # Keys that are no scheme's parameter but that some model's code reads.
-READ_ELSEWHERE = ("mrope_section", "mrope_interleaved", "mscale", "mscale_all_dim", "llama_4_scaling_beta", "alpha")
+READ_ELSEWHERE = (
+    "short_mscale",
+    "long_mscale",
+    "mrope_section",
+    "mrope_interleaved",
+    "mscale",
+    "mscale_all_dim",
+    "llama_4_scaling_beta",
+    "alpha",
+)
 FALLBACK_LEN = 4096
 
 
@@ -174,7 +183,7 @@ def build(model: Model, one: Parameters, found: list[Parameters], seq_len: int |
     kind, base = scheme_of(one, notes), base_of(one, notes)
     width = rotary_dim(model, one, kind, head, notes)
     train = train_len(one, kind, max_len, notes)
-    scheme, params = parameters(model, one, kind, width, max_len, train, notes)
+    scheme, params = parameters(model, one, kind, width, max_len, train, seq_len, notes)
     try:
         request = Request(Rope(width, base, train), scheme, params, seq_len)
         answer = spectrum(request)
@@ -252,7 +261,14 @@ def train_len(one: Parameters, kind: str, max_len: int | None, notes: dict[str, 
 
 
 def parameters(
-    model: Model, one: Parameters, kind: str, width: int, max_len: int | None, train: int, notes: dict[str, Origin]
+    model: Model,
+    one: Parameters,
+    kind: str,
+    width: int,
+    max_len: int | None,
+    train: int,
+    seq_len: int | None,
+    notes: dict[str, Origin],
 ) -> tuple[str, dict[str, object]]:
     """The scheme's name and the parameters that take effect, each with its origin."""
     scheme = TYPES[kind]
@@ -269,7 +285,25 @@ def parameters(
             value, origin = ratio(max_len, train, origin, notes)
         notes[param.name] = origin
         made[param.name] = checked(param.name, param.kind, value, origin, width)
+    if model.model_type == "phimoe" and kind == "longrope":
+        phimoe(one, made, seq_len, train, notes)
     return scheme, made
+
+
+def phimoe(one: Parameters, made: dict[str, object], seq_len: int | None, train: int, notes: dict[str, Origin]) -> None:
+    """Phi-MoE takes its attention factor from two keys of its own and never turns by long_factor.
+
+    Source: PhimoeRotaryEmbedding.forward in transformers 5.23 models/phimoe/modeling_phimoe.py calls its init
+    function without a length.
+    """
+    name = "long_mscale" if seq_len is not None and seq_len > train else "short_mscale"
+    origin = Origin(DICT, f"{one.path}.{name}", ("mscale_by_length",))
+    if name not in one.values:
+        raise refuse(origin.path, "given for model_type phimoe", None)
+    one.origins["attention_factor"] = notes["attention_factor"] = origin
+    made["attention_factor"] = number(origin.path, one.values[name])
+    made["long_factor"] = made["short_factor"]
+    notes["long_factor"] = replace(notes["long_factor"], traps=("long_factor_never_used",))
 
 
 def effective_value(name: str, default: object, one: Parameters, kind: str, origin: Origin) -> tuple[object, Origin]:

@@ -46,13 +46,16 @@ def derived_head(model: Model, rule: object) -> tuple[Any, Origin]:
         return rule, Origin(CLASS, model.prefix + "head_dim")
     if rule == "qk_rope_head_dim" or (not model.known and model.data.get("qk_rope_head_dim") is not None):
         return model.get("qk_rope_head_dim")
+    if rule == "mla_sum":
+        parts = [model.get(name) for name in ("qk_nope_head_dim", "qk_rope_head_dim")]
+        return sum(count(origin.path, value) for value, origin in parts), parts[1][1]
     hidden, of_hidden = model.get("hidden_size")
     heads, of_heads = model.get("num_attention_heads")
     if hidden is None or heads is None:
         lacking = of_hidden.path if hidden is None else of_heads.path
         raise refuse(lacking, "given where head_dim is not", None)
     width = count(of_hidden.path, hidden) // count(of_heads.path, heads)
-    return width, Origin("derived", of_hidden.path)
+    return width * int(model.family.get("head_dim_times", 1)), Origin("derived", of_hidden.path)
 
 
 def rotary_dim(model: Model, one: Parameters, kind: str, head: int, notes: dict[str, Origin]) -> int:
@@ -100,9 +103,9 @@ def layout_of(model: Model, notes: dict[str, Origin]) -> str:
     traps: tuple[str, ...] = ()
     layout = model.family["layout"]
     if model.family.get("deinterleaved"):
-        if model.data.get("rope_interleave", True):
+        if model.data.get("rope_interleave", True) or not model.family.get("interleave_flag"):
             traps = ("deinterleaved_then_half",)
-        elif "rope_interleave" in model.data:
+        elif model.family.get("interleave_flag"):
             notes["layout"] = Origin(TOP, model.prefix + "rope_interleave", ("rope_interleave_off",))
             return "half"
     notes["layout"] = Origin(CLASS, model.prefix + "model_type", traps)

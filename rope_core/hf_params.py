@@ -69,8 +69,12 @@ def effective(model: Model) -> list[Parameters]:
     elif model.family.get("labels") == ["main", "compress"]:
         found = compressed(model, raw, path, source)
     elif nested_keys(model, raw):
+        if model.family.get("per_type") is False:
+            raise refuse(path, f"one flat object for model_type {model.model_type}", sorted(raw))
         found = nested(model, raw, path, source)
     else:
+        if model.family.get("per_type"):
+            raise refuse(path, f"one object per layer type for model_type {model.model_type}", sorted(raw))
         found = [flat(model, raw, path, source)]
     for entry in found:
         if traps and not entry.nope:
@@ -98,9 +102,9 @@ def own_dict(model: Model) -> dict[str, Any]:
         return {}
     made: dict[str, Any] = copy.deepcopy(dict(model.family["rope"]))
     if "rope_type" in made or "type" in made:
-        if model.family.get("top_theta") != "ignored":
+        if model.family.get("own_theta") != "fixed":
             made.pop("rope_theta", None)
-        if model.family.get("top_partial") != "ignored":
+        if model.family.get("own_partial") != "fixed":
             made.pop("partial_rotary_factor", None)
     return made
 
@@ -134,7 +138,7 @@ def top_level(model: Model, name: str, ignored: str) -> tuple[Any, Origin] | Non
     return None
 
 
-def theta_for(model: Model) -> tuple[Any, Origin]:
+def theta_for(model: Model, old: bool) -> tuple[Any, Origin]:
     """The base that a dict without one gets: top level, then class, then 10,000."""
     convert = model.family.get("convert")
     unknown = not model.known and not model.has("rope_theta") and model.has("rotary_emb_base")
@@ -142,12 +146,13 @@ def theta_for(model: Model) -> tuple[Any, Origin]:
     reads = model.family.get("top_theta") != "ignored" or own != "rope_theta"
     if reads and convert not in AS_IT_STANDS and model.data.get(own) is not None:
         return model.data[own], Origin(TOP, model.prefix + own)
-    if "theta" in model.family:
-        return model.family["theta"], Origin(CLASS, model.prefix + own)
+    scaled = model.family.get("theta_of_scaling") if old else None
+    if scaled is not None or "theta" in model.family:
+        return scaled or model.family["theta"], Origin(CLASS, model.prefix + own)
     return FALLBACK_THETA, Origin(FALLBACK, model.prefix + own)
 
 
-def partial_for(model: Model) -> tuple[Any, Origin] | None:
+def partial_for(model: Model, old: bool) -> tuple[Any, Origin] | None:
     """The partial factor that a dict without one gets, or None."""
     convert = model.family.get("convert")
     if convert in ("gpt_neox", "gpt_neox_japanese") or (not model.known and model.has("rotary_pct")):
@@ -158,7 +163,7 @@ def partial_for(model: Model) -> tuple[Any, Origin] | None:
             return found
     elif convert == "minimax_m2" and model.data.get("rotary_dim") is not None:
         return None
-    if "partial" in model.family:
+    if "partial" in model.family and not (old and model.family.get("partial_of_scaling") == "none"):
         return model.family["partial"], Origin(CLASS, model.prefix + "partial_rotary_factor")
     return None
 
@@ -168,12 +173,15 @@ def complete(model: Model, one: Parameters) -> Parameters:
     if one.nope:
         return one
     name_the_type(one)
-    base, origin = theta_for(model)
+    old = one.path.endswith("rope_scaling")
+    base, origin = theta_for(model, old)
     had = "rope_theta" in one.values
+    if not had and model.family.get("convert") in AS_IT_STANDS:
+        raise refuse(f"{one.path}.rope_theta", f"given for model_type {model.model_type}", None)
     one.fill("rope_theta", base, origin)
     if had and origin.source == TOP and base != one.values["rope_theta"]:
         one.trap("rope_theta", "top_level_base_ignored", top_level=base)
-    if (part := partial_for(model)) is not None:
+    if (part := partial_for(model, old)) is not None:
         one.fill("partial_rotary_factor", *part)
     legacy_types(model, one)
     trained_length(model, one)

@@ -79,9 +79,11 @@ def head_rule(make: Any) -> dict[str, Any]:
     if own is None:
         rule["head_dim"] = "divide"
     elif get(base, MLA) and attempt(make, "head_dim", **{MLA: 2 * get(base, MLA)}) != own:
-        rule["head_dim"] = MLA
+        rule["head_dim"] = MLA if own == get(base, MLA) else "mla_sum"
     elif hidden and heads and attempt(make, "head_dim", hidden_size=2 * hidden) != own:
         rule["head_dim"] = "divide"
+        if own != hidden // heads:
+            rule["head_dim_times"] = own // (hidden // heads)
     else:
         rule["head_dim"] = own
     if attempt(make, "head_dim", head_dim=96) != 96:
@@ -139,17 +141,21 @@ def functions(source: str) -> list[ast.FunctionDef]:
     return [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.FunctionDef)]
 
 
-def honours_partial(cls: Any, source: str) -> bool | None:
-    """Whether the "default" type of this class's own rotary module reads partial_rotary_factor; None without one."""
+def default_type(cls: Any, source: str) -> dict[str, Any]:
+    """What the "default" type of this class's own rotary module reads: the partial factor, and one dict per type."""
     mine, any_of = [], []
     for node in functions(source):
         if node.name == "compute_default_rope_parameters":
             body = ast.unparse(ast.Module(node.body[1:], []))
-            any_of.append("partial_rotary_factor" in body)
+            any_of.append(body)
             note = node.args.args[0].annotation if node.args.args else None
-            if note is not None and cls.__name__ in ast.unparse(note):
-                mine.append("partial_rotary_factor" in body)
-    return (mine or any_of or [None])[0]
+            if note is not None and cls.__name__ in re.findall(r"\w+", ast.unparse(note)):
+                mine.append(body)
+    body = (mine or any_of or [""])[0]
+    out: dict[str, Any] = {"default_honours_partial": "partial_rotary_factor" in body}
+    if body:
+        out["per_type"] = "[layer_type]" in body
+    return out
 
 
 def layout(model_type: str, source: str) -> dict[str, Any]:
@@ -211,15 +217,16 @@ def record(model_type: str) -> dict[str, Any]:
     out |= {name: value for name in COUNTS if isinstance(value := get(base, name), int)}
     out |= head_rule(cls) | pattern(cls) | layout(model_type, source)
     if get(base, MLA):
-        out[MLA] = get(base, MLA)
+        out |= {name: get(base, name) for name in (MLA, "qk_nope_head_dim") if get(base, name)}
     if get(base, "original_max_position_embeddings"):
         out["original_max_position_embeddings"] = base.original_max_position_embeddings
     if isinstance(get(base, "sliding_window"), int):
         out["sliding_window"] = base.sliding_window
     out |= given_dict(cls)
     out |= top_level(cls)
-    honours = honours_partial(cls, source)
-    out["default_honours_partial"] = bool(honours)
+    out |= default_type(cls, source)
+    if "config.rope_interleave" in source:
+        out["interleave_flag"] = True
     for key, value in (("convert", conversion(cls)), ("nope", nope_rule(source))):
         if value:
             out[key] = value
@@ -235,28 +242,29 @@ def record(model_type: str) -> dict[str, Any]:
 
 
 def given_dict(make: Any) -> dict[str, Any]:
-    """Base and partial factor that a flat dict without them gets."""
-    try:
-        filled = make(rope_parameters={"rope_type": "default"}).rope_parameters
-    except Exception:
-        return {}
-    out = {}
-    if isinstance(filled.get("rope_theta"), int | float):
-        out["theta"] = float(filled["rope_theta"])
-    if isinstance(filled.get("partial_rotary_factor"), int | float):
-        out["partial"] = float(filled["partial_rotary_factor"])
+    """Base and partial factor that a flat dict without them gets, and what an older rope_scaling gets."""
+    out: dict[str, Any] = {}
+    scaled = {"rope_type": "linear", "factor": 2.0}
+    new = attempt(make, "rope_parameters", rope_parameters=dict(scaled)) or {}
+    old = attempt(make, "rope_parameters", rope_scaling=dict(scaled)) or {}
+    for name, key in (("rope_theta", "theta"), ("partial_rotary_factor", "partial")):
+        if isinstance(new.get(name), int | float):
+            out[key] = float(new[name])
+            if "factor" in old and old.get(name) != new[name]:
+                out[f"{key}_of_scaling"] = old.get(name) or "none"
     return out
 
 
 def top_level(make: Any) -> dict[str, Any]:
-    """What the class makes of rope_theta and partial_rotary_factor beside no dict at all."""
+    """What the class makes of rope_theta and partial_rotary_factor beside a dict, and beside none at all."""
     out: dict[str, Any] = {}
-    flat = attempt(make, "rope_parameters", rope_theta=123457.0)
-    if flat and "rope_type" in flat and flat.get("rope_theta") != 123457.0:
-        out["top_theta"] = "ignored"
-    given = attempt(make, "rope_parameters", partial_rotary_factor=0.75)
-    if given and "rope_type" in given and given.get("partial_rotary_factor") != 0.75:
-        out["top_partial"] = "ignored"
+    for name, key, value in (("rope_theta", "theta", 123457.0), ("partial_rotary_factor", "partial", 0.75)):
+        flat = attempt(make, "rope_parameters", **{name: value})
+        if flat and "rope_type" in flat and flat.get(name) != value:
+            out[f"own_{key}"] = "fixed"
+        beside = attempt(make, "rope_parameters", rope_parameters={"rope_type": "default"}, **{name: value})
+        if beside and "rope_type" in beside and beside.get(name) != value:
+            out[f"top_{key}"] = "ignored"
     if attempt(make, "rope_parameters", rope_parameters={}) != attempt(make, "rope_parameters"):
         out["own_dict"] = True
     return out
