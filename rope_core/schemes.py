@@ -200,8 +200,9 @@ def ntk(rope: Rope, seq_len: int, factor: float) -> Rescale:
     follows_length=True,
 )
 def dynamic(rope: Rope, seq_len: int, factor: float) -> Rescale:
-    stretch = max(seq_len, rope.train_len) / rope.train_len
-    return ntk(rope, seq_len, factor * stretch - (factor - 1.0))
+    # factor * length / train_len - (factor - 1), written so that it is exactly 1 at the trained length.
+    beyond = max(seq_len - rope.train_len, 0) / rope.train_len
+    return ntk(rope, seq_len, 1.0 + factor * beyond)
 
 
 @register(FACTOR, BETA_FAST, BETA_SLOW, source="YaRN, arXiv:2309.00071, section 3.2, definition 2")

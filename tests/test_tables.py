@@ -3,7 +3,6 @@
 import time
 import warnings
 from collections.abc import Callable
-from pathlib import Path
 
 import mpmath
 import numba

@@ -1,0 +1,3 @@
+"""The generator needs transformers and writes files: it is no test."""
+
+collect_ignore = ["generate.py"]
