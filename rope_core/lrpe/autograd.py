@@ -1,0 +1,51 @@
+"""What every torch backend shares: one autograd node that keeps x and theta and recomputes the rest."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import torch
+from torch import Tensor
+from torch.autograd.function import once_differentiable
+
+from rope_core.lrpe.arguments import Plan, Positions
+
+Start = int | Positions
+
+
+class Kernels(Protocol):
+    """A backend: LRPE forward and backward on (B, N, H, D) tensors without autograd."""
+
+    def forward(self, x: Tensor, theta: Tensor, start: Start, p: Plan) -> Tensor:
+        """Return O, shaped like x."""
+
+    def backward(
+        self, x: Tensor | None, theta: Tensor, start: Start, grad: Tensor, p: Plan, need_x: bool, need_theta: bool
+    ) -> tuple[Tensor | None, Tensor | None]:
+        """Return dX like x and dTheta like theta from dO, each None unless needed; x is None where nothing needs it."""
+
+
+class Rotate(torch.autograd.Function):
+    """LRPE as an autograd node; it keeps theta, and x where the activation's slope or theta's gradient needs it."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, theta: Tensor, start: Start, p: Plan, kernels: Kernels) -> Tensor:
+        keep_x = p.act != "none" or theta.requires_grad
+        ctx.save_for_backward(theta, x if keep_x else None)
+        ctx.call = start, p, kernels
+        return kernels.forward(x, theta, start, p)
+
+    @staticmethod
+    @once_differentiable  # type: ignore[untyped-decorator]
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, Tensor | None, None, None, None]:
+        theta, x = ctx.saved_tensors
+        start, p, kernels = ctx.call
+        need_x, need_theta = ctx.needs_input_grad[:2]
+        dx, dtheta = kernels.backward(x, theta, start, grad, p, need_x, need_theta)
+        return dx, dtheta, None, None, None
+
+
+def run(kernels: Kernels, x: Tensor, theta: Tensor, start: Start, p: Plan) -> Tensor:
+    """Return O of checked arguments, differentiable once in x and theta."""
+    out: Tensor = Rotate.apply(x, theta, start, p, kernels)  # type: ignore[no-untyped-call]
+    return out

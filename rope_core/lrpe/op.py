@@ -1,0 +1,253 @@
+"""The public ops: they check a call, choose its backend and hand it over."""
+
+from __future__ import annotations
+
+import importlib
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from rope_core.errors import reject, whole
+from rope_core.lrpe import arguments, reference
+from rope_core.lrpe.arguments import Plan, is_tensor
+from rope_core.rope import Array
+
+# Where each backend's rotate(x, theta, start, plan) lives, for torch tensors.
+MODULES = {
+    "eager": "rope_core.lrpe.eager",
+    "numba": "rope_core.lrpe.cpu",
+    "triton": "rope_core.lrpe.gpu",
+}
+BACKENDS = ("numpy", *MODULES)
+
+MAX_THETA = 2.0**20
+
+
+def lrpe_rotate(
+    x: Any,
+    theta: Any,
+    *,
+    offset: Any = 0,
+    act: str = "none",
+    dim: int | None = None,
+    rotary_dim: int | slice | None = None,
+    backend: str | None = None,
+) -> Any:
+    """Return O = R(offset + n) f(X): an activation, then each pair (i, i + P) turned by its position times theta.
+
+    Args:
+        x: (B, N, H, D) or (B, N, D), numpy or torch; float16 and bfloat16 are computed in float32, rounded once.
+        theta: rad/token, (H, P), (P,) or (H,) with P pairs that turn; of equal lengths (P,) is meant, (H, 1) never is.
+            At most 2**20 in magnitude.
+        offset: the first token's position: an int, integers (B,), or every token's position (1, N) or (B, N).
+        act: "none", "relu", "sigmoid", "silu", "gelu" (by erf), "softmax", "1+elu" or "relu2".
+        dim: softmax's axis, -1 (all D of a head) or 1 (the sequence); the others act element by element.
+        rotary_dim: how many first dimensions turn, or a slice of them; the others pass, after the activation.
+        backend: "numpy" (float64), "eager", "numba" (float32, CPU) or "triton"; None takes "numpy" for an array,
+            "triton" for a CUDA tensor, "numba" for a float32 CPU tensor and "eager" for any other.
+
+    Returns:
+        Like x; float64 from "numpy". Torch backends carry gradients to x and theta, recomputed from x and theta.
+
+    Raises:
+        ValueError: naming the argument, the rule and the value. Not for values of x that are not finite, which
+            propagate; nor for such values of theta on a CUDA device, which propagate too, because looking would wait.
+
+    Source: xopes, lrpe rotate 1d,
+    https://github.com/Doraemonzzz/xopes/blob/1dfa3df/xopes/ops/lrpe/rotate/_1d/README.md
+
+    >>> quarter = np.array([np.pi / 2])
+    >>> lrpe_rotate(np.array([[[1.0, 0.0]]]), quarter, offset=1).round(12).tolist()
+    [[[0.0, 1.0]]]
+    """
+    chosen = choose_backend(x, backend)
+    check_pair("theta", x, theta)
+    p = arguments.plan(tuple(x.shape), tuple(np.shape(theta)), act, dim, rotary_dim)
+    start = arguments.positions(offset, p.batch, p.length)
+    if chosen == "numpy":
+        values = reference.real("x", x).reshape(p.shape)
+        where = arguments.position_table(start, p.length)
+        out = reference.forward(values, checked_theta(theta).reshape(p.theta_shape), where, p)
+        return out.reshape(x.shape)
+    check_floating(x, theta)
+    rotate = importlib.import_module(MODULES[chosen]).rotate
+    return rotate(x.reshape(p.shape), theta.reshape(p.theta_shape), start, p).reshape(x.shape)
+
+
+def lrpe_rotate_backward(
+    x: Any,
+    theta: Any,
+    grad: Any,
+    *,
+    offset: Any = 0,
+    act: str = "none",
+    dim: int | None = None,
+    rotary_dim: int | slice | None = None,
+) -> tuple[Array, Array]:
+    """Return the gradients at x and theta from the gradient at O, float64 numpy, the reference of every backward.
+
+    ``grad`` is shaped like x; the other arguments, and what raises ValueError, are lrpe_rotate's.
+
+    >>> dx, dtheta = lrpe_rotate_backward([[[1.0, 0.0]]], [0.0], [[[0.0, 2.0]]], offset=3)
+    >>> dx.tolist(), dtheta.tolist()
+    ([[[0.0, 2.0]]], [6.0])
+    """
+    values, frequency, upstream = reference.real("x", x), checked_theta(theta), reference.real("grad", grad)
+    if upstream.shape != values.shape:
+        raise reject("grad", f"of x's shape {values.shape}", upstream.shape)
+    p = arguments.plan(values.shape, frequency.shape, act, dim, rotary_dim)
+    where = arguments.position_table(arguments.positions(offset, p.batch, p.length), p.length)
+    grid = frequency.reshape(p.theta_shape)
+    dx, dtheta = reference.backward(values.reshape(p.shape), grid, where, upstream.reshape(p.shape), p)
+    return dx.reshape(values.shape), dtheta.reshape(frequency.shape)
+
+
+def lrpe_cosine(x: Any, theta: Any, *, offset: Any = 0, act: str = "none", dim: int | None = None) -> Any:
+    """Return concat[f(X) cos, f(X) sin] of each position times theta: twice as wide as x, for linear attention.
+
+    Args:
+        x: (B, N, H, D) or (B, N, D), numpy (then float64) or torch (any device, differentiable); D >= 1.
+        theta: rad/token, (H, D), (D,) or (H,).
+        offset, act, dim: as for lrpe_rotate.
+
+    Raises:
+        ValueError: naming the argument, the rule and the value.
+
+    The product of two such vectors is sum_d q_d k_d cos((m - n) theta_d).
+
+    >>> lrpe_cosine(np.array([[[3.0]]]), np.array([np.pi / 2]), offset=1).round(12).tolist()
+    [[[0.0, 3.0]]]
+    """
+    check_pair("theta", x, theta)
+    batch, length, heads, width = arguments.sizes(tuple(x.shape))
+    shape = arguments.frequencies(tuple(np.shape(theta)), heads, width, "dimensions")
+    arguments.check_activation(act, dim, length)
+    where = arguments.position_table(arguments.positions(offset, batch, length), length)
+    full = (batch, length, heads, width)
+    wide = (*x.shape[:-1], 2 * width)
+    if is_tensor(x):
+        check_floating(x, theta)
+        eager = importlib.import_module(MODULES["eager"])
+        return eager.cosine(x.reshape(full), eager.angles(theta.reshape(shape), where), act, dim).reshape(wide)
+    angle = reference.angles(checked_theta(theta).reshape(shape), where)
+    return reference.cosine(reference.real("x", x).reshape(full), angle, act, dim).reshape(wide)
+
+
+def lrpe_cosine_md(
+    x: Any, theta: Any, shape: Sequence[int], *, leading: int = 0, act: str = "none", dim: int | None = None
+) -> Any:
+    """Return lrpe_cosine over a grid: concat[f(X) cos, f(X) sin] with every axis turning its own part of a head.
+
+    Args:
+        x: (B, leading + prod(shape), H, D), numpy or torch; the grid's tokens row by row, after ``leading`` others.
+        theta: rad/step, (H, e) or (e,) with e >= D / axes; the angle is concat over axes j of s_j * theta, cut to D.
+        shape: the grid's sizes, one or more, each >= 1.
+        leading: tokens in front that do not turn: concat[f(x), 0].
+        act, dim: as for lrpe_rotate; softmax along the sequence covers the leading tokens too.
+
+    Raises:
+        ValueError: naming the argument, the rule and the value.
+
+    Source: https://github.com/Doraemonzzz/xopes/blob/1dfa3df/xopes/ops/lrpe/cosine/_md/README.md, layout b h n d there.
+    """
+    angle, full = grid_call(x, theta, shape, leading, act, dim, pairs=False)
+    cosine = importlib.import_module(MODULES["eager"]).cosine if is_tensor(x) else reference.cosine
+    values = x if is_tensor(x) else reference.real("x", x)
+    return cosine(values.reshape(full), angle, act, dim).reshape(*x.shape[:-1], 2 * full[-1])
+
+
+def lrpe_rotate_md(
+    x: Any, theta: Any, shape: Sequence[int], *, leading: int = 0, act: str = "none", dim: int | None = None
+) -> Any:
+    """Return lrpe_rotate over a grid: the D/2 pairs are shared out among the axes, the leading tokens do not turn.
+
+    The arguments are lrpe_cosine_md's, with e >= D / 2 / axes.
+
+    >>> x, half = np.tile([1.0, 0.0], (1, 3, 1)), np.array([np.pi])
+    >>> lrpe_rotate_md(x, half, (2,), leading=1).round(12).tolist()
+    [[[1.0, 0.0], [1.0, 0.0], [-1.0, 0.0]]]
+    """
+    angle, full = grid_call(x, theta, shape, leading, act, dim, pairs=True)
+    p = Plan(*full, act, dim, 0, full[-1] // 2, (1, full[-1] // 2))
+    if is_tensor(x):
+        eager = importlib.import_module(MODULES["eager"])
+        return eager.turn(eager.activate(eager.widened(x).reshape(full), act, dim), angle, p).to(x.dtype).reshape(x.shape)
+    bar = reference.activate(reference.real("x", x).reshape(full), act, dim)
+    return reference.turn(bar, angle, p).reshape(x.shape)
+
+
+def grid_call(
+    x: Any, theta: Any, shape: Sequence[int], leading: object, act: object, dim: object, pairs: bool
+) -> tuple[Any, tuple[int, int, int, int]]:
+    """Check a call over a grid and return its angles (1, N, 1 | H, D or D/2) and x's four sizes."""
+    check_pair("theta", x, theta)
+    full = arguments.sizes(tuple(x.shape))
+    arguments.check_activation(act, dim, full[1])
+    if pairs and (full[3] < 2 or full[3] % 2):
+        raise reject("x", "of even last dimension D >= 2, because dimensions turn in pairs", tuple(x.shape))
+    grid = tuple(whole("shape", n, 1, full[1] + 1) for n in shape)
+    first = whole("leading", leading, 0, full[1])
+    if not grid or first + math.prod(grid) != full[1]:
+        raise reject("shape", f"a grid of {full[1] - first} tokens, x's length less the leading ones", tuple(shape))
+    width = full[3] // 2 if pairs else full[3]
+    given = tuple(np.shape(theta))
+    if len(given) not in (1, 2) or (len(given) == 2 and given[0] != full[2]) or given[-1] * len(grid) < width:
+        rule = f"of shape ({full[2]}, e) or (e,) with e * {len(grid)} >= {width}"
+        raise reject("theta", rule, given)
+    places = reference.grid_coordinates(grid, first)
+    split = (1, *given) if len(given) == 1 else given
+    if is_tensor(x):
+        check_floating(x, theta)
+        return importlib.import_module(MODULES["eager"]).grid_angles(theta.reshape(split), places, width), full
+    return reference.grid_angles(checked_theta(theta).reshape(split), places, width), full
+
+
+def choose_backend(x: Any, backend: object) -> str:
+    """Return the backend that a call runs on, or raise ValueError when x cannot run on the one asked for."""
+    if backend is not None and backend not in BACKENDS:
+        raise reject("backend", f"None or one of {', '.join(BACKENDS)}", backend)
+    if not is_tensor(x):
+        if not isinstance(x, np.ndarray):
+            raise reject("x", "a numpy array or a torch tensor", x)
+        if backend not in (None, "numpy"):
+            raise reject("x", f"a torch tensor for backend {backend}", type(x).__name__)
+        return "numpy"
+    if backend == "numpy":
+        raise reject("x", "a numpy array for backend numpy", type(x).__name__)
+    if backend is not None:
+        return str(backend)
+    if x.device.type == "cuda":
+        return "triton"
+    return "numba" if x.device.type == "cpu" and str(x.dtype) == "torch.float32" else "eager"
+
+
+def check_pair(name: str, x: Any, other: Any) -> None:
+    """Raise ValueError unless ``other`` is of x's library and on x's device."""
+    if is_tensor(x):
+        if not is_tensor(other):
+            raise reject(name, "a torch tensor like x", type(other).__name__)
+        if other.device != x.device:
+            raise reject(name, f"on x's device {x.device}", str(other.device))
+    elif is_tensor(other):
+        raise reject(name, "a numpy array like x", type(other).__name__)
+    elif not isinstance(x, np.ndarray):
+        raise reject("x", "a numpy array or a torch tensor", x)
+
+
+def check_floating(x: Any, theta: Any) -> None:
+    """Raise ValueError unless x and theta are of floating types, and theta's values usable where looking is free."""
+    for name, value in (("x", x), ("theta", theta)):
+        if not value.is_floating_point():
+            raise reject(name, "of a floating type", str(value.dtype))
+    if theta.device.type == "cpu":
+        checked_theta(theta.detach().double().numpy())
+
+
+def checked_theta(theta: Any) -> Array:
+    """Return theta as float64, or raise ValueError unless every value is finite and at most 2**20 in magnitude."""
+    values = reference.real("theta", theta)
+    if not np.all(np.abs(values) <= MAX_THETA):
+        raise reject("theta", "finite and at most 2**20 in magnitude, in rad/token", values)
+    return values

@@ -1,0 +1,91 @@
+"""LRPE in float64 numpy: the document's formulas, forward and backward, and the cosine and grid forms beside them."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from rope_core.errors import reject
+from rope_core.lrpe.activations import activate, activate_backward
+from rope_core.lrpe.arguments import Plan, Positions
+from rope_core.rope import Array
+
+
+def real(argument: str, value: object) -> Array:
+    """Return ``value`` as float64, or raise ValueError unless it holds real numbers."""
+    given = np.asarray(value)
+    if given.dtype.kind not in "fiu":
+        raise reject(argument, "an array of real numbers", value)
+    return given.astype(np.float64)
+
+
+def angles(theta: Array, where: Positions) -> Array:
+    """Return position times theta, float64 (1 | B, N, 1 | H, 1 | P), rad."""
+    return np.asarray(where[:, :, None, None] * theta[None, None])
+
+
+def turn(x: Array, angle: Array, p: Plan) -> Array:
+    """Rotate dimensions (start + i, start + pairs + i) of x (B, N, H, D) by ``angle``; the others pass."""
+    middle = p.start + p.pairs
+    a, b = x[..., p.start : middle], x[..., middle : p.stop]
+    cos, sin = np.cos(angle), np.sin(angle)
+    out = x.copy()
+    with np.errstate(invalid="ignore"):
+        out[..., p.start : middle] = a * cos - b * sin
+        out[..., middle : p.stop] = a * sin + b * cos
+    return out
+
+
+def forward(x: Array, theta: Array, where: Positions, p: Plan) -> Array:
+    """Return O (B, N, H, D): the activation, then the rotation."""
+    return turn(activate(x, p.act, p.dim), angles(theta, where), p)
+
+
+def backward(x: Array, theta: Array, where: Positions, grad: Array, p: Plan) -> tuple[Array, Array]:
+    """Return dX (B, N, H, D) and dTheta (1 | H, 1 | P) from dO.
+
+    dO is turned by -theta; that is the gradient at the activation's output. As dO1/dtheta = -m O2 and
+    dO2/dtheta = m O1, theta's gradient is the sum of m (dO2 O1 - dO1 O2), and turning both O and dO back leaves that
+    product as it is.
+    """
+    angle = angles(theta, where)
+    inner = turn(grad, -angle, p)
+    bar = activate(x, p.act, p.dim)
+    middle = p.start + p.pairs
+    first, second = slice(p.start, middle), slice(middle, p.stop)
+    slope = where[:, :, None, None] * (inner[..., second] * bar[..., first] - inner[..., first] * bar[..., second])
+    return activate_backward(x, inner, p.act, p.dim), fold(slope, p.theta_shape)
+
+
+def fold(slope: Array, shape: tuple[int, int]) -> Array:
+    """Sum (B, N, H, P) down to theta's own (1 | H, 1 | P)."""
+    total = slope.sum(axis=(0, 1))
+    axes = tuple(axis for axis in (0, 1) if shape[axis] == 1)
+    return np.asarray(total.sum(axis=axes, keepdims=True))
+
+
+def cosine(x: Array, angle: Array, act: str, dim: int | None) -> Array:
+    """Return concat[x cos, x sin] of the activated x (B, N, H, D): (B, N, H, 2 D)."""
+    bar = activate(x, act, dim)
+    with np.errstate(invalid="ignore"):
+        return np.concatenate([bar * np.cos(angle), bar * np.sin(angle)], axis=-1)
+
+
+def grid_coordinates(shape: tuple[int, ...], leading: int) -> npt.NDArray[np.int64]:
+    """Return each token's coordinates on the grid, int64 (leading + prod(shape), axes), row by row.
+
+    >>> grid_coordinates((2, 2), 1).tolist()
+    [[0, 0], [0, 0], [0, 1], [1, 0], [1, 1]]
+    """
+    axes = np.meshgrid(*(np.arange(n, dtype=np.int64) for n in shape), indexing="ij")
+    places = np.stack([axis.reshape(-1) for axis in axes], axis=-1)
+    return np.concatenate([np.zeros((leading, len(shape)), np.int64), places])
+
+
+def grid_angles(theta: Array, coordinates: npt.NDArray[np.int64], width: int) -> Array:
+    """Return the angles of a grid, float64 (1, N, 1 | H, width): each axis turns its own block of ``e`` entries.
+
+    Theta (1 | H, e) is used once per axis: angle = concat over axes j of coordinate_j * theta, cut to ``width``.
+    """
+    blocks = coordinates[:, None, :, None] * theta[None, :, None, :]
+    return np.asarray(blocks.reshape(blocks.shape[0], blocks.shape[1], -1)[None, ..., :width])
