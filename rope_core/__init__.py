@@ -3,6 +3,7 @@
 ``import rope_core as rc`` loads numpy and nothing heavier.
 """
 
+from rope_core.catalogue import Model, model, models
 from rope_core.errors import ConfigError
 from rope_core.hf import HfRope, from_hf, layer_types
 from rope_core.hf_families import Origin
@@ -21,6 +22,7 @@ __all__ = [
     "ConfigError",
     "HfRope",
     "Layout",
+    "Model",
     "Origin",
     "Param",
     "Request",
@@ -32,6 +34,8 @@ __all__ = [
     "cos_sin",
     "from_hf",
     "layer_types",
+    "model",
+    "models",
     "rotate",
     "rotation_matrix",
     "spectrum",

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 import sys
+import tomllib
 from dataclasses import FrozenInstanceError
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from transformers import CONFIG_MAPPING
 
+import rope_core.catalogue
 from rope_core.catalogue import ARCHITECTURE_FIELDS, Model, architecture, architectures, model, models
+from rope_core.hf import layer_types
 from rope_core.rope import Rope
 from rope_core.spectrum import Request, spectrum
+from tests.hf_live import config_of, frequencies, rotary_class
 
 MODELS = models()
 IDS = [m.id for m in MODELS]
@@ -63,7 +68,9 @@ PRINTED_NAMES = [
 
 def test_at_least_fifty_models_with_unique_slugs_and_names() -> None:
     assert len(MODELS) >= 60
-    assert len(set(IDS)) == len(IDS)
+    written = tomllib.loads(Path(rope_core.catalogue.__file__).with_name("models.toml").read_text(encoding="utf-8"))
+    assert [row["id"] for row in written["models"]] == IDS
+    assert len(written["architectures"]) == len(architectures())
     assert len({m.name for m in MODELS}) == len(MODELS)
     assert all(re.fullmatch(r"[a-z0-9][a-z0-9.-]*", i) for i in IDS)
 
@@ -217,23 +224,96 @@ def test_llama3_keeps_blends_and_divides_as_many_pairs_as_measured(
 
 def test_longrope_lists_have_one_factor_for_each_rotating_pair() -> None:
     found = [m for m in MODELS if "long_factor" in m.config.get("rope_scaling", {})]
-    assert len(found) >= 1
+    assert len(found) >= 3
     for entry in found:
         scaling = entry.config["rope_scaling"]
         assert len(scaling["long_factor"]) == len(scaling["short_factor"]) == plain(entry).pairs
-        assert all(b >= a for a, b in zip(scaling["long_factor"], scaling["long_factor"][1:], strict=False))
+        assert np.all(np.diff(scaling["long_factor"]) >= 0)
+        assert scaling["long_factor"][-1] > 15.0 * scaling["short_factor"][-1]
 
 
-def oracle_config(entry: Model) -> Any:
-    """transformers' own config object, or None where it does not know the model type."""
-    from transformers.models.auto.configuration_auto import CONFIG_MAPPING
+# transformers 5.23 knows the type "su" but looks for its trained length before it renames it to longrope.
+REFUSED = {"phi-3-vision-128k"}
+# Their checkpoints bring their own code.
+UNKNOWN_TYPES = {"qwen", "kimi_k2", "internlm2"}
 
-    kwargs = entry.hf_config()
-    kind = kwargs.pop("model_type")
-    return CONFIG_MAPPING[kind](**kwargs) if kind in CONFIG_MAPPING else None
+
+def without_type(entry: Model) -> tuple[str, dict[str, Any]]:
+    given = entry.hf_config()
+    return given.pop("model_type"), given
 
 
 def test_transformers_accepts_every_config_whose_type_it_knows() -> None:
-    os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
-    unknown = {m.config["model_type"] for m in MODELS if oracle_config(m) is None}
-    assert unknown == {"qwen", "kimi_k2", "internlm2"}
+    unknown = set()
+    for entry in MODELS:
+        model_type, given = without_type(entry)
+        if model_type not in CONFIG_MAPPING:
+            unknown.add(model_type)
+        elif entry.id in REFUSED:
+            with pytest.raises(KeyError, match="original_max_position_embeddings"):
+                config_of(model_type, given)
+        else:
+            config_of(model_type, given)
+    assert unknown == UNKNOWN_TYPES
+
+
+def test_every_model_rotates_as_its_own_module_in_transformers_does() -> None:
+    compared: list[str] = []
+    for entry in MODELS:
+        model_type, given = without_type(entry)
+        if model_type in UNKNOWN_TYPES or entry.id in REFUSED or rotary_class(model_type) is None:
+            continue
+        config = config_of(model_type, given)
+        kinds: list[str | None] = [*layer_types(entry.hf_config())] or [None]
+        for layer_type in kinds:
+            mine = entry.rope(layer_type)
+            if mine.nope:
+                continue
+            inv_freq, scaling = frequencies(model_type, config, layer_type, None)
+            np.testing.assert_allclose(mine.inv_freq, inv_freq, rtol=1e-5, err_msg=f"{entry.id} {layer_type}")
+            assert mine.attention_factor == pytest.approx(scaling, rel=1e-6), entry.id
+            compared.append(entry.id)
+    # GPT-J alone of the types it knows has no rotary module to ask.
+    left = {m.id for m in MODELS} - set(compared)
+    assert left == {"gpt-j-6b", "qwen-7b", "kimi-k2", "kimi-k2.5", "internlm2-1.8b"} | REFUSED
+
+
+def test_configs_that_transformers_does_not_read_have_the_spectrum_of_their_notes() -> None:
+    """Kimi K2's hard step and the su lists, against the formula written out here."""
+    kimi = model("kimi-k2").rope()
+    theta = 50_000.0 ** (-np.arange(32) / 32.0)
+    np.testing.assert_allclose(kimi.inv_freq[:20], theta[:20], rtol=1e-12)
+    np.testing.assert_allclose(kimi.inv_freq[20:], theta[20:] / 32.0, rtol=1e-12)
+    vision = model("phi-3-vision-128k")
+    theta = 10_000.0 ** (-np.arange(48) / 48.0)
+    for seq_len, key in ((4096, "short_factor"), (4097, "long_factor")):
+        factors = np.asarray(vision.config["rope_scaling"][key])
+        np.testing.assert_allclose(vision.rope(seq_len=seq_len).inv_freq, theta / factors, rtol=1e-12)
+    assert vision.rope().attention_factor == pytest.approx(np.sqrt(1.0 + np.log(32.0) / np.log(4096.0)), rel=1e-12)
+    dynamic = model("internlm2-1.8b")
+    np.testing.assert_allclose(dynamic.rope(seq_len=32_768).inv_freq, 1e6 ** (-np.arange(64) / 64.0), rtol=1e-12)
+    base = 1e6 * 3.0 ** (128.0 / 126.0)
+    np.testing.assert_allclose(dynamic.rope(seq_len=65_536).inv_freq, base ** (-np.arange(64) / 64.0), rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("model_id", "layout"),
+    [
+        ("llama-3.1-8b", "half"),
+        ("gpt-j-6b", "interleaved"),
+        ("gpt-neox-20b", "half"),
+        ("command-r", "interleaved"),
+        ("glm-4-9b-chat", "interleaved"),
+        ("glm-4.5", "half"),
+        ("llama-4-scout", "interleaved"),
+        ("deepseek-v3", "interleaved"),
+        ("gpt-oss-20b", "half"),
+    ],
+)
+def test_layouts_are_those_of_the_research_notes(model_id: str, layout: str) -> None:
+    assert model(model_id).rope().layout == layout
+
+
+def test_layers_without_rope_are_every_fourth() -> None:
+    for model_id, layers in (("llama-4-scout", 48), ("smollm3-3b", 36), ("command-r7b", 32)):
+        assert model(model_id).rope().nope_layers == tuple(range(3, layers, 4))
