@@ -6,7 +6,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 import rope_core as rc
-from ui.figures.drawing import BLUE, GREY, RED, Drawing, styled
+from ui.figures.drawing import BLUE, GREY, RED, Animated, Drawing, styled
 from ui.words import Words
 
 COLUMNS = 4
@@ -46,7 +46,7 @@ def dials(rope: rc.Rope, position: int, t: Words) -> Drawing:
     rim_x = [v for across, _ in rims for v in (*across.round(4).tolist(), None)]
     rim_y = [v for _, upward in rims for v in (*upward.round(4).tolist(), None)]
     x, y = hands(angle[0])
-    figure = go.Figure(
+    figure = Animated(
         [
             go.Scatter(x=rim_x, y=rim_y, mode="lines", line={"color": GREY, "width": 3}, hoverinfo="skip"),
             go.Scatter(
@@ -57,15 +57,15 @@ def dials(rope: rc.Rope, position: int, t: Words) -> Drawing:
     styled(figure, height=390, showlegend=False)
     title = {"x": 0.02, "y": 0.97, "font": {"size": 24}}
     figure.update_layout(title={"text": t("token", m=position), **title})
-    figure.frames = [
-        go.Frame(
-            data=[dict(zip(("type", "x", "y"), ("scatter", *hands(row)), strict=True))],
-            traces=[1],
-            layout={"title": {"text": t("token", m=int(m))}},
-            name=str(m),
-        )
+    figure.animate(
+        {
+            "name": str(m),
+            "traces": [1],
+            "data": [dict(zip(("type", "x", "y"), ("scatter", *hands(row)), strict=True))],
+            "layout": {"title": {"text": t("token", m=int(m))}},
+        }
         for m, row in zip(positions, angle, strict=True)
-    ]
+    )
     play = {"frame": {"duration": 200, "redraw": True}, "transition": {"duration": 0}, "fromcurrent": True}
     button = {"label": t("play"), "method": "animate", "args": [None, play]}
     figure.update_layout(

@@ -10,7 +10,7 @@ import rope_core as rc
 from rope_core import demo
 from rope_core.rope import Array
 from rope_core.rotation import rotate_by_elements
-from ui.figures.drawing import BLUE, GREY, RED, SIGNED, Drawing, styled
+from ui.figures.drawing import BLUE, GREY, RED, SIGNED, Animated, Drawing, styled
 from ui.words import Words
 
 FRAMES = 64
@@ -39,7 +39,7 @@ def circle(rope: rc.Rope, pair: int, m: int, n: int, shift: int, t: Words) -> Dr
     drift = float(np.abs(scores - reference).max())
     radius = 1.1 * float(max(np.hypot(*at_q[0]), np.hypot(*at_k[0])))
 
-    figure = make_subplots(1, 2, column_widths=[0.42, 0.58], horizontal_spacing=0.12)
+    figure = make_subplots(1, 2, figure=Animated(), column_widths=[0.42, 0.58], horizontal_spacing=0.12)
     figure.add_trace(arrow(at_q[0], t("q"), BLUE), 1, 1)
     figure.add_trace(arrow(at_k[0], t("k"), RED), 1, 1)
     figure.add_trace(
@@ -47,18 +47,18 @@ def circle(rope: rc.Rope, pair: int, m: int, n: int, shift: int, t: Words) -> Dr
     )
     marker = {"size": 16, "color": BLUE}
     figure.add_trace(go.Scatter(x=[shift], y=[scores[0]], mode="markers", marker=marker, showlegend=False), 1, 2)
-    figure.frames = [
-        go.Frame(
-            data=[
+    figure.animate(
+        {
+            "name": str(s),
+            "traces": [0, 1, 3],
+            "data": [
                 {"type": "scatter", "x": [0, a[0]], "y": [0, a[1]]},
                 {"type": "scatter", "x": [0, b[0]], "y": [0, b[1]]},
                 {"type": "scatter", "x": [int(s)], "y": [v]},
             ],
-            traces=[0, 1, 3],
-            name=str(s),
-        )
+        }
         for a, b, s, v in zip(at_q.round(4).tolist(), at_k.round(4).tolist(), shifts, scores.tolist(), strict=True)
-    ]
+    )
     styled(figure, height=390)
     play = {"frame": {"duration": 90, "redraw": False}, "transition": {"duration": 0}, "fromcurrent": True}
     figure.update_layout(
@@ -83,8 +83,10 @@ def circle(rope: rc.Rope, pair: int, m: int, n: int, shift: int, t: Words) -> Dr
         "circle",
         figure,
         t("circle_finding", m=m + shift, n=n + shift, score=f"{scores[0]:.6f}", d=m - n, drift=f"{drift:.1e}"),
-        lambda: {"shift": shifts, "score": scores, "q_first": at_q[:, 0], "q_second": at_q[:, 1]}
-        | {"k_first": at_k[:, 0], "k_second": at_k[:, 1]},
+        lambda: (
+            {"shift": shifts, "score": scores, "q_first": at_q[:, 0], "q_second": at_q[:, 1]}
+            | {"k_first": at_k[:, 0], "k_second": at_k[:, 1]}
+        ),
         f"""
         import rope_core as rc
         from rope_core import demo

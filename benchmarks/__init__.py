@@ -1,0 +1,1 @@
+"""Measurements of the app, each beside its floor in the same run."""

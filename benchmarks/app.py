@@ -1,0 +1,174 @@
+"""Key press on a slider to the changed figure painted, for every page, beside the least Streamlit page.
+
+Run: python -m benchmarks.app [--rounds 20] [--json FILE]
+Rounds are interleaved, so that every page meets the same machine; ratios are to the floor page's median of the run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import statistics
+import sys
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from playwright.sync_api import Browser, Locator, Page, sync_playwright
+
+from benchmarks.servers import ROOT, served
+
+# The slider that each page is measured on, by its English accessible name.
+SLIDERS = {
+    "home": "position",
+    "rotation": "move both",
+    "layouts": "position",
+    "frequencies": "base",
+    "clock": "factor",
+    "models": "year",
+}
+ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
+
+# Resolves with the milliseconds until any figure's picture, title or first curve differs from now, or with -1.
+WATCH = """() => {
+  const look = () => [...document.querySelectorAll('.js-plotly-plot')].map(plot => {
+    const image = plot.querySelector('image');
+    const words = [...plot.querySelectorAll('.gtitle, .annotation-text')].map(e => e.textContent).join();
+    const curves = [...plot.querySelectorAll('.traces path, .trace path')].slice(0, 40).map(e => e.getAttribute('d'));
+    return (image ? (image.getAttribute('href') || image.getAttribute('xlink:href') || '').slice(-160) : '')
+      + words + curves.join();
+  }).join('|');
+  window.changed = () => new Promise(done => {
+    const before = look(), start = performance.now();
+    const tick = () => {
+      const after = look();
+      if (after && after !== before) requestAnimationFrame(() => done(performance.now() - start));
+      else if (performance.now() - start > 10000) done(-1);
+      else requestAnimationFrame(tick);
+    };
+    tick();
+  });
+}"""
+
+
+@dataclass
+class Subject:
+    """One page under measurement."""
+
+    name: str
+    url: str
+    slider: str
+    cold_ms: float = 0.0
+    warm_ms: float = 0.0
+    moves: list[float] = field(default_factory=list)
+    sizes: list[int] = field(default_factory=list)
+    missed: int = 0
+
+
+def first_load(browser: Browser, subject: Subject) -> None:
+    """Time an empty and a filled browser cache from address to painted figure."""
+    context = browser.new_context(viewport={"width": 1280, "height": 720}, locale="en-GB")
+    for name in ("cold_ms", "warm_ms"):
+        page = context.new_page()
+        page.goto(subject.url, wait_until="commit")
+        page.wait_for_selector(".js-plotly-plot .main-svg", state="attached", timeout=60_000)
+        setattr(subject, name, float(page.evaluate("performance.now()")))
+        page.close()
+    context.close()
+
+
+def opened(browser: Browser, subject: Subject) -> tuple[Page, Locator, list[int]]:
+    """The page with its slider and the sizes of the messages that arrive from now on."""
+    page = browser.new_context(viewport={"width": 1280, "height": 720}, locale="en-GB").new_page()
+    sizes: list[int] = []
+    page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: sizes.append(len(frame))))
+    page.goto(subject.url)
+    page.wait_for_selector(".js-plotly-plot .main-svg", state="attached", timeout=60_000)
+    page.wait_for_timeout(2500)
+    page.evaluate(WATCH)
+    return page, page.get_by_role("slider", name=subject.slider).first, sizes
+
+
+def measure(subjects: list[Subject], rounds: int) -> None:
+    """Press an arrow key on each page's slider in turn, ``rounds`` times, after one round that does not count."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=ARGUMENTS)
+        for subject in subjects:
+            first_load(browser, subject)
+        pages = [(subject, *opened(browser, subject)) for subject in subjects]
+        for number in range(rounds + 1):
+            for subject, page, slider, sizes in pages:
+                page.bring_to_front()
+                slider.focus()
+                sizes.clear()
+                page.evaluate("() => { window.pending = window.changed(); }")
+                page.keyboard.press("ArrowRight" if number % 4 < 3 else "ArrowLeft")
+                elapsed = float(page.evaluate("() => window.pending"))
+                page.wait_for_timeout(350)
+                if number and elapsed > 0:
+                    subject.moves.append(elapsed)
+                    subject.sizes.append(sum(sizes))
+                elif number:
+                    subject.missed += 1
+        browser.close()
+
+
+def rows(subjects: list[Subject]) -> list[dict[str, object]]:
+    """The measurements, one row a page, the floor first."""
+    floor = statistics.median(subjects[0].moves)
+    found = []
+    for subject in subjects:
+        ordered = sorted(subject.moves)
+        median = statistics.median(ordered)
+        found.append(
+            {
+                "page": subject.name,
+                "ratio": round(median / floor, 2),
+                "median_ms": round(median),
+                "p95_ms": round(ordered[max(0, round(len(ordered) * 0.95) - 1)]),
+                "bytes": round(statistics.median(subject.sizes)),
+                "cold_ms": round(subject.cold_ms),
+                "warm_ms": round(subject.warm_ms),
+                "missed": subject.missed,
+            }
+        )
+    return found
+
+
+def table(found: list[dict[str, object]]) -> str:
+    """The rows as a Markdown table."""
+    head = ["page", "ratio", "median_ms", "p95_ms", "bytes", "cold_ms", "warm_ms", "missed"]
+    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+    lines += [
+        "| " + " | ".join(f"{row[key]:,}" if key != "page" else str(row[key]) for key in head) + " |" for row in found
+    ]
+    return "\n".join(lines)
+
+
+def main() -> int:
+    """Measure and print; exit 1 when the median page or the slowest page misses its bar."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=20)
+    parser.add_argument("--json", type=Path)
+    asked = parser.parse_args()
+    names = [name for name in SLIDERS if list(ROOT.glob(f"pages/*/{name}.py"))]
+    with (
+        tempfile.TemporaryDirectory() as empty,
+        served(ROOT / "benchmarks" / "floor.py", cwd=Path(empty)) as floor,
+        served(ROOT / "app.py") as app,
+    ):
+        subjects = [Subject("floor", floor, "base")]
+        subjects += [Subject(n, f"{app}/{'' if n == 'home' else n}?lang=en", SLIDERS[n]) for n in names]
+        measure(subjects, asked.rounds)
+    found = rows(subjects)
+    print(table(found))
+    ratios = sorted(float(str(row["ratio"])) for row in found[1:])
+    print(f"\nmedian page {statistics.median(ratios):.2f} (bar 1.0), slowest page {ratios[-1]:.2f} (bar 1.3)")
+    if asked.json:
+        asked.json.write_text(json.dumps(found, indent=1), "utf-8")
+    return int(statistics.median(ratios) > 1.0 or ratios[-1] > 1.3 or any(row["missed"] for row in found))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

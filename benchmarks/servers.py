@@ -1,0 +1,58 @@
+"""Streamlit servers on free ports of the loopback, for measurements and browser tests."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def free_port() -> int:
+    """A port that was free a moment ago."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def healthy(url: str) -> bool:
+    """Whether the server answers its health check."""
+    try:
+        with urllib.request.urlopen(f"{url}/_stcore/health", timeout=1) as answer:
+            return bool(answer.read() == b"ok")
+    except OSError:
+        return False
+
+
+@contextlib.contextmanager
+def served(script: Path, cwd: Path = ROOT, seconds: float = 60, **environment: str) -> Iterator[str]:
+    """Serve ``script`` and yield its URL; the server's output is shown when it does not come up."""
+    port = free_port()
+    command = [sys.executable, "-m", "streamlit", "run", str(script), "--server.port", str(port)]
+    command += ["--server.address", "127.0.0.1", "--server.headless", "true", "--server.fileWatcherType", "none"]
+    command += ["--browser.gatherUsageStats", "false"]
+    with tempfile.TemporaryFile() as log:
+        server = subprocess.Popen(command, cwd=cwd, stdout=log, stderr=log, env=os.environ | environment)
+        url = f"http://127.0.0.1:{port}"
+        try:
+            until = time.monotonic() + seconds
+            while not healthy(url):
+                if server.poll() is not None or time.monotonic() > until:
+                    log.seek(0)
+                    raise RuntimeError(f"the server of {script.name} did not start: {log.read().decode()[-2000:]}")
+                time.sleep(0.1)
+            yield url
+        finally:
+            server.terminate()
+            try:
+                server.wait(10)
+            except subprocess.TimeoutExpired:
+                server.kill()
