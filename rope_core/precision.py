@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import math
+import time
+from dataclasses import dataclass
+
 import numpy as np
 import numpy.typing as npt
 
-from rope_core.errors import reject, whole
+from rope_core.encodings.rotary import turn
+from rope_core.errors import finite, reject, whole
 from rope_core.rope import Array
 from rope_core.spectrum import Spectrum, angles, as_positions
+from rope_core.temperature import softmax
 
 # Bits of the significand, the hidden one included, and the largest finite value.
 DTYPES: dict[str, tuple[int, float]] = {
@@ -136,3 +142,148 @@ def first_collision(dtype: str) -> int:
     (257, 2049, 16777217)
     """
     return int(2 ** DTYPES[dtype_name(dtype)][0] + 1)
+
+
+@dataclass(frozen=True)
+class ScoreError:
+    """Attention with one stage in a dtype against exact attention.
+
+    Attributes:
+        logit: largest error of a logit q_m k_n / sqrt(dim).
+        weight: largest error of an attention weight.
+        moved: share of the queries whose largest weight moves to another key, in [0, 1].
+    """
+
+    logit: float
+    weight: float
+    moved: float
+
+
+def score_error(
+    s: Spectrum, start: int, length: int, stage: str, dtype: str, signal: float = 4.0, seed: int = 0
+) -> ScoreError:
+    """Measure attention over ``length`` keys at positions start, start + 1, ... for queries and keys drawn N(0, 1).
+
+    Args:
+        s: frequencies; attention_factor enters the logits squared.
+        start: first position.
+        length: queries and keys, 2..2048.
+        stage, dtype: as in ``phase_error``; of a rounded table the phase counts, not the length it lost.
+        signal: each query is its own key's vector times ``signal`` / 4 plus noise, so that one key is meant.
+        seed: of the draw.
+
+    Raises:
+        ValueError: on an unknown stage or dtype, or positions outside [0, 2**31).
+    """
+    n = whole("length", length, 2, 2048)
+    first = whole("start", start, 0, 2**31 - n)
+    dim = 2 * s.inv_freq.size
+    rng = np.random.default_rng(whole("seed", seed, 0, 2**31 - 1))
+    k = rng.standard_normal((n, dim))
+    q = finite("signal", signal) / 4.0 * k[rng.permutation(n)] + rng.standard_normal((n, dim))
+    positions = np.arange(first, first + n)
+    exact = angles(s, positions)
+    taken = exact + phase_error(s, positions, stage, dtype)
+    size = s.attention_factor**2 / math.sqrt(dim)
+    good, bad = (size * turn(q, phase) @ turn(k, phase).T for phase in (exact, taken))
+    a, b = softmax(good), softmax(bad)
+    moved = float(np.mean(a.argmax(axis=1) != b.argmax(axis=1)))
+    return ScoreError(float(np.abs(bad - good).max()), float(np.abs(b - a).max()), moved)
+
+
+@dataclass(frozen=True)
+class Way:
+    """One way to make a cos and sin table in float32.
+
+    Attributes:
+        error: largest error of an entry against float64 of the exactly reduced phase.
+        over_floor: time over the time of a copy of as many bytes, measured in the same interleaved rounds.
+        stored: numbers that the way keeps.
+    """
+
+    error: float
+    over_floor: float
+    stored: int
+
+
+Tables = tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]
+
+
+def way_float32(s: Spectrum, positions: npt.NDArray[np.int64]) -> Tables:
+    """Return cos and sin of float32 angles, (n, dim/2): what most code does."""
+    angle = positions.astype(np.float32)[:, None] * s.inv_freq.astype(np.float32)
+    return np.cos(angle), np.sin(angle)
+
+
+def way_float64(s: Spectrum, positions: npt.NDArray[np.int64]) -> Tables:
+    """Return cos and sin of float64 angles, rounded once, (n, dim/2)."""
+    angle = positions.astype(np.float64)[:, None] * s.inv_freq
+    return np.cos(angle).astype(np.float32), np.sin(angle).astype(np.float32)
+
+
+def way_fixed_point(s: Spectrum, positions: npt.NDArray[np.int64]) -> Tables:
+    """Return cos and sin of the phase reduced in 64-bit fixed point, (n, dim/2): integers only up to the last step."""
+    angle = angles(s, positions).astype(np.float32)
+    return np.cos(angle), np.sin(angle)
+
+
+def way_split(s: Spectrum, positions: npt.NDArray[np.int64]) -> Tables:
+    """Return cos and sin from two small tables, (n, dim/2): e^{i(coarse + fine)} = e^{i coarse} e^{i fine}."""
+    low, high = int(positions.min()), int(positions.max())
+    first = low - low % SPLIT
+    coarse_angle, fine_angle = angles(s, np.arange(first, high + 1, SPLIT)), angles(s, np.arange(SPLIT))
+    coarse = np.exp(1j * coarse_angle).astype(np.complex64)
+    fine = np.exp(1j * fine_angle).astype(np.complex64)
+    at = positions - first
+    table = coarse[at // SPLIT] * fine[at % SPLIT]
+    return table.real, table.imag
+
+
+SPLIT = 512
+WAYS = {
+    "float32": way_float32,
+    "float64": way_float64,
+    "fixed_point": way_fixed_point,
+    "split_table": way_split,
+}
+
+
+def compare_ways(s: Spectrum, start: int, length: int, rounds: int = 5) -> dict[str, Way]:
+    """Build the tables of positions start.. in each way, check each answer, and time it beside a plain copy.
+
+    Args:
+        s: frequencies.
+        start, length: consecutive positions, length 2..2**18.
+        rounds: interleaved rounds; each way's best time counts.
+
+    Raises:
+        ValueError: on positions outside [0, 2**31).
+    """
+    n, count = whole("length", length, 2, 2**18), whole("rounds", rounds, 1, 100)
+    first = whole("start", start, 0, 2**31 - n)
+    positions = np.arange(first, first + n)
+    exact = angles(s, positions)
+    truth = np.cos(exact), np.sin(exact)
+    source = np.ones((2, n, s.inv_freq.size), dtype=np.float32)
+    target = np.empty_like(source)
+    best = dict.fromkeys((*WAYS, "copy"), math.inf)
+    answers: dict[str, Tables] = {}
+    for _ in range(count):
+        for name, way in WAYS.items():
+            began = time.perf_counter()
+            answers[name] = way(s, positions)
+            best[name] = min(best[name], time.perf_counter() - began)
+        began = time.perf_counter()
+        np.copyto(target, source)
+        best["copy"] = min(best["copy"], time.perf_counter() - began)
+    stored = dict.fromkeys(WAYS, 2 * n * s.inv_freq.size)
+    stored["split_table"] = 2 * (SPLIT + -(-(n + first % SPLIT) // SPLIT)) * s.inv_freq.size
+    stored["fixed_point"] = s.inv_freq.size
+    return {
+        name: Way(
+            max(float(np.abs(mine - right).max()) for mine, right in zip(answers[name], truth, strict=True)),
+            best[name] / best["copy"],
+            stored[name],
+        )
+        for name in WAYS
+    }

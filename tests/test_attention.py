@@ -1,0 +1,103 @@
+"""Attention scores: curves and bounds against the rotation matrices, the base's bound against a brute search."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rope_core import Request, Rope, rotation_matrix, spectrum
+from rope_core import attention as at
+from rope_core.spectrum import Spectrum
+
+RNG = np.random.default_rng(5)
+
+
+@pytest.mark.parametrize("layout", ["interleaved", "half"])
+def test_scores_are_those_of_the_matrices(layout: str) -> None:
+    s = spectrum(Request(Rope(16, 700.0, 512), "yarn", {"factor": 8.0}))
+    q, k = RNG.standard_normal((2, 16))
+    for m, n in [(3, 9), (40, 2), (100, 99)]:
+        rotated = rotation_matrix(m, s.inv_freq, layout) @ q, rotation_matrix(n, s.inv_freq, layout) @ k
+        expected = s.attention_factor**2 * rotated[0] @ rotated[1]
+        assert at.score_curve(s, [m - n], q, k, layout)[0] == pytest.approx(expected, abs=1e-10)
+        parts = at.pair_contributions(s, [m - n], q, k, layout)
+        assert parts.shape == (1, 8) and parts.sum() == pytest.approx(expected, abs=1e-10)
+
+
+def test_the_sign_of_a_distance() -> None:
+    """A query a quarter turn ahead: q = (1, 0) at m, k = (0, 1) at n, and R turns (1, 0) to (0, 1)."""
+    s = Spectrum.of([np.pi / 2])
+    assert at.score_curve(s, [1.0], [1.0, 0.0], [0.0, 1.0])[0] == pytest.approx(1.0)
+    assert at.score_curve(s, [-1.0], [1.0, 0.0], [0.0, 1.0])[0] == pytest.approx(-1.0)
+
+
+def test_equal_vectors_give_the_mean_cosine() -> None:
+    s = spectrum(Request(Rope(32, 3000.0)))
+    unit = np.full(32, 1 / np.sqrt(32))
+    d = RNG.uniform(-500, 500, 20)
+    np.testing.assert_allclose(at.score_curve(s, d), at.score_curve(s, d, unit, unit), atol=1e-12)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(1, 24), st.floats(2.0, 1e6), st.integers(0, 2**31), st.floats(-5000, 5000))
+def test_roformers_bound_holds(pairs: int, base: float, seed: int, distance: float) -> None:
+    s = spectrum(Request(Rope(2 * pairs, base)))
+    q, k = np.random.default_rng(seed).standard_normal((2, 2 * pairs))
+    score = abs(at.score_curve(s, [distance], q, k)[0])
+    bound = at.score_bound(s, [distance], q, k)[0]
+    assert score <= bound * (1 + 1e-9) + 1e-12
+    h = at.pair_products(q, k, "interleaved")
+    step = np.abs(np.diff(np.append(h, 0))).max()
+    assert bound == pytest.approx(step * pairs * at.decay_bound(s, [distance])[0], rel=1e-9)
+
+
+def test_decay_bound_is_the_loop_of_the_paper() -> None:
+    rope = Rope(128)
+    total = 0.0
+    for j in range(1, 65):
+        total += abs(sum(np.exp(1j * 50 * 10_000 ** (-2 * i / 128)) for i in range(j)))
+    assert at.decay_bound(spectrum(Request(rope)), [50])[0] == pytest.approx(total / 64, abs=1e-9)
+    curve = at.decay_bound(spectrum(Request(rope)), np.arange(256))
+    assert curve[0] == 32.5 and curve[250] < 0.4 * curve[0]
+
+
+def test_narrow_heads_oscillate_more() -> None:
+    d = np.arange(512)
+    ratios = [at.oscillation(at.score_curve(spectrum(Request(Rope(dim))), d)).ratio for dim in (8, 32, 256)]
+    assert ratios[0] > 2 * ratios[1] > 2 * ratios[2]
+    assert at.oscillation([2.0, 2.0, 1.0]) == at.Oscillation(0, 1.0, 1.0)
+
+
+def test_first_negative_against_a_plain_sum() -> None:
+    theta = Rope(64, 2500.0).theta
+    sums = [np.cos(m * theta).sum() for m in range(3000)]
+    expected = next(m for m, value in enumerate(sums) if value < 0)
+    assert at.first_negative(64, 2500.0, 3000) == expected
+    assert at.first_negative(64, 2500.0, expected) is None
+
+
+@pytest.mark.parametrize(("context", "paper"), [(1024, 4.3e3), (8192, 8.4e4)])
+def test_smallest_base_is_the_papers(context: int, paper: float) -> None:
+    """Table 2 of arXiv:2405.14591 for dim 128, printed to two digits."""
+    found = at.smallest_base(128, context)
+    assert found == pytest.approx(paper, rel=0.012)
+    assert at.first_negative(128, found, context) is None
+    assert at.first_negative(128, found * 0.995, context) is not None
+
+
+def test_bad_input_is_named() -> None:
+    s = spectrum(Request(Rope(8)))
+    with pytest.raises(ValueError, match="q must be of size 8 to fit the spectrum, got 4"):
+        at.score_curve(s, [1], [1.0] * 4, [1.0] * 4)
+    with pytest.raises(ValueError, match="q and k must be given together"):
+        at.score_curve(s, [1], [1.0] * 8)
+    with pytest.raises(ValueError, match="distances must be a non-empty vector"):
+        at.score_curve(s, [np.nan])
+    with pytest.raises(ValueError, match="k must be a vector of 2 finite numbers"):
+        at.pair_products([1.0, 2.0], [1.0], "half")
+    with pytest.raises(ValueError, match="context must be an integer in"):
+        at.smallest_base(128, 1)
+    with pytest.raises(ValueError, match="context must be one that a base up to 100 serves"):
+        at.smallest_base(128, 4096, limit=100.0)
