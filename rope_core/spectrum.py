@@ -153,6 +153,17 @@ def angles(s: Spectrum, positions: npt.ArrayLike) -> Array:
     return np.asarray(steps.view(np.int64) * (2.0 * np.pi / 2**64), dtype=np.float64)
 
 
+def table_dtype(dtype: npt.DTypeLike) -> np.dtype[Any]:
+    """Return ``dtype`` as numpy's, or raise ValueError unless it is a float of 16, 32 or 64 bits."""
+    try:
+        kind = np.dtype(dtype)
+    except TypeError:
+        kind = None
+    if dtype is None or kind not in (np.dtype("float16"), np.dtype("float32"), np.dtype("float64")):
+        raise reject("dtype", "float16, float32 or float64", dtype)
+    return kind
+
+
 def tables(s: Spectrum, rows: int, dtype: np.dtype[Any], out: Tables | None) -> Tables:
     """Return ``out`` once checked, or two new arrays (rows, dim/2) of ``dtype``."""
     shape = (rows, s.inv_freq.size)
@@ -187,9 +198,7 @@ def cos_sin(
     """
     refuse_huge(s, positions)
     where = as_positions(positions)
-    kind = np.dtype(dtype)
-    if kind not in (np.dtype("float16"), np.dtype("float32"), np.dtype("float64")):
-        raise reject("dtype", "float16, float32 or float64", dtype)
+    kind = table_dtype(dtype)
     cos, sin = tables(s, where.size, kind, out)
     consecutive = where.size > FINE and bool(np.all(np.diff(where) == 1))
     if kind == np.dtype("float32") and consecutive:

@@ -16,7 +16,7 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
-from rope_core.spectrum import MAX_POSITION, Spectrum, Tables, as_positions, refuse_huge, tables
+from rope_core.spectrum import MAX_POSITION, Spectrum, Tables, as_positions, refuse_huge, table_dtype, tables
 from rope_core.spectrum import cos_sin as plain_cos_sin
 
 FINE = 128
@@ -118,7 +118,7 @@ def cos_sin(
     >>> c.round(6).tolist() == np.float32([[1.0], [0.540302]]).tolist(), s_.shape
     (True, (2, 1))
     """
-    if np.dtype(dtype) != np.dtype("float32"):
+    if table_dtype(dtype) != np.dtype("float32"):
         return plain_cos_sin(s, positions, dtype, out)
     refuse_huge(s, positions)
     where, run = _checked(positions)
