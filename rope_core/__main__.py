@@ -1,0 +1,42 @@
+"""The command `rope`: each subcommand lives with the code it runs and is imported only when asked for."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Sequence
+
+# name: (module, function taking the remaining arguments, one line of help)
+COMMANDS = {
+    "spectrum": ("rope_core.commands", "main_spectrum", "frequencies of a model's config, as a table or CSV"),
+}
+
+
+def usage() -> str:
+    """The list of subcommands."""
+    lines = [f"  {name:<10} {text}" for name, (_, _, text) in COMMANDS.items()]
+    return "usage: rope COMMAND ...\n\n" + "\n".join(lines) + "\n\nrope COMMAND --help says more."
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a subcommand and return its exit code; 2 for an unknown one."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    if not arguments or arguments[0] in ("-h", "--help"):
+        print(usage())
+        return 0 if arguments else 2
+    name, rest = arguments[0], arguments[1:]
+    if name not in COMMANDS:
+        print(f"command must be one of {', '.join(COMMANDS)}, got {name!r}", file=sys.stderr)
+        return 2
+    module, function, _ = COMMANDS[name]
+    try:
+        return int(getattr(importlib.import_module(module), function)(rest))
+    except ModuleNotFoundError as missing:
+        if (missing.name or "").startswith("rope_core"):
+            raise
+        print(f"`rope {name}` needs the package {missing.name}: pip install {missing.name}", file=sys.stderr)
+        return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main())
