@@ -10,7 +10,10 @@ import numpy.typing as npt
 
 from rope_core.errors import finite, reject
 from rope_core.layout import HALF, INTERLEAVED, Layout, as_layout
-from rope_core.rope import Array
+from rope_core.rope import Array, Rope
+
+# A float64 matrix of this width takes 128 MiB.
+MAX_MATRIX = 4096
 
 
 def rotation_matrix(position: float, inv_freq: npt.ArrayLike, layout: str | Layout) -> Array:
@@ -19,7 +22,7 @@ def rotation_matrix(position: float, inv_freq: npt.ArrayLike, layout: str | Layo
     In the plane of a pair's (first, second) dimension the block is [[cos, -sin], [sin, cos]]: a quarter turn takes
     (1, 0) to (0, 1). ``f(Q) = Q R^T`` holds row by row, each row with its own position.
 
-    Raises ValueError on a position or frequency that is not finite, or an unknown layout.
+    Raises ValueError on a position or frequency that is not finite, more than 2048 frequencies, or an unknown layout.
 
     Source: RoFormer, arXiv:2104.09864, equation 15 (interleaved).
 
@@ -27,9 +30,9 @@ def rotation_matrix(position: float, inv_freq: npt.ArrayLike, layout: str | Layo
     [[0.0, -1.0], [1.0, 0.0]]
     """
     m = finite("position", position)
-    theta = np.asarray(inv_freq, dtype=np.float64)
-    if theta.ndim != 1 or not theta.size or not np.all(np.isfinite(theta)):
-        raise reject("inv_freq", "a non-empty vector of finite numbers", inv_freq)
+    theta = _frequencies(inv_freq)
+    if theta.size > MAX_MATRIX // 2:
+        raise reject("inv_freq", f"at most {MAX_MATRIX // 2} numbers for a full matrix", theta.size)
     chosen = as_layout(layout)
     first, second = chosen.first(theta.size), chosen.second(theta.size)
     cos, sin = np.cos(m * theta), np.sin(m * theta)
@@ -41,14 +44,29 @@ def rotation_matrix(position: float, inv_freq: npt.ArrayLike, layout: str | Layo
     return matrix
 
 
+def _frequencies(inv_freq: npt.ArrayLike) -> Array:
+    theta = np.asarray(inv_freq, dtype=np.float64)
+    if theta.ndim != 1 or not theta.size or not np.all(np.isfinite(theta)):
+        raise reject("inv_freq", "a non-empty vector of finite numbers", inv_freq)
+    return theta
+
+
+def _vectors(x: npt.ArrayLike, inv_freq: npt.ArrayLike) -> tuple[Array, Array]:
+    values, theta = np.asarray(x, dtype=np.float64), _frequencies(inv_freq)
+    if not values.ndim or values.shape[-1] != 2 * theta.size:
+        raise reject("x", f"of shape (..., {2 * theta.size}) to fit the frequencies", values.shape)
+    return values, theta
+
+
 def paper_theta(dim: int, base: float = 10_000.0) -> Array:
     """Frequencies as the paper prints them, float64 (dim/2,): base**(-2(i-1)/dim) for i = 1..dim/2.
 
     >>> paper_theta(4, 100.0).tolist()
     [1.0, 0.1]
     """
-    i = np.arange(1, dim // 2 + 1)
-    return np.asarray(base ** (-2.0 * (i - 1) / dim), dtype=np.float64)
+    rope = Rope(dim, base)
+    i = np.arange(1, rope.dim // 2 + 1)
+    return np.asarray(rope.base ** (-2.0 * (i - 1) / rope.dim), dtype=np.float64)
 
 
 def paper_theta_from_zero(dim: int, base: float = 10_000.0) -> Array:
@@ -57,8 +75,9 @@ def paper_theta_from_zero(dim: int, base: float = 10_000.0) -> Array:
     >>> paper_theta_from_zero(4, 100.0).tolist()
     [1.0, 0.1]
     """
-    i = np.arange(0, dim, 2)
-    return np.asarray(base ** (-i / dim), dtype=np.float64)
+    rope = Rope(dim, base)
+    i = np.arange(0, rope.dim, 2)
+    return np.asarray(rope.base ** (-i / rope.dim), dtype=np.float64)
 
 
 def swap_pairs(x: Any, layout: str | Layout) -> Any:
@@ -72,6 +91,8 @@ def swap_pairs(x: Any, layout: str | Layout) -> Any:
     [-3.0, -4.0, 1.0, 2.0]
     """
     chosen = as_layout(layout)
+    if not len(x.shape) or x.shape[-1] % 2:
+        raise reject("x", "of shape (..., dim) with an even dim", tuple(x.shape))
     a, b = chosen.split(x)
     out = np.empty_like(x)
     to_a, to_b = chosen.split(out)
@@ -92,21 +113,22 @@ def both_dims(values: npt.NDArray[Any], layout: str | Layout) -> npt.NDArray[Any
 
 def rotate_by_matrix(x: npt.ArrayLike, position: float, inv_freq: npt.ArrayLike, layout: str | Layout) -> Array:
     """Rotate the vectors x (..., dim) at one position by the full matrix, float64."""
-    return np.asarray(x, dtype=np.float64) @ rotation_matrix(position, inv_freq, layout).T
+    values, theta = _vectors(x, inv_freq)
+    return values @ rotation_matrix(position, theta, layout).T
 
 
 def rotate_by_elements(x: npt.ArrayLike, position: float, inv_freq: npt.ArrayLike, layout: str | Layout) -> Array:
     """Rotate x (..., dim) as x * cos + swap_pairs(x) * sin, float64; RoFormer equation 34."""
-    values = np.asarray(x, dtype=np.float64)
-    angle = both_dims(finite("position", position) * np.asarray(inv_freq, dtype=np.float64), layout)
+    values, theta = _vectors(x, inv_freq)
+    angle = both_dims(finite("position", position) * theta, layout)
     return np.asarray(values * np.cos(angle) + swap_pairs(values, layout) * np.sin(angle))
 
 
 def rotate_by_complex(x: npt.ArrayLike, position: float, inv_freq: npt.ArrayLike, layout: str | Layout) -> Array:
     """Rotate x (..., dim) as (a + ib) * exp(i * position * inv_freq), float64."""
-    values = np.asarray(x, dtype=np.float64)
+    values, theta = _vectors(x, inv_freq)
     a, b = as_layout(layout).split(values)
-    turned = (a + 1j * b) * np.exp(1j * finite("position", position) * np.asarray(inv_freq, dtype=np.float64))
+    turned = (a + 1j * b) * np.exp(1j * finite("position", position) * theta)
     return np.asarray(join(turned.real, turned.imag, layout))
 
 

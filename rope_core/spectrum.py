@@ -155,12 +155,13 @@ def angles(s: Spectrum, positions: npt.ArrayLike) -> Array:
 
 def table_dtype(dtype: npt.DTypeLike) -> np.dtype[Any]:
     """Return ``dtype`` as numpy's, or raise ValueError unless it is a float of 16, 32 or 64 bits."""
+    rule = "float16, float32 or float64"
     try:
         kind = np.dtype(dtype)
     except TypeError:
-        kind = None
-    if dtype is None or kind not in (np.dtype("float16"), np.dtype("float32"), np.dtype("float64")):
-        raise reject("dtype", "float16, float32 or float64", dtype)
+        raise reject("dtype", rule, dtype) from None
+    if dtype is None or kind.name not in ("float16", "float32", "float64"):
+        raise reject("dtype", rule, dtype)
     return kind
 
 
