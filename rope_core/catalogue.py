@@ -36,6 +36,8 @@ class Correction:
 class Architecture:
     """One row of source 004's table: the cells as printed ("yes"/"no" for its marks, "" where empty) and corrections.
 
+    ``model_type`` is the transformers type whose blocks the row's norm, order and pre-norm were compared with, or "".
+
     >>> gpt2 = architecture("gpt-2")
     >>> gpt2.pre_norm, gpt2.corrected("pre_norm")
     ('no', 'yes')
@@ -51,6 +53,7 @@ class Architecture:
     activation: str
     stability: str
     paper: str = ""
+    model_type: str = ""
     corrections: tuple[Correction, ...] = ()
 
     def corrected(self, field: str) -> str:

@@ -15,10 +15,11 @@ import pytest
 from transformers import CONFIG_MAPPING
 
 import rope_core.catalogue
-from rope_core.catalogue import ARCHITECTURE_FIELDS, Model, architecture, architectures, model, models
+from rope_core.catalogue import ARCHITECTURE_FIELDS, Architecture, Model, architecture, architectures, model, models
 from rope_core.hf import layer_types
 from rope_core.rope import Rope
 from rope_core.spectrum import Request, spectrum
+from tests.architecture_live import Block
 from tests.hf_live import config_of, frequencies, rotary_class
 
 MODELS = models()
@@ -132,6 +133,7 @@ def test_every_row_of_source_004_stands_once_in_its_order() -> None:
     assert [row.name for row in rows] == PRINTED_NAMES
     assert len(rows) == 38
     assert len({row.id for row in rows}) == 38
+    assert sum(bool(row.model_type) for row in rows) >= 23
     assert all(row.pre_norm in ("yes", "no", "") for row in rows)
     assert all(row.block in ("Serial", "Parallel", "") for row in rows)
 
@@ -158,6 +160,22 @@ def test_the_known_errors_of_source_004_are_corrected() -> None:
     assert architecture("llama").corrected("norm") == "RMSNorm"
     with pytest.raises(ValueError, match=r"^field must be one of name"):
         architecture("llama").corrected("colour")
+
+
+@pytest.mark.parametrize("row", [r for r in architectures() if r.model_type], ids=lambda row: row.id)
+def test_corrected_cells_are_what_the_blocks_of_transformers_compute(row: Architecture) -> None:
+    block = Block(row.model_type)
+    assert row.corrected("norm").split()[0] == block.norm()
+    assert ("without weight" in row.corrected("norm")) == (block.norm_weights() == 0)
+    assert row.corrected("block") == block.order()
+    # A norm on the stream itself is post-norm; OLMo 2 norms what its sub-layers add to it.
+    on_the_stream = not block.keeps_the_stream()
+    assert on_the_stream == (row.corrected("pre_norm") == "no")
+
+
+def test_opt_350m_alone_is_post_norm() -> None:
+    assert Block("opt", do_layer_norm_before=True).keeps_the_stream()
+    assert not Block("opt", do_layer_norm_before=False).keeps_the_stream()
 
 
 def test_models_join_the_table_by_id_and_those_rows_have_rope() -> None:
