@@ -27,6 +27,13 @@ AS_IT_STANDS = (
 )
 LEGACY_SPLIT = ("gemma3", "gemma3n", "t5gemma2", "modernbert", "modernbert_decoder", "olmo3")
 BOTH_SCALED = ("modernbert", "modernbert_decoder")
+# Types that a family's own validation or rotary module admits.
+ONLY = {
+    "phi3": ("default", "longrope"),
+    "phi4_multimodal": ("default", "longrope"),
+    "phimoe": ("default", "longrope"),
+    "recurrent_gemma": ("default",),
+}
 FALLBACK_THETA = 10_000.0
 
 
@@ -64,6 +71,8 @@ def effective(model: Model) -> list[Parameters]:
         return [fixed(model)]
     raw, path, source, traps = chosen(model)
     convert = model.family.get("convert")
+    if convert == "neomme":
+        raw, source = {**{kind: {} for kind in model.layer_types()}, **raw}, DICT
     if convert in LEGACY_SPLIT:
         found = split(model, raw, path, source)
     elif model.family.get("labels") == ["main", "compress"]:
@@ -87,8 +96,7 @@ def chosen(model: Model) -> tuple[dict[str, Any], str, str, tuple[str, ...]]:
     scaling = table(model.prefix + "rope_scaling", model.data.get("rope_scaling"))
     params = table(model.prefix + "rope_parameters", model.data.get("rope_parameters"))
     convert = model.family.get("convert")
-    keeps_both = convert in LEGACY_SPLIT or convert in AS_IT_STANDS
-    if scaling and not keeps_both:
+    if scaling and convert not in LEGACY_SPLIT:
         traps = ("rope_scaling_replaces_rope_parameters",) if params and params != scaling else ()
         return scaling, model.prefix + "rope_scaling", DICT, traps
     if params is not None:
@@ -144,7 +152,7 @@ def theta_for(model: Model, old: bool) -> tuple[Any, Origin]:
     unknown = not model.known and not model.has("rope_theta") and model.has("rotary_emb_base")
     own = "rotary_emb_base" if unknown or convert in ("gpt_neox", "gpt_neox_japanese") else "rope_theta"
     reads = model.family.get("top_theta") != "ignored" or own != "rope_theta"
-    if reads and convert not in AS_IT_STANDS and model.data.get(own) is not None:
+    if reads and model.data.get(own) is not None:
         return model.data[own], Origin(TOP, model.prefix + own)
     scaled = model.family.get("theta_of_scaling") if old else None
     if scaled is not None or "theta" in model.family:
@@ -152,18 +160,21 @@ def theta_for(model: Model, old: bool) -> tuple[Any, Origin]:
     return FALLBACK_THETA, Origin(FALLBACK, model.prefix + own)
 
 
-def partial_for(model: Model, old: bool) -> tuple[Any, Origin] | None:
+def partial_for(model: Model, old: bool, kind: str) -> tuple[Any, Origin] | None:
     """The partial factor that a dict without one gets, or None."""
     convert = model.family.get("convert")
+    # The scaling functions standardise the dict once more, when a top-level field has become an attribute.
+    late = kind != "default" and convert is not None
+    no_default = old and model.family.get("partial_of_scaling") == "none"
     if convert in ("gpt_neox", "gpt_neox_japanese") or (not model.known and model.has("rotary_pct")):
         if "rotary_pct" in model.data:
             return model.data["rotary_pct"], Origin(TOP, model.prefix + "rotary_pct")
-    elif found := top_level(model, "partial_rotary_factor", "top_partial"):
+    elif found := top_level(model, "partial_rotary_factor", "" if no_default or late else "top_partial"):
         if found[0] is not None:
             return found
     elif convert == "minimax_m2" and model.data.get("rotary_dim") is not None:
         return None
-    if "partial" in model.family and not (old and model.family.get("partial_of_scaling") == "none"):
+    if "partial" in model.family and not no_default:
         return model.family["partial"], Origin(CLASS, model.prefix + "partial_rotary_factor")
     return None
 
@@ -176,16 +187,31 @@ def complete(model: Model, one: Parameters) -> Parameters:
     old = one.path.endswith("rope_scaling")
     base, origin = theta_for(model, old)
     had = "rope_theta" in one.values
-    if not had and model.family.get("convert") in AS_IT_STANDS:
-        raise refuse(f"{one.path}.rope_theta", f"given for model_type {model.model_type}", None)
+    if model.family.get("convert") in AS_IT_STANDS:
+        insist(model, one)
     one.fill("rope_theta", base, origin)
     if had and origin.source == TOP and base != one.values["rope_theta"]:
         one.trap("rope_theta", "top_level_base_ignored", top_level=base)
-    if (part := partial_for(model, old)) is not None:
+    if (part := partial_for(model, old, one.values["rope_type"])) is not None:
         one.fill("partial_rotary_factor", *part)
     legacy_types(model, one)
     trained_length(model, one)
     return one
+
+
+def insist(model: Model, one: Parameters) -> None:
+    """Refuse what newer families leave to the config: the base, and the trained length where a type needs one.
+
+    A top-level base still reaches the types that standardise their dict once more.
+    """
+    kind, needs = one.values["rope_type"], ["rope_theta"]
+    if kind in ("linear", "dynamic", "yarn", "longrope") and model.data.get("rope_theta") is not None:
+        needs = []
+    if kind in NEEDS_LENGTH:
+        needs.append("original_max_position_embeddings")
+    for name in needs:
+        if name not in one.values:
+            raise refuse(f"{one.path}.{name}", f"given for model_type {model.model_type}", None)
 
 
 def name_the_type(one: Parameters) -> None:
@@ -211,6 +237,9 @@ def legacy_types(model: Model, one: Parameters) -> None:
         rename(one, "dynamic", "xdrope_read_as_dynamic")
     if convert in ("phi3", "phi4_multimodal") and kind in ("su", "yarn"):
         rename(one, "longrope", f"{kind}_read_as_longrope")
+    allowed = ONLY.get(convert or model.model_type or "")
+    if allowed and one.values["rope_type"] not in allowed:
+        raise refuse(one.origins["rope_type"].path, f"one of {', '.join(allowed)} for this family", kind)
 
 
 def rename(one: Parameters, kind: str, trap: str) -> None:
@@ -258,7 +287,23 @@ def minimax_partial(model: Model, one: Parameters) -> None:
 
 
 def nested(model: Model, raw: dict[str, Any], path: str, source: str) -> list[Parameters]:
-    return [complete(model, entry(raw[key], f"{path}.{key}", source, key)) for key in nested_keys(model, raw)]
+    found = [entry(raw[key], f"{path}.{key}", source, key) for key in nested_keys(model, raw)]
+    if model.family.get("convert") == "neomme":
+        for one in found:
+            own_values(model, one)
+    return [complete(model, one) for one in found]
+
+
+def own_values(model: Model, one: Parameters) -> None:
+    """NeoMME's defaults of base and partial factor, which differ between its layer types."""
+    own = model.family["rope"].get(one.layer_type, {})
+    one.fill("rope_type", "default", Origin(CLASS, f"{one.path}.rope_type"))
+    if model.data.get("rope_theta") is None and "rope_theta" in own:
+        one.fill("rope_theta", own["rope_theta"], Origin(CLASS, f"{one.path}.rope_theta"))
+    if "partial_rotary_factor" in own:
+        one.fill(
+            "partial_rotary_factor", own["partial_rotary_factor"], Origin(CLASS, f"{one.path}.partial_rotary_factor")
+        )
 
 
 def split(model: Model, raw: dict[str, Any], path: str, source: str) -> list[Parameters]:
@@ -266,14 +311,17 @@ def split(model: Model, raw: dict[str, Any], path: str, source: str) -> list[Par
     convert = model.family["convert"]
     scaling = table(model.prefix + "rope_scaling", model.data.get("rope_scaling")) or {}
     dicts: dict[str, Parameters] = {}
+    scaled_kinds = SPLIT if convert in BOTH_SCALED else ("full_attention",)
+    lacking = [kind for kind in scaled_kinds if scaling and source == DICT and raw.get(kind) is None]
+    if lacking:
+        raise refuse(path, f"an object with {', '.join(lacking)} where rope_scaling is given too", sorted(raw))
     for kind in SPLIT:
         given = raw.get(kind) if source == DICT else None
         one = entry({} if given is None else given, f"{path}.{kind}", DICT, kind)
-        scaled = kind == "full_attention" or convert in BOTH_SCALED
-        if scaled:
+        if kind in scaled_kinds:
             for name, value in scaling.items():
                 one.put(name, value, Origin(DICT, f"{model.prefix}rope_scaling.{name}"))
-        if given is None and not (scaled and "type" in scaling and "rope_type" not in scaling and source == DICT):
+        if given is None:
             one.fill("rope_type", "default", Origin(CLASS, f"{path}.{kind}.rope_type"))
         one.fill("rope_theta", *split_theta(model, kind))
         dicts[kind] = one
@@ -302,7 +350,10 @@ def split_theta(model: Model, kind: str) -> tuple[Any, Origin]:
 def compressed(model: Model, raw: dict[str, Any], path: str, source: str) -> list[Parameters]:
     """DeepSeek-V4: plain rotation in "main" layers, the scaled one in "compress" layers."""
     if isinstance(raw.get("main"), dict) and isinstance(raw.get("compress"), dict):
-        return [complete(model, entry(raw[kind], f"{path}.{kind}", source, kind)) for kind in ("main", "compress")]
+        both = [entry(raw[kind], f"{path}.{kind}", source, kind) for kind in ("main", "compress")]
+        for one in both:
+            one.fill("partial_rotary_factor", *v4_partial(model))
+        return [complete(model, one) for one in both]
     share, where = v4_partial(model)
     found = []
     for kind, name in (("main", "rope_theta"), ("compress", "compress_rope_theta")):

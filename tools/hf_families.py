@@ -245,7 +245,8 @@ def given_dict(make: Any) -> dict[str, Any]:
     """Base and partial factor that a flat dict without them gets, and what an older rope_scaling gets."""
     out: dict[str, Any] = {}
     scaled = {"rope_type": "linear", "factor": 2.0}
-    new = attempt(make, "rope_parameters", rope_parameters=dict(scaled)) or {}
+    new = attempt(make, "rope_parameters", rope_parameters=dict(scaled))
+    new = new or attempt(make, "rope_parameters", rope_parameters={"rope_type": "default"}) or {}
     old = attempt(make, "rope_parameters", rope_scaling=dict(scaled)) or {}
     for name, key in (("rope_theta", "theta"), ("partial_rotary_factor", "partial")):
         if isinstance(new.get(name), int | float):
@@ -263,7 +264,8 @@ def top_level(make: Any) -> dict[str, Any]:
         if flat and "rope_type" in flat and flat.get(name) != value:
             out[f"own_{key}"] = "fixed"
         beside = attempt(make, "rope_parameters", rope_parameters={"rope_type": "default"}, **{name: value})
-        if beside and "rope_type" in beside and beside.get(name) != value:
+        one_dict = beside and not any(isinstance(inner, dict) for inner in beside.values())
+        if one_dict and beside.get(name) != value:
             out[f"top_{key}"] = "ignored"
     if attempt(make, "rope_parameters", rope_parameters={}) != attempt(make, "rope_parameters"):
         out["own_dict"] = True
