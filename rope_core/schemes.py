@@ -97,6 +97,7 @@ class Scheme:
 
 
 SCHEMES: dict[str, Scheme] = {}
+UNSCALED = "none"
 
 
 def scheme(name: str) -> Scheme:
@@ -299,6 +300,7 @@ def rescale(rope: Rope, name: str, params: Mapping[str, object], seq_len: int) -
 
 __all__ = [
     "SCHEMES",
+    "UNSCALED",
     "Param",
     "Rescale",
     "Scheme",

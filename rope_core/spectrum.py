@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from rope_core.errors import reject, whole
 from rope_core.rope import MAX_LEN, Array, Rope, frozen
-from rope_core.schemes import Value, rescale, scheme
+from rope_core.schemes import UNSCALED, Value, rescale, scheme
 
 MAX_POSITION = 2**31 - 1
 MAX_ELEMENTS = 2**30
@@ -39,7 +39,7 @@ class Request:
     """
 
     rope: Rope
-    scheme: str = "none"
+    scheme: str = UNSCALED
     params: Mapping[str, object] = field(default_factory=dict)
     seq_len: int | None = None
 

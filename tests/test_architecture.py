@@ -1,0 +1,224 @@
+"""Who may import whom, pages without arithmetic, schemes spelled in one file, and nothing unpickled.
+
+Each rule is a function from a syntax tree to the lines that break it, so that it is tried on planted faults as well.
+"""
+
+import ast
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from rope_core import SCHEMES
+
+ROOT = Path(__file__).parent.parent
+Rule = Callable[[ast.AST], list[str]]
+
+
+def sources(*places: str) -> list[str]:
+    """Python files below the given folders (or the files themselves), relative to the root."""
+    found = [path for place in places for path in (ROOT / place).rglob("*.py")]
+    found += [ROOT / place for place in places if place.endswith(".py")]
+    return sorted(str(path.relative_to(ROOT)) for path in found)
+
+
+@cache
+def tree(path: str) -> ast.Module:
+    return ast.parse((ROOT / path).read_text(encoding="utf-8"), path)
+
+
+def imports(node: ast.AST) -> Iterator[tuple[int, str]]:
+    """Every module that is imported anywhere in the tree, with its line; importlib.import_module by its literal."""
+    for each in ast.walk(node):
+        if isinstance(each, ast.Import):
+            yield from ((each.lineno, alias.name) for alias in each.names)
+        elif isinstance(each, ast.ImportFrom):
+            yield from ((each.lineno, f"{each.module}.{alias.name}") for alias in each.names)
+        elif isinstance(each, ast.Call) and ast.unparse(each.func).split(".")[-1] in ("import_module", "__import__"):
+            yield from ((each.lineno, str(arg.value)) for arg in each.args[:1] if isinstance(arg, ast.Constant))
+
+
+def never(*forbidden: str) -> Rule:
+    """No import of these packages."""
+
+    def rule(node: ast.AST) -> list[str]:
+        return [f"{line}: {name}" for line, name in imports(node) if name.split(".")[0] in forbidden]
+
+    return rule
+
+
+LIBRARIES = {"np", "npt", "numpy", "math", "torch", "go", "plotly", "importlib"}
+
+
+def page_imports(node: ast.AST) -> list[str]:
+    """Streamlit, ui, and rope_core's public names, to show what drew a figure; no library by a back door."""
+    return [
+        f"{line}: {name}"
+        for line, name in imports(node)
+        if name.split(".")[0] not in ("streamlit", "ui", "rope_core", "__future__")
+        or any(part.startswith("_") or part in LIBRARIES for part in name.removeprefix("__future__").split("."))
+    ]
+
+
+ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow, ast.MatMult)
+
+
+def is_text(node: ast.expr) -> bool:
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        return is_text(node.left) or is_text(node.right)
+    return isinstance(node, ast.JoinedStr) or (isinstance(node, ast.Constant) and isinstance(node.value, str))
+
+
+def arithmetic(node: ast.AST) -> list[str]:
+    """No operator + - * / // % ** @ but on text with a literal in sight, augmented ones included; no negated name."""
+    return [
+        f"{each.lineno}: {ast.unparse(each)}"
+        for each in ast.walk(node)
+        if (isinstance(each, ast.AugAssign) and isinstance(each.op, ARITHMETIC))
+        or (isinstance(each, ast.BinOp) and isinstance(each.op, ARITHMETIC) and not is_text(each))
+        or (
+            isinstance(each, ast.UnaryOp)
+            and isinstance(each.op, ast.USub)
+            and not isinstance(each.operand, ast.Constant)
+        )
+    ]
+
+
+# Two schemes have names that are plain words with uses of their own (Plotly's textposition="none", an activation):
+# they are refused where a scheme is asked for, all other names everywhere.
+PLAIN_WORDS = {"none", "linear"}
+ASKING = {"Request", "rescale", "scheme", "slowdown"}
+
+
+def scheme_names(node: ast.AST) -> list[str]:
+    """No string that is a scheme's name; the two plain words only where a scheme is asked for."""
+    asked: list[ast.AST] = []
+    for each in ast.walk(node):
+        if isinstance(each, ast.Call):
+            if ast.unparse(each.func).split(".")[-1] in ASKING:
+                asked += each.args
+            asked += [keyword.value for keyword in each.keywords if keyword.arg == "scheme"]
+        elif isinstance(each, ast.Subscript) and ast.unparse(each.value).split(".")[-1] == "SCHEMES":
+            asked.append(each.slice)
+        elif isinstance(each, ast.AnnAssign) and ast.unparse(each.target) == "scheme" and each.value:
+            asked.append(each.value)
+        elif isinstance(each, ast.Compare) and any(
+            ast.unparse(s).endswith("scheme") for s in (each.left, *each.comparators)
+        ):
+            asked += [each.left, *each.comparators]
+    literals = {id(each) for each in asked if isinstance(each, ast.Constant)}
+    return [
+        f"{each.lineno}: {each.value!r}"
+        for each in ast.walk(node)
+        if isinstance(each, ast.Constant)
+        and isinstance(each.value, str)
+        and each.value in SCHEMES
+        and (each.value not in PLAIN_WORDS or id(each) in literals)
+    ]
+
+
+UNPICKLERS = ("pickle", "cPickle", "_pickle", "dill", "cloudpickle", "joblib", "shelve", "marshal")
+
+
+def unpickling(node: ast.AST) -> list[str]:
+    """No unpickler, no numpy.load(allow_pickle=...), no torch.load(), which unpickles by design."""
+    found = never(*UNPICKLERS)(node)
+    for each in ast.walk(node):
+        if isinstance(each, ast.Call):
+            loads = ast.unparse(each.func) in ("torch.load", "pandas.read_pickle", "pd.read_pickle")
+            if loads or any(keyword.arg == "allow_pickle" for keyword in each.keywords):
+                found.append(f"{each.lineno}: {ast.unparse(each)}")
+    return found
+
+
+RULES: list[tuple[str, Rule, list[str]]] = [
+    ("rope_core stands alone", never("streamlit", "plotly", "ui", "pages"), sources("rope_core")),
+    ("ui imports no page", never("pages"), sources("ui")),
+    ("figures know no Streamlit", never("streamlit"), sources("ui/figures")),
+    ("pages import streamlit and ui", page_imports, sources("pages")),
+    ("pages have no arithmetic", arithmetic, sources("pages")),
+    (
+        "schemes are spelled in one file",
+        scheme_names,
+        [
+            path
+            for path in sources("rope_core", "ui", "pages", "app.py")
+            if path != "rope_core/schemes.py" and not path.startswith("rope_core/hf")
+        ],
+    ),
+    ("nothing is unpickled", unpickling, sources("rope_core", "ui", "pages", "app.py", "benchmarks", "tests")),
+]
+
+
+@pytest.mark.parametrize(("rule", "files"), [rule[1:] for rule in RULES], ids=[rule[0] for rule in RULES])
+def test_rule(rule: Rule, files: list[str]) -> None:
+    assert files
+    broken = [f"{path}:{line}" for path in files for line in rule(tree(path))]
+    assert not broken, "\n".join(broken)
+
+
+def module_of(path: str) -> str:
+    return path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+
+
+def test_figures_reach_no_streamlit_through_another_module() -> None:
+    # A package's own __init__ runs before its modules, so it belongs to what a figure reaches.
+    files = {module_of(path): path for path in sources("ui")}
+    reached, todo = set(), [name for name in files if name.startswith("ui.figures")]
+    while todo:
+        name = todo.pop()
+        if name in reached or name not in files:
+            continue
+        reached.add(name)
+        todo.append(name.rpartition(".")[0])
+        for _, imported in imports(tree(files[name])):
+            todo += [imported, imported.rpartition(".")[0]]
+    broken = [f"{files[name]}:{line}" for name in sorted(reached) for line in never("streamlit")(tree(files[name]))]
+    assert not broken, "\n".join(broken)
+
+
+PLANTED: list[tuple[Rule, str]] = [
+    (never("streamlit"), "import streamlit as st"),
+    (never("streamlit"), "def f():\n    from streamlit.runtime import get_instance"),
+    (never("ui"), "import importlib\nimportlib.import_module('ui.text')"),
+    (page_imports, "import numpy as np"),
+    (page_imports, "from math import pi"),
+    (page_imports, "from rope_core.clock import _dial"),
+    (page_imports, "from rope_core import np"),
+    (arithmetic, "x = 1 + 2"),
+    (arithmetic, "x = a * 2"),
+    (arithmetic, "x = [a / b for a in c]"),
+    (arithmetic, "x = -a"),
+    (arithmetic, "x += 1"),
+    (arithmetic, "x = f'{a - b}'"),
+    (scheme_names, "x = 'yarn'"),
+    (scheme_names, "x = {'ntk': 1}"),
+    (scheme_names, "Request(rope, 'linear')"),
+    (scheme_names, "rc.Request(rope, scheme='none')"),
+    (scheme_names, "SCHEMES['linear']"),
+    (scheme_names, "if request.scheme == 'none': pass"),
+    (scheme_names, "class A:\n    scheme: str = 'none'"),
+    (unpickling, "import pickle"),
+    (unpickling, "from joblib import load"),
+    (unpickling, "np.load(path, allow_pickle=True)"),
+    (unpickling, "torch.load(path, weights_only=True)"),
+]
+
+
+@pytest.mark.parametrize(("rule", "source"), PLANTED)
+def test_a_planted_fault_is_found(rule: Rule, source: str) -> None:
+    assert rule(ast.parse(source))
+
+
+CLEAN: list[tuple[Rule, str]] = [
+    (page_imports, "import streamlit as st\nfrom ui import frame\nfrom rope_core import Rope\nimport rope_core"),
+    (arithmetic, "x = 'a' + b + 'c'\ny = f'{b}' + b\nz = a | b\nw = -1"),
+    (scheme_names, "figure.update(textposition='none', shape='linear')\nx = 'no yarn here'"),
+    (unpickling, "np.load(path)\nsafetensors.torch.load_file(path)"),
+]
+
+
+@pytest.mark.parametrize(("rule", "source"), CLEAN)
+def test_what_is_allowed_passes(rule: Rule, source: str) -> None:
+    assert not rule(ast.parse(source))
