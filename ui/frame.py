@@ -28,6 +28,37 @@ section[data-testid="stSidebar"] {width: 15rem !important; min-width: 15rem}
 h1 {font-size: 2rem !important; padding: 0 0 .2rem 0 !important}
 </style>"""
 
+# Plotly's camera button saves a PNG; this puts one that saves an SVG beside it, on every figure that appears.
+SVG_BUTTON = """<script>
+if (!window.ropeLabSvg) {
+  window.ropeLabSvg = true;
+  const add = () => document.querySelectorAll('.js-plotly-plot .modebar').forEach(bar => {
+    const camera = bar.querySelector('[data-title^="Download plot"]');
+    if (!camera || bar.querySelector('.rope-lab-svg')) return;
+    const button = camera.cloneNode(false);
+    button.classList.add('rope-lab-svg');
+    button.setAttribute('data-title', 'SVG');
+    button.setAttribute('aria-label', 'SVG');
+    button.style.cssText = 'font: 600 12px sans-serif; padding: 4px; cursor: pointer';
+    button.textContent = 'SVG';
+    button.addEventListener('click', () => {
+      const plot = bar.closest('.js-plotly-plot'), options = plot._context.toImageButtonOptions;
+      plot._context.toImageButtonOptions = {...options, format: 'svg'};
+      camera.click();
+      plot._context.toImageButtonOptions = options;
+    });
+    camera.after(button);
+  });
+  let waiting = false;
+  new MutationObserver(() => {
+    if (waiting) return;
+    waiting = true;
+    setTimeout(() => { waiting = false; add(); }, 200);
+  }).observe(document.body, {childList: true, subtree: true});
+  add();
+}
+</script>"""
+
 
 def language() -> str:
     """The language in force: chosen, else the link's, else the browser's."""
@@ -67,6 +98,7 @@ class Page:
         self.controls = Controls(self.store, self.t, self.fits)
         self._arrive()
         st.html(STYLE)
+        st.html(SVG_BUTTON, unsafe_allow_javascript=True)
         st.title(self.t("title"))
         st.markdown(f"**{self.t('claim')}**")
 

@@ -1,0 +1,83 @@
+"""A real Chromium and real servers for the browser tests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, ConsoleMessage, Page, Request, sync_playwright
+
+from benchmarks.servers import ROOT, served
+from tests.conftest import CHROMIUM
+
+ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
+DESK = {"width": 1280, "height": 720}
+PHONE = {"width": 390, "height": 844}
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """One Chromium for all tests of a worker."""
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        yield started
+        started.close()
+
+
+@pytest.fixture(scope="session")
+def app() -> Iterator[str]:
+    """One server for the tests that do not mind who was there before."""
+    with served(ROOT / "app.py") as url:
+        yield url
+
+
+class Visit:
+    """A visitor's tab, with what the browser complained about and where it sent requests."""
+
+    def __init__(self, browser: Browser, viewport: dict[str, int] = DESK, locale: str = "en-GB") -> None:
+        self.context = browser.new_context(viewport=viewport, locale=locale, accept_downloads=True)  # type: ignore[arg-type]
+        self.page: Page = self.context.new_page()
+        self.complaints: list[str] = []
+        self.outside: list[str] = []
+        self.page.on("console", self._complain)
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.on("request", self._note)
+
+    def _complain(self, message: ConsoleMessage) -> None:
+        # Streamlit asks for two files below a deep link's path before it knows its base; the 404s are its own.
+        if message.type == "error" and "404 (Not Found)" not in message.text:
+            self.complaints.append(message.text)
+
+    def _note(self, request: Request) -> None:
+        if not request.url.startswith(("http://127.0.0.1", "ws://127.0.0.1", "data:", "blob:")):
+            self.outside.append(request.url)
+
+    def open(self, url: str) -> Page:
+        """Go to ``url`` and wait until its page is drawn and the server is idle."""
+        self.page.goto(url)
+        self.page.wait_for_selector("h1", timeout=60_000)
+        self.settle()
+        return self.page
+
+    def settle(self) -> None:
+        """Wait until the script has run and figures that are on the page are painted."""
+        self.page.wait_for_timeout(250)
+        self.page.wait_for_selector("[data-testid=stApp][data-test-script-state=notRunning]", timeout=60_000)
+        self.page.wait_for_function(
+            "() => [...document.querySelectorAll('[data-testid=stPlotlyChart]')]"
+            ".every(c => c.querySelector('.main-svg'))",
+            timeout=60_000,
+        )
+        self.page.wait_for_timeout(150)
+
+    def close(self) -> None:
+        """Close the tab and its context."""
+        self.context.close()
+
+
+@pytest.fixture
+def visit(browser: Browser) -> Iterator[Visit]:
+    """A fresh visitor at 1280 x 720 with an English browser."""
+    one = Visit(browser)
+    yield one
+    one.close()

@@ -1,0 +1,41 @@
+"""Each page in a real Chromium, as the first request that a fresh server ever gets."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from benchmarks.servers import ROOT, served
+from tests.browser.conftest import PHONE, Visit
+from ui.menu import ORDER, PAGES
+from ui.words import Words
+
+pytestmark = pytest.mark.browser
+NAMES = [name for section, names in ORDER.items() for name in names if (PAGES / section / f"{name}.py").exists()]
+
+
+def address(url: str, name: str, query: str = "") -> str:
+    """The deep link of a page; home stands at the root."""
+    return f"{url}/{'' if name == 'home' else name}{query}"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_first_request_of_a_fresh_server(name: str, browser: Browser) -> None:
+    with served(ROOT / "app.py") as url:
+        for visit in (Visit(browser), Visit(browser, PHONE, "zh-CN")):
+            page = visit.open(address(url, name))
+            lang = "zh" if visit.page.viewport_size == PHONE else "en"
+            expect(page.get_by_role("heading", level=1)).to_contain_text(Words(lang, name)("title"))
+            assert page.locator("[role=dialog]").count() == 0
+            assert page.locator("[data-testid=stException]").count() == 0
+            assert f"lang={lang}" in page.url
+            wide = page.evaluate("() => document.querySelector('[data-testid=stMain]').scrollWidth")
+            assert wide <= visit.page.viewport_size["width"]  # type: ignore[index]
+            if lang == "en":
+                page.get_by_role("radio", name="中文").click() if page.get_by_role(
+                    "radio", name="中文"
+                ).count() else page.get_by_text("中文", exact=True).click()
+                expect(page.get_by_role("heading", level=1)).to_contain_text(Words("zh", name)("title"))
+            assert visit.complaints == []
+            assert visit.outside == []
+            visit.close()
