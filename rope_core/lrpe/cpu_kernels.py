@@ -35,9 +35,8 @@ LN2_HIGH = F(0.693359375)
 LN2_LOW = F(np.log(2.0) - 0.693359375)
 # Minimax fits of relative error below 5e-8: (e^r - 1 - r) / r^2 for |r| <= ln 2 / 2; (sin r - r) / r^3 and
 # (cos r - 1 + r^2 / 2) / r^4 in r^2 for |r| <= pi / 4; erfc(z) e^(z^2) / t in t = 1 / (1 + z / 2) for z >= 0.
-E0, E1, E2, E3, E4 = F(0.4999999341248518), F(0.1666652010778294), F(0.04166839421430691), F(0.008368780414552184), F(
-    0.0013814466887924104
-)
+E0, E1, E2 = F(0.4999999341248518), F(0.1666652010778294), F(0.04166839421430691)
+E3, E4 = F(0.008368780414552184), F(0.0013814466887924104)
 S0, S1, S2 = F(-0.1666665453663391), F(0.008332156054061877), F(-0.0001951463192609432)
 C0, C1, C2 = F(0.04166664555446971), F(-0.0013887309866660526), F(2.4432412988277995e-05)
 G0, G1, G2, G3 = F(0.28208447111921464), F(0.282409600673385), F(0.24285355536654604), F(0.20367872940903706)
@@ -45,9 +44,8 @@ G4, G5, G6, G7 = F(-0.02897256092000631), F(0.28147605408302284), F(-0.490180287
 G8 = F(-0.059363904086773424)
 ROOT_HALF = F(np.sqrt(0.5))
 PDF_PEAK = F(1.0 / np.sqrt(2.0 * np.pi))
-RAD = F(2.0 * np.pi / 2.0**64)
-QUARTER_BITS = I64(62)
-EIGHTH = I64(2**61)
+RAD = F(2.0 * np.pi / 2.0**32)
+EIGHTH = I32(2**29)
 
 
 @intrinsic  # type: ignore[untyped-decorator]
@@ -62,18 +60,28 @@ def float_of(_context: Any, value: Any) -> Any:
     return types.float32(types.int32), lambda _c, b, _s, args: b.bitcast(args[0], ir.FloatType())
 
 
+@intrinsic  # type: ignore[untyped-decorator]
+def wide(_context: Any) -> Any:
+    """Let the calling function's loops use 512-bit vectors, which LLVM by itself avoids on processors that have them."""
+
+    def generate(context: Any, builder: Any, _signature: Any, _args: Any) -> Any:
+        # llvmlite checks attributes against a list of the plain ones; this one is a string pair.
+        set.add(builder.function.attributes, '"prefer-vector-width"="512"')
+        return context.get_dummy_value()
+
+    return types.none(), generate
+
+
 @nb.njit(**STRICT)  # type: ignore[untyped-decorator]
 def exp32(x):  # type: ignore[no-untyped-def]
-    """e^x within 2 ulp; 0 below -86.5, infinity above 88.73, NaN for NaN."""
+    """e^x within 2 ulp; 0 below -87.7, infinity above 88.4, NaN for NaN."""
+    x = F(-87.9) if x < F(-87.9) else x
+    x = F(88.9) if x > F(88.9) else x
     z = x * LOG2E + ROUNDER
     n = z - ROUNDER
     r = (x - n * LN2_HIGH) - n * LN2_LOW
-    p = (((E4 * r + E3) * r + E2) * r + E1) * r + E0
-    p = p * r * r + r + ONE
-    half_scale = float_of((bits_of(z) + I32(126)) << I32(23))
-    y = p * half_scale * F(2)
-    y = ZERO if x < F(-86.5) else y
-    return INF if x > F(88.73) else y
+    p = (((((E4 * r + E3) * r + E2) * r + E1) * r + E0) * r + ONE) * r + ONE
+    return p * float_of((bits_of(z) + I32(127)) << I32(23))
 
 
 @nb.njit(**STRICT)  # type: ignore[untyped-decorator]
@@ -92,29 +100,80 @@ def normal32(x):  # type: ignore[no-untyped-def]
     return (tail if x < ZERO else ONE - tail), bell
 
 
+# The activations of one element; ``k`` is a row's factor, which only ``scaled`` reads.
+
+
+@nb.njit(**STRICT)  # type: ignore[untyped-decorator]
+def same(x, k):  # type: ignore[no-untyped-def]
+    """x itself."""
+    return x
+
+
+@nb.njit(**STRICT)  # type: ignore[untyped-decorator]
+def scaled(x, k):  # type: ignore[no-untyped-def]
+    """x times the row's factor."""
+    return x * k
+
+
+@nb.njit(**STRICT)  # type: ignore[untyped-decorator]
+def relu(x, k):  # type: ignore[no-untyped-def]
+    """x above zero, else 0; NaN stays NaN."""
+    return ZERO if x <= ZERO else x
+
+
+@nb.njit(**STRICT)  # type: ignore[untyped-decorator]
+def sigmoid(x, k):  # type: ignore[no-untyped-def]
+    """1 / (1 + e^-x)."""
+    return sigmoid32(x)
+
+
+@nb.njit(**STRICT)  # type: ignore[untyped-decorator]
+def silu(x, k):  # type: ignore[no-untyped-def]
+    """x / (1 + e^-x)."""
+    return x * sigmoid32(x)
+
+
+@nb.njit(**STRICT)  # type: ignore[untyped-decorator]
+def gelu(x, k):  # type: ignore[no-untyped-def]
+    """x times the standard normal's share below x."""
+    return x * normal32(x)[0]
+
+
+@nb.njit(**STRICT)  # type: ignore[untyped-decorator]
+def one_elu(x, k):  # type: ignore[no-untyped-def]
+    """x + 1 above zero, else e^x."""
+    e = exp32(x)
+    return x + ONE if x > ZERO else e
+
+
+@nb.njit(**STRICT)  # type: ignore[untyped-decorator]
+def relu2(x, k):  # type: ignore[no-untyped-def]
+    """The square of x above zero, else 0."""
+    v = ZERO if x <= ZERO else x
+    return v * v
+
+
 @nb.njit(**STRICT)  # type: ignore[untyped-decorator]
 def fill_turns(step, position, cos, sin):  # type: ignore[no-untyped-def]
-    """Write cos and sin (P,) of one position; a single step serves all pairs."""
+    """Write cos and sin of one position for all steps of one axis (n,)."""
+    wide()
     for i in range(step.size):
-        phase = position * step[i]
-        quarter = (phase + EIGHTH) >> QUARTER_BITS
-        r = F(phase - (quarter << QUARTER_BITS)) * RAD
+        phase = I32((position * step[i]) >> I64(32))
+        q = (phase + EIGHTH) >> I32(30)
+        r = F(I32(phase - (q << I32(30)))) * RAD
         t = r * r
         s = r + r * t * (S0 + t * (S1 + t * S2))
         c = ONE - HALF * t + t * t * (C0 + t * (C1 + t * C2))
-        q = I32(quarter)
         odd = (q & I32(1)) != I32(0)
         big, small = (s if odd else c), (c if odd else s)
         cos[i] = -big if ((q + I32(1)) & I32(2)) != I32(0) else big
         sin[i] = -small if (q & I32(2)) != I32(0) else small
-    if step.size == 1:
-        cos[1:] = cos[0]
-        sin[1:] = sin[0]
 
 
 @nb.njit(**STRICT)  # type: ignore[untyped-decorator]
 def row_max(row):  # type: ignore[no-untyped-def]
     """The largest value, through integers that order as the floats do: such a maximum runs on vectors."""
+    wide()
     best = I32(-(2**31))
     for i in range(row.size):
         b = bits_of(row[i])
@@ -126,6 +185,7 @@ def row_max(row):  # type: ignore[no-untyped-def]
 @nb.njit(**FREE_SUM)  # type: ignore[untyped-decorator]
 def row_sum(row):  # type: ignore[no-untyped-def]
     """The sum, in the order that suits the vectors."""
+    wide()
     total = ZERO
     for i in range(row.size):
         total += row[i]
@@ -135,53 +195,98 @@ def row_sum(row):  # type: ignore[no-untyped-def]
 @nb.njit(**FREE_SUM)  # type: ignore[untyped-decorator]
 def row_dot(a, b):  # type: ignore[no-untyped-def]
     """The scalar product, in the order that suits the vectors."""
+    wide()
     total = ZERO
     for i in range(a.size):
         total += a[i] * b[i]
     return total
 
 
+def each_of(f: Any) -> Any:
+    """Return the loop out = f(x, k) over a row; a factory, because a function passed at run time cannot be cached."""
+
+    @nb.njit(**STRICT)  # type: ignore[untyped-decorator]
+    def each(x, k, out):  # type: ignore[no-untyped-def]
+        wide()
+        for i in range(x.size):
+            out[i] = f(x[i], k)
+
+    return each
+
+
+def turn_of(f: Any) -> Any:
+    """Return the loop that writes f(x, k) (D,) turned by sign * angle; see each_of.
+
+    Its pairs run from ``start`` on; cos and sin are (pairs,), or (1,) where one angle serves all; the others pass.
+    """
+
+    @nb.njit(**STRICT)  # type: ignore[untyped-decorator]
+    def turn(x, k, cos, sin, start, pairs, sign, out):  # type: ignore[no-untyped-def]
+        wide()
+        middle = start + pairs
+        if cos.size == pairs:
+            for i in range(pairs):
+                a, b, c, s = f(x[start + i], k), f(x[middle + i], k), cos[i], sign * sin[i]
+                out[start + i] = a * c - b * s
+                out[middle + i] = a * s + b * c
+        else:
+            c, s = cos[0], sign * sin[0]
+            for i in range(pairs):
+                a, b = f(x[start + i], k), f(x[middle + i], k)
+                out[start + i] = a * c - b * s
+                out[middle + i] = a * s + b * c
+        for i in range(start):
+            out[i] = f(x[i], k)
+        for i in range(middle + pairs, x.size):
+            out[i] = f(x[i], k)
+
+    return turn
+
+
+EVERY = (same, scaled, relu, sigmoid, silu, gelu, one_elu, relu2)
+each_same, each_scaled, each_relu, each_sigmoid, each_silu, each_gelu, each_one_elu, each_relu2 = map(each_of, EVERY)
+turn_same, turn_scaled, turn_relu, turn_sigmoid, turn_silu, turn_gelu, turn_one_elu, turn_relu2 = map(turn_of, EVERY)
+
+
+@nb.njit(**STRICT)  # type: ignore[untyped-decorator]
+def exp_row(x, out, act, peak, scale):  # type: ignore[no-untyped-def]
+    """Write a softmax's row (D,) up to the factor that is returned; along the sequence by the columns' statistics."""
+    wide()
+    if act == ALONG_SEQUENCE:
+        for i in range(x.size):
+            out[i] = exp32(x[i] - peak[i]) * scale[i]
+        return ONE
+    top = row_max(x)
+    for i in range(x.size):
+        out[i] = exp32(x[i] - top)
+    return ONE / row_sum(out)
+
+
 @nb.njit(**STRICT)  # type: ignore[untyped-decorator]
 def activate_row(x, out, act, peak, scale):  # type: ignore[no-untyped-def]
     """Write f(x) (D,); peak and scale (D,) are the columns' maximum and 1 / sum for a softmax along the sequence."""
     if act == RELU:
-        for i in range(x.size):
-            out[i] = ZERO if x[i] <= ZERO else x[i]
+        each_relu(x, ONE, out)
     elif act == SIGMOID:
-        for i in range(x.size):
-            out[i] = sigmoid32(x[i])
+        each_sigmoid(x, ONE, out)
     elif act == SILU:
-        for i in range(x.size):
-            out[i] = x[i] * sigmoid32(x[i])
+        each_silu(x, ONE, out)
     elif act == GELU:
-        for i in range(x.size):
-            out[i] = x[i] * normal32(x[i])[0]
-    elif act == SOFTMAX:
-        top = row_max(x)
-        for i in range(x.size):
-            out[i] = exp32(x[i] - top)
-        share = ONE / row_sum(out)
-        for i in range(x.size):
-            out[i] *= share
+        each_gelu(x, ONE, out)
     elif act == ONE_ELU:
-        for i in range(x.size):
-            e = exp32(x[i])
-            out[i] = x[i] + ONE if x[i] > ZERO else e
+        each_one_elu(x, ONE, out)
     elif act == RELU2:
-        for i in range(x.size):
-            v = ZERO if x[i] <= ZERO else x[i]
-            out[i] = v * v
-    elif act == ALONG_SEQUENCE:
-        for i in range(x.size):
-            out[i] = exp32(x[i] - peak[i]) * scale[i]
+        each_relu2(x, ONE, out)
+    elif act == NONE:
+        each_same(x, ONE, out)
     else:
-        for i in range(x.size):
-            out[i] = x[i]
+        each_scaled(out, exp_row(x, out, act, peak, scale), out)
 
 
 @nb.njit(**STRICT)  # type: ignore[untyped-decorator]
 def slope_row(x, bar, g, act, dot, out):  # type: ignore[no-untyped-def]
     """Write the gradient at x (D,) from g, the gradient at bar = f(x); dot (D,) holds the columns' sums of bar g."""
+    wide()
     if act == RELU:
         for i in range(x.size):
             out[i] = ZERO if x[i] <= ZERO else g[i]
@@ -206,7 +311,7 @@ def slope_row(x, bar, g, act, dot, out):  # type: ignore[no-untyped-def]
             out[i] = g[i] if x[i] > ZERO else g[i] * e
     elif act == RELU2:
         for i in range(x.size):
-            out[i] = g[i] * (F(2) * (ZERO if x[i] <= ZERO else x[i]))
+            out[i] = g[i] * (F(2) * relu(x[i], ONE))
     elif act == ALONG_SEQUENCE:
         for i in range(x.size):
             out[i] = bar[i] * (g[i] - dot[i])
@@ -216,20 +321,25 @@ def slope_row(x, bar, g, act, dot, out):  # type: ignore[no-untyped-def]
 
 
 @nb.njit(**STRICT)  # type: ignore[untyped-decorator]
-def turn_row(x, cos, sin, start, sign, out):  # type: ignore[no-untyped-def]
-    """Write x (D,) with its P pairs from ``start`` on turned, by sign * angle; the other dimensions pass."""
-    pairs = cos.size
-    middle = start + pairs
-    a, b = x[start:middle], x[middle : middle + pairs]
-    first, second = out[start:middle], out[middle : middle + pairs]
-    for i in range(pairs):
-        first[i] = a[i] * cos[i] - b[i] * (sign * sin[i])
-    for i in range(pairs):
-        second[i] = a[i] * (sign * sin[i]) + b[i] * cos[i]
-    for i in range(start):
-        out[i] = x[i]
-    for i in range(middle + pairs, x.size):
-        out[i] = x[i]
+def lrpe_row(x, out, act, peak, scale, bar, cos, sin, start, pairs):  # type: ignore[no-untyped-def]
+    """Write O (D,) of one head: activation and rotation in one loop, but for a softmax, which goes through ``bar``."""
+    if act == RELU:
+        turn_relu(x, ONE, cos, sin, start, pairs, ONE, out)
+    elif act == SIGMOID:
+        turn_sigmoid(x, ONE, cos, sin, start, pairs, ONE, out)
+    elif act == SILU:
+        turn_silu(x, ONE, cos, sin, start, pairs, ONE, out)
+    elif act == GELU:
+        turn_gelu(x, ONE, cos, sin, start, pairs, ONE, out)
+    elif act == ONE_ELU:
+        turn_one_elu(x, ONE, cos, sin, start, pairs, ONE, out)
+    elif act == RELU2:
+        turn_relu2(x, ONE, cos, sin, start, pairs, ONE, out)
+    elif act == NONE:
+        turn_same(x, ONE, cos, sin, start, pairs, ONE, out)
+    else:
+        k = exp_row(x, bar, act, peak, scale)
+        turn_scaled(bar, k, cos, sin, start, pairs, ONE, out)
 
 
 @nb.njit(**STRICT)  # type: ignore[untyped-decorator]
@@ -245,16 +355,17 @@ def forward(x, out, step, base, table, start, pairs, act, peak, scale, chunks): 
     """Write O (B, N, H, D); step (1 | H, 1 | P); peak and scale (B, H, D) or (1, 1, D) where nothing reads them."""
     batch, length, heads, width = x.shape
     for chunk in nb.prange(chunks):
-        cos, sin, bar = np.empty(pairs, F), np.empty(pairs, F), np.empty(width, F)
+        cos, sin, bar = np.empty(step.shape, F), np.empty(step.shape, F), np.empty(width, F)
         for token in range(batch * length * chunk // chunks, batch * length * (chunk + 1) // chunks):
             b, n = token // length, token % length
             position = place(base, table, b, n)
+            fill_turns(step.reshape(-1), position, cos.reshape(-1), sin.reshape(-1))
             for h in range(heads):
-                if h == 0 or step.shape[0] > 1:
-                    fill_turns(step[h], position, cos, sin)
+                t = h if step.shape[0] > 1 else 0
                 pb, ph = (b, h) if act == ALONG_SEQUENCE else (0, 0)
-                activate_row(x[b, n, h], bar, act, peak[pb, ph], scale[pb, ph])
-                turn_row(bar, cos, sin, start, ONE, out[b, n, h])
+                lrpe_row(
+                    x[b, n, h], out[b, n, h], act, peak[pb, ph], scale[pb, ph], bar, cos[t], sin[t], start, pairs
+                )
 
 
 @nb.njit(parallel=True, cache=True, **STRICT)  # type: ignore[untyped-decorator]
@@ -266,22 +377,22 @@ def backward(x, grad, dx, slope, step, base, table, start, pairs, act, peak, sca
     batch, length, heads, width = grad.shape
     middle = start + pairs
     for chunk in nb.prange(chunks):
-        cos, sin, bar, g = np.empty(pairs, F), np.empty(pairs, F), np.empty(width, F), np.empty(width, F)
+        cos, sin, bar, g = np.empty(step.shape, F), np.empty(step.shape, F), np.empty(width, F), np.empty(width, F)
         for token in range(batch * length * chunk // chunks, batch * length * (chunk + 1) // chunks):
             b, n = token // length, token % length
             position = place(base, table, b, n)
+            fill_turns(step.reshape(-1), position, cos.reshape(-1), sin.reshape(-1))
             for h in range(heads):
-                if h == 0 or step.shape[0] > 1:
-                    fill_turns(step[h], position, cos, sin)
+                t = h if step.shape[0] > 1 else 0
                 if act == NONE and slope.size == 0:
-                    turn_row(grad[b, n, h], cos, sin, start, -ONE, dx[b, n, h])
+                    turn_same(grad[b, n, h], ONE, cos[t], sin[t], start, pairs, -ONE, dx[b, n, h])
                     continue
                 pb, ph = (b, h) if act == ALONG_SEQUENCE else (0, 0)
                 activate_row(x[b, n, h], bar, act, peak[pb, ph], scale[pb, ph])
-                turn_row(grad[b, n, h], cos, sin, start, -ONE, g)
+                turn_same(grad[b, n, h], ONE, cos[t], sin[t], start, pairs, -ONE, g)
                 slope_row(x[b, n, h], bar, g, act, dot[pb, ph], dx[b, n, h])
                 if slope.size:
-                    into = slope[chunk, h if step.shape[0] > 1 else 0]
+                    into = slope[chunk, t]
                     for i in range(pairs):
                         cross = g[middle + i] * bar[start + i] - g[start + i] * bar[middle + i]
                         into[i] += np.float64(position) * np.float64(cross)
@@ -290,6 +401,7 @@ def backward(x, grad, dx, slope, step, base, table, start, pairs, act, peak, sca
 @nb.njit(parallel=True, cache=True, **STRICT)  # type: ignore[untyped-decorator]
 def column_stats(x, peak, total, block):  # type: ignore[no-untyped-def]
     """Write each column's maximum and sum of e^(x - maximum) by parts of the sequence: (B, parts, H * D) each."""
+    wide()
     batch, length, columns = x.shape
     parts = peak.shape[1]
     for job in nb.prange(batch * parts):
@@ -321,14 +433,14 @@ def column_dots(x, grad, step, base, table, start, pairs, peak, scale, dot):  # 
     parts = dot.shape[1]
     for job in nb.prange(batch * parts):
         b, part = job // parts, job % parts
-        cos, sin, bar, g = np.empty(pairs, F), np.empty(pairs, F), np.empty(width, F), np.empty(width, F)
+        cos, sin, bar, g = np.empty(step.shape, F), np.empty(step.shape, F), np.empty(width, F), np.empty(width, F)
         dot[b, part] = ZERO
         for n in range(length * part // parts, length * (part + 1) // parts):
             position = place(base, table, b, n)
+            fill_turns(step.reshape(-1), position, cos.reshape(-1), sin.reshape(-1))
             for h in range(heads):
-                if h == 0 or step.shape[0] > 1:
-                    fill_turns(step[h], position, cos, sin)
+                t = h if step.shape[0] > 1 else 0
                 activate_row(x[b, n, h], bar, ALONG_SEQUENCE, peak[b, h], scale[b, h])
-                turn_row(grad[b, n, h], cos, sin, start, -ONE, g)
+                turn_same(grad[b, n, h], ONE, cos[t], sin[t], start, pairs, -ONE, g)
                 for i in range(width):
                     dot[b, part, h, i] += bar[i] * g[i]
