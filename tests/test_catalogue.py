@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import subprocess
 import sys
@@ -248,6 +249,20 @@ def test_longrope_lists_have_one_factor_for_each_rotating_pair() -> None:
         assert len(scaling["long_factor"]) == len(scaling["short_factor"]) == plain(entry).pairs
         assert np.all(np.diff(scaling["long_factor"]) >= 0)
         assert scaling["long_factor"][-1] > 15.0 * scaling["short_factor"][-1]
+
+
+@pytest.mark.parametrize(
+    ("model_id", "long", "short"),
+    [
+        ("phi-4-mini", 844.763412405, 48.0),
+        ("phi-3.5-mini", 1828.040079832077, 83.46998918056488),
+        ("phi-3-vision-128k", 1513.0201505422592, 96.05),
+    ],
+)
+def test_longrope_lists_add_up_to_what_their_sources_do(model_id: str, long: float, short: float) -> None:
+    scaling = model(model_id).config["rope_scaling"]
+    assert math.fsum(scaling["long_factor"]) == pytest.approx(long, abs=1e-9)
+    assert math.fsum(scaling["short_factor"]) == pytest.approx(short, abs=1e-9)
 
 
 # transformers 5.23 knows the type "su" but looks for its trained length before it renames it to longrope.
