@@ -1,0 +1,246 @@
+"""What happens to attention scores when weights of one layout run in the other, and when the conversion goes wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+import numpy.typing as npt
+
+from rope_core.errors import reject, whole
+from rope_core.layout import Index, Layout, as_layout, convert, convert_projection, even_dim
+from rope_core.rope import Array, Rope
+from rope_core.rotation import rotate, rotation_matrix
+
+IN_WIDTH = 32
+TOKENS = 16
+
+
+@dataclass(frozen=True)
+class ThreeMatrices:
+    """One rotation as the paper prints it (dimensions 1..d), numbered from 0, and in the half-split order.
+
+    ``paper``, ``from_zero``, ``half``: float64 (dim, dim); ``order`` takes an interleaved vector to a half-split one.
+    """
+
+    paper: Array
+    from_zero: Array
+    half: Array
+    order: Index
+
+    @property
+    def renumbered(self) -> float:
+        """Largest difference between the paper's matrix and the one numbered from 0."""
+        return float(np.abs(self.paper - self.from_zero).max())
+
+    @property
+    def permuted(self) -> float:
+        """Largest difference between P R P^T and the half-split matrix."""
+        return float(np.abs(self.from_zero[np.ix_(self.order, self.order)] - self.half).max())
+
+
+def three_matrices(dim: int, position: float, base: float = 10_000.0) -> ThreeMatrices:
+    """Return the rotation at ``position`` in the three ways of writing it.
+
+    The paper's entries are filled one by one from its 1-based equation, so that the comparison compares something.
+
+    Raises ValueError on an odd dim, base <= 1 or a position that is not finite.
+
+    Source: RoFormer, arXiv:2104.09864, equation 15; LLaMA in
+    https://github.com/huggingface/transformers/blob/v4.57.6/src/transformers/models/llama/modeling_llama.py
+
+    >>> three_matrices(8, 3).permuted
+    0.0
+    """
+    theta = Rope(dim, base).theta
+    from_zero = rotation_matrix(position, theta, "interleaved")
+    paper = np.zeros_like(from_zero)
+    for i in range(1, dim // 2 + 1):
+        angle = position * base ** (-2 * (i - 1) / dim)
+        first, second = 2 * i - 1, 2 * i
+        for row, column, value in (
+            (first, first, np.cos(angle)),
+            (first, second, -np.sin(angle)),
+            (second, first, np.sin(angle)),
+            (second, second, np.cos(angle)),
+        ):
+            paper[row - 1, column - 1] = value
+    half = rotation_matrix(position, theta, "half")
+    return ThreeMatrices(paper, from_zero, half, convert(dim, "interleaved", "half"))
+
+
+@dataclass(frozen=True)
+class Shapes:
+    """The heads of a grouped-query attention: ``kv_heads`` key heads, ``group`` query heads on each, of one width."""
+
+    head_dim: int
+    kv_heads: int
+    group: int
+
+    def __post_init__(self) -> None:
+        even_dim("head_dim", self.head_dim)
+        whole("kv_heads", self.kv_heads, 1, 1024)
+        whole("group", self.group, 1, 1024)
+
+    @property
+    def heads(self) -> int:
+        """Number of query heads."""
+        return self.kv_heads * self.group
+
+
+@dataclass(frozen=True)
+class Projections:
+    """A query and a key projection and the hidden states they act on.
+
+    ``w_q`` (heads * head_dim, in), ``w_k`` (kv_heads * head_dim, in), ``x_q`` and ``x_k`` (tokens, in), float64.
+    """
+
+    w_q: Array
+    w_k: Array
+    x_q: Array
+    x_k: Array
+
+
+@lru_cache(maxsize=4)
+def drawn_projections(shapes: Shapes, seed: int = 0) -> Projections:
+    """Draw projections and hidden states whose queries and keys have entries of variance 1, the same for one seed."""
+    rng = np.random.default_rng(seed)
+    w_q = rng.standard_normal((shapes.heads * shapes.head_dim, IN_WIDTH)) / np.sqrt(IN_WIDTH)
+    w_k = rng.standard_normal((shapes.kv_heads * shapes.head_dim, IN_WIDTH)) / np.sqrt(IN_WIDTH)
+    return Projections(w_q, w_k, rng.standard_normal((TOKENS, IN_WIDTH)), rng.standard_normal((TOKENS, IN_WIDTH)))
+
+
+def head_scores(
+    p: Projections, shapes: Shapes, distances: npt.ArrayLike, inv_freq: npt.ArrayLike, layout: str | Layout
+) -> Array:
+    """Return the scores of every token pair and query head at each distance m - n, before the division by sqrt(dim).
+
+    Args:
+        p: projections of ``shapes``.
+        distances: m - n in tokens, (n,).
+        inv_freq: (head_dim/2,), rad/token.
+        layout: the layout in which the model rotates.
+
+    Returns:
+        float64 (tokens, heads, n).
+    """
+    chosen = as_layout(layout)
+    theta = np.asarray(inv_freq, dtype=np.float64)
+    q = (p.x_q @ p.w_q.T).reshape(len(p.x_q), shapes.kv_heads, shapes.group, shapes.head_dim)
+    k = (p.x_k @ p.w_k.T).reshape(len(p.x_k), shapes.kv_heads, 1, shapes.head_dim)
+    (qa, qb), (ka, kb) = chosen.split(q), chosen.split(k)
+    angle = np.asarray(distances, dtype=np.float64)[:, None] * theta
+    # Re(h e^{i angle}) as one real product: h = (qa + i qb)(ka - i kb)
+    h = np.concatenate([qa * ka + qb * kb, qa * kb - qb * ka], axis=-1)
+    turned = h.reshape(-1, shapes.head_dim) @ np.concatenate([np.cos(angle), np.sin(angle)], axis=1).T
+    return np.asarray(turned.reshape(len(p.x_q), shapes.heads, -1))
+
+
+def rotated_scores(
+    p: Projections, shapes: Shapes, distances: npt.ArrayLike, inv_freq: npt.ArrayLike, layout: str | Layout
+) -> Array:
+    """Return the last head's scores of the first token pair, each vector rotated at its own position, float64 (n,).
+
+    The query stands at the distance, the key at 0; unlike ``head_scores`` this turns the vectors and takes the product.
+    """
+    at = np.asarray(distances, dtype=np.float64)
+    angle = at[:, None] * np.asarray(inv_freq, dtype=np.float64)
+    q, k = p.w_q[-shapes.head_dim :] @ p.x_q[0], p.w_k[-shapes.head_dim :] @ p.x_k[0]
+    turned = rotate(np.tile(q, (at.size, 1, 1)), np.cos(angle), np.sin(angle), layout)
+    return np.asarray(turned[:, 0] @ k)
+
+
+def convert_both(p: Projections, shapes: Shapes) -> Projections:
+    """Reorder both projections to the half layout, each by its own head count: the right conversion."""
+    w_q = convert_projection(p.w_q, shapes.heads, "interleaved", "half")
+    w_k = convert_projection(p.w_k, shapes.kv_heads, "interleaved", "half")
+    return Projections(w_q, w_k, p.x_q, p.x_k)
+
+
+def convert_none(p: Projections, shapes: Shapes) -> Projections:
+    """Leave both projections in the interleaved order: the checkpoint goes into the other code as it is."""
+    return p
+
+
+def convert_query_only(p: Projections, shapes: Shapes) -> Projections:
+    """Reorder the query projection and forget the key's."""
+    return Projections(convert_projection(p.w_q, shapes.heads, "interleaved", "half"), p.w_k, p.x_q, p.x_k)
+
+
+def convert_by_query_heads(p: Projections, shapes: Shapes) -> Projections:
+    """Reorder the key projection as if it had as many heads as the query projection.
+
+    Raises ValueError where the key's rows do not divide so; where they do, nothing warns.
+    """
+    w_q = convert_projection(p.w_q, shapes.heads, "interleaved", "half")
+    return Projections(w_q, convert_projection(p.w_k, shapes.heads, "interleaved", "half"), p.x_q, p.x_k)
+
+
+CONVERSIONS: dict[str, Callable[[Projections, Shapes], Projections]] = {
+    "both": convert_both,
+    "none": convert_none,
+    "query_only": convert_query_only,
+    "query_heads": convert_by_query_heads,
+}
+
+
+def query_heads_fit(shapes: Shapes) -> bool:
+    """Whether the key's rows divide into even parts, one per query head, so that the wrong count goes unnoticed."""
+    return shapes.head_dim % (2 * shapes.group) == 0
+
+
+@dataclass(frozen=True)
+class LayoutError:
+    """Scores of a converted model against the interleaved original's.
+
+    ``right`` and ``got``: float64 (n,), one head of one token pair, by rotating vectors; ``relative``: float64 (n,),
+    root mean square of the difference over all heads and token pairs, over the root mean square of the right scores.
+    """
+
+    right: Array
+    got: Array
+    relative: Array
+
+    @property
+    def largest(self) -> float:
+        """Largest difference between the two scores of the one head, over all distances."""
+        return float(np.abs(self.got - self.right).max())
+
+
+def layout_error(
+    shapes: Shapes, conversion: str, distances: npt.ArrayLike, inv_freq: npt.ArrayLike, seed: int = 0
+) -> LayoutError:
+    """Run interleaved weights in half-split code after ``conversion`` and compare all scores with the original's.
+
+    Args:
+        shapes: heads and head width.
+        conversion: "both" (right), "none", "query_only" or "query_heads" (the key reordered by the query head count).
+        distances: m - n in tokens, (n,).
+        inv_freq: (head_dim/2,), rad/token.
+
+    Raises:
+        ValueError: on an unknown conversion, or one that the shapes refuse.
+    """
+    if conversion not in CONVERSIONS:
+        raise reject("conversion", f"one of {', '.join(CONVERSIONS)}", conversion)
+    original = drawn_projections(shapes, seed)
+    converted = CONVERSIONS[conversion](original, shapes)
+    want = head_scores(original, shapes, distances, inv_freq, "interleaved")
+    off = head_scores(converted, shapes, distances, inv_freq, "half") - want
+    relative = np.sqrt(np.mean(off**2, axis=(0, 1)) / np.mean(want**2, axis=(0, 1)))
+    right = rotated_scores(original, shapes, distances, inv_freq, "interleaved")
+    return LayoutError(right, rotated_scores(converted, shapes, distances, inv_freq, "half"), relative)
+
+
+def key_rows(shapes: Shapes, counted: int) -> Index:
+    """Return which old row stands in each row of W_k after a conversion that counts ``counted`` heads, int64 (rows,).
+
+    Raises ValueError where the rows do not divide into ``counted`` heads of even width.
+
+    >>> key_rows(Shapes(4, 2, 2), 2).tolist(), key_rows(Shapes(4, 2, 2), 4).tolist()
+    ([0, 2, 1, 3, 4, 6, 5, 7], [0, 1, 2, 3, 4, 5, 6, 7])
+    """
+    rows = np.arange(shapes.kv_heads * shapes.head_dim)
+    return np.asarray(convert_projection(rows, counted, "interleaved", "half"))
