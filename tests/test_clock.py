@@ -68,6 +68,7 @@ def test_neighbouring_seconds_vanish_under_fourfold_linear() -> None:
     slow = WALL.slowed(WALL.slowdown("linear", {"factor": 4.0}))
     assert WALL.separation(1.0)[0] == 6.0
     assert slow.separation(1.0)[0] == 1.5
+    assert WALL.separation(45.0)[0] == WALL.separation(-15.0)[0] == 90.0
     for error in (1.5, 3.0, 5.99):
         assert WALL.shows(1.0, error)
         assert not slow.shows(1.0, error)

@@ -53,7 +53,7 @@ def test_runs_agree_with_mpmath(start: int) -> None:
     assert worst(s, rows, cos, sin) <= 2e-7
 
 
-@pytest.mark.parametrize("rows", [FINE + 1, FINE + 8, 3 * FINE, 4 * FINE + 13])
+@pytest.mark.parametrize("rows", [FINE + 1, FINE + 8, FINE + 9, 3 * FINE, 4 * FINE + 13])
 def test_every_row_of_a_run_is_the_row_computed_alone(rows: int) -> None:
     s = spectrum(Request(Rope(10, 20_000.0)))
     where = np.arange(77, 77 + rows)

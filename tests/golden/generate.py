@@ -84,6 +84,8 @@ def main() -> None:
     llama2, llama3 = geometry(128, 10_000.0, 4096), geometry(128, 500_000.0, 8192)
     small = geometry(16, 1234.5, 700)
     every = (llama2, llama3, small)
+    # Even the slowest pair turns 212 times: YaRN's upper clamp, dim - 1, is at work.
+    fast = geometry(32, 100.0, 100_000)
     original = {"original_max_position_embeddings": 8192}
     write("none", DIGITS + "base ** (-2i/dim)", [by_digits(rope, {}, lambda theta, _: theta) for rope in every])
     write(
@@ -114,7 +116,7 @@ def main() -> None:
         of_transformers(
             "yarn", rope, params, rope["train_len"], {"original_max_position_embeddings": rope["train_len"]}
         )
-        for rope in every
+        for rope in (*every, fast)
         for params in options
     ]
     write("yarn", HF.format("yarn"), cases)
