@@ -35,7 +35,7 @@ class Visit:
     """A visitor's tab, with what the browser complained about and where it sent requests."""
 
     def __init__(self, browser: Browser, viewport: dict[str, int] = DESK, locale: str = "en-GB") -> None:
-        self.context = browser.new_context(viewport=viewport, locale=locale, accept_downloads=True)  # type: ignore[arg-type]
+        self.context = browser.new_context(viewport=viewport, locale=locale, accept_downloads=True)
         self.page: Page = self.context.new_page()
         self.complaints: list[str] = []
         self.outside: list[str] = []

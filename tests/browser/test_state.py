@@ -25,7 +25,7 @@ def press(page: Page, slider: str, key: str = "ArrowRight", times: int = 1) -> N
 
 def finding(page: Page, start: str) -> str:
     """The visible finding that starts with these words."""
-    return page.locator("p", has_text=re.compile(start)).first.inner_text()
+    return str(page.locator("p", has_text=re.compile(start)).first.inner_text())
 
 
 def test_a_move_reaches_the_address_and_the_figure(app: str, visit: Visit) -> None:
