@@ -1,0 +1,245 @@
+"""Gradients: the backward of a rotation is the rotation the other way.
+
+Eager calls go through autograd.Function; torch.compile and other tracers see the custom ops rope_core::turn and
+rope_core::turn_, whose bodies they do not enter.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from rope_core.kernels.backends import BACKENDS
+from rope_core.kernels.task import Turn, verify
+
+Pair = tuple[Tensor, ...]
+
+
+def run(tensors: Pair, turn: Turn, backend: str, check: bool, out: Pair | None = None) -> Pair:
+    """Check the values of the index tensors where asked, then turn; no gradients."""
+    if check:
+        verify(turn, tensors[0].shape[0], tensors[0].shape[1])
+    return BACKENDS[backend].run(tensors, turn, out)
+
+
+def constants(turn: Turn) -> tuple[Tensor | None, ...]:
+    """Return the tensors that a Turn holds, in the order of its fields."""
+    return turn.cos, turn.sin, turn.steps, turn.positions, turn.cu_seqlens, turn.offsets
+
+
+def opposite(turn: Turn, saved: Sequence[Tensor | None]) -> Turn:
+    """Return the Turn the other way, on the tensors that autograd kept and checked for changes."""
+    cos, sin, steps, positions, borders, offsets = saved
+    return Turn(cos, sin, steps, turn.scale, positions, borders, offsets, turn.start, turn.half, not turn.back)
+
+
+class Rotate(torch.autograd.Function):
+    """Out of place: (turn, backend, tensors...) -> turned tensors."""
+
+    @staticmethod
+    def forward(ctx: Any, turn: Turn, backend: str, *tensors: Tensor) -> Any:
+        done = run(tensors, turn, backend, False)
+        _keep(ctx, turn, backend, done)
+        fixed = [t for t, needed in zip(done, ctx.needs_input_grad[2:], strict=True) if not needed]
+        ctx.mark_non_differentiable(*fixed)
+        return done
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Tensor | None) -> Any:
+        return _turned_back(ctx, grads)
+
+
+class RotateInPlace(torch.autograd.Function):
+    """In place: (turn, backend, tensors...) -> the same tensors, marked as changed."""
+
+    @staticmethod
+    def forward(ctx: Any, turn: Turn, backend: str, *tensors: Tensor) -> Any:
+        run(tensors, turn, backend, False, tensors)
+        _keep(ctx, turn, backend, tensors)
+        ctx.mark_dirty(*tensors)
+        return tensors if len(tensors) > 1 else tensors[0]
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Tensor | None) -> Any:
+        return _turned_back(ctx, grads)
+
+
+def _keep(ctx: Any, turn: Turn, backend: str, done: Pair) -> None:
+    ctx.save_for_backward(*constants(turn))
+    ctx.turn, ctx.backend = replace(turn, cos=None, sin=None), backend
+    ctx.strides = [t.stride() for t in done]
+    ctx.set_materialize_grads(False)
+
+
+def _turned_back(ctx: Any, grads: tuple[Tensor | None, ...]) -> tuple[Any, ...]:
+    """Turn the gradients that came and are asked for, in their own memory where nobody else can see it."""
+    asked = [i for i, g in enumerate(grads) if g is not None and ctx.needs_input_grad[2 + i]]
+    answer: list[Tensor | None] = [None] * len(grads)
+    if not asked:
+        return None, None, *answer
+    turn = opposite(ctx.turn, ctx.saved_tensors)
+    if torch.is_grad_enabled():
+        done = Rotate.apply(turn, ctx.backend, *(grads[i] for i in asked))  # type: ignore[no-untyped-call]
+    elif all(owned(grads, i, ctx.strides[i]) for i in asked):
+        mine = tuple(g for g in (grads[i] for i in asked) if g is not None)
+        done = run(mine, turn, ctx.backend, False, mine)
+    else:
+        came = tuple(g for g in (grads[i] for i in asked) if g is not None)
+        out = tuple(
+            torch.empty_strided(g.shape, ctx.strides[i], dtype=g.dtype, device=g.device)
+            for g, i in zip(came, asked, strict=True)
+        )
+        done = run(came, turn, ctx.backend, False, out)
+    for i, g in zip(asked, done, strict=True):
+        answer[i] = g
+    return None, None, *answer
+
+
+def owned(grads: tuple[Tensor | None, ...], i: int, strides: tuple[int, ...]) -> bool:
+    """Say whether incoming gradient i is seen by nobody but this backward, and lies as the input does.
+
+    autograd hands the same tensor to several nodes (a sum's gradient), and hooks and callers keep it: then some count
+    of references is above that of a gradient that was made for this node alone.
+    """
+    grad = grads[i]
+    if grad is None or grad.stride() != strides or not torch.ops.aten.is_non_overlapping_and_dense(grad):
+        return False
+    del grad
+    return references(grads, i) in lonely()
+
+
+def references(grads: tuple[Tensor | None, ...], i: int) -> tuple[int, int, int, int]:
+    """Count what holds grads[i]: the tensor in C++, its storage, its Python object, and the tensor it is a view of."""
+    seen = sys.getrefcount(grads[i])
+    grad = grads[i]
+    assert grad is not None
+    base = grad._base
+    held = 0 if base is None else base._use_count()  # type: ignore[attr-defined]
+    shared = torch._C._storage_Use_Count(grad.untyped_storage()._cdata)
+    return grad._use_count(), shared, seen, held  # type: ignore[attr-defined]
+
+
+@functools.cache
+def lonely() -> frozenset[tuple[int, int, int, int]]:
+    """Return the counts of gradients made for one node alone, plain and as a view, as this torch counts them.
+
+    Measured rather than written down: they depend on how many references the engine itself holds.
+    """
+    seen: list[tuple[int, int, int, int]] = []
+
+    class Probe(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Tensor) -> Tensor:
+            return x.clone()
+
+        @staticmethod
+        def backward(ctx: Any, *grads: Tensor | None) -> Any:
+            seen.append(references(grads, 0))
+            return grads[0]
+
+    def probe() -> Tensor:
+        return Probe.apply(torch.ones(2, 2, requires_grad=True))  # type: ignore[no-untyped-call, no-any-return]
+
+    with torch.enable_grad():
+        plain = probe()
+        (plain * plain).sum().backward()  # type: ignore[no-untyped-call]
+        (probe().t() @ torch.ones(2, 2)).sum().backward()  # type: ignore[no-untyped-call]
+    return frozenset(seen)
+
+
+def flat(turn: Turn) -> tuple[Any, ...]:
+    """Return a Turn as the custom ops take it."""
+    t = turn
+    return t.cos, t.sin, t.steps, t.scale, t.positions, t.cu_seqlens, t.offsets, t.start, t.half, t.back
+
+
+@torch.library.custom_op("rope_core::turn", mutates_args=())
+def turn_op(
+    q: Tensor,
+    k: Tensor,
+    cos: Tensor | None,
+    sin: Tensor | None,
+    steps: Tensor | None,
+    scale: float,
+    positions: Tensor | None,
+    cu_seqlens: Tensor | None,
+    offsets: Tensor | None,
+    start: int,
+    half: bool,
+    back: bool,
+    backend: str,
+    check: bool,
+) -> tuple[Tensor, Tensor]:
+    """Turn q and k into tensors of their own; the form that tracers see."""
+    turn = Turn(cos, sin, steps, scale, positions, cu_seqlens, offsets, start, half, back)
+    out = torch.empty_like(q), torch.empty_like(k)
+    run((q, k), turn, backend, check, out)
+    return out
+
+
+@turn_op.register_fake
+def _(q: Tensor, k: Tensor, *_: Any) -> tuple[Tensor, Tensor]:
+    return torch.empty_like(q), torch.empty_like(k)
+
+
+def _remember(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
+    ctx.save_for_backward(*(inputs[i] for i in TENSORS))
+    ctx.rest = {i: value for i, value in enumerate(inputs) if i > 1 and i not in TENSORS}
+
+
+# Where the op's tensors stand among its arguments, and where its direction does.
+TENSORS = (2, 3, 4, 6, 7, 8)
+BACK, CHECK = 11, 13
+
+
+def _op_backward(ctx: Any, dq: Tensor, dk: Tensor) -> tuple[Any, ...]:
+    rest = dict(ctx.rest) | dict(zip(TENSORS, ctx.saved_tensors, strict=True))
+    rest[BACK], rest[CHECK] = not rest[BACK], False
+    grads = turn_op(dq, dk, *(rest[i] for i in range(2, 14)))
+    return *grads, *([None] * 12)
+
+
+turn_op.register_autograd(_op_backward, setup_context=_remember)
+
+
+@torch.library.custom_op("rope_core::turn_", mutates_args=("q", "k"))
+def turn_op_(
+    q: Tensor,
+    k: Tensor,
+    cos: Tensor | None,
+    sin: Tensor | None,
+    steps: Tensor | None,
+    scale: float,
+    positions: Tensor | None,
+    cu_seqlens: Tensor | None,
+    offsets: Tensor | None,
+    start: int,
+    half: bool,
+    back: bool,
+    backend: str,
+    check: bool,
+) -> None:
+    """Turn q and k in their own memory; without gradients."""
+    turn = Turn(cos, sin, steps, scale, positions, cu_seqlens, offsets, start, half, back)
+    run((q, k), turn, backend, check, (q, k))
+
+
+def traced(*tensors: Tensor) -> bool:
+    """Say whether somebody is recording or transforming this call, so that memory must not be touched from Python."""
+    return (
+        torch.compiler.is_compiling()
+        or any(type(t) not in (Tensor, torch.nn.Parameter) for t in tensors)
+        or torch._C._len_torch_dispatch_stack() > 0
+        or transformed()
+    )
+
+
+def transformed() -> bool:
+    """Say whether torch.func is transforming this call."""
+    return torch._C._functorch.peek_interpreter_stack() is not None

@@ -1,0 +1,102 @@
+"""The backends by name: what runs them, and why one cannot run here."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from rope_core.errors import reject
+from rope_core.kernels import torch_ops
+from rope_core.kernels.task import Turn
+
+Run = Callable[[tuple[Tensor, ...], Turn, tuple[Tensor, ...] | None], tuple[Tensor, ...]]
+
+
+@dataclass(frozen=True)
+class Backend:
+    """One way to turn tensors.
+
+    Attributes:
+        name: its name in ``apply``.
+        run: (tensors (B, S, heads, D), turn, out or None) -> results; ``out`` may be the tensors themselves.
+        missing: device type -> why it cannot run there, or None.
+    """
+
+    name: str
+    run: Run
+    missing: Callable[[str], str | None]
+
+
+def _anywhere(_: str) -> str | None:
+    return None
+
+
+def _without_compiler(device: str) -> str | None:
+    if device == "cpu" and not any(shutil.which(c) for c in (os.environ.get("CXX", "g++"), "g++", "clang++")):
+        return "torch.compile needs a C++ compiler and found none"
+    return None
+
+
+def _without_numba(device: str) -> str | None:
+    if device != "cpu":
+        return f"it runs on the CPU only, and the tensors are on {device}"
+    if importlib.util.find_spec("numba") is None:
+        return "numba is not installed"
+    return None
+
+
+def _without_triton(device: str) -> str | None:
+    if importlib.util.find_spec("triton") is None:
+        return "triton is not installed"
+    if device == "cpu" and os.environ.get("TRITON_INTERPRET") != "1":
+        return "it needs a GPU, or TRITON_INTERPRET=1 before the first import to interpret it on the CPU"
+    return None
+
+
+def _numba(tensors: tuple[Tensor, ...], turn: Turn, out: tuple[Tensor, ...] | None) -> tuple[Tensor, ...]:
+    from rope_core.kernels.cpu import run_numba
+
+    return run_numba(tensors, turn, out)
+
+
+def _triton(tensors: tuple[Tensor, ...], turn: Turn, out: tuple[Tensor, ...] | None) -> tuple[Tensor, ...]:
+    from rope_core.kernels.gpu import run_triton
+
+    return run_triton(tensors, turn, out)
+
+
+BACKENDS = {
+    backend.name: backend
+    for backend in (
+        Backend("reference", torch_ops.run_reference, _anywhere),
+        Backend("eager", torch_ops.run_eager, _anywhere),
+        Backend("complex", torch_ops.run_complex, _anywhere),
+        Backend("compiled", torch_ops.run_compiled, _without_compiler),
+        Backend("numba", _numba, _without_numba),
+        Backend("triton", _triton, _without_triton),
+    )
+}
+DEFAULTS = {"cpu": "numba", "cuda": "triton"}
+
+
+def choose(name: Any, device: torch.device) -> Backend:
+    """Return the backend called ``name``, or the device's own for None; ValueError says why one cannot run."""
+    wanted = DEFAULTS.get(device.type, "eager") if name is None else name
+    if not isinstance(wanted, str) or wanted not in BACKENDS:
+        raise reject("backend", f"one of {', '.join(BACKENDS)}", name)
+    reason = BACKENDS[wanted].missing(device.type)
+    if reason is not None:
+        raise ValueError(f"backend must be available on {device.type}, got {wanted!r}: {reason}")
+    return BACKENDS[wanted]
+
+
+def available(device: str) -> dict[str, str | None]:
+    """Return each backend's name and why it cannot run on ``device`` ("cpu", "cuda"), or None where it can."""
+    return {name: backend.missing(device) for name, backend in BACKENDS.items()}

@@ -1,0 +1,252 @@
+"""The arithmetic of one block of pairs as LLVM instructions, for the numba backend.
+
+A numba loop over 16-bit floats or over two strided halves is left to the auto-vectoriser, which gives up on aliasing
+(in place) and on bfloat16. These intrinsics emit the vector code themselves: load, widen to the compute type, turn,
+round to nearest even, store. Addresses are plain integers; the storage type is chosen by the numba type of ``tag``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from llvmlite import ir  # type: ignore[import-untyped]
+from numba import types
+from numba.extending import intrinsic
+
+WIDTH = 16
+
+I64 = ir.IntType(64)
+I32 = ir.IntType(32)
+I16 = ir.IntType(16)
+
+# numba type of the tag -> (storage type, compute type); 16-bit floats compute in float32.
+KINDS = {
+    types.float32: (ir.FloatType(), ir.FloatType()),
+    types.float64: (ir.DoubleType(), ir.DoubleType()),
+    types.int16: (ir.HalfType(), ir.FloatType()),
+    types.int8: (I16, ir.FloatType()),
+}
+TAGS: dict[str, Any] = {
+    "float32": np.float32(0),
+    "float64": np.float64(0),
+    "float16": np.int16(0),
+    "bfloat16": np.int8(0),
+}
+BYTES = {ir.FloatType(): 4, ir.DoubleType(): 8, ir.HalfType(): 2, I16: 2, I32: 4}
+
+Value = Any
+Builder = Any
+
+
+def wide(kind: Any, lanes: int) -> Any:
+    """Return the LLVM type of ``lanes`` values."""
+    return kind if lanes == 1 else ir.VectorType(kind, lanes)
+
+
+def splat(kind: Any, value: int, lanes: int) -> Any:
+    """Return an LLVM integer constant, repeated over the lanes."""
+    return ir.Constant(kind, value) if lanes == 1 else ir.Constant(ir.VectorType(kind, lanes), [value] * lanes)
+
+
+def load(b: Builder, kind: Any, address: Value, lanes: int) -> Value:
+    """Read ``lanes`` stored values."""
+    pointer = b.inttoptr(address, wide(kind, lanes).as_pointer())
+    return b.load(pointer, align=BYTES[kind])
+
+
+def widen(b: Builder, kind: Any, value: Value, lanes: int) -> Value:
+    """Convert stored values to the compute type; exact."""
+    if kind is I16:
+        bits = b.shl(b.zext(value, wide(I32, lanes)), splat(I32, 16, lanes))
+        return b.bitcast(bits, wide(ir.FloatType(), lanes))
+    if isinstance(kind, ir.HalfType):
+        return b.fpext(value, wide(ir.FloatType(), lanes))
+    return value
+
+
+def narrow(b: Builder, kind: Any, value: Value, lanes: int) -> Value:
+    """Round the compute type to the storage type, to nearest even; a NaN stays a NaN."""
+    if kind is I16:
+        return b.trunc(b.lshr(rounded_bits(b, value, lanes), splat(I32, 16, lanes)), wide(I16, lanes))
+    if isinstance(kind, ir.HalfType):
+        return b.fptrunc(value, wide(kind, lanes))
+    return value
+
+
+def rounded_bits(b: Builder, value: Value, lanes: int) -> Value:
+    """Return float32 bits whose upper half is the nearest bfloat16.
+
+    A NaN is left as arithmetic made it: quiet, so its upper half is a NaN too.
+    """
+    bits = b.bitcast(value, wide(I32, lanes))
+    odd = b.and_(b.lshr(bits, splat(I32, 16, lanes)), splat(I32, 1, lanes))
+    up = b.add(bits, b.add(odd, splat(I32, 0x7FFF, lanes)))
+    return b.select(b.fcmp_ordered("ord", value, value), up, bits)
+
+
+def split_words(b: Builder, words: Value, lanes: int) -> tuple[Value, Value]:
+    """Read 2 * lanes bfloat16 as ``lanes`` 32-bit words: the even ones and the odd ones as float32."""
+    even = b.shl(words, splat(I32, 16, lanes))
+    odd = b.and_(words, splat(I32, 0xFFFF0000, lanes))
+    return b.bitcast(even, wide(ir.FloatType(), lanes)), b.bitcast(odd, wide(ir.FloatType(), lanes))
+
+
+def join_words(b: Builder, even: Value, odd: Value, lanes: int) -> Value:
+    """Round two float32 vectors to bfloat16 and put them side by side in 32-bit words."""
+    low = b.lshr(rounded_bits(b, even, lanes), splat(I32, 16, lanes))
+    high = b.and_(rounded_bits(b, odd, lanes), splat(I32, 0xFFFF0000, lanes))
+    return b.or_(low, high)
+
+
+def store(b: Builder, kind: Any, value: Value, address: Value, lanes: int, stream: bool) -> None:
+    """Write stored values; ``stream`` bypasses the cache and asks for an address aligned to the whole vector."""
+    pointer = b.inttoptr(address, wide(kind, lanes).as_pointer())
+    written = b.store(value, pointer, align=BYTES[kind] * (lanes if stream else 1))
+    if stream:
+        written.set_metadata("nontemporal", b.module.add_metadata([ir.Constant(I32, 1)]))
+
+
+def turn(b: Builder, x: Value, y: Value, cos: Value, sin: Value) -> tuple[Value, Value]:
+    """Return (x cos - y sin, x sin + y cos); the processor may fuse a product with its sum."""
+    fuse = ("contract",)
+    return (
+        b.fsub(b.fmul(x, cos, flags=fuse), b.fmul(y, sin, flags=fuse), flags=fuse),
+        b.fadd(b.fmul(x, sin, flags=fuse), b.fmul(y, cos, flags=fuse), flags=fuse),
+    )
+
+
+def places(indices: list[int]) -> Any:
+    """Return a shuffle mask."""
+    return ir.Constant(ir.VectorType(I32, len(indices)), indices)
+
+
+def _signature(tag: Any, addresses: int) -> Any:
+    return types.void(tag, *([types.int64] * addresses))
+
+
+def _halves(lanes: int, stream: bool) -> Callable[..., Any]:
+    """Build the intrinsic that turns ``lanes`` pairs whose members stand in two runs of memory."""
+
+    def halves(_: Any, tag: Any, x: Any, y: Any, cos: Any, sin: Any, to_x: Any, to_y: Any) -> Any:
+        kind, compute = KINDS[tag]
+
+        def emit(context: Any, b: Builder, _: Any, args: Any) -> Value:
+            _, at_x, at_y, at_c, at_s, put_x, put_y = args
+            c, s = load(b, compute, at_c, lanes), load(b, compute, at_s, lanes)
+            if kind is I16 and lanes > WIDTH:
+                one, two = _halves_by_words(b, at_x, at_y, c, s, lanes // 2)
+                store(b, I32, one, put_x, lanes // 2, stream)
+                store(b, I32, two, put_y, lanes // 2, stream)
+                return context.get_dummy_value()
+            first = widen(b, kind, load(b, kind, at_x, lanes), lanes)
+            second = widen(b, kind, load(b, kind, at_y, lanes), lanes)
+            one, two = turn(b, first, second, c, s)
+            store(b, kind, narrow(b, kind, one, lanes), put_x, lanes, stream)
+            store(b, kind, narrow(b, kind, two, lanes), put_y, lanes, stream)
+            return context.get_dummy_value()
+
+        return _signature(tag, 6), emit
+
+    return halves
+
+
+def _halves_by_words(b: Builder, at_x: Value, at_y: Value, c: Value, s: Value, words: int) -> tuple[Value, Value]:
+    """Turn bfloat16 pairs two to a word, so that neither widening nor narrowing crosses lanes."""
+    even, odd = places(list(range(0, 2 * words, 2))), places(list(range(1, 2 * words, 2)))
+    x_even, x_odd = split_words(b, load(b, I32, at_x, words), words)
+    y_even, y_odd = split_words(b, load(b, I32, at_y, words), words)
+    one_even, two_even = turn(b, x_even, y_even, b.shuffle_vector(c, c, even), b.shuffle_vector(s, s, even))
+    one_odd, two_odd = turn(b, x_odd, y_odd, b.shuffle_vector(c, c, odd), b.shuffle_vector(s, s, odd))
+    return join_words(b, one_even, one_odd, words), join_words(b, two_even, two_odd, words)
+
+
+def _neighbours(lanes: int, stream: bool, back: bool) -> Callable[..., Any]:
+    """Build the intrinsic that turns ``lanes`` pairs whose members alternate in one run of memory.
+
+    Turning (x, y) back is turning (y, x) forward, so ``back`` only exchanges the two members.
+    """
+    first, second = (1, 0) if back else (0, 1)
+    pick = [places([2 * i + member for i in range(lanes)]) for member in (first, second)]
+    weave = places([i // 2 + lanes * ((i + first) % 2) for i in range(2 * lanes)])
+
+    def neighbours(_: Any, tag: Any, x: Any, cos: Any, sin: Any, to: Any) -> Any:
+        kind, compute = KINDS[tag]
+
+        def emit(context: Any, b: Builder, _: Any, args: Any) -> Value:
+            _, at_x, at_c, at_s, put = args
+            c, s = load(b, compute, at_c, lanes), load(b, compute, at_s, lanes)
+            if kind is I16:
+                members = split_words(b, load(b, I32, at_x, lanes), lanes)
+                turned = turn(b, members[first], members[second], c, s)
+                store(b, I32, join_words(b, turned[first], turned[second], lanes), put, lanes, stream)
+                return context.get_dummy_value()
+            pairs = load(b, kind, at_x, 2 * lanes)
+            x0, y0 = (widen(b, kind, b.shuffle_vector(pairs, pairs, p), lanes) for p in pick)
+            one, two = turn(b, x0, y0, c, s)
+            done = b.shuffle_vector(narrow(b, kind, one, lanes), narrow(b, kind, two, lanes), weave)
+            store(b, kind, done, put, 2 * lanes, stream)
+            return context.get_dummy_value()
+
+        return _signature(tag, 4), emit
+
+    return neighbours
+
+
+turn_halves = intrinsic(_halves(WIDTH, False))
+turn_halves_stream = intrinsic(_halves(WIDTH, True))
+turn_halves_wide = intrinsic(_halves(2 * WIDTH, False))
+turn_halves_wide_stream = intrinsic(_halves(2 * WIDTH, True))
+turn_neighbours = intrinsic(_neighbours(WIDTH, False, False))
+turn_neighbours_stream = intrinsic(_neighbours(WIDTH, True, False))
+turn_neighbours_back = intrinsic(_neighbours(WIDTH, False, True))
+turn_neighbours_back_stream = intrinsic(_neighbours(WIDTH, True, True))
+turn_one = intrinsic(_halves(1, False))
+
+
+def _move_one(_: Any, tag: Any, source: Any, target: Any) -> Any:
+    """Copy one stored value from an address to another."""
+    kind, _compute = KINDS[tag]
+
+    def emit(context: Any, b: Builder, _: Any, args: Any) -> Value:
+        store(b, kind, load(b, kind, args[1], 1), args[2], 1, False)
+        return context.get_dummy_value()
+
+    return types.void(tag, types.int64, types.int64), emit
+
+
+def _size_of(_: Any, tag: Any) -> Any:
+    """Return the bytes of one stored value."""
+    kind, _compute = KINDS[tag]
+
+    def emit(_: Any, __: Builder, ___: Any, ____: Any) -> Value:
+        return ir.Constant(I64, BYTES[kind])
+
+    return types.int64(tag), emit
+
+
+def _table_size_of(_: Any, tag: Any) -> Any:
+    """Return the bytes of one table entry, which has the compute type."""
+    compute = KINDS[tag][1]
+
+    def emit(_: Any, __: Builder, ___: Any, ____: Any) -> Value:
+        return ir.Constant(I64, BYTES[compute])
+
+    return types.int64(tag), emit
+
+
+def _drain(_: Any) -> Any:
+    """Wait until streaming stores are visible to the other cores."""
+
+    def emit(context: Any, b: Builder, _: Any, __: Any) -> Value:
+        b.fence("seq_cst")
+        return context.get_dummy_value()
+
+    return types.void(), emit
+
+
+move_one = intrinsic(_move_one)
+size_of = intrinsic(_size_of)
+table_size_of = intrinsic(_table_size_of)
+drain = intrinsic(_drain)

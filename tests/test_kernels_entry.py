@@ -1,0 +1,308 @@
+"""apply against rope_core.rotate in float64, on drawn shapes, strides, types and positions."""
+
+from __future__ import annotations
+
+import random
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from rope_core import Request, Rope, rotate, spectrum
+from rope_core.kernels.backends import BACKENDS
+from rope_core.kernels.entry import apply
+from rope_core.kernels.task import make_turn
+
+ROWS = 300
+CPU = ("eager", "complex", "numba")
+LAYOUTS = ("half", "interleaved")
+
+
+def tables(pairs: int, dtype: torch.dtype = torch.float32, rows: int = ROWS) -> tuple[Tensor, Tensor]:
+    """Tables of a spectrum that is no default: base 500, so that no pair stands still within the rows."""
+    angle = torch.arange(rows, dtype=torch.float64)[:, None] * torch.tensor(Rope(2 * pairs, 500.0).theta)
+    return angle.cos().to(dtype), angle.sin().to(dtype)
+
+
+def oracle(x: Tensor, where: Tensor, cos: Tensor, sin: Tensor, layout: str, back: bool = False) -> Tensor:
+    """Turn x (B, S, H, D) row by row with the float64 reference; where (B, S)."""
+    sign = -1.0 if back else 1.0
+    rows = [
+        rotate(row.double().numpy(), cos[w].double().numpy(), sign * sin[w].double().numpy(), layout)
+        for row, w in zip(x.detach(), where, strict=True)
+    ]
+    return torch.from_numpy(np.stack(rows)) if rows else x.detach().double()
+
+
+def tolerance(dtype: torch.dtype, exact: Tensor) -> Tensor:
+    """Half a unit in the last place of the result, and two float32 roundings of the products."""
+    half_ulp = {torch.float16: 2.0**-11, torch.bfloat16: 2.0**-8, torch.float32: 2.0**-24, torch.float64: 2.0**-53}
+    below = 2.0**-25 if dtype == torch.float16 else 0.0
+    scale = float(exact.abs().max()) if exact.numel() else 0.0
+    return exact.abs() * half_ulp[dtype] * 1.001 + below + 4.0 * scale * (2e-16 if dtype == torch.float64 else 1.2e-7)
+
+
+def assert_turned(got: Tensor, exact: Tensor) -> None:
+    assert got.shape == exact.shape
+    excess = (got.double() - exact).abs() - tolerance(got.dtype, exact)
+    assert not torch.isnan(got).any()
+    assert excess.numel() == 0 or float(excess.max()) <= 0.0
+
+
+def strided(rng: random.Random, shape: tuple[int, ...], dtype: torch.dtype) -> Tensor:
+    """A drawn tensor of ``shape`` whose memory lies in a drawn order, with gaps where the draw says so."""
+    order = list(range(len(shape)))
+    if rng.random() < 0.7:
+        rng.shuffle(order)
+    padded = [shape[axis] * rng.choice((1, 1, 2)) + rng.choice((0, 0, 1)) for axis in order]
+    base = torch.randn(padded).to(dtype)
+    cut = base[tuple(slice(0, shape[axis]) for axis in order)]
+    if rng.random() < 0.3:
+        cut = base[tuple(slice(padded[i] - shape[axis], padded[i]) for i, axis in enumerate(order))]
+    return cut.permute([order.index(axis) for axis in range(len(shape))])
+
+
+def draw(rng: random.Random, backend: str, inplace: bool) -> None:
+    """One drawn call, compared with the oracle."""
+    dtype = rng.choice((torch.float32, torch.float16, torch.bfloat16, torch.float64))
+    layout = rng.choice(LAYOUTS)
+    batch, seq, kv = rng.choice((0, 1, 2, 3)), rng.choice((0, 1, 2, 7, 33)), rng.choice((1, 2, 3))
+    dim = rng.choice((2, 3, 10, 32, 36, 64, 72, 80, 128))
+    pairs = rng.randint(1, dim // 2) if rng.random() < 0.5 else dim // 2
+    q, k = (strided(rng, (batch, seq, kv * n, dim), dtype) for n in (rng.choice((1, 2, 4)), 1))
+    cos, sin = tables(pairs, torch.float64 if dtype == torch.float64 else torch.float32)
+    where = torch.arange(seq).expand(batch, seq)
+    arguments: dict[str, Any] = {}
+    kind = rng.choice(("none", "start", "vector", "matrix", "offsets", "rows"))
+    if kind == "start":
+        arguments["positions"] = rng.randint(0, 200)
+        where = where + arguments["positions"]
+    elif kind == "vector":
+        arguments["positions"] = torch.randint(0, ROWS, (seq,))
+        where = arguments["positions"].expand(batch, seq)
+    elif kind == "matrix":
+        arguments["positions"] = where = torch.randint(0, ROWS, (batch, seq), dtype=torch.int32)
+    elif kind == "offsets":
+        arguments["offsets"] = torch.randint(0, 200, (batch,))
+        where = where + arguments["offsets"][:, None]
+    elif kind == "rows":
+        where = torch.randint(0, ROWS, (batch, seq))
+    exact = [oracle(x, where.long(), cos, sin, layout) for x in (q, k)]
+    given = (cos[where.long()], sin[where.long()]) if kind == "rows" else (cos, sin)
+    got = apply(q, k, *given, layout=layout, backend=backend, inplace=inplace, **arguments)
+    for result, target in zip(got, exact, strict=True):
+        assert_turned(result, target)
+    assert not inplace or (got[0] is q and got[1] is k)
+
+
+@pytest.mark.parametrize("inplace", [False, True])
+@pytest.mark.parametrize("backend", CPU)
+def test_drawn_calls_equal_the_reference(backend: str, inplace: bool) -> None:
+    rng = random.Random(f"{backend}{inplace}")
+    torch.manual_seed(3)
+    for _ in range(60):
+        draw(rng, backend, inplace)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("inplace", [False, True])
+def test_ten_thousand_drawn_calls_equal_the_reference(inplace: bool) -> None:
+    rng = random.Random(f"long{inplace}")
+    torch.manual_seed(5)
+    for _ in range(5000):
+        draw(rng, "numba", inplace)
+
+
+@pytest.mark.parametrize("backend", ["reference", "compiled"])
+def test_slow_backends_equal_the_reference(backend: str) -> None:
+    torch.manual_seed(0)
+    cos, sin = tables(8)
+    q, k = torch.randn(2, 9, 4, 20), torch.randn(2, 9, 2, 20)
+    where = (torch.arange(9) + 17).expand(2, 9)
+    for layout in LAYOUTS:
+        for got, x in zip(apply(q, k, cos, sin, layout=layout, positions=17, backend=backend), (q, k), strict=True):
+            assert_turned(got, oracle(x, where, cos, sin, layout))
+
+
+@pytest.mark.parametrize("backend", [*CPU, "reference", "compiled"])
+@pytest.mark.parametrize(("layout", "into"), [("half", [0.0, 0.0, 1.0, 0.0]), ("interleaved", [0.0, 1.0, 0.0, 0.0])])
+def test_a_quarter_turn_takes_one_zero_to_zero_one(backend: str, layout: str, into: list[float]) -> None:
+    x = torch.tensor([1.0, 0.0, 0.0, 0.0]).reshape(1, 1, 1, 4)
+    cos, sin = torch.tensor([[1.0, 1.0], [0.0, 0.0]]), torch.tensor([[0.0, 0.0], [1.0, 1.0]])
+    q, k = apply(x, x, cos, sin, layout=layout, positions=1, backend=backend)
+    assert q.flatten().tolist() == into and k.flatten().tolist() == into
+
+
+@pytest.mark.parametrize("backend", CPU)
+def test_packed_sequences_count_from_their_own_first_position(backend: str) -> None:
+    torch.manual_seed(1)
+    cos, sin = tables(16)
+    borders, first = torch.tensor([0, 5, 5, 12, 20], dtype=torch.int32), torch.tensor([3, 0, 100, 7])
+    q, k = torch.randn(20, 4, 32), torch.randn(20, 2, 32)
+    alone = torch.cat([torch.arange(b - a) for a, b in pairwise(borders.tolist())])
+    shift = torch.repeat_interleave(first, torch.diff(borders).long())
+    for offsets, where in ((None, alone), (first, alone + shift)):
+        got = apply(q, k, cos, sin, layout="half", cu_seqlens=borders, offsets=offsets, backend=backend)
+        for result, x in zip(got, (q, k), strict=True):
+            assert_turned(result[None], oracle(x[None], where[None], cos, sin, "half"))
+
+
+@pytest.mark.parametrize("backend", [*CPU, "reference"])
+@pytest.mark.parametrize("start", [0, 977, 2**31 - 9])
+def test_angles_made_in_the_kernel_are_exact_at_every_position(backend: str, start: int) -> None:
+    torch.manual_seed(2)
+    s = spectrum(Request(Rope(64, 12_345.0)))
+    steps = torch.from_numpy(s.phase_step.view(np.int64).copy())
+    q, k = torch.randn(2, 9, 2, 70), torch.randn(2, 9, 1, 70)
+    turns = [(p * int(step)) % 2**64 / 2**64 for p in range(start, start + 9) for step in s.phase_step]
+    angle = torch.tensor(turns, dtype=torch.float64).reshape(9, 32) * 2 * torch.pi
+    where = torch.arange(9).expand(2, 9)
+    for positions in (start, (torch.arange(9) + start)[None]):
+        got = apply(
+            q,
+            k,
+            None,
+            None,
+            layout="half",
+            phase_step=steps,
+            positions=positions,
+            attention_factor=1.25,
+            backend=backend,
+        )
+        for result, x in zip(got, (q, k), strict=True):
+            assert_turned(result, oracle(x, where, 1.25 * angle.cos(), 1.25 * angle.sin(), "half"))
+
+
+def test_streamed_results_equal_the_reference(monkeypatch: pytest.MonkeyPatch) -> None:
+    torch.manual_seed(4)
+    monkeypatch.setattr("rope_core.kernels.cpu.STREAM_BYTES", 0)
+    cos, sin = tables(64, rows=70)
+    for dtype in (torch.float32, torch.bfloat16, torch.float16):
+        for layout in LAYOUTS:
+            for back in (False, True):
+                q = torch.randn(1, 8, 37, 128).to(dtype).transpose(1, 2)
+                got = apply(q, q, cos, -sin if back else sin, layout=layout, positions=33, backend="numba")[0]
+                assert_turned(got, oracle(q, (torch.arange(37) + 33)[None], cos, sin, layout, back))
+
+
+@pytest.mark.parametrize("backend", CPU)
+def test_a_nan_stays_a_nan_and_infinity_stays_infinite(backend: str) -> None:
+    for dtype in (torch.float32, torch.bfloat16, torch.float16):
+        for layout in LAYOUTS:
+            x = torch.zeros(1, 2, 1, 128, dtype=dtype)
+            x[0, 0, 0, 5], x[0, 1, 0, 40] = torch.nan, torch.inf
+            cos = torch.full((2, 64), 0.5)
+            table_nan = torch.tensor([0x7FFFFFFF], dtype=torch.int32).view(torch.float32)
+            cos[1, 7] = table_nan[0]
+            got = apply(x, x, cos, torch.full((2, 64), 0.25), layout=layout, backend=backend)[0]
+            assert torch.isnan(got[0, 0]).sum() == 2
+            assert torch.isinf(got[0, 1]).sum() == 2
+            assert torch.isnan(got[0, 1]).sum() == 2
+
+
+def test_results_keep_the_order_of_memory() -> None:
+    cos, sin = tables(4)
+    q, k = torch.randn(2, 3, 5, 8).transpose(1, 2), torch.randn(2, 1, 5, 8).transpose(1, 2)
+    for backend in CPU:
+        got = apply(q, k, cos, sin, layout="half", backend=backend)
+        assert got[0].shape == q.shape
+        if backend == "numba":
+            assert got[0].stride() == q.stride()
+
+
+def test_results_land_in_the_given_tensors() -> None:
+    cos, sin = tables(4)
+    q, k = torch.randn(2, 5, 4, 8), torch.randn(2, 5, 2, 8)
+    wanted = apply(q, k, cos, sin, layout="half", positions=5)
+    for backend in CPU:
+        out = torch.full_like(q, torch.nan), torch.full_like(k, torch.nan)
+        version = out[0]._version
+        got = apply(q, k, cos, sin, layout="half", positions=5, out=out, backend=backend)
+        assert got[0] is out[0] and out[0]._version > version
+        assert torch.allclose(got[0], wanted[0], atol=1e-6) and torch.allclose(got[1], wanted[1], atol=1e-6)
+
+
+def _call(**changed: Any) -> Any:
+    """A call that is right but for ``changed``."""
+    cos, sin = tables(4, rows=10)
+    arguments: dict[str, Any] = {
+        "q": torch.randn(2, 5, 4, 8),
+        "k": torch.randn(2, 5, 2, 8),
+        "cos": cos,
+        "sin": sin,
+        "layout": "half",
+    } | changed
+    q, k, c, s = (arguments.pop(name) for name in ("q", "k", "cos", "sin"))
+    return apply(q, k, c, s, **arguments)
+
+
+LEAF = torch.randn(2, 5, 4, 8, requires_grad=True)
+PACKED = {"q": torch.randn(10, 4, 8), "k": torch.randn(10, 2, 8)}
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"backend": "cuda"}, "backend must be one of reference, eager, .*, got 'cuda'"),
+        ({"backend": "triton"}, "backend must be available on cpu, got 'triton': it needs a GPU"),
+        ({"layout": "neox"}, "layout must be one of"),
+        ({"q": np.zeros((2, 5, 4, 8))}, "q must be a torch tensor, got 'ndarray'"),
+        ({"q": torch.zeros(2, 5, 4, 8, dtype=torch.int32)}, "q must be float32, float16"),
+        ({"k": torch.randn(2, 5, 3, 8)}, "k must be of a number of heads that divides q's 4, got 3"),
+        ({"k": torch.randn(2, 6, 2, 8)}, "k must be of q's shape"),
+        ({"k": torch.randn(2, 5, 2, 10)}, "k must be of q's shape"),
+        ({"k": torch.randn(2, 5, 2, 8).half()}, "k must be of q's type and device"),
+        ({"k": torch.randn(2, 5, 0, 8)}, "k must be of at least one head"),
+        ({"cos": torch.zeros(10, 5), "sin": torch.zeros(10, 5)}, "cos must be 1..4 pairs wide to fit heads of 8"),
+        ({"sin": torch.zeros(9, 4)}, "sin must be of cos's shape"),
+        ({"cos": None, "sin": None}, "cos must be a tensor of floating-point numbers"),
+        ({"cos": torch.zeros(10, 4, requires_grad=True)}, "cos must be a constant"),
+        ({"positions": 6}, "positions must be below the table's 10 rows, got '6..10'"),
+        ({"positions": -1}, "positions must be an integer in"),
+        ({"positions": torch.tensor([0, 1, 2, 3, 10])}, r"positions must be integers in \[0, 10\), got 10"),
+        ({"positions": torch.tensor([0, -1, 2, 3, 4])}, r"positions must be integers in \[0, 10\), got -1"),
+        ({"positions": torch.tensor([0, 1, 2])}, r"positions must be an integer, \(5,\) or \(2, 5\)"),
+        ({"positions": torch.arange(5.0)}, "positions must be of type int32 or int64"),
+        ({"offsets": torch.tensor([0, 6])}, r"positions must be integers in \[0, 10\), got 10"),
+        ({"offsets": torch.tensor([0])}, "offsets must be one first position for each of 2 sequences"),
+        ({"offsets": torch.tensor([-1, 0])}, "offsets must be integers >= 0"),
+        ({"cu_seqlens": torch.tensor([0, 5])}, r"q must be packed \(T, heads, D\) beside cu_seqlens"),
+        (PACKED | {"cu_seqlens": torch.tensor([0, 7, 4, 10])}, "cu_seqlens must be borders that never fall"),
+        (PACKED | {"cu_seqlens": torch.tensor([0, 4, 9])}, "cu_seqlens must be borders that never fall"),
+        (PACKED | {"cu_seqlens": torch.tensor([0, 10]), "positions": 1}, "cu_seqlens must be left out"),
+        ({"cos": torch.zeros(2, 5, 4), "sin": torch.zeros(2, 5, 4), "positions": 1}, "cos must be a table of"),
+        ({"q": LEAF, "inplace": True}, "q must be no leaf that requires grad"),
+        ({"q": torch.randn(2, 1, 4, 8).expand(2, 5, 4, 8), "inplace": True}, "q must be no expanded tensor"),
+        ({"out": (torch.empty(2, 5, 4, 8), torch.empty(2, 5, 2, 7))}, r"out\[1\] must be"),
+        ({"q": LEAF, "out": (torch.empty(2, 5, 4, 8), torch.empty(2, 5, 2, 8))}, "out must be left out where"),
+        ({"phase_step": torch.zeros(4, dtype=torch.int64)}, "cos and sin must be None beside phase_step"),
+    ],
+)  # fmt: skip
+def test_bad_calls_are_refused(changed: dict[str, Any], words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        _call(**changed)
+
+
+def test_the_same_tensor_cannot_be_overwritten_twice() -> None:
+    x = torch.randn(2, 5, 4, 8)
+    with pytest.raises(ValueError, match="k must be in other memory than q"):
+        _call(q=x, k=x, inplace=True)
+
+
+def test_results_that_would_not_fit_are_refused_before_they_are_allocated() -> None:
+    huge = torch.zeros(1).expand(64, 2**20, 2**12, 2)
+    cos = torch.ones(1, 1).expand(2**20, 1)
+    with pytest.raises(ValueError, match="2,199,560,126,464 bytes"):
+        apply(huge, huge[:, :, :1], cos, cos, layout="half", backend="numba")
+
+
+@pytest.mark.parametrize("backend", ["eager", "complex", "compiled"])
+def test_unchecked_a_position_outside_gives_nan_and_never_an_unturned_row(backend: str) -> None:
+    cos, sin = tables(4, rows=10)
+    q = torch.randn(1, 3, 2, 10)
+    turn = make_turn(q, False, cos, sin, None, 1.0, "half", torch.tensor([1, 10, 2]), None, None)
+    got = BACKENDS[backend].run((q,), turn, None)[0]
+    assert torch.isnan(got[0, 1, :, :8]).all() and not torch.isnan(got[0, [0, 2]]).any()
