@@ -202,43 +202,53 @@ def row_dot(a, b):  # type: ignore[no-untyped-def]
     return total
 
 
+# The loops over one token (H, D): heads inside, because a call per head costs as much as a head's arithmetic.
+
+
 def each_of(f: Any) -> Any:
-    """Return the loop out = f(x, k) over a row; a factory, because a function passed at run time cannot be cached."""
+    """Return the loop out = f(x, k) over (H, D), k (H,); a factory: a function passed at run time cannot be cached."""
 
     @nb.njit(**STRICT)  # type: ignore[untyped-decorator]
     def each(x, k, out):  # type: ignore[no-untyped-def]
         wide()
-        for i in range(x.size):
-            out[i] = f(x[i], k)
+        for h in range(x.shape[0]):
+            row, to, factor = x[h], out[h], k[h]
+            for i in range(row.size):
+                to[i] = f(row[i], factor)
 
     return each
 
 
 def turn_of(f: Any) -> Any:
-    """Return the loop that writes f(x, k) (D,) turned by sign * angle; see each_of.
+    """Return the loop that writes f(x, k) (H, D) turned by sign * angle.
 
-    Its pairs run from ``start`` on; cos and sin are (pairs,), or (1,) where one angle serves all; the others pass.
+    Its pairs run from ``start`` on; cos and sin are (1 | H, pairs), or (1 | H, 1) where one angle serves all pairs.
     """
 
     @nb.njit(**STRICT)  # type: ignore[untyped-decorator]
     def turn(x, k, cos, sin, start, pairs, sign, out):  # type: ignore[no-untyped-def]
         wide()
-        middle = start + pairs
-        if cos.size == pairs:
-            for i in range(pairs):
-                a, b, c, s = f(x[start + i], k), f(x[middle + i], k), cos[i], sign * sin[i]
-                out[start + i] = a * c - b * s
-                out[middle + i] = a * s + b * c
-        else:
-            c, s = cos[0], sign * sin[0]
-            for i in range(pairs):
-                a, b = f(x[start + i], k), f(x[middle + i], k)
-                out[start + i] = a * c - b * s
-                out[middle + i] = a * s + b * c
-        for i in range(start):
-            out[i] = f(x[i], k)
-        for i in range(middle + pairs, x.size):
-            out[i] = f(x[i], k)
+        middle, stop = start + pairs, start + 2 * pairs
+        for h in range(x.shape[0]):
+            row, to, factor, t = x[h], out[h], k[h], (h if cos.shape[0] > 1 else 0)
+            # Slices, because an index start + i could be negative to the compiler, which then keeps the loop scalar.
+            first, second, to_first, to_second = row[start:middle], row[middle:stop], to[start:middle], to[middle:stop]
+            if cos.shape[1] == pairs:
+                each_cos, each_sin = cos[t], sin[t]
+                for i in range(pairs):
+                    a, b, c, s = f(first[i], factor), f(second[i], factor), each_cos[i], sign * each_sin[i]
+                    to_first[i] = a * c - b * s
+                    to_second[i] = a * s + b * c
+            else:
+                c, s = cos[t, 0], sign * sin[t, 0]
+                for i in range(pairs):
+                    a, b = f(first[i], factor), f(second[i], factor)
+                    to_first[i] = a * c - b * s
+                    to_second[i] = a * s + b * c
+            for i in range(start):
+                to[i] = f(row[i], factor)
+            for i in range(stop, row.size):
+                to[i] = f(row[i], factor)
 
     return turn
 
@@ -249,97 +259,117 @@ turn_same, turn_scaled, turn_relu, turn_sigmoid, turn_silu, turn_gelu, turn_one_
 
 
 @nb.njit(**STRICT)  # type: ignore[untyped-decorator]
-def exp_row(x, out, act, peak, scale):  # type: ignore[no-untyped-def]
-    """Write a softmax's row (D,) up to the factor that is returned; along the sequence by the columns' statistics."""
+def exp_rows(x, out, act, peak, scale, k):  # type: ignore[no-untyped-def]
+    """Write a softmax's rows (H, D) up to the factors k (H,); along the sequence by the columns' statistics (H, D)."""
     wide()
-    if act == ALONG_SEQUENCE:
-        for i in range(x.size):
-            out[i] = exp32(x[i] - peak[i]) * scale[i]
-        return ONE
-    top = row_max(x)
-    for i in range(x.size):
-        out[i] = exp32(x[i] - top)
-    return ONE / row_sum(out)
+    for h in range(x.shape[0]):
+        row, to = x[h], out[h]
+        if act == ALONG_SEQUENCE:
+            top, share = peak[h], scale[h]
+            for i in range(row.size):
+                to[i] = exp32(row[i] - top[i]) * share[i]
+            k[h] = ONE
+        else:
+            highest = row_max(row)
+            for i in range(row.size):
+                to[i] = exp32(row[i] - highest)
+            k[h] = ONE / row_sum(to)
 
 
 @nb.njit(**STRICT)  # type: ignore[untyped-decorator]
-def activate_row(x, out, act, peak, scale):  # type: ignore[no-untyped-def]
-    """Write f(x) (D,); peak and scale (D,) are the columns' maximum and 1 / sum for a softmax along the sequence."""
+def activate(x, out, act, peak, scale, k):  # type: ignore[no-untyped-def]
+    """Write f(x) (H, D); peak and scale (H, D) are the columns' maximum and 1 / sum for a softmax along the sequence."""
     if act == RELU:
-        each_relu(x, ONE, out)
+        each_relu(x, k, out)
     elif act == SIGMOID:
-        each_sigmoid(x, ONE, out)
+        each_sigmoid(x, k, out)
     elif act == SILU:
-        each_silu(x, ONE, out)
+        each_silu(x, k, out)
     elif act == GELU:
-        each_gelu(x, ONE, out)
+        each_gelu(x, k, out)
     elif act == ONE_ELU:
-        each_one_elu(x, ONE, out)
+        each_one_elu(x, k, out)
     elif act == RELU2:
-        each_relu2(x, ONE, out)
+        each_relu2(x, k, out)
     elif act == NONE:
-        each_same(x, ONE, out)
+        each_same(x, k, out)
     else:
-        each_scaled(out, exp_row(x, out, act, peak, scale), out)
+        exp_rows(x, out, act, peak, scale, k)
+        each_scaled(out, k, out)
 
 
 @nb.njit(**STRICT)  # type: ignore[untyped-decorator]
-def slope_row(x, bar, g, act, dot, out):  # type: ignore[no-untyped-def]
-    """Write the gradient at x (D,) from g, the gradient at bar = f(x); dot (D,) holds the columns' sums of bar g."""
-    wide()
+def activate_and_turn(x, out, act, peak, scale, k, bar, cos, sin, start, pairs):  # type: ignore[no-untyped-def]
+    """Write O (H, D) of one token: activation and rotation in one loop; a softmax goes through ``bar`` (H, D)."""
     if act == RELU:
-        for i in range(x.size):
-            out[i] = ZERO if x[i] <= ZERO else g[i]
+        turn_relu(x, k, cos, sin, start, pairs, ONE, out)
     elif act == SIGMOID:
-        for i in range(x.size):
-            out[i] = g[i] * bar[i] * sigmoid32(-x[i])
+        turn_sigmoid(x, k, cos, sin, start, pairs, ONE, out)
     elif act == SILU:
-        for i in range(x.size):
-            s = sigmoid32(x[i])
-            out[i] = g[i] * s * (ONE + x[i] * (ONE - s))
+        turn_silu(x, k, cos, sin, start, pairs, ONE, out)
     elif act == GELU:
-        for i in range(x.size):
-            share, bell = normal32(x[i])
-            out[i] = g[i] * (share + x[i] * (PDF_PEAK * bell))
-    elif act == SOFTMAX:
-        mean = row_dot(bar, g)
-        for i in range(x.size):
-            out[i] = bar[i] * (g[i] - mean)
+        turn_gelu(x, k, cos, sin, start, pairs, ONE, out)
     elif act == ONE_ELU:
-        for i in range(x.size):
-            e = exp32(x[i])
-            out[i] = g[i] if x[i] > ZERO else g[i] * e
+        turn_one_elu(x, k, cos, sin, start, pairs, ONE, out)
     elif act == RELU2:
-        for i in range(x.size):
-            out[i] = g[i] * (F(2) * relu(x[i], ONE))
-    elif act == ALONG_SEQUENCE:
-        for i in range(x.size):
-            out[i] = bar[i] * (g[i] - dot[i])
-    else:
-        for i in range(x.size):
-            out[i] = g[i]
-
-
-@nb.njit(**STRICT)  # type: ignore[untyped-decorator]
-def lrpe_row(x, out, act, peak, scale, bar, cos, sin, start, pairs):  # type: ignore[no-untyped-def]
-    """Write O (D,) of one head: activation and rotation in one loop, but for a softmax, which goes through ``bar``."""
-    if act == RELU:
-        turn_relu(x, ONE, cos, sin, start, pairs, ONE, out)
-    elif act == SIGMOID:
-        turn_sigmoid(x, ONE, cos, sin, start, pairs, ONE, out)
-    elif act == SILU:
-        turn_silu(x, ONE, cos, sin, start, pairs, ONE, out)
-    elif act == GELU:
-        turn_gelu(x, ONE, cos, sin, start, pairs, ONE, out)
-    elif act == ONE_ELU:
-        turn_one_elu(x, ONE, cos, sin, start, pairs, ONE, out)
-    elif act == RELU2:
-        turn_relu2(x, ONE, cos, sin, start, pairs, ONE, out)
+        turn_relu2(x, k, cos, sin, start, pairs, ONE, out)
     elif act == NONE:
-        turn_same(x, ONE, cos, sin, start, pairs, ONE, out)
+        turn_same(x, k, cos, sin, start, pairs, ONE, out)
     else:
-        k = exp_row(x, bar, act, peak, scale)
+        exp_rows(x, bar, act, peak, scale, k)
         turn_scaled(bar, k, cos, sin, start, pairs, ONE, out)
+
+
+@nb.njit(**STRICT)  # type: ignore[untyped-decorator]
+def slopes(x, bar, g, act, dot, out):  # type: ignore[no-untyped-def]
+    """Write the gradient at x (H, D) from g, the gradient at bar = f(x); dot (H, D) holds the columns' sums of bar g."""
+    wide()
+    for h in range(x.shape[0]):
+        row, y, up, to = x[h], bar[h], g[h], out[h]
+        if act == RELU:
+            for i in range(row.size):
+                to[i] = ZERO if row[i] <= ZERO else up[i]
+        elif act == SIGMOID:
+            for i in range(row.size):
+                to[i] = up[i] * y[i] * sigmoid32(-row[i])
+        elif act == SILU:
+            for i in range(row.size):
+                s = sigmoid32(row[i])
+                to[i] = up[i] * s * (ONE + row[i] * (ONE - s))
+        elif act == GELU:
+            for i in range(row.size):
+                share, bell = normal32(row[i])
+                to[i] = up[i] * (share + row[i] * (PDF_PEAK * bell))
+        elif act == SOFTMAX:
+            mean = row_dot(y, up)
+            for i in range(row.size):
+                to[i] = y[i] * (up[i] - mean)
+        elif act == ONE_ELU:
+            for i in range(row.size):
+                e = exp32(row[i])
+                to[i] = up[i] if row[i] > ZERO else up[i] * e
+        elif act == RELU2:
+            for i in range(row.size):
+                to[i] = up[i] * (F(2) * (ZERO if row[i] <= ZERO else row[i]))
+        elif act == ALONG_SEQUENCE:
+            total = dot[h]
+            for i in range(row.size):
+                to[i] = y[i] * (up[i] - total[i])
+        else:
+            for i in range(row.size):
+                to[i] = up[i]
+
+
+@nb.njit(**STRICT)  # type: ignore[untyped-decorator]
+def add_cross(bar, g, position, start, pairs, slope):  # type: ignore[no-untyped-def]
+    """Add position * (g2 bar1 - g1 bar2), theta's gradient, to slope (1 | H, P) float64."""
+    wide()
+    middle, stop, where = start + pairs, start + 2 * pairs, np.float64(position)
+    for h in range(bar.shape[0]):
+        a, b, c, d = bar[h, start:middle], bar[h, middle:stop], g[h, start:middle], g[h, middle:stop]
+        into = slope[h if slope.shape[0] > 1 else 0]
+        for i in range(pairs):
+            into[i] += where * np.float64(d[i] * a[i] - c[i] * b[i])
 
 
 @nb.njit(**STRICT)  # type: ignore[untyped-decorator]
@@ -355,17 +385,15 @@ def forward(x, out, step, base, table, start, pairs, act, peak, scale, chunks): 
     """Write O (B, N, H, D); step (1 | H, 1 | P); peak and scale (B, H, D) or (1, 1, D) where nothing reads them."""
     batch, length, heads, width = x.shape
     for chunk in nb.prange(chunks):
-        cos, sin, bar = np.empty(step.shape, F), np.empty(step.shape, F), np.empty(width, F)
+        cos, sin = np.empty(step.shape, F), np.empty(step.shape, F)
+        bar, k = np.empty((heads, width), F), np.ones(heads, F)
         for token in range(batch * length * chunk // chunks, batch * length * (chunk + 1) // chunks):
             b, n = token // length, token % length
-            position = place(base, table, b, n)
-            fill_turns(step.reshape(-1), position, cos.reshape(-1), sin.reshape(-1))
-            for h in range(heads):
-                t = h if step.shape[0] > 1 else 0
-                pb, ph = (b, h) if act == ALONG_SEQUENCE else (0, 0)
-                lrpe_row(
-                    x[b, n, h], out[b, n, h], act, peak[pb, ph], scale[pb, ph], bar, cos[t], sin[t], start, pairs
-                )
+            fill_turns(step.reshape(-1), place(base, table, b, n), cos.reshape(-1), sin.reshape(-1))
+            stat = b if act == ALONG_SEQUENCE else 0
+            activate_and_turn(
+                x[b, n], out[b, n], act, peak[stat], scale[stat], k, bar, cos, sin, start, pairs
+            )
 
 
 @nb.njit(parallel=True, cache=True, **STRICT)  # type: ignore[untyped-decorator]
@@ -375,27 +403,22 @@ def backward(x, grad, dx, slope, step, base, table, start, pairs, act, peak, sca
     ``x`` is not read where act is none and slope is empty.
     """
     batch, length, heads, width = grad.shape
-    middle = start + pairs
     for chunk in nb.prange(chunks):
-        cos, sin, bar, g = np.empty(step.shape, F), np.empty(step.shape, F), np.empty(width, F), np.empty(width, F)
+        cos, sin = np.empty(step.shape, F), np.empty(step.shape, F)
+        bar, g, k = np.empty((heads, width), F), np.empty((heads, width), F), np.ones(heads, F)
         for token in range(batch * length * chunk // chunks, batch * length * (chunk + 1) // chunks):
             b, n = token // length, token % length
             position = place(base, table, b, n)
             fill_turns(step.reshape(-1), position, cos.reshape(-1), sin.reshape(-1))
-            for h in range(heads):
-                t = h if step.shape[0] > 1 else 0
-                if act == NONE and slope.size == 0:
-                    turn_same(grad[b, n, h], ONE, cos[t], sin[t], start, pairs, -ONE, dx[b, n, h])
-                    continue
-                pb, ph = (b, h) if act == ALONG_SEQUENCE else (0, 0)
-                activate_row(x[b, n, h], bar, act, peak[pb, ph], scale[pb, ph])
-                turn_same(grad[b, n, h], ONE, cos[t], sin[t], start, pairs, -ONE, g)
-                slope_row(x[b, n, h], bar, g, act, dot[pb, ph], dx[b, n, h])
-                if slope.size:
-                    into = slope[chunk, t]
-                    for i in range(pairs):
-                        cross = g[middle + i] * bar[start + i] - g[start + i] * bar[middle + i]
-                        into[i] += np.float64(position) * np.float64(cross)
+            if act == NONE and slope.size == 0:
+                turn_same(grad[b, n], k, cos, sin, start, pairs, -ONE, dx[b, n])
+                continue
+            stat = b if act == ALONG_SEQUENCE else 0
+            activate(x[b, n], bar, act, peak[stat], scale[stat], k)
+            turn_same(grad[b, n], k, cos, sin, start, pairs, -ONE, g)
+            slopes(x[b, n], bar, g, act, dot[stat], dx[b, n])
+            if slope.size:
+                add_cross(bar, g, position, start, pairs, slope[chunk])
 
 
 @nb.njit(parallel=True, cache=True, **STRICT)  # type: ignore[untyped-decorator]
@@ -433,14 +456,14 @@ def column_dots(x, grad, step, base, table, start, pairs, peak, scale, dot):  # 
     parts = dot.shape[1]
     for job in nb.prange(batch * parts):
         b, part = job // parts, job % parts
-        cos, sin, bar, g = np.empty(step.shape, F), np.empty(step.shape, F), np.empty(width, F), np.empty(width, F)
-        dot[b, part] = ZERO
+        cos, sin = np.empty(step.shape, F), np.empty(step.shape, F)
+        bar, g, k = np.empty((heads, width), F), np.empty((heads, width), F), np.ones(heads, F)
+        into = dot[b, part]
+        into[:] = ZERO
         for n in range(length * part // parts, length * (part + 1) // parts):
-            position = place(base, table, b, n)
-            fill_turns(step.reshape(-1), position, cos.reshape(-1), sin.reshape(-1))
+            fill_turns(step.reshape(-1), place(base, table, b, n), cos.reshape(-1), sin.reshape(-1))
+            activate(x[b, n], bar, ALONG_SEQUENCE, peak[b], scale[b], k)
+            turn_same(grad[b, n], k, cos, sin, start, pairs, -ONE, g)
             for h in range(heads):
-                t = h if step.shape[0] > 1 else 0
-                activate_row(x[b, n, h], bar, ALONG_SEQUENCE, peak[b, h], scale[b, h])
-                turn_same(grad[b, n, h], ONE, cos[t], sin[t], start, pairs, -ONE, g)
                 for i in range(width):
-                    dot[b, part, h, i] += bar[i] * g[i]
+                    into[h, i] += bar[h, i] * g[h, i]
