@@ -80,8 +80,12 @@ class Rope:
     def pair_at(self, turns: float) -> float:
         """Return the pair, as a fractional index, that turns ``turns`` times within the trained context.
 
+        Raises ValueError unless ``turns`` is a finite number > 0.
+
         >>> rope = Rope(8, 10_000.0, 4096)
         >>> round(rope.pair_at(rope.turns[3].item()), 12)
         3.0
         """
+        if finite("turns", turns, "a finite number > 0") <= 0:
+            raise reject("turns", "a finite number > 0", turns)
         return self.dim * math.log(self.train_len / (2 * math.pi * turns)) / (2 * math.log(self.base))

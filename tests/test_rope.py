@@ -45,6 +45,12 @@ def test_pair_at_undoes_turns(rope: Rope, data: st.DataObject) -> None:
     assert rope.pair_at(float(rope.turns[pair])) == pytest.approx(pair, abs=1e-9 + slack)
 
 
+def test_pair_at_refuses_what_no_pair_turns() -> None:
+    for turns in (0.0, -1.0, math.nan, math.inf):
+        with pytest.raises(ValueError, match=r"^turns must be a finite number > 0, got "):
+            Rope(8).pair_at(turns)
+
+
 def test_frozen_hashable_and_equal_by_value() -> None:
     rope = Rope(64, 10_000, 2048)
     assert rope == Rope(64.0, 10_000.0, 2048.0)  # type: ignore[arg-type]
