@@ -6,12 +6,12 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from rope_core.errors import ConfigError, show
+from rope_core.errors import ConfigError, show, whole
 from rope_core.hf_families import DICT, FALLBACK, Model, Origin, resolve
 from rope_core.hf_geometry import head_dim, layout_of, longest, nope_layers, rotary_dim
 from rope_core.hf_params import Parameters, effective
 from rope_core.hf_read import count, number, read_config, refuse, truthy
-from rope_core.rope import MAX_DIM, Array, Rope, frozen
+from rope_core.rope import MAX_DIM, MAX_LEN, Array, Rope, frozen
 from rope_core.schemes import SCHEMES, Value, temperature
 from rope_core.spectrum import Request, spectrum
 
@@ -128,7 +128,9 @@ def from_hf(config: object, layer_type: str | None = None, seq_len: int | None =
         seq_len: length in use, tokens, for the schemes that follow it; None for the state at load time.
 
     Raises:
-        ConfigError: when the config cannot be read, or its layer types differ and none is named.
+        ConfigError: when the config cannot be read, transformers could not build it, its values lie outside the
+            schemes' ranges, or its layer types differ and none is named.
+        ValueError: on a seq_len that is no positive length.
 
     Source: https://github.com/huggingface/transformers/blob/v5.23.0/src/transformers/modeling_rope_utils.py
 
@@ -154,7 +156,7 @@ def differing(model: Model) -> tuple[list[Parameters], list[str]]:
 def comparable(model: Model, one: Parameters) -> tuple[object, ...]:
     """What decides whether two layer types rotate alike."""
     values = {key: value for key, value in one.values.items() if key != "type"}
-    return one.nope, repr(sorted(values.items())), model.family.get("head_dims", {}).get(one.layer_type)
+    return one.nope, repr(sorted(values.items())), head_dim(model, one, {}) if model.family.get("head_dims") else 0
 
 
 def pick(model: Model, found: list[Parameters], differ: list[str], layer_type: str | None) -> Parameters:
@@ -175,6 +177,8 @@ def pick(model: Model, found: list[Parameters], differ: list[str], layer_type: s
 
 def build(model: Model, one: Parameters, found: list[Parameters], seq_len: int | None) -> HfRope:
     """Compute one layer type."""
+    if seq_len is not None:
+        whole("seq_len", seq_len, 1, MAX_LEN)
     notes: dict[str, Origin] = {}
     head = head_dim(model, one, notes)
     max_len = longest(model, notes)
@@ -190,7 +194,8 @@ def build(model: Model, one: Parameters, found: list[Parameters], seq_len: int |
     except ConfigError:
         raise
     except (ValueError, OverflowError, ZeroDivisionError) as error:
-        raise ConfigError(f"{one.path}: {error}") from None
+        named = str(error).split(" ", 1)[0] in params
+        raise ConfigError(f"{one.path}{'.' if named else ': '}{error}") from None
     inv_freq = frozen(answer.inv_freq * 0.0) if one.nope else answer.inv_freq
     origin = one.origins.get("attention_factor", Origin("derived", f"{one.path}.attention_factor"))
     notes["attention_factor"] = origin if params.get("attention_factor") is not None else Origin("derived", origin.path)

@@ -34,17 +34,20 @@ class Origin:
 
 
 @cache
-def families() -> dict[str, dict[str, Any]]:
-    """The table of families, by model_type."""
-    loaded = tomllib.loads(resources.files("rope_core").joinpath("hf_families.toml").read_text(encoding="utf-8"))
-    return {**loaded["family"], **EXTRA}
+def recorded() -> dict[str, Any]:
+    """The whole of hf_families.toml."""
+    return tomllib.loads(resources.files("rope_core").joinpath("hf_families.toml").read_text(encoding="utf-8"))
 
 
 @cache
+def families() -> dict[str, dict[str, Any]]:
+    """The table of families, by model_type."""
+    return {**recorded()["family"], **EXTRA}
+
+
 def composites() -> dict[str, dict[str, str]]:
     """Composite model types: the field with the text config and its model_type."""
-    loaded = tomllib.loads(resources.files("rope_core").joinpath("hf_families.toml").read_text(encoding="utf-8"))
-    found: dict[str, dict[str, str]] = loaded["composite"]
+    found: dict[str, dict[str, str]] = recorded()["composite"]
     return found
 
 
@@ -195,4 +198,6 @@ def resolve(config: Mapping[str, Any]) -> Model:
             raise refuse(prefix + name, "an object", show(inner))
         kind = inner.get("model_type") or (place["text_type"] if place else None)
         data, prefix = {str(k): v for k, v in inner.items()}, f"{prefix}{name}."
+    if kind in recorded()["other"]:
+        raise refuse(prefix + "model_type", "a model that turns token positions by its rope parameters", kind)
     return Model(data, kind, families().get(ALIASES.get(kind or "", kind or ""), {}), prefix)

@@ -6,7 +6,7 @@ from typing import Any
 
 from rope_core.hf_families import CLASS, DICT, FALLBACK, TOP, Model, Origin
 from rope_core.hf_params import Parameters
-from rope_core.hf_read import count, number, refuse
+from rope_core.hf_read import count, number, refuse, table
 from rope_core.rope import MAX_DIM
 
 
@@ -15,7 +15,9 @@ def head_dim(model: Model, one: Parameters, notes: dict[str, Origin]) -> int:
     rule = model.family.get("head_dim", "divide")
     by_type = model.family.get("head_dims")
     traps: tuple[str, ...] = ()
-    if by_type and one.layer_type == "full_attention":
+    if by_type and "per_layer_config" in model.data and (listed := listed_width(model, one.layer_type or "")):
+        value, origin = listed
+    elif by_type and one.layer_type == "full_attention" and "per_layer_config" not in model.data:
         value, origin = model.data.get("global_head_dim"), Origin(TOP, model.prefix + "global_head_dim")
         if value is None:
             value, origin = by_type["full_attention"], Origin(CLASS, origin.path)
@@ -38,6 +40,18 @@ def head_dim(model: Model, one: Parameters, notes: dict[str, Origin]) -> int:
             traps = (*traps, "head_dim_null_fails")
     notes["head_dim"] = Origin(origin.source, origin.path, traps)
     return count(origin.path, value, 1, MAX_DIM)
+
+
+def listed_width(model: Model, kind: str) -> tuple[Any, Origin] | None:
+    """head_dim of a layer type in a saved config object, which lists exceptions by layer; None where it lists none."""
+    path = model.prefix + "per_layer_config"
+    listed = table(path, model.data.get("per_layer_config")) or {}
+    layers = {index for index, layer in enumerate(model.layer_types()) if layer == kind}
+    for key, fields in listed.items():
+        if key.isdecimal() and len(key) < 6 and int(key) in layers:
+            found = (table(f"{path}.{key}", fields) or {}).get("head_dim")
+            return None if found is None else (found, Origin(TOP, f"{path}.{key}.head_dim"))
+    return None
 
 
 def derived_head(model: Model, rule: object) -> tuple[Any, Origin]:

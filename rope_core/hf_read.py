@@ -13,6 +13,7 @@ from rope_core.rope import MAX_LEN
 
 MAX_BYTES = 16 * 2**20
 MAX_LAYERS = 4096
+MAX_DEPTH = 32
 
 
 def refuse(path: str, rule: str, value: object) -> ConfigError:
@@ -26,7 +27,9 @@ def read_config(config: object) -> dict[str, Any]:
     Raises ConfigError when the file cannot be read, is no JSON, or holds no object.
     """
     if isinstance(config, str | Path):
-        return parse(read_file(Path(config)))
+        parsed = parse(read_file(Path(config)))
+        shallow(parsed)
+        return parsed
     if not isinstance(config, Mapping):
         to_dict = getattr(config, "to_dict", None)
         if not callable(to_dict):
@@ -34,7 +37,19 @@ def read_config(config: object) -> dict[str, Any]:
         config = to_dict()
     if not isinstance(config, Mapping):
         raise refuse("config", "an object with named fields", config)
+    shallow(config)
     return {str(key): value for key, value in config.items()}
+
+
+def shallow(value: object) -> None:
+    """Raise ConfigError on nesting deeper than any config has, before anything recurses into it."""
+    level: list[Any] = [value]
+    for _ in range(MAX_DEPTH):
+        inner = [list(item.values()) if isinstance(item, Mapping) else item for item in level]
+        level = [leaf for item in inner for leaf in item if isinstance(leaf, Mapping | list | tuple)]
+        if not level:
+            return
+    raise ConfigError(f"config must be nested at most {MAX_DEPTH} levels deep, got more")
 
 
 def read_file(path: Path) -> bytes:

@@ -13,6 +13,7 @@ import ast
 import json
 import re
 import sys
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,8 @@ SKIP = {
     "llama4_vision_model": "2-D patches",
     "musicflamingo": "rotates time stamps, not token positions",
 }
+# Described by hand in rope_core/hf_families.py.
+CODED = ("gptj", "codegen", "roformer", "chatglm")
 COUNTS = ("max_position_embeddings", "hidden_size", "num_attention_heads", "num_hidden_layers")
 MLA = "qk_rope_head_dim"
 
@@ -137,7 +140,9 @@ def source_of(cls: Any) -> str:
     return "\n".join(p.read_text() for p in sorted(here.glob("modeling_*.py")))
 
 
+@cache
 def functions(source: str) -> list[ast.FunctionDef]:
+    """All functions of a source text, parsed once."""
     return [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.FunctionDef)]
 
 
@@ -293,11 +298,18 @@ def composites() -> dict[str, dict[str, Any]]:
     return out
 
 
+def others(known: set[str]) -> list[str]:
+    """Model types of the wheel whose token rotation is not recorded: none, other axes, or in code of their own."""
+    return sorted(set(quiet().CONFIG_MAPPING.keys()) - known - set(CODED))
+
+
 def main() -> None:
     version = quiet().__version__
+    found = {*composites(), *model_types()}
     print(f"# Written by tools/hf_families.py from transformers {version}; tests/test_hf.py holds it to the wheel.")
     print("# An empty table under `rope` stands for null: layers of that type do not rotate.")
     print(f"\nversion = {json.dumps(version)}")
+    print(f"other = {json.dumps(others(found))}")
     for name, data in composites().items():
         print(f"\n[composite.{json.dumps(name)}]")
         for key, value in data.items():
