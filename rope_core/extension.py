@@ -84,20 +84,21 @@ def extensions(rope: Rope, params: Params, seq_len: int) -> tuple[list[Extension
     return found, refused
 
 
-def clocks(clock: Clock, params: Params, stretch: float) -> tuple[dict[str, Clock], dict[str, str]]:
+def clocks(clock: Clock, params: Params, length: int, train_len: int) -> tuple[dict[str, Clock], dict[str, str]]:
     """Slow a clock's hands by every scheme that ``params`` names; returns the clocks, and the refusals by name.
 
-    ``stretch`` is the length in use over the trained one, for the schemes that follow it. A scheme with one number
-    per pair of some model has nothing to say about these hands and is refused with its own sentence.
+    ``length`` over ``train_len``, both tokens, is how many rounds of the slowest hand are in use, for the schemes that
+    follow it. A scheme with one number per pair of some model has nothing to say about these hands and is refused with
+    its own sentence.
 
     >>> from rope_core.clock import WALL
-    >>> clocks(WALL, {"linear": {"factor": 4.0}}, 4.0)[0]["linear"].periods
+    >>> clocks(WALL, {"linear": {"factor": 4.0}}, 8192, 4096)[0]["linear"].periods
     (240.0, 14400.0, 172800.0)
     """
     slowed, refused = {}, {}
     for name, values in params.items():
         try:
-            seconds = clock.once_round * stretch if SCHEMES[name].follows_length else None
+            seconds = clock.once_round * length / train_len if SCHEMES[name].follows_length else None
             slowed[name] = clock.slowed(clock.slowdown(name, values, seconds))
         except ValueError as error:
             refused[name] = str(error)

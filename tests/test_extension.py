@@ -51,11 +51,11 @@ def test_a_refusal_keeps_the_others() -> None:
 
 
 def test_clocks_follow_the_length() -> None:
-    slowed, refused = clocks(WALL, {"dynamic": {"factor": 4.0}, "ntk": {"factor": 13.0}}, 4.0)
+    slowed, refused = clocks(WALL, {"dynamic": {"factor": 4.0}, "ntk": {"factor": 13.0}}, 16_384, 4096)
     assert not refused
     assert np.allclose(slowed["dynamic"].periods, slowed["ntk"].periods, rtol=1e-12)
     assert slowed["dynamic"].once_round == pytest.approx(13 * 43_200)
-    assert "long_factor" in clocks(WALL, {"longrope": {"long_factor": (1.0,) * 7}}, 4.0)[1]["longrope"]
+    assert "long_factor" in clocks(WALL, {"longrope": {"long_factor": (1.0,) * 7}}, 4096, 4096)[1]["longrope"]
 
 
 def test_unseen_angles_by_hand() -> None:

@@ -1,0 +1,226 @@
+"""Figures of the clock page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+
+from rope_core.clock import WALL, Clock, claims
+from rope_core.rope import Array
+from ui.figures.drawing import BLUE, GREEN, GREY, ORANGE, RED, Animated, Drawing, styled
+from ui.figures.extension import listed
+from ui.words import Words
+
+ACROSS = 4
+PITCH_X, PITCH_Y, TOP = 2.35, 3.4, 1.85
+SHOWN_AT = 10 * 3600 + 9 * 60 + 35
+LENGTHS = (0.5, 0.78, 0.92)
+# What source 003 says the stretched clock measures, seconds.
+QUOTED = 129_600.0
+
+
+def moments() -> Array:
+    """The times of the film, seconds: 15 single seconds, then an hour by four minutes, then two days by two hours."""
+    return np.concatenate([np.arange(16.0), 240.0 * np.arange(1, 16), 7200.0 * np.arange(1, 25)])
+
+
+def spoken(seconds: float) -> str:
+    """A time as days + h:mm:ss."""
+    days, rest = divmod(round(seconds), 86_400)
+    return (f"{days} × 24 h + " if days else "") + f"{rest // 3600:02d}:{rest // 60 % 60:02d}:{rest % 60:02d}"
+
+
+def centres(count: int) -> Array:
+    """Where the faces stand, (count, 2): rows of four from the top left."""
+    index = np.arange(count)
+    return np.stack([index % ACROSS * PITCH_X, -(index // ACROSS) * PITCH_Y], axis=1)
+
+
+def hand_paths(slowed: Sequence[Clock], hand: int, seconds: Array) -> tuple[Array, Array]:
+    """One hand of all clocks as a broken line: x and y, each (moments, 3 * clocks) with a gap after every hand."""
+    angles = np.radians(np.stack([clock.angles(seconds)[:, hand] for clock in slowed], axis=1))
+    middle = centres(len(slowed))
+    length = LENGTHS[-1 - hand]
+    tips = middle[:, 0] + length * np.sin(angles), middle[:, 1] + length * np.cos(angles)
+    paths = []
+    for axis in (0, 1):
+        points = np.full((*angles.shape, 3), np.nan)
+        points[..., 0], points[..., 1] = middle[:, axis], tips[axis]
+        paths.append(points.reshape(len(seconds), -1))
+    return paths[0], paths[1]
+
+
+def plain_list(values: Array) -> list[float | None]:
+    """Rounded numbers for JSON, gaps as null."""
+    return [None if value != value else value for value in values.round(2).tolist()]
+
+
+def hands(slowed: Mapping[str, Clock], factor: float, t: Words) -> Drawing:
+    """The wall clock under every scheme, all showing the same time; the film runs in the browser."""
+    names, faces = list(slowed), list(slowed.values())
+    seconds, middle = moments(), centres(len(slowed) + 1)
+    paths = [hand_paths(faces, hand, np.append(SHOWN_AT, seconds)) for hand in range(3)]
+    # What the second hand passes in 15 s, along the rim: a quarter of a turn on a clock that is not slowed.
+    arc = np.linspace(0.0, 1.0, 16)[None, :] * np.array([np.radians(clock.angles(15.0)[0]) for clock in faces])[:, None]
+    rim = [
+        np.pad(c[:, None] + f(arc), ((0, 0), (0, 1)), constant_values=np.nan).ravel()
+        for c, f in zip(middle[:-1].T, (np.sin, np.cos), strict=True)
+    ]
+    looks = ((RED, 3, "second_hand"), (BLUE, 5, "minute_hand"), (GREY, 8, "hour_hand"))
+    data = [line(*rim, t("quarter_minute"), ORANGE, 7)]
+    data += [line(x[0], y[0], t(key), colour, width) for (x, y), (colour, width, key) in zip(paths, looks, strict=True)]
+    label = {"type": "scatter", "mode": "text", "x": [middle[-1, 0]], "y": [middle[-1, 1]], "showlegend": False}
+    data.append(label | {"text": [spoken(SHOWN_AT)], "textfont": {"size": 20}, "hoverinfo": "skip"})
+    frames = [
+        {
+            "name": str(k),
+            "traces": [1, 2, 3, 4],
+            "data": [{"x": plain_list(x[k + 1]), "y": plain_list(y[k + 1])} for x, y in paths]
+            + [{"text": [spoken(seconds[k])]}],
+        }
+        for k in range(len(seconds))
+    ]
+    figure = Animated({"data": data, "layout": faces_layout(names, faces, middle, t)}).animate(frames)
+    kept = [name for name in names if np.isclose(slowed[name].periods[0], WALL.periods[0])]
+    slow = [name for name in names if name not in kept]
+    finding = t(
+        "hands_finding",
+        factor=f"{factor:g}",
+        kept=listed(kept, t),
+        slow=listed(slow, t, lambda name: f" ({separation(slowed[name]):.3g}°)") if slow else t("nobody"),
+        spans=listed(names, t, lambda name: t("span", hours=f"{slowed[name].once_round / 3600:,.4g}")),
+    )
+    return Drawing(
+        "hands",
+        figure,
+        finding,
+        lambda: (
+            {"scheme": names, "once_round_s": [c.once_round for c in faces]}
+            | {f"hand_{k}_s_per_turn": [c.periods[k] for c in faces] for k in range(3)}
+        ),
+        "from rope_core.clock import Clock\n"
+        + "\n".join(f"print({name!r}, {clock!r}.angles([0, 1, 15, 43200]))" for name, clock in slowed.items()),
+    )
+
+
+def line(x: Array, y: Array, name: str, colour: str, width: int) -> dict[str, object]:
+    """A broken line in one colour."""
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "x": plain_list(x),
+        "y": plain_list(y),
+        "name": name,
+        "line": {"color": colour, "width": width},
+        "hoverinfo": "skip",
+    }
+
+
+def separation(clock: Clock) -> float:
+    """Degrees that the second hand moves in one second."""
+    return float(clock.separation(1.0)[0])
+
+
+def faces_layout(names: Sequence[str], faces: Sequence[Clock], middle: Array, t: Words) -> dict[str, object]:
+    """Faces, titles, axes and the play button."""
+    circles = [
+        {"type": "circle", "x0": x - 1, "x1": x + 1, "y0": y - 1, "y1": y + 1, "line": {"color": GREY, "width": 2}}
+        for x, y in middle[:-1].tolist()
+    ]
+    titles = [
+        {
+            "x": x,
+            "y": y + 1.06,
+            "text": f"<b>{t(f'scheme.{name}')}</b><br>" + t("reads", hours=f"{clock.once_round / 3600:,.4g}"),
+            "showarrow": False,
+            "yanchor": "bottom",
+            "font": {"size": 14},
+        }
+        for name, clock, (x, y) in zip(names, faces, middle.tolist(), strict=False)
+    ]
+    rows = -(-len(middle) // ACROSS)
+    hidden = {"visible": False, "fixedrange": True}
+    play = {"frame": {"duration": 120, "redraw": False}, "transition": {"duration": 0}, "fromcurrent": True}
+    button = {"label": t("play"), "method": "animate", "args": [None, play]}
+    menu = {"type": "buttons", "x": 1, "xanchor": "right", "y": 1.0, "yanchor": "bottom", "buttons": [button]}
+    return {
+        "height": 44 + 172 * rows,
+        "margin": {"l": 8, "r": 8, "t": 44, "b": 0},
+        "font": {"size": 15},
+        "legend": {"orientation": "h", "yanchor": "bottom", "y": 1.0, "x": 0},
+        "shapes": circles,
+        "annotations": titles,
+        "xaxis": hidden | {"range": [-1.2, (ACROSS - 1) * PITCH_X + 1.2]},
+        "yaxis": hidden | {"range": [-(rows - 1) * PITCH_Y - 1.1, TOP], "scaleanchor": "x"},
+        "updatemenus": [menu],
+    }
+
+
+def reading(error: float, slower: float, t: Words) -> Drawing:
+    """How far the hands move within a time, and below which time a reader cannot see it."""
+    apart = np.linspace(0.0, 12.0, 49)
+    both = ((WALL, t("as_built"), BLUE), (WALL.slowed([slower] * 3), t("all_slower", slower=f"{slower:g}"), RED))
+    moved = [np.array([clock.separation(seconds).max() for seconds in apart.tolist()]) for clock, _, _ in both]
+    figure = go.Figure()
+    figure.add_hrect(0, error, fillcolor=GREY, opacity=0.3, line_width=0)
+    figure.add_annotation(x=12, y=error, text=t("unreadable"), showarrow=False, xanchor="right", yanchor="bottom")
+    for (clock, name, colour), degrees in zip(both, moved, strict=True):
+        figure.add_trace(go.Scatter(x=apart, y=degrees, name=name, mode="lines", line={"color": colour, "width": 5}))
+        at = clock.finest(error)
+        mark = {"size": 15, "color": colour}
+        figure.add_trace(go.Scatter(x=[at], y=[error], mode="markers", marker=mark, showlegend=False))
+    styled(figure, height=340, x=t("time_apart"), y=t("degrees_apart"))
+    figure.update_xaxes(range=[0, 12])
+    figure.update_yaxes(range=[0, float(moved[0].max())])
+    fine, coarse = (clock.finest(error) for clock, _, _ in both)
+    steps = [float(clock.separation(1.0)[0]) for clock, _, _ in both]
+    return Drawing(
+        "reading",
+        figure,
+        t("reading_finding", error=f"{error:g}", slower=f"{slower:g}", fine=f"{fine:.4g}", coarse=f"{coarse:.4g}")
+        + t("reading_second", before=f"{steps[0]:.3g}", after=f"{steps[1]:.3g}", answer=t(f"told.{steps[1] > error}")),
+        lambda: {"seconds_apart": apart, "as_built_deg": moved[0], "slowed_deg": moved[1]},
+        f"""
+        from rope_core.clock import WALL
+        slow = WALL.slowed([{slower!r}] * 3)
+        print(WALL.finest({error!r}), slow.finest({error!r}), slow.separation(1.0), slow.shows(1.0, {error!r}))
+        """,
+    )
+
+
+def quoted(error: float, t: Words) -> Drawing:
+    """Source 003's 129,600 s against what three readings of its sentence measure."""
+    rows = claims(error)
+    names = [t(f"quote.{row.key}", slow=", ".join(f"{s:.4g}" for s in row.slowdown)) for row in rows]
+    figure = go.Figure()
+    for key, colour, values in (
+        ("once_round", BLUE, [row.once_round for row in rows]),
+        ("repeats", GREEN, [row.repeats_after for row in rows]),
+    ):
+        text = [f"{value:,.0f} s" if np.isfinite(value) else t("never") for value in values]
+        shown = [value if np.isfinite(value) else 0.0 for value in values]
+        bar = go.Bar(y=names, x=shown, orientation="h", name=t(key), marker={"color": colour}, text=text)
+        figure.add_trace(bar.update(textposition="auto", textfont={"size": 16}, constraintext="none"))
+    figure.add_vline(QUOTED, line={"color": RED, "width": 4, "dash": "dot"})
+    styled(figure, height=360, x=t("seconds"), barmode="group")
+    longest = max(x for bar in figure.data for x in bar.x)
+    figure.update_xaxes(range=[0, 1.18 * max(longest, QUOTED)])
+    figure.update_yaxes(autorange="reversed", automargin=True, tickfont={"size": 15})
+    residuals = {row.key: row.once_round - QUOTED for row in rows}
+    return Drawing(
+        "quoted",
+        figure,
+        t("quoted_finding", **{key: f"{value:+,.6g}" for key, value in residuals.items()}),
+        lambda: (
+            {"reading": [row.key for row in rows], "slowdown": [str(row.slowdown) for row in rows]}
+            | {"once_round_s": [row.once_round for row in rows], "repeats_after_s": [row.repeats_after for row in rows]}
+            | {"once_round_minus_129600_s": list(residuals.values())}
+        ),
+        f"""
+        from rope_core.clock import claims
+        for claim in claims({error!r}):
+            print(claim.key, claim.slowdown, claim.once_round - 129_600, claim.repeats_after)
+        """,
+    )

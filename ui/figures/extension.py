@@ -1,0 +1,242 @@
+"""Figures that set all schemes side by side on one geometry."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import numpy.typing as npt
+import plotly.graph_objects as go
+
+import rope_core as rc
+from rope_core.extension import Extension, cell_edges, mean_cos, unseen_pairs
+from rope_core.rope import Array
+from ui.figures.drawing import COLOURS, SIGNED, Drawing, as_bytes, byte_bar, styled
+from ui.words import Words
+
+Cells = npt.NDArray[np.int64]
+Span = tuple[float, float]
+
+ACROSS = 3
+CELLS, ROWS = 96, 64
+
+
+def listed(names: Sequence[str], t: Words, after: Callable[[str], str] = lambda name: "") -> str:
+    """The schemes' labels in a row, each followed by what ``after`` says of it."""
+    return t("comma").join(t(f"scheme.{name}") + after(name) for name in names)
+
+
+def heatmaps(rope: rc.Rope, found: Sequence[Extension], length: int, logarithmic: bool, t: Words) -> Drawing:
+    """Source 003's comparison: cos of every pair's angle, position across, pair up, one panel for each scheme."""
+    edges = cell_edges(length, CELLS, logarithmic)
+    pairs = np.unique(np.linspace(0, rope.pairs - 1, min(rope.pairs, ROWS)).astype(int))
+    values = [mean_cos(rc.Spectrum.of(one.spectrum.inv_freq[pairs]), edges) for one in found]
+    unseen = {one.scheme: unseen_pairs(rope, one.spectrum, length) for one in found}
+    trained = float(np.interp(rope.train_len, edges, np.arange(edges.size))) - 0.5
+    across, rows = min(ACROSS, len(found)), -(-len(found) // ACROSS)
+    data: list[dict[str, object]] = []
+    layout: dict[str, object] = {"coloraxis": scale(t)}
+    shapes, titles = [], []
+    for k, (one, z) in enumerate(zip(found, values, strict=True)):
+        number = str(k + 1) if k else ""
+        left, bottom = k % across / across, 1 - (k // across + 1) / rows
+        x, y = (left, left + 0.88 / across), (bottom + 0.02, bottom + 0.02 + 0.68 / rows)
+        data.append({"type": "heatmap", "z": as_bytes(z, 1.0), "coloraxis": "coloraxis", "hoverinfo": "skip"})
+        data[-1] |= {"xaxis": f"x{number}", "yaxis": f"y{number}"}
+        below = k + across >= len(found)
+        layout[f"xaxis{number}"] = position_axis(edges, x, f"y{number}", t("axis.position") if below else "", below)
+        layout[f"yaxis{number}"] = pair_axis(pairs, y, f"x{number}", "" if k % across else t("axis.pair"))
+        mark = {"type": "line", "xref": f"x{number}", "yref": f"y{number} domain", "x0": trained, "x1": trained}
+        shapes.append(mark | {"y0": 0, "y1": 1, "line": {"color": "black", "width": 3, "dash": "dot"}})
+        text = f"<b>{t(f'scheme.{one.scheme}')}</b><br>" + t("unseen", count=unseen[one.scheme])
+        place = {"xref": "paper", "yref": "paper", "x": x[0], "y": y[1], "xanchor": "left", "yanchor": "bottom"}
+        titles.append(place | {"text": text, "showarrow": False, "font": {"size": 14}})
+    layout |= {"height": 110 + 210 * rows, "margin": {"l": 50, "r": 8, "t": 8, "b": 96}, "font": {"size": 14}}
+    layout |= {"shapes": shapes, "annotations": titles}
+    return Drawing(
+        "heatmaps",
+        go.Figure({"data": data, "layout": layout}),
+        t(
+            "heatmaps_finding",
+            length=f"{length:,}",
+            trained=f"{rope.train_len:,}",
+            pairs=rope.pairs,
+            counts=listed([one.scheme for one in found], t, lambda name: f" {unseen[name]}"),
+        ),
+        lambda: (
+            {"first_position": np.tile(edges[:-1], pairs.size), "pair": np.repeat(pairs, edges.size - 1)}
+            | {one.scheme: z.ravel() for one, z in zip(found, values, strict=True)}
+        ),
+        f"""
+        import rope_core as rc
+        from rope_core.extension import cell_edges, mean_cos
+        rope = rc.Rope({rope.dim}, {rope.base!r}, {rope.train_len})
+        edges = cell_edges({length}, {CELLS}, {logarithmic})
+        for name, params, seq_len in {recipe_requests(found)}:
+            print(name, mean_cos(rc.spectrum(rc.Request(rope, name, params, seq_len)), edges))
+        """,
+    )
+
+
+def recipe_requests(found: Sequence[Extension]) -> list[tuple[str, dict[str, object], int | None]]:
+    """What the recipes ask of each scheme, ready to be written as Python."""
+    return [(one.scheme, dict(one.request.params), one.request.seq_len) for one in found]
+
+
+def scale(t: Words) -> dict[str, object]:
+    """The one colour scale of all panels."""
+    bar = (
+        byte_bar(1.0)
+        | {"title": {"text": "cos", "side": "top"}}
+        | {"orientation": "h", "len": 0.7, "y": -0.1, "yanchor": "top"}
+    )
+    return {"colorscale": SIGNED, "cmin": -127, "cmid": 0, "cmax": 127, "colorbar": bar}
+
+
+def position_axis(
+    edges: Array, domain: tuple[float, float], anchor: str, title: str, labelled: bool
+) -> dict[str, object]:
+    """Cells across, labelled with the positions at which they begin."""
+    last = int(edges[-1])
+    wanted = (
+        [10**e for e in range(len(str(last)))] if edges[0] else np.linspace(0, last, 3).round().astype(int).tolist()
+    )
+    where = np.interp(wanted, edges, np.arange(edges.size)) - 0.5
+    axis = {"domain": domain, "anchor": anchor, "tickvals": where.tolist(), "ticktext": [brief(p) for p in wanted]}
+    return axis | {"title": {"text": title}, "showticklabels": labelled, "showgrid": False, "zeroline": False}
+
+
+def pair_axis(pairs: Cells, domain: Span, anchor: str, title: str) -> dict[str, object]:
+    """Rows up, labelled with the first, middle and last pair."""
+    rows = sorted({0, len(pairs) // 2, len(pairs) - 1})
+    axis = {"domain": domain, "anchor": anchor, "tickvals": rows, "ticktext": [str(int(pairs[row])) for row in rows]}
+    return axis | {"title": {"text": title}, "showticklabels": bool(title), "showgrid": False, "zeroline": False}
+
+
+def brief(position: int) -> str:
+    """A position for a tick: 100, 10k, 1M."""
+    for size, letter in ((10**6, "M"), (10**3, "k")):
+        if position >= size:
+            return f"{position / size:.3g}{letter}"
+    return str(position)
+
+
+def slowdowns(rope: rc.Rope, found: Sequence[Extension], t: Words) -> Drawing:
+    """Slow-down of every pair under every scheme on one axis, each curve with its name beside it."""
+    curves = [np.where(np.isfinite(s), s, np.nan) for s in (one.spectrum.slowdown for one in found)]
+    logs = [np.log10(curve) for curve in curves]
+    low, high = min(np.nanmin(c) for c in logs), max(np.nanmax(c) for c in logs)
+    room = max(high - low, 0.1)
+    names = [f"<b>{t(f'scheme.{one.scheme}')}</b>" + label_factor(one.spectrum.attention_factor) for one in found]
+    widths = [text_width(name) / 760 * rope.pairs for name in names]
+    spots = label_spots(np.stack(logs), widths, 0.085 * room)
+    figure, labels = go.Figure(), []
+    for k, (one, curve, text) in enumerate(zip(found, curves, names, strict=True)):
+        look = {"color": COLOURS[k % len(COLOURS)], "width": 4, "dash": ("solid", "dash")[k // len(COLOURS) % 2]}
+        name = t(f"scheme.{one.scheme}")
+        figure.add_trace(go.Scatter(x=np.arange(rope.pairs), y=curve, name=name, mode="lines+markers", line=look))
+        label = {"x": spots[k][0], "y": spots[k][1], "text": text, "showarrow": False}
+        labels.append(label | {"font": {"size": 16, "color": look["color"]}})
+    figure.update_traces(marker={"size": 3})
+    styled(figure, height=420, x=t("axis.pair"), y=t("axis.slowdown"), showlegend=False, annotations=labels)
+    figure.update_yaxes(type="log", range=[low - 0.08 * room, high + 0.16 * room], dtick=np.log10(2.0))
+    slow = [one.scheme for one in found if one.spectrum.slowdown[0] > 1.0 + 1e-9]
+    by = {one.scheme: one.spectrum for one in found}
+    scaled = [one.scheme for one in found if one.spectrum.attention_factor != 1.0]
+    return Drawing(
+        "slowdowns",
+        figure,
+        t(
+            "slowdowns_finding",
+            slow=listed(slow, t, lambda name: f" ×{by[name].slowdown[0]:.4g}") if slow else t("nobody"),
+            scaled=listed(scaled, t, lambda name: squared(by[name].attention_factor)) if scaled else t("nobody"),
+        ),
+        lambda: {"pair": np.arange(rope.pairs)} | {one.scheme: one.spectrum.slowdown for one in found},
+        f"""
+        import rope_core as rc
+        rope = rc.Rope({rope.dim}, {rope.base!r}, {rope.train_len})
+        for name, params, seq_len in {recipe_requests(found)}:
+            s = rc.spectrum(rc.Request(rope, name, params, seq_len))
+            print(name, s.attention_factor, s.slowdown)
+        """,
+    )
+
+
+def squared(factor: float) -> str:
+    """An attention factor and the square that the logits get."""
+    return f" {factor:.4g} ({factor:.4g}² = {factor**2:.4g})"
+
+
+def label_factor(factor: float) -> str:
+    """What a curve's name says of its attention factor."""
+    return f"  a = {factor:.4g}" if factor != 1.0 else ""
+
+
+def text_width(text: str) -> float:
+    """About how wide a name is, px at 16 px type: Chinese characters are square."""
+    return sum(17.0 if ord(c) > 0x2E80 else 9.0 for c in re.sub(r"<[^>]*>", "", text))
+
+
+def label_spots(curves: Array, widths: Sequence[float], height: float) -> list[tuple[float, float]]:
+    """Where each curve's name stands, (x, y) of its centre: beside its own curve, off all curves and other names.
+
+    Curves are (names, pairs), nan where there is nothing; widths and height are the names' sizes in the axes' units.
+    """
+    placed: list[tuple[float, float, float]] = []
+    for curve, width in zip(curves, widths, strict=True):
+        costs = {box: trouble(box, width, height, curve, curves, placed) for box in beside(curve, width, height)}
+        x, y = min(costs, key=costs.__getitem__) if costs else (width / 2, 0.0)
+        placed.append((x, y, width))
+    return [(x, y) for x, y, _ in placed]
+
+
+def beside(curve: Array, width: float, height: float) -> list[tuple[float, float]]:
+    """Centres of boxes that touch the curve from above or below."""
+    found = []
+    for left in np.linspace(0, max(len(curve) - 1 - width, 0), 24).tolist():
+        under = curve[int(left) : math.ceil(left + width) + 1]
+        if np.isfinite(under).all():
+            found += [(left + width / 2, float(under.max()) + 0.6 * height)]
+            found += [(left + width / 2, float(under.min()) - 0.6 * height)]
+    return found
+
+
+def trouble(
+    box: tuple[float, float],
+    width: float,
+    height: float,
+    own: Array,
+    curves: Array,
+    placed: Sequence[tuple[float, float, float]],
+) -> float:
+    """What speaks against a place: names already there, points of curves covered, distance from the own curve."""
+    x, y = box
+    part = slice(max(int(x - width / 2), 0), math.ceil(x + width / 2) + 1)
+    covered = int(np.sum(np.abs(curves[:, part] - y) < 0.6 * height - 1e-9))
+    crowd = sum(abs(x - a) < (width + w) / 2 and abs(y - b) < height for a, b, w in placed)
+    middle = min(round(x), len(own) - 1)
+    away = abs(float(own[middle]) - y) / height
+    # Where curves run together nobody sees whose name it is; the own curve counts as one of them.
+    together = int(np.sum(np.abs(curves[:, middle] - own[middle]) < height)) - 1
+    return 100.0 * crowd + 10.0 * covered + 6.0 * together + away
+
+
+def summary(rope: rc.Rope, found: Sequence[Extension], length: int, t: Words) -> str:
+    """The schemes' numbers as a Markdown table."""
+    heads = ("scheme", "first", "last", "kept", "unseen_pairs", "attention", "logits")
+    rows = [
+        (
+            t(f"scheme.{one.scheme}"),
+            f"{one.spectrum.slowdown[0]:.4g}",
+            f"{one.spectrum.slowdown[-1]:.4g}",
+            str(int(np.sum(np.isclose(one.spectrum.slowdown, 1.0)))),
+            str(unseen_pairs(rope, one.spectrum, length)),
+            f"{one.spectrum.attention_factor:.6g}",
+            f"{one.spectrum.attention_factor**2:.6g}",
+        )
+        for one in found
+    ]
+    cells = [[t(f"head.{head}") for head in heads], [":--"] + ["--:"] * (len(heads) - 1), *rows]
+    return "\n".join(f"| {' | '.join(row)} |" for row in cells)
