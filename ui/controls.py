@@ -131,16 +131,14 @@ class Controls:
 
     def model(self) -> None:
         """The model menu; picking one sets the geometry and the scheme to that model's."""
-        self.select(MODEL, self.model_name)
+        self.select(MODEL, self.model_name, width=270)
 
     def geometry(self) -> None:
         """The model menu and, behind one button that says the values in force, the exact numbers."""
-        menu, button = st.columns([3, 4], vertical_alignment="bottom")
-        with menu:
-            self.model()
+        self.model()
         rope = self.store.rope()
         summary = self.t("frame.geometry", dim=rope.dim, base=short(rope.base), train_len=short(rope.train_len))
-        with button, st.popover(summary, width="stretch"):
+        with st.popover(summary):
             model = self.store.get(MODEL)
             kinds = () if model == CUSTOM else models.layer_types(model)
             if kinds:

@@ -97,6 +97,7 @@ class Page:
         self.geometry_used = bool(shared)
         self.controls = Controls(self.store, self.t, self.fits)
         self._arrive()
+        self.parts, self.drawn_for = 0, self._shared()
         st.html(STYLE)
         st.html(SVG_BUTTON, unsafe_allow_javascript=True)
         st.title(self.t("title"))
@@ -104,6 +105,9 @@ class Page:
 
     def _fits_geometry(self) -> object:
         return self.store.rope() if self.geometry_used else None
+
+    def _shared(self) -> tuple[Any, ...]:
+        return tuple(self.get(field) for field in self.store.fields.values() if field.shared)
 
     def _arrive(self) -> None:
         """Take the link's values on the first run and after each page change or edited link."""
@@ -118,13 +122,19 @@ class Page:
         return self.store.get(field)
 
     def live(self, body: Callable[[], None]) -> None:
-        """Run ``body`` as a fragment: a control inside it reruns it alone, then the URL follows."""
+        """Run ``body`` as a fragment: a control inside it reruns it alone, then the URL follows.
+
+        Where a shared value moved and the page has other parts, these are redrawn right after.
+        """
+        self.parts += 1
 
         @st.fragment
         def part() -> None:
             self._say_notes()
             body()
             self.publish()
+            if self.parts > 1 and self._shared() != self.drawn_for:
+                st.rerun()
 
         part()
 
@@ -158,14 +168,13 @@ class Page:
 
     def bar(self) -> None:
         """Share and reset, and the model with its geometry where the page has one."""
-        left, share, reset = st.columns([8, 1.4, 1.4], vertical_alignment="bottom")
-        with left:
+        with st.container(horizontal=True, vertical_alignment="bottom"):
             if self.geometry_used:
                 self.controls.geometry()
-        with share, st.popover(self.t("frame.share"), width="stretch"):
-            st.write(self.t("frame.share_help"))
-            st.code(self.link(), language=None, wrap_lines=True)
-        reset.button(self.t("frame.reset"), on_click=self.store.reset, key=f"reset.{self.name}", width="stretch")
+            with st.popover(self.t("frame.share")):
+                st.write(self.t("frame.share_help"))
+                st.code(self.link(), language=None, wrap_lines=True)
+            st.button(self.t("frame.reset"), on_click=self.store.reset, key=f"reset.{self.name}")
 
     def goto(self, name: str, label: str | None = None) -> None:
         """A link to another page; nothing when that page is not installed."""
@@ -184,9 +193,8 @@ class Page:
         """Draw a figure, say what it shows, and offer its numbers, code and source."""
         chart = f"{self.name}.{drawing.id}"
         st.plotly_chart(drawing.figure, key=f"fig.{chart}", alt=drawing.finding, config=PLOT | {"locale": "en"})
-        said, more = st.columns([5, 1.6], vertical_alignment="center")
-        said.markdown(f"▸ {drawing.finding}")
-        with more, st.popover(self.t("frame.details"), on_change="rerun", key=f"more.{chart}", width="stretch") as box:
+        st.markdown(f"▸ {drawing.finding}")
+        with st.popover(self.t("frame.details"), type="tertiary", on_change="rerun", key=f"more.{chart}") as box:
             if box.open:
                 self._details(drawing, code)
 

@@ -39,11 +39,15 @@ def circle(rope: rc.Rope, pair: int, m: int, n: int, shift: int, t: Words) -> Dr
     drift = float(np.abs(scores - reference).max())
     radius = 1.1 * float(max(np.hypot(*at_q[0]), np.hypot(*at_k[0])))
 
-    figure = make_subplots(1, 2, figure=Animated(), column_widths=[0.42, 0.58], horizontal_spacing=0.12)
+    figure = make_subplots(1, 2, figure=Animated(), column_widths=[0.42, 0.58], horizontal_spacing=0.16)
     figure.add_trace(arrow(at_q[0], t("q"), BLUE), 1, 1)
     figure.add_trace(arrow(at_k[0], t("k"), RED), 1, 1)
     figure.add_trace(
-        go.Scatter(x=shifts, y=scores, mode="lines", name=t("score"), line={"color": GREY, "width": 4}), 1, 2
+        go.Scatter(
+            x=shifts, y=scores, mode="lines", name=t("score"), showlegend=False, line={"color": GREY, "width": 4}
+        ),
+        1,
+        2,
     )
     marker = {"size": 16, "color": BLUE}
     figure.add_trace(go.Scatter(x=[shift], y=[scores[0]], mode="markers", marker=marker, showlegend=False), 1, 2)
@@ -59,7 +63,11 @@ def circle(rope: rc.Rope, pair: int, m: int, n: int, shift: int, t: Words) -> Dr
         }
         for a, b, s, v in zip(at_q.round(4).tolist(), at_k.round(4).tolist(), shifts, scores.tolist(), strict=True)
     )
-    styled(figure, height=390)
+    for tip, colour in ((at_q[0], BLUE), (at_k[0], RED)):
+        reach = float(np.hypot(*tip))
+        ring = {"x0": -reach, "x1": reach, "y0": -reach, "y1": reach}
+        figure.add_shape(type="circle", line={"color": colour, "width": 1, "dash": "dot"}, row=1, col=1, **ring)
+    styled(figure, height=365)
     play = {"frame": {"duration": 90, "redraw": False}, "transition": {"duration": 0}, "fromcurrent": True}
     figure.update_layout(
         updatemenus=[
