@@ -66,7 +66,7 @@ def test_leaving_a_page_and_coming_back_keeps_its_values(app: str, visit: Visit)
 
 def test_reset_returns_to_the_defaults(app: str, visit: Visit) -> None:
     page = visit.open(f"{app}/rotation?m=21&dim=32&lang=en")
-    page.get_by_role("button", name="Reset").click()
+    page.get_by_role("button", name="Reset", exact=True).click()
     expect(page.locator("p", has_text="Query at 12, key at 5").first).to_be_visible()
     page.wait_for_url(re.compile(r"rotation\?lang=en$"))
 
