@@ -23,20 +23,14 @@ def head_dim(model: Model, one: Parameters, notes: dict[str, Origin]) -> int:
             value, origin = by_type["full_attention"], Origin(CLASS, origin.path)
     else:
         value, origin = model.get("head_dim")
-        if origin.source == TOP and value is not None and model.family.get("head_dim_given") == "ignored":
-            traps, value = ("head_dim_not_read",), None
-        if origin.source != TOP or value is None:
+        unread = origin.source == TOP and model.family.get("head_dim_given") == "ignored"
+        given = value
+        if origin.source != TOP or value is None or unread:
             value, origin = derived_head(model, rule)
-        if (
-            model.family.get("head_dim_null")
-            and origin.source == "derived"
-            and one.values.get("rope_type")
-            in (
-                "dynamic",
-                "yarn",
-                "longrope",
-            )
-        ):
+        if unread and given is not None and given != value:
+            traps = ("head_dim_not_read",)
+        reads_null = one.values.get("rope_type") in ("dynamic", "yarn", "longrope")
+        if model.family.get("head_dim_null") and origin.source == "derived" and reads_null:
             traps = (*traps, "head_dim_null_fails")
     notes["head_dim"] = Origin(origin.source, origin.path, traps)
     return count(origin.path, value, 1, MAX_DIM)

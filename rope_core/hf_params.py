@@ -190,7 +190,8 @@ def complete(model: Model, one: Parameters) -> Parameters:
     if model.family.get("convert") in AS_IT_STANDS:
         insist(model, one)
     one.fill("rope_theta", base, origin)
-    if had and origin.source == TOP and base != one.values["rope_theta"]:
+    from_dict = had and one.origins["rope_theta"].source == DICT
+    if from_dict and origin.source == TOP and base != one.values["rope_theta"]:
         one.trap("rope_theta", "top_level_base_ignored", top_level=base)
     if (part := partial_for(model, old, one.values["rope_type"])) is not None:
         one.fill("partial_rotary_factor", *part)
@@ -253,6 +254,8 @@ def trained_length(model: Model, one: Parameters) -> None:
     name = "original_max_position_embeddings"
     if one.values["rope_type"] not in NEEDS_LENGTH:
         return
+    if "su_read_as_longrope" in one.origins["rope_type"].traps and name not in one.values:
+        one.trap("rope_type", "su_without_length_fails")
     top, origin = model.get(name)
     if one.layer_type is None and origin.source != FALLBACK:
         old = one.values.get(name)

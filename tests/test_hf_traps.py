@@ -98,6 +98,12 @@ def test_where_the_base_came_from() -> None:
     assert (inside.base, inside.provenance["base"].source) == (1e4, "dict")
     assert inside.provenance["base"].traps == ("top_level_base_ignored",)
     assert inside.provenance["base"].values == {"top_level": 5e5}
+    bert = {"model_type": "modernbert", "global_rope_theta": 7e4, "local_rope_theta": 2e4}
+    assert [rc.from_hf(bert, kind).base for kind in ("full_attention", "sliding_attention")] == [7e4, 2e4]
+    gemma = {"model_type": "gemma3_text", "rope_theta": 3e6, "rope_local_base_freq": 2e4}
+    both = [rc.from_hf(gemma, kind) for kind in ("full_attention", "sliding_attention")]
+    assert [rope.base for rope in both] == [3e6, 2e4]
+    assert both[0].traps == both[1].traps == ()
     unknown = rc.from_hf({"model_type": "nobody_knows", "hidden_size": 512, "num_attention_heads": 4})
     assert unknown.provenance["base"].source == "fallback"
     assert unknown.traps == ("unknown_family",)
@@ -138,6 +144,10 @@ TRAPS: dict[str, tuple[dict[str, Any], str]] = {
         {"model_type": "hunyuan_v1_dense", "rope_scaling": {"type": "dynamic", "factor": 1.0, "alpha": 1000.0}},
         "scheme",
     ),
+    "su_without_length_fails": (
+        {"model_type": "phi3", "rope_scaling": {**LONG, "type": "su", "rope_type": "su"}},
+        "scheme",
+    ),
     "head_dim_null_fails": ({"model_type": "mixtral", "rope_scaling": YARN}, "head_dim"),
     "head_dim_not_read": ({"model_type": "deepseek_v2", "head_dim": 96}, "head_dim"),
     "long_factor_never_used": (
@@ -175,6 +185,14 @@ def test_what_the_traps_do() -> None:
     assert of(rope_scaling={**YARN, "attn_factor": 1.0}).ignored == ("attn_factor",)
     hunyuan = of(**TRAPS["alpha_read_as_ntk"][0])
     np.testing.assert_allclose(hunyuan.inv_freq, (1e4 * 1000 ** (128 / 126)) ** (-np.arange(64) / 64), rtol=1e-12)
+    truncated = of(**TRAPS["nested_truncate_not_read"][0])
+    flat = of(head_dim=128, rope_scaling={**YARN, "rope_theta": 5e5})
+    np.testing.assert_array_equal(truncated.inv_freq, flat.inv_freq)
+    assert (flat.inv_freq != of(rope_scaling={**YARN, "rope_theta": 5e5, "truncate": False}).inv_freq).any()
+    phimoe = {**LLAMA, **TRAPS["long_factor_never_used"][0]}
+    short, long = rc.from_hf(phimoe, seq_len=4096), rc.from_hf(phimoe, seq_len=4097)
+    np.testing.assert_array_equal(short.inv_freq, long.inv_freq)
+    assert (short.attention_factor, long.attention_factor) == (1.1, 1.3)
     assert of(**TRAPS["mrope_read_as_default"][0]).mrope_section == (16, 24, 24)
 
 

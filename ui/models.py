@@ -37,7 +37,7 @@ def name(model_id: str) -> str:
 def layer_types(model_id: str) -> tuple[str, ...]:
     """The model's layer types that rotate, () when all layers are alike."""
     config = catalogue.model(model_id).config
-    return tuple(kind for kind in rc.layer_types(config) if rc.from_hf(config, kind).inv_freq.size)
+    return tuple(kind for kind in rc.layer_types(config) if not rc.from_hf(config, kind).nope)
 
 
 @lru_cache(maxsize=256)
