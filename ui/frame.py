@@ -69,6 +69,26 @@ def language() -> str:
     return str(st.session_state["lang"])
 
 
+def language_switch(place: str) -> None:
+    """The two languages as buttons; ``place`` tells several switches of one page apart."""
+    t, key = Words(language(), "labels"), f"w.lang.{place}"
+    if st.session_state.get(key) != t.lang:
+        st.session_state[key] = t.lang
+    st.segmented_control(
+        t("app.language"),
+        list(LANGUAGES),
+        format_func=LANGUAGES.__getitem__,
+        key=key,
+        required=True,
+        on_change=_speak,
+        args=(key,),
+    )
+
+
+def _speak(key: str) -> None:
+    st.session_state["lang"] = st.session_state[key]
+
+
 class Page:
     """One page: its words, its values and its controls.
 

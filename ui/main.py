@@ -2,9 +2,9 @@
 
 import streamlit as st
 
-from ui.frame import language
+from ui.frame import language, language_switch
 from ui.menu import ORDER, PAGES
-from ui.words import LANGUAGES, Words
+from ui.words import Words
 
 
 def main() -> None:
@@ -21,16 +21,8 @@ def main() -> None:
     }
     chosen = st.navigation({section: found for section, found in pages.items() if found}, expanded=True)
     with st.sidebar:
-        if st.session_state.get("w.lang") != t.lang:
-            st.session_state["w.lang"] = t.lang
-        st.segmented_control(
-            t("app.language"), LANGUAGES, format_func=LANGUAGES.get, key="w.lang", required=True, on_change=_speak
-        )
+        language_switch("menu")
     chosen.run()
-
-
-def _speak() -> None:
-    st.session_state["lang"] = st.session_state["w.lang"]
 
 
 main()

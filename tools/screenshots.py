@@ -1,0 +1,35 @@
+"""Takes the README's screenshots from the running code: python -m tools.screenshots."""
+
+from __future__ import annotations
+
+import shutil
+
+from playwright.sync_api import sync_playwright
+
+from benchmarks.servers import ROOT, served
+
+SHOTS = {
+    "rotation": "rotation?m=40&n=12&lang=en",
+    "layouts": "layouts?lang=en",
+    "clock": "clock?factor=8&lang=en",
+}
+
+
+def main() -> None:
+    """Write docs/<name>.png, 1280 x 720, one per entry of SHOTS."""
+    with served(ROOT / "app.py") as url, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=shutil.which("chromium"), args=["--no-sandbox", "--disable-gpu"]
+        )
+        for name, address in SHOTS.items():
+            page = browser.new_page(viewport={"width": 1280, "height": 720}, locale="en-GB")
+            page.goto(f"{url}/{address}")
+            page.wait_for_selector(".js-plotly-plot .main-svg", state="attached", timeout=60_000)
+            page.wait_for_timeout(2000)
+            page.screenshot(path=ROOT / "docs" / f"{name}.png")
+            page.close()
+        browser.close()
+
+
+if __name__ == "__main__":
+    main()
