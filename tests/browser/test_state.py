@@ -48,9 +48,9 @@ def test_a_copied_link_is_the_view_on_a_fresh_server(browser: Browser, app: str,
 
 def test_switching_language_keeps_every_value(app: str, visit: Visit) -> None:
     page = visit.open(f"{app}/rotation?m=33&n=3&lang=en")
-    page.get_by_text("中文", exact=True).click()
+    page.get_by_text("中文", exact=True).first.click()
     expect(page.locator("p", has_text="查询在 33，键在 3").first).to_be_visible()
-    page.get_by_text("English", exact=True).click()
+    page.get_by_text("English", exact=True).first.click()
     expect(page.locator("p", has_text="Query at 33, key at 3").first).to_be_visible()
 
 
