@@ -1,0 +1,74 @@
+"""Which pairs are fast, what the base does to them, and what the three open questions of the sources come to."""
+
+import streamlit as st
+
+from rope_core import encodings, frequency_demo
+from rope_core.rope import Rope
+from ui.fields import BASE
+from ui.figures import frequencies as figures
+from ui.frame import Page
+from ui.state import Field
+
+VIEW = Field("view", "choice", "cos", choices=("angle", "cos", "sin"))
+SPAN = Field("span", "int", 512, 16, 16_777_216, steps=(64, 128, 256, 512, 2048, 8192, 32_768, 131_072, 1_048_576))
+ERROR = Field("error", "float", 0.1, 0.001, 3.0, steps=(0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0))
+PAIR = Field("pair", "int", 4, 0, 511)
+WINDOW = Field("window", "int", 128, 8, 1024, steps=(16, 32, 64, 128, 256, 512, 1024))
+WIDTH = Field("width", "int", 8, 2, 16, step=2, even=True)
+POSITION = Field("position", "int", 2718, 0, 1_000_000)
+
+page = Page("frequencies", VIEW, SPAN, ERROR, PAIR, WINDOW, WIDTH, POSITION)
+get, slide = page.get, page.controls.slider
+
+
+def spectrum() -> None:
+    """Wavelengths and the tables they make."""
+    page.bar()
+    slide(BASE)
+    rope = page.store.rope()
+    page.show(figures.wavelengths(rope, page.t), figures.wavelengths, frequency_demo.incomplete)
+    page.prose("heat")
+    left, right = st.columns(2)
+    with left:
+        page.controls.segments(VIEW)
+    with right:
+        slide(SPAN)
+    page.show(figures.heat(rope, get(VIEW), get(SPAN), page.t), figures.heat, frequency_demo.table)
+
+
+def rulers() -> None:
+    """What a pair measures, and whether it cycles."""
+    page.prose("meaning")
+    slide(ERROR)
+    rope = page.store.rope()
+    page.show(figures.rulers(rope, get(ERROR), page.t), figures.rulers, frequency_demo.rulers)
+    page.show(figures.repeats(rope, page.t), figures.repeats, frequency_demo.similarity)
+
+
+def wave() -> None:
+    """One pair over the position."""
+    page.prose("variation")
+    for column, field in zip(st.columns(2), (PAIR, WINDOW), strict=True):
+        with column:
+            slide(field)
+    rope = page.store.rope()
+    page.show(figures.wave(rope, figures.shown_pair(rope, get(PAIR)), get(WINDOW), page.t), figures.wave, Rope)
+
+
+def digits() -> None:
+    """The position as a number in base beta."""
+    page.prose("digits")
+    for column, field in zip(st.columns(2), (WIDTH, POSITION), strict=True):
+        with column:
+            slide(field)
+    drawing = figures.digits(get(WIDTH), get(BASE), get(POSITION), page.t)
+    page.show(drawing, figures.digits, encodings.beta_digits, encodings.digit_phases)
+
+
+page.live(spectrum)
+page.prose("why")
+page.prose("base")
+page.show(figures.base_choice(page.store.rope(), page.t), figures.base_choice, frequency_demo.spans)
+page.live(rulers)
+page.live(wave)
+page.live(digits)

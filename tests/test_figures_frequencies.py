@@ -1,0 +1,172 @@
+"""The frequency figures: traces against formulas written out, their sentences and recipes."""
+
+import contextlib
+import io
+import textwrap
+
+import numpy as np
+import plotly.graph_objects as go
+import pytest
+
+import rope_core as rc
+from rope_core.attention import smallest_base
+from ui.figures import frequencies
+from ui.figures.drawing import Drawing
+from ui.words import LANGUAGES, Words, sections
+
+EN = Words("en", "frequencies")
+LLAMA2 = rc.Rope(128, 10_000.0, 4096)
+EDGE = rc.Rope(2, 1.0001, 16)
+LONG = rc.Rope(1024, 1e6, 131_072)
+
+
+def ran(drawing: Drawing) -> str:
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        exec(textwrap.dedent(drawing.recipe), {})
+    return out.getvalue()
+
+
+def named(figure: go.Figure, name: str) -> go.Scatter:
+    return next(trace for trace in figure.data if trace.name == name)
+
+
+def test_llama_2_leaves_18_pairs_without_a_turn() -> None:
+    drawing = frequencies.wavelengths(LLAMA2, EN)
+    assert drawing.finding.startswith("18 of 64 pairs (shaded)")
+    assert "54,410" in drawing.finding
+    shade = next(shape for shape in drawing.figure.layout.shapes if shape.type == "rect")
+    assert (shade.x0, shade.x1) == (45.5, 63.5)
+    line = next(shape for shape in drawing.figure.layout.shapes if shape.type == "line")
+    assert line.y0 == line.y1 == 4096
+    assert "18" in ran(drawing)
+
+
+@pytest.mark.parametrize("rope", [rc.Rope(16, 7777.0, 512), EDGE, LONG])
+def test_wavelength_and_frequency_are_the_formula(rope: rc.Rope) -> None:
+    figure = frequencies.wavelengths(rope, EN).figure
+    theta = [rope.base ** (-2 * i / rope.dim) for i in range(rope.dim // 2)]
+    np.testing.assert_allclose(named(figure, EN("frequency")).y, theta)
+    np.testing.assert_allclose(named(figure, EN("wavelength")).y, [2 * np.pi / one for one in theta])
+
+
+def test_where_every_pair_turns_nothing_is_shaded() -> None:
+    drawing = frequencies.wavelengths(EDGE, EN)
+    assert "All 1 pairs complete" in drawing.finding
+    assert all(shape.type != "rect" for shape in drawing.figure.layout.shapes)
+
+
+@pytest.mark.parametrize("kind", ["angle", "cos", "sin"])
+@pytest.mark.parametrize(("rope", "span"), [(rc.Rope(12, 300.0, 64), 64), (LLAMA2, 131_072), (LONG, 512), (EDGE, 16)])
+def test_heat_is_the_table_to_one_byte(kind: str, rope: rc.Rope, span: int) -> None:
+    drawing = frequencies.heat(rope, kind, span, EN)
+    trace = drawing.figure.data[0]
+    rows, columns = trace.z.shape
+    assert rows == rope.pairs
+    assert rows * columns <= max(frequencies.CELLS, 96 * rows)
+    position = (np.arange(columns) * trace.dx)[None, :]
+    exact = position * rope.theta[:, None]
+    limit = np.pi if kind == "angle" else 1.0
+    shown = trace.z / 127 * limit
+    if kind == "angle":
+        off = np.remainder(exact - shown + np.pi, 2 * np.pi) - np.pi
+    else:
+        off = getattr(np, kind)(exact) - shown
+    assert np.abs(off).max() <= limit / 254 + 1e-7
+    assert ("position is drawn" in drawing.finding) == (span > columns)
+    assert f"{int((rope.wavelength > span).sum())} of {rope.pairs}" in drawing.finding
+    assert len(drawing.figure.to_json()) < 150_000
+    assert ran(drawing)
+
+
+def test_base_choice_marks_the_base_in_force() -> None:
+    drawing = frequencies.base_choice(LLAMA2, EN)
+    assert "positive up to distance 1,706, 42 % of the context" in drawing.finding
+    marks = drawing.figure.data[2]
+    np.testing.assert_allclose(marks.y, [2 * np.pi * 10_000 ** (126 / 128), 1707])
+    longest = named(drawing.figure, EN("longest"))
+    np.testing.assert_allclose(longest.y, 2 * np.pi * np.asarray(longest.x) ** (126 / 128))
+    assert "1707" in ran(drawing)
+    assert "at least up to distance 2,048" in frequencies.base_choice(LONG, EN).finding
+
+
+@pytest.mark.parametrize("rope", [LLAMA2, EDGE])
+def test_rulers_span_from_mark_to_wavelength(rope: rc.Rope) -> None:
+    drawing = frequencies.rulers(rope, 0.2, EN)
+    y = np.asarray(drawing.figure.data[0].y).reshape(-1, 3)
+    np.testing.assert_allclose(y[:, 0], 0.2 / rope.theta)
+    np.testing.assert_allclose(y[:, 1], 2 * np.pi / rope.theta)
+    assert np.isnan(y[:, 2]).all()
+    fine = sum(theta >= 0.2 for theta in rope.theta)
+    assert f"{fine} of {rope.pairs} pairs tell neighbours apart" in drawing.finding
+    assert ran(drawing)
+
+
+def test_repeats_names_the_closest_return() -> None:
+    rope = rc.Rope(8, 50.0, 400)
+    drawing = frequencies.repeats(rope, EN)
+    at = np.arange(7, 400)
+    alike = np.cos(at[:, None] * rope.theta).mean(axis=1)
+    assert f"{alike.max():.3f} at most (distance {at[alike.argmax()]})" in drawing.finding
+    curve = named(drawing.figure, EN("all_pairs"))
+    where = np.asarray(curve.x) - 1
+    np.testing.assert_allclose(curve.y, np.cos(where[:, None] * rope.theta).mean(axis=1), atol=1e-4)
+    assert ran(drawing)
+
+
+@pytest.mark.parametrize(("pair", "window"), [(0, 16), (3, 128), (7, 1024)])
+def test_wave_draws_angle_cosine_and_sine(pair: int, window: int) -> None:
+    rope = rc.Rope(16, 500.0)
+    theta = 500.0 ** (-2 * pair / 16)
+    drawing = frequencies.wave(rope, pair, window, EN)
+    for name, function in ((EN("angle_of"), np.asarray), ("cos", np.cos), ("sin", np.sin)):
+        trace = named(drawing.figure, name)
+        at = np.asarray(trace.x, dtype=float)
+        np.testing.assert_allclose(trace.y, function(theta * at), atol=2e-4, rtol=1e-6)
+    dots = [trace for trace in drawing.figure.data if trace.mode == "markers"]
+    assert len(dots) == (3 if window <= frequencies.DOTS else 0)
+    assert f"{theta:.4g} rad per token" in drawing.finding
+    assert ran(drawing)
+
+
+@pytest.mark.parametrize("position", [0, 2718, 1_000_000])
+def test_base_ten_digits_are_the_written_ones(position: int) -> None:
+    drawing = frequencies.digits(8, 10_000.0, position, EN)
+    digits, cos, sin = (np.asarray(trace.y, dtype=float)[1::3] for trace in drawing.figure.data)
+    assert digits.astype(int).tolist() == [int(digit) for digit in f"{position % 10_000:04d}"[::-1]]
+    quotients = [position / 10**i for i in range(4)]
+    np.testing.assert_allclose(cos, np.cos(quotients), atol=1e-4)
+    np.testing.assert_allclose(sin, np.sin(quotients), atol=1e-4)
+    last = drawing.figure.frames[-1]
+    assert last.name == str(position + frequencies.FRAMES - 1)
+    ends = np.asarray(last.data[0].y, dtype=float)[1::3].astype(int)
+    assert ends.tolist() == [int(digit) for digit in f"{int(last.name) % 10_000:04d}"[::-1]]
+    assert ran(drawing).startswith("10.0") or ran(drawing).startswith("9.99")
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_every_figure_speaks_both_languages(lang: str) -> None:
+    t = Words(lang, "frequencies")
+    for rope in (rc.Rope(8, 100.0, 64), EDGE):
+        for drawing in (
+            frequencies.wavelengths(rope, t),
+            frequencies.heat(rope, "cos", 2048, t),
+            frequencies.base_choice(rope, t),
+            frequencies.rulers(rope, 0.1, t),
+            frequencies.repeats(rope, t),
+            frequencies.wave(rope, frequencies.shown_pair(rope, 4), 32, t),
+            frequencies.digits(2, 2.0, 5, t),
+        ):
+            assert "{" not in drawing.finding
+            assert all(len(np.ravel(column)) for column in drawing.table().values())
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_the_bases_in_the_text_are_what_the_bound_gives(lang: str) -> None:
+    text = sections(lang, "frequencies")["base"][1]
+    for context, said in ((1024, "4,290"), (4096, "28,600"), (8192, "83,800")):
+        assert said in text
+        assert smallest_base(128, context) == pytest.approx(float(said.replace(",", "")), rel=2e-3)
+    for model, base in (("llama-3-8b", 500_000), ("qwen2.5-7b", 1_000_000)):
+        assert f"{base:,}" in text
+        assert rc.model(model).rope().base == base
