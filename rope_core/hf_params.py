@@ -151,7 +151,7 @@ def theta_for(model: Model, old: bool) -> tuple[Any, Origin]:
     convert = model.family.get("convert")
     unknown = not model.known and not model.has("rope_theta") and model.has("rotary_emb_base")
     own = "rotary_emb_base" if unknown or convert in ("gpt_neox", "gpt_neox_japanese") else "rope_theta"
-    reads = model.family.get("top_theta") != "ignored" or own != "rope_theta"
+    reads = model.family.get("top_theta") != "ignored" or convert in AS_IT_STANDS or own != "rope_theta"
     if reads and model.data.get(own) is not None:
         return model.data[own], Origin(TOP, model.prefix + own)
     scaled = model.family.get("theta_of_scaling") if old else None
@@ -355,7 +355,8 @@ def compressed(model: Model, raw: dict[str, Any], path: str, source: str) -> lis
     if isinstance(raw.get("main"), dict) and isinstance(raw.get("compress"), dict):
         both = [entry(raw[kind], f"{path}.{kind}", source, kind) for kind in ("main", "compress")]
         for one in both:
-            one.fill("partial_rotary_factor", *v4_partial(model))
+            if one.values.get("rope_type", one.values.get("type", "default")) != "default":
+                one.fill("partial_rotary_factor", *v4_partial(model))
         return [complete(model, one) for one in both]
     share, where = v4_partial(model)
     found = []

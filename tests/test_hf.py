@@ -116,6 +116,7 @@ UNCALLABLE = {
     "blt",  # the rope module is given parts of this config, never the whole
     "cohere2_moe",  # fills in the rope dict before its own layer types, and again after
     "cosmos3_edge_text",  # insists on three axes
+    "dbrx",  # its own name for the maximal length is the only one that its class reads in time
     "diffusion_gemma_text",  # a top-level partial factor reaches one type only once another has been built
     "dots3_note_text",
     "gradium_phonon_tts",

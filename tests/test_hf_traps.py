@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rope_core as rc
+from rope_core import hf_families
 
 LLAMA: dict[str, Any] = {
     "model_type": "llama",
@@ -172,6 +173,12 @@ def test_a_trap_stands_at_its_field_and_only_there(trap: str) -> None:
     rope = of(**fields)
     assert [name for name, origin in rope.provenance.items() if trap in origin.traps] == [field]
     assert trap not in of().traps
+
+
+def test_only_listed_traps_can_be_set() -> None:
+    assert set(TRAPS) <= set(hf_families.TRAPS)
+    with pytest.raises(ValueError, match="keys of TRAPS, got \\['surprise'\\]"):
+        rc.Origin("dict", "rope_theta", ("surprise",))
 
 
 def test_what_the_traps_do() -> None:
