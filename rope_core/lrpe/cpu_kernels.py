@@ -15,6 +15,7 @@ from numba.core import types
 from numba.extending import intrinsic
 
 from rope_core.lrpe.arguments import ACTIVATIONS
+from rope_core.lrpe.phase import COS_FIT, SIN_FIT
 
 F = np.float32
 I32 = np.int32
@@ -35,11 +36,11 @@ LOG2E = F(np.log2(np.e))
 ROUNDER = F(1.5 * 2**23)
 LN2_HIGH = F(0.693359375)
 LN2_LOW = F(np.log(2.0) - 0.693359375)
-# Minimax fits of relative error below 1.1e-7: (e^r - 1 - r) / r^2 for |r| <= ln 2 / 2; (sin r - r) / r^3 and
-# (cos r - 1 + r^2 / 2) / r^4 in r^2 for |r| <= pi / 4; erfc(z) e^(z^2) / t in t = 1 / (1 + z / 2) for z >= 0.
+# Minimax fits of relative error below 1.1e-7: (e^r - 1 - r) / r^2 for |r| <= ln 2 / 2, and erfc(z) e^(z^2) / t in
+# t = 1 / (1 + z / 2) for z >= 0.
 E0, E1, E2, E3 = F(0.49999228825144926), F(0.16667116314090571), F(0.04189055002798697), F(0.008312477652081962)
-S0, S1, S2 = F(-0.1666665453663391), F(0.008332156054061877), F(-0.0001951463192609432)
-C0, C1, C2 = F(0.04166664555446971), F(-0.0013887309866660526), F(2.4432412988277995e-05)
+S0, S1, S2 = map(F, SIN_FIT)
+C0, C1, C2 = map(F, COS_FIT)
 G0, G1, G2, G3 = F(0.28208447111921464), F(0.282409600673385), F(0.24285355536654604), F(0.20367872940903706)
 G4, G5, G6, G7 = F(-0.02897256092000631), F(0.28147605408302284), F(-0.4901802874635877), F(0.28601429773671816)
 G8 = F(-0.059363904086773424)

@@ -1,0 +1,148 @@
+"""LRPE on CUDA tensors by the Triton kernels; with TRITON_INTERPRET=1 at import they run on CPU tensors, to be tested."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+import triton
+from torch import Tensor
+
+from rope_core.errors import reject
+from rope_core.lrpe import gpu_kernels as kernels
+from rope_core.lrpe.arguments import Plan
+from rope_core.lrpe.autograd import Start, run
+
+INTERPRETED = not isinstance(kernels.forward, triton.JITFunction)
+
+# Elements of one tile: registers decide on a GPU, the cost of a program in the interpreter.
+TILE = 1 << 17 if INTERPRETED else 1 << 11
+# Programs that share the tokens of one head where a gradient is a sum over tokens.
+SPLITS = 2 if INTERPRETED else 64
+
+
+def rotate(x: Tensor, theta: Tensor, start: Start, p: Plan) -> Tensor:
+    """Return O of checked arguments, (B, N, H, D), differentiable in x and theta."""
+    if x.dtype not in (torch.float16, torch.bfloat16, torch.float32):
+        raise reject("x", "float16, bfloat16 or float32 for backend triton", str(x.dtype))
+    if not x.is_cuda and not INTERPRETED:
+        raise reject("x", "on a CUDA device for backend triton", str(x.device))
+    return run(TRITON, x, theta, start, p)
+
+
+def where(theta: Tensor, start: Start) -> tuple[Tensor, int, str]:
+    """Return the kernels' starts, offset and kind of positions; theta stands in for starts that are not read."""
+    if isinstance(start, int):
+        return theta, start, "offset"
+    kind = "starts" if start.ndim == 1 else ("table" if start.shape[0] == 1 else "tables")
+    return torch.from_numpy(start).to(theta.device), 0, kind
+
+
+def power(n: int) -> int:
+    """Return the smallest power of two that is at least n and at least 1."""
+    return 1 << max(n - 1, 0).bit_length()
+
+
+def sizes(p: Plan, kind: str) -> dict[str, Any]:
+    """Return the kernels' compile-time arguments but for their tile."""
+    rest = p.width - 2 * p.pairs
+    return {
+        "H": p.heads,
+        "D": p.width,
+        "FIRST": p.start,
+        "PAIRS": p.pairs,
+        "ACT": "along sequence" if p.along_sequence else p.act,
+        "WHERE": kind,
+        "PER_HEAD": p.theta_shape[0] > 1,
+        "PER_PAIR": p.theta_shape[1] > 1,
+        "REST": rest,
+        "P": power(p.pairs),
+        "R": power(rest),
+    }
+
+
+def tile(p: Plan) -> tuple[int, int]:
+    """Return how many tokens and heads one program takes."""
+    heads = min(power(p.heads), 32 if INTERPRETED else 8)
+    return max(1, min(128 if INTERPRETED else 16, TILE // (heads * power(p.pairs)))), heads
+
+
+class Triton:
+    """The fused GPU backend."""
+
+    def forward(self, x: Tensor, theta: Tensor, start: Start, p: Plan) -> Tensor:
+        """Return O, shaped like x; rows that are not contiguous are copied first."""
+        x, out = x.contiguous(), torch.empty(p.shape, dtype=x.dtype, device=x.device)
+        if x.numel():
+            starts, offset, kind = where(theta, start)
+            tokens, heads = tile(p)
+            grid = (triton.cdiv(p.length, tokens), triton.cdiv(p.heads, heads), p.batch)
+            theta = theta.contiguous()
+            peak, share = statistics(x, p)
+            kernels.forward[grid](
+                x, out, theta, starts, peak, share, offset, p.length, BT=tokens, BH=heads, **sizes(p, kind)
+            )
+        return out
+
+    def backward(
+        self, x: Tensor | None, theta: Tensor, start: Start, grad: Tensor, p: Plan, need_x: bool, need_theta: bool
+    ) -> tuple[Tensor | None, Tensor | None]:
+        """Return dX and dTheta; theta's gradient is a second pass, summed in float64 without atomics."""
+        grad, theta = grad.contiguous(), theta.contiguous()
+        x = grad if x is None else x.contiguous()
+        dx = torch.empty(p.shape, dtype=grad.dtype, device=grad.device) if need_x else None
+        if not x.numel():
+            return dx, torch.zeros_like(theta) if need_theta else None
+        starts, offset, kind = where(theta, start)
+        peak, share = statistics(x, p)
+        reads = (x, grad, theta, starts, peak, share, offset)
+        if dx is not None:
+            dot = column_dots(reads, p, kind) if p.along_sequence else peak
+            tokens, heads = tile(p)
+            grid = (triton.cdiv(p.length, tokens), triton.cdiv(p.heads, heads), p.batch)
+            kernels.backward[grid](
+                x, grad, dx, theta, starts, peak, share, dot, offset, p.length, BT=tokens, BH=heads, **sizes(p, kind)
+            )
+        return dx, theta_slope(reads, p, kind) if need_theta else None
+
+
+Reads = tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, int]
+
+
+def statistics(x: Tensor, p: Plan) -> tuple[Tensor, Tensor]:
+    """Return the columns' maximum and 1 / sum, float32 (B, H, D), for a softmax along the sequence; else x itself twice."""
+    if not p.along_sequence:
+        return x, x
+    shape, columns = (p.batch, p.heads, p.width), p.heads * p.width
+    peak = torch.empty(shape, dtype=torch.float32, device=x.device)
+    share = torch.empty_like(peak)
+    block = min(power(columns), 4096 if INTERPRETED else 128)
+    grid = (triton.cdiv(columns, block), p.batch)
+    kernels.column_stats[grid](x, peak, share, p.length, COLUMNS=columns, BT=16, BC=block)
+    return peak, share
+
+
+def column_dots(reads: Reads, p: Plan, kind: str) -> Tensor:
+    """Return the columns' sums of softmax times its gradient, float32 (B, H, D)."""
+    x, grad, theta, starts, peak, share, offset = reads
+    parts = torch.empty((SPLITS, p.batch, p.heads, p.width), dtype=torch.float32, device=x.device)
+    rest = (theta, starts, peak, share, offset, p.length, p.batch, SPLITS)
+    kernels.sums[(p.heads, SPLITS, p.batch)](x, grad, parts, parts, *rest, DOTS=True, BT=tokens_of(p), **sizes(p, kind))
+    return parts.sum(0)
+
+
+def theta_slope(reads: Reads, p: Plan, kind: str) -> Tensor:
+    """Return theta's gradient (1 | H, 1 | P) in theta's type."""
+    x, grad, theta, starts, peak, share, offset = reads
+    parts = torch.empty((SPLITS, p.heads, p.pairs), dtype=torch.float64, device=x.device)
+    rest = (theta, starts, peak, share, offset, p.length, p.batch, SPLITS)
+    kernels.sums[(p.heads, SPLITS, 1)](x, grad, parts, parts, *rest, DOTS=False, BT=tokens_of(p), **sizes(p, kind))
+    return parts.sum(0).sum_to_size(p.theta_shape).to(theta.dtype)
+
+
+def tokens_of(p: Plan) -> int:
+    """Return how many tokens of one head a summing program takes at a time."""
+    return max(1, min(128 if INTERPRETED else 32, TILE // power(p.pairs)))
+
+
+TRITON = Triton()
