@@ -141,12 +141,13 @@ class Page:
         """A field's value in force."""
         return self.store.get(field)
 
-    def live(self, body: Callable[[], None]) -> None:
+    def live(self, body: Callable[[], None], *, shared: bool = True) -> None:
         """Run ``body`` as a fragment: a control inside it reruns it alone, then the URL follows.
 
-        Where a shared value moved and the page has other parts, these are redrawn right after.
+        Where a shared value moved and the page has other parts, these are redrawn right after; a part that shows no
+        ``shared`` value need not be.
         """
-        self.parts += 1
+        self.parts += shared
 
         @st.fragment
         def part() -> None:
@@ -196,11 +197,12 @@ class Page:
                 st.code(self.link(), language=None, wrap_lines=True)
             st.button(self.t("frame.reset"), on_click=self.store.reset, key=f"reset.{self.name}")
 
-    def goto(self, name: str, label: str | None = None) -> None:
-        """A link to another page; nothing when that page is not installed."""
+    def goto(self, name: str, label: str | None = None, **query: str) -> None:
+        """A link to another page, with values for it; nothing when that page is not installed."""
         found = next(PAGES.glob(f"*/{name}.py"), None)
         if found is not None:
-            st.page_link(found, label=label or self.t(f"page.{name}"), icon=":material/arrow_forward:")
+            icon = ":material/arrow_forward:"
+            st.page_link(found, label=label or self.t(f"page.{name}"), icon=icon, query_params=query)
 
     def prose(self, section: str) -> None:
         """Write a section of the page's text."""

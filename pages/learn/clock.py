@@ -59,10 +59,10 @@ def stretched() -> None:
     with right:
         schemes_parameters()
     rope, length, params = page.store.rope(), length_of(page.store), params_of(page.store)
-    slowed, _ = extension.clocks(clock.WALL, params, length, rope.train_len)
+    slowed, unread = extension.clocks(clock.WALL, params, length, rope.train_len)
     page.show(figures.hands(slowed, get(FACTOR), page.t), figures.hands, extension.clocks, clock.Clock)
     found, refused = extension.extensions(rope, params, length)
-    for name, sentence in refused.items():
+    for name, sentence in {**unread, **refused}.items():
         st.caption(page.t("refused", scheme=page.t(f"scheme.{name}"), reason=sentence))
     page.prose("slowdowns")
     page.show(
@@ -89,4 +89,4 @@ def readers() -> None:
 page.live(stretched)
 page.prose("why")
 page.prose("questions")
-page.live(readers)
+page.live(readers, shared=False)
