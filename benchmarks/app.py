@@ -26,7 +26,7 @@ SLIDERS = {
     "layouts": "position",
     "frequencies": "base",
     "clock": "factor",
-    "models": "year",
+    "models": "context",
 }
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
 

@@ -1,0 +1,184 @@
+"""Figures and tables of the models page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+
+from rope_core.survey import Row, encodings_by_year, errata
+from ui.figures.drawing import BLUE, GREY, ORANGE, RED, Drawing, styled
+from ui.words import Words
+
+ORDER = ("Sine", "Absolute", "Relative", "Alibi", "RoPE")
+SINCE = 2023
+
+
+def title(row: Row) -> str:
+    """A row's name: the model's, and its layer type where they differ."""
+    return row.model.name + (f" · {row.layer_type}" if row.layer_type else "")
+
+
+def broken_line(index: Sequence[int], low: Sequence[float], high: Sequence[float]) -> dict[str, list[float | None]]:
+    """Upright strokes with gaps between them, as one trace's x and y."""
+    x = [value for k in index for value in (k, k, None)]
+    y = [value for a, b in zip(low, high, strict=True) for value in (float(f"{a:.5g}"), float(f"{b:.5g}"), None)]
+    return {"x": x, "y": y}
+
+
+def year_ticks(years: Sequence[int]) -> dict[str, object]:
+    """Each year below the middle of its rows, left out where these are too few for its width."""
+    runs = {year: [k for k, one in enumerate(years) if one == year] for year in sorted(set(years))}
+    wide = {year: run for year, run in runs.items() if len(run) * 14 >= len(years)}
+    middles = [(run[0] + run[-1]) / 2 for run in wide.values()]
+    return {"tickvals": middles, "ticktext": [str(year) for year in wide], "tickangle": 0, "tickfont": {"size": 15}}
+
+
+def spans(rows: Sequence[Row], length: int, picked: str, t: Words) -> Drawing:
+    """Wavelengths of every model from its fastest to its slowest pair, cut at one context; its own context marked."""
+    index = range(len(rows))
+    turned = [(k, row.shortest, min(row.longest, length)) for k, row in zip(index, rows, strict=True)]
+    turned = [stroke for stroke in turned if stroke[1] <= stroke[2]]
+    rest = [(k, max(row.shortest, length), row.longest) for k, row in zip(index, rows, strict=True)]
+    rest = [stroke for stroke in rest if stroke[1] < stroke[2]]
+    width = {"width": max(3.0, min(14.0, 420.0 / max(len(rows), 1)))}
+    data: list[dict[str, object]] = []
+    for key, colour, strokes in (("turned", BLUE, turned), ("unturned", ORANGE, rest)):
+        points = broken_line(*zip(*strokes, strict=True)) if strokes else {"x": [], "y": []}
+        look = {"type": "scatter", "mode": "lines", "name": t(key), "line": width | {"color": colour}}
+        data.append(look | points | {"hoverinfo": "skip"})
+    mark = {"symbol": "diamond", "size": 8, "color": RED, "line": {"width": 1, "color": "white"}}
+    own = {"type": "scatter", "mode": "markers", "name": t("own_context"), "marker": mark}
+    data.append(own | {"x": list(index), "y": [row.context for row in rows]})
+    data[-1] |= {"text": [title(row) for row in rows], "hovertemplate": "%{text}<br>%{y:,}<extra></extra>"}
+    ends = {"x": [-1, len(rows)], "y": [length, length]}
+    line = {"width": 3, "dash": "dot", "color": GREY}
+    data.append({"type": "scatter", "mode": "lines", "name": t("asked"), "line": line, "hoverinfo": "skip"} | ends)
+    figure = styled(go.Figure({"data": data}), height=380, y=t("axis.wavelength"))
+    figure.update_xaxes(**year_ticks([row.model.year for row in rows]), range=[-1, len(rows)])
+    figure.update_yaxes(type="log", exponentformat="power", dtick=1)
+    for k in [k for k in index if rows[k].model.id == picked][:1]:
+        figure.add_annotation(x=k, y=float(np.log10(rows[k].longest)), text=f"<b>{title(rows[k])}</b>", ay=-28, ax=0)
+    whole = sum(row.longest <= length for row in rows)
+    never = sum(row.longest > row.context for row in rows)
+    return Drawing(
+        "spans",
+        figure,
+        t("spans_finding", length=f"{length:,}", whole=whole, count=len(rows), never=never),
+        lambda: (
+            {"model": [row.model.id for row in rows], "layer_type": [row.layer_type for row in rows]}
+            | {"shortest": [row.shortest for row in rows], "longest": [row.longest for row in rows]}
+            | {"context": [row.context for row in rows], "unturned": [row.unturned(length) for row in rows]}
+        ),
+        f"""
+        from rope_core.survey import rows
+        for row in rows():
+            print(row.model.id, row.layer_type, row.shortest, row.longest, row.context, row.unturned({length}))
+        """,
+    )
+
+
+def encodings(t: Words) -> Drawing:
+    """Source 004's models by year and position encoding, corrected."""
+    found = encodings_by_year()
+    kinds = sorted({kind for _, kind in found}, key=lambda kind: (ORDER.index(kind) if kind in ORDER else 9, kind))
+    counts = [len(names) for names in found.values()]
+    figure = go.Figure(
+        go.Scatter(
+            x=[year for year, _ in found],
+            y=[kind or t("no_entry") for _, kind in found],
+            text=[str(count) for count in counts],
+            customdata=["<br>".join(names) for names in found.values()],
+            hovertemplate="%{customdata}<extra></extra>",
+            mode="markers+text",
+            textfont={"size": 16, "color": "white"},
+            marker={"size": [26 + 6 * float(np.sqrt(count)) for count in counts], "color": BLUE, "opacity": 1},
+        )
+    )
+    styled(figure, height=400, x=t("year"))
+    figure.update_xaxes(dtick=1)
+    names = [kind or t("no_entry") for kind in kinds]
+    figure.update_yaxes(categoryorder="array", categoryarray=names, automargin=True, tickfont={"size": 15})
+    late = [year for year, _ in found]
+    since = {key: len(names) for key, names in found.items() if key[0] >= SINCE and key[1]}
+    rotary = sum(count for (_, kind), count in since.items() if "RoPE" in kind)
+    return Drawing(
+        "encodings",
+        figure,
+        t(
+            "encodings_finding",
+            first=min(late),
+            last=max(late),
+            total=sum(counts),
+            since=SINCE,
+            rotary=rotary,
+            of=sum(since.values()),
+        ),
+        lambda: (
+            {"year": late, "position": [kind for _, kind in found], "models": counts}
+            | {"names": ["; ".join(names) for names in found.values()]}
+        ),
+        """
+        from rope_core.survey import encodings_by_year
+        for (year, position), names in encodings_by_year().items():
+            print(year, position, names)
+        """,
+    )
+
+
+def listing(rows: Sequence[Row], t: Words) -> dict[str, list[object]]:
+    """The table's columns, by their heads in the page's language."""
+    columns: dict[str, list[object]] = {
+        "name": [title(row) for row in rows],
+        "family": [row.model.family for row in rows],
+        "year": [row.model.year for row in rows],
+        "scheme": [t(f"scheme.{row.rope.scheme}") for row in rows],
+        "layout": [t(f"layout.{row.rope.layout}") for row in rows],
+        "base": [row.rope.base for row in rows],
+        "rotary": [f"{row.rope.rotary_dim} / {row.rope.head_dim}" for row in rows],
+        "trained": [row.rope.train_len for row in rows],
+        "context": [row.context for row in rows],
+        "longest": [round(row.longest) for row in rows],
+        "unturned": [row.unturned(row.context) for row in rows],
+        "grade": [row.model.confidence for row in rows],
+        "source": [row.model.source for row in rows],
+    }
+    return {t(f"col.{key}"): column for key, column in columns.items()}
+
+
+def mistakes(t: Words) -> dict[str, list[object]]:
+    """Source 004's cells that the models' own papers or code contradict, as a table's columns."""
+    found = errata()
+    columns: dict[str, list[object]] = {
+        "name": [row.name for row, _ in found],
+        "cell": [t(f"cell.{one.field}") for _, one in found],
+        "printed": [one.printed or t("no_entry") for _, one in found],
+        "corrected": [one.corrected or t("no_entry") for _, one in found],
+        "settled": [one.verified for _, one in found],
+        "source": [one.source for _, one in found],
+    }
+    return {t(f"col.{key}"): column for key, column in columns.items()}
+
+
+def card(rows: Sequence[Row], t: Words) -> str:
+    """What is known of one model, as Markdown: every layer type, the grade and the source."""
+    model = rows[0].model
+    lines = [
+        t(
+            "card_row",
+            name=title(row),
+            scheme=t(f"scheme.{row.rope.scheme}"),
+            layout=t(f"layout.{row.rope.layout}"),
+            base=f"{row.rope.base:,.10g}",
+            dim=row.rope.rotary_dim,
+            trained=f"{row.rope.train_len:,}",
+            context=f"{row.context:,}",
+            unturned=row.unturned(row.context),
+            pairs=row.rope.inv_freq.size,
+            factor=f"{row.rope.attention_factor:.6g}",
+        )
+        for row in rows
+    ]
+    grade = t("card_grade", grade=model.confidence, meaning=t(f"grade.{model.confidence}"))
+    return "\n\n".join([*lines, f"{grade} [{t('col.source')}]({model.source})"])
