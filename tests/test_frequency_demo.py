@@ -100,6 +100,11 @@ def test_positive_until_is_the_first_negative_sum(dim: int, base: float) -> None
     assert sums[-1] < 0
 
 
+def test_the_search_goes_as_far_as_it_says() -> None:
+    late = frequency_demo.similarity(Rope(128, 3e5), np.arange(16_384))
+    assert frequency_demo.positive_until(128, 3e5) == int(np.argmax(late < 0)) > frequency_demo.reach(128) / 2
+
+
 def test_beyond_its_reach_nothing_is_claimed() -> None:
     assert frequency_demo.reach(128) == 16_384
     assert math.isnan(frequency_demo.positive_until(128, smallest_base(128, 16_384)))

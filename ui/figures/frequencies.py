@@ -344,12 +344,12 @@ def digits(width: int, base: float, position: int, t: Words) -> Drawing:
         go.Frame(data=[{"type": "scatter", "y": y} for y in heights(where)], traces=[0, 1, 2], name=str(where))
         for where in frames
     ]
-    styled(figure, height=430, x=t("digit_axis"))
+    styled(figure, height=450, x=t("digit_axis"))
     still = {"frame": {"duration": 0, "redraw": False}, "mode": "immediate", "transition": {"duration": 0}}
     play = {"frame": {"duration": 250, "redraw": False}, "transition": {"duration": 0}, "fromcurrent": True}
     button = {"label": t("count"), "method": "animate", "args": [None, play]}
     figure.update_layout(
-        margin={"t": 76, "b": 110},
+        margin={"t": 76, "b": 124},
         legend={"y": 1.12},
         updatemenus=[
             {"type": "buttons", "x": 1, "y": 1.12, "xanchor": "right", "yanchor": "bottom", "buttons": [button]}
@@ -361,7 +361,7 @@ def digits(width: int, base: float, position: int, t: Words) -> Drawing:
                 "ticklen": 0,
                 "minorticklen": 0,
                 "font": {"color": "rgba(0,0,0,0)"},
-                "pad": {"t": 44},
+                "pad": {"t": 60},
             }
         ],
     )
