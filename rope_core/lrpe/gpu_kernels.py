@@ -73,11 +73,14 @@ def angles(theta_at, position, h, i, heads_ok, PAIRS: tl.constexpr, PER_HEAD: tl
 def positions(starts, offset, b, n, n_ok, length, WHERE: tl.constexpr):
     """The positions (T, 1, 1): offset + n, starts[b] + n, or read from a table of one row or one per sequence."""
     if WHERE == "offset":
-        return n + offset
-    if WHERE == "starts":
-        return n + tl.load(starts + b)
-    row = b if WHERE == "tables" else 0
-    return tl.load(starts + row * length + n, mask=n_ok, other=0)
+        place = n + offset
+    elif WHERE == "starts":
+        place = n + tl.load(starts + b)
+    elif WHERE == "table":
+        place = tl.load(starts + n, mask=n_ok, other=0)
+    else:
+        place = tl.load(starts + b * length + n, mask=n_ok, other=0)
+    return place
 
 
 @triton.jit
