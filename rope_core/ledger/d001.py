@@ -1,0 +1,133 @@
+"""Document 001: LRPE rotate, forward and backward."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rope_core.block.activation import activate
+from rope_core.layout import convert
+from rope_core.ledger.entry import Check, claim, gap, undecided
+from rope_core.ledger.kit import DIM, ROPE, M, blocks, draw, slope
+from rope_core.rope import Array
+from rope_core.temperature import softmax
+
+OFFSET = 11
+THETA = ROPE.theta
+HALF = DIM // 2
+X = draw(11, DIM)
+D_O = draw(12, DIM)
+W = blocks(M + OFFSET, THETA)
+
+
+def _output(x: Array, angle: Array) -> Array:
+    x1, x2 = x[..., :HALF], x[..., HALF:]
+    cos, sin = np.cos(angle), np.sin(angle)
+    return np.concatenate([x1 * cos - x2 * sin, x1 * sin + x2 * cos], axis=-1)
+
+
+ANGLE = (M + OFFSET) * THETA
+
+
+@claim("001-activation-dim")
+def activation_dim() -> Check:
+    x = draw(13, 5, 6)
+    same = max(gap(activate(name, x)[0], activate(name, x.T)[0].T) for name in ("relu", "silu"))
+    sums = max(gap(softmax(x, axis).sum(axis=axis), np.ones(x.shape[1 - axis])) for axis in (0, 1))
+    return Check(max(same, sums))
+
+
+@claim("001-row-form")
+def row_form() -> Check:
+    order = convert(DIM, "interleaved", "half")
+    lines = _output(X[order], ANGLE)
+    return Check(gap((X @ W)[order], lines), corrected=gap((X @ W.T)[order], lines))
+
+
+@claim("001-block-diagonal")
+def block_diagonal() -> Check:
+    return Check(max(gap(W @ W.T, np.eye(DIM)), abs(np.linalg.det(W) - 1.0)))
+
+
+@claim("001-block")
+def block() -> Check:
+    angles = [np.arctan2(W[2 * k + 1, 2 * k], W[2 * k, 2 * k]) - (M + OFFSET) * THETA[k] for k in range(HALF)]
+    return Check(max(float(abs(np.exp(1j * a) - 1.0)) for a in angles))
+
+
+@claim("001-notice")
+def notice() -> Check:
+    x1, x2 = X[:2]
+    t = 0.7
+    product = np.array([[np.cos(t), -np.sin(t)], [np.sin(t), np.cos(t)]]) @ [x1, x2]
+    return Check(gap(product, [x1 * np.cos(t) - x2 * np.sin(t), x2 * np.cos(t) + x1 * np.sin(t)]))
+
+
+@claim("001-halves")
+def in_halves() -> Check:
+    order = convert(DIM, "interleaved", "half")
+    return Check(gap(W @ X, _output(X, ANGLE)), condition=gap((W @ X)[order], _output(X[order], ANGLE)))
+
+
+@claim("001-output")
+def output() -> Check:
+    turned = (X[:HALF] + 1j * X[HALF:]) * np.exp(1j * ANGLE)
+    return Check(gap(_output(X, ANGLE), np.concatenate([turned.real, turned.imag])))
+
+
+@claim("001-backward-o")
+def backward_o() -> Check:
+    right = slope(lambda x: float((x @ W) @ D_O), X)
+    return Check(gap((X @ W) @ W.T, right), corrected=gap(D_O @ W.T, right), tolerance=1e-7)
+
+
+@claim("001-transpose")
+def transpose() -> Check:
+    return Check(gap(W.T, blocks(-(M + OFFSET), THETA)))
+
+
+@claim("001-backward-lines")
+def backward_lines() -> Check:
+    d1, d2 = D_O[:HALF], D_O[HALF:]
+    cos, sin = np.cos(ANGLE), np.sin(ANGLE)
+    lines = np.concatenate([d1 * cos + d2 * sin, -d1 * sin + d2 * cos])
+    return Check(gap(lines, slope(lambda x: float(_output(x, ANGLE) @ D_O), X)), tolerance=1e-7)
+
+
+@claim("001-backward-activation")
+def backward_activation() -> Check:
+    d_bar = _output(D_O, -ANGLE)
+    right = slope(lambda x: float(_output(activate("silu", x)[0], ANGLE) @ D_O), X)
+    without_x = activate("silu", d_bar)[1]
+    return Check(gap(without_x, right), corrected=gap(activate("silu", X)[1] * d_bar, right), tolerance=1e-7)
+
+
+@claim("001-offset")
+def offset() -> Check:
+    x = draw(14, 6, DIM)
+    whole = _output(np.vstack([draw(15, OFFSET, DIM), x]), np.arange(OFFSET + 6)[:, None] * THETA)
+    part = _output(x, (np.arange(6) + OFFSET)[:, None] * THETA)
+    return Check(gap(whole[OFFSET:], part))
+
+
+@claim("001-theta-shapes")
+def theta_shapes() -> Check:
+    """With as many heads as pairs, one vector can mean a frequency per pair or per head."""
+    heads = HALF
+    x, given = draw(16, heads, DIM), np.abs(draw(17, heads))
+    per_pair, per_head = (_output(x, M * np.broadcast_to(t, (heads, HALF))) for t in (given[None, :], given[:, None]))
+    other = np.abs(draw(18, 3))
+    fewer = _output(x[:3], M * np.repeat(other[:, None], HALF, axis=1))
+    one_by_one = np.stack([_output(x[h], np.full(HALF, M * other[h])) for h in range(3)])
+    return Check(gap(per_pair, per_head), condition=gap(fewer, one_by_one))
+
+
+@claim("001-partial")
+def partial() -> Check:
+    x = draw(19, DIM + 6)
+    turned = np.concatenate([_output(x[:DIM], ANGLE), x[DIM:]])
+    back = np.concatenate([_output(turned[:DIM], -ANGLE), turned[DIM:]])
+    longer = float(abs(np.linalg.norm(turned) - np.linalg.norm(x)))
+    return Check(max(gap(back, x), longer, gap(turned[DIM:], x[DIM:])))
+
+
+undecided("001-offset-inference")

@@ -1,0 +1,63 @@
+"""Document 003, the clock: a position as a time of day."""
+
+from __future__ import annotations
+
+from rope_core.clock import WALL, claims
+from rope_core.ledger.entry import Check, claim, gap
+from rope_core.rope import Rope
+
+QUOTED = {reading.key: reading for reading in claims()}
+
+
+@claim("003-clock-dimension")
+def dimension() -> Check:
+    """A three-hand clock against the RoPE that the text names, by its dimension and its pairs."""
+    hands = len(WALL.periods)
+    return Check(float(abs(2 * hands - 3)), corrected=float(abs(Rope(6, 60.0**3).pairs - hands)))
+
+
+@claim("003-clock-minute")
+def minute() -> Check:
+    return Check(abs(WALL.periods[0] / WALL.periods[1] - 1 / 60))
+
+
+@claim("003-clock-hour")
+def hour() -> Check:
+    ratio = WALL.periods[2] / WALL.periods[1]
+    return Check(abs(ratio / 60.0 - 1.0), corrected=abs(ratio / 12.0 - 1.0))
+
+
+@claim("003-clock-43200")
+def half_day() -> Check:
+    return Check(max(abs(WALL.once_round / 43_200 - 1), abs(WALL.repeats_after(1.0) / 43_200 - 1)))
+
+
+@claim("003-clock-slow")
+def linear_slow() -> Check:
+    """Slowed 4 times, two times a second apart differ by a quarter of what they did, on the second hand too."""
+    slow = WALL.slowed([4.0, 4.0, 4.0])
+    return Check(gap(slow.separation(1.0) * 4.0, WALL.separation(1.0)))
+
+
+@claim("003-clock-second-kept")
+def second_kept() -> Check:
+    return Check(abs(QUOTED["ntk_at_3"].slowdown[0] - 1.0))
+
+
+@claim("003-clock-90")
+def ninety_minutes() -> Check:
+    slow = WALL.slowed(QUOTED["printed"].slowdown)
+    return Check(max(abs(slow.periods[1] / 60 / 90 - 1), abs(slow.periods[2] / 3600 / 24 - 1)))
+
+
+@claim("003-clock-129600")
+def reading() -> Check:
+    found = [abs(QUOTED[key].once_round / 129_600 - 1) for key in ("printed", "compounded")]
+    return Check(found[0], corrected=found[1])
+
+
+@claim("003-clock-is-ntk")
+def is_ntk() -> Check:
+    """The quoted slow-downs against those of the scheme at the factor that the quoted 129,600 s asks for."""
+    scheme = QUOTED["ntk_at_3"].slowdown
+    return Check(gap(QUOTED["printed"].slowdown, scheme), corrected=gap(scheme, [1.0, 3.0**0.5, 3.0]))

@@ -1,0 +1,181 @@
+"""Document 003, the appendix: how RoPE is derived, line by line."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rope_core.ledger.entry import Check, claim, gap
+from rope_core.ledger.kit import DIM, ROPE, M, N, blocks, draw, pairs, unpaired, wrapped
+from rope_core.rotation import rotation_matrix
+
+THETA = ROPE.theta
+T = 0.37
+QV, KV = draw(51, 2, 2)
+Q, K = complex(*QV), complex(*KV)
+
+
+def f(x: complex, i: float) -> complex:
+    """The solution, x e^{i i theta}."""
+    return x * complex(np.exp(1j * i * T))
+
+
+def g(distance: float) -> complex:
+    """The complex function of the distance, q k* e^{i (i - j) theta}."""
+    return Q * K.conjugate() * complex(np.exp(1j * distance * T))
+
+
+def arg(z: complex) -> float:
+    """The argument of z, rad."""
+    return float(np.angle(z))
+
+
+def phi(x: complex, i: float) -> float:
+    """arg f - arg x, rad."""
+    return arg(f(x, i)) - arg(x)
+
+
+@claim("003-proof-goal")
+def goal() -> Check:
+    q, k = draw(52, 2, DIM)
+
+    def score(i: int, j: int) -> float:
+        return float((rotation_matrix(i, THETA, "interleaved") @ q) @ (rotation_matrix(j, THETA, "interleaved") @ k))
+
+    start = gap(rotation_matrix(0, THETA, "interleaved") @ q, q)
+    return Check(max(start, *(abs(score(M + s, N + s) - score(M, N)) for s in (1, 50, 999))))
+
+
+@claim("003-proof-goal-complex")
+def goal_complex() -> Check:
+    scores = [(f(Q, M + s) * f(K, N + s).conjugate()).real for s in (0, 3, 400)]
+    return Check(gap(scores, [g(M - N).real] * 3))
+
+
+@claim("003-proof-inner")
+def inner() -> Check:
+    return Check(abs((Q * K.conjugate()).real - QV @ KV))
+
+
+@claim("003-proof-goal-real")
+def goal_real() -> Check:
+    return Check(abs((f(Q, M) * f(K, N).conjugate()).real - g(M - N).real))
+
+
+@claim("003-proof-ansatz")
+def ansatz() -> Check:
+    """|f| e^{i phi(i)} with a phase that does not know x, against f; then with arg x in it."""
+    without = abs(f(Q, M)) * np.exp(1j * M * T)
+    return Check(abs(without - f(Q, M)), corrected=abs(abs(f(Q, M)) * np.exp(1j * (arg(Q) + M * T)) - f(Q, M)))
+
+
+@claim("003-proof-modulus")
+def modulus() -> Check:
+    product = abs(f(Q, M)) * abs(f(K, N))
+    turn = wrapped(arg(f(Q, M)) - arg(f(K, N)) - arg(g(M - N)))
+    real = abs(product - abs(g(M - N).real))
+    return Check(real, condition=max(abs(product - abs(g(M - N))), turn))
+
+
+@claim("003-proof-same-place")
+def same_place() -> Check:
+    moduli = [abs(f(Q, M)) * abs(f(K, M)), abs(g(0)), abs(f(Q, 0)) * abs(f(K, 0)), abs(Q) * abs(K)]
+    turns = [arg(f(Q, M)) - arg(f(K, M)), arg(g(0)), arg(f(Q, 0)) - arg(f(K, 0)), arg(Q) - arg(K)]
+    return Check(max(gap(moduli, [moduli[0]] * 4), *(wrapped(t - turns[0]) for t in turns)))
+
+
+@claim("003-proof-arg-moved")
+def arg_moved() -> Check:
+    return Check(wrapped((arg(f(Q, M)) - arg(Q)) - (arg(f(K, M)) - arg(K))))
+
+
+@claim("003-proof-phi")
+def phi_of_position() -> Check:
+    """|f| = |x|, and arg f - arg x is the same for every x."""
+    return Check(max(abs(abs(f(Q, M)) - abs(Q)), wrapped(phi(Q, M) - phi(K, M))))
+
+
+@claim("003-proof-phi-difference")
+def phi_difference() -> Check:
+    left = phi(Q, M) - phi(K, N)
+    printed = arg(g(M - N)) + arg(Q) - arg(K)
+    return Check(wrapped(left - printed), corrected=wrapped(left - (arg(g(M - N)) - arg(Q) + arg(K))))
+
+
+@claim("003-proof-phi-step")
+def phi_step() -> Check:
+    printed = arg(g(1)) + arg(Q) - arg(K)
+    return Check(wrapped(printed - T), corrected=wrapped(arg(g(1)) - arg(Q) + arg(K) - T))
+
+
+@claim("003-proof-arithmetic")
+def arithmetic() -> Check:
+    return Check(max(wrapped(phi(Q, i) - i * T) for i in range(40)))
+
+
+@claim("003-proof-summary")
+def summary() -> Check:
+    return Check(max(abs(abs(f(Q, i)) - abs(Q)) + wrapped(phi(Q, i) - i * T) for i in (0, M, N)))
+
+
+@claim("003-proof-solution")
+def solution() -> Check:
+    """Printed |x| e^{i i theta}: at i = 0 it is |x| and not x."""
+    printed = [abs(Q) * np.exp(1j * i * T) for i in (0, M)]
+    return Check(
+        gap(printed, [f(Q, 0), f(Q, M)]), corrected=gap([Q * np.exp(1j * i * T) for i in (0, M)], [f(Q, 0), f(Q, M)])
+    )
+
+
+@claim("003-proof-plane")
+def plane() -> Check:
+    turned = np.array([[np.cos(M * T), -np.sin(M * T)], [np.sin(M * T), np.cos(M * T)]]) @ QV
+    return Check(abs(complex(*turned) - f(Q, M)))
+
+
+@claim("003-proof-blocks")
+def in_blocks() -> Check:
+    x = draw(53, DIM)
+    return Check(gap(blocks(M, THETA) @ x, unpaired(pairs(x) * np.exp(1j * M * THETA))))
+
+
+@claim("003-proof-relative")
+def relative() -> Check:
+    q, k = draw(54, 2, DIM)
+    r_i, r_j = blocks(M, THETA), blocks(N, THETA)
+    lines = [(r_i @ q) @ (r_j @ k), q @ r_i.T @ r_j @ k, q @ blocks(N - M, THETA) @ k]
+    return Check(gap(lines, [lines[0]] * 3))
+
+
+SYMMETRIC = (1, -1, -1, 1)
+
+
+@claim("003-proof-symmetric")
+def symmetric() -> Check:
+    return Check(
+        gap(blocks(M, THETA, SYMMETRIC), blocks(M, THETA, (1, -1, 1, 1))),
+        corrected=gap(blocks(M, THETA), rotation_matrix(M, THETA, "interleaved")),
+    )
+
+
+def _two(i: float, j: float, off: tuple[float, float]) -> np.ndarray:
+    c = np.cos(i) * np.cos(j) + np.sin(i) * np.sin(j)
+    return np.array([[c, off[0]], [off[1], c]])
+
+
+@claim("003-proof-product")
+def product() -> Check:
+    i, j = M * T, N * T
+    s = -np.cos(i) * np.sin(j) - np.sin(i) * np.cos(j)
+    right = blocks(M, np.array([T])).T @ blocks(N, np.array([T]))
+    corrected = _two(
+        i, j, (np.sin(i) * np.cos(j) - np.cos(i) * np.sin(j), np.cos(i) * np.sin(j) - np.sin(i) * np.cos(j))
+    )
+    return Check(gap(_two(i, j, (s, s)), right), corrected=gap(corrected, right))
+
+
+@claim("003-proof-sum-angle")
+def sum_angle() -> Check:
+    c, s = np.cos((M - N) * T), np.sin((M + N) * T)
+    right = blocks(N - M, np.array([T]))
+    d = np.sin((M - N) * T)
+    return Check(gap([[c, -s], [-s, c]], right), corrected=gap([[c, d], [-d, c]], right))

@@ -1,0 +1,234 @@
+"""Document 004, the block: the table of architectures, norms, activations, serial and parallel layers."""
+
+from __future__ import annotations
+
+import inspect
+import tomllib
+from functools import cache
+from importlib import resources
+
+import numpy as np
+
+from rope_core.block import (
+    activate,
+    attend,
+    draw_layers,
+    feed,
+    feed_forward,
+    gated,
+    gradient_norms,
+    layer_norm,
+    norm_cost,
+    parallel_block,
+    rms_norm,
+    serial_block,
+    sigmoid,
+)
+from rope_core.ledger.entry import Check, claim, gap, shortfall, undecided
+from rope_core.ledger.kit import DIM, draw, slope
+from rope_core.rope import Array
+
+X = draw(61, 5, DIM)
+LAYER = draw_layers(1, DIM, 4 * DIM, 62)[0]
+
+
+@cache
+def _architectures() -> dict[str, dict[str, dict[str, str]]]:
+    text = (resources.files("rope_core.ledger") / "architectures.toml").read_text(encoding="utf-8")
+    rows: dict[str, dict[str, dict[str, str]]] = tomllib.loads(text)
+    return rows
+
+
+def _row(name: str) -> Check:
+    """The share of a table row's cells that the model's own paper or code contradicts."""
+    row = _architectures()[name]
+    wrong = [field for field, said in row["printed"].items() if said != row["own"].get(field, said)]
+    return Check(len(wrong) / len(row["printed"]), corrected=0.0 if row["own"].get("source") else 1.0)
+
+
+def _enter_rows() -> None:
+    for name in _architectures():
+        claim(f"004-table-{name}")(lambda name=name: _row(name))  # type: ignore[misc]
+
+
+_enter_rows()
+
+
+@claim("004-prenorm-gradient")
+def prenorm_gradient() -> Check:
+    """Mean gradient of the lower half of a random 24-layer pre-norm stack against the upper half's."""
+    norms = gradient_norms("pre")
+    return Check(shortfall(float(norms[:12].mean()), float(norms[12:].mean())))
+
+
+@claim("004-prenorm-flow")
+def prenorm_flow() -> Check:
+    """With the sub-layers silent, the residual hands the gradient down unchanged; post-norm rescales it."""
+    silent = type(LAYER)(
+        *(np.zeros_like(w) for w in (LAYER.w_q, LAYER.w_k, LAYER.w_v, LAYER.w_o, LAYER.w_1, LAYER.w_2))
+    )
+    target = draw(63, DIM)
+    through = slope(lambda x: float(serial_block(x[None], silent)[0] @ target), X[0])
+    after_norm = slope(lambda x: float(layer_norm(x[None])[0] @ target), X[0])
+    if gap(after_norm, target) < 0.01:
+        return Check(float("nan"))
+    return Check(gap(through, target), tolerance=1e-7)
+
+
+@claim("004-ln-mean")
+def ln_mean() -> Check:
+    return Check(gap([sum(row) / DIM for row in X], X.mean(axis=-1)))
+
+
+@claim("004-ln-variance")
+def ln_variance() -> Check:
+    return Check(gap([sum((v - sum(row) / DIM) ** 2 for v in row) / DIM for row in X], X.var(axis=-1)))
+
+
+@claim("004-ln")
+def ln() -> Check:
+    gamma, beta, eps = draw(64, DIM), draw(65, DIM), 1e-5
+    loops = [[gamma[d] * (row[d] - row.mean()) / np.sqrt(row.var() + eps) + beta[d] for d in range(DIM)] for row in X]
+    return Check(gap(loops, layer_norm(X, gamma, beta, eps)))
+
+
+@claim("004-ln-per-token")
+def ln_per_token() -> Check:
+    other = X.copy()
+    other[1:] *= 9.0
+    return Check(gap(layer_norm(other)[0], layer_norm(X)[0]))
+
+
+@claim("004-rms")
+def rms() -> Check:
+    gamma, eps = draw(66, DIM), 1e-5
+    loops = [[gamma[d] * row[d] / np.sqrt(sum(row**2) / DIM + eps) for d in range(DIM)] for row in X]
+    return Check(gap(loops, rms_norm(X, gamma, eps)))
+
+
+@claim("004-rms-l2")
+def rms_is_l2() -> Check:
+    return Check(gap(X / (np.linalg.norm(X, axis=-1, keepdims=True) / np.sqrt(DIM)), rms_norm(X, eps=0.0)))
+
+
+@claim("004-rms-no-mean")
+def rms_no_mean() -> Check:
+    """RMSNorm is LayerNorm where the mean is 0, and only there."""
+    centred = X - X.mean(axis=-1, keepdims=True)
+    return Check(gap(rms_norm(X), layer_norm(X)), condition=gap(rms_norm(centred), layer_norm(centred)))
+
+
+@claim("004-rms-fewer")
+def rms_fewer() -> Check:
+    """Fewer passes over memory, unfused; fused into one pass the two move the same bytes."""
+
+    def saved(fused: bool) -> bool:
+        layer, root = norm_cost("layer", fused), norm_cost("rms", fused)
+        return layer.reads + layer.writes > root.reads + root.writes
+
+    return Check(0.0 if saved(fused=True) else 1.0, condition=0.0 if saved(fused=False) else 1.0)
+
+
+@claim("004-rms-no-bias")
+def rms_no_bias() -> Check:
+    return Check(abs(norm_cost("rms", True).parameters - norm_cost("layer", True).parameters + 1.0))
+
+
+W_1, W_2, V = draw(67, DIM, 12), draw(68, 12, DIM), draw(69, DIM, 12)
+
+
+@claim("004-ff")
+def ff() -> Check:
+    loops = [[sum(max(row @ W_1[:, h], 0.0) * W_2[h, d] for h in range(12)) for d in range(DIM)] for row in X]
+    layer = type(LAYER)(LAYER.w_q, LAYER.w_k, LAYER.w_v, LAYER.w_o, W_1, W_2)
+    return Check(gap(loops, feed(X, layer)))
+
+
+@claim("004-glu")
+def glu() -> Check:
+    return Check(gap(np.maximum(0, X @ W_1) * (X @ V), gated("reglu", X @ W_1, X @ V)))
+
+
+@claim("004-reglu")
+def reglu() -> Check:
+    loops = [
+        [sum(max(row @ W_1[:, h], 0.0) * (row @ V[:, h]) * W_2[h, d] for h in range(12)) for d in range(DIM)]
+        for row in X
+    ]
+    return Check(gap(loops, feed_forward("reglu", X, W_1, W_2, V)))
+
+
+def swiglu(x: Array, w_1: Array, w_2: Array) -> Array:
+    """The definition as document 004 prints it: Swish(x W1) * (x W2)."""
+    z = x @ w_1
+    return np.asarray(z / (1.0 + np.exp(-z)) * (x @ w_2))
+
+
+@claim("004-swiglu-ffn")
+def swiglu_ffn() -> Check:
+    """Printed, the call hands over two products where the definition takes the input and two matrices."""
+    takes = len(inspect.signature(swiglu).parameters)
+    given, meant = (X @ W_1, X @ V), (X, W_1, V)
+    return Check(float(takes - len(given)), corrected=gap(swiglu(*meant) @ W_2, feed_forward("swiglu", X, W_1, W_2, V)))
+
+
+@claim("004-swiglu")
+def swiglu_definition() -> Check:
+    return Check(gap(swiglu(X, W_1, V), gated("swiglu", X @ W_1, X @ V)))
+
+
+@claim("004-swish")
+def swish() -> Check:
+    z = np.linspace(-30, 30, 301)
+    return Check(gap(z * sigmoid(z), activate("silu", z)[0]))
+
+
+@claim("004-sigmoid")
+def logistic() -> Check:
+    z = np.linspace(-30, 30, 301)
+    return Check(gap(1 / (1 + np.exp(-z)), 0.5 * (1 + np.tanh(z / 2))))
+
+
+@claim("004-swish-smooth")
+def swish_smooth() -> Check:
+    """ReLU's derivative takes 0 and 1 and jumps between them; Swish's changes by no more than its slope allows."""
+    z = np.linspace(-8, 8, 16_001)
+    relu, silu = activate("relu", z)[1], activate("silu", z)[1]
+    jump = float(np.abs(np.diff(silu)).max()) / (z[1] - z[0])
+    return Check(0.0 if set(relu) == {0.0, 1.0} and jump <= 0.5 + 1e-9 else 1.0)
+
+
+SHAZEER, PALM = "2002.05202", "2204.02311"
+
+
+@claim("004-swiglu-origin")
+def swiglu_origin() -> Check:
+    """Months from the first paper with SwiGLU to PaLM, by their arXiv numbers (year and month)."""
+    months = [12 * int(number[:2]) + int(number[2:4]) for number in (SHAZEER, PALM)]
+    return Check(float(months[1] - months[0]), corrected=float(months[0] - min(months)))
+
+
+@claim("004-serial")
+def serial() -> Check:
+    """Printed, the second residual starts from x again, so the attention's own residual is lost."""
+    h = X + attend(layer_norm(X), LAYER)
+    printed = X + feed(layer_norm(h), LAYER)
+    return Check(
+        gap(printed, serial_block(X, LAYER)), corrected=gap(h + feed(layer_norm(h), LAYER), serial_block(X, LAYER))
+    )
+
+
+@claim("004-parallel")
+def parallel() -> Check:
+    printed = X + feed(layer_norm(X), LAYER) + attend(layer_norm(X), LAYER)
+    return Check(gap(printed, parallel_block(X, LAYER)))
+
+
+undecided(
+    "004-table",
+    "004-prenorm-trains",
+    "004-prenorm-worse",
+    "004-postnorm-finetunes",
+    "004-rms-mean-cost",
+    "004-swiglu-better",
+)

@@ -1,0 +1,354 @@
+"""Document 004, positions: sine embeddings, the Taylor argument, digits, RoPE and its proof."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rope_core.encodings import (
+    beta_digits,
+    cos_sin_vectors,
+    cross_terms,
+    digit_phases,
+    hessian_term,
+    order_gap,
+    random_hessian,
+    relative_residual,
+    rope_beta,
+    shift_map,
+    sinusoidal,
+    weights,
+)
+from rope_core.ledger.entry import Check, claim, gap, shortfall, undecided
+from rope_core.ledger.kit import DIM, ROPE, M, N, blocks, draw, pairs, unpaired, wrapped
+from rope_core.rope import Array, Rope
+from rope_core.rotation import rotation_matrix
+from rope_core.temperature import softmax
+
+THETA = ROPE.theta
+DELTA = 5
+LINE = np.arange(40) + 3
+
+
+def turn(angle: float) -> Array:
+    """Return the printed 2 x 2 rotation matrix."""
+    return np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
+
+
+@claim("004-swap-pairs")
+def swap_pairs() -> Check:
+    """Exchange two key-value pairs: the query's output stays."""
+    q, k, v = draw(71, DIM), *draw(72, 2, 6, DIM)
+    order = [3, 1, 2, 0, 4, 5]
+    return Check(gap(softmax(k @ q) @ v, softmax(k[order] @ q) @ v[order]))
+
+
+@claim("004-sinusoidal")
+def printed_sinusoidal() -> Check:
+    printed = [
+        [(np.sin if c % 2 == 0 else np.cos)(i / 10_000 ** ((c - c % 2) / DIM)) for c in range(DIM)] for i in range(9)
+    ]
+    return Check(gap(printed, sinusoidal(np.arange(9), DIM)))
+
+
+@claim("004-slower-columns")
+def slower_columns() -> Check:
+    """Binary digits and sine columns both change more slowly from one column to the next."""
+    n = np.arange(4096)
+    flips = [np.count_nonzero(np.diff((n >> bit) & 1)) for bit in range(8)]
+    turns = [np.count_nonzero(np.diff(np.sign(np.sin(n * t)))) for t in Rope(16, 10_000.0).theta]
+    return Check(float(np.mean(np.diff(flips) >= 0) + np.mean(np.diff(turns) >= 0)))
+
+
+@claim("004-rows-differ")
+def rows_differ() -> Check:
+    """The smallest distance of two rows among 65,536; it depends on the difference of the positions alone."""
+    near = min(
+        float(np.linalg.norm(np.exp(1j * np.arange(low, low + 4096)[:, None] * Rope(64).theta) - 1.0, axis=1).min())
+        for low in range(1, 65_536, 4096)
+    )
+    return Check(shortfall(near, 0.1))
+
+
+@claim("004-shift-map")
+def shift() -> Check:
+    moved = sinusoidal(LINE, DIM) @ shift_map(DELTA, DIM).T
+    printed = np.zeros((DIM, DIM))
+    for j, w in enumerate(THETA):
+        c, s = np.cos(DELTA * w), np.sin(DELTA * w)
+        printed[2 * j : 2 * j + 2, 2 * j : 2 * j + 2] = [[c, s], [-s, c]]
+    return Check(max(gap(moved, sinusoidal(LINE + DELTA, DIM)), gap(printed, shift_map(DELTA, DIM))))
+
+
+@claim("004-shift-transform")
+def shift_transform() -> Check:
+    x, y = draw(73, 2)
+    c, s = np.cos(DELTA * THETA[1]), np.sin(DELTA * THETA[1])
+    return Check(gap(np.array([[c, s], [-s, c]]) @ [x, y], shift_map(DELTA, DIM)[2:4, 2:4] @ [x, y]))
+
+
+@claim("004-shift-lines")
+def shift_lines() -> Check:
+    x, y = draw(74, 2)
+    c, s = np.cos(DELTA * THETA[1]), np.sin(DELTA * THETA[1])
+    return Check(gap([x * c + y * s, -x * s + y * c], shift_map(DELTA, DIM)[2:4, 2:4] @ [x, y]))
+
+
+@claim("004-shift-direction")
+def shift_direction() -> Check:
+    """The turn of (p_2j, p_2j+1) = (sin, cos) from position i to i + delta, against + and - delta omega."""
+    before, after = (sinusoidal([p], DIM)[0, 2:4] for p in (M, M + DELTA))
+    turned = np.arctan2(after[1], after[0]) - np.arctan2(before[1], before[0])
+    return Check(wrapped(turned - DELTA * THETA[1]), corrected=wrapped(turned + DELTA * THETA[1]))
+
+
+@claim("004-omega")
+def omega() -> Check:
+    return Check(gap([1 / 10_000 ** (2 * j / DIM) for j in range(DIM // 2)], THETA))
+
+
+@claim("004-symmetric")
+def symmetric() -> Check:
+    """Exchange two words: a last word's output, without and with the causal mask of an autoregressive model."""
+    x = draw(75, 5, DIM)
+    w = draw(76, 3, DIM, DIM)
+
+    def mean_output(z: Array, causal: bool) -> Array:
+        logits = (z @ w[0]) @ (z @ w[1]).T
+        masked = np.where(np.tril(np.ones((5, 5))) > 0, logits, -np.inf) if causal else logits
+        return np.asarray((softmax(masked) @ (z @ w[2])).mean(axis=0))
+
+    other = x[[2, 1, 0, 3, 4]]
+    return Check(*(gap(mean_output(x, causal), mean_output(other, causal)) for causal in (True, False)))
+
+
+@claim("004-additive")
+def additive() -> Check:
+    """Added vectors break the symmetry: two orders of the same words get different outputs."""
+    w = weights(16)
+    first, second = ["a", "b", "c"], ["c", "b", "a"]
+    return Check(shortfall(order_gap("sinusoidal", first, second, w), 1e3 * order_gap("nope", first, second, w) + 1e-9))
+
+
+@claim("004-taylor")
+def taylor() -> Check:
+    """Halving p must make what the expansion leaves out 8 times smaller: it is of third order."""
+    x_m, x_n, p_m, p_n = draw(77, 4, 3)
+    a = draw(78, 3, 3)
+
+    def f(u: Array, v: Array) -> float:
+        return float(np.sin(u @ a @ v) + np.exp(0.3 * u.sum()) * np.cos(v.sum()))
+
+    def derivatives(step: float = 1e-4) -> tuple[Array, Array]:
+        z = np.concatenate([x_m, x_n])
+        base, unit = f(x_m, x_n), step * np.eye(6)
+
+        def at(shift: Array) -> float:
+            return f(*np.split(z + shift, 2))
+
+        first = np.array([(at(e) - at(-e)) / (2 * step) for e in unit])
+        second = np.array(
+            [[(at(d + e) - at(d - e) - at(e - d) + at(-d - e)) / (4 * step**2) for e in unit] for d in unit]
+        )
+        return first, np.where(np.eye(6) > 0, [(at(e) + at(-e) - 2 * base) / step**2 for e in unit], second)
+
+    first, second = derivatives()
+
+    def left_out(size: float) -> float:
+        pm, pn = size * p_m, size * p_n
+        lines = pm @ first[:3] + pn @ first[3:] + 0.5 * pm @ second[:3, :3] @ pm + 0.5 * pn @ second[3:, 3:] @ pn
+        return float(abs(f(x_m + pm, x_n + pn) - f(x_m, x_n) - lines - pm @ second[:3, 3:] @ pn))
+
+    return Check(abs(np.log2(left_out(0.08) / left_out(0.04)) - 3.0), tolerance=0.25)
+
+
+def _hessian(off: float, within: float) -> float:
+    return relative_residual(hessian_term(random_hessian(DIM, off, within), cos_sin_vectors(LINE, DIM)), LINE)
+
+
+@claim("004-hessian-diagonal")
+def hessian_diagonal() -> Check:
+    return Check(_hessian(0.0, 0.5), condition=_hessian(0.0, 0.0))
+
+
+@claim("004-hessian-general")
+def hessian_general() -> Check:
+    """A general H leaves what is not relative; it grows with the entries off the diagonal."""
+    residuals = [_hessian(off, 0.0) for off in (0.0, 0.01, 0.1, 1.0)]
+    return Check(0.0 if residuals[1] > 1e-3 and all(np.diff(residuals) > 0) else 1.0)
+
+
+@claim("004-p-m")
+def p_m() -> Check:
+    printed = cos_sin_vectors([M], DIM)[0].copy()
+    printed[3] = np.sin(N * THETA[1])
+    right = unpaired(np.exp(1j * M * THETA))
+    return Check(gap(printed, right), corrected=gap(cos_sin_vectors([M], DIM)[0], right))
+
+
+def _spelled(n: int, beta: float, digits: int) -> float:
+    return float(abs(beta_digits(n, beta, digits) @ beta ** np.arange(digits) - n) / n)
+
+
+@claim("004-digit")
+def digit() -> Check:
+    """The digits spell the number again when beta is whole; RoPE's beta = 10000^(2/d) is not."""
+    return Check(_spelled(1234, rope_beta(Rope(64)), 32), condition=max(_spelled(1234, b, 12) for b in (2, 8, 10)))
+
+
+@claim("004-digit-row")
+def digit_row() -> Check:
+    n = 123_456
+    right = unpaired(np.exp(1j * n * THETA))
+    return Check(gap(unpaired(np.exp(1j * digit_phases(n, rope_beta(ROPE), DIM // 2))), right))
+
+
+@claim("004-beta")
+def beta() -> Check:
+    b = 10_000 ** (2 / DIM)
+    return Check(max(abs(b - rope_beta(ROPE)), gap(b ** -np.arange(DIM // 2), THETA)))
+
+
+@claim("004-mod-period")
+def mod_period() -> Check:
+    """x mod beta repeats after beta; cos x does so only where beta is a full turn."""
+    x = np.linspace(0.0, 9.0, 50)
+
+    def moved(b: float) -> float:
+        return gap(np.cos(x + b), np.cos(x))
+
+    return Check(moved(rope_beta(Rope(128))), condition=moved(2 * np.pi))
+
+
+@claim("004-relative-form")
+def relative_form() -> Check:
+    x, y = draw(79, 2, DIM)
+    scores = [
+        (rotation_matrix(M + s, THETA, "interleaved") @ x) @ (rotation_matrix(N + s, THETA, "interleaved") @ y)
+        for s in (0, 8, 900)
+    ]
+    return Check(gap(scores, [scores[0]] * 3))
+
+
+@claim("004-cross-sum")
+def cross_sum() -> Check:
+    x, p = draw(80, 6, DIM), sinusoidal(np.arange(6), DIM)
+    terms = cross_terms(x, p, np.eye(DIM), np.eye(DIM))
+    return Check(gap(sum(terms.values()), (x + p) @ (x + p).T))
+
+
+@claim("004-cross-not-relative")
+def cross_not_relative() -> Check:
+    """Of the printed list <v_x, v_y>, <v_x, PE_j>, ..., the first carries no position and the last is relative."""
+    x = np.tile(draw(81, 1, DIM), (40, 1))
+    terms = cross_terms(x, sinusoidal(LINE, DIM), np.eye(DIM), np.eye(DIM))
+    relative = {name: relative_residual(part, LINE) < 1e-9 for name, part in terms.items()}
+    printed = [relative[name] for name in terms]
+    crossed = [relative[name] for name in ("word_position", "position_word")]
+    return Check(float(np.mean(printed)), condition=float(np.mean(crossed)))
+
+
+@claim("004-rotation")
+def rotation() -> Check:
+    r = turn(0.9)
+    return Check(
+        max(gap(r @ r.T, np.eye(2)), abs(np.linalg.det(r) - 1), gap(r @ [1.0, 0.0], [np.cos(0.9), np.sin(0.9)]))
+    )
+
+
+@claim("004-relative-turn")
+def relative_turn() -> Check:
+    a, b = draw(82, 2, 2)
+    return Check(abs((turn(1.3) @ a) @ (turn(0.4) @ b) - (turn(1.3 - 0.4) @ a) @ b))
+
+
+@claim("004-apply")
+def apply_matrix() -> Check:
+    q = draw(83, DIM)
+    return Check(gap(blocks(M, THETA) @ q, rotation_matrix(M, THETA, "interleaved") @ q))
+
+
+@claim("004-before-rotation")
+def before_rotation() -> Check:
+    """A word's vector before rotation: the same at two places in the first layer, not after one causal layer."""
+    word = draw(84, DIM)
+    x = np.stack([draw(85, DIM), *[word] * 5])
+    w = draw(86, 3, DIM, DIM) / np.sqrt(DIM)
+    places = range(6)
+    q, k = (
+        np.stack([rotation_matrix(p, THETA, "interleaved") @ z @ v for p, v in zip(places, x, strict=True)])
+        for z in w[:2]
+    )
+    logits = np.where(np.tril(np.ones((6, 6))) > 0, q @ k.T, -np.inf)
+    second = x + softmax(logits) @ (x @ w[2])
+    return Check(gap(second[2], second[5]), condition=gap(x[2], x[5]))
+
+
+@claim("004-block-2")
+def block_2() -> Check:
+    z = draw(87, 2)
+    return Check(abs(complex(*(turn(M * THETA[1]) @ z)) - complex(*z) * np.exp(1j * M * THETA[1])))
+
+
+@claim("004-z")
+def as_pairs() -> Check:
+    """z_j = x_{2j-1} + i x_{2j}, j = 1..N, keeps inner products: Re[z w*] summed is x y."""
+    x, y = draw(88, 2, DIM)
+    z, w = ([complex(v[2 * j - 2], v[2 * j - 1]) for j in range(1, DIM // 2 + 1)] for v in (x, y))
+    return Check(abs(sum((a * b.conjugate()).real for a, b in zip(z, w, strict=True)) - x @ y))
+
+
+@claim("004-z-turn")
+def z_turn() -> Check:
+    x = draw(89, DIM)
+    return Check(gap(unpaired(pairs(x) * np.exp(1j * M * THETA)), blocks(M, THETA) @ x))
+
+
+@claim("004-theta-index")
+def theta_index() -> Check:
+    """With j from 1 it is RoPE's theta; with j from 0, as omega_j and p_m are numbered, all are off by beta."""
+    from_one, from_zero = (
+        np.array([1 / 10_000 ** (2 * (j - 1) / DIM) for j in range(start, start + DIM // 2)]) for start in (1, 0)
+    )
+    return Check(gap(from_zero / THETA, np.ones(DIM // 2)), condition=gap(from_one, THETA))
+
+
+@claim("004-z-product")
+def z_product() -> Check:
+    a, b = draw(90, 2)
+    t = M * THETA[1]
+    return Check(abs(complex(a, b) * np.exp(1j * t) - complex(a, b) * (np.cos(t) + 1j * np.sin(t))))
+
+
+@claim("004-z-expand")
+def z_expand() -> Check:
+    a, b = draw(91, 2)
+    t = M * THETA[1]
+    line = (a * np.cos(t) - b * np.sin(t)) + 1j * (a * np.sin(t) + b * np.cos(t))
+    return Check(abs(complex(a, b) * np.exp(1j * t) - line))
+
+
+@claim("004-matrix")
+def matrix() -> Check:
+    theta = np.array([1 / 10_000 ** (2 * (j - 1) / DIM) for j in range(1, DIM // 2 + 1)])
+    return Check(gap(blocks(M, theta), rotation_matrix(M, THETA, "interleaved")))
+
+
+@claim("004-transpose")
+def transpose() -> Check:
+    return Check(gap(blocks(M, THETA).T, blocks(-M, THETA)))
+
+
+@claim("004-compose")
+def compose() -> Check:
+    return Check(gap(blocks(M, THETA).T @ blocks(N, THETA), blocks(N - M, THETA)))
+
+
+@claim("004-proof")
+def proof() -> Check:
+    q, k = draw(92, 2, DIM)
+    r_m, r_n = blocks(M, THETA), blocks(N, THETA)
+    lines = [(r_m @ q) @ (r_n @ k), q @ (r_m.T @ r_n @ k), q @ (blocks(N - M, THETA) @ k)]
+    return Check(gap(lines, [lines[0]] * 3))
+
+
+undecided("004-memorise", "004-rows-learned")

@@ -1,0 +1,126 @@
+"""What a claim is, and how its status follows from its residuals."""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+
+import numpy as np
+
+from rope_core.errors import reject
+
+DOCUMENTS = ("000", "001", "002", "003", "004")
+LANGUAGES = ("en", "zh")
+HOLDS, CONDITION, WRONG, EMPIRICAL = "holds", "holds with a condition", "wrong as printed", "empirical"
+STATUSES = (HOLDS, CONDITION, WRONG, EMPIRICAL)
+EXACT = 1e-9
+
+
+@dataclass(frozen=True)
+class Check:
+    """What a claim's function finds; the status is derived from it and never stated.
+
+    Attributes:
+        printed: residual of the claim as it is printed; None where nothing here can decide it.
+        condition: residual of the same claim under its condition, where it has one.
+        corrected: residual of the corrected form, where one is given.
+        tolerance: what counts as zero: rounding, or the precision that the claim itself states.
+    """
+
+    printed: float | None
+    condition: float | None = None
+    corrected: float | None = None
+    tolerance: float = EXACT
+
+    def _small(self, residual: float | None) -> bool:
+        return residual is not None and math.isfinite(residual) and residual <= self.tolerance
+
+    @property
+    def status(self) -> str:
+        """One of STATUSES.
+
+        >>> Check(1e-16).status, Check(0.5, condition=0.0).status, Check(0.5, corrected=0.0).status, Check(None).status
+        ('holds', 'holds with a condition', 'wrong as printed', 'empirical')
+        """
+        if self.printed is None:
+            return EMPIRICAL
+        if self._small(self.printed):
+            return HOLDS
+        return CONDITION if self._small(self.condition) else WRONG
+
+    @property
+    def proved(self) -> bool:
+        """Whether the way out that the entry offers, a condition or a corrected form, checks out."""
+        other = self.corrected if self.condition is None else self.condition
+        return self.status in (HOLDS, EMPIRICAL) or self._small(other)
+
+
+Claim = Callable[[], Check]
+CLAIMS: dict[str, Claim] = {}
+
+
+def claim(name: str) -> Callable[[Claim], Claim]:
+    """Enter a function under its id, "<document>-<name>"; raises ValueError on an id that is taken or no document's."""
+
+    def enter(function: Claim) -> Claim:
+        if name in CLAIMS or name[:3] not in DOCUMENTS or name[3:4] != "-":
+            raise reject("id", "new, and begin with a document's number and a dash", name)
+        CLAIMS[name] = function
+        return function
+
+    return enter
+
+
+def undecided(*names: str) -> None:
+    """Enter claims that nothing here can decide: they are listed as empirical and never pass."""
+    for name in names:
+        claim(name)(lambda: Check(None))
+
+
+@dataclass(frozen=True)
+class Text:
+    """A claim's words: where it stands, its formula and its corrected form in LaTeX, sentences by language."""
+
+    where: str
+    formula: str
+    corrected: str | None
+    claim: dict[str, str]
+    why: dict[str, str]
+
+
+@cache
+def texts() -> dict[str, Text]:
+    """Return every claim's words by id, read from ledger/texts/*.toml."""
+    folder = resources.files("rope_core.ledger") / "texts"
+    found = {}
+    for document in DOCUMENTS:
+        for name, row in tomllib.loads((folder / f"{document}.toml").read_text(encoding="utf-8")).items():
+            said = {language: row[language] for language in LANGUAGES}
+            why = {language: row.get(f"why_{language}", "") for language in LANGUAGES}
+            found[f"{document}-{name}"] = Text(row["where"], row["formula"], row.get("corrected"), said, why)
+    return found
+
+
+def gap(a: object, b: object) -> float:
+    """Return max |a - b|, or infinity where the shapes do not agree.
+
+    >>> gap([1.0, 2.0], [1.0, 2.5]), gap([1.0], [1.0, 2.0])
+    (0.5, inf)
+    """
+    x, y = np.asarray(a), np.asarray(b)
+    if x.shape != y.shape:
+        return math.inf
+    return float(np.abs(x - y).max())
+
+
+def shortfall(value: float, needed: float) -> float:
+    """Return how far ``value`` falls short of ``needed``, as a share of it; 0 when it does not.
+
+    >>> shortfall(3.0, 4.0), shortfall(5.0, 4.0)
+    (0.25, 0.0)
+    """
+    return max(0.0, 1.0 - value / needed)
