@@ -1,0 +1,124 @@
+"""Whether a contestant's answer is right: fresh inputs, several positions, poisoned memory, float64 beside it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+
+import torch
+from torch import Tensor
+
+from rope_core import Request, Rope, cos_sin, spectrum
+from rope_core.bench.cases import Case
+from rope_core.bench.contestants import Contestant, Inputs, Pair
+from rope_core.kernels.torch_ops import eager_one
+
+# Errors are compared with what rounding every product to the tensors' own type would do.
+SLACK = 4.0
+CHECK_STARTS = (1, 77, 3001)
+
+
+def make_inputs(case: Case, start: int, grad: bool, seed: int) -> Inputs:
+    """Draw q and k in the case's memory order, tables of positions start, start + 1, ..., and NaN where results go."""
+    generator = torch.Generator(case.device).manual_seed(seed)
+    dtype = getattr(torch, case.dtype)
+
+    def tensor(heads: int) -> Tensor:
+        shape = (case.batch, case.seq, heads, case.dim)
+        if case.memory == "bhsd":
+            shape = (case.batch, heads, case.seq, case.dim)
+        x = torch.randn(shape, generator=generator, device=case.device, dtype=torch.float32).to(dtype)
+        return x.transpose(1, 2) if case.memory == "bhsd" else x
+
+    q, k = tensor(case.q_heads), tensor(case.k_heads)
+    cos, sin = tables(case, start)
+    cos, sin = cos.to(case.device), sin.to(case.device)
+    out = torch.full_like(q, torch.nan), torch.full_like(k, torch.nan)
+    return Inputs(q.requires_grad_(grad), k.requires_grad_(grad), cos, sin, out)
+
+
+def tables(case: Case, start: int) -> Pair:
+    """Return float32 cos and sin of ``seq`` positions from ``start``, (seq, rotary_dim/2), base 10,000."""
+    s = spectrum(Request(Rope(case.rotary_dim)))
+    cos, sin = cos_sin(s, torch.arange(start, start + case.seq).numpy())
+    return torch.from_numpy(cos), torch.from_numpy(sin)
+
+
+def exact(x: Tensor, cos: Tensor, sin: Tensor, case: Case, back: bool) -> Tensor:
+    """Turn x in float64 by torch's own operations."""
+    s = -sin.double() if back else sin.double()
+    return eager_one(x.detach().double(), cos.double()[None], s[None], case.layout == "half")
+
+
+def limit(case: Case) -> float:
+    """Return the error that is still put down to rounding, as a share of the largest input."""
+    return SLACK * float(torch.finfo(getattr(torch, case.dtype)).eps)
+
+
+def poison(case: Case) -> None:
+    """Leave NaN in memory that the allocator is about to hand out again."""
+    size = max(case.tensor_bytes // 2, 1)
+    junk = [torch.full((size,), torch.nan, dtype=torch.float16, device=case.device) for _ in range(2)]
+    del junk
+
+
+def check(contestant: Contestant, case: Case) -> tuple[float, float]:
+    """Return the largest error over several positions and fresh inputs, and the seconds until the first answer.
+
+    Raises ValueError when an answer is wrong.
+    """
+    worst, first = 0.0, 0.0
+    small = replace(case, seq=min(case.seq, 512), batch=min(case.batch, 2))
+    for seed, start in enumerate(CHECK_STARTS):
+        inputs = _prepared(contestant, small, start, small.direction != "forward", 100 + seed)
+        begun = time.perf_counter()
+        for name, got, wanted, scale in _answers(contestant, small, inputs):
+            first = first or time.perf_counter() - begun
+            if got.shape != wanted.shape:
+                raise ValueError(f"{name} has the shape {tuple(got.shape)}, wanted {tuple(wanted.shape)}")
+            error = (got.double() - wanted).abs().max().item() if got.numel() else 0.0
+            if not error <= limit(case) * scale:
+                raise ValueError(f"{name} errs by {error:.3g} at position {start}, allowed {limit(case) * scale:.3g}")
+            worst = max(worst, error)
+    return worst, first
+
+
+def _prepared(contestant: Contestant, case: Case, start: int, grad: bool, seed: int) -> Inputs:
+    inputs = make_inputs(case, start, grad and contestant.raw_backward is None, seed)
+    return replace(inputs, extra=contestant.prepare(inputs, case))
+
+
+def _answers(contestant: Contestant, case: Case, inputs: Inputs) -> Iterator[tuple[str, Tensor, Tensor, float]]:
+    """Run once on poisoned memory; yield name, answer, float64 answer and the inputs' largest magnitude."""
+    q, k = inputs.q.detach().clone(), inputs.k.detach().clone()
+    scale = max(float(q.abs().max()), float(k.abs().max()))
+    wanted = [exact(x, inputs.cos, inputs.sin, case, False) for x in (q, k)]
+    poison(case)
+    done = forward(contestant, inputs, case)
+    if case.direction != "backward" or contestant.raw_backward is None:
+        for name, got, want in zip(("q", "k"), done, wanted, strict=True):
+            yield name, got.detach().clone(), want, scale
+    if case.direction == "forward":
+        return
+    grads = make_inputs(case, 0, False, 7)
+    wanted = [exact(g, inputs.cos, inputs.sin, case, True) for g in (grads.q, grads.k)]
+    poison(case)
+    if contestant.raw_backward is not None:
+        back = contestant.raw_backward(inputs, (grads.q, grads.k), case)
+    else:
+        back = _gradients(done, (inputs.q, inputs.k), (grads.q.clone(), grads.k.clone()))
+    for name, got, want in zip(("the gradient of q", "the gradient of k"), back, wanted, strict=True):
+        yield name, got, want, scale
+
+
+def forward(contestant: Contestant, inputs: Inputs, case: Case) -> Pair:
+    """Call a contestant; one that overwrites its inputs gets copies when gradients are asked for."""
+    if contestant.overwrites and inputs.q.requires_grad:
+        inputs = replace(inputs, q=inputs.q * 1, k=inputs.k * 1)
+    return contestant.call(inputs, case)
+
+
+def _gradients(done: Pair, leaves: Pair, grads: Pair) -> Pair:
+    dq, dk = torch.autograd.grad(done, leaves, grads)
+    return dq, dk

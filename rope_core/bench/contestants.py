@@ -1,0 +1,290 @@
+"""Who is measured: our backends, other projects' functions where they are installed, and a visitor's own file."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from rope_core.bench.cases import Case
+from rope_core.errors import reject
+from rope_core.kernels.backends import BACKENDS
+from rope_core.kernels.entry import apply
+from rope_core.kernels.task import Turn
+
+Pair = tuple[Tensor, Tensor]
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """One set of buffers: q and k (B, S, H, D) views, per-token tables (S, rotary_dim/2) float32, room for results.
+
+    Attributes:
+        extra: what a contestant's ``prepare`` made of the tables, outside the timing.
+    """
+
+    q: Tensor
+    k: Tensor
+    cos: Tensor
+    sin: Tensor
+    out: Pair
+    extra: Any = None
+
+
+@dataclass(frozen=True)
+class Contestant:
+    """One implementation.
+
+    Attributes:
+        name: as records call it.
+        missing: case -> why it cannot take part, or None.
+        call: (inputs, case) -> (q, k) turned, as (B, S, H, D).
+        prepare: (inputs, case) -> tables in the form that ``call`` wants.
+        raw_backward: (inputs, gradients, case) -> gradients, for backends without autograd of their own.
+        overwrites: whether ``call`` writes into q and k whatever the case says.
+    """
+
+    name: str
+    missing: Callable[[Case], str | None]
+    call: Callable[[Inputs, Case], Pair]
+    prepare: Callable[[Inputs, Case], Any] = lambda inputs, case: None
+    raw_backward: Callable[[Inputs, Pair, Case], Pair] | None = None
+    overwrites: bool = False
+
+
+def _turn(inputs: Inputs, case: Case, back: bool = False) -> Turn:
+    return Turn(inputs.cos, inputs.sin, None, 1.0, None, None, None, 0, case.layout == "half", back)
+
+
+def raw(name: str) -> Contestant:
+    """Our backend called directly, into preallocated results."""
+    backend = BACKENDS[name]
+
+    def prepare(inputs: Inputs, case: Case) -> Any:
+        return _turn(inputs, case), _turn(inputs, case, True)
+
+    def call(inputs: Inputs, case: Case) -> Pair:
+        out = (inputs.q, inputs.k) if case.inplace else inputs.out
+        done = backend.run((inputs.q, inputs.k), inputs.extra[0], out)
+        return done[0], done[1]
+
+    def backward(inputs: Inputs, grads: Pair, case: Case) -> Pair:
+        done = backend.run(grads, inputs.extra[1], inputs.out)
+        return done[0], done[1]
+
+    return Contestant(f"{name} (raw)", lambda case: backend.missing(case.device), call, prepare, backward)
+
+
+def entry(name: str) -> Contestant:
+    """Our backend through apply(): into given results where no gradient is asked for, else as a model calls it."""
+    backend = BACKENDS[name]
+
+    def call(inputs: Inputs, case: Case) -> Pair:
+        plain = not inputs.q.requires_grad and not case.inplace
+        return apply(
+            inputs.q,
+            inputs.k,
+            inputs.cos,
+            inputs.sin,
+            layout=case.layout,
+            inplace=case.inplace,
+            backend=name,
+            out=inputs.out if plain else None,
+        )
+
+    return Contestant(name, lambda case: backend.missing(case.device), call)
+
+
+def doubled(inputs: Inputs, case: Case) -> Pair:
+    """Return cos and sin as (1, S, rotary_dim) in the tensors' type, both halves alike, as transformers holds them."""
+    tables = (torch.cat([t, t], -1)[None].to(inputs.q.dtype) for t in (inputs.cos, inputs.sin))
+    cos, sin = tables
+    return cos, sin
+
+
+def _half_only(case: Case) -> str | None:
+    if case.layout != "half":
+        return "it knows the half layout only"
+    if case.rotary_dim != case.dim:
+        return "it turns whole heads only"
+    if case.inplace:
+        return "it does not write in place"
+    return None
+
+
+def _installed(module: str) -> str | None:
+    try:
+        found = importlib.util.find_spec(module)
+    except ModuleNotFoundError:
+        found = None
+    return None if found else f"{module.split('.')[0]} is not installed"
+
+
+def transformers_rotation() -> Callable[..., Any]:
+    """Return transformers' apply_rotary_pos_emb for LLaMA."""
+    module = importlib.import_module("transformers.models.llama.modeling_llama")
+    function: Callable[..., Any] = module.apply_rotary_pos_emb
+    return function
+
+
+def _heads_first(function: Callable[..., Any]) -> Callable[[Inputs, Case], Pair]:
+    """Wrap a function of (B, H, S, D) tensors."""
+
+    def call(inputs: Inputs, case: Case) -> Pair:
+        cos, sin = inputs.extra
+        q, k = function(inputs.q.transpose(1, 2), inputs.k.transpose(1, 2), cos, sin)
+        return q.transpose(1, 2), k.transpose(1, 2)
+
+    return call
+
+
+def transformers_eager() -> Contestant:
+    """transformers' own function, as every model there calls it."""
+
+    def call(inputs: Inputs, case: Case) -> Pair:
+        return _heads_first(transformers_rotation())(inputs, case)
+
+    return Contestant("transformers", lambda case: _half_only(case) or _installed("transformers"), call, doubled)
+
+
+def transformers_compiled() -> Contestant:
+    """The same through torch.compile."""
+    made: list[Callable[..., Any]] = []
+
+    def call(inputs: Inputs, case: Case) -> Pair:
+        if not made:
+            made.append(torch.compile(transformers_rotation()))
+        return _heads_first(made[0])(inputs, case)
+
+    def missing(case: Case) -> str | None:
+        return _half_only(case) or _installed("transformers") or BACKENDS["compiled"].missing(case.device)
+
+    return Contestant("transformers compiled", missing, call, doubled)
+
+
+def _gpu_only(case: Case, module: str) -> str | None:
+    return "it runs on a GPU only" if case.device != "cuda" else _installed(module)
+
+
+def liger() -> Contestant:
+    """Liger-Kernel's Triton rotation; overwrites its inputs or copies them, as their strides have it."""
+
+    def call(inputs: Inputs, case: Case) -> Pair:
+        module = importlib.import_module("liger_kernel.transformers.rope")
+        return _heads_first(module.liger_rotary_pos_emb)(inputs, case)
+
+    def missing(case: Case) -> str | None:
+        return _half_only(case) or _gpu_only(case, "liger_kernel")
+
+    return Contestant("Liger", missing, call, doubled, overwrites=True)
+
+
+def _each(function: Callable[[Tensor], Tensor], inputs: Inputs) -> Pair:
+    return function(inputs.q), function(inputs.k)
+
+
+def fla() -> Contestant:
+    """flash-linear-attention's Triton rotation; its tables have the tensors' type."""
+
+    def prepare(inputs: Inputs, case: Case) -> Pair:
+        return inputs.cos.to(inputs.q.dtype), inputs.sin.to(inputs.q.dtype)
+
+    def call(inputs: Inputs, case: Case) -> Pair:
+        rotary = importlib.import_module("fla.modules.rotary").rotary_embedding
+        cos, sin = inputs.extra
+        turned = not_half(case)
+        return _each(lambda x: rotary(x, cos, sin, interleaved=turned, inplace=case.inplace), inputs)
+
+    return Contestant("FLA", lambda case: _gpu_only(case, "fla"), call, prepare)
+
+
+def not_half(case: Case) -> bool:
+    """Say whether a case has the interleaved layout."""
+    return case.layout == "interleaved"
+
+
+def flash_attention() -> Contestant:
+    """flash-attention's Triton rotation, float32 tables."""
+
+    def call(inputs: Inputs, case: Case) -> Pair:
+        rotary = importlib.import_module("flash_attn.layers.rotary").apply_rotary_emb
+        return _each(
+            lambda x: rotary(x, inputs.cos, inputs.sin, interleaved=not_half(case), inplace=case.inplace), inputs
+        )
+
+    return Contestant("flash-attention", lambda case: _gpu_only(case, "flash_attn"), call)
+
+
+def flashinfer() -> Contestant:
+    """flashinfer's CUDA rotation with a float32 cache; inference only."""
+
+    def prepare(inputs: Inputs, case: Case) -> Any:
+        cache = torch.cat([inputs.cos, inputs.sin], -1).contiguous()
+        positions = torch.arange(case.seq, device=inputs.q.device, dtype=torch.int32).repeat(case.batch)
+        return cache, positions
+
+    def call(inputs: Inputs, case: Case) -> Pair:
+        module = importlib.import_module("flashinfer.rope")
+        cache, positions = inputs.extra
+        flat = [x.flatten(0, 1).flatten(-2) for x in (inputs.q, inputs.k)]
+        function = (
+            module.apply_rope_with_cos_sin_cache_inplace if case.inplace else module.apply_rope_with_cos_sin_cache
+        )
+        done = function(positions, *flat, case.dim, cache, is_neox=case.layout == "half")
+        q, k = (inputs.q, inputs.k) if case.inplace else done
+        return q.view(inputs.q.shape), k.view(inputs.k.shape)
+
+    def missing(case: Case) -> str | None:
+        if case.direction != "forward":
+            return "it has no backward"
+        if case.memory != "bshd":
+            return "it takes (tokens, heads * dim) in one piece only"
+        return _gpu_only(case, "flashinfer")
+
+    return Contestant("flashinfer", missing, call, prepare)
+
+
+def contestants() -> list[Contestant]:
+    """Return everybody: our backends first, then the peers."""
+    ours = [raw("numba"), raw("triton"), *(entry(name) for name in ("numba", "triton", "compiled", "complex", "eager"))]
+    peers = [transformers_eager(), transformers_compiled(), liger(), fla(), flash_attention(), flashinfer()]
+    return ours + peers
+
+
+def from_file(target: str) -> Contestant:
+    """Load ``file.py:function`` of apply's signature, f(q, k, cos, sin, *, layout) -> (q, k); it runs that file.
+
+    Raises ValueError when there is no such file or function.
+    """
+    path, separator, name = target.rpartition(":")
+    file = Path(path)
+    if not separator or not name.isidentifier():
+        raise reject("kernel", "file.py:function", target)
+    if not file.is_file():
+        raise reject("kernel", "an existing file.py:function", target)
+    spec = importlib.util.spec_from_file_location(f"visitor_{file.stem}", file)
+    if spec is None or spec.loader is None:
+        raise reject("kernel", "a Python file and a function", target)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        raise ValueError(f"kernel must be a file that loads, got {target!r}: {error!r}") from error
+    function = getattr(module, name, None)
+    if not callable(function):
+        raise reject("kernel", f"a function in {file.name}", name)
+
+    def call(inputs: Inputs, case: Case) -> Pair:
+        options = {"inplace": True} if case.inplace else {}
+        done = function(inputs.q, inputs.k, inputs.cos, inputs.sin, layout=case.layout, **options)
+        return done[0], done[1]
+
+    return Contestant(f"{file.name}:{name}", lambda case: None, call)

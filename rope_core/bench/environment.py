@@ -1,0 +1,80 @@
+"""Where a record was made: versions and hardware, nothing that names the machine or its owner."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import platform
+import time
+from pathlib import Path
+from typing import Any
+
+PACKAGES = ("torch", "numba", "triton", "numpy", "transformers", "liger-kernel", "flash-attn", "flashinfer-python")
+ALLOCATOR = ("MALLOC_MMAP_THRESHOLD_", "MALLOC_TRIM_THRESHOLD_")
+TUNED = dict.fromkeys(ALLOCATOR, "4294967296")
+
+
+def environment() -> dict[str, Any]:
+    """Return versions, processor, threads, caches, allocator setting, load and graphics card as plain values."""
+    import torch
+
+    from rope_core import __version__
+
+    card: dict[str, Any] = {}
+    if torch.cuda.is_available():
+        found = torch.cuda.get_device_properties(0)
+        card = {"gpu": found.name, "gpu_memory": found.total_memory, "gpu_cache": found.L2_cache_size}
+        card["cuda"] = torch.version.cuda
+    return {
+        "rope_core": __version__,
+        "python": platform.python_version(),
+        "system": platform.system(),
+        "packages": {name: version for name in PACKAGES if (version := _version(name))},
+        "cpu": processor(),
+        "cores": os.cpu_count(),
+        "threads": torch.get_num_threads(),
+        "cache_bytes": cache_bytes(),
+        "allocator": "tuned" if all(os.environ.get(n) == v for n, v in TUNED.items()) else "default",
+        "load": os.getloadavg()[0] if hasattr(os, "getloadavg") else None,
+        "resolution": resolution(),
+        **card,
+    }
+
+
+def _version(package: str) -> str | None:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+def processor() -> str:
+    """Return the processor's name as the system gives it."""
+    try:
+        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
+            if line.startswith("model name"):
+                return line.split(":", 1)[1].strip()
+    except OSError:
+        pass
+    return platform.processor() or platform.machine()
+
+
+def cache_bytes() -> int:
+    """Return the size of the last-level cache, or 32 MiB where the system does not say."""
+    sizes = []
+    for file in Path("/sys/devices/system/cpu/cpu0/cache").glob("index*/size"):
+        text = file.read_text(encoding="ascii").strip()
+        unit = {"K": 2**10, "M": 2**20}.get(text[-1:], 1)
+        sizes.append(int(text.rstrip("KM")) * unit)
+    return max(sizes, default=2**25)
+
+
+def resolution() -> float:
+    """Return the smallest step by which the clock was seen to move, in seconds."""
+    steps = []
+    for _ in range(20):
+        start = time.perf_counter_ns()
+        while (now := time.perf_counter_ns()) == start:
+            pass
+        steps.append(now - start)
+    return min(steps) * 1e-9

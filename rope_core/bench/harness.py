@@ -1,0 +1,268 @@
+"""One case: check every contestant's answer, then time those that are right beside the copy floor, round by round."""
+
+from __future__ import annotations
+
+import gc
+import resource
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+
+from rope_core.bench.answers import check, forward, make_inputs
+from rope_core.bench.cases import Case
+from rope_core.bench.contestants import Contestant, Inputs
+from rope_core.bench.environment import cache_bytes, resolution
+from rope_core.bench.records import Result
+from rope_core.errors import reject
+from rope_core.kernels.task import available_memory
+
+FLOOR = "copy"
+ROUNDS = 25
+# A sample is at least this many ticks of the clock long.
+TICKS = 1000
+MAX_SETS = 16
+# CUDA events tick at half a microsecond (CUDA runtime API, cudaEventElapsedTime).
+EVENT_TICK = 0.5e-6
+
+
+@dataclass
+class Entry:
+    """A contestant with its buffers and samples."""
+
+    contestant: Contestant
+    step: Callable[[int], Any]
+    calls: int
+    seconds: list[float]
+    faults: list[float]
+    data: dict[str, Any]
+
+
+def sets_for(case: Case) -> int:
+    """Return how many buffer sets to rotate through: more than the cache holds, within a quarter of free memory."""
+    per_set = case.tensor_bytes * (2 if case.direction == "forward" else 4)
+    cache = cache_bytes() if case.device == "cpu" else torch.cuda.get_device_properties(0).L2_cache_size
+    free = available_memory() if case.device == "cpu" else torch.cuda.mem_get_info()[0]
+    if 2 * per_set > free:
+        raise reject("case", f"small enough for the {free:,} free bytes", f"{case.title}: {2 * per_set:,} bytes")
+    return int(max(1, min(MAX_SETS, -(-2 * cache // per_set), free // (4 * per_set))))
+
+
+def steps(contestant: Contestant, case: Case, sets: list[Inputs]) -> Callable[[int], Any]:
+    """Return the function that is timed: one call on set i."""
+    own = [replace(s, extra=contestant.prepare(s, case)) for s in sets]
+    grads = [s.out for s in sets]
+    if case.direction == "forward":
+        return lambda i: contestant.call(own[i], case)
+    if contestant.raw_backward is not None:
+        backward = contestant.raw_backward
+        # The forward's results serve as gradients, so that the backward reads memory of the same size and age.
+        if case.direction == "backward":
+            return lambda i: backward(own[i], (own[i].q, own[i].k), case)
+
+        def both(i: int) -> Any:
+            contestant.call(own[i], case)
+            return backward(replace_out(own[i]), own[i].out, case)
+
+        return both
+    leaves = [replace(s, q=s.q.detach().requires_grad_(), k=s.k.detach().requires_grad_()) for s in own]
+    if case.direction == "both":
+        return lambda i: torch.autograd.grad(forward(contestant, leaves[i], case), (leaves[i].q, leaves[i].k), grads[i])
+    graphs = [forward(contestant, s, case) for s in leaves]
+    return lambda i: torch.autograd.grad(graphs[i], (leaves[i].q, leaves[i].k), grads[i], retain_graph=True)
+
+
+def replace_out(inputs: Inputs) -> Inputs:
+    """Return the inputs with their own q and k as the place for gradients."""
+    return replace(inputs, out=(inputs.q, inputs.k))
+
+
+def floor_step(case: Case, sets: list[Inputs]) -> Callable[[int], Any]:
+    """Return the floor: q and k copied into the results, twice for forward and backward."""
+
+    def copy(i: int) -> None:
+        for _ in range(case.passes):
+            sets[i].out[0].copy_(sets[i].q)
+            sets[i].out[1].copy_(sets[i].k)
+
+    return copy
+
+
+class CpuClock:
+    """Wall time of ``calls`` calls."""
+
+    def __init__(self) -> None:
+        self.tick = resolution()
+
+    def sample(self, step: Callable[[int], Any], order: list[int]) -> tuple[float, float]:
+        """Return seconds and minor page faults per call."""
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+        start = time.perf_counter_ns()
+        for i in order:
+            step(i)
+        took = time.perf_counter_ns() - start
+        faults = resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+        return took * 1e-9 / len(order), faults / len(order)
+
+
+class GpuClock:
+    """Time between two CUDA events around ``calls`` calls."""
+
+    tick = EVENT_TICK
+
+    def sample(self, step: Callable[[int], Any], order: list[int]) -> tuple[float, float]:
+        """Return seconds per call; a GPU has no minor faults."""
+        begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))  # type: ignore[no-untyped-call]
+        torch.cuda.synchronize()
+        begin.record()
+        for i in order:
+            step(i)
+        end.record()
+        end.synchronize()
+        return begin.elapsed_time(end) * 1e-3 / len(order), 0.0
+
+
+Clock = CpuClock | GpuClock
+
+
+def first_call(step: Callable[[int], Any], case: Case) -> float:
+    """Return the seconds that the first call takes: compilation, caches, allocation."""
+    start = time.perf_counter()
+    step(0)
+    if case.device == "cuda":
+        torch.cuda.synchronize()
+    return time.perf_counter() - start
+
+
+def calls_for(clock: Clock, step: Callable[[int], Any], sets: int) -> int:
+    """Return how many calls make a sample that is long against the clock's tick."""
+    calls = 1
+    while calls < 2**20:
+        took = clock.sample(step, [i % sets for i in range(calls)])[0] * calls
+        if took >= TICKS * clock.tick:
+            return calls
+        calls *= 4
+    raise reject("step", "long enough for the clock to see", f"{took:.2g} s for {calls} calls")
+
+
+def peak(step: Callable[[int], Any], case: Case) -> int | None:
+    """Return the bytes that one call holds at its peak beyond what was held before, or None where nobody counts."""
+    if case.device == "cuda":
+        torch.cuda.synchronize()
+        torch.cuda.reset_peak_memory_stats()
+        before = torch.cuda.memory_allocated()
+        step(0)
+        torch.cuda.synchronize()
+        return int(torch.cuda.max_memory_allocated() - before)
+    try:
+        with open("/proc/self/clear_refs", "w", encoding="ascii") as reset:
+            reset.write("5")
+    except OSError:
+        return None
+    before = _status("VmRSS")
+    step(0)
+    return max(0, _status("VmHWM") - before)
+
+
+def _status(name: str) -> int:
+    with open("/proc/self/status", encoding="ascii") as lines:
+        for line in lines:
+            if line.startswith(f"{name}:"):
+                return int(line.split()[1]) * 1024
+    return 0
+
+
+def measure(
+    case: Case,
+    entrants: list[Contestant],
+    rounds: int = ROUNDS,
+    progress: Callable[[float, str], None] = lambda share, note: None,
+) -> list[Result]:
+    """Measure one case: answers first, then ``rounds`` interleaved rounds beside the copy floor.
+
+    A wrong or absent contestant gets a result without times. Raises ValueError where the case does not fit in memory.
+    """
+    results: list[Result] = []
+    right: list[tuple[Contestant, float, float]] = []
+    count = sets_for(case)
+    for contestant in entrants:
+        reason = contestant.missing(case)
+        if reason is not None:
+            results.append(Result(case, contestant.name, "unavailable", reason, {}))
+            continue
+        try:
+            right.append((contestant, *check(contestant, case)))
+        except ValueError as error:
+            results.append(Result(case, contestant.name, "wrong", str(error), {}))
+        except Exception as error:
+            results.append(Result(case, contestant.name, "error", f"{type(error).__name__}: {error}"[:500], {}))
+    if right:
+        results += time_rounds(case, right, count, rounds, progress)
+    return results
+
+
+def time_rounds(
+    case: Case,
+    right: list[tuple[Contestant, float, float]],
+    count: int,
+    rounds: int,
+    progress: Callable[[float, str], None],
+) -> list[Result]:
+    """Time contestants whose answers are right, each round in another order."""
+    sets = [make_inputs(case, 0, False, seed) for seed in range(count)]
+    clock: Clock = CpuClock() if case.device == "cpu" else GpuClock()
+    entries: list[Entry] = []
+    failed: list[Result] = []
+    for contestant, error, first in right:
+        try:
+            entries.append(_entry(case, contestant, sets, clock, error, first))
+        except Exception as problem:
+            reason = f"{type(problem).__name__}: {problem}"[:500]
+            failed.append(Result(case, contestant.name, "error", reason, {}))
+    floor = floor_step(case, sets)
+    floor(0)
+    floor_calls = calls_for(clock, floor, count)
+    floors: list[float] = []
+    gc.collect()
+    gc.disable()
+    try:
+        for turn in range(rounds):
+            # The floor is measured in every round; who follows whom changes from round to round.
+            order = entries[turn % len(entries) :] + entries[: turn % len(entries)] if entries else []
+            floors.append(clock.sample(floor, [(turn + i) % count for i in range(floor_calls)])[0])
+            for entry in order:
+                seconds, faults = clock.sample(entry.step, [(turn + i) % count for i in range(entry.calls)])
+                entry.seconds.append(seconds)
+                entry.faults.append(faults)
+            progress((turn + 1) / rounds, case.title)
+    finally:
+        gc.enable()
+    cold = count * case.tensor_bytes > cache_bytes() if case.device == "cpu" else None
+    common = {"floor": floors, "sets": count, "larger_than_cache": cold, "traffic": case.traffic, "tick": clock.tick}
+    timed = [
+        Result(case, e.contestant.name, "ok", "", {"seconds": e.seconds, "faults": _median(e.faults)} | e.data | common)
+        for e in entries
+    ]
+    return failed + timed
+
+
+def _entry(case: Case, contestant: Contestant, sets: list[Inputs], clock: Clock, error: float, first: float) -> Entry:
+    step = steps(contestant, case, sets)
+    warm = first_call(step, case)
+    step(len(sets) - 1)
+    held = peak(step, case)
+    calls = calls_for(clock, step, len(sets))
+    data = {
+        "error": error,
+        "first_call": first,
+        "first_at_shape": warm,
+        "peak_bytes": held,
+        "calls": calls,
+    }
+    return Entry(contestant, step, calls, [], [], data)
+
+
+def _median(values: list[float]) -> float:
+    return sorted(values)[len(values) // 2]

@@ -1,0 +1,277 @@
+"""Every run in one SQLite file that survives a kill at any moment."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import sqlite3
+import time
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rope_core.bench.cases import Case
+from rope_core.errors import reject
+
+FORMAT = 1
+STATES = ("ok", "wrong", "unavailable", "error")
+TABLES = """
+CREATE TABLE IF NOT EXISTS runs (
+    id TEXT PRIMARY KEY, suite TEXT NOT NULL, started REAL NOT NULL, finished REAL, pid INTEGER NOT NULL,
+    environment TEXT NOT NULL
+);
+CREATE TABLE IF NOT EXISTS results (
+    run TEXT NOT NULL REFERENCES runs(id) ON DELETE CASCADE, "case" TEXT NOT NULL, contestant TEXT NOT NULL,
+    state TEXT NOT NULL, reason TEXT NOT NULL, data TEXT NOT NULL, PRIMARY KEY (run, "case", contestant)
+);
+"""
+COLUMNS = ("run", "suite", "started", "finished", "environment", "case", "contestant", "state", "reason", "data")
+
+
+@dataclass(frozen=True)
+class Result:
+    """What one contestant did on one case.
+
+    Attributes:
+        state: "ok", "wrong" (the answer), "unavailable" or "error"; only "ok" has times.
+        reason: why it is not ok, one sentence.
+        data: seconds (a sample per round), floor (the copy's, same rounds), error, faults, peak_bytes, ...
+    """
+
+    case: Case
+    contestant: str
+    state: str
+    reason: str
+    data: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run: what was asked, where, and whether it came to its end."""
+
+    id: str
+    suite: str
+    started: float
+    finished: float | None
+    environment: dict[str, Any]
+    pid: int
+
+    @property
+    def state(self) -> str:
+        """ "finished", "running", or "interrupted" where its process is gone."""
+        if self.finished is not None:
+            return "finished"
+        return "running" if _alive(self.pid) else "interrupted"
+
+
+def _alive(pid: int) -> bool:
+    if pid <= 0:
+        return False
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def default_path() -> Path:
+    """Return where records live: ROPE_LAB_RECORDS, else the user's data folder."""
+    named = os.environ.get("ROPE_LAB_RECORDS")
+    if named:
+        return Path(named)
+    home = os.environ.get("XDG_DATA_HOME") or str(Path.home() / ".local" / "share")
+    return Path(home) / "rope-lab" / "records.sqlite3"
+
+
+class Store:
+    """The file of records; every write is a transaction of its own.
+
+    Raises ValueError when the file is no SQLite database.
+    """
+
+    def __init__(self, path: str | Path | None = None) -> None:
+        self.path = Path(path) if path is not None else default_path()
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        with self._open() as db:
+            try:
+                db.executescript(TABLES)
+            except sqlite3.DatabaseError as error:
+                raise reject("path", "a SQLite file of records", str(self.path)) from error
+
+    @contextmanager
+    def _open(self) -> Iterator[sqlite3.Connection]:
+        db = sqlite3.connect(self.path, timeout=30.0)
+        try:
+            try:
+                db.execute("PRAGMA journal_mode=WAL")
+                db.execute("PRAGMA synchronous=FULL")
+                db.execute("PRAGMA foreign_keys=ON")
+            except sqlite3.DatabaseError as error:
+                raise reject("path", "a SQLite file of records", str(self.path)) from error
+            with db:
+                yield db
+        finally:
+            db.close()
+
+    def begin(self, suite: str, environment: dict[str, Any]) -> str:
+        """Open a run and return its id."""
+        name = uuid.uuid4().hex
+        with self._open() as db:
+            db.execute(
+                "INSERT INTO runs VALUES (?, ?, ?, NULL, ?, ?)",
+                (name, suite, time.time(), os.getpid(), json.dumps(environment)),
+            )
+        return name
+
+    def add(self, run: str, result: Result) -> None:
+        """Write one result; it is there for good when this returns."""
+        if result.state not in STATES:
+            raise reject("state", f"one of {', '.join(STATES)}", result.state)
+        row = (run, result.case.key, result.contestant, result.state, result.reason, json.dumps(result.data))
+        with self._open() as db:
+            db.execute("INSERT OR REPLACE INTO results VALUES (?, ?, ?, ?, ?, ?)", row)
+
+    def finish(self, run: str) -> None:
+        """Mark a run as having come to its end."""
+        with self._open() as db:
+            db.execute("UPDATE runs SET finished = ? WHERE id = ?", (time.time(), run))
+
+    def runs(self) -> list[Run]:
+        """Return all runs, the latest first."""
+        with self._open() as db:
+            rows = db.execute(
+                "SELECT id, suite, started, finished, environment, pid FROM runs ORDER BY started DESC"
+            ).fetchall()
+        return [Run(i, suite, start, end, json.loads(where), pid) for i, suite, start, end, where, pid in rows]
+
+    def results(self, run: str) -> list[Result]:
+        """Return a run's results in the order in which they came."""
+        with self._open() as db:
+            rows = db.execute(
+                'SELECT "case", contestant, state, reason, data FROM results WHERE run = ? ORDER BY rowid', (run,)
+            ).fetchall()
+        return [Result(Case.from_key(c), name, state, why, json.loads(data)) for c, name, state, why, data in rows]
+
+    def delete(self, run: str) -> None:
+        """Remove a run and its results."""
+        with self._open() as db:
+            db.execute("DELETE FROM runs WHERE id = ?", (run,))
+
+    def export_json(self, runs: list[str] | None = None) -> str:
+        """Return runs (all by default) with their results as JSON."""
+        chosen = [r for r in self.runs() if runs is None or r.id in runs]
+        body = [
+            {
+                "id": r.id,
+                "suite": r.suite,
+                "started": r.started,
+                "finished": r.finished,
+                "environment": r.environment,
+                "results": [
+                    {
+                        "case": json.loads(x.case.key),
+                        "contestant": x.contestant,
+                        "state": x.state,
+                        "reason": x.reason,
+                        "data": x.data,
+                    }
+                    for x in self.results(r.id)
+                ],
+            }
+            for r in chosen
+        ]
+        return json.dumps({"format": FORMAT, "runs": body}, indent=1)
+
+    def import_json(self, text: str) -> int:
+        """Add the runs of an export and return how many were new; ValueError on anything else, and nothing is added."""
+        try:
+            body = json.loads(text)
+        except json.JSONDecodeError as error:
+            raise reject("records", "JSON", str(error)) from error
+        if not isinstance(body, dict) or body.get("format") != FORMAT or not isinstance(body.get("runs"), list):
+            raise reject("records", f"an export of format {FORMAT}", text[:60])
+        return self._insert([_checked_run(r) for r in body["runs"]])
+
+    def export_csv(self, runs: list[str] | None = None) -> str:
+        """Return the same as CSV, one row per result; structured columns hold JSON."""
+        out = io.StringIO()
+        writer = csv.writer(out, lineterminator="\n")
+        writer.writerow(COLUMNS)
+        for r in self.runs():
+            if runs is not None and r.id not in runs:
+                continue
+            head = (r.id, r.suite, repr(r.started), "" if r.finished is None else repr(r.finished))
+            for x in self.results(r.id):
+                row = (x.case.key, x.contestant, x.state, x.reason, json.dumps(x.data))
+                writer.writerow((*head, json.dumps(r.environment), *row))
+        return out.getvalue()
+
+    def import_csv(self, text: str) -> int:
+        """Add the runs of export_csv and return how many were new; ValueError on anything else."""
+        rows = list(csv.reader(io.StringIO(text)))
+        if not rows or tuple(rows[0]) != COLUMNS:
+            raise reject("records", f"CSV with the columns {', '.join(COLUMNS)}", rows[:1])
+        gathered: dict[str, dict[str, Any]] = {}
+        for row in rows[1:]:
+            if len(row) != len(COLUMNS):
+                raise reject("records", f"rows of {len(COLUMNS)} columns", row)
+            run, suite, started, finished, where, case, name, state, why, data = row
+            try:
+                entry = gathered.setdefault(
+                    run,
+                    {
+                        "id": run,
+                        "suite": suite,
+                        "started": float(started),
+                        "finished": float(finished) if finished else None,
+                        "environment": json.loads(where),
+                        "results": [],
+                    },
+                )
+                result = {"case": json.loads(case), "contestant": name, "state": state, "reason": why}
+                entry["results"].append(result | {"data": json.loads(data)})
+            except ValueError as error:
+                raise reject("records", "readable rows", row) from error
+        return self._insert([_checked_run(r) for r in gathered.values()])
+
+    def _insert(self, runs: list[tuple[tuple[Any, ...], list[tuple[Any, ...]]]]) -> int:
+        added = 0
+        with self._open() as db:
+            for run, results in runs:
+                if db.execute("SELECT 1 FROM runs WHERE id = ?", (run[0],)).fetchone():
+                    continue
+                db.execute("INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?)", run)
+                db.executemany("INSERT INTO results VALUES (?, ?, ?, ?, ?, ?)", results)
+                added += 1
+        return added
+
+
+def _checked_run(body: Any) -> tuple[tuple[Any, ...], list[tuple[Any, ...]]]:
+    """Turn one imported run into rows, or raise ValueError."""
+    if not isinstance(body, dict):
+        raise reject("records", "runs that are objects", body)
+    wanted = {"id": str, "suite": str, "started": float, "environment": dict, "results": list}
+    for name, kind in wanted.items():
+        if not isinstance(body.get(name), kind):
+            raise reject(f"records[].{name}", kind.__name__, body.get(name))
+    finished = body.get("finished")
+    if finished is not None and not isinstance(finished, float):
+        raise reject("records[].finished", "a number or nothing", finished)
+    # pid 0: the run's process is on another machine or long gone.
+    run = body["id"], body["suite"], body["started"], finished, 0, json.dumps(body["environment"])
+    results = []
+    for x in body["results"]:
+        if not isinstance(x, dict) or x.get("state") not in STATES or not isinstance(x.get("data"), dict):
+            raise reject("records[].results[]", "a result with state and data", x)
+        if not isinstance(x.get("contestant"), str) or not isinstance(x.get("reason"), str):
+            raise reject("records[].results[]", "a result with contestant and reason", x)
+        case = Case.from_key(x.get("case", {}))
+        results.append((body["id"], case.key, x["contestant"], x["state"], x["reason"], json.dumps(x["data"])))
+    return run, results

@@ -1,0 +1,91 @@
+"""Medians, their intervals, and when two records differ."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from rope_core.errors import reject
+
+
+@dataclass(frozen=True)
+class Summary:
+    """The median of samples, their 20th and 80th percentile, and an interval that holds the true median.
+
+    Attributes:
+        low, high: order statistics between which the median lies with at least 95 %, from the binomial distribution;
+            the extremes where there are too few samples for that.
+    """
+
+    median: float
+    p20: float
+    p80: float
+    low: float
+    high: float
+    count: int
+
+
+def summary(samples: Sequence[float]) -> Summary:
+    """Summarise samples, or raise ValueError where there are none.
+
+    >>> s = summary([3.0, 1.0, 2.0])
+    >>> s.median, s.low, s.high
+    (2.0, 1.0, 3.0)
+    """
+    values = np.sort(np.asarray(samples, dtype=np.float64))
+    if not values.size or not np.all(np.isfinite(values)):
+        raise reject("samples", "a non-empty list of finite numbers", list(samples)[:5])
+    skip = outer(values.size)
+    p20, median, p80 = (float(v) for v in np.quantile(values, (0.2, 0.5, 0.8)))
+    return Summary(median, p20, p80, float(values[skip]), float(values[-1 - skip]), int(values.size))
+
+
+def outer(count: int, risk: float = 0.05) -> int:
+    """Return how many samples may be left out at each end of ``count`` and the median still lies between the rest.
+
+    The chance that at most j of count samples fall on one side of the median is a binomial tail; both sides together
+    may use up ``risk``.
+
+    >>> outer(5), outer(6), outer(20)
+    (0, 0, 5)
+    """
+    tail, skip = 0.0, 0
+    for j in range(count // 2):
+        tail += math.comb(count, j) / 2.0**count
+        if 2.0 * tail > risk:
+            break
+        skip = j
+    return skip
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """How two sets of samples compare.
+
+    Attributes:
+        ratio: median of b over median of a.
+        low, high: the smallest and the largest ratio that the two intervals allow.
+        verdict: "a is faster", "b is faster" or "no difference".
+    """
+
+    ratio: float
+    low: float
+    high: float
+    verdict: str
+
+
+def compare(a: Sequence[float], b: Sequence[float]) -> Comparison:
+    """Compare two sets of times; they differ only where their intervals do not overlap.
+
+    >>> compare([1.0] * 9, [2.0] * 9).verdict, compare([1.0, 2.0, 3.0], [2.0, 3.0, 4.0]).verdict
+    ('a is faster', 'no difference')
+    """
+    first, second = summary(a), summary(b)
+    low, high = second.low / first.high, second.high / first.low
+    verdict = (
+        "a is faster" if second.low > first.high else "b is faster" if first.low > second.high else "no difference"
+    )
+    return Comparison(second.median / first.median, low, high, verdict)

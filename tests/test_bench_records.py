@@ -1,0 +1,154 @@
+"""Records: round trips, a kill at any moment, comparisons."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rope_core.bench.cases import Case
+from rope_core.bench.records import Result, Store
+from rope_core.bench.statistics import compare, outer, summary
+
+CASE = Case("cpu", "bfloat16", 2, 33, 4, 2, 64, 32, "interleaved", "bshd", "both")
+GOOD = Result(CASE, "numba", "ok", "", {"seconds": [0.1, 0.30000000000000004], "floor": [0.1, 0.2], "error": 1e-7})
+BAD = Result(CASE, 'other, "quoted"\nname', "wrong", "q errs by 1", {})
+
+
+def filled(path: Path) -> tuple[Store, str]:
+    store = Store(path)
+    run = store.begin("one", {"cpu": "a processor", "cores": 2})
+    store.add(run, GOOD)
+    store.add(run, BAD)
+    store.finish(run)
+    return store, run
+
+
+def test_results_come_back_as_they_were(tmp_path: Path) -> None:
+    store, run = filled(tmp_path / "a.sqlite3")
+    assert store.results(run) == [GOOD, BAD]
+    (found,) = store.runs()
+    assert (found.id, found.state, found.suite) == (run, "finished", "one")
+    assert found.environment == {"cpu": "a processor", "cores": 2}
+
+
+@pytest.mark.parametrize("kind", ["json", "csv"])
+def test_exports_come_back_as_they_were(kind: str, tmp_path: Path) -> None:
+    store, run = filled(tmp_path / "a.sqlite3")
+    open_run = store.begin("two", {})
+    text = getattr(store, f"export_{kind}")([run])
+    other = Store(tmp_path / "b.sqlite3")
+    assert getattr(other, f"import_{kind}")(text) == 1
+    assert getattr(other, f"import_{kind}")(text) == 0
+    assert other.results(run) == store.results(run)
+    assert [(r.id, r.started, r.finished, r.environment) for r in other.runs()] == [
+        (r.id, r.started, r.finished, r.environment) for r in store.runs() if r.id != open_run
+    ]
+
+
+def spoiled(change: str) -> str:
+    body = {"format": 1, "runs": [{"id": "x", "suite": "s", "started": 1.0, "environment": {}, "results": []}]}
+    if change == "format":
+        body["format"] = 2
+    if change == "run":
+        body["runs"] = [{"id": 5}]
+    if change == "case":
+        body["runs"][0]["results"] = [  # type: ignore[index]
+            {"case": {"device": "tpu"}, "contestant": "a", "state": "ok", "reason": "", "data": {}}
+        ]
+    if change == "state":
+        body["runs"][0]["results"] = [  # type: ignore[index]
+            {"case": json.loads(CASE.key), "contestant": "a", "state": "fast", "reason": "", "data": {}}
+        ]
+    return json.dumps(body)
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", *(spoiled(c) for c in ("format", "run", "case", "state"))])
+def test_what_is_no_export_is_refused_whole(text: str, tmp_path: Path) -> None:
+    store, run = filled(tmp_path / "a.sqlite3")
+    with pytest.raises(ValueError, match="must be"):
+        store.import_json(text)
+    assert [r.id for r in store.runs()] == [run]
+
+
+@pytest.mark.parametrize("text", ["", "a,b\n", "run,suite,started\n1,2,3\n"])
+def test_what_is_no_csv_export_is_refused(text: str, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="records must be CSV"):
+        Store(tmp_path / "a.sqlite3").import_csv(text)
+
+
+def test_a_file_that_is_no_database_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "a.sqlite3").write_text("not a database, " * 100)
+    with pytest.raises(ValueError, match="path must be a SQLite file"):
+        Store(tmp_path / "a.sqlite3")
+
+
+WRITER = """
+import sys
+from rope_core.bench.cases import Case
+from rope_core.bench.records import Result, Store
+store = Store(sys.argv[1])
+run = store.begin("endless", {})
+for n in range(10**9):
+    case = Case("cpu", "float32", 1, n + 1, 1, 1, 2, 2)
+    store.add(run, Result(case, "x", "ok", "", {"seconds": [0.5] * 200, "n": n}))
+    print(n, flush=True)
+"""
+
+
+def test_a_kill_at_any_moment_loses_nothing_that_was_written(tmp_path: Path) -> None:
+    path = tmp_path / "a.sqlite3"
+    rng = np.random.default_rng(0)
+    for _ in range(4):
+        writer = subprocess.Popen([sys.executable, "-c", WRITER, str(path)], stdout=subprocess.PIPE, text=True)
+        assert writer.stdout is not None
+        writer.stdout.readline()
+        time.sleep(float(rng.uniform(0, 0.15)))
+        writer.send_signal(signal.SIGKILL)
+        said = [int(line) for line in writer.stdout.read().splitlines()]
+        writer.wait()
+        store = Store(path)
+        run = store.runs()[0]
+        kept = [r.data["n"] for r in store.results(run.id)]
+        assert run.state == "interrupted"
+        assert kept == list(range(len(kept))) and len(kept) >= (max(said) + 1 if said else 1)
+
+
+def test_deleting_a_run_deletes_its_results(tmp_path: Path) -> None:
+    store, run = filled(tmp_path / "a.sqlite3")
+    store.delete(run)
+    assert store.runs() == [] and store.results(run) == []
+
+
+def test_intervals_hold_the_median_as_often_as_they_say() -> None:
+    rng = np.random.default_rng(1)
+    for count in (9, 25, 60):
+        held = 0
+        for _ in range(2000):
+            s = summary(list(rng.exponential(size=count)))
+            held += s.low <= np.log(2.0) <= s.high
+        assert 0.945 <= held / 2000 <= 1.0
+        below = rng.binomial(count, 0.5, 20_000)
+        # One more left out at each end would be too many.
+        assert 2 * np.mean(below <= outer(count)) < 0.06 and 2 * np.mean(below <= outer(count) + 1) > 0.045
+
+
+def test_the_same_distribution_makes_no_difference_and_another_one_does() -> None:
+    rng = np.random.default_rng(2)
+    a, b = rng.normal(1.0, 0.05, 40), rng.normal(1.0, 0.05, 40)
+    assert compare(list(a), list(b)).verdict == "no difference"
+    c = compare(list(a), list(1.2 * b))
+    assert c.verdict == "a is faster" and c.low > 1 and c.low <= c.ratio <= c.high
+    assert compare(list(1.2 * b), list(a)).verdict == "b is faster"
+
+
+@pytest.mark.parametrize("samples", [[], [1.0, float("nan")], [float("inf")]])
+def test_no_numbers_no_summary(samples: list[float]) -> None:
+    with pytest.raises(ValueError, match="samples must be"):
+        summary(samples)
