@@ -1,0 +1,234 @@
+"""What a page shows of LRPE: its stages, its matrix, the document's slip, decoding, the backward, linear attention."""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rope_core.errors import reject, whole
+from rope_core.layout import HALF, Layout
+from rope_core.lrpe import arguments, reference
+from rope_core.lrpe.activations import activate
+from rope_core.lrpe.op import checked_theta, lrpe_rotate, lrpe_rotate_backward
+from rope_core.rope import Array
+from rope_core.rotation import rotation_matrix
+
+# Feature maps that are nowhere negative, so that linear attention's denominator is not either.
+NON_NEGATIVE = ("relu", "sigmoid", "softmax", "1+elu", "relu2")
+
+
+@dataclass(frozen=True, eq=False)
+class Stages:
+    """X, f(X) and O, float64, each shaped like x."""
+
+    x: Array
+    activated: Array
+    out: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Slip:
+    """The document's o^T = x^T W read literally, beside its own element-wise lines.
+
+    Attributes:
+        by_rows: x^T W, float64 (D,).
+        by_elements: the element-wise lines, float64 (D,).
+        residual: max |x^T W - element-wise|: the slip.
+        residual_transposed: max |x^T W^T - element-wise|: what a transpose leaves.
+        residual_backwards: max |x^T W - element-wise lines at -theta|: what x^T W really is.
+    """
+
+    by_rows: Array
+    by_elements: Array
+    residual: float
+    residual_transposed: float
+    residual_backwards: float
+
+
+@dataclass(frozen=True, eq=False)
+class DecodeStrip:
+    """The whole sequence at once, and token by token with a growing offset; float64 (B, N, ...) each."""
+
+    whole: Array
+    steps: Array
+
+    @property
+    def same_bits(self) -> bool:
+        """Whether the two agree in every bit, NaN included."""
+        return self.whole.tobytes() == self.steps.tobytes()
+
+
+@dataclass(frozen=True, eq=False)
+class BackwardView:
+    """The gradient on its way back, float64.
+
+    Attributes:
+        grad: dO, shaped like x.
+        turned: dO turned by -theta, the gradient at the activation's output.
+        dx, dtheta: the gradients by the formulas.
+        autograd_dx, autograd_dtheta: the same by torch's automatic differentiation of the forward in float64.
+    """
+
+    grad: Array
+    turned: Array
+    dx: Array
+    dtheta: Array
+    autograd_dx: Array
+    autograd_dtheta: Array
+
+    @property
+    def residual(self) -> float:
+        """The largest difference between formula and autograd, relative to the largest gradient of its kind."""
+        pairs = ((self.dx, self.autograd_dx), (self.dtheta, self.autograd_dtheta))
+        return max(float(np.abs(a - b).max() / max(np.abs(b).max(), np.finfo(np.float64).tiny)) for a, b in pairs)
+
+
+def stages(x: npt.ArrayLike, theta: npt.ArrayLike, **options: Any) -> Stages:
+    """Return X, f(X) and O for lrpe_rotate's arguments, float64 numpy."""
+    values = reference.real("x", x)
+    out = lrpe_rotate(values, np.asarray(theta), **options)
+    act, dim = options.get("act", "none"), options.get("dim")
+    full = values.reshape(arguments.sizes(values.shape))
+    return Stages(values, activate(full, act, dim).reshape(values.shape), out)
+
+
+def block_diagonal(theta: npt.ArrayLike, position: float, layout: str | Layout = HALF) -> Array:
+    """Return the document's W_t, float64 (2 P, 2 P): [[cos, -sin], [sin, cos]] in each pair's plane, O = W X.
+
+    The document writes it with neighbours paired ("interleaved") and computes with halves ("half").
+
+    >>> block_diagonal([np.pi / 2], 1).round(12).tolist()
+    [[0.0, -1.0], [1.0, 0.0]]
+    """
+    return rotation_matrix(position, theta, layout)
+
+
+def row_vector_slip(x: npt.ArrayLike, theta: npt.ArrayLike, position: int) -> Slip:
+    """Return what o^T = x^T W gives for one vector x (D,) and theta (D/2,), and what the element-wise lines give.
+
+    Raises ValueError when the shapes do not fit.
+
+    >>> slip = row_vector_slip([1.0, 0.0], [np.pi / 2], 1)
+    >>> slip.by_rows.round(12).tolist(), slip.by_elements.round(12).tolist(), round(slip.residual, 12)
+    ([0.0, -1.0], [0.0, 1.0], 2.0)
+    """
+    row, frequency = reference.real("x", x), reference.real("theta", theta)
+    if row.ndim != 1:
+        raise reject("x", "one vector (D,)", row.shape)
+    matrix = block_diagonal(frequency, position)
+    elements = lrpe_rotate(row[None, None], frequency, offset=position)[0, 0]
+    backwards = lrpe_rotate(row[None, None], -frequency, offset=position)[0, 0]
+    by_rows = row @ matrix
+    return Slip(
+        by_rows,
+        elements,
+        float(np.abs(by_rows - elements).max()),
+        float(np.abs(row @ matrix.T - elements).max()),
+        float(np.abs(by_rows - backwards).max()),
+    )
+
+
+def decode_strip(x: npt.ArrayLike, theta: npt.ArrayLike, *, offset: int = 0, **options: Any) -> DecodeStrip:
+    """Return lrpe_rotate of a whole sequence and of its tokens one at a time, token n with offset + n.
+
+    They agree in every bit unless the activation runs along the sequence (dim=1), which one token cannot see.
+    """
+    values, frequency = reference.real("x", x), np.asarray(theta)
+    whole_run = lrpe_rotate(values, frequency, offset=offset, **options)
+    steps = [
+        lrpe_rotate(values[:, n : n + 1], frequency, offset=offset + n, **options) for n in range(values.shape[1])
+    ]
+    return DecodeStrip(whole_run, np.concatenate(steps, axis=1) if steps else whole_run.copy())
+
+
+def backward_view(x: npt.ArrayLike, theta: npt.ArrayLike, grad: npt.ArrayLike, **options: Any) -> BackwardView:
+    """Return each stage of the backward of lrpe_rotate, and autograd's answer beside it; loads torch."""
+    values, frequency, upstream = reference.real("x", x), reference.real("theta", theta), reference.real("grad", grad)
+    dx, dtheta = lrpe_rotate_backward(values, frequency, upstream, **options)
+    plain = {key: value for key, value in options.items() if key not in ("act", "dim")}
+    turned = lrpe_rotate(upstream, -frequency, **plain)
+    torch = importlib.import_module("torch")
+    eager = importlib.import_module("rope_core.lrpe.eager")
+    p = arguments.plan(
+        values.shape, frequency.shape, options.get("act", "none"), options.get("dim"), options.get("rotary_dim")
+    )
+    where = arguments.position_table(arguments.positions(options.get("offset", 0), p.batch, p.length), p.length)
+    tx, tt = torch.tensor(values, requires_grad=True), torch.tensor(frequency, requires_grad=True)
+    out = eager.formula(tx.reshape(p.shape), tt.reshape(p.theta_shape), where, p)
+    auto_dx, auto_dtheta = torch.autograd.grad(out, (tx, tt), torch.from_numpy(upstream).reshape(p.shape))
+    return BackwardView(upstream, turned, dx, dtheta, auto_dx.numpy(), auto_dtheta.numpy())
+
+
+def linear_scores(
+    q: npt.ArrayLike, k: npt.ArrayLike, theta: npt.ArrayLike, *, act: str = "1+elu", offset: int = 0
+) -> Array:
+    """Return linear attention's scores phi(q_m) R_m^T R_n phi(k_n), float64 (N, N), for one head.
+
+    Args:
+        q, k: (N, D) each.
+        theta: rad/token, (D/2,).
+        act: phi, a non-negative activation: "relu", "sigmoid", "softmax" (over the head), "1+elu" or "relu2".
+        offset: the first token's position; the scores do not depend on it.
+
+    Raises:
+        ValueError: when shapes do not fit, or phi is not non-negative.
+
+    >>> linear_scores(np.ones((2, 2)), np.ones((2, 2)), [np.pi / 2], act="relu").round(12).tolist()
+    [[2.0, 0.0], [0.0, 2.0]]
+    """
+    if act not in NON_NEGATIVE:
+        raise reject("act", f"one of {', '.join(NON_NEGATIVE)}, which are nowhere negative", act)
+    queries, keys = reference.real("q", q), reference.real("k", k)
+    if queries.ndim != 2 or queries.shape != keys.shape:
+        raise reject("q and k", "two arrays of one shape (N, D)", (queries.shape, keys.shape))
+    dim = -1 if act == "softmax" else None
+    turned = [lrpe_rotate(v[None], np.asarray(theta), offset=offset, act=act, dim=dim)[0] for v in (queries, keys)]
+    return np.asarray(turned[0] @ turned[1].T)
+
+
+def mean_decay(theta: npt.ArrayLike, distances: npt.ArrayLike) -> Array:
+    """Return how linear attention's score between equal, even features falls with distance: mean_i cos(d theta_i).
+
+    ``theta`` is (P,), ``distances`` (n,) whole tokens; float64 (n,), 1 at distance 0. Raises ValueError on values that
+    are not finite.
+
+    >>> mean_decay([0.0, np.pi / 2], [0, 1, 2]).round(12).tolist()
+    [1.0, 0.5, 0.0]
+    """
+    frequency, far = checked_theta(theta), reference.real("distances", distances)
+    if frequency.ndim != 1 or not frequency.size:
+        raise reject("theta", "a non-empty vector", frequency.shape)
+    if far.ndim != 1 or not np.all(np.isfinite(far)):
+        raise reject("distances", "a vector of finite numbers", distances)
+    return np.asarray(np.cos(far[:, None] * frequency).mean(axis=1))
+
+
+def sample_theta(kind: str, heads: int, pairs: int, base: float = 10_000.0, seed: int = 0) -> Array:
+    """Return theta to look at, float64 rad/token, in one of the shapes that lrpe_rotate takes.
+
+    Args:
+        kind: "geometric" (P,) base**(-i/P); "per head" (H,) base**(-h/H); "learned" (H, P), the geometric ones each
+            moved by a drawn factor of about a third, as training would.
+        heads, pairs: H and P.
+        base: above 1.
+        seed: of the draw.
+
+    Raises:
+        ValueError: on an unknown kind or sizes below 1.
+    """
+    h, p = whole("heads", heads, 1, 65_536), whole("pairs", pairs, 1, 65_536)
+    if not base > 1.0:
+        raise reject("base", "above 1", base)
+    geometric = base ** (-np.arange(p) / p)
+    if kind == "geometric":
+        return np.asarray(geometric)
+    if kind == "per head":
+        return np.asarray(base ** (-np.arange(h) / h))
+    if kind == "learned":
+        drawn = np.random.default_rng(seed).normal(0.0, 1.0 / 3.0, (h, p))
+        return np.asarray(geometric * np.exp(drawn))
+    raise reject("kind", "geometric, per head or learned", kind)
