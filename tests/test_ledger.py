@@ -1,0 +1,314 @@
+"""The ledger: every status pinned, ten residuals derived again by other means, the words complete in both languages."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import math
+import re
+import time
+from types import ModuleType
+
+import mpmath as mp
+import numpy as np
+import pytest
+import torch
+
+from rope_core import ledger
+from rope_core.ledger import d000, d001, d002, d003, d003_proof, d004_block, d004_position, report
+from rope_core.ledger.entry import CLAIMS, Check, texts
+from rope_core.ledger.kit import DIM, M, N, draw
+
+PINNED = {
+    "holds": """
+        000-f-qk 000-f-q 000-f-k 000-associative-q 000-associative-k 000-elements-paper 000-theta-paper
+        000-elements-zero 000-theta-zero 000-elements-llama 000-theta-llama 001-activation-dim
+        001-block-diagonal 001-block 001-notice 001-output 001-transpose 001-backward-lines 001-offset
+        001-partial 002-complex 002-stacked 002-euler-product 002-expand 002-to-matrix 002-attention 002-v
+        002-y-matrix 002-matrix 002-elements 002-theta 002-theta-code 002-identity 002-double 003-order-seen
+        003-sinusoidal 003-relative-k 003-relative-v 003-theta 003-theta-range 003-sin 003-omega 003-beta
+        003-digit-row 003-pi 003-2048-scale 003-precision 003-code-linear 003-code-dynamic 003-ntk-theta
+        003-ntk-alpha 003-ntk-base 003-ntk-2-billion 003-ntk-distinguishable 003-temperature 003-llama-code
+        003-llama-elements 003-clock-minute 003-clock-43200 003-clock-slow 003-clock-second-kept 003-clock-90
+        003-proof-goal 003-proof-goal-complex 003-proof-inner 003-proof-goal-real 003-proof-same-place
+        003-proof-arg-moved 003-proof-phi 003-proof-arithmetic 003-proof-summary 003-proof-plane
+        003-proof-blocks 003-proof-relative 004-prenorm-gradient 004-prenorm-flow 004-ln-mean 004-ln-variance
+        004-ln 004-ln-per-token 004-rms 004-rms-l2 004-rms-no-bias 004-ff 004-glu 004-reglu 004-swiglu 004-swish
+        004-sigmoid 004-swish-smooth 004-parallel 004-swap-pairs 004-sinusoidal 004-slower-columns
+        004-rows-differ 004-shift-map 004-shift-transform 004-shift-lines 004-omega 004-additive 004-taylor
+        004-hessian-general 004-digit-row 004-beta 004-relative-form 004-cross-sum 004-rotation
+        004-relative-turn 004-apply 004-block-2 004-z 004-z-turn 004-z-product 004-z-expand 004-matrix
+        004-transpose 004-compose 004-proof
+    """,
+    "holds with a condition": """
+        000-llama-equivalent 000-f-rows-q 000-f-rows-k 001-halves 001-theta-shapes 002-y-m 003-same-vectors
+        003-angle-range 003-600 003-ntk-high-kept 003-dynamic 003-closer 003-decay 003-llama-reordered
+        003-proof-modulus 004-rms-no-mean 004-rms-fewer 004-symmetric 004-hessian-diagonal 004-digit
+        004-mod-period 004-cross-not-relative 004-before-rotation 004-theta-index
+    """,
+    "wrong as printed": """
+        000-matrix-paper 000-matrix-zero 000-matrix-llama 001-row-form 001-backward-o 001-backward-activation
+        002-y-n 002-inner 002-inner-shape 002-euler-sum 002-split-words 002-code-index 002-code-axes
+        003-elements 003-elements-again 003-code-ntk 003-600-bound 003-ntk-sweep 003-ntk-cache
+        003-clock-dimension 003-clock-hour 003-clock-129600 003-clock-is-ntk 003-proof-ansatz
+        003-proof-phi-difference 003-proof-phi-step 003-proof-solution 003-proof-symmetric 003-proof-product
+        003-proof-sum-angle 004-table-gpt2 004-table-gpt2-again 004-table-bloom 004-table-opt 004-table-olmo
+        004-table-mixtral 004-table-phi3-small 004-swiglu-ffn 004-swiglu-origin 004-serial 004-shift-direction
+        004-p-m
+    """,
+    "empirical": """
+        001-offset-inference 003-better 003-relative-better 003-table-end 003-pretraining 003-no-finetuning
+        003-dynamic-better 003-yarn-fit 003-yarn-quote 004-table 004-prenorm-trains 004-prenorm-worse
+        004-postnorm-finetunes 004-rms-mean-cost 004-swiglu-better 004-memorise 004-rows-learned
+    """,
+}
+
+
+@pytest.fixture(scope="module")
+def results() -> dict[str, ledger.Result]:
+    return {result.id: result for result in ledger.run()}
+
+
+@pytest.mark.parametrize("status", ledger.STATUSES)
+def test_every_status_is_pinned(results: dict[str, ledger.Result], status: str) -> None:
+    assert sorted(r.id for r in results.values() if r.status == status) == sorted(PINNED[status].split())
+
+
+def test_the_ledger_is_whole_and_quick() -> None:
+    calls: list[tuple[int, int]] = []
+    began = time.perf_counter()
+    found = ledger.run(lambda done, total: calls.append((done, total)))
+    assert time.perf_counter() - began < 10.0
+    assert calls == [(i + 1, len(CLAIMS)) for i in range(len(CLAIMS))]
+    assert len(found) == len(CLAIMS) >= 60
+    assert {r.document for r in found} == {"000", "001", "002", "003", "004"}
+    assert [r.document for r in found] == sorted(r.document for r in found)
+
+
+def test_every_way_out_is_proved(results: dict[str, ledger.Result]) -> None:
+    assert [r.id for r in results.values() if not r.check.proved] == []
+
+
+def test_what_is_empirical_has_no_residual(results: dict[str, ledger.Result]) -> None:
+    for r in results.values():
+        assert (r.residual is None) == (r.status == ledger.EMPIRICAL)
+        assert r.residual is None or math.isfinite(r.residual)
+
+
+def test_a_status_follows_from_its_residuals() -> None:
+    assert Check(0.5).status == ledger.WRONG and not Check(0.5).proved
+    assert Check(0.5, corrected=0.2).status == ledger.WRONG and not Check(0.5, corrected=0.2).proved
+    assert Check(0.5, condition=0.2).status == ledger.WRONG
+    assert Check(float("nan")).status == ledger.WRONG
+    assert Check(0.5, tolerance=0.6).status == ledger.HOLDS
+    assert Check(None).status == ledger.EMPIRICAL and Check(None).proved
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "value", "entry"),
+    [
+        (d000, "adjacent", lambda x: x, "000-elements-paper"),
+        (d003, "SCALE", 1.0, "003-code-ntk"),
+        (d003_proof, "T", 0.0, "003-proof-sum-angle"),
+        (d004_block, "PALM", "2002.00001", "004-swiglu-origin"),
+        (d004_position, "beta_digits", lambda n, b, k: np.zeros(k), "004-digit"),
+    ],
+)
+def test_a_changed_number_changes_a_status(
+    monkeypatch: pytest.MonkeyPatch, module: ModuleType, name: str, value: object, entry: str
+) -> None:
+    before = ledger.run(only=[entry])[0]
+    monkeypatch.setattr(module, name, value)
+    after = ledger.run(only=[entry])[0]
+    assert after.status != before.status
+
+
+# Ten and more residuals by other means.
+
+
+def test_again_002_inner(results: dict[str, ledger.Result]) -> None:
+    """q^T (R_{m-n} - R_{n-m}) k = -2 sin((m-n) theta) (q1 k2 - q2 k1)."""
+    (q1, q2), (k1, k2) = d002.Q, d002.K
+    expected = abs(2 * mp.sin((M - N) * mp.mpf(d002.T)) * (q1 * k2 - q2 * k1))
+    assert results["002-inner"].residual == pytest.approx(float(expected), rel=1e-10)
+
+
+def test_again_002_euler(results: dict[str, ledger.Result]) -> None:
+    """What is too much is e^{-im theta}, of modulus 1."""
+    assert results["002-euler-sum"].residual == pytest.approx(1.0, abs=1e-12)
+
+
+def test_again_001_backward(results: dict[str, ledger.Result]) -> None:
+    theta = 10_000.0 ** (-torch.arange(0, DIM, 2, dtype=torch.float64) / DIM)
+    x = torch.from_numpy(draw(11, DIM)).requires_grad_()
+    d_o = torch.from_numpy(draw(12, DIM))
+    angle = (M + d001.OFFSET) * theta
+    blocks = [
+        torch.stack([torch.stack([c, -s]), torch.stack([s, c])]) for c, s in zip(angle.cos(), angle.sin(), strict=True)
+    ]
+    w = torch.block_diag(*blocks)  # type: ignore[no-untyped-call]
+    o = x @ w
+    (grad,) = torch.autograd.grad(o @ d_o, x)
+    o = o.detach()
+    assert results["001-backward-o"].residual == pytest.approx(float((o @ w.T - grad).abs().max()), rel=1e-6)
+
+
+def test_again_000_rows(results: dict[str, ledger.Result]) -> None:
+    """One matrix for all rows cancels in Q K^T: what is left is the score without positions."""
+    q, k = torch.from_numpy(draw(4, 2, 4, DIM))
+    theta = 10_000.0 ** (-torch.arange(0, DIM, 2, dtype=torch.float64) / DIM)
+    phase = torch.polar(torch.ones(4, DIM // 2, dtype=torch.float64), torch.arange(4)[:, None] * theta)
+    rq, rk = (torch.view_as_real(torch.view_as_complex(z.reshape(4, -1, 2)) * phase).reshape(4, -1) for z in (q, k))
+    expected = float((q @ k.T - rq @ rk.T).abs().max())
+    assert results["000-f-rows-k"].residual == pytest.approx(expected, rel=1e-9)
+
+
+def test_again_003_elements(results: dict[str, ledger.Result]) -> None:
+    """Printed minus right is (x1 - x0, x1 - x0, ...) sin."""
+    x = draw(32, DIM)
+    expected = max(
+        abs((x[2 * j + 1] - x[2 * j]) * mp.sin(M * mp.mpf(10_000) ** (-mp.mpf(2 * j) / DIM))) for j in range(DIM // 2)
+    )
+    assert results["003-elements"].residual == pytest.approx(float(expected), rel=1e-9)
+
+
+def test_again_003_600(results: dict[str, ledger.Result]) -> None:
+    theta = [mp.mpf(10_000) ** (-mp.mpf(2 * j) / 128) for j in range(64)]
+    assert results["003-600"].check.condition == pytest.approx(float(1 - 64 * mp.log(10_000) / 600), rel=1e-9)
+    total, b = mp.mpc(0), mp.mpf(0)
+    for t in theta:
+        total += mp.expj(70_508 * t)
+        b += abs(total)
+    ratio = 2 * b / (sum(t**2 for t in theta) / 8)
+    assert results["003-600"].residual == pytest.approx(float(1 - ratio / 600), abs=1e-6)
+
+
+def test_again_003_600_bound(results: dict[str, ledger.Result]) -> None:
+    reached = sum(2 * mp.sin(mp.mpf(10_000) ** (-mp.mpf(2 * j) / 128) / 4) ** 2 for j in range(64))
+    assert results["003-600-bound"].residual == pytest.approx(float(reached * 32 * mp.log(10_000) / 128 - 1), rel=1e-9)
+
+
+def test_again_003_clock(results: dict[str, ledger.Result]) -> None:
+    """The slowest hand's round: 12 h twice slower against 12 h three times slower."""
+    assert results["003-clock-129600"].residual == pytest.approx(1 - (12 * 3600 * 2) / (12 * 3600 * 3))
+    assert 12 * 3600 * 3 == 129_600
+
+
+def test_again_003_sweep(results: dict[str, ledger.Result]) -> None:
+    assert results["003-ntk-sweep"].residual == pytest.approx(16 - 2 ** (8 / 126), rel=1e-12)
+
+
+def test_again_003_sum_angle(results: dict[str, ledger.Result]) -> None:
+    """Off the diagonal: -sin(i + j) for sin(i - j) above, for -sin(i - j) below."""
+    i, j = M * mp.mpf(d003_proof.T), N * mp.mpf(d003_proof.T)
+    expected = max(abs(mp.sin(i + j) + mp.sin(i - j)), abs(mp.sin(i + j) - mp.sin(i - j)))
+    assert results["003-proof-sum-angle"].residual == pytest.approx(float(expected), rel=1e-9)
+
+
+def test_again_004_shift_direction(results: dict[str, ledger.Result]) -> None:
+    """Turned by -x where +x is printed: off by 2 x, x = 5 * 10000^(-2/8)."""
+    assert results["004-shift-direction"].residual == pytest.approx(2 * 5 * 10_000 ** (-0.25), rel=1e-9)
+
+
+def test_again_004_serial(results: dict[str, ledger.Result]) -> None:
+    """What the printed block loses against the right one, with torch's own norm and attention."""
+    x, w = torch.from_numpy(draw(61, 5, DIM)), d004_block.LAYER
+    q, k, v, o, w1, w2 = (torch.from_numpy(getattr(w, n)) for n in ("w_q", "w_k", "w_v", "w_o", "w_1", "w_2"))
+
+    def norm(z: torch.Tensor) -> torch.Tensor:
+        return torch.nn.functional.layer_norm(z, (DIM,), eps=1e-6)
+
+    u = norm(x)
+    mixed = torch.nn.functional.scaled_dot_product_attention((u @ q)[None], (u @ k)[None], (u @ v)[None])[0] @ o
+    inner = torch.relu(norm(x + mixed) @ w1) @ w2
+    expected = float(((x + inner) - (x + mixed + inner)).abs().max())
+    assert results["004-serial"].residual == pytest.approx(expected, rel=1e-9)
+
+
+def test_again_004_symmetric(results: dict[str, ledger.Result]) -> None:
+    x = torch.from_numpy(draw(75, 5, DIM))
+    w = torch.from_numpy(draw(76, 3, DIM, DIM))
+
+    def mean(z: torch.Tensor, causal: bool) -> torch.Tensor:
+        q, k, v = (z @ part for part in w)
+        return torch.nn.functional.scaled_dot_product_attention(q[None], k[None], v[None], is_causal=causal, scale=1.0)[
+            0
+        ].mean(0)
+
+    swapped = x[[2, 1, 0, 3, 4]]
+    expected = float((mean(x, True) - mean(swapped, True)).abs().max())
+    assert results["004-symmetric"].residual == pytest.approx(expected, rel=1e-9)
+    assert float((mean(x, False) - mean(swapped, False)).abs().max()) < 1e-12
+
+
+def test_again_004_digit(results: dict[str, ledger.Result]) -> None:
+    beta = 10_000 ** (2 / 64)
+    spelled = sum(math.fmod(math.floor(1234 / beta**m), beta) * beta**m for m in range(32))
+    assert results["004-digit"].residual == pytest.approx(abs(spelled - 1234) / 1234, rel=1e-9)
+
+
+# Words and output.
+
+
+def test_every_entry_has_its_words() -> None:
+    assert set(texts()) == set(CLAIMS)
+    for name, text in texts().items():
+        assert text.where and text.formula, name
+        for said in (text.claim, text.why):
+            assert set(said) == {"en", "zh"}
+            assert bool(said["en"]) == bool(said["zh"]), name
+        assert re.search(r"[一-鿿]", text.claim["zh"]), name
+        assert "代币" not in text.claim["zh"] + text.why["zh"], name
+        for latex in (text.formula, text.corrected or ""):
+            plain = re.sub(r"\\[{}\\]", "", latex)
+            assert plain.count("{") == plain.count("}"), name
+            assert re.findall(r"\\begin\{(\w+)\}", latex) == re.findall(r"\\end\{(\w+)\}", latex), name
+
+
+def test_what_fails_says_why_and_how_to_mend_it(results: dict[str, ledger.Result]) -> None:
+    for r in results.values():
+        explained = bool(r.text.why["en"])
+        assert explained == (r.status != ledger.HOLDS), r.id
+        assert (r.text.corrected is not None) == (r.status in (ledger.CONDITION, ledger.WRONG)), r.id
+
+
+KEYS = {"id", "document", "where", "status", "residual", "corrected"}
+
+
+def test_json(capsys: pytest.CaptureFixture[str]) -> None:
+    assert report.main_ledger(["--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert len(rows) == len(CLAIMS)
+    for row in rows:
+        assert set(row) == KEYS
+        assert row["document"] == row["id"][:3] and row["status"] in ledger.STATUSES
+        assert row["residual"] is None or isinstance(row["residual"], float)
+        assert row["corrected"] is None or isinstance(row["corrected"], str)
+
+
+@pytest.mark.parametrize("plain", [False, True])
+@pytest.mark.parametrize(("language", "word"), [("en", "wrong as printed"), ("zh", "原文有误")])
+def test_the_command_prints_in_both_languages(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], plain: bool, language: str, word: str
+) -> None:
+    if plain:
+        real = importlib.import_module
+
+        def without_rich(name: str, package: str | None = None) -> ModuleType:
+            if name.startswith("rich"):
+                raise ImportError(name)
+            return real(name, package)
+
+        monkeypatch.setattr(importlib, "import_module", without_rich)
+    monkeypatch.setenv("COLUMNS", "200")
+    assert report.main_ledger(["--lang", language]) == 0
+    out = capsys.readouterr().out
+    assert f"{word}: {len(PINNED['wrong as printed'].split())}" in out
+    assert "003-proof-solution" in out
+
+
+def test_an_unknown_id_is_refused() -> None:
+    with pytest.raises(ValueError, match="only must be ids of the ledger, got '003-nothing'"):
+        ledger.run(only=["003-nothing"])
+    with pytest.raises(ValueError, match="id must be new"):
+        ledger.entry.claim("000-f-qk")(lambda: Check(0.0))
