@@ -6,6 +6,7 @@ from rope_core import encodings, frequency_demo
 from rope_core.rope import Rope
 from ui.fields import BASE
 from ui.figures import frequencies as figures
+from ui.figures import spans
 from ui.frame import Page
 from ui.state import Field
 
@@ -41,8 +42,8 @@ def rulers() -> None:
     page.prose("meaning")
     slide(ERROR)
     rope = page.store.rope()
-    page.show(figures.rulers(rope, get(ERROR), page.t), figures.rulers, frequency_demo.rulers)
-    page.show(figures.repeats(rope, page.t), figures.repeats, frequency_demo.similarity)
+    page.show(spans.rulers(rope, get(ERROR), page.t), spans.rulers, frequency_demo.rulers)
+    page.show(spans.repeats(rope, page.t), spans.repeats, frequency_demo.similarity)
 
 
 def wave() -> None:
@@ -52,7 +53,7 @@ def wave() -> None:
         with column:
             slide(field)
     rope = page.store.rope()
-    page.show(figures.wave(rope, figures.shown_pair(rope, get(PAIR)), get(WINDOW), page.t), figures.wave, Rope)
+    page.show(spans.wave(rope, spans.shown_pair(rope, get(PAIR)), get(WINDOW), page.t), spans.wave, Rope)
 
 
 def digits() -> None:
@@ -68,7 +69,7 @@ def digits() -> None:
 page.live(spectrum)
 page.prose("why")
 page.prose("base")
-page.show(figures.base_choice(page.store.rope(), page.t), figures.base_choice, frequency_demo.spans)
+page.show(spans.base_choice(page.store.rope(), page.t), spans.base_choice, frequency_demo.spans)
 page.live(rulers)
 page.live(wave)
 page.live(digits)
