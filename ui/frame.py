@@ -26,6 +26,8 @@ section[data-testid="stSidebar"] {width: 15rem !important; min-width: 15rem}
 .katex-display {overflow-x: auto; overflow-y: hidden; padding: 0.2rem 0}
 @media (max-width: 640px) {.stMainBlockContainer {padding-top: 4.2rem}}
 h1 {font-size: 2rem !important; padding: 0 0 .2rem 0 !important}
+/* Beside the play buttons, which stand at the upper right: the mode bar would take their clicks. */
+.js-plotly-plot .plotly .modebar {right: 10rem !important}
 </style>"""
 
 # Plotly's camera button saves a PNG; this puts one that saves an SVG beside it, on every figure that appears.
