@@ -15,7 +15,7 @@ import pytest
 import torch
 
 from rope_core import ledger
-from rope_core.ledger import d000, d001, d002, d003, d003_proof, d004_block, d004_position, report
+from rope_core.ledger import d000, d001, d002, d003_extend, d003_proof, d004_block, d004_position, report
 from rope_core.ledger.entry import CLAIMS, Check, texts
 from rope_core.ledger.kit import DIM, M, N, draw
 
@@ -108,7 +108,7 @@ def test_a_status_follows_from_its_residuals() -> None:
     ("module", "name", "value", "entry"),
     [
         (d000, "adjacent", lambda x: x, "000-elements-paper"),
-        (d003, "SCALE", 1.0, "003-code-ntk"),
+        (d003_extend, "SCALE", 1.0, "003-code-ntk"),
         (d003_proof, "T", 0.0, "003-proof-sum-angle"),
         (d004_block, "PALM", "2002.00001", "004-swiglu-origin"),
         (d004_position, "beta_digits", lambda n, b, k: np.zeros(k), "004-digit"),

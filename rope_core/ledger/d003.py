@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from rope_core import schemes
-from rope_core.attention import decay_bound, score_curve
+from rope_core.attention import decay_bound
 from rope_core.encodings import (
-    changed_base,
     digit_phases,
     nezha_table,
     order_gap,
@@ -21,7 +19,6 @@ from rope_core.encodings import (
     weights,
     words,
 )
-from rope_core.interpolation import compare_bounds, interpolation_bound, printed_bound, worst_interpolation
 from rope_core.ledger.entry import Check, claim, gap, shortfall, undecided
 from rope_core.ledger.kit import DIM, ROPE, M, adjacent, blocks, columns, draw
 from rope_core.rope import Array, Rope
@@ -151,195 +148,6 @@ def digit_row() -> Check:
     return Check(max(gap(np.cos(M * THETA), np.cos(phases)), gap(np.sin(M * THETA), np.sin(phases))))
 
 
-@claim("003-pi")
-def position_interpolation() -> Check:
-    i = np.arange(100.0)[:, None]
-    return Check(gap((i / SCALE) * LLAMA.theta, i * (LLAMA.theta / schemes.linear(LLAMA, 1, SCALE).slowdown)))
-
-
-@claim("003-2048-scale")
-def reach() -> Check:
-    """The first whole position whose interpolated place is past the trained 2048."""
-    trained = np.arange(2048 * SCALE + 5) / SCALE < 2048
-    return Check(abs(float(np.argmin(trained)) / (2048 * SCALE) - 1.0))
-
-
-@claim("003-precision")
-def precision() -> Check:
-    """Neighbours stand 1/scale as far apart in every phase."""
-    step = LLAMA.theta / schemes.linear(LLAMA, 1, SCALE).slowdown
-    return Check(gap(step / LLAMA.theta, np.full(64, 1 / SCALE)))
-
-
-def _code(seq_len: int, kind: str) -> Array:
-    """Run a printed _set_cos_sin_cache in float64 and return the frequencies it uses, trained length 2048."""
-    dim, base, trained, factor = 128, 10_000.0, 2048, SCALE
-    t = np.arange(seq_len, dtype=np.float64)
-    inv_freq = 1.0 / base ** (np.arange(0, dim, 2) / dim)
-    if kind == "interpolate":
-        t = t / factor
-    if kind == "raise" and seq_len > trained:
-        inv_freq = 1.0 / (base * factor ** (dim / (dim - 2))) ** (np.arange(0, dim, 2) / dim)
-    if kind == "follow" and seq_len > trained:
-        grown = base * (factor * seq_len / trained - (factor - 1)) ** (dim / (dim - 2))
-        inv_freq = 1.0 / grown ** (np.arange(0, dim, 2) / dim)
-    return np.asarray(np.outer(t, inv_freq)[1])
-
-
-@claim("003-code-linear")
-def code_linear() -> Check:
-    wanted = LLAMA.theta / schemes.linear(LLAMA, 4096, SCALE).slowdown
-    return Check(gap(_code(4096, "interpolate") / wanted, np.ones(64)))
-
-
-@claim("003-code-ntk")
-def code_ntk() -> Check:
-    wanted = LLAMA.theta / schemes.ntk(LLAMA, 1, SCALE).slowdown
-    short, long = (gap(_code(length, "raise") / wanted, np.ones(64)) for length in (1024, 4096))
-    return Check(max(short, long), corrected=long)
-
-
-@claim("003-code-dynamic")
-def code_dynamic() -> Check:
-    worst = 0.0
-    for length in (1024, 2048, 3000, 16_384):
-        wanted = LLAMA.theta / schemes.dynamic(LLAMA, length, SCALE).slowdown
-        worst = max(worst, gap(_code(length, "follow") / wanted, np.ones(64)))
-    return Check(worst)
-
-
-@claim("003-600")
-def about_600() -> Check:
-    """Stated "at least about 600": the smallest true ratio to distance 131,072, then the paper's own 64 ln(base)."""
-    found = compare_bounds(LLAMA, 131_072)
-    return Check(shortfall(found.smallest, 600.0), condition=abs(found.printed / 600.0 - 1.0), tolerance=0.02)
-
-
-@claim("003-600-bound")
-def bound_of_600() -> Check:
-    reached = worst_interpolation(LLAMA)
-    over, under = reached / printed_bound(LLAMA) - 1.0, reached / interpolation_bound(LLAMA) - 1.0
-    return Check(max(over, 0.0), corrected=max(under, 0.0))
-
-
-def _alpha(scale: float = SCALE) -> float:
-    return float(scale ** (2 / (128 - 2)))
-
-
-@claim("003-ntk-theta")
-def ntk_theta() -> Check:
-    printed = (_alpha() * rope_beta(LLAMA)) ** -np.arange(64.0)
-    return Check(gap(printed * schemes.ntk(LLAMA, 1, SCALE).slowdown / LLAMA.theta, np.ones(64)))
-
-
-@claim("003-ntk-alpha")
-def ntk_alpha() -> Check:
-    slowest = (_alpha() * rope_beta(LLAMA)) ** -63.0
-    return Check(
-        max(
-            abs(slowest * SCALE / LLAMA.theta[-1] - 1),
-            abs(changed_base(LLAMA, SCALE) / rope_beta(LLAMA) / _alpha() - 1),
-        )
-    )
-
-
-@claim("003-ntk-base")
-def ntk_base() -> Check:
-    d = np.arange(64.0)
-    lines = [
-        (_alpha() * rope_beta(LLAMA)) ** -d,
-        (rope_beta(LLAMA) * SCALE ** (2 / 126)) ** -d,
-        (10_000 ** (2 / 128) * SCALE ** (2 / 126)) ** -d,
-        (10_000 * SCALE ** (128 / 126)) ** (-2 * d / 128),
-    ]
-    return Check(max(gap(line / lines[0], np.ones(64)) for line in lines))
-
-
-@claim("003-ntk-high-kept")
-def ntk_high_kept() -> Check:
-    slow = schemes.ntk(LLAMA, 1, SCALE).slowdown
-    return Check(float(slow[1] - 1.0), condition=float(abs(slow[0] - 1.0)))
-
-
-@claim("003-ntk-sweep")
-def ntk_sweep() -> Check:
-    """The alpha that a curve of factor 2, 4, 8, 16 carries, against alpha = scale**(2/(d-2)) of the text."""
-    sweep = np.array([2.0, 4.0, 8.0, 16.0])
-    return Check(
-        gap(np.array([_alpha(s) for s in sweep]), sweep),
-        corrected=gap(np.array([_alpha(s) for s in sweep]) ** 63, sweep),
-    )
-
-
-@claim("003-ntk-2-billion")
-def two_billion() -> Check:
-    return Check(abs(2048 * 1e6 / 2e9 - 1.0), tolerance=0.03)
-
-
-@claim("003-ntk-distinguishable")
-def distinguishable() -> Check:
-    """Stretched a million times, no two positions of 131,072 come closer than neighbours do without any stretch / 2."""
-    f = LLAMA.theta / schemes.ntk(LLAMA, 1, 1e6).slowdown
-    near = np.linalg.norm(np.exp(1j * LLAMA.theta) - 1.0)
-    apart = min(
-        float(np.linalg.norm(np.exp(1j * np.arange(low, low + 4096)[:, None] * f) - 1.0, axis=1).min())
-        for low in range(1, 131_072, 4096)
-    )
-    return Check(shortfall(apart, float(near) / 2))
-
-
-@claim("003-ntk-cache")
-def ntk_cache() -> Check:
-    """The share of the named tensors Q, K, V that change with the base where only K is cached and rotated."""
-    x = draw(34, 6, DIM)
-    w_k, w_v = draw(35, 2, DIM, DIM)
-    slow = schemes.ntk(ROPE, 1, SCALE).slowdown
-    changed = []
-    for project, rotates in ((w_k, True), (w_v, False)):
-        z = x @ project.T
-        old, new = (
-            [rotation_matrix(t, f, "interleaved") @ z[t] if rotates else z[t] for t in range(6)]
-            for f in (THETA, THETA / slow)
-        )
-        changed.append(gap(old, new) > 1e-6)
-    return Check(1.0 - float(np.mean(changed)), corrected=0.0 if changed == [True, False] else 1.0)
-
-
-@claim("003-dynamic")
-def dynamic() -> Check:
-    def error(length: int) -> float:
-        stretch = length / 2048 * SCALE - (SCALE - 1)
-        if stretch <= 0:
-            return float("inf")
-        printed = (10_000 * stretch ** (128 / 126)) ** (-2 * np.arange(64) / 128)
-        return gap(printed * schemes.dynamic(LLAMA, length, SCALE).slowdown / LLAMA.theta, np.ones(64))
-
-    return Check(error(2000), condition=max(error(length) for length in (2048, 2049, 10_000)))
-
-
-@claim("003-temperature")
-def temperature_form() -> Check:
-    q, k = draw(36, 2, 6, DIM)
-    t = 1 / schemes.temperature(SCALE) ** 2
-    rq, rk = (np.stack([rotation_matrix(p, THETA, "interleaved") @ row for p, row in enumerate(z)]) for z in (q, k))
-    a = softmax(rq @ rk.T / (t * np.sqrt(DIM)))
-    root = np.sqrt(1 / t)
-    return Check(gap(a, softmax((root * rq) @ (root * rk).T / np.sqrt(DIM))))
-
-
-@claim("003-closer")
-def closer() -> Check:
-    """Mean score over the trained distances, interpolated against plain: drawn q and k, then q = k."""
-    d = np.arange(1.0, 2048)
-    plain, slowed = Spectrum.of(LLAMA.theta), Spectrum.of(LLAMA.theta / SCALE)
-    gains = []
-    for seed in range(16):
-        q, k = draw(370 + seed, 2, 128)
-        gains.append(float(np.mean(score_curve(slowed, d, q, k) - score_curve(plain, d, q, k))))
-    same = float(np.mean(score_curve(slowed, d) - score_curve(plain, d)))
-    return Check(float(np.mean(np.array(gains) <= 0)), condition=0.0 if same > 0 else 1.0)
-
-
 @claim("003-decay")
 def decay() -> Check:
     """The bound rises at many single steps; its means over 256 tokens fall up to 2048."""
@@ -382,13 +190,4 @@ def llama_reordered() -> Check:
     )
 
 
-undecided(
-    "003-better",
-    "003-relative-better",
-    "003-table-end",
-    "003-pretraining",
-    "003-no-finetuning",
-    "003-dynamic-better",
-    "003-yarn-fit",
-    "003-yarn-quote",
-)
+undecided("003-better", "003-relative-better", "003-table-end")

@@ -1,4 +1,4 @@
-"""Document 004, positions: sine embeddings, the Taylor argument, digits, RoPE and its proof."""
+"""Document 004, positions: sine embeddings, the Taylor argument, digits, cross terms."""
 
 from __future__ import annotations
 
@@ -19,19 +19,13 @@ from rope_core.encodings import (
     weights,
 )
 from rope_core.ledger.entry import Check, claim, gap, shortfall, undecided
-from rope_core.ledger.kit import DIM, ROPE, M, N, blocks, draw, pairs, unpaired, wrapped
+from rope_core.ledger.kit import DIM, ROPE, M, N, draw, unpaired, wrapped
 from rope_core.rope import Array, Rope
-from rope_core.rotation import rotation_matrix
 from rope_core.temperature import softmax
 
 THETA = ROPE.theta
 DELTA = 5
 LINE = np.arange(40) + 3
-
-
-def turn(angle: float) -> Array:
-    """Return the printed 2 x 2 rotation matrix."""
-    return np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
 
 
 @claim("004-swap-pairs")
@@ -219,16 +213,6 @@ def mod_period() -> Check:
     return Check(moved(rope_beta(Rope(128))), condition=moved(2 * np.pi))
 
 
-@claim("004-relative-form")
-def relative_form() -> Check:
-    x, y = draw(79, 2, DIM)
-    scores = [
-        (rotation_matrix(M + s, THETA, "interleaved") @ x) @ (rotation_matrix(N + s, THETA, "interleaved") @ y)
-        for s in (0, 8, 900)
-    ]
-    return Check(gap(scores, [scores[0]] * 3))
-
-
 @claim("004-cross-sum")
 def cross_sum() -> Check:
     x, p = draw(80, 6, DIM), sinusoidal(np.arange(6), DIM)
@@ -245,110 +229,6 @@ def cross_not_relative() -> Check:
     printed = [relative[name] for name in terms]
     crossed = [relative[name] for name in ("word_position", "position_word")]
     return Check(float(np.mean(printed)), condition=float(np.mean(crossed)))
-
-
-@claim("004-rotation")
-def rotation() -> Check:
-    r = turn(0.9)
-    return Check(
-        max(gap(r @ r.T, np.eye(2)), abs(np.linalg.det(r) - 1), gap(r @ [1.0, 0.0], [np.cos(0.9), np.sin(0.9)]))
-    )
-
-
-@claim("004-relative-turn")
-def relative_turn() -> Check:
-    a, b = draw(82, 2, 2)
-    return Check(abs((turn(1.3) @ a) @ (turn(0.4) @ b) - (turn(1.3 - 0.4) @ a) @ b))
-
-
-@claim("004-apply")
-def apply_matrix() -> Check:
-    q = draw(83, DIM)
-    return Check(gap(blocks(M, THETA) @ q, rotation_matrix(M, THETA, "interleaved") @ q))
-
-
-@claim("004-before-rotation")
-def before_rotation() -> Check:
-    """A word's vector before rotation: the same at two places in the first layer, not after one causal layer."""
-    word = draw(84, DIM)
-    x = np.stack([draw(85, DIM), *[word] * 5])
-    w = draw(86, 3, DIM, DIM) / np.sqrt(DIM)
-    places = range(6)
-    q, k = (
-        np.stack([rotation_matrix(p, THETA, "interleaved") @ z @ v for p, v in zip(places, x, strict=True)])
-        for z in w[:2]
-    )
-    logits = np.where(np.tril(np.ones((6, 6))) > 0, q @ k.T, -np.inf)
-    second = x + softmax(logits) @ (x @ w[2])
-    return Check(gap(second[2], second[5]), condition=gap(x[2], x[5]))
-
-
-@claim("004-block-2")
-def block_2() -> Check:
-    z = draw(87, 2)
-    return Check(abs(complex(*(turn(M * THETA[1]) @ z)) - complex(*z) * np.exp(1j * M * THETA[1])))
-
-
-@claim("004-z")
-def as_pairs() -> Check:
-    """z_j = x_{2j-1} + i x_{2j}, j = 1..N, keeps inner products: Re[z w*] summed is x y."""
-    x, y = draw(88, 2, DIM)
-    z, w = ([complex(v[2 * j - 2], v[2 * j - 1]) for j in range(1, DIM // 2 + 1)] for v in (x, y))
-    return Check(abs(sum((a * b.conjugate()).real for a, b in zip(z, w, strict=True)) - x @ y))
-
-
-@claim("004-z-turn")
-def z_turn() -> Check:
-    x = draw(89, DIM)
-    return Check(gap(unpaired(pairs(x) * np.exp(1j * M * THETA)), blocks(M, THETA) @ x))
-
-
-@claim("004-theta-index")
-def theta_index() -> Check:
-    """With j from 1 it is RoPE's theta; with j from 0, as omega_j and p_m are numbered, all are off by beta."""
-    from_one, from_zero = (
-        np.array([1 / 10_000 ** (2 * (j - 1) / DIM) for j in range(start, start + DIM // 2)]) for start in (1, 0)
-    )
-    return Check(gap(from_zero / THETA, np.ones(DIM // 2)), condition=gap(from_one, THETA))
-
-
-@claim("004-z-product")
-def z_product() -> Check:
-    a, b = draw(90, 2)
-    t = M * THETA[1]
-    return Check(abs(complex(a, b) * np.exp(1j * t) - complex(a, b) * (np.cos(t) + 1j * np.sin(t))))
-
-
-@claim("004-z-expand")
-def z_expand() -> Check:
-    a, b = draw(91, 2)
-    t = M * THETA[1]
-    line = (a * np.cos(t) - b * np.sin(t)) + 1j * (a * np.sin(t) + b * np.cos(t))
-    return Check(abs(complex(a, b) * np.exp(1j * t) - line))
-
-
-@claim("004-matrix")
-def matrix() -> Check:
-    theta = np.array([1 / 10_000 ** (2 * (j - 1) / DIM) for j in range(1, DIM // 2 + 1)])
-    return Check(gap(blocks(M, theta), rotation_matrix(M, THETA, "interleaved")))
-
-
-@claim("004-transpose")
-def transpose() -> Check:
-    return Check(gap(blocks(M, THETA).T, blocks(-M, THETA)))
-
-
-@claim("004-compose")
-def compose() -> Check:
-    return Check(gap(blocks(M, THETA).T @ blocks(N, THETA), blocks(N - M, THETA)))
-
-
-@claim("004-proof")
-def proof() -> Check:
-    q, k = draw(92, 2, DIM)
-    r_m, r_n = blocks(M, THETA), blocks(N, THETA)
-    lines = [(r_m @ q) @ (r_n @ k), q @ (r_m.T @ r_n @ k), q @ (blocks(N - M, THETA) @ k)]
-    return Check(gap(lines, [lines[0]] * 3))
 
 
 undecided("004-memorise", "004-rows-learned")

@@ -12,10 +12,32 @@ from dataclasses import dataclass
 from typing import Any
 
 from rope_core.errors import reject
-from rope_core.ledger import d000, d001, d002, d003, d003_clock, d003_proof, d004_block, d004_position
+from rope_core.ledger import (
+    d000,
+    d001,
+    d002,
+    d003,
+    d003_clock,
+    d003_extend,
+    d003_proof,
+    d004_block,
+    d004_position,
+    d004_rope,
+)
 from rope_core.ledger.entry import CLAIMS, LANGUAGES, STATUSES, Check, Text, texts
 
-DOCUMENT_MODULES = (d000, d001, d002, d003, d003_clock, d003_proof, d004_block, d004_position)
+DOCUMENT_MODULES = (
+    d000,
+    d001,
+    d002,
+    d003,
+    d003_extend,
+    d003_clock,
+    d003_proof,
+    d004_block,
+    d004_position,
+    d004_rope,
+)
 
 Progress = Callable[[int, int], object]
 
