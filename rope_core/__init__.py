@@ -4,6 +4,7 @@
 """
 
 from rope_core.catalogue import Model, model, models
+from rope_core.checker import Finding, check
 from rope_core.errors import ConfigError
 from rope_core.hf import HfRope, from_hf, layer_types
 from rope_core.hf_families import Origin
@@ -20,6 +21,7 @@ __all__ = [
     "INTERLEAVED",
     "SCHEMES",
     "ConfigError",
+    "Finding",
     "HfRope",
     "Layout",
     "Model",
@@ -29,6 +31,7 @@ __all__ = [
     "Rope",
     "Scheme",
     "Spectrum",
+    "check",
     "convert",
     "convert_projection",
     "cos_sin",

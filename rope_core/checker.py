@@ -1,0 +1,152 @@
+"""The config check: from a Hugging Face config to findings, each with its numbers, and their sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from rope_core.checks import geometry, keys, layers, lengths, origin, ramps, scale, traps
+from rope_core.checks.case import SEVERITIES, VERSIONS, Case, Finding, finding, recorded
+from rope_core.checks.refusals import refusal
+from rope_core.checks.versions import for_4, read_by_4
+from rope_core.errors import ConfigError, reject, show, whole
+from rope_core.hf import HfRope, build
+from rope_core.hf_families import Model, resolve
+from rope_core.hf_params import Parameters, effective
+from rope_core.hf_read import read_config
+from rope_core.rope import MAX_LEN
+
+RULES = (
+    *keys.RULES,
+    *origin.RULES,
+    *lengths.RULES,
+    *ramps.RULES,
+    *geometry.RULES,
+    *layers.RULES,
+    *scale.RULES,
+    *traps.RULES,
+)
+LANGUAGES = ("en", "zh")
+
+
+def check(
+    config: object, transformers: str = "5.23", layer_type: str | None = None, seq_len: int | None = None
+) -> list[Finding]:
+    """Return what is wrong with a config's rotary embedding, or worth knowing, the gravest first.
+
+    Args:
+        config: a dict, a path to config.json or its folder, or a transformers config object.
+        transformers: the version that reads it, "4.57" or "5.23".
+        layer_type: keep only findings on this layer type (and those on all).
+        seq_len: the length to be used, tokens; findings on it are added.
+
+    Raises:
+        ConfigError: on what is no config at all: an unreadable file, no JSON, no object.
+        ValueError: on another version, or a seq_len that is no positive length.
+
+    >>> scaling = {"rope_type": "yarn", "factor": 4.0, "attn_factor": 1.0, "original_max_position_embeddings": 32768}
+    >>> config = {"model_type": "llama", "head_dim": 128, "hidden_size": 4096, "num_attention_heads": 32,
+    ...           "rope_theta": 1e6, "max_position_embeddings": 131072, "rope_scaling": scaling}
+    >>> check(config)[0].key
+    'attn_factor_not_read'
+    """
+    if transformers not in VERSIONS:
+        raise reject("transformers", f"one of {', '.join(VERSIONS)}", transformers)
+    if seq_len is not None:
+        whole("seq_len", seq_len, 1, MAX_LEN)
+    data = read_config(config)
+    try:
+        model = resolve(data)
+    except ConfigError as error:
+        return [refusal(error)]
+    found: list[Finding] = []
+    if transformers == VERSIONS[0]:
+        found += for_4(model)
+        model = resolve(read_by_4(data, model))
+    unread = {one.key for one in found} & {"rope_parameters_not_read"}
+    found += (one for one in rules(model, transformers, seq_len) if not (unread and one.key.startswith("base_")))
+    kept = [one for one in merged(found) if transformers in one.versions]
+    if layer_type is not None:
+        kept = [one for one in kept if one.layer_type in (None, layer_type)]
+    return sorted(kept, key=lambda one: SEVERITIES.index(one.severity))
+
+
+def rules(model: Model, version: str, seq_len: int | None) -> Iterator[Finding]:
+    """Run every rule on every layer type that transformers can build; a refusal is a finding of its own."""
+    try:
+        parts = effective(model)
+        if not parts:
+            yield finding("value_refused", model.prefix + "layer_types", rule="a list that names a type", got="[]")
+    except ConfigError as error:
+        yield refusal(error)
+        return
+    built: list[tuple[Parameters, HfRope]] = []
+    for one in parts:
+        try:
+            built.append((one, build(model, one, parts, seq_len)))
+        except ConfigError as error:
+            yield refusal(error, one.layer_type if len(parts) > 1 else None)
+    ropes = tuple(rope for _, rope in built)
+    for one, rope in built:
+        case = Case(model, one, rope, ropes, version, seq_len)
+        layer = one.layer_type if len(parts) > 1 else None
+        for rule in RULES:
+            for said in rule(case):
+                yield replace(said, layer_type=layer)
+
+
+def merged(found: list[Finding]) -> list[Finding]:
+    """One finding where every layer type has the same; the layer type stays where only some have it."""
+    made: dict[tuple[object, ...], Finding] = {}
+    for one in found:
+        same = (one.key, one.severity, one.field, repr(one.values))
+        made[same] = replace(made[same], layer_type=None) if same in made else one
+    return list(made.values())
+
+
+@dataclass(frozen=True)
+class Words:
+    """A finding in one language: its title, why it matters (one sentence), and what to change."""
+
+    title: str
+    why: str
+    change: str
+
+
+def shown(value: object) -> str:
+    """A value for a sentence: six digits, lists joined and cut.
+
+    >>> shown(0.1234567), shown(131072), shown((1, 2.5)), shown(None)
+    ('0.123457', '131072', '1, 2.5', '-')
+    """
+    if value is None:
+        return "-"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        return f"{value:.0f}" if 1e5 <= abs(value) < 1e15 else f"{value:.6g}"
+    if isinstance(value, str):
+        return value if len(value) <= 200 else value[:199] + "…"
+    if isinstance(value, list | tuple):
+        return ", ".join(shown(item) for item in value[:24]) + (", …" if len(value) > 24 else "")
+    return show(value)
+
+
+def say(one: Finding, lang: str = "en") -> Words:
+    """Return a finding's sentences in "en" or "zh", its numbers filled in; plain text, nothing escaped.
+
+    Raises ValueError on another language.
+    """
+    if lang not in LANGUAGES:
+        raise reject("lang", f"one of {', '.join(LANGUAGES)}", lang)
+    row: Mapping[str, str] = recorded()["finding"][one.key][lang]
+    values = {name: shown(value) for name, value in one.values.items()} | {"field": one.field}
+    return Words(*(row[part].format_map(values) for part in ("title", "why", "change")))
+
+
+def known(lang: str = "en") -> dict[str, tuple[str, str]]:
+    """Every finding that there is: its severity and its title's template, by key."""
+    return {key: (row["severity"], row[lang]["title"]) for key, row in recorded()["finding"].items()}
+
+
+__all__ = ["Finding", "Words", "check", "known", "say"]

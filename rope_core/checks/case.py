@@ -1,0 +1,104 @@
+"""What every rule sees: one layer type of a config, and how a rule speaks."""
+
+from __future__ import annotations
+
+import dataclasses
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import Any
+
+import numpy as np
+
+from rope_core.hf import HfRope
+from rope_core.hf_families import Model
+from rope_core.hf_params import Parameters
+from rope_core.rope import Array
+
+VERSIONS = ("4.57", "5.23")
+SEVERITIES = ("error", "warning", "note")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that a config, a model or its positions make worth knowing.
+
+    Attributes:
+        key: stable name; rope_core/findings.toml holds its sentences.
+        severity: "error" (will not build, or computes what nobody asked for), "warning" or "note".
+        field: the config field to change, dotted.
+        values: the numbers that the sentences name.
+        source: the thread, paper or code that it is known from.
+        layer_type: which layers; None where it concerns all.
+        versions: the transformers versions it speaks of.
+    """
+
+    key: str
+    severity: str
+    field: str
+    values: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    source: str = ""
+    layer_type: str | None = None
+    versions: tuple[str, ...] = VERSIONS
+
+
+@cache
+def recorded() -> dict[str, Any]:
+    """The whole of findings.toml."""
+    return tomllib.loads(resources.files("rope_core").joinpath("findings.toml").read_text(encoding="utf-8"))
+
+
+def finding(
+    key: str, where: str, severity: str | None = None, layer: str | None = None, /, **values: object
+) -> Finding:
+    """Build a Finding: severity, source and versions come from findings.toml unless a rule knows better."""
+    row = recorded()["finding"][key]
+    versions = tuple(row.get("versions", VERSIONS))
+    return Finding(key, severity or row["severity"], where, values, row["source"], layer, versions)
+
+
+@dataclass(frozen=True)
+class Case:
+    """One layer type: the config's text part, its effective rope dict, what it computes, and the other layer types."""
+
+    model: Model
+    one: Parameters
+    rope: HfRope
+    ropes: tuple[HfRope, ...]
+    version: str
+    seq_len: int | None
+
+    def at(self, name: str) -> str:
+        """The dotted path of a key of the rope dict."""
+        origin = self.one.origins.get(name)
+        return origin.path if origin else f"{self.one.path}.{name}"
+
+    def top(self, name: str) -> str:
+        """The dotted path of a top-level field."""
+        return self.model.prefix + name
+
+    def given(self, name: str) -> bool:
+        """Whether the config itself, not its class, put ``name`` into the rope dict."""
+        origin = self.one.origins.get(name)
+        return origin is not None and origin.source == "dict"
+
+    def number(self, name: str) -> float:
+        """A parameter of the scheme as it takes effect."""
+        value = self.rope.params[name]
+        if not isinstance(value, int | float):
+            raise TypeError(name)
+        return float(value)
+
+
+def largest(found: Array, wanted: Array) -> float:
+    """Largest relative difference of two vectors of frequencies, as a fraction of ``wanted``; equal zeros differ by 0.
+
+    >>> largest(np.array([1.0, 0.5, 0.0]), np.array([1.0, 1.0, 0.0]))
+    0.5
+    """
+    if found.shape != wanted.shape:
+        return float("inf")
+    scale = np.where(wanted == 0, 1.0, np.abs(wanted))
+    return float(np.max(np.abs(found - wanted) / scale, initial=0.0))
