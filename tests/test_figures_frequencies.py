@@ -87,6 +87,7 @@ def test_base_ten_digits_are_the_written_ones(position: int) -> None:
     np.testing.assert_allclose(cos, np.cos(quotients), atol=1e-4)
     np.testing.assert_allclose(sin, np.sin(quotients), atol=1e-4)
     last = drawing.figure.frames[-1]
+    assert drawing.figure.frames[0].name == str(position)
     assert last.name == str(position + frequencies.FRAMES - 1)
     ends = np.asarray(last.data[0].y, dtype=float)[1::3].astype(int)
     assert ends.tolist() == [int(digit) for digit in f"{int(last.name) % 10_000:04d}"[::-1]]

@@ -51,6 +51,8 @@ def test_rulers_span_from_mark_to_wavelength(rope: rc.Rope) -> None:
     assert np.isnan(y[:, 2]).all()
     fine = sum(theta >= 0.2 for theta in rope.theta)
     assert f"{fine} of {rope.pairs} pairs tell neighbours apart" in drawing.finding
+    slow = sum(2 * np.pi / theta > rope.train_len for theta in rope.theta)
+    assert f"{slow} do not repeat within the context" in drawing.finding
     assert ran(drawing)
 
 
@@ -66,7 +68,7 @@ def test_repeats_names_the_closest_return() -> None:
     assert ran(drawing)
 
 
-@pytest.mark.parametrize(("pair", "window"), [(0, 16), (3, 128), (7, 1024)])
+@pytest.mark.parametrize(("pair", "window"), [(0, 16), (0, 1024), (3, 128), (7, 1024)])
 def test_wave_draws_angle_cosine_and_sine(pair: int, window: int) -> None:
     rope = rc.Rope(16, 500.0)
     theta = 500.0 ** (-2 * pair / 16)
@@ -75,6 +77,7 @@ def test_wave_draws_angle_cosine_and_sine(pair: int, window: int) -> None:
         trace = named(drawing.figure, name)
         at = np.asarray(trace.x, dtype=float)
         np.testing.assert_allclose(trace.y, function(theta * at), atol=2e-4, rtol=1e-6)
+    assert len(at) > 8 * window * theta / (2 * np.pi), "too few points to show each turn"
     dots = [trace for trace in drawing.figure.data if trace.mode == "markers"]
     assert len(dots) == (3 if window <= spans.DOTS else 0)
     assert f"{theta:.4g} rad per token" in drawing.finding
