@@ -73,8 +73,14 @@ class Fused:
     ) -> tuple[Tensor | None, Tensor | None]:
         """Return dX and dTheta; theta's gradient is summed in float64."""
         dx = torch.empty(p.shape, dtype=torch.float32)
-        parts = chunks(p) if need_theta else 0
-        slope = np.zeros((parts, p.theta_shape[0], p.pairs))
+        dtheta = self.backward_into(x, theta, start, grad, p, dx, need_theta)
+        return (dx if need_x else None), dtheta
+
+    def backward_into(
+        self, x: Tensor | None, theta: Tensor, start: Start, grad: Tensor, p: Plan, dx: Tensor, need_theta: bool
+    ) -> Tensor | None:
+        """Write dX into a contiguous ``dx`` (B, N, H, D) and return dTheta if it is needed."""
+        slope = np.zeros((chunks(p) if need_theta else 0, p.theta_shape[0], p.pairs))
         if dx.numel():
             upstream, where = array(grad), places(theta, start, p)
             values = upstream if x is None else array(x)
@@ -83,9 +89,8 @@ class Fused:
                 dot = dots(values, upstream, where, stats, p)
                 kernels.backward(values, upstream, dx.numpy(), slope, *where, code(p), *stats, dot, chunks(p))
         if not need_theta:
-            return dx, None
-        total = torch.from_numpy(slope.sum(axis=0)).sum_to_size(p.theta_shape)
-        return (dx if need_x else None), total.to(theta.dtype)
+            return None
+        return torch.from_numpy(slope.sum(axis=0)).sum_to_size(p.theta_shape).to(theta.dtype)
 
 
 def code(p: Plan) -> int:

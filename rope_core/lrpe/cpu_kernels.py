@@ -305,6 +305,31 @@ def activate(x, out, act, peak, scale, k):  # type: ignore[no-untyped-def]
         each_scaled(out, k, out)
 
 
+@nb.njit(**FREE_SUM)  # type: ignore[untyped-decorator]
+def softmax_turn(x, bar, k, cos, sin, start, pairs, out):  # type: ignore[no-untyped-def]
+    """Write softmax over each head (H, D), turned, head by head: one is stored while the next one's exponentials run."""
+    wide()
+    count, first = U64(pairs), U64(start)
+    second = first + count
+    for h in range(x.shape[0]):
+        total = ZERO
+        for i in range(x.shape[1]):
+            e = exp32(x[h, i])
+            bar[h, i] = e
+            total += e
+        if not LEAST_SUM < total < MOST_SUM:
+            top, total = row_max(x[h]), ZERO
+            for i in range(x.shape[1]):
+                e = exp32(x[h, i] - top)
+                bar[h, i] = e
+                total += e
+        share, t = ONE / total, (h if cos.shape[0] > 1 else 0)
+        for i in range(count):
+            a, b, c, s = bar[h, first + i] * share, bar[h, second + i] * share, cos[t, i], sin[t, i]
+            out[h, first + i] = a * c - b * s
+            out[h, second + i] = a * s + b * c
+
+
 @nb.njit(**STRICT)  # type: ignore[untyped-decorator]
 def activate_and_turn(x, out, act, peak, scale, k, bar, cos, sin, start, pairs):  # type: ignore[no-untyped-def]
     """Write O (H, D) of one token: activation and rotation in one loop; a softmax goes through ``bar`` (H, D)."""
@@ -323,6 +348,9 @@ def activate_and_turn(x, out, act, peak, scale, k, bar, cos, sin, start, pairs):
     elif act == NONE:
         turn_same(x, k, cos, sin, start, pairs, ONE, out)
     else:
+        if act == SOFTMAX and cos.shape[1] == pairs and pairs + pairs == x.shape[1]:
+            softmax_turn(x, bar, k, cos, sin, start, pairs, out)
+            return
         exp_rows(x, bar, act, peak, scale, k)
         turn_scaled(bar, k, cos, sin, start, pairs, ONE, out)
 
