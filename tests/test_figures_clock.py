@@ -155,7 +155,9 @@ def test_heatmap_marks_the_trained_length_and_counts_unseen_pairs() -> None:
     rope = Rope(128, 1e4, 4096)
     found, _ = extensions(rope, params(4.0), 16_384)
     drawing = comparison.heatmaps(rope, found, 16_384, False, T)
-    assert {shape.x0 for shape in drawing.figure.layout.shapes} == {comparison.CELLS / 4 - 0.5}
+    for trace, shape in zip(drawing.figure.data, drawing.figure.layout.shapes, strict=True):
+        assert shape.x0 == shape.x1 == trace.x0 + comparison.CELLS / 4 - 0.5
+        assert (shape.y0, shape.y1) == (trace.y0 - 0.5, trace.y0 + 63.5)
     assert "none 18, linear (PI) 0, NTK 17, dynamic NTK 0" in drawing.finding
     titles = [note.text for note in drawing.figure.layout.annotations]
     assert titles[0] == "<b>none</b><br>18 unseen"

@@ -27,7 +27,7 @@ def strokes(trace: dict[str, list[float | None]]) -> dict[int, tuple[float, floa
 def test_strokes_meet_at_the_context_asked_for(length: int) -> None:
     found = rows()
     drawing = figures.spans(found, length, "llama-2-7b", T)
-    turned, rest, own, asked = drawing.figure.to_dict()["data"]
+    asked, turned, rest, own = drawing.figure.to_dict()["data"]
     below, above = strokes(turned), strokes(rest)
     for k, row in enumerate(found):
         low, high = below.get(k, above.get(k, (0, 0)))[0], above.get(k, below.get(k, (0, 0)))[1]

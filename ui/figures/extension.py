@@ -17,7 +17,6 @@ from ui.figures.drawing import COLOURS, SIGNED, Drawing, as_bytes, byte_bar, sty
 from ui.words import Words
 
 Cells = npt.NDArray[np.int64]
-Span = tuple[float, float]
 
 ACROSS = 3
 CELLS, ROWS = 96, 64
@@ -34,27 +33,32 @@ def heatmaps(rope: rc.Rope, found: Sequence[Extension], length: int, logarithmic
     pairs = np.unique(np.linspace(0, rope.pairs - 1, min(rope.pairs, ROWS)).astype(int))
     values = [mean_cos(rc.Spectrum.of(one.spectrum.inv_freq[pairs]), edges) for one in found]
     unseen = {one.scheme: unseen_pairs(rope, one.spectrum, length) for one in found}
+    columns, rows = edges.size - 1, pairs.size
+    corners = [(k % ACROSS * 1.1 * columns, -(k // ACROSS) * 1.5 * rows) for k in range(len(found))]
     trained = float(np.interp(rope.train_len, edges, np.arange(edges.size))) - 0.5
-    across, rows = min(ACROSS, len(found)), -(-len(found) // ACROSS)
-    data: list[dict[str, object]] = []
-    layout: dict[str, object] = {"coloraxis": scale(t)}
-    shapes, titles = [], []
-    for k, (one, z) in enumerate(zip(found, values, strict=True)):
-        number = str(k + 1) if k else ""
-        left, bottom = k % across / across, 1 - (k // across + 1) / rows
-        x, y = (left, left + 0.88 / across), (bottom + 0.02, bottom + 0.02 + 0.68 / rows)
-        data.append({"type": "heatmap", "z": as_bytes(z, 1.0), "coloraxis": "coloraxis", "hoverinfo": "skip"})
-        data[-1] |= {"xaxis": f"x{number}", "yaxis": f"y{number}"}
-        below = k + across >= len(found)
-        layout[f"xaxis{number}"] = position_axis(edges, x, f"y{number}", t("axis.position") if below else "", below)
-        layout[f"yaxis{number}"] = pair_axis(pairs, y, f"x{number}", "" if k % across else t("axis.pair"))
-        mark = {"type": "line", "xref": f"x{number}", "yref": f"y{number} domain", "x0": trained, "x1": trained}
-        shapes.append(mark | {"y0": 0, "y1": 1, "line": {"color": "black", "width": 3, "dash": "dot"}})
-        text = f"<b>{t(f'scheme.{one.scheme}')}</b><br>" + t("unseen", count=unseen[one.scheme])
-        place = {"xref": "paper", "yref": "paper", "x": x[0], "y": y[1], "xanchor": "left", "yanchor": "bottom"}
-        titles.append(place | {"text": text, "showarrow": False, "font": {"size": 14}})
-    layout |= {"height": 110 + 210 * rows, "margin": {"l": 50, "r": 8, "t": 8, "b": 96}, "font": {"size": 14}}
-    layout |= {"shapes": shapes, "annotations": titles}
+    look = {"type": "heatmap", "coloraxis": "coloraxis", "hoverinfo": "skip"}
+    data = [
+        look | {"z": as_bytes(z, 1.0), "x0": x, "dx": 1, "y0": y, "dy": 1}
+        for z, (x, y) in zip(values, corners, strict=True)
+    ]
+    mark = {"type": "line", "line": {"color": "black", "width": 3, "dash": "dot"}}
+    shapes = [mark | {"x0": x + trained, "x1": x + trained, "y0": y - 0.5, "y1": y + rows - 0.5} for x, y in corners]
+    place = {"showarrow": False, "xanchor": "left", "yanchor": "bottom", "align": "left", "font": {"size": 14}}
+    titles = [
+        place
+        | {"x": x - 0.5, "y": y + rows - 0.5, "text": f"<b>{t(f'scheme.{name}')}</b><br>{t('unseen', count=count)}"}
+        for (name, count), (x, y) in zip(unseen.items(), corners, strict=True)
+    ]
+    layout = {
+        "height": 100 + 200 * (1 + (len(found) - 1) // ACROSS),
+        "margin": {"l": 50, "r": 8, "t": 8, "b": 96},
+        "font": {"size": 14},
+        "coloraxis": scale(),
+        "shapes": shapes,
+        "annotations": titles,
+        "xaxis": position_axis(edges, sorted({x for x, _ in corners}), t("axis.position")),
+        "yaxis": pair_axis(pairs, sorted({y for _, y in corners}), t("axis.pair")),
+    }
     return Drawing(
         "heatmaps",
         go.Figure({"data": data, "layout": layout}),
@@ -85,34 +89,32 @@ def recipe_requests(found: Sequence[Extension]) -> list[tuple[str, dict[str, obj
     return [(one.scheme, dict(one.request.params), one.request.seq_len) for one in found]
 
 
-def scale(t: Words) -> dict[str, object]:
+def scale() -> dict[str, object]:
     """The one colour scale of all panels."""
-    bar = (
-        byte_bar(1.0)
-        | {"title": {"text": "cos", "side": "top"}}
-        | {"orientation": "h", "len": 0.7, "y": -0.1, "yanchor": "top"}
-    )
+    bar = byte_bar(1.0) | {"title": {"text": "cos", "side": "top"}, "orientation": "h"}
+    bar |= {"len": 0.7, "y": -0.09, "yanchor": "top"}
     return {"colorscale": SIGNED, "cmin": -127, "cmid": 0, "cmax": 127, "colorbar": bar}
 
 
-def position_axis(
-    edges: Array, domain: tuple[float, float], anchor: str, title: str, labelled: bool
-) -> dict[str, object]:
-    """Cells across, labelled with the positions at which they begin."""
+def position_axis(edges: Cells, lefts: Sequence[float], title: str) -> dict[str, object]:
+    """Cells across, labelled below every panel with the positions at which they begin."""
     last = int(edges[-1])
-    wanted = (
-        [10**e for e in range(len(str(last)))] if edges[0] else np.linspace(0, last, 3).round().astype(int).tolist()
-    )
+    decades = [10**e for e in range(len(str(last)))]
+    wanted = decades if edges[0] else [0, round(last / 2), last]
     where = np.interp(wanted, edges, np.arange(edges.size)) - 0.5
-    axis = {"domain": domain, "anchor": anchor, "tickvals": where.tolist(), "ticktext": [brief(p) for p in wanted]}
-    return axis | {"title": {"text": title}, "showticklabels": labelled, "showgrid": False, "zeroline": False}
+    axis = {"tickvals": [left + x for left in lefts for x in where.tolist()], "ticktext": [brief(p) for p in wanted]}
+    axis["ticktext"] *= len(lefts)
+    axis |= {"range": [-0.5, lefts[-1] + edges.size - 1.5], "tickangle": 0}
+    return axis | {"title": {"text": title}, "showgrid": False, "zeroline": False}
 
 
-def pair_axis(pairs: Cells, domain: Span, anchor: str, title: str) -> dict[str, object]:
-    """Rows up, labelled with the first, middle and last pair."""
+def pair_axis(pairs: Cells, bottoms: Sequence[float], title: str) -> dict[str, object]:
+    """Rows up, labelled beside every panel with the first, middle and last pair."""
     rows = sorted({0, len(pairs) // 2, len(pairs) - 1})
-    axis = {"domain": domain, "anchor": anchor, "tickvals": rows, "ticktext": [str(int(pairs[row])) for row in rows]}
-    return axis | {"title": {"text": title}, "showticklabels": bool(title), "showgrid": False, "zeroline": False}
+    axis = {"tickvals": [y + row for y in bottoms for row in rows], "ticktext": [str(pairs[row]) for row in rows]}
+    axis["ticktext"] *= len(bottoms)
+    axis["range"] = [bottoms[0] - 0.5, bottoms[-1] + 1.4 * len(pairs)]
+    return axis | {"title": {"text": title}, "showgrid": False, "zeroline": False}
 
 
 def brief(position: int) -> str:

@@ -43,7 +43,9 @@ def spans(rows: Sequence[Row], length: int, picked: str, t: Words) -> Drawing:
     rest = [(k, max(row.shortest, length), row.longest) for k, row in zip(index, rows, strict=True)]
     rest = [stroke for stroke in rest if stroke[1] < stroke[2]]
     width = {"width": max(3.0, min(14.0, 420.0 / max(len(rows), 1)))}
-    data: list[dict[str, object]] = []
+    ends = {"x": [-1, len(rows)], "y": [length, length]}
+    line = {"width": 3, "dash": "dot", "color": GREY}
+    data: list[dict[str, object]] = [{"type": "scatter", "mode": "lines", "name": t("asked"), "line": line} | ends]
     for key, colour, strokes in (("turned", BLUE, turned), ("unturned", ORANGE, rest)):
         points = broken_line(*zip(*strokes, strict=True)) if strokes else {"x": [], "y": []}
         look = {"type": "scatter", "mode": "lines", "name": t(key), "line": width | {"color": colour}}
@@ -52,9 +54,6 @@ def spans(rows: Sequence[Row], length: int, picked: str, t: Words) -> Drawing:
     own = {"type": "scatter", "mode": "markers", "name": t("own_context"), "marker": mark}
     data.append(own | {"x": list(index), "y": [row.context for row in rows]})
     data[-1] |= {"text": [title(row) for row in rows], "hovertemplate": "%{text}<br>%{y:,}<extra></extra>"}
-    ends = {"x": [-1, len(rows)], "y": [length, length]}
-    line = {"width": 3, "dash": "dot", "color": GREY}
-    data.append({"type": "scatter", "mode": "lines", "name": t("asked"), "line": line, "hoverinfo": "skip"} | ends)
     figure = styled(go.Figure({"data": data}), height=380, y=t("axis.wavelength"))
     figure.update_xaxes(**year_ticks([row.model.year for row in rows]), range=[-1, len(rows)])
     figure.update_yaxes(type="log", exponentformat="power", dtick=1)
