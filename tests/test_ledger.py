@@ -52,8 +52,9 @@ PINNED = {
         003-elements 003-elements-again 003-code-ntk 003-600-bound 003-ntk-sweep 003-ntk-cache
         003-clock-dimension 003-clock-hour 003-clock-129600 003-clock-is-ntk 003-proof-ansatz
         003-proof-phi-difference 003-proof-phi-step 003-proof-solution 003-proof-symmetric 003-proof-product
-        003-proof-sum-angle 004-table-gpt2 004-table-gpt2-again 004-table-bloom 004-table-opt 004-table-olmo
-        004-table-mixtral 004-table-phi3-small 004-swiglu-ffn 004-swiglu-origin 004-serial 004-shift-direction
+        003-proof-sum-angle 004-table-gpt-2 004-table-gpt-2-2020 004-table-bloom 004-table-opt 004-table-olmo
+        004-table-mixtral 004-table-phi-3-small 004-table-qwen 004-swiglu-ffn 004-swiglu-origin 004-serial
+        004-shift-direction
         004-p-m
     """,
     "empirical": """

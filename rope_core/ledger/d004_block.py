@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import inspect
-import tomllib
-from functools import cache
-from importlib import resources
+from functools import partial
 
 import numpy as np
 
@@ -24,6 +22,7 @@ from rope_core.block import (
     serial_block,
     sigmoid,
 )
+from rope_core.catalogue import ARCHITECTURE_FIELDS, Architecture, Correction, architectures
 from rope_core.ledger.entry import Check, claim, gap, shortfall, undecided
 from rope_core.ledger.kit import DIM, draw, slope
 from rope_core.rope import Array
@@ -32,26 +31,23 @@ X = draw(61, 5, DIM)
 LAYER = draw_layers(1, DIM, 4 * DIM, 62)[0]
 
 
-@cache
-def _architectures() -> dict[str, dict[str, dict[str, str]]]:
-    text = (resources.files("rope_core.ledger") / "architectures.toml").read_text(encoding="utf-8")
-    rows: dict[str, dict[str, dict[str, str]]] = tomllib.loads(text)
-    return rows
+def _contradicted(row: Architecture) -> list[Correction]:
+    """The row's printed cells that its model's own paper or code says otherwise, as far as that was verified."""
+    return [
+        c for c in row.corrections if c.verified and c.printed and c.corrected and not c.corrected.startswith(c.printed)
+    ]
 
 
-def _row(name: str) -> Check:
-    """The share of a table row's cells that the model's own paper or code contradicts."""
-    row = _architectures()[name]
-    wrong = [field for field, said in row["printed"].items() if said != row["own"].get(field, said)]
-    return Check(len(wrong) / len(row["printed"]), corrected=0.0 if row["own"].get("source") else 1.0)
+def _row(row: Architecture) -> Check:
+    """The share of a row's printed cells that are contradicted; each correction must name where it was read."""
+    cells = [field for field in ARCHITECTURE_FIELDS if getattr(row, field)]
+    wrong = _contradicted(row)
+    return Check(len(wrong) / len(cells), corrected=float(sum(not c.source for c in wrong)))
 
 
-def _enter_rows() -> None:
-    for name in _architectures():
-        claim(f"004-table-{name}")(lambda name=name: _row(name))  # type: ignore[misc]
-
-
-_enter_rows()
+for _architecture in architectures():
+    if _contradicted(_architecture):
+        claim(f"004-table-{_architecture.id}")(partial(_row, _architecture))
 
 
 @claim("004-prenorm-gradient")
