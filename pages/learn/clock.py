@@ -50,24 +50,35 @@ def schemes_parameters() -> None:
                     page.controls.param(param)
 
 
-def stretched() -> None:
-    """All schemes at one factor: as clocks, as heatmaps and as slow-downs."""
+def hands() -> None:
+    """All schemes at one factor as clocks, and the controls."""
     page.bar()
     left, right = st.columns([3, 1], vertical_alignment="bottom")
     with left:
         slide(FACTOR)
     with right:
         schemes_parameters()
-    rope, length, params = page.store.rope(), length_of(page.store), params_of(page.store)
-    slowed, unread = extension.clocks(clock.WALL, params, length, rope.train_len)
-    page.show(figures.hands(slowed, get(FACTOR), page.t), figures.hands, extension.clocks, clock.Clock)
-    found, refused = extension.extensions(rope, params, length)
-    for name, sentence in {**unread, **refused}.items():
-        st.caption(page.t("refused", scheme=page.t(f"scheme.{name}"), reason=sentence))
-    page.prose("slowdowns")
-    page.show(
-        comparison.slowdowns(rope, found, page.t), comparison.slowdowns, *(s.rescale for s in schemes.SCHEMES.values())
+    slowed, refused = extension.clocks(
+        clock.WALL, params_of(page.store), length_of(page.store), page.store.rope().train_len
     )
+    page.show(figures.hands(slowed, get(FACTOR), page.t), figures.hands, extension.clocks, clock.Clock)
+    say(refused)
+
+
+def say(refused: dict[str, str]) -> None:
+    """Why a scheme is not drawn."""
+    for name, sentence in refused.items():
+        st.caption(page.t("refused", scheme=page.t(f"scheme.{name}"), reason=sentence))
+
+
+def compared() -> None:
+    """The same schemes as slow-downs, as numbers and as heatmaps."""
+    rope, length = page.store.rope(), length_of(page.store)
+    found, refused = extension.extensions(rope, params_of(page.store), length)
+    page.prose("slowdowns")
+    formulas = [schemes.SCHEMES[one.scheme].rescale for one in found]
+    page.show(comparison.slowdowns(rope, found, page.t), comparison.slowdowns, *formulas)
+    say(refused)
     st.markdown(comparison.summary(rope, found, length, page.t))
     page.prose("heatmaps")
     page.controls.segments(AXIS)
@@ -86,7 +97,8 @@ def readers() -> None:
     page.show(figures.quoted(get(ERROR), page.t), figures.quoted, clock.claims)
 
 
-page.live(stretched)
+page.live(hands)
+page.live(compared)
 page.prose("why")
 page.prose("questions")
 page.live(readers, shared=False)
