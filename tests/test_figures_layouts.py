@@ -9,6 +9,7 @@ import pytest
 
 import rope_core as rc
 from rope_core import layout_demo
+from ui import models
 from ui.figures import layouts
 from ui.figures.drawing import Drawing
 from ui.words import LANGUAGES, Words
@@ -129,6 +130,16 @@ def test_every_figure_speaks_both_languages(lang: str) -> None:
     ):
         assert "{" not in drawing.finding
         assert all(len(np.ravel(column)) for column in drawing.table().values())
+
+
+@pytest.mark.parametrize(
+    ("model", "layout"),
+    [("llama-2-7b", "half"), ("gpt-j-6b", "interleaved"), ("gemma-3-4b", "half"), ("glm-4.5", "half")],
+)
+def test_the_model_menu_knows_the_layout(model: str, layout: str) -> None:
+    assert models.layout(model) == layout
+    for lang in LANGUAGES:
+        assert Words(lang, "layouts")(f"of_model.{layout}", name="N").startswith("**N**")
 
 
 def test_the_families_named_on_the_page_have_that_layout() -> None:

@@ -40,6 +40,12 @@ def layer_types(model_id: str) -> tuple[str, ...]:
     return tuple(kind for kind in rc.layer_types(config) if not rc.from_hf(config, kind).nope)
 
 
+def layout(model_id: str) -> str:
+    """How the model's weights pair their dimensions in transformers; all its layers alike."""
+    kinds = layer_types(model_id)
+    return str(rc.from_hf(catalogue.model(model_id).config, kinds[0] if kinds else None).layout)
+
+
 @lru_cache(maxsize=256)
 def setting(model_id: str, layer: str = "") -> Setting:
     """The geometry and scheme of a model (of one layer type where they differ)."""

@@ -4,7 +4,8 @@ import streamlit as st
 
 from rope_core import layout_demo
 from rope_core.layout import convert, convert_projection
-from ui.fields import BASE, DIM
+from ui import models
+from ui.fields import BASE, CUSTOM, DIM, MODEL
 from ui.figures import layouts as figures
 from ui.frame import Page
 from ui.state import Field
@@ -25,6 +26,8 @@ def same_rotation() -> None:
         with column:
             slide(field)
     page.show(figures.permutation(get(WIDTH), page.t), figures.permutation, convert)
+    if get(MODEL) != CUSTOM:
+        st.info(page.t(f"of_model.{models.layout(get(MODEL))}", name=models.name(get(MODEL))))
     page.prose("answer")
     drawing = figures.matrices(get(WIDTH), get(POSITION), get(BASE), page.t)
     page.show(drawing, figures.matrices, layout_demo.three_matrices)
