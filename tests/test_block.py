@@ -14,6 +14,7 @@ from rope_core import block
 from rope_core.block import stack
 from rope_core.block.stack import draw_layers
 from rope_core.rope import Array, Rope
+from rope_core.rotation import rotation_matrix
 
 RNG = np.random.default_rng(7)
 
@@ -197,3 +198,26 @@ def test_mla_absorbs_without_rotation_and_cannot_with_it() -> None:
     np.testing.assert_allclose(plain, block.mla_scores(x, angles(5, 16), head, absorbed=True), atol=1e-10)
     assert block.mla_rope_in_content(x, angles(5, 32), head) > 0.1
     assert block.mla_rope_in_content(x, 0 * angles(5, 32), head) < 1e-10
+
+
+def test_a_cache_of_rotated_keys_is_exact_until_the_frequencies_change() -> None:
+    q, k = drawn(9, 8), drawn(9, 8)
+    theta = Rope(8, 700.0).theta
+    logits = block.decode_logits(q, k, theta)
+    for n in range(9):
+        expected = q[8] @ rotation_matrix(n - 8, theta, "interleaved") @ k[n] / math.sqrt(8)
+        assert logits[n] == pytest.approx(expected, abs=1e-12)
+    assert block.stale_cache_gap(q, k, theta, theta) == 0
+    assert block.stale_cache_gap(q, k, theta / 2, theta) > 0.1
+    mixed = block.decode_logits(q, k, theta / 2, theta)
+    assert mixed[8] == pytest.approx(q[8] @ k[8] / math.sqrt(8))
+
+
+def test_only_a_rotated_value_carries_the_absolute_position() -> None:
+    q, k, v = drawn(3, 6, 8)
+    theta = Rope(8, 700.0).theta
+    assert block.translation_of_output(q, k, v, theta, 40, rotate_v=False) < 1e-12
+    assert block.translation_of_output(q, k, v, theta, 40, rotate_v=True) > 0.1
+    assert block.translation_of_output(q, k, v, theta, 0, rotate_v=True) == 0
+    with pytest.raises(ValueError, match="q and k must be two matrices"):
+        block.decode_logits(q, k[:2], theta)

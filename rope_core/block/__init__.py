@@ -11,6 +11,7 @@ from rope_core.block.activation import (
     normal_cdf,
     sigmoid,
 )
+from rope_core.block.cache import decode_logits, stale_cache_gap, translation_of_output
 from rope_core.block.logit import (
     MlaHead,
     log_partition,
@@ -44,6 +45,7 @@ __all__ = [
     "NormCost",
     "activate",
     "attend",
+    "decode_logits",
     "draw_layers",
     "feed",
     "feed_forward",
@@ -65,5 +67,7 @@ __all__ = [
     "serial_block",
     "sigmoid",
     "soft_cap",
+    "stale_cache_gap",
+    "translation_of_output",
     "z_loss",
 ]
