@@ -102,6 +102,22 @@ def test_effect_on_attention_grows_with_the_coarser_stage() -> None:
     assert pr.score_error(FINE, 4096, 128, "position", "bfloat16").logit > 1.0
 
 
+def test_score_error_is_that_of_both_rotated_sides() -> None:
+    """The same draw, turned as complex pairs, with positions rounded by torch."""
+    rng = np.random.default_rng(6)
+    k = rng.standard_normal((40, 64))
+    q = 1.5 * k[rng.permutation(40)] + rng.standard_normal((40, 64))
+    where = torch.arange(900, 940, dtype=torch.float64)
+    logits = []
+    for positions in (where, where.to(torch.bfloat16).to(torch.float64)):
+        phase = np.exp(1j * positions.numpy()[:, None] * FINE.inv_freq)
+        a, b = ((x[:, 0::2] + 1j * x[:, 1::2]) * phase for x in (q, k))
+        logits.append((a @ b.conj().T).real / 8.0)
+    found = pr.score_error(FINE, 900, 40, "position", "bfloat16", signal=6.0, seed=6)
+    assert found.logit == pytest.approx(np.abs(logits[1] - logits[0]).max(), abs=1e-7)
+    assert found.moved == np.mean(logits[1].argmax(axis=1) != logits[0].argmax(axis=1))
+
+
 def test_bad_input_is_named() -> None:
     with pytest.raises(ValueError, match="dtype must be one of float64, float32, bfloat16, float16, got 'fp8'"):
         pr.round_to(1.0, "fp8")
