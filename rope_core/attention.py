@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
 
 from rope_core.errors import finite, reject, whole
 from rope_core.layout import Layout, as_layout
-from rope_core.rope import Array, Rope
+from rope_core.rope import Array, Rope, frozen
 from rope_core.spectrum import Spectrum
 
 MAX_CONTEXT = 2**21
-CHUNK = 4096
+CHUNK = 65_536
+FINE = 512
 WINDOW = 32
 
 
@@ -29,6 +31,20 @@ def as_vector(argument: str, value: npt.ArrayLike, size: int | None = None) -> A
     if not np.all(np.isfinite(vector)):
         raise reject(argument, rule, value)
     return vector
+
+
+def repeated(values: npt.ArrayLike, size: int) -> Array:
+    """Return ``values`` one after the other, from the first again until there are ``size`` numbers, float64 (size,).
+
+    Raises ValueError unless values is a non-empty vector of at most ``size`` finite numbers.
+
+    >>> repeated([1.0, 0.5], 4).tolist()
+    [1.0, 0.5, 1.0, 0.5]
+    """
+    given = as_vector("values", values)
+    if given.size > size:
+        raise reject("values", f"at most {size} numbers", given.size)
+    return np.resize(given, size)
 
 
 def pair_products(q: npt.ArrayLike, k: npt.ArrayLike, layout: str | Layout) -> npt.NDArray[np.complex128]:
@@ -78,6 +94,23 @@ def pair_contributions(
         raise reject("q", f"of size {2 * s.inv_freq.size} to fit the spectrum", 2 * h.size)
     turned = np.exp(1j * where[:, None] * s.inv_freq) * h
     return np.asarray(turned.real * s.attention_factor**2)
+
+
+def mean_turn(s: Spectrum, length: int) -> npt.NDArray[np.complex128]:
+    """Return the mean of exp(i d inv_freq_i) over the distances d = 0..length-1, complex128 (dim/2,).
+
+    Its modulus is 1 for a pair that stands still over ``length`` tokens and near 0 for one that goes round: what such
+    a pair adds to a score averages out over the distances. Re[h_i * mean_turn_i] is a pair's mean contribution.
+
+    >>> np.abs(mean_turn(Spectrum.of([np.pi, 0.0]), 2)).round(9).tolist()
+    [0.0, 1.0]
+    """
+    count = whole("length", length, 1, 2**31 - 1)
+    half = s.inv_freq / 2.0
+    sine = np.sin(half)
+    still = np.abs(sine) < 1e-12
+    size = np.where(still, 1.0, np.sin(count * half) / np.where(still, 1.0, count * sine))
+    return np.asarray(size * np.exp(1j * (count - 1) * half))
 
 
 def score_curve(
@@ -172,6 +205,23 @@ def oscillation(curve: npt.ArrayLike) -> Oscillation:
     return Oscillation(int(np.count_nonzero(np.diff(moving))), variation, variation / net if net else np.inf)
 
 
+def cosine_sums(theta: npt.ArrayLike, start: int, count: int) -> Array:
+    """Return sum_i cos(m theta_i) at the distances m = start, start + 1, ..., float64 (count,).
+
+    cos(a + b) = cos a cos b - sin a sin b makes it two matrix products over coarse and fine steps, an order of
+    magnitude faster than one cosine for each distance and pair.
+
+    >>> cosine_sums([np.pi], 0, 3).round(9).tolist()
+    [1.0, -1.0, 1.0]
+    """
+    speeds = as_vector("theta", theta)
+    fine = np.arange(min(FINE, count), dtype=np.float64)[:, None] * speeds
+    coarse = np.arange(start, start + count, FINE, dtype=np.float64)[:, None] * speeds
+    sums = np.cos(coarse) @ np.cos(fine).T - np.sin(coarse) @ np.sin(fine).T
+    return np.asarray(sums.ravel()[:count])
+
+
+@lru_cache(maxsize=4096)
 def first_negative(dim: int, base: float, context: int) -> int | None:
     """Return the first distance in 0..context-1 at which sum_i cos(m theta_i) is negative, or None.
 
@@ -184,20 +234,22 @@ def first_negative(dim: int, base: float, context: int) -> int | None:
     """
     theta = Rope(dim, base).theta
     length = whole("context", context, 1, MAX_CONTEXT)
-    for low in range(0, length, CHUNK):
-        m = np.arange(low, min(low + CHUNK, length), dtype=np.float64)
-        below = np.nonzero(np.cos(m[:, None] * theta).sum(axis=1) < 0)[0]
+    low, size = 0, FINE
+    while low < length:
+        below = np.nonzero(cosine_sums(theta, low, min(size, length - low)) < 0)[0]
         if below.size:
             return low + int(below[0])
+        low, size = low + size, min(2 * size, CHUNK)
     return None
 
 
 def _fails_near(dim: int, base: float, distance: int, context: int) -> bool:
     """Whether the sum of cosines is negative close to ``distance``, where the last base tried has failed."""
-    m = np.arange(max(distance - WINDOW, 0), min(distance + WINDOW, context), dtype=np.float64)
-    return bool(np.any(np.cos(m[:, None] * Rope(dim, base).theta).sum(axis=1) < 0))
+    low = max(distance - WINDOW, 0)
+    return bool(np.any(cosine_sums(Rope(dim, base).theta, low, min(distance + WINDOW, context) - low) < 0))
 
 
+@lru_cache(maxsize=256)
 def smallest_base(dim: int, context: int, step: float = 1.01, limit: float = 1e12) -> float:
     """Return the smallest base found for which sum_i cos(m theta_i) >= 0 at every distance m < context.
 
@@ -231,3 +283,29 @@ def smallest_base(dim: int, context: int, step: float = 1.01, limit: float = 1e1
         else:
             low = middle
     return high
+
+
+@lru_cache(maxsize=32)
+def served_contexts(dim: int, per_decade: int = 24, limit: int = 2**17) -> tuple[Array, Array]:
+    """Return bases rising from 10 in even steps of the logarithm, and the context that each serves, float64 (n,) each.
+
+    A base serves the distances 0..context-1 where sum_i cos(m theta_i) stays >= 0. The last base is the first one that
+    serves ``limit`` tokens, or 1e15; its context is then ``limit``.
+
+    Raises ValueError on a bad dim, or steps and limits that are no positive integers.
+
+    >>> bases, contexts = served_contexts(128, 2, 4096)
+    >>> bases.round(1).tolist()[:3], contexts.tolist()[-1]
+    ([10.0, 31.6, 100.0], 4096.0)
+    """
+    steps = whole("per_decade", per_decade, 1, 1000)
+    length = whole("limit", limit, 2, MAX_CONTEXT)
+    bases, contexts = [], []
+    for k in range(14 * steps + 1):
+        base = 10.0 ** (1 + k / steps)
+        first = first_negative(dim, base, length)
+        bases.append(base)
+        contexts.append(float(length if first is None else first))
+        if first is None:
+            break
+    return frozen(bases), frozen(contexts)

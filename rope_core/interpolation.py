@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -103,6 +104,7 @@ class Comparison:
     least_sum: float
 
 
+@lru_cache(maxsize=64)
 def compare_bounds(rope: Rope, reach: int) -> Comparison:
     """Compare the bounds at the whole distances 1..reach, tokens.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +14,7 @@ from rope_core.rope import Array
 from rope_core.schemes import temperature
 
 MAX_KEYS = 2**20
+QUADRATURE = 48
 
 
 def softmax(logits: npt.ArrayLike, axis: int = -1) -> Array:
@@ -45,6 +47,7 @@ class Attention:
     meant: float
 
 
+@lru_cache(maxsize=512)
 def attention_over(length: int, scale: float = 1.0, signal: float = 4.0, draws: int = 64, seed: int = 0) -> Attention:
     """Draw logits of ``length`` keys, N(0, 1) and one raised by ``signal``, scale them, and measure the softmax.
 
@@ -71,6 +74,40 @@ def attention_over(length: int, scale: float = 1.0, signal: float = 4.0, draws: 
         totals += float(entropy(weights)), float(weights.max()), float(weights[0])
     means = totals / count
     return Attention(float(means[0]), float(means[1]), float(means[2]))
+
+
+def expected_attention(lengths: npt.ArrayLike, scales: npt.ArrayLike, signal: float = 4.0) -> tuple[Array, Array]:
+    """Return what ``attention_over`` draws, in expectation: entropy in nats and weight on the meant key, (n,) each.
+
+    Args:
+        lengths: keys, numbers >= 2 (n,).
+        scales: multiply every logit; (n,) or one number.
+        signal: by how much the meant key's logit stands out.
+
+    Raises:
+        ValueError: on a length below 2, or numbers that are not finite.
+
+    The other n - 1 keys enter by their expectations, E exp(c z) = exp(c**2 / 2) and c**2 for their mean logit, which
+    many keys come close to while c**2 < 2 ln(n); the meant key's own z is averaged by Gauss-Hermite quadrature.
+
+    >>> entropy_, meant = expected_attention([100], 0.0)
+    >>> round(float(entropy_[0]), 6), round(float(meant[0]), 6)
+    (4.60517, 0.01)
+    """
+    n = np.asarray(lengths, dtype=np.float64)
+    if n.ndim != 1 or np.any(~(n >= 2)) or not np.all(np.isfinite(n)):
+        raise reject("lengths", "a vector of numbers >= 2", lengths)
+    c = np.broadcast_to(np.asarray(scales, dtype=np.float64), n.shape)
+    if not np.all(np.isfinite(c)):
+        raise reject("scales", "finite numbers", scales)
+    z, weights = np.polynomial.hermite_e.hermegauss(QUADRATURE)
+    meant_logit = c[:, None] * (finite("signal", signal) + z)
+    others = (np.log(n - 1) + c**2 / 2)[:, None]
+    total = np.logaddexp(others, meant_logit)
+    p = np.exp(meant_logit - total)
+    spread = total - (1 - p) * (c**2)[:, None] - p * meant_logit
+    share = weights / weights.sum()
+    return spread @ share, p @ share
 
 
 def factor_scale(factor: float, weight: float = 1.0) -> float:

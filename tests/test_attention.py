@@ -78,6 +78,34 @@ def test_first_negative_against_a_plain_sum() -> None:
     assert at.first_negative(64, 2500.0, expected) is None
 
 
+@pytest.mark.parametrize(("start", "count"), [(0, 1), (3, 511), (17, 1537), (100_000, 700)])
+def test_cosine_sums_are_the_plain_sums(start: int, count: int) -> None:
+    theta = Rope(16, 900.0).theta
+    m = np.arange(start, start + count, dtype=np.float64)
+    np.testing.assert_allclose(at.cosine_sums(theta, start, count), np.cos(m[:, None] * theta).sum(axis=1), atol=1e-9)
+
+
+def test_mean_turn_is_the_plain_mean() -> None:
+    s = Spectrum.of([1.7, 0.03, 2e-5, 0.0, 2 * np.pi])
+    expected = np.exp(1j * np.arange(777)[:, None] * s.inv_freq).mean(axis=0)
+    np.testing.assert_allclose(at.mean_turn(s, 777), expected, atol=1e-12)
+
+
+def test_served_contexts_end_at_the_first_base_that_serves_the_limit() -> None:
+    bases, contexts = at.served_contexts(32, 8, 2000)
+    assert contexts[-1] == 2000 and (contexts[:-1] < 2000).all()
+    np.testing.assert_allclose(np.diff(np.log10(bases)), 1 / 8, atol=1e-12)
+    sums = np.cos(np.arange(2000)[:, None] * Rope(32, float(bases[12])).theta).sum(axis=1)
+    assert contexts[12] == np.flatnonzero(sums < 0)[0]
+    assert (at.served_contexts(2, 1, 50)[1] == 2).all()
+
+
+def test_repeated_starts_again() -> None:
+    assert at.repeated([1.0, 2.0, 3.0], 8).tolist() == [1, 2, 3, 1, 2, 3, 1, 2]
+    with pytest.raises(ValueError, match="values must be at most 2 numbers, got 3"):
+        at.repeated([1.0, 2.0, 3.0], 2)
+
+
 @pytest.mark.parametrize(("context", "paper"), [(1024, 4.3e3), (8192, 8.4e4)])
 def test_smallest_base_is_the_papers(context: int, paper: float) -> None:
     """Table 2 of arXiv:2405.14591 for dim 128, printed to two digits."""

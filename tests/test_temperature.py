@@ -30,6 +30,20 @@ def test_entropy_grows_with_length_and_a_scale_holds_it() -> None:
     assert tm.attention_over(1) == tm.Attention(0.0, 1.0, 1.0)
 
 
+@pytest.mark.parametrize(("length", "scale", "signal"), [(512, 1.0, 4.0), (4096, 1.6, 2.0), (200, 0.5, 0.0)])
+def test_expected_attention_is_what_draws_average_to(length: int, scale: float, signal: float) -> None:
+    drawn = tm.attention_over(length, scale, signal, draws=1500, seed=3)
+    entropy, meant = tm.expected_attention([length], scale, signal)
+    assert entropy[0] == pytest.approx(drawn.entropy, abs=0.06)
+    assert meant[0] == pytest.approx(drawn.meant, rel=0.12)
+
+
+def test_without_a_scale_attention_is_even() -> None:
+    entropy, meant = tm.expected_attention([2, 1000], [0.0, 0.0], 9.0)
+    np.testing.assert_allclose(entropy, np.log([2, 1000]), atol=1e-12)
+    np.testing.assert_allclose(meant, [1 / 2, 1 / 1000], atol=1e-15)
+
+
 def test_factor_scale_is_the_square_of_yarns_root() -> None:
     assert tm.factor_scale(16.0) == pytest.approx((0.1 * math.log(16) + 1) ** 2)
     # DeepSeek-V3: mscale 1, factor 40: softmax scale 192**-0.5 * 1.3689 ** 2.
@@ -55,5 +69,9 @@ def test_bad_input_is_named() -> None:
         tm.log_length_scale([0], 10)
     with pytest.raises(ValueError, match="positions must be numbers >= 0"):
         tm.floor_log_scale([-1])
+    with pytest.raises(ValueError, match="lengths must be a vector of numbers >= 2"):
+        tm.expected_attention([1], 1.0)
+    with pytest.raises(ValueError, match="scales must be finite numbers"):
+        tm.expected_attention([5], np.nan)
     with pytest.raises(ValueError, match="length must be an integer in"):
         tm.attention_over(0)
