@@ -26,6 +26,7 @@ SLIDERS = {
     "layouts": "position",
     "frequencies": "base",
     "clock": "factor",
+    "attention": "distance",
     "models": "context",
 }
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]

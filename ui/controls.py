@@ -107,6 +107,12 @@ class Controls:
         )
         return self.store.get(field)
 
+    def text(self, field: Field) -> Value:
+        """A box for a line of text."""
+        key = self._seed(field, self.store.get(field))
+        st.text_input(self.label(field), max_chars=200, key=key, on_change=self._commit, args=(field, key))
+        return self.store.get(field)
+
     def toggle(self, field: Field) -> Value:
         """A switch."""
         key = self._seed(field, self.store.get(field))

@@ -1,0 +1,132 @@
+"""What rotation does to attention: decay, the base a context needs, interpolation's theorem, softmax against length."""
+
+import streamlit as st
+
+from rope_core import attention, extension, interpolation
+from rope_core import temperature as softmax_core
+from ui.fields import FACTOR, LEN_STEPS
+from ui.figures import attention as figures
+from ui.figures import temperature
+from ui.frame import Page
+from ui.state import Field
+from ui.store import Store
+
+VECTORS = Field("vectors", "choice", "equal", choices=figures.KINDS)
+AT = Field("at", "int", 100, 1, 131_072, steps=tuple(figures.STOPS))
+REACH = Field("reach", "int", 16_384, 64, 1_048_576, steps=tuple(stop for stop in LEN_STEPS if stop <= 1_048_576))
+DRAW = Field("draw", "int", 0, 0, 99)
+OWN_Q = Field("q", "text", "1, 0")
+OWN_K = Field("k", "text", "1, 0")
+CONTEXT = Field("context", "int", 4096, 64, 131_072, steps=tuple(stop for stop in LEN_STEPS if stop <= 131_072))
+SIGNAL = Field("signal", "float", 4.0, 0.0, 12.0, step=0.5)
+
+
+def pairing(store: Store) -> figures.Pairing:
+    """The query and key in force; raises ValueError on text that is no vector."""
+    return figures.vectors(store.get(VECTORS), store.rope().dim, store.get(DRAW), store.get(OWN_Q), store.get(OWN_K))
+
+
+def found(store: Store) -> tuple[list[extension.Extension], dict[str, str], int]:
+    """All schemes at the factor in force, the refusals, and the extended length."""
+    length = extension.reach(store.rope(), store.get(FACTOR))
+    params = {name: store.params(name) for name in extension.compared()}
+    return *extension.extensions(store.rope(), params, length), length
+
+
+def fits(store: Store) -> None:
+    """Refuse vectors that are none, and factors past the longest context."""
+    pairing(store)
+    found(store)
+
+
+page = Page("attention", VECTORS, AT, REACH, DRAW, OWN_Q, OWN_K, CONTEXT, SIGNAL, scheme=True, fits=fits)
+get, slide = page.get, page.controls.slider
+
+
+def one_score() -> None:
+    """One score over the distance, and the pairs that make it."""
+    page.bar()
+    left, middle, right = st.columns([2, 2, 3], vertical_alignment="bottom")
+    with left:
+        slide(AT)
+    with middle:
+        slide(REACH)
+    with right:
+        page.controls.segments(VECTORS)
+    if get(VECTORS) == "random":
+        slide(DRAW)
+    if get(VECTORS) == "own":
+        for column, field in zip(st.columns(2), (OWN_Q, OWN_K), strict=True):
+            with column:
+                page.controls.text(field)
+    rope, vectors = page.store.rope(), pairing(page.store)
+    page.show(
+        figures.decay(rope, get(VECTORS), vectors, get(REACH), get(AT), page.t),
+        figures.decay,
+        attention.score_curve,
+        attention.decay_bound,
+        attention.score_bound,
+    )
+    page.prose("why")
+    page.prose("bound")
+    page.prose("pairs")
+    page.show(
+        figures.pairs(rope, vectors, get(AT), page.t), figures.pairs, attention.pair_contributions, attention.mean_turn
+    )
+
+
+def families() -> None:
+    """The same score for several bases, widths and schemes."""
+    page.prose("bases")
+    page.show(figures.bases(page.store.rope(), page.t), figures.bases, attention.first_negative)
+    page.prose("widths")
+    page.show(figures.widths(page.store.rope().base, page.t), figures.widths, attention.oscillation)
+    page.prose("schemes")
+    slide(FACTOR)
+    schemes, refused, length = found(page.store)
+    for name, sentence in refused.items():
+        st.caption(page.t("refused", scheme=page.t(f"scheme.{name}"), reason=sentence))
+    page.show(figures.schemes(page.store.rope(), schemes, length, page.t), figures.schemes, attention.score_curve)
+
+
+def base_bound() -> None:
+    """The base that a context needs."""
+    page.prose("base_bound")
+    slide(CONTEXT)
+    drawing = figures.base_bound(page.store.rope(), get(CONTEXT), page.t)
+    page.show(drawing, figures.base_bound, attention.served_contexts, attention.cosine_sums)
+
+
+def theorem() -> None:
+    """Interpolation against extrapolation."""
+    page.prose("theorem")
+    drawing = temperature.theorem(page.store.rope(), page.t)
+    page.show(
+        drawing,
+        temperature.theorem,
+        interpolation.extrapolation_bound,
+        interpolation.interpolation_bound,
+        interpolation.compare_bounds,
+    )
+
+
+def softmax() -> None:
+    """Sharpness against length, and what models multiply logits by."""
+    page.prose("softmax")
+    slide(SIGNAL)
+    trained = page.store.rope().train_len
+    drawing = temperature.softmax(trained, get(SIGNAL), page.t)
+    page.show(drawing, temperature.softmax, softmax_core.expected_attention, softmax_core.attention_over)
+    page.prose("scales")
+    page.show(
+        temperature.scales(trained, page.t),
+        temperature.scales,
+        softmax_core.factor_scale,
+        softmax_core.log_length_scale,
+        softmax_core.floor_log_scale,
+    )
+    page.goto("ledger")
+
+
+for part in (one_score, families, base_bound, theorem, softmax):
+    page.live(part)
