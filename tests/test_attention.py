@@ -76,6 +76,9 @@ def test_first_negative_against_a_plain_sum() -> None:
     expected = next(m for m, value in enumerate(sums) if value < 0)
     assert at.first_negative(64, 2500.0, 3000) == expected
     assert at.first_negative(64, 2500.0, expected) is None
+    theta = Rope(128).theta
+    later = next(m for m in range(3000) if np.cos(m * theta).sum() < 0)
+    assert later > 1024 and at.first_negative(128, 10_000.0, 3000) == later
 
 
 @pytest.mark.parametrize(("start", "count"), [(0, 1), (3, 511), (17, 1537), (100_000, 700)])

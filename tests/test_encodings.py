@@ -138,7 +138,7 @@ def test_shaw_values_are_the_printed_sum() -> None:
 
 @pytest.mark.parametrize("interleaved", [False, True])
 def test_mrope_is_transformers(interleaved: bool) -> None:
-    sections = [4, 2, 2] if interleaved else [2, 3, 3]
+    sections = [3, 3, 2] if interleaved else [2, 4, 2]
     shape = {"hidden_size": 32, "num_attention_heads": 2, "head_dim": 16}
     parameters = {"rope_type": "default", "rope_theta": 900.0, "mrope_section": sections}
     module: torch.nn.Module
@@ -273,6 +273,12 @@ def test_digits() -> None:
 def test_mrope_axes_of_released_models() -> None:
     assert en.mrope_axes([16, 24, 24]).tolist() == [0] * 16 + [1] * 24 + [2] * 24
     assert "".join(en.AXES[a] for a in en.mrope_axes([24, 20, 20], interleaved=True)) == "thw" * 20 + "t" * 4
+
+
+def test_mrope_positions_go_on_after_the_largest_axis() -> None:
+    positions = en.mrope_positions(2, 1, 2, 3, 2).tolist()
+    patches = [[2, 2, 2], [2, 2, 3], [2, 2, 4], [2, 3, 2], [2, 3, 3], [2, 3, 4]]
+    assert positions == [[0] * 3, [1] * 3, *patches, [5] * 3, [6] * 3]
 
 
 def test_bad_input_is_named() -> None:

@@ -21,6 +21,10 @@ def test_softmax_and_entropy_are_torchs() -> None:
     np.testing.assert_allclose(tm.softmax(z, axis=0), torch.softmax(torch.from_numpy(z), 0).numpy(), atol=1e-15)
 
 
+def test_softmax_does_not_overflow() -> None:
+    assert tm.softmax([1e4, 0.0]).tolist() == [1.0, 0.0]
+
+
 def test_entropy_grows_with_length_and_a_scale_holds_it() -> None:
     """N(0, 1) logits: entropy is about ln n - 1/2."""
     flat = [tm.attention_over(n, signal=0.0).entropy for n in (1024, 8192)]
