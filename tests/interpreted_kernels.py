@@ -1,0 +1,178 @@
+"""The Triton kernels on CPU tensors, interpreted: every option against the reference, few large tiles.
+
+Run by test_kernels_triton.py in a process with TRITON_INTERPRET=1: Triton decides at its import whether it interprets.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from rope_core import Request, Rope, spectrum
+from rope_core.kernels.backends import BACKENDS
+from rope_core.kernels.entry import apply
+from rope_core.kernels.task import make_turn
+
+LAYOUTS = ("half", "interleaved")
+
+
+def tables(pairs: int, dtype: torch.dtype = torch.float32, rows: int = 40) -> tuple[Tensor, Tensor]:
+    angle = torch.arange(rows, dtype=torch.float64)[:, None] * torch.tensor(Rope(2 * pairs, 500.0).theta)
+    return angle.cos().to(dtype), angle.sin().to(dtype)
+
+
+def exact(x: Tensor, cos: Tensor, sin: Tensor, layout: str, **where: Any) -> Tensor:
+    """The float64 reference, which test_kernels_entry compares with rope_core.rotate."""
+    wide = None if cos is None else cos.double(), None if sin is None else sin.double()
+    return apply(x.double(), x.double(), *wide, layout=layout, backend="reference", **where)[0]
+
+
+# The interpreter cuts bfloat16 off where the GPU rounds: a whole unit in the last place (triton issue 4972).
+ULP = {torch.float32: 2.0**-24, torch.bfloat16: 2.0**-7, torch.float16: 2.0**-11, torch.float64: 2.0**-53}
+
+
+def assert_turned(got: Tensor, wanted: Tensor) -> None:
+    bound = wanted.abs() * ULP[got.dtype] * 1.001 + (1e-14 if got.dtype == torch.float64 else 4e-6 * 0.25)
+    if got.dtype == torch.float16:
+        bound = bound + 2.0**-25
+    assert got.shape == wanted.shape and bool(((got.double() - wanted).abs() <= bound).all())
+
+
+@pytest.mark.parametrize("dtype", list(ULP))
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_types_layouts_widths_and_memory_orders(dtype: torch.dtype, layout: str) -> None:
+    torch.manual_seed(0)
+    for dim, pairs in ((32, 16), (36, 18), (80, 20), (7, 2), (96, 48)):
+        cos, sin = tables(pairs, torch.float64 if dtype == torch.float64 else torch.float32)
+        q, k = torch.randn(2, 5, 6, dim).to(dtype), torch.randn(2, 3, 5, dim).to(dtype).transpose(1, 2)
+        got = apply(q, k, cos, sin, layout=layout, positions=11, backend="triton")
+        for result, x in zip(got, (q, k), strict=True):
+            assert_turned(result, exact(x, cos, sin, layout, positions=11))
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_any_strides_in_and_out(layout: str) -> None:
+    torch.manual_seed(1)
+    cos, sin = tables(8)
+    q = torch.randn(4, 40, 3, 2).permute(3, 2, 0, 1)[..., 1::2]
+    k = torch.randn(2, 3, 20, 7).transpose(2, 3)[:, :, ::4]
+    assert q.shape == (2, 3, 4, 20) and k.shape == (2, 3, 2, 20) and q.stride(-1) != 1 and k.stride(-1) != 1
+    wanted = [exact(x, cos, sin, layout, positions=2) for x in (q, k)]
+    out = torch.empty(20, 2, 3, 4).permute(1, 2, 3, 0), torch.empty(2, 2, 20, 3).permute(0, 3, 1, 2)
+    for result, want in zip(apply(q, k, cos, sin, layout=layout, positions=2, out=out, backend="triton"), wanted,
+                            strict=True):  # fmt: skip
+        assert_turned(result, want)
+
+
+def test_where_tokens_stand() -> None:
+    torch.manual_seed(2)
+    cos, sin = tables(8)
+    q, k = torch.randn(2, 6, 4, 20), torch.randn(2, 6, 2, 20)
+    rows = torch.randint(0, 40, (2, 6))
+    choices: list[dict[str, Any]] = [
+        {},
+        {"positions": 33},
+        {"positions": rows[0]},
+        {"positions": rows.int()},
+        {"positions": rows.t().contiguous().t()},
+        {"offsets": torch.tensor([30, 3], dtype=torch.int32)},
+    ]
+    for where in choices:
+        for result, x in zip(apply(q, k, cos, sin, layout="half", backend="triton", **where), (q, k), strict=True):
+            assert_turned(result, exact(x, cos, sin, "half", **where))
+    for result, x in zip(apply(q, k, cos[rows], sin[rows], layout="half", backend="triton"), (q, k), strict=True):
+        assert_turned(result, exact(x, cos, sin, "half", positions=rows))
+
+
+@pytest.mark.parametrize("borders", [[0, 20], [0, 0, 5, 5, 5, 12, 20, 20], [0, 7, 13, 19, 20]])
+def test_packed_sequences(borders: list[int]) -> None:
+    torch.manual_seed(3)
+    cos, sin = tables(8)
+    q, k = torch.randn(20, 4, 16), torch.randn(20, 2, 16)
+    where: dict[str, Any] = {"cu_seqlens": torch.tensor(borders, dtype=torch.int32)}
+    for offsets in (None, torch.arange(len(borders) - 1) * 3):
+        where["offsets"] = offsets
+        for result, x in zip(apply(q, k, cos, sin, layout="half", backend="triton", **where), (q, k), strict=True):
+            assert_turned(result, exact(x, cos, sin, "half", **where))
+
+
+@pytest.mark.parametrize("start", [0, 977, 2**31 - 9])
+def test_angles_made_in_the_kernel(start: int) -> None:
+    torch.manual_seed(4)
+    steps = torch.from_numpy(spectrum(Request(Rope(64, 12_345.0))).phase_step.view(np.int64).copy())
+    for dtype in (torch.float32, torch.float64):
+        q = torch.randn(2, 9, 2, 70, dtype=dtype)
+        where: dict[str, Any] = {"positions": start, "phase_step": steps, "attention_factor": 1.25}
+        for layout in LAYOUTS:
+            got = apply(q, q, None, None, layout=layout, backend="triton", **where)[0]
+            wanted = apply(q.double(), q.double(), None, None, layout=layout, backend="reference", **where)[0]
+            assert float((got.double() - wanted).abs().max()) < (1e-13 if dtype == torch.float64 else 2e-6)
+
+
+def test_unchecked_a_position_outside_gives_nan_and_never_an_unturned_row() -> None:
+    cos, sin = tables(4, rows=10)
+    q = torch.randn(1, 4, 2, 10)
+    run = BACKENDS["triton"].run
+    for where in ({"positions": torch.tensor([1, 10, 2, -1])}, {"offsets": torch.tensor([7])}):
+        turn = make_turn(q, False, cos, sin, None, 1.0, "half", where.get("positions"), None, where.get("offsets"))
+        nan = torch.isnan(run((q,), turn, None)[0][0, :, :, :8])
+        outside = [1, 3] if "positions" in where else [3]
+        assert nan[outside].all() and not nan[[i for i in range(4) if i not in outside]].any()
+    turn = make_turn(q, True, cos, sin, None, 1.0, "half", None, torch.tensor([0, 2, 3]), None)
+    nan = torch.isnan(run((q,), turn, None)[0][0, :, :, :8])
+    assert nan[3].all() and not nan[:3].any()
+
+
+def test_in_place_and_gradients() -> None:
+    torch.manual_seed(5)
+    cos, sin = tables(4, torch.float64)
+    for layout in LAYOUTS:
+        q, k = (torch.randn(1, 3, h, 10, dtype=torch.float64, requires_grad=True) for h in (2, 1))
+        a, b = q * 1, k * 1
+        apply(a, b, cos, sin, layout=layout, positions=5, inplace=True, backend="triton")
+        (a.pow(2) * torch.arange(10)).sum().backward()  # type: ignore[no-untyped-call]
+        wanted = exact(q.detach(), cos, sin, layout, positions=5)
+        assert_turned(a.detach(), wanted)
+        back = apply(
+            2 * wanted * torch.arange(10), b.detach(), cos, -sin, layout=layout, positions=5, backend="reference"
+        )[0]
+        assert q.grad is not None and torch.allclose(q.grad, back, atol=1e-12)
+        assert k.grad is None
+
+
+def test_empty_calls_launch_nothing() -> None:
+    cos, sin = tables(4)
+    for batch, seq in ((0, 3), (2, 0)):
+        q, k = apply(torch.randn(batch, seq, 2, 8), torch.randn(batch, seq, 1, 8), cos, sin, layout="half",
+                     backend="triton")  # fmt: skip
+        assert q.shape == (batch, seq, 2, 8) and k.shape == (batch, seq, 1, 8)
+
+
+def test_every_cut_gives_the_same_answer() -> None:
+    gpu = importlib.import_module("rope_core.kernels.gpu")
+    torch.manual_seed(6)
+    cos, sin = tables(8)
+    q, k = torch.randn(2, 9, 6, 16), torch.randn(2, 9, 3, 16)
+    turn = make_turn(q, False, cos, sin, None, 1.0, "interleaved", 4, None, None)
+    wanted = [exact(x, cos, sin, "interleaved", positions=4) for x in (q, k)]
+    for cut in (gpu.Tiles(1, 8, 1), gpu.Tiles(4, 2, 3), gpu.Tiles(16, 4, 2), gpu.Tiles(2, 1, 4), gpu.Tiles(8, 2, 7)):
+        for result, want in zip(gpu.run_triton((q, k), turn, None, cut), wanted, strict=True):
+            assert_turned(result, want)
+
+
+def test_the_device_s_tiles_are_powers_of_two_that_cover_every_head() -> None:
+    gpu = importlib.import_module("rope_core.kernels.gpu")
+    for heads, kv in ((32, 8), (1, 1), (12, 4), (71, 1), (128, 16)):
+        for seq in (1, 7, 8192):
+            for dim in (64, 72, 96, 256):
+                for order in ((seq * heads * dim, heads * dim, dim, 1), (seq * heads * dim, dim, seq * dim, 1)):
+                    q = torch.empty_strided((4, seq, heads, dim), order, dtype=torch.bfloat16, device="meta")
+                    cut = gpu.choose_tiles(q, kv, False)
+                    assert all(n & (n - 1) == 0 and n >= 1 for n in (cut.tokens, cut.heads))
+                    assert 1 <= cut.groups <= heads
+                    assert cut.tokens * cut.heads * gpu.power_of_two(dim) * 2 <= 2 * gpu.TILE_BYTES
