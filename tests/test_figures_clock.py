@@ -80,6 +80,8 @@ def test_hands_finding_says_who_slows_the_second_hand() -> None:
     finding = figures.hands(slowed, 4.0, T).finding
     assert "by less under linear (PI) (1.5°)." in finding
     assert "none 12 h, linear (PI) 48 h, NTK 48 h, dynamic NTK 156 h" in finding
+    far, _ = clocks(WALL, params(32.0), 32 * 4096, 4096)
+    assert "linear (PI) 384 h, NTK 384 h, dynamic NTK 11,916 h" in figures.hands(far, 32.0, T).finding
     rest, _ = clocks(WALL, params(1.0), 4096, 4096)
     assert "by less under none of them." in figures.hands(rest, 1.0, T).finding
 

@@ -17,7 +17,6 @@ FILTERS = tuple(
 CONTEXT = Field("context", "int", 4096, 64, 16_777_216, steps=LEN_STEPS)
 PICK = Field("pick", "choice", models.DEFAULT, choices=models.ids())
 OPENS = ("rotation", "layouts", "frequencies", "clock", "attention", "precision", "config")
-
 page = Page("models", *FILTERS, CONTEXT, PICK, geometry=False)
 get = page.get
 
@@ -70,7 +69,7 @@ def catalogue() -> None:
         column_config={
             page.t("col.name"): config.TextColumn(pinned=True),
             page.t("col.year"): config.NumberColumn(format="%d"),
-            page.t("col.source"): config.LinkColumn(),
+            page.t("col.source"): config.TextColumn(width="small"),
         }
         | {
             page.t(f"col.{key}"): config.NumberColumn(format="localized")
@@ -79,8 +78,8 @@ def catalogue() -> None:
     )
     page.controls.select(PICK, models.name)
     st.markdown(figures.card([row for row in survey.rows() if row.model.id == get(PICK)], page.t))
-    for column, name in zip(st.columns(len(OPENS)), OPENS, strict=True):
-        with column:
+    with st.container(horizontal=True):
+        for name in OPENS:
             page.goto(name, model=get(PICK))
 
 

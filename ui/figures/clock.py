@@ -90,7 +90,7 @@ def hands(slowed: Mapping[str, Clock], factor: float, t: Words) -> Drawing:
         factor=f"{factor:g}",
         kept=listed(kept, t),
         slow=listed(slow, t, lambda name: f" ({separation(slowed[name]):.3g}°)") if slow else t("nobody"),
-        spans=listed(names, t, lambda name: t("span", hours=f"{slowed[name].once_round / 3600:,.4g}")),
+        spans=listed(names, t, lambda name: t("span", hours=hours(slowed[name]))),
     )
     return Drawing(
         "hands",
@@ -118,6 +118,12 @@ def line(x: Array, y: Array, name: str, colour: str, width: int) -> dict[str, ob
     }
 
 
+def hours(clock: Clock) -> str:
+    """Hours until the slowest hand is once round."""
+    span = clock.once_round / 3600
+    return f"{span:,.0f}" if span >= 1000 else f"{span:.4g}"
+
+
 def separation(clock: Clock) -> float:
     """Degrees that the second hand moves in one second."""
     return float(clock.separation(1.0)[0])
@@ -133,7 +139,7 @@ def faces_layout(names: Sequence[str], faces: Sequence[Clock], middle: Array, t:
         {
             "x": x,
             "y": y + 1.06,
-            "text": f"<b>{t(f'scheme.{name}')}</b><br>" + t("reads", hours=f"{clock.once_round / 3600:,.4g}"),
+            "text": f"<b>{t(f'scheme.{name}')}</b><br>" + t("reads", hours=hours(clock)),
             "showarrow": False,
             "yanchor": "bottom",
             "font": {"size": 14},

@@ -42,7 +42,7 @@ def spans(rows: Sequence[Row], length: int, picked: str, t: Words) -> Drawing:
     turned = [stroke for stroke in turned if stroke[1] <= stroke[2]]
     rest = [(k, max(row.shortest, length), row.longest) for k, row in zip(index, rows, strict=True)]
     rest = [stroke for stroke in rest if stroke[1] < stroke[2]]
-    width = {"width": max(3.0, min(14.0, 420.0 / max(len(rows), 1)))}
+    width = {"width": max(3.0, min(14.0, 330.0 / max(len(rows), 1)))}
     ends = {"x": [-1, len(rows)], "y": [length, length]}
     line = {"width": 3, "dash": "dot", "color": GREY}
     data: list[dict[str, object]] = [{"type": "scatter", "mode": "lines", "name": t("asked"), "line": line} | ends]
@@ -92,7 +92,7 @@ def encodings(t: Words) -> Drawing:
             hovertemplate="%{customdata}<extra></extra>",
             mode="markers+text",
             textfont={"size": 16, "color": "white"},
-            marker={"size": [26 + 6 * float(np.sqrt(count)) for count in counts], "color": BLUE, "opacity": 1},
+            marker={"size": [22 + 4 * float(np.sqrt(count)) for count in counts], "color": BLUE, "opacity": 1},
         )
     )
     styled(figure, height=400, x=t("year"))
@@ -130,6 +130,8 @@ def listing(rows: Sequence[Row], t: Words) -> dict[str, list[object]]:
     """The table's columns, by their heads in the page's language."""
     columns: dict[str, list[object]] = {
         "name": [title(row) for row in rows],
+        "grade": [row.model.confidence for row in rows],
+        "source": [row.model.source for row in rows],
         "family": [row.model.family for row in rows],
         "year": [row.model.year for row in rows],
         "scheme": [t(f"scheme.{row.rope.scheme}") for row in rows],
@@ -140,8 +142,6 @@ def listing(rows: Sequence[Row], t: Words) -> dict[str, list[object]]:
         "context": [row.context for row in rows],
         "longest": [round(row.longest) for row in rows],
         "unturned": [row.unturned(row.context) for row in rows],
-        "grade": [row.model.confidence for row in rows],
-        "source": [row.model.source for row in rows],
     }
     return {t(f"col.{key}"): column for key, column in columns.items()}
 
@@ -180,4 +180,6 @@ def card(rows: Sequence[Row], t: Words) -> str:
         for row in rows
     ]
     grade = t("card_grade", grade=model.confidence, meaning=t(f"grade.{model.confidence}"))
-    return "\n\n".join([*lines, f"{grade} [{t('col.source')}]({model.source})"])
+    # Some values come from an installed release, which has a name but no address.
+    source = f"<{model.source}>" if model.source.startswith("https://") else model.source
+    return "\n\n".join([*lines, f"{grade} {t('col.source')}: {source}"])
