@@ -10,8 +10,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from rope_core.checks.case import Finding, finding
+from rope_core.hf import LENGTH
 from rope_core.hf_families import Model
-from rope_core.hf_types import PROPORTIONAL
+from rope_core.hf_types import LONGROPE, PROPORTIONAL
 
 IN_DICT_ONLY_SINCE_5 = ("rope_theta", "partial_rotary_factor")
 
@@ -25,13 +26,26 @@ def text_part(config: Mapping[str, Any], prefix: str) -> dict[str, Any]:
 
 
 def read_by_4(config: Mapping[str, Any], model: Model) -> dict[str, Any]:
-    """The config without what 4.57 does not read: rope_parameters, and base and width inside rope_scaling."""
+    """The config that makes version 5 compute what 4.57 computes of this one.
+
+    rope_parameters, and base and width inside rope_scaling, are not read; longrope takes its trained length from the
+    top level and its factor from the two lengths, all other types take the dict's own trained length.
+    """
     made = copy.deepcopy(dict(config))
     text = text_part(made, model.prefix)
     text.pop("rope_parameters", None)
     scaling = text.get("rope_scaling")
-    if isinstance(scaling, dict):
-        text["rope_scaling"] = {k: v for k, v in scaling.items() if k not in IN_DICT_ONLY_SINCE_5}
+    if not isinstance(scaling, dict):
+        return made
+    scaling = {key: value for key, value in scaling.items() if key not in IN_DICT_ONLY_SINCE_5}
+    if scaling.get("rope_type", scaling.get("type")) in (LONGROPE, "su"):
+        top = text.get(LENGTH)
+        scaling.pop(LENGTH, None)
+        if top is not None:
+            scaling.pop("factor", None)
+    else:
+        text.pop(LENGTH, None)
+    text["rope_scaling"] = scaling
     return made
 
 
@@ -49,6 +63,10 @@ def for_4(model: Model) -> Iterator[Finding]:
         if name in scaling and scaling[name] != top:
             path = f"{model.prefix}rope_scaling.{name}"
             yield finding("not_read_inside_rope_scaling", path, key=name, inside=scaling[name], used=top or "-")
-    kind = scaling.get("rope_type", scaling.get("type"))
+    kind, inside, top = scaling.get("rope_type", scaling.get("type")), scaling.get(LENGTH), model.data.get(LENGTH)
+    if kind in (LONGROPE, "su") and inside is not None and inside != top:
+        used = model.data.get("max_position_embeddings") if top is None else top
+        path = f"{model.prefix}rope_scaling.{LENGTH}"
+        yield finding("not_read_inside_rope_scaling", path, key=LENGTH, inside=inside, used=used or "-")
     if kind == PROPORTIONAL:
         yield finding("type_newer_than_4", f"{model.prefix}rope_scaling.rope_type", type=kind)
