@@ -28,13 +28,13 @@ PINNED = {
         002-y-matrix 002-matrix 002-elements 002-theta 002-theta-code 002-identity 002-double 003-order-seen
         003-sinusoidal 003-relative-k 003-relative-v 003-theta 003-theta-range 003-sin 003-omega 003-beta
         003-digit-row 003-pi 003-2048-scale 003-precision 003-code-linear 003-code-dynamic 003-ntk-theta
-        003-ntk-alpha 003-ntk-base 003-ntk-2-billion 003-ntk-distinguishable 003-temperature 003-llama-code
-        003-llama-elements 003-clock-minute 003-clock-43200 003-clock-slow 003-clock-second-kept 003-clock-90
-        003-proof-goal 003-proof-goal-complex 003-proof-inner 003-proof-goal-real 003-proof-same-place
-        003-proof-arg-moved 003-proof-phi 003-proof-arithmetic 003-proof-summary 003-proof-plane
-        003-proof-blocks 003-proof-relative 004-prenorm-gradient 004-prenorm-flow 004-ln-mean 004-ln-variance
-        004-ln 004-ln-per-token 004-rms 004-rms-l2 004-rms-no-bias 004-ff 004-glu 004-reglu 004-swiglu 004-swish
-        004-sigmoid 004-swish-smooth 004-parallel 004-swap-pairs 004-sinusoidal 004-slower-columns
+        003-ntk-alpha 003-ntk-base 003-ntk-2-billion 003-ntk-beta 003-ntk-distinguishable 003-temperature
+        003-llama-code 003-llama-elements 003-clock-minute 003-clock-43200 003-clock-slow 003-clock-second-kept
+        003-clock-90 003-proof-goal 003-proof-goal-complex 003-proof-inner 003-proof-goal-real
+        003-proof-same-place 003-proof-arg-moved 003-proof-phi 003-proof-arithmetic 003-proof-summary
+        003-proof-plane 003-proof-blocks 003-proof-relative 004-prenorm-gradient 004-prenorm-flow 004-ln-mean
+        004-ln-variance 004-ln 004-ln-per-token 004-rms 004-rms-l2 004-rms-no-bias 004-ff 004-reglu 004-swiglu
+        004-swish 004-sigmoid 004-swish-smooth 004-parallel 004-swap-pairs 004-sinusoidal 004-slower-columns
         004-rows-differ 004-shift-map 004-shift-transform 004-shift-lines 004-omega 004-additive 004-taylor
         004-hessian-general 004-digit-row 004-beta 004-relative-form 004-cross-sum 004-rotation
         004-relative-turn 004-apply 004-block-2 004-z 004-z-turn 004-z-product 004-z-expand 004-matrix
@@ -43,19 +43,18 @@ PINNED = {
     "holds with a condition": """
         000-llama-equivalent 000-f-rows-q 000-f-rows-k 001-halves 001-theta-shapes 002-y-m 003-same-vectors
         003-angle-range 003-600 003-ntk-high-kept 003-dynamic 003-closer 003-decay 003-llama-reordered
-        003-proof-modulus 004-rms-no-mean 004-rms-fewer 004-symmetric 004-hessian-diagonal 004-digit
-        004-mod-period 004-cross-not-relative 004-before-rotation 004-theta-index
+        003-llama-pairing 004-glu 003-proof-modulus 004-rms-no-mean 004-rms-fewer 004-symmetric
+        004-hessian-diagonal 004-digit 004-mod-period 004-cross-not-relative 004-before-rotation 004-theta-index
     """,
     "wrong as printed": """
         000-matrix-paper 000-matrix-zero 000-matrix-llama 001-row-form 001-backward-o 001-backward-activation
         002-y-n 002-inner 002-inner-shape 002-euler-sum 002-split-words 002-code-index 002-code-axes
-        003-elements 003-elements-again 003-code-ntk 003-600-bound 003-ntk-sweep 003-ntk-cache
-        003-clock-dimension 003-clock-hour 003-clock-129600 003-clock-is-ntk 003-proof-ansatz
-        003-proof-phi-difference 003-proof-phi-step 003-proof-solution 003-proof-symmetric 003-proof-product
-        003-proof-sum-angle 004-table-gpt-2 004-table-gpt-2-2020 004-table-bloom 004-table-opt 004-table-olmo
-        004-table-mixtral 004-table-phi-3-small 004-table-qwen 004-swiglu-ffn 004-swiglu-origin 004-serial
-        004-shift-direction
-        004-p-m
+        003-elements 003-elements-again 003-code-ntk 003-dynamic-on-demand 004-angle-name 003-600-bound
+        003-ntk-sweep 003-ntk-cache 003-clock-dimension 003-clock-hour 003-clock-129600 003-clock-is-ntk
+        003-proof-ansatz 003-proof-phi-difference 003-proof-phi-step 003-proof-solution 003-proof-symmetric
+        003-proof-product 003-proof-sum-angle 004-table-gpt-2 004-table-gpt-2-2020 004-table-bloom 004-table-opt
+        004-table-olmo 004-table-mixtral 004-table-phi-3-small 004-table-qwen 004-swiglu-ffn 004-swiglu-origin
+        004-serial 004-shift-direction 004-p-m
     """,
     "empirical": """
         001-offset-inference 003-better 003-relative-better 003-table-end 003-pretraining 003-no-finetuning

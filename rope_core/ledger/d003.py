@@ -169,6 +169,26 @@ def llama_code() -> Check:
     return Check(gap(embedded, [rotation_matrix(p, THETA, "half") @ x[p] for p in range(5)]))
 
 
+@claim("003-llama-pairing")
+def llama_pairing() -> Check:
+    """Share of the i whose named partner is not the dimension that R mixes them with."""
+    half = DIM // 2
+
+    def strangers(layout: str, pairs: list[tuple[int, int]]) -> float:
+        matrix = rotation_matrix(M, THETA, layout)
+        return float(np.mean([j >= DIM or matrix[i, j] == 0 for i, j in pairs]))
+
+    everywhere = max(
+        strangers("interleaved", [(i, i + 1) for i in range(DIM)]),
+        strangers("half", [(i, i + half) for i in range(DIM)]),
+    )
+    first = max(
+        strangers("interleaved", [(i, i + 1) for i in range(0, DIM, 2)]),
+        strangers("half", [(i, i + half) for i in range(half)]),
+    )
+    return Check(everywhere, condition=first)
+
+
 @claim("003-llama-elements")
 def llama_elements() -> Check:
     x = draw(39, DIM)

@@ -68,6 +68,28 @@ def code_ntk() -> Check:
     return Check(max(short, long), corrected=long)
 
 
+def _frequencies(lengths: list[int], remember: bool) -> list[Array]:
+    """Run the printed forward on calls of these lengths: it fills its cache only past the longest length seen."""
+    used, longest, current = [], 2048, _code(2048, "follow")
+    for length in lengths:
+        if length > longest or not remember:
+            longest, current = max(length, longest), _code(length, "follow")
+        used.append(current)
+    return used
+
+
+@claim("003-dynamic-on-demand")
+def dynamic_on_demand() -> Check:
+    """A long call, then a short one, against the frequencies that the formula gives each."""
+    lengths = [16_384, 1024]
+    wanted = [LLAMA.theta / schemes.dynamic(LLAMA, length, SCALE).slowdown for length in lengths]
+    printed, corrected = (
+        max(gap(f / w, np.ones(64)) for f, w in zip(_frequencies(lengths, remember), wanted, strict=True))
+        for remember in (True, False)
+    )
+    return Check(printed, corrected=corrected)
+
+
 @claim("003-code-dynamic")
 def code_dynamic() -> Check:
     worst = 0.0
@@ -89,6 +111,12 @@ def bound_of_600() -> Check:
     reached = worst_interpolation(LLAMA)
     over, under = reached / printed_bound(LLAMA) - 1.0, reached / interpolation_bound(LLAMA) - 1.0
     return Check(max(over, 0.0), corrected=max(under, 0.0))
+
+
+@claim("003-ntk-beta")
+def ntk_beta() -> Check:
+    b = 10_000 ** (2 / 128)
+    return Check(max(gap(b ** -np.arange(64.0) / LLAMA.theta, np.ones(64)), abs(b / rope_beta(LLAMA) - 1.0)))
 
 
 def _alpha(scale: float = SCALE) -> float:

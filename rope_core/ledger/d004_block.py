@@ -142,7 +142,10 @@ def ff() -> Check:
 
 @claim("004-glu")
 def glu() -> Check:
-    return Check(gap(np.maximum(0, X @ W_1) * (X @ V), gated("reglu", X @ W_1, X @ V)))
+    """Against the unit of that name, whose gate is a sigmoid, and against the one whose gate is ReLU."""
+    printed = np.maximum(0, X @ W_1) * (X @ V)
+    named, meant = (gated(name, X @ W_1, X @ V) for name in ("glu", "reglu"))
+    return Check(gap(printed, named), condition=gap(printed, meant))
 
 
 @claim("004-reglu")

@@ -48,6 +48,13 @@ def apply_matrix() -> Check:
     return Check(gap(blocks(M, THETA) @ q, rotation_matrix(M, THETA, "interleaved") @ q))
 
 
+@claim("004-angle-name")
+def angle_name() -> Check:
+    """The angle of each pair at position 2, against theta_2 for all of them and against 2 theta_j."""
+    turned = np.angle(pairs(blocks(2, THETA) @ np.tile([1.0, 0.0], DIM // 2)))
+    return Check(gap(turned, np.full(DIM // 2, THETA[2])), corrected=gap(turned, 2 * THETA))
+
+
 @claim("004-before-rotation")
 def before_rotation() -> Check:
     """A word's vector before rotation: the same at two places in the first layer, not after one causal layer."""
