@@ -14,7 +14,7 @@ _erfc = np.frompyfunc(math.erfc, 1, 1)
 
 def normal_cdf(x: Array) -> Array:
     """Return the share of a standard normal below x, float64 like x: erfc(-x / sqrt 2) / 2."""
-    return np.asarray(0.5 * _erfc(-x / math.sqrt(2.0)).astype(np.float64))
+    return 0.5 * np.asarray(_erfc(-x / math.sqrt(2.0)), dtype=np.float64)
 
 
 def sigmoid(x: Array) -> Array:

@@ -36,7 +36,7 @@ class Rotate(torch.autograd.Function):
         return kernels.forward(x, theta, start, p)
 
     @staticmethod
-    @once_differentiable  # type: ignore[untyped-decorator]
+    @once_differentiable
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, Tensor | None, None, None, None]:
         theta, x = ctx.saved_tensors
         start, p, kernels = ctx.call

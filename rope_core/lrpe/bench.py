@@ -168,7 +168,7 @@ def compiled_formula(x: Tensor, cos: Tensor, sin: Tensor, act: str, dim: int | N
 
 
 def check(name: str, run: Callable[[], Tensor], x: Tensor, theta: Tensor, grad: Tensor, p: Plan) -> float:
-    """Return a variant's largest error in the first two heads of the first sequence; AssertionError when it is wrong."""
+    """Return a variant's largest error in the first two heads of the first sequence; AssertionError if wrong."""
     part = (slice(0, 1), slice(None), slice(0, 2))
     got, values = run()[part].numpy(), x[part].double().numpy()
     frequency = (theta[:2] if p.theta_shape[0] > 1 else theta).double().numpy()

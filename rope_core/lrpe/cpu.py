@@ -14,6 +14,7 @@ from rope_core.errors import reject
 from rope_core.lrpe import cpu_kernels as kernels
 from rope_core.lrpe.arguments import ACTIVATIONS, Plan
 from rope_core.lrpe.autograd import Start, run
+from rope_core.lrpe.cpu_math import ALONG_SEQUENCE
 from rope_core.lrpe.phase import phase_steps
 
 # Fixed, so that sums over chunks come out the same on any number of threads.
@@ -95,7 +96,7 @@ class Fused:
 
 def code(p: Plan) -> int:
     """Return the kernels' number for the activation."""
-    return kernels.ALONG_SEQUENCE if p.along_sequence else ACTIVATIONS.index(p.act)
+    return ALONG_SEQUENCE if p.along_sequence else ACTIVATIONS.index(p.act)
 
 
 def chunks(p: Plan) -> int:
@@ -109,7 +110,7 @@ def parts_of(p: Plan) -> int:
 
 
 def statistics(values: Floats, p: Plan) -> tuple[Floats, Floats]:
-    """Return the columns' maximum and 1 / sum of e^(x - maximum), (B, H, D), where the softmax runs along the sequence."""
+    """Return the columns' maximum and 1 / sum of e^(x - maximum), (B, H, D), for a softmax along the sequence."""
     if not p.along_sequence:
         blank = np.zeros((1, 1, p.width), np.float32)
         return blank, blank

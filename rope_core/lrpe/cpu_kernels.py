@@ -1,8 +1,11 @@
 """The CPU kernels: activation and rotation in one pass over memory, float32, compiled by numba on first use.
 
-One file on purpose: numba's cache notices changes in the file of the compiled function only. An activation is a number
-at run time, so nothing is compiled again for another one, nor for another length, offset or theta shape.
+An activation is a number at run time, so nothing is compiled again for another one, nor for another length, offset or
+theta shape.
 """
+
+# The compilers infer these functions' types.
+# mypy: disable-error-code="no-untyped-def,no-untyped-call,untyped-decorator"
 
 from __future__ import annotations
 
@@ -10,189 +13,43 @@ from typing import Any
 
 import numba as nb
 import numpy as np
-from llvmlite import ir
-from numba.core import types
-from numba.extending import intrinsic
 
-from rope_core.lrpe.arguments import ACTIVATIONS
-from rope_core.lrpe.phase import COS_FIT, SIN_FIT
-
-F = np.float32
-I32 = np.int32
-I64 = np.int64
-U64 = np.uint64
-
-NONE, RELU, SIGMOID, SILU, GELU, SOFTMAX, ONE_ELU, RELU2 = range(len(ACTIVATIONS))
-ALONG_SEQUENCE = len(ACTIVATIONS)
-
-# Only multiply-add is contracted: sums keep their order where it matters, and NaN and infinity their meaning.
-STRICT: dict[str, Any] = {"fastmath": {"contract"}, "error_model": "numpy", "nogil": True}
-FREE_SUM: dict[str, Any] = {**STRICT, "fastmath": {"contract", "reassoc"}}
-
-INF = F(np.inf)
-ZERO, ONE, HALF = F(0), F(1), F(0.5)
-LEAST_SUM, MOST_SUM = F(1e-12), F(1e30)
-LOG2E = F(np.log2(np.e))
-ROUNDER = F(1.5 * 2**23)
-LN2_HIGH = F(0.693359375)
-LN2_LOW = F(np.log(2.0) - 0.693359375)
-# Minimax fits of relative error below 1.1e-7: (e^r - 1 - r) / r^2 for |r| <= ln 2 / 2, and erfc(z) e^(z^2) / t in
-# t = 1 / (1 + z / 2) for z >= 0.
-E0, E1, E2, E3 = F(0.49999228825144926), F(0.16667116314090571), F(0.04189055002798697), F(0.008312477652081962)
-S0, S1, S2 = map(F, SIN_FIT)
-C0, C1, C2 = map(F, COS_FIT)
-G0, G1, G2, G3 = F(0.28208447111921464), F(0.282409600673385), F(0.24285355536654604), F(0.20367872940903706)
-G4, G5, G6, G7 = F(-0.02897256092000631), F(0.28147605408302284), F(-0.4901802874635877), F(0.28601429773671816)
-G8 = F(-0.059363904086773424)
-ROOT_HALF = F(np.sqrt(0.5))
-PDF_PEAK = F(1.0 / np.sqrt(2.0 * np.pi))
-RAD = F(2.0 * np.pi / 2.0**32)
-EIGHTH = I32(2**29)
-
-
-@intrinsic  # type: ignore[untyped-decorator]
-def bits_of(_context: Any, value: Any) -> Any:
-    """Reinterpret a float32 as int32."""
-    return types.int32(types.float32), lambda _c, b, _s, args: b.bitcast(args[0], ir.IntType(32))
-
-
-@intrinsic  # type: ignore[untyped-decorator]
-def float_of(_context: Any, value: Any) -> Any:
-    """Reinterpret an int32 as float32."""
-    return types.float32(types.int32), lambda _c, b, _s, args: b.bitcast(args[0], ir.FloatType())
-
-
-@intrinsic  # type: ignore[untyped-decorator]
-def wide(_context: Any) -> Any:
-    """Let the calling function's loops use 512-bit vectors, which LLVM by itself avoids on processors that have them."""
-
-    def generate(context: Any, builder: Any, _signature: Any, _args: Any) -> Any:
-        # llvmlite checks attributes against a list of the plain ones; this one is a string pair.
-        set.add(builder.function.attributes, '"prefer-vector-width"="512"')
-        return context.get_dummy_value()
-
-    return types.none(), generate
-
-
-@nb.njit(**STRICT)  # type: ignore[untyped-decorator]
-def exp32(x):  # type: ignore[no-untyped-def]
-    """e^x within 2 ulp; 0 below -87.7, infinity above 88.4, NaN for NaN."""
-    x = F(-87.9) if x < F(-87.9) else x
-    x = F(88.9) if x > F(88.9) else x
-    z = x * LOG2E + ROUNDER
-    n = z - ROUNDER
-    r = (x - n * LN2_HIGH) - n * LN2_LOW
-    p = ((((E3 * r + E2) * r + E1) * r + E0) * r + ONE) * r + ONE
-    return p * float_of((bits_of(z) + I32(127)) << I32(23))
-
-
-@nb.njit(**STRICT)  # type: ignore[untyped-decorator]
-def sigmoid32(x):  # type: ignore[no-untyped-def]
-    """1 / (1 + e^-x)."""
-    return ONE / (ONE + exp32(-x))
-
-
-@nb.njit(**STRICT)  # type: ignore[untyped-decorator]
-def normal32(x):  # type: ignore[no-untyped-def]
-    """The standard normal's share below x, and e^(-x^2 / 2)."""
-    t = ONE / (ONE + HALF * ROOT_HALF * abs(x))
-    bell = exp32(-HALF * x * x)
-    g = (((((((G8 * t + G7) * t + G6) * t + G5) * t + G4) * t + G3) * t + G2) * t + G1) * t + G0
-    tail = HALF * bell * g * t
-    return (tail if x < ZERO else ONE - tail), bell
-
-
-# The activations of one element; ``k`` is a row's factor, which only ``scaled`` reads.
-
-
-@nb.njit(**STRICT)  # type: ignore[untyped-decorator]
-def same(x, k):  # type: ignore[no-untyped-def]
-    """x itself."""
-    return x
-
-
-@nb.njit(**STRICT)  # type: ignore[untyped-decorator]
-def scaled(x, k):  # type: ignore[no-untyped-def]
-    """x times the row's factor."""
-    return x * k
-
-
-@nb.njit(**STRICT)  # type: ignore[untyped-decorator]
-def relu(x, k):  # type: ignore[no-untyped-def]
-    """x above zero, else 0; NaN stays NaN."""
-    return ZERO if x <= ZERO else x
-
-
-@nb.njit(**STRICT)  # type: ignore[untyped-decorator]
-def sigmoid(x, k):  # type: ignore[no-untyped-def]
-    """1 / (1 + e^-x)."""
-    return sigmoid32(x)
-
-
-@nb.njit(**STRICT)  # type: ignore[untyped-decorator]
-def silu(x, k):  # type: ignore[no-untyped-def]
-    """x / (1 + e^-x)."""
-    return x * sigmoid32(x)
-
-
-@nb.njit(**STRICT)  # type: ignore[untyped-decorator]
-def gelu(x, k):  # type: ignore[no-untyped-def]
-    """x times the standard normal's share below x."""
-    return x * normal32(x)[0]
-
-
-@nb.njit(**STRICT)  # type: ignore[untyped-decorator]
-def one_elu(x, k):  # type: ignore[no-untyped-def]
-    """x + 1 above zero, else e^x."""
-    e = exp32(x)
-    return x + ONE if x > ZERO else e
-
-
-@nb.njit(**STRICT)  # type: ignore[untyped-decorator]
-def relu2(x, k):  # type: ignore[no-untyped-def]
-    """The square of x above zero, else 0."""
-    v = ZERO if x <= ZERO else x
-    return v * v
-
-
-@nb.njit(**STRICT)  # type: ignore[untyped-decorator]
-def fill_turns(step, position, cos, sin):  # type: ignore[no-untyped-def]
-    """Write cos and sin of one position for all steps of one axis (n,)."""
-    wide()
-    for i in range(step.size):
-        phase = I32((position * step[i]) >> I64(32))
-        q = (phase + EIGHTH) >> I32(30)
-        r = F(I32(phase - (q << I32(30)))) * RAD
-        t = r * r
-        s = r + r * t * (S0 + t * (S1 + t * S2))
-        c = ONE - HALF * t + t * t * (C0 + t * (C1 + t * C2))
-        odd = (q & I32(1)) != I32(0)
-        big, small = (s if odd else c), (c if odd else s)
-        cos[i] = -big if ((q + I32(1)) & I32(2)) != I32(0) else big
-        sin[i] = -small if (q & I32(2)) != I32(0) else small
-
-
-@nb.njit(**STRICT)  # type: ignore[untyped-decorator]
-def row_max(row):  # type: ignore[no-untyped-def]
-    """The largest value, through integers that order as the floats do: such a maximum runs on vectors."""
-    wide()
-    best = I32(-(2**31))
-    for i in range(row.size):
-        b = bits_of(row[i])
-        key = b ^ ((b >> I32(31)) & I32(0x7FFFFFFF))
-        best = key if key > best else best
-    return float_of(best ^ ((best >> I32(31)) & I32(0x7FFFFFFF)))
-
-
-@nb.njit(**FREE_SUM)  # type: ignore[untyped-decorator]
-def row_dot(a, b):  # type: ignore[no-untyped-def]
-    """The scalar product, in the order that suits the vectors."""
-    wide()
-    total = ZERO
-    for i in range(a.size):
-        total += a[i] * b[i]
-    return total
-
+from rope_core.lrpe.cpu_math import (
+    ALONG_SEQUENCE,
+    FREE_SUM,
+    GELU,
+    INF,
+    LEAST_SUM,
+    MOST_SUM,
+    NONE,
+    ONE,
+    ONE_ELU,
+    PDF_PEAK,
+    RELU,
+    RELU2,
+    SIGMOID,
+    SILU,
+    SOFTMAX,
+    STRICT,
+    U64,
+    ZERO,
+    F,
+    exp32,
+    fill_turns,
+    gelu,
+    normal32,
+    one_elu,
+    relu,
+    relu2,
+    row_dot,
+    row_max,
+    same,
+    scaled,
+    sigmoid,
+    sigmoid32,
+    silu,
+    wide,
+)
 
 # The loops over one token (H, D): heads inside, because a call per head costs as much as a head's arithmetic.
 
@@ -200,8 +57,8 @@ def row_dot(a, b):  # type: ignore[no-untyped-def]
 def each_of(f: Any) -> Any:
     """Return the loop out = f(x, k) over (H, D), k (H,); a factory: a function passed at run time cannot be cached."""
 
-    @nb.njit(**STRICT)  # type: ignore[untyped-decorator]
-    def each(x, k, out):  # type: ignore[no-untyped-def]
+    @nb.njit(**STRICT)
+    def each(x, k, out):
         wide()
         for h in range(x.shape[0]):
             row, to, factor = x[h], out[h], k[h]
@@ -217,8 +74,8 @@ def turn_of(f: Any) -> Any:
     Its pairs run from ``start`` on; cos and sin are (1 | H, pairs), or (1 | H, 1) where one angle serves all pairs.
     """
 
-    @nb.njit(**STRICT)  # type: ignore[untyped-decorator]
-    def turn(x, k, cos, sin, start, pairs, sign, out):  # type: ignore[no-untyped-def]
+    @nb.njit(**STRICT)
+    def turn(x, k, cos, sin, start, pairs, sign, out):
         wide()
         # Unsigned, because an index that could be negative is checked for it, which keeps the loop scalar. The kinds
         # of loop stand side by side, not inside one loop over heads, where they cost four times as much.
@@ -254,8 +111,8 @@ each_same, each_scaled, each_relu, each_sigmoid, each_silu, each_gelu, each_one_
 turn_same, turn_scaled, turn_relu, turn_sigmoid, turn_silu, turn_gelu, turn_one_elu, turn_relu2 = map(turn_of, EVERY)
 
 
-@nb.njit(**FREE_SUM)  # type: ignore[untyped-decorator]
-def exp_rows(x, out, act, peak, scale, k):  # type: ignore[no-untyped-def]
+@nb.njit(**FREE_SUM)
+def exp_rows(x, out, act, peak, scale, k):
     """Write a softmax's rows (H, D) up to the factors k (H,); along the sequence by the columns' statistics (H, D)."""
     wide()
     if act == ALONG_SEQUENCE:
@@ -283,9 +140,9 @@ def exp_rows(x, out, act, peak, scale, k):  # type: ignore[no-untyped-def]
             k[h] = ONE / total
 
 
-@nb.njit(**STRICT)  # type: ignore[untyped-decorator]
-def activate(x, out, act, peak, scale, k):  # type: ignore[no-untyped-def]
-    """Write f(x) (H, D); peak and scale (H, D) are the columns' maximum and 1 / sum for a softmax along the sequence."""
+@nb.njit(**STRICT)
+def activate(x, out, act, peak, scale, k):
+    """Write f(x) (H, D); peak and scale (H, D) are the columns' maximum and 1 / sum along the sequence."""
     if act == RELU:
         each_relu(x, k, out)
     elif act == SIGMOID:
@@ -305,9 +162,9 @@ def activate(x, out, act, peak, scale, k):  # type: ignore[no-untyped-def]
         each_scaled(out, k, out)
 
 
-@nb.njit(**FREE_SUM)  # type: ignore[untyped-decorator]
-def softmax_turn(x, bar, k, cos, sin, start, pairs, out):  # type: ignore[no-untyped-def]
-    """Write softmax over each head (H, D), turned, head by head: one is stored while the next one's exponentials run."""
+@nb.njit(**FREE_SUM)
+def softmax_turn(x, bar, k, cos, sin, start, pairs, out):
+    """Write softmax over each head (H, D), turned: one head is stored while the next one's exponentials run."""
     wide()
     count, first = U64(pairs), U64(start)
     second = first + count
@@ -330,8 +187,8 @@ def softmax_turn(x, bar, k, cos, sin, start, pairs, out):  # type: ignore[no-unt
             out[h, second + i] = a * s + b * c
 
 
-@nb.njit(**STRICT)  # type: ignore[untyped-decorator]
-def activate_and_turn(x, out, act, peak, scale, k, bar, cos, sin, start, pairs):  # type: ignore[no-untyped-def]
+@nb.njit(**STRICT)
+def activate_and_turn(x, out, act, peak, scale, k, bar, cos, sin, start, pairs):
     """Write O (H, D) of one token: activation and rotation in one loop; a softmax goes through ``bar`` (H, D)."""
     if act == RELU:
         turn_relu(x, k, cos, sin, start, pairs, ONE, out)
@@ -355,9 +212,9 @@ def activate_and_turn(x, out, act, peak, scale, k, bar, cos, sin, start, pairs):
         turn_scaled(bar, k, cos, sin, start, pairs, ONE, out)
 
 
-@nb.njit(**STRICT)  # type: ignore[untyped-decorator]
-def slopes(x, bar, g, act, dot, out):  # type: ignore[no-untyped-def]
-    """Write the gradient at x (H, D) from g, the gradient at bar = f(x); dot (H, D) holds the columns' sums of bar g."""
+@nb.njit(**STRICT)
+def slopes(x, bar, g, act, dot, out):
+    """Write the gradient at x (H, D) from g, the gradient at bar = f(x); dot (H, D) has the columns' sums of bar g."""
     wide()
     for h in range(x.shape[0]):
         row, y, up, to = x[h], bar[h], g[h], out[h]
@@ -395,8 +252,8 @@ def slopes(x, bar, g, act, dot, out):  # type: ignore[no-untyped-def]
                 to[i] = up[i]
 
 
-@nb.njit(**STRICT)  # type: ignore[untyped-decorator]
-def add_cross(bar, g, position, start, pairs, slope):  # type: ignore[no-untyped-def]
+@nb.njit(**STRICT)
+def add_cross(bar, g, position, start, pairs, slope):
     """Add position * (g2 bar1 - g1 bar2), theta's gradient, to slope (1 | H, P) float64."""
     wide()
     middle, stop, where = start + pairs, start + 2 * pairs, np.float64(position)
@@ -407,16 +264,16 @@ def add_cross(bar, g, position, start, pairs, slope):  # type: ignore[no-untyped
             into[i] += where * np.float64(d[i] * a[i] - c[i] * b[i])
 
 
-@nb.njit(**STRICT)  # type: ignore[untyped-decorator]
-def place(base, table, b, n):  # type: ignore[no-untyped-def]
+@nb.njit(**STRICT)
+def place(base, table, b, n):
     """The position of token n of sequence b: from the table (1 | B, N) unless it is empty, else base (B,) + n."""
     if table.size == 0:
         return base[b] + n
     return table[b if table.shape[0] > 1 else 0, n]
 
 
-@nb.njit(parallel=True, cache=True, **STRICT)  # type: ignore[untyped-decorator]
-def forward(x, out, step, base, table, start, pairs, act, peak, scale, chunks):  # type: ignore[no-untyped-def]
+@nb.njit(parallel=True, cache=True, **STRICT)
+def forward(x, out, step, base, table, start, pairs, act, peak, scale, chunks):
     """Write O (B, N, H, D); step (1 | H, 1 | P); peak and scale (B, H, D) or (1, 1, D) where nothing reads them."""
     batch, length, heads, width = x.shape
     for chunk in nb.prange(chunks):
@@ -426,13 +283,11 @@ def forward(x, out, step, base, table, start, pairs, act, peak, scale, chunks): 
             b, n = token // length, token % length
             fill_turns(step.reshape(-1), place(base, table, b, n), cos.reshape(-1), sin.reshape(-1))
             stat = b if act == ALONG_SEQUENCE else 0
-            activate_and_turn(
-                x[b, n], out[b, n], act, peak[stat], scale[stat], k, bar, cos, sin, start, pairs
-            )
+            activate_and_turn(x[b, n], out[b, n], act, peak[stat], scale[stat], k, bar, cos, sin, start, pairs)
 
 
-@nb.njit(parallel=True, cache=True, **STRICT)  # type: ignore[untyped-decorator]
-def backward(x, grad, dx, slope, step, base, table, start, pairs, act, peak, scale, dot, chunks):  # type: ignore[no-untyped-def]
+@nb.njit(parallel=True, cache=True, **STRICT)
+def backward(x, grad, dx, slope, step, base, table, start, pairs, act, peak, scale, dot, chunks):
     """Write dX (B, N, H, D) and, unless ``slope`` is empty, theta's gradient by chunk, float64 (chunks, 1 | H, P).
 
     ``x`` is not read where act is none and slope is empty.
@@ -456,8 +311,8 @@ def backward(x, grad, dx, slope, step, base, table, start, pairs, act, peak, sca
                 add_cross(bar, g, position, start, pairs, slope[chunk])
 
 
-@nb.njit(parallel=True, cache=True, **STRICT)  # type: ignore[untyped-decorator]
-def column_stats(x, peak, total, block):  # type: ignore[no-untyped-def]
+@nb.njit(parallel=True, cache=True, **STRICT)
+def column_stats(x, peak, total, block):
     """Write each column's maximum and sum of e^(x - maximum) by parts of the sequence: (B, parts, H * D) each."""
     wide()
     batch, length, columns = x.shape
@@ -484,8 +339,8 @@ def column_stats(x, peak, total, block):  # type: ignore[no-untyped-def]
                     sums[c] += exp32(x[b, n, c] - shift[c])
 
 
-@nb.njit(parallel=True, cache=True, **STRICT)  # type: ignore[untyped-decorator]
-def column_dots(x, grad, step, base, table, start, pairs, peak, scale, dot):  # type: ignore[no-untyped-def]
+@nb.njit(parallel=True, cache=True, **STRICT)
+def column_dots(x, grad, step, base, table, start, pairs, peak, scale, dot):
     """Write each column's sum of softmax(x) times dO turned back, by parts of the sequence: (B, parts, H, D)."""
     batch, length, heads, width = x.shape
     parts = dot.shape[1]

@@ -30,7 +30,7 @@ def angles(theta: Tensor, where: Positions) -> Tensor:
 
 
 def grid_angles(theta: Tensor, coordinates: npt.NDArray[np.int64], width: int) -> Tensor:
-    """Return a grid's angles, float64 (1, N, 1 | H, width): concat over axes of coordinate times theta, cut to width."""
+    """Return a grid's angles, float64 (1, N, 1 | H, width): concat over axes of coordinate * theta, cut."""
     places = torch.from_numpy(coordinates).to(theta.device)
     blocks = places[:, None, :, None] * theta.double()[None, :, None, :]
     return blocks.flatten(2)[None, ..., :width]
@@ -89,7 +89,7 @@ def activate_backward(x: Tensor, grad: Tensor, act: str, dim: int | None) -> Ten
 def turn(x: Tensor, angle: Tensor, p: Plan) -> Tensor:
     """Rotate dimensions (start + i, start + pairs + i) of x (B, N, H, D) by ``angle``; the others pass."""
     cos, sin = torch.cos(angle).to(x.dtype), torch.sin(angle).to(x.dtype)
-    before, a, b, after = x.split([p.start, p.pairs, p.pairs, p.width - p.stop], -1)
+    before, a, b, after = torch.split(x, [p.start, p.pairs, p.pairs, p.width - p.stop], -1)
     return torch.cat([before, a * cos - b * sin, a * sin + b * cos, after], -1)
 
 

@@ -139,9 +139,7 @@ def decode_strip(x: npt.ArrayLike, theta: npt.ArrayLike, *, offset: int = 0, **o
     """
     values, frequency = reference.real("x", x), np.asarray(theta)
     whole_run = lrpe_rotate(values, frequency, offset=offset, **options)
-    steps = [
-        lrpe_rotate(values[:, n : n + 1], frequency, offset=offset + n, **options) for n in range(values.shape[1])
-    ]
+    steps = [lrpe_rotate(values[:, n : n + 1], frequency, offset=offset + n, **options) for n in range(values.shape[1])]
     return DecodeStrip(whole_run, np.concatenate(steps, axis=1) if steps else whole_run.copy())
 
 

@@ -1,4 +1,4 @@
-"""LRPE on CUDA tensors by the Triton kernels; with TRITON_INTERPRET=1 at import they run on CPU tensors, to be tested."""
+"""LRPE on CUDA tensors by the Triton kernels; with TRITON_INTERPRET=1 at import they run on CPU tensors, for tests."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ Reads = tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, int]
 
 
 def statistics(x: Tensor, p: Plan) -> tuple[Tensor, Tensor]:
-    """Return the columns' maximum and 1 / sum, float32 (B, H, D), for a softmax along the sequence; else x itself twice."""
+    """Return the columns' maximum and 1 / sum, float32 (B, H, D), for a softmax along the sequence; else x, x."""
     if not p.along_sequence:
         return x, x
     shape, columns = (p.batch, p.heads, p.width), p.heads * p.width

@@ -11,6 +11,7 @@ import numpy as np
 
 from rope_core.errors import reject, whole
 from rope_core.lrpe import arguments, reference
+from rope_core.lrpe.activations import activate
 from rope_core.lrpe.arguments import Plan, is_tensor
 from rope_core.rope import Array
 
@@ -173,8 +174,9 @@ def lrpe_rotate_md(
     p = Plan(*full, act, dim, 0, full[-1] // 2, (1, full[-1] // 2))
     if is_tensor(x):
         eager = importlib.import_module(MODULES["eager"])
-        return eager.turn(eager.activate(eager.widened(x).reshape(full), act, dim), angle, p).to(x.dtype).reshape(x.shape)
-    bar = reference.activate(reference.real("x", x).reshape(full), act, dim)
+        turned = eager.turn(eager.activate(eager.widened(x).reshape(full), act, dim), angle, p)
+        return turned.to(x.dtype).reshape(x.shape)
+    bar = activate(reference.real("x", x).reshape(full), act, dim)
     return reference.turn(bar, angle, p).reshape(x.shape)
 
 

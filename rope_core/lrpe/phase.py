@@ -26,10 +26,10 @@ def halves(value: Array | float) -> tuple[Array, Array]:
 
 
 def phase_steps(theta: Array) -> npt.NDArray[np.int64]:
-    """Return round(theta / 2 pi * 2**63) * 2 mod 2**64 as int64, shaped like theta (float64, rad/token, |theta| <= 2**20).
+    """Return round(theta / 2 pi * 2**63) * 2 mod 2**64 as int64, shaped like theta (float64, rad/token).
 
-    ``position * step`` in wrapping int64 is the phase in units of 2**-64 turns, in [-half a turn, half a turn). The
-    error is below 2**-63 turns per token, so below 2e-9 rad at every position < 2**31.
+    Theta is at most 2**20 in magnitude. ``position * step`` in wrapping int64 is the phase in units of 2**-64 turns, in
+    [-half a turn, half a turn). The error is below 2**-63 turns per token: below 2e-9 rad at every position < 2**31.
 
     >>> (phase_steps(np.array([2 * np.pi / 4])) / 2.0**64).round(12).tolist()
     [0.25]
@@ -40,6 +40,7 @@ def phase_steps(theta: Array) -> npt.NDArray[np.int64]:
     part = turns - np.rint(turns)
     steps = np.rint(part * 2.0**63).astype(np.int64) + np.rint(low * 2.0**63).astype(np.int64)
     return np.asarray(2 * steps)
+
 
 # sin r = r + r^3 S(r^2) and cos r = 1 - r^2 / 2 + r^4 C(r^2) for |r| <= pi / 4: minimax, relative error below 4e-9.
 SIN_FIT = (-0.1666665453663391, 0.008332156054061877, -0.0001951463192609432)

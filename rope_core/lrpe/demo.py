@@ -1,0 +1,167 @@
+"""What the LRPE page turns: one call of the op on drawn numbers, and its backward step by step beside autograd."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rope_core.demo import drawn_vectors
+from rope_core.errors import whole
+from rope_core.lrpe import arguments, explain
+from rope_core.lrpe.activations import ELEMENTWISE, activate_backward
+from rope_core.rope import Array
+
+TOKENS, HEADS = 12, 4
+KINDS = ("geometric", "learned", "per head")
+
+
+@dataclass(frozen=True)
+class Case:
+    """One call of lrpe_rotate on drawn numbers: one sequence of 12 tokens and 4 heads.
+
+    Attributes:
+        act, dim, offset: as for lrpe_rotate.
+        kind: theta's shape, a name in KINDS; "learned" is drawn once with a fixed seed.
+        base: of the geometric frequencies, and of their spread over the heads.
+        width: D, even and at least 4.
+        front, behind: how many first and last dimensions pass without turning.
+
+    Raises ValueError when the values do not go together.
+
+    >>> Case("relu", width=8, front=2).rotary_dim, Case("relu", width=8, kind="per head").theta.shape
+    (slice(2, 8, None), (4, 1))
+    """
+
+    act: str = "none"
+    dim: int | None = None
+    kind: str = "geometric"
+    base: float = 10_000.0
+    width: int = 16
+    offset: int = 0
+    front: int = 0
+    behind: int = 0
+    pairs: int = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        whole("width", self.width, 4, 1024)
+        whole("front", self.front, 0, self.width - 2)
+        whole("behind", self.behind, 0, self.width - 2 - self.front)
+        object.__setattr__(self, "pairs", (self.width - self.front - self.behind) // 2)
+        shape = (1, TOKENS, HEADS, self.width)
+        arguments.plan(shape, self.theta.shape, self.act, self.dim, self.rotary_dim)
+        arguments.positions(self.offset, 1, TOKENS)
+
+    @property
+    def rotary_dim(self) -> slice:
+        """The dimensions that turn."""
+        return slice(self.front, self.width - self.behind)
+
+    @property
+    def theta(self) -> Array:
+        """The frequencies in the shape asked for, rad/token: (P,), (H, P) or (H, 1), which is never read per pair."""
+        drawn = explain.sample_theta(self.kind, HEADS, self.pairs, self.base)
+        return drawn[:, None] if self.kind == "per head" else drawn
+
+    @property
+    def theta_grid(self) -> Array:
+        """The same for every head and pair, (H, P)."""
+        return np.broadcast_to(self.theta, (HEADS, self.pairs))
+
+    @property
+    def x(self) -> Array:
+        """X, float64 (1, 12, 4, D), independent standard normal."""
+        return drawn_vectors(self.width, TOKENS * HEADS, seed=0).reshape(1, TOKENS, HEADS, self.width)
+
+    @property
+    def grad(self) -> Array:
+        """dO, drawn like X from another seed."""
+        return drawn_vectors(self.width, TOKENS * HEADS, seed=1).reshape(1, TOKENS, HEADS, self.width)
+
+    @property
+    def positions(self) -> npt.NDArray[np.int64]:
+        """Where the tokens stand, int64 (12,)."""
+        return self.offset + np.arange(TOKENS)
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The keywords of lrpe_rotate."""
+        return {"offset": self.offset, "act": self.act, "dim": self.dim, "rotary_dim": self.rotary_dim}
+
+    @cached_property
+    def stages(self) -> explain.Stages:
+        """X, f(X) and O."""
+        return explain.stages(self.x, self.theta, **self.options)
+
+    def pair_at(self, wanted: int) -> tuple[int, int, int]:
+        """Return the wanted pair, or the last that turns, and its two dimensions."""
+        pair = min(whole("pair", wanted, 0, 2**31), self.pairs - 1)
+        return pair, self.front + pair, self.front + self.pairs + pair
+
+    def turn_table(self, head: int) -> Array:
+        """Return what the rotation multiplies by, float64 (12, D): cos under the first halves, sin under the second.
+
+        NaN where a dimension passes.
+        """
+        angle = self.positions[:, None] * self.theta_grid[whole("head", head, 0, HEADS - 1)]
+        table = np.full((TOKENS, self.width), np.nan)
+        middle = self.front + self.pairs
+        table[:, self.front : middle] = np.cos(angle)
+        table[:, middle : self.width - self.behind] = np.sin(angle)
+        return table
+
+
+def gap(found: Array, exact: Array) -> float:
+    """Return max |found - exact| over max |exact|.
+
+    >>> gap(np.array([1.0, 2.0]), np.array([1.0, 4.0]))
+    0.5
+    """
+    return float(np.abs(found - exact).max() / max(float(np.abs(exact).max()), float(np.finfo(np.float64).tiny)))
+
+
+@dataclass(frozen=True, eq=False)
+class BackwardSteps:
+    """The backward, a step at a time, float64, with each step's ``gap`` to torch's autograd.
+
+    Attributes:
+        grad, turned, dx: dO, dO turned by -theta, dX.
+        factor: what X is needed for: f'(X), or softmax's own output, of which its Jacobian is made.
+        gap_turned, gap_factor, gap_dx, gap_dtheta: against autograd; gap_factor is None for softmax.
+    """
+
+    grad: Array
+    turned: Array
+    factor: Array
+    dx: Array
+    gap_turned: float
+    gap_factor: float | None
+    gap_dx: float
+    gap_dtheta: float
+
+
+def backward_steps(case: Case) -> BackwardSteps:
+    """Return the backward of ``case``'s call by the formulas, each step compared with autograd; loads torch."""
+    x, theta = case.x, case.theta
+    plain = {"offset": case.offset, "rotary_dim": case.rotary_dim}
+    full = explain.backward_view(x, theta, case.grad, **case.options)
+    at_activation = explain.backward_view(case.stages.activated, theta, case.grad, **plain).autograd_dx
+    factor, gap_factor = case.stages.activated, None
+    if case.act in ELEMENTWISE:
+        ones = np.ones_like(x)
+        factor = activate_backward(x, ones, case.act, case.dim)
+        still = explain.backward_view(x, np.zeros_like(theta), ones, **case.options)
+        gap_factor = gap(factor, still.autograd_dx)
+    return BackwardSteps(
+        case.grad,
+        full.turned,
+        factor,
+        full.dx,
+        gap(full.turned, at_activation),
+        gap_factor,
+        gap(full.dx, full.autograd_dx),
+        gap(full.dtheta, full.autograd_dtheta),
+    )

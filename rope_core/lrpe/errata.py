@@ -1,0 +1,74 @@
+"""Document 001's slips, each with the residual that proves it and the one that its correction leaves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from rope_core.demo import drawn_vectors
+from rope_core.errors import whole
+from rope_core.layout import convert
+from rope_core.lrpe import explain
+from rope_core.lrpe.activations import activate_backward
+from rope_core.lrpe.demo import gap
+from rope_core.lrpe.op import lrpe_rotate
+from rope_core.rope import Array
+
+WIDTH = 8
+
+
+@dataclass(frozen=True)
+class Erratum:
+    """A line of document 001: how far it is from the right answer as printed, and corrected (``gap`` each)."""
+
+    key: str
+    printed: float
+    corrected: float
+
+
+def drawn(base: float) -> tuple[Array, Array]:
+    """Return the drawn vector (8,) and the geometric theta (4,) that the errata are shown on."""
+    return drawn_vectors(WIDTH, 1, seed=2)[0], explain.sample_theta("geometric", 1, WIDTH // 2, base)
+
+
+def errata(base: float, position: int) -> list[Erratum]:
+    """Return document 001's slips with their residuals at one position >= 1; loads torch.
+
+    The right answer is the document's own element-wise lines for the forward, torch's autograd of them for the
+    backward, and each head turned alone for theta's shape. At position 0 nothing turns and every slip is invisible.
+    """
+    whole("position", position, 1, 2**31 - 1)
+    x, theta = drawn(base)
+    do = drawn_vectors(WIDTH, 1, seed=3)[0]
+    slip = explain.row_vector_slip(x, theta, position)
+    lines, size = slip.by_elements, float(np.abs(slip.by_elements).max())
+
+    order = convert(WIDTH, "interleaved", "half")
+    matrix = explain.block_diagonal(theta, position, "interleaved")
+    moved = turned(x[order], theta, position)
+
+    linear = explain.backward_view(x[None, None], theta, do[None, None], offset=position).autograd_dx[0, 0]
+    silu = explain.backward_view(x[None, None], theta, do[None, None], offset=position, act="silu").autograd_dx[0, 0]
+    d_bar = turned(do, -theta, position)
+
+    many = drawn_vectors(WIDTH, theta.size, seed=4)
+    per_pair = lrpe_rotate(many[None, None], theta, offset=position)[0, 0]
+    per_head = lrpe_rotate(many[None, None], theta[:, None], offset=position)[0, 0]
+    alone = np.stack([turned(row, np.full(theta.size, f), position) for row, f in zip(many, theta, strict=True)])
+    return [
+        Erratum("row", slip.residual / size, slip.residual_transposed / size),
+        Erratum("halves", gap(matrix @ x, lines), gap((matrix @ x)[order], moved)),
+        Erratum("from_o", gap(turned(lines, -theta, position), linear), gap(d_bar, linear)),
+        Erratum(
+            "derivative",
+            gap(activate_backward(d_bar, np.ones_like(x), "silu", None), silu),
+            gap(activate_backward(x, d_bar, "silu", None), silu),
+        ),
+        Erratum("theta", gap(per_pair, alone), gap(per_head, alone)),
+    ]
+
+
+def turned(x: Array, theta: Array, position: int) -> Array:
+    """Return one vector (D,) turned by the document's element-wise lines at ``position``, theta (D/2,)."""
+    return np.asarray(lrpe_rotate(x[None, None], theta, offset=position)[0, 0])

@@ -1,0 +1,104 @@
+"""Linear attention with turned features: its scores, the running sum that replaces them, and how they fall."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from rope_core.demo import drawn_vectors
+from rope_core.lrpe import explain
+from rope_core.lrpe.activations import activate
+from rope_core.lrpe.demo import gap
+from rope_core.lrpe.op import lrpe_rotate
+from rope_core.rope import Array
+
+
+@dataclass(frozen=True, eq=False)
+class LinearAttention:
+    """Causal linear attention computed twice, float64.
+
+    Attributes:
+        scores, plain: phi(q_m) R_m^T R_n phi(k_n) and phi(q_m) phi(k_n), (N, N), all pairs.
+        by_scores: the output from the N x N scores, (N, Dv).
+        by_state: the output from one running sum of D x Dv numbers, (N, Dv).
+    """
+
+    scores: Array
+    plain: Array
+    by_scores: Array
+    by_state: Array
+
+    @property
+    def negative(self) -> int:
+        """How many causal scores are below zero."""
+        return int((np.tril(self.scores) < 0).sum())
+
+    @property
+    def undefined(self) -> int:
+        """How many tokens have no feature in common with any before them: their output is 0 / 0, NaN."""
+        return int(np.isnan(self.by_scores).any(axis=1).sum())
+
+    @property
+    def residual(self) -> float:
+        """The ``gap`` between the two outputs where they are defined."""
+        there = ~np.isnan(self.by_scores).any(axis=1)
+        return gap(self.by_state[there], self.by_scores[there])
+
+
+def linear_attention(q: Array, k: Array, v: Array, theta: Array, act: str, offset: int = 0) -> LinearAttention:
+    """Return causal linear attention with turned features above the fraction and plain ones below it.
+
+    The sum below stays without rotation, so that it is a sum of non-negative numbers.
+
+    Args:
+        q, k, v: (N, D), (N, D), (N, Dv), one head.
+        theta: rad/token, (D/2,).
+        act: phi, a name in explain.NON_NEGATIVE.
+        offset: the first token's position.
+
+    Source: arXiv:2104.09864, equation 19, with the sums over n <= m.
+    """
+    scores = explain.linear_scores(q, k, theta, act=act, offset=offset)
+    dim = -1 if act == "softmax" else None
+    features_q, features_k = (activate(f, act, dim) for f in (q, k))
+    plain = features_q @ features_k.T
+    turned_q, turned_k = (lrpe_rotate(f[None], theta, offset=offset)[0] for f in (features_q, features_k))
+    state, sums = np.zeros((q.shape[1], v.shape[1])), np.cumsum(features_k, axis=0)
+    above = np.empty_like(v)
+    for m in range(q.shape[0]):
+        state += np.outer(turned_k[m], v[m])
+        above[m] = turned_q[m] @ state
+    with np.errstate(invalid="ignore"):
+        by_scores = np.tril(scores) @ v / np.tril(plain).sum(axis=1, keepdims=True)
+        by_state = above / (features_q * sums).sum(axis=1, keepdims=True)
+    return LinearAttention(scores, plain, by_scores, by_state)
+
+
+def drawn_features(width: int, tokens: int) -> tuple[Array, Array]:
+    """Return the drawn q and k of the experiments, independent standard normal, float64 (tokens, width) each."""
+    q, k = drawn_vectors(width, 2 * tokens, seed=5).reshape(2, tokens, width)
+    return q, k
+
+
+def drawn_attention(theta: Array, act: str, tokens: int) -> LinearAttention:
+    """Return ``linear_attention`` of drawn q, k (tokens, D) and v (tokens, 4), theta (D/2,)."""
+    q, k = drawn_features(2 * theta.size, tokens)
+    return linear_attention(q, k, drawn_vectors(4, tokens, seed=6), theta, act)
+
+
+def drawn_decay(theta: Array, act: str, tokens: int) -> Array:
+    """Return ``measured_decay`` of the scores of drawn q, k (tokens, D), theta (D/2,)."""
+    q, k = drawn_features(2 * theta.size, tokens)
+    dim = -1 if act == "softmax" else None
+    return measured_decay(explain.linear_scores(q, k, theta, act=act), activate(q, act, dim) @ activate(k, act, dim).T)
+
+
+def measured_decay(scores: Array, plain: Array) -> Array:
+    """Return the mean of ``scores`` over all m - n = d against the mean of ``plain``, float64 (N,), d = 0..N-1.
+
+    >>> measured_decay(np.array([[4.0, 0.0], [1.0, 4.0]]), np.full((2, 2), 2.0)).tolist()
+    [2.0, 0.5]
+    """
+    means = [float(np.diagonal(scores, -d).mean()) for d in range(scores.shape[0])]
+    return np.array(means) / float(plain.mean())

@@ -1,0 +1,130 @@
+"""What LRPE refuses, and in which words: the argument, the rule and the value."""
+
+import subprocess
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from rope_core.lrpe import lrpe_cosine, lrpe_cosine_md, lrpe_rotate, lrpe_rotate_backward, lrpe_rotate_md
+from rope_core.lrpe.arguments import plan
+
+X = np.ones((2, 3, 4, 8))
+T = np.ones(4)
+
+REFUSED: list[tuple[dict[str, Any], str]] = [
+    ({"x": np.ones((2, 3, 4, 7))}, r"x must be of even last dimension .* got \(2, 3, 4, 7\)"),
+    ({"x": np.ones((2, 3, 4, 0))}, "x must be of even last dimension"),
+    ({"x": np.ones((2, 8))}, r"x must be of shape \(B, N, H, D\) or \(B, N, D\), got \(2, 8\)"),
+    ({"x": [[[1.0, 2.0]]]}, "x must be a numpy array or a torch tensor"),
+    ({"x": np.ones((2, 3, 4, 8), complex)}, "x must be an array of real numbers"),
+    ({"theta": np.ones(5)}, r"theta must be of shape \(4, 4\) .*, \(4,\) .* or \(4,\) per head, got \(5,\)"),
+    ({"theta": np.ones((1, 4))}, r"theta must be .* got \(1, 4\)"),
+    ({"theta": np.ones((4, 4, 1))}, "theta must be"),
+    ({"theta": np.array(1.0)}, r"theta must be .* got \(\)"),
+    ({"theta": np.full(4, np.nan)}, "theta must be finite"),
+    ({"theta": np.full(4, 2.0**21)}, r"theta must be finite and at most 2\*\*20"),
+    ({"theta": torch.ones(4)}, "theta must be a numpy array like x, got 'Tensor'"),
+    ({"act": "tanh"}, "act must be one of none, relu, sigmoid, silu, gelu, softmax, 1\\+elu, relu2, got 'tanh'"),
+    ({"act": None}, "act must be one of"),
+    ({"dim": 0}, r"dim must be None .* got 0"),
+    ({"dim": 3}, "dim must be None"),
+    ({"dim": True}, "dim must be None .* got True"),
+    ({"dim": "1"}, "dim must be None"),
+    ({"act": "softmax"}, r"dim must be -1 \(the head\) or 1 \(the sequence\) for softmax, got None"),
+    ({"x": np.ones((2, 0, 4, 8)), "act": "softmax", "dim": 1}, "x must be of length N >= 1 for a softmax"),
+    ({"offset": -1}, r"offset must be an integer in \[0, 2147483645\], got -1"),
+    ({"offset": 2**31 - 2}, "offset must be an integer in"),
+    ({"offset": 2.5}, "offset must be an integer"),
+    ({"offset": True}, "offset must be an integer"),
+    ({"offset": "3"}, "offset must be an integer"),
+    ({"offset": [0, -1]}, "offset must be in .* every position is below"),
+    ({"offset": [0, 2**31 - 2]}, "offset must be in"),
+    ({"offset": [[0, 1, 2**31]]}, "offset must be in"),
+    ({"offset": [0, 1, 2]}, r"offset must be an int, starts of shape \(2,\), or positions .* got 'shape \(3,\)'"),
+    ({"offset": [0.0, 1.0]}, "offset must be integers"),
+    ({"rotary_dim": 3}, "rotary_dim must be even, because dimensions turn in pairs, got 3"),
+    ({"rotary_dim": 10}, r"rotary_dim must be an integer in \[2, 8\], got 10"),
+    ({"rotary_dim": 0}, "rotary_dim must be an integer"),
+    ({"rotary_dim": slice(0, 9)}, "rotary_dim must be a slice of step 1"),
+    ({"rotary_dim": slice(0, 3)}, "rotary_dim must be a slice"),
+    ({"rotary_dim": slice(4, 4)}, "rotary_dim must be a slice"),
+    ({"rotary_dim": slice(0, 8, 2)}, "rotary_dim must be a slice"),
+    ({"rotary_dim": slice(-9, None)}, "rotary_dim must be a slice"),
+    ({"backend": "cuda"}, "backend must be None or one of numpy, eager, numba, triton, got 'cuda'"),
+    ({"backend": "numba"}, "x must be a torch tensor for backend numba, got 'ndarray'"),
+]
+
+
+@pytest.mark.parametrize(("change", "words"), REFUSED, ids=lambda v: str(v)[:40])
+def test_bad_input_is_refused_with_its_rule(change: dict[str, Any], words: str) -> None:
+    call = {"x": X, "theta": T, **change}
+    with pytest.raises(ValueError, match=words):
+        lrpe_rotate(call.pop("x"), call.pop("theta"), **call)
+
+
+@pytest.mark.parametrize(
+    ("x", "theta", "options", "words"),
+    [
+        (torch.ones(1, 2, 4), np.ones(2), {}, "theta must be a torch tensor like x, got 'ndarray'"),
+        (torch.ones(1, 2, 4), torch.ones(2, device="meta"), {}, "theta must be on x's device cpu, got 'meta'"),
+        (torch.ones(1, 2, 4, dtype=torch.int64), torch.ones(2), {}, "x must be of a floating type"),
+        (torch.ones(1, 2, 4), torch.ones(2, dtype=torch.int64), {}, "theta must be of a floating type"),
+        (torch.ones(1, 2, 4), torch.tensor([1.0, torch.inf]), {}, "theta must be finite"),
+        (torch.ones(1, 2, 4), torch.ones(2), {"backend": "numpy"}, "x must be a numpy array for backend numpy"),
+        (torch.ones(1, 2, 4, dtype=torch.float64), torch.ones(2), {"backend": "numba"}, "x must be a float32 CPU tensor"),
+        (torch.ones(1, 2, 4, dtype=torch.float64), torch.ones(2), {"backend": "triton"}, "x must be float16, bfloat16"),
+        (torch.ones(1, 2, 4), torch.ones(2), {"offset": torch.tensor([-1])}, "offset must be in"),
+        (torch.ones(1, 2, 4), torch.ones(2), {"offset": torch.tensor([0.5])}, "offset must be integers"),
+    ],
+)
+def test_bad_tensors_are_refused(x: Any, theta: Any, options: dict[str, Any], words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        lrpe_rotate(x, theta, **options)
+
+
+@pytest.mark.parametrize(
+    ("shape", "theta", "leading", "words"),
+    [
+        ((2, 2), (4, 4), 0, "shape must be a grid of 6 tokens"),
+        ((), (4, 4), 0, "shape must be a grid"),
+        ((2, 0), (4, 4), 0, "shape must be an integer in"),
+        ((2, 3), (4, 1), 0, r"theta must be of shape \(4, e\) or \(e,\) with e \* 2 >= 4, got \(4, 1\)"),
+        ((2, 3), (3, 4), 0, "theta must be"),
+        ((2, 2), (4, 4), 7, "leading must be an integer in"),
+    ],
+)
+def test_bad_grids_are_refused(shape: tuple[int, ...], theta: tuple[int, ...], leading: int, words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        lrpe_rotate_md(np.ones((1, 6, 4, 8)), np.ones(theta), shape, leading=leading)
+
+
+def test_the_cosine_forms_refuse_their_own_bad_input() -> None:
+    with pytest.raises(ValueError, match=r"theta must be of shape \(4, 8\) per head and dimensions, \(8,\)"):
+        lrpe_cosine(X, np.ones(4 + 1))
+    with pytest.raises(ValueError, match="dim must be -1"):
+        lrpe_cosine(X, np.ones(8), act="softmax")
+    with pytest.raises(ValueError, match="theta must be a numpy array like x"):
+        lrpe_cosine_md(X, torch.ones(8), (3,))
+    with pytest.raises(ValueError, match="x must be of even last dimension"):
+        lrpe_rotate_md(np.ones((1, 2, 1, 3)), np.ones(2), (2,))
+    with pytest.raises(ValueError, match=r"grad must be of x's shape \(2, 3, 4, 8\), got \(2, 3, 4, 4\)"):
+        lrpe_rotate_backward(X, T, X[..., :4])
+
+
+def test_a_slice_may_count_from_the_end() -> None:
+    whole = plan((1, 2, 3, 8), (2,), rotary_dim=slice(-4, None))
+    assert (whole.start, whole.stop) == (4, 8)
+
+
+def test_the_last_position_is_still_turned() -> None:
+    out = lrpe_rotate(np.array([[[1.0, 0.0]]]), np.array([2 * np.pi / 2**31]), offset=2**31 - 1)
+    np.testing.assert_allclose(out, [[[1.0, -2 * np.pi / 2**31]]], atol=1e-15)
+
+
+def test_importing_loads_neither_torch_nor_a_compiler() -> None:
+    code = "import sys, rope_core.lrpe as m; m.lrpe_rotate; print([n for n in ('torch','numba','triton') if n in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
