@@ -120,6 +120,7 @@ def uses() -> dict[str, Callable[[Two], Tensor]]:
 
     return {
         "alone": lambda r: (r[0] * r[0]).sum() + (r[1] ** 3).sum(),
+        "expanded from a tensor of its own": lambda r: (r[0].sum(-1) ** 2).sum() + (r[1].sum(1) ** 3).sum(),
         "expanded": lambda r: r[0].sum() + 2 * r[1].sum(),
         "views": lambda r: (r[0].flatten() ** 2).sum() + (r[1].transpose(1, 2) ** 3).sum(),
         "one tensor's": lambda r: r[0].pow(2).sum(),

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import random
+from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,6 +15,7 @@ import torch
 from torch import Tensor
 
 from rope_core import Request, Rope, rotate, spectrum
+from rope_core.kernels import cpu, lanes
 from rope_core.kernels.backends import BACKENDS
 from rope_core.kernels.entry import apply
 from rope_core.kernels.task import make_turn
@@ -176,16 +180,37 @@ def test_angles_made_in_the_kernel_are_exact_at_every_position(backend: str, sta
             assert_turned(result, oracle(x, where, 1.25 * angle.cos(), 1.25 * angle.sin(), "half"))
 
 
-def test_streamed_results_equal_the_reference(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("streamed", [False, True])
+@pytest.mark.parametrize("backend", ["numba", "eager"])
+def test_vectors_turn_both_ways(backend: str, streamed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     torch.manual_seed(4)
-    monkeypatch.setattr("rope_core.kernels.cpu.STREAM_BYTES", 0)
-    cos, sin = tables(64, rows=70)
-    for dtype in (torch.float32, torch.bfloat16, torch.float16):
-        for layout in LAYOUTS:
-            for back in (False, True):
-                q = torch.randn(1, 8, 37, 128).to(dtype).transpose(1, 2)
-                got = apply(q, q, cos, -sin if back else sin, layout=layout, positions=33, backend="numba")[0]
-                assert_turned(got, oracle(q, (torch.arange(37) + 33)[None], cos, sin, layout, back))
+    if streamed:
+        monkeypatch.setattr("rope_core.kernels.cpu.STREAM_BYTES", 0)
+    for pairs in (64, 48, 20):
+        cos, sin = tables(pairs, rows=70)
+        for dtype in (torch.float32, torch.bfloat16, torch.float16):
+            for layout in LAYOUTS:
+                q = torch.randn(1, 8, 37, 2 * pairs).to(dtype).transpose(1, 2)
+                turn = make_turn(q, False, cos, sin, None, 1.0, layout, 33, None, None)
+                for back in (False, True):
+                    got = BACKENDS[backend].run((q,), replace(turn, back=back), None)[0]
+                    assert_turned(got, oracle(q, (torch.arange(37) + 33)[None], cos, sin, layout, back))
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_sixteen_bits_are_rounded_to_nearest_even(layout: str) -> None:
+    torch.manual_seed(8)
+    for pairs in (64, 16, 3):
+        cos = torch.rand(50, pairs) + 0.5
+        # 1 + n 2**-8 lies halfway between two bfloat16 for odd n, 1 + n 2**-11 between two float16.
+        cos[:20] = 1.0 + torch.randint(0, 64, (20, pairs)) * 2.0**-8
+        cos[20:40] = 1.0 + torch.randint(0, 64, (20, pairs)) * 2.0**-11
+        for dtype in (torch.bfloat16, torch.float16):
+            x = torch.ones(1, 50, 2, 2 * pairs, dtype=dtype)
+            x[:, ::3] = torch.randn(1, 17, 2, 2 * pairs).to(dtype)
+            both = torch.cat([cos, cos], -1) if layout == "half" else cos.repeat_interleave(2, -1)
+            got = apply(x, x, cos, torch.zeros_like(cos), layout=layout, backend="numba")[0]
+            assert torch.equal(got, (x.float() * both[None, :, None]).to(dtype))
 
 
 @pytest.mark.parametrize("backend", CPU)
@@ -306,3 +331,7 @@ def test_unchecked_a_position_outside_gives_nan_and_never_an_unturned_row(backen
     turn = make_turn(q, False, cos, sin, None, 1.0, "half", torch.tensor([1, 10, 2]), None, None)
     got = BACKENDS[backend].run((q,), turn, None)[0]
     assert torch.isnan(got[0, 1, :, :8]).all() and not torch.isnan(got[0, [0, 2]]).any()
+
+
+def test_numba_s_cache_notices_a_change_of_the_lanes() -> None:
+    assert hashlib.sha256(Path(lanes.__file__).read_bytes()).hexdigest()[:12] == cpu.LANES_DIGEST

@@ -1,7 +1,6 @@
 """The CPU backend: numba loops over rows of one head vector each, parallel over chunks of rows.
 
 Everything is addressed in bytes from a base pointer, so that any strides cost nothing; lanes.py holds the arithmetic.
-numba's cache does not see that lanes.py has changed: after an edit there, touch this file.
 """
 
 from __future__ import annotations
@@ -24,6 +23,9 @@ halves, halves_stream = lanes.turn_halves, lanes.turn_halves_stream
 halves_wide, halves_wide_stream = lanes.turn_halves_wide, lanes.turn_halves_wide_stream
 neighbours, neighbours_stream = lanes.turn_neighbours, lanes.turn_neighbours_stream
 neighbours_back, neighbours_back_stream = lanes.turn_neighbours_back, lanes.turn_neighbours_back_stream
+
+# numba's cache keeps what it compiled while this file is unchanged; this line changes with lanes.py (a test holds it).
+LANES_DIGEST = "b3788a6dab72"
 
 # Fewer bytes than this are turned on the calling thread: waking the others takes longer.
 SERIAL_BYTES = 2**17
