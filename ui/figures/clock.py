@@ -22,8 +22,8 @@ QUOTED = 129_600.0
 
 
 def moments() -> Array:
-    """The times of the film, seconds: 15 single seconds, then an hour by four minutes, then two days by two hours."""
-    return np.concatenate([np.arange(16.0), 240.0 * np.arange(1, 16), 7200.0 * np.arange(1, 25)])
+    """The times of the film, seconds: 15 single seconds, then an hour by five minutes, then two days by three hours."""
+    return np.concatenate([np.arange(16.0), 300.0 * np.arange(1, 13), 10_800.0 * np.arange(1, 17)])
 
 
 def spoken(seconds: float) -> str:
@@ -61,28 +61,29 @@ def hands(slowed: Mapping[str, Clock], factor: float, t: Words) -> Drawing:
     """The wall clock under every scheme, all showing the same time; the film runs in the browser."""
     names, faces = list(slowed), list(slowed.values())
     seconds, middle = moments(), centres(len(slowed) + 1)
-    paths = [hand_paths(faces, hand, np.append(SHOWN_AT, seconds)) for hand in range(3)]
+    paths = [hand_paths(faces, hand, np.append(SHOWN_AT, seconds)) for hand in (2, 1, 0)]
     # What the second hand passes in 15 s, along the rim: a quarter of a turn on a clock that is not slowed.
     arc = np.linspace(0.0, 1.0, 16)[None, :] * np.array([np.radians(clock.angles(15.0)[0]) for clock in faces])[:, None]
     rim = [
         np.pad(c[:, None] + f(arc), ((0, 0), (0, 1)), constant_values=np.nan).ravel()
         for c, f in zip(middle[:-1].T, (np.sin, np.cos), strict=True)
     ]
-    looks = ((RED, 3, "second_hand"), (BLUE, 5, "minute_hand"), (GREY, 8, "hour_hand"))
-    data = [line(*rim, t("quarter_minute"), ORANGE, 7)]
-    data += [line(x[0], y[0], t(key), colour, width) for (x, y), (colour, width, key) in zip(paths, looks, strict=True)]
+    looks = ((GREY, 8, "hour_hand"), (BLUE, 5, "minute_hand"), (RED, 3, "second_hand"))
+    data = [line(x[0], y[0], t(key), colour, width) for (x, y), (colour, width, key) in zip(paths, looks, strict=True)]
+    data.append(line(*rim, t("quarter_minute"), ORANGE, 7))
     label = {"type": "scatter", "mode": "text", "x": [middle[-1, 0]], "y": [middle[-1, 1]], "showlegend": False}
     data.append(label | {"text": [spoken(SHOWN_AT)], "textfont": {"size": 20}, "hoverinfo": "skip"})
+    data += faces_and_titles(names, faces, middle[:-1], t)
     frames = [
         {
             "name": str(k),
-            "traces": [1, 2, 3, 4],
+            "traces": [0, 1, 2, 4],
             "data": [{"x": plain_list(x[k + 1]), "y": plain_list(y[k + 1])} for x, y in paths]
             + [{"text": [spoken(seconds[k])]}],
         }
         for k in range(len(seconds))
     ]
-    figure = Animated({"data": data, "layout": faces_layout(names, faces, middle, t)}).animate(frames)
+    figure = Animated({"data": data, "layout": faces_layout(middle, t)}).animate(frames)
     kept = [name for name in names if np.isclose(slowed[name].periods[0], WALL.periods[0])]
     slow = [name for name in names if name not in kept]
     finding = t(
@@ -129,23 +130,21 @@ def separation(clock: Clock) -> float:
     return float(clock.separation(1.0)[0])
 
 
-def faces_layout(names: Sequence[str], faces: Sequence[Clock], middle: Array, t: Words) -> dict[str, object]:
-    """Faces, titles, axes and the play button."""
-    circles = [
-        {"type": "circle", "x0": x - 1, "x1": x + 1, "y0": y - 1, "y1": y + 1, "line": {"color": GREY, "width": 2}}
-        for x, y in middle[:-1].tolist()
+def faces_and_titles(names: Sequence[str], faces: Sequence[Clock], middle: Array, t: Words) -> list[dict[str, object]]:
+    """The rims and what stands above them, as two traces: Plotly draws these sooner than shapes and annotations."""
+    around = np.append(np.linspace(0.0, 2.0 * np.pi, 41), np.nan)
+    x, y = ((c[:, None] + f(around)).ravel() for c, f in zip(middle.T, (np.sin, np.cos), strict=True))
+    text = [
+        f"<b>{t(f'scheme.{name}')}</b><br>" + t("reads", hours=hours(clock))
+        for name, clock in zip(names, faces, strict=True)
     ]
-    titles = [
-        {
-            "x": x,
-            "y": y + 1.06,
-            "text": f"<b>{t(f'scheme.{name}')}</b><br>" + t("reads", hours=hours(clock)),
-            "showarrow": False,
-            "yanchor": "bottom",
-            "font": {"size": 14},
-        }
-        for name, clock, (x, y) in zip(names, faces, middle.tolist(), strict=False)
-    ]
+    titles = {"type": "scatter", "mode": "text", "x": middle[:, 0].tolist(), "y": (middle[:, 1] + 1.1).tolist()}
+    titles |= {"text": text, "textposition": "top center", "textfont": {"size": 14}, "cliponaxis": False}
+    return [line(x, y, "", GREY, 2) | {"showlegend": False}, titles | {"showlegend": False, "hoverinfo": "skip"}]
+
+
+def faces_layout(middle: Array, t: Words) -> dict[str, object]:
+    """Size, axes and the play button."""
     rows = -(-len(middle) // ACROSS)
     hidden = {"visible": False, "fixedrange": True}
     play = {"frame": {"duration": 120, "redraw": False}, "transition": {"duration": 0}, "fromcurrent": True}
@@ -156,8 +155,6 @@ def faces_layout(names: Sequence[str], faces: Sequence[Clock], middle: Array, t:
         "margin": {"l": 8, "r": 8, "t": 44, "b": 0},
         "font": {"size": 15},
         "legend": {"orientation": "h", "yanchor": "bottom", "y": 1.0, "x": 0},
-        "shapes": circles,
-        "annotations": titles,
         "xaxis": hidden | {"range": [-1.2, (ACROSS - 1) * PITCH_X + 1.2]},
         "yaxis": hidden | {"range": [-(rows - 1) * PITCH_Y - 1.1, TOP], "scaleanchor": "x"},
         "updatemenus": [menu],
