@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
 
 from rope_core.checks import geometry, keys, layers, lengths, origin, ramps, scale, traps
 from rope_core.checks.case import SEVERITIES, VERSIONS, Case, Finding, finding, recorded
@@ -13,7 +16,8 @@ from rope_core.errors import ConfigError, reject, show, whole
 from rope_core.hf import HfRope, build
 from rope_core.hf_families import Model, resolve
 from rope_core.hf_params import Parameters, effective
-from rope_core.hf_read import read_config
+from rope_core.hf_read import parse, read_config
+from rope_core.hf_read import read_file as read_text
 from rope_core.rope import MAX_LEN
 
 RULES = (
@@ -23,10 +27,11 @@ RULES = (
     *ramps.RULES,
     *geometry.RULES,
     *layers.RULES,
-    *scale.RULES,
     *traps.RULES,
+    *scale.RULES,
 )
 LANGUAGES = ("en", "zh")
+MOST = 20
 
 
 def check(
@@ -54,6 +59,8 @@ def check(
         raise reject("transformers", f"one of {', '.join(VERSIONS)}", transformers)
     if seq_len is not None:
         whole("seq_len", seq_len, 1, MAX_LEN)
+    if isinstance(config, str | Path):
+        return check_text(read_text(Path(config)), transformers, layer_type, seq_len)
     data = read_config(config)
     try:
         model = resolve(data)
@@ -68,7 +75,44 @@ def check(
     kept = [one for one in merged(found) if transformers in one.versions]
     if layer_type is not None:
         kept = [one for one in kept if one.layer_type in (None, layer_type)]
-    return sorted(kept, key=lambda one: SEVERITIES.index(one.severity))
+    return by_severity(kept)
+
+
+def by_severity(found: list[Finding]) -> list[Finding]:
+    """Errors first, then warnings, then notes; the rules' order within each."""
+    return sorted(found, key=lambda one: SEVERITIES.index(one.severity))
+
+
+def check_text(
+    text: str | bytes, transformers: str = "5.23", layer_type: str | None = None, seq_len: int | None = None
+) -> list[Finding]:
+    """Return ``check`` of a config.json's text, with names that stand twice in one object.
+
+    Raises ConfigError on text that is no JSON object.
+
+    >>> check_text('{"model_type": "llama", "model_type": "llama", "head_dim": 64}')[0].key
+    'duplicate_key'
+    """
+    data = parse(text)
+    return by_severity([*duplicate_keys(text), *check(data, transformers, layer_type, seq_len)])
+
+
+def duplicate_keys(text: str | bytes) -> list[Finding]:
+    """Names that stand twice in one object of a JSON text that can be read; the last value counts."""
+    twice: dict[str, None] = {}
+
+    def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
+        made = dict(items)
+        if len(made) < len(items):
+            names = [name for name, _ in items]
+            twice.update(dict.fromkeys(name for name in made if names.count(name) > 1 and len(twice) < MOST))
+        return made
+
+    try:
+        json.loads(text, object_pairs_hook=pairs)
+    except (ValueError, RecursionError):
+        return []
+    return [finding("duplicate_key", printable(next(iter(twice))), names=tuple(twice))] if twice else []
 
 
 def rules(model: Model, version: str, seq_len: int | None) -> Iterator[Finding]:
@@ -126,10 +170,16 @@ def shown(value: object) -> str:
     if isinstance(value, float):
         return f"{value:.0f}" if 1e5 <= abs(value) < 1e15 else f"{value:.6g}"
     if isinstance(value, str):
-        return value if len(value) <= 200 else value[:199] + "…"
+        return printable(value)
     if isinstance(value, list | tuple):
         return ", ".join(shown(item) for item in value[:24]) + (", …" if len(value) > 24 else "")
     return show(value)
+
+
+def printable(text: str, limit: int = 200) -> str:
+    """``text`` without control characters, cut to ``limit``: what a config holds must not steer a terminal."""
+    clean = "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text[: limit + 1])
+    return clean if len(clean) <= limit else clean[: limit - 1] + "…"
 
 
 def say(one: Finding, lang: str = "en") -> Words:
@@ -140,7 +190,7 @@ def say(one: Finding, lang: str = "en") -> Words:
     if lang not in LANGUAGES:
         raise reject("lang", f"one of {', '.join(LANGUAGES)}", lang)
     row: Mapping[str, str] = recorded()["finding"][one.key][lang]
-    values = {name: shown(value) for name, value in one.values.items()} | {"field": one.field}
+    values = {name: shown(value) for name, value in one.values.items()} | {"field": printable(one.field)}
     return Words(*(row[part].format_map(values) for part in ("title", "why", "change")))
 
 
@@ -149,4 +199,4 @@ def known(lang: str = "en") -> dict[str, tuple[str, str]]:
     return {key: (row["severity"], row[lang]["title"]) for key, row in recorded()["finding"].items()}
 
 
-__all__ = ["Finding", "Words", "check", "known", "say"]
+__all__ = ["Finding", "Words", "check", "check_text", "known", "say"]

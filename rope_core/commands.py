@@ -7,8 +7,10 @@ import csv
 import sys
 from collections.abc import Sequence
 
+from rope_core.check_command import read_source
 from rope_core.errors import ConfigError
 from rope_core.hf import HfRope, from_hf, layer_types
+from rope_core.hf_read import parse
 
 COLUMNS = ("layer_type", "pair", "unscaled", "inv_freq", "slowdown", "wavelength", "turns")
 
@@ -27,14 +29,16 @@ def spectrum_rows(found: HfRope) -> list[tuple[object, ...]]:
 def main_spectrum(argv: Sequence[str]) -> int:
     """`rope spectrum CONFIG [--layer-type T] [--seq-len N] [--csv]`; exit 2 on a config that cannot be read."""
     parser = argparse.ArgumentParser(prog="rope spectrum", description=main_spectrum.__doc__)
-    parser.add_argument("config", help="a config.json or its folder")
+    parser.add_argument("config", help="config.json, its folder, - for standard input, or org/name[@revision]")
     parser.add_argument("--layer-type")
     parser.add_argument("--seq-len", type=int)
     parser.add_argument("--csv", action="store_true", help="comma-separated, full precision")
     asked = parser.parse_args(argv)
     try:
-        kinds: list[str | None] = [asked.layer_type] if asked.layer_type else [*layer_types(asked.config)] or [None]
-        found = [from_hf(asked.config, kind, asked.seq_len) for kind in kinds]
+        given = read_source(asked.config)
+        config = parse(given) if isinstance(given, bytes) else given
+        kinds: list[str | None] = [asked.layer_type] if asked.layer_type else [*layer_types(config)] or [None]
+        found = [from_hf(config, kind, asked.seq_len) for kind in kinds]
     except (ConfigError, ValueError) as error:
         print(error, file=sys.stderr)
         return 2
