@@ -9,10 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from rope_core.attention import pair_products
 from rope_core.encodings.rotary import turn
 from rope_core.errors import finite, reject, whole
 from rope_core.rope import Array
-from rope_core.spectrum import Spectrum, angles, as_positions
+from rope_core.spectrum import MAX_POSITION, Spectrum, angles, as_positions
 from rope_core.temperature import softmax
 
 # Bits of the significand, the hidden one included, and the largest finite value.
@@ -85,12 +86,13 @@ def phase_error(s: Spectrum, positions: npt.ArrayLike, stage: str, dtype: str) -
     if stage == "inv_freq":
         return np.asarray(where * (round_to(f, dtype) - f))
     if stage == "position":
-        return np.asarray((round_to(where, dtype) - where) * f)
+        with np.errstate(invalid="ignore"):
+            return np.asarray((round_to(where, dtype) - where) * f)
     if stage == "angle":
         return np.asarray(round_to(where * f, dtype) - where * f)
     exact = angles(s, positions)
-    taken = exact if stage == "table" else round_to(round_to(where, dtype) * round_to(f, dtype), dtype)
     with np.errstate(invalid="ignore"):
+        taken = exact if stage == "table" else round_to(round_to(where, dtype) * round_to(f, dtype), dtype)
         cos, sin = round_to(np.cos(taken), dtype), round_to(np.sin(taken), dtype)
     return wrap(np.arctan2(sin, cos) - exact)
 
@@ -189,6 +191,34 @@ def score_error(
     a, b = softmax(good), softmax(bad)
     moved = float(np.mean(a.argmax(axis=1) != b.argmax(axis=1)))
     return ScoreError(float(np.abs(bad - good).max()), float(np.abs(b - a).max()), moved)
+
+
+def drifting_score(
+    s: Spectrum, positions: npt.ArrayLike, distance: int, stage: str, dtype: str, q: npt.ArrayLike, k: npt.ArrayLike
+) -> Array:
+    """Return the score of q at p + distance and k at p for each p, with one stage in ``dtype``, float64 (n,).
+
+    In exact arithmetic it is the same for every p; rounding makes it depend on where the two stand.
+
+    Args:
+        s: frequencies; attention_factor enters squared.
+        positions: integers p in [0, 2**31 - distance), (n,).
+        distance: tokens, >= 0.
+        stage, dtype: as in ``phase_error``.
+        q, k: interleaved head vectors (dim,).
+
+    Raises ValueError as ``phase_error`` and ``pair_products`` do; past a format's largest value the score is nan.
+
+    >>> q = k = [1.0, 0.0]
+    >>> drifting_score(Spectrum.of([1.0]), [0, 256], 1, "position", "bfloat16", q, k).round(4).tolist()
+    [0.5403, 1.0]
+    """
+    where, apart = as_positions(positions), whole("distance", distance, 0, MAX_POSITION)
+    h = pair_products(q, k, "interleaved")
+    near, far = (phase_error(s, at, stage, dtype) for at in (where, where + apart))
+    with np.errstate(invalid="ignore"):
+        phase = angles(s, [apart]) + far - near
+        return np.asarray((np.exp(1j * phase) * h).real.sum(axis=1) * s.attention_factor**2)
 
 
 @dataclass(frozen=True)

@@ -118,6 +118,34 @@ def test_score_error_is_that_of_both_rotated_sides() -> None:
     assert found.moved == np.mean(logits[1].argmax(axis=1) != logits[0].argmax(axis=1))
 
 
+@pytest.mark.parametrize(("stage", "dtype"), [("inv_freq", "bfloat16"), ("angle", "float32"), ("position", "float16")])
+def test_a_drifting_score_is_that_of_vectors_turned_by_rounded_angles(stage: str, dtype: str) -> None:
+    s = Spectrum.of(Rope(8, 300.0).theta, 1.2)
+    q, k = RNG.standard_normal((2, 8))
+    cast = getattr(torch, dtype)
+
+    def turned(x: np.ndarray, p: int) -> np.ndarray:
+        held = [torch.tensor(v, dtype=torch.float64) for v in (float(p), s.inv_freq)]
+        if stage == "position":
+            held[0] = held[0].to(cast).double()
+        if stage == "inv_freq":
+            held[1] = held[1].to(cast).double()
+        angle = held[0] * held[1]
+        z = np.exp(1j * (angle.to(cast).double() if stage == "angle" else angle).numpy())
+        return (x[::2] + 1j * x[1::2]) * z
+
+    got = pr.drifting_score(s, [5, 3001, 40_000], 77, stage, dtype, q, k)
+    for p, score in zip((5, 3001, 40_000), got, strict=True):
+        assert score == pytest.approx(1.2**2 * float((turned(q, p + 77) * turned(k, p).conj()).real.sum()), abs=1e-6)
+
+
+def test_in_float64_no_score_drifts() -> None:
+    q, k = RNG.standard_normal((2, 64))
+    exact = pr.drifting_score(FINE, [0, 10**6], 300, "inv_freq", "float64", q, k)
+    assert np.ptp(exact) < 1e-12
+    assert np.isnan(pr.drifting_score(FINE, [70_000], 300, "position", "float16", q, k)).all()
+
+
 def test_bad_input_is_named() -> None:
     with pytest.raises(ValueError, match="dtype must be one of float64, float32, bfloat16, float16, got 'fp8'"):
         pr.round_to(1.0, "fp8")
