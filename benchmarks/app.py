@@ -27,6 +27,7 @@ SLIDERS = {
     "frequencies": "base",
     "clock": "factor",
     "attention": "distance",
+    "precision": "position",
     "models": "context",
 }
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]

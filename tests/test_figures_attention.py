@@ -124,10 +124,10 @@ def test_base_bound_states_the_base_and_counts_the_models() -> None:
     need = grid[np.argmax(served >= 1024)]
     assert drawing.figure.data[2].x[0] == need
     tight = 0
-    for base, length in zip(table["model_base"], table["model_context"], strict=True):  # type: ignore[call-overload]
-        low = min(int(length), 50_000)
-        tight += bool((np.cos(np.arange(low)[:, None] * np.array(angles(32, base))).sum(axis=1) < 0).any())
-    assert f"Of {len(table['model'])} models" in drawing.finding  # type: ignore[arg-type]
+    for base, length in zip(*(np.asarray(table[key]).tolist() for key in ("model_base", "model_context")), strict=True):
+        m = np.arange(min(length, 50_000), dtype=np.float64)
+        tight += bool((np.cos(m[:, None] * np.array(angles(32, base))).sum(axis=1) < 0).any())
+    assert f"Of {np.size(table['model'])} models" in drawing.finding
     assert f"{tight} run a longer" in drawing.finding
 
 
@@ -185,7 +185,7 @@ def test_softmax_curves_are_what_torch_draws(signal: float) -> None:
 def drawings(lang: str, dim: int, base: float, train_len: int) -> tuple[Drawing, ...]:
     t, rope = Words(lang, "attention"), rc.Rope(dim, base, train_len)
     vectors = figures.vectors("random", dim, 0, "", "")
-    params = {name: {} for name in extension.compared()}
+    params: dict[str, dict[str, object]] = {name: {} for name in extension.compared()}
     found, _ = extension.extensions(rope, params, 4 * train_len)
     return (
         *(figures.decay(rope, kind, vectors, 64, 3, t) for kind in figures.KINDS),

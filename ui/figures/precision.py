@@ -1,0 +1,353 @@
+"""Figures of the precision page: phase errors, scores that drift, positions lost, exact tables, real models."""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+
+import numpy as np
+import numpy.typing as npt
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+import rope_core as rc
+from rope_core import demo, precision
+from rope_core.extension import cell_edges
+from rope_core.rope import Array
+from ui import models
+from ui.figures.drawing import BLUE, GREEN, GREY, ORANGE, PURPLE, RED, Drawing, styled
+from ui.words import Words
+
+DTYPES = ("bfloat16", "float16", "float32")
+SINGLE = ("inv_freq", "angle", "position", "table")
+POINTS = 200
+REACH = 2**20
+STOPS = tuple(2**e for e in range(21))
+FAR_STOPS = tuple(2**e for e in range(21, 25))
+DRIFT = 400
+KEYS = 96
+ROWS = 2048
+LAST = 64
+BY_STAGE = {"inv_freq": RED, "position": BLUE, "angle": GREEN, "table": ORANGE, "all": PURPLE}
+PLACES = {"float32": "top right", "float64": "bottom left", "fixed_point": "bottom right", "split_table": "top right"}
+BY_DTYPE = {"bfloat16": RED, "float16": BLUE, "float32": GREEN}
+
+
+def asked(request: rc.Request) -> str:
+    """Python that makes the request's spectrum."""
+    rope = request.rope
+    made = f"rc.Rope({rope.dim}, {rope.base!r}, {rope.train_len})"
+    return f"rc.spectrum(rc.Request({made}, {request.scheme!r}, {dict(request.params)!r}, {request.seq_len}))"
+
+
+def said(value: float, t: Words, form: str = ".3g") -> str:
+    """A number, or the words for a format that has overflowed."""
+    return f"{value:{form}}" if math.isfinite(value) else t("overflow")
+
+
+def drawn(values: Array, digits: int = 4) -> list[float | None]:
+    """Values to ``digits`` significant digits for a logarithmic axis: nothing where there is no positive number."""
+    return [float(f"{v:.{digits}g}") if math.isfinite(v) and v > 0 else None for v in values.tolist()]
+
+
+def phase(request: rc.Request, dtype: str, at: int, t: Words) -> Drawing:
+    """The largest phase error up to each position when one stage is kept in ``dtype``."""
+    s = rc.spectrum(request)
+    d = np.unique(np.append(cell_edges(REACH, POINTS, True), at))
+    curves = {stage: np.maximum.accumulate(precision.phase_error_curve(s, d, stage, dtype)) for stage in SINGLE}
+    here = {stage: float(curve[np.searchsorted(d, at)]) for stage, curve in curves.items()}
+    figure = go.Figure()
+    for stage, curve in curves.items():
+        line = {"color": BY_STAGE[stage], "width": 4, "shape": "hv", "dash": "dash" if stage == "position" else "solid"}
+        figure.add_trace(go.Scatter(x=d, y=drawn(curve), name=t(f"stage.{stage}"), mode="lines", line=line))
+    figure.add_hline(y=math.pi, line={"color": "black", "width": 2, "dash": "dot"})
+    figure.add_vline(x=at, line={"color": GREY, "width": 4, "dash": "dash"})
+    note = {"x": 0, "y": math.log10(math.pi), "xanchor": "left", "yanchor": "bottom", "showarrow": False}
+    figure.add_annotation(**note, text=t("half_turn"), font={"size": 15})
+    styled(figure, height=370, x=t("position_log"), y=t("phase_axis"))
+    figure.update_xaxes(type="log")
+    figure.update_yaxes(type="log", dtick=2)
+    return Drawing(
+        "phase",
+        figure,
+        t("phase_finding", dtype=dtype, at=f"{at:,}", **{stage: said(here[stage], t) for stage in SINGLE}),
+        lambda: {"position": d} | {f"{stage}_rad": curve for stage, curve in curves.items()},
+        f"""
+        import rope_core as rc
+        from rope_core import precision
+        s = {asked(request)}
+        for stage in {SINGLE}:
+            print(stage, precision.phase_error_curve(s, [{at}], stage, {dtype!r}))
+        """,
+    )
+
+
+def drift(request: rc.Request, stage: str, distance: int, reach: int, t: Words) -> Drawing:
+    """One score at one distance, wherever query and key stand together."""
+    s = rc.spectrum(request)
+    dim = 2 * s.inv_freq.size
+    q = k = demo.drawn_vectors(dim, 1)[0] / np.linalg.norm(demo.drawn_vectors(dim, 1)[0])
+    at = np.unique(np.rint(np.linspace(0, reach, DRIFT)).astype(np.int64))
+    scores = {name: precision.drifting_score(s, at, distance, stage, name, q, k) for name in ("float64", *DTYPES)}
+    exact = float(precision.drifting_score(s, [0], distance, stage, "float64", q, k)[0])
+    off = {name: float(np.max(np.abs(curve - exact))) for name, curve in scores.items()}
+    figure = go.Figure()
+    for name in DTYPES:
+        line = {"color": BY_DTYPE[name], "width": 3}
+        figure.add_trace(go.Scatter(x=at, y=scores[name].round(5), name=name, mode="lines", line=line))
+    line = {"color": "black", "width": 4, "dash": "dot"}
+    figure.add_trace(go.Scatter(x=at, y=scores["float64"].round(6), name=t("exact"), mode="lines", line=line))
+    styled(figure, height=380, x=t("both_at"), y=t("score_axis"))
+    return Drawing(
+        "drift",
+        figure,
+        t(
+            "drift_finding",
+            distance=f"{distance:,}",
+            exact=f"{exact:.4f}",
+            reach=f"{reach:,}",
+            bf16=said(off["bfloat16"], t),
+            fp16=said(off["float16"], t),
+            fp32=said(off["float32"], t),
+        ),
+        lambda: {"key_position": at} | scores,
+        f"""
+        import numpy as np
+        import rope_core as rc
+        from rope_core import demo, precision
+        s = {asked(request)}
+        q = demo.drawn_vectors({dim}, 1)[0]
+        q /= np.linalg.norm(q)
+        for dtype in {("float64", *DTYPES)}:
+            print(dtype, precision.drifting_score(s, [0, {reach}], {distance}, {stage!r}, dtype, q, q))
+        """,
+    )
+
+
+@lru_cache(maxsize=64)
+def effects(request: rc.Request, start: int) -> dict[tuple[str, str], precision.ScoreError]:
+    """What each stage in each format does to attention over KEYS keys from ``start``."""
+    s = rc.spectrum(request)
+    with np.errstate(invalid="ignore"):
+        return {
+            (stage, dtype): precision.score_error(s, start, KEYS, stage, dtype)
+            for stage in precision.STAGES
+            for dtype in DTYPES
+        }
+
+
+def effect(request: rc.Request, start: int, t: Words) -> Drawing:
+    """How many queries look elsewhere, and by how much logits are off, by stage and format."""
+    found = effects(request, start)
+    names = [t(f"stage.{stage}") for stage in precision.STAGES]
+    figure = make_subplots(1, 2, horizontal_spacing=0.12)
+    for dtype in DTYPES:
+        rows = [found[stage, dtype] for stage in precision.STAGES]
+        moved = [100 * row.moved if math.isfinite(row.logit) else None for row in rows]
+        logits = drawn(np.array([row.logit for row in rows]))
+        for column, values in ((1, moved), (2, logits)):
+            look = {"marker": {"color": BY_DTYPE[dtype]}, "showlegend": column == 1}
+            figure.add_trace(go.Bar(x=names, y=values, name=dtype, **look), 1, column)
+    styled(figure, height=400)
+    figure.update_xaxes(tickangle=0)
+    figure.update_yaxes(title_text=t("moved_axis"), rangemode="tozero", row=1, col=1)
+    figure.update_yaxes(title_text=t("logit_axis"), type="log", row=1, col=2)
+
+    def words(stage: str, dtype: str) -> str:
+        one = found[stage, dtype]
+        return f"{100 * one.moved:.3g} %" if math.isfinite(one.logit) else t("overflow")
+
+    return Drawing(
+        "effect",
+        figure,
+        t(
+            "effect_finding",
+            start=f"{start:,}",
+            keys=KEYS,
+            frequency=words("inv_freq", "bfloat16"),
+            position=words("position", "bfloat16"),
+            angle=words("angle", "bfloat16"),
+            table=words("table", "bfloat16"),
+            fp32=words("all", "float32"),
+            logit=said(found["all", "float32"].logit, t, ".1e"),
+        ),
+        lambda: {
+            "stage": [stage for stage, _ in found],
+            "dtype": [dtype for _, dtype in found],
+            "moved": [one.moved for one in found.values()],
+            "logit_error": [one.logit for one in found.values()],
+            "weight_error": [one.weight for one in found.values()],
+        },
+        f"""
+        import rope_core as rc
+        from rope_core import precision
+        s = {asked(request)}
+        for stage in precision.STAGES:
+            print(stage, precision.score_error(s, {start}, {KEYS}, stage, "bfloat16"))
+        """,
+    )
+
+
+count_positions = lru_cache(maxsize=256)(precision.distinct_positions)
+
+
+def distinct(train_len: int, t: Words) -> Drawing:
+    """How many different positions are left of the first n, by format."""
+    lengths = [2**e for e in range(6, 18)]
+    counts = {dtype: [count_positions(n, dtype)[1] for n in lengths] for dtype in DTYPES}
+    figure = go.Figure()
+    for dtype in DTYPES[::-1]:
+        line = {"color": BY_DTYPE[dtype], "width": 4}
+        figure.add_trace(go.Scatter(x=lengths, y=counts[dtype], name=dtype, mode="lines+markers", line=line))
+    styled(figure, height=380, x=t("length_log"), y=t("distinct_axis"))
+    figure.update_xaxes(type="log")
+    figure.update_yaxes(type="log")
+    shown = min(train_len, lengths[-1])
+    return Drawing(
+        "distinct",
+        figure,
+        t(
+            "distinct_finding",
+            length=f"{shown:,}",
+            bf16=f"{count_positions(shown, 'bfloat16')[1]:,}",
+            fp16=f"{count_positions(shown, 'float16')[1]:,}",
+            first_bf16=f"{precision.first_collision('bfloat16'):,}",
+            first_fp16=f"{precision.first_collision('float16'):,}",
+            first_fp32=f"{precision.first_collision('float32'):,}",
+        ),
+        lambda: {"length": lengths, **counts},
+        f"""
+        from rope_core import precision
+        for dtype in {DTYPES}:
+            print(dtype, precision.distinct_positions({shown}, dtype), precision.first_collision(dtype))
+        """,
+    )
+
+
+@lru_cache(maxsize=64)
+def measured(request: rc.Request, start: int) -> dict[str, precision.Way]:
+    """The ways to make a table, checked and timed once for each start."""
+    return precision.compare_ways(rc.spectrum(request), start, ROWS, 3)
+
+
+def ways(request: rc.Request, start: int, t: Words) -> Drawing:
+    """Error against time of four ways to make a float32 table."""
+    found = measured(request, start)
+    figure = go.Figure()
+    looks = zip(found.items(), (RED, BLUE, GREEN, ORANGE), strict=True)
+    for (name, way), colour in looks:
+        dot = {"size": 22, "color": colour}
+        figure.add_trace(
+            go.Scatter(
+                x=[way.over_floor],
+                y=[way.error],
+                text=[t(f"way.{name}")],
+                mode="markers+text",
+                textposition=PLACES[name],
+                textfont={"size": 16},
+                marker=dot,
+                showlegend=False,
+            )
+        )
+    times = [way.over_floor for way in found.values()]
+    errors = [way.error for way in found.values()]
+    styled(figure, height=380, x=t("time_axis"), y=t("error_axis"))
+    figure.update_xaxes(type="log", range=[math.log10(min(times)) - 0.3, math.log10(max(times)) + 0.5])
+    figure.update_yaxes(type="log", range=[math.log10(min(errors)) - 1.0, math.log10(max(errors)) + 1.2], dtick=1)
+    return Drawing(
+        "ways",
+        figure,
+        t(
+            "ways_finding",
+            start=f"{start:,}",
+            rows=f"{ROWS:,}",
+            **{name: f"{way.error:.1e}" for name, way in found.items()},
+            **{f"{name}_time": f"{way.over_floor:.2g}" for name, way in found.items()},
+        ),
+        lambda: {
+            "way": list(found),
+            "error": errors,
+            "time_over_copy": times,
+            "numbers_kept": [way.stored for way in found.values()],
+        },
+        f"""
+        import rope_core as rc
+        from rope_core import precision
+        s = {asked(request)}
+        for name, way in precision.compare_ways(s, {start}, {ROWS}, 3).items():
+            print(name, way)
+        """,
+    )
+
+
+Point = tuple[str, float, int, float]
+
+
+@lru_cache(maxsize=16)
+def at_the_end(stage: str, dtype: str) -> tuple[Point, ...]:
+    """Name, base, context and largest phase error near the last position of every model of the catalogue, rad."""
+    points = []
+    for model in models.ids():
+        one = models.setting(model)
+        s = rc.spectrum(rc.Request(one.rope, one.scheme, one.params, one.max_len))
+        last: npt.NDArray[np.int64] = np.arange(max(one.max_len - LAST, 0), one.max_len)
+        worst = float(np.max(precision.phase_error_curve(s, last, stage, dtype)))
+        points.append((models.name(model), one.rope.base, one.max_len, worst))
+    return tuple(points)
+
+
+def real(stage: str, t: Words) -> Drawing:
+    """The phase error of real models at the end of their own context, by format."""
+    found = {dtype: at_the_end(stage, dtype) for dtype in DTYPES}
+    figure = go.Figure()
+    for dtype, points in found.items():
+        mark = {"size": 11, "color": BY_DTYPE[dtype], "opacity": 0.75, "line": {"width": 1, "color": "black"}}
+        figure.add_trace(
+            go.Scatter(
+                x=[length for _, _, length, _ in points],
+                y=drawn(np.array([error for *_, error in points])),
+                text=[t("model_hover", name=name, base=f"{base:,.10g}") for name, base, _, _ in points],
+                name=dtype,
+                mode="markers",
+                marker=mark,
+            )
+        )
+    figure.add_hline(y=math.pi, line={"color": "black", "width": 2, "dash": "dot"})
+    styled(figure, height=420, x=t("context_log"), y=t("phase_axis"))
+    figure.update_xaxes(type="log")
+    figure.update_yaxes(type="log", dtick=2)
+    over = {dtype: sum(not error <= math.pi for *_, error in points) for dtype, points in found.items()}
+    worst = max(found["float32"], key=lambda point: point[3])
+    return Drawing(
+        "real",
+        figure,
+        t(
+            "real_finding",
+            count=len(found["float32"]),
+            stage=t(f"stage.{stage}"),
+            bf16=over["bfloat16"],
+            fp16=over["float16"],
+            fp32=over["float32"],
+            name=worst[0],
+            length=f"{worst[2]:,}",
+            worst=f"{worst[3]:.2g}",
+        ),
+        lambda: (
+            {
+                "model": [p[0] for p in found["float32"]],
+                "base": [p[1] for p in found["float32"]],
+                "context": [p[2] for p in found["float32"]],
+            }
+            | {f"{dtype}_rad": [p[3] for p in points] for dtype, points in found.items()}
+        ),
+        f"""
+        import numpy as np
+        import rope_core as rc
+        from rope_core import catalogue, precision
+        for model in catalogue.models()[:5]:
+            kind = next(iter(rc.layer_types(model.config)), None)
+            found = rc.from_hf(model.config, kind)
+            s, last = rc.Spectrum.of(found.inv_freq), [found.max_len - 1]
+            print(model.name, [precision.phase_error_curve(s, last, {stage!r}, dtype)[0] for dtype in {DTYPES}])
+        """,
+    )
