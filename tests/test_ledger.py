@@ -15,6 +15,7 @@ import pytest
 import torch
 
 from rope_core import ledger
+from rope_core.__main__ import main
 from rope_core.ledger import d000, d001, d002, d003_extend, d003_proof, d004_block, d004_position, report
 from rope_core.ledger.entry import CLAIMS, Check, texts
 from rope_core.ledger.kit import DIM, M, N, draw
@@ -276,7 +277,7 @@ KEYS = {"id", "document", "where", "status", "residual", "corrected"}
 
 
 def test_json(capsys: pytest.CaptureFixture[str]) -> None:
-    assert report.main_ledger(["--json"]) == 0
+    assert main(["ledger", "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)
     assert len(rows) == len(CLAIMS)
     for row in rows:

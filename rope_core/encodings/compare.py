@@ -113,11 +113,13 @@ def _fixed_table(w: Weights) -> Array:
 
 
 def _partial(x: Array, p: Array, w: Weights) -> Array:
+    # A quarter of the head turns, GPT-NeoX's share.
     quarter = Rope(max(w.rope.dim // 4 // 2 * 2, 2), w.rope.base)
     return rotary.rope_logits(*_plain(x, w), rotary.line_angles(p[:, 0], quarter.theta))
 
 
 def _video(x: Array, p: Array, w: Weights) -> Array:
+    # Sections for any width: half of the pairs follow time, a quarter each height and width.
     side = w.rope.pairs // 4 or 1
     axes = rotary.mrope_axes([w.rope.pairs - 2 * side, side, side])
     return rotary.rope_logits(*_plain(x, w), rotary.mrope_angles(p, w.rope.theta, axes))
