@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 from collections.abc import Sequence
 
@@ -33,7 +34,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 2
     module, function, _ = COMMANDS[name]
     try:
-        return int(getattr(importlib.import_module(module), function)(rest))
+        code = int(getattr(importlib.import_module(module), function)(rest))
+        sys.stdout.flush()
+        return code
+    except BrokenPipeError:
+        # Whoever reads has enough (`rope spectrum ... | head`); nothing may be written at exit either.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
     except ModuleNotFoundError as missing:
         if (missing.name or "").startswith("rope_core"):
             raise

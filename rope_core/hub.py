@@ -14,6 +14,7 @@ from rope_core.hf_read import MAX_BYTES, parse, read_file
 NAME = re.compile(r"[A-Za-z0-9](?:[\w.-]{0,94}[A-Za-z0-9])?", re.ASCII)
 REVISION = re.compile(r"[\w./-]{1,100}", re.ASCII)
 TIMEOUT = 10.0
+HTTP_LIBRARIES = {"httpx", "httpx2", "httpcore", "httpcore2", "requests", "urllib3"}
 
 
 def split_id(text: str) -> tuple[str, str | None]:
@@ -58,10 +59,11 @@ def fetch(model_id: str) -> dict[str, Any]:
     try:
         import huggingface_hub
         from huggingface_hub import errors
+        from huggingface_hub.utils import disable_progress_bars
     except ImportError:
         raise ConfigError("reading a model id needs the package huggingface_hub: pip install huggingface_hub") from None
     try:
-        huggingface_hub.utils.disable_progress_bars()
+        disable_progress_bars()
         url = huggingface_hub.hf_hub_url(repository, "config.json", revision=revision, endpoint=endpoint())
         size = huggingface_hub.get_hf_file_metadata(url, timeout=TIMEOUT, token=False, endpoint=endpoint()).size
         if size is not None and size > MAX_BYTES:
@@ -79,6 +81,8 @@ def fetch(model_id: str) -> dict[str, Any]:
             return parse(read_file(Path(path)))
     except ConfigError:
         raise
+    except (errors.LocalEntryNotFoundError, errors.OfflineModeIsEnabled):
+        raise unreachable() from None
     except errors.GatedRepoError:
         raise ConfigError(f"{repository} asks for a login: download its config.json yourself and paste it") from None
     except errors.RevisionNotFoundError:
@@ -87,9 +91,24 @@ def fetch(model_id: str) -> dict[str, Any]:
         raise ConfigError(f"{repository} is not on {endpoint()}, or not open") from None
     except errors.EntryNotFoundError:
         raise ConfigError(f"{repository} has no config.json") from None
+    except errors.HfHubHTTPError as error:
+        status = getattr(error.response, "status_code", "no")
+        raise ConfigError(f"{endpoint()} answers {status} instead of {repository}'s config.json") from None
     except Exception as error:
-        # The client raises its HTTP library's own exceptions, which differ between its versions.
-        raise ConfigError(f"{endpoint()} cannot be reached from this machine ({type(error).__name__})") from None
+        if not from_network(error):
+            raise
+        raise unreachable() from None
+
+
+def unreachable() -> ConfigError:
+    """The sentence for a machine without a way to the hub."""
+    return ConfigError(f"{endpoint()} cannot be reached from this machine: upload or paste the config.json instead")
+
+
+def from_network(error: Exception) -> bool:
+    """Whether the operating system or the client's HTTP library raised it; which library depends on its version."""
+    kinds = {kind.__module__.partition(".")[0] for kind in type(error).__mro__}
+    return isinstance(error, OSError) or bool(kinds & HTTP_LIBRARIES)
 
 
 def endpoint() -> str:
