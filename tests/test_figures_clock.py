@@ -64,7 +64,7 @@ def test_hands_point_where_time_says(factor: float) -> None:
     assert len(frames) == times.size
     for k in (1, 15, 20, len(frames) - 1):
         for hand in range(3):
-            data = frames[k]["data"][2 - hand]
+            data = {axis: frames[k]["data"][2 - hand][axis][::-1] for axis in "xy"}
             for j, clock in enumerate(slowed.values()):
                 centre = np.array([data["x"][3 * j], data["y"][3 * j]])
                 tip = np.array([data["x"][3 * j + 1], data["y"][3 * j + 1]]) - centre

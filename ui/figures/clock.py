@@ -48,7 +48,8 @@ def hand_paths(slowed: Sequence[Clock], hand: int, seconds: Array) -> tuple[Arra
     for axis in (0, 1):
         points = np.full((*angles.shape, 3), np.nan)
         points[..., 0], points[..., 1] = middle[:, axis], tips[axis]
-        paths.append(points.reshape(len(seconds), -1))
+        # Backwards, so that the first stroke is a scheme's and moves with the factor; the unscaled clock's never does.
+        paths.append(points.reshape(len(seconds), -1)[:, ::-1])
     return paths[0], paths[1]
 
 
