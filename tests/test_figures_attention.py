@@ -71,21 +71,22 @@ def test_what_is_no_vector_is_refused() -> None:
 
 
 def test_pairs_add_up_and_the_slow_ones_keep_their_mean() -> None:
-    rope = rc.Rope(16, 3e4, 300)
-    q, k = figures.vectors("random", 16, 5, "", "")
+    rope = rc.Rope(128, 3e4, 300)
+    q, k = figures.vectors("random", 128, 5, "", "")
     drawing = figures.pairs(rope, (q, k), 90, T)
     table = {name: np.asarray(column) for name, column in drawing.table().items()}
     assert table["here"].sum() == pytest.approx(by_matrix(rope, q, k, 90), abs=1e-10)
     one = [q[6] * k[6] + q[7] * k[7], q[7] * k[6] - q[6] * k[7]]
-    speed = angles(16, 3e4)[3]
+    speed = angles(128, 3e4)[3]
     expected = [one[0] * math.cos(d * speed) - one[1] * math.sin(d * speed) for d in range(300)]
     assert table["here"][3] == pytest.approx(expected[90], abs=1e-12)
     assert table["mean"][3] == pytest.approx(float(np.mean(expected)), abs=1e-12)
-    assert drawing.figure.data[3].y[-1] == pytest.approx(table["here"].sum(), abs=1e-5)
+    for last in (0, 20, 63):
+        assert drawing.figure.data[3].y[last] == pytest.approx(table["here"][: last + 1].sum(), abs=1e-5)
     bars = [trace for trace in drawing.figure.data if trace.type == "bar"]
-    assert sorted([*bars[0].x, *bars[1].x]) == list(range(8))
-    slow = [i for i, a in enumerate(angles(16, 3e4)) if abs(np.mean(np.exp(1j * a * np.arange(300)))) >= 0.5]
-    assert list(bars[1].x) == slow and f"the {8 - len(slow)} pairs that turn" in drawing.finding
+    assert sorted([*bars[0].x, *bars[1].x]) == list(range(64))
+    slow = [i for i, a in enumerate(angles(128, 3e4)) if abs(np.mean(np.exp(1j * a * np.arange(300)))) >= 0.5]
+    assert list(bars[1].x) == slow and f"the {64 - len(slow)} pairs that turn" in drawing.finding
 
 
 def test_bases_widths_and_schemes_draw_cell_means_and_state_what_a_plain_sum_finds() -> None:

@@ -119,7 +119,7 @@ def pairs(rope: rc.Rope, pairing: Pairing, at: int, t: Words) -> Drawing:
     mean = (attention.pair_products(q, k, "interleaved") * turn).real
     slow = np.abs(turn) >= 0.5
     index = np.arange(rope.pairs)
-    figure = make_subplots(1, 2, horizontal_spacing=0.13)
+    figure = make_subplots(1, 2, horizontal_spacing=0.06)
     for name, chosen, colour in (("fast", ~slow, BLUE), ("slow", slow, RED)):
         bars = {"color": colour, "line": {"width": 0}}
         figure.add_trace(go.Bar(x=index[chosen], y=here[chosen].round(5), name=t(name), marker=bars), 1, 1)
@@ -132,7 +132,7 @@ def pairs(rope: rc.Rope, pairing: Pairing, at: int, t: Words) -> Drawing:
     styled(figure, height=360, x=t("axis.pair"))
     figure.update_layout(bargap=0.1, margin={"t": 60})
     figure.update_yaxes(title_text=t("contribution"), row=1, col=1)
-    figure.update_yaxes(title_text=t("running"), row=1, col=2)
+    figure.update_yaxes(title_text=t("running"), side="right", row=1, col=2)
     return Drawing(
         "pairs",
         figure,

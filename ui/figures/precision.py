@@ -24,12 +24,12 @@ POINTS = 200
 REACH = 2**20
 STOPS = tuple(2**e for e in range(21))
 FAR_STOPS = tuple(2**e for e in range(21, 25))
-DRIFT = 400
+DRIFT = 240
 KEYS = 96
 ROWS = 2048
 LAST = 64
 BY_STAGE = {"inv_freq": RED, "position": BLUE, "angle": GREEN, "table": ORANGE, "all": PURPLE}
-PLACES = {"float32": "top right", "float64": "bottom left", "fixed_point": "bottom right", "split_table": "top right"}
+PLACES = {"float32": "top right", "float64": "bottom left", "fixed_point": "bottom center", "split_table": "top right"}
 BY_DTYPE = {"bfloat16": RED, "float16": BLUE, "float32": GREEN}
 
 
@@ -140,7 +140,7 @@ def effect(request: rc.Request, start: int, t: Words) -> Drawing:
     """How many queries look elsewhere, and by how much logits are off, by stage and format."""
     found = effects(request, start)
     names = [t(f"stage.{stage}") for stage in precision.STAGES]
-    figure = make_subplots(1, 2, horizontal_spacing=0.12)
+    figure = make_subplots(1, 2, horizontal_spacing=0.06)
     for dtype in DTYPES:
         rows = [found[stage, dtype] for stage in precision.STAGES]
         moved = [100 * row.moved if math.isfinite(row.logit) else None for row in rows]
@@ -149,9 +149,8 @@ def effect(request: rc.Request, start: int, t: Words) -> Drawing:
             look = {"marker": {"color": BY_DTYPE[dtype]}, "showlegend": column == 1}
             figure.add_trace(go.Bar(x=names, y=values, name=dtype, **look), 1, column)
     styled(figure, height=400)
-    figure.update_xaxes(tickangle=0)
     figure.update_yaxes(title_text=t("moved_axis"), rangemode="tozero", row=1, col=1)
-    figure.update_yaxes(title_text=t("logit_axis"), type="log", row=1, col=2)
+    figure.update_yaxes(title_text=t("logit_axis"), side="right", type="log", row=1, col=2)
 
     def words(stage: str, dtype: str) -> str:
         one = found[stage, dtype]

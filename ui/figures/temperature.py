@@ -142,7 +142,7 @@ def softmax(train_len: int, signal: float, t: Words) -> Drawing:
     drawn = [temperature.attention_over(n, 1.0, signal, DRAWS) for n in CHECKED]
     expected = temperature.expected_attention(CHECKED, 1.0, signal)
     off = float(np.max(np.abs(np.array([one.meant for one in drawn]) - expected[1])))
-    figure = make_subplots(1, 2, horizontal_spacing=0.12)
+    figure = make_subplots(1, 2, horizontal_spacing=0.06)
     for name, (entropy, meant) in found.items():
         look = {"color": LOOKS[name][0], "width": 4, "dash": LOOKS[name][1]}
         for column, values in ((1, entropy), (2, 100 * meant)):
@@ -167,7 +167,7 @@ def softmax(train_len: int, signal: float, t: Words) -> Drawing:
     figure.update_layout(margin={"t": 70})
     figure.update_xaxes(type="log")
     figure.update_yaxes(title_text=t("entropy_axis"), row=1, col=1)
-    figure.update_yaxes(title_text=t("meant_axis"), type="log", row=1, col=2)
+    figure.update_yaxes(title_text=t("meant_axis"), side="right", type="log", row=1, col=2)
     at = {
         name: (float(np.interp(train_len, lengths, values[1])), float(values[1][-1])) for name, values in found.items()
     }
