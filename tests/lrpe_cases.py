@@ -1,4 +1,4 @@
-"""Drawn LRPE calls, and an oracle that shares nothing with the package: complex numbers and torch's autograd in float64."""
+"""Drawn LRPE calls, and an oracle that shares nothing with the package: complex numbers and autograd in float64."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -113,6 +113,17 @@ def gap(got: npt.ArrayLike, wanted: npt.ArrayLike) -> float:
     a, b = np.asarray(got, np.float64), np.asarray(wanted, np.float64)
     assert a.shape == b.shape, (a.shape, b.shape)
     return float(np.abs(a - b).max() / max(1.0, np.abs(b).max())) if b.size else 0.0
+
+
+def theta_gap(got: Array, wanted: Array, case: Case, out: Array) -> float:
+    """The largest difference by the size of what is summed: position times O times dO over tokens, heads and pairs.
+
+    That sum may cancel, so its own size says nothing about rounding.
+    """
+    heads = case.x.shape[2] if case.x.ndim == 4 else 1
+    terms = float(case.positions.sum()) * heads * case.pairs / case.theta.size
+    scale = max(1.0, terms * np.abs(out).mean() * np.abs(case.grad).mean())
+    return float(np.abs(got - wanted).max() / scale)
 
 
 def by_torch(case: Case, backend: str | None, dtype: torch.dtype) -> tuple[Array, Array, Array]:

@@ -1,4 +1,4 @@
-"""The float64 reference: literal quarter turns, autograd over drawn shapes, finite differences, xopes, exact decoding."""
+"""The float64 reference: literal quarter turns, autograd over drawn shapes, differences, xopes, exact decoding."""
 
 import json
 from pathlib import Path

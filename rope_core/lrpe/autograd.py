@@ -6,7 +6,6 @@ from typing import Any, Protocol
 
 import torch
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 
 from rope_core.lrpe.arguments import Plan, Positions
 
@@ -36,8 +35,9 @@ class Rotate(torch.autograd.Function):
         return kernels.forward(x, theta, start, p)
 
     @staticmethod
-    @once_differentiable
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, Tensor | None, None, None, None]:
+        if torch.is_grad_enabled():
+            raise RuntimeError("lrpe_rotate is differentiable once; create_graph=True asks for a second derivative")
         theta, x = ctx.saved_tensors
         start, p, kernels = ctx.call
         need_x, need_theta = ctx.needs_input_grad[:2]

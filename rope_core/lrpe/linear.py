@@ -36,7 +36,7 @@ class LinearAttention:
 
     @property
     def undefined(self) -> int:
-        """How many tokens have no feature in common with any before them: their output is 0 / 0, NaN."""
+        """How many tokens have no feature in common with any before them: their output is undefined, NaN."""
         return int(np.isnan(self.by_scores).any(axis=1).sum())
 
     @property
@@ -69,10 +69,13 @@ def linear_attention(q: Array, k: Array, v: Array, theta: Array, act: str, offse
     for m in range(q.shape[0]):
         state += np.outer(turned_k[m], v[m])
         above[m] = turned_q[m] @ state
-    with np.errstate(invalid="ignore"):
-        by_scores = np.tril(scores) @ v / np.tril(plain).sum(axis=1, keepdims=True)
-        by_state = above / (features_q * sums).sum(axis=1, keepdims=True)
-    return LinearAttention(scores, plain, by_scores, by_state)
+    by_scores = np.tril(scores) @ v / nonzero(np.tril(plain).sum(axis=1, keepdims=True))
+    return LinearAttention(scores, plain, by_scores, above / nonzero((features_q * sums).sum(axis=1, keepdims=True)))
+
+
+def nonzero(below: Array) -> Array:
+    """Return ``below`` with NaN for 0, so that a quotient by it says that it is undefined."""
+    return np.where(below == 0, np.nan, below)
 
 
 def drawn_features(width: int, tokens: int) -> tuple[Array, Array]:

@@ -1,0 +1,118 @@
+"""What the page shows: the matrix, the document's slip and its residual, decoding, the backward, linear attention."""
+
+import numpy as np
+import pytest
+
+from rope_core.lrpe import lrpe_rotate
+from rope_core.lrpe.explain import (
+    NON_NEGATIVE,
+    backward_view,
+    block_diagonal,
+    decode_strip,
+    linear_scores,
+    mean_decay,
+    row_vector_slip,
+    sample_theta,
+    stages,
+)
+
+RNG = np.random.default_rng(0)
+THETA = np.array([1.0, 0.3, 0.05])
+
+
+def test_the_block_diagonal_matrix_is_the_op() -> None:
+    x = RNG.normal(size=6)
+    matrix = block_diagonal(THETA, 12)
+    np.testing.assert_allclose(matrix @ x, lrpe_rotate(x[None, None], THETA, offset=12)[0, 0], atol=1e-14)
+    blocks = block_diagonal(THETA, 12, "interleaved")
+    for k, theta in enumerate(THETA):
+        c, s = np.cos(12 * theta), np.sin(12 * theta)
+        np.testing.assert_allclose(blocks[2 * k : 2 * k + 2, 2 * k : 2 * k + 2], [[c, -s], [s, c]], atol=1e-15)
+    for k in range(3):
+        blocks[2 * k : 2 * k + 2, 2 * k : 2 * k + 2] = 0
+    assert not blocks.any()
+
+
+def test_the_row_vector_form_turns_the_other_way() -> None:
+    slip = row_vector_slip(np.array([1.0, 0.0]), np.array([np.pi / 2]), 1)
+    np.testing.assert_allclose(slip.by_rows, [0.0, -1.0], atol=1e-15)
+    np.testing.assert_allclose(slip.by_elements, [0.0, 1.0], atol=1e-15)
+    for position in (1, 7, 1000):
+        slip = row_vector_slip(RNG.normal(size=6), THETA, position)
+        assert slip.residual > 0.01
+        assert slip.residual_transposed < 1e-12 and slip.residual_backwards < 1e-12
+    assert row_vector_slip(RNG.normal(size=6), THETA, 0).residual == 0.0
+
+
+def test_stages_are_the_op_in_two_steps() -> None:
+    x = RNG.normal(size=(2, 4, 3, 6))
+    seen = stages(x, THETA, act="relu2", offset=2)
+    np.testing.assert_array_equal(seen.x, x)
+    np.testing.assert_array_equal(seen.activated, np.maximum(x, 0) ** 2)
+    np.testing.assert_allclose(seen.out, lrpe_rotate(seen.activated, THETA, offset=2), atol=1e-15)
+
+
+def test_the_decode_strip_agrees_in_every_bit_unless_it_looks_along_the_sequence() -> None:
+    x = RNG.normal(size=(2, 6, 2, 6))
+    for options in ({"act": "silu"}, {"act": "softmax", "dim": -1}, {"act": "gelu", "rotary_dim": slice(0, 6)}):
+        assert decode_strip(x, THETA, offset=90, **options).same_bits
+    apart = decode_strip(x, THETA, act="softmax", dim=1)
+    assert not apart.same_bits and np.abs(apart.whole - apart.steps).max() > 0.1
+
+
+@pytest.mark.parametrize(("act", "dim"), [("none", None), ("gelu", None), ("softmax", -1), ("softmax", 1)])
+def test_the_backward_view_agrees_with_autograd(act: str, dim: int | None) -> None:
+    x, grad = RNG.normal(size=(2, 5, 3, 6)), RNG.normal(size=(2, 5, 3, 6))
+    view = backward_view(x, THETA, grad, act=act, dim=dim, offset=9)
+    assert view.residual < 1e-13
+    assert np.abs(view.dx).max() > 0.01 and np.abs(view.autograd_dtheta).max() > 0.01
+    np.testing.assert_allclose(lrpe_rotate(view.turned, THETA, offset=9), grad, atol=1e-12)
+    if act == "none":
+        np.testing.assert_allclose(view.dx, view.turned, atol=1e-15)
+
+
+@pytest.mark.parametrize("act", NON_NEGATIVE)
+def test_linear_scores_are_the_written_product_and_forget_the_offset(act: str) -> None:
+    q, k = RNG.normal(size=(5, 6)), RNG.normal(size=(5, 6))
+    scores = linear_scores(q, k, THETA, act=act)
+    dim = -1 if act == "softmax" else None
+    phi_q, phi_k = (stages(v[None], THETA, act=act, dim=dim).activated[0] for v in (q, k))
+    assert phi_q.min() >= 0
+    for m in range(5):
+        for n in range(5):
+            wanted = phi_q[m] @ block_diagonal(THETA, m).T @ block_diagonal(THETA, n) @ phi_k[n]
+            assert abs(scores[m, n] - wanted) < 1e-12
+    np.testing.assert_allclose(linear_scores(q, k, THETA, act=act, offset=5000), scores, atol=1e-10)
+
+
+def test_mean_decay_is_the_score_of_even_features() -> None:
+    ones = np.ones((8, 6))
+    scores = linear_scores(ones, ones, THETA, act="relu")
+    np.testing.assert_allclose(mean_decay(THETA, np.arange(8)), scores[0] / 6, atol=1e-14)
+
+
+def test_samples_have_the_shapes_they_promise() -> None:
+    np.testing.assert_allclose(sample_theta("geometric", 3, 4, base=16.0), [1.0, 0.5, 0.25, 0.125])
+    assert sample_theta("per head", 3, 4).shape == (3,)
+    learned = sample_theta("learned", 3, 4)
+    assert learned.shape == (3, 4) and (learned > 0).all()
+    np.testing.assert_array_equal(learned, sample_theta("learned", 3, 4))
+    assert not np.array_equal(learned, sample_theta("learned", 3, 4, seed=1))
+
+
+def test_bad_input_is_refused() -> None:
+    ones = np.ones((2, 2))
+    with pytest.raises(ValueError, match=r"act must be one of relu, .* nowhere negative, got 'gelu'"):
+        linear_scores(ones, ones, [1.0], act="gelu")
+    with pytest.raises(ValueError, match=r"q and k must be two arrays of one shape \(N, D\)"):
+        linear_scores(ones, ones[:1], [1.0])
+    with pytest.raises(ValueError, match=r"x must be one vector \(D,\), got \(2, 2\)"):
+        row_vector_slip(ones, [1.0], 1)
+    with pytest.raises(ValueError, match="kind must be geometric, per head or learned, got 'random'"):
+        sample_theta("random", 1, 1)
+    with pytest.raises(ValueError, match="base must be above 1"):
+        sample_theta("geometric", 1, 1, base=1.0)
+    with pytest.raises(ValueError, match="theta must be a non-empty vector"):
+        mean_decay(np.ones((2, 2)), [0])
+    with pytest.raises(ValueError, match="distances must be a vector of finite numbers"):
+        mean_decay([1.0], [np.nan])
