@@ -5,6 +5,10 @@ Everything is addressed in bytes from a base pointer, so that any strides cost n
 
 from __future__ import annotations
 
+import ctypes
+import functools
+import struct
+from collections.abc import Callable
 from typing import Any
 
 import numba
@@ -14,10 +18,10 @@ from numba import prange
 from torch import Tensor
 
 from rope_core.kernels import lanes, tables
-from rope_core.kernels.lanes import TAGS, WIDTH, drain, move_one, size_of, table_size_of, turn_one
+from rope_core.kernels.lanes import TAGS, WIDTH, drain, move_one, read_index, size_of, table_size_of, turn_one
 from rope_core.kernels.tables import _ONE_AT_A_TIME as ONE_AT_A_TIME
 from rope_core.kernels.tables import compiled
-from rope_core.kernels.task import Turn, compute_dtype, token_positions, token_tables
+from rope_core.kernels.task import Turn, token_positions, token_tables
 
 halves, halves_stream = lanes.turn_halves, lanes.turn_halves_stream
 halves_wide, halves_wide_stream = lanes.turn_halves_wide, lanes.turn_halves_wide_stream
@@ -25,7 +29,7 @@ neighbours, neighbours_stream = lanes.turn_neighbours, lanes.turn_neighbours_str
 neighbours_back, neighbours_back_stream = lanes.turn_neighbours_back, lanes.turn_neighbours_back_stream
 
 # numba's cache keeps what it compiled while this file is unchanged; this line changes with lanes.py (a test holds it).
-LANES_DIGEST = "b3788a6dab72"
+LANES_DIGEST = "4e9261807fe1"
 
 # Fewer bytes than this are turned on the calling thread: waking the others takes longer.
 SERIAL_BYTES = 2**17
@@ -35,7 +39,10 @@ STREAM_BYTES = 2**24
 LINE = 64
 CHUNKS_PER_THREAD = 4
 
-NO_POSITIONS = np.zeros((0, 0), np.int64)
+# A task is one row of integers: what q and k share, then each one's own.
+COMMON = 14
+EACH = 12
+TASK = struct.Struct(f"{COMMON + 2 * EACH}q")
 
 
 @compiled()
@@ -133,22 +140,29 @@ def _run(tag, x, x_step, lane, out, out_step, out_lane, cos, sin, table_step, co
 
 
 @compiled()
-def _rows(tag, tensor, table, positions, half, back, low, high):  # type: ignore[no-untyped-def]
-    """Turn rows low..high of one tensor, the nearer axis of memory innermost."""
-    x, xb, xs, xh, xd, out, ob, os, oh, od, seq, heads, pairs, dim, stream, tokens_inside = tensor
-    cos, sin, tb, ts = table
-    gather = positions.size > 0
+def _rows(tag, task, base, low, high):  # type: ignore[no-untyped-def]
+    """Turn rows low..high of the tensor whose fields begin at task[base], the nearer axis of memory innermost."""
+    size, entry = size_of(tag), table_size_of(tag)
+    x, xb, xs, xh, xd = task[base], task[base + 1], task[base + 2], task[base + 3], task[base + 4]
+    out, ob, os, oh, od = task[base + 5], task[base + 6], task[base + 7], task[base + 8], task[base + 9]
+    heads, stream = task[base + 10], task[base + 11] != 0
+    cos, sin, tb, ts, where, pb, ps, start = task[0], task[1], task[2], task[3], task[4], task[5], task[6], task[7]
+    pairs, half, back, seq, dim = task[8], task[9] != 0, task[10] != 0, task[12], task[13]
+    tokens_inside = heads == 1 or (seq > 1 and xs < xh)
+    xb, xs, xh, xd = xb * size, xs * size, xh * size, xd * size
+    ob, os, oh, od = ob * size, os * size, oh * size, od * size
+    tb, ts = tb * entry, ts * entry
     inside, around = (seq, heads) if tokens_inside else (heads, seq)
     x_step, out_step, table_step = (xs, os, ts) if tokens_inside else (xh, oh, 0)
     row = low
     while row < high:
         outer = row // inside
         first = row - outer * inside
-        count = 1 if gather and tokens_inside else min(inside - first, high - row)
+        count = 1 if where != 0 and tokens_inside else min(inside - first, high - row)
         b = outer // around
         other = outer - b * around
         s, h = (first, other) if tokens_inside else (other, first)
-        place = positions[b, s] * ts if gather else b * tb + s * ts
+        place = read_index(where + 8 * (b * pb + s * ps)) * ts if where != 0 else b * tb + (start + s) * ts
         at, to = x + b * xb + s * xs + h * xh, out + b * ob + s * os + h * oh
         c, d = cos + place, sin + place
         _run(tag, at, x_step, xd, to, out_step, od, c, d, table_step, count, pairs, dim, half, back, stream)
@@ -157,39 +171,63 @@ def _rows(tag, tensor, table, positions, half, back, low, high):  # type: ignore
         drain()
 
 
-@compiled()
-def _serial(tag, q, k, table, positions, half, back, q_rows, k_rows):  # type: ignore[no-untyped-def]
-    _rows(tag, q, table, positions, half, back, 0, q_rows)
-    _rows(tag, k, table, positions, half, back, 0, k_rows)
-
-
 @compiled(parallel=True)
-def _parallel(tag, q, k, table, positions, half, back, q_rows, k_rows, chunks):  # type: ignore[no-untyped-def]
+def _parallel(tag, task, chunks):  # type: ignore[no-untyped-def]
+    tokens = task[11] * task[12]
     for chunk in prange(chunks):
-        _rows(tag, q, table, positions, half, back, q_rows * chunk // chunks, q_rows * (chunk + 1) // chunks)
-        _rows(tag, k, table, positions, half, back, k_rows * chunk // chunks, k_rows * (chunk + 1) // chunks)
+        for base in (COMMON, COMMON + EACH):
+            rows = tokens * task[base + 10]
+            _rows(tag, task, base, rows * chunk // chunks, rows * (chunk + 1) // chunks)
+
+
+@functools.cache
+def _serial(dtype: torch.dtype) -> Callable[[bytes], None]:
+    """Return the loops on the calling thread as a C function of a packed task; calling it takes under a microsecond."""
+    tag = TAGS[_NAMES[dtype]]
+
+    def serial(packed):  # type: ignore[no-untyped-def]
+        task = numba.carray(packed, (COMMON + 2 * EACH,), np.int64)
+        tokens = task[11] * task[12]
+        for base in (COMMON, COMMON + EACH):
+            _rows(tag, task, base, 0, tokens * task[base + 10])
+
+    signature = numba.types.void(numba.types.voidptr)
+    try:
+        made = numba.cfunc(signature, cache=True)(serial)
+    except RuntimeError:
+        made = numba.cfunc(signature)(serial)
+    # The address is good for as long as the compiled function lives.
+    _KEPT.append(made)
+    return ctypes.CFUNCTYPE(None, ctypes.c_char_p)(made.address)
+
+
+_KEPT: list[Any] = []
 
 
 def run_numba(tensors: tuple[Tensor, ...], turn: Turn, out: tuple[Tensor, ...] | None) -> tuple[Tensor, ...]:
     """Turn one or two tensors (B, S, heads, D) of any strides into ``out``, which may be the tensors themselves."""
-    x = tensors[0]
-    done = tuple(torch.empty_like(t) for t in tensors) if out is None else out
-    if not x.shape[0] * x.shape[1]:
+    q, k = tensors[0], tensors[-1]
+    batch, seq, heads, dim = q.shape
+    done = tuple([torch.empty_like(t) for t in tensors]) if out is None else out
+    if not batch * seq:
         return done
-    table, positions, keep = _table(turn, x)
-    # The tables own the memory that ``table`` points into until the loops have returned.
-    total = sum(t.numel() for t in tensors) * x.element_size()
-    rows = [t.shape[0] * t.shape[1] * t.shape[2] for t in tensors]
-    metas = [_meta(t, o, turn.pairs, total) for t, o in zip(tensors, done, strict=True)]
-    if len(metas) == 1:
-        metas, rows = metas * 2, [rows[0], 0]
-    tag = TAGS[_NAMES[x.dtype]]
+    k_heads = k.shape[2] if len(tensors) > 1 else 0
+    q_out, k_out = done[0], done[-1]
+    # The tables own the memory that the task points into until the loops have returned.
+    table, keep = _table(turn, q)
+    total = batch * seq * (heads + k_heads) * dim * q.element_size()
+    streams = (False, False) if total < STREAM_BYTES else (_streams(q, q_out, table[8]), _streams(k, k_out, table[8]))
+    task = TASK.pack(
+        *table, batch, seq, dim,
+        q.data_ptr(), *q.stride(), q_out.data_ptr(), *q_out.stride(), heads, streams[0],
+        k.data_ptr(), *k.stride(), k_out.data_ptr(), *k_out.stride(), k_heads, streams[1],
+    )  # fmt: skip
     if total <= SERIAL_BYTES:
-        _serial(tag, metas[0], metas[1], table, positions, turn.half, turn.back, rows[0], rows[1])
+        _serial(q.dtype)(task)
     else:
-        chunks = CHUNKS_PER_THREAD * numba.get_num_threads()
         with ONE_AT_A_TIME:
-            _parallel(tag, metas[0], metas[1], table, positions, turn.half, turn.back, rows[0], rows[1], chunks)
+            chunks = CHUNKS_PER_THREAD * numba.get_num_threads()
+            _parallel(TAGS[_NAMES[q.dtype]], np.frombuffer(task, np.int64), chunks)
     del keep
     return done
 
@@ -197,66 +235,65 @@ def run_numba(tensors: tuple[Tensor, ...], turn: Turn, out: tuple[Tensor, ...] |
 _NAMES = {getattr(torch, name): name for name in TAGS}
 
 
-def _meta(x: Tensor, out: Tensor, pairs: int, total: int) -> tuple[Any, ...]:
-    """Return what _rows needs of one tensor: addresses, byte strides, sizes, whether to stream, the nearer axis."""
-    size = x.element_size()
-    b, s, h, d = x.stride()
-    ob, os, oh, od = out.stride()
-    at, to = x.data_ptr(), out.data_ptr()
-    _, seq, heads, dim = x.shape
-    stream = at != to and total >= STREAM_BYTES and _on_lines(to, size, out.stride(), pairs)
-    inside = s * size, h * size, d * size, to, ob * size, os * size, oh * size, od * size
-    return (at, b * size, *inside, seq, heads, pairs, dim, stream, heads == 1 or (seq > 1 and s < h))
-
-
-def _on_lines(address: int, size: int, strides: tuple[int, ...], pairs: int) -> bool:
-    """Say whether every vector that a streaming store writes begins at its own size, which the processor insists on."""
-    steps = [stride * size for stride in strides[:3]]
-    return strides[3] == 1 and not (
-        address % (2 * LINE) or pairs % (2 * WIDTH) or any(step % (2 * LINE) for step in steps)
+def _streams(x: Tensor, out: Tensor, pairs: int) -> bool:
+    """Say whether results may bypass the cache: out of place, and every vector at a multiple of its own size."""
+    unit = 2 * LINE // out.element_size()
+    return (
+        x.data_ptr() != out.data_ptr()
+        and out.stride(3) == 1
+        and out.data_ptr() % (2 * LINE) == 0
+        and pairs % (2 * WIDTH) == 0
+        and all(stride % unit == 0 for stride in out.stride()[:3])
     )
 
 
-def _table(turn: Turn, x: Tensor) -> tuple[tuple[int, int, int, int], Any, Any]:
-    """Return (cos address, sin address, bytes per batch row, bytes per row), positions or none, and their owners."""
-    batch, seq = x.shape[0], x.shape[1]
-    kind = compute_dtype(x.dtype)
-    start = turn.start
-    positions = NO_POSITIONS
-    if turn.cu_seqlens is not None or turn.offsets is not None or turn.positions is not None:
-        where = token_positions(turn, batch, seq, x.device).expand(batch, seq)
-        positions = where.numpy()
-    if turn.steps is not None:
-        cos, sin = _tables_from_steps(turn, positions, batch, seq, kind)
-        positions, start = NO_POSITIONS, 0
-    else:
-        assert turn.cos is not None and turn.sin is not None
+def _table(turn: Turn, x: Tensor) -> tuple[tuple[int, ...], Any]:
+    """Return what both tensors share, in the order in which _rows reads it, and the owners of its memory.
+
+    cos, sin, entries per batch row and per row, positions (address, entries per batch row and per token; 0 for none),
+    first row, pairs, layout, direction.
+    """
+    kind = torch.float64 if x.dtype == torch.float64 else torch.float32
+    where, start = None, turn.start
+    if turn.positions is not None or turn.cu_seqlens is not None or turn.offsets is not None:
+        where = token_positions(turn, x.shape[0], x.shape[1], x.device)
+    if turn.steps is None:
         cos, sin = turn.cos, turn.sin
+        assert cos is not None and sin is not None
         if cos.dtype != kind or cos.stride(-1) != 1 or cos.stride() != sin.stride():
             cos, sin = cos.to(kind).contiguous(), sin.to(kind).contiguous()
-    size = cos.element_size()
-    row = cos.stride(-2) * size
-    per_batch = cos.stride(0) * size if cos.dim() == 3 and cos.shape[0] > 1 else 0
-    shift = start * row
-    return (cos.data_ptr() + shift, sin.data_ptr() + shift, per_batch, row), positions, (cos, sin)
+    else:
+        cos, sin = _tables_from_steps(turn, where, x.shape[0], x.shape[1], kind)
+        where, start = None, 0
+    rows = cos.stride()
+    per_batch = rows[0] if len(rows) == 3 and cos.shape[0] > 1 else 0
+    at, per_row, per_token = 0, 0, 0
+    if where is not None:
+        at, per_token = where.data_ptr(), where.stride(1)
+        per_row = where.stride(0) if where.shape[0] > 1 else 0
+    pairs, half, back = cos.shape[-1], turn.half, turn.back
+    common = (cos.data_ptr(), sin.data_ptr(), per_batch, rows[-2], at, per_row, per_token, start, pairs, half, back)
+    return common, (cos, sin, where)
 
 
-def _tables_from_steps(turn: Turn, positions: Any, batch: int, seq: int, kind: torch.dtype) -> tuple[Tensor, Tensor]:
+def _tables_from_steps(
+    turn: Turn, where: Tensor | None, batch: int, seq: int, kind: torch.dtype
+) -> tuple[Tensor, Tensor]:
     """Return cos and sin of every token from the phase, (1 or B, S, pairs)."""
     assert turn.steps is not None
     if kind == torch.float64:
         return token_tables(turn, batch, seq, turn.steps.device, kind)
-    count = batch if positions.size else 1
+    count = 1 if where is None else where.shape[0]
     shape = (count, seq, turn.pairs)
     cos, sin = torch.empty(shape), torch.empty(shape)
     flat = count * seq, turn.pairs
     steps = np.ascontiguousarray(turn.steps.numpy()).view(np.uint64)
     into = cos.numpy().reshape(flat), sin.numpy().reshape(flat)
     with ONE_AT_A_TIME:
-        if positions.size:
-            tables._fill_any(np.ascontiguousarray(positions).reshape(-1), steps, *into)
-        else:
+        if where is None:
             tables._fill_consecutive(turn.start, steps, *into)
+        else:
+            tables._fill_any(np.ascontiguousarray(where.numpy()).reshape(-1), steps, *into)
     if turn.scale != 1.0:
         cos, sin = cos.mul_(turn.scale), sin.mul_(turn.scale)
     return cos, sin

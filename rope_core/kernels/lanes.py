@@ -236,6 +236,15 @@ def _table_size_of(_: Any, tag: Any) -> Any:
     return types.int64(tag), emit
 
 
+def _read_index(_: Any, address: Any) -> Any:
+    """Return the int64 at an address."""
+
+    def emit(_: Any, b: Builder, __: Any, args: Any) -> Value:
+        return b.load(b.inttoptr(args[0], I64.as_pointer()), align=8)
+
+    return types.int64(types.int64), emit
+
+
 def _drain(_: Any) -> Any:
     """Wait until streaming stores are visible to the other cores."""
 
@@ -249,4 +258,5 @@ def _drain(_: Any) -> Any:
 move_one = intrinsic(_move_one)
 size_of = intrinsic(_size_of)
 table_size_of = intrinsic(_table_size_of)
+read_index = intrinsic(_read_index)
 drain = intrinsic(_drain)
