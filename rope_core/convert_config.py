@@ -47,6 +47,7 @@ def to_v5(config: object) -> dict[str, Any]:
     if model.family.get("fixed"):
         raise ConfigError(f"model_type must be one with rope fields, got {model.model_type!r}, whose code states them")
     parts = effective(model)
+    readable(data)
     nested = len(parts) > 1 or parts[0].layer_type is not None
     flat = flat_dict(parts[0])
     wanted: Any = {one.layer_type: flat_dict(one) for one in parts} if nested else flat
@@ -58,6 +59,12 @@ def to_v5(config: object) -> dict[str, Any]:
         text.pop(name, None)
     text["rope_parameters"] = wanted
     return proved(data, made)
+
+
+def readable(data: Mapping[str, Any]) -> None:
+    """Raise ConfigError on a value that cannot be used in any layer type, before it is carried over."""
+    for kind in layer_types(data) or [None]:  # type: ignore[list-item]
+        from_hf(data, kind)
 
 
 def flat_dict(one: Parameters) -> dict[str, Any] | None:
@@ -83,6 +90,7 @@ def to_v4(config: object) -> dict[str, Any]:
     data = read_config(config)
     model = resolve(data)
     parts = effective(model)
+    readable(data)
     made = copy.deepcopy(data)
     text = text_part(made, model.prefix)
     for name in OLD:

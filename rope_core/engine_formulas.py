@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from rope_core.checks.case import real
+from rope_core.errors import reject
 from rope_core.hf import LENGTH, TYPES, HfRope
 from rope_core.hf_families import Model
 from rope_core.hf_types import DEFAULT, DYNAMIC, LINEAR, LLAMA3, LONGROPE, PROPORTIONAL, STATIC_NTK, YARN
@@ -39,8 +41,8 @@ class Task:
         return self.rope.unscaled
 
     def number(self, name: str, default: float) -> float:
-        value = self.values.get(name)
-        return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else default
+        value = real(self.values.get(name))
+        return default if value is None else value
 
 
 Answer = tuple[Array, float, tuple[str, ...], dict[str, object]]
@@ -78,7 +80,10 @@ def yarn_by_hand(task: Task, train: float | None = None, inverted: bool = False)
     if inverted:
         high = min(high, rope.pairs - 1)
     ramp = ramp_by_pair(rope.pairs, low, high)
-    slowdown = blend(1.0 - ramp if inverted else ramp, task.number("factor", 1.0))
+    factor = task.number("factor", 1.0)
+    if factor < 1.0:
+        raise reject("factor", "a number >= 1", factor)
+    slowdown = blend(1.0 - ramp if inverted else ramp, factor)
     return np.asarray(rope.theta / slowdown)
 
 

@@ -5,12 +5,15 @@ Sources: transformers 5.23.0 and 4.57.6 modeling_rope_utils.py; the others stand
 
 from __future__ import annotations
 
+import math
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import resources
 from typing import Any
+
+import numpy as np
 
 from rope_core.checks.case import largest
 from rope_core.checks.versions import read_by_4
@@ -116,7 +119,10 @@ def as_default(one: Parameters) -> Parameters:
 def asked(name: str, task: Task, function: Callable[[Task], Answer]) -> Engine:
     """Run one program's formula."""
     try:
-        inv_freq, attention, notes, values = function(task)
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            inv_freq, attention, notes, values = function(task)
+        if not np.all(np.isfinite(inv_freq)) or not math.isfinite(attention):
+            raise Refused("not_built", sentence="its frequencies would not be finite")
     except Refused as refusal:
         return Engine(name, None, None, None, task.rope.layout, refused=refusal.key, values=refusal.values)
     except (ArithmeticError, KeyError, TypeError, ValueError) as error:

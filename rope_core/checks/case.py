@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -90,6 +91,17 @@ class Case:
         if not isinstance(value, int | float):
             raise TypeError(name)
         return float(value)
+
+
+def real(value: object) -> float | None:
+    """A finite number as float; None for anything else, truth values and integers past float's range included."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
+    return number if math.isfinite(number) else None
 
 
 def largest(found: Array, wanted: Array) -> float:

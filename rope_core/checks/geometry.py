@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rope_core.checks.case import Case, Finding, finding
+from rope_core.checks.case import Case, Finding, finding, real
 from rope_core.hf_types import YARN
 
 
@@ -32,8 +32,8 @@ def widths(case: Case) -> Iterator[Finding]:
     rope, head = case.rope, case.rope.provenance["head_dim"]
     origin = rope.provenance["rotary_dim"]
     if "default_ignores_partial" in origin.traps:
-        share = case.one.values.get("partial_rotary_factor")
-        meant = int(rope.head_dim * share) if isinstance(share, int | float) else 0
+        share = real(case.one.values.get("partial_rotary_factor"))
+        meant = int(rope.head_dim * (share or 0.0))
         yield finding(
             "default_ignores_partial",
             origin.path,

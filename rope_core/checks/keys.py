@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from difflib import get_close_matches
 
-from rope_core.checks.case import Case, Finding, finding
+from rope_core.checks.case import Case, Finding, finding, real
 from rope_core.hf import COMMON, LENGTH, READ_ELSEWHERE
 from rope_core.hf_families import FALLBACK
 from rope_core.hf_types import DEFAULT, LONGROPE, YARN
@@ -74,16 +73,16 @@ def unread_elsewhere(case: Case) -> list[str]:
 
 def attention_typo(case: Case) -> Iterator[Finding]:
     """attn_factor: ignored here, a replacement under its right name, a multiplier in the YaRN repository."""
-    value = case.one.values[ATTENTION_TYPO]
+    value = real(case.one.values[ATTENTION_TYPO])
     own = temperature(case.number("factor"))
-    if isinstance(value, int | float) and not isinstance(value, bool):
+    if value is not None:
         yield finding(
             "attn_factor_not_read",
             case.at(ATTENTION_TYPO),
             given=value,
             effective=case.rope.attention_factor,
-            replaced=float(value),
-            multiplied=float(value) * own,
+            replaced=value,
+            multiplied=value * own,
             logits=case.rope.attention_factor**2,
         )
 
@@ -116,8 +115,8 @@ def top_level_keys(case: Case) -> Iterator[Finding]:
     """Top-level rope fields that this class does not read."""
     read = {origin.path for rope in case.ropes for origin in rope.provenance.values()}
     for key in OF_SINGLE_FAMILIES:
-        value = case.model.data.get(key)
-        if isinstance(value, bool) or not isinstance(value, int | float) or case.top(key) in read:
+        value = real(case.model.data.get(key))
+        if value is None or case.top(key) in read:
             continue
         if not said_elsewhere(case, key) and not without_effect(case, key, value):
             yield finding("top_level_key_not_read", case.top(key), key=key, value=value, base=case.rope.base)
@@ -132,7 +131,7 @@ def said_elsewhere(case: Case, key: str) -> bool:
 def without_effect(case: Case, key: str, value: float) -> bool:
     """Whether the unread field says what holds anyway."""
     if key in SHARES:
-        return math.isfinite(value) and int(case.rope.head_dim * value) == case.rope.rotary_dim
+        return int(case.rope.head_dim * value) == case.rope.rotary_dim
     if key == "rotary_dim":
         return value in {rope.rotary_dim for rope in case.ropes}
     return value == 1 if key in FACTORS else value in {rope.base for rope in case.ropes}
@@ -144,7 +143,7 @@ def scaling_wins(case: Case) -> Iterator[Finding]:
         return
     lost = case.model.data.get("rope_parameters") or {}
     other = lost.get("rope_theta", "-") if isinstance(lost, dict) else "-"
-    severity = "error" if isinstance(other, int | float) and other != case.rope.base else "warning"
+    severity = "error" if real(other) not in (None, case.rope.base) else "warning"
     yield finding(
         "rope_scaling_replaces_rope_parameters", case.top("rope_parameters"), severity, base=case.rope.base, lost=other
     )

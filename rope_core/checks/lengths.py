@@ -77,7 +77,7 @@ def factor_and_lengths(case: Case) -> Iterator[Finding]:
     if not case.given("factor") or case.rope.provenance["train_len"].traps == ("trained_length_is_max_length",):
         return
     ratio = longest / train
-    if ratio <= 1 or math.isclose(ratio, factor, rel_tol=1e-6):
+    if ratio <= 1 or train < 2 or math.isclose(ratio, factor, rel_tol=1e-6):
         return
     values: dict[str, object] = {"factor": factor, "ratio": ratio, "max": longest, "train": train, "worst": 0.0}
     if case.rope.rope_type == YARN and ratio <= 1024:

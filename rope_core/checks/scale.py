@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from rope_core.checks.case import Case, Finding, finding
+from rope_core.checks.case import Case, Finding, finding, real
 from rope_core.hf_types import LONGROPE, YARN
 from rope_core.precision import round_to
 from rope_core.schemes import temperature
@@ -60,11 +60,11 @@ def logits(case: Case) -> Iterator[Finding]:
             m=math.sqrt(rope.logit_scale),
             attention=rope.attention_factor,
         )
-    weight, factor = case.one.values.get("mscale_all_dim"), rope.params.get("factor")
+    weight, factor = real(case.one.values.get("mscale_all_dim")), real(rope.params.get("factor"))
     elsewhere = case.model.known and not case.model.family.get("logit_scale") and case.given("mscale_all_dim")
     counts = elsewhere and rope.rope_type == YARN and bool(rope.params.get("mscale"))
-    if counts and isinstance(weight, int | float) and weight and isinstance(factor, int | float):
-        scale = temperature(float(factor), float(weight)) ** 2
+    if counts and weight and factor is not None:
+        scale = temperature(factor, weight) ** 2
         yield finding("logit_scale_not_applied", case.at("mscale_all_dim"), scale=scale)
 
 
