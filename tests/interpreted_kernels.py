@@ -16,6 +16,7 @@ from torch import Tensor
 from rope_core import Request, Rope, spectrum
 from rope_core.kernels.backends import BACKENDS
 from rope_core.kernels.entry import apply
+from rope_core.kernels.norm import apply_normed
 from rope_core.kernels.task import make_turn
 
 LAYOUTS = ("half", "interleaved")
@@ -176,3 +177,31 @@ def test_the_device_s_tiles_are_powers_of_two_that_cover_every_head() -> None:
                     assert all(n & (n - 1) == 0 and n >= 1 for n in (cut.tokens, cut.heads))
                     assert 1 <= cut.groups <= heads
                     assert cut.tokens * cut.heads * gpu.power_of_two(dim) * 2 <= 2 * gpu.TILE_BYTES
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("over", ["head", "token"])
+def test_norm_and_rotation_in_one(layout: str, over: str) -> None:
+    torch.manual_seed(7)
+    for dtype, share in ((torch.float32, 2.0**-22), (torch.bfloat16, 2.0**-7), (torch.float64, 1e-14)):
+        for dim, pairs, heads in ((16, 8, 4), (14, 3, 3)):
+            cos, sin = tables(pairs, torch.float64 if dtype == torch.float64 else torch.float32)
+            q, k = torch.randn(2, 5, 2 * heads, dim).to(dtype), torch.randn(2, heads, 5, dim).to(dtype).transpose(1, 2)
+            w, v = (torch.rand(dim * (n if over == "token" else 1)) + 0.5 for n in (2 * heads, heads))
+            answers = []
+            for backend, wide in (("triton", False), ("eager", True)):
+                leaves = [(t.double() if wide else t).detach().requires_grad_() for t in (q, k, w, v)]
+                c, s = (t.double() if wide else t for t in (cos, sin))
+                got = apply_normed(
+                    leaves[0], leaves[1], leaves[2], leaves[3], c, s, layout=layout, over=over, positions=9, eps=1e-3,
+                    unit_offset=True, backend=backend,
+                )  # fmt: skip
+                weights = torch.arange(dim).double().to(got[0].dtype)
+                ((got[0] * weights).sum() + (got[1] * weights).sum()).backward()  # type: ignore[no-untyped-call]
+                answers.append([*(g.detach() for g in got), *(leaf.grad for leaf in leaves)])
+            for index, (got_one, want) in enumerate(zip(*answers, strict=True)):
+                assert got_one is not None and want is not None
+                bound = share * want.abs() * 1.001 + (1e-12 if dtype == torch.float64 else 4e-6)
+                if index > 1:
+                    bound = bound + (2e-7 if dtype == torch.float64 else 2e-5) * float(want.abs().max())
+                assert bool(((got_one.double() - want).abs() <= bound).all()), (index, dtype, dim)

@@ -37,7 +37,7 @@ SCALAR = {"strides without a hint": HEAD | {"odd_strides": True}, "one element a
 SCRIPT = """
 import dataclasses, json, sys
 import torch, triton, triton.language as tl
-from rope_core.kernels import gpu, gpu_kernels, inspection
+from rope_core.kernels import gpu, gpu_kernels, gpu_norm_kernels, inspection
 from rope_core.kernels.task import Turn
 
 @triton.jit
@@ -69,8 +69,22 @@ def look(dim, pairs, half, order, back=False, steps=False, packed=False, dtype="
     arguments, constants = gpu.launch_arguments(q, k, q, k, 8, turn, cut)
     return inspection.inspect(gpu_kernels.turn_kernel, arguments, constants | {"COPY": not inplace}, cut.warps)
 
+def look_normed(half, whole, back):
+    batch, seq, heads, dim = 4, 8192, 32, 128
+    x = torch.empty(batch, seq, heads, dim, dtype=torch.bfloat16, device="meta")
+    table, weight = torch.empty(1, seq, 64, device="meta"), torch.empty(dim, device="meta")
+    constants = {"HEAD_COUNT": heads, "PAIRS": 64, "LANES": 64, "DIM": dim, "REST": 1, "HALF": half, "WHOLE": whole,
+                 "COMPUTE": tl.float32, "TOKENS": 1, "HEADS": 32}
+    strides = x.stride() * (3 if back else 2)
+    tensors = (x, x, x, weight, weight, table, table, batch, seq) if back else (x, x, weight, table, table, seq)
+    kernel = gpu_norm_kernels.normed_backward if back else gpu_norm_kernels.normed_forward
+    return inspection.inspect(kernel, (*tensors, *strides, 0, 0.0, 1e-6), constants)
+
+normed = {f"normed {half} {whole} {back}": look_normed(half, whole, back)
+          for half in (True, False) for whole in (True, False) for back in (True, False)}
 cases = json.load(sys.stdin)
-print(json.dumps({name: dataclasses.asdict(look(**case)) for name, case in cases.items()}))
+seen = normed | {name: look(**case) for name, case in cases.items()}
+print(json.dumps({name: dataclasses.asdict(found) for name, found in seen.items()}))
 """
 
 
@@ -134,6 +148,17 @@ def test_odd_widths_keep_vectors_and_registers(name: str, compiled: dict[str, In
     seen = compiled[name]
     assert min(seen.stores) >= 64 and min(seen.loads) >= 32
     assert not seen.spills and not seen.stack and seen.registers <= 96
+
+
+@pytest.mark.parametrize("back", [False, True])
+def test_norm_and_rotation_read_and_write_128_bits_and_spill_nothing(
+    back: bool, compiled: dict[str, Inspection]
+) -> None:
+    for half in (True, False):
+        for whole in (True, False):
+            seen = compiled[f"normed {half} {whole} {back}"]
+            assert seen.stores.get(128) and seen.loads.get(128), seen
+            assert not seen.spills and not seen.stack, seen
 
 
 def test_the_measure_fails_on_scalar_kernels(compiled: dict[str, Inspection]) -> None:

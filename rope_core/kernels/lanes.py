@@ -245,6 +245,28 @@ def _read_index(_: Any, address: Any) -> Any:
     return types.int64(types.int64), emit
 
 
+def _read_one(_: Any, tag: Any, address: Any) -> Any:
+    """Return the stored value at an address in the compute type."""
+    kind, compute = KINDS[tag]
+
+    def emit(_: Any, b: Builder, __: Any, args: Any) -> Value:
+        return widen(b, kind, load(b, kind, args[1], 1), 1)
+
+    return (types.float64 if isinstance(compute, ir.DoubleType) else types.float32)(tag, types.int64), emit
+
+
+def _write_one(_: Any, tag: Any, address: Any, value: Any) -> Any:
+    """Store a value of the compute type, rounded to nearest even."""
+    kind, compute = KINDS[tag]
+
+    def emit(context: Any, b: Builder, _: Any, args: Any) -> Value:
+        store(b, kind, narrow(b, kind, args[2], 1), args[1], 1, False)
+        return context.get_dummy_value()
+
+    number = types.float64 if isinstance(compute, ir.DoubleType) else types.float32
+    return types.void(tag, types.int64, number), emit
+
+
 def _drain(_: Any) -> Any:
     """Wait until streaming stores are visible to the other cores."""
 
@@ -259,4 +281,6 @@ move_one = intrinsic(_move_one)
 size_of = intrinsic(_size_of)
 table_size_of = intrinsic(_table_size_of)
 read_index = intrinsic(_read_index)
+read_one = intrinsic(_read_one)
+write_one = intrinsic(_write_one)
 drain = intrinsic(_drain)

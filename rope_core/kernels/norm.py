@@ -1,0 +1,141 @@
+"""RMSNorm of q and k fused with their rotation, forward and backward, as Qwen3, Gemma 3 and OLMo 2 need it."""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import replace
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from rope_core.errors import finite, reject
+from rope_core.kernels.backends import choose
+from rope_core.kernels.task import Turn, check_tensors, compute_dtype, make_turn, token_tables, verify
+from rope_core.kernels.torch_ops import eager_one
+from rope_core.layout import Layout
+
+BACKENDS = ("eager", "numba", "triton")
+OVER = ("head", "token")
+
+
+def apply_normed(
+    q: Tensor,
+    k: Tensor,
+    q_weight: Tensor,
+    k_weight: Tensor,
+    cos: Tensor | None,
+    sin: Tensor | None,
+    *,
+    layout: str | Layout,
+    eps: float = 1e-6,
+    unit_offset: bool = False,
+    over: str = "head",
+    positions: Tensor | int | None = None,
+    cu_seqlens: Tensor | None = None,
+    offsets: Tensor | None = None,
+    phase_step: Tensor | None = None,
+    attention_factor: float = 1.0,
+    backend: str | None = None,
+    check: bool = False,
+) -> tuple[Tensor, Tensor]:
+    """Return rotate(x / sqrt(mean(x**2) + eps) * weight) of q and k, computed in float32 and rounded once.
+
+    Args:
+        q, k, cos, sin, layout, positions, cu_seqlens, offsets, phase_step, attention_factor, check: as for ``apply``.
+        q_weight, k_weight: (D,), or (heads * D,) where the mean is over a token.
+        eps: added to the mean square.
+        unit_offset: multiply by 1 + weight (Gemma) instead of weight.
+        over: "head", each head by itself (Qwen3, Gemma 3), or "token", all heads of a token at once (OLMo 2).
+        backend: "eager", "numba" or "triton"; None is numba on the CPU and triton on a GPU.
+
+    Returns:
+        (q, k) of the inputs' shapes and types; gradients flow to q, k and the weights.
+
+    Raises:
+        ValueError: as ``apply`` does, and on weights that do not fit or eps that is not positive.
+
+    Source: q_norm and k_norm before apply_rotary_pos_emb in transformers 5.23, models qwen3, gemma3 and olmo2.
+
+    >>> x = torch.tensor([[[[3.0, 4.0]]]])
+    >>> c, s = torch.zeros(1, 1), torch.ones(1, 1)
+    >>> one = torch.ones(2)
+    >>> apply_normed(x, x, one, one, c, s, layout="half", backend="eager")[0].mul(12.5**0.5).round().tolist()
+    [[[[-4.0, 3.0]]]]
+    """
+    q4, k4 = check_tensors(q, k)
+    turn = make_turn(q4, q.dim() == 3, cos, sin, phase_step, attention_factor, layout, positions, cu_seqlens, offsets)
+    if over not in OVER:
+        raise reject("over", " or ".join(OVER), over)
+    small = finite("eps", eps, "a positive number")
+    if small <= 0:
+        raise reject("eps", "a positive number", eps)
+    for name, x, weight in (("q_weight", q4, q_weight), ("k_weight", k4, k_weight)):
+        wanted = x.shape[3] * (x.shape[2] if over == "token" else 1)
+        if not isinstance(weight, Tensor) or not weight.is_floating_point() or weight.shape != (wanted,):
+            raise reject(name, f"a floating-point tensor ({wanted},)", getattr(weight, "shape", weight))
+        if weight.device != q.device:
+            raise reject(name, f"on q's device {q.device}", weight.device)
+    chosen = choose(backend, q.device).name
+    if chosen not in BACKENDS:
+        raise reject("backend", f"one of {', '.join(BACKENDS)}", backend)
+    if q.device.type == "cpu" or check:
+        verify(turn, q4.shape[0], q4.shape[1])
+    kind = compute_dtype(q.dtype)
+    c, s = token_tables(turn, q4.shape[0], q4.shape[1], q.device, kind)
+    tables = replace(turn, cos=c.contiguous(), sin=s.contiguous(), steps=None, positions=None, cu_seqlens=None,
+                     offsets=None, start=0)  # fmt: skip
+    shift, whole = float(unit_offset), over == "token"
+    done = [
+        eager_normed(x, w, tables, small, shift, whole)
+        if chosen == "eager"
+        else fused(x, w, tables, small, shift, whole, chosen)
+        for x, w in ((q4, q_weight), (k4, k_weight))
+    ]
+    return (done[0], done[1]) if q.dim() == 4 else (done[0][0], done[1][0])
+
+
+def eager_normed(x: Tensor, weight: Tensor, turn: Turn, eps: float, shift: float, whole: bool) -> Tensor:
+    """Normalise and turn x (B, S, heads, D) by torch's own operations, rounded once; the other backends' measure."""
+    assert turn.cos is not None and turn.sin is not None
+    wide = x.to(turn.cos.dtype)
+    mean = wide.square().mean((-2, -1) if whole else -1, keepdim=True)
+    gain = weight.to(wide.dtype) + shift
+    if whole:
+        gain = gain.view(x.shape[2], x.shape[3])
+    return eager_one(wide * torch.rsqrt(mean + eps) * gain, turn.cos, turn.sin, turn.half).to(x.dtype)
+
+
+@torch.compiler.disable  # type: ignore[untyped-decorator]
+def fused(x: Tensor, weight: Tensor, turn: Turn, eps: float, shift: float, whole: bool, backend: str) -> Tensor:
+    """Run a fused backend; torch.compile leaves the graph here."""
+    done: Tensor = Normed.apply(x, weight, turn, eps, shift, whole, backend)  # type: ignore[no-untyped-call]
+    return done
+
+
+class Normed(torch.autograd.Function):
+    """(x, weight, turn, eps, shift, whole, backend) -> x normalised, weighted and turned; keeps x, not its norm."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, x: Tensor, weight: Tensor, turn: Turn, eps: float, shift: float, whole: bool, backend: str
+    ) -> Tensor:
+        ctx.save_for_backward(x, weight, turn.cos, turn.sin)
+        ctx.options = turn.half, eps, shift, whole
+        ctx.backend = backend
+        wide = weight.detach().to(compute_dtype(x.dtype)).contiguous()
+        done: Tensor = module(backend).forward(x.detach(), wide, turn.cos, turn.sin, *ctx.options)
+        return done
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        x, weight, cos, sin = ctx.saved_tensors
+        wide = weight.detach().to(compute_dtype(x.dtype)).contiguous()
+        dx, dw = module(ctx.backend).backward(x.detach(), grad, wide, cos, sin, *ctx.options)
+        return dx, dw.to(weight.dtype), None, None, None, None, None
+
+
+def module(backend: str) -> Any:
+    """Return the module with ``forward`` and ``backward`` of a backend."""
+    return importlib.import_module(f"rope_core.kernels.{'cpu' if backend == 'numba' else 'gpu'}_norm")
