@@ -83,13 +83,15 @@ def test_not_finite_values_propagate_as_in_the_reference() -> None:
 
 @pytest.mark.parametrize("dim", [-1, 1])
 @pytest.mark.parametrize(
-    ("low", "high"), [(-200.0, 200.0), (300.0, 500.0), (-900.0, -700.0), (-60.0, -30.0), (0.0, 0.0)]
+    ("low", "high"), [(-200.0, 200.0), (300.0, 500.0), (-900.0, -700.0), (-60.0, -30.0), (-89.0, -83.0)]
 )
 def test_softmax_survives_large_values(low: float, high: float, dim: int) -> None:
     x = np.random.default_rng(2).uniform(low, high, (2, 33, 3, 16)).astype(np.float32)
-    wanted = lrpe_rotate(x.astype(np.float64), np.ones(8), act="softmax", dim=dim)
-    got = lrpe_rotate(torch.from_numpy(x), torch.ones(8), act="softmax", dim=dim).numpy()
-    assert np.abs(got - wanted).max() < 1e-6
+    for part in (16, 8):
+        theta = np.ones(part // 2)
+        wanted = lrpe_rotate(x.astype(np.float64), theta, act="softmax", dim=dim, rotary_dim=part)
+        got = lrpe_rotate(torch.from_numpy(x), torch.from_numpy(theta), act="softmax", dim=dim, rotary_dim=part)
+        assert np.abs(got.numpy() - wanted).max() < 1e-6
 
 
 def test_a_masked_column_of_minus_infinity_starts_late() -> None:
