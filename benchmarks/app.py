@@ -27,8 +27,11 @@ SLIDERS = {
     "frequencies": "base",
     "clock": "factor",
     "attention": "distance",
-    "precision": "position",
+    "precision": "positions up to",
+    "lrpe": "offset",
+    "config": "length wanted",
     "models": "context",
+    "ledger": "count as zero up to",
 }
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
 

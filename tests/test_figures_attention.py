@@ -42,7 +42,7 @@ def test_decay_draws_the_score_of_rotated_vectors(kind: str, dim: int, base: flo
     _, scores, dot = drawing.figure.data
     for at in (0, 9, len(scores.x) - 1):
         assert scores.y[at] == pytest.approx(by_matrix(rope, q, k, int(scores.x[at])), abs=6e-5)
-    assert dot.x[0] == 70 and dot.y[0] == pytest.approx(by_matrix(rope, q, k, 70), abs=1e-10)
+    assert dot.x[1] == 70 and dot.y[1] == pytest.approx(by_matrix(rope, q, k, 70), abs=1e-10)
     assert f"{by_matrix(rope, q, k, 70):.3f} at 70" in drawing.finding
     used = float(drawing.finding.rpartition(" %")[0].rpartition(" ")[2])
     assert 0 < used <= 100

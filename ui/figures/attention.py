@@ -19,7 +19,7 @@ from ui import models
 from ui.figures.drawing import BLUE, COLOURS, GREEN, GREY, ORANGE, RED, Drawing, styled
 from ui.words import Words
 
-POINTS = 360
+POINTS = 240
 CELLS = 96
 KINDS = ("equal", "random", "own")
 BASES = (1e3, 1e4, 1e5, 1e6)
@@ -81,8 +81,9 @@ def decay(rope: rc.Rope, kind: str, pairing: Pairing, reach: int, at: int, t: Wo
     figure = go.Figure(go.Scatter(x=d, y=relative.round(4), name=t("bound"), mode="lines", line=DOTTED))
     line = {"color": BLUE, "width": 4}
     figure.add_trace(go.Scatter(x=d, y=scores.round(4), name=t(f"vectors.{kind}"), mode="lines", line=line))
-    dot = {"size": 16, "color": RED}
-    figure.add_trace(go.Scatter(x=[at], y=[here], mode="markers", marker=dot, name=t("here", at=f"{at:,}")))
+    stem = {"marker": {"size": [1, 16], "color": RED}, "line": {"color": RED, "width": 3}}
+    name = t("here", at=f"{at:,}")
+    figure.add_trace(go.Scatter(x=[at, at], y=[0, float(here)], mode="lines+markers", name=name, **stem))
     styled(figure, height=360, x=t("distance_log"), y=t("score_axis"))
     figure.update_xaxes(type="log")
     figure.add_hline(y=0, line={"color": "black", "width": 1})
