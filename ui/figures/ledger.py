@@ -1,0 +1,255 @@
+"""The ledger page: all claims checked once per process, their overview, the list and one entry's card."""
+
+from __future__ import annotations
+
+import inspect
+import math
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+import plotly.graph_objects as go
+
+from rope_core.ledger import CLAIMS, CONDITION, EMPIRICAL, HOLDS, WRONG, Result, run
+from ui.figures.drawing import GREEN, GREY, ORANGE, RED, Drawing, styled
+from ui.words import Words
+
+DOCUMENTS = ("000", "001", "002", "003", "004")
+ANY = "any"
+# The word of a status in links and text keys; errata first, what holds last, as the list is ordered.
+KEYS = {WRONG: "wrong", CONDITION: "condition", EMPIRICAL: "empirical", HOLDS: "holds"}
+MARKS = {HOLDS: ("circle", GREEN), CONDITION: ("diamond", ORANGE), WRONG: ("x", RED), EMPIRICAL: ("square", GREY)}
+THRESHOLDS = tuple(10.0**power for power in range(-17, 2))
+# Where an exact zero stands on the logarithmic axis, left of every rounding error.
+ZERO = 1e-18
+LEGEND = {"traceorder": "normal", "font": {"size": 14}, "entrywidth": 0, "indentation": -8}
+IDS = tuple(sorted(CLAIMS))
+
+
+@dataclass(frozen=True)
+class Checked:
+    """All claims as last checked, and how long that took, in seconds."""
+
+    results: tuple[Result, ...]
+    seconds: float
+
+
+_lock = threading.Lock()
+_kept: list[Checked] = []
+
+
+def checked(tell: Callable[[int, str], object] | None = None, again: bool = False) -> Checked:
+    """Check every claim, once per process or ``again``; ``tell`` gets per cent done and "checked / of how many"."""
+    with _lock:
+        if _kept and not again:
+            return _kept[0]
+
+        def progress(done: int, total: int) -> None:
+            if tell is not None and 20 * done // total != 20 * (done - 1) // total:
+                tell(100 * done // total, f"{done} / {total}")
+
+        start = time.perf_counter()
+        results = tuple(run(progress))
+        _kept[:] = [Checked(results, time.perf_counter() - start)]
+        return _kept[0]
+
+
+def chosen(results: Sequence[Result], document: str = ANY, status: str = ANY) -> list[Result]:
+    """The entries of a document and a status key, errata first, each group in document order."""
+    order = list(KEYS)
+    kept = [r for r in results if document in (ANY, r.document) and status in (ANY, KEYS[r.status])]
+    return sorted(kept, key=lambda r: order.index(r.status))
+
+
+def find(results: Sequence[Result], name: str) -> Result | None:
+    """The entry called ``name``, or None."""
+    return next((r for r in results if r.id == name), None)
+
+
+def verdict(result: Result, t: Words) -> str:
+    """A status as icon and word."""
+    return t(f"verdict.{KEYS[result.status]}")
+
+
+def number(value: float | None) -> str:
+    """A residual for a reader: 0, 2.2e-16, 0.42, or a dash where there is none."""
+    return "–" if value is None else "0" if not value else f"{float(value):.2g}"
+
+
+def literal(text: str) -> str:
+    """Text in which Markdown finds nothing to act on."""
+    return "".join(f"\\{c}" if c in "\\`*_{}[]()#+-.!$|~:<>&^" else c for c in text)
+
+
+def headline(result: Result, t: Words) -> str:
+    """One entry on one line, as Markdown: verdict, claim and residual."""
+    claim = literal(result.text.claim[t.lang])
+    return t("headline", icon=t(f"icon.{KEYS[result.status]}"), claim=claim, residual=number(result.residual))
+
+
+def card(result: Result, t: Words) -> str:
+    """One entry in full, as Markdown: verdict, claim, formula, residuals, reason and corrected form."""
+    text, check = result.text, result.check
+    lines = [
+        f"##### {verdict(result, t)} · `{result.id}`",
+        t("where", document=result.document, where=literal(text.where)),
+        f"**{literal(text.claim[t.lang])}**",
+        f"$$\n{text.formula}\n$$",
+    ]
+    if check.printed is None:
+        lines.append(t("undecided"))
+    else:
+        lines.append(t("as_printed", residual=number(check.printed), tolerance=f"{check.tolerance:.1g}"))
+    if check.condition is not None:
+        lines.append(t("under_condition", residual=number(check.condition)))
+    if text.why[t.lang]:
+        lines.append(f"{t('reason')} {literal(text.why[t.lang])}")
+    if text.corrected:
+        lines.append(f"{t('corrected')}\n$$\n{text.corrected}\n$$")
+        if check.corrected is not None:
+            lines.append(t("corrected_residual", residual=number(check.corrected)))
+    return "\n\n".join(lines)
+
+
+def source(result: Result) -> str:
+    """The Python function that decides an entry; empty for an empirical one."""
+    if result.status == EMPIRICAL:
+        return ""
+    function = CLAIMS[result.id]
+    if not isinstance(function, partial):
+        return inspect.getsource(function).strip()
+    given = ", ".join(map(repr, function.args))
+    return f"{inspect.getsource(function.func).strip()}\n\n{function.func.__name__}({given})"
+
+
+def listing(results: Sequence[Result], t: Words) -> dict[str, list[str]]:
+    """The entries as named columns, one row each."""
+    return {
+        t("col.id"): [r.id for r in results],
+        t("col.verdict"): [verdict(r, t) for r in results],
+        t("col.residual"): [number(r.residual) for r in results],
+        t("col.claim"): [r.text.claim[t.lang] for r in results],
+        t("col.where"): [r.text.where for r in results],
+    }
+
+
+def overview(results: Sequence[Result], t: Words) -> Drawing:
+    """How many claims of each document got which verdict."""
+    counts = Counter((r.document, r.status) for r in results)
+    total = Counter(r.status for r in results)
+    figure = go.Figure()
+    for status, key in reversed(KEYS.items()):
+        row = [counts[document, status] for document in DOCUMENTS]
+        figure.add_trace(
+            go.Bar(
+                y=[t("document_axis", document=document) for document in DOCUMENTS],
+                x=row,
+                orientation="h",
+                name=f"{t(f'verdict.{key}')} {total[status]}",
+                marker={"color": MARKS[status][1], "line": {"color": "white", "width": 1}},
+                text=[f"{t(f'icon.{key}')} {n}" if n > 4 else "" for n in row],
+                textposition="inside",
+                insidetextanchor="middle",
+                textangle=0,
+                textfont={"color": "white", "size": 15},
+            )
+        )
+    styled(figure, height=330, x=t("entries_axis"), barmode="stack", bargap=0.25)
+    figure.update_layout(legend=LEGEND, margin={"l": 56, "t": 76})
+    figure.update_yaxes(autorange="reversed", type="category")
+    return Drawing(
+        "overview",
+        figure,
+        t("overview_finding", total=len(results), **{key: total[status] for status, key in KEYS.items()}),
+        lambda: (
+            {"document": DOCUMENTS}
+            | {key: [counts[document, status] for document in DOCUMENTS] for status, key in KEYS.items()}
+        ),
+        """
+        from collections import Counter
+        from rope_core.ledger import run
+        print(Counter((result.document, result.status) for result in run()))
+        """,
+    )
+
+
+def residuals(results: Sequence[Result], threshold: float, t: Words) -> Drawing:
+    """Every residual on one axis, by document, with the threshold below which it counts as zero."""
+    decided = [r for r in results if r.residual is not None]
+    values = np.array([float(r.residual or 0.0) for r in decided])
+    passed = int((values <= threshold).sum())
+    stated = sum(r.status == HOLDS for r in decided)
+    lanes = {HOLDS: -0.24, CONDITION: 0.06, WRONG: 0.28}
+    seen: Counter[tuple[str, str, int]] = Counter()
+    places = []
+    for r, value in zip(decided, values, strict=True):
+        # Entries of one size stand beside each other instead of on top of each other.
+        slot = r.document, r.status, math.floor(math.log10(max(value, ZERO)))
+        places.append((max(value, ZERO) * 10 ** (0.11 * (seen[slot] % 8)), 0.06 * (seen[slot] // 8)))
+        seen[slot] += 1
+    figure = go.Figure()
+    for status, lane in lanes.items():
+        mine = [i for i, r in enumerate(decided) if r.status == status]
+        symbol, colour = MARKS[status]
+        figure.add_trace(
+            go.Scatter(
+                x=[places[i][0] for i in mine],
+                y=[DOCUMENTS.index(decided[i].document) + lane + places[i][1] for i in mine],
+                mode="markers",
+                name=t(f"word.{KEYS[status]}"),
+                marker={"symbol": symbol, "color": colour, "size": 8},
+                text=[f"{decided[i].id}: {number(decided[i].residual)}" for i in mine],
+                hovertemplate="%{text}<extra></extra>",
+            )
+        )
+    styled(figure, height=330, x=t("residual_axis"))
+    figure.add_vrect(x0=ZERO / 10, x1=threshold, fillcolor=GREEN, opacity=0.13, line_width=0)
+    figure.add_vline(x=threshold, line={"color": "black", "width": 3, "dash": "dash"})
+    figure.add_annotation(
+        x=math.log10(threshold),
+        y=1.0,
+        yref="paper",
+        yanchor="bottom",
+        text=t("counts", threshold=f"{threshold:.0e}", passed=passed),
+        showarrow=False,
+        xanchor="left" if threshold < 1e-8 else "right",
+    )
+    figure.update_layout(legend=LEGEND | {"y": 1.1}, margin={"l": 56, "t": 76})
+    powers = (-15, -12, -9, -6, -3, 0)
+    figure.update_xaxes(
+        type="log",
+        range=[-18.6, 2.6],
+        tickvals=[ZERO, *(10.0**power for power in powers)],
+        ticktext=["0", *(f"10<sup>{power}</sup>" for power in powers)],
+        tickangle=0,
+    )
+    labels = [t("document_axis", document=document) for document in DOCUMENTS]
+    figure.update_yaxes(tickvals=list(range(len(DOCUMENTS))), ticktext=labels, range=[4.6, -0.6], zeroline=False)
+    between = int(((values > 1e-9) & (values < 1e-2)).sum())
+    return Drawing(
+        "residuals",
+        figure,
+        t(
+            "residuals_finding",
+            threshold=f"{threshold:.0e}",
+            passed=passed,
+            decided=len(decided),
+            stated=stated,
+            between=between,
+        ),
+        lambda: {
+            "id": [r.id for r in decided],
+            "status": [r.status for r in decided],
+            "residual": values,
+            "tolerance": [r.check.tolerance for r in decided],
+        },
+        f"""
+        from rope_core.ledger import run
+        found = [result.residual for result in run() if result.residual is not None]
+        print(sum(residual <= {threshold!r} for residual in found), "of", len(found))
+        """,
+    )
