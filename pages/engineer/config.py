@@ -1,0 +1,229 @@
+"""What a model's config really makes of RoPE, what is wrong with it, and what other programs make of it."""
+
+import streamlit as st
+
+import rope_core as rc
+from rope_core import anatomy, checker, convert_config, engines
+from ui import configs, models
+from ui.fields import LEN_STEPS, MAX_LEN
+from ui.figures import config as figures
+from ui.figures import config_compare as comparison
+from ui.frame import Page, plain
+from ui.state import Field
+
+MODEL = Field("model", "choice", "gpt-oss-20b", choices=models.ids())
+HUB = Field("hub", "text", "")
+LAYER = Field("layer", "text", "")
+LENGTH = Field("length", "int", None, 1, MAX_LEN, steps=LEN_STEPS, optional=True)
+QUANTITY = Field("show", "choice", "wavelength", choices=figures.QUANTITIES)
+VERSION = Field("transformers", "choice", "5.23", choices=("5.23", "4.57"))
+OTHER = Field("other", "choice", "deepseek-r1", choices=models.ids())
+SHOWN_FINDINGS = 40
+MANY = 4
+LOOKS = {"error": ("red", "error"), "warning": ("orange", "warning"), "note": ("blue", "info")}
+
+page = Page("config", MODEL, HUB, LAYER, LENGTH, QUANTITY, VERSION, OTHER, geometry=False)
+t, get = page.t, page.get
+source = configs.Source(page.store, MODEL, HUB, (LAYER, LENGTH))
+
+
+def layer_of(view: configs.View) -> str | None:
+    """The layer type in force: the one chosen, else the first; None where all are alike."""
+    found, chosen = configs.kinds(view.config), get(LAYER)
+    if chosen and chosen not in found:
+        page.store.notes.append(("layer_unknown", {"given": chosen}))
+        page.store.put(LAYER, "")
+    return chosen if chosen in found else next(iter(found), None)
+
+
+view = source.view()
+layer = layer_of(view)
+plain_rope = configs.attempt(rc.from_hf, view.config, layer)
+
+
+def at_length() -> rc.HfRope | str:
+    """The rotation at the length in use, where it follows one."""
+    if isinstance(plain_rope, str) or not anatomy.follows_length(plain_rope):
+        return plain_rope
+    return configs.attempt(rc.from_hf, view.config, layer, get(configs.length_field(LENGTH, plain_rope)) or None)
+
+
+drawn = at_length()
+
+
+def findings() -> list[rc.Finding]:
+    """What the check says of the layer type in view."""
+    return rc.check(view.config, get(VERSION), layer)
+
+
+def head() -> None:
+    """Where the config comes from, and which of its layer types is shown."""
+    said = source.said()
+    told = plain(said, 400) if said else None
+    left, middle, right = st.columns([3, 3, 3], vertical_alignment="bottom")
+    with left:
+        source.menu(t)
+    with middle, st.popover(t("ways"), width="stretch"):
+        source.ways(t, told)
+    with right:
+        page.bar()
+    if told:
+        st.error(t("kept", detail=told))
+    if view.kind != "model":
+        name = f" ({plain(view.name)})" if view.name else ""
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.markdown(f"{t(f'shown.{view.kind}')}{name}")
+            st.button(t("back"), on_click=source.forget, key="config.back")
+    found = configs.kinds(view.config)
+    if found:
+        kind = Field(LAYER.name, "choice", found[0], choices=found)
+        if len(found) > MANY:
+            page.controls.select(kind, str)
+        else:
+            page.controls.segments(kind, plain)
+
+
+def badges() -> None:
+    """How many findings there are of each severity."""
+    counts = figures.severities(findings())
+    with st.container(horizontal=True, gap="small"):
+        for severity, count in counts.items():
+            colour, icon = LOOKS[severity]
+            st.badge(t(f"count.{severity}", count=count), icon=f":material/{icon}:", color=colour)
+        if not counts:
+            st.badge(t("count.clean"), icon=":material/check_circle:", color="green")
+
+
+def top() -> None:
+    """The config at a glance."""
+    head()
+    if source.view() != view or layer_of(view) != layer:
+        st.rerun()
+    rope = at_length()
+    if rope != drawn and not same_length(rope):
+        st.rerun()
+    badges()
+    if isinstance(rope, str):
+        st.error(t("unbuildable", detail=plain(rope, 400)))
+        return
+    st.markdown(figures.summary(rope, t))
+    if anatomy.follows_length(rope):
+        page.controls.slider(configs.length_field(LENGTH, rope))
+    page.show(figures.glance(rope, get(QUANTITY), view.where, t), figures.glance, anatomy.regions, rc.from_hf)
+    page.controls.segments(QUANTITY)
+
+
+def same_length(rope: rc.HfRope | str) -> bool:
+    """Whether the rest of the page was drawn at the same length."""
+    return not isinstance(rope, str) and not isinstance(drawn, str) and rope.seq_len == drawn.seq_len
+
+
+def card(one: rc.Finding) -> None:
+    """One finding: severity, what, why with its numbers, what to change, where it is known from."""
+    colour, icon = LOOKS[one.severity]
+    words = checker.say(one, t.lang)
+    with st.container(border=True):
+        with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+            st.badge(t(f"severity.{one.severity}"), icon=f":material/{icon}:", color=colour)
+            st.markdown(f"**{plain(words.title, 300)}**")
+        st.markdown(plain(words.why, 1200))
+        st.markdown(f"→ {plain(words.change, 600)}")
+        of_layer = t("of_layer", layer=plain(one.layer_type)) if one.layer_type else ""
+        known = f"[{t('known_from')}]({one.source})" if one.source.startswith("http") else plain(one.source, 200)
+        st.caption(f"{t('field_label')} {plain(one.field, 120)}{of_layer} · {known}")
+
+
+def cards() -> None:
+    """All findings, the gravest first."""
+    page.prose("findings")
+    page.controls.segments(VERSION, str)
+    found = findings()
+    for one in found[:SHOWN_FINDINGS]:
+        card(one)
+    if not found:
+        st.success(t("no_findings"))
+    if len(found) > SHOWN_FINDINGS:
+        st.info(t("more_findings", shown=SHOWN_FINDINGS, total=len(found)))
+
+
+def parts(rope: rc.HfRope) -> None:
+    """Where each value comes from, the ramp, cached keys, layers and axes."""
+    page.prose("provenance")
+    st.dataframe(figures.provenance(rope, t), hide_index=True)
+    ramp = figures.ramp(rope, view.where, t)
+    if ramp:
+        page.prose("ramp")
+        page.show(ramp, figures.ramp, anatomy.ramp, anatomy.share)
+    if anatomy.follows_length(rope):
+        page.prose("drift")
+        page.show(figures.drift(rope, rope.seq_len, view.where, t), figures.drift, anatomy.key_drift)
+    layers = figures.layers(rope, anatomy.layer_count(view.config), view.where, t)
+    if layers:
+        page.prose("layers")
+        page.show(layers, figures.layers)
+    axes = figures.sections(rope, view.where, t)
+    if axes:
+        page.prose("sections")
+        page.show(axes, figures.sections, anatomy.axes)
+
+
+def programs(rope: rc.HfRope) -> None:
+    """The same config in six programs."""
+    page.prose("engines")
+    found = configs.attempt(engines.engines, view.config, layer, rope.seq_len)
+    if isinstance(found, str):
+        st.info(plain(found, 400))
+        return
+    page.show(comparison.engines(found, rope, view.where, t), comparison.engines, engines.engines)
+    st.dataframe(comparison.engine_table(found, t), hide_index=True)
+
+
+def compared() -> None:
+    """This config beside a model of the catalogue."""
+    page.prose("compare")
+    page.controls.select(OTHER, models.name)
+    length = None if isinstance(drawn, str) else drawn.seq_len
+    other = configs.counterpart(get(OTHER), layer, length)
+    if isinstance(other, str) or isinstance(drawn, str):
+        st.info(t("not_compared"))
+        return
+    names = configs.label(view, t), models.name(get(OTHER))
+    rows = configs.attempt(convert_config.compare, view.config, rc.model(get(OTHER)).hf_config(), length)
+    if isinstance(rows, str):
+        st.info(plain(rows, 400))
+        return
+    page.show(comparison.overlay(drawn, other, names, rows, t), comparison.overlay, convert_config.compare)
+    st.dataframe(comparison.differences(rows, names, t), hide_index=True)
+
+
+def conversion() -> None:
+    """The same config in both schemas."""
+    page.prose("convert")
+    ways = (4, convert_config.to_v4), (5, convert_config.to_v5)
+    for column, (version, convert) in zip(st.columns(2), ways, strict=True):
+        with column:
+            made = configs.attempt(convert, view.config)
+            st.markdown(f"**{t(f'schema.{version}')}**")
+            if isinstance(made, str):
+                st.info(t("not_converted", detail=plain(made, 400)))
+                continue
+            st.code(configs.as_json(configs.rope_part(made)), language="json", height=260)
+            st.download_button(
+                t("download_config"),
+                configs.as_json(made),
+                file_name="config.json",
+                mime="application/json",
+                key=f"config.v{version}",
+                on_click="ignore",
+            )
+
+
+page.live(top)
+page.prose("why")
+page.live(cards)
+if not isinstance(drawn, str):
+    parts(drawn)
+    programs(drawn)
+    page.live(compared)
+    conversion()
+page.prose("questions")
