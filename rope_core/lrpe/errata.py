@@ -11,7 +11,6 @@ from rope_core.errors import whole
 from rope_core.layout import convert
 from rope_core.lrpe import explain
 from rope_core.lrpe.activations import activate_backward
-from rope_core.lrpe.demo import gap
 from rope_core.lrpe.op import lrpe_rotate
 from rope_core.rope import Array
 
@@ -20,7 +19,7 @@ WIDTH = 8
 
 @dataclass(frozen=True)
 class Erratum:
-    """A line of document 001: how far it is from the right answer as printed, and corrected (``gap`` each)."""
+    """A line of document 001: how far it is from the right answer as printed, and corrected (max |difference|)."""
 
     key: str
     printed: float
@@ -42,7 +41,7 @@ def errata(base: float, position: int) -> list[Erratum]:
     x, theta = drawn(base)
     do = drawn_vectors(WIDTH, 1, seed=3)[0]
     slip = explain.row_vector_slip(x, theta, position)
-    lines, size = slip.by_elements, float(np.abs(slip.by_elements).max())
+    lines = slip.by_elements
 
     order = convert(WIDTH, "interleaved", "half")
     matrix = explain.block_diagonal(theta, position, "interleaved")
@@ -57,18 +56,23 @@ def errata(base: float, position: int) -> list[Erratum]:
     per_head = lrpe_rotate(many[None, None], theta[:, None], offset=position)[0, 0]
     alone = np.stack([turned(row, np.full(theta.size, f), position) for row, f in zip(many, theta, strict=True)])
     return [
-        Erratum("row", slip.residual / size, slip.residual_transposed / size),
-        Erratum("halves", gap(matrix @ x, lines), gap((matrix @ x)[order], moved)),
-        Erratum("from_o", gap(turned(lines, -theta, position), linear), gap(d_bar, linear)),
+        Erratum("row", slip.residual, slip.residual_transposed),
+        Erratum("halves", apart(matrix @ x, lines), apart((matrix @ x)[order], moved)),
+        Erratum("from_o", apart(turned(lines, -theta, position), linear), apart(d_bar, linear)),
         Erratum(
             "derivative",
-            gap(activate_backward(d_bar, np.ones_like(x), "silu", None), silu),
-            gap(activate_backward(x, d_bar, "silu", None), silu),
+            apart(activate_backward(d_bar, np.ones_like(x), "silu", None), silu),
+            apart(activate_backward(x, d_bar, "silu", None), silu),
         ),
-        Erratum("theta", gap(per_pair, alone), gap(per_head, alone)),
+        Erratum("theta", apart(per_pair, alone), apart(per_head, alone)),
     ]
 
 
 def turned(x: Array, theta: Array, position: int) -> Array:
     """Return one vector (D,) turned by the document's element-wise lines at ``position``, theta (D/2,)."""
     return np.asarray(lrpe_rotate(x[None, None], theta, offset=position)[0, 0])
+
+
+def apart(found: Array, exact: Array) -> float:
+    """Return max |found - exact|."""
+    return float(np.abs(found - exact).max())
