@@ -9,7 +9,11 @@ import streamlit.elements.plotly_chart  # noqa: F401
 import rope_core  # noqa: F401
 import ui.figures
 import ui.frame
+from rope_core.lrpe.demo import Case, backward_steps
 
 plotly.graph_objects.Figure([plotly.graph_objects.Scatter(), plotly.graph_objects.Heatmap()]).to_json()
 for module in pkgutil.iter_modules(ui.figures.__path__, "ui.figures."):
     importlib.import_module(module.name)
+
+# The LRPE page compares its gradients with torch's, whose import takes seconds.
+backward_steps(Case())

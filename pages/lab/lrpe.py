@@ -1,0 +1,109 @@
+"""LRPE rotate opened up: activation, rotation, decoding, backward, and what linear attention does with the op."""
+
+import streamlit as st
+
+from rope_core import lrpe
+from rope_core.lrpe import demo, errata, explain, linear
+from ui.fields import BASE
+from ui.figures import lrpe as figures
+from ui.figures import lrpe_linear
+from ui.frame import Page
+from ui.state import Field
+from ui.store import Store
+
+ACT = Field("act", "choice", "relu", choices=lrpe.ACTIVATIONS)
+ALONG = Field("along", "choice", "head", choices=("head", "sequence"))
+AXES = {"head": -1, "sequence": 1}
+THETA = Field("theta", "choice", "geometric", choices=demo.KINDS)
+OFFSET = Field("offset", "int", 16, 0, 4096)
+WIDTH = Field("width", "int", 16, 4, 64, step=2, even=True)
+FRONT = Field("front", "int", 0, 0, 62, step=2, even=True)
+BEHIND = Field("behind", "int", 0, 0, 62, step=2, even=True)
+HEAD = Field("head", "int", 0, 0, 3)
+TOKEN = Field("token", "int", 3, 0, 11)
+PAIR = Field("pair", "int", 3, 0, 31)
+AT = Field("at", "int", 1, 1, 64)
+PHI = Field("phi", "choice", "1+elu", choices=explain.NON_NEGATIVE)
+
+
+def case_of(store: Store) -> demo.Case:
+    """The call that the controls describe; raises ValueError where their values do not go together."""
+    act = store.get(ACT)
+    dim = AXES[store.get(ALONG)] if act == "softmax" else None
+    rest = (store.get(field) for field in (WIDTH, OFFSET, FRONT, BEHIND))
+    return demo.Case(act, dim, store.get(THETA), store.rope().base, *rest)
+
+
+page = Page("lrpe", ACT, ALONG, THETA, OFFSET, WIDTH, FRONT, BEHIND, HEAD, TOKEN, PAIR, AT, PHI, fits=case_of)
+get, slide = page.get, page.controls.slider
+
+
+def settings() -> None:
+    """The op's arguments: activation and its axis, theta, offset, and behind a button the rotary slice."""
+    act, theta, offset, rest = st.columns([1.1, 1.1, 1.2, 1.1], vertical_alignment="bottom")
+    with act:
+        page.controls.select(ACT)
+    with theta:
+        page.controls.select(THETA)
+    with offset:
+        slide(OFFSET)
+    with rest, st.popover(figures.slice_words(case_of(page.store), page.t), key="lrpe.slice", width="stretch"):
+        slide(WIDTH)
+        for field in (FRONT, BEHIND):
+            slide(figures.left_alone(field.name, get(WIDTH)))
+    if get(ACT) == "softmax":
+        page.controls.segments(ALONG)
+
+
+def the_op() -> None:
+    """The op forward, as a matrix, token by token, and backward."""
+    page.bar()
+    settings()
+    case, head = case_of(page.store), get(HEAD)
+    marked = head, get(TOKEN), get(PAIR)
+    page.show(figures.stages(case, *marked, page.t), figures.stages, lrpe.lrpe_rotate, explain.stages)
+    for column, field in zip(st.columns(3), (HEAD, TOKEN, PAIR), strict=True):
+        with column:
+            slide(field)
+    page.prose("why")
+    page.prose("matrix")
+    left, right = st.columns([1, 2])
+    with left:
+        page.show(figures.thetas(case, head, page.t), figures.thetas, explain.sample_theta)
+    with right:
+        page.show(figures.matrices(case, head, get(TOKEN), page.t), figures.matrices, explain.block_diagonal)
+    page.prose("decode")
+    page.show(figures.decode(case, head, page.t), figures.decode, explain.decode_strip)
+    page.prose("backward")
+    page.show(
+        figures.backward(case, *marked, page.t),
+        figures.backward,
+        demo.backward_steps,
+        lrpe.lrpe_rotate_backward,
+        explain.backward_view,
+    )
+
+
+def slips() -> None:
+    """What document 001 prints, and what holds."""
+    page.prose("errata")
+    slide(AT)
+    numbers = get(BASE), get(AT), page.t
+    page.show(lrpe_linear.slip(*numbers), lrpe_linear.slip, explain.row_vector_slip, errata.errata)
+    st.markdown(lrpe_linear.errata_table(*numbers))
+    page.goto("ledger")
+
+
+def linear_attention() -> None:
+    """Non-negative features, turned: scores and their decay."""
+    page.prose("linear")
+    page.controls.segments(PHI)
+    numbers = page.store.rope(), get(PHI), page.t
+    page.show(lrpe_linear.attention(*numbers), lrpe_linear.attention, linear.linear_attention, explain.linear_scores)
+    page.prose("decay")
+    page.show(lrpe_linear.decay(*numbers), lrpe_linear.decay, linear.measured_decay, explain.mean_decay)
+
+
+page.live(the_op)
+page.live(linear_attention)
+page.live(slips)
