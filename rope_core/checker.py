@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cache
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -199,4 +202,30 @@ def known(lang: str = "en") -> dict[str, tuple[str, str]]:
     return {key: (row["severity"], row[lang]["title"]) for key, row in recorded()["finding"].items()}
 
 
-__all__ = ["Finding", "Words", "check", "check_text", "known", "say"]
+@dataclass(frozen=True)
+class Group:
+    """A group of threads about one bug: what finds it, by which findings or engine notes, and a config that shows it.
+
+    ``by`` is "config", "verify", "engines" or "positions"; ``beside`` are findings that the config's family always has.
+    """
+
+    number: int
+    by: str
+    keys: tuple[str, ...]
+    threads: tuple[str, ...]
+    en: str
+    zh: str
+    beside: tuple[str, ...] = ()
+    config: Mapping[str, Any] | None = None
+
+
+@cache
+def groups() -> tuple[Group, ...]:
+    """The 27 groups of known threads, in their order."""
+    text = resources.files("rope_core").joinpath("groups.toml").read_text(encoding="utf-8")
+    lists = ("keys", "threads", "beside")
+    rows: list[dict[str, Any]] = tomllib.loads(text)["groups"]
+    return tuple(Group(**{**row, **{name: tuple(row[name]) for name in lists if name in row}}) for row in rows)
+
+
+__all__ = ["Finding", "Group", "Words", "check", "check_text", "groups", "known", "say"]

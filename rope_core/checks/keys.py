@@ -131,7 +131,7 @@ def said_elsewhere(case: Case, key: str) -> bool:
 def without_effect(case: Case, key: str, value: float) -> bool:
     """Whether the unread field says what holds anyway."""
     if key in SHARES:
-        return int(case.rope.head_dim * value) == case.rope.rotary_dim
+        return 0.0 < value <= 1.0 and int(case.rope.head_dim * value) == case.rope.rotary_dim
     if key == "rotary_dim":
         return value in {rope.rotary_dim for rope in case.ropes}
     return value == 1 if key in FACTORS else value in {rope.base for rope in case.ropes}

@@ -47,7 +47,7 @@ def yarn_rounding(case: Case) -> Iterator[Finding]:
         return
     exact = replace(case.rope.request, params={**case.rope.request.params, "truncate": False})
     rounded = replace(case.rope.request, params={**case.rope.request.params, "truncate": True})
-    difference = 100.0 * np.abs(spectrum(exact).inv_freq / spectrum(rounded).inv_freq - 1.0)
+    difference = 100.0 * np.abs(spectrum(rounded).inv_freq / spectrum(exact).inv_freq - 1.0)
     values = {
         "exact": ramp(exact),
         "rounded": ramp(rounded),

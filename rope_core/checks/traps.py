@@ -9,6 +9,7 @@ from rope_core.checks.case import Case, Finding, finding
 # The trap's key is the finding's.
 PLAIN = (
     "su_read_as_longrope",
+    "su_without_length_fails",
     "yarn_read_as_longrope",
     "xdrope_read_as_dynamic",
     "nested_dict_not_read",
