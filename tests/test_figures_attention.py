@@ -60,7 +60,7 @@ def test_decay_draws_roformers_mean() -> None:
 def test_what_is_no_vector_is_refused() -> None:
     with pytest.raises(ValueError, match="q must be numbers separated by commas"):
         figures.vectors("own", 8, 0, "1, two", "1")
-    with pytest.raises(ValueError, match="k must be not all zero"):
+    with pytest.raises(ValueError, match="k must be of a positive, finite length"):
         figures.vectors("own", 8, 0, "1", "0 0")
     with pytest.raises(ValueError, match="values must be"):
         figures.vectors("own", 2, 0, "1 2 3", "1")

@@ -4,7 +4,7 @@ import streamlit as st
 
 from rope_core import attention, extension, interpolation
 from rope_core import temperature as softmax_core
-from ui.fields import FACTOR, LEN_STEPS
+from ui.fields import FACTOR, LEN_STEPS, SCHEME
 from ui.figures import attention as figures
 from ui.figures import temperature
 from ui.frame import Page
@@ -27,9 +27,9 @@ def pairing(store: Store) -> figures.Pairing:
 
 
 def found(store: Store) -> tuple[list[extension.Extension], dict[str, str], int]:
-    """All schemes at the factor in force, the refusals, and the extended length."""
+    """The schemes, the model's own included, at the factor in force, the refusals, and the extended length."""
     length = extension.reach(store.rope(), store.get(FACTOR))
-    params = {name: store.params(name) for name in extension.compared()}
+    params = {name: store.params(name) for name in extension.compared(store.get(SCHEME))}
     return *extension.extensions(store.rope(), params, length), length
 
 
@@ -41,6 +41,11 @@ def fits(store: Store) -> None:
 
 page = Page("attention", VECTORS, AT, REACH, DRAW, OWN_Q, OWN_K, CONTEXT, SIGNAL, scheme=True, fits=fits)
 get, slide = page.get, page.controls.slider
+
+
+def refuse(error: ValueError) -> None:
+    """Say that values set on other pages leave nothing to draw here."""
+    st.warning(page.sentence("no_picture", {"detail": str(error)}))
 
 
 def one_score() -> None:
@@ -59,7 +64,12 @@ def one_score() -> None:
         for column, field in zip(st.columns(2), (OWN_Q, OWN_K), strict=True):
             with column:
                 page.controls.text(field)
-    rope, vectors = page.store.rope(), pairing(page.store)
+    try:
+        vectors = pairing(page.store)
+    except ValueError as error:
+        refuse(error)
+        return
+    rope = page.store.rope()
     page.show(
         figures.decay(rope, get(VECTORS), vectors, get(REACH), get(AT), page.t),
         figures.decay,
@@ -83,7 +93,11 @@ def families() -> None:
     page.show(figures.widths(page.store.rope().base, page.t), figures.widths, attention.oscillation)
     page.prose("schemes")
     slide(FACTOR)
-    schemes, refused, length = found(page.store)
+    try:
+        schemes, refused, length = found(page.store)
+    except ValueError as error:
+        refuse(error)
+        return
     for name, sentence in refused.items():
         st.caption(page.t("refused", scheme=page.t(f"scheme.{name}"), reason=sentence))
     page.show(figures.schemes(page.store.rope(), schemes, length, page.t), figures.schemes, attention.score_curve)

@@ -52,7 +52,7 @@ def vectors(kind: str, dim: int, draw: int, q_text: str, k_text: str) -> Pairing
     sizes = float(np.linalg.norm(q)), float(np.linalg.norm(k))
     for name, size in zip("qk", sizes, strict=True):
         if not 1e-100 < size < 1e100:
-            raise reject(name, "not all zero and of a length that floats hold", size)
+            raise reject(name, "of a positive, finite length", size)
     return q / sizes[0], k / sizes[1]
 
 
@@ -176,6 +176,7 @@ def cell_means(s: rc.Spectrum, edges: npt.NDArray[np.int64]) -> Array:
     return np.asarray(mean_cos(s, edges).mean(axis=0) * s.attention_factor**2)
 
 
+@lru_cache(maxsize=32)
 def bases(rope: rc.Rope, t: Words) -> Drawing:
     """A vector's score with itself over the distance, for several bases and the one in force."""
     edges = cell_edges(FAR, CELLS, True)
@@ -201,6 +202,7 @@ def bases(rope: rc.Rope, t: Words) -> Drawing:
     )
 
 
+@lru_cache(maxsize=32)
 def widths(base: float, t: Words) -> Drawing:
     """A vector's score with itself over the first distances, for rotary widths from 8 to 256."""
     d = np.arange(SPAN)

@@ -190,6 +190,7 @@ def effect(request: rc.Request, start: int, t: Words) -> Drawing:
 count_positions = lru_cache(maxsize=256)(precision.distinct_positions)
 
 
+@lru_cache(maxsize=32)
 def distinct(train_len: int, t: Words) -> Drawing:
     """How many different positions are left of the first n, by format."""
     lengths = [2**e for e in range(6, 18)]
@@ -295,6 +296,7 @@ def at_the_end(stage: str, dtype: str) -> tuple[Point, ...]:
     return tuple(points)
 
 
+@lru_cache(maxsize=32)
 def real(stage: str, t: Words) -> Drawing:
     """The phase error of real models at the end of their own context, by format."""
     found = {dtype: at_the_end(stage, dtype) for dtype in DTYPES}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
@@ -34,6 +36,7 @@ def ratio_curve(rope: rc.Rope, d: Array) -> Array:
     return interpolation.extrapolation_bound(rope, d) / interpolation.interpolation_bound(rope)
 
 
+@lru_cache(maxsize=32)
 def theorem(rope: rc.Rope, t: Words) -> Drawing:
     """How many times smaller the interpolation bound is than the extrapolation bound, for the paper and for you."""
     d = cell_edges(FAR, POINTS, True)
@@ -97,6 +100,7 @@ def lengths_for(train_len: int) -> Array:
     return np.unique(np.rint(np.geomspace(SMALLEST, 64 * max(train_len, SMALLEST), 97)))
 
 
+@lru_cache(maxsize=32)
 def scales(train_len: int, t: Words) -> Drawing:
     """The factor that each recipe puts on logits, against the length in use."""
     lengths = lengths_for(train_len)
