@@ -14,6 +14,7 @@ import pytest
 import rope_core as rc
 from rope_core import anatomy, convert_config
 from rope_core.engines import engines
+from rope_core.extend_config import fix_for
 from ui.figures import config as figures
 from ui.figures import config_compare as comparison
 from ui.figures.drawing import Drawing
@@ -169,6 +170,34 @@ def test_two_configs_differences_first(capsys: pytest.CaptureFixture[str]) -> No
     np.testing.assert_allclose(drawing.figure.data[1].y, 2 * np.pi / rc.from_hf(right).inv_freq, rtol=1e-12)
     assert f"{sum(not row.same for row in rows)} of {len(rows)} fields differ" in drawing.finding
     assert ran(drawing, capsys)
+
+
+def test_ways_to_a_longer_context_are_drawn_with_their_costs(capsys: pytest.CaptureFixture[str]) -> None:
+    config, length = config_of("gpt-oss-20b"), 65_536
+    rope, found = rc.from_hf(config), fix_for(config, length)
+    drawing = comparison.extensions(found, rope, length, where("gpt-oss-20b"), EN)
+    by_name = {trace.name: np.asarray(trace.y) for trace in drawing.figure.data}
+    np.testing.assert_allclose(by_name[EN("scheme.linear")], 16.0, rtol=1e-12)
+    assert by_name[EN("scheme.ntk")][[0, -1]] == pytest.approx([1.0, 16.0], rel=1e-9)
+    np.testing.assert_allclose(by_name[EN("at_present")], rope.unscaled / rope.inv_freq, rtol=1e-12)
+    # Counted by hand: a pair that did not turn once in training and now goes further than it did then.
+    ntk = next(fix for fix in found if fix.name == "ntk")
+    inv = next(iter(ntk.ropes.values())).inv_freq
+    unseen = int(np.sum((rope.unscaled * 4096 < 2 * math.pi) & (inv * length > rope.unscaled * 4096 * (1 + 1e-9))))
+    # And the pairs that saw all angles do not count.
+    assert f"{EN('scheme.ntk')} {unseen}" in drawing.finding and "65,536" in drawing.finding
+    table = comparison.costs(found, EN)
+    assert table[EN("col.unseen")][[fix.name for fix in found].index("ntk")] == f"{unseen} / 32"
+    assert "ntk 16.0" in ran(drawing, capsys)
+
+
+def test_ways_are_drawn_for_the_layer_type_that_they_extend() -> None:
+    config = config_of("gemma-3-4b")
+    sliding = rc.from_hf(config, "sliding_attention")
+    found = fix_for(config, 262_144)
+    drawing = comparison.extensions(found, sliding, 262_144, "", EN)
+    linear = next(trace for trace in drawing.figure.data if trace.name == EN("scheme.linear"))
+    assert len(linear.y) == 128 and np.isfinite(np.asarray(linear.y, dtype=float)).all()
 
 
 EDGES = [

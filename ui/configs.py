@@ -196,6 +196,16 @@ def length_field(field: Field, rope: rc.HfRope) -> Field:
     return replace(field, default=min(longest if longest > rope.train_len else 2 * rope.train_len, int(field.high)))
 
 
+def wanted_field(field: Field, rope: rc.HfRope) -> Field | None:
+    """The wanted length's field: past the trained length, twice the longest one at first; None past all limits."""
+    low, high = rope.train_len + 1, min(1024 * rope.train_len, int(field.high))
+    if high <= low:
+        return None
+    stops = tuple(stop for stop in field.steps if low <= stop <= high)
+    start = min(max(2 * (rope.max_len or rope.train_len), low), high)
+    return replace(field, default=start, low=low, high=high, steps=stops)
+
+
 def as_json(config: Mapping[str, Any]) -> str:
     """A config as a file's text."""
     return json.dumps(config, indent=2, ensure_ascii=False) + "\n"
@@ -212,5 +222,5 @@ def attempt(function: Callable[..., T], *arguments: object) -> T | str:
     """What a function of configs answers, or the sentence that says why it cannot."""
     try:
         return function(*arguments)
-    except rc.ConfigError as error:
+    except ValueError as error:
         return str(error)

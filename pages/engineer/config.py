@@ -3,7 +3,7 @@
 import streamlit as st
 
 import rope_core as rc
-from rope_core import anatomy, checker, convert_config, engines
+from rope_core import anatomy, checker, convert_config, engines, extend_config
 from ui import configs, models
 from ui.fields import LEN_STEPS, MAX_LEN
 from ui.figures import config as figures
@@ -18,11 +18,12 @@ LENGTH = Field("length", "int", None, 1, MAX_LEN, steps=LEN_STEPS, optional=True
 QUANTITY = Field("show", "choice", "wavelength", choices=figures.QUANTITIES)
 VERSION = Field("transformers", "choice", "5.23", choices=("5.23", "4.57"))
 OTHER = Field("other", "choice", "deepseek-r1", choices=models.ids())
+WANTED = Field("want", "int", None, 1, MAX_LEN, steps=LEN_STEPS, optional=True)
 SHOWN_FINDINGS = 40
 MANY = 4
 LOOKS = {"error": ("red", "error"), "warning": ("orange", "warning"), "note": ("blue", "info")}
 
-page = Page("config", MODEL, HUB, LAYER, LENGTH, QUANTITY, VERSION, OTHER, geometry=False)
+page = Page("config", MODEL, HUB, LAYER, LENGTH, QUANTITY, VERSION, OTHER, WANTED, geometry=False)
 t, get = page.t, page.get
 source = configs.Source(page.store, MODEL, HUB, (LAYER, LENGTH))
 
@@ -178,6 +179,34 @@ def programs(rope: rc.HfRope) -> None:
     st.dataframe(comparison.engine_table(found, t), hide_index=True)
 
 
+def extended() -> None:
+    """The blocks that reach a wanted length, and what each costs."""
+    page.prose("extend")
+    field = None if isinstance(drawn, str) else configs.wanted_field(WANTED, drawn)
+    if isinstance(drawn, str) or field is None:
+        st.info(t("no_way"))
+        return
+    page.controls.slider(field)
+    found = configs.attempt(extend_config.fix_for, view.config, get(field) or field.default)
+    if isinstance(found, str) or not found:
+        st.info(plain(found, 400) if found else t("no_way"))
+        return
+    drawing = comparison.extensions(found, drawn, get(field) or field.default, view.where, t)
+    page.show(drawing, comparison.extensions, extend_config.fix_for)
+    st.dataframe(comparison.costs(found, t), hide_index=True)
+    for tab, fix in zip(st.tabs([t(f"scheme.{fix.name}") for fix in found]), found, strict=True):
+        with tab:
+            st.markdown(plain(fix.cost(t.lang), 600))
+            new, old = st.columns(2)
+            with new:
+                st.markdown(f"**{t('schema.5')}**")
+                st.code(configs.as_json(fix.block), language="json")
+            with old:
+                st.markdown(f"**{t('schema.4')}**")
+                st.code(configs.as_json(fix.old_block) if fix.old_block else t("no_old_block"), language="json")
+    st.caption(extend_config.fixes()["searched"][t.lang])
+
+
 def compared() -> None:
     """This config beside a model of the catalogue."""
     page.prose("compare")
@@ -224,6 +253,7 @@ page.live(cards)
 if not isinstance(drawn, str):
     parts(drawn)
     programs(drawn)
+    page.live(extended)
     page.live(compared)
     conversion()
 page.prose("questions")

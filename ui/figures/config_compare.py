@@ -10,10 +10,11 @@ import plotly.graph_objects as go
 
 from rope_core.convert_config import Row
 from rope_core.engines import Engine, sentences
+from rope_core.extend_config import Fix
 from rope_core.hf import HfRope
 from rope_core.rope import Array
 from ui.figures.config import amount, curve, told
-from ui.figures.drawing import BLUE, COLOURS, RED, Drawing, styled
+from ui.figures.drawing import BLUE, COLOURS, GREY, RED, Drawing, styled
 from ui.words import Words
 
 
@@ -130,3 +131,55 @@ def overlay(left: HfRope, right: HfRope, names: tuple[str, str], rows: Sequence[
     lines += ["    print(rc.spectrum(rc.Request(rope, scheme, params, seq_len)).wavelength)"]
     longest = max(one.size for one in columns.values())
     return Drawing("overlay", figure, finding, lambda: {"pair": np.arange(longest)} | columns, "\n".join(lines))
+
+
+def extensions(found: Sequence[Fix], now: HfRope, length: int, where: str, t: Words) -> Drawing:
+    """The slow-down of every pair in each way to a longer context, beside what the config does at present."""
+    drawn = {fix.name: rope_of(fix, now.layer_type) for fix in found}
+    columns = {name: curve(rope.inv_freq, rope_unscaled(rope, now), "slowdown") for name, rope in drawn.items()}
+    present = curve(now.inv_freq, now.unscaled, "slowdown")
+    figure = go.Figure()
+    grey = {"color": GREY, "width": 3, "dash": "dot"}
+    figure.add_trace(go.Scatter(x=np.arange(present.size), y=present, mode="lines", name=t("at_present"), line=grey))
+    for k, (fix, values) in enumerate(zip(found, columns.values(), strict=True)):
+        look = {"color": COLOURS[k % len(COLOURS)], "width": 4}
+        name = t(f"scheme.{fix.name}")
+        figure.add_trace(go.Scatter(x=np.arange(values.size), y=values, mode="lines", name=name, line=look))
+    styled(figure, height=340, x=t("axis.pair"), y=t("axis.slowdown"))
+    figure.update_yaxes(type="log")
+    listed = t("comma").join(f"{t(f'scheme.{fix.name}')} {fix.unseen}" for fix in found)
+    factor = amount(float(f"{found[0].factor:.6g}"))
+    return Drawing(
+        "extensions",
+        figure,
+        t("extensions_finding", length=f"{length:,}", factor=factor, listed=listed, pairs=found[0].pairs),
+        lambda: {"pair": np.arange(present.size), "at_present": present} | columns,
+        f"""
+        import rope_core as rc
+        from rope_core.extend_config import fix_for
+        for fix in fix_for({where}, {length}):
+            print(fix.name, fix.factor, fix.kept, fix.unseen, fix.attention_factor, fix.block)
+        """,
+    )
+
+
+def rope_of(fix: Fix, layer: str | None) -> HfRope:
+    """What a way computes in the layer type in view, else in the first one that it extends."""
+    return fix.ropes[layer] if layer in fix.ropes else next(iter(fix.ropes.values()))
+
+
+def rope_unscaled(rope: HfRope, now: HfRope) -> Array:
+    """The frequencies before any scaling: those in view, unless the way extends a layer type of another width."""
+    return now.unscaled if now.unscaled.shape == rope.unscaled.shape else rope.unscaled
+
+
+def costs(found: Sequence[Fix], t: Words) -> dict[str, list[str]]:
+    """What each way costs, as a table's columns."""
+    return {
+        t("col.way"): [t(f"scheme.{fix.name}") for fix in found],
+        t("col.factor"): [amount(float(f"{fix.factor:.6g}")) for fix in found],
+        t("col.kept"): [f"{fix.kept} / {fix.pairs}" for fix in found],
+        t("col.fastest"): [f"{fix.fastest:.4g}" for fix in found],
+        t("col.unseen"): [f"{fix.unseen} / {fix.pairs}" for fix in found],
+        t("col.attention"): [f"{fix.attention_factor:.6g}" for fix in found],
+    }
