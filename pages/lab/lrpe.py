@@ -90,7 +90,7 @@ def slips() -> None:
     slide(AT)
     numbers = get(BASE), get(AT), page.t
     page.show(lrpe_linear.slip(*numbers), lrpe_linear.slip, explain.row_vector_slip, errata.errata)
-    st.markdown(lrpe_linear.errata_table(*numbers))
+    st.markdown(lrpe_linear.errata_list(*numbers))
     page.goto("ledger")
 
 

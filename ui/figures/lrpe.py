@@ -17,7 +17,8 @@ from ui.words import Words
 
 GAP_X, GAP_Y = 0.1, 0.2
 LEGEND = {"legend": {"orientation": "h", "yanchor": "bottom", "y": 1.0, "x": 0, "font": {"size": 14}}}
-MOVED = {"duration": 450, "redraw": False}
+# Without a redraw Plotly drops the heatmaps of the subplots in which a frame moves a line.
+MOVED = {"duration": 450, "redraw": True}
 
 
 def left_alone(name: str, width: int) -> Field:
@@ -155,7 +156,7 @@ def thetas(case: Case, head: int, t: Words) -> Drawing:
         name = t("all_heads") if one else t("one_head", head=h)
         trace = {"type": "scatter", "mode": "lines+markers", "x": pairs, "y": values[h], "name": name}
         data.append(trace | {"line": strong | ({} if h == head else {"dash": "dot"}), "marker": {"size": 9}})
-    layout = base_layout(380) | {"showlegend": True}
+    layout = base_layout(320) | {"showlegend": True}
     layout["xaxis"] = {"title": {"text": t("axis.pair")}, "nticks": 9, "tickformat": "d"}
     layout["yaxis"] = {"title": {"text": t("theta_axis")}, "type": "log", "exponentformat": "power", "dtick": 1}
     shape = "(" + ", ".join(str(n) for n in case.theta.shape) + ("," if case.theta.ndim == 1 else "") + ")"
@@ -196,7 +197,7 @@ def matrices(case: Case, head: int, token: int, t: Words) -> Drawing:
         "cliponaxis": False,
     }
     data = [panel(block, size, size, "", 1.0, bar), frame | {"hoverinfo": "skip"}, panel(half, size, size, "2", 1.0)]
-    layout = base_layout(380)
+    layout = base_layout(320)
     square = {"constrain": "domain", "range": [-0.5, size.size - 0.5]}
     for axis, low, name in (("", 0.0, "written"), ("2", 0.56, "computed")):
         layout[f"xaxis{axis}"] = {"domain": [low, low + 0.44], "anchor": f"y{axis}", "nticks": 7} | square

@@ -75,20 +75,14 @@ def slip(base: float, position: int, t: Words) -> Drawing:
     )
 
 
-def errata_table(base: float, position: int, t: Words) -> str:
-    """The document's slips as a Markdown table: what it prints, how far off that is, what holds, how far that is."""
-    head = " | ".join(t(f"head.{key}") for key in ("printed", "off", "corrected", "left", "reason"))
-    lines = [f"| {head} |", "|---|---|---|---|---|"]
+def errata_list(base: float, position: int, t: Words) -> str:
+    """The document's slips as a Markdown list: what it prints, how far off that is, what holds, how far that is."""
+    lines = []
     for row in errata.errata(base, position):
         printed, right = (f"${t.formula(key)}$" for key in FORMULAS[row.key])
-        note = t(f"erratum.{row.key}")
-        lines.append(f"| {printed} | {row.printed:.3g} | {right} | {unbroken(row.corrected)} | {note} |")
+        numbers = {"off": f"{row.printed:.3g}", "left": apart(row.corrected)}
+        lines.append("- " + t("slip_line", printed=printed, right=right, why=t(f"erratum.{row.key}"), **numbers))
     return "\n".join(lines)
-
-
-def unbroken(value: float) -> str:
-    """A residual that a narrow table column does not break at its minus sign."""
-    return apart(value).replace("-", "\u2011")
 
 
 def attention(rope: rc.Rope, phi: str, t: Words) -> Drawing:
