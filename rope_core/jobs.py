@@ -1,17 +1,16 @@
 """One bounded queue of child processes for all heavy work: progress, cancel that kills, caps, fair between owners.
 
-A job is a Python module run as a process of its own (``python -m rope_core.jobs MODULE ARGUMENTS...``). It speaks by
-JSON lines on standard output, written by ``report``; it dies with its parent, and a crash or a hang stays its own.
+A job is a Python module run as a process of its own, through ``python -m rope_core.jobs_child MODULE ARGUMENTS...``.
+It speaks by JSON lines on standard output, written by ``report``; it dies with its parent, and a crash or a hang stays
+its own.
 """
 
 from __future__ import annotations
 
 import atexit
 import contextlib
-import ctypes
 import json
 import os
-import runpy
 import signal
 import subprocess
 import sys
@@ -24,6 +23,7 @@ from dataclasses import dataclass, field
 from typing import IO, Any
 
 from rope_core.errors import finite, reject, whole
+from rope_core.jobs_child import LIMIT_ENV, report
 
 WAITING, RUNNING, DONE, FAILED, CANCELLED = "waiting", "running", "done", "failed", "cancelled"
 OVER = (DONE, FAILED, CANCELLED)
@@ -32,8 +32,6 @@ MAX_RESULTS = 2000
 STDERR_KEPT = 8000
 GRACE = 2.0
 TICK = 0.05
-PR_SET_PDEATHSIG = 1
-LIMIT_ENV = "ROPE_LAB_JOB_MEMORY"
 
 
 @dataclass(frozen=True)
@@ -145,7 +143,7 @@ class Queue:
         silence = finite("silence_limit", silence_limit, "a positive number of seconds")
         if limit <= 0 or silence <= 0:
             raise reject("time_limit and silence_limit", "positive numbers of seconds", (time_limit, silence_limit))
-        command = [sys.executable, "-m", "rope_core.jobs", module, *(str(a) for a in arguments)]
+        command = [sys.executable, "-m", "rope_core.jobs_child", module, *(str(a) for a in arguments)]
         job = _Job(uuid.uuid4().hex, owner, title or module, command, dict(env or {}), limit, silence, memory_limit)
         with self._changed:
             if self._closed:
@@ -396,39 +394,4 @@ def default_queue() -> Queue:
         return _DEFAULT[0]
 
 
-def report(progress: float | None = None, eta: float | None = None, note: str | None = None, **result: Any) -> None:
-    """Tell the queue how a job stands; called inside a job.
-
-    Args:
-        progress: share done in [0, 1].
-        eta: seconds left.
-        note: what it is doing.
-        result: ``result=...`` hands over any JSON value.
-
-    >>> report(progress=0.5, note="half")
-    {"progress": 0.5, "note": "half"}
-    """
-    if set(result) - {"result"}:
-        raise reject("report", "given progress, eta, note or result", sorted(result))
-    said = {"progress": progress, "eta": eta, "note": note}
-    print(json.dumps({k: v for k, v in said.items() if v is not None} | result), flush=True)
-
-
-def main(arguments: Sequence[str]) -> None:
-    """Become the job: die with the parent, keep within the memory limit, run the module as its own program."""
-    if sys.platform == "linux":
-        parent = os.getppid()
-        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-        if os.getppid() != parent:
-            os._exit(1)
-    if limit := os.environ.pop(LIMIT_ENV, ""):
-        import resource
-
-        resource.setrlimit(resource.RLIMIT_AS, (int(limit), int(limit)))
-    module, *rest = arguments
-    sys.argv = [module, *rest]
-    runpy.run_module(module, run_name="__main__", alter_sys=True)
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:])
+__all__ = ["CANCELLED", "DONE", "FAILED", "RUNNING", "WAITING", "Queue", "Status", "default_queue", "report"]

@@ -119,6 +119,18 @@ def test_a_kernel_that_reads_stale_memory_is_caught() -> None:
         check(made(stale), SMALL)
 
 
+def test_a_kernel_that_is_wrong_only_at_full_size_gets_no_time() -> None:
+    def short_of_breath(inputs: Inputs, case: Case) -> Pair:
+        q, k = right(inputs, case)
+        if case.seq > 512:
+            k[:, -1] = inputs.k[:, -1]
+        return q, k
+
+    case = replace(SMALL, seq=600)
+    (result,) = harness.measure(case, [made(short_of_breath)], rounds=5)
+    assert result.state == "wrong" and "k errs by" in result.reason and "at full size" in result.reason
+
+
 def test_results_start_as_nan() -> None:
     inputs = make_inputs(SMALL, 3, False, 0)
     assert all(bool(torch.isnan(o).all()) for o in inputs.out)

@@ -276,7 +276,6 @@ PACKED = {"q": torch.randn(10, 4, 8), "k": torch.randn(10, 2, 8)}
         ({"layout": "neox"}, "layout must be one of"),
         ({"q": np.zeros((2, 5, 4, 8))}, "q must be a torch tensor, got 'ndarray'"),
         ({"q": torch.zeros(2, 5, 4, 8, dtype=torch.int32)}, "q must be float32, float16"),
-        ({"k": torch.randn(2, 5, 3, 8)}, "k must be of a number of heads that divides q's 4, got 3"),
         ({"k": torch.randn(2, 6, 2, 8)}, "k must be of q's shape"),
         ({"k": torch.randn(2, 5, 2, 10)}, "k must be of q's shape"),
         ({"k": torch.randn(2, 5, 2, 8).half()}, "k must be of q's type and device"),
@@ -331,6 +330,35 @@ def test_unchecked_a_position_outside_gives_nan_and_never_an_unturned_row(backen
     turn = make_turn(q, False, cos, sin, None, 1.0, "half", torch.tensor([1, 10, 2]), None, None)
     got = BACKENDS[backend].run((q,), turn, None)[0]
     assert torch.isnan(got[0, 1, :, :8]).all() and not torch.isnan(got[0, [0, 2]]).any()
+
+
+# tests/test_rotary.py of Dao-AILab/flash-attention: offsets into a longer table, half and whole widths, both layouts.
+FLASH_ATTENTION: list[Any] = [
+    (2, 217, 4, 4, 256, fraction, offset) for fraction in (1.0, 0.5) for offset in (0, 711, torch.tensor([700, 3]))
+]
+# test/transformers/test_rope.py of linkedin/Liger-Kernel: more KV heads than query heads, widths no power of two.
+LIGER: list[Any] = [
+    (1, 128, 32, 32, 64, 1.0, 0),
+    (2, 128, 32, 8, 64, 1.0, 0),
+    (3, 423, 73, 213, 92, 1.0, 0),
+    (3, 423, 73, 155, 92, 1.0, 0),
+]
+
+
+@pytest.mark.parametrize(("batch", "seq", "heads", "kv", "dim", "fraction", "offset"), FLASH_ATTENTION + LIGER)
+def test_other_projects_own_cases(
+    batch: int, seq: int, heads: int, kv: int, dim: int, fraction: float, offset: int | Tensor
+) -> None:
+    torch.manual_seed(9)
+    cos, sin = tables(int(fraction * dim) // 2, rows=1000)
+    where = {"offsets": offset} if isinstance(offset, Tensor) else {"positions": offset}
+    rows = torch.arange(seq) + (offset[:, None] if isinstance(offset, Tensor) else torch.full((batch, 1), offset))
+    for layout, dtype in (("half", torch.bfloat16), ("interleaved", torch.float32)):
+        q, k = (torch.randn(batch, n, seq, dim).to(dtype).transpose(1, 2) for n in (heads, kv))
+        got = apply(q, k, cos, sin, layout=layout, backend="numba", **where)
+        token = torch.randint(0, seq, (8,))
+        for result, x in zip(got, (q, k), strict=True):
+            assert_turned(result[:, token], oracle(x[:, token], rows[:, token], cos, sin, layout))
 
 
 def test_numba_s_cache_notices_a_change_of_the_lanes() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import subprocess
 import sys
 import time
 from collections.abc import Sequence
@@ -78,10 +77,11 @@ def _dispatch(options: argparse.Namespace, arguments: list[str]) -> int:
         return _import(Store(options.records), Path(options.load))
     wanted = dict.fromkeys(TUNED, "") | (TUNED if options.allocator == "tuned" else {})
     if any(os.environ.get(name, "") != value for name, value in wanted.items()) and CHILD not in os.environ:
-        # glibc reads these once, at the start of a process.
+        # glibc reads these once, at the start of a process. Replacing this one keeps its parent, limits and signals.
         kept = {name: value for name, value in os.environ.items() if name not in TUNED}
         changed = kept | {name: value for name, value in wanted.items() if value} | {CHILD: "1"}
-        return subprocess.call([sys.executable, "-m", "rope_core.bench", *arguments], env=changed)
+        sys.stdout.flush()
+        os.execve(sys.executable, [sys.executable, "-m", "rope_core.bench", *arguments], changed)
     return run(options)
 
 

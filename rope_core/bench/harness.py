@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 
-from rope_core.bench.answers import check, forward, make_inputs
+from rope_core.bench.answers import check, check_whole, forward, make_inputs
 from rope_core.bench.cases import Case
 from rope_core.bench.contestants import Contestant, Inputs
 from rope_core.bench.environment import cache_bytes, resolution
@@ -218,6 +218,8 @@ def time_rounds(
     for contestant, error, first in right:
         try:
             entries.append(_entry(case, contestant, sets, clock, error, first))
+        except ValueError as problem:
+            failed.append(Result(case, contestant.name, "wrong", str(problem), {}))
         except Exception as problem:
             reason = f"{type(problem).__name__}: {problem}"[:500]
             failed.append(Result(case, contestant.name, "error", reason, {}))
@@ -249,6 +251,7 @@ def time_rounds(
 
 
 def _entry(case: Case, contestant: Contestant, sets: list[Inputs], clock: Clock, error: float, first: float) -> Entry:
+    check_whole(contestant, case, replace(sets[0], extra=contestant.prepare(sets[0], case)))
     step = steps(contestant, case, sets)
     warm = first_call(step, case)
     step(len(sets) - 1)

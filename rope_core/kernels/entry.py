@@ -37,7 +37,7 @@ def apply(
     """Turn the first rotary_dim dimensions of every head of q and k by its token's angles.
 
     Args:
-        q, k: (B, S, Hq, D) and (B, S, Hk, D) in any strides, or packed (T, Hq, D) and (T, Hk, D); Hk divides Hq.
+        q, k: (B, S, Hq, D) and (B, S, Hk, D) in any strides, or packed (T, Hq, D) and (T, Hk, D).
             float32, float16, bfloat16 (computed in float32 and rounded once) or float64.
         cos, sin: tables (rows, rotary_dim/2) that positions index, or (B, S, rotary_dim/2) one row per token.
         layout: "interleaved" or "half".

@@ -86,8 +86,6 @@ def check_tensors(q: Any, k: Any) -> tuple[Tensor, Tensor]:
         raise reject("k", f"of q's type and device, {q.dtype} on {q.device}", f"{k.dtype} on {k.device}")
     if q.dim() != k.dim() or q.shape[:-2] != k.shape[:-2] or q.shape[-1] != k.shape[-1]:
         raise reject("k", f"of q's shape {tuple(q.shape)} but for the heads", tuple(k.shape))
-    if q.shape[-2] % k.shape[-2]:
-        raise reject("k", f"of a number of heads that divides q's {q.shape[-2]}", k.shape[-2])
     return (q, k) if q.dim() == 4 else (q.unsqueeze(0), k.unsqueeze(0))
 
 
