@@ -82,6 +82,12 @@ def test_bad_input_is_refused_with_its_rule(change: dict[str, Any], words: str) 
         ),
         (torch.ones(1, 2, 4), torch.ones(2), {"offset": torch.tensor([-1])}, "offset must be in"),
         (torch.ones(1, 2, 4), torch.ones(2), {"offset": torch.tensor([0.5])}, "offset must be integers"),
+        (
+            torch.ones(1, 2, 4),
+            torch.ones(2),
+            {"offset": torch.ones(1, dtype=torch.int64, device="meta")},
+            "offset must be on the CPU or on x's device, got 'meta'",
+        ),
     ],
 )
 def test_bad_tensors_are_refused(x: Any, theta: Any, options: dict[str, Any], words: str) -> None:

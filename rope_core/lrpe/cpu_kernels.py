@@ -163,7 +163,7 @@ def activate(x, out, act, peak, scale, k):
 
 
 @nb.njit(**FREE_SUM)
-def softmax_turn(x, bar, k, cos, sin, start, pairs, out):
+def softmax_turn(x, bar, cos, sin, start, pairs, out):
     """Write softmax over each head (H, D), turned: one head is stored while the next one's exponentials run."""
     wide()
     count, first = U64(pairs), U64(start)
@@ -206,7 +206,7 @@ def activate_and_turn(x, out, act, peak, scale, k, bar, cos, sin, start, pairs):
         turn_same(x, k, cos, sin, start, pairs, ONE, out)
     else:
         if act == SOFTMAX and cos.shape[1] == pairs and pairs + pairs == x.shape[1]:
-            softmax_turn(x, bar, k, cos, sin, start, pairs, out)
+            softmax_turn(x, bar, cos, sin, start, pairs, out)
             return
         exp_rows(x, bar, act, peak, scale, k)
         turn_scaled(bar, k, cos, sin, start, pairs, ONE, out)

@@ -65,6 +65,7 @@ def lrpe_rotate(
     """
     chosen = choose_backend(x, backend)
     check_pair("theta", x, theta)
+    check_offset_device(offset, x)
     p = arguments.plan(tuple(x.shape), tuple(np.shape(theta)), act, dim, rotary_dim)
     start = arguments.positions(offset, p.batch, p.length)
     if chosen == "numpy":
@@ -122,6 +123,7 @@ def lrpe_cosine(x: Any, theta: Any, *, offset: Any = 0, act: str = "none", dim: 
     [[[0.0, 3.0]]]
     """
     check_pair("theta", x, theta)
+    check_offset_device(offset, x)
     batch, length, heads, width = arguments.sizes(tuple(x.shape))
     shape = arguments.frequencies(tuple(np.shape(theta)), heads, width, "dimensions")
     arguments.check_activation(act, dim, length)
@@ -236,6 +238,12 @@ def check_pair(name: str, x: Any, other: Any) -> None:
         raise reject(name, "a numpy array like x", type(other).__name__)
     elif not isinstance(x, np.ndarray):
         raise reject("x", "a numpy array or a torch tensor", x)
+
+
+def check_offset_device(offset: Any, x: Any) -> None:
+    """Raise ValueError when ``offset`` is a tensor that is neither on the CPU nor on x's device."""
+    if is_tensor(offset) and offset.device.type != "cpu" and (not is_tensor(x) or offset.device != x.device):
+        raise reject("offset", "on the CPU or on x's device", str(offset.device))
 
 
 def check_floating(x: Any, theta: Any) -> None:
