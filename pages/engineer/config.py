@@ -150,7 +150,7 @@ def cards() -> None:
 def parts(rope: rc.HfRope) -> None:
     """Where each value comes from, the ramp, cached keys, layers and axes."""
     page.prose("provenance")
-    st.dataframe(figures.provenance(rope, t), hide_index=True)
+    st.dataframe(figures.provenance(rope, t), hide_index=True, height="content")
     ramp = figures.ramp(rope, view.where, t)
     if ramp:
         page.prose("ramp")
@@ -176,7 +176,9 @@ def programs(rope: rc.HfRope) -> None:
         st.info(plain(found, 400))
         return
     page.show(comparison.engines(found, rope, view.where, t), comparison.engines, engines.engines)
-    st.dataframe(comparison.engine_table(found, t), hide_index=True)
+    st.dataframe(comparison.engine_table(found, t), hide_index=True, height="content")
+    for name, sentence in comparison.engine_notes(found, t):
+        st.markdown(f"- **{plain(name)}** — {plain(sentence, 600)}")
 
 
 def extended() -> None:
@@ -193,7 +195,7 @@ def extended() -> None:
         return
     drawing = comparison.extensions(found, drawn, get(field) or field.default, view.where, t)
     page.show(drawing, comparison.extensions, extend_config.fix_for)
-    st.dataframe(comparison.costs(found, t), hide_index=True)
+    st.dataframe(comparison.costs(found, t), hide_index=True, height="content")
     for tab, fix in zip(st.tabs([t(f"scheme.{fix.name}") for fix in found]), found, strict=True):
         with tab:
             st.markdown(plain(fix.cost(t.lang), 600))
@@ -222,7 +224,7 @@ def compared() -> None:
         st.info(plain(rows, 400))
         return
     page.show(comparison.overlay(drawn, other, names, rows, t), comparison.overlay, convert_config.compare)
-    st.dataframe(comparison.differences(rows, names, t), hide_index=True)
+    st.dataframe(comparison.differences(rows, names, t), hide_index=True, height="content")
 
 
 def conversion() -> None:

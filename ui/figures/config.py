@@ -12,6 +12,7 @@ from rope_core import anatomy
 from rope_core.checks.case import SEVERITIES, Finding
 from rope_core.hf import HfRope
 from rope_core.rope import Array
+from rope_core.schemes import SCHEMES
 from rope_core.spectrum import spectrum
 from ui.figures.drawing import BLUE, COLOURS, GREEN, GREY, ORANGE, PURPLE, RED, Drawing, styled
 from ui.words import Words
@@ -19,6 +20,8 @@ from ui.words import Words
 REGION_COLOURS = {"kept": BLUE, "blended": ORANGE, "divided": RED, "own": PURPLE, "still": GREY}
 QUANTITIES = ("wavelength", "inv_freq", "slowdown")
 DRIFT_POINTS = 48
+# A step of a logarithmic axis that doubles.
+DOUBLING = math.log10(2.0)
 
 
 def amount(value: float) -> str:
@@ -72,7 +75,7 @@ def glance(rope: HfRope, quantity: str, where: str, t: Words) -> Drawing:
             data.append({"type": "scatter", "mode": "markers", "x": there, "y": now[there], "name": label})
             data[-1] |= {"marker": mark}
     figure = styled(go.Figure({"data": data}), height=372, x=t("axis.pair"), y=t(f"quantity_axis.{quantity}"))
-    figure.update_yaxes(type="log", exponentformat="power", dtick=1 if quantity != "slowdown" else None)
+    figure.update_yaxes(type="log", exponentformat="power", dtick=1 if quantity != "slowdown" else DOUBLING)
     figure.update_xaxes(range=[-0.6, plain.size - 0.4])
     shade(figure, names)
     if quantity == "wavelength":
@@ -192,23 +195,20 @@ def ramp(rope: HfRope, where: str, t: Words) -> Drawing | None:
 
 def drift(rope: HfRope, length: int, where: str, t: Words) -> Drawing:
     """How far the angle of each cached key is off once ``length`` tokens are in use."""
-    last = max(length - 1, 1)
-    points = np.unique(np.rint(np.linspace(0, last, DRIFT_POINTS)).astype(int))
-    if rope.train_len - 1 < last:
-        points = np.unique([*points.tolist(), rope.train_len - 1, rope.train_len])
-    points = points[points < max(length, 1)]
+    last = max(length - 1, 0)
+    around = [at for at in (rope.train_len - 1, rope.train_len) if at < last]
+    points = np.unique([*np.rint(np.geomspace(1, last + 1, DRIFT_POINTS) - 1).astype(int).tolist(), *around, last])
     values = anatomy.key_drift(rope.request, length, points)
     worst = values.max(axis=1)
     position = int(points[int(worst.argmax())])
     pair = int(values[int(worst.argmax())].argmax())
-    look = {"color": RED, "width": 4}
-    figure = go.Figure(go.Scatter(x=points, y=worst, mode="lines", name=t("worst_pair"), line=look))
-    slowest = {"color": BLUE, "width": 3}
-    figure.add_trace(go.Scatter(x=points, y=values[:, -1], mode="lines", name=t("last_pair"), line=slowest))
-    figure.add_hline(y=math.pi, line={"color": GREY, "width": 2, "dash": "dot"}, annotation_text="π")
-    if rope.train_len < length:
-        figure.add_vline(x=rope.train_len, line={"color": GREEN, "width": 3, "dash": "dash"})
+    figure = go.Figure()
+    for key, drawn, colour in (("worst_pair", worst, RED), ("last_pair", values[:, -1], BLUE)):
+        look = {"color": colour, "width": 4}
+        figure.add_trace(go.Scatter(x=points, y=drawn, mode="lines", name=t(key), line=look))
     styled(figure, height=320, x=t("key_axis"), y=t("drift_axis"))
+    if worst.max() > 0:
+        on_log_axes(figure, rope, length, t)
     top = float(worst.max())
     key = "drift_finding" if top > 0 else "drift_none"
     words = {"length": f"{length:,}", "worst": f"{top:.4g}", "position": f"{position:,}", "pair": pair}
@@ -224,6 +224,18 @@ def drift(rope: HfRope, length: int, where: str, t: Words) -> Drawing:
             f"print(anatomy.key_drift(rope.request, {length}, {points.tolist()}).max(axis=1))",
         ),
     )
+
+
+def on_log_axes(figure: go.Figure, rope: HfRope, length: int, t: Words) -> None:
+    """Log axes for angles from hair's breadths to many turns, with half a turn and the trained length marked."""
+    figure.update_xaxes(type="log", dtick=1, exponentformat="power")
+    figure.update_yaxes(type="log", dtick=1, exponentformat="power")
+    grey, green = {"color": GREY, "width": 3, "dash": "dot"}, {"color": GREEN, "width": 3, "dash": "dash"}
+    figure.add_shape(type="line", xref="paper", x0=0, x1=1, y0=math.pi, y1=math.pi, line=grey)
+    place = {"showarrow": False, "xanchor": "left", "yanchor": "bottom", "font": {"size": 14}}
+    figure.add_annotation(xref="paper", x=0.01, y=math.log10(math.pi), text=t("half_turn"), **place)
+    if rope.train_len < length:
+        figure.add_shape(type="line", yref="paper", y0=0, y1=1, x0=rope.train_len, x1=rope.train_len, line=green)
 
 
 def strip(id: str, names: Sequence[str], label: Mapping[str, str], axis: str, finding: str, code: str) -> Drawing:
@@ -319,5 +331,6 @@ def summary(rope: HfRope, t: Words) -> str:
 
 def factor_text(rope: HfRope) -> str:
     """The factor in force, where the scheme has one."""
-    factor = rope.params.get("factor")
+    searched = any(param.kind == "vector" for param in SCHEMES[rope.scheme].params)
+    factor = None if searched else rope.params.get("factor")
     return f" ×{amount(float(factor))}" if isinstance(factor, int | float) and factor != 1 else ""

@@ -13,7 +13,7 @@ from rope_core.engines import Engine, sentences
 from rope_core.extend_config import Fix
 from rope_core.hf import HfRope
 from rope_core.rope import Array
-from ui.figures.config import amount, curve, told
+from ui.figures.config import DOUBLING, amount, curve, told
 from ui.figures.drawing import BLUE, COLOURS, GREY, RED, Drawing, styled
 from ui.words import Words
 
@@ -26,8 +26,13 @@ def engine_table(found: Sequence[Engine], t: Words) -> dict[str, list[str]]:
         t("col.attention"): ["-" if one.attention_factor is None else f"{one.attention_factor:.6g}" for one in found],
         t("col.logit_scale"): ["-" if one.logit_scale is None else f"{one.logit_scale:.6g}" for one in found],
         t("col.layout"): [t(f"layout.{one.layout}") for one in found],
-        t("col.notes"): [t("semicolon").join(sentences(one, t.lang)) for one in found],
     }
+
+
+def engine_notes(found: Sequence[Engine], t: Words) -> list[tuple[str, str]]:
+    """Each program that does something of its own, with the sentences that say what; plain text."""
+    said = [(one.name, t("semicolon").join(sentences(one, t.lang))) for one in found if one.notes != ("same",)]
+    return [(name, sentence) for name, sentence in said if sentence]
 
 
 def gap(difference: float | None, t: Words) -> str:
@@ -58,7 +63,8 @@ def engines(found: Sequence[Engine], rope: HfRope, where: str, t: Words) -> Draw
         name = t("comma").join(one.name for one in same)
         figure.add_trace(go.Scatter(x=np.arange(ratio.size), y=ratio, mode="lines", name=name, line=look))
     styled(figure, height=360, x=t("axis.pair"), y=t("ratio_axis"), legend={"y": 1.02})
-    figure.update_yaxes(type="log")
+    spread = max((float(np.nanmax(np.abs(np.log10(one)))) for one in ratios.values()), default=0.0)
+    figure.update_yaxes(type="log", dtick=1 if spread > 1 else DOUBLING)
     apart = [one for one in found if one.difference]
     listed = t("comma").join(f"{one.name} ({gap(one.difference, t)})" for one in apart)
     refused = t("comma").join(one.name for one in found if one.refused)
@@ -146,7 +152,7 @@ def extensions(found: Sequence[Fix], now: HfRope, length: int, where: str, t: Wo
         name = t(f"scheme.{fix.name}")
         figure.add_trace(go.Scatter(x=np.arange(values.size), y=values, mode="lines", name=name, line=look))
     styled(figure, height=340, x=t("axis.pair"), y=t("axis.slowdown"))
-    figure.update_yaxes(type="log")
+    figure.update_yaxes(type="log", dtick=DOUBLING)
     listed = t("comma").join(f"{t(f'scheme.{fix.name}')} {fix.unseen}" for fix in found)
     factor = amount(float(f"{found[0].factor:.6g}"))
     return Drawing(
