@@ -168,7 +168,9 @@ class Page:
 
     def sentence(self, key: str, given: dict[str, Any]) -> str:
         """A note in the page's language, without any Markdown or HTML of the value given."""
-        words = {name: plain(value) for name, value in given.items() if name in ("given", "used", "detail")}
+        words = {name: plain(value) for name, value in given.items() if name in ("given", "used")}
+        if "detail" in given:
+            words["detail"] = plain(given["detail"], 240)
         if "field" in given:
             words["label"] = self.t(f"field.{given['field']}")
             words["rule"] = self.t(given["rule"], low=short(given["low"]), high=short(given["high"]))
