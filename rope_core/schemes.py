@@ -6,6 +6,7 @@ This is the only file that names a scheme; controls, figures, checks and tests r
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -117,8 +118,7 @@ def register(
 
     def enter(function: Callable[..., Rescale]) -> Callable[..., Rescale]:
         key = name or function.__name__
-        code = function.__code__
-        takes = code.co_varnames[: code.co_argcount]
+        takes = tuple(inspect.signature(function).parameters)
         declared = ("rope", "seq_len", *(param.name for param in params))
         if takes != declared:
             raise TypeError(f"{key} takes {takes}, its Params declare {declared}")
