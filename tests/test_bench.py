@@ -131,6 +131,28 @@ def test_a_kernel_that_is_wrong_only_at_full_size_gets_no_time() -> None:
     assert result.state == "wrong" and "k errs by" in result.reason and "at full size" in result.reason
 
 
+def test_memory_that_a_kernel_allocates_was_poisoned() -> None:
+    share: list[float] = []
+
+    def looks(inputs: Inputs, case: Case) -> Pair:
+        fresh = torch.empty_like(inputs.q)
+        share.append(float(torch.isnan(fresh).float().mean()))
+        return right(inputs, case)
+
+    check(made(looks), SMALL)
+    assert min(share) > 0.5
+
+
+def test_the_floor_of_forward_and_backward_is_two_copies() -> None:
+    for direction, copies in (("forward", 1), ("backward", 1), ("both", 2)):
+        case = replace(SMALL, direction=direction)
+        sets = [make_inputs(case, 0, False, 0)]
+        before = sets[0].out[0]._version
+        harness.floor_step(case, sets)(0)
+        assert sets[0].out[0]._version - before == copies
+        assert torch.equal(sets[0].out[0], sets[0].q) and torch.equal(sets[0].out[1], sets[0].k)
+
+
 def test_results_start_as_nan() -> None:
     inputs = make_inputs(SMALL, 3, False, 0)
     assert all(bool(torch.isnan(o).all()) for o in inputs.out)

@@ -58,9 +58,8 @@ def limit(case: Case) -> float:
 
 
 def poison(case: Case) -> None:
-    """Leave NaN in memory that the allocator is about to hand out again."""
-    size = max(case.tensor_bytes // 2, 1)
-    junk = [torch.full((size,), torch.nan, dtype=torch.float16, device=case.device) for _ in range(2)]
+    """Leave NaN in memory that the allocator is about to hand out again: all bits set is a NaN in every type."""
+    junk = [torch.full((case.tensor_bytes,), 255, dtype=torch.uint8, device=case.device) for _ in range(2)]
     del junk
 
 
