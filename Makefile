@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 WORKERS ?= 2
 
-.PHONY: run test test-long check format bench clean
+.PHONY: run test test-long check format bench fuzz clean
 
 run: $(VENV)/.app
 	$(BIN)/streamlit run app.py
@@ -26,6 +26,12 @@ format: $(VENV)/.dev
 
 bench: $(VENV)/.dev
 	$(BIN)/python -m benchmarks.app
+
+FUZZ_SECONDS ?= 600
+fuzz: $(VENV)/.dev requirements-fuzz.txt
+	$(BIN)/python -m pip install --disable-pip-version-check -q -r requirements-fuzz.txt
+	mkdir -p .fuzz
+	PYTHONPATH=. $(BIN)/python tests/fuzz/fuzz_check.py .fuzz -max_total_time=$(FUZZ_SECONDS) -max_len=1024 -len_control=0
 
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache

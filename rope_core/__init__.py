@@ -13,6 +13,7 @@ from rope_core.rope import Rope
 from rope_core.rotation import rotate, rotation_matrix
 from rope_core.schemes import SCHEMES, Param, Scheme
 from rope_core.spectrum import Request, Spectrum, cos_sin, spectrum
+from rope_core.verify import verify
 
 __version__ = "0.1.0"
 
@@ -42,4 +43,5 @@ __all__ = [
     "rotate",
     "rotation_matrix",
     "spectrum",
+    "verify",
 ]

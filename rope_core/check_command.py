@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from rope_core.checker import LANGUAGES, check, check_text, say
+from rope_core.checker import LANGUAGES, check, check_text, printable, say
 from rope_core.checks.case import SEVERITIES, VERSIONS, Finding
 from rope_core.errors import ConfigError
 from rope_core.hf_read import MAX_BYTES
@@ -126,7 +126,7 @@ def show_table(name: str, found: list[Finding], lang: str) -> None:
         from rich.text import Text
     except ImportError:
         for one, words in rows:
-            print(f"{name}: {WORDS[lang][one.severity]} [{one.key}] {one.field}: {words.title}")
+            print(f"{name}: {WORDS[lang][one.severity]} [{one.key}] {printable(one.field)}: {words.title}")
             print(f"    {words.why}\n    {words.change}\n    {one.source}")
         return
     colours = {"error": "bold red", "warning": "yellow", "note": "cyan"}
@@ -135,7 +135,7 @@ def show_table(name: str, found: list[Finding], lang: str) -> None:
     table.add_column(overflow="fold")
     for one, words in rows:
         head = Text(f"{WORDS[lang][one.severity]}\n", style=colours[one.severity])
-        where = f"{one.field} ({one.layer_type})" if one.layer_type else one.field
+        where = printable(f"{one.field} ({one.layer_type})" if one.layer_type else one.field)
         body = Text.assemble((f"{words.title}\n", "bold"), f"{where}  [{one.key}]\n{words.why}\n{words.change}\n")
         table.add_row(head, body.append(one.source, style="dim"))
     Console(soft_wrap=False).print(table)

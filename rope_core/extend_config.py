@@ -116,6 +116,10 @@ def extended(
         else:
             dicts[kind] = entry
     text["max_position_embeddings"] = length
+    rope = from_hf(new, next(iter(before)) if layer_types(new) else None)
+    if "head_dim_null_fails" in rope.provenance["head_dim"].traps:
+        # Classes whose head_dim defaults to null cannot build a scaling that multiplies it.
+        text["head_dim"] = rope.head_dim
     return new
 
 
@@ -160,10 +164,11 @@ def costed(
     seen = np.minimum(trained * before[kind].train_len, 2.0 * np.pi)
     reached = np.minimum(rope.inv_freq * length, 2.0 * np.pi)
     text = text_part(config, model.prefix)
-    block = {key: text[key] for key in ("rope_parameters", "max_position_embeddings")}
+    names = ("rope_parameters", "max_position_embeddings", *(("head_dim",) if "head_dim" not in model.data else ()))
+    block = {key: text[key] for key in names if key in text}
     try:
         v4 = text_part(to_v4(config), model.prefix)
-        old_block = {key: v4[key] for key in (*OLD, "max_position_embeddings") if key in v4}
+        old_block = {key: v4[key] for key in (*OLD, *names[1:]) if key in v4}
     except ConfigError:
         old_block = None
     return Fix(

@@ -11,7 +11,8 @@ from typing import Any
 from rope_core.errors import ConfigError, finite, show, whole
 from rope_core.rope import MAX_LEN
 
-MAX_BYTES = 16 * 2**20
+# A released config.json has some kilobytes; JSON of this size can take forty times its bytes once it is parsed.
+MAX_BYTES = 2 * 2**20
 MAX_LAYERS = 4096
 MAX_DEPTH = 32
 

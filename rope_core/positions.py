@@ -56,7 +56,9 @@ def check_positions(
     found = [*range_of(ids, mask, rows)]
     for row in range(len(ids)):
         found += order_of(ids[row], mask[row] != 0, row, past)
-    once = {one.key: one for one in reversed(found)}
+    once: dict[str, Finding] = {}
+    for one in found:
+        once.setdefault(one.key, one)
     return sorted(once.values(), key=lambda one: SEVERITIES.index(one.severity))
 
 

@@ -13,8 +13,6 @@ from rope_core.errors import reject, whole
 from rope_core.hf import HfRope, from_hf, layer_types
 from rope_core.hf_read import read_config
 from rope_core.layout import HALF, INTERLEAVED, convert_projection
-from rope_core.precision import round_to
-from rope_core.probe import partner
 from rope_core.rope import MAX_LEN, Array
 from rope_core.stored import Buffer, in_file, in_mapping, in_module
 
@@ -43,7 +41,8 @@ def verify(model_or_file: object, config: object) -> list[Finding]:
     elif callable(getattr(model_or_file, "named_buffers", None)):
         buffers = in_module(model_or_file)
         found = [*compared(buffers, ropes)] if buffers else [finding("no_buffers", "inv_freq")]
-        found += [*layout(model_or_file, next(iter(ropes.values())))]
+        if not {one.key for one in found} & {"buffer_on_meta", "buffer_uninitialised"}:
+            found += [*layout(model_or_file, next(iter(ropes.values())))]
     else:
         raise reject("model_or_file", "a torch module, a state dict or a safetensors path", model_or_file)
     return sorted(found, key=lambda one: SEVERITIES.index(one.severity))
@@ -133,6 +132,8 @@ def half_precision(buffer: Buffer) -> str:
     """The half-precision type that a buffer has, or whose values it holds after a cast up; "" for neither."""
     if buffer.dtype in ("bfloat16", "float16"):
         return buffer.dtype
+    from rope_core.precision import round_to
+
     values = buffer.values
     if values is None or values.size < 4 or not np.all(np.isfinite(values)):
         return ""
@@ -145,6 +146,8 @@ def half_precision(buffer: Buffer) -> str:
 
 def layout(module: Any, rope: HfRope) -> Iterator[Finding]:
     """Which dimension turns with dimension 0, by running the module's own rotation at a position past 0."""
+    from rope_core.probe import partner
+
     if rope.nope:
         return
     pair = partner(module, rope)

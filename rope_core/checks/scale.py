@@ -9,7 +9,6 @@ import numpy as np
 
 from rope_core.checks.case import Case, Finding, finding, real
 from rope_core.hf_types import LONGROPE, YARN
-from rope_core.precision import round_to
 from rope_core.schemes import temperature
 
 
@@ -74,6 +73,9 @@ def precision(case: Case) -> Iterator[Finding]:
     kind = str(case.model.data.get(name)).removeprefix("torch.")
     if kind not in ("bfloat16", "float16") or case.rope is not case.ropes[0] or case.rope.nope:
         return
+    # Here, because it brings attention and encodings along, which `import rope_core` does without.
+    from rope_core.precision import round_to
+
     length = case.seq_len or case.rope.max_len or case.rope.train_len
     error = np.abs(round_to(case.rope.inv_freq, kind) - case.rope.inv_freq) * (length - 1)
     yield finding("half_precision", case.top(name), dtype=kind, length=length, error=float(error.max()))
