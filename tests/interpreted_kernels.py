@@ -164,6 +164,10 @@ def test_every_cut_gives_the_same_answer() -> None:
     for cut in (gpu.Tiles(1, 8, 1), gpu.Tiles(4, 2, 3), gpu.Tiles(16, 4, 2), gpu.Tiles(2, 1, 4), gpu.Tiles(8, 2, 7)):
         for result, want in zip(gpu.run_triton((q, k), turn, None, cut), wanted, strict=True):
             assert_turned(result, want)
+        # In place a head that two programs turn is turned twice.
+        own = q.clone(), k.clone()
+        for result, want in zip(gpu.run_triton(own, turn, own, cut), wanted, strict=True):
+            assert_turned(result, want)
 
 
 def test_the_device_s_tiles_are_powers_of_two_that_cover_every_head() -> None:

@@ -59,7 +59,9 @@ def limit(case: Case) -> float:
 
 def poison(case: Case) -> None:
     """Leave NaN in memory that the allocator is about to hand out again: all bits set is a NaN in every type."""
-    junk = [torch.full((case.tensor_bytes,), 255, dtype=torch.uint8, device=case.device) for _ in range(2)]
+    per_head = case.tensor_bytes // (case.q_heads + case.k_heads)
+    sizes = [heads * per_head for heads in (case.q_heads, case.k_heads) for _ in range(2)]
+    junk = [torch.full((size,), 255, dtype=torch.uint8, device=case.device) for size in sizes]
     del junk
 
 
