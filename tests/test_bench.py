@@ -15,7 +15,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from rope_core.bench import contestants, harness
+from rope_core.bench import answers, contestants, harness
 from rope_core.bench.answers import check, make_inputs
 from rope_core.bench.cases import SUITES, Case
 from rope_core.bench.cli import figures, main_bench
@@ -131,17 +131,28 @@ def test_a_kernel_that_is_wrong_only_at_full_size_gets_no_time() -> None:
     assert result.state == "wrong" and "k errs by" in result.reason and "at full size" in result.reason
 
 
-def test_memory_that_a_kernel_allocates_was_poisoned() -> None:
-    share: list[float] = []
+def test_memory_is_poisoned_before_every_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    events: list[str] = []
+    junk: list[Tensor] = []
+    full = torch.full
+
+    def spy(*arguments: Any, **options: Any) -> Tensor:
+        junk.append(full(*arguments, **options))
+        return junk[-1]
 
     def looks(inputs: Inputs, case: Case) -> Pair:
-        fresh = torch.empty_like(inputs.q)
-        share.append(float(torch.isnan(fresh).float().mean()))
+        events.append("call")
         return right(inputs, case)
 
+    poison = answers.poison
+    monkeypatch.setattr(answers, "poison", lambda case: (events.append("poison"), poison(case)))
     check(made(looks), SMALL)
-    # The allocator may have another block of that size lying about once.
-    assert sorted(share)[1] > 0.5
+    assert events == ["poison", "call"] * 3
+    monkeypatch.setattr(torch, "full", spy)
+    poison(SMALL)
+    assert {j.numel() for j in junk} == {2 * 33 * n * 64 * 4 for n in (4, 2)}
+    for dtype in (torch.float32, torch.float16, torch.bfloat16):
+        assert all(bool(torch.isnan(j.view(dtype)).all()) for j in junk)
 
 
 def test_the_floor_of_forward_and_backward_is_two_copies() -> None:
