@@ -113,6 +113,7 @@ class Source:
         st.file_uploader(
             t("upload_label", size=f"{LIMIT // 2**20} MiB"),
             key="config.file",
+            max_upload_size=16,  # so that a file somewhat over the limit is answered in the page's language
             on_change=self.upload,
             args=("config.file",),
         )

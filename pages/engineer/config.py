@@ -3,7 +3,7 @@
 import streamlit as st
 
 import rope_core as rc
-from rope_core import anatomy, checker, convert_config, engines, extend_config
+from rope_core import anatomy, checker, convert_config, engines, extend_config, report
 from ui import configs, models
 from ui.fields import LEN_STEPS, MAX_LEN
 from ui.figures import config as figures
@@ -49,12 +49,12 @@ def at_length() -> rc.HfRope | str:
     return configs.attempt(rc.from_hf, view.config, layer, get(configs.length_field(LENGTH, plain_rope)) or None)
 
 
-drawn = at_length()
+drawn, version = at_length(), get(VERSION)
 
 
 def findings() -> list[rc.Finding]:
     """What the check says of the layer type in view."""
-    return rc.check(view.config, get(VERSION), layer)
+    return rc.check(view.config, get(VERSION), layer, get(LENGTH))
 
 
 def head() -> None:
@@ -138,6 +138,8 @@ def cards() -> None:
     """All findings, the gravest first."""
     page.prose("findings")
     page.controls.segments(VERSION, str)
+    if get(VERSION) != version:
+        st.rerun()
     found = findings()
     for one in found[:SHOWN_FINDINGS]:
         card(one)
@@ -249,6 +251,29 @@ def conversion() -> None:
             )
 
 
+def handed_on() -> None:
+    """The check as one file, for a reader without this page."""
+    page.prose("report")
+    asked = view.config, version, get(LENGTH), t.lang
+    with st.container(horizontal=True):
+        st.download_button(
+            t("report_html"),
+            lambda: report.report_html(*asked, name=configs.label(view, t)),
+            file_name="rope-report.html",
+            mime="text/html",
+            key="config.report.html",
+            on_click="ignore",
+        )
+        st.download_button(
+            t("report_json"),
+            lambda: report.report_json(*asked),
+            file_name="rope-report.json",
+            mime="application/json",
+            key="config.report.json",
+            on_click="ignore",
+        )
+
+
 page.live(top)
 page.prose("why")
 page.live(cards)
@@ -258,4 +283,5 @@ if not isinstance(drawn, str):
     page.live(extended)
     page.live(compared)
     conversion()
+handed_on()
 page.prose("questions")

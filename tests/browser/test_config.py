@@ -1,0 +1,112 @@
+"""The config page in Chromium: paste, upload, hostile text, findings, downloads, in both languages."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+import rope_core as rc
+from tests.browser.conftest import Visit
+from ui.words import Words
+
+pytestmark = pytest.mark.browser
+DYNAMIC = {
+    "model_type": "llama",
+    "hidden_size": 512,
+    "num_attention_heads": 4,
+    "max_position_embeddings": 4096,
+    "rope_scaling": {"type": "dynamic", "factor": 2.0},
+}
+
+
+def ways(visit: Visit, page: Page, lang: str) -> None:
+    """Open the box with the ways to bring a config, unless it is open."""
+    if not page.get_by_label(Words(lang, "config")("paste_label")).is_visible():
+        page.get_by_text(Words(lang, "config")("ways"), exact=True).click()
+        visit.settle()
+
+
+def paste(visit: Visit, page: Page, text: str, lang: str) -> None:
+    ways(visit, page, lang)
+    page.get_by_label(Words(lang, "config")("paste_label")).fill(text)
+    page.get_by_text(Words(lang, "config")("paste_button"), exact=True).click()
+    page.wait_for_timeout(400)
+    visit.settle()
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_paste_then_script_then_large_file(lang: str, visit: Visit, app: str, tmp_path: Path) -> None:
+    t = Words(lang, "config")
+    page = visit.open(f"{app}/config?lang={lang}")
+    expect(page.locator("[data-testid=stPlotlyChart]").first).to_be_in_viewport()
+    paste(visit, page, json.dumps(DYNAMIC), lang)
+    expect(page.get_by_text(t("shown.paste"))).to_be_visible()
+    expect(page.get_by_text(t("scheme.dynamic"), exact=True).first).to_be_visible()
+    assert "model=" not in page.url and "llama" not in page.url
+
+    page.evaluate("() => { window.alert = () => { window.attacked = true; }; }")
+    nasty = '<script>alert(1)</script><img src=x onerror="alert(1)">'
+    paste(visit, page, nasty, lang)
+    expect(page.get_by_role("alert").first).to_be_visible()
+    hostile = DYNAMIC | {"model_type": nasty, "rope_scaling": {"type": nasty, nasty: 1}}
+    expect(page.get_by_text(t("shown.paste"))).to_be_visible()
+    paste(visit, page, json.dumps(hostile), lang)
+    expect(page.get_by_text("<script>alert(1)").first).to_be_attached()
+    assert page.locator("img[src=x]").count() == 0
+    assert page.evaluate("() => window.attacked") is None
+
+    paste(visit, page, json.dumps(DYNAMIC), lang)
+    large = tmp_path / "config.json"
+    large.write_text(json.dumps({"model_type": "llama", "pad": "x" * 5_000_000}), "utf-8")
+    ways(visit, page, lang)
+    page.locator("input[type=file]").set_input_files(large)
+    expect(page.get_by_text("1,048,576").first).to_be_visible(timeout=20_000)
+    expect(page.get_by_text(t("shown.paste"))).to_be_visible()
+    assert page.locator("[data-testid=stException]").count() == 0
+    assert visit.complaints == [] and visit.outside == []
+
+
+def test_upload_and_download_of_the_other_schema(visit: Visit, app: str, tmp_path: Path) -> None:
+    t = Words("en", "config")
+    page = visit.open(f"{app}/config?lang=en")
+    file = tmp_path / "my <b>config.json"
+    file.write_text(json.dumps(DYNAMIC), "utf-8")
+    ways(visit, page, "en")
+    page.locator("input[type=file]").set_input_files(file)
+    expect(page.get_by_text(t("shown.upload"))).to_be_visible(timeout=20_000)
+    visit.settle()
+    page.keyboard.press("Escape")
+    with page.expect_download() as waiting:
+        page.get_by_text(t("download_config"), exact=True).last.click()
+    made = json.loads(Path(waiting.value.path()).read_text("utf-8"))
+    assert made["rope_parameters"] == {"rope_type": "dynamic", "rope_theta": 10_000.0, "factor": 2.0}
+    with page.expect_download() as waiting:
+        page.get_by_text(t("report_json"), exact=True).click()
+    record = json.loads(Path(waiting.value.path()).read_text("utf-8"))
+    assert [one["key"] for one in record["findings"]] == [one.key for one in rc.check(DYNAMIC)]
+    with page.expect_download() as waiting:
+        page.get_by_text(t("report_html"), exact=True).click()
+    report = Path(waiting.value.path()).read_text("utf-8")
+    assert report.startswith("<!DOCTYPE html>") and "<svg" in report and "<b>config" not in report
+    assert visit.complaints == []
+
+
+def test_layer_type_and_length_stand_in_the_link(visit: Visit, app: str) -> None:
+    page = visit.open(f"{app}/config?lang=en&model=gemma-3-4b")
+    page.get_by_text("full_attention", exact=True).first.click()
+    page.wait_for_timeout(400)
+    visit.settle()
+    expect(page.get_by_text("linear (PI)", exact=True).first).to_be_visible()
+    assert "layer=full_attention" in page.url
+    slider = page.get_by_role("slider", name="length wanted")
+    slider.focus()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_timeout(400)
+    visit.settle()
+    assert "want=" in page.url
+    again = visit.open(page.url)
+    expect(again.get_by_text("linear (PI)", exact=True).first).to_be_visible()
+    assert visit.complaints == []
