@@ -97,10 +97,13 @@ def test_right_answers_are_timed_beside_the_copy(direction: str) -> None:
     assert case.traffic == (2 if direction == "both" else 1) * (2 * 2 * 33 * 6 * 64 * 2 + 2 * 33 * 24 * 4)
 
 
-@pytest.mark.parametrize("name", ["numba (raw)", "numba", "eager", "complex", "transformers"])
+@pytest.mark.parametrize("name", ["numba (raw)", "numba (bound)", "numba", "eager", "complex", "transformers"])
 @pytest.mark.parametrize("memory", ["bhsd", "bshd"])
 def test_contestants_answer_rightly(name: str, memory: str) -> None:
     for direction in ("forward", "both"):
+        if named(name).missing(replace(SMALL, direction=direction)):
+            assert name == "numba (bound)" and direction == "both"
+            continue
         error, first = check(named(name), replace(SMALL, direction=direction, memory=memory))
         assert 0 < error < 1e-5 and first > 0
     if name not in ("transformers",):
@@ -145,7 +148,12 @@ def test_memory_is_poisoned_before_every_answer(monkeypatch: pytest.MonkeyPatch)
         return right(inputs, case)
 
     poison = answers.poison
-    monkeypatch.setattr(answers, "poison", lambda case: (events.append("poison"), poison(case)))
+
+    def noted(case: Case) -> None:
+        events.append("poison")
+        poison(case)
+
+    monkeypatch.setattr(answers, "poison", noted)
     check(made(looks), SMALL)
     assert events == ["poison", "call"] * 3
     monkeypatch.setattr(torch, "full", spy)

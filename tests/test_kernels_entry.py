@@ -332,6 +332,18 @@ def test_unchecked_a_position_outside_gives_nan_and_never_an_unturned_row(backen
     assert torch.isnan(got[0, 1, :, :8]).all() and not torch.isnan(got[0, [0, 2]]).any()
 
 
+def test_a_bound_call_reads_what_stands_in_its_memory() -> None:
+    cos, sin = tables(16, rows=400)
+    for seq in (0, 3, 400):
+        q = torch.randn(1, seq, 4, 32)
+        out = (torch.empty_like(q),)
+        again = cpu.bind((q,), make_turn(q, False, cos, sin, None, 1.0, "half", None, None, None), out)
+        for _ in range(2):
+            q.normal_()
+            again()
+            assert_turned(out[0], oracle(q, torch.arange(seq)[None], cos, sin, "half"))
+
+
 # tests/test_rotary.py of Dao-AILab/flash-attention: offsets into a longer table, half and whole widths, both layouts.
 FLASH_ATTENTION: list[Any] = [
     (2, 217, 4, 4, 256, fraction, offset) for fraction in (1.0, 0.5) for offset in (0, 711, torch.tensor([700, 3]))

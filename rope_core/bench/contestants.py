@@ -82,6 +82,26 @@ def raw(name: str) -> Contestant:
     return Contestant(f"{name} (raw)", lambda case: backend.missing(case.device), call, prepare, backward)
 
 
+def bound() -> Contestant:
+    """The numba backend bound to its buffers once, as a decoding loop over a static cache would hold it."""
+    backend = BACKENDS["numba"]
+
+    def prepare(inputs: Inputs, case: Case) -> Any:
+        from rope_core.kernels.cpu import bind
+
+        tensors = (inputs.q, inputs.k)
+        return bind(tensors, _turn(inputs, case), tensors if case.inplace else inputs.out)
+
+    def call(inputs: Inputs, case: Case) -> Pair:
+        inputs.extra()
+        return (inputs.q, inputs.k) if case.inplace else inputs.out
+
+    def missing(case: Case) -> str | None:
+        return backend.missing(case.device) or ("it has no backward" if case.direction != "forward" else None)
+
+    return Contestant("numba (bound)", missing, call, prepare)
+
+
 def entry(name: str) -> Contestant:
     """Our backend through apply(): into given results where no gradient is asked for, else as a model calls it."""
     backend = BACKENDS[name]
@@ -253,7 +273,12 @@ def flashinfer() -> Contestant:
 
 def contestants() -> list[Contestant]:
     """Return everybody: our backends first, then the peers."""
-    ours = [raw("numba"), raw("triton"), *(entry(name) for name in ("numba", "triton", "compiled", "complex", "eager"))]
+    ours = [
+        raw("numba"),
+        bound(),
+        raw("triton"),
+        *(entry(name) for name in ("numba", "triton", "compiled", "complex", "eager")),
+    ]
     peers = [transformers_eager(), transformers_compiled(), liger(), fla(), flash_attention(), flashinfer()]
     return ours + peers
 

@@ -206,14 +206,35 @@ _KEPT: list[Any] = []
 
 def run_numba(tensors: tuple[Tensor, ...], turn: Turn, out: tuple[Tensor, ...] | None) -> tuple[Tensor, ...]:
     """Turn one or two tensors (B, S, heads, D) of any strides into ``out``, which may be the tensors themselves."""
+    done = tuple([torch.empty_like(t) for t in tensors]) if out is None else out
+    if tensors[0].shape[0] * tensors[0].shape[1]:
+        call, _keep = _ready(tensors, turn, done)
+        call()
+    return done
+
+
+def bind(tensors: tuple[Tensor, ...], turn: Turn, out: tuple[Tensor, ...]) -> Callable[[], None]:
+    """Return a call of run_numba on fixed memory, for loops that reuse their buffers: the addresses are read once.
+
+    The tensors' values may change between calls, their memory may not.
+    """
+    if not tensors[0].shape[0] * tensors[0].shape[1]:
+        return lambda: None
+    call, keep = _ready(tensors, turn, out)
+    owners = (tensors, out, keep)
+
+    def again(owners: Any = owners) -> None:
+        call()
+
+    return again
+
+
+def _ready(tensors: tuple[Tensor, ...], turn: Turn, done: tuple[Tensor, ...]) -> tuple[Callable[[], None], Any]:
+    """Return the call without arguments, and what owns the memory that its task points into."""
     q, k = tensors[0], tensors[-1]
     batch, seq, heads, dim = q.shape
-    done = tuple([torch.empty_like(t) for t in tensors]) if out is None else out
-    if not batch * seq:
-        return done
     k_heads = k.shape[2] if len(tensors) > 1 else 0
     q_out, k_out = done[0], done[-1]
-    # The tables own the memory that the task points into until the loops have returned.
     table, keep = _table(turn, q)
     total = batch * seq * (heads + k_heads) * dim * q.element_size()
     streams = (False, False) if total < STREAM_BYTES else (_streams(q, q_out, table[8]), _streams(k, k_out, table[8]))
@@ -223,13 +244,14 @@ def run_numba(tensors: tuple[Tensor, ...], turn: Turn, out: tuple[Tensor, ...] |
         k.data_ptr(), *k.stride(), k_out.data_ptr(), *k_out.stride(), k_heads, streams[1],
     )  # fmt: skip
     if total <= SERIAL_BYTES:
-        _serial(q.dtype)(task)
-    else:
-        with ONE_AT_A_TIME:
-            chunks = CHUNKS_PER_THREAD * numba.get_num_threads()
-            _parallel(TAGS[_NAMES[q.dtype]], np.frombuffer(task, np.int64), chunks)
-    del keep
-    return done
+        return functools.partial(_serial(q.dtype), task), keep
+    return functools.partial(_on_all_threads, q.dtype, task), keep
+
+
+def _on_all_threads(dtype: torch.dtype, task: bytes) -> None:
+    with ONE_AT_A_TIME:
+        chunks = CHUNKS_PER_THREAD * numba.get_num_threads()
+        _parallel(TAGS[_NAMES[dtype]], np.frombuffer(task, np.int64), chunks)
 
 
 _NAMES = {getattr(torch, name): name for name in TAGS}
