@@ -27,6 +27,8 @@ SLIDERS = {
     "frequencies": "base",
     "clock": "factor",
     "attention": "distance",
+    "encodings": "move the sentence by k",
+    "block": "mean of x",
     "precision": "positions up to",
     "lrpe": "offset",
     "config": "length wanted",
