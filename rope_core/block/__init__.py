@@ -11,7 +11,7 @@ from rope_core.block.activation import (
     normal_cdf,
     sigmoid,
 )
-from rope_core.block.cache import decode_logits, stale_cache_gap, translation_of_output
+from rope_core.block.cache import attention_output, decode_logits, stale_cache_gap, translation_of_output
 from rope_core.block.logit import (
     MlaHead,
     log_partition,
@@ -45,6 +45,7 @@ __all__ = [
     "NormCost",
     "activate",
     "attend",
+    "attention_output",
     "decode_logits",
     "draw_layers",
     "feed",
