@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -194,7 +195,21 @@ def say(one: Finding, lang: str = "en") -> Words:
         raise reject("lang", f"one of {', '.join(LANGUAGES)}", lang)
     row: Mapping[str, str] = recorded()["finding"][one.key][lang]
     values = {name: shown(value) for name, value in one.values.items()} | {"field": printable(one.field)}
+    if lang == "zh" and "rule" in values:
+        values["rule"] = rule_in_chinese(values["rule"])
     return Words(*(row[part].format_map(values) for part in ("title", "why", "change")))
+
+
+def rule_in_chinese(rule: str) -> str:
+    """The rule that a refused value breaks; English where nobody has translated it.
+
+    >>> rule_in_chinese("an integer in [1, 8]")
+    '[1, 8] 内的整数'
+    """
+    for row in recorded()["rule_words"]:
+        if match := re.fullmatch(row["pattern"], rule):
+            return str(row["zh"]).format(*match.groups())
+    return rule
 
 
 def known(lang: str = "en") -> dict[str, tuple[str, str]]:

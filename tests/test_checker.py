@@ -171,7 +171,7 @@ MISTAKES: dict[str, tuple[dict[str, Any], str, str]] = {
     "no base anywhere": (
         {"model_type": "nobody", "hidden_size": 512, "num_attention_heads": 4},
         "base_from_nowhere",
-        "warning",
+        "note",
     ),
     "a long context at base 10,000": (
         {"model_type": "llama", "hidden_size": 512, "num_attention_heads": 4, "max_position_embeddings": 65536},
@@ -260,6 +260,150 @@ def test_values_by_hand() -> None:
     assert (bands.values["kept"], bands.values["divided"]) == (35, 29)
 
 
+# Combinations of keys that released models ship with, beside those of the catalogue.
+RELEASED: dict[str, dict[str, Any]] = {
+    "Yarn-Llama-2-7b-128k": {
+        "model_type": "llama",
+        "hidden_size": 4096,
+        "num_hidden_layers": 32,
+        "num_attention_heads": 32,
+        "num_key_value_heads": 32,
+        "max_position_embeddings": 131072,
+        "rope_scaling": {
+            "factor": 32.0,
+            "original_max_position_embeddings": 4096,
+            "type": "yarn",
+            "finetuned": True,
+        },
+    },
+    "deepseek-coder-6.7b": {
+        "model_type": "llama",
+        "hidden_size": 4096,
+        "num_hidden_layers": 32,
+        "num_attention_heads": 32,
+        "max_position_embeddings": 16384,
+        "rope_theta": 100000,
+        "rope_scaling": {"factor": 4.0, "type": "linear"},
+    },
+    "Hunyuan-A13B": {
+        "model_type": "hunyuan_v1_moe",
+        "hidden_size": 4096,
+        "num_attention_heads": 32,
+        "head_dim": 128,
+        "max_position_embeddings": 32768,
+        "rope_theta": 10000.0,
+        "rope_scaling": {
+            "alpha": 1000.0,
+            "beta_fast": 32,
+            "beta_slow": 1,
+            "factor": 1.0,
+            "mscale": 1.0,
+            "mscale_all_dim": 1.0,
+            "type": "dynamic",
+        },
+    },
+    "Qwen2.5-VL-7B": {
+        "model_type": "qwen2_5_vl",
+        "hidden_size": 3584,
+        "num_hidden_layers": 28,
+        "num_attention_heads": 28,
+        "max_position_embeddings": 128000,
+        "rope_theta": 1000000.0,
+        "torch_dtype": "bfloat16",
+        "rope_scaling": {"type": "mrope", "mrope_section": [16, 24, 24]},
+    },
+    "Qwen3-VL text, old names": {
+        "model_type": "qwen3_vl_text",
+        "hidden_size": 4096,
+        "num_attention_heads": 32,
+        "head_dim": 128,
+        "max_position_embeddings": 262144,
+        "rope_theta": 5000000,
+        "rope_scaling": {
+            "interleaved": True,
+            "mrope_interleaved": True,
+            "mrope_section": [24, 20, 20],
+            "rope_type": "default",
+            "type": "default",
+        },
+    },
+    "Gemma 3 4B, as its text_config": {
+        "model_type": "gemma3",
+        "text_config": {
+            "hidden_size": 2560,
+            "model_type": "gemma3_text",
+            "num_hidden_layers": 34,
+            "rope_scaling": {"factor": 8.0, "rope_type": "linear"},
+            "sliding_window": 1024,
+        },
+    },
+    "Baichuan2-7B": {
+        "model_type": "baichuan",
+        "hidden_size": 4096,
+        "num_hidden_layers": 32,
+        "num_attention_heads": 32,
+        "model_max_length": 4096,
+        "max_position_embeddings": 4096,
+    },
+    "Llama-2-7b, before rope_theta": {
+        "model_type": "llama",
+        "hidden_size": 4096,
+        "num_hidden_layers": 32,
+        "num_attention_heads": 32,
+        "num_key_value_heads": 32,
+        "max_position_embeddings": 4096,
+        "rope_scaling": None,
+    },
+    "SmolLM3": {
+        "model_type": "smollm3",
+        "hidden_size": 2048,
+        "num_hidden_layers": 36,
+        "num_attention_heads": 16,
+        "max_position_embeddings": 65536,
+        "rope_theta": 5000000.0,
+        "no_rope_layer_interval": 4,
+        "no_rope_layers": [1, 1, 1, 0] * 9,
+    },
+    "GPT-J": {
+        "model_type": "gptj",
+        "n_embd": 4096,
+        "n_head": 16,
+        "n_positions": 2048,
+        "rotary_dim": 64,
+        "rotary": True,
+    },
+    "StableLM 2": {
+        "model_type": "stablelm",
+        "hidden_size": 2048,
+        "num_attention_heads": 32,
+        "max_position_embeddings": 4096,
+        "partial_rotary_factor": 0.25,
+        "rope_theta": 10000,
+    },
+    "Phi-3.5-MoE": {
+        "model_type": "phimoe",
+        "hidden_size": 4096,
+        "num_attention_heads": 32,
+        "max_position_embeddings": 131072,
+        "original_max_position_embeddings": 4096,
+        "rope_theta": 10000.0,
+        "rope_scaling": {
+            "long_factor": [1.0 + i for i in range(64)],
+            "short_factor": [1.0] * 64,
+            "long_mscale": 1.243163121016122,
+            "short_mscale": 1.243163121016122,
+            "original_max_position_embeddings": 4096,
+            "type": "longrope",
+        },
+    },
+}
+
+
+@pytest.mark.parametrize("name", RELEASED)
+def test_no_alarm_on_released_configs_beside_the_catalogue(name: str) -> None:
+    assert [(one.key, one.values) for one in check(RELEASED[name]) if one.severity != "note"] == []
+
+
 def test_layer_types_are_named_where_they_differ() -> None:
     gemma = rc.model("gemma-3-4b").hf_config()
     types = str(only("bases_differ", gemma).values["types"])
@@ -319,6 +463,27 @@ def test_saying_fills_in_the_numbers() -> None:
     assert words.title == "factor 4 与 131072 / 16384 = 8 不符"
     with pytest.raises(ValueError, match="lang must be one of"):
         say(check(LLAMA)[0], "fr")
+
+
+def test_refusals_speak_chinese_too() -> None:
+    refused: list[dict[str, Any]] = [
+        of(rope_theta=0.5),
+        of(head_dim="x"),
+        of(head_dim=63),
+        of(partial_rotary_factor=2.0),
+        of(rope_scaling={"type": "foo"}),
+        of(rope_scaling=3),
+        of(rope_scaling={"type": "linear", "factor": 0.5}),
+        {"model_type": 3},
+        {"model_type": "gemma3_text", "layer_types": "full"},
+        {"model_type": "smollm3", "no_rope_layers": [1, 0]},
+        {"model_type": "gemma4_text", "rope_parameters": {"rope_type": "default"}},
+    ]
+    for config in refused:
+        one = check(config)[0]
+        assert one.severity == "error"
+        rule = re.search(r"[：（]([^（）：]*)", say(one, "zh").why)
+        assert rule and re.search(r"[\u4e00-\u9fff]", rule[1]), (one.key, say(one, "zh").why)
 
 
 def test_shown_values_are_plain() -> None:

@@ -72,7 +72,7 @@ def mutated(draw: st.DrawFn) -> dict[str, Any]:
     return config
 
 
-RELAXED = settings(deadline=None, suppress_health_check=list(HealthCheck), max_examples=150)
+RELAXED = settings(deadline=None, suppress_health_check=list(HealthCheck), max_examples=100)
 
 
 @RELAXED
@@ -150,12 +150,16 @@ FILES = {
 @pytest.mark.parametrize("name", FILES)
 def test_under_a_second_and_200_mb(name: str, tmp_path: Path) -> None:
     code = (
-        "import sys, time, resource, pathlib, rope_core as rc\n"
+        "import re, time, pathlib, rope_core as rc\n"
         f"path = pathlib.Path({str(tmp_path / 'config.json')!r})\n"
         "start = time.process_time()\n"
         "try:\n    print(len(rc.check(path)), end=' ')\n"
         "except rc.ConfigError as error:\n    print(len(str(error).splitlines()), end=' ')\n"
-        "print(time.process_time() - start, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)\n"
+        "seconds = time.process_time() - start\n"
+        # getrusage would count what the parent held before exec.
+        "status = pathlib.Path('/proc/self/status')\n"
+        "peak = re.search(r'VmHWM:\\s+(\\d+)', status.read_text())[1] if status.exists() else 0\n"
+        "print(seconds, peak)\n"
     )
     (tmp_path / "config.json").write_bytes(eval(FILES[name]))
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)

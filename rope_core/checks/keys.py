@@ -8,11 +8,11 @@ from difflib import get_close_matches
 from rope_core.checks.case import Case, Finding, finding, real
 from rope_core.hf import COMMON, LENGTH, READ_ELSEWHERE
 from rope_core.hf_families import FALLBACK
-from rope_core.hf_types import DEFAULT, LONGROPE, YARN
+from rope_core.hf_types import DEFAULT, LONGROPE, STATIC_NTK, YARN
 from rope_core.schemes import SCHEMES, temperature
 
-# Remarks that training scripts left behind; no program computes anything from them.
-REMARKS = ("finetuned",)
+# Remarks that training scripts left behind, and layouts that released multimodal configs state for other programs.
+REMARKS = ("finetuned", "interleaved", "xdrope_section", "rope_section")
 PARAMETERS = sorted({param.name for scheme in SCHEMES.values() for param in scheme.params})
 KNOWN = (*PARAMETERS, *COMMON, *READ_ELSEWHERE, LENGTH)
 # Top-level fields of single families: read by their own class only.
@@ -54,10 +54,16 @@ def ignored_keys(case: Case) -> Iterator[Finding]:
         if isinstance(case.one.values[key], dict):
             continue
         near = LIKELY.get(key) or next(iter(get_close_matches(key, KNOWN, 1, 0.8)), "")
-        severity = "note" if key in REMARKS or case.one.origins[key].source != "dict" else "warning"
+        severity = "note" if harmless(case, key) else "warning"
         yield finding("key_not_read", case.at(key), severity, key=key, type=case.rope.rope_type, near=near or "-")
     for key in unread_elsewhere(case):
-        yield finding("key_not_read", case.at(key), key=key, type=case.rope.rope_type, near="-")
+        severity = "note" if harmless(case, key) else "warning"
+        yield finding("key_not_read", case.at(key), severity, key=key, type=case.rope.rope_type, near="-")
+
+
+def harmless(case: Case, key: str) -> bool:
+    """Whether an unread key is a remark, a default, or one of the spare keys that Hunyuan's configs ship with alpha."""
+    return key in REMARKS or not case.given(key) or case.rope.scheme == STATIC_NTK
 
 
 def unread_elsewhere(case: Case) -> list[str]:

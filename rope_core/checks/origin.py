@@ -14,7 +14,10 @@ from rope_core.hf_families import CLASS, DICT, FALLBACK, resolve
 from rope_core.hf_types import DEFAULT
 
 SHAPE = ("hidden_size", "num_hidden_layers", "num_attention_heads", "head_dim", "max_position_embeddings")
+# What two configs of the same model share as well, where both state it.
+ALSO = ("num_key_value_heads", "vocab_size", "intermediate_size")
 LONG = 16_384
+Released = tuple[str, dict[str, Any], dict[str | None, HfRope]]
 
 
 def shape(data: Any, model_type: str | None) -> tuple[object, ...]:
@@ -23,15 +26,16 @@ def shape(data: Any, model_type: str | None) -> tuple[object, ...]:
 
 
 @cache
-def released() -> dict[tuple[object, ...], list[tuple[str, dict[str | None, HfRope]]]]:
+def released() -> dict[tuple[object, ...], list[Released]]:
     """The catalogue by shape: names and what each layer type turns by."""
-    made: dict[tuple[object, ...], list[tuple[str, dict[str | None, HfRope]]]] = {}
+    made: dict[tuple[object, ...], list[Released]] = {}
     for one in models():
         config = one.hf_config()
         text = resolve(config)
         kinds: list[str | None] = [*layer_types(config)] or [None]
         ropes = {kind: from_hf(config, kind) for kind in kinds}
-        made.setdefault(shape(text.data, text.model_type), []).append((one.name, ropes))
+        kept = {name: text.data[name] for name in ALSO if name in text.data}
+        made.setdefault(shape(text.data, text.model_type), []).append((one.name, kept, ropes))
     return made
 
 
@@ -46,7 +50,9 @@ def twins(case: Case) -> list[tuple[str, HfRope]]:
     except (ConfigError, TypeError):
         return []
     found = []
-    for name, ropes in same:
+    for name, kept, ropes in same:
+        if any(data.get(other, value) != value for other, value in kept.items()):
+            continue
         rope = ropes.get(case.rope.layer_type) or ropes.get(None)
         if rope is not None:
             found.append((name, rope))
@@ -62,6 +68,7 @@ def base(case: Case) -> Iterator[Finding]:
     if origin.source not in (CLASS, FALLBACK) or case.model.family.get("fixed"):
         return
     same = twins(case)
+    same = [(name, other) for name, other in same if other.rope_type == rope.rope_type]
     others = [(name, other.base) for name, other in same if other.base != rope.base]
     v5 = bool(case.model.data.get("rope_parameters")) and case.one.layer_type is None
     if same and len(others) == len(same):
@@ -70,7 +77,8 @@ def base(case: Case) -> Iterator[Finding]:
     elif v5:
         yield finding("base_missing_in_rope_parameters", case.at("rope_theta"), base=rope.base, origin=origin.source)
     elif origin.source == FALLBACK:
-        yield finding("base_from_nowhere", origin.path, base=rope.base)
+        # A model that transformers does not know may state its base in code of its own.
+        yield finding("base_from_nowhere", origin.path, "warning" if case.model.known else "note", base=rope.base)
     elif plain(case):
         waves = float(rope.request.rope.wavelength[-1])
         yield finding("base_small_for_length", origin.path, base=rope.base, max=rope.max_len, longest=waves)
