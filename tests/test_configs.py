@@ -56,9 +56,10 @@ def test_pasted_text_is_shown_and_stays_out_of_the_link(at: AppTest) -> None:
 
 def test_reset_drops_the_text(at: AppTest) -> None:
     pasted(at, json.dumps(GOOD))
+    assert EN("shown.paste") in shown(at)
     at.button(key="reset.config").click()
     at.run()
-    assert "YaRN" in shown(at)
+    assert not at.exception and EN("shown.paste") not in shown(at)
 
 
 BAD = {
@@ -101,9 +102,21 @@ def test_odd_bases_are_findings(at: AppTest, value: str) -> None:
 def test_hostile_names_are_plain_text(at: AppTest) -> None:
     nasty = ["<script>alert(1)</script>", "[x](javascript:alert(1))"]
     bases = {name: {"rope_type": "default", "rope_theta": 10.0**k} for k, name in enumerate(nasty, 4)}
-    pasted(at, json.dumps(GOOD | {"model_type": "$$x$$ **b**", "layer_types": nasty, "rope_parameters": bases}))
+    typed = {"model_type": "$$x$$ **b**", "num_hidden_layers": 2, "layer_types": nasty, "rope_parameters": bases}
+    pasted(at, json.dumps({key: value for key, value in GOOD.items() if key != "rope_scaling"} | typed))
     assert not at.exception
     assert "<script>" not in shown(at) and "](javascript:" not in shown(at)
+    options = [option.content for group in at.get("button_group") for option in group.proto.options]
+    assert any("script" in option for option in options)
+    assert not any("<script>" in option or "](javascript:" in option for option in options)
+
+
+def test_hostile_types_are_plain_text(at: AppTest) -> None:
+    nasty = "<script>x</script> [x](javascript:1) $$y$$"
+    pasted(at, json.dumps(GOOD | {"rope_scaling": {"type": nasty, nasty: 1}}))
+    assert not at.exception
+    assert "script" in shown(at), "the finding names the type"
+    assert "<script>" not in shown(at) + said(at) and "](javascript:" not in shown(at) + said(at)
 
 
 def test_limit_is_in_bytes_not_characters() -> None:

@@ -14,6 +14,7 @@ from rope_core import hub
 from rope_core.convert_config import OLD
 from rope_core.hf_read import parse, shallow
 from ui import models
+from ui.fields import MAX_LEN, ladder
 from ui.state import Field
 from ui.store import Store
 from ui.words import Words
@@ -24,6 +25,10 @@ T = TypeVar("T")
 LIMIT = 2**20
 ROPE_FIELDS = (*OLD, "original_max_position_embeddings", "max_position_embeddings")
 TEXT, HUB, SAID, WORDS = "config.text", "config.hub", "config.said", "config.paste"
+
+
+# Stops of the wanted length: four an octave.
+WANTED_STEPS = tuple(round(stop) for stop in ladder(64, MAX_LEN))
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ LENGTH = Field("length", "int", None, 1, MAX_LEN, steps=LEN_STEPS, optional=True
 QUANTITY = Field("show", "choice", "wavelength", choices=figures.QUANTITIES)
 VERSION = Field("transformers", "choice", "5.23", choices=("5.23", "4.57"))
 OTHER = Field("other", "choice", "deepseek-r1", choices=models.ids())
-WANTED = Field("want", "int", None, 1, MAX_LEN, steps=LEN_STEPS, optional=True)
+WANTED = Field("want", "int", None, 1, MAX_LEN, steps=configs.WANTED_STEPS, optional=True)
 SHOWN_FINDINGS = 40
 MANY = 4
 LOOKS = {"error": ("red", "error"), "warning": ("orange", "warning"), "note": ("blue", "info")}
