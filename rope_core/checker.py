@@ -51,7 +51,7 @@ def check(
 
     Raises:
         ConfigError: on what is no config at all: an unreadable file, no JSON, no object.
-        ValueError: on another version, or a seq_len that is no positive length.
+        ValueError: on another version, a layer type that the model lacks, or a seq_len that is no positive length.
 
     >>> scaling = {"rope_type": "yarn", "factor": 4.0, "attn_factor": 1.0, "original_max_position_embeddings": 32768}
     >>> config = {"model_type": "llama", "head_dim": 128, "hidden_size": 4096, "num_attention_heads": 32,
@@ -70,6 +70,8 @@ def check(
         model = resolve(data)
     except ConfigError as error:
         return [refusal(error)]
+    if layer_type is not None:
+        known_type(model, layer_type)
     found: list[Finding] = []
     if transformers == VERSIONS[0]:
         found += for_4(model)
@@ -80,6 +82,18 @@ def check(
     if layer_type is not None:
         kept = [one for one in kept if one.layer_type in (None, layer_type)]
     return by_severity(kept)
+
+
+def known_type(model: Model, layer_type: str) -> None:
+    """Raise ValueError on a layer type that this model does not have; what cannot be read is a finding, not this."""
+    try:
+        names = [one.layer_type for one in effective(model) if one.layer_type] or model.layer_types()
+    except ConfigError:
+        return
+    known_names = list(dict.fromkeys(names))
+    if layer_type not in known_names:
+        rule = f"one of {', '.join(known_names)}" if known_names else "None, because all layers are alike"
+        raise reject("layer_type", rule, layer_type)
 
 
 def by_severity(found: list[Finding]) -> list[Finding]:

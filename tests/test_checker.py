@@ -412,6 +412,10 @@ def test_layer_types_are_named_where_they_differ() -> None:
     # The local base of 10,000 turns its slowest pair in 58,000 of the 131,072 tokens.
     assert slow == {"full_attention"}
     assert {one.layer_type for one in check(gemma, layer_type="full_attention")} <= {None, "full_attention"}
+    with pytest.raises(ValueError, match="layer_type must be one of sliding_attention, full_attention"):
+        check(gemma, layer_type="global")
+    with pytest.raises(ValueError, match="layer_type must be None, because all layers are alike"):
+        check(LLAMA, layer_type="full_attention")
     layers = only("nope_layers", rc.model("smollm3-3b").hf_config()).values["layers"]
     assert layers == tuple(range(3, 36, 4))
 
