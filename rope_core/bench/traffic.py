@@ -1,0 +1,78 @@
+"""What implementations of the rotation move through memory, on paper: a list of kernels, each with reads and writes.
+
+Counts are in units of N, the bytes of q and k together; tables are small against them and left out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rope_core.bench.cases import Case
+from rope_core.errors import finite, reject
+
+
+@dataclass(frozen=True)
+class Step:
+    """One kernel: ``name`` as an expression, ``reads`` and ``writes`` in units of N."""
+
+    name: str
+    reads: float
+    writes: float
+
+    @property
+    def moved(self) -> float:
+        """Reads and writes together."""
+        return self.reads + self.writes
+
+
+# transformers 5.23, models/llama/modeling_llama.py, apply_rotary_pos_emb and rotate_half: one kernel per operation.
+# FLA bc3b101, fla/modules/rotary.py: torch.zeros_like(x) before the kernel that fills it.
+# Liger ead96b6, src/liger_kernel/ops/rope.py: .contiguous() first where q lies as (B, H, S, D).
+TURN = Step("x cos + x' sin", 1, 1)
+PATHS: dict[str, tuple[Step, ...]] = {
+    "transformers": (
+        Step("x * cos", 1, 1),
+        Step("-x2", 0.5, 0.5),
+        Step("cat(-x2, x1)", 1, 1),
+        Step("cat * sin", 1, 1),
+        Step("sum", 2, 1),
+    ),
+    "Liger": (Step("contiguous()", 1, 1), TURN),
+    "FLA": (Step("zeros_like", 0, 1), TURN),
+    "ours": (TURN,),
+}
+# Which path a measured contestant takes; torch.compile makes one kernel of the expression.
+MEASURED = {
+    "transformers": "transformers",
+    "Liger": "Liger",
+    "FLA": "FLA",
+    "numba": "ours",
+    "triton": "ours",
+}
+
+
+def moved(path: str) -> float:
+    """Return how many times N an implementation moves; ValueError on an unknown one.
+
+    >>> moved("transformers"), moved("FLA"), moved("ours")
+    (10.0, 3.0, 2.0)
+    """
+    if path not in PATHS:
+        raise reject("path", f"one of {', '.join(PATHS)}", path)
+    return float(sum(step.moved for step in PATHS[path]))
+
+
+def over_copy(path: str) -> float:
+    """Return the time on paper as a multiple of a copy, which reads N and writes N.
+
+    >>> over_copy("transformers"), over_copy("ours")
+    (5.0, 1.0)
+    """
+    return moved(path) / 2.0
+
+
+def seconds(case: Case, path: str, bytes_per_second: float) -> float:
+    """Return the time of one forward pass that only memory limits; ValueError unless the bandwidth is positive."""
+    if finite("bytes_per_second", bytes_per_second, "a positive number") <= 0:
+        raise reject("bytes_per_second", "a positive number", bytes_per_second)
+    return moved(path) * case.tensor_bytes / bytes_per_second

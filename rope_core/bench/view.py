@@ -1,0 +1,195 @@
+"""Recorded results as a page shows them: shipped files and this machine's own, by kind of case, with intervals."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from rope_core.bench.cases import Case
+from rope_core.bench.cli import figures
+from rope_core.bench.records import FORMAT, Result, Run, Store, default_path
+from rope_core.bench.statistics import Summary, summary
+from rope_core.errors import reject
+
+SHIPPED = Path(__file__).parent / "records"
+HERE = "here"
+OURS = ("numba (raw)", "numba (bound)", "triton (raw)", "numba", "triton", "compiled", "complex", "eager")
+PEERS = ("transformers", "transformers compiled", "Liger", "FLA", "flash-attention", "flashinfer")
+# What others are compared with: our kernel as a model calls it, on either device.
+ENTRY = {"cpu": "numba", "cuda": "triton"}
+
+
+@dataclass(frozen=True)
+class Point:
+    """One contestant on one case.
+
+    Attributes:
+        allocator: "tuned" or "default" (glibc's thresholds), which decides about page faults.
+        seconds: per call; ``ratio``: to the copy of the same round; both with intervals.
+        bandwidth, floor: bytes per second, the contestant's and the copy's.
+        error: largest difference from the float64 reference.
+        faults: minor page faults per call.
+        samples: seconds of each round.
+    """
+
+    case: Case
+    contestant: str
+    allocator: str
+    seconds: Summary
+    ratio: Summary
+    bandwidth: float
+    floor: float
+    error: float
+    faults: float
+    samples: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Source:
+    """All runs of one place: a shipped file or this machine.
+
+    Attributes:
+        name: the file's name without its ending, or "here".
+        runs: with their environments, the latest first.
+        points: the latest good result of each case, contestant and allocator.
+        refused: the latest result of those that have no good one.
+    """
+
+    name: str
+    runs: tuple[Run, ...]
+    points: tuple[Point, ...]
+    refused: tuple[Result, ...]
+
+    @property
+    def hardware(self) -> str:
+        """The processor's or the graphics card's name."""
+        where = self.runs[0].environment if self.runs else {}
+        return str(where.get("gpu") or where.get("cpu") or self.name)
+
+
+def point(result: Result, environment: dict[str, Any]) -> Point:
+    """Return a good result with what the page draws of it."""
+    data, numbers = result.data, figures(result)
+    copied = 2 * result.case.passes * result.case.tensor_bytes
+    return Point(
+        result.case,
+        result.contestant,
+        str(environment.get("allocator", "default")),
+        summary(data["seconds"]),
+        summary([a / b for a, b in zip(data["seconds"], data["floor"], strict=True)]),
+        numbers["bytes_per_second"],
+        copied / summary(data["floor"]).median,
+        float(data["error"]),
+        float(data["faults"]),
+        tuple(data["seconds"]),
+    )
+
+
+def gathered(name: str, runs: Iterable[tuple[Run, list[Result]]]) -> Source:
+    """Put runs together; of equal cases the latest counts."""
+    ordered = sorted(runs, key=lambda one: one[0].started, reverse=True)
+    points: dict[tuple[str, str, str], Point] = {}
+    refused: dict[tuple[str, str], Result] = {}
+    for run, results in ordered:
+        for result in results:
+            where = str(run.environment.get("allocator", "default"))
+            key = (result.case.key, result.contestant, where)
+            if result.state == "ok" and key not in points:
+                points[key] = point(result, run.environment)
+            elif result.state != "ok":
+                refused.setdefault(key[:2], result)
+    good = {key[:2] for key in points}
+    left = tuple(r for key, r in refused.items() if key not in good)
+    return Source(name, tuple(run for run, _ in ordered), tuple(points.values()), left)
+
+
+@lru_cache(maxsize=16)
+def shipped(name: str) -> Source:
+    """Return one shipped file's results, or raise ValueError when there is none of that name."""
+    if name not in shipped_names():
+        raise reject("name", f"one of {', '.join(shipped_names())}", name)
+    body = json.loads((SHIPPED / f"{name}.json").read_text(encoding="utf-8"))
+    if body.get("format") != FORMAT:
+        raise reject("format", str(FORMAT), body.get("format"))
+    return gathered(name, [_read(run) for run in body["runs"]])
+
+
+def _read(run: dict[str, Any]) -> tuple[Run, list[Result]]:
+    head = Run(run["id"], run["suite"], run["started"], run["finished"], run["environment"], 0)
+    return head, [
+        Result(Case.from_key(x["case"]), x["contestant"], x["state"], x["reason"], x["data"]) for x in run["results"]
+    ]
+
+
+def shipped_names() -> tuple[str, ...]:
+    """Return the shipped files' names."""
+    return tuple(sorted(path.stem for path in SHIPPED.glob("*.json")))
+
+
+def here() -> Source:
+    """Return this machine's own results, empty where nothing was ever recorded; read again only when they changed."""
+    path = default_path()
+    beside = (path, path.with_name(path.name + "-wal"))
+    stamps = tuple((p.stat().st_mtime_ns, p.stat().st_size) for p in beside if p.exists())
+    return _here(path, stamps) if stamps else Source(HERE, (), (), ())
+
+
+@lru_cache(maxsize=1)
+def _here(path: Path, stamps: tuple[tuple[int, int], ...]) -> Source:
+    store = Store(path)
+    return gathered(HERE, [(run, store.results(run.id)) for run in store.runs()])
+
+
+def source(name: str) -> Source:
+    """Return a shipped file's results by its name, or this machine's by "here"."""
+    return here() if name == HERE else shipped(name)
+
+
+def kind(case: Case) -> Case:
+    """Return what is left of a case without its length: cases of one kind make one curve."""
+    return replace(case, seq=1)
+
+
+def kinds(points: Iterable[Point]) -> list[Case]:
+    """Return the kinds among points, those with the most lengths first."""
+    lengths: dict[Case, set[int]] = {}
+    for p in points:
+        lengths.setdefault(kind(p.case), set()).add(p.case.seq)
+    return sorted(lengths, key=lambda k: -len(lengths[k]))
+
+
+def of_kind(points: Iterable[Point], wanted: Case, allocator: str = "tuned") -> list[Point]:
+    """Return the points of one kind and allocator, by length; those of the other allocator where there are no such."""
+    same = sorted((p for p in points if kind(p.case) == wanted), key=lambda p: p.case.seq)
+    return [p for p in same if p.allocator == allocator] or same
+
+
+def speed_up(ours: Point, peer: Point) -> Summary:
+    """Return how many times longer the peer takes: round by round where both stood in one run, else by the ratios."""
+    if len(ours.samples) == len(peer.samples) and ours.floor == peer.floor:
+        return summary([b / a for a, b in zip(ours.samples, peer.samples, strict=True)])
+    middle = peer.ratio.median / ours.ratio.median
+    low, high = peer.ratio.low / ours.ratio.high, peer.ratio.high / ours.ratio.low
+    return Summary(middle, low, high, low, high, min(ours.ratio.count, peer.ratio.count))
+
+
+def reference(points: Iterable[Point]) -> Point | None:
+    """Return our kernel as a model calls it, or the fastest of ours, or None where none of ours was measured."""
+    mine = [p for p in points if p.contestant in OURS]
+    entry = [p for p in mine if p.contestant == ENTRY[p.case.device]]
+    return entry[0] if entry else min(mine, key=lambda p: p.ratio.median, default=None)
+
+
+def fault_pairs(points: Iterable[Point]) -> list[tuple[Point, Point]]:
+    """Return (tuned, default) of each contestant on the largest case that was measured under both allocators."""
+    both: dict[tuple[Case, str], dict[str, Point]] = {}
+    for p in points:
+        both.setdefault((p.case, p.contestant), {})[p.allocator] = p
+    pairs = [(found["tuned"], found["default"]) for found in both.values() if {"tuned", "default"} <= set(found)]
+    largest = max((a.case.tensor_bytes for a, _ in pairs), default=0)
+    chosen = [pair for pair in pairs if pair[0].case.tensor_bytes == largest]
+    return [pair for pair in chosen if pair[0].case == chosen[0][0].case]
