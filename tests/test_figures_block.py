@@ -51,7 +51,21 @@ def test_the_row_follows_the_model_unless_another_is_wanted() -> None:
     assert figures.row_of("custom", "model") is None
     cells = figures.cells(wanted, T)
     assert cells["printed in 004"][3] == "Parallel" and cells["corrected"][3] == "≠ Serial"
-    assert cells["source"][3].startswith("https://") and cells["corrected"][2] == "=" and cells["source"][2] == ""
+    assert cells["corrected"][2] == "="
+    said = figures.corrections(wanted, T)
+    assert len(said) == len(wanted.corrections) and "“Parallel”" in said[0] and "“Serial” ([source](https://" in said[0]
+    assert all(not one.verified for one in catalogue.architecture("gopher").corrections)
+    assert "not yet checked" in figures.corrections(catalogue.architecture("gopher"), T)[0]
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_every_row_is_said_in_both_languages(lang: str) -> None:
+    t = Words(lang, "block")
+    for row in catalogue.architectures():
+        columns = figures.cells(row, t)
+        printed, corrected = columns[t("col.printed")], columns[t("col.corrected")]
+        assert len(printed) == len(corrected) == 8 and all(printed) and all(corrected)
+        assert sum(cell != "=" for cell in corrected) == len(row.corrections) == len(figures.corrections(row, t))
 
 
 def order(drawing: Drawing) -> list[str]:

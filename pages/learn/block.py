@@ -76,8 +76,9 @@ def whole() -> None:
         if row is None:
             st.info(page.t("no_row", model=page.controls.model_name(get(MODEL))))
         else:
-            config = {page.t("col.source"): st.column_config.LinkColumn(display_text="↗", width=40)}
-            st.dataframe(figures.cells(row, page.t), hide_index=True, column_config=config)
+            st.dataframe(figures.cells(row, page.t), hide_index=True)
+            for sentence in figures.corrections(row, page.t):
+                st.markdown(sentence)
     with left:
         made = figures.chosen(row, get(NORM), get(PLACE), get(ORDER), get(UNIT))
         name = figures.row_name(row) if row else page.controls.model_name(get(MODEL))

@@ -193,15 +193,43 @@ def diagram(title: str, told: Choices | None, made: Choices, t: Words) -> Drawin
     )
 
 
+SENTENCES = {
+    "": "open",
+    "yes": "yes",
+    "no": "no",
+    "no (norm of each sub-layer's output, inside the residual branch)": "inner",
+    "LayerNorm without bias": "no_bias",
+    "LayerNorm without weight and bias": "no_weight",
+    "Embedding LayerNorm": "embedding",
+}
+
+
+def in_words(cell: str, t: Words) -> str:
+    """A cell of the table in the page's language; names and terms of art stay."""
+    return t(f"said.{SENTENCES[cell]}") if cell in SENTENCES else cell
+
+
 def cells(row: Architecture, t: Words) -> dict[str, list[str]]:
-    """The row as source 004 prints it beside what the model's own paper or code says."""
-    sources = {c.field: c for c in row.corrections}
-    said = {"yes": t("yes"), "no": t("no"), "": "–"}
+    """The row as source 004 prints it, with a mark where the model's own paper or code says something else."""
+    wrong = {correction.field for correction in row.corrections}
     return {
         t("col.cell"): [t(f"cell.{field}") for field in ARCHITECTURE_FIELDS],
-        t("col.printed"): [said.get(str(getattr(row, f)), str(getattr(row, f))) for f in ARCHITECTURE_FIELDS],
+        t("col.printed"): [in_words(str(getattr(row, field)), t) for field in ARCHITECTURE_FIELDS],
         t("col.corrected"): [
-            ("≠ " + said.get(row.corrected(f), row.corrected(f)) if f in sources else "=") for f in ARCHITECTURE_FIELDS
+            "≠ " + in_words(row.corrected(field), t) if field in wrong else "=" for field in ARCHITECTURE_FIELDS
         ],
-        t("col.source"): [sources[f].source if f in sources else "" for f in ARCHITECTURE_FIELDS],
     }
+
+
+def corrections(row: Architecture, t: Words) -> list[str]:
+    """One sentence for each corrected cell of the row, as Markdown with a link to its source."""
+    return [
+        t(
+            "correction" if one.verified else "correction_open",
+            cell=t(f"cell.{one.field}"),
+            printed=in_words(one.printed, t),
+            corrected=in_words(one.corrected, t) if one.corrected else t("said.silent"),
+            source=one.source,
+        )
+        for one in row.corrections
+    ]
