@@ -89,23 +89,20 @@ print(json.dumps({name: dataclasses.asdict(found) for name, found in seen.items(
 
 
 @pytest.fixture(scope="module")
-def compiled() -> dict[str, Inspection]:
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Inspection]:
     """All cases, compiled in a process that does not interpret."""
     environment = {k: v for k, v in os.environ.items() if k != "TRITON_INTERPRET"}
     root = str(Path(__file__).parents[1])
-    script = Path(os.environ.get("TMPDIR", "/tmp")) / f"inspect_{os.getpid()}.py"
+    script = tmp_path_factory.mktemp("inspection") / "look.py"
     script.write_text(SCRIPT, encoding="utf-8")
-    try:
-        done = subprocess.run(
-            [sys.executable, str(script)],
-            input=json.dumps(CASES | ODD | SCALAR),
-            env=environment | {"PYTHONPATH": root},
-            capture_output=True,
-            text=True,
-            timeout=300,
-        )
-    finally:
-        script.unlink()
+    done = subprocess.run(
+        [sys.executable, str(script)],
+        input=json.dumps(CASES | ODD | SCALAR),
+        env=environment | {"PYTHONPATH": root},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
     assert done.returncode == 0, done.stderr[-3000:]
     found = json.loads(done.stdout)
     for body in found.values():
