@@ -27,11 +27,12 @@ SLIDERS = {
     "frequencies": "base",
     "clock": "factor",
     "attention": "distance",
-    "encodings": "move the sentence by k",
+    "encodings": "step δ",
     "block": "mean of x",
     "precision": "positions up to",
     "lrpe": "offset",
     "config": "length wanted",
+    "benchmark": "sequence length",
     "models": "context",
     "ledger": "count as zero up to",
 }

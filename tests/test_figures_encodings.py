@@ -37,7 +37,8 @@ def test_tokens_are_words_or_characters() -> None:
 @pytest.mark.parametrize("base", [50.0, 5e5])
 def test_only_nope_leaves_the_tie(sentences: figures.Sentences, base: float) -> None:
     drawing = figures.order(sentences, base, T)
-    bars = dict(zip(drawing.table()["encoding"], drawing.table()["gap"], strict=True))
+    names, gaps = (np.asarray(drawing.table()[key]).tolist() for key in ("encoding", "gap"))
+    bars = dict(zip(names, gaps, strict=True))
     assert set(bars) == set(ENCODINGS)
     assert bars.pop("nope") <= 1e-14
     assert min(bars.values()) > 1e-4
@@ -104,6 +105,16 @@ def test_moving_the_sentence_moves_the_absolute_encodings_only(name: str) -> Non
     else:
         assert last < 1e-4 and "changes no logit" in drawing.finding
         np.testing.assert_allclose(moved, unmoved, atol=1e-12)
+
+
+def test_the_unmoved_attention_is_the_last_token_s() -> None:
+    drawing = figures.translation("alibi", CHINESE[0], 10_000.0, 9, T)
+    head, x = weights(figures.WIDTH, 10_000.0), words(CHINESE[0], figures.WIDTH)
+    last = len(x) - 1
+    scores = [
+        float((head.q @ x[last]) @ (head.k @ x[n])) / math.sqrt(figures.WIDTH) - 0.5 * (last - n) for n in range(len(x))
+    ]
+    np.testing.assert_allclose(drawing.figure.data[0].y, attended(np.array([scores]))[0], rtol=1e-9)
 
 
 @pytest.mark.parametrize("base", [1.0001, 1e12])

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rope_core as rc
-from rope_core.extension import extensions, reach
+from rope_core.extension import Extension, extensions, reach
 from ui.figures import encodings_digits as figures
 from ui.figures.drawing import Drawing
 from ui.words import LANGUAGES, Words
@@ -22,7 +22,7 @@ T = Words("en", "encodings")
 
 
 def in_base(number: int, beta: int) -> list[int]:
-    found = []
+    found: list[int] = []
     while number or not found:
         number, digit = divmod(number, beta)
         found.append(digit)
@@ -44,7 +44,7 @@ def test_123456_in_base_ten() -> None:
     assert "1 2 3 4 5 6" in figures.digits(123_456, 10, T).finding
 
 
-def found(rope: rc.Rope, factor: float) -> list[figures.Extension]:
+def found(rope: rc.Rope, factor: float) -> list[Extension]:
     params = {name: {"factor": factor} if rc.SCHEMES[name].params else {} for name in figures.by_factor()}
     return extensions(rope, params, reach(rope, factor))[0]
 

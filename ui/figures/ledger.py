@@ -207,18 +207,20 @@ def residuals(results: Sequence[Result], threshold: float, t: Words) -> Drawing:
             )
         )
     styled(figure, height=330, x=t("residual_axis"))
-    figure.add_vrect(x0=ZERO / 10, x1=threshold, fillcolor=GREEN, opacity=0.13, line_width=0)
-    figure.add_vline(x=threshold, line={"color": "black", "width": 3, "dash": "dash"})
-    figure.add_annotation(
-        x=math.log10(threshold),
-        y=1.0,
-        yref="paper",
-        yanchor="bottom",
-        text=t("counts", threshold=f"{threshold:.0e}", passed=passed),
-        showarrow=False,
-        xanchor="left" if threshold < 1e-8 else "right",
-    )
-    figure.update_layout(legend=LEGEND | {"y": 1.1}, margin={"l": 56, "t": 76})
+    across = {"xref": "x", "yref": "paper", "y0": 0, "y1": 1, "x1": threshold}
+    below = across | {"type": "rect", "x0": ZERO / 10, "fillcolor": GREEN, "opacity": 0.13, "line": {"width": 0}}
+    edge = across | {"type": "line", "x0": threshold, "line": {"color": "black", "width": 3, "dash": "dash"}}
+    said = {
+        "x": math.log10(threshold),
+        "y": 1.0,
+        "yref": "paper",
+        "yanchor": "bottom",
+        "xanchor": "left" if threshold < 1e-8 else "right",
+        "text": t("counts", threshold=f"{threshold:.0e}", passed=passed),
+        "showarrow": False,
+    }
+    legend = LEGEND | {"y": 1.1}
+    figure.update_layout(shapes=[below, edge], annotations=[said], legend=legend, margin={"l": 56, "t": 76})
     powers = (-15, -12, -9, -6, -3, 0)
     figure.update_xaxes(
         type="log",
