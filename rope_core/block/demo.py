@@ -143,6 +143,7 @@ def stale_logits(rope: Rope, times: float, seed: int = 0) -> tuple[Index, Array,
     return positions, true, decode_logits(q, k, after, before, positions=positions)
 
 
+@lru_cache(maxsize=256)
 def latent_attention(rank: int, position: int, seed: int = 0) -> tuple[float, float]:
     """Return (error of absorbed scores, error if the content part were rotated too) of a drawn MLA head."""
     head = MlaHead.draw(dim=64, nope=32, rope=16, rank=rank, seed=seed)
