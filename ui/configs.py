@@ -27,6 +27,8 @@ ROPE_FIELDS = (*OLD, "original_max_position_embeddings", "max_position_embedding
 TEXT, HUB, SAID, WORDS = "config.text", "config.hub", "config.said", "config.paste"
 
 
+# Streamlit's own line names the transport's limit, in English; the label names the one that counts.
+QUIET = "<style>[data-testid=stFileUploaderDropzoneInstructions] {display: none}</style>"
 # Stops of the wanted length: four an octave.
 WANTED_STEPS = tuple(round(stop) for stop in ladder(64, MAX_LEN))
 
@@ -110,6 +112,7 @@ class Source:
 
     def ways(self, t: Words, said: str | None) -> None:
         """Boxes for pasted text, a file and a hub id, with what was refused of the last one."""
+        st.html(QUIET)
         if said:
             st.error(said)
         with st.form("config.form.paste", border=False):

@@ -180,7 +180,7 @@ def programs(rope: rc.HfRope) -> None:
     page.show(comparison.engines(found, rope, view.where, t), comparison.engines, engines.engines)
     st.dataframe(comparison.engine_table(found, t), hide_index=True, height="content")
     for name, sentence in comparison.engine_notes(found, t):
-        st.markdown(f"- **{plain(name)}** — {plain(sentence, 600)}")
+        st.markdown(f"- **{plain(name)}**{t('colon')}{plain(sentence, 600)}")
 
 
 def extended() -> None:
