@@ -1,6 +1,6 @@
 """Backends of the rotation behind one signature, and the tables of cos and sin they read.
 
-``apply`` loads torch, ``tables`` only numba; importing this package loads neither.
+``apply`` and ``apply_normed`` load torch, ``tables`` only numba; importing this package loads neither.
 """
 
 from __future__ import annotations
@@ -9,13 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rope_core.kernels.entry import apply as apply
+    from rope_core.kernels.norm import apply_normed as apply_normed
 
-__all__ = ["apply"]
+__all__ = ["apply", "apply_normed"]
 
 
 def __getattr__(name: str) -> Any:
-    if name != "apply":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from rope_core.kernels.entry import apply
+    if name == "apply":
+        from rope_core.kernels.entry import apply
 
-    return apply
+        return apply
+    if name == "apply_normed":
+        from rope_core.kernels.norm import apply_normed
+
+        return apply_normed
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
