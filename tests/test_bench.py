@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +16,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from rope_core import jobs
 from rope_core.bench import answers, contestants, harness
 from rope_core.bench.answers import check, make_inputs
 from rope_core.bench.cases import SUITES, Case
@@ -322,3 +324,23 @@ def test_the_module_runs_with_its_own_allocator_setting_and_reports_progress(tmp
     assert all(s["eta"] >= 0 for s in said if "eta" in s)
     (run,) = Store(tmp_path / "r.sqlite3").runs()
     assert run.environment["allocator"] == "tuned" and said[-1]["result"]["run"] == run.id
+
+
+def test_a_run_in_the_queue_reports_and_can_be_cancelled(tmp_path: Path) -> None:
+    queue = jobs.Queue()
+    shape = ["--heads", "2", "--kv-heads", "2", "--dim", "32", "--only", "eager", "--progress"]
+    shape += ["--records", str(tmp_path / "r.sqlite3")]
+    short = queue.submit("rope_core.bench", [*shape, "--seq", "8", "--rounds", "5"], owner="one")
+    done = queue.wait(short, 120)
+    assert done.state == "done", done.error
+    (run,) = Store(tmp_path / "r.sqlite3").runs()
+    assert done.results[-1]["run"] == run.id and done.note.startswith("cpu float32 B1 S8")
+    endless = queue.submit("rope_core.bench", [*shape, "--seq", "8", "--rounds", "1000000"], owner="one")
+    end = time.monotonic() + 120
+    while queue.status(endless).progress is None and time.monotonic() < end:
+        time.sleep(0.05)
+    queue.cancel(endless)
+    assert queue.wait(endless, 20).state == "cancelled"
+    states = {r.id: r.state for r in Store(tmp_path / "r.sqlite3").runs()}
+    assert states.pop(run.id) == "finished" and list(states.values()) == ["interrupted"]
+    queue.close()
