@@ -79,7 +79,7 @@ def test_hands_finding_says_who_slows_the_second_hand() -> None:
     slowed, _ = clocks(WALL, params(4.0), 16_384, 4096)
     finding = figures.hands(slowed, 4.0, T).finding
     assert "by less under linear (PI) (1.5°)." in finding
-    assert "none 12 h, linear (PI) 48 h, NTK 48 h, dynamic NTK 156 h" in finding
+    assert "unscaled 12 h, linear (PI) 48 h, NTK 48 h, dynamic NTK 156 h" in finding
     far, _ = clocks(WALL, params(32.0), 32 * 4096, 4096)
     assert "linear (PI) 384 h, NTK 384 h, dynamic NTK 11,916 h" in figures.hands(far, 32.0, T).finding
     rest, _ = clocks(WALL, params(1.0), 4096, 4096)
@@ -108,11 +108,11 @@ def test_slowdowns_print_the_attention_factor_and_its_square() -> None:
     found, _ = extensions(rope, params(4.0), 16_384)
     a = 0.1 * math.log(4.0) + 1.0
     finding = comparison.slowdowns(rope, found, T).finding
-    assert f"YaRN {a:.4g} ({a:.4g}² = {a * a:.4g})" in finding
+    assert f"YaRN {a:.6g} (a² = {a * a:.6g})" in finding
     assert "slowed by linear (PI) ×4;" in finding
     table = comparison.summary(rope, found, 16_384, T)
     assert f"| YaRN | 1 | 4 | 21 | 0 | {a:.6g} | {a * a:.6g} |" in table
-    assert "| none | 1 | 1 | 64 | 18 | 1 | 1 |" in table
+    assert "| unscaled | 1 | 1 | 64 | 18 | 1 | 1 |" in table
 
 
 def test_pairs_that_stand_still_leave_a_gap() -> None:
@@ -160,9 +160,9 @@ def test_heatmap_marks_the_trained_length_and_counts_unseen_pairs() -> None:
     for trace, shape in zip(drawing.figure.data, drawing.figure.layout.shapes, strict=True):
         assert shape.x0 == shape.x1 == trace.x0 + comparison.CELLS / 4 - 0.5
         assert (shape.y0, shape.y1) == (trace.y0 - 0.5, trace.y0 + 63.5)
-    assert "none 18, linear (PI) 0, NTK 17, dynamic NTK 0" in drawing.finding
+    assert "unscaled 18, linear (PI) 0, NTK 17, dynamic NTK 0" in drawing.finding
     titles = [note.text for note in drawing.figure.layout.annotations]
-    assert titles[0] == "<b>none</b><br>18 unseen"
+    assert titles[0] == "<b>unscaled</b><br>18 unseen"
 
 
 def test_a_wide_head_is_drawn_by_some_of_its_pairs() -> None:
@@ -187,7 +187,7 @@ def test_reading_is_six_degrees_a_second(error: float, slower: float) -> None:
 def test_the_quoted_number_needs_compounding() -> None:
     drawing = figures.quoted(3.0, T)
     assert list(drawing.figure.data[0].x) == [86_400.0, 129_600.0, pytest.approx(129_600.0)]
-    assert "as printed -43,200 s, compounded +0 s" in drawing.finding
+    assert "as printed −43,200 s, compounded 0 s" in drawing.finding
     repeats = [row.repeats_after for row in claims(0.5)]
     assert math.isinf(repeats[2])
     assert figures.quoted(0.5, T).figure.data[1].text[2] == T("never")

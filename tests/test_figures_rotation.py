@@ -72,3 +72,7 @@ def test_recipes_run(drawing: Drawing) -> None:
     with contextlib.redirect_stdout(said):
         exec(textwrap.dedent(drawing.recipe), {})
     assert said.getvalue().strip()
+
+
+def test_a_matrix_entry_never_reads_as_a_signed_zero() -> None:
+    assert [figures.entry(v) for v in (0.0, -0.003, 0.0049, -0.9899, 1.0)] == ["", "≈0", "≈0", "−0.99", "1.00"]

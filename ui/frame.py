@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import textwrap
 from collections.abc import Callable, Iterable
+from contextlib import nullcontext
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
@@ -14,6 +15,7 @@ from ui import fields
 from ui.controls import Controls, short
 from ui.figures.drawing import Drawing, as_csv
 from ui.menu import PAGES
+from ui.reasons import reason
 from ui.state import Field
 from ui.store import Store
 from ui.words import LANGUAGES, Words
@@ -24,7 +26,15 @@ STYLE = """<style>
 .stMainBlockContainer [data-testid="stVerticalBlock"] {gap: .55rem}
 section[data-testid="stSidebar"] {width: 15rem !important; min-width: 15rem}
 .katex-display {overflow-x: auto; overflow-y: hidden; padding: 0.2rem 0}
-@media (max-width: 640px) {.stMainBlockContainer {padding-top: 4.2rem}}
+[data-testid="stPageLink"] p {white-space: normal; overflow: visible; text-align: left}
+.stMarkdown table {display: block; overflow-x: auto; width: fit-content; max-width: 100%}
+h1 {text-wrap: balance}
+/* Figures of several panels keep a legible width on a phone, where they are moved sideways with a finger. */
+@media (max-width: 640px) {
+  .stMainBlockContainer {padding-top: 4.2rem}
+  [class*="st-key-wide-"] {overflow-x: auto; overflow-y: hidden}
+  [class*="st-key-wide-"] [data-testid="stElementContainer"], [class*="st-key-wide-"] .stPlotlyChart {min-width: 700px}
+}
 h1 {font-size: 2rem !important; padding: 0 0 .2rem 0 !important}
 /* Beside the play buttons, which stand at the upper right: the mode bar would take their clicks. */
 .js-plotly-plot .plotly .modebar {right: 10rem !important}
@@ -154,12 +164,28 @@ class Page:
         @st.fragment
         def part() -> None:
             self._say_notes()
-            body()
+            self._run(body)
             self.publish()
             if self.parts > 1 and self._shared() != self.drawn_for:
                 st.rerun()
 
         part()
+
+    def _run(self, body: Callable[[], None]) -> None:
+        """Run a part; values kept from another page that do not go together on this one are answered in a sentence."""
+        try:
+            body()
+        except ValueError as error:
+            if self._fit():
+                raise
+            st.warning(self.sentence("frame.kept_elsewhere", {"detail": str(error)}))
+
+    def _fit(self) -> bool:
+        try:
+            self.fits()
+        except ValueError:
+            return False
+        return True
 
     def _say_notes(self) -> None:
         for key, given in self.store.notes:
@@ -170,7 +196,7 @@ class Page:
         """A note in the page's language, without any Markdown or HTML of the value given."""
         words = {name: plain(value) for name, value in given.items() if name in ("given", "used")}
         if "detail" in given:
-            words["detail"] = plain(given["detail"], 240)
+            words["detail"] = plain(reason(given["detail"], self.t), 240)
         if "field" in given:
             words["label"] = self.t(f"field.{given['field']}")
             words["rule"] = self.t(given["rule"], low=short(given["low"]), high=short(given["high"]))
@@ -218,7 +244,8 @@ class Page:
     def show(self, drawing: Drawing, *code: Callable[..., Any]) -> None:
         """Draw a figure, say what it shows, and offer its numbers, code and source."""
         chart = f"{self.name}.{drawing.id}"
-        st.plotly_chart(drawing.figure, key=f"fig.{chart}", alt=drawing.finding, config=PLOT | {"locale": "en"})
+        with st.container(key=f"wide-{chart}") if drawing.wide else nullcontext():
+            st.plotly_chart(drawing.figure, key=f"fig.{chart}", alt=drawing.finding, config=PLOT | {"locale": "en"})
         st.markdown(f"▸ {drawing.finding}")
         with st.popover(self.t("frame.details"), type="tertiary", on_change="rerun", key=f"more.{chart}") as box:
             if box.open:

@@ -8,6 +8,7 @@ from ui.fields import FACTOR, LEN_STEPS, SCHEME
 from ui.figures import attention as figures
 from ui.figures import temperature
 from ui.frame import Page
+from ui.reasons import reason
 from ui.state import Field
 from ui.store import Store
 
@@ -99,7 +100,7 @@ def families() -> None:
         refuse(error)
         return
     for name, sentence in refused.items():
-        st.caption(page.t("refused", scheme=page.t(f"scheme.{name}"), reason=sentence))
+        st.caption(page.t("refused", scheme=page.t(f"scheme.{name}"), reason=reason(sentence, page.t)))
     page.show(figures.schemes(page.store.rope(), schemes, length, page.t), figures.schemes, attention.score_curve)
 
 

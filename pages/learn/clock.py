@@ -8,6 +8,7 @@ from ui.fields import FACTOR, SCHEME, SEQ_LEN
 from ui.figures import clock as figures
 from ui.figures import extension as comparison
 from ui.frame import Page
+from ui.reasons import reason
 from ui.state import Field
 from ui.store import Store
 
@@ -27,14 +28,7 @@ def params_of(store: Store) -> dict[str, dict[str, object]]:
     return {name: store.params(name) for name in extension.compared(store.get(SCHEME))}
 
 
-def fits(store: Store) -> None:
-    """Refuse values that leave a scheme of this page without an answer."""
-    _, refused = extension.extensions(store.rope(), params_of(store), length_of(store))
-    for sentence in refused.values():
-        raise ValueError(sentence)
-
-
-page = Page("clock", AXIS, ERROR, SLOWER, scheme=True, fits=fits)
+page = Page("clock", AXIS, ERROR, SLOWER, scheme=True, fits=length_of)
 get, slide = page.get, page.controls.slider
 
 
@@ -68,7 +62,7 @@ def hands() -> None:
 def say(refused: dict[str, str]) -> None:
     """Why a scheme is not drawn."""
     for name, sentence in refused.items():
-        st.caption(page.t("refused", scheme=page.t(f"scheme.{name}"), reason=sentence))
+        st.caption(page.t("refused", scheme=page.t(f"scheme.{name}"), reason=reason(sentence, page.t)))
 
 
 def compared() -> None:

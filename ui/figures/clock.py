@@ -104,6 +104,7 @@ def hands(slowed: Mapping[str, Clock], factor: float, t: Words) -> Drawing:
         ),
         "from rope_core.clock import Clock\n"
         + "\n".join(f"print({name!r}, {clock!r}.angles([0, 1, 15, 43200]))" for name, clock in slowed.items()),
+        wide=True,
     )
 
 
@@ -150,12 +151,12 @@ def faces_layout(middle: Array, t: Words) -> dict[str, object]:
     hidden = {"visible": False, "fixedrange": True}
     play = {"frame": {"duration": 120, "redraw": False}, "transition": {"duration": 0}, "fromcurrent": True}
     button = {"label": t("play"), "method": "animate", "args": [None, play]}
-    menu = {"type": "buttons", "x": 1, "xanchor": "right", "y": 1.0, "yanchor": "bottom", "buttons": [button]}
+    menu = {"type": "buttons", "x": 0, "xanchor": "left", "y": 1.0, "yanchor": "bottom", "buttons": [button]}
     return {
         "height": 44 + 172 * rows,
         "margin": {"l": 8, "r": 8, "t": 44, "b": 0},
         "font": {"size": 15},
-        "legend": {"orientation": "h", "yanchor": "bottom", "y": 1.0, "x": 0},
+        "legend": {"orientation": "h", "yanchor": "bottom", "y": 1.0, "x": 1, "xanchor": "right"},
         "xaxis": hidden | {"range": [-1.2, (ACROSS - 1) * PITCH_X + 1.2]},
         "yaxis": hidden | {"range": [-(rows - 1) * PITCH_Y - 1.1, TOP], "scaleanchor": "x"},
         "updatemenus": [menu],
@@ -194,6 +195,11 @@ def reading(error: float, slower: float, t: Words) -> Drawing:
     )
 
 
+def signed(value: float) -> str:
+    """A difference with its sign; a plain 0 where there is none."""
+    return f"{value:+,.6g}".replace("-", "−") if abs(value) > 1e-6 else "0"
+
+
 def quoted(error: float, t: Words) -> Drawing:
     """Source 003's 129,600 s against what three readings of its sentence measure."""
     rows = claims(error)
@@ -216,7 +222,7 @@ def quoted(error: float, t: Words) -> Drawing:
     return Drawing(
         "quoted",
         figure,
-        t("quoted_finding", **{key: f"{value:+,.6g}" for key, value in residuals.items()}),
+        t("quoted_finding", **{key: signed(value) for key, value in residuals.items()}),
         lambda: (
             {"reading": [row.key for row in rows], "slowdown": [str(row.slowdown) for row in rows]}
             | {"once_round_s": [row.once_round for row in rows], "repeats_after_s": [row.repeats_after for row in rows]}

@@ -52,7 +52,8 @@ class Drawing:
     """A figure with what stands around it.
 
     ``finding``: the one sentence that the figure shows, in the page's language; also its alternative text.
-    ``table``: builds the numbers as named columns, on demand; ``recipe``: Python lines that reproduce them.
+    ``table``: builds the numbers as named columns, on demand; ``recipe``: Python lines that reproduce them;
+    ``wide``: it needs more width than a phone has and is moved sideways there.
     """
 
     id: str
@@ -60,6 +61,7 @@ class Drawing:
     finding: str
     table: Callable[[], Table]
     recipe: str
+    wide: bool = False
 
 
 def as_csv(table: Table) -> bytes:

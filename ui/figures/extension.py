@@ -81,6 +81,7 @@ def heatmaps(rope: rc.Rope, found: Sequence[Extension], length: int, logarithmic
         for name, params, seq_len in {recipe_requests(found)}:
             print(name, mean_cos(rc.spectrum(rc.Request(rope, name, params, seq_len)), edges))
         """,
+        wide=True,
     )
 
 
@@ -163,12 +164,13 @@ def slowdowns(rope: rc.Rope, found: Sequence[Extension], t: Words) -> Drawing:
             s = rc.spectrum(rc.Request(rope, name, params, seq_len))
             print(name, s.attention_factor, s.slowdown)
         """,
+        wide=True,
     )
 
 
 def squared(factor: float) -> str:
     """An attention factor and the square that the logits get."""
-    return f" {factor:.4g} ({factor:.4g}² = {factor**2:.4g})"
+    return f" {factor:.6g} (a² = {factor**2:.6g})"
 
 
 def label_factor(factor: float) -> str:

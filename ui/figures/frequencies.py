@@ -195,4 +195,5 @@ def digits(width: int, base: float, position: int, t: Words) -> Drawing:
         print(beta, encodings.beta_digits({position}, beta, {rope.pairs}))
         print(encodings.digit_phases({position}, beta, {rope.pairs}))
         """,
+        wide=True,
     )

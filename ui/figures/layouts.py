@@ -200,6 +200,7 @@ def matrices(width: int, position: int, base: float, t: Words) -> Drawing:
         three = layout_demo.three_matrices({width}, {position}, {base!r})
         print(three.renumbered, three.permuted)
         """,
+        wide=True,
     )
 
 

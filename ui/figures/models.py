@@ -75,6 +75,7 @@ def spans(rows: Sequence[Row], length: int, picked: str, t: Words) -> Drawing:
         for row in rows():
             print(row.model.id, row.layer_type, row.shortest, row.longest, row.context, row.unturned({length}))
         """,
+        wide=True,
     )
 
 
@@ -123,6 +124,7 @@ def encodings(t: Words) -> Drawing:
         for (year, position), names in encodings_by_year().items():
             print(year, position, names)
         """,
+        wide=True,
     )
 
 

@@ -68,14 +68,15 @@ def circle(rope: rc.Rope, pair: int, m: int, n: int, shift: int, t: Words) -> Dr
         ring = {"x0": -reach, "x1": reach, "y0": -reach, "y1": reach}
         figure.add_shape(type="circle", line={"color": colour, "width": 1, "dash": "dot"}, row=1, col=1, **ring)
     styled(figure, height=365)
+    figure.update_layout(legend={"x": 0.16})
     play = {"frame": {"duration": 90, "redraw": False}, "transition": {"duration": 0}, "fromcurrent": True}
     figure.update_layout(
         updatemenus=[
             {
                 "type": "buttons",
-                "x": 1.0,
+                "x": 0.0,
                 "y": 1.0,
-                "xanchor": "right",
+                "xanchor": "left",
                 "yanchor": "bottom",
                 "buttons": [{"label": t("play"), "method": "animate", "args": [None, play]}],
             }
@@ -102,14 +103,22 @@ def circle(rope: rc.Rope, pair: int, m: int, n: int, shift: int, t: Words) -> Dr
         q, k = demo.drawn_vectors(rope.dim)
         print(demo.scores_under_shift(q, k, {m}, {n}, range({shift}, {shift + FRAMES}), rope.theta, "interleaved"))
         """,
+        wide=True,
     )
+
+
+def entry(value: float) -> str:
+    """A matrix entry to two places; nothing for a zero, and no rounded zero that looks like one."""
+    if not value:
+        return ""
+    return f"{value:.2f}".replace("-", "−") if abs(value) >= 0.005 else "≈0"
 
 
 def matrix(width: int, position: int, base: float, t: Words) -> Drawing:
     """The rotation matrix with its 2 x 2 blocks along the diagonal."""
     rope = rc.Rope(width, base)
     values = rc.rotation_matrix(position, rope.theta, "interleaved")
-    text = [[f"{v:.2f}" if v else "" for v in row] for row in values]
+    text = [[entry(v) for v in row] for row in values.tolist()]
     figure = go.Figure(
         go.Heatmap(
             z=values,
@@ -122,7 +131,7 @@ def matrix(width: int, position: int, base: float, t: Words) -> Drawing:
             zmax=1,
             xgap=1,
             ygap=1,
-            colorbar={"thickness": 14},
+            showscale=False,
         )
     )
     for i in range(width // 2):
