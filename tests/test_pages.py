@@ -81,3 +81,26 @@ def test_a_hostile_link_is_answered_in_sentences(name: str) -> None:
 def test_the_ends_of_the_ranges_draw(name: str, dim: str, base: str, train_len: str) -> None:
     at = opened(name, dim=dim, base=base, train_len=train_len)
     assert not at.exception
+
+
+KEPT = (
+    {"model": "custom", "dim": 1024, "train_len": 16_777_216, "factor": 1024.0},
+    {"model": "custom", "dim": 2, "base": 1.5, "train_len": 16, "factor": 8.0},
+    {"model": "phi-3.5-mini", "dim": 8},
+)
+
+
+@pytest.mark.parametrize("values", KEPT, ids=["too long", "one pair", "foreign vector"])
+@pytest.mark.parametrize("name", NAMES)
+def test_values_kept_from_another_page_draw_or_are_answered_in_a_sentence(name: str, values: dict[str, object]) -> None:
+    at = AppTest.from_file(MAIN, default_timeout=60)
+    at.query_params["lang"] = "zh"
+    at.run()
+    at.query_params.clear()
+    at.session_state["values"] = dict(values)
+    if name != "home":
+        at.switch_page(str(FILES[name]))
+    at.run()
+    assert not at.exception
+    for said in (*at.warning, *at.caption):
+        assert " must be " not in said.value
