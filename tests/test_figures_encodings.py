@@ -53,6 +53,8 @@ def test_only_nope_leaves_the_tie(sentences: figures.Sentences, base: float) -> 
 
 
 def test_sentences_that_are_no_reordering_are_refused() -> None:
+    assert figures.reordered(*CHINESE) and figures.reordered(*DOGS)
+    assert not figures.reordered((), ()) and not figures.reordered(("a", "a", "b"), ("a", "b", "b"))
     with pytest.raises(ValueError, match="second must be a reordering"):
         figures.gaps(("a", "dog"), ("a", "cat"), 1e4)
 

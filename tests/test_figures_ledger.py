@@ -98,6 +98,7 @@ def test_a_card_says_verdict_formula_residual_and_correction(result: Result, lan
     else:
         assert f"**{figures.number(result.residual)}**" in said
         assert "return" in figures.source(result)
+        assert f"up to {result.check.tolerance:.2g}" in said or lang == "zh"
     words = "".join(said.split("$$")[::2]).replace("\\{", "")
     assert "{" not in words, "a slot left unfilled"
 

@@ -61,6 +61,11 @@ def multiset(sentence: Sequence[str], t: Words) -> str:
     return t("comma").join(sorted(sentence))
 
 
+def reordered(first: Sequence[str], second: Sequence[str]) -> bool:
+    """Whether both sentences have the same tokens, each as often, and at least one."""
+    return bool(first) and sorted(first) == sorted(second)
+
+
 @lru_cache(maxsize=64)
 def gaps(first: tuple[str, ...], second: tuple[str, ...], base: float) -> dict[str, float]:
     """How far apart one layer puts the two sentences, per encoding; raises ValueError unless one reorders the other."""

@@ -103,7 +103,7 @@ def card(result: Result, t: Words) -> str:
     if check.printed is None:
         lines.append(t("undecided"))
     else:
-        lines.append(t("as_printed", residual=number(check.printed), tolerance=f"{check.tolerance:.1g}"))
+        lines.append(t("as_printed", residual=number(check.printed), tolerance=f"{check.tolerance:.2g}"))
     if check.condition is not None:
         lines.append(t("under_condition", residual=number(check.condition)))
     if text.why[t.lang]:
