@@ -164,6 +164,12 @@ def queue() -> list[Status]:
     return sorted(found, key=lambda status: (status.state != jobs.RUNNING, status.ahead))
 
 
+def before(status: Status) -> int:
+    """How many runs end before this one starts: those ahead of it and those that run."""
+    running = [other for other in queue() if other.state == jobs.RUNNING]
+    return status.ahead + len(running) if status.state == jobs.WAITING else 0
+
+
 def cancel(session: MutableMapping[str, Any]) -> None:
     """Stop this session's run."""
     if JOB in session:

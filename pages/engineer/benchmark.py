@@ -37,7 +37,6 @@ SIZES = (BATCH, SEQ, HEADS, KV_HEADS, HEAD_DIM, ROTARY, ROUNDS)
 
 page = Page("benchmark", SOURCE, KIND, LENGTH, TOKENS, BANDWIDTH, *RUN_FIELDS, *SIZES, geometry=False)
 t, get = page.t, page.get
-drawn = get(SOURCE), get(KIND)
 
 
 def source_name(name: str) -> str:
@@ -45,13 +44,15 @@ def source_name(name: str) -> str:
     return t("here") if name == view.HERE else view.shipped(name).hardware
 
 
-def kind_field(kinds: dict[str, Case]) -> Field:
-    """The menu of the kinds in the source; a link's unknown kind gives way, with a note."""
-    first = next(iter(kinds))
-    if get(KIND) and get(KIND) not in kinds:
+def known_kind() -> str:
+    """The kind asked for; a link's unknown one gives way to the first, with a note."""
+    if get(KIND) and get(KIND) not in measured.kinds(view.source(get(SOURCE))):
         page.store.notes.append(("kind_unknown", {"given": get(KIND)}))
         page.store.put(KIND, "")
-    return Field(KIND.name, "choice", first, choices=tuple(kinds))
+    return get(KIND)
+
+
+drawn = get(SOURCE), known_kind()
 
 
 def points() -> list[view.Point]:
@@ -66,21 +67,25 @@ def top() -> None:
     left, middle, right = st.columns([3, 5, 3], vertical_alignment="bottom")
     with left:
         page.controls.select(SOURCE, source_name)
+    if get(SOURCE) != drawn[0]:
+        page.store.put(KIND, "")
     with right:
         page.bar()
+    if (get(SOURCE), get(KIND)) != drawn:
+        st.rerun()
     found = view.source(get(SOURCE))
     if found.points:
         kinds = measured.kinds(found)
-        field = kind_field(kinds)
         with middle:
-            page.controls.select(field, lambda word: words.kind_text(kinds[word], t))
-    if (get(SOURCE), get(KIND)) != drawn:
-        st.rerun()
+            page.controls.select(
+                Field(KIND.name, "choice", next(iter(kinds)), choices=tuple(kinds)),
+                lambda word: words.kind_text(kinds[word], t),
+            )
     if not found.points:
         st.info(t("nothing_here"))
         return
     page.show(figures.curves(points(), get(SOURCE), t), figures.curves, view.of_kind, view.point)
-    st.caption(words.provenance(found, t))
+    st.caption(words.provenance(found, t) + f" {words.warmth(points(), found, t)}")
     st.caption(t("gpu_here") if measured.gpu() else t("no_gpu"))
 
 
@@ -205,11 +210,14 @@ def watch() -> None:
     job = measured.mine(st.session_state)
     for status in measured.queue():
         whose = t("yours") if job is not None and status.id == job.id else t("others")
-        st.markdown(t(f"queued.{status.state}", whose=whose, title=plain(status.title, 120), ahead=status.ahead))
+        st.markdown(
+            t(f"queued.{status.state}", whose=whose, title=plain(status.title, 120), ahead=measured.before(status))
+        )
     if job is None:
         return
     if measured.going(job):
-        st.progress(job.progress or 0.0, text=words.progress_text(job.progress, job.eta, job.seconds, t))
+        if job.state != "waiting":
+            st.progress(job.progress or 0.0, text=words.progress_text(job.progress, job.eta, job.seconds, t))
         st.button(t("cancel"), on_click=measured.cancel, args=(st.session_state,), key="benchmark.cancel")
     else:
         say = {"done": st.success, "failed": st.error}.get(job.state, st.info)

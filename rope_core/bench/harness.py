@@ -46,7 +46,7 @@ def sets_for(case: Case) -> int:
     cache = cache_bytes() if case.device == "cpu" else torch.cuda.get_device_properties(0).L2_cache_size
     free = available_memory() if case.device == "cpu" else torch.cuda.mem_get_info()[0]
     if 2 * per_set > free:
-        raise reject("case", f"small enough for the {free:,} free bytes", f"{case.title}: {2 * per_set:,} bytes")
+        raise reject("case", f"small enough for the {free:,} free bytes", f"{2 * per_set:,} bytes: {case.title}")
     return int(max(1, min(MAX_SETS, -(-2 * cache // per_set), free // (4 * per_set))))
 
 

@@ -33,6 +33,7 @@ class Point:
         bandwidth, floor: bytes per second, the contestant's and the copy's.
         error: largest difference from the float64 reference.
         faults: minor page faults per call.
+        cold: whether the buffers that took turns were larger than the cache; None where nobody knows.
         samples: seconds of each round.
     """
 
@@ -45,6 +46,7 @@ class Point:
     floor: float
     error: float
     faults: float
+    cold: bool | None
     samples: tuple[float, ...]
 
 
@@ -85,6 +87,7 @@ def point(result: Result, environment: dict[str, Any]) -> Point:
         copied / summary(data["floor"]).median,
         float(data["error"]),
         float(data["faults"]),
+        data.get("larger_than_cache"),
         tuple(data["seconds"]),
     )
 

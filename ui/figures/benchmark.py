@@ -190,6 +190,7 @@ def errors(points: Sequence[Point], name: str, t: Words) -> Drawing:
         "error_finding",
         dtype=points[0].case.dtype,
         least=f"{least.error:.1e}",
+        best=who(least.contestant, t),
         most=f"{most.error:.1e}",
         worst=who(most.contestant, t),
     )

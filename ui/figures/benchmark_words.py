@@ -73,6 +73,14 @@ def provenance(source: view.Source, t: Words) -> str:
     )
 
 
+def warmth(points: Sequence[view.Point], source: view.Source, t: Words) -> str:
+    """Says that the cache held the buffers where it did; empty where memory was measured or nobody knows."""
+    if not any(p.cold is False for p in points):
+        return ""
+    cache = source.runs[0].environment.get("cache_bytes", 0)
+    return t("in_cache", cache=size_text(cache))
+
+
 def absent(source: view.Source, t: Words) -> str:
     """Who has no number in a source; empty where everybody has one."""
     present = {p.contestant for p in source.points}
