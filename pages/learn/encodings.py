@@ -7,9 +7,11 @@ from ui.fields import FACTOR
 from ui.figures import encodings as figures
 from ui.figures import encodings_digits as digit_figures
 from ui.figures import encodings_parts as parts
-from ui.frame import Page
+from ui.frame import Page, language
+from ui.reasons import reason
 from ui.state import Field
 from ui.store import Store
+from ui.words import Words
 
 PAIR = Field("sentences", "choice", "chinese", choices=("chinese", "english", "own"))
 FIRST = Field("first", "text", "the dog chased the cat")
@@ -47,8 +49,9 @@ def stretched(store: Store) -> tuple[list[extension.Extension], dict[str, str]]:
 
 def fits(store: Store) -> None:
     """Refuse sentences that are no reordering of one another, and factors past the longest context."""
-    if store.get(PAIR) == "own":
-        figures.gaps(figures.tokens(store.get(FIRST)), figures.tokens(store.get(SECOND)), store.rope().base)
+    own = figures.tokens(store.get(FIRST)), figures.tokens(store.get(SECOND))
+    if store.get(PAIR) == "own" and not figures.reordered(*own):
+        raise ValueError(Words(language(), "encodings")("not_reordered"))
     stretched(store)
 
 
@@ -144,8 +147,8 @@ def stretching() -> None:
     page.prose("stretching")
     slide(FACTOR)
     found, refused = stretched(page.store)
-    for name, reason in refused.items():
-        st.caption(t("refused", scheme=t(f"scheme.{name}"), reason=reason))
+    for name, sentence in refused.items():
+        st.caption(t("refused", scheme=t(f"scheme.{name}"), reason=reason(sentence, t)))
     drawing = digit_figures.stretched(page.store.rope(), get(FACTOR), found, t)
     page.show(drawing, digit_figures.stretched, encodings.extended_digits, encodings.changed_base)
 
