@@ -20,7 +20,7 @@ from ui.state import Field
 from ui.store import Store
 from ui.words import LANGUAGES, Words
 
-PLOT = {"displaylogo": False, "toImageButtonOptions": {"format": "png", "scale": 2}}
+PLOT = {"displaylogo": False, "locale": "en"}
 STYLE = """<style>
 .stMainBlockContainer {padding-top: 2.4rem; padding-bottom: 3rem; max-width: 76rem}
 .stMainBlockContainer [data-testid="stVerticalBlock"] {gap: .55rem}
@@ -29,6 +29,9 @@ section[data-testid="stSidebar"] {width: 15rem !important; min-width: 15rem}
 [data-testid="stPageLink"] p {white-space: normal; overflow: visible; text-align: left}
 .stMarkdown table {display: block; overflow-x: auto; width: fit-content; max-width: 100%}
 h1 {text-wrap: balance}
+/* Plotly draws its buttons nearly white on any theme, where a dark theme's letters cannot be read. */
+.js-plotly-plot .updatemenu-item-rect {fill: #0b5c9e !important; stroke: #0b5c9e !important}
+.js-plotly-plot .updatemenu-item-text {fill: white !important; font-weight: 600 !important}
 /* Figures of several panels keep a legible width on a phone, where they are moved sideways with a finger. */
 @media (max-width: 640px) {
   .stMainBlockContainer {padding-top: 4.2rem}
@@ -244,8 +247,10 @@ class Page:
     def show(self, drawing: Drawing, *code: Callable[..., Any]) -> None:
         """Draw a figure, say what it shows, and offer its numbers, code and source."""
         chart = f"{self.name}.{drawing.id}"
+        saved = {"format": "png", "scale": 2, "filename": f"{self.name}-{drawing.id}"}
+        config = PLOT | {"toImageButtonOptions": saved}
         with st.container(key=f"wide-{chart}") if drawing.wide else nullcontext():
-            st.plotly_chart(drawing.figure, key=f"fig.{chart}", alt=drawing.finding, config=PLOT | {"locale": "en"})
+            st.plotly_chart(drawing.figure, key=f"fig.{chart}", alt=drawing.finding, config=config)
         st.markdown(f"▸ {drawing.finding}")
         with st.popover(self.t("frame.details"), type="tertiary", on_change="rerun", key=f"more.{chart}") as box:
             if box.open:
