@@ -7,6 +7,9 @@ import shutil
 
 import pytest
 
+# The fuzzing harness needs atheris, which `make fuzz` installs; it is a program and no test.
+collect_ignore = ["fuzz/fuzz_check.py"]
+
 CHROMIUM = os.environ.get("ROPE_LAB_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
 HOW = "no Chromium was found: `apt-get install chromium fonts-wqy-microhei`, or name one in ROPE_LAB_CHROMIUM"
 
