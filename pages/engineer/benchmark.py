@@ -225,8 +225,10 @@ def watch() -> None:
     found = measured.landed(job)
     if found:
         st.dataframe(words.landed(found, t), hide_index=True, height="content")
-        if job.state == "done" and get(SOURCE) != view.HERE:
-            st.button(t("show_here"), on_click=page.store.put, args=(SOURCE, view.HERE), key="benchmark.show")
+        shown = get(SOURCE) == view.HERE
+        if job.state == "done" and not shown and st.button(t("show_here"), key="benchmark.show"):
+            page.store.put(SOURCE, view.HERE)
+            st.rerun()
     if measured.news(st.session_state):
         st.rerun()
 

@@ -1,0 +1,97 @@
+"""The benchmark page in Chromium: records at once, a run cancelled, a run that lands, another in the queue."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from benchmarks.servers import ROOT, served
+from rope_core.bench.records import Store
+from tests.browser.conftest import Visit
+from ui.words import Words
+
+pytestmark = pytest.mark.browser
+TINY = "suite=one&batch=1&seq=64&heads=2&kv_heads=1&head_dim=64&rounds=5&only=numba%2Ceager"
+SLOW_MS = 60_000
+T = Words("en", "benchmark")
+
+
+@pytest.fixture(scope="module")
+def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
+    """A server with records of its own."""
+    records = tmp_path_factory.mktemp("bench") / "records.sqlite3"
+    with served(ROOT / "app.py", ROPE_LAB_RECORDS=str(records)) as url:
+        yield url, records
+
+
+def children(records: Path) -> list[str]:
+    """Process ids of runs that write to ``records``, by what they were started with."""
+    found = []
+    for place in Path("/proc").glob("[0-9]*"):
+        try:
+            line, env = (place / "cmdline").read_bytes(), (place / "environ").read_bytes()
+        except OSError:
+            continue
+        if b"rope_core.bench" in line and f"ROPE_LAB_RECORDS={records}".encode() in env:
+            found.append(place.name)
+    return found
+
+
+def press(page: Page, key: str) -> None:
+    page.get_by_role("button", name=T(key), exact=True).click()
+
+
+def beginning(key: str) -> re.Pattern[str]:
+    """What a label says before its first slot."""
+    return re.compile(re.escape(T(key).split("{")[0]))
+
+
+def test_a_run_is_cancelled_and_another_lands(browser: Browser, bench: tuple[str, Path]) -> None:
+    url, records = bench
+    visit, other = Visit(browser), Visit(browser)
+    page = visit.open(f"{url}/benchmark?lang=en&suite=cpu")
+    expect(page.locator("[data-testid=stPlotlyChart]").first).to_be_in_viewport()
+    press(page, "start")
+    expect(page.locator("[data-testid=stProgress]")).to_be_visible(timeout=SLOW_MS)
+    expect(page.get_by_text(T("yours"))).to_be_visible()
+    page.wait_for_function("() => !!document.querySelector('[data-testid=stProgress]')")
+    assert children(records)
+
+    beside = other.open(f"{url}/benchmark?lang=en&{TINY}")
+    expect(beside.get_by_text(T("others"))).to_be_visible()
+    press(beside, "start")
+    waits = re.compile(f"{re.escape(T('yours'))}.*waits for 1 before it")
+    expect(beside.get_by_text(waits)).to_be_visible(timeout=SLOW_MS)
+
+    press(page, "cancel")
+    expect(page.get_by_text(beginning("over.cancelled"))).to_be_visible(timeout=SLOW_MS)
+    expect(beside.get_by_text(beginning("over.done"))).to_be_visible(timeout=SLOW_MS)
+    assert children(records) == []
+
+    finished = [run for run in Store(records).runs() if run.state == "finished"]
+    assert len(finished) == 1
+    results = {result.contestant: result for result in Store(records).results(finished[0].id)}
+    assert set(results) == {"numba", "eager"} and {r.state for r in results.values()} == {"ok"}
+    assert results["numba"].case.seq == 64
+
+    press(beside, "show_here")
+    expect(beside.get_by_text("49.2 kB").first).to_be_visible(timeout=SLOW_MS)
+    assert "source=here" in beside.url
+    assert visit.complaints == [] and other.complaints == []
+    visit.close()
+    other.close()
+
+
+def test_a_shape_that_does_not_fit_is_refused_with_its_bytes(visit: Visit, bench: tuple[str, Path]) -> None:
+    url, records = bench
+    before = children(records)
+    page = visit.open(
+        f"{url}/benchmark?lang=en&suite=one&batch=4096&seq=1048576&heads=1024&kv_heads=1024&head_dim=1024"
+    )
+    press(page, "start")
+    expect(page.get_by_text(re.compile(r"Not started.*bytes"))).to_be_visible(timeout=SLOW_MS)
+    assert children(records) == before
