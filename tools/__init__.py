@@ -1,0 +1,1 @@
+"""Small programs that keep the repository's own documents true."""
