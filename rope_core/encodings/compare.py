@@ -160,9 +160,7 @@ ENCODINGS: dict[str, Encoding] = {
         "arXiv:2104.09864",
     ),
     "partial": Encoding(_partial, "turned", "arXiv:2204.06745"),
-    "xpos": Encoding(
-        lambda x, p, w: rotary.xpos_logits(*_plain(x, w), p[:, 0], w.rope), "turned", "arXiv:2212.10554"
-    ),
+    "xpos": Encoding(lambda x, p, w: rotary.xpos_logits(*_plain(x, w), p[:, 0], w.rope), "turned", "arXiv:2212.10554"),
     "rope2d": Encoding(
         lambda x, p, w: rotary.rope_logits(*_plain(x, w), rotary.axial_angles(p, w.rope.dim, w.rope.base)),
         "turned",

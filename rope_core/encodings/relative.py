@@ -60,9 +60,7 @@ def shaw_logits(q: npt.ArrayLike, k: npt.ArrayLike, positions: npt.ArrayLike, ta
     return np.asarray((query @ key.T + np.einsum("id,ijd->ij", query, relative)) / math.sqrt(query.shape[1]))
 
 
-def shaw_output(
-    weights: npt.ArrayLike, v: npt.ArrayLike, positions: npt.ArrayLike, table_v: npt.ArrayLike
-) -> Array:
+def shaw_output(weights: npt.ArrayLike, v: npt.ArrayLike, positions: npt.ArrayLike, table_v: npt.ArrayLike) -> Array:
     """Return sum_j a_ij (v_j + R^V_ij), float64 (n, dim); ``weights`` is softmax's answer (n, n).
 
     Source: Shaw et al., arXiv:1803.02155, equation 3.

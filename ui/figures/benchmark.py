@@ -27,6 +27,9 @@ LOOKS = {
 }
 
 
+BELOW = {"orientation": "h", "x": 0, "xanchor": "left", "y": 0, "yref": "container", "yanchor": "bottom"}
+
+
 def colour(contestant: str, place: int = 0) -> str:
     """The contestant's own colour; the rest take turns."""
     return LOOKS.get(contestant, COLOURS[place % len(COLOURS)])
@@ -88,10 +91,10 @@ def curves(points: Sequence[Point], name: str, t: Words) -> Drawing:
                 marker={"size": 10},
             )
         )
-    styled(figure, height=390, x=t("size_axis"), y=t("bandwidth_axis"))
+    styled(figure, height=440, x=t("size_axis"), y=t("bandwidth_axis"))
     figure.update_xaxes(type="log", dtick=1)
     figure.update_yaxes(type="log", dtick=1)
-    figure.update_layout(legend={"orientation": "v", "x": 1.01, "xanchor": "left", "y": 1, "yanchor": "top"})
+    figure.update_layout(legend=BELOW)
     kind = view.kind(points[0].case)
     return Drawing("curves", figure, curves_finding(points, t), lambda: rows(points), recipe(name, kind, "p.bandwidth"))
 
@@ -123,7 +126,7 @@ def speed_ups(points: Sequence[Point], name: str, t: Words) -> Drawing:
     times = [view.speed_up(ours, p) for p in others]
     figure = go.Figure(
         go.Bar(
-            y=[who(p.contestant, t) for p in others],
+            y=[f"{who(p.contestant, t)}  {s.median:.2f}×" for p, s in zip(others, times, strict=True)],
             x=[s.median for s in times],
             orientation="h",
             marker={"color": [colour(p.contestant) for p in others]},
@@ -133,10 +136,6 @@ def speed_ups(points: Sequence[Point], name: str, t: Words) -> Drawing:
                 "arrayminus": [s.median - s.low for s in times],
                 "thickness": 3,
             },
-            text=[f"{s.median:.2f}×" for s in times],
-            textposition="inside",
-            insidetextanchor="start",
-            textfont={"color": "white", "size": 16},
         )
     )
     figure.add_vline(x=1, line={"color": BLUE, "width": 4, "dash": "dash"})
@@ -180,11 +179,11 @@ def errors(points: Sequence[Point], name: str, t: Words) -> Drawing:
                 },
             )
         )
-    styled(figure, height=380, x=t("over_copy_axis"), y=t("error_axis"))
+    styled(figure, height=420, x=t("over_copy_axis"), y=t("error_axis"))
     figure.add_vline(x=1, line={"color": GREY, "width": 3, "dash": "dash"})
     figure.update_xaxes(type="log", dtick="D2")
-    figure.update_yaxes(type="log", dtick=1, exponentformat="power")
-    figure.update_layout(legend={"orientation": "v", "x": 1.01, "xanchor": "left", "y": 1, "yanchor": "top"})
+    figure.update_yaxes(rangemode="tozero", exponentformat="e", tickformat=".1e", nticks=6)
+    figure.update_layout(legend=BELOW)
     least, most = min(points, key=lambda p: p.error), max(points, key=lambda p: p.error)
     finding = t(
         "error_finding",

@@ -143,7 +143,10 @@ def faults(pairs: Sequence[tuple[Point, Point]], name: str, t: Words) -> Drawing
                 orientation="h",
                 name=t(key),
                 marker={"color": shade},
-                text=[t("faults_text", count=f"{pair[place].faults:,.0f}") for pair in ordered],
+                text=[
+                    t("faults_text", count=f"{pair[place].faults:,.0f}") if pair[place].faults else ""
+                    for pair in ordered
+                ],
                 error_x={
                     "type": "data",
                     "array": [pair[place].ratio.high - pair[place].ratio.median for pair in ordered],

@@ -59,7 +59,7 @@ def provenance(source: view.Source, t: Words) -> str:
     packages = where.get("packages", {})
     named = ("torch", "numba", "triton", "transformers", "flash-attn", "liger-kernel")
     versions = ", ".join(f"{name} {packages[name]}" for name in named if name in packages)
-    load = where.get("load")
+    load = max((run.environment.get("load") or 0.0 for run in source.runs), default=0.0)
     day = datetime.datetime.fromtimestamp(run.started, datetime.UTC).date().isoformat()
     return t(
         "provenance",
@@ -68,7 +68,7 @@ def provenance(source: view.Source, t: Words) -> str:
         threads=where.get("threads", "?"),
         versions=versions,
         day=day,
-        load="?" if load is None else f"{load:.1f}",
+        load=f"{load:.1f}",
         runs=len(source.runs),
     )
 
