@@ -20,7 +20,7 @@ def test_bytes_and_time(path: str, times: int) -> None:
     assert traffic.seconds(CASE, path, 5e9) == pytest.approx(times * size / 5e9)
 
 
-class Count(torch.utils._python_dispatch.TorchDispatchMode):
+class Count(torch.utils._python_dispatch.TorchDispatchMode):  # type: ignore[no-untyped-call]
     """Adds up the bytes that each operation reads and writes; views move nothing."""
 
     VIEWS = ("slice", "unsqueeze", "transpose", "view", "alias", "detach")
@@ -38,7 +38,7 @@ class Count(torch.utils._python_dispatch.TorchDispatchMode):
 def test_transformers_count_is_what_its_operations_move() -> None:
     q, k = torch.randn(2, 8, 100, 64), torch.randn(2, 4, 100, 64)
     cos, sin = torch.randn(1, 100, 64), torch.randn(1, 100, 64)
-    with Count() as count:
+    with Count() as count:  # type: ignore[no-untyped-call]
         transformers_rotation()(q, k, cos, sin)
     assert count.moved == traffic.moved("transformers") * 4 * (q.numel() + k.numel())
 

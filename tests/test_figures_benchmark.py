@@ -92,7 +92,7 @@ def test_speed_ups_are_round_by_round(source: view.Source) -> None:
     noise = {n: np.random.default_rng(len(n)).uniform(0.95, 1.05, 21) for n in FACTORS}
     for name in set(FACTORS) - {"numba"}:
         expected = np.median(FACTORS[name] * noise[name] / (1.25 * noise["numba"]))
-        assert bars[f"{figures.who(name, T)}  {expected:.2f}×"] == pytest.approx(expected)
+        assert bars[f"{words.who(name, T)}  {expected:.2f}×"] == pytest.approx(expected)
     assert "transformers, compiled" in drawing.finding and "times as fast" in drawing.finding
 
 
