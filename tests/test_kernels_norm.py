@@ -6,6 +6,7 @@ import hashlib
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from torch import Tensor
@@ -135,3 +136,11 @@ def test_bad_calls_are_refused(changed: dict[str, Any], words: str) -> None:
 
 def test_numba_s_cache_notices_a_change_of_the_lanes() -> None:
     assert hashlib.sha256(Path(lanes.__file__).read_bytes()).hexdigest()[:12] == cpu_norm.LANES_DIGEST
+
+
+def test_what_was_in_the_scratch_row_does_not_count() -> None:
+    x = torch.arange(1.0, 9.0).reshape(1, 1, 2, 4)
+    row = np.full(8, np.nan, np.float32)
+    read = cpu_norm._read
+    total = read(lanes.TAGS["float32"], x.data_ptr(), x.element_size(), x.stride(), 2, 4, row)
+    assert total == 204.0 and row.tolist() == [1, 2, 3, 4, 5, 6, 7, 8]

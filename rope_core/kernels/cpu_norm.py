@@ -23,7 +23,8 @@ NAMES = {getattr(torch, name): name for name in TAGS}
 @compiled(fastmath={"contract", "reassoc"})
 def _read(tag, at, size, strides, heads, dim, row):  # type: ignore[no-untyped-def]
     """Read ``heads`` head vectors from address ``at`` into row (heads * dim,); return the sum of their squares."""
-    total = row[0] * 0
+    row[0] = 0  # what was in the row may be NaN, and NaN times zero is no zero to start from
+    total = row[0]
     for h in range(heads):
         for i in range(dim):
             value = read_one(tag, at + (h * strides[2] + i * strides[3]) * size)
