@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import textwrap
+import time
 from collections.abc import Callable, Iterable
 from contextlib import nullcontext
 from typing import Any
@@ -20,6 +21,7 @@ from ui.state import Field
 from ui.store import Store
 from ui.words import LANGUAGES, Words
 
+PAINT_SECONDS = 0.16
 PLOT = {"displaylogo": False, "locale": "en"}
 STYLE = """<style>
 .stMainBlockContainer {padding-top: 2.4rem; padding-bottom: 3rem; max-width: 76rem}
@@ -133,6 +135,8 @@ class Page:
         self.controls = Controls(self.store, self.t, self.fits)
         self._arrive()
         self.parts, self.drawn_for = 0, self._shared()
+        self.whole = True
+        self.first_sent: float | None = None
         st.html(STYLE)
         st.html(SVG_BUTTON, unsafe_allow_javascript=True)
         st.title(self.t("title"))
@@ -166,13 +170,26 @@ class Page:
 
         @st.fragment
         def part() -> None:
+            self.first_sent = None
             self._say_notes()
             self._run(body)
             self.publish()
             if self.parts > 1 and self._shared() != self.drawn_for:
+                self._let_it_paint()
                 st.rerun()
 
+        self.whole = True
         part()
+        self.whole = False
+
+    def _let_it_paint(self) -> None:
+        """Hold back what follows the first changed figure of a move until the browser has had time to paint it.
+
+        A browser that gets several figures at once draws them all before it shows any.
+        """
+        if self.first_sent is not None:
+            time.sleep(max(0.0, self.first_sent + PAINT_SECONDS - time.monotonic()))
+            self.first_sent = -PAINT_SECONDS
 
     def _run(self, body: Callable[[], None]) -> None:
         """Run a part; values kept from another page that do not go together on this one are answered in a sentence."""
@@ -249,12 +266,23 @@ class Page:
         chart = f"{self.name}.{drawing.id}"
         saved = {"format": "png", "scale": 2, "filename": f"{self.name}-{drawing.id}"}
         config = PLOT | {"toImageButtonOptions": saved}
+        if moved := self._moved(chart, drawing) and not self.whole:
+            self._let_it_paint()
         with st.container(key=f"wide-{chart}") if drawing.wide else nullcontext():
             st.plotly_chart(drawing.figure, key=f"fig.{chart}", alt=drawing.finding, config=config)
+        if moved and self.first_sent is None:
+            self.first_sent = time.monotonic()
         st.markdown(f"▸ {drawing.finding}")
         with st.popover(self.t("frame.details"), type="tertiary", on_change="rerun", key=f"more.{chart}") as box:
             if box.open:
                 self._details(drawing, code)
+
+    @staticmethod
+    def _moved(chart: str, drawing: Drawing) -> bool:
+        """Whether a figure differs from what this session was sent last."""
+        seen = st.session_state.setdefault("figures", {})
+        before, seen[chart] = seen.get(chart), hash(drawing.figure.to_json())
+        return bool(before != seen[chart])
 
     def _details(self, drawing: Drawing, code: Iterable[Callable[..., Any]]) -> None:
         st.download_button(

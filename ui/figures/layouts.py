@@ -174,7 +174,8 @@ def matrices(width: int, position: int, base: float, t: Words) -> Drawing:
             column,
         )
     styled(figure, height=380)
-    figure.update_layout(margin={"l": 40, "r": 10, "t": 46, "b": 34})
+    at = {"text": f"m = {position}", "x": 0.0, "y": 0.99, "yanchor": "top", "font": {"size": 18}}
+    figure.update_layout(margin={"l": 40, "r": 10, "t": 66, "b": 34}, title=at)
     figure.update_annotations(font={"size": 16})
     figure.update_xaxes(dtick=1, constrain="domain", showgrid=False, zeroline=False)
     figure.update_yaxes(dtick=1, autorange="reversed", constrain="domain", showgrid=False, zeroline=False)
