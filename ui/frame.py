@@ -86,9 +86,9 @@ def language() -> str:
     return str(st.session_state["lang"])
 
 
-def language_switch(place: str) -> None:
-    """The two languages as buttons; ``place`` tells several switches of one page apart."""
-    t, key = Words(language(), "labels"), f"w.lang.{place}"
+def language_switch() -> None:
+    """The two languages as buttons."""
+    t, key = Words(language(), "labels"), "w.lang"
     if st.session_state.get(key) != t.lang:
         st.session_state[key] = t.lang
     st.segmented_control(
@@ -98,12 +98,12 @@ def language_switch(place: str) -> None:
         key=key,
         required=True,
         on_change=_speak,
-        args=(key,),
+        label_visibility="collapsed",
     )
 
 
-def _speak(key: str) -> None:
-    st.session_state["lang"] = st.session_state[key]
+def _speak() -> None:
+    st.session_state["lang"] = st.session_state["w.lang"]
 
 
 class Page:
@@ -139,7 +139,9 @@ class Page:
         self.first_sent: float | None = None
         st.html(STYLE)
         st.html(SVG_BUTTON, unsafe_allow_javascript=True)
-        st.title(self.t("title"))
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.title(self.t("title"), width="stretch")
+            language_switch()
         st.markdown(f"**{self.t('claim')}**")
 
     def _fits_geometry(self) -> object:

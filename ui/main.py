@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from ui.frame import language, language_switch
+from ui.frame import language
 from ui.menu import ORDER, PAGES
 from ui.words import Words
 
@@ -20,8 +20,6 @@ def main() -> None:
         for section, names in ORDER.items()
     }
     chosen = st.navigation({section: found for section, found in pages.items() if found}, expanded=True)
-    with st.sidebar:
-        language_switch("menu")
     chosen.run()
 
 

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from ui.figures import home as figures
-from ui.frame import Page, language_switch
+from ui.frame import Page
 from ui.state import Field
 
 POSITION = Field("position", "int", 20, 0, 4095)
@@ -19,7 +19,6 @@ def picture() -> None:
 
 
 page.live(picture)
-language_switch("page")
 for column, entry in zip(st.columns(3), ("learn", "check", "measure"), strict=True):
     with column, st.container(border=True, height="stretch"):
         page.prose(entry)
