@@ -14,6 +14,7 @@ import streamlit as st
 
 from ui import fields
 from ui.controls import Controls, short
+from ui.escape import plain
 from ui.figures.drawing import Drawing, as_csv
 from ui.menu import PAGES
 from ui.reasons import reason
@@ -303,9 +304,3 @@ class Page:
         st.markdown(f"**{self.t('frame.cite')}**")
         cite = self.t("frame.cite_line", page=self.t("title"), finding=drawing.finding, url=self.link())
         st.code(cite, language=None, wrap_lines=True)
-
-
-def plain(value: object, limit: int = 60) -> str:
-    """Text of a foreign value with nothing left that Markdown, LaTeX or HTML could act on."""
-    text = str(value)[:limit]
-    return "".join(f"\\{c}" if c in "\\`*_{}[]()#+-.!$|~:<>&" else c for c in text if c.isprintable())

@@ -13,6 +13,8 @@ import numpy as np
 import numpy.typing as npt
 import plotly.graph_objects as go
 
+from ui.escape import cell
+
 Table = Mapping[str, npt.ArrayLike]
 
 # Okabe and Ito's colours: distinguishable with every kind of colour vision, on white and on black.
@@ -70,7 +72,7 @@ def as_csv(table: Table) -> bytes:
     writer = csv.writer(out)
     writer.writerow(table)
     columns = [np.asarray(column).ravel().tolist() for column in table.values()]
-    writer.writerows(zip_longest(*columns, fillvalue=""))
+    writer.writerows([cell(value) for value in row] for row in zip_longest(*columns, fillvalue=""))
     return out.getvalue().encode("utf-8-sig")
 
 

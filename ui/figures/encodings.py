@@ -20,6 +20,7 @@ from rope_core.encodings import (
 )
 from rope_core.rope import Array
 from rope_core.temperature import softmax
+from ui.escape import drawn, plain
 from ui.figures.drawing import (
     BLUE,
     GREEN,
@@ -57,8 +58,8 @@ def tokens(text: str) -> tuple[str, ...]:
 
 
 def multiset(sentence: Sequence[str], t: Words) -> str:
-    """A sentence's tokens in sorted order, which is all that attention without positions sees."""
-    return t("comma").join(sorted(sentence))
+    """A sentence's tokens in sorted order, which is all that attention without positions sees; as Markdown."""
+    return t("comma").join(plain(token) for token in sorted(sentence))
 
 
 def reordered(first: Sequence[str], second: Sequence[str]) -> bool:
@@ -252,7 +253,9 @@ def translation(name: str, sentence: tuple[str, ...], base: float, shift: int, t
         for k, row in zip(shifts.tolist(), moved.round(5).tolist(), strict=True)
     )
     styled(figure, height=370, x=t("tokens_axis"), y=t("attention_axis"))
-    figure.update_xaxes(tickvals=places, ticktext=list(sentence), range=[-0.5, len(sentence) - 0.5])
+    figure.update_xaxes(
+        tickvals=places, ticktext=[drawn(token) for token in sentence], range=[-0.5, len(sentence) - 0.5]
+    )
     figure.update_yaxes(range=[0, top])
     play = {"frame": {"duration": 80, "redraw": False}, "transition": {"duration": 0}, "fromcurrent": True}
     button = {"label": t("play"), "method": "animate", "args": [None, play]}
