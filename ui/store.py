@@ -114,13 +114,21 @@ class Store:
         for field in self.fields.values():
             self.explicit.pop(field.slot(self.page), None)
 
+    def take(self, state: Mapping[str, Value]) -> None:
+        """Make ``state``, checked values by name, the whole state: what it leaves out returns to its default."""
+        self.reset()
+        self._put_all(state)
+
+    def _put_all(self, values: Mapping[str, Value]) -> None:
+        # The model first: choosing one sets the others.
+        for name in sorted(values, key=lambda name: (name != MODEL.name, name)):
+            self.put(self.fields[name], values[name])
+
     def read_query(self, query: Mapping[str, str], fits: Callable[[], object]) -> None:
         """Take values from a link; what was corrected or refused becomes a note."""
         before = dict(self.explicit)
         values, corrected = from_query(self.fields, query)
-        ordered = sorted(values, key=lambda name: (name != MODEL.name, name))
-        for name in ordered:
-            self.put(self.fields[name], values[name])
+        self._put_all(values)
         for refused, used in corrected:
             key = "frame.ignored" if used is None else "frame.corrected"
             self.notes.append((key, slots(refused) | {"used": used}))
@@ -144,7 +152,7 @@ class Store:
 
 
 # Parameters of the frame and of Streamlit itself, which are no page's fields.
-RESERVED = ("lang", "embed", "embed_options", "display", "hide", "room", "step")
+RESERVED = ("lang", "embed", "embed_options", "display", "hide", "room", "talk", "step")
 
 
 def slots(refused: Refused) -> dict[str, Any]:
