@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -56,7 +57,7 @@ def file(tmp_path: Path, clock: Clock) -> Tally:
 
 
 def rows(file: Tally) -> int:
-    with sqlite3.connect(file.path) as db:
+    with closing(sqlite3.connect(file.path)) as db:
         return sum(
             db.execute(f"SELECT count(*) FROM {name}").fetchone()[0] for name in ("rooms", "answers", "revealed")
         )
@@ -248,16 +249,21 @@ def test_a_locked_file(file: Tally, monkeypatch: pytest.MonkeyPatch) -> None:
     assert file.answer("room", "q", "b", 0), "and it goes on as soon as the file is free"
 
 
-def test_a_file_that_somebody_reads_in_the_old_journal_mode(file: Tally) -> None:
+def test_a_file_that_cannot_change_its_journal_yet_works_without(file: Tally) -> None:
     file.answer("room", "q", "a", 1)
-    with sqlite3.connect(file.path) as db:
+    with closing(sqlite3.connect(file.path)) as db:
         assert db.execute("PRAGMA journal_mode").fetchone()[0] == "wal"
-        db.execute("PRAGMA journal_mode=DELETE")
+        assert db.execute("PRAGMA journal_mode=DELETE").fetchone()[0] == "delete"
     reader = sqlite3.connect(file.path, isolation_level=None)
     reader.execute("BEGIN")
     reader.execute("SELECT count(*) FROM answers").fetchone()
-    assert file.count("room", "q", 2).votes == (0, 1)
+    with closing(sqlite3.connect(file.path, timeout=0.1, isolation_level=None)) as db:
+        Tally._prepare(db)
+        assert db.execute("PRAGMA journal_mode").fetchone()[0] == "delete"
     reader.close()
+    assert file.count("room", "q", 2).votes == (0, 1)
+    with closing(sqlite3.connect(file.path)) as db:
+        assert db.execute("PRAGMA journal_mode").fetchone()[0] == "wal"
 
 
 def test_a_full_disk(file: Tally, monkeypatch: pytest.MonkeyPatch) -> None:
