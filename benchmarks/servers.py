@@ -35,6 +35,15 @@ def healthy(url: str) -> bool:
 @contextlib.contextmanager
 def served(script: Path, cwd: Path = ROOT, seconds: float = 60, **environment: str) -> Iterator[str]:
     """Serve ``script`` and yield its URL; the server's output is shown when it does not come up."""
+    with running(script, cwd, seconds, **environment) as (url, _):
+        yield url
+
+
+@contextlib.contextmanager
+def running(
+    script: Path, cwd: Path = ROOT, seconds: float = 60, **environment: str
+) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
+    """Serve ``script`` and yield its URL and its process."""
     port = free_port()
     command = [sys.executable, "-m", "streamlit", "run", str(script), "--server.port", str(port)]
     command += ["--server.address", "127.0.0.1", "--server.headless", "true", "--server.fileWatcherType", "none"]
@@ -49,7 +58,7 @@ def served(script: Path, cwd: Path = ROOT, seconds: float = 60, **environment: s
                     log.seek(0)
                     raise RuntimeError(f"the server of {script.name} did not start: {log.read().decode()[-2000:]}")
                 time.sleep(0.1)
-            yield url
+            yield url, server
         finally:
             server.terminate()
             try:
