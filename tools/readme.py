@@ -60,7 +60,7 @@ def first_sentence(path: str) -> str:
         match = re.fullmatch(pattern, path)
         if match:
             return words.format(*match.groups())
-    comment = re.match(r"(?:#!.*\n)?#\s*(.+)", text)
+    comment = re.match(r"(?:#!.*\n)?(?:#|//)\s*(.+)", text)
     return comment[1].rstrip(".") if comment else ""
 
 

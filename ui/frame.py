@@ -12,7 +12,7 @@ from urllib.parse import urlencode, urlsplit
 
 import streamlit as st
 
-from ui import fields
+from ui import access, fields
 from ui.controls import Controls, short
 from ui.escape import plain
 from ui.figures.drawing import Drawing, as_csv
@@ -42,40 +42,10 @@ h1 {text-wrap: balance}
   [class*="st-key-wide-"] [data-testid="stElementContainer"], [class*="st-key-wide-"] .stPlotlyChart {min-width: 700px}
 }
 h1 {font-size: 2rem !important; padding: 0 0 .2rem 0 !important}
+h2 {font-size: 1.5rem !important; font-weight: 600 !important; padding: .6rem 0 .3rem 0 !important}
 /* Beside the play buttons, which stand at the upper right: the mode bar would take their clicks. */
 .js-plotly-plot .plotly .modebar {right: 10rem !important}
 </style>"""
-
-# Plotly's camera button saves a PNG; this puts one that saves an SVG beside it, on every figure that appears.
-SVG_BUTTON = """<script>
-if (!window.ropeLabSvg) {
-  window.ropeLabSvg = true;
-  const add = () => document.querySelectorAll('.js-plotly-plot .modebar').forEach(bar => {
-    const camera = bar.querySelector('[data-title^="Download plot"]');
-    if (!camera || bar.querySelector('.rope-lab-svg')) return;
-    const button = camera.cloneNode(false);
-    button.classList.add('rope-lab-svg');
-    button.setAttribute('data-title', 'SVG');
-    button.setAttribute('aria-label', 'SVG');
-    button.style.cssText = 'font: 600 12px sans-serif; padding: 4px; cursor: pointer';
-    button.textContent = 'SVG';
-    button.addEventListener('click', () => {
-      const plot = bar.closest('.js-plotly-plot'), options = plot._context.toImageButtonOptions;
-      plot._context.toImageButtonOptions = {...options, format: 'svg'};
-      camera.click();
-      plot._context.toImageButtonOptions = options;
-    });
-    camera.after(button);
-  });
-  let waiting = false;
-  new MutationObserver(() => {
-    if (waiting) return;
-    waiting = true;
-    setTimeout(() => { waiting = false; add(); }, 200);
-  }).observe(document.body, {childList: true, subtree: true});
-  add();
-}
-</script>"""
 
 
 def language() -> str:
@@ -138,8 +108,8 @@ class Page:
         self.parts, self.drawn_for = 0, self._shared()
         self.whole = True
         self.first_sent: float | None = None
-        st.html(STYLE)
-        st.html(SVG_BUTTON, unsafe_allow_javascript=True)
+        st.html(STYLE + access.STYLE)
+        st.html(access.script(self.t.lang), unsafe_allow_javascript=True)
         with st.container(horizontal=True, vertical_alignment="center"):
             st.title(self.t("title"), width="stretch")
             language_switch()
@@ -261,7 +231,7 @@ class Page:
         """Write a section of the page's text."""
         title, body = self.t.prose(section)
         if title:
-            st.subheader(title, anchor=section)
+            st.header(title, anchor=section)
         st.markdown(body)
 
     def show(self, drawing: Drawing, *code: Callable[..., Any]) -> None:

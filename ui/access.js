@@ -1,0 +1,185 @@
+// What Streamlit and Plotly leave out for keyboards and screen readers: language, names, roles, and keys on drawn buttons.
+// Patches what stands and whatever appears later; running it again with another language's words takes those.
+(() => {
+  const lab = window.ropeLab ??= {};
+  Object.assign(lab, WORDS);
+  document.documentElement.lang = lab.locale;
+  if (lab.patch) return lab.patch();
+
+  const all = (selector, root = document) => root.querySelectorAll(selector);
+  const set = (node, attribute, value) => {
+    if (node.getAttribute(attribute) !== value) node.setAttribute(attribute, value);
+  };
+
+  // Streamlit and Plotly speak English; their names are given in the page's language.
+  const translate = () => {
+    for (const node of all('[aria-label], [data-title], [placeholder]'))
+      for (const attribute of ['aria-label', 'data-title', 'placeholder']) {
+        const said = lab.names[node.getAttribute(attribute)];
+        if (said) set(node, attribute, said);
+      }
+    for (const node of all('a[href="#stMain"], [data-testid="InputInstructions"], [role="option"], [role="listbox"] *')) {
+      const text = node.firstChild;
+      if (text?.nodeType === Node.TEXT_NODE && lab.names[text.data] && lab.names[text.data] !== text.data)
+        text.data = lab.names[text.data];
+    }
+    for (const node of all('[role="radio"]')) if (lab.tongues[node.textContent]) set(node, 'lang', lab.tongues[node.textContent]);
+  };
+
+  // The menu's list holds headed groups where a list may hold items only.
+  const menu = () => {
+    for (const list of all('ul[data-testid="stSidebarNavItems"]')) {
+      set(list, 'role', 'none');
+      for (const group of list.children) {
+        const head = group.querySelector('[data-testid="stNavSectionHeader"]');
+        if (group.tagName === 'LI' || !head) continue;
+        set(group, 'role', 'group');
+        set(group, 'aria-label', head.textContent.replace(/expand_(more|less)$/, ''));
+      }
+      for (const item of all('li', list)) set(item, 'role', 'none');
+    }
+  };
+
+  // What scrolls inside itself can be scrolled with the arrow keys.
+  const scrollers = () => {
+    for (const node of all('.katex-display, pre, .stMarkdown table, [class*="st-key-wide-"], [data-testid="stVerticalBlock"][overflow="auto"]')) {
+      const scrolls = node.scrollWidth > node.clientWidth + 1 || node.scrollHeight > node.clientHeight + 1;
+      const style = scrolls && getComputedStyle(node);
+      if (scrolls && /auto|scroll/.test(style.overflowX + style.overflowY)) set(node, 'tabindex', '0');
+      else if (node.getAttribute('tabindex') === '0') node.removeAttribute('tabindex');
+    }
+  };
+
+  // A slider's handle is named twice; a figure's finding is read out when a control has changed it.
+  const controls = () => {
+    for (const handle of all('[data-testid="stSlider"] input[aria-label][aria-labelledby]')) handle.removeAttribute('aria-labelledby');
+    for (const said of all('[data-testid="stMarkdown"]')) if (said.textContent.trimStart().startsWith('▸')) set(said, 'role', 'status');
+  };
+
+  // Plotly draws its buttons, sliders and legends for the mouse alone.
+  const operable = (node, role, name) => {
+    set(node, 'role', role);
+    set(node, 'aria-label', name);
+    if (!node.hasAttribute('tabindex')) node.setAttribute('tabindex', '0');
+    if (node.ropeLab) return false;
+    return node.ropeLab = true;
+  };
+  const mouse = (node, kind, x, y) =>
+    node.dispatchEvent(new MouseEvent(kind, {bubbles: true, cancelable: true, view: window, clientX: x, clientY: y}));
+  const press = (node, act) => node.addEventListener('keydown', event => {
+    if (event.key !== 'Enter' && event.key !== ' ') return;
+    event.preventDefault();
+    act();
+  });
+
+  const play = plot => {
+    for (const button of all('.updatemenu-button', plot))
+      if (operable(button, 'button', button.textContent.replace(/^[▶◼■]\s*/, ''))) press(button, () => mouse(button, 'click'));
+  };
+
+  const STEPS = {ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1, PageUp: 10, PageDown: -10, Home: -1e9, End: 1e9};
+  const slide = plot => all('.slider-group', plot).forEach((group, index) => {
+    const model = () => plot._fullLayout.sliders[index], steps = () => model()._visibleSteps ?? model().steps;
+    const label = group.querySelector(':scope > .slider-label');
+    const tell = () => {
+      set(group, 'aria-valuenow', String(model().active));
+      set(group, 'aria-valuetext', steps()[model().active].label);
+    };
+    const fresh = operable(group, 'slider', (model().currentvalue?.prefix || label?.textContent || '').trim());
+    set(group, 'aria-valuemin', '0');
+    set(group, 'aria-valuemax', String(steps().length - 1));
+    for (const text of group.children) if (text !== label) set(text, 'aria-hidden', 'true');
+    tell();
+    if (!fresh) return;
+    group.addEventListener('keydown', event => {
+      const step = STEPS[event.key];
+      if (!step) return;
+      event.preventDefault();
+      const last = steps().length - 1, to = Math.max(0, Math.min(last, model().active + step));
+      const rail = group.querySelector('.slider-rail-rect').getBoundingClientRect();
+      const touch = group.querySelector('.slider-rail-touch-rect');
+      const x = rail.left + 2 + (rail.width - 4) * to / last, y = rail.top + rail.height / 2;
+      mouse(touch, 'mousedown', x, y);
+      mouse(plot, 'mouseup', x, y);
+      tell();
+    });
+  });
+
+  const legend = plot => all('.legend', plot).forEach(box => {
+    const toggles = [...all('.traces', box)].filter(item => {
+      const touch = item.querySelector('.legendtoggle');
+      return touch && getComputedStyle(touch).pointerEvents !== 'none' && touch.getAttribute('pointer-events') !== 'none';
+    });
+    toggles.forEach((item, index) => {
+      const fresh = operable(item, 'button', item.querySelector('.legendtext')?.textContent ?? '');
+      set(item, 'aria-pressed', String(Number(getComputedStyle(item).opacity) > 0.6));
+      if (!toggles.includes(document.activeElement)) set(item, 'tabindex', index ? '-1' : '0');
+      if (!fresh) return;
+      const touch = item.querySelector('.legendtoggle');
+      press(item, () => { mouse(touch, 'mousedown'); mouse(touch, 'mouseup'); });
+      item.addEventListener('keydown', event => {
+        const by = {ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1}[event.key];
+        if (!by) return;
+        event.preventDefault();
+        const items = [...all('.traces[role="button"]', box)], next = items[(items.indexOf(item) + by + items.length) % items.length];
+        items.forEach(one => set(one, 'tabindex', one === next ? '0' : '-1'));
+        next.focus();
+      });
+    });
+  });
+
+  // Plotly's camera button saves a PNG; this puts one that saves an SVG beside it.
+  const svg = plot => {
+    const bar = plot.querySelector('.modebar'), camera = bar?.querySelector('.modebar-btn');
+    if (!camera || bar.querySelector('.rope-lab-svg') || !camera.dataset.title?.includes('PNG')) return;
+    const button = camera.cloneNode(false);
+    button.classList.add('rope-lab-svg');
+    button.setAttribute('data-title', 'SVG');
+    button.setAttribute('aria-label', lab.svg);
+    button.textContent = 'SVG';
+    button.addEventListener('click', () => {
+      const options = plot._context.toImageButtonOptions;
+      plot._context.toImageButtonOptions = {...options, format: 'svg'};
+      camera.click();
+      plot._context.toImageButtonOptions = options;
+    });
+    camera.after(button);
+  };
+
+  // The figure's name says what it shows; its marks and ticks, read out one by one, say nothing.
+  const quiet = plot => {
+    for (const drawn of all('.main-svg', plot)) {
+      if (!drawn.querySelector('.infolayer, .menulayer')) set(drawn, 'aria-hidden', 'true');
+    }
+  };
+
+  // Plotly draws a button anew when it is pressed: the keyboard stays where it was.
+  let held = null;
+  document.addEventListener('focusin', ({target}) => {
+    const plot = target.closest?.('.js-plotly-plot');
+    held = plot && target.ropeLab ? {plot, role: target.getAttribute('role'), name: target.getAttribute('aria-label')} : null;
+  });
+  const keep = () => {
+    if (!held || document.activeElement !== document.body || !held.plot.isConnected) return;
+    for (const node of all(`[role="${held.role}"]`, held.plot)) if (node.getAttribute('aria-label') === held.name) return node.focus();
+  };
+
+  lab.patch = () => {
+    menu();
+    scrollers();
+    controls();
+    for (const plot of all('.js-plotly-plot')) for (const mend of [svg, quiet, play, slide, legend]) mend(plot);
+    for (const tester of all('#js-plotly-tester')) set(tester, 'aria-hidden', 'true');
+    translate();
+    keep();
+  };
+  let waiting = false;
+  const soon = () => {
+    if (waiting) return;
+    waiting = true;
+    setTimeout(() => { waiting = false; lab.patch(); }, 200);
+  };
+  new MutationObserver(soon).observe(document.body, {childList: true, subtree: true});
+  addEventListener('resize', soon);
+  lab.patch();
+})();

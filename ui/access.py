@@ -1,0 +1,38 @@
+"""What keyboards and screen readers need beyond Streamlit: the script that patches names, roles, keys and language."""
+
+from __future__ import annotations
+
+import json
+from functools import lru_cache
+from pathlib import Path
+
+from ui.words import LANGUAGES, labels
+
+LOCALES = {"en": "en", "zh": "zh-CN"}
+STYLE = """<style>
+/* A menu section that folds is out of the keyboard's reach, and the menu is short: it stays open. */
+[data-testid="stNavSectionHeader"] {pointer-events: none}
+[data-testid="stNavSectionHeader"] [data-testid="stIconMaterial"] {visibility: hidden}
+/* Streamlit fades captions below a contrast of 4.5. */
+[data-testid="stCaptionContainer"] {color: light-dark(#55575f, #b9bcc6) !important; opacity: 1 !important}
+:is(g, a, pre, table, span, div)[tabindex="0"]:focus-visible, .modebar-btn:focus-visible
+  {outline: 3px solid light-dark(#0b5c9e, #6cb8f0); outline-offset: 2px}
+.js-plotly-plot .modebar:focus-within {opacity: 1 !important}
+.rope-lab-svg {font: 600 12px sans-serif !important; padding: 4px; cursor: pointer; color: inherit}
+</style>"""
+
+
+@lru_cache(maxsize=len(LANGUAGES))
+def script(lang: str) -> str:
+    """The script with a language's words: what Streamlit calls a thing in English, or this script in any language."""
+    own = {key: name for key, name in labels(lang, "labels").items() if key.startswith("browser.")}
+    spoken = {labels(each, "labels")[key]: name for each in LANGUAGES for key, name in own.items()}
+    words = {
+        "locale": LOCALES[lang],
+        "names": spoken,
+        "tongues": {name: LOCALES[each] for each, name in LANGUAGES.items()},
+        "svg": own["browser.svg"],
+    }
+    spoken_here = json.dumps(words, ensure_ascii=False).replace("</", r"<\/")
+    source = (Path(__file__).parent / "access.js").read_text("utf-8").replace("WORDS", spoken_here, 1)
+    return f"<script>{source}</script>"
