@@ -74,16 +74,26 @@ def parse(text: str | bytes) -> dict[str, Any]:
     if len(text) > MAX_BYTES:
         raise refuse("config", f"at most {MAX_BYTES} bytes of JSON", f"{len(text)} bytes")
     try:
-        value = json.loads(text)
+        value = json.loads(text.removeprefix("\ufeff") if isinstance(text, str) else text)
+        whole_letters(text, value)
     except RecursionError:
         raise ConfigError("config must be JSON nested at most a few hundred levels deep, got more") from None
     except UnicodeDecodeError:
         raise ConfigError("config must be UTF-8 text, got other bytes") from None
+    except UnicodeEncodeError:
+        raise ConfigError("config must be made of whole characters, got half of a surrogate pair") from None
     except ValueError as error:
         raise ConfigError(f"config must be JSON, got an error: {error}") from None
     if not isinstance(value, dict):
         raise refuse("config", "a JSON object", value)
     return value
+
+
+def whole_letters(text: str | bytes, value: object) -> None:
+    """Raise UnicodeEncodeError where a JSON text spells half a character, which no file, terminal or page takes."""
+    marks: tuple[Any, Any] = ("\\u", "\0") if isinstance(text, str) else (b"\\u", b"\0")
+    if not text.isascii() or any(mark in text for mark in marks):
+        json.dumps(value, ensure_ascii=False).encode()
 
 
 def number(path: str, value: object, rule: str = "a finite number") -> float:
