@@ -7,10 +7,13 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import streamlit as st
+from starlette.middleware import Middleware
 
 ROOT = Path(__file__).resolve().parent
 if str(ROOT) not in sys.path:
     sys.path.insert(0, str(ROOT))
+
+from ui.gate import SameOrigin  # noqa: E402
 
 
 @asynccontextmanager
@@ -27,4 +30,4 @@ async def lifespan(_: st.App) -> AsyncIterator[None]:
     yield
 
 
-app = st.App(ROOT / "ui" / "main.py", lifespan=lifespan)
+app = st.App(ROOT / "ui" / "main.py", lifespan=lifespan, middleware=[Middleware(SameOrigin)])
