@@ -1,0 +1,74 @@
+"""The class's answers to one question, as bars."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from textwrap import wrap
+
+import plotly.graph_objects as go
+
+from ui.escape import drawn
+from ui.figures.drawing import BLUE, GREEN, GREY, Drawing, styled
+from ui.words import Words
+
+LETTERS = "ABCDEFGHIJ"
+LINE = {"en": 84, "zh": 44}
+ROW, LINE_HEIGHT = 62, 26
+
+
+def tally(votes: Sequence[int], choices: Sequence[str], answer: int | None, t: Words) -> Drawing:
+    """One bar per choice, the choice written above it; ``answer`` is the right one once it is out, else None."""
+    texts = ["<br>".join(map(drawn, wrap(text, LINE[t.lang]))) for text in choices]
+    rows = [ROW + LINE_HEIGHT * (text.count("<br>") + 1) for text in texts]
+    height = sum(rows)
+    feet = [height - sum(rows[: k + 1]) + ROW / 2 for k in range(len(rows))]
+    looks = [BLUE if answer is None else GREEN if k == answer else GREY for k in range(len(votes))]
+    marks = ["" if k != answer else " ✓" for k in range(len(votes))]
+    figure = go.Figure(
+        go.Bar(
+            x=list(votes),
+            y=feet,
+            width=ROW * 0.5,
+            orientation="h",
+            marker={"color": looks},
+            text=[f"{count}{mark}" for count, mark in zip(votes, marks, strict=True)],
+            textposition="outside",
+            textfont={"size": 22},
+            hoverinfo="skip",
+            cliponaxis=False,
+        )
+    )
+    styled(figure, height=height + 16, margin={"l": 8, "r": 8, "t": 8, "b": 8}, showlegend=False)
+    for letter, text, foot in zip(LETTERS, texts, feet, strict=False):
+        figure.add_annotation(
+            x=0,
+            y=foot + ROW * 0.28,
+            text=f"<b>{letter}</b>  {text}",
+            showarrow=False,
+            xanchor="left",
+            yanchor="bottom",
+            align="left",
+            font={"size": 19},
+        )
+    figure.update_xaxes(visible=False, range=[0, 1.12 * max(*votes, 1)], fixedrange=True)
+    figure.update_yaxes(visible=False, range=[0, height], fixedrange=True)
+    return Drawing(
+        "tally",
+        figure,
+        finding(votes, answer, t),
+        lambda: {"choice": list(choices), "votes": list(votes)},
+        f"votes = {list(votes)!r}\nprint([vote / max(sum(votes), 1) for vote in votes])",
+    )
+
+
+def finding(votes: Sequence[int], answer: int | None, t: Words) -> str:
+    """The sentence under the bars: how many said what, and how many were right."""
+    total = sum(votes)
+    if not total:
+        return t("tally.nobody") + ("" if answer is None else t("tally.right_alone", letter=LETTERS[answer]))
+    each = t("tally.comma").join(f"{letter} {count}" for letter, count in zip(LETTERS, votes, strict=False))
+    said = t("tally.one" if total == 1 else "tally.many", total=total, each=each)
+    if answer is None:
+        return said
+    share = f"{100 * votes[answer] / total:.0f}"
+    return said + t("tally.right", letter=LETTERS[answer], count=votes[answer], total=total, share=share)
