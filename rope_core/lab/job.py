@@ -1,0 +1,63 @@
+"""The lab's work as a child process: ``python -m rope_core.lab.job KIND JSON`` measures and reports as it goes.
+
+A kind is a function that takes the request's values by name and yields (share done, result) one after another; its
+results are JSON values. Shipped records hold the same results, so a page draws both alike.
+"""
+
+from __future__ import annotations
+
+import base64
+import importlib
+import json
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from rope_core.errors import reject
+from rope_core.jobs_child import report
+
+Step = tuple[float, dict[str, Any]]
+# kind: the module with `steps(**asked) -> Iterator[Step]`
+KINDS = {
+    "sweep": "rope_core.lab.sweep",
+}
+
+
+def steps(kind: str, asked: Mapping[str, Any]) -> Iterator[Step]:
+    """Run a kind of work, result by result.
+
+    Args:
+        kind: a name in KINDS.
+        asked: its arguments by name, JSON values; ``text`` is base64.
+
+    Raises ValueError on an unknown kind, or arguments that it does not take.
+    """
+    if kind not in KINDS:
+        raise reject("kind", f"one of {', '.join(KINDS)}", kind)
+    given = dict(asked)
+    if "text" in given:
+        given["text"] = base64.b64decode(given["text"], validate=True)
+    make: Callable[..., Iterator[Step]] = importlib.import_module(KINDS[kind]).steps
+    try:
+        return make(**given)
+    except TypeError as error:
+        raise reject("asked", f"arguments of {kind}", f"{sorted(given)} ({error})") from error
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Do one piece of work and report it; 2 for bad arguments."""
+    try:
+        kind, text = arguments
+        begun = time.monotonic()
+        for done, result in steps(kind, json.loads(text)):
+            passed = time.monotonic() - begun
+            report(progress=min(1.0, done), eta=passed * (1.0 / max(done, 1e-9) - 1.0), result=result)
+    except ValueError as error:
+        print(error, file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,209 @@
+"""The lab's language model, whole: a byte-level decoder of 1.8 million parameters whose positions are swappable."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from rope_core.errors import reject, whole
+from rope_core.lab.positions import POSITIONS, Position
+from rope_core.rope import Rope
+
+VOCABULARY = 256
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What a model's weights are shaped by.
+
+    Args:
+        encoding: how positions enter: a name in POSITIONS.
+        layers, width, heads: of the decoder; width/heads is the head dimension.
+        hidden: width of the gated feed-forward layer.
+        context: trained length, in bytes.
+        base: base of rope and of the sinusoids.
+
+    Raises ValueError on an unknown encoding, or sizes that do not fit.
+    """
+
+    encoding: str = "rope"
+    layers: int = 4
+    width: int = 192
+    heads: int = 6
+    hidden: int = 512
+    context: int = 256
+    base: float = 10_000.0
+
+    def __post_init__(self) -> None:
+        if self.encoding not in POSITIONS:
+            raise reject("encoding", f"one of {', '.join(POSITIONS)}", self.encoding)
+        for name, low, high in (("layers", 1, 64), ("width", 2, 8192), ("heads", 1, 256), ("hidden", 1, 65_536)):
+            whole(name, getattr(self, name), low, high)
+        whole("context", self.context, 2, 2**20)
+        if self.width % (2 * self.heads):
+            raise reject("width", f"a multiple of 2 * heads = {2 * self.heads}", self.width)
+        self.rope  # noqa: B018  a base that is no base is refused here
+
+    @property
+    def head_dim(self) -> int:
+        """Dimensions per head."""
+        return self.width // self.heads
+
+    @property
+    def rope(self) -> Rope:
+        """The geometry that the model was trained with."""
+        return Rope(self.head_dim, self.base, self.context)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the fields as JSON values."""
+        return asdict(self)
+
+
+@dataclass
+class Cache:
+    """Keys and values of the bytes that a model has read, one pair per layer, keys not turned yet: (B, T, H, D)."""
+
+    layers: list[tuple[Tensor, Tensor]]
+
+    @property
+    def length(self) -> int:
+        """Bytes read so far."""
+        return self.layers[0][0].shape[1] if self.layers else 0
+
+
+@dataclass
+class Glimpse:
+    """What one forward pass saw: per layer the turned queries (B, S, H, D) and keys (B, T, H, D), and the bias."""
+
+    layers: list[tuple[Tensor, Tensor, Tensor | None]]
+
+
+class Attention(nn.Module):
+    """Causal self-attention; positions turn the queries and keys, or add to their scores, or neither."""
+
+    def __init__(self, shape: Shape) -> None:
+        super().__init__()
+        self.heads, self.head_dim = shape.heads, shape.head_dim
+        self.qkv = nn.Linear(shape.width, 3 * shape.width, bias=False)
+        self.out = nn.Linear(shape.width, shape.width, bias=False)
+
+    def forward(self, x: Tensor, place: Position, layer: int, cache: Cache | None, seen: Glimpse | None) -> Tensor:
+        """Mix x (B, S, width) over the bytes before, those of the cache included."""
+        batch, length, width = x.shape
+        q, k, v = self.qkv(x).view(batch, length, 3, self.heads, self.head_dim).unbind(2)
+        if cache is not None:
+            if layer < len(cache.layers):
+                k = torch.cat([cache.layers[layer][0], k], 1)
+                v = torch.cat([cache.layers[layer][1], v], 1)
+                cache.layers[layer] = (k, v)
+            else:
+                cache.layers.append((k, v))
+        # The cache holds keys as they came from the projection, so that each step may turn them by frequencies of
+        # its own: a dynamic scheme is then right at every length.
+        q, k = place.turn(q, k)
+        bias = place.bias(length, k.shape[1])
+        if seen is not None:
+            seen.layers.append((q.detach(), k.detach(), None if bias is None else bias.detach()))
+        mixed = _mix(q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2), bias)
+        mixed = mixed.transpose(1, 2).reshape(batch, length, width)
+        return F.linear(mixed, self.out.weight)
+
+
+def _mix(q: Tensor, k: Tensor, v: Tensor, bias: Tensor | None) -> Tensor:
+    """Return softmax(q k^T / sqrt(D) + bias) v (B, H, S, D), causal where no bias says otherwise; k, v (B, H, T, D)."""
+    one = q.shape[2] == 1
+    if not torch.is_grad_enabled():
+        mask = None if bias is None else bias.to(q.dtype)
+        return F.scaled_dot_product_attention(q, k, v, attn_mask=mask, is_causal=bias is None and not one)
+    # Spelled out for training: the backward of torch's fused one takes 40 % of a step on a CPU at these sizes.
+    scores = q @ k.transpose(-1, -2) * q.shape[-1] ** -0.5
+    if bias is None and not one:
+        bias = torch.full(scores.shape[-2:], -math.inf, dtype=scores.dtype).triu(1)
+    return torch.softmax(scores if bias is None else scores + bias, -1).to(v.dtype) @ v
+
+
+class FeedForward(nn.Module):
+    """The gated layer of LLaMA: down(silu(gate(x)) * up(x))."""
+
+    def __init__(self, shape: Shape) -> None:
+        super().__init__()
+        self.gate_up = nn.Linear(shape.width, 2 * shape.hidden, bias=False)
+        self.down = nn.Linear(shape.hidden, shape.width, bias=False)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Map (B, S, width) to (B, S, width), byte by byte."""
+        gate, up = self.gate_up(x).chunk(2, -1)
+        return F.linear(F.silu(gate) * up, self.down.weight)
+
+
+class Block(nn.Module):
+    """x + attention(norm(x)), then x + feed_forward(norm(x))."""
+
+    def __init__(self, shape: Shape) -> None:
+        super().__init__()
+        self.attention_norm = nn.RMSNorm(shape.width, eps=1e-6)
+        self.attention = Attention(shape)
+        self.feed_norm = nn.RMSNorm(shape.width, eps=1e-6)
+        self.feed = FeedForward(shape)
+
+    def forward(self, x: Tensor, place: Position, layer: int, cache: Cache | None, seen: Glimpse | None) -> Tensor:
+        """Map (B, S, width) to (B, S, width)."""
+        x = x + self.attention(self.attention_norm(x), place, layer, cache, seen)
+        y: Tensor = x + self.feed(self.feed_norm(x))
+        return y
+
+
+class Model(nn.Module):
+    """Bytes in, logits of the next byte out.
+
+    >>> model = Model(Shape(layers=1, width=8, heads=2, hidden=8, context=16))
+    >>> model(torch.zeros(1, 5, dtype=torch.long)).shape
+    torch.Size([1, 5, 256])
+    """
+
+    def __init__(self, shape: Shape, seed: int = 0) -> None:
+        super().__init__()
+        self.shape = shape
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(seed)
+            self.embedding = nn.Embedding(VOCABULARY, shape.width)
+            self.blocks = nn.ModuleList(Block(shape) for _ in range(shape.layers))
+            self.norm = nn.RMSNorm(shape.width, eps=1e-6)
+            self.position: Position = POSITIONS[shape.encoding](shape)
+            self._start()
+
+    def _start(self) -> None:
+        """Start weights: normal(0, 0.02), the projections back into the residual stream smaller with depth."""
+        shrink = (2 * self.shape.layers) ** -0.5
+        for name, weight in self.named_parameters():
+            if weight.dim() == 2:
+                back = name.endswith(("out.weight", "down.weight"))
+                nn.init.normal_(weight, std=0.02 * (shrink if back else 1.0))
+
+    def forward(
+        self, tokens: Tensor, *, place: Position | None = None, cache: Cache | None = None, seen: Glimpse | None = None
+    ) -> Tensor:
+        """Return logits (B, S, 256) of the byte after each of ``tokens`` (B, S).
+
+        Args:
+            place: positions of these bytes, another model of positions than the trained one included; None means
+                0, 1, 2, ... after what the cache holds, as trained.
+            cache: what was read before; it grows by ``tokens``.
+            seen: filled with queries, keys and biases, layer by layer.
+        """
+        before = cache.length if cache is not None else 0
+        here = self.position.at(before, tokens.shape[1]) if place is None else place
+        x = here.embed(self.embedding(tokens))
+        for layer, block in enumerate(self.blocks):
+            x = block(x, here, layer, cache, seen)
+        return F.linear(self.norm(x), self.embedding.weight)
+
+    @property
+    def parameters_count(self) -> int:
+        """Numbers learned."""
+        return sum(weight.numel() for weight in self.parameters())

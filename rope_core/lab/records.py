@@ -1,0 +1,68 @@
+"""Shipped measurements: what was asked, what was found, by which weights, text and versions."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from rope_core.errors import reject
+from rope_core.lab import weights
+from rope_core.lab.job import steps
+from rope_core.lab.train import hardware, write_whole
+
+FOLDER = Path(__file__).parent / "records"
+
+
+@dataclass(frozen=True)
+class Record:
+    """One measurement, whole.
+
+    Attributes:
+        kind: of work, a name in rope_core.lab.job.KINDS.
+        asked: its arguments.
+        results: what it yielded, in order.
+        weights: SHA-256 of each weights file that took part, by name.
+        text: SHA-256 of what was read, or "" where nothing was.
+        hardware: processor, threads, versions.
+        date: of the run.
+    """
+
+    kind: str
+    asked: Mapping[str, Any]
+    results: tuple[dict[str, Any], ...]
+    weights: Mapping[str, str]
+    text: str
+    hardware: Mapping[str, Any]
+    date: str
+
+
+def measure(kind: str, asked: Mapping[str, Any], names: tuple[str, ...], text: str, date: str) -> Record:
+    """Run a kind of work and return its record."""
+    results = tuple(result for _, result in steps(kind, asked))
+    return Record(kind, dict(asked), results, {n: weights.card(n).sha256 for n in names}, text, hardware(), date)
+
+
+def keep(record: Record, path: Path) -> None:
+    """Write a record as JSON, one result a line."""
+    head = {k: v for k, v in vars(record).items() if k != "results"}
+    lines = ",\n".join(json.dumps(each, ensure_ascii=False) for each in record.results)
+    text = json.dumps(head, ensure_ascii=False)[:-1] + ', "results": [\n' + lines + "\n]}\n"
+    write_whole(path, text.encode())
+
+
+@lru_cache(maxsize=32)
+def shipped(name: str) -> Record:
+    """Return a shipped record by name, or raise ValueError naming those there are."""
+    if name not in names():
+        raise reject("record", f"one of {', '.join(names())}", name)
+    said = json.loads((FOLDER / f"{name}.json").read_text("utf-8"))
+    return Record(**(said | {"results": tuple(said["results"])}))
+
+
+def names() -> list[str]:
+    """Return the names of the shipped records."""
+    return sorted(path.stem for path in FOLDER.glob("*.json"))

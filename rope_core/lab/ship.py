@@ -1,0 +1,87 @@
+"""From finished runs to what is shipped: weights with cards, the held-out documents, the corpus's file list."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rope_core.errors import reject
+from rope_core.lab import corpus, weights
+from rope_core.lab.evaluate import byte_losses, perplexity
+from rope_core.lab.positions import scaled
+from rope_core.lab.train import CHECKPOINT, begin, checkpoint_said, hardware, resume, write_whole
+from rope_core.schemes import UNSCALED
+
+
+def ship(name: str, folder: Path, date: str) -> weights.Card:
+    """Turn a finished run's checkpoint into shipped weights with a card; returns the card.
+
+    Args:
+        name: of the weights.
+        folder: of the run.
+        date: when it ran, YYYY-MM-DD.
+
+    Raises ValueError when the run is not at its end.
+    """
+    said = checkpoint_said(folder / CHECKPOINT)
+    run = begin(said.recipe, weights.load(said.recipe.start) if said.recipe.start else None)
+    resume(run, folder / CHECKPOINT)
+    if run.step < said.recipe.steps:
+        raise reject("folder", "of a finished run", f"{run.step} of {said.recipe.steps} steps")
+    path = weights.FOLDER / f"{name}.safetensors"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    digest = weights.write(run.model, path, recipe=said.recipe.as_json(), corpus=said.corpus)
+    found: dict[str, Any] = {
+        "sha256": digest,
+        "bytes": path.stat().st_size,
+        "recipe": asdict(said.recipe),
+        "loss": round(float(np.mean(run.losses[-100:])), 6),
+        "losses": [round(float(np.mean(run.losses[i : i + 25])), 4) for i in range(0, run.step, 25)],
+        "held_out": _held_out(weights.read(path), said.recipe),
+        "corpus": said.corpus,
+        "seconds": round(run.seconds, 1),
+        "hardware": hardware(),
+        "date": date,
+    }
+    index = json.loads(weights.INDEX.read_text("utf-8")) if weights.INDEX.is_file() else {}
+    index[name] = found
+    write_whole(weights.INDEX, (json.dumps(dict(sorted(index.items())), indent=1) + "\n").encode())
+    weights.cards.cache_clear()
+    weights.load.cache_clear()
+    return weights.card(name)
+
+
+def _held_out(model: Any, recipe: Any) -> list[float]:
+    """Mean loss over the held-out documents at the run's own window, with its interval, nats per byte."""
+    documents = np.stack([np.frombuffer(each.text, dtype=np.uint8) for each in corpus.held_out()])
+    length = min(recipe.length, documents.shape[1] - 1)
+    place = None if recipe.scheme == UNSCALED else scaled(model.shape, recipe.request)
+    found = perplexity(byte_losses(model, documents[:, : length + 1], place))
+    return [round(float(np.log(v)), 6) for v in (found.value, found.low, found.high)]
+
+
+def write_corpus() -> None:
+    """Write the file list and the held-out documents of this Python's library."""
+    sources = corpus.files()
+    listed = [asdict(each) | {"held_out": each.held_out} for each in sources]
+    head = {
+        "what": "Python's standard library, source files",
+        "licence": corpus.LICENCE,
+        "source": corpus.SOURCE,
+        "python": hardware()["python"],
+        "sha256": corpus.digest(sources),
+    }
+    write_whole(corpus.MANIFEST, _lined(head, "files", listed))
+    documents = [{"path": each.path, "text": each.text.decode("ascii")} for each in corpus.held_out_from()]
+    notice = "Copyright (c) Python Software Foundation and others; see https://docs.python.org/3/license.html"
+    write_whole(corpus.HELD_OUT, _lined(head | {"notice": notice}, "documents", documents))
+
+
+def _lined(head: dict[str, Any], name: str, rows: list[dict[str, Any]]) -> bytes:
+    """JSON with one row a line."""
+    lines = ",\n".join(json.dumps(row) for row in rows)
+    return (json.dumps(head)[:-1] + f', "{name}": [\n{lines}\n]}}\n').encode()

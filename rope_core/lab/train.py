@@ -1,0 +1,332 @@
+"""Training and fine-tuning: every step is a function of the recipe and its number, so a killed run goes on exactly."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import platform
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+import torch.nn.functional as F
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save
+from torch import Tensor
+
+from rope_core.errors import finite, reject, whole
+from rope_core.lab import corpus, passkey
+from rope_core.lab.model import Model, Shape
+from rope_core.lab.positions import Position, scaled
+from rope_core.schemes import UNSCALED
+from rope_core.spectrum import Request
+
+CHECKPOINT = "checkpoint.safetensors"
+EVERY = 50
+TASKS = ("text", "passkey")
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """Everything that a run's result depends on beside the corpus.
+
+    Args:
+        shape: of the model.
+        seed: of the weights and of the order of the text.
+        steps, batch: optimiser steps, and windows per step.
+        window: bytes per window; None means the trained length.
+        rate: AdamW's highest learning rate; it rises over ``warmup`` steps and falls in a straight line to a twentieth.
+        decay: weight decay of the matrices.
+        task: "text", or "passkey" for text with a hidden number, whose answer counts as much as the rest.
+        start: name of the weights to start from; "" means fresh ones.
+        scheme, params: how a fine-tune stretches the positions of a rope model.
+
+    Raises ValueError on numbers out of range.
+    """
+
+    shape: Shape = field(default_factory=Shape)
+    seed: int = 0
+    steps: int = 1500
+    batch: int = 16
+    window: int | None = None
+    rate: float = 3e-3
+    warmup: int = 100
+    decay: float = 0.1
+    task: str = "text"
+    start: str = ""
+    scheme: str = UNSCALED
+    params: dict[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        whole("seed", self.seed, 0, 2**31 - 1)
+        whole("steps", self.steps, 1, 10_000_000)
+        whole("batch", self.batch, 1, 4096)
+        whole("warmup", self.warmup, 0, self.steps)
+        if self.window is not None:
+            whole("window", self.window, 2, 2**17)
+        for name in ("rate", "decay"):
+            if not 0 <= finite(name, getattr(self, name)) <= 10:
+                raise reject(name, "a number in [0, 10]", getattr(self, name))
+        if self.task not in TASKS:
+            raise reject("task", f"one of {', '.join(TASKS)}", self.task)
+        if self.scheme != UNSCALED and self.shape.encoding != "rope":
+            raise reject("scheme", f"{UNSCALED} for a model without rotary positions", self.scheme)
+        self.request  # noqa: B018  parameters that do not fit the scheme are refused here
+
+    @property
+    def length(self) -> int:
+        """Bytes per window."""
+        return self.shape.context if self.window is None else self.window
+
+    @property
+    def request(self) -> Request:
+        """The positions' frequencies, where the model is a rope one."""
+        return Request(self.shape.rope, self.scheme, self.params, seq_len=self.length)
+
+    def learning_rate(self, step: int) -> float:
+        """The rate of step 0, 1, ...: up in a straight line, then down in one."""
+        if step < self.warmup:
+            return self.rate * (step + 1) / self.warmup
+        left = (self.steps - step) / max(1, self.steps - self.warmup)
+        return self.rate * max(0.05, left)
+
+    def as_json(self) -> str:
+        """Return the recipe as one line of JSON, keys in order: equal recipes give equal lines."""
+        return json.dumps(asdict(self), sort_keys=True)
+
+    @classmethod
+    def from_json(cls, text: str) -> Recipe:
+        """Read what ``as_json`` wrote."""
+        said = json.loads(text)
+        return cls(**(said | {"shape": Shape(**said["shape"])}))
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How a run stands after ``step`` steps: the last loss (nats per byte) and the seconds that are left."""
+
+    step: int
+    steps: int
+    loss: float
+    left: float
+
+
+@dataclass
+class Run:
+    """A model in training: weights, optimiser, and the loss of every step so far."""
+
+    recipe: Recipe
+    model: Model
+    optimiser: torch.optim.AdamW
+    losses: list[float]
+    seconds: float = 0.0
+
+    @property
+    def step(self) -> int:
+        """Steps done."""
+        return len(self.losses)
+
+
+def begin(recipe: Recipe, start: Model | None = None) -> Run:
+    """Return a run of no steps yet: fresh weights of the recipe's seed, or a copy of ``start``'s.
+
+    Raises ValueError when the recipe starts from weights that were not given, or of another shape.
+    """
+    if bool(recipe.start) != (start is not None):
+        raise reject("start", f"the model of {recipe.start!r}" if recipe.start else "left out", start)
+    model = Model(recipe.shape, recipe.seed)
+    if start is not None:
+        if start.shape != recipe.shape:
+            raise reject("start", f"a model of shape {recipe.shape}", start.shape)
+        model.load_state_dict(start.state_dict())
+    return Run(recipe, model, _optimiser(model, recipe), [])
+
+
+def _optimiser(model: Model, recipe: Recipe) -> torch.optim.AdamW:
+    matrices = [w for w in model.parameters() if w.dim() == 2]
+    rest = [w for w in model.parameters() if w.dim() != 2]
+    groups = [{"params": matrices, "weight_decay": recipe.decay}, {"params": rest, "weight_decay": 0.0}]
+    return torch.optim.AdamW(groups, lr=recipe.rate, betas=(0.9, 0.95))
+
+
+def windows(text: npt.NDArray[np.uint8], recipe: Recipe, step: int) -> Tensor:
+    """Return the bytes of one step, int64 (batch, length + 1), drawn by the recipe's seed and the step alone."""
+    rng = np.random.default_rng([recipe.seed, step])
+    size = recipe.length + 1
+    if len(text) < size:
+        raise reject("text", f"at least {size} bytes for windows of {recipe.length}", len(text))
+    if recipe.task == "passkey":
+        return torch.from_numpy(passkey.batch(text, recipe.batch, size, rng).astype(np.int64))
+    starts = rng.integers(0, len(text) - size + 1, recipe.batch)
+    return torch.from_numpy(np.stack([text[s : s + size] for s in starts]).astype(np.int64))
+
+
+def loss_of(run: Run, bytes_: Tensor, precision: str) -> Tensor:
+    """Return the mean loss, nats per byte; of the passkey task also the answer's, added."""
+    recipe, inputs, targets = run.recipe, bytes_[:, :-1], bytes_[:, 1:]
+    place = None if recipe.scheme == UNSCALED else _placed(recipe, inputs.shape[1])
+    with torch.autocast("cpu", dtype=torch.bfloat16, enabled=precision == "bfloat16"):
+        logits = run.model(inputs, place=place)
+    each = F.cross_entropy(logits.float().flatten(0, 1), targets.flatten(), reduction="none").view(targets.shape)
+    if recipe.task == "passkey":
+        return each.mean() + each[:, -passkey.DIGITS :].mean()
+    return each.mean()
+
+
+def _placed(recipe: Recipe, length: int) -> Position:
+    return scaled(recipe.shape, recipe.request).at(0, length)
+
+
+def one_step(run: Run, text: npt.NDArray[np.uint8], precision: str = "float32") -> float:
+    """Do one optimiser step and return its loss.
+
+    Raises FloatingPointError when the loss is not finite: the weights are then still those of the step before.
+    """
+    recipe = run.recipe
+    for group in run.optimiser.param_groups:
+        group["lr"] = recipe.learning_rate(run.step)
+    loss = loss_of(run, windows(text, recipe, run.step), precision)
+    value = float(loss.detach())
+    if not math.isfinite(value):
+        raise FloatingPointError(f"the loss became {value} at step {run.step + 1}; a lower rate may help")
+    run.optimiser.zero_grad(set_to_none=True)
+    loss.backward()  # type: ignore[no-untyped-call]
+    torch.nn.utils.clip_grad_norm_(run.model.parameters(), 1.0)
+    run.optimiser.step()
+    run.losses.append(value)
+    return value
+
+
+def train(
+    recipe: Recipe,
+    folder: Path,
+    *,
+    start: Model | None = None,
+    text: npt.NDArray[np.uint8] | None = None,
+    corpus_hash: str = "",
+    precision: str = "float32",
+    told: Callable[[Progress], None] = lambda _: None,
+    every: int = EVERY,
+) -> Run:
+    """Train to the recipe's end, from the folder's checkpoint where it has one, and leave a checkpoint there.
+
+    Args:
+        recipe: what to train.
+        folder: of this run alone; its checkpoint is replaced every ``every`` steps, whole or not at all.
+        start: the model that the recipe starts from.
+        text: uint8 (n,); None means this Python's standard library.
+        corpus_hash: of ``text``, kept in the checkpoint.
+        precision: "float32", or "bfloat16" for matrix products in it (three quarters of the time where the CPU has it).
+        told: called after every step.
+
+    Raises ValueError when the folder's checkpoint is another recipe's or is damaged.
+    """
+    if precision not in ("float32", "bfloat16"):
+        raise reject("precision", "float32 or bfloat16", precision)
+    if text is None:
+        text, corpus_hash = corpus.training_bytes()
+    folder.mkdir(parents=True, exist_ok=True)
+    run = begin(recipe, start)
+    resume(run, folder / CHECKPOINT)
+    first, before = run.step, time.monotonic()
+    earlier = run.seconds
+    while run.step < recipe.steps:
+        loss = one_step(run, text, precision)
+        passed = time.monotonic() - before
+        run.seconds = earlier + passed
+        left = passed / (run.step - first) * (recipe.steps - run.step)
+        told(Progress(run.step, recipe.steps, loss, left))
+        if run.step % every == 0 or run.step == recipe.steps:
+            keep(run, folder / CHECKPOINT, corpus_hash)
+    return run
+
+
+def keep(run: Run, path: Path, corpus_hash: str = "") -> None:
+    """Write a checkpoint, whole or not at all: beside the old one first, then in its place."""
+    tensors = {f"model.{name}": value.detach() for name, value in run.model.state_dict().items()}
+    for name, weight in run.model.named_parameters():
+        for key, value in run.optimiser.state.get(weight, {}).items():
+            tensors[f"optimiser.{key}.{name}"] = value
+    tensors["losses"] = torch.tensor(run.losses, dtype=torch.float64)
+    said = {"recipe": run.recipe.as_json(), "seconds": repr(run.seconds), "corpus": corpus_hash}
+    write_whole(path, save({k: v.contiguous() for k, v in tensors.items()}, said))
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Replace a file by ``data`` so that a reader, or a kill at any moment, finds the old or the new one."""
+    new = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        with new.open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(new, path)
+    finally:
+        new.unlink(missing_ok=True)
+
+
+@dataclass(frozen=True)
+class Said:
+    """What a checkpoint says of its run."""
+
+    recipe: Recipe
+    seconds: float
+    corpus: str
+
+
+def checkpoint_said(path: Path) -> Said:
+    """Read a checkpoint's header, or raise ValueError when there is none that can be read."""
+    try:
+        with safe_open(path, framework="pt") as file:
+            said = file.metadata() or {}
+        return Said(Recipe.from_json(said["recipe"]), float(said["seconds"]), said["corpus"])
+    except (SafetensorError, OSError, KeyError, TypeError) as error:
+        raise reject("checkpoint", "a readable one", f"{path.name}: {error}") from error
+
+
+def resume(run: Run, path: Path) -> None:
+    """Take up a checkpoint where there is one.
+
+    Raises ValueError when it is of another recipe, or cannot be read.
+    """
+    if not path.exists():
+        return
+    try:
+        with safe_open(path, framework="pt") as file:
+            said = file.metadata() or {}
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    except (SafetensorError, OSError) as error:
+        raise reject("folder", "one with a readable checkpoint, or none", f"{path.name}: {error}") from error
+    if said.get("recipe") != run.recipe.as_json():
+        raise reject("folder", "empty or of the same recipe", f"a checkpoint of {said.get('recipe')}")
+    run.model.load_state_dict({k[len("model.") :]: v for k, v in tensors.items() if k.startswith("model.")})
+    for name, weight in run.model.named_parameters():
+        kept = {key: tensors[f"optimiser.{key}.{name}"] for key in ("step", "exp_avg", "exp_avg_sq")}
+        run.optimiser.state[weight] = kept
+    run.losses = tensors["losses"].tolist()
+    run.seconds = float(said.get("seconds", "0"))
+
+
+def hardware() -> dict[str, Any]:
+    """Return what ran: processor, threads and versions, never a machine's name."""
+    names = [n.split(":", 1)[1].strip() for n in _cpuinfo() if n.startswith("model name")]
+    return {
+        "processor": names[0] if names else platform.machine(),
+        "threads": torch.get_num_threads(),
+        "torch": str(torch.__version__),
+        "numpy": np.__version__,
+        "python": platform.python_version(),
+    }
+
+
+def _cpuinfo() -> list[str]:
+    try:
+        return Path("/proc/cpuinfo").read_text("utf-8").splitlines()
+    except OSError:
+        return []

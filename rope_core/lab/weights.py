@@ -1,0 +1,146 @@
+"""Trained weights: kept as safetensors in bfloat16, known by name and hash, each with its card."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save
+
+from rope_core.errors import reject
+from rope_core.lab.model import Model, Shape
+from rope_core.lab.train import Recipe, write_whole
+
+FOLDER = Path(__file__).parent / "weights"
+INDEX = FOLDER / "index.json"
+MAX_BYTES = 64 * 2**20
+
+
+@dataclass(frozen=True)
+class Card:
+    """What is known of shipped weights.
+
+    Attributes:
+        name: of the weights.
+        sha256, bytes: of the file.
+        recipe: what it was trained by.
+        loss: mean training loss of the last 100 steps, nats per byte.
+        losses: mean training loss of every 25 steps.
+        held_out: mean loss on the held-out documents at the trained length, nats per byte, and its 95 % interval.
+        corpus: digest of the corpus.
+        seconds, hardware, date: of the run.
+    """
+
+    name: str
+    sha256: str
+    bytes: int
+    recipe: Recipe
+    loss: float
+    losses: tuple[float, ...]
+    held_out: tuple[float, float, float]
+    corpus: str
+    seconds: float
+    hardware: dict[str, Any]
+    date: str
+
+
+def as_bytes(model: Model, said: dict[str, str]) -> bytes:
+    """Return a model as a safetensors file, bfloat16, with the shape and ``said`` in its header."""
+    tensors = {name: value.detach().bfloat16().contiguous() for name, value in model.state_dict().items()}
+    data: bytes = save(tensors, {"shape": json.dumps(model.shape.as_dict(), sort_keys=True), **said})
+    return data
+
+
+def write(model: Model, path: Path, **said: str) -> str:
+    """Write a model's weights, whole or not at all, and return their SHA-256."""
+    data = as_bytes(model, said)
+    write_whole(path, data)
+    return hashlib.sha256(data).hexdigest()
+
+
+def read(path: Path, sha256: str = "") -> Model:
+    """Read weights back as float32, ready for evaluation.
+
+    Args:
+        path: a file that ``write`` wrote.
+        sha256: what the file must hash to; "" means anything.
+
+    Raises ValueError when the file is missing, too large, damaged, not of the hash, or holds values that are not
+    finite.
+    """
+    again = f"`rope lab train` makes it anew, see {FOLDER.name}/README.md"
+    if not path.is_file():
+        raise reject("weights", f"a file that is there ({again})", path.name)
+    if path.stat().st_size > MAX_BYTES:
+        raise reject("weights", f"at most {MAX_BYTES:,} bytes", path.stat().st_size)
+    found = hashlib.sha256(path.read_bytes()).hexdigest()
+    if sha256 and found != sha256:
+        raise reject(
+            "weights", f"the shipped file of SHA-256 {sha256[:12]}… ({again})", f"{path.name} of {found[:12]}…"
+        )
+    try:
+        with safe_open(path, framework="pt") as file:
+            shape = Shape(**json.loads((file.metadata() or {})["shape"]))
+            tensors = {name: file.get_tensor(name).float() for name in file.keys()}  # noqa: SIM118
+        model = Model(shape)
+        model.load_state_dict(tensors)
+    except (SafetensorError, KeyError, TypeError, RuntimeError, ValueError) as error:
+        raise reject("weights", f"a file of this lab's weights ({again})", f"{path.name}: {error}") from error
+    bad = [name for name, value in tensors.items() if not bool(torch.isfinite(value).all())]
+    if bad:
+        raise reject("weights", f"of finite numbers ({again})", f"{path.name}, where {bad[0]} holds NaN or infinity")
+    return model.requires_grad_(False).eval()
+
+
+@lru_cache(maxsize=1)
+def cards() -> dict[str, Card]:
+    """Return the cards of the shipped weights by name."""
+    if not INDEX.is_file():
+        return {}
+    stored = json.loads(INDEX.read_text("utf-8"))
+    return {name: _card(name, said) for name, said in stored.items()}
+
+
+def _card(name: str, said: dict[str, Any]) -> Card:
+    recipe = Recipe.from_json(json.dumps(said["recipe"]))
+    return Card(
+        name,
+        recipe=recipe,
+        held_out=tuple(said["held_out"]),
+        losses=tuple(said["losses"]),
+        **{k: said[k] for k in _PLAIN},
+    )
+
+
+_PLAIN = ("sha256", "bytes", "loss", "corpus", "seconds", "hardware", "date")
+
+
+def card(name: str) -> Card:
+    """Return the card of shipped weights, or raise ValueError naming those there are."""
+    if name not in cards():
+        raise reject("weights", f"one of {', '.join(cards()) or 'none: nothing is shipped'}", name)
+    return cards()[name]
+
+
+@lru_cache(maxsize=4)
+def load(name: str) -> Model:
+    """Return shipped weights as a model, their hash checked; kept for the next call, so do not change it.
+
+    Raises ValueError on an unknown name, and as ``read`` does.
+    """
+    return read(FOLDER / f"{name}.safetensors", card(name).sha256)
+
+
+def names(encoding: str = "", task: str = "") -> list[str]:
+    """Return the names of shipped weights, of one encoding and task where given."""
+    return [
+        name
+        for name, each in cards().items()
+        if encoding in ("", each.recipe.shape.encoding) and task in ("", each.recipe.task)
+    ]
