@@ -12,6 +12,7 @@ COMMANDS = {
     "spectrum": ("rope_core.commands", "main_spectrum", "frequencies of a model's config, as a table or CSV"),
     "check": ("rope_core.check_command", "main_check", "what is wrong with a model's config, or worth knowing"),
     "ledger": ("rope_core.ledger", "main_ledger", "every claim of the source documents, checked"),
+    "lab": ("rope_core.lab.cli", "main_lab", "train and evaluate a small model past its trained length"),
     "bench": ("rope_core.bench.cli", "main_bench", "time rotations beside a copy, answers checked first"),
 }
 

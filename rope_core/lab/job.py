@@ -21,6 +21,7 @@ Step = tuple[float, dict[str, Any]]
 # kind: the module with `steps(**asked) -> Iterator[Step]`
 KINDS = {
     "sweep": "rope_core.lab.sweep",
+    "finetune": "rope_core.lab.finetune",
 }
 
 

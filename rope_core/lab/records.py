@@ -40,9 +40,10 @@ class Record:
     date: str
 
 
-def measure(kind: str, asked: Mapping[str, Any], names: tuple[str, ...], text: str, date: str) -> Record:
-    """Run a kind of work and return its record."""
+def measure(kind: str, asked: Mapping[str, Any], text: str, date: str) -> Record:
+    """Run a kind of work and return its record; the weights are those that its results name."""
     results = tuple(result for _, result in steps(kind, asked))
+    names = sorted({each["weights"] for each in results if "weights" in each})
     return Record(kind, dict(asked), results, {n: weights.card(n).sha256 for n in names}, text, hardware(), date)
 
 

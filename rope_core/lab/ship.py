@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
 from dataclasses import asdict
 from pathlib import Path
@@ -10,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from rope_core.errors import reject
-from rope_core.lab import corpus, weights
+from rope_core.lab import corpus, records, weights
 from rope_core.lab.evaluate import byte_losses, perplexity
 from rope_core.lab.positions import scaled
 from rope_core.lab.train import CHECKPOINT, begin, checkpoint_said, hardware, resume, write_whole
@@ -79,6 +81,20 @@ def write_corpus() -> None:
     documents = [{"path": each.path, "text": each.text.decode("ascii")} for each in corpus.held_out_from()]
     notice = "Copyright (c) Python Software Foundation and others; see https://docs.python.org/3/license.html"
     write_whole(corpus.HELD_OUT, _lined(head | {"notice": notice}, "documents", documents))
+
+
+def record(name: str, kind: str, asked: dict[str, Any], date: str) -> Path:
+    """Measure one kind of work and ship its record; returns the file.
+
+    The record's text is the hash of the held-out documents, which every kind reads unless it was given a text.
+    """
+    read = base64.b64decode(asked["text"]) if "text" in asked else b"".join(d.text for d in corpus.held_out())
+    found = records.measure(kind, asked, hashlib.sha256(read).hexdigest(), date)
+    path = records.FOLDER / f"{name}.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    records.keep(found, path)
+    records.shipped.cache_clear()
+    return path
 
 
 def _lined(head: dict[str, Any], name: str, rows: list[dict[str, Any]]) -> bytes:

@@ -1,0 +1,124 @@
+"""A short fine-tune from shipped weights, step by step; killed at any moment, it goes on from its last checkpoint."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rope_core.errors import reject, whole
+from rope_core.lab import corpus, weights
+from rope_core.lab.evaluate import byte_losses, line, perplexity
+from rope_core.lab.positions import scaled
+from rope_core.lab.train import CHECKPOINT, Recipe, Run, begin, keep, one_step, resume
+
+RATE = 5e-4
+EVERY = 10
+MOST_STEPS = 2000
+LONGEST = 8192
+
+
+def recipe(name: str, key: str, window: int, steps: int, seed: int = 0) -> Recipe:
+    """Return the fine-tune of shipped rope weights on longer windows under a line of the ladder.
+
+    Args:
+        name: of the weights.
+        key: the line's.
+        window: bytes per window; the factor is the window over the trained length.
+        steps: of 4,096 bytes each, or one window where that is longer.
+        seed: of the order of the text.
+
+    Raises ValueError on weights without rotary positions, and on numbers out of range.
+    """
+    shape = weights.card(name).recipe.shape
+    if shape.encoding != "rope":
+        raise reject("weights", "of a rope model", name)
+    whole("window", window, shape.context, LONGEST)
+    whole("steps", steps, 1, MOST_STEPS)
+    asked = line(key).request(shape, window)
+    return Recipe(
+        shape,
+        seed=seed,
+        steps=steps,
+        batch=max(1, 16 * shape.context // window),
+        window=window,
+        rate=RATE,
+        warmup=min(20, steps),
+        start=name,
+        scheme=asked.scheme,
+        params=plain(asked.params),
+    )
+
+
+def plain(params: Mapping[str, Any]) -> dict[str, float]:
+    """Return the parameters that are set, as a dict."""
+    return {name: value for name, value in params.items() if value is not None}
+
+
+def default_folder() -> Path:
+    """Where runs are kept: ROPE_LAB_RUNS, else the user's data folder."""
+    if given := os.environ.get("ROPE_LAB_RUNS"):
+        return Path(given)
+    home = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
+    return Path(home) / "rope-lab" / "runs"
+
+
+def run_name(asked: Recipe) -> str:
+    """Return a folder's name for a recipe: equal recipes share it, so an interrupted run is found again."""
+    return f"{asked.start}-{asked.scheme}-{hashlib.sha256(asked.as_json().encode()).hexdigest()[:10]}"
+
+
+def steps(
+    *, weights: str, line: str, window: int = 2048, steps: int = 150, seed: int = 0, owner: str = ""
+) -> Iterator[tuple[float, dict[str, Any]]]:
+    """Fine-tune and report each step's loss; at the end the held-out perplexity over the window and its last quarter.
+
+    Where the same run was cut short before, its steps so far come first, in one result per ten steps.
+
+    Args:
+        owner: whose run it is: runs of different owners do not share checkpoints.
+    """
+    asked = recipe(weights, line, window, steps, seed)
+    folder = default_folder() / _folder_part(owner) / run_name(asked)
+    text, digest = corpus.training_bytes()
+    folder.mkdir(parents=True, exist_ok=True)
+    run = begin(asked, _load(weights))
+    resume(run, folder / CHECKPOINT)
+    name, resumed = run_name(asked), run.step
+    for done in range(EVERY, resumed + 1, EVERY):
+        yield done / asked.steps, _said(name, done, asked, run.losses[done - 1], 0.0)
+    begun = time.monotonic()
+    while run.step < asked.steps:
+        loss = one_step(run, text)
+        left = (time.monotonic() - begun) / (run.step - resumed) * (asked.steps - run.step)
+        if run.step % EVERY == 0 or run.step == asked.steps:
+            keep(run, folder / CHECKPOINT, digest)
+        yield run.step / asked.steps, _said(name, run.step, asked, loss, left)
+    yield 1.0, {"run": name, **held_out(run)}
+
+
+def _folder_part(owner: str) -> str:
+    """An owner as one path component that cannot lead elsewhere."""
+    return hashlib.sha256(owner.encode()).hexdigest()[:16]
+
+
+def _load(name: str) -> Any:
+    return weights.load(name)
+
+
+def _said(name: str, step: int, asked: Recipe, loss: float, left: float) -> dict[str, Any]:
+    return {"run": name, "step": step, "steps": asked.steps, "loss": round(loss, 5), "left": round(left, 1)}
+
+
+def held_out(run: Run, documents: int = 16) -> dict[str, Any]:
+    """Return the perplexity on held-out documents over the run's window and its last quarter, with intervals."""
+    length = min(run.recipe.length, len(corpus.held_out()[0].text) - 1)
+    kept = [np.frombuffer(d.text, dtype=np.uint8)[: length + 1] for d in corpus.held_out()[:documents]]
+    nats = byte_losses(run.model, np.stack(kept), scaled(run.recipe.shape, run.recipe.request))
+    found = {"held_out": perplexity(nats), "last": perplexity(nats, 0.75)}
+    return {name: [round(v, 6) for v in (e.value, e.low, e.high)] for name, e in found.items()}
