@@ -1,0 +1,1 @@
+"""The app for a whole hall: replicas behind nginx, a container, a Kubernetes manifest."""

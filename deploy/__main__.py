@@ -1,0 +1,66 @@
+"""`python -m deploy`: serve the app to a hall. SIGHUP restarts the replicas one after another, SIGTERM stops all."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import sys
+from pathlib import Path
+
+from deploy.hall import Hall, say
+from deploy.proxy import Site
+
+LOCAL = ("localhost", "127.0.0.1")
+
+
+def options() -> argparse.Namespace:
+    """The command line; every option has an environment variable that `make serve` passes on."""
+    parser = argparse.ArgumentParser(prog="python -m deploy", description=__doc__)
+    parser.add_argument("--replicas", type=int, default=os.cpu_count(), help="processes that serve the app")
+    parser.add_argument("--port", type=int, default=8080)
+    parser.add_argument("--hosts", default="", help="names under which visitors may come, separated by spaces")
+    parser.add_argument("--address", help="address to listen on: all where hosts are named, else the loopback")
+    parser.add_argument("--frame-ancestors", default="'self'", help="origins whose pages may frame the app")
+    parser.add_argument("--certificate", type=Path, help="PEM file: serve over TLS")
+    parser.add_argument("--key", type=Path, help="PEM file of the certificate's key")
+    parser.add_argument("--app", default="app:app", help=argparse.SUPPRESS)
+    return parser.parse_args()
+
+
+def main() -> int:
+    """Serve until told to stop; exit 1 with one sentence when that cannot be."""
+    asked = options()
+    named = tuple(asked.hosts.split())
+    address = asked.address or ("0.0.0.0" if named else "127.0.0.1")
+    try:
+        site = Site(
+            hosts=tuple(dict.fromkeys(LOCAL + named)),
+            listen=f"{address}:{asked.port}",
+            frame_ancestors=asked.frame_ancestors,
+            certificate=asked.certificate,
+            key=asked.key,
+        )
+        hall = Hall(site, asked.replicas, asked.app)
+    except ValueError as error:
+        print(error, file=sys.stderr)
+        return 1
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: setattr(hall, "stopping", True))
+    signal.signal(signal.SIGHUP, lambda *_: hall.restart())
+    try:
+        hall.start()
+        if not hall.stopping:
+            scheme = "https" if site.certificate else "http"
+            say(f"{asked.replicas} replicas behind {scheme}://{named[0] if named else 'localhost'}:{asked.port}")
+        hall.watch()
+    except RuntimeError as error:
+        print(error, file=sys.stderr)
+        return 1
+    finally:
+        hall.stop()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

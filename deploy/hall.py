@@ -1,0 +1,251 @@
+"""The hall: replicas and nginx, started, watched, restarted one after another, and stopped."""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import os
+import secrets
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from deploy.proxy import ROOT, Site, compress, configuration, program
+
+TICK = 0.2
+START_SECONDS = 120.0
+STOP_SECONDS = 10.0
+CHECK_SECONDS = 5.0
+CHECKS_MISSED = 3
+LONGEST_PAUSE = 30.0
+
+
+class Line(http.client.HTTPConnection):
+    """An HTTP connection over a Unix socket."""
+
+    def __init__(self, path: Path, timeout: float) -> None:
+        super().__init__("localhost", timeout=timeout)
+        self.path = path
+
+    def connect(self) -> None:
+        """Connect to the socket's path."""
+        self.sock = socket.socket(socket.AF_UNIX)
+        self.sock.settimeout(self.timeout)
+        self.sock.connect(str(self.path))
+
+
+def answers(path: Path, check: str, timeout: float = 3.0) -> bool:
+    """Whether the server on the socket answers a check with "ok"."""
+    with contextlib.closing(Line(path, timeout)) as line:
+        try:
+            line.request("GET", f"/_stcore/{check}")
+            answer = line.getresponse()
+            return answer.status == 200 and answer.read() == b"ok"
+        except (OSError, http.client.HTTPException):
+            return False
+
+
+def end(process: subprocess.Popen[bytes], number: int) -> None:
+    """Send a signal to a process and to the children it has started."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, number)
+
+
+@dataclass
+class Replica:
+    """One place among the replicas: the process that serves it, the one that will, and those on their way out.
+
+    A process starts on a socket of its own. Once its script runs, the socket is renamed to the place's name, so that
+    nginx finds the new process with the next connection and no request meets a closed door.
+    """
+
+    place: Path
+    launch: Callable[[Path], subprocess.Popen[bytes]]
+    serving: subprocess.Popen[bytes] | None = None
+    coming: subprocess.Popen[bytes] | None = None
+    leaving: list[tuple[subprocess.Popen[bytes], float]] = field(default_factory=list)
+    starts: int = 0
+    failures: int = 0
+    _since: float = 0.0
+    _not_before: float = 0.0
+    _checked: float = 0.0
+    _missed: int = 0
+
+    @property
+    def settled(self) -> bool:
+        """Whether a process serves the place and none comes or goes."""
+        return self.serving is not None and self.coming is None and not self.leaving
+
+    @property
+    def door(self) -> Path:
+        """The socket of the process that is coming."""
+        return self.place.with_suffix(f".{self.starts}.sock")
+
+    def begin(self) -> None:
+        """Start the next process for this place."""
+        self.starts += 1
+        self.coming, self._since = self.launch(self.door), time.monotonic()
+
+    def tick(self) -> None:
+        """Look after the place once: promote who is ready, replace who has died or hangs, see off who leaves."""
+        now = time.monotonic()
+        self._see_off(now)
+        if self.coming is not None:
+            self._await(now)
+        if self.serving is not None:
+            self._watch(now)
+        if self.serving is None and self.coming is None and now >= self._not_before:
+            self.begin()
+
+    def _await(self, now: float) -> None:
+        assert self.coming is not None
+        if answers(self.door, "script-health-check"):
+            if self.serving is not None:
+                self.dismiss(self.serving)
+            os.replace(self.door, self.place)
+            self.serving, self.coming, self.failures, self._missed = self.coming, None, 0, 0
+            self._checked = now
+            say(f"{self.place.stem}: serving, process {self.serving.pid}, after {now - self._since:.1f} s")
+        elif self.coming.poll() is not None or now - self._since > START_SECONDS:
+            end(self.coming, signal.SIGKILL)
+            self.coming = None
+            self.failures += 1
+            self._not_before = now + min(LONGEST_PAUSE, 2.0**self.failures)
+            say(f"{self.place.stem}: did not start; next try in {self._not_before - now:.0f} s")
+
+    def _watch(self, now: float) -> None:
+        assert self.serving is not None
+        if self.serving.poll() is not None:
+            say(f"{self.place.stem}: process {self.serving.pid} has ended with {self.serving.returncode}")
+            end(self.serving, signal.SIGKILL)
+            self.serving = None
+        elif now - self._checked > CHECK_SECONDS:
+            self._checked = now
+            self._missed = 0 if answers(self.place, "health") else self._missed + 1
+            if self._missed >= CHECKS_MISSED:
+                say(f"{self.place.stem}: process {self.serving.pid} does not answer")
+                end(self.serving, signal.SIGKILL)
+
+    def dismiss(self, process: subprocess.Popen[bytes]) -> None:
+        """Ask a process to finish; ``tick`` ends it when it takes too long."""
+        process.terminate()
+        self.leaving.append((process, time.monotonic() + STOP_SECONDS))
+
+    def _see_off(self, now: float) -> None:
+        for process, until in list(self.leaving):
+            if process.poll() is not None or now > until:
+                end(process, signal.SIGKILL)
+                process.wait()
+                self.leaving.remove((process, until))
+
+
+class Hall:
+    """Replicas of the app behind nginx.
+
+    Args:
+        site: where nginx listens and what it lets in.
+        replicas: how many processes serve the app.
+        app: the app as "module:name", importable from ``folder``.
+        folder: the replicas' working folder.
+    """
+
+    def __init__(self, site: Site, replicas: int, app: str = "app:app", folder: Path = ROOT) -> None:
+        if replicas < 1:
+            raise ValueError(f"replicas must be at least 1, got {replicas}")
+        self.site, self.app, self.folder = site, app, folder
+        self.nginx = program()
+        self.run = Path(tempfile.mkdtemp(prefix="rope-lab-"))
+        self.run.chmod(0o711)
+        self.secret = secrets.token_hex(32)
+        self.replicas = [Replica(self.run / f"r{index}.sock", self._launch) for index in range(replicas)]
+        self.proxy: subprocess.Popen[bytes] | None = None
+        self.turns: deque[Replica] = deque()
+        self.stopping = False
+
+    def _launch(self, door: Path) -> subprocess.Popen[bytes]:
+        command = [sys.executable, "-m", "deploy.replica", self.app, str(door), *self.site.hosts]
+        paths = [str(self.folder), str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
+        environment = {
+            "STREAMLIT_SERVER_COOKIE_SECRET": self.secret,
+            "PYTHONPATH": os.pathsep.join(dict.fromkeys(paths)),
+        }
+        return subprocess.Popen(command, cwd=self.folder, env=os.environ | environment, start_new_session=True)
+
+    def start(self) -> None:
+        """Start everything and wait until all replicas serve; raises RuntimeError when they do not."""
+        for replica in self.replicas:
+            replica.begin()
+        compress(self.run)
+        (self.run / "nginx.conf").write_text(configuration(self.site, self.run, len(self.replicas)), "utf-8")
+        until = time.monotonic() + START_SECONDS
+        while not all(replica.settled for replica in self.replicas):
+            if self.stopping:
+                return
+            if time.monotonic() > until or any(replica.failures > 1 for replica in self.replicas):
+                raise RuntimeError("the replicas did not start; their messages stand above")
+            self.tick()
+            time.sleep(TICK)
+        self._open()
+
+    def _open(self) -> None:
+        command = [self.nginx, "-c", str(self.run / "nginx.conf"), "-p", str(self.run), "-e", "stderr"]
+        self.proxy = subprocess.Popen(command, start_new_session=True)
+        until = time.monotonic() + 10
+        host, port = self.site.listen.split(":")
+        while time.monotonic() < until:
+            if self.proxy.poll() is not None:
+                raise RuntimeError(f"nginx did not start on {self.site.listen}; its message stands above")
+            with (
+                contextlib.suppress(OSError),
+                socket.create_connection((host.replace("0.0.0.0", "127.0.0.1"), int(port)), 1),
+            ):
+                return
+            time.sleep(0.05)
+
+    def restart(self) -> None:
+        """Replace all replicas, one after another, each only when its successor serves."""
+        self.turns = deque(self.replicas)
+
+    def tick(self) -> None:
+        """Look after everything once."""
+        for replica in self.replicas:
+            replica.tick()
+        if self.turns and all(replica.settled for replica in self.replicas):
+            self.turns.popleft().begin()
+        if self.proxy is not None and self.proxy.poll() is not None and not self.stopping:
+            say(f"nginx has ended with {self.proxy.returncode}")
+            self._open()
+
+    def watch(self) -> None:
+        """Look after everything until ``stopping`` is set."""
+        while not self.stopping:
+            self.tick()
+            time.sleep(TICK)
+
+    def stop(self) -> None:
+        """End nginx and all replicas, and clear away what was written."""
+        processes = [one for replica in self.replicas for one in (replica.serving, replica.coming) if one is not None]
+        processes += [process for replica in self.replicas for process, _ in replica.leaving]
+        processes += [self.proxy] if self.proxy is not None else []
+        for process in processes:
+            process.terminate()
+        until = time.monotonic() + STOP_SECONDS
+        for process in processes:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(max(0.1, until - time.monotonic()))
+            end(process, signal.SIGKILL)
+            process.wait()
+        shutil.rmtree(self.run, ignore_errors=True)
+
+
+def say(sentence: str) -> None:
+    """Tell the operator."""
+    print(f"{time.strftime('%H:%M:%S')} {sentence}", file=sys.stderr, flush=True)
