@@ -10,9 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from rope_core.errors import reject
-from rope_core.lab import weights
-from rope_core.lab.job import steps
-from rope_core.lab.train import hardware, write_whole
 
 FOLDER = Path(__file__).parent / "records"
 
@@ -42,6 +39,11 @@ class Record:
 
 def measure(kind: str, asked: Mapping[str, Any], text: str, date: str) -> Record:
     """Run a kind of work and return its record; the weights are those that its results name."""
+    # Reading records must not cost a reader the import of torch.
+    from rope_core.lab import weights
+    from rope_core.lab.job import steps
+    from rope_core.lab.train import hardware
+
     results = tuple(result for _, result in steps(kind, asked))
     names = sorted({each["weights"] for each in results if "weights" in each})
     return Record(kind, dict(asked), results, {n: weights.card(n).sha256 for n in names}, text, hardware(), date)
@@ -49,6 +51,8 @@ def measure(kind: str, asked: Mapping[str, Any], text: str, date: str) -> Record
 
 def keep(record: Record, path: Path) -> None:
     """Write a record as JSON, one result a line."""
+    from rope_core.lab.train import write_whole
+
     head = {k: v for k, v in vars(record).items() if k != "results"}
     lines = ",\n".join(json.dumps(each, ensure_ascii=False) for each in record.results)
     text = json.dumps(head, ensure_ascii=False)[:-1] + ', "results": [\n' + lines + "\n]}\n"

@@ -1,0 +1,105 @@
+"""Perplexities and their ratios with intervals over documents, from the losses of single bytes."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from rope_core.errors import reject, whole
+from rope_core.rope import Array
+
+RESAMPLES = 4000
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A number measured over documents, with the 95 % interval that resampling the documents gives.
+
+    With one document there is no interval: low and high are NaN.
+    """
+
+    value: float
+    low: float
+    high: float
+    documents: int
+
+
+def perplexity(nats: Array, first: float = 0.0, last: float = 1.0) -> Estimate:
+    """Return the perplexity per byte over a share of the window.
+
+    Args:
+        nats: float64 (documents, length).
+        first, last: the share of positions, as fractions of the length; 0.75 to 1 is the last quarter.
+
+    >>> perplexity(np.full((2, 4), np.log(3.0))).value.__round__(12)
+    3.0
+    """
+    return estimate(share(nats, first, last).mean(1))
+
+
+def ratio(a: Array, b: Array, first: float = 0.0, last: float = 1.0) -> Estimate:
+    """Return how many times b's perplexity a's is, documents paired: below 1, a reads better.
+
+    Raises ValueError when the two are not of the same documents' number.
+    """
+    if a.shape[0] != b.shape[0]:
+        raise reject("a and b", "of the same documents", (a.shape, b.shape))
+    return estimate(share(a, first, last).mean(1) - share(b, first, last).mean(1))
+
+
+def share(nats: Array, first: float, last: float) -> Array:
+    """Return the columns of a share of the window, at least one."""
+    if not 0.0 <= first < last <= 1.0:
+        raise reject("first and last", "fractions with 0 <= first < last <= 1", (first, last))
+    length = nats.shape[1]
+    low = min(length - 1, round(first * length))
+    return nats[:, low : max(low + 1, round(last * length))]
+
+
+def estimate(per_document: Array) -> Estimate:
+    """Return exp of the mean of (documents,) losses, and of its 95 % interval by resampling documents."""
+    count = per_document.size
+    value = float(np.exp(per_document.mean()))
+    if count < 2:
+        return Estimate(value, float("nan"), float("nan"), count)
+    draws = np.random.default_rng(0).integers(0, count, (RESAMPLES, count))
+    means = per_document[draws].mean(1)
+    low, high = (float(np.exp(v)) for v in np.quantile(means, (0.025, 0.975)))
+    return Estimate(value, low, high, count)
+
+
+def over_seeds(values: Sequence[float]) -> tuple[float, float, float]:
+    """Return the mean of one value per seed, and the lowest and highest: with three seeds an interval is its range."""
+    found = np.asarray(values, dtype=np.float64)
+    if not found.size:
+        raise reject("values", "one per seed, at least one", list(values))
+    return float(found.mean()), float(found.min()), float(found.max())
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Perplexity against position: bins of the window, each with its interval; arrays (bins,)."""
+
+    position: Array
+    value: Array
+    low: Array
+    high: Array
+
+
+def curve(nats: Array, bins: int = 32) -> Curve:
+    """Return perplexity per byte in equal bins of the window, each at its middle position.
+
+    Raises ValueError when there are more bins than positions.
+    """
+    length = nats.shape[1]
+    edges = np.linspace(0, length, whole("bins", bins, 1, length) + 1).round().astype(int)
+    found = [estimate(nats[:, a:b].mean(1)) for a, b in itertools.pairwise(edges)]
+    return Curve(
+        (edges[:-1] + edges[1:]) / 2.0,
+        np.array([each.value for each in found]),
+        np.array([each.low for each in found]),
+        np.array([each.high for each in found]),
+    )

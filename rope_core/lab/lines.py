@@ -1,0 +1,76 @@
+"""The ladder's lines, as lines.toml tells them: a scheme each, and how many times the asked factor it is given."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rope_core.errors import finite, reject
+from rope_core.rope import Rope
+from rope_core.schemes import SCHEMES
+from rope_core.spectrum import Request
+
+if TYPE_CHECKING:
+    from rope_core.lab.model import Shape
+
+LINES = Path(__file__).parent / "lines.toml"
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of the ladder.
+
+    Attributes:
+        key: its name in records, links and texts.
+        scheme: a name in SCHEMES.
+        times: its factor is the asked one times this.
+        params: other parameters of the scheme.
+    """
+
+    key: str
+    scheme: str
+    times: float = 1.0
+    params: Mapping[str, float] = field(default_factory=dict)
+
+    def request(
+        self,
+        shape: Shape,
+        length: int,
+        factor: float | None = None,
+        base: float | None = None,
+        more: Mapping[str, float] | None = None,
+    ) -> Request:
+        """Return what this line asks for at a length.
+
+        Args:
+            shape: of the model.
+            length: bytes in the window.
+            factor: None means the length over the trained one, at least 1.
+            base: another base than the trained one.
+            more: parameters by name; those that the scheme does not know are left out.
+
+        Raises ValueError on numbers out of the scheme's range.
+        """
+        asked = max(1.0, length / shape.context) if factor is None else finite("factor", factor)
+        rope = Rope(shape.head_dim, shape.base if base is None else base, shape.context)
+        takes = {param.name for param in SCHEMES[self.scheme].params}
+        given = {**(more or {}), **self.params, "factor": asked * self.times}
+        return Request(rope, self.scheme, {k: v for k, v in given.items() if k in takes}, seq_len=length)
+
+
+@lru_cache(maxsize=1)
+def lines() -> tuple[Line, ...]:
+    """Return the ladder's lines, in the order in which they are told."""
+    return tuple(Line(**each) for each in tomllib.loads(LINES.read_text("utf-8"))["lines"])
+
+
+def line(key: str) -> Line:
+    """Return a line by its key, or raise ValueError naming those there are."""
+    for each in lines():
+        if each.key == key:
+            return each
+    raise reject("line", f"one of {', '.join(each.key for each in lines())}", key)
