@@ -11,6 +11,7 @@ import atexit
 import contextlib
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -32,6 +33,7 @@ MAX_RESULTS = 2000
 STDERR_KEPT = 8000
 GRACE = 2.0
 TICK = 0.05
+FOLDERS = re.compile(r"(?<![\w.…/])/(?:[^\s/'\"]+/)+")  # of this machine, which a job's last words shall not name
 
 
 @dataclass(frozen=True)
@@ -374,7 +376,8 @@ def _epitaph(code: int, job: _Job) -> str:
         if job.stderr:
             break
         time.sleep(0.005)
-    last = b"".join(job.stderr).decode("utf-8", "replace").strip().splitlines()[-1:] or [""]
+    said = FOLDERS.sub("…/", b"".join(job.stderr).decode("utf-8", "replace"))
+    last = said.strip().splitlines()[-1:] or [""]
     if code < 0:
         name = signal.Signals(-code).name if -code in signal.valid_signals() else str(-code)
         return f"it was ended by {name}" + (f": {last[0][:300]}" if last[0] else "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import uuid
 from collections.abc import Iterable, MutableMapping
@@ -181,9 +182,11 @@ def landed(status: Status) -> list[Result]:
     runs = {said["run"] for said in status.results if isinstance(said, dict) and "run" in said}
     found: list[Result] = []
     for path in (default_path(), interpreter_records()):
-        if runs and path.exists():
-            store = Store(path)
-            found += [result for run in sorted(runs) for result in store.results(run)]
+        # A file that is busy for a moment is read again by the next look, a second later.
+        with contextlib.suppress(OSError, ValueError):
+            if runs and path.exists():
+                store = Store(path, view.PATIENCE)
+                found += [result for run in sorted(runs) for result in store.results(run)]
     return found
 
 

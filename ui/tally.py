@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rope_core.errors import reject
+from rope_core.private import own_file
 
 DAY, SLACK = 86_400.0, 3600.0
 NAME_LIMIT, QUESTION_LIMIT, TOKEN_LIMIT = 40, 200, 64
@@ -108,7 +109,7 @@ class Tally:
     def _open(self) -> Iterator[sqlite3.Connection]:
         """One transaction on a file from which everything expired is gone."""
         try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
+            own_file(self.path)
             db = sqlite3.connect(self.path, timeout=PATIENCE, isolation_level=None)
         except (OSError, sqlite3.Error) as error:
             raise Unavailable(_reason(error)) from error

@@ -81,6 +81,9 @@ def top() -> None:
                 Field(KIND.name, "choice", next(iter(kinds)), choices=tuple(kinds)),
                 lambda word: words.kind_text(kinds[word], t),
             )
+    if found.trouble:
+        st.warning(t("unreadable_here", detail=plain(found.trouble, 300)))
+        return
     if not found.points:
         st.info(t("nothing_here"))
         return

@@ -10,13 +10,14 @@ import sqlite3
 import time
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from rope_core.bench.cases import Case
 from rope_core.errors import reject
+from rope_core.private import own_file
 
 FORMAT = 1
 STATES = ("ok", "wrong", "unavailable", "error")
@@ -93,32 +94,34 @@ def default_path() -> Path:
 class Store:
     """The file of records; every write is a transaction of its own.
 
-    Raises ValueError when the file is no SQLite database.
+    Args:
+        path: the file; default_path() by default.
+        patience: seconds that a call waits for a file that another process has locked.
+
+    Every call raises ValueError when the file is no SQLite database, cannot be written, or stays locked.
     """
 
-    def __init__(self, path: str | Path | None = None) -> None:
-        self.path = Path(path) if path is not None else default_path()
-        self.path.parent.mkdir(parents=True, exist_ok=True)
+    def __init__(self, path: str | Path | None = None, patience: float = 30.0) -> None:
+        self.path, self.patience = Path(path) if path is not None else default_path(), patience
+        try:
+            own_file(self.path)
+        except OSError as error:
+            told = f"{self.path.name!r}: {error.strerror}"
+            raise ValueError(f"path must be a file of records that can be written, got {told}") from error
         with self._open() as db:
-            try:
-                db.executescript(TABLES)
-            except sqlite3.DatabaseError as error:
-                raise reject("path", "a SQLite file of records", str(self.path)) from error
+            db.executescript(TABLES)
 
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
-        db = sqlite3.connect(self.path, timeout=30.0)
         try:
-            try:
+            with closing(sqlite3.connect(self.path, timeout=self.patience)) as db:
                 db.execute("PRAGMA journal_mode=WAL")
                 db.execute("PRAGMA synchronous=FULL")
                 db.execute("PRAGMA foreign_keys=ON")
-            except sqlite3.DatabaseError as error:
-                raise reject("path", "a SQLite file of records", str(self.path)) from error
-            with db:
-                yield db
-        finally:
-            db.close()
+                with db:
+                    yield db
+        except sqlite3.DatabaseError as error:
+            raise ValueError(f"path must be a SQLite file of records, got {self.path.name!r}: {error}") from error
 
     def begin(self, suite: str, environment: dict[str, Any]) -> str:
         """Open a run and return its id."""

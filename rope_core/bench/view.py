@@ -19,6 +19,8 @@ SHIPPED = Path(__file__).parent / "records"
 HERE = "here"
 OURS = ("numba (raw)", "numba (bound)", "triton (raw)", "numba", "triton", "compiled", "complex", "eager")
 PEERS = ("transformers", "transformers compiled", "Liger", "FLA", "flash-attention", "flashinfer")
+# A page does not wait longer for a locked file, in seconds.
+PATIENCE = 0.5
 # What others are compared with: our kernel as a model calls it, on either device.
 ENTRY = {"cpu": "numba", "cuda": "triton"}
 
@@ -59,12 +61,14 @@ class Source:
         runs: with their environments, the latest first.
         points: the latest good result of each case, contestant and allocator.
         refused: the latest result of those that have no good one.
+        trouble: why the runs could not be read, "" where they could.
     """
 
     name: str
     runs: tuple[Run, ...]
     points: tuple[Point, ...]
     refused: tuple[Result, ...]
+    trouble: str = ""
 
     @property
     def hardware(self) -> str:
@@ -134,16 +138,21 @@ def shipped_names() -> tuple[str, ...]:
 
 
 def here() -> Source:
-    """Return this machine's own results, empty where nothing was ever recorded; read again only when they changed."""
+    """Return this machine's own results, empty where nothing was recorded or can be read; read when they changed."""
     path = default_path()
-    beside = (path, path.with_name(path.name + "-wal"))
-    stamps = tuple((p.stat().st_mtime_ns, p.stat().st_size) for p in beside if p.exists())
-    return _here(path, stamps) if stamps else Source(HERE, (), (), ())
+    try:
+        beside = [p for p in (path, path.with_name(path.name + "-wal")) if p.exists()]
+        stamps = tuple((p.stat().st_mtime_ns, p.stat().st_size) for p in beside)
+        return _here(path, stamps) if stamps else Source(HERE, (), (), ())
+    except (OSError, ValueError) as error:
+        # The cause names no folder of this machine; a visitor need not know them.
+        cause = error.__cause__ or error
+        return Source(HERE, (), (), (), cause.strerror or "" if isinstance(cause, OSError) else str(cause))
 
 
 @lru_cache(maxsize=1)
 def _here(path: Path, stamps: tuple[tuple[int, int], ...]) -> Source:
-    store = Store(path)
+    store = Store(path, PATIENCE)
     return gathered(HERE, [(run, store.results(run.id)) for run in store.runs()])
 
 
