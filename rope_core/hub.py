@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import os
 import re
-import tempfile
-from pathlib import Path
+import time
 from typing import Any
+from urllib.parse import urljoin, urlsplit
 
 from rope_core.errors import ConfigError
-from rope_core.hf_read import MAX_BYTES, parse, read_file
+from rope_core.hf_read import MAX_BYTES, parse
 
 NAME = re.compile(r"[A-Za-z0-9](?:[\w.-]{0,94}[A-Za-z0-9])?", re.ASCII)
 REVISION = re.compile(r"[\w./-]{1,100}", re.ASCII)
-TIMEOUT = 10.0
+FILE = "config.json"
+# Seconds without a byte, and for the whole file.
+TIMEOUT, PATIENCE = 10.0, 30.0
+REDIRECTS = 5
 HTTP_LIBRARIES = {"httpx", "httpx2", "httpcore", "httpcore2", "requests", "urllib3"}
 
 
@@ -53,35 +56,19 @@ def fetch(model_id: str) -> dict[str, Any]:
         ConfigError: on a malformed id, without huggingface_hub or a network, on a model that is not there or not
             open, and on a file that is too large or no config.
 
-    The file goes through a folder of its own that is removed; nothing of a login on this machine is sent.
+    Nothing of a login on this machine is sent, and no other host is asked: a redirect to one is refused.
     """
     repository, revision = split_id(model_id)
     try:
         import huggingface_hub
         from huggingface_hub import errors
-        from huggingface_hub.utils import disable_progress_bars
     except ImportError:
         raise ConfigError("reading a model id needs the package huggingface_hub: pip install huggingface_hub") from None
     try:
-        disable_progress_bars()
-        url = huggingface_hub.hf_hub_url(repository, "config.json", revision=revision, endpoint=endpoint())
-        size = huggingface_hub.get_hf_file_metadata(url, timeout=TIMEOUT, token=False, endpoint=endpoint()).size
-        if size is not None and size > MAX_BYTES:
-            raise ConfigError(f"config.json must be at most {MAX_BYTES} bytes, got {size}")
-        with tempfile.TemporaryDirectory() as folder:
-            path = huggingface_hub.hf_hub_download(
-                repository,
-                "config.json",
-                revision=revision,
-                cache_dir=folder,
-                endpoint=endpoint(),
-                etag_timeout=TIMEOUT,
-                token=False,
-            )
-            return parse(read_file(Path(path)))
+        return parse(download(huggingface_hub.hf_hub_url(repository, FILE, revision=revision, endpoint=endpoint())))
     except ConfigError:
         raise
-    except (errors.LocalEntryNotFoundError, errors.OfflineModeIsEnabled):
+    except errors.OfflineModeIsEnabled:
         raise unreachable() from None
     except errors.GatedRepoError:
         raise ConfigError(f"{repository} asks for a login: download its config.json yourself and paste it") from None
@@ -90,14 +77,52 @@ def fetch(model_id: str) -> dict[str, Any]:
     except errors.RepositoryNotFoundError:
         raise ConfigError(f"{repository} is not on {endpoint()}, or not open") from None
     except errors.EntryNotFoundError:
-        raise ConfigError(f"{repository} has no config.json") from None
+        raise ConfigError(f"{repository} has no {FILE}") from None
     except errors.HfHubHTTPError as error:
         status = getattr(error.response, "status_code", "no")
-        raise ConfigError(f"{endpoint()} answers {status} instead of {repository}'s config.json") from None
+        raise ConfigError(f"{endpoint()} answers {status} instead of {repository}'s {FILE}") from None
     except Exception as error:
         if not from_network(error):
             raise
         raise unreachable() from None
+
+
+def download(url: str) -> bytes:
+    """The bytes of one small file, by redirects within its host only; at most MAX_BYTES, within PATIENCE seconds."""
+    from huggingface_hub.utils import build_hf_headers, get_session, hf_raise_for_status
+
+    until = time.monotonic() + PATIENCE
+    headers = build_hf_headers(token=False, headers={"Accept-Encoding": "identity"})
+    for _ in range(REDIRECTS):
+        with get_session().stream("GET", url, headers=headers, follow_redirects=False, timeout=TIMEOUT) as answer:
+            if not answer.has_redirect_location:
+                if answer.is_error:
+                    answer.read()
+                hf_raise_for_status(answer)
+                return body(answer, until)
+            onward = urljoin(url, answer.headers["location"])
+        if urlsplit(onward)[:2] != urlsplit(url)[:2]:
+            break
+        url = onward
+    raise ConfigError(f"{endpoint()} sends to another address for {FILE}: download it yourself and paste it")
+
+
+def body(answer: Any, until: float) -> bytes:
+    """What an answer holds, or ConfigError where it is too long, packed, or not there in time."""
+    size = int(answer.headers.get("content-length") or 0)
+    if answer.headers.get("content-encoding", "identity") != "identity":
+        raise ConfigError(f"{FILE} must come as it is, got {answer.headers['content-encoding'][:40]!r}")
+    found = bytearray()
+    if size <= MAX_BYTES:
+        for part in answer.iter_raw():
+            found += part
+            if len(found) > MAX_BYTES:
+                break
+            if time.monotonic() > until:
+                raise unreachable()
+    if max(size, len(found)) > MAX_BYTES:
+        raise ConfigError(f"{FILE} must be at most {MAX_BYTES} bytes, got {max(size, len(found))}")
+    return bytes(found)
 
 
 def unreachable() -> ConfigError:
