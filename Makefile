@@ -1,13 +1,19 @@
-# make run: the app on http://127.0.0.1:8501     make test: all tests     make check: lint, format, types
+# make run: the app on http://127.0.0.1:8501     make serve: the app for a hall     make test: all tests     make check: lint, format, types
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 WORKERS ?= 2
 
-.PHONY: run test test-long check format bench fuzz clean
+.PHONY: run serve test test-long check format bench fuzz clean
 
 run: $(VENV)/.app
 	$(BIN)/streamlit run app.py
+
+# For a hall: REPLICAS processes behind nginx, under the names in HOSTS; see deploy/README.md.
+REPLICAS ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu)
+PORT ?= 8080
+serve: $(VENV)/.app
+	exec $(BIN)/python -m deploy --replicas $(REPLICAS) --port $(PORT) --hosts "$(HOSTS)" $(SERVE)
 
 test: $(VENV)/.dev
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -m "not long"

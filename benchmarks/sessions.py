@@ -7,7 +7,7 @@ import contextlib
 import http.client
 import ssl
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from dataclasses import dataclass, field
 from http.cookies import SimpleCookie
 from typing import Any
@@ -75,6 +75,8 @@ class Session:
             open_timeout=seconds,
             proxy=None,
         )
+        assert self._socket.response is not None
+        self.cookies |= given(self._socket.response.headers.get_all("Set-Cookie"))
         self.widgets.clear()
         self.slider = None
         return await self._run(self._message(), seconds)
@@ -168,7 +170,6 @@ class Session:
         if new or widget.set_value:
             self.widgets[widget.id] = state(kind, settled(widget) if kind == "slider" else widget)
 
-
     def _wanted(self, slider: Slider) -> bool:
         if self.slider is None:
             return self.visit.slider in slider.label
@@ -229,6 +230,11 @@ def connection(url: str) -> http.client.HTTPConnection:
     return http.client.HTTPConnection(parts.netloc, timeout=30)
 
 
+def given(headers: Iterable[str]) -> dict[str, str]:
+    """The cookies that Set-Cookie headers hand over."""
+    return {name: morsel.coded_value for header in headers for name, morsel in SimpleCookie(header).items()}
+
+
 def cookies(url: str) -> dict[str, str]:
     """The cookies that a first visit is given by the page and by Streamlit's health check, in that order."""
     jar: dict[str, str] = {}
@@ -238,8 +244,7 @@ def cookies(url: str) -> dict[str, str]:
             line.request("GET", path, headers={"Cookie": "; ".join(f"{name}={value}" for name, value in jar.items())})
             answer = line.getresponse()
             answer.read()
-            for header in answer.headers.get_all("Set-Cookie", []):
-                jar |= {name: morsel.coded_value for name, morsel in SimpleCookie(header).items()}
+            jar |= given(answer.headers.get_all("Set-Cookie", []))
     return jar
 
 

@@ -104,7 +104,8 @@ def inline_scripts(folder: Path) -> list[str]:
     """SHA-256 in base64 of every inline script: Streamlit's, the frame's, and those that strings in ``folder`` hold."""
     texts = [(bundle() / "index.html").read_text("utf-8"), *(access.script(lang) for lang in LANGUAGES)]
     for path in sorted(folder.rglob("*.py")):
-        nodes = ast.walk(ast.parse(path.read_text("utf-8")))
+        text = path.read_text("utf-8")
+        nodes = ast.walk(ast.parse(text)) if "<script>" in text else ()
         texts += [node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)]
     found = {script for text in texts for script in INLINE.findall(text)}
     return sorted(base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in found)
