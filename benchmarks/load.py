@@ -1,0 +1,298 @@
+"""How many sessions one process holds, one slider move a second each, beside the least Streamlit page with one figure.
+
+Run: python -m benchmarks.load [--part held|cost|memory|churn] [--pages home frequencies] [--json FILE]
+     python -m benchmarks.load --url http://localhost:8080 --pages home --from 40
+Sessions speak Streamlit's own protocol over websockets (benchmarks/sessions.py). The floor is served twice: as
+`streamlit run` serves it, and, as ``frozen``, with its imports taken out of the garbage collector's sight like the
+app's; the bars are to the frozen one. Subjects take turns within every step, so that all meet the same machine. Rows
+in FILE are kept from run to run, so that several short runs make one table; a session's latency is that of its moves
+until the script has finished, and a move that finds its predecessor unanswered waits for it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import random
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from benchmarks.app import SLIDERS
+from benchmarks.servers import ROOT, running
+from benchmarks.sessions import Broken, Session, Visit, open_all, sessions
+
+Row = dict[str, Any]
+PARTS = ("cost", "memory", "held", "churn")
+LIMIT = 1.0
+CHURN = 1000
+FLOORS = {"floor": "floor.py", "frozen": "floor_frozen.py"}
+
+
+@dataclass
+class Subject:
+    """A page under load, and the process that serves it where that is known."""
+
+    name: str
+    visit: Visit
+    pid: int | None
+
+    def cpu(self) -> float:
+        """Processor seconds that the process has used."""
+        fields = Path(f"/proc/{self.pid}/stat").read_text("ascii").rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def memory(self) -> float:
+        """The process's proportional memory in MB."""
+        for line in Path(f"/proc/{self.pid}/smaps_rollup").read_text("ascii").splitlines():
+            if line.startswith("Pss:"):
+                return int(line.split()[1]) / 1000
+        raise OSError("smaps_rollup must hold Pss")
+
+
+async def moves(found: list[Session], seconds: float) -> tuple[list[float], int]:
+    """Move every session's slider once a second, each from a moment of its own; latencies in s, and errors."""
+    latencies: list[float] = []
+    errors = 0
+    end = time.monotonic() + seconds
+
+    async def one(session: Session) -> None:
+        nonlocal errors
+        due = time.monotonic() + random.random()
+        while due < end:
+            await asyncio.sleep(max(0.0, due - time.monotonic()))
+            try:
+                latencies.append(await session.move())
+            except Broken as broken:
+                errors += 1
+                print(broken, file=sys.stderr)
+                return
+            due = max(due + 1, time.monotonic())
+
+    await asyncio.gather(*(one(session) for session in found))
+    return latencies, errors
+
+
+def percentile(values: list[float], share: float) -> float:
+    """The value below which ``share`` of the values lie.
+
+    >>> percentile([4.0, 1.0, 3.0, 2.0], 0.5)
+    2.0
+    """
+    ordered = sorted(values)
+    return ordered[max(0, round(len(ordered) * share) - 1)]
+
+
+async def held(subjects: list[Subject], start: int, grow: float, seconds: float) -> list[Row]:
+    """Add sessions step by step to every subject until its 95th percentile passes 1 s."""
+    rows: list[Row] = []
+    found: dict[str, list[Session]] = {subject.name: [] for subject in subjects}
+    left = list(subjects)
+    count = start
+    try:
+        while left:
+            for subject in list(left):
+                group = found[subject.name]
+                fresh = [Session(subject.visit) for _ in range(count - len(group))]
+                await open_all(fresh)
+                group += fresh
+                await moves(group, 1.5)
+                before = sum(one.received for one in group)
+                latencies, errors = await moves(group, seconds)
+                p95 = percentile(latencies, 0.95)
+                rows.append(
+                    {
+                        "part": "held",
+                        "page": subject.name,
+                        "sessions": count,
+                        "p50_ms": round(percentile(latencies, 0.5) * 1000),
+                        "p95_ms": round(p95 * 1000),
+                        "moves": len(latencies),
+                        "bytes": round((sum(one.received for one in group) - before) / len(latencies)),
+                        "errors": errors,
+                    }
+                )
+                print(rows[-1], file=sys.stderr)
+                if p95 > LIMIT:
+                    left.remove(subject)
+                    await asyncio.gather(*(one.close() for one in group))
+            count = max(count + 1, round(count * grow))
+    finally:
+        await asyncio.gather(*(one.close() for group in found.values() for one in group), return_exceptions=True)
+    return rows
+
+
+async def cost(subjects: list[Subject], rounds: int) -> list[Row]:
+    """Processor time and bytes of one move, one session alone, subjects in turn."""
+    used: dict[str, list[float]] = {subject.name: [] for subject in subjects}
+    sizes: dict[str, list[float]] = {subject.name: [] for subject in subjects}
+    each = 8
+    for subject in subjects:
+        async with sessions(subject.visit, 1) as (one,):
+            for number in range(rounds + 1):
+                before, received = subject.cpu(), one.received
+                for _ in range(each):
+                    await one.move()
+                if number:
+                    used[subject.name].append((subject.cpu() - before) / each * 1000)
+                    sizes[subject.name].append((one.received - received) / each)
+    return [
+        {
+            "part": "cost",
+            "page": subject.name,
+            "cpu_ms": round(statistics.mean(used[subject.name]), 1),
+            "bytes": round(statistics.mean(sizes[subject.name])),
+        }
+        for subject in subjects
+    ]
+
+
+async def memory(subjects: list[Subject], count: int) -> list[Row]:
+    """What a session adds to the process: ``count`` sessions beyond the first ten, each with three moves."""
+    rows = []
+    for subject in subjects:
+        async with sessions(subject.visit, 10, 1) as warm:
+            for one in warm:
+                await one.move()
+            before = subject.memory()
+            async with sessions(subject.visit, count, 1) as found:
+                for one in found * 3:
+                    await one.move()
+                grown = subject.memory() - before
+        rows.append({"part": "memory", "page": subject.name, "sessions": count, "mb_each": round(grown / count, 3)})
+        print(rows[-1], file=sys.stderr)
+    return rows
+
+
+async def churn(subjects: list[Subject], total: int) -> list[Row]:
+    """Open and close ``total`` sessions, four at a time; the process's memory after each hundred."""
+    rows = []
+    for subject in subjects:
+        marks = []
+        for _ in range(total // 100):
+            for _ in range(25):
+                async with sessions(subject.visit, 4):
+                    pass
+            marks.append(round(subject.memory(), 1))
+            print(subject.name, marks[-1], file=sys.stderr)
+        row = {"part": "churn", "page": subject.name, "sessions": total, "mb_after_100": marks[0]}
+        rows.append(row | {"mb_at_end": marks[-1], "mb_each_100": marks})
+    return rows
+
+
+@contextmanager
+def subjects(pages: list[str], url: str | None) -> Iterator[list[Subject]]:
+    """The floors and the app's pages, each group served by a process of its own; or the pages of a server that runs."""
+
+    def of_app(base: str, pid: int | None) -> list[Subject]:
+        return [Subject(name, Visit(base, "" if name == "home" else name, SLIDERS[name]), pid) for name in pages]
+
+    if url:
+        yield of_app(url.rstrip("/"), None)
+        return
+    with ExitStack() as stack:
+        empty = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        found = []
+        for name, script in FLOORS.items():
+            base, process = stack.enter_context(running(ROOT / "benchmarks" / script, cwd=empty))
+            found.append(Subject(name, Visit(base), process.pid))
+        for name in pages:
+            base, process = stack.enter_context(running(ROOT / "app.py"))
+            found += [one for one in of_app(base, process.pid) if one.name == name]
+        yield found
+
+
+def crossing(rows: list[Row]) -> float:
+    """How many sessions a page holds with a 95th percentile of 1 s, between the steps on both sides of it.
+
+    >>> crossing([{"sessions": 10, "p95_ms": 200}, {"sessions": 20, "p95_ms": 1400}])
+    16.666666666666668
+    """
+    ordered = sorted(rows, key=lambda row: row["sessions"])
+    for low, high in pairwise(ordered):
+        if low["p95_ms"] <= LIMIT * 1000 < high["p95_ms"]:
+            share = (LIMIT * 1000 - low["p95_ms"]) / (high["p95_ms"] - low["p95_ms"])
+            return float(low["sessions"] + share * (high["sessions"] - low["sessions"]))
+    return float(ordered[-1]["sessions"] if ordered[-1]["p95_ms"] <= LIMIT * 1000 else 0)
+
+
+def summary(rows: list[Row]) -> list[Row]:
+    """One row a page: medians over the runs, and ratios to the frozen floor."""
+    pages = list(dict.fromkeys(row["page"] for row in rows))
+    found: list[Row] = []
+    for page in sorted(pages, key=lambda name: (name not in FLOORS, list(FLOORS).index(name) if name in FLOORS else 0)):
+        own = [row for row in rows if row["page"] == page]
+        row: Row = {"page": page}
+        for part, key in (("cost", "cpu_ms"), ("cost", "bytes"), ("memory", "mb_each")):
+            values = [one[key] for one in own if one["part"] == part]
+            row[key] = statistics.median(values) if values else None
+        runs = sorted({one["run"] for one in own if one["part"] == "held"})
+        held_by_run = [crossing([one for one in own if one["part"] == "held" and one["run"] == run]) for run in runs]
+        row["held"] = round(statistics.median(held_by_run)) if held_by_run else None
+        row["errors"] = sum(one["errors"] for one in own if one["part"] == "held") if runs else None
+        ends = [(one["mb_after_100"], one["mb_at_end"]) for one in own if one["part"] == "churn"]
+        row["churn_mb"] = round(statistics.median(end - first for first, end in ends), 1) if ends else None
+        found.append(row)
+    frozen = next((row for row in found if row["page"] == "frozen"), None)
+    for row in found:
+        for key, ratio in (("held", "held_ratio"), ("mb_each", "mb_ratio")):
+            known = frozen and frozen[key] and row[key] is not None
+            row[ratio] = round(row[key] / frozen[key], 2) if known and frozen else None
+    return found
+
+
+def table(found: list[Row]) -> str:
+    """The summary as a Markdown table."""
+    head = ["page", "held", "held_ratio", "cpu_ms", "bytes", "mb_each", "mb_ratio", "churn_mb", "errors"]
+    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+    for row in found:
+        cells = ["" if row[key] is None else f"{row[key]:,}" if key != "page" else row[key] for key in head]
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+async def measured(asked: argparse.Namespace, found: list[Subject]) -> list[Row]:
+    """The rows of one part."""
+    if asked.part == "held":
+        return await held(found, asked.start, asked.grow, asked.seconds)
+    if asked.part == "cost":
+        return await cost(found, asked.rounds)
+    if asked.part == "memory":
+        return await memory(found, asked.sessions)
+    return await churn(found, asked.sessions)
+
+
+def main() -> int:
+    """Measure one part, add its rows to the file, and print what the file holds."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--part", choices=PARTS, default="held")
+    parser.add_argument("--pages", nargs="*", default=["home"], choices=list(SLIDERS))
+    parser.add_argument("--url", help="a server that runs, instead of one's own")
+    parser.add_argument("--from", dest="start", type=int, default=10, help="sessions in the first step of `held`")
+    parser.add_argument("--grow", type=float, default=1.25, help="how much a step of `held` adds")
+    parser.add_argument("--seconds", type=float, default=5, help="length of a step of `held`")
+    parser.add_argument("--rounds", type=int, default=4, help="rounds of eight moves of `cost`")
+    parser.add_argument("--sessions", type=int, default=50, help="sessions of `memory` and `churn`")
+    parser.add_argument("--json", type=Path, help="where rows are kept and added")
+    asked = parser.parse_args()
+    rows = json.loads(asked.json.read_text("utf-8")) if asked.json and asked.json.exists() else []
+    run = 1 + max((row["run"] for row in rows), default=0)
+    with subjects(asked.pages, asked.url) as found:
+        rows += [row | {"run": run} for row in asyncio.run(measured(asked, found))]
+    if asked.json:
+        asked.json.write_text(json.dumps(rows, indent=1), "utf-8")
+    print(table(summary(rows)))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
