@@ -22,6 +22,12 @@ Step = tuple[float, dict[str, Any]]
 KINDS = {
     "sweep": "rope_core.lab.sweep",
     "finetune": "rope_core.lab.finetune",
+    "generate": "rope_core.lab.generate",
+    "glimpse": "rope_core.lab.glimpse",
+    "temperature": "rope_core.lab.temperature",
+    "stale": "rope_core.lab.stale",
+    "padding": "rope_core.lab.padding",
+    "retrieval": "rope_core.lab.retrieval",
 }
 
 

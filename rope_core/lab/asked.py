@@ -1,0 +1,100 @@
+"""What the lab's kinds of work share: the lines of some weights, the documents read, positions, what is undefined."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rope_core.errors import reject, whole
+from rope_core.lab import corpus, weights
+from rope_core.lab.estimates import Estimate
+from rope_core.lab.evaluate import MEMORY, as_documents, memory_needed
+from rope_core.lab.lines import line, lines
+from rope_core.lab.model import Model, Shape
+from rope_core.lab.positions import Position, scaled
+from rope_core.schemes import UNSCALED
+
+MAX_TEXT = 50 * 10**6
+MAX_LENGTH = 2**17
+
+
+def tuples(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return JSON values by name with tuples for lists, as the records of what is asked hold them."""
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
+
+
+def lines_of(name: str, keys: Sequence[str] = ()) -> tuple[str, ...]:
+    """Return the lines asked for of shipped weights, all by default; weights without rotary positions have one.
+
+    Raises ValueError on unknown weights or lines.
+    """
+    asked = tuple(keys) or tuple(each.key for each in lines())
+    for key in asked:
+        line(key)
+    return asked if weights.card(name).recipe.shape.encoding == "rope" else (UNSCALED,)
+
+
+def named(names: Sequence[str]) -> tuple[str, ...]:
+    """Return names of shipped weights, checked; raises ValueError where there are none, or none of a name."""
+    if isinstance(names, str) or not names:
+        raise reject("weights", "at least one name", names)
+    for name in names:
+        weights.card(name)
+    return tuple(names)
+
+
+def lengths_of(lengths: Sequence[int]) -> tuple[int, ...]:
+    """Return lengths in bytes, checked, short ones first; raises ValueError where there is none."""
+    if not lengths:
+        raise reject("lengths", "at least one", lengths)
+    return tuple(sorted(whole("lengths", length, 2, MAX_LENGTH) for length in lengths))
+
+
+def documents(length: int, most: int, text: bytes = b"") -> npt.NDArray[np.uint8]:
+    """Return what is read, uint8 (n, length + 1): the held-out documents' first bytes, or ``text`` cut up.
+
+    Raises ValueError on too little or too much text, or a length that the held-out documents do not have.
+    """
+    whole("length", length, 2, MAX_LENGTH)
+    count = whole("documents", most, 1, 4096)
+    if len(text) > MAX_TEXT:
+        raise reject("text", f"at most {MAX_TEXT:,} bytes", f"{len(text):,}")
+    if text:
+        return as_documents(text, length, count)
+    kept = corpus.held_out()[:count]
+    if length + 1 > len(kept[0].text):
+        raise reject("length", f"at most {len(kept[0].text) - 1:,} on the held-out documents", length)
+    return np.stack([np.frombuffer(each.text, dtype=np.uint8)[: length + 1] for each in kept])
+
+
+def place(model: Model, key: str, length: int, factor: float | None = None) -> Position:
+    """Return where a line puts ``length`` bytes; the trained positions of a model without rotary ones.
+
+    Args:
+        factor: of the line; None means the length over the trained one.
+    """
+    if model.shape.encoding != "rope":
+        return model.position
+    return scaled(model.shape, line(key).request(model.shape, length, factor))
+
+
+def undefined(shape: Shape, length: int) -> str:
+    """Return why a model has no positions at a length, or ""."""
+    ends = shape.encoding == "learned" and length > shape.context
+    return f"its table ends at position {shape.context}" if ends else ""
+
+
+def refuse_large(shape: Shape, length: int, more: int = 0) -> None:
+    """Raise ValueError when one document of a length, and ``more`` bytes beside it, pass the lab's memory."""
+    needed = memory_needed(shape, length) + more
+    if needed > MEMORY:
+        rule = f"short enough for {MEMORY / 2**30:g} GiB"
+        raise reject("length", rule, f"{length:,} bytes, which take {needed / 2**30:.1f} GiB")
+
+
+def three(found: Estimate) -> list[float | None]:
+    """Return value, low and high as JSON values: None where there is no interval."""
+    return [None if v != v else round(v, 6) for v in (found.value, found.low, found.high)]

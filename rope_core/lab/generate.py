@@ -1,0 +1,243 @@
+"""Text that the model writes, byte by byte with a cache, line by line: what a user sees when scaling is wrong."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from rope_core.errors import finite, reject, whole
+from rope_core.lab import asked, corpus, weights
+from rope_core.lab.lines import line
+from rope_core.lab.model import Cache, Model
+from rope_core.lab.positions import Position, scaled
+from rope_core.schemes import SCHEMES
+from rope_core.spectrum import Request
+
+TOLD = 60
+
+
+@dataclass(frozen=True)
+class Written:
+    """What came out of a prompt.
+
+    Attributes:
+        text: the bytes written.
+        truth_loss: mean loss of the bytes that truly follow, each given the true ones before it, nats per byte;
+            NaN where none were given.
+    """
+
+    text: bytes
+    truth_loss: float
+
+
+@dataclass(frozen=True)
+class Places:
+    """The positions in force while a model reads on: where a scheme follows the length, others at each length."""
+
+    model: Model
+    request: Request | None
+
+    @property
+    def follow(self) -> bool:
+        """Whether they change with the length."""
+        return self.request is not None and SCHEMES[self.request.scheme].follows_length
+
+    @cached_property
+    def fixed(self) -> Position:
+        """The one set of positions of a scheme that does not follow the length; None as a request: the trained ones."""
+        return self.model.position if self.request is None else scaled(self.model.shape, self.request)
+
+    def at(self, before: int, count: int) -> Position:
+        """Return the positions of ``count`` bytes after ``before`` others, at the length that is then reached."""
+        if self.request is None or not self.follow:
+            return self.fixed.at(before, count)
+        return scaled(self.model.shape, replace(self.request, seq_len=before + count)).at(before, count)
+
+
+def read_on(tokens: Tensor, cache: Cache, places: Places) -> Tensor:
+    """Read tokens (B, S) after what the cache holds, and return the logits (B, S, 256) of the byte after each.
+
+    All keys, those read before too, are turned by the frequencies of the length then reached.
+    """
+    here = places.at(cache.length, tokens.shape[1])
+    logits: Tensor = places.model(tokens, place=here, cache=cache)
+    return logits
+
+
+def truth_losses(logits: Tensor, cache: Cache, truth: bytes, places: Places) -> npt.NDArray[np.float64]:
+    """Return the loss of each true byte given those before it, nats, float64 (bytes,).
+
+    Args:
+        logits: (1, 256), of the first one.
+        cache: holds what was read before; left as it is.
+    """
+    own, told = Cache(list(cache.layers)), torch.tensor([list(truth)])
+    # One byte at a time where each length has its own frequencies, else all at once.
+    step = 1 if places.follow else len(truth)
+    parts = [told[:, first : min(first + step, len(truth) - 1)] for first in range(0, len(truth) - 1, step)]
+    found = [logits[:, None], *(read_on(part, own, places) for part in parts)]
+    nats = F.cross_entropy(torch.cat(found, 1)[0], told[0], reduction="none")
+    return nats.double().numpy()
+
+
+def choose(logits: npt.NDArray[np.float64], temperature: float, rng: np.random.Generator) -> int:
+    """Return the likeliest byte at temperature 0, else one drawn from softmax(logits / temperature).
+
+    >>> choose(np.array([0.0, 2.0, 1.0]), 0.0, np.random.default_rng(0))
+    1
+    """
+    if temperature == 0.0:
+        return int(np.argmax(logits))
+    scaled_up = (logits - logits.max()) / temperature
+    total = np.cumsum(np.exp(scaled_up))
+    return int(np.searchsorted(total, rng.random() * total[-1], side="right"))
+
+
+def write(
+    model: Model,
+    prompt: bytes,
+    new: int,
+    request: Request | None = None,
+    *,
+    truth: bytes = b"",
+    temperature: float = 0.0,
+    seed: int = 0,
+) -> Written:
+    """Write ``new`` bytes after a prompt; beside it, read the truth under the very same positions.
+
+    Args:
+        request: frequencies of a rope model; None means the trained positions.
+        truth: what truly follows, ``new`` bytes of it, or empty.
+        temperature: 0 takes the likeliest byte each time, above 0 draws.
+        seed: of the draws.
+
+    Raises ValueError on an empty prompt, a truth of another length, or a temperature outside [0, 100].
+    """
+    if not prompt:
+        raise reject("prompt", "at least one byte", prompt)
+    whole("new", new, 1, asked.MAX_LENGTH)
+    if truth and len(truth) != new:
+        raise reject("truth", f"{new} bytes, as many as are written", len(truth))
+    if not 0.0 <= finite("temperature", temperature) <= 100.0:
+        raise reject("temperature", "a number in [0, 100]", temperature)
+    asked.refuse_large(model.shape, len(prompt) + new)
+    rng = np.random.default_rng(whole("seed", seed, 0, 2**31 - 1))
+    places, cache, made = Places(model, request), Cache([]), bytearray()
+    with torch.inference_mode():
+        logits = read_on(torch.tensor([list(prompt)]), cache, places)[:, -1]
+        loss = float(truth_losses(logits, cache, truth, places).mean()) if truth else math.nan
+        for _ in range(new):
+            if made:
+                logits = read_on(torch.tensor([[made[-1]]]), cache, places)[:, -1]
+            made.append(choose(logits[0].double().numpy(), temperature, rng))
+    return Written(bytes(made), loss)
+
+
+@dataclass(frozen=True)
+class Ask:
+    """What is written, whole.
+
+    Args:
+        weights: names of shipped weights.
+        lines: keys of the ladder's lines, all by default.
+        lengths: bytes in all, prompt and ``new`` ones together. The same place in the document is written on from at
+            every length: a longer prompt begins further ahead of it.
+        new: bytes to write.
+        document: which of the held-out documents, by number from 0.
+        factor: of every line; None means each length over the trained one.
+        temperature, seed: as in ``write``.
+        text: the document, instead of a held-out one.
+
+    Raises ValueError on values that make no such work.
+    """
+
+    weights: tuple[str, ...] = ("rope-0",)
+    lines: tuple[str, ...] = ()
+    lengths: tuple[int, ...] = (256, 2048)
+    new: int = 100
+    document: int = 0
+    factor: float | None = None
+    temperature: float = 0.0
+    seed: int = 0
+    text: bytes = b""
+
+    def __post_init__(self) -> None:
+        asked.named(self.weights)
+        lengths = asked.lengths_of(self.lengths)
+        whole("new", self.new, 1, 4096)
+        if self.new >= lengths[0]:
+            raise reject("lengths", f"more than the {self.new} bytes that are written", lengths[0])
+        if not 0.0 <= finite("temperature", self.temperature) <= 100.0:
+            raise reject("temperature", "a number in [0, 100]", self.temperature)
+        whole("seed", self.seed, 0, 2**31 - 1)
+        self.cells()
+        self.read()
+
+    def read(self) -> bytes:
+        """Return the document up to where the longest length ends."""
+        longest = max(self.lengths)
+        if self.text:
+            return bytes(asked.documents(longest - 1, 1, self.text)[0])
+        kept = corpus.held_out()
+        found = kept[whole("document", self.document, 0, len(kept) - 1)].text
+        if longest > len(found):
+            raise reject("lengths", f"at most {len(found):,} on the held-out documents", longest)
+        return found[:longest]
+
+    def cells(self) -> list[tuple[str, str, int]]:
+        """Return (weights, line, length), short lengths first."""
+        return [
+            (name, key, length)
+            for length in asked.lengths_of(self.lengths)
+            for name in self.weights
+            for key in asked.lines_of(name, self.lines)
+        ]
+
+
+def run(ask: Ask) -> Iterator[tuple[float, dict[str, Any]]]:
+    """Write cell by cell; yields the share of the work that is done, and the cell.
+
+    A cell holds the last bytes of the prompt ("prompt_end"), what was written ("text"), what the document has there
+    ("truth") and the truth's mean loss in nats per byte, or why positions are "undefined".
+    """
+    document, cells = ask.read(), ask.cells()
+    cut = len(document) - ask.new
+    work, done = sum(length for _, _, length in cells), 0
+    for name, key, length in cells:
+        model = weights.load(name)
+        found: dict[str, Any] = {"weights": name, "line": key, "length": length}
+        prompt, truth = document[len(document) - length : cut], document[cut:]
+        reason = asked.undefined(model.shape, length)
+        if reason:
+            found["undefined"] = reason
+        else:
+            rotary = model.shape.encoding == "rope"
+            request = line(key).request(model.shape, length, ask.factor) if rotary else None
+            made = write(model, prompt, ask.new, request, truth=truth, temperature=ask.temperature, seed=ask.seed)
+            found |= {
+                "prompt_end": as_text(prompt[-TOLD:]),
+                "text": as_text(made.text),
+                "truth": as_text(truth),
+                "truth_loss": round(made.truth_loss, 6),
+            }
+        done += length
+        yield done / work, found
+
+
+def as_text(data: bytes) -> str:
+    """Return bytes as text; what is no UTF-8 shows as the replacement character."""
+    return data.decode("utf-8", "replace")
+
+
+def steps(**values: Any) -> Iterator[tuple[float, dict[str, Any]]]:
+    """Write what is asked for by JSON values; ValueError on values that make no such work."""
+    return run(Ask(**asked.tuples(values)))

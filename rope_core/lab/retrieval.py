@@ -1,0 +1,145 @@
+"""Passkey retrieval: how often a line finds a number hidden at a depth of a text of a length."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from rope_core.errors import finite, reject, whole
+from rope_core.lab import asked, corpus, passkey, weights
+from rope_core.lab.evaluate import AT_ONCE
+from rope_core.lab.model import Model
+from rope_core.lab.positions import Position
+
+Z95 = 1.959963984540054
+
+
+def wilson(right: int, trials: int) -> tuple[float, float]:
+    """Return Wilson's 95 % interval of a share, which also stands at 0 and at all of them.
+
+    Source: Wilson, Journal of the American Statistical Association 22 (1927), 209-212.
+
+    >>> [round(v, 4) for v in wilson(0, 10)]
+    [0.0, 0.2775]
+    """
+    n = whole("trials", trials, 1, 2**31)
+    p = whole("right", right, 0, n) / n
+    middle = p + Z95**2 / (2 * n)
+    reach = Z95 * math.sqrt(p * (1 - p) / n + Z95**2 / (4 * n * n))
+    low, high = ((middle + sign * reach) / (1 + Z95**2 / n) for sign in (-1, 1))
+    return max(0.0, low), min(1.0, high)
+
+
+def digits_right(model: Model, examples: npt.NDArray[np.uint8], place: Position | None = None) -> npt.NDArray[np.bool_]:
+    """Return which of the answer's digits are the likeliest byte, bool (examples, digits), of uint8 (examples, length).
+
+    The true digits are fed, whatever was likeliest. All are right exactly when greedy decoding gives the whole answer:
+    up to its first mistake greedy decoding has fed itself the true digits, so both read the same bytes.
+    """
+    count, length = examples.shape
+    asked.refuse_large(model.shape, length)
+    together = max(1, AT_ONCE // length)
+    found = np.empty((count, passkey.DIGITS), dtype=np.bool_)
+    with torch.inference_mode():
+        for first in range(0, count, together):
+            part = torch.from_numpy(examples[first : first + together].astype(np.int64))
+            here = None if place is None else place.at(0, length - 1)
+            likeliest = model(part[:, :-1], place=here)[:, -passkey.DIGITS :].argmax(-1)
+            found[first : first + together] = (likeliest == part[:, -passkey.DIGITS :]).numpy()
+    return found
+
+
+@dataclass(frozen=True)
+class Ask:
+    """What is asked of the models, whole.
+
+    Args:
+        weights: names of shipped weights; none means all that were trained on the task.
+        lines: keys of the ladder's lines, all by default.
+        lengths: bytes in all, the answer included.
+        depths: where the number stands, 0 at the start and 1 just before the question.
+        trials: examples per cell; every line is asked the same ones.
+        factor: of every line; None means each length over the trained one.
+        seed: of the numbers and the text around them.
+        text: the text around them; empty means the held-out documents.
+
+    Raises ValueError on values that make no such work.
+    """
+
+    weights: tuple[str, ...] = ()
+    lines: tuple[str, ...] = ()
+    lengths: tuple[int, ...] = (256, 512, 1024, 2048)
+    depths: tuple[float, ...] = (0.0, 0.25, 0.5, 0.75, 1.0)
+    trials: int = 8
+    factor: float | None = None
+    seed: int = 0
+    text: bytes = b""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "weights", tuple(self.weights) or tuple(weights.names(task="passkey")))
+        if not self.weights:
+            raise reject("weights", "some that were trained on the passkey task (none is shipped)", self.weights)
+        asked.named(self.weights)
+        asked.lengths_of(self.lengths)
+        whole("trials", self.trials, 1, 10_000)
+        whole("seed", self.seed, 0, 2**31 - 1)
+        if not self.depths:
+            raise reject("depths", "at least one", self.depths)
+        if len(self.text) > asked.MAX_TEXT:
+            raise reject("text", f"at most {asked.MAX_TEXT:,} bytes", f"{len(self.text):,}")
+        for length in self.lengths:
+            for depth in self.depths:
+                self.examples(length, finite("depths", depth), 1)
+        self.cells()
+
+    def examples(self, length: int, depth: float, count: int) -> npt.NDArray[np.uint8]:
+        """Return examples of one length and depth, uint8 (count, length), the same for every line and model."""
+        filler = self.text or b"".join(each.text for each in corpus.held_out())
+        rng = np.random.default_rng((self.seed, length, round(depth * 1e6)))
+        return passkey.batch(np.frombuffer(filler, dtype=np.uint8), count, length, rng, depth)
+
+    def cells(self) -> list[tuple[str, str, int, float]]:
+        """Return (weights, line, length, depth), short lengths first."""
+        return [
+            (name, key, length, depth)
+            for length in asked.lengths_of(self.lengths)
+            for name in self.weights
+            for key in asked.lines_of(name, self.lines)
+            for depth in self.depths
+        ]
+
+
+def run(ask: Ask) -> Iterator[tuple[float, dict[str, Any]]]:
+    """Ask cell by cell; yields the share of the work that is done, and the cell.
+
+    "right" of "trials" whole answers were right, "low" and "high" are the share's 95 % interval, "digits" the share of
+    single digits that were; or "undefined" says why there is none.
+    """
+    cells = ask.cells()
+    work, done = sum(length for _, _, length, _ in cells), 0
+    for name, key, length, depth in cells:
+        model = weights.load(name)
+        found: dict[str, Any] = {"weights": name, "line": key, "length": length, "depth": depth}
+        reason = asked.undefined(model.shape, length - 1)
+        if reason:
+            found["undefined"] = reason
+        else:
+            place = asked.place(model, key, length, ask.factor)
+            hits = digits_right(model, ask.examples(length, depth, ask.trials), place)
+            right = int(hits.all(1).sum())
+            low, high = wilson(right, ask.trials)
+            found |= {"right": right, "trials": ask.trials, "low": round(low, 6), "high": round(high, 6)}
+            found["digits"] = round(float(hits.mean()), 6)
+        done += length
+        yield done / work, found
+
+
+def steps(**values: Any) -> Iterator[tuple[float, dict[str, Any]]]:
+    """Ask what is asked for by JSON values; ValueError on values that make no such work."""
+    return run(Ask(**asked.tuples(values)))

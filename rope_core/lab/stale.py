@@ -1,0 +1,186 @@
+"""The key-value cache bug of dynamic NTK: keys cached as they were turned then, or turned anew at each byte."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+import torch.nn.functional as F
+
+from rope_core.errors import finite, reject, whole
+from rope_core.lab import asked, weights
+from rope_core.lab.estimates import curve, perplexity, share
+from rope_core.lab.evaluate import byte_losses
+from rope_core.lab.generate import Places, read_on
+from rope_core.lab.lines import line, lines
+from rope_core.lab.model import Cache, Model
+from rope_core.lab.positions import Rotary, tables
+from rope_core.rope import Array
+from rope_core.schemes import SCHEMES, UNSCALED
+from rope_core.spectrum import Request, spectrum
+
+# Cheap ones first: a page shows them while the last one decodes byte by byte.
+VARIANTS = ("unscaled", "stale", "recomputed")
+
+
+class StaleKeys(Rotary):
+    """Each byte, as a query and as a key, is turned by the frequencies in force when it came.
+
+    A cache of turned keys holds just that: key i by the frequencies of length i + 1, the query by those of its own
+    length. No byte sees a later length, so one pass over the whole text gives what decoding byte by byte would.
+
+    Args:
+        model: whose positions they are.
+        request: of a scheme that follows the length.
+        prefill: bytes that are read at once at first, at the frequencies of that length.
+    """
+
+    def __init__(self, model: Model, request: Request, prefill: int) -> None:
+        super().__init__(model.shape, spectrum(request))
+        self.request, self.prefill = request, prefill
+
+    def at(self, before: int, length: int) -> StaleKeys:
+        """Have the rows of all bytes so far."""
+        self.before, self.length = before, length
+        made = 0 if self.tables is None else len(self.tables[0])
+        if made < before + length:
+            rows = [self._rows(first, end) for first, end in self._spans(before + length)]
+            self.tables = torch.cat([cos for cos, _ in rows]), torch.cat([sin for _, sin in rows])
+        return self
+
+    def _spans(self, end: int) -> list[tuple[int, int]]:
+        """Stretches of positions with frequencies of their own: the prefill, then byte by byte."""
+        read = min(self.prefill, end)
+        return [(0, read), *((i, i + 1) for i in range(read, end))]
+
+    def _rows(self, first: int, end: int) -> tuple[torch.Tensor, torch.Tensor]:
+        return tables(spectrum(replace(self.request, seq_len=max(end, self.prefill))), range(first, end))
+
+
+def decoded(model: Model, documents: npt.NDArray[np.uint8], places: Places, prefill: int) -> Array:
+    """Return the loss of every byte but the first of documents (n, length + 1) that are read as a chat would be.
+
+    The first ``prefill`` bytes are read at once, the others one by one after a cache of unturned keys, each true byte
+    whatever was predicted: nats, float64 (n, length).
+    """
+    told = torch.from_numpy(documents.astype(np.int64))
+    cache, found = Cache([]), []
+    with torch.inference_mode():
+        for part in (told[:, : min(prefill, told.shape[1] - 1)], *told[:, prefill:-1, None].unbind(1)):
+            logits = read_on(part, cache, places)
+            true = told[:, cache.length - part.shape[1] + 1 : cache.length + 1]
+            nats = F.cross_entropy(logits.flatten(0, 1), true.flatten(), reduction="none")
+            found.append(nats.view(len(told), -1).double().numpy())
+    return np.concatenate(found, 1)
+
+
+def variant_losses(
+    model: Model, documents: npt.NDArray[np.uint8], request: Request, variant: str, prefill: int
+) -> Array:
+    """Return the loss of every byte but the first, nats, float64 (n, length), with one handling of cached keys.
+
+    Args:
+        documents: uint8 (n, length + 1).
+        request: of a scheme that follows the length.
+        variant: "recomputed" turns all keys anew at each byte, "stale" keeps them as they were turned, "unscaled" keeps
+            the trained frequencies.
+        prefill: bytes read at once at first.
+
+    Raises ValueError on an unknown variant.
+    """
+    if variant not in VARIANTS:
+        raise reject("variant", f"one of {', '.join(VARIANTS)}", variant)
+    length = documents.shape[1] - 1
+    asked.refuse_large(model.shape, length, len(documents) * length * model.shape.width * 8 * model.shape.layers)
+    if variant == "recomputed":
+        return decoded(model, documents, Places(model, request), prefill)
+    return byte_losses(model, documents, StaleKeys(model, request, prefill) if variant == "stale" else None)
+
+
+@dataclass(frozen=True)
+class Ask:
+    """What is compared, whole.
+
+    Args:
+        weights: names of shipped weights with rotary positions.
+        line: key of a line whose scheme follows the length; "" means the first of the ladder's.
+        length: bytes per document, past the trained length.
+        factor: of the line; None means the length over the trained one.
+        variants: names in VARIANTS.
+        documents: how many to read at most.
+        text: what to read; empty means the held-out documents.
+
+    Raises ValueError on values that make no such work.
+    """
+
+    weights: tuple[str, ...] = ("rope-0",)
+    line: str = ""
+    length: int = 1024
+    factor: float | None = None
+    variants: tuple[str, ...] = VARIANTS
+    documents: int = 4
+    text: bytes = b""
+
+    def __post_init__(self) -> None:
+        for name in asked.named(self.weights):
+            shape = weights.card(name).recipe.shape
+            if shape.encoding != "rope":
+                raise reject("weights", "of a model with rotary positions", name)
+            whole("length", self.length, shape.context + 1, asked.MAX_LENGTH)
+        if self.factor is not None:
+            finite("factor", self.factor)
+        if not self.variants or not set(self.variants) <= set(VARIANTS):
+            raise reject("variants", f"some of {', '.join(VARIANTS)}", self.variants)
+        follow = [each.key for each in lines() if SCHEMES[each.scheme].follows_length]
+        if self.line not in ("", *follow):
+            raise reject("line", f"of a scheme that follows the length: {', '.join(follow)}", self.line)
+        object.__setattr__(self, "line", self.line or follow[0])
+        self.read()
+
+    def read(self) -> npt.NDArray[np.uint8]:
+        """Return the documents, uint8 (n, length + 1)."""
+        return asked.documents(self.length, self.documents, self.text)
+
+    def cells(self) -> list[tuple[str, str]]:
+        """Return (weights, variant) in the order in which they are done."""
+        return [(name, each) for name in self.weights for each in VARIANTS if each in self.variants]
+
+
+def run(ask: Ask) -> Iterator[tuple[float, dict[str, Any]]]:
+    """Compare variant by variant; yields the share of the work that is done, and the result.
+
+    "last" is the perplexity of the last quarter, "curve" perplexity against position, "nats" each document's mean loss
+    over the last quarter.
+    """
+    documents, cells = ask.read(), ask.cells()
+    cost = {each: 1 + 20 * (each == "recomputed") for each in VARIANTS}
+    work, done = sum(cost[each] for _, each in cells), 0
+    for name, variant in cells:
+        model = weights.load(name)
+        request = line(ask.line).request(model.shape, ask.length, ask.factor)
+        nats = variant_losses(model, documents, request, variant, model.shape.context)
+        done += cost[variant]
+        bins = curve(nats, min(32, ask.length))
+        yield (
+            done / work,
+            {
+                "weights": name,
+                "line": UNSCALED if variant == "unscaled" else ask.line,
+                "length": ask.length,
+                "factor": request.params["factor"],
+                "variant": variant,
+                "documents": len(documents),
+                "last": asked.three(perplexity(nats, 0.75)),
+                "nats": share(nats, 0.75, 1.0).mean(1).round(6).tolist(),
+                "curve": {key: np.round(values, 4).tolist() for key, values in asdict(bins).items()},
+            },
+        )
+
+
+def steps(**values: Any) -> Iterator[tuple[float, dict[str, Any]]]:
+    """Compare what is asked for by JSON values; ValueError on values that make no such work."""
+    return run(Ask(**asked.tuples(values)))
