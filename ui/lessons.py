@@ -19,6 +19,7 @@ All texts are shown as they stand: Markdown, HTML and formulas in them are lette
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -36,6 +37,8 @@ MAX_STEPS = 60
 MAX_CHOICES = 6
 SHOWN_PROBLEMS = 12
 LENGTHS = {"title": 120, "say": 300, "notes": 4000, "question": 300, "choice": 160, "figure": 60, "page": 60}
+# A name of thousands of parts keeps Python's reader busy for seconds, with nothing else on the server moving.
+DOTTED = re.compile(r"""(?<![\w-])(?:(?:[\w-]+|"[^"\n]*"|'[^'\n]*')[ \t]*\.[ \t]*){16}""", re.ASCII)
 KEYS = {
     "lesson": ("title", "minutes", "steps"),
     "step": ("page", "say", "notes", "state", "figure", "predict"),
@@ -280,7 +283,10 @@ def parsed(data: bytes, wrong: Callable[..., None]) -> Table | None:
         wrong("lesson.too_big", limit=MAX_BYTES // 1024)
         return None
     try:
-        return tomllib.loads(data.decode("utf-8-sig"))
+        text = data.decode("utf-8-sig")
+        if DOTTED.search(text):
+            raise RecursionError
+        return tomllib.loads(text)
     except UnicodeDecodeError:
         wrong("lesson.not_utf8")
     except RecursionError:
