@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from functools import wraps
+from typing import Any
 
 import streamlit as st
 
@@ -21,11 +24,35 @@ def short(value: float | int) -> str:
     return f"{value:.6g}"
 
 
-class Controls:
-    """The widgets of one page. Each returns the value in force after the visitor's last move."""
+def hideable(draw: Callable[..., Value]) -> Callable[..., Value]:
+    """Draw a field's widget at the place for controls; where it is hidden, answer the value in force without it."""
 
-    def __init__(self, store: Store, t: Words, fits: Callable[[], object]) -> None:
-        self.store, self.t, self.fits = store, t, fits
+    @wraps(draw)
+    def method(self: Controls, field: Field, *args: Any, **looks: Any) -> Value:
+        if self.hides(field):
+            return self.store.get(field)
+        with self.place:
+            return draw(self, field, *args, **looks)
+
+    return method
+
+
+class Controls:
+    """The widgets of one page. Each returns the value in force after the visitor's last move.
+
+    ``hidden``: names of fields without a widget; ``folded``: no widget at all; ``place``: where widgets are drawn.
+    """
+
+    def __init__(
+        self, store: Store, t: Words, fits: Callable[[], object], hidden: frozenset[str] = frozenset()
+    ) -> None:
+        self.store, self.t, self.fits, self.hidden = store, t, fits, hidden
+        self.folded = False
+        self.place: AbstractContextManager[object] = nullcontext()
+
+    def hides(self, field: Field) -> bool:
+        """Whether a field's widget is not drawn."""
+        return self.folded or field.name in self.hidden
 
     def label(self, field: Field) -> str:
         """The field's name in the page's language."""
@@ -41,6 +68,7 @@ class Controls:
     def _commit(self, field: Field, key: str) -> None:
         self.store.try_put(field, st.session_state[key], self.fits)
 
+    @hideable
     def slider(self, field: Field, **looks: object) -> Value:
         """A slider; over ``field.steps`` where it has them, with the present value among the stops."""
         value = self.store.get(field)
@@ -63,6 +91,7 @@ class Controls:
             )
         return self.store.get(field)
 
+    @hideable
     def number(self, field: Field) -> Value:
         """A box for an exact number; takes anything and answers with a sentence what it cannot use."""
         value = self.store.get(field)
@@ -79,6 +108,7 @@ class Controls:
         )
         return self.store.get(field)
 
+    @hideable
     def select(self, field: Field, names: Callable[[str], str] | None = None, **looks: object) -> Value:
         """A menu over the field's choices, named by ``names`` or by the labels ``<field>.<choice>``."""
         key = self._seed(field, self.store.get(field))
@@ -93,6 +123,7 @@ class Controls:
         )
         return self.store.get(field)
 
+    @hideable
     def segments(self, field: Field, names: Callable[[str], str] | None = None) -> Value:
         """A row of buttons over the field's choices; one is always on."""
         key = self._seed(field, self.store.get(field))
@@ -107,12 +138,14 @@ class Controls:
         )
         return self.store.get(field)
 
+    @hideable
     def text(self, field: Field) -> Value:
         """A box for a line of text."""
         key = self._seed(field, self.store.get(field))
         st.text_input(self.label(field), max_chars=200, key=key, on_change=self._commit, args=(field, key))
         return self.store.get(field)
 
+    @hideable
     def toggle(self, field: Field) -> Value:
         """A switch."""
         key = self._seed(field, self.store.get(field))
@@ -142,9 +175,12 @@ class Controls:
     def geometry(self) -> None:
         """The model menu and, behind one button that says the values in force, the exact numbers."""
         self.model()
+        if all(map(self.hides, (DIM, BASE, TRAIN_LEN, LAYER))):
+            return
         rope = self.store.rope()
         summary = self.t("frame.geometry", dim=rope.dim, base=short(rope.base), train_len=short(rope.train_len))
-        with st.popover(summary):
+        with self.place, st.popover(summary):
+            outside, self.place = self.place, nullcontext()
             model = self.store.get(MODEL)
             kinds = () if model == CUSTOM else models.layer_types(model)
             if kinds:
@@ -152,6 +188,7 @@ class Controls:
                 self.select(layer, str)
             for field in (DIM, BASE, TRAIN_LEN):
                 self.number(field)
+            self.place = outside
 
     def scheme(self) -> None:
         """The scheme menu and its declared parameters."""

@@ -5,22 +5,25 @@ from __future__ import annotations
 import inspect
 import textwrap
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
 import streamlit as st
 
-from ui import access, fields
+from ui import access, fields, panel, stage
 from ui.controls import Controls, short
+from ui.declared import Declaration, declare
 from ui.escape import plain
 from ui.figures.drawing import Drawing, as_csv
+from ui.language import language, language_switch
 from ui.menu import PAGES
 from ui.reasons import reason
 from ui.state import Field
 from ui.store import Store
-from ui.words import LANGUAGES, Words
+from ui.view import View
+from ui.words import Words
 
 PAINT_SECONDS = 0.16
 PLOT = {"displaylogo": False, "locale": "en"}
@@ -48,35 +51,6 @@ h2 {font-size: 1.5rem !important; font-weight: 600 !important; padding: .6rem 0 
 </style>"""
 
 
-def language() -> str:
-    """The language in force: chosen, else the link's, else the browser's."""
-    if "lang" not in st.session_state:
-        asked = st.query_params.get("lang", "")
-        locale = (st.context.locale or "").lower()
-        st.session_state["lang"] = asked if asked in LANGUAGES else ("zh" if locale.startswith("zh") else "en")
-    return str(st.session_state["lang"])
-
-
-def language_switch() -> None:
-    """The two languages as buttons."""
-    t, key = Words(language(), "labels"), "w.lang"
-    if st.session_state.get(key) != t.lang:
-        st.session_state[key] = t.lang
-    st.segmented_control(
-        t("app.language"),
-        list(LANGUAGES),
-        format_func=LANGUAGES.__getitem__,
-        key=key,
-        required=True,
-        on_change=_speak,
-        label_visibility="collapsed",
-    )
-
-
-def _speak() -> None:
-    st.session_state["lang"] = st.session_state["w.lang"]
-
-
 class Page:
     """One page: its words, its values and its controls.
 
@@ -96,30 +70,41 @@ class Page:
         scheme: bool = False,
         fits: Callable[[Store], object] | None = None,
     ) -> None:
-        self.name, self.t = name, Words(language(), name)
         shared: tuple[Field, ...] = (fields.GEOMETRY if geometry or scheme else ()) + (
             fields.SCHEME_FIELDS if scheme else ()
         )
+        fit = fits or (Store.request if scheme else Store.rope if shared else lambda _: None)
         self.store = Store(name, (*own, *shared))
-        self.fits = (lambda: fits(self.store)) if fits else (self.store.request if scheme else self._fits_geometry)
+        declare(Declaration(name, self.store.fields, fit))
+        self.name, self.t = name, Words(language(), name)
+        self.fits = lambda: fit(self.store)
         self.geometry_used = bool(shared)
-        self.controls = Controls(self.store, self.t, self.fits)
+        self.view = View(name, self.t.lang)
+        self._follow()
         self._arrive()
+        self.controls = Controls(self.store, self.t, self.fits, self.view.hidden)
         self.parts, self.drawn_for = 0, self._shared()
         self.whole = True
         self.first_sent: float | None = None
         st.html(STYLE + access.STYLE)
         st.html(access.script(self.t.lang), unsafe_allow_javascript=True)
-        with st.container(horizontal=True, vertical_alignment="center"):
-            st.title(self.t("title"), width="stretch")
-            language_switch()
-        st.markdown(f"**{self.t('claim')}**")
-
-    def _fits_geometry(self) -> object:
-        return self.store.rope() if self.geometry_used else None
+        self.stage = stage.Stage(self) if self.view.stage else None
+        if not self.stage:
+            with st.container(horizontal=True, vertical_alignment="center"):
+                st.title(self.t("title"), width="stretch")
+                language_switch()
+            st.markdown(f"**{self.t('claim')}**")
+            if self.view.number:
+                stage.strip(self)
 
     def _shared(self) -> tuple[Any, ...]:
         return tuple(self.get(field) for field in self.store.fields.values() if field.shared)
+
+    def _follow(self) -> None:
+        """Go where a talk's step stands, if it is another page than this."""
+        target = self.view.going()
+        if target:
+            st.switch_page(next(PAGES.glob(f"*/{target}.py")))
 
     def _arrive(self) -> None:
         """Take the link's values on the first run and after each page change or edited link."""
@@ -128,6 +113,8 @@ class Page:
         st.session_state["page"] = self.name
         if query and (moved or query != st.session_state.get("published")):
             self.store.read_query(query, self.fits)
+            self.store.notes.extend(self.view.read(query, self.store.fields))
+        self.view.arrive(self.store, query, moved=moved)
 
     def get(self, field: Field) -> Any:
         """A field's value in force."""
@@ -145,14 +132,16 @@ class Page:
         def part() -> None:
             self.first_sent = None
             self._say_notes()
-            self._run(body)
+            with self.stage.part(body.__name__) if self.stage else nullcontext():
+                self._run(body)
             self.publish()
             if self.parts > 1 and self._shared() != self.drawn_for:
                 self._let_it_paint()
                 st.rerun()
 
         self.whole = True
-        part()
+        with self.stage.around(body.__name__) if self.stage else nullcontext():
+            part()
         self.whole = False
 
     def _let_it_paint(self) -> None:
@@ -197,28 +186,37 @@ class Page:
 
     def publish(self) -> None:
         """Put the explicit values into the address bar."""
-        query = self.store.query() | {"lang": self.t.lang}
-        kept = {name: st.query_params[name] for name in ("display", "hide", "room") if name in st.query_params}
-        query |= kept
+        query = self.store.query() | {"lang": self.t.lang} | self.view.query()
         if st.query_params.to_dict() != query:
             st.query_params.from_dict(query)
         st.session_state["published"] = query
 
-    def link(self) -> str:
-        """The address that reproduces this view."""
-        base = urlsplit(st.context.url or "http://localhost:8501")
-        path = "" if self.name == "home" else self.name
-        return f"{base.scheme}://{base.netloc}/{path}?{urlencode(self.store.query() | {'lang': self.t.lang})}"
+    def link(self, shown: Mapping[str, str] | None = None) -> str:
+        """The address, as the browser reaches it, of these values; ``shown``: the parameters of the view."""
+        address = urlsplit(st.context.url or "http://localhost:8501")
+        query = urlencode(self.store.query() | {"lang": self.t.lang} | dict(shown or {}))
+        return f"{address.scheme}://{address.netloc}{address.path or '/'}?{query}"
 
     def bar(self) -> None:
-        """Share and reset, and the model with its geometry where the page has one."""
+        """Share, present and reset, and the model with its geometry where the page has one."""
         with st.container(horizontal=True, vertical_alignment="bottom"):
             if self.geometry_used:
                 self.controls.geometry()
-            with st.popover(self.t("frame.share")):
-                st.write(self.t("frame.share_help"))
-                st.code(self.link(), language=None, wrap_lines=True)
-            st.button(self.t("frame.reset"), on_click=self.store.reset, key=f"reset.{self.name}")
+            if self.controls.folded:
+                return
+            with self.controls.place:
+                if not self.stage:
+                    self._ways_out()
+                st.button(self.t("frame.reset"), on_click=self.view.again, args=(self.store,), key=f"reset.{self.name}")
+
+    def _ways_out(self) -> None:
+        """The link, and the presentation."""
+        with st.popover(self.t("frame.share")):
+            st.write(self.t("frame.share_help"))
+            st.code(self.link(self.view.query()), language=None, wrap_lines=True)
+        with st.popover(self.t("frame.present"), on_change="rerun", key=f"present.{self.name}") as box:
+            if box.open:
+                panel.panel(self)
 
     def goto(self, name: str, label: str | None = None, **query: str) -> None:
         """A link to another page, with values for it; nothing when that page is not installed."""
@@ -241,11 +239,18 @@ class Page:
         config = PLOT | {"toImageButtonOptions": saved}
         if moved := self._moved(chart, drawing) and not self.whole:
             self._let_it_paint()
-        with st.container(key=f"wide-{chart}") if drawing.wide else nullcontext():
-            st.plotly_chart(drawing.figure, key=f"fig.{chart}", alt=drawing.finding, config=config)
-        if moved and self.first_sent is None:
-            self.first_sent = time.monotonic()
-        st.markdown(f"▸ {drawing.finding}")
+        with self.stage.placed(drawing.id) if self.stage else nullcontext():
+            with st.container(key=f"wide-{chart}") if drawing.wide else nullcontext():
+                st.plotly_chart(
+                    drawing.figure,
+                    key=f"fig.{chart}",
+                    height="stretch" if self.stage else "content",
+                    alt=drawing.finding,
+                    config=config,
+                )
+            if moved and self.first_sent is None:
+                self.first_sent = time.monotonic()
+            st.markdown(f"▸ {drawing.finding}")
         with st.popover(self.t("frame.details"), type="tertiary", on_change="rerun", key=f"more.{chart}") as box:
             if box.open:
                 self._details(drawing, code)

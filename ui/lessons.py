@@ -251,16 +251,21 @@ def typed(of: Field, value: object) -> Value:
     if of.optional and value == "auto":
         return None
     if of.kind == "bool":
-        if not isinstance(value, bool):
-            raise Refused(of, "rule.truth", value)
-        return value
-    if of.kind in ("choice", "text"):
-        if not isinstance(value, str) or len(value) > 200:
-            raise Refused(of, "rule.text", value)
-        return value
-    if isinstance(value, bool) or not isinstance(value, int | float) or abs(value) > 1e300:
-        raise Refused(of, "rule.number", value)
+        fits, rule = isinstance(value, bool), "rule.truth"
+    elif of.kind in ("choice", "text"):
+        fits, rule = isinstance(value, str) and len(value) <= 200, "rule.text"
+    else:
+        number = isinstance(value, int | float) and not isinstance(value, bool)
+        fits, rule = number and abs(value) < 1e300, "rule.number"  # type: ignore[operator, arg-type]
+    if not fits:
+        raise Refused(of, rule, tellable(value))
     return value
+
+
+def tellable(value: object) -> object:
+    """A value as an error can name it; Python refuses to write whole numbers of thousands of digits."""
+    small = isinstance(value, str | bool | float) or (isinstance(value, int) and abs(value) < 10**18)
+    return value if small else type(value).__name__
 
 
 def load(data: bytes, name: str, page: str | None = None) -> Lesson:

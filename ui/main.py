@@ -2,8 +2,9 @@
 
 import streamlit as st
 
-from ui.frame import language
+from ui.language import language
 from ui.menu import ORDER, PAGES
+from ui.view import bare
 from ui.words import Words
 
 
@@ -19,7 +20,8 @@ def main() -> None:
         ]
         for section, names in ORDER.items()
     }
-    chosen = st.navigation({section: found for section, found in pages.items() if found}, expanded=True)
+    shown = {section: found for section, found in pages.items() if found}
+    chosen = st.navigation(shown, position="hidden" if bare() else "sidebar", expanded=True)
     chosen.run()
 
 

@@ -62,10 +62,12 @@ def head() -> None:
     said = source.said()
     told = plain(said, 400) if said else None
     left, middle, right = st.columns([3, 3, 3], vertical_alignment="bottom")
-    with left:
-        source.menu(t)
-    with middle, st.popover(t("ways"), width="stretch"):
-        source.ways(t, told)
+    if not page.controls.hides(MODEL):
+        with left:
+            source.menu(t)
+    if not page.controls.hides(HUB):
+        with middle, st.popover(t("ways"), width="stretch"):
+            source.ways(t, told)
     with right:
         page.bar()
     if told:

@@ -7,7 +7,8 @@ from ui.fields import FACTOR
 from ui.figures import encodings as figures
 from ui.figures import encodings_digits as digit_figures
 from ui.figures import encodings_parts as parts
-from ui.frame import Page, language
+from ui.frame import Page
+from ui.language import language
 from ui.reasons import reason
 from ui.state import Field
 from ui.store import Store
