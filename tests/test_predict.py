@@ -34,10 +34,12 @@ def screen() -> None:
 
     import streamlit as st
 
-    from ui.predict import ask
+    from ui.escape import plain
+    from ui.predict import ask, spoken
     from ui.words import Words
 
     page = cast(Any, SimpleNamespace(name="clock", t=Words(st.session_state["lang"], "clock")))
+    st.header(plain(spoken(st.session_state["step"], "lecture"), 300))
     st.session_state["result"] = ask(page, st.session_state["step"], "lecture")
 
 
@@ -71,9 +73,9 @@ def test_the_figure_waits_for_the_answer(lang: str) -> None:
     at = opened(lang)
     assert not ended(at)
     assert len(at.button) == 3 and not any(button.proto.type == "primary" for button in at.button)
-    assert "Which?" in told(at) and not at.success and not at.info
+    assert at.header[0].value == "Which?" and not at.success and not at.info
     press(at, "first")
-    assert ended(at)
+    assert ended(at) and at.header[0].value.startswith("Seen after the answer")
     assert at.info and "B" in at.info[0].value and "A" in at.info[0].value and not at.success
     assert ended(at.run()), "the answer stays in the session"
 
@@ -89,7 +91,7 @@ def test_a_right_answer_and_asking_again(rooms: Path) -> None:
 
 def test_a_step_without_a_question_asks_nothing() -> None:
     at = opened(step=LATER)
-    assert ended(at) and not at.button and not at.markdown
+    assert ended(at) and not at.button and not at.markdown and at.header[0].value.startswith("No question")
 
 
 def test_questions_of_other_steps_are_others() -> None:

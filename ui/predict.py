@@ -21,9 +21,11 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 ANSWERS, SEEN, TOKEN, TROUBLE = "predict.answers", "predict.seen", "predict.token", "predict.trouble"
 BOARD_SECONDS, WAIT_SECONDS = 2.0, 4.0
+ABREAST = 4
+"""So many choices stand beside each other, where the screen is wide; more stand in a list."""
 LOOK = """<style>
-[class*="st-key-predict-choices"] button {justify-content: flex-start; text-align: left; min-height: 3rem}
-[class*="st-key-predict-choices"] button p {font-size: 1.1rem}
+[class*="st-key-predict-choices"] button {height: 100%; min-height: 3rem; white-space: normal}
+[class*="st-key-predict-choices"] button p {font-size: 1.1rem; white-space: normal}
 </style>"""
 
 
@@ -32,7 +34,7 @@ class Question:
 
     def __init__(self, page: Page, step: Step, predict: Predict, lesson_id: str) -> None:
         self.predict, self.t = predict, Words(page.t.lang, "predict")
-        self.id = f"{lesson_id}/{step.number}"
+        self.id = named(step, lesson_id)
         view = View(page.name, page.t.lang)
         self.stage, self.room = view.stage, view.room
 
@@ -106,16 +108,23 @@ class Question:
     def buttons(self) -> None:
         """The choices, none preselected."""
         st.html(LOOK)
+        count = len(self.predict.choices)
         with st.container(key=f"predict-choices-{self.id}"):
-            for k in range(len(self.predict.choices)):
-                st.button(
-                    f"**{LETTERS[k]}** {self.text(k)}",
-                    key=f"predict.{self.id}.{k}",
-                    width="stretch",
-                    type="primary" if self.chosen == k else "secondary",
-                    on_click=self.choose,
-                    args=(k,),
-                )
+            places = st.columns(count) if count <= ABREAST else [st.container() for _ in range(count)]
+        for k, place in enumerate(places):
+            place.button(
+                f"**{LETTERS[k]}** {self.text(k)}",
+                key=f"predict.{self.id}.{k}",
+                width="stretch",
+                type="primary" if self.chosen == k else "secondary",
+                on_click=self.choose,
+                args=(k,),
+            )
+
+
+def named(step: Step, lesson_id: str) -> str:
+    """The word by which a question is known in the session and in a room, in every language the same."""
+    return f"{lesson_id}/{step.number}"
 
 
 def token() -> str:
@@ -123,10 +132,17 @@ def token() -> str:
     return str(st.session_state.setdefault(TOKEN, secrets.token_hex(16)))
 
 
-def ask(page: Page, step: Step, lesson_id: str) -> bool:
-    """Draw the question of a step; True once its answer is out in this session and the figure may move.
+def spoken(step: Step, lesson_id: str) -> str:
+    """What stands in large letters: a step's question until the answer is out in this session, then its sentence."""
+    asked = step.predict is not None and named(step, lesson_id) not in st.session_state.get(SEEN, ())
+    return step.predict.question if step.predict and asked else step.say
 
-    Call it while the script draws the page, not in a fragment: an answer reruns the whole page.
+
+def ask(page: Page, step: Step, lesson_id: str) -> bool:
+    """Draw the choices of a step's question; True once its answer is out in this session and the figure may move.
+
+    The question itself is what is ``spoken``. Call it while the script draws the page, not in a fragment: an answer
+    reruns the whole page.
     """
     if step.predict is None:
         return True
@@ -134,7 +150,6 @@ def ask(page: Page, step: Step, lesson_id: str) -> bool:
     if question.seen:
         settled(question)
         return True
-    st.markdown(f"##### {question.t('heading')}\n\n**{plain(step.predict.question, 300)}**")
     if question.stage and question.room:
         st.fragment(board, run_every=BOARD_SECONDS)(question)
         return False
