@@ -1,4 +1,4 @@
-# make run: the app on http://127.0.0.1:8501     make serve: the app for a hall     make test: all tests     make check: lint, format, types
+# make run: the app on http://127.0.0.1:8501     make serve: the app for a hall     make test: all tests     make check: lint, format, types, audit
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
@@ -25,6 +25,7 @@ check: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy rope_core tests
+	$(BIN)/python -m tools.audit
 
 format: $(VENV)/.dev
 	$(BIN)/ruff check --fix .

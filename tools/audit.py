@@ -1,0 +1,132 @@
+"""Compares the pinned packages, and those that stand open to the network, with the list of known vulnerabilities.
+
+Run: python -m tools.audit                   by the committed list, without a network; 1 where a version is affected
+     python -m tools.audit --update INDEX    writes the list by a package index's JSON (INDEX/<name>/<version>/json)
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+import tomllib
+import urllib.error
+import urllib.request
+from collections.abc import Mapping, Sequence
+from datetime import date
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from packaging.version import Version
+
+ROOT = Path(__file__).resolve().parent.parent
+LIST = ROOT / "deploy" / "advisories.toml"
+REQUIREMENTS = ("requirements.txt", "requirements-dev.txt", "requirements-fuzz.txt")
+# Not pinned, but every request or upload passes through them: audited as installed.
+OPEN = (
+    "h11",
+    "itsdangerous",
+    "protobuf",
+    "python-multipart",
+    "requests",
+    "starlette",
+    "urllib3",
+    "uvicorn",
+    "websockets",
+)
+OLD_DAYS = 90
+PIN = re.compile(r"^([A-Za-z0-9._-]+)==([^\s;#]+)", re.MULTILINE)
+
+
+def versions() -> dict[str, str]:
+    """Every audited package's version: the pins, then what is installed of OPEN."""
+    found = {name: version for file in REQUIREMENTS for name, version in PIN.findall((ROOT / file).read_text("utf-8"))}
+    for name in OPEN:
+        try:
+            found.setdefault(name, metadata.version(name))
+        except metadata.PackageNotFoundError:
+            continue
+    return found
+
+
+def affected(version: str, advisory: Mapping[str, Any]) -> bool:
+    """Whether a version has the flaw: at or below one known to have it, or below its fix in the same minor series.
+
+    >>> flaw = {"versions": ["1.2.0"], "fixed_in": ["1.2.5", "1.3.1"]}
+    >>> [affected(version, flaw) for version in ("1.1", "1.2.4", "1.2.5", "1.3.0", "1.3.1", "2.0")]
+    [True, True, False, True, False, False]
+    """
+    mine, fixes = Version(version), [Version(fix) for fix in advisory["fixed_in"]]
+    series = [fix for fix in fixes if fix.release[:2] == mine.release[:2]]
+    if series:
+        return mine < max(series)
+    return mine <= max([*(Version(known) for known in advisory["versions"]), *fixes])
+
+
+def audit(wanted: Mapping[str, str], known: Mapping[str, Any], today: date) -> tuple[list[str], list[str]]:
+    """What is affected, and what else there is to say: one line each."""
+    bad = [
+        f"{row['package']} {wanted[row['package']]}: {row['id']} ({', '.join(row['aliases'])}), fixed in "
+        f"{', '.join(row['fixed_in']) or 'no version'}: {row['link']}"
+        for row in known.get("advisory", [])
+        if row["package"] in wanted and affected(wanted[row["package"]], row)
+    ]
+    asked = [name for name, version in wanted.items() if known["asked"].get(name) == version]
+    missing = [f"{name} {version}" for name, version in wanted.items() if name not in asked]
+    days = (today - known["date"]).days
+    said = [
+        f"{len(asked)} of {len(wanted)} packages were looked up on {known['date']}, {days} days ago: "
+        f"{len(bad)} affected"
+    ]
+    said += [f"unknown, the list has no answer for: {', '.join(missing)}"] if missing else []
+    said += [f"the list is {days} days old: python -m tools.audit --update INDEX"] if days > OLD_DAYS else []
+    return bad, said
+
+
+def answer(index: str, name: str, version: str) -> list[dict[str, Any]] | None:
+    """What an index knows against a version; None where it has no answer for this version."""
+    for address in (f"{index}/{name}/{version}/json", f"{index}/{name}/json"):
+        try:
+            with urllib.request.urlopen(address, timeout=30) as reply:
+                found = json.load(reply)
+        except urllib.error.HTTPError:
+            continue
+        # The second address answers for the latest version only.
+        if found["info"]["version"] == version:
+            return [flaw for flaw in found["vulnerabilities"] if not flaw.get("withdrawn")]
+    return None
+
+
+def written(wanted: Mapping[str, str], index: str, today: date) -> str:
+    """The list as a TOML file, by the index's answers."""
+    answers = {name: answer(index, name, version) for name, version in sorted(wanted.items())}
+    lines = ["# What a package index's JSON (field `vulnerabilities`, from osv.dev) said of each version on this day."]
+    lines += ["# Written by `python -m tools.audit --update INDEX`; [asked] has the versions that it answered for."]
+    lines += [f"date = {today}", "", "[asked]"]
+    lines += [
+        f"{json.dumps(name)} = {json.dumps(wanted[name])}" for name, flaws in answers.items() if flaws is not None
+    ]
+    for name, flaws in answers.items():
+        for flaw in flaws or []:
+            row = {"package": name, "id": flaw["id"], "aliases": flaw["aliases"], "versions": [wanted[name]]}
+            row |= {"fixed_in": flaw["fixed_in"], "link": flaw["link"]}
+            lines += ["", "[[advisory]]", *(f"{key} = {json.dumps(value)}" for key, value in row.items())]
+    return "\n".join(lines) + "\n"
+
+
+def main(argv: Sequence[str]) -> int:
+    """Audit, or write the list anew."""
+    parser = argparse.ArgumentParser(prog="python -m tools.audit", description=__doc__.splitlines()[0])
+    parser.add_argument("--update", metavar="INDEX", help="base address of a package index's JSON")
+    asked = parser.parse_args(argv)
+    if asked.update:
+        LIST.write_text(written(versions(), asked.update.rstrip("/"), date.today()), "utf-8")
+    bad, said = audit(versions(), tomllib.loads(LIST.read_text("utf-8")), date.today())
+    print("\n".join((*bad, *said)))
+    return int(bool(bad))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
