@@ -16,9 +16,12 @@ from rope_core.errors import reject
 def parser() -> argparse.ArgumentParser:
     """Return the command line's grammar."""
     p = argparse.ArgumentParser(prog="rope lab", description="A small language model past its trained length.")
-    p.add_argument("--threads", type=int, help="threads of torch; all cores by default")
+    common = argparse.ArgumentParser(add_help=False)
+    common.add_argument("--threads", type=int, help="threads of torch; all cores by default")
     commands = p.add_subparsers(dest="command", required=True)
-    train = commands.add_parser("train", help="train a model; the same command again goes on where it was killed")
+    train = commands.add_parser(
+        "train", parents=[common], help="train a model; the same command again goes on where it was killed"
+    )
     train.add_argument("--out", type=Path, required=True, help="folder of this run")
     train.add_argument("--encoding", default="rope", help="rope, sinusoidal, learned, alibi, t5 or nope")
     train.add_argument("--task", default="text", help="text, or passkey for text with a number to retrieve")
@@ -30,7 +33,7 @@ def parser() -> argparse.ArgumentParser:
     train.add_argument("--rate", type=float, help="highest learning rate")
     train.add_argument("--precision", choices=("float32", "bfloat16"), default="float32")
     train.add_argument("--progress", action="store_true", help="JSON lines on standard output instead of a bar")
-    score = commands.add_parser("eval", help="perplexity of weights, every line at every length")
+    score = commands.add_parser("eval", parents=[common], help="perplexity of weights, every line at every length")
     score.add_argument("weights", nargs="*", help="names of shipped weights; rope-0 by default")
     score.add_argument("--file", type=Path, help="a text to read; the held-out documents by default")
     score.add_argument("--lengths", type=int, nargs="+", default=[256, 512, 1024, 2048])
@@ -43,7 +46,7 @@ def parser() -> argparse.ArgumentParser:
     ship = commands.add_parser("ship", help="turn a finished run into shipped weights with a card")
     ship.add_argument("name")
     ship.add_argument("folder", type=Path)
-    record = commands.add_parser("record", help="measure one kind of work and ship its record")
+    record = commands.add_parser("record", parents=[common], help="measure one kind of work and ship its record")
     record.add_argument("name")
     record.add_argument("kind")
     record.add_argument("asked", help="arguments as JSON")
@@ -55,7 +58,7 @@ def main_lab(argv: Sequence[str] | None = None) -> int:
     """Run ``rope lab`` and return its exit code: 0, or 2 for bad arguments."""
     options = parser().parse_args(list(sys.argv[1:] if argv is None else argv))
     try:
-        if options.threads is not None:
+        if getattr(options, "threads", None) is not None:
             import torch
 
             torch.set_num_threads(options.threads)

@@ -304,13 +304,19 @@ def resume(run: Run, path: Path) -> None:
     except (SafetensorError, OSError) as error:
         raise reject("folder", "one with a readable checkpoint, or none", f"{path.name}: {error}") from error
     if said.get("recipe") != run.recipe.as_json():
-        raise reject("folder", "empty or of the same recipe", f"a checkpoint of {said.get('recipe')}")
+        raise reject("folder", "empty or of the same recipe", f"a checkpoint with other {_other(said, run.recipe)}")
     run.model.load_state_dict({k[len("model.") :]: v for k, v in tensors.items() if k.startswith("model.")})
     for name, weight in run.model.named_parameters():
         kept = {key: tensors[f"optimiser.{key}.{name}"] for key in ("step", "exp_avg", "exp_avg_sq")}
         run.optimiser.state[weight] = kept
     run.losses = tensors["losses"].tolist()
     run.seconds = float(said.get("seconds", "0"))
+
+
+def _other(said: dict[str, str], recipe: Recipe) -> str:
+    """Name the fields in which a checkpoint's recipe is another one."""
+    there, here = json.loads(said.get("recipe", "{}")), json.loads(recipe.as_json())
+    return ", ".join(sorted(name for name in here if there.get(name) != here[name]))
 
 
 def hardware() -> dict[str, Any]:

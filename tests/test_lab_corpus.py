@@ -1,0 +1,86 @@
+"""The corpus: what is in it, what is held out, and that the two never meet."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import pytest
+
+from rope_core.lab import corpus
+
+
+def tree(top: Path) -> Path:
+    """A little library."""
+    for number in range(40):
+        path = top / f"pkg{number % 3}" / f"m{number}.py"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(f"# module {number}\n" + "x = 1\n" * (10 * number))
+    for left_out in ("test/t.py", "site-packages/s.py", "_sysconfigdata_x.py", "config-3/c.py", "notes.txt"):
+        path = top / left_out
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("secret\n")
+    return top
+
+
+def test_files_are_listed_by_path_size_and_hash(tmp_path: Path) -> None:
+    found = corpus.files(tree(tmp_path))
+    assert len(found) == 40
+    assert [each.path for each in found] == sorted(each.path for each in found)
+    one = (tmp_path / found[5].path).read_bytes()
+    assert (found[5].bytes, found[5].sha256) == (len(one), hashlib.sha256(one).hexdigest())
+    with pytest.raises(ValueError, match="root must be a folder with Python files"):
+        corpus.files(tmp_path / "nothing")
+
+
+def test_whole_files_are_held_out_by_the_hash_of_their_path(tmp_path: Path) -> None:
+    sources = corpus.files(tree(tmp_path))
+    held = [each for each in sources if each.held_out]
+    assert held == [each for each in sources if int(hashlib.sha256(each.path.encode()).hexdigest()[:2], 16) % 8 == 0]
+    assert 0 < len(held) < 20
+    text, digest = corpus.training_bytes(tmp_path)
+    assert b"secret" not in text.tobytes()
+    for each in sources:
+        first = (tmp_path / each.path).read_bytes().split(b"\n")[0] + b"\n"
+        assert (first in text.tobytes() + b"\n") == (not each.held_out)
+    assert digest == corpus.digest(sources)
+
+
+def test_the_digest_sees_every_byte_and_every_name(tmp_path: Path) -> None:
+    before = corpus.training_bytes(tree(tmp_path))[1]
+    path = tmp_path / "pkg1" / "m1.py"
+    path.write_text(path.read_text() + "#")
+    changed = corpus.training_bytes(tmp_path)[1]
+    path.rename(path.with_name("m1b.py"))
+    assert len({before, changed, corpus.training_bytes(tmp_path)[1]}) == 3
+
+
+def test_documents_start_on_a_line_after_a_quarter(tmp_path: Path) -> None:
+    found = corpus.held_out_from(tree(tmp_path), length=100)
+    assert found
+    for each in found:
+        data = (tmp_path / each.path).read_bytes()
+        start = data.find(each.text, len(data) // 4)
+        assert len(each.text) == 100
+        assert data[start - 1 : start] == b"\n"
+
+
+def test_the_shipped_documents_are_of_held_out_files_and_ascii() -> None:
+    listed = {each["path"]: each for each in corpus.manifest()["files"]}
+    documents = corpus.held_out()
+    assert len(documents) >= 40
+    assert len({each.path for each in documents}) == len(documents)
+    for each in documents:
+        assert listed[each.path]["held_out"]
+        assert len(each.text) == 4097
+        assert each.text.isascii()
+    sources = [corpus.Source(e["path"], e["bytes"], e["sha256"]) for e in corpus.manifest()["files"]]
+    assert corpus.digest(sources) == corpus.manifest()["sha256"]
+    assert all(source.held_out == listed[source.path]["held_out"] for source in sources)
+
+
+def test_this_machine_s_library_is_compared_with_the_shipped_list(tmp_path: Path) -> None:
+    tree(tmp_path)
+    changed = corpus.differences(tmp_path)
+    assert "pkg0/m0.py" in changed
+    assert "abc.py" in changed
