@@ -53,6 +53,21 @@ def lengths_of(lengths: Sequence[int]) -> tuple[int, ...]:
     return tuple(sorted(whole("lengths", length, 2, MAX_LENGTH) for length in lengths))
 
 
+def cells(
+    names: Sequence[str], keys: Sequence[str], lengths: Sequence[int], factor: float | None
+) -> list[tuple[str, str, int]]:
+    """Return (weights, line, length) in the order in which they are done, short lengths first.
+
+    Raises ValueError on names that there are not, or a factor that a line does not take.
+    """
+    made = [
+        (name, key, length) for length in lengths_of(lengths) for name in named(names) for key in lines_of(name, keys)
+    ]
+    for name, key, length in made:
+        line(key).request(weights.card(name).recipe.shape, length, factor)
+    return made
+
+
 def documents(length: int, most: int, text: bytes = b"") -> npt.NDArray[np.uint8]:
     """Return what is read, uint8 (n, length + 1): the held-out documents' first bytes, or ``text`` cut up.
 

@@ -179,8 +179,8 @@ class Ask:
         if not 0.0 <= finite("temperature", self.temperature) <= 100.0:
             raise reject("temperature", "a number in [0, 100]", self.temperature)
         whole("seed", self.seed, 0, 2**31 - 1)
-        self.cells()
         self.read()
+        self.cells()
 
     def read(self) -> bytes:
         """Return the document up to where the longest length ends."""
@@ -195,12 +195,7 @@ class Ask:
 
     def cells(self) -> list[tuple[str, str, int]]:
         """Return (weights, line, length), short lengths first."""
-        return [
-            (name, key, length)
-            for length in asked.lengths_of(self.lengths)
-            for name in self.weights
-            for key in asked.lines_of(name, self.lines)
-        ]
+        return asked.cells(self.weights, self.lines, self.lengths, self.factor)
 
 
 def run(ask: Ask) -> Iterator[tuple[float, dict[str, Any]]]:

@@ -149,8 +149,8 @@ class Ask:
             shape = weights.card(name).recipe.shape
             whole("layer", self.layer, 0, shape.layers - 1)
             whole("head", self.head, 0, shape.heads - 1)
-        self.cells()
         self.read()
+        self.cells()
 
     def read(self) -> npt.NDArray[np.uint8]:
         """Return the documents, uint8 (n, longest + 1)."""
@@ -158,12 +158,7 @@ class Ask:
 
     def cells(self) -> list[tuple[str, str, int]]:
         """Return (weights, line, length), short lengths first."""
-        return [
-            (name, key, length)
-            for length in asked.lengths_of(self.lengths)
-            for name in self.weights
-            for key in asked.lines_of(name, self.lines)
-        ]
+        return asked.cells(self.weights, self.lines, self.lengths, self.factor)
 
 
 def run(ask: Ask) -> Iterator[tuple[float, dict[str, Any]]]:

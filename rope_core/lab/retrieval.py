@@ -85,18 +85,18 @@ class Ask:
         object.__setattr__(self, "weights", tuple(self.weights) or tuple(weights.names(task="passkey")))
         if not self.weights:
             raise reject("weights", "some that were trained on the passkey task (none is shipped)", self.weights)
-        asked.named(self.weights)
-        asked.lengths_of(self.lengths)
+        self.cells()
         whole("trials", self.trials, 1, 10_000)
         whole("seed", self.seed, 0, 2**31 - 1)
         if not self.depths:
             raise reject("depths", "at least one", self.depths)
         if len(self.text) > asked.MAX_TEXT:
             raise reject("text", f"at most {asked.MAX_TEXT:,} bytes", f"{len(self.text):,}")
+        for depth in self.depths:
+            if not 0.0 <= finite("depths", depth) <= 1.0:
+                raise reject("depths", "numbers in [0, 1]", depth)
         for length in self.lengths:
-            for depth in self.depths:
-                self.examples(length, finite("depths", depth), 1)
-        self.cells()
+            self.examples(length, self.depths[0], 1)
 
     def examples(self, length: int, depth: float, count: int) -> npt.NDArray[np.uint8]:
         """Return examples of one length and depth, uint8 (count, length), the same for every line and model."""
@@ -106,13 +106,8 @@ class Ask:
 
     def cells(self) -> list[tuple[str, str, int, float]]:
         """Return (weights, line, length, depth), short lengths first."""
-        return [
-            (name, key, length, depth)
-            for length in asked.lengths_of(self.lengths)
-            for name in self.weights
-            for key in asked.lines_of(name, self.lines)
-            for depth in self.depths
-        ]
+        made = asked.cells(self.weights, self.lines, self.lengths, self.factor)
+        return [(*each, depth) for each in made for depth in self.depths]
 
 
 def run(ask: Ask) -> Iterator[tuple[float, dict[str, Any]]]:

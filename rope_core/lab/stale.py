@@ -11,7 +11,7 @@ import numpy.typing as npt
 import torch
 import torch.nn.functional as F
 
-from rope_core.errors import finite, reject, whole
+from rope_core.errors import reject, whole
 from rope_core.lab import asked, weights
 from rope_core.lab.estimates import curve, perplexity, share
 from rope_core.lab.evaluate import byte_losses
@@ -131,14 +131,14 @@ class Ask:
             if shape.encoding != "rope":
                 raise reject("weights", "of a model with rotary positions", name)
             whole("length", self.length, shape.context + 1, asked.MAX_LENGTH)
-        if self.factor is not None:
-            finite("factor", self.factor)
         if not self.variants or not set(self.variants) <= set(VARIANTS):
             raise reject("variants", f"some of {', '.join(VARIANTS)}", self.variants)
         follow = [each.key for each in lines() if SCHEMES[each.scheme].follows_length]
         if self.line not in ("", *follow):
             raise reject("line", f"of a scheme that follows the length: {', '.join(follow)}", self.line)
         object.__setattr__(self, "line", self.line or follow[0])
+        for name in self.weights:
+            line(self.line).request(weights.card(name).recipe.shape, self.length, self.factor)
         self.read()
 
     def read(self) -> npt.NDArray[np.uint8]:

@@ -141,11 +141,11 @@ class Ask:
         if len(numbers) < 3 or sorted(set(numbers)) != numbers or numbers[0] <= 0 or numbers[-1] > 16:
             raise reject("values", rule, self.values)
         warm = [each.key for each in lines() if "attention_factor" in SCHEMES[each.scheme].defaults()]
-        if self.line:
-            line(self.line)
         object.__setattr__(self, "line", self.line or warm[0])
         for name in self.weights:
             self.read(name)
+            for factor, length in zip(self.factors, self.lengths(name), strict=True):
+                line(self.line).request(weights.card(name).recipe.shape, length, factor)
 
     def lengths(self, name: str) -> list[int]:
         """Return the length in bytes at each factor."""
