@@ -120,15 +120,15 @@ class Page:
         """A field's value in force."""
         return self.store.get(field)
 
-    def live(self, body: Callable[[], None], *, shared: bool = True) -> None:
+    def live(self, body: Callable[[], None], *, shared: bool = True, every: float | None = None) -> None:
         """Run ``body`` as a fragment: a control inside it reruns it alone, then the URL follows.
 
         Where a shared value moved and the page has other parts, these are redrawn right after; a part that shows no
-        ``shared`` value need not be.
+        ``shared`` value need not be. ``every``: seconds after which the part reruns by itself, again and again.
         """
         self.parts += shared
 
-        @st.fragment
+        @st.fragment(run_every=every)
         def part() -> None:
             self.first_sent = None
             self._say_notes()
