@@ -165,6 +165,7 @@ def _ship(options: argparse.Namespace) -> int:
     from rope_core.lab import ship
 
     card = ship.ship(options.name, options.folder, _today())
+    ship.write_cards()
     print(f"{card.name}: {card.bytes:,} bytes, held-out loss {card.held_out[0]:.4f} nats per byte")
     return 0
 

@@ -83,6 +83,62 @@ def write_corpus() -> None:
     write_whole(corpus.HELD_OUT, _lined(head | {"notice": notice}, "documents", documents))
 
 
+def write_cards() -> None:
+    """Write the model cards, one table for all shipped weights."""
+    cards = weights.cards()
+    rows = [_card_row(card) for card in cards.values()]
+    ran = ", ".join(sorted({f"{c.hardware['processor']}, torch {c.hardware['torch']}" for c in cards.values()}))
+    said = corpus.manifest()
+    text = CARDS.format(**(said | {"rows": "\n".join(rows), "files": len(said["files"]), "ran": ran}))
+    write_whole(weights.FOLDER / "README.md", text.encode())
+
+
+def _card_row(card: weights.Card) -> str:
+    recipe, shape = card.recipe, card.recipe.shape
+    how = recipe.task if not recipe.start else f"{recipe.task}, from {recipe.start}"
+    if recipe.scheme != UNSCALED:
+        how += f", {recipe.scheme} × {recipe.params['factor']:g}"
+    value, low, high = card.held_out
+    cells = (
+        card.name,
+        shape.encoding,
+        how,
+        f"{recipe.steps:,} × {recipe.batch} × {recipe.length:,}",
+        str(recipe.seed),
+        f"{card.loss:.4f}",
+        f"{value:.4f} [{low:.4f}, {high:.4f}]",
+        f"{card.seconds / 60:.0f}",
+        f"`{card.sha256[:12]}`",
+    )
+    return "| " + " | ".join(cells) + " |"
+
+
+CARDS = """# Model cards
+
+Byte-level language models of 1.8 million parameters (4 layers, width 192, 6 heads of 32, base 10,000, trained length
+256 bytes), made to be measured past their trained length, not to write text. Weights are bfloat16 in safetensors; what
+trained them is in `rope_core/lab`.
+
+| name | positions | task | steps × windows × bytes | seed | training loss | held-out loss [95 %] | minutes | SHA-256 |
+|---|---|---|---|---:|---:|---:|---:|---|
+{rows}
+
+Losses are nats per byte: the training loss is the mean of the last 100 steps (of the passkey task the answer's loss is
+added to the text's), the held-out one that of 44 documents at the run's own window, its interval over documents.
+
+- Data: {what}, Python {python}, {files} files listed with their hashes in `../corpus.json`; one file in eight is held
+  out by the hash of its path, and a stretch of 4,097 bytes of 44 of them stands in `../heldout.json`. Digest of the
+  list: `{sha256}`. Licence {licence}, {source}.
+- Hardware: one thread of {ran}, matrix products in bfloat16, other work beside it (the minutes are those of a busy
+  machine). The same recipe with another number of threads or in float32 ends within the spread of the seeds, not on the
+  same bits.
+- Again: `rope lab train --encoding rope --seed 0 --precision bfloat16 --threads 1 --out runs/rope-0`, then
+  `rope lab ship rope-0 runs/rope-0`. Killed at any moment, the same command goes on.
+- Limits: they know Python's source and little else, at one size. An order of schemes found here is a fact about these
+  models; where it agrees with the papers' larger ones, that is what the page shows, no more.
+"""
+
+
 def record(name: str, kind: str, asked: dict[str, Any], date: str) -> Path:
     """Measure one kind of work and ship its record; returns the file.
 
