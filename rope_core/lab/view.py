@@ -1,0 +1,416 @@
+"""The lab's results as a page shows them: cells read back from JSON, ordered and compared document by document."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from rope_core.errors import reject
+from rope_core.lab.estimates import Curve, Estimate, estimate
+from rope_core.rope import Array
+
+Result = Mapping[str, Any]
+NAN = float("nan")
+
+
+@dataclass(frozen=True)
+class Three:
+    """A number with its 95 % interval; ``low`` and ``high`` are NaN where one document gives none."""
+
+    value: float
+    low: float
+    high: float
+
+    @property
+    def sure(self) -> bool:
+        """Whether there is an interval."""
+        return math.isfinite(self.low)
+
+    def excludes(self, number: float) -> bool:
+        """Whether the interval says that it is not this number."""
+        return self.sure and not self.low <= number <= self.high
+
+
+def three(said: Sequence[float | None]) -> Three:
+    """Read [value, low, high] back; null is NaN.
+
+    >>> three([2.0, None, None]).sure
+    False
+    """
+    value, low, high = (NAN if v is None else float(v) for v in said)
+    return Three(value, low, high)
+
+
+def _three(found: Estimate) -> Three:
+    return Three(found.value, found.low, found.high)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One line at one length, read by one model.
+
+    Attributes:
+        weights, line, length: which; bytes.
+        documents: how many were read.
+        whole, last: perplexity per byte over the window, and over its last quarter.
+        nats: mean loss of each document's last quarter, (documents,).
+        curve: perplexity against position.
+        undefined: why there is no number; "" where there is one.
+    """
+
+    weights: str
+    line: str
+    length: int
+    documents: int
+    whole: Three
+    last: Three
+    nats: Array
+    curve: Curve
+    undefined: str = ""
+
+
+_NONE = Three(NAN, NAN, NAN)
+_EMPTY = np.empty(0)
+
+
+def cell(result: Result) -> Cell:
+    """Read one cell of a sweep back from its JSON values."""
+    head = (str(result["weights"]), str(result["line"]), int(result["length"]), int(result.get("documents", 0)))
+    if "undefined" in result:
+        none = Curve(_EMPTY, _EMPTY, _EMPTY, _EMPTY)
+        return Cell(*head, _NONE, _NONE, _EMPTY, none, str(result["undefined"]))
+    bins = {k: np.array([NAN if v is None else v for v in each], dtype=float) for k, each in result["curve"].items()}
+    return Cell(*head, three(result["whole"]), three(result["last"]), np.asarray(result["nats"], float), Curve(**bins))
+
+
+def cells(results: Iterable[Result]) -> list[Cell]:
+    """Read a sweep's results back."""
+    return [cell(each) for each in results if "line" in each and "length" in each]
+
+
+def lengths(found: Iterable[Cell]) -> list[int]:
+    """Return the lengths among cells, short ones first."""
+    return sorted({each.length for each in found})
+
+
+def at(found: Iterable[Cell], length: int) -> list[Cell]:
+    """Return the cells of one length that have a number."""
+    return [each for each in found if each.length == length and not each.undefined]
+
+
+def ratio(a: Cell, b: Cell) -> Three:
+    """Return how many times b's perplexity a's is on the last quarter, documents paired; below 1, a reads better.
+
+    Raises ValueError when the two did not read the same number of documents.
+    """
+    if a.nats.shape != b.nats.shape:
+        raise reject("a and b", "of the same documents", (a.nats.shape, b.nats.shape))
+    return _three(estimate(a.nats - b.nats))
+
+
+@dataclass(frozen=True)
+class Place:
+    """A cell's place in the order, and its paired ratio to the cell one place better and to the best."""
+
+    cell: Cell
+    behind: Three | None
+    over_best: Three
+
+    @property
+    def settled(self) -> bool:
+        """Whether the documents tell it from the place before it."""
+        return self.behind is not None and self.behind.excludes(1.0)
+
+
+def order(found: Sequence[Cell]) -> list[Place]:
+    """Return cells of one length from the lowest perplexity on the last quarter to the highest."""
+    ranked = sorted(found, key=lambda each: float(each.nats.mean()))
+    before = [None, *ranked[:-1]]
+    return [
+        Place(each, None if one is None else ratio(each, one), ratio(each, ranked[0]))
+        for each, one in zip(ranked, before, strict=True)
+    ]
+
+
+def groups(places: Sequence[Place]) -> list[list[Place]]:
+    """Return an order cut wherever the documents tell a place from the one before it."""
+    cut: list[list[Place]] = []
+    for place in places:
+        if place.settled or not cut:
+            cut.append([])
+        cut[-1].append(place)
+    return cut
+
+
+def first_past(found: Iterable[Cell], limit: float) -> float | None:
+    """Return the first position of a curve whose perplexity is past a limit, or None.
+
+    Args:
+        found: cells; the least position over all of them counts.
+        limit: perplexity per byte.
+    """
+    past = [float(each.curve.position[each.curve.value > limit].min(initial=np.inf)) for each in found]
+    least = min(past, default=np.inf)
+    return None if math.isinf(least) else least
+
+
+def coarser(found: Curve, width: float) -> Curve:
+    """Return a curve in wider bins: neighbours of equal width taken together, which is exact for the value.
+
+    The interval's ends are averaged alike, which is a little too wide: neighbours do not err together in full.
+
+    Args:
+        found: of equal bins.
+        width: of a bin, in bytes, at least.
+    """
+    step = 2 * float(found.position[0])
+    together = max(1, round(width / step))
+    starts = np.arange(0, found.position.size, together)
+    counts = np.diff([*starts, found.position.size])
+    logs = [np.exp(np.add.reduceat(np.log(each), starts) / counts) for each in (found.value, found.low, found.high)]
+    return Curve(np.add.reduceat(found.position, starts) / counts, *logs)
+
+
+@dataclass(frozen=True)
+class Seeds:
+    """One line over several trained models at one length: each one's perplexity on the last quarter."""
+
+    line: str
+    by_weights: Mapping[str, Three]
+
+    @property
+    def mean(self) -> float:
+        """Mean over models."""
+        return float(np.mean([each.value for each in self.by_weights.values()]))
+
+    @property
+    def spread(self) -> Three:
+        """Mean, lowest and highest: with a few seeds the range is the interval."""
+        values = [each.value for each in self.by_weights.values()]
+        return Three(self.mean, min(values), max(values))
+
+
+def over_seeds(found: Sequence[Cell]) -> list[Seeds]:
+    """Return cells of one length by line, the lowest mean first."""
+    keys = dict.fromkeys(each.line for each in found)
+    lines = [Seeds(key, {each.weights: each.last for each in found if each.line == key}) for key in keys]
+    return sorted(lines, key=lambda each: each.mean)
+
+
+def orders(found: Sequence[Cell]) -> dict[str, tuple[str, ...]]:
+    """Return each model's order of lines at one length, the lowest perplexity first."""
+    names = dict.fromkeys(each.weights for each in found)
+    return {
+        name: tuple(place.cell.line for place in order([each for each in found if each.weights == name]))
+        for name in names
+    }
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Retrieval of one line: arrays (lengths, depths); NaN where nothing was asked.
+
+    Attributes:
+        lengths, depths: the axes; bytes, and shares of the text.
+        right: share answered whole; low, high: its 95 % interval.
+        trials: asked per cell, the least.
+    """
+
+    lengths: tuple[int, ...]
+    depths: tuple[float, ...]
+    right: Array
+    low: Array
+    high: Array
+    trials: int
+
+
+def retrieval(results: Iterable[Result]) -> dict[str, Grid]:
+    """Return the passkey's heatmaps by line, of the first model among the results."""
+    rows = [each for each in results if "right" in each]
+    rows = [each for each in rows if each["weights"] == rows[0]["weights"]]
+    made = {}
+    for key in dict.fromkeys(each["line"] for each in rows):
+        own = [each for each in rows if each["line"] == key]
+        across, down = sorted({each["depth"] for each in own}), sorted({each["length"] for each in own})
+        layers = np.full((3, len(down), len(across)), NAN)
+        for each in own:
+            spot = (slice(None), down.index(each["length"]), across.index(each["depth"]))
+            layers[spot] = each["right"] / each["trials"], each["low"], each["high"]
+        least = min(each["trials"] for each in own)
+        made[str(key)] = Grid(tuple(down), tuple(across), layers[0], layers[1], layers[2], least)
+    return made
+
+
+def recalled(results: Iterable[Result], key: str, length: int) -> tuple[int, int]:
+    """Return how many keys a line found at a length over all depths, and how many it was asked."""
+    rows = [each for each in results if "right" in each]
+    own = [
+        each for each in rows if (each["weights"], each["line"], each["length"]) == (rows[0]["weights"], key, length)
+    ]
+    return sum(each["right"] for each in own), sum(each["trials"] for each in own)
+
+
+def wilson(right: int, trials: int) -> Three:
+    """Return a share with Wilson's 95 % interval.
+
+    >>> wilson(10, 10).high
+    1.0
+    """
+    if not 0 <= right <= trials or not trials:
+        raise reject("right", "at most the trials, of which there is one at least", (right, trials))
+    z, p = 1.959963984540054, right / trials
+    middle = (p + z * z / (2 * trials)) / (1 + z * z / trials)
+    half = z / (1 + z * z / trials) * math.sqrt(p * (1 - p) / trials + z * z / (4 * trials * trials))
+    return Three(p, max(0.0, middle - half), min(1.0, middle + half))
+
+
+@dataclass(frozen=True)
+class Fit:
+    """YaRN's logit scale, fitted anew.
+
+    Attributes:
+        factors: how many times the trained length.
+        best: the attention factor of the least loss at each.
+        slope: of 1 + slope ln(factor); ``paper``: the published one.
+    """
+
+    factors: tuple[float, ...]
+    best: tuple[Three, ...]
+    slope: Three
+    paper: float
+
+    def at(self, factor: float) -> tuple[float, float]:
+        """Return the fitted and the published attention factor at a factor."""
+        return 1 + self.slope.value * math.log(factor), 1 + self.paper * math.log(factor)
+
+
+def fit(results: Iterable[Result]) -> Fit | None:
+    """Return the fit of a temperature sweep, or None while it is not done."""
+    said = next((each["fit"] for each in results if "fit" in each), None)
+    if said is None:
+        return None
+    best = tuple(three(each) for each in said["best"])
+    return Fit(tuple(map(float, said["factors"])), best, three(said["slope"]), float(said["paper"]))
+
+
+@dataclass(frozen=True)
+class Swept:
+    """One point of a temperature sweep: perplexity on the last quarter, and its paired ratio to the factor's lowest."""
+
+    attention_factor: float
+    last: Three
+    over_best: Three
+
+
+def swept(results: Iterable[Result]) -> dict[float, list[Swept]]:
+    """Return a sweep's points by factor, both in order."""
+    points = [each for each in results if "attention_factor" in each]
+    made = {}
+    for factor in sorted({float(each["factor"]) for each in points}):
+        own = sorted((each for each in points if each["factor"] == factor), key=_scale)
+        nats = [np.asarray(each["nats"], float) for each in own]
+        best = min(nats, key=lambda each: float(each.mean()))
+        made[factor] = [
+            Swept(_scale(each), three(each["last"]), _three(estimate(mine - best)))
+            for each, mine in zip(own, nats, strict=True)
+        ]
+    return made
+
+
+def _scale(result: Result) -> float:
+    return float(result["attention_factor"])
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One handling of the same text under the same scheme: perplexity on the last quarter, its documents, its curve."""
+
+    name: str
+    length: int
+    last: Three
+    nats: Array
+    curve: Curve
+
+    def over(self, other: Variant) -> Three:
+        """Return how many times the other's perplexity this one's is, documents paired."""
+        if self.nats.shape != other.nats.shape:
+            raise reject("other", "of the same documents", (self.nats.shape, other.nats.shape))
+        return _three(estimate(self.nats - other.nats))
+
+
+def variants(results: Iterable[Result]) -> list[Variant]:
+    """Return the variants among results, in their order."""
+    made = []
+    for each in results:
+        if "variant" in each:
+            bins = {k: np.asarray(v, dtype=float) for k, v in each["curve"].items()}
+            last, nats = three(each["last"]), np.asarray(each["nats"], float)
+            made.append(Variant(str(each["variant"]), int(each["length"]), last, nats, Curve(**bins)))
+    return made
+
+
+@dataclass(frozen=True)
+class Sight:
+    """What one head looked at under one line.
+
+    Attributes:
+        mass: float64 (bins, bins), how much attention a bin of queries gives to a bin of keys; rows sum to 1.
+        entropy, low, high: nats per bin of queries, and its interval.
+        limit: ln of the keys in sight, the most that the entropy can be.
+        heads: (layers, heads), mean entropy over the last quarter.
+    """
+
+    line: str
+    length: int
+    layer: int
+    head: int
+    documents: int
+    mass: Array
+    entropy: Array
+    low: Array
+    high: Array
+    limit: Array
+    heads: Array
+    logit_scale: float
+
+    @property
+    def position(self) -> Array:
+        """Middle of each bin, in bytes."""
+        return (np.arange(self.entropy.size) + 0.5) * self.length / self.entropy.size
+
+    @property
+    def late(self) -> Three:
+        """Entropy in the window's last bin, nats."""
+        return Three(float(self.entropy[-1]), float(self.low[-1]), float(self.high[-1]))
+
+
+def sights(results: Iterable[Result]) -> list[Sight]:
+    """Return what heads looked at, in the results' order."""
+    made = []
+    for each in results:
+        if "map" not in each:
+            continue
+        entropy = np.asarray(each["entropy"], float)
+        missing = np.full(entropy.size, NAN)
+        ends = [missing if each.get(k) is None else np.asarray(each[k], float) for k in ("entropy_low", "entropy_high")]
+        made.append(
+            Sight(
+                str(each["line"]),
+                int(each["length"]),
+                int(each["layer"]),
+                int(each["head"]),
+                int(each.get("documents", 0)),
+                np.asarray(each["map"], float),
+                entropy,
+                ends[0],
+                ends[1],
+                np.asarray(each["entropy_max"], float),
+                np.asarray(each["heads"], float),
+                float(each["logit_scale"]),
+            )
+        )
+    return made
