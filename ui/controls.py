@@ -175,14 +175,14 @@ class Controls:
     def geometry(self) -> None:
         """The model menu and, behind one button that says the values in force, the exact numbers."""
         self.model()
-        if all(map(self.hides, (DIM, BASE, TRAIN_LEN, LAYER))):
+        model = self.store.get(MODEL)
+        kinds = () if model == CUSTOM else models.layer_types(model)
+        if all(map(self.hides, (DIM, BASE, TRAIN_LEN, *((LAYER,) if kinds else ())))):
             return
         rope = self.store.rope()
         summary = self.t("frame.geometry", dim=rope.dim, base=short(rope.base), train_len=short(rope.train_len))
         with self.place, st.popover(summary):
             outside, self.place = self.place, nullcontext()
-            model = self.store.get(MODEL)
-            kinds = () if model == CUSTOM else models.layer_types(model)
             if kinds:
                 layer = Field(LAYER.name, "choice", kinds[0], choices=kinds, shared=True)
                 self.select(layer, str)

@@ -37,7 +37,7 @@ section[data-testid="stSidebar"] {width: 15rem !important; min-width: 15rem}
 h1 {text-wrap: balance}
 /* Plotly draws its buttons nearly white on any theme, where a dark theme's letters cannot be read. */
 .js-plotly-plot .updatemenu-item-rect {fill: #0b5c9e !important; stroke: #0b5c9e !important}
-.js-plotly-plot .updatemenu-item-text {fill: white !important; font-weight: 600 !important}
+.js-plotly-plot .updatemenu-button .updatemenu-item-text {fill: white !important; font-weight: 600 !important}
 /* Figures of several panels keep a legible width on a phone, where they are moved sideways with a finger. */
 @media (max-width: 640px) {
   .stMainBlockContainer {padding-top: 4.2rem}
@@ -111,10 +111,11 @@ class Page:
         query = st.query_params.to_dict()
         moved = st.session_state.get("page") != self.name
         st.session_state["page"] = self.name
-        if query and (moved or query != st.session_state.get("published")):
+        fresh = query if moved or query != st.session_state.get("published") else {}
+        if fresh:
             self.store.read_query(query, self.fits)
             self.store.notes.extend(self.view.read(query, self.store.fields))
-        self.view.arrive(self.store, query, moved=moved)
+        self.view.arrive(self.store, fresh, moved=moved)
 
     def get(self, field: Field) -> Any:
         """A field's value in force."""
@@ -210,10 +211,12 @@ class Page:
                 st.button(self.t("frame.reset"), on_click=self.view.again, args=(self.store,), key=f"reset.{self.name}")
 
     def _ways_out(self) -> None:
-        """The link, and the presentation."""
+        """The link, and the presentation unless another site frames the page."""
         with st.popover(self.t("frame.share")):
             st.write(self.t("frame.share_help"))
             st.code(self.link(self.view.query()), language=None, wrap_lines=True)
+        if st.context.is_embedded:
+            return
         with st.popover(self.t("frame.present"), on_change="rerun", key=f"present.{self.name}") as box:
             if box.open:
                 panel.panel(self)

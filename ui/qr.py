@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from html import escape
 
 import qrcode
@@ -25,15 +26,23 @@ def matrix(text: str) -> list[list[bool]] | None:
     return [list(row) for row in code.get_matrix()]
 
 
-def svg(text: str, alt: str) -> str | None:
-    """``text``'s QR code as an SVG element that fills its width; None where ``text`` is too long for one."""
+def svg(text: str) -> str | None:
+    """``text``'s QR code as an SVG file; None where ``text`` is too long for one."""
     rows = matrix(text)
     if rows is None:
         return None
     size = len(rows)
     path = "".join(f"M{x} {y}h1v1h-1z" for y, row in enumerate(rows) for x, dark in enumerate(row) if dark)
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {size} {size}" width="100%" role="img" '
-        f'aria-label="{escape(alt)}" shape-rendering="crispEdges">'
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {size} {size}" shape-rendering="crispEdges">'
         f'<rect width="{size}" height="{size}" fill="#fff"/><path d="{path}" fill="#000"/></svg>'
     )
+
+
+def image(text: str, alt: str) -> str | None:
+    """``text``'s QR code as an HTML image; None where ``text`` is too long for one."""
+    drawn = svg(text)
+    if drawn is None:
+        return None
+    data = b64encode(drawn.encode()).decode()
+    return f'<img alt="{escape(alt)}" src="data:image/svg+xml;base64,{data}">'

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -18,80 +19,9 @@ from ui.words import Words
 if TYPE_CHECKING:
     from ui.frame import Page
 
-# A figure is drawn for a smaller screen and scaled up, so that letters, lines and marks grow alike, on any projector.
-STYLE = """<style>
-html {font-size: clamp(17px, 1.5vw, 40px)}
-[data-testid="stHeader"] {display: none}
-.stMainBlockContainer {
-  padding: 0 1.2rem 3rem; max-width: none; --ink: light-dark(#000, #fff); --high: calc(100dvh - 12.6rem); --times: 1.3
-}
-@media (min-width: 1600px) {.stMainBlockContainer {--times: 1.6}}
-@media (min-width: 1900px) {.stMainBlockContainer {--times: 1.95}}
-@media (min-width: 2500px) {.stMainBlockContainer {--times: 2.6}}
-.stMainBlockContainer, .stMainBlockContainer p, .stMainBlockContainer li, h1, h2, h3 {color: var(--ink)}
-.stMainBlockContainer [data-testid="stVerticalBlock"] {gap: .35rem}
-h1 {font-size: 1.05rem !important; font-weight: 600 !important; padding: 0 !important}
-.st-key-stage-tools button {min-height: 2.2rem; padding-top: 0; padding-bottom: 0}
-[class*="st-key-stage-say"] [data-testid="stMarkdownContainer"],
-.st-key-stage-count [data-testid="stMarkdownContainer"] {margin-bottom: 0}
-[class*="st-key-stage-say"] p {line-height: 1.2; font-weight: 700; text-wrap: balance; margin: 0}
-.st-key-stage-say p {font-size: 1.75rem}
-.st-key-stage-say-long p {font-size: 1.35rem}
-.st-key-stage-count p {font-size: 1.15rem; font-weight: 600; white-space: nowrap; margin: 0}
-.st-key-stage-previous button p {position: absolute; clip-path: inset(50%); width: 1px; overflow: hidden}
-.st-key-stage-previous button, .st-key-stage-next button {min-height: 3rem; min-width: 3rem; border-width: 2px}
-[class*="st-key-stage-figure"] p {font-size: 1.1rem; line-height: 1.25}
-[class*="st-key-stage-figure"] [data-testid="stElementContainer"]:has(.stPlotlyChart) {
-  flex: none; width: calc(100% / var(--times)) !important; height: calc(var(--high) / var(--times)) !important;
-  margin-bottom: calc(var(--high) - var(--high) / var(--times))
-}
-[class*="st-key-stage-figure"] .js-plotly-plot {transform: scale(var(--times)); transform-origin: 0 0}
-[class*="st-key-stage-figure"] :is(.stPlotlyChart, [data-testid="stFullScreenFrame"]) {height: 100% !important}
-.js-plotly-plot text:not(.updatemenu-item-text):is([style*="rgb(128, 132, 149)"], [style*="rgb(163, 168, 184)"]) {
-  fill: var(--ink) !important
-}
-[data-testid="stHorizontalBlock"]:not(:has([data-testid="stElementContainer"])) {display: none}
-.st-key-stage-qr {align-items: center}
-.st-key-stage-qr svg {width: min(62dvh, 100%)}
-@media (max-width: 640px) {
-  .stMainBlockContainer {padding: .4rem .8rem 3rem; --times: 1; --high: 62dvh}
-  .st-key-stage-say p {font-size: 1.25rem}
-}
-</style>"""
-# Popovers of a page hold controls; folded controls take them along.
-FOLDED = """<style>
-.stMain [data-testid="stLayoutWrapper"]:has(> [data-testid="stPopover"])
-  :not([class*="st-key-more"], [class*="st-key-code"], [class*="st-key-stage"]) {display: none}
-</style>""".replace("\n  :not", ":not")
-
-# Keys press the buttons that stand on the page; where a slider, a box or a menu has the focus, the keys are its own.
-KEYS = """<script>
-if (!window.ropeLabStage) {
-  window.ropeLabStage = true;
-  const own = 'input, textarea, select, [contenteditable=true], [role=slider], [role=radiogroup], [role=combobox],' +
-    '[role=listbox], [role=tablist], [role=menu], [role=grid], [role=dialog]';
-  const press = name => {
-    const button = document.querySelector('.st-key-' + name + ' button:not(:disabled)');
-    if (button) button.click();
-    return !!button;
-  };
-  document.addEventListener('keydown', event => {
-    if (event.defaultPrevented || event.ctrlKey || event.altKey || event.metaKey || event.shiftKey) return;
-    if (!document.querySelector('.st-key-stage-leave')) return;
-    const at = event.target.closest ? event.target.closest(own) : null;
-    if (event.key === 'Escape') {
-      if (document.querySelector('[role=dialog], [data-testid=stPopoverBody], [role=listbox]')) return;
-      if (at) event.target.blur(); else press('stage-leave');
-      return;
-    }
-    if (at) return;
-    const back = event.key === 'ArrowLeft' || event.key === 'PageUp';
-    if ((back || event.key === 'ArrowRight' || event.key === 'PageDown') &&
-        press(back ? 'stage-previous' : 'stage-next')) event.preventDefault();
-  });
-}
-</script>"""
-
+HERE = Path(__file__).parent
+STYLE = f"<style>{(HERE / 'stage.css').read_text('utf-8')}</style>"
+KEYS = f"<script>{(HERE / 'stage.js').read_text('utf-8')}</script>"
 LONG = 110
 """A sentence of more letters is written smaller; a Chinese letter counts double."""
 HAN = "\u2e80"
@@ -116,8 +46,6 @@ class Stage:
         self._tools(step)
         self.open = bool(st.session_state.get("stage.open"))
         page.controls.folded = not self.open
-        if not self.open:
-            st.html(FOLDED)
         headline(page, self.t)
         self.top = st.container()
         self.lead = self.top
@@ -194,7 +122,7 @@ def headline(page: Page, t: Words) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="stage-line"):
         if lesson:
             step_button(page, t, -1)
-        said = step.say if step else page.t("claim")
+        said = predict.spoken(step, lesson.id) if lesson and step else page.t("claim")
         long = sum(2 if letter > HAN else 1 for letter in said) > LONG
         with st.container(key="stage-say-long" if long else "stage-say", width="stretch"):
             st.markdown(plain(said, 300) if step else said)
@@ -244,7 +172,7 @@ def strip(page: Page) -> None:
     with st.container(border=True, key="lesson"):
         st.caption(t("count_lesson", title=plain(lesson.title, 120), number=view.number, total=len(lesson.steps)))
         if step:
-            st.markdown(f"**{plain(step.say, 300)}**")
+            st.markdown(f"**{plain(predict.spoken(step, lesson.id), 300)}**")
         ask(page, t)
         with st.container(horizontal=True):
             step_button(page, t, -1)
@@ -255,7 +183,7 @@ def strip(page: Page) -> None:
 def show_code(page: Page, t: Words) -> None:
     """The audience's QR code of this view, as large as the screen allows."""
     url = page.link(page.view.query(audience=True))
-    code = qr.svg(url, t("qr_alt", url=url))
+    code = qr.image(url, t("qr_alt", url=url))
 
     @st.dialog(t("qr_title"), width="large")
     def dialog() -> None:

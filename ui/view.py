@@ -18,7 +18,7 @@ from ui.tally import room_name
 
 STAGE, OWN = "stage", "own"
 DISPLAY = Field("display", "choice", "normal", choices=("normal", STAGE))
-STEP = Field("step", "int", None, 1, lessons.MAX_STEPS)
+STEP = Field("step", "int")
 TALK = Field("talk", "choice", "", choices=("", OWN, *lessons.talks()))
 ROOM = Field("room", "text", "")
 HIDE = Field("hide", "text", "")
@@ -154,16 +154,15 @@ class View:
             return [("frame.talk_not_loaded", {})] if lost else []
         if self.number is None and self.get(TALK):
             self.put(STEP, 1)
-        given = self.number
-        if given is not None and given > len(lesson.steps):
-            last = len(lesson.steps)
-            self.put(STEP, last)
-            told = slots(Refused(STEP, "rule.range", given)) | {"low": 1, "high": last, "used": last}
-            return [("frame.corrected", told)]
-        return []
+        given, last = self.number, len(lesson.steps)
+        if given is None or 1 <= given <= last:
+            return []
+        self.put(STEP, min(max(given, 1), last))
+        told = slots(Refused(STEP, "rule.range", given)) | {"low": 1, "high": last, "used": self.number}
+        return [("frame.corrected", told)]
 
     def arrive(self, store: Store, query: Mapping[str, str], *, moved: bool) -> None:
-        """Take the state of a step that was just reached, unless the link's ``query`` brought values of its own."""
+        """Take the state of a step that was just reached, unless the ``query`` just read brought values of its own."""
         given = any(name in store.fields for name in query)
         if moved and STEP.name not in query and not self.get(TALK):
             self.put(STEP, None)
