@@ -80,7 +80,7 @@ def logits(
                     if shape.encoding == "alibi":
                         row[j] -= alibi_slope(h, shape.heads) * (i - j)
                     if shape.encoding == "t5":
-                        row[j] += w["position.buckets"][t5_bucket(i - j), h]
+                        row[j] += 10.0 * w["position.buckets"][t5_bucket(i - j), h]
                 row = np.exp(row - row.max())
                 mixed[i, h] = (row / row.sum()) @ v[: i + 1, h]
         x = x + mixed.reshape(size, shape.width) @ w[name + "attention.out.weight"].T

@@ -136,6 +136,10 @@ class Alibi(Position):
 class T5Bias(Position):
     """Raffel et al.: a learned number per head and bucket of distance; far distances share the last bucket."""
 
+    # Adam moves every number by about the rate per step. Scores need biases of several units, embeddings hundredths:
+    # at one rate for both, the biases would take most of a short training to arrive.
+    SCALE = 10.0
+
     def __init__(self, shape: Shape) -> None:
         super().__init__()
         self.reach = 128
@@ -145,7 +149,7 @@ class T5Bias(Position):
         # T5 counts the other way round: key minus query.
         away = self.distance(queries, keys)
         found = t5_buckets((-away).numpy(), bidirectional=False, buckets=32, reach=self.reach)
-        return (self.buckets[torch.from_numpy(found)].permute(2, 0, 1) + self.causal(queries, keys))[None]
+        return (self.SCALE * self.buckets[torch.from_numpy(found)].permute(2, 0, 1) + self.causal(queries, keys))[None]
 
 
 POSITIONS: dict[str, type[Position]] = {
