@@ -190,4 +190,4 @@ def test_the_quoted_number_needs_compounding() -> None:
     assert "as printed −43,200 s, compounded 0 s" in drawing.finding
     repeats = [row.repeats_after for row in claims(0.5)]
     assert math.isinf(repeats[2])
-    assert figures.quoted(0.5, T).figure.data[1].text[2] == T("never")
+    assert figures.quoted(0.5, T).figure.layout.annotations[5].text == T("never")

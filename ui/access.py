@@ -6,20 +6,41 @@ import json
 from functools import lru_cache
 from pathlib import Path
 
+from ui.figures.colours import INK, LINE
 from ui.words import LANGUAGES, labels
 
 LOCALES = {"en": "en", "zh": "zh-CN"}
-STYLE = """<style>
+
+
+def _rgb(colour: str) -> str:
+    return f"rgb({', '.join(str(int(colour[at : at + 2], 16)) for at in (1, 3, 5))})"
+
+
+LETTERS, MARKS = "text:not(.updatemenu-item-text)", ":is(path, line, text)"
+
+
+def _themed(part: str, where: str, colour: str, light: str, dark: str) -> str:
+    """A rule for what Plotly draws in the colour: another one on each theme, by ``fill`` or by ``stroke``."""
+    return (
+        f'.js-plotly-plot {where}[style*="{part}: {_rgb(colour)}"] {{{part}: light-dark({light}, {dark}) !important}}'
+    )
+
+
+DRAWN = "\n".join(
+    [_themed("fill", LETTERS, colour, *pair) for colour, pair in INK.items()]
+    + [_themed(part, MARKS, LINE, "black", "white") for part in ("fill", "stroke")]
+)
+STYLE = f"""<style>
 /* A menu section that folds is out of the keyboard's reach, and the menu is short: it stays open. */
-[data-testid="stNavSectionHeader"] {pointer-events: none}
-[data-testid="stNavSectionHeader"] [data-testid="stIconMaterial"] {visibility: hidden}
+[data-testid="stNavSectionHeader"] {{pointer-events: none}}
+[data-testid="stNavSectionHeader"] [data-testid="stIconMaterial"] {{visibility: hidden}}
 /* Streamlit fades captions below a contrast of 4.5. */
-[data-testid="stCaptionContainer"] {color: light-dark(#55575f, #b9bcc6) !important; opacity: 1 !important}
+[data-testid="stCaptionContainer"] {{color: light-dark(#55575f, #b9bcc6) !important; opacity: 1 !important}}
 :is(g, a, pre, table, span, div)[tabindex="0"]:focus-visible, .modebar-btn:focus-visible
-  {outline: 3px solid light-dark(#0b5c9e, #6cb8f0); outline-offset: 2px}
-.js-plotly-plot .modebar:focus-within {opacity: 1 !important}
-.rope-lab-svg {font: 600 12px sans-serif !important; padding: 4px; cursor: pointer; color: inherit}
-</style>"""
+  {{outline: 3px solid light-dark(#0b5c9e, #6cb8f0); outline-offset: 2px}}
+.js-plotly-plot .modebar:focus-within {{opacity: 1 !important}}
+.rope-lab-svg {{font: 600 12px sans-serif !important; padding: 4px; cursor: pointer; color: inherit}}
+{DRAWN}</style>"""
 
 
 @lru_cache(maxsize=len(LANGUAGES))

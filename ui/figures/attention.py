@@ -7,8 +7,6 @@ from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
-import plotly.graph_objects as go
-from plotly.subplots import make_subplots
 
 import rope_core as rc
 from rope_core import attention, demo
@@ -16,7 +14,9 @@ from rope_core.errors import reject
 from rope_core.extension import Extension, cell_edges, mean_cos
 from rope_core.rope import Array
 from ui import models
-from ui.figures.drawing import BLUE, COLOURS, GREEN, GREY, ORANGE, RED, Drawing, styled
+from ui.figures import plain as go
+from ui.figures.drawing import BLUE, COLOURS, GREEN, GREY, LINE, ORANGE, RED, Drawing, styled
+from ui.figures.plain import make_subplots
 from ui.words import Words
 
 POINTS = 240
@@ -86,7 +86,7 @@ def decay(rope: rc.Rope, kind: str, pairing: Pairing, reach: int, at: int, t: Wo
     figure.add_trace(go.Scatter(x=[at, at], y=[0, float(here)], mode="lines+markers", name=name, **stem))
     styled(figure, height=360, x=t("distance_log"), y=t("score_axis"))
     figure.update_xaxes(type="log")
-    figure.add_hline(y=0, line={"color": "black", "width": 1})
+    figure.add_hline(y=0, line={"color": LINE, "width": 1})
     return Drawing(
         "decay",
         figure,
@@ -163,11 +163,11 @@ def pairs(rope: rc.Rope, pairing: Pairing, at: int, t: Words) -> Drawing:
 def family(curves: Sequence[tuple[str, Array, str]], d: npt.NDArray[np.int64], x: str, t: Words) -> go.Figure:
     """Score curves of equal vectors on one pair of axes: (name, curve, dash) each."""
     figure = go.Figure()
-    for (name, curve, dash), colour in zip(curves, (*COLOURS, "black"), strict=False):
+    for (name, curve, dash), colour in zip(curves, (*COLOURS, LINE), strict=False):
         line = {"color": colour, "width": 3.5, "dash": dash}
         figure.add_trace(go.Scatter(x=d, y=curve.round(4), name=name, mode="lines", line=line))
     styled(figure, height=400, x=x, y=t("score_axis"))
-    figure.add_hline(y=0, line={"color": "black", "width": 1})
+    figure.add_hline(y=0, line={"color": LINE, "width": 1})
     return figure.update_layout(margin={"t": 60})
 
 
@@ -235,7 +235,7 @@ def schemes(rope: rc.Rope, found: Sequence[Extension], length: int, t: Words) ->
     dashes = ["solid" if k < 4 else "dash" for k in range(len(found))]
     figure = family(list(zip(names, curves, dashes, strict=True)), d, t("distance_log"), t)
     figure.update_xaxes(type="log")
-    figure.add_vline(x=rope.train_len, line={"color": "black", "width": 3, "dash": "dot"})
+    figure.add_vline(x=rope.train_len, line={"color": LINE, "width": 3, "dash": "dot"})
     late = np.array([min(rope.train_len, length - 1), length])
     ends = [float(cell_means(one.spectrum, late)[0]) for one in found]
     said = t("comma").join(f"{name} {end:+.3f}" for name, end in zip(names, ends, strict=True))
@@ -289,7 +289,7 @@ def base_bound(rope: rc.Rope, context: int, t: Words) -> Drawing:
     figure = go.Figure(
         go.Scatter(x=grid, y=served, mode="lines", name=t("served"), line={"color": BLUE, "width": 4, "shape": "hv"})
     )
-    mark = {"size": 10, "color": ORANGE, "line": {"width": 1, "color": "black"}}
+    mark = {"size": 10, "color": ORANGE, "line": {"width": 1, "color": LINE}}
     figure.add_trace(
         go.Scatter(
             x=[base for _, base, _ in points],

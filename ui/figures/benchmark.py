@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import plotly.graph_objects as go
-
 from rope_core.bench import view
 from rope_core.bench.cases import Case
 from rope_core.bench.view import Point
+from ui.figures import plain as go
 from ui.figures.benchmark_words import GIGA, MEGA, size_text, time_text, who
-from ui.figures.drawing import BLUE, COLOURS, GREEN, GREY, ORANGE, PURPLE, RED, SKY, YELLOW, Drawing, styled
+from ui.figures.drawing import BLUE, COLOURS, GREEN, GREY, LINE, ORANGE, PURPLE, RED, SKY, YELLOW, Drawing, styled
 from ui.words import Words
 
 LOOKS = {
     "numba": BLUE,
     "numba (raw)": SKY,
-    "numba (bound)": "#004060",
+    "numba (bound)": LINE,
     "triton": BLUE,
     "triton (raw)": SKY,
     "transformers": RED,
@@ -88,7 +87,7 @@ def curves(points: Sequence[Point], name: str, t: Words) -> Drawing:
                 mode="lines+markers",
                 name=who(contestant, t),
                 line=line,
-                marker={"size": 10},
+                marker={"size": 12, "symbol": place % 8},
             )
         )
     styled(figure, height=440, x=t("size_axis"), y=t("bandwidth_axis"))
@@ -139,7 +138,12 @@ def speed_ups(points: Sequence[Point], name: str, t: Words) -> Drawing:
         )
     )
     figure.add_vline(x=1, line={"color": BLUE, "width": 4, "dash": "dash"})
-    styled(figure, height=120 + 42 * len(others), x=t("speed_up_axis", who=who(ours.contestant, t)))
+    styled(
+        figure,
+        height=120 + 42 * len(others),
+        x=t("speed_up_axis", who=who(ours.contestant, t)),
+        margin={"l": 64, "r": 16, "t": 34, "b": 72},
+    )
     figure.update_yaxes(automargin=True)
     figure.update_layout(margin={"r": 30})
     rivals = [(p, s) for p, s in zip(others, times, strict=True) if p.contestant in view.PEERS]

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import plotly.graph_objects as go
-
 from rope_core.bench import traffic, view
 from rope_core.bench.cases import Case
 from rope_core.bench.view import Point
+from ui.figures import plain as go
 from ui.figures.benchmark import recipe, rows
 from ui.figures.benchmark_words import GIGA, MEGA, size_text, time_text, who
-from ui.figures.drawing import BLUE, GREEN, GREY, ORANGE, PURPLE, RED, SKY, Drawing, styled
+from ui.figures.drawing import BLUE, GREEN, GREY, ORANGE, PURPLE, RED, SKY, Drawing, on, styled
 from ui.words import Words
 
 PATH_LOOKS = (BLUE, SKY, GREEN, PURPLE, ORANGE)
@@ -45,6 +44,7 @@ def paths(tokens: int, gigabytes_per_second: float, t: Words) -> Drawing:
                 textposition="inside",
                 insidetextanchor="middle",
                 textangle=0,
+                textfont={"color": on(PATH_LOOKS[place])},
                 marker={"color": PATH_LOOKS[place], "line": {"color": "white", "width": 2}},
                 showlegend=False,
             )
@@ -89,6 +89,7 @@ def paths(tokens: int, gigabytes_per_second: float, t: Words) -> Drawing:
         for name in traffic.PATHS:
             print(name, traffic.moved(name), traffic.seconds(case, name, {gigabytes_per_second * GIGA!r}))
         """,
+        wide=True,
     )
 
 
@@ -99,7 +100,9 @@ def paper(points: Sequence[Point], name: str, t: Words) -> Drawing | None:
         return None
     labels = [who(p.contestant, t) for p in known]
     model = [traffic.over_copy(traffic.MEASURED[p.contestant]) for p in known]
-    figure = go.Figure(go.Bar(x=labels, y=model, name=t("on_paper"), marker={"color": GREY}, text=model))
+    figure = go.Figure(
+        go.Bar(x=labels, y=model, name=t("on_paper"), marker={"color": GREY}, text=model, textfont={"color": on(GREY)})
+    )
     figure.add_trace(
         go.Bar(
             x=labels,
@@ -107,6 +110,7 @@ def paper(points: Sequence[Point], name: str, t: Words) -> Drawing | None:
             name=t("measured"),
             marker={"color": BLUE},
             text=[f"{p.ratio.median:.2f}" for p in known],
+            textfont={"color": on(BLUE)},
             error_y={
                 "type": "data",
                 "array": [p.ratio.high - p.ratio.median for p in known],
@@ -115,7 +119,7 @@ def paper(points: Sequence[Point], name: str, t: Words) -> Drawing | None:
             },
         )
     )
-    figure.update_traces(textposition="inside", insidetextanchor="start", textfont={"size": 17, "color": "white"})
+    figure.update_traces(textposition="inside", insidetextanchor="start", textfont={"size": 17})
     styled(figure, height=350, y=t("over_copy_axis"), barmode="group")
     slow = max(known, key=lambda p: p.ratio.median)
     finding = t(
@@ -143,10 +147,6 @@ def faults(pairs: Sequence[tuple[Point, Point]], name: str, t: Words) -> Drawing
                 orientation="h",
                 name=t(key),
                 marker={"color": shade},
-                text=[
-                    t("faults_text", count=f"{pair[place].faults:,.0f}") if pair[place].faults else ""
-                    for pair in ordered
-                ],
                 error_x={
                     "type": "data",
                     "array": [pair[place].ratio.high - pair[place].ratio.median for pair in ordered],
@@ -155,7 +155,15 @@ def faults(pairs: Sequence[tuple[Point, Point]], name: str, t: Words) -> Drawing
                 },
             )
         )
-    figure.update_traces(textposition="auto", insidetextanchor="start", textangle=0)
+    for row, pair in enumerate(ordered):
+        for place, point in enumerate(pair):
+            if point.faults:
+                # Past the whisker; two bars share a row's height of 0.8.
+                at = {"x": point.ratio.high, "y": row + 0.4 * place - 0.2, "xanchor": "left", "xshift": 4}
+                said = t("faults_text", count=f"{point.faults:,.0f}")
+                figure.add_annotation(text=said, showarrow=False, font={"size": 14}, **at)
+    longest = max(point.ratio.high for pair in ordered for point in pair)
+    figure.update_xaxes(range=[0, 1.3 * longest])
     styled(figure, height=140 + 60 * len(ordered), x=t("over_copy_axis"), barmode="group")
     figure.update_yaxes(automargin=True)
     tuned, plain = ordered[-1]

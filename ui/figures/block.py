@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-import plotly.graph_objects as go
-
 from rope_core import catalogue
 from rope_core.block.choices import Choices, choices_of, usual
 from rope_core.catalogue import ARCHITECTURE_FIELDS, Architecture
-from ui.figures.drawing import BLUE, GREEN, GREY, ORANGE, PURPLE, RED, Drawing, styled
+from ui.figures import plain as go
+from ui.figures.drawing import BLUE, GREEN, GREY, ORANGE, PURPLE, RED, Drawing, on, styled
 from ui.words import Words
 
 LEFT, RIGHT, RESIDUAL = 0.6, 8.8, 9.6
 ROW_HEIGHT = 33
 GAP = 0.06
-DARK = (GREEN, ORANGE, PURPLE)
 
 
 @dataclass(frozen=True)
@@ -165,7 +163,7 @@ def diagram(title: str, told: Choices | None, made: Choices, t: Words) -> Drawin
         ],
         annotations=[
             {"x": b.middle, "y": b.row, "text": b.text, "showarrow": False}
-            | {"font": {"size": 14, "color": "black" if b.colour in DARK else "white"}}
+            | {"font": {"size": 14, "color": on(b.colour)}}
             for b in boxes
         ],
     )

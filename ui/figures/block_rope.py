@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-import plotly.graph_objects as go
-from plotly.subplots import make_subplots
 
 import rope_core as rc
 from rope_core.block import mla_cache
 from rope_core.block.demo import commuting, latent_attention, length_scheme, shifted_outputs, stale_logits
+from ui.figures import plain as go
 from ui.figures.drawing import BLUE, GREEN, GREY, RED, Animated, Drawing, styled
+from ui.figures.plain import make_subplots
 from ui.words import Words
 
 FRAMES = 40
@@ -81,8 +81,8 @@ def values(rope: rc.Rope, pair: int, t: Words) -> Drawing:
     place = {"type": "buttons", "x": 1.0, "y": 1.0, "xanchor": "right", "yanchor": "bottom"}
     styled(figure, height=400, x=t("out_first", i=start), y=t("out_second", i=start + 1))
     reach = 1.25 * max(float(np.abs(path).max()) for path in paths)
-    figure.update_layout(updatemenus=[{**place, "buttons": [button]}], legend={"y": -0.16, "yanchor": "top"})
-    figure.update_layout(margin={"b": 96})
+    figure.update_layout(updatemenus=[{**place, "buttons": [button]}], legend={"y": -0.24, "yanchor": "top"})
+    figure.update_layout(margin={"b": 104})
     figure.update_xaxes(range=[-reach, reach])
     figure.update_yaxes(range=[-reach, reach], scaleanchor="x")
     return Drawing(
@@ -181,4 +181,5 @@ def latent(rank: int, heads: int, position: int, t: Words) -> Drawing:
         from rope_core.block.demo import latent_attention
         print(latent_attention({rank}, {position}), mla_cache({rank}, {rope_dim}, {heads}, {width}))
         """,
+        wide=True,
     )

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-import plotly.graph_objects as go
 
 from rope_core.clock import WALL, Clock, claims
 from rope_core.rope import Array
+from ui.figures import plain as go
 from ui.figures.drawing import BLUE, GREEN, GREY, ORANGE, RED, Animated, Drawing, styled
 from ui.figures.extension import listed
 from ui.words import Words
@@ -169,8 +169,7 @@ def reading(error: float, slower: float, t: Words) -> Drawing:
     both = ((WALL, t("as_built"), BLUE), (WALL.slowed([slower] * 3), t("all_slower", slower=f"{slower:g}"), RED))
     moved = [np.array([clock.separation(seconds).max() for seconds in apart.tolist()]) for clock, _, _ in both]
     figure = go.Figure()
-    figure.add_hrect(0, error, fillcolor=GREY, opacity=0.3, line_width=0)
-    figure.add_annotation(x=12, y=error, text=t("unreadable"), showarrow=False, xanchor="right", yanchor="bottom")
+    figure.add_hrect(0, error, fillcolor=GREY, opacity=0.3, line_width=0, name=t("unreadable"), showlegend=True)
     for (clock, name, colour), degrees in zip(both, moved, strict=True):
         figure.add_trace(go.Scatter(x=apart, y=degrees, name=name, mode="lines", line={"color": colour, "width": 5}))
         at = clock.finest(error)
@@ -211,12 +210,15 @@ def quoted(error: float, t: Words) -> Drawing:
     ):
         text = [f"{value:,.0f} s" if np.isfinite(value) else t("never") for value in values]
         shown = [value if np.isfinite(value) else 0.0 for value in values]
-        bar = go.Bar(y=names, x=shown, orientation="h", name=t(key), marker={"color": colour}, text=text)
-        figure.add_trace(bar.update(textposition="auto", textfont={"size": 16}, constraintext="none"))
+        figure.add_trace(go.Bar(y=names, x=shown, orientation="h", name=t(key), marker={"color": colour}))
+        for row, (value, said) in enumerate(zip(shown, text, strict=True)):
+            # Past the bar and past the dotted line; two bars share a row's height of 0.8.
+            at = {"x": max(value, QUOTED), "y": row + (0.2 if key == "repeats" else -0.2), "xanchor": "left"}
+            figure.add_annotation(text=said, showarrow=False, xshift=6, font={"size": 15}, **at)
     figure.add_vline(QUOTED, line={"color": RED, "width": 4, "dash": "dot"})
-    styled(figure, height=360, x=t("seconds"), barmode="group")
-    longest = max(x for bar in figure.data for x in bar.x)
-    figure.update_xaxes(range=[0, 1.18 * max(longest, QUOTED)])
+    styled(figure, height=380, x=t("seconds"), barmode="group", margin={"l": 64, "r": 16, "t": 34, "b": 96})
+    longest = max(x for bar in figure.traces for x in bar["x"])
+    figure.update_xaxes(range=[0, 1.4 * max(longest, QUOTED)], nticks=4)
     figure.update_yaxes(autorange="reversed", automargin=True, tickfont={"size": 15})
     residuals = {row.key: row.once_round - QUOTED for row in rows}
     return Drawing(

@@ -11,26 +11,25 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import plotly.graph_objects as go
 
 from ui.escape import cell
+from ui.figures import plain as go
+from ui.figures.colours import AMOUNT as AMOUNT
+from ui.figures.colours import BLUE as BLUE
+from ui.figures.colours import COLOURS as COLOURS
+from ui.figures.colours import GREEN as GREEN
+from ui.figures.colours import GREY as GREY
+from ui.figures.colours import LINE as LINE
+from ui.figures.colours import ORANGE as ORANGE
+from ui.figures.colours import PURPLE as PURPLE
+from ui.figures.colours import RED as RED
+from ui.figures.colours import SIGNED as SIGNED
+from ui.figures.colours import SKY as SKY
+from ui.figures.colours import YELLOW as YELLOW
+from ui.figures.colours import on as on
+from ui.figures.colours import wash as wash
 
 Table = Mapping[str, npt.ArrayLike]
-
-# Okabe and Ito's colours: distinguishable with every kind of colour vision, on white and on black.
-BLUE, ORANGE, GREEN, RED, PURPLE, SKY, YELLOW, GREY = (
-    "#0072B2",
-    "#E69F00",
-    "#009E73",
-    "#D55E00",
-    "#CC79A7",
-    "#56B4E9",
-    "#B8A900",
-    "#7F7F7F",
-)
-COLOURS = (BLUE, RED, GREEN, ORANGE, PURPLE, SKY, YELLOW, GREY)
-SIGNED = "RdBu"
-AMOUNT = "Viridis"
 
 
 class Animated(go.Figure):

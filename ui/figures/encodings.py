@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
-import plotly.graph_objects as go
 
 from rope_core.encodings import (
     ENCODINGS,
@@ -21,10 +20,12 @@ from rope_core.encodings import (
 from rope_core.rope import Array
 from rope_core.temperature import softmax
 from ui.escape import drawn, plain
+from ui.figures import plain as go
 from ui.figures.drawing import (
     BLUE,
     GREEN,
     GREY,
+    LINE,
     ORANGE,
     RED,
     SIGNED,
@@ -170,7 +171,7 @@ def score_lines(name: str, base: float, shift: int, t: Words) -> Drawing:
     matrix = score_matrix(name, where, weights(WIDTH, base))
     residual = relative_residual(matrix, where)
     figure = go.Figure()
-    for row, colour, width, dash in ((6, BLUE, 9, "solid"), (20, ORANGE, 5, "solid"), (34, "black", 2.5, "dot")):
+    for row, colour, width, dash in ((6, BLUE, 9, "solid"), (20, ORANGE, 5, "solid"), (34, LINE, 2.5, "dot")):
         figure.add_trace(
             go.Scatter(
                 x=row - np.arange(POSITIONS),

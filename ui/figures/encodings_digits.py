@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import plotly.graph_objects as go
 
 import rope_core as rc
 from rope_core.encodings import (
@@ -27,7 +26,8 @@ from rope_core.encodings import (
     words,
 )
 from rope_core.extension import Extension, compared, reach
-from ui.figures.drawing import AMOUNT, BLUE, COLOURS, GREEN, ORANGE, RED, SIGNED, Drawing, grid, styled
+from ui.figures import plain as go
+from ui.figures.drawing import AMOUNT, BLUE, COLOURS, GREEN, GREY, ORANGE, RED, SIGNED, Drawing, grid, styled
 from ui.figures.encodings import WIDTH
 from ui.words import Words
 
@@ -52,11 +52,11 @@ def digits(number: int, beta: int, t: Words) -> Drawing:
             y=names,
             text=text,
             texttemplate="%{text}",
-            textfont={"size": size},
+            textfont={"size": size, "color": "black"},
             colorscale=SIGNED,
             zmid=0,
-            zmin=-1.6,
-            zmax=1.6,
+            zmin=-2,
+            zmax=2,
             showscale=False,
             xgap=2,
             ygap=4,
@@ -200,7 +200,7 @@ def video(frames: int, height: int, width: int, t: Words) -> Drawing:
         name = t(f"axis_name.{AXES[axis]}")
         figure.add_trace(go.Scatter(x=index, y=points[:, axis], mode="lines", name=name, line=line))
     last = around + frames * height * width
-    figure.add_vrect(x0=around, x1=last, fillcolor="#7F7F7F", opacity=0.12, line_width=0)
+    figure.add_vrect(x0=around, x1=last, fillcolor=GREY, opacity=0.12, line_width=0)
     styled(figure, height=330, x=t("token_axis"), y=t("position_axis"))
     return Drawing(
         "video",

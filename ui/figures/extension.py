@@ -8,17 +8,17 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 import numpy.typing as npt
-import plotly.graph_objects as go
 
 import rope_core as rc
 from rope_core.extension import Extension, cell_edges, mean_cos, unseen_pairs
 from rope_core.rope import Array
+from ui.figures import plain as go
 from ui.figures.drawing import COLOURS, SIGNED, Drawing, as_bytes, byte_bar, styled
 from ui.words import Words
 
 Cells = npt.NDArray[np.int64]
 
-ACROSS = 3
+FEW, ACROSS = 6, (3, 4)
 CELLS, ROWS = 96, 64
 
 
@@ -34,7 +34,9 @@ def heatmaps(rope: rc.Rope, found: Sequence[Extension], length: int, logarithmic
     values = [mean_cos(rc.Spectrum.of(one.spectrum.inv_freq[pairs]), edges) for one in found]
     unseen = {one.scheme: unseen_pairs(rope, one.spectrum, length) for one in found}
     columns, rows = edges.size - 1, pairs.size
-    corners = [(k % ACROSS * 1.1 * columns, -(k // ACROSS) * 1.5 * rows) for k in range(len(found))]
+    across = ACROSS[len(found) > FEW]
+    down = -(-len(found) // across)
+    corners = [(k % across * 1.1 * columns, -(k // across) * 1.5 * rows) for k in range(len(found))]
     trained = float(np.interp(rope.train_len, edges, np.arange(edges.size))) - 0.5
     look = {"type": "heatmap", "coloraxis": "coloraxis", "hoverinfo": "skip"}
     data = [
@@ -50,10 +52,10 @@ def heatmaps(rope: rc.Rope, found: Sequence[Extension], length: int, logarithmic
         for (name, count), (x, y) in zip(unseen.items(), corners, strict=True)
     ]
     layout = {
-        "height": 100 + 200 * (1 + (len(found) - 1) // ACROSS),
-        "margin": {"l": 50, "r": 8, "t": 8, "b": 96},
+        "height": 104 + 200 * down,
+        "margin": {"l": 50, "r": 8, "t": 8, "b": 100},
         "font": {"size": 14},
-        "coloraxis": scale(),
+        "coloraxis": scale(len(found) % across / across, down),
         "shapes": shapes,
         "annotations": titles,
         "xaxis": position_axis(edges, sorted({x for x, _ in corners}), t("axis.position")),
@@ -90,10 +92,13 @@ def recipe_requests(found: Sequence[Extension]) -> list[tuple[str, dict[str, obj
     return [(one.scheme, dict(one.request.params), one.request.seq_len) for one in found]
 
 
-def scale() -> dict[str, object]:
-    """The one colour scale of all panels."""
+def scale(filled: float, down: int) -> dict[str, object]:
+    """The one colour scale of all panels: in the places that the last row leaves empty, else below."""
     bar = byte_bar(1.0) | {"title": {"text": "cos", "side": "top"}, "orientation": "h"}
-    bar |= {"len": 0.7, "y": -0.09, "yanchor": "top"}
+    if filled:
+        bar |= {"len": 0.9 * (1 - filled), "x": 1.0, "xanchor": "right", "y": 0.3 / down, "yanchor": "middle"}
+    else:
+        bar |= {"len": 0.7, "y": -0.22 / down, "yanchor": "top"}
     return {"colorscale": SIGNED, "cmin": -127, "cmid": 0, "cmax": 127, "colorbar": bar}
 
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-import plotly.graph_objects as go
-from plotly.subplots import make_subplots
 
 import rope_core as rc
 from rope_core import layout_demo
 from rope_core.layout import as_layout
 from rope_core.layout_demo import Shapes
 from rope_core.rope import Array
-from ui.figures.drawing import BLUE, COLOURS, GREEN, GREY, ORANGE, RED, Drawing, styled
+from ui.figures import plain as go
+from ui.figures.drawing import BLUE, COLOURS, GREEN, GREY, ORANGE, RED, Drawing, on, styled, wash
+from ui.figures.plain import make_subplots
 from ui.words import Words
 
 STEPS = 20
@@ -58,8 +58,8 @@ def permutation(width: int, t: Words) -> Drawing:
         "mode": "markers+text",
         "showlegend": False,
         "hoverinfo": "skip",
-        "textfont": {"size": 17, "color": "white"},
     }
+    letters = [on(colour) for colour in colours]
     spot = {"size": 30, "color": colours, "line": {"width": 0}}
     figure.add_trace(
         go.Scatter(
@@ -67,11 +67,21 @@ def permutation(width: int, t: Words) -> Drawing:
             y=np.zeros(width),
             text=order.astype(str),
             **looks,
+            textfont={"size": 17, "color": [letters[d] for d in order]},
             marker=spot | {"color": [colours[d] for d in order]},
         )
     )
-    figure.add_trace(go.Scatter(x=dims, y=np.ones(width), text=dims.astype(str), **looks, marker=spot))
-    moving = len(figure.data) - 1
+    figure.add_trace(
+        go.Scatter(
+            x=dims,
+            y=np.ones(width),
+            text=dims.astype(str),
+            **looks,
+            textfont={"size": 17, "color": letters},
+            marker=spot,
+        )
+    )
+    moving = len(figure.traces) - 1
     figure.frames = [
         go.Frame(
             data=[
@@ -122,12 +132,6 @@ def there_and_back() -> list[float]:
     return [*soft.tolist(), *[1.0] * REST, *soft[::-1].tolist()]
 
 
-def pale(colour: str, strength: float = 0.45) -> str:
-    """The colour as a wash that text stays readable on, on white and on black."""
-    red, green, blue = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
-    return f"rgba({red},{green},{blue},{strength})"
-
-
 def entries(width: int, layout: str, first: int) -> tuple[Array, list[list[str]]]:
     """Which pair owns each entry of the matrix (nan: none), and the entry's name with pairs counted from ``first``."""
     chosen = as_layout(layout)
@@ -149,7 +153,7 @@ def matrices(width: int, position: int, base: float, t: Words) -> Drawing:
         1, 3, horizontal_spacing=0.06, subplot_titles=[t("matrix_paper"), t("matrix_zero"), t("matrix_half")]
     )
     pairs = width // 2
-    stops = [(edge, pale(COLOURS[i])) for i in range(pairs) for edge in (i / pairs, (i + 1) / pairs)]
+    stops = [(edge, wash(COLOURS[i])) for i in range(pairs) for edge in (i / pairs, (i + 1) / pairs)]
     shown = ((three.paper, "interleaved", 1), (three.from_zero, "interleaved", 0), (three.half, "half", 0))
     for column, (values, layout, first) in enumerate(shown, start=1):
         owner, names = entries(width, layout, first)
@@ -165,6 +169,7 @@ def matrices(width: int, position: int, base: float, t: Words) -> Drawing:
                 showscale=False,
                 text=names,
                 texttemplate="%{text}",
+                textfont={"color": "black"},
                 customdata=values.round(6),
                 hovertemplate="%{text} = %{customdata}<extra></extra>",
                 xgap=1,
@@ -174,7 +179,7 @@ def matrices(width: int, position: int, base: float, t: Words) -> Drawing:
             column,
         )
     styled(figure, height=380)
-    at = {"text": f"m = {position}", "x": 0.0, "y": 0.99, "yanchor": "top", "font": {"size": 18}}
+    at = {"text": f"m = {position}", "x": 0.0, "y": 0.98, "yanchor": "top", "font": {"size": 18}}
     figure.update_layout(margin={"l": 40, "r": 10, "t": 66, "b": 34}, title=at)
     figure.update_annotations(font={"size": 16})
     figure.update_xaxes(dtick=1, constrain="domain", showgrid=False, zeroline=False)

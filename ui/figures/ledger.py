@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-import plotly.graph_objects as go
 
 from rope_core.ledger import CLAIMS, CONDITION, EMPIRICAL, HOLDS, WRONG, Result, run
-from ui.figures.drawing import GREEN, GREY, ORANGE, RED, Drawing, styled
+from ui.figures import plain as go
+from ui.figures.drawing import GREEN, GREY, LINE, ORANGE, RED, Drawing, on, styled
 from ui.words import Words
 
 DOCUMENTS = ("000", "001", "002", "003", "004")
@@ -155,7 +155,7 @@ def overview(results: Sequence[Result], t: Words) -> Drawing:
                 textposition="inside",
                 insidetextanchor="middle",
                 textangle=0,
-                textfont={"color": "white", "size": 15},
+                textfont={"color": on(MARKS[status][1]), "size": 15},
             )
         )
     styled(figure, height=330, x=t("entries_axis"), barmode="stack", bargap=0.25)
@@ -209,7 +209,7 @@ def residuals(results: Sequence[Result], threshold: float, t: Words) -> Drawing:
     styled(figure, height=330, x=t("residual_axis"))
     across = {"xref": "x", "yref": "paper", "y0": 0, "y1": 1, "x1": threshold}
     below = across | {"type": "rect", "x0": ZERO / 10, "fillcolor": GREEN, "opacity": 0.13, "line": {"width": 0}}
-    edge = across | {"type": "line", "x0": threshold, "line": {"color": "black", "width": 3, "dash": "dash"}}
+    edge = across | {"type": "line", "x0": threshold, "line": {"color": LINE, "width": 3, "dash": "dash"}}
     said = {
         "x": math.log10(threshold),
         "y": 1.0,

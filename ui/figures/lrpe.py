@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import plotly.graph_objects as go
 
 from rope_core.layout import convert
 from rope_core.lrpe import explain
 from rope_core.lrpe.demo import HEADS, TOKENS, Case, backward_steps
 from rope_core.rope import Array
+from ui.figures import plain as go
 from ui.figures.drawing import BLUE, COLOURS, GREY, ORANGE, SIGNED, Animated, Drawing, Table, grid
 from ui.state import Field
 from ui.words import Words
@@ -89,6 +89,7 @@ def four(case: Case, panels: Sequence[tuple[str, Array, float]], marks: tuple[in
         if number % 2 == 0:
             layout[f"yaxis{axis}"]["title"] = {"text": t("axis.position")}
         layout[f"xaxis{axis}"]["showticklabels"] = number >= 2
+        layout[f"yaxis{axis}"]["showticklabels"] = number % 2 == 0
         if number >= 2:
             layout[f"xaxis{axis}"]["title"] = {"text": t("dimension")}
     return go.Figure({"data": data, "layout": layout})
@@ -202,6 +203,7 @@ def matrices(case: Case, head: int, token: int, t: Words) -> Drawing:
     for axis, low, name in (("", 0.0, "written"), ("2", 0.56, "computed")):
         layout[f"xaxis{axis}"] = {"domain": [low, low + 0.44], "anchor": f"y{axis}", "nticks": 7} | square
         layout[f"yaxis{axis}"] = {"anchor": f"x{axis}", "nticks": 7, "constraintoward": "top"} | square
+        layout[f"yaxis{axis}"]["showticklabels"] = not axis
         layout[f"yaxis{axis}"] |= {"scaleanchor": f"x{axis}", "range": square["range"][::-1]}
         layout["annotations"].append(title(f"<b>{t(name)}</b>", low, 1.0))
     off = float(np.abs(block @ block.T - np.eye(block.shape[0])).max())

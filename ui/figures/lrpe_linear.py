@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-import plotly.graph_objects as go
 
 import rope_core as rc
 from rope_core.lrpe import errata, explain, linear
 from rope_core.rope import Array
+from ui.figures import plain as go
 from ui.figures.drawing import BLUE, GREEN, GREY, ORANGE, RED, Drawing, grid
 from ui.figures.lrpe import apart, base_layout, limit, panel, title
 from ui.words import Words
@@ -99,6 +99,7 @@ def attention(rope: rc.Rope, phi: str, t: Words) -> Drawing:
         layout[f"xaxis{axis}"] = {"domain": [left, left + 0.46], "anchor": f"y{axis}", "title": {"text": t("key_n")}}
         layout[f"xaxis{axis}"]["showgrid"] = False
         layout[f"yaxis{axis}"] = {"anchor": f"x{axis}", "autorange": "reversed", "nticks": 6, "showgrid": False}
+        layout[f"yaxis{axis}"]["showticklabels"] = not axis
     layout["yaxis"]["title"] = {"text": t("query_m")}
     said = t(
         "attention_finding",

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import plotly.graph_objects as go
 
 from rope_core.survey import Row, encodings_by_year, errata
+from ui.figures import plain as go
 from ui.figures.drawing import BLUE, GREY, ORANGE, RED, Drawing, styled
 from ui.words import Words
 
@@ -58,7 +58,10 @@ def spans(rows: Sequence[Row], length: int, picked: str, t: Words) -> Drawing:
     figure.update_xaxes(**year_ticks([row.model.year for row in rows]), range=[-1, len(rows)])
     figure.update_yaxes(type="log", exponentformat="power", dtick=1)
     for k in [k for k in index if rows[k].model.id == picked][:1]:
-        figure.add_annotation(x=k, y=float(np.log10(rows[k].longest)), text=f"<b>{title(rows[k])}</b>", ay=-28, ax=0)
+        # At the left edge the name starts at its stroke, at the right edge it ends there: it never leaves the axes.
+        side = "left" if k < len(rows) / 6 else "right" if k > len(rows) * 5 / 6 else "center"
+        place = {"x": k, "y": float(np.log10(rows[k].longest)), "ay": -28, "ax": 0, "xanchor": side}
+        figure.add_annotation(text=f"<b>{title(rows[k])}</b>", **place)
     whole = sum(row.longest <= length for row in rows)
     never = sum(row.longest > row.context for row in rows)
     return Drawing(

@@ -7,15 +7,15 @@ from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
-import plotly.graph_objects as go
-from plotly.subplots import make_subplots
 
 import rope_core as rc
 from rope_core import demo, precision
 from rope_core.extension import cell_edges
 from rope_core.rope import Array
 from ui import models
-from ui.figures.drawing import BLUE, GREEN, GREY, ORANGE, PURPLE, RED, Drawing, styled
+from ui.figures import plain as go
+from ui.figures.drawing import BLUE, GREEN, GREY, LINE, ORANGE, PURPLE, RED, Drawing, styled
+from ui.figures.plain import make_subplots
 from ui.words import Words
 
 DTYPES = ("bfloat16", "float16", "float32")
@@ -29,7 +29,7 @@ KEYS = 64
 ROWS = 2048
 LAST = 64
 BY_STAGE = {"inv_freq": RED, "position": BLUE, "angle": GREEN, "table": ORANGE, "all": PURPLE}
-PLACES = {"float32": "top right", "float64": "bottom left", "fixed_point": "bottom center", "split_table": "top right"}
+PLACES = {"float32": "top right", "float64": "bottom left", "fixed_point": "bottom right", "split_table": "top center"}
 BY_DTYPE = {"bfloat16": RED, "float16": BLUE, "float32": GREEN}
 
 
@@ -60,7 +60,7 @@ def phase(request: rc.Request, dtype: str, at: int, t: Words) -> Drawing:
     for stage, curve in curves.items():
         line = {"color": BY_STAGE[stage], "width": 4, "shape": "hv", "dash": "dash" if stage == "position" else "solid"}
         figure.add_trace(go.Scatter(x=d, y=drawn(curve), name=t(f"stage.{stage}"), mode="lines", line=line))
-    figure.add_hline(y=math.pi, line={"color": "black", "width": 2, "dash": "dot"})
+    figure.add_hline(y=math.pi, line={"color": LINE, "width": 2, "dash": "dot"})
     figure.add_vline(x=at, line={"color": GREY, "width": 4, "dash": "dash"})
     note = {"x": 0, "y": math.log10(math.pi), "xanchor": "left", "yanchor": "bottom", "showarrow": False}
     figure.add_annotation(**note, text=t("half_turn"), font={"size": 15})
@@ -95,7 +95,7 @@ def drift(request: rc.Request, stage: str, distance: int, reach: int, t: Words) 
     for name in DTYPES:
         line = {"color": BY_DTYPE[name], "width": 3}
         figure.add_trace(go.Scatter(x=at, y=scores[name].round(5), name=name, mode="lines", line=line))
-    line = {"color": "black", "width": 4, "dash": "dot"}
+    line = {"color": LINE, "width": 4, "dash": "dot"}
     figure.add_trace(go.Scatter(x=at, y=scores["float64"].round(6), name=t("exact"), mode="lines", line=line))
     styled(figure, height=380, x=t("both_at"), y=t("score_axis"))
     return Drawing(
@@ -302,7 +302,7 @@ def real(stage: str, t: Words) -> Drawing:
     found = {dtype: at_the_end(stage, dtype) for dtype in DTYPES}
     figure = go.Figure()
     for dtype, points in found.items():
-        mark = {"size": 11, "color": BY_DTYPE[dtype], "opacity": 0.75, "line": {"width": 1, "color": "black"}}
+        mark = {"size": 11, "color": BY_DTYPE[dtype], "opacity": 0.75, "line": {"width": 1, "color": LINE}}
         figure.add_trace(
             go.Scatter(
                 x=[length for _, _, length, _ in points],
@@ -313,7 +313,7 @@ def real(stage: str, t: Words) -> Drawing:
                 marker=mark,
             )
         )
-    figure.add_hline(y=math.pi, line={"color": "black", "width": 2, "dash": "dot"})
+    figure.add_hline(y=math.pi, line={"color": LINE, "width": 2, "dash": "dot"})
     styled(figure, height=420, x=t("context_log"), y=t("phase_axis"))
     figure.update_xaxes(type="log")
     figure.update_yaxes(type="log", dtick=2)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-import plotly.graph_objects as go
-from plotly.subplots import make_subplots
 
 import rope_core as rc
 from rope_core import demo
 from rope_core.rope import Array
 from rope_core.rotation import rotate_by_elements
+from ui.figures import plain as go
 from ui.figures.drawing import BLUE, GREY, RED, SIGNED, Animated, Drawing, styled
+from ui.figures.plain import make_subplots
 from ui.words import Words
 
 FRAMES = 64
@@ -68,7 +68,7 @@ def circle(rope: rc.Rope, pair: int, m: int, n: int, shift: int, t: Words) -> Dr
         ring = {"x0": -reach, "x1": reach, "y0": -reach, "y1": reach}
         figure.add_shape(type="circle", line={"color": colour, "width": 1, "dash": "dot"}, row=1, col=1, **ring)
     styled(figure, height=365)
-    figure.update_layout(legend={"x": 0.16})
+    figure.update_layout(legend={"x": 0.24})
     play = {"frame": {"duration": 90, "redraw": False}, "transition": {"duration": 0}, "fromcurrent": True}
     figure.update_layout(
         updatemenus=[
@@ -124,11 +124,12 @@ def matrix(width: int, position: int, base: float, t: Words) -> Drawing:
             z=values,
             text=text,
             texttemplate="%{text}",
-            textfont={"size": 15 if width <= 12 else 12},
+            textfont={"size": 15 if width <= 12 else 12, "color": "black"},
             colorscale=SIGNED,
+            # Twice the range of the entries: even the darkest cell leaves its black number legible.
             zmid=0,
-            zmin=-1,
-            zmax=1,
+            zmin=-2,
+            zmax=2,
             xgap=1,
             ygap=1,
             showscale=False,

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-import plotly.graph_objects as go
-from plotly.subplots import make_subplots
 
 import rope_core as rc
 from rope_core import frequency_demo
 from rope_core.rope import Array
+from ui.figures import plain as go
 from ui.figures.drawing import BLUE, GREEN, GREY, RED, Drawing, styled
+from ui.figures.plain import make_subplots
 from ui.words import Words
 
 CURVE = 2048
@@ -23,13 +23,9 @@ def read(value: float) -> str:
 
 
 def context_line(figure: go.Figure, rope: rc.Rope, t: Words) -> None:
-    """Draw the trained context across a figure whose y is tokens on a log axis."""
-    figure.add_hline(y=rope.train_len, line={"color": GREEN, "width": 3, "dash": "dash"})
+    """Draw the trained context across a figure whose y is tokens; named in the legend, where no curve crosses it."""
     label = t("context", n=f"{rope.train_len:,}")
-    place = {"x": 0.01, "xref": "paper", "y": float(np.log10(rope.train_len)), "yref": "y"}
-    figure.add_annotation(
-        text=label, showarrow=False, xanchor="left", yanchor="bottom", font={"size": 15, "color": GREEN}, **place
-    )
+    figure.add_hline(y=rope.train_len, line={"color": GREEN, "width": 3, "dash": "dash"}, name=label, showlegend=True)
 
 
 def base_choice(rope: rc.Rope, t: Words) -> Drawing:

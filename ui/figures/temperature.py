@@ -5,14 +5,14 @@ from __future__ import annotations
 from functools import lru_cache
 
 import numpy as np
-import plotly.graph_objects as go
-from plotly.subplots import make_subplots
 
 import rope_core as rc
 from rope_core import interpolation, temperature
 from rope_core.extension import cell_edges
 from rope_core.rope import Array
-from ui.figures.drawing import BLUE, GREEN, GREY, ORANGE, PURPLE, RED, Drawing, styled
+from ui.figures import plain as go
+from ui.figures.drawing import BLUE, GREEN, GREY, LINE, ORANGE, PURPLE, RED, Drawing, styled
+from ui.figures.plain import make_subplots
 from ui.words import Words
 
 POINTS = 300
@@ -55,7 +55,7 @@ def theorem(rope: rc.Rope, t: Words) -> Drawing:
     styled(figure, height=400, x=t("distance_log"), y=t("ratio_axis"))
     figure.update_layout(margin={"t": 70})
     figure.update_xaxes(type="log")
-    figure.update_yaxes(type="log")
+    figure.update_yaxes(type="log", dtick="D2")
     return Drawing(
         "theorem",
         figure,
@@ -112,7 +112,7 @@ def scales(train_len: int, t: Words) -> Drawing:
     styled(figure, height=400, x=t("length_log"), y=t("scale_axis"))
     figure.update_layout(margin={"t": 70})
     figure.update_xaxes(type="log")
-    figure.add_vline(x=train_len, line={"color": "black", "width": 3, "dash": "dot"})
+    figure.add_vline(x=train_len, line={"color": LINE, "width": 3, "dash": "dot"})
     return Drawing(
         "scales",
         figure,
@@ -162,7 +162,7 @@ def softmax(train_len: int, signal: float, t: Words) -> Drawing:
                 1,
                 column,
             )
-    mark = {"size": 12, "color": "black", "symbol": "x"}
+    mark = {"size": 12, "color": LINE, "symbol": "x"}
     for column, values in ((1, [one.entropy for one in drawn]), (2, [100 * one.meant for one in drawn])):
         name = t("drawn", count=DRAWS)
         dots = go.Scatter(x=CHECKED, y=values, name=name, mode="markers", marker=mark, showlegend=column == 1)
@@ -200,4 +200,5 @@ def softmax(train_len: int, signal: float, t: Words) -> Drawing:
         for scale in (1.0, temperature.factor_scale(n / trained), temperature.log_length_scale([n], trained)[0]):
             print(scale, temperature.expected_attention([n], scale, signal))
         """,
+        wide=True,
     )
