@@ -60,7 +60,11 @@ def press(at: AppTest, part: str) -> AppTest:
 
 
 def told(at: AppTest) -> str:
-    return " ".join(part.value for part in (*at.markdown, *at.caption, *at.success, *at.info, *at.error))
+    return " ".join(part.value for part in (*at.markdown, *at.caption))
+
+
+def verdict(at: AppTest) -> str:
+    return " ".join(part.value for part in at.markdown if ":material/" in part.value)
 
 
 def ended(at: AppTest) -> bool:
@@ -73,16 +77,16 @@ def test_the_figure_waits_for_the_answer(lang: str) -> None:
     at = opened(lang)
     assert not ended(at)
     assert len(at.button) == 3 and not any(button.proto.type == "primary" for button in at.button)
-    assert at.header[0].value == "Which?" and not at.success and not at.info
+    assert at.header[0].value == "Which?" and not verdict(at)
     press(at, "first")
     assert ended(at) and at.header[0].value.startswith("Seen after the answer")
-    assert at.info and "B" in at.info[0].value and "A" in at.info[0].value and not at.success
+    assert "lightbulb" in verdict(at) and "A" in verdict(at) and "B" in verdict(at)
     assert ended(at.run()), "the answer stays in the session"
 
 
 def test_a_right_answer_and_asking_again(rooms: Path) -> None:
     at = press(opened(), "**B**")
-    assert ended(at) and at.success and "B" in at.success[0].value and not at.info
+    assert ended(at) and "check" in verdict(at) and "B" in verdict(at)
     press(at, "Ask again")
     assert not ended(at) and len(at.button) == 3
     assert not any(button.proto.type == "primary" for button in at.button)
@@ -113,7 +117,7 @@ def test_a_class_answers_waits_and_sees(rooms: Path) -> None:
     students = [press(opened("zh" if k else "en", room="physik"), f"**{'ABB'[k]}**") for k in range(3)]
     for student in students:
         assert not ended(student) and "physik" in told(student)
-        assert not student.success and not student.info
+        assert not verdict(student)
     press(students[0], "**C**")
     lecturer.run()
     spec = json.loads(lecturer.get("plotly_chart")[0].proto.spec)
@@ -123,7 +127,7 @@ def test_a_class_answers_waits_and_sees(rooms: Path) -> None:
     assert ended(lecturer) and "B is right: 2 of 3 (67 %)" in told(lecturer)
     for student in students:
         assert ended(student.run())
-    assert students[0].info and students[1].success and students[2].success
+    assert [":material/check:" in verdict(student) for student in students] == [False, True, True]
     late = press(opened(room="physik"), "first")
     assert ended(late) and "not counted" in told(late)
     assert sum(Tally().count("physik", "lecture/3", 3).votes) == 3

@@ -26,6 +26,9 @@ ABREAST = 4
 LOOK = """<style>
 [class*="st-key-predict-choices"] button {height: 100%; min-height: 3rem; white-space: normal}
 [class*="st-key-predict-choices"] button p {font-size: 1.1rem; white-space: normal}
+/* On the stage the figure that leads fills what is left of the screen. */
+.stMainBlockContainer:has([class*="st-key-predict-choices"]) .st-key-stage-lead {height: calc(100dvh - 15rem)}
+.stMainBlockContainer:has(.st-key-predict-verdict) .st-key-stage-lead {height: calc(100dvh - 12.2rem)}
 </style>"""
 
 
@@ -99,15 +102,15 @@ class Question:
         right = self.predict.answer
         slots = {"right": LETTERS[right], "choice": self.text(right)}
         if self.chosen is None:
-            st.info(self.t("shown", **slots), icon=":material/lightbulb:")
+            said = self.t("shown", **slots)
         elif self.chosen == right:
-            st.success(self.t("yes", letter=LETTERS[right], choice=slots["choice"]), icon=":material/check:")
+            said = self.t("yes", letter=LETTERS[right], choice=slots["choice"])
         else:
-            st.info(self.t("no", letter=LETTERS[self.chosen], **slots), icon=":material/lightbulb:")
+            said = self.t("no", letter=LETTERS[self.chosen], **slots)
+        st.markdown(f":material/{'check' if self.chosen == right else 'lightbulb'}: **{said}**")
 
     def buttons(self) -> None:
         """The choices, none preselected."""
-        st.html(LOOK)
         count = len(self.predict.choices)
         with st.container(key=f"predict-choices-{self.id}"):
             places = st.columns(count) if count <= ABREAST else [st.container() for _ in range(count)]
@@ -147,6 +150,7 @@ def ask(page: Page, step: Step, lesson_id: str) -> bool:
     if step.predict is None:
         return True
     question = Question(page, step, step.predict, lesson_id)
+    st.html(LOOK)
     if question.seen:
         settled(question)
         return True
@@ -163,11 +167,13 @@ def ask(page: Page, step: Step, lesson_id: str) -> bool:
 
 def settled(question: Question) -> None:
     """The verdict, and in a room how the class voted."""
-    question.verdict()
+    with st.container(horizontal=True, vertical_alignment="center", key="predict-verdict"):
+        question.verdict()
+        if not question.room:
+            again = f"predict.again.{question.id}"
+            st.button(question.t("again"), key=again, type="tertiary", on_click=question.forget)
     question.say_trouble()
-    if not question.room:
-        st.button(question.t("again"), key=f"predict.again.{question.id}", type="tertiary", on_click=question.forget)
-    elif question.stage:
+    if question.room and question.stage:
         found = question.attempt(question.count)
         if found:
             st.markdown(f"▸ {finding(found.votes, question.predict.answer, question.t)}")
