@@ -14,7 +14,7 @@ from rope_core.errors import reject
 from rope_core.extension import Extension, cell_edges, mean_cos
 from rope_core.rope import Array
 from ui import models
-from ui.figures import plain as go
+import plotly.graph_objects as go
 from ui.figures.drawing import BLUE, COLOURS, GREEN, GREY, LINE, ORANGE, RED, Drawing, styled
 from ui.figures.plain import make_subplots
 from ui.words import Words

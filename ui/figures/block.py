@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from rope_core import catalogue
 from rope_core.block.choices import Choices, choices_of, usual
 from rope_core.catalogue import ARCHITECTURE_FIELDS, Architecture
-from ui.figures import plain as go
+import plotly.graph_objects as go
 from ui.figures.drawing import BLUE, GREEN, GREY, ORANGE, PURPLE, RED, Drawing, on, styled
 from ui.words import Words
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from rope_core.clock import WALL, Clock, claims
 from rope_core.rope import Array
-from ui.figures import plain as go
+import plotly.graph_objects as go
 from ui.figures.drawing import BLUE, GREEN, GREY, ORANGE, RED, Animated, Drawing, styled
 from ui.figures.extension import listed
 from ui.words import Words

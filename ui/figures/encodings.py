@@ -20,7 +20,7 @@ from rope_core.encodings import (
 from rope_core.rope import Array
 from rope_core.temperature import softmax
 from ui.escape import drawn, plain
-from ui.figures import plain as go
+import plotly.graph_objects as go
 from ui.figures.drawing import (
     BLUE,
     GREEN,

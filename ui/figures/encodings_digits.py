@@ -26,7 +26,7 @@ from rope_core.encodings import (
     words,
 )
 from rope_core.extension import Extension, compared, reach
-from ui.figures import plain as go
+import plotly.graph_objects as go
 from ui.figures.drawing import AMOUNT, BLUE, COLOURS, GREEN, GREY, ORANGE, RED, SIGNED, Drawing, grid, styled
 from ui.figures.encodings import WIDTH
 from ui.words import Words

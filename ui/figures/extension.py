@@ -12,7 +12,7 @@ import numpy.typing as npt
 import rope_core as rc
 from rope_core.extension import Extension, cell_edges, mean_cos, unseen_pairs
 from rope_core.rope import Array
-from ui.figures import plain as go
+import plotly.graph_objects as go
 from ui.figures.drawing import COLOURS, SIGNED, Drawing, as_bytes, byte_bar, styled
 from ui.words import Words
 

@@ -9,7 +9,7 @@ from rope_core import layout_demo
 from rope_core.layout import as_layout
 from rope_core.layout_demo import Shapes
 from rope_core.rope import Array
-from ui.figures import plain as go
+import plotly.graph_objects as go
 from ui.figures.drawing import BLUE, COLOURS, GREEN, GREY, ORANGE, RED, Drawing, on, styled, wash
 from ui.figures.plain import make_subplots
 from ui.words import Words

@@ -14,7 +14,7 @@ from functools import partial
 import numpy as np
 
 from rope_core.ledger import CLAIMS, CONDITION, EMPIRICAL, HOLDS, WRONG, Result, run
-from ui.figures import plain as go
+import plotly.graph_objects as go
 from ui.figures.drawing import GREEN, GREY, LINE, ORANGE, RED, Drawing, on, styled
 from ui.words import Words
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from rope_core.survey import Row, encodings_by_year, errata
-from ui.figures import plain as go
+import plotly.graph_objects as go
 from ui.figures.drawing import BLUE, GREY, ORANGE, RED, Drawing, styled
 from ui.words import Words
 

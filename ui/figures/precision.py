@@ -13,7 +13,7 @@ from rope_core import demo, precision
 from rope_core.extension import cell_edges
 from rope_core.rope import Array
 from ui import models
-from ui.figures import plain as go
+import plotly.graph_objects as go
 from ui.figures.drawing import BLUE, GREEN, GREY, LINE, ORANGE, PURPLE, RED, Drawing, styled
 from ui.figures.plain import make_subplots
 from ui.words import Words

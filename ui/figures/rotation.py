@@ -8,7 +8,7 @@ import rope_core as rc
 from rope_core import demo
 from rope_core.rope import Array
 from rope_core.rotation import rotate_by_elements
-from ui.figures import plain as go
+import plotly.graph_objects as go
 from ui.figures.drawing import BLUE, GREY, RED, SIGNED, Animated, Drawing, styled
 from ui.figures.plain import make_subplots
 from ui.words import Words

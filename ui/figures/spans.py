@@ -7,7 +7,7 @@ import numpy as np
 import rope_core as rc
 from rope_core import frequency_demo
 from rope_core.rope import Array
-from ui.figures import plain as go
+import plotly.graph_objects as go
 from ui.figures.drawing import BLUE, GREEN, GREY, RED, Drawing, styled
 from ui.figures.plain import make_subplots
 from ui.words import Words

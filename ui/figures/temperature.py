@@ -10,7 +10,7 @@ import rope_core as rc
 from rope_core import interpolation, temperature
 from rope_core.extension import cell_edges
 from rope_core.rope import Array
-from ui.figures import plain as go
+import plotly.graph_objects as go
 from ui.figures.drawing import BLUE, GREEN, GREY, LINE, ORANGE, PURPLE, RED, Drawing, styled
 from ui.figures.plain import make_subplots
 from ui.words import Words
