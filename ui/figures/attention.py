@@ -16,7 +16,7 @@ from rope_core.rope import Array
 from ui import models
 import plotly.graph_objects as go
 from ui.figures.drawing import BLUE, COLOURS, GREEN, GREY, LINE, ORANGE, RED, Drawing, styled
-from ui.figures.plain import make_subplots
+from plotly.subplots import make_subplots
 from ui.words import Words
 
 POINTS = 240

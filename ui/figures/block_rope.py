@@ -9,7 +9,7 @@ from rope_core.block import mla_cache
 from rope_core.block.demo import commuting, latent_attention, length_scheme, shifted_outputs, stale_logits
 import plotly.graph_objects as go
 from ui.figures.drawing import BLUE, GREEN, GREY, RED, Animated, Drawing, styled
-from ui.figures.plain import make_subplots
+from plotly.subplots import make_subplots
 from ui.words import Words
 
 FRAMES = 40

@@ -11,7 +11,7 @@ from rope_core.layout_demo import Shapes
 from rope_core.rope import Array
 import plotly.graph_objects as go
 from ui.figures.drawing import BLUE, COLOURS, GREEN, GREY, ORANGE, RED, Drawing, on, styled, wash
-from ui.figures.plain import make_subplots
+from plotly.subplots import make_subplots
 from ui.words import Words
 
 STEPS = 20

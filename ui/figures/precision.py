@@ -15,7 +15,7 @@ from rope_core.rope import Array
 from ui import models
 import plotly.graph_objects as go
 from ui.figures.drawing import BLUE, GREEN, GREY, LINE, ORANGE, PURPLE, RED, Drawing, styled
-from ui.figures.plain import make_subplots
+from plotly.subplots import make_subplots
 from ui.words import Words
 
 DTYPES = ("bfloat16", "float16", "float32")

@@ -10,7 +10,7 @@ from rope_core.rope import Array
 from rope_core.rotation import rotate_by_elements
 import plotly.graph_objects as go
 from ui.figures.drawing import BLUE, GREY, RED, SIGNED, Animated, Drawing, styled
-from ui.figures.plain import make_subplots
+from plotly.subplots import make_subplots
 from ui.words import Words
 
 FRAMES = 64

@@ -9,7 +9,7 @@ from rope_core import frequency_demo
 from rope_core.rope import Array
 import plotly.graph_objects as go
 from ui.figures.drawing import BLUE, GREEN, GREY, RED, Drawing, styled
-from ui.figures.plain import make_subplots
+from plotly.subplots import make_subplots
 from ui.words import Words
 
 CURVE = 2048

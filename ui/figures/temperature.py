@@ -12,7 +12,7 @@ from rope_core.extension import cell_edges
 from rope_core.rope import Array
 import plotly.graph_objects as go
 from ui.figures.drawing import BLUE, GREEN, GREY, LINE, ORANGE, PURPLE, RED, Drawing, styled
-from ui.figures.plain import make_subplots
+from plotly.subplots import make_subplots
 from ui.words import Words
 
 POINTS = 300
