@@ -18,7 +18,7 @@ from rope_core.lab import finetune, job, records, sweep, weights
 from rope_core.lab.corpus import held_out, manifest
 from rope_core.lab.evaluate import line, lines, losses, perplexity
 from rope_core.lab.model import Model, Shape
-from rope_core.lab.train import Recipe
+from rope_core.lab.train import Recipe, hardware
 
 SHAPES = {
     "tiny": Shape(layers=1, width=16, heads=2, hidden=16, context=16),
@@ -52,7 +52,7 @@ def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
             "held_out": [1.0, 0.9, 1.1],
             "corpus": manifest()["sha256"],
             "seconds": 1.0,
-            "hardware": {},
+            "hardware": hardware(),
             "date": "2026-01-01",
         }
     (tmp_path / "index.json").write_text(json.dumps(index))
@@ -210,3 +210,22 @@ def test_the_command_line_evaluates(capsys: pytest.CaptureFixture[str], tmp_path
     assert "--file must be a file that is not empty, got 'text.bin'" in capsys.readouterr().err
     assert main(["lab", "cards"]) == 0
     assert "tiny-alibi" in capsys.readouterr().out
+
+
+def test_the_command_line_trains_and_ships(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "run"
+    asked = ["lab", "train", "--out", str(out), "--steps", "3", "--start", "tiny", "--window", "32", "--line", "linear"]
+    assert main(asked) == 0
+    assert (out / "loss.csv").read_text().splitlines()[0] == "step,nats_per_byte"
+    assert len((out / "loss.csv").read_text().splitlines()) == 4
+    assert main([*asked, "--progress"]) == 0
+    assert main([*asked, "--seed", "1"]) == 2
+    assert "folder must be empty or of the same recipe, got 'a checkpoint with other seed'" in capsys.readouterr().err
+    assert main(["lab", "ship", "tiny-linear", str(out)]) == 0
+    card = weights.card("tiny-linear")
+    assert (card.recipe.start, card.recipe.scheme, card.recipe.params) == ("tiny", "linear", {"factor": 2.0})
+    assert "| tiny-linear | rope | text, from tiny, linear × 2 | 3 × 8 × 32 | 0 |" in (
+        tmp_path / "README.md"
+    ).read_text("utf-8")

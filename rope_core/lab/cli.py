@@ -95,7 +95,11 @@ def _train(options: argparse.Namespace) -> int:
                 bar.update(shown, completed=p.step, loss=f"{p.loss:.4f} nats/byte")
 
             run = train(asked, options.out, start=start, precision=options.precision, told=told)
-    print(f"{run.step} steps in {run.seconds:.0f} s, last loss {run.losses[-1]:.4f} nats per byte; {options.out}")
+    rows = [f"{step},{loss:.6f}" for step, loss in enumerate(run.losses, 1)]
+    (options.out / "loss.csv").write_text("step,nats_per_byte\n" + "\n".join(rows) + "\n", "utf-8")
+    print(
+        f"{run.step} steps in {run.seconds:.0f} s, last loss {run.losses[-1]:.4f} nats per byte; {options.out}/loss.csv"
+    )
     return 0
 
 
