@@ -12,10 +12,11 @@ import torch
 from torch import Tensor
 
 from rope_core.lab import asked, job, passkey, retrieval, weights
+from rope_core.lab.estimates import wilson
 from rope_core.lab.generate import write
 from rope_core.lab.lines import line
 from rope_core.lab.model import Model
-from rope_core.lab.retrieval import digits_right, wilson
+from rope_core.lab.retrieval import digits_right
 from tests.lab_reader import small, stock
 
 BEFORE = passkey.HIDE.split(b"%s")[0]

@@ -300,7 +300,9 @@ def tune() -> None:
 def retrieval() -> None:
     """The hidden number."""
     page.prose("retrieval")
-    station("retrieval", lambda seen: page.show(models.passkey(seen, t), models.passkey, view.retrieval, view.wilson))
+    station(
+        "retrieval", lambda seen: page.show(models.passkey(seen, t), models.passkey, view.retrieval, estimates.wilson)
+    )
 
 
 def head() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -12,6 +13,7 @@ from rope_core.errors import reject, whole
 from rope_core.rope import Array
 
 RESAMPLES = 4000
+Z95 = 1.959963984540054
 
 
 @dataclass(frozen=True)
@@ -103,3 +105,20 @@ def curve(nats: Array, bins: int = 32) -> Curve:
         np.array([each.low for each in found]),
         np.array([each.high for each in found]),
     )
+
+
+def wilson(right: int, trials: int) -> tuple[float, float]:
+    """Return Wilson's 95 % interval of a share, which also stands at 0 and at all of them.
+
+    Source: Wilson, Journal of the American Statistical Association 22 (1927), 209-212.
+
+    >>> [round(v, 4) for v in wilson(0, 10)]
+    [0.0, 0.2775]
+    """
+    n = whole("trials", trials, 1, 2**31)
+    p = whole("right", right, 0, n) / n
+    middle = p + Z95**2 / (2 * n)
+    reach = Z95 * math.sqrt(p * (1 - p) / n + Z95**2 / (4 * n * n))
+    low, high = ((middle + sign * reach) / (1 + Z95**2 / n) for sign in (-1, 1))
+    # Rounding must not put an end on the wrong side of the share itself.
+    return max(0.0, min(low, p)), min(1.0, max(high, p))

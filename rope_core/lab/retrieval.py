@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -13,27 +12,10 @@ import torch
 
 from rope_core.errors import finite, reject, whole
 from rope_core.lab import asked, corpus, passkey, weights
+from rope_core.lab.estimates import wilson
 from rope_core.lab.evaluate import AT_ONCE
 from rope_core.lab.model import Model
 from rope_core.lab.positions import Position
-
-Z95 = 1.959963984540054
-
-
-def wilson(right: int, trials: int) -> tuple[float, float]:
-    """Return Wilson's 95 % interval of a share, which also stands at 0 and at all of them.
-
-    Source: Wilson, Journal of the American Statistical Association 22 (1927), 209-212.
-
-    >>> [round(v, 4) for v in wilson(0, 10)]
-    [0.0, 0.2775]
-    """
-    n = whole("trials", trials, 1, 2**31)
-    p = whole("right", right, 0, n) / n
-    middle = p + Z95**2 / (2 * n)
-    reach = Z95 * math.sqrt(p * (1 - p) / n + Z95**2 / (4 * n * n))
-    low, high = ((middle + sign * reach) / (1 + Z95**2 / n) for sign in (-1, 1))
-    return max(0.0, low), min(1.0, high)
 
 
 def digits_right(model: Model, examples: npt.NDArray[np.uint8], place: Position | None = None) -> npt.NDArray[np.bool_]:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from rope_core.errors import reject
-from rope_core.lab.estimates import Curve, Estimate, estimate
+from rope_core.lab.estimates import Curve, Estimate, estimate, wilson
 from rope_core.rope import Array
 
 Result = Mapping[str, Any]
@@ -245,27 +245,14 @@ def retrieval(results: Iterable[Result]) -> dict[str, Grid]:
     return made
 
 
-def recalled(results: Iterable[Result], key: str, length: int) -> tuple[int, int]:
-    """Return how many keys a line found at a length over all depths, and how many it was asked."""
+def recalled(results: Iterable[Result], key: str, length: int) -> tuple[Three, int]:
+    """Return the share of keys that a line found at a length over all depths with its interval, and the trials."""
     rows = [each for each in results if "right" in each]
     own = [
         each for each in rows if (each["weights"], each["line"], each["length"]) == (rows[0]["weights"], key, length)
     ]
-    return sum(each["right"] for each in own), sum(each["trials"] for each in own)
-
-
-def wilson(right: int, trials: int) -> Three:
-    """Return a share with Wilson's 95 % interval.
-
-    >>> wilson(10, 10).high
-    1.0
-    """
-    if not 0 <= right <= trials or not trials:
-        raise reject("right", "at most the trials, of which there is one at least", (right, trials))
-    z, p = 1.959963984540054, right / trials
-    middle = (p + z * z / (2 * trials)) / (1 + z * z / trials)
-    half = z / (1 + z * z / trials) * math.sqrt(p * (1 - p) / trials + z * z / (4 * trials * trials))
-    return Three(p, max(0.0, middle - half), min(1.0, middle + half))
+    right, trials = sum(each["right"] for each in own), sum(each["trials"] for each in own)
+    return Three(right / trials, *wilson(right, trials)), trials
 
 
 @dataclass(frozen=True)
