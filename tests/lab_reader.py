@@ -95,7 +95,7 @@ def read(
                 if shape.encoding == "alibi":
                     scores = scores - alibi_slope(h, shape.heads) * away
                 if shape.encoding == "t5":
-                    scores = scores + np.array([w["position.buckets"][t5_bucket(int(a)), h] for a in away])
+                    scores = scores + 10.0 * np.array([w["position.buckets"][t5_bucket(int(a)), h] for a in away])
                 p = np.exp(scores - scores.max())
                 p /= p.sum()
                 if attention is not None:

@@ -119,8 +119,8 @@ def test_resampling_gives_the_interval_of_a_mean() -> None:
     mean, low, high = glimpse.interval(values)
     error = 1.96 * values.std() / 20
     assert mean[0] == values.mean() and low and high
-    assert low[0] == pytest.approx(mean[0] - error, abs=0.15 * error)
-    assert high[0] == pytest.approx(mean[0] + error, abs=0.15 * error)
+    assert low[0] == pytest.approx(mean[0] - error, abs=0.08 * error)
+    assert high[0] == pytest.approx(mean[0] + error, abs=0.08 * error)
     assert glimpse.interval(values[:1])[1:] == (None, None)
 
 

@@ -14,7 +14,6 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from rope_core.encodings.additive import sinusoidal
-from rope_core.encodings.relative import t5_buckets
 from rope_core.errors import reject, whole
 from rope_core.lab import asked, weights
 from rope_core.lab.estimates import perplexity, ratio
@@ -112,12 +111,8 @@ class ById(Position):
         # A pad byte may look at pad bytes, or its softmax would have nothing to sum over.
         behind |= (order[None, :] < self.hidden) & (order[:, None] >= self.hidden)
         mask = torch.zeros(keys, keys).masked_fill_(behind, -math.inf)
-        away = self.ids[:, None] - self.ids[None, :]
-        if isinstance(self.trained, Alibi):
-            return (-self.trained.slopes[:, None, None] * away + mask)[None]
-        if isinstance(self.trained, T5Bias):
-            found = t5_buckets((-away).numpy(), bidirectional=False, buckets=32, reach=self.trained.reach)
-            return (self.trained.buckets[torch.from_numpy(found)].permute(2, 0, 1) + mask)[None]
+        if isinstance(self.trained, Alibi | T5Bias):
+            return (self.trained.relative(self.ids[:, None] - self.ids[None, :]) + mask)[None]
         return mask[None, None]
 
 

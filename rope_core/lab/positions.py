@@ -129,8 +129,11 @@ class Alibi(Position):
         self.slopes = torch.tensor(alibi_slopes(shape.heads), dtype=torch.float32)
 
     def bias(self, queries: int, keys: int) -> Tensor:
-        away = self.distance(queries, keys)
-        return (-self.slopes[:, None, None] * away + self.causal(queries, keys))[None]
+        return (self.relative(self.distance(queries, keys)) + self.causal(queries, keys))[None]
+
+    def relative(self, away: Tensor) -> Tensor:
+        """Return what is added at distances (S, T): (H, S, T)."""
+        return -self.slopes[:, None, None] * away
 
 
 class T5Bias(Position):
@@ -146,10 +149,13 @@ class T5Bias(Position):
         self.buckets = nn.Parameter(torch.empty(32, shape.heads))
 
     def bias(self, queries: int, keys: int) -> Tensor:
+        return (self.relative(self.distance(queries, keys)) + self.causal(queries, keys))[None]
+
+    def relative(self, away: Tensor) -> Tensor:
+        """Return what is added at distances (S, T): (H, S, T)."""
         # T5 counts the other way round: key minus query.
-        away = self.distance(queries, keys)
         found = t5_buckets((-away).numpy(), bidirectional=False, buckets=32, reach=self.reach)
-        return (self.SCALE * self.buckets[torch.from_numpy(found)].permute(2, 0, 1) + self.causal(queries, keys))[None]
+        return self.SCALE * self.buckets[torch.from_numpy(found)].permute(2, 0, 1)
 
 
 POSITIONS: dict[str, type[Position]] = {
