@@ -36,6 +36,7 @@ MAX_BYTES = 64 * 1024
 MAX_STEPS = 60
 MAX_CHOICES = 6
 SHOWN_PROBLEMS = 12
+SHOWN_CHOICES = 12
 LENGTHS = {"title": 120, "say": 300, "notes": 4000, "question": 300, "choice": 160, "figure": 60, "page": 60}
 # A name of thousands of parts keeps Python's reader busy for seconds, with nothing else on the server moving.
 DOTTED = re.compile(r"""(?<![\w-])(?:(?:[\w-]+|"[^"\n]*"|'[^'\n]*')[ \t]*\.[ \t]*){16}""", re.ASCII)
@@ -231,10 +232,18 @@ class Reader:
             try:
                 state[key] = check(of, typed(of, value))
             except Refused as refused:
-                self.wrong("lesson.value", **slots(refused))
+                self.refused(refused, of)
         if len(self.problems) == count:
             self.together(found, state)
         return state
+
+    def refused(self, refused: Refused, of: Field) -> None:
+        """Note a value that its field does not take; a choice with what is offered."""
+        if refused.rule != "rule.choice":
+            self.wrong("lesson.value", **slots(refused))
+            return
+        offered = ", ".join(of.choices[:SHOWN_CHOICES]) + (", …" if len(of.choices) > SHOWN_CHOICES else "")
+        self.wrong("lesson.choice", field=of.name, given=refused.given, offered=offered)
 
     def together(self, found: Declaration, state: Mapping[str, Value]) -> None:
         """Refuse values that the page cannot draw."""

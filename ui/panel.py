@@ -30,7 +30,6 @@ def panel(page: Page) -> None:
         if lesson and st.button(said(lesson, t), key=f"panel.{name}", width="stretch"):
             view.begin(name)
             st.rerun()
-    room(page, t)
     st.markdown(f"**{t('own')}**")
     st.file_uploader(t("upload"), type="toml", key=FILE, on_change=take, max_upload_size=1)
     own: Lesson | None = st.session_state.get(LOADED)
@@ -40,9 +39,10 @@ def panel(page: Page) -> None:
     problems: tuple[Problem, ...] = st.session_state.get(PROBLEMS, ())
     if problems:
         st.error("\n".join((t("problems"), "", *(f"- {sentence(problem, t)}" for problem in problems))))
-    for name in lessons.talks()[:1]:
+    for name in lessons.talks()[-1:]:
         data = (lessons.FOLDER / page.t.lang / "talks" / f"{name}.toml").read_bytes()
         st.download_button(t("example"), data, f"{name}.toml", "application/toml", key="panel.example", type="tertiary")
+    room(page, t)
 
 
 def said(lesson: Lesson, t: Words) -> str:
@@ -82,9 +82,9 @@ def take() -> None:
 
 def sentence(problem: Problem, t: Words) -> str:
     """A problem of a lesson file in the page's language, with nothing of the file that markup could act on."""
-    given = {name: plain(value, 120) for name, value in problem.given.items() if name not in ("rule", "low", "high")}
+    given = {name: plain(value, 300) for name, value in problem.given.items() if name not in ("rule", "low", "high")}
     if "rule" in problem.given:
-        given |= {"name": given["field"], "rule": t(problem.given["rule"], **bounds(problem))}
+        given |= {"rule": t(problem.given["rule"], **bounds(problem))}
     told = t(problem.key, **given)
     return t("lesson.at_step", step=problem.step, problem=told) if problem.step else told
 
