@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+import plotly.graph_objects as go
 
 from rope_core.clock import WALL, Clock, claims
 from rope_core.rope import Array
-import plotly.graph_objects as go
 from ui.figures.drawing import BLUE, GREEN, GREY, ORANGE, RED, Animated, Drawing, styled
 from ui.figures.extension import listed
 from ui.words import Words

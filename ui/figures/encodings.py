@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
+import plotly.graph_objects as go
 
 from rope_core.encodings import (
     ENCODINGS,
@@ -20,7 +21,6 @@ from rope_core.encodings import (
 from rope_core.rope import Array
 from rope_core.temperature import softmax
 from ui.escape import drawn, plain
-import plotly.graph_objects as go
 from ui.figures.drawing import (
     BLUE,
     GREEN,
