@@ -106,7 +106,7 @@ class Store:
         try:
             own_file(self.path)
         except OSError as error:
-            told = f"{self.path.name!r}: {error.strerror}"
+            told = f"{self.path.name!r}: {error.strerror} (ROPE_LAB_RECORDS names another place)"
             raise ValueError(f"path must be a file of records that can be written, got {told}") from error
         with self._open() as db:
             db.executescript(TABLES)

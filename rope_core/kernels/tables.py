@@ -34,12 +34,14 @@ _ONE_AT_A_TIME = threading.Lock()
 def compiled(**options: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Return numba's decorator with its disk cache, or without it and with a warning where no cache can be written."""
 
+    chosen = {"nogil": True} | options
+
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         try:
-            return numba.njit(cache=True, nogil=True, **options)(function)  # type: ignore[no-any-return]
+            return numba.njit(cache=True, **chosen)(function)  # type: ignore[no-any-return]
         except RuntimeError as error:
             warnings.warn(f"numba compiles anew in every process: {error}; set NUMBA_CACHE_DIR", stacklevel=2)
-            return numba.njit(nogil=True, **options)(function)  # type: ignore[no-any-return]
+            return numba.njit(**chosen)(function)  # type: ignore[no-any-return]
 
     return decorate
 

@@ -14,6 +14,7 @@ from typing import Any
 import numba as nb
 import numpy as np
 
+from rope_core.kernels.tables import compiled
 from rope_core.lrpe.cpu_math import (
     ALONG_SEQUENCE,
     FREE_SUM,
@@ -272,7 +273,7 @@ def place(base, table, b, n):
     return table[b if table.shape[0] > 1 else 0, n]
 
 
-@nb.njit(parallel=True, cache=True, **STRICT)
+@compiled(parallel=True, **STRICT)
 def forward(x, out, step, base, table, start, pairs, act, peak, scale, chunks):
     """Write O (B, N, H, D); step (1 | H, 1 | P); peak and scale (B, H, D) or (1, 1, D) where nothing reads them."""
     batch, length, heads, width = x.shape
@@ -286,7 +287,7 @@ def forward(x, out, step, base, table, start, pairs, act, peak, scale, chunks):
             activate_and_turn(x[b, n], out[b, n], act, peak[stat], scale[stat], k, bar, cos, sin, start, pairs)
 
 
-@nb.njit(parallel=True, cache=True, **STRICT)
+@compiled(parallel=True, **STRICT)
 def backward(x, grad, dx, slope, step, base, table, start, pairs, act, peak, scale, dot, chunks):
     """Write dX (B, N, H, D) and, unless ``slope`` is empty, theta's gradient by chunk, float64 (chunks, 1 | H, P).
 
@@ -311,7 +312,7 @@ def backward(x, grad, dx, slope, step, base, table, start, pairs, act, peak, sca
                 add_cross(bar, g, position, start, pairs, slope[chunk])
 
 
-@nb.njit(parallel=True, cache=True, **STRICT)
+@compiled(parallel=True, **STRICT)
 def column_stats(x, peak, total, block):
     """Write each column's maximum and sum of e^(x - maximum) by parts of the sequence: (B, parts, H * D) each."""
     wide()
@@ -339,7 +340,7 @@ def column_stats(x, peak, total, block):
                     sums[c] += exp32(x[b, n, c] - shift[c])
 
 
-@nb.njit(parallel=True, cache=True, **STRICT)
+@compiled(parallel=True, **STRICT)
 def column_dots(x, grad, step, base, table, start, pairs, peak, scale, dot):
     """Write each column's sum of softmax(x) times dO turned back, by parts of the sequence: (B, parts, H, D)."""
     batch, length, heads, width = x.shape
