@@ -7,8 +7,6 @@ from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
-import plotly.graph_objects as go
-from plotly.subplots import make_subplots
 
 import rope_core as rc
 from rope_core import attention, demo
@@ -16,7 +14,9 @@ from rope_core.errors import reject
 from rope_core.extension import Extension, cell_edges, mean_cos
 from rope_core.rope import Array
 from ui import models
+from ui.figures import plain as go
 from ui.figures.drawing import BLUE, COLOURS, GREEN, GREY, LINE, ORANGE, RED, Drawing, styled
+from ui.figures.plain import make_subplots
 from ui.words import Words
 
 POINTS = 240

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import plotly.graph_objects as go
-
 from rope_core.bench import view
 from rope_core.bench.cases import Case
 from rope_core.bench.view import Point
+from ui.figures import plain as go
 from ui.figures.benchmark_words import GIGA, MEGA, size_text, time_text, who
 from ui.figures.drawing import BLUE, COLOURS, GREEN, GREY, LINE, ORANGE, PURPLE, RED, SKY, YELLOW, Drawing, styled
 from ui.words import Words

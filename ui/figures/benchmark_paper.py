@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import plotly.graph_objects as go
-
 from rope_core.bench import traffic, view
 from rope_core.bench.cases import Case
 from rope_core.bench.view import Point
+from ui.figures import plain as go
 from ui.figures.benchmark import recipe, rows
 from ui.figures.benchmark_words import GIGA, MEGA, size_text, time_text, who
 from ui.figures.drawing import BLUE, GREEN, GREY, ORANGE, PURPLE, RED, SKY, Drawing, on, styled

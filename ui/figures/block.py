@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-import plotly.graph_objects as go
-
 from rope_core import catalogue
 from rope_core.block.choices import Choices, choices_of, usual
 from rope_core.catalogue import ARCHITECTURE_FIELDS, Architecture
+from ui.figures import plain as go
 from ui.figures.drawing import BLUE, GREEN, GREY, ORANGE, PURPLE, RED, Drawing, on, styled
 from ui.words import Words
 

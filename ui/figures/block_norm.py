@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-import plotly.graph_objects as go
 
 from rope_core.block import layer_norm, norm_cost, rms_norm
 from rope_core.block.demo import parallel_difference, stack_gradients
 from rope_core.demo import drawn_vectors
+from ui.figures import plain as go
 from ui.figures.drawing import BLUE, GREEN, GREY, ORANGE, RED, Drawing, styled
 from ui.words import Words
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-import plotly.graph_objects as go
-from plotly.subplots import make_subplots
 
 import rope_core as rc
 from rope_core.block import mla_cache
 from rope_core.block.demo import commuting, latent_attention, length_scheme, shifted_outputs, stale_logits
+from ui.figures import plain as go
 from ui.figures.drawing import BLUE, GREEN, GREY, RED, Animated, Drawing, styled
+from ui.figures.plain import make_subplots
 from ui.words import Words
 
 FRAMES = 40

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-import plotly.graph_objects as go
-from plotly.subplots import make_subplots
 
 from rope_core.block import GATES, activate, gated, gated_width, qk_norm_bound, soft_cap
 from rope_core.block.demo import largest_logits, pulled_logits
+from ui.figures import plain as go
 from ui.figures.drawing import BLUE, GREEN, GREY, ORANGE, RED, Drawing, styled
+from ui.figures.plain import make_subplots
 from ui.words import Words
 
 CURVES = ("relu", "gelu", "silu", "relu2")

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-import plotly.graph_objects as go
 
 from rope_core.clock import WALL, Clock, claims
 from rope_core.rope import Array
+from ui.figures import plain as go
 from ui.figures.drawing import BLUE, GREEN, GREY, ORANGE, RED, Animated, Drawing, styled
 from ui.figures.extension import listed
 from ui.words import Words
@@ -217,7 +217,7 @@ def quoted(error: float, t: Words) -> Drawing:
             figure.add_annotation(text=said, showarrow=False, xshift=6, font={"size": 15}, **at)
     figure.add_vline(QUOTED, line={"color": RED, "width": 4, "dash": "dot"})
     styled(figure, height=380, x=t("seconds"), barmode="group", margin={"l": 64, "r": 16, "t": 34, "b": 96})
-    longest = max(x for bar in figure.data for x in bar.x)
+    longest = max(x for bar in figure.traces for x in bar["x"])
     figure.update_xaxes(range=[0, 1.4 * max(longest, QUOTED)], nticks=4)
     figure.update_yaxes(autorange="reversed", automargin=True, tickfont={"size": 15})
     residuals = {row.key: row.once_round - QUOTED for row in rows}

@@ -6,7 +6,6 @@ import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-import plotly.graph_objects as go
 
 from rope_core import anatomy
 from rope_core.checks.case import SEVERITIES, Finding
@@ -14,6 +13,7 @@ from rope_core.hf import HfRope
 from rope_core.rope import Array
 from rope_core.schemes import SCHEMES
 from rope_core.spectrum import spectrum
+from ui.figures import plain as go
 from ui.figures.drawing import BLUE, COLOURS, GREEN, GREY, ORANGE, PURPLE, RED, Drawing, styled
 from ui.words import Words
 

@@ -6,13 +6,13 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-import plotly.graph_objects as go
 
 from rope_core.convert_config import Row
 from rope_core.engines import Engine, sentences
 from rope_core.extend_config import Fix
 from rope_core.hf import HfRope
 from rope_core.rope import Array
+from ui.figures import plain as go
 from ui.figures.config import DOUBLING, amount, curve, told
 from ui.figures.drawing import BLUE, COLOURS, GREY, RED, Drawing, styled
 from ui.words import Words

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import plotly.graph_objects as go
 
 from ui.escape import cell
+from ui.figures import plain as go
 from ui.figures.colours import AMOUNT as AMOUNT
 from ui.figures.colours import BLUE as BLUE
 from ui.figures.colours import COLOURS as COLOURS

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
-import plotly.graph_objects as go
 
 from rope_core.encodings import (
     ENCODINGS,
@@ -21,6 +20,7 @@ from rope_core.encodings import (
 from rope_core.rope import Array
 from rope_core.temperature import softmax
 from ui.escape import drawn, plain
+from ui.figures import plain as go
 from ui.figures.drawing import (
     BLUE,
     GREEN,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import plotly.graph_objects as go
 
 import rope_core as rc
 from rope_core.encodings import (
@@ -27,6 +26,7 @@ from rope_core.encodings import (
     words,
 )
 from rope_core.extension import Extension, compared, reach
+from ui.figures import plain as go
 from ui.figures.drawing import AMOUNT, BLUE, COLOURS, GREEN, GREY, ORANGE, RED, SIGNED, Drawing, grid, styled
 from ui.figures.encodings import WIDTH
 from ui.words import Words

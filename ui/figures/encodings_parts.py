@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import plotly.graph_objects as go
 
 import rope_core as rc
 from rope_core.encodings import (
@@ -19,6 +18,7 @@ from rope_core.encodings import (
     weights,
     words,
 )
+from ui.figures import plain as go
 from ui.figures.drawing import BLUE, COLOURS, GREY, RED, SIGNED, Animated, Drawing, as_bytes, byte_bar, grid, styled
 from ui.figures.encodings import WIDTH
 from ui.words import Words

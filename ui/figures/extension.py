@@ -8,11 +8,11 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 import numpy.typing as npt
-import plotly.graph_objects as go
 
 import rope_core as rc
 from rope_core.extension import Extension, cell_edges, mean_cos, unseen_pairs
 from rope_core.rope import Array
+from ui.figures import plain as go
 from ui.figures.drawing import COLOURS, SIGNED, Drawing, as_bytes, byte_bar, styled
 from ui.words import Words
 

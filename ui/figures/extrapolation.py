@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-import plotly.graph_objects as go
 
 from rope_core.lab import view
 from rope_core.lab.lines import lines
 from rope_core.lab.view import Cell
 from ui.extrapolated import Seen
+from ui.figures import plain as go
 from ui.figures.drawing import BLUE, GREEN, GREY, LINE, ORANGE, PURPLE, RED, SKY, YELLOW, Drawing, Table, styled
 from ui.figures.extrapolation_words import factor, name, ranked, times, with_interval
 from ui.words import Words

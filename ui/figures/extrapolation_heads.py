@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import plotly.graph_objects as go
-from plotly.subplots import make_subplots
 
 from rope_core.lab import view
 from rope_core.lab.lines import lines
 from rope_core.lab.view import Sight
 from ui.extrapolated import Seen
+from ui.figures import plain as go
 from ui.figures.drawing import AMOUNT, BLUE, COLOURS, GREY, LINE, ORANGE, RED, Drawing, grid, styled
 from ui.figures.extrapolation import (
     code,
@@ -22,6 +21,7 @@ from ui.figures.extrapolation import (
     mark_trained,
 )
 from ui.figures.extrapolation_words import factor, name, number, times, with_interval
+from ui.figures.plain import make_subplots
 from ui.words import Words
 
 # Attention below this share of a bin's is drawn as if it were this.

@@ -6,13 +6,12 @@ import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-import plotly.graph_objects as go
-from plotly.subplots import make_subplots
 
 from rope_core.lab import cards, view
 from rope_core.lab.lines import lines
 from rope_core.lab.view import Cell
 from ui.extrapolated import Seen
+from ui.figures import plain as go
 from ui.figures.drawing import AMOUNT, BLUE, Drawing, styled
 from ui.figures.extrapolation import (
     TURNS,
@@ -25,6 +24,7 @@ from ui.figures.extrapolation import (
     numbers,
 )
 from ui.figures.extrapolation_words import factor, name, times, with_interval
+from ui.figures.plain import make_subplots
 from ui.words import Words
 
 
@@ -154,9 +154,9 @@ def finetuned(seen: Seen, trained: int, t: Words) -> Drawing | None:
     shades = [colour(each.line) for each in drawn]
     after = [bool(place % 2) for place in range(len(drawn))]
     figure = drawn_curves(drawn, labels, shades, after, after)
-    for trace in figure.data:
-        if trace.mode == "lines" and trace.line.width == 3:
-            trace.line.dash = "dot"
+    for trace in figure.traces:
+        if trace["mode"] == "lines" and trace["line"]["width"] == 3:
+            trace["line"]["dash"] = "dot"
     mark_trained(figure, trained, t)
     styled(figure, height=400, x=t("position_axis"), y=t("perplexity_axis"))
     log_axis(figure)

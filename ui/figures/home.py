@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-import plotly.graph_objects as go
 
 import rope_core as rc
+from ui.figures import plain as go
 from ui.figures.drawing import BLUE, GREY, RED, Animated, Drawing, styled
 from ui.words import Words
 

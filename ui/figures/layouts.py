@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-import plotly.graph_objects as go
-from plotly.subplots import make_subplots
 
 import rope_core as rc
 from rope_core import layout_demo
 from rope_core.layout import as_layout
 from rope_core.layout_demo import Shapes
 from rope_core.rope import Array
+from ui.figures import plain as go
 from ui.figures.drawing import BLUE, COLOURS, GREEN, GREY, ORANGE, RED, Drawing, on, styled, wash
+from ui.figures.plain import make_subplots
 from ui.words import Words
 
 STEPS = 20
@@ -81,7 +81,7 @@ def permutation(width: int, t: Words) -> Drawing:
             marker=spot,
         )
     )
-    moving = len(figure.data) - 1
+    moving = len(figure.traces) - 1
     figure.frames = [
         go.Frame(
             data=[

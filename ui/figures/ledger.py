@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-import plotly.graph_objects as go
 
 from rope_core.ledger import CLAIMS, CONDITION, EMPIRICAL, HOLDS, WRONG, Result, run
+from ui.figures import plain as go
 from ui.figures.drawing import GREEN, GREY, LINE, ORANGE, RED, Drawing, on, styled
 from ui.words import Words
 

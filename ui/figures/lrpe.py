@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import plotly.graph_objects as go
 
 from rope_core.layout import convert
 from rope_core.lrpe import explain
 from rope_core.lrpe.demo import HEADS, TOKENS, Case, backward_steps
 from rope_core.rope import Array
+from ui.figures import plain as go
 from ui.figures.drawing import BLUE, COLOURS, GREY, ORANGE, SIGNED, Animated, Drawing, Table, grid
 from ui.state import Field
 from ui.words import Words

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-import plotly.graph_objects as go
 
 import rope_core as rc
 from rope_core.lrpe import errata, explain, linear
 from rope_core.rope import Array
+from ui.figures import plain as go
 from ui.figures.drawing import BLUE, GREEN, GREY, ORANGE, RED, Drawing, grid
 from ui.figures.lrpe import apart, base_layout, limit, panel, title
 from ui.words import Words

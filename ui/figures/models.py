@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import plotly.graph_objects as go
 
 from rope_core.survey import Row, encodings_by_year, errata
+from ui.figures import plain as go
 from ui.figures.drawing import BLUE, GREY, ORANGE, RED, Drawing, styled
 from ui.words import Words
 

@@ -7,15 +7,15 @@ from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
-import plotly.graph_objects as go
-from plotly.subplots import make_subplots
 
 import rope_core as rc
 from rope_core import demo, precision
 from rope_core.extension import cell_edges
 from rope_core.rope import Array
 from ui import models
+from ui.figures import plain as go
 from ui.figures.drawing import BLUE, GREEN, GREY, LINE, ORANGE, PURPLE, RED, Drawing, styled
+from ui.figures.plain import make_subplots
 from ui.words import Words
 
 DTYPES = ("bfloat16", "float16", "float32")

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-import plotly.graph_objects as go
-from plotly.subplots import make_subplots
 
 import rope_core as rc
 from rope_core import demo
 from rope_core.rope import Array
 from rope_core.rotation import rotate_by_elements
+from ui.figures import plain as go
 from ui.figures.drawing import BLUE, GREY, RED, SIGNED, Animated, Drawing, styled
+from ui.figures.plain import make_subplots
 from ui.words import Words
 
 FRAMES = 64

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-import plotly.graph_objects as go
-from plotly.subplots import make_subplots
 
 import rope_core as rc
 from rope_core import frequency_demo
 from rope_core.rope import Array
+from ui.figures import plain as go
 from ui.figures.drawing import BLUE, GREEN, GREY, RED, Drawing, styled
+from ui.figures.plain import make_subplots
 from ui.words import Words
 
 CURVE = 2048

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from textwrap import wrap
 
-import plotly.graph_objects as go
-
 from ui.escape import drawn
+from ui.figures import plain as go
 from ui.figures.drawing import BLUE, GREEN, GREY, Drawing, styled
 from ui.words import Words
 

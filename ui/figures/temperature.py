@@ -5,14 +5,14 @@ from __future__ import annotations
 from functools import lru_cache
 
 import numpy as np
-import plotly.graph_objects as go
-from plotly.subplots import make_subplots
 
 import rope_core as rc
 from rope_core import interpolation, temperature
 from rope_core.extension import cell_edges
 from rope_core.rope import Array
+from ui.figures import plain as go
 from ui.figures.drawing import BLUE, GREEN, GREY, LINE, ORANGE, PURPLE, RED, Drawing, styled
+from ui.figures.plain import make_subplots
 from ui.words import Words
 
 POINTS = 300
