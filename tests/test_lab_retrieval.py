@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from torch import Tensor
@@ -100,6 +101,18 @@ def test_wilson_s_ends_are_the_shares_from_which_the_count_is_1_96_deviations_aw
     assert (low == 0.0) == (right == 0) and (high == 1.0) == (right == trials)
 
 
+def test_wilson_holds_a_mean_of_shares_at_least_as_often_as_it_says() -> None:
+    rng, held = np.random.default_rng(4), 0
+    for _ in range(400):
+        # Shares of five digits that hang together, 0.6 right on the whole.
+        shares = rng.binomial(5, rng.choice([0.3, 0.9], 12)) / 5
+        low, high = wilson(shares.sum(), 12)
+        held += low <= 0.6 <= high
+    assert held >= 380
+    with pytest.raises(ValueError, match=r"right must be a number in \[0, 12\], got 12.5"):
+        wilson(12.5, 12)
+
+
 def test_the_job_counts_right_answers_per_line_length_and_depth(monkeypatch: pytest.MonkeyPatch) -> None:
     wanted = {"lines": ["none", "yarn"], "lengths": [128, 300], "depths": [0.0, 1.0], "trials": 3}
     monkeypatch.setattr(weights, "load", lambda name: copier(9 if name == "asked" else 4))
@@ -109,7 +122,8 @@ def test_the_job_counts_right_answers_per_line_length_and_depth(monkeypatch: pyt
     for each in cells:
         copies = each["weights"] == "asked"
         assert each["right"] == (3 if copies else 0) and each["trials"] == 3
-        assert each["digits"] == (1.0 if copies else 0.8)
+        share = 1.0 if copies else 0.8
+        assert each["digits"] == pytest.approx([share, *wilson(3 * share, 3)], abs=1e-6)
         assert (each["low"], each["high"]) == pytest.approx(wilson(each["right"], 3), abs=1e-6)
     assert {(c["weights"], c["line"], c["length"], c["depth"]) for c in cells} == {
         (name, key, length, depth)

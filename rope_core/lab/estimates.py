@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rope_core.errors import reject, whole
+from rope_core.errors import finite, reject, whole
 from rope_core.rope import Array
 
 RESAMPLES = 4000
@@ -107,8 +107,14 @@ def curve(nats: Array, bins: int = 32) -> Curve:
     )
 
 
-def wilson(right: int, trials: int) -> tuple[float, float]:
+def wilson(right: float, trials: int) -> tuple[float, float]:
     """Return Wilson's 95 % interval of a share, which also stands at 0 and at all of them.
+
+    Args:
+        right: how many of the trials; or the sum of a share in [0, 1] of each, which scatter less, so that the interval
+            is then rather too wide than too narrow.
+
+    Raises ValueError on no trials, or more right ones than trials.
 
     Source: Wilson, Journal of the American Statistical Association 22 (1927), 209-212.
 
@@ -116,7 +122,9 @@ def wilson(right: int, trials: int) -> tuple[float, float]:
     [0.0, 0.2775]
     """
     n = whole("trials", trials, 1, 2**31)
-    p = whole("right", right, 0, n) / n
+    if not 0.0 <= finite("right", right) <= n:
+        raise reject("right", f"a number in [0, {n}]", right)
+    p = right / n
     middle = p + Z95**2 / (2 * n)
     reach = Z95 * math.sqrt(p * (1 - p) / n + Z95**2 / (4 * n * n))
     low, high = ((middle + sign * reach) / (1 + Z95**2 / n) for sign in (-1, 1))

@@ -95,8 +95,9 @@ class Ask:
 def run(ask: Ask) -> Iterator[tuple[float, dict[str, Any]]]:
     """Ask cell by cell; yields the share of the work that is done, and the cell.
 
-    "right" of "trials" whole answers were right, "low" and "high" are the share's 95 % interval, "digits" the share of
-    single digits that were; or "undefined" says why there is none.
+    "right" of "trials" whole answers were right, "low" and "high" are the share's 95 % interval; "digits" is the share
+    of single digits that were, of which one in ten is right by chance, with its interval, the digits of an example
+    counted as one trial. Or "undefined" says why there is none.
     """
     cells = ask.cells()
     work, done = sum(length for _, _, length, _ in cells), 0
@@ -109,10 +110,11 @@ def run(ask: Ask) -> Iterator[tuple[float, dict[str, Any]]]:
         else:
             place = asked.place(model, key, length, ask.factor)
             hits = digits_right(model, ask.examples(length, depth, ask.trials), place)
-            right = int(hits.all(1).sum())
-            low, high = wilson(right, ask.trials)
-            found |= {"right": right, "trials": ask.trials, "low": round(low, 6), "high": round(high, 6)}
-            found["digits"] = round(float(hits.mean()), 6)
+            right, digits = int(hits.all(1).sum()), float(hits.mean(1).sum())
+            low, high = (round(end, 6) for end in wilson(right, ask.trials))
+            shares = (digits / ask.trials, *wilson(digits, ask.trials))
+            found |= {"right": right, "trials": ask.trials, "low": low, "high": high}
+            found["digits"] = [round(each, 6) for each in shares]
         done += length
         yield done / work, found
 
