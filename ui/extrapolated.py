@@ -22,6 +22,7 @@ from ui import measured
 from ui.state import Field
 
 JOBS, DRAWN = "extrapolation.jobs", "extrapolation.drawn"
+MODULE = "rope_core.lab.job"
 TIME_LIMIT, SILENCE_LIMIT = 1800.0, 600.0
 MAX_TEXT = 50 * 10**6
 # A process takes its request as one argument, which Linux bounds at 128 KiB; base64 makes 4 bytes of 3.
@@ -195,7 +196,7 @@ def start(session: MutableMapping[str, Any], panel: str, asked: Request, title: 
     Raises ValueError where the queue takes no more.
     """
     job = jobs.default_queue().submit(
-        "rope_core.lab.job",
+        MODULE,
         [asked.kind, asked.argument],
         owner=measured.owner(session),
         title=title,

@@ -171,8 +171,8 @@ def live() -> None:
         st.caption(t("not_measured", button=t("measure")))
         return
     cells = view.cells(seen.results)
-    st.dataframe(words.ladder(cells, get(SHARE), t), hide_index=True, height="content")
     page.show(figures.live(seen, extrapolated.context(get(MODEL)), get(BANDS), t), figures.curves, view.order)
+    st.dataframe(words.ladder(cells, get(SHARE), t), hide_index=True, height="content")
     where(seen)
 
 

@@ -18,6 +18,8 @@ from ui.words import Words
 
 TURNS = (GREY, PURPLE, ORANGE, SKY, YELLOW, GREEN, BLUE, RED)
 TWO, ALL, OFF = "two", "all", "off"
+# Bytes that a point of a curve stands for at the least: fewer, and the text's own ups and downs are all that shows.
+LEAST = 32
 # Height of a label at a curve's end, as a share of the plot.
 LABEL = 0.072
 
@@ -176,7 +178,7 @@ def curves(seen: Seen, trained: int, bands: str, t: Words) -> Drawing:
     found = view.at(cells, length)
     places = view.order(found)
     best, plain_line = places[0].cell.line, lines()[0].key
-    drawn = [place.cell for place in reversed(places)]
+    drawn = [replace(each.cell, curve=view.coarser(each.cell.curve, LEAST)) for each in reversed(places)]
     strong = [each.line in (best, plain_line) for each in drawn]
     banded = [bands == ALL or (bands == TWO and bold) for bold in strong]
     figure = drawn_curves(drawn, [name(c.line, t) for c in drawn], [colour(c.line) for c in drawn], strong, banded)

@@ -225,7 +225,7 @@ def passkey(seen: Seen, t: Words) -> Drawing:
     figure.update_yaxes(title_text=t("depth_axis"), col=1)
     figure.update_layout(margin={"l": 74, "t": 40, "b": 56})
     longest = max(length for grid in grids.values() for length in grid.lengths)
-    scores = {key: view.wilson(*view.recalled(seen.results, key, longest)) for key in grids}
+    scores = {key: view.recalled(seen.results, key, longest)[0] for key in grids}
     best, worst = max(scores, key=lambda key: scores[key].value), min(scores, key=lambda key: scores[key].value)
     return Drawing(
         "passkey",

@@ -1,0 +1,74 @@
+"""The extrapolation page in Chromium: a measurement watched, cancelled, in the queue, and one on a text of one's own."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.conftest import PHONE, Visit
+from ui import extrapolated
+from ui.words import Words
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(extrapolated.models() == ("",), reason="no trained weights are in the package"),
+]
+SLOW_MS = 180_000
+T = Words("en", "extrapolation")
+LONG = "longest=4096&documents=32"
+SECRET = "a sentence that stays here"
+
+
+def beginning(key: str) -> re.Pattern[str]:
+    """What a label says before its first slot."""
+    return re.compile(re.escape(T(key).split("{")[0]))
+
+
+def press(page: Page, key: str) -> None:
+    page.get_by_role("button", name=T(key), exact=True).click()
+
+
+def test_a_measurement_is_watched_cancelled_and_another_lands(browser: Browser, app: str) -> None:
+    visit, other = Visit(browser), Visit(browser)
+    page = visit.open(f"{app}/extrapolation?lang=en&{LONG}")
+    expect(page.get_by_text(beginning("not_measured")).first).to_be_visible(timeout=SLOW_MS)
+    press(page, "measure")
+    expect(page.locator("[data-testid=stProgress]")).to_be_visible(timeout=SLOW_MS)
+
+    text = f"{SECRET}, and is read byte by byte. " * 9
+    beside = other.open(f"{app}/extrapolation?lang=en&read=own&longest=256&documents=1")
+    box = beside.get_by_label(T("text_label"))
+    box.fill("too short")
+    box.blur()
+    expect(beside.get_by_text("The text has 9 bytes; a length of 256 needs at least 257.")).to_be_visible(
+        timeout=SLOW_MS
+    )
+    box.fill(text)
+    box.blur()
+    expect(beside.get_by_text(f"{len(text)} bytes, of which the first 257 are read")).to_be_visible(timeout=SLOW_MS)
+    press(beside, "measure")
+    expect(beside.get_by_text("Your measurement waits for 1 before it.")).to_be_visible(timeout=SLOW_MS)
+
+    press(page, "cancel")
+    expect(page.get_by_text(T("cancelled"))).to_be_visible(timeout=SLOW_MS)
+    expect(beside.get_by_text(T("measured_here", count=8))).to_be_visible(timeout=SLOW_MS)
+    assert "sentence" not in beside.url and "read=own" in beside.url
+    assert SECRET not in page.content()
+    # The figure is that of the request in hand: another length has none yet.
+    beside.get_by_role("slider", name=T("field.documents")).press("ArrowRight")
+    expect(beside.get_by_text(T("measured_here", count=8))).to_have_count(0, timeout=SLOW_MS)
+    assert visit.complaints == [] and other.complaints == []
+    visit.close()
+    other.close()
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_nothing_is_wider_than_a_phone(browser: Browser, app: str, lang: str) -> None:
+    visit = Visit(browser, PHONE)
+    page = visit.open(f"{app}/extrapolation?lang={lang}")
+    assert page.evaluate("() => document.documentElement.scrollWidth") <= PHONE["width"]
+    assert visit.complaints == [] and visit.outside == []
+    visit.close()

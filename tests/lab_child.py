@@ -1,0 +1,20 @@
+"""A job that stands in for the lab's: it answers at once with what it was asked, or says one thing and waits."""
+
+from __future__ import annotations
+
+import base64
+import json
+import sys
+import time
+
+from rope_core.jobs_child import report
+
+kind, text = sys.argv[1:3]
+asked = json.loads(text)
+read = base64.b64decode(asked.pop("text", ""))
+report(progress=0.5, eta=1.0, result={"kind": kind, "asked": asked})
+if asked.get("documents") == 1:
+    time.sleep(60)
+if asked.get("documents") == 2:
+    sys.exit("lengths must be at most 4,096 on the held-out documents, got 8192")
+report(progress=1.0, result={"read": len(read), "sum": sum(read)})
