@@ -14,17 +14,19 @@ if str(ROOT) not in sys.path:
     sys.path.insert(0, str(ROOT))
 
 from ui.gate import SameOrigin  # noqa: E402
+from ui.nodelay import send_at_once  # noqa: E402
 
 
 @asynccontextmanager
 async def lifespan(_: st.App) -> AsyncIterator[None]:
-    """Import what every page needs, then take it out of the garbage collector's sight.
+    """Import what every page needs, then take it out of the garbage collector's sight; let small messages go at once.
 
     Streamlit collects all generations after every rerun; with the imports frozen that costs a few milliseconds
     instead of most of the rerun.
     """
     import ui.warm  # noqa: F401
 
+    send_at_once()
     gc.collect()
     gc.freeze()
     yield

@@ -1,0 +1,20 @@
+"""Small messages leave at once: without this, half of them wait 40 ms for the browser to acknowledge the one before."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+
+
+def send_at_once() -> None:
+    """Switch Nagle's algorithm off for connections that this process's listening sockets will accept.
+
+    Streamlit binds its socket without naming the protocol, and asyncio switches Nagle off only where TCP is named.
+    A connection inherits the setting from the socket that accepts it.
+    """
+    for name in os.listdir("/dev/fd"):
+        with contextlib.suppress(OSError), socket.socket(fileno=os.dup(int(name))) as one:
+            internet = one.family in (socket.AF_INET, socket.AF_INET6) and one.type == socket.SOCK_STREAM
+            if internet and one.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
+                one.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
