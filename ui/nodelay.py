@@ -14,7 +14,20 @@ def send_at_once() -> None:
     A connection inherits the setting from the socket that accepts it.
     """
     for name in os.listdir("/dev/fd"):
-        with contextlib.suppress(OSError), socket.socket(fileno=os.dup(int(name))) as one:
-            internet = one.family in (socket.AF_INET, socket.AF_INET6) and one.type == socket.SOCK_STREAM
-            if internet and one.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
-                one.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        with contextlib.suppress(OSError):
+            own = os.dup(int(name))
+            try:
+                hurry(own)
+            finally:
+                os.close(own)
+
+
+def hurry(number: int) -> None:
+    """Switch Nagle's algorithm off where an open file is a TCP socket that listens."""
+    one = socket.socket(fileno=number)
+    try:
+        internet = one.family in (socket.AF_INET, socket.AF_INET6) and one.type == socket.SOCK_STREAM
+        if internet and one.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
+            one.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    finally:
+        one.detach()
