@@ -3,10 +3,14 @@
 import streamlit as st
 
 from rope_core import encodings, extension
+from rope_core.lab import view
+from ui import extrapolated
 from ui.fields import FACTOR
 from ui.figures import encodings as figures
 from ui.figures import encodings_digits as digit_figures
 from ui.figures import encodings_parts as parts
+from ui.figures import extrapolation_models as lab_figures
+from ui.figures import extrapolation_words as lab_words
 from ui.frame import Page
 from ui.language import language
 from ui.reasons import reason
@@ -131,6 +135,20 @@ def crossing() -> None:
     page.goto("ledger", t("to_ledger"), entry="004-cross-not-relative")
 
 
+def measured() -> None:
+    """Models that differ in their encoding alone, past the length that they were trained on."""
+    page.prose("measured")
+    lab = Words(language(), "extrapolation")
+    seen = extrapolated.seen_shipped("encodings")
+    if seen is None:
+        st.info(lab("not_recorded"))
+        st.code(extrapolated.command("encodings"), language="bash", wrap_lines=True)
+    else:
+        page.show(lab_figures.encodings(seen, extrapolated.trained(seen), lab), lab_figures.encodings, view.cells)
+        st.caption(lab_words.provenance(seen, lab))
+    page.goto("extrapolation")
+
+
 def digits() -> None:
     """A number in base beta, beside the cosines and sines of its position."""
     page.prose("digits")
@@ -179,5 +197,8 @@ def video() -> None:
 
 page.live(order)
 page.prose("why")
-for part in (chooser, shift_map, hessian, crossing, digits, stretching, image, sections, video):
+for part in (chooser, shift_map, hessian, crossing):
+    page.live(part)
+page.live(measured, shared=False)
+for part in (digits, stretching, image, sections, video):
     page.live(part)

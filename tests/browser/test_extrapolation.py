@@ -1,4 +1,4 @@
-"""The extrapolation page in Chromium: a measurement watched, cancelled, in the queue, and one on a text of one's own."""
+"""The extrapolation page in Chromium: measurements watched, cancelled, queued, and one on a text of one's own."""
 
 from __future__ import annotations
 
