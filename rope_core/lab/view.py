@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -109,7 +110,13 @@ def ratio(a: Cell, b: Cell) -> Three:
     """
     if a.nats.shape != b.nats.shape:
         raise reject("a and b", "of the same documents", (a.nats.shape, b.nats.shape))
-    return _three(estimate(a.nats - b.nats))
+    return _paired(tuple((a.nats - b.nats).tolist()))
+
+
+@lru_cache(maxsize=1024)
+def _paired(differences: tuple[float, ...]) -> Three:
+    """Resampling takes milliseconds, and a page asks for the same ratios at every redraw."""
+    return _three(estimate(np.array(differences)))
 
 
 @dataclass(frozen=True)
@@ -302,7 +309,7 @@ def swept(results: Iterable[Result]) -> dict[float, list[Swept]]:
         nats = [np.asarray(each["nats"], float) for each in own]
         best = min(nats, key=lambda each: float(each.mean()))
         made[factor] = [
-            Swept(_scale(each), three(each["last"]), _three(estimate(mine - best)))
+            Swept(_scale(each), three(each["last"]), _paired(tuple((mine - best).tolist())))
             for each, mine in zip(own, nats, strict=True)
         ]
     return made
@@ -326,7 +333,7 @@ class Variant:
         """Return how many times the other's perplexity this one's is, documents paired."""
         if self.nats.shape != other.nats.shape:
             raise reject("other", "of the same documents", (self.nats.shape, other.nats.shape))
-        return _three(estimate(self.nats - other.nats))
+        return _paired(tuple((self.nats - other.nats).tolist()))
 
 
 def variants(results: Iterable[Result]) -> list[Variant]:
