@@ -144,7 +144,17 @@ def drawn_curves(
             showarrow=False,
         )
     figure.update_yaxes(type="log", range=[min(low, *heights) - 0.03, max(high, *heights) + 0.03])
-    return figure
+    room = 16 + max(width(label) for label in labels)
+    return styled(figure, height=410, margin={"l": 64, "r": room, "t": 28, "b": 52})
+
+
+def width(label: str) -> float:
+    """About how many pixels a label of the size in use takes, in bold.
+
+    >>> width("NTK") < width("不缩放") < width("dynamic NTK")
+    True
+    """
+    return sum(9.2 if letter < "⺀" else 15.5 for letter in label)
 
 
 def mark_trained(figure: go.Figure, trained: int, t: Words) -> None:
@@ -166,8 +176,10 @@ def mark_trained(figure: go.Figure, trained: int, t: Words) -> None:
 TICKS = (1, 1.5, 2, 3, 4, 5, 7, 10, 15, 20, 30, 50, 70, 100, 200, 500, 1000, 10_000, 100_000)
 
 
-def log_axis(figure: go.Figure) -> None:
-    """Plain numbers on the logarithmic axis."""
+def log_axis(figure: go.Figure, t: Words) -> None:
+    """Positions across, and plain numbers on the logarithmic axis."""
+    figure.update_xaxes(title_text=t("position_axis"))
+    figure.update_yaxes(title_text=t("perplexity_axis"))
     figure.update_yaxes(tickvals=TICKS, ticktext=[f"{tick:,g}" for tick in TICKS])
 
 
@@ -183,9 +195,7 @@ def curves(seen: Seen, trained: int, bands: str, t: Words) -> Drawing:
     banded = [bands == ALL or (bands == TWO and bold) for bold in strong]
     figure = drawn_curves(drawn, [name(c.line, t) for c in drawn], [colour(c.line) for c in drawn], strong, banded)
     mark_trained(figure, trained, t)
-    styled(figure, height=410, x=t("position_axis"), y=t("perplexity_axis"))
-    log_axis(figure)
-    figure.update_layout(margin={"r": 132, "t": 28})
+    log_axis(figure, t)
     return Drawing(
         "curves",
         figure,

@@ -273,9 +273,7 @@ def stale(seen: Seen, trained: int, t: Words) -> Drawing:
     strong = [each.name != "unscaled" for each in found]
     figure = drawn_curves(cells, labels, shades, strong, strong)
     mark_trained(figure, trained, t)
-    styled(figure, height=400, x=t("position_axis"), y=t("perplexity_axis"))
-    log_axis(figure)
-    figure.update_layout(margin={"r": 150, "t": 28})
+    log_axis(figure, t)
     by_name = {each.name: each for each in found}
     values = t("comma").join(
         f"{label} {with_interval(each.last)}" for label, each in sorted(zip(labels, found, strict=True), key=_by_value)

@@ -89,9 +89,7 @@ def encodings(seen: Seen, trained: int, t: Words) -> Drawing:
             showarrow=False,
         )
     mark_trained(figure, trained, t)
-    styled(figure, height=400, x=t("position_axis"), y=t("perplexity_axis"))
-    log_axis(figure)
-    figure.update_layout(margin={"r": 132, "t": 28})
+    log_axis(figure, t)
     ranked = sorted(there.values(), key=lambda each: each.last.value)
     values = t("comma").join(f"{encoding_name(each.weights, t)} {with_interval(each.last)}" for each in ranked)
     undefined = t("comma").join(encoding_name(weights, t) for weights in ended)
@@ -158,9 +156,7 @@ def finetuned(seen: Seen, trained: int, t: Words) -> Drawing | None:
         if trace["mode"] == "lines" and trace["line"]["width"] == 3:
             trace["line"]["dash"] = "dot"
     mark_trained(figure, trained, t)
-    styled(figure, height=400, x=t("position_axis"), y=t("perplexity_axis"))
-    log_axis(figure)
-    figure.update_layout(margin={"r": 150, "t": 28})
+    log_axis(figure, t)
     said = [
         t(
             "finetuned_one",
