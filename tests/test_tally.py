@@ -209,6 +209,16 @@ def test_a_hall_answers_at_once(file: Tally) -> None:
     assert file.count("room", "q", 4).votes == (75, 75, 75, 75)
 
 
+def test_a_file_that_is_replaced_or_deleted_is_taken_as_it_is(file: Tally) -> None:
+    file.answer("room", "q", "a", 0)
+    for name in file.path.parent.iterdir():
+        name.unlink()
+    assert file.count("room", "q", 2).votes == (0, 0)
+    file.answer("room", "q", "b", 1)
+    assert file.count("room", "q", 2).votes == (0, 1)
+    assert tally.ANCHOR["file"][1] == file.path.stat().st_ino
+
+
 def _votes(path: str, first: int, start: float) -> None:
     time.sleep(max(0.0, start - time.time()))
     file = Tally(path)
@@ -247,13 +257,17 @@ def test_a_locked_file(file: Tally, monkeypatch: pytest.MonkeyPatch) -> None:
     assert time.monotonic() - started < 5.0
     holder.close()
     assert file.answer("room", "q", "b", 0), "and it goes on as soon as the file is free"
+    started = time.monotonic()
+    with tally.TURN:
+        assert reason_of(file) == "locked", "nobody waits for ever for a turn"
+    assert time.monotonic() - started < 5.0
 
 
 def test_a_file_that_cannot_change_its_journal_yet_works_without(file: Tally) -> None:
-    file.answer("room", "q", "a", 1)
     with closing(sqlite3.connect(file.path)) as db:
-        assert db.execute("PRAGMA journal_mode").fetchone()[0] == "wal"
-        assert db.execute("PRAGMA journal_mode=DELETE").fetchone()[0] == "delete"
+        db.executescript(tally.TABLES + "PRAGMA user_version=1;")
+        db.execute("INSERT INTO answers VALUES ('room', 'q', 'a', 1, ?)", (file.now() + DAY,))
+        db.commit()
     reader = sqlite3.connect(file.path, isolation_level=None)
     reader.execute("BEGIN")
     reader.execute("SELECT count(*) FROM answers").fetchone()

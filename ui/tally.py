@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import threading
 import time
 import unicodedata
 from collections.abc import Callable, Iterator
@@ -24,7 +25,12 @@ NAME_LIMIT, QUESTION_LIMIT, TOKEN_LIMIT = 40, 200, 64
 ROOMS, QUESTIONS, VOTERS = 200, 100, 1000
 CHOICES = 10
 # A page waits for a busy file this long, in seconds, and goes on without a tally after that.
-PATIENCE = 1.0
+PATIENCE = 3.0
+# SQLite lets those who wait try again at random; within a process they take turns, so that a full hall is served.
+TURN = threading.Lock()
+# Who closes a file last has it synced to the disk, at ten times the cost of an answer. One connection that is never
+# used keeps the latest file open: (path, inode, connection).
+ANCHOR: dict[str, tuple[Path, int, sqlite3.Connection]] = {}
 # A lecturer's page that has not asked for this long, in seconds, has left its room.
 LEASE = 12.0
 TABLES = """
@@ -108,6 +114,16 @@ class Tally:
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
         """One transaction on a file from which everything expired is gone."""
+        if not TURN.acquire(timeout=PATIENCE):
+            raise Unavailable("locked")
+        try:
+            with self._transaction() as db:
+                yield db
+        finally:
+            TURN.release()
+
+    @contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
         try:
             own_file(self.path)
             db = sqlite3.connect(self.path, timeout=PATIENCE, isolation_level=None)
@@ -119,10 +135,22 @@ class Tally:
             self._purge(db)
             yield db
             db.execute("COMMIT")
+            self._anchor()
         except (OSError, sqlite3.Error) as error:
             raise Unavailable(_reason(error)) from error
         finally:
             db.close()
+
+    def _anchor(self) -> None:
+        """Keep the file open in this process, whoever else comes and goes."""
+        inode = self.path.stat().st_ino
+        kept = ANCHOR.get("file")
+        if kept is None or kept[:2] != (self.path, inode):
+            anchor = sqlite3.connect(self.path, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
+            anchor.execute("SELECT count(*) FROM rooms").fetchone()
+            ANCHOR["file"] = self.path, inode, anchor
+            if kept is not None:
+                kept[2].close()
 
     @staticmethod
     def _prepare(db: sqlite3.Connection) -> None:
