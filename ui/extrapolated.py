@@ -24,7 +24,7 @@ from ui.state import Field
 JOBS, DRAWN = "extrapolation.jobs", "extrapolation.drawn"
 MODULE = "rope_core.lab.job"
 TIME_LIMIT, SILENCE_LIMIT = 1800.0, 600.0
-MAX_TEXT = 50 * 10**6
+MAX_TEXT = 5 * 10**6
 # A process takes its request as one argument, which Linux bounds at 128 KiB; base64 makes 4 bytes of 3.
 MOST_READ = 90_000
 HELD_OUT = 4096
@@ -333,7 +333,7 @@ class TextRefused(ValueError):
 def to_read(text: bytes, length: int, documents: int) -> bytes:
     """The bytes of a visitor's text that are read: whole documents of ``length + 1``, at most so many.
 
-    Raises TextRefused on an empty text, one shorter than a document, and one past 50 MB.
+    Raises TextRefused on an empty text, one shorter than a document, and one past 5 MB.
     """
     if not text:
         raise TextRefused("text_empty", need=f"{length + 1:,}", length=f"{length:,}")

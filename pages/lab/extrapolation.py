@@ -113,7 +113,7 @@ def columns(*fields: tuple[Field, DrawField]) -> None:
 def own_text() -> bytes:
     """The visitor's text: a file where there is one, else what stands in the box."""
     st.text_area(t("text_label"), key=TEXT, height=120)
-    given = st.file_uploader(t("upload_label"), key=UPLOAD, max_upload_size=50)
+    given = st.file_uploader(t("upload_label"), key=UPLOAD, max_upload_size=5)
     return given.getvalue() if given else extrapolated.as_bytes(session.get(TEXT, ""))
 
 
