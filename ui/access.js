@@ -6,6 +6,10 @@
   document.documentElement.lang = lab.locale;
   if (lab.patch) return lab.patch();
 
+  // Icons are words drawn in a font of their own; access.STYLE hides them until it is here.
+  document.fonts.load('1em "Material Symbols Rounded"').then(
+    faces => faces.length && document.documentElement.classList.add('rope-lab-icons'), () => {});
+
   const all = (selector, root = document) => root.querySelectorAll(selector);
   const set = (node, attribute, value) => {
     if (node.getAttribute(attribute) !== value) node.setAttribute(attribute, value);

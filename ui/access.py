@@ -34,6 +34,9 @@ STYLE = f"""<style>
 /* A menu section that folds is out of the keyboard's reach, and the menu is short: it stays open. */
 [data-testid="stNavSectionHeader"] {{pointer-events: none}}
 [data-testid="stNavSectionHeader"] [data-testid="stIconMaterial"] {{visibility: hidden}}
+/* Without their font, icons would be English words that lie over the labels. */
+html:not(.rope-lab-icons) :is([data-testid="stIconMaterial"], [style*="Material Symbols"])
+  {{visibility: hidden; max-width: 1.25em; overflow: hidden}}
 /* Streamlit fades captions below a contrast of 4.5. */
 [data-testid="stCaptionContainer"] {{color: light-dark(#55575f, #b9bcc6) !important; opacity: 1 !important}}
 :is(g, a, pre, table, span, div)[tabindex="0"]:focus-visible, .modebar-btn:focus-visible

@@ -1,0 +1,192 @@
+"""What goes wrong on a server, tried: a locked file, a full disk, no home, killed children, a jumping clock."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from rope_core import jobs
+from rope_core.bench import view
+from rope_core.bench.cases import Case
+from rope_core.bench.records import Result, Store
+from tests.test_pages import opened
+
+ROOT = Path(__file__).resolve().parent.parent
+CASE = Case("cpu", "float32", 1, 16, 2, 1, 64, 64)
+
+
+def result(k: int) -> Result:
+    """A result of its own contestant."""
+    return Result(CASE, f"contestant {k}", "error", "", {})
+
+
+@pytest.fixture
+def records(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """This server's file of records."""
+    path = tmp_path / "records.sqlite3"
+    monkeypatch.setenv("ROPE_LAB_RECORDS", str(path))
+    view._here.cache_clear()
+    return path
+
+
+@pytest.fixture
+def lock(records: Path) -> Iterator[sqlite3.Connection]:
+    """Another process's hold on the whole file; `close` lets it go."""
+    Store(records).begin("one", {})
+    held = sqlite3.connect(records, isolation_level=None, check_same_thread=False)
+    held.execute("PRAGMA locking_mode=EXCLUSIVE")
+    held.execute("BEGIN EXCLUSIVE")
+    yield held
+    held.close()
+
+
+def test_a_locked_file_is_waited_for_and_then_said_in_a_sentence(lock: sqlite3.Connection, records: Path) -> None:
+    with pytest.raises(ValueError, match=r"records\.sqlite3.*database is locked"):
+        Store(records, patience=0.1)
+    trouble = view.here().trouble
+    assert trouble == "database is locked"
+    threading.Timer(0.5, lock.close).start()
+    store = Store(records, patience=20)
+    run = store.begin("one", {})
+    store.add(run, result(1))
+    assert store.results(run) == [result(1)]
+    assert view.here().trouble == "" and len(view.here().runs) == 2
+
+
+@pytest.mark.parametrize("fault", ["locked", *(pytest.param(f, marks=pytest.mark.long) for f in ("junk", "a folder"))])
+def test_the_page_says_that_its_records_cannot_be_read(
+    fault: str, records: Path, request: pytest.FixtureRequest
+) -> None:
+    if fault == "locked":
+        request.getfixturevalue("lock")
+    elif fault == "a folder":
+        records.mkdir()
+    else:
+        records.write_bytes(b"no database" * 100)
+    at = opened("benchmark", lang="en", source="here")
+    assert not at.exception
+    said = [note.value for note in at.warning]
+    assert len(said) == 1 and said[0].startswith("The records of this machine cannot be read at the moment")
+    assert str(records.parent) not in said[0]
+
+
+FILLING = """
+import resource, signal, sys
+from rope_core.bench.cases import Case
+from rope_core.bench.records import Result, Store
+case = Case("cpu", "float32", 1, 16, 2, 1, 64, 64)
+store = Store(sys.argv[1])
+run = store.begin("one", {})
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (120_000, 120_000))
+for k in range(1000):
+    try:
+        store.add(run, Result(case, f"contestant {k}", "error", "x" * 3000, {}))
+    except ValueError as error:
+        print(run, k, error)
+        break
+"""
+
+
+def test_a_full_disk_ends_a_run_in_a_sentence_and_keeps_what_was_written(records: Path) -> None:
+    command = [sys.executable, "-c", FILLING, str(records)]
+    ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr
+    run, count, said = ran.stdout.split(maxsplit=2)
+    assert int(count) >= 5 and "path must be a SQLite file of records" in said and "\n" not in said.strip()
+    assert len(Store(records).results(run)) == int(count)
+
+
+@pytest.mark.parametrize("home", ["/dev/null", pytest.param("/proc/1/no-such-home", marks=pytest.mark.long)])
+def test_without_a_home_to_write_a_run_says_where_else(home: str) -> None:
+    environment = {k: v for k, v in os.environ.items() if k not in ("ROPE_LAB_RECORDS", "XDG_DATA_HOME")}
+    command = [sys.executable, "-W", "ignore", "-m", "rope_core", "bench", "--list"]
+    ran = subprocess.run(
+        command, cwd=ROOT, env=environment | {"HOME": home}, capture_output=True, text=True, check=False
+    )
+    assert ran.returncode == 2 and "Traceback" not in ran.stderr
+    assert "path must be a file of records that can be written" in ran.stderr and "ROPE_LAB_RECORDS" in ran.stderr
+
+
+CACHELESS = """
+import warnings
+from numba.core import caching
+caching.CacheImpl._locator_classes = []
+warnings.simplefilter("ignore")
+import numpy as np, rope_core as rc
+from rope_core.kernels import tables
+from rope_core.lrpe import cpu_kernels
+print(cpu_kernels.forward.targetoptions["parallel"], tables._write_row.targetoptions["nogil"])
+"""
+
+
+@pytest.mark.long
+def test_kernels_are_there_where_no_cache_can_be_written() -> None:
+    ran = subprocess.run([sys.executable, "-c", CACHELESS], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr[-800:]
+    assert ran.stdout.split() == ["True", "True"]
+
+
+@pytest.fixture
+def queue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[jobs.Queue]:
+    """A queue of its own, and a job that sleeps after it has said its process's number."""
+    source = "import os, time\nfrom rope_core.jobs import report\nreport(note=str(os.getpid()))\ntime.sleep(60)\n"
+    (tmp_path / "job_sleepy.py").write_text(source, "utf-8")
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), str(ROOT)]))
+    made = jobs.Queue()
+    yield made
+    made.close()
+
+
+def begun(queue: jobs.Queue, job: str) -> int:
+    """The process of a job, once it runs."""
+    until = time.monotonic() + 30
+    while not queue.status(job).note:
+        assert time.monotonic() < until
+        time.sleep(0.02)
+    return int(queue.status(job).note)
+
+
+def test_a_killed_child_is_a_sentence_and_the_next_one_runs(queue: jobs.Queue, monkeypatch: pytest.MonkeyPatch) -> None:
+    first, second = (queue.submit("job_sleepy", owner=owner) for owner in ("one", "two"))
+    os.kill(begun(queue, first), signal.SIGKILL)
+    over = queue.wait(first, 20)
+    assert over.state == "failed" and over.error == "it was ended by SIGKILL"
+    assert begun(queue, second)
+    monkeypatch.setattr("ui.measured.mine", lambda session: over)
+    at = opened("benchmark", lang="en")
+    assert not at.exception
+    assert any("it was ended by SIGKILL" in box.value.replace("\\", "") for box in at.error)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("jump", [-400 * 86_400.0, 400 * 86_400.0])
+def test_a_jumping_clock_ends_no_run_and_breaks_no_page(
+    jump: float, queue: jobs.Queue, records: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = queue.submit("job_sleepy", owner="one", time_limit=50, silence_limit=50)
+    begun(queue, job)
+    store = Store(records)
+    before = store.begin("one", {})
+    real = time.time
+    monkeypatch.setattr(time, "time", lambda: real() + jump)
+    time.sleep(0.3)
+    assert queue.status(job).state == "running" and 0 < queue.status(job).seconds < 45
+    after = store.begin("one", {})
+    store.finish(before)
+    assert {run.id for run in store.runs()} == {before, after}
+    at = opened("benchmark", lang="en", source="here")
+    assert not at.exception
+    at = opened("rotation", lang="en", m="21")
+    assert not at.exception
+    queue.cancel(job)
+    assert queue.wait(job, 20).state == "cancelled"

@@ -1,0 +1,685 @@
+"""The threat list's promises that need no browser: sources, caches, configs, lessons, the hub, children, files."""
+
+from __future__ import annotations
+
+import ast
+import gzip
+import importlib
+import json
+import os
+import re
+import stat
+import subprocess
+import sys
+import threading
+import time
+import tomllib
+from collections.abc import Callable, Iterator
+from functools import cache
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+
+import rope_core as rc
+from rope_core import hub
+from rope_core.bench import view
+from rope_core.bench.records import Store
+from rope_core.checker import check_text
+from rope_core.errors import ConfigError
+from rope_core.hf_read import MAX_BYTES
+from rope_core.jobs import _epitaph
+from ui import configs, lessons, measured
+from ui.figures.drawing import as_csv
+from ui.lessons import BadLesson
+from ui.tally import Tally, room_name
+
+ROOT = Path(__file__).resolve().parent.parent
+RUNNING = ("rope_core", "ui", "pages", "app.py", "deploy")
+
+
+@cache
+def tree_of(path: Path) -> ast.Module:
+    """A source's syntax tree."""
+    return ast.parse(path.read_text("utf-8"), str(path))
+
+
+def trees(*places: str) -> Iterator[tuple[str, ast.Module]]:
+    """The syntax trees of all sources below the given places."""
+    for place in places:
+        found = [ROOT / place] if place.endswith(".py") else sorted((ROOT / place).rglob("*.py"))
+        for path in found:
+            yield str(path.relative_to(ROOT)), tree_of(path)
+
+
+# --- the list itself
+
+
+def named_tests() -> list[tuple[str, str]]:
+    """Every test that SECURITY.md names: (file, function)."""
+    return re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", (ROOT / "SECURITY.md").read_text("utf-8"))
+
+
+def test_every_test_that_the_threat_list_names_exists() -> None:
+    named = named_tests()
+    assert len(named) >= 20
+    for file, name in named:
+        tree = ast.parse((ROOT / file).read_text("utf-8"))
+        assert name in {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}, f"{file}::{name}"
+
+
+def test_every_threat_and_fault_names_a_test() -> None:
+    rows = [line for line in (ROOT / "SECURITY.md").read_text("utf-8").splitlines() if line.startswith("| ")]
+    tables = [line for line in rows if "tests/" in line or "by hand" in line]
+    assert len(tables) >= 20
+    for heading in ("## Threats", "## Faults"):
+        part = (ROOT / "SECURITY.md").read_text("utf-8").split(heading)[1].split("\n## ")[0]
+        lines = [line for line in part.splitlines() if line.startswith("| ")][2:]
+        assert len(lines) >= 7
+        assert all("tests/" in line or "by hand" in line for line in lines), heading
+
+
+# --- what the sources may not do: each rule is tried on planted faults as well
+
+CALLS = {"eval", "exec", "compile", "__import__", "input", "breakpoint"}
+SHELLS = {"os.system", "os.popen", "subprocess.getoutput", "subprocess.getstatusoutput", "commands.getoutput"}
+PICKLERS = {"pickle", "cPickle", "_pickle", "dill", "cloudpickle", "joblib", "shelve", "marshal", "pandas"}
+LOADERS = {
+    "yaml.load",
+    "yaml.full_load",
+    "yaml.unsafe_load",
+    "torch.load",
+    "torch.hub.load",
+    "torch.jit.load",
+    "st.cache_data",
+    "st.cache_resource",
+}
+ARCHIVES = {"zipfile", "tarfile", "gzip", "bz2", "lzma", "zipimport", "xml", "lxml"}
+UNPACKERS = {"shutil.unpack_archive", "zlib.decompress", "zlib.decompressobj"}
+
+
+def dotted(node: ast.AST) -> str:
+    """A name with what stands before its dots, "" where that is no name."""
+    if isinstance(node, ast.Name):
+        return node.id
+    before = dotted(node.value) if isinstance(node, ast.Attribute) else ""
+    return f"{before}.{node.attr}" if isinstance(node, ast.Attribute) and before else ""
+
+
+def executing(node: ast.AST) -> Iterator[str]:
+    """Text that becomes code or a shell's command."""
+    for each in ast.walk(node):
+        if isinstance(each, ast.Call):
+            name = dotted(each.func)
+            if name in CALLS | SHELLS or any(k.arg == "shell" for k in each.keywords):
+                yield f"{each.lineno}: {name}"
+
+
+def unpickling(node: ast.AST) -> Iterator[str]:
+    """Objects made of bytes: pickles in all their forms, and what hides them."""
+    for each in ast.walk(node):
+        if isinstance(each, ast.Import):
+            yield from (f"{each.lineno}: {one.name}" for one in each.names if one.name.split(".")[0] in PICKLERS)
+        elif isinstance(each, ast.ImportFrom) and (each.module or "").split(".")[0] in PICKLERS:
+            yield f"{each.lineno}: {each.module}"
+        elif isinstance(each, ast.Call) and any(k.arg == "allow_pickle" for k in each.keywords):
+            yield f"{each.lineno}: allow_pickle"
+        elif isinstance(each, ast.Attribute) and dotted(each) in LOADERS:
+            yield f"{each.lineno}: {dotted(each)}"
+
+
+def unpacking(node: ast.AST) -> Iterator[str]:
+    """Archives and compressed text, which can be far larger than they look."""
+    for each in ast.walk(node):
+        if isinstance(each, ast.Import):
+            yield from (f"{each.lineno}: {one.name}" for one in each.names if one.name.split(".")[0] in ARCHIVES)
+        elif isinstance(each, ast.ImportFrom) and (each.module or "").split(".")[0] in ARCHIVES:
+            yield f"{each.lineno}: {each.module}"
+        elif isinstance(each, ast.Attribute) and dotted(each) in UNPACKERS:
+            yield f"{each.lineno}: {dotted(each)}"
+
+
+# HTML that is no constant: the frame's script with the texts' words, and a QR code's squares with an escaped label.
+WRITTEN = {"access.script(self.t.lang)", "STYLE + access.STYLE", "code"}
+
+
+def unescaped(node: ast.AST) -> Iterator[str]:
+    """HTML from anything but constants."""
+    for each in ast.walk(node):
+        if isinstance(each, ast.Call) and dotted(each.func) in ("st.html", "st.iframe", "components.html"):
+            shown = ast.unparse(each.args[0]) if each.args else "nothing"
+            if not re.fullmatch(r"[A-Z_]+", shown) and shown not in WRITTEN:
+                yield f"{each.lineno}: {shown}"
+        if isinstance(each, ast.keyword) and each.arg == "unsafe_allow_html":
+            yield f"{each.lineno}: unsafe_allow_html"
+
+
+def constant_text(node: ast.expr, loops: set[str]) -> bool:
+    """Whether an expression is text of the source alone: literals, capital names, and loops over these."""
+    if isinstance(node, ast.Name):
+        return node.id.isupper() or node.id in loops
+    if isinstance(node, ast.JoinedStr):
+        return all(constant_text(v.value if isinstance(v, ast.FormattedValue) else v, loops) for v in node.values)
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+
+
+def queries(node: ast.AST) -> Iterator[str]:
+    """SQL with values written into it."""
+    each: ast.AST
+    loops = {
+        each.target.id
+        for each in ast.walk(node)
+        if isinstance(each, ast.For) and isinstance(each.target, ast.Name) and constant_text(each.iter, set())
+    }
+    for each in ast.walk(node):
+        if isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute):
+            sql = each.func.attr in ("execute", "executemany", "executescript")
+            if sql and not (each.args and constant_text(each.args[0], loops)):
+                yield f"{each.lineno}: {ast.unparse(each)[:80]}"
+
+
+def jobs(node: ast.AST) -> Iterator[str]:
+    """Jobs whose module is not written in the source."""
+    ours = {
+        ast.unparse(target)
+        for each in ast.iter_child_nodes(node)
+        if isinstance(each, ast.Assign) and ast.unparse(each.value).startswith("'rope_core.")
+        for target in each.targets
+    }
+    for each in ast.walk(node):
+        if isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute) and each.func.attr == "submit":
+            first = ast.unparse(each.args[0]) if each.args else ""
+            if not first.startswith("'rope_core.") and first not in ours:
+                yield f"{each.lineno}: {ast.unparse(each)[:80]}"
+
+
+Rule = Callable[[ast.AST], Iterator[str]]
+# These make pickles or packed bytes, as an attacker or a proxy does, and read none.
+MAKING = {"tests/test_security.py", "tests/test_lab_weights.py", "deploy/proxy.py"}
+EVERYWHERE = (*RUNNING, "benchmarks", "tools")
+RULES: list[tuple[str, Rule, tuple[str, ...], list[str]]] = [
+    ("executing", executing, EVERYWHERE, ["eval(x)", "os.system(x)", "subprocess.run(x, shell=True)"]),
+    (
+        "unpickling",
+        unpickling,
+        (*EVERYWHERE, "tests"),
+        [
+            "import pickle",
+            "from joblib import load",
+            "torch.load(p)",
+            "np.load(p, allow_pickle=True)",
+            "@st.cache_data\ndef f(): ...",
+        ],
+    ),
+    ("unpacking", unpacking, EVERYWHERE, ["import zipfile", "from gzip import open", "zlib.decompress(x)"]),
+    ("HTML", unescaped, EVERYWHERE, ["st.html(f'<b>{x}</b>')", "st.markdown(x, unsafe_allow_html=True)"]),
+    ("SQL", queries, EVERYWHERE, ["db.execute(f'SELECT {x}')", "db.execute('SELECT ' + x)", "db.execute(sql)"]),
+    ("jobs", jobs, ("ui", "pages"), ["queue.submit(name, [])", "queue.submit('os', [])"]),
+]
+
+
+@pytest.mark.parametrize(("rule", "places"), [row[1:3] for row in RULES], ids=[row[0] for row in RULES])
+def test_sources_keep_to_the_rule(rule: Rule, places: tuple[str, ...]) -> None:
+    found = [(path, line) for path, tree in trees(*places) if path not in MAKING for line in rule(tree)]
+    assert [f"{path}:{line}" for path, line in found] == []
+
+
+@pytest.mark.parametrize(("rule", "planted"), [(row[1], text) for row in RULES for text in row[3]])
+def test_a_planted_fault_is_found(rule: Rule, planted: str) -> None:
+    assert list(rule(ast.parse(planted)))
+
+
+# --- caches, which all sessions share
+
+SESSION = {"st", "session_state", "query_params", "environ"}
+PLAIN = {"int", "float", "str", "bool", "Path", "torch.dtype"}
+PUBLIC = PLAIN | {"Words", "rc.Rope", "rc.Request", "Rope", "Request", "Shapes"}
+
+
+def shared(tree: ast.AST) -> Iterator[ast.FunctionDef]:
+    """Functions whose results are kept for the process."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef):
+            decorators = {ast.unparse(each).partition("(")[0].split(".")[-1] for each in node.decorator_list}
+            if decorators & {"cache", "lru_cache", "cache_data", "cache_resource"}:
+                yield node
+
+
+def private(function: ast.FunctionDef) -> Iterator[str]:
+    """What a shared function takes or reads that may belong to one session."""
+    arguments = function.args
+    for each in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
+        kind = ast.unparse(each.annotation) if each.annotation else "?"
+        if not set(re.findall(r"[\w.]+", kind)) - {"tuple", "..."} <= PUBLIC:
+            yield f"{function.name}({each.arg}: {kind})"
+    if arguments.vararg or arguments.kwarg:
+        yield f"{function.name}(*)"
+    named = {node.id for node in ast.walk(function) if isinstance(node, ast.Name)}
+    named |= {node.attr for node in ast.walk(function) if isinstance(node, ast.Attribute)}
+    if any(isinstance(node, ast.Call) and dotted(node.func) == "language" for node in ast.walk(function)):
+        yield f"{function.name} reads the session's language"
+    yield from (f"{function.name} reads {name}" for name in named & SESSION)
+
+
+def test_shared_caches_take_public_frozen_values_and_read_nothing_of_a_session() -> None:
+    found = [
+        (path, function) for path, tree in trees("rope_core", "ui", "pages", "app.py") for function in shared(tree)
+    ]
+    assert len(found) > 30
+    lines = [f"{path}: {line}" for path, function in found for line in private(function)]
+    # Its options are words of the figures' own sources, and who asks gets a copy.
+    assert [line for line in lines if line != "ui/figures/plain.py: laid_out(*)"] == []
+
+
+@pytest.mark.parametrize(
+    "planted",
+    [
+        "@lru_cache\ndef f(config: dict): ...",
+        "@cache\ndef f(view: View): ...",
+        "@st.cache_data(ttl=3)\ndef f(x): ...",
+        "@functools.cache\ndef f():\n    return st.session_state['x']",
+        "@lru_cache(maxsize=1)\ndef f(*names: str): ...",
+        "@lru_cache(maxsize=1)\ndef f(page: str):\n    return labels(language(), page)",
+    ],
+)
+def test_a_leaking_cache_is_found(planted: str) -> None:
+    assert [line for function in shared(ast.parse(planted)) for line in private(function)]
+
+
+def test_the_keys_of_shared_caches_cannot_change() -> None:
+    from rope_core.layout_demo import Shapes
+    from ui.words import Words
+
+    for kind in (rc.Rope, rc.Request, Words, Shapes):
+        assert getattr(kind, "__dataclass_params__").frozen, kind  # noqa: B009
+    spectrum = rc.spectrum(rc.Request(rc.Rope(8, 10000.0, 64)))
+    for values in (spectrum.inv_freq, spectrum.slowdown):
+        with pytest.raises(ValueError, match="read-only"):
+            values[0] = 0.0
+    changed = rc.model("llama-2-7b").hf_config()
+    changed["rope_theta"] = 1.0
+    assert rc.model("llama-2-7b").hf_config() != changed
+
+
+# --- what stands in the configuration
+
+
+def test_the_server_is_configured_to_refuse() -> None:
+    for folder in (ROOT, *(path.parent.parent for path in ROOT.glob("deploy/**/.streamlit/config.toml"))):
+        options = tomllib.loads((folder / ".streamlit" / "config.toml").read_text("utf-8"))
+        server, client = options["server"], options["client"]
+        assert server.get("enableXsrfProtection", True) and server.get("enableCORS", True)
+        assert not server.get("enableStaticServing") and not server.get("enableAgentApi")
+        assert server["allowedHosts"] and "*" not in server["allowedHosts"]
+        assert server["maxUploadSize"] <= 5 and server["maxMessageSize"] <= 20
+        assert client["showErrorDetails"] == "none" and client["allowedOrigins"] == []
+        assert options["browser"]["gatherUsageStats"] is False
+
+
+# --- bombs
+
+BIG = 10**5
+JSON = {
+    "depth": ('{"a":' * BIG + "1" + "}" * BIG, "nested"),
+    "lists": ('{"a":' + "[" * BIG + "]" * BIG + "}", "nested"),
+    "33 levels": ('{"a":' * 33 + "1" + "}" * 33, "nested at most 32"),
+    "too long": (json.dumps({"a": "x" * configs.LIMIT}), "at most 1,048,576 bytes"),
+    "digits": ('{"rope_theta": ' + "9" * 5000 + "}", "4300 digits"),
+    "half a letter": ('{"model_type": "\\ud800"}', "half of a surrogate pair"),
+    "half a letter as a name": ('{"\\udfff": 1}', "half of a surrogate pair"),
+    "two objects": ("{}{}", "Extra data"),
+    "a list": ("[1]", "a JSON object"),
+    "nothing": ("", "JSON"),
+}
+
+
+@pytest.mark.parametrize("name", JSON)
+def test_a_json_bomb_is_one_sentence_at_once(name: str) -> None:
+    text, said = JSON[name]
+    for given in (text, text.encode()):
+        begun = time.process_time()
+        with pytest.raises(ConfigError, match=said) as caught:
+            configs.read(given)
+        assert time.process_time() - begun < 1.0
+        assert "\n" not in str(caught.value) and len(str(caught.value)) < 500
+
+
+ODD = {
+    "huge numbers": '{"model_type":"llama","head_dim":64,"rope_theta":1e999,"max_position_embeddings":-1e999}',
+    "no numbers": '{"model_type":"llama","head_dim":NaN,"rope_theta":-Infinity,"rope_scaling":{"type":"yarn"}}',
+    "long integers": '{"model_type":"llama","head_dim":' + "9" * 4000 + ',"rope_theta":' + "7" * 4200 + "}",
+    "a name twice": '{"model_type":"llama","head_dim":64,"rope_theta":10,"rope_theta":20}',
+    "a mark in front": '\ufeff{"model_type":"llama","head_dim":64}',
+    "width": "{" + ",".join(f'"k{k}":{{"rope_theta":{k}}}' for k in range(20_000)) + "}",
+    "one long name": '{"' + "k" * 500_000 + '":1}',
+}
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_odd_numbers_names_and_widths_end_in_findings(name: str) -> None:
+    config = configs.read(ODD[name])
+    begun = time.process_time()
+    found = check_text(ODD[name])
+    assert time.process_time() - begun < 2.0
+    assert all(len(repr(dict(one.values))) < 20_000 for one in found)
+    if name == "a name twice":
+        assert config["rope_theta"] == 20
+    assert len(configs.as_json(config).encode()) > 0
+
+
+HEAD = 'title = "t"\nminutes = 5\n'
+STEP = '[[steps]]\npage = "clock"\nsay = "s"\n'
+TOML = {
+    "too large": HEAD + "#" * 70_000,
+    "deep lists": HEAD + "a = " + "[" * 20_000 + "]" * 20_000,
+    "deep tables": HEAD + "a = " + "{a=" * 10_000 + "1" + "}" * 10_000,
+    "dotted": HEAD + ".".join("a" * 30_000) + " = 1",
+    "many tables": HEAD + "".join(f"[t{k}]\n" for k in range(7000)),
+    "many steps": HEAD + STEP * 1000,
+    "long integer": HEAD.replace("5", "9" * 5000) + STEP,
+    "long hexadecimal": HEAD.replace("5", "0x" + "f" * 60_000) + STEP,
+    "hexadecimal answer": HEAD + STEP + '[steps.predict]\nquestion="q"\nchoices=["a","b"]\nanswer=0x' + "f" * 50_000,
+    "hexadecimal state": HEAD + STEP + "state = { factor = 0x" + "f" * 50_000 + " }",
+    "infinite": HEAD.replace("5", "inf") + STEP,
+    "no number": HEAD + STEP + "state = { factor = nan }",
+    "date": HEAD + STEP + "state = { factor = 1979-05-27 }",
+    "another file's page": HEAD + STEP.replace("clock", "../../../../tmp/evil"),
+    "absolute page": HEAD + STEP.replace("clock", "/etc/passwd"),
+    "a pattern": HEAD + STEP.replace("clock", "*"),
+    "module": HEAD + STEP.replace("clock", "../../ui/main"),
+    "twice": HEAD + HEAD + STEP,
+    "no letters": "\x00\xff",
+    "archive": "PK\x03\x04" + "\x00" * 100,
+}
+
+
+@pytest.mark.parametrize("name", TOML)
+def test_a_hostile_lesson_is_refused_with_reasons_at_once(name: str) -> None:
+    lessons.load((HEAD + STEP).encode(), "own")
+    begun = time.process_time()
+    with pytest.raises(BadLesson) as caught:
+        lessons.load(TOML[name].encode("latin-1"), "own")
+    assert time.process_time() - begun < 2.0
+    assert 1 <= len(caught.value.problems) <= lessons.SHOWN_PROBLEMS
+    assert all(len(str(one.given)) < 80_000 for one in caught.value.problems)
+
+
+# --- names that would be paths
+
+PATHS = ("../../../etc/passwd", "/etc/passwd", "..\\..\\x", "a/../b", "x\x00y", ".", "..", "~root", "%2e%2e/x", "*", "")
+
+
+@pytest.mark.parametrize("name", PATHS)
+def test_a_visitors_name_never_becomes_a_path(name: str) -> None:
+    assert lessons.talk("en", name) is None
+    with pytest.raises(ValueError, match="name must be one of"):
+        view.shipped(name)
+    with pytest.raises(ValueError, match=r"must be"):
+        rc.model(name)
+    with pytest.raises(ConfigError, match="model id must be"):
+        hub.fetch(name)
+    with pytest.raises(ValueError, match="room must be"):
+        room_name(name)
+
+
+def test_an_uploads_name_is_shown_and_never_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[str] = []
+    watching = [True]
+
+    def watch(event: str, arguments: tuple[Any, ...]) -> None:
+        if event == "open" and watching[0] and isinstance(arguments[0], str | bytes):
+            opened.append(os.fsdecode(arguments[0]))
+
+    sys.addaudithook(watch)
+    name = f"{tmp_path}/../secret.json"
+    try:
+        assert configs.View("upload", name, configs.read(b"{}")).where == '"config.json"'
+    finally:
+        watching[0] = False
+    assert not any("secret" in path for path in opened)
+
+
+# --- the hub
+
+
+class Elsewhere(BaseHTTPRequestHandler):
+    """A hub that answers with redirects and odd bodies; it keeps what it was asked, and with which login."""
+
+    asked: ClassVar[list[tuple[str, str, str | None]]] = []
+    onward: ClassVar[str] = ""
+    BODY = b'{"model_type": "llama", "head_dim": 64}'
+
+    def do_GET(self) -> None:
+        self.asked.append((self.headers["Host"], self.path, self.headers.get("Authorization")))
+        name = self.path.split("/")[2] if self.path.count("/") > 1 else ""
+        plain = {"Content-Length": str(len(self.BODY))}
+        if name == "away":
+            self.say(302, {"Location": f"{self.onward}/org/good/resolve/main/config.json"})
+        elif name == "near":
+            self.say(307, {"Location": "/org/good/resolve/main/config.json"})
+        elif name == "round":
+            self.say(302, {"Location": self.path})
+        elif name == "lying":
+            self.say(200, {}, b" " * (MAX_BYTES + 10))
+        elif name == "packed":
+            packed = gzip.compress(b" " * 10**7)
+            self.say(200, {"Content-Encoding": "gzip", "Content-Length": str(len(packed))}, packed)
+        else:
+            self.say(200, plain, self.BODY)
+
+    def say(self, status: int, headers: dict[str, str], body: bytes = b"") -> None:
+        self.send_response(status)
+        for key, value in headers.items():
+            self.send_header(key, value)
+        self.end_headers()
+        self.close_connection = True
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Nothing on the console."""
+
+
+@pytest.fixture
+def elsewhere(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, str]]:
+    """The configured endpoint and another host, which answer alike."""
+    servers = [ThreadingHTTPServer(("127.0.0.1", 0), Elsewhere) for _ in range(2)]
+    for server in servers:
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+    Elsewhere.asked.clear()
+    mine, other = (f"http://127.0.0.1:{server.server_port}" for server in servers)
+    Elsewhere.onward = other
+    monkeypatch.setenv("HF_ENDPOINT", mine)
+    monkeypatch.setenv("HF_TOKEN", "hf_secret")
+    yield mine, other
+    for server in servers:
+        server.shutdown()
+        server.server_close()
+
+
+def test_the_hub_is_asked_at_its_address_only_and_without_a_login(elsewhere: tuple[str, str]) -> None:
+    assert hub.fetch("org/good")["head_dim"] == 64
+    assert hub.fetch("org/near")["head_dim"] == 64
+    for name in ("org/away", "org/round"):
+        with pytest.raises(ConfigError, match="sends to another address"):
+            hub.fetch(name)
+    hosts = {host for host, _, _ in Elsewhere.asked}
+    assert hosts == {elsewhere[0].removeprefix("http://")}
+    assert all(login is None for _, _, login in Elsewhere.asked)
+
+
+def test_a_hub_that_lies_about_its_length_or_packs_is_refused(elsewhere: tuple[str, str]) -> None:
+    with pytest.raises(ConfigError, match=f"at most {MAX_BYTES} bytes"):
+        hub.fetch("org/lying")
+    with pytest.raises(ConfigError, match="must come as it is, got 'gzip'"):
+        hub.fetch("org/packed")
+
+
+IDS = ("org/..", "../org", "org/a?x=1", "org/a#x", "org/a%2e", "org/a@@b", "org/a@../..", "o@evil.example/x")
+MORE_IDS = (
+    "http://evil.example/a",
+    "//evil.example/a",
+    "org/a@main?download",
+    "org\\a",
+    "org/a\r\nHost: evil",
+    "org/ａ",
+)
+
+
+@pytest.mark.parametrize("name", (*IDS, *MORE_IDS))
+def test_an_id_that_is_an_address_is_refused_unasked(name: str, elsewhere: tuple[str, str]) -> None:
+    with pytest.raises(ConfigError, match="model id must be"):
+        hub.fetch(name)
+    assert Elsewhere.asked == []
+
+
+# --- files and children
+
+
+def test_stored_files_are_for_their_owner_and_no_link_is_followed(tmp_path: Path) -> None:
+    before = os.umask(0o000)
+    try:
+        Store(tmp_path / "new" / "records.sqlite3").begin("one", {})
+        Tally(tmp_path / "class" / "rooms.sqlite3").answer("room", "q", "token", 1)
+    finally:
+        os.umask(before)
+    files = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert len(files) >= 2
+    assert {stat.S_IMODE(path.stat().st_mode) for path in files} == {0o600}
+    assert {stat.S_IMODE(path.parent.stat().st_mode) for path in files} == {0o700}
+    target = tmp_path / "mine"
+    target.write_bytes(b"")
+    link = tmp_path / "link.sqlite3"
+    link.symlink_to(target)
+    with pytest.raises(ValueError, match="path must be a file of records that can be written"):
+        Store(link)
+    with pytest.raises(Exception, match="unwritable"):
+        Tally(link).count("room", "q", 2)
+    assert target.read_bytes() == b""
+
+
+HOSTILE = ("; rm -rf /", "$(id)", "--records=/etc/passwd", "`id`", "a\nb", "-c", "numba,--kernel,x.py:f", "--kernel")
+
+
+@pytest.mark.long
+def test_a_runs_arguments_are_words_of_the_source(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    from rope_core import jobs as queue
+    from tests.test_pages import opened
+
+    monkeypatch.setenv("ROPE_LAB_RECORDS", str(tmp_path / "records.sqlite3"))
+    started: list[list[str]] = []
+
+    def start(self: queue.Queue, job: Any) -> None:
+        self._jobs.pop(job.id)
+        started.append(job.command)
+
+    monkeypatch.setattr(queue.Queue, "_start", start)
+    monkeypatch.setattr(queue, "default_queue", queue.Queue)
+    fields = (
+        "suite",
+        "device",
+        "dtype",
+        "layout",
+        "direction",
+        "memory",
+        "allocator",
+        "only",
+        "batch",
+        "seq",
+        "rounds",
+    )
+    at = opened("benchmark", lang="en", **{name: HOSTILE[k % len(HOSTILE)] for k, name in enumerate(fields)})
+    at.button(key="benchmark.start").click().run()
+    deadline = time.monotonic() + 10
+    while not started and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert started and not at.exception
+    command = started[0]
+    assert command[1:4] == ["-m", "rope_core.jobs_child", "rope_core.bench"]
+    assert all(re.fullmatch(r"-{0,2}[a-z0-9_-]+", word) for word in command[4:]), command
+    assert "--kernel" not in command and "--records" not in command
+    assert measured.arguments("quick", measured.INTERPRETED, [], 5)[0] == "--suite"
+
+
+def test_a_jobs_last_words_name_no_folder() -> None:
+    class Job:
+        stderr: ClassVar = [b"PermissionError: [Errno 13] Permission denied: '/home/ann/.local/x/records.sqlite3'\n"]
+
+    said = _epitaph(1, Job())  # type: ignore[arg-type]
+    assert "ann" not in said and "/home" not in said and "records.sqlite3" in said
+
+
+# --- what leaves the app
+
+
+def test_a_spreadsheet_runs_nothing_of_a_download() -> None:
+    cells = ["=cmd|'/c calc'!A1", "+1+1", "-1-1", "@SUM(1)", "\t=1", "fine", "-2.5"]
+    lines = as_csv({"token": cells, "value": [-1.5, 2.0, 0.0, 1.0, 1.0, 1.0, 1.0]}).decode("utf-8-sig").splitlines()[1:]
+    assert [line.strip('"')[0] for line in lines] == ["'", "'", "'", "'", "'", "f", "-"]
+    assert lines[0].endswith(",-1.5")
+
+
+# --- unpickling, watched while pages run
+
+
+def pickled(names: tuple[str, ...]) -> list[str]:
+    """Who unpickles while pages run in a process of their own: "event: file" of each caller."""
+    code = (
+        "import sys, json, traceback\n"
+        "seen = set()\n"
+        "def watch(event, arguments):\n"
+        "    if event == 'pickle.find_class':\n"
+        "        frames = [f.filename for f in traceback.extract_stack()[:-1]]\n"
+        "        near = [f for f in frames if not f.endswith('pickle.py') and '<frozen' not in f]\n"
+        "        seen.add((near[-1] if near else '', str(arguments)))\n"
+        "sys.addaudithook(watch)\n"
+        "from tests.test_pages import opened\n"
+        f"for name in {names!r}:\n"
+        "    for lang in ('en', 'zh'):\n"
+        "        at = opened(name, lang=lang, base='20000', m='nan', model='<b>')\n"
+        "        assert not at.exception, name\n"
+        "import pickle; pickle.loads(pickle.dumps(json.JSONDecoder))\n"
+        "print(json.dumps(sorted(seen)))\n"
+    )
+    command = [sys.executable, "-c", code]
+    ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=280)
+    assert ran.returncode == 0, ran.stderr[-2000:]
+    found = json.loads(ran.stdout.splitlines()[-1])
+    control = [one for one in found if one[0] == "<string>"]
+    assert control, "the hook sees an unpickling"
+    return [f"{file}: {what}" for file, what in found if file != "<string>"]
+
+
+# Numba reads the machine code that it has stored beside this package's own sources.
+OTHERS = ("/numba/", "/torch/", "/multiprocessing/")
+
+
+def test_no_page_unpickles() -> None:
+    found = pickled(("config", "home"))
+    assert not [one for one in found if "site-packages" not in one]
+    assert not [one for one in found if not any(other in one for other in OTHERS)]
+
+
+@pytest.mark.long
+def test_no_page_at_all_unpickles() -> None:
+    from tests.test_pages import NAMES
+
+    found = pickled(tuple(NAMES))
+    assert not [one for one in found if "site-packages" not in one]
+    assert not [one for one in found if not any(other in one for other in OTHERS)]
+
+
+def test_a_failing_page_tells_a_visitor_nothing_of_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    from tests.test_pages import opened
+
+    def fails(*_: object) -> None:
+        raise RuntimeError("secret of /home/ann")
+
+    module = importlib.import_module("ui.figures.rotation")
+    names = [name for name, value in vars(module).items() if callable(value) and value.__module__ == module.__name__]
+    for name in names:
+        monkeypatch.setattr(module, name, fails)
+    at = opened("rotation", lang="en")
+    assert at.exception
+    shown = " ".join(str(part) for one in at.exception for part in (one.value, one.message, one.stack_trace))
+    assert "secret" not in shown and "/home" not in shown and str(ROOT) not in shown and ".py" not in shown
