@@ -683,3 +683,21 @@ def test_a_failing_page_tells_a_visitor_nothing_of_the_machine(monkeypatch: pyte
     assert at.exception
     shown = " ".join(str(part) for one in at.exception for part in (one.value, one.message, one.stack_trace))
     assert "secret" not in shown and "/home" not in shown and str(ROOT) not in shown and ".py" not in shown
+
+
+def test_a_visitors_text_stands_on_no_command_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    from rope_core import jobs as queue
+    from ui import extrapolated
+
+    taken: list[tuple[list[str], dict[str, str]]] = []
+
+    def submit(self: object, module: str, arguments: list[str], *, env: dict[str, str], **_: object) -> str:
+        taken.append(([module, *arguments], env))
+        return "job"
+
+    monkeypatch.setattr(queue.Queue, "submit", submit)
+    extrapolated.start({}, "sweep", extrapolated.request("sweep", b"zebra" * 100), "a title")
+    line, env = taken[0]
+    # Any user of the machine may read a command line; an environment is its owner's.
+    assert line == ["rope_core.lab.job", "sweep", "-"]
+    assert len(json.loads(env["ROPE_LAB_ASKED"])["text"]) > 500

@@ -15,6 +15,7 @@ from typing import Any
 from rope_core import jobs
 from rope_core.jobs import Status
 from rope_core.lab import cards, records
+from rope_core.lab.job import ASKED_ENV
 from rope_core.lab.lines import lines
 from rope_core.lab.records import Record
 from rope_core.schemes import SCHEMES
@@ -25,7 +26,7 @@ JOBS, DRAWN = "extrapolation.jobs", "extrapolation.drawn"
 MODULE = "rope_core.lab.job"
 TIME_LIMIT, SILENCE_LIMIT = 1800.0, 600.0
 MAX_TEXT = 5 * 10**6
-# A process takes its request as one argument, which Linux bounds at 128 KiB; base64 makes 4 bytes of 3.
+# A process takes its request as one variable, which Linux bounds at 128 KiB; base64 makes 4 bytes of 3.
 MOST_READ = 90_000
 HELD_OUT = 4096
 KEPT = 32
@@ -197,9 +198,10 @@ def start(session: MutableMapping[str, Any], panel: str, asked: Request, title: 
     """
     job = jobs.default_queue().submit(
         MODULE,
-        [asked.kind, asked.argument],
+        [asked.kind, "-"],
         owner=measured.owner(session),
         title=title,
+        env={ASKED_ENV: asked.argument},
         time_limit=TIME_LIMIT,
         silence_limit=SILENCE_LIMIT,
     )

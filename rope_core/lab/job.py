@@ -1,5 +1,7 @@
 """The lab's work as a child process: ``python -m rope_core.lab.job KIND JSON`` measures and reports as it goes.
 
+With ``-`` in JSON's place the request stands in the environment, which other users of the machine cannot read.
+
 A kind is a function that takes the request's values by name and yields (share done, result) one after another; its
 results are JSON values. Shipped records hold the same results, so a page draws both alike.
 """
@@ -9,6 +11,7 @@ from __future__ import annotations
 import base64
 import importlib
 import json
+import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,6 +20,7 @@ from typing import Any
 from rope_core.errors import reject
 from rope_core.jobs_child import report
 
+ASKED_ENV = "ROPE_LAB_ASKED"
 Step = tuple[float, dict[str, Any]]
 # kind: the module with `steps(**asked) -> Iterator[Step]`
 KINDS = {
@@ -56,6 +60,7 @@ def main(arguments: Sequence[str]) -> int:
     """Do one piece of work and report it; 2 for bad arguments."""
     try:
         kind, text = arguments
+        text = os.environ.pop(ASKED_ENV, "") if text == "-" else text
         begun = time.monotonic()
         for done, result in steps(kind, json.loads(text)):
             passed = time.monotonic() - begun
