@@ -313,12 +313,12 @@ def at_sentence(found: Sequence[Cell], trained: int, t: Words) -> str:
     }
     if not behind:
         return t("at_finding.level", **values)
-    worst = behind[-1]
+    first, worst = behind[0], behind[-1]
+    last = t("at_last", worst=name(worst.cell.line, t), worst_ratio=factor(worst.over_best))
     more = {
-        "next": name(behind[0].cell.line, t),
-        "ratio": factor(behind[0].over_best),
-        "worst": name(worst.cell.line, t),
-        "worst_ratio": factor(worst.over_best),
+        "next": name(first.cell.line, t),
+        "ratio": factor(first.over_best),
+        "last": "" if worst is first else last,
     }
     return t("at_finding.tied" if level else "at_finding.alone", **values, **more)
 
