@@ -1,0 +1,190 @@
+"""The presentation display in a real Chromium: what stands above the fold, keys, the code, a foreign frame."""
+
+from __future__ import annotations
+
+import io
+import re
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+import numpy as np
+import pytest
+import zxingcpp
+from PIL import Image
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.conftest import DESK, PHONE, Visit
+from tests.browser.test_pages import NAMES, address
+from ui import lessons
+
+pytestmark = pytest.mark.browser
+PLOT = "[class*=st-key-stage-figure] .js-plotly-plot"
+BOXES = """() => {
+  const box = what => document.querySelector(what).getBoundingClientRect();
+  const inView = figure => figure.getBoundingClientRect().top < innerHeight;
+  const shown = [...document.querySelectorAll('.js-plotly-plot')].filter(inView);
+  const plot = box('[class*=st-key-stage-figure] .js-plotly-plot .main-svg');
+  return {
+    top: plot.top, bottom: plot.bottom, width: plot.width, across: innerWidth, high: innerHeight,
+    said: box('[class*=st-key-stage-say] p').bottom, shown: shown.length,
+    letters: parseFloat(getComputedStyle(document.querySelector('[class*=st-key-stage-say] p')).fontSize),
+    ticks: document.querySelector('.js-plotly-plot text').getBoundingClientRect().height,
+    scroll: document.querySelector('[data-testid=stMain]').scrollWidth,
+    menu: document.querySelectorAll('section[data-testid=stSidebar]').length,
+  };
+}"""
+
+
+def count(page: Page, text: str) -> None:
+    expect(page.locator(".st-key-stage-count")).to_have_text(text)
+
+
+def above_the_fold(page: Page) -> None:
+    """One figure, whole, under the sentence, over the whole width, with letters for the last row."""
+    page.wait_for_selector(PLOT)
+    page.wait_for_timeout(700)
+    box = page.evaluate(BOXES)
+    assert box["said"] <= box["top"] + 2 and box["bottom"] <= box["high"] + 2, box
+    assert box["width"] > 0.9 * box["across"] and box["bottom"] - box["top"] > 0.5 * box["high"], box
+    assert box["shown"] == 1 and box["menu"] == 0 and box["scroll"] <= box["across"], box
+    assert box["letters"] >= 24 and box["ticks"] >= 15, box
+
+
+def test_a_lecture_by_the_keys(app: str, visit: Visit) -> None:
+    steps = len(getattr(lessons.page_lesson("en", "rotation"), "steps", ()))
+    page = visit.open(f"{app}/rotation?display=stage&lang=en&room=hall-1&hide=n")
+    count(page, f"0 / {steps}")
+    above_the_fold(page)
+    page.keyboard.press("ArrowRight")
+    count(page, f"1 / {steps}")
+    page.keyboard.press("PageDown")
+    count(page, f"2 / {steps}")
+    page.keyboard.press("ArrowLeft")
+    count(page, f"1 / {steps}")
+    page.wait_for_url("**step=1**")
+    visit.settle()
+    page.locator(".st-key-stage-code button").click()
+    code = page.locator(".st-key-stage-qr img")
+    expect(code).to_be_visible()
+    visit.settle()
+    picture = Image.open(io.BytesIO(page.screenshot())).convert("L")
+    (found,) = zxingcpp.read_barcodes(np.asarray(picture))
+    asked = parse_qs(urlsplit(found.text).query)
+    assert urlsplit(found.text).path == "/rotation"
+    assert (asked["room"], asked["step"], asked["hide"]) == (["hall-1"], ["1"], ["n"]) and "display" not in asked
+    size = code.bounding_box()
+    assert size and size["height"] > 0.5 * DESK["height"]
+    page.keyboard.press("Escape")
+    expect(code).to_have_count(0)
+    page.locator(".st-key-stage-open label").click()
+    slider = page.get_by_role("slider", name="query position m").first
+    expect(slider).to_be_visible()
+    slider.focus()
+    slider.press("ArrowRight")
+    page.wait_for_url("**m=13**")
+    count(page, f"1 / {steps}")
+    page.keyboard.press("Escape")
+    page.keyboard.press("Escape")
+    page.wait_for_url(re.compile(r"^(?!.*display=stage)"))
+    expect(page.locator("section[data-testid=stSidebar]")).to_have_count(1)
+    expect(page.get_by_text(f"step 1 of {steps}")).to_be_visible()
+    assert visit.complaints == []
+
+
+@pytest.fixture
+def course(app: str) -> Iterator[str]:
+    """A page of another origin with the app in a frame."""
+    frame = f'<iframe title="clock" width="900" height="600" src="{app}/clock?embed=true&lang=en&hide=model"></iframe>'
+
+    class Course(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.send_header("content-type", "text/html")
+            self.end_headers()
+            self.wfile.write(f"<!doctype html><title>Course</title><h1>Course</h1>{frame}".encode())
+
+        def log_message(self, format: str, *args: object) -> None:
+            """Say nothing."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Course) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://localhost:{server.server_port}/"
+        server.shutdown()
+
+
+def test_a_page_of_another_site_frames_the_app(course: str, visit: Visit) -> None:
+    page = visit.page
+    page.goto(course)
+    frame = page.frame_locator("iframe")
+    expect(frame.locator(".js-plotly-plot .main-svg").first).to_be_visible(timeout=60_000)
+    assert frame.locator("section[data-testid=stSidebar]").count() == 0
+    assert frame.get_by_text("Model", exact=True).count() == 0
+    slider = frame.get_by_role("slider").first
+    slider.focus()
+    slider.press("ArrowRight")
+    expect(frame.locator("p", has_text=re.compile("^▸ .*[Ff]actor 5")).first).to_be_visible()
+    figure, outer = frame.locator(".js-plotly-plot").first.bounding_box(), page.locator("iframe").bounding_box()
+    assert figure and outer
+    assert figure["y"] < outer["y"] + 0.6 * outer["height"] and figure["width"] < outer["width"]
+
+
+def test_a_lesson_file_of_one_s_own_is_text_and_moves_across_pages(app: str, visit: Visit, tmp_path: Path) -> None:
+    said = "<img src=x onerror=document.title=1> $x$ [a](javascript:1) **b**"
+    bad, mine = tmp_path / "bad.toml", tmp_path / "mine.toml"
+    good = (
+        f'title = "<b>Mine</b>"\nminutes = 3\n[[steps]]\npage = "precision"\nsay = "{said}"\n'
+        '[[steps]]\npage = "models"\nsay = "Second"\nstate = { context = 100000 }\n'
+    )
+    page = visit.open(f"{app}/?lang=en")
+    page.get_by_role("button", name="Present").click()
+    bad.write_text(good.replace('"models"', '"nowhere"'), "utf-8")
+    page.locator("input[type=file]").set_input_files(bad)
+    expect(page.locator("[data-testid=stAlert]")).to_contain_text("Step 2: there is no page nowhere.")
+    mine.write_text(good, "utf-8")
+    page.locator("input[type=file]").set_input_files(mine)
+    page.get_by_role("button", name="<b>Mine</b>, 3 min, 2 steps").click()
+    count(page, "1 / 2")
+    shown = page.locator("[class*=st-key-stage-say]")
+    assert shown.inner_text().replace("\u2060", "") == said
+    assert shown.locator("img, a, strong, .katex").count() == 0
+    page.keyboard.press("ArrowRight")
+    count(page, "2 / 2")
+    page.wait_for_url("**/models?*context=100000*")
+    visit.settle()
+    page.keyboard.press("ArrowLeft")
+    page.wait_for_url("**/precision?*")
+    assert visit.complaints == []
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("lang", ["en", "zh"])
+@pytest.mark.parametrize("name", NAMES)
+def test_every_page_shows_one_figure_above_the_fold(name: str, lang: str, app: str, visit: Visit) -> None:
+    above_the_fold(visit.open(address(app, name, f"?display=stage&lang={lang}")))
+    assert visit.complaints == []
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("talk", lessons.talks())
+@pytest.mark.parametrize("viewport, lang", [(DESK, "en"), (PHONE, "zh")])
+def test_a_shipped_talk_is_played_to_its_end(
+    talk: str, viewport: dict[str, int], lang: str, app: str, browser: Browser
+) -> None:
+    lesson = lessons.talk(lang, talk)
+    assert lesson
+    visit = Visit(browser, viewport)
+    page = visit.open(address(app, lesson.steps[0].page, f"?display=stage&talk={talk}&lang={lang}"))
+    for step in lesson.steps:
+        count(page, f"{step.number} / {len(lesson.steps)}")
+        visit.settle()
+        assert urlsplit(page.url).path.strip("/") == step.page.replace("home", "")
+        assert page.locator("[data-testid=stException], [data-testid=stAlertContentWarning]").count() == 0
+        page.wait_for_selector(f".st-key-stage-figure-{step.figure}" if step.figure else PLOT)
+        assert page.evaluate("() => document.querySelector('[data-testid=stMain]').scrollWidth <= innerWidth")
+        page.keyboard.press("ArrowRight")
+    expect(page.locator(".st-key-stage-next button")).to_be_disabled()
+    assert visit.complaints == []
+    visit.close()
