@@ -79,6 +79,7 @@ def test_the_refit_is_told_for_what_it_is(slope: tuple[float | None, ...], kind:
     drawing = figures.refit(made.seen(made.temperature(slope)), T)
     assert drawing is not None and kind in drawing.finding
     assert ("0.070 [0.050" in drawing.finding) == (slope[0] is not None)
+    assert drawing.finding.endswith(f"At factor 8 the best is 1.20, where the paper has {1 + 0.1 * math.log(8):.2f}.")
     lines = [trace for trace in drawing.figure.data if trace.mode == "lines"]
     assert len(lines) == (2 if slope[0] is not None else 1)
     x, paper = np.asarray(lines[0].x), np.asarray(lines[0].y)

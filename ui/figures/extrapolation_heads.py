@@ -13,6 +13,7 @@ from ui.extrapolated import Seen
 from ui.figures import plain as go
 from ui.figures.drawing import AMOUNT, BLUE, COLOURS, GREY, LINE, ORANGE, RED, Drawing, grid, styled
 from ui.figures.extrapolation import (
+    TICKS,
     code,
     colour,
     drawn_curves,
@@ -245,6 +246,10 @@ def refit(seen: Seen, t: Words) -> Drawing | None:
     interval = f" [{fitted.slope.low:.3f}, {fitted.slope.high:.3f}]" if fitted.slope.sure else ""
     kind = "unknown" if not slope else "other" if fitted.slope.excludes(fitted.paper) else "same"
     finding = t(f"refit_finding.{kind}", slope=f"{slope}{interval}", paper=f"{fitted.paper:g}")
+    if known:
+        stretch, best = known[-1]
+        published = f"{fitted.at(stretch)[1]:.2f}"
+        finding += t("refit_largest", factor=f"{stretch:g}", best=with_interval(best), paper=published)
     return Drawing(
         "refit",
         figure,
@@ -353,7 +358,9 @@ def padding(seen: Seen, t: Words) -> Drawing:
     styled(figure, height=110 + 44 * len(rows), x=t("whole_axis"))
     low = min(each.low if each.sure else each.value for _, each, _ in rows)
     span = math.log10(max(ends) / low)
-    figure.update_xaxes(type="log", range=[math.log10(low) - 0.02, math.log10(max(ends)) + 0.05 + 0.9 * span])
+    right = math.log10(max(ends)) + 0.05 + 0.6 * span
+    marks = [f"{tick:,g}" for tick in TICKS]
+    figure.update_xaxes(type="log", range=[math.log10(low) - 0.02, right], tickvals=TICKS, ticktext=marks)
     figure.update_yaxes(automargin=True)
     figure.update_layout(margin={"t": 8})
     padded = [row for row, each in zip(reversed(rows), found, strict=True) if each["pad"]] or rows
