@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -152,3 +153,10 @@ def test_nothing_but_a_lesson_or_its_problems_comes_of_any_table(
     if not reader.problems:
         for name, value in read.step(1).state.items():
             assert value is None or isinstance(value, bool | int | float | str), name
+
+
+@pytest.mark.parametrize("name", ["README.md", "README.zh.md"])
+def test_the_readme_s_lesson_is_one(name: str) -> None:
+    text = (Path(lessons.__file__).parent.parent / name).read_text("utf-8")
+    (example,) = re.findall(r"```toml\n(title.*?)```", text, re.DOTALL)
+    assert len(load(example.encode(), "own").steps) == 2
