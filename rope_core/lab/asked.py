@@ -89,7 +89,7 @@ def place(model: Model, key: str, length: int, factor: float | None = None) -> P
     """Return where a line puts ``length`` bytes; the trained positions of a model without rotary ones.
 
     Args:
-        factor: of the line; None means the length over the trained one.
+        factor: of the line; None means what the line takes at the length.
     """
     if model.shape.encoding != "rope":
         return model.position

@@ -29,12 +29,15 @@ class Line:
         scheme: a name in SCHEMES.
         times: its factor is the asked one times this.
         params: other parameters of the scheme.
+        follows: whether its factor follows the length where none is asked; a scheme that takes the length itself
+            would count it twice, and is given 1.
     """
 
     key: str
     scheme: str
     times: float = 1.0
     params: Mapping[str, float] = field(default_factory=dict)
+    follows: bool = True
 
     def request(
         self,
@@ -49,13 +52,14 @@ class Line:
         Args:
             shape: of the model.
             length: bytes in the window.
-            factor: None means the length over the trained one, at least 1.
+            factor: None means the length over the trained one, at least 1, for a line that follows it, else 1.
             base: another base than the trained one.
             more: parameters by name; those that the scheme does not know are left out.
 
         Raises ValueError on numbers out of the scheme's range.
         """
-        asked = max(1.0, length / shape.context) if factor is None else finite("factor", factor)
+        needed = max(1.0, length / shape.context) if self.follows else 1.0
+        asked = needed if factor is None else finite("factor", factor)
         rope = Rope(shape.head_dim, shape.base if base is None else base, shape.context)
         takes = {param.name for param in SCHEMES[self.scheme].params}
         given = {**(more or {}), **self.params, "factor": asked * self.times}

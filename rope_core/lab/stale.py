@@ -109,7 +109,7 @@ class Ask:
         weights: names of shipped weights with rotary positions.
         line: key of a line whose scheme follows the length; "" means the first of the ladder's.
         length: bytes per document, past the trained length.
-        factor: of the line; None means the length over the trained one.
+        factor: of the line; None means what the line takes at the length.
         variants: names in VARIANTS.
         documents: how many to read at most.
         text: what to read; empty means the held-out documents.
