@@ -146,6 +146,8 @@ class View:
 
     def _read_step(self) -> list[Note]:
         """Bring the step within the lesson; a talk starts at its first step."""
+        if self.number is None and TALK.name not in self.values:
+            return []
         lesson = self.lesson()
         if lesson is None:
             lost = TALK.name in self.values
