@@ -1,0 +1,387 @@
+"""WCAG 2.2 AA by axe-core, the keyboard alone, what a screen reader is told, a phone's width, zoom, no motion."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import axe_playwright_python
+import numpy as np
+import pytest
+from PIL import Image
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.conftest import DESK, PHONE, Visit
+from tests.browser.test_pages import NAMES, address
+from ui.figures.colours import contrast
+from ui.words import LANGUAGES, Words, labels
+
+pytestmark = pytest.mark.browser
+AXE = Path(axe_playwright_python.__file__).with_name("axe.min.js").read_text("utf-8")
+TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
+ZOOMED = {"width": 640, "height": 360}
+STATES = [(lang, theme, size) for lang in LANGUAGES for theme in ("light", "dark") for size in (DESK, PHONE)]
+LOCALES = {"en": "en-GB", "zh": "zh-CN"}
+RUN = """async tags => (await axe.run(document, {runOnly: {type: 'tag', values: tags}, resultTypes: ['violations']}))
+    .violations.flatMap(v => v.nodes.map(n => `${v.id}: ${n.target.join(' ')} ${n.failureSummary}`))"""
+# The same, read once the patches have had their turn: they wait 200 ms for the page to come to rest.
+TOLD = """() => ({
+  lang: document.documentElement.lang,
+  headings: [...document.querySelectorAll('h1, h2, h3, h4, h5, h6')].map(h => Number(h.tagName[1])),
+  figures: [...document.querySelectorAll('.stPlotlyChart')]
+    .map(f => [f.getAttribute('role'), f.getAttribute('aria-label')]),
+  findings: [...document.querySelectorAll('[role=status]')].map(s => s.textContent.replace('▸', '').trim()),
+  english: [...document.querySelectorAll('[aria-label], [data-title]')]
+    .flatMap(n => [n.getAttribute('aria-label'), n.getAttribute('data-title')]).filter(Boolean),
+  nameless: [...document.querySelectorAll('button, a[href], [role=button], [role=slider], [tabindex="0"][role]')]
+    .filter(n => n.checkVisibility() && !(n.getAttribute('aria-label') || n.textContent.trim() || n.labels?.length
+      || n.getAttribute('aria-labelledby') || n.title)).map(n => n.outerHTML.slice(0, 120)),
+  wide: Math.max(...['html', '[data-testid=stMain]'].map(n => document.querySelector(n).scrollWidth)) - innerWidth,
+  cut: [...document.querySelectorAll('.katex-display, .stMarkdown table, pre, [class*="st-key-wide-"]')]
+    .filter(n => n.scrollWidth > n.clientWidth + 1
+      && !(/auto|scroll/.test(getComputedStyle(n).overflowX) && n.tabIndex === 0)).map(n => n.outerHTML.slice(0, 120)),
+})"""
+LETTERS = """() => [...document.querySelectorAll('.js-plotly-plot')].map(plot => {
+  const seen = node => {
+    let opacity = 1;
+    for (let n = node; n && n !== plot; n = n.parentElement) {
+      const style = getComputedStyle(n);
+      if (style.display === 'none' || style.visibility === 'hidden') return 0;
+      opacity *= Number(style.opacity);
+    }
+    return opacity;
+  };
+  const rect = node => { const r = node.getBoundingClientRect(); return [r.left, r.top, r.right, r.bottom]; };
+  return {
+    figure: plot.closest('[class*="st-key-fig"]').className.match(/st-key-(\\S+)/)[1],
+    box: rect(plot.querySelector('.main-svg')),
+    letters: [...plot.querySelectorAll('text')].filter(t => t.textContent.trim() && !t.closest('defs')).map(t => {
+      const style = getComputedStyle(t), turn = t.getScreenCTM();
+      return {text: t.textContent, fill: style.fill, opacity: seen(t) * Number(style.fillOpacity),
+        size: parseFloat(style.fontSize), box: rect(t), slanted: Math.abs(turn.b) > 1e-3 && Math.abs(turn.a) > 1e-3};
+    }).filter(t => t.opacity > 0.05 && t.box[2] > t.box[0]),
+  };
+})"""
+
+
+class Reader(Visit):
+    """A visitor who prefers a theme and, if asked, no motion."""
+
+    def __init__(self, browser: Browser, lang: str, theme: str, size: dict[str, int], still: bool = False) -> None:
+        super().__init__(browser, size, LOCALES[lang])
+        self.page.emulate_media(color_scheme=theme, reduced_motion="reduce" if still else None)
+
+    def open(self, url: str) -> Page:
+        """As any visitor, and wait until the patches have been applied."""
+        super().open(url)
+        self.page.wait_for_timeout(250)
+        return self.page
+
+
+@pytest.fixture
+def english(browser: Browser) -> Iterator[Reader]:
+    """An English reader at a desk."""
+    reader = Reader(browser, "en", "light", DESK)
+    yield reader
+    reader.close()
+
+
+def violations(page: Page) -> list[str]:
+    """What axe-core finds on the page as it stands."""
+    page.evaluate(AXE)
+    return list(page.evaluate(RUN, TAGS))
+
+
+def tell(page: Page, name: str, lang: str) -> None:
+    """What a screen reader needs, and what a narrow window must not do."""
+    told: dict[str, Any] = page.evaluate(TOLD)
+    assert told["lang"] == {"en": "en", "zh": "zh-CN"}[lang]
+    assert told["headings"][0] == 1 and told["headings"].count(1) == 1
+    assert all(after <= before + 1 for before, after in zip(told["headings"], told["headings"][1:], strict=False))
+    for role, finding in told["figures"]:
+        assert role == "figure" and re.search(r"\d|[。.]$", finding), finding
+        assert re.sub(r"\W", "", finding) in {re.sub(r"\W", "", said) for said in told["findings"]}, finding
+    others = {
+        text for key, text in labels("en" if lang == "zh" else "zh", "labels").items() if key.startswith("browser.")
+    }
+    assert others & set(told["english"]) == set()
+    assert told["nameless"] == []
+    assert told["wide"] <= 0
+    assert told["cut"] == []
+
+
+def figures(page: Page) -> list[dict[str, Any]]:
+    """Every figure's letters, with the window as high as the page."""
+    height = page.evaluate("() => document.querySelector('[data-testid=stMain]').scrollHeight")
+    page.set_viewport_size({"width": page.viewport_size["width"], "height": min(height + 50, 16_000)})
+    page.wait_for_timeout(900)
+    return list(page.evaluate(LETTERS))
+
+
+def overlaps(page: Page) -> list[str]:
+    """Letters of a figure that stand on each other or leave the figure."""
+    found = []
+    for figure in figures(page):
+        level = [letters for letters in figure["letters"] if not letters["slanted"]]
+        left, top, right, bottom = figure["box"]
+        for place, one in enumerate(level):
+            x0, y0, x1, y1 = one["box"]
+            if min(x0 - left, y0 - top, right - x1, bottom - y1) < -1.5:
+                found.append(f"{figure['figure']}: {one['text']!r} is cut")
+            for other in level[place + 1 :]:
+                a0, b0, a1, b1 = other["box"]
+                twin = one["text"] == other["text"] and abs(x0 - a0) + abs(y0 - b0) < 3
+                if min(x1, a1) - max(x0, a0) > 2 and min(y1, b1) - max(y0, b0) > 4 and not twin:
+                    found.append(f"{figure['figure']}: {one['text']!r} on {other['text']!r}")
+    return found
+
+
+def pale(page: Page) -> list[str]:
+    """Letters of a figure with less than 4.5 to 1 against the pixels around them (3 to 1 from 24 pixels on)."""
+    drawn = figures(page)
+    assert sum(len(figure["letters"]) for figure in drawn) >= 3
+    page.add_style_tag(content=".js-plotly-plot text {visibility: hidden !important}")
+    picture = np.asarray(Image.open(io.BytesIO(page.screenshot())).convert("RGB"))
+    found = []
+    for figure in drawn:
+        for letters in figure["letters"]:
+            x0, y0, x1, y1 = (max(round(edge), 0) for edge in letters["box"])
+            around = picture[y0:y1, x0:x1].reshape(-1, 3)
+            if not around.size:
+                continue
+            ground = np.median(around, axis=0)
+            fill = np.array([float(part) for part in re.findall(r"[\d.]+", letters["fill"])[:3]])
+            mixed = fill * letters["opacity"] + ground * (1 - letters["opacity"])
+            ratio = contrast(*(f"#{bytes(colour.round().astype(np.uint8)).hex()}" for colour in (mixed, ground)))
+            if ratio < (3 if letters["size"] >= 24 else 4.5):
+                found.append(f"{figure['figure']}: {letters['text']!r} {ratio:.2f}")
+    return found
+
+
+def open_boxes(reader: Reader) -> None:
+    """Open every expander of the page."""
+    for box in reader.page.locator("[data-testid=stExpander] summary").all():
+        if box.is_visible():
+            box.click()
+    reader.settle()
+    reader.page.wait_for_timeout(300)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_page_once(name: str, browser: Browser, app: str) -> None:
+    """Language, theme and width take turns; every state of every page: the long test below."""
+    lang, theme, size = STATES[(3 * NAMES.index(name)) % len(STATES)]
+    reader = Reader(browser, lang, theme, size)
+    page = reader.open(address(app, name, f"?lang={lang}"))
+    assert violations(page) == []
+    tell(page, name, lang)
+    reader.close()
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("state", STATES, ids=lambda state: f"{state[0]}-{state[1]}-{state[2]['width']}")
+@pytest.mark.parametrize("name", NAMES)
+def test_a_page_in_every_state(name: str, state: tuple[str, str, dict[str, int]], browser: Browser, app: str) -> None:
+    lang, theme, size = state
+    reader = Reader(browser, lang, theme, size)
+    page = reader.open(address(app, name, f"?lang={lang}"))
+    open_boxes(reader)
+    assert violations(page) == []
+    tell(page, name, lang)
+    assert (pale(page) if size == DESK else overlaps(page)) == []
+    reader.close()
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", NAMES)
+def test_a_page_on_the_stage(name: str, browser: Browser, app: str) -> None:
+    for lang, theme in (("en", "light"), ("zh", "dark")):
+        reader = Reader(browser, lang, theme, DESK)
+        page = reader.open(address(app, name, f"?lang={lang}&display=stage"))
+        assert violations(page) == []
+        reader.close()
+
+
+def test_menus_boxes_and_sentences(browser: Browser, app: str) -> None:
+    """What opens over a page, a link's bad value, and a config that is none."""
+    reader = Reader(browser, "zh", "light", DESK)
+    page = reader.open(f"{app}/config?lang=zh&pair=-7&factor=bad")
+    expect(page.get_by_role("alert").first).to_be_visible()
+    page.get_by_text(Words("zh", "config")("ways"), exact=True).click()
+    page.get_by_label(Words("zh", "config")("paste_label")).fill('{"model_type": ')
+    page.get_by_text(Words("zh", "config")("paste_button"), exact=True).click()
+    page.wait_for_timeout(500)
+    reader.settle()
+    assert page.get_by_role("alert").count() >= 1
+    assert violations(page) == []
+    page.get_by_role("combobox").first.click()
+    expect(page.get_by_role("listbox")).to_be_visible()
+    assert violations(page) == []
+    page.keyboard.press("Escape")
+    for box in (Words("zh", "labels")("frame.share"), Words("zh", "labels")("frame.details")):
+        page.get_by_role("button", name=box).first.click()
+        reader.settle()
+        assert violations(page) == []
+        page.keyboard.press("Escape")
+    reader.close()
+
+
+def test_half_the_window_is_enough(browser: Browser, app: str) -> None:
+    """200 % zoom of a 1280 x 720 window, and nothing moves by itself for those who want no motion."""
+    reader = Reader(browser, "en", "light", ZOOMED, still=True)
+    page = reader.open(f"{app}/rotation?lang=en")
+    assert violations(page) == []
+    tell(page, "rotation", "en")
+    before = page.locator(".js-plotly-plot").first.inner_html()
+    page.wait_for_timeout(600)
+    assert page.locator(".js-plotly-plot").first.inner_html() == before
+    reader.close()
+
+
+FOCUS = """() => {
+  const at = document.activeElement, box = at.getBoundingClientRect();
+  return {tag: at.tagName, role: at.getAttribute('role'), main: !!at.closest('[data-testid=stMain]'),
+    name: at.getAttribute('aria-label') || at.textContent.trim().slice(0, 60),
+    x: box.x, y: box.y, w: box.width, h: box.height};
+}"""
+
+
+def tab_to(page: Page, name: str, role: str | None = None, key: str = "Tab", most: int = 250) -> dict[str, Any]:
+    """Press Tab until the focus is on what is called ``name``."""
+    for _ in range(most):
+        page.keyboard.press(key)
+        at: dict[str, Any] = page.evaluate(FOCUS)
+        if name in at["name"] and (role is None or at["role"] == role or at["tag"].lower() == role):
+            return at
+    raise AssertionError(f"{name!r} was not reached by {key}")
+
+
+def glow(page: Page) -> int:
+    """How many pixels around the focused control differ once it has lost the focus."""
+    page.evaluate("() => document.activeElement.scrollIntoView({block: 'center'})")
+    page.wait_for_timeout(350)
+    at = page.evaluate(FOCUS)
+    room = page.viewport_size or DESK
+    x, y = max(at["x"] - 8, 0), max(at["y"] - 8, 0)
+    clip = {
+        "x": x,
+        "y": y,
+        "width": min(at["w"] + 16, room["width"] - x),
+        "height": min(at["h"] + 16, room["height"] - y),
+    }
+
+    def shot() -> np.ndarray[Any, Any]:
+        return np.asarray(Image.open(io.BytesIO(page.screenshot(clip=clip))).convert("RGB")).astype(int)
+
+    focused = shot()
+    page.evaluate("() => { window.was = document.activeElement; window.was.blur(); }")
+    page.wait_for_timeout(250)
+    bare = shot()
+    page.evaluate("() => window.was.focus()")
+    return int((np.abs(focused - bare).sum(axis=2) > 60).sum())
+
+
+def test_the_skip_link_leads_to_the_page(app: str, english: Reader) -> None:
+    page = english.open(f"{app}/rotation?lang=en")
+    assert tab_to(page, "Skip to main content", most=3)["tag"] == "A"
+    page.keyboard.press("Enter")
+    assert page.evaluate("() => document.activeElement.id") == "stMain"
+
+
+KEYBOARD = [
+    pytest.param("frequencies", "base", "base", id="learn"),
+    pytest.param("lrpe", "offset", "offset", id="lab"),
+    pytest.param("config", "length wanted (tokens)", "", id="engineer"),
+    pytest.param("models", "context asked for (tokens)", "", id="reference"),
+]
+
+
+@pytest.mark.parametrize("name, slider, parameter", KEYBOARD)
+def test_a_section_by_keyboard_alone(name: str, slider: str, parameter: str, app: str, english: Reader) -> None:
+    """Choose in a menu, move a slider, play, open the code, switch the language; the focus is seen on each."""
+    page = english.open(f"{app}/?lang=en")
+    tab_to(page, Words("en", "labels")(f"page.{name}"), "a")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", level=1)).to_contain_text(Words("en", name)("title"))
+    english.settle()
+
+    if page.get_by_role("combobox").count():
+        label = page.get_by_role("combobox").first.get_attribute("aria-label") or ""
+        tab_to(page, label, "input")
+        assert glow(page) > 20
+        before = page.evaluate("() => document.activeElement.value")
+        page.keyboard.press("ArrowDown")
+        page.keyboard.press("ArrowDown")
+        page.keyboard.press("Enter")
+        english.settle()
+        assert page.evaluate("() => document.activeElement.value") != before
+
+    tab_to(page, slider, "input")
+    value = page.evaluate("() => document.activeElement.getAttribute('aria-valuetext')")
+    assert glow(page) > 20
+    page.keyboard.press("ArrowRight")
+    page.wait_for_timeout(400)
+    english.settle()
+    assert page.evaluate("() => document.activeElement.getAttribute('aria-valuetext')") != value
+
+    play = page.locator("[role=button].updatemenu-button")
+    if play.count():
+        called = play.first.get_attribute("aria-label") or ""
+        tab_to(page, called, "button")
+        assert glow(page) > 20
+        drawn = page.evaluate("() => document.activeElement.closest('.js-plotly-plot').innerHTML")
+        page.keyboard.press("Enter")
+        page.wait_for_timeout(900)
+        assert page.evaluate("n => document.activeElement.getAttribute('aria-label') === n", called)
+        assert page.evaluate("() => document.activeElement.closest('.js-plotly-plot').innerHTML") != drawn
+
+    tab_to(page, Words("en", "labels")("frame.details"), "button")
+    assert glow(page) > 20
+    page.keyboard.press("Enter")
+    english.settle()
+    expect(page.get_by_text(Words("en", "labels")("frame.recipe"), exact=True)).to_be_visible()
+    page.keyboard.press("Escape")
+
+    tab_to(page, "English", "radio", "Shift+Tab")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Space")
+    expect(page.get_by_role("heading", level=1)).to_contain_text(Words("zh", name)("title"))
+    page.wait_for_function("() => document.documentElement.lang === 'zh-CN'")
+
+
+def test_plotlys_own_slider_and_legend_answer_keys(app: str, english: Reader) -> None:
+    page = english.open(f"{app}/frequencies?lang=en")
+    slider = page.locator("g[role=slider]")
+    slider.focus()
+    value = slider.get_attribute("aria-valuetext")
+    page.keyboard.press("ArrowRight")
+    page.wait_for_timeout(300)
+    assert slider.get_attribute("aria-valuetext") not in (None, value)
+    assert page.evaluate("() => document.activeElement.getAttribute('role')") == "slider"
+    legend = page.locator(".legend [role=button]").first
+    assert legend.get_attribute("aria-pressed") == "true"
+    legend.focus()
+    page.keyboard.press("Enter")
+    expect(legend).to_have_attribute("aria-pressed", "false")
+
+
+def test_the_focus_goes_round_without_a_trap(app: str, english: Reader) -> None:
+    """Tab reaches every stop once, in the page's order, and comes round to the skip link."""
+    page = english.open(f"{app}/rotation?lang=en")
+    tab_to(page, "Skip to main content", most=3)
+    stops = []
+    for _ in range(300):
+        page.keyboard.press("Tab")
+        at = page.evaluate(FOCUS)
+        if at["name"] == "Skip to main content" or at["tag"] == "BODY":
+            break
+        stops.append(
+            (at["name"], at["x"], at["y"] + page.evaluate("() => document.querySelector('#stMain').scrollTop"))
+        )
+    else:
+        raise AssertionError(f"the focus did not come round: {stops[-4:]}")
+    assert len(stops) > 40
+    assert len({stop[0] for stop in stops}) > 15
