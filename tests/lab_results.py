@@ -100,7 +100,9 @@ def retrieval(seed: int = 0, trials: int = 10) -> tuple[dict[str, Any], ...]:
             for depth in (0.0, 0.5, 1.0):
                 right = int(rng.integers(0, trials + 1))
                 said = {"weights": "rope-0-passkey", "line": key, "length": length, "depth": depth}
-                found.append(said | {"right": right, "trials": trials, "low": 0.0, "high": 1.0})
+                said |= {"right": right, "trials": trials, "low": 0.0, "high": 1.0}
+                digits = (right + 0.37 * (trials - right)) / trials
+                found.append(said | {"digits": [digits, digits / 2, (1 + digits) / 2]})
     return tuple(found)
 
 

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rope_core.lab import cards
+from rope_core.lab import cards, view
 from rope_core.lab.cards import Stored
 from tests import lab_results as made
 from ui.figures import extrapolation_models as figures
+from ui.figures import extrapolation_words as words
 from ui.words import LANGUAGES, Words
 
 T = Words("en", "extrapolation")
@@ -88,7 +89,7 @@ def test_a_fine_tune_stands_beside_what_it_started_from(index: dict[str, Stored]
 
 def test_the_hidden_number_is_a_map_a_line() -> None:
     results = made.retrieval(5)
-    drawing = figures.passkey(made.seen(results), T)
+    drawing = figures.passkey(made.seen(results), view.WHOLE, T)
     assert len(drawing.figure.data) == 3
     right = {(each["line"], each["length"], each["depth"]): each["right"] for each in results}
     for key, trace in zip(made.KEYS[:3], drawing.figure.data, strict=True):
@@ -96,9 +97,16 @@ def test_the_hidden_number_is_a_map_a_line() -> None:
         for i, depth in enumerate((0.0, 0.5, 1.0)):
             for j, length in enumerate(made.LENGTHS):
                 assert z[i, j] == 10 * right[key, length, depth]
-    totals = {key: sum(right[key, 256, depth] for depth in (0.0, 0.5, 1.0)) for key in made.KEYS[:3]}
-    assert f"{100 * max(totals.values()) / 30:.0f} %" in drawing.finding
-    assert f"{100 * min(totals.values()) / 30:.0f} %" in drawing.finding and "30 trials" in drawing.finding
+    for length in (128, 256):
+        totals = {key: sum(right[key, length, depth] for depth in (0.0, 0.5, 1.0)) for key in made.KEYS[:3]}
+        best, worst = max(totals, key=totals.__getitem__), min(totals, key=totals.__getitem__)
+        told = drawing.finding.split(f"at {length} bytes ")[1].split(";")[0]
+        assert told.startswith(f"{words.name(best, T)} finds {100 * totals[best] / 30:.0f} %")
+        assert f"and {words.name(worst, T)} {100 * totals[worst] / 30:.0f} %" in told
+    digits = figures.passkey(made.seen(results), view.DIGITS, T)
+    assert digits.finding.startswith("Of the hidden numbers' digits")
+    assert float(np.asarray(digits.figure.data[0].z)[0, 0]) == np.rint(100 * results[0]["digits"][0])
+    assert "30 trials" in drawing.finding
     table = drawing.table()
     assert len(np.asarray(table["right"])) == 27 and set(table) == {"line", "length", "depth", "right", "low", "high"}
     assert made.KEYS[1] in made.ran(drawing.recipe)

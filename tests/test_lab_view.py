@@ -107,6 +107,21 @@ def test_retrieval_is_a_grid_of_shares_by_line() -> None:
     assert trials == 30 and share.value == pytest.approx(grid.right[1].sum() / 3)
 
 
+def test_digits_are_counted_where_digits_are_asked_for() -> None:
+    results = made.retrieval(4)
+    whole, digits = view.retrieval(results)[made.KEYS[0]], view.retrieval(results, view.DIGITS)[made.KEYS[0]]
+    row = results[1]
+    spot = digits.lengths.index(row["length"]), digits.depths.index(row["depth"])
+    assert [digits.right[spot], digits.low[spot], digits.high[spot]] == row["digits"]
+    assert np.all(digits.right >= whole.right)
+    share, trials = view.recalled(results, made.KEYS[0], 256, view.DIGITS)
+    assert trials == 30
+    assert share.value == pytest.approx(digits.right[digits.lengths.index(256)].mean())
+    assert 0.0 <= share.low < share.value < share.high <= 1.0
+    with pytest.raises(ValueError, match="counted must be whole or digits, got 'letters'"):
+        view.retrieval(results, "letters")
+
+
 @given(st.integers(1, 300).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
 def test_a_share_lies_within_its_own_interval(counts: tuple[int, int]) -> None:
     right, trials = counts

@@ -29,6 +29,7 @@ FAST = Field("fast", "float", 32.0, 0.01, 4096.0, steps=(1.0, 2.0, 4.0, 8.0, 16.
 SLOW = Field("slow", "float", 1.0, 0.01, 4096.0, steps=(0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0))
 SCALE = Field("scale", "float", None, 0.0, 16.0, step=0.05, optional=True)
 AGAINST = Field("against", "text", "")
+COUNTED = Field("counted", "choice", view.DIGITS, choices=(view.DIGITS, view.WHOLE))
 LAYER = Field("layer_no", "int", 1, 1, 4)
 HEAD = Field("head_no", "int", 1, 1, 6)
 TUNE = Field("tune", "choice", extrapolated.line_keys()[1], choices=extrapolated.line_keys())
@@ -36,7 +37,7 @@ TUNE_STEPS = Field("tune_steps", "int", 60, 10, 400, step=10)
 WINDOW = Field("tuned_window", "choice", "2048", choices=("512", "1024", "2048"))
 WRITTEN_AT = Field("written_at", "text", "")
 LIVE = (READ, MODEL, LONGEST, DOCUMENTS, FOLLOW, STRETCH, THETA_BASE, FAST, SLOW, SCALE)
-OWN = (BANDS, SHARE, AT, *LIVE, AGAINST, LAYER, HEAD, TUNE, TUNE_STEPS, WINDOW, WRITTEN_AT)
+OWN = (BANDS, SHARE, AT, *LIVE, AGAINST, COUNTED, LAYER, HEAD, TUNE, TUNE_STEPS, WINDOW, WRITTEN_AT)
 
 page = Page("extrapolation", *OWN, geometry=False)
 t, get, session = page.t, page.get, st.session_state
@@ -248,7 +249,6 @@ def seeds() -> None:
     station(
         "seeds",
         lambda seen: page.show(figures.seeds(seen, trained(), t), figures.seeds, view.over_seeds, view.orders),
-        weights=WEIGHTS,
     )
 
 
@@ -258,8 +258,6 @@ def encodings() -> None:
     station(
         "encodings",
         lambda seen: page.show(models.encodings(seen, trained(), t), models.encodings, view.cells),
-        weights=extrapolated.firsts(),
-        lines=extrapolated.line_keys()[:1],
     )
     page.goto("encodings")
 
@@ -276,7 +274,6 @@ def finetuned() -> None:
     station(
         "finetuned",
         lambda seen: maybe(models.finetuned(seen, trained(), t), models.finetuned, models.pairs),
-        weights=extrapolated.family(),
     )
 
 
@@ -300,9 +297,12 @@ def tune() -> None:
 def retrieval() -> None:
     """The hidden number."""
     page.prose("retrieval")
-    station(
-        "retrieval", lambda seen: page.show(models.passkey(seen, t), models.passkey, view.retrieval, estimates.wilson)
-    )
+    page.controls.segments(COUNTED)
+
+    def draw(seen: Seen) -> None:
+        page.show(models.passkey(seen, get(COUNTED), t), models.passkey, view.retrieval, estimates.wilson)
+
+    station("retrieval", draw)
 
 
 def head() -> None:

@@ -223,7 +223,7 @@ class Grid:
 
     Attributes:
         lengths, depths: the axes; bytes, and shares of the text.
-        right: share answered whole; low, high: its 95 % interval.
+        right: share answered; low, high: its 95 % interval.
         trials: asked per cell, the least.
     """
 
@@ -235,7 +235,23 @@ class Grid:
     trials: int
 
 
-def retrieval(results: Iterable[Result]) -> dict[str, Grid]:
+WHOLE, DIGITS = "whole", "digits"
+
+
+def answered(result: Result, counted: str) -> tuple[float, float, float]:
+    """Return the share of a cell's answers that are right with its interval: whole answers, or single digits.
+
+    Raises ValueError on another word for what is counted.
+    """
+    if counted == DIGITS:
+        share, low, high = result["digits"]
+        return float(share), float(low), float(high)
+    if counted != WHOLE:
+        raise reject("counted", f"{WHOLE} or {DIGITS}", counted)
+    return result["right"] / result["trials"], result["low"], result["high"]
+
+
+def retrieval(results: Iterable[Result], counted: str = WHOLE) -> dict[str, Grid]:
     """Return the passkey's heatmaps by line, of the first model among the results."""
     rows = [each for each in results if "right" in each]
     rows = [each for each in rows if each["weights"] == rows[0]["weights"]]
@@ -246,19 +262,23 @@ def retrieval(results: Iterable[Result]) -> dict[str, Grid]:
         layers = np.full((3, len(down), len(across)), NAN)
         for each in own:
             spot = (slice(None), down.index(each["length"]), across.index(each["depth"]))
-            layers[spot] = each["right"] / each["trials"], each["low"], each["high"]
+            layers[spot] = answered(each, counted)
         least = min(each["trials"] for each in own)
         made[str(key)] = Grid(tuple(down), tuple(across), layers[0], layers[1], layers[2], least)
     return made
 
 
-def recalled(results: Iterable[Result], key: str, length: int) -> tuple[Three, int]:
-    """Return the share of keys that a line found at a length over all depths with its interval, and the trials."""
+def recalled(results: Iterable[Result], key: str, length: int, counted: str = WHOLE) -> tuple[Three, int]:
+    """Return the share of keys that a line found at a length over all depths with its interval, and the trials.
+
+    The interval of digits takes those of one answer for one trial: they are found or lost together.
+    """
     rows = [each for each in results if "right" in each]
     own = [
         each for each in rows if (each["weights"], each["line"], each["length"]) == (rows[0]["weights"], key, length)
     ]
-    right, trials = sum(each["right"] for each in own), sum(each["trials"] for each in own)
+    trials = sum(each["trials"] for each in own)
+    right = sum(each["right"] if counted == WHOLE else answered(each, counted)[0] * each["trials"] for each in own)
     return Three(right / trials, *wilson(right, trials)), trials
 
 

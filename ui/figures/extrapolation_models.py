@@ -187,9 +187,9 @@ def finetuned(seen: Seen, trained: int, t: Words) -> Drawing | None:
 WHEN = ("before_tuning", "after_tuning")
 
 
-def passkey(seen: Seen, t: Words) -> Drawing:
-    """Share of hidden numbers that were found, depth by length, one map a line."""
-    grids = view.retrieval(seen.results)
+def passkey(seen: Seen, counted: str, t: Words) -> Drawing:
+    """Share of hidden numbers, or of their digits, that were found, depth by length, one map a line."""
+    grids = view.retrieval(seen.results, counted)
     across = 4 if len(grids) > 3 else max(1, len(grids))
     down = math.ceil(len(grids) / across)
     titles = [name(key, t) for key in grids]
@@ -206,7 +206,7 @@ def passkey(seen: Seen, t: Words) -> Drawing:
                 zmax=100,
                 colorscale=AMOUNT,
                 showscale=place == 0,
-                colorbar={"title": {"text": t("found_axis")}, "thickness": 14},
+                colorbar={"title": {"text": t(f"found_axis.{counted}")}, "thickness": 14},
                 text=np.vectorize(lambda v: "" if np.isnan(v) else f"{100 * v:.0f}")(grid.right.T),
                 texttemplate="%{text}",
                 textfont={"size": 13},
@@ -220,28 +220,38 @@ def passkey(seen: Seen, t: Words) -> Drawing:
     figure.update_yaxes(type="category", tickfont={"size": 12}, autorange="reversed")
     figure.update_yaxes(title_text=t("depth_axis"), col=1)
     figure.update_layout(margin={"l": 74, "t": 40, "b": 56})
-    longest = max(length for grid in grids.values() for length in grid.lengths)
-    scores = {key: view.recalled(seen.results, key, longest)[0] for key in grids}
-    best, worst = max(scores, key=lambda key: scores[key].value), min(scores, key=lambda key: scores[key].value)
+    lengths = sorted({length for grid in grids.values() for length in grid.lengths})
+    told = dict.fromkeys((lengths[min(1, len(lengths) - 1)], lengths[-1]))
+    trials = view.recalled(seen.results, next(iter(grids)), lengths[-1], counted)[1]
     return Drawing(
         "passkey",
         figure,
         t(
-            "passkey_finding",
-            length=f"{longest:,}",
-            best=name(best, t),
-            high=percent(scores[best]),
-            worst=name(worst, t),
-            low=percent(scores[worst]),
-            trials=view.recalled(seen.results, best, longest)[1],
+            f"passkey_finding.{counted}",
+            said=t("semicolon").join(recall(seen, list(grids), length, counted, t) for length in told),
+            trials=trials,
         ),
         lambda: passkey_table(grids),
         code(
             seen,
-            "for line, grid in view.retrieval(results).items():",
+            f"for line, grid in view.retrieval(results, {counted!r}).items():",
             "    print(line, grid.lengths, grid.depths, grid.right, grid.low, grid.high)",
         ),
         wide=len(grids) > 2,
+    )
+
+
+def recall(seen: Seen, keys: Sequence[str], length: int, counted: str, t: Words) -> str:
+    """Which line finds most of the hidden numbers at a length, and which the fewest."""
+    scores = {key: view.recalled(seen.results, key, length, counted)[0] for key in keys}
+    best, worst = max(keys, key=lambda key: scores[key].value), min(keys, key=lambda key: scores[key].value)
+    return t(
+        "passkey_one",
+        length=f"{length:,}",
+        best=name(best, t),
+        high=percent(scores[best]),
+        worst=name(worst, t),
+        low=percent(scores[worst]),
     )
 
 
