@@ -190,8 +190,8 @@ async def churn(subjects: list[Subject], total: int) -> list[Row]:
 
 
 @contextmanager
-def subjects(pages: list[str], url: str | None) -> Iterator[list[Subject]]:
-    """The floors and the app's pages, each group served by a process of its own; or the pages of a server that runs."""
+def subjects(pages: list[str], floors: list[str], url: str | None, together: bool) -> Iterator[list[Subject]]:
+    """The floors and the app's pages, each in a process of its own or the pages ``together``; or those of ``url``."""
 
     def of_app(base: str, pid: int | None) -> list[Subject]:
         return [Subject(name, Visit(base, "" if name == "home" else name, SLIDERS[name]), pid) for name in pages]
@@ -202,12 +202,12 @@ def subjects(pages: list[str], url: str | None) -> Iterator[list[Subject]]:
     with ExitStack() as stack:
         empty = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         found = []
-        for name, script in FLOORS.items():
-            base, process = stack.enter_context(running(ROOT / "benchmarks" / script, cwd=empty))
+        for name in floors:
+            base, process = stack.enter_context(running(ROOT / "benchmarks" / FLOORS[name], cwd=empty))
             found.append(Subject(name, Visit(base), process.pid))
-        for name in pages:
+        for group in [pages] if together else [[name] for name in pages]:
             base, process = stack.enter_context(running(ROOT / "app.py"))
-            found += [one for one in of_app(base, process.pid) if one.name == name]
+            found += [one for one in of_app(base, process.pid) if one.name in group]
         yield found
 
 
@@ -276,6 +276,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--part", choices=PARTS, default="held")
     parser.add_argument("--pages", nargs="*", default=["home"], choices=list(SLIDERS))
+    parser.add_argument("--floors", nargs="*", default=list(FLOORS), choices=list(FLOORS))
     parser.add_argument("--url", help="a server that runs, instead of one's own")
     parser.add_argument("--from", dest="start", type=int, default=10, help="sessions in the first step of `held`")
     parser.add_argument("--grow", type=float, default=1.25, help="how much a step of `held` adds")
@@ -286,7 +287,7 @@ def main() -> int:
     asked = parser.parse_args()
     rows = json.loads(asked.json.read_text("utf-8")) if asked.json and asked.json.exists() else []
     run = 1 + max((row["run"] for row in rows), default=0)
-    with subjects(asked.pages, asked.url) as found:
+    with subjects(asked.pages, asked.floors, asked.url, asked.part == "cost") as found:
         rows += [row | {"run": run} for row in asyncio.run(measured(asked, found))]
     if asked.json:
         asked.json.write_text(json.dumps(rows, indent=1), "utf-8")

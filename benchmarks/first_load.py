@@ -1,0 +1,110 @@
+"""The first load over a slow line, through the proxy of `make serve`, beside the floor page served the same way.
+
+Run: python -m benchmarks.first_load [--pages home frequencies] [--rounds 2] [--kbit 1600] [--rtt 150] [--json FILE]
+Chromium's own network emulation slows a browser with an empty cache; a round opens the floor, then each page. Measured
+is the time until the first figure is painted, and the bytes that came over the line.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import statistics
+import sys
+from contextlib import ExitStack
+from pathlib import Path
+
+from playwright.sync_api import Browser, CDPSession, sync_playwright
+
+from benchmarks.app import ARGUMENTS, SLIDERS
+from benchmarks.servers import free_port
+from deploy.hall import Hall
+from deploy.proxy import Site
+
+FLOOR = "benchmarks.floor_frozen:app"
+BAR = 1.1
+
+
+def counted(line: CDPSession) -> list[int]:
+    """The sizes of what arrives over HTTP and websockets from now on, as the line carries them."""
+    sizes: list[int] = []
+    line.send("Network.enable")
+    line.on("Network.loadingFinished", lambda event: sizes.append(round(event["encodedDataLength"])))
+    line.on("Network.webSocketFrameReceived", lambda event: sizes.append(size(event["response"])))
+    return sizes
+
+
+def size(frame: dict[str, object]) -> int:
+    """Bytes of a websocket frame: binary ones come as base64."""
+    return len(str(frame["payloadData"])) * 3 // 4
+
+
+def opened(browser: Browser, url: str, kbit: int | None = None, rtt: int = 0) -> tuple[float, int]:
+    """Milliseconds to the first painted figure with an empty cache, and the bytes that came until it is quiet."""
+    context = browser.new_context(viewport={"width": 1280, "height": 720}, locale="en-GB")
+    page = context.new_page()
+    line = context.new_cdp_session(page)
+    sizes = counted(line)
+    if kbit is not None:
+        slow = {"latency": rtt, "downloadThroughput": kbit * 125, "uploadThroughput": kbit * 125}
+        line.send("Network.emulateNetworkConditions", {"offline": False} | slow)
+    page.goto(url, wait_until="commit", timeout=120_000)
+    page.wait_for_selector(".js-plotly-plot .main-svg", state="attached", timeout=120_000)
+    elapsed = float(page.evaluate("performance.now()"))
+    page.wait_for_timeout(1500)
+    context.close()
+    return elapsed, sum(sizes)
+
+
+def transferred(browser: Browser, url: str) -> int:
+    """Bytes of a first load."""
+    return opened(browser, url)[1]
+
+
+def main() -> int:
+    """Measure and print; exit 1 when a page takes more than 1.1 times the floor's time."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--pages", nargs="*", default=["home", "frequencies"], choices=list(SLIDERS))
+    parser.add_argument("--rounds", type=int, default=2)
+    parser.add_argument("--kbit", type=int, default=1600)
+    parser.add_argument("--rtt", type=int, default=150)
+    parser.add_argument("--json", type=Path)
+    asked = parser.parse_args()
+    with ExitStack() as stack:
+        halls = {}
+        for name, app in (("floor", FLOOR), ("app", "app:app")):
+            halls[name] = Hall(Site(listen=f"127.0.0.1:{free_port()}"), 1, app)
+            stack.callback(halls[name].stop)
+            halls[name].start()
+        browser = stack.enter_context(sync_playwright()).chromium.launch(
+            executable_path=shutil.which("chromium"), args=ARGUMENTS
+        )
+        urls = {"floor": f"http://{halls['floor'].site.listen}/"}
+        urls |= {name: f"http://{halls['app'].site.listen}/{'' if name == 'home' else name}" for name in asked.pages}
+        for url in urls.values():
+            opened(browser, url)
+        taken: dict[str, list[tuple[float, int]]] = {name: [] for name in urls}
+        for _ in range(asked.rounds):
+            for name, url in urls.items():
+                taken[name].append(opened(browser, url, asked.kbit, asked.rtt))
+        browser.close()
+    rows = [
+        {
+            "page": name,
+            "seconds": round(statistics.median(time for time, _ in found) / 1000, 2),
+            "bytes": round(statistics.median(size for _, size in found)),
+        }
+        for name, found in taken.items()
+    ]
+    print("| page | seconds | ratio | bytes |\n|---|---|---|---|")
+    for row in rows:
+        row["ratio"] = round(float(row["seconds"]) / float(rows[0]["seconds"]), 2)
+        print(f"| {row['page']} | {row['seconds']} | {row['ratio']} | {row['bytes']:,} |")
+    if asked.json:
+        asked.json.write_text(json.dumps(rows, indent=1), "utf-8")
+    return int(any(float(row["ratio"]) > BAR for row in rows))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,216 @@
+"""The hall in a real Chromium: replicas that die or are replaced under load, the policy on every page, bytes."""
+
+from __future__ import annotations
+
+import asyncio
+import http.server
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Coroutine, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from benchmarks.first_load import transferred
+from benchmarks.servers import ROOT, free_port, served
+from benchmarks.sessions import Broken, Session, sessions
+from benchmarks.sessions import Visit as Load
+from deploy.hall import Hall
+from deploy.proxy import Site
+from tests.browser.conftest import Visit
+from tests.browser.test_pages import NAMES, address
+from tests.nginx import FLOOR, active_sessions, ask, needs_nginx, served_hall, wait_until
+
+pytestmark = [pytest.mark.browser, pytest.mark.long, needs_nginx]
+APP = "app:app"
+T = TypeVar("T")
+
+
+@pytest.fixture(scope="module")
+def hall() -> Iterator[tuple[Hall, str]]:
+    with served_hall(2, APP) as found:
+        yield found
+
+
+@pytest.mark.parametrize("query", ["", "?display=stage"])
+@pytest.mark.parametrize("name", NAMES)
+def test_every_page_works_under_the_policy_and_asks_no_other_host(
+    name: str, query: str, hall: tuple[Hall, str], browser: Browser
+) -> None:
+    visit = Visit(browser)
+    page = visit.open(address(hall[1], name, query))
+    assert page.locator(".js-plotly-plot .main-svg").count() > 0
+    if not query:
+        page.locator(".js-plotly-plot").first.hover()
+        expect(page.locator(".rope-lab-svg").first).to_be_visible()
+        page.get_by_role("slider").first.press("ArrowRight")
+        visit.settle()
+    assert visit.complaints == []
+    assert visit.outside == []
+    visit.close()
+
+
+def test_a_killed_replica_costs_one_reconnect_and_nothing_of_the_address(
+    hall: tuple[Hall, str], browser: Browser
+) -> None:
+    found, url = hall
+    wait_until(lambda: sum(active_sessions(found)) == 0)
+    visit = Visit(browser)
+    sockets: list[str] = []
+    visit.page.on("websocket", lambda socket: sockets.append(socket.url))
+    page = visit.open(f"{url}/rotation?m=7&lang=en")
+    page.get_by_role("slider", name="query position m").first.press("ArrowRight")
+    page.wait_for_url("**m=8**")
+    here = active_sessions(found).index(1)
+    victim = found.replicas[here].serving
+    assert victim is not None and len(sockets) == 1
+    os.killpg(victim.pid, signal.SIGKILL)
+    wait_until(lambda: page.wait_for_timeout(50) or active_sessions_of(found, 1 - here) == 1)
+    visit.settle()
+    expect(page.locator("p", has_text="Query at 8, key at 5").first).to_be_visible()
+    page.get_by_role("slider", name="query position m").first.press("ArrowRight")
+    page.wait_for_url("**m=9**")
+    expect(page.locator("p", has_text="Query at 9, key at 5").first).to_be_visible()
+    # Where the connection breaks, the page knocks until it is let in; let in it is at the first knock.
+    assert len(sockets) == 2
+    wait_until(lambda: found.replicas[here].settled and found.replicas[here].serving is not victim)
+    visit.close()
+
+
+def active_sessions_of(found: Hall, index: int) -> int:
+    """The sessions of one replica, while the other may be dead."""
+    alive = Hall.__new__(Hall)
+    alive.replicas = [found.replicas[index]]
+    return active_sessions(alive)[0]
+
+
+def test_a_rolling_restart_under_load_drops_nothing(hall: tuple[Hall, str]) -> None:
+    found, url = hall
+    before = [replica.serving for replica in found.replicas]
+    statuses: list[int] = []
+    reconnects: list[int] = []
+    answered = asked = 0
+
+    async def student(session: Session, done: asyncio.Event) -> None:
+        nonlocal answered, asked
+        lost = 0
+        while not done.is_set():
+            asked += 1
+            try:
+                await session.move()
+            except Broken:
+                lost += 1
+                await session.close()
+                await session.open()
+                await session.move()
+            answered += 1
+            await asyncio.sleep(1)
+        reconnects.append(lost)
+
+    async def lecture() -> None:
+        done = asyncio.Event()
+        async with sessions(Load(url, "rotation", "query position m"), 8) as group:
+            running = [asyncio.create_task(student(one, done)) for one in group]
+            found.restart()
+            until = time.monotonic() + 120
+            while any(
+                replica.serving is old or not replica.settled
+                for replica, old in zip(found.replicas, before, strict=True)
+            ):
+                assert time.monotonic() < until
+                statuses.append((await asyncio.to_thread(ask, url, "/rotation")).status)
+                await asyncio.sleep(0.1)
+            await asyncio.sleep(2)
+            done.set()
+            await asyncio.gather(*running)
+
+    apart(lecture)
+    assert set(statuses) == {200} and len(statuses) > 20
+    assert asked == answered >= 8 * 5
+    assert max(reconnects) <= 1 and sum(reconnects) > 0
+
+
+def apart(run: Callable[[], Coroutine[Any, Any, T]]) -> T:
+    """Run a coroutine in a thread of its own: this one's event loop is the browser's."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(lambda: asyncio.run(run())).result()
+
+
+def throughput(url: str, seconds: float = 8) -> float:
+    """Moves a second that twelve impatient sessions get out of the server."""
+
+    async def one(session: Session, end: float) -> int:
+        count = 0
+        while time.monotonic() < end:
+            await session.move()
+            count += 1
+        return count
+
+    async def rush() -> int:
+        async with sessions(Load(url, "", "position"), 12) as group:
+            end = time.monotonic() + seconds
+            return sum(await asyncio.gather(*(one(session, end) for session in group)))
+
+    return apart(rush) / seconds
+
+
+def test_load_grows_with_the_replicas() -> None:
+    with served_hall(1, APP) as (_, url):
+        one = throughput(url)
+    with served_hall(2, APP) as (_, url):
+        two = throughput(url)
+    print(f"1 replica {one:.1f} moves/s, 2 replicas {two:.1f} moves/s, ratio {two / one:.2f}")
+    assert two >= 1.3 * one
+
+
+def test_the_first_load_is_a_third_through_the_proxy(hall: tuple[Hall, str], browser: Browser) -> None:
+    with served(ROOT / "app.py") as url:
+        whole = transferred(browser, f"{url}/frequencies?lang=en")
+    packed = transferred(browser, f"{hall[1]}/frequencies?lang=en")
+    print(f"{whole:,} bytes without the proxy, {packed:,} through it")
+    assert packed < 0.4 * whole
+
+
+def test_only_the_named_sites_may_frame_the_app(browser: Browser) -> None:
+    port = free_port()
+    own = f"http://localhost:{port}"
+    for ancestors, shown in (("'self'", 0), (own, 1)):
+        site = Site(listen=f"127.0.0.1:{free_port()}", frame_ancestors=ancestors)
+        framed = Hall(site, 1, FLOOR)
+        framed.start()
+        page = browser.new_context().new_page()
+        body = f'<iframe src="http://{site.listen}/?embed=true" width=900 height=600></iframe>'.encode()
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", port), outer(body))
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        try:
+            page.goto(own)
+            plot = page.frame_locator("iframe").locator(".js-plotly-plot")
+            expect(plot).to_have_count(shown, timeout=20_000)
+            if not shown:
+                page.wait_for_timeout(3000)
+                expect(plot).to_have_count(0)
+        finally:
+            page.context.close()
+            server.shutdown()
+            server.server_close()
+            framed.stop()
+
+
+def outer(body: bytes) -> type[http.server.BaseHTTPRequestHandler]:
+    """A site of one page."""
+
+    class Page(http.server.BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.send_header("Content-Type", "text/html")
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    return Page
