@@ -3,6 +3,8 @@
 import importlib
 import pkgutil
 
+# Where one session imports pandas for its first table, plotly finds the half of it in another session's figure.
+import pandas  # noqa: F401
 import plotly.graph_objects
 import streamlit.elements.plotly_chart  # noqa: F401
 
