@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import base64
 import json
+import os
 import sys
 import time
 
 from rope_core.jobs_child import report
+from rope_core.lab.job import ASKED_ENV
 
-kind, text = sys.argv[1:3]
-asked = json.loads(text)
+kind, place = sys.argv[1:3]
+assert place == "-", "a visitor's text would stand on the command line"
+asked = json.loads(os.environ[ASKED_ENV])
 read = base64.b64decode(asked.pop("text", ""))
 report(progress=0.5, eta=1.0, result={"kind": kind, "asked": asked})
 if asked.get("documents") == 1:

@@ -202,6 +202,8 @@ def test_what_weights_there_are(index: dict[str, Stored]) -> None:
     assert extrapolated.firsts() == ("rope-0", "alibi-0")
     assert extrapolated.family() == ("rope-0", "rope-0-linear")
     assert extrapolated.first_context() == 64
+    assert '"weights": ["rope-0", "rope-1"]' in extrapolated.command("seeds")
+    assert '"weights": ["rope-0", "alibi-0"]' in extrapolated.command("encodings")
     index.clear()
     assert extrapolated.models() == ("",) and extrapolated.firsts() == ()
 

@@ -147,8 +147,8 @@ def seen_shipped(name: str) -> Seen | None:
 
 def command(panel: str) -> str:
     """The command line that measures a panel's record."""
-    kind, name = PANELS[panel].kind, PANELS[panel].record
-    return f"rope lab record {name} {kind} '{json.dumps(dict(PANELS[panel].quick))}'"
+    asked = panel_request(panel)
+    return f"rope lab record {PANELS[panel].record} {asked.kind} '{asked.asked}'"
 
 
 class Kept:
@@ -380,9 +380,14 @@ def sweep(
 
 
 def panel_request(panel: str, **values: Any) -> Request:
-    """What "measure it here" asks for: the panel's quick values, and those of its controls."""
-    said = {k: list(v) if isinstance(v, tuple) else v for k, v in {**PANELS[panel].quick, **values}.items()}
-    return request(PANELS[panel].kind, **said)
+    """What "measure it here" asks for: the panel's models and quick values, and those of its controls."""
+    known: dict[str, dict[str, Any]] = {
+        "seeds": {"weights": models()},
+        "encodings": {"weights": firsts(), "lines": line_keys()[:1]},
+        "finetuned": {"weights": family()},
+    }
+    said = {**known.get(panel, {}), **PANELS[panel].quick, **values}
+    return request(PANELS[panel].kind, **{k: list(v) if isinstance(v, tuple) else v for k, v in said.items()})
 
 
 def before(status: Status) -> int:
