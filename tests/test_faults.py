@@ -62,7 +62,8 @@ def test_a_locked_file_is_waited_for_and_then_said_in_a_sentence(lock: sqlite3.C
     assert view.here().trouble == "" and len(view.here().runs) == 2
 
 
-@pytest.mark.parametrize("fault", ["locked", *(pytest.param(f, marks=pytest.mark.long) for f in ("junk", "a folder"))])
+@pytest.mark.long
+@pytest.mark.parametrize("fault", ["locked", "no database", "a folder"])
 def test_the_page_says_that_its_records_cannot_be_read(
     fault: str, records: Path, request: pytest.FixtureRequest
 ) -> None:
@@ -156,6 +157,7 @@ def begun(queue: jobs.Queue, job: str) -> int:
     return int(queue.status(job).note)
 
 
+@pytest.mark.long
 def test_a_killed_child_is_a_sentence_and_the_next_one_runs(queue: jobs.Queue, monkeypatch: pytest.MonkeyPatch) -> None:
     first, second = (queue.submit("job_sleepy", owner=owner) for owner in ("one", "two"))
     os.kill(begun(queue, first), signal.SIGKILL)

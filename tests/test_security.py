@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import gzip
 import importlib
 import json
@@ -351,7 +352,7 @@ ODD = {
     "long integers": '{"model_type":"llama","head_dim":' + "9" * 4000 + ',"rope_theta":' + "7" * 4200 + "}",
     "a name twice": '{"model_type":"llama","head_dim":64,"rope_theta":10,"rope_theta":20}',
     "a mark in front": '\ufeff{"model_type":"llama","head_dim":64}',
-    "width": "{" + ",".join(f'"k{k}":{{"rope_theta":{k}}}' for k in range(20_000)) + "}",
+    "width": "{" + ",".join(f'"k{k}":{{"rope_theta":{k}}}' for k in range(4_000)) + "}",
     "one long name": '{"' + "k" * 500_000 + '":1}',
 }
 
@@ -448,6 +449,7 @@ class Elsewhere(BaseHTTPRequestHandler):
 
     asked: ClassVar[list[tuple[str, str, str | None]]] = []
     onward: ClassVar[str] = ""
+    sent: ClassVar[int] = 0
     BODY = b'{"model_type": "llama", "head_dim": 64}'
 
     def do_GET(self) -> None:
@@ -461,7 +463,11 @@ class Elsewhere(BaseHTTPRequestHandler):
         elif name == "round":
             self.say(302, {"Location": self.path})
         elif name == "lying":
-            self.say(200, {}, b" " * (MAX_BYTES + 10))
+            self.say(200, {})
+            with contextlib.suppress(OSError):
+                for _ in range(64):
+                    self.wfile.write(b" " * 2**20)
+                    Elsewhere.sent += 1
         elif name == "packed":
             packed = gzip.compress(b" " * 10**7)
             self.say(200, {"Content-Encoding": "gzip", "Content-Length": str(len(packed))}, packed)
@@ -487,6 +493,7 @@ def elsewhere(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, str]]:
     for server in servers:
         threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
     Elsewhere.asked.clear()
+    Elsewhere.sent = 0
     mine, other = (f"http://127.0.0.1:{server.server_port}" for server in servers)
     Elsewhere.onward = other
     monkeypatch.setenv("HF_ENDPOINT", mine)
@@ -511,6 +518,7 @@ def test_the_hub_is_asked_at_its_address_only_and_without_a_login(elsewhere: tup
 def test_a_hub_that_lies_about_its_length_or_packs_is_refused(elsewhere: tuple[str, str]) -> None:
     with pytest.raises(ConfigError, match=f"at most {MAX_BYTES} bytes"):
         hub.fetch("org/lying")
+    assert Elsewhere.sent < 48, "an endless answer is left, not read to its end"
     with pytest.raises(ConfigError, match="must come as it is, got 'gzip'"):
         hub.fetch("org/packed")
 
@@ -655,7 +663,7 @@ OTHERS = ("/numba/", "/torch/", "/multiprocessing/")
 
 
 def test_no_page_unpickles() -> None:
-    found = pickled(("config", "home"))
+    found = pickled(("config",))
     assert not [one for one in found if "site-packages" not in one]
     assert not [one for one in found if not any(other in one for other in OTHERS)]
 

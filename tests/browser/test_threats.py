@@ -309,6 +309,7 @@ def others(browser: Browser, app: str, names: tuple[str, ...]) -> None:
     reader.close()
 
 
+@pytest.mark.long
 def test_a_session_never_hears_of_another(browser: Browser, app: str) -> None:
     others(browser, app, ("encodings",))
 
