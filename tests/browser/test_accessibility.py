@@ -292,15 +292,15 @@ def test_the_skip_link_leads_to_the_page(app: str, english: Reader) -> None:
 
 
 KEYBOARD = [
-    pytest.param("frequencies", "base", "base", id="learn"),
-    pytest.param("lrpe", "offset", "offset", id="lab"),
-    pytest.param("config", "length wanted (tokens)", "", id="engineer"),
-    pytest.param("models", "context asked for (tokens)", "", id="reference"),
+    pytest.param("frequencies", "base", id="learn"),
+    pytest.param("lrpe", "offset", id="lab", marks=pytest.mark.long),
+    pytest.param("config", "length wanted (tokens)", id="engineer", marks=pytest.mark.long),
+    pytest.param("models", "context asked for (tokens)", id="reference"),
 ]
 
 
-@pytest.mark.parametrize("name, slider, parameter", KEYBOARD)
-def test_a_section_by_keyboard_alone(name: str, slider: str, parameter: str, app: str, english: Reader) -> None:
+@pytest.mark.parametrize("name, slider", KEYBOARD)
+def test_a_section_by_keyboard_alone(name: str, slider: str, app: str, english: Reader) -> None:
     """Choose in a menu, move a slider, play, open the code, switch the language; the focus is seen on each."""
     page = english.open(f"{app}/?lang=en")
     tab_to(page, Words("en", "labels")(f"page.{name}"), "a")
