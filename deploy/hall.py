@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import http.client
 import os
 import secrets
@@ -26,6 +27,8 @@ STOP_SECONDS = 10.0
 CHECK_SECONDS = 5.0
 CHECKS_MISSED = 3
 LONGEST_PAUSE = 30.0
+PR_SET_PDEATHSIG = 1
+LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None
 
 
 class Line(http.client.HTTPConnection):
@@ -51,6 +54,12 @@ def answers(path: Path, check: str, timeout: float = 3.0) -> bool:
             return answer.status == 200 and answer.read() == b"ok"
         except (OSError, http.client.HTTPException):
             return False
+
+
+def follow() -> None:
+    """In a new process: end with the one that started it, where the system (Linux) can see to that."""
+    if LIBC is not None:
+        LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
 def end(process: subprocess.Popen[bytes], number: int) -> None:
@@ -177,7 +186,8 @@ class Hall:
             "STREAMLIT_SERVER_COOKIE_SECRET": self.secret,
             "PYTHONPATH": os.pathsep.join(dict.fromkeys(paths)),
         }
-        return subprocess.Popen(command, cwd=self.folder, env=os.environ | environment, start_new_session=True)
+        environment = os.environ | environment
+        return subprocess.Popen(command, cwd=self.folder, env=environment, start_new_session=True, preexec_fn=follow)
 
     def start(self) -> None:
         """Start everything and wait until all replicas serve; raises RuntimeError when they do not."""
@@ -197,7 +207,7 @@ class Hall:
 
     def _open(self) -> None:
         command = [self.nginx, "-c", str(self.run / "nginx.conf"), "-p", str(self.run), "-e", "stderr"]
-        self.proxy = subprocess.Popen(command, start_new_session=True)
+        self.proxy = subprocess.Popen(command, start_new_session=True, preexec_fn=follow)
         until = time.monotonic() + 10
         host, port = self.site.listen.split(":")
         while time.monotonic() < until:

@@ -18,11 +18,11 @@ from pathlib import Path
 import pytest
 import websockets
 
-from benchmarks.servers import ROOT
+from benchmarks.servers import ROOT, free_port
 from benchmarks.sessions import Session, Visit, sessions
 from deploy.hall import Hall
 from deploy.proxy import Limits, Site, configuration, filled, inline_scripts, policy
-from tests.nginx import active_sessions, ask, needs_nginx, served_hall, wait_until
+from tests.nginx import FLOOR, active_sessions, ask, needs_nginx, served_hall, wait_until
 
 # Few enough for a test to reach.
 LIMITS = Limits(student_rate=5, student_burst=40, stranger_rate=5, stranger_burst=320)
@@ -192,6 +192,30 @@ def test_one_address_may_be_a_whole_hall_and_one_cookie_may_not(hall: tuple[Hall
     assert ask(url, "/static/none.js", Cookie=students[1]).status == 404
     strangers = [ask(url, "/static/none.js", Cookie="rope_place=made-up").status for _ in range(420)]
     assert 250 <= strangers.count(404) < 400 and strangers[-1] == 429
+
+
+@needs_nginx
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux ends a process with the one that started it")
+def test_nothing_outlives_a_hall_that_is_killed() -> None:
+    port = str(free_port())
+    command = [sys.executable, "-m", "deploy", "--replicas", "1", "--port", port, "--app", FLOOR]
+    supervisor = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.DEVNULL)
+
+    def served() -> bool:
+        try:
+            return ask(f"http://127.0.0.1:{port}", "/_stcore/health").status == 200
+        except OSError:
+            return False
+
+    try:
+        wait_until(served, 60)
+        run = Path(f"/proc/{supervisor.pid}/task/{supervisor.pid}/children").read_text("ascii").split()
+        assert len(run) == 2
+    finally:
+        supervisor.kill()
+        supervisor.wait()
+    wait_until(lambda: not any(Path(f"/proc/{child}").exists() for child in run))
+    assert not served()
 
 
 @needs_nginx

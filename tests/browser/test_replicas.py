@@ -187,9 +187,9 @@ def test_only_the_named_sites_may_frame_the_app(browser: Browser) -> None:
         server = http.server.ThreadingHTTPServer(("127.0.0.1", port), outer(body))
         threading.Thread(target=server.serve_forever, daemon=True).start()
         try:
-            page.goto(own)
-            plot = page.frame_locator("iframe").locator(".js-plotly-plot")
-            expect(plot).to_have_count(shown, timeout=20_000)
+            page.goto(own, wait_until="commit")
+            plot = page.frame_locator("iframe").locator("[data-testid=stApp]")
+            expect(plot).to_have_count(shown, timeout=60_000)
             if not shown:
                 page.wait_for_timeout(3000)
                 expect(plot).to_have_count(0)
