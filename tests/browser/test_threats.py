@@ -333,7 +333,7 @@ def lesson(turn: int) -> bytes:
 def lectured(visit: Visit, app: str, turn: int, folder: Path) -> None:
     """Upload a hostile lesson, look at all its places, and upload one that is none."""
     t = Words("en", "stage")
-    page, witness = visit.open(f"{app}/clock?display=stage&lang=en&room=hall"), Witness(visit)
+    page, witness = visit.open(f"{app}/clock?display=stage&lang=en"), Witness(visit)
     for name, data in (
         ("..%2f<b>lesson.toml", lesson(turn)),
         ("other.toml", b"title = 1\n" + json.dumps(PAYLOADS[turn]).encode() + b" = 1\n"),
