@@ -107,6 +107,8 @@ def inline_scripts(folder: Path) -> list[str]:
         text = path.read_text("utf-8")
         nodes = ast.walk(ast.parse(text)) if "<script>" in text else ()
         texts += [node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+    # A script that is a file of its own stands between the tags as it is.
+    texts += [f"<script>{path.read_text('utf-8')}</script>" for path in sorted(folder.rglob("*.js"))]
     found = {script for text in texts for script in INLINE.findall(text)}
     return sorted(base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in found)
 

@@ -55,6 +55,9 @@ def test_the_policy_names_the_hash_of_every_inline_script(tmp_path: Path) -> Non
     (tmp_path / "page.py").write_text('HTML = """<script>\nalert(1)\n</script>"""\n', "utf-8")
     # printf '\nalert(1)\n' | openssl dgst -sha256 -binary | base64
     assert set(inline_scripts(tmp_path)) - bare == {"J8+4/wmqNoqVGih0Xof49bzVEIwR8aHhR5HvZK1wlzY="}
+    (tmp_path / "page.py").unlink()
+    (tmp_path / "page.js").write_text("\nalert(1)\n", "utf-8")
+    assert set(inline_scripts(tmp_path)) - bare == {"J8+4/wmqNoqVGih0Xof49bzVEIwR8aHhR5HvZK1wlzY="}
     allowed = dict(part.split(" ", 1) for part in policy(Site()).split("; "))
     assert allowed["default-src"] == "'none'"
     assert re.fullmatch(r"'self'( 'sha256-[A-Za-z0-9+/]{43}=')+", allowed["script-src"])
