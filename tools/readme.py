@@ -1,4 +1,4 @@
-"""Keeps the READMEs' blocks true: the tree, one line per tracked file, and the table of the 27 groups of threads.
+"""Keeps the READMEs' blocks true: the tree of tracked files, the table of the 27 groups of threads, the lab's ladder.
 
 Run: python -m tools.readme            says which block is out of date
      python -m tools.readme --write    writes them
@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 
 from rope_core import checker
+from rope_core.lab import records, view
 
 ROOT = Path(__file__).resolve().parent.parent
 READMES = {"en": "README.md", "zh": "README.zh.md"}
@@ -27,6 +28,10 @@ KNOWN = {
     ".ci/run": "what must pass before a change lands",
     ".streamlit/config.toml": "server, privacy and theme settings",
     "pyproject.toml": "the package rope_core, and ruff, mypy and pytest settings",
+    "rope_core/lab/corpus.json": "the files that the lab's models were trained on, with hashes",
+    "rope_core/lab/heldout.json": "the held-out documents that they are evaluated on",
+    "rope_core/lab/weights/index.json": "cards of the shipped weights",
+    "rope_core/lab/weights/README.md": "model cards",
     "rope_core/py.typed": "marks the package as typed",
 }
 PATTERNS = (
@@ -36,6 +41,8 @@ PATTERNS = (
     (r"ui/text/formulas/(\w+)\.toml", "formulas of the page {0}"),
     (r"tests/golden/([\w/-]+)\.json", "outside numbers for {0}"),
     (r"rope_core/bench/records/([\w-]+)\.json", "shipped measurements: {0}"),
+    (r"rope_core/lab/records/([\w-]+)\.json", "shipped measurements of the lab: {0}"),
+    (r"rope_core/lab/weights/([\w-]+)\.safetensors", "trained weights: {0}"),
     (r"docs/([\w-]+)\.png", "screenshot: {0}"),
     (r".*/__init__\.py", "package"),
 )
@@ -60,7 +67,7 @@ def first_sentence(path: str) -> str:
         match = re.fullmatch(pattern, path)
         if match:
             return words.format(*match.groups())
-    comment = re.match(r"(?:#!.*\n)?(?:#|//)\s*(.+)", text)
+    comment = re.match(r"(?:#!.*\n)?(?:#|//|/\*)\s*(.+?)\s*(?:\*/)?$", text, re.MULTILINE)
     return comment[1].rstrip(".") if comment else ""
 
 
@@ -104,9 +111,23 @@ def group_table(lang: str) -> str:
     return "\n".join(lines) + "\n"
 
 
+def lab_table(lang: str) -> str:
+    """The shipped ladder: perplexity over the window / over its last quarter, every line at every length."""
+    cells = view.cells(records.shipped("sweep").results)
+    lengths = view.lengths(cells)
+    first = {"en": "length", "zh": "长度"}[lang]
+    keys = list(dict.fromkeys(cell.line for cell in cells))
+    lines = [f"| {first} | " + " | ".join(f"`{key}`" for key in keys) + " |", "|---:|" + "---:|" * len(keys)]
+    for length in lengths:
+        found = {cell.line: cell for cell in view.at(cells, length)}
+        row = [f"{found[key].whole.value:.2f} / {found[key].last.value:.2f}" for key in keys]
+        lines.append(f"| {length} | " + " | ".join(row) + " |")
+    return "\n".join(lines) + "\n"
+
+
 def blocks(lang: str) -> dict[str, str]:
     """Every generated block of a README by its mark's name."""
-    made = {"groups": group_table(lang)}
+    made = {"groups": group_table(lang), "lab": lab_table(lang)}
     return made | {"tree": f"```text\n{tree()}```\n"} if lang == "en" else made
 
 

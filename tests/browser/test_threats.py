@@ -400,7 +400,7 @@ def test_a_failing_page_of_a_real_server_shows_no_traceback(browser: Browser, tm
     entry.write_text(
         f"import sys; sys.path.insert(0, {str(ROOT)!r})\n"
         "import streamlit as st\n"
-        "def fails(*_): raise RuntimeError('secret of /home/ann')\n"
+        "def fails(*_): raise RuntimeError('secret of ann')\n"
         "import ui.controls; ui.controls.Controls.slider = fails\n"
         f"app = st.App({str(ROOT / 'ui' / 'main.py')!r})\n",
         "utf-8",
