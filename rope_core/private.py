@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
 from pathlib import Path
 
 
@@ -12,9 +14,16 @@ def own_file(path: Path) -> None:
     Raises OSError where it cannot be written, or is a link.
     """
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    file = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600)
     try:
-        if os.fstat(file).st_mode & 0o077:
-            os.fchmod(file, 0o600)
-    finally:
-        os.close(file)
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+    except FileExistsError:
+        # A file that is there is not opened: closing it would drop the locks that SQLite holds on it in this process.
+        said = path.lstat().st_mode
+        if not stat.S_ISREG(said):
+            raise OSError(
+                errno.ELOOP if stat.S_ISLNK(said) else errno.EISDIR, "is no file of its own", path.name
+            ) from None
+        if not os.access(path, os.R_OK | os.W_OK):
+            raise PermissionError(errno.EACCES, "cannot be written", path.name) from None
+        if said & 0o077:
+            path.chmod(0o600)

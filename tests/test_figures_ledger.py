@@ -89,7 +89,7 @@ def test_residuals_stand_at_their_size_in_their_document() -> None:
 def test_a_card_says_verdict_formula_residual_and_correction(result: Result, lang: str) -> None:
     t = Words(lang, "ledger")
     said = figures.card(result, t)
-    assert said.startswith(f"##### {t(f'verdict.{figures.KEYS[result.status]}')}")
+    assert said.startswith(f"**{t(f'verdict.{figures.KEYS[result.status]}')}")
     assert f"$$\n{result.text.formula}\n$$" in said
     assert (result.text.corrected or "") in said
     assert said.count("$$") == (4 if result.text.corrected else 2)

@@ -349,5 +349,5 @@ def test_where_the_file_lives(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_DATA_HOME", "/data")
     assert tally.default_path() == Path("/data/rope-lab/rooms.sqlite3")
     monkeypatch.delenv("XDG_DATA_HOME")
-    monkeypatch.setenv("HOME", "/home/someone")
-    assert tally.default_path() == Path("/home/someone/.local/share/rope-lab/rooms.sqlite3")
+    monkeypatch.setenv("HOME", "/srv/someone")
+    assert tally.default_path() == Path("/srv/someone/.local/share/rope-lab/rooms.sqlite3")

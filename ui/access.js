@@ -47,7 +47,7 @@
   // What scrolls inside itself can be scrolled with the arrow keys.
   const scrollers = () => {
     for (const node of all('.katex-display, pre, .stMarkdown table, [class*="st-key-wide-"], [data-testid="stVerticalBlock"][overflow="auto"]')) {
-      const scrolls = node.scrollWidth > node.clientWidth + 1 || node.scrollHeight > node.clientHeight + 1;
+      const scrolls = node.scrollWidth > node.clientWidth || node.scrollHeight > node.clientHeight + 1;
       const style = scrolls && getComputedStyle(node);
       if (scrolls && /auto|scroll/.test(style.overflowX + style.overflowY)) set(node, 'tabindex', '0');
       else if (node.getAttribute('tabindex') === '0') node.removeAttribute('tabindex');
@@ -185,5 +185,8 @@
   };
   new MutationObserver(soon).observe(document.body, {childList: true, subtree: true});
   addEventListener('resize', soon);
+  // A formula's width is known when its font is.
+  document.fonts.ready.then(soon);
+  document.fonts.addEventListener('loadingdone', soon);
   lab.patch();
 })();

@@ -31,6 +31,9 @@ STYLE = """<style>
 .stMainBlockContainer {padding-top: 2.4rem; padding-bottom: 3rem; max-width: 76rem}
 .stMainBlockContainer [data-testid="stVerticalBlock"] {gap: .55rem}
 section[data-testid="stSidebar"] {width: 15rem !important; min-width: 15rem}
+/* Streamlit's colours of code are too pale on a light page. */
+.stCode .token {color: inherit !important}
+.stCode .token.keyword {font-weight: 600}
 .katex-display {overflow-x: auto; overflow-y: hidden; padding: 0.2rem 0}
 [data-testid="stPageLink"] p {white-space: normal; overflow: visible; text-align: left}
 .stMarkdown table {display: block; overflow-x: auto; width: fit-content; max-width: 100%}

@@ -95,7 +95,7 @@ def card(result: Result, t: Words) -> str:
     """One entry in full, as Markdown: verdict, claim, formula, residuals, reason and corrected form."""
     text, check = result.text, result.check
     lines = [
-        f"##### {verdict(result, t)} · `{result.id}`",
+        f"**{verdict(result, t)}** · `{result.id}`",
         t("where", document=result.document, where=literal(text.where)),
         f"**{literal(text.claim[t.lang])}**",
         f"$$\n{text.formula}\n$$",
