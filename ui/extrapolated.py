@@ -62,7 +62,7 @@ PANELS = {
     "retrieval": Panel("retrieval", "retrieval"),
     "glimpse": Panel("glimpse", "glimpse", {"lengths": (2048,), "documents": 2}),
     "temperature": Panel("temperature", "temperature"),
-    "stale": Panel("stale", "stale"),
+    "stale": Panel("stale", "stale", {"factor": 4.0}),
     "padding": Panel("padding", "padding"),
     "generate": Panel("generate", "generate"),
 }
