@@ -8,6 +8,14 @@ import stat
 from pathlib import Path
 
 
+def kept(variable: str, name: str) -> Path:
+    """Return where something of the user's lives: where an environment variable says, else in the data folder."""
+    if given := os.environ.get(variable):
+        return Path(given)
+    home = os.environ.get("XDG_DATA_HOME") or str(Path.home() / ".local" / "share")
+    return Path(home) / "rope-lab" / name
+
+
 def own_file(path: Path) -> None:
     """Make ``path`` and its folder where they are absent, and the file readable and writable by its owner alone.
 

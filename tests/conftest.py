@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Iterator
 
 import pytest
 
@@ -32,3 +33,18 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
     """Say in one line that the browser tests did not run."""
     if not CHROMIUM:
         terminalreporter.write_line(f"browser tests left out: {HOW}")
+
+
+@pytest.fixture
+def small_models() -> Iterator[None]:
+    """One thread, as models of a test's size cost more in waking a second than in arithmetic; weights are read anew."""
+    import torch
+
+    from rope_core.lab import records, weights
+
+    threads, kept = torch.get_num_threads(), (weights.cards, weights.load, records.shipped)
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+    for each in kept:
+        each.cache_clear()

@@ -16,7 +16,7 @@ import torch
 from rope_core.lab import weights
 from rope_core.lab.corpus import manifest
 from rope_core.lab.model import Model, Shape
-from rope_core.lab.train import Recipe
+from rope_core.lab.train import Recipe, hardware
 from tests.lab_oracle import Array, alibi_slope, rms, t5_bucket, turned
 
 Frequencies = Callable[[int, int], Array]
@@ -122,7 +122,7 @@ def stock(folder: Path, monkeypatch: pytest.MonkeyPatch, models: dict[str, Model
             "held_out": [1.0, 0.9, 1.1],
             "corpus": manifest()["sha256"],
             "seconds": 1.0,
-            "hardware": {},
+            "hardware": hardware(),
             "date": "2026-01-01",
         }
     (folder / "index.json").write_text(json.dumps(index))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,14 +20,8 @@ from tests.lab_reader import bytes_drawn, read, small, stock
 
 
 @pytest.fixture(autouse=True)
-def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, small_models: None) -> None:
     stock(tmp_path, monkeypatch, {"tiny": small(), "tiny-learned": small("learned")})
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
-    weights.cards.cache_clear()
-    weights.load.cache_clear()
 
 
 def seen(model: Any, documents: Any, frequencies: Any = None, factor: float = 1.0) -> Array:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -39,16 +38,9 @@ class Copier(Model):
 
 
 @pytest.fixture(autouse=True)
-def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, small_models: None) -> None:
     models = {"asked": small(context=128), "asked-learned": small("learned", context=128)}
     stock(tmp_path, monkeypatch, models, "passkey")
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    monkeypatch.undo()
-    torch.set_num_threads(threads)
-    weights.cards.cache_clear()
-    weights.load.cache_clear()
 
 
 def copier(fails: int = 9) -> Copier:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
@@ -28,14 +27,8 @@ TRAINED = 12
 
 
 @pytest.fixture(autouse=True)
-def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, small_models: None) -> None:
     stock(tmp_path, monkeypatch, {"tiny": small(), "tiny-nope": small("nope")})
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
-    weights.cards.cache_clear()
-    weights.load.cache_clear()
 
 
 def documents(length: int, count: int = 2) -> Any:

@@ -5,20 +5,17 @@ from __future__ import annotations
 import base64
 import json
 import math
-from collections.abc import Iterator
-from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
 
 from rope_core.__main__ import main
 from rope_core.lab import finetune, job, records, sweep, weights
-from rope_core.lab.corpus import held_out, manifest
+from rope_core.lab.corpus import held_out
 from rope_core.lab.evaluate import line, lines, losses, perplexity
 from rope_core.lab.model import Model, Shape
-from rope_core.lab.train import Recipe, hardware
+from tests.lab_reader import stock
 
 SHAPES = {
     "tiny": Shape(layers=1, width=16, heads=2, hidden=16, context=16),
@@ -28,43 +25,12 @@ SHAPES = {
 
 
 @pytest.fixture(autouse=True)
-def one_thread() -> Iterator[None]:
-    """Models this small cost more in waking a second thread than in arithmetic."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-
-
-@pytest.fixture(autouse=True)
-def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Shipped weights replaced by tiny ones."""
-    index = {}
-    for seed, (name, shape) in enumerate(SHAPES.items()):
-        path = tmp_path / f"{name}.safetensors"
-        digest = weights.write(Model(shape, seed), path)
-        index[name] = {
-            "sha256": digest,
-            "bytes": path.stat().st_size,
-            "recipe": asdict(Recipe(shape)),
-            "loss": 1.0,
-            "losses": [2.0, 1.0],
-            "held_out": [1.0, 0.9, 1.1],
-            "corpus": manifest()["sha256"],
-            "seconds": 1.0,
-            "hardware": hardware(),
-            "date": "2026-01-01",
-        }
-    (tmp_path / "index.json").write_text(json.dumps(index))
-    monkeypatch.setattr(weights, "FOLDER", tmp_path)
-    monkeypatch.setattr(weights, "INDEX", tmp_path / "index.json")
+def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, small_models: None) -> None:
+    """Shipped weights, records and runs replaced by a test's own."""
+    stock(tmp_path, monkeypatch, {name: Model(shape, seed) for seed, (name, shape) in enumerate(SHAPES.items())})
     monkeypatch.setattr(records, "FOLDER", tmp_path / "records")
     monkeypatch.setenv("ROPE_LAB_RUNS", str(tmp_path / "runs"))
-    for cached in (weights.cards, weights.load, records.shipped):
-        cached.cache_clear()
-    yield
-    for cached in (weights.cards, weights.load, records.shipped):
-        cached.cache_clear()
+    records.shipped.cache_clear()
 
 
 def test_every_cell_is_the_line_s_perplexity_on_the_same_bytes() -> None:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -26,14 +24,8 @@ WARM = next(each.key for each in lines() if "attention_factor" in SCHEMES[each.s
 
 
 @pytest.fixture(autouse=True)
-def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, small_models: None) -> None:
     stock(tmp_path, monkeypatch, {"tiny": small(), "tiny-alibi": small("alibi")})
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
-    weights.cards.cache_clear()
-    weights.load.cache_clear()
 
 
 @pytest.mark.parametrize(("factor", "value"), [(2.0, 0.8), (3.0, 1.0), (3.0, 1.4)])

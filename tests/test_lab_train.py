@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -21,13 +20,7 @@ from rope_core.lab.train import CHECKPOINT, Progress, Recipe, Run, begin, checkp
 TINY = Shape(layers=1, width=16, heads=2, hidden=16, context=16)
 
 
-@pytest.fixture(autouse=True)
-def one_thread() -> Iterator[None]:
-    """Steps of a model this small cost more in waking a second thread than in arithmetic."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
+pytestmark = pytest.mark.usefixtures("small_models")
 
 
 def sample(size: int = 4000, seed: int = 0) -> npt.NDArray[np.uint8]:

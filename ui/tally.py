@@ -7,7 +7,6 @@ a row that claims to expire later than DAY + SLACK from now is removed as well.
 
 from __future__ import annotations
 
-import os
 import sqlite3
 import threading
 import time
@@ -18,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rope_core.errors import reject
-from rope_core.private import own_file
+from rope_core.private import kept, own_file
 
 DAY, SLACK = 86_400.0, 3600.0
 NAME_LIMIT, QUESTION_LIMIT, TOKEN_LIMIT = 40, 200, 64
@@ -70,11 +69,7 @@ class Count:
 
 def default_path() -> Path:
     """Return where rooms live: ROPE_LAB_ROOMS, else the user's data folder."""
-    named = os.environ.get("ROPE_LAB_ROOMS")
-    if named:
-        return Path(named)
-    home = os.environ.get("XDG_DATA_HOME") or str(Path.home() / ".local" / "share")
-    return Path(home) / "rope-lab" / "rooms.sqlite3"
+    return kept("ROPE_LAB_ROOMS", "rooms.sqlite3")
 
 
 def room_name(text: str) -> str:

@@ -17,7 +17,7 @@ from typing import Any
 
 from rope_core.bench.cases import Case
 from rope_core.errors import reject
-from rope_core.private import own_file
+from rope_core.private import kept, own_file
 
 FORMAT = 1
 STATES = ("ok", "wrong", "unavailable", "error")
@@ -84,11 +84,7 @@ def _alive(pid: int) -> bool:
 
 def default_path() -> Path:
     """Return where records live: ROPE_LAB_RECORDS, else the user's data folder."""
-    named = os.environ.get("ROPE_LAB_RECORDS")
-    if named:
-        return Path(named)
-    home = os.environ.get("XDG_DATA_HOME") or str(Path.home() / ".local" / "share")
-    return Path(home) / "rope-lab" / "records.sqlite3"
+    return kept("ROPE_LAB_RECORDS", "records.sqlite3")
 
 
 class Store:

@@ -11,7 +11,8 @@ import numpy.typing as npt
 from rope_core.errors import reject, whole
 from rope_core.lab import corpus, weights
 from rope_core.lab.estimates import Estimate
-from rope_core.lab.evaluate import MEMORY, as_documents, memory_needed
+from rope_core.lab.evaluate import as_documents
+from rope_core.lab.evaluate import refuse_large as refuse_large
 from rope_core.lab.lines import line, lines
 from rope_core.lab.model import Model, Shape
 from rope_core.lab.positions import Position, scaled
@@ -68,20 +69,27 @@ def cells(
     return made
 
 
-def documents(length: int, most: int, text: bytes = b"") -> npt.NDArray[np.uint8]:
+def refuse_long_text(text: bytes) -> None:
+    """Raise ValueError on more text than the lab takes."""
+    if len(text) > MAX_TEXT:
+        raise reject("text", f"at most {MAX_TEXT:,} bytes", f"{len(text):,}")
+
+
+def documents(length: int, most: int, text: bytes = b"", argument: str = "length") -> npt.NDArray[np.uint8]:
     """Return what is read, uint8 (n, length + 1): the held-out documents' first bytes, or ``text`` cut up.
+
+    ``argument`` names the length where it is refused.
 
     Raises ValueError on too little or too much text, or a length that the held-out documents do not have.
     """
     whole("length", length, 2, MAX_LENGTH)
     count = whole("documents", most, 1, 4096)
-    if len(text) > MAX_TEXT:
-        raise reject("text", f"at most {MAX_TEXT:,} bytes", f"{len(text):,}")
+    refuse_long_text(text)
     if text:
         return as_documents(text, length, count)
     kept = corpus.held_out()[:count]
     if length + 1 > len(kept[0].text):
-        raise reject("length", f"at most {len(kept[0].text) - 1:,} on the held-out documents", length)
+        raise reject(argument, f"at most {len(kept[0].text) - 1:,} on the held-out documents", length)
     return np.stack([np.frombuffer(each.text, dtype=np.uint8)[: length + 1] for each in kept])
 
 
@@ -100,14 +108,6 @@ def undefined(shape: Shape, length: int) -> str:
     """Return why a model has no positions at a length, or ""."""
     ends = shape.encoding == "learned" and length > shape.context
     return f"its table ends at position {shape.context}" if ends else ""
-
-
-def refuse_large(shape: Shape, length: int, more: int = 0) -> None:
-    """Raise ValueError when one document of a length, and ``more`` bytes beside it, pass the lab's memory."""
-    needed = memory_needed(shape, length) + more
-    if needed > MEMORY:
-        rule = f"short enough for {MEMORY / 2**30:g} GiB"
-        raise reject("length", rule, f"{length:,} bytes, which take {needed / 2**30:.1f} GiB")
 
 
 def three(found: Estimate) -> list[float | None]:

@@ -29,6 +29,14 @@ def memory_needed(shape: Shape, length: int) -> int:
     return plain + (length * length * 4 * (2 * shape.heads + 2) if biased else 0)
 
 
+def refuse_large(shape: Shape, length: int, more: int = 0) -> None:
+    """Raise ValueError when one document of a length, and ``more`` bytes beside it, pass the lab's memory."""
+    needed = memory_needed(shape, length) + more
+    if needed > MEMORY:
+        rule = f"short enough for {MEMORY / 2**30:g} GiB"
+        raise reject("length", rule, f"{length:,} bytes, which take {needed / 2**30:.1f} GiB")
+
+
 def as_documents(text: bytes, length: int, most: int = 64) -> npt.NDArray[np.uint8]:
     """Cut text into documents of ``length + 1`` bytes, one after another, uint8 (n, length + 1), at most ``most``.
 
@@ -54,10 +62,7 @@ def byte_losses(model: Model, documents: npt.NDArray[np.uint8], place: Position 
     if documents.ndim != 2 or documents.shape[0] < 1 or documents.shape[1] < 2:
         raise reject("documents", "an array (documents >= 1, length + 1 >= 2)", documents.shape)
     count, length = documents.shape[0], documents.shape[1] - 1
-    needed = memory_needed(model.shape, length)
-    if needed > MEMORY:
-        rule = f"short enough for {MEMORY / 2**30:g} GiB"
-        raise reject("length", rule, f"{length:,} bytes, which take {needed / 2**30:.1f} GiB")
+    refuse_large(model.shape, length)
     together = max(1, AT_ONCE // length)
     out = np.empty((count, length))
     with torch.no_grad():
@@ -89,5 +94,6 @@ __all__ = [
     "over_seeds",
     "perplexity",
     "ratio",
+    "refuse_large",
     "share",
 ]

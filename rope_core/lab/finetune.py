@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from rope_core.errors import reject, whole
-from rope_core.lab import corpus, weights
+from rope_core.lab import asked, corpus, weights
 from rope_core.lab.evaluate import byte_losses, line, perplexity
 from rope_core.lab.positions import scaled
 from rope_core.lab.train import CHECKPOINT, Recipe, Run, begin, keep, one_step, resume
+from rope_core.private import kept
 
 RATE = 5e-4
 EVERY = 10
@@ -62,10 +60,7 @@ def plain(params: Mapping[str, Any]) -> dict[str, float]:
 
 def default_folder() -> Path:
     """Where runs are kept: ROPE_LAB_RUNS, else the user's data folder."""
-    if given := os.environ.get("ROPE_LAB_RUNS"):
-        return Path(given)
-    home = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
-    return Path(home) / "rope-lab" / "runs"
+    return kept("ROPE_LAB_RUNS", "runs")
 
 
 def run_name(asked: Recipe) -> str:
@@ -118,7 +113,6 @@ def _said(name: str, step: int, asked: Recipe, loss: float, left: float) -> dict
 def held_out(run: Run, documents: int = 16) -> dict[str, Any]:
     """Return the perplexity on held-out documents over the run's window and its last quarter, with intervals."""
     length = min(run.recipe.length, len(corpus.held_out()[0].text) - 1)
-    kept = [np.frombuffer(d.text, dtype=np.uint8)[: length + 1] for d in corpus.held_out()[:documents]]
-    nats = byte_losses(run.model, np.stack(kept), scaled(run.recipe.shape, run.recipe.request))
-    found = {"held_out": perplexity(nats), "last": perplexity(nats, 0.75)}
-    return {name: [round(v, 6) for v in (e.value, e.low, e.high)] for name, e in found.items()}
+    read = asked.documents(length, documents)
+    nats = byte_losses(run.model, read, scaled(run.recipe.shape, run.recipe.request))
+    return {"held_out": asked.three(perplexity(nats)), "last": asked.three(perplexity(nats, 0.75))}

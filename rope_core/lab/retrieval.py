@@ -72,8 +72,7 @@ class Ask:
         whole("seed", self.seed, 0, 2**31 - 1)
         if not self.depths:
             raise reject("depths", "at least one", self.depths)
-        if len(self.text) > asked.MAX_TEXT:
-            raise reject("text", f"at most {asked.MAX_TEXT:,} bytes", f"{len(self.text):,}")
+        asked.refuse_long_text(self.text)
         for depth in self.depths:
             if not 0.0 <= finite("depths", depth) <= 1.0:
                 raise reject("depths", "numbers in [0, 1]", depth)

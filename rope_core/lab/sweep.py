@@ -11,13 +11,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rope_core.errors import reject, whole
-from rope_core.lab import corpus, weights
-from rope_core.lab.evaluate import Estimate, as_documents, byte_losses, curve, line, lines, losses, perplexity, share
+from rope_core.errors import whole
+from rope_core.lab import asked, weights
+from rope_core.lab.estimates import curve, perplexity, share
+from rope_core.lab.evaluate import byte_losses, losses
+from rope_core.lab.lines import line
 from rope_core.lab.model import Model
 
 LENGTHS = (256, 512, 1024, 2048)
-MAX_TEXT = 50 * 10**6
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,7 @@ class Ask:
 
     Args:
         weights: names of shipped weights.
-        lines: keys of the ladder's lines; ignored for weights without rotary positions.
+        lines: keys of the ladder's lines, all by default; ignored for weights without rotary positions.
         lengths: bytes per window.
         factor: of every line; None means each length over the trained one.
         base: another base than the trained one, or None.
@@ -45,40 +46,18 @@ class Ask:
     text: bytes = b""
 
     def __post_init__(self) -> None:
-        if not self.weights:
-            raise reject("weights", "at least one name", self.weights)
-        for name in self.weights:
-            weights.card(name)
-        if not self.lengths:
-            raise reject("lengths", "at least one", self.lengths)
-        for length in self.lengths:
-            whole("lengths", length, 2, 2**17)
+        asked.named(self.weights)
+        asked.lengths_of(self.lengths)
         whole("documents", self.documents, 1, 4096)
-        if len(self.text) > MAX_TEXT:
-            raise reject("text", f"at most {MAX_TEXT:,} bytes", f"{len(self.text):,}")
-        object.__setattr__(self, "lines", tuple(self.lines) or tuple(each.key for each in lines()))
+        asked.refuse_long_text(self.text)
 
     def read(self) -> npt.NDArray[np.uint8]:
         """Return the documents, uint8 (n, longest + 1): each length reads the first bytes of the same ones."""
-        longest = max(self.lengths)
-        if self.text:
-            return as_documents(self.text, longest, self.documents)
-        kept = corpus.held_out()[: self.documents]
-        if longest + 1 > len(kept[0].text):
-            raise reject("lengths", f"at most {len(kept[0].text) - 1:,} on the held-out documents", longest)
-        return np.stack([np.frombuffer(each.text, dtype=np.uint8)[: longest + 1] for each in kept])
+        return asked.documents(max(self.lengths), self.documents, self.text, "lengths")
 
     def cells(self) -> list[tuple[str, str, int]]:
-        """Return (weights, line, length) in the order in which they are done, short lengths first.
-
-        Weights without rotary positions have one line, "none".
-        """
-        return [
-            (name, key, length)
-            for length in sorted(self.lengths)
-            for name in self.weights
-            for key in (self.lines if weights.card(name).recipe.shape.encoding == "rope" else ("none",))
-        ]
+        """Return (weights, line, length) in the order in which they are done, short lengths first."""
+        return asked.cells(self.weights, self.lines, self.lengths, self.factor)
 
 
 def text_hash(documents: npt.NDArray[np.uint8]) -> str:
@@ -90,8 +69,8 @@ def cell(model: Model, documents: npt.NDArray[np.uint8], ask: Ask, key: str, len
     """Measure one cell.
 
     Returns JSON values: "whole" and "last" [value, low, high] are perplexities over the window and its last quarter,
-    "nats" the mean loss of each document's last quarter, "curve" perplexity against position in bins, "slowdown" and
-    "attention_factor" what the model turned by. Where the positions are undefined: "undefined" holds the reason.
+    "nats" the mean loss of each document's last quarter, "curve" perplexity against position in bins, "params" and
+    "base" what a rotary model was turned by. Where the positions are undefined: "undefined" holds the reason.
     """
     begun = time.perf_counter()
     said: dict[str, Any] = {"line": key, "length": length, "documents": len(documents)}
@@ -101,22 +80,17 @@ def cell(model: Model, documents: npt.NDArray[np.uint8], ask: Ask, key: str, len
         nats = losses(model, window, request)
         said |= {"params": dict(request.params), "base": request.rope.base}
     else:
-        limit = model.shape.context if model.shape.encoding == "learned" else length
-        if length > limit:
-            return said | {"undefined": f"its table ends at position {limit}"}
+        if reason := asked.undefined(model.shape, length):
+            return said | {"undefined": reason}
         nats = byte_losses(model, window)
     bins = curve(nats, min(32, length))
     return said | {
-        "whole": _three(perplexity(nats)),
-        "last": _three(perplexity(nats, 0.75)),
+        "whole": asked.three(perplexity(nats)),
+        "last": asked.three(perplexity(nats, 0.75)),
         "nats": share(nats, 0.75, 1.0).mean(1).round(6).tolist(),
         "curve": {name: np.round(values, 4).tolist() for name, values in asdict(bins).items()},
         "seconds": round(time.perf_counter() - begun, 3),
     }
-
-
-def _three(found: Estimate) -> list[float | None]:
-    return [None if v != v else round(v, 6) for v in (found.value, found.low, found.high)]
 
 
 def run(ask: Ask) -> Iterator[tuple[float, dict[str, Any]]]:
@@ -133,7 +107,6 @@ def run(ask: Ask) -> Iterator[tuple[float, dict[str, Any]]]:
         yield done / work, {"weights": name, **found}
 
 
-def steps(**asked: Any) -> Iterator[tuple[float, dict[str, Any]]]:
+def steps(**values: Any) -> Iterator[tuple[float, dict[str, Any]]]:
     """Run a sweep asked for by JSON values; ValueError on values that make none."""
-    given: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in asked.items()}
-    return run(Ask(**given))
+    return run(Ask(**asked.tuples(values)))

@@ -14,11 +14,11 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 
 from rope_core.errors import reject
+from rope_core.lab.cards import INDEX as INDEX
 from rope_core.lab.model import Model, Shape
 from rope_core.lab.train import Recipe, write_whole
 
-FOLDER = Path(__file__).parent / "weights"
-INDEX = FOLDER / "index.json"
+FOLDER = INDEX.parent
 MAX_BYTES = 64 * 2**20
 
 
