@@ -153,18 +153,6 @@ def groups(places: Sequence[Place]) -> list[list[Place]]:
     return cut
 
 
-def first_past(found: Iterable[Cell], limit: float) -> float | None:
-    """Return the first position of a curve whose perplexity is past a limit, or None.
-
-    Args:
-        found: cells; the least position over all of them counts.
-        limit: perplexity per byte.
-    """
-    past = [float(each.curve.position[each.curve.value > limit].min(initial=np.inf)) for each in found]
-    least = min(past, default=np.inf)
-    return None if math.isinf(least) else least
-
-
 def coarser(found: Curve, width: float) -> Curve:
     """Return a curve in wider bins: neighbours of equal width taken together, which is exact for the value.
 

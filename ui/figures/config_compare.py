@@ -89,11 +89,6 @@ def scale_of(inv_freq: Array | None) -> Array:
     return np.where(values > 0, values, 1.0)
 
 
-def same_width(inv_freq: Array | None, other: Array | None) -> bool:
-    """Whether both are there and have the same number of pairs."""
-    return inv_freq is not None and other is not None and inv_freq.shape == other.shape
-
-
 def differences(rows: Sequence[Row], names: tuple[str, str], t: Words) -> dict[str, list[str]]:
     """Two configs field by field, differences first, as a table's columns; plain text."""
     heads = [t("col.field"), names[0], names[1], t("col.same")]

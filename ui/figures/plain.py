@@ -123,12 +123,6 @@ class Figure(go.Figure):  # type: ignore[misc]
         self._traces.append(merge({}, trace))
         return self
 
-    def add_traces(self, traces: Iterable[Mapping[str, Any]]) -> Figure:
-        """Add traces."""
-        for trace in traces:
-            self.add_trace(trace)
-        return self
-
     def update_layout(self, given: Mapping[str, Any] | None = None, **properties: Any) -> Figure:
         """Set the layout's properties; those inside others leave their neighbours as they are."""
         merge(self._plain, {**(given or {}), **properties})
