@@ -217,6 +217,9 @@ def passkey(seen: Seen, counted: str, t: Words) -> Drawing:
     styled(figure, height=110 + 220 * down)
     figure.update_xaxes(type="category", tickfont={"size": 12})
     figure.update_xaxes(title_text=t("length_axis"), row=down)
+    for place in range(len(grids) - across):
+        # The panel below has the same lengths, and on a phone they would stand on its title.
+        figure.update_xaxes(showticklabels=False, row=place // across + 1, col=place % across + 1)
     figure.update_yaxes(type="category", tickfont={"size": 12}, autorange="reversed")
     figure.update_yaxes(title_text=t("depth_axis"), col=1)
     figure.update_layout(margin={"l": 74, "t": 40, "b": 56})
