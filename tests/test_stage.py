@@ -108,6 +108,28 @@ def test_steps_take_their_whole_state_forth_and_back(own: None) -> None:
     assert "0 / 2" in said(at) and "step" not in at.query_params
 
 
+def test_presses_faster_than_the_network_lose_no_step(own: None) -> None:
+    at = opened("rotation", lang="en", display="stage")
+    first = dict(at.query_params)
+    press(at, "stage-next")
+    at.query_params = dict(first)
+    press(at, "stage-next")
+    assert at.query_params["step"] == "2" and values(at) == {"rotation.width": 4}
+    press(at, "stage-previous")
+    at.query_params = first | {"step": "2"}
+    press(at, "stage-previous")
+    assert "0 / 2" in said(at) and "step" not in at.query_params
+
+
+def test_going_back_returns_to_all_that_the_address_says_and_nothing_else(own: None) -> None:
+    at = opened("rotation", lang="en", display="stage", n="9")
+    first = dict(at.query_params)
+    press(at, "stage-next")
+    at.query_params = first
+    at.run()
+    assert "0 / 2" in said(at) and values(at) == {"rotation.n": 9}
+
+
 def test_a_moved_control_stays_until_the_next_step_and_reset_returns_to_the_step(own: None) -> None:
     at = opened("rotation", lang="en", display="stage", step="1")
     at.toggle("stage.open").set_value(True).run()

@@ -83,8 +83,7 @@ class Page:
         self.fits = lambda: fit(self.store)
         self.geometry_used = bool(shared)
         self.view = View(name, self.t.lang)
-        self._follow()
-        self._arrive()
+        self._arrive(pressed=self._follow())
         self.controls = Controls(self.store, self.t, self.fits, self.view.hidden)
         self.parts, self.drawn_for = 0, self._shared()
         self.whole = True
@@ -103,18 +102,29 @@ class Page:
     def _shared(self) -> tuple[Any, ...]:
         return tuple(self.get(field) for field in self.store.fields.values() if field.shared)
 
-    def _follow(self) -> None:
-        """Go where a talk's step stands, if it is another page than this."""
+    def _follow(self) -> bool:
+        """Go where a talk's step stands, if it is another page than this; whether a step was asked for."""
         target = self.view.going()
-        if target:
+        if target not in (None, self.name):
             st.switch_page(next(PAGES.glob(f"*/{target}.py")))
+        return target is not None
 
-    def _arrive(self) -> None:
-        """Take the link's values on the first run and after each page change or edited link."""
-        query = st.query_params.to_dict()
+    def _arrive(self, *, pressed: bool) -> None:
+        """Take the link's values on the first run, after each page change and when the visitor goes back or forth.
+
+        A move of a control comes with the address that the browser knew then; where moves follow each other faster
+        than the network, that is an earlier one than was published, and nobody asked for it.
+        """
+        query, published = st.query_params.to_dict(), st.session_state.get("published")
         moved = st.session_state.get("page") != self.name
         st.session_state["page"] = self.name
-        fresh = query if moved or query != st.session_state.get("published") else {}
+        asked = query != published and not pressed and self._address() == published
+        if moved or asked:
+            st.session_state["published"] = query
+        if asked:
+            self.store.reset()
+            self.view.values.clear()
+        fresh = query if moved or asked else {}
         if fresh:
             self.store.read_query(query, self.fits)
             self.store.notes.extend(self.view.read(query, self.store.fields))
@@ -190,10 +200,13 @@ class Page:
 
     def publish(self) -> None:
         """Put the explicit values into the address bar."""
-        query = self.store.query() | {"lang": self.t.lang} | self.view.query()
-        if st.query_params.to_dict() != query:
+        query = self._address()
+        if not query == st.query_params.to_dict() == st.session_state.get("published"):
             st.query_params.from_dict(query)
         st.session_state["published"] = query
+
+    def _address(self) -> dict[str, str]:
+        return self.store.query() | {"lang": self.t.lang} | self.view.query()
 
     def link(self, shown: Mapping[str, str] | None = None) -> str:
         """The address, as the browser reaches it, of these values; ``shown``: the parameters of the view."""

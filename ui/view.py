@@ -32,7 +32,7 @@ LOADED = "view.own"
 REACHED = "view.reached"
 """The lesson's step whose state the session has taken: (lesson, number, whether after its answer)."""
 GOING = "view.going"
-"""The page that the next run is to open."""
+"""The page of the step that a press asked for, until the next run opens it."""
 
 
 def bare() -> bool:
@@ -204,7 +204,7 @@ class View:
         number = min(max((self.number or 0) + by, self.earliest()), len(lesson.steps))
         self.put(STEP, number or None)
         step = self.step()
-        st.session_state[GOING] = step.page if step else None
+        st.session_state[GOING] = step.page if step else self.page
 
     def present(self, *, on: bool = True) -> None:
         """Open or leave the presentation display; the place in a lesson is kept."""
@@ -224,6 +224,5 @@ class View:
             self.put(field, field.default)
 
     def going(self) -> str | None:
-        """The page to open now, told once; None to stay."""
-        page: str | None = st.session_state.pop(GOING, None)
-        return page if page != self.page else None
+        """The page of the step just asked for, told once; None when none was."""
+        return st.session_state.pop(GOING, None)  # type: ignore[no-any-return]

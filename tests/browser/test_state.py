@@ -7,7 +7,8 @@ import io
 import re
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, WebSocketRoute, expect
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from benchmarks.servers import ROOT, served
 from tests.browser.conftest import Visit
@@ -33,6 +34,35 @@ def test_a_move_reaches_the_address_and_the_figure(app: str, visit: Visit) -> No
     press(page, "query position m")
     page.wait_for_url("**m=8**")
     expect(page.locator("p", has_text="Query at 8, key at 5").first).to_be_visible()
+
+
+def test_a_late_address_is_put_right(app: str, visit: Visit) -> None:
+    """The network holds the addresses back until moves forth and back have all been made."""
+    held: list[bytes] = []
+    sides: list[WebSocketRoute] = []
+
+    def between(browser_side: WebSocketRoute) -> None:
+        def hold_addresses(message: str | bytes) -> None:
+            assert isinstance(message, bytes)
+            address = ForwardMsg.FromString(message).WhichOneof("type") == "page_info_changed"
+            held.append(message) if address else browser_side.send(message)
+
+        sides.append(browser_side)
+        browser_side.connect_to_server().on_message(hold_addresses)
+
+    page = visit.page
+    page.route_web_socket("**/_stcore/stream**", between)
+    visit.open(f"{app}/rotation?m=7&lang=en")
+    before = page.url
+    for key, place in (("ArrowRight", 8), ("ArrowRight", 9), ("ArrowLeft", 8), ("ArrowLeft", 7)):
+        press(page, "query position m", key)
+        expect(page.locator("p", has_text=f"Query at {place}, key at 5").first).to_be_visible()
+        visit.settle()
+    assert page.url == before and held
+    for message in held:
+        sides[-1].send(message)
+    visit.settle()
+    assert "m=7" in page.url
 
 
 def test_a_copied_link_is_the_view_on_a_fresh_server(browser: Browser, app: str, visit: Visit) -> None:
