@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import importlib
 import importlib.util
 import os
 import shutil
@@ -60,16 +62,18 @@ def _without_triton(device: str) -> str | None:
     return None
 
 
-def _numba(tensors: tuple[Tensor, ...], turn: Turn, out: tuple[Tensor, ...] | None) -> tuple[Tensor, ...]:
-    from rope_core.kernels.cpu import run_numba
+@functools.cache
+def _loaded(module: str, function: str) -> Run:
+    """Return a function of a module that is loaded when a backend first runs."""
+    return getattr(importlib.import_module(f"rope_core.kernels.{module}"), function)  # type: ignore[no-any-return]
 
-    return run_numba(tensors, turn, out)
+
+def _numba(tensors: tuple[Tensor, ...], turn: Turn, out: tuple[Tensor, ...] | None) -> tuple[Tensor, ...]:
+    return _loaded("cpu", "run_numba")(tensors, turn, out)
 
 
 def _triton(tensors: tuple[Tensor, ...], turn: Turn, out: tuple[Tensor, ...] | None) -> tuple[Tensor, ...]:
-    from rope_core.kernels.gpu import run_triton
-
-    return run_triton(tensors, turn, out)
+    return _loaded("gpu", "run_triton")(tensors, turn, out)
 
 
 BACKENDS = {

@@ -41,8 +41,10 @@ CHUNKS_PER_THREAD = 4
 
 # A task is one row of integers: what q and k share, then each one's own.
 COMMON = 14
-EACH = 12
+EACH = 10
 TASK = struct.Struct(f"{COMMON + 2 * EACH}q")
+# Where q, its result, k and its result lie.
+PLACES = struct.Struct("4q")
 
 
 @compiled()
@@ -140,12 +142,12 @@ def _run(tag, x, x_step, lane, out, out_step, out_lane, cos, sin, table_step, co
 
 
 @compiled()
-def _rows(tag, task, base, low, high):  # type: ignore[no-untyped-def]
+def _rows(tag, task, base, x, out, low, high):  # type: ignore[no-untyped-def]
     """Turn rows low..high of the tensor whose fields begin at task[base], the nearer axis of memory innermost."""
     size, entry = size_of(tag), table_size_of(tag)
-    x, xb, xs, xh, xd = task[base], task[base + 1], task[base + 2], task[base + 3], task[base + 4]
-    out, ob, os, oh, od = task[base + 5], task[base + 6], task[base + 7], task[base + 8], task[base + 9]
-    heads, stream = task[base + 10], task[base + 11] != 0
+    xb, xs, xh, xd = task[base], task[base + 1], task[base + 2], task[base + 3]
+    ob, os, oh, od = task[base + 4], task[base + 5], task[base + 6], task[base + 7]
+    heads, stream = task[base + 8], task[base + 9] != 0
     cos, sin, tb, ts, where, pb, ps, start = task[0], task[1], task[2], task[3], task[4], task[5], task[6], task[7]
     pairs, half, back, seq, dim = task[8], task[9] != 0, task[10] != 0, task[12], task[13]
     tokens_inside = heads == 1 or (seq > 1 and xs < xh)
@@ -172,33 +174,40 @@ def _rows(tag, task, base, low, high):  # type: ignore[no-untyped-def]
 
 
 @compiled(parallel=True)
-def _parallel(tag, task, chunks):  # type: ignore[no-untyped-def]
+def _parallel(tag, task, places, chunks):  # type: ignore[no-untyped-def]
     tokens = task[11] * task[12]
     for chunk in prange(chunks):
-        for base in (COMMON, COMMON + EACH):
-            rows = tokens * task[base + 10]
-            _rows(tag, task, base, rows * chunk // chunks, rows * (chunk + 1) // chunks)
+        for i, base in ((0, COMMON), (2, COMMON + EACH)):
+            rows = tokens * task[base + 8]
+            _rows(tag, task, base, places[i], places[i + 1], rows * chunk // chunks, rows * (chunk + 1) // chunks)
+
+
+Call = Callable[[bytes, bytes], None]
 
 
 @functools.cache
-def _serial(dtype: torch.dtype) -> Callable[[bytes], None]:
-    """Return the loops on the calling thread as a C function of a packed task; calling it takes under a microsecond."""
+def _serial(dtype: torch.dtype) -> Call:
+    """Return the loops on the calling thread as a C function of a packed task and its packed PLACES.
+
+    Calling it takes under a microsecond.
+    """
     tag = TAGS[_NAMES[dtype]]
 
-    def serial(packed):  # type: ignore[no-untyped-def]
+    def serial(packed, where):  # type: ignore[no-untyped-def]
         task = numba.carray(packed, (COMMON + 2 * EACH,), np.int64)
+        places = numba.carray(where, (4,), np.int64)
         tokens = task[11] * task[12]
-        for base in (COMMON, COMMON + EACH):
-            _rows(tag, task, base, 0, tokens * task[base + 10])
+        for i, base in ((0, COMMON), (2, COMMON + EACH)):
+            _rows(tag, task, base, places[i], places[i + 1], 0, tokens * task[base + 8])
 
-    signature = numba.types.void(numba.types.voidptr)
+    signature = numba.types.void(numba.types.voidptr, numba.types.voidptr)
     try:
         made = numba.cfunc(signature, cache=True)(serial)
     except RuntimeError:
         made = numba.cfunc(signature)(serial)
     # The address is good for as long as the compiled function lives.
     _KEPT.append(made)
-    return ctypes.CFUNCTYPE(None, ctypes.c_char_p)(made.address)
+    return ctypes.CFUNCTYPE(None, ctypes.c_char_p, ctypes.c_char_p)(made.address)
 
 
 _KEPT: list[Any] = []
@@ -207,9 +216,8 @@ _KEPT: list[Any] = []
 def run_numba(tensors: tuple[Tensor, ...], turn: Turn, out: tuple[Tensor, ...] | None) -> tuple[Tensor, ...]:
     """Turn one or two tensors (B, S, heads, D) of any strides into ``out``, which may be the tensors themselves."""
     done = tuple([torch.empty_like(t) for t in tensors]) if out is None else out
-    if tensors[0].shape[0] * tensors[0].shape[1]:
-        call, _keep = _ready(tensors, turn, done)
-        call()
+    call, task, _ = _plan(tensors, turn, done)
+    call(task, PLACES.pack(tensors[0].data_ptr(), done[0].data_ptr(), tensors[-1].data_ptr(), done[-1].data_ptr()))
     return done
 
 
@@ -218,40 +226,48 @@ def bind(tensors: tuple[Tensor, ...], turn: Turn, out: tuple[Tensor, ...]) -> Ca
 
     The tensors' values may change between calls, their memory may not.
     """
-    if not tensors[0].shape[0] * tensors[0].shape[1]:
-        return lambda: None
-    call, keep = _ready(tensors, turn, out)
-    owners = (tensors, out, keep)
+    call, task, keep = _plan(tensors, turn, out)
+    owners = (tensors, out, turn, keep)
+    places = PLACES.pack(tensors[0].data_ptr(), out[0].data_ptr(), tensors[-1].data_ptr(), out[-1].data_ptr())
 
     def again(owners: Any = owners) -> None:
-        call()
+        call(task, places)
 
     return again
 
 
-def _ready(tensors: tuple[Tensor, ...], turn: Turn, done: tuple[Tensor, ...]) -> tuple[Callable[[], None], Any]:
-    """Return the call without arguments, and what owns the memory that its task points into."""
-    q, k = tensors[0], tensors[-1]
+def _plan(tensors: tuple[Tensor, ...], turn: Turn, done: tuple[Tensor, ...]) -> tuple[Call, bytes, Any]:
+    """Return the call, its task, and what owns the memory that the task points into.
+
+    A model's layers turn tensors of one shape by one Turn: small plans stay with it.
+    """
+    q, k, q_out, k_out = tensors[0], tensors[-1], done[0], done[-1]
+    kind = (len(tensors), q.dtype, q.shape, k.shape, q.stride(), k.stride(), q_out.stride(), k_out.stride())
+    for known, plan in turn.plan:
+        if known == kind:
+            return plan  # type: ignore[no-any-return]
     batch, seq, heads, dim = q.shape
     k_heads = k.shape[2] if len(tensors) > 1 else 0
-    q_out, k_out = done[0], done[-1]
     table, keep = _table(turn, q)
     total = batch * seq * (heads + k_heads) * dim * q.element_size()
     streams = (False, False) if total < STREAM_BYTES else (_streams(q, q_out, table[8]), _streams(k, k_out, table[8]))
     task = TASK.pack(
         *table, batch, seq, dim,
-        q.data_ptr(), *q.stride(), q_out.data_ptr(), *q_out.stride(), heads, streams[0],
-        k.data_ptr(), *k.stride(), k_out.data_ptr(), *k_out.stride(), k_heads, streams[1],
+        *q.stride(), *q_out.stride(), heads, streams[0],
+        *k.stride(), *k_out.stride(), k_heads, streams[1],
     )  # fmt: skip
-    if total <= SERIAL_BYTES:
-        return functools.partial(_serial(q.dtype), task), keep
-    return functools.partial(_on_all_threads, q.dtype, task), keep
+    if total > SERIAL_BYTES:
+        return functools.partial(_on_all_threads, q.dtype), task, keep
+    if turn.fixed and keep[0] is turn.cos:
+        # The Turn owns its tables.
+        turn.plan[:] = [(kind, (_serial(q.dtype), task, None))]
+    return _serial(q.dtype), task, keep
 
 
-def _on_all_threads(dtype: torch.dtype, task: bytes) -> None:
+def _on_all_threads(dtype: torch.dtype, task: bytes, places: bytes) -> None:
     with ONE_AT_A_TIME:
         chunks = CHUNKS_PER_THREAD * numba.get_num_threads()
-        _parallel(TAGS[_NAMES[dtype]], np.frombuffer(task, np.int64), chunks)
+        _parallel(TAGS[_NAMES[dtype]], np.frombuffer(task, np.int64), np.frombuffer(places, np.int64), chunks)
 
 
 _NAMES = {getattr(torch, name): name for name in TAGS}

@@ -9,7 +9,8 @@ from torch import Tensor
 
 from rope_core.errors import reject
 from rope_core.kernels import autograd
-from rope_core.kernels.backends import choose
+from rope_core.kernels.backends import Backend, choose
+from rope_core.kernels.repeated import kind_of, recall, remember
 from rope_core.kernels.task import Turn, check_room, check_tensors, make_turn, verify
 from rope_core.layout import Layout
 
@@ -66,9 +67,8 @@ def apply(
     >>> apply(one, one, zero, unit, layout="half", backend="eager")[0].tolist()  # a quarter turn
     [[[[0.0, 1.0]]]]
     """
-    q4, k4 = check_tensors(q, k)
-    turn = make_turn(q4, q.dim() == 3, cos, sin, phase_step, attention_factor, layout, positions, cu_seqlens, offsets)
-    chosen = choose(backend, q.device)
+    where = (positions, cu_seqlens, offsets)
+    q4, k4, turn, chosen = _checked(q, k, cos, sin, phase_step, attention_factor, layout, where, backend)
     careful = q.device.type == "cpu" or check
     needs_grad = torch.is_grad_enabled() and (q.requires_grad or k.requires_grad)
     if inplace:
@@ -95,6 +95,24 @@ def apply(
         else:
             done = autograd.run((q4, k4), turn, chosen.name, False)
     return (done[0], done[1]) if q.dim() == 4 else (done[0][0], done[1][0])
+
+
+def _checked(
+    q: Any, k: Any, cos: Any, sin: Any, steps: Any, scale: float, layout: Any, where: tuple[Any, Any, Any], backend: Any
+) -> tuple[Tensor, Tensor, Turn, Backend]:
+    """Return q and k with a batch, their Turn and the backend, or raise ValueError."""
+    kind = None
+    if steps is None and where[1] is None and where[2] is None:
+        kind = kind_of(q, k, cos, sin, (layout, where[0], scale, backend))
+        known = kind and recall(kind, cos, sin)
+        if known:
+            return q, k, *known
+    q4, k4 = check_tensors(q, k)
+    turn = make_turn(q4, q.dim() == 3, cos, sin, steps, scale, layout, *where)
+    chosen = choose(backend, q.device)
+    if kind:
+        remember(kind, turn, chosen)
+    return q4, k4, turn, chosen
 
 
 def check_writable(q: Tensor, k: Tensor, out: Any, needs_grad: bool) -> None:

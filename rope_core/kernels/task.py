@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
@@ -35,6 +35,7 @@ class Turn:
         start: first position where there is no tensor that says otherwise.
         half: the half layout; else interleaved.
         back: turn the other way.
+        plan: what a backend keeps of the last call, which the next one on tensors of the same kind asks for again.
     """
 
     cos: Tensor | None
@@ -47,6 +48,12 @@ class Turn:
     start: int
     half: bool
     back: bool = False
+    plan: list[Any] = field(default_factory=list, init=False, repr=False, compare=False)
+
+    @property
+    def fixed(self) -> bool:
+        """Whether every call turns by the same rows of the tables: no tensor says anew where the tokens stand."""
+        return self.positions is None and self.cu_seqlens is None and self.offsets is None
 
     @property
     def pairs(self) -> int:
@@ -192,7 +199,7 @@ def _check_positions(positions: Tensor, q: Tensor, batch: int, seq: int) -> Tens
 
 def check_room(*tensors: Tensor) -> None:
     """Raise ValueError when results like ``tensors`` would not fit into the memory that is free (CPU only)."""
-    need = sum(x.numel() * x.element_size() for x in tensors if x.device.type == "cpu")
+    need = sum([x.nbytes for x in tensors if x.device.type == "cpu"])
     if need <= SMALL:
         return
     free = available_memory()
