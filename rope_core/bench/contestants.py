@@ -180,7 +180,7 @@ def transformers_compiled() -> Contestant:
 
     def call(inputs: Inputs, case: Case) -> Pair:
         if not made:
-            made.append(torch.compile(transformers_rotation()))
+            made.append(torch.compile(transformers_rotation(), fullgraph=True))
         return _heads_first(made[0])(inputs, case)
 
     def missing(case: Case) -> str | None:

@@ -174,6 +174,21 @@ def _status(name: str) -> int:
     return 0
 
 
+_compiled_for: list[Case | None] = [None]
+
+
+def renew_compiler(case: Case) -> None:
+    """Forget what torch.compile made for other cases, which would count against the graphs it makes of a function.
+
+    On a CPU every shape has a graph of its own; on a GPU the lengths of a sweep share one, or compiling would take
+    longer than all measurements.
+    """
+    group = case if case.device == "cpu" else replace(case, batch=1, seq=1)
+    if case.device == "cpu" or _compiled_for[0] != group:
+        torch._dynamo.reset()  # type: ignore[no-untyped-call]
+    _compiled_for[0] = group
+
+
 def measure(
     case: Case,
     entrants: list[Contestant],
@@ -187,6 +202,7 @@ def measure(
     results: list[Result] = []
     right: list[tuple[Contestant, float, float]] = []
     count = sets_for(case)
+    renew_compiler(case)
     for contestant in entrants:
         reason = contestant.missing(case)
         if reason is not None:
@@ -199,6 +215,7 @@ def measure(
         except Exception as error:
             results.append(Result(case, contestant.name, "error", f"{type(error).__name__}: {error}"[:500], {}))
     if right:
+        renew_compiler(case)
         results += time_rounds(case, right, count, rounds, progress)
     return results
 

@@ -18,7 +18,7 @@ from numba import prange
 from torch import Tensor
 
 from rope_core.kernels import lanes, tables
-from rope_core.kernels.lanes import TAGS, WIDTH, drain, move_one, read_index, size_of, table_size_of, turn_one
+from rope_core.kernels.lanes import LINE, TAGS, WIDTH, drain, move_one, read_index, size_of, table_size_of, turn_one
 from rope_core.kernels.tables import _ONE_AT_A_TIME as ONE_AT_A_TIME
 from rope_core.kernels.tables import compiled
 from rope_core.kernels.task import Turn, token_positions, token_tables
@@ -29,14 +29,13 @@ neighbours, neighbours_stream = lanes.turn_neighbours, lanes.turn_neighbours_str
 neighbours_back, neighbours_back_stream = lanes.turn_neighbours_back, lanes.turn_neighbours_back_stream
 
 # numba's cache keeps what it compiled while this file is unchanged; this line changes with lanes.py (a test holds it).
-LANES_DIGEST = "a47fa92ed5e3"
+LANES_DIGEST = "18192fd2b012"
 
 # Fewer bytes than this are turned on the calling thread: waking the others takes longer.
 SERIAL_BYTES = 2**17
 # From this many bytes on, results bypass the cache: they would not stay in it, and not reading them first saves a third
 # of the traffic.
 STREAM_BYTES = 2**24
-LINE = 64
 CHUNKS_PER_THREAD = 4
 
 # A task is one row of integers: what q and k share, then each one's own.
@@ -274,12 +273,12 @@ _NAMES = {getattr(torch, name): name for name in TAGS}
 
 
 def _streams(x: Tensor, out: Tensor, pairs: int) -> bool:
-    """Say whether results may bypass the cache: out of place, and every vector at a multiple of its own size."""
-    unit = 2 * LINE // out.element_size()
+    """Say whether results may bypass the cache: out of place, and every run of members made of whole lines."""
+    unit = LINE // out.element_size()
     return (
         x.data_ptr() != out.data_ptr()
         and out.stride(3) == 1
-        and out.data_ptr() % (2 * LINE) == 0
+        and out.data_ptr() % LINE == 0
         and pairs % (2 * WIDTH) == 0
         and all(stride % unit == 0 for stride in out.stride()[:3])
     )

@@ -16,6 +16,7 @@ from numba import types
 from numba.extending import intrinsic
 
 WIDTH = 16
+LINE = 64
 
 I64 = ir.IntType(64)
 I32 = ir.IntType(32)
@@ -101,10 +102,15 @@ def join_words(b: Builder, even: Value, odd: Value, lanes: int) -> Value:
 
 
 def store(b: Builder, kind: Any, value: Value, address: Value, lanes: int, stream: bool) -> None:
-    """Write stored values; ``stream`` bypasses the cache and asks for an address aligned to the whole vector."""
-    pointer = b.inttoptr(address, wide(kind, lanes).as_pointer())
-    written = b.store(value, pointer, align=BYTES[kind] * (lanes if stream else 1))
-    if stream:
+    """Write stored values; ``stream`` bypasses the cache, line by line, and asks for an address at a line's start."""
+    if not stream:
+        b.store(value, b.inttoptr(address, wide(kind, lanes).as_pointer()), align=BYTES[kind])
+        return
+    count = min(lanes, LINE // BYTES[kind])
+    pointer = b.inttoptr(address, wide(kind, count).as_pointer())
+    for first in range(0, lanes, count):
+        line = value if count == lanes else b.shuffle_vector(value, value, places(list(range(first, first + count))))
+        written = b.store(line, b.gep(pointer, [I32(first // count)]), align=BYTES[kind] * count)
         written.set_metadata("nontemporal", b.module.add_metadata([ir.Constant(I32, 1)]))
 
 

@@ -50,9 +50,13 @@ def complex_one(x: Tensor, cos: Tensor, sin: Tensor, half: bool) -> Tensor:
 
 
 @functools.cache
-def compiled_one() -> Callable[..., Tensor]:
-    """Return eager_one through torch.compile; one graph for all lengths."""
-    return torch.compile(eager_one, dynamic=None)
+def compiled_one(dtype: torch.dtype, half: bool) -> Callable[..., Tensor]:
+    """Return eager_one through torch.compile, for one type and layout; one graph for all lengths.
+
+    torch gives up after eight graphs of one function and runs it uncompiled, in silence; a full graph raises instead,
+    and graphs are counted for each type and layout apart.
+    """
+    return torch.compile(eager_one, fullgraph=True, isolate_recompiles=True, recompile_limit=64)
 
 
 def _each(one: Callable[..., Tensor], tensors: Pair, turn: Turn, out: Pair | None) -> Pair:
@@ -81,7 +85,7 @@ def run_complex(tensors: Pair, turn: Turn, out: Pair | None) -> Pair:
 
 def run_compiled(tensors: Pair, turn: Turn, out: Pair | None) -> Pair:
     """Turn by what torch.compile makes of the sum of products."""
-    return _each(compiled_one(), tensors, turn, out)
+    return _each(compiled_one(tensors[0].dtype, turn.half), tensors, turn, out)
 
 
 def run_reference(tensors: Pair, turn: Turn, out: Pair | None) -> Pair:

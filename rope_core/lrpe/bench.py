@@ -156,7 +156,9 @@ def variants_of(
     if "compiled" in peers:
         angle = torch.from_numpy(where)[:, :, None, None] * theta
         cos, sin = angle.cos().float(), angle.sin().float()
-        compiled = torch.compile(compiled_formula, dynamic=False)
+        # After eight graphs of one function torch would run it uncompiled, in silence.
+        torch._dynamo.reset()  # type: ignore[no-untyped-call]
+        compiled = torch.compile(compiled_formula, dynamic=False, fullgraph=True)
         chosen["compiled"] = lambda: compiled(x, cos, sin, p.act, p.dim)
     return chosen
 
