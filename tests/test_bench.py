@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -83,6 +84,23 @@ def test_nobody_compiled_is_timed_uncompiled(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(harness, "renew_compiler", lambda case: None)
     (result,) = harness.measure(case, [peer], rounds=5)
     assert result.state == "error" and "RecompileLimit" in result.reason
+
+
+def test_nobody_always_follows_the_same_one() -> None:
+    called: list[int] = []
+
+    def noted(number: int) -> Contestant:
+        def call(inputs: Inputs, case: Case) -> Pair:
+            called.append(number)
+            return right(inputs, case)
+
+        return replace(made(call), name=str(number))
+
+    harness.measure(SMALL, [noted(number) for number in range(4)], rounds=40)
+    # Everybody's samples are many calls long.
+    samples = [number for number, following in pairwise([*called, -1]) if number != following][-100:]
+    before = {(following, number) for number, following in pairwise(samples)}
+    assert len(before) == 4 * 3
 
 
 def test_an_exception_is_a_result() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import random
 import resource
 import time
 from collections.abc import Callable
@@ -185,7 +186,7 @@ def renew_compiler(case: Case) -> None:
     """
     group = case if case.device == "cpu" else replace(case, batch=1, seq=1)
     if case.device == "cpu" or _compiled_for[0] != group:
-        torch._dynamo.reset()  # type: ignore[no-untyped-call]
+        torch._dynamo.reset()
     _compiled_for[0] = group
 
 
@@ -244,14 +245,14 @@ def time_rounds(
     floor(0)
     floor_calls = calls_for(clock, floor, count)
     floors: list[float] = []
+    shuffle = random.Random(0)
     gc.collect()
     gc.disable()
     try:
         for turn in range(rounds):
-            # The floor is measured in every round; who follows whom changes from round to round.
-            order = entries[turn % len(entries) :] + entries[: turn % len(entries)] if entries else []
+            # The floor is measured in every round; who follows whom, and finds what in the caches, is drawn anew.
             floors.append(clock.sample(floor, [(turn + i) % count for i in range(floor_calls)])[0])
-            for entry in order:
+            for entry in shuffle.sample(entries, len(entries)):
                 seconds, faults = clock.sample(entry.step, [(turn + i) % count for i in range(entry.calls)])
                 entry.seconds.append(seconds)
                 entry.faults.append(faults)

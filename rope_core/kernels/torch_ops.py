@@ -56,7 +56,9 @@ def compiled_one(dtype: torch.dtype, half: bool) -> Callable[..., Tensor]:
     torch gives up after eight graphs of one function and runs it uncompiled, in silence; a full graph raises instead,
     and graphs are counted for each type and layout apart.
     """
-    return torch.compile(eager_one, fullgraph=True, isolate_recompiles=True, recompile_limit=64)
+    # torch's own overloads do not list these two.
+    apart: dict[str, Any] = {"isolate_recompiles": True, "recompile_limit": 64}
+    return torch.compile(eager_one, fullgraph=True, **apart)
 
 
 def _each(one: Callable[..., Tensor], tensors: Pair, turn: Turn, out: Pair | None) -> Pair:

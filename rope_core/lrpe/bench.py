@@ -8,6 +8,7 @@ lets them be.
 from __future__ import annotations
 
 import argparse
+import random
 import statistics
 import time
 from collections.abc import Callable, Sequence
@@ -107,11 +108,10 @@ def measure_case(
     errors = {name: check(name, run, x, theta, grad, p) for name, run in variants.items()}
     times: dict[str, list[float]] = {"copy": [], **{name: [] for name in variants}}
     names: dict[str, Callable[[], object]] = {"copy": lambda: out.copy_(x), **variants}
-    order = list(names)
-    for number in range(rounds):
-        # Rotated, so that no variant always follows the same one.
-        turn = number % len(order)
-        for name in order[turn:] + order[:turn]:
+    shuffle = random.Random(0)
+    for _ in range(rounds):
+        # Drawn anew, so that no variant always follows the same one.
+        for name in shuffle.sample(list(names), len(names)):
             begin = time.perf_counter()
             names[name]()
             times[name].append(time.perf_counter() - begin)
@@ -157,7 +157,7 @@ def variants_of(
         angle = torch.from_numpy(where)[:, :, None, None] * theta
         cos, sin = angle.cos().float(), angle.sin().float()
         # After eight graphs of one function torch would run it uncompiled, in silence.
-        torch._dynamo.reset()  # type: ignore[no-untyped-call]
+        torch._dynamo.reset()
         compiled = torch.compile(compiled_formula, dynamic=False, fullgraph=True)
         chosen["compiled"] = lambda: compiled(x, cos, sin, p.act, p.dim)
     return chosen
