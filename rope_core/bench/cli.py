@@ -11,11 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from rope_core.bench.cases import DIRECTIONS, ITEM_BYTES, MEMORY, SUITES, Case
-from rope_core.bench.environment import TUNED
+from rope_core.bench.environment import with_allocator
 from rope_core.bench.records import Result, Store
 from rope_core.bench.statistics import compare, summary
-
-CHILD = "ROPE_LAB_BENCH_CHILD"
 
 
 def parser() -> argparse.ArgumentParser:
@@ -75,13 +73,7 @@ def _dispatch(options: argparse.Namespace, arguments: list[str]) -> int:
         return _export(Store(options.records), Path(options.export))
     if options.load:
         return _import(Store(options.records), Path(options.load))
-    wanted = dict.fromkeys(TUNED, "") | (TUNED if options.allocator == "tuned" else {})
-    if any(os.environ.get(name, "") != value for name, value in wanted.items()) and CHILD not in os.environ:
-        # glibc reads these once, at the start of a process. Replacing this one keeps its parent, limits and signals.
-        kept = {name: value for name, value in os.environ.items() if name not in TUNED}
-        changed = kept | {name: value for name, value in wanted.items() if value} | {CHILD: "1"}
-        sys.stdout.flush()
-        os.execve(sys.executable, [sys.executable, "-m", "rope_core.bench", *arguments], changed)
+    with_allocator(options.allocator, "rope_core.bench", arguments)
     return run(options)
 
 

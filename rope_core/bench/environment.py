@@ -5,13 +5,16 @@ from __future__ import annotations
 import importlib.metadata
 import os
 import platform
+import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 PACKAGES = ("torch", "numba", "triton", "numpy", "transformers", "liger-kernel", "flash-attn", "flashinfer-python")
 ALLOCATOR = ("MALLOC_MMAP_THRESHOLD_", "MALLOC_TRIM_THRESHOLD_")
 TUNED = dict.fromkeys(ALLOCATOR, "4294967296")
+CHILD = "ROPE_LAB_BENCH_CHILD"
 
 
 def environment() -> dict[str, Any]:
@@ -39,6 +42,20 @@ def environment() -> dict[str, Any]:
         "resolution": resolution(),
         **card,
     }
+
+
+def with_allocator(kind: str, module: str, arguments: Sequence[str]) -> None:
+    """Go on as ``python -m module`` with the allocator "tuned", or as it comes ("default"); return where it is so.
+
+    glibc reads the setting once, at the start of a process. Replacing this one keeps its parent, limits and signals.
+    """
+    wanted = dict.fromkeys(TUNED, "") | (TUNED if kind == "tuned" else {})
+    if CHILD in os.environ or all(os.environ.get(name, "") == value for name, value in wanted.items()):
+        return
+    kept = {name: value for name, value in os.environ.items() if name not in TUNED}
+    changed = kept | {name: value for name, value in wanted.items() if value} | {CHILD: "1"}
+    sys.stdout.flush()
+    os.execve(sys.executable, [sys.executable, "-m", module, *arguments], changed)
 
 
 def _version(package: str) -> str | None:

@@ -1,15 +1,19 @@
 """LRPE's speed on a CPU beside a copy of the same bytes: ``python -m rope_core.lrpe.bench``.
 
-Every round runs every variant once; a ratio is of times in one round, so what else the machine does touches both. The
-answer is checked against the float64 reference before anything is timed. Outputs are preallocated where the variant
-lets them be.
+Every round runs every variant once, in an order of its own; a ratio is of times in one round, so what else the machine
+does touches both. The answer is checked against the float64 reference before anything is timed. Outputs are
+preallocated where the variant lets them be; buffers take turns, more of them than the cache holds; glibc keeps freed
+memory, so that page faults are not what is measured.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
+import math
 import random
 import statistics
+import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -19,11 +23,17 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from rope_core.bench.environment import cache_bytes, with_allocator
 from rope_core.errors import whole
+from rope_core.kernels.task import available_memory
 from rope_core.lrpe import arguments, reference
 from rope_core.lrpe.arguments import Plan
 from rope_core.lrpe.cpu import FUSED
 from rope_core.lrpe.eager import EAGER, activate, formula
+
+Buffers = tuple[Tensor, Tensor, Tensor]
+Variant = Callable[[Tensor, Tensor, Tensor], Tensor]
+MAX_SETS = 16
 
 CASES = (
     ("none", None),
@@ -100,20 +110,22 @@ def measure_case(
     theta_shape = {"pair": (shape[3] // 2,), "head": (shape[2],), "both": (shape[2], shape[3] // 2)}[theta_kind]
     p = arguments.plan(shape, theta_shape, act, dim)
     rng = np.random.default_rng(0)
-    x = torch.from_numpy(rng.normal(size=shape).astype(np.float32))
-    grad = torch.from_numpy(rng.normal(size=shape).astype(np.float32))
     theta = torch.from_numpy(rng.uniform(0.0, 1.0, p.theta_shape))
-    out = torch.empty_like(x)
-    variants = variants_of(x, theta, grad, out, p, peers)
-    errors = {name: check(name, run, x, theta, grad, p) for name, run in variants.items()}
+    sets = []
+    for _ in range(sets_for(3 * 4 * math.prod(shape))):
+        x, grad = (torch.from_numpy(rng.standard_normal(shape, np.float32)) for _ in range(2))
+        sets.append((x, grad, torch.zeros_like(x)))
+    variants = variants_of(theta, p, peers)
+    errors = {name: check(name, run, sets[0], theta, p) for name, run in variants.items()}
     times: dict[str, list[float]] = {"copy": [], **{name: [] for name in variants}}
-    names: dict[str, Callable[[], object]] = {"copy": lambda: out.copy_(x), **variants}
-    shuffle = random.Random(0)
+    names: dict[str, Variant] = {"copy": lambda x, grad, out: out.copy_(x), **variants}
+    shuffle, turns = random.Random(0), itertools.cycle(sets)
     for _ in range(rounds):
         # Drawn anew, so that no variant always follows the same one.
         for name in shuffle.sample(list(names), len(names)):
+            buffers = next(turns)
             begin = time.perf_counter()
-            names[name]()
+            names[name](*buffers)
             times[name].append(time.perf_counter() - begin)
     copies = times["copy"]
     return [
@@ -130,28 +142,31 @@ def measure_case(
     ]
 
 
-def variants_of(
-    x: Tensor, theta: Tensor, grad: Tensor, out: Tensor, p: Plan, peers: Sequence[str]
-) -> dict[str, Callable[[], Tensor]]:
-    """Return what is timed, by name; each returns its answer, O or dX."""
+def sets_for(per_set: int) -> int:
+    """Return how many sets of buffers take turns: more than the cache holds, within a quarter of the free memory."""
+    return max(1, min(MAX_SETS, -(-2 * cache_bytes() // per_set), available_memory() // (4 * per_set)))
+
+
+def variants_of(theta: Tensor, p: Plan, peers: Sequence[str]) -> dict[str, Variant]:
+    """Return what is timed, by name; each takes (x, grad, out) and returns its answer, O or dX."""
     where = arguments.position_table(0, p.length)
 
-    def fused_forward() -> Tensor:
+    def fused_forward(x: Tensor, grad: Tensor, out: Tensor) -> Tensor:
         FUSED.forward_into(x, theta, 0, p, out)
         return out
 
-    def fused_backward() -> Tensor:
+    def fused_backward(x: Tensor, grad: Tensor, out: Tensor) -> Tensor:
         FUSED.backward_into(x, theta, 0, grad, p, out, False)
         return out
 
-    def eager_backward() -> Tensor:
+    def eager_backward(x: Tensor, grad: Tensor, out: Tensor) -> Tensor:
         dx, _ = EAGER.backward(x, theta, 0, grad, p, True, False)
         assert dx is not None
         return dx
 
-    chosen: dict[str, Callable[[], Tensor]] = {"fused": fused_forward, "fused backward": fused_backward}
+    chosen: dict[str, Variant] = {"fused": fused_forward, "fused backward": fused_backward}
     if "eager" in peers:
-        chosen["eager"] = lambda: formula(x, theta, where, p)
+        chosen["eager"] = lambda x, grad, out: formula(x, theta, where, p)
         chosen["eager backward"] = eager_backward
     if "compiled" in peers:
         angle = torch.from_numpy(where)[:, :, None, None] * theta
@@ -159,7 +174,7 @@ def variants_of(
         # After eight graphs of one function torch would run it uncompiled, in silence.
         torch._dynamo.reset()
         compiled = torch.compile(compiled_formula, dynamic=False, fullgraph=True)
-        chosen["compiled"] = lambda: compiled(x, cos, sin, p.act, p.dim)
+        chosen["compiled"] = lambda x, grad, out: compiled(x, cos, sin, p.act, p.dim)
     return chosen
 
 
@@ -169,10 +184,11 @@ def compiled_formula(x: Tensor, cos: Tensor, sin: Tensor, act: str, dim: int | N
     return torch.cat([a * cos - b * sin, a * sin + b * cos], -1)
 
 
-def check(name: str, run: Callable[[], Tensor], x: Tensor, theta: Tensor, grad: Tensor, p: Plan) -> float:
+def check(name: str, run: Variant, buffers: Buffers, theta: Tensor, p: Plan) -> float:
     """Return a variant's largest error in the first two heads of the first sequence; AssertionError if wrong."""
+    x, grad, _ = buffers
     part = (slice(0, 1), slice(None), slice(0, 2))
-    got, values = run()[part].numpy(), x[part].double().numpy()
+    got, values = run(*buffers)[part].numpy(), x[part].double().numpy()
     frequency = (theta[:2] if p.theta_shape[0] > 1 else theta).double().numpy()
     one = replace(p, batch=1, heads=values.shape[2], theta_shape=(frequency.shape[0], frequency.shape[1]))
     where = arguments.position_table(0, p.length)
@@ -207,4 +223,5 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
+    with_allocator("tuned", "rope_core.lrpe.bench", sys.argv[1:])
     raise SystemExit(main())
