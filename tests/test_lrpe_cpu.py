@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 import torch
 
-from rope_core.lrpe import ACTIVATIONS, cpu_kernels, lrpe_rotate
+from rope_core.lrpe import ACTIVATIONS, cpu, cpu_kernels, lrpe_rotate
+from rope_core.lrpe.arguments import Plan
 from rope_core.lrpe.cpu_math import exp32, normal32
 from tests.lrpe_cases import by_torch, draw, gap, oracle, rounded, theta_gap
 
@@ -128,6 +129,35 @@ def test_decoding_compiles_nothing_and_agrees_with_the_whole_sequence() -> None:
     assert torch.equal(torch.cat(by_starts, 1), whole)
     lrpe_rotate(x[:1, :3], theta[:, :1], offset=[[5, 5, 9]], act="relu")
     assert {name: len(getattr(cpu_kernels, name).signatures) for name in before} == before
+
+
+@pytest.mark.parametrize("shape", [(2, 5, 4, 16), (1, 40, 1, 32), (3, 7, 2, 8), (2, 5, 3, 6)])
+@pytest.mark.parametrize(("act", "dim"), [("none", None), ("relu", None), ("relu2", None), ("softmax", 1)])
+def test_results_written_past_the_cache_are_the_same_bits(
+    act: str, dim: int | None, shape: tuple[int, int, int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    draws = torch.Generator().manual_seed(3)
+    x, grad = (torch.randn(shape, generator=draws) for _ in range(2))
+    theta = torch.rand(shape[3] // 2, generator=draws, dtype=torch.float64)
+    seen: list[bool] = []
+    asked = cpu.past_cache
+
+    def noted(out: torch.Tensor, p: Plan) -> bool:
+        seen.append(asked(out, p))
+        out.fill_(torch.nan)
+        return seen[-1]
+
+    def both_ways() -> tuple[torch.Tensor, torch.Tensor]:
+        leaf = x.clone().requires_grad_()
+        out = lrpe_rotate(leaf, theta, offset=9, act=act, dim=dim, backend="numba")
+        return out.detach(), torch.autograd.grad(out, leaf, grad)[0]
+
+    monkeypatch.setattr(cpu, "past_cache", noted)
+    wanted = both_ways()
+    monkeypatch.setattr(cpu, "STREAM_BYTES", 0)
+    got = both_ways()
+    assert seen == [False, False] + [shape[2] * shape[3] % 16 == 0] * 2
+    assert all(torch.equal(one, other) for one, other in zip(got, wanted, strict=True))
 
 
 def test_strides_do_not_matter() -> None:

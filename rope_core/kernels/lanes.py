@@ -273,6 +273,17 @@ def _write_one(_: Any, tag: Any, address: Any, value: Any) -> Any:
     return types.void(tag, types.int64, number), emit
 
 
+def _send_line(_: Any, source: Any, target: Any) -> Any:
+    """Copy one line of the cache to a line's start in memory, past the cache."""
+    kind, lanes = ir.FloatType(), LINE // 4
+
+    def emit(context: Any, b: Builder, _: Any, args: Any) -> Value:
+        store(b, kind, load(b, kind, args[0], lanes), args[1], lanes, True)
+        return context.get_dummy_value()
+
+    return types.void(types.int64, types.int64), emit
+
+
 def _drain(_: Any) -> Any:
     """Wait until streaming stores are visible to the other cores."""
 
@@ -289,4 +300,5 @@ table_size_of = intrinsic(_table_size_of)
 read_index = intrinsic(_read_index)
 read_one = intrinsic(_read_one)
 write_one = intrinsic(_write_one)
+send_line = intrinsic(_send_line)
 drain = intrinsic(_drain)

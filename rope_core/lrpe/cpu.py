@@ -11,6 +11,8 @@ import torch
 from torch import Tensor
 
 from rope_core.errors import reject
+from rope_core.kernels.cpu import STREAM_BYTES
+from rope_core.kernels.lanes import LINE
 from rope_core.lrpe import cpu_kernels as kernels
 from rope_core.lrpe.arguments import ACTIVATIONS, Plan
 from rope_core.lrpe.autograd import Start, run
@@ -21,6 +23,9 @@ from rope_core.lrpe.phase import phase_steps
 CHUNKS = 16
 # Tokens that a softmax along the sequence looks at twice while they are in the cache.
 BLOCK = 16
+
+# Activations that take no longer than the memory does. The others hide behind it what a store through the cache costs.
+CHEAP = ("none", "relu", "relu2")
 
 # One of numba's threading layers ends the process when two threads enter parallel kernels at once.
 _one_at_a_time = threading.Lock()
@@ -67,7 +72,8 @@ class Fused:
             return
         values, where = array(x), places(theta, start, p)
         with _one_at_a_time:
-            kernels.forward(values, out.numpy(), *where, code(p), *statistics(values, p), chunks(p))
+            stats = statistics(values, p)
+            kernels.forward(values, out.numpy(), *where, code(p), *stats, chunks(p), past_cache(out, p))
 
     def backward(
         self, x: Tensor | None, theta: Tensor, start: Start, grad: Tensor, p: Plan, need_x: bool, need_theta: bool
@@ -88,7 +94,8 @@ class Fused:
             with _one_at_a_time:
                 stats = statistics(values, p)
                 dot = dots(values, upstream, where, stats, p)
-                kernels.backward(values, upstream, dx.numpy(), slope, *where, code(p), *stats, dot, chunks(p))
+                past = past_cache(dx, p)
+                kernels.backward(values, upstream, dx.numpy(), slope, *where, code(p), *stats, dot, chunks(p), past)
         if not need_theta:
             return None
         return torch.from_numpy(slope.sum(axis=0)).sum_to_size(p.theta_shape).to(theta.dtype)
@@ -102,6 +109,16 @@ def code(p: Plan) -> int:
 def chunks(p: Plan) -> int:
     """Return into how many runs of tokens the work is cut."""
     return min(CHUNKS, p.batch * p.length)
+
+
+def past_cache(out: Tensor, p: Plan) -> bool:
+    """Return whether results bypass the cache: memory is what is waited for, and they would not stay in it.
+
+    Every token has to be made of whole lines.
+    """
+    token = p.heads * p.width * out.element_size()
+    whole = out.data_ptr() % LINE == 0 and token % LINE == 0
+    return whole and out.nbytes >= STREAM_BYTES and (p.act in CHEAP or p.along_sequence)
 
 
 def parts_of(p: Plan) -> int:

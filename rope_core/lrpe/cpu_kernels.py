@@ -14,6 +14,7 @@ from typing import Any
 import numba as nb
 import numpy as np
 
+from rope_core.kernels.lanes import LINE, drain, send_line
 from rope_core.kernels.tables import compiled
 from rope_core.lrpe.cpu_math import (
     ALONG_SEQUENCE,
@@ -182,10 +183,17 @@ def softmax_turn(x, bar, cos, sin, start, pairs, out):
                 bar[h, i] = e
                 total += e
         share, t = ONE / total, (h if cos.shape[0] > 1 else 0)
-        for i in range(count):
-            a, b, c, s = bar[h, first + i] * share, bar[h, second + i] * share, cos[t, i], sin[t, i]
-            out[h, first + i] = a * c - b * s
-            out[h, second + i] = a * s + b * c
+        if cos.shape[1] == pairs:
+            for i in range(count):
+                a, b, c, s = bar[h, first + i] * share, bar[h, second + i] * share, cos[t, i], sin[t, i]
+                out[h, first + i] = a * c - b * s
+                out[h, second + i] = a * s + b * c
+        else:
+            c, s = cos[t, 0], sin[t, 0]
+            for i in range(count):
+                a, b = bar[h, first + i] * share, bar[h, second + i] * share
+                out[h, first + i] = a * c - b * s
+                out[h, second + i] = a * s + b * c
 
 
 @nb.njit(**STRICT)
@@ -206,7 +214,7 @@ def activate_and_turn(x, out, act, peak, scale, k, bar, cos, sin, start, pairs):
     elif act == NONE:
         turn_same(x, k, cos, sin, start, pairs, ONE, out)
     else:
-        if act == SOFTMAX and cos.shape[1] == pairs and pairs + pairs == x.shape[1]:
+        if act == SOFTMAX and pairs + pairs == x.shape[1]:
             softmax_turn(x, bar, cos, sin, start, pairs, out)
             return
         exp_rows(x, bar, act, peak, scale, k)
@@ -273,25 +281,42 @@ def place(base, table, b, n):
     return table[b if table.shape[0] > 1 else 0, n]
 
 
+@nb.njit(**STRICT)
+def send(room, out):
+    """Write what lies in ``room`` (H, D) to ``out`` (H, D) past the cache, which then need not read it first."""
+    source, target = room.ctypes.data, out.ctypes.data
+    for at in range(0, room.size * room.itemsize, LINE):
+        send_line(source + at, target + at)
+
+
 @compiled(parallel=True, **STRICT)
-def forward(x, out, step, base, table, start, pairs, act, peak, scale, chunks):
-    """Write O (B, N, H, D); step (1 | H, 1 | P); peak and scale (B, H, D) or (1, 1, D) where nothing reads them."""
+def forward(x, out, step, base, table, start, pairs, act, peak, scale, chunks, past):
+    """Write O (B, N, H, D); step (1 | H, 1 | P); peak and scale (B, H, D) or (1, 1, D) where nothing reads them.
+
+    ``past``: whether O goes past the cache, token by token; each token then has to be made of whole lines.
+    """
     batch, length, heads, width = x.shape
     for chunk in nb.prange(chunks):
         cos, sin = np.empty(step.shape, F), np.empty(step.shape, F)
         bar, k = np.empty((heads, width), F), np.ones(heads, F)
+        room = np.empty((heads, width), F)
         for token in range(batch * length * chunk // chunks, batch * length * (chunk + 1) // chunks):
             b, n = token // length, token % length
             fill_turns(step.reshape(-1), place(base, table, b, n), cos.reshape(-1), sin.reshape(-1))
             stat = b if act == ALONG_SEQUENCE else 0
-            activate_and_turn(x[b, n], out[b, n], act, peak[stat], scale[stat], k, bar, cos, sin, start, pairs)
+            to = room if past else out[b, n]
+            activate_and_turn(x[b, n], to, act, peak[stat], scale[stat], k, bar, cos, sin, start, pairs)
+            if past:
+                send(room, out[b, n])
+        if past:
+            drain()
 
 
 @compiled(parallel=True, **STRICT)
-def backward(x, grad, dx, slope, step, base, table, start, pairs, act, peak, scale, dot, chunks):
+def backward(x, grad, dx, slope, step, base, table, start, pairs, act, peak, scale, dot, chunks, past):
     """Write dX (B, N, H, D) and, unless ``slope`` is empty, theta's gradient by chunk, float64 (chunks, 1 | H, P).
 
-    ``x`` is not read where act is none and slope is empty.
+    ``x`` is not read where act is none and slope is empty; that alone writes ``past`` the cache as forward does.
     """
     batch, length, heads, width = grad.shape
     for chunk in nb.prange(chunks):
@@ -302,7 +327,9 @@ def backward(x, grad, dx, slope, step, base, table, start, pairs, act, peak, sca
             position = place(base, table, b, n)
             fill_turns(step.reshape(-1), position, cos.reshape(-1), sin.reshape(-1))
             if act == NONE and slope.size == 0:
-                turn_same(grad[b, n], k, cos, sin, start, pairs, -ONE, dx[b, n])
+                turn_same(grad[b, n], k, cos, sin, start, pairs, -ONE, bar if past else dx[b, n])
+                if past:
+                    send(bar, dx[b, n])
                 continue
             stat = b if act == ALONG_SEQUENCE else 0
             activate(x[b, n], bar, act, peak[stat], scale[stat], k)
@@ -310,6 +337,8 @@ def backward(x, grad, dx, slope, step, base, table, start, pairs, act, peak, sca
             slopes(x[b, n], bar, g, act, dot[stat], dx[b, n])
             if slope.size:
                 add_cross(bar, g, position, start, pairs, slope[chunk])
+        if past:
+            drain()
 
 
 @compiled(parallel=True, **STRICT)
