@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 import pytest
+from _plotly_utils.utils import to_typed_array_spec
 from plotly.subplots import make_subplots
 
 from ui.figures import plain
@@ -64,6 +65,24 @@ def drawn(of: Any, subplots: Any) -> list[Any]:
 def test_the_same_calls_send_what_plotly_sends(which: int) -> None:
     ours, theirs = drawn(plain, plain.make_subplots)[which], drawn(go, make_subplots)[which]
     assert told(ours) == told(theirs)
+
+
+@pytest.mark.parametrize("kind", ["f8", "f4", "f2", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "?", ">f8", "U3"])
+@pytest.mark.parametrize("shape", [(12,), (3, 4), (2, 3, 2), (0,), (0, 3)])
+def test_numbers_are_packed_as_plotly_packs_them(kind: str, shape: tuple[int, ...]) -> None:
+    array = (RNG.normal(size=shape) * 50 + 100).astype(kind)
+    for one in (array, array.T, array[::-1], array[..., :1]):
+        theirs = to_typed_array_spec(one)
+        got = plain.packed(one)
+        assert np.array_equal(got, theirs) if isinstance(theirs, np.ndarray) else got == theirs
+
+
+@pytest.mark.parametrize("which", [0, 1])
+def test_what_is_ready_is_sent_as_it_was_and_made_once(which: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    figure = drawn(plain, plain.make_subplots)[which]
+    wanted, ready = told(figure), figure.ready()
+    monkeypatch.setattr(plain, "sent", None)
+    assert told(ready) == wanted == told(ready)
 
 
 def test_a_whole_figure_given_as_a_mapping_is_taken_apart() -> None:

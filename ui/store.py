@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property
 from typing import Any
 
 import streamlit as st
@@ -22,7 +23,7 @@ class Store:
         self.page = page
         self.fields = {field.name: field for field in own}
 
-    @property
+    @cached_property
     def explicit(self) -> dict[str, Value]:
         """All values that were set, by slot; one plain dict for the whole session."""
         return st.session_state.setdefault("values", {})  # type: ignore[no-any-return]

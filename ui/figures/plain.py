@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import copy
 import re
+from base64 import b64encode
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
@@ -24,6 +25,8 @@ from plotly.subplots import make_subplots as plotly_subplots
 WHOLE = {"error_x", "error_y", "paper_bgcolor", "plot_bgcolor"}
 # Plotly sends the arrays of these as numbers in words.
 SPELLED_OUT = {"geojson", "layer", "layers", "range"}
+# numpy's types, as bytes in the order of every browser's machine, and plotly.js' names for them.
+TYPED = {"<f8": "f8", "<f4": "f4", "|i1": "i1", "|u1": "u1", "<i2": "i2", "<u2": "u2", "<i4": "i4", "<u4": "u4"}
 Grid = tuple[tuple[tuple[str, str], ...], ...]
 
 
@@ -115,6 +118,10 @@ class Figure(go.Figure):  # type: ignore[misc]
             found["frames"] = [sent(frame) for frame in self._frames]
         return found
 
+    def ready(self) -> Ready:
+        """The figure in the form in which it is sent, made once however often it is read."""
+        return Ready(self.to_dict())
+
     def add_trace(self, trace: Mapping[str, Any], row: int | None = None, col: int | None = None) -> Figure:
         """Add a trace, to a panel where there are several."""
         if row is not None and col is not None:
@@ -203,6 +210,18 @@ class Figure(go.Figure):  # type: ignore[misc]
         return self
 
 
+class Ready(Figure):
+    """A figure that is only sent."""
+
+    def __init__(self, found: dict[str, Any]) -> None:
+        super().__init__()
+        self._found = found
+
+    def to_dict(self) -> dict[str, Any]:
+        """The figure as Streamlit serialises it."""
+        return self._found
+
+
 def merge(into: dict[str, Any], properties: Mapping[str, Any]) -> dict[str, Any]:
     """Set properties, a_b=1 as a={"b": 1}; None leaves a property out; a title may be its text alone.
 
@@ -238,12 +257,21 @@ def sent(value: Any, name: str = "") -> Any:
     if isinstance(value, Mapping):
         return {key: each if key in SPELLED_OUT else sent(each, key) for key, each in value.items()}
     if isinstance(value, np.ndarray):
-        return to_typed_array_spec(value)
+        return packed(value)
     if isinstance(value, (list, tuple)) and value and isinstance(value[0], Mapping):
         return [sent(each) for each in value]
     if name == "colorscale" and isinstance(value, str):
         return colours_of(value)
     return value
+
+
+def packed(array: np.ndarray[Any, Any]) -> Any:
+    """Numbers as plotly.js reads typed arrays; what it has no type for, as Plotly sends it."""
+    kind = TYPED.get(array.dtype.str)
+    if kind is None or not array.size or not array.ndim:
+        return to_typed_array_spec(array)
+    found = {"dtype": kind, "bdata": b64encode(np.ascontiguousarray(array)).decode("ascii")}
+    return found if array.ndim == 1 else found | {"shape": str(array.shape)[1:-1]}
 
 
 @lru_cache(maxsize=32)
