@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 import pytest
-from _plotly_utils.utils import to_typed_array_spec
+from _plotly_utils.utils import to_typed_array_spec  # type: ignore[import-untyped]
 from plotly.subplots import make_subplots
 
 from ui.figures import plain
