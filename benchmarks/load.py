@@ -215,7 +215,7 @@ def crossing(rows: list[Row]) -> float:
     """How many sessions a page holds with a 95th percentile of 1 s, between the steps on both sides of it.
 
     >>> crossing([{"sessions": 10, "p95_ms": 200}, {"sessions": 20, "p95_ms": 1400}])
-    16.666666666666668
+    16.666666666666664
     """
     ordered = sorted(rows, key=lambda row: row["sessions"])
     for low, high in pairwise(ordered):
@@ -226,7 +226,10 @@ def crossing(rows: list[Row]) -> float:
 
 
 def summary(rows: list[Row]) -> list[Row]:
-    """One row a page: medians over the runs, and ratios to the frozen floor."""
+    """One row a page: medians over the runs, and ratios to the floor as it is served and frozen; above 1 is better.
+
+    What a process holds is what a move costs it: ``held_of_`` and ``cost_of_`` are two ways to the same number.
+    """
     pages = list(dict.fromkeys(row["page"] for row in rows))
     found: list[Row] = []
     for page in sorted(pages, key=lambda name: (name not in FLOORS, list(FLOORS).index(name) if name in FLOORS else 0)):
@@ -242,17 +245,28 @@ def summary(rows: list[Row]) -> list[Row]:
         ends = [(one["mb_after_100"], one["mb_at_end"]) for one in own if one["part"] == "churn"]
         row["churn_mb"] = round(statistics.median(end - first for first, end in ends), 1) if ends else None
         found.append(row)
-    frozen = next((row for row in found if row["page"] == "frozen"), None)
+    floors = {row["page"]: row for row in found if row["page"] in FLOORS}
     for row in found:
-        for key, ratio in (("held", "held_ratio"), ("mb_each", "mb_ratio")):
-            known = frozen and frozen[key] and row[key] is not None
-            row[ratio] = round(row[key] / frozen[key], 2) if known and frozen else None
+        for name in FLOORS:
+            row[f"held_of_{name}"] = quotient(row["held"], floors.get(name, {}).get("held"))
+            row[f"cost_of_{name}"] = quotient(floors.get(name, {}).get("cpu_ms"), row["cpu_ms"])
+        row["mb_of_frozen"] = quotient(row["mb_each"], floors.get("frozen", {}).get("mb_each"))
     return found
+
+
+def quotient(one: float | None, other: float | None) -> float | None:
+    """The ratio, or None where one of the two was not measured.
+
+    >>> quotient(3.0, 2.0), quotient(None, 2.0), quotient(3.0, 0.0)
+    (1.5, None, None)
+    """
+    return None if one is None or not other else round(one / other, 2)
 
 
 def table(found: list[Row]) -> str:
     """The summary as a Markdown table."""
-    head = ["page", "held", "held_ratio", "cpu_ms", "bytes", "mb_each", "mb_ratio", "churn_mb", "errors"]
+    head = ["page", "held", "held_of_floor", "held_of_frozen", "cpu_ms", "cost_of_floor", "cost_of_frozen", "bytes"]
+    head += ["mb_each", "mb_of_frozen", "churn_mb", "errors"]
     lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
     for row in found:
         cells = ["" if row[key] is None else f"{row[key]:,}" if key != "page" else row[key] for key in head]
