@@ -17,7 +17,6 @@ from ui.controls import Controls, short
 from ui.declared import Declaration, declare
 from ui.escape import plain
 from ui.figures.drawing import Drawing, as_csv
-from ui.figures.plain import Ready
 from ui.language import language, language_switch
 from ui.menu import PAGES
 from ui.reasons import reason
@@ -257,13 +256,12 @@ class Page:
         chart = f"{self.name}.{drawing.id}"
         saved = {"format": "png", "scale": 2, "filename": f"{self.name}-{drawing.id}"}
         config = PLOT | {"toImageButtonOptions": saved}
-        figure = drawing.figure.ready()
-        if moved := self._moved(chart, figure) and not self.whole:
+        if moved := self._moved(chart, drawing.ready.mark) and not self.whole:
             self._let_it_paint()
         with self.stage.placed(drawing.id) if self.stage else nullcontext():
             with st.container(key=f"wide-{chart}") if drawing.wide else nullcontext():
                 st.plotly_chart(
-                    figure,
+                    drawing.ready,
                     key=f"fig.{chart}",
                     height="stretch" if self.stage else "content",
                     alt=drawing.finding,
@@ -277,10 +275,10 @@ class Page:
                 self._details(drawing, code)
 
     @staticmethod
-    def _moved(chart: str, figure: Ready) -> bool:
+    def _moved(chart: str, mark: int) -> bool:
         """Whether a figure differs from what this session was sent last."""
         seen = st.session_state.setdefault("figures", {})
-        before, seen[chart] = seen.get(chart), hash(figure.to_json())
+        before, seen[chart] = seen.get(chart), mark
         return bool(before != seen[chart])
 
     def _details(self, drawing: Drawing, code: Iterable[Callable[..., Any]]) -> None:

@@ -43,7 +43,7 @@ def test_every_page_works_under_the_policy_and_asks_no_other_host(
 ) -> None:
     visit = Visit(browser)
     page = visit.open(address(hall[1], name, query))
-    assert page.locator(".js-plotly-plot .main-svg").count() > 0
+    page.wait_for_selector(".js-plotly-plot .main-svg", timeout=60_000)
     if not query:
         page.locator(".js-plotly-plot").first.hover()
         expect(page.locator(".rope-lab-svg").first).to_be_visible()

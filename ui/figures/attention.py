@@ -15,7 +15,7 @@ from rope_core.extension import Extension, cell_edges, mean_cos
 from rope_core.rope import Array
 from ui import models
 from ui.figures import plain as go
-from ui.figures.drawing import BLUE, COLOURS, GREEN, GREY, LINE, ORANGE, RED, Drawing, styled
+from ui.figures.drawing import BLUE, COLOURS, GREEN, GREY, LINE, ORANGE, RED, Drawing, kept, styled
 from ui.figures.plain import make_subplots
 from ui.words import Words
 
@@ -278,6 +278,7 @@ def unscaled_models(dim: int) -> tuple[tuple[str, float, int], ...]:
     )
 
 
+@kept
 def base_bound(rope: rc.Rope, context: int, t: Words) -> Drawing:
     """The context that each base serves, the base that a context needs, and where real models stand."""
     grid, served = attention.served_contexts(rope.dim)

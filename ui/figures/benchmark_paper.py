@@ -10,7 +10,7 @@ from rope_core.bench.view import Point
 from ui.figures import plain as go
 from ui.figures.benchmark import recipe, rows
 from ui.figures.benchmark_words import GIGA, MEGA, size_text, time_text, who
-from ui.figures.drawing import BLUE, GREEN, GREY, ORANGE, PURPLE, RED, SKY, Drawing, on, styled
+from ui.figures.drawing import BLUE, GREEN, GREY, ORANGE, PURPLE, RED, SKY, Drawing, kept, on, styled
 from ui.words import Words
 
 PATH_LOOKS = (BLUE, SKY, GREEN, PURPLE, ORANGE)
@@ -28,6 +28,7 @@ def largest_forward(points: Sequence[Point]) -> list[Point]:
     return [p for p in plain if p.case == case]
 
 
+@kept
 def paths(tokens: int, gigabytes_per_second: float, t: Words) -> Drawing:
     """Bytes that each implementation moves forward, kernel by kernel, and the time that memory alone takes."""
     case = Case("cpu", "bfloat16", 1, tokens, 32, 8, 128, 128)

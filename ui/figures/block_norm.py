@@ -8,13 +8,14 @@ from rope_core.block import layer_norm, norm_cost, rms_norm
 from rope_core.block.demo import parallel_difference, stack_gradients
 from rope_core.demo import drawn_vectors
 from ui.figures import plain as go
-from ui.figures.drawing import BLUE, GREEN, GREY, ORANGE, RED, Drawing, styled
+from ui.figures.drawing import BLUE, GREEN, GREY, ORANGE, RED, Drawing, kept, styled
 from ui.words import Words
 
 FEATURES = 12
 COLOURS = {"pre": BLUE, "post": RED, "double": GREEN}
 
 
+@kept
 def norms(mean: float, size: float, t: Words) -> Drawing:
     """One vector with its mean moved, and what both norms make of it."""
     x = mean + size * drawn_vectors(FEATURES, 1, seed=3)[0]
@@ -52,6 +53,7 @@ def norms(mean: float, size: float, t: Words) -> Drawing:
     )
 
 
+@kept
 def cost(fused: bool, t: Words) -> Drawing:
     """Passes over memory, sums over the features, operations and weights of both norms."""
     counts = {kind: norm_cost(kind, fused) for kind in ("layer", "rms")}
@@ -92,6 +94,7 @@ def cost(fused: bool, t: Words) -> Drawing:
     )
 
 
+@kept
 def stack(shown: str, layers: int, seed: int, t: Words) -> Drawing:
     """The gradient that reaches each layer's weights in a random stack, for each place of the norm."""
     norms_of = stack_gradients(layers, seed)
@@ -125,6 +128,7 @@ def stack(shown: str, layers: int, seed: int, t: Words) -> Drawing:
     )
 
 
+@kept
 def parallel(scale: float, t: Words) -> Drawing:
     """How far the parallel block is from the serial one, over the size of what the sub-layers write."""
     scales = np.geomspace(0.01, 10, 25)

@@ -8,7 +8,7 @@ import rope_core as rc
 from rope_core.block import mla_cache
 from rope_core.block.demo import commuting, latent_attention, length_scheme, shifted_outputs, stale_logits
 from ui.figures import plain as go
-from ui.figures.drawing import BLUE, GREEN, GREY, RED, Animated, Drawing, styled
+from ui.figures.drawing import BLUE, GREEN, GREY, RED, Animated, Drawing, kept, styled
 from ui.figures.plain import make_subplots
 from ui.words import Words
 
@@ -36,6 +36,7 @@ def bars(names: list[str], values: list[float], limit: float = 1e-9) -> go.Bar:
     )
 
 
+@kept
 def commute(rope: rc.Rope, position: int, factor: float, layout: str, t: Words) -> Drawing:
     """The difference between norm then RoPE and RoPE then norm, for each kind of norm."""
     gaps = commuting(rope, position, factor, layout)
@@ -56,6 +57,7 @@ def commute(rope: rc.Rope, position: int, factor: float, layout: str, t: Words) 
     )
 
 
+@kept
 def values(rope: rc.Rope, pair: int, t: Words) -> Drawing:
     """One pair of attention's output while the whole text moves: v as it is, and v rotated."""
     shifts = np.arange(FRAMES)
@@ -111,6 +113,7 @@ def cacheable(rope: rc.Rope) -> bool:
     return rope.pairs > 1
 
 
+@kept
 def cache(rope: rc.Rope, times: float, t: Words) -> Drawing:
     """The logits of a late query against keys that were cached under earlier frequencies."""
     positions, true, stale = stale_logits(rope, times)
@@ -139,6 +142,7 @@ def cache(rope: rc.Rope, times: float, t: Words) -> Drawing:
     )
 
 
+@kept
 def latent(rank: int, heads: int, position: int, t: Words) -> Drawing:
     """MLA: what absorption costs in exactness with and without the split, and what the cache holds."""
     width, rope_dim = 128, 64

@@ -7,7 +7,7 @@ import numpy as np
 from rope_core.block import GATES, activate, gated, gated_width, qk_norm_bound, soft_cap
 from rope_core.block.demo import largest_logits, pulled_logits
 from ui.figures import plain as go
-from ui.figures.drawing import BLUE, GREEN, GREY, ORANGE, RED, Drawing, styled
+from ui.figures.drawing import BLUE, GREEN, GREY, ORANGE, RED, Drawing, kept, styled
 from ui.figures.plain import make_subplots
 from ui.words import Words
 
@@ -27,6 +27,7 @@ def curve(x: object, y: object, name: str, bold: bool, colour: str, legend: bool
     )
 
 
+@kept
 def activations(shown: str, at: float, t: Words) -> Drawing:
     """The four curves at the left, their derivatives at the right, the point of the chosen one marked."""
     figure = make_subplots(1, 2, horizontal_spacing=0.12, subplot_titles=(t("curve"), t("derivative")))
@@ -63,6 +64,7 @@ def activations(shown: str, at: float, t: Words) -> Drawing:
     )
 
 
+@kept
 def gates(shown: str, value: float, t: Words) -> Drawing:
     """What the gated units let through of one value while the gate's input moves."""
     figure = go.Figure()
@@ -95,6 +97,7 @@ def gates(shown: str, value: float, t: Words) -> Drawing:
     )
 
 
+@kept
 def z_loss(shift: float, coefficient: float, t: Words) -> Drawing:
     """Cross entropy and z-loss while all logits move together."""
     shifts = np.linspace(-60, 60, 121)
@@ -125,6 +128,7 @@ def z_loss(shift: float, coefficient: float, t: Words) -> Drawing:
     )
 
 
+@kept
 def capped(cap: float, at: float, t: Words) -> Drawing:
     """The soft cap and its derivative."""
     z = np.linspace(-200, 200, 161)
@@ -153,6 +157,7 @@ def capped(cap: float, at: float, t: Words) -> Drawing:
     )
 
 
+@kept
 def qk_norm(dim: int, scale: float, t: Words) -> Drawing:
     """The largest logit of rotated heads that grow, with and without QK-norm, and its bound."""
     scales = np.geomspace(0.25, 64, 33)

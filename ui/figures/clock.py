@@ -9,7 +9,7 @@ import numpy as np
 from rope_core.clock import WALL, Clock, claims
 from rope_core.rope import Array
 from ui.figures import plain as go
-from ui.figures.drawing import BLUE, GREEN, GREY, ORANGE, RED, Animated, Drawing, styled
+from ui.figures.drawing import BLUE, GREEN, GREY, ORANGE, RED, Animated, Drawing, kept, styled
 from ui.figures.extension import listed
 from ui.words import Words
 
@@ -163,6 +163,7 @@ def faces_layout(middle: Array, t: Words) -> dict[str, object]:
     }
 
 
+@kept
 def reading(error: float, slower: float, t: Words) -> Drawing:
     """How far the hands move within a time, and below which time a reader cannot see it."""
     apart = np.linspace(0.0, 12.0, 49)
@@ -199,6 +200,7 @@ def signed(value: float) -> str:
     return f"{value:+,.6g}".replace("-", "−") if abs(value) > 1e-6 else "0"
 
 
+@kept
 def quoted(error: float, t: Words) -> Drawing:
     """Source 003's 129,600 s against what three readings of its sentence measure."""
     rows = claims(error)

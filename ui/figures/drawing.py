@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import csv
+import functools
 import io
+import threading
+from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import zip_longest
 from typing import Any
 
@@ -63,6 +67,41 @@ class Drawing:
     table: Callable[[], Table]
     recipe: str
     wide: bool = False
+
+    @cached_property
+    def ready(self) -> go.Ready:
+        """The figure in the form in which it is sent, made once however often it is sent."""
+        return self.figure.ready()
+
+
+Draw = Callable[..., Drawing]
+_KEPT: OrderedDict[tuple[Any, ...], Drawing] = OrderedDict()
+_ONE_AT_A_TIME = threading.Lock()
+MOST_KEPT = 64
+
+
+def kept(draw: Draw) -> Draw:
+    """Make a figure function that depends on its arguments alone share its last drawings among all sessions.
+
+    In a hall hundreds look at one view. A type counts as well as a value: 1 and 1.0 may be written differently.
+    """
+
+    @functools.wraps(draw)
+    def find(*given: Any) -> Drawing:
+        key = (draw, *((type(one), one) for one in given))
+        with _ONE_AT_A_TIME:
+            found = _KEPT.get(key)
+            if found is not None:
+                _KEPT.move_to_end(key)
+                return found
+        made = draw(*given)
+        with _ONE_AT_A_TIME:
+            _KEPT[key] = made
+            while len(_KEPT) > MOST_KEPT:
+                _KEPT.popitem(last=False)
+        return made
+
+    return find
 
 
 def as_csv(table: Table) -> bytes:

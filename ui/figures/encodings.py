@@ -34,6 +34,7 @@ from ui.figures.drawing import (
     as_bytes,
     byte_bar,
     grid,
+    kept,
     styled,
 )
 from ui.words import Words
@@ -126,6 +127,7 @@ def order(sentences: Sentences, base: float, t: Words) -> Drawing:
     )
 
 
+@kept
 def score_map(name: str, base: float, shift: int, t: Words) -> Drawing:
     """Logits of one repeated word at positions from ``shift`` on, over (m, n)."""
     where = np.arange(shift, shift + POSITIONS)
@@ -165,6 +167,7 @@ def score_map(name: str, base: float, shift: int, t: Words) -> Drawing:
     )
 
 
+@kept
 def score_lines(name: str, base: float, shift: int, t: Words) -> Drawing:
     """The same logits over m - n for three queries, and how far they are from a function of m - n."""
     where = np.arange(shift, shift + POSITIONS)
@@ -209,6 +212,7 @@ def attention_rows(name: str, sentence: Sequence[str], base: float, shifts: Arra
     return np.stack([softmax(logits(name, x, where + shift, head)[-1]) for shift in shifts])
 
 
+@kept
 def translation(name: str, sentence: tuple[str, ...], base: float, shift: int, t: Words) -> Drawing:
     """What the last token attends to when the sentence stands ``shift`` positions later, and while it moves on."""
     shifts = np.arange(shift, shift + FRAMES)

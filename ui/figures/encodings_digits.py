@@ -27,7 +27,7 @@ from rope_core.encodings import (
 )
 from rope_core.extension import Extension, compared, reach
 from ui.figures import plain as go
-from ui.figures.drawing import AMOUNT, BLUE, COLOURS, GREEN, GREY, ORANGE, RED, SIGNED, Drawing, grid, styled
+from ui.figures.drawing import AMOUNT, BLUE, COLOURS, GREEN, GREY, ORANGE, RED, SIGNED, Drawing, grid, kept, styled
 from ui.figures.encodings import WIDTH
 from ui.words import Words
 
@@ -35,6 +35,7 @@ SIDE = 15
 AXIS_COLOURS = (BLUE, ORANGE, GREEN)
 
 
+@kept
 def digits(number: int, beta: int, t: Words) -> Drawing:
     """A number's digits in base beta, and the cosine and sine of the same quotients before the floor."""
     count = digits_needed(number + 1, beta)
@@ -147,6 +148,7 @@ def interleaved(counts: tuple[int, int, int]) -> np.ndarray | None:
         return None
 
 
+@kept
 def sections(counts: tuple[int, int, int], t: Words) -> Drawing:
     """Which axis turns each pair: in three blocks, and interleaved where the sections allow it."""
     blocks, mixed = mrope_axes(counts), interleaved(counts)
@@ -189,6 +191,7 @@ def sections(counts: tuple[int, int, int], t: Words) -> Drawing:
     )
 
 
+@kept
 def video(frames: int, height: int, width: int, t: Words) -> Drawing:
     """The three positions of each token: text, then a video's patches, then text again."""
     around = 4
@@ -221,6 +224,7 @@ def video(frames: int, height: int, width: int, t: Words) -> Drawing:
     )
 
 
+@kept
 def image(row: int, column: int, base: float, t: Words) -> Drawing:
     """Two-dimensional RoPE's score of one patch with every patch of an image that is the same everywhere."""
     where = grid_positions(SIDE, SIDE)

@@ -19,7 +19,20 @@ from rope_core.encodings import (
     words,
 )
 from ui.figures import plain as go
-from ui.figures.drawing import BLUE, COLOURS, GREY, RED, SIGNED, Animated, Drawing, as_bytes, byte_bar, grid, styled
+from ui.figures.drawing import (
+    BLUE,
+    COLOURS,
+    GREY,
+    RED,
+    SIGNED,
+    Animated,
+    Drawing,
+    as_bytes,
+    byte_bar,
+    grid,
+    kept,
+    styled,
+)
 from ui.figures.encodings import WIDTH
 from ui.words import Words
 
@@ -32,6 +45,7 @@ NOISES = np.linspace(0.0, 1.0, 21)
 SHIFTS = np.arange(1, 65)
 
 
+@kept
 def rotation(delta: int, base: float, t: Words) -> Drawing:
     """p_i and M p_i of four pairs in their (sin, cos) planes, for every i in turn."""
     dim = 2 * CIRCLES
@@ -98,6 +112,7 @@ def hessian_residual(noise: float, gap: float, base: float) -> float:
     return relative_residual(hessian_term(random_hessian(WIDTH, noise, gap), vectors), np.arange(POSITIONS))
 
 
+@kept
 def hessian_map(noise: float, gap: float, base: float, t: Words) -> Drawing:
     """The Taylor term p_m^T H p_n over (m, n) for one H."""
     vectors = sinusoidal(np.arange(POSITIONS), WIDTH, base)
@@ -125,6 +140,7 @@ def hessian_map(noise: float, gap: float, base: float, t: Words) -> Drawing:
     )
 
 
+@kept
 def hessian_curve(noise: float, gap: float, base: float, t: Words) -> Drawing:
     """How far the term is from a function of m - n, over the size of the entries off H's diagonal."""
     curve = np.array([hessian_residual(float(one), gap, base) for one in NOISES])

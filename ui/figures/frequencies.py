@@ -8,7 +8,7 @@ import rope_core as rc
 from rope_core import encodings, frequency_demo
 from rope_core.rope import Array
 from ui.figures import plain as go
-from ui.figures.drawing import BLUE, GREEN, GREY, ORANGE, RED, SIGNED, Drawing, as_bytes, byte_bar, grid, styled
+from ui.figures.drawing import BLUE, GREEN, GREY, ORANGE, RED, SIGNED, Drawing, as_bytes, byte_bar, grid, kept, styled
 from ui.figures.plain import make_subplots
 from ui.figures.spans import context_line, read
 from ui.words import Words
@@ -18,6 +18,7 @@ COLUMNS = 512
 FRAMES = 48
 
 
+@kept
 def wavelengths(rope: rc.Rope, t: Words) -> Drawing:
     """Wavelength and frequency of each pair, the trained context, and the pairs that never complete a turn."""
     pairs = np.arange(rope.pairs)
@@ -66,6 +67,7 @@ def wavelengths(rope: rc.Rope, t: Words) -> Drawing:
     )
 
 
+@kept
 def heat(rope: rc.Rope, kind: str, span: int, t: Words) -> Drawing:
     """Angle, cosine or sine of every pair over the positions: one row per pair, drawn once."""
     at = frequency_demo.sampled_positions(span, min(COLUMNS, max(96, CELLS // rope.pairs)))
@@ -126,6 +128,7 @@ def stems(values: Array) -> list[float | None]:
     return [part for value in values.round(4).tolist() for part in (0, value, None)]
 
 
+@kept
 def digits(width: int, base: float, position: int, t: Words) -> Drawing:
     """The position's digits in base beta beside the cosine and sine that RoPE takes of the same quotients."""
     rope = rc.Rope(width, base)

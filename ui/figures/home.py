@@ -6,7 +6,7 @@ import numpy as np
 
 import rope_core as rc
 from ui.figures import plain as go
-from ui.figures.drawing import BLUE, GREY, RED, Animated, Drawing, styled
+from ui.figures.drawing import BLUE, GREY, RED, Animated, Drawing, kept, styled
 from ui.words import Words
 
 COLUMNS = 4
@@ -36,6 +36,7 @@ def hands(angle: np.ndarray) -> tuple[list[float | None], list[float | None]]:  
     return x, y
 
 
+@kept
 def dials(rope: rc.Rope, position: int, t: Words) -> Drawing:
     """One dial per chosen pair; every token turns each hand by its own angle."""
     pairs = shown(rope)

@@ -10,7 +10,7 @@ from rope_core.layout import as_layout
 from rope_core.layout_demo import Shapes
 from rope_core.rope import Array
 from ui.figures import plain as go
-from ui.figures.drawing import BLUE, COLOURS, GREEN, GREY, ORANGE, RED, Drawing, on, styled, wash
+from ui.figures.drawing import BLUE, COLOURS, GREEN, GREY, ORANGE, RED, Drawing, kept, on, styled, wash
 from ui.figures.plain import make_subplots
 from ui.words import Words
 
@@ -28,6 +28,7 @@ def arc(left: float, right: float, level: float, height: float) -> tuple[list[fl
     return [*x.round(3).tolist(), None], [*y.round(3).tolist(), None]
 
 
+@kept
 def permutation(width: int, t: Words) -> Drawing:
     """The dimensions in the paper's order above and in LLaMA's below, each joined to itself; dots travel between."""
     order = rc.convert(width, "interleaved", "half")
@@ -146,6 +147,7 @@ def entries(width: int, layout: str, first: int) -> tuple[Array, list[list[str]]
     return owner, names
 
 
+@kept
 def matrices(width: int, position: int, base: float, t: Words) -> Drawing:
     """The same rotation as the paper prints it, numbered from 0, and as LLaMA's code has it; a colour is a pair."""
     three = layout_demo.three_matrices(width, position, base)
@@ -223,6 +225,7 @@ def possible(shapes: Shapes) -> list[str]:
     return [name for name in layout_demo.CONVERSIONS if name != "query_heads" or layout_demo.query_heads_fit(shapes)]
 
 
+@kept
 def one_head(rope: rc.Rope, kv_heads: int, group: int, t: Words) -> Drawing:
     """One head's score over the distance: the original's, the converted weights', and the unconverted ones'."""
     shapes = Shapes(rope.dim, kv_heads, group)
@@ -258,6 +261,7 @@ def recipe(rope: rc.Rope, kv_heads: int, group: int, names: list[str]) -> str:
         """
 
 
+@kept
 def errors(rope: rc.Rope, kv_heads: int, group: int, t: Words) -> Drawing:
     """The error of all heads' scores over the distance after each conversion."""
     shapes = Shapes(rope.dim, kv_heads, group)
@@ -289,6 +293,7 @@ def errors(rope: rc.Rope, kv_heads: int, group: int, t: Words) -> Drawing:
     )
 
 
+@kept
 def key_rows(dim: int, kv_heads: int, group: int, t: Words) -> Drawing:
     """Which row of the old W_k stands where in the new one, counted by KV heads and counted by query heads."""
     shapes = Shapes(dim, kv_heads, group)

@@ -8,7 +8,7 @@ import rope_core as rc
 from rope_core.lrpe import errata, explain, linear
 from rope_core.rope import Array
 from ui.figures import plain as go
-from ui.figures.drawing import BLUE, GREEN, GREY, ORANGE, RED, Drawing, grid
+from ui.figures.drawing import BLUE, GREEN, GREY, ORANGE, RED, Drawing, grid, kept
 from ui.figures.lrpe import apart, base_layout, limit, panel, title
 from ui.words import Words
 
@@ -25,6 +25,7 @@ FORMULAS = {
 }
 
 
+@kept
 def slip(base: float, position: int, t: Words) -> Drawing:
     """One vector by the element-wise lines, by x^T W and by x^T W^T: the first pair on a circle, all entries beside."""
     x, theta = errata.drawn(base)
@@ -85,6 +86,7 @@ def errata_list(base: float, position: int, t: Words) -> str:
     return "\n".join(lines)
 
 
+@kept
 def attention(rope: rc.Rope, phi: str, t: Words) -> Drawing:
     """Scores of drawn non-negative features, plain and turned, on one scale."""
     found = linear.drawn_attention(rope.theta, phi, TOKENS)
@@ -130,6 +132,7 @@ def whole_distances(last: int) -> Array:
     return np.unique(np.rint(np.geomspace(1, last, POINTS)))
 
 
+@kept
 def decay(rope: rc.Rope, phi: str, t: Words) -> Drawing:
     """How the mean score falls with distance: the formula up to the trained context, drawn features nearby."""
     far = whole_distances(max(rope.train_len, REACH))

@@ -8,7 +8,7 @@ import numpy as np
 
 from rope_core.survey import Row, encodings_by_year, errata
 from ui.figures import plain as go
-from ui.figures.drawing import BLUE, GREY, ORANGE, RED, Drawing, styled
+from ui.figures.drawing import BLUE, GREY, ORANGE, RED, Drawing, kept, styled
 from ui.words import Words
 
 ORDER = ("Sine", "Absolute", "Relative", "Alibi", "RoPE")
@@ -82,6 +82,7 @@ def spans(rows: Sequence[Row], length: int, picked: str, t: Words) -> Drawing:
     )
 
 
+@kept
 def encodings(t: Words) -> Drawing:
     """Source 004's models by year and position encoding, corrected."""
     found = encodings_by_year()

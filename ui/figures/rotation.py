@@ -9,7 +9,7 @@ from rope_core import demo
 from rope_core.rope import Array
 from rope_core.rotation import rotate_by_elements
 from ui.figures import plain as go
-from ui.figures.drawing import BLUE, GREY, RED, SIGNED, Animated, Drawing, styled
+from ui.figures.drawing import BLUE, GREY, RED, SIGNED, Animated, Drawing, kept, styled
 from ui.figures.plain import make_subplots
 from ui.words import Words
 
@@ -28,6 +28,7 @@ def arrow(tip: Array, name: str, colour: str) -> go.Scatter:
     )
 
 
+@kept
 def circle(rope: rc.Rope, pair: int, m: int, n: int, shift: int, t: Words) -> Drawing:
     """q and k of one pair turned to m + shift and n + shift, and the whole score for every shift."""
     q, k = demo.drawn_vectors(rope.dim)
@@ -114,6 +115,7 @@ def entry(value: float) -> str:
     return f"{value:.2f}".replace("-", "−") if abs(value) >= 0.005 else "≈0"
 
 
+@kept
 def matrix(width: int, position: int, base: float, t: Words) -> Drawing:
     """The rotation matrix with its 2 x 2 blocks along the diagonal."""
     rope = rc.Rope(width, base)
@@ -155,6 +157,7 @@ def matrix(width: int, position: int, base: float, t: Words) -> Drawing:
     )
 
 
+@kept
 def three_forms(width: int, position: int, base: float, t: Words) -> Drawing:
     """One vector turned in three ways: the bars coincide."""
     rope = rc.Rope(width, base)
@@ -184,6 +187,7 @@ def three_forms(width: int, position: int, base: float, t: Words) -> Drawing:
     )
 
 
+@kept
 def backward(width: int, position: int, base: float, t: Words) -> Drawing:
     """A gradient pulled back through the rotation: R^T g, which is g turned by the negative angle."""
     theta = rc.Rope(width, base).theta

@@ -8,7 +8,7 @@ import rope_core as rc
 from rope_core import frequency_demo
 from rope_core.rope import Array
 from ui.figures import plain as go
-from ui.figures.drawing import BLUE, GREEN, GREY, RED, Drawing, styled
+from ui.figures.drawing import BLUE, GREEN, GREY, RED, Drawing, kept, styled
 from ui.figures.plain import make_subplots
 from ui.words import Words
 
@@ -28,6 +28,7 @@ def context_line(figure: go.Figure, rope: rc.Rope, t: Words) -> None:
     figure.add_hline(y=rope.train_len, line={"color": GREEN, "width": 3, "dash": "dash"}, name=label, showlegend=True)
 
 
+@kept
 def base_choice(rope: rc.Rope, t: Words) -> Drawing:
     """What a base can span: the slowest pair's wavelength, and how far the sum of cosines stays positive."""
     found = frequency_demo.spans(rope.dim)
@@ -73,6 +74,7 @@ def base_choice(rope: rc.Rope, t: Words) -> Drawing:
     )
 
 
+@kept
 def rulers(rope: rc.Rope, error: float, t: Words) -> Drawing:
     """Each pair as a ruler: from the finest distance it resolves to the longest before it repeats."""
     found = frequency_demo.rulers(rope, error)
@@ -114,6 +116,7 @@ def rulers(rope: rc.Rope, error: float, t: Words) -> Drawing:
     )
 
 
+@kept
 def repeats(rope: rc.Rope, t: Words) -> Drawing:
     """How alike the codes of two positions are over their distance, beside one fast pair that does repeat."""
     span = min(rope.train_len, frequency_demo.reach(rope.dim))
@@ -150,6 +153,7 @@ def repeats(rope: rc.Rope, t: Words) -> Drawing:
     )
 
 
+@kept
 def wave(rope: rc.Rope, pair: int, window: int, t: Words) -> Drawing:
     """One pair's angle, cosine and sine over the position, as curves with the tokens as dots."""
     theta = float(rope.theta[pair])

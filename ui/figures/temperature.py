@@ -11,7 +11,7 @@ from rope_core import interpolation, temperature
 from rope_core.extension import cell_edges
 from rope_core.rope import Array
 from ui.figures import plain as go
-from ui.figures.drawing import BLUE, GREEN, GREY, LINE, ORANGE, PURPLE, RED, Drawing, styled
+from ui.figures.drawing import BLUE, GREEN, GREY, LINE, ORANGE, PURPLE, RED, Drawing, kept, styled
 from ui.figures.plain import make_subplots
 from ui.words import Words
 
@@ -135,6 +135,7 @@ def scales(train_len: int, t: Words) -> Drawing:
     )
 
 
+@kept
 def softmax(train_len: int, signal: float, t: Words) -> Drawing:
     """Entropy of one attention row, and the weight that reaches the key meant, against the number of keys."""
     lengths = lengths_for(train_len)
