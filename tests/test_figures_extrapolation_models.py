@@ -7,12 +7,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from plotly.colors import sample_colorscale
 
 from rope_core.lab import cards, view
 from rope_core.lab.cards import Stored
 from tests import lab_results as made
 from ui.figures import extrapolation_models as figures
 from ui.figures import extrapolation_words as words
+from ui.figures.colours import contrast
 from ui.words import LANGUAGES, Words
 
 T = Words("en", "extrapolation")
@@ -90,9 +92,15 @@ def test_a_fine_tune_stands_beside_what_it_started_from(index: dict[str, Stored]
 def test_the_hidden_number_is_a_map_a_line() -> None:
     results = made.retrieval(5)
     drawing = figures.passkey(made.seen(results), view.WHOLE, T)
-    assert len(drawing.figure.data) == 3
+    maps, letters = drawing.figure.data[::2], drawing.figure.data[1::2]
+    assert [trace.type for trace in maps] == ["heatmap"] * 3
+    for trace in letters:
+        for text, letter in zip(trace.text, trace.textfont.color, strict=True):
+            (behind,) = sample_colorscale("Viridis", [float(text) / 100], colortype="tuple")
+            seen = "#" + "".join(f"{round(255 * part):02x}" for part in behind)
+            assert contrast({"black": "#000000", "white": "#FFFFFF"}[letter], seen) >= 4.5, text
     right = {(each["line"], each["length"], each["depth"]): each["right"] for each in results}
-    for key, trace in zip(made.KEYS[:3], drawing.figure.data, strict=True):
+    for key, trace in zip(made.KEYS[:3], maps, strict=True):
         z = np.asarray(trace.z, float)
         for i, depth in enumerate((0.0, 0.5, 1.0)):
             for j, length in enumerate(made.LENGTHS):

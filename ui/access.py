@@ -41,6 +41,8 @@ html:not(.rope-lab-icons) :is([data-testid="stIconMaterial"], [style*="Material 
 [data-testid="stCaptionContainer"] {{color: light-dark(#55575f, #b9bcc6) !important; opacity: 1 !important}}
 :is(g, a, pre, table, span, div)[tabindex="0"]:focus-visible, .modebar-btn:focus-visible
   {{outline: 3px solid light-dark(#0b5c9e, #6cb8f0); outline-offset: 2px}}
+/* Streamlit writes white on either theme's primary colour. */
+[data-testid^="stBaseButton-primary"]:not(:disabled) {{color: light-dark(white, black) !important}}
 .js-plotly-plot .modebar:focus-within {{opacity: 1 !important}}
 .js-plotly-plot .modebar-btn {{min-width: 24px; min-height: 24px}}
 .rope-lab-svg {{font: 600 12px sans-serif !important; padding: 4px; cursor: pointer; color: inherit}}

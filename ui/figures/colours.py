@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
+from plotly.colors import sample_colorscale
 
 # At least 8 apart (CIEDE2000) for normal, red-, green- and blue-blind eyes, and 3 to 1 against both backgrounds.
 BLUE, ORANGE, GREEN, RED, PURPLE, SKY, YELLOW, GREY = (
@@ -64,6 +65,16 @@ def on(colour: str) -> str:
     ('black', 'white')
     """
     return "black" if contrast(colour, "#000000") >= contrast(colour, "#FFFFFF") else "white"
+
+
+def on_amount(share: float) -> str:
+    """Black or white, whichever is easier to read on the scale of amounts, 0 to 1, at ``share``.
+
+    >>> on_amount(0.0), on_amount(1.0)
+    ('white', 'black')
+    """
+    (found,) = sample_colorscale(AMOUNT, [min(max(share, 0.0), 1.0) if share == share else 0.0], colortype="tuple")
+    return on("#" + "".join(f"{round(255 * part):02x}" for part in found))
 
 
 def wash(colour: str, strength: float = 0.45) -> str:

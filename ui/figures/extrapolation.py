@@ -270,7 +270,7 @@ def order(seen: Seen, length: int, trained: int, t: Words) -> Drawing:
             font={"size": 14},
             showarrow=False,
         )
-    styled(figure, height=96 + 36 * len(places), x=t("ratio_axis", best=name(places[-1].cell.line, t)))
+    styled(figure, height=116 + 36 * len(places), x=t("ratio_axis", best=name(places[-1].cell.line, t)))
     span = float(np.log10(widest))
     figure.update_xaxes(
         type="log",
@@ -279,7 +279,7 @@ def order(seen: Seen, length: int, trained: int, t: Words) -> Drawing:
         ticktext=[f"{tick:g}" for tick in TICKS],
     )
     figure.update_yaxes(automargin=True)
-    figure.update_layout(margin={"t": 8})
+    figure.update_layout(margin={"t": 8, "b": 72})
     return Drawing(
         "order",
         figure,

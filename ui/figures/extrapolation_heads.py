@@ -13,7 +13,6 @@ from ui.extrapolated import Seen
 from ui.figures import plain as go
 from ui.figures.drawing import AMOUNT, BLUE, COLOURS, GREY, LINE, ORANGE, RED, Drawing, grid, styled
 from ui.figures.extrapolation import (
-    TICKS,
     code,
     colour,
     drawn_curves,
@@ -24,6 +23,9 @@ from ui.figures.extrapolation import (
 from ui.figures.extrapolation_words import factor, name, number, times, with_interval
 from ui.figures.plain import make_subplots
 from ui.words import Words
+
+# A phone has room for these on one axis.
+PLAIN_TICKS = (1, 3, 10, 30, 100, 300, 1000, 10_000, 100_000)
 
 # Attention below this share of a bin's is drawn as if it were this.
 FAINT = 1e-4
@@ -121,7 +123,7 @@ def entropy(seen: Seen, t: Words) -> Drawing:
             figure.add_trace(go.Scatter(x=x, y=y, showlegend=False, hoverinfo="skip", **band))
         figure.add_trace(go.Scatter(x=each.position, y=each.entropy, mode="lines", line=line, name=name(each.line, t)))
     styled(figure, height=420, x=t("position_axis"), y=t("entropy_axis"))
-    figure.update_layout(legend={"y": -0.22, "yanchor": "top"}, margin={"t": 8, "b": 110})
+    figure.update_layout(legend={"y": -0.28, "yanchor": "top"}, margin={"t": 8, "b": 130})
     ranked = sorted(found, key=lambda each: each.late.value)
     return Drawing(
         "entropy",
@@ -358,9 +360,9 @@ def padding(seen: Seen, t: Words) -> Drawing:
     styled(figure, height=110 + 44 * len(rows), x=t("whole_axis"))
     low = min(each.low if each.sure else each.value for _, each, _ in rows)
     span = math.log10(max(ends) / low)
-    right = math.log10(max(ends)) + 0.05 + 0.6 * span
-    marks = [f"{tick:,g}" for tick in TICKS]
-    figure.update_xaxes(type="log", range=[math.log10(low) - 0.02, right], tickvals=TICKS, ticktext=marks)
+    right = math.log10(max(ends)) + 0.05 + 1.3 * span
+    marks = [f"{tick:,g}" for tick in PLAIN_TICKS]
+    figure.update_xaxes(type="log", range=[math.log10(low) - 0.02, right], tickvals=PLAIN_TICKS, ticktext=marks)
     figure.update_yaxes(automargin=True)
     figure.update_layout(margin={"t": 8})
     padded = [row for row, each in zip(reversed(rows), found, strict=True) if each["pad"]] or rows

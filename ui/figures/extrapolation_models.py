@@ -12,6 +12,7 @@ from rope_core.lab.lines import lines
 from rope_core.lab.view import Cell
 from ui.extrapolated import Seen
 from ui.figures import plain as go
+from ui.figures.colours import on_amount
 from ui.figures.drawing import AMOUNT, BLUE, Drawing, styled
 from ui.figures.extrapolation import (
     TURNS,
@@ -207,9 +208,22 @@ def passkey(seen: Seen, counted: str, t: Words) -> Drawing:
                 colorscale=AMOUNT,
                 showscale=place == 0,
                 colorbar={"title": {"text": t(f"found_axis.{counted}")}, "thickness": 14},
-                text=np.vectorize(lambda v: "" if np.isnan(v) else f"{100 * v:.0f}")(grid.right.T),
-                texttemplate="%{text}",
-                textfont={"size": 13},
+            ),
+            place // across + 1,
+            place % across + 1,
+        )
+        cells = [(length, depth) for depth in range(len(grid.depths)) for length in range(len(grid.lengths))]
+        shares = [grid.right[cell] for cell in cells]
+        figure.add_trace(
+            go.Scatter(
+                x=[f"{grid.lengths[length]:,}" for length, _ in cells],
+                y=[f"{grid.depths[depth]:.0%}" for _, depth in cells],
+                mode="text",
+                text=["" if np.isnan(share) else f"{100 * share:.0f}" for share in shares],
+                # Plotly's own choice of letters on a heatmap falls short of 4.5 to 1 in the middle of the scale.
+                textfont={"size": 13, "color": [on_amount(share) for share in shares]},
+                hoverinfo="skip",
+                showlegend=False,
             ),
             place // across + 1,
             place % across + 1,
