@@ -164,7 +164,7 @@ def faults(pairs: Sequence[tuple[Point, Point]], name: str, t: Words) -> Drawing
                 said = t("faults_text", count=f"{point.faults:,.0f}")
                 figure.add_annotation(text=said, showarrow=False, font={"size": 14}, **at)
     longest = max(point.ratio.high for pair in ordered for point in pair)
-    figure.update_xaxes(range=[0, 1.3 * longest])
+    figure.update_xaxes(range=[0, 2.1 * longest])
     styled(figure, height=140 + 60 * len(ordered), x=t("over_copy_axis"), barmode="group")
     figure.update_yaxes(automargin=True)
     tuned, plain = ordered[-1]
