@@ -44,6 +44,18 @@ TOLD = """() => ({
     .filter(n => n.scrollWidth > n.clientWidth + 1
       && !(/auto|scroll/.test(getComputedStyle(n).overflowX) && n.tabIndex === 0)).map(n => n.outerHTML.slice(0, 120)),
 })"""
+# The patches follow 200 ms after a change; a busy machine draws its last figure long after the script has run.
+REST = """async () => {
+  await document.fonts.ready;
+  await new Promise(done => {
+    let quiet, last;
+    const end = () => { clearTimeout(quiet); clearTimeout(last); watch.disconnect(); done(); };
+    const watch = new MutationObserver(() => { clearTimeout(quiet); quiet = setTimeout(end, 600); });
+    watch.observe(document.body, {childList: true, subtree: true, attributes: true});
+    quiet = setTimeout(end, 600);
+    last = setTimeout(end, 10000);
+  });
+}"""
 LETTERS = """() => [...document.querySelectorAll('.js-plotly-plot')].map(plot => {
   const seen = node => {
     let opacity = 1;
@@ -75,9 +87,9 @@ class Reader(Visit):
         self.page.emulate_media(color_scheme=theme, reduced_motion="reduce" if still else None)
 
     def open(self, url: str) -> Page:
-        """As any visitor, and wait until the patches have been applied."""
+        """As any visitor, and wait until fonts are there, patches have been applied and nothing moves any more."""
         super().open(url)
-        self.page.wait_for_timeout(250)
+        self.page.evaluate(REST)
         return self.page
 
 
