@@ -9,7 +9,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from rope_core.attention import first_negative
+from rope_core.attention import cosine_sums, first_negative
 from rope_core.errors import finite, reject, whole
 from rope_core.rope import MAX_LEN, Array, Rope
 from rope_core.spectrum import Request, angles, spectrum
@@ -81,14 +81,15 @@ def rulers(rope: Rope, error: float) -> Rulers:
     return Rulers(angle / rope.theta, rope.wavelength)
 
 
-def similarity(rope: Rope, distances: npt.ArrayLike) -> Array:
-    """Return the mean over pairs of cos(distance * theta_i), float64 (n,): 1 for the same place, 0 for none in common.
+def similarity(rope: Rope, count: int) -> Array:
+    """Return the mean over pairs of cos(m theta_i) at the distances m = 0, 1, ..., count - 1, float64 (count,).
 
-    >>> similarity(Rope(2, 10.0), [0.0]).tolist()
-    [1.0]
+    1 for the same place, 0 for none in common.
+
+    >>> similarity(Rope(2, 10.0), 3).round(9).tolist()
+    [1.0, 0.540302306, -0.416146837]
     """
-    at = np.asarray(distances, dtype=np.float64)
-    return np.asarray(np.cos(at[:, None] * rope.theta).mean(axis=1))
+    return cosine_sums(rope.theta, 0, count) / rope.pairs
 
 
 def reach(dim: int) -> int:

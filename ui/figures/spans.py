@@ -120,8 +120,7 @@ def rulers(rope: rc.Rope, error: float, t: Words) -> Drawing:
 def repeats(rope: rc.Rope, t: Words) -> Drawing:
     """How alike the codes of two positions are over their distance, beside one fast pair that does repeat."""
     span = min(rope.train_len, frequency_demo.reach(rope.dim))
-    at = np.arange(span)
-    alike = frequency_demo.similarity(rope, at)
+    alike = frequency_demo.similarity(rope, span)
     after = min(int(np.ceil(rope.wavelength[0])), span - 1)
     closest = after + int(alike[after:].argmax())
     shown = np.unique(np.geomspace(1, span, 600).astype(int)) - 1
@@ -144,11 +143,11 @@ def repeats(rope: rc.Rope, t: Words) -> Drawing:
             best=f"{alike[closest]:.3f}",
             at=closest,
         ),
-        lambda: {"distance": at, "similarity": alike},
+        lambda: {"distance": np.arange(span), "similarity": alike},
         f"""
         import rope_core as rc
         from rope_core import frequency_demo
-        print(frequency_demo.similarity(rc.Rope({rope.dim}, {rope.base!r}), range({span})))
+        print(frequency_demo.similarity(rc.Rope({rope.dim}, {rope.base!r}), {span}))
         """,
     )
 
