@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import inspect
 
 import pytest
@@ -17,7 +18,7 @@ EN, ZH = Words("en", "frequencies"), Words("zh", "frequencies")
 
 @pytest.fixture(autouse=True)
 def empty() -> None:
-    drawing._KEPT.clear()
+    drawing.KEPT.clear()
 
 
 def drawn(*given: object) -> Drawing:
@@ -34,11 +35,34 @@ def test_the_same_question_has_the_same_drawing_and_another_has_another() -> Non
 def test_the_last_ones_are_kept() -> None:
     draw = kept(drawn)
     first, second = draw(-1), draw(-2)
-    for number in range(drawing.MOST_KEPT - 1):
+    room = drawing.MOST_KEPT // len(first.ready.text)
+    for number in range(room - 1):
         draw(number)
         assert draw(-1) is first
-    assert len(drawing._KEPT) == drawing.MOST_KEPT
+    assert room - 1 <= len(drawing.KEPT) <= room
     assert draw(-2) is not second
+
+
+def test_a_list_or_a_mapping_counts_by_what_it_holds_in_its_order() -> None:
+    draw = kept(drawn)
+    assert draw([1, 2]) is draw([1, 2])
+    assert draw({"a": 1, "b": 2}) is draw({"a": 1, "b": 2})
+    both = ([1, 2], [2, 1], (1, 2), {"a": 1, "b": 2}, {"b": 2, "a": 1}, {"a": 1}, (("a", 1),))
+    assert len({id(draw(one)) for one in both}) == len(both)
+
+
+def test_what_is_kept_is_one_text_and_draws_again_for_whoever_looks() -> None:
+    def thousand(*given: object) -> Drawing:
+        return Drawing("many", go.Figure([go.Scatter(y=[1.0, 2.0])] * 1000), "", dict, "")
+
+    gc.collect()
+    before = len(gc.get_objects())
+    shared = kept(thousand)(7)
+    gc.collect()
+    assert len(gc.get_objects()) - before < 100
+    assert shared.figure is not shared.figure
+    assert shared.figure.traces[0] == {"type": "scatter", "y": [1.0, 2.0]}
+    assert shared.ready.to_json() == shared.figure.to_json()
 
 
 def test_a_refusal_is_not_kept() -> None:

@@ -206,7 +206,7 @@ def board(question: Question) -> None:
     votes = found.votes if found else (0,) * len(choices)
     drawing = tally(votes, choices, None, t)
     st.plotly_chart(
-        drawing.figure, key=f"predict.fig.{question.id}", alt=drawing.finding, config={"displayModeBar": False}
+        drawing.ready, key=f"predict.fig.{question.id}", alt=drawing.finding, config={"displayModeBar": False}
     )
     with st.container(horizontal=True, vertical_alignment="center"):
         pressed = st.button(

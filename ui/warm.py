@@ -7,6 +7,7 @@ import pkgutil
 import pandas  # noqa: F401
 import plotly.graph_objects
 import streamlit.elements.plotly_chart  # noqa: F401
+from threadpoolctl import threadpool_limits
 
 import rope_core  # noqa: F401
 import ui.figures
@@ -19,3 +20,6 @@ for module in pkgutil.iter_modules(ui.figures.__path__, "ui.figures."):
 
 # The LRPE page compares its gradients with torch's, whose import takes seconds.
 backward_steps(Case())
+
+# A matrix product on all cores leaves its helpers spinning: for one visitor alone no faster, for the rest a loss.
+threadpool_limits(1, "blas")

@@ -58,6 +58,7 @@ def plain_list(values: Array) -> list[float | None]:
     return [None if value != value else value for value in values.round(2).tolist()]
 
 
+@kept
 def hands(slowed: Mapping[str, Clock], factor: float, t: Words) -> Drawing:
     """The wall clock under every scheme, all showing the same time; the film runs in the browser."""
     names, faces = list(slowed), list(slowed.values())
@@ -85,12 +86,12 @@ def hands(slowed: Mapping[str, Clock], factor: float, t: Words) -> Drawing:
         for k in range(len(seconds))
     ]
     figure = Animated({"data": data, "layout": faces_layout(middle, t)}).animate(frames)
-    kept = [name for name in names if np.isclose(slowed[name].periods[0], WALL.periods[0])]
-    slow = [name for name in names if name not in kept]
+    unslowed = [name for name in names if np.isclose(slowed[name].periods[0], WALL.periods[0])]
+    slow = [name for name in names if name not in unslowed]
     finding = t(
         "hands_finding",
         factor=f"{factor:g}",
-        kept=listed(kept, t),
+        kept=listed(unslowed, t),
         slow=listed(slow, t, lambda name: f" ({separation(slowed[name]):.3g}°)") if slow else t("nobody"),
         spans=listed(names, t, lambda name: t("span", hours=hours(slowed[name]))),
     )

@@ -6,7 +6,6 @@ import csv
 import functools
 import io
 import threading
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from cachetools import LRUCache, cached
 
 from ui.escape import cell
 from ui.figures import plain as go
@@ -74,34 +74,49 @@ class Drawing:
         return self.figure.ready()
 
 
-Draw = Callable[..., Drawing]
-_KEPT: OrderedDict[tuple[Any, ...], Drawing] = OrderedDict()
-_ONE_AT_A_TIME = threading.Lock()
-MOST_KEPT = 64
+class Shared(Drawing):
+    """A drawing kept for all sessions: the text that is sent; its figure and numbers are made again when asked for."""
+
+    def __init__(self, made: Drawing, again: Callable[[], Drawing]) -> None:
+        for name in ("id", "finding", "recipe", "wide", "ready"):
+            object.__setattr__(self, name, getattr(made, name))
+        object.__setattr__(self, "table", lambda: again().table())
+        object.__setattr__(self, "again", again)
+
+    @property
+    def figure(self) -> go.Figure:  # type: ignore[override]
+        """The figure before it was written."""
+        return self.again().figure  # type: ignore[attr-defined,no-any-return]
 
 
-def kept(draw: Draw) -> Draw:
+MOST_KEPT = 24_000_000
+"""Characters of the texts that are kept."""
+KEPT: LRUCache[tuple[Any, ...], Shared] = LRUCache(MOST_KEPT, lambda one: len(one.ready.text))
+ONE_AT_A_TIME = threading.Lock()
+
+
+def kept(draw: Callable[..., Drawing]) -> Callable[..., Drawing]:
     """Make a figure function that depends on its arguments alone share its last drawings among all sessions.
 
     In a hall hundreds look at one view. A type counts as well as a value: 1 and 1.0 may be written differently.
     """
 
+    def key(*given: Any) -> tuple[Any, ...]:
+        return (draw, *((type(one), frozen(one)) for one in given))
+
+    @cached(KEPT, key, ONE_AT_A_TIME)
     @functools.wraps(draw)
-    def find(*given: Any) -> Drawing:
-        key = (draw, *((type(one), one) for one in given))
-        with _ONE_AT_A_TIME:
-            found = _KEPT.get(key)
-            if found is not None:
-                _KEPT.move_to_end(key)
-                return found
-        made = draw(*given)
-        with _ONE_AT_A_TIME:
-            _KEPT[key] = made
-            while len(_KEPT) > MOST_KEPT:
-                _KEPT.popitem(last=False)
-        return made
+    def find(*given: Any) -> Shared:
+        return Shared(draw(*given), functools.partial(draw, *given))
 
     return find
+
+
+def frozen(value: Any) -> Any:
+    """A list or a mapping as the tuple of what it holds, in its order."""
+    if isinstance(value, Mapping):
+        return tuple(value.items())
+    return tuple(value) if isinstance(value, list) else value
 
 
 def as_csv(table: Table) -> bytes:

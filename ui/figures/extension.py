@@ -13,7 +13,7 @@ import rope_core as rc
 from rope_core.extension import Extension, cell_edges, mean_cos, unseen_pairs
 from rope_core.rope import Array
 from ui.figures import plain as go
-from ui.figures.drawing import COLOURS, SIGNED, Drawing, as_bytes, byte_bar, styled
+from ui.figures.drawing import COLOURS, SIGNED, Drawing, as_bytes, byte_bar, kept, styled
 from ui.words import Words
 
 Cells = npt.NDArray[np.int64]
@@ -27,6 +27,7 @@ def listed(names: Sequence[str], t: Words, after: Callable[[str], str] = lambda 
     return t("comma").join(t(f"scheme.{name}") + after(name) for name in names)
 
 
+@kept
 def heatmaps(rope: rc.Rope, found: Sequence[Extension], length: int, logarithmic: bool, t: Words) -> Drawing:
     """Source 003's comparison: cos of every pair's angle, position across, pair up, one panel for each scheme."""
     edges = cell_edges(length, CELLS, logarithmic)
@@ -131,6 +132,7 @@ def brief(position: int) -> str:
     return str(position)
 
 
+@kept
 def slowdowns(rope: rc.Rope, found: Sequence[Extension], t: Words) -> Drawing:
     """Slow-down of every pair under every scheme on one axis, each curve with its name beside it."""
     curves = [np.where(np.isfinite(s), s, np.nan) for s in (one.spectrum.slowdown for one in found)]

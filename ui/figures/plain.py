@@ -15,6 +15,7 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
+import orjson
 import plotly.graph_objects as go
 import plotly.io as pio
 from _plotly_utils.utils import to_typed_array_spec
@@ -119,8 +120,8 @@ class Figure(go.Figure):  # type: ignore[misc]
         return found
 
     def ready(self) -> Ready:
-        """The figure in the form in which it is sent, made once however often it is read."""
-        return Ready(self.to_dict())
+        """The figure as the text that is sent, written once however often it is."""
+        return Ready(pio.to_json(self, validate=False), self._plain.get("height"))
 
     def add_trace(self, trace: Mapping[str, Any], row: int | None = None, col: int | None = None) -> Figure:
         """Add a trace, to a panel where there are several."""
@@ -210,21 +211,36 @@ class Figure(go.Figure):  # type: ignore[misc]
         return self
 
 
-class Ready(Figure):
-    """A figure that is only sent."""
+class Text(dict[str, Any]):
+    """A figure's JSON already written; the mapping holds the height alone, which Streamlit asks for."""
 
-    def __init__(self, found: dict[str, Any]) -> None:
+    def __init__(self, text: str, height: float | None) -> None:
+        super().__init__(layout={"height": height})
+        self.text = text
+
+    def to_plotly_json(self) -> orjson.Fragment:
+        """The text, which Plotly's writer takes as it is."""
+        return orjson.Fragment(self.text)
+
+
+class Ready(Figure):
+    """A figure that is only sent: one text in place of thousands of objects.
+
+    Streamlit has all objects searched for garbage after every rerun, so that each one kept costs every visitor.
+    """
+
+    def __init__(self, text: str, height: float | None) -> None:
         super().__init__()
-        self._found = found
+        self.text, self._sent = text, Text(text, height)
 
     @cached_property
     def mark(self) -> int:
         """A number that tells this figure from any that looks otherwise."""
-        return hash(self.to_json())
+        return hash(self.text)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Text:
         """The figure as Streamlit serialises it."""
-        return self._found
+        return self._sent
 
 
 def merge(into: dict[str, Any], properties: Mapping[str, Any]) -> dict[str, Any]:
