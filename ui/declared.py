@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from ui.menu import PAGES
+from ui.menu import FILES
 from ui.state import Field
 from ui.store import Store
 
@@ -55,12 +55,11 @@ def declare(declaration: Declaration) -> None:
 @lru_cache(maxsize=64)
 def declaration(page: str) -> Declaration | None:
     """What the page ``page`` declares; None when there is no such page."""
-    found = next((path for path in PAGES.glob("*/*.py") if path.stem == page), None)
-    if found is None:
+    if page not in FILES:
         return None
     token = ASKING.set(True)
     try:
-        runpy.run_path(str(found))
+        runpy.run_path(str(FILES[page]))
     except Declared as declared:
         return declared.declaration
     finally:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import textwrap
+import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext
@@ -18,7 +19,7 @@ from ui.declared import Declaration, declare
 from ui.escape import plain
 from ui.figures.drawing import Drawing, as_csv
 from ui.language import language, language_switch
-from ui.menu import PAGES
+from ui.menu import FILES
 from ui.reasons import reason
 from ui.state import Field
 from ui.store import Store
@@ -26,6 +27,8 @@ from ui.view import View
 from ui.words import Words
 
 PAINT_SECONDS = 0.16
+CROWD = 3
+"""Sessions whose scripts run at one time from which on a run saved is worth more than a figure a few frames sooner."""
 PLOT = {"displaylogo": False, "locale": "en"}
 STYLE = """<style>
 .stMainBlockContainer {padding-top: 2.4rem; padding-bottom: 3rem; max-width: 76rem}
@@ -52,6 +55,11 @@ h2 {font-size: 1.5rem !important; font-weight: 600 !important; padding: .6rem 0 
 /* Beside the play buttons, which stand at the upper right: the mode bar would take their clicks. */
 .js-plotly-plot .plotly .modebar {right: 10rem !important}
 </style>"""
+
+
+def crowded() -> bool:
+    """Whether many sessions' scripts run right now."""
+    return sum(thread.name.startswith("ScriptRunner") for thread in threading.enumerate()) >= CROWD
 
 
 class Page:
@@ -105,8 +113,8 @@ class Page:
     def _follow(self) -> bool:
         """Go where a talk's step stands, if it is another page than this; whether a step was asked for."""
         target = self.view.going()
-        if target not in (None, self.name):
-            st.switch_page(next(PAGES.glob(f"*/{target}.py")))
+        if target is not None and target != self.name:
+            st.switch_page(FILES[target])
         return target is not None
 
     def _arrive(self, *, pressed: bool) -> None:
@@ -138,18 +146,21 @@ class Page:
         """Run ``body`` as a fragment: a control inside it reruns it alone, then the URL follows.
 
         Where a shared value moved and the page has other parts, these are redrawn right after; a part that shows no
-        ``shared`` value need not be. ``every``: seconds after which the part reruns by itself, again and again.
+        ``shared`` value need not be. In a crowd the part is left to that run too, which then is all that a move costs.
+        ``every``: seconds after which the part reruns by itself, again and again.
         """
         self.parts += shared
 
         @st.fragment(run_every=every)
         def part() -> None:
+            if self._moved_elsewhere() and crowded():
+                st.rerun()
             self.first_sent = None
             self._say_notes()
             with self.stage.part(body.__name__) if self.stage else nullcontext():
                 self._run(body)
             self.publish()
-            if self.parts > 1 and self._shared() != self.drawn_for:
+            if self._moved_elsewhere():
                 self._let_it_paint()
                 st.rerun()
 
@@ -157,6 +168,10 @@ class Page:
         with self.stage.around(body.__name__) if self.stage else nullcontext():
             part()
         self.whole = False
+
+    def _moved_elsewhere(self) -> bool:
+        """Whether other parts of the page show a shared value that has moved since they were drawn."""
+        return self.parts > 1 and self._shared() != self.drawn_for
 
     def _let_it_paint(self) -> None:
         """Hold back what follows the first changed figure of a move until the browser has had time to paint it.
@@ -239,10 +254,9 @@ class Page:
 
     def goto(self, name: str, label: str | None = None, **query: str) -> None:
         """A link to another page, with values for it; nothing when that page is not installed."""
-        found = next(PAGES.glob(f"*/{name}.py"), None)
-        if found is not None:
+        if name in FILES:
             icon = ":material/arrow_forward:"
-            st.page_link(found, label=label or self.t(f"page.{name}"), icon=icon, query_params=query)
+            st.page_link(FILES[name], label=label or self.t(f"page.{name}"), icon=icon, query_params=query)
 
     def prose(self, section: str) -> None:
         """Write a section of the page's text."""

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from ui.language import language
-from ui.menu import ORDER, PAGES
+from ui.menu import FILES, ORDER
 from ui.view import bare
 from ui.words import Words
 
@@ -14,9 +14,7 @@ def main() -> None:
     st.set_page_config(page_title=t("app.title"), page_icon="🧭", layout="wide")
     pages = {
         t(f"section.{section}"): [
-            st.Page(PAGES / section / f"{name}.py", title=t(f"page.{name}"), default=name == "home")
-            for name in names
-            if (PAGES / section / f"{name}.py").exists()
+            st.Page(FILES[name], title=t(f"page.{name}"), default=name == "home") for name in names if name in FILES
         ]
         for section, names in ORDER.items()
     }

@@ -9,3 +9,5 @@ ORDER = {
     "engineer": ("config", "benchmark"),
     "reference": ("models", "ledger"),
 }
+FILES = {path.stem: path for path in PAGES.glob("*/*.py")}
+"""The files of the pages that are installed, by name."""
