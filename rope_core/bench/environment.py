@@ -15,6 +15,7 @@ PACKAGES = ("torch", "numba", "triton", "numpy", "transformers", "liger-kernel",
 ALLOCATOR = ("MALLOC_MMAP_THRESHOLD_", "MALLOC_TRIM_THRESHOLD_")
 TUNED = dict.fromkeys(ALLOCATOR, "4294967296")
 CHILD = "ROPE_LAB_BENCH_CHILD"
+MAX_SETS = 16
 
 
 def environment() -> dict[str, Any]:
@@ -74,6 +75,15 @@ def processor() -> str:
     except OSError:
         pass
     return platform.processor() or platform.machine()
+
+
+def sets_of_buffers(per_set: int, cache: int, free: int) -> int:
+    """Return how many sets of buffers take turns: more than the cache holds, within a quarter of the free memory.
+
+    >>> sets_of_buffers(2**20, 2**22, 2**30), sets_of_buffers(1, 2**22, 2**30), sets_of_buffers(2**29, 2**22, 2**30)
+    (8, 16, 1)
+    """
+    return max(1, min(MAX_SETS, -(-2 * cache // per_set), free // (4 * per_set)))
 
 
 def cache_bytes() -> int:

@@ -15,7 +15,7 @@ import torch
 from rope_core.bench.answers import check, check_whole, forward, make_inputs
 from rope_core.bench.cases import Case
 from rope_core.bench.contestants import Contestant, Inputs
-from rope_core.bench.environment import cache_bytes, resolution
+from rope_core.bench.environment import cache_bytes, resolution, sets_of_buffers
 from rope_core.bench.records import Result
 from rope_core.errors import reject
 from rope_core.kernels.task import available_memory
@@ -24,7 +24,6 @@ FLOOR = "copy"
 ROUNDS = 25
 # A sample is at least this many ticks of the clock long.
 TICKS = 1000
-MAX_SETS = 16
 # CUDA events tick at half a microsecond (CUDA runtime API, cudaEventElapsedTime).
 EVENT_TICK = 0.5e-6
 
@@ -48,7 +47,7 @@ def sets_for(case: Case) -> int:
     free = available_memory() if case.device == "cpu" else torch.cuda.mem_get_info()[0]
     if 2 * per_set > free:
         raise reject("case", f"small enough for the {free:,} free bytes", f"{2 * per_set:,} bytes: {case.title}")
-    return int(max(1, min(MAX_SETS, -(-2 * cache // per_set), free // (4 * per_set))))
+    return sets_of_buffers(per_set, cache, free)
 
 
 def steps(contestant: Contestant, case: Case, sets: list[Inputs]) -> Callable[[int], Any]:

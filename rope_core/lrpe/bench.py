@@ -23,7 +23,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from rope_core.bench.environment import cache_bytes, with_allocator
+from rope_core.bench.environment import cache_bytes, sets_of_buffers, with_allocator
 from rope_core.errors import whole
 from rope_core.kernels.task import available_memory
 from rope_core.lrpe import arguments, reference
@@ -33,7 +33,6 @@ from rope_core.lrpe.eager import EAGER, activate, formula
 
 Buffers = tuple[Tensor, Tensor, Tensor]
 Variant = Callable[[Tensor, Tensor, Tensor], Tensor]
-MAX_SETS = 16
 
 CASES = (
     ("none", None),
@@ -112,7 +111,7 @@ def measure_case(
     rng = np.random.default_rng(0)
     theta = torch.from_numpy(rng.uniform(0.0, 1.0, p.theta_shape))
     sets = []
-    for _ in range(sets_for(3 * 4 * math.prod(shape))):
+    for _ in range(sets_of_buffers(3 * 4 * math.prod(shape), cache_bytes(), available_memory())):
         x, grad = (torch.from_numpy(rng.standard_normal(shape, np.float32)) for _ in range(2))
         sets.append((x, grad, torch.zeros_like(x)))
     variants = variants_of(theta, p, peers)
@@ -140,11 +139,6 @@ def measure_case(
         )
         for name in names
     ]
-
-
-def sets_for(per_set: int) -> int:
-    """Return how many sets of buffers take turns: more than the cache holds, within a quarter of the free memory."""
-    return max(1, min(MAX_SETS, -(-2 * cache_bytes() // per_set), available_memory() // (4 * per_set)))
 
 
 def variants_of(theta: Tensor, p: Plan, peers: Sequence[str]) -> dict[str, Variant]:
