@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -63,6 +64,20 @@ def fill(text: str) -> str:
         return f"\n$$\n{body}\n$$\n" if match[1] == "formula" else f"${body}$"
 
     return SLOT.sub(latex, text)
+
+
+def markdown_table(columns: Mapping[str, Sequence[str]], *, numbers: bool = False) -> str:
+    """Columns by title as a Markdown table; all but the first right-aligned where they are ``numbers``.
+
+    >>> print(markdown_table({"model": ["a", "b"], "d": ["64", "128"]}, numbers=True))
+    | model | d |
+    | :-- | --: |
+    | a | 64 |
+    | b | 128 |
+    """
+    sides = [":--"] + ["--:" if numbers else ":--"] * (len(columns) - 1)
+    rows = (list(columns), sides, *zip(*columns.values(), strict=True))
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 
 @dataclass(frozen=True)

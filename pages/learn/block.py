@@ -9,6 +9,7 @@ from ui.figures import block as figures
 from ui.figures import block_norm, block_rope, block_unit
 from ui.frame import Page
 from ui.state import Field
+from ui.words import markdown_table
 
 ROWS = ("model", *(row.id for row in catalogue.architectures()))
 ROW = Field("row", "choice", "model", choices=ROWS)
@@ -76,7 +77,7 @@ def whole() -> None:
         if row is None:
             st.info(page.t("no_row", model=page.controls.model_name(get(MODEL))))
         else:
-            st.dataframe(figures.cells(row, page.t), hide_index=True)
+            st.markdown(markdown_table(figures.cells(row, page.t)))
             for sentence in figures.corrections(row, page.t):
                 st.markdown(sentence)
     with left:

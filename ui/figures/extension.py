@@ -14,7 +14,7 @@ from rope_core.extension import Extension, cell_edges, mean_cos, unseen_pairs
 from rope_core.rope import Array
 from ui.figures import plain as go
 from ui.figures.drawing import COLOURS, SIGNED, Drawing, as_bytes, byte_bar, kept, styled
-from ui.words import Words
+from ui.words import Words, markdown_table
 
 Cells = npt.NDArray[np.int64]
 
@@ -236,18 +236,13 @@ def trouble(
 
 def summary(rope: rc.Rope, found: Sequence[Extension], length: int, t: Words) -> str:
     """The schemes' numbers as a Markdown table."""
-    heads = ("scheme", "first", "last", "kept", "unseen_pairs", "attention", "logits")
-    rows = [
-        (
-            t(f"scheme.{one.scheme}"),
-            f"{one.spectrum.slowdown[0]:.4g}",
-            f"{one.spectrum.slowdown[-1]:.4g}",
-            str(int(np.sum(np.isclose(one.spectrum.slowdown, 1.0)))),
-            str(unseen_pairs(rope, one.spectrum, length)),
-            f"{one.spectrum.attention_factor:.6g}",
-            f"{one.spectrum.attention_factor**2:.6g}",
-        )
-        for one in found
-    ]
-    cells = [[t(f"head.{head}") for head in heads], [":--"] + ["--:"] * (len(heads) - 1), *rows]
-    return "\n".join(f"| {' | '.join(row)} |" for row in cells)
+    columns = {
+        "scheme": [t(f"scheme.{one.scheme}") for one in found],
+        "first": [f"{one.spectrum.slowdown[0]:.4g}" for one in found],
+        "last": [f"{one.spectrum.slowdown[-1]:.4g}" for one in found],
+        "kept": [str(int(np.sum(np.isclose(one.spectrum.slowdown, 1.0)))) for one in found],
+        "unseen_pairs": [str(unseen_pairs(rope, one.spectrum, length)) for one in found],
+        "attention": [f"{one.spectrum.attention_factor:.6g}" for one in found],
+        "logits": [f"{one.spectrum.attention_factor**2:.6g}" for one in found],
+    }
+    return markdown_table({t(f"head.{head}"): column for head, column in columns.items()}, numbers=True)
