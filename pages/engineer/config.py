@@ -1,5 +1,7 @@
 """What a model's config really makes of RoPE, what is wrong with it, and what other programs make of it."""
 
+from collections.abc import Mapping, Sequence
+
 import streamlit as st
 
 import rope_core as rc
@@ -10,6 +12,7 @@ from ui.figures import config as figures
 from ui.figures import config_compare as comparison
 from ui.frame import Page, plain
 from ui.state import Field
+from ui.words import markdown_table
 
 MODEL = Field("model", "choice", "gpt-oss-20b", choices=models.ids())
 HUB = Field("hub", "text", "")
@@ -151,10 +154,17 @@ def cards() -> None:
         st.info(t("more_findings", shown=SHOWN_FINDINGS, total=len(found)))
 
 
+def table(columns: Mapping[str, Sequence[str]]) -> None:
+    """Columns of foreign text as a table that a screen reader and a narrow phone can read."""
+    st.markdown(
+        markdown_table({plain(head, 200): [plain(cell, 200) for cell in column] for head, column in columns.items()})
+    )
+
+
 def parts(rope: rc.HfRope) -> None:
     """Where each value comes from, the ramp, cached keys, layers and axes."""
     page.prose("provenance")
-    st.dataframe(figures.provenance(rope, t), hide_index=True, height="content")
+    table(figures.provenance(rope, t))
     ramp = figures.ramp(rope, view.where, t)
     if ramp:
         page.prose("ramp")
@@ -180,7 +190,7 @@ def programs(rope: rc.HfRope) -> None:
         st.info(plain(found, 400))
         return
     page.show(comparison.engines(found, rope, view.where, t), comparison.engines, engines.engines)
-    st.dataframe(comparison.engine_table(found, t), hide_index=True, height="content")
+    table(comparison.engine_table(found, t))
     for name, sentence in comparison.engine_notes(found, t):
         st.markdown(f"- **{plain(name)}**{t('colon')}{plain(sentence, 600)}")
 
@@ -199,7 +209,7 @@ def extended() -> None:
         return
     drawing = comparison.extensions(found, drawn, get(field) or field.default, view.where, t)
     page.show(drawing, comparison.extensions, extend_config.fix_for)
-    st.dataframe(comparison.costs(found, t), hide_index=True, height="content")
+    table(comparison.costs(found, t))
     for tab, fix in zip(st.tabs([t(f"scheme.{fix.name}") for fix in found]), found, strict=True):
         with tab:
             st.markdown(plain(fix.cost(t.lang), 600))
@@ -228,7 +238,7 @@ def compared() -> None:
         st.info(plain(rows, 400))
         return
     page.show(comparison.overlay(drawn, other, names, rows, t), comparison.overlay, convert_config.compare)
-    st.dataframe(comparison.differences(rows, names, t), hide_index=True, height="content")
+    table(comparison.differences(rows, names, t))
 
 
 def conversion() -> None:
