@@ -1,9 +1,12 @@
-"""In a crowd a move of a shared value is one run of the page, which sends every figure that it changes once."""
+"""In a crowd a move is one run of the page, which sends every changed figure once, on one core."""
 
 from __future__ import annotations
 
+import ast
 import asyncio
 import json
+import subprocess
+import sys
 import threading
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -45,6 +48,13 @@ class Watcher(Session):
 def drawn(text: str) -> Any:
     """A figure's traces."""
     return json.dumps(json.loads(text)["data"])
+
+
+def test_a_matrix_product_of_a_page_stays_on_one_core() -> None:
+    code = "import ui.warm, threadpoolctl as t; print(t.ThreadpoolController().select(user_api='blas').info())"
+    found = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    pools = ast.literal_eval(found.stdout.splitlines()[-1])
+    assert pools and all(pool["num_threads"] == 1 for pool in pools)
 
 
 @pytest.mark.parametrize("more, is_one", [(-1, False), (0, True)])
