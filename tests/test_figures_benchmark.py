@@ -148,6 +148,9 @@ def test_page_faults_pair_the_allocators(source: view.Source) -> None:
     quick, plain = drawing.figure.data
     assert np.all(np.asarray(plain.x) / np.asarray(quick.x) == pytest.approx(4.0))
     assert "6,000 minor page faults" in drawing.finding
+    for label, count in zip(plain.y, sorted(p.faults for _, p in pairs), strict=True):
+        assert label.endswith(f"<br>{count:,.0f} faults")
+    assert not drawing.figure.layout.annotations
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
