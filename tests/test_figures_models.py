@@ -49,6 +49,7 @@ def test_few_rows_are_drawn_too(found: tuple[Row, ...]) -> None:
         drawing.figure.to_json()
         notes = drawing.figure.layout.annotations
         assert len(notes) == any(row.model.id == "gemma-3-27b" for row in found)
+        assert all(note.ay > np.log10(max(row.longest for row in found)) for note in notes)
         assert len(as_csv(drawing.table()).splitlines()) == len(found) + 1
 
 

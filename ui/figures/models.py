@@ -57,10 +57,13 @@ def spans(rows: Sequence[Row], length: int, picked: str, t: Words) -> Drawing:
     figure = styled(go.Figure({"data": data}), height=380, y=t("axis.wavelength"))
     figure.update_xaxes(**year_ticks([row.model.year for row in rows]), range=[-1, len(rows)])
     figure.update_yaxes(type="log", exponentformat="power", dtick=1)
+    # Above every stroke: beside its own one a name would lie across its neighbours.
+    top = 2 * max((row.longest for row in rows), default=1.0)
     for k in [k for k in index if rows[k].model.id == picked][:1]:
         # At the left edge the name starts at its stroke, at the right edge it ends there: it never leaves the axes.
         side = "left" if k < len(rows) / 6 else "right" if k > len(rows) * 5 / 6 else "center"
-        place = {"x": k, "y": float(np.log10(rows[k].longest)), "ay": -28, "ax": 0, "xanchor": side}
+        place = {"x": k, "y": float(np.log10(rows[k].longest)), "ay": float(np.log10(top)), "ayref": "y", "ax": 0}
+        place |= {"xanchor": side, "yanchor": "bottom"}
         figure.add_annotation(text=f"<b>{title(rows[k])}</b>", **place)
     whole = sum(row.longest <= length for row in rows)
     never = sum(row.longest > row.context for row in rows)
@@ -188,4 +191,4 @@ def card(rows: Sequence[Row], t: Words) -> str:
     grade = t("card_grade", grade=model.confidence, meaning=t(f"grade.{model.confidence}"))
     # Some values come from an installed release, which has a name but no address.
     source = f"<{model.source}>" if model.source.startswith("https://") else model.source
-    return "\n\n".join([*lines, f"{grade} {t('col.source')}: {source}"])
+    return "\n\n".join([*lines, f"{grade} {t('card_source', source=source)}"])
