@@ -124,6 +124,7 @@ def test_base_bound_states_the_base_and_counts_the_models() -> None:
         assert int(np.flatnonzero(sums < 0)[0]) == served[i]
     need = grid[np.argmax(served >= 1024)]
     assert drawing.figure.data[2].x[0] == need
+    assert f"first base drawn that serves 1,024 tokens is {round(need, -2):,.0f};" in drawing.finding
     tight = 0
     for base, length in zip(*(np.asarray(table[key]).tolist() for key in ("model_base", "model_context")), strict=True):
         m = np.arange(min(length, 50_000), dtype=np.float64)
@@ -153,6 +154,12 @@ def test_theorem_recomputes_six_hundred() -> None:
         sums = np.abs(np.cumsum(np.exp(1j * at * speeds))).sum()
         assert trace.y[150] == pytest.approx(2 * sums / ((speeds**2).sum() / 8), abs=0.06)
     assert printed.y[0] == pytest.approx(64 * math.log(10_000))
+    assert f"falls to {paper.y.min():.1f} by" in drawing.finding
+    assert f"at least {mine.y[mine.x < 2048].min():.1f} within 2,048" in drawing.finding.split("printed")[1]
+
+
+def test_the_papers_own_geometry_is_drawn_once() -> None:
+    assert len(heat.theorem(rc.Rope(128, 1e4, 4096), T).figure.data) == 2
 
 
 def test_scales_are_the_recipes() -> None:

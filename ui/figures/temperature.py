@@ -39,13 +39,14 @@ def ratio_curve(rope: rc.Rope, d: Array) -> Array:
 @lru_cache(maxsize=32)
 def theorem(rope: rc.Rope, t: Words) -> Drawing:
     """How many times smaller the interpolation bound is than the extrapolation bound, for the paper and for you."""
-    d = cell_edges(FAR, POINTS, True)
-    curves = {"paper": ratio_curve(PAPER, d), "mine": ratio_curve(rope, d)}
     near = interpolation.compare_bounds(PAPER, PAPER.train_len)
     far = interpolation.compare_bounds(PAPER, FAR)
     mine = interpolation.compare_bounds(rope, min(rope.train_len, 4096))
+    d = np.union1d(cell_edges(FAR, POINTS, True), [near.at, far.at, mine.at])
+    curves = {"paper": ratio_curve(PAPER, d), "mine": ratio_curve(rope, d)}
     figure = go.Figure()
-    for name, colour, dash in (("paper", BLUE, "solid"), ("mine", GREEN, "dash")):
+    alike = (rope.dim, rope.base) == (PAPER.dim, PAPER.base)
+    for name, colour, dash in (("paper", BLUE, "solid"), ("mine", GREEN, "dash"))[: 1 if alike else 2]:
         line = {"color": colour, "width": 4, "dash": dash}
         label = t(f"ratio_{name}", dim=rope.dim, base=f"{rope.base:,.10g}")
         figure.add_trace(go.Scatter(x=d, y=curves[name].round(1), name=label, mode="lines", line=line))
@@ -55,7 +56,7 @@ def theorem(rope: rc.Rope, t: Words) -> Drawing:
     styled(figure, height=400, x=t("distance_log"), y=t("ratio_axis"))
     figure.update_layout(margin={"t": 70})
     figure.update_xaxes(type="log")
-    figure.update_yaxes(type="log", dtick="D2")
+    figure.update_yaxes(type="log", dtick="D2", tickformat=",d")
     return Drawing(
         "theorem",
         figure,
@@ -172,7 +173,7 @@ def softmax(train_len: int, signal: float, t: Words) -> Drawing:
     figure.update_layout(margin={"t": 70})
     figure.update_xaxes(type="log")
     figure.update_yaxes(title_text=t("entropy_axis"), row=1, col=1)
-    figure.update_yaxes(title_text=t("meant_axis"), side="right", type="log", row=1, col=2)
+    figure.update_yaxes(title_text=t("meant_axis"), side="right", type="log", dtick=1, row=1, col=2)
     at = {
         name: (float(np.interp(train_len, lengths, values[1])), float(values[1][-1])) for name, values in found.items()
     }
