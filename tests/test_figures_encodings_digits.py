@@ -35,6 +35,8 @@ def test_digits_spell_the_number(number: int, beta: int) -> None:
     drawing = figures.digits(number, beta, T)
     assert [int(text) for text in drawing.figure.data[0].text[0]] == in_base(number, beta)
     assert f"that is {number}, off by 0" in drawing.finding
+    # Two places in letters of 9 pixels take 25: more than eight columns do not fit a phone.
+    assert drawing.wide == (len(in_base(number, beta)) > 8)
     table = {key: np.asarray(column, dtype=float) for key, column in drawing.table().items()}
     for m, cos, sin in zip(table["m"], table["cos"], table["sin"], strict=True):
         assert (cos, sin) == pytest.approx((math.cos(number / beta**m), math.sin(number / beta**m)), abs=1e-9)

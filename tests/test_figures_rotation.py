@@ -49,6 +49,15 @@ def test_matrix_shows_the_blocks() -> None:
     assert np.count_nonzero(np.abs(z) > 1e-15) == 12 and len(drawing.figure.layout.shapes) == 3
 
 
+@pytest.mark.parametrize("width", range(2, 17, 2))
+def test_numbers_stand_in_their_cells_or_not_at_all(width: int) -> None:
+    """Five characters such as −0.99 take 2.6 letter sizes; the matrix of a phone is 280 pixels wide."""
+    heat = figures.matrix(width, 5, 100.0, T).figure.data[0]
+    shown = heat.texttemplate == "%{text}"
+    assert shown == (width <= 12)
+    assert not shown or 2.6 * heat.textfont["size"] * width <= 285
+
+
 def test_three_forms_coincide_and_backward_is_the_opposite_turn() -> None:
     for drawing in (figures.three_forms(8, 9, 77.0, T), figures.backward(8, 9, 77.0, T)):
         values = [np.asarray(column, dtype=float) for column in drawing.table().values()][-2:]

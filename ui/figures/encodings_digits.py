@@ -80,6 +80,7 @@ def digits(number: int, beta: int, t: Words) -> Drawing:
         phase = digit_phases({number}, {beta}, {count})
         print(beta_digits({number}, {beta}, {count}), np.cos(phase), np.sin(phase))
         """,
+        wide=count > 8,
     )
 
 

@@ -194,7 +194,7 @@ def matrices(case: Case, head: int, token: int, t: Words) -> Drawing:
         "mode": "lines",
         "x": xs,
         "y": ys,
-        "line": {"color": "black", "width": 3},
+        "line": {"color": "black", "width": 3 if case.pairs <= 8 else 1},
         "cliponaxis": False,
     }
     data = [panel(block, size, size, "", 1.0, bar), frame | {"hoverinfo": "skip"}, panel(half, size, size, "2", 1.0)]

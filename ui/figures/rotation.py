@@ -92,7 +92,7 @@ def circle(rope: rc.Rope, pair: int, m: int, n: int, shift: int, t: Words) -> Dr
     return Drawing(
         "circle",
         figure,
-        t("circle_finding", m=m + shift, n=n + shift, score=f"{scores[0]:.6f}", d=m - n, drift=f"{drift:.1e}"),
+        t("circle_finding", m=m + shift, n=n + shift, score=f"{scores[0]:.6f}", d=m - n, drift=f"{drift:.2g}"),
         lambda: (
             {"shift": shifts, "score": scores, "q_first": at_q[:, 0], "q_second": at_q[:, 1]}
             | {"k_first": at_k[:, 0], "k_second": at_k[:, 1]}
@@ -115,6 +115,12 @@ def entry(value: float) -> str:
     return f"{value:.2f}".replace("-", "−") if abs(value) >= 0.005 else "≈0"
 
 
+def entry_size(width: int) -> int:
+    """Letters with which an entry fits its cell of a matrix 280 pixels wide; 0 where no legible ones do."""
+    size = min(15, 108 // width)
+    return size if size >= 9 else 0
+
+
 @kept
 def matrix(width: int, position: int, base: float, t: Words) -> Drawing:
     """The rotation matrix with its 2 x 2 blocks along the diagonal."""
@@ -125,8 +131,8 @@ def matrix(width: int, position: int, base: float, t: Words) -> Drawing:
         go.Heatmap(
             z=values,
             text=text,
-            texttemplate="%{text}",
-            textfont={"size": 15 if width <= 12 else 12, "color": "black"},
+            texttemplate="%{text}" if entry_size(width) else "",
+            textfont={"size": entry_size(width) or 15, "color": "black"},
             colorscale=SIGNED,
             # Twice the range of the entries: even the darkest cell leaves its black number legible.
             zmid=0,
@@ -147,7 +153,7 @@ def matrix(width: int, position: int, base: float, t: Words) -> Drawing:
     return Drawing(
         "matrix",
         figure,
-        t("matrix_finding", blocks=width // 2, m=position, off=f"{off:.1e}"),
+        t("matrix_finding", blocks=width // 2, m=position, off=f"{off:.2g}"),
         lambda: {f"column {j}": values[:, j] for j in range(width)},
         f"""
         import rope_core as rc
@@ -176,7 +182,7 @@ def three_forms(width: int, position: int, base: float, t: Words) -> Drawing:
     return Drawing(
         "three_forms",
         figure,
-        t("three_finding", residual=f"{ways.residual:.1e}", norm=f"{norm:.1e}"),
+        t("three_finding", residual=f"{ways.residual:.2g}", norm=f"{norm:.2g}"),
         lambda: {"x": x, "matrix": ways.matrix, "elements": ways.elements, "complex": ways.complex},
         f"""
         import rope_core as rc
@@ -202,7 +208,7 @@ def backward(width: int, position: int, base: float, t: Words) -> Drawing:
     return Drawing(
         "backward",
         figure,
-        t("backward_finding", residual=f"{np.abs(exact - turned).max():.1e}"),
+        t("backward_finding", residual=f"{np.abs(exact - turned).max():.2g}"),
         lambda: {"transpose": exact, "negative_angle": turned},
         f"""
         import numpy as np
