@@ -42,6 +42,8 @@ def test_only_nope_leaves_the_tie(sentences: figures.Sentences, base: float) -> 
     assert set(bars) == set(ENCODINGS)
     assert bars.pop("nope") <= 1e-14
     assert min(bars.values()) > 1e-4
+    assert all(f"({gap:.2g})" in drawing.finding for gap in (min(bars.values()), max(bars.values())))
+    assert list(drawing.figure.data[0].text) == [f"{gap:.2g}" for gap in gaps]
     head = weights(figures.WIDTH, base)
     pooled = []
     for sentence in sentences:

@@ -42,7 +42,7 @@ def commute(rope: rc.Rope, position: int, factor: float, layout: str, t: Words) 
     gaps = commuting(rope, position, factor, layout)
     figure = go.Figure(bars([t(f"commute.{key}") for key in gaps], list(gaps.values())))
     styled(figure, height=300, x=t("commute_axis"), margin={"l": 8, "r": 70, "t": 12, "b": 52})
-    figure.update_xaxes(type="log", range=[-17, 2], exponentformat="power", dtick=4)
+    figure.update_xaxes(type="log", range=[-17, 2], exponentformat="power", dtick=8)
     figure.update_yaxes(autorange="reversed", automargin=True)
     return Drawing(
         "commute",

@@ -87,7 +87,7 @@ def order(sentences: Sentences, base: float, t: Words) -> Drawing:
             x=[max(v, ZERO) for v in values],
             orientation="h",
             marker={"color": colours},
-            text=[f"{v:.1g}" for v in values],
+            text=[f"{v:.2g}" for v in values],
             textposition="outside",
             cliponaxis=False,
         )

@@ -66,7 +66,7 @@ def phase(request: rc.Request, dtype: str, at: int, t: Words) -> Drawing:
     figure.add_annotation(**note, text=t("half_turn"), font={"size": 15})
     styled(figure, height=370, x=t("position_log"), y=t("phase_axis"))
     figure.update_xaxes(type="log")
-    figure.update_yaxes(type="log", dtick=2)
+    figure.update_yaxes(type="log", dtick=2, exponentformat="power")
     return Drawing(
         "phase",
         figure,
@@ -150,7 +150,9 @@ def effect(request: rc.Request, start: int, t: Words) -> Drawing:
             figure.add_trace(go.Bar(x=names, y=values, name=dtype, **look), 1, column)
     styled(figure, height=400)
     figure.update_yaxes(title_text=t("moved_axis"), rangemode="tozero", row=1, col=1)
-    figure.update_yaxes(title_text=t("logit_axis"), side="right", type="log", row=1, col=2)
+    figure.update_yaxes(
+        title_text=t("logit_axis"), side="right", type="log", dtick=2, exponentformat="power", row=1, col=2
+    )
 
     def words(stage: str, dtype: str) -> str:
         one = found[stage, dtype]
@@ -200,8 +202,8 @@ def distinct(train_len: int, t: Words) -> Drawing:
         line = {"color": BY_DTYPE[dtype], "width": 4}
         figure.add_trace(go.Scatter(x=lengths, y=counts[dtype], name=dtype, mode="lines+markers", line=line))
     styled(figure, height=380, x=t("length_log"), y=t("distinct_axis"))
-    figure.update_xaxes(type="log")
-    figure.update_yaxes(type="log")
+    figure.update_xaxes(type="log", dtick=1)
+    figure.update_yaxes(type="log", dtick=1)
     shown = min(train_len, lengths[-1])
     return Drawing(
         "distinct",
@@ -253,7 +255,8 @@ def ways(request: rc.Request, start: int, t: Words) -> Drawing:
     errors = [way.error for way in found.values()]
     styled(figure, height=380, x=t("time_axis"), y=t("error_axis"))
     figure.update_xaxes(type="log", range=[math.log10(min(times)) - 0.3, math.log10(max(times)) + 0.5])
-    figure.update_yaxes(type="log", range=[math.log10(min(errors)) - 1.0, math.log10(max(errors)) + 1.2], dtick=1)
+    figure.update_yaxes(type="log", range=[math.log10(min(errors)) - 1.0, math.log10(max(errors)) + 1.2])
+    figure.update_yaxes(dtick=1, exponentformat="power")
     return Drawing(
         "ways",
         figure,
@@ -316,7 +319,7 @@ def real(stage: str, t: Words) -> Drawing:
     figure.add_hline(y=math.pi, line={"color": LINE, "width": 2, "dash": "dot"})
     styled(figure, height=420, x=t("context_log"), y=t("phase_axis"))
     figure.update_xaxes(type="log")
-    figure.update_yaxes(type="log", dtick=2)
+    figure.update_yaxes(type="log", dtick=2, exponentformat="power")
     over = {dtype: sum(not error <= math.pi for *_, error in points) for dtype, points in found.items()}
     worst = max(found["float32"], key=lambda point: point[3])
     return Drawing(
