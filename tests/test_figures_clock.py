@@ -79,9 +79,9 @@ def test_hands_finding_says_who_slows_the_second_hand() -> None:
     slowed, _ = clocks(WALL, params(4.0), 16_384, 4096)
     finding = figures.hands(slowed, 4.0, T).finding
     assert "by less under linear (PI) (1.5°)." in finding
-    assert "unscaled 12 h, linear (PI) 48 h, NTK 48 h, dynamic NTK 156 h" in finding
+    assert "unscaled: 12 h, linear (PI): 48 h, NTK: 48 h, dynamic NTK: 156 h" in finding
     far, _ = clocks(WALL, params(32.0), 32 * 4096, 4096)
-    assert "linear (PI) 384 h, NTK 384 h, dynamic NTK 11,916 h" in figures.hands(far, 32.0, T).finding
+    assert "linear (PI): 384 h, NTK: 384 h, dynamic NTK: 11,916 h" in figures.hands(far, 32.0, T).finding
     rest, _ = clocks(WALL, params(1.0), 4096, 4096)
     assert "by less under none of them." in figures.hands(rest, 1.0, T).finding
 
@@ -160,7 +160,7 @@ def test_heatmap_marks_the_trained_length_and_counts_unseen_pairs() -> None:
     for trace, shape in zip(drawing.figure.data, drawing.figure.layout.shapes, strict=True):
         assert shape.x0 == shape.x1 == trace.x0 + comparison.CELLS / 4 - 0.5
         assert (shape.y0, shape.y1) == (trace.y0 - 0.5, trace.y0 + 63.5)
-    assert "unscaled 18, linear (PI) 0, NTK 17, dynamic NTK 0" in drawing.finding
+    assert "unscaled: 18, linear (PI): 0, NTK: 17, dynamic NTK: 0" in drawing.finding
     titles = [note.text for note in drawing.figure.layout.annotations]
     assert titles[0] == "<b>unscaled</b><br>18 unseen"
 

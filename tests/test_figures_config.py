@@ -187,7 +187,7 @@ def test_ways_to_a_longer_context_are_drawn_with_their_costs(capsys: pytest.Capt
     inv = next(iter(ntk.ropes.values())).inv_freq
     unseen = int(np.sum((rope.unscaled * 4096 < 2 * math.pi) & (inv * length > rope.unscaled * 4096 * (1 + 1e-9))))
     # And the pairs that saw all angles do not count.
-    assert f"{EN('scheme.ntk')} {unseen}" in drawing.finding and "65,536" in drawing.finding
+    assert f"{EN('scheme.ntk')}: {unseen}" in drawing.finding and "65,536" in drawing.finding
     table = comparison.costs(found, EN)
     assert table[EN("col.unseen")][[fix.name for fix in found].index("ntk")] == f"{unseen} / 32"
     assert "ntk 16.0" in ran(drawing, capsys)
