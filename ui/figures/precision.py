@@ -29,7 +29,7 @@ KEYS = 64
 ROWS = 2048
 LAST = 64
 BY_STAGE = {"inv_freq": RED, "position": BLUE, "angle": GREEN, "table": ORANGE, "all": PURPLE}
-PLACES = {"float32": "top right", "float64": "bottom left", "fixed_point": "bottom right", "split_table": "top center"}
+PLACES = {"float32": "top right", "float64": "bottom left", "fixed_point": "bottom center", "split_table": "top center"}
 BY_DTYPE = {"bfloat16": RED, "float16": BLUE, "float32": GREEN}
 
 
@@ -254,7 +254,7 @@ def ways(request: rc.Request, start: int, t: Words) -> Drawing:
     times = [way.over_floor for way in found.values()]
     errors = [way.error for way in found.values()]
     styled(figure, height=380, x=t("time_axis"), y=t("error_axis"))
-    figure.update_xaxes(type="log", range=[math.log10(min(times)) - 0.3, math.log10(max(times)) + 0.5])
+    figure.update_xaxes(type="log", range=[math.log10(min(times)) - 0.6, math.log10(max(times)) + 0.5])
     figure.update_yaxes(type="log", range=[math.log10(min(errors)) - 1.0, math.log10(max(errors)) + 1.2])
     figure.update_yaxes(dtick=1, exponentformat="power")
     return Drawing(
