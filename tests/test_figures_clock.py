@@ -187,7 +187,7 @@ def test_reading_is_six_degrees_a_second(error: float, slower: float) -> None:
 def test_the_quoted_number_needs_compounding() -> None:
     drawing = figures.quoted(3.0, T)
     assert list(drawing.figure.data[0].x) == [86_400.0, 129_600.0, pytest.approx(129_600.0)]
-    assert "as printed −43,200 s, compounded 0 s" in drawing.finding
+    assert "as printed: −43,200 s, compounded: 0 s, NTK at 3: 0 s" in drawing.finding
     repeats = [row.repeats_after for row in claims(0.5)]
     assert math.isinf(repeats[2])
     assert figures.quoted(0.5, T).figure.layout.annotations[5].text == T("never")
