@@ -46,7 +46,7 @@ def ship(name: str, folder: Path, date: str) -> weights.Card:
         "held_out": _held_out(weights.read(path), said.recipe),
         "corpus": said.corpus,
         "seconds": round(run.seconds, 1),
-        "hardware": hardware(),
+        "hardware": said.hardware,
         "date": date,
     }
     index = json.loads(weights.INDEX.read_text("utf-8")) if weights.INDEX.is_file() else {}

@@ -243,11 +243,11 @@ def train(
         left = passed / (run.step - first) * (recipe.steps - run.step)
         told(Progress(run.step, recipe.steps, loss, left))
         if run.step % every == 0 or run.step == recipe.steps:
-            keep(run, folder / CHECKPOINT, corpus_hash)
+            keep(run, folder / CHECKPOINT, corpus_hash, precision)
     return run
 
 
-def keep(run: Run, path: Path, corpus_hash: str = "") -> None:
+def keep(run: Run, path: Path, corpus_hash: str = "", precision: str = "float32") -> None:
     """Write a checkpoint, whole or not at all: beside the old one first, then in its place."""
     tensors = {f"model.{name}": value.detach() for name, value in run.model.state_dict().items()}
     for name, weight in run.model.named_parameters():
@@ -255,6 +255,7 @@ def keep(run: Run, path: Path, corpus_hash: str = "") -> None:
             tensors[f"optimiser.{key}.{name}"] = value
     tensors["losses"] = torch.tensor(run.losses, dtype=torch.float64)
     said = {"recipe": run.recipe.as_json(), "seconds": repr(run.seconds), "corpus": corpus_hash}
+    said["hardware"] = json.dumps(hardware() | {"precision": precision})
     write_whole(path, save({k: v.contiguous() for k, v in tensors.items()}, said))
 
 
@@ -273,11 +274,12 @@ def write_whole(path: Path, data: bytes) -> None:
 
 @dataclass(frozen=True)
 class Said:
-    """What a checkpoint says of its run."""
+    """What a checkpoint says of its run, of its last steps where it went on on another machine."""
 
     recipe: Recipe
     seconds: float
     corpus: str
+    hardware: dict[str, Any]
 
 
 def checkpoint_said(path: Path) -> Said:
@@ -285,7 +287,8 @@ def checkpoint_said(path: Path) -> Said:
     try:
         with safe_open(path, framework="pt") as file:
             said = file.metadata() or {}
-        return Said(Recipe.from_json(said["recipe"]), float(said["seconds"]), said["corpus"])
+        recipe, ran = Recipe.from_json(said["recipe"]), json.loads(said["hardware"])
+        return Said(recipe, float(said["seconds"]), said["corpus"], ran)
     except (SafetensorError, OSError, KeyError, TypeError) as error:
         raise reject("checkpoint", "a readable one", f"{path.name}: {error}") from error
 
