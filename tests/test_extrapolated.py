@@ -177,6 +177,31 @@ def test_running_work_shows_what_it_has_and_is_cancelled(queue: jobs.Queue, inde
     assert extrapolated.kept.get(slow) is None, "what was cut short is kept for nobody"
 
 
+def test_what_a_reloaded_page_left_is_taken_up_again(
+    queue: jobs.Queue, index: dict[str, Stored], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before: dict[str, Any] = {}
+    beside: dict[str, Any] = {}
+    after: dict[str, Any] = {}
+    slow = extrapolated.request("sweep", documents=1)
+    extrapolated.start(before, "sweep", slow, "slow")
+    while not (status := extrapolated.status(before, "sweep")) or not status.results:
+        pass
+    extrapolated.start(beside, "sweep", slow, "beside")
+    assert extrapolated.own_jobs(beside) != extrapolated.own_jobs(before), "work that is looked at stays its owner's"
+    extrapolated.cancel(beside, "sweep")
+    monkeypatch.setattr(extrapolated, "LEFT", 0.0)
+    other = extrapolated.request("sweep", documents=5)
+    assert extrapolated.left(other) is None
+    extrapolated.start(after, "sweep", slow, "again")
+    assert extrapolated.own_jobs(after) == extrapolated.own_jobs(before)
+    found = extrapolated.seen(after, "sweep", slow)
+    assert found is not None and found.origin == extrapolated.GOING
+    extrapolated.cancel(after, "sweep")
+    assert finished(queue, before).state == jobs.CANCELLED
+    assert extrapolated.left(slow) is None and not extrapolated.looked
+
+
 def test_work_that_fails_says_why(queue: jobs.Queue, index: dict[str, Stored]) -> None:
     mine: dict[str, Any] = {}
     asked = extrapolated.request("sweep", documents=2)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
+from importlib.metadata import version
 from itertools import pairwise
 
 import numpy as np
@@ -10,10 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rope_core.lab import view
+from rope_core.lab import cards, records, view
 from rope_core.lab.lines import lines
 from tests import lab_results as made
-from ui.extrapolated import GOING, HERE, Seen
+from ui.extrapolated import GOING, HERE, Seen, request
 from ui.figures import extrapolation as figures
 from ui.figures import extrapolation_words as words
 from ui.words import LANGUAGES, Words
@@ -162,6 +164,12 @@ def test_provenance_names_weights_text_and_machine_without_markup(lang: str) -> 
     assert "<b>" not in said.replace("\\<", "")
     for origin in (HERE, GOING):
         assert "24" in words.provenance(Seen(seen.results, origin, None, ""), t)
+        asked = request("sweep", b"\x00", weights=["rope-0"])
+        said = words.provenance(Seen(seen.results, origin, None, "", asked), t)
+        told = (hashlib.sha256(b"\x00").hexdigest(), cards.stored()["rope-0"].sha256)
+        assert all(each[:10] in said for each in told) and f"numpy {version('numpy')}" in said.replace("\\", "")
+    record = records.shipped("sweep")
+    assert request("sweep").text_hash == record.text
 
 
 @pytest.mark.parametrize("figure", [lambda s: figures.curves(s, 64, "two", T), lambda s: figures.order(s, 128, 64, T)])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import math
+import os
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ from rope_core.lab import finetune, job, records, sweep, weights
 from rope_core.lab.corpus import held_out
 from rope_core.lab.evaluate import line, lines, losses, perplexity
 from rope_core.lab.model import Model, Shape
+from rope_core.lab.train import CHECKPOINT, hardware
 from tests.lab_reader import stock
 
 SHAPES = {
@@ -141,7 +143,7 @@ def test_a_record_holds_what_was_asked_found_and_by_what() -> None:
 
 
 def test_a_fine_tune_reports_each_step_and_goes_on_where_it_was_cut(capsys: pytest.CaptureFixture[str]) -> None:
-    asked = {"weights": "tiny", "line": "linear", "window": 64, "steps": 24, "owner": "a/../b"}
+    asked = {"weights": "tiny", "line": "linear", "window": 64, "steps": 24}
     first = finetune.steps(**asked)  # type: ignore[arg-type]
     cut = [next(first)[1] for _ in range(13)]
     assert [each["step"] for each in cut] == list(range(1, 14))
@@ -159,6 +161,22 @@ def test_a_fine_tune_reports_each_step_and_goes_on_where_it_was_cut(capsys: pyte
     ):
         assert job.main(["finetune", json.dumps(asked | given)]) == 2
         assert message in capsys.readouterr().err
+
+
+def test_only_so_many_fine_tunes_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(finetune, "MOST_RUNS", 2)
+    for age, name in enumerate(("new", "old", "older", "oldest")):
+        (tmp_path / "runs" / name).mkdir(parents=True)
+        (tmp_path / "runs" / name / CHECKPOINT).write_bytes(b"x")
+        os.utime(tmp_path / "runs" / name / CHECKPOINT, (1e9 - age, 1e9 - age))
+    (tmp_path / "runs" / "no run").mkdir()
+    finetune.make_room(tmp_path / "runs" / "older")
+    assert sorted(path.name for path in (tmp_path / "runs").iterdir()) == ["new", "no run", "older"]
+
+
+def test_weights_made_anew_begin_a_fine_tune_of_their_own() -> None:
+    asked = finetune.recipe("tiny", "linear", 64, 5)
+    assert finetune.run_name(asked, "a") == finetune.run_name(asked, "a") != finetune.run_name(asked, "b")
 
 
 def test_the_command_line_evaluates(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -191,6 +209,7 @@ def test_the_command_line_trains_and_ships(
     assert "folder must be empty or of the same recipe, got 'a checkpoint with other seed'" in capsys.readouterr().err
     assert main(["lab", "ship", "tiny-linear", str(out)]) == 0
     card = weights.card("tiny-linear")
+    assert card.hardware == hardware() | {"precision": "float32"}
     assert (card.recipe.start, card.recipe.scheme, card.recipe.params) == ("tiny", "linear", {"factor": 2.0})
     assert "| tiny-linear | rope | text, from tiny, linear × 2 | 3 × 8 × 32 | 0 |" in (
         tmp_path / "README.md"

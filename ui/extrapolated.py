@@ -7,14 +7,16 @@ import hashlib
 import json
 import os
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, MutableMapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from rope_core import jobs
 from rope_core.jobs import Status
-from rope_core.lab import cards, records
+from rope_core.lab import cards, corpus, records
 from rope_core.lab.job import ASKED_ENV
 from rope_core.lab.lines import lines
 from rope_core.lab.records import Record
@@ -30,6 +32,8 @@ MAX_TEXT = 5 * 10**6
 MOST_READ = 90_000
 HELD_OUT = 4096
 KEPT = 32
+# A page looks at its work every second; a busy machine may be late.
+LEFT = 5.0
 SHIPPED, HERE, GOING = "shipped", "here", "going"
 Results = tuple[Mapping[str, Any], ...]
 
@@ -96,10 +100,28 @@ class Request:
         return said
 
     @property
+    def weights_read(self) -> dict[str, str]:
+        """The SHA-256 of each weights file that is asked for by name; of all where none is."""
+        asked = self.values.get("weights") or list(cards.stored())
+        names = [asked] if isinstance(asked, str) else asked
+        return {name: cards.stored()[name].sha256 for name in names if name in cards.stored()}
+
+    @property
+    def text_hash(self) -> str:
+        """The SHA-256 of what is read: the visitor's text, or the held-out documents."""
+        return hashlib.sha256(self.text).hexdigest() if self.text else held_out_hash()
+
+    @property
     def argument(self) -> str:
         """The child process's argument."""
         more = {"text": base64.b64encode(self.text).decode("ascii")} if self.text else {}
         return json.dumps(self.values | more)
+
+
+@lru_cache(maxsize=1)
+def held_out_hash() -> str:
+    """The SHA-256 of the held-out documents, one after another, as in the shipped records."""
+    return hashlib.sha256(b"".join(each.text for each in corpus.held_out())).hexdigest()
 
 
 def request(kind: str, text: bytes = b"", **values: Any) -> Request:
@@ -117,12 +139,14 @@ class Seen:
         origin: "shipped", "here" (measured by this app) or "going" (not all of them yet).
         record: the shipped record.
         code: Python lines that put the same results into ``results``.
+        asked: what this app measured, where it did.
     """
 
     results: Results
     origin: str
     record: Record | None
     code: str
+    asked: Request | None = None
 
 
 Draw = Callable[[Seen], None]
@@ -191,12 +215,26 @@ def allowed() -> bool:
     return os.environ.get("ROPE_LAB_MEASURE") != "off"
 
 
+looked: dict[str, tuple[Request, float]] = {}
+
+
+def left(asked: Request) -> str | None:
+    """A job of the same request that goes on though no session looks at it: that of a page since reloaded."""
+    going_on = {found.id for found in jobs.default_queue().all() if measured.going(found)}
+    for job, (its, when) in list(looked.items()):
+        if job not in going_on:
+            looked.pop(job, None)
+        elif its.key == asked.key and time.monotonic() - when > LEFT:
+            return job
+    return None
+
+
 def start(session: MutableMapping[str, Any], panel: str, asked: Request, title: str) -> None:
-    """Queue a panel's work.
+    """Queue a panel's work, or take up what a reloaded page has left.
 
     Raises ValueError where the queue takes no more.
     """
-    job = jobs.default_queue().submit(
+    job = left(asked) or jobs.default_queue().submit(
         MODULE,
         [asked.kind, "-"],
         owner=measured.owner(session),
@@ -217,6 +255,8 @@ def status(session: MutableMapping[str, Any], panel: str) -> Status | None:
         found = jobs.default_queue().status(job)
     except ValueError:
         return None
+    if found.state not in jobs.OVER:
+        looked[job] = asked, time.monotonic()
     if found.state == jobs.DONE and kept.get(asked) is None:
         kept.put(asked, found.results)
     return found
@@ -252,9 +292,9 @@ def seen(session: MutableMapping[str, Any], panel: str, asked: Request) -> Seen 
     code = recipe(asked)
     state = status(session, panel)
     if (found := kept.get(asked)) is not None:
-        return Seen(found, HERE, None, code)
+        return Seen(found, HERE, None, code, asked)
     if state is not None and own_jobs(session)[panel][1].key == asked.key and state.results:
-        return Seen(state.results, GOING, None, code)
+        return Seen(state.results, GOING, None, code, asked)
     return None
 
 
@@ -426,9 +466,9 @@ def taken(given: bytes, used: bytes, length: int) -> dict[str, str]:
     }
 
 
-def finetune(session: MutableMapping[str, Any], name: str, line: str, window: int, steps: int) -> Request:
-    """A fine-tune of the session's own: its checkpoints are found again by the session that started it."""
-    return panel_request("finetune", weights=name, line=line, window=window, steps=steps, owner=measured.owner(session))
+def finetune(name: str, line: str, window: int, steps: int) -> Request:
+    """A fine-tune: whoever asks for the same one, after a reload too, finds its checkpoints and its results again."""
+    return panel_request("finetune", weights=name, line=line, window=window, steps=steps)
 
 
 def of_head(layer: int, head: int) -> dict[str, int]:

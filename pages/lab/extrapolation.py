@@ -287,7 +287,7 @@ def tune() -> None:
         (WINDOW, lambda field: controls.select(field, bytes_text)),
         (TUNE_STEPS, controls.slider),
     )
-    request = extrapolated.finetune(session, WEIGHTS[0], get(TUNE), int(get(WINDOW)), get(TUNE_STEPS))
+    request = extrapolated.finetune(WEIGHTS[0], get(TUNE), int(get(WINDOW)), get(TUNE_STEPS))
     button("finetune", request, t("panel.finetune"), t("tune_here"))
     seen = extrapolated.seen(session, "finetune", request)
     if seen is not None:

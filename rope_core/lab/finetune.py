@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import shutil
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -19,6 +20,8 @@ RATE = 5e-4
 EVERY = 10
 MOST_STEPS = 2000
 LONGEST = 8192
+# A checkpoint takes 22 MB.
+MOST_RUNS = 32
 
 
 def recipe(name: str, key: str, window: int, steps: int, seed: int = 0) -> Recipe:
@@ -63,28 +66,33 @@ def default_folder() -> Path:
     return kept("ROPE_LAB_RUNS", "runs")
 
 
-def run_name(asked: Recipe) -> str:
-    """Return a folder's name for a recipe: equal recipes share it, so an interrupted run is found again."""
-    return f"{asked.start}-{asked.scheme}-{hashlib.sha256(asked.as_json().encode()).hexdigest()[:10]}"
+def run_name(asked: Recipe, *more: str) -> str:
+    """Return a folder's name for a recipe: equal recipes share it, so an interrupted run is found again.
+
+    Args:
+        more: hashes of what the recipe only names: the weights that it starts from, the text.
+    """
+    said = hashlib.sha256("\n".join([asked.as_json(), *more]).encode()).hexdigest()
+    return f"{asked.start}-{asked.scheme}-{said[:10]}"
 
 
 def steps(
-    *, weights: str, line: str, window: int = 2048, steps: int = 150, seed: int = 0, owner: str = ""
+    *, weights: str, line: str, window: int = 2048, steps: int = 150, seed: int = 0
 ) -> Iterator[tuple[float, dict[str, Any]]]:
     """Fine-tune and report each step's loss; at the end the held-out perplexity over the window and its last quarter.
 
-    Where the same run was cut short before, its steps so far come first, in one result per ten steps.
-
-    Args:
-        owner: whose run it is: runs of different owners do not share checkpoints.
+    Where the same run was cut short before, whoever asked for it, its steps so far come first, in one result per ten
+    steps: a run is a function of its recipe, so there is nothing of a visitor's in it.
     """
     asked = recipe(weights, line, window, steps, seed)
-    folder = default_folder() / _folder_part(owner) / run_name(asked)
     text, digest = corpus.training_bytes()
+    name = run_name(asked, _card(weights).sha256, digest)
+    folder = default_folder() / "finetune" / name
+    make_room(folder)
     folder.mkdir(parents=True, exist_ok=True)
     run = begin(asked, _load(weights))
     resume(run, folder / CHECKPOINT)
-    name, resumed = run_name(asked), run.step
+    resumed = run.step
     for done in range(EVERY, resumed + 1, EVERY):
         yield done / asked.steps, _said(name, done, asked, run.losses[done - 1], 0.0)
     begun = time.monotonic()
@@ -97,9 +105,16 @@ def steps(
     yield 1.0, {"run": name, **held_out(run)}
 
 
-def _folder_part(owner: str) -> str:
-    """An owner as one path component that cannot lead elsewhere."""
-    return hashlib.sha256(owner.encode()).hexdigest()[:16]
+def make_room(folder: Path) -> None:
+    """Remove the runs beside ``folder`` that were left alone for longest, so that with it there are ``MOST_RUNS``."""
+    others = [path for path in folder.parent.glob(f"*/{CHECKPOINT}") if path.parent != folder]
+    others.sort(key=lambda path: path.stat().st_mtime)
+    for path in others[: max(0, len(others) - MOST_RUNS + 1)]:
+        shutil.rmtree(path.parent, ignore_errors=True)
+
+
+def _card(name: str) -> weights.Card:
+    return weights.card(name)
 
 
 def _load(name: str) -> Any:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from importlib.metadata import version
 
 from rope_core.lab import view
 from rope_core.lab.lines import lines
 from rope_core.lab.view import Cell, Place, Three
 from ui.escape import plain
-from ui.extrapolated import GOING, Seen
+from ui.extrapolated import GOING, Request, Seen
 from ui.words import Words
 
 WHOLE, LAST = "whole", "last"
@@ -95,19 +96,31 @@ def short_hash(sha256: str) -> str:
 def provenance(seen: Seen, t: Words) -> str:
     """Where results come from: a shipped record with hashes, hardware and date, or this server."""
     if seen.record is None:
-        return t("measured_going" if seen.origin == GOING else "measured_here", count=len(seen.results))
+        said = t("measured_going" if seen.origin == GOING else "measured_here", count=len(seen.results))
+        return said + (made_here(seen.asked, t) if seen.asked else "")
     record = seen.record
-    weights = t("comma").join(f"{plain(key)} ({short_hash(sha)})" for key, sha in record.weights.items())
     made = record.hardware
     return t(
         "provenance",
         date=plain(record.date),
-        weights=weights,
+        weights=hashed(record.weights, t),
         text=short_hash(record.text),
         processor=plain(made.get("processor", "?")),
         threads=plain(made.get("threads", "?")),
         versions=plain(f"torch {made.get('torch', '?')}, numpy {made.get('numpy', '?')}"),
     )
+
+
+def hashed(weights: Mapping[str, str], t: Words) -> str:
+    """Names of weights, each with the beginning of its hash."""
+    return t("comma").join(f"{plain(key)} ({short_hash(sha)})" for key, sha in weights.items())
+
+
+def made_here(asked: Request, t: Words) -> str:
+    """What this server measured a request with: weights, text and versions."""
+    versions = t("comma").join(f"{name} {version(name)}" for name in ("torch", "numpy"))
+    text = short_hash(asked.text_hash)
+    return t("provenance_here", weights=hashed(asked.weights_read, t), text=text, versions=plain(versions))
 
 
 def progress_text(share: float | None, left: float | None, seconds: float, t: Words) -> str:
