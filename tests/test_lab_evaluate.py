@@ -51,20 +51,21 @@ def test_perplexity_over_a_share_of_the_window() -> None:
     last = perplexity(nats, 0.75)
     assert last.documents == 2
     assert last.value == pytest.approx(16.0)
-    assert last.low == pytest.approx(8.0)
-    assert last.high == pytest.approx(32.0)
+    assert math.log(last.high / 16.0) == pytest.approx(12.7062 * math.log(2.0)), "Student's t of one degree of freedom"
+    assert math.log(16.0 / last.low) == pytest.approx(12.7062 * math.log(2.0))
     alone = perplexity(nats[:1])
     assert math.isnan(alone.low)
     assert math.isnan(alone.high)
 
 
-def test_the_interval_covers_the_truth_about_19_times_in_20() -> None:
+@pytest.mark.parametrize("documents", [2, 4, 8, 11, 12, 40])
+def test_the_interval_covers_the_truth_about_19_times_in_20(documents: int) -> None:
     rng = np.random.default_rng(5)
     inside = 0
-    for _ in range(200):
-        found = perplexity(rng.normal(1.0, 0.5, (40, 1)))
+    for _ in range(400):
+        found = perplexity(rng.normal(1.0, 0.5, (documents, 1)))
         inside += found.low <= math.e <= found.high
-    assert 180 <= inside <= 198
+    assert 350 <= inside <= 394
 
 
 def test_a_paired_ratio_does_not_see_what_documents_have_in_common() -> None:

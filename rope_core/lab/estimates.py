@@ -14,13 +14,17 @@ from rope_core.rope import Array
 
 RESAMPLES = 4000
 Z95 = 1.959963984540054
+# Student's t for 95 %, by documents from 2 on: drawn again, so few documents scatter less than they should, and the
+# interval would hold the truth in 50 % of cases for 2 documents and in 89 % for 8.
+T95 = (12.7062, 4.3027, 3.1824, 2.7764, 2.5706, 2.4469, 2.3646, 2.3060, 2.2622, 2.2281)
+FEW = len(T95) + 1
 
 
 @dataclass(frozen=True)
 class Estimate:
     """A number measured over documents, with the 95 % interval that resampling the documents gives.
 
-    With one document there is no interval: low and high are NaN.
+    With fewer than 12 documents the interval is Student's; with one there is none: low and high are NaN.
     """
 
     value: float
@@ -62,15 +66,27 @@ def share(nats: Array, first: float, last: float) -> Array:
 
 
 def estimate(per_document: Array) -> Estimate:
-    """Return exp of the mean of (documents,) losses, and of its 95 % interval by resampling documents."""
+    """Return exp of the mean of (documents,) losses, and of its 95 % interval, resampled or Student's."""
     count = per_document.size
     value = float(np.exp(per_document.mean()))
     if count < 2:
         return Estimate(value, float("nan"), float("nan"), count)
-    draws = np.random.default_rng(0).integers(0, count, (RESAMPLES, count))
-    means = per_document[draws].mean(1)
-    low, high = (float(np.exp(v)) for v in np.quantile(means, (0.025, 0.975)))
+    if count <= FEW:
+        ends = per_document.mean() + student(per_document) * np.array([-1.0, 1.0])
+    else:
+        draws = np.random.default_rng(0).integers(0, count, (RESAMPLES, count))
+        ends = np.quantile(per_document[draws].mean(1), (0.025, 0.975))
+    # An end past all floats is an interval that says nothing, not a warning.
+    with np.errstate(over="ignore"):
+        low, high = (float(end) for end in np.exp(ends))
     return Estimate(value, low, high, count)
+
+
+def student(values: Array) -> Array:
+    """Return half the width of Student's 95 % interval of the mean over the first axis, 2 to ``FEW`` values long."""
+    count = len(values)
+    found: Array = np.asarray(T95[count - 2] * values.std(0, ddof=1) / math.sqrt(count))
+    return found
 
 
 def over_seeds(values: Sequence[float]) -> tuple[float, float, float]:

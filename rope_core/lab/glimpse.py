@@ -13,7 +13,7 @@ from torch import Tensor
 
 from rope_core.errors import whole
 from rope_core.lab import asked, weights
-from rope_core.lab.estimates import RESAMPLES
+from rope_core.lab.estimates import FEW, RESAMPLES, student
 from rope_core.lab.model import Glimpse, Model
 from rope_core.lab.positions import Position
 from rope_core.rope import Array
@@ -206,13 +206,16 @@ def logit_scale(place: Position) -> float:
 
 
 def interval(values: Array) -> tuple[Array, list[float] | None, list[float] | None]:
-    """Return the mean of values (documents, bins) over documents, and its 95 % interval by resampling them."""
-    count = len(values)
+    """Return the mean of values (documents, bins) over documents, and its 95 % interval, resampled or Student's."""
+    count, mean = len(values), values.mean(0)
     if count < 2:
-        return values.mean(0), None, None
-    draws = np.random.default_rng(0).multinomial(count, [1.0 / count] * count, RESAMPLES) / count
-    low, high = np.quantile(draws @ values, (0.025, 0.975), axis=0)
-    return values.mean(0), low.round(5).tolist(), high.round(5).tolist()
+        return mean, None, None
+    if count <= FEW:
+        low, high = mean - student(values), mean + student(values)
+    else:
+        draws = np.random.default_rng(0).multinomial(count, [1.0 / count] * count, RESAMPLES) / count
+        low, high = np.quantile(draws @ values, (0.025, 0.975), axis=0)
+    return mean, low.round(5).tolist(), high.round(5).tolist()
 
 
 def steps(**values: Any) -> Iterator[tuple[float, dict[str, Any]]]:

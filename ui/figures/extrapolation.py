@@ -130,7 +130,10 @@ def drawn_curves(
     shown = [(each.curve.value,) for each in found]
     shown += [(each.curve.low, each.curve.high) for each, band in zip(found, banded, strict=True) if band]
     finite = np.log10(np.concatenate([part[np.isfinite(part)] for parts in shown for part in parts]))
-    low, high = float(finite.min()) - 0.05, float(finite.max()) + 0.08
+    # The band of two or three documents can be as wide as all numbers: it leaves the picture, the curves stay in it.
+    drawn = np.log10(np.concatenate([part for (part,) in shown[: len(found)]]))
+    low = max(float(finite.min()), float(drawn.min()) - 0.5) - 0.05
+    high = min(float(finite.max()), float(drawn.max()) + 0.5) + 0.08
     heights = apart(ends, LABEL * (high - low))
     for height, label, shade, bold in zip(heights, labels, shades, strong, strict=True):
         figure.add_annotation(
