@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
 
-from rope_core.errors import finite, reject, whole
+from rope_core.errors import reject, whole
 from rope_core.layout import Layout, as_layout
 from rope_core.rope import Array, Rope, frozen
 from rope_core.spectrum import Spectrum
@@ -17,6 +18,8 @@ MAX_CONTEXT = 2**21
 CHUNK = 65_536
 FINE = 512
 WINDOW = 32
+# Steps of ln base: below the first, other distances may allow a longer one; the second is the least.
+SMALL, FINEST = 1e-5, 1e-6
 
 
 def as_vector(argument: str, value: npt.ArrayLike, size: int | None = None) -> Array:
@@ -243,46 +246,59 @@ def first_negative(dim: int, base: float, context: int) -> int | None:
     return None
 
 
-def _fails_near(dim: int, base: float, distance: int, context: int) -> bool:
-    """Whether the sum of cosines is negative close to ``distance``, where the last base tried has failed."""
-    low = max(distance - WINDOW, 0)
-    return bool(np.any(cosine_sums(Rope(dim, base).theta, low, min(distance + WINDOW, context) - low) < 0))
+def _depth(theta: Array, low: int, high: int) -> tuple[float, int]:
+    """Return the largest -sum_i cos(m theta_i) / m over the distances low..high-1, low >= 1, and its distance."""
+    depth = -cosine_sums(theta, low, high - low) / np.arange(low, high)
+    at = int(depth.argmax())
+    return float(depth[at]), low + at
+
+
+def _deepest(theta: Array, context: int) -> tuple[float, int]:
+    """Return ``_depth`` of the first distances below ``context`` among which a sum is negative; zeros without one."""
+    low, size = 1, FINE
+    while low < context:
+        depth, at = _depth(theta, low, min(low + size, context))
+        if depth > 0:
+            return depth, at
+        low, size = low + size, min(2 * size, CHUNK)
+    return 0.0, 0
 
 
 @lru_cache(maxsize=256)
-def smallest_base(dim: int, context: int, step: float = 1.01, limit: float = 1e12) -> float:
-    """Return the smallest base found for which sum_i cos(m theta_i) >= 0 at every distance m < context.
+def smallest_base(dim: int, context: int, limit: float = 1e12) -> float:
+    """Return the smallest base >= 2 for which sum_i cos(m theta_i) >= 0 at every distance m < context.
+
+    The bases that pass are no interval: for dim 128 and 4,096 tokens those from 26,952 to 26,971 do, then none below
+    28,630. Where the sum S(m) is negative it stays so until ln base has grown by -S(m) / (m sum_i theta_i 2i/dim),
+    which bounds its slope there and above; the search goes on from that base, so that none in between is missed. Only
+    passing bases closer together than a millionth of their size can be.
 
     Args:
         dim: rotary width, even.
         context: length in tokens, 2..2**21.
-        step: ratio of the scan's steps; the crossing that the scan meets first is then bisected to 0.1 %. The bases
-            that pass are no interval, so a finer step can find a smaller one.
         limit: the largest base tried.
 
     Raises:
         ValueError: on bad arguments, or when no base up to ``limit`` passes.
 
-    Source: arXiv:2405.14591, definition of base_L and its table for dim 128 (4.3e3 for 1k, 8.4e4 for 8k).
+    Source: arXiv:2405.14591, definition of base_L; its table for dim 128 has 4.3e3 for 1k, 2.7e4 for 4k, 8.4e4 for 8k.
+
+    >>> round(smallest_base(128, 1024), 1)
+    4293.4
     """
     whole("context", context, 2, MAX_CONTEXT)
-    if finite("step", step, "a finite number > 1") <= 1:
-        raise reject("step", "a finite number > 1", step)
-    low = high = 2.0
-    failed = first_negative(dim, high, context)
-    while failed is not None:
-        low, high = high, high * step
-        if high > limit:
-            raise reject("context", f"one that a base up to {limit:g} serves", context)
-        if not _fails_near(dim, high, failed, context):
-            failed = first_negative(dim, high, context)
-    while high / low > 1.001:
-        middle = float(np.sqrt(low * high))
-        if first_negative(dim, middle, context) is None:
-            high = middle
-        else:
-            low = middle
-    return high
+    share = np.arange(0, Rope(dim).dim, 2) / dim
+    base, at = 2.0, 0
+    while base <= limit:
+        theta = base**-share
+        depth = _depth(theta, max(at - WINDOW, 1), min(at + WINDOW, context))[0] if at else 0.0
+        slope = float(theta @ share)
+        if depth < SMALL * slope:
+            depth, at = _deepest(theta, context)
+        if not at:
+            return base
+        base *= math.exp(max(depth / slope if slope else math.inf, FINEST))
+    raise reject("context", f"one that a base up to {limit:g} serves", context)
 
 
 @lru_cache(maxsize=32)

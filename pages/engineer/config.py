@@ -1,7 +1,5 @@
 """What a model's config really makes of RoPE, what is wrong with it, and what other programs make of it."""
 
-from collections.abc import Mapping, Sequence
-
 import streamlit as st
 
 import rope_core as rc
@@ -154,7 +152,7 @@ def cards() -> None:
         st.info(t("more_findings", shown=SHOWN_FINDINGS, total=len(found)))
 
 
-def table(columns: Mapping[str, Sequence[str]]) -> None:
+def table(columns: dict[str, list[str]]) -> None:
     """Columns of foreign text as a table that a screen reader and a narrow phone can read."""
     st.markdown(
         markdown_table({plain(head, 200): [plain(cell, 200) for cell in column] for head, column in columns.items()})
