@@ -47,6 +47,7 @@ h1 {text-wrap: balance}
 /* Figures of several panels keep a legible width on a phone, where they are moved sideways with a finger. */
 @media (max-width: 640px) {
   .stMainBlockContainer {padding-top: 4.2rem}
+  .stMarkdown :is(td, th) {min-width: 6em}
   [class*="st-key-wide-"] {overflow-x: auto; overflow-y: hidden}
   [class*="st-key-wide-"] [data-testid="stElementContainer"], [class*="st-key-wide-"] .stPlotlyChart {min-width: 700px}
 }

@@ -12,6 +12,9 @@ from pathlib import Path
 TEXT = Path(__file__).parent / "text"
 LANGUAGES = {"en": "English", "zh": "中文"}
 SLOT = re.compile(r"\{\{(f|formula):([a-z0-9_.-]+)\}\}")
+# A source line's end inside a Chinese sentence, which a browser would show as a gap.
+HAN, STOP = "\u2014-\u2026\u3000-\u9fff\uff00-\uffef", "\u3001\u3002\uff01\uff08\uff09\uff0c\uff1a\uff1b\uff1f"
+SOFT_BREAK = re.compile(f"(?<=[{HAN}])\\n(?=[{HAN}])|(?<=\\S)\\n(?=[{STOP}])|(?<=[{STOP}])\\n(?=[A-Za-z])")
 HEADING = re.compile(r"^## (?P<title>.*?)\s*\{#(?P<id>[a-z0-9_-]+)\}\s*$", re.MULTILINE)
 
 
@@ -50,7 +53,7 @@ def sections(lang: str, page: str) -> dict[str, tuple[str, str]]:
     path = TEXT / lang / f"{page}.md"
     if not path.exists():
         return {}
-    text = path.read_text("utf-8")
+    text = SOFT_BREAK.sub("", path.read_text("utf-8"))
     marks = list(HEADING.finditer(text))
     ends = [mark.start() for mark in marks[1:]] + [len(text)]
     return {m["id"]: (m["title"], text[m.end() : end].strip()) for m, end in zip(marks, ends, strict=True)}
