@@ -280,6 +280,7 @@ def order(seen: Seen, length: int, trained: int, t: Words) -> Drawing:
         range=[-0.04 - 0.03 * span, 0.06 + 1.55 * span],
         tickvals=TICKS,
         ticktext=[f"{tick:g}" for tick in TICKS],
+        showgrid=False,
     )
     figure.update_yaxes(automargin=True)
     figure.update_layout(margin={"t": 8, "b": 72})

@@ -122,8 +122,8 @@ def entropy(seen: Seen, t: Words) -> Drawing:
             band = {"fill": "toself", "fillcolor": faint(colour(each.line)), "line": {"width": 0}, "mode": "lines"}
             figure.add_trace(go.Scatter(x=x, y=y, showlegend=False, hoverinfo="skip", **band))
         figure.add_trace(go.Scatter(x=each.position, y=each.entropy, mode="lines", line=line, name=name(each.line, t)))
-    styled(figure, height=420, x=t("position_axis"), y=t("entropy_axis"))
-    figure.update_layout(legend={"y": -0.28, "yanchor": "top"}, margin={"t": 8, "b": 130})
+    styled(figure, height=430, x=t("position_axis"), y=t("entropy_axis"))
+    figure.update_layout(legend={"y": -0.32, "yanchor": "top"}, margin={"t": 8, "b": 140})
     ranked = sorted(found, key=lambda each: each.late.value)
     return Drawing(
         "entropy",
@@ -362,7 +362,8 @@ def padding(seen: Seen, t: Words) -> Drawing:
     span = math.log10(max(ends) / low)
     right = math.log10(max(ends)) + 0.05 + 1.3 * span
     marks = [f"{tick:,g}" for tick in PLAIN_TICKS]
-    figure.update_xaxes(type="log", range=[math.log10(low) - 0.02, right], tickvals=PLAIN_TICKS, ticktext=marks)
+    axis = {"type": "log", "tickvals": PLAIN_TICKS, "ticktext": marks, "tickangle": 0, "showgrid": False}
+    figure.update_xaxes(range=[math.log10(low) - 0.12 * span, right], **axis)
     figure.update_yaxes(automargin=True)
     figure.update_layout(margin={"t": 8})
     padded = [row for row, each in zip(reversed(rows), found, strict=True) if each["pad"]] or rows

@@ -82,12 +82,13 @@ def encodings(seen: Seen, trained: int, t: Words) -> Drawing:
         figure.add_annotation(
             x=cell.length,
             y=math.log10(curve.value[-1]),
+            # Between the curves that stay low and those that rise.
+            ax=90,
+            ay=-34,
             xanchor="left",
-            xshift=14,
-            yanchor="top",
             text=label,
             font={"color": shade, "size": 15},
-            showarrow=False,
+            arrowcolor=shade,
         )
     mark_trained(figure, trained, t)
     log_axis(figure, t)
@@ -228,15 +229,15 @@ def passkey(seen: Seen, counted: str, t: Words) -> Drawing:
             place // across + 1,
             place % across + 1,
         )
-    styled(figure, height=110 + 220 * down)
-    figure.update_xaxes(type="category", tickfont={"size": 12})
+    styled(figure, height=138 + 220 * down)
+    figure.update_xaxes(type="category", tickfont={"size": 12}, tickangle=-90)
     figure.update_xaxes(title_text=t("length_axis"), row=down)
     for place in range(len(grids) - across):
         # The panel below has the same lengths, and on a phone they would stand on its title.
         figure.update_xaxes(showticklabels=False, row=place // across + 1, col=place % across + 1)
     figure.update_yaxes(type="category", tickfont={"size": 12}, autorange="reversed")
     figure.update_yaxes(title_text=t("depth_axis"), col=1)
-    figure.update_layout(margin={"l": 74, "t": 40, "b": 56})
+    figure.update_layout(margin={"l": 74, "t": 40, "b": 84})
     lengths = sorted({length for grid in grids.values() for length in grid.lengths})
     told = dict.fromkeys((lengths[min(1, len(lengths) - 1)], lengths[-1]))
     trials = view.recalled(seen.results, next(iter(grids)), lengths[-1], counted)[1]
