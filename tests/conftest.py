@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Coroutine, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
 
 import pytest
 
 # The fuzzing harness needs atheris, which `make fuzz` installs; it is a program and no test.
 collect_ignore = ["fuzz/fuzz_check.py"]
 
+T = TypeVar("T")
 CHROMIUM = os.environ.get("ROPE_LAB_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
 HOW = "no Chromium was found: `apt-get install chromium fonts-wqy-microhei`, or name one in ROPE_LAB_CHROMIUM"
 
@@ -48,3 +52,9 @@ def small_models() -> Iterator[None]:
     torch.set_num_threads(threads)
     for each in kept:
         each.cache_clear()
+
+
+def apart(run: Callable[[], Coroutine[Any, Any, T]]) -> T:
+    """Run a coroutine in a thread of its own: this one's event loop may be the browser's."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(lambda: asyncio.run(run())).result()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import asyncio
 import json
 import subprocess
 import sys
@@ -18,6 +17,7 @@ from streamlit.proto.Element_pb2 import Element
 import rope_core as rc
 from benchmarks.servers import ROOT, served
 from benchmarks.sessions import Session, Visit
+from tests.conftest import apart
 from ui import frame
 from ui.fields import BASE
 from ui.figures import frequencies, spans
@@ -73,7 +73,7 @@ def test_a_crowd_is_several_scripts_at_one_time(more: int, is_one: bool) -> None
 
 @pytest.mark.parametrize("crowd, sent", [(0, 1), (99, 2)])
 def test_a_move_sends_what_it_changes(crowd: int, sent: int, tmp_path: Path) -> None:
-    async def moved(url: str) -> Watcher:
+    async def moved() -> Watcher:
         watcher = Watcher(Visit(url, "frequencies", "base"))
         await watcher.open()
         watcher.charts.clear()
@@ -84,7 +84,7 @@ def test_a_move_sends_what_it_changes(crowd: int, sent: int, tmp_path: Path) -> 
     script = tmp_path / "crowd.py"
     script.write_text(SCRIPT.format(root=str(ROOT), crowd=crowd))
     with served(script) as url:
-        watcher = asyncio.run(moved(url))
+        watcher = apart(moved)
     base = float(dict(pair.split("=") for pair in watcher.query.split("&"))["base"])
     assert base in BASE.steps
     t, rope = Words("en", "frequencies"), rc.Rope(128, base, 4096)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import gzip
 import http.client
 import os
@@ -22,6 +21,7 @@ from benchmarks.servers import ROOT, free_port
 from benchmarks.sessions import Session, Visit, sessions
 from deploy.hall import Hall
 from deploy.proxy import Limits, Site, configuration, filled, inline_scripts, policy
+from tests.conftest import apart
 from tests.nginx import FLOOR, active_sessions, ask, needs_nginx, served_hall, wait_until
 
 # Few enough for a test to reach.
@@ -182,7 +182,7 @@ def test_a_cookie_keeps_its_replica_and_cookies_are_spread(hall: tuple[Hall, str
         async with sessions(Visit(url), 16):
             assert min(active_sessions(found)) >= 2
 
-    asyncio.run(visits())
+    apart(visits)
 
 
 @needs_nginx
@@ -233,7 +233,7 @@ def test_a_websocket_of_another_site_is_refused(hall: tuple[Hall, str]) -> None:
             async with websockets.connect(stream, origin=origin, additional_headers=cookie, proxy=None):
                 pass
 
-    asyncio.run(knock())
+    apart(knock)
 
 
 @needs_nginx
@@ -258,4 +258,4 @@ def test_a_killed_replica_costs_one_reconnect_and_comes_back(hall: tuple[Hall, s
             assert active_sessions(found)[1 - here] == 2
             await again.close()
 
-    asyncio.run(lecture())
+    apart(lecture)

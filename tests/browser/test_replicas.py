@@ -8,9 +8,8 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Coroutine, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any, TypeVar
+from collections.abc import Iterator
+from typing import TypeVar
 
 import pytest
 from playwright.sync_api import Browser, expect
@@ -23,6 +22,7 @@ from deploy.hall import Hall
 from deploy.proxy import Site
 from tests.browser.conftest import Visit
 from tests.browser.test_pages import NAMES, address
+from tests.conftest import apart
 from tests.nginx import FLOOR, active_sessions, ask, needs_nginx, served_hall, wait_until
 
 pytestmark = [pytest.mark.browser, pytest.mark.long, needs_nginx]
@@ -132,12 +132,6 @@ def test_a_rolling_restart_under_load_drops_nothing(hall: tuple[Hall, str]) -> N
     assert set(statuses) == {200} and len(statuses) > 20
     assert asked == answered >= 8 * 5
     assert max(reconnects) <= 1 and sum(reconnects) > 0
-
-
-def apart(run: Callable[[], Coroutine[Any, Any, T]]) -> T:
-    """Run a coroutine in a thread of its own: this one's event loop is the browser's."""
-    with ThreadPoolExecutor(1) as pool:
-        return pool.submit(lambda: asyncio.run(run())).result()
 
 
 def throughput(url: str, seconds: float = 8) -> float:
