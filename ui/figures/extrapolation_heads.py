@@ -391,6 +391,7 @@ def padding(seen: Seen, t: Words) -> Drawing:
             "gap": [each["gap"] for each in found],
         },
         "\n".join((seen.code, "for result in results: print(result)")),
+        wide=True,
     )
 
 
