@@ -148,7 +148,7 @@ def extensions(found: Sequence[Fix], now: HfRope, length: int, where: str, t: Wo
         figure.add_trace(go.Scatter(x=np.arange(values.size), y=values, mode="lines", name=name, line=look))
     styled(figure, height=340, x=t("axis.pair"), y=t("axis.slowdown"))
     figure.update_yaxes(type="log", dtick=DOUBLING)
-    listed = t("comma").join(f"{t(f'scheme.{fix.name}')}: {fix.unseen}" for fix in found)
+    listed = t("comma").join(f"{t(f'scheme.{fix.name}')}{t('colon')}{fix.unseen}" for fix in found)
     factor = amount(float(f"{found[0].factor:.6g}"))
     return Drawing(
         "extensions",

@@ -70,7 +70,7 @@ def heatmaps(rope: rc.Rope, found: Sequence[Extension], length: int, logarithmic
             length=f"{length:,}",
             trained=f"{rope.train_len:,}",
             pairs=rope.pairs,
-            counts=listed([one.scheme for one in found], t, lambda name: f": {unseen[name]}"),
+            counts=listed([one.scheme for one in found], t, lambda name: f"{t('colon')}{unseen[name]}"),
         ),
         lambda: (
             {"first_position": np.tile(edges[:-1], pairs.size), "pair": np.repeat(pairs, edges.size - 1)}
