@@ -13,7 +13,7 @@ import pytest
 
 from rope_core.__main__ import main
 from rope_core.lab import finetune, job, records, sweep, weights
-from rope_core.lab.corpus import held_out
+from rope_core.lab.corpus import held_out, training_bytes
 from rope_core.lab.evaluate import line, lines, losses, perplexity
 from rope_core.lab.model import Model, Shape
 from rope_core.lab.train import CHECKPOINT, hardware
@@ -153,6 +153,8 @@ def test_a_fine_tune_reports_each_step_and_goes_on_where_it_was_cut(capsys: pyte
     assert [each["loss"] for _, each in again[1:4]] == [each["loss"] for each in cut[10:]]
     assert again[-1][1]["held_out"][0] > 1
     assert again[-1][0] == 1.0
+    read = (weights.card("tiny").sha256, training_bytes()[1])
+    assert again[-1][1]["run"] == finetune.run_name(finetune.recipe("tiny", "linear", 64, 24), *read)
     for given, message in (
         ({"weights": "tiny-alibi"}, "weights must be of a rope model, got 'tiny-alibi'"),
         ({"window": 8}, "window must be"),

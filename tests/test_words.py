@@ -38,8 +38,8 @@ def test_a_line_s_end_leaves_no_gap_in_a_chinese_sentence(page: str) -> None:
 
 
 def test_lists_and_tables_keep_their_lines() -> None:
-    assert SOFT_BREAK.sub("", "甲，\n乙。\n\n- 丙\n- 丁\n| 戊 |\n| 己 |\n1. 庚\nRoPE（\nQ 与\nK") == (
-        "甲，乙。\n\n- 丙\n- 丁\n| 戊 |\n| 己 |\n1. 庚\nRoPE（Q 与\nK"
+    assert SOFT_BREAK.sub("", "甲，\n乙。\n\n- 丙；\n- 丁：\n1. 丁\n| 戊 |\n| 己 |\n1. 庚\nRoPE（\nQ 与\nK") == (
+        "甲，乙。\n\n- 丙；\n- 丁：\n1. 丁\n| 戊 |\n| 己 |\n1. 庚\nRoPE（Q 与\nK"
     )
 
 
