@@ -13,8 +13,8 @@ ROOT = Path(__file__).resolve().parent
 if str(ROOT) not in sys.path:
     sys.path.insert(0, str(ROOT))
 
-from ui.gate import SameOrigin  # noqa: E402
-from ui.nodelay import send_at_once  # noqa: E402
+from ui.server.gate import SameOrigin  # noqa: E402
+from ui.server.nodelay import send_at_once  # noqa: E402
 
 
 @asynccontextmanager
@@ -24,7 +24,7 @@ async def lifespan(_: st.App) -> AsyncIterator[None]:
     Streamlit collects all generations after every rerun; with the imports frozen that costs a few milliseconds
     instead of most of the rerun.
     """
-    import ui.warm  # noqa: F401
+    import ui.server.warm  # noqa: F401
 
     send_at_once()
     gc.collect()

@@ -9,11 +9,11 @@ from collections.abc import Sequence
 
 # name: (module, function taking the remaining arguments, one line of help)
 COMMANDS = {
-    "spectrum": ("rope_core.commands", "main_spectrum", "frequencies of a model's config, as a table or CSV"),
-    "check": ("rope_core.check_command", "main_check", "what is wrong with a model's config, or worth knowing"),
+    "spectrum": ("rope_core.cli.spectrum", "main_spectrum", "frequencies of a model's config, as a table or CSV"),
+    "check": ("rope_core.cli.check", "main_check", "what is wrong with a model's config, or worth knowing"),
     "ledger": ("rope_core.ledger", "main_ledger", "every claim of the source documents, checked"),
-    "lab": ("rope_core.lab.cli", "main_lab", "train and evaluate a small model past its trained length"),
-    "bench": ("rope_core.bench.cli", "main_bench", "time rotations beside a copy, answers checked first"),
+    "lab": ("rope_core.cli.lab", "main_lab", "train and evaluate a small model past its trained length"),
+    "bench": ("rope_core.cli.bench", "main_bench", "time rotations beside a copy, answers checked first"),
 }
 
 

@@ -6,13 +6,12 @@ Each rule is a function from a syntax tree to the lines that break it, so that i
 import ast
 from collections.abc import Callable, Iterator
 from functools import cache
-from pathlib import Path
 
 import pytest
 
 from rope_core import SCHEMES
+from tests.support import ROOT
 
-ROOT = Path(__file__).parent.parent
 Rule = Callable[[ast.AST], list[str]]
 
 
@@ -184,7 +183,7 @@ PLANTED: list[tuple[Rule, str]] = [
     (never("ui"), "import importlib\nimportlib.import_module('ui.text')"),
     (page_imports, "import numpy as np"),
     (page_imports, "from math import pi"),
-    (page_imports, "from rope_core.clock import _dial"),
+    (page_imports, "from rope_core.theory.clock import _dial"),
     (page_imports, "from rope_core import np"),
     (arithmetic, "x = 1 + 2"),
     (arithmetic, "x = a * 2"),

@@ -14,13 +14,13 @@ from pathlib import Path
 
 import pytest
 
-from rope_core import jobs
 from rope_core.bench import view
 from rope_core.bench.cases import Case
 from rope_core.bench.records import Result, Store
+from rope_core.jobs import queue as jobs
+from tests.support import ROOT
 from tests.test_pages import opened
 
-ROOT = Path(__file__).resolve().parent.parent
 CASE = Case("cpu", "float32", 1, 16, 2, 1, 64, 64)
 
 
@@ -140,7 +140,7 @@ def test_kernels_are_there_where_no_cache_can_be_written() -> None:
 @pytest.fixture
 def queue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[jobs.Queue]:
     """A queue of its own, and a job that sleeps after it has said its process's number."""
-    source = "import os, time\nfrom rope_core.jobs import report\nreport(note=str(os.getpid()))\ntime.sleep(60)\n"
+    source = "import os, time\nfrom rope_core.jobs.queue import report\nreport(note=str(os.getpid()))\ntime.sleep(60)\n"
     (tmp_path / "job_sleepy.py").write_text(source, "utf-8")
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), str(ROOT)]))
     made = jobs.Queue()
@@ -164,7 +164,7 @@ def test_a_killed_child_is_a_sentence_and_the_next_one_runs(queue: jobs.Queue, m
     over = queue.wait(first, 20)
     assert over.state == "failed" and over.error == "it was ended by SIGKILL"
     assert begun(queue, second)
-    monkeypatch.setattr("ui.measured.mine", lambda session: over)
+    monkeypatch.setattr("ui.work.measured.mine", lambda session: over)
     at = opened("benchmark", lang="en")
     assert not at.exception
     assert any("it was ended by SIGKILL" in box.value.replace("\\", "") for box in at.error)

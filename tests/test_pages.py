@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from ui.menu import ORDER, PAGES
+from tests.support import ROOT
+from ui.page.menu import ORDER, PAGES
 
-MAIN = str(Path(__file__).resolve().parent.parent / "ui" / "main.py")
+MAIN = str(ROOT / "ui" / "main.py")
 FILES = {name: PAGES / section / f"{name}.py" for section, names in ORDER.items() for name in names}
 NAMES = [name for name, path in FILES.items() if path.exists()]
 

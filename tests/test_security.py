@@ -24,19 +24,21 @@ from typing import Any, ClassVar
 import pytest
 
 import rope_core as rc
-from rope_core import hub
 from rope_core.bench import view
 from rope_core.bench.records import Store
-from rope_core.checker import check_text
+from rope_core.checks.findings import check_text
 from rope_core.errors import ConfigError
-from rope_core.hf_read import MAX_BYTES
-from rope_core.jobs import _epitaph
-from ui import configs, lessons, measured
+from rope_core.hf import hub
+from rope_core.hf.read import MAX_BYTES
+from rope_core.jobs.queue import _epitaph
+from tests.support import ROOT
 from ui.figures.drawing import as_csv
-from ui.lessons import BadLesson
-from ui.tally import Tally, room_name
+from ui.page import configs
+from ui.present import lessons
+from ui.present.lessons import BadLesson
+from ui.present.tally import Tally, room_name
+from ui.work import measured
 
-ROOT = Path(__file__).resolve().parent.parent
 RUNNING = ("rope_core", "ui", "pages", "app.py", "deploy")
 
 
@@ -199,7 +201,7 @@ def jobs(node: ast.AST) -> Iterator[str]:
 
 Rule = Callable[[ast.AST], Iterator[str]]
 # These make pickles or packed bytes, as an attacker or a proxy does, and read none.
-MAKING = {"tests/test_security.py", "tests/test_lab_weights.py", "deploy/proxy.py"}
+MAKING = {"tests/test_security.py", "tests/rope_core/lab/test_weights.py", "deploy/proxy.py"}
 EVERYWHERE = (*RUNNING, "benchmarks", "tools")
 RULES: list[tuple[str, Rule, tuple[str, ...], list[str]]] = [
     ("executing", executing, EVERYWHERE, ["eval(x)", "os.system(x)", "subprocess.run(x, shell=True)"]),
@@ -291,8 +293,8 @@ def test_a_leaking_cache_is_found(planted: str) -> None:
 
 
 def test_the_keys_of_shared_caches_cannot_change() -> None:
-    from rope_core.layout_demo import Shapes
-    from ui.words import Words
+    from rope_core.theory.layout_demo import Shapes
+    from ui.text.words import Words
 
     for kind in (rc.Rope, rc.Request, Words, Shapes):
         assert getattr(kind, "__dataclass_params__").frozen, kind  # noqa: B009
@@ -573,7 +575,7 @@ HOSTILE = ("; rm -rf /", "$(id)", "--records=/etc/passwd", "`id`", "a\nb", "-c",
 
 @pytest.mark.long
 def test_a_runs_arguments_are_words_of_the_source(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    from rope_core import jobs as queue
+    from rope_core.jobs import queue
     from tests.test_pages import opened
 
     monkeypatch.setenv("ROPE_LAB_RECORDS", str(tmp_path / "records.sqlite3"))
@@ -605,7 +607,7 @@ def test_a_runs_arguments_are_words_of_the_source(monkeypatch: pytest.MonkeyPatc
         time.sleep(0.02)
     assert started and not at.exception
     command = started[0]
-    assert command[1:4] == ["-m", "rope_core.jobs_child", "rope_core.bench"]
+    assert command[1:4] == ["-m", "rope_core.jobs.child", "rope_core.cli.bench"]
     assert all(re.fullmatch(r"-{0,2}[a-z0-9_-]+", word) for word in command[4:]), command
     assert "--kernel" not in command and "--records" not in command
     assert measured.arguments("quick", measured.INTERPRETED, [], 5)[0] == "--suite"
@@ -696,8 +698,8 @@ def test_a_failing_page_tells_a_visitor_nothing_of_the_machine(monkeypatch: pyte
 
 
 def test_a_visitors_text_stands_on_no_command_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    from rope_core import jobs as queue
-    from ui import extrapolated
+    from rope_core.jobs import queue
+    from ui.work import extrapolated
 
     taken: list[tuple[list[str], dict[str, str]]] = []
 

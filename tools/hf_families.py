@@ -1,10 +1,10 @@
-"""Write rope_core/hf_families.toml: what each rotary config class of the installed transformers does with a config.
+"""Write rope_core/hf/families.toml: what each rotary config class of the installed transformers does with a config.
 
 Every value is read off by execution: the class is built with no arguments and with single fields changed, and what it
 makes of them is recorded. The layout, the partial width and the logit scale stand in the modelling source, which is
-parsed, not imported. tests/test_hf.py compares each record with the installed wheel.
+parsed, not imported. tests/rope_core/hf/test_ropes.py compares each record with the installed wheel.
 
-Run: python -m tools.hf_families > rope_core/hf_families.toml
+Run: python -m tools.hf_families > rope_core/hf/families.toml
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ SKIP = {
     "llama4_vision_model": "2-D patches",
     "musicflamingo": "rotates time stamps, not token positions",
 }
-# Described by hand in rope_core/hf_families.py.
+# Described by hand in rope_core/hf/families.py.
 CODED = ("gptj", "codegen", "roformer", "chatglm")
 COUNTS = ("max_position_embeddings", "hidden_size", "num_attention_heads", "num_hidden_layers")
 MLA = "qk_rope_head_dim"
@@ -306,7 +306,7 @@ def others(known: set[str]) -> list[str]:
 def main() -> None:
     version = quiet().__version__
     found = {*composites(), *model_types()}
-    print(f"# Written by tools/hf_families.py from transformers {version}; tests/test_hf.py holds it to the wheel.")
+    print(f"# Written by tools/hf_families.py from transformers {version}; tests hold it to the wheel.")
     print("# An empty table under `rope` stands for null: layers of that type do not rotate.")
     print(f"\nversion = {json.dumps(version)}")
     print(f"other = {json.dumps(others(found))}")

@@ -12,7 +12,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from rope_core import checker
+from rope_core.checks import findings as checker
 from rope_core.lab import records, view
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -2,10 +2,10 @@
 
 import streamlit as st
 
-from ui.language import language
-from ui.menu import FILES, ORDER
-from ui.view import bare
-from ui.words import Words
+from ui.page.language import language
+from ui.page.menu import FILES, ORDER
+from ui.present.view import bare
+from ui.text.words import Words
 
 
 def main() -> None:

@@ -4,12 +4,11 @@ import streamlit as st
 
 from rope_core.bench import traffic, view
 from rope_core.bench.cases import Case
-from ui import measured
-from ui.figures import benchmark as figures
-from ui.figures import benchmark_paper as paper
-from ui.figures import benchmark_words as words
-from ui.frame import Page, plain
-from ui.state import Field
+from ui.figures.benchmark import paper, words
+from ui.figures.benchmark import times as figures
+from ui.page.frame import Page, plain
+from ui.page.state import Field
+from ui.work import measured
 
 SOURCE = Field("source", "choice", measured.sources()[0], choices=measured.sources())
 KIND = Field("kind", "text", "")

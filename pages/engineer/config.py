@@ -3,14 +3,18 @@
 import streamlit as st
 
 import rope_core as rc
-from rope_core import anatomy, checker, convert_config, engines, extend_config, report
-from ui import configs, models
-from ui.fields import LEN_STEPS, MAX_LEN
-from ui.figures import config as figures
-from ui.figures import config_compare as comparison
-from ui.frame import Page, plain
-from ui.state import Field
-from ui.words import markdown_table
+from rope_core.checks import engines, report
+from rope_core.checks import extend as extend_config
+from rope_core.checks import findings as checker
+from rope_core.checks import schemas as convert_config
+from rope_core.hf import anatomy
+from ui.figures.config import compare as comparison
+from ui.figures.config import parts as figures
+from ui.page import configs, models
+from ui.page.fields import LEN_STEPS, MAX_LEN
+from ui.page.frame import Page, plain
+from ui.page.state import Field
+from ui.text.words import markdown_table
 
 MODEL = Field("model", "choice", "gpt-oss-20b", choices=models.ids())
 HUB = Field("hub", "text", "")

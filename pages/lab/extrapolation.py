@@ -3,15 +3,13 @@
 import streamlit as st
 
 from rope_core.lab import estimates, view
-from ui import extrapolated
-from ui.extrapolated import Code, Draw, DrawField, Request, Seen, TextRefused
-from ui.figures import extrapolation as figures
-from ui.figures import extrapolation_heads as heads
-from ui.figures import extrapolation_models as models
-from ui.figures import extrapolation_words as words
 from ui.figures.drawing import Drawing
-from ui.frame import Page, plain
-from ui.state import Field
+from ui.figures.extrapolation import curves as figures
+from ui.figures.extrapolation import heads, models, words
+from ui.page.frame import Page, plain
+from ui.page.state import Field
+from ui.work import extrapolated
+from ui.work.extrapolated import Code, Draw, DrawField, Request, Seen, TextRefused
 
 LENGTHS = ("256", "512", "1024", "2048", "4096", "8192", "16384")
 WEIGHTS = extrapolated.models()

@@ -4,12 +4,12 @@ import streamlit as st
 
 from rope_core import lrpe
 from rope_core.lrpe import demo, errata, explain, linear
-from ui.fields import BASE
-from ui.figures import lrpe as figures
-from ui.figures import lrpe_linear
-from ui.frame import Page
-from ui.state import Field
-from ui.store import Store
+from ui.figures.lrpe import linear as lrpe_linear
+from ui.figures.lrpe import op as figures
+from ui.page.fields import BASE
+from ui.page.frame import Page
+from ui.page.state import Field
+from ui.page.store import Store
 
 ACT = Field("act", "choice", "relu", choices=lrpe.ACTIVATIONS)
 ALONG = Field("along", "choice", "head", choices=("head", "sequence"))

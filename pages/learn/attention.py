@@ -2,15 +2,15 @@
 
 import streamlit as st
 
-from rope_core import attention, extension, interpolation
-from rope_core import temperature as softmax_core
-from ui.fields import FACTOR, LEN_STEPS, SCHEME
-from ui.figures import attention as figures
-from ui.figures import temperature
-from ui.frame import Page
-from ui.reasons import reason
-from ui.state import Field
-from ui.store import Store
+from rope_core.theory import attention, extension, interpolation
+from rope_core.theory import softmax as softmax_core
+from ui.figures.attention import scores as figures
+from ui.figures.attention import softmax as temperature
+from ui.page.fields import FACTOR, LEN_STEPS, SCHEME
+from ui.page.frame import Page
+from ui.page.reasons import reason
+from ui.page.state import Field
+from ui.page.store import Store
 
 VECTORS = Field("vectors", "choice", "equal", choices=figures.KINDS)
 AT = Field("at", "int", 100, 1, 131_072, steps=tuple(figures.STOPS))

@@ -2,14 +2,17 @@
 
 import streamlit as st
 
-from rope_core import block, catalogue
-from rope_core.block import choices, demo
-from ui.fields import DIM, MODEL
-from ui.figures import block as figures
-from ui.figures import block_norm, block_rope, block_unit
-from ui.frame import Page
-from ui.state import Field
-from ui.words import markdown_table
+from rope_core.hf import catalogue
+from rope_core.theory import block
+from rope_core.theory.block import choices, demo
+from ui.figures.block import diagram as figures
+from ui.figures.block import norm as block_norm
+from ui.figures.block import rotary as block_rope
+from ui.figures.block import unit as block_unit
+from ui.page.fields import DIM, MODEL
+from ui.page.frame import Page
+from ui.page.state import Field
+from ui.text.words import markdown_table
 
 ROWS = ("model", *(row.id for row in catalogue.architectures()))
 ROW = Field("row", "choice", "model", choices=ROWS)

@@ -2,15 +2,16 @@
 
 import streamlit as st
 
-from rope_core import clock, extension, schemes
-from ui import fields
-from ui.fields import FACTOR, SCHEME, SEQ_LEN
-from ui.figures import clock as figures
-from ui.figures import extension as comparison
-from ui.frame import Page
-from ui.reasons import reason
-from ui.state import Field
-from ui.store import Store
+from rope_core import schemes
+from rope_core.theory import clock, extension
+from ui.figures.clock import hands as figures
+from ui.figures.clock import schemes as comparison
+from ui.page import fields
+from ui.page.fields import FACTOR, SCHEME, SEQ_LEN
+from ui.page.frame import Page
+from ui.page.reasons import reason
+from ui.page.state import Field
+from ui.page.store import Store
 
 AXIS = Field("axis", "choice", "log", choices=("log", "even"))
 ERROR = Field("error", "float", 3.0, 0.5, 10.0, step=0.5)

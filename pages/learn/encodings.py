@@ -2,21 +2,21 @@
 
 import streamlit as st
 
-from rope_core import encodings, extension
 from rope_core.lab import view
-from ui import extrapolated
-from ui.fields import FACTOR
-from ui.figures import encodings as figures
-from ui.figures import encodings_digits as digit_figures
-from ui.figures import encodings_parts as parts
-from ui.figures import extrapolation_models as lab_figures
-from ui.figures import extrapolation_words as lab_words
-from ui.frame import Page
-from ui.language import language
-from ui.reasons import reason
-from ui.state import Field
-from ui.store import Store
-from ui.words import Words
+from rope_core.theory import encodings, extension
+from ui.figures.encodings import additive as parts
+from ui.figures.encodings import digits as digit_figures
+from ui.figures.encodings import scores as figures
+from ui.figures.extrapolation import models as lab_figures
+from ui.figures.extrapolation import words as lab_words
+from ui.page.fields import FACTOR
+from ui.page.frame import Page
+from ui.page.language import language
+from ui.page.reasons import reason
+from ui.page.state import Field
+from ui.page.store import Store
+from ui.text.words import Words
+from ui.work import extrapolated
 
 PAIR = Field("sentences", "choice", "chinese", choices=("chinese", "english", "own"))
 FIRST = Field("first", "text", "the dog chased the cat")

@@ -2,13 +2,13 @@
 
 import streamlit as st
 
-from rope_core import encodings, frequency_demo
 from rope_core.rope import Rope
-from ui.fields import BASE
-from ui.figures import frequencies as figures
-from ui.figures import spans
-from ui.frame import Page
-from ui.state import Field
+from rope_core.theory import encodings, frequency_demo
+from ui.figures.frequencies import spans
+from ui.figures.frequencies import tables as figures
+from ui.page.fields import BASE
+from ui.page.frame import Page
+from ui.page.state import Field
 
 VIEW = Field("view", "choice", "cos", choices=("angle", "cos", "sin"))
 SPAN = Field("span", "int", 512, 16, 16_777_216, steps=(64, 128, 256, 512, 2048, 8192, 32_768, 131_072, 1_048_576))

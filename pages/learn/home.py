@@ -3,8 +3,8 @@
 import streamlit as st
 
 from ui.figures import home as figures
-from ui.frame import Page
-from ui.state import Field
+from ui.page.frame import Page
+from ui.page.state import Field
 
 POSITION = Field("position", "int", 20, 0, 4095)
 

@@ -2,13 +2,13 @@
 
 import streamlit as st
 
-from rope_core import layout_demo
 from rope_core.layout import convert, convert_projection
-from ui import models
-from ui.fields import BASE, CUSTOM, DIM, MODEL
+from rope_core.theory import layout_demo
 from ui.figures import layouts as figures
-from ui.frame import Page
-from ui.state import Field
+from ui.page import models
+from ui.page.fields import BASE, CUSTOM, DIM, MODEL
+from ui.page.frame import Page
+from ui.page.state import Field
 
 WIDTH = Field("width", "int", 8, 4, 12, step=2, even=True)
 POSITION = Field("position", "int", 3, 0, 4095)

@@ -2,10 +2,10 @@
 
 import streamlit as st
 
-from rope_core import precision
+from rope_core.theory import precision
 from ui.figures import precision as figures
-from ui.frame import Page
-from ui.state import Field
+from ui.page.frame import Page
+from ui.page.state import Field
 
 DTYPE = Field("dtype", "choice", "bfloat16", choices=figures.DTYPES)
 AT = Field("at", "int", 4096, 1, 1_048_576, steps=tuple(figures.STOPS))

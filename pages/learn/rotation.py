@@ -2,11 +2,11 @@
 
 import streamlit as st
 
-from rope_core import demo
-from ui.fields import BASE
+from rope_core.theory import demo
 from ui.figures import rotation as figures
-from ui.frame import Page
-from ui.state import Field
+from ui.page.fields import BASE
+from ui.page.frame import Page
+from ui.page.state import Field
 
 M = Field("m", "int", 12, 0, 4095)
 N = Field("n", "int", 5, 0, 4095)

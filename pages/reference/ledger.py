@@ -4,8 +4,8 @@ import streamlit as st
 
 from rope_core import ledger
 from ui.figures import ledger as figures
-from ui.frame import Page
-from ui.state import Field
+from ui.page.frame import Page
+from ui.page.state import Field
 
 ANY = figures.ANY
 UNOPENED = "unopened"

@@ -2,12 +2,12 @@
 
 import streamlit as st
 
-from rope_core import survey
-from ui import models
-from ui.fields import LEN_STEPS
+from rope_core.hf import survey
 from ui.figures import models as figures
-from ui.frame import Page
-from ui.state import Field
+from ui.page import models
+from ui.page.fields import LEN_STEPS
+from ui.page.frame import Page
+from ui.page.state import Field
 
 ANY = "any"
 FILTERS = tuple(

@@ -17,7 +17,7 @@ from typing import Any
 
 from rope_core.bench.cases import Case
 from rope_core.errors import reject
-from rope_core.private import kept, own_file
+from rope_core.jobs.private import kept, own_file
 
 FORMAT = 1
 STATES = ("ok", "wrong", "unavailable", "error")

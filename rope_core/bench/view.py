@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from rope_core.bench.cases import Case
-from rope_core.bench.cli import figures
 from rope_core.bench.records import FORMAT, Result, Run, Store, default_path
 from rope_core.bench.statistics import Summary, summary
+from rope_core.cli.bench import figures
 from rope_core.errors import reject
 
 SHIPPED = Path(__file__).parent / "records"

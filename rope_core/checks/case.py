@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from rope_core.hf import HfRope
-from rope_core.hf_families import Model
-from rope_core.hf_params import Parameters
+from rope_core.hf.families import Model
+from rope_core.hf.params import Parameters
+from rope_core.hf.ropes import HfRope
 from rope_core.rope import Array
 
 VERSIONS = ("4.57", "5.23")
@@ -27,7 +27,7 @@ class Finding:
     """One thing that a config, a model or its positions make worth knowing.
 
     Attributes:
-        key: stable name; rope_core/findings.toml holds its sentences.
+        key: stable name; rope_core/checks/findings.toml holds its sentences.
         severity: "error" (will not build, or computes what nobody asked for), "warning" or "note".
         field: the config field to change, dotted.
         values: the numbers that the sentences name.
@@ -48,7 +48,7 @@ class Finding:
 @cache
 def recorded() -> dict[str, Any]:
     """The whole of findings.toml."""
-    return tomllib.loads(resources.files("rope_core").joinpath("findings.toml").read_text(encoding="utf-8"))
+    return tomllib.loads(resources.files("rope_core.checks").joinpath("findings.toml").read_text(encoding="utf-8"))
 
 
 def finding(

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from rope_core.errors import reject, whole
+from rope_core.jobs.private import kept
 from rope_core.lab import asked, corpus, weights
 from rope_core.lab.evaluate import byte_losses, line, perplexity
 from rope_core.lab.positions import scaled
 from rope_core.lab.train import CHECKPOINT, Recipe, Run, begin, keep, one_step, resume
-from rope_core.private import kept
 
 RATE = 5e-4
 EVERY = 10

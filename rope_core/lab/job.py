@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from rope_core.errors import reject
-from rope_core.jobs_child import report
+from rope_core.jobs.child import report
 
 ASKED_ENV = "ROPE_LAB_ASKED"
 Step = tuple[float, dict[str, Any]]

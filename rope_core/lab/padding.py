@@ -13,7 +13,6 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from rope_core.encodings.additive import sinusoidal
 from rope_core.errors import reject, whole
 from rope_core.lab import asked, weights
 from rope_core.lab.estimates import perplexity, ratio
@@ -22,6 +21,7 @@ from rope_core.lab.positions import Alibi, Learned, Position, Rotary, Sinusoidal
 from rope_core.layout import HALF
 from rope_core.rope import Array
 from rope_core.rotation import rotate
+from rope_core.theory.encodings.additive import sinusoidal
 
 SHIFT = 1000
 PERIOD = 64

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor, nn
 
-from rope_core.encodings.additive import sinusoidal
-from rope_core.encodings.relative import alibi_slopes, t5_buckets
 from rope_core.errors import reject
 from rope_core.layout import HALF
 from rope_core.rotation import rotate
 from rope_core.spectrum import Request, Spectrum, cos_sin, spectrum
+from rope_core.theory.encodings.additive import sinusoidal
+from rope_core.theory.encodings.relative import alibi_slopes, t5_buckets
 
 if TYPE_CHECKING:
     from rope_core.lab.model import Shape

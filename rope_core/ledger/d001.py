@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from rope_core.block.activation import activate
 from rope_core.layout import convert
 from rope_core.ledger.entry import Check, claim, gap, undecided
 from rope_core.ledger.kit import DIM, ROPE, M, blocks, draw, slope
 from rope_core.rope import Array
-from rope_core.temperature import softmax
+from rope_core.theory.block.activation import activate
+from rope_core.theory.softmax import softmax
 
 OFFSET = 11
 THETA = ROPE.theta

@@ -7,7 +7,7 @@ import numpy as np
 from rope_core.ledger.entry import Check, claim, gap
 from rope_core.ledger.kit import DIM, ROPE, M, N, adjacent, blocks, columns, draw, pairs, unpaired
 from rope_core.rotation import rotation_matrix
-from rope_core.temperature import softmax
+from rope_core.theory.softmax import softmax
 
 THETA = ROPE.theta
 T = 0.37

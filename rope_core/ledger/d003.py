@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from rope_core.attention import decay_bound
-from rope_core.encodings import (
+from rope_core.ledger.entry import Check, claim, gap, shortfall, undecided
+from rope_core.ledger.kit import DIM, ROPE, M, adjacent, blocks, columns, draw
+from rope_core.rope import Array, Rope
+from rope_core.rotation import rotation_matrix
+from rope_core.spectrum import Spectrum
+from rope_core.theory.attention import decay_bound
+from rope_core.theory.encodings import (
     digit_phases,
     nezha_table,
     order_gap,
@@ -19,12 +24,7 @@ from rope_core.encodings import (
     weights,
     words,
 )
-from rope_core.ledger.entry import Check, claim, gap, shortfall, undecided
-from rope_core.ledger.kit import DIM, ROPE, M, adjacent, blocks, columns, draw
-from rope_core.rope import Array, Rope
-from rope_core.rotation import rotation_matrix
-from rope_core.spectrum import Spectrum
-from rope_core.temperature import softmax
+from rope_core.theory.softmax import softmax
 
 THETA = ROPE.theta
 LLAMA = Rope(128, 10_000.0, 2048)

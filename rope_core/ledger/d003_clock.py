@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from rope_core.clock import WALL, claims
 from rope_core.ledger.entry import Check, claim, gap
 from rope_core.rope import Rope
+from rope_core.theory.clock import WALL, claims
 
 QUOTED = {reading.key: reading for reading in claims()}
 

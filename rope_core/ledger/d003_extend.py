@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from rope_core import schemes
-from rope_core.attention import score_curve
-from rope_core.encodings import changed_base, rope_beta
-from rope_core.interpolation import compare_bounds, interpolation_bound, printed_bound, worst_interpolation
 from rope_core.ledger.entry import Check, claim, gap, shortfall, undecided
 from rope_core.ledger.kit import DIM, ROPE, draw
 from rope_core.rope import Array, Rope
 from rope_core.rotation import rotation_matrix
 from rope_core.spectrum import Spectrum
-from rope_core.temperature import softmax
+from rope_core.theory.attention import score_curve
+from rope_core.theory.encodings import changed_base, rope_beta
+from rope_core.theory.interpolation import compare_bounds, interpolation_bound, printed_bound, worst_interpolation
+from rope_core.theory.softmax import softmax
 
 THETA = ROPE.theta
 LLAMA = Rope(128, 10_000.0, 2048)

@@ -7,7 +7,11 @@ from functools import partial
 
 import numpy as np
 
-from rope_core.block import (
+from rope_core.hf.catalogue import ARCHITECTURE_FIELDS, Architecture, Correction, architectures
+from rope_core.ledger.entry import Check, claim, gap, shortfall, undecided
+from rope_core.ledger.kit import DIM, draw, slope
+from rope_core.rope import Array
+from rope_core.theory.block import (
     activate,
     attend,
     draw_layers,
@@ -22,10 +26,6 @@ from rope_core.block import (
     serial_block,
     sigmoid,
 )
-from rope_core.catalogue import ARCHITECTURE_FIELDS, Architecture, Correction, architectures
-from rope_core.ledger.entry import Check, claim, gap, shortfall, undecided
-from rope_core.ledger.kit import DIM, draw, slope
-from rope_core.rope import Array
 
 X = draw(61, 5, DIM)
 LAYER = draw_layers(1, DIM, 4 * DIM, 62)[0]

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from rope_core.encodings import (
+from rope_core.ledger.entry import Check, claim, gap, shortfall, undecided
+from rope_core.ledger.kit import DIM, ROPE, M, N, draw, unpaired, wrapped
+from rope_core.rope import Array, Rope
+from rope_core.theory.encodings import (
     beta_digits,
     cos_sin_vectors,
     cross_terms,
@@ -18,10 +21,7 @@ from rope_core.encodings import (
     sinusoidal,
     weights,
 )
-from rope_core.ledger.entry import Check, claim, gap, shortfall, undecided
-from rope_core.ledger.kit import DIM, ROPE, M, N, draw, unpaired, wrapped
-from rope_core.rope import Array, Rope
-from rope_core.temperature import softmax
+from rope_core.theory.softmax import softmax
 
 THETA = ROPE.theta
 DELTA = 5

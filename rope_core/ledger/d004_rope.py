@@ -8,7 +8,7 @@ from rope_core.ledger.entry import Check, claim, gap
 from rope_core.ledger.kit import DIM, ROPE, M, N, blocks, draw, pairs, unpaired
 from rope_core.rope import Array
 from rope_core.rotation import rotation_matrix
-from rope_core.temperature import softmax
+from rope_core.theory.softmax import softmax
 
 THETA = ROPE.theta
 

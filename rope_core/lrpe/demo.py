@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rope_core.demo import drawn_vectors
 from rope_core.errors import whole
 from rope_core.lrpe import arguments, explain
 from rope_core.lrpe.activations import ELEMENTWISE, activate_backward
 from rope_core.rope import Array
+from rope_core.theory.demo import drawn_vectors
 
 TOKENS, HEADS = 12, 4
 KINDS = ("geometric", "learned", "per head")

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rope_core.demo import drawn_vectors
 from rope_core.errors import whole
 from rope_core.layout import convert
 from rope_core.lrpe import explain
 from rope_core.lrpe.activations import activate_backward
 from rope_core.lrpe.op import lrpe_rotate
 from rope_core.rope import Array
+from rope_core.theory.demo import drawn_vectors
 
 WIDTH = 8
 

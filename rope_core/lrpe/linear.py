@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rope_core.demo import drawn_vectors
 from rope_core.lrpe import explain
 from rope_core.lrpe.activations import activate
 from rope_core.lrpe.demo import gap
 from rope_core.lrpe.op import lrpe_rotate
 from rope_core.rope import Array
+from rope_core.theory.demo import drawn_vectors
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,7 +17,7 @@ from playwright.sync_api import Browser, Page, expect
 from tests.browser.conftest import DESK, PHONE, Visit
 from tests.browser.test_pages import NAMES, address
 from ui.figures.colours import contrast
-from ui.words import LANGUAGES, Words, labels
+from ui.text.words import LANGUAGES, Words, labels
 
 pytestmark = pytest.mark.browser
 AXE = Path(axe_playwright_python.__file__).with_name("axe.min.js").read_text("utf-8")

@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, Page, expect
 from benchmarks.servers import ROOT, served
 from rope_core.bench.records import Store
 from tests.browser.conftest import Visit
-from ui.words import Words
+from ui.text.words import Words
 
 pytestmark = pytest.mark.browser
 TINY = "suite=one&batch=1&seq=64&heads=2&kv_heads=1&head_dim=64&rounds=5&only=numba%2Ceager"
@@ -36,7 +36,7 @@ def children(records: Path) -> list[str]:
             line, env = (place / "cmdline").read_bytes(), (place / "environ").read_bytes()
         except OSError:
             continue
-        if b"rope_core.bench" in line and f"ROPE_LAB_RECORDS={records}".encode() in env:
+        if b"rope_core.cli.bench" in line and f"ROPE_LAB_RECORDS={records}".encode() in env:
             found.append(place.name)
     return found
 

@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 
 import rope_core as rc
 from tests.browser.conftest import Visit
-from ui.words import Words
+from ui.text.words import Words
 
 pytestmark = pytest.mark.browser
 DYNAMIC = {

@@ -8,8 +8,8 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.conftest import PHONE, Visit
-from ui import extrapolated
-from ui.words import Words
+from ui.text.words import Words
+from ui.work import extrapolated
 
 pytestmark = [
     pytest.mark.browser,

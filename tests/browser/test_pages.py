@@ -7,8 +7,8 @@ from playwright.sync_api import Browser, expect
 
 from benchmarks.servers import ROOT, served
 from tests.browser.conftest import PHONE, Visit
-from ui.menu import ORDER, PAGES
-from ui.words import Words
+from ui.page.menu import ORDER, PAGES
+from ui.text.words import Words
 
 pytestmark = pytest.mark.browser
 NAMES = [name for section, names in ORDER.items() for name in names if (PAGES / section / f"{name}.py").exists()]

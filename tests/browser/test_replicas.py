@@ -23,7 +23,7 @@ from deploy.proxy import Site
 from tests.browser.conftest import Visit
 from tests.browser.test_pages import NAMES, address
 from tests.conftest import apart
-from tests.nginx import FLOOR, active_sessions, ask, needs_nginx, served_hall, wait_until
+from tests.support.nginx import FLOOR, active_sessions, ask, needs_nginx, served_hall, wait_until
 
 pytestmark = [pytest.mark.browser, pytest.mark.long, needs_nginx]
 APP = "app:app"

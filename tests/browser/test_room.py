@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, expect
 
 from benchmarks.servers import ROOT, served
 from tests.browser.conftest import PHONE, Visit
-from ui import lessons
+from ui.present import lessons
 
 pytestmark = [pytest.mark.browser, pytest.mark.long]
 LONG = 60_000

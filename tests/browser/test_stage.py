@@ -18,7 +18,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.conftest import DESK, PHONE, Visit
 from tests.browser.test_pages import NAMES, address
-from ui import lessons
+from ui.present import lessons
 
 pytestmark = pytest.mark.browser
 PLOT = "[class*=st-key-stage-figure] .js-plotly-plot"

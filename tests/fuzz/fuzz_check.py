@@ -12,12 +12,12 @@ from typing import Any
 import atheris
 
 with atheris.instrument_imports(include=["rope_core"]):
-    from rope_core.catalogue import models
-    from rope_core.checker import check, check_text, say
-    from rope_core.convert_config import to_v4, to_v5
-    from rope_core.engines import engines, sentences
+    from rope_core.checks.engines import engines, sentences
+    from rope_core.checks.findings import check, check_text, say
+    from rope_core.checks.schemas import to_v4, to_v5
     from rope_core.errors import ConfigError
-    from rope_core.hf import layer_types
+    from rope_core.hf.catalogue import models
+    from rope_core.hf.ropes import layer_types
 
 CONFIGS = [json.dumps(model.hf_config()) for model in models()]
 TYPES = ("default", "linear", "dynamic", "yarn", "longrope", "llama3", "proportional", "su", "mrope", "ntk", "foo", "")

@@ -16,7 +16,6 @@ import numpy as np
 import numpy.typing as npt
 from cachetools import LRUCache, cached
 
-from ui.escape import cell
 from ui.figures import plain as go
 from ui.figures.colours import AMOUNT as AMOUNT
 from ui.figures.colours import BLUE as BLUE
@@ -32,6 +31,7 @@ from ui.figures.colours import SKY as SKY
 from ui.figures.colours import YELLOW as YELLOW
 from ui.figures.colours import on as on
 from ui.figures.colours import wash as wash
+from ui.text.escape import cell
 
 Table = Mapping[str, npt.ArrayLike]
 

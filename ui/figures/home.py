@@ -7,7 +7,7 @@ import numpy as np
 import rope_core as rc
 from ui.figures import plain as go
 from ui.figures.drawing import BLUE, GREY, RED, Animated, Drawing, kept, styled
-from ui.words import Words
+from ui.text.words import Words
 
 COLUMNS = 4
 DIALS = 8

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 import rope_core as rc
-from rope_core import layout_demo
 from rope_core.layout import as_layout
-from rope_core.layout_demo import Shapes
 from rope_core.rope import Array
+from rope_core.theory import layout_demo
+from rope_core.theory.layout_demo import Shapes
 from ui.figures import plain as go
 from ui.figures.drawing import BLUE, COLOURS, GREEN, GREY, ORANGE, RED, Drawing, kept, on, styled, wash
 from ui.figures.plain import make_subplots
-from ui.words import Words
+from ui.text.words import Words
 
 STEPS = 20
 REST = 8
@@ -204,7 +204,7 @@ def matrices(width: int, position: int, base: float, t: Words) -> Drawing:
             for j in range(width)
         },
         f"""
-        from rope_core import layout_demo
+        from rope_core.theory import layout_demo
         three = layout_demo.three_matrices({width}, {position}, {base!r})
         print(three.renumbered, three.permuted)
         """,
@@ -252,7 +252,7 @@ def recipe(rope: rc.Rope, kv_heads: int, group: int, names: list[str]) -> str:
     """Python lines that print the errors of the named conversions."""
     return f"""
         import rope_core as rc
-        from rope_core import layout_demo
+        from rope_core.theory import layout_demo
         shapes = layout_demo.Shapes(head_dim={rope.dim}, kv_heads={kv_heads}, group={group})
         theta = rc.Rope({rope.dim}, {rope.base!r}).theta
         for conversion in {names!r}:
@@ -320,7 +320,7 @@ def key_rows(dim: int, kv_heads: int, group: int, t: Words) -> Drawing:
         finding,
         lambda: table,
         f"""
-        from rope_core import layout_demo
+        from rope_core.theory import layout_demo
         shapes = layout_demo.Shapes(head_dim={dim}, kv_heads={kv_heads}, group={group})
         print(layout_demo.key_rows(shapes, {kv_heads}))
         """,

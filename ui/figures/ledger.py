@@ -16,7 +16,7 @@ import numpy as np
 from rope_core.ledger import CLAIMS, CONDITION, EMPIRICAL, HOLDS, WRONG, Result, run
 from ui.figures import plain as go
 from ui.figures.drawing import GREEN, GREY, LINE, ORANGE, RED, Drawing, on, styled
-from ui.words import Words
+from ui.text.words import Words
 
 DOCUMENTS = ("000", "001", "002", "003", "004")
 ANY = "any"

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rope_core.survey import Row, encodings_by_year, errata
+from rope_core.hf.survey import Row, encodings_by_year, errata
 from ui.figures import plain as go
 from ui.figures.drawing import BLUE, GREY, ORANGE, RED, Drawing, kept, styled
-from ui.words import Words
+from ui.text.words import Words
 
 ORDER = ("Sine", "Absolute", "Relative", "Alibi", "RoPE")
 SINCE = 2023
@@ -77,7 +77,7 @@ def spans(rows: Sequence[Row], length: int, picked: str, t: Words) -> Drawing:
             | {"context": [row.context for row in rows], "unturned": [row.unturned(length) for row in rows]}
         ),
         f"""
-        from rope_core.survey import rows
+        from rope_core.hf.survey import rows
         for row in rows():
             print(row.model.id, row.layer_type, row.shortest, row.longest, row.context, row.unturned({length}))
         """,
@@ -127,7 +127,7 @@ def encodings(t: Words) -> Drawing:
             | {"names": ["; ".join(names) for names in found.values()]}
         ),
         """
-        from rope_core.survey import encodings_by_year
+        from rope_core.hf.survey import encodings_by_year
         for (year, position), names in encodings_by_year().items():
             print(year, position, names)
         """,

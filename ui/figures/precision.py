@@ -9,14 +9,14 @@ import numpy as np
 import numpy.typing as npt
 
 import rope_core as rc
-from rope_core import demo, precision
-from rope_core.extension import cell_edges
 from rope_core.rope import Array
-from ui import models
+from rope_core.theory import demo, precision
+from rope_core.theory.extension import cell_edges
 from ui.figures import plain as go
 from ui.figures.drawing import BLUE, GREEN, GREY, LINE, ORANGE, PURPLE, RED, Drawing, styled
 from ui.figures.plain import make_subplots
-from ui.words import Words
+from ui.page import models
+from ui.text.words import Words
 
 DTYPES = ("bfloat16", "float16", "float32")
 SINGLE = ("inv_freq", "angle", "position", "table")
@@ -74,7 +74,7 @@ def phase(request: rc.Request, dtype: str, at: int, t: Words) -> Drawing:
         lambda: {"position": d} | {f"{stage}_rad": curve for stage, curve in curves.items()},
         f"""
         import rope_core as rc
-        from rope_core import precision
+        from rope_core.theory import precision
         s = {asked(request)}
         for stage in {SINGLE}:
             print(stage, precision.phase_error_curve(s, [{at}], stage, {dtype!r}))
@@ -114,7 +114,7 @@ def drift(request: rc.Request, stage: str, distance: int, reach: int, t: Words) 
         f"""
         import numpy as np
         import rope_core as rc
-        from rope_core import demo, precision
+        from rope_core.theory import demo, precision
         s = {asked(request)}
         q = demo.drawn_vectors({dim}, 1)[0]
         q /= np.linalg.norm(q)
@@ -181,7 +181,7 @@ def effect(request: rc.Request, start: int, t: Words) -> Drawing:
         },
         f"""
         import rope_core as rc
-        from rope_core import precision
+        from rope_core.theory import precision
         s = {asked(request)}
         for stage in precision.STAGES:
             print(stage, precision.score_error(s, {start}, {KEYS}, stage, "bfloat16"))
@@ -219,7 +219,7 @@ def distinct(train_len: int, t: Words) -> Drawing:
         ),
         lambda: {"length": lengths, **counts},
         f"""
-        from rope_core import precision
+        from rope_core.theory import precision
         for dtype in {DTYPES}:
             print(dtype, precision.distinct_positions({shown}, dtype), precision.first_collision(dtype))
         """,
@@ -275,7 +275,7 @@ def ways(request: rc.Request, start: int, t: Words) -> Drawing:
         },
         f"""
         import rope_core as rc
-        from rope_core import precision
+        from rope_core.theory import precision
         s = {asked(request)}
         for name, way in precision.compare_ways(s, {start}, {ROWS}, 3).items():
             print(name, way)
@@ -347,7 +347,8 @@ def real(stage: str, t: Words) -> Drawing:
         f"""
         import numpy as np
         import rope_core as rc
-        from rope_core import catalogue, precision
+        from rope_core.hf import catalogue
+        from rope_core.theory import precision
         for model in catalogue.models()[:5]:
             kind = next(iter(rc.layer_types(model.config)), None)
             found = rc.from_hf(model.config, kind)

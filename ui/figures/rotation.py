@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 import rope_core as rc
-from rope_core import demo
 from rope_core.rope import Array
 from rope_core.rotation import rotate_by_elements
+from rope_core.theory import demo
 from ui.figures import plain as go
 from ui.figures.drawing import BLUE, GREY, RED, SIGNED, Animated, Drawing, kept, styled
 from ui.figures.plain import make_subplots
-from ui.words import Words
+from ui.text.words import Words
 
 FRAMES = 64
 
@@ -99,7 +99,7 @@ def circle(rope: rc.Rope, pair: int, m: int, n: int, shift: int, t: Words) -> Dr
         ),
         f"""
         import rope_core as rc
-        from rope_core import demo
+        from rope_core.theory import demo
         rope = rc.Rope({rope.dim}, {rope.base!r}, {rope.train_len})
         q, k = demo.drawn_vectors(rope.dim)
         print(demo.scores_under_shift(q, k, {m}, {n}, range({shift}, {shift + FRAMES}), rope.theta, "interleaved"))
@@ -186,7 +186,7 @@ def three_forms(width: int, position: int, base: float, t: Words) -> Drawing:
         lambda: {"x": x, "matrix": ways.matrix, "elements": ways.elements, "complex": ways.complex},
         f"""
         import rope_core as rc
-        from rope_core import demo
+        from rope_core.theory import demo
         x = demo.drawn_vectors({width}, 1)[0]
         print(demo.three_ways(x, {position}, rc.Rope({width}, {base!r}).theta, "interleaved"))
         """,
@@ -213,7 +213,7 @@ def backward(width: int, position: int, base: float, t: Words) -> Drawing:
         f"""
         import numpy as np
         import rope_core as rc
-        from rope_core import demo
+        from rope_core.theory import demo
         g = demo.drawn_vectors({width}, 1, seed=1)[0]
         print(rc.rotation_matrix({position}, rc.Rope({width}, {base!r}).theta, "interleaved").T @ g)
         """,

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from textwrap import wrap
 
-from ui.escape import drawn
 from ui.figures import plain as go
 from ui.figures.drawing import BLUE, GREEN, GREY, Drawing, styled
-from ui.words import Words
+from ui.text.escape import drawn
+from ui.text.words import Words
 
 LETTERS = "ABCDEFGHIJ"
 LINE = {"en": 84, "zh": 44}

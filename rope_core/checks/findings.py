@@ -1,0 +1,260 @@
+"""The config check: from a Hugging Face config to findings, each with its numbers, and their sentences."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from rope_core.checks.case import SEVERITIES, VERSIONS, Case, Finding, finding, recorded
+from rope_core.checks.rules import geometry, keys, layers, lengths, origin, ramps, scale, traps
+from rope_core.checks.rules.refusals import refusal
+from rope_core.errors import ConfigError, reject, show, whole
+from rope_core.hf.families import Model, resolve
+from rope_core.hf.params import Parameters, effective
+from rope_core.hf.read import parse, read_config
+from rope_core.hf.read import read_file as read_text
+from rope_core.hf.ropes import HfRope, build
+from rope_core.hf.versions import for_4, read_by_4
+from rope_core.rope import MAX_LEN
+
+RULES = (
+    *keys.RULES,
+    *origin.RULES,
+    *lengths.RULES,
+    *ramps.RULES,
+    *geometry.RULES,
+    *layers.RULES,
+    *traps.RULES,
+    *scale.RULES,
+)
+LANGUAGES = ("en", "zh")
+MOST = 20
+
+
+def check(
+    config: object, transformers: str = "5.23", layer_type: str | None = None, seq_len: int | None = None
+) -> list[Finding]:
+    """Return what is wrong with a config's rotary embedding, or worth knowing, the gravest first.
+
+    Args:
+        config: a dict, a path to config.json or its folder, or a transformers config object.
+        transformers: the version that reads it, "4.57" or "5.23".
+        layer_type: keep only findings on this layer type (and those on all).
+        seq_len: the length to be used, tokens; findings on it are added.
+
+    Raises:
+        ConfigError: on what is no config at all: an unreadable file, no JSON, no object.
+        ValueError: on another version, a layer type that the model lacks, or a seq_len that is no positive length.
+
+    >>> scaling = {"rope_type": "yarn", "factor": 4.0, "attn_factor": 1.0, "original_max_position_embeddings": 32768}
+    >>> config = {"model_type": "llama", "head_dim": 128, "hidden_size": 4096, "num_attention_heads": 32,
+    ...           "rope_theta": 1e6, "max_position_embeddings": 131072, "rope_scaling": scaling}
+    >>> check(config)[0].key
+    'attn_factor_not_read'
+    """
+    if transformers not in VERSIONS:
+        raise reject("transformers", f"one of {', '.join(VERSIONS)}", transformers)
+    if seq_len is not None:
+        whole("seq_len", seq_len, 1, MAX_LEN)
+    if isinstance(config, str | Path):
+        return check_text(read_text(Path(config)), transformers, layer_type, seq_len)
+    data = read_config(config)
+    try:
+        model = resolve(data)
+    except ConfigError as error:
+        return [refusal(error)]
+    if layer_type is not None:
+        known_type(model, layer_type)
+    found: list[Finding] = []
+    if transformers == VERSIONS[0]:
+        found += for_4(model)
+        model = resolve(read_by_4(data, model))
+    unread = {one.key for one in found} & {"rope_parameters_not_read"}
+    found += (one for one in rules(model, transformers, seq_len) if not (unread and one.key.startswith("base_")))
+    kept = [one for one in merged(found) if transformers in one.versions]
+    if layer_type is not None:
+        kept = [one for one in kept if one.layer_type in (None, layer_type)]
+    return by_severity(kept)
+
+
+def known_type(model: Model, layer_type: str) -> None:
+    """Raise ValueError on a layer type that this model does not have; what cannot be read is a finding, not this."""
+    try:
+        names = [one.layer_type for one in effective(model) if one.layer_type] or model.layer_types()
+    except ConfigError:
+        return
+    known_names = list(dict.fromkeys(names))
+    if layer_type not in known_names:
+        rule = f"one of {', '.join(known_names)}" if known_names else "None, because all layers are alike"
+        raise reject("layer_type", rule, layer_type)
+
+
+def by_severity(found: list[Finding]) -> list[Finding]:
+    """Errors first, then warnings, then notes; the rules' order within each."""
+    return sorted(found, key=lambda one: SEVERITIES.index(one.severity))
+
+
+def check_text(
+    text: str | bytes, transformers: str = "5.23", layer_type: str | None = None, seq_len: int | None = None
+) -> list[Finding]:
+    """Return ``check`` of a config.json's text, with names that stand twice in one object.
+
+    Raises ConfigError on text that is no JSON object.
+
+    >>> check_text('{"model_type": "llama", "model_type": "llama", "head_dim": 64}')[0].key
+    'duplicate_key'
+    """
+    data = parse(text)
+    return by_severity([*duplicate_keys(text), *check(data, transformers, layer_type, seq_len)])
+
+
+def duplicate_keys(text: str | bytes) -> list[Finding]:
+    """Names that stand twice in one object of a JSON text that can be read; the last value counts."""
+    twice: dict[str, None] = {}
+
+    def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
+        made = dict(items)
+        if len(made) < len(items):
+            names = [name for name, _ in items]
+            twice.update(dict.fromkeys(name for name in made if names.count(name) > 1 and len(twice) < MOST))
+        return made
+
+    try:
+        json.loads(text, object_pairs_hook=pairs)
+    except (ValueError, RecursionError):
+        return []
+    return [finding("duplicate_key", printable(next(iter(twice))), names=tuple(twice))] if twice else []
+
+
+def rules(model: Model, version: str, seq_len: int | None) -> Iterator[Finding]:
+    """Run every rule on every layer type that transformers can build; a refusal is a finding of its own."""
+    try:
+        parts = effective(model)
+        if not parts:
+            yield finding("value_refused", model.prefix + "layer_types", rule="a list that names a type", got="[]")
+    except ConfigError as error:
+        yield refusal(error)
+        return
+    built: list[tuple[Parameters, HfRope]] = []
+    for one in parts:
+        try:
+            built.append((one, build(model, one, parts, seq_len)))
+        except ConfigError as error:
+            yield refusal(error, one.layer_type if len(parts) > 1 else None)
+    ropes = tuple(rope for _, rope in built)
+    for one, rope in built:
+        case = Case(model, one, rope, ropes, version, seq_len)
+        layer = one.layer_type if len(parts) > 1 else None
+        for rule in RULES:
+            for said in rule(case):
+                yield replace(said, layer_type=layer)
+
+
+def merged(found: list[Finding]) -> list[Finding]:
+    """One finding where every layer type has the same; the layer type stays where only some have it."""
+    made: dict[tuple[object, ...], Finding] = {}
+    for one in found:
+        same = (one.key, one.severity, one.field, repr(one.values))
+        made[same] = replace(made[same], layer_type=None) if same in made else one
+    return list(made.values())
+
+
+@dataclass(frozen=True)
+class Words:
+    """A finding in one language: its title, why it matters (one sentence), and what to change."""
+
+    title: str
+    why: str
+    change: str
+
+
+def shown(value: object) -> str:
+    """A value for a sentence: six digits, lists joined and cut.
+
+    >>> shown(0.1234567), shown(131072), shown((1, 2.5)), shown(None)
+    ('0.123457', '131072', '1, 2.5', '-')
+    """
+    if value is None:
+        return "-"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        return f"{value:.0f}" if 1e5 <= abs(value) < 1e15 else f"{value:.6g}"
+    if isinstance(value, str):
+        return printable(value)
+    if isinstance(value, list | tuple):
+        return ", ".join(shown(item) for item in value[:24]) + (", …" if len(value) > 24 else "")
+    return show(value)
+
+
+def printable(text: str, limit: int = 200) -> str:
+    """``text`` without control characters, cut to ``limit``: what a config holds must not steer a terminal."""
+    clean = "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text[: limit + 1])
+    return clean if len(clean) <= limit else clean[: limit - 1] + "…"
+
+
+def say(one: Finding, lang: str = "en") -> Words:
+    """Return a finding's sentences in "en" or "zh", its numbers filled in; plain text, nothing escaped.
+
+    Raises ValueError on another language.
+    """
+    if lang not in LANGUAGES:
+        raise reject("lang", f"one of {', '.join(LANGUAGES)}", lang)
+    row: Mapping[str, str] = recorded()["finding"][one.key][lang]
+    values = {name: shown(value) for name, value in one.values.items()} | {"field": printable(one.field)}
+    if lang == "zh" and "rule" in values:
+        values["rule"] = rule_in_chinese(values["rule"])
+    return Words(*(row[part].format_map(values) for part in ("title", "why", "change")))
+
+
+def rule_in_chinese(rule: str) -> str:
+    """The rule that a refused value breaks; English where nobody has translated it.
+
+    >>> rule_in_chinese("an integer in [1, 8]")
+    '[1, 8] 内的整数'
+    """
+    for row in recorded()["rule_words"]:
+        if match := re.fullmatch(row["pattern"], rule):
+            return str(row["zh"]).format(*match.groups())
+    return rule
+
+
+def known(lang: str = "en") -> dict[str, tuple[str, str]]:
+    """Every finding that there is: its severity and its title's template, by key."""
+    return {key: (row["severity"], row[lang]["title"]) for key, row in recorded()["finding"].items()}
+
+
+@dataclass(frozen=True)
+class Group:
+    """A group of threads about one bug: what finds it, by which findings or engine notes, and a config that shows it.
+
+    ``by`` is "config", "verify", "engines" or "positions"; ``beside`` are findings that the config's family always has.
+    """
+
+    number: int
+    by: str
+    keys: tuple[str, ...]
+    threads: tuple[str, ...]
+    en: str
+    zh: str
+    beside: tuple[str, ...] = ()
+    config: Mapping[str, Any] | None = None
+
+
+@cache
+def groups() -> tuple[Group, ...]:
+    """The 27 groups of known threads, in their order."""
+    text = resources.files("rope_core.checks").joinpath("groups.toml").read_text(encoding="utf-8")
+    lists = ("keys", "threads", "beside")
+    rows: list[dict[str, Any]] = tomllib.loads(text)["groups"]
+    return tuple(Group(**{**row, **{name: tuple(row[name]) for name in lists if name in row}}) for row in rows)
+
+
+__all__ = ["Finding", "Group", "Words", "check", "check_text", "groups", "known", "say"]

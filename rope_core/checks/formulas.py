@@ -1,0 +1,247 @@
+"""The formulas by which vLLM, llama.cpp, mlx-lm and LitGPT turn, where they differ from transformers'.
+
+Sources: vLLM 0.33.0 model_executor/layers/rotary_embedding; llama.cpp 0c1e5709 ggml/src/ggml-cpu/ops.cpp and
+src/llama-context.cpp; mlx-lm 0.32.2 models/rope_utils.py; LitGPT 0.5.13 litgpt/model.py.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from rope_core.checks.case import real
+from rope_core.errors import reject
+from rope_core.hf.families import Model
+from rope_core.hf.ropes import LENGTH, TYPES, HfRope
+from rope_core.hf.types import DEFAULT, DYNAMIC, LINEAR, LLAMA3, LONGROPE, PROPORTIONAL, STATIC_NTK, YARN
+from rope_core.rope import Array, Rope
+from rope_core.schemes import SCHEMES, blend, ramp_by_pair, temperature, yarn_range
+from rope_core.spectrum import Request, spectrum
+
+TELECHAT, DEEPSEEK = "telechat3-yarn", "deepseek_yarn"
+
+
+@dataclass(frozen=True)
+class Task:
+    """One layer type: its geometry, its type as written, its dict, and the length that a server is started with."""
+
+    model: Model
+    rope: HfRope
+    kind: str
+    values: Mapping[str, Any]
+    context: int
+    seq_len: int | None
+
+    @property
+    def plain(self) -> Array:
+        return self.rope.unscaled
+
+    def number(self, name: str, default: float) -> float:
+        value = real(self.values.get(name))
+        return default if value is None else value
+
+
+Answer = tuple[Array, float, tuple[str, ...], dict[str, object]]
+
+
+class Refused(Exception):
+    """A program that does not run the config: the key of its sentence and what it names."""
+
+    def __init__(self, key: str, **values: object) -> None:
+        super().__init__(key)
+        self.key, self.values = key, values
+
+
+def scaled(task: Task, kind: str, seq_len: int | None = None, train: int | None = None, **given: Any) -> Answer:
+    """transformers' own formula of ``kind`` on this task's dict, with ``given`` in place of the dict's values."""
+    scheme = TYPES[kind]
+    request = task.rope.request
+    if request.scheme == scheme:
+        params = {**request.params, **given}
+    else:
+        names = [param.name for param in SCHEMES[scheme].params]
+        params = {name: task.values[name] for name in names if name in task.values} | given
+    rope = replace(request.rope, train_len=train or int(task.number(LENGTH, task.rope.train_len)))
+    if kind not in (YARN, LLAMA3, LONGROPE):
+        rope = request.rope
+    answer = spectrum(Request(rope, scheme, params, seq_len))
+    return answer.inv_freq, answer.attention_factor, (), {}
+
+
+def yarn_by_hand(task: Task, train: float | None = None, inverted: bool = False) -> Array:
+    """YaRN with a rounded ramp, from another trained length or the wrong way round."""
+    rope = task.rope.request.rope
+    rope = replace(rope, train_len=round(train or task.number(LENGTH, task.rope.train_len)))
+    low, high = yarn_range(rope, task.number("beta_fast", 32.0) or 32.0, task.number("beta_slow", 1.0) or 1.0, True)
+    if inverted:
+        high = min(high, rope.pairs - 1)
+    ramp = ramp_by_pair(rope.pairs, low, high)
+    factor = task.number("factor", 1.0)
+    if factor < 1.0:
+        raise reject("factor", "a number >= 1", factor)
+    slowdown = blend(1.0 - ramp if inverted else ramp, factor)
+    return np.asarray(rope.theta / slowdown)
+
+
+def vllm(task: Task) -> Answer:
+    """vLLM 0.33.0."""
+    kind, old = task.kind, task.values.get("type")
+    synonyms = ({"su", LONGROPE}, {"mrope", DEFAULT})
+    if old is not None and old != task.values.get("rope_type") and {old, task.values.get("rope_type")} not in synonyms:
+        raise Refused("type_conflict", type=old, rope_type=task.values.get("rope_type"))
+    kind = {"su": LONGROPE, "mrope": DEFAULT}.get(kind, kind)
+    factor = task.values.get("factor")
+    if kind == LINEAR and isinstance(factor, int):
+        raise Refused("integer_factor", factor=factor)
+    if kind == STATIC_NTK:
+        k, i = task.number("factor", 1.0), np.arange(task.rope.rotary_dim // 2)
+        return task.plain * k ** (-2.0 * (i + 1) / task.rope.rotary_dim), 1.0, ("other_type",), {"kind": kind}
+    if kind == DYNAMIC and task.values.get("alpha") is not None:
+        alpha = task.number("alpha", 1.0)
+        base = task.rope.base * alpha ** (task.rope.rotary_dim / (task.rope.rotary_dim - 2))
+        return Rope(task.rope.rotary_dim, base).theta, 1.0, ("alpha",), {"alpha": alpha}
+    if kind == DYNAMIC:
+        return task.plain, 1.0, ("static",), {}
+    if kind in (YARN, DEEPSEEK, TELECHAT):
+        return vllm_yarn(task, kind)
+    if kind == LONGROPE:
+        return at_start(task, own_mscale=True)
+    if kind == PROPORTIONAL:
+        notes = ("factor_not_read",) if task.number("factor", 1.0) != 1 else ()
+        return *scaled(task, kind, factor=1.0)[:2], notes, {}
+    if kind == DEFAULT:
+        return partial(task)
+    if kind not in TYPES:
+        raise Refused("unknown_type", kind=kind)
+    return scaled(task, kind, task.seq_len)
+
+
+def vllm_yarn(task: Task, kind: str) -> Answer:
+    """YaRN in vLLM: DeepSeek's own class, TeleChat's attention factor, and four times the length beside mrope."""
+    factor = task.number("factor", 1.0)
+    if kind == DEEPSEEK or task.model.family.get("logit_scale"):
+        weights = task.number("mscale", 1.0), task.number("mscale_all_dim", 0.0)
+        attention = temperature(factor, weights[0]) / temperature(factor, weights[1])
+        return yarn_by_hand(task), attention, ("rounds",), {}
+    given = task.values.get("attention_factor")
+    attention = float(given) if isinstance(given, int | float) else temperature(factor)
+    if kind == TELECHAT:
+        attention = 0.07 * math.log(factor) + 1.0
+        return yarn_by_hand(task), attention, ("other_type",), {"kind": YARN}
+    if task.values.get("mrope_section") is not None and not (task.model.model_type or "").startswith("qwen3_vl"):
+        length = 4 * task.rope.train_len
+        return yarn_by_hand(task, length), attention, ("four_times",), {"length": length}
+    truncate = task.values.get("truncate", True)
+    return scaled(task, YARN, truncate=bool(truncate), attention_factor=attention)
+
+
+def at_start(task: Task, own_mscale: bool) -> Answer:
+    """LongRoPE as servers run it: one list for the whole context, attention factor from the two lengths."""
+    train = int(task.number(LENGTH, task.rope.train_len))
+    long = task.context > train
+    longest = task.rope.max_len or train
+    ratio = longest / train
+    attention = 1.0 if ratio <= 1 else math.sqrt(1.0 + math.log(ratio) / math.log(train))
+    if own_mscale:
+        attention = task.number("long_mscale" if long else "short_mscale", attention)
+    name = "long_factor" if long else "short_factor"
+    factors = np.asarray(task.values[name], dtype=np.float64)
+    return task.plain / factors, attention, ("whole_context",), {"list": name, "context": task.context}
+
+
+def partial(task: Task) -> Answer:
+    """The default type of programs that read partial_rotary_factor whatever the model."""
+    share = task.values.get("partial_rotary_factor")
+    ignored = "default_ignores_partial" in task.rope.provenance["rotary_dim"].traps
+    if ignored and isinstance(share, int | float):
+        theta = Rope(int(task.rope.head_dim * share), task.rope.base).theta
+        return theta, 1.0, ("partial_honoured",), {"pairs": theta.size}
+    return task.plain, 1.0, (), {}
+
+
+def llama_cpp(task: Task) -> Answer:
+    """llama.cpp 0c1e5709."""
+    kind = task.kind
+    if kind == DYNAMIC and task.rope.scheme != STATIC_NTK:
+        return task.plain, 1.0, ("plain",), {}
+    if kind == YARN:
+        factor = task.number("factor", 1.0)
+        weight = task.number("mscale_all_dim", 0.0) if task.model.family.get("logit_scale") else 0.0
+        # The DEEPSEEK2 graph takes mscale for mscale_all_dim where that is not 1, and for 1 otherwise.
+        attention = 1.0 if weight else temperature(factor)
+        given = task.values.get("attention_factor")
+        overwritten = given is not None and not math.isclose(float(given), attention)
+        notes = ("rounds", "attention_overwritten") if overwritten else ("rounds",)
+        return yarn_by_hand(task), attention, notes, {}
+    if kind in ("su", LONGROPE):
+        return at_start(task, own_mscale=False)
+    if kind in (LLAMA3, PROPORTIONAL):
+        inv_freq, attention, _, _ = scaled(task, kind)
+        return inv_freq, attention, ("tensor",), {}
+    if kind not in TYPES and kind != "mrope":
+        raise Refused("unknown_type", kind=kind)
+    if task.rope.scheme == STATIC_NTK:
+        return task.rope.inv_freq, 1.0, ("alpha",), {"alpha": task.number("alpha", 1.0)}
+    permuted = ("permuted",) if task.model.model_type == "llama" else ()
+    if kind == LINEAR:
+        return *scaled(task, kind)[:2], permuted, {}
+    return task.plain, 1.0, permuted, {}
+
+
+def mlx(task: Task) -> Answer:
+    """mlx-lm 0.32.2."""
+    old = task.values.get("type")
+    kind = str(old or task.kind)
+    notes: tuple[str, ...] = ("old_type_wins",) if old is not None and old != task.kind else ()
+    values: dict[str, object] = {"type": str(old)}
+    if kind in (YARN, DEEPSEEK, TELECHAT):
+        factor = task.number("factor", 1.0)
+        upper, lower = task.number("mscale", 1.0), task.number("mscale_all_dim", 0.0)
+        attention = temperature(factor, upper) / temperature(factor, lower)
+        if task.values.get("attention_factor") is not None:
+            notes = (*notes, "attention_ignored")
+        return yarn_by_hand(task), attention, (*notes, "rounds"), values
+    if kind == LONGROPE:
+        inv_freq, attention, _, _ = at_start(replace(task, context=2**31 - 1), own_mscale=False)
+        attention = task.number("long_mscale", attention)
+        return inv_freq, attention, (*notes, "always_long"), values
+    if kind == "mrope":
+        return task.plain, 1.0, (*notes, "half_of_positions"), values
+    if kind == DEFAULT:
+        return task.plain, 1.0, notes, values
+    if kind not in TYPES:
+        raise Refused("unknown_type", kind=kind)
+    return *scaled(task, kind, task.seq_len)[:2], notes, values
+
+
+def litgpt(task: Task) -> Answer:
+    """LitGPT 0.5.13, given the config's numbers in its own keys."""
+    kind = task.kind
+    if kind == YARN:
+        factor = task.number("factor", 1.0)
+        upper, lower = task.number("mscale", 0.0), task.number("mscale_all_dim", 0.0)
+        attention = 1.0
+        if upper and lower:
+            attention = temperature(factor, upper) / temperature(factor, lower)
+        elif upper or lower:
+            attention = temperature(factor, upper or lower)
+        return yarn_by_hand(task, inverted=True), attention, ("inverted",), {}
+    if kind in ("su", LONGROPE):
+        return task.plain, 1.0, ("plain",), {}
+    if kind in (LLAMA3, LINEAR):
+        return scaled(task, kind)
+    if kind == DEFAULT and task.values.get("mrope_section") is None:
+        return partial(task)
+    raise Refused("not_supported", kind="mrope" if kind == DEFAULT else kind)
+
+
+ENGINES: dict[str, Callable[[Task], Answer]] = {
+    "vLLM 0.33": vllm,
+    "llama.cpp 0c1e5709": llama_cpp,
+    "mlx-lm 0.32.2": mlx,
+    "LitGPT 0.5.13": litgpt,
+}

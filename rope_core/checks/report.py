@@ -1,0 +1,287 @@
+"""A config's check as one file to hand to a colleague: self-contained HTML with figures, or the same as JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+from html import escape
+from typing import Any
+
+from rope_core.checks.engines import engines, sentences
+from rope_core.checks.findings import LANGUAGES, check, printable, shown
+from rope_core.checks.report_figures import spectrum_figure
+from rope_core.cli.check import as_json, as_record
+from rope_core.errors import ConfigError, reject
+from rope_core.hf.read import read_config
+from rope_core.hf.ropes import HfRope, from_hf, layer_types
+
+STYLE = (
+    "body{font:16px/1.5 system-ui,'Noto Sans CJK SC',sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;"
+    "color:#1a1a1a;background:#fff}h1{font-size:1.6rem}h2{font-size:1.25rem;margin-top:2rem}"
+    "table{border-collapse:collapse;width:100%;font-size:.95rem}td,th{border-bottom:1px solid #ccc;padding:.3rem .6rem;"
+    "text-align:left;vertical-align:top}td{overflow-wrap:anywhere}.error,.warning,.note{white-space:nowrap}.error{color:#a40000;font-weight:700}"
+    ".warning{color:#8a4b00;font-weight:700}.note{color:#005a9c}code{background:#f2f2f2;padding:0 .2rem}"
+    "pre{background:#f6f6f6;padding:1rem;overflow:auto;white-space:pre-wrap;overflow-wrap:anywhere}svg{max-width:100%}"
+)
+# The report's own words.
+TEXT: dict[str, dict[str, str]] = {
+    "en": {
+        "title": "RoPE config report",
+        "findings": "Findings",
+        "none": "Nothing found.",
+        "does": "What it does",
+        "layers": "Layer type",
+        "field": "Field",
+        "value": "Value",
+        "origin": "Where from",
+        "engines": "Engines side by side",
+        "engine": "Engine",
+        "difference": "Largest relative difference of inv_freq",
+        "attention": "Attention factor",
+        "said": "Remarks",
+        "figure": "Wavelength of each pair, as the model runs (dots) and unscaled (line); dashed: the trained length",
+        "pair": "pair",
+        "tokens": "tokens",
+        "config": "The config",
+        "all": "all layers",
+        "error": "error",
+        "warning": "warning",
+        "note": "note",
+        "refused": "refuses",
+        "width": "another width",
+        "dict": "rope dict",
+        "top level": "top level",
+        "class default": "class default",
+        "fallback": "fallback",
+        "derived": "derived",
+    },
+    "zh": {
+        "title": "RoPE 配置报告",
+        "findings": "检查结果",
+        "none": "没有发现问题。",
+        "does": "实际的旋转",
+        "layers": "层类型",
+        "field": "字段",
+        "value": "值",
+        "origin": "来源",
+        "engines": "各引擎对照",
+        "engine": "引擎",
+        "difference": "inv_freq 的最大相对差",
+        "attention": "注意力因子",
+        "said": "备注",
+        "figure": "每一对的波长：模型实际（点）与不缩放（线）；虚线为训练长度",
+        "pair": "对",
+        "tokens": "token",
+        "config": "配置",
+        "all": "所有层",
+        "error": "错误",
+        "warning": "警告",
+        "note": "说明",
+        "refused": "拒绝",
+        "width": "宽度不同",
+        "dict": "RoPE 字典",
+        "top level": "顶层",
+        "class default": "模型类默认值",
+        "fallback": "后备值",
+        "derived": "推导",
+    },
+}
+FIELDS = (
+    ("layout", "layout"),
+    ("head_dim", "head_dim"),
+    ("rotary_dim", "rotary_dim"),
+    ("base", "base"),
+    ("rope_type", "scheme"),
+    ("train_len", "train_len"),
+    ("max_len", "max_len"),
+    ("attention_factor", "attention_factor"),
+    ("logit_scale", "logit_scale"),
+)
+
+
+def report_json(config: object, transformers: str = "5.23", seq_len: int | None = None, lang: str = "en") -> str:
+    """Return the check as JSON text: config, findings, what each layer type does, engines.
+
+    Raises ConfigError on what is no config, ValueError on another version or language.
+    """
+    return json.dumps(record(config, transformers, seq_len, lang), ensure_ascii=False, indent=1, allow_nan=False)
+
+
+def record(config: object, transformers: str, seq_len: int | None, lang: str) -> dict[str, Any]:
+    """Everything that the report says, as JSON can hold it."""
+    if lang not in LANGUAGES:
+        raise reject("lang", f"one of {', '.join(LANGUAGES)}", lang)
+    found = check(config, transformers, None, seq_len)
+    data = read_config(config)
+    return {
+        "transformers": transformers,
+        "seq_len": seq_len,
+        "findings": [as_record(one, lang) for one in found],
+        "layers": [layer(rope) for rope in ropes(data, seq_len)],
+        "engines": [{"layer_type": kind, **as_engine(engine, lang)} for kind, engine in every_engine(data, seq_len)],
+        "config": as_json(data),
+    }
+
+
+def ropes(data: Mapping[str, Any], seq_len: int | None) -> list[HfRope]:
+    """What each layer type does; empty where transformers could not build it, which the findings say."""
+    try:
+        return [from_hf(data, kind, seq_len) for kind in kinds(data)]
+    except ConfigError:
+        return []
+
+
+def kinds(data: Mapping[str, Any]) -> list[str | None]:
+    """The layer types that differ, or one None."""
+    return [*layer_types(data)] or [None]
+
+
+def every_engine(data: Mapping[str, Any], seq_len: int | None) -> list[tuple[str | None, Any]]:
+    """The engines of each layer type; empty where there is no geometry to compare."""
+    try:
+        return [(kind, engine) for kind in kinds(data) for engine in engines(data, kind, seq_len)]
+    except ConfigError:
+        return []
+
+
+def layer(rope: HfRope) -> dict[str, Any]:
+    """One layer type, its frequencies included."""
+    made = {name: getattr(rope, name) for name, _ in FIELDS}
+    made |= {"layer_type": rope.layer_type, "nope": rope.nope, "nope_layers": rope.nope_layers}
+    made |= {"mrope_section": rope.mrope_section, "params": dict(rope.params), "ignored": rope.ignored}
+    made |= {"inv_freq": rope.inv_freq.tolist(), "unscaled": rope.unscaled.tolist()}
+    made["provenance"] = {name: asdict_of(origin) for name, origin in rope.provenance.items()}
+    return as_json(made)  # type: ignore[no-any-return]
+
+
+def asdict_of(origin: Any) -> dict[str, Any]:
+    return {**asdict(origin), "values": dict(origin.values)}
+
+
+def as_engine(engine: Any, lang: str) -> dict[str, Any]:
+    """One engine's answer with its sentences."""
+    inv_freq = None if engine.inv_freq is None else engine.inv_freq.tolist()
+    plain = {
+        "name": engine.name,
+        "inv_freq": inv_freq,
+        "attention_factor": engine.attention_factor,
+        "logit_scale": engine.logit_scale,
+        "layout": engine.layout,
+        "difference": engine.difference,
+        "refused": engine.refused is not None,
+        "said": sentences(engine, lang),
+    }
+    return as_json(plain)  # type: ignore[no-any-return]
+
+
+def report_html(
+    config: object,
+    transformers: str = "5.23",
+    seq_len: int | None = None,
+    lang: str = "en",
+    name: str = "config.json",
+    figures: Mapping[str, str] | None = None,
+) -> str:
+    """Return the check as one HTML page without scripts and without anything loaded from elsewhere.
+
+    Args:
+        config: a dict, a path, or a transformers config object.
+        transformers: the version that reads it.
+        seq_len: the length in use, tokens.
+        lang: "en" or "zh".
+        name: what the page calls the config; escaped like everything that comes from outside.
+        figures: further figures as trusted SVG markup, by caption.
+
+    Raises ConfigError on what is no config, ValueError on another version or language.
+    """
+    made = record(config, transformers, seq_len, lang)
+    t = TEXT[lang]
+    data = read_config(config)
+    parts = [f"<h1>{t['title']}: {text(name)}</h1><p>transformers {text(transformers)}</p>"]
+    parts += [f"<h2>{t['findings']}</h2>", findings_html(made["findings"], t)]
+    for rope in ropes(data, seq_len):
+        title = t["does"] + (f": {text(rope.layer_type)}" if rope.layer_type else "")
+        parts += [f"<h2>{title}</h2>", layer_html(rope, t)]
+        if not rope.nope:
+            parts.append(f"<figure>{spectrum_figure(rope, t)}<figcaption>{t['figure']}</figcaption></figure>")
+    parts += [
+        f"<figure>{svg}<figcaption>{text(caption)}</figcaption></figure>" for caption, svg in (figures or {}).items()
+    ]
+    if made["engines"]:
+        parts += [f"<h2>{t['engines']}</h2>", engines_html(made["engines"], t)]
+    shown_config = json.dumps(made["config"], ensure_ascii=False, indent=1)
+    parts += [f"<h2>{t['config']}</h2>", f"<pre>{escape(shown_config[:200_000])}</pre>"]
+    policy = "default-src 'none'; style-src 'unsafe-inline'"
+    head = (
+        f'<meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="{policy}">'
+        f'<meta name="viewport" content="width=device-width"><title>{t["title"]}</title><style>{STYLE}</style>'
+    )
+    page_lang = "zh-CN" if lang == "zh" else "en"
+    page = f'<!DOCTYPE html><html lang="{page_lang}"><head>{head}</head><body>{"".join(parts)}</body></html>\n'
+    return page.encode("utf-8", "replace").decode("utf-8")
+
+
+def text(value: object) -> str:
+    """Anything, as text of the page: plain, cut, escaped."""
+    return escape(printable(value) if isinstance(value, str) else shown(value))
+
+
+def row(*cells: str) -> str:
+    return "<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"
+
+
+def header(*cells: str) -> str:
+    return "<tr>" + "".join(f'<th scope="col">{cell}</th>' for cell in cells) + "</tr>"
+
+
+def findings_html(found: list[dict[str, Any]], t: Mapping[str, str]) -> str:
+    """The findings as a table, gravest first."""
+    if not found:
+        return f"<p>{t['none']}</p>"
+    rows = []
+    for one in found:
+        where = f"<code>{text(one['field'])}</code> {text(one['layer_type']) if one['layer_type'] else ''}"
+        words = f"<b>{text(one['title'])}</b><br>{escape(one['why'])}<br>{escape(one['change'])}"
+        source = f'<br><a href="{escape(one["source"])}" rel="noreferrer">{escape(one["source"])}</a>'
+        severity = f'<span class="{one["severity"]}">{t[one["severity"]]}</span>'
+        rows.append(row(severity, where, words + source))
+    return f"<table>{''.join(rows)}</table>"
+
+
+def layer_html(rope: HfRope, t: Mapping[str, str]) -> str:
+    """What one layer type does, and where each value came from."""
+    rows = [header(t["field"], t["value"], t["origin"])]
+    values = [(name, getattr(rope, name), rope.provenance.get(key)) for name, key in FIELDS]
+    values += [(name, value, rope.provenance.get(name)) for name, value in rope.params.items()]
+    values += [("nope_layers", rope.nope_layers or None, rope.provenance.get("nope_layers"))]
+    values += [("mrope_section", rope.mrope_section, None)]
+    for name, value, origin in values:
+        where = f"{t[origin.source]} (<code>{text(origin.path)}</code>)" if origin else ""
+        if value is not None:
+            rows.append(row(f"<code>{name}</code>", text(value), where))
+    return f"<table>{''.join(rows)}</table>"
+
+
+def apart(one: Mapping[str, Any], t: Mapping[str, str]) -> str:
+    """An engine's distance from transformers 5.23 in per cent, or why there is none."""
+    if one["refused"]:
+        return t["refused"]
+    difference = one["difference"]
+    if difference is None:
+        return "-"
+    percent = 100.0 * float(difference)
+    return t["width"] if difference == "inf" else f"{percent:,.0f} %" if percent >= 100 else f"{percent:.3g} %"
+
+
+def engines_html(found: list[dict[str, Any]], t: Mapping[str, str]) -> str:
+    """The engine table."""
+    rows = [header(t["layers"], t["engine"], t["difference"], t["attention"], t["said"])]
+    for one in found:
+        who = text(one["layer_type"] or t["all"]), text(one["name"])
+        said = escape("; ".join(printable(line) for line in one["said"]))
+        rows.append(row(*who, apart(one, t), text(one["attention_factor"]), said))
+    return f"<table>{''.join(rows)}</table>"
+
+
+__all__ = ["report_html", "report_json"]

@@ -1,0 +1,1 @@
+"""The rules of the config check, by what they look at."""

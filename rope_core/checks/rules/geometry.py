@@ -1,0 +1,81 @@
+"""Which dimensions turn, in which pairs, and by which axis."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rope_core.checks.case import Case, Finding, finding, real
+from rope_core.hf.types import YARN
+
+
+def pairing(case: Case) -> Iterator[Finding]:
+    """Adjacent pairs, weights that are reordered while they run, a flag that is off, a family nobody knows."""
+    origin, rope = case.rope.provenance["layout"], case.rope
+    if rope.nope:
+        return
+    width, head = rope.rotary_dim, rope.head_dim
+    if "unknown_family" in origin.traps:
+        yield finding("unknown_family", origin.path, model_type=case.model.model_type or "-", layout=rope.layout)
+    elif "rope_interleave_off" in origin.traps:
+        yield finding("rope_interleave_off", origin.path, rotary=width)
+    elif "deinterleaved_then_half" in origin.traps:
+        yield finding("deinterleaved_then_half", origin.path, rotary=width)
+    elif rope.layout == "interleaved":
+        yield finding("adjacent_pairs", origin.path, rotary=width, head=head)
+    unread = case.model.data.get("rope_interleave")
+    if isinstance(unread, bool) and case.model.known and not case.model.family.get("deinterleaved"):
+        yield finding("interleave_flag_not_read", case.top("rope_interleave"), given=unread, layout=rope.layout)
+
+
+def widths(case: Case) -> Iterator[Finding]:
+    """A rotary width that the config asks for and does not get, or a head that is not hidden/heads wide."""
+    rope, head = case.rope, case.rope.provenance["head_dim"]
+    origin = rope.provenance["rotary_dim"]
+    if "default_ignores_partial" in origin.traps:
+        share = real(case.one.values.get("partial_rotary_factor"))
+        meant = int(rope.head_dim * (share or 0.0))
+        yield finding(
+            "default_ignores_partial",
+            origin.path,
+            share=share,
+            head=rope.head_dim,
+            rotary=rope.rotary_dim,
+            pairs=rope.inv_freq.size,
+            meant=meant // 2,
+        )
+    if "head_dim_null_fails" in head.traps:
+        yield finding("head_dim_null_fails", head.path, head=rope.head_dim, type=rope.rope_type)
+    if "head_dim_not_read" in head.traps:
+        yield finding("head_dim_not_read", case.top("head_dim"), given=case.model.data["head_dim"], head=rope.head_dim)
+    elif "qk_rope_head_dim" not in case.model.data:
+        yield from not_divided(case)
+
+
+def not_divided(case: Case) -> Iterator[Finding]:
+    """head_dim is not hidden_size / num_attention_heads; whoever divides gets another spectrum."""
+    hidden, heads = case.model.get("hidden_size")[0], case.model.get("num_attention_heads")[0]
+    if case.rope.provenance["head_dim"].source != "top level":
+        return
+    if isinstance(hidden, int) and isinstance(heads, int) and heads > 0 and hidden // heads != case.rope.head_dim:
+        path = case.rope.provenance["head_dim"].path
+        yield finding("head_dim_stands_alone", path, head=case.rope.head_dim, divided=hidden // heads)
+
+
+def sections(case: Case) -> Iterator[Finding]:
+    """Axes of multimodal positions: their pairs add up, and YaRN beside them."""
+    rope = case.rope
+    given = rope.mrope_section
+    if given is None:
+        return
+    pairs = rope.rotary_dim // 2
+    if sum(given) != pairs:
+        yield finding("mrope_sections_sum", case.at("mrope_section"), sections=given, sum=sum(given), pairs=pairs)
+    if rope.rope_type == YARN:
+        train = rope.train_len
+        yield finding("mrope_with_yarn", case.at("rope_type"), train=train, wrong=4 * train, sections=given)
+    traps = rope.provenance["scheme"].traps
+    if "mrope_read_as_default" in traps:
+        yield finding("mrope_read_as_default", case.at("rope_type"), sections=given)
+
+
+RULES = (pairing, widths, sections)

@@ -1,0 +1,158 @@
+"""Keys that nothing reads, that contradict each other, or that lack their type."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from difflib import get_close_matches
+
+from rope_core.checks.case import Case, Finding, finding, real
+from rope_core.hf.families import FALLBACK
+from rope_core.hf.ropes import COMMON, LENGTH, READ_ELSEWHERE
+from rope_core.hf.types import DEFAULT, LONGROPE, STATIC_NTK, YARN
+from rope_core.schemes import SCHEMES, temperature
+
+# Remarks that training scripts left behind, and layouts that released multimodal configs state for other programs.
+REMARKS = ("finetuned", "interleaved", "xdrope_section", "rope_section")
+PARAMETERS = sorted({param.name for scheme in SCHEMES.values() for param in scheme.params})
+KNOWN = (*PARAMETERS, *COMMON, *READ_ELSEWHERE, LENGTH)
+# Top-level fields of single families: read by their own class only.
+OF_SINGLE_FAMILIES = (
+    "rotary_pct",
+    "rotary_emb_base",
+    "rotary_emb_fraction",
+    "rotary_dim",
+    "rope_ratio",
+    "rope_base",
+    "rope_scaling_factor",
+    "rope_local_base_freq",
+    "global_rope_theta",
+    "local_rope_theta",
+    "partial_rotary_factor",
+    "rope_theta",
+)
+SHARES = ("partial_rotary_factor", "rotary_pct", "rotary_emb_fraction")
+FACTORS = ("rope_ratio", "rope_scaling_factor")
+SAID_BY_TRAPS = ("rope_theta", "partial_rotary_factor")
+ATTENTION_TYPO = "attn_factor"
+LIKELY = {
+    ATTENTION_TYPO: "attention_factor",
+    "mscale_factor": "mscale",
+    "scaling_factor": "factor",
+    "original_max_seq_len": LENGTH,
+}
+
+
+def ignored_keys(case: Case) -> Iterator[Finding]:
+    """Keys of the rope dict that this scheme does not read."""
+    without_type = set(scaling_keys(case))
+    for key in case.rope.ignored:
+        if key in without_type:
+            continue
+        if key == ATTENTION_TYPO and case.rope.rope_type == YARN:
+            yield from attention_typo(case)
+            continue
+        if isinstance(case.one.values[key], dict):
+            continue
+        near = LIKELY.get(key) or next(iter(get_close_matches(key, KNOWN, 1, 0.8)), "")
+        severity = "note" if harmless(case, key) else "warning"
+        yield finding("key_not_read", case.at(key), severity, key=key, type=case.rope.rope_type, near=near or "-")
+    for key in unread_elsewhere(case):
+        severity = "note" if harmless(case, key) else "warning"
+        yield finding("key_not_read", case.at(key), severity, key=key, type=case.rope.rope_type, near="-")
+
+
+def harmless(case: Case, key: str) -> bool:
+    """Whether an unread key is a remark, a default, or one of the spare keys that Hunyuan's configs ship with alpha."""
+    return key in REMARKS or not case.given(key) or case.rope.scheme == STATIC_NTK
+
+
+def unread_elsewhere(case: Case) -> list[str]:
+    """Keys that another model's code reads and this one's does not."""
+    kind, family = case.model.model_type or "", case.model.family
+    found = []
+    if case.given("alpha") and not kind.startswith("hunyuan") and case.one.values["alpha"]:
+        found.append("alpha")
+    if case.rope.rope_type != YARN and not family.get("logit_scale"):
+        found += [key for key in ("mscale", "mscale_all_dim") if case.given(key) and case.model.known]
+    return found
+
+
+def attention_typo(case: Case) -> Iterator[Finding]:
+    """attn_factor: ignored here, a replacement under its right name, a multiplier in the YaRN repository."""
+    value = real(case.one.values[ATTENTION_TYPO])
+    own = temperature(case.number("factor"))
+    if value is not None:
+        yield finding(
+            "attn_factor_not_read",
+            case.at(ATTENTION_TYPO),
+            given=value,
+            effective=case.rope.attention_factor,
+            replaced=value,
+            multiplied=value * own,
+            logits=case.rope.attention_factor**2,
+        )
+
+
+def scaling_keys(case: Case) -> list[str]:
+    """Keys of a scaling that has no type to say which; [] where a type is given."""
+    origin = case.one.origins.get("rope_type")
+    if origin is None or origin.source != FALLBACK:
+        return []
+    return [key for key in (*case.rope.ignored, LENGTH) if key in case.one.values and key in (*PARAMETERS, LENGTH)]
+
+
+def type_missing(case: Case) -> Iterator[Finding]:
+    """A rope dict with a scheme's keys and no type: the scheme is not applied."""
+    if keys := scaling_keys(case):
+        yield finding("type_missing", case.at("rope_type"), keys=tuple(keys), base=case.rope.base)
+
+
+def types_conflict(case: Case) -> Iterator[Finding]:
+    """type and rope_type say two things."""
+    origin = case.rope.provenance["scheme"]
+    if "type_and_rope_type_differ" not in origin.traps:
+        return
+    old, kind = str(origin.values.get("type")), str(case.one.values.get("rope_type"))
+    same = {old, kind} in ({"su", LONGROPE}, {"mrope", DEFAULT})
+    yield finding("type_and_rope_type_differ", case.at("type"), "note" if same else "warning", type=old, rope_type=kind)
+
+
+def top_level_keys(case: Case) -> Iterator[Finding]:
+    """Top-level rope fields that this class does not read."""
+    read = {origin.path for rope in case.ropes for origin in rope.provenance.values()}
+    for key in OF_SINGLE_FAMILIES:
+        value = real(case.model.data.get(key))
+        if value is None or case.top(key) in read:
+            continue
+        if not said_elsewhere(case, key) and not without_effect(case, key, value):
+            yield finding("top_level_key_not_read", case.top(key), key=key, value=value, base=case.rope.base)
+
+
+def said_elsewhere(case: Case, key: str) -> bool:
+    """Whether a trap speaks of this field already, or layer types settle it."""
+    traps = {"top_level_base_ignored", "default_ignores_partial", "rope_fields_not_read"} & set(case.rope.traps)
+    return (bool(traps) and key in SAID_BY_TRAPS) or (key == "rope_theta" and len(case.ropes) > 1)
+
+
+def without_effect(case: Case, key: str, value: float) -> bool:
+    """Whether the unread field says what holds anyway."""
+    if key in SHARES:
+        return 0.0 < value <= 1.0 and int(case.rope.head_dim * value) == case.rope.rotary_dim
+    if key == "rotary_dim":
+        return value in {rope.rotary_dim for rope in case.ropes}
+    return value == 1 if key in FACTORS else value in {rope.base for rope in case.ropes}
+
+
+def scaling_wins(case: Case) -> Iterator[Finding]:
+    """rope_scaling beside rope_parameters: the latter is discarded whole."""
+    if "rope_scaling_replaces_rope_parameters" not in case.rope.provenance["base"].traps:
+        return
+    lost = case.model.data.get("rope_parameters") or {}
+    other = lost.get("rope_theta", "-") if isinstance(lost, dict) else "-"
+    severity = "error" if real(other) not in (None, case.rope.base) else "warning"
+    yield finding(
+        "rope_scaling_replaces_rope_parameters", case.top("rope_parameters"), severity, base=case.rope.base, lost=other
+    )
+
+
+RULES = (type_missing, ignored_keys, types_conflict, top_level_keys, scaling_wins)

@@ -1,0 +1,58 @@
+"""Layers that differ: their bases, their scaling, and those that do not turn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rope_core.checks.case import Case, Finding, finding
+from rope_core.hf.ropes import HfRope
+from rope_core.hf.types import DEFAULT
+
+
+def named(rope: HfRope) -> str:
+    """A layer type in one phrase, for a list."""
+    what = "-" if rope.nope else f"{rope.rope_type}, base {rope.base:g}"
+    return f"{rope.layer_type} ({what})"
+
+
+def types_differ(case: Case) -> Iterator[Finding]:
+    """Two bases in one model, or a scaling that only some layers have. Said once, by the first layer type."""
+    turning = [rope for rope in case.ropes if not rope.nope]
+    if case.rope is not case.ropes[0] or len(turning) < 2:
+        return
+    types = "; ".join(named(rope) for rope in case.ropes)
+    scaled = [rope for rope in turning if rope.rope_type != DEFAULT]
+    if len({rope.base for rope in turning}) > 1:
+        yield finding("bases_differ", case.rope.provenance["base"].path, types=types)
+    if scaled and len(scaled) < len(turning):
+        where = scaled[0].provenance["scheme"].path
+        yield finding("scaling_on_some_layers", where, types=types, scaled=scaled[0].layer_type)
+
+
+def sliding_scaled(case: Case) -> Iterator[Finding]:
+    """A scaling on layers whose window is shorter than the trained length already."""
+    rope = case.rope
+    window = case.model.get("sliding_window")[0]
+    if rope.layer_type != "sliding_attention" or rope.nope or rope.rope_type == DEFAULT:
+        return
+    if isinstance(window, int) and not isinstance(window, bool) and 0 < window < rope.train_len:
+        path = rope.provenance["scheme"].path
+        yield finding("sliding_layers_scaled", path, window=window, train=rope.train_len, type=rope.rope_type)
+
+
+def resting(case: Case) -> Iterator[Finding]:
+    """Layers without rotation, by index; a list of flags that looks turned round."""
+    if case.rope is not case.ropes[0]:
+        return
+    layers, total = case.rope.nope_layers, case.model.layers()
+    origin = case.rope.provenance["nope_layers"]
+    if "layer_bases_differ" in origin.traps:
+        yield finding("layer_bases_differ", origin.path, layers=total)
+    if "no_rope_flag_inverted" in origin.traps and 2 * len(layers) > total:
+        turning = tuple(i for i in range(total) if i not in set(layers))
+        yield finding("nope_flags_turned_round", origin.path, resting=len(layers), total=total, turning=turning)
+    elif layers:
+        yield finding("nope_layers", origin.path, layers=layers, resting=len(layers), total=total)
+
+
+RULES = (types_differ, sliding_scaled, resting)

@@ -1,0 +1,129 @@
+"""The trained length that a scaling starts from, and the length that it reaches."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+
+from rope_core.checks.case import Case, Finding, finding, largest
+from rope_core.hf.ropes import LENGTH
+from rope_core.hf.types import DYNAMIC, LINEAR, LLAMA3, LONGROPE, NEEDS_LENGTH, RAMPED, YARN
+from rope_core.rope import Rope
+from rope_core.schemes import yarn_range
+from rope_core.spectrum import Request, spectrum
+
+
+def at_length(case: Case, train_len: int) -> Request:
+    """The same request with another trained length."""
+    old = case.rope.request
+    return replace(old, rope=Rope(old.rope.dim, old.rope.base, train_len))
+
+
+def ramp(request: Request) -> tuple[float, float]:
+    """YaRN's pairs between which it blends."""
+    params = request.params
+    fast, slow = float(params["beta_fast"]), float(params["beta_slow"])  # type: ignore[arg-type]
+    return yarn_range(request.rope, fast, slow, bool(params["truncate"]))
+
+
+def length_missing(case: Case) -> Iterator[Finding]:
+    """No trained length: transformers 5 takes the maximum in silence."""
+    if "trained_length_is_max_length" not in case.rope.provenance["train_len"].traps:
+        return
+    factor = case.rope.params.get("factor")
+    guess = case.rope.train_len / float(factor) if isinstance(factor, int | float) and factor >= 1 else 0
+    values: dict[str, object] = {"used": case.rope.train_len, "guess": math.floor(guess), "worst": 0.0}
+    if guess >= 1 and case.rope.rope_type in RAMPED:
+        other = at_length(case, math.floor(guess))
+        values["worst"] = 100.0 * largest(case.rope.inv_freq, spectrum(other).inv_freq)
+        if case.rope.rope_type == YARN:
+            values |= {"range": ramp(case.rope.request), "meant": ramp(other)}
+    yield finding("trained_length_is_max_length", f"{case.one.path}.{LENGTH}", **values)
+
+
+def length_overridden(case: Case) -> Iterator[Finding]:
+    """A top-level trained length wins over the dict's."""
+    origin = case.rope.provenance["train_len"]
+    if "trained_length_overridden" in origin.traps:
+        inside = origin.values.get("dict")
+        values: dict[str, object] = {"used": case.rope.train_len, "dict": inside, "worst": 0.0}
+        if isinstance(inside, int) and not isinstance(inside, bool) and inside > 0:
+            values["worst"] = 100.0 * largest(
+                case.rope.inv_freq, spectrum(at_length(case, min(inside, 2**31 - 1))).inv_freq
+            )
+        yield finding("trained_length_overridden", origin.path, **values)
+
+
+def length_not_smaller(case: Case) -> Iterator[Finding]:
+    """The trained length equals (or exceeds) the maximum although a factor says that it was extended."""
+    origin, longest = case.rope.provenance["train_len"], case.rope.max_len
+    if case.rope.rope_type not in NEEDS_LENGTH or origin.traps or longest is None or case.rope.train_len < longest:
+        return
+    factor = case.rope.params.get("factor")
+    if not isinstance(factor, int | float) or factor <= 1:
+        return
+    reach = math.floor(factor * case.rope.train_len)
+    severity = "note" if case.rope.train_len == longest and case.rope.rope_type != LLAMA3 else "warning"
+    yield finding("train_len_not_below_max", origin.path, severity, train=case.rope.train_len, max=longest, reach=reach)
+
+
+def factor_and_lengths(case: Case) -> Iterator[Finding]:
+    """A stated factor beside another ratio of the two lengths."""
+    longest, train = case.rope.max_len, case.rope.train_len
+    factor = case.rope.params.get("factor")
+    if case.rope.rope_type not in (YARN, LONGROPE) or longest is None or not isinstance(factor, int | float):
+        return
+    if not case.given("factor") or case.rope.provenance["train_len"].traps == ("trained_length_is_max_length",):
+        return
+    ratio = longest / train
+    if ratio <= 1 or train < 2 or math.isclose(ratio, factor, rel_tol=1e-6):
+        return
+    values: dict[str, object] = {"factor": factor, "ratio": ratio, "max": longest, "train": train, "worst": 0.0}
+    if case.rope.rope_type == YARN and ratio <= 1024:
+        other = replace(case.rope.request, params={**case.rope.request.params, "factor": ratio})
+        values["worst"] = 100.0 * largest(case.rope.inv_freq, spectrum(other).inv_freq)
+        values |= {"attention": case.rope.attention_factor, "other_attention": spectrum(other).attention_factor}
+        yield finding("factor_is_not_ratio", case.at("factor"), **values)
+    elif case.rope.rope_type == LONGROPE:
+        other = replace(case.rope.request, params={**case.rope.request.params, "factor": min(ratio, 4096.0)})
+        values |= {"attention": case.rope.attention_factor, "other_attention": spectrum(other).attention_factor}
+        if values["attention"] != values["other_attention"]:
+            yield finding("longrope_factor_by_version", case.at("factor"), **values)
+
+
+def scaled_twice(case: Case) -> Iterator[Finding]:
+    """A maximum that holds the factor already, in types where vLLM multiplies it in once more."""
+    if case.rope.rope_type not in (LINEAR, DYNAMIC) or case.rope.max_len is None:
+        return
+    original = case.one.values.get(LENGTH, case.model.data.get(LENGTH))
+    factor = case.rope.params.get("factor")
+    if not isinstance(original, int) or isinstance(original, bool) or not isinstance(factor, int | float):
+        return
+    if original >= 1 and factor > 1 and math.isclose(case.rope.max_len, factor * original, rel_tol=0.01):
+        yield finding(
+            "length_scaled_twice",
+            case.top("max_position_embeddings"),
+            max=case.rope.max_len,
+            factor=factor,
+            original=original,
+            engine=math.floor(case.rope.max_len * factor),
+        )
+
+
+def beyond(case: Case) -> Iterator[Finding]:
+    """The length asked for lies past everything that the config was made for."""
+    longest = case.rope.max_len
+    if case.seq_len is None or longest is None or case.rope.nope:
+        return
+    factor = case.rope.params.get("factor")
+    reach = longest
+    if case.rope.rope_type in NEEDS_LENGTH and isinstance(factor, int | float):
+        reach = max(longest, math.floor(factor * case.rope.train_len))
+    if case.seq_len > reach:
+        yield finding(
+            "length_beyond", case.top("max_position_embeddings"), asked=case.seq_len, reach=reach, max=longest
+        )
+
+
+RULES = (length_missing, length_overridden, length_not_smaller, factor_and_lengths, scaled_twice, beyond)

@@ -1,0 +1,155 @@
+"""Each scaling type's own parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from rope_core.checks.case import Case, Finding, finding, largest
+from rope_core.checks.rules.lengths import ramp
+from rope_core.hf.types import DYNAMIC, LLAMA3, LONGROPE, PROPORTIONAL, STATIC_NTK, YARN
+from rope_core.rope import MAX_LEN
+from rope_core.spectrum import spectrum
+
+
+def yarn_betas(case: Case) -> Iterator[Finding]:
+    """beta_fast below beta_slow, a zero that means the default, or a ramp of less than two pairs."""
+    if case.rope.rope_type != YARN:
+        return
+    for name in ("beta_fast", "beta_slow"):
+        origin = case.rope.provenance[name]
+        if "zero_is_default" in origin.traps:
+            yield finding("zero_is_default", origin.path, key=name, used=case.rope.params[name])
+    fast, slow = case.number("beta_fast"), case.number("beta_slow")
+    low, high = ramp(case.rope.request)
+    if fast < slow:
+        yield finding("betas_swapped", case.at("beta_fast"), fast=fast, slow=slow, low=low, high=high)
+    elif high - low < 2:
+        usual = replace(case.rope.request, params={**case.rope.request.params, "beta_fast": 32.0, "beta_slow": 1.0})
+        worst = 100.0 * largest(case.rope.inv_freq, spectrum(usual).inv_freq)
+        yield finding(
+            "ramp_is_a_step",
+            case.at("beta_fast"),
+            fast=fast,
+            slow=slow,
+            low=low,
+            high=high,
+            usual=ramp(usual),
+            worst=worst,
+        )
+
+
+def yarn_rounding(case: Case) -> Iterator[Finding]:
+    """What rounding the ramp to whole pairs changes, where the config says not to, or is not heard."""
+    if case.rope.rope_type != YARN:
+        return
+    exact = replace(case.rope.request, params={**case.rope.request.params, "truncate": False})
+    rounded = replace(case.rope.request, params={**case.rope.request.params, "truncate": True})
+    difference = 100.0 * np.abs(spectrum(rounded).inv_freq / spectrum(exact).inv_freq - 1.0)
+    values = {
+        "exact": ramp(exact),
+        "rounded": ramp(rounded),
+        "worst": float(difference.max()),
+        "pair": int(difference.argmax()),
+    }
+    origin = case.rope.provenance["truncate"]
+    if "nested_truncate_not_read" in origin.traps and origin.values.get("given") is False:
+        yield finding("nested_truncate_not_read", origin.path, **values)
+    elif case.rope.params["truncate"] is False:
+        yield finding("truncate_off", origin.path, **values)
+
+
+def llama3_band(case: Case) -> Iterator[Finding]:
+    """high_freq_factor not above low_freq_factor: no blended pairs."""
+    if case.rope.rope_type != LLAMA3:
+        return
+    low, high = case.number("low_freq_factor"), case.number("high_freq_factor")
+    if high <= low:
+        kept = int(np.sum(case.rope.inv_freq == case.rope.unscaled))
+        yield finding(
+            "llama3_no_blend" if high == low else "llama3_swapped",
+            case.at("high_freq_factor"),
+            low=low,
+            high=high,
+            kept=kept,
+            divided=case.rope.inv_freq.size - kept,
+        )
+
+
+def longrope_switch(case: Case) -> Iterator[Finding]:
+    """The length at which all pairs change at once."""
+    if case.rope.rope_type != LONGROPE:
+        return
+    train = case.rope.train_len
+    if "long_factor_never_used" in case.rope.provenance["long_factor"].traps:
+        yield finding("long_factor_never_used", case.at("long_factor"), train=train)
+        return
+    short, long = spectrum(replace(case.rope.request, seq_len=1)), case.rope.request
+    after = spectrum(replace(long, seq_len=min(train + 1, MAX_LEN)))
+    yield finding(
+        "longrope_switches",
+        case.at("long_factor"),
+        train=train,
+        past=train + 1,
+        worst=100.0 * largest(after.inv_freq, short.inv_freq),
+        attention=case.rope.attention_factor,
+    )
+
+
+def dynamic_moves(case: Case) -> Iterator[Finding]:
+    """Past the trained length the base grows with every token; cached keys keep the old one."""
+    if case.rope.rope_type != DYNAMIC or case.rope.scheme == STATIC_NTK or case.number("factor") <= 1:
+        return
+    train = case.rope.train_len
+    twice = min(2 * train, MAX_LEN)
+    moved = spectrum(replace(case.rope.request, seq_len=twice)).inv_freq
+    start = spectrum(replace(case.rope.request, seq_len=None)).inv_freq
+    drift = np.abs(start - moved) * train
+    yield finding(
+        "dynamic_follows_length",
+        case.at("factor"),
+        train=train,
+        twice=twice,
+        worst=100.0 * largest(moved, start),
+        drift=float(drift.max()),
+        pair=int(drift.argmax()),
+    )
+
+
+def proportional_pairs(case: Case) -> Iterator[Finding]:
+    """Gemma 4's partial rotation: denominators of the whole head, pairs across the whole head."""
+    if case.rope.rope_type != PROPORTIONAL:
+        return
+    turning = int(np.count_nonzero(case.rope.inv_freq))
+    yield finding(
+        "proportional_pairs",
+        case.at("partial_rotary_factor"),
+        turning=turning,
+        pairs=case.rope.inv_freq.size,
+        head=case.rope.head_dim,
+        classic=2 * turning,
+    )
+    if case.number("factor") != 1:
+        yield finding("proportional_factor", case.at("factor"), factor=case.rope.params["factor"])
+
+
+def alpha(case: Case) -> Iterator[Finding]:
+    """Hunyuan's alpha: a fixed larger base under a type that says dynamic."""
+    if case.rope.scheme == STATIC_NTK:
+        bigger = case.rope.base * case.number("factor") ** (case.rope.rotary_dim / max(case.rope.rotary_dim - 2, 1))
+        yield finding(
+            "alpha_read_as_ntk", case.at("alpha"), alpha=case.rope.params["factor"], base=case.rope.base, bigger=bigger
+        )
+
+
+RULES = (
+    yarn_betas,
+    yarn_rounding,
+    llama3_band,
+    longrope_switch,
+    dynamic_moves,
+    proportional_pairs,
+    alpha,
+)

@@ -1,0 +1,101 @@
+"""What multiplies cos, sin and the logits, how exactly, and which pairs never complete a turn."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+
+from rope_core.checks.case import Case, Finding, finding, real
+from rope_core.hf.types import LONGROPE, YARN
+from rope_core.schemes import temperature
+
+
+def attention(case: Case) -> Iterator[Finding]:
+    """An attention factor that replaces the formula's, or a weight that counts for nothing."""
+    rope = case.rope
+    if rope.rope_type not in (YARN, LONGROPE):
+        return
+    given = rope.params.get("attention_factor")
+    factor = rope.params.get("factor")
+    if rope.rope_type == YARN and isinstance(factor, int | float):
+        own = temperature(float(factor))
+        differs = given is not None and not math.isclose(rope.attention_factor, own, rel_tol=1e-4)
+        if case.given("attention_factor") and differs:
+            yield finding(
+                "attention_factor_replaces",
+                case.at("attention_factor"),
+                given=rope.attention_factor,
+                own=own,
+                product=rope.attention_factor * own,
+                logits=rope.attention_factor**2,
+            )
+        yield from one_weight(case, float(factor))
+    if "mscale_by_length" in rope.provenance["attention_factor"].traps:
+        yield finding("mscale_by_length", rope.provenance["attention_factor"].path, effective=rope.attention_factor)
+
+
+def one_weight(case: Case, factor: float) -> Iterator[Finding]:
+    """mscale or mscale_all_dim without the other, where DeepSeek's formula would give another attention factor."""
+    weights = {name: case.rope.params.get(name) for name in ("mscale", "mscale_all_dim")}
+    if case.rope.params.get("attention_factor") is not None or sum(map(bool, weights.values())) != 1:
+        return
+    upper, lower = weights["mscale"], weights["mscale_all_dim"]
+    meant = temperature(factor, 1.0 if upper is None else float(upper)) / temperature(factor, float(lower or 0.0))  # type: ignore[arg-type]
+    if not math.isclose(meant, case.rope.attention_factor, rel_tol=1e-9):
+        name = "mscale" if upper else "mscale_all_dim"
+        yield finding("mscale_alone", case.at(name), key=name, effective=case.rope.attention_factor, meant=meant)
+
+
+def logits(case: Case) -> Iterator[Finding]:
+    """DeepSeek's second correction, and configs that ask for it where no code applies it."""
+    rope = case.rope
+    if rope.logit_scale != 1.0:
+        yield finding(
+            "logit_scale_apart",
+            case.at("mscale_all_dim"),
+            scale=rope.logit_scale,
+            m=math.sqrt(rope.logit_scale),
+            attention=rope.attention_factor,
+        )
+    weight, factor = real(case.one.values.get("mscale_all_dim")), real(rope.params.get("factor"))
+    elsewhere = case.model.known and not case.model.family.get("logit_scale") and case.given("mscale_all_dim")
+    counts = elsewhere and rope.rope_type == YARN and bool(rope.params.get("mscale"))
+    if counts and weight and factor is not None:
+        scale = temperature(factor, weight) ** 2
+        yield finding("logit_scale_not_applied", case.at("mscale_all_dim"), scale=scale)
+
+
+def precision(case: Case) -> Iterator[Finding]:
+    """Weights in half precision: a cast of the whole module takes inv_freq along."""
+    name = "dtype" if case.model.data.get("dtype") else "torch_dtype"
+    kind = str(case.model.data.get(name)).removeprefix("torch.")
+    if kind not in ("bfloat16", "float16") or case.rope is not case.ropes[0] or case.rope.nope:
+        return
+    # Here, because it brings attention and encodings along, which `import rope_core` does without.
+    from rope_core.theory.precision import round_to
+
+    length = case.seq_len or case.rope.max_len or case.rope.train_len
+    error = np.abs(round_to(case.rope.inv_freq, kind) - case.rope.inv_freq) * (length - 1)
+    yield finding("half_precision", case.top(name), dtype=kind, length=length, error=float(error.max()))
+
+
+def turns(case: Case) -> Iterator[Finding]:
+    """Pairs that do not complete one turn within the trained length."""
+    rope = case.rope
+    if rope.nope:
+        return
+    slow = int(np.sum(rope.unscaled * rope.train_len < 2 * np.pi))
+    if slow:
+        yield finding(
+            "pairs_below_one_turn",
+            rope.provenance["base"].path,
+            slow=slow,
+            pairs=rope.unscaled.size,
+            train=rope.train_len,
+            longest=float(rope.request.rope.wavelength[-1]),
+        )
+
+
+RULES = (attention, logits, precision, turns)

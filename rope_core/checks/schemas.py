@@ -1,0 +1,227 @@
+"""A config in the other schema, and two configs side by side."""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from rope_core.checks.case import largest
+from rope_core.errors import ConfigError
+from rope_core.hf.families import Model, resolve
+from rope_core.hf.params import BOTH_SCALED, LEGACY_SPLIT, Parameters, effective
+from rope_core.hf.read import read_config
+from rope_core.hf.ropes import LENGTH, HfRope, from_hf, layer_types
+from rope_core.hf.types import DEFAULT, LONGROPE
+from rope_core.hf.versions import read_by_4, text_part
+
+# Top-level fields that one rope_parameters dict takes the place of.
+OLD = (
+    "rope_theta",
+    "rope_scaling",
+    "rope_parameters",
+    "partial_rotary_factor",
+    "rope_local_base_freq",
+    "global_rope_theta",
+    "local_rope_theta",
+    "rotary_emb_base",
+    "rotary_pct",
+    "compress_rope_theta",
+)
+NEOX = ("gpt_neox", "gpt_neox_japanese")
+
+
+def to_v5(config: object) -> dict[str, Any]:
+    """Return the config with rope_parameters as transformers 5 writes it, computing the same.
+
+    Raises:
+        ConfigError: on a config that cannot be read, or whose model has no rope fields.
+
+    >>> to_v5({"model_type": "llama", "head_dim": 64, "rope_theta": 5e5})["rope_parameters"]
+    {'rope_type': 'default', 'rope_theta': 500000.0}
+    """
+    data = read_config(config)
+    model = resolve(data)
+    if model.family.get("fixed"):
+        raise ConfigError(f"model_type must be one with rope fields, got {model.model_type!r}, whose code states them")
+    parts = effective(model)
+    readable(data)
+    nested = len(parts) > 1 or parts[0].layer_type is not None
+    flat = flat_dict(parts[0])
+    wanted: Any = {one.layer_type: flat_dict(one) for one in parts} if nested else flat
+    made = copy.deepcopy(data)
+    text = text_part(made, model.prefix)
+    if "rotary_dim" in text and model.family.get("convert") == "minimax_m2":
+        text.pop("rotary_dim")
+    for name in OLD:
+        text.pop(name, None)
+    text["rope_parameters"] = wanted
+    return proved(data, made)
+
+
+def readable(data: Mapping[str, Any]) -> None:
+    """Raise ConfigError on a value that cannot be used in any layer type, before it is carried over."""
+    for kind in layer_types(data) or [None]:  # type: ignore[list-item]
+        from_hf(data, kind)
+
+
+def flat_dict(one: Parameters) -> dict[str, Any] | None:
+    """One layer type's dict: type first, base second, as the config's values stand; None for one that does not turn."""
+    if one.nope:
+        return None
+    values = {key: value for key, value in one.values.items() if key != "type" and value is not None}
+    first: dict[str, Any] = {key: values.pop(key) for key in ("rope_type", "rope_theta") if key in values}
+    if values.get("partial_rotary_factor") == 1.0:
+        values.pop("partial_rotary_factor")
+    return {**first, **copy.deepcopy(values)}
+
+
+def to_v4(config: object) -> dict[str, Any]:
+    """Return the config with rope_theta and rope_scaling as transformers 4 reads it, computing the same.
+
+    Raises:
+        ConfigError: where version 4 has no way to say it: most dicts per layer type.
+
+    >>> to_v4({"model_type": "llama", "head_dim": 64, "rope_parameters": {"rope_type": "default", "rope_theta": 5e5}})
+    {'model_type': 'llama', 'head_dim': 64, 'rope_theta': 500000.0}
+    """
+    data = read_config(config)
+    model = resolve(data)
+    parts = effective(model)
+    readable(data)
+    made = copy.deepcopy(data)
+    text = text_part(made, model.prefix)
+    for name in OLD:
+        text.pop(name, None)
+    if model.family.get("convert") in LEGACY_SPLIT:
+        split_to_v4(model, parts, text)
+    elif len(parts) == 1 and not parts[0].nope and not model.family.get("fixed"):
+        one_to_v4(model, parts[0], text)
+    else:
+        raise ConfigError(f"model_type must be one that version 4 knows, got {model.model_type!r} with layer types")
+    proved(data, read_by_4(made, resolve(made)))
+    return proved(data, made)
+
+
+def one_to_v4(model: Model, one: Parameters, text: dict[str, Any]) -> None:
+    """Spread one dict over the top level and rope_scaling."""
+    neox = model.family.get("convert") in NEOX
+    values = flat_dict(one) or {}
+    base, share = values.pop("rope_theta", None), values.pop("partial_rotary_factor", None)
+    if base is not None:
+        text["rotary_emb_base" if neox else "rope_theta"] = base
+    unheard = values.get("rope_type") == DEFAULT and model.known and not model.family.get("default_honours_partial")
+    if share is not None and not unheard:
+        text["rotary_pct" if neox else "partial_rotary_factor"] = share
+    if values.get("rope_type") == LONGROPE:
+        for_longrope(values, text)
+    if values != {"rope_type": DEFAULT}:
+        text["rope_scaling"] = values
+
+
+def for_longrope(values: dict[str, Any], text: dict[str, Any]) -> None:
+    """Version 4 takes LongRoPE's trained length from the top level, and its factor from the two lengths."""
+    text[LENGTH] = values[LENGTH]
+    factor, train = values.get("factor"), values[LENGTH]
+    if factor is not None and values.get("attention_factor") is None:
+        values["attention_factor"] = 1.0 if factor <= 1 else math.sqrt(1.0 + math.log(factor) / math.log(train))
+
+
+def split_to_v4(model: Model, parts: list[Parameters], text: dict[str, Any]) -> None:
+    """Two bases and one scaling, for families that had them before version 5."""
+    dicts = {one.layer_type: flat_dict(one) or {} for one in parts}
+    both = model.family["convert"] in BOTH_SCALED
+    wide = dicts.get("full_attention", {})
+    near = dicts.get("sliding_attention", {})
+    if "rope_theta" in wide:
+        text["global_rope_theta" if both else "rope_theta"] = wide.pop("rope_theta")
+    if "rope_theta" in near:
+        text["local_rope_theta" if both else "rope_local_base_freq"] = near.pop("rope_theta")
+    if model.family["convert"] == "olmo3":
+        text.pop("rope_local_base_freq", None)
+    if wide and wide != {"rope_type": DEFAULT}:
+        text["rope_scaling"] = wide
+
+
+def proved(old: Mapping[str, Any], new: dict[str, Any]) -> dict[str, Any]:
+    """``new``, once it computes what ``old`` does in every layer type; ConfigError otherwise."""
+    kinds: list[str | None] = [*layer_types(old)] or [None]
+    try:
+        same = layer_types(old) == layer_types(new) and all(
+            largest(from_hf(new, kind).inv_freq, from_hf(old, kind).inv_freq) < 1e-12
+            and math.isclose(from_hf(new, kind).attention_factor, from_hf(old, kind).attention_factor)
+            for kind in kinds
+        )
+    except ConfigError:
+        same = False
+    if not same:
+        raise ConfigError(f"model_type must be one that the other schema can describe, got {old.get('model_type')!r}")
+    return new
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of a comparison: a field of a layer type, both values, and whether they are the same."""
+
+    layer_type: str | None
+    field: str
+    left: object
+    right: object
+    same: bool
+
+
+FIELDS = (
+    "model_type",
+    "layout",
+    "head_dim",
+    "rotary_dim",
+    "base",
+    "rope_type",
+    "train_len",
+    "max_len",
+    "attention_factor",
+    "logit_scale",
+    "nope",
+    "nope_layers",
+    "mrope_section",
+)
+
+
+def compare(left: object, right: object, seq_len: int | None = None) -> list[Row]:
+    """Return what two configs' rotary embeddings have in common and what not, differences first.
+
+    The row "inv_freq" holds the largest relative difference of the frequencies, inf where the widths differ.
+    Raises ConfigError when either cannot be read.
+
+    >>> a = {"model_type": "llama", "head_dim": 64, "rope_theta": 1e4}
+    >>> [row.field for row in compare(a, {**a, "rope_theta": 5e5}) if not row.same]
+    ['base', 'inv_freq']
+    """
+    here, there = read_config(left), read_config(right)
+    kinds: list[str | None] = [*dict.fromkeys([*layer_types(here), *layer_types(there)])] or [None]
+    rows = [
+        row for kind in kinds for row in compared(one_type(here, kind, seq_len), one_type(there, kind, seq_len), kind)
+    ]
+    return sorted(rows, key=lambda row: row.same)
+
+
+def one_type(config: Mapping[str, Any], kind: str | None, seq_len: int | None) -> HfRope | None:
+    """The layer type, or the only one there is, or None where this config has other types."""
+    own = layer_types(config)
+    if own and kind not in own:
+        return None
+    return from_hf(config, kind if own else None, seq_len)
+
+
+def compared(left: HfRope | None, right: HfRope | None, kind: str | None) -> list[Row]:
+    """The rows of one layer type."""
+    if left is None or right is None:
+        return [Row(kind, "layer_type", kind if left else None, kind if right else None, False)]
+    names = [*left.params, *(name for name in right.params if name not in left.params)]
+    pairs = [(name, getattr(left, name), getattr(right, name)) for name in FIELDS]
+    pairs += [(name, left.params.get(name), right.params.get(name)) for name in names]
+    rows = [Row(kind, name, a, b, a == b) for name, a, b in pairs]
+    apart = largest(left.inv_freq, right.inv_freq)
+    return [*rows, Row(kind, "inv_freq", 0.0, apart, apart == 0.0)]

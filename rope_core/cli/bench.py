@@ -1,0 +1,251 @@
+"""``rope bench``: run a suite or one shape, keep the record, print it; list, compare, export, import."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from rope_core.bench.cases import DIRECTIONS, ITEM_BYTES, MEMORY, SUITES, Case
+from rope_core.bench.environment import with_allocator
+from rope_core.bench.records import Result, Store
+from rope_core.bench.statistics import compare, summary
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the command line's grammar."""
+    p = argparse.ArgumentParser(
+        prog="rope bench", description="Time rotations beside the copy of the same bytes, answers checked first."
+    )
+    p.add_argument("--suite", choices=sorted(SUITES), help="a list of shapes; without it, the one shape given below")
+    p.add_argument("--kernel", metavar="FILE.py:FUNCTION", help="your own f(q, k, cos, sin, *, layout) beside ours")
+    p.add_argument("--only", action="append", metavar="NAME", help="contestants by name (repeat); all by default")
+    p.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
+    p.add_argument("--dtype", choices=sorted(ITEM_BYTES), default="float32")
+    p.add_argument("--layout", choices=("half", "interleaved"), default="half")
+    p.add_argument("--memory", choices=MEMORY, default="bhsd")
+    p.add_argument("--direction", choices=DIRECTIONS, default="forward")
+    p.add_argument("--inplace", action="store_true")
+    for name, value in (("batch", 1), ("seq", 2048), ("heads", 32), ("kv-heads", 32), ("dim", 128)):
+        p.add_argument(f"--{name}", type=int, default=value)
+    p.add_argument("--rotary-dim", type=int, help="all of a head by default")
+    p.add_argument("--rounds", type=int, default=25)
+    p.add_argument(
+        "--allocator",
+        choices=("tuned", "default"),
+        default="tuned",
+        help="tuned keeps large blocks mapped (glibc), so that page faults are not what is measured",
+    )
+    p.add_argument("--records", help="the SQLite file (default: ROPE_LAB_RECORDS or the user's data folder)")
+    p.add_argument("--progress", action="store_true", help="JSON lines with progress on standard output, for a parent")
+    what = p.add_mutually_exclusive_group()
+    what.add_argument("--list", action="store_true", help="list recorded runs")
+    what.add_argument("--show", metavar="RUN")
+    what.add_argument("--compare", nargs=2, metavar=("RUN", "RUN"))
+    what.add_argument("--export", metavar="FILE", help="all runs as .json or .csv")
+    what.add_argument("--import", dest="load", metavar="FILE")
+    return p
+
+
+def main_bench(argv: Sequence[str] | None = None) -> int:
+    """Run ``rope bench`` and return its exit code: 0, 1 when an answer was wrong, 2 for bad arguments."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    options = parser().parse_args(arguments)
+    try:
+        return _dispatch(options, arguments)
+    except ValueError as error:
+        print(error, file=sys.stderr)
+        return 2
+
+
+def _dispatch(options: argparse.Namespace, arguments: list[str]) -> int:
+    if options.list:
+        return _list(Store(options.records))
+    if options.show:
+        return _show(Store(options.records), options.show)
+    if options.compare:
+        return _compare(Store(options.records), *options.compare)
+    if options.export:
+        return _export(Store(options.records), Path(options.export))
+    if options.load:
+        return _import(Store(options.records), Path(options.load))
+    with_allocator(options.allocator, "rope_core.cli.bench", arguments)
+    return run(options)
+
+
+def cases_of(options: argparse.Namespace) -> list[Case]:
+    """Return the shapes that the command line asks for."""
+    if options.suite:
+        return list(SUITES[options.suite]())
+    rotary = options.dim if options.rotary_dim is None else options.rotary_dim
+    return [
+        Case(
+            options.device,
+            options.dtype,
+            options.batch,
+            options.seq,
+            options.heads,
+            options.kv_heads,
+            options.dim,
+            rotary,
+            options.layout,
+            options.memory,
+            options.direction,
+            options.inplace,
+        )
+    ]
+
+
+def run(options: argparse.Namespace) -> int:
+    """Measure, record and print; 1 when somebody's answer was wrong."""
+    if os.environ.get("ROPE_LAB_BENCH") == "off":
+        raise ValueError("ROPE_LAB_BENCH must be unset to run benchmarks, got 'off'")
+    from rope_core.bench import contestants as everybody
+    from rope_core.bench.environment import environment
+    from rope_core.bench.harness import measure
+    from rope_core.jobs import queue as jobs
+
+    cases = cases_of(options)
+    if options.rounds < 5:
+        raise ValueError(f"rounds must be at least 5, got {options.rounds}")
+    entrants = everybody.contestants()
+    if options.kernel:
+        entrants.insert(0, everybody.from_file(options.kernel))
+    if options.only:
+        unknown = set(options.only) - {e.name for e in entrants}
+        if unknown:
+            raise ValueError(f"only must be among {', '.join(e.name for e in entrants)}, got {sorted(unknown)}")
+        entrants = [e for e in entrants if e.name in options.only]
+    if any(case.device == "cuda" for case in cases):
+        _need_gpu()
+    store = Store(options.records)
+    name = store.begin(options.suite or "one", environment())
+    begun = time.monotonic()
+    wrong = False
+    for index, case in enumerate(cases):
+
+        def report(share: float, note: str, index: int = index) -> None:
+            done = (index + share) / len(cases)
+            if options.progress:
+                jobs.report(progress=done, eta=(time.monotonic() - begun) * (1 - done) / done, note=note)
+
+        try:
+            results = measure(case, entrants, options.rounds, report)
+        except ValueError as error:
+            results = [Result(case, "copy", "error", str(error), {})]
+        for result in results:
+            store.add(name, result)
+            wrong = wrong or result.state == "wrong"
+        if options.progress:
+            jobs.report(result={"run": name, "case": case.key})
+        else:
+            print(table(results), flush=True)
+    store.finish(name)
+    print(f"run {name} in {store.path}", file=sys.stderr)
+    return int(wrong)
+
+
+def _need_gpu() -> None:
+    import torch
+
+    if not torch.cuda.is_available():
+        raise ValueError("device must be a GPU that torch can see, got none: torch.cuda.is_available() is False")
+
+
+def figures(result: Result) -> dict[str, float]:
+    """Return a result's numbers; ``quiet`` is the ratio in the half of the rounds in which the copy was fastest."""
+    data: dict[str, Any] = result.data
+    ratio = summary([a / b for a, b in zip(data["seconds"], data["floor"], strict=True)])
+    took = summary(data["seconds"])
+    calm = sorted(zip(data["floor"], data["seconds"], strict=True))[: max(1, len(data["floor"]) // 2)]
+    return {
+        "seconds": took.median,
+        "p20": took.p20,
+        "p80": took.p80,
+        "ratio": ratio.median,
+        "ratio_low": ratio.low,
+        "ratio_high": ratio.high,
+        "quiet": summary([seconds / floor for floor, seconds in calm]).median,
+        "bytes_per_second": data["traffic"] / took.median,
+        "of_floor": 1.0 / ratio.median,
+        "faults": data["faults"],
+        "error": data["error"],
+        "first_call": data["first_call"],
+    }
+
+
+def table(results: list[Result]) -> str:
+    """Return results as text, the fastest first."""
+    lines = [results[0].case.title] if results else []
+    good = sorted((r for r in results if r.state == "ok"), key=lambda r: figures(r)["quiet"])
+    for r in good:
+        f = figures(r)
+        lines.append(
+            f"  {r.contestant:24s} {f['seconds'] * 1e6:11.2f} us  {f['ratio']:7.3f} of the copy's time "
+            f"[{f['ratio_low']:.3f}, {f['ratio_high']:.3f}] quiet {f['quiet']:.3f}  "
+            f"{f['bytes_per_second'] / 1e9:8.2f} GB/s  "
+            f"error {f['error']:.2e}  faults {f['faults']:.0f}  first call {f['first_call']:.2f} s"
+        )
+    lines += [f"  {r.contestant:24s} {r.state}: {r.reason}" for r in results if r.state != "ok"]
+    return "\n".join(lines)
+
+
+def _list(store: Store) -> int:
+    for r in store.runs():
+        when = time.strftime("%Y-%m-%d %H:%M", time.localtime(r.started))
+        where = r.environment.get("gpu") or r.environment.get("cpu", "?")
+        print(f"{r.id}  {when}  {r.state:11s}  {r.suite:6s}  {where}  {len(store.results(r.id))} results")
+    return 0
+
+
+def _find(store: Store, start: str) -> str:
+    found = [r.id for r in store.runs() if r.id.startswith(start)]
+    if len(found) != 1:
+        raise ValueError(f"run must be the beginning of one recorded run's id, got {start!r} ({len(found)} fit)")
+    return found[0]
+
+
+def _show(store: Store, start: str) -> int:
+    by_case: dict[str, list[Result]] = {}
+    for result in store.results(_find(store, start)):
+        by_case.setdefault(result.case.key, []).append(result)
+    for results in by_case.values():
+        print(table(results))
+    return 0
+
+
+def _compare(store: Store, first: str, second: str) -> int:
+    """Print, for every case and contestant of both runs, how the ratios to the copy compare."""
+    one, two = (
+        {(r.case.key, r.contestant): r for r in store.results(_find(store, s)) if r.state == "ok"}
+        for s in (first, second)
+    )
+    for key in one.keys() & two.keys():
+        a, b = ([x / y for x, y in zip(r.data["seconds"], r.data["floor"], strict=True)] for r in (one[key], two[key]))
+        c = compare(a, b)
+        verdict = {"a is faster": "the first is faster", "b is faster": "the second is faster"}.get(
+            c.verdict, c.verdict
+        )
+        print(f"{one[key].case.title}  {key[1]:24s} second/first {c.ratio:.3f} [{c.low:.3f}, {c.high:.3f}]  {verdict}")
+    return 0
+
+
+def _export(store: Store, path: Path) -> int:
+    path.write_text(store.export_csv() if path.suffix == ".csv" else store.export_json(), encoding="utf-8")
+    return 0
+
+
+def _import(store: Store, path: Path) -> int:
+    if not path.is_file():
+        raise ValueError(f"import must be an existing file, got {str(path)!r}")
+    text = path.read_text(encoding="utf-8")
+    print(f"{store.import_csv(text) if path.suffix == '.csv' else store.import_json(text)} new run(s)")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main_bench())

@@ -1,0 +1,195 @@
+"""``rope lab``: train, fine-tune and evaluate the lab's model, record what the page shows."""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from rope_core.errors import reject
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the command line's grammar."""
+    p = argparse.ArgumentParser(prog="rope lab", description="A small language model past its trained length.")
+    common = argparse.ArgumentParser(add_help=False)
+    common.add_argument("--threads", type=int, help="threads of torch; all cores by default")
+    commands = p.add_subparsers(dest="command", required=True)
+    train = commands.add_parser(
+        "train", parents=[common], help="train a model; the same command again goes on where it was killed"
+    )
+    train.add_argument("--out", type=Path, required=True, help="folder of this run")
+    train.add_argument("--encoding", default="rope", help="rope, sinusoidal, learned, alibi, t5 or nope")
+    train.add_argument("--task", default="text", help="text, or passkey for text with a number to retrieve")
+    train.add_argument("--start", default="", help="shipped weights to go on from")
+    train.add_argument("--line", default="", help="a line of the ladder to fine-tune under, on --window bytes")
+    train.add_argument("--window", type=int, help="bytes per window; the trained length by default")
+    train.add_argument("--seed", type=int, default=0)
+    train.add_argument("--steps", type=int, default=1500)
+    train.add_argument("--rate", type=float, help="highest learning rate")
+    train.add_argument("--precision", choices=("float32", "bfloat16"), default="float32")
+    train.add_argument("--progress", action="store_true", help="JSON lines on standard output instead of a bar")
+    score = commands.add_parser("eval", parents=[common], help="perplexity of weights, every line at every length")
+    score.add_argument("weights", nargs="*", help="names of shipped weights; rope-0 by default")
+    score.add_argument("--file", type=Path, help="a text to read; the held-out documents by default")
+    score.add_argument("--lengths", type=int, nargs="+", default=[256, 512, 1024, 2048])
+    score.add_argument("--lines", nargs="*", default=[])
+    score.add_argument("--factor", type=float, help="of every line; by default the length over the trained one")
+    score.add_argument("--documents", type=int, default=16)
+    score.add_argument("--json", action="store_true", help="one JSON line per cell")
+    corpus = commands.add_parser("corpus", help="the file list: what differs on this machine from the shipped one")
+    corpus.add_argument("--write", action="store_true", help="write this machine's list and held-out documents")
+    ship = commands.add_parser("ship", help="turn a finished run into shipped weights with a card")
+    ship.add_argument("name")
+    ship.add_argument("folder", type=Path)
+    record = commands.add_parser("record", parents=[common], help="measure one kind of work and ship its record")
+    record.add_argument("name")
+    record.add_argument("kind")
+    record.add_argument("asked", help="arguments as JSON")
+    commands.add_parser("cards", help="what weights are shipped")
+    return p
+
+
+def main_lab(argv: Sequence[str] | None = None) -> int:
+    """Run ``rope lab`` and return its exit code: 0, or 2 for bad arguments."""
+    options = parser().parse_args(list(sys.argv[1:] if argv is None else argv))
+    try:
+        if getattr(options, "threads", None) is not None:
+            import torch
+
+            torch.set_num_threads(options.threads)
+        code: int = globals()[f"_{options.command}"](options)
+        return code
+    except (ValueError, FloatingPointError, OSError) as error:
+        print(error, file=sys.stderr)
+        return 2
+
+
+def _train(options: argparse.Namespace) -> int:
+    from rope_core.lab import weights
+    from rope_core.lab.train import Progress, train
+
+    asked = _recipe(options)
+    start = weights.load(asked.start) if asked.start else None
+    told: Any
+    if options.progress:
+        from rope_core.jobs.child import report
+
+        def told(p: Progress) -> None:
+            report(progress=p.step / p.steps, eta=p.left, result={"step": p.step, "loss": p.loss})
+
+        run = train(asked, options.out, start=start, precision=options.precision, told=told)
+    else:
+        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+        from rich.progress import Progress as Bar
+
+        columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[loss]}"), TimeRemainingColumn())
+        with Bar(*columns) as bar:
+            shown = bar.add_task("train", total=asked.steps, loss="")
+
+            def told(p: Progress) -> None:
+                bar.update(shown, completed=p.step, loss=f"{p.loss:.4f} nats/byte")
+
+            run = train(asked, options.out, start=start, precision=options.precision, told=told)
+    rows = [f"{step},{loss:.6f}" for step, loss in enumerate(run.losses, 1)]
+    (options.out / "loss.csv").write_text("step,nats_per_byte\n" + "\n".join(rows) + "\n", "utf-8")
+    print(
+        f"{run.step} steps in {run.seconds:.0f} s, last loss {run.losses[-1]:.4f} nats per byte; {options.out}/loss.csv"
+    )
+    return 0
+
+
+def _recipe(options: argparse.Namespace) -> Any:
+    from rope_core.lab import weights
+    from rope_core.lab.evaluate import line
+    from rope_core.lab.finetune import plain
+    from rope_core.lab.model import Shape
+    from rope_core.lab.train import Recipe
+
+    shape = weights.card(options.start).recipe.shape if options.start else Shape(encoding=options.encoding)
+    given: dict[str, Any] = {"window": options.window, "task": options.task, "start": options.start}
+    if options.rate is not None:
+        given["rate"] = options.rate
+    if options.window is not None:
+        given["batch"] = max(1, 16 * shape.context // options.window)
+    if options.line:
+        asked = line(options.line).request(shape, options.window or shape.context)
+        given |= {"scheme": asked.scheme, "params": plain(asked.params)}
+    warmup = min(100, options.steps) if not options.start else min(20, options.steps)
+    return Recipe(shape, seed=options.seed, steps=options.steps, warmup=warmup, **given)
+
+
+def _eval(options: argparse.Namespace) -> int:
+    from rope_core.lab import sweep
+
+    text = options.file.read_bytes() if options.file else b""
+    if options.file and not text:
+        raise reject("--file", "a file that is not empty", options.file.name)
+    names = tuple(options.weights) or ("rope-0",)
+    asked = sweep.Ask(
+        names, tuple(options.lines), tuple(options.lengths), options.factor, documents=options.documents, text=text
+    )
+    if not options.json:
+        print(f"perplexity per byte [95 %], text {sweep.text_hash(asked.read())[:12]}, {options.documents} documents")
+        print(f"{'weights':<16} {'line':<11} {'length':>6}  {'window':>22}  {'last quarter':>22}")
+    for _, found in sweep.run(asked):
+        if options.json:
+            print(json.dumps(found), flush=True)
+            continue
+        head = f"{found['weights']:<16} {found['line']:<11} {found['length']:>6}  "
+        cells = [_cell(found[name]) for name in ("whole", "last")] if "whole" in found else [found["undefined"], ""]
+        print(head + "  ".join(f"{each:>22}" for each in cells), flush=True)
+    return 0
+
+
+def _cell(three: Sequence[float | None]) -> str:
+    value, low, high = three
+    return f"{value:.3f}" + ("" if low is None else f" [{low:.2f}, {high:.2f}]")
+
+
+def _corpus(options: argparse.Namespace) -> int:
+    from rope_core.lab import corpus
+
+    if options.write:
+        from rope_core.lab import ship
+
+        ship.write_corpus()
+        return 0
+    changed = corpus.differences()
+    print(f"{len(corpus.manifest()['files'])} files of Python {corpus.manifest()['python']}, {corpus.LICENCE}")
+    print("the same here" if not changed else f"{len(changed)} differ here: " + ", ".join(changed[:20]))
+    return 0
+
+
+def _ship(options: argparse.Namespace) -> int:
+    from rope_core.lab import ship
+
+    card = ship.ship(options.name, options.folder, _today())
+    ship.write_cards()
+    print(f"{card.name}: {card.bytes:,} bytes, held-out loss {card.held_out[0]:.4f} nats per byte")
+    return 0
+
+
+def _record(options: argparse.Namespace) -> int:
+    from rope_core.lab import ship
+
+    path = ship.record(options.name, options.kind, json.loads(options.asked), _today())
+    print(f"{path.name}: {path.stat().st_size:,} bytes")
+    return 0
+
+
+def _cards(_: argparse.Namespace) -> int:
+    from rope_core.lab import weights
+
+    for name, card in weights.cards().items():
+        value, low, high = card.held_out
+        print(f"{name:<16} {card.bytes:>9,} B  held out {value:.4f} [{low:.4f}, {high:.4f}] nats/byte, {card.date}")
+    return 0
+
+
+def _today() -> str:
+    return datetime.datetime.now(datetime.UTC).date().isoformat()

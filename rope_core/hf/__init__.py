@@ -1,0 +1,1 @@
+"""From a Hugging Face config to its ropes: read, parameters of each layer, geometry; families, catalogue, hub."""

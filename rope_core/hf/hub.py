@@ -1,0 +1,141 @@
+"""A model's config.json from the Hugging Face hub, by its id, in one sentence where that fails."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from typing import Any
+from urllib.parse import urljoin, urlsplit
+
+from rope_core.errors import ConfigError
+from rope_core.hf.read import MAX_BYTES, parse
+
+NAME = re.compile(r"[A-Za-z0-9](?:[\w.-]{0,94}[A-Za-z0-9])?", re.ASCII)
+REVISION = re.compile(r"[\w./-]{1,100}", re.ASCII)
+FILE = "config.json"
+# Seconds without a byte, and for the whole file.
+TIMEOUT, PATIENCE = 10.0, 30.0
+REDIRECTS = 5
+HTTP_LIBRARIES = {"httpx", "httpx2", "httpcore", "httpcore2", "requests", "urllib3"}
+
+
+def split_id(text: str) -> tuple[str, str | None]:
+    """Return the repository and the revision of ``org/name[@revision]``, or raise ConfigError.
+
+    >>> split_id("meta-llama/Llama-3.1-8B@main")
+    ('meta-llama/Llama-3.1-8B', 'main')
+    """
+    rule = "org/name or org/name@revision"
+    repository, mark, revision = text.partition("@")
+    parts = repository.split("/")
+    if len(parts) != 2 or not all(NAME.fullmatch(part) and "--" not in part and ".." not in part for part in parts):
+        raise ConfigError(f"model id must be {rule}, got {text[:120]!r}")
+    if mark and (not REVISION.fullmatch(revision) or ".." in revision):
+        raise ConfigError(f"model id must be {rule}, got {text[:120]!r}")
+    return repository, revision or None
+
+
+def looks_like_id(text: str) -> bool:
+    """Whether ``text`` has the form of a hub id.
+
+    >>> looks_like_id("Qwen/Qwen3-8B"), looks_like_id("./config.json"), looks_like_id("a/b/config.json")
+    (True, False, False)
+    """
+    try:
+        split_id(text)
+    except ConfigError:
+        return False
+    return not text.endswith(".json")
+
+
+def fetch(model_id: str) -> dict[str, Any]:
+    """Return the config.json of ``org/name[@revision]`` on the hub, or on the mirror that HF_ENDPOINT names.
+
+    Raises:
+        ConfigError: on a malformed id, without huggingface_hub or a network, on a model that is not there or not
+            open, and on a file that is too large or no config.
+
+    Nothing of a login on this machine is sent, and no other host is asked: a redirect to one is refused.
+    """
+    repository, revision = split_id(model_id)
+    try:
+        import huggingface_hub
+        from huggingface_hub import errors
+    except ImportError:
+        raise ConfigError("reading a model id needs the package huggingface_hub: pip install huggingface_hub") from None
+    try:
+        return parse(download(huggingface_hub.hf_hub_url(repository, FILE, revision=revision, endpoint=endpoint())))
+    except ConfigError:
+        raise
+    except errors.OfflineModeIsEnabled:
+        raise unreachable() from None
+    except errors.GatedRepoError:
+        raise ConfigError(f"{repository} asks for a login: download its config.json yourself and paste it") from None
+    except errors.RevisionNotFoundError:
+        raise ConfigError(f"{repository} has no revision {revision}") from None
+    except errors.RepositoryNotFoundError:
+        raise ConfigError(f"{repository} is not on {endpoint()}, or not open") from None
+    except errors.EntryNotFoundError:
+        raise ConfigError(f"{repository} has no {FILE}") from None
+    except errors.HfHubHTTPError as error:
+        status = getattr(error.response, "status_code", "no")
+        raise ConfigError(f"{endpoint()} answers {status} instead of {repository}'s {FILE}") from None
+    except Exception as error:
+        if not from_network(error):
+            raise
+        raise unreachable() from None
+
+
+def download(url: str) -> bytes:
+    """The bytes of one small file, by redirects within its host only; at most MAX_BYTES, within PATIENCE seconds."""
+    from huggingface_hub.utils import build_hf_headers, get_session, hf_raise_for_status
+
+    until = time.monotonic() + PATIENCE
+    headers = build_hf_headers(token=False, headers={"Accept-Encoding": "identity"})
+    for _ in range(REDIRECTS):
+        with get_session().stream("GET", url, headers=headers, follow_redirects=False, timeout=TIMEOUT) as answer:
+            if not answer.has_redirect_location:
+                if answer.is_error:
+                    answer.read()
+                hf_raise_for_status(answer)
+                return body(answer, until)
+            onward = urljoin(url, answer.headers["location"])
+        if urlsplit(onward)[:2] != urlsplit(url)[:2]:
+            break
+        url = onward
+    raise ConfigError(f"{endpoint()} sends to another address for {FILE}: download it yourself and paste it")
+
+
+def body(answer: Any, until: float) -> bytes:
+    """What an answer holds, or ConfigError where it is too long, packed, or not there in time."""
+    size = int(answer.headers.get("content-length") or 0)
+    if answer.headers.get("content-encoding", "identity") != "identity":
+        raise ConfigError(f"{FILE} must come as it is, got {answer.headers['content-encoding'][:40]!r}")
+    found = bytearray()
+    if size <= MAX_BYTES:
+        for part in answer.iter_raw():
+            found += part
+            if len(found) > MAX_BYTES:
+                break
+            if time.monotonic() > until:
+                raise unreachable()
+    if max(size, len(found)) > MAX_BYTES:
+        raise ConfigError(f"{FILE} must be at most {MAX_BYTES} bytes, got {max(size, len(found))}")
+    return bytes(found)
+
+
+def unreachable() -> ConfigError:
+    """The sentence for a machine without a way to the hub."""
+    return ConfigError(f"{endpoint()} cannot be reached from this machine: upload or paste the config.json instead")
+
+
+def from_network(error: Exception) -> bool:
+    """Whether the operating system or the client's HTTP library raised it; which library depends on its version."""
+    kinds = {kind.__module__.partition(".")[0] for kind in type(error).__mro__}
+    return isinstance(error, OSError) or bool(kinds & HTTP_LIBRARIES)
+
+
+def endpoint() -> str:
+    """The hub's address: HF_ENDPOINT, read when asked, or the public one."""
+    return (os.environ.get("HF_ENDPOINT") or "https://huggingface.co").rstrip("/")

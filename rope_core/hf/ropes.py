@@ -1,0 +1,387 @@
+"""A Hugging Face config, v4 rope_scaling or v5 rope_parameters, as transformers 5.23 runs it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from rope_core.errors import ConfigError, show, whole
+from rope_core.hf.families import DICT, FALLBACK, Model, Origin, resolve
+from rope_core.hf.geometry import head_dim, layout_of, longest, nope_layers, rotary_dim
+from rope_core.hf.params import Parameters, effective
+from rope_core.hf.read import count, number, read_config, refuse, truthy
+from rope_core.rope import MAX_DIM, MAX_LEN, Array, Rope, frozen
+from rope_core.schemes import SCHEMES, Value, temperature
+from rope_core.spectrum import Request, spectrum
+
+# transformers' rope_type -> the scheme of this package that computes it.
+TYPES = {
+    "default": "none",
+    "linear": "linear",
+    "dynamic": "dynamic",
+    "yarn": "yarn",
+    "longrope": "longrope",
+    "llama3": "llama3",
+    "proportional": "proportional",
+}
+REQUIRED = {
+    "linear": ("factor",),
+    "dynamic": ("factor",),
+    "yarn": ("factor",),
+    "longrope": ("short_factor", "long_factor"),
+    "llama3": ("factor", "low_freq_factor", "high_freq_factor"),
+}
+COMMON = ("rope_type", "type", "rope_theta", "partial_rotary_factor")
+LENGTH = "original_max_position_embeddings"
+# Keys that are no scheme's parameter but that some model's code reads.
+READ_ELSEWHERE = (
+    "short_mscale",
+    "long_mscale",
+    "mrope_section",
+    "mrope_interleaved",
+    "mscale",
+    "mscale_all_dim",
+    "llama_4_scaling_beta",
+    "alpha",
+)
+FALLBACK_LEN = 4096
+
+
+@dataclass(frozen=True, eq=False)
+class HfRope:
+    """What the rotary embedding of one layer type does.
+
+    Attributes:
+        inv_freq: float64 (rotary_dim/2,), rad/token, at the requested length; zeros for layers that do not rotate.
+        unscaled: float64 (rotary_dim/2,), rad/token, the same geometry without its scheme.
+        attention_factor: multiplies cos and sin; logits get its square.
+        logit_scale: multiplies the softmax scale besides (DeepSeek's m**2); 1.0 elsewhere.
+        rotary_dim: dimensions of a head that turn, 2 * len(inv_freq).
+        head_dim: width of a head; the rotary part's width where a head has one of its own (MLA).
+        layout: how the projection weights pair dimensions, "interleaved" or "half".
+        scheme: name in SCHEMES; params: its parameters as they take effect.
+        rope_type: transformers' own name of the scheme.
+        base: the base that counts.
+        train_len: trained length in tokens that the scheme starts from.
+        max_len: max_position_embeddings, tokens; None where nobody says.
+        seq_len: the length asked for, tokens; None for the one at load time.
+        layer_type: which layers; None where all are alike.
+        nope_layers: indices of layers that do not rotate, in the whole model.
+        nope: whether this layer type does not rotate.
+        mrope_section: pairs per axis of multimodal positions, or None.
+        ignored: keys of the rope dict that nothing reads.
+        provenance: Origin by name: "scheme", "base", "train_len", "max_len", "head_dim", "rotary_dim", "layout",
+            "nope_layers", "attention_factor", "logit_scale" and each parameter's name.
+        request: what rope_core.spectrum was asked.
+        model_type: of the text part; transformers' name, or None.
+    """
+
+    inv_freq: Array
+    unscaled: Array
+    attention_factor: float
+    logit_scale: float
+    rotary_dim: int
+    head_dim: int
+    layout: str
+    scheme: str
+    rope_type: str
+    params: Mapping[str, Value]
+    base: float
+    train_len: int
+    max_len: int | None
+    seq_len: int | None
+    layer_type: str | None
+    nope_layers: tuple[int, ...]
+    nope: bool
+    mrope_section: tuple[int, ...] | None
+    ignored: tuple[str, ...]
+    provenance: Mapping[str, Origin]
+    request: Request
+    model_type: str | None
+
+    @property
+    def traps(self) -> tuple[str, ...]:
+        """Keys of everything surprising in the provenance, sorted."""
+        return tuple(sorted({trap for origin in self.provenance.values() for trap in origin.traps}))
+
+
+def layer_types(config: object) -> list[str]:
+    """Return the names of the layer types whose rotation differs, in the config's order; [] where all are alike.
+
+    Raises ConfigError on what cannot be read.
+
+    >>> layer_types({"model_type": "gemma3_text"})
+    ['sliding_attention', 'full_attention']
+    >>> layer_types({"model_type": "llama"})
+    []
+    """
+    return differing(resolve(read_config(config)))[1]
+
+
+def from_hf(config: object, layer_type: str | None = None, seq_len: int | None = None) -> HfRope:
+    """Return what a config's rotary embedding does in transformers 5.23.
+
+    Args:
+        config: a dict, a path to config.json or its folder, or a transformers config object.
+        layer_type: one of layer_types(config); None where all layers are alike.
+        seq_len: length in use, tokens, for the schemes that follow it; None for the state at load time.
+
+    Raises:
+        ConfigError: when the config cannot be read, transformers could not build it, its values lie outside the
+            schemes' ranges, or its layer types differ and none is named.
+        ValueError: on a seq_len that is no positive length.
+
+    Source: https://github.com/huggingface/transformers/blob/v5.23.0/src/transformers/modeling_rope_utils.py
+
+    >>> rope = from_hf({"model_type": "llama", "rope_theta": 500000.0, "head_dim": 128})
+    >>> rope.base, rope.rotary_dim, rope.layout, rope.provenance["base"].source
+    (500000.0, 128, 'half', 'top level')
+    """
+    model = resolve(read_config(config))
+    found, differ = differing(model)
+    return build(model, pick(model, found, differ, layer_type), found, seq_len)
+
+
+def differing(model: Model) -> tuple[list[Parameters], list[str]]:
+    """The parameters per layer type, and the types' names where they do not all come to the same."""
+    found = effective(model)
+    if not found:
+        raise refuse(model.prefix + "layer_types", "a list that names a type with rope parameters", model.layer_types())
+    first = comparable(model, found[0])
+    alike = all(comparable(model, one) == first for one in found)
+    return found, [] if alike else [one.layer_type or "" for one in found]
+
+
+def comparable(model: Model, one: Parameters) -> tuple[object, ...]:
+    """What decides whether two layer types rotate alike."""
+    values = {key: value for key, value in one.values.items() if key != "type"}
+    return one.nope, repr(sorted(values.items())), head_dim(model, one, {}) if model.family.get("head_dims") else 0
+
+
+def pick(model: Model, found: list[Parameters], differ: list[str], layer_type: str | None) -> Parameters:
+    """The layer type asked for, or the only one there is."""
+    if layer_type is None:
+        if differ:
+            raise refuse("layer_type", f"one of {', '.join(differ)}, because the layers differ", layer_type)
+        return found[0] if len(found) == 1 else replace(found[0])
+    for one in found:
+        if one.layer_type == layer_type:
+            return one
+    known = [one.layer_type for one in found if one.layer_type] or list(dict.fromkeys(model.layer_types()))
+    if layer_type in known:
+        return found[0]
+    rule = f"one of {', '.join(known)}" if known else "None, because all layers are alike"
+    raise refuse("layer_type", rule, layer_type)
+
+
+def build(model: Model, one: Parameters, found: list[Parameters], seq_len: int | None) -> HfRope:
+    """Compute one layer type."""
+    if seq_len is not None:
+        whole("seq_len", seq_len, 1, MAX_LEN)
+    notes: dict[str, Origin] = {}
+    head = head_dim(model, one, notes)
+    max_len = longest(model, notes)
+    skipped = nope_layers(model, found, notes)
+    layout = layout_of(model, notes)
+    kind, base = scheme_of(one, notes), base_of(one, notes)
+    width = rotary_dim(model, one, kind, head, notes)
+    train = train_len(one, kind, max_len, notes)
+    scheme, params = parameters(model, one, kind, width, max_len, train, seq_len, notes)
+    try:
+        request = Request(Rope(width, base, train), scheme, params, seq_len)
+        answer = spectrum(request)
+    except ConfigError:
+        raise
+    except (ValueError, OverflowError, ZeroDivisionError) as error:
+        named = str(error).split(" ", 1)[0] in params
+        raise ConfigError(f"{one.path}{'.' if named else ': '}{error}") from None
+    inv_freq = frozen(answer.inv_freq * 0.0) if one.nope else answer.inv_freq
+    origin = one.origins.get("attention_factor", Origin("derived", f"{one.path}.attention_factor"))
+    notes["attention_factor"] = origin if params.get("attention_factor") is not None else Origin("derived", origin.path)
+    return HfRope(
+        inv_freq=inv_freq,
+        unscaled=request.rope.theta,
+        attention_factor=answer.attention_factor,
+        logit_scale=logit_scale(model, one, kind, params, notes),
+        rotary_dim=width,
+        head_dim=head,
+        layout=layout,
+        scheme=scheme,
+        rope_type=kind,
+        params=request.params,  # type: ignore[arg-type]
+        base=base,
+        train_len=train,
+        max_len=max_len,
+        seq_len=request.seq_len,
+        layer_type=one.layer_type,
+        nope_layers=skipped,
+        nope=one.nope,
+        mrope_section=mrope_section(one),
+        ignored=ignored(one, kind),
+        provenance=notes,
+        request=request,
+        model_type=model.model_type,
+    )
+
+
+def scheme_of(one: Parameters, notes: dict[str, Origin]) -> str:
+    """The rope_type, checked against the table of transformers 5.23."""
+    if one.nope:
+        notes["scheme"] = Origin(DICT, one.path, ("nope_layer_type",))
+        return "default"
+    kind, origin = one.values["rope_type"], one.origins["rope_type"]
+    notes["scheme"] = origin
+    if kind == "axial":
+        raise refuse(origin.path, "a type of text positions; axial ones turn by row and column", kind)
+    if kind not in TYPES:
+        raise refuse(origin.path, f"one of {', '.join(TYPES)}", kind)
+    missing = [name for name in REQUIRED.get(kind, ()) if name not in one.values]
+    if missing:
+        raise refuse(one.path, f"an object with {', '.join(missing)} for rope_type {kind}", sorted(one.values))
+    return str(kind)
+
+
+def base_of(one: Parameters, notes: dict[str, Origin]) -> float:
+    """The base, > 1; 10,000 stands in for a layer type that does not rotate."""
+    origin = one.origins.get("rope_theta", Origin(FALLBACK, f"{one.path}.rope_theta"))
+    notes["base"] = origin
+    rule = "a finite number > 1"
+    base = number(origin.path, one.values.get("rope_theta", 10_000.0), rule)
+    if base <= 1.0:
+        raise refuse(origin.path, rule, base)
+    return base
+
+
+def train_len(one: Parameters, kind: str, max_len: int | None, notes: dict[str, Origin]) -> int:
+    """The length that the scheme starts from: the original one for llama3, yarn and longrope, else the maximum."""
+    if kind in ("llama3", "yarn", "longrope"):
+        origin = one.origins[LENGTH]
+        notes["train_len"] = origin
+        return count(origin.path, one.values[LENGTH])
+    notes["train_len"] = notes["max_len"]
+    if max_len is None and kind == "dynamic":
+        raise refuse(notes["max_len"].path, "given for rope_type dynamic", None)
+    return FALLBACK_LEN if max_len is None else max_len
+
+
+def parameters(
+    model: Model,
+    one: Parameters,
+    kind: str,
+    width: int,
+    max_len: int | None,
+    train: int,
+    seq_len: int | None,
+    notes: dict[str, Origin],
+) -> tuple[str, dict[str, object]]:
+    """The scheme's name and the parameters that take effect, each with its origin."""
+    scheme = TYPES[kind]
+    alpha = one.values.get("alpha")
+    if kind == "dynamic" and truthy(alpha) and (model.model_type or "").startswith("hunyuan"):
+        notes["scheme"] = replace(notes["scheme"], traps=(*notes["scheme"].traps, "alpha_read_as_ntk"))
+        notes["factor"] = one.origins["alpha"]
+        return "ntk", {"factor": number(notes["factor"].path, alpha)}
+    made: dict[str, object] = {}
+    for param in SCHEMES[scheme].params:
+        origin = one.origins.get(param.name, Origin(FALLBACK, f"{one.path}.{param.name}"))
+        value, origin = effective_value(param.name, param.default, one, kind, origin)
+        if param.name == "factor" and value is None:
+            value, origin = ratio(max_len, train, origin, notes)
+        notes[param.name] = origin
+        made[param.name] = checked(param.name, param.kind, value, origin, width)
+    if model.model_type == "phimoe" and kind == "longrope":
+        phimoe(one, made, seq_len, train, notes)
+    return scheme, made
+
+
+def phimoe(one: Parameters, made: dict[str, object], seq_len: int | None, train: int, notes: dict[str, Origin]) -> None:
+    """Phi-MoE takes its attention factor from two keys of its own and never turns by long_factor.
+
+    Source: PhimoeRotaryEmbedding.forward in transformers 5.23 models/phimoe/modeling_phimoe.py calls its init
+    function without a length.
+    """
+    name = "long_mscale" if seq_len is not None and seq_len > train else "short_mscale"
+    origin = Origin(DICT, f"{one.path}.{name}", ("mscale_by_length",))
+    if name not in one.values:
+        raise refuse(origin.path, "given for model_type phimoe", None)
+    one.origins["attention_factor"] = notes["attention_factor"] = origin
+    made["attention_factor"] = number(origin.path, one.values[name])
+    made["long_factor"] = made["short_factor"]
+    notes["long_factor"] = replace(notes["long_factor"], traps=("long_factor_never_used",))
+
+
+def effective_value(name: str, default: object, one: Parameters, kind: str, origin: Origin) -> tuple[object, Origin]:
+    """One parameter as transformers reads it, before the ratio stands in for a missing factor."""
+    value = one.values.get(name, default)
+    if name == "truncate" and one.layer_type is not None and name in one.values:
+        return True, replace(origin, traps=("nested_truncate_not_read",), values={"given": value})
+    if name in ("beta_fast", "beta_slow") and name in one.values and not truthy(value):
+        return default, Origin(FALLBACK, origin.path, ("zero_is_default",), {"given": value})
+    if kind == "proportional":
+        value = one.values.get(name, 1.0)
+    if kind == "longrope" and name == "factor" and name not in one.values:
+        return None, origin
+    return value, origin
+
+
+def ratio(max_len: int | None, train: int, origin: Origin, notes: dict[str, Origin]) -> tuple[float, Origin]:
+    """The factor where the config gives none: longest over trained length."""
+    if max_len is None:
+        raise refuse(notes["max_len"].path, "given where factor is not", None)
+    return max_len / train, Origin("derived", origin.path, ("factor_from_lengths",))
+
+
+def checked(name: str, kind: str, value: object, origin: Origin, width: int) -> object:
+    """A parameter of the right type, or ConfigError; ranges are the scheme's own matter."""
+    if kind == "bool":
+        return truthy(value)
+    if value is None and kind == "optional":
+        return None
+    if kind != "vector":
+        return number(origin.path, value)
+    if not isinstance(value, list | tuple) or len(value) != width // 2:
+        got = f"{len(value)} entries" if isinstance(value, list | tuple) else value
+        raise refuse(origin.path, f"a list of rotary_dim/2 = {width // 2} numbers", got)
+    return tuple(number(f"{origin.path}[{i}]", item) for i, item in enumerate(value))
+
+
+def logit_scale(
+    model: Model, one: Parameters, kind: str, params: Mapping[str, object], notes: dict[str, Origin]
+) -> float:
+    """DeepSeek's second correction, m**2 with m = 0.1 * mscale_all_dim * ln(factor) + 1; 1.0 for other models.
+
+    Source: yarn_apply_mscale in transformers 5.23 models/deepseek_v3/modeling_deepseek_v3.py
+    """
+    weight = one.values.get("mscale_all_dim")
+    origin = one.origins.get("mscale_all_dim", Origin(FALLBACK, f"{one.path}.mscale_all_dim"))
+    notes["logit_scale"] = origin
+    if not model.family.get("logit_scale") or kind == "default" or not truthy(weight):
+        return 1.0
+    factor = params.get("factor", one.values.get("factor"))
+    if factor is None:
+        raise refuse(f"{one.path}.factor", "given where mscale_all_dim is", None)
+    m = temperature(number(f"{one.path}.factor", factor), number(origin.path, weight))
+    if not math.isfinite(m * m):
+        raise refuse(origin.path, "small enough for a finite logit scale", weight)
+    return m * m
+
+
+def mrope_section(one: Parameters) -> tuple[int, ...] | None:
+    """Pairs per axis of multimodal positions, where the rope dict names them."""
+    given = one.values.get("mrope_section")
+    if given is None:
+        return None
+    path = f"{one.path}.mrope_section"
+    if not isinstance(given, list | tuple) or len(given) > 8:
+        raise refuse(path, "a list of pairs per axis", show(given))
+    return tuple(count(f"{path}[{i}]", value, 0, MAX_DIM) for i, value in enumerate(given))
+
+
+def ignored(one: Parameters, kind: str) -> tuple[str, ...]:
+    """Keys of the rope dict that nothing reads."""
+    read = {*COMMON, *READ_ELSEWHERE, LENGTH, *(param.name for param in SCHEMES[TYPES[kind]].params)}
+    return tuple(sorted(key for key in one.values if key not in read))
+
+
+__all__ = ["HfRope", "from_hf", "layer_types"]

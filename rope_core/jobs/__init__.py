@@ -1,0 +1,1 @@
+"""One bounded queue of child processes for all heavy work, and files that belong to one server."""

@@ -1,0 +1,1 @@
+"""What the pages teach: clock, attention, interpolation, precision, softmax, extension, encodings, the block."""

@@ -1,0 +1,95 @@
+"""What a cache keeps and what is never rotated: keys after rotation, values as they are."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+
+from rope_core.errors import reject, whole
+from rope_core.rope import Array
+from rope_core.theory.encodings.rotary import line_angles, turn
+from rope_core.theory.softmax import softmax
+
+
+def _heads(q: npt.ArrayLike, k: npt.ArrayLike) -> tuple[Array, Array]:
+    query, key = np.asarray(q, dtype=np.float64), np.asarray(k, dtype=np.float64)
+    if query.ndim != 2 or query.shape != key.shape:
+        raise reject("q and k", "two matrices (n, dim) of one shape", (query.shape, key.shape))
+    return query, key
+
+
+def decode_logits(
+    q: npt.ArrayLike,
+    k: npt.ArrayLike,
+    inv_freq: npt.ArrayLike,
+    cached_inv_freq: npt.ArrayLike | None = None,
+    positions: npt.ArrayLike | None = None,
+) -> Array:
+    """Return the last query's logits against a cache of rotated keys, float64 (n,), divided by sqrt(dim).
+
+    Args:
+        q, k: (n, dim), one row a token.
+        inv_freq: what the new query and its own key turn by, rad/token (dim/2,).
+        cached_inv_freq: what the earlier keys were turned by when they were cached; None for the same.
+        positions: where the rows stand, (n,); None for row t at position t.
+
+    Raises:
+        ValueError: when the shapes do not fit.
+    """
+    query, key = _heads(q, k)
+    places = np.arange(query.shape[0]) if positions is None else np.asarray(positions)
+    now = line_angles(places, inv_freq)
+    before = now if cached_inv_freq is None else line_angles(places, cached_inv_freq)
+    cache = np.concatenate([turn(key, before)[:-1], turn(key, now)[-1:]])
+    return np.asarray(cache @ turn(query, now)[-1] / math.sqrt(query.shape[1]))
+
+
+def stale_cache_gap(
+    q: npt.ArrayLike, k: npt.ArrayLike, inv_freq: npt.ArrayLike, cached_inv_freq: npt.ArrayLike
+) -> float:
+    """Return the largest error of a logit when keys were cached under other frequencies; 0 when they are the same.
+
+    A cache of rotated keys is exact as long as the frequencies stay. A scheme that follows the length changes them
+    while the cache grows: then either the cache is rotated again, or scores are no function of the distance.
+    """
+    return float(np.abs(decode_logits(q, k, inv_freq, cached_inv_freq) - decode_logits(q, k, inv_freq)).max())
+
+
+def attention_output(
+    q: npt.ArrayLike, k: npt.ArrayLike, v: npt.ArrayLike, inv_freq: npt.ArrayLike, start: int, rotate_v: bool
+) -> Array:
+    """Return softmax(rotated scores) v, float64 (n, dim), no mask; row t of q, k and v stands at start + t.
+
+    Args:
+        q, k, v: (n, dim).
+        inv_freq: rad/token (dim/2,).
+        start: position of the first row, 0..2**31.
+        rotate_v: turn v too.
+    """
+    query, key = _heads(q, k)
+    value = _heads(k, v)[1]
+    first = whole("start", start, 0, 2**31)
+    angle = line_angles(np.arange(first, first + query.shape[0]), inv_freq)
+    weights = softmax(turn(query, angle) @ turn(key, angle).T / math.sqrt(query.shape[1]))
+    return np.asarray(weights @ (turn(value, angle) if rotate_v else value))
+
+
+def translation_of_output(
+    q: npt.ArrayLike, k: npt.ArrayLike, v: npt.ArrayLike, inv_freq: npt.ArrayLike, shift: int, rotate_v: bool
+) -> float:
+    """Return how far attention's output moves when every position moves by ``shift``, max |difference|.
+
+    With v as it is the output stays: the weights see distances alone. A rotated v carries its absolute position
+    straight into the output, and nothing takes it out again.
+
+    Args:
+        q, k, v: (n, dim), row t at position t.
+        inv_freq: rad/token (dim/2,).
+        shift: tokens, 0..2**20.
+        rotate_v: turn v too.
+    """
+    step = whole("shift", shift, 0, 2**20)
+    moved = attention_output(q, k, v, inv_freq, step, rotate_v) - attention_output(q, k, v, inv_freq, 0, rotate_v)
+    return float(np.abs(moved).max())

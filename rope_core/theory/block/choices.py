@@ -1,0 +1,69 @@
+"""What a row of source 004's table says about a block, as the values that a drawing of the block switches between."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from functools import cache
+
+from rope_core.hf.catalogue import Architecture, architectures
+
+NORMS = ("LayerNorm", "RMSNorm")
+PLACES = ("pre", "post", "double", "inner")
+UNITS = ("relu", "gelu", "silu", "relu2", "glu", "reglu", "geglu", "swiglu")
+_PRINTED = {"ReLU": "relu", "GeLU": "gelu", "SqReLu": "relu2", "GeGLU": "geglu", "SwiGLU": "swiglu"}
+
+
+@dataclass(frozen=True)
+class Choices:
+    """The choices of one block.
+
+    Attributes:
+        norm: one of NORMS, what a norm layer computes (weight and bias aside).
+        place: one of PLACES: "pre" x + F(N(x)), "post" N(x + F(x)), "double" x + N(F(N(x))), "inner" x + N(F(x)).
+        parallel: whether attention and feed-forward read the same input.
+        unit: one of UNITS, the feed-forward's activation.
+        rotates: whether q and k are rotated, in all layers or in some.
+    """
+
+    norm: str
+    place: str
+    parallel: bool
+    unit: str
+    rotates: bool
+
+
+def _place(pre_norm: str, stability: str) -> str:
+    if "Pre+post norm" in stability:
+        return "double"
+    if "inside the residual branch" in pre_norm:
+        return "inner"
+    return "pre" if pre_norm == "yes" else "post"
+
+
+def choices_of(row: Architecture) -> Choices | None:
+    """Return the corrected cells of ``row`` as choices, None where the table leaves the block open.
+
+    >>> from rope_core.hf.catalogue import architecture
+    >>> choices_of(architecture("gpt-j"))
+    Choices(norm='LayerNorm', place='pre', parallel=True, unit='gelu', rotates=True)
+    """
+    cells = {field: row.corrected(field) for field in ("norm", "block", "pre_norm", "activation")}
+    if not all(cells.values()):
+        return None
+    norm = next(name for name in NORMS if cells["norm"].startswith(name))
+    return Choices(
+        norm,
+        _place(cells["pre_norm"], row.corrected("stability")),
+        cells["block"] == "Parallel",
+        _PRINTED[cells["activation"]],
+        "RoPE" in row.corrected("position"),
+    )
+
+
+@cache
+def usual() -> tuple[Choices, int, int]:
+    """Return (the commonest block of the table, how many rows have it, how many rows say enough to be read)."""
+    found = Counter(made for made in map(choices_of, architectures()) if made is not None)
+    choices, rows = found.most_common(1)[0]
+    return choices, rows, found.total()

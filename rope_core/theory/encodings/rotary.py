@@ -1,0 +1,181 @@
+"""Encodings that turn the vector: RoPE, partial RoPE, xPos, two-dimensional RoPE and M-RoPE's sections."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+
+from rope_core.errors import finite, reject, whole
+from rope_core.layout import Layout, as_layout, even_dim
+from rope_core.rope import Array, Rope
+from rope_core.rotation import join
+from rope_core.theory.encodings.additive import as_line
+
+Index = npt.NDArray[np.int64]
+AXES = ("t", "h", "w")
+
+
+def turn(x: npt.ArrayLike, angle: npt.ArrayLike, layout: str | Layout = "interleaved") -> Array:
+    """Turn the first 2 * pairs dimensions of each row by its own angles, float64 (n, dim).
+
+    Args:
+        x: (n, dim).
+        angle: rad, (n, pairs), 2 * pairs <= dim; the other dimensions pass.
+
+    >>> turn([[1.0, 0.0, 5.0]], [[np.pi / 2]]).round(12).tolist()
+    [[0.0, 1.0, 5.0]]
+    """
+    values, phase = np.asarray(x, dtype=np.float64), np.asarray(angle, dtype=np.float64)
+    if values.ndim != 2 or phase.ndim != 2 or phase.shape[0] != values.shape[0] or 2 * phase.shape[1] > values.shape[1]:
+        raise reject("angle", f"(n, pairs) with 2 * pairs <= dim for x {values.shape}", phase.shape)
+    chosen = as_layout(layout)
+    width = 2 * phase.shape[1]
+    a, b = chosen.split(values[:, :width])
+    cos, sin = np.cos(phase), np.sin(phase)
+    turned = join(a * cos - b * sin, a * sin + b * cos, chosen)
+    return np.concatenate([turned, values[:, width:]], axis=1)
+
+
+def rope_logits(
+    q: npt.ArrayLike, k: npt.ArrayLike, angle: npt.ArrayLike, layout: str | Layout = "interleaved"
+) -> Array:
+    """Return (R_i q_i) (R_j k_j) / sqrt(dim), float64 (n, n), rows the query; ``angle`` (n, pairs) turns both."""
+    query, key = turn(q, angle, layout), turn(k, angle, layout)
+    return np.asarray(query @ key.T / math.sqrt(query.shape[1]))
+
+
+def line_angles(positions: npt.ArrayLike, inv_freq: npt.ArrayLike) -> Array:
+    """Return position * inv_freq, rad, float64 (n, pairs)."""
+    return np.asarray(as_line(positions)[:, None] * np.asarray(inv_freq, dtype=np.float64))
+
+
+def xpos_scale(dim: int, gamma: float = 0.4) -> Array:
+    """Return xPos's decay base of each pair, zeta_i = (2i/dim + gamma) / (1 + gamma), float64 (dim/2,).
+
+    Source: xPos, arXiv:2212.10554, section 3; torchscale xpos_relative_position.py ((2i + 0.4 dim) / (1.4 dim)).
+
+    >>> xpos_scale(4).round(6).tolist()
+    [0.285714, 0.642857]
+    """
+    width = even_dim("dim", dim)
+    shift = finite("gamma", gamma, "a finite number >= 0")
+    if shift < 0:
+        raise reject("gamma", "a finite number >= 0", gamma)
+    return np.asarray((2.0 * np.arange(width // 2) / width + shift) / (1.0 + shift))
+
+
+def xpos_logits(
+    q: npt.ArrayLike, k: npt.ArrayLike, positions: npt.ArrayLike, rope: Rope, scale_base: float = 512.0
+) -> Array:
+    """Return RoPE's logits with pair i multiplied by zeta_i**((m - n) / scale_base), float64 (n, n), rows the query.
+
+    Queries carry zeta**(m/scale_base) and keys its inverse, so the product is relative; for n > m it grows, which is
+    why xPos is causal.
+    """
+    where = as_line(positions)
+    # Centred positions: only the difference counts, and the powers stay in range.
+    power = (where - where.mean()) / finite("scale_base", scale_base)
+    decay = np.repeat(xpos_scale(rope.dim) ** power[:, None], 2, axis=1)
+    angle = line_angles(where, rope.theta)
+    query, key = turn(q, angle) * decay, turn(k, angle) / decay
+    return np.asarray(query @ key.T / math.sqrt(query.shape[1]))
+
+
+def grid_positions(height: int, width: int) -> Array:
+    """Return (row, column) of an image's patches in reading order, float64 (height * width, 2).
+
+    >>> grid_positions(1, 2).tolist()
+    [[0.0, 0.0], [0.0, 1.0]]
+    """
+    rows, columns = whole("height", height, 1, 1024), whole("width", width, 1, 1024)
+    return np.stack(np.divmod(np.arange(rows * columns, dtype=np.float64), columns), axis=-1)
+
+
+def axial_angles(positions: npt.ArrayLike, dim: int, base: float = 10_000.0) -> Array:
+    """Return two-dimensional RoPE's angles: the first half of the pairs turns by row, the rest by column.
+
+    Args:
+        positions: (row, column), (n, 2).
+        dim: rotary width, a multiple of 4; each axis has the frequencies base**(-4i/dim), i = 0..dim/4 - 1.
+
+    Returns:
+        rad, float64 (n, dim/2).
+
+    Source: transformers 5.23 models/qwen2_vl/modeling_qwen2_vl.py, VisionRotaryEmbedding.
+    """
+    width = even_dim("dim", dim)
+    if width % 4:
+        raise reject("dim", "a multiple of 4, two axes of pairs", dim)
+    where = matrix_of(positions, 2)
+    theta = Rope(width // 2, base).theta
+    return np.concatenate([where[:, :1] * theta, where[:, 1:] * theta], axis=1)
+
+
+def matrix_of(positions: npt.ArrayLike, axes: int) -> Array:
+    """Return positions as a finite float64 matrix (n, axes), or raise ValueError."""
+    where = np.asarray(positions, dtype=np.float64)
+    if where.ndim != 2 or where.shape[1] != axes or not where.size or not np.all(np.isfinite(where)):
+        raise reject("positions", f"a matrix (n, {axes}) of finite numbers", where.shape)
+    return where
+
+
+def mrope_axes(sections: npt.ArrayLike, interleaved: bool = False) -> Index:
+    """Return which axis turns each pair, 0 time, 1 height, 2 width, int64 (dim/2,).
+
+    Args:
+        sections: pairs per axis, three positive numbers; their sum is dim/2.
+        interleaved: t h w t h w ... as in Qwen3-VL, the rest t; otherwise three blocks as in Qwen2-VL.
+
+    Raises:
+        ValueError: on other than three positive whole numbers, or interleaved sections that do not fit.
+
+    Source: transformers 5.23 models/qwen2_vl and models/qwen3_vl, mrope_section.
+
+    >>> mrope_axes([2, 1, 1]).tolist(), mrope_axes([2, 1, 1], interleaved=True).tolist()
+    ([0, 0, 1, 2], [0, 1, 2, 0])
+    """
+    counts = np.asarray(sections)
+    if counts.shape != (3,) or np.any(counts < 1) or np.any(counts != np.floor(counts)):
+        raise reject("sections", "three positive whole numbers", sections)
+    t, h, w = (int(count) for count in counts)
+    if not interleaved:
+        return np.repeat(np.arange(3), [t, h, w])
+    axes = np.zeros(t + h + w, dtype=np.int64)
+    for axis, count in ((1, h), (2, w)):
+        slots = np.arange(axis, 3 * count, 3)
+        if slots[-1] >= axes.size:
+            raise reject("sections", "such that height and width fit every third pair", sections)
+        axes[slots] = axis
+    return axes
+
+
+def mrope_angles(positions: npt.ArrayLike, inv_freq: npt.ArrayLike, axes: npt.ArrayLike) -> Array:
+    """Return M-RoPE's angles, rad, float64 (n, dim/2): pair i turns by inv_freq_i times the position on its axis.
+
+    Positions are (time, height, width), (n, 3); text has the same number on all three, and is then plain RoPE.
+    """
+    where = matrix_of(positions, 3)
+    f, axis = np.asarray(inv_freq, dtype=np.float64), np.asarray(axes, dtype=np.int64)
+    if f.shape != axis.shape:
+        raise reject("axes", f"one axis per pair, {f.size} of them", axis.size)
+    return np.asarray(where[:, axis] * f)
+
+
+def mrope_positions(before: int, frames: int, height: int, width: int, after: int) -> Array:
+    """Return (time, height, width) of text, then a video of frames * height * width patches, then text, float64 (n, 3).
+
+    The video starts at the next free number on every axis; text after it at one more than the largest number used.
+
+    Source: Qwen2-VL, arXiv:2409.12191, section 2.1.
+
+    >>> mrope_positions(1, 1, 1, 2, 1).tolist()
+    [[0.0, 0.0, 0.0], [1.0, 1.0, 1.0], [1.0, 1.0, 2.0], [3.0, 3.0, 3.0]]
+    """
+    head, tail = whole("before", before, 0, 2**16), whole("after", after, 0, 2**16)
+    t, h, w = (whole(n, v, 1, 1024) for n, v in (("frames", frames), ("height", height), ("width", width)))
+    patches = np.stack(np.meshgrid(np.arange(t), np.arange(h), np.arange(w), indexing="ij"), axis=-1).reshape(-1, 3)
+    first = np.repeat(np.arange(head)[:, None], 3, axis=1)
+    last = np.repeat(head + max(t, h, w) + np.arange(tail)[:, None], 3, axis=1)
+    return np.concatenate([first, head + patches, last]).astype(np.float64)

@@ -1,0 +1,319 @@
+"""What a number format costs: phase error against position, positions a dtype can tell apart, effect on attention."""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from rope_core.errors import finite, reject, whole
+from rope_core.rope import Array
+from rope_core.spectrum import MAX_POSITION, Spectrum, angles, as_positions
+from rope_core.theory.attention import pair_products
+from rope_core.theory.encodings.rotary import turn
+from rope_core.theory.softmax import softmax
+
+# Bits of the significand, the hidden one included, and the largest finite value.
+DTYPES: dict[str, tuple[int, float]] = {
+    "float64": (53, float(np.finfo(np.float64).max)),
+    "float32": (24, float(np.finfo(np.float32).max)),
+    "bfloat16": (8, 2.0**127 * (2 - 2.0**-7)),
+    "float16": (11, 65504.0),
+}
+# The smallest normal exponent: below it float16 loses bits, which RoPE's slow pairs do reach.
+SMALLEST = {"float64": -1022, "float32": -126, "bfloat16": -126, "float16": -14}
+STAGES = ("inv_freq", "position", "angle", "table", "all")
+
+
+def dtype_name(dtype: str) -> str:
+    """Return ``dtype`` when it is one of DTYPES, or raise ValueError."""
+    if not isinstance(dtype, str) or dtype not in DTYPES:
+        raise reject("dtype", f"one of {', '.join(DTYPES)}", dtype)
+    return dtype
+
+
+def round_to(x: npt.ArrayLike, dtype: str) -> Array:
+    """Round to the values that ``dtype`` holds, half to even, subnormals included; float64, same shape as x.
+
+    Past the largest finite value (plus half a step) the result is infinite, as in the format itself.
+
+    >>> round_to([257.0, 259.0, 1e-3], "bfloat16").tolist()
+    [256.0, 260.0, 0.00099945068359375]
+    >>> round_to(65520.0, "float16").item()
+    inf
+    """
+    bits, largest = DTYPES[dtype_name(dtype)]
+    values = np.asarray(x, dtype=np.float64)
+    if dtype == "float64":
+        return values
+    exponent = np.maximum(np.frexp(values)[1] - 1, SMALLEST[dtype])
+    step = np.ldexp(1.0, exponent - (bits - 1))
+    rounded = np.rint(values / step) * step
+    return np.where(np.abs(rounded) > largest, np.copysign(np.inf, values), rounded)
+
+
+def wrap(angle: npt.ArrayLike) -> Array:
+    """Return the angles reduced to [-pi, pi), rad, same shape."""
+    given = np.asarray(angle, dtype=np.float64)
+    return np.asarray(given - 2 * np.pi * np.floor((given + np.pi) / (2 * np.pi)))
+
+
+def phase_error(s: Spectrum, positions: npt.ArrayLike, stage: str, dtype: str) -> Array:
+    """Return the phase error when one stage is kept in ``dtype`` and the rest is exact, float64 (n, dim/2), rad.
+
+    Args:
+        s: frequencies, taken as exact.
+        positions: integers in [0, 2**31), (n,).
+        stage: "inv_freq" | "position" | "angle" (rounded position * inv_freq) | "table" (rounded cos and sin, error
+            of the phase they spell) | "all" (every stage rounded in turn, as code that runs in one dtype does).
+        dtype: a name in DTYPES.
+
+    The error is not reduced by full turns, except for "table" and "all", whose tables know the phase only in
+    (-pi, pi]; a position that overflows the format gives an infinite or undefined error.
+
+    Raises ValueError on an unknown stage or dtype, or positions outside the range.
+
+    >>> phase_error(Spectrum.of([1.0]), [257], "position", "bfloat16").tolist()
+    [[-1.0]]
+    """
+    where = as_positions(positions).astype(np.float64)[:, None]
+    if stage not in STAGES:
+        raise reject("stage", f"one of {', '.join(STAGES)}", stage)
+    f = s.inv_freq
+    if stage == "inv_freq":
+        return np.asarray(where * (round_to(f, dtype) - f))
+    if stage == "position":
+        with np.errstate(invalid="ignore"):
+            return np.asarray((round_to(where, dtype) - where) * f)
+    if stage == "angle":
+        return np.asarray(round_to(where * f, dtype) - where * f)
+    exact = angles(s, positions)
+    with np.errstate(invalid="ignore"):
+        taken = exact if stage == "table" else round_to(round_to(where, dtype) * round_to(f, dtype), dtype)
+        cos, sin = round_to(np.cos(taken), dtype), round_to(np.sin(taken), dtype)
+    return wrap(np.arctan2(sin, cos) - exact)
+
+
+def phase_error_curve(s: Spectrum, positions: npt.ArrayLike, stage: str, dtype: str) -> Array:
+    """Return the worst phase error over the pairs at each position, float64 (n,), rad, >= 0.
+
+    Raises ValueError as ``phase_error`` does.
+
+    >>> from rope_core.rope import Rope
+    >>> from rope_core.spectrum import Request, spectrum
+    >>> curve = phase_error_curve(spectrum(Request(Rope(128))), [0, 4096], "inv_freq", "bfloat16")
+    >>> curve.round(1).tolist()
+    [0.0, 5.0]
+    """
+    return np.asarray(np.abs(phase_error(s, positions, stage, dtype)).max(axis=1))
+
+
+def table_error_curve(s: Spectrum, positions: npt.ArrayLike, stage: str, dtype: str) -> Array:
+    """Return the worst error of cos and sin over the pairs at each position, float64 (n,), dimensionless.
+
+    Stages as in ``phase_error``; all but the named one are exact.
+    """
+    exact = angles(s, positions)
+    if stage == "table":
+        cos, sin = round_to(np.cos(exact), dtype), round_to(np.sin(exact), dtype)
+    else:
+        taken = exact + phase_error(s, positions, stage, dtype)
+        cos, sin = np.cos(taken), np.sin(taken)
+    return np.asarray(np.maximum(np.abs(cos - np.cos(exact)), np.abs(sin - np.sin(exact))).max(axis=1))
+
+
+def distinct_positions(length: int, dtype: str) -> tuple[int, int]:
+    """Return (positions of 0..length-1 that ``dtype`` holds exactly, distinct values after rounding).
+
+    >>> distinct_positions(4096, "bfloat16")
+    (768, 769)
+    """
+    count = whole("length", length, 1, 2**24)
+    given = np.arange(count, dtype=np.float64)
+    held = round_to(given, dtype)
+    return int(np.count_nonzero(held == given)), int(np.unique(held).size)
+
+
+def first_collision(dtype: str) -> int:
+    """Return the smallest position that rounds to another integer in ``dtype``: 2**bits + 1.
+
+    >>> first_collision("bfloat16"), first_collision("float16"), first_collision("float32")
+    (257, 2049, 16777217)
+    """
+    return int(2 ** DTYPES[dtype_name(dtype)][0] + 1)
+
+
+@dataclass(frozen=True)
+class ScoreError:
+    """Attention with one stage in a dtype against exact attention.
+
+    Attributes:
+        logit: largest error of a logit q_m k_n / sqrt(dim).
+        weight: largest error of an attention weight.
+        moved: share of the queries whose largest weight moves to another key, in [0, 1].
+    """
+
+    logit: float
+    weight: float
+    moved: float
+
+
+def score_error(
+    s: Spectrum, start: int, length: int, stage: str, dtype: str, signal: float = 4.0, seed: int = 0
+) -> ScoreError:
+    """Measure attention over ``length`` keys at positions start, start + 1, ... for queries and keys drawn N(0, 1).
+
+    Args:
+        s: frequencies; attention_factor enters the logits squared.
+        start: first position.
+        length: queries and keys, 2..2048.
+        stage, dtype: as in ``phase_error``; of a rounded table the phase counts, not the length it lost.
+        signal: each query is its own key's vector times ``signal`` / 4 plus noise, so that one key is meant.
+        seed: of the draw.
+
+    Raises:
+        ValueError: on an unknown stage or dtype, or positions outside [0, 2**31).
+    """
+    n = whole("length", length, 2, 2048)
+    first = whole("start", start, 0, 2**31 - n)
+    dim = 2 * s.inv_freq.size
+    rng = np.random.default_rng(whole("seed", seed, 0, 2**31 - 1))
+    k = rng.standard_normal((n, dim))
+    q = finite("signal", signal) / 4.0 * k[rng.permutation(n)] + rng.standard_normal((n, dim))
+    positions = np.arange(first, first + n)
+    exact = angles(s, positions)
+    taken = exact + phase_error(s, positions, stage, dtype)
+    size = s.attention_factor**2 / math.sqrt(dim)
+    good, bad = (size * turn(q, phase) @ turn(k, phase).T for phase in (exact, taken))
+    a, b = softmax(good), softmax(bad)
+    moved = float(np.mean(a.argmax(axis=1) != b.argmax(axis=1)))
+    return ScoreError(float(np.abs(bad - good).max()), float(np.abs(b - a).max()), moved)
+
+
+def drifting_score(
+    s: Spectrum, positions: npt.ArrayLike, distance: int, stage: str, dtype: str, q: npt.ArrayLike, k: npt.ArrayLike
+) -> Array:
+    """Return the score of q at p + distance and k at p for each p, with one stage in ``dtype``, float64 (n,).
+
+    In exact arithmetic it is the same for every p; rounding makes it depend on where the two stand.
+
+    Args:
+        s: frequencies; attention_factor enters squared.
+        positions: integers p in [0, 2**31 - distance), (n,).
+        distance: tokens, >= 0.
+        stage, dtype: as in ``phase_error``.
+        q, k: interleaved head vectors (dim,).
+
+    Raises ValueError as ``phase_error`` and ``pair_products`` do; past a format's largest value the score is nan.
+
+    >>> q = k = [1.0, 0.0]
+    >>> drifting_score(Spectrum.of([1.0]), [0, 256], 1, "position", "bfloat16", q, k).round(4).tolist()
+    [0.5403, 1.0]
+    """
+    where, apart = as_positions(positions), whole("distance", distance, 0, MAX_POSITION)
+    h = pair_products(q, k, "interleaved")
+    near, far = (phase_error(s, at, stage, dtype) for at in (where, where + apart))
+    with np.errstate(invalid="ignore"):
+        phase = angles(s, [apart]) + far - near
+        return np.asarray((np.exp(1j * phase) * h).real.sum(axis=1) * s.attention_factor**2)
+
+
+@dataclass(frozen=True)
+class Way:
+    """One way to make a cos and sin table in float32.
+
+    Attributes:
+        error: largest error of an entry against float64 of the exactly reduced phase.
+        over_floor: time over the time of a copy of as many bytes, measured in the same interleaved rounds.
+        stored: numbers that the way keeps.
+    """
+
+    error: float
+    over_floor: float
+    stored: int
+
+
+Tables = tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]
+
+
+def way_float32(s: Spectrum, positions: npt.NDArray[np.int64]) -> Tables:
+    """Return cos and sin of float32 angles, (n, dim/2): what most code does."""
+    angle = positions.astype(np.float32)[:, None] * s.inv_freq.astype(np.float32)
+    return np.cos(angle), np.sin(angle)
+
+
+def way_float64(s: Spectrum, positions: npt.NDArray[np.int64]) -> Tables:
+    """Return cos and sin of float64 angles, rounded once, (n, dim/2)."""
+    angle = positions.astype(np.float64)[:, None] * s.inv_freq
+    return np.cos(angle).astype(np.float32), np.sin(angle).astype(np.float32)
+
+
+def way_fixed_point(s: Spectrum, positions: npt.NDArray[np.int64]) -> Tables:
+    """Return cos and sin of the phase reduced in 64-bit fixed point, (n, dim/2): integers only up to the last step."""
+    angle = angles(s, positions).astype(np.float32)
+    return np.cos(angle), np.sin(angle)
+
+
+def way_split(s: Spectrum, positions: npt.NDArray[np.int64]) -> Tables:
+    """Return cos and sin from two small tables, (n, dim/2): e^{i(coarse + fine)} = e^{i coarse} e^{i fine}."""
+    low, high = int(positions.min()), int(positions.max())
+    first = low - low % SPLIT
+    coarse_angle, fine_angle = angles(s, np.arange(first, high + 1, SPLIT)), angles(s, np.arange(SPLIT))
+    coarse = np.exp(1j * coarse_angle).astype(np.complex64)
+    fine = np.exp(1j * fine_angle).astype(np.complex64)
+    at = positions - first
+    table = coarse[at // SPLIT] * fine[at % SPLIT]
+    return table.real, table.imag
+
+
+SPLIT = 512
+WAYS = {
+    "float32": way_float32,
+    "float64": way_float64,
+    "fixed_point": way_fixed_point,
+    "split_table": way_split,
+}
+
+
+def compare_ways(s: Spectrum, start: int, length: int, rounds: int = 5) -> dict[str, Way]:
+    """Build the tables of positions start.. in each way, check each answer, and time it beside a plain copy.
+
+    Args:
+        s: frequencies.
+        start, length: consecutive positions, length 2..2**18.
+        rounds: interleaved rounds; each way's best time counts.
+
+    Raises:
+        ValueError: on positions outside [0, 2**31).
+    """
+    n, count = whole("length", length, 2, 2**18), whole("rounds", rounds, 1, 100)
+    first = whole("start", start, 0, 2**31 - n)
+    positions = np.arange(first, first + n)
+    exact = angles(s, positions)
+    truth = np.cos(exact), np.sin(exact)
+    source = np.ones((2, n, s.inv_freq.size), dtype=np.float32)
+    target = np.empty_like(source)
+    best = dict.fromkeys((*WAYS, "copy"), math.inf)
+    answers: dict[str, Tables] = {}
+    for _ in range(count):
+        for name, way in WAYS.items():
+            began = time.perf_counter()
+            answers[name] = way(s, positions)
+            best[name] = min(best[name], time.perf_counter() - began)
+        began = time.perf_counter()
+        np.copyto(target, source)
+        best["copy"] = min(best["copy"], time.perf_counter() - began)
+    stored = dict.fromkeys(WAYS, 2 * n * s.inv_freq.size)
+    stored["split_table"] = 2 * (SPLIT + -(-(n + first % SPLIT) // SPLIT)) * s.inv_freq.size
+    stored["fixed_point"] = s.inv_freq.size
+    return {
+        name: Way(
+            max(float(np.abs(mine - right).max()) for mine, right in zip(answers[name], truth, strict=True)),
+            best[name] / best["copy"],
+            stored[name],
+        )
+        for name in WAYS
+    }

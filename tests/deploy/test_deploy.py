@@ -1,0 +1,261 @@
+"""The hall's settings, its nginx and its watch over the replicas, with real processes on the loopback."""
+
+from __future__ import annotations
+
+import gzip
+import http.client
+import os
+import re
+import signal
+import subprocess
+import sys
+import urllib.request
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import websockets
+
+from benchmarks.servers import ROOT, free_port
+from benchmarks.sessions import Session, Visit, sessions
+from deploy.hall import Hall
+from deploy.proxy import Limits, Site, configuration, filled, inline_scripts, policy
+from tests.conftest import apart
+from tests.support.nginx import FLOOR, active_sessions, ask, needs_nginx, served_hall, wait_until
+
+# Few enough for a test to reach.
+LIMITS = Limits(student_rate=5, student_burst=40, stranger_rate=5, stranger_burst=320)
+
+
+@pytest.mark.parametrize(
+    "wrong, rule",
+    [
+        ({"hosts": ("rope.example; return 200",)}, "host must be a name"),
+        ({"hosts": ("rope.example:80",)}, "host must be a name"),
+        ({"hosts": ("",)}, "host must be a name"),
+        ({"listen": "8080"}, "listen must be ADDRESS:PORT"),
+        ({"listen": "127.0.0.1:80; user root"}, "listen must be ADDRESS:PORT"),
+        ({"frame_ancestors": '*"; add_header X-Evil "1'}, "frame_ancestors must be"),
+        ({"certificate": Path("hall.pem")}, "certificate must be given together with its key"),
+    ],
+)
+def test_a_setting_that_would_break_the_configuration_is_refused(wrong: dict[str, object], rule: str) -> None:
+    with pytest.raises(ValueError, match=rule):
+        Site(**wrong)  # type: ignore[arg-type]
+
+
+def test_a_slot_without_a_value_is_an_error() -> None:
+    with pytest.raises(KeyError):
+        filled("listen @port@; root @folder@;", {"port": 80})
+
+
+def test_the_policy_names_the_hash_of_every_inline_script(tmp_path: Path) -> None:
+    bare = set(inline_scripts(tmp_path))
+    (tmp_path / "page.py").write_text('HTML = """<script>\nalert(1)\n</script>"""\n', "utf-8")
+    # printf '\nalert(1)\n' | openssl dgst -sha256 -binary | base64
+    assert set(inline_scripts(tmp_path)) - bare == {"J8+4/wmqNoqVGih0Xof49bzVEIwR8aHhR5HvZK1wlzY="}
+    (tmp_path / "page.py").unlink()
+    (tmp_path / "page.js").write_text("\nalert(1)\n", "utf-8")
+    assert set(inline_scripts(tmp_path)) - bare == {"J8+4/wmqNoqVGih0Xof49bzVEIwR8aHhR5HvZK1wlzY="}
+    allowed = dict(part.split(" ", 1) for part in policy(Site()).split("; "))
+    assert allowed["default-src"] == "'none'"
+    assert re.fullmatch(r"'self'( 'sha256-[A-Za-z0-9+/]{43}=')+", allowed["script-src"])
+    assert all("*" not in sources and "http" not in sources for sources in allowed.values())
+
+
+def test_cookies_of_a_framed_hall_are_made_for_a_third_party(tmp_path: Path) -> None:
+    keys = {"certificate": tmp_path / "c.pem", "key": tmp_path / "k.pem"}
+    own = configuration(Site(**keys), tmp_path, 2)  # type: ignore[arg-type]
+    framed = configuration(Site(frame_ancestors="https://moodle.example", **keys), tmp_path, 2)  # type: ignore[arg-type]
+    assert "Secure; SameSite=Lax" in own and "X-Frame-Options SAMEORIGIN" in own and "Strict-Transport" in own
+    assert "Secure; SameSite=None; Partitioned" in framed and "X-Frame-Options" not in framed
+    assert "frame-ancestors https://moodle.example" in framed and "frame-ancestors 'self'" in own
+    assert "Secure" not in configuration(Site(), tmp_path, 2)
+
+
+def test_replicas_are_at_least_one() -> None:
+    with pytest.raises(ValueError, match="replicas must be at least 1, got 0"):
+        Hall(Site(), 0)
+
+
+def test_a_missing_nginx_is_said_in_one_sentence(tmp_path: Path) -> None:
+    run = subprocess.run(
+        [sys.executable, "-c", "import deploy.proxy as p, shutil; p.shutil.which = lambda *a, **k: None\n"
+         "import runpy, sys; sys.argv = ['deploy']; runpy.run_module('deploy', run_name='__main__')"],
+        cwd=ROOT, capture_output=True, text=True, timeout=60,
+    )  # fmt: skip
+    assert run.returncode == 1
+    assert run.stderr.strip() == (
+        "nginx must be installed (`apt-get install nginx-light`, `brew install nginx`), got no such program"
+    )
+
+
+@pytest.fixture(scope="module")
+def hall() -> Iterator[tuple[Hall, str]]:
+    with served_hall(2, limits=LIMITS) as found:
+        yield found
+
+
+@needs_nginx
+def test_headers_stand_on_every_answer(hall: tuple[Hall, str]) -> None:
+    for path in ("/", "/frequencies", "/_stcore/metrics", "/static/none.js", "/_stcore/health"):
+        headers = ask(hall[1], path).headers
+        assert "script-src 'self'" in headers["Content-Security-Policy"], path
+        assert headers["X-Content-Type-Options"] == "nosniff"
+        assert headers["X-Frame-Options"] == "SAMEORIGIN"
+        assert headers["Referrer-Policy"] == "same-origin"
+        assert "camera=()" in headers["Permissions-Policy"]
+        assert headers["Server"] == "nginx"
+
+
+@needs_nginx
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/_stcore/metrics",
+        "/_stcore/metrics/",
+        "/_stcore/metrics?families=active_sessions",
+        "//_stcore//metrics",
+        "/x/../_stcore/metrics",
+        "/%5Fstcore/metrics",
+        "/_stcore/%6Detrics",
+        "/static/../_stcore/metrics",
+        "/_stcore/health/../metrics",
+        "/_stcore/script-health-check",
+        "/_stcore/agent/interact",
+        "/component/x/index.html",
+    ],
+)
+def test_what_is_the_operators_is_not_outside(hall: tuple[Hall, str], path: str) -> None:
+    assert ask(hall[1], path).status in (400, 404)
+
+
+@needs_nginx
+def test_what_no_visitor_needs_is_turned_away(hall: tuple[Hall, str]) -> None:
+    _, url = hall
+    assert ask(url, "/", Host="evil.example").status == 421
+    assert ask(url, "/", Host="localhost").status == 200
+    assert ask(url, "/", "POST", b"x").status == 403
+    assert ask(url, "/_stcore/upload_file/a/b", "PUT", b"x" * 7 * 2**20).status == 413
+    assert ask(url, "/_stcore/upload_file/a/b", "PUT", b"x" * 2**20).status == 403
+    assert ask(url, "/static/../../../../../../etc/passwd").status in (400, 404)
+    assert ask(url, "/static/..%2f..%2fnginx.conf").status in (400, 404)
+
+
+@needs_nginx
+def test_the_bundle_comes_compressed_and_the_same(hall: tuple[Hall, str]) -> None:
+    script = re.search(rb'src="\.(/static/js/index\.[^"]+)"', (_index(hall[1])))
+    assert script is not None
+    path = script[1].decode()
+    line = http.client.HTTPConnection(hall[1].split("://")[1])
+    line.request("GET", path, headers={"Accept-Encoding": "gzip"})
+    packed = line.getresponse()
+    small = packed.read()
+    line.request("GET", path)
+    whole = line.getresponse().read()
+    line.close()
+    assert packed.headers["Content-Encoding"] == "gzip" and gzip.decompress(small) == whole
+    assert len(small) < 0.5 * len(whole)
+    assert "max-age=31536000" in packed.headers["Cache-Control"]
+
+
+def _index(url: str) -> bytes:
+    with urllib.request.urlopen(url) as answer:
+        return bytes(answer.read())
+
+
+@needs_nginx
+def test_a_cookie_keeps_its_replica_and_cookies_are_spread(hall: tuple[Hall, str]) -> None:
+    found, url = hall
+
+    async def visits() -> None:
+        async with sessions(Visit(url), 1) as (first,):
+            before = active_sessions(found)
+            same = [Session(Visit(url), cookies=dict(first.cookies)) for _ in range(4)]
+            for one in same:
+                await one.open()
+            after = active_sessions(found)
+            assert sorted(b - a for a, b in zip(before, after, strict=True)) == [0, 4]
+            for one in same:
+                await one.close()
+        async with sessions(Visit(url), 16):
+            assert min(active_sessions(found)) >= 2
+
+    apart(visits)
+
+
+@needs_nginx
+def test_one_address_may_be_a_whole_hall_and_one_cookie_may_not(hall: tuple[Hall, str]) -> None:
+    _, url = hall
+    students = [f"rope_place={uuid.uuid4().hex}" for _ in range(300)]
+    assert {ask(url, "/static/none.js", Cookie=cookie).status for cookie in students} == {404}
+    abusive = [ask(url, "/static/none.js", Cookie=students[0]).status for _ in range(60)]
+    assert abusive[0] == 404 and abusive.count(429) >= 10
+    assert ask(url, "/static/none.js", Cookie=students[1]).status == 404
+    strangers = [ask(url, "/static/none.js", Cookie="rope_place=made-up").status for _ in range(420)]
+    assert 250 <= strangers.count(404) < 400 and strangers[-1] == 429
+
+
+@needs_nginx
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux ends a process with the one that started it")
+def test_nothing_outlives_a_hall_that_is_killed() -> None:
+    port = str(free_port())
+    command = [sys.executable, "-m", "deploy", "--replicas", "1", "--port", port, "--app", FLOOR]
+    supervisor = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.DEVNULL)
+
+    def served() -> bool:
+        try:
+            return ask(f"http://127.0.0.1:{port}", "/_stcore/health").status == 200
+        except OSError:
+            return False
+
+    try:
+        wait_until(served, 60)
+        run = Path(f"/proc/{supervisor.pid}/task/{supervisor.pid}/children").read_text("ascii").split()
+        assert len(run) == 2
+    finally:
+        supervisor.kill()
+        supervisor.wait()
+    wait_until(lambda: not any(Path(f"/proc/{child}").exists() for child in run))
+    assert not served()
+
+
+@needs_nginx
+def test_a_websocket_of_another_site_is_refused(hall: tuple[Hall, str]) -> None:
+    _, url = hall
+
+    async def knock() -> None:
+        stream = url.replace("http", "ws") + "/_stcore/stream"
+        cookie = {"Cookie": f"rope_place={uuid.uuid4().hex}"}
+        origin = websockets.Origin("https://evil.example")
+        with pytest.raises(websockets.InvalidStatus, match="403"):
+            async with websockets.connect(stream, origin=origin, additional_headers=cookie, proxy=None):
+                pass
+
+    apart(knock)
+
+
+@needs_nginx
+def test_a_killed_replica_costs_one_reconnect_and_comes_back(hall: tuple[Hall, str]) -> None:
+    found, url = hall
+
+    async def lecture() -> None:
+        async with sessions(Visit(url), 1) as (student,):
+            here = active_sessions(found).index(1)
+            victim = found.replicas[here].serving
+            assert victim is not None
+            os.killpg(victim.pid, signal.SIGKILL)
+            await student.close()
+            await student.open()
+            await student.move()
+            assert student.cookies["rope_home"] == str(1 - here)
+            place = found.replicas[here]
+            wait_until(lambda: place.settled and place.serving is not victim)
+            # The first replica is back, and the student's next requests still go where the session is.
+            again = Session(Visit(url), cookies=dict(student.cookies))
+            await again.open()
+            assert active_sessions(found)[1 - here] == 2
+            await again.close()
+
+    apart(lecture)

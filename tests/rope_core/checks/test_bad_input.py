@@ -1,0 +1,168 @@
+"""Whatever is pasted: a finding or one sentence, fast and small, and no other exception."""
+
+from __future__ import annotations
+
+import copy
+import json
+import math
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import rope_core as rc
+from rope_core.checks.engines import engines, sentences
+from rope_core.checks.extend import fix_for
+from rope_core.checks.findings import check, check_text, say
+from rope_core.checks.report import report_html
+from rope_core.checks.schemas import to_v4, to_v5
+
+CONFIGS = [model.hf_config() for model in rc.models()]
+TYPES = ("default", "linear", "dynamic", "yarn", "longrope", "llama3", "proportional", "su", "mrope", "ntk", "foo", "")
+OF_CONFIGS = {key for config in CONFIGS for key in config} | {"rope_parameters", "partial_rotary_factor", "text_config"}
+OF_DICTS = (
+    "rope_type type factor beta_fast short_factor long_factor low_freq_factor attention_factor attn_factor "
+    "mscale_all_dim truncate mrope_section alpha no_rope_layers rotary_pct dtype"
+)
+KEYS = [*sorted(OF_CONFIGS), *OF_DICTS.split()]
+NUMBERS = [
+    0,
+    -1,
+    1,
+    2,
+    7,
+    64,
+    4096,
+    2**31,
+    10**30,
+    10**400,
+    0.5,
+    1.5,
+    1e-300,
+    1e308,
+    math.nan,
+    math.inf,
+    -math.inf,
+    -0.0,
+]
+LEAVES = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.sampled_from(NUMBERS),
+    st.sampled_from(TYPES),
+    st.sampled_from([config.get("model_type") for config in CONFIGS]),
+    st.text(max_size=8),
+    st.lists(st.sampled_from([1.0, 2, -1, "x"]), max_size=3),
+    st.sampled_from([64, 48, 32]).map(lambda size: [1.5] * size),
+)
+VALUES = st.recursive(LEAVES, lambda inner: st.dictionaries(st.sampled_from(KEYS), inner, max_size=5), max_leaves=8)
+
+
+@st.composite
+def mutated(draw: st.DrawFn) -> dict[str, Any]:
+    """A real config with one to five fields replaced, at the top or one level down."""
+    config: dict[str, Any] = copy.deepcopy(draw(st.sampled_from(CONFIGS)))
+    for _ in range(draw(st.integers(1, 5))):
+        places = [config, *(value for value in config.values() if isinstance(value, dict))]
+        places[draw(st.integers(0, len(places) - 1))][draw(st.sampled_from(KEYS))] = draw(VALUES)
+    return config
+
+
+RELAXED = settings(deadline=None, suppress_health_check=list(HealthCheck), max_examples=100)
+
+
+@RELAXED
+@given(mutated(), st.sampled_from(["4.57", "5.23"]), st.sampled_from([None, 1, 8192, 2**31 - 1]))
+def test_mutated_configs_end_in_findings_or_one_sentence(
+    config: dict[str, Any], version: str, length: int | None
+) -> None:
+    try:
+        found = check(config, version, None, length)
+    except rc.ConfigError as error:
+        assert "\n" not in str(error) and len(str(error)) < 500
+        return
+    for one in found:
+        for lang in ("en", "zh"):
+            words = say(one, lang)
+            assert words.title and words.why and words.change and len(words.why) < 2000
+            assert all(letter.isprintable() for letter in words.title + words.why)
+
+
+@RELAXED
+@given(mutated())
+def test_conversions_engines_and_fixes_refuse_alike(config: dict[str, Any]) -> None:
+    for convert in (to_v5, to_v4):
+        try:
+            convert(config)
+        except rc.ConfigError as error:
+            assert "\n" not in str(error)
+    try:
+        for kind in rc.layer_types(config) or [None]:  # type: ignore[list-item]
+            assert all(sentences(engine, "zh") for engine in engines(config, kind))
+    except rc.ConfigError:
+        return
+    try:
+        fix_for(config, 10**6)
+    except ValueError as error:
+        assert isinstance(error, rc.ConfigError) or str(error).startswith("length must be")
+
+
+@settings(RELAXED, max_examples=40)
+@given(mutated())
+def test_reports_of_mutated_configs_can_be_written(config: dict[str, Any]) -> None:
+    try:
+        page = report_html(config, lang="zh")
+    except rc.ConfigError:
+        return
+    assert "<script" not in page and page.encode("utf-8")
+
+
+@settings(RELAXED, max_examples=100)
+@given(st.one_of(st.binary(max_size=60), st.text(max_size=60), mutated().map(lambda config: json.dumps(config)[:-1])))
+def test_any_text_is_a_sentence_or_findings(text: str | bytes) -> None:
+    try:
+        assert isinstance(check_text(text), list)
+    except rc.ConfigError as error:
+        assert "\n" not in str(error)
+
+
+FILES = {
+    "100 MB": "b' ' * 100 * 10**6",
+    "16 MB of objects": "b'{\"a\":[' + b'{\"a\":1},' * 1900000 + b'1]}'",
+    "2 MB of digits": "b'{\"rope_theta\": ' + b'9' * (2**21 - 20) + b'}'",
+    "2 MB of objects": "b'{\"a\":[' + b'{\"a\":1},' * 230000 + b'1]}'",
+    "2 MB of one name": "b'{' + b'\"a\":1,' * 340000 + b'\"a\":1}'",
+    "2 MB of names": "b'{' + b','.join(b'\"%d\":{}' % i for i in range(170000)) + b'}'",
+    "100,000 levels": "b'{\"a\":' * 10**5 + b'1' + b'}' * 10**5",
+    "100,000 lists": "b'{\"a\":' + b'[' * 10**5 + b']' * 10**5 + b'}'",
+    "a million layers": 'b\'{"model_type":"gemma3_text","num_hidden_layers":1000000}\'',
+    "a long list": 'b\'{"model_type":"llama","head_dim":64,"rope_scaling":{"type":"longrope","short_factor":[\' '
+    "+ b'1,' * 10**6 + b'1]}}'",
+    "widest head": 'b\'{"model_type":"llama","head_dim":65536}\'',
+    "infinities": 'b\'{"model_type":"llama","head_dim":64,"rope_theta":1e400,"x":-Infinity,"y":NaN}\'',
+}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_under_a_second_and_200_mb(name: str, tmp_path: Path) -> None:
+    code = (
+        "import re, time, pathlib, rope_core as rc\n"
+        f"path = pathlib.Path({str(tmp_path / 'config.json')!r})\n"
+        "start = time.process_time()\n"
+        "try:\n    print(len(rc.check(path)), end=' ')\n"
+        "except rc.ConfigError as error:\n    print(len(str(error).splitlines()), end=' ')\n"
+        "seconds = time.process_time() - start\n"
+        # getrusage would count what the parent held before exec.
+        "status = pathlib.Path('/proc/self/status')\n"
+        "peak = re.search(r'VmHWM:\\s+(\\d+)', status.read_text())[1] if status.exists() else 0\n"
+        "print(seconds, peak)\n"
+    )
+    (tmp_path / "config.json").write_bytes(eval(FILES[name]))
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr[-500:]
+    _, seconds, kilobytes = ran.stdout.split()
+    assert float(seconds) < 1.0 and int(kilobytes) < 200 * 1024, ran.stdout

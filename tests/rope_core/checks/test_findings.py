@@ -1,0 +1,534 @@
+"""check: no alarm on released models, the right finding for each known bug, both languages, and numbers by hand."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import rope_core as rc
+from rope_core.checks.case import recorded
+from rope_core.checks.engines import engines
+from rope_core.checks.findings import check, check_text, groups, known, printable, say, shown
+from rope_core.hf.families import TRAPS as ALL_TRAPS
+from tests.rope_core.hf.test_traps import TRAPS
+
+ALWAYS = "pairs_below_one_turn"
+LLAMA: dict[str, Any] = {
+    "model_type": "llama",
+    "hidden_size": 512,
+    "num_attention_heads": 4,
+    "max_position_embeddings": 131072,
+    "rope_theta": 500000.0,
+}
+YARN: dict[str, Any] = {"rope_type": "yarn", "factor": 8.0, "original_max_position_embeddings": 16384}
+
+
+def keys(config: object, **options: Any) -> list[str]:
+    """Findings by key, without the one that every unscaled model has."""
+    return [one.key for one in check(config, **options) if one.key != ALWAYS]
+
+
+def only(key: str, config: object, **options: Any) -> rc.Finding:
+    """The finding with this key."""
+    return next(one for one in check(config, **options) if one.key == key)
+
+
+def of(**fields: Any) -> dict[str, Any]:
+    return {**LLAMA, **fields}
+
+
+@pytest.mark.parametrize("model", rc.models(), ids=lambda model: model.id)
+def test_no_alarm_on_a_released_config(model: rc.Model) -> None:
+    assert [one.key for one in check(model.hf_config()) if one.severity != "note"] == []
+
+
+def test_4_57_raises_no_alarm_but_on_what_it_cannot_read() -> None:
+    for model in rc.models():
+        config = model.hf_config()
+        alarms = {one.key for one in check(config, "4.57") if one.severity != "note"}
+        newer = "rope_parameters" in json.dumps(config)
+        assert alarms == ({"rope_parameters_not_read"} if newer else set()), model.id
+
+
+@pytest.mark.parametrize("group", [g for g in groups() if g.by == "config"], ids=lambda group: str(group.number))
+def test_a_group_of_threads_is_found_and_nothing_else(group: Any) -> None:
+    assert sorted(keys(group.config)) == sorted((*group.keys, *group.beside))
+
+
+def test_all_27_groups_stand_in_the_table() -> None:
+    assert [group.number for group in groups()] == list(range(1, 28))
+    everything = recorded()["finding"]
+    for group in groups():
+        assert group.threads and group.en and group.zh
+        assert group.by == "engines" or set(group.keys) <= set(everything)
+        assert (group.config is not None) == (group.by in ("config", "engines"))
+    third = next(group for group in groups() if group.by == "engines")
+    assert any(set(third.keys) <= set(engine.notes) for engine in engines(third.config))
+
+
+# What the released configs of known models look like with one mistake each, typed by hand from the threads.
+MISTAKES: dict[str, tuple[dict[str, Any], str, str]] = {
+    "yarn without a trained length": (
+        of(rope_scaling={"rope_type": "yarn", "factor": 8.0}),
+        "trained_length_is_max_length",
+        "warning",
+    ),
+    "both dicts": (
+        of(rope_scaling=YARN, rope_parameters={"rope_type": "default", "rope_theta": 1e6}),
+        "rope_scaling_replaces_rope_parameters",
+        "error",
+    ),
+    "two types": (of(rope_scaling={**YARN, "type": "linear"}), "type_and_rope_type_differ", "warning"),
+    "two names of one type": (
+        {
+            "model_type": "qwen2_vl_text",
+            "rope_theta": 1e6,
+            "rope_scaling": {"type": "mrope", "rope_type": "default", "mrope_section": [16, 24, 24]},
+        },
+        "type_and_rope_type_differ",
+        "note",
+    ),
+    "su on Llama": (of(rope_scaling={"type": "su", "factor": 4.0}), "type_of_another_program", "error"),
+    "nobody's type": (of(rope_scaling={"type": "foo", "factor": 4.0}), "type_not_known", "error"),
+    "no factor": (of(rope_scaling={"type": "linear"}), "key_missing", "error"),
+    "a typing slip": (of(rope_scaling={**YARN, "beta_fats": 32}), "key_not_read", "warning"),
+    "a training script's remark": (of(rope_scaling={**YARN, "finetuned": True}), "key_not_read", "note"),
+    "alpha on Llama": (of(rope_scaling={"type": "dynamic", "factor": 1.0, "alpha": 1000.0}), "key_not_read", "warning"),
+    "betas swapped": (of(rope_scaling={**YARN, "beta_fast": 1.0, "beta_slow": 32.0}), "betas_swapped", "warning"),
+    "betas equal": (of(rope_scaling={**YARN, "beta_fast": 1.0, "beta_slow": 1.0}), "ramp_is_a_step", "note"),
+    "llama3 swapped": (
+        of(rope_scaling={**YARN, "rope_type": "llama3", "low_freq_factor": 4.0, "high_freq_factor": 1.0}),
+        "llama3_swapped",
+        "warning",
+    ),
+    "llama3 equal": (
+        of(rope_scaling={**YARN, "rope_type": "llama3", "low_freq_factor": 1.0, "high_freq_factor": 1.0}),
+        "llama3_no_blend",
+        "note",
+    ),
+    "llama3 from the maximum": (
+        of(
+            rope_scaling={
+                **YARN,
+                "rope_type": "llama3",
+                "low_freq_factor": 1.0,
+                "high_freq_factor": 4.0,
+                "original_max_position_embeddings": 131072,
+            }
+        ),
+        "train_len_not_below_max",
+        "warning",
+    ),
+    "yarn from the maximum, as Qwen2.5 says": (
+        of(max_position_embeddings=32768, rope_scaling={**YARN, "original_max_position_embeddings": 32768}),
+        "train_len_not_below_max",
+        "note",
+    ),
+    "a short list": (
+        of(
+            rope_scaling={
+                "rope_type": "longrope",
+                "short_factor": [1.0] * 64,
+                "long_factor": [1.0] * 63,
+                "original_max_position_embeddings": 4096,
+            }
+        ),
+        "list_length",
+        "error",
+    ),
+    "sections": (
+        {
+            "model_type": "qwen2_vl_text",
+            "rope_theta": 1e6,
+            "rope_scaling": {"type": "mrope", "mrope_section": [1, 2, 3]},
+        },
+        "mrope_sections_sum",
+        "error",
+    ),
+    "rotary_pct on Llama": (of(rotary_pct=0.25), "top_level_key_not_read", "warning"),
+    "interleave on Llama": (of(rope_interleave=True), "interleave_flag_not_read", "warning"),
+    "one mscale": (of(rope_scaling={**YARN, "mscale": 0.707}), "mscale_alone", "warning"),
+    "mscale under linear": (
+        of(rope_scaling={"type": "linear", "factor": 2.0, "mscale": 1.0}),
+        "key_not_read",
+        "warning",
+    ),
+    "indices for flags": (
+        {"model_type": "smollm3", "num_hidden_layers": 8, "rope_theta": 5e6, "no_rope_layers": [3, 7]},
+        "nope_list_length",
+        "error",
+    ),
+    "the other base": (
+        of(rope_theta=1e6, rope_parameters={"rope_type": "default", "rope_theta": 1e4}),
+        "top_level_base_ignored",
+        "warning",
+    ),
+    "no base anywhere": (
+        {"model_type": "nobody", "hidden_size": 512, "num_attention_heads": 4},
+        "base_from_nowhere",
+        "note",
+    ),
+    "a long context at base 10,000": (
+        {"model_type": "llama", "hidden_size": 512, "num_attention_heads": 4, "max_position_embeddings": 65536},
+        "base_small_for_length",
+        "warning",
+    ),
+    "factor of a proportional type": (
+        of(
+            rope_parameters={
+                "rope_type": "proportional",
+                "rope_theta": 1e6,
+                "partial_rotary_factor": 0.25,
+                "factor": 2.0,
+            }
+        ),
+        "proportional_factor",
+        "warning",
+    ),
+    "scaled sliding layers": (
+        {
+            "model_type": "gemma3_text",
+            "sliding_window": 1024,
+            "rope_parameters": {
+                "full_attention": {"rope_type": "linear", "factor": 8.0, "rope_theta": 1e6},
+                "sliding_attention": {"rope_type": "linear", "factor": 8.0, "rope_theta": 1e4},
+            },
+        },
+        "sliding_layers_scaled",
+        "note",
+    ),
+    "GPT-2": ({"model_type": "gpt2"}, "no_rotary_embedding", "note"),
+    "NaN": (of(rope_theta=math.nan), "value_refused", "error"),
+    "text for a number": (of(rope_theta="1e4"), "value_refused", "error"),
+}
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_a_mistake_is_found_at_its_severity(name: str) -> None:
+    config, key, severity = MISTAKES[name]
+    assert only(key, config).severity == severity
+    # Nothing graver than the mistake itself.
+    order = ("error", "warning", "note")
+    assert order.index(check(config)[0].severity) == order.index(severity)
+
+
+@pytest.mark.parametrize("trap", TRAPS)
+def test_every_trap_of_the_reader_is_a_finding(trap: str) -> None:
+    fields, _ = TRAPS[trap]
+    assert trap in keys(of(**fields))
+
+
+# The trap says that flags were given; the finding is which layers rest, or that the flags look turned round.
+SAID_OTHERWISE = {"no_rope_flag_inverted"}
+
+
+def test_every_trap_there_is_has_a_finding() -> None:
+    assert set(ALL_TRAPS) - SAID_OTHERWISE <= set(recorded()["finding"])
+
+
+def test_values_by_hand() -> None:
+    missing = only(
+        "trained_length_is_max_length", of(rope_theta=1e6, rope_scaling={"rope_type": "yarn", "factor": 4.0})
+    )
+    # variants.md 1.4 d: the ramp is (30, 47) instead of (23, 40), the frequencies are off by up to 124 %.
+    assert missing.values["range"] == (30, 47) and missing.values["meant"] == (23, 40)
+    assert missing.values["worst"] == pytest.approx(124, abs=0.5)
+    typo = only("attn_factor_not_read", next(g for g in groups() if g.number == 5).config)
+    assert typo.values["effective"] == pytest.approx(1.13862944)
+    assert typo.values["replaced"] == pytest.approx(0.87824886)
+    assert typo.values["multiplied"] == pytest.approx(1.0)
+    oss = only("truncate_off", rc.model("gpt-oss-20b").hf_config())
+    assert oss.values["exact"] == pytest.approx((8.0928, 17.3980), abs=5e-5)
+    assert oss.values["rounded"] == (8, 18) and oss.values["pair"] == 17
+    assert oss.values["worst"] == pytest.approx(76, abs=1)
+    step = only("ramp_is_a_step", rc.model("kimi-k2").hf_config())
+    # Pair 19 keeps its frequency; with 32 and 1 it would be 11/12 of the way to a division by 32.
+    assert step.values["usual"] == (8, 20)
+    assert step.values["worst"] == pytest.approx(100 / (11 / 12 / 32 + 1 / 12) - 100, rel=1e-6)
+    deepseek = only("logit_scale_apart", rc.model("deepseek-v3").hf_config())
+    assert deepseek.values["scale"] == pytest.approx(1.87385, abs=5e-6)
+    assert only(ALWAYS, rc.model("llama-2-7b").hf_config()).values["slow"] == 18
+    assert only(ALWAYS, rc.model("gpt-neox-20b").hf_config()).values["slow"] == 4
+    half = only("half_precision", {**rc.model("llama-2-7b").hf_config(), "torch_dtype": "bfloat16"})
+    assert half.values["error"] == pytest.approx(5.0, abs=0.1)
+    bands = only("llama3_no_blend", rc.model("llama-4-scout").hf_config())
+    assert (bands.values["kept"], bands.values["divided"]) == (35, 29)
+
+
+# Combinations of keys that released models ship with, beside those of the catalogue.
+RELEASED: dict[str, dict[str, Any]] = {
+    "Yarn-Llama-2-7b-128k": {
+        "model_type": "llama",
+        "hidden_size": 4096,
+        "num_hidden_layers": 32,
+        "num_attention_heads": 32,
+        "num_key_value_heads": 32,
+        "max_position_embeddings": 131072,
+        "rope_scaling": {
+            "factor": 32.0,
+            "original_max_position_embeddings": 4096,
+            "type": "yarn",
+            "finetuned": True,
+        },
+    },
+    "deepseek-coder-6.7b": {
+        "model_type": "llama",
+        "hidden_size": 4096,
+        "num_hidden_layers": 32,
+        "num_attention_heads": 32,
+        "max_position_embeddings": 16384,
+        "rope_theta": 100000,
+        "rope_scaling": {"factor": 4.0, "type": "linear"},
+    },
+    "Hunyuan-A13B": {
+        "model_type": "hunyuan_v1_moe",
+        "hidden_size": 4096,
+        "num_attention_heads": 32,
+        "head_dim": 128,
+        "max_position_embeddings": 32768,
+        "rope_theta": 10000.0,
+        "rope_scaling": {
+            "alpha": 1000.0,
+            "beta_fast": 32,
+            "beta_slow": 1,
+            "factor": 1.0,
+            "mscale": 1.0,
+            "mscale_all_dim": 1.0,
+            "type": "dynamic",
+        },
+    },
+    "Qwen2.5-VL-7B": {
+        "model_type": "qwen2_5_vl",
+        "hidden_size": 3584,
+        "num_hidden_layers": 28,
+        "num_attention_heads": 28,
+        "max_position_embeddings": 128000,
+        "rope_theta": 1000000.0,
+        "torch_dtype": "bfloat16",
+        "rope_scaling": {"type": "mrope", "mrope_section": [16, 24, 24]},
+    },
+    "Qwen3-VL text, old names": {
+        "model_type": "qwen3_vl_text",
+        "hidden_size": 4096,
+        "num_attention_heads": 32,
+        "head_dim": 128,
+        "max_position_embeddings": 262144,
+        "rope_theta": 5000000,
+        "rope_scaling": {
+            "interleaved": True,
+            "mrope_interleaved": True,
+            "mrope_section": [24, 20, 20],
+            "rope_type": "default",
+            "type": "default",
+        },
+    },
+    "Gemma 3 4B, as its text_config": {
+        "model_type": "gemma3",
+        "text_config": {
+            "hidden_size": 2560,
+            "model_type": "gemma3_text",
+            "num_hidden_layers": 34,
+            "rope_scaling": {"factor": 8.0, "rope_type": "linear"},
+            "sliding_window": 1024,
+        },
+    },
+    "Baichuan2-7B": {
+        "model_type": "baichuan",
+        "hidden_size": 4096,
+        "num_hidden_layers": 32,
+        "num_attention_heads": 32,
+        "model_max_length": 4096,
+        "max_position_embeddings": 4096,
+    },
+    "Llama-2-7b, before rope_theta": {
+        "model_type": "llama",
+        "hidden_size": 4096,
+        "num_hidden_layers": 32,
+        "num_attention_heads": 32,
+        "num_key_value_heads": 32,
+        "max_position_embeddings": 4096,
+        "rope_scaling": None,
+    },
+    "SmolLM3": {
+        "model_type": "smollm3",
+        "hidden_size": 2048,
+        "num_hidden_layers": 36,
+        "num_attention_heads": 16,
+        "max_position_embeddings": 65536,
+        "rope_theta": 5000000.0,
+        "no_rope_layer_interval": 4,
+        "no_rope_layers": [1, 1, 1, 0] * 9,
+    },
+    "GPT-J": {
+        "model_type": "gptj",
+        "n_embd": 4096,
+        "n_head": 16,
+        "n_positions": 2048,
+        "rotary_dim": 64,
+        "rotary": True,
+    },
+    "StableLM 2": {
+        "model_type": "stablelm",
+        "hidden_size": 2048,
+        "num_attention_heads": 32,
+        "max_position_embeddings": 4096,
+        "partial_rotary_factor": 0.25,
+        "rope_theta": 10000,
+    },
+    "Phi-3.5-MoE": {
+        "model_type": "phimoe",
+        "hidden_size": 4096,
+        "num_attention_heads": 32,
+        "max_position_embeddings": 131072,
+        "original_max_position_embeddings": 4096,
+        "rope_theta": 10000.0,
+        "rope_scaling": {
+            "long_factor": [1.0 + i for i in range(64)],
+            "short_factor": [1.0] * 64,
+            "long_mscale": 1.243163121016122,
+            "short_mscale": 1.243163121016122,
+            "original_max_position_embeddings": 4096,
+            "type": "longrope",
+        },
+    },
+}
+
+
+@pytest.mark.parametrize("name", RELEASED)
+def test_no_alarm_on_released_configs_beside_the_catalogue(name: str) -> None:
+    assert [(one.key, one.values) for one in check(RELEASED[name]) if one.severity != "note"] == []
+
+
+def test_layer_types_are_named_where_they_differ() -> None:
+    gemma = rc.model("gemma-3-4b").hf_config()
+    types = str(only("bases_differ", gemma).values["types"])
+    assert "sliding_attention (default, base 10000)" in types and "full_attention (linear, base 1e+06)" in types
+    slow = {one.layer_type for one in check(gemma) if one.key == ALWAYS}
+    # The local base of 10,000 turns its slowest pair in 58,000 of the 131,072 tokens.
+    assert slow == {"full_attention"}
+    assert {one.layer_type for one in check(gemma, layer_type="full_attention")} <= {None, "full_attention"}
+    with pytest.raises(ValueError, match="layer_type must be one of sliding_attention, full_attention"):
+        check(gemma, layer_type="global")
+    with pytest.raises(ValueError, match="layer_type must be None, because all layers are alike"):
+        check(LLAMA, layer_type="full_attention")
+    layers = only("nope_layers", rc.model("smollm3-3b").hf_config()).values["layers"]
+    assert layers == tuple(range(3, 36, 4))
+
+
+def test_versions_differ_where_transformers_does() -> None:
+    new = {"model_type": "llama", "head_dim": 64, "rope_parameters": {"rope_type": "default", "rope_theta": 5e5}}
+    assert only("rope_parameters_not_read", new, transformers="4.57").values == {"lost": 5e5, "used": 10000.0}
+    assert "rope_parameters_not_read" not in keys(new)
+    partial = of(partial_rotary_factor=0.5)
+    assert "default_ignores_partial" in keys(partial) and "default_ignores_partial" not in keys(
+        partial, transformers="4.57"
+    )
+    inside = of(rope_scaling={**YARN, "rope_theta": 1e6})
+    assert only("not_read_inside_rope_scaling", inside, transformers="4.57").values["used"] == 500000.0
+    assert "top_level_base_ignored" in keys(inside)
+    with pytest.raises(ValueError, match="transformers must be one of"):
+        check(LLAMA, "6.0")
+
+
+def test_a_length_past_the_end_is_said() -> None:
+    assert only("length_beyond", LLAMA, seq_len=131073).values["reach"] == 131072
+    assert "length_beyond" not in keys(LLAMA, seq_len=131072)
+    short = of(max_position_embeddings=16384, rope_scaling=YARN)
+    assert "length_beyond" not in keys(short, seq_len=131072)
+    with pytest.raises(ValueError, match="seq_len must be"):
+        check(LLAMA, seq_len=0)
+
+
+def test_sentences_in_both_languages() -> None:
+    from string import Formatter
+
+    for key, row in recorded()["finding"].items():
+        assert row["severity"] in ("error", "warning", "note") and 1 <= row["rule"] <= 17, key
+        assert row["source"].startswith("https://"), key
+        names = {}
+        for lang in ("en", "zh"):
+            assert set(row[lang]) == {"title", "why", "change"}, key
+            texts = " ".join(row[lang].values())
+            names[lang] = {name for _, name, _, _ in Formatter().parse(texts) if name}
+            assert texts.isascii() == (lang == "en") or lang == "en", key
+        assert names["en"] == names["zh"], key
+        assert re.search(r"[\u4e00-\u9fff]", row["zh"]["title"]) and not re.search(r"[\u4e00-\u9fff]", row["en"]["why"])
+    assert {row["rule"] for row in recorded()["finding"].values()} == set(range(1, 18))
+    assert known("zh").keys() == known("en").keys() == recorded()["finding"].keys()
+
+
+def test_saying_fills_in_the_numbers() -> None:
+    words = say(only("factor_is_not_ratio", of(rope_scaling={**YARN, "factor": 4.0})), "zh")
+    assert words.title == "factor 4 与 131072 / 16384 = 8 不符"
+    with pytest.raises(ValueError, match="lang must be one of"):
+        say(check(LLAMA)[0], "fr")
+
+
+def test_refusals_speak_chinese_too() -> None:
+    refused: list[dict[str, Any]] = [
+        of(rope_theta=0.5),
+        of(head_dim="x"),
+        of(head_dim=63),
+        of(partial_rotary_factor=2.0),
+        of(rope_scaling={"type": "foo"}),
+        of(rope_scaling=3),
+        of(rope_scaling={"type": "linear", "factor": 0.5}),
+        {"model_type": 3},
+        {"model_type": "gemma3_text", "layer_types": "full"},
+        {"model_type": "smollm3", "no_rope_layers": [1, 0]},
+        {"model_type": "gemma4_text", "rope_parameters": {"rope_type": "default"}},
+    ]
+    for config in refused:
+        one = check(config)[0]
+        assert one.severity == "error"
+        rule = re.search(r"[：（]([^（）：]*)", say(one, "zh").why)
+        assert rule and re.search(r"[\u4e00-\u9fff]", rule[1]), (one.key, say(one, "zh").why)
+
+
+def test_shown_values_are_plain() -> None:
+    assert shown(2559196.3) == "2559196" and shown(float("nan")) == "nan"
+    assert shown("\x1b[2J<b>") == "\ufffd[2J<b>" and len(printable("x" * 999)) == 200
+
+
+BAD = {
+    "nothing": b"",
+    "no JSON": b"<script>alert(1)</script>",
+    "a list": b"[1]",
+    "bytes": b"\xff\xfe\x00{",
+    "deep": b'{"a":' * 100_000,
+    "deep and closed": b'{"a":' * 100_000 + b"1" + b"}" * 100_000,
+    "too long": b" " * (17 * 2**20),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_what_is_no_config_is_one_sentence(name: str, tmp_path: Path) -> None:
+    with pytest.raises(rc.ConfigError) as caught:
+        check_text(BAD[name])
+    assert "\n" not in str(caught.value) and len(str(caught.value)) < 400
+    path = tmp_path / "config.json"
+    path.write_bytes(BAD[name])
+    with pytest.raises(rc.ConfigError):
+        check(path)
+
+
+def test_a_key_that_stands_twice() -> None:
+    text = '{"model_type": "llama", "head_dim": 64, "rope_theta": 1e4, "rope_theta": 5e5}'
+    twice = next(one for one in check_text(text) if one.key == "duplicate_key")
+    assert twice.values["names"] == ("rope_theta",)
+    assert "duplicate_key" not in [one.key for one in check_text(text.replace('"rope_theta": 1e4, ', ""))]
+
+
+def test_dict_path_and_object_agree(tmp_path: Path) -> None:
+    class Config:
+        def to_dict(self) -> dict[str, Any]:
+            return LLAMA
+
+    (tmp_path / "config.json").write_text(json.dumps(LLAMA))
+    found = [check(form) for form in (LLAMA, tmp_path, str(tmp_path / "config.json"), Config())]
+    assert all([one.key for one in each] == [one.key for one in found[0]] for each in found)

@@ -1,0 +1,159 @@
+"""`rope check` as a user, a program, a pre-commit hook and a CI job run it."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import rope_core as rc
+from rope_core.__main__ import main
+from tests.support import ROOT
+
+GOOD = rc.model("llama-3.1-8b").hf_config()
+WARNED = {**GOOD, "rope_scaling": {**GOOD["rope_scaling"], "atention_factor": 1.0}}
+WRONG = {**GOOD, "rope_scaling": {"type": "foo", "factor": 8.0}}
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    for name, config in (("good", GOOD), ("warned", WARNED), ("wrong", WRONG)):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "config.json").write_text(json.dumps(config))
+    (tmp_path / "broken.json").write_text("{")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (["good"], 0),
+        (["good/config.json"], 0),
+        (["warned"], 1),
+        (["wrong"], 1),
+        (["warned", "--fail-on", "error"], 0),
+        (["wrong", "--fail-on", "error"], 1),
+        (["warned", "--ignore", "key_not_read"], 0),
+        (["wrong", "--ignore", "key_not_read"], 1),
+        (["broken.json"], 2),
+        (["absent.json"], 2),
+        (["good", "broken.json"], 2),
+        (["good", "warned"], 1),
+        (["good", "--seq-len", "131072"], 0),
+        (["good", "--seq-len", "131073"], 1),
+        (["good", "--seq-len", "0"], 2),
+        (["good", "--transformers", "4.57"], 0),
+    ],
+)
+def test_exit_codes(
+    files: Path, arguments: list[str], code: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(files)
+    assert main(["check", *arguments]) == code
+    assert main(["check", *arguments, "--json"]) == code
+    said = capsys.readouterr()
+    assert "Traceback" not in said.out + said.err and bool(said.err) == (code == 2)
+
+
+def test_json_is_one_object(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", str(files / "warned"), "--json", "--lang", "zh"]) == 1
+    made = json.loads(capsys.readouterr().out)
+    first = made["files"][0]["findings"][0]
+    assert made["exit"] == 1 and first["key"] == "key_not_read" and first["severity"] == "warning"
+    assert first["values"]["near"] == "attention_factor" and "不会被读取" in first["title"]
+    assert main(["check", str(files / "broken.json"), "--json"]) == 2
+    assert "unreadable" in json.loads(capsys.readouterr().out)["files"][0]
+
+
+@pytest.mark.parametrize(("lang", "words"), [("en", ("warning", "is not read")), ("zh", ("警告", "不会被读取"))])
+def test_the_table_speaks_the_language(
+    files: Path, lang: str, words: tuple[str, ...], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    main(["check", str(files / "warned"), "--lang", lang])
+    table = capsys.readouterr().out
+    monkeypatch.setitem(sys.modules, "rich", None)
+    main(["check", str(files / "warned"), "--lang", lang])
+    plain = capsys.readouterr().out
+    for word in (*words, "key_not_read", "rope_scaling.atention_factor"):
+        assert word in table and word in plain
+
+
+def test_standard_input(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def feed(text: bytes) -> None:
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text)))
+
+    feed(json.dumps(WARNED).encode())
+    assert main(["check", "-"]) == 1
+    feed(json.dumps(GOOD).encode())
+    assert main(["spectrum", "-"]) == 0
+    feed(b" " * (17 * 2**20))
+    capsys.readouterr()
+    assert main(["check", "-"]) == 2
+    assert "at most" in capsys.readouterr().err
+
+
+def test_layer_types_can_be_picked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "config.json").write_text(json.dumps(rc.model("gemma-3-4b").hf_config()))
+    main(["check", str(tmp_path), "--json", "--layer-type", "sliding_attention"])
+    found = json.loads(capsys.readouterr().out)["files"][0]["findings"]
+    assert found and {one["layer_type"] for one in found} <= {None, "sliding_attention"}
+
+
+def test_nothing_of_a_config_steers_the_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    evil = {**GOOD, "rope_scaling": {**GOOD["rope_scaling"], "\x1b[2J[bold]x": 1, "type": "\x1b]0;t\x07"}}
+    (tmp_path / "config.json").write_text(json.dumps(evil))
+    assert main(["check", str(tmp_path)]) == 1
+    said = capsys.readouterr().out
+    assert "\x1b" not in said and "\x07" not in said and "[bold]" in said
+
+
+def rope_on_path(folder: Path) -> dict[str, str]:
+    """An environment in which `rope` is this checkout's, as after an installation."""
+    tool = folder / "bin" / "rope"
+    tool.parent.mkdir()
+    tool.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m rope_core "$@"\n')
+    tool.chmod(0o755)
+    return {**os.environ, "PATH": f"{tool.parent}:{os.environ['PATH']}", "PYTHONPATH": str(ROOT)}
+
+
+def run(line: str, where: Path, environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        ["bash", "-e", "-c", line], cwd=where, env=environment, capture_output=True, text=True, check=False
+    )
+
+
+def only(pattern: str, text: str) -> str:
+    found: list[Any] = re.findall(pattern, text, re.MULTILINE)
+    assert len(found) == 1, found
+    return str(found[0])
+
+
+def test_the_pre_commit_hook_runs(files: Path) -> None:
+    text = (ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8")
+    entry, pattern = only(r"^  entry: (.+)$", text), only(r"^  files: (.+)$", text)
+    assert re.search(pattern, "good/config.json") and re.search(pattern, "config.json")
+    assert not re.search(pattern, "tokenizer_config.json")
+    environment = rope_on_path(files)
+    assert run(f"{entry} good/config.json", files, environment).returncode == 0
+    bad = run(f"{entry} good/config.json warned/config.json", files, environment)
+    assert bad.returncode == 1 and "key_not_read" in bad.stdout
+
+
+def test_the_action_runs(files: Path) -> None:
+    line = only(r"^        run: (rope .+)$", (ROOT / "docs" / "ci-example.yml").read_text(encoding="utf-8"))
+    environment = rope_on_path(files)
+    assert run(line, files / "good", environment).returncode == 0
+    bad = run(line, files / "wrong", environment)
+    assert bad.returncode == 1 and "type_not_known" in bad.stdout
+
+
+def test_a_reader_that_has_enough_ends_it_quietly(files: Path) -> None:
+    ran = run("set -o pipefail; rope spectrum good --csv | head -1", files, rope_on_path(files))
+    assert ran.returncode == 0 and ran.stderr == "" and ran.stdout.startswith("layer_type")

@@ -1,0 +1,352 @@
+"""The catalogue against what it claims: sources, joins, the research notes' counts, and transformers itself."""
+
+from __future__ import annotations
+
+import math
+import re
+import subprocess
+import sys
+import tomllib
+from dataclasses import FrozenInstanceError
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from transformers import CONFIG_MAPPING
+
+import rope_core.hf.catalogue
+from rope_core.hf.catalogue import ARCHITECTURE_FIELDS, Architecture, Model, architecture, architectures, model, models
+from rope_core.hf.ropes import layer_types
+from rope_core.rope import Rope
+from rope_core.spectrum import Request, spectrum
+from tests.support.architecture_live import Block
+from tests.support.hf_live import config_of, frequencies, rotary_class
+
+MODELS = models()
+IDS = [m.id for m in MODELS]
+# The names of source 004's table, in its order; GPT2 stands there twice.
+PRINTED_NAMES = [
+    "Original transformer",
+    "GPT",
+    "T5 (11B)",
+    "GPT2",
+    "GPT2",
+    "T5 (XXL 11B) v1.1",
+    "mT5",
+    "GPT3 (175B)",
+    "GPTJ",
+    "LaMDA",
+    "Anthropic LM (not claude)",
+    "Gopher (280B)",
+    "GPT-NeoX",
+    "BLOOM (175B)",
+    "OPT (175B)",
+    "PaLM (540B)",
+    "Chinchilla",
+    "Mistral (7B)",
+    "LLaMA2 (70B)",
+    "LLaMA (65B)",
+    "GPT4",
+    "Olmo 2",
+    "Gemma 2 (27B)",
+    "Nemotron-4 (340B)",
+    "Qwen 2 (72B) - same for 2.5",
+    "Falcon 2 11B",
+    "Ph3 (small) - same for ph4",
+    "Llama 3 (70B)",
+    "Reka Flash",
+    "Command R+",
+    "OLMo",
+    "Qwen (14B)",
+    "DeepSeek (67B)",
+    "Yi (34B)",
+    "Mixtral of Experts",
+    "Command A",
+    "Gemma 3",
+    "SmolLM2 (1.7B)",
+]
+
+
+def test_at_least_fifty_models_with_unique_slugs_and_names() -> None:
+    assert len(MODELS) >= 60
+    written = tomllib.loads(Path(rope_core.hf.catalogue.__file__).with_name("models.toml").read_text(encoding="utf-8"))
+    assert [row["id"] for row in written["models"]] == IDS
+    assert len(written["architectures"]) == len(architectures())
+    assert len({m.name for m in MODELS}) == len(MODELS)
+    assert all(re.fullmatch(r"[a-z0-9][a-z0-9.-]*", i) for i in IDS)
+
+
+@pytest.mark.parametrize("entry", MODELS, ids=IDS)
+def test_every_model_says_where_its_values_were_read(entry: Model) -> None:
+    assert entry.confidence in ("A", "B", "U")
+    assert entry.kind in ("config", "values")
+    assert entry.family
+    assert 2021 <= entry.year <= 2026
+    assert len(entry.source) > 15
+    if entry.kind == "config":
+        pinned = r"https://(github\.com|huggingface\.co)/[\w.-]+/[\w.-]+/blob/[0-9a-f]{40}/\S+"
+        assert re.fullmatch(pinned, entry.source), entry.source
+    if entry.confidence == "U":
+        assert "nverified" in entry.note
+    assert isinstance(entry.config["model_type"], str)
+
+
+def test_families_stand_together() -> None:
+    order = [m.family for m in MODELS]
+    blocks = [family for i, family in enumerate(order) if i == 0 or order[i - 1] != family]
+    assert len(blocks) == len(set(order))
+
+
+def test_model_finds_by_id_and_names_the_known_ids() -> None:
+    assert model("llama-2-7b").name == "Llama 2 7B"
+    with pytest.raises(ValueError, match=r"^id must be one of llama-7b, .*, got 'lama'$"):
+        model("lama")
+    with pytest.raises(ValueError, match=r"^id must be one of"):
+        architecture("")
+
+
+def test_a_model_cannot_be_changed_but_its_copied_config_can() -> None:
+    entry = model("phi-4-mini")
+    with pytest.raises(FrozenInstanceError):
+        entry.year = 1999  # type: ignore[misc]
+    with pytest.raises(TypeError):
+        entry.config["rope_theta"] = 1.0  # type: ignore[index]
+    with pytest.raises(TypeError):
+        entry.config["rope_scaling"]["type"] = "linear"
+    with pytest.raises(TypeError):
+        entry.config["rope_scaling"]["long_factor"][0] = 2.0
+    copy = entry.hf_config()
+    assert isinstance(copy["rope_scaling"], dict)
+    assert isinstance(copy["rope_scaling"]["long_factor"], list)
+    copy["rope_scaling"]["long_factor"][0] = 99.0
+    assert model("phi-4-mini").hf_config()["rope_scaling"]["long_factor"][0] == 1
+
+
+def test_import_does_not_parse_the_file() -> None:
+    code = "import sys, rope_core.hf.catalogue as c; print(c._catalogue.cache_info().currsize, 'torch' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["0", "False"]
+
+
+def test_every_row_of_source_004_stands_once_in_its_order() -> None:
+    rows = architectures()
+    assert [row.name for row in rows] == PRINTED_NAMES
+    assert len(rows) == 38
+    assert len({row.id for row in rows}) == 38
+    assert sum(bool(row.model_type) for row in rows) >= 23
+    assert all(row.pre_norm in ("yes", "no", "") for row in rows)
+    assert all(row.block in ("Serial", "Parallel", "") for row in rows)
+
+
+def test_corrections_change_what_is_printed_and_carry_a_source() -> None:
+    for row in architectures():
+        assert len({c.field for c in row.corrections}) == len(row.corrections)
+        for correction in row.corrections:
+            assert correction.field in ARCHITECTURE_FIELDS
+            assert correction.printed == str(getattr(row, correction.field))
+            assert correction.corrected != correction.printed
+            assert row.corrected(correction.field) == correction.corrected
+            assert correction.source.startswith("https://")
+            assert correction.note
+
+
+def test_the_known_errors_of_source_004_are_corrected() -> None:
+    for row_id in ("gpt-2", "opt", "mixtral"):
+        assert architecture(row_id).pre_norm == "no"
+        assert architecture(row_id).corrected("pre_norm") == "yes"
+    assert architecture("bloom").corrected("block") == "Serial"
+    assert "LayerNorm" in architecture("olmo").corrected("norm")
+    assert architecture("gpt-2-2020").corrected("name") == "T5 (XXL 11B) v1.1"
+    assert architecture("llama").corrected("norm") == "RMSNorm"
+    with pytest.raises(ValueError, match=r"^field must be one of name"):
+        architecture("llama").corrected("colour")
+
+
+@pytest.mark.parametrize("row", [r for r in architectures() if r.model_type], ids=lambda row: row.id)
+def test_corrected_cells_are_what_the_blocks_of_transformers_compute(row: Architecture) -> None:
+    block = Block(row.model_type)
+    assert row.corrected("norm").split()[0] == block.norm()
+    assert ("without weight" in row.corrected("norm")) == (block.norm_weights() == 0)
+    assert row.corrected("block") == block.order()
+    # A norm on the stream itself is post-norm; OLMo 2 norms what its sub-layers add to it.
+    on_the_stream = not block.keeps_the_stream()
+    assert on_the_stream == (row.corrected("pre_norm") == "no")
+
+
+def test_opt_350m_alone_is_post_norm() -> None:
+    assert Block("opt", do_layer_norm_before=True).keeps_the_stream()
+    assert not Block("opt", do_layer_norm_before=False).keeps_the_stream()
+
+
+def test_models_join_the_table_by_id_and_those_rows_have_rope() -> None:
+    joined = [m for m in MODELS if m.architecture]
+    assert len({m.architecture for m in joined}) >= 15
+    for entry in joined:
+        assert "RoPE" in architecture(entry.architecture).corrected("position")
+
+
+def plain(entry: Model, rotary_dim: int | None = None) -> Rope:
+    """Rope of the config's own words, without hf.py: a second reading of the same keys."""
+    config = entry.config
+    head = config.get("head_dim") or config.get("n_embd", config.get("hidden_size", 0)) // (
+        config.get("n_head") or config["num_attention_heads"]
+    )
+    share = config.get("partial_rotary_factor") or config.get("rotary_pct") or 1.0
+    base = config.get("rope_theta") or config.get("rotary_emb_base") or 10_000.0
+    length = config.get("n_positions") or config["max_position_embeddings"]
+    return Rope(rotary_dim or config.get("rotary_dim") or int(head * share), float(base), length)
+
+
+@pytest.mark.parametrize(
+    ("model_id", "train_len", "below", "pairs"),
+    [
+        ("llama-2-7b", None, 18, 64),
+        ("code-llama-7b", None, 27, 64),
+        ("llama-3-8b", None, 29, 64),
+        ("mistral-7b-v0.1", 8192, 14, 64),
+        ("mistral-7b-v0.3", None, 24, 64),
+        ("qwen3-8b", None, 23, 64),
+        ("gemma-2-9b", None, 28, 128),
+        ("gpt-j-6b", None, 11, 32),
+        ("gpt-neox-20b", None, 4, 12),
+        ("yi-6b", None, 37, 64),
+        ("qwen2.5-7b-1m", 262_144, 21, 64),
+        ("smollm3-3b", None, 25, 64),
+        ("falcon3-7b", None, 48, 128),
+    ],
+)
+def test_pairs_that_never_complete_one_turn(model_id: str, train_len: int | None, below: int, pairs: int) -> None:
+    rope = plain(model(model_id))
+    rope = Rope(rope.dim, rope.base, train_len or rope.train_len)
+    assert rope.pairs == pairs
+    assert int(np.count_nonzero(rope.turns < 1.0)) == below
+
+
+@pytest.mark.parametrize(
+    ("model_id", "regions"),
+    [("llama-3.1-8b", (29, 6, 29)), ("llama-3.2-1b", (15, 3, 14)), ("llama-4-scout", (35, 0, 29))],
+)
+def test_llama3_keeps_blends_and_divides_as_many_pairs_as_measured(
+    model_id: str, regions: tuple[int, int, int]
+) -> None:
+    config = model(model_id).config
+    scaling = dict(config["rope_scaling"])
+    base = plain(model(model_id))
+    rope = Rope(base.dim, base.base, scaling["original_max_position_embeddings"])
+    params = {key: scaling[key] for key in ("factor", "low_freq_factor", "high_freq_factor")}
+    slow = spectrum(Request(rope, "llama3", params)).slowdown
+    kept = int(np.count_nonzero(slow == 1.0))
+    divided = int(np.count_nonzero(slow == scaling["factor"]))
+    assert (kept, rope.pairs - kept - divided, divided) == regions
+
+
+def test_longrope_lists_have_one_factor_for_each_rotating_pair() -> None:
+    found = [m for m in MODELS if "long_factor" in m.config.get("rope_scaling", {})]
+    assert len(found) >= 3
+    for entry in found:
+        scaling = entry.config["rope_scaling"]
+        assert len(scaling["long_factor"]) == len(scaling["short_factor"]) == plain(entry).pairs
+        assert np.all(np.diff(scaling["long_factor"]) >= 0)
+        assert scaling["long_factor"][-1] > 15.0 * scaling["short_factor"][-1]
+
+
+@pytest.mark.parametrize(
+    ("model_id", "long", "short"),
+    [
+        ("phi-4-mini", 844.763412405, 48.0),
+        ("phi-3.5-mini", 1828.040079832077, 83.46998918056488),
+        ("phi-3-vision-128k", 1513.0201505422592, 96.05),
+    ],
+)
+def test_longrope_lists_add_up_to_what_their_sources_do(model_id: str, long: float, short: float) -> None:
+    scaling = model(model_id).config["rope_scaling"]
+    assert math.fsum(scaling["long_factor"]) == pytest.approx(long, abs=1e-9)
+    assert math.fsum(scaling["short_factor"]) == pytest.approx(short, abs=1e-9)
+
+
+# transformers 5.23 knows the type "su" but looks for its trained length before it renames it to longrope.
+REFUSED = {"phi-3-vision-128k"}
+# Their checkpoints bring their own code.
+UNKNOWN_TYPES = {"qwen", "kimi_k2", "internlm2"}
+
+
+def without_type(entry: Model) -> tuple[str, dict[str, Any]]:
+    given = entry.hf_config()
+    return given.pop("model_type"), given
+
+
+def test_transformers_accepts_every_config_whose_type_it_knows() -> None:
+    unknown = set()
+    for entry in MODELS:
+        model_type, given = without_type(entry)
+        if model_type not in CONFIG_MAPPING:
+            unknown.add(model_type)
+        elif entry.id in REFUSED:
+            with pytest.raises(KeyError, match="original_max_position_embeddings"):
+                config_of(model_type, given)
+        else:
+            config_of(model_type, given)
+    assert unknown == UNKNOWN_TYPES
+
+
+def test_every_model_rotates_as_its_own_module_in_transformers_does() -> None:
+    compared: list[str] = []
+    for entry in MODELS:
+        model_type, given = without_type(entry)
+        if model_type in UNKNOWN_TYPES or entry.id in REFUSED or rotary_class(model_type) is None:
+            continue
+        config = config_of(model_type, given)
+        kinds: list[str | None] = [*layer_types(entry.hf_config())] or [None]
+        for layer_type in kinds:
+            mine = entry.rope(layer_type)
+            if mine.nope:
+                continue
+            inv_freq, scaling = frequencies(model_type, config, layer_type, None)
+            np.testing.assert_allclose(mine.inv_freq, inv_freq, rtol=1e-5, err_msg=f"{entry.id} {layer_type}")
+            assert mine.attention_factor == pytest.approx(scaling, rel=1e-6), entry.id
+            compared.append(entry.id)
+    # GPT-J alone of the types it knows has no rotary module to ask.
+    left = {m.id for m in MODELS} - set(compared)
+    assert left == {"gpt-j-6b", "qwen-7b", "kimi-k2", "kimi-k2.5", "internlm2-1.8b"} | REFUSED
+
+
+def test_configs_that_transformers_does_not_read_have_the_spectrum_of_their_notes() -> None:
+    """Kimi K2's hard step and the su lists, against the formula written out here."""
+    kimi = model("kimi-k2").rope()
+    theta = 50_000.0 ** (-np.arange(32) / 32.0)
+    np.testing.assert_allclose(kimi.inv_freq[:20], theta[:20], rtol=1e-12)
+    np.testing.assert_allclose(kimi.inv_freq[20:], theta[20:] / 32.0, rtol=1e-12)
+    vision = model("phi-3-vision-128k")
+    theta = 10_000.0 ** (-np.arange(48) / 48.0)
+    for seq_len, key in ((4096, "short_factor"), (4097, "long_factor")):
+        factors = np.asarray(vision.config["rope_scaling"][key])
+        np.testing.assert_allclose(vision.rope(seq_len=seq_len).inv_freq, theta / factors, rtol=1e-12)
+    assert vision.rope().attention_factor == pytest.approx(np.sqrt(1.0 + np.log(32.0) / np.log(4096.0)), rel=1e-12)
+    dynamic = model("internlm2-1.8b")
+    np.testing.assert_allclose(dynamic.rope(seq_len=32_768).inv_freq, 1e6 ** (-np.arange(64) / 64.0), rtol=1e-12)
+    base = 1e6 * 3.0 ** (128.0 / 126.0)
+    np.testing.assert_allclose(dynamic.rope(seq_len=65_536).inv_freq, base ** (-np.arange(64) / 64.0), rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("model_id", "layout"),
+    [
+        ("llama-3.1-8b", "half"),
+        ("gpt-j-6b", "interleaved"),
+        ("gpt-neox-20b", "half"),
+        ("command-r", "interleaved"),
+        ("glm-4-9b-chat", "interleaved"),
+        ("glm-4.5", "half"),
+        ("llama-4-scout", "interleaved"),
+        ("deepseek-v3", "interleaved"),
+        ("gpt-oss-20b", "half"),
+    ],
+)
+def test_layouts_are_those_of_the_research_notes(model_id: str, layout: str) -> None:
+    assert model(model_id).rope().layout == layout
+
+
+def test_layers_without_rope_are_every_fourth() -> None:
+    for model_id, layers in (("llama-4-scout", 48), ("smollm3-3b", 36), ("command-r7b", 32)):
+        assert model(model_id).rope().nope_layers == tuple(range(3, layers, 4))

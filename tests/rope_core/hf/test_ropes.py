@@ -1,0 +1,290 @@
+"""from_hf against transformers itself, against literal values, and against bad input."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rope_core as rc
+from rope_core.hf.families import EXTRA, families
+from tests.support import hf_live
+from tools import hf_families
+
+YARN = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 4096}
+LLAMA3 = {
+    "rope_type": "llama3",
+    "factor": 8.0,
+    "low_freq_factor": 1.0,
+    "high_freq_factor": 4.0,
+    "original_max_position_embeddings": 8192,
+}
+
+
+def llama(**given: Any) -> dict[str, Any]:
+    """A Llama config with heads of 128."""
+    return {"model_type": "llama", "hidden_size": 512, "num_attention_heads": 4, **given}
+
+
+# What transformers 5.23.0 prints in float32: inv_freq at 0, n/4, n/2, n-1, and the attention factor.
+GOLDEN: dict[str, tuple[dict[str, Any], str | None, int | None, list[float], float]] = {
+    "Llama-2": (llama(max_position_embeddings=4096), None, None, [1.0, 0.1, 0.01, 1.15478193e-4], 1.0),
+    "Llama-3.1": (
+        llama(rope_theta=5e5, max_position_embeddings=131072, rope_scaling=LLAMA3),
+        None,
+        None,
+        [1.0, 0.0376060307, 5.24846022e-4, 3.06892588e-7],
+        1.0,
+    ),
+    "Llama-3.2-1B": (
+        llama(rope_theta=5e5, head_dim=64, max_position_embeddings=131072, rope_scaling={**LLAMA3, "factor": 32.0}),
+        None,
+        None,
+        [1.0, 0.0376060307, 4.29556705e-4, 9.41830649e-8],
+        1.0,
+    ),
+    "Qwen3 with YaRN": (
+        {
+            "model_type": "qwen3",
+            "rope_theta": 1e6,
+            "max_position_embeddings": 131072,
+            "rope_scaling": {**YARN, "original_max_position_embeddings": 32768},
+        },
+        None,
+        None,
+        [1.0, 0.0316227786, 6.02941145e-4, 3.10234441e-7],
+        1.13862944,
+    ),
+    "gpt-oss": (
+        {"model_type": "gpt_oss"},
+        None,
+        None,
+        [1.0, 0.0508132726, 4.56483918e-4, 3.0235114e-7],
+        1.34657359,
+    ),
+    "DeepSeek-V3": (
+        {
+            "model_type": "deepseek_v3",
+            "max_position_embeddings": 163840,
+            "rope_scaling": {**YARN, "factor": 40, "mscale": 1.0, "mscale_all_dim": 1.0},
+        },
+        None,
+        None,
+        [1.0, 0.1, 5.5e-3, 3.33380353e-6],
+        1.0,
+    ),
+    "Gemma-3 global": (
+        {"model_type": "gemma3_text", "rope_scaling": {"rope_type": "linear", "factor": 8.0}},
+        "full_attention",
+        None,
+        [0.125, 3.95284733e-3, 1.25e-4, 1.39246737e-7],
+        1.0,
+    ),
+    "dynamic at its length": (
+        llama(rope_theta=1e6, max_position_embeddings=32768, rope_scaling={"type": "dynamic", "factor": 2.0}),
+        None,
+        32768,
+        [1.0, 0.0316227786, 1e-3, 1.24093776e-6],
+        1.0,
+    ),
+    "dynamic at twice its length": (
+        llama(rope_theta=1e6, max_position_embeddings=32768, rope_scaling={"type": "dynamic", "factor": 2.0}),
+        None,
+        65536,
+        [1.0, 0.0239235889, 5.72338118e-4, 4.13645921e-7],
+        1.0,
+    ),
+    "Gemma-4 global": ({"model_type": "gemma4_text"}, "full_attention", None, [1.0, 0.0, 0.0, 0.0], 1.0),
+}
+
+
+@pytest.mark.parametrize("name", GOLDEN)
+def test_the_literal_values(name: str) -> None:
+    config, layer_type, seq_len, expected, factor = GOLDEN[name]
+    rope = rc.from_hf(config, layer_type, seq_len)
+    n = rope.inv_freq.size
+    np.testing.assert_allclose(rope.inv_freq[[0, n // 4, n // 2, n - 1]], expected, rtol=1e-6)
+    assert rope.attention_factor == pytest.approx(factor, rel=1e-8)
+
+
+# Families whose config needs more than rope fields, or whose oracle cannot be called with these alone.
+UNCALLABLE = {
+    "blt",  # the rope module is given parts of this config, never the whole
+    "cohere2_moe",  # fills in the rope dict before its own layer types, and again after
+    "cosmos3_edge_text",  # insists on three axes
+    "dbrx",  # its own name for the maximal length is the only one that its class reads in time
+    "diffusion_gemma_text",  # a top-level partial factor reaches one type only once another has been built
+    "dots3_note_text",
+    "gradium_phonon_tts",
+    "pocket_tts",
+    "step3p5",  # one base and one partial factor per layer
+}
+# Where this package is narrower than transformers: odd rotating widths, and factors outside the schemes' ranges.
+NARROWER = ("an even number of dimensions", "factor must be a number in [")
+SCHEMES = ("default", "linear", "dynamic", "yarn", "llama3", "longrope", "proportional")
+
+
+def draw_scheme(rng: random.Random, pairs: int) -> dict[str, Any]:
+    """One rope dict of any type."""
+    kind = rng.choice(SCHEMES)
+    made: dict[str, Any] = {rng.choice(["rope_type", "type"]): kind}
+    if kind != "default":
+        made["factor"] = rng.choice([1.0, 2, 4.0, 7.5, 32.0])
+    if kind in ("yarn", "llama3", "longrope") and rng.random() < 0.7:
+        made["original_max_position_embeddings"] = rng.choice([1024, 2048, 4096])
+    if kind == "llama3":
+        made |= {"low_freq_factor": rng.choice([1.0, 2.0]), "high_freq_factor": rng.choice([2.0, 4.0, 8.0])}
+    if kind == "yarn":
+        for name, values in {
+            "beta_fast": (32, 16.0, 0),
+            "beta_slow": (1, 2.0),
+            "truncate": (True, False),
+            "mscale": (1.0, 0.707),
+            "mscale_all_dim": (1.0, 0.707, 0),
+            "attention_factor": (1.0, 1.3),
+        }.items():
+            if rng.random() < 0.3:
+                made[name] = rng.choice(values)
+    if kind == "longrope":
+        made["short_factor"] = [rng.uniform(0.9, 1.2) for _ in range(pairs)]
+        made["long_factor"] = [rng.uniform(1.0, 60.0) for _ in range(pairs)]
+        if rng.random() < 0.5:
+            made.pop("factor")
+        if rng.random() < 0.3:
+            made["attention_factor"] = 1.19
+    if rng.random() < 0.4:
+        made["rope_theta"] = rng.choice([1e4, 5e5, 54321.0])
+    if rng.random() < 0.2:
+        made["partial_rotary_factor"] = rng.choice([0.25, 0.5])
+    return made
+
+
+def draw_config(rng: random.Random, model_type: str) -> dict[str, Any]:
+    """A config of one family in either schema: sizes, lengths, bases and rope dicts as they occur."""
+    family = families()[model_type]
+    config: dict[str, Any] = {"model_type": model_type}
+    if rng.random() < 0.8:
+        heads, width = rng.choice([4, 8, 16]), rng.choice([32, 64, 96, 128])
+        config |= {"hidden_size": heads * width, "num_attention_heads": heads, "num_hidden_layers": 12}
+    if rng.random() < 0.2 and family.get("head_dim_given") != "ignored":
+        config["head_dim"] = rng.choice([64, 128])
+    if rng.random() < 0.6:
+        config["max_position_embeddings"] = rng.choice([4096, 32768, 131072])
+    if rng.random() < 0.15:
+        config["original_max_position_embeddings"] = 2048
+    if rng.random() < 0.4:
+        config["rope_theta"] = rng.choice([1e4, 5e5, 1e6, 12345.0])
+    if rng.random() < 0.1:
+        config["partial_rotary_factor"] = rng.choice([0.25, 0.5, 0.75])
+    shape = rng.random()
+    if shape < 0.4:
+        config["rope_scaling"] = draw_scheme(rng, pairs_of(config))
+    elif shape < 0.65 or (shape < 0.9 and not family.get("per_type")):
+        config["rope_parameters"] = draw_scheme(rng, pairs_of(config))
+    elif shape < 0.9:
+        kinds = family.get("labels") or sorted(set(family.get("layer_types", ["full_attention"])))
+        config["rope_parameters"] = {kind: draw_scheme(rng, pairs_of(config)) for kind in kinds}
+    return config
+
+
+def pairs_of(config: dict[str, Any]) -> int:
+    """Pairs that turn in this config before a rope dict is added."""
+    try:
+        kinds: list[str | None] = [*rc.layer_types(config)] or [None]
+        return rc.from_hf(config, kinds[0]).rotary_dim // 2
+    except rc.ConfigError:
+        return 32
+
+
+def compare(config: dict[str, Any], rng: random.Random, seen: Counter[str]) -> None:
+    """One config, every layer type, against transformers; what transformers cannot build is only counted."""
+    model_type = str(config["model_type"])
+    given = {key: value for key, value in config.items() if key != "model_type"}
+    try:
+        live = hf_live.config_of(model_type, given)
+    except Exception:
+        seen["transformers refuses the config"] += 1
+        return
+    try:
+        kinds: list[str | None] = [*rc.layer_types(config)] or [None]
+        ropes = [rc.from_hf(config, kind) for kind in kinds]
+        if ropes[0].max_len and rng.random() < 0.5:
+            ropes += [rc.from_hf(config, kind, rng.choice([1, 3]) * ropes[0].max_len // 2) for kind in kinds]
+    except rc.ConfigError as error:
+        seen["both refuse" if refused(model_type, live, error) else f"only we refuse {config}: {error}"] += 1
+        return
+    for rope in ropes:
+        if rope.nope:
+            continue
+        try:
+            inv_freq, scaling = hf_live.frequencies(model_type, live, rope.layer_type, rope.seq_len)
+        except Exception:
+            seen["transformers fails to build"] += 1
+            continue
+        assert inv_freq.shape == rope.inv_freq.shape, (config, rope.layer_type, rope.provenance["rotary_dim"])
+        np.testing.assert_allclose(rope.inv_freq, inv_freq, rtol=1e-5, atol=0, err_msg=repr((config, rope.seq_len)))
+        assert rope.attention_factor == pytest.approx(scaling, rel=1e-6), config
+        seen[rope.rope_type] += 1
+
+
+def refused(model_type: str, live: Any, error: rc.ConfigError) -> bool:
+    """Whether transformers cannot build the rotary module either, or the config is one of NARROWER."""
+    if any(rule in str(error) for rule in NARROWER):
+        return True
+    for kind in [*sorted(set(getattr(live, "layer_types", None) or [])), None]:
+        try:
+            hf_live.frequencies(model_type, live, kind, None)
+        except Exception:
+            continue
+        return False
+    return True
+
+
+def test_drawn_configs_agree_with_transformers() -> None:
+    rng = random.Random(20261121)
+    seen: Counter[str] = Counter()
+    callable_ones = [
+        name for name in families() if name not in EXTRA and name not in UNCALLABLE and hf_live.rotary_class(name)
+    ]
+    assert len(callable_ones) > 120
+    for _ in range(5):
+        for model_type in callable_ones:
+            compare(draw_config(rng, model_type), rng, seen)
+    assert not [key for key in seen if key.startswith("only we")], seen
+    agreed = {kind: seen[kind] for kind in SCHEMES}
+    assert sum(agreed.values()) >= 400, seen
+    assert all(n >= 20 for n in agreed.values()), agreed
+
+
+def test_every_family_of_the_table_is_what_the_wheel_does() -> None:
+    """Every value of hf_families.toml, read off the installed classes again."""
+    recorded = {name: family for name, family in families().items() if name not in EXTRA}
+    assert sorted(recorded) == hf_families.model_types()
+    for name, family in recorded.items():
+        live = hf_families.record(name)
+        assert json.loads(json.dumps(family)) == json.loads(json.dumps(live).replace(": null", ": {}")), name
+
+
+def test_every_family_runs_on_its_own_defaults_as_in_transformers() -> None:
+    checked = 0
+    for name in families():
+        if name in EXTRA or name in UNCALLABLE or hf_live.rotary_class(name) is None:
+            continue
+        try:
+            kinds: list[str | None] = [*rc.layer_types({"model_type": name})] or [None]
+            ropes = [rc.from_hf({"model_type": name}, kind) for kind in kinds]
+        except rc.ConfigError as error:
+            assert any(rule in str(error) for rule in NARROWER), (name, str(error))
+            continue
+        for rope in ropes:
+            if rope.nope:
+                continue
+            inv_freq, scaling = hf_live.frequencies(name, hf_live.config_of(name, {}), rope.layer_type, None)
+            np.testing.assert_allclose(rope.inv_freq, inv_freq, rtol=1e-5, atol=0, err_msg=name)
+            assert rope.attention_factor == pytest.approx(scaling, rel=1e-6)
+            checked += 1
+    assert checked > 150

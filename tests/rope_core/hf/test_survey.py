@@ -1,0 +1,75 @@
+"""The catalogue's rows against transformers' formula by hand, filters, and source 004's table by year."""
+
+import math
+
+import pytest
+
+from rope_core import Request, Rope, spectrum
+from rope_core.hf.catalogue import architectures, model, models
+from rope_core.hf.survey import chosen, encodings_by_year, errata, rows, value_of, values
+
+
+def test_every_model_has_a_row() -> None:
+    assert {row.model.id for row in rows()} == {one.id for one in models()}
+    years = [row.model.year for row in rows()]
+    assert years == sorted(years)
+
+
+def test_gemma_3_has_a_row_for_each_kind_of_layer() -> None:
+    found = {row.layer_type: row for row in rows() if row.model.id == "gemma-3-27b"}
+    width = found["full_attention"].rope.rotary_dim
+    # Sliding layers turn by base 10,000 unscaled, full ones by 1,000,000 and 8 times slower.
+    for kind, base, slower in (("sliding_attention", 1e4, 1.0), ("full_attention", 1e6, 8.0)):
+        assert found[kind].longest == pytest.approx(2 * math.pi * base ** ((width - 2) / width) * slower, rel=1e-12)
+        assert found[kind].shortest == pytest.approx(2 * math.pi * slower, rel=1e-12)
+
+
+@pytest.mark.parametrize("length", [1, 7, 4096, 131_072, 10**9])
+def test_unturned_counts_pairs_by_hand(length: int) -> None:
+    row = next(row for row in rows() if row.model.id == "llama-3.1-8b")
+    config = model("llama-3.1-8b").config
+    params = {key: config["rope_scaling"][key] for key in ("factor", "low_freq_factor", "high_freq_factor")}
+    s = spectrum(Request(Rope(128, 500_000.0, 8192), "llama3", params))
+    assert row.unturned(length) == sum(wave > length for wave in s.wavelength.tolist())
+    assert row.context == 131_072
+
+
+def test_an_unfit_length_is_refused() -> None:
+    with pytest.raises(ValueError, match="length must be"):
+        rows()[0].unturned(math.nan)
+
+
+def test_filters() -> None:
+    assert chosen() == rows()
+    assert chosen(family=None, scheme=None) == rows()
+    for field in ("family", "scheme", "layout", "confidence"):
+        parts = [chosen(**{field: value}) for value in values(field)]
+        assert all(parts)
+        assert sum(map(len, parts)) == len(rows())
+        assert all(value_of(row, field) == values(field)[0] for row in parts[0])
+    assert chosen(family="Yi", layout="interleaved") == ()
+
+
+def test_positions_by_year_count_every_row_once() -> None:
+    printed = encodings_by_year(corrected=False)
+    assert sum(len(names) for names in printed.values()) == len({(a.year, a.position, a.name) for a in architectures()})
+    corrected = encodings_by_year()
+    assert "Mixtral of Experts" in printed[2024, ""] and "Mixtral of Experts" in corrected[2024, "RoPE"]
+    assert "Qwen (14B)" in printed[2024, "RoPE"] and "Qwen (14B)" in corrected[2023, "RoPE"]
+    assert corrected[2020, "Relative"].count("T5 (XXL 11B) v1.1") == 1
+
+
+def test_errata_contradict_the_printed_cell() -> None:
+    assert len(errata()) >= 18
+    for row, found in errata():
+        assert str(getattr(row, found.field)) == found.printed != found.corrected
+        assert found.source.startswith("https://")
+
+
+def test_what_the_page_claims() -> None:
+    never = [row for row in rows() if row.longest > row.context]
+    assert len(never) > 0.85 * len(rows())
+    waves: dict[int, list[float]] = {}
+    for row in rows():
+        waves.setdefault(row.context, []).append(row.longest)
+    assert max(max(found) / min(found) for found in waves.values()) > 100

@@ -1,0 +1,219 @@
+"""The queue of child processes: progress, cancel, caps, fairness, crashes, hangs, orphans."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from rope_core.jobs import queue as jobs
+from tests.support import ROOT
+
+Submit = Callable[..., str]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Modules that children import."""
+    sources = {
+        "good": """
+            import sys
+            from rope_core.jobs.queue import report
+            print("not a report")
+            report(progress=0.25, eta=3.0, note="a quarter")
+            for word in sys.argv[1:]:
+                report(result=word)
+        """,
+        "sleepy": """
+            import pathlib, sys, time
+            from rope_core.jobs.queue import report
+            report(progress=0.5, note="begun")
+            if len(sys.argv) > 1:
+                pathlib.Path(sys.argv[1]).touch()
+            time.sleep(60)
+        """,
+        "stubborn": """
+            import os, pathlib, signal, subprocess, sys, time
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)
+            child = subprocess.Popen([sys.executable, "-c",
+                "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(60)"])
+            pathlib.Path(sys.argv[1]).write_text(f"{os.getpid()} {child.pid}")
+            time.sleep(60)
+        """,
+        "crash": "import os, signal; os.kill(os.getpid(), signal.SIGSEGV)",
+        "raises": "raise ValueError('positions must be fewer')",
+        "greedy": "x = bytearray(2**31)",
+        "chatty": "print('x' * 3_000_000)\nfrom rope_core.jobs.queue import report\nreport(result='after')",
+    }
+    for name, source in sources.items():
+        (tmp_path / f"job_{name}.py").write_text(textwrap.dedent(source), encoding="utf-8")
+    return tmp_path
+
+
+@pytest.fixture
+def queue() -> Iterator[jobs.Queue]:
+    made = jobs.Queue()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def submit(queue: jobs.Queue, folder: Path) -> Submit:
+    root = str(ROOT)
+    path = os.pathsep.join([str(folder), root])
+
+    def put(name: str, *arguments: object, owner: str = "one", **options: object) -> str:
+        words = [str(a) for a in arguments]
+        return queue.submit(f"job_{name}", words, owner=owner, env={"PYTHONPATH": path}, **options)  # type: ignore[arg-type]
+
+    return put
+
+
+def until(condition: Callable[[], bool], seconds: float = 20.0) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "it did not happen in time"
+        time.sleep(0.02)
+
+
+def alive(pid: int) -> bool:
+    """Whether a process runs; one that nobody has reaped yet does not."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rsplit(")", 1)[1].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def test_a_job_reports_and_hands_over_results(queue: jobs.Queue, submit: Submit) -> None:
+    done = queue.wait(submit("good", "a", "b", title="two words"), 20)
+    assert (done.state, done.progress, done.note, done.results) == ("done", 1.0, "a quarter", ("a", "b"))
+    assert done.title == "two words" and done.error == "" and 0 < done.seconds < 20
+
+
+def test_cancel_kills_a_job_that_refuses_to_end_and_its_children(
+    queue: jobs.Queue, submit: Submit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jobs, "GRACE", 0.3)
+    mark = tmp_path / "pids"
+    job = submit("stubborn", mark)
+    until(lambda: mark.exists() and len(mark.read_text().split()) == 2)
+    pids = [int(p) for p in mark.read_text().split()]
+    assert all(alive(p) for p in pids)
+    queue.cancel(job)
+    assert queue.wait(job, 10).state == "cancelled"
+    until(lambda: not any(alive(p) for p in pids), 3)
+
+
+def test_cancel_before_the_start(queue: jobs.Queue, submit: Submit, tmp_path: Path) -> None:
+    first = submit("sleepy")
+    mark = tmp_path / "never"
+    second = submit("sleepy", mark)
+    assert queue.status(second).state == "waiting"
+    queue.cancel(second)
+    queue.cancel(first)
+    assert queue.wait(first, 10).state == "cancelled" and queue.status(second).state == "cancelled"
+    assert not mark.exists()
+
+
+def test_a_crash_or_an_exception_fails_the_job_and_the_next_one_runs(queue: jobs.Queue, submit: Submit) -> None:
+    crashed = queue.wait(submit("crash"), 20)
+    assert crashed.state == "failed" and "SIGSEGV" in crashed.error
+    raised = queue.wait(submit("raises"), 20)
+    assert raised.state == "failed" and "positions must be fewer" in raised.error
+    assert queue.wait(submit("good"), 20).state == "done"
+
+
+def test_a_hang_is_ended_by_its_silence_and_a_long_run_by_its_limit(queue: jobs.Queue, submit: Submit) -> None:
+    hung = queue.wait(submit("sleepy", silence_limit=1.0), 20)
+    assert hung.state == "failed" and hung.error == "it said nothing for 1 s"
+    late = queue.wait(submit("sleepy", time_limit=0.5), 20)
+    assert late.state == "failed" and late.error == "it ran longer than 0.5 s"
+
+
+def test_a_job_keeps_within_its_memory(queue: jobs.Queue, submit: Submit) -> None:
+    done = queue.wait(submit("greedy", memory_limit=2**30), 20)
+    assert done.state == "failed" and "MemoryError" in done.error
+
+
+def test_endless_lines_do_not_fill_the_memory_of_the_app(queue: jobs.Queue, submit: Submit) -> None:
+    done = queue.wait(submit("chatty"), 20)
+    assert done.state == "done" and done.results == ("after",)
+
+
+def test_owners_take_turns(folder: Path) -> None:
+    queue = jobs.Queue(per_owner=5)
+    env = {"PYTHONPATH": os.pathsep.join([str(folder), str(ROOT)])}
+    first = queue.submit("job_sleepy", owner="greedy", env=env)
+    until(lambda: queue.status(first).state == "running")
+    names = {queue.submit("job_good", owner=owner, env=env): owner for owner in ("greedy", "greedy", "late", "later")}
+    order = sorted(names, key=lambda job: queue.status(job).ahead)
+    assert [names[job] for job in order] == ["late", "later", "greedy", "greedy"]
+    assert [queue.status(job).ahead for job in order] == [0, 1, 2, 3]
+    queue.close()
+
+
+def test_full_queues_refuse(folder: Path) -> None:
+    queue = jobs.Queue(waiting=2, per_owner=2)
+    env = {"PYTHONPATH": os.pathsep.join([str(folder), str(ROOT)])}
+    first = queue.submit("job_sleepy", owner="a", env=env)
+    until(lambda: queue.status(first).state == "running")
+    queue.submit("job_good", owner="a", env=env)
+    with pytest.raises(ValueError, match="owner must be below 2 jobs waiting or running, got 2"):
+        queue.submit("job_good", owner="a", env=env)
+    queue.submit("job_good", owner="b", env=env)
+    with pytest.raises(ValueError, match="queue must be below 2 waiting jobs, got 2"):
+        queue.submit("job_good", owner="c", env=env)
+    queue.close()
+    with pytest.raises(ValueError, match="queue must be open"):
+        queue.submit("job_good", owner="c", env=env)
+
+
+def test_bad_requests_are_refused(queue: jobs.Queue) -> None:
+    with pytest.raises(ValueError, match="module must be a dotted module name"):
+        queue.submit("os; rm", owner="a")
+    with pytest.raises(ValueError, match="time_limit"):
+        queue.submit("job_good", owner="a", time_limit=0)
+    with pytest.raises(ValueError, match="job_id must be"):
+        queue.status("nobody")
+    with pytest.raises(ValueError, match="slots must be"):
+        jobs.Queue(slots=0)
+
+
+def test_old_jobs_are_forgotten(folder: Path) -> None:
+    queue = jobs.Queue(kept=1, per_owner=9)
+    env = {"PYTHONPATH": os.pathsep.join([str(folder), str(ROOT)])}
+    ids = []
+    for _ in range(3):
+        ids.append(queue.submit("job_good", owner="a", env=env))
+        queue.wait(ids[-1], 20)
+    queue.submit("job_good", owner="a", env=env)
+    assert [s.id for s in queue.all()][:1] == ids[2:]
+    queue.close()
+
+
+def test_children_die_with_the_process_that_asked(folder: Path, tmp_path: Path) -> None:
+    mark = tmp_path / "pids"
+    root = str(ROOT)
+    script = (
+        "import sys, time; from rope_core.jobs.queue import Queue; "
+        "Queue().submit('job_stubborn', [sys.argv[1]], owner='a'); time.sleep(60)"
+    )
+    env = os.environ | {"PYTHONPATH": os.pathsep.join([str(folder), root])}
+    parent = subprocess.Popen([sys.executable, "-c", script, str(mark)], env=env)
+    try:
+        until(lambda: mark.exists() and len(mark.read_text().split()) == 2)
+        job, grandchild = (int(p) for p in mark.read_text().split())
+        parent.send_signal(signal.SIGKILL)
+        parent.wait()
+        until(lambda: not alive(job), 5)
+    finally:
+        parent.kill()
+        if alive(grandchild):
+            os.kill(grandchild, signal.SIGKILL)

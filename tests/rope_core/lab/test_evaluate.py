@@ -1,0 +1,127 @@
+"""Perplexities, intervals and the ladder's cells against plain arithmetic and the loops' model."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import rope_core as rc
+from rope_core.lab.evaluate import (
+    Line,
+    as_documents,
+    byte_losses,
+    curve,
+    line,
+    lines,
+    losses,
+    memory_needed,
+    over_seeds,
+    perplexity,
+    ratio,
+)
+from rope_core.lab.model import Model, Shape
+from tests.rope_core.lab.test_model import small, text
+from tests.support import lab_oracle as oracle
+
+
+def test_losses_are_those_of_the_loops_document_by_document() -> None:
+    model = small("rope")
+    documents = np.array([text(31, seed) for seed in range(3)], dtype=np.uint8)
+    request = line("yarn").request(model.shape, 30, factor=2.5)
+    s = rc.spectrum(request)
+    found = losses(model, documents, request)
+    assert found.shape == (3, 30)
+    for row, given in zip(found, documents.tolist(), strict=True):
+        logits = oracle.logits(model.state_dict(), model.shape, given[:-1], s.inv_freq, s.attention_factor)
+        np.testing.assert_allclose(row, oracle.nats(logits, given), rtol=2e-4, atol=2e-4)
+
+
+def test_documents_are_cut_one_after_another() -> None:
+    found = as_documents(bytes(range(100)), 9, 4)
+    assert found.tolist() == [list(range(i, i + 10)) for i in (0, 10, 20, 30)]
+    with pytest.raises(ValueError, match="text must be at least 101 bytes for a length of 100, got 100"):
+        as_documents(bytes(100), 100)
+
+
+def test_perplexity_over_a_share_of_the_window() -> None:
+    nats = np.log(np.array([[2.0, 2.0, 2.0, 8.0], [2.0, 2.0, 2.0, 32.0]]))
+    assert perplexity(nats, 0.0, 0.75).value == pytest.approx(2.0)
+    last = perplexity(nats, 0.75)
+    assert last.documents == 2
+    assert last.value == pytest.approx(16.0)
+    assert math.log(last.high / 16.0) == pytest.approx(12.7062 * math.log(2.0)), "Student's t of one degree of freedom"
+    assert math.log(16.0 / last.low) == pytest.approx(12.7062 * math.log(2.0))
+    alone = perplexity(nats[:1])
+    assert math.isnan(alone.low)
+    assert math.isnan(alone.high)
+
+
+@pytest.mark.parametrize("documents", [2, 4, 8, 11, 12, 40])
+def test_the_interval_covers_the_truth_about_19_times_in_20(documents: int) -> None:
+    rng = np.random.default_rng(5)
+    inside = 0
+    for _ in range(400):
+        found = perplexity(rng.normal(1.0, 0.5, (documents, 1)))
+        inside += found.low <= math.e <= found.high
+    assert 350 <= inside <= 394
+
+
+def test_a_paired_ratio_does_not_see_what_documents_have_in_common() -> None:
+    rng = np.random.default_rng(1)
+    hard = rng.normal(2.0, 1.0, (30, 1))
+    a, b = hard + rng.normal(0.1, 0.01, (30, 8)), hard + np.zeros((30, 8))
+    found = ratio(a, b)
+    assert found.value == pytest.approx(math.exp(0.1), rel=5e-3)
+    assert found.high - found.low < 0.01
+    assert perplexity(a).high - perplexity(a).low > 1.0
+    with pytest.raises(ValueError, match="a and b must be of the same documents"):
+        ratio(a, b[:3])
+
+
+def test_a_curve_is_the_mean_of_its_bins() -> None:
+    nats = np.tile(np.log(np.arange(1.0, 13.0)), (3, 1))
+    found = curve(nats, 4)
+    assert found.position.tolist() == [1.5, 4.5, 7.5, 10.5]
+    expected = [math.prod(range(a, a + 3)) ** (1 / 3) for a in (1, 4, 7, 10)]
+    np.testing.assert_allclose(found.value, expected)
+    np.testing.assert_allclose(found.low, expected)
+
+
+def test_lines_ask_for_what_the_schemes_mean() -> None:
+    shape = Shape(context=256)
+    assert line("ntk_double").request(shape, 2048).params["factor"] == 16.0
+    assert line("ntk").request(shape, 2048).params["factor"] == 8.0
+    assert line("dynamic").request(shape, 2048).params["factor"] == 1.0
+    assert line("dynamic").request(shape, 2048, factor=4.0).params["factor"] == 4.0
+    np.testing.assert_array_equal(
+        rc.spectrum(line("dynamic").request(shape, 2048)).inv_freq,
+        rc.spectrum(line("ntk").request(shape, 2048)).inv_freq,
+    )
+    assert line("linear").request(shape, 128).params["factor"] == 1.0
+    assert line("linear").request(shape, 1024, factor=3.0).params["factor"] == 3.0
+    asked = line("yarn").request(shape, 1024, 4.0, 500.0, {"beta_fast": 16.0, "low_freq_factor": 2.0})
+    assert (asked.rope.base, asked.params["beta_fast"], asked.seq_len) == (500.0, 16.0, 1024)
+    assert len({each.key for each in lines()}) == len(lines()) >= 7
+    with pytest.raises(ValueError, match="line must be one of none, linear"):
+        line("cubic")
+    with pytest.raises(ValueError, match="factor must be"):
+        line("linear").request(shape, 1024, factor=0.5)
+    with pytest.raises(ValueError, match="factor must be"):
+        Line("x", "linear").request(shape, 1024, factor=float("nan"))
+
+
+def test_a_length_past_memory_is_refused_with_the_number() -> None:
+    shape = Shape(encoding="alibi", layers=1, width=8, heads=2, hidden=8)
+    assert memory_needed(shape, 20_000) > 2 * 2**30
+    with pytest.raises(ValueError, match=r"length must be short enough for 2 GiB, got '20,000 bytes, which take 9"):
+        byte_losses(Model(shape), np.zeros((1, 20_001), dtype=np.uint8))
+    with pytest.raises(ValueError, match="documents must be an array"):
+        byte_losses(Model(shape), np.zeros((0, 5), dtype=np.uint8))
+
+
+def test_over_seeds_is_a_mean_and_a_range() -> None:
+    assert over_seeds([1.0, 2.0, 6.0]) == (3.0, 1.0, 6.0)
+    with pytest.raises(ValueError, match="values must be one per seed"):
+        over_seeds([])

@@ -1,0 +1,177 @@
+"""Text written with a cache against full readings in float64 loops, and the job that writes it line by line."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from rope_core.lab import generate, job, weights
+from rope_core.lab.corpus import held_out
+from rope_core.lab.generate import Places, choose, read_on, write
+from rope_core.lab.lines import line, lines
+from rope_core.lab.model import Cache
+from rope_core.schemes import SCHEMES
+from rope_core.spectrum import Request, spectrum
+from tests.support import lab_oracle
+from tests.support.lab_reader import bytes_drawn, read, small, stock
+
+FOLLOWS = next(each.key for each in lines() if SCHEMES[each.scheme].follows_length)
+
+
+@pytest.fixture(autouse=True)
+def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, small_models: None) -> None:
+    stock(tmp_path, monkeypatch, {"tiny": small(), "tiny-learned": small("learned"), "tiny-alibi": small("alibi")})
+
+
+def decoded(places: Places, text: bytes, prefill: int) -> lab_oracle.Array:
+    """Logits (S, 256) of a text that is read with a cache, its first bytes at once and the others one by one."""
+    parts, cache = [text[:prefill], *(text[i : i + 1] for i in range(prefill, len(text)))], Cache([])
+    with torch.inference_mode():
+        found = [read_on(torch.tensor([list(part)]), cache, places)[0].double().numpy() for part in parts]
+    return np.concatenate(found)
+
+
+@pytest.mark.parametrize("key", ["none", "yarn"])
+def test_each_step_with_the_cache_is_a_reading_of_the_whole(key: str) -> None:
+    model, text = small(), bytes_drawn(30)
+    request = line(key).request(model.shape, 30)
+    found = decoded(Places(model, request), text, 11)
+    answer = spectrum(request)
+    expected = lab_oracle.logits(model.state_dict(), model.shape, list(text), answer.inv_freq, answer.attention_factor)
+    np.testing.assert_allclose(found, expected, atol=2e-4 * np.abs(expected).max())
+
+
+def test_a_scheme_that_follows_the_length_turns_all_keys_anew_at_each_step() -> None:
+    model, text = small(), bytes_drawn(34, 1)
+    request = line(FOLLOWS).request(model.shape, 34, 3.0)
+    found = decoded(Places(model, request), text, 12)
+    expected = read(model, text, lambda i, j: _at(request, max(12, i + 1)))
+    np.testing.assert_allclose(found, expected, atol=2e-4 * np.abs(expected).max())
+
+
+def _at(request: Request, length: int) -> Any:
+    return spectrum(replace(request, seq_len=length)).inv_freq
+
+
+@pytest.mark.parametrize("encoding", ["alibi", "t5", "sinusoidal", "nope"])
+def test_models_without_rotary_positions_write_what_full_readings_give(encoding: str) -> None:
+    model, text = small(encoding), bytes_drawn(9, 2)
+    made = write(model, text, 8).text
+    for i in range(8):
+        expected = lab_oracle.logits(model.state_dict(), model.shape, list(text + made[:i]))[-1]
+        assert expected.argmax() == made[i]
+
+
+@pytest.mark.parametrize("key", ["yarn", FOLLOWS])
+def test_greedy_text_and_the_truth_s_loss_are_those_of_the_loops(key: str) -> None:
+    model, prompt, truth = small(), bytes_drawn(13, 4), bytes_drawn(9, 5)
+    request = line(key).request(model.shape, 22)
+    made = write(model, prompt, 9, request, truth=truth)
+    follows = key == FOLLOWS
+    factor = spectrum(request).attention_factor
+
+    def frequencies(i: int, _: int) -> Any:
+        return _at(request, max(13, i + 1)) if follows else spectrum(request).inv_freq
+
+    rows = read(model, prompt + made.text, frequencies, factor=factor)
+    assert bytes(rows[12:-1].argmax(-1).tolist()) == made.text
+    told = read(model, prompt + truth, frequencies, factor=factor)
+    expected = lab_oracle.nats(told, list(prompt + truth))[12:].mean()
+    assert made.truth_loss == pytest.approx(expected, rel=1e-4)
+
+
+def test_one_byte_and_no_truth() -> None:
+    model, prompt = small(), bytes_drawn(5)
+    alone = write(model, prompt, 1)
+    assert alone.text == write(model, prompt, 4).text[:1] and math.isnan(alone.truth_loss)
+    told = write(model, prompt, 1, truth=b"x").truth_loss
+    assert told == pytest.approx(lab_oracle.nats(read(model, prompt + b"x"), [*prompt, ord("x")])[-1], rel=1e-4)
+
+
+def test_draws_follow_the_softmax_and_the_seed() -> None:
+    logits, rng = np.array([0.3, -1.0, 1.2, -9.0]), np.random.default_rng(5)
+    drawn = np.bincount([choose(logits, 0.7, rng) for _ in range(4000)], minlength=4) / 4000
+    p = np.exp(logits / 0.7) / np.exp(logits / 0.7).sum()
+    np.testing.assert_allclose(drawn, p, atol=4 * 0.5 / math.sqrt(4000))
+    assert {choose(logits, 1e-3, rng) for _ in range(50)} == {2}
+    model, prompt = small(), bytes_drawn(6)
+    once, again, other = (write(model, prompt, 12, temperature=1.5, seed=s).text for s in (7, 7, 8))
+    assert once == again != other
+
+
+def test_the_job_writes_on_from_one_place_whatever_the_length() -> None:
+    asked = {"weights": ["tiny", "tiny-learned"], "lines": ["none", "yarn"], "lengths": [12, 60], "new": 5}
+    found = list(job.steps("generate", {**asked, "document": 2}))
+    cells = [result for _, result in found]
+    assert [(c["weights"], c["line"], c["length"]) for c in cells] == [
+        (name, key, length)
+        for length in (12, 60)
+        for name, key in (("tiny", "none"), ("tiny", "yarn"), ("tiny-learned", "none"))
+    ]
+    shares = [share for share, _ in found]
+    assert shares == sorted(shares) and shares[-1] == 1.0
+    document = held_out()[2].text
+    for each in cells:
+        if "undefined" in each:
+            assert each["weights"] == "tiny-learned" and each["length"] == 60 and "12" in each["undefined"]
+            continue
+        prompt = document[60 - each["length"] : 55]
+        assert each["truth"].encode() == document[55:60]
+        assert each["prompt_end"].encode() == prompt[-60:]
+        model = weights.load(each["weights"])
+        rotary = model.shape.encoding == "rope"
+        request = line(each["line"]).request(model.shape, each["length"]) if rotary else None
+        made = write(model, prompt, 5, request, truth=document[55:60])
+        assert each["text"] == made.text.decode("utf-8", "replace")
+        assert each["truth_loss"] == pytest.approx(made.truth_loss, abs=1e-6)
+
+
+def test_pasted_text_is_the_document() -> None:
+    given = "0123456789é".encode() * 9
+    (_, found), *_ = generate.steps(weights=["tiny-alibi"], lengths=[20], new=4, text=given)
+    assert found["truth"].encode("utf-8", "replace")[:3] in given
+    assert found["prompt_end"] == given[:16].decode("utf-8", "replace")
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({"weights": []}, "weights must be at least one name, got ()"),
+        ({"weights": "tiny"}, "weights must be at least one name, got 'tiny'"),
+        ({"weights": ["huge"]}, "weights must be one of tiny, tiny-learned, tiny-alibi, got 'huge'"),
+        ({"lines": ["no"]}, "line must be one of none"),
+        ({"lengths": []}, "lengths must be at least one"),
+        ({"lengths": [16, 9000]}, "lengths must be at most 4,097 on the held-out documents, got 9000"),
+        ({"lengths": [6]}, "lengths must be more than the 6 bytes that are written, got 6"),
+        ({"new": 0}, "new must be an integer in [1, 4096], got 0"),
+        ({"document": 99}, f"document must be an integer in [0, {len(held_out()) - 1}], got 99"),
+        ({"temperature": math.nan}, "temperature must be a finite number, got nan"),
+        ({"temperature": -1.0}, "temperature must be a number in [0, 100], got -1.0"),
+        ({"seed": -1}, "seed must be an integer"),
+        ({"text": "YWJj"}, "text must be at least 60 bytes for a length of 59, got 3"),
+        ({"size": 3}, "asked must be arguments of generate"),
+    ],
+)
+def test_bad_requests_are_refused_in_a_sentence(asked: dict[str, Any], said: str) -> None:
+    with pytest.raises(ValueError) as error:
+        job.steps("generate", {"weights": ["tiny"], "lengths": [60], "new": 6} | asked)
+    assert str(error.value).startswith(said)
+
+
+def test_writing_refuses_what_it_cannot_begin_with() -> None:
+    model = small()
+    for arguments, said in (
+        ((b"", 3), "prompt must be at least one byte"),
+        ((b"a", 0), "new must be an integer"),
+        ((b"a" * 10**6, 3), "length must be short enough for 2 GiB"),
+    ):
+        with pytest.raises(ValueError, match=said):
+            write(model, *arguments)
+    with pytest.raises(ValueError, match="truth must be 3 bytes, as many as are written, got 2"):
+        write(model, b"a", 3, truth=b"xy")

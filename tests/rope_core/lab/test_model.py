@@ -1,0 +1,132 @@
+"""The lab's model and its positions against the same written again in float64 loops."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+import rope_core as rc
+from rope_core.lab.model import Cache, Glimpse, Model, Shape
+from rope_core.lab.positions import POSITIONS, scaled
+from tests.support import lab_oracle as oracle
+
+ENCODINGS = tuple(POSITIONS)
+
+
+def small(encoding: str, seed: int = 3, **more: Any) -> Model:
+    """A model with weights large enough for positions to matter."""
+    sizes = {"layers": 2, "width": 24, "heads": 3, "hidden": 20, "context": 48, "base": 700.0} | more
+    model = Model(Shape(encoding=encoding, **sizes), seed)
+    generator = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        for name, weight in model.named_parameters():
+            weight.copy_(torch.randn(weight.shape, generator=generator) * (0.5 if weight.dim() == 2 else 0.2))
+            if "norm" in name:
+                weight.add_(1.0)
+    return model
+
+
+def text(size: int, seed: int = 0) -> list[int]:
+    """Drawn bytes."""
+    return [int(v) for v in np.random.default_rng(seed).integers(0, 256, size)]
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_the_model_is_what_the_loops_say(encoding: str) -> None:
+    model, given = small(encoding), text(40)
+    with torch.no_grad():
+        found = model(torch.tensor([given]))[0].double().numpy()
+    expected = oracle.logits(model.state_dict(), model.shape, given)
+    np.testing.assert_allclose(found, expected, atol=2e-4 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_training_and_evaluation_compute_the_same(encoding: str) -> None:
+    model, given = small(encoding), torch.tensor([text(33), text(33, 1)])
+    trained = model(given)
+    with torch.no_grad():
+        torch.testing.assert_close(model(given), trained.detach(), atol=3e-4, rtol=1e-4)
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_no_byte_sees_a_later_one(encoding: str) -> None:
+    model, given = small(encoding), torch.tensor([text(30)])
+    other = given.clone()
+    other[0, 20] = (other[0, 20] + 1) % 256
+    for grad in (True, False):
+        with torch.set_grad_enabled(grad):
+            a, b = model(given), model(other)
+        assert torch.equal(a[:, :20], b[:, :20])
+        assert not torch.allclose(a[:, 20:], b[:, 20:], atol=1e-3)
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_reading_in_pieces_is_reading_at_once(encoding: str) -> None:
+    model, given = small(encoding), torch.tensor([text(36)])
+    with torch.no_grad():
+        whole = model(given)
+        cache, parts, first = Cache([]), [], 0
+        for size in (17, 1, 1, 9, 1, 7):
+            parts.append(model(given[:, first : first + size], cache=cache))
+            first += size
+    assert cache.length == 36
+    torch.testing.assert_close(torch.cat(parts, 1), whole, atol=3e-4, rtol=1e-4)
+
+
+@pytest.mark.parametrize(("scheme", "params"), [("yarn", {"factor": 4.0}), ("ntk", {"factor": 3.0}), ("linear", {})])
+def test_a_scheme_turns_by_its_own_frequencies(scheme: str, params: dict[str, float]) -> None:
+    model, given = small("rope"), text(60, 5)
+    request = rc.Request(model.shape.rope, scheme, params, seq_len=60)
+    s = rc.spectrum(request)
+    with torch.no_grad():
+        found = model(torch.tensor([given]), place=scaled(model.shape, request).at(0, 60))[0].double().numpy()
+    expected = oracle.logits(model.state_dict(), model.shape, given, s.inv_freq, s.attention_factor)
+    np.testing.assert_allclose(found, expected, atol=2e-4 * np.abs(expected).max())
+    plain = oracle.logits(model.state_dict(), model.shape, given)
+    assert np.abs(plain - expected).max() > 1e-2
+
+
+def test_a_glimpse_holds_what_attention_used() -> None:
+    model, seen = small("rope"), Glimpse([])
+    with torch.no_grad():
+        model(torch.tensor([text(11)]), seen=seen)
+    assert [(tuple(q.shape), tuple(k.shape), bias) for q, k, bias in seen.layers] == [
+        ((1, 11, 3, 8),) * 2 + (None,)
+    ] * 2
+
+
+def test_a_learned_table_ends() -> None:
+    with pytest.raises(ValueError, match="at most the table's 48 positions, got 49"):
+        small("learned")(torch.tensor([text(49)]))
+
+
+def test_a_request_of_another_width_is_refused() -> None:
+    with pytest.raises(ValueError, match="the model's head dimension 8, got 16"):
+        scaled(small("rope").shape, rc.Request(rc.Rope(16)))
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"encoding": "rotary"}, "encoding must be one of rope, "),
+        ({"width": 30, "heads": 4}, "width must be a multiple of 2 \\* heads = 8, got 30"),
+        ({"layers": 0}, "layers must be"),
+        ({"context": 1}, "context must be"),
+        ({"base": 1.0}, "base must be"),
+    ],
+)
+def test_sizes_that_do_not_fit_are_refused(given: dict[str, Any], said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        Shape(**given)
+
+
+def test_equal_seeds_give_equal_weights_and_leave_the_generator_alone() -> None:
+    before = torch.random.get_rng_state()
+    a, b, c = (Model(Shape(layers=1, width=8, heads=2, hidden=8), seed) for seed in (1, 1, 2))
+    assert torch.equal(torch.random.get_rng_state(), before)
+    assert all(torch.equal(x, y) for x, y in zip(a.parameters(), b.parameters(), strict=True))
+    assert not torch.equal(a.embedding.weight, c.embedding.weight)
+    assert Model(Shape()).parameters_count == 1_820_352

@@ -1,0 +1,137 @@
+"""Cached keys turned then or turned anew: each handling against float64 loops that turn every key as it says."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+import pytest
+import torch
+
+from rope_core.lab import job, stale, weights
+from rope_core.lab.corpus import held_out
+from rope_core.lab.estimates import perplexity
+from rope_core.lab.lines import line, lines
+from rope_core.lab.model import Block
+from rope_core.lab.stale import VARIANTS, variant_losses
+from rope_core.schemes import SCHEMES
+from rope_core.spectrum import Request, spectrum
+from tests.support import lab_oracle
+from tests.support.lab_reader import Frequencies, read, small, stock
+
+FOLLOWS = next(each.key for each in lines() if SCHEMES[each.scheme].follows_length)
+TRAINED = 12
+
+
+@pytest.fixture(autouse=True)
+def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, small_models: None) -> None:
+    stock(tmp_path, monkeypatch, {"tiny": small(), "tiny-nope": small("nope")})
+
+
+def documents(length: int, count: int = 2) -> Any:
+    return np.stack([np.frombuffer(d.text, dtype=np.uint8)[: length + 1] for d in held_out()[:count]])
+
+
+def at(request: Request, length: int) -> Any:
+    return spectrum(replace(request, seq_len=max(length, TRAINED))).inv_freq
+
+
+@pytest.mark.parametrize("factor", [1.0, 4.0])
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_each_handling_is_what_the_loops_say(variant: str, factor: float) -> None:
+    model, given = small(), documents(40)
+    request = line(FOLLOWS).request(model.shape, 40, factor)
+    found = variant_losses(model, given, request, variant, TRAINED)
+    keys: Frequencies = {
+        "unscaled": lambda i, j: at(request, 0),
+        # A key keeps the frequencies of the length at which it was cached, the query has those of its own length.
+        "stale": lambda i, j: at(request, j + 1),
+        "recomputed": lambda i, j: at(request, i + 1),
+    }[variant]
+    for row, text in zip(found, given, strict=True):
+        logits = read(model, text.tobytes()[:-1], keys, query=keys)
+        expected = lab_oracle.nats(np.vstack([logits, logits[-1:]]), text.tolist())
+        np.testing.assert_allclose(row, expected, atol=2e-3)
+
+
+def test_the_handlings_part_past_the_trained_length_and_not_before() -> None:
+    model, given = small(), documents(30)
+    request = line(FOLLOWS).request(model.shape, 30)
+    plain, old, new = (variant_losses(model, given, request, v, TRAINED) for v in VARIANTS)
+    for other in (old, new):
+        np.testing.assert_allclose(other[:, :TRAINED], plain[:, :TRAINED], atol=1e-4)
+        assert np.abs(other - plain)[:, TRAINED:].max() > 1e-2
+    assert np.abs(old - new)[:, TRAINED:].max() > 1e-2
+
+
+def test_one_pass_over_stale_keys_is_decoding_with_a_cache_of_turned_keys() -> None:
+    """The very loop that has the bug: keys are turned once, when they come, and kept."""
+    model, given = small(layers=1), documents(25, 1)
+    request = line(FOLLOWS).request(model.shape, 25)
+    found = variant_losses(model, given, request, "stale", TRAINED)[0]
+    block, shape = cast(Block, model.blocks[0]), model.shape
+    kept_keys, kept_values, losses = [], [], []
+    for i, byte in enumerate(given[0, :-1].tolist()):
+        x = model.embedding.weight[byte]
+        q, k, v = block.attention.qkv(block.attention_norm(x)).view(3, shape.heads, -1).double().numpy()
+        angles = i * at(request, i + 1)[None].repeat(shape.heads, 0)
+        kept_keys.append(lab_oracle.turned(k, angles, 1.0))
+        kept_values.append(v)
+        scores = np.einsum("hd,jhd->hj", lab_oracle.turned(q, angles, 1.0), kept_keys) / math.sqrt(shape.head_dim)
+        p = np.exp(scores - scores.max(1, keepdims=True))
+        mixed = np.einsum("hj,jhd->hd", p / p.sum(1, keepdims=True), kept_values).ravel()
+        x = x + torch.from_numpy(mixed).float() @ block.attention.out.weight.T
+        x = x + block.feed(block.feed_norm(x))
+        logits = model.norm(x) @ model.embedding.weight.T
+        losses.append(float(torch.nn.functional.cross_entropy(logits, torch.tensor(int(given[0, i + 1])))))
+    np.testing.assert_allclose(found, losses, atol=2e-3)
+
+
+def test_the_job_tells_each_handling_cheap_ones_first() -> None:
+    found = list(job.steps("stale", {"weights": ["tiny"], "length": 48, "factor": 3.0, "documents": 3}))
+    assert [r["variant"] for _, r in found] == ["unscaled", "stale", "recomputed"]
+    shares = [share for share, _ in found]
+    assert shares == sorted(shares) and shares[-1] == 1.0
+    model, given = weights.load("tiny"), documents(48, 3)
+    for _, each in found:
+        assert (each["length"], each["factor"], each["documents"]) == (48, 3.0, 3)
+        nats = variant_losses(model, given, line(FOLLOWS).request(model.shape, 48, 3.0), each["variant"], TRAINED)
+        assert each["line"] == ("none" if each["variant"] == "unscaled" else FOLLOWS)
+        expected = perplexity(nats, 0.75)
+        assert each["last"] == pytest.approx([expected.value, expected.low, expected.high], rel=1e-5)
+        assert each["nats"] == pytest.approx(nats[:, 36:].mean(1).tolist(), abs=1e-5)
+        assert len(each["curve"]["value"]) == 32 and each["curve"]["position"][-1] > 46
+    ((_, alone),) = stale.steps(weights=["tiny"], length=13, variants=["stale"], documents=1)
+    assert alone["factor"] == 1.0 and alone["last"][1:] == [None, None]
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({"weights": ["tiny-nope"]}, "weights must be of a model with rotary positions, got 'tiny-nope'"),
+        ({"length": 12}, "length must be an integer in [13, 131072], got 12"),
+        ({"length": 4097}, "length must be at most 4,096 on the held-out documents"),
+        ({"variants": ["fresh"]}, "variants must be some of unscaled, stale, recomputed, got ('fresh',)"),
+        ({"variants": []}, "variants must be some of"),
+        ({"line": "linear"}, f"line must be of a scheme that follows the length: {FOLLOWS}, got 'linear'"),
+        ({"factor": math.nan}, "factor must be a finite number, got nan"),
+        ({"factor": 0.5}, "factor must be a number in [1, 1024], got 0.5"),
+        ({"documents": 5000}, "documents must be an integer in [1, 4096], got 5000"),
+    ],
+)
+def test_bad_requests_are_refused_in_a_sentence(asked: dict[str, Any], said: str) -> None:
+    with pytest.raises(ValueError) as error:
+        job.steps("stale", {"weights": ["tiny"], "length": 40} | asked)
+    assert str(error.value).startswith(said)
+
+
+def test_unknown_handlings_and_lengths_past_memory_are_refused() -> None:
+    model = small()
+    request = line(FOLLOWS).request(model.shape, 40)
+    with pytest.raises(ValueError, match="variant must be one of unscaled, stale, recomputed, got 'x'"):
+        variant_losses(model, documents(20), request, "x", TRAINED)
+    with pytest.raises(ValueError, match="length must be short enough for 2 GiB"):
+        variant_losses(model, np.zeros((1, 10**6), dtype=np.uint8), request, "stale", TRAINED)

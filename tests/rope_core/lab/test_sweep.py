@@ -1,0 +1,218 @@
+"""The ladder's cells, its job, its records and its command line, on weights of a tiny model."""
+
+from __future__ import annotations
+
+import base64
+import json
+import math
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rope_core.__main__ import main
+from rope_core.lab import finetune, job, records, sweep, weights
+from rope_core.lab.corpus import held_out, training_bytes
+from rope_core.lab.evaluate import line, lines, losses, perplexity
+from rope_core.lab.model import Model, Shape
+from rope_core.lab.train import CHECKPOINT, hardware
+from tests.support.lab_reader import stock
+
+SHAPES = {
+    "tiny": Shape(layers=1, width=16, heads=2, hidden=16, context=16),
+    "tiny-learned": Shape("learned", layers=1, width=16, heads=2, hidden=16, context=16),
+    "tiny-alibi": Shape("alibi", layers=1, width=16, heads=2, hidden=16, context=16),
+}
+
+
+@pytest.fixture(autouse=True)
+def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, small_models: None) -> None:
+    """Shipped weights, records and runs replaced by a test's own."""
+    stock(tmp_path, monkeypatch, {name: Model(shape, seed) for seed, (name, shape) in enumerate(SHAPES.items())})
+    monkeypatch.setattr(records, "FOLDER", tmp_path / "records")
+    monkeypatch.setenv("ROPE_LAB_RUNS", str(tmp_path / "runs"))
+    records.shipped.cache_clear()
+
+
+def test_every_cell_is_the_line_s_perplexity_on_the_same_bytes() -> None:
+    asked = sweep.Ask(("tiny",), ("none", "yarn", "ntk_double"), (16, 64), documents=5)
+    found = [result for _, result in sweep.run(asked)]
+    assert [(f["line"], f["length"]) for f in found] == [
+        (key, length) for length in (16, 64) for key in ("none", "yarn", "ntk_double")
+    ]
+    documents = np.stack([np.frombuffer(d.text, dtype=np.uint8)[:65] for d in held_out()[:5]])
+    for each in found:
+        window = documents[:, : each["length"] + 1]
+        model = weights.load("tiny")
+        nats = losses(model, window, line(each["line"]).request(model.shape, each["length"]))
+        whole, last = perplexity(nats), perplexity(nats, 0.75)
+        assert each["whole"] == pytest.approx([whole.value, whole.low, whole.high], rel=1e-4)
+        assert each["last"] == pytest.approx([last.value, last.low, last.high], rel=1e-4)
+        assert math.exp(np.mean(each["nats"])) == pytest.approx(last.value, rel=1e-4)
+        assert len(each["curve"]["value"]) == min(32, each["length"])
+
+
+def test_the_share_done_rises_to_one_and_weighs_by_length() -> None:
+    shares = [done for done, _ in sweep.run(sweep.Ask(("tiny",), ("none", "linear"), (16, 48), documents=2))]
+    assert shares == pytest.approx([16 / 128, 32 / 128, 80 / 128, 1.0])
+
+
+def test_other_encodings_have_one_line_and_a_table_ends() -> None:
+    asked = sweep.Ask(("tiny-learned", "tiny-alibi"), lengths=(16, 32), documents=2)
+    found = {(f["weights"], f["length"]): f for _, f in sweep.run(asked)}
+    assert len(found) == 4
+    assert found["tiny-learned", 32]["undefined"] == "its table ends at position 16"
+    assert found["tiny-learned", 16]["whole"][0] > 1
+    assert found["tiny-alibi", 32]["whole"][0] > 1
+
+
+def test_factor_base_and_parameters_reach_the_model() -> None:
+    def value(**more: object) -> float:
+        asked = sweep.Ask(("tiny",), ("yarn",), (64,), documents=2, **more)  # type: ignore[arg-type]
+        return float(next(sweep.run(asked))[1]["whole"][0])
+
+    values = [
+        value(),
+        value(factor=2.0),
+        value(base=100.0),
+        value(params={"beta_fast": 2.0, "beta_slow": 0.01}),
+        value(params={"attention_factor": 4.0}),
+    ]
+    assert len(set(values)) == 5
+
+
+def test_a_given_text_is_read_in_documents() -> None:
+    text = bytes(range(256)) * 2
+    asked = sweep.Ask(("tiny",), ("none",), (40,), documents=3, text=text)
+    assert asked.read().tobytes() == text[: 3 * 41]
+    with pytest.raises(ValueError, match="text must be at least 4,097 bytes for a length of 4,096, got 512"):
+        sweep.Ask(("tiny",), ("none",), (4096,), text=text).read()
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"weights": ()}, "weights must be at least one name"),
+        ({"weights": ("large",)}, "weights must be one of tiny, tiny-learned, tiny-alibi, got 'large'"),
+        ({"lengths": ()}, "lengths must be at least one"),
+        ({"lengths": (1,)}, "lengths must be"),
+        ({"documents": 0}, "documents must be"),
+        ({"text": b"x" * 50_000_001}, "text must be at most 50,000,000 bytes, got '50,000,001'"),
+    ],
+)
+def test_what_makes_no_sweep_is_refused(given: dict[str, object], said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        sweep.Ask(**({"weights": ("tiny",)} | given))  # type: ignore[arg-type]
+
+
+def test_past_the_held_out_documents_there_is_nothing_to_read() -> None:
+    with pytest.raises(ValueError, match="lengths must be at most 4,096 on the held-out documents, got 8192"):
+        sweep.Ask(("tiny",), ("none",), (8192,)).read()
+
+
+def test_the_job_reports_cells_and_refuses_in_a_sentence(capsys: pytest.CaptureFixture[str]) -> None:
+    asked = {"weights": ["tiny"], "lines": ["none"], "lengths": [16], "documents": 2}
+    text = base64.b64encode(bytes(range(200))).decode()
+    assert job.main(["sweep", json.dumps(asked | {"text": text})]) == 0
+    said = [json.loads(row) for row in capsys.readouterr().out.splitlines()]
+    assert said[-1]["progress"] == 1.0
+    assert said[-1]["result"]["line"] == "none"
+    for kind, given, message in (
+        ("chess", {}, "kind must be one of sweep"),
+        ("sweep", {"depth": 3}, "asked must be arguments of sweep"),
+        ("sweep", {"weights": ["x"]}, "weights must be one of tiny"),
+        ("sweep", {"text": "$"}, ""),
+    ):
+        assert job.main([kind, json.dumps(given)]) == 2
+        assert message in capsys.readouterr().err
+
+
+def test_a_record_holds_what_was_asked_found_and_by_what() -> None:
+    asked = {"weights": ["tiny"], "lines": ["none", "yarn"], "lengths": [16, 32], "documents": 2}
+    record = records.measure("sweep", asked, "abc", "2026-01-01")
+    records.FOLDER.mkdir()
+    records.keep(record, records.FOLDER / "ladder.json")
+    back = records.shipped("ladder")
+    assert (back.kind, back.asked, back.text, back.date) == ("sweep", asked, "abc", "2026-01-01")
+    assert back.weights == {"tiny": weights.card("tiny").sha256}
+    assert back.results == record.results
+    assert len(back.results) == 4
+    with pytest.raises(ValueError, match=r"record must be one of ladder, got '\.\./ladder'"):
+        records.shipped("../ladder")
+
+
+def test_a_fine_tune_reports_each_step_and_goes_on_where_it_was_cut(capsys: pytest.CaptureFixture[str]) -> None:
+    asked = {"weights": "tiny", "line": "linear", "window": 64, "steps": 24}
+    first = finetune.steps(**asked)  # type: ignore[arg-type]
+    cut = [next(first)[1] for _ in range(13)]
+    assert [each["step"] for each in cut] == list(range(1, 14))
+    del first
+    again = list(finetune.steps(**asked))  # type: ignore[arg-type]
+    assert [each["step"] for _, each in again[:-1]] == [10, *range(11, 25)]
+    assert [each["loss"] for _, each in again[1:4]] == [each["loss"] for each in cut[10:]]
+    assert again[-1][1]["held_out"][0] > 1
+    assert again[-1][0] == 1.0
+    read = (weights.card("tiny").sha256, training_bytes()[1])
+    assert again[-1][1]["run"] == finetune.run_name(finetune.recipe("tiny", "linear", 64, 24), *read)
+    for given, message in (
+        ({"weights": "tiny-alibi"}, "weights must be of a rope model, got 'tiny-alibi'"),
+        ({"window": 8}, "window must be"),
+        ({"steps": 10**6}, "steps must be"),
+        ({"line": "x"}, "line must be one of"),
+    ):
+        assert job.main(["finetune", json.dumps(asked | given)]) == 2
+        assert message in capsys.readouterr().err
+
+
+def test_only_so_many_fine_tunes_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(finetune, "MOST_RUNS", 2)
+    for age, name in enumerate(("new", "old", "older", "oldest")):
+        (tmp_path / "runs" / name).mkdir(parents=True)
+        (tmp_path / "runs" / name / CHECKPOINT).write_bytes(b"x")
+        os.utime(tmp_path / "runs" / name / CHECKPOINT, (1e9 - age, 1e9 - age))
+    (tmp_path / "runs" / "no run").mkdir()
+    finetune.make_room(tmp_path / "runs" / "older")
+    assert sorted(path.name for path in (tmp_path / "runs").iterdir()) == ["new", "no run", "older"]
+
+
+def test_weights_made_anew_begin_a_fine_tune_of_their_own() -> None:
+    asked = finetune.recipe("tiny", "linear", 64, 5)
+    assert finetune.run_name(asked, "a") == finetune.run_name(asked, "a") != finetune.run_name(asked, "b")
+
+
+def test_the_command_line_evaluates(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    assert main(["lab", "eval", "tiny", "--lengths", "16", "32", "--lines", "none", "linear", "--documents", "2"]) == 0
+    shown = capsys.readouterr().out
+    assert [row.split()[:3] for row in shown.splitlines()[2:]] == [
+        ["tiny", key, str(n)] for n in (16, 32) for key in ("none", "linear")
+    ]
+    path = tmp_path / "text.bin"
+    path.write_bytes(bytes(range(256)))
+    assert main(["lab", "eval", "tiny", "--lengths", "16", "--file", str(path), "--json"]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == len(lines())
+    path.write_bytes(b"")
+    assert main(["lab", "eval", "tiny", "--file", str(path)]) == 2
+    assert "--file must be a file that is not empty, got 'text.bin'" in capsys.readouterr().err
+    assert main(["lab", "cards"]) == 0
+    assert "tiny-alibi" in capsys.readouterr().out
+
+
+def test_the_command_line_trains_and_ships(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "run"
+    asked = ["lab", "train", "--out", str(out), "--steps", "3", "--start", "tiny", "--window", "32", "--line", "linear"]
+    assert main(asked) == 0
+    assert (out / "loss.csv").read_text().splitlines()[0] == "step,nats_per_byte"
+    assert len((out / "loss.csv").read_text().splitlines()) == 4
+    assert main([*asked, "--progress"]) == 0
+    assert main([*asked, "--seed", "1"]) == 2
+    assert "folder must be empty or of the same recipe, got 'a checkpoint with other seed'" in capsys.readouterr().err
+    assert main(["lab", "ship", "tiny-linear", str(out)]) == 0
+    card = weights.card("tiny-linear")
+    assert card.hardware == hardware() | {"precision": "float32"}
+    assert (card.recipe.start, card.recipe.scheme, card.recipe.params) == ("tiny", "linear", {"factor": 2.0})
+    assert "| tiny-linear | rope | text, from tiny, linear × 2 | 3 × 8 × 32 | 0 |" in (
+        tmp_path / "README.md"
+    ).read_text("utf-8")

@@ -1,0 +1,192 @@
+"""Training: resumes exactly, learns, refuses what it cannot do."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+import torch
+
+from rope_core.lab import passkey
+from rope_core.lab.model import Shape
+from rope_core.lab.train import CHECKPOINT, Progress, Recipe, Run, begin, checkpoint_said, one_step, train, windows
+
+TINY = Shape(layers=1, width=16, heads=2, hidden=16, context=16)
+
+
+pytestmark = pytest.mark.usefixtures("small_models")
+
+
+def sample(size: int = 4000, seed: int = 0) -> npt.NDArray[np.uint8]:
+    """Text in which the next byte can be known: a short line over and over, with a drawn digit."""
+    rng = np.random.default_rng(seed)
+    line = b"the wheel turns by %d;"
+    return np.frombuffer(b"".join(line % rng.integers(0, 10) for _ in range(size // 20)), dtype=np.uint8)
+
+
+def same(a: Run, b: Run) -> bool:
+    """Whether two runs hold the same weights to the last bit, and the same losses."""
+    pairs = zip(a.model.parameters(), b.model.parameters(), strict=True)
+    return a.losses == b.losses and all(torch.equal(x, y) for x, y in pairs)
+
+
+def test_it_learns(tmp_path: Path) -> None:
+    run = train(Recipe(TINY, steps=80, warmup=5, rate=1e-2), tmp_path, text=sample())
+    assert run.losses[0] > 5.0
+    assert np.mean(run.losses[-5:]) < 1.5
+
+
+def test_a_run_that_was_cut_short_goes_on_exactly(tmp_path: Path) -> None:
+    recipe, text = Recipe(TINY, seed=2, steps=12, warmup=3), sample()
+    whole = train(recipe, tmp_path / "whole", text=text, every=5)
+
+    class Cut(Exception):
+        pass
+
+    def cut(p: Progress) -> None:
+        if p.step == 8:
+            raise Cut
+
+    with pytest.raises(Cut):
+        train(recipe, tmp_path / "cut", text=text, every=5, told=cut)
+    told: list[int] = []
+    again = train(recipe, tmp_path / "cut", text=text, every=5, told=lambda p: told.append(p.step))
+    assert told == list(range(6, 13))
+    assert same(whole, again)
+
+
+CHILD = """
+import sys, torch
+torch.set_num_threads(1)
+from pathlib import Path
+from rope_core.lab.train import Recipe, train
+from tests.rope_core.lab.test_train import TINY, sample
+told = lambda p: print(p.step, flush=True)
+train(Recipe(TINY, steps=60, warmup=3), Path(sys.argv[1]), text=sample(), every=1, told=told)
+"""
+
+
+def test_kill_9_at_any_moment_loses_nothing(tmp_path: Path) -> None:
+    child = subprocess.Popen([sys.executable, "-c", CHILD, str(tmp_path / "killed")], stdout=subprocess.PIPE)
+    assert child.stdout is not None
+    while int(child.stdout.readline() or b"60") < 20:
+        pass
+    time.sleep(0.003)
+    child.send_signal(signal.SIGKILL)
+    child.wait()
+    child.stdout.close()
+    recipe = Recipe(TINY, steps=60, warmup=3)
+    told: list[int] = []
+    again = train(recipe, tmp_path / "killed", text=sample(), told=lambda p: told.append(p.step))
+    assert 20 <= told[0] < 60
+    whole = train(recipe, tmp_path / "whole", text=sample())
+    assert [path.name for path in (tmp_path / "killed").iterdir() if not path.name.startswith(".")] == [CHECKPOINT]
+    assert np.allclose(again.losses, whole.losses, rtol=1e-5)
+
+
+def test_steps_depend_on_seed_and_number_alone() -> None:
+    text = sample()
+    a, b = windows(text, Recipe(TINY, seed=1), 7), windows(text, Recipe(TINY, seed=1), 7)
+    assert torch.equal(a, b)
+    assert a.shape == (16, 17)
+    assert not torch.equal(a, windows(text, Recipe(TINY, seed=1), 8))
+    assert not torch.equal(a, windows(text, Recipe(TINY, seed=2), 7))
+    joined = text.tobytes()
+    assert all(bytes(row.tolist()) in joined for row in a)
+
+
+def test_the_rate_rises_and_falls_in_straight_lines() -> None:
+    recipe = Recipe(TINY, steps=100, warmup=10, rate=1.0)
+    rates = [recipe.learning_rate(step) for step in range(100)]
+    assert np.allclose(rates[:10], np.arange(1, 11) / 10)
+    assert np.allclose(rates[10:95], (100 - np.arange(10, 95)) / 90)
+    assert min(rates[10:]) == rates[-1] == 0.05
+
+
+def test_a_loss_that_is_no_number_ends_the_run_and_keeps_what_was(tmp_path: Path) -> None:
+    recipe, text = Recipe(TINY, steps=10, warmup=0), sample()
+    run = begin(recipe)
+    one_step(run, text)
+    before = [w.detach().clone() for w in run.model.parameters()]
+    run.model.embedding.weight.data[:] = float("nan")
+    with pytest.raises(FloatingPointError, match="the loss became nan at step 2"):
+        one_step(run, text)
+    assert all(torch.equal(x, y) for x, y in zip(before[1:], list(run.model.parameters())[1:], strict=True))
+
+
+def test_another_recipe_s_folder_is_refused(tmp_path: Path) -> None:
+    train(Recipe(TINY, steps=2, warmup=1), tmp_path, text=sample(), corpus_hash="abc")
+    assert checkpoint_said(tmp_path / CHECKPOINT).corpus == "abc"
+    with pytest.raises(ValueError, match=r"empty or of the same recipe, got .a checkpoint with other steps"):
+        train(Recipe(TINY, steps=3, warmup=1), tmp_path, text=sample())
+
+
+def test_a_damaged_checkpoint_is_refused_in_a_sentence(tmp_path: Path) -> None:
+    train(Recipe(TINY, steps=2, warmup=1), tmp_path, text=sample())
+    path = tmp_path / CHECKPOINT
+    path.write_bytes(path.read_bytes()[:200])
+    with pytest.raises(ValueError, match="folder must be one with a readable checkpoint, or none"):
+        train(Recipe(TINY, steps=2, warmup=1), tmp_path, text=sample())
+
+
+def test_a_fine_tune_starts_from_the_given_weights_under_its_scheme(tmp_path: Path) -> None:
+    base = train(Recipe(TINY, steps=30, warmup=2, rate=1e-2), tmp_path / "a", text=sample())
+    tuned = Recipe(TINY, steps=3, warmup=1, start="a", window=64, scheme="linear", params={"factor": 4.0})
+    assert tuned.request.seq_len == 64
+    run = begin(tuned, base.model)
+    plain = begin(Recipe(TINY, steps=3, warmup=1, start="a", window=64), base.model)
+    assert abs(one_step(run, sample()) - one_step(plain, sample())) > 1e-5
+    assert not torch.equal(run.model.embedding.weight, base.model.embedding.weight)
+    with pytest.raises(ValueError, match="start must be the model of 'a', got None"):
+        begin(tuned)
+    with pytest.raises(ValueError, match="start must be a model of shape"):
+        begin(Recipe(Shape(), start="a"), base.model)
+
+
+def test_the_passkey_s_answer_counts_as_much_as_the_rest() -> None:
+    shape = Shape(layers=1, width=16, heads=2, hidden=16, context=128)
+    recipe = Recipe(shape, task="passkey", batch=2)
+    rows = windows(sample(), recipe, 0)
+    assert rows.shape == (2, 129)
+    assert all(bytes(row.tolist())[-passkey.DIGITS :].isdigit() for row in rows)
+    run = begin(recipe)
+    from rope_core.lab.train import loss_of
+
+    with torch.no_grad():
+        each = torch.nn.functional.cross_entropy(
+            run.model(rows[:, :-1]).transpose(1, 2), rows[:, 1:], reduction="none"
+        ).double()
+        assert float(loss_of(run, rows, "float32")) == pytest.approx(float(each.mean() + each[:, -5:].mean()), rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"steps": 0}, "steps must be"),
+        ({"rate": float("nan")}, "rate must be"),
+        ({"warmup": 2000}, "warmup must be"),
+        ({"task": "chess"}, "task must be one of text, passkey, got 'chess'"),
+        ({"window": 1}, "window must be"),
+        ({"scheme": "linear", "shape": Shape(encoding="nope")}, "scheme must be none for a model without rotary"),
+        ({"scheme": "linear", "params": {"factor": 0.5}}, "factor must be"),
+    ],
+)
+def test_bad_recipes_are_refused(given: dict[str, object], said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        Recipe(**given)  # type: ignore[arg-type]
+
+
+def test_text_shorter_than_a_window_is_refused() -> None:
+    with pytest.raises(ValueError, match="text must be at least 17 bytes for windows of 16, got 5"):
+        windows(np.zeros(5, dtype=np.uint8), Recipe(TINY), 0)
+
+
+def test_a_recipe_survives_json() -> None:
+    recipe = Recipe(TINY, seed=3, scheme="yarn", params={"factor": 2.0})
+    assert Recipe.from_json(recipe.as_json()) == recipe

@@ -1,0 +1,181 @@
+"""Results read back: orders, paired ratios and grids against numbers written out by hand."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rope_core.lab import view
+from tests.support import lab_results as made
+
+
+@pytest.mark.parametrize("seed", [0, 5])
+def test_the_order_is_by_the_last_quarter_and_ratios_are_paired(seed: int) -> None:
+    results = made.sweep(seed)
+    found = view.at(view.cells(results), 128)
+    places = view.order(found)
+    levels = made.levels(seed)
+    assert [place.cell.line for place in places] == sorted(levels, key=levels.__getitem__)
+    rows = {each["line"]: each["nats"] for each in results if each["length"] == 128}
+    for before, place in itertools.pairwise(places):
+        pairs = list(zip(rows[place.cell.line], rows[before.cell.line], strict=True))
+        by_hand = math.exp(sum(a - b for a, b in pairs) / len(pairs))
+        assert place.behind is not None and place.behind.value == pytest.approx(by_hand)
+        # Documents differ by ten times what lines do: only pairing makes this interval narrow enough to settle it.
+        assert place.behind.low > 1.0 and place.settled
+        assert place.over_best.value > before.over_best.value or before is places[0]
+    assert places[0].behind is None and not places[0].settled
+    assert places[0].over_best == view.Three(1.0, 1.0, 1.0)
+    assert [len(group) for group in view.groups(places)] == [1] * len(places)
+
+
+def test_what_documents_cannot_tell_apart_stands_in_one_group() -> None:
+    rng = np.random.default_rng(1)
+    nats = made.losses(1, 1.0, 6, 64)
+    level = made.cell("rope-0", "a", nats)
+    noisy = made.cell("rope-0", "b", nats + rng.normal(0, 0.2, (6, 1)))
+    worse = made.cell("rope-0", "c", nats + 0.9)
+    groups = view.groups(view.order(view.cells([worse, level, noisy])))
+    assert [{place.cell.line for place in group} for group in groups] == [{"a", "b"}, {"c"}]
+
+
+def test_one_document_gives_no_interval_and_settles_nothing() -> None:
+    found = view.cells(made.sweep(documents=1))
+    places = view.order(view.at(found, 64))
+    assert all(not place.settled for place in places)
+    assert not found[0].last.sure and math.isnan(found[0].last.low)
+    assert not places[1].over_best.excludes(1.0)
+
+
+def test_undefined_cells_have_a_reason_and_no_place() -> None:
+    ended = {"weights": "learned-0", "line": "none", "length": 128, "documents": 5, "undefined": "its table ends"}
+    found = view.cells([*made.sweep(), ended])
+    assert found[-1].undefined == "its table ends"
+    assert all(each.weights != "learned-0" for each in view.at(found, 128))
+    assert view.lengths(found) == list(made.LENGTHS)
+
+
+def test_different_documents_are_not_paired() -> None:
+    few, many = (view.cell(made.cell("rope-0", "a", made.losses(0, 1.0, n, 64))) for n in (3, 4))
+    with pytest.raises(ValueError, match="of the same documents"):
+        view.ratio(few, many)
+
+
+def test_seeds_have_a_range_and_an_order_each() -> None:
+    first, second = made.sweep(0, ("rope-0",), lengths=(64,)), made.sweep(0, ("rope-1",), lengths=(64,))
+    swapped = [each | {"line": {"none": "linear", "linear": "none"}.get(each["line"], each["line"])} for each in second]
+    found = view.cells([*first, *swapped])
+    orders = view.orders(found)
+    assert orders["rope-0"] != orders["rope-1"] and set(orders["rope-0"]) == set(made.KEYS)
+    by_line = {each.line: each for each in view.over_seeds(found)}
+    values = [each["last"][0] for each in (*first, *swapped) if each["line"] == "none"]
+    spread = by_line["none"].spread
+    assert (spread.low, spread.high) == (min(values), max(values))
+    assert spread.value == pytest.approx(sum(values) / 2)
+    means = [each.mean for each in view.over_seeds(found)]
+    assert means == sorted(means)
+
+
+def test_a_coarser_curve_has_the_same_mean_loss() -> None:
+    curve = view.cell(made.cell("rope-0", "a", made.losses(0, 1.2, 5, 256), bins=8)).curve
+    found = view.coarser(curve, 64)
+    assert found.position.tolist() == [32, 96, 160, 224]
+    by_hand = [math.sqrt(a * b) for a, b in zip(curve.value[::2], curve.value[1::2], strict=True)]
+    assert found.value == pytest.approx(by_hand)
+    assert view.coarser(curve, 1.0).value == pytest.approx(curve.value)
+
+
+def test_retrieval_is_a_grid_of_shares_by_line() -> None:
+    results = made.retrieval(3)
+    grids = view.retrieval([*results, results[0] | {"weights": "another", "right": 0}, {"undefined": "no table"}])
+    assert list(grids) == list(made.KEYS[:3])
+    grid = grids[made.KEYS[1]]
+    for i, length in enumerate(grid.lengths):
+        for j, depth in enumerate(grid.depths):
+            row = next(
+                each
+                for each in results
+                if (each["line"], each["length"], each["depth"]) == (made.KEYS[1], length, depth)
+            )
+            assert grid.right[i, j] == row["right"] / 10
+    share, trials = view.recalled(results, made.KEYS[1], 128)
+    assert trials == 30 and share.value == pytest.approx(grid.right[1].sum() / 3)
+
+
+def test_digits_are_counted_where_digits_are_asked_for() -> None:
+    results = made.retrieval(4)
+    whole, digits = view.retrieval(results)[made.KEYS[0]], view.retrieval(results, view.DIGITS)[made.KEYS[0]]
+    row = results[1]
+    spot = digits.lengths.index(row["length"]), digits.depths.index(row["depth"])
+    assert [digits.right[spot], digits.low[spot], digits.high[spot]] == row["digits"]
+    assert np.all(digits.right >= whole.right)
+    share, trials = view.recalled(results, made.KEYS[0], 256, view.DIGITS)
+    assert trials == 30
+    assert share.value == pytest.approx(digits.right[digits.lengths.index(256)].mean())
+    assert 0.0 <= share.low < share.value < share.high <= 1.0
+    with pytest.raises(ValueError, match="counted must be whole or digits, got 'letters'"):
+        view.retrieval(results, "letters")
+
+
+@given(st.integers(1, 300).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
+def test_a_share_lies_within_its_own_interval(counts: tuple[int, int]) -> None:
+    right, trials = counts
+    cells = [
+        {"weights": "p", "line": "a", "length": 64, "depth": depth, "right": part, "trials": n, "low": 0, "high": 1}
+        for depth, part, n in ((0.0, right // 2, trials - trials // 2), (1.0, right - right // 2, trials // 2))
+    ]
+    found, asked = view.recalled([*cells, cells[0] | {"line": "b"}], "a", 64)
+    assert asked == trials and found.value == pytest.approx(right / trials)
+    assert 0.0 <= found.low <= found.value <= found.high <= 1.0
+    for end in (found.low, found.high):
+        # Wilson's ends are the shares from which what was seen lies 1.96 standard errors away.
+        if 1e-12 < end < 1.0 - 1e-12:
+            assert abs(found.value - end) == pytest.approx(1.959964 * math.sqrt(end * (1 - end) / trials), rel=1e-5)
+
+
+def test_a_sweep_of_temperatures_is_paired_with_its_lowest() -> None:
+    found = view.swept(made.temperature())
+    assert list(found) == [2.0, 8.0]
+    for factor, best in ((2.0, 1.1), (8.0, 1.2)):
+        assert [each.attention_factor for each in found[factor]] == [1.0, 1.1, 1.2, 1.3]
+        for each in found[factor]:
+            over = math.exp((each.attention_factor - best) ** 2)
+            assert each.over_best.value == pytest.approx(over)
+            # Every document moves alike here, so the paired interval has no width, whatever the documents' own.
+            assert each.over_best.high == pytest.approx(over)
+
+
+def test_a_fit_lies_beside_the_published_one() -> None:
+    found = view.fit(made.temperature())
+    assert found is not None and found.factors == (2.0, 8.0)
+    own, paper = found.at(8.0)
+    assert own == pytest.approx(1 + 0.07 * math.log(8)) and paper == pytest.approx(1 + 0.1 * math.log(8))
+    assert found.slope.excludes(found.paper) and not found.best[1].sure
+    assert view.fit(made.temperature()[:-1]) is None
+    unknown = view.fit(made.temperature([None] * 3))
+    assert unknown is not None and math.isnan(unknown.slope.value)
+
+
+def test_variants_are_compared_on_the_same_documents() -> None:
+    kinds = {each.name: each for each in view.variants(made.stale(0.2))}
+    assert kinds["stale"].over(kinds["recomputed"]).value == pytest.approx(math.exp(0.2))
+    fewer = view.variants(made.stale(documents=3))[0]
+    with pytest.raises(ValueError, match="of the same documents"):
+        kinds["stale"].over(fewer)
+
+
+def test_sights_keep_their_rows_and_where_they_stand() -> None:
+    results = made.glimpse()
+    found = view.sights([*results, {"line": "none", "undefined": "its table ends"}])
+    assert [each.line for each in found] == [each["line"] for each in results]
+    assert found[0].mass.sum(1) == pytest.approx(np.ones(6))
+    assert found[0].position.tolist() == [8, 24, 40, 56, 72, 88]
+    late = results[1]["entropy"][-1]
+    assert (found[1].late.value, found[1].late.low) == pytest.approx((late, late - 0.2))
+    alone = view.sights([results[0] | {"entropy_low": None, "entropy_high": None}])[0]
+    assert not alone.late.sure

@@ -1,0 +1,96 @@
+"""Weights: come back as they went, and nothing damaged is taken."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+import rope_core as rc
+from rope_core.lab import corpus, weights
+from rope_core.lab.evaluate import byte_losses, line, losses, perplexity
+from rope_core.lab.model import Model, Shape
+from rope_core.lab.positions import scaled
+from tests.support import lab_oracle as oracle
+
+TINY = Shape(layers=1, width=16, heads=2, hidden=16, context=16)
+
+
+def test_they_come_back_rounded_to_bfloat16(tmp_path: Path) -> None:
+    model, path = Model(TINY, 4), tmp_path / "w.safetensors"
+    digest = weights.write(model, path, corpus="abc")
+    assert digest == hashlib.sha256(path.read_bytes()).hexdigest()
+    back = weights.read(path, digest)
+    assert back.shape == TINY
+    for a, b in zip(model.parameters(), back.parameters(), strict=True):
+        assert torch.equal(a.bfloat16().float(), b)
+        assert not b.requires_grad
+
+
+def test_damaged_missing_or_foreign_files_are_refused_in_a_sentence(tmp_path: Path) -> None:
+    path = tmp_path / "w.safetensors"
+    with pytest.raises(ValueError, match=r"a file that is there .*rope lab train.*, got 'w.safetensors'"):
+        weights.read(path)
+    digest = weights.write(Model(TINY), path)
+    data = bytearray(path.read_bytes())
+    data[-1] ^= 1
+    path.write_bytes(data)
+    with pytest.raises(ValueError, match=f"weights must be the shipped file of SHA-256 {digest[:12]}"):
+        weights.read(path, digest)
+    for bad in (bytes(data[:100]), b"", b"\x00" * 64, b"\x80\x04}\x94\x8c\x01a\x94K\x01s."):
+        path.write_bytes(bad)
+        with pytest.raises(ValueError, match="weights must be a file of this lab's weights"):
+            weights.read(path)
+
+
+def test_weights_that_are_not_finite_are_refused(tmp_path: Path) -> None:
+    model = Model(TINY)
+    with torch.no_grad():
+        model.get_parameter("blocks.0.feed.down.weight")[0, 0] = math.nan
+    weights.write(model, tmp_path / "w.safetensors")
+    with pytest.raises(ValueError, match=r"where blocks\.0\.feed\.down\.weight holds NaN or infinity"):
+        weights.read(tmp_path / "w.safetensors")
+
+
+def test_an_unknown_name_is_refused() -> None:
+    with pytest.raises(ValueError, match="weights must be one of"):
+        weights.load("gpt-5")
+
+
+def test_shipped_files_are_those_of_their_cards_and_small_enough() -> None:
+    assert {path.stem for path in weights.FOLDER.glob("*.safetensors")} == set(weights.cards())
+    assert {"rope-0", "rope-1", "rope-2"} <= set(weights.cards())
+    for name, card in weights.cards().items():
+        path = weights.FOLDER / f"{name}.safetensors"
+        assert card.bytes == path.stat().st_size <= 8 * 2**20
+        assert card.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
+        assert card.corpus == corpus.manifest()["sha256"]
+        assert (weights.FOLDER / "README.md").read_text("utf-8").count(f"| {name} |") == 1
+
+
+def documents(count: int, length: int) -> np.ndarray:
+    """Held-out documents, cut."""
+    kept = [np.frombuffer(each.text, dtype=np.uint8)[: length + 1] for each in corpus.held_out()[:count]]
+    return np.stack(kept)
+
+
+def test_the_shipped_model_reads_as_well_as_its_card_says() -> None:
+    for name in ("rope-0", "rope-1", "rope-2"):
+        card = weights.card(name)
+        found = perplexity(byte_losses(weights.load(name), documents(44, 256)))
+        assert math.log(found.value) == pytest.approx(card.held_out[0], abs=2e-4)
+
+
+def test_the_shipped_model_s_perplexity_by_an_independent_program() -> None:
+    model, window = weights.load("rope-0"), documents(1, 300)
+    request = line("yarn").request(model.shape, 2048)
+    s = rc.spectrum(request)
+    given = window[0].tolist()
+    logits = oracle.logits(model.state_dict(), model.shape, given[:-1], s.inv_freq, s.attention_factor)
+    expected = oracle.nats(logits, given)
+    np.testing.assert_allclose(losses(model, window, request)[0], expected, atol=2e-3)
+    assert scaled(model.shape, request).answer.attention_factor == pytest.approx(0.1 * math.log(8) + 1)

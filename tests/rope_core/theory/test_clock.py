@@ -1,0 +1,192 @@
+"""The clock analogy: hands, slow-downs, reading, and source 003's 129,600 seconds."""
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rope_core import SCHEMES, Request, Rope, spectrum
+from rope_core.rope import Array
+from rope_core.theory.clock import PURE, WALL, Clock, claims
+
+
+def test_three_oclock_and_half_a_minute() -> None:
+    assert WALL.angles(0).tolist() == [0.0, 0.0, 0.0]
+    assert WALL.angles(15).tolist() == [90.0, 1.5, 0.125]
+    assert WALL.angles(3 * 3600 + 30).tolist() == [180.0, 3.0, 90.25]
+    assert WALL.angles(43_200).tolist() == [0.0, 0.0, 0.0]
+
+
+def test_hands_are_the_phases_of_rope() -> None:
+    seconds = np.array([1, 61, 3599, 50_000])
+    tokens = seconds * 2 * math.pi / 60
+    phases = np.degrees(tokens[:, None] * Rope(6, 60**3).theta) % 360
+    assert np.allclose(PURE.angles(seconds), phases, rtol=0, atol=1e-9)
+    assert np.allclose(Clock.of_rope(Rope(6, 60**3)).periods, PURE.periods, rtol=1e-14)
+
+
+@pytest.mark.parametrize("name", SCHEMES)
+def test_every_scheme_on_the_pure_clock_is_spectrum(name: str) -> None:
+    # The first hand turns once in 60 s or in 2 pi tokens, so 60**3 s are 60**3 * 2 pi / 60 tokens.
+    rope = Rope(6, 60**3, round(60**3 * 2 * math.pi / 60))
+    factor = {"factor": 3.0} if any(param.name == "factor" for param in SCHEMES[name].params) else {}
+    for stretch in (1, 5):
+        expected = spectrum(Request(rope, name, factor, seq_len=stretch * rope.train_len)).slowdown
+        assert np.allclose(PURE.slowdown(name, factor, seconds=stretch * 60**3), expected, rtol=1e-4), name
+
+
+@pytest.mark.parametrize("name", SCHEMES)
+def test_every_scheme_acts_on_the_wall_clock(name: str) -> None:
+    slowdown = WALL.slowdown(name)
+    assert slowdown.shape == (3,)
+    assert np.all(slowdown > 0)
+    assert WALL.slowed(slowdown).periods == tuple(np.array(WALL.periods) * slowdown)
+
+
+def test_the_wall_clock_under_ramps_by_hand() -> None:
+    # 720, 12 and 1 turns in a round: by turns the minute hand is (32 - 12) / 31 interpolated.
+    share = 20 / 31
+    assert np.allclose(WALL.slowdown("ntk_by_parts", {"factor": 4.0}), [1, 1 / (share / 4 + 1 - share), 4])
+    # Llama 3 leaves what turns over 4 times alone.
+    assert WALL.slowdown("llama3", {"factor": 4.0}).tolist() == [1.0, 1.0, 4.0]
+    # YaRN truncates 0.76 down to hand 0 and keeps hand 2: half way for the minute hand.
+    assert np.allclose(WALL.slowdown("yarn", {"factor": 4.0}), [1, 1 / (0.5 / 4 + 0.5), 4])
+
+
+def test_yarn_reads_fractional_hands_off_the_clock_itself() -> None:
+    low = math.log(43_200 / 32 / 60) / math.log(60)
+    share = (1 - low) / (2 - low)
+    untruncated = WALL.slowdown("yarn", {"factor": 4.0, "truncate": False})
+    assert np.allclose(untruncated, [1, 1 / (share / 4 + 1 - share), 4], rtol=1e-12)
+
+
+def test_neighbouring_seconds_vanish_under_fourfold_linear() -> None:
+    slow = WALL.slowed(WALL.slowdown("linear", {"factor": 4.0}))
+    assert WALL.separation(1.0)[0] == 6.0
+    assert slow.separation(1.0)[0] == 1.5
+    assert WALL.separation(45.0)[0] == WALL.separation(-15.0)[0] == 90.0
+    for error in (1.5, 3.0, 5.99):
+        assert WALL.shows(1.0, error)
+        assert not slow.shows(1.0, error)
+    assert slow.shows(1.0, 1.49)
+    assert not WALL.shows(1.0, 6.0)
+
+
+def test_ntk_keeps_the_second_hand() -> None:
+    kept = WALL.slowed(WALL.slowdown("ntk", {"factor": 4.0}))
+    assert kept.separation(1.0)[0] == 6.0
+    assert kept.once_round == 4 * 43_200
+
+
+@given(st.floats(0.01, 100.0), st.floats(1.0, 50.0))
+def test_finest_is_where_shows_begins(error: float, factor: float) -> None:
+    clock = WALL.slowed([factor] * 3)
+    edge = clock.finest(error)
+    assert not clock.shows(edge * (1 - 1e-9), error)
+    assert clock.shows(edge * (1 + 1e-9), error)
+
+
+def by_brute_force(clock: Clock, angles: list[float], error: float, grid: Array) -> npt.NDArray[np.bool_]:
+    """Say for each time of the grid whether every hand stands within error of its reading, by complex differences."""
+    turned = np.exp(2j * np.pi * grid[:, None] / np.array(clock.periods))
+    apart = np.abs(np.angle(turned * np.exp(-1j * np.radians(np.array(angles)))))
+    return np.asarray((np.degrees(apart) <= error).all(axis=1))
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    st.tuples(st.floats(5, 30), st.floats(31, 200), st.floats(201, 900)),
+    st.floats(0, 900),
+    st.floats(0.5, 170),
+    st.lists(st.floats(-1, 1), min_size=3, max_size=3),
+)
+def test_decode_finds_what_a_search_finds(
+    periods: tuple[float, float, float], time: float, error: float, misread: list[float]
+) -> None:
+    clock = Clock(periods)
+    reading = [angle + error * off for angle, off in zip(clock.angles(time).tolist(), misread, strict=True)]
+    found = clock.decode(reading, error, until=1000.0)
+    assert any(low - 1e-6 <= time <= high + 1e-6 for low, high in found)
+    grid = np.arange(0, 1000, 0.0371)
+    inside = np.zeros(grid.size, dtype=bool)
+    edges = np.ones(grid.size, dtype=bool)
+    for low, high in found:
+        inside |= (grid >= low) & (grid <= high)
+        edges &= (abs(grid - low) > 1e-6) & (abs(grid - high) > 1e-6)
+    assert np.array_equal(inside[edges], by_brute_force(clock, reading, error, grid)[edges])
+
+
+def test_a_careful_reader_knows_the_second_and_a_careless_one_does_not() -> None:
+    [only] = WALL.decode(WALL.angles(12_345), error=2.9)
+    assert only[0] <= 12_345 <= only[1]
+    assert only[1] - only[0] < 1.0
+    assert (
+        len(WALL.decode(WALL.angles(12_345), error=6.0)) == 3
+    )  # a minute more or less is 6 degrees of the minute hand
+
+
+def test_decode_returns_nothing_for_a_reading_that_no_time_gives() -> None:
+    assert WALL.decode([0.0, 0.0, 15.0], error=1.0) == []  # on the hour, the hour hand stands on a number
+
+
+def test_spans_before_the_reading_repeats() -> None:
+    assert WALL.once_round == WALL.repeats_after(1.0) == 43_200
+    assert PURE.once_round == PURE.repeats_after(1.0) == 216_000
+    assert WALL.slowed([1.0, 1.5, 2.0]).repeats_after(1.0) == 86_400 == math.lcm(60, 5400, 86_400)
+    assert WALL.slowed([1.0, 1.5, 3.0]).repeats_after(1.0) == 129_600 == math.lcm(60, 5400, 129_600)
+    # When the slowest hand alone does not close the round, a later one does.
+    assert Clock((4.0, 6.0)).repeats_after(1.0) == 12.0
+    assert Clock((1.0, math.sqrt(2))).repeats_after(1e-6) == math.inf
+
+
+def test_source_003_for_what_it_is() -> None:
+    printed, compounded, ntk = claims()
+    assert (printed.slowdown, printed.once_round) == ((1.0, 1.5, 2.0), 86_400.0)
+    assert (compounded.slowdown, compounded.once_round) == ((1.0, 1.5, 3.0), 129_600.0)
+    assert np.allclose(ntk.slowdown, [1, math.sqrt(3), 3], rtol=1e-15)
+    assert ntk.once_round == pytest.approx(129_600, rel=1e-14)
+    # sqrt(3) has no common multiple with the rest: the hour hand is round, the minute hand is elsewhere.
+    assert ntk.repeats_after != pytest.approx(129_600, rel=1e-3)
+
+
+def test_a_hand_that_does_not_move() -> None:
+    clock = Clock((60.0, math.inf))
+    assert clock.angles([0.0, 15.0]).tolist() == [[0.0, 0.0], [90.0, 0.0]]
+    assert clock.once_round == 60.0
+    assert clock.decode([90.0, 0.0], 0.0, until=100.0) == [(15.0, 15.0), (75.0, 75.0)]
+    assert clock.decode([90.0, 50.0], 1.0) == []
+    assert Clock((math.inf, math.inf)).once_round == math.inf
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: Clock((60.0,)), "periods must be 2..64 positive"),
+        (lambda: Clock((60.0, 0.0)), "periods must be"),
+        (lambda: Clock((60.0, math.nan)), "periods must be"),
+        (lambda: Clock("60"), "periods must be"),  # type: ignore[arg-type]
+        (lambda: Clock.of_rope(Rope(6), 0), "fastest must be"),
+        (lambda: WALL.angles(-1.0), "seconds must be finite numbers >= 0"),
+        (lambda: WALL.angles(math.inf), "seconds must be"),
+        (lambda: WALL.angles("noon"), "seconds must be"),
+        (lambda: WALL.slowed([1.0, 2.0]), "slowdown must be 3 positive numbers"),
+        (lambda: WALL.slowed([1.0, 2.0, 0.0]), "slowdown must be"),
+        (lambda: WALL.slowdown("fast"), "scheme must be one of"),
+        (lambda: WALL.slowdown("linear", {"factor": 0.5}), "factor must be a number in"),
+        (lambda: WALL.slowdown("linear", seconds=0), "seconds must be"),
+        (lambda: Clock((60.0, 30.0)).slowdown("linear"), "periods must be finite and slower"),
+        (lambda: WALL.shows(1.0, -1.0), "error must be"),
+        (lambda: WALL.decode([0, 0, 0], 180.0), "error must be"),
+        (lambda: WALL.decode([0, 0], 1.0), "angles must be 3 finite"),
+        (lambda: WALL.decode([0, 0, 0], 1.0, until=0.0), "until must be"),
+        (lambda: WALL.decode([0, 0, 0], 179.0, until=1e9), "until must be short enough"),
+        (lambda: Clock((math.inf, math.inf)).decode([0, 0], 1.0), "until must be a finite"),
+    ],
+)
+def test_bad_input_is_named(call: Callable[[], object], words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        call()

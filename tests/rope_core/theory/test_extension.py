@@ -1,0 +1,101 @@
+"""All schemes side by side: who takes part, unseen angles, and cell means against sums position by position."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rope_core import SCHEMES, Param, Request, Rope, Spectrum, cos_sin, spectrum
+from rope_core.schemes import Rescale, Scheme
+from rope_core.theory.clock import WALL
+from rope_core.theory.extension import cell_edges, clocks, compared, extends, extensions, mean_cos, reach, unseen_pairs
+
+
+def test_who_extends_is_read_off_the_params() -> None:
+    assert set(SCHEMES) - set(compared()) == {"longrope", "proportional"}
+    assert "longrope" in compared("longrope")
+    drawn = Scheme("new", (Param("factor", 3.0, 1.0, 9.0),), lambda rope, seq_len: Rescale(np.ones(1)), "-", False)
+    assert extends(drawn)
+
+
+def test_reach() -> None:
+    assert reach(Rope(128, 1e4, 4096), 2.5) == 10_240
+    with pytest.raises(ValueError, match="factor must be such that"):
+        reach(Rope(128, 1e4, 2**31 - 1), 2.0)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    pairs=st.integers(2, 24),
+    base=st.floats(1.0001, 1e7),
+    train=st.integers(16, 70_000),
+    factor=st.floats(1.0, 64.0),
+    stretch=st.floats(1.0, 9.0),
+)
+def test_extensions_are_spectra(pairs: int, base: float, train: int, factor: float, stretch: float) -> None:
+    rope, length = Rope(2 * pairs, base, train), round(stretch * train)
+    params = {name: {"factor": factor} if SCHEMES[name].params else {} for name in compared()}
+    found, refused = extensions(rope, params, length)
+    assert not refused
+    for one in found:
+        expected = spectrum(Request(rope, one.scheme, params[one.scheme], length))
+        assert np.array_equal(one.spectrum.slowdown, expected.slowdown)
+
+
+def test_a_refusal_keeps_the_others() -> None:
+    found, refused = extensions(Rope(2), {"linear": {"factor": 2.0}, "ntk": {"factor": 2.0}}, 4096)
+    assert [one.scheme for one in found] == ["linear"]
+    assert "dim must be at least 4" in refused["ntk"]
+
+
+def test_clocks_follow_the_length() -> None:
+    slowed, refused = clocks(WALL, {"dynamic": {"factor": 4.0}, "ntk": {"factor": 13.0}}, 16_384, 4096)
+    assert not refused
+    assert np.allclose(slowed["dynamic"].periods, slowed["ntk"].periods, rtol=1e-12)
+    assert slowed["dynamic"].once_round == pytest.approx(13 * 43_200)
+    assert "long_factor" in clocks(WALL, {"longrope": {"long_factor": (1.0,) * 7}}, 4096, 4096)[1]["longrope"]
+
+
+def test_unseen_angles_by_hand() -> None:
+    # theta = 1, 0.1, 0.01, 0.001; 100 tokens show 1 turn of the first two and 1 and 0.1 rad of the others.
+    rope = Rope(8, 10_000.0, 100)
+    plain = spectrum(Request(rope))
+    assert unseen_pairs(rope, plain, 100) == 0
+    assert unseen_pairs(rope, plain, 200) == 2
+    assert unseen_pairs(rope, spectrum(Request(rope, "linear", {"factor": 2.0})), 200) == 0
+    # NTK at 2 slows by 1, 2**(1/3), 2**(2/3), 2: the third pair still reaches 2 / 1.587 rad.
+    assert unseen_pairs(rope, spectrum(Request(rope, "ntk", {"factor": 2.0})), 200) == 1
+
+
+@settings(max_examples=60, deadline=None)
+@given(length=st.integers(2, 10**7), count=st.integers(1, 200), logarithmic=st.booleans())
+def test_edges_cover_the_length(length: int, count: int, logarithmic: bool) -> None:
+    edges = cell_edges(length, count, logarithmic)
+    assert edges[0] == int(logarithmic)
+    assert edges[-1] == length
+    assert np.all(np.diff(edges) > 0)
+    assert edges.size <= count + 1
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    base=st.floats(1.0001, 1e6),
+    start=st.integers(0, 40_000),
+    widths=st.lists(st.integers(1, 300), min_size=1, max_size=6),
+)
+def test_cell_means_are_sums_over_positions(base: float, start: int, widths: list[int]) -> None:
+    s = spectrum(Request(Rope(16, base)))
+    edges = np.cumsum([start, *widths])
+    cos, _ = cos_sin(s, np.arange(edges[0], edges[-1]), "float64")
+    rows = np.split(cos, edges[1:-1] - edges[0])
+    expected = np.array([part.mean(axis=0) for part in rows]).T
+    assert np.abs(mean_cos(s, edges) - expected).max() < 1e-9
+
+
+def test_cell_means_of_still_and_alternating_pairs() -> None:
+    found = mean_cos(Spectrum.of([0.0, math.pi, 2 * math.pi]), [5, 6, 9, 11])
+    assert np.allclose(found, np.array([[1, 1, 1], [-1, 1 / 3, 0], [1, 1, 1]]), atol=1e-9)
+    with pytest.raises(ValueError, match="edges must be a rising vector"):
+        mean_cos(Spectrum.of([1.0]), [3, 3])

@@ -1,0 +1,57 @@
+"""Position Interpolation's theorem: what is printed, what holds, and what is reached."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rope_core import Rope
+from rope_core.theory import interpolation as it
+
+
+def test_the_printed_constants() -> None:
+    rope = Rope(128, 10_000.0)
+    assert rope.dim / it.printed_bound(rope) == pytest.approx(294.73, abs=0.01)
+    assert it.compare_bounds(rope, 8).printed == pytest.approx(589.46, abs=0.01)
+
+
+def test_a_score_exceeds_the_printed_bound() -> None:
+    rope = Rope(128, 10_000.0)
+    reached = it.chord_deviation(np.exp(-0.5j * rope.theta), rope, 0.0)
+    assert reached == pytest.approx(it.worst_interpolation(rope), rel=1e-12)
+    assert reached > 1.13 * it.printed_bound(rope)
+    later = it.chord_deviation(np.exp(-777.5j * rope.theta), rope, 777.0)
+    assert later == pytest.approx(reached, abs=1e-9)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(2, 40), st.floats(3.0, 1e6), st.integers(0, 2**31), st.floats(0, 1e4), st.floats(0, 1))
+def test_the_proven_bound_holds(pairs: int, base: float, seed: int, start: float, at: float) -> None:
+    rope = Rope(2 * pairs, base)
+    parts = np.random.default_rng(seed).standard_normal((2, pairs))
+    h = parts[0] + 1j * parts[1]
+    bound = np.abs(h).max() * it.interpolation_bound(rope) * 4 * at * (1 - at)
+    assert it.chord_deviation(h, rope, start, at) <= bound + 1e-9
+    assert it.worst_interpolation(rope) <= it.interpolation_bound(rope)
+
+
+def test_extrapolation_bound_is_the_sum_of_the_paper() -> None:
+    rope = Rope(8, 50.0)
+    sums = [abs(sum(np.exp(1j * 9 * rope.theta[j]) for j in range(k + 1))) for k in range(4)]
+    assert it.extrapolation_bound(rope, [9])[0] == pytest.approx(2 * sum(sums))
+
+
+def test_the_sum_falls_below_dim_past_the_trained_lengths() -> None:
+    near, far = (it.compare_bounds(Rope(128, 10_000.0), reach) for reach in (4096, 16_384))
+    assert near.least_sum > 1 > far.least_sum
+    assert near.at <= 4096 < far.at
+    assert far.smallest < far.proven < near.printed
+
+
+def test_bad_input_is_named() -> None:
+    with pytest.raises(ValueError, match="h must be 4 complex numbers"):
+        it.chord_deviation([1.0], Rope(8), 0.0)
+    with pytest.raises(ValueError, match=r"at must be in \[0, 1\], got 2"):
+        it.chord_deviation(np.ones(4), Rope(8), 0.0, 2)

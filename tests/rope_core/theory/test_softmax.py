@@ -1,0 +1,81 @@
+"""Softmax against length: torch's softmax and entropy, and the scales of released models."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from rope_core.theory import softmax as tm
+
+
+def test_softmax_and_entropy_are_torchs() -> None:
+    z = 30 * np.random.default_rng(2).standard_normal((4, 9))
+    z[1, 3] = -np.inf
+    theirs = torch.softmax(torch.from_numpy(z), -1)
+    np.testing.assert_allclose(tm.softmax(z), theirs.numpy(), atol=1e-15)
+    expected = -torch.special.xlogy(theirs, theirs).sum(-1)
+    np.testing.assert_allclose(tm.entropy(tm.softmax(z)), expected.numpy(), atol=1e-12)
+    np.testing.assert_allclose(tm.softmax(z, axis=0), torch.softmax(torch.from_numpy(z), 0).numpy(), atol=1e-15)
+
+
+def test_softmax_does_not_overflow() -> None:
+    assert tm.softmax([1e4, 0.0]).tolist() == [1.0, 0.0]
+
+
+def test_entropy_grows_with_length_and_a_scale_holds_it() -> None:
+    """N(0, 1) logits: entropy is about ln n - 1/2."""
+    flat = [tm.attention_over(n, signal=0.0).entropy for n in (1024, 8192)]
+    assert flat == pytest.approx([math.log(1024) - 0.5, math.log(8192) - 0.5], abs=0.05)
+    plain, scaled = tm.attention_over(8192), tm.attention_over(8192, scale=1.4)
+    assert scaled.entropy < plain.entropy and scaled.meant > plain.meant and scaled.largest > plain.largest
+    assert tm.attention_over(1) == tm.Attention(0.0, 1.0, 1.0)
+
+
+@pytest.mark.parametrize(("length", "scale", "signal"), [(512, 1.0, 4.0), (4096, 1.6, 2.0), (200, 0.5, 0.0)])
+def test_expected_attention_is_what_draws_average_to(length: int, scale: float, signal: float) -> None:
+    drawn = tm.attention_over(length, scale, signal, draws=1500, seed=3)
+    entropy, meant = tm.expected_attention([length], scale, signal)
+    assert entropy[0] == pytest.approx(drawn.entropy, abs=0.06)
+    assert meant[0] == pytest.approx(drawn.meant, rel=0.12)
+
+
+def test_without_a_scale_attention_is_even() -> None:
+    entropy, meant = tm.expected_attention([2, 1000], [0.0, 0.0], 9.0)
+    np.testing.assert_allclose(entropy, np.log([2, 1000]), atol=1e-12)
+    np.testing.assert_allclose(meant, [1 / 2, 1 / 1000], atol=1e-15)
+
+
+def test_factor_scale_is_the_square_of_yarns_root() -> None:
+    assert tm.factor_scale(16.0) == pytest.approx((0.1 * math.log(16) + 1) ** 2)
+    # DeepSeek-V3: mscale 1, factor 40: softmax scale 192**-0.5 * 1.3689 ** 2.
+    assert tm.factor_scale(40.0, 1.0) == pytest.approx(1.3688879454113936**2)
+    assert tm.factor_scale(0.5) == 1.0
+
+
+def test_llama4s_scale_is_the_models_formula() -> None:
+    positions = torch.tensor([0, 8190, 8191, 16_383, 1_000_000])
+    theirs = torch.log1p(torch.floor((positions.float() + 1.0) / 8192.0)) * 0.1 + 1.0
+    np.testing.assert_allclose(tm.floor_log_scale(positions.numpy()), theirs.numpy(), rtol=1e-6)
+
+
+def test_qwens_scale_is_its_released_list() -> None:
+    released = [math.log(i, 2048) if i > 2048 else 1 for i in range(1, 8192, 97)]
+    np.testing.assert_allclose(tm.log_length_scale(np.arange(1, 8192, 97), 2048), released, rtol=1e-12)
+
+
+def test_bad_input_is_named() -> None:
+    with pytest.raises(ValueError, match="train_len must be an integer in"):
+        tm.log_length_scale([1], 1)
+    with pytest.raises(ValueError, match="lengths must be numbers >= 1"):
+        tm.log_length_scale([0], 10)
+    with pytest.raises(ValueError, match="positions must be numbers >= 0"):
+        tm.floor_log_scale([-1])
+    with pytest.raises(ValueError, match="lengths must be a vector of numbers >= 2"):
+        tm.expected_attention([1], 1.0)
+    with pytest.raises(ValueError, match="scales must be finite numbers"):
+        tm.expected_attention([5], np.nan)
+    with pytest.raises(ValueError, match="length must be an integer in"):
+        tm.attention_over(0)

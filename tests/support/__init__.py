@@ -1,0 +1,5 @@
+"""Oracles, drawn cases and running programs that several tests share."""
+
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]

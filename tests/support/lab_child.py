@@ -1,0 +1,30 @@
+"""A job that stands in for the lab's: it answers at once with what it was asked, or says one thing and waits."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import sys
+import time
+
+from rope_core.jobs.child import report
+from rope_core.lab.job import ASKED_ENV
+
+
+def main() -> None:
+    """Answer."""
+    kind, place = sys.argv[1:3]
+    assert place == "-", "a visitor's text would stand on the command line"
+    asked = json.loads(os.environ[ASKED_ENV])
+    read = base64.b64decode(asked.pop("text", ""))
+    report(progress=0.5, eta=1.0, result={"kind": kind, "asked": asked})
+    if asked.get("documents") == 1:
+        time.sleep(60)
+    if asked.get("documents") == 2:
+        sys.exit("lengths must be at most 4,096 on the held-out documents, got 8192")
+    report(progress=1.0, result={"read": len(read), "sum": sum(read)})
+
+
+if __name__ == "__main__":
+    main()

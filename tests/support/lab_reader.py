@@ -1,0 +1,132 @@
+"""The lab's model read byte by byte in float64 loops, each key turned as a test says, for tests of the lab's work."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from rope_core.lab import weights
+from rope_core.lab.corpus import manifest
+from rope_core.lab.model import Model, Shape
+from rope_core.lab.train import Recipe, hardware
+from tests.support.lab_oracle import Array, alibi_slope, rms, t5_bucket, turned
+
+Frequencies = Callable[[int, int], Array]
+
+
+def small(encoding: str = "rope", seed: int = 3, **more: Any) -> Model:
+    """A model with weights large enough for positions to matter, ready for evaluation."""
+    sizes = {"layers": 2, "width": 16, "heads": 2, "hidden": 12, "context": 12, "base": 300.0} | more
+    model = Model(Shape(encoding=encoding, **sizes), seed)
+    generator = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        for name, weight in model.named_parameters():
+            weight.copy_(torch.randn(weight.shape, generator=generator) * (0.4 if weight.dim() == 2 else 0.2))
+            if "norm" in name:
+                weight.add_(1.0)
+    return model.requires_grad_(False).eval()
+
+
+def bytes_drawn(size: int, seed: int = 0) -> bytes:
+    """Printable bytes."""
+    return bytes(np.random.default_rng(seed).integers(32, 127, size, dtype=np.uint8))
+
+
+def read(
+    model: Model,
+    text: bytes,
+    frequencies: Frequencies | None = None,
+    *,
+    query: Frequencies | None = None,
+    factor: float = 1.0,
+    ids: list[int] | None = None,
+    sees: Callable[[int, int], bool] = lambda i, j: j <= i,
+    attention: Array | None = None,
+) -> Array:
+    """Return logits (S, 256), float64: each byte in turn looks back at unturned keys, which are turned for it alone.
+
+    Args:
+        frequencies: rad/byte (D/2,) of key j when byte i looks; None means the trained ones.
+        query: of the query of byte i, both arguments i; None means as its own key.
+        factor: multiplies cos and sin.
+        ids: position ids; None means 0, 1, 2, ...
+        sees: whether byte i may look at byte j.
+        attention: float64 (layers, heads, S, S), filled.
+    """
+    shape = model.shape
+    w = {name: np.asarray(value.double().numpy()) for name, value in model.state_dict().items()}
+    size, head = len(text), shape.width // shape.heads
+    where = list(range(size)) if ids is None else ids
+    trained = shape.base ** (-2.0 * np.arange(head // 2) / head)
+    of_key = frequencies or (lambda i, j: trained)
+    of_query = query or of_key
+    cached: list[list[tuple[Array, Array]]] = [[] for _ in range(shape.layers)]
+    out = np.zeros((size, 256))
+    for i in range(size):
+        x = w["embedding.weight"][text[i]]
+        if shape.encoding == "learned":
+            x = x + w["position.table"][where[i]]
+        if shape.encoding == "sinusoidal":
+            angle = where[i] / shape.base ** (np.arange(0, shape.width, 2) / shape.width)
+            x = x + w["position.scale"] * np.stack([np.sin(angle), np.cos(angle)], -1).ravel()
+        for layer in range(shape.layers):
+            name = f"blocks.{layer}."
+            y = rms(x, w[name + "attention_norm.weight"]) @ w[name + "attention.qkv.weight"].T
+            q, k, v = y.reshape(3, shape.heads, head)
+            cached[layer].append((k, v))
+            mixed = np.zeros((shape.heads, head))
+            for h in range(shape.heads):
+                seen = [j for j in range(i + 1) if sees(i, j)]
+                keys = np.stack([cached[layer][j][0][h] for j in seen])
+                mine = q[h][None]
+                if shape.encoding == "rope":
+                    keys = turned(keys, np.stack([where[j] * of_key(i, j) for j in seen]), factor)
+                    mine = turned(mine, where[i] * of_query(i, i)[None], factor)
+                scores = keys @ mine[0] / math.sqrt(head)
+                away = np.array([where[i] - where[j] for j in seen])
+                if shape.encoding == "alibi":
+                    scores = scores - alibi_slope(h, shape.heads) * away
+                if shape.encoding == "t5":
+                    scores = scores + 10.0 * np.array([w["position.buckets"][t5_bucket(int(a)), h] for a in away])
+                p = np.exp(scores - scores.max())
+                p /= p.sum()
+                if attention is not None:
+                    attention[layer, h, i, seen] = p
+                mixed[h] = p @ np.stack([cached[layer][j][1][h] for j in seen])
+            x = x + w[name + "attention.out.weight"] @ mixed.ravel()
+            gate, up = np.split(w[name + "feed.gate_up.weight"] @ rms(x, w[name + "feed_norm.weight"]), 2)
+            x = x + w[name + "feed.down.weight"] @ (gate / (1 + np.exp(-gate)) * up)
+        out[i] = w["embedding.weight"] @ rms(x, w["norm.weight"])
+    return out
+
+
+def stock(folder: Path, monkeypatch: pytest.MonkeyPatch, models: dict[str, Model], task: str = "text") -> None:
+    """Put models in the place of the shipped weights, for one test; they are rounded to bfloat16 as those are."""
+    index = {}
+    for name, model in models.items():
+        path = folder / f"{name}.safetensors"
+        index[name] = {
+            "sha256": weights.write(model, path),
+            "bytes": path.stat().st_size,
+            "recipe": asdict(Recipe(model.shape, task=task)),
+            "loss": 1.0,
+            "losses": [2.0, 1.0],
+            "held_out": [1.0, 0.9, 1.1],
+            "corpus": manifest()["sha256"],
+            "seconds": 1.0,
+            "hardware": hardware(),
+            "date": "2026-01-01",
+        }
+    (folder / "index.json").write_text(json.dumps(index))
+    monkeypatch.setattr(weights, "FOLDER", folder)
+    monkeypatch.setattr(weights, "INDEX", folder / "index.json")
+    weights.cards.cache_clear()
+    weights.load.cache_clear()

@@ -1,0 +1,164 @@
+"""Results of the lab as its work yields them, made from drawn losses, for the tests of what shows them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rope_core.lab.lines import lines
+from rope_core.lab.records import Record
+from ui.work.extrapolated import SHIPPED, Seen
+
+Array = npt.NDArray[np.float64]
+KEYS = tuple(each.key for each in lines())
+LENGTHS = (64, 128, 256)
+HASH = "0123456789abcdef" * 4
+
+
+def losses(seed: int, level: float, documents: int, length: int) -> Array:
+    """Losses of bytes, (documents, length): a level, harder and easier documents, and noise."""
+    rng = np.random.default_rng(seed)
+    hard = np.random.default_rng(7).normal(0, 0.3, (documents, 1))
+    return level + hard + rng.normal(0, 0.05, (documents, length))
+
+
+def spread(per_document: Array) -> list[float | None]:
+    """exp of the mean, with a made-up interval of plainly known width."""
+    value = float(np.exp(per_document.mean()))
+    return [value, value * 0.9, value * 1.2] if per_document.size > 1 else [value, None, None]
+
+
+def cell(weights: str, line: str, nats: Array, bins: int = 8) -> dict[str, Any]:
+    """One cell of a sweep, whose "nats" are of the last quarter."""
+    length = nats.shape[1]
+    parts = np.array_split(nats, bins, axis=1)
+    values = [spread(part.mean(1)) for part in parts]
+    edges = np.linspace(0, length, bins + 1)
+    curve = {
+        "position": ((edges[1:] + edges[:-1]) / 2).tolist(),
+        **{name: [each[at] for each in values] for at, name in enumerate(("value", "low", "high"))},
+    }
+    late = nats[:, -length // 4 :].mean(1)
+    return {
+        "weights": weights,
+        "line": line,
+        "length": length,
+        "documents": len(nats),
+        "whole": spread(nats.mean(1)),
+        "last": spread(late),
+        "nats": late.tolist(),
+        "curve": curve,
+        "seconds": 0.1,
+    }
+
+
+def levels(seed: int) -> dict[str, float]:
+    """A level of loss per line, drawn, at least 0.1 apart."""
+    order = np.random.default_rng(seed).permutation(len(KEYS))
+    return {key: 0.8 + 0.1 * float(at) for key, at in zip(KEYS, order, strict=True)}
+
+
+def sweep(
+    seed: int = 0, weights: Sequence[str] = ("rope-0",), documents: int = 5, lengths: Sequence[int] = LENGTHS
+) -> tuple[dict[str, Any], ...]:
+    """A whole sweep; every line's level grows with the length alike."""
+    return tuple(
+        cell(name, key, losses(seed + place, level + length / 1000, documents, length))
+        for length in lengths
+        for name in weights
+        for place, (key, level) in enumerate(levels(seed).items())
+    )
+
+
+def seen(results: Sequence[Mapping[str, Any]], name: str = "sweep") -> Seen:
+    """Results as if from a shipped record, whose recipe defines them by their text."""
+    machine = {"processor": "a <b>processor</b>", "threads": 2, "torch": "2", "numpy": "2"}
+    record = Record(name, {}, tuple(map(dict, results)), {"rope-0": HASH}, HASH[::-1], machine, "2026-01-02")
+    return Seen(tuple(results), SHIPPED, record, f"nan = None\nresults = {list(results)!r}")
+
+
+def ran(recipe: str) -> str:
+    """What a recipe prints."""
+    import contextlib
+    import io
+
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        exec(recipe, {})
+    return out.getvalue()
+
+
+def retrieval(seed: int = 0, trials: int = 10) -> tuple[dict[str, Any], ...]:
+    """A passkey's cells, drawn."""
+    rng = np.random.default_rng(seed)
+    found = []
+    for key in KEYS[:3]:
+        for length in LENGTHS:
+            for depth in (0.0, 0.5, 1.0):
+                right = int(rng.integers(0, trials + 1))
+                said = {"weights": "rope-0-passkey", "line": key, "length": length, "depth": depth}
+                said |= {"right": right, "trials": trials, "low": 0.0, "high": 1.0}
+                digits = (right + 0.37 * (trials - right)) / trials
+                found.append(said | {"digits": [digits, digits / 2, (1 + digits) / 2]})
+    return tuple(found)
+
+
+def glimpse(seed: int = 0, bins: int = 6, documents: int = 3) -> tuple[dict[str, Any], ...]:
+    """What a head looked at under three lines, drawn."""
+    rng = np.random.default_rng(seed)
+    found = []
+    for key in (KEYS[0], *KEYS[-2:]):
+        mass = np.tril(rng.uniform(0.1, 1, (bins, bins)))
+        entropy = rng.uniform(1, 3, bins)
+        said = {"weights": "rope-0", "line": key, "length": 96, "layer": 1, "head": 2, "documents": documents}
+        said |= {"map": (mass / mass.sum(1, keepdims=True)).tolist(), "entropy": entropy.tolist()}
+        said |= {"entropy_low": (entropy - 0.2).tolist(), "entropy_high": (entropy + 0.3).tolist()}
+        said |= {"entropy_max": np.log(np.linspace(8, 90, bins)).tolist(), "heads": [[1.0, 2.0]], "logit_scale": 1.5}
+        found.append(said)
+    return tuple(found)
+
+
+def temperature(slope: Sequence[float | None] = (0.07, 0.05, 0.09)) -> tuple[dict[str, Any], ...]:
+    """A sweep of the attention factor whose losses are parabolas, and its fit."""
+    hard = np.array([0.0, 0.4, -0.2])
+    found: list[dict[str, Any]] = []
+    for factor, best in ((2.0, 1.1), (8.0, 1.2)):
+        for value in (1.3, 1.0, 1.1, 1.2):
+            nats = 1.0 + hard + (value - best) ** 2
+            said = {"weights": "rope-0", "line": KEYS[-2], "length": 64, "factor": factor, "attention_factor": value}
+            found.append(said | {"documents": 3, "last": spread(nats), "nats": nats.tolist()})
+    fit = {"factors": [2.0, 8.0], "best": [[1.1, 1.05, 1.15], [1.2, None, None]], "slope": list(slope), "paper": 0.1}
+    return (*found, {"weights": "rope-0", "line": KEYS[-2], "fit": fit})
+
+
+def stale(worse: float = 0.2, documents: int = 4) -> tuple[dict[str, Any], ...]:
+    """Three handlings of cached keys."""
+    found = []
+    for variant, level in (("unscaled", 2.5), ("stale", 1.0 + worse), ("recomputed", 1.0)):
+        made = cell("rope-0", KEYS[0], losses(3, level, documents, 512))
+        found.append({"variant": variant, "factor": 1.0, **{k: v for k, v in made.items() if k != "whole"}})
+    return tuple(found)
+
+
+def padding() -> tuple[dict[str, Any], ...]:
+    """Three ways to pad, one of them undefined."""
+    rows = (("clean", 0, 0.0, 3.0), ("padded_masked", 64, 2e-5, 3.1), ("padded_unmasked", 64, 7.25, 5.5))
+    found: list[dict[str, Any]] = [
+        {"weights": "rope-0", "case": case, "length": 192, "pad": pad, "documents": 4}
+        | {"whole": [value, value - 0.5, value + 0.6], "last": [value, None, None], "gap": gap}
+        for case, pad, gap, value in rows
+    ]
+    return (*found, {"weights": "rope-0", "case": "shifted", "length": 192, "pad": 0, "undefined": "its table ends"})
+
+
+def generated() -> tuple[dict[str, Any], ...]:
+    """What two lines wrote at two lengths; the text is hostile."""
+    return tuple(
+        {"weights": "rope-0", "line": key, "length": length, "prompt_end": "def f(", "truth": "x):"}
+        | {"text": f"<script>{length}</script>`{key}`", "truth_loss": loss}
+        for length in LENGTHS[:2]
+        for key, loss in zip(KEYS[:2], (0.5, 1.5), strict=True)
+    )

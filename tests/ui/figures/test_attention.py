@@ -1,0 +1,220 @@
+"""The attention page's figures against sums written out by hand, torch's softmax and the catalogue."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import math
+import textwrap
+from functools import cache
+
+import numpy as np
+import pytest
+import torch
+
+import rope_core as rc
+from rope_core import rotation_matrix
+from rope_core.theory import extension
+from ui.figures.attention import scores as figures
+from ui.figures.attention import softmax as heat
+from ui.figures.drawing import Drawing
+from ui.text.words import Words
+
+T = Words("en", "attention")
+
+
+def angles(dim: int, base: float) -> list[float]:
+    return [base ** (-2 * i / dim) for i in range(dim // 2)]
+
+
+def by_matrix(rope: rc.Rope, q: np.ndarray, k: np.ndarray, distance: int) -> float:
+    """The score of q at ``distance`` + 7 and k at 7."""
+    turn = [rotation_matrix(m, rope.theta, "interleaved") for m in (distance + 7, 7)]
+    return float((turn[0] @ q) @ (turn[1] @ k))
+
+
+@pytest.mark.parametrize("kind", figures.KINDS)
+@pytest.mark.parametrize("dim, base", [(8, 60.0), (32, 5e5)])
+def test_decay_draws_the_score_of_rotated_vectors(kind: str, dim: int, base: float) -> None:
+    rope = rc.Rope(dim, base, 512)
+    q, k = figures.vectors(kind, dim, 3, "1, -2 0.5", "0.3，2")
+    assert np.linalg.norm(q) == pytest.approx(1.0) and np.linalg.norm(k) == pytest.approx(1.0)
+    drawing = figures.decay(rope, kind, (q, k), 400, 70, T)
+    _, scores, dot = drawing.figure.data
+    for at in (0, 9, len(scores.x) - 1):
+        assert scores.y[at] == pytest.approx(by_matrix(rope, q, k, int(scores.x[at])), abs=6e-5)
+    assert dot.x[1] == 70 and dot.y[1] == pytest.approx(by_matrix(rope, q, k, 70), abs=1e-10)
+    assert f"{by_matrix(rope, q, k, 70):.3f} at 70" in drawing.finding
+    used = float(drawing.finding.rpartition(" %")[0].rpartition(" ")[2])
+    assert 0 < used <= 100
+
+
+def test_decay_draws_roformers_mean() -> None:
+    drawing = figures.decay(rc.Rope(6, 40.0), "equal", figures.vectors("equal", 6, 0, "", ""), 64, 5, T)
+    bound = drawing.figure.data[0]
+    for at in (0, 4, 20):
+        d = int(bound.x[at])
+        sums = [abs(sum(np.exp(1j * d * a) for a in angles(6, 40.0)[:j])) for j in (1, 2, 3)]
+        assert bound.y[at] == pytest.approx(sum(sums) / (1 + 2 + 3), abs=6e-5)
+
+
+def test_what_is_no_vector_is_refused() -> None:
+    with pytest.raises(ValueError, match="q must be numbers separated by commas"):
+        figures.vectors("own", 8, 0, "1, two", "1")
+    with pytest.raises(ValueError, match="k must be of a positive, finite length"):
+        figures.vectors("own", 8, 0, "1", "0 0")
+    with pytest.raises(ValueError, match="values must be"):
+        figures.vectors("own", 2, 0, "1 2 3", "1")
+    with pytest.raises(ValueError, match="values must be"):
+        figures.vectors("own", 8, 0, "", "1")
+    with pytest.raises(ValueError, match="values must be"):
+        figures.vectors("own", 8, 0, "nan", "1")
+
+
+def test_pairs_add_up_and_the_slow_ones_keep_their_mean() -> None:
+    rope = rc.Rope(128, 3e4, 300)
+    q, k = figures.vectors("random", 128, 5, "", "")
+    drawing = figures.pairs(rope, (q, k), 90, T)
+    table = {name: np.asarray(column) for name, column in drawing.table().items()}
+    assert table["here"].sum() == pytest.approx(by_matrix(rope, q, k, 90), abs=1e-10)
+    one = [q[6] * k[6] + q[7] * k[7], q[7] * k[6] - q[6] * k[7]]
+    speed = angles(128, 3e4)[3]
+    expected = [one[0] * math.cos(d * speed) - one[1] * math.sin(d * speed) for d in range(300)]
+    assert table["here"][3] == pytest.approx(expected[90], abs=1e-12)
+    assert table["mean"][3] == pytest.approx(float(np.mean(expected)), abs=1e-12)
+    for last in (0, 20, 63):
+        assert drawing.figure.data[3].y[last] == pytest.approx(table["here"][: last + 1].sum(), abs=1e-5)
+    bars = [trace for trace in drawing.figure.data if trace.type == "bar"]
+    assert sorted([*bars[0].x, *bars[1].x]) == list(range(64))
+    slow = [i for i, a in enumerate(angles(128, 3e4)) if abs(np.mean(np.exp(1j * a * np.arange(300)))) >= 0.5]
+    assert list(bars[1].x) == slow and f"the {64 - len(slow)} pairs that turn" in drawing.finding
+
+
+def test_bases_widths_and_schemes_draw_cell_means_and_state_what_a_plain_sum_finds() -> None:
+    rope = rc.Rope(32, 700.0, 256)
+    drawing = figures.bases(rope, T)
+    d = np.arange(60_000)
+    first = int(np.flatnonzero(np.cos(d[:, None] * np.array(angles(32, 700.0))).sum(axis=1) < 0)[0])
+    assert f"700: {first:,}" in drawing.finding
+    drawn = next(trace for trace in drawing.figure.data if "yours" in trace.name)
+    low, high = int(drawn.x[40]), int(drawn.x[41])
+    mean = np.mean([np.mean([math.cos(m * a) for a in angles(32, 700.0)]) for m in range(low, high)])
+    assert drawn.y[40] == pytest.approx(mean, abs=6e-5)
+
+    drawing = figures.widths(700.0, T)
+    curve = [np.mean([math.cos(m * a) for a in angles(8, 700.0)]) for m in range(figures.SPAN)]
+    np.testing.assert_allclose(drawing.figure.data[0].y, curve, atol=6e-5)
+    assert f"d = 8: {np.abs(np.diff(curve)).sum():.3g}" in drawing.finding
+
+    length = 1024
+    found, _ = extension.extensions(rope, {name: {} for name in extension.compared()}, length)
+    drawing = figures.schemes(rope, found, length, T)
+    one = next(one for one in found if one.spectrum.attention_factor != 1.0)
+    scores = [one.spectrum.attention_factor**2 * np.cos(m * one.spectrum.inv_freq).mean() for m in range(256, 1024)]
+    assert f"{T(f'scheme.{one.scheme}')} {np.mean(scores):+.3f}" in drawing.finding
+    assert len(drawing.figure.data) == len(found)
+
+
+def test_base_bound_states_the_base_and_counts_the_models() -> None:
+    drawing = figures.base_bound(rc.Rope(32, 700.0), 1024, T)
+    table = drawing.table()
+    grid, served = np.asarray(table["base"]), np.asarray(table["context_served"])
+    d = np.arange(2000)
+    for i in (10, 40, 60):
+        sums = np.cos(d[:, None] * np.array(angles(32, float(grid[i])))).sum(axis=1)
+        assert int(np.flatnonzero(sums < 0)[0]) == served[i]
+    need = grid[np.argmax(served >= 1024)]
+    assert drawing.figure.data[2].x[0] == need
+    assert f"first base drawn that serves 1,024 tokens is {round(need, -2):,.0f};" in drawing.finding
+    tight = 0
+    for base, length in zip(*(np.asarray(table[key]).tolist() for key in ("model_base", "model_context")), strict=True):
+        m = np.arange(min(length, 50_000), dtype=np.float64)
+        tight += bool((np.cos(m[:, None] * np.array(angles(32, base))).sum(axis=1) < 0).any())
+    assert f"Of {np.size(table['model'])} models" in drawing.finding
+    assert f"{tight} run a longer" in drawing.finding
+
+
+def test_a_context_that_no_base_serves_is_said() -> None:
+    """One pair is a plain cosine: negative at distance 2, whatever the base."""
+    drawing = figures.base_bound(rc.Rope(2, 50.0), 131_072, T)
+    assert "no base" in drawing.finding and "fails at distance 2." in drawing.finding
+
+
+def test_theorem_recomputes_six_hundred() -> None:
+    rope = rc.Rope(64, 5e5, 2048)
+    drawing = heat.theorem(rope, T)
+    assert f"{64 * math.log(10_000):.1f}, hence" in drawing.finding
+    assert f"{64 * math.log(5e5):.1f} printed" in drawing.finding
+    d = np.arange(1, 2049)[:, None]
+    sums = np.abs(np.cumsum(np.exp(1j * d * np.array(angles(128, 1e4))), axis=1)).sum(axis=1)
+    least = 2 * sums.min() / (np.square(angles(128, 1e4)).sum() / 8)
+    assert f"at least {least:.1f} within 2,048" in drawing.finding
+    paper, mine, printed = drawing.figure.data
+    for trace, dim, base in ((paper, 128, 1e4), (mine, 64, 5e5)):
+        at, speeds = int(trace.x[150]), np.array(angles(dim, base))
+        sums = np.abs(np.cumsum(np.exp(1j * at * speeds))).sum()
+        assert trace.y[150] == pytest.approx(2 * sums / ((speeds**2).sum() / 8), abs=0.06)
+    assert printed.y[0] == pytest.approx(64 * math.log(10_000))
+    assert f"falls to {paper.y.min():.1f} by" in drawing.finding
+    assert f"at least {mine.y[mine.x < 2048].min():.1f} within 2,048" in drawing.finding.split("printed")[1]
+
+
+def test_the_papers_own_geometry_is_drawn_once() -> None:
+    assert len(heat.theorem(rc.Rope(128, 1e4, 4096), T).figure.data) == 2
+
+
+def test_scales_are_the_recipes() -> None:
+    drawing = heat.scales(2048, T)
+    table = {name: np.asarray(column) for name, column in drawing.table().items()}
+    n = table["length"][-1]
+    assert table["square"][-1] == pytest.approx((0.1 * math.log(n / 2048) + 1) ** 2)
+    assert table["light"][-1] == pytest.approx((0.0707 * math.log(n / 2048) + 1) ** 2)
+    assert table["logn"][-1] == pytest.approx(math.log(n) / math.log(2048))
+    assert table["floor"][-1] == pytest.approx(0.1 * math.log(n // 8192 + 1) + 1)
+    assert (table["square"][table["length"] <= 2048] == 1).all()
+
+
+@pytest.mark.parametrize("signal", [1.0, 6.0])
+def test_softmax_curves_are_what_torch_draws(signal: float) -> None:
+    drawing = heat.softmax(1024, signal, T)
+    table = {name: np.asarray(column) for name, column in drawing.table().items()}
+    at = int(np.argmin(np.abs(table["length"] - 4096)))
+    n = int(table["length"][at])
+    scale = (0.1 * math.log(n / 1024) + 1) ** 2
+    logits = torch.randn(3000, n, generator=torch.Generator().manual_seed(1))
+    logits[:, 0] += signal
+    weights = torch.softmax(scale * logits, dim=1)
+    assert table["square_meant"][at] == pytest.approx(float(weights[:, 0].mean()), rel=0.05)
+    rows = -torch.special.xlogy(weights, weights).sum(1)
+    assert table["square_entropy"][at] == pytest.approx(float(rows.mean()), abs=0.03)
+    assert f"{100 * table['plain_meant'][-1]:.3g} % among" in drawing.finding
+
+
+@cache
+def drawings(lang: str, dim: int, base: float, train_len: int) -> tuple[Drawing, ...]:
+    t, rope = Words(lang, "attention"), rc.Rope(dim, base, train_len)
+    vectors = figures.vectors("random", dim, 0, "", "")
+    params: dict[str, dict[str, object]] = {name: {} for name in extension.compared()}
+    found, _ = extension.extensions(rope, params, 4 * train_len)
+    return (
+        *(figures.decay(rope, kind, vectors, 64, 3, t) for kind in figures.KINDS),
+        figures.pairs(rope, vectors, 131_072, t),
+        figures.bases(rope, t),
+        figures.widths(base, t),
+        figures.schemes(rope, found, 4 * train_len, t),
+        figures.base_bound(rope, 64, t),
+        heat.theorem(rope, t),
+        heat.softmax(train_len, 0.0, t),
+        heat.scales(train_len, t),
+    )
+
+
+@pytest.mark.parametrize("geometry", [(2, 1.0001, 16), (16, 1e12, 16_777_216 // 4)])
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_edges_draw_and_recipes_run(lang: str, geometry: tuple[int, float, int]) -> None:
+    for drawing in drawings(lang, *geometry):
+        assert "nan" not in drawing.finding and "{" not in drawing.finding, drawing.id
+        said = io.StringIO()
+        with contextlib.redirect_stdout(said):
+            exec(textwrap.dedent(drawing.recipe), {})
+        assert said.getvalue().strip(), drawing.id

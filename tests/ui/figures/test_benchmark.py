@@ -1,0 +1,207 @@
+"""The benchmark page's figures on drawn samples, against sums written out by hand."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+import textwrap
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rope_core.bench import traffic, view
+from rope_core.bench.cases import Case
+from rope_core.bench.records import Result, Store
+from ui.figures.benchmark import paper, words
+from ui.figures.benchmark import times as figures
+from ui.figures.drawing import Drawing
+from ui.text.words import LANGUAGES, Words
+
+T = Words("en", "benchmark")
+CASE = Case("cpu", "float32", 2, 64, 4, 2, 32, 32)
+FACTORS = {"numba": 1.25, "eager": 6.0, "transformers": 5.0, "transformers compiled": 2.0, "mine.py:f": 3.0}
+
+
+def drawn(case: Case, contestant: str, factor: float, seed: int, faults: float = 0.0) -> Result:
+    """A result whose time is about ``factor`` times the copy's."""
+    rng = np.random.default_rng(seed)
+    floor = rng.uniform(1e-3, 2e-3, 21)
+    # The same floor for everybody of a case, as one run has it.
+    seconds = floor * factor * np.random.default_rng(len(contestant)).uniform(0.95, 1.05, 21)
+    data = {"seconds": seconds.tolist(), "floor": floor.tolist(), "traffic": case.traffic, "faults": faults}
+    return Result(
+        case, contestant, "ok", "", data | {"larger_than_cache": False, "error": 1e-7 * factor, "first_call": 0.1}
+    )
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory: pytest.TempPathFactory) -> view.Source:
+    """Two lengths under the tuned allocator and one under the default one, recorded for real."""
+    path = tmp_path_factory.mktemp("figures") / "records.sqlite3"
+    store = Store(path)
+    for allocator, slower in (("tuned", 1.0), ("default", 4.0)):
+        run = store.begin("one", {"cpu": "A processor", "allocator": allocator, "packages": {"torch": "9.9"}})
+        for seq in (64, 4096) if allocator == "tuned" else (4096,):
+            for name, factor in FACTORS.items():
+                count = 0.0 if allocator == "tuned" else 1000 * factor
+                store.add(run, drawn(replace(CASE, seq=seq), name, factor * slower, seq, count))
+        gone = Result(CASE, "Liger", "unavailable", "it runs on a GPU only", {})
+        store.add(run, gone)
+        store.finish(run)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ROPE_LAB_RECORDS", str(path))
+        return view.here()
+
+
+@pytest.fixture
+def as_here(source: view.Source, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(view, "here", lambda: source)
+
+
+def tuned(source: view.Source, seq: int | None = None) -> list[view.Point]:
+    points = view.of_kind(source.points, view.kind(CASE))
+    return points if seq is None else [p for p in points if p.case.seq == seq]
+
+
+def test_curves_are_bytes_over_median_seconds(source: view.Source) -> None:
+    drawing = figures.curves(tuned(source), "here", T)
+    by_name = {trace.name: trace for trace in drawing.figure.data}
+    assert len(by_name) == 1 + len(FACTORS)
+    for seq, place in ((64, 0), (4096, 1)):
+        case = replace(CASE, seq=seq)
+        floor = np.random.default_rng(seq).uniform(1e-3, 2e-3, 21)
+        size = 2 * seq * 6 * 32 * 4
+        assert by_name[T("copy")].x[place] == pytest.approx(size / 1e6)
+        assert by_name[T("copy")].y[place] == pytest.approx(2 * size / np.median(floor) / 1e9)
+        seconds = floor * 6.0 * np.random.default_rng(len("eager")).uniform(0.95, 1.05, 21)
+        tables = 2 * seq * 16 * 4
+        assert by_name[T("who.eager")].y[place] == pytest.approx((2 * size + tables) / np.median(seconds) / 1e9)
+        assert case.tensor_bytes == size
+    ours = by_name[T("who.numba")].y[1]
+    assert f"{ours:.3g} GB/s" in drawing.finding and "6.29 MB" in drawing.finding
+
+
+def test_speed_ups_are_round_by_round(source: view.Source) -> None:
+    points = tuned(source, 64)
+    drawing = figures.speed_ups(points, "here", T)
+    bars = dict(zip(drawing.figure.data[0].y, drawing.figure.data[0].x, strict=True))
+    noise = {n: np.random.default_rng(len(n)).uniform(0.95, 1.05, 21) for n in FACTORS}
+    for name in set(FACTORS) - {"numba"}:
+        expected = np.median(FACTORS[name] * noise[name] / (1.25 * noise["numba"]))
+        assert bars[f"{words.who(name, T)}  {expected:.2f}×"] == pytest.approx(expected)
+    assert "transformers, compiled" in drawing.finding and "times as fast" in drawing.finding
+
+
+@pytest.mark.parametrize(("factor", "verdict"), [(0.4, "faster"), (1.25, "same"), (9.0, "slower")])
+def test_the_sentence_knows_slower_from_no_difference(factor: float, verdict: str) -> None:
+    peer = view.point(drawn(CASE, "FLA", 1.25, 1), {})
+    ours = view.point(drawn(CASE, "numba", factor, 1), {})
+    said = figures.speed_ups([ours, peer], "here", T).finding
+    mark = {"faster": "times as fast", "same": "no difference", "slower": "is slower than"}
+    assert mark[verdict] in said
+    assert [word for word in mark.values() if word in said] == [mark[verdict]]
+
+
+def test_errors_stand_beside_the_ratio(source: view.Source) -> None:
+    drawing = figures.errors(tuned(source, 64), "here", T)
+    marks = {trace.name: (trace.x[0], trace.y[0]) for trace in drawing.figure.data}
+    x, y = marks[T("who.eager")]
+    assert y == pytest.approx(6e-7)
+    assert x == pytest.approx(6.0 * np.median(np.random.default_rng(len("eager")).uniform(0.95, 1.05, 21)))
+    assert "1.2e-07 (ours, numba) to 6.0e-07 (eager torch)" in drawing.finding
+
+
+@pytest.mark.parametrize("tokens", [1, 131_072])
+def test_bytes_on_paper(tokens: int) -> None:
+    drawing = paper.paths(tokens, 100.0, T)
+    size = tokens * 40 * 128 * 2
+    widths: dict[str, float] = {}
+    for trace in drawing.figure.data:
+        for name, width in zip(trace.y, trace.x, strict=True):
+            widths[name] = widths.get(name, 0.0) + width
+    expected = {"transformers": 10, "Liger": 4, "FLA": 3, "ours": 2}
+    assert widths == {T(f"path.{name}"): pytest.approx(times * size / 1e6) for name, times in expected.items()}
+    assert words.time_text(10 * size / 1e11) in drawing.finding
+    np.testing.assert_allclose(np.asarray(drawing.table()["seconds"]), [n * size / 1e11 for n in expected.values()])
+
+
+def test_paper_beside_the_record(source: view.Source) -> None:
+    largest = paper.largest_forward(source.points)
+    assert {p.case.seq for p in largest} == {4096} and {p.allocator for p in largest} == {"tuned"}
+    drawing = paper.paper(largest, "here", T)
+    assert drawing is not None
+    assert sorted(drawing.figure.data[0].y) == [1.0, 5.0]
+    assert "should take 5 times the copy" in drawing.finding
+    backward = [view.point(drawn(replace(CASE, direction="backward"), "numba", 1.0, 1), {})]
+    assert paper.paper(backward, "here", T) is None
+    assert paper.largest_forward(backward) == []
+
+
+def test_page_faults_pair_the_allocators(source: view.Source) -> None:
+    pairs = view.fault_pairs(source.points)
+    assert len(pairs) == len(FACTORS) and {a.allocator for a, _ in pairs} == {"tuned"}
+    drawing = paper.faults(pairs, "here", T)
+    quick, plain = drawing.figure.data
+    assert np.all(np.asarray(plain.x) / np.asarray(quick.x) == pytest.approx(4.0))
+    assert "6,000 minor page faults" in drawing.finding
+    for label, count in zip(plain.y, sorted(p.faults for _, p in pairs), strict=True):
+        assert label.endswith(f"<br>{count:,.0f} faults")
+    assert not drawing.figure.layout.annotations
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_words_about_a_source(source: view.Source, lang: str) -> None:
+    t = Words(lang, "benchmark")
+    said = words.provenance(source, t)
+    assert "A processor" in said and "torch 9.9" in said and re.search(r"20\d\d-\d\d-\d\d", said)
+    assert "Liger" in words.absent(source, t) and "FLA" not in words.absent(source, t)
+    assert words.warmth(source.points, source, t) and not words.warmth([], source, t)
+    assert "30" in words.progress_text(0.3, 12.0, 1.0, t) and "12" in words.progress_text(0.3, 12.0, 1.0, t)
+    assert "7" in words.progress_text(None, None, 7.0, t)
+    table = words.landed([drawn(CASE, "numba", 2.0, 1), Result(CASE, "FLA", "wrong", "off by 1", {})], t)
+    assert all(len(column) == 2 for column in table.values())
+    assert table[t("column.reason")] == ["", "off by 1"] and table[t("column.time")][1] == ""
+
+
+@pytest.mark.parametrize(("seconds", "said"), [(2.0, "2 s"), (0.0123, "12.3 ms"), (2.5e-6, "2.5 µs"), (3e-9, "3 ns")])
+def test_times(seconds: float, said: str) -> None:
+    assert words.time_text(seconds) == said
+
+
+def drawings(source: view.Source) -> list[Drawing]:
+    at = tuned(source, 4096)
+    beside = paper.paper(paper.largest_forward(source.points), "here", T)
+    assert beside is not None
+    own = [figures.curves(tuned(source), "here", T), figures.speed_ups(at, "here", T), figures.errors(at, "here", T)]
+    return [*own, paper.paths(8192, 4800.0, T), beside, paper.faults(view.fault_pairs(source.points), "here", T)]
+
+
+@pytest.mark.usefixtures("as_here")
+def test_recipes_run_and_tables_have_columns_of_one_length(source: view.Source) -> None:
+    for drawing in drawings(source):
+        said = io.StringIO()
+        with contextlib.redirect_stdout(said):
+            exec(textwrap.dedent(drawing.recipe), {})
+        assert said.getvalue().strip(), drawing.id
+        assert len({np.asarray(column).size for column in drawing.table().values()}) == 1, drawing.id
+
+
+def test_every_path_and_contestant_has_a_name() -> None:
+    for lang in LANGUAGES:
+        t = Words(lang, "benchmark")
+        assert all(t.has(f"who.{name}") for name in (*view.OURS, *view.PEERS))
+        assert all(t.has(f"path.{name}") for name in traffic.PATHS)
+
+
+def test_the_shipped_record_draws_and_names_no_machine() -> None:
+    assert view.shipped_names()
+    for name in view.shipped_names():
+        source = view.shipped(name)
+        for kind in view.kinds(source.points):
+            points = view.of_kind(source.points, kind)
+            assert figures.curves(points, name, T).figure.data
+        text = (Path(view.SHIPPED) / f"{name}.json").read_text("utf-8")
+        assert not re.search(r"/home/|/work|/tmp|hostname|\b\d+\.\d+\.\d+\.\d+\b", text)

@@ -1,0 +1,364 @@
+"""The block page's figures against torch's layers and autograd, numpy by hand and the catalogue."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import math
+import textwrap
+from collections import Counter
+from collections.abc import Callable
+from functools import cache
+
+import numpy as np
+import pytest
+import torch
+
+import rope_core as rc
+from rope_core.hf import catalogue
+from rope_core.rotation import rotation_matrix
+from rope_core.theory import block
+from rope_core.theory.block import demo
+from rope_core.theory.block.choices import PLACES, UNITS, Choices, choices_of, usual
+from ui.figures.block import diagram as figures
+from ui.figures.block import norm as block_norm
+from ui.figures.block import rotary as block_rope
+from ui.figures.block import unit as block_unit
+from ui.figures.drawing import Drawing
+from ui.text.words import Words
+
+T = Words("en", "block")
+
+
+def test_rows_are_read_with_their_corrections() -> None:
+    made = {row.id: choices_of(row) for row in catalogue.architectures()}
+    assert made["gpt-2"] == Choices("LayerNorm", "pre", False, "gelu", False)
+    assert made["bloom"] == Choices("LayerNorm", "pre", False, "gelu", False)
+    assert made["mixtral"] == Choices("RMSNorm", "pre", False, "swiglu", True)
+    assert made["olmo-2"] == Choices("RMSNorm", "inner", False, "swiglu", True)
+    assert made["gemma-3"] == Choices("RMSNorm", "double", False, "geglu", True)
+    assert made["command-r-plus"] == Choices("LayerNorm", "pre", True, "swiglu", True)
+    assert made["transformer"] == Choices("LayerNorm", "post", False, "relu", False)
+    assert made["gpt-4"] is None
+    counted = Counter(choice for choice in made.values() if choice)
+    choices, rows, readable = usual()
+    assert (counted[choices], sum(counted.values())) == (rows, readable) and rows == max(counted.values())
+
+
+def test_the_row_follows_the_model_unless_another_is_wanted() -> None:
+    for model in catalogue.models():
+        row = figures.row_of(model.id, "model")
+        assert (row.id if row else "") == model.architecture
+    wanted = figures.row_of("llama-2-7b", "bloom")
+    assert wanted is not None and wanted.id == "bloom"
+    assert figures.row_of("custom", "model") is None
+    cells = figures.cells(wanted, T)
+    assert cells["printed in 004"][3] == "Parallel" and cells["corrected"][3] == "≠ Serial"
+    assert cells["corrected"][2] == "="
+    said = figures.corrections(wanted, T)
+    assert len(said) == len(wanted.corrections) and "“Parallel”" in said[0] and "“Serial” ([source](https://" in said[0]
+    assert all(not one.verified for one in catalogue.architecture("gopher").corrections)
+    assert "not yet checked" in figures.corrections(catalogue.architecture("gopher"), T)[0]
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_every_row_is_said_in_both_languages(lang: str) -> None:
+    t = Words(lang, "block")
+    for row in catalogue.architectures():
+        columns = figures.cells(row, t)
+        printed, corrected = columns[t("col.printed")], columns[t("col.corrected")]
+        assert len(printed) == len(corrected) == 8 and all(printed) and all(corrected)
+        assert sum(cell != "=" for cell in corrected) == len(row.corrections) == len(figures.corrections(row, t))
+
+
+def order(drawing: Drawing) -> list[str]:
+    table = drawing.table()
+    pairs = sorted(zip(np.asarray(table["row"]).tolist(), np.asarray(table["part"]).tolist(), strict=True))
+    return [part for _, part in pairs]
+
+
+@pytest.mark.parametrize(
+    ("place", "feed"),
+    [
+        ("pre", ["+", "LayerNorm", "feed-forward · GELU", "+"]),
+        ("post", ["+", "LayerNorm", "feed-forward · GELU", "+", "LayerNorm"]),
+        ("double", ["LayerNorm", "+", "LayerNorm", "feed-forward · GELU", "LayerNorm", "+"]),
+        ("inner", ["LayerNorm", "+", "feed-forward · GELU", "LayerNorm", "+"]),
+    ],
+)
+def test_the_norms_stand_where_the_formula_says(place: str, feed: list[str]) -> None:
+    made = Choices("LayerNorm", place, False, "gelu", True)
+    drawing = figures.diagram("mine", made, made, T)
+    parts = order(drawing)
+    assert parts[0] == "x" and parts[-len(feed) :] == feed
+    assert (parts[1] == "LayerNorm") == (place in ("pre", "double"))
+    rows = dict(
+        zip(np.asarray(drawing.table()["part"]).tolist(), np.asarray(drawing.table()["row"]).tolist(), strict=True)
+    )
+    assert rows["q"] + 1 == rows["k"] + 1 == rows["<b>RoPE</b>"] < rows["KV cache"]
+    assert parts.count("<b>RoPE</b>") == 2
+
+
+def test_switches_change_the_drawing_and_say_so() -> None:
+    row = catalogue.architecture("bloom")
+    told = choices_of(row)
+    assert figures.chosen(row, "row", "row", "row", "row") == told
+    made = figures.chosen(row, "RMSNorm", "post", "parallel", "relu2")
+    assert made == Choices("RMSNorm", "post", True, "relu2", False)
+    drawing = figures.diagram("BLOOM", told, made, T)
+    assert "with your changes" in drawing.finding and "parallel" in drawing.finding
+    assert order(drawing).count("+") == 1 and "<b>RoPE</b>" not in order(drawing)
+    assert figures.chosen(None, "row", "row", "row", "row") == usual()[0]
+    assert "leaves open" in figures.diagram("X", None, usual()[0], T).finding
+
+
+@pytest.mark.parametrize("mean, size", [(2.0, 1.0), (-5.0, 0.25), (0.0, 4.0)])
+def test_norms_are_torchs(mean: float, size: float) -> None:
+    drawing = block_norm.norms(mean, size, T)
+    x = torch.tensor(np.asarray(drawing.figure.data[0].y))
+    for trace, theirs in (
+        (1, torch.nn.functional.layer_norm(x, (12,), eps=1e-6)),
+        (2, torch.nn.functional.rms_norm(x, (12,), eps=1e-6)),
+    ):
+        np.testing.assert_allclose(drawing.figure.data[trace].y, theirs.numpy(), atol=1e-12)
+    assert f"mean {float(x.mean()):.3f}" in drawing.finding
+
+
+def test_cost_counts_what_the_norms_do() -> None:
+    apart, fused = block_norm.cost(False, T), block_norm.cost(True, T)
+    assert list(apart.figure.data[0].x) == [3, 1, 2, 8, 2] and list(apart.figure.data[1].x) == [2, 1, 1, 4, 1]
+    assert "4 times over memory, RMSNorm 3" in apart.finding and "2 times over memory and RMSNorm 2" in fused.finding
+
+
+TorchFunction = Callable[[torch.Tensor], torch.Tensor]
+TORCH: dict[str, TorchFunction] = {
+    "relu": torch.relu,
+    "gelu": torch.nn.functional.gelu,
+    "silu": torch.nn.functional.silu,
+    "relu2": lambda x: torch.relu(x) ** 2,
+    "sigmoid": torch.sigmoid,
+}
+
+
+def parts(layer: list[torch.Tensor]) -> tuple[TorchFunction, TorchFunction]:
+    """Attention and feed-forward of one layer's weights."""
+    q, k, v, o, w1, w2 = layer
+
+    def attend(u: torch.Tensor) -> torch.Tensor:
+        return torch.matmul(torch.softmax((u @ q) @ (u @ k).T / math.sqrt(32), -1) @ (u @ v), o)
+
+    def feed(u: torch.Tensor) -> torch.Tensor:
+        return torch.matmul(torch.relu(u @ w1), w2)
+
+    return attend, feed
+
+
+def torch_gradients(place: str, layers: int, seed: int) -> list[float]:
+    """One stack's gradient norms by autograd, from the same weights."""
+    stack = block.draw_layers(layers, 32, 128, seed)
+    weights = [[torch.tensor(w, requires_grad=True) for w in vars(layer).values()] for layer in stack]
+    x, target = torch.from_numpy(np.random.default_rng([seed, 1]).standard_normal((2, 16, 32)))
+
+    def norm(values: torch.Tensor) -> torch.Tensor:
+        return torch.nn.functional.layer_norm(values, (32,), eps=1e-6)
+
+    for layer in weights:
+        for part in parts(layer):
+            if place == "post":
+                x = norm(x + part(x))
+            else:
+                x = x + (norm(part(norm(x))) if place == "double" else part(norm(x)))
+    out = x if place == "post" else norm(x)
+    torch.autograd.backward((out * target).mean())
+    return [math.sqrt(sum(float((w.grad**2).sum()) for w in layer if w.grad is not None)) for layer in weights]
+
+
+def test_stack_draws_autograds_gradients() -> None:
+    drawing = block_norm.stack("post", 4, 9, T)
+    for trace, place in zip(drawing.figure.data, block.ARRANGEMENTS, strict=True):
+        expected = np.mean([torch_gradients(place, 4, seed) for seed in (9, 10)], axis=0)
+        np.testing.assert_allclose(trace.y, expected, rtol=1e-8)
+        assert f"{expected[0] / expected[-1]:.2f}" in drawing.finding
+    assert drawing.figure.data[1].line.width > drawing.figure.data[0].line.width
+
+
+def test_pre_norm_gradients_are_larger_at_the_bottom_of_24_layers() -> None:
+    for seed in (0, 5):
+        for place in ("pre", "double"):
+            values = demo.stack_gradients(24, seed)[place]
+            assert values[0] > 2 * values[-1]
+
+
+def test_parallel_differs_to_first_order() -> None:
+    drawing = block_norm.parallel(0.5, T)
+    slope = float(drawing.finding.partition("power ")[2].partition(":")[0])
+    assert slope == pytest.approx(1, abs=0.01)
+    layer = block.draw_layers(1, 32, 128, 0)[0]
+    x = np.random.default_rng([0, 1]).standard_normal((16, 32))
+    a = 0.5 * block.attend(block.layer_norm(x), layer)
+    feeds = [0.5 * block.feed(block.layer_norm(u), layer) for u in (x, x + a)]
+    expected = np.linalg.norm(feeds[0] - feeds[1]) / np.linalg.norm(a + feeds[1])
+    assert drawing.figure.data[1].y[0] == pytest.approx(expected, rel=1e-10)
+
+
+@pytest.mark.parametrize("name", block_unit.CURVES)
+def test_activations_are_torchs_with_their_derivatives(name: str) -> None:
+    drawing = block_unit.activations(name, 1.35, T)
+    z = torch.tensor(np.asarray(drawing.figure.data[0].x), requires_grad=True)
+    of = TORCH[name]
+    values = of(z)
+    torch.autograd.backward(values.sum())
+    assert z.grad is not None
+    at = block_unit.CURVES.index(name)
+    np.testing.assert_allclose(drawing.figure.data[2 * at].y, values.detach().numpy(), atol=1e-12)
+    np.testing.assert_allclose(drawing.figure.data[2 * at + 1].y, z.grad.numpy(), atol=1e-12)
+    assert f"lowest value drawn is {float(values.detach().min()):.4f}" in drawing.finding
+    assert f"value {float(of(torch.tensor(1.35, dtype=torch.float64))):.4f}" in drawing.finding
+
+
+def test_gates_let_through_what_torch_computes() -> None:
+    drawing = block_unit.gates("geglu", -1.5, T)
+    z = torch.tensor(np.asarray(drawing.figure.data[0].x))
+    for trace, gate in zip(drawing.figure.data, ("sigmoid", "relu", "gelu", "silu"), strict=True):
+        np.testing.assert_allclose(trace.y, (-1.5 * TORCH[gate](z)).numpy(), atol=1e-12)
+    one = float(-1.5 * torch.nn.functional.gelu(torch.ones(1, dtype=torch.float64)))
+    assert f"lets {one:.4f} of" in drawing.finding and "10,922.7" in drawing.finding
+
+
+def test_z_loss_alone_sees_a_common_shift() -> None:
+    drawing = block_unit.z_loss(20.0, 1e-3, T)
+    logits = torch.tensor(np.random.default_rng(0).standard_normal(32)) + 20
+    entropy = float(torch.nn.functional.cross_entropy(logits[None], torch.tensor([0])))
+    extra = 1e-3 * float(torch.logsumexp(logits, 0)) ** 2
+    assert drawing.figure.data[2].y[0] == pytest.approx(entropy + extra, rel=1e-12)
+    assert f"at 20 is {extra:.4g}" in drawing.finding
+    assert np.ptp(np.asarray(drawing.figure.data[0].y)) < 1e-12
+
+
+def test_cap_and_its_gradient() -> None:
+    drawing = block_unit.capped(30.0, -45.0, T)
+    assert drawing.figure.data[-2].y[0] == pytest.approx(-30 * math.tanh(1.5))
+    assert drawing.figure.data[-1].y[0] == pytest.approx(1 / math.cosh(1.5) ** 2)
+    assert f"{-30 * math.tanh(1.5):.3f}" in drawing.finding
+
+
+def test_qk_norm_bounds_what_grows_with_the_square() -> None:
+    drawing = block_unit.qk_norm(48, 16.0, T)
+    plain, normed, bound, here = (np.asarray(trace.y) for trace in drawing.figure.data)
+    q, k = np.random.default_rng(0).standard_normal((2, 16, 48))
+    turns = [rotation_matrix(m, rc.Rope(48).theta, "interleaved") for m in range(16)]
+    scores = [abs((turns[m] @ q[m]) @ (turns[n] @ k[n])) / math.sqrt(48) for m in range(16) for n in range(16)]
+    assert here[0] == pytest.approx(256 * max(scores))
+    assert plain[-1] / plain[0] == pytest.approx(256.0**2)
+    assert (normed <= bound).all() and bound[0] == pytest.approx(math.sqrt(48))
+    cosines = [s / np.linalg.norm(q[i // 16]) / np.linalg.norm(k[i % 16]) for i, s in enumerate(scores)]
+    assert here[1] == pytest.approx(48 * max(cosines), rel=1e-4)
+
+
+@pytest.mark.parametrize("layout", ["interleaved", "half"])
+def test_only_rms_with_equal_weights_commutes_and_only_at_factor_one(layout: str) -> None:
+    rope = rc.Rope(16, 300.0)
+    one, other = demo.commuting(rope, 77, 1.0, layout), demo.commuting(rope, 77, 1.3, layout)
+    assert max(one["rms"], one["rms_paired"]) < 1e-12 < 0.05 < min(one["rms_weight"], one["layer"])
+    assert min(other.values()) > 0.05
+    drawing = block_rope.commute(rope, 77, 1.3, layout, T)
+    assert list(drawing.figure.data[0].x) == list(other.values())
+    assert f"any weights {other['rms_weight']:.3g}" in drawing.finding
+    x = np.random.default_rng(0).standard_normal((16, 16)) + 0.5
+    # f N(x) against N(f x) = N(x): the rotation itself keeps each row's length.
+    turned = np.stack([rotation_matrix(77 + t, rope.theta, layout) @ row for t, row in enumerate(x)])
+    rms = turned / np.sqrt((turned**2).mean(1, keepdims=True))
+    assert other["rms"] == pytest.approx(0.3 * np.abs(rms).max(), rel=1e-9)
+
+
+def test_only_a_rotated_v_moves_with_the_text() -> None:
+    rope = rc.Rope(12, 50.0)
+    drawing = block_rope.values(rope, 2, T)
+    table = {name: np.asarray(column) for name, column in drawing.table().items()}
+    assert np.ptp(table["plain_first"]) < 1e-12
+    radius = np.hypot(table["rotated_first"], table["rotated_second"])
+    np.testing.assert_allclose(radius, radius[0], atol=1e-12)
+    speed = 50.0 ** (-4 / 12)
+    angle = np.unwrap(np.arctan2(table["rotated_second"], table["rotated_first"]))
+    np.testing.assert_allclose(np.diff(angle), speed, atol=1e-9)
+    frames = drawing.figure.to_dict()["frames"]
+    assert len(frames) == block_rope.FRAMES
+    assert frames[7]["data"][1]["x"] == [table["rotated_first"][7]] and frames[7]["traces"] == [1, 3]
+    far = max(np.abs(table[key] - table[key][0]).max() for key in ("rotated_first", "rotated_second"))
+    assert f"rotated by {far:.3g}" in drawing.finding
+
+
+def test_a_stale_cache_is_off_by_the_change_of_frequency() -> None:
+    rope = rc.Rope(16, 100.0, 128)
+    drawing = block_rope.cache(rope, 3.0, T)
+    table = {name: np.asarray(column) for name, column in drawing.table().items()}
+    assert rc.SCHEMES[demo.length_scheme()].follows_length
+    q = np.random.default_rng(0).standard_normal((table["position"].size, 16))[-1]
+    factor = rc.SCHEMES[demo.length_scheme()].params[0].default
+    grown = 100.0 * (1 + float(str(factor)) * 2) ** (16 / 14)
+    after = [grown ** (-2 * i / 16) for i in range(8)]
+    last = rotation_matrix(383, after, "interleaved") @ q
+    for at in (0, 5, 40):
+        n = int(table["position"][at])
+        for name, speeds in (("true", after), ("stale", rope.theta)):
+            expected = rotation_matrix(n, speeds, "interleaved") @ q @ last / 4
+            assert table[name][at] == pytest.approx(expected, abs=1e-9)
+    worst = np.abs(table["stale"] - table["true"]).max()
+    assert f"up to {worst:.3g}" in drawing.finding
+    assert np.abs(np.subtract(*demo.stale_logits(rope, 1.0)[1:])).max() == 0
+    with pytest.raises(ValueError, match=r"times must be at least 1, got 0\.5"):
+        demo.stale_logits(rope, 0.5)
+    assert block_rope.cacheable(rope) and not block_rope.cacheable(rc.Rope(2, 100.0))
+
+
+def test_mla_is_exact_with_the_split_only() -> None:
+    drawing = block_rope.latent(96, 16, 40, T)
+    errors = np.asarray(drawing.table()["error"])
+    assert errors[0] < 1e-12 and errors[1] > 0.1
+    assert list(drawing.figure.data[1].y) == [96 + 64, 2 * 16 * 128]
+    assert f"{2 * 16 * 128 / 160:.1f} times fewer" in drawing.finding
+
+
+@cache
+def drawings(lang: str, dim: int, base: float, train_len: int) -> tuple[Drawing, ...]:
+    t, rope = Words(lang, "block"), rc.Rope(dim, base, train_len)
+    blocks = (
+        figures.diagram("X", None, Choices("RMSNorm", place, parallel, unit, True), t)
+        for place in PLACES
+        for parallel in (False, True)
+        for unit in UNITS[:2]
+    )
+    return (
+        *blocks,
+        block_norm.norms(5.0, 0.25, t),
+        block_norm.cost(False, t),
+        block_norm.cost(True, t),
+        *(block_norm.stack(place, 2, 99, t) for place in block.ARRANGEMENTS),
+        block_norm.parallel(10.0, t),
+        *(block_unit.activations(name, -4.0, t) for name in block_unit.CURVES),
+        *(block_unit.gates(name, 0.0, t) for name in block_unit.UNITS),
+        block_unit.z_loss(-60.0, 0.0, t),
+        block_unit.capped(10.0, 200.0, t),
+        block_unit.qk_norm(dim, 64.0, t),
+        block_rope.commute(rope, 100_000, 0.5, "half", t),
+        block_rope.values(rope, 511, t),
+        *([block_rope.cache(rope, 16.0, t)] if block_rope.cacheable(rope) else []),
+        block_rope.latent(16, 1, 100_000, t),
+    )
+
+
+@pytest.mark.parametrize("geometry", [(2, 1.0001, 16), (64, 1e12, 16_777_216)])
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_edges_draw_and_recipes_run(lang: str, geometry: tuple[int, float, int]) -> None:
+    run: set[str] = set()
+    for drawing in drawings(lang, *geometry):
+        assert "nan" not in drawing.finding and "{" not in drawing.finding, drawing.id
+        assert "inf" not in drawing.finding, drawing.id
+        lengths = {np.asarray(column).size for column in drawing.table().values()}
+        assert lengths and min(lengths) > 0, drawing.id
+        if drawing.recipe not in run:
+            said = io.StringIO()
+            with contextlib.redirect_stdout(said):
+                exec(textwrap.dedent(drawing.recipe), {})
+            assert said.getvalue().strip(), drawing.id
+            run.add(drawing.recipe)

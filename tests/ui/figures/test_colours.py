@@ -1,0 +1,139 @@
+"""The palette measured: every kind of colour vision, both backgrounds, and the scales of the heatmaps."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import numpy.typing as npt
+import plotly.colors
+import pytest
+
+from rope_core.bench import view
+from ui.figures import colours
+from ui.figures.benchmark import times as benchmark
+from ui.text.words import Words
+
+Array = npt.NDArray[np.float64]
+
+# Machado, Oliveira and Fernandes 2009, severity 1.0, on linear RGB: what a dichromat sees.
+# https://www.inf.ufrgs.br/~oliveira/pubs_files/CVD_Simulation/CVD_Simulation.html
+VISION = {
+    "full": np.eye(3),
+    "protanopia": np.array(
+        [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]]
+    ),
+    "deuteranopia": np.array(
+        [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]]
+    ),
+    "tritanopia": np.array(
+        [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.303900]]
+    ),
+}
+TO_XYZ = np.array(
+    [[0.4124564, 0.3575761, 0.1804375], [0.2126729, 0.7151522, 0.0721750], [0.0193339, 0.1191920, 0.9503041]]
+)
+APART, SERIES = 8.0, 3.0
+
+
+def lab(shares: Array) -> Array:
+    """CIELAB (D65) of linear sRGB."""
+    x = TO_XYZ @ np.clip(shares, 0, 1) / (0.95047, 1.0, 1.08883)
+    f = np.where(x > 216 / 24389, np.cbrt(x), (24389 / 27 * x + 16) / 116)
+    return np.array([116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])])
+
+
+def ciede2000(one: Array, other: Array) -> float:
+    """Colour difference. Source: Sharma, Wu and Dalal 2005, doi:10.1002/col.20070."""
+    chroma = (np.hypot(*one[1:]) + np.hypot(*other[1:])) / 2
+    red = 1.5 - 0.5 * np.sqrt(chroma**7 / (chroma**7 + 25.0**7))
+    (l1, a1, b1), (l2, a2, b2) = ((v[0], red * v[1], v[2]) for v in (one, other))
+    c1, c2 = np.hypot(a1, b1), np.hypot(a2, b2)
+    h1, h2 = np.degrees(np.arctan2(b1, a1)) % 360, np.degrees(np.arctan2(b2, a2)) % 360
+    turn = (h2 - h1 + 180) % 360 - 180 if c1 * c2 else 0.0
+    dl, dc, dh = l2 - l1, c2 - c1, 2 * np.sqrt(c1 * c2) * np.sin(np.radians(turn / 2))
+    light, chroma, hue = (l1 + l2) / 2, (c1 + c2) / 2, (h1 + turn / 2) % 360 if c1 * c2 else h1 + h2
+    t = 1 - 0.17 * np.cos(np.radians(hue - 30)) + 0.24 * np.cos(np.radians(2 * hue))
+    t += 0.32 * np.cos(np.radians(3 * hue + 6)) - 0.2 * np.cos(np.radians(4 * hue - 63))
+    sl = 1 + 0.015 * (light - 50) ** 2 / np.sqrt(20 + (light - 50) ** 2)
+    sc, sh = 1 + 0.045 * chroma, 1 + 0.015 * chroma * t
+    around = 30 * np.exp(-(((hue - 275) / 25) ** 2))
+    rt = -np.sin(np.radians(2 * around)) * 2 * np.sqrt(chroma**7 / (chroma**7 + 25.0**7))
+    return float(np.sqrt((dl / sl) ** 2 + (dc / sc) ** 2 + (dh / sh) ** 2 + rt * (dc / sc) * (dh / sh)))
+
+
+def seen(colour: str, vision: str) -> Array:
+    """CIELAB of ``#RRGGBB`` as such an eye sees it."""
+    return lab(VISION[vision] @ colours.channels(colour))
+
+
+def hexed(colour: str) -> str:
+    """``rgb(r, g, b)`` or ``#RRGGBB`` as ``#RRGGBB``."""
+    return colour if colour[0] == "#" else f"#{bytes(int(c) for c in plotly.colors.unlabel_rgb(colour)).hex()}"
+
+
+def steps(scale: str, vision: str, count: int = 33) -> Array:
+    """CIELAB of a scale at equal steps, (count, 3)."""
+    sampled = plotly.colors.sample_colorscale(scale, np.linspace(0, 1, count).tolist())
+    return np.stack([seen(hexed(colour), vision) for colour in sampled])
+
+
+def test_the_difference_is_the_published_one() -> None:
+    """Three pairs of Sharma's table, among them the one whose mean hue wraps round."""
+    for one, other, published in (
+        ((50, 2.6772, -79.7751), (50, 0, -82.7485), 2.0425),
+        ((50, 2.5, 0), (58, 24, 15), 19.4535),
+        ((6.7747, -0.2908, -2.4247), (5.8714, -0.0985, -2.2286), 0.6377),
+    ):
+        assert ciede2000(np.array(one, float), np.array(other, float)) == pytest.approx(published, abs=1e-4)
+
+
+@pytest.mark.parametrize("vision", VISION)
+def test_any_two_series_are_told_apart(vision: str) -> None:
+    pairs = itertools.combinations(colours.COLOURS, 2)
+    near = {(a, b): ciede2000(seen(a, vision), seen(b, vision)) for a, b in pairs}
+    assert {pair: apart for pair, apart in near.items() if apart < APART} == {}
+
+
+@pytest.mark.parametrize("colour", colours.COLOURS)
+def test_a_series_stands_out_from_both_backgrounds(colour: str) -> None:
+    assert min(colours.contrast(colour, colours.LIGHT), colours.contrast(colour, colours.DARK)) >= SERIES
+    light, dark = colours.INK[colour]
+    assert colours.contrast(light, colours.LIGHT) >= 4.5 and colours.contrast(dark, colours.DARK) >= 4.5
+    assert colours.contrast(colour, {"black": "#000000", "white": "#FFFFFF"}[colours.on(colour)]) >= 4.5
+
+
+def test_faded_words_are_legible() -> None:
+    light, dark = colours.INK[colours.FADED]
+    assert colours.contrast(light, "#E8F2F8") >= 4.5 and colours.contrast(dark, colours.DARK) >= 4.5
+
+
+def test_a_wash_carries_black_letters() -> None:
+    for colour in colours.COLOURS:
+        assert colours.contrast(hexed(colours.wash(colour)), "#000000") >= 4.5
+
+
+@pytest.mark.parametrize("vision", VISION)
+def test_an_amount_grows_lighter_all_the_way(vision: str) -> None:
+    assert np.diff(steps(colours.AMOUNT, vision)[:, 0]).min() > 0.5
+
+
+@pytest.mark.parametrize("vision", VISION)
+def test_a_sign_is_two_ends_and_a_light_middle(vision: str) -> None:
+    along = steps(colours.SIGNED, vision)
+    middle = len(along) // 2
+    assert np.diff(along[: middle + 1, 0]).min() > 0.3 and np.diff(along[middle:, 0]).max() < -0.3
+    for less, more in zip(along[:middle], along[:middle:-1], strict=True):
+        reach = abs(less[0] - along[middle, 0])
+        assert reach < 10 or ciede2000(less, more) >= APART
+
+
+def test_no_two_contestants_of_a_record_look_alike() -> None:
+    """There are more contestants than colours: a look is a colour with a mark."""
+    words = Words("en", "benchmark")
+    for name in view.shipped_names():
+        points = view.shipped(name).points
+        for kind in view.kinds(points):
+            figure = benchmark.curves(view.of_kind(points, kind), name, words).figure
+            looks = [(line.line.color, line.marker.symbol) for line in figure.data]
+            assert len(set(looks)) == len(looks)

@@ -1,0 +1,230 @@
+"""Figures and tables of the config page: traces equal rope_core, sentences carry the numbers, recipes run."""
+
+from __future__ import annotations
+
+import json
+import math
+import textwrap
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rope_core as rc
+from rope_core.checks import schemas as convert_config
+from rope_core.checks.engines import engines
+from rope_core.checks.extend import fix_for
+from rope_core.hf import anatomy
+from ui.figures.config import compare as comparison
+from ui.figures.config import parts as figures
+from ui.figures.drawing import Drawing
+from ui.text.words import Words
+
+EN, ZH = Words("en", "config"), Words("zh", "config")
+MODELS = ["gpt-oss-20b", "deepseek-r1", "phi-4-mini", "llama-4-scout", "qwen3-vl-32b", "llama-2-7b", "hunyuan-dense"]
+
+
+def config_of(model: str) -> dict[str, Any]:
+    return rc.model(model).hf_config()
+
+
+def where(model: str) -> str:
+    return f"rc.model({model!r}).hf_config()"
+
+
+def ran(drawing: Drawing, capsys: pytest.CaptureFixture[str]) -> str:
+    exec(textwrap.dedent(drawing.recipe), {})
+    return capsys.readouterr().out
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("quantity", figures.QUANTITIES)
+def test_glance_draws_every_pair_once(model: str, quantity: str, capsys: pytest.CaptureFixture[str]) -> None:
+    rope = rc.from_hf(config_of(model))
+    drawing = figures.glance(rope, quantity, where(model), EN)
+    points: dict[int, float] = {}
+    for trace in drawing.figure.data:
+        if trace.mode == "markers":
+            assert not points.keys() & set(trace.x)
+            points |= dict(zip(trace.x, trace.y, strict=True))
+    wanted = {
+        "wavelength": 2 * np.pi / rope.inv_freq,
+        "inv_freq": rope.inv_freq,
+        "slowdown": rope.unscaled / rope.inv_freq,
+    }[quantity]
+    np.testing.assert_allclose([points[k] for k in range(wanted.size)], wanted, rtol=1e-12)
+    assert f"{rope.inv_freq[1]:.9e}"[:6] in ran(drawing, capsys)
+
+
+def test_glance_says_how_many_pairs_are_what() -> None:
+    rope = rc.from_hf(config_of("gpt-oss-20b"))
+    finding = figures.glance(rope, "wavelength", "", EN).finding
+    assert "32 pairs: 9 kept, 9 blended, 14 slowed by the full 32;" in finding
+    longest = 2 * math.pi * 150_000 ** (62 / 64) * 32
+    assert f"{round(longest, -3):,.0f}"[:6] in finding
+    gemma = rc.from_hf(config_of("gemma-4-31b"), "full_attention")
+    assert "192 do not turn" in figures.glance(gemma, "slowdown", "", EN).finding
+    phi = rc.from_hf(config_of("phi-4-mini"), None, 131_072)
+    assert "1 kept, 47 with a slow-down of their own" in figures.glance(phi, "inv_freq", "", EN).finding
+
+
+def test_still_pairs_leave_a_gap() -> None:
+    rope = rc.from_hf(config_of("gemma-4-31b"), "full_attention")
+    for quantity in figures.QUANTITIES:
+        drawn = figures.curve(rope.inv_freq, rope.unscaled, quantity)
+        assert np.isfinite(drawn[:64]).all() and np.isnan(drawn[64:]).all()
+
+
+def test_ramp_shows_both_roundings_and_says_which_is_in_force(capsys: pytest.CaptureFixture[str]) -> None:
+    for model, key in (("gpt-oss-20b", "exact"), ("deepseek-r1", "rounded")):
+        rope = rc.from_hf(config_of(model))
+        drawing = figures.ramp(rope, where(model), EN)
+        assert drawing is not None
+        low, high = anatomy.ramp(rope).exact if key == "exact" else anatomy.ramp(rope).rounded  # type: ignore[union-attr, misc]
+        wanted = np.clip((np.arange(32) - low) / (high - low), 0, 1)
+        inside = [trace for trace in drawing.figure.data if EN("in_force") in trace.name]
+        assert [trace.name for trace in inside] == [EN(f"ramp_{key}") + EN("in_force")]
+        np.testing.assert_allclose(inside[0].y, wanted, atol=1e-12)
+        assert f"{high:.2f}" in drawing.finding or f"{high:g}" in drawing.finding
+        assert "Ramp(" in ran(drawing, capsys)
+    assert figures.ramp(rc.from_hf(config_of("llama-2-7b")), "", EN) is None
+
+
+@pytest.mark.parametrize("length", [1, 2, 4096, 4097, 40_000])
+def test_drift_is_zero_before_the_switch_and_not_after(length: int, capsys: pytest.CaptureFixture[str]) -> None:
+    rope = rc.from_hf(config_of("phi-4-mini"), None, length)
+    drawing = figures.drift(rope, length, where("phi-4-mini"), EN)
+    worst = np.asarray(drawing.figure.data[0].y)
+    assert (worst.max() > 0) == (length > 4096)
+    if length == 40_000:
+        short, long = (rc.from_hf(config_of("phi-4-mini"), None, n).inv_freq for n in (4096, 40_000))
+        wanted = (np.abs(short - long) * 4095).max()
+        assert worst.max() == pytest.approx(wanted, rel=1e-12)
+        assert "position 4,095" in drawing.finding and f"{wanted:.4g}" in drawing.finding
+        assert ran(drawing, capsys)
+
+
+def test_layers_and_sections_name_their_indices() -> None:
+    scout = rc.from_hf(config_of("llama-4-scout"))
+    drawing = figures.layers(scout, 48, "", EN)
+    assert drawing is not None and "12 of 48 layers do not turn: 3, 7, 11" in drawing.finding
+    resting = next(trace for trace in drawing.figure.data if trace.name == EN("layer_resting"))
+    assert list(resting.x) == list(range(3, 48, 4))
+    qwen = rc.from_hf(config_of("qwen3-vl-32b"))
+    axes = figures.sections(qwen, "", EN)
+    assert axes is not None and "time 24, height 20, width 20" in axes.finding and "64 of 64" in axes.finding
+    assert next(list(trace.x)[:3] for trace in axes.figure.data if trace.name == "height") == [1, 4, 7]
+    assert figures.layers(qwen, 64, "", EN) is None and figures.sections(scout, "", EN) is None
+
+
+@pytest.mark.parametrize("t", [EN, ZH], ids=["en", "zh"])
+@pytest.mark.parametrize("model", MODELS)
+def test_summary_and_provenance_hold_the_numbers(model: str, t: Words) -> None:
+    rope = rc.from_hf(config_of(model))
+    line = figures.summary(rope, t)
+    assert f"{rope.attention_factor:.6g}" in line and f"{rope.attention_factor**2:.6g}" in line
+    assert (f"{rope.logit_scale:.6g}" in line) or rope.logit_scale == 1.0
+    table = figures.provenance(rope, t)
+    assert len({len(column) for column in table.values()}) == 1
+    at = table[t("col.value_of")].index(t("value_of.base"))
+    assert table[t("col.value")][at] == f"{rope.base:.10g}"
+    assert table[t("col.field")][at] == rope.provenance["base"].path
+
+
+def test_engines_draw_ratios_and_say_who_differs(capsys: pytest.CaptureFixture[str]) -> None:
+    config = config_of("gpt-oss-20b")
+    found, rope = engines(config), rc.from_hf(config)
+    drawing = comparison.engines(found, rope, where("gpt-oss-20b"), EN)
+    names = [name for trace in drawing.figure.data for name in trace.name.split(", ")]
+    assert sorted(names) == sorted(one.name for one in found if one.inv_freq is not None)
+    rounded = rc.spectrum(anatomy.rounded(rope.request, True)).inv_freq
+    llama = next(trace for trace in drawing.figure.data if "llama.cpp" in trace.name)
+    np.testing.assert_allclose(llama.y, rounded / rope.inv_freq, rtol=1e-9)
+    apart = float(np.abs(rounded / rope.inv_freq - 1).max())
+    assert f"({100 * apart:.3g} %)" in drawing.finding
+    table = comparison.engine_table(found, EN)
+    assert table[EN("col.difference")][0] == "0"
+    notes = dict(comparison.engine_notes(found, EN))
+    assert "always rounds the ramp" in notes["llama.cpp 0c1e5709"] and "transformers 5.23" not in notes
+    assert "transformers 5.23 0.0" in ran(drawing, capsys)
+
+
+def test_gap_has_a_word_for_every_case() -> None:
+    assert [comparison.gap(value, EN) for value in (None, 0.0, math.inf, 0.5, 31.0)] == [
+        "-",
+        "0",
+        EN("other_width"),
+        "50 %",
+        "3,100 %",
+    ]
+
+
+def test_two_configs_differences_first(capsys: pytest.CaptureFixture[str]) -> None:
+    left, right = config_of("llama-2-7b"), config_of("llama-3.1-8b")
+    rows = convert_config.compare(left, right)
+    table = comparison.differences(rows, ("a", "b"), EN)
+    marks = table[EN("col.same")]
+    assert marks == sorted(marks, key=lambda mark: mark == EN("same")) and EN("differs") in marks
+    at = table[EN("col.field")].index(EN("value_of.base"))
+    assert (table["a"][at], table["b"][at]) == ("10000", "500000")
+    assert len(comparison.differences(rows, ("a", "a"), EN)) == 4
+    drawing = comparison.overlay(rc.from_hf(left), rc.from_hf(right), ("a", "b"), rows, EN)
+    np.testing.assert_allclose(drawing.figure.data[1].y, 2 * np.pi / rc.from_hf(right).inv_freq, rtol=1e-12)
+    assert f"{sum(not row.same for row in rows)} of {len(rows)} fields differ" in drawing.finding
+    assert ran(drawing, capsys)
+
+
+def test_ways_to_a_longer_context_are_drawn_with_their_costs(capsys: pytest.CaptureFixture[str]) -> None:
+    config, length = config_of("gpt-oss-20b"), 65_536
+    rope, found = rc.from_hf(config), fix_for(config, length)
+    drawing = comparison.extensions(found, rope, length, where("gpt-oss-20b"), EN)
+    by_name = {trace.name: np.asarray(trace.y) for trace in drawing.figure.data}
+    np.testing.assert_allclose(by_name[EN("scheme.linear")], 16.0, rtol=1e-12)
+    assert by_name[EN("scheme.ntk")][[0, -1]] == pytest.approx([1.0, 16.0], rel=1e-9)
+    np.testing.assert_allclose(by_name[EN("at_present")], rope.unscaled / rope.inv_freq, rtol=1e-12)
+    # Counted by hand: a pair that did not turn once in training and now goes further than it did then.
+    ntk = next(fix for fix in found if fix.name == "ntk")
+    inv = next(iter(ntk.ropes.values())).inv_freq
+    unseen = int(np.sum((rope.unscaled * 4096 < 2 * math.pi) & (inv * length > rope.unscaled * 4096 * (1 + 1e-9))))
+    # And the pairs that saw all angles do not count.
+    assert f"{EN('scheme.ntk')}: {unseen}" in drawing.finding and "65,536" in drawing.finding
+    table = comparison.costs(found, EN)
+    assert table[EN("col.unseen")][[fix.name for fix in found].index("ntk")] == f"{unseen} / 32"
+    assert "ntk 16.0" in ran(drawing, capsys)
+
+
+def test_ways_are_drawn_for_the_layer_type_that_they_extend() -> None:
+    config = config_of("gemma-3-4b")
+    sliding = rc.from_hf(config, "sliding_attention")
+    found = fix_for(config, 262_144)
+    drawing = comparison.extensions(found, sliding, 262_144, "", EN)
+    linear = next(trace for trace in drawing.figure.data if trace.name == EN("scheme.linear"))
+    assert len(linear.y) == 128 and np.isfinite(np.asarray(linear.y, dtype=float)).all()
+
+
+EDGES = [
+    {"model_type": "llama", "head_dim": 2, "rope_theta": 1.0001, "max_position_embeddings": 1},
+    {"model_type": "llama", "head_dim": 512, "rope_theta": 1e12, "max_position_embeddings": 16_777_216},
+    {
+        "model_type": "llama",
+        "head_dim": 4,
+        "rope_scaling": {"rope_type": "dynamic", "factor": 8.0},
+        "max_position_embeddings": 2,
+    },
+]
+
+
+@pytest.mark.parametrize("config", EDGES, ids=["narrow", "wide", "dynamic"])
+def test_edges_draw(config: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    length = 16_777_216
+    rope = rc.from_hf(config, None, length)
+    found = engines(config, None, length)
+    drawings = [figures.glance(rope, quantity, '"config.json"', ZH) for quantity in figures.QUANTITIES]
+    drawings += [comparison.engines(found, rope, '"config.json"', ZH), figures.drift(rope, length, '"config.json"', ZH)]
+    monkeypatch.chdir(tmp_path)
+    Path("config.json").write_text(json.dumps(config), "utf-8")
+    for drawing in drawings:
+        json.loads(drawing.figure.to_json())
+        assert drawing.table() and len(drawing.finding) > 10
+        exec(textwrap.dedent(drawing.recipe), {})

@@ -1,0 +1,150 @@
+"""The encodings page's first figures against attention, Toeplitz fits and shifts written out by hand."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import math
+import textwrap
+
+import numpy as np
+import pytest
+
+from rope_core.theory.encodings import ENCODINGS, weights, words
+from ui.figures.drawing import Drawing
+from ui.figures.encodings import scores as figures
+from ui.text.words import LANGUAGES, Words
+
+T = Words("en", "encodings")
+CHINESE = figures.tokens("小明喜欢狗但不喜欢猫"), figures.tokens("小明不喜欢狗但喜欢猫")
+DOGS = figures.tokens("the dog chased the cat"), figures.tokens("the cat chased the dog")
+ABSOLUTE = {"sinusoidal", "learned"}
+
+
+def attended(scores: np.ndarray) -> np.ndarray:
+    """Softmax over the last axis, in plain loops."""
+    return np.array([[math.exp(v) / sum(math.exp(u) for u in row) for v in row] for row in scores])
+
+
+def test_tokens_are_words_or_characters() -> None:
+    assert figures.tokens(" a  dog ") == ("a", "dog")
+    assert figures.tokens("小明") == ("小", "明")
+    assert figures.multiset(CHINESE[0], T) == figures.multiset(CHINESE[1], T)
+    assert figures.multiset(CHINESE[0], T) != figures.multiset(CHINESE[0][1:], T)
+
+
+@pytest.mark.parametrize("sentences", [CHINESE, DOGS])
+@pytest.mark.parametrize("base", [50.0, 5e5])
+def test_only_nope_leaves_the_tie(sentences: figures.Sentences, base: float) -> None:
+    drawing = figures.order(sentences, base, T)
+    names, gaps = (np.asarray(drawing.table()[key]).tolist() for key in ("encoding", "gap"))
+    bars = dict(zip(names, gaps, strict=True))
+    assert set(bars) == set(ENCODINGS)
+    assert bars.pop("nope") <= 1e-14
+    assert min(bars.values()) > 1e-4
+    assert all(f"({gap:.2g})" in drawing.finding for gap in (min(bars.values()), max(bars.values())))
+    assert list(drawing.figure.data[0].text) == [f"{gap:.2g}" for gap in gaps]
+    head = weights(figures.WIDTH, base)
+    pooled = []
+    for sentence in sentences:
+        x = words(sentence, figures.WIDTH)
+        slopes = -(2.0**-1) * np.abs(np.subtract.outer(np.arange(len(x)), np.arange(len(x))))
+        scores = (x @ head.q.T) @ (x @ head.k.T).T / math.sqrt(figures.WIDTH) + slopes
+        pooled.append((attended(scores) @ (x @ head.v.T)).mean(axis=0))
+    assert bars["alibi"] == pytest.approx(np.abs(pooled[0] - pooled[1]).max(), rel=1e-9)
+
+
+def test_sentences_that_are_no_reordering_are_refused() -> None:
+    assert figures.reordered(*CHINESE) and figures.reordered(*DOGS)
+    assert not figures.reordered((), ()) and not figures.reordered(("a", "a", "b"), ("a", "b", "b"))
+    with pytest.raises(ValueError, match="second must be a reordering"):
+        figures.gaps(("a", "dog"), ("a", "cat"), 1e4)
+
+
+@pytest.mark.parametrize("lang", list(LANGUAGES))
+@pytest.mark.parametrize("name", list(ENCODINGS))
+@pytest.mark.parametrize("shift", [0, 137])
+def test_score_lines_coincide_where_the_encoding_is_relative(name: str, shift: int, lang: str) -> None:
+    t = Words(lang, "encodings")
+    drawing = figures.score_lines(name, 300.0, shift, t)
+    low, middle = drawing.figure.data[:2]
+    left = dict(zip(low.x, low.y, strict=True))
+    right = dict(zip(middle.x, middle.y, strict=True))
+    apart = max(abs(left[d] - right[d]) for d in set(left) & set(right))
+    assert (apart > 0.05) == (name in ABSOLUTE)
+    key = "scores_flat" if name == "nope" else "scores_absolute" if name in ABSOLUTE else "scores_relative"
+    assert drawing.finding.startswith(
+        t(key).partition("{residual}")[0].format(name=t(f"encoding.{name}"), share="")[:12]
+    )
+    assert ("not relative" in figures.score_lines(name, 300.0, shift, T).finding) == (name in ABSOLUTE)
+
+
+def test_score_map_shows_the_scores_that_its_table_has() -> None:
+    drawing = figures.score_map("rope", 70.0, 11, T)
+    table = {key: np.asarray(column, dtype=float) for key, column in drawing.table().items()}
+    word = np.random.default_rng(0).standard_normal(figures.WIDTH)
+    head = weights(figures.WIDTH, 70.0)
+    theta = 70.0 ** (-2 * np.arange(figures.WIDTH // 2) / figures.WIDTH)
+    q, k = (head.q @ word).reshape(-1, 2), (head.k @ word).reshape(-1, 2)
+    turned = (q[:, 0] + 1j * q[:, 1]) * np.conj(k[:, 0] + 1j * k[:, 1])
+    for place in (0, 57, 801):
+        d = table["m"][place] - table["n"][place]
+        exact = float(np.real(turned * np.exp(1j * d * theta)).sum()) / math.sqrt(figures.WIDTH)
+        assert table["score"][place] == pytest.approx(exact, abs=1e-12)
+    cells = np.asarray(drawing.figure.data[0].z, dtype=float).ravel()
+    limit = np.abs(table["score"]).max()
+    np.testing.assert_allclose(cells / 127 * limit, table["score"], atol=limit / 127)
+
+
+@pytest.mark.parametrize("name", list(ENCODINGS))
+def test_moving_the_sentence_moves_the_absolute_encodings_only(name: str) -> None:
+    drawing = figures.translation(name, CHINESE[0], 10_000.0, 20, T)
+    unmoved, moved = drawing.figure.data[0].y, drawing.figure.data[1].y
+    frames = drawing.figure.to_dict()["frames"]
+    assert len(frames) == figures.FRAMES and [frames[0]["name"], frames[-1]["name"]] == ["20", "67"]
+    assert sum(unmoved) == pytest.approx(1.0) and sum(moved) == pytest.approx(1.0)
+    last = np.abs(np.asarray(frames[-1]["data"][0]["y"]) - unmoved).max()
+    if name in ABSOLUTE:
+        assert last > 0.01 and "changes a logit by up to" in drawing.finding
+    else:
+        assert last < 1e-4 and "changes no logit" in drawing.finding
+        np.testing.assert_allclose(moved, unmoved, atol=1e-12)
+
+
+def test_the_unmoved_attention_is_the_last_token_s() -> None:
+    drawing = figures.translation("alibi", CHINESE[0], 10_000.0, 9, T)
+    head, x = weights(figures.WIDTH, 10_000.0), words(CHINESE[0], figures.WIDTH)
+    last = len(x) - 1
+    scores = [
+        float((head.q @ x[last]) @ (head.k @ x[n])) / math.sqrt(figures.WIDTH) - 0.5 * (last - n) for n in range(len(x))
+    ]
+    np.testing.assert_allclose(drawing.figure.data[0].y, attended(np.array([scores]))[0], rtol=1e-9)
+
+
+@pytest.mark.parametrize("base", [1.0001, 1e12])
+@pytest.mark.parametrize("shift", [0, 1000])
+def test_the_ends_of_the_ranges_draw(base: float, shift: int) -> None:
+    for name in ENCODINGS:
+        for drawing in (
+            figures.score_map(name, base, shift, T),
+            figures.score_lines(name, base, shift, T),
+            figures.translation(name, DOGS[0], base, shift, T),
+        ):
+            assert "nan" not in drawing.finding and "inf" not in drawing.finding
+
+
+def drawings() -> list[Drawing]:
+    return [
+        figures.order(DOGS, 50.0, T),
+        figures.score_map("t5", 50.0, 3, T),
+        figures.score_lines("sinusoidal", 50.0, 3, T),
+        figures.translation("rope", DOGS[0], 50.0, 3, T),
+    ]
+
+
+@pytest.mark.parametrize("drawing", drawings(), ids=lambda d: d.id)
+def test_recipes_run(drawing: Drawing) -> None:
+    said = io.StringIO()
+    with contextlib.redirect_stdout(said):
+        exec(textwrap.dedent(drawing.recipe), {})
+    assert said.getvalue().strip()

@@ -1,0 +1,190 @@
+"""The extrapolation page's first figures and words against the results that they draw."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from importlib.metadata import version
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rope_core.lab import cards, records, view
+from rope_core.lab.lines import lines
+from tests.support import lab_results as made
+from ui.figures.extrapolation import curves as figures
+from ui.figures.extrapolation import words
+from ui.text.words import LANGUAGES, Words
+from ui.work.extrapolated import GOING, HERE, Seen, request
+
+T = Words("en", "extrapolation")
+
+
+def names(order: list[str], t: Words = T) -> list[str]:
+    return [words.name(key, t) for key in order]
+
+
+@settings(max_examples=60)
+@given(st.lists(st.floats(-5, 5), min_size=1, max_size=9), st.floats(0.01, 2))
+def test_labels_keep_their_order_and_do_not_touch(heights: list[float], least: float) -> None:
+    moved = figures.apart(heights, least)
+    order = sorted(range(len(heights)), key=heights.__getitem__)
+    ranked = [moved[i] for i in order]
+    assert all(b - a >= least - 1e-9 for a, b in pairwise(ranked))
+    assert sum(moved) == pytest.approx(sum(heights), abs=1e-6)
+    if all(b - a >= least for a, b in pairwise(sorted(heights))):
+        assert moved == pytest.approx(heights)
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_the_curves_are_the_cells_of_the_longest_length(lang: str) -> None:
+    t, seen = Words(lang, "extrapolation"), made.seen(made.sweep(4))
+    drawing = figures.curves(seen, 64, figures.ALL, t)
+    longest = {each["line"]: each["curve"] for each in seen.results if each["length"] == 256}
+    drawn = {trace.name: trace for trace in drawing.figure.data if not trace.fill}
+    assert set(drawn) == {words.name(key, t) for key in made.KEYS}
+    for key, curve in longest.items():
+        assert list(drawn[words.name(key, t)].y) == pytest.approx(curve["value"])
+        assert list(drawn[words.name(key, t)].x) == pytest.approx(curve["position"])
+    bands = [trace for trace in drawing.figure.data if trace.fill]
+    assert len(bands) == len(made.KEYS)
+    high = longest[made.KEYS[0]]["high"]
+    own = next(trace for trace in bands if trace.name == words.name(made.KEYS[0], t))
+    assert list(own.y[: len(high)]) == pytest.approx(high)
+    labels = [note.text for note in drawing.figure.layout.annotations]
+    assert all(any(words.name(key, t) in label for label in labels) for key in made.KEYS)
+    assert figures.TURNS[0] != figures.colour(made.KEYS[-1])
+
+
+def test_bands_are_drawn_where_they_are_asked_for() -> None:
+    seen = made.seen(made.sweep())
+    counts = [
+        sum(bool(trace.fill) for trace in figures.curves(seen, 64, bands, T).figure.data)
+        for bands in (figures.OFF, figures.TWO, figures.ALL)
+    ]
+    assert counts == [0, 2, len(made.KEYS)]
+    alone = made.seen(made.sweep(documents=1))
+    assert not any(trace.fill for trace in figures.curves(alone, 64, figures.ALL, T).figure.data)
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize("seed", [0, 3])
+def test_the_finding_tells_the_measured_order_with_its_paired_ratios(lang: str, seed: int) -> None:
+    t, seen = Words(lang, "extrapolation"), made.seen(made.sweep(seed))
+    finding = figures.curves(seen, 64, figures.TWO, t).finding
+    levels = made.levels(seed)
+    order = sorted(levels, key=levels.__getitem__)
+    told = finding[finding.index(f"{names(order, t)[0]}{t('before')}") :]
+    assert [part.split(" (×")[0] for part in told.split(t("before"))] == names(order, t)
+    rows = {each["line"]: each["nats"] for each in seen.results if each["length"] == 256}
+    ratio = math.exp(np.mean(np.subtract(rows[order[1]], rows[order[0]])))
+    assert f"×{ratio:.2f}" in finding
+    best = next(each for each in seen.results if each["length"] == 256 and each["line"] == order[0])
+    assert f"{best['last'][0]:.2f} [{best['last'][1]:.2f}, {best['last'][2]:.2f}]" in finding
+    assert "256" in finding and "128" in finding, "the longest, and the shortest past the trained length"
+
+
+def test_the_near_length_may_have_another_winner() -> None:
+    results = list(made.sweep(0))
+    levels = made.levels(0)
+    worst = max(levels, key=levels.__getitem__)
+    at = next(i for i, each in enumerate(results) if each["length"] == 128 and each["line"] == worst)
+    results[at] = made.cell("rope-0", worst, made.losses(1, 0.1, 5, 128))
+    sentence = figures.near_sentence(view.cells(results), 64, T)
+    assert sentence.endswith(f"{words.name(worst, T)}.")
+    assert figures.near_sentence(view.cells(results), 128, T) == ""
+
+
+def test_the_order_at_a_length_is_drawn_as_ratios_to_the_best() -> None:
+    seen = made.seen(made.sweep(2))
+    drawing = figures.order(seen, 128, 64, T)
+    levels = made.levels(2)
+    order = sorted(levels, key=levels.__getitem__)
+    points = drawing.figure.data[0]
+    assert list(points.y) == names(order)[::-1]
+    rows = {each["line"]: each["nats"] for each in seen.results if each["length"] == 128}
+    by_hand = [math.exp(np.mean(np.subtract(rows[key], rows[order[0]]))) for key in order]
+    assert list(points.x) == pytest.approx(by_hand[::-1])
+    assert np.asarray(drawing.table()["over_best"]).tolist() == pytest.approx(by_hand[::-1])
+    assert all(part >= 0 for part in (*points.error_x.array, *points.error_x.arrayminus))
+    assert drawing.finding.startswith("At 128 bytes (2 times") and names(order)[0] in drawing.finding
+
+
+def test_lines_that_documents_cannot_tell_apart_are_called_level() -> None:
+    nats = made.losses(1, 1.0, 6, 64)
+    same = [made.cell("rope-0", key, nats) for key in made.KEYS[:3]]
+    level = figures.order(made.seen(same), 64, 64, T).finding
+    assert "cannot tell any line" in level and level.endswith(f"level with {', '.join(names(list(made.KEYS[1:3])))}.")
+    tied = figures.order(made.seen([*same, made.cell("rope-0", made.KEYS[3], nats + 1)]), 64, 64, T).finding
+    assert f"cannot tell it from {', '.join(names(list(made.KEYS[1:3])))}." in tied
+    assert f"behind for certain is {names([made.KEYS[3]])[0]}, ×2.72" in tied
+    assert "≈" in figures.order_sentence(view.cells(same), 64, T)
+
+
+def test_seeds_that_disagree_are_counted() -> None:
+    agree = made.sweep(0, ("rope-0", "rope-1"), lengths=(64,))
+    order = sorted(made.levels(0), key=made.levels(0).__getitem__)
+    swap = {order[0]: order[-1], order[-1]: order[0]}
+    third = [
+        each | {"weights": "rope-2", "line": swap.get(each["line"], each["line"])}
+        for each in made.sweep(0, ("rope-0",), lengths=(64,))
+    ]
+    drawing = figures.seeds(made.seen([*agree, *third]), 64, T)
+    assert drawing.finding.startswith("2 of 3 models")
+    assert [trace.name for trace in drawing.figure.data] == ["rope-0", "rope-1", "rope-2"]
+    first = dict(zip(drawing.figure.data[2].y, drawing.figure.data[2].x, strict=True))
+    want = next(each["last"][0] for each in third if each["line"] == order[0])
+    assert first[words.name(order[0], T)] == pytest.approx(want)
+
+
+def test_the_ladder_marks_the_least_and_leaves_gaps() -> None:
+    results = [each for each in made.sweep(1) if (each["line"], each["length"]) != (made.KEYS[2], 256)]
+    results.append({"weights": "x", "line": made.KEYS[2], "length": 256, "documents": 5, "undefined": "why"})
+    waiting = [each for each in results if (each["line"], each["length"]) != (made.KEYS[3], 256)]
+    table = words.ladder(view.cells(waiting), words.LAST, T)
+    assert list(table) == ["scheme", "64", "128", "256"]
+    assert table["256"][2] == "—" and table["256"][3] == "…"
+    levels = made.levels(1)
+    best = min(levels, key=levels.__getitem__)
+    assert [each.startswith("★") for each in table["64"]] == [key == best for key in made.KEYS]
+    one = next(each for each in results if (each["line"], each["length"]) == (made.KEYS[0], 64))
+    for share in (words.LAST, words.WHOLE):
+        value, low, high = (words.number(v) for v in one[share])
+        assert words.ladder(view.cells(results), share, T)["64"][0].endswith(f"{value} [{low}, {high}]")
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_provenance_names_weights_text_and_machine_without_markup(lang: str) -> None:
+    t, seen = Words(lang, "extrapolation"), made.seen(made.sweep())
+    said = words.provenance(seen, t)
+    assert made.HASH[:10] in said and made.HASH[::-1][:10] in said and "2026" in said
+    assert "<b>" not in said.replace("\\<", "")
+    for origin in (HERE, GOING):
+        assert "24" in words.provenance(Seen(seen.results, origin, None, ""), t)
+        asked = request("sweep", b"\x00", weights=["rope-0"])
+        said = words.provenance(Seen(seen.results, origin, None, "", asked), t)
+        told = (hashlib.sha256(b"\x00").hexdigest(), cards.stored()["rope-0"].sha256)
+        assert all(each[:10] in said for each in told) and f"numpy {version('numpy')}" in said.replace("\\", "")
+    record = records.shipped("sweep")
+    assert request("sweep").text_hash == record.text
+
+
+@pytest.mark.parametrize("figure", [lambda s: figures.curves(s, 64, "two", T), lambda s: figures.order(s, 128, 64, T)])
+def test_recipes_print_the_drawn_numbers(figure: object) -> None:
+    assert callable(figure)
+    drawing = figure(made.seen(made.sweep(1, documents=2)))
+    printed = made.ran(drawing.recipe)
+    assert all(key in printed for key in made.KEYS)
+    first = next(iter(drawing.table().values()))
+    assert len(np.asarray(first)) >= len(made.KEYS)
+
+
+def test_a_partial_sweep_draws_and_says_one_line() -> None:
+    part = made.sweep()[:1]
+    drawing = figures.live(made.seen(part), 64, figures.TWO, T)
+    assert drawing.id == "live" and drawing.finding.startswith("At 64 bytes, 1 times")
+    assert figures.colour("a line of tomorrow") == figures.TURNS[0]
+    assert lines()[0].key in made.KEYS

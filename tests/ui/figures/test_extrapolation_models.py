@@ -1,0 +1,133 @@
+"""Figures of several models: encodings, fine-tunes and the hidden number."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from plotly.colors import sample_colorscale
+
+from rope_core.lab import cards, view
+from rope_core.lab.cards import Stored
+from tests.support import lab_results as made
+from ui.figures.colours import contrast
+from ui.figures.extrapolation import models as figures
+from ui.figures.extrapolation import words
+from ui.text.words import LANGUAGES, Words
+
+T = Words("en", "extrapolation")
+
+
+def stored(name: str, encoding: str = "rope", scheme: str = "none", start: str = "") -> Stored:
+    recipe: dict[str, Any] = {"shape": {"encoding": encoding, "context": 64, "base": 1e4}, "task": "text"}
+    return Stored(
+        name, made.HASH, recipe | {"start": start, "scheme": scheme, "steps": 99}, (1.0, 0.9, 1.1), "2026-01-02"
+    )
+
+
+@pytest.fixture(autouse=True)
+def index(monkeypatch: pytest.MonkeyPatch) -> dict[str, Stored]:
+    """An index of weights with four encodings and a fine-tune."""
+    found = {name: stored(name, name.split("-")[0]) for name in ("rope-0", "alibi-0", "learned-0", "nope-0")}
+    found["rope-0-tuned"] = stored("rope-0-tuned", scheme="linear", start="rope-0")
+    monkeypatch.setattr(cards, "stored", lambda: found)
+    return found
+
+
+def encodings() -> list[dict[str, Any]]:
+    results = []
+    for place, (name, level) in enumerate((("rope-0", 2.5), ("alibi-0", 1.1), ("nope-0", 2.0), ("learned-0", 1.2))):
+        for length in made.LENGTHS:
+            if name == "learned-0" and length > 64:
+                results.append({"weights": name, "line": "none", "length": length, "undefined": "its table ends"})
+            else:
+                results.append(made.cell(name, "none", made.losses(place, level, 4, length)))
+    return results
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_encodings_are_ranked_and_a_table_ends(lang: str) -> None:
+    t = Words(lang, "extrapolation")
+    drawing = figures.encodings(made.seen(encodings()), 64, t)
+    order = [drawing.finding.index(t(f"encoding.{name}")) for name in ("alibi", "nope", "rope", "learned")]
+    assert order == sorted(order)
+    learned = next(trace for trace in drawing.figure.data if t("encoding.learned") in str(trace.name))
+    assert learned.x[-1] == 64 and max(learned.x) == 64
+    drawn = {trace.name for trace in drawing.figure.data if not trace.fill}
+    assert t("encoding.alibi") in drawn and len(drawn) == 4
+    results = encodings()
+    value = results[5]["last"]
+    assert results[5]["weights"] == "alibi-0" and f"{value[0]:.2f} [{value[1]:.2f}, {value[2]:.2f}]" in drawing.finding
+    assert made.ran(drawing.recipe).count("its table ends") == 2
+    assert set(np.asarray(drawing.table()["weights"]).tolist()) == {"rope-0", "alibi-0", "nope-0", "learned-0"}
+
+
+def test_without_a_table_that_ends_nothing_is_called_undefined() -> None:
+    rest = [each for each in encodings() if each["weights"] != "learned-0"]
+    assert "Undefined" not in figures.encodings(made.seen(rest), 64, T).finding
+    assert "Undefined" in figures.encodings(made.seen(encodings()), 64, T).finding
+
+
+def test_a_fine_tune_stands_beside_what_it_started_from(index: dict[str, Stored]) -> None:
+    before, after = made.losses(0, 2.0, 4, 256), made.losses(0, 1.0, 4, 256)
+    results = [
+        made.cell("rope-0", "linear", before),
+        made.cell("rope-0", "none", before),
+        made.cell("rope-0-tuned", "linear", after),
+        made.cell("rope-0-tuned", "none", after),
+    ]
+    drawing = figures.finetuned(made.seen(results), 64, T)
+    assert drawing is not None
+    assert f"×{math.exp(-1.0):.2f}" in drawing.finding and "99 steps" in drawing.finding
+    dashes = {trace.name: trace.line.dash for trace in drawing.figure.data if not trace.fill}
+    assert dashes == {"linear (PI), before": "dot", "linear (PI), tuned": None}
+    assert np.asarray(drawing.table()["weights"]).tolist() == ["rope-0", "rope-0-tuned"]
+    assert "rope-0-tuned" in made.ran(drawing.recipe)
+    del index["rope-0-tuned"]
+    assert figures.finetuned(made.seen(results), 64, T) is None
+
+
+def test_the_hidden_number_is_a_map_a_line() -> None:
+    results = made.retrieval(5)
+    drawing = figures.passkey(made.seen(results), view.WHOLE, T)
+    maps, letters = drawing.figure.data[::2], drawing.figure.data[1::2]
+    assert [trace.type for trace in maps] == ["heatmap"] * 3
+    for trace in letters:
+        for text, letter in zip(trace.text, trace.textfont.color, strict=True):
+            (behind,) = sample_colorscale("Viridis", [float(text) / 100], colortype="tuple")
+            seen = "#" + "".join(f"{round(255 * part):02x}" for part in behind)
+            assert contrast({"black": "#000000", "white": "#FFFFFF"}[letter], seen) >= 4.5, text
+    right = {(each["line"], each["length"], each["depth"]): each["right"] for each in results}
+    for key, trace in zip(made.KEYS[:3], maps, strict=True):
+        z = np.asarray(trace.z, float)
+        for i, depth in enumerate((0.0, 0.5, 1.0)):
+            for j, length in enumerate(made.LENGTHS):
+                assert z[i, j] == 10 * right[key, length, depth]
+    for length in (128, 256):
+        totals = {key: sum(right[key, length, depth] for depth in (0.0, 0.5, 1.0)) for key in made.KEYS[:3]}
+        best, worst = max(totals, key=totals.__getitem__), min(totals, key=totals.__getitem__)
+        told = drawing.finding.split(f"at {length} bytes ")[1].split(";")[0]
+        assert told.startswith(f"{words.name(best, T)} finds {100 * totals[best] / 30:.0f} %")
+        assert f"and {words.name(worst, T)} {100 * totals[worst] / 30:.0f} %" in told
+    digits = figures.passkey(made.seen(results), view.DIGITS, T)
+    assert digits.finding.startswith("Of the hidden numbers' digits")
+    assert float(np.asarray(digits.figure.data[0].z)[0, 0]) == np.rint(100 * results[0]["digits"][0])
+    assert "30 trials" in drawing.finding
+    table = drawing.table()
+    assert len(np.asarray(table["right"])) == 27 and set(table) == {"line", "length", "depth", "right", "low", "high"}
+    assert made.KEYS[1] in made.ran(drawing.recipe)
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_a_fine_tune_is_drawn_as_it_runs(lang: str) -> None:
+    t = Words(lang, "extrapolation")
+    told = [{"run": "r", "step": n, "steps": 30, "loss": 3.0 - n / 10, "left": 1.0} for n in range(1, 16)]
+    going = figures.finetune(made.seen(told), t)
+    assert going is not None and "15" in going.finding and "30" in going.finding
+    assert list(going.figure.data[0].y) == [each["loss"] for each in told]
+    assert going.figure.data[1].y[-1] == pytest.approx(np.mean([each["loss"] for each in told[-10:]]))
+    done = figures.finetune(made.seen([*told, {"run": "r", "held_out": [2.5, 2.25, 2.75], "last": [3.5, 3.0, 4.0]}]), t)
+    assert done is not None and "2.50 [2.25, 2.75]" in done.finding and "3.50 [3.00, 4.00]" in done.finding
+    assert figures.finetune(made.seen([]), t) is None

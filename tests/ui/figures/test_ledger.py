@@ -1,0 +1,137 @@
+"""The ledger page's figures, list and cards against the ledger's own results, counted another way."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import textwrap
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rope_core.ledger import CLAIMS, EMPIRICAL, HOLDS, STATUSES, WRONG, Result, to_json
+from ui.figures import ledger as figures
+from ui.figures.drawing import Drawing
+from ui.text.words import LANGUAGES, Words
+
+T = Words("en", "ledger")
+RESULTS = figures.checked().results
+PLAIN = to_json(RESULTS)
+
+
+def test_a_second_visitor_gets_the_first_ones_run_and_again_runs_anew() -> None:
+    first = figures.checked()
+    assert figures.checked() is first
+    said: list[tuple[int, str]] = []
+    second = figures.checked(lambda share, words: said.append((share, words)), again=True)
+    assert second is not first and figures.checked() is second
+    assert [r.status for r in second.results] == [r.status for r in first.results]
+    shares = [share for share, _ in said]
+    assert shares == sorted(shares) and shares[-1] == 100 and 10 <= len(shares) <= 30
+    assert said[-1][1] == f"{len(CLAIMS)} / {len(CLAIMS)}"
+    assert second.seconds > 0
+
+
+def test_the_list_has_every_claim_once_and_errata_first() -> None:
+    listed = figures.chosen(RESULTS)
+    assert sorted(r.id for r in listed) == sorted(CLAIMS) == list(figures.IDS)
+    order = [WRONG, "holds with a condition", EMPIRICAL, HOLDS]
+    assert [r.status for r in listed] == sorted((r.status for r in listed), key=order.index)
+    assert set(figures.KEYS) == set(STATUSES)
+
+
+@given(st.sampled_from(figures.DOCUMENTS), st.sampled_from(list(figures.KEYS)))
+def test_filters_keep_what_they_name(document: str, status: str) -> None:
+    kept = figures.chosen(RESULTS, document, figures.KEYS[status])
+    assert {r.id for r in kept} == {
+        str(row["id"]) for row in PLAIN if row["document"] == document and row["status"] == status
+    }
+
+
+def test_overview_counts_agree_with_the_plain_list() -> None:
+    drawing = figures.overview(RESULTS, T)
+    by_trace = {trace.name: [int(n) for n in trace.x] for trace in drawing.figure.data}
+    for status, key in figures.KEYS.items():
+        counts = [sum(r["status"] == status and r["document"] == d for r in PLAIN) for d in figures.DOCUMENTS]
+        assert by_trace[f"{T(f'verdict.{key}')} {sum(counts)}"] == counts
+        assert f"{sum(counts)}" in drawing.finding
+    assert sum(map(sum, by_trace.values())) == len(CLAIMS)
+
+
+@pytest.mark.parametrize("threshold", [1e-17, 1e-9, 1e-3, 0.5, 10.0])
+def test_threshold_counts_the_residuals_below_it(threshold: float) -> None:
+    drawing = figures.residuals(RESULTS, threshold, T)
+    decided = [float(r["residual"]) for r in PLAIN if r["residual"] is not None]
+    passed = sum(value <= threshold for value in decided)
+    assert f"{passed} of {len(decided)} decidable claims" in drawing.finding
+    assert f": {passed}" in drawing.figure.layout.annotations[0].text
+    line = next(shape for shape in drawing.figure.layout.shapes if shape.type == "line")
+    assert line.x0 == line.x1 == threshold
+
+
+def test_residuals_stand_at_their_size_in_their_document() -> None:
+    drawing = figures.residuals(RESULTS, 1e-9, T)
+    drawn = 0
+    for trace in drawing.figure.data:
+        for x, y, said in zip(trace.x, trace.y, trace.text, strict=True):
+            name, _, value = said.partition(": ")
+            exact = max(float(value), figures.ZERO)
+            assert exact * 0.9 <= x <= exact * 7, "beside its like, within the same power of ten"
+            assert figures.DOCUMENTS[round(y)] == name[:3]
+            drawn += 1
+    assert drawn == sum(r["residual"] is not None for r in PLAIN)
+
+
+@pytest.mark.parametrize("lang", list(LANGUAGES))
+@pytest.mark.parametrize("result", RESULTS, ids=lambda r: r.id)
+def test_a_card_says_verdict_formula_residual_and_correction(result: Result, lang: str) -> None:
+    t = Words(lang, "ledger")
+    said = figures.card(result, t)
+    assert said.startswith(f"**{t(f'verdict.{figures.KEYS[result.status]}')}")
+    assert f"$$\n{result.text.formula}\n$$" in said
+    assert (result.text.corrected or "") in said
+    assert said.count("$$") == (4 if result.text.corrected else 2)
+    if result.residual is None:
+        assert t("undecided") in said and not figures.source(result)
+    else:
+        assert f"**{figures.number(result.residual)}**" in said
+        assert "return" in figures.source(result)
+        assert f"up to {result.check.tolerance:.2g}" in said or lang == "zh"
+    words = "".join(said.split("$$")[::2]).replace("\\{", "")
+    assert "{" not in words, "a slot left unfilled"
+
+
+def test_an_empirical_entry_never_reads_as_passed() -> None:
+    for result in figures.chosen(RESULTS, status="empirical"):
+        said = figures.card(result, T)
+        assert T("verdict.holds") not in said and T("icon.holds") not in figures.headline(result, T)
+
+
+def test_find_and_numbers() -> None:
+    assert figures.find(RESULTS, "003-elements") is not None
+    assert figures.find(RESULTS, "no-such") is None
+    assert [figures.number(v) for v in (None, 0.0, 2.22e-16, 0.4249)] == ["–", "0", "2.2e-16", "0.42"]
+
+
+def test_literal_text_has_no_markdown_left() -> None:
+    assert figures.literal("R_n^T *x* $y$ <b>") == "R\\_n\\^T \\*x\\* \\$y\\$ \\<b\\>"
+
+
+def test_listing_has_one_row_per_entry() -> None:
+    shown = figures.chosen(RESULTS, "003", "wrong")
+    columns = figures.listing(shown, T)
+    assert all(len(column) == len(shown) for column in columns.values())
+    assert columns[T("col.verdict")] == [T("verdict.wrong")] * len(shown)
+
+
+@pytest.mark.parametrize(
+    "drawing", [figures.overview(RESULTS, T), figures.residuals(RESULTS, 1e-6, T)], ids=lambda d: d.id
+)
+def test_recipes_run_and_tables_are_whole(drawing: Drawing) -> None:
+    said = io.StringIO()
+    with contextlib.redirect_stdout(said):
+        exec(textwrap.dedent(drawing.recipe), {})
+    assert said.getvalue().strip()
+    assert len({len(np.asarray(column)) for column in drawing.table().values()}) == 1

@@ -1,0 +1,104 @@
+"""Figures and tables of the models page against the catalogue's own rows."""
+
+import contextlib
+import io
+import textwrap
+
+import numpy as np
+import pytest
+
+from rope_core.hf.survey import Row, chosen, encodings_by_year, errata, rows
+from ui.figures import models as figures
+from ui.figures.drawing import as_csv
+from ui.text.words import Words
+
+T = Words("en", "models")
+LANGUAGES = (T, Words("zh", "models"))
+
+
+def strokes(trace: dict[str, list[float | None]]) -> dict[int, tuple[float, float]]:
+    """Low and high ends of a broken line's strokes, by row."""
+    x, y = trace["x"], trace["y"]
+    assert all(a is None for a in x[2::3]) and all(b is None for b in y[2::3])
+    return {int(x[k]): (y[k], y[k + 1]) for k in range(0, len(x), 3)}  # type: ignore[arg-type, misc]
+
+
+@pytest.mark.parametrize("length", [1, 50, 4096, 100_000, 2**24, 10**9])
+def test_strokes_meet_at_the_context_asked_for(length: int) -> None:
+    found = rows()
+    drawing = figures.spans(found, length, "llama-2-7b", T)
+    asked, turned, rest, own = drawing.figure.to_dict()["data"]
+    below, above = strokes(turned), strokes(rest)
+    for k, row in enumerate(found):
+        low, high = below.get(k, above.get(k, (0, 0)))[0], above.get(k, below.get(k, (0, 0)))[1]
+        assert (low, high) == pytest.approx((row.shortest, row.longest), rel=1e-4)
+        assert (k in above) == (row.longest > length)
+        assert (k in below) == (row.shortest <= length)
+        if k in above and k in below:
+            assert below[k][1] == above[k][0] == pytest.approx(length, rel=1e-4)
+    assert list(own["y"]) == [row.context for row in found]
+    assert list(asked["y"]) == [length, length]
+    whole = sum(row.longest <= length for row in found)
+    assert f"in {whole} of {len(found)} rows" in drawing.finding
+
+
+@pytest.mark.parametrize("found", [(), rows()[:1], chosen(family="Gemma")])
+def test_few_rows_are_drawn_too(found: tuple[Row, ...]) -> None:
+    for t in LANGUAGES:
+        drawing = figures.spans(found, 4096, "gemma-3-27b", t)
+        drawing.figure.to_json()
+        notes = drawing.figure.layout.annotations
+        assert len(notes) == any(row.model.id == "gemma-3-27b" for row in found)
+        assert all(note.ay > np.log10(max(row.longest for row in found)) for note in notes)
+        assert len(as_csv(drawing.table()).splitlines()) == len(found) + 1
+
+
+def test_recipes_run() -> None:
+    for drawing in (figures.spans(rows(), 4096, "", T), figures.encodings(T)):
+        said = io.StringIO()
+        with contextlib.redirect_stdout(said):
+            exec(textwrap.dedent(drawing.recipe), {})
+        assert len(said.getvalue().splitlines()) == len(as_csv(drawing.table()).splitlines()) - 1
+
+
+def test_years_stand_below_their_rows() -> None:
+    ticks = figures.year_ticks([2021, *[2023] * 9, *[2024] * 21])
+    assert (ticks["tickvals"], ticks["ticktext"]) == ([5.0, 20.0], ["2023", "2024"])
+
+
+@pytest.mark.parametrize("t", LANGUAGES)
+def test_discs_count_the_architecture_table(t: Words) -> None:
+    drawing = figures.encodings(t)
+    (trace,) = drawing.figure.data
+    found = encodings_by_year()
+    assert [int(text) for text in trace.text] == [len(names) for names in found.values()]
+    assert list(trace.x) == [year for year, _ in found]
+    drawn = list(drawing.figure.layout.yaxis.categoryarray)
+    assert set(drawn) == {kind or t("no_entry") for _, kind in found}
+    assert str(sum(len(names) for names in found.values())) in drawing.finding
+
+
+@pytest.mark.parametrize("t", LANGUAGES)
+def test_the_table_says_what_the_rows_say(t: Words) -> None:
+    table = figures.listing(rows(), t)
+    assert {len(column) for column in table.values()} == {len(rows())}
+    assert table[t("col.base")] == [row.rope.base for row in rows()]
+    assert table[t("col.unturned")] == [row.unturned(row.context) for row in rows()]
+    assert table[t("col.grade")] == [row.model.confidence for row in rows()]
+    assert len(figures.mistakes(t)[t("col.corrected")]) == len(errata())
+
+
+@pytest.mark.parametrize("t", LANGUAGES)
+def test_a_card_for_every_model(t: Words) -> None:
+    for row in rows():
+        kinds = [one for one in rows() if one.model.id == row.model.id]
+        text = figures.card(kinds, t)
+        assert "{" not in text and row.model.source in text
+        assert text.count("**") == 2 * len(kinds)
+        assert all(figures.title(one) in text and f"{one.context:,}" in text for one in kinds)
+
+
+def test_llama_2_by_hand() -> None:
+    text = figures.card([row for row in rows() if row.model.id == "llama-2-7b"], T)
+    assert "base 10,000, 128 rotating dimensions, trained on 4,096 tokens, context 4,096; 18 of 64 pairs" in text
+    assert np.isclose(rows()[0].shortest, 2 * np.pi)

@@ -1,0 +1,158 @@
+"""The precision page's figures against torch's own formats and mpmath."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import math
+import textwrap
+from functools import cache
+
+import mpmath
+import numpy as np
+import pytest
+import torch
+
+import rope_core as rc
+from rope_core.hf import catalogue
+from rope_core.theory import precision
+from ui.figures import precision as figures
+from ui.figures.drawing import Drawing
+from ui.text.words import Words
+
+T = Words("en", "precision")
+
+
+def request(dim: int, base: float, train_len: int = 512) -> rc.Request:
+    return rc.Request(rc.Rope(dim, base, train_len))
+
+
+def cast(values: object, dtype: str) -> np.ndarray:
+    return torch.tensor(values, dtype=torch.float64).to(getattr(torch, dtype)).double().numpy()
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
+def test_phase_errors_are_those_of_torchs_rounding(dtype: str) -> None:
+    asked, at = request(16, 900.0), 3000
+    drawing = figures.phase(asked, dtype, at, T)
+    theta = np.array([900.0 ** (-2 * i / 16) for i in range(8)])
+    table = {name: np.asarray(column, dtype=float) for name, column in drawing.table().items()}
+    d = table["position"]
+    errors = {
+        "inv_freq": d[:, None] * np.abs(cast(theta, dtype) - theta),
+        "position": np.abs(cast(d, dtype) - d)[:, None] * theta,
+        "angle": np.abs(cast(d[:, None] * theta, dtype) - d[:, None] * theta),
+    }
+    upto = d <= at
+    for stage, error in errors.items():
+        expected = error[upto].max()
+        got = table[f"{stage}_rad"][upto][-1]
+        assert got == pytest.approx(expected, rel=1e-9)
+        assert f"{expected:.3g} rad for the {T(f'stage.{stage}')}" in drawing.finding
+    bits = {"bfloat16": 8, "float16": 11}[dtype]
+    assert table["table_rad"].max() < 2.0 ** (1 - bits)
+
+
+def test_the_five_radians_of_the_papers_geometry() -> None:
+    drawing = figures.phase(request(128, 10_000.0), "bfloat16", 4096, T)
+    assert "position 4,096 is 5.01 rad for the frequency" in drawing.finding
+    assert drawing.figure.data[0].y[-1] > math.pi > drawing.figure.data[3].y[-1]
+
+
+def test_a_format_that_overflows_is_said_and_left_out() -> None:
+    drawing = figures.phase(request(8, 50.0), "float16", 2**20, T)
+    assert "overflow" in drawing.finding
+    position = next(trace for trace in drawing.figure.data if trace.name == T("stage.position"))
+    assert position.y[-1] is None
+    assert "overflow" in figures.drift(request(8, 50.0), "all", 3, 2**17, T).finding
+    effect = figures.effect(request(8, 50.0), 70_000, T)
+    bars = next(trace for trace in effect.figure.data if trace.name == "float16")
+    assert bars.y[precision.STAGES.index("position")] is None
+
+
+@pytest.mark.parametrize("distance", [0, 37])
+def test_a_score_drifts_by_rounded_angles_not_by_a_rounded_frequency(distance: int) -> None:
+    asked = request(8, 300.0)
+    theta = [300.0 ** (-2 * i / 8) for i in range(4)]
+    x = np.random.default_rng(0).standard_normal((1, 8))[0]
+    weights = (x[::2] ** 2 + x[1::2] ** 2) / (x @ x)
+    exact = sum(w * math.cos(distance * a) for w, a in zip(weights, theta, strict=True))
+    drawing = figures.drift(asked, "angle", distance, 5000, T)
+    assert f"exact score is {exact:.4f}" in drawing.finding
+    table = {name: np.asarray(column) for name, column in drawing.table().items()}
+    np.testing.assert_allclose(table["float64"], exact, atol=1e-9)
+    at = table["key_position"][:, None]
+    phases = [cast((at + shift) * theta, "bfloat16") for shift in (distance, 0)]
+    np.testing.assert_allclose(table["bfloat16"], np.cos(phases[0] - phases[1]) @ weights, atol=1e-9)
+    assert (np.ptp(table["bfloat16"]) > 0.1) == (distance > 0)
+    one = figures.drift(asked, "inv_freq", distance, 5000, T).table()["bfloat16"]
+    assert np.ptp(np.asarray(one)) < 1e-9
+
+
+def test_the_effect_is_what_the_core_measures_and_says() -> None:
+    asked = request(32, 1e4)
+    drawing = figures.effect(asked, 9000, T)
+    one = precision.score_error(rc.spectrum(asked), 9000, figures.KEYS, "position", "bfloat16")
+    assert one.moved > 0
+    assert drawing.figure.data[0].y[precision.STAGES.index("position")] == 100 * one.moved
+    assert f"{100 * one.moved:.3g} % for the position" in drawing.finding
+
+
+def test_positions_left_are_counted_by_torch() -> None:
+    drawing = figures.distinct(3000, T)
+    left = {dtype: len(set(cast(np.arange(3000.0), dtype).tolist())) for dtype in ("bfloat16", "float16")}
+    assert f"bfloat16 keeps {left['bfloat16']:,} apart and float16 {left['float16']:,}" in drawing.finding
+    for trace in drawing.figure.data:
+        assert trace.y[4] == len(set(cast(np.arange(float(trace.x[4])), trace.name).tolist()))
+
+
+def test_ways_are_checked_against_mpmath() -> None:
+    asked, start = request(8, 5e5), 1_000_000
+    s = rc.spectrum(asked)
+    drawing = figures.ways(asked, start, T)
+    table = drawing.table()
+    errors = dict(zip(np.asarray(table["way"]).tolist(), np.asarray(table["error"]).tolist(), strict=True))
+    at = start + np.arange(0, figures.ROWS, 97)
+    with mpmath.workdps(40):
+        truth = np.array([[float(mpmath.cos(mpmath.mpf(int(m)) * mpmath.mpf(f))) for f in s.inv_freq] for m in at])
+    for name, way in precision.WAYS.items():
+        off = float(np.abs(way(s, np.arange(start, start + figures.ROWS))[0][at - start] - truth).max())
+        assert off <= errors[name] * 1.01 + 1e-9
+    assert errors["float32"] > 1e-3 > 1e-6 > errors["split_table"]
+    assert (np.asarray(table["time_over_copy"]) > 0).all()
+    assert f"float32 angles err by {errors['float32']:.1e}" in drawing.finding
+
+
+def test_real_models_are_off_by_their_own_rounded_frequencies() -> None:
+    drawing = figures.real("inv_freq", T)
+    model = next(m for m in catalogue.models() if m.name in drawing.figure.data[0].text[0])
+    found = rc.from_hf(model.config, next(iter(rc.layer_types(model.config)), None))
+    assert found.max_len
+    expected = (found.max_len - 1) * np.abs(cast(found.inv_freq, "bfloat16") - found.inv_freq).max()
+    assert drawing.figure.data[0].y[0] == pytest.approx(expected, rel=1e-3)
+    over = sum(error > math.pi for error in np.asarray(drawing.table()["bfloat16_rad"], dtype=float))
+    assert f"for {over} of {len(drawing.figure.data[0].x)} models" in drawing.finding
+
+
+@cache
+def drawings(lang: str, dim: int, base: float, train_len: int) -> tuple[Drawing, ...]:
+    t, asked = Words(lang, "precision"), request(dim, base, train_len)
+    return (
+        *(figures.phase(asked, dtype, 1, t) for dtype in figures.DTYPES),
+        *(figures.drift(asked, stage, 4096, 2**20, t) for stage in precision.STAGES),
+        figures.effect(asked, 0, t),
+        figures.distinct(train_len, t),
+        figures.ways(asked, 16_777_216, t),
+        *(figures.real(stage, t) for stage in figures.SINGLE),
+    )
+
+
+@pytest.mark.parametrize("geometry", [(2, 1.0001, 16), (16, 1e12, 16_777_216)])
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_edges_draw_and_recipes_run(lang: str, geometry: tuple[int, float, int]) -> None:
+    for drawing in drawings(lang, *geometry):
+        assert "nan" not in drawing.finding and "{" not in drawing.finding, drawing.id
+        said = io.StringIO()
+        with contextlib.redirect_stdout(said):
+            exec(textwrap.dedent(drawing.recipe), {})
+        assert said.getvalue().strip(), drawing.id

@@ -1,0 +1,87 @@
+"""The rotation page's figures against rotations written out by hand."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import textwrap
+
+import numpy as np
+import pytest
+
+import rope_core as rc
+from rope_core.theory import demo
+from ui.figures import rotation as figures
+from ui.figures.drawing import Drawing
+from ui.text.words import Words
+
+T = Words("en", "rotation")
+
+
+def turned(x: np.ndarray, angle: float) -> np.ndarray:
+    return np.array([x[0] * np.cos(angle) - x[1] * np.sin(angle), x[0] * np.sin(angle) + x[1] * np.cos(angle)])
+
+
+@pytest.mark.parametrize("dim, base, pair, m, n, shift", [(8, 50.0, 2, 7, 3, 11), (128, 5e5, 40, 4000, 12, 90_000)])
+def test_arrows_and_scores(dim: int, base: float, pair: int, m: int, n: int, shift: int) -> None:
+    rope = rc.Rope(dim, base)
+    q, k = demo.drawn_vectors(dim)
+    drawing = figures.circle(rope, pair, m, n, shift, T)
+    tip = [drawing.figure.data[0].x[1], drawing.figure.data[0].y[1]]
+    np.testing.assert_allclose(tip, turned(q[2 * pair : 2 * pair + 2], (m + shift) * rope.theta[pair]), atol=1e-9)
+    by_hand = sum(turned(q[2 * i : 2 * i + 2], (m - n) * rope.theta[i]) @ k[2 * i : 2 * i + 2] for i in range(dim // 2))
+    np.testing.assert_allclose(drawing.figure.data[2].y, by_hand, atol=1e-9)
+    assert f"{m + shift}, key at {n + shift}" in drawing.finding
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_moving_both_leaves_the_score_within_1e_12(lang: str) -> None:
+    drawing = figures.circle(rc.Rope(128), 4, 12, 5, 0, Words(lang, "rotation"))
+    scores = np.asarray(drawing.table()["score"])
+    assert np.ptp(scores) <= 1e-12
+
+
+def test_matrix_shows_the_blocks() -> None:
+    drawing = figures.matrix(6, 5, 100.0, T)
+    z = np.asarray(drawing.figure.data[0].z)
+    angle = 5 * 100.0 ** (-2 / 6)
+    np.testing.assert_allclose(z[2:4, 2:4], [[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
+    assert np.count_nonzero(np.abs(z) > 1e-15) == 12 and len(drawing.figure.layout.shapes) == 3
+
+
+@pytest.mark.parametrize("width", range(2, 17, 2))
+def test_numbers_stand_in_their_cells_or_not_at_all(width: int) -> None:
+    """Five characters such as −0.99 take 2.6 letter sizes; the matrix of a phone is 280 pixels wide."""
+    heat = figures.matrix(width, 5, 100.0, T).figure.data[0]
+    shown = heat.texttemplate == "%{text}"
+    assert shown == (width <= 12)
+    assert not shown or 2.6 * heat.textfont["size"] * width <= 285
+
+
+def test_three_forms_coincide_and_backward_is_the_opposite_turn() -> None:
+    for drawing in (figures.three_forms(8, 9, 77.0, T), figures.backward(8, 9, 77.0, T)):
+        values = [np.asarray(column, dtype=float) for column in drawing.table().values()][-2:]
+        np.testing.assert_allclose(values[0], values[1], atol=1e-12)
+
+
+def test_a_pair_beyond_the_width_shows_the_last_one() -> None:
+    assert figures.shown_pair(rc.Rope(8), 40) == 3
+
+
+def drawings() -> list[Drawing]:
+    rope = rc.Rope(8, 50.0)
+    numbers = (8, 9, 77.0, T)
+    parts = (figures.matrix, figures.three_forms, figures.backward)
+    return [figures.circle(rope, 1, 7, 3, 2, T), *(part(*numbers) for part in parts)]
+
+
+@pytest.mark.parametrize("drawing", drawings(), ids=lambda d: d.id)
+def test_recipes_run(drawing: Drawing) -> None:
+    said = io.StringIO()
+    with contextlib.redirect_stdout(said):
+        exec(textwrap.dedent(drawing.recipe), {})
+    assert said.getvalue().strip()
+
+
+def test_a_matrix_entry_never_reads_as_a_signed_zero() -> None:
+    assert [figures.entry(v) for v in (0.0, -0.003, 0.0049, -0.9899, 1.0)] == ["", "≈0", "≈0", "−0.99", "1.00"]

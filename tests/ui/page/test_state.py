@@ -1,0 +1,95 @@
+"""Values from links: read by type, clamped with a note, refused with the rule."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ui.page.state import Field, Refused, check, clamp, from_query, number_text, read
+
+DIM = Field("dim", "int", 128, 2, 1024, even=True)
+BASE = Field("base", "float", 1e4, 1.0, 1e12, low_open=True)
+KIND = Field("kind", "choice", "a", choices=("a", "b"))
+ON = Field("on", "bool", False)
+MAYBE = Field("maybe", "float", None, 0.0, 2.0, optional=True)
+FIELDS = {field.name: field for field in (DIM, BASE, KIND, ON, MAYBE)}
+
+
+@pytest.mark.parametrize(
+    "field, value, rule",
+    [
+        (DIM, 7, "rule.even"),
+        (DIM, 0, "rule.range"),
+        (DIM, 10**6, "rule.range"),
+        (DIM, 2.5, "rule.integer"),
+        (DIM, None, "rule.number"),
+        (BASE, 1.0, "rule.above"),
+        (BASE, -3.0, "rule.above"),
+        (BASE, math.nan, "rule.number"),
+        (BASE, math.inf, "rule.number"),
+        (BASE, 1e13, "rule.range"),
+        (KIND, "c", "rule.choice"),
+    ],
+)
+def test_a_refusal_names_the_rule(field: Field, value: object, rule: str) -> None:
+    with pytest.raises(Refused) as refused:
+        check(field, value)
+    assert refused.value.rule == rule
+    assert str(refused.value).startswith(f"{field.name} must be ")
+
+
+@given(st.integers(1, 512))
+def test_what_is_written_reads_back(half: int) -> None:
+    assert read(DIM, number_text(2 * half)) == 2 * half
+
+
+@given(st.floats(1.0, 1e12, exclude_min=True))
+def test_floats_read_back_to_the_last_bit(base: float) -> None:
+    assert read(BASE, number_text(base)) == base
+
+
+@pytest.mark.parametrize(
+    "field, text, used",
+    [
+        (DIM, "13", 12),
+        (DIM, "99999", 1024),
+        (DIM, "-4", 2),
+        (BASE, "1e300", 1e12),
+        (BASE, "inf", 1e12),
+        (MAYBE, "3", 2.0),
+    ],
+)
+def test_a_number_out_of_range_is_clamped_with_a_note(field: Field, text: str, used: float) -> None:
+    values, corrected = from_query(FIELDS, {field.name: text})
+    assert values == {field.name: used}
+    assert [(note.given, value) for note, value in corrected] == [(text, used)]
+
+
+@pytest.mark.parametrize(
+    "field, text",
+    [(DIM, "abc"), (DIM, "nan"), (BASE, "0.5"), (MAYBE, "nan"), (KIND, "<b>"), (ON, "yes"), (DIM, ""), (MAYBE, "none")],
+)
+def test_what_is_no_value_is_left_out_with_a_note(field: Field, text: str) -> None:
+    values, corrected = from_query(FIELDS, {field.name: text})
+    assert values == {}
+    assert [value for _, value in corrected] == [None]
+
+
+def test_automatic_is_a_value_of_an_optional_field() -> None:
+    assert read(MAYBE, "auto") is None
+    assert from_query(FIELDS, {"maybe": "auto", "on": "1", "unknown": "1"}) == ({"maybe": None, "on": True}, [])
+
+
+@given(st.text(max_size=30))
+def test_no_text_breaks_the_reader(text: str) -> None:
+    for field in FIELDS.values():
+        values, _ = from_query(FIELDS, {field.name: text})
+        for value in values.values():
+            check(field, value)
+
+
+def test_clamp_keeps_parity() -> None:
+    assert clamp(DIM, "1023") == 1022

@@ -1,0 +1,168 @@
+"""The shipped lessons: both languages alike, every state taken by its page, every number said shown by its figure."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator
+from functools import lru_cache
+
+import pytest
+
+from tests.test_pages import opened
+from ui.page.declared import declaration
+from ui.page.menu import ORDER, PAGES
+from ui.page.state import Value, number_text
+from ui.present import lessons
+from ui.present.lessons import Lesson, Step
+from ui.text.words import TEXT
+
+LANGUAGES = ("en", "zh")
+BUILT = [name for names in ORDER.values() for name in names if next(PAGES.glob(f"*/{name}.py"), None)]
+LESSONS = [*BUILT, *lessons.talks()]
+HAN = re.compile(r"[一-鿿]")
+NUMBER = re.compile(r"(?<![A-Za-z\d.])\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?")
+# Digits that are part of a name.
+NAMES = ("Llama 3", "Llama 2", "Gemma 3", "Qwen3", "GPT-J", "i + d/2", "LLaMA2", "Qwen2.5")
+
+
+def lesson(lang: str, name: str) -> Lesson:
+    found = lessons.talk(lang, name) if name in lessons.talks() else lessons.page_lesson(lang, name)
+    assert found is not None, f"no lesson for {name} in {lang}"
+    return found
+
+
+def texts(of: Lesson) -> Iterator[str]:
+    yield of.title
+    for step in of.steps:
+        yield step.say
+        yield step.notes
+        if step.predict:
+            yield step.predict.question
+            yield from step.predict.choices
+
+
+def numbers(text: str) -> list[float]:
+    for name in NAMES:
+        text = text.replace(name, "")
+    return sorted(float(found.replace(",", "")) for found in NUMBER.findall(text))
+
+
+def test_every_page_and_the_two_talks_have_a_lesson_in_both_languages() -> None:
+    assert {"tour", "lecture"} <= set(lessons.talks())
+    for lang in LANGUAGES:
+        files = {path.stem for path in (lessons.FOLDER / lang / "pages").glob("*.toml")}
+        assert files == set(BUILT)
+        assert {path.stem for path in (lessons.FOLDER / lang / "talks").glob("*.toml")} == set(lessons.talks())
+
+
+@pytest.mark.parametrize("name", LESSONS)
+def test_both_languages_show_the_same(name: str) -> None:
+    en, zh = (lesson(lang, name) for lang in LANGUAGES)
+    assert en.minutes == zh.minutes and len(en.steps) == len(zh.steps)
+    for one, other in zip(en.steps, zh.steps, strict=True):
+        assert (one.page, one.state, one.figure) == (other.page, other.state, other.figure), one.number
+        assert bool(one.notes) == bool(other.notes), one.number
+        assert numbers(one.say) == numbers(other.say), one.number
+        assert (one.predict is None) == (other.predict is None), one.number
+        if one.predict and other.predict:
+            assert (one.predict.answer, one.predict.then) == (other.predict.answer, other.predict.then)
+            assert len(one.predict.choices) == len(other.predict.choices)
+            assert numbers(one.predict.question) == numbers(other.predict.question), one.number
+
+
+@pytest.mark.parametrize("name", LESSONS)
+def test_english_is_english_and_chinese_is_chinese(name: str) -> None:
+    for text in texts(lesson("en", name)):
+        assert not HAN.search(text)
+    for text in texts(lesson("zh", name)):
+        assert not text or HAN.search(text)
+        assert not re.search(r"[一-鿿]\s*[,;:?!]|[,;:?!]\s*[一-鿿]", text), f"punctuation in {text}"
+
+
+@pytest.mark.parametrize("name", LESSONS)
+def test_no_forbidden_rendering(name: str) -> None:
+    for term in tomllib.loads((TEXT / "glossary.toml").read_text("utf-8"))["term"]:
+        for wrong in term["forbidden"]:
+            assert not any(wrong in text for text in texts(lesson("zh", name))), f"{wrong}; use {term['zh']}"
+
+
+@pytest.mark.parametrize("name", BUILT)
+def test_a_page_s_lesson_has_three_to_seven_steps(name: str) -> None:
+    steps = lesson("en", name).steps
+    assert 3 <= len(steps) <= 7
+    assert 3 <= lesson("en", name).minutes <= 15
+
+
+@pytest.mark.parametrize("name, minutes, fewest, most, questions", [("tour", 10, 8, 10, 2), ("lecture", 45, 20, 28, 5)])
+def test_a_talk_fits_its_time(name: str, minutes: int, fewest: int, most: int, questions: int) -> None:
+    talk = lesson("en", name)
+    assert talk.minutes == minutes and fewest <= len(talk.steps) <= most
+    assert 45 <= 60 * minutes / len(talk.steps) <= 150, "seconds for each step"
+    assert sum(step.predict is not None for step in talk.steps) >= questions
+    for lang in LANGUAGES:
+        assert all(step.notes for step in lesson(lang, name).steps), "each step of a talk says what may be said"
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize("name", LESSONS)
+def test_each_step_shows_something_else(name: str, lang: str) -> None:
+    before: tuple[object, ...] = ()
+    for step in lesson(lang, name).steps:
+        shown = (step.page, step.figure, step.predict.then if step.predict else step.state)
+        assert shown != before, step.number
+        assert step.predict is None or step.predict.then != step.state, "an answer moves the figure"
+        before = shown
+
+
+@pytest.mark.parametrize("name", LESSONS)
+def test_a_sentence_reads_from_the_last_row(name: str) -> None:
+    for step in lesson("en", name).steps:
+        assert len(step.say) <= 140, step.say
+        assert step.say[-1] in ".?"
+    for step in lesson("zh", name).steps:
+        assert len(step.say) <= 75, step.say
+        assert step.say[-1] in "。？"
+
+
+def test_every_state_is_taken_by_its_page() -> None:
+    """What the loader checks, said once more without it: fields, ranges, choices."""
+    from ui.page.state import check
+
+    for name in LESSONS:
+        for step in lesson("en", name).steps:
+            found = declaration(step.page)
+            assert found is not None
+            for key, value in (step.predict.then if step.predict else step.state).items():
+                assert check(found.fields[key], value) == value
+
+
+@lru_cache(maxsize=256)
+def findings(page: str, lang: str, query: tuple[tuple[str, str], ...]) -> dict[str, str]:
+    """Every figure's sentence by its id, as the page draws it for these values."""
+    at = opened(page, lang=lang, **dict(query))
+    assert not at.exception
+    assert not at.warning, [note.value for note in at.warning]
+    charts = at.get("plotly_chart")
+    return {chart.proto.id.split(f"fig.{page}.")[-1]: chart.proto.alt for chart in charts}
+
+
+def shown(step: Step, lang: str, state: dict[str, Value]) -> str:
+    query = {key: number_text(value) for key, value in state.items()}
+    found = findings(step.page, lang, tuple(sorted(query.items())))
+    assert step.figure in found, f"step {step.number}: no figure {step.figure} on {step.page}"
+    return " ".join((found[step.figure], *query.values()))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize("name", LESSONS)
+def test_the_figure_shows_every_number_that_is_said(name: str, lang: str) -> None:
+    """``say`` by the view after the answer, the question by the view before it (or by what it asks to change)."""
+    for step in lesson(lang, name).steps:
+        before = shown(step, lang, step.state)
+        after = shown(step, lang, step.predict.then) if step.predict else before
+        assert set(numbers(step.say)) <= set(numbers(after)), f"step {step.number}: {step.say} / {after}"
+        if step.predict:
+            asked = set(numbers(step.predict.question))
+            assert asked <= set(numbers(f"{before} {after}")), f"step {step.number}: {step.predict.question}"

@@ -1,0 +1,163 @@
+"""Lesson files: what is read, and that everything else is refused in sentences."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.support import ROOT
+from ui.page.declared import declaration
+from ui.present import lessons
+from ui.present.lessons import BadLesson, Lesson, Predict, Problem, load
+from ui.present.panel import sentence
+from ui.text.words import Words, labels
+
+STEP = '[[steps]]\npage = "clock"\nsay = "Look."\n'
+
+
+def file(steps: str = STEP, head: str = 'title = "T"\nminutes = 10\n') -> bytes:
+    return f"{head}{steps}".encode()
+
+
+def problems(data: bytes, page: str | None = None) -> list[tuple[int, str]]:
+    with pytest.raises(BadLesson) as bad:
+        load(data, "own", page)
+    return [(problem.step, problem.key.removeprefix("lesson.")) for problem in bad.value.problems]
+
+
+def test_a_step_holds_the_whole_state_and_the_answer_adds_to_it() -> None:
+    steps = (
+        STEP + 'notes = " n "\nfigure = "hands"\nstate = { scheme = "yarn", factor = 8, seq_len = "auto" }\n'
+        '[steps.predict]\nquestion = "?"\nchoices = ["a", "b"]\nanswer = 1\nthen = { factor = 16 }\n'
+        '[[steps]]\npage = "rotation"\nsay = "Next."\n'
+    )
+    lesson = load(file(steps), "own")
+    first, second = lesson.steps
+    assert (lesson.title, lesson.minutes, lesson.id) == ("T", 10.0, "own")
+    assert first.state == {"scheme": "yarn", "factor": 8.0, "seq_len": None}
+    assert first.predict == Predict("?", ("a", "b"), 1, first.state | {"factor": 16.0})
+    assert (first.notes, first.figure, first.number) == ("n", "hands", 1)
+    assert (second.page, second.state, second.predict, second.number) == ("rotation", {}, None, 2)
+    assert lesson.step(2) is second and lesson.first_on("rotation") is second and lesson.first_on("lrpe") is None
+
+
+def test_a_page_lesson_stands_on_its_page() -> None:
+    assert load(file('[[steps]]\nsay = "Look."\n'), "clock", "clock").step(1).page == "clock"
+    assert problems(file('[[steps]]\nsay = "a"\npage = "lrpe"\n'), "clock") == [(1, "other_page")]
+
+
+BAD = {
+    "not text": (b"\xff\xfe", [(0, "not_utf8")]),
+    "not TOML": (b"title = ", [(0, "not_toml")]),
+    "empty": (b"", [(0, "missing"), (0, "minutes"), (0, "no_steps")]),
+    "too big": (b"#" * (lessons.MAX_BYTES + 1), [(0, "too_big")]),
+    "deep": (b"a = " + b"[" * 20_000, [(0, "nested")]),
+    "endless number": (file(STEP + f"state = {{ factor = 1{'0' * 5000} }}\n"), [(0, "not_toml")]),
+    "endless hexadecimal": (file(STEP + f"state = {{ factor = 0x{'f' * 5000} }}\n"), [(1, "value")]),
+    "unknown keys": (
+        file(STEP + "code = 1\n", 'x = 1\ntitle = "T"\nminutes = 1\n'),
+        [(0, "unknown_key"), (1, "unknown_key")],
+    ),
+    "minutes": (file(head='title = "T"\nminutes = true\n'), [(0, "minutes")]),
+    "a day": (file(head='title = "T"\nminutes = 1440\n'), [(0, "minutes")]),
+    "title": (file(head="title = 3\nminutes = 1\n"), [(0, "not_text")]),
+    "long title": (file(head=f'title = "{"x" * 121}"\nminutes = 1\n'), [(0, "too_long")]),
+    "steps": (file('steps = ["a"]\n'), [(0, "no_steps")]),
+    "61 steps": (file(STEP * 61), [(0, "many_steps")]),
+    "no sentence": (file('[[steps]]\npage = "clock"\n'), [(1, "missing")]),
+    "blank sentence": (file('[[steps]]\npage = "clock"\nsay = "  "\n'), [(1, "missing")]),
+    "no page": (file('[[steps]]\nsay = "a"\n'), [(1, "missing")]),
+    "unknown page": (file(STEP + '[[steps]]\npage = "../app"\nsay = "a"\n'), [(2, "unknown_page")]),
+    "unknown field": (file(STEP + "state = { fator = 2 }\n"), [(1, "unknown_field")]),
+    "out of range": (file(STEP + "state = { factor = 1e6 }\n"), [(1, "value")]),
+    "not a number": (file(STEP + "state = { factor = nan }\n"), [(1, "value")]),
+    "text for a number": (file(STEP + 'state = { factor = "8" }\n'), [(1, "value")]),
+    "switch for a number": (file(STEP + "state = { factor = true }\n"), [(1, "value")]),
+    "number for a switch": (file(STEP + "state = { truncate = 1 }\n"), [(1, "value")]),
+    "number for a choice": (file(STEP + "state = { scheme = 1 }\n"), [(1, "value")]),
+    "unknown choice": (file(STEP + 'state = { scheme = "yarrn" }\n'), [(1, "choice")]),
+    "odd": (file(STEP + "state = { dim = 7 }\n"), [(1, "value")]),
+    "state": (file(STEP + "state = [1]\n"), [(1, "not_table")]),
+    "not together": (file(STEP + "state = { train_len = 16777216, factor = 1024 }\n"), [(1, "impossible")]),
+    "answer": (file(STEP + '[steps.predict]\nquestion = "?"\nchoices = ["a", "b"]\nanswer = 2\n'), [(1, "answer")]),
+    "one choice": (file(STEP + '[steps.predict]\nquestion = "?"\nchoices = ["a"]\nanswer = 0\n'), [(1, "choices")]),
+    "choices": (file(STEP + '[steps.predict]\nquestion = "?"\nchoices = [1, 2]\nanswer = 0\n'), [(1, "not_text")] * 2),
+    "then": (
+        file(STEP + '[steps.predict]\nquestion = "?"\nchoices = ["a", "b"]\nanswer = 0\nthen = { factor = 0 }\n'),
+        [(1, "value")],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_a_bad_file_is_refused_with_every_problem_at_its_step(name: str) -> None:
+    data, expected = BAD[name]
+    assert problems(data) == expected
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_each_problem_is_a_sentence_without_markup(name: str) -> None:
+    with pytest.raises(BadLesson) as bad:
+        load(BAD[name][0], "own")
+    for lang in ("en", "zh"):
+        for problem in bad.value.problems:
+            said = sentence(problem, Words(lang, "stage"))
+            assert said and "{" not in said.replace("\\{", "").replace("{ factor = 8 }", "") and len(said) < 800
+            assert str(problem.step) in said or not problem.step
+
+
+def test_every_problem_has_its_sentence() -> None:
+    source = Path(lessons.__file__).read_text("utf-8")
+    for key in labels("en", "stage"):
+        assert not key.startswith("lesson.") or key == "lesson.at_step" or f'"{key}"' in source
+
+
+def test_foreign_letters_in_a_problem_are_escaped() -> None:
+    said = sentence(Problem(1, "lesson.unknown_page", {"given": "<b>$x$ [a](b)"}), Words("en", "stage"))
+    assert r"\<b\>\$x\$ \[a\]\(b\)" in said
+
+
+VALUES = st.recursive(
+    st.one_of(st.booleans(), st.integers(), st.floats(), st.text(max_size=8), st.just("auto")),
+    lambda inner: st.one_of(st.lists(inner, max_size=2), st.dictionaries(st.text("ab", max_size=2), inner, max_size=2)),
+    max_leaves=4,
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.sampled_from(["clock", "config", "models", "lrpe"]),
+    st.fixed_dictionaries({}, optional={"title": VALUES, "minutes": VALUES, "steps": VALUES}),
+    st.fixed_dictionaries(
+        {}, optional={"say": VALUES, "state": VALUES, "predict": VALUES, "figure": VALUES, "notes": VALUES}
+    ),
+    st.data(),
+)
+def test_nothing_but_a_lesson_or_its_problems_comes_of_any_table(
+    page: str, head: dict[str, Any], step: dict[str, Any], data: st.DataObject
+) -> None:
+    found = declaration(page)
+    assert found
+    names = data.draw(st.lists(st.sampled_from(sorted(found.fields)), max_size=3))
+    state = {name: data.draw(VALUES) for name in names}
+    reader = lessons.Reader(None)
+    table = {"title": "T", "minutes": 1, "steps": [{"page": page, "say": "a", "state": state} | step]} | head
+    read = reader.lesson(table, "own")
+    assert isinstance(read, Lesson)
+    for problem in reader.problems:
+        assert sentence(problem, Words("zh", "stage"))
+    if not reader.problems:
+        for name, value in read.step(1).state.items():
+            assert value is None or isinstance(value, bool | int | float | str), name
+
+
+@pytest.mark.parametrize("name", ["README.md", "README.zh.md"])
+def test_the_readme_s_lesson_is_one(name: str) -> None:
+    text = (ROOT / name).read_text("utf-8")
+    (example,) = re.findall(r"```toml\n(title.*?)```", text, re.DOTALL)
+    assert len(load(example.encode(), "own").steps) == 2

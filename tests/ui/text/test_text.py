@@ -1,0 +1,91 @@
+"""Both languages say everything: same keys, same sections, same formula slots, no forbidden rendering."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+from string import Formatter
+
+import pytest
+
+from ui.page.menu import ORDER
+from ui.text.words import SLOT, TEXT, Words, formulas, labels, sections
+
+FILES = sorted(path.stem for path in (TEXT / "en").glob("*.toml"))
+PAGES = sorted(path.stem for path in Path("pages").glob("*/*.py"))
+
+
+def slots(text: str) -> list[str]:
+    return sorted(name for _, name, _, _ in Formatter().parse(text) if name)
+
+
+def formula_slots(body: str) -> list[str]:
+    return sorted(f"{kind}:{key}" for kind, key in SLOT.findall(body))
+
+
+def test_the_same_files_in_both_languages() -> None:
+    for suffix in ("toml", "md"):
+        names = [{path.stem for path in (TEXT / lang).glob(f"*.{suffix}")} for lang in ("en", "zh")]
+        assert names[0] == names[1]
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_labels_have_the_same_keys_and_slots(name: str) -> None:
+    en, zh = labels("en", name), labels("zh", name)
+    assert en.keys() == zh.keys()
+    for key in en:
+        assert slots(en[key]) == slots(zh[key]), key
+        assert en[key].strip() and zh[key].strip(), key
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_prose_has_the_same_sections_and_formulas(name: str) -> None:
+    en, zh = sections("en", name), sections("zh", name)
+    assert en and list(en) == list(zh)
+    assert "why" in en, "every page says why one should care"
+    for key in en:
+        assert formula_slots(en[key][1]) == formula_slots(zh[key][1]), key
+        for lang in ("en", "zh"):
+            Words(lang, name).prose(key)
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_every_page_has_a_title_a_claim_and_a_place_in_the_menu(name: str) -> None:
+    for lang in ("en", "zh"):
+        t = Words(lang, name)
+        assert t("title") and t("claim") and labels(lang, "labels")[f"page.{name}"]
+    assert any(name in pages for pages in ORDER.values())
+
+
+@pytest.mark.parametrize("name", [*FILES, *PAGES])
+def test_no_forbidden_rendering(name: str) -> None:
+    terms = tomllib.loads((TEXT / "glossary.toml").read_text("utf-8"))["term"]
+    texts = [*labels("zh", name).values(), *(f"{title}\n{body}" for title, body in sections("zh", name).values())]
+    for term in terms:
+        for wrong in term["forbidden"]:
+            assert not any(wrong in text for text in texts), f"{wrong} for {term['en']}; use {term['zh']}"
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_chinese_is_chinese_and_english_is_english(name: str) -> None:
+    han = re.compile(r"[一-鿿]")
+    for _, body in sections("zh", name).values():
+        assert han.search(body)
+    quoted = ("小明",)
+    for key, text in labels("en", name).items():
+        assert not han.search(text) or any(word in text for word in quoted), key
+
+
+def test_formulas_carry_no_words_of_a_language() -> None:
+    for key, latex in formulas().items():
+        assert not re.search(r"[一-鿿]", latex), key
+        assert latex.count("{") == latex.count("}"), key
+        assert latex.count(r"\begin") == latex.count(r"\end"), key
+
+
+def test_every_formula_is_used() -> None:
+    used = {key for path in TEXT.glob("*/*.md") for _, key in SLOT.findall(path.read_text("utf-8"))}
+    assert used <= set(formulas())
+    in_code = "".join(path.read_text("utf-8") for path in [*Path("ui").rglob("*.py"), *Path("pages").rglob("*.py")])
+    assert [key for key in formulas() if key not in used and f'"{key}"' not in in_code] == []

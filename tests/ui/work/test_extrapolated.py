@@ -1,0 +1,329 @@
+"""Between the extrapolation page and the lab: requests, texts, the queue, what is kept, and records that are absent."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rope_core.jobs import queue as jobs
+from rope_core.lab import cards, records
+from rope_core.lab.cards import Stored
+from rope_core.lab.job import KINDS, steps
+from tests.support import lab_results as made
+from tests.test_pages import opened, specs
+from ui.text.words import LANGUAGES, Words
+from ui.work import extrapolated
+from ui.work.extrapolated import TextRefused
+
+SHAPE = {"encoding": "rope", "context": 64, "base": 1e4}
+
+
+def entry(name: str, encoding: str = "rope", start: str = "", task: str = "text") -> Stored:
+    recipe = {"shape": SHAPE | {"encoding": encoding}, "start": start, "task": task, "scheme": "linear", "steps": 9}
+    return Stored(name, f"{name:x<64}", recipe, (1.0, 0.9, 1.1), "2026-01-02")
+
+
+@pytest.fixture
+def index(monkeypatch: pytest.MonkeyPatch) -> dict[str, Stored]:
+    """An index of weights of its own."""
+    found = {name: entry(name) for name in ("rope-0", "rope-1")}
+    found |= {"alibi-0": entry("alibi-0", "alibi"), "rope-0-linear": entry("rope-0-linear", start="rope-0")}
+    found |= {"rope-0-passkey": entry("rope-0-passkey", start="rope-0", task="passkey")}
+    monkeypatch.setattr(cards, "stored", lambda: found)
+    return found
+
+
+@pytest.fixture
+def queue(monkeypatch: pytest.MonkeyPatch) -> Iterator[jobs.Queue]:
+    """A queue of its own whose jobs answer without a model, and nothing kept from before."""
+    own = jobs.Queue()
+    monkeypatch.setattr(jobs, "default_queue", lambda: own)
+    monkeypatch.setattr(extrapolated, "MODULE", "tests.support.lab_child")
+    monkeypatch.setattr(extrapolated, "kept", extrapolated.Kept())
+    yield own
+    own.close()
+
+
+def finished(queue: jobs.Queue, session: dict[str, Any], panel: str = "sweep") -> jobs.Status:
+    return queue.wait(extrapolated.own_jobs(session)[panel][0], 30)
+
+
+def test_reading_and_drawing_records_loads_no_torch() -> None:
+    modules = (
+        "ui.work.extrapolated",
+        "rope_core.lab.view",
+        "ui.figures.extrapolation.curves",
+        "ui.figures.extrapolation.heads",
+    )
+    lines = [*(f"import {name}" for name in modules), "import sys", "print('torch' in sys.modules)"]
+    done = subprocess.run([sys.executable, "-c", "\n".join(lines)], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
+
+
+def test_requests_differ_by_everything_that_their_results_depend_on(index: dict[str, Stored]) -> None:
+    def key(text: bytes = b"", **other: Any) -> object:
+        said: dict[str, Any] = {"factor": None, "base": 1e4, "params": {"beta_fast": 32.0}} | other
+        name, longest, documents = (said.pop(k, v) for k, v in (("name", "rope-0"), ("longest", 256), ("documents", 3)))
+        return extrapolated.sweep(name, longest, documents, text=text, **said).key
+
+    same = key()
+    changed = [
+        key(name="rope-1"),
+        key(longest=128),
+        key(documents=4),
+        key(factor=2.0),
+        key(base=5e4),
+        key(params={"beta_fast": 16.0}),
+        key(b"some text"),
+        key(b"some other text"),
+    ]
+    assert len({same, *changed}) == 9
+    assert key() == same and key(params={"beta_fast": 32.0, "attention_factor": None}) == same
+    index["rope-0"] = dataclasses.replace(index["rope-0"], sha256="f" * 64)
+    assert key() != same, "retrained weights are another request"
+
+
+def test_a_text_never_stands_in_its_key(index: dict[str, Stored]) -> None:
+    asked = extrapolated.sweep("rope-0", 64, 1, factor=None, base=1e4, params={}, text=b"a secret sentence")
+    assert "secret" not in repr(asked.key)
+    assert asked.values == {"weights": ["rope-0"], "lengths": [64], "documents": 1}
+
+
+@pytest.mark.parametrize("panel", [name for name in extrapolated.PANELS if name != "sweep"])
+def test_every_panel_asks_for_a_kind_of_work_that_takes_its_arguments(panel: str) -> None:
+    kind = extrapolated.PANELS[panel].kind
+    assert kind in KINDS
+    asked = extrapolated.panel_request(panel, weights=["no such weights"] if panel != "finetune" else "no such weights")
+    more = {"line": "linear"} if panel == "finetune" else {}
+    with pytest.raises(ValueError, match=r"weights must be one of|nothing is shipped"):
+        # Whatever else is refused would be an argument that the work does not take.
+        next(steps(kind, asked.values | more))
+
+
+@pytest.mark.parametrize(
+    ("text", "length", "key", "numbers"),
+    [
+        (b"", 256, "text_empty", ["257", "256"]),
+        (b"x" * 256, 256, "text_tiny", ["256", "257"]),
+        (b"x" * 5_000_001, 256, "text_huge", ["5,000,001", "5,000,000"]),
+        (b"x" * 200_000, 90_000, "text_long", ["90,000", "89,999"]),
+    ],
+)
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_texts_that_do_not_do_are_answered_with_their_numbers(
+    text: bytes, length: int, key: str, numbers: list[str], lang: str
+) -> None:
+    with pytest.raises(TextRefused) as refused:
+        extrapolated.to_read(text, length, 8)
+    assert refused.value.key == key
+    sentence = Words(lang, "extrapolation")(refused.value.key, **refused.value.given)
+    assert all(number in sentence for number in numbers)
+
+
+def test_the_first_documents_of_a_text_are_read_and_fit_into_an_argument() -> None:
+    text = bytes(np.random.default_rng(0).integers(0, 256, 300_000, dtype=np.uint8))
+    used = extrapolated.to_read(text, 256, 4)
+    assert used == text[: 4 * 257]
+    assert extrapolated.taken(text, used, 256) == {"size": "300,000", "used": "1,028", "each": "257", "count": "4"}
+    assert extrapolated.to_read(text[:600], 256, 4) == text[:514]
+    most = extrapolated.to_read(text, 2048, 4096)
+    assert len(most) % 2049 == 0
+    assert len(extrapolated.request("sweep", most, weights=["rope-0"]).argument) < 128 * 1024
+    with pytest.raises(TextRefused):
+        extrapolated.held_out(4097)
+    extrapolated.held_out(4096)
+
+
+def test_results_are_found_by_their_request_alone(queue: jobs.Queue, index: dict[str, Stored]) -> None:
+    mine: dict[str, Any] = {}
+    yours: dict[str, Any] = {}
+    asked = extrapolated.request("sweep", b"\x00\xff\x07", documents=4)
+    assert extrapolated.seen(mine, "sweep", asked) is None
+    extrapolated.start(mine, "sweep", asked, "a title")
+    assert finished(queue, mine).state == jobs.DONE
+    found = extrapolated.seen(mine, "sweep", asked)
+    assert found is not None and found.origin == extrapolated.HERE
+    assert found.results == ({"kind": "sweep", "asked": {"documents": 4}}, {"read": 3, "sum": 262})
+    assert extrapolated.seen(mine, "sweep", extrapolated.request("sweep", b"\x00\xff\x08", documents=4)) is None
+    assert extrapolated.seen(mine, "sweep", extrapolated.request("sweep", documents=4)) is None
+    again = extrapolated.seen(yours, "sweep", asked)
+    assert again is not None and again.results == found.results, "the same text and settings need no second run"
+    assert all(status.title == "a title" for status in queue.all())
+
+
+def test_running_work_shows_what_it_has_and_is_cancelled(queue: jobs.Queue, index: dict[str, Stored]) -> None:
+    mine: dict[str, Any] = {}
+    yours: dict[str, Any] = {}
+    slow = extrapolated.request("sweep", documents=1)
+    extrapolated.start(mine, "sweep", slow, "slow")
+    while not (status := extrapolated.status(mine, "sweep")) or not status.results:
+        assert extrapolated.going(mine, "sweep") and extrapolated.every(mine, "sweep") == 1.0
+    part = extrapolated.seen(mine, "sweep", slow)
+    assert part is not None and part.origin == extrapolated.GOING and len(part.results) == 1
+    assert extrapolated.seen(yours, "sweep", slow) is None, "unfinished work is its owner's"
+    other = extrapolated.request("sweep", documents=5)
+    assert extrapolated.seen(mine, "sweep", other) is None, "results of another request are not shown"
+    extrapolated.start(yours, "sweep", other, "waits")
+    waiting = extrapolated.status(yours, "sweep")
+    assert waiting is not None and waiting.state == jobs.WAITING and extrapolated.before(waiting) == 1
+    assert not extrapolated.ended(mine, "sweep")
+    extrapolated.cancel(mine, "sweep")
+    assert finished(queue, mine).state == jobs.CANCELLED and finished(queue, yours).state == jobs.DONE
+    assert extrapolated.ended(mine, "sweep") and not extrapolated.ended(mine, "sweep")
+    assert extrapolated.every(mine, "sweep") is None
+    assert extrapolated.kept.get(slow) is None, "what was cut short is kept for nobody"
+
+
+def test_what_a_reloaded_page_left_is_taken_up_again(
+    queue: jobs.Queue, index: dict[str, Stored], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before: dict[str, Any] = {}
+    beside: dict[str, Any] = {}
+    after: dict[str, Any] = {}
+    slow = extrapolated.request("sweep", documents=1)
+    extrapolated.start(before, "sweep", slow, "slow")
+    while not (status := extrapolated.status(before, "sweep")) or not status.results:
+        pass
+    extrapolated.start(beside, "sweep", slow, "beside")
+    assert extrapolated.own_jobs(beside) != extrapolated.own_jobs(before), "work that is looked at stays its owner's"
+    extrapolated.cancel(beside, "sweep")
+    monkeypatch.setattr(extrapolated, "LEFT", 0.0)
+    other = extrapolated.request("sweep", documents=5)
+    assert extrapolated.left(other) is None
+    extrapolated.start(after, "sweep", slow, "again")
+    assert extrapolated.own_jobs(after) == extrapolated.own_jobs(before)
+    found = extrapolated.seen(after, "sweep", slow)
+    assert found is not None and found.origin == extrapolated.GOING
+    extrapolated.cancel(after, "sweep")
+    assert finished(queue, before).state == jobs.CANCELLED
+    assert extrapolated.left(slow) is None and not extrapolated.looked
+
+
+def test_work_that_fails_says_why(queue: jobs.Queue, index: dict[str, Stored]) -> None:
+    mine: dict[str, Any] = {}
+    asked = extrapolated.request("sweep", documents=2)
+    extrapolated.start(mine, "sweep", asked, "fails")
+    assert "at most 4,096" in finished(queue, mine).error
+    assert extrapolated.status({}, "sweep") is None and extrapolated.every({}, "sweep") is None
+    mine[extrapolated.JOBS]["sweep"] = ("forgotten", asked)
+    assert extrapolated.status(mine, "sweep") is None
+
+
+def test_only_so_many_results_are_kept() -> None:
+    kept = extrapolated.Kept(2)
+    asked = [extrapolated.Request("sweep", json.dumps({"documents": n})) for n in range(3)]
+    for n, each in enumerate(asked[:2]):
+        kept.put(each, ({"n": n},))
+    assert kept.get(asked[0]) == ({"n": 0},)
+    kept.put(asked[2], ())
+    assert kept.get(asked[1]) is None and kept.get(asked[0]) is not None and len(kept) == 2
+
+
+def test_what_weights_there_are(index: dict[str, Stored]) -> None:
+    assert extrapolated.models() == ("rope-0", "rope-1")
+    assert extrapolated.firsts() == ("rope-0", "alibi-0")
+    assert extrapolated.family() == ("rope-0", "rope-0-linear")
+    assert extrapolated.first_context() == 64
+    assert '"weights": ["rope-0", "rope-1"]' in extrapolated.command("seeds")
+    assert '"weights": ["rope-0", "alibi-0"]' in extrapolated.command("encodings")
+    index.clear()
+    assert extrapolated.models() == ("",) and extrapolated.firsts() == ()
+
+
+def test_recipes_of_own_measurements_name_the_work_and_the_text() -> None:
+    plain = extrapolated.recipe(extrapolated.request("stale", documents=3))
+    assert "steps('stale', asked)" in plain and "'documents': 3" in plain
+    compile(plain, "recipe", "exec")
+    own = extrapolated.recipe(extrapolated.request("sweep", b"x" * 99, documents=3))
+    assert "read_bytes()[:99]" in own and "x" * 9 not in own
+    compile(own, "recipe", "exec")
+
+
+@pytest.fixture
+def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """An empty folder of records."""
+    monkeypatch.setattr(records, "FOLDER", tmp_path)
+    records.shipped.cache_clear()
+    yield tmp_path
+    records.shipped.cache_clear()
+
+
+def put(shelf: Path, name: str, results: tuple[dict[str, Any], ...]) -> None:
+    record = made.seen(results, name).record
+    assert record is not None
+    said = {k: v for k, v in vars(record).items() if k != "results"} | {"results": list(results)}
+    (shelf / f"{name}.json").write_text(json.dumps(said), "utf-8")
+
+
+def test_absent_and_broken_records_are_no_records(shelf: Path) -> None:
+    assert extrapolated.seen_shipped("sweep") is None
+    (shelf / "sweep.json").write_text("{", "utf-8")
+    assert extrapolated.seen_shipped("sweep") is None
+    put(shelf, "stale", made.stale())
+    seen = extrapolated.seen_shipped("stale")
+    assert seen is not None and seen.origin == extrapolated.SHIPPED and len(seen.results) == 3
+    scope: dict[str, Any] = {}
+    exec(seen.code, scope)
+    assert scope["results"] == seen.results
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_the_page_without_records_says_how_to_make_them(shelf: Path, lang: str) -> None:
+    at = opened("extrapolation", lang=lang)
+    assert not at.exception and not at.get("plotly_chart")
+    assert any(each.value.startswith("rope lab record sweep sweep") for each in at.code)
+    assert [each.value for each in at.info].count(Words(lang, "extrapolation")("not_recorded")) >= 9
+
+
+ALL = {
+    "sweep": made.sweep,
+    "sweep-seeds": lambda: made.sweep(0, ("rope-0", "rope-1"), lengths=(256,)),
+    "encodings": lambda: tuple(e | {"weights": w} for w in ("rope-0", "alibi-0") for e in made.sweep()[:8:8]),
+    "retrieval": made.retrieval,
+    "glimpse": made.glimpse,
+    "temperature": made.temperature,
+    "stale": made.stale,
+    "padding": made.padding,
+    "generate": made.generated,
+}
+
+
+def test_the_page_draws_every_record_and_shows_text_as_text(shelf: Path) -> None:
+    for name, results in ALL.items():
+        put(shelf, name, results())
+    at = opened("extrapolation", lang="en")
+    assert not at.exception
+    assert len(specs(at)) == 11
+    assert any(each.value == f"<script>{made.LENGTHS[1]}</script>`{made.KEYS[0]}`" for each in at.code)
+    assert not any("<script>" in each.value for each in at.markdown)
+    assert any(made.HASH[:10] in each.value for each in at.caption)
+
+
+def test_measuring_can_be_switched_off(shelf: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ROPE_LAB_MEASURE", "off")
+    at = opened("extrapolation", lang="en")
+    assert not at.exception
+    assert not any(button.label in ("Measure", "Measure it here", "Fine-tune") for button in at.button)
+
+
+@pytest.mark.long
+def test_a_real_model_answers() -> None:
+    names = extrapolated.models()
+    if not names[0]:
+        pytest.skip("no trained weights are in the package")
+    mine: dict[str, Any] = {}
+    text = Path(__file__).read_bytes()
+    asked = extrapolated.sweep(names[0], 256, 2, factor=None, base=1e4, params={}, text=text[:514])
+    extrapolated.start(mine, "sweep", asked, "real")
+    assert jobs.default_queue().wait(extrapolated.own_jobs(mine)["sweep"][0], 300).state == jobs.DONE
+    seen = extrapolated.seen(mine, "sweep", asked)
+    assert seen is not None and [each["line"] for each in seen.results] == list(extrapolated.line_keys())
+    assert all(each["documents"] == 2 and each["last"][0] < 256 for each in seen.results)

@@ -1,0 +1,130 @@
+"""Between the benchmark page and the harness: command lines that the harness reads back, refusals, the switch."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rope_core.bench import view
+from rope_core.bench.cases import SUITES, Case
+from rope_core.bench.records import Store
+from rope_core.cli.bench import cases_of, parser
+from rope_core.jobs import queue as jobs
+from tests.rope_core.bench.test_view import result
+from tests.test_pages import opened
+from ui.text.words import LANGUAGES, Words
+from ui.work import measured
+
+CASE = Case("cpu", "bfloat16", 3, 40, 6, 2, 48, 32, "interleaved", "bshd", "backward")
+
+
+@pytest.fixture
+def records(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("ROPE_LAB_RECORDS", str(tmp_path / "records.sqlite3"))
+    return tmp_path / "records.sqlite3"
+
+
+@pytest.fixture
+def queue(monkeypatch: pytest.MonkeyPatch) -> jobs.Queue:
+    """A queue of its own with nothing started by anybody else."""
+    own = jobs.Queue()
+    monkeypatch.setattr(jobs, "default_queue", lambda: own)
+    return own
+
+
+@pytest.mark.parametrize("case", [CASE, replace(CASE, direction="forward", inplace=True, layout="half")])
+def test_a_shape_survives_the_command_line(case: Case) -> None:
+    line = measured.arguments(measured.ONE, case, ["numba", "eager"], 7)
+    options = parser().parse_args(line)
+    assert cases_of(options) == [case]
+    assert options.only == ["numba", "eager"] and options.rounds == 7 and options.progress
+
+
+def test_suites_and_the_interpreter(records: Path) -> None:
+    for name in ("quick", "cpu", "gpu"):
+        assert cases_of(parser().parse_args(measured.arguments(name, CASE, [], 9))) == list(SUITES[name]())
+        assert measured.cases(name, CASE) == list(SUITES[name]())
+    options = parser().parse_args(measured.arguments(measured.INTERPRETER, CASE, ["numba"], 99))
+    assert cases_of(options) == [measured.INTERPRETED] and options.only == ["triton"]
+    assert Path(options.records).parent == records.parent and Path(options.records) != records
+
+
+def test_words_for_links_are_unique() -> None:
+    source = view.shipped(view.shipped_names()[0])
+    kinds = measured.kinds(source)
+    assert len(kinds) == len(view.kinds(source.points))
+    assert measured.slug(CASE) != measured.slug(replace(CASE, direction="forward", inplace=True))
+    assert measured.chosen("b", "abc", "a") == "b" and measured.chosen("<", "abc", "a") == "a"
+    points = [p for p in source.points if view.kind(p.case) == view.kinds(source.points)[0]]
+    assert list(measured.lengths(points)) == sorted(measured.lengths(points), key=int)
+    assert {p.case.seq for p in measured.at_length(points, measured.lengths(points)[0])} == {
+        min(p.case.seq for p in points)
+    }
+
+
+def test_a_shape_that_does_not_fit_never_reaches_the_queue(queue: jobs.Queue) -> None:
+    huge = Case("cpu", "float32", 4096, 1_048_576, 64, 64, 128, 128)
+    with pytest.raises(ValueError, match=r"small enough for the [\d,]+ free bytes, got .1,125,899,906,842,624 bytes"):
+        measured.start({}, measured.ONE, huge, [], 5, "tuned")
+    assert queue.all() == []
+
+
+def test_two_sessions_in_the_queue(queue: jobs.Queue, records: Path) -> None:
+    mine: dict[str, Any] = {}
+    yours: dict[str, Any] = {}
+    assert measured.mine(mine) is None and not measured.going(None)
+    try:
+        measured.start(mine, measured.ONE, CASE, ["eager"], 5, "tuned")
+        for _ in range(200):
+            if queue.all()[0].state == jobs.RUNNING:
+                break
+            queue.wait(mine[measured.JOB], 0.05)
+        measured.start(yours, measured.ONE, CASE, ["eager"], 5, "tuned")
+        first, second = measured.mine(mine), measured.mine(yours)
+        assert first is not None and second is not None
+        assert measured.owner(mine) != measured.owner(yours)
+        assert [s.id for s in measured.queue()] == [first.id, second.id]
+        assert (measured.before(first), measured.before(second)) == (0, 1)
+        measured.cancel(yours)
+        measured.cancel(mine)
+        assert queue.wait(mine[measured.JOB], 20).state == jobs.CANCELLED
+        assert measured.queue() == []
+        assert measured.news(mine) and not measured.news(mine)
+    finally:
+        queue.close()
+
+
+def test_a_forgotten_job_is_no_job(queue: jobs.Queue) -> None:
+    assert measured.mine({measured.JOB: "gone"}) is None
+    measured.cancel({})
+
+
+def test_what_landed_is_this_runs_only(records: Path) -> None:
+    store = Store(records)
+    one, two = (store.begin("one", {}) for _ in range(2))
+    store.add(one, result(CASE, "numba", [1.0] * 5))
+    store.add(two, result(CASE, "eager", [1.0] * 5))
+    status = jobs.Status("j", "o", "t", "running", 0, 0.5, 1.0, "", ({"run": two}, "other"), "", 1.0)
+    assert [r.contestant for r in measured.landed(status)] == ["eager"]
+    assert measured.landed(jobs.Status("j", "o", "t", "running", 0, 0.5, 1.0, "", (), "", 1.0)) == []
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_switched_off_it_keeps_the_records(lang: str, monkeypatch: pytest.MonkeyPatch, records: Path) -> None:
+    monkeypatch.setenv("ROPE_LAB_BENCH", "off")
+    at = opened("benchmark", lang=lang)
+    t = Words(lang, "benchmark")
+    assert not at.exception and at.get("plotly_chart")
+    assert t("off") in [note.value for note in at.info]
+    assert t("start") not in [button.label for button in at.button]
+
+
+def test_an_empty_machine_and_an_unknown_kind_get_a_sentence(records: Path) -> None:
+    t = Words("en", "benchmark")
+    at = opened("benchmark", lang="en", source="here")
+    assert not at.exception and t("nothing_here") in [note.value for note in at.info]
+    at = opened("benchmark", lang="en", kind="no.such", only="nobody,numba")
+    assert not at.exception and at.get("plotly_chart")

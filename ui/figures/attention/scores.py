@@ -1,0 +1,333 @@
+"""Figures of the attention page: one score over the distance, its pairs, and what base, width and scheme do to it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+import numpy as np
+import numpy.typing as npt
+
+import rope_core as rc
+from rope_core.errors import reject
+from rope_core.rope import Array
+from rope_core.theory import attention, demo
+from rope_core.theory.extension import Extension, cell_edges, mean_cos
+from ui.figures import plain as go
+from ui.figures.drawing import BLUE, COLOURS, GREEN, GREY, LINE, ORANGE, RED, Drawing, kept, styled
+from ui.figures.plain import make_subplots
+from ui.page import models
+from ui.text.words import Words
+
+POINTS = 240
+CELLS = 96
+KINDS = ("equal", "random", "own")
+BASES = (1e3, 1e4, 1e5, 1e6)
+WIDTHS = (8, 16, 32, 64, 128, 256)
+SPAN = 512
+NEAR = 16
+FAR = 2**17
+DOTTED = {"color": GREY, "width": 4, "dash": "dot"}
+STOPS = (1, 2, 3, 5, 7, *(m * 10**e for e in range(1, 6) for m in (1, 2, 3, 5, 7) if m * 10**e <= FAR))
+
+Pairing = tuple[Array, Array]
+
+
+def numbers(argument: str, text: str) -> list[float]:
+    """Read numbers separated by commas or spaces; raises ValueError when something else stands there."""
+    try:
+        return [float(part) for part in text.replace(",", " ").replace("，", " ").split()]
+    except ValueError:
+        raise reject(argument, "numbers separated by commas", text) from None
+
+
+def vectors(kind: str, dim: int, draw: int, q_text: str, k_text: str) -> Pairing:
+    """Query and key of length 1 and the given width: one vector twice, two drawn ones, or the visitor's, repeated."""
+    if kind == "equal":
+        q = k = np.ones(dim)
+    elif kind == "random":
+        q, k = demo.drawn_vectors(dim, 2, draw)
+    else:
+        q, k = (attention.repeated(numbers(name, text), dim) for name, text in (("q", q_text), ("k", k_text)))
+    sizes = float(np.linalg.norm(q)), float(np.linalg.norm(k))
+    for name, size in zip("qk", sizes, strict=True):
+        if not 1e-100 < size < 1e100:
+            raise reject(name, "of a positive, finite length", size)
+    return q / sizes[0], k / sizes[1]
+
+
+def recipe_vectors(pairing: Pairing) -> str:
+    """The two vectors as Python lists."""
+    q, k = (np.asarray(x).round(12).tolist() for x in pairing)
+    return f"q, k = {q}, {k}"
+
+
+def text_or_never(first: int | None, limit: int, t: Words) -> str:
+    """A distance, or the words for none up to a limit."""
+    return t("never", limit=f"{limit:,}") if first is None else f"{first:,}"
+
+
+def decay(rope: rc.Rope, kind: str, pairing: Pairing, reach: int, at: int, t: Words) -> Drawing:
+    """The score of one query and one key over their distance, with RoFormer's relative bound."""
+    q, k = pairing
+    s = rc.Spectrum.of(rope.theta)
+    d = cell_edges(reach, POINTS, True)
+    scores = attention.score_curve(s, d, q, k)
+    relative = attention.decay_bound(s, d) / attention.decay_bound(s, [0])[0]
+    share = float(np.max(np.abs(scores) / attention.score_bound(s, d, q, k)))
+    zero, here = attention.score_curve(s, [0, at], q, k)
+    negative = np.flatnonzero(scores < 0)
+    late = scores[negative[0] :] if kind == "equal" and negative.size else scores[d > NEAR]
+    figure = go.Figure(go.Scatter(x=d, y=relative.round(4), name=t("bound"), mode="lines", line=DOTTED))
+    line = {"color": BLUE, "width": 4}
+    figure.add_trace(go.Scatter(x=d, y=scores.round(4), name=t(f"vectors.{kind}"), mode="lines", line=line))
+    stem = {"marker": {"size": [1, 16], "color": RED}, "line": {"color": RED, "width": 3}}
+    name = t("here", at=f"{at:,}")
+    figure.add_trace(go.Scatter(x=[at, at], y=[0, float(here)], mode="lines+markers", name=name, **stem))
+    styled(figure, height=360, x=t("distance_log"), y=t("score_axis"))
+    figure.update_xaxes(type="log")
+    figure.add_hline(y=0, line={"color": LINE, "width": 1})
+    return Drawing(
+        "decay",
+        figure,
+        t(
+            f"decay_{kind}",
+            zero=f"{zero:.3f}",
+            here=f"{here:.3f}",
+            at=f"{at:,}",
+            bound=f"{float(np.interp(at, d, relative)):.3f}",
+            negative=text_or_never(int(d[negative[0]]) if negative.size else None, reach, t),
+            spread=f"{np.std(late) if late.size else 0.0:.3f}",
+            share=f"{100 * share:.3g}",
+        ),
+        lambda: {"distance": d, "score": scores, "relative_bound": relative},
+        f"""
+        import rope_core as rc
+        from rope_core.theory import attention
+        s = rc.Spectrum.of(rc.Rope({rope.dim}, {rope.base!r}).theta)
+        {recipe_vectors(pairing)}
+        print(attention.score_curve(s, [0, {at}], q, k), attention.score_bound(s, [{at}], q, k))
+        """,
+    )
+
+
+def pairs(rope: rc.Rope, pairing: Pairing, at: int, t: Words) -> Drawing:
+    """What each pair adds to the score at one distance, and the running sum from the fastest pair."""
+    q, k = pairing
+    s = rc.Spectrum.of(rope.theta)
+    zero, here = attention.pair_contributions(s, [0, at], q, k)
+    turn = attention.mean_turn(s, rope.train_len)
+    mean = (attention.pair_products(q, k, "interleaved") * turn).real
+    slow = np.abs(turn) >= 0.5
+    index = np.arange(rope.pairs)
+    figure = make_subplots(1, 2, horizontal_spacing=0.06)
+    for name, chosen, colour in (("fast", ~slow, BLUE), ("slow", slow, RED)):
+        bars = {"color": colour, "line": {"width": 0}}
+        figure.add_trace(go.Bar(x=index[chosen], y=here[chosen].round(5), name=t(name), marker=bars), 1, 1)
+    for name, values, look in (
+        (t("sum_at_zero"), zero, {"color": GREY, "width": 4, "dash": "dot"}),
+        (t("sum_at", at=f"{at:,}"), here, {"color": GREEN, "width": 4}),
+    ):
+        total = np.cumsum(values).round(5)
+        figure.add_trace(go.Scatter(x=index, y=total, name=name, mode="lines", line=look), 1, 2)
+    styled(figure, height=360, x=t("axis.pair"))
+    figure.update_layout(bargap=0.1, margin={"t": 60})
+    figure.update_yaxes(title_text=t("contribution"), row=1, col=1)
+    figure.update_yaxes(title_text=t("running"), side="right", row=1, col=2)
+    return Drawing(
+        "pairs",
+        figure,
+        t(
+            "pairs_finding",
+            at=f"{at:,}",
+            total=f"{here.sum():.3f}",
+            fast=int((~slow).sum()),
+            slow=int(slow.sum()),
+            fast_sum=f"{here[~slow].sum():.3f}",
+            slow_sum=f"{here[slow].sum():.3f}",
+            length=f"{rope.train_len:,}",
+            fast_mean=f"{mean[~slow].sum():.3f}",
+            slow_mean=f"{mean[slow].sum():.3f}",
+        ),
+        lambda: {"pair": index, "at_zero": zero, "here": here, "mean": mean, "steadiness": np.abs(turn)},
+        f"""
+        import rope_core as rc
+        from rope_core.theory import attention
+        s = rc.Spectrum.of(rc.Rope({rope.dim}, {rope.base!r}).theta)
+        {recipe_vectors(pairing)}
+        print(attention.pair_contributions(s, [{at}], q, k)[0], abs(attention.mean_turn(s, {rope.train_len})))
+        """,
+    )
+
+
+def family(curves: Sequence[tuple[str, Array, str]], d: npt.NDArray[np.int64], x: str, t: Words) -> go.Figure:
+    """Score curves of equal vectors on one pair of axes: (name, curve, dash) each."""
+    figure = go.Figure()
+    for (name, curve, dash), colour in zip(curves, (*COLOURS, LINE), strict=False):
+        line = {"color": colour, "width": 3.5, "dash": dash}
+        figure.add_trace(go.Scatter(x=d, y=curve.round(4), name=name, mode="lines", line=line))
+    styled(figure, height=400, x=x, y=t("score_axis"))
+    figure.add_hline(y=0, line={"color": LINE, "width": 1})
+    return figure.update_layout(margin={"t": 60})
+
+
+def cell_means(s: rc.Spectrum, edges: npt.NDArray[np.int64]) -> Array:
+    """The score of equal vectors, averaged over the distances of each cell."""
+    return np.asarray(mean_cos(s, edges).mean(axis=0) * s.attention_factor**2)
+
+
+@lru_cache(maxsize=32)
+def bases(rope: rc.Rope, t: Words) -> Drawing:
+    """A vector's score with itself over the distance, for several bases and the one in force."""
+    edges = cell_edges(FAR, CELLS, True)
+    d = edges[:-1]
+    chosen = sorted({*BASES, rope.base})
+    curves = [cell_means(rc.Spectrum.of(rc.Rope(rope.dim, base).theta), edges) for base in chosen]
+    names = [t("yours", base=f"{b:,.10g}") if b == rope.base else t("base", base=f"{b:,.10g}") for b in chosen]
+    dashes = ["solid" if b == rope.base else "dash" for b in chosen]
+    figure = family(list(zip(names, curves, dashes, strict=True)), d, t("distance_log"), t)
+    figure.update_xaxes(type="log")
+    first = {base: attention.first_negative(rope.dim, base, FAR) for base in chosen}
+    said = t("comma").join(f"{base:,.10g}: {text_or_never(m, FAR, t)}" for base, m in first.items())
+    return Drawing(
+        "bases",
+        figure,
+        t("bases_finding", dim=rope.dim, firsts=said),
+        lambda: {"distance": d} | {f"base {b:g}": curve for b, curve in zip(chosen, curves, strict=True)},
+        f"""
+        from rope_core.theory import attention
+        for base in {chosen!r}:
+            print(base, attention.first_negative({rope.dim}, base, {FAR}))
+        """,
+    )
+
+
+@lru_cache(maxsize=32)
+def widths(base: float, t: Words) -> Drawing:
+    """A vector's score with itself over the first distances, for rotary widths from 8 to 256."""
+    d = np.arange(SPAN)
+    curves = [attention.score_curve(rc.Spectrum.of(rc.Rope(dim, base).theta), d) for dim in WIDTHS]
+    found = [attention.oscillation(curve) for curve in curves]
+    names = [f"d = {dim}" for dim in WIDTHS]
+    figure = family([(n, c, "solid") for n, c in zip(names, curves, strict=True)], d, t("distance"), t)
+    said = t("comma").join(f"d = {dim}: {one.variation:.3g}" for dim, one in zip(WIDTHS, found, strict=True))
+    return Drawing(
+        "widths",
+        figure,
+        t("widths_finding", span=SPAN, said=said),
+        lambda: {"distance": d} | dict(zip(names, curves, strict=True)),
+        f"""
+        import rope_core as rc
+        from rope_core.theory import attention
+        for dim in {WIDTHS}:
+            s = rc.Spectrum.of(rc.Rope(dim, {base!r}).theta)
+            print(dim, attention.oscillation(attention.score_curve(s, range({SPAN}))))
+        """,
+    )
+
+
+def schemes(rope: rc.Rope, found: Sequence[Extension], length: int, t: Words) -> Drawing:
+    """A vector's score with itself under each scheme, up to the extended length."""
+    edges = cell_edges(length, CELLS, True)
+    d = edges[:-1]
+    curves = [cell_means(one.spectrum, edges) for one in found]
+    names = [t(f"scheme.{one.scheme}") for one in found]
+    dashes = ["solid" if k < 4 else "dash" for k in range(len(found))]
+    figure = family(list(zip(names, curves, dashes, strict=True)), d, t("distance_log"), t)
+    figure.update_xaxes(type="log")
+    figure.add_vline(x=rope.train_len, line={"color": LINE, "width": 3, "dash": "dot"})
+    late = np.array([min(rope.train_len, length - 1), length])
+    ends = [float(cell_means(one.spectrum, late)[0]) for one in found]
+    said = t("comma").join(f"{name} {end:+.3f}" for name, end in zip(names, ends, strict=True))
+    tops = t("comma").join(
+        f"{name} ×{one.spectrum.attention_factor**2:.4g}"
+        for name, one in zip(names, found, strict=True)
+        if one.spectrum.attention_factor != 1.0
+    )
+    asked = [(one.scheme, dict(one.request.params), one.request.seq_len) for one in found]
+    return Drawing(
+        "schemes",
+        figure,
+        t(
+            "schemes_finding",
+            trained=f"{rope.train_len:,}",
+            length=f"{length:,}",
+            ends=said,
+            tops=tops or t("nobody"),
+        ),
+        lambda: {"distance": d} | {one.scheme: curve for one, curve in zip(found, curves, strict=True)},
+        f"""
+        import rope_core as rc
+        from rope_core.theory.extension import mean_cos
+        rope = rc.Rope({rope.dim}, {rope.base!r}, {rope.train_len})
+        for name, params, seq_len in {asked}:
+            s = rc.spectrum(rc.Request(rope, name, params, seq_len))
+            print(name, mean_cos(s, {late.tolist()}).mean() * s.attention_factor**2)
+        """,
+    )
+
+
+@lru_cache(maxsize=64)
+def unscaled_models(dim: int) -> tuple[tuple[str, float, int], ...]:
+    """Name, base and context of the catalogue's models of one rotary width whose frequencies no scheme changes."""
+    found = ((models.name(i), models.setting(i)) for i in models.ids())
+    return tuple(
+        (name, one.rope.base, one.max_len)
+        for name, one in found
+        if one.rope.dim == dim and np.all(rc.spectrum(rc.Request(one.rope, one.scheme, one.params)).slowdown == 1.0)
+    )
+
+
+@kept
+def base_bound(rope: rc.Rope, context: int, t: Words) -> Drawing:
+    """The context that each base serves, the base that a context needs, and where real models stand."""
+    grid, served = attention.served_contexts(rope.dim)
+    enough = np.flatnonzero(served >= context)
+    need = float(grid[enough[0]]) if enough.size else None
+    own = attention.first_negative(rope.dim, rope.base, FAR)
+    points = unscaled_models(rope.dim)
+    tight = [name for name, base, length in points if attention.first_negative(rope.dim, base, length) is not None]
+    figure = go.Figure(
+        go.Scatter(x=grid, y=served, mode="lines", name=t("served"), line={"color": BLUE, "width": 4, "shape": "hv"})
+    )
+    mark = {"size": 10, "color": ORANGE, "line": {"width": 1, "color": LINE}}
+    figure.add_trace(
+        go.Scatter(
+            x=[base for _, base, _ in points],
+            y=[length for _, _, length in points],
+            text=[name for name, _, _ in points],
+            mode="markers",
+            name=t("models"),
+            marker=mark,
+        )
+    )
+    figure.add_hline(y=context, line={"color": RED, "width": 3, "dash": "dot"})
+    if need is not None:
+        dot = {"size": 17, "color": RED, "symbol": "diamond"}
+        figure.add_trace(go.Scatter(x=[need], y=[context], mode="markers", name=t("needed"), marker=dot))
+    styled(figure, height=400, x=t("base_axis"), y=t("context_axis"))
+    figure.update_xaxes(type="log")
+    figure.update_yaxes(type="log")
+    return Drawing(
+        "base_bound",
+        figure,
+        t(
+            "bound_finding" if need is not None else "bound_finding_none",
+            context=f"{context:,}",
+            dim=rope.dim,
+            need=f"{need:,.3g}" if need is not None and need < 1000 else f"{round(need or 0, -2):,.0f}",
+            base=f"{rope.base:,.10g}",
+            own=text_or_never(own, FAR, t),
+            count=len(points),
+            tight=len(tight),
+        ),
+        lambda: (
+            {"base": grid, "context_served": served, "model": [p[0] for p in points]}
+            | {"model_base": [p[1] for p in points], "model_context": [p[2] for p in points]}
+        ),
+        f"""
+        from rope_core.theory import attention
+        bases, contexts = attention.served_contexts({rope.dim})
+        print(bases[contexts >= {context}][:1], attention.first_negative({rope.dim}, {rope.base!r}, {FAR}))
+        """,
+    )

@@ -1,0 +1,207 @@
+"""Figures of the attention page: interpolation's theorem, and softmax against length."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+
+import rope_core as rc
+from rope_core.rope import Array
+from rope_core.theory import interpolation
+from rope_core.theory import softmax as temperature
+from rope_core.theory.extension import cell_edges
+from ui.figures import plain as go
+from ui.figures.drawing import BLUE, GREEN, GREY, LINE, ORANGE, PURPLE, RED, Drawing, kept, styled
+from ui.figures.plain import make_subplots
+from ui.text.words import Words
+
+POINTS = 300
+PAPER = rc.Rope(128, 10_000.0, 2048)
+FAR = 2**17
+FLOOR = 8192
+SMALLEST = 16
+CHECKED = (64, 256, 1024)
+DRAWS = 64
+LOOKS = {
+    "plain": (GREY, "solid"),
+    "square": (BLUE, "solid"),
+    "light": (PURPLE, "dash"),
+    "logn": (GREEN, "solid"),
+    "floor": (ORANGE, "solid"),
+}
+
+
+def ratio_curve(rope: rc.Rope, d: Array) -> Array:
+    """Extrapolation bound over interpolation bound at each distance."""
+    return interpolation.extrapolation_bound(rope, d) / interpolation.interpolation_bound(rope)
+
+
+@lru_cache(maxsize=32)
+def theorem(rope: rc.Rope, t: Words) -> Drawing:
+    """How many times smaller the interpolation bound is than the extrapolation bound, for the paper and for you."""
+    near = interpolation.compare_bounds(PAPER, PAPER.train_len)
+    far = interpolation.compare_bounds(PAPER, FAR)
+    mine = interpolation.compare_bounds(rope, min(rope.train_len, 4096))
+    d = np.union1d(cell_edges(FAR, POINTS, True), [near.at, far.at, mine.at])
+    curves = {"paper": ratio_curve(PAPER, d), "mine": ratio_curve(rope, d)}
+    figure = go.Figure()
+    alike = (rope.dim, rope.base) == (PAPER.dim, PAPER.base)
+    for name, colour, dash in (("paper", BLUE, "solid"), ("mine", GREEN, "dash"))[: 1 if alike else 2]:
+        line = {"color": colour, "width": 4, "dash": dash}
+        label = t(f"ratio_{name}", dim=rope.dim, base=f"{rope.base:,.10g}")
+        figure.add_trace(go.Scatter(x=d, y=curves[name].round(1), name=label, mode="lines", line=line))
+    line = {"color": RED, "width": 3, "dash": "dot"}
+    ends = {"x": [1, FAR], "y": [near.printed, near.printed]}
+    figure.add_trace(go.Scatter(**ends, name=t("printed", ratio=f"{near.printed:.1f}"), mode="lines", line=line))
+    styled(figure, height=400, x=t("distance_log"), y=t("ratio_axis"))
+    figure.update_layout(margin={"t": 70})
+    figure.update_xaxes(type="log")
+    figure.update_yaxes(type="log", dtick="D2", tickformat=",d")
+    return Drawing(
+        "theorem",
+        figure,
+        t(
+            "theorem_finding",
+            printed=f"{near.printed:.1f}",
+            near=f"{near.smallest:.1f}",
+            trained=f"{PAPER.train_len:,}",
+            far=f"{far.smallest:.1f}",
+            at=f"{far.at:,}",
+            reach=f"{FAR:,}",
+            dim=rope.dim,
+            base=f"{rope.base:,.10g}",
+            mine=f"{mine.printed:.1f}",
+            mine_true=f"{mine.smallest:.1f}",
+            mine_reach=f"{min(rope.train_len, 4096):,}",
+        ),
+        lambda: {"distance": d, "paper_ratio": curves["paper"], "your_ratio": curves["mine"]},
+        f"""
+        import rope_core as rc
+        from rope_core.theory.interpolation import compare_bounds
+        print(compare_bounds(rc.Rope(128, 10_000.0), {PAPER.train_len}))
+        print(compare_bounds(rc.Rope({rope.dim}, {rope.base!r}), {min(rope.train_len, 4096)}))
+        """,
+    )
+
+
+def logit_scales(lengths: Array, train_len: int) -> dict[str, Array]:
+    """What each recipe multiplies logits by at each length, the factor being length over trained length."""
+    factors = np.maximum(lengths / train_len, 1.0)
+    return {
+        "plain": np.ones(lengths.size),
+        "square": np.array([temperature.factor_scale(float(f)) for f in factors]),
+        "light": np.array([temperature.factor_scale(float(f), 0.707) for f in factors]),
+        "logn": temperature.log_length_scale(lengths, train_len),
+        "floor": temperature.floor_log_scale(lengths - 1, FLOOR),
+    }
+
+
+def lengths_for(train_len: int) -> Array:
+    """Lengths from a few keys to 64 times the trained length, evenly on a logarithmic axis."""
+    return np.unique(np.rint(np.geomspace(SMALLEST, 64 * max(train_len, SMALLEST), 97)))
+
+
+@lru_cache(maxsize=32)
+def scales(train_len: int, t: Words) -> Drawing:
+    """The factor that each recipe puts on logits, against the length in use."""
+    lengths = lengths_for(train_len)
+    found = logit_scales(lengths, train_len)
+    figure = go.Figure()
+    for name, values in found.items():
+        line = {"color": LOOKS[name][0], "width": 4, "dash": LOOKS[name][1]}
+        figure.add_trace(go.Scatter(x=lengths, y=values.round(4), name=t(f"scale.{name}"), mode="lines", line=line))
+    styled(figure, height=400, x=t("length_log"), y=t("scale_axis"))
+    figure.update_layout(margin={"t": 70})
+    figure.update_xaxes(type="log")
+    figure.add_vline(x=train_len, line={"color": LINE, "width": 3, "dash": "dot"})
+    return Drawing(
+        "scales",
+        figure,
+        t(
+            "scales_finding",
+            last=f"{int(lengths[-1]):,}",
+            root=f"{temperature.factor_scale(float(lengths[-1] / train_len)) ** 0.5:.4f}",
+            yarn=f"{found['square'][-1]:.4f}",
+            light=f"{found['light'][-1]:.4f}",
+            logn=f"{found['logn'][-1]:.4f}",
+            floor=f"{found['floor'][-1]:.4f}",
+        ),
+        lambda: {"length": lengths, **found},
+        f"""
+        from rope_core.theory import softmax as temperature
+        n, trained = {int(lengths[-1])}, {train_len}
+        print(temperature.factor_scale(n / trained), temperature.factor_scale(n / trained, 0.707))
+        print(temperature.log_length_scale([n], trained), temperature.floor_log_scale([n - 1], {FLOOR}))
+        """,
+    )
+
+
+@kept
+def softmax(train_len: int, signal: float, t: Words) -> Drawing:
+    """Entropy of one attention row, and the weight that reaches the key meant, against the number of keys."""
+    lengths = lengths_for(train_len)
+    found = {
+        name: temperature.expected_attention(lengths, scale, signal)
+        for name, scale in logit_scales(lengths, train_len).items()
+        if name != "light"
+    }
+    drawn = [temperature.attention_over(n, 1.0, signal, DRAWS) for n in CHECKED]
+    expected = temperature.expected_attention(CHECKED, 1.0, signal)
+    off = float(np.max(np.abs(np.array([one.meant for one in drawn]) - expected[1])))
+    figure = make_subplots(1, 2, horizontal_spacing=0.06)
+    for name, (entropy, meant) in found.items():
+        look = {"color": LOOKS[name][0], "width": 4, "dash": LOOKS[name][1]}
+        for column, values in ((1, entropy), (2, 100 * meant)):
+            figure.add_trace(
+                go.Scatter(
+                    x=lengths,
+                    y=values.round(5),
+                    name=t(f"scale.{name}"),
+                    mode="lines",
+                    line=look,
+                    showlegend=column == 1,
+                ),
+                1,
+                column,
+            )
+    mark = {"size": 12, "color": LINE, "symbol": "x"}
+    for column, values in ((1, [one.entropy for one in drawn]), (2, [100 * one.meant for one in drawn])):
+        name = t("drawn", count=DRAWS)
+        dots = go.Scatter(x=CHECKED, y=values, name=name, mode="markers", marker=mark, showlegend=column == 1)
+        figure.add_trace(dots, 1, column)
+    styled(figure, height=420, x=t("length_log"))
+    figure.update_layout(margin={"t": 70})
+    figure.update_xaxes(type="log")
+    figure.update_yaxes(title_text=t("entropy_axis"), row=1, col=1)
+    figure.update_yaxes(title_text=t("meant_axis"), side="right", type="log", dtick=1, row=1, col=2)
+    at = {
+        name: (float(np.interp(train_len, lengths, values[1])), float(values[1][-1])) for name, values in found.items()
+    }
+    return Drawing(
+        "softmax",
+        figure,
+        t(
+            "softmax_finding",
+            trained=f"{train_len:,}",
+            last=f"{int(lengths[-1]):,}",
+            before=f"{100 * at['plain'][0]:.3g}",
+            after=f"{100 * at['plain'][1]:.3g}",
+            yarn=f"{100 * at['square'][1]:.3g}",
+            logn=f"{100 * at['logn'][1]:.3g}",
+            floor=f"{100 * at['floor'][1]:.3g}",
+            off=f"{100 * off:.2g}",
+        ),
+        lambda: (
+            {"length": lengths}
+            | {f"{name}_entropy": values[0] for name, values in found.items()}
+            | {f"{name}_meant": values[1] for name, values in found.items()}
+        ),
+        f"""
+        from rope_core.theory import softmax as temperature
+        n, trained, signal = {int(lengths[-1])}, {train_len}, {signal!r}
+        for scale in (1.0, temperature.factor_scale(n / trained), temperature.log_length_scale([n], trained)[0]):
+            print(scale, temperature.expected_attention([n], scale, signal))
+        """,
+        wide=True,
+    )

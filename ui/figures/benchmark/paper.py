@@ -1,0 +1,180 @@
+"""Where the time of a rotation goes: bytes moved on paper, beside the record, and page faults."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rope_core.bench import traffic, view
+from rope_core.bench.cases import Case
+from rope_core.bench.view import Point
+from ui.figures import plain as go
+from ui.figures.benchmark.times import recipe, rows
+from ui.figures.benchmark.words import GIGA, MEGA, size_text, time_text, who
+from ui.figures.drawing import BLUE, GREEN, GREY, ORANGE, PURPLE, RED, SKY, Drawing, kept, on, styled
+from ui.text.words import Words
+
+PATH_LOOKS = (BLUE, SKY, GREEN, PURPLE, ORANGE)
+TOKEN_STEPS = tuple(2**e for e in range(18))
+BANDWIDTH_STEPS = (5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0, 2000.0, 3350.0, 4800.0, 8000.0)
+
+
+def largest_forward(points: Sequence[Point]) -> list[Point]:
+    """The points of the largest plain forward case with tuned allocator; [] where none was measured."""
+    plain = [p for p in points if p.case.direction == "forward" and not p.case.inplace and p.allocator == "tuned"]
+    peers = [p for p in plain if p.contestant in traffic.MEASURED and p.contestant not in view.OURS] or plain
+    if not peers:
+        return []
+    case = max(peers, key=lambda p: p.case.tensor_bytes).case
+    return [p for p in plain if p.case == case]
+
+
+@kept
+def paths(tokens: int, gigabytes_per_second: float, t: Words) -> Drawing:
+    """Bytes that each implementation moves forward, kernel by kernel, and the time that memory alone takes."""
+    case = Case("cpu", "bfloat16", 1, tokens, 32, 8, 128, 128)
+    names = list(reversed(traffic.PATHS))
+    figure = go.Figure()
+    for place in range(max(map(len, traffic.PATHS.values()))):
+        steps = [(n, traffic.PATHS[n][place]) for n in names if place < len(traffic.PATHS[n])]
+        figure.add_trace(
+            go.Bar(
+                y=[t(f"path.{n}") for n, _ in steps],
+                x=[step.moved * case.tensor_bytes / MEGA for _, step in steps],
+                orientation="h",
+                text=[step.name for _, step in steps],
+                textposition="inside",
+                insidetextanchor="middle",
+                textangle=0,
+                textfont={"color": on(PATH_LOOKS[place])},
+                marker={"color": PATH_LOOKS[place], "line": {"color": "white", "width": 2}},
+                showlegend=False,
+            )
+        )
+    for n in names:
+        took = time_text(traffic.seconds(case, n, gigabytes_per_second * GIGA))
+        figure.add_annotation(
+            y=t(f"path.{n}"),
+            x=traffic.moved(n) * case.tensor_bytes / MEGA,
+            text=f" {traffic.moved(n):g}N · {took}",
+            showarrow=False,
+            xanchor="left",
+            font={"size": 16},
+        )
+    styled(figure, height=330, x=t("moved_axis"), barmode="stack")
+    figure.update_xaxes(range=[0, 1.25 * traffic.moved("transformers") * case.tensor_bytes / MEGA])
+    figure.update_yaxes(automargin=True)
+    finding = t(
+        "paths_finding",
+        tokens=f"{tokens:,}",
+        size=size_text(case.tensor_bytes),
+        eager=size_text(traffic.moved("transformers") * case.tensor_bytes),
+        ours=size_text(traffic.moved("ours") * case.tensor_bytes),
+        rate=f"{gigabytes_per_second:,.5g}",
+        slow=time_text(traffic.seconds(case, "transformers", gigabytes_per_second * GIGA)),
+        fast=time_text(traffic.seconds(case, "ours", gigabytes_per_second * GIGA)),
+    )
+    return Drawing(
+        "paths",
+        figure,
+        finding,
+        lambda: {
+            "implementation": list(traffic.PATHS),
+            "times_N": [traffic.moved(n) for n in traffic.PATHS],
+            "bytes": [traffic.moved(n) * case.tensor_bytes for n in traffic.PATHS],
+            "seconds": [traffic.seconds(case, n, gigabytes_per_second * GIGA) for n in traffic.PATHS],
+        },
+        f"""
+        from rope_core.bench import traffic
+        from rope_core.bench.cases import Case
+        case = {case!r}
+        for name in traffic.PATHS:
+            print(name, traffic.moved(name), traffic.seconds(case, name, {gigabytes_per_second * GIGA!r}))
+        """,
+        wide=True,
+    )
+
+
+def paper(points: Sequence[Point], name: str, t: Words) -> Drawing | None:
+    """Time as a multiple of the copy, on paper and measured, for those whose kernels are known; None without such."""
+    known = [p for p in points if p.contestant in traffic.MEASURED]
+    if not known or known[0].case.direction != "forward":
+        return None
+    labels = [who(p.contestant, t) for p in known]
+    model = [traffic.over_copy(traffic.MEASURED[p.contestant]) for p in known]
+    figure = go.Figure(
+        go.Bar(x=labels, y=model, name=t("on_paper"), marker={"color": GREY}, text=model, textfont={"color": on(GREY)})
+    )
+    figure.add_trace(
+        go.Bar(
+            x=labels,
+            y=[p.ratio.median for p in known],
+            name=t("measured"),
+            marker={"color": BLUE},
+            text=[f"{p.ratio.median:.2f}" for p in known],
+            textfont={"color": on(BLUE)},
+            error_y={
+                "type": "data",
+                "array": [p.ratio.high - p.ratio.median for p in known],
+                "arrayminus": [p.ratio.median - p.ratio.low for p in known],
+                "thickness": 3,
+            },
+        )
+    )
+    figure.update_traces(textposition="inside", insidetextanchor="start", textfont={"size": 17})
+    styled(figure, height=350, y=t("over_copy_axis"), barmode="group")
+    slow = max(known, key=lambda p: p.ratio.median)
+    finding = t(
+        "paper_finding",
+        who=who(slow.contestant, t),
+        paper=f"{traffic.over_copy(traffic.MEASURED[slow.contestant]):.3g}",
+        measured=f"{slow.ratio.median:.2f}",
+        low=f"{slow.ratio.low:.2f}",
+        high=f"{slow.ratio.high:.2f}",
+    )
+    kind = view.kind(known[0].case)
+    return Drawing("paper", figure, finding, lambda: rows(known) | {"on_paper": model}, recipe(name, kind, "p.ratio"))
+
+
+def faults(pairs: Sequence[tuple[Point, Point]], name: str, t: Words) -> Drawing:
+    """Time as a multiple of the copy with glibc's thresholds raised and as they are, with the page faults of a call."""
+    ordered = sorted(pairs, key=lambda pair: pair[1].faults)
+    # Faults stand below the name: beside a bar a phone cuts them off.
+    labels = [f"{who(plain.contestant, t)}<br>{t('faults_text', count=f'{plain.faults:,.0f}')}" for _, plain in ordered]
+    figure = go.Figure()
+    for place, (key, shade) in enumerate((("allocator.tuned", BLUE), ("allocator.default", RED))):
+        figure.add_trace(
+            go.Bar(
+                y=labels,
+                x=[pair[place].ratio.median for pair in ordered],
+                orientation="h",
+                name=t(key),
+                marker={"color": shade},
+                error_x={
+                    "type": "data",
+                    "array": [pair[place].ratio.high - pair[place].ratio.median for pair in ordered],
+                    "arrayminus": [pair[place].ratio.median - pair[place].ratio.low for pair in ordered],
+                    "thickness": 2,
+                },
+            )
+        )
+    styled(figure, height=140 + 60 * len(ordered), x=t("over_copy_axis"), barmode="group")
+    figure.update_yaxes(automargin=True)
+    tuned, plain = ordered[-1]
+    finding = t(
+        "faults_finding",
+        who=who(plain.contestant, t),
+        count=f"{plain.faults:,.0f}",
+        plain=f"{plain.ratio.median:.1f}",
+        tuned=f"{tuned.ratio.median:.1f}",
+    )
+    return Drawing(
+        "faults",
+        figure,
+        finding,
+        lambda: rows([p for pair in ordered for p in pair]),
+        f"""
+        from rope_core.bench import view
+        for tuned, plain in view.fault_pairs(view.source({name!r}).points):
+            print(tuned.contestant, tuned.ratio.median, plain.ratio.median, plain.faults)
+        """,
+    )

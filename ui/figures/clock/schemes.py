@@ -1,0 +1,248 @@
+"""Figures that set all schemes side by side on one geometry."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+import rope_core as rc
+from rope_core.rope import Array
+from rope_core.theory.extension import Extension, cell_edges, mean_cos, unseen_pairs
+from ui.figures import plain as go
+from ui.figures.drawing import COLOURS, SIGNED, Drawing, as_bytes, byte_bar, kept, styled
+from ui.text.words import Words, markdown_table
+
+Cells = npt.NDArray[np.int64]
+
+FEW, ACROSS = 6, (3, 4)
+CELLS, ROWS = 96, 64
+
+
+def listed(names: Sequence[str], t: Words, after: Callable[[str], str] = lambda name: "") -> str:
+    """The schemes' labels in a row, each followed by what ``after`` says of it."""
+    return t("comma").join(t(f"scheme.{name}") + after(name) for name in names)
+
+
+@kept
+def heatmaps(rope: rc.Rope, found: Sequence[Extension], length: int, logarithmic: bool, t: Words) -> Drawing:
+    """Source 003's comparison: cos of every pair's angle, position across, pair up, one panel for each scheme."""
+    edges = cell_edges(length, CELLS, logarithmic)
+    pairs = np.unique(np.linspace(0, rope.pairs - 1, min(rope.pairs, ROWS)).astype(int))
+    values = [mean_cos(rc.Spectrum.of(one.spectrum.inv_freq[pairs]), edges) for one in found]
+    unseen = {one.scheme: unseen_pairs(rope, one.spectrum, length) for one in found}
+    columns, rows = edges.size - 1, pairs.size
+    across = ACROSS[len(found) > FEW]
+    down = -(-len(found) // across)
+    corners = [(k % across * 1.1 * columns, -(k // across) * 1.5 * rows) for k in range(len(found))]
+    trained = float(np.interp(rope.train_len, edges, np.arange(edges.size))) - 0.5
+    look = {"type": "heatmap", "coloraxis": "coloraxis", "hoverinfo": "skip"}
+    data = [
+        look | {"z": as_bytes(z, 1.0), "x0": x, "dx": 1, "y0": y, "dy": 1}
+        for z, (x, y) in zip(values, corners, strict=True)
+    ]
+    mark = {"type": "line", "line": {"color": "black", "width": 3, "dash": "dot"}}
+    shapes = [mark | {"x0": x + trained, "x1": x + trained, "y0": y - 0.5, "y1": y + rows - 0.5} for x, y in corners]
+    place = {"showarrow": False, "xanchor": "left", "yanchor": "bottom", "align": "left", "font": {"size": 14}}
+    titles = [
+        place
+        | {"x": x - 0.5, "y": y + rows - 0.5, "text": f"<b>{t(f'scheme.{name}')}</b><br>{t('unseen', count=count)}"}
+        for (name, count), (x, y) in zip(unseen.items(), corners, strict=True)
+    ]
+    layout = {
+        "height": 104 + 200 * down,
+        "margin": {"l": 50, "r": 8, "t": 8, "b": 100},
+        "font": {"size": 14},
+        "coloraxis": scale(len(found) % across / across, down),
+        "shapes": shapes,
+        "annotations": titles,
+        "xaxis": position_axis(edges, sorted({x for x, _ in corners}), t("axis.position")),
+        "yaxis": pair_axis(pairs, sorted({y for _, y in corners}), t("axis.pair")),
+    }
+    return Drawing(
+        "heatmaps",
+        go.Figure({"data": data, "layout": layout}),
+        t(
+            "heatmaps_finding",
+            length=f"{length:,}",
+            trained=f"{rope.train_len:,}",
+            pairs=rope.pairs,
+            counts=listed([one.scheme for one in found], t, lambda name: f"{t('colon')}{unseen[name]}"),
+        ),
+        lambda: (
+            {"first_position": np.tile(edges[:-1], pairs.size), "pair": np.repeat(pairs, edges.size - 1)}
+            | {one.scheme: z.ravel() for one, z in zip(found, values, strict=True)}
+        ),
+        f"""
+        import rope_core as rc
+        from rope_core.theory.extension import cell_edges, mean_cos
+        rope = rc.Rope({rope.dim}, {rope.base!r}, {rope.train_len})
+        edges = cell_edges({length}, {CELLS}, {logarithmic})
+        for name, params, seq_len in {recipe_requests(found)}:
+            print(name, mean_cos(rc.spectrum(rc.Request(rope, name, params, seq_len)), edges))
+        """,
+        wide=True,
+    )
+
+
+def recipe_requests(found: Sequence[Extension]) -> list[tuple[str, dict[str, object], int | None]]:
+    """What the recipes ask of each scheme, ready to be written as Python."""
+    return [(one.scheme, dict(one.request.params), one.request.seq_len) for one in found]
+
+
+def scale(filled: float, down: int) -> dict[str, object]:
+    """The one colour scale of all panels: in the places that the last row leaves empty, else below."""
+    bar = byte_bar(1.0) | {"title": {"text": "cos", "side": "top"}, "orientation": "h"}
+    if filled:
+        bar |= {"len": 0.9 * (1 - filled), "x": 1.0, "xanchor": "right", "y": 0.3 / down, "yanchor": "middle"}
+    else:
+        bar |= {"len": 0.7, "y": -0.22 / down, "yanchor": "top"}
+    return {"colorscale": SIGNED, "cmin": -127, "cmid": 0, "cmax": 127, "colorbar": bar}
+
+
+def position_axis(edges: Cells, lefts: Sequence[float], title: str) -> dict[str, object]:
+    """Cells across, labelled below every panel with the positions at which they begin."""
+    last = int(edges[-1])
+    decades = [10**e for e in range(len(str(last)))]
+    wanted = decades if edges[0] else [0, round(last / 2), last]
+    where = np.interp(wanted, edges, np.arange(edges.size)) - 0.5
+    axis = {"tickvals": [left + x for left in lefts for x in where.tolist()], "ticktext": [brief(p) for p in wanted]}
+    axis["ticktext"] *= len(lefts)
+    axis |= {"range": [-0.5, lefts[-1] + edges.size - 1.5], "tickangle": 0}
+    return axis | {"title": {"text": title}, "showgrid": False, "zeroline": False}
+
+
+def pair_axis(pairs: Cells, bottoms: Sequence[float], title: str) -> dict[str, object]:
+    """Rows up, labelled beside every panel with the first, middle and last pair."""
+    rows = sorted({0, len(pairs) // 2, len(pairs) - 1})
+    axis = {"tickvals": [y + row for y in bottoms for row in rows], "ticktext": [str(pairs[row]) for row in rows]}
+    axis["ticktext"] *= len(bottoms)
+    axis["range"] = [bottoms[0] - 0.5, bottoms[-1] + 1.4 * len(pairs)]
+    return axis | {"title": {"text": title}, "showgrid": False, "zeroline": False}
+
+
+def brief(position: int) -> str:
+    """A position for a tick: 100, 10k, 1M."""
+    for size, letter in ((10**6, "M"), (10**3, "k")):
+        if position >= size:
+            return f"{position / size:.3g}{letter}"
+    return str(position)
+
+
+@kept
+def slowdowns(rope: rc.Rope, found: Sequence[Extension], t: Words) -> Drawing:
+    """Slow-down of every pair under every scheme on one axis, each curve with its name beside it."""
+    curves = [np.where(np.isfinite(s), s, np.nan) for s in (one.spectrum.slowdown for one in found)]
+    logs = [np.log10(curve) for curve in curves]
+    low, high = min(np.nanmin(c) for c in logs), max(np.nanmax(c) for c in logs)
+    room = max(high - low, 0.1)
+    names = [f"<b>{t(f'scheme.{one.scheme}')}</b>" + label_factor(one.spectrum.attention_factor) for one in found]
+    widths = [text_width(name) / 760 * rope.pairs for name in names]
+    spots = label_spots(np.stack(logs), widths, 0.085 * room)
+    figure, labels = go.Figure(), []
+    for k, (one, curve, text) in enumerate(zip(found, curves, names, strict=True)):
+        look = {"color": COLOURS[k % len(COLOURS)], "width": 4, "dash": ("solid", "dash")[k // len(COLOURS) % 2]}
+        name = t(f"scheme.{one.scheme}")
+        figure.add_trace(go.Scatter(x=np.arange(rope.pairs), y=curve, name=name, mode="lines+markers", line=look))
+        label = {"x": spots[k][0], "y": spots[k][1], "text": text, "showarrow": False}
+        labels.append(label | {"font": {"size": 16, "color": look["color"]}})
+    figure.update_traces(marker={"size": 3})
+    styled(figure, height=420, x=t("axis.pair"), y=t("axis.slowdown"), showlegend=False, annotations=labels)
+    figure.update_yaxes(type="log", range=[low - 0.08 * room, high + 0.16 * room], dtick=np.log10(2.0))
+    slow = [one.scheme for one in found if one.spectrum.slowdown[0] > 1.0 + 1e-9]
+    by = {one.scheme: one.spectrum for one in found}
+    scaled = [one.scheme for one in found if one.spectrum.attention_factor != 1.0]
+    return Drawing(
+        "slowdowns",
+        figure,
+        t(
+            "slowdowns_finding",
+            slow=listed(slow, t, lambda name: f" ×{by[name].slowdown[0]:.4g}") if slow else t("nobody"),
+            scaled=listed(scaled, t, lambda name: squared(by[name].attention_factor)) if scaled else t("nobody"),
+        ),
+        lambda: {"pair": np.arange(rope.pairs)} | {one.scheme: one.spectrum.slowdown for one in found},
+        f"""
+        import rope_core as rc
+        rope = rc.Rope({rope.dim}, {rope.base!r}, {rope.train_len})
+        for name, params, seq_len in {recipe_requests(found)}:
+            s = rc.spectrum(rc.Request(rope, name, params, seq_len))
+            print(name, s.attention_factor, s.slowdown)
+        """,
+        wide=True,
+    )
+
+
+def squared(factor: float) -> str:
+    """An attention factor and the square that the logits get."""
+    return f" {factor:.6g} (a² = {factor**2:.6g})"
+
+
+def label_factor(factor: float) -> str:
+    """What a curve's name says of its attention factor."""
+    return f"  a = {factor:.4g}" if factor != 1.0 else ""
+
+
+def text_width(text: str) -> float:
+    """About how wide a name is, px at 16 px type: Chinese characters are square."""
+    return sum(17.0 if ord(c) > 0x2E80 else 9.0 for c in re.sub(r"<[^>]*>", "", text))
+
+
+def label_spots(curves: Array, widths: Sequence[float], height: float) -> list[tuple[float, float]]:
+    """Where each curve's name stands, (x, y) of its centre: beside its own curve, off all curves and other names.
+
+    Curves are (names, pairs), nan where there is nothing; widths and height are the names' sizes in the axes' units.
+    """
+    placed: list[tuple[float, float, float]] = []
+    for curve, width in zip(curves, widths, strict=True):
+        costs = {box: trouble(box, width, height, curve, curves, placed) for box in beside(curve, width, height)}
+        x, y = min(costs, key=costs.__getitem__) if costs else (width / 2, 0.0)
+        placed.append((x, y, width))
+    return [(x, y) for x, y, _ in placed]
+
+
+def beside(curve: Array, width: float, height: float) -> list[tuple[float, float]]:
+    """Centres of boxes that touch the curve from above or below."""
+    found = []
+    for left in np.linspace(0, max(len(curve) - 1 - width, 0), 24).tolist():
+        under = curve[int(left) : math.ceil(left + width) + 1]
+        if np.isfinite(under).all():
+            found += [(left + width / 2, float(under.max()) + 0.6 * height)]
+            found += [(left + width / 2, float(under.min()) - 0.6 * height)]
+    return found
+
+
+def trouble(
+    box: tuple[float, float],
+    width: float,
+    height: float,
+    own: Array,
+    curves: Array,
+    placed: Sequence[tuple[float, float, float]],
+) -> float:
+    """What speaks against a place: names already there, points of curves covered, distance from the own curve."""
+    x, y = box
+    part = slice(max(int(x - width / 2), 0), math.ceil(x + width / 2) + 1)
+    covered = int(np.sum(np.abs(curves[:, part] - y) < 0.6 * height - 1e-9))
+    crowd = sum(abs(x - a) < (width + w) / 2 and abs(y - b) < height for a, b, w in placed)
+    middle = min(round(x), len(own) - 1)
+    away = abs(float(own[middle]) - y) / height
+    # Where curves run together nobody sees whose name it is; the own curve counts as one of them.
+    together = int(np.sum(np.abs(curves[:, middle] - own[middle]) < height)) - 1
+    return 100.0 * crowd + 10.0 * covered + 6.0 * together + away
+
+
+def summary(rope: rc.Rope, found: Sequence[Extension], length: int, t: Words) -> str:
+    """The schemes' numbers as a Markdown table."""
+    columns = {
+        "scheme": [t(f"scheme.{one.scheme}") for one in found],
+        "first": [f"{one.spectrum.slowdown[0]:.4g}" for one in found],
+        "last": [f"{one.spectrum.slowdown[-1]:.4g}" for one in found],
+        "kept": [str(int(np.sum(np.isclose(one.spectrum.slowdown, 1.0)))) for one in found],
+        "unseen_pairs": [str(unseen_pairs(rope, one.spectrum, length)) for one in found],
+        "attention": [f"{one.spectrum.attention_factor:.6g}" for one in found],
+        "logits": [f"{one.spectrum.attention_factor**2:.6g}" for one in found],
+    }
+    return markdown_table({t(f"head.{head}"): column for head, column in columns.items()}, numbers=True)

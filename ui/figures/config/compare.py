@@ -1,0 +1,186 @@
+"""One config in several programs, two configs side by side, and ways to a longer context."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from rope_core.checks.engines import Engine, sentences
+from rope_core.checks.extend import Fix
+from rope_core.checks.schemas import Row
+from rope_core.hf.ropes import HfRope
+from rope_core.rope import Array
+from ui.figures import plain as go
+from ui.figures.config.parts import DOUBLING, amount, curve, told
+from ui.figures.drawing import BLUE, COLOURS, GREY, RED, Drawing, styled
+from ui.text.words import Words
+
+
+def engine_table(found: Sequence[Engine], t: Words) -> dict[str, list[str]]:
+    """What each program makes of the config, as a table's columns; plain text."""
+    return {
+        t("col.engine"): [one.name for one in found],
+        t("col.difference"): [gap(one.difference, t) for one in found],
+        t("col.attention"): ["-" if one.attention_factor is None else f"{one.attention_factor:.6g}" for one in found],
+        t("col.logit_scale"): ["-" if one.logit_scale is None else f"{one.logit_scale:.6g}" for one in found],
+        t("col.layout"): [t(f"layout.{one.layout}") for one in found],
+    }
+
+
+def engine_notes(found: Sequence[Engine], t: Words) -> list[tuple[str, str]]:
+    """Each program that does something of its own, with the sentences that say what; plain text."""
+    said = [(one.name, t("semicolon").join(sentences(one, t.lang))) for one in found if one.notes != ("same",)]
+    return [(name, sentence) for name, sentence in said if sentence]
+
+
+def gap(difference: float | None, t: Words) -> str:
+    """A largest relative difference: 0, per cent, or why there is none."""
+    if difference is None:
+        return "-"
+    if math.isinf(difference):
+        return t("other_width")
+    if difference == 0:
+        return "0"
+    return f"{100 * difference:.3g} %" if difference < 10 else f"{100 * difference:,.0f} %"
+
+
+def engines(found: Sequence[Engine], rope: HfRope, where: str, t: Words) -> Drawing:
+    """Each program's frequencies over transformers', pair by pair; programs that agree share a curve."""
+    first = found[0].inv_freq
+    drawable = [
+        one for one in found if first is not None and one.inv_freq is not None and one.inv_freq.shape == first.shape
+    ]
+    groups: dict[bytes, list[Engine]] = {}
+    for one in drawable:
+        groups.setdefault(np.round(np.asarray(one.inv_freq) / scale_of(first), 12).tobytes(), []).append(one)
+    figure, ratios = go.Figure(), {}
+    for k, same in enumerate(groups.values()):
+        ratio = np.where(np.asarray(first) > 0, np.asarray(same[0].inv_freq) / scale_of(first), np.nan)
+        ratios |= {one.name: ratio for one in same}
+        look = {"color": COLOURS[k % len(COLOURS)], "width": 4, "dash": ("solid", "dash", "dot", "dashdot")[k % 4]}
+        name = t("comma").join(one.name for one in same)
+        figure.add_trace(go.Scatter(x=np.arange(ratio.size), y=ratio, mode="lines", name=name, line=look))
+    styled(figure, height=360, x=t("axis.pair"), y=t("ratio_axis"), legend={"y": 1.02})
+    spread = max((float(np.nanmax(np.abs(np.log10(one)))) for one in ratios.values()), default=0.0)
+    figure.update_yaxes(type="log", dtick=1 if spread > 1 else DOUBLING)
+    apart = [one for one in found if one.difference]
+    listed = t("comma").join(f"{one.name} ({gap(one.difference, t)})" for one in apart)
+    refused = t("comma").join(one.name for one in found if one.refused)
+    finding = t("engines_differ", listed=listed) if apart else t("engines_agree", count=len(drawable))
+    return Drawing(
+        "engines",
+        figure,
+        finding + (" " + t("engines_refuse", listed=refused) if refused else ""),
+        lambda: {"pair": np.arange(rope.inv_freq.size)} | ratios,
+        f"""
+        from rope_core.checks.engines import engines
+        import rope_core as rc
+        for one in engines({where}, {rope.layer_type!r}, {rope.seq_len!r}):
+            print(one.name, one.difference, one.inv_freq)
+        """,
+    )
+
+
+def scale_of(inv_freq: Array | None) -> Array:
+    """Frequencies to divide by; 1 where a pair does not turn."""
+    values = np.asarray(inv_freq)
+    return np.where(values > 0, values, 1.0)
+
+
+def differences(rows: Sequence[Row], names: tuple[str, str], t: Words) -> dict[str, list[str]]:
+    """Two configs field by field, differences first, as a table's columns; plain text."""
+    heads = [t("col.field"), names[0], names[1], t("col.same")]
+    if heads[1] == heads[2]:
+        heads[2] = t("other_one", name=names[1])
+    cells = [(field_name(row, t), *values(row, t), t("same") if row.same else t("differs")) for row in rows]
+    return {head: list(column) for head, column in zip(heads, zip(*cells, strict=True), strict=True)}
+
+
+def field_name(row: Row, t: Words) -> str:
+    """A row's field, with its layer type where there are several."""
+    name = t(f"value_of.{row.field}") if t.has(f"value_of.{row.field}") else row.field
+    return name if row.layer_type is None else f"{row.layer_type} · {name}"
+
+
+def values(row: Row, t: Words) -> tuple[str, str]:
+    """Both cells of a row; the frequencies' row holds how far the right ones are from the left ones."""
+    if row.field == "inv_freq" and isinstance(row.right, float):
+        return t("reference"), gap(row.right, t)
+    return told(row.left), told(row.right)
+
+
+def overlay(left: HfRope, right: HfRope, names: tuple[str, str], rows: Sequence[Row], t: Words) -> Drawing:
+    """The wavelengths of two configs on one axis."""
+    figure = go.Figure()
+    columns: dict[str, Array] = {}
+    for key, rope, name, colour in (("left", left, names[0], BLUE), ("right", right, names[1], RED)):
+        drawn = curve(rope.inv_freq, rope.unscaled, "wavelength")
+        columns[key] = drawn
+        look = {"color": colour, "width": 4, "dash": "solid" if key == "left" else "dash"}
+        figure.add_trace(go.Scatter(x=np.arange(drawn.size), y=drawn, mode="lines", name=name, line=look))
+    styled(figure, height=340, x=t("axis.pair"), y=t("quantity_axis.wavelength"))
+    figure.update_yaxes(type="log", exponentformat="power", dtick=1)
+    count = sum(not row.same for row in rows)
+    slowest = [amount(float(f"{np.nanmax(one):.6g}")) if np.isfinite(one).any() else "-" for one in columns.values()]
+    finding = t("overlay_finding", count=count, total=len(rows), left=slowest[0], right=slowest[1])
+    requests = [(one.request.rope, one.scheme, dict(one.params), one.seq_len) for one in (left, right)]
+    parts = [f"    ({r.dim}, {r.base!r}, {r.train_len}, {s!r}, {p!r}, {n!r})," for r, s, p, n in requests]
+    lines = ["import rope_core as rc", "for dim, base, train_len, scheme, params, seq_len in (", *parts, "):"]
+    lines += ["    rope = rc.Rope(dim, base, train_len)"]
+    lines += ["    print(rc.spectrum(rc.Request(rope, scheme, params, seq_len)).wavelength)"]
+    longest = max(one.size for one in columns.values())
+    return Drawing("overlay", figure, finding, lambda: {"pair": np.arange(longest)} | columns, "\n".join(lines))
+
+
+def extensions(found: Sequence[Fix], now: HfRope, length: int, where: str, t: Words) -> Drawing:
+    """The slow-down of every pair in each way to a longer context, beside what the config does at present."""
+    drawn = {fix.name: rope_of(fix, now.layer_type) for fix in found}
+    columns = {name: curve(rope.inv_freq, rope_unscaled(rope, now), "slowdown") for name, rope in drawn.items()}
+    present = curve(now.inv_freq, now.unscaled, "slowdown")
+    figure = go.Figure()
+    grey = {"color": GREY, "width": 3, "dash": "dot"}
+    figure.add_trace(go.Scatter(x=np.arange(present.size), y=present, mode="lines", name=t("at_present"), line=grey))
+    for k, (fix, values) in enumerate(zip(found, columns.values(), strict=True)):
+        look = {"color": COLOURS[k % len(COLOURS)], "width": 4}
+        name = t(f"scheme.{fix.name}")
+        figure.add_trace(go.Scatter(x=np.arange(values.size), y=values, mode="lines", name=name, line=look))
+    styled(figure, height=340, x=t("axis.pair"), y=t("axis.slowdown"))
+    figure.update_yaxes(type="log", dtick=DOUBLING)
+    listed = t("comma").join(f"{t(f'scheme.{fix.name}')}{t('colon')}{fix.unseen}" for fix in found)
+    factor = amount(float(f"{found[0].factor:.6g}"))
+    return Drawing(
+        "extensions",
+        figure,
+        t("extensions_finding", length=f"{length:,}", factor=factor, listed=listed, pairs=found[0].pairs),
+        lambda: {"pair": np.arange(present.size), "at_present": present} | columns,
+        f"""
+        import rope_core as rc
+        from rope_core.checks.extend import fix_for
+        for fix in fix_for({where}, {length}):
+            print(fix.name, fix.factor, fix.kept, fix.unseen, fix.attention_factor, fix.block)
+        """,
+    )
+
+
+def rope_of(fix: Fix, layer: str | None) -> HfRope:
+    """What a way computes in the layer type in view, else in the first one that it extends."""
+    return fix.ropes[layer] if layer in fix.ropes else next(iter(fix.ropes.values()))
+
+
+def rope_unscaled(rope: HfRope, now: HfRope) -> Array:
+    """The frequencies before any scaling: those in view, unless the way extends a layer type of another width."""
+    return now.unscaled if now.unscaled.shape == rope.unscaled.shape else rope.unscaled
+
+
+def costs(found: Sequence[Fix], t: Words) -> dict[str, list[str]]:
+    """What each way costs, as a table's columns."""
+    return {
+        t("col.way"): [t(f"scheme.{fix.name}") for fix in found],
+        t("col.factor"): [amount(float(f"{fix.factor:.6g}")) for fix in found],
+        t("col.kept"): [f"{fix.kept} / {fix.pairs}" for fix in found],
+        t("col.fastest"): [f"{fix.fastest:.4g}" for fix in found],
+        t("col.unseen"): [f"{fix.unseen} / {fix.pairs}" for fix in found],
+        t("col.attention"): [f"{fix.attention_factor:.6g}" for fix in found],
+    }

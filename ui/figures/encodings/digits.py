@@ -1,0 +1,258 @@
+"""The encodings page's number system, and its axes: digits, what extension does to them, sections, images and video."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+import rope_core as rc
+from rope_core.theory.encodings import (
+    AXES,
+    axial_angles,
+    beta_digits,
+    changed_base,
+    digit_phases,
+    digits_needed,
+    extended_digits,
+    grid_positions,
+    logits,
+    mrope_axes,
+    mrope_positions,
+    relative_residual,
+    rope_beta,
+    rope_logits,
+    weights,
+    words,
+)
+from rope_core.theory.extension import Extension, compared, reach
+from ui.figures import plain as go
+from ui.figures.drawing import AMOUNT, BLUE, COLOURS, GREEN, GREY, ORANGE, RED, SIGNED, Drawing, grid, kept, styled
+from ui.figures.encodings.scores import WIDTH
+from ui.text.words import Words
+
+SIDE = 15
+AXIS_COLOURS = (BLUE, ORANGE, GREEN)
+
+
+@kept
+def digits(number: int, beta: int, t: Words) -> Drawing:
+    """A number's digits in base beta, and the cosine and sine of the same quotients before the floor."""
+    count = digits_needed(number + 1, beta)
+    spelled = beta_digits(number, beta, count)[::-1]
+    phase = digit_phases(number, beta, count)[::-1]
+    cos, sin = np.cos(phase), np.sin(phase)
+    # Digits are coloured from -1 (0) to 1 (beta - 1), so that one scale serves all three rows.
+    rows = [2 * spelled / (beta - 1) - 1, cos, sin]
+    text = [[f"{d:.0f}" for d in spelled], [f"{v:.2f}" for v in cos], [f"{v:.2f}" for v in sin]]
+    names = [t("digit_row"), "cos(n / β<sup>m</sup>)", "sin(n / β<sup>m</sup>)"]
+    size = 17 if count <= 8 else 12 if count <= 14 else 9
+    figure = go.Figure(
+        go.Heatmap(
+            z=rows,
+            y=names,
+            text=text,
+            texttemplate="%{text}",
+            textfont={"size": size, "color": "black"},
+            colorscale=SIGNED,
+            zmid=0,
+            zmin=-2,
+            zmax=2,
+            showscale=False,
+            xgap=2,
+            ygap=4,
+        )
+    )
+    styled(figure, height=280, x=t("digit_axis"))
+    figure.update_xaxes(tickvals=list(range(count)), ticktext=[str(m) for m in reversed(range(count))], tickangle=0)
+    figure.update_yaxes(autorange="reversed", automargin=True)
+    figure.update_layout(margin={"t": 10})
+    back = int(sum(int(d) * beta**m for m, d in enumerate(spelled[::-1])))
+    said = " ".join(f"{d:.0f}" for d in spelled)
+    return Drawing(
+        "digits",
+        figure,
+        t("digits_finding", number=number, beta=beta, digits=said, back=back, difference=abs(back - number)),
+        lambda: {"m": np.arange(count)[::-1], "digit": spelled, "cos": cos, "sin": sin},
+        f"""
+        import numpy as np
+        from rope_core.theory.encodings import beta_digits, digit_phases
+        phase = digit_phases({number}, {beta}, {count})
+        print(beta_digits({number}, {beta}, {count}), np.cos(phase), np.sin(phase))
+        """,
+        wide=count > 8,
+    )
+
+
+def by_factor() -> tuple[str, ...]:
+    """The schemes that stretch by a factor and nothing else, and the unscaled one."""
+    return tuple(n for n in compared() if {param.name for param in rc.SCHEMES[n].params} <= {"factor"})
+
+
+def effect(slowdown: np.ndarray) -> str:
+    """What slow-downs do to the digits: "kept", "compressed", "rebased" (a geometric row) or "mixed".
+
+    >>> effect(np.ones(3)), effect(np.full(3, 4.0)), effect(np.array([1.0, 2.0, 4.0]))
+    ('kept', 'compressed', 'rebased')
+    """
+    steps = slowdown[1:] / slowdown[:-1]
+    if np.allclose(slowdown, 1.0, rtol=1e-12):
+        return "kept"
+    if np.allclose(slowdown, slowdown[0], rtol=1e-12):
+        return "compressed"
+    return "rebased" if np.allclose(steps, steps[0], rtol=1e-9) else "mixed"
+
+
+def stretched(rope: rc.Rope, factor: float, found: Sequence[Extension], t: Words) -> Drawing:
+    """The largest phase of each digit at the extended length, over the largest one that training showed."""
+    length = reach(rope, factor)
+    trained = digit_phases(rope.train_len, rope_beta(rope), rope.pairs)
+    pairs = np.arange(rope.pairs)
+    curves = {one.scheme: extended_digits(length, rope, one.spectrum.slowdown) / trained for one in found}
+    effects = {one.scheme: effect(one.spectrum.slowdown) for one in found}
+    figure = go.Figure()
+    for k, ((name, curve), colour) in enumerate(zip(curves.items(), COLOURS, strict=False)):
+        label = t(f"effect.{effects[name]}", scheme=t(f"scheme.{name}"))
+        line = {"color": colour, "width": 8 - 2 * min(k, 2), "dash": "solid" if k < 3 else "dot"}
+        figure.add_trace(go.Scatter(x=pairs, y=curve, mode="lines+markers", name=label, line=line, marker={"size": 3}))
+    styled(figure, height=380, x=t("axis.pair"), y=t("stretch_axis"))
+    figure.update_yaxes(range=[0, 1.12 * max(factor, 1.0)])
+    figure.update_layout(margin={"t": 100})
+    base = t("rebased", beta=f"{changed_base(rope, factor):.6g}") if rope.dim >= 4 else t("no_base")
+    said = t("semicolon").join(
+        t("stretch_one", scheme=t(f"scheme.{name}"), first=f"{curve[0]:.3g}", last=f"{curve[-1]:.3g}")
+        for name, curve in curves.items()
+    )
+    asked = [(one.scheme, dict(one.request.params), one.request.seq_len) for one in found]
+    return Drawing(
+        "stretched",
+        figure,
+        t("stretch_finding", beta=f"{rope_beta(rope):.6g}", length=f"{length:,}", each=said, base=base),
+        lambda: {"pair": pairs} | curves,
+        f"""
+        import rope_core as rc
+        from rope_core.theory.encodings import extended_digits, rope_beta
+        rope = rc.Rope({rope.dim}, {rope.base!r}, {rope.train_len})
+        print(rope_beta(rope))
+        for name, params, seq_len in {asked}:
+            s = rc.spectrum(rc.Request(rope, name, params, seq_len))
+            print(name, extended_digits({length}, rope, s.slowdown) / (rope.train_len * rope.theta))
+        """,
+    )
+
+
+def interleaved(counts: tuple[int, int, int]) -> np.ndarray | None:
+    """Which axis turns each pair when the sections take turns; None where height and width do not find every third."""
+    try:
+        return mrope_axes(counts, interleaved=True)
+    except ValueError:
+        return None
+
+
+@kept
+def sections(counts: tuple[int, int, int], t: Words) -> Drawing:
+    """Which axis turns each pair: in three blocks, and interleaved where the sections allow it."""
+    blocks, mixed = mrope_axes(counts), interleaved(counts)
+    total = sum(counts)
+    rows = [(1, blocks)] if mixed is None else [(1, blocks), (0, mixed)]
+    figure = go.Figure()
+    for axis, colour in enumerate(AXIS_COLOURS):
+        for row, axes in rows:
+            figure.add_trace(
+                go.Bar(
+                    x=np.flatnonzero(axes == axis),
+                    y=np.full(int((axes == axis).sum()), 0.8),
+                    base=row - 0.4,
+                    width=0.9,
+                    marker={"color": colour, "line": {"width": 0}},
+                    name=f"{t(f'axis_name.{AXES[axis]}')}: {counts[axis]}",
+                    showlegend=bool(row),
+                )
+            )
+    styled(figure, height=270, x=t("axis.pair"), barmode="overlay")
+    figure.update_yaxes(tickvals=[1, 0], ticktext=[t("in_blocks"), t("in_turn")], range=[-0.5, 1.5], automargin=True)
+    figure.update_xaxes(range=[-0.6, total - 0.4])
+    figure.update_layout(margin={"t": 44})
+    said = {"total": total, "counts": f"{counts[0]}, {counts[1]}, {counts[2]}", "block": counts[0] - 1}
+    columns = {"pair": np.arange(total), "blocks": blocks}
+    if mixed is None:
+        finding = t("sections_blocks_only", **said)
+    else:
+        finding = t("sections_finding", turn=int(np.flatnonzero(mixed == 0).max()), **said)
+        columns["interleaved"] = mixed
+    return Drawing(
+        "sections",
+        figure,
+        finding,
+        lambda: columns,
+        f"""
+        from rope_core.theory.encodings import mrope_axes
+        print(mrope_axes({counts}, interleaved={mixed is not None}))
+        """,
+    )
+
+
+@kept
+def video(frames: int, height: int, width: int, t: Words) -> Drawing:
+    """The three positions of each token: text, then a video's patches, then text again."""
+    around = 4
+    points = mrope_positions(around, frames, height, width, around)
+    index = np.arange(points.shape[0])
+    figure = go.Figure()
+    for axis, colour in enumerate(AXIS_COLOURS):
+        line = {"color": colour, "width": 8 - 2.5 * axis, "shape": "hv"}
+        name = t(f"axis_name.{AXES[axis]}")
+        figure.add_trace(go.Scatter(x=index, y=points[:, axis], mode="lines", name=name, line=line))
+    last = around + frames * height * width
+    figure.add_vrect(x0=around, x1=last, fillcolor=GREY, opacity=0.12, line_width=0)
+    styled(figure, height=330, x=t("token_axis"), y=t("position_axis"))
+    return Drawing(
+        "video",
+        figure,
+        t(
+            "video_finding",
+            patches=frames * height * width,
+            after=int(points[last].max()),
+            plain=last,
+            final=int(points[-1].max()),
+            tokens=len(index),
+        ),
+        lambda: {"token": index} | {name: points[:, axis] for axis, name in enumerate(AXES)},
+        f"""
+        from rope_core.theory.encodings import mrope_positions
+        print(mrope_positions({around}, {frames}, {height}, {width}, {around}))
+        """,
+    )
+
+
+@kept
+def image(row: int, column: int, base: float, t: Words) -> Drawing:
+    """Two-dimensional RoPE's score of one patch with every patch of an image that is the same everywhere."""
+    where = grid_positions(SIDE, SIDE)
+    word = np.ones((len(where), WIDTH))
+    matrix = rope_logits(word, word, axial_angles(where, WIDTH, base))
+    picture = matrix[row * SIDE + column].reshape(SIDE, SIDE)
+    # All of the image's differences, on a smaller grid: 64 patches are 4,096 scores.
+    part = grid_positions(8, 8)
+    residual = relative_residual(logits("rope2d", words(["x"] * len(part), WIDTH), part, weights(WIDTH, base)), part)
+    figure = go.Figure(go.Heatmap(z=picture, colorscale=AMOUNT, colorbar={"thickness": 14}))
+    mark = {"symbol": "x", "size": 17, "color": RED}
+    figure.add_trace(go.Scatter(x=[column], y=[row], mode="markers", marker=mark, showlegend=False))
+    styled(figure, height=380, x=t("column_axis"), y=t("row_axis"))
+    figure.update_xaxes(constrain="domain")
+    figure.update_yaxes(autorange="reversed", scaleanchor="x", constrain="domain")
+    figure.update_layout(margin={"t": 10})
+    return Drawing(
+        "image",
+        figure,
+        t("image_finding", row=row, column=column, own=f"{picture[row, column]:.3f}", residual=f"{residual:.1e}"),
+        lambda: grid(np.arange(SIDE), np.arange(SIDE), picture, ("column", "row", "score")),
+        f"""
+        import numpy as np
+        from rope_core.theory.encodings import axial_angles, grid_positions, rope_logits
+        where = grid_positions({SIDE}, {SIDE})
+        word = np.ones((len(where), {WIDTH}))
+        scores = rope_logits(word, word, axial_angles(where, {WIDTH}, {base!r}))
+        print(scores[{row * SIDE + column}].reshape({SIDE}, {SIDE}))
+        """,
+    )

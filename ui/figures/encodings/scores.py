@@ -1,0 +1,287 @@
+"""The encodings page, first half: who breaks the tie, each encoding's scores, and a sentence that moves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+import numpy as np
+
+from rope_core.rope import Array
+from rope_core.theory.encodings import (
+    ENCODINGS,
+    logits,
+    order_gap,
+    relative_residual,
+    score_matrix,
+    translation_gap,
+    weights,
+    words,
+)
+from rope_core.theory.softmax import softmax
+from ui.figures import plain as go
+from ui.figures.drawing import (
+    BLUE,
+    GREEN,
+    GREY,
+    LINE,
+    ORANGE,
+    RED,
+    SIGNED,
+    Animated,
+    Drawing,
+    as_bytes,
+    byte_bar,
+    grid,
+    kept,
+    styled,
+)
+from ui.text.escape import drawn, plain
+from ui.text.words import Words
+
+# The width of the attention head that all comparisons share, and the positions that a score matrix shows.
+WIDTH = 32
+POSITIONS = 40
+FRAMES = 48
+# Where an exact zero stands on a logarithmic axis.
+ZERO = 1e-17
+# A matrix that misses its nearest function of m - n by no more than this share is called relative.
+RELATIVE = 1e-12
+Sentences = tuple[tuple[str, ...], tuple[str, ...]]
+
+
+def tokens(text: str) -> tuple[str, ...]:
+    """A sentence as tokens: words where it has spaces, characters where it has none.
+
+    >>> tokens("a dog"), tokens("小明")
+    (('a', 'dog'), ('小', '明'))
+    """
+    return tuple(text.split() if " " in text.strip() else text.strip())
+
+
+def multiset(sentence: Sequence[str], t: Words) -> str:
+    """A sentence's tokens in sorted order, which is all that attention without positions sees; as Markdown."""
+    return t("comma").join(plain(token) for token in sorted(sentence))
+
+
+def reordered(first: Sequence[str], second: Sequence[str]) -> bool:
+    """Whether both sentences have the same tokens, each as often, and at least one."""
+    return bool(first) and sorted(first) == sorted(second)
+
+
+@lru_cache(maxsize=64)
+def gaps(first: tuple[str, ...], second: tuple[str, ...], base: float) -> dict[str, float]:
+    """How far apart one layer puts the two sentences, per encoding; raises ValueError unless one reorders the other."""
+    return {name: order_gap(name, first, second, weights(WIDTH, base)) for name in ENCODINGS}
+
+
+def order(sentences: Sentences, base: float, t: Words) -> Drawing:
+    """One attention layer over two sentences of the same tokens, under each encoding."""
+    found = gaps(*sentences, base)
+    names = [t(f"encoding.{name}") for name in found]
+    values = list(found.values())
+    colours = [RED if ENCODINGS[name].kind == "none" else BLUE for name in found]
+    figure = go.Figure(
+        go.Bar(
+            y=names,
+            x=[max(v, ZERO) for v in values],
+            orientation="h",
+            marker={"color": colours},
+            text=[f"{v:.2g}" for v in values],
+            textposition="outside",
+            cliponaxis=False,
+        )
+    )
+    styled(figure, height=390, x=t("order_axis"), bargap=0.25)
+    ticks = (-16, -12, -8, -4, 0)
+    figure.update_xaxes(
+        type="log",
+        range=[-17, 1.5],
+        tickvals=[10.0**power for power in ticks],
+        ticktext=[f"10<sup>{power}</sup>" for power in ticks],
+        tickangle=0,
+    )
+    figure.update_yaxes(autorange="reversed", automargin=True)
+    figure.update_layout(margin={"t": 8})
+    placed = {name: v for name, v in found.items() if ENCODINGS[name].kind != "none"}
+    least, most = min(placed, key=placed.__getitem__), max(placed, key=placed.__getitem__)
+    return Drawing(
+        "order",
+        figure,
+        t(
+            "order_finding",
+            tokens=len(sentences[0]),
+            without=f"{found['nope']:.1e}",
+            least=t(f"encoding.{least}"),
+            low=f"{placed[least]:.2g}",
+            most=t(f"encoding.{most}"),
+            high=f"{placed[most]:.2g}",
+        ),
+        lambda: {"encoding": list(found), "gap": values},
+        f"""
+        from rope_core.theory.encodings import ENCODINGS, order_gap, weights
+        first, second = {sentences[0]!r}, {sentences[1]!r}
+        for name in ENCODINGS:
+            print(name, order_gap(name, first, second, weights({WIDTH}, {base!r})))
+        """,
+    )
+
+
+@kept
+def score_map(name: str, base: float, shift: int, t: Words) -> Drawing:
+    """Logits of one repeated word at positions from ``shift`` on, over (m, n)."""
+    where = np.arange(shift, shift + POSITIONS)
+    matrix = score_matrix(name, where, weights(WIDTH, base))
+    limit = float(np.abs(matrix).max()) or 1.0
+    figure = go.Figure(
+        go.Heatmap(
+            x0=shift,
+            y0=shift,
+            z=as_bytes(matrix, limit),
+            colorscale=SIGNED,
+            zmid=0,
+            zmin=-127,
+            zmax=127,
+            colorbar=byte_bar(limit),
+        )
+    )
+    styled(figure, height=380, x=t("key"), y=t("query"))
+    figure.update_xaxes(constrain="domain")
+    figure.update_yaxes(autorange="reversed", scaleanchor="x", constrain="domain")
+    return Drawing(
+        "score_map",
+        figure,
+        t(
+            "map_finding",
+            name=t(f"encoding.{name}"),
+            low=f"{matrix.min():.3g}",
+            high=f"{matrix.max():.3g}",
+            first=shift,
+        ),
+        lambda: grid(where, where, matrix, ("n", "m", "score")),
+        f"""
+        import numpy as np
+        from rope_core.theory.encodings import score_matrix, weights
+        print(score_matrix({name!r}, np.arange({shift}, {shift + POSITIONS}), weights({WIDTH}, {base!r})))
+        """,
+    )
+
+
+@kept
+def score_lines(name: str, base: float, shift: int, t: Words) -> Drawing:
+    """The same logits over m - n for three queries, and how far they are from a function of m - n."""
+    where = np.arange(shift, shift + POSITIONS)
+    matrix = score_matrix(name, where, weights(WIDTH, base))
+    residual = relative_residual(matrix, where)
+    figure = go.Figure()
+    for row, colour, width, dash in ((6, BLUE, 9, "solid"), (20, ORANGE, 5, "solid"), (34, LINE, 2.5, "dot")):
+        figure.add_trace(
+            go.Scatter(
+                x=row - np.arange(POSITIONS),
+                y=matrix[row],
+                mode="lines",
+                name=f"m = {shift + row}",
+                line={"color": colour, "width": width, "dash": dash},
+            )
+        )
+    styled(figure, height=380, x=t("difference"), y=t("score"))
+    if float(np.ptp(matrix)) <= RELATIVE * float(np.abs(matrix).max()):
+        figure.update_yaxes(range=[matrix.min() - 1, matrix.max() + 1])
+        key = "scores_flat"
+    else:
+        key = "scores_relative" if residual <= RELATIVE else "scores_absolute"
+    return Drawing(
+        "score_lines",
+        figure,
+        t(key, name=t(f"encoding.{name}"), residual=f"{residual:.1e}", share=f"{100 * residual:.0f}"),
+        lambda: {"n": where} | {f"m={shift + row}": matrix[row] for row in (6, 20, 34)},
+        f"""
+        import numpy as np
+        from rope_core.theory.encodings import relative_residual, score_matrix, weights
+        where = np.arange({shift}, {shift + POSITIONS})
+        scores = score_matrix({name!r}, where, weights({WIDTH}, {base!r}))
+        print(relative_residual(scores, where))
+        """,
+    )
+
+
+def attention_rows(name: str, sentence: Sequence[str], base: float, shifts: Array) -> Array:
+    """Attention of the last token over the sentence, at each shift, float64 (shifts, tokens)."""
+    head = weights(WIDTH, base)
+    x, where = words(sentence, WIDTH), np.arange(len(sentence))
+    return np.stack([softmax(logits(name, x, where + shift, head)[-1]) for shift in shifts])
+
+
+@kept
+def translation(name: str, sentence: tuple[str, ...], base: float, shift: int, t: Words) -> Drawing:
+    """What the last token attends to when the sentence stands ``shift`` positions later, and while it moves on."""
+    shifts = np.arange(shift, shift + FRAMES)
+    rows = attention_rows(name, sentence, base, np.concatenate([[0], shifts]))
+    start, moved = rows[0], rows[1:]
+    head, x = weights(WIDTH, base), words(sentence, WIDTH)
+    change = translation_gap(name, x, np.arange(len(sentence)), shift + FRAMES - 1, head)
+    places = list(range(len(sentence)))
+    figure = Animated()
+    figure.add_trace(
+        go.Scatter(
+            x=places,
+            y=start,
+            mode="markers",
+            name=t("unmoved"),
+            marker={"symbol": "circle-open", "size": 20, "color": GREY, "line": {"width": 4}},
+        )
+    )
+    line = {"color": GREEN, "width": 4}
+    name_of = t(f"encoding.{name}")
+    figure.add_trace(
+        go.Scatter(x=places, y=moved[0], mode="lines+markers", name=t("moved"), line=line, marker={"size": 11})
+    )
+    top = 1.25 * float(rows.max())
+    said = {"size": 17, "color": GREEN}
+    figure.add_trace(
+        go.Scatter(
+            x=[0],
+            y=[0.94 * top],
+            mode="text",
+            text=[t("by", k=shift)],
+            textposition="middle right",
+            textfont=said,
+            showlegend=False,
+        )
+    )
+    figure.animate(
+        {
+            "name": str(k),
+            "traces": [1, 2],
+            "data": [{"type": "scatter", "y": row}, {"type": "scatter", "text": [t("by", k=k)]}],
+        }
+        for k, row in zip(shifts.tolist(), moved.round(5).tolist(), strict=True)
+    )
+    styled(figure, height=370, x=t("tokens_axis"), y=t("attention_axis"))
+    figure.update_xaxes(
+        tickvals=places, ticktext=[drawn(token) for token in sentence], range=[-0.5, len(sentence) - 0.5]
+    )
+    figure.update_yaxes(range=[0, top])
+    play = {"frame": {"duration": 80, "redraw": False}, "transition": {"duration": 0}, "fromcurrent": True}
+    button = {"label": t("play"), "method": "animate", "args": [None, play]}
+    spot = {"type": "buttons", "x": 1.0, "y": 1.16, "xanchor": "right", "yanchor": "bottom"}
+    figure.update_layout(updatemenus=[spot | {"buttons": [button]}], margin={"t": 84})
+    return Drawing(
+        "translation",
+        figure,
+        t(
+            "translation_stays" if change <= 1e-9 else "translation_moves",
+            name=name_of,
+            k=shift + FRAMES - 1,
+            change=f"{change:.2g}",
+            weight=f"{float(np.abs(moved[0] - start).max()):.2g}",
+        ),
+        lambda: {"token": list(sentence), "unmoved": start, "moved": moved[0]},
+        f"""
+        import numpy as np
+        from rope_core.theory.encodings import translation_gap, weights, words
+        sentence = {sentence!r}
+        x, where = words(sentence, {WIDTH}), np.arange(len(sentence))
+        print(translation_gap({name!r}, x, where, {shift + FRAMES - 1}, weights({WIDTH}, {base!r})))
+        """,
+    )

@@ -1,0 +1,423 @@
+"""The extrapolation page: what a head looks at, the logit scale swept, stale keys, padding, text that was written."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from rope_core.lab import view
+from rope_core.lab.lines import lines
+from rope_core.lab.view import Sight
+from ui.figures import plain as go
+from ui.figures.drawing import AMOUNT, BLUE, COLOURS, GREY, LINE, ORANGE, RED, Drawing, grid, styled
+from ui.figures.extrapolation.curves import (
+    code,
+    colour,
+    drawn_curves,
+    faint,
+    log_axis,
+    mark_trained,
+)
+from ui.figures.extrapolation.words import factor, name, number, times, with_interval
+from ui.figures.plain import make_subplots
+from ui.text.words import Words
+from ui.work.extrapolated import Seen
+
+# A phone has room for these on one axis.
+PLAIN_TICKS = (1, 3, 10, 30, 100, 300, 1000, 10_000, 100_000)
+
+# Attention below this share of a bin's is drawn as if it were this.
+FAINT = 1e-4
+
+
+def shown_sights(seen: Seen, key: str) -> list[Sight]:
+    """The unscaled line and the chosen one at the longest length."""
+    found = view.sights(seen.results)
+    length = max(each.length for each in found)
+    plain = lines()[0].key
+    return [
+        each for wanted in dict.fromkeys((plain, key)) for each in found if (each.line, each.length) == (wanted, length)
+    ]
+
+
+def maps(seen: Seen, key: str, t: Words) -> Drawing:
+    """Where one head's attention goes, unscaled and under a line, on a logarithmic scale of colours."""
+    pair = shown_sights(seen, key)
+    figure = make_subplots(1, len(pair), subplot_titles=[name(each.line, t) for each in pair], shared_yaxes=True)
+    low = math.log10(FAINT)
+    for place, each in enumerate(pair):
+        level = np.log10(np.maximum(each.mass, FAINT))
+        seen_keys = np.arange(len(level))[:, None] >= np.arange(len(level))[None, :]
+        z = np.where(seen_keys, np.rint((level - low) / -low * 127), np.nan).astype(np.float32)
+        figure.add_trace(
+            go.Heatmap(
+                x=each.position,
+                y=each.position,
+                z=z,
+                zmin=0,
+                zmax=127,
+                colorscale=AMOUNT,
+                showscale=place == 0,
+                hoverinfo="skip",
+                colorbar={
+                    "tickvals": [0, 127 / 4, 127 / 2, 127 * 3 / 4, 127],
+                    "ticktext": ["≤ 0.0001", "0.001", "0.01", "0.1", "1"],
+                    "title": {"text": t("mass_axis")},
+                    "thickness": 14,
+                },
+            ),
+            1,
+            place + 1,
+        )
+    styled(figure, height=400)
+    figure.update_xaxes(title_text=t("key_axis"))
+    figure.update_yaxes(autorange="reversed")
+    figure.update_yaxes(title_text=t("query_axis"), col=1)
+    near = {each.line: nearby(each) for each in pair}
+    said = [t("maps_one", line=name(line, t), share=f"{100 * share:.0f}") for line, share in near.items()]
+    first = pair[0]
+    return Drawing(
+        "maps",
+        figure,
+        t(
+            "maps_finding",
+            layer=first.layer + 1,
+            head=first.head + 1,
+            length=f"{first.length:,}",
+            documents=first.documents,
+            said=t("semicolon").join(said),
+            queries=f"{first.length / len(first.mass):.0f}",
+            near=f"{2 * first.length / len(first.mass):.0f}",
+        ),
+        lambda: {
+            f"{each.line}_{column}": values
+            for each in pair
+            for column, values in grid(each.position, each.position, each.mass, ("key", "query", "mass")).items()
+        },
+        code(seen, "for sight in view.sights(results):", "    print(sight.line, sight.layer, sight.head, sight.mass)"),
+        wide=True,
+    )
+
+
+def nearby(sight: Sight) -> float:
+    """Share of the last queries' attention that goes to their own bin and the one before it."""
+    return float(sight.mass[-1, -2:].sum())
+
+
+def entropy(seen: Seen, t: Words) -> Drawing:
+    """Entropy of one head's attention against position, every line at once, with the most that it can be."""
+    found = view.sights(seen.results)
+    length = max(each.length for each in found)
+    found = [each for each in found if each.length == length]
+    figure = go.Figure()
+    first = found[0]
+    limit = {"color": GREY, "width": 3, "dash": "dash"}
+    figure.add_trace(go.Scatter(x=first.position, y=first.limit, mode="lines", line=limit, name=t("uniform")))
+    for each in found:
+        line = {"color": colour(each.line), "width": 3}
+        if np.isfinite(each.low).all() and each.line in (found[0].line, found[-1].line):
+            x = np.concatenate([each.position, each.position[::-1]])
+            y = np.concatenate([each.high, each.low[::-1]])
+            band = {"fill": "toself", "fillcolor": faint(colour(each.line)), "line": {"width": 0}, "mode": "lines"}
+            figure.add_trace(go.Scatter(x=x, y=y, showlegend=False, hoverinfo="skip", **band))
+        figure.add_trace(go.Scatter(x=each.position, y=each.entropy, mode="lines", line=line, name=name(each.line, t)))
+    styled(figure, height=430, x=t("position_axis"), y=t("entropy_axis"))
+    figure.update_layout(legend={"y": -0.32, "yanchor": "top"}, margin={"t": 8, "b": 140})
+    ranked = sorted(found, key=lambda each: each.late.value)
+    return Drawing(
+        "entropy",
+        figure,
+        t(
+            "entropy_finding",
+            layer=first.layer + 1,
+            head=first.head + 1,
+            least=name(ranked[0].line, t),
+            low=with_interval(ranked[0].late),
+            most=name(ranked[-1].line, t),
+            high=with_interval(ranked[-1].late),
+            plain=name(first.line, t),
+            plain_value=with_interval(first.late),
+            limit=number(float(first.limit[-1])),
+        ),
+        lambda: {
+            "line": [each.line for each in found for _ in each.position],
+            "position": np.concatenate([each.position for each in found]),
+            "entropy": np.concatenate([each.entropy for each in found]),
+            "low": np.concatenate([each.low for each in found]),
+            "high": np.concatenate([each.high for each in found]),
+        },
+        code(seen, "for sight in view.sights(results):", "    print(sight.line, sight.entropy, sight.limit)"),
+    )
+
+
+def scales(seen: Seen, t: Words) -> Drawing:
+    """How many times its lowest perplexity each factor has over the attention factor, documents paired."""
+    found = view.swept(seen.results)
+    fitted = view.fit(seen.results)
+    figure = go.Figure()
+    for place, (stretch, points) in enumerate(found.items()):
+        shade = COLOURS[place % len(COLOURS)]
+        x = [each.attention_factor for each in points]
+        ratios = [each.over_best for each in points]
+        if all(each.sure for each in ratios):
+            band = [each.high for each in ratios] + [each.low for each in reversed(ratios)]
+            look = {
+                "fill": "toself",
+                "fillcolor": faint(shade),
+                "line": {"width": 0},
+                "mode": "lines",
+                "hoverinfo": "skip",
+            }
+            figure.add_trace(go.Scatter(x=[*x, *reversed(x)], y=band, showlegend=False, **look))
+        figure.add_trace(
+            go.Scatter(
+                x=x,
+                y=[each.value for each in ratios],
+                mode="lines+markers",
+                line={"color": shade, "width": 4},
+                marker={"size": 9},
+                name=t("at_factor", factor=f"{stretch:g}"),
+            )
+        )
+        if fitted:
+            paper = fitted.at(stretch)[1]
+            figure.add_vline(x=paper, line={"color": shade, "width": 3, "dash": "dot"})
+    styled(figure, height=400, x=t("scale_axis"), y=t("over_best_axis"))
+    best = {stretch: min(points, key=lambda each: each.over_best.value) for stretch, points in found.items()}
+    said = [
+        t("scales_one", factor=f"{stretch:g}", value=f"{each.attention_factor:g}", perplexity=with_interval(each.last))
+        for stretch, each in best.items()
+    ]
+    rows = [(stretch, each) for stretch, points in found.items() for each in points]
+    return Drawing(
+        "scales",
+        figure,
+        t("scales_finding", said=t("semicolon").join(said)),
+        lambda: {
+            "factor": [stretch for stretch, _ in rows],
+            "attention_factor": [each.attention_factor for _, each in rows],
+            **{
+                f"{what}_{part}": [getattr(getattr(each, what), part) for _, each in rows]
+                for what in ("last", "over_best")
+                for part in ("value", "low", "high")
+            },
+        },
+        code(seen, "for factor, points in view.swept(results).items(): print(factor, points)"),
+    )
+
+
+def refit(seen: Seen, t: Words) -> Drawing | None:
+    """The best attention factor at each factor, this model's fit, and the published one; None while it is not done."""
+    fitted = view.fit(seen.results)
+    if fitted is None:
+        return None
+    known = [
+        (stretch, each) for stretch, each in zip(fitted.factors, fitted.best, strict=True) if each.value == each.value
+    ]
+    x = np.geomspace(1.0, 1.25 * max(fitted.factors), 60)
+    figure = go.Figure()
+    paper_look = {"color": GREY, "width": 4, "dash": "dash"}
+    paper = [fitted.at(v)[1] for v in x]
+    figure.add_trace(
+        go.Scatter(x=x, y=paper, mode="lines", line=paper_look, name=t("paper_line", slope=f"{fitted.paper:g}"))
+    )
+    slope = f"{fitted.slope.value:.3f}" if fitted.slope.value == fitted.slope.value else ""
+    if slope:
+        own = [fitted.at(v)[0] for v in x]
+        look = {"color": BLUE, "width": 4}
+        figure.add_trace(go.Scatter(x=x, y=own, mode="lines", line=look, name=t("own_line", slope=slope)))
+    figure.add_trace(
+        go.Scatter(
+            x=[stretch for stretch, _ in known],
+            y=[each.value for _, each in known],
+            mode="markers",
+            marker={"size": 15, "color": RED},
+            name=t("best_mark"),
+            error_y={
+                "type": "data",
+                "symmetric": False,
+                "array": [each.high - each.value if each.sure else 0 for _, each in known],
+                "arrayminus": [each.value - each.low if each.sure else 0 for _, each in known],
+                "thickness": 3,
+            },
+        )
+    )
+    styled(figure, height=380, x=t("factor_axis"), y=t("scale_axis"))
+    figure.update_xaxes(type="log", tickvals=[1, 2, 4, 8, 16, 32], ticktext=["1", "2", "4", "8", "16", "32"])
+    interval = f" [{fitted.slope.low:.3f}, {fitted.slope.high:.3f}]" if fitted.slope.sure else ""
+    kind = "unknown" if not slope else "other" if fitted.slope.excludes(fitted.paper) else "same"
+    finding = t(f"refit_finding.{kind}", slope=f"{slope}{interval}", paper=f"{fitted.paper:g}")
+    if known:
+        stretch, best = known[-1]
+        published = f"{fitted.at(stretch)[1]:.2f}"
+        finding += t("refit_largest", factor=f"{stretch:g}", best=with_interval(best), paper=published)
+    return Drawing(
+        "refit",
+        figure,
+        finding,
+        lambda: {
+            "factor": list(fitted.factors),
+            "best": [each.value for each in fitted.best],
+            "low": [each.low for each in fitted.best],
+            "high": [each.high for each in fitted.best],
+            "fitted": [fitted.at(v)[0] for v in fitted.factors],
+            "published": [fitted.at(v)[1] for v in fitted.factors],
+        },
+        code(seen, "print(view.fit(results))"),
+    )
+
+
+SHADES = {"recomputed": BLUE, "stale": RED, "unscaled": GREY}
+
+
+def stale(seen: Seen, trained: int, t: Words) -> Drawing:
+    """Perplexity against position with keys turned anew, with keys left as they were cached, and unscaled."""
+    found = sorted(view.variants(seen.results), key=lambda each: -each.last.value)
+    labels = [t(f"variant.{each.name}") for each in found]
+    shades = [SHADES.get(each.name, ORANGE) for each in found]
+    cells = [view.Cell("", each.name, each.length, 0, each.last, each.last, each.nats, each.curve) for each in found]
+    strong = [each.name != "unscaled" for each in found]
+    figure = drawn_curves(cells, labels, shades, strong, strong)
+    mark_trained(figure, trained, t)
+    log_axis(figure, t)
+    by_name = {each.name: each for each in found}
+    values = t("comma").join(
+        f"{label} {with_interval(each.last)}" for label, each in sorted(zip(labels, found, strict=True), key=_by_value)
+    )
+    length = found[0].length
+    finding = t("stale_finding.going", length=f"{length:,}", values=values)
+    if {"stale", "recomputed"} <= by_name.keys():
+        ratio = by_name["stale"].over(by_name["recomputed"])
+        kind = "worse" if ratio.sure and ratio.low > 1 else "better" if ratio.sure and ratio.high < 1 else "same"
+        finding = t(
+            f"stale_finding.{kind}",
+            length=f"{length:,}",
+            times=times(length, trained),
+            ratio=factor(ratio),
+            values=values,
+            documents=found[0].nats.size,
+        )
+    return Drawing(
+        "stale",
+        figure,
+        finding,
+        lambda: {
+            "variant": [each.name for each in found for _ in each.curve.position],
+            **{
+                part: np.concatenate([getattr(each.curve, part) for each in found])
+                for part in ("position", "value", "low", "high")
+            },
+        },
+        code(seen, "for each in view.variants(results):", "    print(each.name, each.last, each.curve)"),
+    )
+
+
+def _by_value(pair: tuple[str, view.Variant]) -> float:
+    return pair[1].last.value
+
+
+def case_name(case: str, t: Words) -> str:
+    """A case of padding for readers."""
+    key = f"case.{case}"
+    return t(key) if t.has(key) else case
+
+
+def padding(seen: Seen, t: Words) -> Drawing:
+    """Perplexity over the window of a padded batch, one mark a way of giving positions."""
+    model = next(each["weights"] for each in seen.results if "gap" in each)
+    found = [each for each in seen.results if each["weights"] == model and "gap" in each]
+    rows = list(
+        reversed([(case_name(each["case"], t), view.three(each["whole"]), float(each["gap"])) for each in found])
+    )
+    figure = go.Figure(
+        go.Scatter(
+            x=[each.value for _, each, _ in rows],
+            y=[label for label, _, _ in rows],
+            mode="markers",
+            marker={"size": 17, "color": BLUE},
+            error_x={
+                "type": "data",
+                "symmetric": False,
+                "array": [each.high - each.value if each.sure else 0 for _, each, _ in rows],
+                "arrayminus": [each.value - each.low if each.sure else 0 for _, each, _ in rows],
+                "thickness": 3,
+                "color": LINE,
+            },
+        )
+    )
+    ends = [each.high if each.sure else each.value for _, each, _ in rows]
+    for (label, _, gap), end in zip(rows, ends, strict=True):
+        figure.add_annotation(
+            x=math.log10(end),
+            y=label,
+            xanchor="left",
+            xshift=10,
+            text=t("gap_mark", gap=f"{gap:.2g}"),
+            font={"size": 14},
+            showarrow=False,
+        )
+    styled(figure, height=110 + 44 * len(rows), x=t("whole_axis"))
+    low = min(each.low if each.sure else each.value for _, each, _ in rows)
+    span = math.log10(max(ends) / low)
+    right = math.log10(max(ends)) + 0.05 + 1.3 * span
+    marks = [f"{tick:,g}" for tick in PLAIN_TICKS]
+    axis = {"type": "log", "tickvals": PLAIN_TICKS, "ticktext": marks, "tickangle": 0, "showgrid": False}
+    figure.update_xaxes(range=[math.log10(low) - 0.12 * span, right], **axis)
+    figure.update_yaxes(automargin=True)
+    figure.update_layout(margin={"t": 8})
+    padded = [row for row, each in zip(reversed(rows), found, strict=True) if each["pad"]] or rows
+    clean = min(padded, key=lambda row: row[2])
+    worst = max(rows, key=lambda row: row[2])
+    return Drawing(
+        "padding",
+        figure,
+        t(
+            "padding_finding",
+            pad=max(each["pad"] for each in found),
+            length=f"{found[0]['length']:,}",
+            best=clean[0],
+            small=f"{clean[2]:.2g}",
+            low=with_interval(clean[1]),
+            worst=worst[0],
+            large=f"{worst[2]:.2g}",
+            high=with_interval(worst[1]),
+        ),
+        lambda: {
+            "case": [each["case"] for each in found],
+            "perplexity": [each["whole"][0] for each in found],
+            "low": [each["whole"][1] for each in found],
+            "high": [each["whole"][2] for each in found],
+            "gap": [each["gap"] for each in found],
+        },
+        "\n".join((seen.code, "for result in results: print(result)")),
+        wide=True,
+    )
+
+
+def lengths_written(seen: Seen) -> tuple[int, ...]:
+    """The lengths at which text was written."""
+    return tuple(sorted({each["length"] for each in seen.results if "text" in each}))
+
+
+def written(seen: Seen, length: int, t: Words) -> list[tuple[str, str]]:
+    """Text at one length: (who and how well it knew what follows, what it wrote), the document's own first."""
+    found = [each for each in seen.results if "text" in each and each["length"] == length]
+    if not found:
+        return []
+    wrote = [
+        (t("wrote", line=name(each["line"], t), perplexity=number(math.exp(each["truth_loss"]))), each["text"])
+        for each in found
+    ]
+    return [(t("truth"), found[0]["truth"]), *wrote]
+
+
+def prompt(seen: Seen, length: int) -> str:
+    """The end of what was read before."""
+    return next((each["prompt_end"] for each in seen.results if "text" in each and each["length"] == length), "")
+
+
+def which(seen: Seen, t: Words) -> str:
+    """Which layer and head the results are of."""
+    first = view.sights(seen.results)[0]
+    return t("which_head", layer=first.layer + 1, head=first.head + 1)

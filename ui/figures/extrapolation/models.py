@@ -1,0 +1,323 @@
+"""The extrapolation page: other encodings, fine-tuned models, the hidden number, and a fine-tune as it runs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from rope_core.lab import cards, view
+from rope_core.lab.lines import lines
+from rope_core.lab.view import Cell
+from ui.figures import plain as go
+from ui.figures.colours import on_amount
+from ui.figures.drawing import AMOUNT, BLUE, Drawing, styled
+from ui.figures.extrapolation.curves import (
+    TURNS,
+    code,
+    colour,
+    columns,
+    drawn_curves,
+    log_axis,
+    mark_trained,
+    numbers,
+)
+from ui.figures.extrapolation.words import factor, name, times, with_interval
+from ui.figures.plain import make_subplots
+from ui.text.words import Words
+from ui.work.extrapolated import Seen
+
+
+def encoding_of(weights: str) -> str:
+    """A model's encoding, from the index; its name's first word where the index lacks it."""
+    known = cards.stored().get(weights)
+    return known.encoding if known else weights.rsplit("-", 1)[0]
+
+
+def encoding_name(weights: str, t: Words) -> str:
+    """A model's encoding for readers."""
+    key = f"encoding.{encoding_of(weights)}"
+    return t(key) if t.has(key) else encoding_of(weights)
+
+
+def read_by(found: Sequence[Cell]) -> list[Cell]:
+    """One cell per model: where positions were stretched, the unscaled line."""
+    plain = lines()[0].key
+    return [each for each in found if each.line == plain]
+
+
+def encodings(seen: Seen, trained: int, t: Words) -> Drawing:
+    """Perplexity against position for models that differ in how positions enter alone."""
+    cells = view.cells(seen.results)
+    length = max(view.lengths(cells))
+    there = {each.weights: each for each in read_by(view.at(cells, length))}
+    # A table of learned positions ends: its curve is drawn as far as it goes.
+    ended = {
+        each.weights: max((c for c in read_by(cells) if c.weights == each.weights and not c.undefined), key=_length)
+        for each in read_by(cells)
+        if each.length == length and each.undefined and _has_number(cells, each.weights)
+    }
+    drawn = sorted(there.values(), key=lambda each: -each.last.value)
+    labels = [encoding_name(each.weights, t) for each in drawn]
+    known = list(dict.fromkeys(each.weights for each in cells))
+    shades = [TURNS[::-1][known.index(each.weights) % len(TURNS)] for each in drawn]
+    strong = [encoding_of(each.weights) == "rope" for each in drawn]
+    figure = drawn_curves(drawn, labels, shades, strong, strong)
+    for weights, cell in ended.items():
+        curve = view.coarser(cell.curve, length / 32)
+        shade = TURNS[::-1][known.index(weights) % len(TURNS)]
+        label = t("ends_here", name=encoding_name(weights, t), length=f"{cell.length:,}")
+        figure.add_trace(
+            go.Scatter(
+                x=[*curve.position, cell.length],
+                y=[*curve.value, curve.value[-1]],
+                mode="lines+markers",
+                line={"color": shade, "width": 5},
+                marker={"size": [0] * curve.position.size + [16], "symbol": "x", "opacity": 1},
+                name=label,
+                showlegend=False,
+            )
+        )
+        figure.add_annotation(
+            x=cell.length,
+            y=math.log10(curve.value[-1]),
+            # Between the curves that stay low and those that rise.
+            ax=90,
+            ay=-34,
+            xanchor="left",
+            text=label,
+            font={"color": shade, "size": 15},
+            arrowcolor=shade,
+        )
+    mark_trained(figure, trained, t)
+    log_axis(figure, t)
+    ranked = sorted(there.values(), key=lambda each: each.last.value)
+    values = t("comma").join(f"{encoding_name(each.weights, t)} {with_interval(each.last)}" for each in ranked)
+    undefined = t("comma").join(encoding_name(weights, t) for weights in ended)
+    return Drawing(
+        "encodings",
+        figure,
+        t(
+            "encodings_finding",
+            length=f"{length:,}",
+            times=times(length, trained),
+            values=values,
+            undefined=t("encodings_undefined", names=undefined) if undefined else "",
+        ),
+        lambda: columns([*drawn, *ended.values()]),
+        code(
+            seen,
+            "for cell in view.cells(results):",
+            "    print(cell.weights, cell.line, cell.length, cell.last, cell.undefined)",
+        ),
+    )
+
+
+def _length(cell: Cell) -> int:
+    return cell.length
+
+
+def _has_number(cells: Sequence[Cell], weights: str) -> bool:
+    return any(each.weights == weights and not each.undefined for each in cells)
+
+
+def tuned_line(weights: str) -> str | None:
+    """The ladder's line under which weights were fine-tuned; None for weights that were not."""
+    known = cards.stored().get(weights)
+    if known is None or not known.recipe["start"]:
+        return None
+    return next((each.key for each in lines() if each.scheme == known.recipe["scheme"] and each.times == 1.0), None)
+
+
+def pairs(found: Sequence[Cell]) -> list[tuple[Cell, Cell]]:
+    """Cells before and after a fine-tune, both read under the line of the fine-tune."""
+    made = []
+    for after in found:
+        key = tuned_line(after.weights)
+        if key is None or after.line != key:
+            continue
+        start = cards.named(after.weights).recipe["start"]
+        made += [(each, after) for each in found if each.weights == start and each.line == key]
+    return made
+
+
+def finetuned(seen: Seen, trained: int, t: Words) -> Drawing | None:
+    """Perplexity against position before a short fine-tune and after it; None where no pair was measured."""
+    cells = view.cells(seen.results)
+    length = max(view.lengths(cells))
+    found = pairs(view.at(cells, length))
+    if not found:
+        return None
+    drawn = [each for pair in found for each in pair]
+    labels = [t(when, line=name(each.line, t)) for pair in found for when, each in zip(WHEN, pair, strict=True)]
+    shades = [colour(each.line) for each in drawn]
+    after = [bool(place % 2) for place in range(len(drawn))]
+    figure = drawn_curves(drawn, labels, shades, after, after)
+    for trace in figure.traces:
+        if trace["mode"] == "lines" and trace["line"]["width"] == 3:
+            trace["line"]["dash"] = "dot"
+    mark_trained(figure, trained, t)
+    log_axis(figure, t)
+    said = [
+        t(
+            "finetuned_one",
+            line=name(before.line, t),
+            before=with_interval(before.last),
+            after=with_interval(later.last),
+            ratio=factor(view.ratio(later, before)),
+            steps=cards.named(later.weights).recipe["steps"],
+        )
+        for before, later in found
+    ]
+    finding = t(
+        "finetuned_finding", length=f"{length:,}", times=times(length, trained), pairs=t("semicolon").join(said)
+    )
+    return Drawing(
+        "finetuned",
+        figure,
+        finding,
+        lambda: numbers(drawn),
+        code(
+            seen,
+            f"for cell in view.at(view.cells(results), {length}):",
+            "    print(cell.weights, cell.line, cell.last)",
+        ),
+    )
+
+
+WHEN = ("before_tuning", "after_tuning")
+
+
+def passkey(seen: Seen, counted: str, t: Words) -> Drawing:
+    """Share of hidden numbers, or of their digits, that were found, depth by length, one map a line."""
+    grids = view.retrieval(seen.results, counted)
+    across = 4 if len(grids) > 3 else max(1, len(grids))
+    down = math.ceil(len(grids) / across)
+    titles = [name(key, t) for key in grids]
+    figure = make_subplots(
+        down, across, subplot_titles=titles, vertical_spacing=0.28 / down, shared_yaxes=True, horizontal_spacing=0.03
+    )
+    for place, grid in enumerate(grids.values()):
+        figure.add_trace(
+            go.Heatmap(
+                x=[f"{length:,}" for length in grid.lengths],
+                y=[f"{depth:.0%}" for depth in grid.depths],
+                z=np.rint(100 * grid.right.T),
+                zmin=0,
+                zmax=100,
+                colorscale=AMOUNT,
+                showscale=place == 0,
+                colorbar={"title": {"text": t(f"found_axis.{counted}")}, "thickness": 14},
+            ),
+            place // across + 1,
+            place % across + 1,
+        )
+        cells = [(length, depth) for depth in range(len(grid.depths)) for length in range(len(grid.lengths))]
+        shares = [grid.right[cell] for cell in cells]
+        figure.add_trace(
+            go.Scatter(
+                x=[f"{grid.lengths[length]:,}" for length, _ in cells],
+                y=[f"{grid.depths[depth]:.0%}" for _, depth in cells],
+                mode="text",
+                text=["" if np.isnan(share) else f"{100 * share:.0f}" for share in shares],
+                # Plotly's own choice of letters on a heatmap falls short of 4.5 to 1 in the middle of the scale.
+                textfont={"size": 13, "color": [on_amount(share) for share in shares]},
+                hoverinfo="skip",
+                showlegend=False,
+            ),
+            place // across + 1,
+            place % across + 1,
+        )
+    styled(figure, height=138 + 220 * down)
+    figure.update_xaxes(type="category", tickfont={"size": 12}, tickangle=-90)
+    figure.update_xaxes(title_text=t("length_axis"), row=down)
+    for place in range(len(grids) - across):
+        # The panel below has the same lengths, and on a phone they would stand on its title.
+        figure.update_xaxes(showticklabels=False, row=place // across + 1, col=place % across + 1)
+    figure.update_yaxes(type="category", tickfont={"size": 12}, autorange="reversed")
+    figure.update_yaxes(title_text=t("depth_axis"), col=1)
+    figure.update_layout(margin={"l": 74, "t": 40, "b": 84})
+    lengths = sorted({length for grid in grids.values() for length in grid.lengths})
+    told = dict.fromkeys((lengths[min(1, len(lengths) - 1)], lengths[-1]))
+    trials = view.recalled(seen.results, next(iter(grids)), lengths[-1], counted)[1]
+    return Drawing(
+        "passkey",
+        figure,
+        t(
+            f"passkey_finding.{counted}",
+            said=t("semicolon").join(recall(seen, list(grids), length, counted, t) for length in told),
+            trials=trials,
+        ),
+        lambda: passkey_table(grids),
+        code(
+            seen,
+            f"for line, grid in view.retrieval(results, {counted!r}).items():",
+            "    print(line, grid.lengths, grid.depths, grid.right, grid.low, grid.high)",
+        ),
+        wide=len(grids) > 2,
+    )
+
+
+def recall(seen: Seen, keys: Sequence[str], length: int, counted: str, t: Words) -> str:
+    """Which line finds most of the hidden numbers at a length, and which the fewest."""
+    scores = {key: view.recalled(seen.results, key, length, counted)[0] for key in keys}
+    best, worst = max(keys, key=lambda key: scores[key].value), min(keys, key=lambda key: scores[key].value)
+    return t(
+        "passkey_one",
+        length=f"{length:,}",
+        best=name(best, t),
+        high=percent(scores[best]),
+        worst=name(worst, t),
+        low=percent(scores[worst]),
+    )
+
+
+def percent(share: view.Three) -> str:
+    """A share as per cent with its interval.
+
+    >>> percent(view.Three(0.5, 0.25, 0.75))
+    '50 % [25, 75]'
+    """
+    return f"{100 * share.value:.0f} % [{100 * share.low:.0f}, {100 * share.high:.0f}]"
+
+
+def passkey_table(grids: Mapping[str, view.Grid]) -> dict[str, list[object]]:
+    """Retrieval as named columns."""
+    rows = [
+        (key, length, depth, grid.right[i, j], grid.low[i, j], grid.high[i, j])
+        for key, grid in grids.items()
+        for i, length in enumerate(grid.lengths)
+        for j, depth in enumerate(grid.depths)
+    ]
+    return {head: [row[at] for row in rows] for at, head in enumerate(("line", "length", "depth", *PARTS))}
+
+
+PARTS = ("right", "low", "high")
+
+
+def finetune(seen: Seen, t: Words) -> Drawing | None:
+    """The loss of a fine-tune, step by step, as far as it has come; None before its first step."""
+    told = [each for each in seen.results if "step" in each]
+    if not told:
+        return None
+    x, y = [each["step"] for each in told], [each["loss"] for each in told]
+    figure = go.Figure(go.Scatter(x=x, y=y, mode="lines", line={"color": BLUE, "width": 2}, opacity=0.35))
+    smooth = [float(np.mean(y[max(0, i - 9) : i + 1])) for i in range(len(y))]
+    figure.add_trace(go.Scatter(x=x, y=smooth, mode="lines", line={"color": BLUE, "width": 4}))
+    styled(figure, height=320, x=t("step_axis"), y=t("loss_axis"), showlegend=False)
+    figure.update_xaxes(range=[0, told[-1]["steps"]])
+    figure.update_layout(margin={"t": 8})
+    final = next((each for each in seen.results if "held_out" in each), None)
+    values = {"step": x[-1], "steps": told[-1]["steps"], "first": f"{smooth[0]:.2f}", "loss": f"{smooth[-1]:.2f}"}
+    finding = t("finetune_finding.going", **values)
+    if final is not None:
+        ends = {key: with_interval(view.three(final[key])) for key in ("held_out", "last") if key in final}
+        finding = t("finetune_finding.done", **values, whole=ends["held_out"], last=ends.get("last", "—"))
+    return Drawing(
+        "finetune",
+        figure,
+        finding,
+        lambda: {"step": x, "loss": y},
+        "\n".join((seen.code, "for result in results: print(result)")),
+    )

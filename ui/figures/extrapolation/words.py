@@ -1,0 +1,135 @@
+"""The lab's results in words: names of lines, numbers with their intervals, where they were measured, the ladder."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from importlib.metadata import version
+
+from rope_core.lab import view
+from rope_core.lab.lines import lines
+from rope_core.lab.view import Cell, Place, Three
+from ui.text.escape import plain
+from ui.text.words import Words
+from ui.work.extrapolated import GOING, Request, Seen
+
+WHOLE, LAST = "whole", "last"
+
+
+def name(line: str, t: Words) -> str:
+    """A line's name for readers."""
+    key = f"line.{line}"
+    return t(key) if t.has(key) else line
+
+
+def number(value: float) -> str:
+    """A perplexity for readers: three digits, no exponent below a million.
+
+    >>> number(4.7234), number(36.04), number(1234.5)
+    ('4.72', '36.0', '1,234')
+    """
+    if value >= 1e6:
+        return f"{value:.2e}"
+    return f"{value:,.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
+
+
+def with_interval(found: Three) -> str:
+    """A number with its 95 % interval, where there is one.
+
+    >>> with_interval(Three(4.7234, 4.5, 4.95))
+    '4.72 [4.50, 4.95]'
+    """
+    return number(found.value) + (f" [{number(found.low)}, {number(found.high)}]" if found.sure else "")
+
+
+def factor(found: Three) -> str:
+    """A ratio with its interval.
+
+    >>> factor(Three(1.125, 1.08, 1.17))
+    '×1.12 [1.08, 1.17]'
+    """
+    return f"×{found.value:.2f}" + (f" [{found.low:.2f}, {found.high:.2f}]" if found.sure else "")
+
+
+def times(length: int, trained: int) -> str:
+    """How many times the trained length.
+
+    >>> times(2048, 256), times(384, 256)
+    ('8', '1.5')
+    """
+    return f"{length / trained:g}"
+
+
+def ranked(places: Sequence[Place], t: Words) -> str:
+    """An order as one phrase: best first, with the paired ratio to the place before wherever it is settled."""
+    parts = []
+    for group in view.groups(places):
+        lead = group[0].behind
+        names = t("tied").join(name(place.cell.line, t) for place in group)
+        parts.append(names if lead is None else f"{names} ({factor(lead)})")
+    return t("before").join(parts)
+
+
+def ladder(found: Sequence[Cell], share: str, t: Words) -> dict[str, list[str]]:
+    """Length by line: perplexity with its interval, over the window or its last quarter; the lowest is marked."""
+    keys = [each.key for each in lines() if any(c.line == each.key for c in found)]
+    table = {t("column.line"): [name(key, t) for key in keys]}
+    for length in view.lengths(found):
+        cells = {each.line: each for each in found if each.length == length}
+        values = {key: getattr(each, share).value for key, each in cells.items() if not each.undefined}
+        least = min(values.values(), default=0.0)
+        table[f"{length:,}"] = [
+            "…"
+            if key not in cells
+            else "—"
+            if cells[key].undefined
+            else ("★ " if values[key] == least else "") + with_interval(getattr(cells[key], share))
+            for key in keys
+        ]
+    return table
+
+
+def short_hash(sha256: str) -> str:
+    """The first digits of a hash."""
+    return f"{sha256[:10]}…" if sha256 else "—"
+
+
+def provenance(seen: Seen, t: Words) -> str:
+    """Where results come from: a shipped record with hashes, hardware and date, or this server."""
+    if seen.record is None:
+        said = t("measured_going" if seen.origin == GOING else "measured_here", count=len(seen.results))
+        return said + (made_here(seen.asked, t) if seen.asked else "")
+    record = seen.record
+    made = record.hardware
+    return t(
+        "provenance",
+        date=plain(record.date),
+        weights=hashed(record.weights, t),
+        text=short_hash(record.text),
+        processor=plain(made.get("processor", "?")),
+        threads=plain(made.get("threads", "?")),
+        versions=plain(f"torch {made.get('torch', '?')}, numpy {made.get('numpy', '?')}"),
+    )
+
+
+def hashed(weights: Mapping[str, str], t: Words) -> str:
+    """Names of weights, each with the beginning of its hash."""
+    return t("comma").join(f"{plain(key)} ({short_hash(sha)})" for key, sha in weights.items())
+
+
+def made_here(asked: Request, t: Words) -> str:
+    """What this server measured a request with: weights, text and versions."""
+    versions = t("comma").join(f"{name} {version(name)}" for name in ("torch", "numpy"))
+    text = short_hash(asked.text_hash)
+    return t("provenance_here", weights=hashed(asked.weights_read, t), text=text, versions=plain(versions))
+
+
+def progress_text(share: float | None, left: float | None, seconds: float, t: Words) -> str:
+    """How far a job is, with the time left where it says so."""
+    if share is None:
+        return t("preparing", seconds=f"{seconds:.0f}")
+    return t("progress", percent=f"{100 * share:.0f}", left="?" if left is None else f"{left:.0f}")
+
+
+def second(offered: Sequence[str]) -> str:
+    """The shortest length past the trained one, where papers' orders are least sure."""
+    return offered[min(1, len(offered) - 1)]

@@ -1,0 +1,197 @@
+"""Widgets generated from fields: what a visitor turns goes through ``Store.try_put`` and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from functools import wraps
+from typing import Any
+
+import streamlit as st
+
+import rope_core as rc
+from ui.page import fields, models
+from ui.page.fields import BASE, CUSTOM, DIM, LAYER, MODEL, SCHEME, TRAIN_LEN
+from ui.page.state import Field, Value
+from ui.page.store import Store
+from ui.text.words import Words
+
+
+def short(value: float | int) -> str:
+    """Write a number for a reader: 10,000 or 5.5 or 1e+08."""
+    if float(value).is_integer() and abs(value) < 1e9:
+        return f"{int(value):,}"
+    return f"{value:.6g}"
+
+
+def hideable(draw: Callable[..., Value]) -> Callable[..., Value]:
+    """Draw a field's widget at the place for controls; where it is hidden, answer the value in force without it."""
+
+    @wraps(draw)
+    def method(self: Controls, field: Field, *args: Any, **looks: Any) -> Value:
+        if self.hides(field):
+            return self.store.get(field)
+        with self.place:
+            return draw(self, field, *args, **looks)
+
+    return method
+
+
+class Controls:
+    """The widgets of one page. Each returns the value in force after the visitor's last move.
+
+    ``hidden``: names of fields without a widget; ``folded``: no widget at all; ``place``: where widgets are drawn.
+    """
+
+    def __init__(
+        self, store: Store, t: Words, fits: Callable[[], object], hidden: frozenset[str] = frozenset()
+    ) -> None:
+        self.store, self.t, self.fits, self.hidden = store, t, fits, hidden
+        self.folded = False
+        self.place: AbstractContextManager[object] = nullcontext()
+
+    def hides(self, field: Field) -> bool:
+        """Whether a field's widget is not drawn."""
+        return self.folded or field.name in self.hidden
+
+    def label(self, field: Field) -> str:
+        """The field's name in the page's language."""
+        return self.t(f"field.{field.name}")
+
+    def _seed(self, field: Field, value: Value, suffix: str = "") -> str:
+        """Make the widget hold the store's value; returns the widget's key."""
+        key = f"w.{self.store.page}.{field.name}{suffix}"
+        if st.session_state.get(key, ...) != value:
+            st.session_state[key] = value
+        return key
+
+    def _commit(self, field: Field, key: str) -> None:
+        self.store.try_put(field, st.session_state[key], self.fits)
+
+    @hideable
+    def slider(self, field: Field, **looks: object) -> Value:
+        """A slider; over ``field.steps`` where it has them, with the present value among the stops."""
+        value = self.store.get(field)
+        if field.steps:
+            stops = sorted({*field.steps, value})
+            key = self._seed(field, value)
+            st.select_slider(
+                self.label(field), stops, key=key, format_func=short, on_change=self._commit, args=(field, key), **looks
+            )
+        else:
+            key = self._seed(field, value)
+            st.slider(
+                self.label(field),
+                *(int(field.low), int(field.high)) if field.kind == "int" else (float(field.low), float(field.high)),
+                step=field.step or (1 if field.kind == "int" else None),
+                key=key,
+                on_change=self._commit,
+                args=(field, key),
+                **looks,
+            )
+        return self.store.get(field)
+
+    @hideable
+    def number(self, field: Field) -> Value:
+        """A box for an exact number; takes anything and answers with a sentence what it cannot use."""
+        value = self.store.get(field)
+        key = self._seed(field, value, ".exact")
+        whole = field.kind == "int"
+        st.number_input(
+            self.label(field),
+            value=None,
+            step=(int(field.step or 1) if whole else None),
+            format=None if whole else "%.10g",
+            key=key,
+            on_change=self._commit,
+            args=(field, key),
+        )
+        return self.store.get(field)
+
+    @hideable
+    def select(self, field: Field, names: Callable[[str], str] | None = None, **looks: object) -> Value:
+        """A menu over the field's choices, named by ``names`` or by the labels ``<field>.<choice>``."""
+        key = self._seed(field, self.store.get(field))
+        st.selectbox(
+            self.label(field),
+            field.choices,
+            key=key,
+            format_func=names or (lambda choice: self.t(f"{field.name}.{choice}")),
+            on_change=self._commit,
+            args=(field, key),
+            **looks,
+        )
+        return self.store.get(field)
+
+    @hideable
+    def segments(self, field: Field, names: Callable[[str], str] | None = None) -> Value:
+        """A row of buttons over the field's choices; one is always on."""
+        key = self._seed(field, self.store.get(field))
+        st.segmented_control(
+            self.label(field),
+            field.choices,
+            key=key,
+            required=True,
+            format_func=names or (lambda choice: self.t(f"{field.name}.{choice}")),
+            on_change=self._commit,
+            args=(field, key),
+        )
+        return self.store.get(field)
+
+    @hideable
+    def text(self, field: Field) -> Value:
+        """A box for a line of text."""
+        key = self._seed(field, self.store.get(field))
+        st.text_input(self.label(field), max_chars=200, key=key, on_change=self._commit, args=(field, key))
+        return self.store.get(field)
+
+    @hideable
+    def toggle(self, field: Field) -> Value:
+        """A switch."""
+        key = self._seed(field, self.store.get(field))
+        st.toggle(self.label(field), key=key, on_change=self._commit, args=(field, key))
+        return self.store.get(field)
+
+    def param(self, param: rc.Param) -> None:
+        """The widget of one scheme parameter, by its kind; a vector comes with a model and has none."""
+        field = fields.PARAMS.get(param.name)
+        if field is None:
+            return
+        if field.kind == "bool":
+            self.toggle(field)
+        elif field.optional:
+            self.number(field)
+        else:
+            self.slider(field)
+
+    def model_name(self, choice: str) -> str:
+        """How the model menu names a choice."""
+        return self.t("frame.custom") if choice == CUSTOM else models.name(choice)
+
+    def model(self) -> None:
+        """The model menu; picking one sets the geometry and the scheme to that model's."""
+        self.select(MODEL, self.model_name, width=270)
+
+    def geometry(self) -> None:
+        """The model menu and, behind one button that says the values in force, the exact numbers."""
+        self.model()
+        model = self.store.get(MODEL)
+        kinds = () if model == CUSTOM else models.layer_types(model)
+        if all(map(self.hides, (DIM, BASE, TRAIN_LEN, *((LAYER,) if kinds else ())))):
+            return
+        rope = self.store.rope()
+        summary = self.t("frame.geometry", dim=rope.dim, base=short(rope.base), train_len=short(rope.train_len))
+        with self.place, st.popover(summary):
+            outside, self.place = self.place, nullcontext()
+            if kinds:
+                layer = Field(LAYER.name, "choice", kinds[0], choices=kinds, shared=True)
+                self.select(layer, str)
+            for field in (DIM, BASE, TRAIN_LEN):
+                self.number(field)
+            self.place = outside
+
+    def scheme(self) -> None:
+        """The scheme menu and its declared parameters."""
+        name = self.select(SCHEME)
+        for param in rc.SCHEMES[name].params:
+            self.param(param)

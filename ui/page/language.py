@@ -1,0 +1,36 @@
+"""The language in force, and the switch."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from ui.text.words import LANGUAGES, Words
+
+
+def language() -> str:
+    """The language in force: chosen, else the link's, else the browser's."""
+    if "lang" not in st.session_state:
+        asked = st.query_params.get("lang", "")
+        locale = (st.context.locale or "").lower()
+        st.session_state["lang"] = asked if asked in LANGUAGES else ("zh" if locale.startswith("zh") else "en")
+    return str(st.session_state["lang"])
+
+
+def language_switch() -> None:
+    """The two languages as buttons."""
+    t, key = Words(language(), "labels"), "w.lang"
+    if st.session_state.get(key) != t.lang:
+        st.session_state[key] = t.lang
+    st.segmented_control(
+        t("app.language"),
+        list(LANGUAGES),
+        format_func=LANGUAGES.__getitem__,
+        key=key,
+        required=True,
+        on_change=_speak,
+        label_visibility="collapsed",
+    )
+
+
+def _speak() -> None:
+    st.session_state["lang"] = st.session_state["w.lang"]

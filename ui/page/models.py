@@ -1,0 +1,56 @@
+"""The catalogue as the pages see it: ids, names, and the geometry and scheme that a model's config gives."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import rope_core as rc
+from rope_core.hf import catalogue
+from rope_core.schemes import Value
+
+DEFAULT = "llama-2-7b"
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What a model turns by: its geometry, scheme and the scheme's parameters."""
+
+    rope: rc.Rope
+    scheme: str
+    params: dict[str, Value]
+    max_len: int
+
+
+@lru_cache(maxsize=1)
+def ids() -> tuple[str, ...]:
+    """The ids of all models whose config names a rotation, in catalogue order."""
+    return tuple(model.id for model in catalogue.models())
+
+
+def name(model_id: str) -> str:
+    """The name a reader knows the model by."""
+    return catalogue.model(model_id).name
+
+
+@lru_cache(maxsize=256)
+def layer_types(model_id: str) -> tuple[str, ...]:
+    """The model's layer types that rotate, () when all layers are alike."""
+    config = catalogue.model(model_id).config
+    return tuple(kind for kind in rc.layer_types(config) if not rc.from_hf(config, kind).nope)
+
+
+def layout(model_id: str) -> str:
+    """How the model's weights pair their dimensions in transformers; all its layers alike."""
+    kinds = layer_types(model_id)
+    return str(rc.from_hf(catalogue.model(model_id).config, kinds[0] if kinds else None).layout)
+
+
+@lru_cache(maxsize=256)
+def setting(model_id: str, layer: str = "") -> Setting:
+    """The geometry and scheme of a model (of one layer type where they differ)."""
+    kinds = layer_types(model_id)
+    kind = layer if layer in kinds else (kinds[0] if kinds else None)
+    found = rc.from_hf(catalogue.model(model_id).config, kind)
+    rope = rc.Rope(found.rotary_dim, found.base, found.train_len)
+    return Setting(rope, found.scheme, dict(found.params), found.max_len)

@@ -1,0 +1,1 @@
+"""Presenting a page: stage display, lessons and talks, predictions, tally, room."""

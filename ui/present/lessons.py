@@ -1,0 +1,330 @@
+"""Lessons: TOML files of steps, each a sentence and a state of a page's controls; read, checked, never executed.
+
+    title = "The clock in four steps"
+    minutes = 10
+    [[steps]]
+    page = "clock"                           # talks only; the page of a page's own lesson is its file's name
+    say = "One sentence shown on the stage."
+    notes = "What the lecturer may say."     # optional, shown in the lecturer's fold only
+    state = { scheme = "yarn", factor = 8 }  # optional; what it leaves out stands at its default
+    figure = "slowdowns"                     # optional: the figure that leads, else the page's first
+    [steps.predict]                          # optional
+    question = "What happens at 16?"
+    choices = ["This.", "That."]
+    answer = 1                               # index from 0
+    then = { factor = 16 }                   # optional: what the answer changes in the state
+
+All texts are shown as they stand: Markdown, HTML and formulas in them are letters like any other.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from ui.page.declared import Declaration, Draft, declaration
+from ui.page.state import Field, Refused, Value, check
+from ui.page.store import slots
+
+FOLDER = Path(__file__).parent / "lessons"
+MAX_BYTES = 64 * 1024
+MAX_STEPS = 60
+MAX_CHOICES = 6
+SHOWN_PROBLEMS = 12
+SHOWN_CHOICES = 12
+LENGTHS = {"title": 120, "say": 300, "notes": 4000, "question": 300, "choice": 160, "figure": 60, "page": 60}
+# A name of thousands of parts keeps Python's reader busy for seconds, with nothing else on the server moving.
+DOTTED = re.compile(r"""(?<![\w-])(?:(?:[\w-]+|"[^"\n]*"|'[^'\n]*')[ \t]*\.[ \t]*){16}""", re.ASCII)
+KEYS = {
+    "lesson": ("title", "minutes", "steps"),
+    "step": ("page", "say", "notes", "state", "figure", "predict"),
+    "predict": ("question", "choices", "answer", "then"),
+}
+
+Table = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Predict:
+    """A question that is answered before the figure moves; ``then`` is the whole state after the answer."""
+
+    question: str
+    choices: tuple[str, ...]
+    answer: int
+    then: dict[str, Value]
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step: where, what is said, the whole state of the controls, and what leads."""
+
+    number: int
+    page: str
+    say: str
+    notes: str
+    state: dict[str, Value]
+    figure: str
+    predict: Predict | None
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """A page's lesson or a talk over several pages; steps are numbered from 1."""
+
+    id: str
+    title: str
+    minutes: float
+    steps: tuple[Step, ...]
+
+    def step(self, number: int) -> Step:
+        """The step with this number, from 1."""
+        return self.steps[number - 1]
+
+    def first_on(self, page: str) -> Step | None:
+        """The first step on ``page``."""
+        return next((step for step in self.steps if step.page == page), None)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What is wrong with a lesson file: the step (0: the head of the file), a text key, and what fills its slots."""
+
+    step: int
+    key: str
+    given: dict[str, Any] = field(default_factory=dict)
+
+
+class BadLesson(ValueError):
+    """A lesson file that is not one; ``problems`` says why, in the order of the file."""
+
+    def __init__(self, problems: list[Problem]) -> None:
+        first = problems[0]
+        super().__init__(f"lesson must be a valid lesson file, got {first.key} {first.given} at step {first.step}")
+        self.problems = tuple(problems)
+
+
+class Reader:
+    """Reads one file and gathers everything that is wrong with it."""
+
+    def __init__(self, page: str | None) -> None:
+        self.page, self.at = page, 0
+        self.problems: list[Problem] = []
+
+    def wrong(self, key: str, **given: Any) -> None:
+        """Note a problem at the place that is being read."""
+        self.problems.append(Problem(self.at, key, given))
+
+    def known(self, kind: str, table: Table) -> None:
+        """Refuse keys that the format does not have."""
+        for name in table:
+            if name not in KEYS[kind]:
+                self.wrong("lesson.unknown_key", given=name)
+
+    def text(self, table: Table, name: str, *, needed: bool = True) -> str:
+        """A text of at most its length; "" where it is absent or wrong."""
+        value = table.get(name)
+        if value is None:
+            if needed:
+                self.wrong("lesson.missing", name=name)
+            return ""
+        if not isinstance(value, str):
+            self.wrong("lesson.not_text", name=name)
+        elif needed and not value.strip():
+            self.wrong("lesson.missing", name=name)
+        elif len(value) > LENGTHS[name]:
+            self.wrong("lesson.too_long", name=name, limit=LENGTHS[name])
+        else:
+            return value.strip()
+        return ""
+
+    def table(self, table: Table, name: str) -> Table | None:
+        """A table, or None where it is absent or wrong."""
+        value = table.get(name)
+        if value is None or isinstance(value, dict):
+            return value
+        self.wrong("lesson.not_table", name=name)
+        return None
+
+    def minutes(self, table: Table) -> float:
+        """How long the lesson takes, in minutes."""
+        value = table.get("minutes")
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= 600:
+            self.wrong("lesson.minutes")
+            return 0.0
+        return float(value)
+
+    def lesson(self, table: Table, name: str) -> Lesson:
+        """The whole file; what is wrong in it stands in ``problems``."""
+        self.known("lesson", table)
+        title, minutes = self.text(table, "title"), self.minutes(table)
+        steps = table.get("steps")
+        if not isinstance(steps, list) or not all(isinstance(step, dict) for step in steps) or not steps:
+            self.wrong("lesson.no_steps")
+            steps = []
+        if len(steps) > MAX_STEPS:
+            self.wrong("lesson.many_steps", given=len(steps), limit=MAX_STEPS)
+            steps = []
+        read = []
+        for self.at, step in enumerate(steps, 1):
+            read.append(self.step(step))
+        return Lesson(name, title, minutes, tuple(read))
+
+    def step(self, table: Table) -> Step:
+        """One step."""
+        self.known("step", table)
+        page = self.page_of(table)
+        found = declaration(page) if page else None
+        if page and found is None:
+            self.wrong("lesson.unknown_page", given=page)
+        state = self.state(table, "state", found)
+        predict = self.table(table, "predict")
+        return Step(
+            self.at,
+            page,
+            self.text(table, "say"),
+            self.text(table, "notes", needed=False),
+            state,
+            self.text(table, "figure", needed=False),
+            None if predict is None else self.predict(predict, state, found),
+        )
+
+    def page_of(self, table: Table) -> str:
+        """The page of a step: its own, or the one whose lesson this is."""
+        if self.page is None:
+            return self.text(table, "page")
+        if table.get("page", self.page) != self.page:
+            self.wrong("lesson.other_page", given=table["page"])
+        return self.page
+
+    def predict(self, table: Table, state: Mapping[str, Value], found: Declaration | None) -> Predict:
+        """A question with its choices, its answer, and the state after it."""
+        self.known("predict", table)
+        choices, answer = table.get("choices"), table.get("answer")
+        if not isinstance(choices, list) or not 2 <= len(choices) <= MAX_CHOICES:
+            self.wrong("lesson.choices", limit=MAX_CHOICES)
+            choices = []
+        said = tuple(self.text({"choice": choice}, "choice") for choice in choices)
+        if isinstance(answer, bool) or not isinstance(answer, int) or not 0 <= answer < max(len(said), 1):
+            self.wrong("lesson.answer", last=max(len(said) - 1, 0))
+            answer = 0
+        then = self.state(table, "then", found, state)
+        return Predict(self.text(table, "question"), said, answer, then)
+
+    def state(
+        self, table: Table, name: str, found: Declaration | None, before: Mapping[str, Value] | None = None
+    ) -> dict[str, Value]:
+        """A page's values by name, each in its field's type and range, and all of them going together."""
+        given = self.table(table, name) or {}
+        if found is None:
+            return {}
+        state = dict(before or {})
+        count = len(self.problems)
+        for key, value in given.items():
+            of = found.fields.get(key)
+            if of is None:
+                self.wrong("lesson.unknown_field", given=key, page=found.page)
+                continue
+            try:
+                state[key] = check(of, typed(of, value))
+            except Refused as refused:
+                self.refused(refused, of)
+        if len(self.problems) == count:
+            self.together(found, state)
+        return state
+
+    def refused(self, refused: Refused, of: Field) -> None:
+        """Note a value that its field does not take; a choice with what is offered."""
+        if refused.rule != "rule.choice":
+            self.wrong("lesson.value", **slots(refused))
+            return
+        offered = ", ".join(of.choices[:SHOWN_CHOICES]) + (", …" if len(of.choices) > SHOWN_CHOICES else "")
+        self.wrong("lesson.choice", field=of.name, given=refused.given, offered=offered)
+
+    def together(self, found: Declaration, state: Mapping[str, Value]) -> None:
+        """Refuse values that the page cannot draw."""
+        draft = Draft(found)
+        draft.take(state)
+        try:
+            found.fits(draft)
+        except ValueError as error:
+            self.wrong("lesson.impossible", detail=str(error))
+
+
+def typed(of: Field, value: object) -> Value:
+    """A TOML value as the field's type takes it; raises Refused for a value of another type."""
+    if of.optional and value == "auto":
+        return None
+    if of.kind == "bool":
+        fits, rule = isinstance(value, bool), "rule.truth"
+    elif of.kind in ("choice", "text"):
+        fits, rule = isinstance(value, str) and len(value) <= 200, "rule.text"
+    else:
+        number = isinstance(value, int | float) and not isinstance(value, bool)
+        fits, rule = number and abs(value) < 1e300, "rule.number"  # type: ignore[operator, arg-type]
+    if not fits:
+        raise Refused(of, rule, tellable(value))
+    return value
+
+
+def tellable(value: object) -> object:
+    """A value as an error can name it; Python refuses to write whole numbers of thousands of digits."""
+    small = isinstance(value, str | bool | float) or (isinstance(value, int) and abs(value) < 10**18)
+    return value if small else type(value).__name__
+
+
+def load(data: bytes, name: str, page: str | None = None) -> Lesson:
+    """Read a lesson file; ``page`` is the page of a page's own lesson, None for a talk.
+
+    Raises:
+        BadLesson: with every problem of the file.
+    """
+    reader = Reader(page)
+    table = parsed(data, reader.wrong)
+    lesson = reader.lesson(table, name) if table is not None else None
+    if lesson is None or reader.problems:
+        raise BadLesson(reader.problems[:SHOWN_PROBLEMS])
+    return lesson
+
+
+def parsed(data: bytes, wrong: Callable[..., None]) -> Table | None:
+    """The file as a table, or None with the reason noted."""
+    if len(data) > MAX_BYTES:
+        wrong("lesson.too_big", limit=MAX_BYTES // 1024)
+        return None
+    try:
+        text = data.decode("utf-8-sig")
+        if DOTTED.search(text):
+            raise RecursionError
+        return tomllib.loads(text)
+    except UnicodeDecodeError:
+        wrong("lesson.not_utf8")
+    except RecursionError:
+        wrong("lesson.nested")
+    except ValueError as error:
+        wrong("lesson.not_toml", detail=str(error))
+    return None
+
+
+@lru_cache(maxsize=128)
+def page_lesson(lang: str, page: str) -> Lesson | None:
+    """The shipped lesson of a page; None where there is none."""
+    path = FOLDER / lang / "pages" / f"{page}.toml"
+    return load(path.read_bytes(), page, page) if path.exists() else None
+
+
+@lru_cache(maxsize=1)
+def talks() -> tuple[str, ...]:
+    """The names of the shipped talks, the same in both languages."""
+    return tuple(sorted(path.stem for path in (FOLDER / "en" / "talks").glob("*.toml")))
+
+
+@lru_cache(maxsize=16)
+def talk(lang: str, name: str) -> Lesson | None:
+    """A shipped talk by its name; None where there is none."""
+    path = FOLDER / lang / "talks" / f"{name}.toml"
+    return load(path.read_bytes(), name) if name in talks() and path.exists() else None

@@ -1,0 +1,222 @@
+"""Predict first: a question is answered before the figure moves; in a room the class's answers are counted."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeVar
+
+import streamlit as st
+
+from ui.figures.tally import LETTERS, finding, tally
+from ui.present.tally import Count, Tally, Unavailable
+from ui.present.view import View
+from ui.text.escape import plain
+from ui.text.words import Words
+
+if TYPE_CHECKING:
+    from ui.page.frame import Page
+    from ui.present.lessons import Predict, Step
+
+T = TypeVar("T")
+ANSWERS, SEEN, TOKEN, TROUBLE = "predict.answers", "predict.seen", "predict.token", "predict.trouble"
+BOARD_SECONDS, WAIT_SECONDS = 2.0, 4.0
+ABREAST = 4
+"""So many choices stand beside each other, where the screen is wide; more stand in a list."""
+LOOK = """<style>
+[class*="st-key-predict-choices"] button {height: 100%; min-height: 3rem; white-space: normal}
+[class*="st-key-predict-choices"] button p {font-size: 1.1rem; white-space: normal}
+/* On the stage the figure that leads fills what is left of the screen. */
+.stMainBlockContainer:has([class*="st-key-predict-choices"]) .st-key-stage-lead {height: calc(100dvh - 15rem)}
+.stMainBlockContainer:has(.st-key-predict-verdict) .st-key-stage-lead {height: calc(100dvh - 12.2rem)}
+</style>"""
+
+
+class Question:
+    """One question in one session: what was chosen, and whether the answer is out."""
+
+    def __init__(self, page: Page, step: Step, predict: Predict, lesson_id: str) -> None:
+        self.predict, self.t = predict, Words(page.t.lang, "predict")
+        self.id = named(step, lesson_id)
+        view = View(page.name, page.t.lang)
+        self.stage, self.room = view.stage, view.room
+
+    @property
+    def chosen(self) -> int | None:
+        """This session's choice."""
+        found: int | None = st.session_state.setdefault(ANSWERS, {}).get(self.id)
+        return found
+
+    @property
+    def seen(self) -> bool:
+        """Whether this session has seen the answer."""
+        return self.id in st.session_state.setdefault(SEEN, set())
+
+    def see(self) -> None:
+        """Put the answer out in this session."""
+        st.session_state.setdefault(SEEN, set()).add(self.id)
+
+    def forget(self) -> None:
+        """Ask again."""
+        st.session_state[SEEN].discard(self.id)
+        st.session_state.setdefault(ANSWERS, {}).pop(self.id, None)
+
+    def choose(self, choice: int) -> None:
+        """Take a choice; where nobody waits for a lecturer the answer is out at once."""
+        st.session_state.setdefault(ANSWERS, {})[self.id] = choice
+        st.session_state.pop(TROUBLE, None)
+        if not self.room or not self.attempt(lambda file: self._count_me(file, choice)):
+            self.see()
+
+    def _count_me(self, file: Tally, choice: int) -> bool:
+        """Count the choice; whether a lecturer is there who will show the answer."""
+        counted = file.answer(self.room, self.id, token(), choice)
+        if not counted:
+            st.session_state[TROUBLE] = "late"
+        return counted and self.count(file).hosted
+
+    def count(self, file: Tally) -> Count:
+        """How the question stands in the room."""
+        return file.count(self.room, self.id, len(self.predict.choices))
+
+    def attempt(self, call: Callable[[Tally], T]) -> T | None:
+        """What a call of the tally answers; None where there is no tally for now, which is then said."""
+        try:
+            return call(Tally())
+        except Unavailable as error:
+            st.session_state[TROUBLE] = f"why.{error.reason}"
+            return None
+
+    def say_trouble(self) -> None:
+        """One sentence about what kept an answer from being counted."""
+        said = st.session_state.pop(TROUBLE, None)
+        if said:
+            st.caption(self.t(said) if said == "late" else self.t("without", reason=self.t(said)))
+
+    def text(self, choice: int) -> str:
+        """A choice as harmless Markdown."""
+        return plain(self.predict.choices[choice], 200)
+
+    def verdict(self) -> None:
+        """Whether the choice was right, and what is."""
+        right = self.predict.answer
+        slots = {"right": LETTERS[right], "choice": self.text(right)}
+        if self.chosen is None:
+            said = self.t("shown", **slots)
+        elif self.chosen == right:
+            said = self.t("yes", letter=LETTERS[right], choice=slots["choice"])
+        else:
+            said = self.t("no", letter=LETTERS[self.chosen], **slots)
+        st.markdown(f":material/{'check' if self.chosen == right else 'lightbulb'}: **{said}**")
+
+    def buttons(self) -> None:
+        """The choices, none preselected."""
+        count = len(self.predict.choices)
+        with st.container(key=f"predict-choices-{self.id}"):
+            places = st.columns(count) if count <= ABREAST else [st.container() for _ in range(count)]
+        for k, place in enumerate(places):
+            place.button(
+                f"**{LETTERS[k]}** {self.text(k)}",
+                key=f"predict.{self.id}.{k}",
+                width="stretch",
+                type="primary" if self.chosen == k else "secondary",
+                on_click=self.choose,
+                args=(k,),
+            )
+
+
+def named(step: Step, lesson_id: str) -> str:
+    """The word by which a question is known in the session and in a room, in every language the same."""
+    return f"{lesson_id}/{step.number}"
+
+
+def token() -> str:
+    """A random word by which this session's vote is known; nothing else is."""
+    return str(st.session_state.setdefault(TOKEN, secrets.token_hex(16)))
+
+
+def spoken(step: Step, lesson_id: str) -> str:
+    """What stands in large letters: a step's question until the answer is out in this session, then its sentence."""
+    asked = step.predict is not None and named(step, lesson_id) not in st.session_state.get(SEEN, ())
+    return step.predict.question if step.predict and asked else step.say
+
+
+def ask(page: Page, step: Step, lesson_id: str) -> bool:
+    """Draw the choices of a step's question; True once its answer is out in this session and the figure may move.
+
+    The question itself is what is ``spoken``. Call it while the script draws the page, not in a fragment: an answer
+    reruns the whole page.
+    """
+    if step.predict is None:
+        return True
+    question = Question(page, step, step.predict, lesson_id)
+    st.html(LOOK)
+    if question.seen:
+        settled(question)
+        return True
+    if question.stage and question.room:
+        st.fragment(board, run_every=BOARD_SECONDS)(question)
+        return False
+    question.buttons()
+    if question.room and question.chosen is not None:
+        st.fragment(wait, run_every=WAIT_SECONDS)(question)
+    else:
+        st.caption(question.t("how_stage" if question.stage else "how"))
+    return False
+
+
+def settled(question: Question) -> None:
+    """The verdict, and in a room how the class voted."""
+    with st.container(horizontal=True, vertical_alignment="center", key="predict-verdict"):
+        question.verdict()
+        if not question.room:
+            again = f"predict.again.{question.id}"
+            st.button(question.t("again"), key=again, type="tertiary", on_click=question.forget)
+    question.say_trouble()
+    if question.room and question.stage:
+        found = question.attempt(question.count)
+        if found:
+            st.markdown(f"▸ {finding(found.votes, question.predict.answer, question.t)}")
+        question.say_trouble()
+
+
+def wait(question: Question) -> None:
+    """A student's line while the answer is not out: looks again every few seconds."""
+    t = question.t
+    found = question.attempt(question.count)
+    question.say_trouble()
+    if found is not None and found.revealed:
+        question.see()
+        st.rerun()
+    st.markdown(t("counted", room=plain(question.room)))
+    if st.button(t("now"), key=f"predict.now.{question.id}", type="tertiary"):
+        question.see()
+        st.rerun()
+
+
+def board(question: Question) -> None:
+    """The lecturer's screen while the answer is not out: the class's count, and the button that shows the answer."""
+    t, room = question.t, question.room
+    leads = question.attempt(lambda file: file.host(room, token()))
+    found = question.attempt(question.count) if leads is not None else None
+    if found is not None and found.revealed:
+        question.see()
+        st.rerun()
+    choices = question.predict.choices
+    votes = found.votes if found else (0,) * len(choices)
+    drawing = tally(votes, choices, None, t)
+    st.plotly_chart(
+        drawing.ready, key=f"predict.fig.{question.id}", alt=drawing.finding, config={"displayModeBar": False}
+    )
+    with st.container(horizontal=True, vertical_alignment="center"):
+        pressed = st.button(
+            t("reveal" if leads else "reveal_here"), key=f"predict.reveal.{question.id}", type="primary"
+        )
+        st.markdown(t("room", room=plain(room)) + (f" ▸ {drawing.finding}" if found else ""))
+    if leads is False:
+        st.caption(t("led", room=plain(room)))
+    question.say_trouble()
+    if pressed:
+        question.attempt(lambda file: file.reveal(room, question.id, token()))
+        question.see()
+        st.rerun()

@@ -1,0 +1,254 @@
+"""The class tally of predict-first questions: counts by room in one SQLite file, no names, gone after a day.
+
+A row expires DAY seconds after it was written, by the wall clock, and every call first removes what has expired.
+A clock that jumps forward by a day empties all rooms; one that jumps back keeps rows for at most SLACK longer, because
+a row that claims to expire later than DAY + SLACK from now is removed as well.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+import time
+import unicodedata
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from rope_core.errors import reject
+from rope_core.jobs.private import kept, own_file
+
+DAY, SLACK = 86_400.0, 3600.0
+NAME_LIMIT, QUESTION_LIMIT, TOKEN_LIMIT = 40, 200, 64
+ROOMS, QUESTIONS, VOTERS = 200, 100, 1000
+CHOICES = 10
+# A page waits for a busy file this long, in seconds, and goes on without a tally after that.
+PATIENCE = 3.0
+# SQLite lets those who wait try again at random; within a process they take turns, so that a full hall is served.
+TURN = threading.Lock()
+# Who closes a file last has it synced to the disk, at ten times the cost of an answer. One connection that is never
+# used keeps the latest file open: (path, inode, connection).
+ANCHOR: dict[str, tuple[Path, int, sqlite3.Connection]] = {}
+# A lecturer's page that has not asked for this long, in seconds, has left its room.
+LEASE = 12.0
+TABLES = """
+CREATE TABLE IF NOT EXISTS rooms (room TEXT PRIMARY KEY, host TEXT NOT NULL, seen REAL NOT NULL, expires REAL NOT NULL);
+CREATE TABLE IF NOT EXISTS answers (
+    room TEXT NOT NULL, question TEXT NOT NULL, token TEXT NOT NULL, choice INTEGER NOT NULL, expires REAL NOT NULL,
+    PRIMARY KEY (room, question, token)
+);
+CREATE TABLE IF NOT EXISTS revealed (
+    room TEXT NOT NULL, question TEXT NOT NULL, expires REAL NOT NULL, PRIMARY KEY (room, question)
+);
+"""
+PURGES = (
+    "DELETE FROM rooms WHERE expires <= ? OR expires > ?",
+    "DELETE FROM answers WHERE expires <= ? OR expires > ?",
+    "DELETE FROM revealed WHERE expires <= ? OR expires > ?",
+)
+REASONS = ("locked", "full", "unwritable", "unreadable", "crowded")
+
+
+class Unavailable(Exception):
+    """There is no tally for now: ``reason`` is one of REASONS."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"the tally is {reason}")
+        self.reason = reason
+
+
+@dataclass(frozen=True)
+class Count:
+    """How a question stands in a room: votes by choice, whether its answer is out, whether a lecturer is there."""
+
+    votes: tuple[int, ...]
+    revealed: bool
+    hosted: bool
+
+
+def default_path() -> Path:
+    """Return where rooms live: ROPE_LAB_ROOMS, else the user's data folder."""
+    return kept("ROPE_LAB_ROOMS", "rooms.sqlite3")
+
+
+def room_name(text: str) -> str:
+    """Return a room's name in one spelling: full-width and capital letters are the same as plain and small ones.
+
+    Raises ValueError unless it is 1 to 40 letters (of any language), digits or hyphens.
+
+    >>> room_name("Physik-Ａ")
+    'physik-a'
+    """
+    name = unicodedata.normalize("NFKC", text[: 4 * NAME_LIMIT]).casefold()
+    kinds = [unicodedata.category(c) for c in name]
+    plain = all(kind[0] == "L" or kind in ("Mn", "Mc", "Nd") or c == "-" for c, kind in zip(name, kinds, strict=True))
+    if not plain or not 1 <= len(name) <= NAME_LIMIT or len(text) > 4 * NAME_LIMIT or kinds[0][0] == "M":
+        raise reject("room", f"1 to {NAME_LIMIT} letters, digits or hyphens", text[:60])
+    return name
+
+
+def _reason(error: Exception) -> str:
+    """Which of REASONS an error of SQLite or the file system stands for."""
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        return "locked"
+    if code == sqlite3.SQLITE_FULL:
+        return "full"
+    if code in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_ERROR):
+        return "unreadable"
+    return "unwritable"
+
+
+class Tally:
+    """The file of rooms. Every method opens it anew, so threads and processes may share it; each raises Unavailable."""
+
+    def __init__(self, path: str | Path | None = None, now: Callable[[], float] = time.time) -> None:
+        self.path, self.now = Path(path) if path is not None else default_path(), now
+
+    @contextmanager
+    def _open(self) -> Iterator[sqlite3.Connection]:
+        """One transaction on a file from which everything expired is gone."""
+        if not TURN.acquire(timeout=PATIENCE):
+            raise Unavailable("locked")
+        try:
+            with self._transaction() as db:
+                yield db
+        finally:
+            TURN.release()
+
+    @contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        try:
+            own_file(self.path)
+            db = sqlite3.connect(self.path, timeout=PATIENCE, isolation_level=None)
+        except (OSError, sqlite3.Error) as error:
+            raise Unavailable(_reason(error)) from error
+        try:
+            self._prepare(db)
+            db.execute("BEGIN IMMEDIATE")
+            self._purge(db)
+            yield db
+            db.execute("COMMIT")
+            self._anchor()
+        except (OSError, sqlite3.Error) as error:
+            raise Unavailable(_reason(error)) from error
+        finally:
+            db.close()
+
+    def _anchor(self) -> None:
+        """Keep the file open in this process, whoever else comes and goes."""
+        inode = self.path.stat().st_ino
+        kept = ANCHOR.get("file")
+        if kept is None or kept[:2] != (self.path, inode):
+            anchor = sqlite3.connect(self.path, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
+            anchor.execute("SELECT count(*) FROM rooms").fetchone()
+            ANCHOR["file"] = self.path, inode, anchor
+            if kept is not None:
+                kept[2].close()
+
+    @staticmethod
+    def _prepare(db: sqlite3.Connection) -> None:
+        db.execute("PRAGMA synchronous=NORMAL")
+        db.execute("PRAGMA secure_delete=ON")
+        if db.execute("PRAGMA user_version").fetchone()[0] == 0:
+            db.executescript(f"BEGIN IMMEDIATE; {TABLES} PRAGMA user_version=1; COMMIT;")
+        if db.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
+            # Fails at once while another process is at the file, which works without it, too.
+            with suppress(sqlite3.OperationalError):
+                db.execute("PRAGMA journal_mode=WAL")
+
+    def _purge(self, db: sqlite3.Connection) -> None:
+        now = self.now()
+        for purge in PURGES:
+            db.execute(purge, (now, now + DAY + SLACK))
+
+    def answer(self, room: str, question: str, token: str, choice: int) -> bool:
+        """Count ``choice`` as the one vote of ``token``, or move it there; False once the answer is out.
+
+        Raises ValueError on arguments that no page sends, Unavailable("crowded") where a bound is met.
+        """
+        room = _checked(room, question, token)
+        if not 0 <= choice < CHOICES:
+            raise reject("choice", f"from 0 to {CHOICES - 1}", choice)
+        with self._open() as db:
+            if _revealed(db, room, question):
+                return False
+            self._make_room(db, room, question, token)
+            db.execute(
+                "INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?, ?)",
+                (room, question, token, choice, self.now() + DAY),
+            )
+        return True
+
+    @staticmethod
+    def _make_room(db: sqlite3.Connection, room: str, question: str, token: str) -> None:
+        """Refuse a vote that would go past a bound; one that replaces another never does."""
+        rooms = [name for (name,) in db.execute("SELECT room FROM rooms UNION SELECT room FROM answers")]
+        if room not in rooms and len(rooms) >= ROOMS:
+            raise Unavailable("crowded")
+        asked = [name for (name,) in db.execute("SELECT DISTINCT question FROM answers WHERE room = ?", (room,))]
+        if question not in asked and len(asked) >= QUESTIONS:
+            raise Unavailable("crowded")
+        others = db.execute(
+            "SELECT count(*) FROM answers WHERE room = ? AND question = ? AND token <> ?", (room, question, token)
+        )
+        if others.fetchone()[0] >= VOTERS:
+            raise Unavailable("crowded")
+
+    def count(self, room: str, question: str, choices: int) -> Count:
+        """How the question stands: one number for each of its ``choices``."""
+        room = _checked(room, question)
+        with self._open() as db:
+            rows = db.execute(
+                "SELECT choice, count(*) FROM answers WHERE room = ? AND question = ? GROUP BY choice", (room, question)
+            )
+            found = dict(rows.fetchall())
+            hosted = db.execute("SELECT seen FROM rooms WHERE room = ?", (room,)).fetchone()
+            return Count(
+                tuple(found.get(choice, 0) for choice in range(choices)),
+                _revealed(db, room, question),
+                hosted is not None and self._present(hosted[0]),
+            )
+
+    def _present(self, seen: float) -> bool:
+        return abs(self.now() - seen) <= LEASE
+
+    def host(self, room: str, token: str) -> bool:
+        """Be the room's lecturer, or stay it: False while another session is, and has asked within LEASE seconds."""
+        room = _checked(room, "", token)
+        with self._open() as db:
+            held = db.execute("SELECT host, seen FROM rooms WHERE room = ?", (room,)).fetchone()
+            if held and held[0] != token and self._present(held[1]):
+                return False
+            if held is None and db.execute("SELECT count(*) FROM rooms").fetchone()[0] >= ROOMS:
+                raise Unavailable("crowded")
+            now = self.now()
+            db.execute("INSERT OR REPLACE INTO rooms VALUES (?, ?, ?, ?)", (room, token, now, now + DAY))
+        return True
+
+    def reveal(self, room: str, question: str, token: str) -> bool:
+        """Put the answer out for the whole room; False where ``token`` is not its lecturer."""
+        if not self.host(room, token):
+            return False
+        room = _checked(room, question, token)
+        with self._open() as db:
+            count = db.execute("SELECT count(*) FROM revealed WHERE room = ?", (room,)).fetchone()[0]
+            if count >= QUESTIONS and not _revealed(db, room, question):
+                raise Unavailable("crowded")
+            db.execute("INSERT OR REPLACE INTO revealed VALUES (?, ?, ?)", (room, question, self.now() + DAY))
+        return True
+
+
+def _checked(room: str, question: str, token: str = "") -> str:
+    """The room's name in one spelling; ValueError on what cannot be a room, a question or a token."""
+    if len(question) > QUESTION_LIMIT:
+        raise reject("question", f"at most {QUESTION_LIMIT} characters", question[:60])
+    if len(token) > TOKEN_LIMIT:
+        raise reject("token", f"at most {TOKEN_LIMIT} characters", token[:60])
+    return room_name(room)
+
+
+def _revealed(db: sqlite3.Connection, room: str, question: str) -> bool:
+    found = db.execute("SELECT 1 FROM revealed WHERE room = ? AND question = ?", (room, question)).fetchone()
+    return found is not None

@@ -1,0 +1,228 @@
+"""How a page is shown, beside its values: display, hidden controls, room, place in a lesson; kept in the URL."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+
+from ui.page.declared import declaration
+from ui.page.menu import ORDER
+from ui.page.state import Field, Refused, Value, from_query
+from ui.page.store import Note, Store, slots
+from ui.present import lessons
+from ui.present.lessons import Lesson, Step
+from ui.present.tally import room_name
+
+STAGE, OWN = "stage", "own"
+DISPLAY = Field("display", "choice", "normal", choices=("normal", STAGE))
+STEP = Field("step", "int")
+TALK = Field("talk", "choice", "", choices=("", OWN, *lessons.talks()))
+ROOM = Field("room", "text", "")
+HIDE = Field("hide", "text", "")
+FIELDS = {field.name: field for field in (DISPLAY, STEP, TALK, ROOM, HIDE)}
+SAID_UNKNOWN = 3
+
+SESSION = "view"
+"""The session's dict of explicit values, by field name."""
+LOADED = "view.own"
+"""The session's own talk, by language-free content: a Lesson."""
+REACHED = "view.reached"
+"""The lesson's step whose state the session has taken: (lesson, number, whether after its answer)."""
+GOING = "view.going"
+"""The page of the step that a press asked for, until the next run opens it."""
+
+
+def bare() -> bool:
+    """Whether the menu is out of the way: on the stage, and inside another site's frame."""
+    kept = st.session_state.get(SESSION)
+    display = st.query_params.get(DISPLAY.name) if kept is None else kept.get(DISPLAY.name)
+    return display == STAGE or bool(st.context.is_embedded)
+
+
+def on_some_page(name: str) -> bool:
+    """Whether any page has a control of this name."""
+    found = (declaration(page) for pages in ORDER.values() for page in pages)
+    return any(name in one.fields for one in found if one)
+
+
+@dataclass(frozen=True)
+class View:
+    """How one page is shown to one session."""
+
+    page: str
+    lang: str
+
+    @property
+    def values(self) -> dict[str, Value]:
+        """The explicit values, by name; one plain dict for the whole session."""
+        return st.session_state.setdefault(SESSION, {})  # type: ignore[no-any-return]
+
+    def get(self, field: Field) -> Any:
+        """A field's value in force."""
+        return self.values.get(field.name, field.default)
+
+    def put(self, field: Field, value: Value) -> None:
+        """Set a value; a default is forgotten."""
+        if value == field.default:
+            self.values.pop(field.name, None)
+        else:
+            self.values[field.name] = value
+
+    @property
+    def stage(self) -> bool:
+        """Whether this is the presentation display."""
+        return bool(self.get(DISPLAY) == STAGE)
+
+    @property
+    def room(self) -> str:
+        """The room whose tally answers count in; "" without one."""
+        return str(self.get(ROOM))
+
+    @property
+    def hidden(self) -> frozenset[str]:
+        """The names of the controls that are not drawn."""
+        return frozenset(self.get(HIDE).split(",")) if HIDE.name in self.values else frozenset()
+
+    @property
+    def number(self) -> int | None:
+        """The number of the lesson's step, from 1; None before the first."""
+        number: int | None = self.get(STEP)
+        return number
+
+    def query(self, *, audience: bool = False) -> dict[str, str]:
+        """The explicit values as URL parameters; for an ``audience`` without the stage."""
+        own = self.get(TALK) == OWN
+        left_out = (DISPLAY.name, *((STEP.name, TALK.name) if own else ())) if audience else ()
+        return {name: str(value) for name, value in self.values.items() if name not in left_out}
+
+    def lesson(self) -> Lesson | None:
+        """The talk in force, else the page's own lesson."""
+        name = self.get(TALK)
+        if name == OWN:
+            return st.session_state.get(LOADED)  # type: ignore[no-any-return]
+        return lessons.talk(self.lang, name) if name else lessons.page_lesson(self.lang, self.page)
+
+    def step(self) -> Step | None:
+        """The step in force, which may stand on another page of a talk."""
+        lesson = self.lesson() if self.number else None
+        return lesson.step(self.number) if lesson and self.number else None
+
+    def here(self) -> Step | None:
+        """The step in force where it stands on this page."""
+        step = self.step()
+        return step if step and step.page == self.page else None
+
+    def read(self, query: Mapping[str, str], known: Mapping[str, Field]) -> list[Note]:
+        """Take the link's values; returns what was corrected or refused."""
+        found, corrected = from_query(FIELDS, query)
+        notes: list[Note] = [
+            ("frame.ignored" if used is None else "frame.corrected", slots(refused) | {"used": used})
+            for refused, used in corrected
+        ]
+        for name, value in found.items():
+            self.put(FIELDS[name], value)
+        if ROOM.name in found:
+            notes += self._read_room(str(found[ROOM.name]))
+        if HIDE.name in found:
+            notes += self._read_hide(str(found[HIDE.name]), known)
+        return notes + self._read_step()
+
+    def _read_room(self, text: str) -> list[Note]:
+        try:
+            self.put(ROOM, room_name(text) if text else "")
+        except ValueError:
+            self.put(ROOM, "")
+            return [("frame.ignored", slots(Refused(ROOM, "rule.room", text)))]
+        return []
+
+    def _read_hide(self, text: str, known: Mapping[str, Field]) -> list[Note]:
+        names = [name.strip() for name in text.split(",") if name.strip()]
+        unknown = [name for name in names if name not in known and not on_some_page(name)]
+        self.put(HIDE, ",".join(dict.fromkeys(name for name in names if name not in unknown)))
+        return [("frame.unknown_hidden", {"given": name[:40]}) for name in unknown[:SAID_UNKNOWN]]
+
+    def _read_step(self) -> list[Note]:
+        """Bring the step within the lesson; a talk starts at its first step."""
+        if self.number is None and TALK.name not in self.values:
+            return []
+        lesson = self.lesson()
+        if lesson is None:
+            lost = TALK.name in self.values
+            self.put(TALK, "")
+            self.put(STEP, None)
+            return [("frame.talk_not_loaded", {})] if lost else []
+        if self.number is None and self.get(TALK):
+            self.put(STEP, 1)
+        given, last = self.number, len(lesson.steps)
+        if given is None or 1 <= given <= last:
+            return []
+        self.put(STEP, min(max(given, 1), last))
+        told = slots(Refused(STEP, "rule.range", given)) | {"low": 1, "high": last, "used": self.number}
+        return [("frame.corrected", told)]
+
+    def arrive(self, store: Store, query: Mapping[str, str], *, moved: bool) -> None:
+        """Take the state of a step that was just reached, unless the ``query`` just read brought values of its own."""
+        given = any(name in store.fields for name in query)
+        if moved and STEP.name not in query and not self.get(TALK):
+            self.put(STEP, None)
+        lesson, step = self.lesson() if self.number else None, self.here()
+        reached = (lesson.id, step.number) if lesson and step else None
+        if st.session_state.get(REACHED, (None, False))[0] == reached:
+            return
+        st.session_state[REACHED] = (reached, False)
+        if step and not given:
+            store.take(step.state)
+
+    def answer(self, store: Store, *, out: bool) -> None:
+        """Take the state after the answer of the step in force once it is ``out``; ask again from the state before."""
+        reached, after = st.session_state.get(REACHED, (None, False))
+        step = self.here()
+        if step and step.predict and out != after:
+            st.session_state[REACHED] = (reached, out)
+            store.take(step.predict.then if out else step.state)
+
+    def again(self, store: Store) -> None:
+        """Return to the state of the step in force, else to the page's defaults."""
+        step = self.here()
+        if step:
+            store.take(step.state)
+        else:
+            store.reset()
+
+    def earliest(self) -> int:
+        """Where a lesson begins: on the stage the claim stands before a page's own first step."""
+        return 0 if self.stage and not self.get(TALK) else 1
+
+    def move(self, by: int) -> None:
+        """Go on by ``by`` steps, to another page where the talk leads there."""
+        lesson = self.lesson()
+        if lesson is None:
+            return
+        number = min(max((self.number or 0) + by, self.earliest()), len(lesson.steps))
+        self.put(STEP, number or None)
+        step = self.step()
+        st.session_state[GOING] = step.page if step else self.page
+
+    def present(self, *, on: bool = True) -> None:
+        """Open or leave the presentation display; the place in a lesson is kept."""
+        self.put(DISPLAY, STAGE if on else DISPLAY.default)
+
+    def begin(self, talk: str) -> None:
+        """Start a talk at its first step on the stage; "" is the page's own lesson."""
+        self.put(TALK, talk)
+        self.put(STEP, None)
+        st.session_state.pop(REACHED, None)
+        self.present()
+        self.move(1)
+
+    def end(self) -> None:
+        """Leave the lesson, and the stage with it."""
+        for field in (TALK, STEP, DISPLAY):
+            self.put(field, field.default)
+
+    def going(self) -> str | None:
+        """The page of the step just asked for, told once; None when none was."""
+        return st.session_state.pop(GOING, None)  # type: ignore[no-any-return]

@@ -1,0 +1,110 @@
+"""Reads the texts: ``Words(lang, page)`` answers labels and prose; formulas are slots that both languages share."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+TEXT = Path(__file__).parent
+LANGUAGES = {"en": "English", "zh": "中文"}
+SLOT = re.compile(r"\{\{(f|formula):([a-z0-9_.-]+)\}\}")
+# A source line's end inside a Chinese sentence, which a browser would show as a gap.
+HAN, STOP = "\u2014-\u2026\u3000-\u9fff\uff00-\uffef", "\u3001\u3002\uff01\uff08\uff09\uff0c\uff1a\uff1b\uff1f"
+SOFT_BREAK = re.compile(f"(?<=[{HAN}])\\n(?=[{HAN}])|(?<=\\S)\\n(?=[{STOP}])|(?<=[{STOP}])\\n(?=[A-Za-z])")
+HEADING = re.compile(r"^## (?P<title>.*?)\s*\{#(?P<id>[a-z0-9_-]+)\}\s*$", re.MULTILINE)
+
+
+@lru_cache(maxsize=1)
+def formulas() -> dict[str, str]:
+    """Every formula's LaTeX by id, from ui/text/formulas/*.toml; an id may stand in one file only."""
+    found: dict[str, str] = {}
+    for path in sorted((TEXT / "formulas").glob("*.toml")):
+        for key, latex in tomllib.loads(path.read_text("utf-8")).items():
+            if key in found:
+                raise ValueError(f"formula id must be unique, got {key} again in {path.name}")
+            found[key] = latex.strip()
+    return found
+
+
+def _flatten(table: dict[str, object], prefix: str = "") -> dict[str, str]:
+    flat: dict[str, str] = {}
+    for key, value in table.items():
+        if isinstance(value, dict):
+            flat.update(_flatten(value, f"{prefix}{key}."))
+        else:
+            flat[prefix + key] = str(value)
+    return flat
+
+
+@lru_cache(maxsize=64)
+def labels(lang: str, page: str) -> dict[str, str]:
+    """Short texts of one file, ui/text/<lang>/<page>.toml, keys joined by dots; {} when the file is absent."""
+    path = TEXT / lang / f"{page}.toml"
+    return _flatten(tomllib.loads(path.read_text("utf-8"))) if path.exists() else {}
+
+
+@lru_cache(maxsize=64)
+def sections(lang: str, page: str) -> dict[str, tuple[str, str]]:
+    """Sections of ui/text/<lang>/<page>.md by id: (title, body with formula slots)."""
+    path = TEXT / lang / f"{page}.md"
+    if not path.exists():
+        return {}
+    text = SOFT_BREAK.sub("", path.read_text("utf-8"))
+    marks = list(HEADING.finditer(text))
+    ends = [mark.start() for mark in marks[1:]] + [len(text)]
+    return {m["id"]: (m["title"], text[m.end() : end].strip()) for m, end in zip(marks, ends, strict=True)}
+
+
+def fill(text: str) -> str:
+    """Put formulas into their slots: {{formula:id}} on its own lines, {{f:id}} inline."""
+
+    def latex(match: re.Match[str]) -> str:
+        body = formulas()[match[2]]
+        return f"\n$$\n{body}\n$$\n" if match[1] == "formula" else f"${body}$"
+
+    return SLOT.sub(latex, text)
+
+
+def markdown_table(columns: Mapping[str, Sequence[str]], *, numbers: bool = False) -> str:
+    """Columns by title as a Markdown table; all but the first right-aligned where they are ``numbers``.
+
+    >>> print(markdown_table({"model": ["a", "b"], "d": ["64", "128"]}, numbers=True))
+    | model | d |
+    | :-- | --: |
+    | a | 64 |
+    | b | 128 |
+    """
+    sides = [":--"] + ["--:" if numbers else ":--"] * (len(columns) - 1)
+    rows = (list(columns), sides, *zip(*columns.values(), strict=True))
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+
+
+@dataclass(frozen=True)
+class Words:
+    """The texts of one page in one language."""
+
+    lang: str
+    page: str
+
+    def __call__(self, key: str, **values: object) -> str:
+        """Return the label ``key`` of this page, or of all pages, with ``{name}`` slots filled."""
+        own = labels(self.lang, self.page)
+        text = own[key] if key in own else labels(self.lang, "labels")[key]
+        return text.format(**values) if values else text
+
+    def has(self, key: str) -> bool:
+        """Whether this page or all pages have the label ``key``."""
+        return key in labels(self.lang, self.page) or key in labels(self.lang, "labels")
+
+    def prose(self, section: str) -> tuple[str, str]:
+        """Return title and Markdown of a section of this page, formulas filled in."""
+        title, body = sections(self.lang, self.page)[section]
+        return title, fill(body)
+
+    def formula(self, key: str) -> str:
+        """Return the LaTeX of formula ``key``."""
+        return formulas()[key]

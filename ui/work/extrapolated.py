@@ -1,0 +1,481 @@
+"""What stands between the extrapolation page and the lab: records to show, work to start, and how it stands."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import os
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, MutableMapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+from rope_core.jobs import queue as jobs
+from rope_core.jobs.queue import Status
+from rope_core.lab import cards, corpus, records
+from rope_core.lab.job import ASKED_ENV
+from rope_core.lab.lines import lines
+from rope_core.lab.records import Record
+from rope_core.schemes import SCHEMES
+from ui.page.state import Field
+from ui.work import measured
+
+JOBS, DRAWN = "extrapolation.jobs", "extrapolation.drawn"
+MODULE = "rope_core.lab.job"
+TIME_LIMIT, SILENCE_LIMIT = 1800.0, 600.0
+MAX_TEXT = 5 * 10**6
+# A process takes its request as one variable, which Linux bounds at 128 KiB; base64 makes 4 bytes of 3.
+MOST_READ = 90_000
+HELD_OUT = 4096
+KEPT = 32
+# A page looks at its work every second; a busy machine may be late.
+LEFT = 5.0
+SHIPPED, HERE, GOING = "shipped", "here", "going"
+Results = tuple[Mapping[str, Any], ...]
+
+
+Code = Callable[..., Any]
+DrawField = Callable[[Field], Any]
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One experiment of the page.
+
+    Attributes:
+        kind: of work, a name in rope_core.lab.job.KINDS.
+        record: the shipped record's name.
+        quick: what a run from the page asks for where the visitor sets nothing else.
+    """
+
+    kind: str
+    record: str
+    quick: Mapping[str, Any] = field(default_factory=dict)
+
+
+PANELS = {
+    "sweep": Panel("sweep", "sweep"),
+    "seeds": Panel("sweep", "sweep-seeds", {"lengths": (2048,), "documents": 8}),
+    "encodings": Panel("sweep", "encodings", {"lengths": (256, 512, 1024, 2048), "documents": 8}),
+    "finetuned": Panel("sweep", "finetuned", {"lengths": (2048,), "documents": 8}),
+    "finetune": Panel("finetune", "", {"window": 2048, "steps": 60}),
+    "retrieval": Panel("retrieval", "retrieval"),
+    "glimpse": Panel("glimpse", "glimpse", {"lengths": (2048,), "documents": 2}),
+    "temperature": Panel("temperature", "temperature"),
+    "stale": Panel("stale", "stale", {"factor": 4.0}),
+    "padding": Panel("padding", "padding"),
+    "generate": Panel("generate", "generate"),
+}
+
+
+@dataclass(frozen=True)
+class Request:
+    """Work that a visitor asks for, whole: what its results are kept by.
+
+    Attributes:
+        kind: of work.
+        asked: its arguments as JSON, keys in order, without the text.
+        text: what to read; empty means the held-out documents.
+        weights: SHA-256 of every shipped weights file, so that a retrained model is another request.
+    """
+
+    kind: str
+    asked: str
+    text: bytes = b""
+    weights: tuple[str, ...] = ()
+
+    @property
+    def key(self) -> tuple[str, str, str, tuple[str, ...]]:
+        """The request with the text's hash in the text's place."""
+        return self.kind, self.asked, hashlib.sha256(self.text).hexdigest() if self.text else "", self.weights
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """The arguments, without the text."""
+        said: dict[str, Any] = json.loads(self.asked)
+        return said
+
+    @property
+    def weights_read(self) -> dict[str, str]:
+        """The SHA-256 of each weights file that is asked for by name; of all where none is."""
+        asked = self.values.get("weights") or list(cards.stored())
+        names = [asked] if isinstance(asked, str) else asked
+        return {name: cards.stored()[name].sha256 for name in names if name in cards.stored()}
+
+    @property
+    def text_hash(self) -> str:
+        """The SHA-256 of what is read: the visitor's text, or the held-out documents."""
+        return hashlib.sha256(self.text).hexdigest() if self.text else held_out_hash()
+
+    @property
+    def argument(self) -> str:
+        """The child process's argument."""
+        more = {"text": base64.b64encode(self.text).decode("ascii")} if self.text else {}
+        return json.dumps(self.values | more)
+
+
+@lru_cache(maxsize=1)
+def held_out_hash() -> str:
+    """The SHA-256 of the held-out documents, one after another, as in the shipped records."""
+    return hashlib.sha256(b"".join(each.text for each in corpus.held_out())).hexdigest()
+
+
+def request(kind: str, text: bytes = b"", **values: Any) -> Request:
+    """A request of a kind; None values are left to the lab's defaults."""
+    asked = json.dumps({k: v for k, v in values.items() if v is not None}, sort_keys=True)
+    return Request(kind, asked, text, tuple(each.sha256 for each in cards.stored().values()))
+
+
+@dataclass(frozen=True)
+class Seen:
+    """Results to draw, and where they come from.
+
+    Attributes:
+        results: as the lab's work yields them.
+        origin: "shipped", "here" (measured by this app) or "going" (not all of them yet).
+        record: the shipped record.
+        code: Python lines that put the same results into ``results``.
+        asked: what this app measured, where it did.
+    """
+
+    results: Results
+    origin: str
+    record: Record | None
+    code: str
+    asked: Request | None = None
+
+
+Draw = Callable[[Seen], None]
+
+
+def shipped(name: str) -> Record | None:
+    """A shipped record; None where there is none, or it cannot be read."""
+    try:
+        return records.shipped(name) if name in records.names() else None
+    except (ValueError, TypeError, KeyError, OSError):
+        return None
+
+
+def seen_shipped(name: str) -> Seen | None:
+    """A shipped record's results, to draw."""
+    found = shipped(name)
+    if found is None:
+        return None
+    code = f"from rope_core.lab import records\nresults = records.shipped({name!r}).results"
+    return Seen(found.results, SHIPPED, found, code)
+
+
+def command(panel: str) -> str:
+    """The command line that measures a panel's record."""
+    asked = panel_request(panel)
+    return f"rope lab record {PANELS[panel].record} {asked.kind} '{asked.asked}'"
+
+
+class Kept:
+    """Results of this process by request, the latest used kept; numbers and the lab's own text only."""
+
+    def __init__(self, most: int = KEPT) -> None:
+        self._most, self._lock = most, threading.Lock()
+        self._found: OrderedDict[Any, Results] = OrderedDict()
+
+    def get(self, asked: Request) -> Results | None:
+        """What was found, or None."""
+        with self._lock:
+            if asked.key in self._found:
+                self._found.move_to_end(asked.key)
+            return self._found.get(asked.key)
+
+    def put(self, asked: Request, results: Results) -> None:
+        """Keep what was found; the one unused for longest goes when there are too many."""
+        with self._lock:
+            self._found[asked.key] = results
+            self._found.move_to_end(asked.key)
+            while len(self._found) > self._most:
+                self._found.popitem(last=False)
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+
+kept = Kept()
+
+
+def own_jobs(session: MutableMapping[str, Any]) -> dict[str, tuple[str, Request]]:
+    """The session's latest job of each panel, with what it was asked."""
+    found: dict[str, tuple[str, Request]] = session.setdefault(JOBS, {})
+    return found
+
+
+def allowed() -> bool:
+    """Whether this app measures: ROPE_LAB_MEASURE=off keeps the records only."""
+    return os.environ.get("ROPE_LAB_MEASURE") != "off"
+
+
+looked: dict[str, tuple[Request, float]] = {}
+
+
+def left(asked: Request) -> str | None:
+    """A job of the same request that goes on though no session looks at it: that of a page since reloaded."""
+    going_on = {found.id for found in jobs.default_queue().all() if measured.going(found)}
+    for job, (its, when) in list(looked.items()):
+        if job not in going_on:
+            looked.pop(job, None)
+        elif its.key == asked.key and time.monotonic() - when > LEFT:
+            return job
+    return None
+
+
+def start(session: MutableMapping[str, Any], panel: str, asked: Request, title: str) -> None:
+    """Queue a panel's work, or take up what a reloaded page has left.
+
+    Raises ValueError where the queue takes no more.
+    """
+    job = left(asked) or jobs.default_queue().submit(
+        MODULE,
+        [asked.kind, "-"],
+        owner=measured.owner(session),
+        title=title,
+        env={ASKED_ENV: asked.argument},
+        time_limit=TIME_LIMIT,
+        silence_limit=SILENCE_LIMIT,
+    )
+    own_jobs(session)[panel] = (job, asked)
+
+
+def status(session: MutableMapping[str, Any], panel: str) -> Status | None:
+    """How the session's latest work of a panel stands; a finished one's results are kept for all."""
+    if panel not in own_jobs(session):
+        return None
+    job, asked = own_jobs(session)[panel]
+    try:
+        found = jobs.default_queue().status(job)
+    except ValueError:
+        return None
+    if found.state not in jobs.OVER:
+        looked[job] = asked, time.monotonic()
+    if found.state == jobs.DONE and kept.get(asked) is None:
+        kept.put(asked, found.results)
+    return found
+
+
+def cancel(session: MutableMapping[str, Any], panel: str) -> None:
+    """Stop the session's work of a panel."""
+    if panel in own_jobs(session):
+        jobs.default_queue().cancel(own_jobs(session)[panel][0])
+
+
+def going(session: MutableMapping[str, Any], panel: str) -> bool:
+    """Whether the session's work of a panel waits or runs."""
+    return measured.going(status(session, panel))
+
+
+def every(session: MutableMapping[str, Any], panel: str) -> float | None:
+    """Seconds between two looks at a panel, or None where nothing will change."""
+    return 1.0 if going(session, panel) else None
+
+
+def ended(session: MutableMapping[str, Any], panel: str) -> bool:
+    """Whether a panel's work came to its end since the last call."""
+    found = status(session, panel)
+    told = session.setdefault(DRAWN, {})
+    before = told.get(panel)
+    told[panel] = None if found is None else (found.id, found.state in jobs.OVER)
+    return found is not None and before == (found.id, False) and told[panel] == (found.id, True)
+
+
+def seen(session: MutableMapping[str, Any], panel: str, asked: Request) -> Seen | None:
+    """What was measured here for a request: all of it, or as far as the session's running work has come."""
+    code = recipe(asked)
+    state = status(session, panel)
+    if (found := kept.get(asked)) is not None:
+        return Seen(found, HERE, None, code, asked)
+    if state is not None and own_jobs(session)[panel][1].key == asked.key and state.results:
+        return Seen(state.results, GOING, None, code, asked)
+    return None
+
+
+def recipe(asked: Request) -> str:
+    """Python lines that measure a request again."""
+    lines_ = ["from rope_core.lab.job import steps", f"asked = {asked.values!r}"]
+    if asked.text:
+        lines_ = [
+            "import base64",
+            "from pathlib import Path",
+            *lines_,
+            f"text = Path('text.txt').read_bytes()[:{len(asked.text)}]",
+            "asked['text'] = base64.b64encode(text)",
+        ]
+    return "\n".join([*lines_, f"results = [result for _, result in steps({asked.kind!r}, asked)]"])
+
+
+def models(encoding: str = "rope", task: str = "text") -> tuple[str, ...]:
+    """Names of the shipped weights of an encoding that were trained from the start; ("",) where there are none."""
+    found = [
+        each.name
+        for each in cards.stored().values()
+        if each.encoding == encoding and each.task == task and not each.recipe["start"]
+    ]
+    return tuple(found) or ("",)
+
+
+def firsts() -> tuple[str, ...]:
+    """Names of one model per encoding, the rotary one first."""
+    found: dict[str, str] = {}
+    for each in cards.stored().values():
+        if each.fresh:
+            found.setdefault(each.encoding, each.name)
+    return tuple(sorted(found.values(), key=lambda name: (name not in models(), name)))
+
+
+def family() -> tuple[str, ...]:
+    """Names of the first rotary model and of what was fine-tuned from it on text."""
+    first = models()[0]
+    return (
+        first,
+        *(c.name for c in cards.stored().values() if c.recipe["start"] == first and c.task == "text"),
+    )
+
+
+def doublings(trained: int, most: int) -> tuple[int, ...]:
+    """The trained length, doubled up to the longest.
+
+    >>> doublings(256, 1024)
+    (256, 512, 1024)
+    """
+    found = []
+    length = trained
+    while length <= most:
+        found.append(length)
+        length *= 2
+    return tuple(found)
+
+
+def context(name: str) -> int:
+    """Trained length of shipped weights, bytes."""
+    return cards.named(name).context
+
+
+def line_keys() -> tuple[str, ...]:
+    """The ladder's lines, in the order in which they are told."""
+    return tuple(each.key for each in lines())
+
+
+class TextRefused(ValueError):
+    """A text that cannot be read: ``key`` is a text key, ``given`` fills its slots."""
+
+    def __init__(self, key: str, **given: str) -> None:
+        super().__init__(key)
+        self.key, self.given = key, given
+
+
+def to_read(text: bytes, length: int, documents: int) -> bytes:
+    """The bytes of a visitor's text that are read: whole documents of ``length + 1``, at most so many.
+
+    Raises TextRefused on an empty text, one shorter than a document, and one past 5 MB.
+    """
+    if not text:
+        raise TextRefused("text_empty", need=f"{length + 1:,}", length=f"{length:,}")
+    if len(text) > MAX_TEXT:
+        raise TextRefused("text_huge", size=f"{len(text):,}", most=f"{MAX_TEXT:,}")
+    if len(text) <= length:
+        raise TextRefused("text_tiny", size=f"{len(text):,}", need=f"{length + 1:,}", length=f"{length:,}")
+    if length >= MOST_READ:
+        raise TextRefused("text_long", length=f"{length:,}", most=f"{MOST_READ - 1:,}")
+    return text[: min(documents, len(text) // (length + 1), MOST_READ // (length + 1)) * (length + 1)]
+
+
+def held_out(length: int) -> None:
+    """Refuse a length that the held-out documents do not have, with TextRefused."""
+    if length > HELD_OUT:
+        raise TextRefused("held_out_short", length=f"{length:,}", most=f"{HELD_OUT:,}")
+
+
+def sweep(
+    name: str,
+    longest: int,
+    documents: int,
+    *,
+    factor: float | None,
+    base: float,
+    params: Mapping[str, float | None],
+    text: bytes = b"",
+) -> Request:
+    """What the page's own sweep asks for: every line at the trained length, doubled up to the longest."""
+    said = cards.named(name)
+    given = {key: value for key, value in params.items() if value is not None}
+    return request(
+        "sweep",
+        text,
+        weights=[name],
+        lengths=list(doublings(said.context, longest)),
+        documents=documents,
+        factor=factor,
+        base=None if base == said.recipe["shape"]["base"] else base,
+        params=given or None,
+    )
+
+
+def panel_request(panel: str, **values: Any) -> Request:
+    """What "measure it here" asks for: the panel's models and quick values, and those of its controls."""
+    known: dict[str, dict[str, Any]] = {
+        "seeds": {"weights": models()},
+        "encodings": {"weights": firsts(), "lines": line_keys()[:1]},
+        "finetuned": {"weights": family()},
+    }
+    said = {**known.get(panel, {}), **PANELS[panel].quick, **values}
+    return request(PANELS[panel].kind, **{k: list(v) if isinstance(v, tuple) else v for k, v in said.items()})
+
+
+def before(status: Status) -> int:
+    """How many pieces of work end before this one starts."""
+    return measured.before(status)
+
+
+def trained(seen: Seen) -> int:
+    """Trained length of the first model among results; of the first rotary one where the index lacks it."""
+    known = cards.stored()
+    names = [each["weights"] for each in seen.results if each.get("weights") in known]
+    return known[names[0]].context if names else first_context()
+
+
+def first_context() -> int:
+    """Trained length of the first rotary model, or the shortest length of the shipped sweep where no weights are."""
+    if models()[0]:
+        return context(models()[0])
+    found = shipped("sweep")
+    return min((each["length"] for each in found.results if "length" in each), default=256) if found else 256
+
+
+def as_bytes(text: str) -> bytes:
+    """A typed text as the model reads it."""
+    return text.encode("utf-8", "surrogatepass")
+
+
+def taken(given: bytes, used: bytes, length: int) -> dict[str, str]:
+    """The numbers of the sentence that says how much of a text is read."""
+    each = length + 1
+    return {
+        "size": f"{len(given):,}",
+        "used": f"{len(used):,}",
+        "each": f"{each:,}",
+        "count": f"{len(used) // each}",
+    }
+
+
+def finetune(name: str, line: str, window: int, steps: int) -> Request:
+    """A fine-tune: whoever asks for the same one, after a reload too, finds its checkpoints and its results again."""
+    return panel_request("finetune", weights=name, line=line, window=window, steps=steps)
+
+
+def of_head(layer: int, head: int) -> dict[str, int]:
+    """A layer and a head, which people count from 1, as the lab counts them."""
+    return {"layer": layer - 1, "head": head - 1}
+
+
+def warm() -> str:
+    """The first line whose scheme has a temperature."""
+    return next(each.key for each in lines() if "attention_factor" in SCHEMES[each.scheme].defaults())

@@ -1,0 +1,199 @@
+"""What stands between the benchmark page and the harness: records to show, runs to start, and how they stand."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import uuid
+from collections.abc import Iterable, MutableMapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from rope_core.bench import view
+from rope_core.bench.cases import SUITES, Case
+from rope_core.bench.records import Result, Store, default_path
+from rope_core.jobs import queue as jobs
+from rope_core.jobs.queue import Status
+
+JOB, OWNER, SEEN = "benchmark.job", "benchmark.owner", "benchmark.seen"
+ONE, INTERPRETER, GPU = "one", "interpreter", "gpu"
+# The interpreter takes milliseconds per program whatever its size, so its check is one small shape.
+INTERPRETED = Case("cpu", "float32", 1, 16, 2, 1, 64, 64)
+TIME_LIMIT = 3600.0
+SILENCE_LIMIT = 900.0
+
+
+def allowed() -> bool:
+    """Whether this app may run benchmarks: ROPE_LAB_BENCH=off keeps the records only."""
+    return os.environ.get("ROPE_LAB_BENCH") != "off"
+
+
+@lru_cache(maxsize=1)
+def gpu() -> bool:
+    """Whether torch sees a GPU."""
+    import torch
+
+    return bool(torch.cuda.is_available())
+
+
+def devices() -> tuple[str, ...]:
+    """Where a run can take place."""
+    return ("cpu", "cuda") if gpu() else ("cpu",)
+
+
+def suites() -> tuple[str, ...]:
+    """What a run can be: one shape, a suite, or the check of the GPU kernel by interpretation."""
+    return (ONE, "quick", "cpu", *([GPU] if gpu() else []), INTERPRETER)
+
+
+def sources() -> tuple[str, ...]:
+    """Names of everything that can be shown: shipped files, and this machine's own runs where there are any."""
+    return (*view.shipped_names(), view.HERE)
+
+
+def slug(case: Case) -> str:
+    """A kind of case as one word for a link."""
+    parts = (case.device, case.dtype, case.layout, case.direction, case.memory)
+    sizes = (case.batch, case.q_heads, case.k_heads, case.dim, case.rotary_dim)
+    return ".".join([*parts, "x".join(map(str, sizes)), *(["inplace"] if case.inplace else [])])
+
+
+def kinds(source: view.Source) -> dict[str, Case]:
+    """The kinds of case of a source by their words."""
+    return {slug(kind): kind for kind in view.kinds(source.points)}
+
+
+def lengths(points: Iterable[view.Point]) -> tuple[str, ...]:
+    """The lengths among points, as text, the longest last."""
+    return tuple(str(n) for n in sorted({p.case.seq for p in points}))
+
+
+def at_length(points: Iterable[view.Point], length: str) -> list[view.Point]:
+    """The points of one length."""
+    return [p for p in points if str(p.case.seq) == length]
+
+
+def chosen(wanted: str, among: Iterable[str], fallback: str) -> str:
+    """The wanted word where it is among those offered, else the fallback."""
+    return wanted if wanted in set(among) else fallback
+
+
+def owner(session: MutableMapping[str, Any]) -> str:
+    """A word that tells this session's runs from those of others."""
+    return str(session.setdefault(OWNER, uuid.uuid4().hex))
+
+
+def cases(what: str, one: Case) -> list[Case]:
+    """The shapes that a choice stands for."""
+    return [one] if what == ONE else [INTERPRETED] if what == INTERPRETER else list(SUITES[what]())
+
+
+def interpreter_records() -> Path:
+    """Where the interpreter's checks are kept: apart, since its times mean nothing."""
+    return default_path().with_name("interpreter.sqlite3")
+
+
+def arguments(what: str, one: Case, only: Iterable[str], rounds: int) -> list[str]:
+    """The command line of ``rope bench`` for a choice.
+
+    >>> arguments("quick", INTERPRETED, ["numba"], 9)
+    ['--suite', 'quick', '--rounds', '9', '--progress', '--only', 'numba']
+    """
+    if what == INTERPRETER:
+        one, only, rounds = INTERPRETED, ["triton"], 5
+    line = ["--suite", what] if what in SUITES else shape(one)
+    line += ["--rounds", str(rounds), "--progress"]
+    for name in only:
+        line += ["--only", name]
+    return line + (["--records", str(interpreter_records())] if what == INTERPRETER else [])
+
+
+def shape(case: Case) -> list[str]:
+    """One case as a command line."""
+    words = {"device": case.device, "dtype": case.dtype, "layout": case.layout, "memory": case.memory}
+    words |= {"direction": case.direction, "batch": str(case.batch), "seq": str(case.seq), "dim": str(case.dim)}
+    words |= {"heads": str(case.q_heads), "kv-heads": str(case.k_heads), "rotary-dim": str(case.rotary_dim)}
+    line = [part for name, value in words.items() for part in (f"--{name}", value)]
+    return line + (["--inplace"] if case.inplace else [])
+
+
+def start(
+    session: MutableMapping[str, Any], what: str, one: Case, only: Iterable[str], rounds: int, allocator: str
+) -> str:
+    """Queue a run and return its job's id.
+
+    Raises ValueError where it would not fit in memory, with the number, or the queue takes no more.
+    """
+    from rope_core.bench.harness import sets_for
+
+    wanted = cases(what, one)
+    for case in wanted:
+        if case.device == "cpu":
+            sets_for(case)
+    title = wanted[0].title if len(wanted) == 1 else f"{what}: {len(wanted)} cases"
+    line = [*arguments(what, one, only, rounds), "--allocator", allocator]
+    job = jobs.default_queue().submit(
+        "rope_core.cli.bench",
+        line,
+        owner=owner(session),
+        title=title,
+        env={"TRITON_INTERPRET": "1"} if what == INTERPRETER else {},
+        time_limit=TIME_LIMIT,
+        silence_limit=SILENCE_LIMIT,
+    )
+    session[JOB] = job
+    return job
+
+
+def mine(session: MutableMapping[str, Any]) -> Status | None:
+    """How this session's latest run stands; None where it has none."""
+    try:
+        return jobs.default_queue().status(session[JOB]) if JOB in session else None
+    except ValueError:
+        return None
+
+
+def going(status: Status | None) -> bool:
+    """Whether a run waits or runs."""
+    return status is not None and status.state not in jobs.OVER
+
+
+def queue() -> list[Status]:
+    """Everybody's heavy work that waits or runs, the running first."""
+    found = [status for status in jobs.default_queue().all() if going(status)]
+    return sorted(found, key=lambda status: (status.state != jobs.RUNNING, status.ahead))
+
+
+def before(status: Status) -> int:
+    """How many runs end before this one starts: those ahead of it and those that run."""
+    running = [other for other in queue() if other.state == jobs.RUNNING]
+    return status.ahead + len(running) if status.state == jobs.WAITING else 0
+
+
+def cancel(session: MutableMapping[str, Any]) -> None:
+    """Stop this session's run."""
+    if JOB in session:
+        jobs.default_queue().cancel(session[JOB])
+
+
+def landed(status: Status) -> list[Result]:
+    """What a run has recorded so far."""
+    runs = {said["run"] for said in status.results if isinstance(said, dict) and "run" in said}
+    found: list[Result] = []
+    for path in (default_path(), interpreter_records()):
+        # A file that is busy for a moment is read again by the next look, a second later.
+        with contextlib.suppress(OSError, ValueError):
+            if runs and path.exists():
+                store = Store(path, view.PATIENCE)
+                found += [result for run in sorted(runs) for result in store.results(run)]
+    return found
+
+
+def news(session: MutableMapping[str, Any]) -> bool:
+    """Whether this session's run came to its end, or a result landed, since the last call."""
+    status = mine(session)
+    told = None if status is None else (status.id, status.state in jobs.OVER)
+    before = session.get(SEEN)
+    session[SEEN] = told
+    return told is not None and told != before and told[1]
