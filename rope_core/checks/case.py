@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from rope_core.hf.families import Model
+from rope_core.hf.normal import Model
 from rope_core.hf.params import Parameters
 from rope_core.hf.ropes import HfRope
 from rope_core.rope import Array

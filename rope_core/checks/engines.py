@@ -18,7 +18,8 @@ import numpy as np
 from rope_core.checks.case import largest
 from rope_core.checks.formulas import ENGINES, Answer, Refused, Task
 from rope_core.errors import ConfigError
-from rope_core.hf.families import DICT, Origin, resolve
+from rope_core.hf.families import DICT, Origin
+from rope_core.hf.normal import resolve
 from rope_core.hf.params import Parameters
 from rope_core.hf.read import read_config
 from rope_core.hf.ropes import HfRope, build, differing, pick

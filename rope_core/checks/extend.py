@@ -14,7 +14,7 @@ import numpy as np
 
 from rope_core.checks.schemas import OLD, to_v4, to_v5
 from rope_core.errors import ConfigError, reject, whole
-from rope_core.hf.families import Model, resolve
+from rope_core.hf.normal import Model, resolve
 from rope_core.hf.read import read_config
 from rope_core.hf.ropes import LENGTH, HfRope, from_hf, layer_types
 from rope_core.hf.types import DEFAULT, LINEAR, LLAMA3, PROPORTIONAL, STATIC_NTK, YARN

@@ -16,7 +16,7 @@ from rope_core.checks.case import SEVERITIES, VERSIONS, Case, Finding, finding, 
 from rope_core.checks.rules import geometry, keys, layers, lengths, origin, ramps, scale, traps
 from rope_core.checks.rules.refusals import refusal
 from rope_core.errors import ConfigError, reject, show, whole
-from rope_core.hf.families import Model, resolve
+from rope_core.hf.normal import Model, resolve
 from rope_core.hf.params import Parameters, effective
 from rope_core.hf.read import parse, read_config
 from rope_core.hf.read import read_file as read_text

@@ -15,7 +15,7 @@ import numpy as np
 
 from rope_core.checks.case import real
 from rope_core.errors import reject
-from rope_core.hf.families import Model
+from rope_core.hf.normal import Model
 from rope_core.hf.ropes import LENGTH, TYPES, HfRope
 from rope_core.hf.types import DEFAULT, DYNAMIC, LINEAR, LLAMA3, LONGROPE, PROPORTIONAL, STATIC_NTK, YARN
 from rope_core.rope import Array, Rope

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rope_core.errors import reject, whole
-from rope_core.hf.families import resolve
+from rope_core.hf.normal import resolve
 from rope_core.hf.read import read_config
 from rope_core.hf.ropes import HfRope
 from rope_core.rope import MAX_LEN, Array

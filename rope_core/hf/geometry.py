@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from rope_core.hf.families import CLASS, DICT, FALLBACK, TOP, Model, Origin
+from rope_core.hf.families import CLASS, DICT, FALLBACK, TOP, Origin
+from rope_core.hf.normal import Model
 from rope_core.hf.params import Parameters
 from rope_core.hf.read import count, number, refuse, table
 from rope_core.rope import MAX_DIM

@@ -11,7 +11,8 @@ import copy
 from dataclasses import dataclass, field
 from typing import Any
 
-from rope_core.hf.families import CLASS, DICT, FALLBACK, SPLIT, TOP, Model, Origin
+from rope_core.hf.families import CLASS, DICT, FALLBACK, SPLIT, TOP, Origin
+from rope_core.hf.normal import Model
 from rope_core.hf.read import count, number, refuse, table, truthy
 
 NEEDS_LENGTH = ("llama3", "yarn", "longrope")

@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from rope_core.errors import ConfigError, show, whole
-from rope_core.hf.families import DICT, FALLBACK, Model, Origin, resolve
+from rope_core.hf.families import DICT, FALLBACK, Origin
 from rope_core.hf.geometry import head_dim, layout_of, longest, nope_layers, rotary_dim
+from rope_core.hf.normal import Model, resolve
 from rope_core.hf.params import Parameters, effective
 from rope_core.hf.read import count, number, read_config, refuse, truthy
 from rope_core.rope import MAX_DIM, MAX_LEN, Array, Rope, frozen

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from rope_core.checks.case import Finding, finding
-from rope_core.hf.families import Model
+from rope_core.hf.normal import Model
 from rope_core.hf.ropes import LENGTH
 from rope_core.hf.types import LONGROPE, PROPORTIONAL
 

@@ -9,7 +9,8 @@ from typing import Any
 from rope_core.checks.case import Case, Finding, finding, largest
 from rope_core.errors import ConfigError
 from rope_core.hf.catalogue import models
-from rope_core.hf.families import CLASS, DICT, FALLBACK, resolve
+from rope_core.hf.families import CLASS, DICT, FALLBACK
+from rope_core.hf.normal import resolve
 from rope_core.hf.ropes import HfRope, from_hf, layer_types
 from rope_core.hf.types import DEFAULT
 

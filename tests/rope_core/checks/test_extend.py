@@ -10,7 +10,7 @@ import pytest
 import rope_core as rc
 from rope_core.checks.extend import WAYS, fix_for, fixes
 from rope_core.checks.schemas import to_v5
-from rope_core.hf.families import resolve
+from rope_core.hf.normal import resolve
 
 LLAMA = rc.model("llama-2-7b").hf_config()
 

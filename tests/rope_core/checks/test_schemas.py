@@ -10,7 +10,7 @@ import pytest
 
 import rope_core as rc
 from rope_core.checks.schemas import compare, to_v4, to_v5
-from rope_core.hf.families import resolve
+from rope_core.hf.normal import resolve
 from rope_core.hf.versions import read_by_4
 from tests.support import hf_live
 

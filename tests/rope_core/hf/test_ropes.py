@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import rope_core as rc
-from rope_core.hf.families import EXTRA, families
+from rope_core.hf.families import coded, families
 from tests.support import hf_live
 from tools import hf_families
 
@@ -248,7 +248,7 @@ def test_drawn_configs_agree_with_transformers() -> None:
     rng = random.Random(20261121)
     seen: Counter[str] = Counter()
     callable_ones = [
-        name for name in families() if name not in EXTRA and name not in UNCALLABLE and hf_live.rotary_class(name)
+        name for name in families() if name not in coded() and name not in UNCALLABLE and hf_live.rotary_class(name)
     ]
     assert len(callable_ones) > 120
     for _ in range(5):
@@ -262,7 +262,7 @@ def test_drawn_configs_agree_with_transformers() -> None:
 
 def test_every_family_of_the_table_is_what_the_wheel_does() -> None:
     """Every value of hf_families.toml, read off the installed classes again."""
-    recorded = {name: family for name, family in families().items() if name not in EXTRA}
+    recorded = {name: family for name, family in families().items() if name not in coded()}
     assert sorted(recorded) == hf_families.model_types()
     for name, family in recorded.items():
         live = hf_families.record(name)
@@ -272,7 +272,7 @@ def test_every_family_of_the_table_is_what_the_wheel_does() -> None:
 def test_every_family_runs_on_its_own_defaults_as_in_transformers() -> None:
     checked = 0
     for name in families():
-        if name in EXTRA or name in UNCALLABLE or hf_live.rotary_class(name) is None:
+        if name in coded() or name in UNCALLABLE or hf_live.rotary_class(name) is None:
             continue
         try:
             kinds: list[str | None] = [*rc.layer_types({"model_type": name})] or [None]
@@ -288,3 +288,12 @@ def test_every_family_runs_on_its_own_defaults_as_in_transformers() -> None:
             assert rope.attention_factor == pytest.approx(scaling, rel=1e-6)
             checked += 1
     assert checked > 150
+
+
+@pytest.mark.parametrize("model_type", ["muse_spark_text", "muse_glimmer_text"])
+@pytest.mark.parametrize("layers", [4, 5, 6, 7, 12])
+def test_every_fourth_layer_from_the_last_rests_in_muse(model_type: str, layers: int) -> None:
+    """Counted from the end, so that a number of layers that is no multiple of four shows the difference."""
+    live = hf_live.config_of(model_type, {"num_hidden_layers": layers})
+    resting = tuple(i for i, base in enumerate(live.layer_rope_theta) if not base)
+    assert rc.from_hf({"model_type": model_type, "num_hidden_layers": layers}).nope_layers == resting

@@ -1,0 +1,133 @@
+"""The first step of the config road: from a raw config to the fields of its text model, under one set of names.
+
+What is below reads a Model and never the raw config: its fields carry transformers' own names whatever the config
+calls them, and ``Model.path`` says where each came from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from rope_core.errors import show
+from rope_core.hf.families import CLASS, FALLBACK, TOP, Origin, composites, families, recorded
+from rope_core.hf.read import MAX_LAYERS, count, names, refuse
+
+# Types of released configs that transformers reads as another.
+ALIASES = {"kimi_k2": "deepseek_v3"}
+
+
+@dataclass(frozen=True)
+class Model:
+    """The text model of a config: its fields beside what its class fills in.
+
+    Attributes:
+        data: the fields that the config gives, under transformers' names.
+        model_type: of the text part; None where nobody says.
+        family: the class's record; empty for a model_type that transformers does not know.
+        prefix: dotted place of the text part in the config, such as "text_config.".
+        places: dotted place of each field that the config has under another name.
+    """
+
+    data: Mapping[str, Any]
+    model_type: str | None
+    family: Mapping[str, Any]
+    prefix: str = ""
+    places: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def known(self) -> bool:
+        """Whether transformers 5.23 (or coded.toml) knows this model_type."""
+        return bool(self.family)
+
+    def path(self, name: str) -> str:
+        """Return the dotted place in the config that holds ``name``, or that would."""
+        return self.places.get(name, self.prefix + name)
+
+    def has(self, name: str) -> bool:
+        """Return whether the config itself gives ``name``."""
+        return name in self.data
+
+    def get(self, name: str) -> tuple[Any, Origin]:
+        """Return the value of ``name`` and where it came from; None from "fallback" where nobody says."""
+        if name in self.data:
+            return self.data[name], Origin(TOP, self.path(name))
+        if name in self.family:
+            return self.family[name], Origin(CLASS, self.path(name))
+        return None, Origin(FALLBACK, self.path(name))
+
+    def layers(self) -> int:
+        """Number of layers; 0 where nobody says."""
+        value, origin = self.get("num_hidden_layers")
+        return 0 if value is None else count(origin.path, value, 0, MAX_LAYERS)
+
+    def layer_types(self) -> list[str]:
+        """The type of each layer as the class fills it in; [] for a class without types."""
+        given = names(self.prefix + "layer_types", self.data.get("layer_types"))
+        total = self.layers()
+        if given is not None:
+            listed = given
+        else:
+            repeat = self._repeat(total)
+            if not repeat:
+                return []
+            first = [self.family["first_layer"]] if "first_layer" in self.family else []
+            listed = (first + [repeat[i % len(repeat)] for i in range(max(total - len(first), 0))])[:total]
+        if listed and "last_layer" in self.family:
+            listed[-1] = self.family["last_layer"]
+        return listed
+
+    def _repeat(self, total: int) -> list[str]:
+        """The repeating list of default layer types, with the config's own period where it names one."""
+        pattern: list[str] = list(self.family.get("layer_types", ()))
+        if len(set(pattern)) < 2:
+            return pattern
+        value, origin = self.get("sliding_window_pattern")
+        if value is None or pattern[-1] != "full_attention" or not isinstance(value, int):
+            return pattern
+        every = count(origin.path, value, 0, MAX_LAYERS)
+        return ["sliding_attention"] * max(every - 1, 0) + ["full_attention"]
+
+
+def resolve(config: Mapping[str, Any]) -> Model:
+    """Return the text model of a raw config, following composite configs inwards.
+
+    Raises ConfigError on a model that turns nothing by token positions, and on a part that is no object.
+    """
+    data, prefix, kind = _text_part(config)
+    if kind in recorded()["other"]:
+        raise refuse(prefix + "model_type", "a model that turns token positions by its rope parameters", kind)
+    family = families().get(ALIASES.get(kind or "", kind or ""), {})
+    data, places = _renamed(data, family, prefix)
+    return Model(data, kind, family, prefix, places)
+
+
+def _text_part(config: Mapping[str, Any]) -> tuple[dict[str, Any], str, str | None]:
+    """Return the fields of the text part, its dotted place and its model_type."""
+    data, prefix, kind = dict(config), "", config.get("model_type")
+    for _ in range(4):
+        if kind is not None and not isinstance(kind, str):
+            raise refuse(prefix + "model_type", "a name", kind)
+        place = composites().get(kind or "")
+        name = place["text"] if place else "text_config"
+        inner = data.get(name)
+        if inner is None and place and place["text_type"] in {**families(), **composites()}:
+            kind = place["text_type"]
+            continue
+        if inner is None or (kind in families() and not place):
+            break
+        if not isinstance(inner, Mapping):
+            raise refuse(prefix + name, "an object", show(inner))
+        kind = inner.get("model_type") or (place["text_type"] if place else None)
+        data, prefix = {str(k): v for k, v in inner.items()}, f"{prefix}{name}."
+    return data, prefix, kind
+
+
+def _renamed(data: dict[str, Any], family: Mapping[str, Any], prefix: str) -> tuple[dict[str, Any], dict[str, str]]:
+    """Return the fields under the class's own names, and the places of those that were under another."""
+    places: dict[str, str] = {}
+    for name, alias in family.get("names", {}).items():
+        if alias in data and name not in data:
+            data[name], places[name] = data[alias], prefix + alias
+    return data, places
