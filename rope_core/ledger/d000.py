@@ -64,7 +64,8 @@ def matrix_paper() -> Check:
 
 @claim("000-elements-paper")
 def elements_paper() -> Check:
-    return Check(gap(blocks(M, paper_theta(DIM)) @ X, columns(X, adjacent(X), M, paper_theta(DIM))))
+    printed = columns(X, adjacent(X), M, paper_theta(DIM))
+    return Check(gap(R_N @ X, printed), corrected=gap(R_M @ X, printed))
 
 
 @claim("000-theta-paper")
@@ -80,7 +81,8 @@ def matrix_zero() -> Check:
 
 @claim("000-elements-zero")
 def elements_zero() -> Check:
-    return Check(gap(R_M @ X, columns(X, adjacent(X), M, paper_theta_from_zero(DIM))))
+    printed = columns(X, adjacent(X), M, paper_theta_from_zero(DIM))
+    return Check(gap(R_N @ X, printed), corrected=gap(R_M @ X, printed))
 
 
 @claim("000-theta-zero")
@@ -99,7 +101,9 @@ def matrix_llama() -> Check:
 @claim("000-elements-llama")
 def elements_llama() -> Check:
     angle = np.concatenate([M * THETA, M * THETA])
-    return Check(gap(_half_printed(M) @ X, X * np.cos(angle) + halves(X) * np.sin(angle)))
+    printed = X * np.cos(angle) + halves(X) * np.sin(angle)
+    r_m, r_n = (rotation_matrix(position, THETA, "half") for position in (M, N))
+    return Check(gap(r_n @ X, printed), corrected=gap(r_m @ X, printed))
 
 
 @claim("000-theta-llama")

@@ -70,14 +70,17 @@ def in_halves() -> Check:
 
 @claim("001-output")
 def output() -> Check:
+    """The lines print cos and sin of theta, the input; then of (t + offset) theta, which W has."""
     turned = (X[:HALF] + 1j * X[HALF:]) * np.exp(1j * ANGLE)
-    return Check(gap(_output(X, ANGLE), np.concatenate([turned.real, turned.imag])))
+    right = np.concatenate([turned.real, turned.imag])
+    return Check(gap(_output(X, THETA), right), condition=gap(_output(X, ANGLE), right))
 
 
 @claim("001-backward-o")
 def backward_o() -> Check:
-    right = slope(lambda x: float((x @ W) @ D_O), X)
-    return Check(gap((X @ W) @ W.T, right), corrected=gap(D_O @ W.T, right), tolerance=1e-7)
+    """The gradient of the forward that the output lines compute, o = W x, by central differences."""
+    right = slope(lambda x: float((W @ x) @ D_O), X)
+    return Check(gap((W @ X) @ W.T, right), corrected=gap(D_O @ W, right), tolerance=1e-7)
 
 
 @claim("001-transpose")
@@ -87,10 +90,15 @@ def transpose() -> Check:
 
 @claim("001-backward-lines")
 def backward_lines() -> Check:
-    d1, d2 = D_O[:HALF], D_O[HALF:]
-    cos, sin = np.cos(ANGLE), np.sin(ANGLE)
-    lines = np.concatenate([d1 * cos + d2 * sin, -d1 * sin + d2 * cos])
-    return Check(gap(lines, slope(lambda x: float(_output(x, ANGLE) @ D_O), X)), tolerance=1e-7)
+    """Printed with theta and named dX, the gradient of the whole; then with the angle, that of the rotation alone."""
+
+    def lines(angle: Array) -> Array:
+        d1, d2, cos, sin = D_O[:HALF], D_O[HALF:], np.cos(angle), np.sin(angle)
+        return np.concatenate([d1 * cos + d2 * sin, -d1 * sin + d2 * cos])
+
+    whole = slope(lambda x: float(_output(activate("silu", x)[0], ANGLE) @ D_O), X)
+    rotation = slope(lambda x: float(_output(x, ANGLE) @ D_O), X)
+    return Check(gap(lines(THETA), whole), condition=gap(lines(ANGLE), rotation), tolerance=1e-7)
 
 
 @claim("001-backward-activation")

@@ -46,6 +46,19 @@ def inner_shape() -> Check:
     return Check(float(np.ndim(printed)), corrected=float(np.ndim(corrected)))
 
 
+@claim("002-inner-conjugate")
+def inner_conjugate() -> Check:
+    """How far the product moves when both positions move by 3: without the conjugate, then with it."""
+    q, k = complex(*Q), complex(*K)
+
+    def product(shift: int, conjugate: bool) -> float:
+        y_m, y_n = q * np.exp(1j * (M + shift) * T), k * np.exp(1j * (N + shift) * T)
+        return float((y_m * (np.conj(y_n) if conjugate else y_n)).real)
+
+    printed, corrected = (abs(product(3, given) - product(0, given)) for given in (False, True))
+    return Check(printed, corrected=corrected)
+
+
 @claim("002-complex")
 def as_complex() -> Check:
     q, k = Q[0] + 1j * Q[1], K[0] + 1j * K[1]
@@ -107,6 +120,13 @@ def v_stays() -> Check:
     if gap(outputs(0, True), outputs(9, True)) < 0.01:
         return Check(float("nan"))
     return Check(gap(outputs(0, False), outputs(9, False)))
+
+
+@claim("002-qk")
+def from_qk() -> Check:
+    """Q K^T of the projected vectors, then of the rotated ones, against q^T R_{n-m} k."""
+    score = Q @ _turn((N - M) * T) @ K
+    return Check(abs(Q @ K - score), condition=abs((_turn(M * T) @ Q) @ (_turn(N * T) @ K) - score))
 
 
 @claim("002-y-matrix")

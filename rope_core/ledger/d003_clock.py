@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from rope_core.ledger.entry import Check, claim, gap
 from rope_core.rope import Rope
 from rope_core.theory.clock import WALL, claims
@@ -21,10 +23,19 @@ def minute() -> Check:
     return Check(abs(WALL.periods[0] / WALL.periods[1] - 1 / 60))
 
 
+@claim("003-clock-base")
+def base() -> Check:
+    """Ratios of neighbouring hands, against those of a RoPE whose digits have base 60, and against 60 and 12."""
+    hands, rope = np.array(WALL.periods), Rope(6, 60.0**3).wavelength
+    ratios = hands[1:] / hands[:-1]
+    return Check(gap(ratios / (rope[1:] / rope[:-1]), np.ones(2)), corrected=gap(ratios, [60.0, 12.0]))
+
+
 @claim("003-clock-hour")
 def hour() -> Check:
-    ratio = WALL.periods[2] / WALL.periods[1]
-    return Check(abs(ratio / 60.0 - 1.0), corrected=abs(ratio / 12.0 - 1.0))
+    """What the hour hand moves in a minute against 1/60: as a share of a turn, then of an hour's mark."""
+    moved = 60.0 / WALL.periods[2]
+    return Check(abs(60 * moved - 1.0), condition=abs(60 * 12 * moved - 1.0))
 
 
 @claim("003-clock-43200")
@@ -37,6 +48,20 @@ def linear_slow() -> Check:
     """Slowed 4 times, two times a second apart differ by a quarter of what they did, on the second hand too."""
     slow = WALL.slowed([4.0, 4.0, 4.0])
     return Check(gap(slow.separation(1.0) * 4.0, WALL.separation(1.0)))
+
+
+@claim("003-clock-still")
+def still() -> Check:
+    """Slowed 4 times, what the second hand moves in a second, against nothing; then against a quarter of 6 degrees."""
+    slow = WALL.slowed([4.0, 4.0, 4.0]).separation(1.0)[0] / WALL.separation(1.0)[0]
+    return Check(float(slow), corrected=float(abs(slow - 0.25)))
+
+
+@claim("003-clock-ntk-time")
+def ntk_time() -> Check:
+    """The share of hands that NTK slows, then the second hand's own slow-down."""
+    slow = np.array(QUOTED["ntk_at_3"].slowdown)
+    return Check(float(np.mean(slow > 1.0)), condition=float(abs(slow[0] - 1.0)))
 
 
 @claim("003-clock-second-kept")

@@ -50,6 +50,34 @@ for _architecture in architectures():
         claim(f"004-table-{_architecture.id}")(partial(_row, _architecture))
 
 
+@claim("004-rnn-variant")
+def rnn_variant() -> Check:
+    """A recurrent layer's last state moves with the order of its inputs, attention's set of rows does not.
+
+    The condition replaces softmax by a product of positive features, causally: then a state of fixed size, updated
+    token by token, gives the same rows.
+    """
+    a, b = draw(70, 2, DIM, DIM)
+    order = [3, 1, 4, 0, 2]
+
+    def last(inputs: Array) -> Array:
+        state = np.zeros(DIM)
+        for row in inputs:
+            state = np.tanh(a @ state + b @ row)
+        return state
+
+    moved = gap(last(X), last(X[order])) > 0.1
+    still = gap(attend(X, LAYER)[order], attend(X[order], LAYER)) < 1e-12
+    q, k = (np.exp(0.3 * X @ w) for w in (a, b))
+    weights = np.tril(q @ k.T)
+    rows, state, total = [], np.zeros((DIM, DIM)), np.zeros(DIM)
+    for t in range(5):
+        state, total = state + np.outer(k[t], X[t]), total + k[t]
+        rows.append(q[t] @ state / (q[t] @ total))
+    linear = gap(weights / weights.sum(axis=1, keepdims=True) @ X, rows)
+    return Check(float(moved and still), condition=linear)
+
+
 @claim("004-prenorm-gradient")
 def prenorm_gradient() -> Check:
     """Mean gradient of the lower half of a random 24-layer pre-norm stack against the upper half's."""
@@ -95,6 +123,13 @@ def ln_per_token() -> Check:
     return Check(gap(layer_norm(other)[0], layer_norm(X)[0]))
 
 
+@claim("004-ln-length-name")
+def ln_length_name() -> Check:
+    """In x_{n,l,d} of 2 samples with 5 positions, which axis has the length of the sequence: N's, then L's."""
+    x = draw(71, 2, 5, DIM)
+    return Check(abs(x.shape[0] - len(x[0])) / len(x[0]), corrected=abs(x.shape[1] - len(x[0])) / len(x[0]))
+
+
 @claim("004-rms")
 def rms() -> Check:
     gamma, eps = draw(66, DIM), 1e-5
@@ -109,9 +144,12 @@ def rms_is_l2() -> Check:
 
 @claim("004-rms-no-mean")
 def rms_no_mean() -> Check:
-    """RMSNorm is LayerNorm where the mean is 0, and only there."""
-    centred = X - X.mean(axis=-1, keepdims=True)
-    return Check(gap(rms_norm(X), layer_norm(X)), condition=gap(rms_norm(centred), layer_norm(centred)))
+    """RMSNorm divides and takes nothing away: times the root mean square it is x, mean and all; LayerNorm is not."""
+    root = np.sqrt((X**2).mean(axis=-1, keepdims=True))
+    centred = layer_norm(X, eps=0.0) * root
+    if gap(centred, X) < 0.01:
+        return Check(float("nan"))
+    return Check(gap(rms_norm(X, eps=0.0) * root, X))
 
 
 @claim("004-rms-fewer")
@@ -207,6 +245,15 @@ def swiglu_origin() -> Check:
     return Check(float(months[1] - months[0]), corrected=float(months[0] - min(months)))
 
 
+@claim("004-serial-parallel")
+def serial_parallel() -> Check:
+    """Each position's row is computed on its own, so positions run in parallel; the MLP waits for attention."""
+    mixed = attend(layer_norm(X), LAYER)
+    rows_alone = all(gap(attend(layer_norm(np.vstack([X[t:], X[:t]])), LAYER)[0], mixed[t]) < 1e-12 for t in range(5))
+    waits = gap(layer_norm(X + mixed), layer_norm(X + 2 * mixed)) > 0.01
+    return Check(float(rows_alone), condition=float(not waits))
+
+
 @claim("004-serial")
 def serial() -> Check:
     """Printed, the second residual starts from x again, so the attention's own residual is lost."""
@@ -225,6 +272,9 @@ def parallel() -> Check:
 
 undecided(
     "004-table",
+    "004-table-gpt-4",
+    "004-ln-robust",
+    "004-rms-sufficient",
     "004-prenorm-trains",
     "004-prenorm-worse",
     "004-postnorm-finetunes",

@@ -53,6 +53,15 @@ def slower_columns() -> Check:
     return Check(float(np.mean(np.diff(flips) >= 0) + np.mean(np.diff(turns) >= 0)))
 
 
+@claim("004-columns-differ")
+def columns_differ() -> Check:
+    """The largest share of pairs of columns that agree within one row: rows 0 to 999, then 1 to 999."""
+    p = sinusoidal(np.arange(1000), DIM)
+    upper = np.triu(np.ones((DIM, DIM), dtype=bool), 1)
+    agree = (p[:, :, None] == p[:, None, :])[:, upper].mean(axis=1)
+    return Check(float(agree.max()), condition=float(agree[1:].max()))
+
+
 @claim("004-rows-differ")
 def rows_differ() -> Check:
     """The smallest distance of two rows among 65,536; it depends on the difference of the positions alone."""
@@ -116,6 +125,18 @@ def symmetric() -> Check:
 
 
 @claim("004-additive")
+def additive_form() -> Check:
+    """Axes of the middle of the printed line, the words (n, dim), against those of f, a number; then of f-tilde."""
+    words = draw(74, 3, DIM)
+
+    def f(x: Array) -> float:
+        return float(np.sin(x).sum())
+
+    moved = f(words + sinusoidal(np.arange(3), DIM))
+    return Check(float(abs(np.ndim(words) - np.ndim(moved))), corrected=float(abs(np.ndim(f(words)) - np.ndim(moved))))
+
+
+@claim("004-additive-breaks")
 def additive() -> Check:
     """Added vectors break the symmetry: two orders of the same words get different outputs."""
     w = weights(16)
@@ -153,6 +174,19 @@ def taylor() -> Check:
         return float(abs(f(x_m + pm, x_n + pn) - f(x_m, x_n) - lines - pm @ second[:3, 3:] @ pn))
 
     return Check(abs(np.log2(left_out(0.08) / left_out(0.04)) - 3.0), tolerance=0.25)
+
+
+@claim("004-absolute-terms")
+def absolute_terms() -> Check:
+    """The share of the first five terms that do not move when both positions do; then of the four with a p."""
+    slopes, curves = draw(93, 2, DIM), draw(94, 2, DIM, DIM)
+
+    def terms(shift: int) -> Array:
+        p = cos_sin_vectors([M + shift, N + shift], DIM)
+        return np.array([1.0, *(p[i] @ slopes[i] for i in (0, 1)), *(0.5 * p[i] @ curves[i] @ p[i] for i in (0, 1))])
+
+    still = np.abs(terms(3) - terms(0)) < 1e-9
+    return Check(float(still.mean()), condition=float(still[1:].mean()))
 
 
 def _hessian(off: float, within: float) -> float:
@@ -211,6 +245,14 @@ def mod_period() -> Check:
         return gap(np.cos(x + b), np.cos(x))
 
     return Check(moved(rope_beta(Rope(128))), condition=moved(2 * np.pi))
+
+
+@claim("004-digits-carry")
+def digits_carry() -> Check:
+    """The vectors of 40 positions differ, and their inner products depend on the distance alone."""
+    p = cos_sin_vectors(LINE, DIM)
+    apart = np.linalg.norm(p[:, None] - p[None], axis=-1)[~np.eye(len(LINE), dtype=bool)]
+    return Check(max(relative_residual(p @ p.T, LINE), shortfall(float(apart.min()), 0.1)))
 
 
 @claim("004-cross-sum")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rope_core.ledger.entry import Check, claim, gap
-from rope_core.ledger.kit import DIM, ROPE, M, N, blocks, draw, pairs, unpaired
+from rope_core.ledger.kit import DIM, ROPE, M, N, adjacent, blocks, columns, draw, pairs, unpaired
 from rope_core.rope import Array
 from rope_core.rotation import rotation_matrix
 from rope_core.theory.softmax import softmax
@@ -93,11 +93,8 @@ def z_turn() -> Check:
 
 @claim("004-theta-index")
 def theta_index() -> Check:
-    """With j from 1 it is RoPE's theta; with j from 0, as omega_j and p_m are numbered, all are off by beta."""
-    from_one, from_zero = (
-        np.array([1 / 10_000 ** (2 * (j - 1) / DIM) for j in range(start, start + DIM // 2)]) for start in (1, 0)
-    )
-    return Check(gap(from_zero / THETA, np.ones(DIM // 2)), condition=gap(from_one, THETA))
+    """With j = 1, ..., N, as the text states it."""
+    return Check(gap([1 / 10_000 ** (2 * (j - 1) / DIM) for j in range(1, DIM // 2 + 1)], THETA))
 
 
 @claim("004-z-product")
@@ -119,6 +116,23 @@ def z_expand() -> Check:
 def matrix() -> Check:
     theta = np.array([1 / 10_000 ** (2 * (j - 1) / DIM) for j in range(1, DIM // 2 + 1)])
     return Check(gap(blocks(M, theta), rotation_matrix(M, THETA, "interleaved")))
+
+
+@claim("004-big-matrix")
+def big_matrix() -> Check:
+    """The share of the block matrix's multiplications that are by a zero; then the element-wise form against it."""
+    q = draw(95, DIM)
+    whole = blocks(M, THETA)
+    return Check(float(np.mean(whole == 0.0)), corrected=gap(columns(q, adjacent(q), M, THETA), whole @ q))
+
+
+@claim("004-carries-relative")
+def carries_relative() -> Check:
+    """Both positions moved by 5, the distance kept: how far the rotated vector moves; then the score."""
+    q, k = draw(96, 2, DIM)
+    turned = [(blocks(M + s, THETA) @ q, blocks(N + s, THETA) @ k) for s in (0, 5)]
+    scores = [a @ b for a, b in turned]
+    return Check(gap(turned[0][0], turned[1][0]), corrected=abs(scores[0] - scores[1]))
 
 
 @claim("004-transpose")

@@ -83,26 +83,58 @@ def undecided(*names: str) -> None:
 
 @dataclass(frozen=True)
 class Text:
-    """A claim's words: where it stands, its formula and its corrected form in LaTeX, sentences by language."""
+    """A claim's words.
+
+    Attributes:
+        where: the part of the document.
+        quotes: what the document prints, character by character but for white space and "&": TeX, then ``sentences``.
+        sentences: those of the quotes that are words or code.
+        formula: LaTeX to show: the printed TeX, or of a sentence what is computed.
+        corrected: LaTeX of the corrected form, None where nothing needs correction.
+        claim, why: sentences by language.
+    """
 
     where: str
+    quotes: tuple[str, ...]
+    sentences: tuple[str, ...]
     formula: str
     corrected: str | None
     claim: dict[str, str]
     why: dict[str, str]
 
 
+def _listed(value: str | list[str]) -> tuple[str, ...]:
+    return (value,) if isinstance(value, str) else tuple(value)
+
+
+def normalised(text: str) -> str:
+    """Return a text without white space and "&", as quotations are compared with their document.
+
+    >>> normalised("a &= b\\n + c")
+    'a=b+c'
+    """
+    return "".join(text.replace("&", "").split())
+
+
 @cache
 def texts() -> dict[str, Text]:
-    """Return every claim's words by id, read from ledger/texts/*.toml."""
+    """Return every claim's words by id, read from ledger/texts/*.toml.
+
+    A row has ``printed`` (the document's TeX), ``quote`` (its sentences) or both, and where it has no ``printed`` a
+    ``reading``: LaTeX of what is computed.
+    """
     folder = resources.files("rope_core.ledger") / "texts"
-    found = {}
+    words = {}
     for document in DOCUMENTS:
         for name, row in tomllib.loads((folder / f"{document}.toml").read_text(encoding="utf-8")).items():
-            said = {language: row[language] for language in LANGUAGES}
+            printed, sentences = _listed(row.get("printed", [])), _listed(row.get("quote", []))
+            formula = ",\\quad ".join(printed) if printed else row["reading"]
+            claim = {language: row[language] for language in LANGUAGES}
             why = {language: row.get(f"why_{language}", "") for language in LANGUAGES}
-            found[f"{document}-{name}"] = Text(row["where"], row["formula"], row.get("corrected"), said, why)
-    return found
+            words[f"{document}-{name}"] = Text(
+                row["where"], printed + sentences, sentences, formula, row.get("corrected"), claim, why
+            )
+    return words
 
 
 def gap(a: object, b: object) -> float:

@@ -19,6 +19,7 @@ from rope_core.ledger import (
     d003,
     d003_clock,
     d003_extend,
+    d003_order,
     d003_proof,
     d004_block,
     d004_position,
@@ -30,6 +31,7 @@ DOCUMENT_MODULES = (
     d000,
     d001,
     d002,
+    d003_order,
     d003,
     d003_extend,
     d003_clock,
@@ -91,15 +93,17 @@ def run(progress: Progress | None = None, only: Sequence[str] | None = None) -> 
 
 
 def to_json(results: Sequence[Result] | None = None) -> list[dict[str, Any]]:
-    """Return the ledger as plain data: a list of {id, document, where, status, residual, corrected}.
+    """Return the ledger as plain data: a list of {id, document, where, quotes, status, residual, corrected}.
 
-    ``residual`` is None for an empirical claim; ``corrected`` is LaTeX, None where nothing needs correction.
+    ``quotes`` are the document's own characters but for white space and "&"; ``residual`` is None for an empirical
+    claim; ``corrected`` is LaTeX, None where nothing needs correction.
     """
     return [
         {
             "id": r.id,
             "document": r.document,
             "where": r.text.where,
+            "quotes": list(r.text.quotes),
             "status": r.status,
             "residual": r.residual,
             "corrected": r.text.corrected,
@@ -170,7 +174,7 @@ def main_ledger(argv: Sequence[str] | None = None) -> int:
     """
     parser = argparse.ArgumentParser(prog="rope ledger", description=str(WORDS["en"]["title"]))
     parser.add_argument(
-        "--json", action="store_true", help="a list of {id, document, where, status, residual, corrected}"
+        "--json", action="store_true", help="a list of {id, document, where, quotes, status, residual, corrected}"
     )
     parser.add_argument("--lang", choices=LANGUAGES, default="en")
     options = parser.parse_args(argv)

@@ -98,6 +98,7 @@ def card(result: Result, t: Words) -> str:
         f"**{verdict(result, t)}** · `{result.id}`",
         t("where", document=result.document, where=literal(text.where)),
         f"**{literal(text.claim[t.lang])}**",
+        *(f"> {literal(sentence)}" for sentence in text.sentences),
         f"$$\n{text.formula}\n$$",
     ]
     if check.printed is None:

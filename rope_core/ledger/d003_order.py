@@ -1,0 +1,134 @@
+"""Document 003, order and tables: what a model without positions misses, and where tables of positions end."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rope_core.ledger.entry import Check, claim, gap, shortfall
+from rope_core.ledger.kit import DIM, draw
+from rope_core.rope import Array
+from rope_core.theory.encodings import (
+    learned,
+    nezha_table,
+    order_gap,
+    pooled,
+    relative_residual,
+    score_matrix,
+    shaw_logits,
+    shift_residual,
+    sinusoidal,
+    weights,
+    words,
+)
+from rope_core.theory.softmax import softmax
+
+FIRST, SECOND = "小明喜欢狗但不喜欢猫", "小明不喜欢狗但喜欢猫"
+LINE = np.arange(30)
+ROWS = 2048
+FAR = 2**30
+
+
+@claim("003-same-vectors")
+def same_vectors() -> Check:
+    x, y = words(list(FIRST), 16), words(list(SECOND), 16)
+    as_sets = gap(x[np.lexsort(x.T)], y[np.lexsort(y.T)])
+    seen = order_gap("nope", list(FIRST), list(SECOND), weights(16))
+    return Check(gap(x, y), condition=max(as_sets, seen))
+
+
+@claim("003-order-seen")
+def order_seen() -> Check:
+    """Each kind of encoding the document names must tell the two sentences apart."""
+    w = weights(16)
+    size = float(np.abs(pooled("nope", list(FIRST), w)).max())
+    least = min(order_gap(name, list(FIRST), list(SECOND), w) for name in ("sinusoidal", "nezha", "deberta", "rope"))
+    return Check(shortfall(least, 1e-3 * size))
+
+
+@claim("003-rnn-order")
+def rnn_order() -> Check:
+    """The last state of a drawn recurrent layer, its inputs in order and reversed."""
+    x, (a, b) = draw(43, 5, DIM), draw(44, 2, DIM, DIM)
+
+    def last(inputs: Array) -> Array:
+        state = np.zeros(DIM)
+        for row in inputs:
+            state = np.tanh(a @ state + b @ row)
+        return state
+
+    return Check(shortfall(gap(last(x), last(x[::-1])), 0.1))
+
+
+@claim("003-parallel")
+def parallel() -> Check:
+    """All rows of an attention layer at once, against each row on its own, last row first."""
+    q, k, v = draw(45, 3, 6, DIM)
+    alone = [softmax(q[[t]] @ k.T)[0] @ v for t in reversed(range(6))]
+    return Check(gap(softmax(q @ k.T) @ v, alone[::-1]))
+
+
+@claim("003-pairs-independent")
+def pairs_independent() -> Check:
+    """One word changed: the other pairs' weights, then their scores before softmax."""
+    q, k = draw(46, 2, 6, DIM)
+    other = k.copy()
+    other[5] += 1.0
+    before, after = q @ k.T, q @ other.T
+    return Check(gap(softmax(before)[:, :5], softmax(after)[:, :5]), condition=gap(before[:, :5], after[:, :5]))
+
+
+@claim("003-relative-attends")
+def relative_attends() -> Check:
+    """The scores of NeZha and DeBERTa for one repeated word, against the nearest function of the distance alone."""
+    w = weights(16)
+    return Check(max(relative_residual(score_matrix(name, LINE, w), LINE) for name in ("nezha", "deberta")))
+
+
+@claim("003-absolute-way")
+def absolute_way() -> Check:
+    """Each vector is turned by its own position, and the scores depend on the distance alone."""
+    return Check(relative_residual(score_matrix("rope", LINE, weights(16)), LINE))
+
+
+@claim("003-relative-rate")
+def relative_rate() -> Check:
+    """How often texts of 8 to 64 tokens use each row of a table by distance; then NeZha's, which is not learned."""
+    used = np.zeros(64)
+    for length in range(8, 65):
+        used[:length] += length - np.arange(length)
+    return Check(
+        float(1.0 - used.min() / used.max()), condition=gap(nezha_table(4, DIM), sinusoidal(np.arange(-4, 5), DIM))
+    )
+
+
+def _row_missing(position: int) -> bool:
+    try:
+        learned([position], draw(47, ROWS, DIM))
+    except ValueError:
+        return True
+    return False
+
+
+@claim("003-predefined")
+def predefined() -> Check:
+    """The share of {learned, NeZha, sinusoidal, rotary} whose vectors at position 2**30 no table has to hold.
+
+    Sinusoidal and rotary vectors are computed: their shift law holds at any position. A learned table and NeZha's
+    clipped one are finite sets of vectors.
+    """
+    near = np.array([FAR, FAR + 7])
+    clipped = shaw_logits(np.ones((2, DIM)), np.zeros((2, DIM)), [0, FAR], nezha_table(4, DIM))
+    computed = [
+        not _row_missing(FAR),
+        clipped[0, 1] != shaw_logits(np.ones((2, DIM)), np.zeros((2, DIM)), [0, 4], nezha_table(4, DIM))[0, 1],
+        shift_residual(5, near, DIM) < 1e-5,
+        relative_residual(score_matrix("rope", near, weights(DIM)), near) < 1e-5,
+    ]
+    return Check(float(np.mean(computed)), condition=float(np.mean(computed[:2])))
+
+
+@claim("003-table-end")
+def table_end() -> Check:
+    """Past a table of 2048 rows: the sinusoidal encoding still has its shift law; a learned table has no row."""
+    past = np.arange(ROWS, ROWS + 100)
+    return Check(float(shift_residual(5, past, DIM) < 1e-9), condition=float(not _row_missing(ROWS)))

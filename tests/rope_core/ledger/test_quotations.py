@@ -1,0 +1,101 @@
+"""Quotations are the documents' own characters, and every sentence of a document is quoted or listed as undecidable.
+
+The documents are not in the repository. Where a folder ``shared/sources`` lies beside the checkout, quotations are
+compared with them; everywhere, each entry's quotations have the digest that was taken when they last were.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from rope_core.ledger.entry import DOCUMENTS, normalised, texts
+
+ROOT = Path(__file__).parents[3]
+SOURCES = sorted((ROOT.parent / "shared" / "sources").glob("*.txt"))
+DIGESTS = Path(__file__).with_name("quotations.toml")
+OPINIONS = tomllib.loads((ROOT / "rope_core/ledger/texts/opinions.toml").read_text("utf-8"))
+KINDS = {"opinion", "attribution", "definition", "question", "structure"}
+# A line of TeX environments, of a table's rule or of nothing.
+BARE = re.compile(r"(\$\$|\\begin\{[a-z]+\}(\{[a-z]+\})?|\\end\{[a-z]+\}|\\\\|[\s&,.$]|</?p>|-{3,}|\|?( --- \|)+)*")
+STOP = re.compile(r"(?<=[。！？；])|(?<=[.?!;]) +(?=[A-Z“\"*(])")
+
+
+def digest(name: str) -> str:
+    """Sixteen digits of the SHA-256 of an entry's quotations."""
+    return hashlib.sha256("\n".join(normalised(quote) for quote in texts()[name].quotes).encode()).hexdigest()[:16]
+
+
+def sentences(document: str, text: str) -> list[tuple[int, str]]:
+    """Every sentence with its place in the text; of document 003's formulas the TeX, not its spoken copies."""
+    found, start = [], 0
+    for line in text.splitlines(keepends=True):
+        spoken = document == "003" and (line.startswith(" ") or line.rstrip().endswith(r"\begin{equation}"))
+        place = start
+        for part in STOP.split(line):
+            place = text.index(part, place)
+            if not spoken and not BARE.fullmatch(part):
+                found.append((place, part))
+        start += len(line)
+    return found
+
+
+def uncovered(document: str, text: str, fragments: list[str]) -> list[str]:
+    """The sentences that no fragment touches."""
+    places = [place for place, c in enumerate(text) if not (c.isspace() or c == "&")]
+    plain, touched = normalised(text), set()
+    for fragment in map(normalised, fragments):
+        for match in re.finditer(re.escape(fragment), plain):
+            touched.update(places[match.start() : match.end()])
+    return [part for place, part in sentences(document, text) if touched.isdisjoint(range(place, place + len(part)))]
+
+
+def fragments(document: str) -> list[str]:
+    """All that the entries of a document quote and all that is listed as undecidable."""
+    quoted = [quote for name, text in texts().items() if name[:3] == document for quote in text.quotes]
+    return quoted + [line for lines in OPINIONS[document].values() for line in lines]
+
+
+def test_no_quotation_changed_since_it_was_compared() -> None:
+    kept = tomllib.loads(DIGESTS.read_text("utf-8"))
+    assert {name: digest(name) for name in texts()} == kept
+
+
+def test_every_entry_quotes_its_document() -> None:
+    assert [name for name, text in texts().items() if not text.quotes] == []
+
+
+def test_what_is_undecidable_is_listed_once_and_by_kind() -> None:
+    assert set(OPINIONS) == set(DOCUMENTS)
+    for document, kinds in OPINIONS.items():
+        assert set(kinds) <= KINDS
+        lines = [line for lines in kinds.values() for line in lines]
+        assert len(lines) == len(set(lines)), document
+        quoted = {quote for name, text in texts().items() if name[:3] == document for quote in text.quotes}
+        assert quoted.isdisjoint(lines), document
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.name[:3])
+def test_quotations_are_the_document_s_characters(source: Path) -> None:
+    plain = normalised(source.read_text("utf-8"))
+    for name, text in texts().items():
+        for quote in text.quotes if name[:3] == source.name[:3] else ():
+            assert normalised(quote) in plain, f"{name}: {quote}"
+    for lines in OPINIONS[source.name[:3]].values():
+        for line in lines:
+            assert normalised(line) in plain, line
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.name[:3])
+def test_every_sentence_is_quoted_or_listed(source: Path) -> None:
+    document, text = source.name[:3], source.read_text("utf-8")
+    assert uncovered(document, text, fragments(document)) == []
+
+
+def test_a_sentence_that_nothing_quotes_is_seen() -> None:
+    text = "# Head\nA is B. C is D.\n$$\nx = 1\n$$\n甲是乙。丙是丁。\n"
+    assert uncovered("001", text, ["A is B", "x=1", "丙是丁"]) == ["# Head\n", "C is D.\n", "甲是乙。"]
