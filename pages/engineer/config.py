@@ -200,28 +200,32 @@ def programs(rope: rc.HfRope) -> None:
 def extended() -> None:
     """The blocks that reach a wanted length, and what each costs."""
     page.prose("extend")
-    field = None if isinstance(drawn, str) else configs.wanted_field(WANTED, drawn)
+    field = None if isinstance(drawn, str) else configs.wanted_field(WANTED, view.config)
     if isinstance(drawn, str) or field is None:
         st.info(t("no_way"))
         return
     page.controls.slider(field)
-    found = configs.attempt(extend_config.fix_for, view.config, get(field) or field.default)
+    found = configs.attempt(extend_config.extend, view.config, get(field) or field.default)
     if isinstance(found, str) or not found:
         st.info(plain(found, 400) if found else t("no_way"))
         return
+    if already := extend_config.present(view.config, t.lang):
+        st.info(already)
     drawing = comparison.extensions(found, drawn, get(field) or field.default, view.where, t)
-    page.show(drawing, comparison.extensions, extend_config.fix_for)
+    page.show(drawing, comparison.extensions, extend_config.extend)
     table(comparison.costs(found, t))
-    for tab, fix in zip(st.tabs([t(f"scheme.{fix.name}") for fix in found]), found, strict=True):
+    for tab, way in zip(st.tabs([way.title(t.lang) for way in found]), found, strict=True):
         with tab:
-            st.markdown(plain(fix.cost(t.lang), 600))
+            known = f" [{t('known_from')}]({way.source})" if way.source else ""
+            st.markdown(plain(way.cost(t.lang), 600) + known)
+            st.markdown("\n".join(f"- {plain(change.sentence(t.lang))}" for change in way.changed))
             new, old = st.columns(2)
             with new:
                 st.markdown(f"**{t('schema.5')}**")
-                st.code(configs.as_json(fix.block), language="json")
+                st.code(configs.as_json(way.block), language="json")
             with old:
                 st.markdown(f"**{t('schema.4')}**")
-                st.code(configs.as_json(fix.old_block) if fix.old_block else t("no_old_block"), language="json")
+                st.code(configs.as_json(way.old_block) if way.old_block else t("no_old_block"), language="json")
     st.caption(extend_config.fixes()["searched"][t.lang])
 
 

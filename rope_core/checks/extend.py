@@ -1,8 +1,9 @@
-"""The config blocks that extend a model's context, and what each costs, measured on its own spectrum."""
+"""The config blocks that extend a model's context, what each changes and what it costs, on the model's own spectrum."""
 
 from __future__ import annotations
 
 import copy
+import math
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,170 +18,403 @@ from rope_core.errors import ConfigError, reject, whole
 from rope_core.hf.normal import Model, resolve
 from rope_core.hf.read import read_config
 from rope_core.hf.ropes import LENGTH, HfRope, from_hf, layer_types
-from rope_core.hf.types import DEFAULT, LINEAR, LLAMA3, PROPORTIONAL, STATIC_NTK, YARN
+from rope_core.hf.types import DEFAULT, DYNAMIC, LINEAR, LLAMA3, LONGROPE, NEEDS_LENGTH, PROPORTIONAL, STATIC_NTK, YARN
 from rope_core.hf.versions import text_part
 from rope_core.rope import MAX_LEN
 
 WAYS = (LINEAR, STATIC_NTK, YARN, LLAMA3)
+# A card's recipe: the scheme's name and this.
+CARD = "-card"
+# Layer types behind a sliding window: they never look further than the window, whatever the context.
+WINDOWED = ("sliding_attention", "main")
+MOST = 1024
+ALWAYS = ("attention_factor", "logit_scale")
+
+
+@dataclass(frozen=True)
+class Change:
+    """A quantity of a layer type before and after; None where only one side has it.
+
+    ``field`` is "rope_type", "base", "factor" or another parameter of the scheme, "attention_factor" or "logit_scale".
+    """
+
+    layer_type: str | None
+    field: str
+    before: object
+    after: object
+
+    def sentence(self, lang: str = "en") -> str:
+        """Return the change as one line, in "en" or "zh".
+
+        >>> Change(None, "attention_factor", 1.0, 1.0).sentence()
+        'attention factor 1.0 -> 1.0'
+        """
+        row = fixes()["changed"]
+        name = row[self.field][lang] if self.field in row else self.field
+        where = f"{self.layer_type}{row['colon'][lang]}" if self.layer_type else ""
+        return f"{where}{name} {_shown(self.before)} -> {_shown(self.after)}"
 
 
 @dataclass(frozen=True, eq=False)
-class Fix:
-    """A way to reach a length: the config block in both schemas, what it computes, and what it costs.
+class Way:
+    """A way to reach a length: the config block in both schemas, what it computes, changes and costs.
 
     Attributes:
-        name: one of WAYS, a key of fixes.toml.
+        name: the scheme's name, followed by "-card" where it is the model card's own recipe.
+        kind: the section of fixes.toml that describes it.
         config: the whole config, new schema.
         block: the fields to write, new schema; old_block: the same for version 4, None where it cannot say it.
-        ropes: what each extended layer type computes, by layer type.
-        kept: pairs whose frequency stays; fastest: slow-down of the fastest pair.
-        unseen: pairs that reach angles which training never showed, at the wanted length.
+        ropes: what each extended layer type computes, by layer type; before: the same at present.
+        changed: what moves beside the length; attention factor and logit scale are always listed.
+        length: tokens that the config reaches; factor: how many times the present reach that is.
+        kept: pairs whose frequency stays; fastest: slow-down of the fastest pair against the present.
+        unseen: pairs that reach angles which training never showed, at that length.
     """
 
     name: str
+    kind: str
     config: dict[str, Any]
     block: dict[str, Any]
     old_block: dict[str, Any] | None
     ropes: Mapping[str | None, HfRope]
+    before: Mapping[str | None, HfRope]
+    changed: tuple[Change, ...]
+    length: int
     factor: float
     kept: int
     pairs: int
     fastest: float
     unseen: int
     attention_factor: float
+    source: str = ""
+
+    @property
+    def rope(self) -> HfRope:
+        """The first layer type that is extended."""
+        return next(iter(self.ropes.values()))
+
+    def title(self, lang: str = "en") -> str:
+        """Return the way's name for a reader, in "en" or "zh"."""
+        title: str = fixes()[self.kind]["title"][lang]
+        return title.format_map(self._values())
 
     def cost(self, lang: str = "en") -> str:
-        """What this way costs, one or two sentences in "en" or "zh"."""
-        values = {name: getattr(self, name) for name in ("factor", "kept", "pairs", "fastest", "unseen")}
-        shown = {name: f"{value:.4g}" for name, value in values.items()}
-        texts = fixes()
-        row: dict[str, str] = texts[self.name]
-        return row[lang].format_map(shown | {"attention": f"{self.attention_factor:.4g}"})
+        """Return what this way costs, one or two sentences in "en" or "zh"."""
+        text: str = fixes()[self.kind][lang]
+        return text.format_map(self._values())
+
+    def _values(self) -> dict[str, str]:
+        shown = {name: f"{getattr(self, name):.4g}" for name in ("factor", "kept", "pairs", "fastest", "unseen")}
+        rope, old = self.rope, next(iter(self.before.values()))
+        shown |= {"attention": f"{self.attention_factor:.4g}", "type": rope.rope_type, "length": f"{self.length:,}"}
+        shown |= {"written": f"{_written(rope):.6g}", "old": f"{_written(old):.6g}", "reach": f"{reach(old):,}"}
+        return shown | {"train": f"{rope.train_len:,}", "base": f"{rope.base:.6g}", "old_base": f"{old.base:.6g}"}
 
 
 @cache
 def fixes() -> dict[str, Any]:
-    """The whole of fixes.toml; "searched" says why LongRoPE is not among the ways."""
+    """Return the whole of fixes.toml; "searched" says why LongRoPE is not among the ways."""
     return tomllib.loads(resources.files("rope_core.checks").joinpath("fixes.toml").read_text(encoding="utf-8"))
 
 
-def fix_for(config: object, length: int) -> list[Fix]:
-    """Return the ways to make a model reach ``length`` tokens without searched factors.
+def extend(config: object, length: int) -> list[Way]:
+    """Return the ways to make a model reach ``length`` tokens, the one that suits it best first.
 
-    Layers behind a sliding window and layers that do not turn stay as they are; a way that the model's class refuses,
-    or that would change its rotary width, is left out. LongRoPE needs factors that were
-    searched per model, so it is not offered; fixes()["searched"] says so in both languages.
+    A model that is scaled already gets its own scheme with a larger factor, then a larger base under that scheme;
+    everything else in its rope dict stays. A model that is not gets its card's recipe where one is known and
+    reaches the length, then linear, NTK, YaRN and Llama 3 scaling. Each layer type starts from its own trained
+    length; layers behind a sliding window, layers that do not turn and layers that reach the length already stay
+    as they are. A way that the model's class refuses, or that would change its rotary width, is left out.
+    LongRoPE needs factors that were searched per model; fixes()["searched"] says so in both languages.
 
     Raises:
         ConfigError: on a config that cannot be read.
-        ValueError: unless length lies past the trained length, at most 1024 times.
+        ValueError: unless length lies past the length that the config reaches, at most 1024 times.
 
     >>> config = {"model_type": "llama", "head_dim": 128, "rope_theta": 1e4, "max_position_embeddings": 4096}
-    >>> [(fix.name, fix.kept) for fix in fix_for(config, 16384)]
+    >>> [(way.name, way.kept) for way in extend(config, 16384)]
     [('linear', 0), ('ntk', 1), ('yarn', 21), ('llama3', 36)]
+    >>> scaling = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 4096, "truncate": False}
+    >>> way = extend({**config, "max_position_embeddings": 16384, "rope_scaling": scaling}, 32768)[0]
+    >>> way.block["rope_parameters"]["factor"], way.block["rope_parameters"]["truncate"]
+    (8.0, False)
     """
     data = read_config(config)
     whole("length", length, 1, MAX_LEN)
     plain = to_v5(data)
     model = resolve(plain)
-    kinds: list[str | None] = [*layer_types(plain)] or [None]
-    chosen = [kind for kind in kinds if kind != "sliding_attention" and not from_hf(plain, kind).nope]
-    chosen = chosen or [kind for kind in kinds if not from_hf(plain, kind).nope]
-    before = {kind: from_hf(plain, kind) for kind in chosen}
-    first = next(iter(before.values()))
-    factor = length / first.train_len
-    if not 1.0 < factor <= 1024.0:
-        raise reject("length", f"between {first.train_len + 1} and {1024 * first.train_len}", length)
-    made = []
-    for name in WAYS:
+    before = _extended_layers(plain)
+    low = min(reach(rope) for rope in before.values())
+    if not low < length <= MOST * low:
+        raise reject("length", f"between {low + 1} and {MOST * low}", length)
+    before = {kind: rope for kind, rope in before.items() if reach(rope) < length}
+    ways = _cards(plain, model, before, length)
+    names: tuple[str, ...] = WAYS
+    if all(is_scaled(rope) for rope in before.values()):
+        own = next(iter(before.values())).rope_type
+        # Under YaRN a larger base would leave a factor that contradicts the two lengths, and LongRoPE's is searched.
+        names = {YARN: (YARN,), LONGROPE: (STATIC_NTK,)}.get(own, (own, STATIC_NTK))
+    for name in names:
         try:
-            new = extended(name, plain, model, before, factor, length)
-            made.append(costed(name, new, model, before, factor, length))
+            new = _written_config(name, plain, model, before, length)
+            ways.append(_costed(name, _kind(name, before), new, model, before, length))
         except ConfigError:
             continue
-    return made
+    return ways
 
 
-def extended(
-    name: str, plain: dict[str, Any], model: Model, before: Mapping[str | None, HfRope], factor: float, length: int
+def reach(rope: HfRope) -> int:
+    """Return the length in tokens that a layer type reaches as its config is: with YaRN the factor's, else the maximum.
+
+    >>> reach(from_hf({"model_type": "llama", "head_dim": 64, "max_position_embeddings": 4096}))
+    4096
+    """
+    if rope.rope_type == YARN and is_scaled(rope):
+        return math.floor(rope.train_len * _written(rope))
+    return rope.max_len or rope.train_len
+
+
+def reached(config: object) -> int:
+    """Return the length in tokens that a config reaches: the shortest over the layer types that look at everything.
+
+    Raises ConfigError on a config that cannot be read or extended.
+
+    >>> reached({"model_type": "gemma3_text", "max_position_embeddings": 32768})
+    32768
+    """
+    return min(reach(rope) for rope in _extended_layers(to_v5(read_config(config))).values())
+
+
+def is_scaled(rope: HfRope) -> bool:
+    """Return whether a layer type runs a scaling that moves its frequencies."""
+    if rope.rope_type in (DYNAMIC, LONGROPE):
+        return True
+    return rope.rope_type != DEFAULT and _written(rope) > 1.0
+
+
+def present(config: object, lang: str = "en") -> str:
+    """Return one sentence on the scaling that a config has already, "" where it has none.
+
+    >>> present({"model_type": "llama", "head_dim": 64})
+    ''
+    """
+    plain = to_v5(read_config(config))
+    scaled = [rope for rope in _extended_layers(plain).values() if is_scaled(rope)]
+    if not scaled:
+        return ""
+    rope, text = scaled[0], fixes()["present"]
+    row = text["plain"] if rope.rope_type == LONGROPE else text["factor"]
+    sentence: str = row[lang]
+    return sentence.format(type=rope.rope_type, factor=f"{_written(rope):g}", reach=f"{reach(rope):,}")
+
+
+def _extended_layers(plain: Mapping[str, Any]) -> dict[str | None, HfRope]:
+    """The layer types that look at the whole context and turn, at the length that they reach."""
+    kinds: list[str | None] = [*layer_types(plain)] or [None]
+    turning = {kind: rope for kind in kinds if not (rope := from_hf(plain, kind)).nope}
+    chosen = {kind: rope for kind, rope in turning.items() if kind not in WINDOWED} or turning
+    if not chosen:
+        raise ConfigError("config must be one with layers that turn, got none")
+    return {kind: _at(plain, kind, reach(rope)) for kind, rope in chosen.items()}
+
+
+def _at(config: Mapping[str, Any], kind: str | None, length: int) -> HfRope:
+    """A layer type at a length, where its frequencies follow one."""
+    rope = from_hf(config, kind)
+    return from_hf(config, kind, length) if rope.rope_type in (DYNAMIC, LONGROPE) else rope
+
+
+def _written(rope: HfRope) -> float:
+    """The factor of a layer type's scheme; 1.0 where it has none."""
+    factor = rope.params.get("factor")
+    return float(factor) if isinstance(factor, int | float) else 1.0
+
+
+def _kind(name: str, before: Mapping[str | None, HfRope]) -> str:
+    """The section of fixes.toml for a way."""
+    first = next(iter(before.values()))
+    if not is_scaled(first):
+        return name
+    if name == STATIC_NTK:
+        return "base"
+    return DYNAMIC if _follows(first) else "own"
+
+
+def _follows(rope: HfRope) -> bool:
+    """Whether a layer type raises its base with the length in use; Hunyuan's alpha under the same type does not."""
+    return rope.rope_type == DYNAMIC and rope.scheme != STATIC_NTK
+
+
+def _written_config(
+    name: str, plain: dict[str, Any], model: Model, before: Mapping[str | None, HfRope], length: int
 ) -> dict[str, Any]:
-    """The whole config with one way written into its chosen layer types."""
+    """The whole config with one way written into its layer types."""
     new = copy.deepcopy(plain)
     text = text_part(new, model.prefix)
-    text.pop(LENGTH, None)
-    for kind, rope in before.items():
-        dicts = text["rope_parameters"]
-        entry = {**kept_keys(dicts if kind is None else dicts[kind]), **scaled_dict(name, rope, factor)}
+    dicts = text["rope_parameters"]
+    entries = {
+        kind: _entry(name, dicts if kind is None else dicts[kind], rope, length) for kind, rope in before.items()
+    }
+    return _put(new, model, entries, length, all(map(_follows, before.values())) and name != STATIC_NTK)
+
+
+def _put(
+    new: dict[str, Any], model: Model, entries: Mapping[str | None, dict[str, Any]], length: int, keep_length: bool
+) -> dict[str, Any]:
+    """Write rope dicts by layer type, and the length, into a config of the new schema."""
+    text = text_part(new, model.prefix)
+    for kind, entry in entries.items():
         if kind is None:
             text["rope_parameters"] = entry
         else:
-            dicts[kind] = entry
-    text["max_position_embeddings"] = length
-    rope = from_hf(new, next(iter(before)) if layer_types(new) else None)
+            text["rope_parameters"][kind] = entry
+    if any(entry.get(LENGTH, text.get(LENGTH)) != text.get(LENGTH) for entry in entries.values()):
+        # A trained length at the top would overrule the dict's.
+        text.pop(LENGTH, None)
+    if not keep_length:
+        text["max_position_embeddings"] = length
+    rope = from_hf(new, next(iter(entries)) if layer_types(new) else None)
     if "head_dim_null_fails" in rope.provenance["head_dim"].traps:
         # Classes whose head_dim defaults to null cannot build a scaling that multiplies it.
         text["head_dim"] = rope.head_dim
     return new
 
 
-def kept_keys(old: Mapping[str, Any]) -> dict[str, Any]:
-    """What a new scaling leaves of a rope dict: the partial width and the axes."""
-    return {key: old[key] for key in ("partial_rotary_factor", "mrope_section", "mrope_interleaved") if key in old}
-
-
-def scaled_dict(name: str, rope: HfRope, factor: float) -> dict[str, Any]:
-    """The rope dict of one way."""
-    if rope.rope_type == PROPORTIONAL and name not in (LINEAR, STATIC_NTK):
-        raise ConfigError(f"rope_type must be one that has a ramp, got {rope.rope_type!r}")
-    kind = PROPORTIONAL if rope.rope_type == PROPORTIONAL else DEFAULT
+def _entry(name: str, old: Mapping[str, Any], rope: HfRope, length: int) -> dict[str, Any]:
+    """One layer type's rope dict: what it has, with the way's own keys in place of the scheme's."""
+    kept = copy.deepcopy(dict(old))
+    times = length / reach(rope)
     if name == STATIC_NTK:
-        return {"rope_type": kind, "rope_theta": grown_base(rope, factor)}
-    made: dict[str, Any] = {"rope_type": name, "rope_theta": rope.base, "factor": float(factor)}
-    if name == LINEAR and kind == PROPORTIONAL:
-        made["rope_type"] = kind
+        if rope.rope_type == LONGROPE and rope.params.get("attention_factor") is None:
+            # It would follow the ratio of the two lengths.
+            kept["attention_factor"] = rope.attention_factor
+        return {**kept, "rope_theta": _grown_base(rope, times)}
+    if rope.scheme == STATIC_NTK:
+        return {**kept, "alpha": _written(rope) * times}
+    if is_scaled(rope):
+        if _follows(rope):
+            return kept
+        factor = length / rope.train_len if rope.rope_type == YARN else _written(rope) * times
+        return {**kept, "factor": float(factor)}
+    if rope.rope_type == PROPORTIONAL:
+        if name != LINEAR:
+            raise ConfigError(f"rope_type must be one that has a ramp, got {rope.rope_type!r}")
+        return {**kept, "factor": float(times)}
+    made: dict[str, Any] = {**kept, "rope_type": name, "rope_theta": rope.base, "factor": float(times)}
     if name == LLAMA3:
         made |= {"low_freq_factor": 1.0, "high_freq_factor": 4.0}
     if name != LINEAR:
-        made[LENGTH] = rope.train_len
+        made[LENGTH] = reach(rope)
     return made
 
 
-def grown_base(rope: HfRope, factor: float) -> float:
+def _grown_base(rope: HfRope, factor: float) -> float:
     """The base that slows the last turning pair by the factor and leaves the first one alone."""
     turning = int(np.count_nonzero(rope.unscaled if rope.rope_type != PROPORTIONAL else rope.inv_freq))
     return float(rope.base * factor ** (rope.rotary_dim / (2 * max(turning - 1, 1))))
 
 
-def costed(
-    name: str, config: dict[str, Any], model: Model, before: Mapping[str | None, HfRope], factor: float, length: int
-) -> Fix:
-    """Measure one way on its own spectrum."""
-    ropes = {kind: from_hf(config, kind if layer_types(config) else None) for kind in before}
-    if any(ropes[kind].inv_freq.size != old.inv_freq.size for kind, old in before.items()):
+def _cards(plain: dict[str, Any], model: Model, before: Mapping[str | None, HfRope], length: int) -> list[Way]:
+    """The recipe of the model's own card, where one is known for this model and reaches the length."""
+    made = []
+    for row in fixes()["card"]:
+        wanted = {"model_type": model.model_type, **{key: model.get(key)[0] for key in row["config"]}}
+        rope = before.get(None)
+        if rope is None or is_scaled(rope) or length > row["max"] or rope.base != row["base"]:
+            continue
+        if wanted["model_type"] not in row["model_type"] or any(
+            wanted[key] not in values for key, values in row["config"].items()
+        ):
+            continue
+        block = {**plain_entry(plain, model), **row["block"]}
+        new = _put(copy.deepcopy(plain), model, {None: block}, row["max"], False)
+        name = row["block"]["rope_type"] + CARD
+        made.append(_costed(name, "card_text", new, model, before, row["max"], row["source"]))
+    return made
+
+
+def plain_entry(plain: Mapping[str, Any], model: Model) -> dict[str, Any]:
+    """Return the one rope dict of a config of the new schema, as a dict of its own."""
+    return copy.deepcopy(dict(text_part(plain, model.prefix)["rope_parameters"]))
+
+
+def _costed(
+    name: str,
+    kind: str,
+    config: dict[str, Any],
+    model: Model,
+    before: Mapping[str | None, HfRope],
+    length: int,
+    source: str = "",
+) -> Way:
+    """Measure one way on its own spectrum, against the present one."""
+    ropes = {layer: _at(config, layer if layer_types(config) else None, length) for layer in before}
+    if any(ropes[layer].inv_freq.size != old.inv_freq.size for layer, old in before.items()):
         raise ConfigError(f"rotary_dim must be the same before and after, got another for {name}")
-    kind, rope = next(iter(ropes.items()))
-    trained = before[kind].unscaled * (rope.inv_freq > 0)
-    slowdown = np.divide(trained, rope.inv_freq, out=np.full(trained.size, np.inf), where=rope.inv_freq > 0)
-    seen = np.minimum(trained * before[kind].train_len, 2.0 * np.pi)
-    reached = np.minimum(rope.inv_freq * length, 2.0 * np.pi)
+    layer, rope = next(iter(ropes.items()))
+    old = before[layer]
+    slowdown = np.divide(old.inv_freq, rope.inv_freq, out=np.full(old.inv_freq.size, np.inf), where=rope.inv_freq > 0)
+    seen = np.minimum(old.inv_freq * reach(old), 2.0 * np.pi)
+    turned = np.minimum(rope.inv_freq * length, 2.0 * np.pi)
     text = text_part(config, model.prefix)
     names = ("rope_parameters", "max_position_embeddings", *(("head_dim",) if "head_dim" not in model.data else ()))
     block = {key: text[key] for key in names if key in text}
     try:
         v4 = text_part(to_v4(config), model.prefix)
-        old_block = {key: v4[key] for key in (*OLD, *names[1:]) if key in v4}
+        old_block = {key: v4[key] for key in (*OLD, LENGTH, *names[1:]) if key in v4}
     except ConfigError:
         old_block = None
-    return Fix(
+    return Way(
         name=name,
+        kind=kind,
         config=config,
         block=block,
         old_block=old_block,
         ropes=ropes,
-        factor=factor,
+        before=before,
+        changed=tuple(change for at, one in ropes.items() for change in changes(before[at], one)),
+        length=length,
+        factor=length / reach(old),
         kept=int(np.sum(np.isclose(slowdown, 1.0, rtol=1e-12))),
         pairs=int(slowdown.size),
         fastest=float(slowdown[0]),
-        unseen=int(np.sum(reached > seen * (1.0 + 1e-9))),
+        unseen=int(np.sum(turned > seen * (1.0 + 1e-9))),
         attention_factor=rope.attention_factor,
+        source=source,
     )
+
+
+def changes(before: HfRope, after: HfRope) -> tuple[Change, ...]:
+    """Return what differs between two states of a layer type beside its frequencies and lengths.
+
+    Attention factor and logit scale are listed even where they stay.
+    """
+    pairs: dict[str, tuple[object, object]] = {
+        "rope_type": (before.rope_type, after.rope_type),
+        "base": (before.base, after.base),
+    }
+    names = dict.fromkeys([*before.params, *after.params])
+    if after.rope_type == LONGROPE:
+        # A factor that the two lengths give moves nothing but the attention factor, which is listed.
+        names.pop("factor")
+    pairs |= {name: (before.params.get(name), after.params.get(name)) for name in names if name != "attention_factor"}
+    if before.train_len != after.train_len and after.rope_type == before.rope_type in NEEDS_LENGTH:
+        pairs[LENGTH] = (before.train_len, after.train_len)
+    moved = [Change(after.layer_type, name, a, b) for name, (a, b) in pairs.items() if a != b]
+    always = [Change(after.layer_type, name, getattr(before, name), getattr(after, name)) for name in ALWAYS]
+    return (*moved, *always)
+
+
+def _shown(value: object) -> str:
+    """A value of a change: floats with at least one decimal, lists cut, "-" for none."""
+    if value is None:
+        return "-"
+    if isinstance(value, float):
+        short = f"{value:.6g}"
+        return f"{short}.0" if short.lstrip("-").isdigit() else short
+    if isinstance(value, tuple | list):
+        return f"[{len(value)}]"
+    return str(value)
+
+
+__all__ = ["WAYS", "Change", "Way", "changes", "extend", "fixes", "present", "reach", "reached"]

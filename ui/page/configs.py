@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import streamlit as st
 
 import rope_core as rc
+from rope_core.checks.extend import reached
 from rope_core.checks.schemas import OLD
 from rope_core.hf import hub
 from rope_core.hf.read import parse, shallow
@@ -205,14 +206,16 @@ def length_field(field: Field, rope: rc.HfRope) -> Field:
     return replace(field, default=min(longest if longest > rope.train_len else 2 * rope.train_len, int(field.high)))
 
 
-def wanted_field(field: Field, rope: rc.HfRope) -> Field | None:
-    """The wanted length's field: past the trained length, twice the longest one at first; None past all limits."""
-    low, high = rope.train_len + 1, min(1024 * rope.train_len, int(field.high))
+def wanted_field(field: Field, config: Mapping[str, Any]) -> Field | None:
+    """The wanted length's field: past the length that the config reaches, twice that at first; None where none fits."""
+    reach = attempt(reached, config)
+    if isinstance(reach, str):
+        return None
+    low, high = reach + 1, min(1024 * reach, int(field.high))
     if high <= low:
         return None
     stops = tuple(stop for stop in field.steps if low <= stop <= high)
-    start = min(max(2 * (rope.max_len or rope.train_len), low), high)
-    return replace(field, default=start, low=low, high=high, steps=stops)
+    return replace(field, default=min(2 * reach, high), low=low, high=high, steps=stops)
 
 
 def as_json(config: Mapping[str, Any]) -> str:

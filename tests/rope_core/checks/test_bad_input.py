@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import rope_core as rc
 from rope_core.checks.engines import engines, sentences
-from rope_core.checks.extend import fix_for
+from rope_core.checks.extend import extend
 from rope_core.checks.findings import check, check_text, say
 from rope_core.checks.report import report_html
 from rope_core.checks.schemas import to_v4, to_v5
@@ -106,7 +106,7 @@ def test_conversions_engines_and_fixes_refuse_alike(config: dict[str, Any]) -> N
     except rc.ConfigError:
         return
     try:
-        fix_for(config, 10**6)
+        extend(config, 10**6)
     except ValueError as error:
         assert isinstance(error, rc.ConfigError) or str(error).startswith("length must be")
 

@@ -1,34 +1,204 @@
-"""Blocks that extend a context: the spectra of their schemes, the costs counted by hand, transformers' own reading."""
+"""Blocks that extend a context: what they keep, loaded into transformers; the spectra of their schemes; their costs."""
 
 from __future__ import annotations
 
+import copy
+import importlib
+import json
+import math
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import rope_core as rc
-from rope_core.checks.extend import WAYS, fix_for, fixes
+from rope_core.__main__ import main
+from rope_core.checks.extend import WAYS, Way, extend, fixes, present, reached
 from rope_core.checks.schemas import to_v5
 from rope_core.hf.normal import resolve
+from tests.support import hf_live
 
 LLAMA = rc.model("llama-2-7b").hf_config()
+# (catalogue id, length, layer type, the released rope dict with its new factor written by hand, length as trained)
+SCALED: list[tuple[str, int, str | None, dict[str, Any]]] = [
+    ("deepseek-v3", 327_680, None, {"factor": 80.0, "mscale": 1.0, "mscale_all_dim": 1.0, "beta_fast": 32}),
+    ("deepseek-v2", 491_520, None, {"factor": 120.0, "mscale": 0.707, "mscale_all_dim": 0.707}),
+    ("kimi-k2", 262_144, None, {"factor": 64.0, "mscale": 1.0, "mscale_all_dim": 1.0, "beta_fast": 1.0}),
+    ("gpt-oss-20b", 262_144, None, {"factor": 64.0, "truncate": False}),
+    ("ministral-3", 524_288, None, {"factor": 32.0, "mscale": 1.0, "mscale_all_dim": 1.0, "llama_4_scaling_beta": 0.1}),
+    ("deepseek-v4-flash", 2_097_152, "compress", {"factor": 32.0, "attention_factor": 1.0}),
+    ("olmo-3.1-32b", 131_072, "full_attention", {"factor": 16.0, "attention_factor": 1.2079441541679836}),
+    ("llama-3.1-8b", 262_144, None, {"factor": 16.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0}),
+    ("llama-3.2-1b", 196_608, None, {"factor": 48.0}),
+    ("gemma-3-4b", 262_144, "full_attention", {"factor": 16.0}),
+]
+KEPT = [row[:2] for row in SCALED] + [
+    ("llama-2-7b", 16_384),
+    ("qwen3-8b", 131_072),
+    ("phi-4-mini", 262_144),
+    ("internlm2-1.8b", 65_536),
+    ("gemma-4-31b", 524_288),
+    ("minimax-m2.5", 393_216),
+    ("modernbert-base", 16_384),
+    ("qwen3-vl-32b", 524_288),
+]
 
 
-def by_name(config: dict[str, Any], length: int) -> dict[str, Any]:
-    return {fix.name: fix for fix in fix_for(config, length)}
+def by_name(config: dict[str, Any], length: int) -> dict[str, Way]:
+    return {way.name: way for way in extend(config, length)}
+
+
+def kinds_of(config: dict[str, Any]) -> list[str | None]:
+    return [*rc.layer_types(config)] or [None]
+
+
+def loaded(config: dict[str, Any]) -> tuple[str, Any]:
+    """The text part as transformers' own config object, and its class's name there."""
+    text = resolve(config)
+    kind = {"kimi_k2": "deepseek_v3", "internlm2": "llama"}.get(text.model_type or "", text.model_type or "")
+    return kind, hf_live.config_of(kind, {key: value for key, value in text.data.items() if key != "model_type"})
+
+
+@pytest.mark.parametrize(("model_id", "length", "layer", "wanted"), SCALED, ids=[row[0] for row in SCALED])
+def test_a_scaled_model_keeps_its_scaling(
+    model_id: str, length: int, layer: str | None, wanted: dict[str, Any]
+) -> None:
+    config = rc.model(model_id).hf_config()
+    way = extend(config, length)[0]
+    released = to_v5(config)
+    old = resolve(released).data["rope_parameters"]
+    new = resolve(way.config).data["rope_parameters"]
+    if layer is not None:
+        assert {kind: new[kind] for kind in new if kind != layer} == {kind: old[kind] for kind in old if kind != layer}
+        old, new = old[layer], new[layer]
+    assert new == {**old, "factor": wanted["factor"]} and all(new[key] == value for key, value in wanted.items())
+    assert way.name == old["rope_type"] and str(f"{length:,}") not in present(config)
+    assert not [one.key for one in rc.check(way.config) if one.severity != "note"]
+    if layer is None:
+        # transformers' own modules, from the released config with the factor replaced by hand.
+        by_hand = copy.deepcopy(released)
+        part = resolve(by_hand).data
+        part["rope_parameters"]["factor"] = wanted["factor"]
+        fields = {**part, "max_position_embeddings": length}
+        kind, theirs = loaded(way.config)
+        fields.pop("model_type")
+        _, ours = kind, hf_live.config_of(kind, fields)
+        for left, right in zip(*(hf_live.frequencies(kind, one, None, None) for one in (theirs, ours)), strict=True):
+            np.testing.assert_array_equal(left, right)
+
+
+def test_attention_and_logit_scale_by_hand() -> None:
+    """The numbers that were lost: 1.0 and not 1.438 or 1.347, with the logits' own scale at the new factor."""
+    m = 0.1 * math.log(80.0) + 1.0
+    deepseek = extend(rc.model("deepseek-v3").hf_config(), 327_680)[0]
+    assert deepseek.attention_factor == 1.0 and deepseek.rope.logit_scale == pytest.approx(m * m, rel=1e-12)
+    apply = importlib.import_module("transformers.models.deepseek_v3.modeling_deepseek_v3").yarn_apply_mscale
+    assert apply(loaded(deepseek.config)[1].rope_parameters, 1.0) == pytest.approx(m * m, rel=1e-12)
+    lines = [change.sentence() for change in deepseek.changed]
+    assert lines == ["factor 40.0 -> 80.0", "attention factor 1.0 -> 1.0", "logit scale 1.87385 -> 2.06843"]
+    assert deepseek.changed[1].sentence("zh") == "注意力因子 1.0 -> 1.0"
+    ministral = extend(rc.model("ministral-3").hf_config(), 524_288)[0]
+    assert ministral.attention_factor == 1.0
+    kind, theirs = loaded(ministral.config)
+    assert hf_live.frequencies(kind, theirs, None, None)[1] == 1.0
+    assert theirs.rope_parameters["llama_4_scaling_beta"] == 0.1
+    assert theirs.rope_parameters["original_max_position_embeddings"] == 16_384
+    # A softmax temperature that follows the factor follows it, and the list says so.
+    oss = extend(rc.model("gpt-oss-20b").hf_config(), 262_144)[0]
+    assert oss.attention_factor == pytest.approx(0.1 * math.log(64.0) + 1.0)
+    assert "attention factor 1.34657 -> 1.41589" in [change.sentence() for change in oss.changed]
+
+
+@pytest.mark.parametrize(("model_id", "length"), KEPT, ids=[row[0] for row in KEPT])
+def test_transformers_reads_every_block_so(model_id: str, length: int) -> None:
+    """Each way, loaded into transformers: frequencies, attention scaling and width of every layer type."""
+    config = rc.model(model_id).hf_config()
+    for way in extend(config, length):
+        kind, theirs = loaded(way.config)
+        for layer in kinds_of(way.config):
+            rope = rc.from_hf(way.config, layer)
+            longer = length if rope.rope_type in ("dynamic", "longrope") else None
+            inv_freq, scaling = hf_live.frequencies(kind, theirs, layer, longer)
+            wanted = way.ropes.get(layer, rope)
+            assert inv_freq.size == rc.from_hf(config, layer).inv_freq.size
+            np.testing.assert_allclose(wanted.inv_freq, inv_freq, rtol=2e-5, atol=1e-30)
+            assert scaling == pytest.approx(wanted.attention_factor, rel=1e-6)
+
+
+def test_layers_extend_from_their_own_length() -> None:
+    config = rc.model("deepseek-v4-flash").hf_config()
+    (way,) = extend(config, 2_097_152)
+    assert set(way.ropes) == {"compress"} and reached(config) == 1_048_576
+    before, after = rc.from_hf(config, "compress"), way.ropes["compress"]
+    slow = before.unscaled * 65_536 < 2 * np.pi
+    np.testing.assert_allclose(before.inv_freq[slow] / after.inv_freq[slow], 2.0, rtol=1e-12)
+    np.testing.assert_allclose(after.inv_freq[slow] * 2_097_152, before.unscaled[slow] * 65_536, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("model_id", "names"),
+    [
+        ("llama-3.1-8b", ["llama3", "ntk"]),
+        ("deepseek-v3", ["yarn"]),
+        ("phi-4-mini", ["ntk"]),
+        ("gemma-3-4b", ["linear", "ntk"]),
+        ("internlm2-1.8b", ["dynamic", "ntk"]),
+        ("qwen3-8b", ["yarn-card", *WAYS]),
+        ("qwen3-0.6b", list(WAYS)),
+        ("phi-4", ["ntk"]),
+    ],
+)
+def test_the_order_of_the_ways(model_id: str, names: list[str]) -> None:
+    config = rc.model(model_id).hf_config()
+    assert [way.name for way in extend(config, 2 * reached(config))] == names
+    scaled = names[0] != "yarn-card" and len(names) < 4 and model_id != "phi-4"
+    for lang in ("en", "zh"):
+        assert bool(present(config, lang)) == scaled
+
+
+@pytest.mark.parametrize("model_id", ["qwen3-8b", "qwen3-32b", "qwen3-30b-a3b", "qwen2.5-7b"])
+def test_a_card_s_recipe(model_id: str, tmp_path: Path) -> None:
+    config = rc.model(model_id).hf_config()
+    way = extend(config, 131_072)[0]
+    assert way.name.startswith("yarn") and way.source.startswith("https://huggingface.co/Qwen/")
+    assert way.block == {
+        "rope_parameters": {
+            "rope_type": "yarn",
+            "rope_theta": 1_000_000,
+            "factor": 4.0,
+            "original_max_position_embeddings": 32_768,
+        },
+        "max_position_embeddings": 131_072,
+    }
+    assert way.old_block is not None and way.old_block["rope_scaling"]["factor"] == 4.0
+    (tmp_path / "config.json").write_text(json.dumps(way.config))
+    assert main(["check", str(tmp_path)]) == 0
+    (tmp_path / "config.json").write_text(json.dumps({**config, **way.old_block}))
+    assert main(["check", str(tmp_path), "--transformers", "4.57"]) == 0
+    assert [one.name for one in extend(config, 131_073)] == list(WAYS)
+
+
+def test_longrope_and_dynamic_keep_what_follows_the_lengths() -> None:
+    phi = rc.model("phi-4-mini").hf_config()
+    way = extend(phi, 262_144)[0]
+    assert way.attention_factor == pytest.approx(math.sqrt(1.0 + math.log(32.0) / math.log(4096.0)))
+    internlm = rc.model("internlm2-1.8b").hf_config()
+    dynamic = extend(internlm, 65_536)[0]
+    assert dynamic.config["max_position_embeddings"] == 32_768
+    base = 1e6 * (2.0 * 2.0 - 1.0) ** (128 / 126)
+    np.testing.assert_allclose(dynamic.rope.inv_freq, base ** (-np.arange(64) / 64), rtol=1e-12)
 
 
 def test_each_way_runs_its_scheme() -> None:
     made = by_name(LLAMA, 16384)
     assert tuple(made) == WAYS
     rope = rc.Rope(128, 10000.0, 4096)
-    for name, fix in made.items():
-        params = {"factor": 4.0}
-        wanted = rc.spectrum(rc.Request(rope, name, params))
-        np.testing.assert_allclose(fix.ropes[None].inv_freq, wanted.inv_freq, rtol=1e-12)
-        assert fix.attention_factor == pytest.approx(wanted.attention_factor)
-        assert fix.config["max_position_embeddings"] == 16384 and fix.factor == 4.0
+    for name, way in made.items():
+        wanted = rc.spectrum(rc.Request(rope, name, {"factor": 4.0}))
+        np.testing.assert_allclose(way.ropes[None].inv_freq, wanted.inv_freq, rtol=1e-12)
+        assert way.attention_factor == pytest.approx(wanted.attention_factor)
+        assert way.config["max_position_embeddings"] == 16384 and way.factor == 4.0
     assert made["ntk"].block["rope_parameters"]["rope_theta"] == pytest.approx(10000 * 4 ** (128 / 126))
 
 
@@ -48,43 +218,33 @@ def test_every_released_model(model: rc.Model) -> None:
     config = model.hf_config()
     if model.id == "gpt-j-6b":
         with pytest.raises(rc.ConfigError, match="whose code states them"):
-            fix_for(config, 8192)
+            extend(config, 8192)
         return
-    kinds = rc.layer_types(config) or [None]  # type: ignore[list-item]
-    length = 2 * max(rc.from_hf(config, kind).train_len for kind in kinds)
-    for fix in fix_for(config, length):
-        for kind, rope in fix.ropes.items():
+    kinds = kinds_of(config)
+    for way in extend(config, 2 * reached(config)):
+        for kind, rope in way.ropes.items():
             assert rope.inv_freq.size == rc.from_hf(config, kind).inv_freq.size
-        assert not [one.key for one in rc.check(fix.config) if one.severity == "error"], fix.name
-        for kind in set(kinds) - set(fix.ropes):
-            np.testing.assert_array_equal(rc.from_hf(fix.config, kind).inv_freq, rc.from_hf(config, kind).inv_freq)
+            assert np.all(rope.inv_freq <= way.before[kind].inv_freq)
+        assert not [one.key for one in rc.check(way.config) if one.severity == "error"], way.name
+        for kind in set(kinds) - set(way.ropes):
+            np.testing.assert_array_equal(rc.from_hf(way.config, kind).inv_freq, rc.from_hf(config, kind).inv_freq)
         for lang in ("en", "zh"):
-            assert "{" not in fix.cost(lang)
+            assert "{" not in way.cost(lang) + way.title(lang)
 
 
 def test_the_old_block_reads_alike() -> None:
-    for fix in fix_for(LLAMA, 16384):
+    for way in extend(LLAMA, 16384):
         bare = {key: value for key, value in LLAMA.items() if key not in ("rope_theta", "max_position_embeddings")}
-        old = rc.from_hf({**bare, **fix.old_block})  # type: ignore[dict-item]
-        np.testing.assert_array_equal(old.inv_freq, fix.ropes[None].inv_freq)
-
-
-def test_sliding_layers_stay() -> None:
-    gemma = rc.model("gemma-3-4b").hf_config()
-    for fix in fix_for(gemma, 262144):
-        assert set(fix.ropes) == {"full_attention"}
-        assert fix.block["rope_parameters"]["sliding_attention"] == to_v5(gemma)["rope_parameters"]["sliding_attention"]
-
-
-def test_a_class_that_knows_no_other_type_is_left_with_the_base() -> None:
-    names = [fix.name for fix in fix_for(rc.model("phi-4").hf_config(), 32768)]
-    assert names == ["ntk"] and resolve({"model_type": "phi3"}).known
+        old = rc.from_hf({**bare, **way.old_block})  # type: ignore[dict-item]
+        np.testing.assert_array_equal(old.inv_freq, way.ropes[None].inv_freq)
 
 
 @pytest.mark.parametrize("length", [0, 4096, 2**31, 4096 * 1025])
 def test_lengths_out_of_reach(length: int) -> None:
     with pytest.raises(ValueError, match="length must be"):
-        fix_for(LLAMA, length)
+        extend(LLAMA, length)
+    with pytest.raises(ValueError, match="between 163841"):
+        extend(rc.model("deepseek-v3").hf_config(), 163_840)
 
 
 def test_longrope_is_explained_not_invented() -> None:

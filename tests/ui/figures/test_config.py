@@ -14,7 +14,7 @@ import pytest
 import rope_core as rc
 from rope_core.checks import schemas as convert_config
 from rope_core.checks.engines import engines
-from rope_core.checks.extend import fix_for
+from rope_core.checks.extend import extend
 from rope_core.hf import anatomy
 from ui.figures.config import compare as comparison
 from ui.figures.config import parts as figures
@@ -176,30 +176,31 @@ def test_two_configs_differences_first(capsys: pytest.CaptureFixture[str]) -> No
 
 
 def test_ways_to_a_longer_context_are_drawn_with_their_costs(capsys: pytest.CaptureFixture[str]) -> None:
-    config, length = config_of("gpt-oss-20b"), 65_536
-    rope, found = rc.from_hf(config), fix_for(config, length)
-    drawing = comparison.extensions(found, rope, length, where("gpt-oss-20b"), EN)
+    config, length = config_of("llama-2-7b"), 65_536
+    rope, found = rc.from_hf(config), extend(config, length)
+    drawing = comparison.extensions(found, rope, length, where("llama-2-7b"), EN)
     by_name = {trace.name: np.asarray(trace.y) for trace in drawing.figure.data}
-    np.testing.assert_allclose(by_name[EN("scheme.linear")], 16.0, rtol=1e-12)
-    assert by_name[EN("scheme.ntk")][[0, -1]] == pytest.approx([1.0, 16.0], rel=1e-9)
+    titles = {way.name: way.title() for way in found}
+    np.testing.assert_allclose(by_name[titles["linear"]], 16.0, rtol=1e-12)
+    assert by_name[titles["ntk"]][[0, -1]] == pytest.approx([1.0, 16.0], rel=1e-9)
     np.testing.assert_allclose(by_name[EN("at_present")], rope.unscaled / rope.inv_freq, rtol=1e-12)
-    # Counted by hand: a pair that did not turn once in training and now goes further than it did then.
-    ntk = next(fix for fix in found if fix.name == "ntk")
+    # Counted by hand: a pair that did not turn once in training and goes further than it did then.
+    ntk = next(way for way in found if way.name == "ntk")
     inv = next(iter(ntk.ropes.values())).inv_freq
     unseen = int(np.sum((rope.unscaled * 4096 < 2 * math.pi) & (inv * length > rope.unscaled * 4096 * (1 + 1e-9))))
     # And the pairs that saw all angles do not count.
-    assert f"{EN('scheme.ntk')}: {unseen}" in drawing.finding and "65,536" in drawing.finding
+    assert f"{titles['ntk']}: {unseen}" in drawing.finding and "65,536" in drawing.finding
     table = comparison.costs(found, EN)
-    assert table[EN("col.unseen")][[fix.name for fix in found].index("ntk")] == f"{unseen} / 32"
+    assert table[EN("col.unseen")][[way.name for way in found].index("ntk")] == f"{unseen} / 64"
     assert "ntk 16.0" in ran(drawing, capsys)
 
 
 def test_ways_are_drawn_for_the_layer_type_that_they_extend() -> None:
     config = config_of("gemma-3-4b")
     sliding = rc.from_hf(config, "sliding_attention")
-    found = fix_for(config, 262_144)
+    found = extend(config, 262_144)
     drawing = comparison.extensions(found, sliding, 262_144, "", EN)
-    linear = next(trace for trace in drawing.figure.data if trace.name == EN("scheme.linear"))
+    linear = next(trace for trace in drawing.figure.data if trace.name == found[0].title())
     assert len(linear.y) == 128 and np.isfinite(np.asarray(linear.y, dtype=float)).all()
 
 

@@ -171,12 +171,13 @@ def test_models_of_the_catalogue_open(model: str) -> None:
 def test_wanted_lengths_lie_past_the_trained_one(train: int, low: int, high: int, start: int) -> None:
     field = configs.wanted_field(
         Field("want", "int", None, 1, 2**24, steps=(4096, 8192, 2**24)),
-        rc.from_hf({"model_type": "llama", "head_dim": 64, "max_position_embeddings": train}),
+        {"model_type": "llama", "head_dim": 64, "max_position_embeddings": train},
     )
     assert field is not None and (field.low, field.high, field.default) == (low, high, start)
     assert all(low <= stop <= high for stop in field.steps)
 
 
 def test_no_wanted_length_past_all_limits() -> None:
-    rope = rc.from_hf({"model_type": "llama", "head_dim": 64, "max_position_embeddings": 2**24})
-    assert configs.wanted_field(Field("want", "int", None, 1, 2**24), rope) is None
+    config = {"model_type": "llama", "head_dim": 64, "max_position_embeddings": 2**24}
+    assert configs.wanted_field(Field("want", "int", None, 1, 2**24), config) is None
+    assert configs.wanted_field(Field("want", "int", None, 1, 2**24), {"model_type": "gptj"}) is None

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from rope_core.checks.engines import Engine, sentences
-from rope_core.checks.extend import Fix
+from rope_core.checks.extend import Way
 from rope_core.checks.schemas import Row
 from rope_core.hf.ropes import HfRope
 from rope_core.rope import Array
@@ -134,21 +134,21 @@ def overlay(left: HfRope, right: HfRope, names: tuple[str, str], rows: Sequence[
     return Drawing("overlay", figure, finding, lambda: {"pair": np.arange(longest)} | columns, "\n".join(lines))
 
 
-def extensions(found: Sequence[Fix], now: HfRope, length: int, where: str, t: Words) -> Drawing:
+def extensions(found: Sequence[Way], now: HfRope, length: int, where: str, t: Words) -> Drawing:
     """The slow-down of every pair in each way to a longer context, beside what the config does at present."""
-    drawn = {fix.name: rope_of(fix, now.layer_type) for fix in found}
+    drawn = {way.name: rope_of(way, now.layer_type) for way in found}
     columns = {name: curve(rope.inv_freq, rope_unscaled(rope, now), "slowdown") for name, rope in drawn.items()}
     present = curve(now.inv_freq, now.unscaled, "slowdown")
     figure = go.Figure()
     grey = {"color": GREY, "width": 3, "dash": "dot"}
     figure.add_trace(go.Scatter(x=np.arange(present.size), y=present, mode="lines", name=t("at_present"), line=grey))
-    for k, (fix, values) in enumerate(zip(found, columns.values(), strict=True)):
+    for k, (way, values) in enumerate(zip(found, columns.values(), strict=True)):
         look = {"color": COLOURS[k % len(COLOURS)], "width": 4}
-        name = t(f"scheme.{fix.name}")
+        name = way.title(t.lang)
         figure.add_trace(go.Scatter(x=np.arange(values.size), y=values, mode="lines", name=name, line=look))
     styled(figure, height=340, x=t("axis.pair"), y=t("axis.slowdown"))
     figure.update_yaxes(type="log", dtick=DOUBLING)
-    listed = t("comma").join(f"{t(f'scheme.{fix.name}')}{t('colon')}{fix.unseen}" for fix in found)
+    listed = t("comma").join(f"{way.title(t.lang)}{t('colon')}{way.unseen}" for way in found)
     factor = amount(float(f"{found[0].factor:.6g}"))
     return Drawing(
         "extensions",
@@ -157,16 +157,16 @@ def extensions(found: Sequence[Fix], now: HfRope, length: int, where: str, t: Wo
         lambda: {"pair": np.arange(present.size), "at_present": present} | columns,
         f"""
         import rope_core as rc
-        from rope_core.checks.extend import fix_for
-        for fix in fix_for({where}, {length}):
-            print(fix.name, fix.factor, fix.kept, fix.unseen, fix.attention_factor, fix.block)
+        from rope_core.checks.extend import extend
+        for way in extend({where}, {length}):
+            print(way.name, way.factor, way.kept, way.unseen, way.attention_factor, way.block)
         """,
     )
 
 
-def rope_of(fix: Fix, layer: str | None) -> HfRope:
+def rope_of(way: Way, layer: str | None) -> HfRope:
     """What a way computes in the layer type in view, else in the first one that it extends."""
-    return fix.ropes[layer] if layer in fix.ropes else next(iter(fix.ropes.values()))
+    return way.ropes[layer] if layer in way.ropes else next(iter(way.ropes.values()))
 
 
 def rope_unscaled(rope: HfRope, now: HfRope) -> Array:
@@ -174,13 +174,13 @@ def rope_unscaled(rope: HfRope, now: HfRope) -> Array:
     return now.unscaled if now.unscaled.shape == rope.unscaled.shape else rope.unscaled
 
 
-def costs(found: Sequence[Fix], t: Words) -> dict[str, list[str]]:
+def costs(found: Sequence[Way], t: Words) -> dict[str, list[str]]:
     """What each way costs, as a table's columns."""
     return {
-        t("col.way"): [t(f"scheme.{fix.name}") for fix in found],
-        t("col.factor"): [amount(float(f"{fix.factor:.6g}")) for fix in found],
-        t("col.kept"): [f"{fix.kept} / {fix.pairs}" for fix in found],
-        t("col.fastest"): [f"{fix.fastest:.4g}" for fix in found],
-        t("col.unseen"): [f"{fix.unseen} / {fix.pairs}" for fix in found],
-        t("col.attention"): [f"{fix.attention_factor:.6g}" for fix in found],
+        t("col.way"): [way.title(t.lang) for way in found],
+        t("col.factor"): [amount(float(f"{way.factor:.6g}")) for way in found],
+        t("col.kept"): [f"{way.kept} / {way.pairs}" for way in found],
+        t("col.fastest"): [f"{way.fastest:.4g}" for way in found],
+        t("col.unseen"): [f"{way.unseen} / {way.pairs}" for way in found],
+        t("col.attention"): [f"{way.attention_factor:.6g}" for way in found],
     }
