@@ -217,7 +217,7 @@ def extended() -> None:
     for tab, way in zip(st.tabs([way.title(t.lang) for way in found]), found, strict=True):
         with tab:
             known = f" [{t('known_from')}]({way.source})" if way.source else ""
-            st.markdown(plain(way.cost(t.lang), 600) + known)
+            st.markdown(f"{plain(way.cost(t.lang), 600)}{known}")
             st.markdown("\n".join(f"- {plain(change.sentence(t.lang))}" for change in way.changed))
             new, old = st.columns(2)
             with new:
