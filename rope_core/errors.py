@@ -1,13 +1,138 @@
-"""How an error speaks: the argument, the rule, the value."""
+"""Errors with structure: the argument, the rule that its value breaks, the value.
+
+``reject("dim", "at_least", 7, low=8)`` builds an error with ``.argument``, ``.rule`` and ``.value``; ``str(error)`` is
+the English sentence ``dim must be at least 8, got 7`` and ``error.sentence("zh")`` the Chinese one, made where it is
+shown. A rule is a key of rope_core/errors.toml, which holds both languages, with its slots as keywords; what no visitor
+of the app can meet may be English text instead of a key.
+
+Two classes: ``ArgumentError`` for a bad argument and ``ConfigError`` for a config, both a ValueError. A ConfigError may
+also be a whole sentence: ``ConfigError.of("hub_login", repository="org/name")``, or free English text
+``ConfigError("the tape is full")``. A caller that shows one catches ValueError and shows ``sentence(error, lang)``.
+"""
 
 from __future__ import annotations
 
 import math
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import resources
 from numbers import Integral, Real
+from typing import Self
+
+LANGUAGES = ("en", "zh")
+_JOIN = {"en": ", ", "zh": "、"}
+_FRAME = {"en": "{argument} must be {rule}, got {value}", "zh": "{argument} 要求：{rule}，实际为 {value}"}
 
 
-class ConfigError(ValueError):
-    """A model config that cannot be read; the message is one sentence."""
+@cache
+def _texts() -> dict[str, dict[str, str]]:
+    """Both languages of every rule and sentence, by key."""
+    made: dict[str, dict[str, dict[str, str]]] = tomllib.loads(
+        resources.files("rope_core").joinpath("errors.toml").read_text(encoding="utf-8")
+    )
+    return made["rule"] | made["sentence"]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A key of errors.toml with the values of its slots, or free English text.
+
+    >>> str(Rule("int_range", {"low": 1, "high": 8})), Rule("int_range", {"low": 1, "high": 8}).text("zh")
+    ('an integer in [1, 8]', '[1, 8] 内的整数')
+    """
+
+    key: str
+    slots: Mapping[str, object] = field(default_factory=dict)
+
+    def text(self, lang: str = "en") -> str:
+        """Return the rule in "en" or "zh"; free text stays as it is. Raises ValueError on another language."""
+        if lang not in LANGUAGES:
+            raise reject("lang", "one_of", lang, names=LANGUAGES)
+        row = _texts().get(self.key)
+        if row is None:
+            if self.slots:
+                raise KeyError(self.key)
+            return self.key
+        return row[lang].format_map({name: _slot(value, lang) for name, value in self.slots.items()})
+
+    def __str__(self) -> str:
+        return self.text()
+
+
+def _slot(value: object, lang: str) -> object:
+    if isinstance(value, Rule):
+        return value.text(lang)
+    return _JOIN[lang].join(map(str, value)) if isinstance(value, list | tuple) else value
+
+
+class ArgumentError(ValueError):
+    """A value that breaks a rule; ``argument`` alone is a whole sentence in English.
+
+    Attributes:
+        argument: the argument's name; "" where the rule is a whole sentence.
+        rule: the Rule, None for free text.
+        value: what was given.
+    """
+
+    def __init__(self, argument: str, rule: Rule | str | None = None, value: object = None, /, **slots: object) -> None:
+        self.argument, self.value = argument, value
+        self.rule = Rule(rule, slots) if isinstance(rule, str) else rule
+        super().__init__(argument, self.rule, value)
+
+    def __str__(self) -> str:
+        return self.sentence()
+
+    def sentence(self, lang: str = "en") -> str:
+        """Return the error in "en" or "zh": argument, rule, value. Raises ValueError on another language.
+
+        >>> reject("base", "finite_above", 0.5, low=1).sentence("zh")
+        'base 要求：大于 1 的有限数，实际为 0.5'
+        """
+        if self.rule is None:
+            return self.argument
+        rule = self.rule.text(lang)
+        return _FRAME[lang].format(argument=self.argument, rule=rule, value=show(self.value)) if self.argument else rule
+
+
+class ConfigError(ArgumentError):
+    """A model config that cannot be read.
+
+    Attributes:
+        path: the config's field, dotted, where ``argument`` is a quantity derived from it; else "".
+    """
+
+    path = ""
+
+    @classmethod
+    def of(cls, key: str, /, **slots: object) -> Self:
+        """Build the error whose sentence is an entry of errors.toml."""
+        return cls("", key, **slots)
+
+    @classmethod
+    def at(cls, path: str, error: ArgumentError) -> Self:
+        """Build the config's error from one on a quantity that the field ``path`` decides.
+
+        >>> str(ConfigError.at("rope_scaling", reject("dim", "at_least", 2, low=4)))
+        'rope_scaling: dim must be at least 4, got 2'
+        """
+        made = cls(error.argument, error.rule, error.value)
+        made.path = path
+        return made
+
+    def sentence(self, lang: str = "en") -> str:
+        """Return the error in "en" or "zh", after the field that it concerns."""
+        return f"{self.path}: {super().sentence(lang)}" if self.path else super().sentence(lang)
+
+
+def sentence(error: Exception, lang: str) -> str:
+    """Return any error in "en" or "zh"; one without structure keeps its own text.
+
+    >>> sentence(ValueError("too late"), "zh")
+    'too late'
+    """
+    return error.sentence(lang) if isinstance(error, ArgumentError) else str(error)
 
 
 def show(value: object, limit: int = 80) -> str:
@@ -16,31 +141,37 @@ def show(value: object, limit: int = 80) -> str:
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
-def reject(argument: str, rule: str, value: object) -> ValueError:
-    """Build the error every door of this package raises.
+def reject(argument: str, rule: Rule | str, value: object, /, **slots: object) -> ArgumentError:
+    """Build the error for a bad argument.
 
-    >>> str(reject("dim", "an even integer >= 2", 7))
-    'dim must be an even integer >= 2, got 7'
+    Args:
+        argument: its name.
+        rule: a key of errors.toml, or English text that completes "<argument> must be".
+        value: what was given.
+        slots: the values of the rule's slots.
+
+    >>> str(reject("dim", "an even integer >= 2", 7)), str(reject("head", "int_range", 9, low=0, high=7))
+    ('dim must be an even integer >= 2, got 7', 'head must be an integer in [0, 7], got 9')
     """
-    return ValueError(f"{argument} must be {rule}, got {show(value)}")
+    return ArgumentError(argument, rule, value, **slots)
 
 
-def finite(argument: str, value: object, rule: str = "a finite number") -> float:
+def finite(argument: str, value: object, rule: Rule | str = "finite_number", /, **slots: object) -> float:
     """Return ``value`` as float, or raise ValueError when it is no finite real number."""
     if isinstance(value, bool) or not isinstance(value, Real):
-        raise reject(argument, rule, value)
+        raise reject(argument, rule, value, **slots)
     try:
         number = float(value)
     except OverflowError:
-        raise reject(argument, rule, value) from None
+        raise reject(argument, rule, value, **slots) from None
     if not math.isfinite(number):
-        raise reject(argument, rule, value)
+        raise reject(argument, rule, value, **slots)
     return number
 
 
 def whole(argument: str, value: object, low: int, high: int) -> int:
     """Return ``value`` as int, or raise ValueError when it is no integer in [low, high]."""
-    rule = f"an integer in [{low}, {high}]"
+    rule = Rule("int_range", {"low": low, "high": high})
     if isinstance(value, bool):
         raise reject(argument, rule, value)
     if isinstance(value, Integral):

@@ -45,7 +45,7 @@ def as_layout(layout: str | Layout) -> Layout:
     if isinstance(layout, Layout):
         return layout
     if not isinstance(layout, str) or layout not in LAYOUTS:
-        raise reject("layout", f"one of {', '.join(LAYOUTS)}", layout)
+        raise reject("layout", "one_of", layout, names=list(LAYOUTS))
     return LAYOUTS[layout]
 
 
@@ -53,7 +53,7 @@ def even_dim(argument: str, value: object) -> int:
     """Return ``value`` as an even width in [2, 65536], or raise ValueError."""
     dim = whole(argument, value, 2, MAX_DIM)
     if dim % 2:
-        raise reject(argument, "an even integer, because dimensions turn in pairs", value)
+        raise reject(argument, "even_dim", value)
     return dim
 
 

@@ -49,10 +49,10 @@ class Rope:
     def __post_init__(self) -> None:
         dim = whole("dim", self.dim, 2, MAX_DIM)
         if dim % 2:
-            raise reject("dim", "an even integer, because dimensions turn in pairs", self.dim)
-        base = finite("base", self.base, "a finite number > 1")
+            raise reject("dim", "even_dim", self.dim)
+        base = finite("base", self.base, "finite_above", low=1)
         if base <= 1.0:
-            raise reject("base", "a finite number > 1", self.base)
+            raise reject("base", "finite_above", self.base, low=1)
         object.__setattr__(self, "dim", dim)
         object.__setattr__(self, "base", base)
         object.__setattr__(self, "train_len", whole("train_len", self.train_len, 1, MAX_LEN))
@@ -86,6 +86,6 @@ class Rope:
         >>> round(rope.pair_at(rope.turns[3].item()), 12)
         3.0
         """
-        if finite("turns", turns, "a finite number > 0") <= 0:
-            raise reject("turns", "a finite number > 0", turns)
+        if finite("turns", turns, "finite_above", low=0) <= 0:
+            raise reject("turns", "finite_above", turns, low=0)
         return self.dim * math.log(self.train_len / (2 * math.pi * turns)) / (2 * math.log(self.base))

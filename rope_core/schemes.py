@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rope_core.errors import finite, reject, show
+from rope_core.errors import Rule, finite, reject
 from rope_core.rope import Array, Rope, frozen
 
 Value = float | bool | tuple[float, ...] | None
@@ -38,7 +38,7 @@ class Param:
         """Return ``value`` in the form that the scheme takes, or raise ValueError naming the rule."""
         if self.kind == "bool":
             if not isinstance(value, bool | np.bool_):
-                raise reject(self.name, "true or false", value)
+                raise reject(self.name, "true_or_false", value)
             return bool(value)
         if self.kind == "optional" and value is None:
             return None
@@ -47,7 +47,7 @@ class Param:
         return self._number(value)
 
     def _number(self, value: object) -> float:
-        rule = f"a number in [{self.low:g}, {self.high:g}]"
+        rule = Rule("number_range", {"low": self.low, "high": self.high})
         number = finite(self.name, value, rule)
         if not self.low <= number <= self.high:
             raise reject(self.name, rule, value)
@@ -56,9 +56,8 @@ class Param:
     def _vector(self, value: object, pairs: int) -> Value:
         if isinstance(value, int | float | np.number) and not isinstance(value, bool):
             return self._number(value)
-        rule = f"one number or a list of dim/2 = {pairs} numbers in [{self.low:g}, {self.high:g}]"
         if not isinstance(value, list | tuple | np.ndarray) or len(value) != pairs:
-            raise reject(self.name, rule, value)
+            raise reject(self.name, "pair_numbers", value, pairs=pairs, low=self.low, high=self.high)
         return tuple(self._number(item) for item in value)
 
 
@@ -92,7 +91,7 @@ class Scheme:
         names = [param.name for param in self.params]
         for name in values:
             if name not in names:
-                rule = f"one of {', '.join(names)}" if names else f"empty: {self.name} takes none"
+                rule = Rule("one_of", {"names": names}) if names else Rule("no_params", {"scheme": self.name})
                 raise reject("params", rule, name)
         return {p.name: p.parse(values.get(p.name, p.default), pairs) for p in self.params}
 
@@ -104,7 +103,7 @@ UNSCALED = "none"
 def scheme(name: str) -> Scheme:
     """Return the scheme called ``name``, or raise ValueError listing the known names."""
     if not isinstance(name, str) or name not in SCHEMES:
-        raise reject("scheme", f"one of {', '.join(SCHEMES)}", name)
+        raise reject("scheme", "one_of", name, names=list(SCHEMES))
     return SCHEMES[name]
 
 
@@ -191,7 +190,7 @@ def linear(rope: Rope, seq_len: int, factor: float) -> Rescale:
 @register(FACTOR, source="NTK-aware scaled RoPE, reddit.com/r/LocalLLaMA/comments/14lz7j5")
 def ntk(rope: Rope, seq_len: int, factor: float) -> Rescale:
     if rope.dim < 4:
-        raise reject("dim", "at least 4 for NTK, which needs a slowest pair other than the fastest", rope.dim)
+        raise reject("dim", "two_pairs", rope.dim)
     return Rescale(factor ** (2.0 * np.arange(rope.pairs) / (rope.dim - 2)))
 
 
@@ -274,7 +273,7 @@ def longrope(
     if factor is None or factor <= 1.0:
         return Rescale(slowdown)
     if rope.train_len < 2:
-        raise reject("train_len", "at least 2 for LongRoPE's attention factor", rope.train_len)
+        raise reject("train_len", "longrope_length", rope.train_len)
     return Rescale(slowdown, math.sqrt(1.0 + math.log(factor) / math.log(rope.train_len)))
 
 
@@ -294,7 +293,7 @@ def rescale(rope: Rope, name: str, params: Mapping[str, object], seq_len: int) -
     answer = chosen.rescale(rope, seq_len, **chosen.parse(params, rope.pairs))
     slowdown = frozen(answer.slowdown)
     if slowdown.shape != (rope.pairs,) or not np.all(slowdown > 0):
-        raise reject("slowdown", f"{rope.pairs} positive numbers", show(slowdown))
+        raise reject("slowdown", "positive_per_pair", slowdown, pairs=rope.pairs)
     return Rescale(slowdown, float(answer.attention_factor))
 
 

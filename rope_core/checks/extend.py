@@ -298,7 +298,7 @@ def _entry(name: str, old: Mapping[str, Any], rope: HfRope, length: int) -> dict
         return {**kept, "factor": float(factor)}
     if rope.rope_type == PROPORTIONAL:
         if name != LINEAR:
-            raise ConfigError(f"rope_type must be one that has a ramp, got {rope.rope_type!r}")
+            raise ConfigError.of("with_ramp", rope_type=rope.rope_type)
         return {**kept, "factor": float(times)}
     made: dict[str, Any] = {**kept, "rope_type": name, "rope_theta": rope.base, "factor": float(times)}
     if name == LLAMA3:
@@ -350,7 +350,7 @@ def _costed(
     """Measure one way on its own spectrum, against the present one."""
     ropes = {layer: _at(config, layer if layer_types(config) else None, length) for layer in before}
     if any(ropes[layer].inv_freq.size != old.inv_freq.size for layer, old in before.items()):
-        raise ConfigError(f"rotary_dim must be the same before and after, got another for {name}")
+        raise ConfigError.of("same_width", name=name)
     layer, rope = next(iter(ropes.items()))
     old = before[layer]
     slowdown = np.divide(old.inv_freq, rope.inv_freq, out=np.full(old.inv_freq.size, np.inf), where=rope.inv_freq > 0)

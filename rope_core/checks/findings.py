@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -15,7 +14,7 @@ from typing import Any
 from rope_core.checks.case import SEVERITIES, VERSIONS, Case, Finding, finding, recorded
 from rope_core.checks.rules import geometry, keys, layers, lengths, origin, ramps, scale, traps
 from rope_core.checks.rules.refusals import refusal
-from rope_core.errors import ConfigError, reject, show, whole
+from rope_core.errors import LANGUAGES, ConfigError, Rule, reject, show, whole
 from rope_core.hf.normal import Model, resolve
 from rope_core.hf.params import Parameters, effective
 from rope_core.hf.read import parse, read_config
@@ -34,7 +33,6 @@ RULES = (
     *traps.RULES,
     *scale.RULES,
 )
-LANGUAGES = ("en", "zh")
 MOST = 20
 
 
@@ -60,7 +58,7 @@ def check(
     'attn_factor_not_read'
     """
     if transformers not in VERSIONS:
-        raise reject("transformers", f"one of {', '.join(VERSIONS)}", transformers)
+        raise reject("transformers", "one_of", transformers, names=VERSIONS)
     if seq_len is not None:
         whole("seq_len", seq_len, 1, MAX_LEN)
     if isinstance(config, str | Path):
@@ -92,7 +90,7 @@ def known_type(model: Model, layer_type: str) -> None:
         return
     known_names = list(dict.fromkeys(names))
     if layer_type not in known_names:
-        rule = f"one of {', '.join(known_names)}" if known_names else "None, because all layers are alike"
+        rule = Rule("one_of", {"names": known_names}) if known_names else Rule("no_layer_type")
         raise reject("layer_type", rule, layer_type)
 
 
@@ -138,7 +136,7 @@ def rules(model: Model, version: str, seq_len: int | None) -> Iterator[Finding]:
     try:
         parts = effective(model)
         if not parts:
-            yield finding("value_refused", model.prefix + "layer_types", rule="a list that names a type", got="[]")
+            yield finding("value_refused", model.prefix + "layer_types", rule=Rule("types_named"), got="[]")
     except ConfigError as error:
         yield refusal(error)
         return
@@ -175,14 +173,16 @@ class Words:
     change: str
 
 
-def shown(value: object) -> str:
-    """A value for a sentence: six digits, lists joined and cut.
+def shown(value: object, lang: str = "en") -> str:
+    """Return a value for a sentence: six digits, lists joined and cut, a rule in its language.
 
     >>> shown(0.1234567), shown(131072), shown((1, 2.5)), shown(None)
     ('0.123457', '131072', '1, 2.5', '-')
     """
     if value is None:
         return "-"
+    if isinstance(value, Rule):
+        return printable(value.text(lang), 400)
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float):
@@ -206,24 +206,10 @@ def say(one: Finding, lang: str = "en") -> Words:
     Raises ValueError on another language.
     """
     if lang not in LANGUAGES:
-        raise reject("lang", f"one of {', '.join(LANGUAGES)}", lang)
+        raise reject("lang", "one_of", lang, names=LANGUAGES)
     row: Mapping[str, str] = recorded()["finding"][one.key][lang]
-    values = {name: shown(value) for name, value in one.values.items()} | {"field": printable(one.field)}
-    if lang == "zh" and "rule" in values:
-        values["rule"] = rule_in_chinese(values["rule"])
+    values = {name: shown(value, lang) for name, value in one.values.items()} | {"field": printable(one.field)}
     return Words(*(row[part].format_map(values) for part in ("title", "why", "change")))
-
-
-def rule_in_chinese(rule: str) -> str:
-    """The rule that a refused value breaks; English where nobody has translated it.
-
-    >>> rule_in_chinese("an integer in [1, 8]")
-    '[1, 8] 内的整数'
-    """
-    for row in recorded()["rule_words"]:
-        if match := re.fullmatch(row["pattern"], rule):
-            return str(row["zh"]).format(*match.groups())
-    return rule
 
 
 def known(lang: str = "en") -> dict[str, tuple[str, str]]:

@@ -9,10 +9,10 @@ from html import escape
 from typing import Any
 
 from rope_core.checks.engines import engines, sentences
-from rope_core.checks.findings import LANGUAGES, check, printable, shown
+from rope_core.checks.findings import check, printable, shown
 from rope_core.checks.report_figures import spectrum_figure
 from rope_core.cli.check import as_json, as_record
-from rope_core.errors import ConfigError, reject
+from rope_core.errors import LANGUAGES, ConfigError, reject
 from rope_core.hf.read import read_config
 from rope_core.hf.ropes import HfRope, from_hf, layer_types
 

@@ -45,7 +45,7 @@ def to_v5(config: object) -> dict[str, Any]:
     data = read_config(config)
     model = resolve(data)
     if model.family.get("fixed"):
-        raise ConfigError(f"model_type must be one with rope fields, got {model.model_type!r}, whose code states them")
+        raise ConfigError.of("rope_fields", model_type=model.model_type)
     parts = effective(model)
     readable(data)
     nested = len(parts) > 1 or parts[0].layer_type is not None
@@ -100,7 +100,7 @@ def to_v4(config: object) -> dict[str, Any]:
     elif len(parts) == 1 and not parts[0].nope and not model.family.get("fixed"):
         one_to_v4(model, parts[0], text)
     else:
-        raise ConfigError(f"model_type must be one that version 4 knows, got {model.model_type!r} with layer types")
+        raise ConfigError.of("version_4_type", model_type=model.model_type)
     proved(data, read_by_4(made, resolve(made)))
     return proved(data, made)
 
@@ -157,7 +157,7 @@ def proved(old: Mapping[str, Any], new: dict[str, Any]) -> dict[str, Any]:
     except ConfigError:
         same = False
     if not same:
-        raise ConfigError(f"model_type must be one that the other schema can describe, got {old.get('model_type')!r}")
+        raise ConfigError.of("other_schema", model_type=old.get("model_type"))
     return new
 
 

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from rope_core.checks.case import SEVERITIES, VERSIONS, Finding
-from rope_core.checks.findings import LANGUAGES, check, check_text, printable, say
-from rope_core.errors import ConfigError
+from rope_core.checks.findings import check, check_text, printable, say
+from rope_core.errors import LANGUAGES, ConfigError
 from rope_core.hf.hub import fetch, looks_like_id
 from rope_core.hf.read import MAX_BYTES
 

@@ -62,7 +62,7 @@ def derived_head(model: Model, rule: object) -> tuple[Any, Origin]:
     heads, of_heads = model.get("num_attention_heads")
     if hidden is None or heads is None:
         lacking = of_hidden.path if hidden is None else of_heads.path
-        raise refuse(lacking, "given where head_dim is not", None)
+        raise refuse(lacking, "given_without", None, other="head_dim")
     width = count(of_hidden.path, hidden) // count(of_heads.path, heads)
     return width * int(model.family.get("head_dim_times", 1)), Origin("derived", of_hidden.path)
 
@@ -78,14 +78,14 @@ def rotary_dim(model: Model, one: Parameters, kind: str, head: int, notes: dict[
         origin = one.origins["partial_rotary_factor"]
         share = number(origin.path, one.values["partial_rotary_factor"])
         if not 0.0 < share <= 1.0:
-            raise refuse(origin.path, "a number in (0, 1]", share)
+            raise refuse(origin.path, "share", share)
         if kind == "default" and model.known and not model.family.get("default_honours_partial"):
             traps = ("default_ignores_partial",) if share != 1.0 else ()
         elif kind != "proportional":
             width = int(head * share)
     notes["rotary_dim"] = Origin(origin.source, origin.path, (*origin.traps, *traps), origin.values)
     if width < 2 or width % 2:
-        raise refuse(origin.path, "such that an even number of dimensions turns", f"{width} of {head}")
+        raise refuse(origin.path, "even_turning", f"{width} of {head}")
     return width
 
 
@@ -149,7 +149,7 @@ def flagged(model: Model, total: int, notes: dict[str, Origin]) -> tuple[int, ..
         step = 4 if every is None else count(origin.path, every)
         return tuple(i for i in range(total) if (i + 1) % step == 0)
     if not isinstance(given, list | tuple) or len(given) < total:
-        raise refuse(path, f"a list with an entry for each of {total} layers", given)
+        raise refuse(path, "layer_entries", given, layers=total)
     flags = [count(f"{path}[{i}]", int(v) if isinstance(v, bool) else v, 0, 1) for i, v in enumerate(given[:total])]
     notes["nope_layers"] = Origin(TOP, path, ("no_rope_flag_inverted",))
     return tuple(i for i, flag in enumerate(flags) if not flag)
@@ -164,7 +164,7 @@ def without_base(model: Model, total: int, notes: dict[str, Origin]) -> tuple[in
         return ()
     path = model.prefix + "layer_rope_theta"
     if not isinstance(given, list | tuple) or len(given) < total:
-        raise refuse(path, f"a list with an entry for each of {total} layers", given)
+        raise refuse(path, "layer_entries", given, layers=total)
     bases = [number(f"{path}[{i}]", value) for i, value in enumerate(given[:total])]
     differ = ("layer_bases_differ",) if len({b for b in bases if b}) > 1 else ()
     notes["nope_layers"] = Origin(TOP, path, differ)

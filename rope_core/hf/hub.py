@@ -26,13 +26,12 @@ def split_id(text: str) -> tuple[str, str | None]:
     >>> split_id("meta-llama/Llama-3.1-8B@main")
     ('meta-llama/Llama-3.1-8B', 'main')
     """
-    rule = "org/name or org/name@revision"
     repository, mark, revision = text.partition("@")
     parts = repository.split("/")
     if len(parts) != 2 or not all(NAME.fullmatch(part) and "--" not in part and ".." not in part for part in parts):
-        raise ConfigError(f"model id must be {rule}, got {text[:120]!r}")
+        raise ConfigError("model id", "hub_id", text)
     if mark and (not REVISION.fullmatch(revision) or ".." in revision):
-        raise ConfigError(f"model id must be {rule}, got {text[:120]!r}")
+        raise ConfigError("model id", "hub_id", text)
     return repository, revision or None
 
 
@@ -63,7 +62,7 @@ def fetch(model_id: str) -> dict[str, Any]:
         import huggingface_hub
         from huggingface_hub import errors
     except ImportError:
-        raise ConfigError("reading a model id needs the package huggingface_hub: pip install huggingface_hub") from None
+        raise ConfigError.of("hub_package") from None
     try:
         return parse(download(huggingface_hub.hf_hub_url(repository, FILE, revision=revision, endpoint=endpoint())))
     except ConfigError:
@@ -71,16 +70,18 @@ def fetch(model_id: str) -> dict[str, Any]:
     except errors.OfflineModeIsEnabled:
         raise unreachable() from None
     except errors.GatedRepoError:
-        raise ConfigError(f"{repository} asks for a login: download its config.json yourself and paste it") from None
+        raise ConfigError.of("hub_login", repository=repository) from None
     except errors.RevisionNotFoundError:
-        raise ConfigError(f"{repository} has no revision {revision}") from None
+        raise ConfigError.of("hub_revision", repository=repository, revision=revision) from None
     except errors.RepositoryNotFoundError:
-        raise ConfigError(f"{repository} is not on {endpoint()}, or not open") from None
+        raise ConfigError.of("hub_missing", repository=repository, endpoint=endpoint()) from None
     except errors.EntryNotFoundError:
-        raise ConfigError(f"{repository} has no {FILE}") from None
+        raise ConfigError.of("hub_file", repository=repository, file=FILE) from None
     except errors.HfHubHTTPError as error:
         status = getattr(error.response, "status_code", "no")
-        raise ConfigError(f"{endpoint()} answers {status} instead of {repository}'s {FILE}") from None
+        raise ConfigError.of(
+            "hub_status", endpoint=endpoint(), status=status, repository=repository, file=FILE
+        ) from None
     except Exception as error:
         if not from_network(error):
             raise
@@ -104,14 +105,14 @@ def download(url: str) -> bytes:
         if urlsplit(onward)[:2] != urlsplit(url)[:2]:
             break
         url = onward
-    raise ConfigError(f"{endpoint()} sends to another address for {FILE}: download it yourself and paste it")
+    raise ConfigError.of("hub_redirect", endpoint=endpoint(), file=FILE)
 
 
 def body(answer: Any, until: float) -> bytes:
     """What an answer holds, or ConfigError where it is too long, packed, or not there in time."""
     size = int(answer.headers.get("content-length") or 0)
     if answer.headers.get("content-encoding", "identity") != "identity":
-        raise ConfigError(f"{FILE} must come as it is, got {answer.headers['content-encoding'][:40]!r}")
+        raise ConfigError.of("hub_encoding", file=FILE, encoding=answer.headers["content-encoding"][:40])
     found = bytearray()
     if size <= MAX_BYTES:
         for part in answer.iter_raw():
@@ -121,13 +122,13 @@ def body(answer: Any, until: float) -> bytes:
             if time.monotonic() > until:
                 raise unreachable()
     if max(size, len(found)) > MAX_BYTES:
-        raise ConfigError(f"{FILE} must be at most {MAX_BYTES} bytes, got {max(size, len(found))}")
+        raise ConfigError(FILE, "at_most_bytes", max(size, len(found)), limit=MAX_BYTES)
     return bytes(found)
 
 
 def unreachable() -> ConfigError:
     """The sentence for a machine without a way to the hub."""
-    return ConfigError(f"{endpoint()} cannot be reached from this machine: upload or paste the config.json instead")
+    return ConfigError.of("hub_unreachable", endpoint=endpoint())
 
 
 def from_network(error: Exception) -> bool:

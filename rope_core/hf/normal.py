@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from rope_core.errors import show
 from rope_core.hf.families import CLASS, FALLBACK, TOP, Origin, composites, families, recorded
 from rope_core.hf.read import MAX_LAYERS, count, names, refuse
 
@@ -97,7 +96,7 @@ def resolve(config: Mapping[str, Any]) -> Model:
     """
     data, prefix, kind = _text_part(config)
     if kind in recorded()["other"]:
-        raise refuse(prefix + "model_type", "a model that turns token positions by its rope parameters", kind)
+        raise refuse(prefix + "model_type", "rotary_model", kind)
     family = families().get(ALIASES.get(kind or "", kind or ""), {})
     data, places = _renamed(data, family, prefix)
     return Model(data, kind, family, prefix, places)
@@ -108,7 +107,7 @@ def _text_part(config: Mapping[str, Any]) -> tuple[dict[str, Any], str, str | No
     data, prefix, kind = dict(config), "", config.get("model_type")
     for _ in range(4):
         if kind is not None and not isinstance(kind, str):
-            raise refuse(prefix + "model_type", "a name", kind)
+            raise refuse(prefix + "model_type", "a_name", kind)
         place = composites().get(kind or "")
         name = place["text"] if place else "text_config"
         inner = data.get(name)
@@ -118,7 +117,7 @@ def _text_part(config: Mapping[str, Any]) -> tuple[dict[str, Any], str, str | No
         if inner is None or (kind in families() and not place):
             break
         if not isinstance(inner, Mapping):
-            raise refuse(prefix + name, "an object", show(inner))
+            raise refuse(prefix + name, "json_table", inner)
         kind = inner.get("model_type") or (place["text_type"] if place else None)
         data, prefix = {str(k): v for k, v in inner.items()}, f"{prefix}{name}."
     return data, prefix, kind

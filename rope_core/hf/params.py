@@ -80,11 +80,11 @@ def effective(model: Model) -> list[Parameters]:
         found = compressed(model, raw, path, source)
     elif nested_keys(model, raw):
         if model.family.get("per_type") is False:
-            raise refuse(path, f"one flat object for model_type {model.model_type}", sorted(raw))
+            raise refuse(path, "flat_dict", sorted(raw), model_type=model.model_type)
         found = nested(model, raw, path, source)
     else:
         if model.family.get("per_type"):
-            raise refuse(path, f"one object per layer type for model_type {model.model_type}", sorted(raw))
+            raise refuse(path, "dict_per_type", sorted(raw), model_type=model.model_type)
         found = [flat(model, raw, path, source)]
     for entry in found:
         if traps and not entry.nope:
@@ -213,7 +213,7 @@ def insist(model: Model, one: Parameters) -> None:
         needs.append("original_max_position_embeddings")
     for name in needs:
         if name not in one.values:
-            raise refuse(f"{one.path}.{name}", f"given for model_type {model.model_type}", None)
+            raise refuse(f"{one.path}.{name}", "given_for_model", None, model_type=model.model_type)
 
 
 def name_the_type(one: Parameters) -> None:
@@ -227,7 +227,7 @@ def name_the_type(one: Parameters) -> None:
         one.trap("rope_type", "type_and_rope_type_differ", type=old)
     kind = one.values["rope_type"]
     if not isinstance(kind, str):
-        raise refuse(one.origins["rope_type"].path, "a name", kind)
+        raise refuse(one.origins["rope_type"].path, "a_name", kind)
 
 
 def legacy_types(model: Model, one: Parameters) -> None:
@@ -241,7 +241,7 @@ def legacy_types(model: Model, one: Parameters) -> None:
         rename(one, "longrope", f"{kind}_read_as_longrope")
     allowed = ONLY.get(convert or model.model_type or "")
     if allowed and one.values["rope_type"] not in allowed:
-        raise refuse(one.origins["rope_type"].path, f"one of {', '.join(allowed)} for this family", kind)
+        raise refuse(one.origins["rope_type"].path, "family_type", kind, names=allowed)
 
 
 def rename(one: Parameters, kind: str, trap: str) -> None:
@@ -318,7 +318,7 @@ def split(model: Model, raw: dict[str, Any], path: str, source: str) -> list[Par
     scaled_kinds = SPLIT if convert in BOTH_SCALED else ("full_attention",)
     lacking = [kind for kind in scaled_kinds if scaling and source == DICT and raw.get(kind) is None]
     if lacking:
-        raise refuse(path, f"an object with {', '.join(lacking)} where rope_scaling is given too", sorted(raw))
+        raise refuse(path, "keys_beside_scaling", sorted(raw), names=lacking)
     for kind in SPLIT:
         given = raw.get(kind) if source == DICT else None
         one = entry({} if given is None else given, f"{path}.{kind}", DICT, kind)

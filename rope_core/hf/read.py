@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from rope_core.errors import ConfigError, finite, show, whole
+from rope_core.errors import ArgumentError, ConfigError, finite, whole
 from rope_core.rope import MAX_LEN
 
 # A released config.json has some kilobytes; JSON of this size can take forty times its bytes once it is parsed.
@@ -17,9 +17,9 @@ MAX_LAYERS = 4096
 MAX_DEPTH = 32
 
 
-def refuse(path: str, rule: str, value: object) -> ConfigError:
-    """Build the ConfigError that names a config field, its rule and what stood there."""
-    return ConfigError(f"{path} must be {rule}, got {show(value)}")
+def refuse(path: str, rule: str, value: object, /, **slots: object) -> ConfigError:
+    """Build the ConfigError that names a config field, its rule (a key of rope_core/errors.toml) and its value."""
+    return ConfigError(path, rule, value, **slots)
 
 
 def read_config(config: object) -> dict[str, Any]:
@@ -34,10 +34,10 @@ def read_config(config: object) -> dict[str, Any]:
     if not isinstance(config, Mapping):
         to_dict = getattr(config, "to_dict", None)
         if not callable(to_dict):
-            raise refuse("config", "a dict, a path, or an object with to_dict()", config)
+            raise refuse("config", "config_given", config)
         config = to_dict()
     if not isinstance(config, Mapping):
-        raise refuse("config", "an object with named fields", config)
+        raise refuse("config", "config_object", config)
     shallow(config)
     return {str(key): value for key, value in config.items()}
 
@@ -50,7 +50,7 @@ def shallow(value: object) -> None:
         level = [leaf for item in inner for leaf in item if isinstance(leaf, Mapping | list | tuple)]
         if not level:
             return
-    raise ConfigError(f"config must be nested at most {MAX_DEPTH} levels deep, got more")
+    raise ConfigError.of("nested_depth", limit=MAX_DEPTH)
 
 
 def read_file(path: Path) -> bytes:
@@ -58,12 +58,12 @@ def read_file(path: Path) -> bytes:
     try:
         target = path / "config.json" if path.is_dir() else path
         if target.stat().st_size > MAX_BYTES:
-            raise refuse("config", f"a file of at most {MAX_BYTES} bytes", f"{target.stat().st_size} bytes")
+            raise refuse("config", "file_bytes", target.stat().st_size, limit=MAX_BYTES)
         return target.read_bytes()
     except (OSError, ValueError) as error:
         if isinstance(error, ConfigError):
             raise
-        raise refuse("config", "a readable file", str(path)) from None
+        raise refuse("config", "readable_file", str(path)) from None
 
 
 def parse(text: str | bytes) -> dict[str, Any]:
@@ -72,20 +72,20 @@ def parse(text: str | bytes) -> dict[str, Any]:
     Raises ConfigError on text that is no JSON, no UTF-8, nested too deeply, too long, or no object.
     """
     if len(text) > MAX_BYTES:
-        raise refuse("config", f"at most {MAX_BYTES} bytes of JSON", f"{len(text)} bytes")
+        raise refuse("config", "json_bytes", len(text), limit=MAX_BYTES)
     try:
         value = json.loads(text.removeprefix("\ufeff") if isinstance(text, str) else text)
         whole_letters(text, value)
     except RecursionError:
-        raise ConfigError("config must be JSON nested at most a few hundred levels deep, got more") from None
+        raise ConfigError.of("json_depth") from None
     except UnicodeDecodeError:
-        raise ConfigError("config must be UTF-8 text, got other bytes") from None
+        raise ConfigError.of("utf8") from None
     except UnicodeEncodeError:
-        raise ConfigError("config must be made of whole characters, got half of a surrogate pair") from None
+        raise ConfigError.of("surrogate") from None
     except ValueError as error:
-        raise ConfigError(f"config must be JSON, got an error: {error}") from None
+        raise ConfigError.of("not_json", detail=str(error)) from None
     if not isinstance(value, dict):
-        raise refuse("config", "a JSON object", value)
+        raise refuse("config", "json_object", value)
     return value
 
 
@@ -96,20 +96,20 @@ def whole_letters(text: str | bytes, value: object) -> None:
         json.dumps(value, ensure_ascii=False).encode()
 
 
-def number(path: str, value: object, rule: str = "a finite number") -> float:
+def number(path: str, value: object, rule: str = "finite_number", /, **slots: object) -> float:
     """Return ``value`` as float, or raise ConfigError naming ``path``."""
     try:
-        return finite(path, value, rule)
-    except ValueError as error:
-        raise ConfigError(str(error)) from None
+        return finite(path, value, rule, **slots)
+    except ArgumentError as error:
+        raise ConfigError(path, error.rule, value) from None
 
 
 def count(path: str, value: object, low: int = 1, high: int = MAX_LEN) -> int:
     """Return ``value`` as int in [low, high], or raise ConfigError naming ``path``."""
     try:
         return whole(path, value, low, high)
-    except (ValueError, OverflowError) as error:
-        raise ConfigError(str(error)) from None
+    except ArgumentError as error:
+        raise ConfigError(path, error.rule, value) from None
 
 
 def table(path: str, value: object) -> dict[str, Any] | None:
@@ -117,7 +117,7 @@ def table(path: str, value: object) -> dict[str, Any] | None:
     if value is None:
         return None
     if not isinstance(value, Mapping):
-        raise refuse(path, "an object or null", value)
+        raise refuse(path, "object_or_null", value)
     return {str(key): inner for key, inner in value.items()}
 
 
@@ -126,9 +126,9 @@ def names(path: str, value: object) -> list[str] | None:
     if value is None:
         return None
     if not isinstance(value, list | tuple) or not all(isinstance(item, str) for item in value):
-        raise refuse(path, "a list of names", value)
+        raise refuse(path, "list_of_names", value)
     if len(value) > MAX_LAYERS:
-        raise refuse(path, f"a list of at most {MAX_LAYERS} names", f"{len(value)} names")
+        raise refuse(path, "names_limit", len(value), limit=MAX_LAYERS)
     return list(value)
 
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from rope_core.errors import ConfigError, show, whole
+from rope_core.errors import ArgumentError, ConfigError, whole
 from rope_core.hf.families import DICT, FALLBACK, Origin
 from rope_core.hf.geometry import head_dim, layout_of, longest, nope_layers, rotary_dim
 from rope_core.hf.normal import Model, resolve
@@ -148,7 +148,7 @@ def differing(model: Model) -> tuple[list[Parameters], list[str]]:
     """The parameters per layer type, and the types' names where they do not all come to the same."""
     found = effective(model)
     if not found:
-        raise refuse(model.prefix + "layer_types", "a list that names a type with rope parameters", model.layer_types())
+        raise refuse(model.prefix + "layer_types", "types_with_rope", model.layer_types())
     first = comparable(model, found[0])
     alike = all(comparable(model, one) == first for one in found)
     return found, [] if alike else [one.layer_type or "" for one in found]
@@ -164,7 +164,7 @@ def pick(model: Model, found: list[Parameters], differ: list[str], layer_type: s
     """The layer type asked for, or the only one there is."""
     if layer_type is None:
         if differ:
-            raise refuse("layer_type", f"one of {', '.join(differ)}, because the layers differ", layer_type)
+            raise refuse("layer_type", "differing_types", layer_type, names=differ)
         return found[0] if len(found) == 1 else replace(found[0])
     for one in found:
         if one.layer_type == layer_type:
@@ -172,8 +172,9 @@ def pick(model: Model, found: list[Parameters], differ: list[str], layer_type: s
     known = [one.layer_type for one in found if one.layer_type] or list(dict.fromkeys(model.layer_types()))
     if layer_type in known:
         return found[0]
-    rule = f"one of {', '.join(known)}" if known else "None, because all layers are alike"
-    raise refuse("layer_type", rule, layer_type)
+    if known:
+        raise refuse("layer_type", "one_of", layer_type, names=known)
+    raise refuse("layer_type", "no_layer_type", layer_type)
 
 
 def build(model: Model, one: Parameters, found: list[Parameters], seq_len: int | None) -> HfRope:
@@ -192,11 +193,12 @@ def build(model: Model, one: Parameters, found: list[Parameters], seq_len: int |
     try:
         request = Request(Rope(width, base, train), scheme, params, seq_len)
         answer = spectrum(request)
-    except ConfigError:
-        raise
-    except (ValueError, OverflowError, ZeroDivisionError) as error:
-        named = str(error).split(" ", 1)[0] in params
-        raise ConfigError(f"{one.path}{'.' if named else ': '}{error}") from None
+    except ArgumentError as error:
+        if error.argument in params:
+            raise ConfigError(f"{one.path}.{error.argument}", error.rule, error.value) from None
+        raise ConfigError.at(one.path, error) from None
+    except (ValueError, OverflowError, ZeroDivisionError):
+        raise refuse(one.path, "finite_frequencies", dict(params)) from None
     inv_freq = frozen(answer.inv_freq * 0.0) if one.nope else answer.inv_freq
     origin = one.origins.get("attention_factor", Origin("derived", f"{one.path}.attention_factor"))
     notes["attention_factor"] = origin if params.get("attention_factor") is not None else Origin("derived", origin.path)
@@ -234,12 +236,12 @@ def scheme_of(one: Parameters, notes: dict[str, Origin]) -> str:
     kind, origin = one.values["rope_type"], one.origins["rope_type"]
     notes["scheme"] = origin
     if kind == "axial":
-        raise refuse(origin.path, "a type of text positions; axial ones turn by row and column", kind)
+        raise refuse(origin.path, "text_positions", kind)
     if kind not in TYPES:
-        raise refuse(origin.path, f"one of {', '.join(TYPES)}", kind)
+        raise refuse(origin.path, "rope_type", kind, names=list(TYPES))
     missing = [name for name in REQUIRED.get(kind, ()) if name not in one.values]
     if missing:
-        raise refuse(one.path, f"an object with {', '.join(missing)} for rope_type {kind}", sorted(one.values))
+        raise refuse(one.path, "keys_for_type", sorted(one.values), names=missing, type=kind)
     return str(kind)
 
 
@@ -247,10 +249,9 @@ def base_of(one: Parameters, notes: dict[str, Origin]) -> float:
     """The base, > 1; 10,000 stands in for a layer type that does not rotate."""
     origin = one.origins.get("rope_theta", Origin(FALLBACK, f"{one.path}.rope_theta"))
     notes["base"] = origin
-    rule = "a finite number > 1"
-    base = number(origin.path, one.values.get("rope_theta", 10_000.0), rule)
+    base = number(origin.path, one.values.get("rope_theta", 10_000.0), "finite_above", low=1)
     if base <= 1.0:
-        raise refuse(origin.path, rule, base)
+        raise refuse(origin.path, "finite_above", base, low=1)
     return base
 
 
@@ -262,7 +263,7 @@ def train_len(one: Parameters, kind: str, max_len: int | None, notes: dict[str, 
         return count(origin.path, one.values[LENGTH])
     notes["train_len"] = notes["max_len"]
     if max_len is None and kind == "dynamic":
-        raise refuse(notes["max_len"].path, "given for rope_type dynamic", None)
+        raise refuse(notes["max_len"].path, "given_for_type", None, type="dynamic")
     return FALLBACK_LEN if max_len is None else max_len
 
 
@@ -305,7 +306,7 @@ def phimoe(one: Parameters, made: dict[str, object], seq_len: int | None, train:
     name = "long_mscale" if seq_len is not None and seq_len > train else "short_mscale"
     origin = Origin(DICT, f"{one.path}.{name}", ("mscale_by_length",))
     if name not in one.values:
-        raise refuse(origin.path, "given for model_type phimoe", None)
+        raise refuse(origin.path, "given_for_model", None, model_type="phimoe")
     one.origins["attention_factor"] = notes["attention_factor"] = origin
     made["attention_factor"] = number(origin.path, one.values[name])
     made["long_factor"] = made["short_factor"]
@@ -329,7 +330,7 @@ def effective_value(name: str, default: object, one: Parameters, kind: str, orig
 def ratio(max_len: int | None, train: int, origin: Origin, notes: dict[str, Origin]) -> tuple[float, Origin]:
     """The factor where the config gives none: longest over trained length."""
     if max_len is None:
-        raise refuse(notes["max_len"].path, "given where factor is not", None)
+        raise refuse(notes["max_len"].path, "given_without", None, other="factor")
     return max_len / train, Origin("derived", origin.path, ("factor_from_lengths",))
 
 
@@ -342,8 +343,8 @@ def checked(name: str, kind: str, value: object, origin: Origin, width: int) -> 
     if kind != "vector":
         return number(origin.path, value)
     if not isinstance(value, list | tuple) or len(value) != width // 2:
-        got = f"{len(value)} entries" if isinstance(value, list | tuple) else value
-        raise refuse(origin.path, f"a list of rotary_dim/2 = {width // 2} numbers", got)
+        got = len(value) if isinstance(value, list | tuple) else value
+        raise refuse(origin.path, "vector_length", got, pairs=width // 2)
     return tuple(number(f"{origin.path}[{i}]", item) for i, item in enumerate(value))
 
 
@@ -361,10 +362,10 @@ def logit_scale(
         return 1.0
     factor = params.get("factor", one.values.get("factor"))
     if factor is None:
-        raise refuse(f"{one.path}.factor", "given where mscale_all_dim is", None)
+        raise refuse(f"{one.path}.factor", "given_with", None, other="mscale_all_dim")
     m = temperature(number(f"{one.path}.factor", factor), number(origin.path, weight))
     if not math.isfinite(m * m):
-        raise refuse(origin.path, "small enough for a finite logit scale", weight)
+        raise refuse(origin.path, "finite_logit_scale", weight)
     return m * m
 
 
@@ -375,7 +376,7 @@ def mrope_section(one: Parameters) -> tuple[int, ...] | None:
         return None
     path = f"{one.path}.mrope_section"
     if not isinstance(given, list | tuple) or len(given) > 8:
-        raise refuse(path, "a list of pairs per axis", show(given))
+        raise refuse(path, "pairs_per_axis", given)
     return tuple(count(f"{path}[{i}]", value, 0, MAX_DIM) for i, value in enumerate(given))
 
 

@@ -55,9 +55,9 @@ class Clock:
         >>> [round(period) for period in Clock.of_rope(Rope(6, 60**3)).periods]
         [60, 3600, 216000]
         """
-        seconds = finite("fastest", fastest, "a finite number > 0")
+        seconds = finite("fastest", fastest, "finite_above", low=0)
         if seconds <= 0:
-            raise reject("fastest", "a finite number > 0", fastest)
+            raise reject("fastest", "finite_above", fastest, low=0)
         return cls(tuple((rope.wavelength * (seconds / rope.wavelength[0])).tolist()))
 
     @property

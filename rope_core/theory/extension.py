@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from rope_core.errors import finite, reject, whole
+from rope_core.errors import ArgumentError, finite, reject, whole
 from rope_core.rope import MAX_LEN, Array, Rope
 from rope_core.schemes import SCHEMES, Scheme
 from rope_core.spectrum import Request, Spectrum, spectrum
@@ -49,7 +49,7 @@ def reach(rope: Rope, factor: float) -> int:
     """
     length = finite("factor", factor) * rope.train_len
     if not 1 <= length <= MAX_LEN:
-        raise reject("factor", f"such that factor times {rope.train_len} is in 1..{MAX_LEN}", factor)
+        raise reject("factor", "product_range", factor, train_len=rope.train_len, limit=MAX_LEN)
     return round(length)
 
 
@@ -62,8 +62,8 @@ class Extension:
     spectrum: Spectrum
 
 
-def extensions(rope: Rope, params: Params, seq_len: int) -> tuple[list[Extension], dict[str, str]]:
-    """Run the schemes that ``params`` names at one length; returns those that answer, and the others' refusals by name.
+def extensions(rope: Rope, params: Params, seq_len: int) -> tuple[list[Extension], dict[str, ArgumentError]]:
+    """Run the schemes that ``params`` names at one length; returns those that answer, and the others' errors by name.
 
     Args:
         rope: the geometry.
@@ -79,13 +79,15 @@ def extensions(rope: Rope, params: Params, seq_len: int) -> tuple[list[Extension
         try:
             request = Request(rope, name, values, seq_len if SCHEMES[name].follows_length else None)
             found.append(Extension(name, request, spectrum(request)))
-        except ValueError as error:
-            refused[name] = str(error)
+        except ArgumentError as error:
+            refused[name] = error
     return found, refused
 
 
-def clocks(clock: Clock, params: Params, length: int, train_len: int) -> tuple[dict[str, Clock], dict[str, str]]:
-    """Slow a clock's hands by every scheme that ``params`` names; returns the clocks, and the refusals by name.
+def clocks(
+    clock: Clock, params: Params, length: int, train_len: int
+) -> tuple[dict[str, Clock], dict[str, ArgumentError]]:
+    """Slow a clock's hands by every scheme that ``params`` names; returns the clocks, and the errors by name.
 
     ``length`` over ``train_len``, both tokens, is how many rounds of the slowest hand are in use, for the schemes that
     follow it. A scheme with one number per pair of some model has nothing to say about these hands and is refused with
@@ -100,8 +102,8 @@ def clocks(clock: Clock, params: Params, length: int, train_len: int) -> tuple[d
         try:
             seconds = clock.once_round * length / train_len if SCHEMES[name].follows_length else None
             slowed[name] = clock.slowed(clock.slowdown(name, values, seconds))
-        except ValueError as error:
-            refused[name] = str(error)
+        except ArgumentError as error:
+            refused[name] = error
     return slowed, refused
 
 

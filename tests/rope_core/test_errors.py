@@ -1,13 +1,102 @@
 """Every error names the argument, the rule and the value."""
 
+import ast
+import copy
 import math
+import re
+import tomllib
 from decimal import Decimal
 from fractions import Fraction
+from pathlib import Path
+from string import Formatter
 
 import numpy as np
 import pytest
 
-from rope_core.errors import ConfigError, finite, reject, show, whole
+import rope_core
+from rope_core.errors import LANGUAGES, ArgumentError, ConfigError, Rule, finite, reject, sentence, show, whole
+
+ROOT = Path(rope_core.__file__).parent
+TEXTS = tomllib.loads((ROOT / "errors.toml").read_text(encoding="utf-8"))
+CHINESE = re.compile(r"[\u4e00-\u9fff]")
+
+
+def test_an_error_carries_its_parts() -> None:
+    with pytest.raises(ArgumentError) as caught:
+        whole("heads", 9, 1, 8)
+    error = caught.value
+    assert (error.argument, error.rule, error.value) == ("heads", Rule("int_range", {"low": 1, "high": 8}), 9)
+    assert str(error) == error.sentence("en") == "heads must be an integer in [1, 8], got 9"
+    assert error.sentence("zh") == "heads 要求：[1, 8] 内的整数，实际为 9"
+    with pytest.raises(ValueError, match="lang must be one of en, zh, got 'fr'"):
+        error.sentence("fr")
+
+
+def test_a_config_error_names_the_field_that_decides() -> None:
+    inner = reject("dim", "two_pairs", 2)
+    error = ConfigError.at("rope_scaling", inner)
+    assert (error.path, error.argument, error.rule, error.value) == ("rope_scaling", "dim", inner.rule, 2)
+    assert str(error) == f"rope_scaling: {inner}" and error.sentence("zh") == f"rope_scaling: {inner.sentence('zh')}"
+    whole_sentence = ConfigError.of("hub_login", repository="a/b")
+    assert str(whole_sentence).startswith("a/b asks for a login") and whole_sentence.sentence("zh").startswith(
+        "a/b 需要"
+    )
+    assert sentence(ConfigError("the tape is full"), "zh") == "the tape is full"
+    assert sentence(RuntimeError("no structure"), "zh") == "no structure"
+
+
+@pytest.mark.parametrize(
+    "error", [reject("a", "int_range", 3, low=1, high=2), ConfigError.at("p", reject("a", "free text", 3))]
+)
+def test_an_error_survives_a_copy(error: ArgumentError) -> None:
+    again = copy.deepcopy(error)
+    assert type(again) is type(error) and vars(again) == vars(error)
+    assert [again.sentence(lang) for lang in LANGUAGES] == [error.sentence(lang) for lang in LANGUAGES]
+
+
+def test_every_rule_has_both_languages_and_the_same_slots() -> None:
+    for group in TEXTS.values():
+        for key, row in group.items():
+            assert row.keys() == set(LANGUAGES), key
+            assert CHINESE.search(row["zh"]) or row["zh"].replace("：", ": ") == row["en"], key
+            assert not CHINESE.search(row["en"]) and row["en"].strip(".") == row["en"], key
+            slots = [[name for _, name, _, _ in Formatter().parse(row[lang]) if name] for lang in LANGUAGES]
+            assert sorted(slots[0]) == sorted(slots[1]), key
+    assert not TEXTS["rule"].keys() & TEXTS["sentence"].keys()
+
+
+def calls() -> list[tuple[str, str, ast.Call]]:
+    """Each call in the package that names a rule: where it is, the rule, and the call."""
+    at = {"reject": 1, "refuse": 1, "finite": 2, "number": 2, "ConfigError": 1, "ArgumentError": 1, "of": 0, "Rule": 0}
+    found = []
+    for path in ROOT.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not isinstance(node, ast.Call):
+                continue
+            name = getattr(node.func, "id", getattr(node.func, "attr", ""))
+            rule = node.args[at[name]] if name in at and len(node.args) > at[name] else None
+            if isinstance(rule, ast.Constant) and isinstance(rule.value, str):
+                found.append((f"{path}:{node.lineno}", rule.value, node))
+    return found
+
+
+def test_no_call_misspells_a_rule_and_no_rule_is_left_over() -> None:
+    known = TEXTS["rule"] | TEXTS["sentence"]
+    for where, rule, _ in calls():
+        assert rule in known or not re.fullmatch(r"[a-z0-9]+(_[a-z0-9]+)+", rule), (where, rule)
+    text = "".join(
+        path.read_text(encoding="utf-8") for path in (ROOT.parent).rglob("*.py") if ".venv" not in path.parts
+    )
+    assert [key for key in known if f'"{key}"' not in text] == []
+
+
+def test_a_call_fills_every_slot() -> None:
+    known = TEXTS["rule"] | TEXTS["sentence"]
+    for where, rule, node in calls():
+        names = [keyword.arg for keyword in node.keywords]
+        if rule in known and None not in names and isinstance(node.func, ast.Name) and node.func.id != "Rule":
+            slots = {name for _, name, _, _ in Formatter().parse(known[rule]["en"]) if name}
+            assert slots <= set(names), where
 
 
 def test_the_house_form() -> None:

@@ -50,7 +50,7 @@ class View:
 
 def too_long(size: int) -> rc.ConfigError:
     """The sentence for a text over the limit."""
-    return rc.ConfigError(f"config must be at most {LIMIT:,} bytes long, got {size:,}")
+    return rc.ConfigError("config", "long_bytes", size, limit=LIMIT)
 
 
 def read(text: str | bytes) -> dict[str, Any]:

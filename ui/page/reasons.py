@@ -15,16 +15,17 @@ PATTERNS = {
 }
 
 
-def reason(message: str, t: Words) -> str:
+def reason(message: object, t: Words) -> str:
     """The sentence of a refusal in the language of ``t``; the package's own where nobody has written one.
 
     >>> reason("dim must be at least 4 for NTK, which needs more, got 2", Words("en", "clock"))
     'NTK needs at least two pairs, a fastest and a slowest; a width of 2 has one'
     """
+    text = str(message)
     for name, pattern in PATTERNS.items():
-        if match := re.fullmatch(pattern, message, re.DOTALL):
-            return t(f"reason.{name}", **{slot: number(text) for slot, text in match.groupdict().items()})
-    return message
+        if match := re.fullmatch(pattern, text, re.DOTALL):
+            return t(f"reason.{name}", **{slot: number(given) for slot, given in match.groupdict().items()})
+    return text
 
 
 def number(text: str) -> str:

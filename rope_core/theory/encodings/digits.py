@@ -37,12 +37,12 @@ def digit_phases(position: float, beta: float, digits: int) -> Array:
     >>> digit_phases(100, 10, 3).tolist()
     [100.0, 10.0, 1.0]
     """
-    where = finite("position", position, "a finite number >= 0")
+    where = finite("position", position, "finite_least", low=0)
     if where < 0:
-        raise reject("position", "a finite number >= 0", position)
-    base = finite("beta", beta, "a finite number > 1")
+        raise reject("position", "finite_least", position, low=0)
+    base = finite("beta", beta, "finite_above", low=1)
     if base <= 1:
-        raise reject("beta", "a finite number > 1", beta)
+        raise reject("beta", "finite_above", beta, low=1)
     count = whole("digits", digits, 1, MAX_DIGITS)
     return np.asarray(where / base ** np.arange(count, dtype=np.float64), dtype=np.float64)
 
@@ -96,7 +96,7 @@ def changed_base(rope: Rope, factor: float) -> float:
     """
     if rope.dim < 4:
         raise reject("dim", "at least 4, because one pair alone has no base", rope.dim)
-    stretch = finite("factor", factor, "a finite number > 0")
+    stretch = finite("factor", factor, "finite_above", low=0)
     if stretch <= 0:
-        raise reject("factor", "a finite number > 0", factor)
+        raise reject("factor", "finite_above", factor, low=0)
     return rope_beta(rope) * math.pow(stretch, 2.0 / (rope.dim - 2))

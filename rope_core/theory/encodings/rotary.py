@@ -60,9 +60,9 @@ def xpos_scale(dim: int, gamma: float = 0.4) -> Array:
     [0.285714, 0.642857]
     """
     width = even_dim("dim", dim)
-    shift = finite("gamma", gamma, "a finite number >= 0")
+    shift = finite("gamma", gamma, "finite_least", low=0)
     if shift < 0:
-        raise reject("gamma", "a finite number >= 0", gamma)
+        raise reject("gamma", "finite_least", gamma, low=0)
     return np.asarray((2.0 * np.arange(width // 2) / width + shift) / (1.0 + shift))
 
 

@@ -22,9 +22,9 @@ def raised() -> dict[str, str]:
     narrow = extensions(Rope(2), {"ntk": {"factor": 2.0}}, 8192)[1]
     return {
         "too_long": str(beyond.value),
-        "vector": found[vector],
-        "clock_length": slow["dynamic"],
-        "two_pairs": narrow["ntk"],
+        "vector": str(found[vector]),
+        "clock_length": str(slow["dynamic"]),
+        "two_pairs": str(narrow["ntk"]),
     }
 
 
