@@ -14,7 +14,8 @@ from rope_core.rope import Array
 from rope_core.schemes import temperature
 
 MAX_KEYS = 2**20
-QUADRATURE = 48
+# Step of the sums over z and over ln t, and where z ends.
+STEP, TAIL = 0.2, 9.0
 
 
 def softmax(logits: npt.ArrayLike, axis: int = -1) -> Array:
@@ -87,8 +88,14 @@ def expected_attention(lengths: npt.ArrayLike, scales: npt.ArrayLike, signal: fl
     Raises:
         ValueError: on a length below 2, or numbers that are not finite.
 
-    The other n - 1 keys enter by their expectations, E exp(c z) = exp(c**2 / 2) and c**2 for their mean logit, which
-    many keys come close to while c**2 < 2 ln(n); the meant key's own z is averaged by Gauss-Hermite quadrature.
+    With a = exp(c (signal + z_0)) for the meant key, y = exp(c z) for each other one and T their sum, 1 / T and ln T
+    are integrals of exp(-t T) over t, under which the expectation is a product over the keys:
+
+        E[a / T] = int E[a exp(-t a)] E[exp(-t y)]**(n - 1) dt,
+        E[ln T] = int (exp(-t) - E[exp(-t a)] E[exp(-t y)]**(n - 1)) dt / t,
+
+    and likewise E[p ln a] for the entropy, which is ln T less the mean logit. The integrals over ln t and over z are
+    sums in even steps, which converge exponentially: halving the steps changes nothing at 1e-9.
 
     >>> entropy_, meant = expected_attention([100], 0.0)
     >>> round(float(entropy_[0]), 6), round(float(meant[0]), 6)
@@ -100,14 +107,34 @@ def expected_attention(lengths: npt.ArrayLike, scales: npt.ArrayLike, signal: fl
     c = np.broadcast_to(np.asarray(scales, dtype=np.float64), n.shape)
     if not np.all(np.isfinite(c)):
         raise reject("scales", "finite numbers", scales)
-    z, weights = np.polynomial.hermite_e.hermegauss(QUADRATURE)
-    meant_logit = c[:, None] * (finite("signal", signal) + z)
-    others = (np.log(n - 1) + c**2 / 2)[:, None]
-    total = np.logaddexp(others, meant_logit)
-    p = np.exp(meant_logit - total)
-    spread = total - (1 - p) * (c**2)[:, None] - p * meant_logit
-    share = weights / weights.sum()
-    return spread @ share, p @ share
+    raised = finite("signal", signal)
+    pairs = [_expected(float(keys), float(scale), raised) for keys, scale in zip(n, c, strict=True)]
+    return np.array([entropy for entropy, _ in pairs]), np.array([meant for _, meant in pairs])
+
+
+def _moments(log_t: Array, x: Array, weights: Array) -> tuple[Array, Array, Array]:
+    """Return E[1 - exp(-t Y)], E[t Y exp(-t Y)] and E[t Y exp(-t Y) x] for Y = exp(x), (len(log_t),) each."""
+    product = np.exp(log_t[:, None] + x)
+    falling = np.exp(-product)
+    return -np.expm1(-product) @ weights, (product * falling) @ weights, (product * falling) @ (weights * x)
+
+
+@lru_cache(maxsize=4096)
+def _expected(keys: float, scale: float, signal: float) -> tuple[float, float]:
+    """Return entropy and meant weight in expectation; see ``expected_attention``."""
+    z = np.arange(-TAIL, TAIL + STEP / 2, STEP)
+    weights = np.exp(-(z**2) / 2)
+    weights /= weights.sum()
+    # Below, exp(-t T) is 1 for all T that matter, to 1e-13; above, it is 0 for the smallest of them.
+    low = -(math.log(keys) + scale**2 / 2 + abs(scale * signal)) - 30
+    log_t = np.arange(low, abs(scale) * (TAIL + abs(signal)) + 4, STEP)
+    below, _, first_x = _moments(log_t, scale * z, weights)
+    meant_below, meant_first, meant_x = _moments(log_t, scale * (signal + z), weights)
+    log_other = np.log1p(-np.minimum(below, 1 - 2.0**-53))
+    others, but_one = np.exp((keys - 1) * log_other), np.exp((keys - 2) * log_other)
+    log_sum = np.sum(np.exp(-np.exp(log_t)) - (1 - meant_below) * others)
+    mean_logit = np.sum(meant_x * others) + (keys - 1) * np.sum(first_x * (1 - meant_below) * but_one)
+    return float(STEP * (log_sum - mean_logit)), float(STEP * np.sum(meant_first * others))
 
 
 def factor_scale(factor: float, weight: float = 1.0) -> float:
