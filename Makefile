@@ -1,10 +1,11 @@
-# make run: the app on http://127.0.0.1:8501     make serve: the app for a hall     make test: all tests     make check: lint, format, types, audit
+# make run: the app on http://127.0.0.1:8501     make serve: the app for a hall     make test: all tests
+# make test-fast: a minute of them     make check: lint, format, types, audit     make docs: API pages
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 WORKERS ?= 2
 
-.PHONY: run serve test test-long check format bench fuzz clean
+.PHONY: run serve test test-fast test-long check format bench docs fuzz lock clean
 
 run: $(VENV)/.app
 	$(BIN)/streamlit run app.py
@@ -17,6 +18,12 @@ serve: $(VENV)/.app
 
 test: $(VENV)/.dev
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -m "not long"
+
+# Laws, golden numbers, theory, figures, texts, walls and doctests: no browser, no server, no training.
+FAST := $(wildcard tests/rope_core/test_*.py) tests/rope_core/theory tests/ui/figures tests/ui/text \
+	tests/test_architecture.py rope_core
+test-fast: $(VENV)/.dev
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -m "not long" $(FAST)
 
 test-long: $(VENV)/.dev
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
@@ -34,9 +41,15 @@ format: $(VENV)/.dev
 bench: $(VENV)/.dev
 	$(BIN)/python -m benchmarks.app
 
+# API pages from the docstrings, in build/api: the idea's modules, then the rooms with all that is in them.
+API := rope schemes layout rotation errors hf checks theory kernels.entry kernels.norm kernels.tables lrpe.op \
+	bench lab ledger
+docs: $(VENV)/.dev
+	$(BIN)/python -m pdoc -d google --no-show-source -o build/api rope_core $(addprefix rope_core.,$(API))
+
 FUZZ_SECONDS ?= 600
-fuzz: $(VENV)/.dev requirements-fuzz.txt
-	$(BIN)/python -m pip install --disable-pip-version-check -q -r requirements-fuzz.txt
+fuzz: $(VENV)/.dev requirements-fuzz.lock
+	$(INSTALL) --require-hashes -r requirements-fuzz.lock
 	mkdir -p .fuzz
 	PYTHONPATH=. $(BIN)/python tests/fuzz/fuzz_check.py .fuzz -max_total_time=$(FUZZ_SECONDS) -max_len=1024 -len_control=0
 
@@ -47,10 +60,20 @@ $(VENV)/bin/python:
 	$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11) and 'Python 3.11 or newer is needed, this is ' + sys.version.split()[0])"
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/.app: requirements.txt | $(VENV)/bin/python
-	$(BIN)/python -m pip install --disable-pip-version-check -q -r requirements.txt
+# By hash, all of them but torch, whose build differs by index: the second line installs that, with what its build needs.
+INSTALL := $(BIN)/python -m pip install --disable-pip-version-check -q
+$(VENV)/.app: requirements.lock requirements.txt | $(VENV)/bin/python
+	$(INSTALL) --require-hashes -r requirements.lock
+	$(INSTALL) -r requirements.txt
 	touch $@
 
-$(VENV)/.dev: requirements-dev.txt requirements.txt | $(VENV)/bin/python
-	$(BIN)/python -m pip install --disable-pip-version-check -q -r requirements-dev.txt
+$(VENV)/.dev: requirements-dev.lock requirements-dev.txt requirements.txt | $(VENV)/bin/python
+	$(INSTALL) --require-hashes -r requirements-dev.lock
+	$(INSTALL) -r requirements-dev.txt
 	touch $@ $(VENV)/.app
+
+# The locks anew from requirements*.txt. What they hold already keeps its version; LOCK=--upgrade takes the newest.
+lock: $(VENV)/.dev
+	$(BIN)/uv pip compile -q $(LOCK) requirements-dev.txt -o requirements-dev.lock
+	$(BIN)/uv pip compile -q $(LOCK) requirements.txt -c requirements-dev.lock --no-emit-package triton -o requirements.lock
+	$(BIN)/uv pip compile -q $(LOCK) requirements-fuzz.txt -o requirements-fuzz.lock

@@ -14,6 +14,7 @@ import statistics
 import sys
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 from playwright.sync_api import Browser, CDPSession, sync_playwright
 
@@ -89,7 +90,7 @@ def main() -> int:
             for name, url in urls.items():
                 taken[name].append(opened(browser, url, asked.kbit, asked.rtt))
         browser.close()
-    rows = [
+    rows: list[dict[str, Any]] = [
         {
             "page": name,
             "seconds": round(statistics.median(time for time, _ in found) / 1000, 2),
@@ -99,11 +100,11 @@ def main() -> int:
     ]
     print("| page | seconds | ratio | bytes |\n|---|---|---|---|")
     for row in rows:
-        row["ratio"] = round(float(row["seconds"]) / float(rows[0]["seconds"]), 2)
+        row["ratio"] = round(row["seconds"] / rows[0]["seconds"], 2)
         print(f"| {row['page']} | {row['seconds']} | {row['ratio']} | {row['bytes']:,} |")
     if asked.json:
         asked.json.write_text(json.dumps(rows, indent=1), "utf-8")
-    return int(any(float(row["ratio"]) > BAR for row in rows))
+    return int(any(row["ratio"] > BAR for row in rows))
 
 
 if __name__ == "__main__":

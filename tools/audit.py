@@ -1,4 +1,4 @@
-"""Compares the pinned packages, and those that stand open to the network, with the list of known vulnerabilities.
+"""Compares every package that the locks install, and torch beside them, with the list of known vulnerabilities.
 
 Run: python -m tools.audit                   by the committed list, without a network; 1 where a version is affected
      python -m tools.audit --update INDEX    writes the list by a package index's JSON (INDEX/<name>/<version>/json)
@@ -15,40 +15,27 @@ import urllib.error
 import urllib.request
 from collections.abc import Mapping, Sequence
 from datetime import date
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 ROOT = Path(__file__).resolve().parent.parent
 LIST = ROOT / "deploy" / "advisories.toml"
-REQUIREMENTS = ("requirements.txt", "requirements-dev.txt", "requirements-fuzz.txt")
-# Not pinned, but every request or upload passes through them: audited as installed.
-OPEN = (
-    "h11",
-    "itsdangerous",
-    "protobuf",
-    "python-multipart",
-    "requests",
-    "starlette",
-    "urllib3",
-    "uvicorn",
-    "websockets",
-)
+LOCKS = ("requirements.lock", "requirements-dev.lock", "requirements-fuzz.lock")
+# Pinned beside the locks, because its build differs by index.
+BESIDE = "requirements.txt"
 OLD_DAYS = 90
 PIN = re.compile(r"^([A-Za-z0-9._-]+)==([^\s;#]+)", re.MULTILINE)
 
 
 def versions() -> dict[str, str]:
-    """Every audited package's version: the pins, then what is installed of OPEN."""
-    found = {name: version for file in REQUIREMENTS for name, version in PIN.findall((ROOT / file).read_text("utf-8"))}
-    for name in OPEN:
-        try:
-            found.setdefault(name, metadata.version(name))
-        except metadata.PackageNotFoundError:
-            continue
-    return found
+    """Return the version of every package that the locks install, and of torch beside them."""
+    pins = {
+        name: version for file in (BESIDE, *LOCKS) for name, version in PIN.findall((ROOT / file).read_text("utf-8"))
+    }
+    return {canonicalize_name(name): version for name, version in pins.items()}
 
 
 def affected(version: str, advisory: Mapping[str, Any]) -> bool:
@@ -103,11 +90,12 @@ def written(wanted: Mapping[str, str], index: str, today: date) -> str:
     """The list as a TOML file, by the index's answers."""
     answers = {name: answer(index, name, version) for name, version in sorted(wanted.items())}
     lines = ["# What a package index's JSON (field `vulnerabilities`, from osv.dev) said of each version on this day."]
-    lines += ["# Written by `python -m tools.audit --update INDEX`; [asked] has the versions that it answered for."]
-    lines += [f"date = {today}", "", "[asked]"]
-    lines += [
-        f"{json.dumps(name)} = {json.dumps(wanted[name])}" for name, flaws in answers.items() if flaws is not None
-    ]
+    lines += ["# Written by `python -m tools.audit --update INDEX`. [asked] has the versions that it answered for,"]
+    lines += ["# [unanswered] the others: some indexes answer for the newest version of a package only."]
+    lines += [f"date = {today}"]
+    for heading, unknown in (("asked", False), ("unanswered", True)):
+        names = [name for name, flaws in answers.items() if (flaws is None) is unknown]
+        lines += ["", f"[{heading}]", *(f"{json.dumps(name)} = {json.dumps(wanted[name])}" for name in names)]
     for name, flaws in answers.items():
         for flaw in flaws or []:
             row = {"package": name, "id": flaw["id"], "aliases": flaw["aliases"], "versions": [wanted[name]]}

@@ -1,4 +1,4 @@
-"""Takes the README's screenshots from the running code: python -m tools.screenshots."""
+"""Takes the pictures of README and docs from the running app: python -m tools.screenshots."""
 
 from __future__ import annotations
 
@@ -8,11 +8,7 @@ from playwright.sync_api import sync_playwright
 
 from benchmarks.servers import ROOT, served
 
-SHOTS = {
-    "rotation": "rotation?m=40&n=12&lang=en",
-    "layouts": "layouts?lang=en",
-    "clock": "clock?factor=8&lang=en",
-}
+SHOTS = {"clock": "clock?factor=8&lang=en"}
 
 
 def main() -> None:

@@ -156,8 +156,8 @@ def test_nothing_but_a_lesson_or_its_problems_comes_of_any_table(
             assert value is None or isinstance(value, bool | int | float | str), name
 
 
-@pytest.mark.parametrize("name", ["README.md", "README.zh.md"])
-def test_the_readme_s_lesson_is_one(name: str) -> None:
+@pytest.mark.parametrize("name", ["docs/hall.md", "docs/hall.zh.md"])
+def test_the_lesson_of_docs_is_one(name: str) -> None:
     text = (ROOT / name).read_text("utf-8")
     (example,) = re.findall(r"```toml\n(title.*?)```", text, re.DOTALL)
     assert len(load(example.encode(), "own").steps) == 2

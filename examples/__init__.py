@@ -1,0 +1,1 @@
+"""Short scripts that use rope_core, each run by tests/examples."""

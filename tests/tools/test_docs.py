@@ -1,0 +1,83 @@
+"""README and docs say what is true: commands, links, tables, and the same in both languages."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+
+import pytest
+
+from tests.support import ROOT
+from tools.tables import PAGES, placed
+
+PAGE_NAMES = sorted(str(path.relative_to(ROOT)) for path in [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
+PAIRS = [(name, name.replace(".md", ".zh.md")) for name in PAGE_NAMES if name.replace(".md", ".zh.md") in PAGE_NAMES]
+
+
+def text_of(name: str) -> str:
+    return (ROOT / name).read_text("utf-8")
+
+
+@pytest.mark.parametrize("name", ["README.md", "README.zh.md"])
+def test_a_readme_is_a_page(name: str) -> None:
+    assert len(text_of(name).splitlines()) <= 150
+    assert len(text_of(name).encode()) <= 10_000
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_table_is_what_the_data_says(page: str) -> None:
+    assert placed(page) == text_of(f"docs/{page}"), "run python -m tools.tables --write"
+
+
+def test_make_targets_that_are_named_exist() -> None:
+    targets = set(re.findall(r"^([a-z-]+):", text_of("Makefile"), re.MULTILINE))
+    for name in PAGE_NAMES:
+        pairs = re.findall(r"`make ([a-z-]+)|^make ([a-z-]+)", text_of(name), re.MULTILINE)
+        assert {quoted or line for quoted, line in pairs} <= targets, name
+
+
+@pytest.mark.parametrize("name", PAGE_NAMES)
+def test_links_lead_to_files(name: str) -> None:
+    links = [link for link in re.findall(r"\]\(([^)#]+)", text_of(name)) if not link.startswith("http")]
+    assert [link for link in links if not (ROOT / name).parent.joinpath(link).exists()] == []
+
+
+def test_every_page_of_docs_is_linked() -> None:
+    linked = {link for name in PAGE_NAMES for link in re.findall(r"\]\((?:docs/)?([\w.-]+)\)", text_of(name))}
+    assert {path.name for path in (ROOT / "docs").iterdir()} <= linked
+
+
+@pytest.mark.parametrize(("english", "chinese"), PAIRS)
+def test_both_languages_show_the_same_commands_and_numbers(english: str, chinese: str) -> None:
+    both = [text_of(english), text_of(chinese)]
+    blocks = [re.findall(r"```(?:bash|python)\n(.*?)```", text, re.DOTALL) for text in both]
+    assert blocks[0] == blocks[1]
+    tables = [re.findall(r"^\|(?:.*\d.*)\|$", text, re.MULTILINE) for text in both]
+    number = re.compile(r"\d[\d.,]*")
+    assert [number.findall(row) for row in tables[0]] == [number.findall(row) for row in tables[1]]
+
+
+@pytest.mark.parametrize(("readme", "lab"), [("README.md", "docs/lab.md"), ("README.zh.md", "docs/lab.zh.md")])
+def test_the_readmes_three_numbers_are_those_of_the_pages(readme: str, lab: str) -> None:
+    bullets = [line for line in text_of(readme).splitlines() if line.startswith("- ") or "docs/lab" in line]
+    for number in ("28.35", "3.87"):
+        assert number in "".join(bullets) and number in text_of(lab)
+    for number in ("0.76", "6.8", "1e-5"):
+        assert number in "".join(bullets) and number in text_of(lab.replace("lab", "measured"))
+
+
+def test_python_blocks_of_the_readme_run() -> None:
+    code = "\n".join(re.findall(r"```python\n(.*?)```", text_of("README.md"), re.DOTALL))
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+
+
+def test_nothing_names_a_machine() -> None:
+    machine = re.compile(r"(?:^|[^A-Za-z0-9_.])/(?:work|root|home|farm)/[A-Za-z0-9._-]+")
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split(
+        "\n"
+    )
+    for path in filter(None, listed):
+        if not path.endswith((".png", ".safetensors")) and (ROOT / path).exists():
+            assert not machine.search((ROOT / path).read_text("utf-8", errors="ignore")), path

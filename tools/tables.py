@@ -1,0 +1,81 @@
+"""Keeps the tables of docs/ true that come from data: the 27 groups of threads, the lab's ladder.
+
+Run: python -m tools.tables            names the pages that are out of date
+     python -m tools.tables --write    writes them
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from rope_core.checks import findings as checker
+from rope_core.lab import records, view
+
+DOCS = Path(__file__).resolve().parent.parent / "docs"
+
+
+def group_table(lang: str) -> str:
+    """Return the 27 groups of real bugs: what shows each, and the threads it is known from."""
+    how = {
+        "en": {
+            "config": "`rope check`",
+            "verify": "`rc.verify`",
+            "engines": "engine table",
+            "positions": "position check",
+        },
+        "zh": {"config": "`rope check`", "verify": "`rc.verify`", "engines": "引擎对照表", "positions": "位置编号检查"},
+    }[lang]
+    head = {
+        "en": ("", "what went wrong", "shown by", "finding", "threads"),
+        "zh": ("", "出了什么错", "由谁指出", "发现", "讨论"),
+    }
+    lines = ["| " + " | ".join(head[lang]) + " |", "|---|---|---|---|---|"]
+    for group in checker.groups():
+        keys = ", ".join(f"`{key}`" for key in group.keys)
+        title = group.en if lang == "en" else group.zh
+        cells = (str(group.number), title, how[group.by], keys, ", ".join(group.threads))
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def lab_table(lang: str) -> str:
+    """Return the shipped ladder: perplexity over the window / over its last quarter, every line at every length."""
+    cells = view.cells(records.shipped("sweep").results)
+    lengths = view.lengths(cells)
+    first = {"en": "length", "zh": "长度"}[lang]
+    keys = list(dict.fromkeys(cell.line for cell in cells))
+    lines = [f"| {first} | " + " | ".join(f"`{key}`" for key in keys) + " |", "|---:|" + "---:|" * len(keys)]
+    for length in lengths:
+        by_line = {cell.line: cell for cell in view.at(cells, length)}
+        row = [f"{by_line[key].whole.value:.2f} / {by_line[key].last.value:.2f}" for key in keys]
+        lines.append(f"| {length} | " + " | ".join(row) + " |")
+    return "\n".join(lines) + "\n"
+
+
+TABLES: dict[str, Callable[[str], str]] = {"bugs": group_table, "lab": lab_table}
+# Each page with its language and its table.
+PAGES = {f"{table}{ending}.md": (lang, table) for table in TABLES for lang, ending in (("en", ""), ("zh", ".zh"))}
+
+
+def placed(page: str) -> str:
+    """Return a page's text with its table as the data has it."""
+    lang, table = PAGES[page]
+    text = (DOCS / page).read_text("utf-8")
+    begin, end = f"<!-- {table} -->\n", f"<!-- /{table} -->"
+    return text[: text.index(begin) + len(begin)] + TABLES[table](lang) + text[text.index(end) :]
+
+
+def main() -> int:
+    """Write the tables, or name the pages that are out of date and exit with 1."""
+    stale = {page: placed(page) for page in PAGES if placed(page) != (DOCS / page).read_text("utf-8")}
+    if "--write" in sys.argv:
+        for page, text in stale.items():
+            (DOCS / page).write_text(text, "utf-8")
+    print("\n".join(stale))
+    return int(bool(stale) and "--write" not in sys.argv)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
