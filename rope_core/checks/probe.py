@@ -1,4 +1,4 @@
-"""Which dimension turns with dimension 0 in a torch module, found by running its own rotation past position 0."""
+"""A rotary embedding by itself: its tables through the function of its own file, or vectors through the module."""
 
 from __future__ import annotations
 
@@ -10,64 +10,47 @@ from typing import Any
 
 import numpy as np
 
+from rope_core.checks.observe import Product, as_array, unchanged
 from rope_core.hf.ropes import HfRope
 from rope_core.layout import INTERLEAVED
-from rope_core.rope import Array
 
-POSITION = 1
-TINY = 1e-4
 MOST = 8
 NAMED = re.compile("rotary|rope", re.IGNORECASE)
+HEADS = 2
+SEED = 0
 
 
-def partner(module: Any, rope: HfRope) -> int | None:
-    """The dimension that shares a plane with dimension 0; None where the module's rotation cannot be called.
-
-    Pair 0 turns fastest, one radian per token, so its plane shows at position 1 whatever the base. Two inputs share
-    a plane when they reach the same outputs, which holds for code that reorders dimensions on the way as well.
-    """
-    named = [part for part in module.modules() if NAMED.search(type(part).__name__)]
-    for part in named[:MOST]:
+def probe(module: Any, rope: HfRope, positions: tuple[int, ...]) -> Product | None:
+    """Turn random q and k by a module's rotary embedding; None where none of its parts can be called."""
+    named = [(name, part) for name, part in module.named_modules() if NAMED.search(type(part).__name__)]
+    for name, part in named[:MOST]:
         for attempt in (by_tables, by_call):
             try:
-                found = shared(attempt(part, rope))
+                with unchanged(module):
+                    return attempt(name, part, rope, positions)
             except Exception:
                 # Somebody's module with a signature of its own: the next attempt, or no answer.
                 continue
-            if found is not None:
-                return found
     return None
 
 
-def shared(rotated: Array) -> int | None:
-    """From the images of all unit vectors, (dim, dim), the input that meets input 0 in its outputs."""
-    reached = np.abs(rotated) > TINY
-    others = [j for j in range(1, len(rotated)) if np.any(reached[j] & reached[0])]
-    return others[0] if len(others) == 1 and reached[0].sum() == 2 else None
-
-
-def by_tables(part: Any, rope: HfRope) -> Array:
+def by_tables(name: str, part: Any, rope: HfRope, positions: tuple[int, ...]) -> Product:
     """transformers: the module gives cos and sin (or e^{i angle}), a function beside it applies them."""
     import torch
 
-    width = rope.rotary_dim
-    basis = torch.eye(width)
-    positions = torch.full((1, width), POSITION)
-    names = inspect.signature(part.forward).parameters
-    extra = (rope.layer_type,) if "layer_type" in names else ()
+    width, count = rope.rotary_dim, len(positions)
+    random = torch.Generator().manual_seed(SEED)
+    q, k = (torch.randn(1, HEADS, 1, width, generator=random).expand(1, HEADS, count, width) for _ in "qk")
+    extra = (rope.layer_type,) if "layer_type" in inspect.signature(part.forward).parameters else ()
     with torch.no_grad():
-        tables = part(torch.zeros(1, width, width), positions, *extra)
+        tables = part(torch.zeros(1, count, width), torch.tensor([positions]), *extra)
         apply = applier(part, rope)
         if isinstance(tables, tuple):
             cos, sin = tables
-            if cos.shape[-1] < width:
-                raise ValueError(cos.shape)
-            q = basis.reshape(1, 1, width, width)
-            out = apply(q, q.clone(), cos.float(), sin.float())[0]
+            turned = apply(q, k, cos.float(), sin.float())[:2]
         else:
-            q = basis.reshape(1, width, 1, width)
-            out = apply(q, q.clone(), tables)[0]
-    return np.asarray(out.reshape(width, width).double().numpy())
+            turned = tuple(one.transpose(1, 2) for one in apply(q.transpose(1, 2), k.transpose(1, 2), tables)[:2])
+    return product(name, [one[0].transpose(0, 1) for one in turned], (q, k))
 
 
 def applier(part: Any, rope: HfRope) -> Callable[..., Any]:
@@ -80,14 +63,25 @@ def applier(part: Any, rope: HfRope) -> Callable[..., Any]:
     return found
 
 
-def by_call(part: Any, rope: HfRope) -> Array:
-    """Modules that rotate what they are given, (batch, seq, heads, dim): unit vectors as heads, position 1 of two."""
+def by_call(name: str, part: Any, rope: HfRope, positions: tuple[int, ...]) -> Product:
+    """Modules that rotate what they are given, (batch, seq, heads, dim), at the positions of its sequence."""
     import torch
 
-    width = rope.rotary_dim
-    basis = torch.eye(width).reshape(1, 1, width, width).expand(1, POSITION + 1, width, width).contiguous()
-    with torch.no_grad():
-        out = part(basis)
-    if out.shape != basis.shape:
-        raise ValueError(out.shape)
-    return np.asarray(out[0, POSITION].double().numpy())
+    random = torch.Generator().manual_seed(SEED)
+    q, k = (torch.randn(1, HEADS, 1, rope.rotary_dim, generator=random) for _ in "qk")
+    turned = []
+    for one in (q, k):
+        given = one.transpose(1, 2).expand(1, positions[-1] + 1, HEADS, rope.rotary_dim).contiguous()
+        with torch.no_grad():
+            out = part(given)
+        if out.shape != given.shape:
+            raise ValueError(out.shape)
+        turned.append(out[0, list(positions)])
+    return product(name, turned, (q, k))
+
+
+def product(name: str, turned: list[Any], given: tuple[Any, Any]) -> Product:
+    """Two turned tensors (positions, heads, dim), and what they were."""
+    q, k = (as_array(one) for one in turned)
+    inputs = tuple(np.array(as_array(one[0, :, 0]).reshape(-1)) for one in given)
+    return Product(name, q, k, None, inputs, (), (), 2.0**-24)

@@ -1,27 +1,40 @@
-"""Checks on what really runs: a loaded module's buffers and layout, stored weights, a weight conversion, a cache."""
+"""Checks on what really runs: a loaded module's buffers and rotation, stored weights, a weight conversion, a cache."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from rope_core.checks.case import SEVERITIES, Finding, finding, largest
+from rope_core.checks.case import SEVERITIES, Finding, finding
 from rope_core.checks.stored import Buffer, in_file, in_mapping, in_module
 from rope_core.errors import reject, whole
 from rope_core.hf.read import read_config
 from rope_core.hf.ropes import HfRope, from_hf, layer_types
 from rope_core.layout import HALF, INTERLEAVED, convert_projection
-from rope_core.rope import MAX_LEN, Array
-
-# transformers computes frequencies in float32: agreement to 1e-5, and far less where they were rounded to half.
-SAME, ROUNDED = 2e-5, 0.02
+from rope_core.rope import MAX_LEN
 
 
 def verify(model_or_file: object, config: object) -> list[Finding]:
     """Return what is wrong with the rotary embedding that a model really has, or worth knowing, the gravest first.
+
+    Of a loaded module, two things are compared with the config:
+
+    - its buffers ``inv_freq``, pair by pair, to a fraction of 2e-5 (transformers computes them in float32), and their
+      attention scaling;
+    - what its attention really does: the module runs on single tokens at up to 11 positions (a second time past the
+      trained length, where the scheme follows the length), and q and k of every layer, as they are multiplied, are
+      compared with ``rc.rotate`` of what they were before: pairs, sign, angle, factor, width, lanes that stay, and v,
+      which must not turn.
+
+    Each lane may be off by its pair's length times 4 u for the roundings of q's dtype, u more for the tables
+    (u = 6e-8 in float32, 4.9e-4 in float16, 3.9e-3 in bfloat16) and position times frequency times 2e-5 for the
+    angle; and by what two rows of one matrix product differ by, max(2e-6, 4 u) of the largest value. The module is
+    left as it was. Parts that do not run on token ids, such as a vision tower, are named in a note.
+
+    Of stored weights, the buffers among them are compared.
 
     Args:
         model_or_file: a loaded torch module; a state dict; or the path of a safetensors file or a folder of them.
@@ -35,128 +48,45 @@ def verify(model_or_file: object, config: object) -> list[Finding]:
     kinds: list[str | None] = [*layer_types(data)] or [None]
     ropes = {kind: from_hf(data, kind) for kind in kinds}
     if isinstance(model_or_file, str | Path):
-        found = [*stored(in_file(Path(model_or_file)), ropes)]
+        found = _stored(in_file(Path(model_or_file)), ropes)
     elif isinstance(model_or_file, Mapping):
-        found = [*stored(in_mapping(model_or_file), ropes)]
+        found = _stored(in_mapping(model_or_file), ropes)
     elif callable(getattr(model_or_file, "named_buffers", None)):
-        buffers = in_module(model_or_file)
-        found = [*compared(buffers, ropes)] if buffers else [finding("no_buffers", "inv_freq")]
-        if not {one.key for one in found} & {"buffer_on_meta", "buffer_uninitialised"}:
-            found += [*layout(model_or_file, next(iter(ropes.values())))]
+        found = _module(model_or_file, data, ropes)
     else:
         raise reject("model_or_file", "a torch module, a state dict or a safetensors path", model_or_file)
     return sorted(found, key=lambda one: SEVERITIES.index(one.severity))
 
 
-def stored(buffers: list[Buffer], ropes: Mapping[str | None, HfRope]) -> Iterator[Finding]:
+def _stored(buffers: list[Buffer], ropes: Mapping[str | None, HfRope]) -> list[Finding]:
     """Buffers among stored tensors, else that weights alone carry no layout and no frequencies."""
+    from rope_core.checks.buffers import compared
+
     if not buffers:
-        yield finding("weights_alone", "inv_freq", layout=next(iter(ropes.values())).layout)
-    yield from compared(buffers, ropes)
+        return [finding("weights_alone", "inv_freq", layout=next(iter(ropes.values())).layout)]
+    return [one for one, _ in compared(buffers, ropes, {})]
 
 
-def compared(buffers: list[Buffer], ropes: Mapping[str | None, HfRope]) -> Iterator[Finding]:
-    """Each buffer against the layer type that it belongs to; the same finding in many layers is said once."""
-    said: set[tuple[str, str | None]] = set()
-    for buffer in buffers:
-        kind, rope = belongs(buffer, ropes)
-        for one in judged(buffer, kind, rope):
-            if (one.key, one.layer_type) not in said:
-                said.add((one.key, one.layer_type))
-                yield one
+def _module(module: Any, data: dict[str, Any], ropes: Mapping[str | None, HfRope]) -> list[Finding]:
+    """A loaded module: its buffers, then its rotation; a module without memory is not run."""
+    from rope_core.checks.buffers import compared
+    from rope_core.checks.rotations import Rotations
+
+    rotations = Rotations(module, data, ropes)
+    own, others = rotations.split(in_module(module))
+    pairs = [*compared(own, ropes, rotations.at_length)]
+    found = [one for one, _ in pairs]
+    if not own and not rotations.observed:
+        found.append(finding("no_buffers", "inv_freq"))
+    if not {one.key for one in found} & {"buffer_on_meta", "buffer_uninitialised"}:
+        found += rotations.findings(pairs)
+    return found + _others(others)
 
 
-def belongs(buffer: Buffer, ropes: Mapping[str | None, HfRope]) -> tuple[str | None, HfRope]:
-    """The layer type that a buffer's name says, or the one that it is nearest to."""
-    last = buffer.name.rpartition(".")[2]
-    for kind, rope in ropes.items():
-        if kind is not None and last.startswith(kind):
-            return kind, rope
-    values = buffer.values
-    near = min(ropes, key=lambda kind: np.inf if values is None else apart(values, ropes[kind].inv_freq))
-    return near, ropes[near]
-
-
-def apart(values: Array, wanted: Array) -> float:
-    """Largest relative difference; inf where it cannot be said."""
-    return largest(values, wanted) if values.shape == wanted.shape and np.all(np.isfinite(values)) else float("inf")
-
-
-def judged(buffer: Buffer, kind: str | None, rope: HfRope) -> Iterator[Finding]:
-    """One buffer: present, initialised, as wide, as fine and as fast as the config says."""
-    values, wanted = buffer.values, rope.inv_freq
-    if values is None:
-        yield finding("buffer_on_meta", buffer.name, None, kind)
-        return
-    if values.shape != wanted.shape:
-        yield finding("buffer_width", buffer.name, None, kind, found=values.size, wanted=wanted.size)
-        return
-    difference = apart(values, wanted)
-    coarse = half_precision(buffer)
-    if difference > SAME and uninitialised(values):
-        first = float(values.flat[0])
-        yield finding("buffer_uninitialised", buffer.name, None, kind, first=first, wanted=float(wanted[0]))
-    elif coarse and difference <= ROUNDED:
-        length = rope.max_len or rope.train_len
-        error = float(np.max(np.abs(values - wanted)) * (length - 1))
-        worst = 100.0 * difference
-        yield finding("buffer_rounded", buffer.name, None, kind, dtype=coarse, worst=worst, length=length, error=error)
-    elif difference > SAME:
-        pair = int(np.argmax(np.abs(values - wanted) / np.where(wanted == 0, 1.0, wanted)))
-        plain = apart(values, rope.unscaled) <= SAME
-        key = "buffer_unscaled" if plain else "buffer_differs"
-        yield finding(
-            key,
-            buffer.name,
-            None,
-            kind,
-            pair=pair,
-            found=float(values[pair]),
-            wanted=float(wanted[pair]),
-            worst=100.0 * difference,
-            type=rope.rope_type,
-        )
-    scaling = buffer.attention
-    if scaling is not None and abs(scaling - rope.attention_factor) > SAME * max(rope.attention_factor, 1.0):
-        yield finding("attention_scaling_differs", buffer.name, None, kind, found=scaling, wanted=rope.attention_factor)
-
-
-def uninitialised(values: Array) -> bool:
-    """Whether memory that nobody wrote looks like this: not finite, negative, rising, or all zero."""
-    if not np.all(np.isfinite(values)) or np.any(values < 0) or not np.any(values):
-        return True
-    return bool(np.any(np.diff(values) > 0))
-
-
-def half_precision(buffer: Buffer) -> str:
-    """The half-precision type that a buffer has, or whose values it holds after a cast up; "" for neither."""
-    if buffer.dtype in ("bfloat16", "float16"):
-        return buffer.dtype
-    from rope_core.theory.precision import round_to
-
-    values = buffer.values
-    if values is None or values.size < 4 or not np.all(np.isfinite(values)):
-        return ""
-    for dtype in ("bfloat16", "float16"):
-        kept = np.asarray(round_to(values, dtype)) == values
-        if np.all(kept) and np.any(values[1:] > 0):
-            return dtype
-    return ""
-
-
-def layout(module: Any, rope: HfRope) -> Iterator[Finding]:
-    """Which dimension turns with dimension 0, by running the module's own rotation at a position past 0."""
-    from rope_core.checks.probe import partner
-
-    if rope.nope:
-        return
-    pair = partner(module, rope)
-    if pair is None:
-        yield finding("layout_not_probed", "model_type", layout=rope.layout)
-        return
-    found = {1: INTERLEAVED.name, rope.rotary_dim // 2: HALF.name}.get(pair, f"0 with {pair}")
-    if rope.rotary_dim > 2 and found != rope.layout:
-        yield finding("layout_differs", "model_type", found=found, wanted=rope.layout, partner=pair)
+def _others(buffers: Iterable[Buffer]) -> list[Finding]:
+    """Rotary embeddings of parts that the text does not run through, in one note."""
+    names = tuple(dict.fromkeys(buffer.name.rpartition(".")[0] for buffer in buffers))
+    return [finding("part_not_observed", names[0], names=names)] if names else []
 
 
 def check_conversion(

@@ -113,7 +113,7 @@ def test_the_other_layout_is_seen() -> None:
     cohere = {"model_type": "cohere", **SMALL}
     wrong = verify(model(LLAMA), cohere)
     assert keys(wrong) == ["layout_differs"]
-    assert wrong[0].values == {"found": "half", "wanted": "interleaved", "partner": 8}
+    assert wrong[0].values == {"found": "half", "wanted": "interleaved", "partner": 8, "part": "q, k"}
     other = verify(model(cohere), LLAMA)
     assert keys(other) == ["layout_differs"] and other[0].values["partner"] == 1
 
@@ -139,7 +139,7 @@ def test_a_module_that_rotates_by_itself_is_probed() -> None:
 
 
 def test_a_module_without_rotation_says_so() -> None:
-    assert keys(verify(nn.Linear(4, 4), LLAMA)) == ["no_buffers", "layout_not_probed"]
+    assert keys(verify(nn.Linear(4, 4), LLAMA)) == ["no_buffers", "rotation_not_observed"]
 
 
 def test_a_state_dict() -> None:

@@ -1,0 +1,114 @@
+"""Buffers of frequencies against a config: present, initialised, as wide, as fine and as fast as it says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+from rope_core.checks.case import Finding, finding, largest
+from rope_core.checks.stored import Buffer
+from rope_core.hf.ropes import HfRope
+from rope_core.rope import Array
+
+# transformers computes frequencies in float32 and agrees with this package to this fraction.
+SAME = 2e-5
+# Unit round-off, and the distance of the smallest numbers, which half precision has few of.
+HALF_PRECISION = {"bfloat16": (2.0**-8, 2.0**-133), "float16": (2.0**-11, 2.0**-24)}
+
+
+def compared(
+    buffers: list[Buffer], ropes: Mapping[str | None, HfRope], at_length: Mapping[str | None, tuple[Array, ...]]
+) -> Iterator[tuple[Finding, Buffer]]:
+    """Each buffer against the layer type that it belongs to; the same finding in many layers is named once."""
+    named: set[tuple[str, str | None]] = set()
+    for buffer in buffers:
+        kind, rope = belongs(buffer, ropes)
+        for one in judged(buffer, kind, rope, at_length.get(kind, ())):
+            if (one.key, one.layer_type) not in named:
+                named.add((one.key, one.layer_type))
+                yield one, buffer
+
+
+def belongs(buffer: Buffer, ropes: Mapping[str | None, HfRope]) -> tuple[str | None, HfRope]:
+    """The layer type that a buffer's name says, or the one that it is nearest to."""
+    last = buffer.name.rpartition(".")[2]
+    for kind, rope in ropes.items():
+        if kind is not None and last.startswith(kind):
+            return kind, rope
+    values = buffer.values
+    near = min(ropes, key=lambda kind: np.inf if values is None else apart(values, ropes[kind].inv_freq))
+    return near, ropes[near]
+
+
+def apart(values: Array, wanted: Array) -> float:
+    """Largest relative difference; inf where it cannot be said."""
+    return largest(values, wanted) if values.shape == wanted.shape and np.all(np.isfinite(values)) else float("inf")
+
+
+def judged(buffer: Buffer, kind: str | None, rope: HfRope, at_length: tuple[Array, ...] = ()) -> Iterator[Finding]:
+    """One buffer against its layer type; ``at_length`` are frequencies that the scheme has at lengths in use."""
+    values, wanted = buffer.values, rope.inv_freq
+    if values is None:
+        yield finding("buffer_on_meta", buffer.name, None, kind)
+        return
+    if values.shape != wanted.shape:
+        yield finding("buffer_width", buffer.name, None, kind, found=values.size, wanted=wanted.size)
+        return
+    wanted = min((wanted, *at_length), key=lambda one: apart(values, one))
+    difference = apart(values, wanted)
+    coarse = rounded_to(buffer, wanted)
+    if difference <= SAME and not coarse:
+        pass
+    elif coarse:
+        length = rope.max_len or rope.train_len
+        error = float(np.max(np.abs(values - wanted)) * (length - 1))
+        worst = 100.0 * difference
+        yield finding("buffer_rounded", buffer.name, None, kind, dtype=coarse, worst=worst, length=length, error=error)
+    elif uninitialised(values):
+        first = float(values.flat[0])
+        yield finding("buffer_uninitialised", buffer.name, None, kind, first=first, wanted=float(wanted[0]))
+    else:
+        pair = int(np.argmax(np.abs(values - wanted) / np.where(wanted == 0, 1.0, wanted)))
+        plain = apart(values, rope.unscaled) <= SAME
+        key = "buffer_unscaled" if plain else "buffer_differs"
+        yield finding(
+            key,
+            buffer.name,
+            None,
+            kind,
+            pair=pair,
+            found=float(values[pair]),
+            wanted=float(wanted[pair]),
+            worst=100.0 * difference,
+            type=rope.rope_type,
+        )
+    scaling = buffer.attention
+    if scaling is not None and abs(scaling - rope.attention_factor) > SAME * max(rope.attention_factor, 1.0):
+        yield finding("attention_scaling_differs", buffer.name, None, kind, found=scaling, wanted=rope.attention_factor)
+
+
+def uninitialised(values: Array) -> bool:
+    """Whether memory that nobody wrote looks like this: not finite, negative, rising, or all zero."""
+    if not np.all(np.isfinite(values)) or np.any(values < 0) or not np.any(values):
+        return True
+    return bool(np.any(np.diff(values) > 0))
+
+
+def rounded_to(buffer: Buffer, wanted: Array) -> str:
+    """The half-precision type that ``wanted`` was rounded to, even where a cast up came after; "" for none.
+
+    A buffer is rounded where every value is one of that type's numbers and lies within one rounding of the wanted one.
+    """
+    from rope_core.theory.precision import round_to
+
+    values = buffer.values
+    if values is None or not np.all(np.isfinite(values)):
+        return ""
+    for dtype, (unit, smallest) in HALF_PRECISION.items():
+        held = buffer.dtype == dtype
+        kept = values.size >= 4 and bool(np.any(values[1:] > 0)) and np.array_equal(round_to(values, dtype), values)
+        near = np.abs(values - wanted) <= (unit + SAME) * np.abs(wanted) + smallest
+        if (held or (kept and apart(values, wanted) > SAME)) and np.all(near):
+            return dtype
+    return ""

@@ -1,0 +1,366 @@
+"""What a loaded model's attention really multiplies: q and k of every layer at chosen positions, beside their inputs.
+
+A forward pass is watched, not imitated: every product of q and k is seen where torch computes it, whatever the model's
+code looks like, and so is every tensor that led there. No table of families or of function names is needed.
+
+Each position is a sequence of its own in the batch, of one and the same token. Its attention has one key, so what a
+layer hands on does not follow the position, and the projections of all rows are equal in every layer: a vector that is
+the same in all rows is q or k before the rotation, one that is not is the rotated one.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections import deque
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from rope_core.rope import Array
+
+# Tensors of one layer that are kept until its q and k meet: more than any layer of transformers computes before.
+MAX_KEPT = 400
+WATCHED = ("eager", "sdpa", None)
+
+
+@dataclass(frozen=True, eq=False)
+class Product:
+    """One product of queries and keys.
+
+    Attributes:
+        module: dotted name of the module that computes it.
+        q, k: float64 (positions, heads, dim), as they are multiplied.
+        v: float64 (positions, n), or None where it was not seen.
+        inputs: what the layer computed before and what does not follow the position, at position 0, float64 (n,), the
+            latest last: q and k before their rotation are in it.
+        constants: plain numbers among the module's attributes, such as its softmax scale.
+        labels: names among the module's attributes, such as its layer type.
+        unit: unit round-off of the dtype in which q is held.
+    """
+
+    module: str
+    q: Array
+    k: Array
+    v: Array | None
+    inputs: tuple[Array, ...]
+    constants: tuple[float, ...]
+    labels: tuple[str, ...]
+    unit: float
+
+    @property
+    def layer(self) -> int | None:
+        """The layer's index, None where the module's name holds no number."""
+        return index_of(self.module)
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A watched run: its products in order, the positions, and the names of the modules that ran."""
+
+    positions: tuple[int, ...]
+    products: tuple[Product, ...]
+    ran: frozenset[str]
+
+
+def observe(module: Any, positions: tuple[int, ...], model_type: str | None) -> Seen | None:
+    """Run the text part of ``module`` on one token at each position and return what its attention multiplied.
+
+    The module is left as it was: buffers, attributes, training mode. None where no part of it can be run on token
+    ids, or where nothing that is multiplied was seen.
+    """
+    for name, part in candidates(module, model_type):
+        for arguments, along in inputs(part, positions):
+            watch = watcher(along, len(positions))
+            where = positions if along == "batch" else tuple(range(len(positions)))
+            with ExitStack() as stack:
+                stack.enter_context(unchanged(module))
+                stack.enter_context(watch.follow(part, name))
+                try:
+                    call(part, arguments)
+                except Exception:
+                    # Somebody's forward with a signature of its own: the next attempt, or no answer.
+                    continue
+            if watch.products:
+                return Seen(where, tuple(watch.products), frozenset(watch.ran))
+    return None
+
+
+def call(part: Any, arguments: dict[str, Any]) -> None:
+    """Run a part without gradients."""
+    import torch
+
+    with torch.no_grad():
+        part(**arguments)
+
+
+def candidates(module: Any, model_type: str | None) -> Iterator[tuple[str, Any]]:
+    """Parts that take token ids: the text model of this type first, then from the outside in."""
+    parts = [(name, part) for name, part in module.named_modules() if takes_tokens(part)]
+    own = [(name, part) for name, part in parts if type_of(part) == model_type]
+    yield from (own + [row for row in parts if row not in own])[:6]
+
+
+def type_of(part: Any) -> str | None:
+    """The model_type in a module's config, or None."""
+    return getattr(getattr(part, "config", None), "model_type", None)
+
+
+def parameters_of(part: Any) -> list[str]:
+    """Names of the arguments of a module's forward."""
+    try:
+        return list(inspect.signature(part.forward).parameters)
+    except (TypeError, ValueError):
+        return []
+
+
+def takes_tokens(part: Any) -> bool:
+    """Whether a forward takes token ids, or is one of somebody's own that holds an embedding and takes one tensor."""
+    import torch
+
+    names = parameters_of(part)
+    if "input_ids" in names or "decoder_input_ids" in names:
+        return True
+    holds = any(isinstance(child, torch.nn.Embedding) for child in part.children())
+    return holds and bool(names)
+
+
+def inputs(part: Any, positions: tuple[int, ...]) -> Iterator[tuple[dict[str, Any], str]]:
+    """Arguments to try: a row for each position; then one sequence, where positions cannot be given."""
+    import torch
+
+    names = parameters_of(part)
+    device = next((tensor.device for tensor in part.parameters()), torch.device("cpu"))
+    count = len(positions)
+    options = {name: value for name, value in (("use_cache", False), ("return_dict", True)) if name in names}
+    where = torch.tensor(positions, device=device)
+    first = "input_ids" if "input_ids" in names else names[0]
+    ids = torch.ones(count, 1, dtype=torch.long, device=device)
+    if "position_ids" in names:
+        yield {first: ids, "position_ids": where[:, None], **options}, "batch"
+    if "decoder_input_ids" in names and "decoder_position_ids" in names:
+        yield {first: ids, "decoder_input_ids": ids, "decoder_position_ids": where[:, None], **options}, "batch"
+    yield {first: ids.T, **options}, "sequence"
+
+
+def watcher(along: str, count: int) -> Any:
+    """A torch function mode that keeps the products of q and k, and what came before each."""
+    import torch
+    from torch.overrides import TorchFunctionMode
+
+    products = {torch.matmul, torch.Tensor.matmul, torch.Tensor.__matmul__, torch.bmm, torch.Tensor.bmm}
+
+    class Watch(TorchFunctionMode):  # type: ignore[misc, no-any-unimported, unused-ignore]
+        """Every torch function of the run passes here."""
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.products: list[Product] = []
+            self.kept: deque[Any] = deque(maxlen=MAX_KEPT)
+            self.modules: dict[str, Any] = {}
+            self.stack: list[str] = []
+            self.ran: set[str] = set()
+            self.layer: int | None = None
+
+        def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            given = kwargs or {}
+            if func is torch.nn.functional.scaled_dot_product_attention:
+                self.product(*(args[:3] if len(args) >= 3 else (given["query"], given["key"], given["value"])))
+            elif func in products and len(args) == 2 and all(isinstance(one, torch.Tensor) for one in args):
+                self.matmul(*args)
+            elif func is torch.baddbmm:
+                self.matmul(*args[1:3])
+            result = func(*args, **given)
+            if isinstance(result, torch.Tensor):
+                self.keep(result, func)
+            return result
+
+        def matmul(self, left: Any, right: Any) -> None:
+            if left.ndim < 3 or left.ndim != right.ndim:
+                return
+            if left.shape[-1] < 2:
+                self.weighted(left, right)
+                return
+            if (left.shape[-2], right.shape[-1]) == ((1, 1) if along == "batch" else (count, count)):
+                self.product(left, right.transpose(-1, -2), None)
+            elif along == "batch" and left.shape[:2] == (count, 1) and right.shape[-1] == 1:
+                # Heads beside each other in one matrix, as DeepSeek's indexer has them.
+                self.product(left.transpose(-1, -2).movedim(-1, 1), right.transpose(-1, -2), None)
+
+        def product(self, q: Any, k: Any, v: Any) -> None:
+            with torch._C.DisableTorchFunction():
+                queries, keys = self.heads(q), self.heads(k)
+                if queries is None or keys is None or queries.shape[-1] != keys.shape[-1]:
+                    return
+                values = None if v is None else self.heads(v)
+                name = self.stack[-1] if self.stack else ""
+                unit = float(torch.finfo(q.dtype).eps) / 2
+                kept = [as_array(tensor) for tensor in self.kept]
+                steady = tuple(one[0] for one in kept if spread(one) <= steadiness(unit))
+                self.products.append(
+                    Product(
+                        name,
+                        before_norm(queries, kept),
+                        before_norm(keys, kept),
+                        None if values is None else values.reshape(count, -1),
+                        steady,
+                        *attributes(self.modules.get(name)),
+                        unit,
+                    )
+                )
+
+        def weighted(self, weights: Any, values: Any) -> None:
+            """Take the values that the scores of this module's product weigh: one key, so one weight for each head."""
+            last = self.products[-1] if self.products else None
+            single = along == "batch" and tuple(weights.shape[-2:]) == (1, 1) and values.shape[-2] == 1
+            if last is not None and single and last.v is None and self.stack and last.module == self.stack[-1]:
+                with torch._C.DisableTorchFunction():
+                    heads = self.heads(values)
+                    flat = None if heads is None else heads.reshape(count, -1)
+                    self.products[-1] = replace(last, v=flat)
+
+        def heads(self, tensor: Any) -> Array | None:
+            """(positions, heads, dim) of a tensor (positions, heads, 1, dim) or (1, heads, positions, dim)."""
+            if along == "batch":
+                fits = tensor.ndim >= 3 and tensor.shape[-2] == 1 and tensor.shape[0] % count == 0
+                return as_array(tensor.reshape(count, -1, tensor.shape[-1])) if fits else None
+            fits = tensor.ndim >= 3 and tensor.shape[-2] == count
+            return as_array(tensor.reshape(-1, count, tensor.shape[-1]).transpose(0, 1)) if fits else None
+
+        def keep(self, tensor: Any, func: Any) -> None:
+            with torch._C.DisableTorchFunction():
+                if tensor.is_complex():
+                    tensor = torch.view_as_real(tensor)
+                elif tensor._is_view() and func is not torch.nn.functional.linear:
+                    # Its values are in a tensor that was kept already; a linear layer with a bias hands on a view.
+                    return
+                shape, row = tensor.shape, 0 if along == "batch" else 1
+                if tensor.ndim <= row + 1 or not tensor.is_floating_point() or tensor.is_meta:
+                    return
+                if shape[row] != count or (row and shape[0] != 1):
+                    return
+                layer = index_of(self.stack[-1]) if self.stack else None
+                if layer != self.layer:
+                    self.kept.clear()
+                    self.layer = layer
+                self.kept.append(tensor.reshape(count, -1).clone())
+
+        @contextmanager
+        def follow(self, part: Any, prefix: str) -> Iterator[None]:
+            """Watch while the modules of ``part`` run."""
+            hooks = []
+            for name, inner in part.named_modules():
+                dotted = f"{prefix}.{name}".strip(".")
+                self.modules[dotted] = inner
+
+                def enter(_: Any, __: Any, dotted: str = dotted) -> None:
+                    self.stack.append(dotted)
+                    self.ran.add(dotted)
+
+                def leave(_: Any, __: Any, ___: Any) -> None:
+                    self.stack.pop()
+
+                hooks += [inner.register_forward_pre_hook(enter), inner.register_forward_hook(leave, always_call=True)]
+            try:
+                with self:
+                    yield
+            finally:
+                for hook in hooks:
+                    hook.remove()
+
+    return Watch()
+
+
+def as_array(tensor: Any) -> Array:
+    """A copy of a tensor in float64."""
+    return np.array(tensor.detach().cpu().double().numpy())
+
+
+def steadiness(unit: float) -> float:
+    """What two rows of one computation may differ by, as a fraction of its largest value.
+
+    A matrix product adds its terms in another order from row to row: 32 roundings of float32, or two units in the last
+    place of a coarser dtype.
+    """
+    return max(32 * 2.0**-24, 4 * unit)
+
+
+def spread(rows: Array) -> float:
+    """Largest difference from the first row as a fraction of the largest value; inf where a value is no number."""
+    largest = float(np.abs(rows).max(initial=0.0))
+    difference = float(np.abs(rows - rows[:1]).max(initial=0.0))
+    return difference / largest if 0 < largest < np.inf else (0.0 if largest == 0 else np.inf)
+
+
+def attributes(module: Any) -> tuple[tuple[float, ...], tuple[str, ...]]:
+    """Plain numbers and names among a module's own attributes."""
+    values = list(vars(module).values()) if module is not None else []
+    numbers = tuple(float(value) for value in values if isinstance(value, float) and value > 0)
+    return numbers, tuple(value for value in values if isinstance(value, str))
+
+
+def before_norm(heads: Array, kept: list[Array]) -> Array:
+    """The rotated vectors where a norm per head follows the rotation (Hunyuan's), else ``heads`` as they are.
+
+    Such a norm multiplies each head by a number of its own and each lane by a weight that all heads share.
+    """
+    moving = float(np.abs(heads - heads[:1]).max()) > 0
+    for one in kept if moving else ():
+        if one.shape[1] != heads[0].size or np.array_equal(one.reshape(heads.shape), heads):
+            continue
+        same = one.reshape(heads.shape)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratio = heads / same
+            lanes = ratio / ratio[..., :1]
+        uneven = np.ptp(ratio[..., 0]) > 1e-3 * np.abs(ratio[..., 0]).max()
+        if uneven and np.all(np.isfinite(lanes)) and np.allclose(lanes, lanes[:1, :1], rtol=1e-3):
+            return same
+    return heads
+
+
+def index_of(name: str) -> int | None:
+    """The first number in a dotted name.
+
+    >>> index_of("model.layers.3.self_attn"), index_of("attention")
+    (3, None)
+    """
+    return next((int(part) for part in name.split(".") if part.isdigit()), None)
+
+
+@contextmanager
+def unchanged(module: Any) -> Iterator[None]:
+    """Put a module into evaluation, and restore its modes, small buffers and rotary state afterwards."""
+    import torch
+
+    modes = [(part, part.training) for part in module.modules()]
+    kept = []
+    for part in module.modules():
+        if any("inv_freq" in name for name in part._buffers):
+            values = {name: None if one is None else one.clone() for name, one in part._buffers.items()}
+            kept.append((part, dict(part.__dict__), dict(part._buffers), values))
+    configs = {id(part.config): part.config for part in module.modules() if hasattr(part, "config")}
+    switched = []
+    for config in configs.values():
+        kind = getattr(config, "_attn_implementation", None)
+        if kind not in WATCHED:
+            switched.append((config, kind))
+            config._attn_implementation = "eager"
+    module.eval()
+    try:
+        yield
+    finally:
+        for part, mode in modes:
+            part.training = mode
+        for config, kind in switched:
+            config._attn_implementation = kind
+        with torch.no_grad():
+            for part, attributes, buffers, values in kept:
+                part.__dict__.clear()
+                part.__dict__.update(attributes)
+                part._buffers.clear()
+                part._buffers.update(buffers)
+                for name, value in values.items():
+                    if value is not None:
+                        buffers[name].copy_(value)

@@ -1,0 +1,250 @@
+"""The rotations of a loaded module as findings: which layer should do what, and what each of them does."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from rope_core.checks.case import Finding, finding
+from rope_core.checks.observe import Product, Seen, observe, spread, steadiness
+from rope_core.checks.probe import probe
+from rope_core.checks.stored import Buffer, in_module
+from rope_core.checks.turned import Verdict, judge
+from rope_core.hf.normal import Model, resolve
+from rope_core.hf.ropes import HfRope, from_hf
+from rope_core.rope import Array
+
+POSITIONS = (0, 1, 2, 3, 5, 8, 21, 55, 257, 1021)
+# Attention to another sequence, whose positions are not these.
+CROSS = re.compile("cross|encoder_att", re.IGNORECASE)
+# nanochat turns q and k the other way round, which its weights have learnt:
+# https://github.com/huggingface/transformers/blob/v5.23.0/src/transformers/models/nanochat/modeling_nanochat.py
+TURNS_BACK = ("nanochat",)
+# A rotation by frequencies that are reported of the buffer.
+_BY_BUFFER = Verdict("as_its_buffer")
+
+
+class Rotations:
+    """What the attention of one module does, beside what its config says of each layer.
+
+    Args:
+        module: a loaded torch module.
+        data: its config.
+        ropes: what the config says, by layer type; the key None where all layers are alike.
+    """
+
+    def __init__(self, module: Any, data: dict[str, Any], ropes: Mapping[str | None, HfRope]) -> None:
+        self.module, self.data, self.ropes = module, data, ropes
+        self.model: Model = resolve(data)
+        self.labels = self.model.layer_types()
+        turning = [rope for rope in ropes.values() if not rope.nope]
+        self.trained = min((rope.train_len for rope in turning), default=0)
+        follows = [kind for kind, rope in self.long.items() if not np.array_equal(rope.inv_freq, ropes[kind].inv_freq)]
+        self.follows = tuple(follows)
+        self.on_meta = any(buffer.values is None for buffer in self._of_text_by_config())
+
+    @cached_property
+    def long(self) -> dict[str | None, HfRope]:
+        """Each layer type at twice the trained length."""
+        return {kind: from_hf(self.data, kind, 2 * rope.train_len) for kind, rope in self.ropes.items()}
+
+    @property
+    def at_length(self) -> dict[str | None, tuple[Array, ...]]:
+        """Frequencies that a buffer may hold after longer inputs, by layer type."""
+        lengths = {
+            int(value)
+            for part in self.module.modules()
+            for name, value in vars(part).items()
+            if name.endswith("max_seq_len_cached") and 0 < int(value) <= 2**31
+        }
+        kinds = [(kind, self.ropes[kind].train_len) for kind in self.follows]
+        return {
+            kind: tuple(from_hf(self.data, kind, n).inv_freq for n in sorted({*lengths, trained + 1}))
+            for kind, trained in kinds
+        }
+
+    def _of_text_by_config(self) -> list[Buffer]:
+        """Buffers of modules whose own config, where they have one, is the text part's."""
+        parts = dict(self.module.named_modules())
+        kinds = {None, self.model.model_type, self.data.get("model_type")}
+
+        def of_text(name: str) -> bool:
+            owner = parts.get(name.rpartition(".")[0])
+            return getattr(getattr(owner, "config", None), "model_type", None) in kinds
+
+        buffers = in_module(self.module)
+        return [buffer for buffer in buffers if of_text(buffer.name)] or buffers
+
+    @cached_property
+    def seen(self) -> Seen | None:
+        """The watched run at positions within the trained length."""
+        if self.on_meta:
+            return None
+        return observe(self.module, self._within(self.trained), self.model.model_type)
+
+    @property
+    def observed(self) -> bool:
+        """Whether any product of q and k was seen."""
+        return self.seen is not None
+
+    def _within(self, length: int) -> tuple[int, ...]:
+        """Positions below a length, its last one included."""
+        return tuple(sorted({*(p for p in POSITIONS if p < length), min(length, 2**20) - 1}))
+
+    def split(self, buffers: list[Buffer]) -> tuple[list[Buffer], list[Buffer]]:
+        """The buffers that the text's tokens run through, and those of other parts, such as a vision tower."""
+        ran = None if self.seen is None else self.seen.ran
+        if ran is None:
+            names = {buffer.name for buffer in self._of_text_by_config()}
+            own = [buffer for buffer in buffers if buffer.name in names]
+        else:
+            own = [buffer for buffer in buffers if buffer.name.rpartition(".")[0] in ran]
+        return own, [buffer for buffer in buffers if buffer not in own]
+
+    def findings(self, reported: list[tuple[Finding, Buffer]]) -> list[Finding]:
+        """What the rotations show beyond what is ``reported`` of the buffers."""
+        if all(rope.nope for rope in self.ropes.values()):
+            return []
+        found = _Collected(reported, self.ropes)
+        if self.seen is None:
+            self._alone(found)
+            return found.findings()
+        self._layers(found, self.seen, self.ropes)
+        if self.follows and not found.rows:
+            where = (0, 1, 5, self.trained, 2 * self.trained - 1)
+            again = observe(self.module, where, self.model.model_type)
+            at = {kind: from_hf(self.data, kind, max(where) + 1) for kind in self.ropes}
+            if again is not None and again.positions == where:
+                self._layers(found, again, at)
+        return found.findings()
+
+    def _alone(self, found: _Collected) -> None:
+        """A rotary embedding that is handed over without its model, or in one that does not run on token ids."""
+        for kind, rope in self.ropes.items():
+            if rope.nope:
+                continue
+            product = probe(self.module, rope, self._within(self.trained)) if not self.on_meta else None
+            if product is None:
+                found.add(Verdict("rotation_not_observed"), "q, k", "model_type", kind, None)
+                continue
+            for part in ("q", "k"):
+                verdict = self._judge(product, part, self._within(self.trained), rope, found.buffers(kind))
+                found.add(verdict, part, product.module, kind)
+            if next(self.module.parameters(), None) is not None:
+                found.add(Verdict("attention_not_observed"), "q, k", product.module, kind)
+
+    def _layers(self, found: _Collected, seen: Seen, ropes: Mapping[str | None, HfRope]) -> None:
+        """Every layer of a watched run."""
+        products = [one for one in seen.products if not CROSS.search(one.module)]
+        moving = {one.module for one in products if _moves(one)}
+        names = {one.module for one in products}
+        for one in products:
+            if one.module in moving and not _moves(one):
+                # A second product of the same module, such as an indexer's weights times its scores.
+                continue
+            nested = any(one.module.startswith(name + ".") for name in names)
+            candidates = self._ropes_of(one, ropes)
+            for part in ("q", "k"):
+                verdicts = []
+                for kind, rope in candidates:
+                    # A part inside an attention, such as an indexer, may pair the other way than the attention itself.
+                    layouts = ("interleaved", "half") if nested else (rope.layout,)
+                    for layout in layouts:
+                        each = replace(rope, layout=layout)
+                        verdicts.append((kind, self._judge(one, part, seen.positions, each, found.buffers(kind))))
+                if not verdicts or any(verdict is None for _, verdict in verdicts):
+                    continue
+                kind, verdict = verdicts[0]
+                found.add(verdict, part, one.module, kind, one.layer)
+            if candidates and one.inputs and _values_move(one):
+                found.add(Verdict("value_rotated"), "v", one.module, candidates[0][0], one.layer)
+
+    def _ropes_of(self, one: Product, ropes: Mapping[str | None, HfRope]) -> list[tuple[str | None, HfRope]]:
+        """What the layer of a product should do: one answer, or all layer types where nothing says which."""
+        label = self.labels[one.layer] if one.layer is not None and one.layer < len(self.labels) else None
+        if (label is not None and "attention" not in label) or label == "linear_attention":
+            return []
+        named = [kind for kind in (label, *one.labels) if kind in ropes and kind is not None][:1]
+        chosen = {kind: ropes[kind] for kind in named} or ropes
+        return [
+            (kind, replace(rope, nope=True) if one.layer in rope.nope_layers else rope) for kind, rope in chosen.items()
+        ]
+
+    def _judge(
+        self, one: Product, part: str, positions: tuple[int, ...], rope: HfRope, buffers: list[Array]
+    ) -> Verdict | None:
+        """One part of one product; where its buffer is reported already, rotating by that buffer is no second fault."""
+        others = [*((_BY_BUFFER, values) for values in buffers), *self._explanations(rope)]
+        verdict = judge(one, part, positions, rope, others)
+        if self.model.model_type in TURNS_BACK:
+            if verdict is None:
+                return Verdict("rotation_backwards")
+            return None if verdict.key == "rotation_backwards" else verdict
+        return None if verdict == _BY_BUFFER else verdict
+
+    def _explanations(self, rope: HfRope) -> Iterator[tuple[Verdict, Array]]:
+        """Frequencies that a layer may have in place of its own, by what that means."""
+        at_load = self.ropes.get(rope.layer_type, self.ropes.get(None))
+        if at_load is not None and not np.array_equal(at_load.inv_freq, rope.inv_freq):
+            yield Verdict("rotation_ignores_length", (("length", rope.seq_len),)), at_load.inv_freq
+        if rope.rope_type != "default":
+            yield Verdict("rotation_unscaled", (("type", rope.rope_type),)), rope.unscaled
+        for kind, other in self.ropes.items():
+            if kind != rope.layer_type and other.inv_freq.shape == rope.inv_freq.shape and not other.nope:
+                yield Verdict("rotation_of_other_layers", (("other", kind),)), other.inv_freq
+
+
+class _Collected:
+    """Verdicts of many layers, one finding for each kind of fault, beside what is reported of the buffers."""
+
+    def __init__(self, reported: list[tuple[Finding, Buffer]], ropes: Mapping[str | None, HfRope]) -> None:
+        self.reported, self.ropes = reported, ropes
+        self.keys = {(one.key, one.layer_type) for one, _ in reported}
+        self.rows: dict[tuple[str, str | None], dict[str, Any]] = {}
+
+    def buffers(self, kind: str | None) -> list[Array]:
+        """Values of buffers of this layer type that are reported already."""
+        return [each.values for one, each in self.reported if one.layer_type == kind and each.values is not None]
+
+    def add(self, verdict: Verdict | None, part: str, module: str, kind: str | None, layer: int | None = None) -> None:
+        """Take one verdict on one part of one layer, unless a buffer's finding says the same."""
+        if verdict is None or ("buffer_width", kind) in self.keys:
+            return
+        if verdict.key == "rotation_scaled" and ("attention_scaling_differs", kind) in self.keys:
+            return
+        row = self.rows.setdefault((verdict.key, kind), {"module": module, "parts": [], "layers": [], "values": {}})
+        row["values"] = row["values"] or dict(verdict.values)
+        row["parts"] += [] if part in row["parts"] else [part]
+        row["layers"] += [] if layer is None or layer in row["layers"] else [layer]
+
+    def findings(self) -> list[Finding]:
+        """The findings; a note on what was not observed only where nothing else was found."""
+        made = []
+        certain = [key for key, _ in self.rows if not key.endswith("_not_observed")]
+        for (key, kind), row in self.rows.items():
+            if key.endswith("_not_observed") and certain:
+                continue
+            values = {"part": ", ".join(row["parts"]), "layers": tuple(row["layers"]), **row["values"]}
+            if key == "layout_differs":
+                values.pop("layers")
+            if key == "rotation_not_observed":
+                values["layout"] = self.ropes[kind].layout
+            made.append(finding(key, row["module"], None, kind, **values))
+        return made
+
+
+def _values_move(one: Product) -> bool:
+    """Whether v follows the position; not where it is k itself, as in DeepSeek V4, which turns the result back."""
+    if one.v is None or np.array_equal(one.v, one.k.reshape(one.v.shape[0], -1)):
+        return False
+    return spread(one.v) > steadiness(one.unit)
+
+
+def _moves(one: Product) -> bool:
+    """Whether q or k follows the position."""
+    return max(spread(one.q), spread(one.k)) > steadiness(one.unit)
