@@ -146,7 +146,7 @@ def extend(config: object, length: int) -> list[Way]:
     before = _extended_layers(plain)
     low = min(reach(rope) for rope in before.values())
     if not low < length <= MOST * low:
-        raise reject("length", f"between {low + 1} and {MOST * low}", length)
+        raise reject("length", "int_range", length, low=low + 1, high=min(MOST * low, MAX_LEN))
     before = {kind: rope for kind, rope in before.items() if reach(rope) < length}
     ways = _cards(plain, model, before, length)
     names: tuple[str, ...] = WAYS
@@ -214,7 +214,7 @@ def _extended_layers(plain: Mapping[str, Any]) -> dict[str | None, HfRope]:
     turning = {kind: rope for kind in kinds if not (rope := from_hf(plain, kind)).nope}
     chosen = {kind: rope for kind, rope in turning.items() if kind not in WINDOWED} or turning
     if not chosen:
-        raise ConfigError("config must be one with layers that turn, got none")
+        raise ConfigError.of("no_layer_turns")
     return {kind: _at(plain, kind, reach(rope)) for kind, rope in chosen.items()}
 
 

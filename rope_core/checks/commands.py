@@ -1,0 +1,181 @@
+"""The line that starts an engine with a way to a longer context, or the sentence on why there is none.
+
+Sources: vLLM 0.33.0 vllm/config/model.py (_apply_dict_overrides); SGLang 0.5.23 srt/utils/hf_transformers/config.py;
+llama.cpp b11434 common/arg.cpp; mlx-lm 0.32.2 utils.py (load); TensorRT-LLM 1.2.1 trtllm-serve, which has no option
+for the rotation and reads config.json.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import shlex
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import Any
+
+from rope_core.checks.engines import engines, sentences
+from rope_core.checks.extend import Way, fixes
+from rope_core.errors import ConfigError
+from rope_core.hf.normal import resolve
+from rope_core.hf.ropes import HfRope, layer_types
+from rope_core.hf.types import DEFAULT, LINEAR, LLAMA3, LONGROPE, PROPORTIONAL, YARN
+from rope_core.schemes import temperature
+
+ENGINES = ("vLLM", "SGLang", "llama.cpp", "mlx-lm", "TensorRT-LLM")
+# A larger gap to transformers than any engine's rounding, relative.
+GAP = 1e-4
+CLASSIC = (DEFAULT, LINEAR, YARN, LLAMA3, LONGROPE)
+
+
+@dataclass(frozen=True)
+class Command:
+    """An engine's line for a shell, or None with the sentence that says why there is none.
+
+    ``note`` says in "en" or "zh" what to do beside the line, "" where nothing is.
+    """
+
+    engine: str
+    line: str | None
+    note: str
+
+
+def commands(way: Way, model: str = "MODEL", lang: str = "en") -> list[Command]:
+    """Return what each engine is started with to run a way; ``model`` is its name or folder in the lines.
+
+    >>> from rope_core.checks.extend import extend
+    >>> config = {"model_type": "llama", "head_dim": 128, "rope_theta": 1e4, "max_position_embeddings": 4096}
+    >>> commands(extend(config, 16384)[0])[2].line
+    'llama-server -m MODEL.gguf -c 16384 --rope-scaling linear --rope-scale 4'
+    """
+    made = []
+    for engine in ENGINES:
+        reason = _refusal(engine, way, lang)
+        line = None if reason else _line(engine, way, model)
+        made.append(Command(engine, line, reason or _note(engine, lang)))
+    return made
+
+
+def _words(key: str, lang: str, /, **values: object) -> str:
+    text: str = fixes()["command"][key][lang]
+    return text.format(**values)
+
+
+def _refusal(engine: str, way: Way, lang: str) -> str:
+    """Why an engine cannot run a way as transformers does; "" where it can."""
+    rope = way.rope
+    if engine in ("SGLang", "TensorRT-LLM"):
+        return _untabled(engine, way, lang)
+    if engine == "llama.cpp":
+        if len(layer_types(way.config)) > 1:
+            return _words("layers", lang)
+        if rope.rope_type in (LLAMA3, PROPORTIONAL):
+            return _words("tensor", lang, type=rope.rope_type)
+    if engine == "mlx-lm" and way.old_block is None:
+        return _words("no_old_block", lang)
+    return _apart(engine, way, lang)
+
+
+def _apart(engine: str, way: Way, lang: str) -> str:
+    """What the engine table says where an engine computes something else."""
+    for layer in way.ropes:
+        try:
+            rows = engines(way.config, layer if layer_types(way.config) else None, way.length)
+        except ConfigError as error:
+            return str(error)
+        row = next(row for row in rows if row.name.startswith(engine))
+        far = [gap for gap in (row.difference, row.attention_difference) if gap is not None and gap > GAP]
+        if row.refused or far:
+            own = row.notes == ("same",)
+            factors = {"this": f"{row.attention_factor:.6g}", "that": f"{rows[0].attention_factor:.6g}"} if own else {}
+            reason = _words("factor", lang, **factors) if own else "; ".join(sentences(row, lang))
+            return _words("apart", lang, reason=reason)
+    return ""
+
+
+def _untabled(engine: str, way: Way, lang: str) -> str:
+    """Why SGLang or TensorRT-LLM cannot run a way, from their code as read."""
+    for rope in way.ropes.values():
+        given, own = rope.params.get("attention_factor"), _written(rope)
+        if rope.rope_type == PROPORTIONAL and engine == "SGLang" and own == 1.0:
+            continue
+        if rope.rope_type not in CLASSIC:
+            return _words("type", lang, type=rope.rope_type)
+        if rope.params.get("truncate") is False and engine == "TensorRT-LLM":
+            return _words("key", lang, key="truncate")
+        if isinstance(given, float) and not (rope.rope_type == YARN and math.isclose(given, temperature(own))):
+            return _words("key", lang, key="attention_factor")
+    if engine == "TensorRT-LLM" and way.old_block is None:
+        return _words("no_old_block", lang)
+    return ""
+
+
+def _written(rope: HfRope) -> float:
+    """The factor of a layer type's scheme; 1.0 where it has none."""
+    factor = rope.params.get("factor")
+    return float(factor) if isinstance(factor, int | float) else 1.0
+
+
+def _note(engine: str, lang: str) -> str:
+    """What goes with an engine's line."""
+    return _words("write", lang) if engine == "TensorRT-LLM" else ""
+
+
+def _line(engine: str, way: Way, model: str) -> str:
+    """An engine's line."""
+    name = shlex.quote(model)
+    if engine == "vLLM":
+        return f"vllm serve {name} --hf-overrides {_json(_nested(way, way.block))} --max-model-len {way.length}"
+    if engine == "SGLang":
+        override = _json(_nested(way, way.block))
+        start = "python -m sglang.launch_server --model-path"
+        return f"{start} {name} --json-model-override-args {override} --context-length {way.length}"
+    if engine == "llama.cpp":
+        file = shlex.quote(f"{PurePath(model).name or 'MODEL'}.gguf")
+        return " ".join([f"llama-server -m {file} -c {way.length}", *_llama_cpp(way)])
+    if engine == "mlx-lm":
+        given = f"{_python(model)}, model_config={_python(_nested(way, way.old_block))}"
+        return f"python -ic {shlex.quote(f'from mlx_lm import load; model, tokenizer = load({given})')}"
+    return f"trtllm-serve {name} --max_seq_len {way.length}"
+
+
+def _nested(way: Way, block: dict[str, Any] | None) -> dict[str, Any]:
+    """A block below the text part of a composite config."""
+    made: dict[str, Any] = dict(block or {})
+    for name in reversed(resolve(way.config).prefix.split(".")[:-1]):
+        made = {name: made}
+    return made
+
+
+def _json(value: dict[str, Any]) -> str:
+    return shlex.quote(json.dumps(value))
+
+
+def _python(value: object) -> str:
+    """A value as Python source, in double quotes where that cannot change its meaning."""
+    text = repr(value)
+    return text if '"' in text else text.replace("'", '"')
+
+
+def _llama_cpp(way: Way) -> list[str]:
+    """llama.cpp's options; the file itself holds what they do not change."""
+    rope, old = way.rope, next(iter(way.before.values()))
+    made = []
+    if rope.rope_type in (LINEAR, YARN):
+        made += ["--rope-scaling", rope.rope_type, "--rope-scale", _number(rope, "factor")]
+    if rope.rope_type == YARN:
+        made += ["--yarn-orig-ctx", str(rope.train_len)]
+        for key, usual in (("beta_fast", 32.0), ("beta_slow", 1.0)):
+            if rope.params[key] != usual:
+                made += [f"--yarn-{key.replace('_', '-')}", _number(rope, key)]
+    if rope.base != old.base:
+        made += ["--rope-freq-base", f"{rope.base:.9g}"]
+    return made
+
+
+def _number(rope: HfRope, name: str) -> str:
+    value = rope.params[name]
+    return f"{value:.9g}" if isinstance(value, int | float) else str(value)
+
+
+__all__ = ["ENGINES", "Command", "commands"]
