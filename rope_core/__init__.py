@@ -1,11 +1,39 @@
 """Rotary position embedding: frequencies, context extension, layouts and rotation, as numbers.
 
-``import rope_core as rc`` loads numpy and nothing heavier.
+``import rope_core as rc`` loads numpy and nothing heavier; ``rc.kernels``, ``rc.lrpe`` and ``rc.ledger`` are loaded at
+their first use.
+
+The idea is at the root, in the order of import: errors, rope, layout, schemes, spectrum, rotation. The rest is in
+rooms, each of which imports the root and rooms above it in this list only:
+
+    hf       a Hugging Face config -> its text config -> the parameters of each layer -> HfRope; catalogue, hub
+    theory   what follows from the formulas: clock, attention, precision, extension, encodings, block
+    checks   findings on configs, loaded models and positions; engines, schemas, extension blocks, reports
+    kernels  the rotation on CPU and GPU
+    jobs     long work in processes of its own
+    bench    timing of kernels
+    lrpe     linearised attention with rotation: reference, kernels, explanation
+    lab      a small language model, trained and measured past its length
+    ledger   the claims of the source documents, decided
+    cli      the command ``rope``, one file for each subcommand
+
+``checks`` and ``jobs`` are plural so that no function covers a module: ``rc.check``, ``rc.extend``, ``rc.verify`` and
+``rc.engines`` are functions, their modules are rope_core.checks.<name>. The one exception is ``rc.spectrum``: the
+function is the attribute, and ``from rope_core.spectrum import angles`` reads the module.
 """
 
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
+from rope_core.checks.engines import Engine, engines
+from rope_core.checks.extend import Way, extend
 from rope_core.checks.findings import Finding, check
-from rope_core.checks.verify import verify
-from rope_core.errors import ConfigError
+from rope_core.checks.positions import check_positions
+from rope_core.checks.schemas import to_v4, to_v5
+from rope_core.checks.verify import check_cache, check_conversion, verify
+from rope_core.errors import ArgumentError, ConfigError
 from rope_core.hf.catalogue import Model, model, models
 from rope_core.hf.families import Origin
 from rope_core.hf.ropes import HfRope, from_hf, layer_types
@@ -15,13 +43,29 @@ from rope_core.rotation import rotate, rotation_matrix
 from rope_core.schemes import SCHEMES, Param, Scheme
 from rope_core.spectrum import Request, Spectrum, cos_sin, spectrum
 
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from rope_core import kernels as kernels
+    from rope_core import ledger as ledger
+    from rope_core import lrpe as lrpe
+else:
+
+    def __getattr__(name: str) -> ModuleType:
+        if name in ("kernels", "ledger", "lrpe"):
+            return importlib.import_module(f"{__name__}.{name}")
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
 __version__ = "0.1.0"
 
 __all__ = [
     "HALF",
     "INTERLEAVED",
     "SCHEMES",
+    "ArgumentError",
     "ConfigError",
+    "Engine",
     "Finding",
     "HfRope",
     "Layout",
@@ -32,10 +76,16 @@ __all__ = [
     "Rope",
     "Scheme",
     "Spectrum",
+    "Way",
     "check",
+    "check_cache",
+    "check_conversion",
+    "check_positions",
     "convert",
     "convert_projection",
     "cos_sin",
+    "engines",
+    "extend",
     "from_hf",
     "layer_types",
     "model",
@@ -43,5 +93,7 @@ __all__ = [
     "rotate",
     "rotation_matrix",
     "spectrum",
+    "to_v4",
+    "to_v5",
     "verify",
 ]

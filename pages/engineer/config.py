@@ -5,7 +5,6 @@ import streamlit as st
 import rope_core as rc
 from rope_core.checks import engines, report
 from rope_core.checks import extend as extend_config
-from rope_core.checks import findings as checker
 from rope_core.checks import schemas as convert_config
 from rope_core.hf import anatomy
 from ui.figures.config import compare as comparison
@@ -129,13 +128,12 @@ def same_length(rope: rc.HfRope | str) -> bool:
 def card(one: rc.Finding) -> None:
     """One finding: severity, what, why with its numbers, what to change, where it is known from."""
     colour, icon = LOOKS[one.severity]
-    words = checker.say(one, t.lang)
     with st.container(border=True):
         with st.container(horizontal=True, gap="small", vertical_alignment="center"):
             st.badge(t(f"severity.{one.severity}"), icon=f":material/{icon}:", color=colour)
-            st.markdown(f"**{plain(words.title, 300)}**")
-        st.markdown(plain(words.why, 1200))
-        st.markdown(f"→ {plain(words.change, 600)}")
+            st.markdown(f"**{plain(one.title(t.lang), 300)}**")
+        st.markdown(plain(one.why(t.lang), 1200))
+        st.markdown(f"→ {plain(one.change(t.lang), 600)}")
         of_layer = t("of_layer", layer=plain(one.layer_type)) if one.layer_type else ""
         known = f"[{t('known_from')}]({one.source})" if one.source.startswith("http") else plain(one.source, 200)
         st.caption(f"{t('field_label')} {plain(one.field, 120)}{of_layer} · {known}")

@@ -1,4 +1,4 @@
-"""What every rule sees: one layer type of a config, and how a rule speaks."""
+"""What every rule reads, one layer type of a config, and what it yields: findings with their sentences."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from rope_core.errors import LANGUAGES, Rule, reject, show
 from rope_core.hf.normal import Model
 from rope_core.hf.params import Parameters
 from rope_core.hf.ropes import HfRope
@@ -43,6 +44,25 @@ class Finding:
     source: str = ""
     layer_type: str | None = None
     versions: tuple[str, ...] = VERSIONS
+
+    def title(self, lang: str = "en") -> str:
+        """Return what it is, in "en" or "zh": plain text, nothing escaped. Raises ValueError on another language."""
+        return self._text("title", lang)
+
+    def why(self, lang: str = "en") -> str:
+        """Return why it matters, with its numbers: one sentence."""
+        return self._text("why", lang)
+
+    def change(self, lang: str = "en") -> str:
+        """Return what to change in the config, the model or the call."""
+        return self._text("change", lang)
+
+    def _text(self, part: str, lang: str) -> str:
+        if lang not in LANGUAGES:
+            raise reject("lang", "one_of", lang, names=LANGUAGES)
+        values = {name: shown(value, lang) for name, value in self.values.items()}
+        template: str = recorded()["finding"][self.key][lang][part]
+        return template.format_map(values | {"field": printable(self.field)})
 
 
 @cache
@@ -91,6 +111,33 @@ class Case:
         if not isinstance(value, int | float):
             raise TypeError(name)
         return float(value)
+
+
+def shown(value: object, lang: str = "en") -> str:
+    """Return a value for a sentence: six digits, lists joined and cut, a rule in its language.
+
+    >>> shown(0.1234567), shown(131072), shown((1, 2.5)), shown(None)
+    ('0.123457', '131072', '1, 2.5', '-')
+    """
+    if value is None:
+        return "-"
+    if isinstance(value, Rule):
+        return printable(value.text(lang), 400)
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        return f"{value:.0f}" if 1e5 <= abs(value) < 1e15 else f"{value:.6g}"
+    if isinstance(value, str):
+        return printable(value)
+    if isinstance(value, list | tuple):
+        return ", ".join(shown(item) for item in value[:24]) + (", …" if len(value) > 24 else "")
+    return show(value)
+
+
+def printable(text: str, limit: int = 200) -> str:
+    """``text`` without control characters, cut to ``limit``: what a config holds must not steer a terminal."""
+    clean = "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text[: limit + 1])
+    return clean if len(clean) <= limit else clean[: limit - 1] + "…"
 
 
 def real(value: object) -> float | None:

@@ -11,10 +11,10 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from rope_core.checks.case import SEVERITIES, VERSIONS, Case, Finding, finding, recorded
+from rope_core.checks.case import SEVERITIES, VERSIONS, Case, Finding, finding, printable, recorded
 from rope_core.checks.rules import geometry, keys, layers, lengths, origin, ramps, scale, traps
 from rope_core.checks.rules.refusals import refusal
-from rope_core.errors import LANGUAGES, ConfigError, Rule, reject, show, whole
+from rope_core.errors import ConfigError, Rule, reject, whole
 from rope_core.hf.normal import Model, resolve
 from rope_core.hf.params import Parameters, effective
 from rope_core.hf.read import parse, read_config
@@ -69,20 +69,20 @@ def check(
     except ConfigError as error:
         return [refusal(error)]
     if layer_type is not None:
-        known_type(model, layer_type)
+        _known_type(model, layer_type)
     found: list[Finding] = []
     if transformers == VERSIONS[0]:
         found += for_4(model)
         model = resolve(read_by_4(data, model))
     unread = {one.key for one in found} & {"rope_parameters_not_read"}
-    found += (one for one in rules(model, transformers, seq_len) if not (unread and one.key.startswith("base_")))
-    kept = [one for one in merged(found) if transformers in one.versions]
+    found += (one for one in _rules(model, transformers, seq_len) if not (unread and one.key.startswith("base_")))
+    kept = [one for one in _merged(found) if transformers in one.versions]
     if layer_type is not None:
         kept = [one for one in kept if one.layer_type in (None, layer_type)]
-    return by_severity(kept)
+    return _by_severity(kept)
 
 
-def known_type(model: Model, layer_type: str) -> None:
+def _known_type(model: Model, layer_type: str) -> None:
     """Raise ValueError on a layer type that this model does not have; what cannot be read is a finding, not this."""
     try:
         names = [one.layer_type for one in effective(model) if one.layer_type] or model.layer_types()
@@ -94,7 +94,7 @@ def known_type(model: Model, layer_type: str) -> None:
         raise reject("layer_type", rule, layer_type)
 
 
-def by_severity(found: list[Finding]) -> list[Finding]:
+def _by_severity(found: list[Finding]) -> list[Finding]:
     """Errors first, then warnings, then notes; the rules' order within each."""
     return sorted(found, key=lambda one: SEVERITIES.index(one.severity))
 
@@ -110,10 +110,10 @@ def check_text(
     'duplicate_key'
     """
     data = parse(text)
-    return by_severity([*duplicate_keys(text), *check(data, transformers, layer_type, seq_len)])
+    return _by_severity([*_duplicate_keys(text), *check(data, transformers, layer_type, seq_len)])
 
 
-def duplicate_keys(text: str | bytes) -> list[Finding]:
+def _duplicate_keys(text: str | bytes) -> list[Finding]:
     """Names that stand twice in one object of a JSON text that can be read; the last value counts."""
     twice: dict[str, None] = {}
 
@@ -131,7 +131,7 @@ def duplicate_keys(text: str | bytes) -> list[Finding]:
     return [finding("duplicate_key", printable(next(iter(twice))), names=tuple(twice))] if twice else []
 
 
-def rules(model: Model, version: str, seq_len: int | None) -> Iterator[Finding]:
+def _rules(model: Model, version: str, seq_len: int | None) -> Iterator[Finding]:
     """Run every rule on every layer type that transformers can build; a refusal is a finding of its own."""
     try:
         parts = effective(model)
@@ -155,61 +155,13 @@ def rules(model: Model, version: str, seq_len: int | None) -> Iterator[Finding]:
                 yield replace(said, layer_type=layer)
 
 
-def merged(found: list[Finding]) -> list[Finding]:
+def _merged(found: list[Finding]) -> list[Finding]:
     """One finding where every layer type has the same; the layer type stays where only some have it."""
     made: dict[tuple[object, ...], Finding] = {}
     for one in found:
         same = (one.key, one.severity, one.field, repr(one.values))
         made[same] = replace(made[same], layer_type=None) if same in made else one
     return list(made.values())
-
-
-@dataclass(frozen=True)
-class Words:
-    """A finding in one language: its title, why it matters (one sentence), and what to change."""
-
-    title: str
-    why: str
-    change: str
-
-
-def shown(value: object, lang: str = "en") -> str:
-    """Return a value for a sentence: six digits, lists joined and cut, a rule in its language.
-
-    >>> shown(0.1234567), shown(131072), shown((1, 2.5)), shown(None)
-    ('0.123457', '131072', '1, 2.5', '-')
-    """
-    if value is None:
-        return "-"
-    if isinstance(value, Rule):
-        return printable(value.text(lang), 400)
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, float):
-        return f"{value:.0f}" if 1e5 <= abs(value) < 1e15 else f"{value:.6g}"
-    if isinstance(value, str):
-        return printable(value)
-    if isinstance(value, list | tuple):
-        return ", ".join(shown(item) for item in value[:24]) + (", …" if len(value) > 24 else "")
-    return show(value)
-
-
-def printable(text: str, limit: int = 200) -> str:
-    """``text`` without control characters, cut to ``limit``: what a config holds must not steer a terminal."""
-    clean = "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text[: limit + 1])
-    return clean if len(clean) <= limit else clean[: limit - 1] + "…"
-
-
-def say(one: Finding, lang: str = "en") -> Words:
-    """Return a finding's sentences in "en" or "zh", its numbers filled in; plain text, nothing escaped.
-
-    Raises ValueError on another language.
-    """
-    if lang not in LANGUAGES:
-        raise reject("lang", "one_of", lang, names=LANGUAGES)
-    row: Mapping[str, str] = recorded()["finding"][one.key][lang]
-    values = {name: shown(value, lang) for name, value in one.values.items()} | {"field": printable(one.field)}
-    return Words(*(row[part].format_map(values) for part in ("title", "why", "change")))
 
 
 def known(lang: str = "en") -> dict[str, tuple[str, str]]:
@@ -243,4 +195,4 @@ def groups() -> tuple[Group, ...]:
     return tuple(Group(**{**row, **{name: tuple(row[name]) for name in lists if name in row}}) for row in rows)
 
 
-__all__ = ["Finding", "Group", "Words", "check", "check_text", "groups", "known", "say"]
+__all__ = ["Finding", "Group", "check", "check_text", "groups", "known"]

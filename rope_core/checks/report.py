@@ -8,8 +8,9 @@ from dataclasses import asdict
 from html import escape
 from typing import Any
 
+from rope_core.checks.case import printable, shown
 from rope_core.checks.engines import engines, sentences
-from rope_core.checks.findings import check, printable, shown
+from rope_core.checks.findings import check
 from rope_core.checks.report_figures import spectrum_figure
 from rope_core.cli.check import as_json, as_record
 from rope_core.errors import LANGUAGES, ConfigError, reject

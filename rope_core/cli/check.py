@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from rope_core.checks.case import SEVERITIES, VERSIONS, Finding
-from rope_core.checks.findings import check, check_text, printable, say
+from rope_core.checks.case import SEVERITIES, VERSIONS, Finding, printable
+from rope_core.checks.findings import check, check_text
 from rope_core.errors import LANGUAGES, ConfigError
 from rope_core.hf.hub import fetch, looks_like_id
 from rope_core.hf.read import MAX_BYTES
@@ -51,16 +51,15 @@ def as_json(value: object) -> Any:
 
 def as_record(one: Finding, lang: str) -> dict[str, Any]:
     """A finding with its sentences, for JSON."""
-    words = say(one, lang)
     return {
         "key": one.key,
         "severity": one.severity,
         "field": one.field,
         "layer_type": one.layer_type,
         "values": as_json(dict(one.values)),
-        "title": words.title,
-        "why": words.why,
-        "change": words.change,
+        "title": one.title(lang),
+        "why": one.why(lang),
+        "change": one.change(lang),
         "source": one.source,
         "versions": list(one.versions),
     }
@@ -115,8 +114,7 @@ def main_check(argv: Sequence[str]) -> int:
 
 def show_table(name: str, found: list[Finding], lang: str) -> None:
     """Print one config's findings as a table; plain lines where rich is not installed."""
-    rows = [(one, say(one, lang)) for one in found]
-    if not rows:
+    if not found:
         print(f"{name}: {CLEAN[lang]}")
         return
     try:
@@ -125,17 +123,19 @@ def show_table(name: str, found: list[Finding], lang: str) -> None:
         from rich.table import Table
         from rich.text import Text
     except ImportError:
-        for one, words in rows:
-            print(f"{name}: {WORDS[lang][one.severity]} [{one.key}] {printable(one.field)}: {words.title}")
-            print(f"    {words.why}\n    {words.change}\n    {one.source}")
+        for one in found:
+            print(f"{name}: {WORDS[lang][one.severity]} [{one.key}] {printable(one.field)}: {one.title(lang)}")
+            print(f"    {one.why(lang)}\n    {one.change(lang)}\n    {one.source}")
         return
     colours = {"error": "bold red", "warning": "yellow", "note": "cyan"}
     table = Table(title=Text(name), box=box.SIMPLE, show_header=False, title_justify="left")
     table.add_column()
     table.add_column(overflow="fold")
-    for one, words in rows:
+    for one in found:
         head = Text(f"{WORDS[lang][one.severity]}\n", style=colours[one.severity])
         where = printable(f"{one.field} ({one.layer_type})" if one.layer_type else one.field)
-        body = Text.assemble((f"{words.title}\n", "bold"), f"{where}  [{one.key}]\n{words.why}\n{words.change}\n")
+        body = Text.assemble(
+            (f"{one.title(lang)}\n", "bold"), f"{where}  [{one.key}]\n{one.why(lang)}\n{one.change(lang)}\n"
+        )
         table.add_row(head, body.append(one.source, style="dim"))
     Console(soft_wrap=False).print(table)

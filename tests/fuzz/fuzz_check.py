@@ -13,7 +13,7 @@ import atheris
 
 with atheris.instrument_imports(include=["rope_core"]):
     from rope_core.checks.engines import engines, sentences
-    from rope_core.checks.findings import check, check_text, say
+    from rope_core.checks.findings import check, check_text
     from rope_core.checks.schemas import to_v4, to_v5
     from rope_core.errors import ConfigError
     from rope_core.hf.catalogue import models
@@ -102,7 +102,7 @@ def one_input(raw: bytes) -> None:
     for version in ("4.57", "5.23"):
         try:
             for found in check(made, version, seq_len=8192):
-                assert all("{" not in say(found, lang).title or "{" in str(found.values) for lang in ("en", "zh"))
+                assert all("{" not in found.title(lang) or "{" in str(found.values) for lang in ("en", "zh"))
         except ConfigError:
             continue
     for convert in (to_v5, to_v4):

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import rope_core as rc
 from rope_core.checks.engines import engines, sentences
 from rope_core.checks.extend import extend
-from rope_core.checks.findings import check, check_text, say
+from rope_core.checks.findings import check, check_text
 from rope_core.checks.report import report_html
 from rope_core.checks.schemas import to_v4, to_v5
 
@@ -87,9 +87,8 @@ def test_mutated_configs_end_in_findings_or_one_sentence(
         return
     for one in found:
         for lang in ("en", "zh"):
-            words = say(one, lang)
-            assert words.title and words.why and words.change and len(words.why) < 2000
-            assert all(letter.isprintable() for letter in words.title + words.why)
+            texts = one.title(lang), one.why(lang), one.change(lang)
+            assert all(text and len(text) < 2000 and text.isprintable() for text in texts)
 
 
 @RELAXED

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 import rope_core as rc
-from rope_core.checks.case import recorded
+from rope_core.checks.case import printable, recorded, shown
 from rope_core.checks.engines import engines
-from rope_core.checks.findings import check, check_text, groups, known, printable, say, shown
+from rope_core.checks.findings import check, check_text, groups, known
 from rope_core.hf.families import TRAPS as ALL_TRAPS
 from tests.rope_core.hf.test_traps import TRAPS
 
@@ -463,10 +463,10 @@ def test_sentences_in_both_languages() -> None:
 
 
 def test_saying_fills_in_the_numbers() -> None:
-    words = say(only("factor_is_not_ratio", of(rope_scaling={**YARN, "factor": 4.0})), "zh")
-    assert words.title == "factor 4 与 131072 / 16384 = 8 不符"
+    one = only("factor_is_not_ratio", of(rope_scaling={**YARN, "factor": 4.0}))
+    assert one.title("zh") == "factor 4 与 131072 / 16384 = 8 不符"
     with pytest.raises(ValueError, match="lang must be one of"):
-        say(check(LLAMA)[0], "fr")
+        check(LLAMA)[0].why("fr")
 
 
 def test_refusals_speak_chinese_too() -> None:
@@ -486,8 +486,8 @@ def test_refusals_speak_chinese_too() -> None:
     for config in refused:
         one = check(config)[0]
         assert one.severity == "error"
-        rule = re.search(r"[：（]([^（）：]*)", say(one, "zh").why)
-        assert rule and re.search(r"[\u4e00-\u9fff]", rule[1]), (one.key, say(one, "zh").why)
+        rule = re.search(r"[：（]([^（）：]*)", one.why("zh"))
+        assert rule and re.search(r"[\u4e00-\u9fff]", rule[1]), (one.key, one.why("zh"))
 
 
 def test_shown_values_are_plain() -> None:
