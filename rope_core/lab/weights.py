@@ -74,7 +74,7 @@ def read(path: Path, sha256: str = "") -> Model:
     Raises ValueError when the file is missing, too large, damaged, not of the hash, or holds values that are not
     finite.
     """
-    again = f"`rope lab train` makes it anew, see {FOLDER.name}/README.md"
+    again = f"the source tree has the shipped weights, `rope lab train` trains them, see {FOLDER.name}/README.md"
     if not path.is_file():
         raise reject("weights", f"a file that is there ({again})", path.name)
     if path.stat().st_size > MAX_BYTES:
