@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from ui.page import access
+from ui.served import access
 from ui.text.words import LANGUAGES
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -8,24 +8,23 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.support import ROOT
-from ui.page.menu import ORDER, PAGES
+from ui.page.menu import ORDER, SECTIONS
 
-MAIN = str(ROOT / "ui" / "main.py")
-FILES = {name: PAGES / section / f"{name}.py" for section, names in ORDER.items() for name in names}
-NAMES = [name for name, path in FILES.items() if path.exists()]
+SCRIPT = str(ROOT / "tests" / "support" / "app_at.py")
+NAMES = [name for names in ORDER.values() for name in names if name in SECTIONS]
+
+
+def fresh(name: str, **query: str) -> AppTest:
+    """A fresh session that asks for the page ``name`` with a query."""
+    at = AppTest.from_file(SCRIPT, default_timeout=60)
+    at.session_state["first"] = name
+    at.query_params.update(query)
+    return at
 
 
 def opened(name: str, **query: str) -> AppTest:
     """The page ``name``, opened with a query in a fresh session."""
-    at = AppTest.from_file(MAIN, default_timeout=60)
-    at.query_params.update(query)
-    if name == "home":
-        return at.run()
-    at.run()
-    at.session_state["page"] = ""
-    at.query_params.clear()
-    at.query_params.update(query)
-    return at.switch_page(str(FILES[name])).run()
+    return fresh(name, **query).run()
 
 
 def specs(at: AppTest) -> list[dict[str, object]]:
@@ -34,7 +33,7 @@ def specs(at: AppTest) -> list[dict[str, object]]:
 
 
 def test_every_file_below_pages_is_in_the_menu() -> None:
-    assert {path.stem for path in PAGES.glob("*/*.py")} == set(NAMES)
+    assert set(SECTIONS) == set(NAMES)
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
@@ -93,13 +92,8 @@ KEPT = (
 @pytest.mark.parametrize("values", KEPT, ids=["too long", "one pair", "foreign vector"])
 @pytest.mark.parametrize("name", NAMES)
 def test_values_kept_from_another_page_draw_or_are_answered_in_a_sentence(name: str, values: dict[str, object]) -> None:
-    at = AppTest.from_file(MAIN, default_timeout=60)
-    at.query_params["lang"] = "zh"
-    at.run()
-    at.query_params.clear()
+    at = fresh(name, lang="zh")
     at.session_state["values"] = dict(values)
-    if name != "home":
-        at.switch_page(str(FILES[name]))
     at.run()
     assert not at.exception
     for said in (*at.warning, *at.caption):

@@ -1,13 +1,12 @@
 """Rotations timed beside the copy of the same bytes: records, new runs, and where the time goes."""
 
-import streamlit as st
-
 from rope_core.bench import traffic, view
 from rope_core.bench.cases import Case
 from ui.figures.benchmark import paper, words
 from ui.figures.benchmark import times as figures
-from ui.page.frame import Page, plain
+from ui.page.frame import Frame, Kind
 from ui.page.state import Field
+from ui.text.escape import plain
 from ui.work import measured
 
 SOURCE = Field("source", "choice", measured.sources()[0], choices=measured.sources())
@@ -34,213 +33,171 @@ ONLY = Field("only", "text", "")
 RUN_FIELDS = (SUITE, DEVICE, DTYPE, LAYOUT, DIRECTION, MEMORY, INPLACE, ALLOCATOR, ONLY)
 SIZES = (BATCH, SEQ, HEADS, KV_HEADS, HEAD_DIM, ROTARY, ROUNDS)
 
-page = Page("benchmark", SOURCE, KIND, LENGTH, TOKENS, BANDWIDTH, *RUN_FIELDS, *SIZES, geometry=False)
-t, get = page.t, page.get
+KINDS: dict[str, Kind] = {"done": "success", "failed": "error"}
+FIELDS = (SOURCE, KIND, LENGTH, TOKENS, BANDWIDTH, *RUN_FIELDS, *SIZES)
 
 
-def source_name(name: str) -> str:
-    """How the menu names a source."""
-    return t("here") if name == view.HERE else view.shipped(name).hardware
-
-
-def known_kind() -> str:
-    """The kind asked for; a link's unknown one gives way to the first, with a note."""
-    if get(KIND) and get(KIND) not in measured.kinds(view.source(get(SOURCE))):
-        page.store.notes.append(("kind_unknown", {"given": get(KIND)}))
+def known_kind(page: Frame) -> str:
+    """The kind of case in force; a link's unknown one gives way to the first, with a note."""
+    if page.get(KIND) and page.get(KIND) not in measured.kinds(view.source(page.get(SOURCE))):
+        page.store.notes.append(("kind_unknown", {"given": page.get(KIND)}))
         page.store.put(KIND, "")
-    return get(KIND)
+    return str(page.get(KIND))
 
 
-drawn = get(SOURCE), known_kind()
-
-
-def points() -> list[view.Point]:
+def points(page: Frame) -> list[view.Point]:
     """The points of the kind in force."""
-    found = view.source(get(SOURCE))
-    kinds = measured.kinds(found)
-    return view.of_kind(found.points, kinds[measured.chosen(get(KIND), kinds, next(iter(kinds)))])
+    source = view.source(page.get(SOURCE))
+    kinds = measured.kinds(source)
+    return view.of_kind(source.points, kinds[measured.chosen(page.get(KIND), kinds, next(iter(kinds)))])
 
 
-def top() -> None:
-    """Recorded bandwidth against size."""
-    left, middle, right = st.columns([3, 5, 3], vertical_alignment="bottom")
+def top(page: Frame, drawn: tuple[str, str]) -> None:
+    """Recorded bandwidth against size; ``drawn``: source and kind that the other parts show."""
+    left, middle, right = page.columns(3, 5, 3, level=True)
     with left:
-        page.controls.select(SOURCE, source_name)
-    if get(SOURCE) != drawn[0]:
+        names = {name: page.t("here") if name == view.HERE else view.shipped(name).hardware for name in SOURCE.choices}
+        page.controls.select(SOURCE, names.__getitem__)
+    if page.get(SOURCE) != drawn[0]:
         page.store.put(KIND, "")
     with right:
         page.bar()
-    if (get(SOURCE), get(KIND)) != drawn:
-        st.rerun()
-    found = view.source(get(SOURCE))
-    if found.points:
-        kinds = measured.kinds(found)
+    if (page.get(SOURCE), page.get(KIND)) != drawn:
+        page.redraw()
+    source = view.source(page.get(SOURCE))
+    if source.points:
+        kinds = measured.kinds(source)
         with middle:
             page.controls.select(
                 Field(KIND.name, "choice", next(iter(kinds)), choices=tuple(kinds)),
-                lambda word: words.kind_text(kinds[word], t),
+                lambda word: words.kind_text(kinds[word], page.t),
             )
-    if found.trouble:
-        st.warning(t("unreadable_here", detail=plain(found.trouble, 300)))
+    if source.trouble:
+        page.note(page.t("unreadable_here", detail=plain(source.trouble, 300)), "warning")
         return
-    if not found.points:
-        st.info(t("nothing_here"))
+    if not source.points:
+        page.note(page.t("nothing_here"))
         return
-    page.show(figures.curves(points(), get(SOURCE), t), figures.curves, view.of_kind, view.point)
-    st.caption(words.provenance(found, t) + f" {words.warmth(points(), found, t)}")
-    st.caption(t("gpu_here") if measured.gpu() else t("no_gpu"))
+    shown = points(page)
+    page.show(figures.curves(shown, page.get(SOURCE), page.t), figures.curves, view.of_kind, view.point)
+    page.caption(words.provenance(source, page.t) + f" {words.warmth(shown, source, page.t)}")
+    page.caption(page.t("gpu_here") if measured.gpu() else page.t("no_gpu"))
 
 
-def one_size() -> None:
+def one_size(page: Frame) -> None:
     """Speed-up and error at one length, for the kind shown above."""
     page.prose("peers")
-    offered = measured.lengths(points())
+    offered = measured.lengths(points(page))
     length = Field(LENGTH.name, "choice", offered[-1], choices=offered)
-    if get(LENGTH) not in offered:
+    if page.get(LENGTH) not in offered:
         page.store.put(LENGTH, "")
-    at = measured.at_length(points(), page.controls.segments(length, str))
+    at, source = measured.at_length(points(page), page.controls.segments(length, str)), page.get(SOURCE)
     if view.reference(at) is not None:
-        page.show(figures.speed_ups(at, get(SOURCE), t), figures.speed_ups, view.speed_up)
-    page.show(figures.errors(at, get(SOURCE), t), figures.errors)
-    absent = words.absent(view.source(get(SOURCE)), t)
+        page.show(figures.speed_ups(at, source, page.t), figures.speed_ups, view.speed_up)
+    page.show(figures.errors(at, source, page.t), figures.errors)
+    absent = words.absent(view.source(source), page.t)
     if absent:
-        st.caption(absent)
+        page.caption(absent)
 
 
-def paths() -> None:
+def paths(page: Frame) -> None:
     """The traffic model."""
     page.prose("slow")
-    left, right = st.columns(2)
-    with left:
-        page.controls.slider(TOKENS)
-    with right:
-        page.controls.slider(BANDWIDTH)
-    page.show(paper.paths(get(TOKENS), get(BANDWIDTH), t), paper.paths, traffic.moved, traffic.seconds)
+    page.controls.beside(TOKENS, BANDWIDTH)
+    drawing = paper.paths(page.get(TOKENS), page.get(BANDWIDTH), page.t)
+    page.show(drawing, paper.paths, traffic.moved, traffic.seconds)
 
 
-def beside() -> None:
+def beside(page: Frame) -> None:
     """The model beside the record, and page faults."""
-    found = view.source(get(SOURCE))
-    largest = paper.largest_forward(found.points)
-    drawing = paper.paper(largest, get(SOURCE), t) if largest else None
+    source = view.source(page.get(SOURCE))
+    largest = paper.largest_forward(source.points)
+    drawing = paper.paper(largest, page.get(SOURCE), page.t) if largest else None
     if drawing:
         page.prose("beside")
         page.show(drawing, paper.paper, traffic.over_copy)
-    pairs = view.fault_pairs(found.points)
+    pairs = view.fault_pairs(source.points)
     if pairs:
         page.prose("faults")
-        page.show(paper.faults(pairs, get(SOURCE), t), paper.faults, view.fault_pairs)
+        page.show(paper.faults(pairs, page.get(SOURCE), page.t), paper.faults, view.fault_pairs)
 
 
-def shape() -> Case:
-    """The one shape that the controls ask for; ValueError where it is none."""
-    return Case(
-        get(DEVICE),
-        get(DTYPE),
-        get(BATCH),
-        get(SEQ),
-        get(HEADS),
-        get(KV_HEADS),
-        get(HEAD_DIM),
-        get(ROTARY) or get(HEAD_DIM),
-        get(LAYOUT),
-        get(MEMORY),
-        get(DIRECTION),
-        get(INPLACE),
-    )
+def shape(page: Frame) -> Case:
+    """The one shape that the controls name; ValueError where it is none."""
+    get = page.get
+    sizes = get(BATCH), get(SEQ), get(HEADS), get(KV_HEADS), get(HEAD_DIM), get(ROTARY) or get(HEAD_DIM)
+    return Case(get(DEVICE), get(DTYPE), *sizes, get(LAYOUT), get(MEMORY), get(DIRECTION), get(INPLACE))
 
 
-def contestants() -> list[str]:
-    """The contestants asked for; none means all."""
-    known = (*view.OURS, *view.PEERS)
-    named = [name for name in get(ONLY).split(",") if name in known]
-    key = "w.benchmark.only"
-    if st.session_state.get(key) != named:
-        st.session_state[key] = named
-    st.pills(
-        t("field.only"),
-        known,
-        selection_mode="multi",
-        format_func=lambda name: words.who(name, t),
-        key=key,
-        on_change=lambda: page.store.put(ONLY, ",".join(st.session_state[key])),
-    )
-    return named
-
-
-def choices() -> list[str]:
-    """The controls of a run; returns the contestants."""
-    page.controls.segments(SUITE)
-    if get(SUITE) == measured.INTERPRETER:
-        st.caption(t("interpreter_note"))
+def choices(page: Frame) -> list[str]:
+    """The controls of a run; returns the contestants, none of them for all."""
+    controls = page.controls
+    controls.segments(SUITE)
+    if page.get(SUITE) == measured.INTERPRETER:
+        page.caption(page.t("interpreter_note"))
         return []
-    if get(SUITE) == measured.ONE:
-        for row in (SIZES[:4], SIZES[4:]):
-            for column, field in zip(st.columns(4), row, strict=False):
-                with column:
-                    page.controls.number(field)
-        rows = (DTYPE, LAYOUT, MEMORY), (DIRECTION, ALLOCATOR, DEVICE)
-        for row in rows:
-            for column, field in zip(st.columns(3), row, strict=True):
-                with column:
-                    page.controls.segments(field)
-        page.controls.toggle(INPLACE)
-    return contestants()
+    if page.get(SUITE) == measured.ONE:
+        controls.beside(*SIZES[:4], draw=controls.number)
+        controls.beside(*SIZES[4:], draw=controls.number)
+        controls.beside(DTYPE, LAYOUT, MEMORY, draw=controls.segments)
+        controls.beside(DIRECTION, ALLOCATOR, DEVICE, draw=controls.segments)
+        controls.toggle(INPLACE)
+    return controls.several(ONLY, (*view.OURS, *view.PEERS), lambda name: words.who(name, page.t))
 
 
-def run() -> None:
+def run(page: Frame) -> None:
     """Choose, start, watch."""
     page.prose("run")
     if not measured.allowed():
-        st.info(t("off"))
+        page.note(page.t("off"))
         return
-    only = choices()
-    busy = measured.going(measured.mine(st.session_state))
-    if st.button(t("start"), type="primary", disabled=busy, key="benchmark.start"):
+    only = choices(page)
+    busy = measured.going(measured.mine(page.session))
+    if page.button(page.t("start"), "benchmark.start", primary=True, off=busy):
         try:
-            measured.start(st.session_state, get(SUITE), shape(), only, get(ROUNDS), get(ALLOCATOR))
+            measured.start(page.session, page.get(SUITE), shape(page), only, page.get(ROUNDS), page.get(ALLOCATOR))
         except ValueError as error:
-            st.error(t("refused_run", detail=plain(error, 300)))
+            page.note(page.t("refused_run", detail=plain(error, 300)), "error")
         else:
-            st.rerun()
-    poll = 1.0 if measured.queue() else None
-    st.fragment(watch, run_every=poll)()
+            page.redraw()
+    page.live(watch, shared=False, every=1.0 if measured.queue() else None)
 
 
-def watch() -> None:
+def watch(page: Frame) -> None:
     """The queue, this session's run and its results; redrawn every second while anything runs."""
-    job = measured.mine(st.session_state)
+    t, job = page.t, measured.mine(page.session)
     for status in measured.queue():
         whose = t("yours") if job is not None and status.id == job.id else t("others")
-        st.markdown(
-            t(f"queued.{status.state}", whose=whose, title=plain(status.title, 120), ahead=measured.before(status))
-        )
+        title, ahead = plain(status.title, 120), measured.before(status)
+        page.write(t(f"queued.{status.state}", whose=whose, title=title, ahead=ahead))
     if job is None:
         return
     if measured.going(job):
         if job.state != "waiting":
-            st.progress(job.progress or 0.0, text=words.progress_text(job.progress, job.eta, job.seconds, t))
-        st.button(t("cancel"), on_click=measured.cancel, args=(st.session_state,), key="benchmark.cancel")
+            page.progress(job.progress or 0.0, words.progress_text(job.progress, job.eta, job.seconds, t))
+        page.button(t("cancel"), "benchmark.cancel", measured.cancel, page.session)
     else:
-        say = {"done": st.success, "failed": st.error}.get(job.state, st.info)
-        say(t(f"over.{job.state}", detail=plain(job.error, 300), seconds=words.time_text(job.seconds)))
-    found = measured.landed(job)
-    if found:
-        st.dataframe(words.landed(found, t), hide_index=True, height="content")
-        shown = get(SOURCE) == view.HERE
-        if job.state == "done" and not shown and st.button(t("show_here"), key="benchmark.show"):
+        text = t(f"over.{job.state}", detail=plain(job.error, 300), seconds=words.time_text(job.seconds))
+        page.note(text, KINDS.get(job.state, "info"))
+    results = measured.landed(job)
+    if results:
+        page.table(words.landed(results, t))
+        shown = page.get(SOURCE) == view.HERE
+        if job.state == "done" and not shown and page.button(t("show_here"), "benchmark.show"):
             page.store.put(SOURCE, view.HERE)
-            st.rerun()
-    if measured.news(st.session_state):
-        st.rerun()
+            page.redraw()
+    if measured.news(page.session):
+        page.redraw()
 
 
-page.live(top)
-page.prose("why")
-if view.source(get(SOURCE)).points:
-    page.live(one_size)
-page.live(paths)
-beside()
-page.live(run)
-page.prose("own")
-page.prose("questions")
+def body(page: Frame) -> None:
+    """The page, part by part."""
+    page.live(top, (page.get(SOURCE), known_kind(page)))
+    page.prose("why")
+    if view.source(page.get(SOURCE)).points:
+        page.live(one_size)
+    page.live(paths)
+    beside(page)
+    page.live(run)
+    page.prose("own")
+    page.prose("questions")

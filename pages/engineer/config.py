@@ -1,7 +1,5 @@
 """What a model's config really makes of RoPE, what is wrong with it, and what other programs make of it."""
 
-import streamlit as st
-
 import rope_core as rc
 from rope_core.checks import engines, report
 from rope_core.checks import extend as extend_config
@@ -11,8 +9,10 @@ from ui.figures.config import compare as comparison
 from ui.figures.config import parts as figures
 from ui.page import configs, models
 from ui.page.fields import LEN_STEPS, MAX_LEN
-from ui.page.frame import Page, plain
+from ui.page.frame import Frame
+from ui.page.sentences import explained
 from ui.page.state import Field
+from ui.text.escape import plain
 from ui.text.words import markdown_table
 
 MODEL = Field("model", "choice", "gpt-oss-20b", choices=models.ids())
@@ -27,277 +27,284 @@ SHOWN_FINDINGS = 40
 MANY = 4
 LOOKS = {"error": ("red", "error"), "warning": ("orange", "warning"), "note": ("blue", "info")}
 
-page = Page("config", MODEL, HUB, LAYER, LENGTH, QUANTITY, VERSION, OTHER, WANTED, geometry=False)
-t, get = page.t, page.get
-source = configs.Source(page.store, MODEL, HUB, (LAYER, LENGTH))
+FIELDS = (MODEL, HUB, LAYER, LENGTH, QUANTITY, VERSION, OTHER, WANTED)
 
 
-def layer_of(view: configs.View) -> str | None:
+def source_of(page: Frame) -> configs.Source:
+    """Where the config comes from."""
+    return configs.Source(page, MODEL, HUB, (LAYER, LENGTH))
+
+
+def layer_of(page: Frame, view: configs.View) -> str | None:
     """The layer type in force: the one chosen, else the first; None where all are alike."""
-    found, chosen = configs.kinds(view.config), get(LAYER)
-    if chosen and chosen not in found:
+    types, chosen = configs.kinds(view.config), page.get(LAYER)
+    if chosen and chosen not in types:
         page.store.notes.append(("layer_unknown", {"given": chosen}))
         page.store.put(LAYER, "")
-    return chosen if chosen in found else next(iter(found), None)
+    return chosen if chosen in types else next(iter(types), None)
 
 
-view = source.view()
-layer = layer_of(view)
-plain_rope = configs.attempt(rc.from_hf, view.config, layer)
+def shown(page: Frame) -> configs.Shown:
+    """What the values in force show: the rotation at the length in use, where it follows one."""
+    view = source_of(page).view()
+    layer, version = layer_of(page, view), page.get(VERSION)
+    try:
+        rope = rc.from_hf(view.config, layer)
+        if anatomy.follows_length(rope):
+            rope = rc.from_hf(view.config, layer, page.get(configs.length_field(LENGTH, rope)) or None)
+    except ValueError as error:
+        return configs.Shown(view, layer, version, None, error)
+    return configs.Shown(view, layer, version, rope)
 
 
-def at_length() -> rc.HfRope | str:
-    """The rotation at the length in use, where it follows one."""
-    if isinstance(plain_rope, str) or not anatomy.follows_length(plain_rope):
-        return plain_rope
-    return configs.attempt(rc.from_hf, view.config, layer, get(configs.length_field(LENGTH, plain_rope)) or None)
-
-
-drawn, version = at_length(), get(VERSION)
-
-
-def findings() -> list[rc.Finding]:
+def findings(page: Frame, of: configs.Shown) -> list[rc.Finding]:
     """What the check says of the layer type in view."""
-    return rc.check(view.config, get(VERSION), layer, get(LENGTH))
+    return rc.check(of.view.config, page.get(VERSION), of.layer, page.get(LENGTH))
 
 
-def head() -> None:
+def head(page: Frame, of: configs.Shown) -> None:
     """Where the config comes from, and which of its layer types is shown."""
-    said = source.said()
-    told = plain(said, 400) if said else None
-    left, middle, right = st.columns([3, 3, 3], vertical_alignment="bottom")
-    if not page.controls.hides(MODEL):
-        with left:
-            source.menu(t)
+    t, source = page.t, source_of(page)
+    error = source.refused()
+    refused = reason(error, page) if error else ""
+    left, middle, right = page.columns(1, 1, 1, level=True)
+    with left:
+        page.controls.select(MODEL, models.name, after=source.forget)
     if not page.controls.hides(HUB):
-        with middle, st.popover(t("ways"), width="stretch"):
-            source.ways(t, told)
+        with middle, page.details(t("ways"), "config.ways", lazy=False):
+            if refused:
+                page.note(refused, "error")
+            source.ways()
     with right:
         page.bar()
-    if told:
-        st.error(t("kept", detail=told))
-    if view.kind != "model":
-        name = f" ({plain(view.name)})" if view.name else ""
-        with st.container(horizontal=True, vertical_alignment="center"):
-            st.markdown(f"{t(f'shown.{view.kind}')}{name}")
-            st.button(t("back"), on_click=source.forget, key="config.back")
-    found = configs.kinds(view.config)
-    if found:
-        kind = Field(LAYER.name, "choice", found[0], choices=found)
-        if len(found) > MANY:
+    if refused:
+        page.note(t("kept", detail=refused), "error")
+    if of.view.kind != "model":
+        name = f" ({plain(of.view.name)})" if of.view.name else ""
+        with page.row():
+            page.write(f"{t(f'shown.{of.view.kind}')}{name}")
+            page.button(t("back"), "config.back", source.forget)
+    types = configs.kinds(of.view.config)
+    if types:
+        kind = Field(LAYER.name, "choice", types[0], choices=types)
+        if len(types) > MANY:
             page.controls.select(kind, str)
         else:
             page.controls.segments(kind, plain)
 
 
-def badges() -> None:
+def reason(error: ValueError, page: Frame) -> str:
+    """Why something is refused, as harmless Markdown."""
+    return plain(explained(error, page.t), 400)
+
+
+def badges(page: Frame, of: configs.Shown) -> None:
     """How many findings there are of each severity."""
-    counts = figures.severities(findings())
-    with st.container(horizontal=True, gap="small"):
+    counts = figures.severities(findings(page, of))
+    with page.row():
         for severity, count in counts.items():
             colour, icon = LOOKS[severity]
-            st.badge(t(f"count.{severity}", count=count), icon=f":material/{icon}:", color=colour)
+            page.badge(page.t(f"count.{severity}", count=count), icon, colour)
         if not counts:
-            st.badge(t("count.clean"), icon=":material/check_circle:", color="green")
+            page.badge(page.t("count.clean"), "check_circle", "green")
 
 
-def top() -> None:
-    """The config at a glance."""
-    head()
-    if source.view() != view or layer_of(view) != layer:
-        st.rerun()
-    rope = at_length()
-    if rope != drawn and not same_length(rope):
-        st.rerun()
-    badges()
-    if isinstance(rope, str):
-        st.error(t("unbuildable", detail=plain(rope, 400)))
+def top(page: Frame, drawn: configs.Shown) -> None:
+    """The config at a glance; ``drawn``: what the other parts show."""
+    head(page, drawn)
+    now = shown(page)
+    if (now.view, now.layer) != (drawn.view, drawn.layer) or length_of(now) != length_of(drawn):
+        page.redraw()
+    badges(page, now)
+    if now.rope is None:
+        page.note(page.t("unbuildable", detail=reason(now.trouble, page) if now.trouble else ""), "error")
         return
-    st.markdown(figures.summary(rope, t))
-    if anatomy.follows_length(rope):
-        page.controls.slider(configs.length_field(LENGTH, rope))
-    page.show(figures.glance(rope, get(QUANTITY), view.where, t), figures.glance, anatomy.regions, rc.from_hf)
+    page.write(figures.summary(now.rope, page.t))
+    if anatomy.follows_length(now.rope):
+        page.controls.slider(configs.length_field(LENGTH, now.rope))
+    drawing = figures.glance(now.rope, page.get(QUANTITY), now.view.where, page.t)
+    page.show(drawing, figures.glance, anatomy.regions, rc.from_hf)
     page.controls.segments(QUANTITY)
 
 
-def same_length(rope: rc.HfRope | str) -> bool:
-    """Whether the rest of the page was drawn at the same length."""
-    return not isinstance(rope, str) and not isinstance(drawn, str) and rope.seq_len == drawn.seq_len
+def length_of(of: configs.Shown) -> int | None:
+    """The length in use; None where no rotation can be built."""
+    return of.rope.seq_len if of.rope else None
 
 
-def card(one: rc.Finding) -> None:
+def card(page: Frame, finding: rc.Finding) -> None:
     """One finding: severity, what, why with its numbers, what to change, where it is known from."""
-    colour, icon = LOOKS[one.severity]
-    with st.container(border=True):
-        with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-            st.badge(t(f"severity.{one.severity}"), icon=f":material/{icon}:", color=colour)
-            st.markdown(f"**{plain(one.title(t.lang), 300)}**")
-        st.markdown(plain(one.why(t.lang), 1200))
-        st.markdown(f"→ {plain(one.change(t.lang), 600)}")
-        of_layer = t("of_layer", layer=plain(one.layer_type)) if one.layer_type else ""
-        known = f"[{t('known_from')}]({one.source})" if one.source.startswith("http") else plain(one.source, 200)
-        st.caption(f"{t('field_label')} {plain(one.field, 120)}{of_layer} · {known}")
+    t = page.t
+    colour, icon = LOOKS[finding.severity]
+    with page.card():
+        with page.row():
+            page.badge(t(f"severity.{finding.severity}"), icon, colour)
+            page.write(f"**{plain(finding.title(t.lang), 300)}**")
+        page.write(plain(finding.why(t.lang), 1200))
+        page.write(f"→ {plain(finding.change(t.lang), 600)}")
+        of_layer = t("of_layer", layer=plain(finding.layer_type)) if finding.layer_type else ""
+        link = finding.source.startswith("http")
+        known = f"[{t('known_from')}]({finding.source})" if link else plain(finding.source, 200)
+        page.caption(f"{t('field_label')} {plain(finding.field, 120)}{of_layer} · {known}")
 
 
-def cards() -> None:
+def cards(page: Frame, drawn: configs.Shown) -> None:
     """All findings, the gravest first."""
     page.prose("findings")
     page.controls.segments(VERSION, str)
-    if get(VERSION) != version:
-        st.rerun()
-    found = findings()
-    for one in found[:SHOWN_FINDINGS]:
-        card(one)
-    if not found:
-        st.success(t("no_findings"))
-    if len(found) > SHOWN_FINDINGS:
-        st.info(t("more_findings", shown=SHOWN_FINDINGS, total=len(found)))
+    if page.get(VERSION) != drawn.version:
+        page.redraw()
+    listed = findings(page, drawn)
+    for finding in listed[:SHOWN_FINDINGS]:
+        card(page, finding)
+    if not listed:
+        page.note(page.t("no_findings"), "success")
+    if len(listed) > SHOWN_FINDINGS:
+        page.note(page.t("more_findings", shown=SHOWN_FINDINGS, total=len(listed)))
 
 
-def table(columns: dict[str, list[str]]) -> None:
+def table(page: Frame, columns: dict[str, list[str]]) -> None:
     """Columns of foreign text as a table that a screen reader and a narrow phone can read."""
-    st.markdown(
+    page.write(
         markdown_table({plain(head, 200): [plain(cell, 200) for cell in column] for head, column in columns.items()})
     )
 
 
-def parts(rope: rc.HfRope) -> None:
+def parts(page: Frame, of: configs.Shown, rope: rc.HfRope) -> None:
     """Where each value comes from, the ramp, cached keys, layers and axes."""
+    t, where = page.t, of.view.where
     page.prose("provenance")
-    table(figures.provenance(rope, t))
-    ramp = figures.ramp(rope, view.where, t)
+    table(page, figures.provenance(rope, t))
+    ramp = figures.ramp(rope, where, t)
     if ramp:
         page.prose("ramp")
         page.show(ramp, figures.ramp, anatomy.ramp, anatomy.share)
     if anatomy.follows_length(rope):
         page.prose("drift")
-        page.show(figures.drift(rope, rope.seq_len, view.where, t), figures.drift, anatomy.key_drift)
-    layers = figures.layers(rope, anatomy.layer_count(view.config), view.where, t)
+        page.show(figures.drift(rope, rope.seq_len or rope.train_len, where, t), figures.drift, anatomy.key_drift)
+    layers = figures.layers(rope, anatomy.layer_count(of.view.config), where, t)
     if layers:
         page.prose("layers")
         page.show(layers, figures.layers)
-    axes = figures.sections(rope, view.where, t)
+    axes = figures.sections(rope, where, t)
     if axes:
         page.prose("sections")
         page.show(axes, figures.sections, anatomy.axes)
 
 
-def programs(rope: rc.HfRope) -> None:
+def programs(page: Frame, of: configs.Shown, rope: rc.HfRope) -> None:
     """The same config in six programs."""
     page.prose("engines")
-    found = configs.attempt(engines.engines, view.config, layer, rope.seq_len)
-    if isinstance(found, str):
-        st.info(plain(found, 400))
+    try:
+        readings = engines.engines(of.view.config, of.layer, rope.seq_len)
+    except ValueError as error:
+        page.note(reason(error, page))
         return
-    page.show(comparison.engines(found, rope, view.where, t), comparison.engines, engines.engines)
-    table(comparison.engine_table(found, t))
-    for name, sentence in comparison.engine_notes(found, t):
-        st.markdown(f"- **{plain(name)}**{t('colon')}{plain(sentence, 600)}")
+    page.show(comparison.engines(readings, rope, of.view.where, page.t), comparison.engines, engines.engines)
+    table(page, comparison.engine_table(readings, page.t))
+    for name, sentence in comparison.engine_notes(readings, page.t):
+        page.write(f"- **{plain(name)}**{page.t('colon')}{plain(sentence, 600)}")
 
 
-def extended() -> None:
+def extended(page: Frame, of: configs.Shown, rope: rc.HfRope) -> None:
     """The blocks that reach a wanted length, and what each costs."""
+    t = page.t
     page.prose("extend")
-    field = None if isinstance(drawn, str) else configs.wanted_field(WANTED, view.config)
-    if isinstance(drawn, str) or field is None:
-        st.info(t("no_way"))
+    field = configs.wanted_field(WANTED, of.view.config)
+    if field is None:
+        page.note(t("no_way"))
         return
     page.controls.slider(field)
-    found = configs.attempt(extend_config.extend, view.config, get(field) or field.default)
-    if isinstance(found, str) or not found:
-        st.info(plain(found, 400) if found else t("no_way"))
+    wanted = page.get(field) or field.default
+    try:
+        ways = extend_config.extend(of.view.config, wanted)
+    except ValueError as error:
+        page.note(reason(error, page))
         return
-    if already := extend_config.present(view.config, t.lang):
-        st.info(already)
-    drawing = comparison.extensions(found, drawn, get(field) or field.default, view.where, t)
+    if not ways:
+        page.note(t("no_way"))
+        return
+    if already := extend_config.present(of.view.config, t.lang):
+        page.note(already)
+    drawing = comparison.extensions(ways, rope, wanted, of.view.where, t)
     page.show(drawing, comparison.extensions, extend_config.extend)
-    table(comparison.costs(found, t))
-    for tab, way in zip(st.tabs([way.title(t.lang) for way in found]), found, strict=True):
+    table(page, comparison.costs(ways, t))
+    for tab, way in zip(page.tabs([way.title(t.lang) for way in ways]), ways, strict=True):
         with tab:
             known = f" [{t('known_from')}]({way.source})" if way.source else ""
-            st.markdown(f"{plain(way.cost(t.lang), 600)}{known}")
-            st.markdown("\n".join(f"- {plain(change.sentence(t.lang))}" for change in way.changed))
-            new, old = st.columns(2)
+            page.write(f"{plain(way.cost(t.lang), 600)}{known}")
+            page.write("\n".join(f"- {plain(change.sentence(t.lang))}" for change in way.changed))
+            new, old = page.columns(1, 1)
             with new:
-                st.markdown(f"**{t('schema.5')}**")
-                st.code(configs.as_json(way.block), language="json")
+                page.write(f"**{t('schema.5')}**")
+                page.code(configs.as_json(way.block), "json")
             with old:
-                st.markdown(f"**{t('schema.4')}**")
-                st.code(configs.as_json(way.old_block) if way.old_block else t("no_old_block"), language="json")
-    st.caption(extend_config.fixes()["searched"][t.lang])
+                page.write(f"**{t('schema.4')}**")
+                page.code(configs.as_json(way.old_block) if way.old_block else t("no_old_block"), "json")
+    page.caption(extend_config.fixes()["searched"][t.lang])
 
 
-def compared() -> None:
+def compared(page: Frame, of: configs.Shown, rope: rc.HfRope) -> None:
     """This config beside a model of the catalogue."""
+    t = page.t
     page.prose("compare")
     page.controls.select(OTHER, models.name)
-    length = None if isinstance(drawn, str) else drawn.seq_len
-    other = configs.counterpart(get(OTHER), layer, length)
-    if isinstance(other, str) or isinstance(drawn, str):
-        st.info(t("not_compared"))
+    other = page.get(OTHER)
+    try:
+        beside = configs.counterpart(other, of.layer, rope.seq_len)
+    except ValueError:
+        page.note(t("not_compared"))
         return
-    names = configs.label(view, t), models.name(get(OTHER))
-    rows = configs.attempt(convert_config.compare, view.config, rc.model(get(OTHER)).hf_config(), length)
-    if isinstance(rows, str):
-        st.info(plain(rows, 400))
+    names = configs.label(of.view, t), models.name(other)
+    try:
+        rows = convert_config.compare(of.view.config, rc.model(other).hf_config(), rope.seq_len)
+    except ValueError as error:
+        page.note(reason(error, page))
         return
-    page.show(comparison.overlay(drawn, other, names, rows, t), comparison.overlay, convert_config.compare)
-    table(comparison.differences(rows, names, t))
+    page.show(comparison.overlay(rope, beside, names, rows, t), comparison.overlay, convert_config.compare)
+    table(page, comparison.differences(rows, names, t))
 
 
-def conversion() -> None:
+def conversion(page: Frame, of: configs.Shown) -> None:
     """The same config in both schemas."""
+    t = page.t
     page.prose("convert")
     ways = (4, convert_config.to_v4), (5, convert_config.to_v5)
-    for column, (version, convert) in zip(st.columns(2), ways, strict=True):
+    for column, (version, convert) in zip(page.columns(1, 1), ways, strict=True):
         with column:
-            made = configs.attempt(convert, view.config)
-            st.markdown(f"**{t(f'schema.{version}')}**")
-            if isinstance(made, str):
-                st.info(t("not_converted", detail=plain(made, 400)))
+            page.write(f"**{t(f'schema.{version}')}**")
+            try:
+                made = convert(of.view.config)
+            except ValueError as error:
+                page.note(t("not_converted", detail=reason(error, page)))
                 continue
-            st.code(configs.as_json(configs.rope_part(made)), language="json", height=260)
-            st.download_button(
-                t("download_config"),
-                configs.as_json(made),
-                file_name="config.json",
-                mime="application/json",
-                key=f"config.v{version}",
-                on_click="ignore",
-            )
+            page.code(configs.as_json(configs.rope_part(made)), "json", 260)
+            text, mime = configs.as_json(made), "application/json"
+            page.download(t("download_config"), text, "config.json", mime, f"config.v{version}")
 
 
-def handed_on() -> None:
+def handed_on(page: Frame, of: configs.Shown) -> None:
     """The check as one file, for a reader without this page."""
+    t = page.t
     page.prose("report")
-    asked = view.config, version, get(LENGTH), t.lang
-    with st.container(horizontal=True):
-        st.download_button(
-            t("report_html"),
-            lambda: report.report_html(*asked, name=configs.label(view, t)),
-            file_name="rope-report.html",
-            mime="text/html",
-            key="config.report.html",
-            on_click="ignore",
-        )
-        st.download_button(
-            t("report_json"),
-            lambda: report.report_json(*asked),
-            file_name="rope-report.json",
-            mime="application/json",
-            key="config.report.json",
-            on_click="ignore",
-        )
+    given, name = (of.view.config, of.version, page.get(LENGTH), t.lang), configs.label(of.view, t)
+    html, json = (lambda: report.report_html(*given, name=name)), (lambda: report.report_json(*given))
+    with page.row():
+        page.download(t("report_html"), html, "rope-report.html", "text/html", "config.report.html")
+        page.download(t("report_json"), json, "rope-report.json", "application/json", "config.report.json")
 
 
-page.live(top)
-page.prose("why")
-page.live(cards)
-if not isinstance(drawn, str):
-    parts(drawn)
-    programs(drawn)
-    page.live(extended)
-    page.live(compared)
-    conversion()
-handed_on()
-page.prose("questions")
+def body(page: Frame) -> None:
+    """The page, part by part."""
+    drawn = shown(page)
+    page.live(top, drawn)
+    page.prose("why")
+    page.live(cards, drawn)
+    if drawn.rope:
+        parts(page, drawn, drawn.rope)
+        programs(page, drawn, drawn.rope)
+        page.live(extended, drawn, drawn.rope)
+        page.live(compared, drawn, drawn.rope)
+        conversion(page, drawn)
+    handed_on(page, drawn)
+    page.prose("questions")

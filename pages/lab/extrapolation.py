@@ -1,15 +1,14 @@
 """A small language model past its trained length: every line at once, live, and the experiments behind the schemes."""
 
-import streamlit as st
-
 from rope_core.lab import estimates, view
 from ui.figures.drawing import Drawing
 from ui.figures.extrapolation import curves as figures
 from ui.figures.extrapolation import heads, models, words
-from ui.page.frame import Page, plain
-from ui.page.state import Field
+from ui.page.frame import Frame
+from ui.page.state import Field, Unfit
+from ui.text.escape import plain
 from ui.work import extrapolated
-from ui.work.extrapolated import Code, Draw, DrawField, Request, Seen, TextRefused
+from ui.work.extrapolated import Code, Draw, DrawField, Request, Seen
 
 LENGTHS = ("256", "512", "1024", "2048", "4096", "8192", "16384")
 WEIGHTS = extrapolated.models()
@@ -35,23 +34,14 @@ TUNE_STEPS = Field("tune_steps", "int", 60, 10, 400, step=10)
 WINDOW = Field("tuned_window", "choice", "2048", choices=("512", "1024", "2048"))
 WRITTEN_AT = Field("written_at", "text", "")
 LIVE = (READ, MODEL, LONGEST, DOCUMENTS, FOLLOW, STRETCH, THETA_BASE, FAST, SLOW, SCALE)
-OWN = (BANDS, SHARE, AT, *LIVE, AGAINST, COUNTED, LAYER, HEAD, TUNE, TUNE_STEPS, WINDOW, WRITTEN_AT)
-
-page = Page("extrapolation", *OWN, geometry=False)
-t, get, session = page.t, page.get, st.session_state
-TEXT, UPLOAD = "extrapolation.text", "extrapolation.upload"
+FIELDS = (BANDS, SHARE, AT, *LIVE, AGAINST, COUNTED, LAYER, HEAD, TUNE, TUNE_STEPS, WINDOW, WRITTEN_AT)
 
 
-def among(field: Field, offered: tuple[str, ...], fallback: str) -> Field:
+def among(page: Frame, field: Field, offered: tuple[str, ...], fallback: str) -> Field:
     """A field over what the results in hand offer; a link's other word gives way to the fallback."""
-    if get(field) not in offered:
+    if page.get(field) not in offered:
         page.store.put(field, "")
     return Field(field.name, "choice", fallback, choices=offered)
-
-
-def said_by(line: str) -> str:
-    """A line's name."""
-    return words.name(line, t)
 
 
 def bytes_text(length: str) -> str:
@@ -59,181 +49,175 @@ def bytes_text(length: str) -> str:
     return f"{int(length):,}"
 
 
-def where(seen: Seen) -> None:
+def where(page: Frame, seen: Seen) -> None:
     """Says where results come from."""
-    st.caption(words.provenance(seen, t))
+    page.caption(words.provenance(seen, page.t))
 
 
-def missing(panel: str) -> None:
+def missing(page: Frame, panel: str) -> None:
     """Says that nothing was recorded, and what records it."""
-    st.info(t("not_recorded"))
-    st.code(extrapolated.command(panel), language="bash", wrap_lines=True)
+    page.note(page.t("not_recorded"))
+    page.code(extrapolated.command(panel), "bash")
 
 
-def draw_ladder(seen: Seen, trained: int, *, first: bool) -> None:
-    """The curves of all lines, and the table of all lengths."""
-    page.show(figures.curves(seen, trained, get(BANDS), t), figures.curves, view.order, view.ratio)
-    if first:
-        page.controls.segments(BANDS)
-    where(seen)
-
-
-def top() -> None:
+def top(page: Frame) -> None:
     """Every line at the longest length, from the shipped record."""
     seen = extrapolated.seen_shipped("sweep")
     page.bar()
     if seen is None:
-        missing("sweep")
+        missing(page, "sweep")
         return
-    draw_ladder(seen, extrapolated.trained(seen), first=True)
+    drawing = figures.curves(seen, extrapolated.trained(seen), page.get(BANDS), page.t)
+    page.show(drawing, figures.curves, view.order, view.ratio)
+    page.controls.segments(BANDS)
+    where(page, seen)
 
 
-def ladder() -> None:
+def ladder(page: Frame) -> None:
     """The table, and the order at one length."""
     seen = extrapolated.seen_shipped("sweep")
     if seen is None:
         return
     page.prose("ladder")
     page.controls.segments(SHARE)
-    st.dataframe(words.ladder(view.cells(seen.results), get(SHARE), t), hide_index=True, height="content")
+    page.table(words.ladder(view.cells(seen.results), page.get(SHARE), page.t))
     offered = tuple(map(str, view.lengths(view.cells(seen.results))))
-    chosen = page.controls.segments(among(AT, offered, words.second(offered)), bytes_text)
-    drawing = figures.order(seen, int(chosen), extrapolated.trained(seen), t)
+    chosen = page.controls.segments(among(page, AT, offered, words.second(offered)), bytes_text)
+    drawing = figures.order(seen, int(chosen), extrapolated.trained(seen), page.t)
     page.show(drawing, figures.order, view.order, view.ratio, estimates.estimate)
 
 
-def columns(*fields: tuple[Field, DrawField]) -> None:
+def columns(page: Frame, *fields: tuple[Field, DrawField]) -> None:
     """Controls beside each other."""
-    for column, (field, draw) in zip(st.columns(len(fields)), fields, strict=True):
+    for column, (field, draw) in zip(page.columns(*(1 for _ in fields)), fields, strict=True):
         with column:
             draw(field)
 
 
-def own_text() -> bytes:
+def own_text(page: Frame) -> bytes:
     """The visitor's text: a file where there is one, else what stands in the box."""
-    st.text_area(t("text_label"), key=TEXT, height=120)
-    given = st.file_uploader(t("upload_label"), key=UPLOAD, max_upload_size=5)
-    return given.getvalue() if given else extrapolated.as_bytes(session.get(TEXT, ""))
+    text = page.area(page.t("text_label"), "extrapolation.text")
+    file = page.upload(page.t("upload_label"), "extrapolation.upload", 5)
+    return file.getvalue() if file else extrapolated.as_bytes(text)
 
 
-def asked() -> Request:
-    """What the controls ask for; TextRefused where the text does not do."""
+def asked(page: Frame) -> Request:
+    """What the controls ask for; Unfit where the text does not do."""
     text = b""
-    if get(READ) == "own":
-        given = own_text()
-        text = extrapolated.to_read(given, int(get(LONGEST)), get(DOCUMENTS))
-        st.caption(t("text_taken", **extrapolated.taken(given, text, int(get(LONGEST)))))
+    if page.get(READ) == "own":
+        given = own_text(page)
+        text = extrapolated.to_read(given, int(page.get(LONGEST)), page.get(DOCUMENTS))
+        page.caption(page.t("text_taken", **extrapolated.taken(given, text, int(page.get(LONGEST)))))
     else:
-        extrapolated.held_out(int(get(LONGEST)))
-    params = {"beta_fast": get(FAST), "beta_slow": get(SLOW), "attention_factor": get(SCALE)}
+        extrapolated.held_out(int(page.get(LONGEST)))
+    params = {"beta_fast": page.get(FAST), "beta_slow": page.get(SLOW), "attention_factor": page.get(SCALE)}
     return extrapolated.sweep(
-        get(MODEL),
-        int(get(LONGEST)),
-        get(DOCUMENTS),
-        factor=None if get(FOLLOW) else get(STRETCH),
-        base=get(THETA_BASE),
+        page.get(MODEL),
+        int(page.get(LONGEST)),
+        page.get(DOCUMENTS),
+        factor=None if page.get(FOLLOW) else page.get(STRETCH),
+        base=page.get(THETA_BASE),
         params=params,
         text=text,
     )
 
 
-def knobs() -> None:
+def knobs(page: Frame) -> None:
     """What is read, by which model, and how the positions are stretched."""
     controls = page.controls
-    columns((READ, controls.segments), (MODEL, lambda field: controls.select(field, str)))
-    columns((LONGEST, lambda field: controls.select(field, bytes_text)), (DOCUMENTS, controls.slider))
+    columns(page, (READ, controls.segments), (MODEL, lambda field: controls.select(field, str)))
+    columns(page, (LONGEST, lambda field: controls.select(field, bytes_text)), (DOCUMENTS, controls.slider))
     controls.toggle(FOLLOW)
-    if get(FOLLOW):
-        st.caption(t("follows"))
+    if page.get(FOLLOW):
+        page.caption(page.t("follows"))
     else:
         controls.slider(STRETCH)
-    columns((THETA_BASE, controls.slider), (SCALE, controls.number))
-    columns((FAST, controls.slider), (SLOW, controls.slider))
+    columns(page, (THETA_BASE, controls.slider), (SCALE, controls.number))
+    columns(page, (FAST, controls.slider), (SLOW, controls.slider))
 
 
-def live() -> None:
+def live(page: Frame) -> None:
     """The same curves for the visitor's own settings, measured while they watch."""
     page.prose("live")
-    if not able():
+    if not able(page):
         return
-    knobs()
+    knobs(page)
     try:
-        request = asked()
-    except TextRefused as refused:
-        st.warning(t(refused.key, **refused.given))
-        watch("sweep")
+        request = asked(page)
+    except Unfit as refused:
+        page.note(page.t(refused.key, **refused.given), "warning")
+        watch(page, "sweep")
         return
-    title = t("own_title" if get(READ) == "own" else "held_title")
-    button("sweep", request, title, t("measure"))
-    seen = extrapolated.seen(session, "sweep", request)
+    title = page.t("own_title" if page.get(READ) == "own" else "held_title")
+    button(page, "sweep", request, title, page.t("measure"))
+    seen = extrapolated.seen(page.session, "sweep", request)
     if seen is None:
-        st.caption(t("not_measured", button=t("measure")))
+        page.caption(page.t("not_measured", button=page.t("measure")))
         return
     cells = view.cells(seen.results)
-    page.show(figures.live(seen, extrapolated.context(get(MODEL)), get(BANDS), t), figures.curves, view.order)
-    st.dataframe(words.ladder(cells, get(SHARE), t), hide_index=True, height="content")
-    where(seen)
+    page.show(
+        figures.live(seen, extrapolated.context(page.get(MODEL)), page.get(BANDS), page.t), figures.curves, view.order
+    )
+    page.table(words.ladder(cells, page.get(SHARE), page.t))
+    where(page, seen)
 
 
-def able() -> bool:
+def able(page: Frame) -> bool:
     """Whether anything can be measured here; says why not."""
     if not extrapolated.allowed():
-        st.info(t("off"))
+        page.note(page.t("off"))
         return False
     if not WEIGHTS[0]:
-        st.info(t("no_weights"))
+        page.note(page.t("no_weights"))
         return False
     return True
 
 
-def button(panel: str, request: Request, title: str, label: str) -> None:
+def button(page: Frame, panel: str, request: Request, title: str, label: str) -> None:
     """The button that starts a panel's work, and how that work stands."""
-    if extrapolated.ended(session, panel):
-        st.rerun()
-    going = extrapolated.going(session, panel)
-    if st.button(label, type="primary", disabled=going, key=f"extrapolation.start.{panel}"):
+    if extrapolated.ended(page.session, panel):
+        page.redraw()
+    going = extrapolated.going(page.session, panel)
+    if page.button(label, f"extrapolation.start.{panel}", primary=True, off=going):
         try:
-            extrapolated.start(session, panel, request, title)
+            extrapolated.start(page.session, panel, request, title)
         except ValueError as error:
-            st.error(t("refused_run", detail=plain(error, 300)))
+            page.note(page.t("refused_run", detail=plain(error, 300)), "error")
         else:
-            st.rerun()
-    watch(panel)
+            page.redraw()
+    watch(page, panel)
 
 
-def watch(panel: str) -> None:
+def watch(page: Frame, panel: str) -> None:
     """How a panel's work stands: its place in the queue, its progress, its end."""
-    state = extrapolated.status(session, panel)
+    state = extrapolated.status(page.session, panel)
     if state is None:
         return
-    if extrapolated.going(session, panel):
+    if extrapolated.going(page.session, panel):
         if state.state == "waiting":
-            st.markdown(t("waiting", ahead=extrapolated.before(state)))
+            page.write(page.t("waiting", ahead=extrapolated.before(state)))
         else:
-            st.progress(state.progress or 0.0, text=words.progress_text(state.progress, state.eta, state.seconds, t))
-        st.button(
-            t("cancel"),
-            on_click=extrapolated.cancel,
-            args=(session, panel),
-            key=f"extrapolation.cancel.{panel}",
-        )
+            page.progress(state.progress or 0.0, words.progress_text(state.progress, state.eta, state.seconds, page.t))
+        page.button(page.t("cancel"), f"extrapolation.cancel.{panel}", extrapolated.cancel, page.session, panel)
     elif state.state == "failed":
-        st.error(t("failed", detail=plain(state.error, 300), seconds=f"{state.seconds:.0f}"))
+        page.note(page.t("failed", detail=plain(state.error, 300), seconds=f"{state.seconds:.0f}"), "error")
     elif state.state == "cancelled":
-        st.info(t("cancelled"))
+        page.note(page.t("cancelled"))
 
 
-def station(panel: str, draw: Draw, **asked_for: object) -> None:
+def station(page: Frame, panel: str, draw: Draw, **asked_for: object) -> None:
     """One experiment: what was measured here for these settings, else the shipped record, and the way to measure."""
     request = extrapolated.panel_request(panel, **asked_for)
-    seen = extrapolated.seen(session, panel, request) or extrapolated.seen_shipped(extrapolated.PANELS[panel].record)
+    seen = extrapolated.seen(page.session, panel, request) or extrapolated.seen_shipped(
+        extrapolated.PANELS[panel].record
+    )
     if seen is None:
-        missing(panel)
+        missing(page, panel)
     else:
         draw(seen)
-        where(seen)
+        where(page, seen)
     if extrapolated.allowed() and WEIGHTS[0]:
-        button(panel, request, t(f"panel.{panel}"), t("measure_here"))
+        button(page, panel, request, page.t(f"panel.{panel}"), page.t("measure_here"))
 
 
 def trained() -> int:
@@ -241,144 +225,150 @@ def trained() -> int:
     return extrapolated.first_context()
 
 
-def seeds() -> None:
+def seeds(page: Frame) -> None:
     """The order again, from other seeds."""
     page.prose("seeds")
     station(
+        page,
         "seeds",
-        lambda seen: page.show(figures.seeds(seen, trained(), t), figures.seeds, view.over_seeds, view.orders),
+        lambda seen: page.show(figures.seeds(seen, trained(), page.t), figures.seeds, view.over_seeds, view.orders),
     )
 
 
-def encodings() -> None:
+def encodings(page: Frame) -> None:
     """Other encodings than the rotary one."""
     page.prose("encodings")
     station(
+        page,
         "encodings",
-        lambda seen: page.show(models.encodings(seen, trained(), t), models.encodings, view.cells),
+        lambda seen: page.show(models.encodings(seen, trained(), page.t), models.encodings, view.cells),
     )
     page.goto("encodings")
 
 
-def maybe(drawing: Drawing | None, *code: Code) -> None:
+def maybe(page: Frame, drawing: Drawing | None, *code: Code) -> None:
     """Show a figure where there is one."""
     if drawing is not None:
         page.show(drawing, *code)
 
 
-def finetuned() -> None:
+def finetuned(page: Frame) -> None:
     """Before and after a short fine-tune."""
     page.prose("finetune")
     station(
+        page,
         "finetuned",
-        lambda seen: maybe(models.finetuned(seen, trained(), t), models.finetuned, models.pairs),
+        lambda seen: maybe(page, models.finetuned(seen, trained(), page.t), models.finetuned, models.pairs),
     )
 
 
-def tune() -> None:
+def tune(page: Frame) -> None:
     """A fine-tune of the visitor's own."""
-    if not able():
+    if not able(page):
         return
     controls = page.controls
     columns(
-        (TUNE, lambda field: controls.select(field, said_by)),
+        page,
+        (TUNE, lambda field: controls.select(field, lambda line: words.name(line, page.t))),
         (WINDOW, lambda field: controls.select(field, bytes_text)),
         (TUNE_STEPS, controls.slider),
     )
-    request = extrapolated.finetune(WEIGHTS[0], get(TUNE), int(get(WINDOW)), get(TUNE_STEPS))
-    button("finetune", request, t("panel.finetune"), t("tune_here"))
-    seen = extrapolated.seen(session, "finetune", request)
+    request = extrapolated.finetune(WEIGHTS[0], page.get(TUNE), int(page.get(WINDOW)), page.get(TUNE_STEPS))
+    button(page, "finetune", request, page.t("panel.finetune"), page.t("tune_here"))
+    seen = extrapolated.seen(page.session, "finetune", request)
     if seen is not None:
-        maybe(models.finetune(seen, t), models.finetune)
+        maybe(page, models.finetune(seen, page.t), models.finetune)
 
 
-def retrieval() -> None:
+def retrieval(page: Frame) -> None:
     """The hidden number."""
     page.prose("retrieval")
     page.controls.segments(COUNTED)
 
     def draw(seen: Seen) -> None:
-        page.show(models.passkey(seen, get(COUNTED), t), models.passkey, view.retrieval, estimates.wilson)
+        page.show(models.passkey(seen, page.get(COUNTED), page.t), models.passkey, view.retrieval, estimates.wilson)
 
-    station("retrieval", draw)
+    station(page, "retrieval", draw)
 
 
-def head() -> None:
+def head(page: Frame) -> None:
     """One head's attention before and after."""
     page.prose("heads")
     others = extrapolated.line_keys()[1:]
     controls = page.controls
-    columns((LAYER, controls.slider), (HEAD, controls.slider))
-    line = controls.select(among(AGAINST, others, extrapolated.warm()), said_by)
+    columns(page, (LAYER, controls.slider), (HEAD, controls.slider))
+    line = controls.select(among(page, AGAINST, others, extrapolated.warm()), lambda line: words.name(line, page.t))
 
     def draw(seen: Seen) -> None:
-        st.caption(heads.which(seen, t))
-        page.show(heads.maps(seen, line, t), heads.maps, view.sights)
-        page.show(heads.entropy(seen, t), heads.entropy, view.sights)
+        page.caption(heads.which(seen, page.t))
+        page.show(heads.maps(seen, line, page.t), heads.maps, view.sights)
+        page.show(heads.entropy(seen, page.t), heads.entropy, view.sights)
 
-    station("glimpse", draw, **extrapolated.of_head(get(LAYER), get(HEAD)))
+    station(page, "glimpse", draw, **extrapolated.of_head(page.get(LAYER), page.get(HEAD)))
 
 
-def temperature() -> None:
+def temperature(page: Frame) -> None:
     """The logit scale, swept and fitted."""
     page.prose("temperature")
 
     def draw(seen: Seen) -> None:
-        page.show(heads.scales(seen, t), heads.scales, view.swept)
-        maybe(heads.refit(seen, t), heads.refit, view.fit)
+        page.show(heads.scales(seen, page.t), heads.scales, view.swept)
+        maybe(page, heads.refit(seen, page.t), heads.refit, view.fit)
 
-    station("temperature", draw)
+    station(page, "temperature", draw)
 
 
-def stale() -> None:
+def stale(page: Frame) -> None:
     """Keys left as cached."""
     page.prose("stale")
-    station("stale", lambda seen: page.show(heads.stale(seen, trained(), t), heads.stale, view.variants))
+    station(page, "stale", lambda seen: page.show(heads.stale(seen, trained(), page.t), heads.stale, view.variants))
 
 
-def padding() -> None:
+def padding(page: Frame) -> None:
     """Padding and position ids."""
     page.prose("padding")
-    station("padding", lambda seen: page.show(heads.padding(seen, t), heads.padding))
+    station(page, "padding", lambda seen: page.show(heads.padding(seen, page.t), heads.padding))
 
 
-def written() -> None:
+def written(page: Frame) -> None:
     """What a user sees."""
     page.prose("written")
 
     def draw(seen: Seen) -> None:
         offered = tuple(map(str, heads.lengths_written(seen)))
-        length = int(page.controls.segments(among(WRITTEN_AT, offered, offered[-1]), bytes_text))
-        st.caption(t("written_note"))
-        with st.expander(t("prompt_end")):
-            st.code(heads.prompt(seen, length), language=None, wrap_lines=True)
-        for label, text in heads.written(seen, length, t):
-            st.markdown(label)
-            st.code(text, language=None, wrap_lines=True)
+        length = int(page.controls.segments(among(page, WRITTEN_AT, offered, offered[-1]), bytes_text))
+        page.caption(page.t("written_note"))
+        with page.fold(page.t("prompt_end")):
+            page.code(heads.prompt(seen, length))
+        for label, text in heads.written(seen, length, page.t):
+            page.write(label)
+            page.code(text)
 
-    station("generate", draw)
+    station(page, "generate", draw)
 
 
-def every(panel: str) -> float | None:
+def every(page: Frame, panel: str) -> float | None:
     """How often a panel is redrawn by itself: while its work goes on."""
-    return extrapolated.every(session, panel)
+    return extrapolated.every(page.session, panel)
 
 
-page.live(top)
-page.prose("why")
-page.live(ladder)
-page.live(live, every=every("sweep"))
-for part, panel in (
-    (seeds, "seeds"),
-    (encodings, "encodings"),
-    (finetuned, "finetuned"),
-    (tune, "finetune"),
-    (retrieval, "retrieval"),
-    (head, "glimpse"),
-    (temperature, "temperature"),
-    (stale, "stale"),
-    (padding, "padding"),
-    (written, "generate"),
-):
-    page.live(part, every=every(panel))
-page.prose("questions")
+def body(page: Frame) -> None:
+    """The page, part by part."""
+    page.live(top)
+    page.prose("why")
+    page.live(ladder)
+    page.live(live, every=every(page, "sweep"))
+    for part, panel in (
+        (seeds, "seeds"),
+        (encodings, "encodings"),
+        (finetuned, "finetuned"),
+        (tune, "finetune"),
+        (retrieval, "retrieval"),
+        (head, "glimpse"),
+        (temperature, "temperature"),
+        (stale, "stale"),
+        (padding, "padding"),
+        (written, "generate"),
+    ):
+        page.live(part, every=every(page, panel))
+    page.prose("questions")

@@ -1,13 +1,11 @@
 """LRPE rotate opened up: activation, rotation, decoding, backward, and what linear attention does with the op."""
 
-import streamlit as st
-
 from rope_core import lrpe
 from rope_core.lrpe import demo, errata, explain, linear
 from ui.figures.lrpe import linear as lrpe_linear
 from ui.figures.lrpe import op as figures
-from ui.page.fields import BASE
-from ui.page.frame import Page
+from ui.page.fields import BASE, GEOMETRY
+from ui.page.frame import Frame
 from ui.page.state import Field
 from ui.page.store import Store
 
@@ -34,44 +32,42 @@ def case_of(store: Store) -> demo.Case:
     return demo.Case(act, dim, store.get(THETA), store.rope().base, *rest)
 
 
-page = Page("lrpe", ACT, ALONG, THETA, OFFSET, WIDTH, FRONT, BEHIND, HEAD, TOKEN, PAIR, AT, PHI, fits=case_of)
-get, slide = page.get, page.controls.slider
+fits = case_of
+FIELDS = (ACT, ALONG, THETA, OFFSET, WIDTH, FRONT, BEHIND, HEAD, TOKEN, PAIR, AT, PHI, *GEOMETRY)
 
 
-def settings() -> None:
+def settings(page: Frame) -> None:
     """The op's arguments: activation and its axis, theta, offset, and behind a button the rotary slice."""
-    act, theta, offset, rest = st.columns([1.1, 1.1, 1.2, 1.1], vertical_alignment="bottom")
+    act, theta, offset, rest = page.columns(1.1, 1.1, 1.2, 1.1, level=True)
     with act:
         page.controls.select(ACT)
     with theta:
         page.controls.select(THETA)
     with offset:
-        slide(OFFSET)
-    with rest, st.popover(figures.slice_words(case_of(page.store), page.t), key="lrpe.slice", width="stretch"):
-        slide(WIDTH)
+        page.controls.slider(OFFSET)
+    with rest, page.details(figures.slice_words(case_of(page.store), page.t), "lrpe.slice", lazy=False):
+        page.controls.slider(WIDTH)
         for field in (FRONT, BEHIND):
-            slide(figures.left_alone(field.name, get(WIDTH)))
-    if get(ACT) == "softmax":
+            page.controls.slider(figures.left_alone(field.name, page.get(WIDTH)))
+    if page.get(ACT) == "softmax":
         page.controls.segments(ALONG)
 
 
-def the_op() -> None:
+def the_op(page: Frame) -> None:
     """The op forward, as a matrix, token by token, and backward."""
     page.bar()
-    settings()
-    case, head = case_of(page.store), get(HEAD)
-    marked = head, get(TOKEN), get(PAIR)
+    settings(page)
+    case, head = case_of(page.store), page.get(HEAD)
+    marked = head, page.get(TOKEN), page.get(PAIR)
     page.show(figures.stages(case, *marked, page.t), figures.stages, lrpe.lrpe_rotate, explain.stages)
-    for column, field in zip(st.columns(3), (HEAD, TOKEN, PAIR), strict=True):
-        with column:
-            slide(field)
+    page.controls.beside(HEAD, TOKEN, PAIR)
     page.prose("why")
     page.prose("matrix")
-    left, right = st.columns([1, 2])
+    left, right = page.columns(1, 2)
     with left:
         page.show(figures.thetas(case, head, page.t), figures.thetas, explain.sample_theta)
     with right:
-        page.show(figures.matrices(case, head, get(TOKEN), page.t), figures.matrices, explain.block_diagonal)
+        page.show(figures.matrices(case, head, page.get(TOKEN), page.t), figures.matrices, explain.block_diagonal)
     page.prose("decode")
     page.show(figures.decode(case, head, page.t), figures.decode, explain.decode_strip)
     page.prose("backward")
@@ -84,26 +80,28 @@ def the_op() -> None:
     )
 
 
-def slips() -> None:
+def slips(page: Frame) -> None:
     """What document 001 prints, and what holds."""
     page.prose("errata")
-    slide(AT)
-    numbers = get(BASE), get(AT), page.t
+    page.controls.slider(AT)
+    numbers = page.get(BASE), page.get(AT), page.t
     page.show(lrpe_linear.slip(*numbers), lrpe_linear.slip, explain.row_vector_slip, errata.errata)
-    st.markdown(lrpe_linear.errata_list(*numbers))
+    page.write(lrpe_linear.errata_list(*numbers))
     page.goto("ledger")
 
 
-def linear_attention() -> None:
+def linear_attention(page: Frame) -> None:
     """Non-negative features, turned: scores and their decay."""
     page.prose("linear")
     page.controls.segments(PHI)
-    numbers = page.store.rope(), get(PHI), page.t
+    numbers = page.store.rope(), page.get(PHI), page.t
     page.show(lrpe_linear.attention(*numbers), lrpe_linear.attention, linear.linear_attention, explain.linear_scores)
     page.prose("decay")
     page.show(lrpe_linear.decay(*numbers), lrpe_linear.decay, linear.measured_decay, explain.mean_decay)
 
 
-page.live(the_op)
-page.live(linear_attention)
-page.live(slips)
+def body(page: Frame) -> None:
+    """The page, part by part."""
+    page.live(the_op)
+    page.live(linear_attention)
+    page.live(slips)

@@ -1,14 +1,13 @@
 """What rotation does to attention: decay, the base a context needs, interpolation's theorem, softmax against length."""
 
-import streamlit as st
-
+from rope_core.errors import ArgumentError
 from rope_core.theory import attention, extension, interpolation
 from rope_core.theory import softmax as softmax_core
 from ui.figures.attention import scores as figures
 from ui.figures.attention import softmax as temperature
-from ui.page.fields import FACTOR, LEN_STEPS, SCHEME
-from ui.page.frame import Page
-from ui.page.reasons import reason
+from ui.page.fields import FACTOR, GEOMETRY, LEN_STEPS, SCHEME, SCHEME_FIELDS
+from ui.page.frame import Frame
+from ui.page.sentences import show_refusals
 from ui.page.state import Field
 from ui.page.store import Store
 
@@ -27,7 +26,7 @@ def pairing(store: Store) -> figures.Pairing:
     return figures.vectors(store.get(VECTORS), store.rope().dim, store.get(DRAW), store.get(OWN_Q), store.get(OWN_K))
 
 
-def found(store: Store) -> tuple[list[extension.Extension], dict[str, str], int]:
+def found(store: Store) -> tuple[list[extension.Extension], dict[str, ArgumentError], int]:
     """The schemes, the model's own included, at the factor in force, the refusals, and the extended length."""
     length = extension.reach(store.rope(), store.get(FACTOR))
     params = {name: store.params(name) for name in extension.compared(store.get(SCHEME))}
@@ -40,39 +39,36 @@ def fits(store: Store) -> None:
     found(store)
 
 
-page = Page("attention", VECTORS, AT, REACH, DRAW, OWN_Q, OWN_K, CONTEXT, SIGNAL, scheme=True, fits=fits)
-get, slide = page.get, page.controls.slider
+FIELDS = (VECTORS, AT, REACH, DRAW, OWN_Q, OWN_K, CONTEXT, SIGNAL, *GEOMETRY, *SCHEME_FIELDS)
 
 
-def refuse(error: ValueError) -> None:
+def refuse(page: Frame, error: ValueError) -> None:
     """Say that values set on other pages leave nothing to draw here."""
-    st.warning(page.sentence("no_picture", {"detail": str(error)}))
+    page.note(page.sentence("no_picture", {"error": error}), "warning")
 
 
-def one_score() -> None:
+def one_score(page: Frame) -> None:
     """One score over the distance, and the pairs that make it."""
     page.bar()
-    left, middle, right = st.columns([2, 2, 3], vertical_alignment="bottom")
+    left, middle, right = page.columns(2, 2, 3, level=True)
     with left:
-        slide(AT)
+        page.controls.slider(AT)
     with middle:
-        slide(REACH)
+        page.controls.slider(REACH)
     with right:
         page.controls.segments(VECTORS)
-    if get(VECTORS) == "random":
-        slide(DRAW)
-    if get(VECTORS) == "own":
-        for column, field in zip(st.columns(2), (OWN_Q, OWN_K), strict=True):
-            with column:
-                page.controls.text(field)
+    if page.get(VECTORS) == "random":
+        page.controls.slider(DRAW)
+    if page.get(VECTORS) == "own":
+        page.controls.beside(OWN_Q, OWN_K, draw=page.controls.text)
     try:
         vectors = pairing(page.store)
     except ValueError as error:
-        refuse(error)
+        refuse(page, error)
         return
     rope = page.store.rope()
     page.show(
-        figures.decay(rope, get(VECTORS), vectors, get(REACH), get(AT), page.t),
+        figures.decay(rope, page.get(VECTORS), vectors, page.get(REACH), page.get(AT), page.t),
         figures.decay,
         attention.score_curve,
         attention.decay_bound,
@@ -82,37 +78,39 @@ def one_score() -> None:
     page.prose("bound")
     page.prose("pairs")
     page.show(
-        figures.pairs(rope, vectors, get(AT), page.t), figures.pairs, attention.pair_contributions, attention.mean_turn
+        figures.pairs(rope, vectors, page.get(AT), page.t),
+        figures.pairs,
+        attention.pair_contributions,
+        attention.mean_turn,
     )
 
 
-def families() -> None:
+def families(page: Frame) -> None:
     """The same score for several bases, widths and schemes."""
     page.prose("bases")
     page.show(figures.bases(page.store.rope(), page.t), figures.bases, attention.first_negative)
     page.prose("widths")
     page.show(figures.widths(page.store.rope().base, page.t), figures.widths, attention.oscillation)
     page.prose("schemes")
-    slide(FACTOR)
+    page.controls.slider(FACTOR)
     try:
         schemes, refused, length = found(page.store)
     except ValueError as error:
-        refuse(error)
+        refuse(page, error)
         return
-    for name, sentence in refused.items():
-        st.caption(page.t("refused", scheme=page.t(f"scheme.{name}"), reason=reason(sentence, page.t)))
+    show_refusals(page, refused)
     page.show(figures.schemes(page.store.rope(), schemes, length, page.t), figures.schemes, attention.score_curve)
 
 
-def base_bound() -> None:
+def base_bound(page: Frame) -> None:
     """The base that a context needs."""
     page.prose("base_bound")
-    slide(CONTEXT)
-    drawing = figures.base_bound(page.store.rope(), get(CONTEXT), page.t)
+    page.controls.slider(CONTEXT)
+    drawing = figures.base_bound(page.store.rope(), page.get(CONTEXT), page.t)
     page.show(drawing, figures.base_bound, attention.served_contexts, attention.cosine_sums)
 
 
-def theorem() -> None:
+def theorem(page: Frame) -> None:
     """Interpolation against extrapolation."""
     page.prose("theorem")
     drawing = temperature.theorem(page.store.rope(), page.t)
@@ -125,12 +123,12 @@ def theorem() -> None:
     )
 
 
-def softmax() -> None:
+def softmax(page: Frame) -> None:
     """Sharpness against length, and what models multiply logits by."""
     page.prose("softmax")
-    slide(SIGNAL)
+    page.controls.slider(SIGNAL)
     trained = page.store.rope().train_len
-    drawing = temperature.softmax(trained, get(SIGNAL), page.t)
+    drawing = temperature.softmax(trained, page.get(SIGNAL), page.t)
     page.show(drawing, temperature.softmax, softmax_core.expected_attention, softmax_core.attention_over)
     page.prose("scales")
     page.show(
@@ -143,5 +141,7 @@ def softmax() -> None:
     page.goto("ledger")
 
 
-for part in (one_score, families, base_bound, theorem, softmax):
-    page.live(part)
+def body(page: Frame) -> None:
+    """The page, part by part."""
+    for part in (one_score, families, base_bound, theorem, softmax):
+        page.live(part)

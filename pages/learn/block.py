@@ -1,7 +1,5 @@
 """The Transformer block around RoPE: every choice of it, drawn and switchable, and where the rotation sits."""
 
-import streamlit as st
-
 from rope_core.hf import catalogue
 from rope_core.theory import block
 from rope_core.theory.block import choices, demo
@@ -9,10 +7,10 @@ from ui.figures.block import diagram as figures
 from ui.figures.block import norm as block_norm
 from ui.figures.block import rotary as block_rope
 from ui.figures.block import unit as block_unit
-from ui.page.fields import DIM, MODEL
-from ui.page.frame import Page
+from ui.page.fields import DIM, GEOMETRY, MODEL
+from ui.page.frame import Frame
 from ui.page.state import Field
-from ui.text.words import markdown_table
+from ui.text.words import Words, markdown_table
 
 ROWS = ("model", *(row.id for row in catalogue.architectures()))
 ROW = Field("row", "choice", "model", choices=ROWS)
@@ -46,154 +44,146 @@ RANK = Field("rank", "int", 512, 16, 1024, step=16)
 START = Field("start", "int", 100, 0, 100_000, steps=(0, 1, 10, 100, 1000, 10_000, 100_000))
 HEADS = Field("heads", "int", 128, 1, 128)
 
-page = Page(
-    "block",
+FIELDS = (
     *(ROW, NORM, PLACE, ORDER, UNIT, MEAN, SIZE, FUSED, STACKED, LAYERS, DRAW, WRITES, CURVE, AT, GATE, VALUE),
     *(TRICK, SCALE, CAP, LOGIT, SHIFT, WEIGHT, POSITION, MULTIPLIER, LAYOUT, PAIR, TIMES, RANK, HEADS, START),
+    *GEOMETRY,
 )
-get, slide, menu = page.get, page.controls.slider, page.controls.select
 
 
-def in_columns(*fields: Field) -> None:
-    """The sliders of ``fields`` beside each other."""
-    for column, field in zip(st.columns(len(fields)), fields, strict=True):
-        with column:
-            slide(field)
-
-
-def row_name(choice: str) -> str:
+def row_name(choice: str, t: Words) -> str:
     """How the menu names a row of the table."""
-    return page.t("row.model") if choice == "model" else figures.row_name(catalogue.architecture(choice))
+    return t("row.model") if choice == "model" else figures.row_name(catalogue.architecture(choice))
 
 
-def whole() -> None:
+def whole(page: Frame) -> None:
     """The block of a model, each choice switchable, beside what the source prints about it."""
     page.bar()
-    row = figures.row_of(get(MODEL), get(ROW))
-    left, right = st.columns([3, 2])
+    row = figures.row_of(page.get(MODEL), page.get(ROW))
+    left, right = page.columns(3, 2)
     with right:
-        menu(ROW, row_name)
-        for pair in ((NORM, PLACE), (ORDER, UNIT)):
-            for column, field in zip(st.columns(2), pair, strict=True):
-                with column:
-                    menu(field)
+        page.controls.select(ROW, lambda choice: row_name(choice, page.t))
+        page.controls.beside(NORM, PLACE, draw=page.controls.select)
+        page.controls.beside(ORDER, UNIT, draw=page.controls.select)
         if row is None:
-            st.info(page.t("no_row", model=page.controls.model_name(get(MODEL))))
+            page.note(page.t("no_row", model=page.controls.model_name(page.get(MODEL))))
         else:
-            st.markdown(markdown_table(figures.cells(row, page.t)))
+            page.write(markdown_table(figures.cells(row, page.t)))
             for sentence in figures.corrections(row, page.t):
-                st.markdown(sentence)
+                page.write(sentence)
     with left:
-        made = figures.chosen(row, get(NORM), get(PLACE), get(ORDER), get(UNIT))
-        name = figures.row_name(row) if row else page.controls.model_name(get(MODEL))
+        made = figures.chosen(row, page.get(NORM), page.get(PLACE), page.get(ORDER), page.get(UNIT))
+        name = figures.row_name(row) if row else page.controls.model_name(page.get(MODEL))
         told = choices.choices_of(row) if row else None
         page.show(figures.diagram(name, told, made, page.t), figures.diagram, choices.choices_of)
     page.goto("models")
 
 
-def norms() -> None:
+def norms(page: Frame) -> None:
     """LayerNorm and RMSNorm: numbers."""
     page.prose("norms")
-    in_columns(MEAN, SIZE)
-    page.show(block_norm.norms(get(MEAN), get(SIZE), page.t), block.layer_norm, block.rms_norm)
+    page.controls.beside(MEAN, SIZE)
+    page.show(block_norm.norms(page.get(MEAN), page.get(SIZE), page.t), block.layer_norm, block.rms_norm)
 
 
-def cost() -> None:
+def cost(page: Frame) -> None:
     """LayerNorm and RMSNorm: passes over memory."""
     page.prose("cost")
     page.controls.toggle(FUSED)
-    page.show(block_norm.cost(get(FUSED), page.t), block.norm_cost)
+    page.show(block_norm.cost(page.get(FUSED), page.t), block.norm_cost)
 
 
-def stack() -> None:
+def stack(page: Frame) -> None:
     """Where the norm stands, and the gradient of each layer."""
     page.prose("stack")
     page.controls.segments(STACKED, lambda choice: page.t(f"place.{choice}"))
-    in_columns(LAYERS, DRAW)
-    drawing = block_norm.stack(get(STACKED), get(LAYERS), get(DRAW), page.t)
+    page.controls.beside(LAYERS, DRAW)
+    drawing = block_norm.stack(page.get(STACKED), page.get(LAYERS), page.get(DRAW), page.t)
     page.show(drawing, demo.stack_gradients, block.gradient_norms)
 
 
-def parallel() -> None:
+def parallel(page: Frame) -> None:
     """Serial and parallel sub-layers."""
     page.prose("parallel")
-    slide(WRITES)
-    drawing = block_norm.parallel(get(WRITES), page.t)
+    page.controls.slider(WRITES)
+    drawing = block_norm.parallel(page.get(WRITES), page.t)
     page.show(drawing, demo.parallel_difference, block.serial_block, block.parallel_block)
 
 
-def activations() -> None:
+def activations(page: Frame) -> None:
     """Activations and their derivatives."""
     page.prose("activations")
     page.controls.segments(CURVE, lambda choice: page.t(f"unit.{choice}"))
-    slide(AT)
-    page.show(block_unit.activations(get(CURVE), get(AT), page.t), block_unit.activations, block.activate)
+    page.controls.slider(AT)
+    page.show(block_unit.activations(page.get(CURVE), page.get(AT), page.t), block_unit.activations, block.activate)
 
 
-def gates() -> None:
+def gates(page: Frame) -> None:
     """Gated units."""
     page.prose("gates")
     page.controls.segments(GATE, lambda choice: page.t(f"unit.{choice}"))
-    slide(VALUE)
-    page.show(block_unit.gates(get(GATE), get(VALUE), page.t), block.gated, block.gated_width)
+    page.controls.slider(VALUE)
+    page.show(block_unit.gates(page.get(GATE), page.get(VALUE), page.t), block.gated, block.gated_width)
 
 
-def logits() -> None:
+def logits(page: Frame) -> None:
     """QK-norm, soft-capping and the z-loss."""
     page.prose("logits")
     page.controls.segments(TRICK)
-    if get(TRICK) == "qk":
-        slide(SCALE)
-        page.show(block_unit.qk_norm(get(DIM), get(SCALE), page.t), block.qk_norm_logits, block.qk_norm_bound)
-    elif get(TRICK) == "cap":
-        in_columns(CAP, LOGIT)
-        page.show(block_unit.capped(get(CAP), get(LOGIT), page.t), block.soft_cap)
+    if page.get(TRICK) == "qk":
+        page.controls.slider(SCALE)
+        page.show(block_unit.qk_norm(page.get(DIM), page.get(SCALE), page.t), block.qk_norm_logits, block.qk_norm_bound)
+    elif page.get(TRICK) == "cap":
+        page.controls.beside(CAP, LOGIT)
+        page.show(block_unit.capped(page.get(CAP), page.get(LOGIT), page.t), block.soft_cap)
     else:
-        in_columns(SHIFT, WEIGHT)
-        page.show(block_unit.z_loss(get(SHIFT), get(WEIGHT), page.t), demo.pulled_logits, block.z_loss)
+        page.controls.beside(SHIFT, WEIGHT)
+        page.show(block_unit.z_loss(page.get(SHIFT), page.get(WEIGHT), page.t), demo.pulled_logits, block.z_loss)
 
 
-def commute() -> None:
+def commute(page: Frame) -> None:
     """Which norms may change places with RoPE."""
     page.prose("commute")
     page.controls.segments(LAYOUT)
-    in_columns(POSITION, MULTIPLIER)
-    drawing = block_rope.commute(page.store.rope(), get(POSITION), get(MULTIPLIER), get(LAYOUT), page.t)
+    page.controls.beside(POSITION, MULTIPLIER)
+    drawing = block_rope.commute(page.store.rope(), page.get(POSITION), page.get(MULTIPLIER), page.get(LAYOUT), page.t)
     page.show(drawing, demo.commuting, block.rotation_gap)
 
 
-def values() -> None:
+def values(page: Frame) -> None:
     """Why v is not rotated."""
     page.prose("values")
-    slide(PAIR)
-    drawing = block_rope.values(page.store.rope(), get(PAIR), page.t)
+    page.controls.slider(PAIR)
+    drawing = block_rope.values(page.store.rope(), page.get(PAIR), page.t)
     page.show(drawing, demo.shifted_outputs, block.attention_output)
 
 
-def cache() -> None:
+def cache(page: Frame) -> None:
     """The cache of rotated keys."""
     page.prose("cache")
-    slide(TIMES)
+    page.controls.slider(TIMES)
     if block_rope.cacheable(page.store.rope()):
-        page.show(block_rope.cache(page.store.rope(), get(TIMES), page.t), demo.stale_logits, block.decode_logits)
+        page.show(block_rope.cache(page.store.rope(), page.get(TIMES), page.t), demo.stale_logits, block.decode_logits)
     else:
-        st.info(page.t("cache_none"))
+        page.note(page.t("cache_none"))
 
 
-def latent() -> None:
+def latent(page: Frame) -> None:
     """MLA's split."""
     page.prose("latent")
-    in_columns(RANK, HEADS, START)
-    drawing = block_rope.latent(get(RANK), get(HEADS), get(START), page.t)
+    page.controls.beside(RANK, HEADS, START)
+    drawing = block_rope.latent(page.get(RANK), page.get(HEADS), page.get(START), page.t)
     page.show(drawing, demo.latent_attention, block.mla_scores, block.mla_cache)
 
 
-page.live(whole)
-page.prose("why")
-for part in (commute, values, cache):
-    page.live(part)
-for part in (latent, norms, cost, stack, parallel, activations, gates):
-    page.live(part, shared=False)
-page.live(logits)
-page.prose("limits")
-page.goto("ledger")
+def body(page: Frame) -> None:
+    """The page, part by part."""
+    page.live(whole)
+    page.prose("why")
+    for part in (commute, values, cache):
+        page.live(part)
+    for part in (latent, norms, cost, stack, parallel, activations, gates):
+        page.live(part, shared=False)
+    page.live(logits)
+    page.prose("limits")
+    page.goto("ledger")

@@ -1,7 +1,6 @@
 """Position encodings compared: who breaks the tie, whose scores are relative, digits and axes."""
 
-import streamlit as st
-
+from rope_core.errors import ArgumentError
 from rope_core.lab import view
 from rope_core.theory import encodings, extension
 from ui.figures.encodings import additive as parts
@@ -9,11 +8,10 @@ from ui.figures.encodings import digits as digit_figures
 from ui.figures.encodings import scores as figures
 from ui.figures.extrapolation import models as lab_figures
 from ui.figures.extrapolation import words as lab_words
-from ui.page.fields import FACTOR
-from ui.page.frame import Page
-from ui.page.language import language
-from ui.page.reasons import reason
-from ui.page.state import Field
+from ui.page.fields import FACTOR, GEOMETRY, SCHEME_FIELDS
+from ui.page.frame import Frame
+from ui.page.sentences import show_refusals
+from ui.page.state import Field, Unfit
 from ui.page.store import Store
 from ui.text.words import Words
 from ui.work import extrapolated
@@ -35,17 +33,19 @@ SECTIONS = (
 )
 VIDEO = (Field("frames", "int", 3, 1, 8), Field("height", "int", 3, 1, 8), Field("width", "int", 4, 1, 8))
 ROW, COLUMN = Field("row", "int", 7, 0, 14), Field("column", "int", 7, 0, 14)
+OWN = (PAIR, FIRST, SECOND, ENCODING, SHIFT, DELTA, NOISE, GAP, NUMBER, BETA, *SECTIONS, *VIDEO, ROW, COLUMN)
+FIELDS = (*OWN, *GEOMETRY, *SCHEME_FIELDS)
 
 
-def sentences(store: Store) -> figures.Sentences:
+def sentences(page: Frame) -> figures.Sentences:
     """The two sentences in force, as tokens."""
-    kind = store.get(PAIR)
+    kind = page.get(PAIR)
     if kind == "own":
-        return figures.tokens(store.get(FIRST)), figures.tokens(store.get(SECOND))
+        return figures.tokens(page.get(FIRST)), figures.tokens(page.get(SECOND))
     return figures.tokens(page.t(f"{kind}.first")), figures.tokens(page.t(f"{kind}.second"))
 
 
-def stretched(store: Store) -> tuple[list[extension.Extension], dict[str, str]]:
+def stretched(store: Store) -> tuple[list[extension.Extension], dict[str, ArgumentError]]:
     """The schemes that stretch by a factor alone, at that factor, and the refusals."""
     rope = store.rope()
     params = {name: store.params(name) for name in digit_figures.by_factor()}
@@ -56,149 +56,138 @@ def fits(store: Store) -> None:
     """Refuse sentences that are no reordering of one another, and factors past the longest context."""
     own = figures.tokens(store.get(FIRST)), figures.tokens(store.get(SECOND))
     if store.get(PAIR) == "own" and not figures.reordered(*own):
-        raise ValueError(Words(language(), "encodings")("not_reordered"))
+        raise Unfit("not_reordered")
     stretched(store)
 
 
-OWN = (PAIR, FIRST, SECOND, ENCODING, SHIFT, DELTA, NOISE, GAP, NUMBER, BETA, *SECTIONS, *VIDEO, ROW, COLUMN)
-page = Page("encodings", *OWN, scheme=True, fits=fits)
-get, slide, t = page.get, page.controls.slider, page.t
-
-
-def row(*fields: Field) -> None:
-    """Sliders beside each other."""
-    for column, field in zip(st.columns(len(fields)), fields, strict=True):
-        with column:
-            slide(field)
-
-
-def order() -> None:
+def order(page: Frame) -> None:
     """Two sentences of the same tokens, told apart or not."""
     page.bar()
     page.controls.segments(PAIR)
-    if get(PAIR) == "own":
-        for column, field in zip(st.columns(2), (FIRST, SECOND), strict=True):
-            with column:
-                page.controls.text(field)
-    first, second = sentences(page.store)
-    st.caption(t("same_set", first=figures.multiset(first, t), second=figures.multiset(second, t)))
-    drawing = figures.order((first, second), page.store.rope().base, t)
+    if page.get(PAIR) == "own":
+        page.controls.beside(FIRST, SECOND, draw=page.controls.text)
+    first, second = sentences(page)
+    page.caption(page.t("same_set", first=figures.multiset(first, page.t), second=figures.multiset(second, page.t)))
+    drawing = figures.order((first, second), page.store.rope().base, page.t)
     page.show(drawing, figures.order, encodings.order_gap, encodings.pooled)
 
 
-def chooser() -> None:
+def chooser(page: Frame) -> None:
     """One encoding: its formula, its scores, and what happens when the sentence moves."""
     page.prose("chooser")
     page.controls.select(ENCODING)
-    slide(SHIFT)
-    name, base = get(ENCODING), page.store.rope().base
-    left, right = st.columns(2)
+    page.controls.slider(SHIFT)
+    name, base = page.get(ENCODING), page.store.rope().base
+    left, right = page.columns(1, 1)
     with left:
-        page.show(figures.score_map(name, base, get(SHIFT), t), figures.score_map, encodings.score_matrix)
+        page.show(figures.score_map(name, base, page.get(SHIFT), page.t), figures.score_map, encodings.score_matrix)
     with right:
-        page.show(figures.score_lines(name, base, get(SHIFT), t), figures.score_lines, encodings.relative_residual)
+        page.show(
+            figures.score_lines(name, base, page.get(SHIFT), page.t), figures.score_lines, encodings.relative_residual
+        )
     page.prose(name)
-    first = sentences(page.store)[0]
+    first = sentences(page)[0]
     page.show(
-        figures.translation(name, first, base, get(SHIFT), t),
+        figures.translation(name, first, base, page.get(SHIFT), page.t),
         figures.translation,
         encodings.translation_gap,
         encodings.logits,
     )
 
 
-def shift_map() -> None:
+def shift_map(page: Frame) -> None:
     """The linear map from one position to a later one, drawn as a rotation."""
     page.prose("shift_map")
-    slide(DELTA)
-    drawing = parts.rotation(get(DELTA), page.store.rope().base, t)
+    page.controls.slider(DELTA)
+    drawing = parts.rotation(page.get(DELTA), page.store.rope().base, page.t)
     page.show(drawing, parts.rotation, encodings.shift_map, encodings.shift_residual)
 
 
-def hessian() -> None:
+def hessian(page: Frame) -> None:
     """The Taylor expansion's second-order term."""
     page.prose("hessian")
-    row(NOISE, GAP)
-    numbers = get(NOISE), get(GAP), page.store.rope().base
-    left, right = st.columns(2)
+    page.controls.beside(NOISE, GAP)
+    numbers = page.get(NOISE), page.get(GAP), page.store.rope().base
+    left, right = page.columns(1, 1)
     with left:
-        page.show(parts.hessian_map(*numbers, t), parts.hessian_map, encodings.hessian_term)
+        page.show(parts.hessian_map(*numbers, page.t), parts.hessian_map, encodings.hessian_term)
     with right:
-        page.show(parts.hessian_curve(*numbers, t), parts.hessian_curve, encodings.random_hessian)
+        page.show(parts.hessian_curve(*numbers, page.t), parts.hessian_curve, encodings.random_hessian)
 
 
-def crossing() -> None:
+def crossing(page: Frame) -> None:
     """The four terms of an additive encoding's score."""
     page.prose("crossing")
-    drawing = parts.crossing(sentences(page.store)[0], page.store.rope().base, t)
+    drawing = parts.crossing(sentences(page)[0], page.store.rope().base, page.t)
     page.show(drawing, parts.crossing, encodings.cross_terms)
-    page.goto("ledger", t("to_ledger"), entry="004-cross-not-relative")
+    page.goto("ledger", page.t("to_ledger"), entry="004-cross-not-relative")
 
 
-def measured() -> None:
+def measured(page: Frame) -> None:
     """Models that differ in their encoding alone, past the length that they were trained on."""
     page.prose("measured")
-    lab = Words(language(), "extrapolation")
+    lab = Words(page.t.lang, "extrapolation")
     seen = extrapolated.seen_shipped("encodings")
     if seen is None:
-        st.info(lab("not_recorded"))
-        st.code(extrapolated.command("encodings"), language="bash", wrap_lines=True)
+        page.note(lab("not_recorded"))
+        page.code(extrapolated.command("encodings"), "bash")
     else:
         page.show(lab_figures.encodings(seen, extrapolated.trained(seen), lab), lab_figures.encodings, view.cells)
-        st.caption(lab_words.provenance(seen, lab))
+        page.caption(lab_words.provenance(seen, lab))
     page.goto("extrapolation")
 
 
-def digits() -> None:
+def digits(page: Frame) -> None:
     """A number in base beta, beside the cosines and sines of its position."""
     page.prose("digits")
-    left, right = st.columns(2)
+    left, right = page.columns(1, 1)
     with left:
         page.controls.number(NUMBER)
     with right:
-        slide(BETA)
-    drawing = digit_figures.digits(get(NUMBER), get(BETA), t)
+        page.controls.slider(BETA)
+    drawing = digit_figures.digits(page.get(NUMBER), page.get(BETA), page.t)
     page.show(drawing, digit_figures.digits, encodings.beta_digits, encodings.digit_phases)
 
 
-def stretching() -> None:
+def stretching(page: Frame) -> None:
     """What extending the context does to the digits."""
     page.prose("stretching")
-    slide(FACTOR)
+    page.controls.slider(FACTOR)
     found, refused = stretched(page.store)
-    for name, sentence in refused.items():
-        st.caption(t("refused", scheme=t(f"scheme.{name}"), reason=reason(sentence, t)))
-    drawing = digit_figures.stretched(page.store.rope(), get(FACTOR), found, t)
+    show_refusals(page, refused)
+    drawing = digit_figures.stretched(page.store.rope(), page.get(FACTOR), found, page.t)
     page.show(drawing, digit_figures.stretched, encodings.extended_digits, encodings.changed_base)
 
 
-def image() -> None:
+def image(page: Frame) -> None:
     """Two axes: the score over an image."""
     page.prose("image")
-    row(ROW, COLUMN)
-    drawing = digit_figures.image(get(ROW), get(COLUMN), page.store.rope().base, t)
+    page.controls.beside(ROW, COLUMN)
+    drawing = digit_figures.image(page.get(ROW), page.get(COLUMN), page.store.rope().base, page.t)
     page.show(drawing, digit_figures.image, encodings.axial_angles)
 
 
-def sections() -> None:
+def sections(page: Frame) -> None:
     """Three axes: which pair follows which."""
     page.prose("sections")
-    row(*SECTIONS)
-    drawing = digit_figures.sections(tuple(map(get, SECTIONS)), t)
+    page.controls.beside(*SECTIONS)
+    drawing = digit_figures.sections(tuple(map(page.get, SECTIONS)), page.t)
     page.show(drawing, digit_figures.sections, encodings.mrope_axes)
 
 
-def video() -> None:
+def video(page: Frame) -> None:
     """The three positions of text, a video, and the text after it."""
     page.prose("video")
-    row(*VIDEO)
-    page.show(digit_figures.video(*map(get, VIDEO), t), digit_figures.video, encodings.mrope_positions)
+    page.controls.beside(*VIDEO)
+    page.show(digit_figures.video(*map(page.get, VIDEO), page.t), digit_figures.video, encodings.mrope_positions)
 
 
-page.live(order)
-page.prose("why")
-for part in (chooser, shift_map, hessian, crossing):
-    page.live(part)
-page.live(measured, shared=False)
-for part in (digits, stretching, image, sections, video):
-    page.live(part)
+def body(page: Frame) -> None:
+    """The page, part by part."""
+    page.live(order)
+    page.prose("why")
+    for part in (chooser, shift_map, hessian, crossing):
+        page.live(part)
+    page.live(measured, shared=False)
+    for part in (digits, stretching, image, sections, video):
+        page.live(part)

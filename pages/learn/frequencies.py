@@ -1,13 +1,11 @@
 """Which pairs are fast, what the base does to them, and what the three open questions of the sources come to."""
 
-import streamlit as st
-
 from rope_core.rope import Rope
 from rope_core.theory import encodings, frequency_demo
 from ui.figures.frequencies import spans
 from ui.figures.frequencies import tables as figures
-from ui.page.fields import BASE
-from ui.page.frame import Page
+from ui.page.fields import BASE, GEOMETRY
+from ui.page.frame import Frame
 from ui.page.state import Field
 
 VIEW = Field("view", "choice", "cos", choices=("angle", "cos", "sin"))
@@ -18,58 +16,55 @@ WINDOW = Field("window", "int", 128, 8, 1024, steps=(16, 32, 64, 128, 256, 512, 
 WIDTH = Field("width", "int", 8, 2, 16, step=2, even=True)
 POSITION = Field("position", "int", 2718, 0, 1_000_000)
 
-page = Page("frequencies", VIEW, SPAN, ERROR, PAIR, WINDOW, WIDTH, POSITION)
-get, slide = page.get, page.controls.slider
+FIELDS = (VIEW, SPAN, ERROR, PAIR, WINDOW, WIDTH, POSITION, *GEOMETRY)
 
 
-def spectrum() -> None:
+def spectrum(page: Frame) -> None:
     """Wavelengths and the tables they make."""
     page.bar()
-    slide(BASE)
+    page.controls.slider(BASE)
     rope = page.store.rope()
     page.show(figures.wavelengths(rope, page.t), figures.wavelengths, frequency_demo.incomplete)
     page.prose("heat")
-    left, right = st.columns(2)
+    left, right = page.columns(1, 1)
     with left:
         page.controls.segments(VIEW)
     with right:
-        slide(SPAN)
-    page.show(figures.heat(rope, get(VIEW), get(SPAN), page.t), figures.heat, frequency_demo.table)
+        page.controls.slider(SPAN)
+    page.show(figures.heat(rope, page.get(VIEW), page.get(SPAN), page.t), figures.heat, frequency_demo.table)
 
 
-def rulers() -> None:
+def rulers(page: Frame) -> None:
     """What a pair measures, and whether it cycles."""
     page.prose("meaning")
-    slide(ERROR)
+    page.controls.slider(ERROR)
     rope = page.store.rope()
-    page.show(spans.rulers(rope, get(ERROR), page.t), spans.rulers, frequency_demo.rulers)
+    page.show(spans.rulers(rope, page.get(ERROR), page.t), spans.rulers, frequency_demo.rulers)
     page.show(spans.repeats(rope, page.t), spans.repeats, frequency_demo.similarity)
 
 
-def wave() -> None:
+def wave(page: Frame) -> None:
     """One pair over the position."""
     page.prose("variation")
-    for column, field in zip(st.columns(2), (PAIR, WINDOW), strict=True):
-        with column:
-            slide(field)
+    page.controls.beside(PAIR, WINDOW)
     rope = page.store.rope()
-    page.show(spans.wave(rope, spans.shown_pair(rope, get(PAIR)), get(WINDOW), page.t), spans.wave, Rope)
+    page.show(spans.wave(rope, spans.shown_pair(rope, page.get(PAIR)), page.get(WINDOW), page.t), spans.wave, Rope)
 
 
-def digits() -> None:
+def digits(page: Frame) -> None:
     """The position as a number in base beta."""
     page.prose("digits")
-    for column, field in zip(st.columns(2), (WIDTH, POSITION), strict=True):
-        with column:
-            slide(field)
-    drawing = figures.digits(get(WIDTH), get(BASE), get(POSITION), page.t)
+    page.controls.beside(WIDTH, POSITION)
+    drawing = figures.digits(page.get(WIDTH), page.get(BASE), page.get(POSITION), page.t)
     page.show(drawing, figures.digits, encodings.beta_digits, encodings.digit_phases)
 
 
-page.live(spectrum)
-page.prose("why")
-page.prose("base")
-page.show(spans.base_choice(page.store.rope(), page.t), spans.base_choice, frequency_demo.spans)
-page.live(rulers)
-page.live(wave)
-page.live(digits)
+def body(page: Frame) -> None:
+    """The page, part by part."""
+    page.live(spectrum)
+    page.prose("why")
+    page.prose("base")
+    page.show(spans.base_choice(page.store.rope(), page.t), spans.base_choice, frequency_demo.spans)
+    page.live(rulers)
+    page.live(wave)
+    page.live(digits)

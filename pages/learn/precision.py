@@ -1,10 +1,9 @@
 """What a number format costs: phases, scores, positions that fall together, and the exact ways out."""
 
-import streamlit as st
-
 from rope_core.theory import precision
 from ui.figures import precision as figures
-from ui.page.frame import Page
+from ui.page.fields import GEOMETRY, SCHEME_FIELDS
+from ui.page.frame import Frame
 from ui.page.state import Field
 
 DTYPE = Field("dtype", "choice", "bfloat16", choices=figures.DTYPES)
@@ -16,64 +15,63 @@ START = Field("start", "int", 4096, 0, 1_048_576, steps=(0, *figures.STOPS))
 TABLE_FROM = Field("table_from", "int", 131_072, 0, 16_777_216, steps=(0, *figures.STOPS, *figures.FAR_STOPS))
 CAST = Field("cast", "choice", "inv_freq", choices=figures.SINGLE)
 
-page = Page("precision", DTYPE, AT, STAGE, DISTANCE, UP_TO, START, TABLE_FROM, CAST, scheme=True)
-get, slide = page.get, page.controls.slider
+FIELDS = (DTYPE, AT, STAGE, DISTANCE, UP_TO, START, TABLE_FROM, CAST, *GEOMETRY, *SCHEME_FIELDS)
 
 
-def phase() -> None:
+def phase(page: Frame) -> None:
     """How far the angle is off, by stage."""
     page.bar()
-    left, right = st.columns(2, vertical_alignment="bottom")
+    left, right = page.columns(1, 1, level=True)
     with left:
         page.controls.segments(DTYPE, str)
     with right:
-        slide(AT)
-    drawing = figures.phase(page.store.request(), get(DTYPE), get(AT), page.t)
+        page.controls.slider(AT)
+    drawing = figures.phase(page.store.request(), page.get(DTYPE), page.get(AT), page.t)
     page.show(drawing, figures.phase, precision.phase_error, precision.round_to)
     page.prose("why")
     page.prose("stages")
 
 
-def drift() -> None:
+def drift(page: Frame) -> None:
     """A score that should not know where it stands."""
     page.prose("drift")
     page.controls.segments(STAGE, lambda stage: page.t(f"stage.{stage}"))
-    for column, field in zip(st.columns(2), (DISTANCE, UP_TO), strict=True):
-        with column:
-            slide(field)
-    drawing = figures.drift(page.store.request(), get(STAGE), get(DISTANCE), get(UP_TO), page.t)
+    page.controls.beside(DISTANCE, UP_TO)
+    drawing = figures.drift(page.store.request(), page.get(STAGE), page.get(DISTANCE), page.get(UP_TO), page.t)
     page.show(drawing, figures.drift, precision.drifting_score)
 
 
-def effect() -> None:
+def effect(page: Frame) -> None:
     """What attention makes of it."""
     page.prose("effect")
-    slide(START)
-    page.show(figures.effect(page.store.request(), get(START), page.t), figures.effect, precision.score_error)
+    page.controls.slider(START)
+    page.show(figures.effect(page.store.request(), page.get(START), page.t), figures.effect, precision.score_error)
 
 
-def distinct() -> None:
+def distinct(page: Frame) -> None:
     """Positions that fall together."""
     page.prose("distinct")
     drawing = figures.distinct(page.store.rope().train_len, page.t)
     page.show(drawing, figures.distinct, precision.distinct_positions, precision.first_collision)
 
 
-def ways() -> None:
+def ways(page: Frame) -> None:
     """Exact tables and their price."""
     page.prose("ways")
-    slide(TABLE_FROM)
-    drawing = figures.ways(page.store.request(), get(TABLE_FROM), page.t)
+    page.controls.slider(TABLE_FROM)
+    drawing = figures.ways(page.store.request(), page.get(TABLE_FROM), page.t)
     page.show(drawing, figures.ways, *precision.WAYS.values(), precision.compare_ways)
 
 
-def real() -> None:
+def real(page: Frame) -> None:
     """The models of the catalogue at the end of their own contexts."""
     page.prose("real")
     page.controls.segments(CAST, lambda stage: page.t(f"stage.{stage}"))
-    page.show(figures.real(get(CAST), page.t), figures.real, precision.phase_error_curve)
+    page.show(figures.real(page.get(CAST), page.t), figures.real, precision.phase_error_curve)
     page.goto("models")
 
 
-for part in (phase, drift, effect, distinct, ways, real):
-    page.live(part)
+def body(page: Frame) -> None:
+    """The page, part by part."""
+    for part in (phase, drift, effect, distinct, ways, real):
+        page.live(part)

@@ -1,11 +1,9 @@
 """What RoPE does to a query and a key, and why the score depends on their distance only."""
 
-import streamlit as st
-
 from rope_core.theory import demo
 from ui.figures import rotation as figures
-from ui.page.fields import BASE
-from ui.page.frame import Page
+from ui.page.fields import BASE, GEOMETRY
+from ui.page.frame import Frame
 from ui.page.state import Field
 
 M = Field("m", "int", 12, 0, 4095)
@@ -15,30 +13,27 @@ PAIR = Field("pair", "int", 4, 0, 511)
 WIDTH = Field("width", "int", 8, 2, 16, step=2, even=True)
 POSITION = Field("position", "int", 3, 0, 4095)
 
-page = Page("rotation", M, N, SHIFT, PAIR, WIDTH, POSITION)
-get, slide = page.get, page.controls.slider
+FIELDS = (M, N, SHIFT, PAIR, WIDTH, POSITION, *GEOMETRY)
 
 
-def circle() -> None:
+def circle(page: Frame) -> None:
     """Two vectors turn together; the score stays."""
     page.bar()
-    for column, field in zip(st.columns(3), (M, N, SHIFT), strict=True):
-        with column:
-            slide(field)
+    page.controls.beside(M, N, SHIFT)
     rope = page.store.rope()
-    drawing = figures.circle(rope, figures.shown_pair(rope, get(PAIR)), get(M), get(N), get(SHIFT), page.t)
+    drawing = figures.circle(
+        rope, figures.shown_pair(rope, page.get(PAIR)), page.get(M), page.get(N), page.get(SHIFT), page.t
+    )
     page.show(drawing, figures.circle, demo.scores_under_shift, demo.score)
-    slide(PAIR)
+    page.controls.slider(PAIR)
 
 
-def matrix() -> None:
+def matrix(page: Frame) -> None:
     """The same rotation as a matrix, element by element and as complex numbers."""
     page.prose("matrix")
-    for column, field in zip(st.columns(2), (WIDTH, POSITION), strict=True):
-        with column:
-            slide(field)
-    numbers = get(WIDTH), get(POSITION), get(BASE)
-    left, right = st.columns(2)
+    page.controls.beside(WIDTH, POSITION)
+    numbers = page.get(WIDTH), page.get(POSITION), page.get(BASE)
+    left, right = page.columns(1, 1)
     with left:
         page.show(figures.matrix(*numbers, page.t), figures.matrix)
     with right:
@@ -47,7 +42,9 @@ def matrix() -> None:
     page.show(figures.backward(*numbers, page.t), figures.backward)
 
 
-page.live(circle)
-page.prose("why")
-page.prose("questions")
-page.live(matrix)
+def body(page: Frame) -> None:
+    """The page, part by part."""
+    page.live(circle)
+    page.prose("why")
+    page.prose("questions")
+    page.live(matrix)

@@ -1,11 +1,10 @@
 """Every claim of the five source documents, checked live: verdict, residual, formula and corrected form."""
 
-import streamlit as st
-
 from rope_core import ledger
 from ui.figures import ledger as figures
-from ui.page.frame import Page
+from ui.page.frame import Frame
 from ui.page.state import Field
+from ui.text.words import Words
 
 ANY = figures.ANY
 UNOPENED = "unopened"
@@ -15,112 +14,101 @@ DOCUMENT = Field("document", "choice", ANY, choices=(ANY, *figures.DOCUMENTS))
 STATUS = Field("status", "choice", ANY, choices=(ANY, *figures.KEYS.values()))
 ERRATA = Field("errata", "choice", "003", choices=figures.DOCUMENTS)
 
-page = Page("ledger", ENTRY, THRESHOLD, DOCUMENT, STATUS, ERRATA, geometry=False)
-get, t = page.get, page.t
+LOOKS = {"id": 170, "verdict": 150, "residual": "small", "claim": "large"}
+FIELDS = (ENTRY, THRESHOLD, DOCUMENT, STATUS, ERRATA)
 
 
-def document_name(choice: str) -> str:
+def document_name(choice: str, t: Words) -> str:
     """How a row of buttons names a document."""
     return t("any") if choice == ANY else t("document_axis", document=choice)
 
 
-def status_name(choice: str) -> str:
+def status_name(choice: str, t: Words) -> str:
     """How a row of buttons names a status."""
     return t("any") if choice == ANY else t(f"verdict.{choice}")
 
 
-def checked(again: bool = False) -> figures.Checked:
+def checked(page: Frame, again: bool = False) -> figures.Checked:
     """All claims, with a progress bar while they are being checked."""
-    place = st.empty()
-    found = figures.checked(lambda share, said: place.progress(share, t("checking", done=said)), again)
-    place.empty()
-    return found
+    with page.passing() as progress:
+        return figures.checked(lambda share, done: progress(share, page.t("checking", done=done)), again)
 
 
-def entry(result: ledger.Result, place: str) -> None:
+def entry(page: Frame, result: ledger.Result, place: str) -> None:
     """One entry's card, its own address and the function that decides it."""
-    st.markdown(figures.card(result, t))
-    with st.container(horizontal=True):
-        page.goto("ledger", t("link", id=result.id), entry=result.id)
-        with st.popover(t("function"), type="tertiary", on_change="rerun", key=f"code.{place}.{result.id}") as box:
-            if box.open:
-                st.code(figures.source(result) or t("undecided"), language="python")
+    page.write(figures.card(result, page.t))
+    with page.row():
+        page.goto("ledger", page.t("link", id=result.id), entry=result.id)
+        with page.details(page.t("function"), f"code.{place}.{result.id}", quiet=True) as wanted:
+            if wanted:
+                page.code(figures.source(result) or page.t("undecided"), "python")
 
 
-def top() -> None:
+def top(page: Frame) -> None:
     """The entry that the link asks for, and the button that checks everything again."""
     page.bar()
-    asked = figures.find(checked().results, get(ENTRY))
+    asked = figures.find(checked(page).results, page.get(ENTRY))
     if asked is not None:
-        with st.container(border=True):
-            entry(asked, "top")
-            st.button(t("close"), on_click=page.store.try_put, args=(ENTRY, UNOPENED, page.fits))
+        with page.card():
+            entry(page, asked, "top")
+            page.button(page.t("close"), "ledger.close", page.store.put, ENTRY, UNOPENED)
 
 
-def overview() -> None:
+def overview(page: Frame) -> None:
     """How many claims of each document got which verdict, and the whole run again on demand."""
-    with st.container(horizontal=True, vertical_alignment="center"):
-        again = st.button(t("again"), icon=":material/replay:")
-        said = st.empty()
-    found = checked(again)
-    said.caption(t("took", total=len(found.results), seconds=f"{found.seconds:.1f}"), width="stretch")
-    page.show(figures.overview(found.results, t), figures.overview, ledger.run)
+    with page.row():
+        again = page.button(page.t("again"), "ledger.again", icon="replay")
+        run = checked(page, again)
+        page.caption(page.t("took", total=len(run.results), seconds=f"{run.seconds:.1f}"))
+    page.show(figures.overview(run.results, page.t), figures.overview, ledger.run)
 
 
-def residuals() -> None:
+def residuals(page: Frame) -> None:
     """Every residual, and what a threshold makes of it."""
     page.controls.slider(THRESHOLD)
-    page.show(figures.residuals(checked().results, get(THRESHOLD), t), figures.residuals, ledger.Check)
+    page.show(figures.residuals(checked(page).results, page.get(THRESHOLD), page.t), figures.residuals, ledger.Check)
 
 
-def entries() -> None:
+def entries(page: Frame) -> None:
     """The filtered list, errata first, and the selected entry in full."""
     page.prose("entries")
-    page.controls.segments(DOCUMENT, document_name)
-    page.controls.segments(STATUS, status_name)
-    shown = figures.chosen(checked().results, get(DOCUMENT), get(STATUS))
+    page.controls.segments(DOCUMENT, lambda choice: document_name(choice, page.t))
+    page.controls.segments(STATUS, lambda choice: status_name(choice, page.t))
+    shown = figures.chosen(checked(page).results, page.get(DOCUMENT), page.get(STATUS))
     if not shown:
-        st.info(t("nothing"))
+        page.note(page.t("nothing"))
         return
-    config = st.column_config
-    table = st.dataframe(
-        figures.listing(shown, t),
-        key=f"ledger.table.{get(DOCUMENT)}.{get(STATUS)}",
-        hide_index=True,
+    picked = page.table(
+        figures.listing(shown, page.t),
+        f"ledger.table.{page.get(DOCUMENT)}.{page.get(STATUS)}",
+        looks={page.t(f"col.{name}"): look for name, look in LOOKS.items()},
         height=300,
-        on_select="rerun",
-        selection_mode="single-row",
-        column_config={
-            t("col.id"): config.TextColumn(width=170),
-            t("col.verdict"): config.TextColumn(width=150),
-            t("col.residual"): config.TextColumn(width="small"),
-            t("col.claim"): config.TextColumn(width="large"),
-        },
     )
-    picked = next(iter(table.selection.rows), 0)
-    st.caption(t("shown", shown=len(shown)))
-    with st.container(border=True):
-        entry(shown[picked], "list")
+    page.caption(page.t("shown", shown=len(shown)))
+    with page.card():
+        entry(page, shown[picked], "list")
 
 
-def errata() -> None:
+def errata(page: Frame) -> None:
     """What one document prints wrong, each with its proof and its corrected form."""
     page.prose("errata")
-    page.controls.segments(ERRATA, document_name)
-    wrong = figures.chosen(checked().results, get(ERRATA), figures.KEYS[ledger.WRONG])
+    page.controls.segments(ERRATA, lambda choice: document_name(choice, page.t))
+    wrong = figures.chosen(checked(page).results, page.get(ERRATA), figures.KEYS[ledger.WRONG])
     for result in wrong:
-        with st.expander(figures.headline(result, t), expanded=result is wrong[0]):
-            entry(result, "errata")
+        with page.fold(figures.headline(result, page.t), opened=result is wrong[0]):
+            entry(page, result, "errata")
 
 
-page.live(top)
-left, right = st.columns(2)
-with left:
-    page.live(overview)
-with right:
-    page.live(residuals)
-page.prose("why")
-page.live(errata)
-page.live(entries)
-page.prose("how")
-page.prose("undecided")
+def body(page: Frame) -> None:
+    """The page, part by part."""
+    page.live(top)
+    left, right = page.columns(1, 1)
+    with left:
+        page.live(overview)
+    with right:
+        page.live(residuals)
+    page.prose("why")
+    page.live(errata)
+    page.live(entries)
+    page.prose("how")
+    page.prose("undecided")

@@ -1,13 +1,12 @@
 """The catalogue: what real models turn by, with sources, and the way into every other page with one of them."""
 
-import streamlit as st
-
 from rope_core.hf import survey
 from ui.figures import models as figures
 from ui.page import models
 from ui.page.fields import LEN_STEPS
-from ui.page.frame import Page
+from ui.page.frame import Frame
 from ui.page.state import Field
+from ui.text.words import Words
 
 ANY = "any"
 FILTERS = tuple(
@@ -17,78 +16,63 @@ FILTERS = tuple(
 CONTEXT = Field("context", "int", 4096, 64, 16_777_216, steps=LEN_STEPS)
 PICK = Field("pick", "choice", models.DEFAULT, choices=models.ids())
 OPENS = ("rotation", "layouts", "frequencies", "clock", "attention", "precision", "config")
-page = Page("models", *FILTERS, CONTEXT, PICK, geometry=False)
-get = page.get
+LOOKS = {"name": "pinned", "year": "year", "source": "small"} | dict.fromkeys(
+    ("base", "trained", "context", "longest"), "number"
+)
+FIELDS = (*FILTERS, CONTEXT, PICK)
 
 
-def label(field: Field, choice: str) -> str:
+def label(field: Field, choice: str, t: Words) -> str:
     """How a filter names one of its values."""
-    if choice == ANY:
-        return page.t("any")
-    key = f"{field.name}.{choice}"
-    return page.t(key) if page.t.has(key) else choice
+    key = "any" if choice == ANY else f"{field.name}.{choice}"
+    return t(key) if t.has(key) else choice
 
 
-def shown() -> tuple[survey.Row, ...]:
+def shown(page: Frame) -> tuple[survey.Row, ...]:
     """The rows that pass the filters."""
-    return survey.chosen(**{field.name: None if get(field) == ANY else get(field) for field in FILTERS})
+    return survey.chosen(**{field.name: None if page.get(field) == ANY else page.get(field) for field in FILTERS})
 
 
-def spans() -> None:
+def spans(page: Frame) -> None:
     """The wavelengths of the models shown, cut at the context that the slider asks for."""
     page.controls.slider(CONTEXT)
-    page.show(figures.spans(shown(), get(CONTEXT), get(PICK), page.t), figures.spans, survey.rows, survey.Row)
+    page.show(
+        figures.spans(shown(page), page.get(CONTEXT), page.get(PICK), page.t), figures.spans, survey.rows, survey.Row
+    )
 
 
-def take() -> None:
-    """Make the table's selected row the picked model."""
-    for index in st.session_state["models.table"].selection.rows:
-        page.store.try_put(PICK, shown()[index].model.id, page.fits)
-
-
-def catalogue() -> None:
+def catalogue(page: Frame) -> None:
     """Filters, wavelengths, table, and the picked model's card with its doors."""
     page.bar()
-    for column, field in zip(st.columns(4), FILTERS, strict=True):
-        with column:
-            page.controls.select(field, lambda choice, field=field: label(field, choice))
-    rows = shown()
+    page.controls.beside(
+        *FILTERS, draw=lambda field: page.controls.select(field, lambda choice: label(field, choice, page.t))
+    )
+    rows = shown(page)
     if not rows:
-        st.info(page.t("nothing"))
+        page.note(page.t("nothing"))
         return
     page.live(spans, shared=False)
     page.prose("table")
-    config = st.column_config
-    st.dataframe(
+    page.table(
         figures.listing(rows, page.t),
-        key="models.table",
-        hide_index=True,
+        "models.table",
+        looks={page.t(f"col.{name}"): look for name, look in LOOKS.items()},
         height=380,
-        on_select=take,
-        selection_mode="single-row",
-        column_config={
-            page.t("col.name"): config.TextColumn(pinned=True),
-            page.t("col.year"): config.NumberColumn(format="%d"),
-            page.t("col.source"): config.TextColumn(width="small"),
-        }
-        | {
-            page.t(f"col.{key}"): config.NumberColumn(format="localized")
-            for key in ("base", "trained", "context", "longest")
-        },
+        pick=lambda row: page.store.put(PICK, rows[row].model.id),
     )
     page.controls.select(PICK, models.name)
-    st.markdown(figures.card([row for row in survey.rows() if row.model.id == get(PICK)], page.t))
-    with st.container(horizontal=True):
+    page.write(figures.card([row for row in survey.rows() if row.model.id == page.get(PICK)], page.t))
+    with page.row():
         for name in OPENS:
-            page.goto(name, model=get(PICK))
+            page.goto(name, model=page.get(PICK))
 
 
-page.live(catalogue, shared=False)
-page.prose("why")
-page.prose("questions")
-page.prose("architectures")
-page.show(figures.encodings(page.t), figures.encodings, survey.encodings_by_year)
-page.prose("errata")
-st.dataframe(
-    figures.mistakes(page.t), hide_index=True, column_config={page.t("col.source"): st.column_config.LinkColumn()}
-)
+def body(page: Frame) -> None:
+    """The page, part by part."""
+    page.live(catalogue, shared=False)
+    page.prose("why")
+    page.prose("questions")
+    page.prose("architectures")
+    page.show(figures.encodings(page.t), figures.encodings, survey.encodings_by_year)
+    page.prose("errata")
+    page.table(figures.mistakes(page.t), looks={page.t("col.source"): "link"})

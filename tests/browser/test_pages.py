@@ -7,11 +7,10 @@ from playwright.sync_api import Browser, expect
 
 from benchmarks.servers import ROOT, served
 from tests.browser.conftest import PHONE, Visit
-from ui.page.menu import ORDER, PAGES
+from tests.test_pages import NAMES
 from ui.text.words import Words
 
 pytestmark = pytest.mark.browser
-NAMES = [name for section, names in ORDER.items() for name in names if (PAGES / section / f"{name}.py").exists()]
 
 
 def address(url: str, name: str, query: str = "") -> str:

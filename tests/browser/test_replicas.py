@@ -21,9 +21,10 @@ from benchmarks.sessions import Visit as Load
 from deploy.hall import Hall
 from deploy.proxy import Site
 from tests.browser.conftest import Visit
-from tests.browser.test_pages import NAMES, address
+from tests.browser.test_pages import address
 from tests.conftest import apart
 from tests.support.nginx import FLOOR, active_sessions, ask, needs_nginx, served_hall, wait_until
+from tests.test_pages import NAMES
 
 pytestmark = [pytest.mark.browser, pytest.mark.long, needs_nginx]
 APP = "app:app"

@@ -17,7 +17,8 @@ from PIL import Image
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.conftest import DESK, PHONE, Visit
-from tests.browser.test_pages import NAMES, address
+from tests.browser.test_pages import address
+from tests.test_pages import NAMES
 from ui.present import lessons
 
 pytestmark = pytest.mark.browser

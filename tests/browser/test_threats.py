@@ -22,7 +22,8 @@ from playwright.sync_api import Browser, expect
 from benchmarks.servers import ROOT, free_port, healthy, served
 from tests.browser.conftest import Visit as Tab
 from tests.browser.test_config import paste, ways
-from tests.browser.test_pages import NAMES, address
+from tests.browser.test_pages import address
+from tests.test_pages import NAMES
 from ui.page.fields import GEOMETRY, SCHEME_FIELDS
 from ui.page.store import RESERVED
 from ui.text.words import Words
@@ -401,7 +402,7 @@ def test_a_failing_page_of_a_real_server_shows_no_traceback(browser: Browser, tm
         f"import sys; sys.path.insert(0, {str(ROOT)!r})\n"
         "import streamlit as st\n"
         "def fails(*_): raise RuntimeError('secret of ann')\n"
-        "import ui.page.controls; ui.page.controls.Controls.slider = fails\n"
+        "import ui.served.controls; ui.served.controls.Controls.slider = fails\n"
         f"app = st.App({str(ROOT / 'ui' / 'main.py')!r})\n",
         "utf-8",
     )

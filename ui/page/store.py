@@ -2,44 +2,66 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from functools import cached_property
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
-
-import streamlit as st
 
 import rope_core as rc
 from ui.page import fields, models
-from ui.page.fields import CUSTOM, GEOMETRY, MODEL
-from ui.page.state import Field, Refused, Value, check, from_query, number_text
+from ui.page.fields import CUSTOM, GEOMETRY, MODEL, SCHEME
+from ui.page.state import Field, Refused, Session, Value, check, from_query, number_text
 
 Note = tuple[str, dict[str, Any]]
 
 
 class Store:
-    """Values of one page's fields. Explicit values live in the session; the rest are defaults."""
+    """Values of one page's fields. Explicit values live in the session; the rest are defaults.
 
-    def __init__(self, page: str, own: Iterable[Field]) -> None:
+    Args:
+        page: the page's name.
+        own: all fields of the page, the shared ones included.
+        session: where values and notes are kept; a dict of its own tries values apart from any visitor's.
+        fits: raises ValueError where the values do not go together; by default what the shared fields ask for.
+    """
+
+    def __init__(
+        self,
+        page: str,
+        own: Collection[Field],
+        session: Session,
+        fits: Callable[[Store], object] | None = None,
+    ) -> None:
         self.page = page
         self.fields = {field.name: field for field in own}
-
-    @cached_property
-    def explicit(self) -> dict[str, Value]:
-        """All values that were set, by slot; one plain dict for the whole session."""
-        return st.session_state.setdefault("values", {})  # type: ignore[no-any-return]
+        self.explicit: dict[str, Value] = session.setdefault("values", {})
+        self._session = session
+        shared = any(field.shared for field in own)
+        self._fits = fits or (Store.request if SCHEME in own else Store.rope if shared else lambda _: None)
 
     @property
     def notes(self) -> list[Note]:
-        """What is to be said once, above the page: (text key, slots)."""
-        return st.session_state.setdefault("notes", [])  # type: ignore[no-any-return]
+        """What is shown once, above the page: (text key, slots)."""
+        notes: list[Note] = self._session.setdefault("notes", [])
+        return notes
+
+    def fits(self) -> None:
+        """Raise ValueError where the values in force do not go together on this page."""
+        self._fits(self)
+
+    def fit(self) -> bool:
+        """Return whether the values in force go together on this page."""
+        try:
+            self.fits()
+        except ValueError:
+            return False
+        return True
 
     def get(self, field: Field) -> Value:
-        """The value in force: the explicit one, else the model's, else the field's default."""
+        """Return the value in force: the explicit one, else the model's, else the field's default."""
         slot = field.slot(self.page)
         return self.explicit[slot] if slot in self.explicit else self.default(field)
 
     def default(self, field: Field) -> Value:
-        """What a field holds before anybody sets it; geometry and scheme come from the chosen model."""
+        """Return what a field holds before anybody sets it; geometry and scheme come from the chosen model."""
         if not field.shared or field is MODEL or field is fields.LAYER:
             return field.default
         setting = self.setting()
@@ -48,26 +70,26 @@ class Store:
         of_rope = {"dim": setting.rope.dim, "base": setting.rope.base, "train_len": setting.rope.train_len}
         if field.name in of_rope:
             return of_rope[field.name]
-        if field is fields.SCHEME:
+        if field is SCHEME:
             return setting.scheme
         value = setting.params.get(field.name)
         return field.default if value is None or isinstance(value, tuple) else value
 
     def setting(self) -> models.Setting | None:
-        """The chosen model's geometry and scheme; None for the visitor's own values."""
+        """Return the chosen model's geometry and scheme; None for the visitor's own values."""
         model = self.explicit.get(MODEL.name, MODEL.default)
         return None if model == CUSTOM else models.setting(model, self.explicit.get(fields.LAYER.name, ""))
 
-    def modified(self) -> bool:
-        """Whether the geometry differs from the chosen model's."""
-        return any(self.get(f) != self.default(f) for f in (fields.DIM, fields.BASE, fields.TRAIN_LEN))
+    def shared(self) -> tuple[Value, ...]:
+        """Return the values in force of the fields that this page shares with others."""
+        return tuple(self.get(field) for field in self.fields.values() if field.shared)
 
     def rope(self) -> rc.Rope:
-        """The geometry in force."""
+        """Return the geometry in force."""
         return rc.Rope(self.get(fields.DIM), self.get(fields.BASE), self.get(fields.TRAIN_LEN))
 
     def params(self, scheme: str) -> dict[str, Value]:
-        """The parameters in force for ``scheme``: the controls' values, and a model's own vectors."""
+        """Return the parameters in force for ``scheme``: the controls' values, and a model's own vectors."""
         setting = self.setting()
         chosen: dict[str, Value] = {}
         for param in rc.SCHEMES[scheme].params:
@@ -77,9 +99,9 @@ class Store:
                 chosen[param.name] = setting.params.get(param.name, param.default)
         return chosen
 
-    def request(self, scheme: str | None = None) -> rc.Request:
-        """The request for ``scheme`` (default: the chosen one); raises ValueError when the values do not fit."""
-        name = self.get(fields.SCHEME) if scheme is None else scheme
+    def request(self) -> rc.Request:
+        """Return the request for the chosen scheme; raise ValueError where the values do not fit."""
+        name = self.get(SCHEME)
         return rc.Request(self.rope(), name, self.params(name), self.get(fields.SEQ_LEN))
 
     def put(self, field: Field, value: Value) -> None:
@@ -92,18 +114,18 @@ class Store:
         else:
             self.explicit[field.slot(self.page)] = value
 
-    def try_put(self, field: Field, value: Value, fits: Callable[[], object]) -> None:
+    def try_put(self, field: Field, value: Value) -> None:
         """Set a value unless the field or the page refuses it; a refusal becomes a note and changes nothing."""
         before = dict(self.explicit)
         try:
             self.put(field, check(field, value))
-            fits()
+            self.fits()
         except Refused as refused:
             self.restore(before)
             self.notes.append(("frame.refused", slots(refused)))
         except ValueError as error:
             self.restore(before)
-            self.notes.append(("frame.impossible", {"detail": str(error)}))
+            self.notes.append(("frame.impossible", {"error": error}))
 
     def restore(self, values: Mapping[str, Value]) -> None:
         """Put back an earlier state of all values."""
@@ -125,7 +147,7 @@ class Store:
         for name in sorted(values, key=lambda name: (name != MODEL.name, name)):
             self.put(self.fields[name], values[name])
 
-    def read_query(self, query: Mapping[str, str], fits: Callable[[], object]) -> None:
+    def read_query(self, query: Mapping[str, str]) -> None:
         """Take values from a link; what was corrected or refused becomes a note."""
         before = dict(self.explicit)
         values, corrected = from_query(self.fields, query)
@@ -136,20 +158,16 @@ class Store:
         unknown = [name for name in query if name not in self.fields and name not in RESERVED]
         self.notes.extend(("frame.unknown_parameter", {"given": name[:40]}) for name in unknown[:3])
         try:
-            fits()
+            self.fits()
         except ValueError as error:
             self.restore(before)
-            self.notes.append(("frame.impossible", {"detail": str(error)}))
+            self.notes.append(("frame.impossible", {"error": error}))
 
     def query(self) -> dict[str, str]:
-        """The explicit values as URL parameters."""
-        found = {}
-        for name, field in self.fields.items():
-            slot = field.slot(self.page)
-            if slot in self.explicit:
-                value = self.explicit[slot]
-                found[name] = "auto" if value is None else number_text(value)
-        return found
+        """Return the explicit values as URL parameters."""
+        explicit = {name: field.slot(self.page) for name, field in self.fields.items()}
+        values = {name: self.explicit[slot] for name, slot in explicit.items() if slot in self.explicit}
+        return {name: "auto" if value is None else number_text(value) for name, value in values.items()}
 
 
 # Parameters of the frame and of Streamlit itself, which are no page's fields.
@@ -157,6 +175,6 @@ RESERVED = ("lang", "embed", "embed_options", "display", "hide", "room", "talk",
 
 
 def slots(refused: Refused) -> dict[str, Any]:
-    """The parts of a refusal that its sentence needs; the frame looks up the words."""
+    """Return the parts of a refusal that its sentence needs; the frame looks up the words."""
     field = refused.field
     return {"field": field.name, "rule": refused.rule, "given": refused.given, "low": field.low, "high": field.high}

@@ -27,7 +27,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from ui.page.declared import Declaration, Draft, declaration
+from ui.page.menu import SECTIONS, Declaration, declaration
 from ui.page.state import Field, Refused, Value, check
 from ui.page.store import slots
 
@@ -178,7 +178,7 @@ class Reader:
         """One step."""
         self.known("step", table)
         page = self.page_of(table)
-        found = declaration(page) if page else None
+        found = declaration(page) if page in SECTIONS else None
         if page and found is None:
             self.wrong("lesson.unknown_page", given=page)
         state = self.state(table, "state", found)
@@ -225,9 +225,9 @@ class Reader:
         state = dict(before or {})
         count = len(self.problems)
         for key, value in given.items():
-            of = found.fields.get(key)
+            of = next((field for field in found.fields if field.name == key), None)
             if of is None:
-                self.wrong("lesson.unknown_field", given=key, page=found.page)
+                self.wrong("lesson.unknown_field", given=key, page=found.name)
                 continue
             try:
                 state[key] = check(of, typed(of, value))
@@ -247,12 +247,12 @@ class Reader:
 
     def together(self, found: Declaration, state: Mapping[str, Value]) -> None:
         """Refuse values that the page cannot draw."""
-        draft = Draft(found)
+        draft = found.store({})
         draft.take(state)
         try:
-            found.fits(draft)
+            draft.fits()
         except ValueError as error:
-            self.wrong("lesson.impossible", detail=str(error))
+            self.wrong("lesson.impossible", error=error)
 
 
 def typed(of: Field, value: object) -> Value:
@@ -265,7 +265,7 @@ def typed(of: Field, value: object) -> Value:
         fits, rule = isinstance(value, str) and len(value) <= 200, "rule.text"
     else:
         number = isinstance(value, int | float) and not isinstance(value, bool)
-        fits, rule = number and abs(value) < 1e300, "rule.number"  # type: ignore[operator, arg-type]
+        fits, rule = number and abs(value) < 1e300, "rule.number"  # type: ignore[arg-type]
     if not fits:
         raise Refused(of, rule, tellable(value))
     return value

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 import streamlit as st
 
 from ui.figures.tally import LETTERS, finding, tally
+from ui.present.lessons import Predict, Step
 from ui.present.tally import Count, Tally, Unavailable
 from ui.present.view import View
 from ui.text.escape import plain
 from ui.text.words import Words
-
-if TYPE_CHECKING:
-    from ui.page.frame import Page
-    from ui.present.lessons import Predict, Step
 
 T = TypeVar("T")
 ANSWERS, SEEN, TOKEN, TROUBLE = "predict.answers", "predict.seen", "predict.token", "predict.trouble"
@@ -35,10 +32,9 @@ LOOK = """<style>
 class Question:
     """One question in one session: what was chosen, and whether the answer is out."""
 
-    def __init__(self, page: Page, step: Step, predict: Predict, lesson_id: str) -> None:
-        self.predict, self.t = predict, Words(page.t.lang, "predict")
+    def __init__(self, view: View, step: Step, predict: Predict, lesson_id: str) -> None:
+        self.predict, self.t = predict, Words(view.lang, "predict")
         self.id = named(step, lesson_id)
-        view = View(page.name, page.t.lang)
         self.stage, self.room = view.stage, view.room
 
     @property
@@ -141,7 +137,7 @@ def spoken(step: Step, lesson_id: str) -> str:
     return step.predict.question if step.predict and asked else step.say
 
 
-def ask(page: Page, step: Step, lesson_id: str) -> bool:
+def ask(view: View, step: Step, lesson_id: str) -> bool:
     """Draw the choices of a step's question; True once its answer is out in this session and the figure may move.
 
     The question itself is what is ``spoken``. Call it while the script draws the page, not in a fragment: an answer
@@ -149,7 +145,7 @@ def ask(page: Page, step: Step, lesson_id: str) -> bool:
     """
     if step.predict is None:
         return True
-    question = Question(page, step, step.predict, lesson_id)
+    question = Question(view, step, step.predict, lesson_id)
     st.html(LOOK)
     if question.seen:
         settled(question)

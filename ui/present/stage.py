@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from ipaddress import ip_address
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Protocol
 from urllib.parse import urlsplit
 
 import streamlit as st
 
-from ui.page.language import language_switch
+from ui.page.frame import Place
+from ui.page.store import Store
 from ui.present import panel, predict, qr
+from ui.present.language import language_switch
 from ui.present.lessons import Step
+from ui.present.view import View
 from ui.text.escape import plain
 from ui.text.words import Words
-
-if TYPE_CHECKING:
-    from ui.page.frame import Page
 
 HERE = Path(__file__).parent
 STYLE = f"<style>{(HERE / 'stage.css').read_text('utf-8')}</style>"
@@ -32,52 +32,95 @@ OUTSIDE = ""
 """The name of the part of a page that is no part."""
 
 
-class Stage:
-    """One run of a page on the stage."""
+class Widgets(Protocol):
+    """A page's controls as the stage moves them: whether none is drawn, and where."""
 
-    def __init__(self, page: Page) -> None:
-        self.page, self.t = page, Words(page.t.lang, "stage")
-        step = page.view.here()
+    folded: bool
+    place: Place
+
+
+class Stage:
+    """One run of a page on the stage.
+
+    Args:
+        own: the page's words.
+        view: how the page is shown.
+        store: the page's values, which an answer moves.
+        controls: the page's controls, which the stage folds and places.
+        link: the address of the page's values with these parameters of the view.
+    """
+
+    def __init__(
+        self,
+        own: Words,
+        view: View,
+        store: Store,
+        controls: Widgets,
+        link: Callable[[Mapping[str, str]], str],
+    ) -> None:
+        self.view, self.controls, self.link = view, controls, link
+        self.t = Words(view.lang, "stage")
+        step = view.here()
         self.wanted = step.figure if step else ""
         self.leads: dict[tuple[str, str], str] = st.session_state.setdefault(LEADS, {})
         self.first: str | None = None
         self.drawn, self.led = OUTSIDE, False
         st.html(STYLE)
         st.html(KEYS, unsafe_allow_javascript=True)
-        self._tools(step)
+        self._tools(own("title"), step)
         self.open = bool(st.session_state.get("stage.open"))
-        page.controls.folded = not self.open
-        headline(page, self.t)
+        controls.folded = not self.open
+        headline(own, view, store)
         self.top = st.container()
         self.lead = self.top
 
-    def _tools(self, step: Step | None) -> None:
+    def _tools(self, title: str, step: Step | None) -> None:
         """The title, small, and what a lecturer presses."""
         with st.container(horizontal=True, vertical_alignment="center", key="stage-tools"):
-            st.title(self.page.t("title"), width="stretch")
+            st.title(title, width="stretch")
             st.toggle(self.t("controls"), key="stage.open")
             if st.button(self.t("qr"), key="stage-code", icon=":material/qr_code_2:"):
-                show_code(self.page, self.t)
+                self._show_code()
             if step and step.notes:
                 with st.popover(self.t("notes"), key="stage-notes"):
                     for line in step.notes.splitlines():
                         st.markdown(plain(line, 4000))
             with st.popover(self.t("talks"), key="stage-talks", on_change="rerun") as box:
                 if box.open:
-                    panel.panel(self.page)
+                    panel.panel(self.view)
             language_switch()
             st.button(
                 self.t("leave"),
                 key="stage-leave",
                 help=self.t("leave_help"),
                 icon=":material/close:",
-                on_click=self.page.view.present,
+                on_click=self.view.present,
                 kwargs={"on": False},
             )
 
+    def _show_code(self) -> None:
+        """The audience's QR code of this view, as large as the screen allows."""
+        url = self.link(self.view.query(audience=True))
+        code, room = qr.image(url, self.t("qr_alt", url=url)), self.view.room
+
+        @st.dialog(self.t("qr_title"), width="large")
+        def dialog() -> None:
+            if code is None:
+                st.warning(self.t("qr_long"))
+            else:
+                with st.container(key="stage-qr"):
+                    st.html(code)
+            if room:
+                st.markdown(f"**{self.t('room_shown', room=plain(room))}**")
+            st.code(url, language=None, wrap_lines=True)
+            if local(url):
+                st.caption(self.t("qr_local"))
+
+        dialog()
+
     def leading(self) -> str | None:
         """The name of the part that has the leading figure, as far as it is known."""
-        return self.leads.get((self.page.name, self.wanted), self.first)
+        return self.leads.get((self.view.page, self.wanted), self.first)
 
     def around(self, part: str) -> AbstractContextManager[object]:
         """Where a part of the page is drawn: above the others where it has the figure that leads."""
@@ -88,21 +131,21 @@ class Stage:
     @contextmanager
     def part(self, part: str) -> Iterator[None]:
         """One run of a part: a place for the leading figure, the controls below it, then the rest."""
-        before = self.drawn, self.page.controls.place
+        before = self.drawn, self.controls.place
         self.drawn = part
         if part == self.leading():
             self.lead, self.led = st.container(), False
         if self.open:
-            self.page.controls.place = st.container(horizontal=True, vertical_alignment="bottom")
+            self.controls.place = st.container(horizontal=True, vertical_alignment="bottom")
         yield
-        self.drawn, self.page.controls.place = before
+        self.drawn, self.controls.place = before
 
     def _leads(self, figure: str) -> bool:
         """Whether this figure leads; a part that was not known to have it is put above the others by another run."""
         if self.led or self.wanted not in ("", figure):
             return False
         known = self.leading()
-        self.leads[self.page.name, self.wanted] = self.drawn
+        self.leads[self.view.page, self.wanted] = self.drawn
         if self.drawn not in (known, OUTSIDE):
             st.rerun()
         self.led = True
@@ -116,27 +159,26 @@ class Stage:
             yield
 
 
-def headline(page: Page, t: Words) -> None:
+def headline(own: Words, view: View, store: Store) -> None:
     """The sentence of the step, large, between the buttons that the arrow keys press; the claim before the first."""
-    view = page.view
+    t = Words(view.lang, "stage")
     lesson, step = view.lesson(), view.here()
     with st.container(horizontal=True, vertical_alignment="center", key="stage-line"):
         if lesson:
-            step_button(page, t, -1)
-        said = predict.spoken(step, lesson.id) if lesson and step else page.t("claim")
+            step_button(view, t, -1)
+        said = predict.spoken(step, lesson.id) if lesson and step else own("claim")
         long = sum(2 if letter > HAN else 1 for letter in said) > LONG
         with st.container(key="stage-say-long" if long else "stage-say", width="stretch"):
             st.markdown(plain(said, 300) if step else said)
         if lesson:
             with st.container(key="stage-count", width="content"):
                 st.markdown(t("count", number=view.number or 0, total=len(lesson.steps)))
-            step_button(page, t, 1)
-    ask(page, t)
+            step_button(view, t, 1)
+    ask(view, store)
 
 
-def step_button(page: Page, t: Words, by: int) -> None:
+def step_button(view: View, t: Words, by: int) -> None:
     """A button that moves through the lesson, off at its ends."""
-    view = page.view
     lesson = view.lesson()
     at, last = view.number or 0, len(lesson.steps) if lesson else 0
     st.button(
@@ -150,23 +192,23 @@ def step_button(page: Page, t: Words, by: int) -> None:
     )
 
 
-def ask(page: Page, t: Words) -> None:
+def ask(view: View, store: Store) -> None:
     """The question of the step; once it is answered the figure moves. In a talk, the way back to its page."""
-    view = page.view
+    t = Words(view.lang, "stage")
     lesson, step = view.lesson(), view.step()
     if lesson is None or step is None:
         return
-    if step.page != page.name:
+    if step.page != view.page:
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.markdown(t("elsewhere", number=step.number, page=page.t(f"page.{step.page}")))
+            st.markdown(t("elsewhere", number=step.number, page=t(f"page.{step.page}")))
             st.button(t("back_to_talk"), key="stage-back", on_click=view.move, args=(0,))
     elif step.predict:
-        view.answer(page.store, out=predict.ask(page, step, lesson.id))
+        view.answer(store, out=predict.ask(view, step, lesson.id))
 
 
-def strip(page: Page) -> None:
+def strip(view: View, store: Store) -> None:
     """The lesson beside the normal display, for who follows on a screen of their own."""
-    t, view = Words(page.t.lang, "stage"), page.view
+    t = Words(view.lang, "stage")
     lesson, step = view.lesson(), view.here()
     if lesson is None:
         return
@@ -174,32 +216,11 @@ def strip(page: Page) -> None:
         st.caption(t("count_lesson", title=plain(lesson.title, 120), number=view.number, total=len(lesson.steps)))
         if step:
             st.markdown(f"**{plain(predict.spoken(step, lesson.id), 300)}**")
-        ask(page, t)
+        ask(view, store)
         with st.container(horizontal=True):
-            step_button(page, t, -1)
-            step_button(page, t, 1)
+            step_button(view, t, -1)
+            step_button(view, t, 1)
             st.button(t("end"), key="stage-end", on_click=view.end, type="tertiary")
-
-
-def show_code(page: Page, t: Words) -> None:
-    """The audience's QR code of this view, as large as the screen allows."""
-    url = page.link(page.view.query(audience=True))
-    code = qr.image(url, t("qr_alt", url=url))
-
-    @st.dialog(t("qr_title"), width="large")
-    def dialog() -> None:
-        if code is None:
-            st.warning(t("qr_long"))
-        else:
-            with st.container(key="stage-qr"):
-                st.html(code)
-        if page.view.room:
-            st.markdown(f"**{t('room_shown', room=plain(page.view.room))}**")
-        st.code(url, language=None, wrap_lines=True)
-        if local(url):
-            st.caption(t("qr_local"))
-
-    dialog()
 
 
 def local(url: str) -> bool:

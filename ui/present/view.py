@@ -6,11 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import streamlit as st
-
-from ui.page.declared import declaration
-from ui.page.menu import ORDER
-from ui.page.state import Field, Refused, Value, from_query
+from ui.page.menu import SECTIONS, declaration
+from ui.page.state import Field, Refused, Session, Value, from_query
 from ui.page.store import Note, Store, slots
 from ui.present import lessons
 from ui.present.lessons import Lesson, Step
@@ -35,17 +32,9 @@ GOING = "view.going"
 """The page of the step that a press asked for, until the next run opens it."""
 
 
-def bare() -> bool:
-    """Whether the menu is out of the way: on the stage, and inside another site's frame."""
-    kept = st.session_state.get(SESSION)
-    display = st.query_params.get(DISPLAY.name) if kept is None else kept.get(DISPLAY.name)
-    return display == STAGE or bool(st.context.is_embedded)
-
-
 def on_some_page(name: str) -> bool:
     """Whether any page has a control of this name."""
-    found = (declaration(page) for pages in ORDER.values() for page in pages)
-    return any(name in one.fields for one in found if one)
+    return any(field.name == name for page in SECTIONS for field in declaration(page).fields)
 
 
 @dataclass(frozen=True)
@@ -54,11 +43,12 @@ class View:
 
     page: str
     lang: str
+    session: Session
 
     @property
     def values(self) -> dict[str, Value]:
         """The explicit values, by name; one plain dict for the whole session."""
-        return st.session_state.setdefault(SESSION, {})  # type: ignore[no-any-return]
+        return self.session.setdefault(SESSION, {})  # type: ignore[no-any-return]
 
     def get(self, field: Field) -> Any:
         """A field's value in force."""
@@ -102,7 +92,7 @@ class View:
         """The talk in force, else the page's own lesson."""
         name = self.get(TALK)
         if name == OWN:
-            return st.session_state.get(LOADED)  # type: ignore[no-any-return]
+            return self.session.get(LOADED)
         return lessons.talk(self.lang, name) if name else lessons.page_lesson(self.lang, self.page)
 
     def step(self) -> Step | None:
@@ -170,18 +160,18 @@ class View:
             self.put(STEP, None)
         lesson, step = self.lesson() if self.number else None, self.here()
         reached = (lesson.id, step.number) if lesson and step else None
-        if st.session_state.get(REACHED, (None, False))[0] == reached:
+        if self.session.get(REACHED, (None, False))[0] == reached:
             return
-        st.session_state[REACHED] = (reached, False)
+        self.session[REACHED] = (reached, False)
         if step and not given:
             store.take(step.state)
 
     def answer(self, store: Store, *, out: bool) -> None:
         """Take the state after the answer of the step in force once it is ``out``; ask again from the state before."""
-        reached, after = st.session_state.get(REACHED, (None, False))
+        reached, after = self.session.get(REACHED, (None, False))
         step = self.here()
         if step and step.predict and out != after:
-            st.session_state[REACHED] = (reached, out)
+            self.session[REACHED] = (reached, out)
             store.take(step.predict.then if out else step.state)
 
     def again(self, store: Store) -> None:
@@ -204,7 +194,7 @@ class View:
         number = min(max((self.number or 0) + by, self.earliest()), len(lesson.steps))
         self.put(STEP, number or None)
         step = self.step()
-        st.session_state[GOING] = step.page if step else self.page
+        self.session[GOING] = step.page if step else self.page
 
     def present(self, *, on: bool = True) -> None:
         """Open or leave the presentation display; the place in a lesson is kept."""
@@ -214,7 +204,7 @@ class View:
         """Start a talk at its first step on the stage; "" is the page's own lesson."""
         self.put(TALK, talk)
         self.put(STEP, None)
-        st.session_state.pop(REACHED, None)
+        self.session.pop(REACHED, None)
         self.present()
         self.move(1)
 
@@ -225,4 +215,4 @@ class View:
 
     def going(self) -> str | None:
         """The page of the step just asked for, told once; None when none was."""
-        return st.session_state.pop(GOING, None)  # type: ignore[no-any-return]
+        return self.session.pop(GOING, None)  # type: ignore[no-any-return]

@@ -9,7 +9,7 @@ import os
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, MutableMapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
@@ -21,7 +21,7 @@ from rope_core.lab.job import ASKED_ENV
 from rope_core.lab.lines import lines
 from rope_core.lab.records import Record
 from rope_core.schemes import SCHEMES
-from ui.page.state import Field
+from ui.page.state import Field, Session, Unfit
 from ui.work import measured
 
 JOBS, DRAWN = "extrapolation.jobs", "extrapolation.drawn"
@@ -204,7 +204,7 @@ class Kept:
 kept = Kept()
 
 
-def own_jobs(session: MutableMapping[str, Any]) -> dict[str, tuple[str, Request]]:
+def own_jobs(session: Session) -> dict[str, tuple[str, Request]]:
     """The session's latest job of each panel, with what it was asked."""
     found: dict[str, tuple[str, Request]] = session.setdefault(JOBS, {})
     return found
@@ -229,7 +229,7 @@ def left(asked: Request) -> str | None:
     return None
 
 
-def start(session: MutableMapping[str, Any], panel: str, asked: Request, title: str) -> None:
+def start(session: Session, panel: str, asked: Request, title: str) -> None:
     """Queue a panel's work, or take up what a reloaded page has left.
 
     Raises ValueError where the queue takes no more.
@@ -246,7 +246,7 @@ def start(session: MutableMapping[str, Any], panel: str, asked: Request, title: 
     own_jobs(session)[panel] = (job, asked)
 
 
-def status(session: MutableMapping[str, Any], panel: str) -> Status | None:
+def status(session: Session, panel: str) -> Status | None:
     """How the session's latest work of a panel stands; a finished one's results are kept for all."""
     if panel not in own_jobs(session):
         return None
@@ -262,23 +262,23 @@ def status(session: MutableMapping[str, Any], panel: str) -> Status | None:
     return found
 
 
-def cancel(session: MutableMapping[str, Any], panel: str) -> None:
+def cancel(session: Session, panel: str) -> None:
     """Stop the session's work of a panel."""
     if panel in own_jobs(session):
         jobs.default_queue().cancel(own_jobs(session)[panel][0])
 
 
-def going(session: MutableMapping[str, Any], panel: str) -> bool:
+def going(session: Session, panel: str) -> bool:
     """Whether the session's work of a panel waits or runs."""
     return measured.going(status(session, panel))
 
 
-def every(session: MutableMapping[str, Any], panel: str) -> float | None:
+def every(session: Session, panel: str) -> float | None:
     """Seconds between two looks at a panel, or None where nothing will change."""
     return 1.0 if going(session, panel) else None
 
 
-def ended(session: MutableMapping[str, Any], panel: str) -> bool:
+def ended(session: Session, panel: str) -> bool:
     """Whether a panel's work came to its end since the last call."""
     found = status(session, panel)
     told = session.setdefault(DRAWN, {})
@@ -287,7 +287,7 @@ def ended(session: MutableMapping[str, Any], panel: str) -> bool:
     return found is not None and before == (found.id, False) and told[panel] == (found.id, True)
 
 
-def seen(session: MutableMapping[str, Any], panel: str, asked: Request) -> Seen | None:
+def seen(session: Session, panel: str, asked: Request) -> Seen | None:
     """What was measured here for a request: all of it, or as far as the session's running work has come."""
     code = recipe(asked)
     state = status(session, panel)
@@ -364,34 +364,26 @@ def line_keys() -> tuple[str, ...]:
     return tuple(each.key for each in lines())
 
 
-class TextRefused(ValueError):
-    """A text that cannot be read: ``key`` is a text key, ``given`` fills its slots."""
-
-    def __init__(self, key: str, **given: str) -> None:
-        super().__init__(key)
-        self.key, self.given = key, given
-
-
 def to_read(text: bytes, length: int, documents: int) -> bytes:
     """The bytes of a visitor's text that are read: whole documents of ``length + 1``, at most so many.
 
-    Raises TextRefused on an empty text, one shorter than a document, and one past 5 MB.
+    Raises Unfit on an empty text, one shorter than a document, and one past 5 MB.
     """
     if not text:
-        raise TextRefused("text_empty", need=f"{length + 1:,}", length=f"{length:,}")
+        raise Unfit("text_empty", need=f"{length + 1:,}", length=f"{length:,}")
     if len(text) > MAX_TEXT:
-        raise TextRefused("text_huge", size=f"{len(text):,}", most=f"{MAX_TEXT:,}")
+        raise Unfit("text_huge", size=f"{len(text):,}", most=f"{MAX_TEXT:,}")
     if len(text) <= length:
-        raise TextRefused("text_tiny", size=f"{len(text):,}", need=f"{length + 1:,}", length=f"{length:,}")
+        raise Unfit("text_tiny", size=f"{len(text):,}", need=f"{length + 1:,}", length=f"{length:,}")
     if length >= MOST_READ:
-        raise TextRefused("text_long", length=f"{length:,}", most=f"{MOST_READ - 1:,}")
+        raise Unfit("text_long", length=f"{length:,}", most=f"{MOST_READ - 1:,}")
     return text[: min(documents, len(text) // (length + 1), MOST_READ // (length + 1)) * (length + 1)]
 
 
 def held_out(length: int) -> None:
-    """Refuse a length that the held-out documents do not have, with TextRefused."""
+    """Refuse a length that the held-out documents do not have, with Unfit."""
     if length > HELD_OUT:
-        raise TextRefused("held_out_short", length=f"{length:,}", most=f"{HELD_OUT:,}")
+        raise Unfit("held_out_short", length=f"{length:,}", most=f"{HELD_OUT:,}")
 
 
 def sweep(

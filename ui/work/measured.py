@@ -5,16 +5,16 @@ from __future__ import annotations
 import contextlib
 import os
 import uuid
-from collections.abc import Iterable, MutableMapping
+from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 from rope_core.bench import view
 from rope_core.bench.cases import SUITES, Case
 from rope_core.bench.records import Result, Store, default_path
 from rope_core.jobs import queue as jobs
 from rope_core.jobs.queue import Status
+from ui.page.state import Session
 
 JOB, OWNER, SEEN = "benchmark.job", "benchmark.owner", "benchmark.seen"
 ONE, INTERPRETER, GPU = "one", "interpreter", "gpu"
@@ -79,7 +79,7 @@ def chosen(wanted: str, among: Iterable[str], fallback: str) -> str:
     return wanted if wanted in set(among) else fallback
 
 
-def owner(session: MutableMapping[str, Any]) -> str:
+def owner(session: Session) -> str:
     """A word that tells this session's runs from those of others."""
     return str(session.setdefault(OWNER, uuid.uuid4().hex))
 
@@ -118,9 +118,7 @@ def shape(case: Case) -> list[str]:
     return line + (["--inplace"] if case.inplace else [])
 
 
-def start(
-    session: MutableMapping[str, Any], what: str, one: Case, only: Iterable[str], rounds: int, allocator: str
-) -> str:
+def start(session: Session, what: str, one: Case, only: Iterable[str], rounds: int, allocator: str) -> str:
     """Queue a run and return its job's id.
 
     Raises ValueError where it would not fit in memory, with the number, or the queue takes no more.
@@ -146,7 +144,7 @@ def start(
     return job
 
 
-def mine(session: MutableMapping[str, Any]) -> Status | None:
+def mine(session: Session) -> Status | None:
     """How this session's latest run stands; None where it has none."""
     try:
         return jobs.default_queue().status(session[JOB]) if JOB in session else None
@@ -171,7 +169,7 @@ def before(status: Status) -> int:
     return status.ahead + len(running) if status.state == jobs.WAITING else 0
 
 
-def cancel(session: MutableMapping[str, Any]) -> None:
+def cancel(session: Session) -> None:
     """Stop this session's run."""
     if JOB in session:
         jobs.default_queue().cancel(session[JOB])
@@ -190,7 +188,7 @@ def landed(status: Status) -> list[Result]:
     return found
 
 
-def news(session: MutableMapping[str, Any]) -> bool:
+def news(session: Session) -> bool:
     """Whether this session's run came to its end, or a result landed, since the last call."""
     status = mine(session)
     told = None if status is None else (status.id, status.state in jobs.OVER)

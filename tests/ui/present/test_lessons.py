@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support import ROOT
-from ui.page.declared import declaration
+from ui.page.menu import declaration
 from ui.present import lessons
 from ui.present.lessons import BadLesson, Lesson, Predict, Problem, load
-from ui.present.panel import sentence
+from ui.present.panel import described
 from ui.text.words import Words, labels
 
 STEP = '[[steps]]\npage = "clock"\nsay = "Look."\n'
@@ -106,7 +106,7 @@ def test_each_problem_is_a_sentence_without_markup(name: str) -> None:
         load(BAD[name][0], "own")
     for lang in ("en", "zh"):
         for problem in bad.value.problems:
-            said = sentence(problem, Words(lang, "stage"))
+            said = described(problem, Words(lang, "stage"))
             assert said and "{" not in said.replace("\\{", "").replace("{ factor = 8 }", "") and len(said) < 800
             assert str(problem.step) in said or not problem.step
 
@@ -118,7 +118,7 @@ def test_every_problem_has_its_sentence() -> None:
 
 
 def test_foreign_letters_in_a_problem_are_escaped() -> None:
-    said = sentence(Problem(1, "lesson.unknown_page", {"given": "<b>$x$ [a](b)"}), Words("en", "stage"))
+    said = described(Problem(1, "lesson.unknown_page", {"given": "<b>$x$ [a](b)"}), Words("en", "stage"))
     assert r"\<b\>\$x\$ \[a\]\(b\)" in said
 
 
@@ -141,16 +141,15 @@ VALUES = st.recursive(
 def test_nothing_but_a_lesson_or_its_problems_comes_of_any_table(
     page: str, head: dict[str, Any], step: dict[str, Any], data: st.DataObject
 ) -> None:
-    found = declaration(page)
-    assert found
-    names = data.draw(st.lists(st.sampled_from(sorted(found.fields)), max_size=3))
+    fields = sorted(field.name for field in declaration(page).fields)
+    names = data.draw(st.lists(st.sampled_from(fields), max_size=3))
     state = {name: data.draw(VALUES) for name in names}
     reader = lessons.Reader(None)
     table = {"title": "T", "minutes": 1, "steps": [{"page": page, "say": "a", "state": state} | step]} | head
     read = reader.lesson(table, "own")
     assert isinstance(read, Lesson)
     for problem in reader.problems:
-        assert sentence(problem, Words("zh", "stage"))
+        assert described(problem, Words("zh", "stage"))
     if not reader.problems:
         for name, value in read.step(1).state.items():
             assert value is None or isinstance(value, bool | int | float | str), name

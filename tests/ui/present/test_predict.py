@@ -29,18 +29,15 @@ def rooms(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def screen() -> None:
     """The script of one page with one question."""
-    from types import SimpleNamespace
-    from typing import Any, cast
-
     import streamlit as st
 
     from ui.present.predict import ask, spoken
+    from ui.present.view import View
     from ui.text.escape import plain
-    from ui.text.words import Words
 
-    page = cast(Any, SimpleNamespace(name="clock", t=Words(st.session_state["lang"], "clock")))
+    view = View("clock", st.session_state["lang"], st.session_state)
     st.header(plain(spoken(st.session_state["step"], "lecture"), 300))
-    st.session_state["result"] = ask(page, st.session_state["step"], "lecture")
+    st.session_state["result"] = ask(view, st.session_state["step"], "lecture")
 
 
 def opened(lang: str = "en", step: Step = STEP, **view: str) -> AppTest:

@@ -241,13 +241,11 @@ def test_every_control_of_a_page_can_be_hidden(name: str) -> None:
 
 
 def test_the_audience_gets_the_view_without_the_stage(own: None) -> None:
-    view = View("rotation", "en")
-    view.values.clear()
+    view = View("rotation", "en", {})
     view.values.update({"display": "stage", "room": "hall", "step": 2, "talk": "tour", "hide": "m"})
     assert view.query(audience=True) == {"room": "hall", "step": "2", "talk": "tour", "hide": "m"}
     view.values["talk"] = "own"
     assert view.query(audience=True) == {"room": "hall", "hide": "m"}
-    view.values.clear()
 
 
 def decoded(text: str) -> str:

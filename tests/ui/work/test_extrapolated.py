@@ -19,9 +19,9 @@ from rope_core.lab.cards import Stored
 from rope_core.lab.job import KINDS, steps
 from tests.support import lab_results as made
 from tests.test_pages import opened, specs
+from ui.page.state import Unfit
 from ui.text.words import LANGUAGES, Words
 from ui.work import extrapolated
-from ui.work.extrapolated import TextRefused
 
 SHAPE = {"encoding": "rope", "context": 64, "base": 1e4}
 
@@ -121,7 +121,7 @@ def test_every_panel_asks_for_a_kind_of_work_that_takes_its_arguments(panel: str
 def test_texts_that_do_not_do_are_answered_with_their_numbers(
     text: bytes, length: int, key: str, numbers: list[str], lang: str
 ) -> None:
-    with pytest.raises(TextRefused) as refused:
+    with pytest.raises(Unfit) as refused:
         extrapolated.to_read(text, length, 8)
     assert refused.value.key == key
     sentence = Words(lang, "extrapolation")(refused.value.key, **refused.value.given)
@@ -137,7 +137,7 @@ def test_the_first_documents_of_a_text_are_read_and_fit_into_an_argument() -> No
     most = extrapolated.to_read(text, 2048, 4096)
     assert len(most) % 2049 == 0
     assert len(extrapolated.request("sweep", most, weights=["rope-0"]).argument) < 128 * 1024
-    with pytest.raises(TextRefused):
+    with pytest.raises(Unfit):
         extrapolated.held_out(4097)
     extrapolated.held_out(4096)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import wraps
 from typing import Any
@@ -12,16 +12,11 @@ import streamlit as st
 import rope_core as rc
 from ui.page import fields, models
 from ui.page.fields import BASE, CUSTOM, DIM, LAYER, MODEL, SCHEME, TRAIN_LEN
+from ui.page.frame import Names
+from ui.page.sentences import short
 from ui.page.state import Field, Value
 from ui.page.store import Store
 from ui.text.words import Words
-
-
-def short(value: float | int) -> str:
-    """Write a number for a reader: 10,000 or 5.5 or 1e+08."""
-    if float(value).is_integer() and abs(value) < 1e9:
-        return f"{int(value):,}"
-    return f"{value:.6g}"
 
 
 def hideable(draw: Callable[..., Value]) -> Callable[..., Value]:
@@ -43,10 +38,8 @@ class Controls:
     ``hidden``: names of fields without a widget; ``folded``: no widget at all; ``place``: where widgets are drawn.
     """
 
-    def __init__(
-        self, store: Store, t: Words, fits: Callable[[], object], hidden: frozenset[str] = frozenset()
-    ) -> None:
-        self.store, self.t, self.fits, self.hidden = store, t, fits, hidden
+    def __init__(self, store: Store, t: Words, hidden: frozenset[str] = frozenset()) -> None:
+        self.store, self.t, self.hidden = store, t, hidden
         self.folded = False
         self.place: AbstractContextManager[object] = nullcontext()
 
@@ -65,11 +58,13 @@ class Controls:
             st.session_state[key] = value
         return key
 
-    def _commit(self, field: Field, key: str) -> None:
-        self.store.try_put(field, st.session_state[key], self.fits)
+    def _commit(self, field: Field, key: str, after: Callable[[], None] | None = None) -> None:
+        self.store.try_put(field, st.session_state[key])
+        if after:
+            after()
 
     @hideable
-    def slider(self, field: Field, **looks: object) -> Value:
+    def slider(self, field: Field, **looks: Any) -> Value:
         """A slider; over ``field.steps`` where it has them, with the present value among the stops."""
         value = self.store.get(field)
         if field.steps:
@@ -109,7 +104,9 @@ class Controls:
         return self.store.get(field)
 
     @hideable
-    def select(self, field: Field, names: Callable[[str], str] | None = None, **looks: object) -> Value:
+    def select(
+        self, field: Field, names: Names | None = None, after: Callable[[], None] | None = None, **looks: Any
+    ) -> Value:
         """A menu over the field's choices, named by ``names`` or by the labels ``<field>.<choice>``."""
         key = self._seed(field, self.store.get(field))
         st.selectbox(
@@ -118,13 +115,13 @@ class Controls:
             key=key,
             format_func=names or (lambda choice: self.t(f"{field.name}.{choice}")),
             on_change=self._commit,
-            args=(field, key),
+            args=(field, key, after),
             **looks,
         )
         return self.store.get(field)
 
     @hideable
-    def segments(self, field: Field, names: Callable[[str], str] | None = None) -> Value:
+    def segments(self, field: Field, names: Names | None = None) -> Value:
         """A row of buttons over the field's choices; one is always on."""
         key = self._seed(field, self.store.get(field))
         st.segmented_control(
@@ -151,6 +148,29 @@ class Controls:
         key = self._seed(field, self.store.get(field))
         st.toggle(self.label(field), key=key, on_change=self._commit, args=(field, key))
         return self.store.get(field)
+
+    def several(self, field: Field, choices: Sequence[str], names: Names) -> list[str]:
+        """Buttons of which any number is on; the field holds the choices with commas between."""
+        chosen = [choice for choice in self.store.get(field).split(",") if choice in choices]
+        if self.hides(field):
+            return chosen
+        key = self._seed(field, chosen)
+        with self.place:
+            st.pills(
+                self.label(field),
+                choices,
+                selection_mode="multi",
+                format_func=names,
+                key=key,
+                on_change=lambda: self.store.put(field, ",".join(st.session_state[key])),
+            )
+        return chosen
+
+    def beside(self, *fields: Field, draw: Callable[[Field], Value] | None = None) -> None:
+        """The controls of fields beside each other."""
+        for column, field in zip(st.columns(len(fields)), fields, strict=True):
+            with column:
+                (draw or self.slider)(field)
 
     def param(self, param: rc.Param) -> None:
         """The widget of one scheme parameter, by its kind; a vector comes with a model and has none."""

@@ -1,0 +1,58 @@
+"""What one move of a control sends to the browser, over the websocket of a real server."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+from streamlit.proto.Element_pb2 import Element
+
+import rope_core as rc
+from benchmarks.servers import ROOT, served
+from benchmarks.sessions import Session, Visit
+from tests.conftest import apart
+from ui.figures.frequencies import spans
+from ui.figures.frequencies import tables as frequencies
+from ui.page.fields import BASE
+from ui.text.words import Words
+
+
+@dataclass
+class Watcher(Session):
+    """A session that keeps the figures it is sent, in their order."""
+
+    charts: list[str] = field(default_factory=list)
+
+    def _element(self, element: Element, fragment: str) -> None:
+        super()._element(element, fragment)
+        if element.WhichOneof("type") == "plotly_chart":
+            self.charts.append(element.plotly_chart.spec)
+
+
+def traces(text: str) -> Any:
+    return json.dumps(json.loads(text)["data"])
+
+
+def test_a_move_of_a_shared_value_sends_each_figure_that_it_changes_once() -> None:
+    async def moved() -> Watcher:
+        watcher = Watcher(Visit(url, "frequencies", "base"))
+        await watcher.open()
+        watcher.charts.clear()
+        await watcher.move()
+        await watcher.close()
+        return watcher
+
+    with served(ROOT / "app.py") as url:
+        watcher = apart(moved)
+    base = float(dict(pair.split("=") for pair in watcher.query.split("&"))["base"])
+    assert base in BASE.steps
+    t, rope = Words("en", "frequencies"), rc.Rope(128, base, 4096)
+    sent = [traces(text) for text in watcher.charts]
+    drawings = (
+        frequencies.wavelengths(rope, t),
+        spans.base_choice(rope, t),
+        spans.rulers(rope, 0.1, t),
+        spans.wave(rope, 4, 128, t),
+    )
+    assert [sent.count(traces(drawing.ready.text)) for drawing in drawings] == [1, 1, 1, 1]

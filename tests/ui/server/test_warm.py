@@ -1,0 +1,16 @@
+"""What the server imports ahead of the first visitor, in a process of its own."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+
+from tests.support import ROOT
+
+
+def test_a_matrix_product_of_a_page_stays_on_one_core() -> None:
+    code = "import ui.server.warm, threadpoolctl as t; print(t.ThreadpoolController().select(user_api='blas').info())"
+    result = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    pools = ast.literal_eval(result.stdout.splitlines()[-1])
+    assert pools and all(pool["num_threads"] == 1 for pool in pools)

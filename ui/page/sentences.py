@@ -1,0 +1,48 @@
+"""Notes and refusals as sentences in the page's language, with nothing foreign that markup could act on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from rope_core import errors
+from ui.page.frame import Frame
+from ui.page.state import Unfit
+from ui.text.escape import plain
+from ui.text.words import Words
+
+
+def short(value: float | int) -> str:
+    """Write a number for a reader: 10,000 or 5.5 or 1e+08."""
+    if float(value).is_integer() and abs(value) < 1e9:
+        return f"{int(value):,}"
+    return f"{value:.6g}"
+
+
+def explained(error: Exception, t: Words) -> str:
+    """Return why values are refused, in the language of ``t``."""
+    return t(error.key, **error.given) if isinstance(error, Unfit) else errors.sentence(error, t.lang)
+
+
+def sentence(key: str, given: Mapping[str, Any], t: Words) -> str:
+    """Return the label ``key`` with its slots filled.
+
+    A ``rule`` is a text key whose slots are ``low`` and ``high``, a ``field`` gives a ``label`` as well, and an
+    ``error`` the ``detail``; everything else is foreign text.
+    """
+    bounds = {name: short(given[name]) for name in ("low", "high") if name in given}
+    words = {name: plain(value, 300) for name, value in given.items() if name not in ("rule", "error", *bounds)}
+    words |= bounds
+    if "rule" in given:
+        words["rule"] = t(given["rule"], **bounds)
+    if "field" in given and t.has(f"field.{given['field']}"):
+        words["label"] = t(f"field.{given['field']}")
+    if "error" in given:
+        words["detail"] = plain(explained(given["error"], t), 400)
+    return t(key, **words)
+
+
+def show_refusals(page: Frame, refused: Mapping[str, Exception]) -> None:
+    """Write why schemes have no answer here, a line each."""
+    for name, error in refused.items():
+        page.caption(page.t("refused", scheme=page.t(f"scheme.{name}"), reason=plain(explained(error, page.t), 400)))

@@ -1,0 +1,57 @@
+"""The address bar: read when a visitor arrives, goes back or forth; written when a value has moved."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from urllib.parse import urlencode, urlsplit
+
+import streamlit as st
+
+from ui.page.store import Store
+from ui.present.view import View
+
+
+class Address:
+    """The address of one page with one session's values."""
+
+    def __init__(self, store: Store, view: View) -> None:
+        self.store, self.view = store, view
+
+    def arrive(self, *, pressed: bool) -> None:
+        """Take the link's values on the first run, after each page change and when the visitor goes back or forth.
+
+        A move of a control comes with the address that the browser knew then; where moves follow each other faster
+        than the network, that is an earlier one than was published, and nobody chose it. ``pressed``: a step of a talk
+        brought the visitor here.
+        """
+        query, published = st.query_params.to_dict(), st.session_state.get("published")
+        moved = st.session_state.get("page") != self.store.page
+        st.session_state["page"] = self.store.page
+        by_hand = query != published and not pressed and self.query() == published
+        if moved or by_hand:
+            st.session_state["published"] = query
+        if by_hand:
+            self.store.reset()
+            self.view.values.clear()
+        fresh = query if moved or by_hand else {}
+        if fresh:
+            self.store.read_query(query)
+            self.store.notes.extend(self.view.read(query, self.store.fields))
+        self.view.arrive(self.store, fresh, moved=moved)
+
+    def publish(self) -> None:
+        """Put the explicit values into the address bar."""
+        query = self.query()
+        if not query == st.query_params.to_dict() == st.session_state.get("published"):
+            st.query_params.from_dict(query)
+        st.session_state["published"] = query
+
+    def query(self) -> dict[str, str]:
+        """Return the explicit values, the language and the view as URL parameters."""
+        return self.store.query() | {"lang": self.view.lang} | self.view.query()
+
+    def link(self, shown: Mapping[str, str] | None = None) -> str:
+        """Return the address, as the browser reaches it, of these values; ``shown``: the parameters of the view."""
+        address = urlsplit(st.context.url or "http://localhost:8501")
+        query = urlencode(self.store.query() | {"lang": self.view.lang} | dict(shown or {}))
+        return f"{address.scheme}://{address.netloc}{address.path or '/'}?{query}"

@@ -1,0 +1,151 @@
+"""The Streamlit frame: one page's words, values and controls, its parts as fragments, and what stands around them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import nullcontext
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from ui.figures.drawing import Drawing
+from ui.page.menu import Declaration, declaration
+from ui.page.sentences import sentence
+from ui.page.state import Field
+from ui.present import panel, stage
+from ui.present.language import language, language_switch
+from ui.present.view import View
+from ui.served import access
+from ui.served.address import Address
+from ui.served.content import Content
+from ui.served.controls import Controls
+from ui.served.figure import details, figure
+from ui.text.words import Words
+
+STYLE = f"<style>{(Path(__file__).parent / 'style.css').read_text('utf-8')}</style>"
+Pages = Mapping[str, st.Page]
+
+
+def draw(name: str, pages: Pages) -> None:
+    """Draw a page for the session that runs this script; ``pages``: those that links lead to, by name."""
+    view = View(name, language(), st.session_state)
+    target = view.going()
+    if target not in (None, name):
+        st.switch_page(pages[str(target)])
+    page = declaration(name)
+    served = Served(page, view, pages, pressed=target is not None)
+    served.top()
+    page.body(served)
+
+
+class Served(Content):
+    """One run of a page: see ui.page.frame.Frame."""
+
+    def __init__(self, page: Declaration, view: View, pages: Pages, *, pressed: bool) -> None:
+        self.name, self.t, self.session = page.name, Words(view.lang, page.name), st.session_state
+        self.store, self.view, self.pages = page.store(st.session_state), view, pages
+        self.address = Address(self.store, view)
+        self.address.arrive(pressed=pressed)
+        self.controls = Controls(self.store, self.t, view.hidden)
+        self.stage: stage.Stage | None = None
+        self.parts, self.drawn_for = 0, self.store.shared()
+
+    def top(self) -> None:
+        """What stands above the parts: the stage, or title, language, claim and the lesson's step."""
+        st.html(STYLE + access.STYLE)
+        st.html(access.script(self.t.lang), unsafe_allow_javascript=True)
+        if self.view.stage:
+            self.stage = stage.Stage(self.t, self.view, self.store, self.controls, self.address.link)
+            return
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.title(self.t("title"), width="stretch")
+            language_switch()
+        st.markdown(f"**{self.t('claim')}**")
+        if self.view.number:
+            stage.strip(self.view, self.store)
+
+    def get(self, field: Field) -> Any:
+        """A field's value in force."""
+        return self.store.get(field)
+
+    def live(self, part: Callable[..., None], *given: Any, shared: bool = True, every: float | None = None) -> None:
+        """Run a part as a fragment: a control inside it reruns it alone, then the URL follows.
+
+        Where the control moved a shared value that other parts show, the whole page runs instead, once.
+        """
+        self.parts += shared
+        name = part.__name__
+
+        @st.fragment(run_every=every)
+        def fragment() -> None:
+            if self.parts > 1 and self.store.shared() != self.drawn_for:
+                st.rerun()
+            self._show_notes()
+            with self.stage.part(name) if self.stage else nullcontext():
+                self._run(partial(part, self, *given))
+            self.address.publish()
+
+        with self.stage.around(name) if self.stage else nullcontext():
+            fragment()
+
+    def _run(self, part: Callable[[], None]) -> None:
+        """Run a part; values kept from another page that do not go together on this one are answered in a sentence."""
+        try:
+            part()
+        except ValueError as error:
+            if self.store.fit():
+                raise
+            self.note(self.sentence("frame.kept_elsewhere", {"error": error}), "warning")
+
+    def _show_notes(self) -> None:
+        for key, given in self.store.notes:
+            self.note(self.sentence(key, given), "warning")
+        self.store.notes.clear()
+
+    def sentence(self, key: str, given: Mapping[str, Any]) -> str:
+        """A note in the page's language, free of the markup of any foreign value."""
+        return sentence(key, given, self.t)
+
+    def prose(self, section: str) -> None:
+        """Write a section of the page's text."""
+        title, body = self.t.prose(section)
+        if title:
+            st.header(title, anchor=section)
+        st.markdown(body)
+
+    def show(self, drawing: Drawing, *code: Callable[..., Any]) -> None:
+        """Draw a figure, write what it shows, and offer its numbers, code and source."""
+        figure(self.name, drawing, self.stage)
+        details(self.name, drawing, code, self.t, self.address.link)
+
+    def goto(self, name: str, label: str | None = None, **query: str) -> None:
+        """A link to another page, with values for it; nothing where that page is not installed."""
+        if name in self.pages:
+            text, icon = label or self.t(f"page.{name}"), ":material/arrow_forward:"
+            st.page_link(self.pages[name], label=text, icon=icon, query_params=query)
+
+    def bar(self) -> None:
+        """Share, present and reset, and the model with its geometry where the page has one."""
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            if self.store.shared():
+                self.controls.geometry()
+            if self.controls.folded:
+                return
+            with self.controls.place:
+                if not self.stage:
+                    self._ways_out()
+                reset = f"reset.{self.name}"
+                st.button(self.t("frame.reset"), on_click=self.view.again, args=(self.store,), key=reset)
+
+    def _ways_out(self) -> None:
+        """The link, and the presentation unless another site frames the page."""
+        with st.popover(self.t("frame.share")):
+            st.write(self.t("frame.share_help"))
+            st.code(self.address.link(self.view.query()), language=None, wrap_lines=True)
+        if st.context.is_embedded:
+            return
+        with st.popover(self.t("frame.present"), on_change="rerun", key=f"present.{self.name}") as box:
+            if box.open:
+                panel.panel(self.view)
