@@ -1,0 +1,127 @@
+"""Numbers that the prose states are computed again, and both languages state them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from importlib import resources
+
+import numpy as np
+import pytest
+
+import rope_core as rc
+from rope_core.rope import Rope
+from rope_core.spectrum import Spectrum
+from rope_core.theory import attention, interpolation, softmax
+from ui.page import models
+from ui.text.words import LANGUAGES, Words
+
+
+def bases() -> list[str]:
+    """The gap above the smallest whole base that serves 4,096 tokens, and how far two models' bases serve."""
+
+    def serves(base: int, context: int) -> bool:
+        return attention.first_negative(128, float(base), context) is None
+
+    assert all(serves(base, 4096) for base in (26_953, 26_963, 26_973, 28_629))
+    assert not any(serves(base, 4096) for base in (26_952, 26_974, *range(27_000, 28_629, 50), 28_628))
+    assert serves(500_000, 8192)
+    return [f"{number:,}" for number in (26_953, 26_973, 28_629, attention.first_negative(128, 1_000_000.0, 32_768))]
+
+
+def perplexities() -> list[str]:
+    """What the small model reads at its trained length, and at eight times of it under three schemes."""
+    record = resources.files("rope_core.lab") / "records" / "sweep.json"
+    cells = json.loads(record.read_text(encoding="utf-8"))["results"]
+    last = {(cell["line"], cell["length"]): cell["last"][0] for cell in cells if cell["weights"] == "rope-0"}
+    assert {length: last["dynamic", length] for _, length in last} == {
+        length: last["ntk", length] for _, length in last
+    }
+    at = [("none", 256), ("linear", 2048), ("ntk", 2048), ("yarn", 2048)]
+    return [f"{last[key]:.1f}" for key in at] + ["256", "2,048"]
+
+
+def dynamic_factor() -> list[str]:
+    """NTK's factor under dynamic NTK, at factor 4 and four times the trained length."""
+    rope = Rope(128, 10_000.0, 4096)
+    dynamic = rc.spectrum(rc.Request(rope, "dynamic", {"factor": 4.0}, 4 * 4096)).slowdown
+    np.testing.assert_allclose(dynamic, rc.spectrum(rc.Request(rope, "ntk", {"factor": 13.0})).slowdown, rtol=1e-12)
+    return ["13"]
+
+
+def partial_turns() -> list[str]:
+    """Llama 2's pairs with a small mean turn that have not gone round."""
+    rope = Rope(128, 10_000.0, 4096)
+    fast = np.abs(attention.mean_turn(Spectrum.of(rope.theta), 4096)) < 0.5
+    short = rope.turns[fast & (rope.turns < 1)]
+    assert len(short) == 3
+    return [str(int(fast.sum())), f"{short.min():.2f}", f"{short.max():.2f}"]
+
+
+def interpolation_excess() -> list[str]:
+    """By how much a score can exceed the printed interpolation bound, and where the sum is below d."""
+    rope = Rope(128, 10_000.0)
+    excess = interpolation.worst_interpolation(rope) / interpolation.printed_bound(rope) - 1
+    assert (
+        interpolation.compare_bounds(rope, 4096).least_sum >= 1 > interpolation.compare_bounds(rope, 131_072).least_sum
+    )
+    return [f"{100 * excess:.0f} %", "4,096"]
+
+
+def kept_weight() -> list[str]:
+    """The weight on the key meant under Qwen's factor, at L keys and at 64 L."""
+    lengths = [4096, 262_144]
+    meant = softmax.expected_attention(lengths, softmax.log_length_scale(lengths, 4096), 4.0)[1]
+    return [f"{100 * value:.2f} %" for value in meant] + [f"{n:,}" for n in lengths]
+
+
+def one_radian() -> list[str]:
+    """How many models of the catalogue turn their first pair one radian a token."""
+    fastest = {}
+    for name in models.ids():
+        one = models.setting(name)
+        request = rc.Request(one.rope, one.scheme, one.params, one.max_len)
+        fastest[models.name(name)] = float(rc.spectrum(request).inv_freq.max())
+    others = sorted(name for name, theta in fastest.items() if abs(theta - 1) > 1e-9)
+    assert len(others) == 2 and all(name.startswith(("Phi-3.5 mini", "Phi-3 vision")) for name in others)
+    return [str(len(fastest)), str(len(fastest) - 2), "Phi-3.5 mini", "Phi-3 vision"]
+
+
+def rounded_angles() -> list[str]:
+    """Half a step of a float64 below 2**31, and 2**31 times half a step of a 64-bit phase, rad."""
+    float64 = float(np.spacing(2.0**31 - 1)) / 2
+    fixed = 2.0**31 * 2.0**-65 * 2 * np.pi
+    return [f"{value:.1e}".replace("e-0", "e-") for value in (float64, fixed)]
+
+
+def farthest_wavelengths() -> list[str]:
+    """The ratio of two models' slowest wavelengths, both labelled 4,096 tokens."""
+    slowest = {}
+    for name in models.ids():
+        one = models.setting(name)
+        if one.max_len == 4096:
+            theta = rc.spectrum(rc.Request(one.rope, one.scheme, one.params, one.max_len)).inv_freq
+            slowest[models.name(name)] = 2 * np.pi / theta[theta > 0].min()
+    low, high = min(slowest, key=slowest.__getitem__), max(slowest, key=slowest.__getitem__)
+    assert low.startswith("StableLM 3B") and high == "Yi 6B"
+    return ["StableLM 3B", high, f"{slowest[high] / slowest[low]:.0f}"]
+
+
+STATED: dict[tuple[str, str], Callable[[], list[str]]] = {
+    ("frequencies", "base"): bases,
+    ("clock", "questions"): lambda: perplexities() + dynamic_factor(),
+    ("attention", "pairs"): partial_turns,
+    ("attention", "theorem"): interpolation_excess,
+    ("attention", "softmax"): kept_weight,
+    ("precision", "real"): one_radian,
+    ("precision", "ways"): rounded_angles,
+    ("models", "why"): farthest_wavelengths,
+}
+
+
+@pytest.mark.parametrize(("page", "section"), STATED, ids=[f"{page}-{section}" for page, section in STATED])
+def test_the_prose_states_what_is_computed(page: str, section: str) -> None:
+    numbers = STATED[page, section]()
+    for lang in LANGUAGES:
+        body = Words(lang, page).prose(section)[1]
+        assert [number for number in numbers if number not in body] == [], lang
