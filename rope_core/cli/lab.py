@@ -24,7 +24,11 @@ def parser() -> argparse.ArgumentParser:
     )
     train.add_argument("--out", type=Path, required=True, help="folder of this run")
     train.add_argument("--encoding", default="rope", help="rope, sinusoidal, learned, alibi, t5 or nope")
-    train.add_argument("--task", default="text", help="text, or passkey for text with a number to retrieve")
+    train.add_argument(
+        "--task",
+        default="text",
+        help="text; passkey: a number to retrieve; copy: text that repeats",
+    )
     train.add_argument("--start", default="", help="shipped weights to go on from")
     train.add_argument("--line", default="", help="a line of the ladder to fine-tune under, on --window bytes")
     train.add_argument("--window", type=int, help="bytes per window; the trained length by default")

@@ -28,14 +28,18 @@ def tuples(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def lines_of(name: str, keys: Sequence[str] = ()) -> tuple[str, ...]:
-    """Return the lines asked for of shipped weights, all by default; weights without rotary positions have one.
+    """Return the lines asked for of shipped weights, all by default.
+
+    Weights without rotary positions have nothing to stretch: they have one line, and the sliding window if it is named.
 
     Raises ValueError on unknown weights or lines.
     """
     asked = tuple(keys) or tuple(each.key for each in lines())
     for key in asked:
         line(key)
-    return asked if weights.card(name).recipe.shape.encoding == "rope" else (UNSCALED,)
+    if weights.card(name).recipe.shape.encoding == "rope":
+        return asked
+    return (UNSCALED, *(key for key in keys if line(key).sliding))
 
 
 def named(names: Sequence[str]) -> tuple[str, ...]:
@@ -55,14 +59,20 @@ def lengths_of(lengths: Sequence[int]) -> tuple[int, ...]:
 
 
 def cells(
-    names: Sequence[str], keys: Sequence[str], lengths: Sequence[int], factor: float | None
+    names: Sequence[str], keys: Sequence[str], lengths: Sequence[int], factor: float | None, sliding: bool = True
 ) -> list[tuple[str, str, int]]:
     """Return (weights, line, length) in the order in which they are done, short lengths first.
+
+    ``sliding``: whether this kind of work can read in a sliding window; without it that line is left out.
 
     Raises ValueError on names that there are not, or a factor that a line does not take.
     """
     made = [
-        (name, key, length) for length in lengths_of(lengths) for name in named(names) for key in lines_of(name, keys)
+        (name, key, length)
+        for length in lengths_of(lengths)
+        for name in named(names)
+        for key in lines_of(name, keys)
+        if sliding or not line(key).sliding
     ]
     for name, key, length in made:
         line(key).request(weights.card(name).recipe.shape, length, factor)

@@ -75,6 +75,24 @@ def byte_losses(model: Model, documents: npt.NDArray[np.uint8], place: Position 
     return out
 
 
+def sliding_losses(model: Model, documents: npt.NDArray[np.uint8], stride: int | None = None) -> Array:
+    """Return the loss of every byte but the first from the last bytes of a trained window: nats, (documents, length).
+
+    The window moves on by ``stride`` bytes, a quarter of the trained length by default, and only the bytes that are new
+    in it count: each is given between context - stride and context - 1 bytes before it, where there are so many.
+
+    Raises ValueError on an empty array or a stride past the trained length.
+    """
+    context, length = model.shape.context, documents.shape[1] - 1
+    step = whole("stride", context // 4 if stride is None else stride, 1, context)
+    out = byte_losses(model, documents[:, : context + 1])
+    for end in range(context + step, length + step, step):
+        end = min(end, length)
+        new = byte_losses(model, documents[:, end - context : end + 1])
+        out = np.concatenate([out, new[:, out.shape[1] - end :]], axis=1)
+    return out
+
+
 def losses(model: Model, documents: npt.NDArray[np.uint8], request: Request) -> Array:
     """Return ``byte_losses`` of a rope model under a request."""
     return byte_losses(model, documents, scaled(model.shape, request))
@@ -96,4 +114,5 @@ __all__ = [
     "ratio",
     "refuse_large",
     "share",
+    "sliding_losses",
 ]

@@ -195,7 +195,7 @@ class Ask:
 
     def cells(self) -> list[tuple[str, str, int]]:
         """Return (weights, line, length), short lengths first."""
-        return asked.cells(self.weights, self.lines, self.lengths, self.factor)
+        return asked.cells(self.weights, self.lines, self.lengths, self.factor, sliding=False)
 
 
 def run(ask: Ask) -> Iterator[tuple[float, dict[str, Any]]]:

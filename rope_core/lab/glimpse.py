@@ -13,7 +13,7 @@ from torch import Tensor
 
 from rope_core.errors import whole
 from rope_core.lab import asked, weights
-from rope_core.lab.estimates import FEW, RESAMPLES, student
+from rope_core.lab.estimates import mean_interval
 from rope_core.lab.model import Glimpse, Model
 from rope_core.lab.positions import Position
 from rope_core.rope import Array
@@ -158,7 +158,7 @@ class Ask:
 
     def cells(self) -> list[tuple[str, str, int]]:
         """Return (weights, line, length), short lengths first."""
-        return asked.cells(self.weights, self.lines, self.lengths, self.factor)
+        return asked.cells(self.weights, self.lines, self.lengths, self.factor, sliding=False)
 
 
 def run(ask: Ask) -> Iterator[tuple[float, dict[str, Any]]]:
@@ -206,15 +206,11 @@ def logit_scale(place: Position) -> float:
 
 
 def interval(values: Array) -> tuple[Array, list[float] | None, list[float] | None]:
-    """Return the mean of values (documents, bins) over documents, and its 95 % interval, resampled or Student's."""
-    count, mean = len(values), values.mean(0)
-    if count < 2:
+    """Return the mean of values (documents, bins) over documents, and the ends of its 95 % interval, if it has one."""
+    mean = values.mean(0)
+    if len(values) < 2:
         return mean, None, None
-    if count <= FEW:
-        low, high = mean - student(values), mean + student(values)
-    else:
-        draws = np.random.default_rng(0).multinomial(count, [1.0 / count] * count, RESAMPLES) / count
-        low, high = np.quantile(draws @ values, (0.025, 0.975), axis=0)
+    low, high = mean_interval(values)
     return mean, low.round(5).tolist(), high.round(5).tolist()
 
 

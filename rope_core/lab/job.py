@@ -32,6 +32,7 @@ KINDS = {
     "stale": "rope_core.lab.stale",
     "padding": "rope_core.lab.padding",
     "retrieval": "rope_core.lab.retrieval",
+    "recall": "rope_core.lab.recall",
 }
 
 

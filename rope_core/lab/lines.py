@@ -31,6 +31,7 @@ class Line:
         params: other parameters of the scheme.
         follows: whether its factor follows the length where none is asked; a scheme that takes the length itself
             would count it twice, and is given 1.
+        sliding: whether each byte is read from the last bytes of a trained window only, the baseline of all stretching.
     """
 
     key: str
@@ -38,6 +39,7 @@ class Line:
     times: float = 1.0
     params: Mapping[str, float] = field(default_factory=dict)
     follows: bool = True
+    sliding: bool = False
 
     def request(
         self,
@@ -70,6 +72,11 @@ class Line:
 def lines() -> tuple[Line, ...]:
     """Return the ladder's lines, in the order in which they are told."""
     return tuple(Line(**each) for each in tomllib.loads(LINES.read_text("utf-8"))["lines"])
+
+
+def baseline() -> str:
+    """Return the key of the line that reads in a sliding window."""
+    return next(each.key for each in lines() if each.sliding)
 
 
 def line(key: str) -> Line:

@@ -14,6 +14,7 @@ from rope_core.errors import finite, reject, whole
 from rope_core.lab import asked, corpus, passkey, weights
 from rope_core.lab.estimates import wilson
 from rope_core.lab.evaluate import AT_ONCE
+from rope_core.lab.lines import line
 from rope_core.lab.model import Model
 from rope_core.lab.positions import Position
 
@@ -103,12 +104,14 @@ def run(ask: Ask) -> Iterator[tuple[float, dict[str, Any]]]:
     for name, key, length, depth in cells:
         model = weights.load(name)
         found: dict[str, Any] = {"weights": name, "line": key, "length": length, "depth": depth}
-        reason = asked.undefined(model.shape, length - 1)
+        examples = ask.examples(length, depth, ask.trials)
+        if line(key).sliding:
+            examples = examples[:, -model.shape.context :]
+        reason = asked.undefined(model.shape, examples.shape[1] - 1)
         if reason:
             found["undefined"] = reason
         else:
-            place = asked.place(model, key, length, ask.factor)
-            hits = digits_right(model, ask.examples(length, depth, ask.trials), place)
+            hits = digits_right(model, examples, asked.place(model, key, examples.shape[1], ask.factor))
             right, digits = int(hits.all(1).sum()), float(hits.mean(1).sum())
             low, high = (round(end, 6) for end in wilson(right, ask.trials))
             shares = (digits / ask.trials, *wilson(digits, ask.trials))

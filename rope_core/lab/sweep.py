@@ -14,7 +14,7 @@ import numpy.typing as npt
 from rope_core.errors import whole
 from rope_core.lab import asked, weights
 from rope_core.lab.estimates import curve, perplexity, share
-from rope_core.lab.evaluate import byte_losses, losses
+from rope_core.lab.evaluate import byte_losses, losses, sliding_losses
 from rope_core.lab.lines import line
 from rope_core.lab.model import Model
 
@@ -75,7 +75,9 @@ def cell(model: Model, documents: npt.NDArray[np.uint8], ask: Ask, key: str, len
     begun = time.perf_counter()
     said: dict[str, Any] = {"line": key, "length": length, "documents": len(documents)}
     window = documents[:, : length + 1]
-    if model.shape.encoding == "rope":
+    if line(key).sliding:
+        nats = sliding_losses(model, window)
+    elif model.shape.encoding == "rope":
         request = line(key).request(model.shape, length, ask.factor, ask.base, ask.params)
         nats = losses(model, window, request)
         said |= {"params": dict(request.params), "base": request.rope.base}

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from rope_core.errors import finite, reject
 from rope_core.lab import asked, weights
-from rope_core.lab.estimates import RESAMPLES, perplexity, share
+from rope_core.lab.estimates import perplexity, share
 from rope_core.lab.evaluate import byte_losses
 from rope_core.lab.lines import line, lines
 from rope_core.lab.model import Model
@@ -23,6 +23,7 @@ from rope_core.schemes import temperature as paper
 from rope_core.spectrum import Spectrum, spectrum
 
 # 0.1 in the paper, arXiv:2309.00071, equation 22; read off at ln(factor) = 1, so that it is written once.
+RESAMPLES = 4000
 PAPER = paper(math.e) - 1.0
 VALUES = tuple(round(0.85 + 0.05 * i, 2) for i in range(12))
 

@@ -21,7 +21,7 @@ from safetensors.torch import save
 from torch import Tensor
 
 from rope_core.errors import finite, reject, whole
-from rope_core.lab import corpus, passkey
+from rope_core.lab import copying, corpus, passkey
 from rope_core.lab.model import Model, Shape
 from rope_core.lab.positions import Position, scaled
 from rope_core.schemes import UNSCALED
@@ -29,7 +29,7 @@ from rope_core.spectrum import Request
 
 CHECKPOINT = "checkpoint.safetensors"
 EVERY = 50
-TASKS = ("text", "passkey")
+TASKS = ("text", "passkey", "copy")
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,8 @@ class Recipe:
         window: bytes per window; None means the trained length.
         rate: AdamW's highest learning rate; it rises over ``warmup`` steps and falls in a straight line to a twentieth.
         decay: weight decay of the matrices.
-        task: "text", or "passkey" for text with a hidden number, whose answer counts as much as the rest.
+        task: "text"; "passkey" for text with a hidden number, whose answer counts as much as the rest; "copy" for text
+            in every second window and a stretch of it again and again in the others.
         start: name of the weights to start from; "" means fresh ones.
         scheme, params: how a fine-tune stretches the positions of a rope model.
 
@@ -163,6 +164,8 @@ def windows(text: npt.NDArray[np.uint8], recipe: Recipe, step: int) -> Tensor:
         raise reject("text", f"at least {size} bytes for windows of {recipe.length}", len(text))
     if recipe.task == "passkey":
         return torch.from_numpy(passkey.batch(text, recipe.batch, size, rng).astype(np.int64))
+    if recipe.task == "copy":
+        return torch.from_numpy(copying.repeated(text, recipe.batch, size, rng).astype(np.int64))
     starts = rng.integers(0, len(text) - size + 1, recipe.batch)
     return torch.from_numpy(np.stack([text[s : s + size] for s in starts]).astype(np.int64))
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from rope_core.errors import reject
-from rope_core.lab.estimates import Curve, Estimate, estimate, wilson
+from rope_core.lab.estimates import LEVEL, Curve, Estimate, estimate, wilson
 from rope_core.rope import Array
 
 Result = Mapping[str, Any]
@@ -103,44 +103,39 @@ def at(found: Iterable[Cell], length: int) -> list[Cell]:
     return [each for each in found if each.length == length and not each.undefined]
 
 
-def ratio(a: Cell, b: Cell) -> Three:
+def ratio(a: Cell, b: Cell, level: float = LEVEL) -> Three:
     """Return how many times b's perplexity a's is on the last quarter, documents paired; below 1, a reads better.
 
     Raises ValueError when the two did not read the same number of documents.
     """
     if a.nats.shape != b.nats.shape:
         raise reject("a and b", "of the same documents", (a.nats.shape, b.nats.shape))
-    return _paired(tuple((a.nats - b.nats).tolist()))
-
-
-@lru_cache(maxsize=1024)
-def _paired(differences: tuple[float, ...]) -> Three:
-    """Resampling takes milliseconds, and a page asks for the same ratios at every redraw."""
-    return _three(estimate(np.array(differences)))
+    return _three(estimate(a.nats - b.nats, level))
 
 
 @dataclass(frozen=True)
 class Place:
-    """A cell's place in the order, and its paired ratio to the cell one place better and to the best."""
+    """A cell's place in the order, and its paired ratio to the cell one place better and to the best.
+
+    ``settled``: whether the documents tell it from the place before it. The same documents choose the neighbours, so
+    the interval that decides is widened to hold for all pairs of the order at once (Bonferroni).
+    """
 
     cell: Cell
     behind: Three | None
     over_best: Three
-
-    @property
-    def settled(self) -> bool:
-        """Whether the documents tell it from the place before it."""
-        return self.behind is not None and self.behind.excludes(1.0)
+    settled: bool
 
 
 def order(found: Sequence[Cell]) -> list[Place]:
     """Return cells of one length from the lowest perplexity on the last quarter to the highest."""
     ranked = sorted(found, key=lambda each: float(each.nats.mean()))
-    before = [None, *ranked[:-1]]
-    return [
-        Place(each, None if one is None else ratio(each, one), ratio(each, ranked[0]))
-        for each, one in zip(ranked, before, strict=True)
-    ]
+    level = 1 - (1 - LEVEL) / max(1, math.comb(len(ranked), 2))
+    places = [Place(each, None, ratio(each, ranked[0]), settled=False) for each in ranked[:1]]
+    for better, each in itertools.pairwise(ranked):
+        settled = ratio(each, better, level).excludes(1.0)
+        places.append(Place(each, ratio(each, better), ratio(each, ranked[0]), settled))
+    return places
 
 
 def groups(places: Sequence[Place]) -> list[list[Place]]:
@@ -317,7 +312,7 @@ def swept(results: Iterable[Result]) -> dict[float, list[Swept]]:
         nats = [np.asarray(each["nats"], float) for each in own]
         best = min(nats, key=lambda each: float(each.mean()))
         made[factor] = [
-            Swept(_scale(each), three(each["last"]), _paired(tuple((mine - best).tolist())))
+            Swept(_scale(each), three(each["last"]), _three(estimate(mine - best)))
             for each, mine in zip(own, nats, strict=True)
         ]
     return made
@@ -341,7 +336,7 @@ class Variant:
         """Return how many times the other's perplexity this one's is, documents paired."""
         if self.nats.shape != other.nats.shape:
             raise reject("other", "of the same documents", (self.nats.shape, other.nats.shape))
-        return _paired(tuple((self.nats - other.nats).tolist()))
+        return _three(estimate(self.nats - other.nats))
 
 
 def variants(results: Iterable[Result]) -> list[Variant]:

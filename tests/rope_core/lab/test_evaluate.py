@@ -20,6 +20,7 @@ from rope_core.lab.evaluate import (
     over_seeds,
     perplexity,
     ratio,
+    sliding_losses,
 )
 from rope_core.lab.model import Model, Shape
 from tests.rope_core.lab.test_model import small, text
@@ -58,14 +59,24 @@ def test_perplexity_over_a_share_of_the_window() -> None:
     assert math.isnan(alone.high)
 
 
-@pytest.mark.parametrize("documents", [2, 4, 8, 11, 12, 40])
-def test_the_interval_covers_the_truth_about_19_times_in_20(documents: int) -> None:
-    rng = np.random.default_rng(5)
-    inside = 0
-    for _ in range(400):
-        found = perplexity(rng.normal(1.0, 0.5, (documents, 1)))
-        inside += found.low <= math.e <= found.high
-    assert 350 <= inside <= 394
+def test_a_sliding_window_reads_each_byte_from_the_last_ones_only() -> None:
+    model, length = small("rope"), 37
+    context, stride = model.shape.context, model.shape.context // 4
+    documents = np.random.default_rng(3).integers(0, 256, (2, length + 1)).astype(np.uint8)
+    nats = sliding_losses(model, documents)
+    assert nats.shape == (2, length)
+    for at in range(length):
+        steps = max(0, math.ceil((at + 1 - context) / stride))
+        start = max(0, min(context + steps * stride, length) - context)
+        assert at - start < context
+        alone = byte_losses(model, documents[:, start : at + 2])[:, -1]
+        assert nats[:, at] == pytest.approx(alone, abs=1e-4)
+    # What lies before the window changes nothing.
+    other = documents.copy()
+    other[:, : length - context] = 0
+    assert sliding_losses(model, other)[:, -stride:] == pytest.approx(nats[:, -stride:], abs=1e-4)
+    with pytest.raises(ValueError, match="stride must be an integer in"):
+        sliding_losses(model, documents, context + 1)
 
 
 def test_a_paired_ratio_does_not_see_what_documents_have_in_common() -> None:

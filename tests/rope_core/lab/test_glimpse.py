@@ -107,7 +107,7 @@ def test_a_cell_is_told_with_intervals_over_documents() -> None:
     assert found[-1][1]["logit_scale"] > 1.3
 
 
-def test_resampling_gives_the_interval_of_a_mean() -> None:
+def test_the_interval_is_that_of_a_mean() -> None:
     values = np.random.default_rng(1).normal(3.0, 2.0, (400, 1))
     mean, low, high = glimpse.interval(values)
     error = 1.96 * values.std() / 20

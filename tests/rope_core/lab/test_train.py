@@ -171,7 +171,7 @@ def test_the_passkey_s_answer_counts_as_much_as_the_rest() -> None:
         ({"steps": 0}, "steps must be"),
         ({"rate": float("nan")}, "rate must be"),
         ({"warmup": 2000}, "warmup must be"),
-        ({"task": "chess"}, "task must be one of text, passkey, got 'chess'"),
+        ({"task": "chess"}, "task must be one of text, passkey, copy, got 'chess'"),
         ({"window": 1}, "window must be"),
         ({"scheme": "linear", "shape": Shape(encoding="nope")}, "scheme must be none for a model without rotary"),
         ({"scheme": "linear", "params": {"factor": 0.5}}, "factor must be"),

@@ -16,7 +16,7 @@ from ui.figures.extrapolation.words import factor, name, ranked, times, with_int
 from ui.text.words import Words
 from ui.work.extrapolated import Seen
 
-TURNS = (GREY, PURPLE, ORANGE, SKY, YELLOW, GREEN, BLUE, RED)
+TURNS = (GREY, PURPLE, ORANGE, SKY, YELLOW, GREEN, BLUE, RED, LINE)
 TWO, ALL, OFF = "two", "all", "off"
 # Bytes that a point of a curve stands for at the least: fewer, and the text's own ups and downs are all that shows.
 LEAST = 32

@@ -1,0 +1,95 @@
+"""Recall: how well each line predicts a stretch of text that occurred before, against the distance between the two."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rope_core.errors import reject, whole
+from rope_core.lab import asked, copying, corpus, weights
+from rope_core.lab.estimates import perplexity
+from rope_core.lab.evaluate import byte_losses
+from rope_core.lab.lines import line
+
+AFTER = 16
+"""Bytes of the second occurrence that do not count: until then nothing says that it is one."""
+
+
+@dataclass(frozen=True)
+class Ask:
+    """What is measured, whole.
+
+    Args:
+        weights: names of shipped weights.
+        lines: keys of the ladder's lines, all by default.
+        length: bytes in all; the second occurrence ends the window.
+        distances: bytes from the first occurrence to the second.
+        trials: examples per distance, the same for every line and model.
+        factor: of every line; None means the length over the trained one.
+        seed: of the stretches and the text around them.
+        text: where they are drawn from; empty means the held-out documents.
+
+    Raises ValueError on values that make no such work.
+    """
+
+    weights: tuple[str, ...] = ("rope-0",)
+    lines: tuple[str, ...] = ()
+    length: int = 2048
+    distances: tuple[int, ...] = (96, 192, 384, 768, 1536)
+    trials: int = 16
+    factor: float | None = None
+    seed: int = 0
+    text: bytes = b""
+
+    def __post_init__(self) -> None:
+        self.cells()
+        whole("trials", self.trials, 1, 10_000)
+        whole("seed", self.seed, 0, 2**31 - 1)
+        asked.refuse_long_text(self.text)
+        if not self.distances:
+            raise reject("distances", "at least one", self.distances)
+        for distance in self.distances:
+            self.examples(distance, 1)
+
+    def examples(self, distance: int, count: int) -> npt.NDArray[np.uint8]:
+        """Return examples of one distance, uint8 (count, length + 1), the same for every line and model."""
+        source = self.text or b"".join(each.text for each in corpus.held_out())
+        rng = np.random.default_rng((self.seed, self.length, distance))
+        return copying.batch(np.frombuffer(source, dtype=np.uint8), count, self.length + 1, rng, distance)
+
+    def cells(self) -> list[tuple[str, str, int]]:
+        """Return (weights, line, distance)."""
+        made = asked.cells(self.weights, self.lines, (self.length,), self.factor)
+        return [(name, key, distance) for name, key, _ in made for distance in self.distances]
+
+
+def run(ask: Ask) -> Iterator[tuple[float, dict[str, Any]]]:
+    """Measure cell by cell; yields the share of the work that is done, and the cell.
+
+    "copy" is the perplexity per byte of the second occurrence from its 17th byte on, [value, low, high], "nats" its
+    mean loss in each example; or "undefined" says why there is none.
+    """
+    cells = ask.cells()
+    for done, (name, key, distance) in enumerate(cells, 1):
+        model = weights.load(name)
+        examples = ask.examples(distance, ask.trials)
+        if line(key).sliding:
+            # Each of the last bytes is read from as many bytes as the sliding window of the ladder gives at most.
+            examples = examples[:, -model.shape.context - 1 :]
+        length = examples.shape[1] - 1
+        result: dict[str, Any] = {"weights": name, "line": key, "length": ask.length, "distance": distance}
+        if reason := asked.undefined(model.shape, length):
+            result["undefined"] = reason
+        else:
+            nats = byte_losses(model, examples, asked.place(model, key, length, ask.factor))[:, AFTER - copying.SPAN :]
+            result |= {"copy": asked.three(perplexity(nats)), "nats": nats.mean(1).round(6).tolist()}
+        yield done / len(cells), result
+
+
+def steps(**values: Any) -> Iterator[tuple[float, dict[str, Any]]]:
+    """Measure what is asked for by JSON values; ValueError on values that make no such work."""
+    return run(Ask(**asked.tuples(values)))
