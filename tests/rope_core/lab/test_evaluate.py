@@ -60,7 +60,7 @@ def test_perplexity_over_a_share_of_the_window() -> None:
 
 
 def test_a_sliding_window_reads_each_byte_from_the_last_ones_only() -> None:
-    model, length = small("rope"), 37
+    model, length = small("rope"), 131
     context, stride = model.shape.context, model.shape.context // 4
     documents = np.random.default_rng(3).integers(0, 256, (2, length + 1)).astype(np.uint8)
     nats = sliding_losses(model, documents)
