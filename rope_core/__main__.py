@@ -7,26 +7,40 @@ import os
 import sys
 from collections.abc import Sequence
 
+import rope_core
+
 # name: (module, function taking the remaining arguments, one line of help)
 COMMANDS = {
-    "spectrum": ("rope_core.cli.spectrum", "main_spectrum", "frequencies of a model's config, as a table or CSV"),
     "check": ("rope_core.cli.check", "main_check", "what is wrong with a model's config, or worth knowing"),
+    "extend": ("rope_core.cli.extend", "main_extend", "config blocks and engine lines that reach a longer context"),
+    "engines": ("rope_core.cli.engines", "main_engines", "what several programs compute from one config"),
+    "convert": ("rope_core.cli.convert", "main_convert", "a config in the schema of transformers 4 or 5"),
+    "diff": ("rope_core.cli.diff", "main_diff", "two configs' rotary embeddings, field by field"),
+    "verify": ("rope_core.cli.verify", "main_verify", "stored rotary buffers against a config"),
+    "spectrum": ("rope_core.cli.spectrum", "main_spectrum", "frequencies of a model's config, as a table or CSV"),
     "ledger": ("rope_core.ledger", "main_ledger", "every claim of the source documents, checked"),
     "lab": ("rope_core.cli.lab", "main_lab", "train and evaluate a small model past its trained length"),
     "bench": ("rope_core.cli.bench", "main_bench", "time rotations beside a copy, answers checked first"),
+    "completion": ("rope_core.cli.completion", "main_completion", "a completion script for bash, zsh or fish"),
 }
 
 
 def usage() -> str:
     """The list of subcommands."""
-    lines = [f"  {name:<10} {text}" for name, (_, _, text) in COMMANDS.items()]
-    return "usage: rope COMMAND ...\n\n" + "\n".join(lines) + "\n\nrope COMMAND --help says more."
+    lines = [f"  {name:<11} {text}" for name, (_, _, text) in COMMANDS.items()]
+    more = "rope help COMMAND says more; rope --version prints the version."
+    return "usage: rope COMMAND ...\n\n" + "\n".join(lines) + f"\n\n{more}"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a subcommand and return its exit code; 2 for an unknown one."""
     arguments = list(sys.argv[1:] if argv is None else argv)
-    if not arguments or arguments[0] in ("-h", "--help"):
+    if arguments[:1] in (["-V"], ["--version"]):
+        print(f"rope {rope_core.__version__}")
+        return 0
+    if arguments[:1] == ["help"] and len(arguments) > 1:
+        arguments = [arguments[1], "--help"]
+    if not arguments or arguments[0] in ("-h", "--help", "help"):
         print(usage())
         return 0 if arguments else 2
     name, rest = arguments[0], arguments[1:]

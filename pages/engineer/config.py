@@ -23,11 +23,12 @@ QUANTITY = Field("show", "choice", "wavelength", choices=figures.QUANTITIES)
 VERSION = Field("transformers", "choice", "5.23", choices=("5.23", "4.57"))
 OTHER = Field("other", "choice", "deepseek-r1", choices=models.ids())
 WANTED = Field("want", "int", None, 1, MAX_LEN, steps=configs.WANTED_STEPS, optional=True)
+ALL = Field("all", "bool", False)
 SHOWN_FINDINGS = 40
 MANY = 4
 LOOKS = {"error": ("red", "error"), "warning": ("orange", "warning"), "note": ("blue", "info")}
 
-FIELDS = (MODEL, HUB, LAYER, LENGTH, QUANTITY, VERSION, OTHER, WANTED)
+FIELDS = (MODEL, HUB, LAYER, LENGTH, QUANTITY, VERSION, ALL, OTHER, WANTED)
 
 
 def source_of(page: Frame) -> configs.Source:
@@ -53,13 +54,13 @@ def shown(page: Frame) -> configs.Shown:
         if anatomy.follows_length(rope):
             rope = rc.from_hf(view.config, layer, page.get(configs.length_field(LENGTH, rope)) or None)
     except ValueError as error:
-        return configs.Shown(view, layer, version, None, error)
-    return configs.Shown(view, layer, version, rope)
+        return configs.Shown(view, layer, version, page.get(ALL), None, error)
+    return configs.Shown(view, layer, version, page.get(ALL), rope)
 
 
 def findings(page: Frame, of: configs.Shown) -> list[rc.Finding]:
     """What the check says of the layer type in view."""
-    return rc.check(of.view.config, page.get(VERSION), of.layer, page.get(LENGTH))
+    return rc.check(of.view.config, page.get(VERSION), of.layer, page.get(LENGTH), everything=page.get(ALL))
 
 
 def head(page: Frame, of: configs.Shown) -> None:
@@ -152,7 +153,8 @@ def cards(page: Frame, drawn: configs.Shown) -> None:
     """All findings, the gravest first."""
     page.prose("findings")
     page.controls.segments(VERSION, str)
-    if page.get(VERSION) != drawn.version:
+    page.controls.toggle(ALL)
+    if (page.get(VERSION), page.get(ALL)) != (drawn.version, drawn.everything):
         page.redraw()
     listed = findings(page, drawn)
     for finding in listed[:SHOWN_FINDINGS]:

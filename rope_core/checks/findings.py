@@ -34,10 +34,17 @@ RULES = (
     *scale.RULES,
 )
 MOST = 20
+# Notes that hold for most models and are shown on request only.
+ON_REQUEST = ("pairs_below_one_turn", "half_precision")
 
 
 def check(
-    config: object, transformers: str = "5.23", layer_type: str | None = None, seq_len: int | None = None
+    config: object,
+    transformers: str = "5.23",
+    layer_type: str | None = None,
+    seq_len: int | None = None,
+    *,
+    everything: bool = False,
 ) -> list[Finding]:
     """Return what is wrong with a config's rotary embedding, or worth knowing, the gravest first.
 
@@ -46,6 +53,7 @@ def check(
         transformers: the version that reads it, "4.57" or "5.23".
         layer_type: keep only findings on this layer type (and those on all).
         seq_len: the length to be used, tokens; findings on it are added.
+        everything: with the notes of ON_REQUEST, which most models get.
 
     Raises:
         ConfigError: on what is no config at all: an unreadable file, no JSON, no object.
@@ -62,7 +70,7 @@ def check(
     if seq_len is not None:
         whole("seq_len", seq_len, 1, MAX_LEN)
     if isinstance(config, str | Path):
-        return check_text(read_text(Path(config)), transformers, layer_type, seq_len)
+        return check_text(read_text(Path(config)), transformers, layer_type, seq_len, everything=everything)
     data = read_config(config)
     try:
         model = resolve(data)
@@ -77,6 +85,8 @@ def check(
     unread = {one.key for one in found} & {"rope_parameters_not_read"}
     found += (one for one in _rules(model, transformers, seq_len) if not (unread and one.key.startswith("base_")))
     kept = [one for one in _merged(found) if transformers in one.versions]
+    if not everything:
+        kept = [one for one in kept if one.key not in ON_REQUEST]
     if layer_type is not None:
         kept = [one for one in kept if one.layer_type in (None, layer_type)]
     return _by_severity(kept)
@@ -100,7 +110,12 @@ def _by_severity(found: list[Finding]) -> list[Finding]:
 
 
 def check_text(
-    text: str | bytes, transformers: str = "5.23", layer_type: str | None = None, seq_len: int | None = None
+    text: str | bytes,
+    transformers: str = "5.23",
+    layer_type: str | None = None,
+    seq_len: int | None = None,
+    *,
+    everything: bool = False,
 ) -> list[Finding]:
     """Return ``check`` of a config.json's text, with names that stand twice in one object.
 
@@ -110,7 +125,8 @@ def check_text(
     'duplicate_key'
     """
     data = parse(text)
-    return _by_severity([*_duplicate_keys(text), *check(data, transformers, layer_type, seq_len)])
+    found = check(data, transformers, layer_type, seq_len, everything=everything)
+    return _by_severity([*_duplicate_keys(text), *found])
 
 
 def _duplicate_keys(text: str | bytes) -> list[Finding]:

@@ -11,8 +11,8 @@ from typing import Any
 from rope_core.checks.case import printable, shown
 from rope_core.checks.engines import engines, sentences
 from rope_core.checks.findings import check
+from rope_core.checks.records import as_json, as_record
 from rope_core.checks.report_figures import spectrum_figure
-from rope_core.cli.check import as_json, as_record
 from rope_core.errors import LANGUAGES, ConfigError, reject
 from rope_core.hf.read import read_config
 from rope_core.hf.ropes import HfRope, from_hf, layer_types

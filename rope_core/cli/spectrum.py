@@ -1,4 +1,4 @@
-"""Small subcommands of `rope` that read a config and print."""
+"""`rope spectrum`: the frequencies of a config, pair by pair."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ import csv
 import sys
 from collections.abc import Sequence
 
-from rope_core.cli.check import read_source
-from rope_core.errors import ConfigError
-from rope_core.hf.read import parse
+from rope_core.checks.case import printable
+from rope_core.cli.source import HELP, add_language, guarded, load
 from rope_core.hf.ropes import HfRope, from_hf, layer_types
 
 COLUMNS = ("layer_type", "pair", "unscaled", "inv_freq", "slowdown", "wavelength", "turns")
@@ -26,33 +25,39 @@ def spectrum_rows(found: HfRope) -> list[tuple[object, ...]]:
     return rows
 
 
+def parser() -> argparse.ArgumentParser:
+    """Return the command's arguments."""
+    made = argparse.ArgumentParser(prog="rope spectrum", description=main_spectrum.__doc__)
+    made.add_argument("config", help=HELP)
+    made.add_argument("--layer-type", help="only this layer type")
+    made.add_argument("--seq-len", type=int, help="the length in use, tokens")
+    made.add_argument("--csv", action="store_true", help="comma-separated, full precision")
+    add_language(made)
+    return made
+
+
 def main_spectrum(argv: Sequence[str]) -> int:
-    """`rope spectrum CONFIG [--layer-type T] [--seq-len N] [--csv]`; exit 2 on a config that cannot be read."""
-    parser = argparse.ArgumentParser(prog="rope spectrum", description=main_spectrum.__doc__)
-    parser.add_argument("config", help="config.json, its folder, - for standard input, or org/name[@revision]")
-    parser.add_argument("--layer-type")
-    parser.add_argument("--seq-len", type=int)
-    parser.add_argument("--csv", action="store_true", help="comma-separated, full precision")
-    asked = parser.parse_args(argv)
-    try:
-        given = read_source(asked.config)
-        config = parse(given) if isinstance(given, bytes) else given
-        kinds: list[str | None] = [asked.layer_type] if asked.layer_type else [*layer_types(config)] or [None]
-        found = [from_hf(config, kind, asked.seq_len) for kind in kinds]
-    except (ConfigError, ValueError) as error:
-        print(error, file=sys.stderr)
-        return 2
-    rows = [row for one in found for row in spectrum_rows(one)]
+    """Print the frequencies of a config, pair by pair; exit 2 on a config that cannot be read."""
+    asked = parser().parse_args(argv)
+    return guarded(lambda: _run(asked), asked.lang)
+
+
+def _run(asked: argparse.Namespace) -> int:
+    config = load(asked.config)
+    kinds: list[str | None] = [asked.layer_type] if asked.layer_type else [*layer_types(config)] or [None]
+    ropes = [from_hf(config, kind, asked.seq_len) for kind in kinds]
+    rows = [row for rope in ropes for row in spectrum_rows(rope)]
     if asked.csv:
         writer = csv.writer(sys.stdout)
         writer.writerow(COLUMNS)
         writer.writerows(rows)
         return 0
-    for one in found:
-        kind = f"{one.layer_type}: " if one.layer_type else ""
+    for rope in ropes:
+        kind = f"{printable(rope.layer_type)}: " if rope.layer_type else ""
         print(
-            f"{kind}{one.scheme}, base {one.base:g}, rotary {one.rotary_dim} of {one.head_dim}, {one.layout}, "
-            f"trained {one.train_len}, attention factor {one.attention_factor:.9g}, logit scale {one.logit_scale:.9g}"
+            f"{kind}{rope.scheme}, base {rope.base:g}, rotary {rope.rotary_dim} of {rope.head_dim}, {rope.layout}, "
+            f"trained {rope.train_len}, attention factor {rope.attention_factor:.9g}, "
+            f"logit scale {rope.logit_scale:.9g}"
         )
     print("  ".join(f"{name:>14}" for name in COLUMNS))
     for row in rows:

@@ -44,7 +44,7 @@ class View:
 
 @dataclass(frozen=True)
 class Shown:
-    """What the page was drawn for: the config, the layer type, transformers' version, and the rotation.
+    """What the page was drawn for: the config, the layer type, transformers' version, all notes or few, the rotation.
 
     ``rope`` is None where none can be built, and ``trouble`` says why.
     """
@@ -52,6 +52,7 @@ class Shown:
     view: View
     layer: str | None
     version: str
+    everything: bool
     rope: rc.HfRope | None
     trouble: ValueError | None = None
 

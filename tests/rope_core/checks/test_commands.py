@@ -18,7 +18,7 @@ from rope_core.hf.normal import resolve
 from tests.support import ROOT, hf_live
 
 OPTIONS: dict[str, Any] = json.loads((ROOT / "tests/golden/engine_options.json").read_text(encoding="utf-8"))
-KINDS = {"int": int, "float": float, "json": json.loads, "text": str}
+KINDS: dict[str, Any] = {"int": int, "float": float, "json": json.loads, "text": str}
 MODELS = ["llama-2-7b", "qwen3-8b", "deepseek-v3", "gpt-oss-20b", "llama-3.1-8b", "gemma-3-4b", "qwen3-vl-32b",
           "kimi-k2", "ministral-3", "internlm2-1.8b", "phi-4-mini", "gemma-4-31b", "deepseek-v4-flash"]  # fmt: skip
 
@@ -60,7 +60,7 @@ def test_every_line_parses_or_says_why_not(model_id: str) -> None:
 def override(engine: str, config: Any, given: dict[str, Any]) -> Any:
     """What vLLM 0.33 (_apply_dict_overrides, config.update) and SGLang 0.5.23 (get_config) do to a config object."""
     for key, value in given.items():
-        current = getattr(config, key, None)
+        current: Any = getattr(config, key, None)
         if isinstance(value, dict) and hasattr(current, "to_dict"):
             current.update(value)
         elif engine == "SGLang" and key == "rope_parameters" and isinstance(current, dict):

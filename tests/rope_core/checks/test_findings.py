@@ -17,7 +17,7 @@ from rope_core.checks.findings import check, check_text, groups, known
 from rope_core.hf.families import TRAPS as ALL_TRAPS
 from tests.rope_core.hf.test_traps import TRAPS
 
-ALWAYS = "pairs_below_one_turn"
+SLOW = "pairs_below_one_turn"
 LLAMA: dict[str, Any] = {
     "model_type": "llama",
     "hidden_size": 512,
@@ -29,13 +29,13 @@ YARN: dict[str, Any] = {"rope_type": "yarn", "factor": 8.0, "original_max_positi
 
 
 def keys(config: object, **options: Any) -> list[str]:
-    """Findings by key, without the one that every unscaled model has."""
-    return [one.key for one in check(config, **options) if one.key != ALWAYS]
+    """Findings by key."""
+    return [one.key for one in check(config, **options)]
 
 
 def only(key: str, config: object, **options: Any) -> rc.Finding:
     """The finding with this key."""
-    return next(one for one in check(config, **options) if one.key == key)
+    return next(one for one in check(config, **options, everything=True) if one.key == key)
 
 
 def of(**fields: Any) -> dict[str, Any]:
@@ -252,8 +252,8 @@ def test_values_by_hand() -> None:
     assert step.values["worst"] == pytest.approx(100 / (11 / 12 / 32 + 1 / 12) - 100, rel=1e-6)
     deepseek = only("logit_scale_apart", rc.model("deepseek-v3").hf_config())
     assert deepseek.values["scale"] == pytest.approx(1.87385, abs=5e-6)
-    assert only(ALWAYS, rc.model("llama-2-7b").hf_config()).values["slow"] == 18
-    assert only(ALWAYS, rc.model("gpt-neox-20b").hf_config()).values["slow"] == 4
+    assert only(SLOW, rc.model("llama-2-7b").hf_config()).values["slow"] == 18
+    assert only(SLOW, rc.model("gpt-neox-20b").hf_config()).values["slow"] == 4
     half = only("half_precision", {**rc.model("llama-2-7b").hf_config(), "torch_dtype": "bfloat16"})
     assert half.values["error"] == pytest.approx(5.0, abs=0.1)
     bands = only("llama3_no_blend", rc.model("llama-4-scout").hf_config())
@@ -408,7 +408,7 @@ def test_layer_types_are_named_where_they_differ() -> None:
     gemma = rc.model("gemma-3-4b").hf_config()
     types = str(only("bases_differ", gemma).values["types"])
     assert "sliding_attention (default, base 10000)" in types and "full_attention (linear, base 1e+06)" in types
-    slow = {one.layer_type for one in check(gemma) if one.key == ALWAYS}
+    slow = {one.layer_type for one in check(gemma, everything=True) if one.key == SLOW}
     # The local base of 10,000 turns its slowest pair in 58,000 of the 131,072 tokens.
     assert slow == {"full_attention"}
     assert {one.layer_type for one in check(gemma, layer_type="full_attention")} <= {None, "full_attention"}
@@ -466,7 +466,7 @@ def test_saying_fills_in_the_numbers() -> None:
     one = only("factor_is_not_ratio", of(rope_scaling={**YARN, "factor": 4.0}))
     assert one.title("zh") == "factor 4 与 131072 / 16384 = 8 不符"
     with pytest.raises(ValueError, match="lang must be one of"):
-        check(LLAMA)[0].why("fr")
+        check(LLAMA, everything=True)[0].why("fr")
 
 
 def test_refusals_speak_chinese_too() -> None:

@@ -1,0 +1,73 @@
+"""`rope engines`: what several programs compute from one config."""
+
+from __future__ import annotations
+
+import argparse
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from rope_core.checks.engines import Engine, engines, sentences
+from rope_core.cli.source import HELP, add_language, guarded, load, print_json
+from rope_core.hf.ropes import layer_types
+
+WORDS = {
+    "en": {"refuses": "refuses", "width": "another width", "attention": "attention factor"},
+    "zh": {"refuses": "拒绝", "width": "宽度不同", "attention": "注意力因子"},
+}
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the command's arguments."""
+    made = argparse.ArgumentParser(prog="rope engines", description=main_engines.__doc__)
+    made.add_argument("config", help=HELP)
+    made.add_argument("--layer-type", help="only this layer type")
+    made.add_argument("--seq-len", type=int, help="the length in use, tokens")
+    made.add_argument("--json", action="store_true", help="a list instead of lines")
+    add_language(made)
+    return made
+
+
+def main_engines(argv: Sequence[str]) -> int:
+    """Compare what several programs compute from a config with transformers 5.23: largest gap of the frequencies."""
+    asked = parser().parse_args(argv)
+    return guarded(lambda: _run(asked), asked.lang)
+
+
+def _run(asked: argparse.Namespace) -> int:
+    config = load(asked.config)
+    kinds: list[str | None] = [asked.layer_type] if asked.layer_type else [*layer_types(config)] or [None]
+    rows = [(kind, engine) for kind in kinds for engine in engines(config, kind, asked.seq_len)]
+    if asked.json:
+        print_json([_record(kind, engine, asked.lang) for kind, engine in rows])
+        return 0
+    for kind, engine in rows:
+        where = f"{kind}  " if kind else ""
+        print(f"{where}{engine.name:<22}{_gap(engine, asked.lang):<16}{'; '.join(sentences(engine, asked.lang))}")
+    return 0
+
+
+def _gap(engine: Engine, lang: str) -> str:
+    """How far an engine is from transformers, or why there is no number."""
+    t = WORDS[lang]
+    if engine.refused:
+        return t["refuses"]
+    if engine.difference is None:
+        return "-"
+    return t["width"] if math.isinf(engine.difference) else f"{100.0 * engine.difference:.3g} %"
+
+
+def _record(kind: str | None, engine: Engine, lang: str) -> dict[str, Any]:
+    return {
+        "layer_type": kind,
+        "name": engine.name,
+        "difference": engine.difference,
+        "attention_difference": engine.attention_difference,
+        "attention_factor": engine.attention_factor,
+        "logit_scale": engine.logit_scale,
+        "layout": engine.layout,
+        "refused": engine.refused is not None,
+        "notes": list(engine.notes),
+        "sentences": sentences(engine, lang),
+        "inv_freq": None if engine.inv_freq is None else engine.inv_freq.tolist(),
+    }

@@ -1,0 +1,133 @@
+"""`rope extend`: the blocks that reach a length, what each changes, and the line for each engine."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from rope_core.checks.commands import commands
+from rope_core.checks.extend import Way, extend, fixes, present, reached
+from rope_core.cli.source import HELP, add_language, guarded, load, print_json
+from rope_core.errors import reject
+
+TEXT = {
+    "en": {
+        "reaches": "reaches {reach} tokens.",
+        "none": "No way can be written: the model's class refuses them all.",
+        "changed": "changes",
+        "block": "transformers 5, config.json",
+        "old": "transformers 4, config.json",
+        "no_old": "version 4 cannot say this",
+        "no_line": "no line",
+        "source": "source",
+        "colon": ": ",
+    },
+    "zh": {
+        "reaches": "可到 {reach} 个 token。",
+        "none": "无法写出任何方案：该模型类全部拒绝。",
+        "changed": "变化",
+        "block": "transformers 5 的 config.json",
+        "old": "transformers 4 的 config.json",
+        "no_old": "第 4 版无法表达",
+        "no_line": "无命令",
+        "source": "来源",
+        "colon": "：",
+    },
+}
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the command's arguments."""
+    made = argparse.ArgumentParser(prog="rope extend", description=main_extend.__doc__)
+    made.add_argument("config", help=HELP)
+    made.add_argument("--length", type=int, required=True, help="the length to reach, tokens")
+    made.add_argument("--way", metavar="NAME", help="only this way, by its name")
+    made.add_argument("--model", help="the model's name or folder in the engines' lines")
+    made.add_argument("--json", action="store_true", help="a list of ways instead of text")
+    add_language(made)
+    return made
+
+
+def main_extend(argv: Sequence[str]) -> int:
+    """Print the config blocks that reach a length, what they change and cost, and the line for each engine."""
+    asked = parser().parse_args(argv)
+    return guarded(lambda: _run(asked), asked.lang)
+
+
+def _run(asked: argparse.Namespace) -> int:
+    config = load(asked.config)
+    ways = extend(config, asked.length)
+    if asked.way is not None:
+        names = [way.name for way in ways]
+        if asked.way not in names:
+            raise reject("way", "one_of", asked.way, names=names)
+        ways = [way for way in ways if way.name == asked.way]
+    model = asked.model or _model(asked.config)
+    if asked.json:
+        print_json([as_record(way, model, asked.lang) for way in ways])
+        return 0
+    t = TEXT[asked.lang]
+    already = present(config, asked.lang)
+    print(already or f"{asked.config}{t['colon']}{t['reaches'].format(reach=f'{reached(config):,}')}")
+    if not ways:
+        print(t["none"])
+    for number, way in enumerate(ways, 1):
+        print(f"\n{number}. {way.name}{t['colon']}{way.title(asked.lang)}")
+        print(_text(way, model, asked.lang, t))
+    print(f"\n{fixes()['searched'][asked.lang]}")
+    return 0
+
+
+def _model(source: str) -> str:
+    """The name for the engines' lines: a hub id as it is, the folder of a file, else MODEL."""
+    path = Path(source)
+    if source == "-":
+        return "MODEL"
+    if path.exists():
+        return str(path if path.is_dir() else path.parent)
+    return source.partition("@")[0]
+
+
+def _text(way: Way, model: str, lang: str, t: Mapping[str, str]) -> str:
+    """A way for people."""
+    lines = [way.cost(lang)]
+    lines += [f"{t['source']}{t['colon']}{way.source}"] if way.source else []
+    lines += [t["changed"] + t["colon"], *(f"  {change.sentence(lang)}" for change in way.changed)]
+    lines += [t["block"] + t["colon"], _indented(way.block)]
+    lines += [t["old"] + t["colon"], _indented(way.old_block) if way.old_block else f"  {t['no_old']}"]
+    for one in commands(way, model, lang):
+        lines.append(f"{one.engine}{t['colon']}{one.note or ''}".rstrip())
+        lines += [f"  {one.line}"] if one.line else [f"  ({t['no_line']})"]
+    return "\n".join(f"   {line}" for text in lines for line in text.splitlines())
+
+
+def _indented(block: Mapping[str, Any]) -> str:
+    return "\n".join(f"  {line}" for line in json.dumps(block, indent=2).splitlines())
+
+
+def as_record(way: Way, model: str, lang: str = "en") -> dict[str, Any]:
+    """Return a way for programs: the whole config, its block, what moved and the lines by engine.
+
+    An engine that cannot run the way has None under "commands" and its sentence under "notes".
+    """
+    lines = commands(way, model, lang)
+    return {
+        "name": way.name,
+        "title": way.title(lang),
+        "cost": way.cost(lang),
+        "length": way.length,
+        "config": way.config,
+        "block": way.block,
+        "old_block": way.old_block,
+        "changed": [asdict(change) for change in way.changed],
+        "commands": {one.engine: one.line for one in lines},
+        "notes": {one.engine: one.note for one in lines if one.note},
+        "kept": way.kept,
+        "pairs": way.pairs,
+        "unseen": way.unseen,
+        "source": way.source,
+    }

@@ -1,0 +1,127 @@
+"""Findings as a table for people, as JSON for programs, and as SARIF for code scanning."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import rope_core
+from rope_core.checks.case import Finding, printable
+from rope_core.checks.findings import known
+from rope_core.checks.records import as_record
+
+# Raised when a field of the JSON changes its meaning or goes; docs/check.schema.json describes it.
+SCHEMA = 1
+CLEAN = {"en": "nothing found", "zh": "没有发现问题"}
+WORDS = {
+    "en": {"error": "error", "warning": "warning", "note": "note"},
+    "zh": {"error": "错误", "warning": "警告", "note": "说明"},
+}
+SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+
+
+def show_json(
+    results: Mapping[str, Sequence[Finding]], unreadable: Mapping[str, str], version: str, code: int, lang: str
+) -> None:
+    """Print one JSON object: its schema, the tool, the exit code and the findings by config."""
+    files: list[dict[str, Any]] = [
+        {"config": name, "findings": [as_record(one, lang) for one in found]} for name, found in results.items()
+    ]
+    files += [{"config": name, "unreadable": sentence} for name, sentence in unreadable.items()]
+    document = {
+        "schema": SCHEMA,
+        "tool": {"name": "rope", "version": rope_core.__version__},
+        "transformers": version,
+        "exit": code,
+        "files": files,
+    }
+    print(json.dumps(document, ensure_ascii=False, indent=1))
+
+
+def sarif(results: Mapping[str, Sequence[Finding]], unreadable: Mapping[str, str], lang: str) -> dict[str, Any]:
+    """Return a SARIF 2.1.0 log: a rule for each finding that occurs, a result for each place.
+
+    Source: https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html
+    """
+    titles = known(lang)
+    keys = sorted({one.key for found in results.values() for one in found})
+    rules = [
+        {
+            "id": key,
+            "shortDescription": {"text": titles[key][1]},
+            "defaultConfiguration": {"level": titles[key][0]},
+        }
+        for key in keys
+    ]
+    listed = [_result(name, one, lang) for name, found in results.items() for one in found]
+    failed = [
+        {"level": "error", "message": {"text": sentence}, "locations": [_location(name)]}
+        for name, sentence in unreadable.items()
+    ]
+    run = {
+        "tool": {"driver": {"name": "rope", "version": rope_core.__version__, "rules": rules}},
+        "invocations": [{"executionSuccessful": not failed, "toolExecutionNotifications": failed}],
+        "results": listed,
+    }
+    return {"$schema": SARIF_SCHEMA, "version": "2.1.0", "runs": [run]}
+
+
+def _location(name: str, field: str = "") -> dict[str, Any]:
+    """A place in a file: SARIF wants a URI, and the field as a logical location."""
+    made: dict[str, Any] = {
+        "physicalLocation": {
+            "artifactLocation": {"uri": _uri(name)},
+            "region": {"startLine": 1},
+        }
+    }
+    if field:
+        made["logicalLocations"] = [{"fullyQualifiedName": printable(field)}]
+    return made
+
+
+def _uri(name: str) -> str:
+    """A path as a URI reference relative to the checkout."""
+    from urllib.parse import quote
+
+    return quote(name.replace("\\", "/").removeprefix("./"))
+
+
+def _result(name: str, one: Finding, lang: str) -> dict[str, Any]:
+    """One finding at one place; SARIF's levels have the same names as the severities."""
+    where = f"{one.field} ({one.layer_type})" if one.layer_type else one.field
+    return {
+        "ruleId": one.key,
+        "level": one.severity,
+        "message": {"text": f"{one.title(lang)}\n{one.why(lang)}\n{one.change(lang)}"},
+        "locations": [_location(name, where)],
+    }
+
+
+def show_table(name: str, found: Sequence[Finding], lang: str) -> None:
+    """Print one config's findings as a table; plain lines where rich is not installed."""
+    if not found:
+        print(f"{name}: {CLEAN[lang]}")
+        return
+    try:
+        from rich import box
+        from rich.console import Console
+        from rich.table import Table
+        from rich.text import Text
+    except ImportError:
+        for one in found:
+            print(f"{name}: {WORDS[lang][one.severity]} [{one.key}] {printable(one.field)}: {one.title(lang)}")
+            print(f"    {one.why(lang)}\n    {one.change(lang)}\n    {one.source}")
+        return
+    colours = {"error": "bold red", "warning": "yellow", "note": "cyan"}
+    table = Table(title=Text(name), box=box.SIMPLE, show_header=False, title_justify="left")
+    table.add_column()
+    table.add_column(overflow="fold")
+    for one in found:
+        head = Text(f"{WORDS[lang][one.severity]}\n", style=colours[one.severity])
+        where = printable(f"{one.field} ({one.layer_type})" if one.layer_type else one.field)
+        body = Text.assemble(
+            (f"{one.title(lang)}\n", "bold"), f"{where}  [{one.key}]\n{one.why(lang)}\n{one.change(lang)}\n"
+        )
+        table.add_row(head, body.append(one.source, style="dim"))
+    Console(soft_wrap=False).print(table)
