@@ -93,8 +93,8 @@ class Rotations:
         return self.seen is not None
 
     def _within(self, length: int) -> tuple[int, ...]:
-        """Positions below a length, its last one included."""
-        return tuple(sorted({*(p for p in POSITIONS if p < length), min(length, 2**20) - 1}))
+        """Positions below a length, one near its end included."""
+        return tuple(sorted({*(p for p in POSITIONS if p < length), min(length, 2**20) * 7 // 8 | 1}))
 
     def split(self, buffers: list[Buffer]) -> tuple[list[Buffer], list[Buffer]]:
         """The buffers that the text's tokens run through, and those of other parts, such as a vision tower."""
@@ -115,7 +115,7 @@ class Rotations:
             self._alone(found)
             return found.findings()
         self._layers(found, self.seen, self.ropes)
-        if self.follows and not found.rows:
+        if self.follows and not found.rows and not reported:
             where = (0, 1, 5, self.trained, 2 * self.trained - 1)
             again = observe(self.module, where, self.model.model_type)
             at = {kind: from_hf(self.data, kind, max(where) + 1) for kind in self.ropes}
@@ -132,8 +132,7 @@ class Rotations:
             if product is None:
                 found.add(Verdict("rotation_not_observed"), "q, k", "model_type", kind, None)
                 continue
-            for part in ("q", "k"):
-                verdict = self._judge(product, part, self._within(self.trained), rope, found.buffers(kind))
+            for part, verdict in self._judge(product, self._within(self.trained), rope, found.buffers(kind)).items():
                 found.add(verdict, part, product.module, kind)
             if next(self.module.parameters(), None) is not None:
                 found.add(Verdict("attention_not_observed"), "q, k", product.module, kind)
@@ -149,18 +148,16 @@ class Rotations:
                 continue
             nested = any(one.module.startswith(name + ".") for name in names)
             candidates = self._ropes_of(one, ropes)
-            for part in ("q", "k"):
-                verdicts = []
-                for kind, rope in candidates:
-                    # A part inside an attention, such as an indexer, may pair the other way than the attention itself.
-                    layouts = ("interleaved", "half") if nested else (rope.layout,)
-                    for layout in layouts:
-                        each = replace(rope, layout=layout)
-                        verdicts.append((kind, self._judge(one, part, seen.positions, each, found.buffers(kind))))
-                if not verdicts or any(verdict is None for _, verdict in verdicts):
-                    continue
-                kind, verdict = verdicts[0]
-                found.add(verdict, part, one.module, kind, one.layer)
+            answers = []
+            for kind, rope in candidates:
+                # A part inside an attention, such as an indexer, may pair the other way than the attention itself.
+                for layout in ("interleaved", "half") if nested else (rope.layout,):
+                    each = replace(rope, layout=layout)
+                    answers.append((kind, self._judge(one, seen.positions, each, found.buffers(kind))))
+            if answers and all(verdicts for _, verdicts in answers):
+                kind, verdicts = answers[0]
+                for part, verdict in verdicts.items():
+                    found.add(verdict, part, one.module, kind, one.layer)
             if candidates and one.inputs and _values_move(one):
                 found.add(Verdict("value_rotated"), "v", one.module, candidates[0][0], one.layer)
 
@@ -176,16 +173,15 @@ class Rotations:
         ]
 
     def _judge(
-        self, one: Product, part: str, positions: tuple[int, ...], rope: HfRope, buffers: list[Array]
-    ) -> Verdict | None:
-        """One part of one product; where its buffer is reported already, rotating by that buffer is no second fault."""
+        self, one: Product, positions: tuple[int, ...], rope: HfRope, buffers: list[Array]
+    ) -> dict[str, Verdict]:
+        """One product; where its buffer is reported already, rotating by that buffer is no second fault."""
         others = [*((_BY_BUFFER, values) for values in buffers), *self._explanations(rope)]
-        verdict = judge(one, part, positions, rope, others)
-        if self.model.model_type in TURNS_BACK:
-            if verdict is None:
-                return Verdict("rotation_backwards")
-            return None if verdict.key == "rotation_backwards" else verdict
-        return None if verdict == _BY_BUFFER else verdict
+        verdicts = judge(one, positions, rope, others)
+        if self.model.model_type in TURNS_BACK and not rope.nope:
+            right = {part: Verdict("rotation_backwards") for part in "qk"}
+            return {} if verdicts == right else verdicts or right
+        return {part: verdict for part, verdict in verdicts.items() if verdict != _BY_BUFFER}
 
     def _explanations(self, rope: HfRope) -> Iterator[tuple[Verdict, Array]]:
         """Frequencies that a layer may have in place of its own, by what that means."""

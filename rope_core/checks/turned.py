@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from rope_core.checks.observe import Product, spread, steadiness
 from rope_core.hf.ropes import HfRope
-from rope_core.layout import HALF, INTERLEAVED, convert
+from rope_core.layout import HALF, INTERLEAVED, as_layout, convert
 from rope_core.rope import Array
 from rope_core.rotation import rotate
 
@@ -32,13 +32,12 @@ class Source:
     """q or k before its rotation: (heads, rotary_dim) in the weights' order, the order in which the product has it.
 
     ``order`` are the indices with ``product's lanes = weights' lanes[order]``; ``factor`` is what position 0
-    multiplies by; ``heads`` are the heads that it was found for.
+    multiplies by.
     """
 
     vectors: Array
     order: tuple[int, ...]
     factor: float
-    heads: tuple[int, ...]
 
 
 def tolerance(positions: Array, theta: Array, unit: float, table: float | None = None) -> Array:
@@ -53,36 +52,60 @@ def tolerance(positions: Array, theta: Array, unit: float, table: float | None =
 
 
 def judge(
-    product: Product, part: str, positions: tuple[int, ...], rope: HfRope, others: Sequence[tuple[Verdict, Array]]
-) -> Verdict | None:
-    """Compare q or k of one product; None where it is what the config says.
+    product: Product, positions: tuple[int, ...], rope: HfRope, others: Sequence[tuple[Verdict, Array]]
+) -> dict[str, Verdict]:
+    """Compare q and k of one product with what the config says; the parts that differ, "q", "k" or "q, k".
 
     Args:
-        product: what was multiplied; part: "q" or "k".
+        product: what was multiplied.
+        positions: the rows' positions, the first one 0.
         rope: what the layer should do; ``rope.nope`` where it should not turn.
         others: frequencies that other explanations have, by what they would say.
 
-    Returns "rotation_not_observed" where the vectors before the rotation were not seen.
+    "rotation_not_observed" where the vectors before the rotation were not seen.
     """
-    heads = product.q if part == "q" else product.k
-    where = np.asarray(positions, dtype=np.float64)
+    found: dict[str, Verdict] = {}
+    used = set()
+    for part, heads in (("q", product.q), ("k", product.k)):
+        verdict, order = _part(heads, product, np.asarray(positions, dtype=np.float64), rope, others)
+        if verdict is not None:
+            found[part] = verdict
+        if order is not None:
+            used.add(order)
+    if not found and len(used) > 1:
+        return {"q, k": Verdict("rotation_orders_differ")}
+    return found
+
+
+def _part(
+    heads: Array, product: Product, positions: Array, rope: HfRope, others: Sequence[tuple[Verdict, Array]]
+) -> tuple[Verdict | None, tuple[int, ...] | None]:
+    """What is wrong with q or k, and the order in which its lanes are."""
     still = spread(heads) <= steadiness(product.unit)
     if rope.nope or not np.any(rope.inv_freq):
-        return None if still else Verdict("rotation_not_wanted")
+        return (None if still else Verdict("rotation_not_wanted")), None
     if still:
-        return Verdict("rotation_missing")
+        return Verdict("rotation_missing"), None
     width, dim = rope.rotary_dim, heads.shape[-1]
     if width > dim:
-        return Verdict("rotation_width", (("found", dim), ("wanted", width)))
+        return Verdict("rotation_width", (("found", dim), ("wanted", width))), None
     low = dim - rope.head_dim if dim > rope.head_dim else 0
-    source = before(heads[0, :, low : low + width], product)
+    outside = [lane for lane in range(dim) if not low <= lane < low + width]
+    if outside and spread(heads[..., outside]) > steadiness(product.unit):
+        if not any(vector.size >= heads[0].size for vector in product.inputs):
+            # What came before follows the position as well: a fault of an earlier layer.
+            return Verdict("rotation_not_observed"), None
+        return lanes(heads, low, positions, rope, product.unit), None
+    block = heads[0, :, low : low + width]
+    source = before(block, product)
     if source is None:
-        return shifted(heads[:, :, low : low + width], product, where, rope) or Verdict("rotation_not_observed")
-    case = Case(heads, low, source, where, rope, product.unit)
-    verdict = case.verdict(others)
-    if verdict is not None:
-        return verdict
-    return scale(source, rope, product, dim)
+        source = by_length(block, product, rope.layout)
+        if source is None:
+            return Verdict("rotation_not_observed"), None
+        case = Case(heads[:, : len(source.vectors)], low, source, positions, rope, product.unit)
+        return scale(source, rope, product, dim) or case.shifted() or case.differs(rope.inv_freq, rope.layout), None
+    case = Case(heads, low, source, positions, rope, product.unit)
+    return case.verdict(others) or scale(source, rope, product, dim), source.order
 
 
 def scale(source: Source, rope: HfRope, product: Product, dim: int) -> Verdict | None:
@@ -96,20 +119,20 @@ def scale(source: Source, rope: HfRope, product: Product, dim: int) -> Verdict |
 
 
 def before(heads: Array, product: Product) -> Source | None:
-    """Find the vectors of position 0 (heads, width) among the layer's inputs, lane for lane, in one of three orders."""
-    width = heads.shape[-1]
+    """Find the vectors of position 0 (heads, width) among the layer's inputs, lane for lane, in whatever order.
+
+    Of several, the one nearest to a factor of 1 counts, and of those the one that was computed first.
+    """
     best: tuple[float, Source] | None = None
-    for order in orders(width):
-        back = np.argsort(order)
-        wanted = heads[:, back]
-        for vector in reversed(product.inputs):
-            factor = match(vector, wanted[0], product.unit)
-            if factor is None:
-                continue
-            distance = abs(np.log(abs(factor)))
-            if best is None or distance < best[0] - 1e-3:
-                best = distance, Source(wanted / factor, order, factor, tuple(range(len(heads))))
-    return best[1] if best else None
+    for search in (match, reordered):
+        for vector in product.inputs:
+            for order, factor in search(vector, heads[0], product.unit):
+                distance = abs(np.log(factor))
+                if best is None or distance < best[0] - 1e-3:
+                    best = distance, Source(heads[:, np.argsort(order)] / factor, order, factor)
+        if best is not None:
+            return best[1]
+    return None
 
 
 def orders(width: int) -> list[tuple[int, ...]]:
@@ -122,33 +145,62 @@ def orders(width: int) -> list[tuple[int, ...]]:
     return made
 
 
-def match(vector: Array, wanted: Array, unit: float) -> float | None:
-    """The factor by which ``wanted`` is a stretch of ``vector``; None where it is none."""
-    width = len(wanted)
-    if len(vector) < width or wanted[0] == 0:
-        return None
-    room = 32 * unit
-    first, second = vector[: len(vector) - width + 1], vector[1 : len(vector) - width + 2]
-    near = np.flatnonzero(np.abs(second * wanted[0] - first * wanted[1]) <= room * np.abs(first * wanted[0]) + 1e-30)
-    for start in near:
-        stretch = vector[start : start + width]
-        energy = float(stretch @ stretch)
-        if energy == 0:
+def match(vector: Array, turned: Array, unit: float) -> Iterator[tuple[tuple[int, ...], float]]:
+    """Orders of ``orders`` in which ``turned`` is a stretch of ``vector``, with the factor between them."""
+    width, room = len(turned), 32 * unit
+    for order in orders(width):
+        wanted = turned[np.argsort(order)]
+        if len(vector) < width or wanted[0] == 0:
             continue
-        factor = float(stretch @ wanted) / energy
-        if np.abs(wanted - factor * stretch).max() <= room * np.abs(wanted).max() and factor > 0:
-            return factor
-    return None
+        first, second = vector[: len(vector) - width + 1], vector[1 : len(vector) - width + 2]
+        off = np.abs(second * wanted[0] - first * wanted[1])
+        for start in np.flatnonzero(off <= room * np.maximum(np.abs(first * wanted[1]), np.abs(second * wanted[0]))):
+            stretch = vector[start : start + width]
+            energy = float(stretch @ stretch)
+            factor = float(stretch @ wanted) / energy if energy else 0.0
+            if factor > 0 and np.abs(wanted - factor * stretch).max() <= room * np.abs(wanted).max():
+                yield order, factor
 
 
-def shifted(heads: Array, product: Product, positions: Array, rope: HfRope) -> Verdict | None:
-    """Whether the vectors fit positions that are all off by the same small number: row 0 is then turned as well."""
-    table = np.outer(np.ones(1), rope.inv_freq)
-    for step in (1, -1, 2, -2):
-        back = rotate(heads[:1], np.cos(step * table), -np.sin(step * table), rope.layout)
-        if before(back[0], product) is not None:
-            return Verdict("rotation_shifted", (("by", step),))
-    return None
+def reordered(vector: Array, turned: Array, unit: float) -> Iterator[tuple[tuple[int, ...], float]]:
+    """Any order in which ``turned`` is a stretch of ``vector``: the two hold the same numbers up to a factor."""
+    width, room = len(turned), 32 * unit
+    if len(vector) < width:
+        return
+    stretches = np.lib.stride_tricks.sliding_window_view(vector, width)
+    square, fourth = (np.convolve(vector**power, np.ones(width), "valid") for power in (2, 4))
+    here, there = float((turned**2).sum()), float((turned**4).sum())
+    near = np.abs(square**2 * there - fourth * here**2) <= 1e-2 * fourth * here**2
+    for start in np.flatnonzero(near & (square > 0)):
+        factor = float(np.sqrt(here / square[start]))
+        ranks, wanted = np.argsort(stretches[start]), np.argsort(turned)
+        if np.abs(turned[wanted] - factor * stretches[start][ranks]).max() <= room * np.abs(turned).max():
+            order = np.empty(width, dtype=int)
+            order[wanted] = ranks
+            yield tuple(int(i) for i in order), factor
+
+
+def by_length(heads: Array, product: Product, layout: str) -> Source | None:
+    """Find the first head's vector among the layer's inputs by its pairs' lengths, which no rotation changes."""
+    width = heads.shape[-1]
+    best: tuple[float, Source] | None = None
+    for order in orders(width):
+        first, second = as_layout(layout).split(heads[0, np.argsort(order)])
+        wanted = np.hypot(first, second)
+        for vector in product.inputs:
+            if len(vector) < width:
+                continue
+            stretches = np.lib.stride_tricks.sliding_window_view(vector, width)
+            first, second = as_layout(layout).split(stretches)
+            lengths = np.hypot(first, second)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                factors = lengths @ wanted / (lengths * lengths).sum(axis=1)
+                off = np.abs(wanted - factors[:, None] * lengths).max(axis=1)
+            for start in np.flatnonzero(off <= 32 * product.unit * wanted.max()) if width > 2 else ():
+                distance = abs(np.log(factors[start]))
+                if best is None or distance < best[0] - 1e-3:
+                    best = distance, Source(stretches[start][None], order, float(factors[start]))
+    return best[1] if best else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,8 +224,7 @@ class Case:
     def room(self, theta: Array, table: float | None = None) -> Array:
         """Tolerance for each pair of each head, in the product's order: (positions, heads, width)."""
         pairs = tolerance(self.positions, theta, self.unit, table)
-        layout = self.rope.layout
-        split = INTERLEAVED if layout == INTERLEAVED.name else HALF
+        split = as_layout(self.rope.layout)
         first, second = split.split(self.source.vectors)
         length = np.hypot(first, second)
         rows = pairs[:, None, :] * length[None] * abs(self.source.factor)
@@ -187,16 +238,11 @@ class Case:
 
     def verdict(self, others: Sequence[tuple[Verdict, Array]]) -> Verdict | None:
         """What explains the vectors; None where the config does."""
-        rope, width, dim = self.rope, self.rope.rotary_dim, self.heads.shape[-1]
+        rope, width = self.rope, self.rope.rotary_dim
         theta, layout = rope.inv_freq, rope.layout
-        rest = [lane for lane in range(dim) if not self.low <= lane < self.low + width]
-        stays = self.heads[..., rest]
-        moved = bool(rest) and spread(stays) > steadiness(self.unit)
         room = self.room(theta)
-        if not moved and self.fits(self.turned(theta, layout), room):
+        if self.fits(self.turned(theta, layout), room):
             return None
-        if moved:
-            return self.lanes(theta, layout)
         if self.fits(self.turned(-theta, layout), room):
             return Verdict("rotation_backwards")
         other = HALF.name if layout == INTERLEAVED.name else INTERLEAVED.name
@@ -213,37 +259,13 @@ class Case:
         pairs = tolerance(self.positions, theta, self.unit).max(axis=1)
         return np.asarray(pairs[:, None, None] * 2 * np.abs(self.source.vectors * self.source.factor).max())
 
-    def lanes(self, theta: Array, layout: str) -> Verdict:
-        """Lanes move that should stay: pairs across the head, the wrong end of it, or another width."""
-        width, dim = len(theta) * 2, self.heads.shape[-1]
-        base, first = self.rope.base, np.asarray(self.heads[0])
-        angle = np.outer(self.positions, theta)
-        vectors = np.broadcast_to(first, self.heads.shape)
-
-        def near(wanted: Array, frequencies: Array) -> bool:
-            pairs = tolerance(self.positions, frequencies, self.unit).max(axis=1)
-            return bool(np.all(np.abs(self.heads - wanted) <= pairs[:, None, None] * 2 * np.abs(first).max()))
-
-        across = np.zeros(dim // 2)
-        across[: len(theta)] = theta
-        table = np.outer(self.positions, across)
-        if near(rotate(vectors, np.cos(table), np.sin(table), HALF), across):
-            return Verdict("rotation_across_head", (("partner", dim // 2), ("wanted", self.partner())))
-        for start in (0, dim - width):
-            out = np.array(vectors)
-            out[..., start:] = rotate(vectors[..., start:], np.cos(angle), np.sin(angle), layout)
-            if start != self.low and near(out, theta):
-                return Verdict("rotation_lanes", (("found", start), ("wanted", self.low), ("width", width)))
-        full = np.asarray(base ** (-np.arange(0, dim, 2) / dim))
-        table = np.outer(self.positions, full)
-        for name in (layout, HALF.name, INTERLEAVED.name):
-            if near(rotate(vectors, np.cos(table), np.sin(table), name), full):
-                return Verdict("rotation_width", (("found", dim), ("wanted", width)))
-        return Verdict("rotation_other_lanes", (("wanted", width), ("dim", dim)))
-
-    def partner(self) -> int:
-        """The lane that should turn with the first one."""
-        return 1 if self.rope.layout == INTERLEAVED.name else self.rope.rotary_dim // 2
+    def shifted(self) -> Verdict | None:
+        """Positions that are all off by the same small number."""
+        for step in (1, -1, 2, -2):
+            where = self.positions + step
+            if self.fits(self.turned(self.rope.inv_freq, self.rope.layout, where), self.room(self.rope.inv_freq)):
+                return Verdict("rotation_shifted", (("by", step),))
+        return None
 
     def coarse(self, theta: Array, layout: str) -> Verdict | None:
         """Tables or positions that were held in half precision."""
@@ -263,7 +285,7 @@ class Case:
         """No explanation: the pair and the position of the largest difference, with both angles."""
         width = len(theta) * 2
         got = self.heads[..., self.low : self.low + width][..., np.argsort(self.source.order)] / self.source.factor
-        split = INTERLEAVED if layout == INTERLEAVED.name else HALF
+        split = as_layout(layout)
         a, b = split.split(got)
         first, second = split.split(self.source.vectors)
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -282,3 +304,37 @@ class Case:
                 ("length", float(np.abs(ratio[where, head, pair]))),
             ),
         )
+
+
+def lanes(heads: Array, low: int, positions: Array, rope: HfRope, unit: float) -> Verdict:
+    """Lanes move that should stay: pairs across the head, the wrong end of it, or another width.
+
+    Position 0 stands for what the vectors were, whatever it is multiplied by.
+    """
+    theta, width, dim = rope.inv_freq, rope.rotary_dim, heads.shape[-1]
+    vectors = np.broadcast_to(heads[0], heads.shape)
+
+    def near(wanted: Array, frequencies: Array) -> bool:
+        pairs = tolerance(positions, frequencies, unit).max(axis=1)
+        return bool(np.all(np.abs(heads - wanted) <= pairs[:, None, None] * 2 * np.abs(heads[0]).max()))
+
+    def turned(frequencies: Array, layout: str) -> Array:
+        angle = np.outer(positions, frequencies)
+        return np.asarray(rotate(vectors, np.cos(angle), np.sin(angle), layout))
+
+    across = np.zeros(dim // 2)
+    across[: len(theta)] = theta
+    if near(turned(across, HALF.name), across):
+        partner = 1 if rope.layout == INTERLEAVED.name else width // 2
+        return Verdict("rotation_across_head", (("partner", dim // 2), ("wanted", partner)))
+    angle = np.outer(positions, theta)
+    for start in {0, dim - width} - {low}:
+        out = np.array(vectors)
+        block = vectors[..., start : start + width]
+        out[..., start : start + width] = rotate(block, np.cos(angle), np.sin(angle), rope.layout)
+        if near(out, theta):
+            return Verdict("rotation_lanes", (("found", start), ("wanted", low), ("width", width)))
+    full = np.asarray(rope.base ** (-np.arange(0, dim, 2) / dim))
+    if any(near(turned(full, name), full) for name in (HALF.name, INTERLEAVED.name)):
+        return Verdict("rotation_width", (("found", dim), ("wanted", width)))
+    return Verdict("rotation_other_lanes", (("wanted", width), ("dim", dim)))

@@ -1,0 +1,122 @@
+"""verify: each planted fault of a rotation is found in each family, under its own name."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+import torch
+
+import rope_core as rc
+from tests.support import rotary_faults as faults
+from tests.support import tiny_models
+
+LONG = {"rope_type": "longrope", "short_factor": [1.0, 1.5, 2.0, 3.0], "long_factor": [1.5, 4.0, 9.0, 20.0]}
+YARN = {"rope_type": "yarn", "factor": 8.0, "original_max_position_embeddings": 4096, "rope_theta": 150000.0}
+APPLY = "apply_rotary_pos_emb"
+# model_type, changes of its config, the function that turns, width, head width, pairs.
+FAMILIES: dict[str, tuple[dict[str, Any], str, int, int, str]] = {
+    "llama": ({"rope_theta": 500000.0}, APPLY, 16, 16, "half"),
+    "qwen3": ({"rope_theta": 1e6}, APPLY, 16, 16, "half"),
+    "gemma3_text": ({"layer_types": ["sliding_attention", "full_attention"] * 2}, APPLY, 16, 16, "half"),
+    "phi3": (
+        {"partial_rotary_factor": 0.5, "rope_scaling": LONG, "original_max_position_embeddings": 2048},
+        APPLY,
+        8,
+        16,
+        "half",
+    ),
+    "glm4": ({}, APPLY, 8, 16, "interleaved"),
+    "deepseek_v3": ({"rope_theta": 20000.0}, f"{APPLY}_interleave", 16, 16, "interleaved"),
+    "gpt_oss": ({"rope_scaling": YARN}, APPLY, 16, 16, "half"),
+    "falcon": ({"alibi": False}, APPLY, 16, 16, "half"),
+    "stablelm": ({"partial_rotary_factor": 0.5}, APPLY, 8, 16, "half"),
+}
+# cos for sin turns by a quarter turn minus the angle: backwards, from what rotate_half hands on.
+QUARTER = {"deepseek_v3": "rotation_differs", "gpt_oss": "rotation_differs"}
+FAULTS = {
+    "sign": "rotation_backwards",
+    "sign_of_k": "rotation_backwards",
+    "k_still": "rotation_missing",
+    "q_still": "rotation_missing",
+    "both_still": "rotation_missing",
+    "one_layer_still": "rotation_missing",
+    "tables_scaled": "rotation_scaled",
+    "q_scaled": "rotation_scaled",
+    "k_scaled": "rotation_scaled",
+    "sin_scaled": "rotation_differs",
+    "other_layout": "layout_differs",
+    "k_reordered": "rotation_orders_differ",
+    "shifted": "rotation_shifted",
+    "k_shifted": "rotation_shifted",
+    "twice": "rotation_differs",
+    "pairs_reversed": "rotation_differs",
+    "first_pair_still": "rotation_differs",
+    "last_pair_still": "rotation_differs",
+    "only_half_turns": "rotation_differs",
+    "tables_rounded": "rotation_tables_rounded",
+    "positions_rounded": "rotation_positions_rounded",
+    "positions_wrap": "rotation_differs",
+    "positions_clamped": "rotation_differs",
+    "positions_ignored": "rotation_missing",
+    "base_changed": "buffer_differs",
+    "frequencies_zero": "buffer_uninitialised",
+    "frequencies_cast": "buffer_rounded",
+    "scaling_attribute": "attention_scaling_differs",
+    "v_turns": "value_rotated",
+}
+# Families whose function sees whole heads of which a part turns.
+PARTIAL = {"across_head": "rotation_across_head", "last_lanes": "rotation_lanes"}
+# What has no meaning there: DeepSeek's v shares a projection with k's other half, its function reorders what it turns
+# once more; falcon and phi3 have one projection for q, k and v; gpt-oss computes no v_proj.
+NOT_THERE = {"deepseek_v3": ("v_turns",), "falcon": ("v_turns",), "phi3": ("v_turns",)}
+
+
+@pytest.fixture(scope="module")
+def models() -> dict[str, tuple[Any, Any]]:
+    return {name: tiny_models.model(name, **row[0]) for name, row in FAMILIES.items()}
+
+
+def planted(name: str, fault: str, models: dict[str, tuple[Any, Any]], patch: pytest.MonkeyPatch) -> list[rc.Finding]:
+    """What verify finds in a copy of a family's model with one fault."""
+    model, config = models[name]
+    _, function, width, dim, layout = FAMILIES[name]
+    target = faults.Target(copy.deepcopy(model), function, width, dim, layout, patch)
+    with torch.no_grad():
+        getattr(faults, fault)(target)
+    return rc.verify(target.model, config)
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_the_healthy_model_is_clean(name: str, models: dict[str, tuple[Any, Any]]) -> None:
+    assert rc.verify(*models[name]) == []
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("name", FAMILIES)
+def test_every_fault_is_found(
+    name: str, fault: str, models: dict[str, tuple[Any, Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if fault in NOT_THERE.get(name, ()):
+        pytest.skip("the family has no such place")
+    found = planted(name, fault, models, monkeypatch)
+    assert {one.key for one in found} == {FAULTS[fault]}, [(one.key, dict(one.values)) for one in found]
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_cos_in_the_place_of_sin_is_found(
+    name: str, models: dict[str, tuple[Any, Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = planted(name, "cos_for_sin", models, monkeypatch)
+    assert {one.key for one in found} == {QUARTER.get(name, "rotation_backwards")}
+
+
+@pytest.mark.parametrize("fault", PARTIAL)
+@pytest.mark.parametrize("name", ["phi3", "glm4"])
+def test_wrong_lanes_of_a_partial_rotation_are_found(
+    name: str, fault: str, models: dict[str, tuple[Any, Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = planted(name, fault, models, monkeypatch)
+    assert [one.key for one in found] == [PARTIAL[fault]]
+    assert found[0].values["part"] == "q, k"
