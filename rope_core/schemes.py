@@ -127,7 +127,7 @@ def register(
     return enter
 
 
-FACTOR = Param("factor", 4.0, 1.0, 1024.0, "×")
+FACTOR = Param("factor", 4.0, 1.0, 4096.0, "×")
 BETA_FAST = Param("beta_fast", 32.0, 0.01, 4096.0, "turns")
 BETA_SLOW = Param("beta_slow", 1.0, 0.01, 4096.0, "turns")
 ATTENTION = Param("attention_factor", None, 0.0, 16.0, "×", "optional")

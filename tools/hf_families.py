@@ -17,16 +17,24 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from rope_core.hf.families import coded
+
 SKIP = {
     "efficientloftr": "2-D features, not tokens",
     "eomt_dinov3": "2-D patches",
-    "esmc": "bidirectional protein model without a text length",
-    "ernie4_5_vl_moe_text": "frequencies are reordered for its 3-D positions",
     "llama4_vision_model": "2-D patches",
     "musicflamingo": "rotates time stamps, not token positions",
 }
-# Described by hand in rope_core/hf/families.py.
-CODED = ("gptj", "codegen", "roformer", "chatglm")
+# Fields that turn the whole rotation off, read in the models' own code: models/<name>/modeling_<name>.py.
+SWITCHES: dict[str, dict[str, Any]] = {
+    "granitemoehybrid": {"field": "position_embedding_type", "on": "rope"},
+    "zamba2": {"field": "use_mem_rope", "on": True, "default": False},
+    "falcon": {"field": "alibi", "on": False, "default": False},
+}
+# Classes that build their entries from a set, whose order differs from run to run.
+UNORDERED = ("step3p5", "diffusion_gemma_text")
+# Rotary classes without rope parameters of their own, or with an empty dict.
+ALSO = ("cohere_compass_text",)
 COUNTS = ("max_position_embeddings", "hidden_size", "num_attention_heads", "num_hidden_layers")
 MLA = "qk_rope_head_dim"
 
@@ -49,7 +57,7 @@ def model_types() -> list[str]:
         except Exception:  # two classes cannot be built without arguments
             continue
         rope = getattr(made, "rope_parameters", None)
-        if rope and name not in SKIP and rope.get("rope_type") != "axial":
+        if name in ALSO or (rope and name not in SKIP and rope.get("rope_type") != "axial"):
             names.append(name)
     return names
 
@@ -172,8 +180,12 @@ def layout(model_type: str, source: str) -> dict[str, Any]:
         code = ast.unparse(node)
         if node.name.endswith("_interleave"):
             return {"layout": "interleaved", "deinterleaved": True}
-        if re.search(r"::2\]|view_as_complex", code) and "rope_interleave" not in code:
+        if re.search(r"::2\]|view_as_complex|stack_freqs", code) and "rope_interleave" not in code:
             found["layout"] = "interleaved"
+        if re.search(r"cat\(\(x2, -x1\)", code):
+            found["backwards"] = True
+        if re.search(r"x\[\.\.\., :-rope_dim\]", code):
+            found["trailing"] = True
     return found
 
 
@@ -206,7 +218,7 @@ def nope_rule(source: str) -> str | None:
 def text_field(model_type: str, mapping: Any) -> dict[str, Any]:
     """For a composite model: the field that holds its text config, and that config's type."""
     made = mapping[model_type]()
-    for field in ("text_config", "llm_config", "language_config", "decoder_config", "thinker_config"):
+    for field in ("text_config", "llm_config", "language_config", "decoder_config", "decoder", "thinker_config"):
         inner = get(made, field)
         kind = get(inner, "model_type") if inner is not None else None
         if kind and field in type(made).sub_configs:
@@ -218,7 +230,10 @@ def record(model_type: str) -> dict[str, Any]:
     """Everything from_hf has to know about one model_type, as plain data."""
     cls = quiet().CONFIG_MAPPING[model_type]
     base, source = cls(), source_of(cls)
-    out: dict[str, Any] = {"rope": plain(base.rope_parameters)}
+    rope = plain(base.rope_parameters)
+    if model_type in UNORDERED:
+        rope = {kind: rope[kind] for kind in sorted(rope, reverse=True)}
+    out: dict[str, Any] = {"rope": rope}
     out |= {name: value for name in COUNTS if isinstance(value := get(base, name), int)}
     out |= head_rule(cls) | pattern(cls) | layout(model_type, source)
     if get(base, MLA):
@@ -235,12 +250,20 @@ def record(model_type: str) -> dict[str, Any]:
     for key, value in (("convert", conversion(cls)), ("nope", nope_rule(source))):
         if value:
             out[key] = value
+    if "self.alpha.to(" in source:
+        out["learned_offsets"] = True
     if "yarn_apply_mscale(config" in source:
         out["logit_scale"] = True
     names = {v: k for k, v in cls.attribute_map.items() if v in (*COUNTS, "head_dim") and k not in COUNTS}
     reverse = {k: v for k, v in cls.attribute_map.items() if k in (*COUNTS, "head_dim")}
     if names or reverse:
         out["names"] = names | reverse
+    if model_type in SWITCHES:
+        out["switch"] = SWITCHES[model_type]
+    section = re.search(r"rope_parameters\.get\(.mrope_section., (\[[\d, ]+\])\)", source)
+    section = section or re.search(r"rope_params\.get\(.mrope_section., (\[[\d, ]+\])\)", source)
+    if section:
+        out["mrope_section"] = json.loads(section[1])
     if getattr(cls, "_rope_type_labels", None):
         out["labels"] = list(cls._rope_type_labels)
     return out
@@ -300,7 +323,7 @@ def composites() -> dict[str, dict[str, Any]]:
 
 def others(known: set[str]) -> list[str]:
     """Model types of the wheel whose token rotation is not recorded: none, other axes, or in code of their own."""
-    return sorted(set(quiet().CONFIG_MAPPING.keys()) - known - set(CODED))
+    return sorted(set(quiet().CONFIG_MAPPING.keys()) - known - set(coded()))
 
 
 def main() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from rope_core.hf.families import CLASS, DICT, FALLBACK, TOP, Origin
@@ -68,7 +69,10 @@ def derived_head(model: Model, rule: object) -> tuple[Any, Origin]:
 
 
 def rotary_dim(model: Model, one: Parameters, kind: str, head: int, notes: dict[str, Origin]) -> int:
-    """Rotating width: int(head_dim * partial factor), except where the default type of a class does not read it."""
+    """Rotating width: int(head_dim * partial factor), except where the default type of a class does not read it.
+
+    The width may be odd: see ``turning``.
+    """
     share, origin = 1.0, Origin("derived", notes["head_dim"].path)
     traps: tuple[str, ...] = ()
     width = head
@@ -84,15 +88,33 @@ def rotary_dim(model: Model, one: Parameters, kind: str, head: int, notes: dict[
         elif kind != "proportional":
             width = int(head * share)
     notes["rotary_dim"] = Origin(origin.source, origin.path, (*origin.traps, *traps), origin.values)
-    if width < 2 or width % 2:
+    if width < 2 or (width % 2 and (width == head or kind in ("dynamic", "longrope", "proportional"))):
         raise refuse(origin.path, "even_turning", f"{width} of {head}")
+    if width % 2:
+        notes["rotary_dim"] = replace(notes["rotary_dim"], traps=(*notes["rotary_dim"].traps, "odd_width"))
     return width
+
+
+def turning(width: int, base: float) -> tuple[int, float]:
+    """Return the even width that turns, and the base that gives it the exponents of an odd one.
+
+    transformers takes ``arange(0, width, 2) / width``, which for an odd width has a pair more than fits: one dimension
+    more turns, by base**(-2i/width).
+
+    >>> turning(20, 100.0), turning(3, 1000.0)
+    ((20, 100.0), (4, 10000.0))
+    """
+    return (width, base) if width % 2 == 0 else (width + 1, float(round(base ** ((width + 1) / width), 9)))
 
 
 def fixed_width(model: Model, head: int) -> tuple[int, Origin]:
     """Rotating width of models whose code, not a rope dict, sets it."""
     if model.family.get("half_of_head"):
         return head // 2, Origin(CLASS, model.prefix + "head_dim")
+    if model.family.get("half_of_projection"):
+        width, origin = model.get("projection_dim")
+        heads, of_heads = model.get("num_attention_heads")
+        return max(count(origin.path, width) // (2 * count(of_heads.path, heads)), 32), origin
     value, origin = model.get("rotary_dim")
     return (head, origin) if value is None else (count(origin.path, value, 2, head), origin)
 
@@ -109,7 +131,7 @@ def layout_of(model: Model, notes: dict[str, Origin]) -> str:
     if not model.known:
         notes["layout"] = Origin(FALLBACK, model.prefix + "model_type", ("unknown_family",))
         return "half"
-    traps: tuple[str, ...] = ()
+    traps: tuple[str, ...] = ("turns_backwards",) if model.family.get("backwards") else ()
     layout = model.family["layout"]
     if model.family.get("deinterleaved"):
         if model.data.get("rope_interleave", True) or not model.family.get("interleave_flag"):
@@ -125,6 +147,9 @@ def nope_layers(model: Model, found: list[Parameters], notes: dict[str, Origin])
     """Indices of the layers that do not rotate."""
     rule, total = model.family.get("nope"), model.layers()
     notes["nope_layers"] = Origin(CLASS if rule else FALLBACK, model.prefix + "layer_types")
+    if found[0].switched_off:
+        notes["nope_layers"] = Origin(TOP, found[0].path)
+        return tuple(range(total))
     resting = {one.layer_type for one in found if one.nope}
     if resting:
         notes["nope_layers"] = Origin(DICT, found[0].path)
@@ -133,6 +158,8 @@ def nope_layers(model: Model, found: list[Parameters], notes: dict[str, Origin])
         return flagged(model, total, notes)
     if rule == "layer_rope_theta":
         return without_base(model, total, notes)
+    if rule == "attn_type_list":
+        return linear_layers(model, total, notes)
     window, _ = model.get("sliding_window")
     if rule == "full_attention" or (rule == "full_attention_if_window" and window is not None):
         return tuple(i for i, kind in enumerate(model.layer_types()) if kind != "sliding_attention")
@@ -169,3 +196,15 @@ def without_base(model: Model, total: int, notes: dict[str, Origin]) -> tuple[in
     differ = ("layer_bases_differ",) if len({b for b in bases if b}) > 1 else ()
     notes["nope_layers"] = Origin(TOP, path, differ)
     return tuple(i for i, base in enumerate(bases) if not base)
+
+
+def linear_layers(model: Model, total: int, notes: dict[str, Origin]) -> tuple[int, ...]:
+    """Layers of linear attention, which MiniMax's remote code leaves without rotation: 0 in attn_type_list."""
+    path = model.path("attn_type_list")
+    given = model.data.get("attn_type_list")
+    if given is None:
+        return ()
+    if not isinstance(given, list | tuple) or len(given) < total:
+        raise refuse(path, "layer_entries", given, layers=total)
+    notes["nope_layers"] = Origin(TOP, path)
+    return tuple(i for i, kind in enumerate(given[:total]) if not kind)

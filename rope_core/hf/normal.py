@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rope_core.hf.families import CLASS, FALLBACK, TOP, Origin, composites, families, recorded
+from rope_core.hf.forms import MISTRAL, TEXT_FIELDS, is_mistral_params, rewrite
 from rope_core.hf.read import MAX_LAYERS, count, names, refuse
 
 # Types of released configs that transformers reads as another.
@@ -98,18 +99,21 @@ def resolve(config: Mapping[str, Any]) -> Model:
     if kind in recorded()["other"]:
         raise refuse(prefix + "model_type", "rotary_model", kind)
     family = families().get(ALIASES.get(kind or "", kind or ""), {})
-    data, places = _renamed(data, family, prefix)
-    return Model(data, kind, family, prefix, places)
+    form = rewrite(data, kind, family, prefix)
+    return Model(form.data, kind, family, prefix, form.places)
 
 
 def _text_part(config: Mapping[str, Any]) -> tuple[dict[str, Any], str, str | None]:
     """Return the fields of the text part, its dotted place and its model_type."""
     data, prefix, kind = dict(config), "", config.get("model_type")
+    if is_mistral_params(data):
+        return data, prefix, MISTRAL
     for _ in range(4):
         if kind is not None and not isinstance(kind, str):
             raise refuse(prefix + "model_type", "a_name", kind)
         place = composites().get(kind or "")
-        name = place["text"] if place else "text_config"
+        own = (place["text"],) if place else ()
+        name = next((name for name in (*own, *TEXT_FIELDS) if data.get(name) is not None), "text_config")
         inner = data.get(name)
         if inner is None and place and place["text_type"] in {**families(), **composites()}:
             kind = place["text_type"]
@@ -121,12 +125,3 @@ def _text_part(config: Mapping[str, Any]) -> tuple[dict[str, Any], str, str | No
         kind = inner.get("model_type") or (place["text_type"] if place else None)
         data, prefix = {str(k): v for k, v in inner.items()}, f"{prefix}{name}."
     return data, prefix, kind
-
-
-def _renamed(data: dict[str, Any], family: Mapping[str, Any], prefix: str) -> tuple[dict[str, Any], dict[str, str]]:
-    """Return the fields under the class's own names, and the places of those that were under another."""
-    places: dict[str, str] = {}
-    for name, alias in family.get("names", {}).items():
-        if alias in data and name not in data:
-            data[name], places[name] = data[alias], prefix + alias
-    return data, places

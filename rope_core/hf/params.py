@@ -8,7 +8,7 @@ and the overrides of convert_rope_params_to_dict in models/*/configuration_*.py.
 from __future__ import annotations
 
 import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from rope_core.hf.families import CLASS, DICT, FALLBACK, SPLIT, TOP, Origin
@@ -42,7 +42,8 @@ FALLBACK_THETA = 10_000.0
 class Parameters:
     """The effective rope dict of one layer type, with the origin of each entry.
 
-    ``nope`` marks a layer type whose entry is null: its layers do not rotate.
+    ``nope`` marks a layer type whose entry is null: its layers do not rotate; ``switched_off`` a whole model that does
+    not, because the field at ``path`` says so.
     """
 
     values: dict[str, Any] = field(default_factory=dict)
@@ -50,6 +51,7 @@ class Parameters:
     path: str = "rope_parameters"
     layer_type: str | None = None
     nope: bool = False
+    switched_off: bool = False
 
     def fill(self, name: str, value: Any, origin: Origin) -> None:
         """Enter ``value`` unless the dict has the name already, even as null."""
@@ -68,6 +70,8 @@ class Parameters:
 
 def effective(model: Model) -> list[Parameters]:
     """The parameters of each layer type in the config's order; one entry without a type where the dict is flat."""
+    if (switch := switched_off(model)) is not None:
+        return [Parameters(path=switch, nope=True, switched_off=True)]
     if model.family.get("fixed"):
         return [fixed(model)]
     raw, path, source, traps = chosen(model)
@@ -90,6 +94,16 @@ def effective(model: Model) -> list[Parameters]:
         if traps and not entry.nope:
             entry.trap("rope_theta", *traps)
     return found
+
+
+def switched_off(model: Model) -> str | None:
+    """Return the place of the field that turns the rotation of this model off, or None where it is on."""
+    rule = model.family.get("switch")
+    if rule is None:
+        return None
+    given = model.data[rule["field"]] if rule["field"] in model.data else rule.get("default")
+    rotates = given == rule["on"] if isinstance(rule["on"], str) else truthy(given) is rule["on"]
+    return None if rotates else model.path(rule["field"])
 
 
 def chosen(model: Model) -> tuple[dict[str, Any], str, str, tuple[str, ...]]:
@@ -170,11 +184,10 @@ def partial_for(model: Model, old: bool, kind: str) -> tuple[Any, Origin] | None
     if convert in ("gpt_neox", "gpt_neox_japanese") or (not model.known and model.has("rotary_pct")):
         if "rotary_pct" in model.data:
             return model.data["rotary_pct"], Origin(TOP, model.prefix + "rotary_pct")
-    elif found := top_level(model, "partial_rotary_factor", "" if no_default or late else "top_partial"):
-        if found[0] is not None:
-            return found
-    elif convert == "minimax_m2" and model.data.get("rotary_dim") is not None:
-        return None
+    else:
+        top = top_level(model, "partial_rotary_factor", "" if no_default or late else "top_partial")
+        if top is not None and top[0] is not None:
+            return top
     if "partial" in model.family and not no_default:
         return model.family["partial"], Origin(CLASS, model.prefix + "partial_rotary_factor")
     return None
@@ -182,6 +195,9 @@ def partial_for(model: Model, old: bool, kind: str) -> tuple[Any, Origin] | None
 
 def complete(model: Model, one: Parameters) -> Parameters:
     """Fill in type, base, partial factor and trained length of one layer type."""
+    for name, origin in one.origins.items():
+        if place := model.places.get(origin.path.removeprefix(model.prefix)):
+            one.origins[name] = replace(origin, path=place)
     if one.nope:
         return one
     name_the_type(one)
@@ -273,21 +289,10 @@ def trained_length(model: Model, one: Parameters) -> None:
 def flat(model: Model, raw: dict[str, Any], path: str, source: str) -> Parameters:
     one = entry(raw, path, source)
     unread = [key for key, value in raw.items() if isinstance(value, dict)]
-    if "rotary_dim" in model.data and model.family.get("convert") == "minimax_m2":
-        minimax_partial(model, one)
     made = complete(model, one)
     if unread:
         made.trap("rope_type", "nested_dict_not_read", names=tuple(unread))
     return made
-
-
-def minimax_partial(model: Model, one: Parameters) -> None:
-    """MiniMax-M2 states its partial width in dimensions."""
-    if model.data["rotary_dim"] is None or "partial_rotary_factor" in model.data:
-        return
-    head, _ = model.get("head_dim")
-    share = number("rotary_dim", model.data["rotary_dim"]) / count("head_dim", head)
-    one.fill("partial_rotary_factor", share, Origin(TOP, model.prefix + "rotary_dim"))
 
 
 def nested(model: Model, raw: dict[str, Any], path: str, source: str) -> list[Parameters]:
@@ -385,12 +390,17 @@ def v4_partial(model: Model) -> tuple[Any, Origin]:
 
 
 def fixed(model: Model) -> Parameters:
-    """Models whose code states base 10,000 and reads no scaling."""
+    """Models whose code states the base, or a field of its own for it, and reads no scaling."""
     one = Parameters(path=model.prefix + "rope_parameters")
     one.put("rope_type", "default", Origin(CLASS, "rope_type"))
-    ratio = model.data.get("rope_ratio")
-    base = FALLBACK_THETA * (1.0 if ratio is None else number("rope_ratio", ratio))
-    one.put("rope_theta", base, Origin(CLASS if ratio is None else TOP, model.prefix + "rope_ratio"))
-    if any(truthy(model.data.get(name)) for name in ("rope_scaling", "rope_parameters", "rope_theta")):
+    unread: tuple[str, ...] = ("rope_scaling", "rope_parameters")
+    if "rope_theta" in model.family:
+        one.put("rope_theta", *model.get("rope_theta"))
+    else:
+        ratio, origin = model.get("rope_ratio")
+        base = FALLBACK_THETA * (1.0 if ratio is None else number(origin.path, ratio))
+        one.put("rope_theta", base, Origin(CLASS if ratio is None else TOP, origin.path))
+        unread = (*unread, "rope_theta")
+    if any(truthy(model.data.get(name)) for name in unread):
         one.trap("rope_type", "rope_fields_not_read")
     return one

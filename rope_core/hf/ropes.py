@@ -6,9 +6,12 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from rope_core.errors import ArgumentError, ConfigError, whole
-from rope_core.hf.families import DICT, FALLBACK, Origin
-from rope_core.hf.geometry import head_dim, layout_of, longest, nope_layers, rotary_dim
+import numpy as np
+import numpy.typing as npt
+
+from rope_core.errors import ArgumentError, ConfigError, reject, whole
+from rope_core.hf.families import CLASS, DICT, FALLBACK, TOP, Origin
+from rope_core.hf.geometry import head_dim, layout_of, longest, nope_layers, rotary_dim, turning
 from rope_core.hf.normal import Model, resolve
 from rope_core.hf.params import Parameters, effective
 from rope_core.hf.read import count, number, read_config, refuse, truthy
@@ -76,6 +79,8 @@ class HfRope:
             "nope_layers", "attention_factor", "logit_scale" and each parameter's name.
         request: what rope_core.spectrum was asked.
         model_type: of the text part; transformers' name, or None.
+        start: the first dimension of a head that turns; the turning ones are start .. start + rotary_dim - 1.
+        backwards: whether the model's code turns by -angle (nanochat), as rc.rotate does with -sin.
     """
 
     inv_freq: Array
@@ -100,11 +105,29 @@ class HfRope:
     provenance: Mapping[str, Origin]
     request: Request
     model_type: str | None
+    start: int = 0
+    backwards: bool = False
 
     @property
     def traps(self) -> tuple[str, ...]:
         """Keys of everything surprising in the provenance, sorted."""
         return tuple(sorted({trap for origin in self.provenance.values() for trap in origin.traps}))
+
+    def with_offsets(self, alpha: npt.ArrayLike) -> HfRope:
+        """Return the rope whose pairs turn exp(alpha) times as fast, as LeRoPE's do by a vector of the checkpoint.
+
+        Args:
+            alpha: the buffer ``rotary_emb.alpha`` of Mistral Large 4, (rotary_dim/2,).
+
+        Raises:
+            ValueError: on anything but one finite number for each pair.
+
+        Source: MistralLarge4TextRotaryEmbedding.forward of transformers 5.23.
+        """
+        learned = np.asarray(alpha, dtype=np.float64)
+        if learned.shape != self.inv_freq.shape or not np.all(np.isfinite(learned)):
+            raise reject("alpha", "vector_length", alpha, pairs=self.inv_freq.size)
+        return replace(self, inv_freq=frozen(self.inv_freq * np.exp(learned)))
 
 
 def layer_types(config: object) -> list[str]:
@@ -187,11 +210,14 @@ def build(model: Model, one: Parameters, found: list[Parameters], seq_len: int |
     skipped = nope_layers(model, found, notes)
     layout = layout_of(model, notes)
     kind, base = scheme_of(one, notes), base_of(one, notes)
+    if model.family.get("learned_offsets"):
+        notes["offsets"] = Origin(CLASS, model.prefix + "model_type", ("learned_offsets",))
     width = rotary_dim(model, one, kind, head, notes)
     train = train_len(one, kind, max_len, notes)
     scheme, params = parameters(model, one, kind, width, max_len, train, seq_len, notes)
     try:
-        request = Request(Rope(width, base, train), scheme, params, seq_len)
+        width, exact = turning(width, base)
+        request = Request(Rope(width, exact, train), scheme, params, seq_len)
         answer = spectrum(request)
     except ArgumentError as error:
         if error.argument in params:
@@ -220,18 +246,21 @@ def build(model: Model, one: Parameters, found: list[Parameters], seq_len: int |
         layer_type=one.layer_type,
         nope_layers=skipped,
         nope=one.nope,
-        mrope_section=mrope_section(one),
+        mrope_section=mrope_section(model, one, width),
         ignored=ignored(one, kind),
         provenance=notes,
         request=request,
         model_type=model.model_type,
+        start=head - width if model.family.get("trailing") else 0,
+        backwards=bool(model.family.get("backwards")),
     )
 
 
 def scheme_of(one: Parameters, notes: dict[str, Origin]) -> str:
     """The rope_type, checked against the table of transformers 5.23."""
     if one.nope:
-        notes["scheme"] = Origin(DICT, one.path, ("nope_layer_type",))
+        trap, source = ("switched_off", TOP) if one.switched_off else ("nope_layer_type", DICT)
+        notes["scheme"] = Origin(source, one.path, (trap,))
         return "default"
     kind, origin = one.values["rope_type"], one.origins["rope_type"]
     notes["scheme"] = origin
@@ -369,15 +398,17 @@ def logit_scale(
     return m * m
 
 
-def mrope_section(one: Parameters) -> tuple[int, ...] | None:
-    """Pairs per axis of multimodal positions, where the rope dict names them."""
+def mrope_section(model: Model, one: Parameters, width: int) -> tuple[int, ...] | None:
+    """Pairs per axis of multimodal positions: of the rope dict, or of the model's code where that one fits."""
     given = one.values.get("mrope_section")
     if given is None:
-        return None
-    path = f"{one.path}.mrope_section"
+        own = model.family.get("mrope_section")
+        return tuple(own) if own and not one.nope and sum(own) == width // 2 else None
+    path = one.origins["mrope_section"].path
     if not isinstance(given, list | tuple) or len(given) > 8:
         raise refuse(path, "pairs_per_axis", given)
-    return tuple(count(f"{path}[{i}]", value, 0, MAX_DIM) for i, value in enumerate(given))
+    whole_floats = [int(value) if isinstance(value, float) and value.is_integer() else value for value in given]
+    return tuple(count(f"{path}[{i}]", value, 0, MAX_DIM) for i, value in enumerate(whole_floats))
 
 
 def ignored(one: Parameters, kind: str) -> tuple[str, ...]:

@@ -58,4 +58,12 @@ def frequencies(
     prefix = f"{layer_type}_" if hasattr(module, f"{layer_type}_inv_freq") else ""
     inv_freq = getattr(module, f"{prefix}inv_freq").to(torch.float64).numpy()
     scaling = getattr(module, f"{prefix}attention_scaling", None)
+    if hasattr(module, "mrope_section") and type(module).__name__.startswith("Ernie4_5_VL"):
+        inv_freq = in_use(inv_freq, sum(module.mrope_section[:2]))
     return inv_freq, float(module.attention_scaling if scaling is None else scaling)
+
+
+def in_use(held: npt.NDArray[np.float64], both: int) -> npt.NDArray[np.float64]:
+    """Ernie's frequencies in the order of the pairs: it holds those of rows before those of columns, and deals them."""
+    dealt = np.stack([held[: both // 2], held[both // 2 : both]], axis=1).ravel()
+    return np.concatenate([dealt, held[both:]])

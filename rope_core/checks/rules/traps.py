@@ -15,6 +15,10 @@ PLAIN = (
     "nested_dict_not_read",
     "factor_from_lengths",
     "nope_layer_type",
+    "switched_off",
+    "learned_offsets",
+    "odd_width",
+    "turns_backwards",
 )
 UNREAD = ("rope_scaling", "rope_parameters", "rope_theta")
 
@@ -24,7 +28,7 @@ def plain(case: Case) -> Iterator[Finding]:
     for name, origin in case.rope.provenance.items():
         for trap in origin.traps:
             if trap in PLAIN:
-                value = case.rope.params.get(name, case.rope.rope_type)
+                value = case.rope.rotary_dim if trap == "odd_width" else case.rope.params.get(name, case.rope.rope_type)
                 names = origin.values.get("names") or ("-",)
                 yield finding(trap, origin.path, value=value, type=case.rope.rope_type, names=names)
 

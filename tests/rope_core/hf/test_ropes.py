@@ -269,27 +269,6 @@ def test_every_family_of_the_table_is_what_the_wheel_does() -> None:
         assert json.loads(json.dumps(family)) == json.loads(json.dumps(live).replace(": null", ": {}")), name
 
 
-def test_every_family_runs_on_its_own_defaults_as_in_transformers() -> None:
-    checked = 0
-    for name in families():
-        if name in coded() or name in UNCALLABLE or hf_live.rotary_class(name) is None:
-            continue
-        try:
-            kinds: list[str | None] = [*rc.layer_types({"model_type": name})] or [None]
-            ropes = [rc.from_hf({"model_type": name}, kind) for kind in kinds]
-        except rc.ConfigError as error:
-            assert any(rule in str(error) for rule in NARROWER), (name, str(error))
-            continue
-        for rope in ropes:
-            if rope.nope:
-                continue
-            inv_freq, scaling = hf_live.frequencies(name, hf_live.config_of(name, {}), rope.layer_type, None)
-            np.testing.assert_allclose(rope.inv_freq, inv_freq, rtol=1e-5, atol=0, err_msg=name)
-            assert rope.attention_factor == pytest.approx(scaling, rel=1e-6)
-            checked += 1
-    assert checked > 150
-
-
 @pytest.mark.parametrize("model_type", ["muse_spark_text", "muse_glimmer_text"])
 @pytest.mark.parametrize("layers", [4, 5, 6, 7, 12])
 def test_every_fourth_layer_from_the_last_rests_in_muse(model_type: str, layers: int) -> None:

@@ -1,0 +1,146 @@
+"""Other forms in which released configs state their rotation, brought to transformers' own fields.
+
+Sources: Mistral's params.json as vLLM remaps it (vllm/transformers_utils/configs/mistral.py) and
+mistral-inference's transformer.py (base 10**6 where none is given); Step's lists per layer, which
+models/step3p7/configuration_step3p7.py of transformers 5.23 brings to one entry per layer type; the same wheel's
+configuration_hunyuan_vl.py; MiniMax-Text-01's modeling_minimax_text_01.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from rope_core.hf.read import MAX_LAYERS, count, names, number, refuse, table
+
+# Fields that hold a text model in configs of remote code.
+TEXT_FIELDS = ("text_config", "llm_config", "language_config", "thinker_config")
+MISTRAL = "mistral_params"
+STEP = ("step3p5", "step3p7_text")
+MINIMAX_REMOTE = ("minimax_text_01", "minimax_m1")
+_YARN = {"beta": "beta_fast", "alpha": "beta_slow"}
+
+
+@dataclass
+class Form:
+    """The fields of a text model while they are brought to transformers' names, and the places that they came from."""
+
+    data: dict[str, Any]
+    family: Mapping[str, Any]
+    prefix: str = ""
+    places: dict[str, str] = field(default_factory=dict)
+
+    def put(self, name: str, value: object, place: str) -> None:
+        """Enter a field that stands elsewhere in the config."""
+        self.data[name], self.places[name] = value, self.prefix + place
+
+
+def is_mistral_params(config: Mapping[str, Any]) -> bool:
+    """Return whether a config is Mistral's own params.json."""
+    return "model_type" not in config and {"dim", "n_layers", "n_heads"} <= config.keys()
+
+
+def rewrite(data: dict[str, Any], kind: str | None, family: Mapping[str, Any], prefix: str) -> Form:
+    """Return the fields of a text model under transformers' names, whatever form the config has."""
+    form = Form(data, family, prefix)
+    for name, alias in family.get("names", {}).items():
+        if alias in data and name not in data:
+            form.put(name, data[alias], alias)
+    if (change := _CHANGES.get(kind or "")) is not None:
+        change(form)
+    return form
+
+
+def _mistral(form: Form) -> None:
+    """Bring the yarn object of params.json to rope_parameters; without apply_scale cos and sin are not scaled."""
+    if "qk_rope_head_dim" in form.data:
+        form.put("head_dim", form.data["qk_rope_head_dim"], "qk_rope_head_dim")
+    yarn = table(form.prefix + "yarn", form.data.get("yarn"))
+    if not yarn:
+        return
+    made: dict[str, Any] = {"rope_type": "yarn"}
+    for name, value in yarn.items():
+        if name == "apply_scale":
+            made |= {} if value else {"attention_factor": 1.0}
+        else:
+            made[_YARN.get(name, name)] = value
+        own = "attention_factor" if name == "apply_scale" else _YARN.get(name, name)
+        form.places[f"rope_parameters.{own}"] = f"{form.prefix}yarn.{name}"
+    form.put("rope_parameters", made, "yarn")
+
+
+def _step(form: Form) -> None:
+    """Bring a base and a partial factor per layer to one entry per layer type, the first layer's of each."""
+    data, path = form.data, form.prefix
+    layers = count(path + "num_hidden_layers", data.get("num_hidden_layers", 45), 0, MAX_LAYERS)
+    extra = count(path + "num_nextn_predict_layers", data.get("num_nextn_predict_layers", 0), 0, MAX_LAYERS)
+    listed = names(path + "layer_types", data.get("layer_types")) or ["full_attention"] * layers
+    if len(listed) == layers + extra:
+        listed = listed[:layers]
+    data["layer_types"] = listed
+    kinds = list(dict.fromkeys(listed))
+    given = table(path + "rope_parameters", data.get("rope_parameters")) or {}
+    if all(isinstance(given.get(kind), Mapping) for kind in kinds):
+        data.pop("rope_scaling", None)
+        return
+    scaling = table(path + "rope_scaling", data.pop("rope_scaling", None)) or {}
+    shares = data.pop("partial_rotary_factors", None)
+    bases = data.pop("rope_theta", 10_000.0)
+    made: dict[str, Any] = {}
+    for kind in kinds:
+        index = listed.index(kind)
+        entry = {"rope_type": "default", "rope_theta": _at(form, "rope_theta", bases, index, kind)}
+        if shares:
+            share = _at(form, "partial_rotary_factors", shares, index, kind, "partial_rotary_factor")
+            entry["partial_rotary_factor"] = share
+        if kind == "full_attention":
+            entry |= scaling
+            for name in scaling:
+                form.places[f"rope_parameters.{kind}.{name}"] = f"{path}rope_scaling.{name}"
+        made[kind] = entry
+    data["rope_parameters"] = made
+
+
+def _at(form: Form, name: str, values: object, index: int, kind: str, key: str = "") -> object:
+    """Return the entry of a list per layer, or the one value for all, and note its place."""
+    place = f"{form.prefix}{name}"
+    if isinstance(values, list | tuple):
+        if index >= len(values):
+            raise refuse(place, "layer_entries", values, layers=len(form.data["layer_types"]))
+        values, place = values[index], f"{place}[{index}]"
+    form.places[f"rope_parameters.{kind}.{key or name}"] = place
+    return values
+
+
+def _hunyuan(form: Form) -> None:
+    """Rename xdrope_section, which older checkpoints of Hunyuan's vision models have for mrope_section."""
+    for name in ("rope_scaling", "rope_parameters"):
+        inner = form.data.get(name)
+        if not isinstance(inner, Mapping) or inner.get("xdrope_section") is None:
+            continue
+        kept = {key: value for key, value in inner.items() if key != "xdrope_section"}
+        path, older = f"{form.prefix}{name}.xdrope_section", inner["xdrope_section"]
+        if kept.get("mrope_section") not in (None, older):
+            raise refuse(path, "same_as", older, other="mrope_section")
+        form.data[name] = {**kept, "mrope_section": older}
+        form.places[f"{name}.mrope_section"] = path
+
+
+def _minimax(form: Form) -> None:
+    """Bring a rotary width in dimensions to a share of the head."""
+    width, head = form.data.get("rotary_dim"), form.data.get("head_dim", form.family.get("head_dim"))
+    if width is None or head is None or "partial_rotary_factor" in form.data:
+        return
+    share = number(f"{form.prefix}rotary_dim", width) / count(f"{form.prefix}head_dim", head)
+    form.put("partial_rotary_factor", share, "rotary_dim")
+
+
+_CHANGES: dict[str, Callable[[Form], None]] = {
+    MISTRAL: _mistral,
+    **dict.fromkeys(STEP, _step),
+    "hunyuan_vl": _hunyuan,
+    "hunyuan_vl_text": _hunyuan,
+    **dict.fromkeys(MINIMAX_REMOTE, _minimax),
+    "minimax_m2": _minimax,
+}
