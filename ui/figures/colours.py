@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from plotly.colors import sample_colorscale
 
 # At least 8 apart (CIEDE2000) for normal, red-, green- and blue-blind eyes, and 3 to 1 against both backgrounds.
 BLUE, ORANGE, GREEN, RED, PURPLE, SKY, YELLOW, GREY = (
@@ -18,8 +17,23 @@ BLUE, ORANGE, GREEN, RED, PURPLE, SKY, YELLOW, GREY = (
     "#7F7F7F",
 )
 COLOURS = (BLUE, RED, GREEN, ORANGE, PURPLE, SKY, YELLOW, GREY)
-SIGNED = "RdBu"
-AMOUNT = "Viridis"
+Scale = tuple[tuple[float, str], ...]
+
+
+def stops(colours: str) -> Scale:
+    """Return a colour scale of these colours (hexadecimal, apart by spaces) at equal steps from 0 to 1.
+
+    >>> stops("000000 ffffff")
+    ((0.0, '#000000'), (1.0, '#ffffff'))
+    """
+    each = colours.split()
+    return tuple((k / (len(each) - 1), f"#{colour}") for k, colour in enumerate(each))
+
+
+# ColorBrewer's RdBu, matplotlib's viridis and cmocean's phase, as Plotly's Python library has them.
+SIGNED = stops("67001f b2182b d6604d f4a582 fddbc7 f7f7f7 d1e5f0 92c5de 4393c3 2166ac 053061")
+AMOUNT = stops("440154 482878 3e4989 31688e 26828e 1f9e89 35b779 6ece58 b5de2b fde725")
+PHASE = stops("a7770c c56033 d94360 dd26a3 c43be0 9961f4 5f7fe4 2890b7 0f9788 27994f 778d11 a7770c")
 # What the browser draws black on the light theme and white on the dark one; over a heatmap "black" stays black.
 LINE = "#010101"
 # Backgrounds of Streamlit's themes, and the grey of its axis titles and ticks.
@@ -73,8 +87,10 @@ def on_amount(share: float) -> str:
     >>> on_amount(0.0), on_amount(1.0)
     ('white', 'black')
     """
-    (found,) = sample_colorscale(AMOUNT, [min(max(share, 0.0), 1.0) if share == share else 0.0], colortype="tuple")
-    return on("#" + "".join(f"{round(255 * part):02x}" for part in found))
+    at = min(max(share, 0.0), 1.0) if share == share else 0.0
+    channel = [[int(colour[k : k + 2], 16) for _, colour in AMOUNT] for k in (1, 3, 5)]
+    mixed = [round(float(np.interp(at, [stop for stop, _ in AMOUNT], values))) for values in channel]
+    return on(f"#{bytes(mixed).hex()}")
 
 
 def wash(colour: str, strength: float = 0.45) -> str:

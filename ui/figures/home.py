@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 import rope_core as rc
-from ui.figures import plain as go
-from ui.figures.drawing import BLUE, GREY, RED, Animated, Drawing, kept, styled
+from ui.figures.colours import BLUE, GREY, RED
+from ui.figures.drawing import Drawing, kept
+from ui.figures.plot import axis, frame, line, note, play, plot
 from ui.text.words import Words
 
 COLUMNS = 4
@@ -46,42 +47,31 @@ def dials(rope: rc.Rope, position: int, t: Words) -> Drawing:
     rims = [(right + RADIUS * np.cos(rim), up + RADIUS * np.sin(rim)) for right, up in map(centre, range(len(pairs)))]
     rim_x = [v for across, _ in rims for v in (*across.round(4).tolist(), None)]
     rim_y = [v for _, upward in rims for v in (*upward.round(4).tolist(), None)]
-    x, y = hands(angle[0])
-    figure = Animated(
-        [
-            go.Scatter(x=rim_x, y=rim_y, mode="lines", line={"color": GREY, "width": 3}, hoverinfo="skip"),
-            go.Scatter(
-                x=x, y=y, mode="lines+markers", line={"color": BLUE, "width": 6}, marker={"size": 10, "color": RED}
-            ),
-        ]
-    )
-    styled(figure, height=390, showlegend=False)
-    title = {"x": 0.02, "y": 0.97, "font": {"size": 24}}
-    figure.update_layout(title={"text": t("token", m=position), **title})
-    figure.animate(
-        {
-            "name": str(m),
-            "traces": [1],
-            "data": [dict(zip(("type", "x", "y"), ("scatter", *hands(row)), strict=True))],
-            "layout": {"title": {"text": t("token", m=int(m))}},
-        }
-        for m, row in zip(positions, angle, strict=True)
-    )
-    play = {"frame": {"duration": 200, "redraw": True}, "transition": {"duration": 0}, "fromcurrent": True}
-    button = {"label": t("play"), "method": "animate", "args": [None, play]}
-    figure.update_layout(
-        updatemenus=[
-            {"type": "buttons", "x": 1.0, "y": 1.02, "xanchor": "right", "yanchor": "bottom", "buttons": [button]}
-        ],
-        margin={"l": 8, "r": 8, "t": 56, "b": 8},
-    )
+    head = {"size": 10, "color": RED}
+    labels = []
     for j, pair in enumerate(pairs):
         wave = rope.wavelength[pair]
         text = t("dial", i=pair, wave=f"{wave:,.3g}" if wave < 100 else f"{wave:,.0f}")
         right, up = centre(j)
-        figure.add_annotation(x=right, y=up - RADIUS, text=text, showarrow=False, yanchor="top", font={"size": 15})
-    figure.update_xaxes(visible=False, range=[-0.6, COLUMNS - 0.4])
-    figure.update_yaxes(visible=False, range=[-2.5, 0.5], scaleanchor="x")
+        labels.append(note(text, right, up - RADIUS, yanchor="top", font={"size": 15}))
+    figure = plot(
+        [
+            line(rim_x, rim_y, GREY, 3, hoverinfo="skip"),
+            line(*hands(angle[0]), BLUE, 6, mode="lines+markers", marker=head),
+        ],
+        height=390,
+        frames=[
+            frame(m, {1: dict(zip("xy", hands(row), strict=True))}, title={"text": t("token", m=m)})
+            for m, row in zip(positions.tolist(), angle, strict=True)
+        ],
+        showlegend=False,
+        title={"text": t("token", m=position), "x": 0.02, "y": 0.97, "font": {"size": 24}},
+        updatemenus=play(t("play"), 200, redraw=True, y=1.02),
+        margin={"l": 8, "r": 8, "t": 56, "b": 8},
+        annotations=labels,
+        xaxis=axis(visible=False, range=[-0.6, COLUMNS - 0.4]),
+        yaxis=axis(visible=False, range=[-2.5, 0.5], scaleanchor="x"),
+    )
     return Drawing(
         "dials",
         figure,

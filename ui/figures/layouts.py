@@ -9,9 +9,24 @@ from rope_core.layout import as_layout
 from rope_core.rope import Array
 from rope_core.theory import layout_demo
 from rope_core.theory.layout_demo import Shapes
-from ui.figures import plain as go
-from ui.figures.drawing import BLUE, COLOURS, GREEN, GREY, ORANGE, RED, Drawing, kept, on, styled, wash
-from ui.figures.plain import make_subplots
+from ui.figures.colours import BLUE, COLOURS, GREEN, GREY, ORANGE, RED, on, wash
+from ui.figures.drawing import Drawing, kept
+from ui.figures.plot import (
+    Props,
+    axis,
+    dots,
+    frame,
+    headings,
+    heatmap,
+    in_panel,
+    line,
+    note,
+    panels,
+    play,
+    plot,
+    split,
+    vline,
+)
 from ui.text.words import Words
 
 STEPS = 20
@@ -35,86 +50,41 @@ def permutation(width: int, t: Words) -> Drawing:
     place = rc.convert(width, "half", "interleaved")
     dims = np.arange(width)
     colours = [COLOURS[dim // 2] for dim in dims]
-    figure = go.Figure()
+    data = []
     for pair in range(width // 2):
         ends = 2 * pair, 2 * pair + 1
         below = [int(place[dim]) for dim in ends]
         over, under = arc(*ends, 1.09, 0.14), arc(*below, -0.09, -0.26)
-        figure.add_trace(
-            go.Scatter(
-                x=over[0] + under[0],
-                y=over[1] + under[1],
-                mode="lines",
-                line={"color": COLOURS[pair], "width": 4},
-                name=t("pair", i=pair),
-                hoverinfo="name",
+        data.append(
+            line(over[0] + under[0], over[1] + under[1], COLOURS[pair], name=t("pair", i=pair), hoverinfo="name")
+        )
+        path = [value for dim, to in zip(ends, below, strict=True) for value in (dim, to, None)]
+        data.append(line(path, [1, 0, None] * 2, COLOURS[pair], 3, dash="dot", hoverinfo="skip"))
+    for y, names in ((0, order), (1, dims)):
+        colour = [colours[dim] for dim in names]
+        letters = {"size": 17, "color": [on(each) for each in colour]}
+        look = {"text": names.astype(str), "textfont": letters, "hoverinfo": "skip", "mode": "markers+text"}
+        data.append(dots(dims, np.full(width, float(y)), colour, 30, marker={"line": {"width": 0}}, **look))
+    row = {"xanchor": "left", "font": {"size": 16}}
+    figure = plot(
+        data,
+        height=320,
+        frames=[
+            frame(
+                k, {len(data) - 1: {"x": (dims + s * (place - dims)).round(3).tolist(), "y": [round(1 - s, 3)] * width}}
             )
-        )
-        lines = [value for dim, to in zip(ends, below, strict=True) for value in (dim, to, None)]
-        path = {"color": COLOURS[pair], "width": 3, "dash": "dot"}
-        figure.add_trace(
-            go.Scatter(x=lines, y=[1, 0, None] * 2, mode="lines", line=path, showlegend=False, hoverinfo="skip")
-        )
-    looks = {
-        "mode": "markers+text",
-        "showlegend": False,
-        "hoverinfo": "skip",
-    }
-    letters = [on(colour) for colour in colours]
-    spot = {"size": 30, "color": colours, "line": {"width": 0}}
-    figure.add_trace(
-        go.Scatter(
-            x=dims,
-            y=np.zeros(width),
-            text=order.astype(str),
-            **looks,
-            textfont={"size": 17, "color": [letters[d] for d in order]},
-            marker=spot | {"color": [colours[d] for d in order]},
-        )
-    )
-    figure.add_trace(
-        go.Scatter(
-            x=dims,
-            y=np.ones(width),
-            text=dims.astype(str),
-            **looks,
-            textfont={"size": 17, "color": letters},
-            marker=spot,
-        )
-    )
-    moving = len(figure.traces) - 1
-    figure.frames = [
-        go.Frame(
-            data=[
-                {"type": "scatter", "x": (dims + s * (place - dims)).round(3).tolist(), "y": [round(1 - s, 3)] * width}
-            ],
-            traces=[moving],
-            name=str(number),
-        )
-        for number, s in enumerate(there_and_back())
-    ]
-    styled(figure, height=320)
-    play = {"frame": {"duration": 60, "redraw": False}, "transition": {"duration": 0}, "fromcurrent": False}
-    figure.update_layout(
+            for k, s in enumerate(there_and_back())
+        ],
         margin={"l": 16, "r": 16, "t": 36, "b": 4},
         showlegend=False,
-        updatemenus=[
-            {
-                "type": "buttons",
-                "x": 1.0,
-                "y": 1.02,
-                "xanchor": "right",
-                "yanchor": "bottom",
-                "buttons": [{"label": t("play"), "method": "animate", "args": [None, play]}],
-            }
+        updatemenus=play(t("play"), 60, fromcurrent=False, y=1.02),
+        annotations=[
+            note(f"<b>{t('row_paper')}</b>", -0.5, 1.27, yanchor="bottom", **row),
+            note(f"<b>{t('row_half')}</b>", -0.5, -0.4, yanchor="top", **row),
         ],
+        xaxis=axis(visible=False, range=[-0.7, width - 0.3]),
+        yaxis=axis(visible=False, range=[-0.66, 1.46]),
     )
-    figure.update_xaxes(visible=False, range=[-0.7, width - 0.3])
-    figure.update_yaxes(visible=False, range=[-0.66, 1.46])
-    for level, key, anchor in ((1.27, "row_paper", "bottom"), (-0.4, "row_half", "top")):
-        figure.add_annotation(
-            x=-0.5, y=level, text=f"<b>{t(key)}</b>", showarrow=False, xanchor="left", yanchor=anchor, font={"size": 16}
-        )
     return Drawing(
         "permutation",
         figure,
@@ -151,44 +121,45 @@ def entries(width: int, layout: str, first: int) -> tuple[Array, list[list[str]]
 def matrices(width: int, position: int, base: float, t: Words) -> Drawing:
     """The same rotation as the paper prints it, numbered from 0, and as LLaMA's code has it; a colour is a pair."""
     three = layout_demo.three_matrices(width, position, base)
-    figure = make_subplots(
-        1, 3, horizontal_spacing=0.06, subplot_titles=[t("matrix_paper"), t("matrix_zero"), t("matrix_half")]
-    )
-    pairs = width // 2
-    stops = [(edge, wash(COLOURS[i])) for i in range(pairs) for edge in (i / pairs, (i + 1) / pairs)]
+    pairs, columns = width // 2, split([1, 1, 1], 0.06)
+    scale = [(edge, wash(COLOURS[i])) for i in range(pairs) for edge in (i / pairs, (i + 1) / pairs)]
     shown = ((three.paper, "interleaved", 1), (three.from_zero, "interleaved", 0), (three.half, "half", 0))
-    for column, (values, layout, first) in enumerate(shown, start=1):
+    data = []
+    for panel, (values, layout, first) in enumerate(shown, start=1):
         owner, names = entries(width, layout, first)
         labels = np.arange(first, first + width)
-        figure.add_trace(
-            go.Heatmap(
-                x=labels,
-                y=labels,
-                z=owner,
-                zmin=-0.5,
-                zmax=pairs - 0.5,
-                colorscale=stops,
-                showscale=False,
-                text=names,
-                texttemplate="%{text}",
-                textfont={"color": "black"},
-                customdata=values.round(6),
-                hovertemplate="%{text} = %{customdata}<extra></extra>",
-                xgap=1,
-                ygap=1,
-            ),
-            1,
-            column,
+        data.append(
+            in_panel(
+                panel,
+                heatmap(
+                    owner,
+                    scale,
+                    x=labels,
+                    y=labels,
+                    zmin=-0.5,
+                    zmax=pairs - 0.5,
+                    showscale=False,
+                    text=names,
+                    texttemplate="%{text}",
+                    textfont={"color": "black"},
+                    customdata=values.round(6),
+                    hovertemplate="%{text} = %{customdata}<extra></extra>",
+                    xgap=1,
+                    ygap=1,
+                ),
+            )
         )
-    styled(figure, height=380)
-    at = {"text": f"m = {position}", "x": 0.0, "y": 0.98, "yanchor": "top", "font": {"size": 18}}
-    figure.update_layout(margin={"l": 40, "r": 10, "t": 66, "b": 34}, title=at)
-    figure.update_annotations(font={"size": 16})
-    figure.update_xaxes(dtick=1, constrain="domain", showgrid=False, zeroline=False)
-    figure.update_yaxes(dtick=1, autorange="reversed", constrain="domain", showgrid=False, zeroline=False)
-    for column in (1, 2, 3):
-        suffix = "" if column == 1 else str(column)
-        figure.update_yaxes(scaleanchor=f"x{suffix}", row=1, col=column)
+    bare = {"dtick": 1, "constrain": "domain", "showgrid": False, "zeroline": False}
+    figure = plot(
+        data,
+        height=380,
+        margin={"l": 40, "r": 10, "t": 66, "b": 34},
+        title={"text": f"m = {position}", "x": 0.0, "y": 0.98, "yanchor": "top", "font": {"size": 18}},
+        annotations=headings([t("matrix_paper"), t("matrix_zero"), t("matrix_half")], columns),
+        **panels(
+            [(axis(**bare), axis(**bare, autorange="reversed", scaleanchor=x)) for x in ("x", "x2", "x3")], columns
+        ),
+    )
     return Drawing(
         "matrices",
         figure,
@@ -232,20 +203,26 @@ def one_head(rope: rc.Rope, kv_heads: int, group: int, t: Words) -> Drawing:
     at = np.arange(DISTANCES)
     found = {name: layout_demo.layout_error(shapes, name, at, rope.theta) for name in ("both", "none")}
     right = found["both"].right
-    line = {"color": GREY, "width": 9}
-    figure = go.Figure(go.Scatter(x=at, y=right.round(4), name=t("original"), line=line, opacity=0.6))
-    for name, error in found.items():
-        line = {"color": LOOKS[name][0], "dash": LOOKS[name][1], "width": 4}
-        figure.add_trace(go.Scatter(x=at, y=error.got.round(4), line=line, name=t(name)))
-    styled(figure, height=400, x=t("distance"), y=t("score_axis"))
-    figure.update_layout(margin={"t": 70})
+    figure = plot(
+        [line(at, right.round(4), GREY, 9, t("original"), opacity=0.6)]
+        + [curve(at, case.got.round(4), name, t) for name, case in found.items()],
+        margin={"t": 70},
+        xaxis=axis(t("distance")),
+        yaxis=axis(t("score_axis")),
+    )
     return Drawing(
         "one_head",
         figure,
         t("one_finding", right=f"{found['both'].largest:.1e}", wrong=f"{found['none'].largest:.3g}"),
-        lambda: {"distance": at, "original": right} | {name: error.got for name, error in found.items()},
+        lambda: {"distance": at, "original": right} | {name: case.got for name, case in found.items()},
         recipe(rope, kv_heads, group, ["both", "none"]),
     )
+
+
+def curve(x: Array, y: Array, name: str, t: Words) -> Props:
+    """Return the curve of a conversion in its own look."""
+    colour, dash = LOOKS[name]
+    return line(x, y, colour, name=t(name), dash=dash)
 
 
 def recipe(rope: rc.Rope, kv_heads: int, group: int, names: list[str]) -> str:
@@ -268,13 +245,12 @@ def errors(rope: rc.Rope, kv_heads: int, group: int, t: Words) -> Drawing:
     at = np.arange(DISTANCES)
     names = possible(shapes)
     found = {name: layout_demo.layout_error(shapes, name, at, rope.theta).relative for name in names}
-    figure = go.Figure()
-    for name, relative in found.items():
-        line = {"color": LOOKS[name][0], "dash": LOOKS[name][1], "width": 4}
-        figure.add_trace(go.Scatter(x=at, y=(100 * relative).round(2), line=line, name=t(name)))
-    styled(figure, height=400, x=t("distance"), y=t("error_axis"))
-    figure.update_layout(margin={"t": 70})
-    figure.update_yaxes(rangemode="tozero")
+    figure = plot(
+        [curve(at, (100 * relative).round(2), name, t) for name, relative in found.items()],
+        margin={"t": 70},
+        xaxis=axis(t("distance")),
+        yaxis=axis(t("error_axis"), rangemode="tozero"),
+    )
     wrong = 100 * found["none"]
     said = t("errors_finding", zero=f"{wrong[0]:.1f}", one=f"{wrong[1]:.0f}", late=f"{wrong.max():.0f}")
     if "query_heads" not in found:
@@ -299,21 +275,22 @@ def key_rows(dim: int, kv_heads: int, group: int, t: Words) -> Drawing:
     shapes = Shapes(dim, kv_heads, group)
     right = layout_demo.key_rows(shapes, kv_heads)
     rows = np.arange(right.size)
-    figure = go.Figure()
-    mark = {"symbol": "circle", "size": 8, "color": BLUE}
-    figure.add_trace(go.Scatter(x=rows, y=right, mode="markers", name=t("by_kv", n=kv_heads), marker=mark))
+    data = [dots(rows, right, BLUE, 8, t("by_kv", n=kv_heads), marker={"symbol": "circle"})]
     table = {"new_row": rows, "old_row_by_kv_heads": right}
     if layout_demo.query_heads_fit(shapes):
         wrong = layout_demo.key_rows(shapes, shapes.heads)
-        mark = {"symbol": "x", "size": 6, "color": RED}
-        figure.add_trace(go.Scatter(x=rows, y=wrong, mode="markers", name=t("by_query", n=shapes.heads), marker=mark))
+        data.append(dots(rows, wrong, RED, 6, t("by_query", n=shapes.heads), marker={"symbol": "x"}))
         table["old_row_by_query_heads"] = wrong
         finding = t("rows_finding", n=int(np.count_nonzero(wrong != right)), rows=rows.size, kv_heads=kv_heads)
     else:
         finding = t("rows_refused", heads=shapes.heads, rows=rows.size)
-    for edge in range(1, kv_heads):
-        figure.add_vline(x=edge * dim - 0.5, line={"color": GREY, "width": 2, "dash": "dot"})
-    styled(figure, height=380, x=t("new_row"), y=t("old_row"))
+    figure = plot(
+        data,
+        height=380,
+        shapes=[vline(edge * dim - 0.5, GREY, 2, "dot") for edge in range(1, kv_heads)],
+        xaxis=axis(t("new_row")),
+        yaxis=axis(t("old_row")),
+    )
     return Drawing(
         "key_rows",
         figure,

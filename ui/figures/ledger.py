@@ -14,8 +14,9 @@ from functools import partial
 import numpy as np
 
 from rope_core.ledger import CLAIMS, CONDITION, EMPIRICAL, HOLDS, WRONG, Result, run
-from ui.figures import plain as go
-from ui.figures.drawing import GREEN, GREY, LINE, ORANGE, RED, Drawing, on, styled
+from ui.figures.colours import GREEN, GREY, LINE, ORANGE, RED, on
+from ui.figures.drawing import Drawing
+from ui.figures.plot import LOG, axis, bars, dots, note, plot, vband, vline
 from ui.text.words import Words
 
 DOCUMENTS = ("000", "001", "002", "003", "004")
@@ -142,16 +143,18 @@ def overview(results: Sequence[Result], t: Words) -> Drawing:
     """How many claims of each document got which verdict."""
     counts = Counter((r.document, r.status) for r in results)
     total = Counter(r.status for r in results)
-    figure = go.Figure()
+    labels = [t("document_axis", document=document) for document in DOCUMENTS]
+    data = []
     for status, key in reversed(KEYS.items()):
         row = [counts[document, status] for document in DOCUMENTS]
-        figure.add_trace(
-            go.Bar(
-                y=[t("document_axis", document=document) for document in DOCUMENTS],
-                x=row,
+        data.append(
+            bars(
+                row,
+                labels,
+                MARKS[status][1],
+                f"{t(f'verdict.{key}')} {total[status]}",
                 orientation="h",
-                name=f"{t(f'verdict.{key}')} {total[status]}",
-                marker={"color": MARKS[status][1], "line": {"color": "white", "width": 1}},
+                marker={"line": {"color": "white", "width": 1}},
                 text=[f"{t(f'icon.{key}')} {n}" if n > 4 else "" for n in row],
                 textposition="inside",
                 insidetextanchor="middle",
@@ -159,9 +162,16 @@ def overview(results: Sequence[Result], t: Words) -> Drawing:
                 textfont={"color": on(MARKS[status][1]), "size": 15},
             )
         )
-    styled(figure, height=330, x=t("entries_axis"), barmode="stack", bargap=0.25)
-    figure.update_layout(legend=LEGEND, margin={"l": 56, "t": 76})
-    figure.update_yaxes(autorange="reversed", type="category")
+    figure = plot(
+        data,
+        height=330,
+        barmode="stack",
+        bargap=0.25,
+        legend=LEGEND,
+        margin={"l": 56, "t": 76},
+        xaxis=axis(t("entries_axis")),
+        yaxis=axis(autorange="reversed", type="category"),
+    )
     return Drawing(
         "overview",
         figure,
@@ -192,46 +202,50 @@ def residuals(results: Sequence[Result], threshold: float, t: Words) -> Drawing:
         slot = r.document, r.status, math.floor(math.log10(max(value, ZERO)))
         places.append((max(value, ZERO) * 10 ** (0.11 * (seen[slot] % 8)), 0.06 * (seen[slot] // 8)))
         seen[slot] += 1
-    figure = go.Figure()
+    data = []
     for status, lane in lanes.items():
         mine = [i for i, r in enumerate(decided) if r.status == status]
         symbol, colour = MARKS[status]
-        figure.add_trace(
-            go.Scatter(
-                x=[places[i][0] for i in mine],
-                y=[DOCUMENTS.index(decided[i].document) + lane + places[i][1] for i in mine],
-                mode="markers",
-                name=t(f"word.{KEYS[status]}"),
-                marker={"symbol": symbol, "color": colour, "size": 8},
+        data.append(
+            dots(
+                [places[i][0] for i in mine],
+                [DOCUMENTS.index(decided[i].document) + lane + places[i][1] for i in mine],
+                colour,
+                8,
+                t(f"word.{KEYS[status]}"),
+                marker={"symbol": symbol},
                 text=[f"{decided[i].id}: {number(decided[i].residual)}" for i in mine],
                 hovertemplate="%{text}<extra></extra>",
             )
         )
-    styled(figure, height=330, x=t("residual_axis"))
-    across = {"xref": "x", "yref": "paper", "y0": 0, "y1": 1, "x1": threshold}
-    below = across | {"type": "rect", "x0": ZERO / 10, "fillcolor": GREEN, "opacity": 0.13, "line": {"width": 0}}
-    edge = across | {"type": "line", "x0": threshold, "line": {"color": LINE, "width": 3, "dash": "dash"}}
-    said = {
-        "x": math.log10(threshold),
-        "y": 1.0,
-        "yref": "paper",
-        "yanchor": "bottom",
-        "xanchor": "left" if threshold < 1e-8 else "right",
-        "text": t("counts", threshold=f"{threshold:.0e}", passed=passed),
-        "showarrow": False,
-    }
-    legend = LEGEND | {"y": 1.1}
-    figure.update_layout(shapes=[below, edge], annotations=[said], legend=legend, margin={"l": 56, "t": 76})
-    powers = (-15, -12, -9, -6, -3, 0)
-    figure.update_xaxes(
-        type="log",
-        range=[-18.6, 2.6],
-        tickvals=[ZERO, *(10.0**power for power in powers)],
-        ticktext=["0", *(f"10<sup>{power}</sup>" for power in powers)],
-        tickangle=0,
+    whole = {"xref": "x", "yref": "paper"}
+    counted = note(
+        t("counts", threshold=f"{threshold:.0e}", passed=passed),
+        math.log10(threshold),
+        1.0,
+        yref="paper",
+        yanchor="bottom",
+        xanchor="left" if threshold < 1e-8 else "right",
     )
+    powers = (-15, -12, -9, -6, -3, 0)
     labels = [t("document_axis", document=document) for document in DOCUMENTS]
-    figure.update_yaxes(tickvals=list(range(len(DOCUMENTS))), ticktext=labels, range=[4.6, -0.6], zeroline=False)
+    figure = plot(
+        data,
+        height=330,
+        shapes=[vband(ZERO / 10, threshold, GREEN, 0.13, **whole), vline(threshold, LINE, 3, "dash", **whole)],
+        annotations=[counted],
+        legend=LEGEND | {"y": 1.1},
+        margin={"l": 56, "t": 76},
+        xaxis=axis(
+            t("residual_axis"),
+            **LOG,
+            range=[-18.6, 2.6],
+            tickvals=[ZERO, *(10.0**power for power in powers)],
+            ticktext=["0", *(f"10<sup>{power}</sup>" for power in powers)],
+            tickangle=0,
+        ),
+        yaxis=axis(tickvals=list(range(len(DOCUMENTS))), ticktext=labels, range=[4.6, -0.6], zeroline=False),
+    )
     between = int(((values > 1e-9) & (values < 1e-2)).sum())
     return Drawing(
         "residuals",

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from rope_core.hf.survey import Row, encodings_by_year, errata
-from ui.figures import plain as go
-from ui.figures.drawing import BLUE, GREY, ORANGE, RED, Drawing, kept, styled
+from ui.figures.colours import BLUE, GREY, ORANGE, RED
+from ui.figures.drawing import Drawing, kept
+from ui.figures.plot import POWERS, axis, dots, line, note, plot, scatter
 from ui.text.words import Words
 
 ORDER = ("Sine", "Absolute", "Relative", "Alibi", "RoPE")
@@ -20,11 +21,11 @@ def title(row: Row) -> str:
     return row.model.name + (f" · {row.layer_type}" if row.layer_type else "")
 
 
-def broken_line(index: Sequence[int], low: Sequence[float], high: Sequence[float]) -> dict[str, list[float | None]]:
-    """Upright strokes with gaps between them, as one trace's x and y."""
-    x = [value for k in index for value in (k, k, None)]
-    y = [value for a, b in zip(low, high, strict=True) for value in (float(f"{a:.5g}"), float(f"{b:.5g}"), None)]
-    return {"x": x, "y": y}
+def broken_line(strokes: Sequence[tuple[int, float, float]]) -> tuple[list[int | None], list[float | None]]:
+    """Return upright strokes (index, low, high) with gaps between them, as one trace's x and y."""
+    x = [value for k, _, _ in strokes for value in (k, k, None)]
+    y = [value for _, low, high in strokes for value in (float(f"{low:.5g}"), float(f"{high:.5g}"), None)]
+    return x, y
 
 
 def year_ticks(years: Sequence[int]) -> dict[str, object]:
@@ -42,29 +43,37 @@ def spans(rows: Sequence[Row], length: int, picked: str, t: Words) -> Drawing:
     turned = [stroke for stroke in turned if stroke[1] <= stroke[2]]
     rest = [(k, max(row.shortest, length), row.longest) for k, row in zip(index, rows, strict=True)]
     rest = [stroke for stroke in rest if stroke[1] < stroke[2]]
-    width = {"width": max(3.0, min(14.0, 330.0 / max(len(rows), 1)))}
-    ends = {"x": [-1, len(rows)], "y": [length, length]}
-    line = {"width": 3, "dash": "dot", "color": GREY}
-    data: list[dict[str, object]] = [{"type": "scatter", "mode": "lines", "name": t("asked"), "line": line} | ends]
-    for key, colour, strokes in (("turned", BLUE, turned), ("unturned", ORANGE, rest)):
-        points = broken_line(*zip(*strokes, strict=True)) if strokes else {"x": [], "y": []}
-        look = {"type": "scatter", "mode": "lines", "name": t(key), "line": width | {"color": colour}}
-        data.append(look | points | {"hoverinfo": "skip"})
-    mark = {"symbol": "diamond", "size": 8, "color": RED, "line": {"width": 1, "color": "white"}}
-    own = {"type": "scatter", "mode": "markers", "name": t("own_context"), "marker": mark}
-    data.append(own | {"x": list(index), "y": [row.context for row in rows]})
-    data[-1] |= {"text": [title(row) for row in rows], "hovertemplate": "%{text}<br>%{y:,}<extra></extra>"}
-    figure = styled(go.Figure({"data": data}), height=380, y=t("axis.wavelength"))
-    figure.update_xaxes(**year_ticks([row.model.year for row in rows]), range=[-1, len(rows)])
-    figure.update_yaxes(type="log", exponentformat="power", dtick=1)
+    stroke = max(3.0, min(14.0, 330.0 / max(len(rows), 1)))
+    strokes = {
+        key: line(*broken_line(cut), colour, stroke, t(key), hoverinfo="skip")
+        for key, colour, cut in (("turned", BLUE, turned), ("unturned", ORANGE, rest))
+    }
+    own = dots(
+        list(index),
+        [row.context for row in rows],
+        RED,
+        8,
+        t("own_context"),
+        marker={"symbol": "diamond", "line": {"width": 1, "color": "white"}},
+        text=[title(row) for row in rows],
+        hovertemplate="%{text}<br>%{y:,}<extra></extra>",
+    )
     # Above every stroke: beside its own one a name would lie across its neighbours.
     top = 2 * max((row.longest for row in rows), default=1.0)
+    names = []
     for k in [k for k in index if rows[k].model.id == picked][:1]:
         # At the left edge the name starts at its stroke, at the right edge it ends there: it never leaves the axes.
         side = "left" if k < len(rows) / 6 else "right" if k > len(rows) * 5 / 6 else "center"
-        place = {"x": k, "y": float(np.log10(rows[k].longest)), "ay": float(np.log10(top)), "ayref": "y", "ax": 0}
-        place |= {"xanchor": side, "yanchor": "bottom"}
-        figure.add_annotation(text=f"<b>{title(rows[k])}</b>", **place)
+        arrow = {"showarrow": True, "ay": float(np.log10(top)), "ayref": "y", "ax": 0}
+        place = {"xanchor": side, "yanchor": "bottom", **arrow}
+        names.append(note(f"<b>{title(rows[k])}</b>", k, float(np.log10(rows[k].longest)), **place))
+    figure = plot(
+        [line([-1, len(rows)], [length, length], GREY, 3, t("asked"), "dot"), *strokes.values(), own],
+        height=380,
+        annotations=names,
+        xaxis=axis(**year_ticks([row.model.year for row in rows]), range=[-1, len(rows)]),
+        yaxis=axis(t("axis.wavelength"), **POWERS),
+    )
     whole = sum(row.longest <= length for row in rows)
     never = sum(row.longest > row.context for row in rows)
     return Drawing(
@@ -91,22 +100,23 @@ def encodings(t: Words) -> Drawing:
     found = encodings_by_year()
     kinds = sorted({kind for _, kind in found}, key=lambda kind: (ORDER.index(kind) if kind in ORDER else 9, kind))
     counts = [len(names) for names in found.values()]
-    figure = go.Figure(
-        go.Scatter(
-            x=[year for year, _ in found],
-            y=[kind or t("no_entry") for _, kind in found],
-            text=[str(count) for count in counts],
-            customdata=["<br>".join(names) for names in found.values()],
-            hovertemplate="%{customdata}<extra></extra>",
-            mode="markers+text",
-            textfont={"size": 16, "color": "white"},
-            marker={"size": [22 + 4 * float(np.sqrt(count)) for count in counts], "color": BLUE, "opacity": 1},
-        )
-    )
-    styled(figure, height=400, x=t("year"))
-    figure.update_xaxes(dtick=1)
     names = [kind or t("no_entry") for kind in kinds]
-    figure.update_yaxes(categoryorder="array", categoryarray=names, automargin=True, tickfont={"size": 15})
+    figure = plot(
+        [
+            scatter(
+                [year for year, _ in found],
+                [kind or t("no_entry") for _, kind in found],
+                "markers+text",
+                text=[str(count) for count in counts],
+                customdata=["<br>".join(names) for names in found.values()],
+                hovertemplate="%{customdata}<extra></extra>",
+                textfont={"size": 16, "color": "white"},
+                marker={"size": [22 + 4 * float(np.sqrt(count)) for count in counts], "color": BLUE, "opacity": 1},
+            )
+        ],
+        xaxis=axis(t("year"), dtick=1),
+        yaxis=axis(categoryorder="array", categoryarray=names, automargin=True, tickfont={"size": 15}),
+    )
     late = [year for year, _ in found]
     since = {key: len(names) for key, names in found.items() if key[0] >= SINCE and key[1]}
     rotary = sum(count for (_, kind), count in since.items() if "RoPE" in kind)

@@ -12,9 +12,9 @@ import rope_core as rc
 from rope_core.rope import Array
 from rope_core.theory import demo, precision
 from rope_core.theory.extension import cell_edges
-from ui.figures import plain as go
-from ui.figures.drawing import BLUE, GREEN, GREY, LINE, ORANGE, PURPLE, RED, Drawing, styled
-from ui.figures.plain import make_subplots
+from ui.figures.colours import BLUE, GREEN, GREY, LINE, ORANGE, PURPLE, RED
+from ui.figures.drawing import Drawing
+from ui.figures.plot import LOG, POWERS, axis, bars, dots, hline, in_panel, line, note, panels, plot, split, vline
 from ui.page import models
 from ui.text.words import Words
 
@@ -26,6 +26,7 @@ STOPS = tuple(2**e for e in range(21))
 FAR_STOPS = tuple(2**e for e in range(21, 25))
 DRIFT = 240
 KEYS = 64
+EVERY_OTHER_POWER = {"type": "log", "dtick": 2, "exponentformat": "power"}
 ROWS = 2048
 LAST = 64
 BY_STAGE = {"inv_freq": RED, "position": BLUE, "angle": GREEN, "table": ORANGE, "all": PURPLE}
@@ -56,17 +57,24 @@ def phase(request: rc.Request, dtype: str, at: int, t: Words) -> Drawing:
     d = np.unique(np.append(cell_edges(REACH, POINTS, True), at))
     curves = {stage: np.maximum.accumulate(precision.phase_error_curve(s, d, stage, dtype)) for stage in SINGLE}
     here = {stage: float(curve[np.searchsorted(d, at)]) for stage, curve in curves.items()}
-    figure = go.Figure()
-    for stage, curve in curves.items():
-        line = {"color": BY_STAGE[stage], "width": 4, "shape": "hv", "dash": "dash" if stage == "position" else "solid"}
-        figure.add_trace(go.Scatter(x=d, y=drawn(curve), name=t(f"stage.{stage}"), mode="lines", line=line))
-    figure.add_hline(y=math.pi, line={"color": LINE, "width": 2, "dash": "dot"})
-    figure.add_vline(x=at, line={"color": GREY, "width": 4, "dash": "dash"})
-    note = {"x": 0, "y": math.log10(math.pi), "xanchor": "left", "yanchor": "bottom", "showarrow": False}
-    figure.add_annotation(**note, text=t("half_turn"), font={"size": 15})
-    styled(figure, height=370, x=t("position_log"), y=t("phase_axis"))
-    figure.update_xaxes(type="log")
-    figure.update_yaxes(type="log", dtick=2, exponentformat="power")
+    figure = plot(
+        [
+            line(
+                d,
+                drawn(curve),
+                BY_STAGE[stage],
+                name=t(f"stage.{stage}"),
+                dash="dash" if stage == "position" else "solid",
+                line={"shape": "hv"},
+            )
+            for stage, curve in curves.items()
+        ],
+        height=370,
+        shapes=[hline(math.pi, LINE, 2, "dot"), vline(at, GREY, 4, "dash")],
+        annotations=[note(t("half_turn"), 0, math.log10(math.pi), xanchor="left", yanchor="bottom", font={"size": 15})],
+        xaxis=axis(t("position_log"), **LOG),
+        yaxis=axis(t("phase_axis"), **EVERY_OTHER_POWER),
+    )
     return Drawing(
         "phase",
         figure,
@@ -91,13 +99,13 @@ def drift(request: rc.Request, stage: str, distance: int, reach: int, t: Words) 
     scores = {name: precision.drifting_score(s, at, distance, stage, name, q, k) for name in ("float64", *DTYPES)}
     exact = float(precision.drifting_score(s, [0], distance, stage, "float64", q, k)[0])
     off = {name: float(np.max(np.abs(curve - exact))) for name, curve in scores.items()}
-    figure = go.Figure()
-    for name in DTYPES:
-        line = {"color": BY_DTYPE[name], "width": 3}
-        figure.add_trace(go.Scatter(x=at, y=scores[name].round(5), name=name, mode="lines", line=line))
-    line = {"color": LINE, "width": 4, "dash": "dot"}
-    figure.add_trace(go.Scatter(x=at, y=scores["float64"].round(6), name=t("exact"), mode="lines", line=line))
-    styled(figure, height=380, x=t("both_at"), y=t("score_axis"))
+    figure = plot(
+        [line(at, scores[name].round(5), BY_DTYPE[name], 3, name) for name in DTYPES]
+        + [line(at, scores["float64"].round(6), LINE, name=t("exact"), dash="dot")],
+        height=380,
+        xaxis=axis(t("both_at")),
+        yaxis=axis(t("score_axis")),
+    )
     return Drawing(
         "drift",
         figure,
@@ -140,19 +148,16 @@ def effect(request: rc.Request, start: int, t: Words) -> Drawing:
     """How many queries look elsewhere, and by how much logits are off, by stage and format."""
     found = effects(request, start)
     names = [t(f"stage.{stage}") for stage in precision.STAGES]
-    figure = make_subplots(1, 2, horizontal_spacing=0.06)
+    data = []
     for dtype in DTYPES:
         rows = [found[stage, dtype] for stage in precision.STAGES]
         moved = [100 * row.moved if math.isfinite(row.logit) else None for row in rows]
+        data.append(bars(names, moved, BY_DTYPE[dtype], dtype))
         logits = drawn(np.array([row.logit for row in rows]))
-        for column, values in ((1, moved), (2, logits)):
-            look = {"marker": {"color": BY_DTYPE[dtype]}, "showlegend": column == 1}
-            figure.add_trace(go.Bar(x=names, y=values, name=dtype, **look), 1, column)
-    styled(figure, height=400)
-    figure.update_yaxes(title_text=t("moved_axis"), rangemode="tozero", row=1, col=1)
-    figure.update_yaxes(
-        title_text=t("logit_axis"), side="right", type="log", dtick=2, exponentformat="power", row=1, col=2
-    )
+        data.append(in_panel(2, bars(names, logits, BY_DTYPE[dtype], dtype, showlegend=False)))
+    left = axis(t("moved_axis"), rangemode="tozero")
+    right = axis(t("logit_axis"), side="right", **EVERY_OTHER_POWER)
+    figure = plot(data, **panels([({}, left), ({}, right)], split([1, 1], 0.06)))
 
     def words(stage: str, dtype: str) -> str:
         one = found[stage, dtype]
@@ -197,13 +202,13 @@ def distinct(train_len: int, t: Words) -> Drawing:
     """How many different positions are left of the first n, by format."""
     lengths = [2**e for e in range(6, 18)]
     counts = {dtype: [count_positions(n, dtype)[1] for n in lengths] for dtype in DTYPES}
-    figure = go.Figure()
-    for dtype in DTYPES[::-1]:
-        line = {"color": BY_DTYPE[dtype], "width": 4}
-        figure.add_trace(go.Scatter(x=lengths, y=counts[dtype], name=dtype, mode="lines+markers", line=line))
-    styled(figure, height=380, x=t("length_log"), y=t("distinct_axis"))
-    figure.update_xaxes(type="log", dtick=1)
-    figure.update_yaxes(type="log", dtick=1)
+    powers = {"type": "log", "dtick": 1}
+    figure = plot(
+        [line(lengths, counts[dtype], BY_DTYPE[dtype], name=dtype, mode="lines+markers") for dtype in DTYPES[::-1]],
+        height=380,
+        xaxis=axis(t("length_log"), **powers),
+        yaxis=axis(t("distinct_axis"), **powers),
+    )
     shown = min(train_len, lengths[-1])
     return Drawing(
         "distinct",
@@ -235,28 +240,27 @@ def measured(request: rc.Request, start: int) -> dict[str, precision.Way]:
 def ways(request: rc.Request, start: int, t: Words) -> Drawing:
     """Error against time of four ways to make a float32 table."""
     found = measured(request, start)
-    figure = go.Figure()
+    times = [way.over_floor for way in found.values()]
+    errors = [way.error for way in found.values()]
     looks = zip(found.items(), (RED, BLUE, GREEN, ORANGE), strict=True)
-    for (name, way), colour in looks:
-        dot = {"size": 22, "color": colour}
-        figure.add_trace(
-            go.Scatter(
-                x=[way.over_floor],
-                y=[way.error],
+    figure = plot(
+        [
+            dots(
+                [way.over_floor],
+                [way.error],
+                colour,
+                22,
                 text=[t(f"way.{name}")],
                 mode="markers+text",
                 textposition=PLACES[name],
                 textfont={"size": 16},
-                marker=dot,
-                showlegend=False,
             )
-        )
-    times = [way.over_floor for way in found.values()]
-    errors = [way.error for way in found.values()]
-    styled(figure, height=380, x=t("time_axis"), y=t("error_axis"))
-    figure.update_xaxes(type="log", range=[math.log10(min(times)) - 0.6, math.log10(max(times)) + 0.5])
-    figure.update_yaxes(type="log", range=[math.log10(min(errors)) - 1.0, math.log10(max(errors)) + 1.2])
-    figure.update_yaxes(dtick=1, exponentformat="power")
+            for (name, way), colour in looks
+        ],
+        height=380,
+        xaxis=axis(t("time_axis"), **LOG, range=[math.log10(min(times)) - 0.6, math.log10(max(times)) + 0.5]),
+        yaxis=axis(t("error_axis"), **POWERS, range=[math.log10(min(errors)) - 1.0, math.log10(max(errors)) + 1.2]),
+    )
     return Drawing(
         "ways",
         figure,
@@ -303,23 +307,25 @@ def at_the_end(stage: str, dtype: str) -> tuple[Point, ...]:
 def real(stage: str, t: Words) -> Drawing:
     """The phase error of real models at the end of their own context, by format."""
     found = {dtype: at_the_end(stage, dtype) for dtype in DTYPES}
-    figure = go.Figure()
-    for dtype, points in found.items():
-        mark = {"size": 11, "color": BY_DTYPE[dtype], "opacity": 0.75, "line": {"width": 1, "color": LINE}}
-        figure.add_trace(
-            go.Scatter(
-                x=[length for _, _, length, _ in points],
-                y=drawn(np.array([error for *_, error in points])),
+    outline = {"opacity": 0.75, "line": {"width": 1, "color": LINE}}
+    figure = plot(
+        [
+            dots(
+                [length for _, _, length, _ in points],
+                drawn(np.array([error for *_, error in points])),
+                BY_DTYPE[dtype],
+                11,
+                dtype,
                 text=[t("model_hover", name=name, base=f"{base:,.10g}") for name, base, _, _ in points],
-                name=dtype,
-                mode="markers",
-                marker=mark,
+                marker=outline,
             )
-        )
-    figure.add_hline(y=math.pi, line={"color": LINE, "width": 2, "dash": "dot"})
-    styled(figure, height=420, x=t("context_log"), y=t("phase_axis"))
-    figure.update_xaxes(type="log")
-    figure.update_yaxes(type="log", dtick=2, exponentformat="power")
+            for dtype, points in found.items()
+        ],
+        height=420,
+        shapes=[hline(math.pi, LINE, 2, "dot")],
+        xaxis=axis(t("context_log"), **LOG),
+        yaxis=axis(t("phase_axis"), **EVERY_OTHER_POWER),
+    )
     over = {dtype: sum(not error <= math.pi for *_, error in points) for dtype, points in found.items()}
     worst = max(found["float32"], key=lambda point: point[3])
     return Drawing(

@@ -8,24 +8,25 @@ import rope_core as rc
 from rope_core.rope import Array
 from rope_core.rotation import rotate_by_elements
 from rope_core.theory import demo
-from ui.figures import plain as go
-from ui.figures.drawing import BLUE, GREY, RED, SIGNED, Animated, Drawing, kept, styled
-from ui.figures.plain import make_subplots
+from ui.figures.colours import BLUE, GREY, RED, SIGNED
+from ui.figures.drawing import Drawing, kept
+from ui.figures.plot import Props, axis, dots, frame, heatmap, in_panel, line, panels, play, plot, scatter, split
 from ui.text.words import Words
 
 FRAMES = 64
 
 
-def arrow(tip: Array, name: str, colour: str) -> go.Scatter:
-    """A vector from the origin to ``tip`` (2,)."""
-    return go.Scatter(
-        x=[0, float(tip[0])],
-        y=[0, float(tip[1])],
-        mode="lines+markers",
-        name=name,
-        line={"color": colour, "width": 5},
-        marker={"size": [1, 15], "color": colour, "symbol": "circle"},
-    )
+def arrow(tip: Array, name: str, colour: str) -> Props:
+    """Return a vector from the origin to ``tip`` (2,)."""
+    head = {"size": [1, 15], "color": colour, "symbol": "circle"}
+    return line([0, float(tip[0])], [0, float(tip[1])], colour, 5, name, mode="lines+markers", marker=head)
+
+
+def ring(tip: Array, colour: str) -> Props:
+    """Return the circle about the origin on which ``tip`` (2,) turns."""
+    reach = float(np.hypot(*tip))
+    ends = {"x0": -reach, "x1": reach, "y0": -reach, "y1": reach}
+    return {"type": "circle", "xref": "x", "yref": "y", **ends, "line": {"color": colour, "width": 1, "dash": "dot"}}
 
 
 @kept
@@ -40,55 +41,34 @@ def circle(rope: rc.Rope, pair: int, m: int, n: int, shift: int, t: Words) -> Dr
     drift = float(np.abs(scores - reference).max())
     radius = 1.1 * float(max(np.hypot(*at_q[0]), np.hypot(*at_k[0])))
 
-    figure = make_subplots(1, 2, figure=Animated(), column_widths=[0.42, 0.58], horizontal_spacing=0.16)
-    figure.add_trace(arrow(at_q[0], t("q"), BLUE), 1, 1)
-    figure.add_trace(arrow(at_k[0], t("k"), RED), 1, 1)
-    figure.add_trace(
-        go.Scatter(
-            x=shifts, y=scores, mode="lines", name=t("score"), showlegend=False, line={"color": GREY, "width": 4}
-        ),
-        1,
-        2,
-    )
-    marker = {"size": 16, "color": BLUE}
-    figure.add_trace(go.Scatter(x=[shift], y=[scores[0]], mode="markers", marker=marker, showlegend=False), 1, 2)
-    figure.animate(
-        {
-            "name": str(s),
-            "traces": [0, 1, 3],
-            "data": [
-                {"type": "scatter", "x": [0, a[0]], "y": [0, a[1]]},
-                {"type": "scatter", "x": [0, b[0]], "y": [0, b[1]]},
-                {"type": "scatter", "x": [int(s)], "y": [v]},
+    middle, span = float(scores[0]), float(np.linalg.norm(q) * np.linalg.norm(k)) / 4
+    steps = zip(at_q.round(4).tolist(), at_k.round(4).tolist(), shifts.tolist(), scores.tolist(), strict=True)
+    plane = {"range": [-radius, radius]}
+    figure = plot(
+        [
+            arrow(at_q[0], t("q"), BLUE),
+            arrow(at_k[0], t("k"), RED),
+            in_panel(2, line(shifts, scores, GREY, name=t("score"), showlegend=False)),
+            in_panel(2, dots([shift], [scores[0]], BLUE, 16)),
+        ],
+        height=365,
+        frames=[
+            frame(
+                s, {0: {"x": [0, a[0]], "y": [0, a[1]]}, 1: {"x": [0, b[0]], "y": [0, b[1]]}, 3: {"x": [s], "y": [v]}}
+            )
+            for a, b, s, v in steps
+        ],
+        shapes=[ring(at_q[0], BLUE), ring(at_k[0], RED)],
+        legend={"x": 0.24},
+        updatemenus=play(t("play"), 90, x=0.0, xanchor="left"),
+        **panels(
+            [
+                (axis(t("first", i=pair), **plane), axis(t("second", i=pair), scaleanchor="x", **plane)),
+                (axis(t("shift_axis")), axis(t("score_axis"), range=[middle - span, middle + span])),
             ],
-        }
-        for a, b, s, v in zip(at_q.round(4).tolist(), at_k.round(4).tolist(), shifts, scores.tolist(), strict=True)
+            split([0.42, 0.58], 0.16),
+        ),
     )
-    for tip, colour in ((at_q[0], BLUE), (at_k[0], RED)):
-        reach = float(np.hypot(*tip))
-        ring = {"x0": -reach, "x1": reach, "y0": -reach, "y1": reach}
-        figure.add_shape(type="circle", line={"color": colour, "width": 1, "dash": "dot"}, row=1, col=1, **ring)
-    styled(figure, height=365)
-    figure.update_layout(legend={"x": 0.24})
-    play = {"frame": {"duration": 90, "redraw": False}, "transition": {"duration": 0}, "fromcurrent": True}
-    figure.update_layout(
-        updatemenus=[
-            {
-                "type": "buttons",
-                "x": 0.0,
-                "y": 1.0,
-                "xanchor": "left",
-                "yanchor": "bottom",
-                "buttons": [{"label": t("play"), "method": "animate", "args": [None, play]}],
-            }
-        ]
-    )
-    figure.update_xaxes(range=[-radius, radius], row=1, col=1, title_text=t("first", i=pair))
-    figure.update_yaxes(range=[-radius, radius], scaleanchor="x", row=1, col=1, title_text=t("second", i=pair))
-    middle = float(scores[0])
-    span = float(np.linalg.norm(q) * np.linalg.norm(k)) / 4
-    figure.update_xaxes(title_text=t("shift_axis"), row=1, col=2)
-    figure.update_yaxes(title_text=t("score_axis"), range=[middle - span, middle + span], row=1, col=2)
     return Drawing(
         "circle",
         figure,
@@ -126,29 +106,31 @@ def matrix(width: int, position: int, base: float, t: Words) -> Drawing:
     """The rotation matrix with its 2 x 2 blocks along the diagonal."""
     rope = rc.Rope(width, base)
     values = rc.rotation_matrix(position, rope.theta, "interleaved")
-    text = [[entry(v) for v in row] for row in values.tolist()]
-    figure = go.Figure(
-        go.Heatmap(
-            z=values,
-            text=text,
-            texttemplate="%{text}" if entry_size(width) else "",
-            textfont={"size": entry_size(width) or 15, "color": "black"},
-            colorscale=SIGNED,
-            # Twice the range of the entries: even the darkest cell leaves its black number legible.
-            zmid=0,
-            zmin=-2,
-            zmax=2,
-            xgap=1,
-            ygap=1,
-            showscale=False,
-        )
+    figure = plot(
+        [
+            heatmap(
+                values,
+                SIGNED,
+                text=[[entry(v) for v in row] for row in values.tolist()],
+                texttemplate="%{text}" if entry_size(width) else "",
+                textfont={"size": entry_size(width) or 15, "color": "black"},
+                # Twice the range of the entries: even the darkest cell leaves its black number legible.
+                zmid=0,
+                zmin=-2,
+                zmax=2,
+                xgap=1,
+                ygap=1,
+                showscale=False,
+            )
+        ],
+        height=430,
+        shapes=[
+            {"type": "rect", "x0": low, "x1": low + 2, "y0": low, "y1": low + 2, "line": {"width": 3, "color": "black"}}
+            for low in np.arange(-0.5, width - 1, 2).tolist()
+        ],
+        xaxis=axis(t("matrix_in"), dtick=1, constrain="domain"),
+        yaxis=axis(t("matrix_out"), autorange="reversed", dtick=1, scaleanchor="x", constrain="domain"),
     )
-    for i in range(width // 2):
-        box = {"x0": 2 * i - 0.5, "x1": 2 * i + 1.5, "y0": 2 * i - 0.5, "y1": 2 * i + 1.5}
-        figure.add_shape(type="rect", line={"width": 3, "color": "black"}, **box)
-    styled(figure, height=430, x=t("matrix_in"), y=t("matrix_out"))
-    figure.update_yaxes(autorange="reversed", dtick=1, scaleanchor="x", constrain="domain")
-    figure.update_xaxes(dtick=1, constrain="domain")
     off = float(np.abs(values @ values.T - np.eye(width)).max())
     return Drawing(
         "matrix",
@@ -169,15 +151,19 @@ def three_forms(width: int, position: int, base: float, t: Words) -> Drawing:
     rope = rc.Rope(width, base)
     x = demo.drawn_vectors(width, 1)[0]
     ways = demo.three_ways(x, position, rope.theta, "interleaved")
-    figure = go.Figure(go.Scatter(x=np.arange(width), y=x, mode="markers", name=t("before"), marker={"color": GREY}))
-    for name, values, symbol, size in (
+    at = np.arange(width)
+    ways_drawn = (
         (t("by_matrix"), ways.matrix, "circle-open", 22),
         (t("by_elements"), ways.elements, "x", 13),
         (t("by_complex"), ways.complex, "circle", 7),
-    ):
-        mark = {"symbol": symbol, "size": size, "line": {"width": 3}}
-        figure.add_trace(go.Scatter(x=np.arange(width), y=values, mode="markers", name=name, marker=mark))
-    styled(figure, height=360, x=t("dimension"), y=t("value"))
+    )
+    figure = plot(
+        [scatter(at, x, "markers", t("before"), marker={"color": GREY})]
+        + [marks(at, values, name, symbol, size) for name, values, symbol, size in ways_drawn],
+        height=360,
+        xaxis=axis(t("dimension")),
+        yaxis=axis(t("value")),
+    )
     norm = abs(float(np.linalg.norm(ways.matrix) - np.linalg.norm(x)))
     return Drawing(
         "three_forms",
@@ -200,11 +186,13 @@ def backward(width: int, position: int, base: float, t: Words) -> Drawing:
     gradient = demo.drawn_vectors(width, 1, seed=1)[0]
     exact = rc.rotation_matrix(position, theta, "interleaved").T @ gradient
     turned = rotate_by_elements(gradient, -position, theta, "interleaved")
-    figure = go.Figure()
-    for name, values, symbol, size in ((t("transpose"), exact, "circle-open", 20), (t("negative"), turned, "x", 12)):
-        mark = {"symbol": symbol, "size": size, "line": {"width": 3}}
-        figure.add_trace(go.Scatter(x=np.arange(width), y=values, mode="markers", name=name, marker=mark))
-    styled(figure, height=320, x=t("dimension"), y=t("value"))
+    both = ((t("transpose"), exact, "circle-open", 20), (t("negative"), turned, "x", 12))
+    figure = plot(
+        [marks(np.arange(width), values, name, symbol, size) for name, values, symbol, size in both],
+        height=320,
+        xaxis=axis(t("dimension")),
+        yaxis=axis(t("value")),
+    )
     return Drawing(
         "backward",
         figure,
@@ -220,6 +208,11 @@ def backward(width: int, position: int, base: float, t: Words) -> Drawing:
     )
 
 
+def marks(x: Array, y: Array, name: str, symbol: str, size: int) -> Props:
+    """Return marks of one shape."""
+    return scatter(x, y, "markers", name, marker={"symbol": symbol, "size": size, "line": {"width": 3}})
+
+
 def shown_pair(rope: rc.Rope, wanted: int) -> int:
-    """The pair to draw: the wanted one, or the last one of a narrower rotation."""
+    """Return the pair to draw: the wanted one, or the last one of a narrower rotation."""
     return min(wanted, rope.pairs - 1)

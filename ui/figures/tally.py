@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from textwrap import wrap
 
-from ui.figures import plain as go
-from ui.figures.drawing import BLUE, GREEN, GREY, Drawing, styled
+from ui.figures.colours import BLUE, GREEN, GREY
+from ui.figures.drawing import Drawing
+from ui.figures.plot import axis, bars, note, plot
 from ui.text.escape import drawn
 from ui.text.words import Words
 
 LETTERS = "ABCDEFGHIJ"
 LINE = {"en": 84, "zh": 44}
 ROW, LINE_HEIGHT = 62, 26
+LABEL = {"xanchor": "left", "yanchor": "bottom", "align": "left", "font": {"size": 19}}
 
 
 def tally(votes: Sequence[int], choices: Sequence[str], answer: int | None, t: Words) -> Drawing:
@@ -23,34 +25,30 @@ def tally(votes: Sequence[int], choices: Sequence[str], answer: int | None, t: W
     feet = [height - sum(rows[: k + 1]) + ROW / 2 for k in range(len(rows))]
     looks = [BLUE if answer is None else GREEN if k == answer else GREY for k in range(len(votes))]
     marks = ["" if k != answer else " ✓" for k in range(len(votes))]
-    figure = go.Figure(
-        go.Bar(
-            x=list(votes),
-            y=feet,
-            width=ROW * 0.5,
-            orientation="h",
-            marker={"color": looks},
-            text=[f"{count}{mark}" for count, mark in zip(votes, marks, strict=True)],
-            textposition="outside",
-            textfont={"size": 22},
-            hoverinfo="skip",
-            cliponaxis=False,
-        )
+    figure = plot(
+        [
+            bars(
+                list(votes),
+                feet,
+                looks,
+                width=ROW * 0.5,
+                orientation="h",
+                text=[f"{count}{mark}" for count, mark in zip(votes, marks, strict=True)],
+                textposition="outside",
+                textfont={"size": 22},
+                hoverinfo="skip",
+                cliponaxis=False,
+            )
+        ],
+        height=height + 16,
+        margin={"l": 8, "r": 8, "t": 8, "b": 8},
+        annotations=[
+            note(f"<b>{letter}</b>  {text}", 0, foot + ROW * 0.28, **LABEL)
+            for letter, text, foot in zip(LETTERS, texts, feet, strict=False)
+        ],
+        xaxis=axis(visible=False, range=[0, 1.12 * max(*votes, 1)], fixedrange=True),
+        yaxis=axis(visible=False, range=[0, height], fixedrange=True),
     )
-    styled(figure, height=height + 16, margin={"l": 8, "r": 8, "t": 8, "b": 8}, showlegend=False)
-    for letter, text, foot in zip(LETTERS, texts, feet, strict=False):
-        figure.add_annotation(
-            x=0,
-            y=foot + ROW * 0.28,
-            text=f"<b>{letter}</b>  {text}",
-            showarrow=False,
-            xanchor="left",
-            yanchor="bottom",
-            align="left",
-            font={"size": 19},
-        )
-    figure.update_xaxes(visible=False, range=[0, 1.12 * max(*votes, 1)], fixedrange=True)
-    figure.update_yaxes(visible=False, range=[0, height], fixedrange=True)
     return Drawing(
         "tally",
         figure,

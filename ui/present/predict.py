@@ -9,6 +9,7 @@ from typing import TypeVar
 import streamlit as st
 
 from ui.figures.tally import LETTERS, finding, tally
+from ui.page.charts import sendable
 from ui.present.lessons import Predict, Step
 from ui.present.tally import Count, Tally, Unavailable
 from ui.present.view import View
@@ -201,9 +202,8 @@ def board(question: Question) -> None:
     choices = question.predict.choices
     votes = found.votes if found else (0,) * len(choices)
     drawing = tally(votes, choices, None, t)
-    st.plotly_chart(
-        drawing.ready, key=f"predict.fig.{question.id}", alt=drawing.finding, config={"displayModeBar": False}
-    )
+    key, bare = f"predict.fig.{question.id}", {"displayModeBar": False}
+    st.plotly_chart(sendable(drawing.figure), key=key, alt=drawing.finding, config=bare)
     with st.container(horizontal=True, vertical_alignment="center"):
         pressed = st.button(
             t("reveal" if leads else "reveal_here"), key=f"predict.reveal.{question.id}", type="primary"

@@ -11,6 +11,7 @@ from typing import Any
 import streamlit as st
 
 from ui.figures.drawing import Drawing, as_csv
+from ui.page.charts import sendable
 from ui.present.stage import Stage
 from ui.text.words import Words
 
@@ -24,7 +25,7 @@ def figure(page: str, drawing: Drawing, stage: Stage | None) -> None:
     with stage.placed(drawing.id) if stage else nullcontext():
         with st.container(key=f"wide-{chart}") if drawing.wide else nullcontext():
             st.plotly_chart(
-                drawing.ready,
+                sendable(drawing.figure),
                 key=f"fig.{chart}",
                 height="stretch" if stage else "content",
                 alt=drawing.finding,

@@ -15,6 +15,7 @@ import torch
 import rope_core as rc
 from rope_core import rotation_matrix
 from rope_core.theory import extension
+from tests.support.figures import chart
 from ui.figures.attention import scores as figures
 from ui.figures.attention import softmax as heat
 from ui.figures.drawing import Drawing
@@ -40,7 +41,7 @@ def test_decay_draws_the_score_of_rotated_vectors(kind: str, dim: int, base: flo
     q, k = figures.vectors(kind, dim, 3, "1, -2 0.5", "0.3，2")
     assert np.linalg.norm(q) == pytest.approx(1.0) and np.linalg.norm(k) == pytest.approx(1.0)
     drawing = figures.decay(rope, kind, (q, k), 400, 70, T)
-    _, scores, dot = drawing.figure.data
+    _, scores, dot = chart(drawing).data
     for at in (0, 9, len(scores.x) - 1):
         assert scores.y[at] == pytest.approx(by_matrix(rope, q, k, int(scores.x[at])), abs=6e-5)
     assert dot.x[1] == 70 and dot.y[1] == pytest.approx(by_matrix(rope, q, k, 70), abs=1e-10)
@@ -51,7 +52,7 @@ def test_decay_draws_the_score_of_rotated_vectors(kind: str, dim: int, base: flo
 
 def test_decay_draws_roformers_mean() -> None:
     drawing = figures.decay(rc.Rope(6, 40.0), "equal", figures.vectors("equal", 6, 0, "", ""), 64, 5, T)
-    bound = drawing.figure.data[0]
+    bound = chart(drawing).data[0]
     for at in (0, 4, 20):
         d = int(bound.x[at])
         sums = [abs(sum(np.exp(1j * d * a) for a in angles(6, 40.0)[:j])) for j in (1, 2, 3)]
@@ -83,8 +84,8 @@ def test_pairs_add_up_and_the_slow_ones_keep_their_mean() -> None:
     assert table["here"][3] == pytest.approx(expected[90], abs=1e-12)
     assert table["mean"][3] == pytest.approx(float(np.mean(expected)), abs=1e-12)
     for last in (0, 20, 63):
-        assert drawing.figure.data[3].y[last] == pytest.approx(table["here"][: last + 1].sum(), abs=1e-5)
-    bars = [trace for trace in drawing.figure.data if trace.type == "bar"]
+        assert chart(drawing).data[3].y[last] == pytest.approx(table["here"][: last + 1].sum(), abs=1e-5)
+    bars = [trace for trace in chart(drawing).data if trace.type == "bar"]
     assert sorted([*bars[0].x, *bars[1].x]) == list(range(64))
     slow = [i for i, a in enumerate(angles(128, 3e4)) if abs(np.mean(np.exp(1j * a * np.arange(300)))) >= 0.5]
     assert list(bars[1].x) == slow and f"the {64 - len(slow)} pairs that turn" in drawing.finding
@@ -96,14 +97,14 @@ def test_bases_widths_and_schemes_draw_cell_means_and_state_what_a_plain_sum_fin
     d = np.arange(60_000)
     first = int(np.flatnonzero(np.cos(d[:, None] * np.array(angles(32, 700.0))).sum(axis=1) < 0)[0])
     assert f"700: {first:,}" in drawing.finding
-    drawn = next(trace for trace in drawing.figure.data if "yours" in trace.name)
+    drawn = next(trace for trace in chart(drawing).data if "yours" in trace.name)
     low, high = int(drawn.x[40]), int(drawn.x[41])
     mean = np.mean([np.mean([math.cos(m * a) for a in angles(32, 700.0)]) for m in range(low, high)])
     assert drawn.y[40] == pytest.approx(mean, abs=6e-5)
 
     drawing = figures.widths(700.0, T)
     curve = [np.mean([math.cos(m * a) for a in angles(8, 700.0)]) for m in range(figures.SPAN)]
-    np.testing.assert_allclose(drawing.figure.data[0].y, curve, atol=6e-5)
+    np.testing.assert_allclose(chart(drawing).data[0].y, curve, atol=6e-5)
     assert f"d = 8: {np.abs(np.diff(curve)).sum():.3g}" in drawing.finding
 
     length = 1024
@@ -112,7 +113,7 @@ def test_bases_widths_and_schemes_draw_cell_means_and_state_what_a_plain_sum_fin
     one = next(one for one in found if one.spectrum.attention_factor != 1.0)
     scores = [one.spectrum.attention_factor**2 * np.cos(m * one.spectrum.inv_freq).mean() for m in range(256, 1024)]
     assert f"{T(f'scheme.{one.scheme}')} {np.mean(scores):+.3f}" in drawing.finding
-    assert len(drawing.figure.data) == len(found)
+    assert len(chart(drawing).data) == len(found)
 
 
 def test_base_bound_states_the_base_and_counts_the_models() -> None:
@@ -124,7 +125,7 @@ def test_base_bound_states_the_base_and_counts_the_models() -> None:
         sums = np.cos(d[:, None] * np.array(angles(32, float(grid[i])))).sum(axis=1)
         assert int(np.flatnonzero(sums < 0)[0]) == served[i]
     need = grid[np.argmax(served >= 1024)]
-    assert drawing.figure.data[2].x[0] == need
+    assert chart(drawing).data[2].x[0] == need
     assert f"first base drawn that serves 1,024 tokens is {round(need, -2):,.0f};" in drawing.finding
     tight = 0
     for base, length in zip(*(np.asarray(table[key]).tolist() for key in ("model_base", "model_context")), strict=True):
@@ -149,7 +150,7 @@ def test_theorem_recomputes_six_hundred() -> None:
     sums = np.abs(np.cumsum(np.exp(1j * d * np.array(angles(128, 1e4))), axis=1)).sum(axis=1)
     least = 2 * sums.min() / (np.square(angles(128, 1e4)).sum() / 8)
     assert f"at least {least:.1f} within 2,048" in drawing.finding
-    paper, mine, printed = drawing.figure.data
+    paper, mine, printed = chart(drawing).data
     for trace, dim, base in ((paper, 128, 1e4), (mine, 64, 5e5)):
         at, speeds = int(trace.x[150]), np.array(angles(dim, base))
         sums = np.abs(np.cumsum(np.exp(1j * at * speeds))).sum()
@@ -160,7 +161,7 @@ def test_theorem_recomputes_six_hundred() -> None:
 
 
 def test_the_papers_own_geometry_is_drawn_once() -> None:
-    assert len(heat.theorem(rc.Rope(128, 1e4, 4096), T).figure.data) == 2
+    assert len(chart(heat.theorem(rc.Rope(128, 1e4, 4096), T)).data) == 2
 
 
 def test_scales_are_the_recipes() -> None:

@@ -15,6 +15,7 @@ import pytest
 from rope_core.bench import traffic, view
 from rope_core.bench.cases import Case
 from rope_core.bench.records import Result, Store
+from tests.support.figures import chart
 from ui.figures.benchmark import paper, words
 from ui.figures.benchmark import times as figures
 from ui.figures.drawing import Drawing
@@ -68,7 +69,7 @@ def tuned(source: view.Source, seq: int | None = None) -> list[view.Point]:
 
 def test_curves_are_bytes_over_median_seconds(source: view.Source) -> None:
     drawing = figures.curves(tuned(source), "here", T)
-    by_name = {trace.name: trace for trace in drawing.figure.data}
+    by_name = {trace.name: trace for trace in chart(drawing).data}
     assert len(by_name) == 1 + len(FACTORS)
     for seq, place in ((64, 0), (4096, 1)):
         case = replace(CASE, seq=seq)
@@ -87,7 +88,7 @@ def test_curves_are_bytes_over_median_seconds(source: view.Source) -> None:
 def test_speed_ups_are_round_by_round(source: view.Source) -> None:
     points = tuned(source, 64)
     drawing = figures.speed_ups(points, "here", T)
-    bars = dict(zip(drawing.figure.data[0].y, drawing.figure.data[0].x, strict=True))
+    bars = dict(zip(chart(drawing).data[0].y, chart(drawing).data[0].x, strict=True))
     noise = {n: np.random.default_rng(len(n)).uniform(0.95, 1.05, 21) for n in FACTORS}
     for name in set(FACTORS) - {"numba"}:
         expected = np.median(FACTORS[name] * noise[name] / (1.25 * noise["numba"]))
@@ -107,7 +108,7 @@ def test_the_sentence_knows_slower_from_no_difference(factor: float, verdict: st
 
 def test_errors_stand_beside_the_ratio(source: view.Source) -> None:
     drawing = figures.errors(tuned(source, 64), "here", T)
-    marks = {trace.name: (trace.x[0], trace.y[0]) for trace in drawing.figure.data}
+    marks = {trace.name: (trace.x[0], trace.y[0]) for trace in chart(drawing).data}
     x, y = marks[T("who.eager")]
     assert y == pytest.approx(6e-7)
     assert x == pytest.approx(6.0 * np.median(np.random.default_rng(len("eager")).uniform(0.95, 1.05, 21)))
@@ -119,7 +120,7 @@ def test_bytes_on_paper(tokens: int) -> None:
     drawing = paper.paths(tokens, 100.0, T)
     size = tokens * 40 * 128 * 2
     widths: dict[str, float] = {}
-    for trace in drawing.figure.data:
+    for trace in chart(drawing).data:
         for name, width in zip(trace.y, trace.x, strict=True):
             widths[name] = widths.get(name, 0.0) + width
     expected = {"transformers": 10, "Liger": 4, "FLA": 3, "ours": 2}
@@ -133,7 +134,7 @@ def test_paper_beside_the_record(source: view.Source) -> None:
     assert {p.case.seq for p in largest} == {4096} and {p.allocator for p in largest} == {"tuned"}
     drawing = paper.paper(largest, "here", T)
     assert drawing is not None
-    assert sorted(drawing.figure.data[0].y) == [1.0, 5.0]
+    assert sorted(chart(drawing).data[0].y) == [1.0, 5.0]
     assert "should take 5 times the copy" in drawing.finding
     backward = [view.point(drawn(replace(CASE, direction="backward"), "numba", 1.0, 1), {})]
     assert paper.paper(backward, "here", T) is None
@@ -144,12 +145,12 @@ def test_page_faults_pair_the_allocators(source: view.Source) -> None:
     pairs = view.fault_pairs(source.points)
     assert len(pairs) == len(FACTORS) and {a.allocator for a, _ in pairs} == {"tuned"}
     drawing = paper.faults(pairs, "here", T)
-    quick, plain = drawing.figure.data
+    quick, plain = chart(drawing).data
     assert np.all(np.asarray(plain.x) / np.asarray(quick.x) == pytest.approx(4.0))
     assert "6,000 minor page faults" in drawing.finding
     for label, count in zip(plain.y, sorted(p.faults for _, p in pairs), strict=True):
         assert label.endswith(f"<br>{count:,.0f} faults")
-    assert not drawing.figure.layout.annotations
+    assert not chart(drawing).layout.annotations
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
@@ -202,6 +203,6 @@ def test_the_shipped_record_draws_and_names_no_machine() -> None:
         source = view.shipped(name)
         for kind in view.kinds(source.points):
             points = view.of_kind(source.points, kind)
-            assert figures.curves(points, name, T).figure.data
+            assert chart(figures.curves(points, name, T)).data
         text = (Path(view.SHIPPED) / f"{name}.json").read_text("utf-8")
         assert not re.search(r"/home/|/work|/tmp|hostname|\b\d+\.\d+\.\d+\.\d+\b", text)

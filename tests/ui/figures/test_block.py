@@ -20,6 +20,7 @@ from rope_core.rotation import rotation_matrix
 from rope_core.theory import block
 from rope_core.theory.block import demo
 from rope_core.theory.block.choices import PLACES, UNITS, Choices, choices_of, usual
+from tests.support.figures import chart
 from ui.figures.block import diagram as figures
 from ui.figures.block import norm as block_norm
 from ui.figures.block import rotary as block_rope
@@ -115,18 +116,18 @@ def test_switches_change_the_drawing_and_say_so() -> None:
 @pytest.mark.parametrize("mean, size", [(2.0, 1.0), (-5.0, 0.25), (0.0, 4.0)])
 def test_norms_are_torchs(mean: float, size: float) -> None:
     drawing = block_norm.norms(mean, size, T)
-    x = torch.tensor(np.asarray(drawing.figure.data[0].y))
+    x = torch.tensor(np.asarray(chart(drawing).data[0].y))
     for trace, theirs in (
         (1, torch.nn.functional.layer_norm(x, (12,), eps=1e-6)),
         (2, torch.nn.functional.rms_norm(x, (12,), eps=1e-6)),
     ):
-        np.testing.assert_allclose(drawing.figure.data[trace].y, theirs.numpy(), atol=1e-12)
+        np.testing.assert_allclose(chart(drawing).data[trace].y, theirs.numpy(), atol=1e-12)
     assert f"mean {float(x.mean()):.3f}" in drawing.finding
 
 
 def test_cost_counts_what_the_norms_do() -> None:
     apart, fused = block_norm.cost(False, T), block_norm.cost(True, T)
-    assert list(apart.figure.data[0].x) == [3, 1, 2, 8, 2] and list(apart.figure.data[1].x) == [2, 1, 1, 4, 1]
+    assert list(chart(apart).data[0].x) == [3, 1, 2, 8, 2] and list(chart(apart).data[1].x) == [2, 1, 1, 4, 1]
     assert "4 times over memory, RMSNorm 3" in apart.finding and "2 times over memory and RMSNorm 2" in fused.finding
 
 
@@ -175,11 +176,11 @@ def torch_gradients(place: str, layers: int, seed: int) -> list[float]:
 
 def test_stack_draws_autograds_gradients() -> None:
     drawing = block_norm.stack("post", 4, 9, T)
-    for trace, place in zip(drawing.figure.data, block.ARRANGEMENTS, strict=True):
+    for trace, place in zip(chart(drawing).data, block.ARRANGEMENTS, strict=True):
         expected = np.mean([torch_gradients(place, 4, seed) for seed in (9, 10)], axis=0)
         np.testing.assert_allclose(trace.y, expected, rtol=1e-8)
         assert f"{expected[0] / expected[-1]:.2f}" in drawing.finding
-    assert drawing.figure.data[1].line.width > drawing.figure.data[0].line.width
+    assert chart(drawing).data[1].line.width > chart(drawing).data[0].line.width
 
 
 def test_pre_norm_gradients_are_larger_at_the_bottom_of_24_layers() -> None:
@@ -198,28 +199,28 @@ def test_parallel_differs_to_first_order() -> None:
     a = 0.5 * block.attend(block.layer_norm(x), layer)
     feeds = [0.5 * block.feed(block.layer_norm(u), layer) for u in (x, x + a)]
     expected = np.linalg.norm(feeds[0] - feeds[1]) / np.linalg.norm(a + feeds[1])
-    assert drawing.figure.data[1].y[0] == pytest.approx(expected, rel=1e-10)
+    assert chart(drawing).data[1].y[0] == pytest.approx(expected, rel=1e-10)
 
 
 @pytest.mark.parametrize("name", block_unit.CURVES)
 def test_activations_are_torchs_with_their_derivatives(name: str) -> None:
     drawing = block_unit.activations(name, 1.35, T)
-    z = torch.tensor(np.asarray(drawing.figure.data[0].x), requires_grad=True)
+    z = torch.tensor(np.asarray(chart(drawing).data[0].x), requires_grad=True)
     of = TORCH[name]
     values = of(z)
     torch.autograd.backward(values.sum())
     assert z.grad is not None
     at = block_unit.CURVES.index(name)
-    np.testing.assert_allclose(drawing.figure.data[2 * at].y, values.detach().numpy(), atol=1e-12)
-    np.testing.assert_allclose(drawing.figure.data[2 * at + 1].y, z.grad.numpy(), atol=1e-12)
+    np.testing.assert_allclose(chart(drawing).data[2 * at].y, values.detach().numpy(), atol=1e-12)
+    np.testing.assert_allclose(chart(drawing).data[2 * at + 1].y, z.grad.numpy(), atol=1e-12)
     assert f"lowest value drawn is {float(values.detach().min()):.4f}" in drawing.finding
     assert f"value {float(of(torch.tensor(1.35, dtype=torch.float64))):.4f}" in drawing.finding
 
 
 def test_gates_let_through_what_torch_computes() -> None:
     drawing = block_unit.gates("geglu", -1.5, T)
-    z = torch.tensor(np.asarray(drawing.figure.data[0].x))
-    for trace, gate in zip(drawing.figure.data, ("sigmoid", "relu", "gelu", "silu"), strict=True):
+    z = torch.tensor(np.asarray(chart(drawing).data[0].x))
+    for trace, gate in zip(chart(drawing).data, ("sigmoid", "relu", "gelu", "silu"), strict=True):
         np.testing.assert_allclose(trace.y, (-1.5 * TORCH[gate](z)).numpy(), atol=1e-12)
     one = float(-1.5 * torch.nn.functional.gelu(torch.ones(1, dtype=torch.float64)))
     assert f"lets {one:.4f} of" in drawing.finding and "10,922.7" in drawing.finding
@@ -230,21 +231,21 @@ def test_z_loss_alone_sees_a_common_shift() -> None:
     logits = torch.tensor(np.random.default_rng(0).standard_normal(32)) + 20
     entropy = float(torch.nn.functional.cross_entropy(logits[None], torch.tensor([0])))
     extra = 1e-3 * float(torch.logsumexp(logits, 0)) ** 2
-    assert drawing.figure.data[2].y[0] == pytest.approx(entropy + extra, rel=1e-12)
+    assert chart(drawing).data[2].y[0] == pytest.approx(entropy + extra, rel=1e-12)
     assert f"at 20 is {extra:.4g}" in drawing.finding
-    assert np.ptp(np.asarray(drawing.figure.data[0].y)) < 1e-12
+    assert np.ptp(np.asarray(chart(drawing).data[0].y)) < 1e-12
 
 
 def test_cap_and_its_gradient() -> None:
     drawing = block_unit.capped(30.0, -45.0, T)
-    assert drawing.figure.data[-2].y[0] == pytest.approx(-30 * math.tanh(1.5))
-    assert drawing.figure.data[-1].y[0] == pytest.approx(1 / math.cosh(1.5) ** 2)
+    assert chart(drawing).data[-2].y[0] == pytest.approx(-30 * math.tanh(1.5))
+    assert chart(drawing).data[-1].y[0] == pytest.approx(1 / math.cosh(1.5) ** 2)
     assert f"{-30 * math.tanh(1.5):.3f}" in drawing.finding
 
 
 def test_qk_norm_bounds_what_grows_with_the_square() -> None:
     drawing = block_unit.qk_norm(48, 16.0, T)
-    plain, normed, bound, here = (np.asarray(trace.y) for trace in drawing.figure.data)
+    plain, normed, bound, here = (np.asarray(trace.y) for trace in chart(drawing).data)
     q, k = np.random.default_rng(0).standard_normal((2, 16, 48))
     turns = [rotation_matrix(m, rc.Rope(48).theta, "interleaved") for m in range(16)]
     scores = [abs((turns[m] @ q[m]) @ (turns[n] @ k[n])) / math.sqrt(48) for m in range(16) for n in range(16)]
@@ -262,7 +263,7 @@ def test_only_rms_with_equal_weights_commutes_and_only_at_factor_one(layout: str
     assert max(one["rms"], one["rms_paired"]) < 1e-12 < 0.05 < min(one["rms_weight"], one["layer"])
     assert min(other.values()) > 0.05
     drawing = block_rope.commute(rope, 77, 1.3, layout, T)
-    assert list(drawing.figure.data[0].x) == list(other.values())
+    assert list(chart(drawing).data[0].x) == list(other.values())
     assert f"any weights {other['rms_weight']:.3g}" in drawing.finding
     x = np.random.default_rng(0).standard_normal((16, 16)) + 0.5
     # f N(x) against N(f x) = N(x): the rotation itself keeps each row's length.
@@ -281,7 +282,7 @@ def test_only_a_rotated_v_moves_with_the_text() -> None:
     speed = 50.0 ** (-4 / 12)
     angle = np.unwrap(np.arctan2(table["rotated_second"], table["rotated_first"]))
     np.testing.assert_allclose(np.diff(angle), speed, atol=1e-9)
-    frames = drawing.figure.to_dict()["frames"]
+    frames = chart(drawing).to_dict()["frames"]
     assert len(frames) == block_rope.FRAMES
     assert frames[7]["data"][1]["x"] == [table["rotated_first"][7]] and frames[7]["traces"] == [1, 3]
     far = max(np.abs(table[key] - table[key][0]).max() for key in ("rotated_first", "rotated_second"))
@@ -315,7 +316,7 @@ def test_mla_is_exact_with_the_split_only() -> None:
     drawing = block_rope.latent(96, 16, 40, T)
     errors = np.asarray(drawing.table()["error"])
     assert errors[0] < 1e-12 and errors[1] > 0.1
-    assert list(drawing.figure.data[1].y) == [96 + 64, 2 * 16 * 128]
+    assert list(chart(drawing).data[1].y) == [96 + 64, 2 * 16 * 128]
     assert f"{2 * 16 * 128 / 160:.1f} times fewer" in drawing.finding
 
 

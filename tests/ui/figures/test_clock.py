@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from rope_core import SCHEMES, Request, Rope, cos_sin, spectrum
 from rope_core.theory.clock import WALL, claims
 from rope_core.theory.extension import clocks, compared, extensions
+from tests.support.figures import chart
 from ui.figures.clock import hands as figures
 from ui.figures.clock import schemes as comparison
 from ui.figures.drawing import Drawing, as_csv
@@ -48,7 +49,7 @@ def test_every_figure_is_whole(rope: Rope) -> None:
         for drawing in drawings(rope, 4.0, 4 * rope.train_len, t):
             assert "{" not in drawing.finding
             assert len(as_csv(drawing.table()).splitlines()) > 1
-            drawing.figure.to_json()
+            chart(drawing).to_json()
             said = io.StringIO()
             with contextlib.redirect_stdout(said):
                 exec(textwrap.dedent(drawing.recipe), {})
@@ -60,7 +61,7 @@ def test_every_figure_is_whole(rope: Rope) -> None:
 def test_hands_point_where_time_says(factor: float) -> None:
     slowed, _ = clocks(WALL, params(factor), 4096, 4096)
     drawing = figures.hands(slowed, factor, T)
-    times, frames = figures.moments(), drawing.figure.to_dict()["frames"]
+    times, frames = figures.moments(), chart(drawing).to_dict()["frames"]
     assert len(frames) == times.size
     for k in (1, 15, 20, len(frames) - 1):
         for hand in range(3):
@@ -97,8 +98,8 @@ def test_slowdown_curves_are_the_spectra(dim: int, base: float, factor: float) -
     rope = Rope(dim, base, 4096)
     found, _ = extensions(rope, params(factor), round(4096 * factor))
     drawing = comparison.slowdowns(rope, found, T)
-    assert len(drawing.figure.layout.annotations) == len(found) == len(drawing.figure.data)
-    for one, trace in zip(found, drawing.figure.data, strict=True):
+    assert len(chart(drawing).layout.annotations) == len(found) == len(chart(drawing).data)
+    for one, trace in zip(found, chart(drawing).data, strict=True):
         request = Request(rope, one.scheme, params(factor)[one.scheme], round(4096 * factor))
         assert np.array_equal(np.asarray(trace.y), spectrum(request).slowdown)
 
@@ -119,7 +120,7 @@ def test_pairs_that_stand_still_leave_a_gap() -> None:
     rope = Rope(16, 1e4, 4096)
     name = next(name for name in SCHEMES if "partial_rotary_factor" in SCHEMES[name].defaults())
     found, _ = extensions(rope, {name: {"partial_rotary_factor": 0.5, "factor": 2.0}}, 8192)
-    (trace,) = comparison.slowdowns(rope, found, T).figure.data
+    (trace,) = chart(comparison.slowdowns(rope, found, T)).data
     assert np.isnan(np.asarray(trace.y)).tolist() == [False] * 4 + [True] * 4
 
 
@@ -145,7 +146,7 @@ def test_heatmap_cells_are_mean_cosines(base: float, factor: float, logarithmic:
     table = drawing.table()
     starts = np.unique(np.asarray(table["first_position"]))
     cuts = np.append(starts, length)
-    for one, trace in zip(found, drawing.figure.data, strict=True):
+    for one, trace in zip(found, chart(drawing).data, strict=True):
         cos, _ = cos_sin(one.spectrum, np.arange(length), "float64")
         means = np.array([cos[a:b].mean(axis=0) for a, b in pairwise(cuts.tolist())]).T
         assert np.abs(np.asarray(table[one.scheme]).reshape(means.shape) - means).max() < 1e-9
@@ -157,11 +158,11 @@ def test_heatmap_marks_the_trained_length_and_counts_unseen_pairs() -> None:
     rope = Rope(128, 1e4, 4096)
     found, _ = extensions(rope, params(4.0), 16_384)
     drawing = comparison.heatmaps(rope, found, 16_384, False, T)
-    for trace, shape in zip(drawing.figure.data, drawing.figure.layout.shapes, strict=True):
+    for trace, shape in zip(chart(drawing).data, chart(drawing).layout.shapes, strict=True):
         assert shape.x0 == shape.x1 == trace.x0 + comparison.CELLS / 4 - 0.5
         assert (shape.y0, shape.y1) == (trace.y0 - 0.5, trace.y0 + 63.5)
     assert "unscaled: 18, linear (PI): 0, NTK: 17, dynamic NTK: 0" in drawing.finding
-    titles = [note.text for note in drawing.figure.layout.annotations]
+    titles = [note.text for note in chart(drawing).layout.annotations]
     assert titles[0] == "<b>unscaled</b><br>18 unseen"
 
 
@@ -169,7 +170,7 @@ def test_a_wide_head_is_drawn_by_some_of_its_pairs() -> None:
     rope = Rope(1024, 1e4, 4096)
     found, _ = extensions(rope, {"none": {}}, 4096)
     drawing = comparison.heatmaps(rope, found, 4096, True, T)
-    assert np.asarray(drawing.figure.data[0].z).shape[0] == comparison.ROWS
+    assert np.asarray(chart(drawing).data[0].z).shape[0] == comparison.ROWS
     assert np.unique(np.asarray(drawing.table()["pair"]))[[0, -1]].tolist() == [0, 511]
 
 
@@ -177,7 +178,7 @@ def test_a_wide_head_is_drawn_by_some_of_its_pairs() -> None:
 @given(error=st.floats(0.5, 10.0), slower=st.floats(1.0, 16.0))
 def test_reading_is_six_degrees_a_second(error: float, slower: float) -> None:
     drawing = figures.reading(error, slower, T)
-    as_built, _, slowed, point = drawing.figure.data
+    as_built, _, slowed, point = chart(drawing).data
     assert np.allclose(np.asarray(as_built.y), 6.0 * np.asarray(as_built.x))
     assert np.allclose(np.asarray(slowed.y), 6.0 * np.asarray(slowed.x) / slower)
     assert point.x[0] == pytest.approx(error * slower / 6.0)
@@ -186,8 +187,8 @@ def test_reading_is_six_degrees_a_second(error: float, slower: float) -> None:
 
 def test_the_quoted_number_needs_compounding() -> None:
     drawing = figures.quoted(3.0, T)
-    assert list(drawing.figure.data[0].x) == [86_400.0, 129_600.0, pytest.approx(129_600.0)]
+    assert list(chart(drawing).data[0].x) == [86_400.0, 129_600.0, pytest.approx(129_600.0)]
     assert "as printed: −43,200 s, compounded: 0 s, NTK at 3: 0 s" in drawing.finding
     repeats = [row.repeats_after for row in claims(0.5)]
     assert math.isinf(repeats[2])
-    assert figures.quoted(0.5, T).figure.layout.annotations[5].text == T("never")
+    assert chart(figures.quoted(0.5, T)).layout.annotations[5].text == T("never")

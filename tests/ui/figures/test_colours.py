@@ -10,6 +10,7 @@ import plotly.colors
 import pytest
 
 from rope_core.bench import view
+from tests.support.figures import chart
 from ui.figures import colours
 from ui.figures.benchmark import times as benchmark
 from ui.text.words import Words
@@ -72,9 +73,9 @@ def hexed(colour: str) -> str:
     return colour if colour[0] == "#" else f"#{bytes(int(c) for c in plotly.colors.unlabel_rgb(colour)).hex()}"
 
 
-def steps(scale: str, vision: str, count: int = 33) -> Array:
+def steps(scale: colours.Scale, vision: str, count: int = 33) -> Array:
     """CIELAB of a scale at equal steps, (count, 3)."""
-    sampled = plotly.colors.sample_colorscale(scale, np.linspace(0, 1, count).tolist())
+    sampled = plotly.colors.sample_colorscale([list(stop) for stop in scale], np.linspace(0, 1, count).tolist())
     return np.stack([seen(hexed(colour), vision) for colour in sampled])
 
 
@@ -134,6 +135,6 @@ def test_no_two_contestants_of_a_record_look_alike() -> None:
     for name in view.shipped_names():
         points = view.shipped(name).points
         for kind in view.kinds(points):
-            figure = benchmark.curves(view.of_kind(points, kind), name, words).figure
+            figure = chart(benchmark.curves(view.of_kind(points, kind), name, words))
             looks = [(line.line.color, line.marker.symbol) for line in figure.data]
             assert len(set(looks)) == len(looks)

@@ -16,6 +16,7 @@ from rope_core.checks import schemas as convert_config
 from rope_core.checks.engines import engines
 from rope_core.checks.extend import extend
 from rope_core.hf import anatomy
+from tests.support.figures import chart
 from ui.figures.config import compare as comparison
 from ui.figures.config import parts as figures
 from ui.figures.drawing import Drawing
@@ -44,7 +45,7 @@ def test_glance_draws_every_pair_once(model: str, quantity: str, capsys: pytest.
     rope = rc.from_hf(config_of(model))
     drawing = figures.glance(rope, quantity, where(model), EN)
     points: dict[int, float] = {}
-    for trace in drawing.figure.data:
+    for trace in chart(drawing).data:
         if trace.mode == "markers":
             assert not points.keys() & set(trace.x)
             points |= dict(zip(trace.x, trace.y, strict=True))
@@ -83,7 +84,7 @@ def test_ramp_shows_both_roundings_and_says_which_is_in_force(capsys: pytest.Cap
         assert drawing is not None
         low, high = anatomy.ramp(rope).exact if key == "exact" else anatomy.ramp(rope).rounded  # type: ignore[union-attr, misc]
         wanted = np.clip((np.arange(32) - low) / (high - low), 0, 1)
-        inside = [trace for trace in drawing.figure.data if EN("in_force") in trace.name]
+        inside = [trace for trace in chart(drawing).data if EN("in_force") in trace.name]
         assert [trace.name for trace in inside] == [EN(f"ramp_{key}") + EN("in_force")]
         np.testing.assert_allclose(inside[0].y, wanted, atol=1e-12)
         assert f"{high:.2f}" in drawing.finding or f"{high:g}" in drawing.finding
@@ -95,7 +96,7 @@ def test_ramp_shows_both_roundings_and_says_which_is_in_force(capsys: pytest.Cap
 def test_drift_is_zero_before_the_switch_and_not_after(length: int, capsys: pytest.CaptureFixture[str]) -> None:
     rope = rc.from_hf(config_of("phi-4-mini"), None, length)
     drawing = figures.drift(rope, length, where("phi-4-mini"), EN)
-    worst = np.asarray(drawing.figure.data[0].y)
+    worst = np.asarray(chart(drawing).data[0].y)
     assert (worst.max() > 0) == (length > 4096)
     if length == 40_000:
         short, long = (rc.from_hf(config_of("phi-4-mini"), None, n).inv_freq for n in (4096, 40_000))
@@ -109,12 +110,12 @@ def test_layers_and_sections_name_their_indices() -> None:
     scout = rc.from_hf(config_of("llama-4-scout"))
     drawing = figures.layers(scout, 48, "", EN)
     assert drawing is not None and "12 of 48 layers do not turn: 3, 7, 11" in drawing.finding
-    resting = next(trace for trace in drawing.figure.data if trace.name == EN("layer_resting"))
+    resting = next(trace for trace in chart(drawing).data if trace.name == EN("layer_resting"))
     assert list(resting.x) == list(range(3, 48, 4))
     qwen = rc.from_hf(config_of("qwen3-vl-32b"))
     axes = figures.sections(qwen, "", EN)
     assert axes is not None and "time 24, height 20, width 20" in axes.finding and "64 of 64" in axes.finding
-    assert next(list(trace.x)[:3] for trace in axes.figure.data if trace.name == "height") == [1, 4, 7]
+    assert next(list(trace.x)[:3] for trace in chart(axes).data if trace.name == "height") == [1, 4, 7]
     assert figures.layers(qwen, 64, "", EN) is None and figures.sections(scout, "", EN) is None
 
 
@@ -136,10 +137,10 @@ def test_engines_draw_ratios_and_say_who_differs(capsys: pytest.CaptureFixture[s
     config = config_of("gpt-oss-20b")
     found, rope = engines(config), rc.from_hf(config)
     drawing = comparison.engines(found, rope, where("gpt-oss-20b"), EN)
-    names = [name for trace in drawing.figure.data for name in trace.name.split(", ")]
+    names = [name for trace in chart(drawing).data for name in trace.name.split(", ")]
     assert sorted(names) == sorted(one.name for one in found if one.inv_freq is not None)
     rounded = rc.spectrum(anatomy.rounded(rope.request, True)).inv_freq
-    llama = next(trace for trace in drawing.figure.data if "llama.cpp" in trace.name)
+    llama = next(trace for trace in chart(drawing).data if "llama.cpp" in trace.name)
     np.testing.assert_allclose(llama.y, rounded / rope.inv_freq, rtol=1e-9)
     apart = float(np.abs(rounded / rope.inv_freq - 1).max())
     assert f"({100 * apart:.3g} %)" in drawing.finding
@@ -170,7 +171,7 @@ def test_two_configs_differences_first(capsys: pytest.CaptureFixture[str]) -> No
     assert (table["a"][at], table["b"][at]) == ("10000", "500000")
     assert len(comparison.differences(rows, ("a", "a"), EN)) == 4
     drawing = comparison.overlay(rc.from_hf(left), rc.from_hf(right), ("a", "b"), rows, EN)
-    np.testing.assert_allclose(drawing.figure.data[1].y, 2 * np.pi / rc.from_hf(right).inv_freq, rtol=1e-12)
+    np.testing.assert_allclose(chart(drawing).data[1].y, 2 * np.pi / rc.from_hf(right).inv_freq, rtol=1e-12)
     assert f"{sum(not row.same for row in rows)} of {len(rows)} fields differ" in drawing.finding
     assert ran(drawing, capsys)
 
@@ -179,7 +180,7 @@ def test_ways_to_a_longer_context_are_drawn_with_their_costs(capsys: pytest.Capt
     config, length = config_of("llama-2-7b"), 65_536
     rope, found = rc.from_hf(config), extend(config, length)
     drawing = comparison.extensions(found, rope, length, where("llama-2-7b"), EN)
-    by_name = {trace.name: np.asarray(trace.y) for trace in drawing.figure.data}
+    by_name = {trace.name: np.asarray(trace.y) for trace in chart(drawing).data}
     titles = {way.name: way.title() for way in found}
     np.testing.assert_allclose(by_name[titles["linear"]], 16.0, rtol=1e-12)
     assert by_name[titles["ntk"]][[0, -1]] == pytest.approx([1.0, 16.0], rel=1e-9)
@@ -200,7 +201,7 @@ def test_ways_are_drawn_for_the_layer_type_that_they_extend() -> None:
     sliding = rc.from_hf(config, "sliding_attention")
     found = extend(config, 262_144)
     drawing = comparison.extensions(found, sliding, 262_144, "", EN)
-    linear = next(trace for trace in drawing.figure.data if trace.name == found[0].title())
+    linear = next(trace for trace in chart(drawing).data if trace.name == found[0].title())
     assert len(linear.y) == 128 and np.isfinite(np.asarray(linear.y, dtype=float)).all()
 
 
@@ -226,6 +227,6 @@ def test_edges_draw(config: dict[str, Any], tmp_path: Path, monkeypatch: pytest.
     monkeypatch.chdir(tmp_path)
     Path("config.json").write_text(json.dumps(config), "utf-8")
     for drawing in drawings:
-        json.loads(drawing.figure.to_json())
+        json.loads(chart(drawing).to_json())
         assert drawing.table() and len(drawing.finding) > 10
         exec(textwrap.dedent(drawing.recipe), {})

@@ -1,27 +1,42 @@
-"""The parts that all figures share."""
+"""Numbers as CSV, and drawings that sessions share: by every argument and its type, a bounded number."""
 
 from __future__ import annotations
 
 import csv
+import inspect
 import io
-import json
 
 import numpy as np
-import plotly.io
+import pytest
+from cachetools import LRUCache
 
-from ui.figures.drawing import Animated, as_bytes, as_csv, byte_bar, grid
+import rope_core as rc
+from ui.figures import drawing, home
+from ui.figures.clock import hands as clock
+from ui.figures.drawing import Drawing, as_csv, grid, kept, write
+from ui.figures.frequencies import spans
+from ui.figures.frequencies import tables as frequencies
+from ui.figures.plot import packed
+from ui.text.words import Words
+
+EN, ZH = Words("en", "frequencies"), Words("zh", "frequencies")
 
 
-def test_bytes_keep_the_colour_to_half_a_step() -> None:
-    z = np.linspace(-3, 3, 1001)
-    back = as_bytes(z, 3.0).astype(float) / 127 * 3
-    assert np.abs(back - z).max() <= 3 / 254 + 1e-12
-    assert as_bytes(np.array([-9.0, 9.0]), 3.0).tolist() == [-127, 127]
+@pytest.fixture(autouse=True)
+def empty() -> None:
+    drawing.KEPT.clear()
 
 
-def test_a_bar_reads_in_the_unit_of_the_quantity() -> None:
-    bar = byte_bar(2.0, parts=2)
-    assert bar["tickvals"] == [-127.0, 0.0, 127.0] and bar["ticktext"] == ["-2", "0", "2"]
+class Drawn:
+    """A figure function that counts its calls."""
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[object, ...]] = []
+        self.draw = kept(self.make)
+
+    def make(self, *given: object) -> Drawing:
+        self.calls.append(given)
+        return Drawing("one", {"data": [], "layout": {}}, repr(given), lambda: {"call": [len(self.calls)]}, "")
 
 
 def test_csv_columns_of_different_length_end_blank() -> None:
@@ -34,7 +49,84 @@ def test_a_grid_has_one_row_per_cell() -> None:
     assert list(zip(*(np.asarray(c).tolist() for c in table.values()), strict=True))[4] == (20, 2, 4)
 
 
-def test_plain_frames_reach_the_browser() -> None:
-    figure = Animated([{"type": "scatter", "x": [0], "y": [0]}]).animate([{"name": "1", "traces": [0]}])
-    sent = json.loads(plotly.io.to_json(figure, validate=False))
-    assert sent["frames"] == [{"name": "1", "traces": [0]}] and len(sent["data"]) == 1
+def test_the_same_question_is_drawn_once_and_another_again() -> None:
+    drawn, other = Drawn(), Drawn()
+    given = ((1, EN), (1, ZH), (1.0, EN), (True, EN), (2, EN), ("1", EN))
+    findings = [drawn.draw(*each).finding for each in given for _ in range(2)]
+    assert findings == [repr(each) for each in given for _ in range(2)]
+    assert drawn.calls == list(given)
+    other.draw(1, EN)
+    assert len(other.calls) == 1
+
+
+def test_the_last_ones_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn = Drawn()
+    size = len(write(drawn.make().figure))
+    room: LRUCache[object, drawing.Stored] = LRUCache(10 * size + 1, drawing.KEPT.getsizeof)
+    monkeypatch.setattr(drawing, "KEPT", room)
+    draw = kept(drawn.make)
+    drawn.calls.clear()
+    for number in range(10):
+        draw(number)
+        draw(0)
+    assert len(drawn.calls) == 10 and len(room) == 10
+    draw(10)
+    draw(0)
+    assert len(drawn.calls) == 11 and len(room) == 10
+    draw(1)
+    assert len(drawn.calls) == 12
+
+
+def test_a_list_or_a_mapping_counts_by_what_it_holds_in_its_order() -> None:
+    drawn = Drawn()
+    for _ in range(2):
+        for each in ([1, 2], [2, 1], (1, 2), {"a": 1, "b": 2}, {"b": 2, "a": 1}, {"a": 1}, (("a", 1),)):
+            drawn.draw(each)
+    assert len(drawn.calls) == 7
+
+
+def test_no_session_changes_what_another_gets() -> None:
+    first = frequencies.heat(rc.Rope(16, 500.0, 64), "cos", 64, EN)
+    first.figure["layout"]["height"] = 1
+    assert frequencies.heat(rc.Rope(16, 500.0, 64), "cos", 64, EN).figure["layout"]["height"] > 1
+
+
+def test_the_numbers_are_made_when_they_are_wanted() -> None:
+    drawn = Drawn()
+    shared = drawn.draw(1)
+    assert len(drawn.calls) == 1 and shared.table() == {"call": [2]}
+
+
+def test_a_refusal_is_not_kept() -> None:
+    calls: list[int] = []
+
+    @kept
+    def draw(number: int) -> Drawing:
+        calls.append(number)
+        raise ValueError("number must be even, got 3")
+
+    for _ in range(2):
+        with pytest.raises(ValueError, match="must be even"):
+            draw(3)
+    assert calls == [3, 3]
+
+
+def test_the_code_shown_is_the_functions_own() -> None:
+    assert "def heat(" in inspect.getsource(inspect.unwrap(frequencies.heat))
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_a_shared_drawing_is_what_a_fresh_one_would_be(lang: str) -> None:
+    rope, t = rc.Rope(16, 500.0, 64), Words(lang, "frequencies")
+    for draw, given in (
+        (frequencies.wavelengths, (rope, t)),
+        (frequencies.heat, (rope, "sin", 128, t)),
+        (frequencies.digits, (6, 500.0, 77, t)),
+        (spans.repeats, (rope, t)),
+        (spans.wave, (rope, 3, 32, t)),
+        (clock.quoted, (3.0, Words(lang, "clock"))),
+        (home.dials, (rope, 5, Words(lang, "home"))),
+    ):
+        shared = draw(*given)
+        fresh = inspect.unwrap(draw)(*given)
+        assert (shared.finding, shared.figure) == (fresh.finding, packed(fresh.figure))

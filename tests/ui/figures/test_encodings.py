@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from rope_core.theory.encodings import ENCODINGS, weights, words
+from tests.support.figures import chart
 from ui.figures.drawing import Drawing
 from ui.figures.encodings import scores as figures
 from ui.text.words import LANGUAGES, Words
@@ -43,7 +44,7 @@ def test_only_nope_leaves_the_tie(sentences: figures.Sentences, base: float) -> 
     assert bars.pop("nope") <= 1e-14
     assert min(bars.values()) > 1e-4
     assert all(f"({gap:.2g})" in drawing.finding for gap in (min(bars.values()), max(bars.values())))
-    assert list(drawing.figure.data[0].text) == [f"{gap:.2g}" for gap in gaps]
+    assert list(chart(drawing).data[0].text) == [f"{gap:.2g}" for gap in gaps]
     head = weights(figures.WIDTH, base)
     pooled = []
     for sentence in sentences:
@@ -67,7 +68,7 @@ def test_sentences_that_are_no_reordering_are_refused() -> None:
 def test_score_lines_coincide_where_the_encoding_is_relative(name: str, shift: int, lang: str) -> None:
     t = Words(lang, "encodings")
     drawing = figures.score_lines(name, 300.0, shift, t)
-    low, middle = drawing.figure.data[:2]
+    low, middle = chart(drawing).data[:2]
     left = dict(zip(low.x, low.y, strict=True))
     right = dict(zip(middle.x, middle.y, strict=True))
     apart = max(abs(left[d] - right[d]) for d in set(left) & set(right))
@@ -91,7 +92,7 @@ def test_score_map_shows_the_scores_that_its_table_has() -> None:
         d = table["m"][place] - table["n"][place]
         exact = float(np.real(turned * np.exp(1j * d * theta)).sum()) / math.sqrt(figures.WIDTH)
         assert table["score"][place] == pytest.approx(exact, abs=1e-12)
-    cells = np.asarray(drawing.figure.data[0].z, dtype=float).ravel()
+    cells = np.asarray(chart(drawing).data[0].z, dtype=float).ravel()
     limit = np.abs(table["score"]).max()
     np.testing.assert_allclose(cells / 127 * limit, table["score"], atol=limit / 127)
 
@@ -99,8 +100,8 @@ def test_score_map_shows_the_scores_that_its_table_has() -> None:
 @pytest.mark.parametrize("name", list(ENCODINGS))
 def test_moving_the_sentence_moves_the_absolute_encodings_only(name: str) -> None:
     drawing = figures.translation(name, CHINESE[0], 10_000.0, 20, T)
-    unmoved, moved = drawing.figure.data[0].y, drawing.figure.data[1].y
-    frames = drawing.figure.to_dict()["frames"]
+    unmoved, moved = chart(drawing).data[0].y, chart(drawing).data[1].y
+    frames = chart(drawing).to_dict()["frames"]
     assert len(frames) == figures.FRAMES and [frames[0]["name"], frames[-1]["name"]] == ["20", "67"]
     assert sum(unmoved) == pytest.approx(1.0) and sum(moved) == pytest.approx(1.0)
     last = np.abs(np.asarray(frames[-1]["data"][0]["y"]) - unmoved).max()
@@ -118,7 +119,7 @@ def test_the_unmoved_attention_is_the_last_token_s() -> None:
     scores = [
         float((head.q @ x[last]) @ (head.k @ x[n])) / math.sqrt(figures.WIDTH) - 0.5 * (last - n) for n in range(len(x))
     ]
-    np.testing.assert_allclose(drawing.figure.data[0].y, attended(np.array([scores]))[0], rtol=1e-9)
+    np.testing.assert_allclose(chart(drawing).data[0].y, attended(np.array([scores]))[0], rtol=1e-9)
 
 
 @pytest.mark.parametrize("base", [1.0001, 1e12])

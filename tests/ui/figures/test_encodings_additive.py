@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from rope_core.theory.encodings import weights, words
+from tests.support.figures import chart
 from ui.figures.drawing import Drawing
 from ui.figures.encodings import additive as figures
 from ui.figures.encodings.scores import WIDTH, tokens
@@ -33,7 +34,7 @@ def test_red_hands_stand_where_the_later_vectors_are(delta: int, base: float) ->
     for i in (0, 7, 63):
         mapped = np.array([np.asarray(table[f"Mp[{k}]"])[i] for k in range(dim)])
         np.testing.assert_allclose(mapped, vector(i + delta, dim, base), atol=1e-12)
-    frame = drawing.figure.to_dict()["frames"][7]
+    frame = chart(drawing).to_dict()["frames"][7]
     for data, at in zip(frame["data"][:2], (7, 7 + delta), strict=True):
         x, y = (np.array([v for v in data[axis] if v is not None], dtype=float) for axis in "xy")
         tips = np.stack([x[1::2] - x[0::2], y[1::2] - y[0::2]], axis=1).ravel()
@@ -55,7 +56,7 @@ def test_a_diagonal_h_is_exact_and_others_are_not() -> None:
     small, large = (figures.hessian_residual(noise, 0.0, 300.0) for noise in (0.05, 0.5))
     assert 1e-3 < small < large < 1
     drawing = figures.hessian_curve(0.5, 0.0, 300.0, T)
-    assert drawing.figure.data[1].y[0] == pytest.approx(100 * large)
+    assert chart(drawing).data[1].y[0] == pytest.approx(100 * large)
     assert f"{100 * large:.2g} % of the term" in drawing.finding
 
 
@@ -83,7 +84,7 @@ def test_cross_terms_move_and_word_terms_stay(base: float) -> None:
     change = (x @ head.q.T) @ head.k @ (places(9) - places(0)).T
     exact = math.sqrt(float(np.mean(change**2)) / float(np.mean(score**2)))
     assert table["word_position"][8] == pytest.approx(exact, rel=1e-9)
-    np.testing.assert_allclose(drawing.figure.data[1].y, 100 * table["word_position"])
+    np.testing.assert_allclose(chart(drawing).data[1].y, 100 * table["word_position"])
 
 
 def drawings() -> list[Drawing]:

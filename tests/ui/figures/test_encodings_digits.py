@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 import rope_core as rc
 from rope_core.theory.extension import Extension, extensions, reach
+from tests.support.figures import chart
 from ui.figures.drawing import Drawing
 from ui.figures.encodings import digits as figures
 from ui.text.words import LANGUAGES, Words
@@ -33,7 +34,7 @@ def in_base(number: int, beta: int) -> list[int]:
 @given(st.integers(0, 9_999_999), st.integers(2, 16))
 def test_digits_spell_the_number(number: int, beta: int) -> None:
     drawing = figures.digits(number, beta, T)
-    assert [int(text) for text in drawing.figure.data[0].text[0]] == in_base(number, beta)
+    assert [int(text) for text in chart(drawing).data[0].text[0]] == in_base(number, beta)
     assert f"that is {number}, off by 0" in drawing.finding
     # Two places in letters of 9 pixels take 25: more than eight columns do not fit a phone.
     assert drawing.wide == (len(in_base(number, beta)) > 8)
@@ -61,7 +62,7 @@ def test_linear_compresses_and_ntk_changes_the_base(rope: rc.Rope, factor: float
     np.testing.assert_allclose(table["linear"], 1.0)
     i = np.arange(rope.pairs)
     np.testing.assert_allclose(table["ntk"], factor * factor ** (-2 * i / (rope.dim - 2)), rtol=1e-9)
-    names = [trace.name for trace in drawing.figure.data]
+    names = [trace.name for trace in chart(drawing).data]
     assert t("effect.compressed", scheme=t("scheme.linear")) in names
     assert t("effect.rebased", scheme=t("scheme.ntk")) in names
     new = (rope.base * factor ** (rope.dim / (rope.dim - 2))) ** (2 / rope.dim)
@@ -82,7 +83,7 @@ def test_effects() -> None:
 def test_sections_colour_every_pair_once_in_each_row(counts: tuple[int, int, int]) -> None:
     drawing = figures.sections(counts, T)
     rows: dict[float, dict[int, str]] = {}
-    for trace in drawing.figure.data:
+    for trace in chart(drawing).data:
         for pair in trace.x:
             rows.setdefault(trace.base, {})[int(pair)] = trace.marker.color
     order = dict(zip(figures.AXIS_COLOURS, range(3), strict=True))
@@ -95,13 +96,13 @@ def test_sections_colour_every_pair_once_in_each_row(counts: tuple[int, int, int
 
 def test_sections_that_cannot_take_turns_are_drawn_in_blocks_only() -> None:
     drawing = figures.sections((16, 24, 24), T)
-    assert {trace.base for trace in drawing.figure.data} == {0.6}
+    assert {trace.base for trace in chart(drawing).data} == {0.6}
     assert "cannot be interleaved" in drawing.finding and "interleaved" not in drawing.table()
 
 
 def test_text_after_a_video_goes_on_past_its_largest_number() -> None:
     drawing = figures.video(2, 3, 5, T)
-    w = np.asarray(drawing.figure.data[2].y)
+    w = np.asarray(chart(drawing).data[2].y)
     assert w[:4].tolist() == [0, 1, 2, 3]
     assert w[4:9].tolist() == [4, 5, 6, 7, 8]
     assert w[4 + 30 :].tolist() == [9, 10, 11, 12]
@@ -111,7 +112,7 @@ def test_text_after_a_video_goes_on_past_its_largest_number() -> None:
 @pytest.mark.parametrize("row, column", [(0, 14), (7, 7)])
 def test_image_scores_are_cosines_of_row_and_column_differences(row: int, column: int) -> None:
     drawing = figures.image(row, column, 60.0, T)
-    picture = np.asarray(drawing.figure.data[0].z)
+    picture = np.asarray(chart(drawing).data[0].z)
     theta = [60.0 ** (-4 * i / 32) for i in range(8)]
     for r, c in ((row, column), (3, 11), (14, 0)):
         exact = sum(2 * math.cos((row - r) * f) + 2 * math.cos((column - c) * f) for f in theta) / math.sqrt(32)

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from rope_core.lab import cards, records, view
 from rope_core.lab.lines import lines
 from tests.support import lab_results as made
+from tests.support.figures import chart
 from ui.figures.extrapolation import curves as figures
 from ui.figures.extrapolation import words
 from ui.text.words import LANGUAGES, Words
@@ -44,17 +45,17 @@ def test_the_curves_are_the_cells_of_the_longest_length(lang: str) -> None:
     t, seen = Words(lang, "extrapolation"), made.seen(made.sweep(4))
     drawing = figures.curves(seen, 64, figures.ALL, t)
     longest = {each["line"]: each["curve"] for each in seen.results if each["length"] == 256}
-    drawn = {trace.name: trace for trace in drawing.figure.data if not trace.fill}
+    drawn = {trace.name: trace for trace in chart(drawing).data if not trace.fill}
     assert set(drawn) == {words.name(key, t) for key in made.KEYS}
     for key, curve in longest.items():
         assert list(drawn[words.name(key, t)].y) == pytest.approx(curve["value"])
         assert list(drawn[words.name(key, t)].x) == pytest.approx(curve["position"])
-    bands = [trace for trace in drawing.figure.data if trace.fill]
+    bands = [trace for trace in chart(drawing).data if trace.fill]
     assert len(bands) == len(made.KEYS)
     high = longest[made.KEYS[0]]["high"]
     own = next(trace for trace in bands if trace.name == words.name(made.KEYS[0], t))
     assert list(own.y[: len(high)]) == pytest.approx(high)
-    labels = [note.text for note in drawing.figure.layout.annotations]
+    labels = [note.text for note in chart(drawing).layout.annotations]
     assert all(any(words.name(key, t) in label for label in labels) for key in made.KEYS)
     assert figures.TURNS[0] != figures.colour(made.KEYS[-1])
 
@@ -62,12 +63,12 @@ def test_the_curves_are_the_cells_of_the_longest_length(lang: str) -> None:
 def test_bands_are_drawn_where_they_are_asked_for() -> None:
     seen = made.seen(made.sweep())
     counts = [
-        sum(bool(trace.fill) for trace in figures.curves(seen, 64, bands, T).figure.data)
+        sum(bool(trace.fill) for trace in chart(figures.curves(seen, 64, bands, T)).data)
         for bands in (figures.OFF, figures.TWO, figures.ALL)
     ]
     assert counts == [0, 2, len(made.KEYS)]
     alone = made.seen(made.sweep(documents=1))
-    assert not any(trace.fill for trace in figures.curves(alone, 64, figures.ALL, T).figure.data)
+    assert not any(trace.fill for trace in chart(figures.curves(alone, 64, figures.ALL, T)).data)
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
@@ -103,7 +104,7 @@ def test_the_order_at_a_length_is_drawn_as_ratios_to_the_best() -> None:
     drawing = figures.order(seen, 128, 64, T)
     levels = made.levels(2)
     order = sorted(levels, key=levels.__getitem__)
-    points = drawing.figure.data[0]
+    points = chart(drawing).data[0]
     assert list(points.y) == names(order)[::-1]
     rows = {each["line"]: each["nats"] for each in seen.results if each["length"] == 128}
     by_hand = [math.exp(np.mean(np.subtract(rows[key], rows[order[0]]))) for key in order]
@@ -134,8 +135,8 @@ def test_seeds_that_disagree_are_counted() -> None:
     ]
     drawing = figures.seeds(made.seen([*agree, *third]), 64, T)
     assert drawing.finding.startswith("2 of 3 models")
-    assert [trace.name for trace in drawing.figure.data] == ["rope-0", "rope-1", "rope-2"]
-    first = dict(zip(drawing.figure.data[2].y, drawing.figure.data[2].x, strict=True))
+    assert [trace.name for trace in chart(drawing).data] == ["rope-0", "rope-1", "rope-2"]
+    first = dict(zip(chart(drawing).data[2].y, chart(drawing).data[2].x, strict=True))
     want = next(each["last"][0] for each in third if each["line"] == order[0])
     assert first[words.name(order[0], T)] == pytest.approx(want)
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from tests.support import lab_results as made
+from tests.support.figures import chart
 from ui.figures.extrapolation import heads as figures
 from ui.figures.extrapolation.words import name
 from ui.text.words import LANGUAGES, Words
@@ -18,11 +19,11 @@ T = Words("en", "extrapolation")
 def test_maps_show_the_unscaled_line_beside_the_chosen_one() -> None:
     results = made.glimpse(4)
     drawing = figures.maps(made.seen(results), made.KEYS[-1], T)
-    assert [note.text for note in drawing.figure.layout.annotations] == [
+    assert [note.text for note in chart(drawing).layout.annotations] == [
         name(made.KEYS[0], T),
         name(made.KEYS[-1], T),
     ]
-    for trace, each in zip(drawing.figure.data, (results[0], results[-1]), strict=True):
+    for trace, each in zip(chart(drawing).data, (results[0], results[-1]), strict=True):
         mass, z = np.asarray(each["map"]), np.asarray(trace.z, float)
         assert np.isnan(z[np.triu_indices(6, 1)]).all()
         low = np.tril_indices(6)
@@ -38,7 +39,7 @@ def test_maps_show_the_unscaled_line_beside_the_chosen_one() -> None:
 
 
 def test_a_map_of_one_line_stands_alone() -> None:
-    assert len(figures.maps(made.seen(made.glimpse()), made.KEYS[0], T).figure.data) == 1
+    assert len(chart(figures.maps(made.seen(made.glimpse()), made.KEYS[0], T)).data) == 1
     assert "layer 2, head 3" in figures.which(made.seen(made.glimpse()), T)
 
 
@@ -53,18 +54,18 @@ def test_entropy_is_told_at_the_end_with_the_most_it_can_be(lang: str) -> None:
         assert f"{value:.2f} [{value - 0.2:.2f}, {value + 0.3:.2f}]" in drawing.finding
         assert name(key, t) in drawing.finding
     assert f"{math.log(90):.2f}" in drawing.finding
-    curves = {trace.name: trace for trace in drawing.figure.data if trace.name}
+    curves = {trace.name: trace for trace in chart(drawing).data if trace.name}
     assert list(curves[name(low, t)].y) == pytest.approx(next(e for e in results if e["line"] == low)["entropy"])
     assert list(curves[t("uniform")].y) == pytest.approx(results[0]["entropy_max"])
 
 
 def test_temperatures_are_drawn_as_paired_ratios_with_the_paper_s_value() -> None:
     drawing = figures.scales(made.seen(made.temperature()), T)
-    curves = [trace for trace in drawing.figure.data if trace.name]
+    curves = [trace for trace in chart(drawing).data if trace.name]
     for trace, best in zip(curves, (1.1, 1.2), strict=True):
         assert list(trace.x) == [1.0, 1.1, 1.2, 1.3]
         assert list(trace.y) == pytest.approx([math.exp((x - best) ** 2) for x in trace.x])
-    marks = sorted(shape.x0 for shape in drawing.figure.layout.shapes)
+    marks = sorted(shape.x0 for shape in chart(drawing).layout.shapes)
     assert marks == pytest.approx([1 + 0.1 * math.log(2), 1 + 0.1 * math.log(8)])
     assert "lowest of those swept is 1.1" in drawing.finding and "is 1.2" in drawing.finding
     assert len(np.asarray(drawing.table()["last_value"])) == 8
@@ -80,11 +81,11 @@ def test_the_refit_is_told_for_what_it_is(slope: tuple[float | None, ...], kind:
     assert drawing is not None and kind in drawing.finding
     assert ("0.070 [0.050" in drawing.finding) == (slope[0] is not None)
     assert drawing.finding.endswith(f"At factor 8 the best is 1.20, where the paper has {1 + 0.1 * math.log(8):.2f}.")
-    lines = [trace for trace in drawing.figure.data if trace.mode == "lines"]
+    lines = [trace for trace in chart(drawing).data if trace.mode == "lines"]
     assert len(lines) == (2 if slope[0] is not None else 1)
     x, paper = np.asarray(lines[0].x), np.asarray(lines[0].y)
     assert paper == pytest.approx(1 + 0.1 * np.log(x))
-    marks = drawing.figure.data[-1]
+    marks = chart(drawing).data[-1]
     assert list(marks.y) == [1.1, 1.2] and list(marks.error_y.array) == pytest.approx([0.05, 0.0])
     assert figures.refit(made.seen(made.temperature()[:-1]), T) is None
 
@@ -96,7 +97,7 @@ def test_stale_keys_are_judged_by_their_interval(worse: float, kind: str, lang: 
     drawing = figures.stale(made.seen(made.stale(worse)), 64, t)
     beginning = t(f"stale_finding.{kind}").split("{")[2].split("}")[1]
     assert beginning in drawing.finding and f"×{math.exp(worse):.2f}" in drawing.finding
-    drawn = [trace.name for trace in drawing.figure.data if not trace.fill]
+    drawn = [trace.name for trace in chart(drawing).data if not trace.fill]
     assert set(drawn) == {t(f"variant.{each}") for each in ("stale", "recomputed", "unscaled")}
     assert "recomputed" in made.ran(drawing.recipe)
     part = figures.stale(made.seen(made.stale(worse)[:1]), 64, t)
@@ -105,7 +106,7 @@ def test_stale_keys_are_judged_by_their_interval(worse: float, kind: str, lang: 
 
 def test_padding_is_judged_by_its_logits() -> None:
     drawing = figures.padding(made.seen(made.padding()), T)
-    points = drawing.figure.data[0]
+    points = chart(drawing).data[0]
     assert list(points.x) == [5.5, 3.1, 3.0] and points.y[0] == T("case.padded_unmasked")
     for part in (T("case.padded_masked"), "off by 2e-05", T("case.padded_unmasked"), "off by 7.2", "64 bytes"):
         assert part in drawing.finding

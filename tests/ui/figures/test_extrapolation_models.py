@@ -12,6 +12,7 @@ from plotly.colors import sample_colorscale
 from rope_core.lab import cards, view
 from rope_core.lab.cards import Stored
 from tests.support import lab_results as made
+from tests.support.figures import chart
 from ui.figures.colours import contrast
 from ui.figures.extrapolation import models as figures
 from ui.figures.extrapolation import words
@@ -53,9 +54,9 @@ def test_encodings_are_ranked_and_a_table_ends(lang: str) -> None:
     drawing = figures.encodings(made.seen(encodings()), 64, t)
     order = [drawing.finding.index(t(f"encoding.{name}")) for name in ("alibi", "nope", "rope", "learned")]
     assert order == sorted(order)
-    learned = next(trace for trace in drawing.figure.data if t("encoding.learned") in str(trace.name))
+    learned = next(trace for trace in chart(drawing).data if t("encoding.learned") in str(trace.name))
     assert learned.x[-1] == 64 and max(learned.x) == 64
-    drawn = {trace.name for trace in drawing.figure.data if not trace.fill}
+    drawn = {trace.name for trace in chart(drawing).data if not trace.fill}
     assert t("encoding.alibi") in drawn and len(drawn) == 4
     results = encodings()
     value = results[5]["last"]
@@ -81,7 +82,7 @@ def test_a_fine_tune_stands_beside_what_it_started_from(index: dict[str, Stored]
     drawing = figures.finetuned(made.seen(results), 64, T)
     assert drawing is not None
     assert f"×{math.exp(-1.0):.2f}" in drawing.finding and "99 steps" in drawing.finding
-    dashes = {trace.name: trace.line.dash for trace in drawing.figure.data if not trace.fill}
+    dashes = {trace.name: trace.line.dash for trace in chart(drawing).data if not trace.fill}
     assert dashes == {"linear (PI), before": "dot", "linear (PI), tuned": None}
     assert np.asarray(drawing.table()["weights"]).tolist() == ["rope-0", "rope-0-tuned"]
     assert "rope-0-tuned" in made.ran(drawing.recipe)
@@ -92,7 +93,7 @@ def test_a_fine_tune_stands_beside_what_it_started_from(index: dict[str, Stored]
 def test_the_hidden_number_is_a_map_a_line() -> None:
     results = made.retrieval(5)
     drawing = figures.passkey(made.seen(results), view.WHOLE, T)
-    maps, letters = drawing.figure.data[::2], drawing.figure.data[1::2]
+    maps, letters = chart(drawing).data[::2], chart(drawing).data[1::2]
     assert [trace.type for trace in maps] == ["heatmap"] * 3
     for trace in letters:
         for text, letter in zip(trace.text, trace.textfont.color, strict=True):
@@ -113,7 +114,7 @@ def test_the_hidden_number_is_a_map_a_line() -> None:
         assert f"and {words.name(worst, T)} {100 * totals[worst] / 30:.0f} %" in told
     digits = figures.passkey(made.seen(results), view.DIGITS, T)
     assert digits.finding.startswith("Of the hidden numbers' digits")
-    assert float(np.asarray(digits.figure.data[0].z)[0, 0]) == np.rint(100 * results[0]["digits"][0])
+    assert float(np.asarray(chart(digits).data[0].z)[0, 0]) == np.rint(100 * results[0]["digits"][0])
     assert "30 trials" in drawing.finding
     table = drawing.table()
     assert len(np.asarray(table["right"])) == 27 and set(table) == {"line", "length", "depth", "right", "low", "high"}
@@ -126,8 +127,8 @@ def test_a_fine_tune_is_drawn_as_it_runs(lang: str) -> None:
     told = [{"run": "r", "step": n, "steps": 30, "loss": 3.0 - n / 10, "left": 1.0} for n in range(1, 16)]
     going = figures.finetune(made.seen(told), t)
     assert going is not None and "15" in going.finding and "30" in going.finding
-    assert list(going.figure.data[0].y) == [each["loss"] for each in told]
-    assert going.figure.data[1].y[-1] == pytest.approx(np.mean([each["loss"] for each in told[-10:]]))
+    assert list(chart(going).data[0].y) == [each["loss"] for each in told]
+    assert chart(going).data[1].y[-1] == pytest.approx(np.mean([each["loss"] for each in told[-10:]]))
     done = figures.finetune(made.seen([*told, {"run": "r", "held_out": [2.5, 2.25, 2.75], "last": [3.5, 3.0, 4.0]}]), t)
     assert done is not None and "2.50 [2.25, 2.75]" in done.finding and "3.50 [3.00, 4.00]" in done.finding
     assert figures.finetune(made.seen([]), t) is None

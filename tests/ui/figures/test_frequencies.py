@@ -9,6 +9,7 @@ import plotly.graph_objects as go
 import pytest
 
 import rope_core as rc
+from tests.support.figures import chart
 from ui.figures.drawing import Drawing
 from ui.figures.frequencies import tables as frequencies
 from ui.text.words import LANGUAGES, Words
@@ -34,16 +35,16 @@ def test_llama_2_leaves_18_pairs_without_a_turn() -> None:
     drawing = frequencies.wavelengths(LLAMA2, EN)
     assert drawing.finding.startswith("18 of 64 pairs (shaded)")
     assert "54,410" in drawing.finding
-    shade = next(shape for shape in drawing.figure.layout.shapes if shape.type == "rect")
+    shade = next(shape for shape in chart(drawing).layout.shapes if shape.type == "rect")
     assert (shade.x0, shade.x1) == (45.5, 63.5)
-    line = next(shape for shape in drawing.figure.layout.shapes if shape.type == "line")
+    line = next(shape for shape in chart(drawing).layout.shapes if shape.type == "line")
     assert line.y0 == line.y1 == 4096
     assert "18" in ran(drawing)
 
 
 @pytest.mark.parametrize("rope", [rc.Rope(16, 7777.0, 512), EDGE, LONG])
 def test_wavelength_and_frequency_are_the_formula(rope: rc.Rope) -> None:
-    figure = frequencies.wavelengths(rope, EN).figure
+    figure = chart(frequencies.wavelengths(rope, EN))
     theta = [rope.base ** (-2 * i / rope.dim) for i in range(rope.dim // 2)]
     np.testing.assert_allclose(named(figure, EN("frequency")).y, theta)
     np.testing.assert_allclose(named(figure, EN("wavelength")).y, [2 * np.pi / one for one in theta])
@@ -52,14 +53,14 @@ def test_wavelength_and_frequency_are_the_formula(rope: rc.Rope) -> None:
 def test_where_every_pair_turns_nothing_is_shaded() -> None:
     drawing = frequencies.wavelengths(EDGE, EN)
     assert "All 1 pairs complete" in drawing.finding
-    assert all(shape.type != "rect" for shape in drawing.figure.layout.shapes)
+    assert all(shape.type != "rect" for shape in chart(drawing).layout.shapes)
 
 
 @pytest.mark.parametrize("kind", ["angle", "cos", "sin"])
 @pytest.mark.parametrize(("rope", "span"), [(rc.Rope(12, 300.0, 64), 64), (LLAMA2, 131_072), (LONG, 512), (EDGE, 16)])
 def test_heat_is_the_table_to_one_byte(kind: str, rope: rc.Rope, span: int) -> None:
     drawing = frequencies.heat(rope, kind, span, EN)
-    trace = drawing.figure.data[0]
+    trace = chart(drawing).data[0]
     rows, columns = trace.z.shape
     assert rows == rope.pairs
     assert rows * columns <= max(frequencies.CELLS, 96 * rows)
@@ -74,20 +75,20 @@ def test_heat_is_the_table_to_one_byte(kind: str, rope: rc.Rope, span: int) -> N
     assert np.abs(off).max() <= limit / 254 + 1e-7
     assert ("position is drawn" in drawing.finding) == (span > columns)
     assert f"{int((rope.wavelength > span).sum())} of {rope.pairs}" in drawing.finding
-    assert len(drawing.figure.to_json()) < 150_000
+    assert len(chart(drawing).to_json()) < 150_000
     assert ran(drawing)
 
 
 @pytest.mark.parametrize("position", [0, 2718, 1_000_000])
 def test_base_ten_digits_are_the_written_ones(position: int) -> None:
     drawing = frequencies.digits(8, 10_000.0, position, EN)
-    digits, cos, sin = (np.asarray(trace.y, dtype=float)[1::3] for trace in drawing.figure.data)
+    digits, cos, sin = (np.asarray(trace.y, dtype=float)[1::3] for trace in chart(drawing).data)
     assert digits.astype(int).tolist() == [int(digit) for digit in f"{position % 10_000:04d}"[::-1]]
     quotients = [position / 10**i for i in range(4)]
     np.testing.assert_allclose(cos, np.cos(quotients), atol=1e-4)
     np.testing.assert_allclose(sin, np.sin(quotients), atol=1e-4)
-    last = drawing.figure.frames[-1]
-    assert drawing.figure.frames[0].name == str(position)
+    last = chart(drawing).frames[-1]
+    assert chart(drawing).frames[0].name == str(position)
     assert last.name == str(position + frequencies.FRAMES - 1)
     ends = np.asarray(last.data[0].y, dtype=float)[1::3].astype(int)
     assert ends.tolist() == [int(digit) for digit in f"{int(last.name) % 10_000:04d}"[::-1]]

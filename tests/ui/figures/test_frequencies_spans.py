@@ -11,6 +11,7 @@ import pytest
 
 import rope_core as rc
 from rope_core.theory.attention import smallest_base
+from tests.support.figures import chart
 from ui.figures.drawing import Drawing
 from ui.figures.frequencies import spans
 from ui.text.words import LANGUAGES, Words, sections
@@ -35,9 +36,9 @@ def named(figure: go.Figure, name: str) -> go.Scatter:
 def test_base_choice_marks_the_base_in_force() -> None:
     drawing = spans.base_choice(LLAMA2, EN)
     assert "positive up to distance 1,706, 42 % of the context" in drawing.finding
-    marks = drawing.figure.data[2]
+    marks = chart(drawing).data[2]
     np.testing.assert_allclose(marks.y, [2 * np.pi * 10_000 ** (126 / 128), 1707])
-    longest = named(drawing.figure, EN("longest"))
+    longest = named(chart(drawing), EN("longest"))
     np.testing.assert_allclose(longest.y, 2 * np.pi * np.asarray(longest.x) ** (126 / 128))
     assert "1707" in ran(drawing)
     assert "at least up to distance 2,048" in spans.base_choice(LONG, EN).finding
@@ -46,7 +47,7 @@ def test_base_choice_marks_the_base_in_force() -> None:
 @pytest.mark.parametrize("rope", [LLAMA2, EDGE])
 def test_rulers_span_from_mark_to_wavelength(rope: rc.Rope) -> None:
     drawing = spans.rulers(rope, 0.2, EN)
-    y = np.asarray(drawing.figure.data[0].y).reshape(-1, 3)
+    y = np.asarray(chart(drawing).data[0].y).reshape(-1, 3)
     np.testing.assert_allclose(y[:, 0], 0.2 / rope.theta)
     np.testing.assert_allclose(y[:, 1], 2 * np.pi / rope.theta)
     assert np.isnan(y[:, 2]).all()
@@ -63,7 +64,7 @@ def test_repeats_names_the_closest_return() -> None:
     at = np.arange(7, 400)
     alike = np.cos(at[:, None] * rope.theta).mean(axis=1)
     assert f"{alike.max():.3f} at most (distance {at[alike.argmax()]})" in drawing.finding
-    curve = named(drawing.figure, EN("all_pairs"))
+    curve = named(chart(drawing), EN("all_pairs"))
     where = np.asarray(curve.x) - 1
     np.testing.assert_allclose(curve.y, np.cos(where[:, None] * rope.theta).mean(axis=1), atol=1e-4)
     assert ran(drawing)
@@ -75,11 +76,11 @@ def test_wave_draws_angle_cosine_and_sine(pair: int, window: int) -> None:
     theta = 500.0 ** (-2 * pair / 16)
     drawing = spans.wave(rope, pair, window, EN)
     for name, function in ((EN("angle_of"), np.asarray), ("cos", np.cos), ("sin", np.sin)):
-        trace = named(drawing.figure, name)
+        trace = named(chart(drawing), name)
         at = np.asarray(trace.x, dtype=float)
         np.testing.assert_allclose(trace.y, function(theta * at), atol=2e-4, rtol=1e-6)
     assert len(at) > 8 * window * theta / (2 * np.pi), "too few points to show each turn"
-    dots = [trace for trace in drawing.figure.data if trace.mode == "markers"]
+    dots = [trace for trace in chart(drawing).data if trace.mode == "markers"]
     assert len(dots) == (3 if window <= spans.DOTS else 0)
     assert f"{theta:.4g} rad per token" in drawing.finding
     assert ran(drawing)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import rope_core as rc
+from tests.support.figures import chart
 from ui.figures import home as figures
 from ui.text.words import Words
 
@@ -14,7 +15,7 @@ from ui.text.words import Words
 def test_hands_point_where_the_position_turns_them(dim: int, position: int) -> None:
     rope = rc.Rope(dim, 700.0)
     drawing = figures.dials(rope, position, Words("zh", "home"))
-    x, y = drawing.figure.data[1].x, drawing.figure.data[1].y
+    x, y = chart(drawing).data[1].x, chart(drawing).data[1].y
     for dial, pair in enumerate(figures.shown(rope)):
         right, up = figures.centre(dial)
         angle = np.arctan2(y[3 * dial + 1] - up, x[3 * dial + 1] - right)
@@ -24,7 +25,7 @@ def test_hands_point_where_the_position_turns_them(dim: int, position: int) -> N
 def test_every_frame_is_one_token_further() -> None:
     rope = rc.Rope(8, 100.0)
     drawing = figures.dials(rope, 5, Words("en", "home"))
-    frames = drawing.figure.to_dict()["frames"]
+    frames = chart(drawing).to_dict()["frames"]
     assert [frame["name"] for frame in frames[:2]] == ["5", "6"] and len(frames) == figures.FRAMES
     assert frames[3]["layout"]["title"]["text"] == "token 8"
     assert f"{rope.wavelength[-1]:,.0f}" in drawing.finding

@@ -9,6 +9,7 @@ import pytest
 
 import rope_core as rc
 from rope_core.theory import layout_demo
+from tests.support.figures import chart
 from ui.figures import layouts
 from ui.figures.drawing import Drawing
 from ui.page import models
@@ -28,13 +29,13 @@ def ran(drawing: Drawing) -> str:
 def test_permutation_joins_each_dimension_to_its_seat(width: int) -> None:
     drawing = layouts.permutation(width, EN)
     order = [*range(0, width, 2), *range(1, width, 2)]
-    lower, upper = drawing.figure.data[-2:]
+    lower, upper = chart(drawing).data[-2:]
     assert [int(text) for text in lower.text] == order
     assert [int(text) for text in upper.text] == list(range(width))
-    lines = [trace for trace in drawing.figure.data if trace.line.dash == "dot"]
+    lines = [trace for trace in chart(drawing).data if trace.line.dash == "dot"]
     joined = {(x[a], x[a + 1]) for trace in lines for x in [trace.x] for a in (0, 3)}
     assert joined == {(dim, order.index(dim)) for dim in range(width)}
-    frames = drawing.figure.frames
+    frames = chart(drawing).frames
     down = frames[layouts.STEPS].data[0]
     assert [int(x) for x in down.x] == [order.index(dim) for dim in range(width)]
     assert set(down.y) == {0.0}
@@ -55,7 +56,7 @@ def test_entries_name_the_blocks_and_the_two_diagonals() -> None:
 def test_matrices_show_the_three_matrices(width: int, position: int, base: float) -> None:
     drawing = layouts.matrices(width, position, base, EN)
     theta = rc.Rope(width, base).theta
-    for trace, layout in zip(drawing.figure.data, ("interleaved", "interleaved", "half"), strict=True):
+    for trace, layout in zip(chart(drawing).data, ("interleaved", "interleaved", "half"), strict=True):
         want = rc.rotation_matrix(position, theta, layout)
         np.testing.assert_allclose(np.asarray(trace.customdata), want, atol=1e-6)
         for row, names in enumerate(trace.text):
@@ -66,8 +67,8 @@ def test_matrices_show_the_three_matrices(width: int, position: int, base: float
                     angle = position * theta[pair]
                     value = {"c": np.cos(angle), "s": np.sin(angle), "−": -np.sin(angle)}[name[0]]
                     assert want[row, column] == pytest.approx(value)
-    assert drawing.figure.data[0].x[0] == 1
-    assert drawing.figure.data[2].x[0] == 0
+    assert chart(drawing).data[0].x[0] == 1
+    assert chart(drawing).data[2].x[0] == 0
     assert f"position {position}" in drawing.finding
     assert ran(drawing)
 
@@ -79,11 +80,11 @@ def test_errors_draw_every_conversion_and_say_the_numbers(group: int) -> None:
     shapes = layout_demo.Shapes(32, 2, group)
     at = np.arange(layouts.DISTANCES)
     found = {name: layout_demo.layout_error(shapes, name, at, rope.theta) for name in layout_demo.CONVERSIONS}
-    lines = {trace.name: trace for trace in drawing.figure.data}
+    lines = {trace.name: trace for trace in chart(drawing).data}
     for name, error in found.items():
         np.testing.assert_allclose(lines[EN(name)].y, 100 * error.relative, atol=0.01)
     one = layouts.one_head(rope, 2, group, EN)
-    original, both, none = (np.asarray(trace.y) for trace in one.figure.data)
+    original, both, none = (np.asarray(trace.y) for trace in chart(one).data)
     np.testing.assert_allclose(original, found["none"].right, atol=1e-4)
     np.testing.assert_allclose(both, original, atol=1e-4)
     np.testing.assert_allclose(none, found["none"].got, atol=1e-4)
@@ -102,15 +103,15 @@ def test_a_count_that_cannot_divide_is_said_and_not_drawn() -> None:
     rope = rc.Rope(2)
     drawing = layouts.errors(rope, 2, 4, EN)
     assert "impossible" in drawing.finding
-    assert EN("query_heads") not in {trace.name for trace in drawing.figure.data}
+    assert EN("query_heads") not in {trace.name for trace in chart(drawing).data}
     rows = layouts.key_rows(2, 2, 4, EN)
-    assert len(rows.figure.data) == 1
+    assert len(chart(rows).data) == 1
     assert "stops with an error" in rows.finding
 
 
 def test_key_rows_count_the_misplaced() -> None:
     drawing = layouts.key_rows(16, 2, 4, EN)
-    right, wrong = (np.asarray(trace.y) for trace in drawing.figure.data)
+    right, wrong = (np.asarray(trace.y) for trace in chart(drawing).data)
     assert right[:16].tolist() == [*range(0, 16, 2), *range(1, 16, 2)]
     assert wrong[:8].tolist() == [0, 2, 1, 3, 4, 6, 5, 7]
     assert f"{np.count_nonzero(right != wrong)} of 32" in drawing.finding

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rope_core.ledger import CLAIMS, EMPIRICAL, HOLDS, STATUSES, WRONG, Result, to_json
+from tests.support.figures import chart
 from ui.figures import ledger as figures
 from ui.figures.drawing import Drawing
 from ui.text.words import LANGUAGES, Words
@@ -52,7 +53,7 @@ def test_filters_keep_what_they_name(document: str, status: str) -> None:
 
 def test_overview_counts_agree_with_the_plain_list() -> None:
     drawing = figures.overview(RESULTS, T)
-    by_trace = {trace.name: [int(n) for n in trace.x] for trace in drawing.figure.data}
+    by_trace = {trace.name: [int(n) for n in trace.x] for trace in chart(drawing).data}
     for status, key in figures.KEYS.items():
         counts = [sum(r["status"] == status and r["document"] == d for r in PLAIN) for d in figures.DOCUMENTS]
         assert by_trace[f"{T(f'verdict.{key}')} {sum(counts)}"] == counts
@@ -66,15 +67,15 @@ def test_threshold_counts_the_residuals_below_it(threshold: float) -> None:
     decided = [float(r["residual"]) for r in PLAIN if r["residual"] is not None]
     passed = sum(value <= threshold for value in decided)
     assert f"{passed} of {len(decided)} decidable claims" in drawing.finding
-    assert f": {passed}" in drawing.figure.layout.annotations[0].text
-    line = next(shape for shape in drawing.figure.layout.shapes if shape.type == "line")
+    assert f": {passed}" in chart(drawing).layout.annotations[0].text
+    line = next(shape for shape in chart(drawing).layout.shapes if shape.type == "line")
     assert line.x0 == line.x1 == threshold
 
 
 def test_residuals_stand_at_their_size_in_their_document() -> None:
     drawing = figures.residuals(RESULTS, 1e-9, T)
     drawn = 0
-    for trace in drawing.figure.data:
+    for trace in chart(drawing).data:
         for x, y, said in zip(trace.x, trace.y, trace.text, strict=True):
             name, _, value = said.partition(": ")
             exact = max(float(value), figures.ZERO)

@@ -13,6 +13,7 @@ import pytest
 import rope_core as rc
 from rope_core.lrpe import errata
 from rope_core.lrpe.demo import Case
+from tests.support.figures import chart
 from ui.figures.drawing import Drawing
 from ui.figures.lrpe import linear as lrpe_linear
 from ui.figures.lrpe import op as figures
@@ -32,7 +33,7 @@ def said(number: float) -> str:
 
 
 def heatmaps(drawing: Drawing) -> list[np.ndarray]:
-    return [np.asarray(trace.z, dtype=np.float64) for trace in drawing.figure.data if trace.type == "heatmap"]
+    return [np.asarray(trace.z, dtype=np.float64) for trace in chart(drawing).data if trace.type == "heatmap"]
 
 
 def turned(a: float, b: float, angle: float) -> tuple[float, float]:
@@ -53,12 +54,12 @@ def test_the_framed_pair_is_activated_and_turned_by_its_own_angle() -> None:
     assert np.isnan(turn[:, [0, 1, 8, 9, 10, 11]]).all() and not np.isnan(turn[:, 2:8]).any()
     o = turned(a, b, angle)
     assert f"becomes ({said(a)}, {said(b)}) by SiLU, then ({said(o[0])}, {said(o[1])})" in drawing.finding
-    spots = [trace for trace in drawing.figure.data if trace.type == "scatter"]
+    spots = [trace for trace in chart(drawing).data if trace.type == "scatter"]
     assert len(spots) == 4 and all(tuple(s.x) == (first, second) and tuple(s.y) == (13, 13) for s in spots)
 
 
 def test_the_panels_are_linked_and_share_the_scale_of_what_is_turned() -> None:
-    figure = figures.stages(CASES[0], 0, 3, 1, T).figure
+    figure = chart(figures.stages(CASES[0], 0, 3, 1, T))
     assert all(figure.layout[f"xaxis{i}"].matches == "x" for i in (2, 3, 4))
     assert all(figure.layout[f"yaxis{i}"].matches == "y" for i in (2, 3, 4))
     tops = [trace.zmax for trace in figure.data if trace.type == "heatmap"]
@@ -69,8 +70,8 @@ def test_the_panels_are_linked_and_share_the_scale_of_what_is_turned() -> None:
 def test_theta_in_its_three_shapes(kind: str, lines: int) -> None:
     case = Case(kind=kind, base=300.0, width=8)
     drawing = figures.thetas(case, 2, T)
-    assert len(drawing.figure.data) == lines
-    shown = np.asarray(drawing.figure.data[-1].y)
+    assert len(chart(drawing).data) == lines
+    shown = np.asarray(chart(drawing).data[-1].y)
     if kind == "geometric":
         np.testing.assert_allclose(shown, 300.0 ** (-np.arange(4) / 4))
     if kind == "per head":
@@ -92,10 +93,10 @@ def test_decoding_uncovers_the_same_numbers_token_by_token() -> None:
     drawing = figures.decode(Case("softmax", -1, "learned", width=8, offset=30), 1, T)
     whole, steps = heatmaps(drawing)
     np.testing.assert_array_equal(whole, steps)
-    frames = drawing.figure.to_dict()["frames"]
+    frames = chart(drawing).to_dict()["frames"]
     assert [frame["data"][1]["x"][0] for frame in frames] == [30 + n - 0.5 for n in range(13)]
     # Without a redraw the browser drops the heatmaps while the film runs.
-    assert drawing.figure.layout.updatemenus[0].buttons[0].args[1]["frame"]["redraw"]
+    assert chart(drawing).layout.updatemenus[0].buttons[0].args[1]["frame"]["redraw"]
     assert "offset 30 to 41 give the whole sequence's O bit for bit" in drawing.finding
 
 
@@ -157,7 +158,7 @@ def test_scores_of_linear_attention_are_drawn_for_the_past_only() -> None:
 def test_the_decay_is_the_mean_cosine_and_drawn_features_follow() -> None:
     rope = rc.Rope(64, 1e4, 2048)
     drawing = lrpe_linear.decay(rope, "sigmoid", T)
-    curve, dots = drawing.figure.data
+    curve, dots = chart(drawing).data
     far = np.asarray(curve.x)
     assert far[0] == 1 and far[-1] == 2048
     np.testing.assert_allclose(curve.y, np.cos(np.outer(far, rope.theta)).mean(axis=1), atol=1e-5)
@@ -178,7 +179,7 @@ def drawings(t: Words) -> list[Drawing]:
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_the_ends_of_the_ranges_draw_and_recipes_run(lang: str) -> None:
     for drawing in drawings(Words(lang, "lrpe")):
-        assert drawing.figure.data and "nan" not in drawing.finding
+        assert chart(drawing).data and "nan" not in drawing.finding
         out = io.StringIO()
         with contextlib.redirect_stdout(out):
             exec(textwrap.dedent(drawing.recipe), {})

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from rope_core.hf.survey import Row, chosen, encodings_by_year, errata, rows
+from tests.support.figures import chart
 from ui.figures import models as figures
 from ui.figures.drawing import as_csv
 from ui.text.words import Words
@@ -27,7 +28,7 @@ def strokes(trace: dict[str, list[float | None]]) -> dict[int, tuple[float, floa
 def test_strokes_meet_at_the_context_asked_for(length: int) -> None:
     found = rows()
     drawing = figures.spans(found, length, "llama-2-7b", T)
-    asked, turned, rest, own = drawing.figure.to_dict()["data"]
+    asked, turned, rest, own = chart(drawing).to_dict()["data"]
     below, above = strokes(turned), strokes(rest)
     for k, row in enumerate(found):
         low, high = below.get(k, above.get(k, (0, 0)))[0], above.get(k, below.get(k, (0, 0)))[1]
@@ -46,8 +47,8 @@ def test_strokes_meet_at_the_context_asked_for(length: int) -> None:
 def test_few_rows_are_drawn_too(found: tuple[Row, ...]) -> None:
     for t in LANGUAGES:
         drawing = figures.spans(found, 4096, "gemma-3-27b", t)
-        drawing.figure.to_json()
-        notes = drawing.figure.layout.annotations
+        chart(drawing).to_json()
+        notes = chart(drawing).layout.annotations
         assert len(notes) == any(row.model.id == "gemma-3-27b" for row in found)
         assert all(note.ay > np.log10(max(row.longest for row in found)) for note in notes)
         assert len(as_csv(drawing.table()).splitlines()) == len(found) + 1
@@ -69,11 +70,11 @@ def test_years_stand_below_their_rows() -> None:
 @pytest.mark.parametrize("t", LANGUAGES)
 def test_discs_count_the_architecture_table(t: Words) -> None:
     drawing = figures.encodings(t)
-    (trace,) = drawing.figure.data
+    (trace,) = chart(drawing).data
     found = encodings_by_year()
     assert [int(text) for text in trace.text] == [len(names) for names in found.values()]
     assert list(trace.x) == [year for year, _ in found]
-    drawn = list(drawing.figure.layout.yaxis.categoryarray)
+    drawn = list(chart(drawing).layout.yaxis.categoryarray)
     assert set(drawn) == {kind or t("no_entry") for _, kind in found}
     assert str(sum(len(names) for names in found.values())) in drawing.finding
 

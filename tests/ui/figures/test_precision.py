@@ -16,6 +16,7 @@ import torch
 import rope_core as rc
 from rope_core.hf import catalogue
 from rope_core.theory import precision
+from tests.support.figures import chart
 from ui.figures import precision as figures
 from ui.figures.drawing import Drawing
 from ui.text.words import Words
@@ -56,17 +57,17 @@ def test_phase_errors_are_those_of_torchs_rounding(dtype: str) -> None:
 def test_the_five_radians_of_the_papers_geometry() -> None:
     drawing = figures.phase(request(128, 10_000.0), "bfloat16", 4096, T)
     assert "position 4,096 is 5.01 rad for the frequency" in drawing.finding
-    assert drawing.figure.data[0].y[-1] > math.pi > drawing.figure.data[3].y[-1]
+    assert chart(drawing).data[0].y[-1] > math.pi > chart(drawing).data[3].y[-1]
 
 
 def test_a_format_that_overflows_is_said_and_left_out() -> None:
     drawing = figures.phase(request(8, 50.0), "float16", 2**20, T)
     assert "overflow" in drawing.finding
-    position = next(trace for trace in drawing.figure.data if trace.name == T("stage.position"))
+    position = next(trace for trace in chart(drawing).data if trace.name == T("stage.position"))
     assert position.y[-1] is None
     assert "overflow" in figures.drift(request(8, 50.0), "all", 3, 2**17, T).finding
     effect = figures.effect(request(8, 50.0), 70_000, T)
-    bars = next(trace for trace in effect.figure.data if trace.name == "float16")
+    bars = next(trace for trace in chart(effect).data if trace.name == "float16")
     assert bars.y[precision.STAGES.index("position")] is None
 
 
@@ -94,7 +95,7 @@ def test_the_effect_is_what_the_core_measures_and_says() -> None:
     drawing = figures.effect(asked, 9000, T)
     one = precision.score_error(rc.spectrum(asked), 9000, figures.KEYS, "position", "bfloat16")
     assert one.moved > 0
-    assert drawing.figure.data[0].y[precision.STAGES.index("position")] == 100 * one.moved
+    assert chart(drawing).data[0].y[precision.STAGES.index("position")] == 100 * one.moved
     assert f"{100 * one.moved:.3g} % for the position" in drawing.finding
 
 
@@ -102,7 +103,7 @@ def test_positions_left_are_counted_by_torch() -> None:
     drawing = figures.distinct(3000, T)
     left = {dtype: len(set(cast(np.arange(3000.0), dtype).tolist())) for dtype in ("bfloat16", "float16")}
     assert f"bfloat16 keeps {left['bfloat16']:,} apart and float16 {left['float16']:,}" in drawing.finding
-    for trace in drawing.figure.data:
+    for trace in chart(drawing).data:
         assert trace.y[4] == len(set(cast(np.arange(float(trace.x[4])), trace.name).tolist()))
 
 
@@ -125,13 +126,13 @@ def test_ways_are_checked_against_mpmath() -> None:
 
 def test_real_models_are_off_by_their_own_rounded_frequencies() -> None:
     drawing = figures.real("inv_freq", T)
-    model = next(m for m in catalogue.models() if m.name in drawing.figure.data[0].text[0])
+    model = next(m for m in catalogue.models() if m.name in chart(drawing).data[0].text[0])
     found = rc.from_hf(model.config, next(iter(rc.layer_types(model.config)), None))
     assert found.max_len
     expected = (found.max_len - 1) * np.abs(cast(found.inv_freq, "bfloat16") - found.inv_freq).max()
-    assert drawing.figure.data[0].y[0] == pytest.approx(expected, rel=1e-3)
+    assert chart(drawing).data[0].y[0] == pytest.approx(expected, rel=1e-3)
     over = sum(error > math.pi for error in np.asarray(drawing.table()["bfloat16_rad"], dtype=float))
-    assert f"for {over} of {len(drawing.figure.data[0].x)} models" in drawing.finding
+    assert f"for {over} of {len(chart(drawing).data[0].x)} models" in drawing.finding
 
 
 @cache

@@ -11,6 +11,7 @@ import pytest
 
 import rope_core as rc
 from rope_core.theory import demo
+from tests.support.figures import chart
 from ui.figures import rotation as figures
 from ui.figures.drawing import Drawing
 from ui.text.words import Words
@@ -27,10 +28,10 @@ def test_arrows_and_scores(dim: int, base: float, pair: int, m: int, n: int, shi
     rope = rc.Rope(dim, base)
     q, k = demo.drawn_vectors(dim)
     drawing = figures.circle(rope, pair, m, n, shift, T)
-    tip = [drawing.figure.data[0].x[1], drawing.figure.data[0].y[1]]
+    tip = [chart(drawing).data[0].x[1], chart(drawing).data[0].y[1]]
     np.testing.assert_allclose(tip, turned(q[2 * pair : 2 * pair + 2], (m + shift) * rope.theta[pair]), atol=1e-9)
     by_hand = sum(turned(q[2 * i : 2 * i + 2], (m - n) * rope.theta[i]) @ k[2 * i : 2 * i + 2] for i in range(dim // 2))
-    np.testing.assert_allclose(drawing.figure.data[2].y, by_hand, atol=1e-9)
+    np.testing.assert_allclose(chart(drawing).data[2].y, by_hand, atol=1e-9)
     assert f"{m + shift}, key at {n + shift}" in drawing.finding
 
 
@@ -43,16 +44,16 @@ def test_moving_both_leaves_the_score_within_1e_12(lang: str) -> None:
 
 def test_matrix_shows_the_blocks() -> None:
     drawing = figures.matrix(6, 5, 100.0, T)
-    z = np.asarray(drawing.figure.data[0].z)
+    z = np.asarray(chart(drawing).data[0].z)
     angle = 5 * 100.0 ** (-2 / 6)
     np.testing.assert_allclose(z[2:4, 2:4], [[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
-    assert np.count_nonzero(np.abs(z) > 1e-15) == 12 and len(drawing.figure.layout.shapes) == 3
+    assert np.count_nonzero(np.abs(z) > 1e-15) == 12 and len(chart(drawing).layout.shapes) == 3
 
 
 @pytest.mark.parametrize("width", range(2, 17, 2))
 def test_numbers_stand_in_their_cells_or_not_at_all(width: int) -> None:
     """Five characters such as −0.99 take 2.6 letter sizes; the matrix of a phone is 280 pixels wide."""
-    heat = figures.matrix(width, 5, 100.0, T).figure.data[0]
+    heat = chart(figures.matrix(width, 5, 100.0, T)).data[0]
     shown = heat.texttemplate == "%{text}"
     assert shown == (width <= 12)
     assert not shown or 2.6 * heat.textfont["size"] * width <= 285

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ui.figures.drawing import GREEN
+from tests.support.figures import chart
+from ui.figures.colours import GREEN
 from ui.figures.tally import tally
 from ui.text.words import Words
 
@@ -19,7 +20,7 @@ CHOICES = ("short", "a long answer " * 11, "<b>bold</b>")
 def test_bars_and_sentence_carry_the_votes(votes: list[int], answer: int | None) -> None:
     for t in (EN, ZH):
         made = tally(votes, CHOICES, answer, t)
-        bar = made.figure.data[0]
+        bar = chart(made).data[0]
         assert list(bar.x) == votes
         greens = [k for k, colour in enumerate(bar.marker.color) if colour == GREEN]
         assert greens == ([] if answer is None else [answer])
@@ -33,16 +34,16 @@ def test_bars_and_sentence_carry_the_votes(votes: list[int], answer: int | None)
 
 def test_long_choices_take_lines_and_do_not_overlap() -> None:
     made = tally((1, 2, 3), CHOICES, None, EN)
-    feet = list(made.figure.data[0].y)
-    lines = [note.text.count("<br>") + 1 for note in made.figure.layout.annotations]
+    feet = list(chart(made).data[0].y)
+    lines = [note.text.count("<br>") + 1 for note in chart(made).layout.annotations]
     assert lines == [1, 2, 1]
     for k in (1, 2):
-        assert feet[k - 1] - feet[k] >= 26 * lines[k] + made.figure.data[0].width, "room for the text of the bar below"
-    assert feet[-1] > 0 and feet[0] < made.figure.layout.yaxis.range[1]
+        assert feet[k - 1] - feet[k] >= 26 * lines[k] + chart(made).data[0].width, "room for the text of the bar below"
+    assert feet[-1] > 0 and feet[0] < chart(made).layout.yaxis.range[1]
 
 
 def test_choices_are_letters() -> None:
-    texts = [note.text for note in tally((0, 0, 0), CHOICES, None, EN).figure.layout.annotations]
+    texts = [note.text for note in chart(tally((0, 0, 0), CHOICES, None, EN)).layout.annotations]
     assert "&lt;b&gt;bold&lt;/b&gt;" in texts[2]
 
 

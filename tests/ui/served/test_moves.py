@@ -14,6 +14,7 @@ from benchmarks.sessions import Session, Visit
 from tests.conftest import apart
 from ui.figures.frequencies import spans
 from ui.figures.frequencies import tables as frequencies
+from ui.page.charts import sendable
 from ui.page.fields import BASE
 from ui.text.words import Words
 
@@ -55,4 +56,4 @@ def test_a_move_of_a_shared_value_sends_each_figure_that_it_changes_once() -> No
         spans.rulers(rope, 0.1, t),
         spans.wave(rope, 4, 128, t),
     )
-    assert [sent.count(traces(drawing.ready.text)) for drawing in drawings] == [1, 1, 1, 1]
+    assert [sent.count(traces(sendable(drawing.figure).to_json())) for drawing in drawings] == [1, 1, 1, 1]

@@ -13,9 +13,9 @@ from rope_core.errors import reject
 from rope_core.rope import Array
 from rope_core.theory import attention, demo
 from rope_core.theory.extension import Extension, cell_edges, mean_cos
-from ui.figures import plain as go
-from ui.figures.drawing import BLUE, COLOURS, GREEN, GREY, LINE, ORANGE, RED, Drawing, kept, styled
-from ui.figures.plain import make_subplots
+from ui.figures.colours import BLUE, COLOURS, GREEN, GREY, LINE, ORANGE, RED
+from ui.figures.drawing import Drawing, kept
+from ui.figures.plot import LOG, Figure, Props, axis, bars, dots, hline, in_panel, line, panels, plot, split, vline
 from ui.page import models
 from ui.text.words import Words
 
@@ -27,7 +27,6 @@ WIDTHS = (8, 16, 32, 64, 128, 256)
 SPAN = 512
 NEAR = 16
 FAR = 2**17
-DOTTED = {"color": GREY, "width": 4, "dash": "dot"}
 STOPS = (1, 2, 3, 5, 7, *(m * 10**e for e in range(1, 6) for m in (1, 2, 3, 5, 7) if m * 10**e <= FAR))
 
 Pairing = tuple[Array, Array]
@@ -78,15 +77,25 @@ def decay(rope: rc.Rope, kind: str, pairing: Pairing, reach: int, at: int, t: Wo
     zero, here = attention.score_curve(s, [0, at], q, k)
     negative = np.flatnonzero(scores < 0)
     late = scores[negative[0] :] if kind == "equal" and negative.size else scores[d > NEAR]
-    figure = go.Figure(go.Scatter(x=d, y=relative.round(4), name=t("bound"), mode="lines", line=DOTTED))
-    line = {"color": BLUE, "width": 4}
-    figure.add_trace(go.Scatter(x=d, y=scores.round(4), name=t(f"vectors.{kind}"), mode="lines", line=line))
-    stem = {"marker": {"size": [1, 16], "color": RED}, "line": {"color": RED, "width": 3}}
-    name = t("here", at=f"{at:,}")
-    figure.add_trace(go.Scatter(x=[at, at], y=[0, float(here)], mode="lines+markers", name=name, **stem))
-    styled(figure, height=360, x=t("distance_log"), y=t("score_axis"))
-    figure.update_xaxes(type="log")
-    figure.add_hline(y=0, line={"color": LINE, "width": 1})
+    figure = plot(
+        [
+            line(d, relative.round(4), GREY, name=t("bound"), dash="dot"),
+            line(d, scores.round(4), BLUE, name=t(f"vectors.{kind}")),
+            line(
+                [at, at],
+                [0, float(here)],
+                RED,
+                3,
+                t("here", at=f"{at:,}"),
+                mode="lines+markers",
+                marker={"size": [1, 16], "color": RED},
+            ),
+        ],
+        height=360,
+        shapes=[hline(0, LINE, 1)],
+        xaxis=axis(t("distance_log"), **LOG),
+        yaxis=axis(t("score_axis")),
+    )
     return Drawing(
         "decay",
         figure,
@@ -120,20 +129,24 @@ def pairs(rope: rc.Rope, pairing: Pairing, at: int, t: Words) -> Drawing:
     mean = (attention.pair_products(q, k, "interleaved") * turn).real
     slow = np.abs(turn) >= 0.5
     index = np.arange(rope.pairs)
-    figure = make_subplots(1, 2, horizontal_spacing=0.06)
-    for name, chosen, colour in (("fast", ~slow, BLUE), ("slow", slow, RED)):
-        bars = {"color": colour, "line": {"width": 0}}
-        figure.add_trace(go.Bar(x=index[chosen], y=here[chosen].round(5), name=t(name), marker=bars), 1, 1)
-    for name, values, look in (
-        (t("sum_at_zero"), zero, {"color": GREY, "width": 4, "dash": "dot"}),
-        (t("sum_at", at=f"{at:,}"), here, {"color": GREEN, "width": 4}),
-    ):
-        total = np.cumsum(values).round(5)
-        figure.add_trace(go.Scatter(x=index, y=total, name=name, mode="lines", line=look), 1, 2)
-    styled(figure, height=360, x=t("axis.pair"))
-    figure.update_layout(bargap=0.1, margin={"t": 60})
-    figure.update_yaxes(title_text=t("contribution"), row=1, col=1)
-    figure.update_yaxes(title_text=t("running"), side="right", row=1, col=2)
+    figure = plot(
+        [
+            bars(index[~slow], here[~slow].round(5), BLUE, t("fast"), marker={"line": {"width": 0}}),
+            bars(index[slow], here[slow].round(5), RED, t("slow"), marker={"line": {"width": 0}}),
+            in_panel(2, line(index, np.cumsum(zero).round(5), GREY, name=t("sum_at_zero"), dash="dot")),
+            in_panel(2, line(index, np.cumsum(here).round(5), GREEN, name=t("sum_at", at=f"{at:,}"))),
+        ],
+        height=360,
+        bargap=0.1,
+        margin={"t": 60},
+        **panels(
+            [
+                (axis(t("axis.pair")), axis(t("contribution"))),
+                (axis(t("axis.pair")), axis(t("running"), side="right")),
+            ],
+            split([1, 1], 0.06),
+        ),
+    )
     return Drawing(
         "pairs",
         figure,
@@ -160,15 +173,16 @@ def pairs(rope: rc.Rope, pairing: Pairing, at: int, t: Words) -> Drawing:
     )
 
 
-def family(curves: Sequence[tuple[str, Array, str]], d: npt.NDArray[np.int64], x: str, t: Words) -> go.Figure:
-    """Score curves of equal vectors on one pair of axes: (name, curve, dash) each."""
-    figure = go.Figure()
-    for (name, curve, dash), colour in zip(curves, (*COLOURS, LINE), strict=False):
-        line = {"color": colour, "width": 3.5, "dash": dash}
-        figure.add_trace(go.Scatter(x=d, y=curve.round(4), name=name, mode="lines", line=line))
-    styled(figure, height=400, x=x, y=t("score_axis"))
-    figure.add_hline(y=0, line={"color": LINE, "width": 1})
-    return figure.update_layout(margin={"t": 60})
+def family(curves: Sequence[tuple[str, Array, str]], d: npt.NDArray[np.int64], x: Props, t: Words) -> Figure:
+    """Return score curves of equal vectors, (name, curve, dash) each, over distances on the axis ``x``."""
+    looks = zip(curves, (*COLOURS, LINE), strict=False)
+    return plot(
+        [line(d, curve.round(4), colour, 3.5, name, dash) for (name, curve, dash), colour in looks],
+        margin={"t": 60},
+        shapes=[hline(0, LINE, 1)],
+        xaxis=x,
+        yaxis=axis(t("score_axis")),
+    )
 
 
 def cell_means(s: rc.Spectrum, edges: npt.NDArray[np.int64]) -> Array:
@@ -185,8 +199,7 @@ def bases(rope: rc.Rope, t: Words) -> Drawing:
     curves = [cell_means(rc.Spectrum.of(rc.Rope(rope.dim, base).theta), edges) for base in chosen]
     names = [t("yours", base=f"{b:,.10g}") if b == rope.base else t("base", base=f"{b:,.10g}") for b in chosen]
     dashes = ["solid" if b == rope.base else "dash" for b in chosen]
-    figure = family(list(zip(names, curves, dashes, strict=True)), d, t("distance_log"), t)
-    figure.update_xaxes(type="log")
+    figure = family(list(zip(names, curves, dashes, strict=True)), d, axis(t("distance_log"), **LOG), t)
     first = {base: attention.first_negative(rope.dim, base, FAR) for base in chosen}
     said = t("comma").join(f"{base:,.10g}: {text_or_never(m, FAR, t)}" for base, m in first.items())
     return Drawing(
@@ -209,7 +222,7 @@ def widths(base: float, t: Words) -> Drawing:
     curves = [attention.score_curve(rc.Spectrum.of(rc.Rope(dim, base).theta), d) for dim in WIDTHS]
     found = [attention.oscillation(curve) for curve in curves]
     names = [f"d = {dim}" for dim in WIDTHS]
-    figure = family([(n, c, "solid") for n, c in zip(names, curves, strict=True)], d, t("distance"), t)
+    figure = family([(n, c, "solid") for n, c in zip(names, curves, strict=True)], d, axis(t("distance")), t)
     said = t("comma").join(f"d = {dim}: {one.variation:.3g}" for dim, one in zip(WIDTHS, found, strict=True))
     return Drawing(
         "widths",
@@ -233,9 +246,8 @@ def schemes(rope: rc.Rope, found: Sequence[Extension], length: int, t: Words) ->
     curves = [cell_means(one.spectrum, edges) for one in found]
     names = [t(f"scheme.{one.scheme}") for one in found]
     dashes = ["solid" if k < 4 else "dash" for k in range(len(found))]
-    figure = family(list(zip(names, curves, dashes, strict=True)), d, t("distance_log"), t)
-    figure.update_xaxes(type="log")
-    figure.add_vline(x=rope.train_len, line={"color": LINE, "width": 3, "dash": "dot"})
+    figure = family(list(zip(names, curves, dashes, strict=True)), d, axis(t("distance_log"), **LOG), t)
+    figure["layout"]["shapes"].append(vline(rope.train_len, LINE, 3, "dot"))
     late = np.array([min(rope.train_len, length - 1), length])
     ends = [float(cell_means(one.spectrum, late)[0]) for one in found]
     said = t("comma").join(f"{name} {end:+.3f}" for name, end in zip(names, ends, strict=True))
@@ -287,27 +299,26 @@ def base_bound(rope: rc.Rope, context: int, t: Words) -> Drawing:
     own = attention.first_negative(rope.dim, rope.base, FAR)
     points = unscaled_models(rope.dim)
     tight = [name for name, base, length in points if attention.first_negative(rope.dim, base, length) is not None]
-    figure = go.Figure(
-        go.Scatter(x=grid, y=served, mode="lines", name=t("served"), line={"color": BLUE, "width": 4, "shape": "hv"})
-    )
-    mark = {"size": 10, "color": ORANGE, "line": {"width": 1, "color": LINE}}
-    figure.add_trace(
-        go.Scatter(
-            x=[base for _, base, _ in points],
-            y=[length for _, _, length in points],
+    data = [
+        line(grid, served, BLUE, name=t("served"), line={"shape": "hv"}),
+        dots(
+            [base for _, base, _ in points],
+            [length for _, _, length in points],
+            ORANGE,
+            10,
+            t("models"),
             text=[name for name, _, _ in points],
-            mode="markers",
-            name=t("models"),
-            marker=mark,
-        )
-    )
-    figure.add_hline(y=context, line={"color": RED, "width": 3, "dash": "dot"})
+            marker={"line": {"width": 1, "color": LINE}},
+        ),
+    ]
     if need is not None:
-        dot = {"size": 17, "color": RED, "symbol": "diamond"}
-        figure.add_trace(go.Scatter(x=[need], y=[context], mode="markers", name=t("needed"), marker=dot))
-    styled(figure, height=400, x=t("base_axis"), y=t("context_axis"))
-    figure.update_xaxes(type="log")
-    figure.update_yaxes(type="log")
+        data.append(dots([need], [context], RED, 17, t("needed"), marker={"symbol": "diamond"}))
+    figure = plot(
+        data,
+        shapes=[hline(context, RED, 3, "dot")],
+        xaxis=axis(t("base_axis"), **LOG),
+        yaxis=axis(t("context_axis"), **LOG),
+    )
     return Drawing(
         "base_bound",
         figure,

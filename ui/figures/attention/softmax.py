@@ -11,9 +11,9 @@ from rope_core.rope import Array
 from rope_core.theory import interpolation
 from rope_core.theory import softmax as temperature
 from rope_core.theory.extension import cell_edges
-from ui.figures import plain as go
-from ui.figures.drawing import BLUE, GREEN, GREY, LINE, ORANGE, PURPLE, RED, Drawing, kept, styled
-from ui.figures.plain import make_subplots
+from ui.figures.colours import BLUE, GREEN, GREY, LINE, ORANGE, PURPLE, RED
+from ui.figures.drawing import Drawing, kept
+from ui.figures.plot import LOG, axis, dots, in_panel, line, panels, plot, split, vline
 from ui.text.words import Words
 
 POINTS = 300
@@ -45,19 +45,25 @@ def theorem(rope: rc.Rope, t: Words) -> Drawing:
     mine = interpolation.compare_bounds(rope, min(rope.train_len, 4096))
     d = np.union1d(cell_edges(FAR, POINTS, True), [near.at, far.at, mine.at])
     curves = {"paper": ratio_curve(PAPER, d), "mine": ratio_curve(rope, d)}
-    figure = go.Figure()
-    alike = (rope.dim, rope.base) == (PAPER.dim, PAPER.base)
-    for name, colour, dash in (("paper", BLUE, "solid"), ("mine", GREEN, "dash"))[: 1 if alike else 2]:
-        line = {"color": colour, "width": 4, "dash": dash}
-        label = t(f"ratio_{name}", dim=rope.dim, base=f"{rope.base:,.10g}")
-        figure.add_trace(go.Scatter(x=d, y=curves[name].round(1), name=label, mode="lines", line=line))
-    line = {"color": RED, "width": 3, "dash": "dot"}
-    ends = {"x": [1, FAR], "y": [near.printed, near.printed]}
-    figure.add_trace(go.Scatter(**ends, name=t("printed", ratio=f"{near.printed:.1f}"), mode="lines", line=line))
-    styled(figure, height=400, x=t("distance_log"), y=t("ratio_axis"))
-    figure.update_layout(margin={"t": 70})
-    figure.update_xaxes(type="log")
-    figure.update_yaxes(type="log", dtick="D2", tickformat=",d")
+    same = (rope.dim, rope.base) == (PAPER.dim, PAPER.base)
+    looks = (("paper", BLUE, "solid"), ("mine", GREEN, "dash"))[: 1 if same else 2]
+    data = [
+        line(
+            d,
+            curves[name].round(1),
+            colour,
+            name=t(f"ratio_{name}", dim=rope.dim, base=f"{rope.base:,.10g}"),
+            dash=dash,
+        )
+        for name, colour, dash in looks
+    ]
+    printed = t("printed", ratio=f"{near.printed:.1f}")
+    figure = plot(
+        [*data, line([1, FAR], [near.printed, near.printed], RED, 3, printed, "dot")],
+        margin={"t": 70},
+        xaxis=axis(t("distance_log"), **LOG),
+        yaxis=axis(t("ratio_axis"), **LOG, dtick="D2", tickformat=",d"),
+    )
     return Drawing(
         "theorem",
         figure,
@@ -107,14 +113,16 @@ def scales(train_len: int, t: Words) -> Drawing:
     """The factor that each recipe puts on logits, against the length in use."""
     lengths = lengths_for(train_len)
     found = logit_scales(lengths, train_len)
-    figure = go.Figure()
-    for name, values in found.items():
-        line = {"color": LOOKS[name][0], "width": 4, "dash": LOOKS[name][1]}
-        figure.add_trace(go.Scatter(x=lengths, y=values.round(4), name=t(f"scale.{name}"), mode="lines", line=line))
-    styled(figure, height=400, x=t("length_log"), y=t("scale_axis"))
-    figure.update_layout(margin={"t": 70})
-    figure.update_xaxes(type="log")
-    figure.add_vline(x=train_len, line={"color": LINE, "width": 3, "dash": "dot"})
+    figure = plot(
+        [
+            line(lengths, values.round(4), LOOKS[name][0], name=t(f"scale.{name}"), dash=LOOKS[name][1])
+            for name, values in found.items()
+        ],
+        margin={"t": 70},
+        shapes=[vline(train_len, LINE, 3, "dot")],
+        xaxis=axis(t("length_log"), **LOG),
+        yaxis=axis(t("scale_axis")),
+    )
     return Drawing(
         "scales",
         figure,
@@ -149,32 +157,21 @@ def softmax(train_len: int, signal: float, t: Words) -> Drawing:
     drawn = [temperature.attention_over(n, 1.0, signal, DRAWS) for n in CHECKED]
     expected = temperature.expected_attention(CHECKED, 1.0, signal)
     off = float(np.max(np.abs(np.array([one.meant for one in drawn]) - expected[1])))
-    figure = make_subplots(1, 2, horizontal_spacing=0.06)
+    data = []
     for name, (entropy, meant) in found.items():
-        look = {"color": LOOKS[name][0], "width": 4, "dash": LOOKS[name][1]}
-        for column, values in ((1, entropy), (2, 100 * meant)):
-            figure.add_trace(
-                go.Scatter(
-                    x=lengths,
-                    y=values.round(5),
-                    name=t(f"scale.{name}"),
-                    mode="lines",
-                    line=look,
-                    showlegend=column == 1,
-                ),
-                1,
-                column,
-            )
-    mark = {"size": 12, "color": LINE, "symbol": "x"}
-    for column, values in ((1, [one.entropy for one in drawn]), (2, [100 * one.meant for one in drawn])):
-        name = t("drawn", count=DRAWS)
-        dots = go.Scatter(x=CHECKED, y=values, name=name, mode="markers", marker=mark, showlegend=column == 1)
-        figure.add_trace(dots, 1, column)
-    styled(figure, height=420, x=t("length_log"))
-    figure.update_layout(margin={"t": 70})
-    figure.update_xaxes(type="log")
-    figure.update_yaxes(title_text=t("entropy_axis"), row=1, col=1)
-    figure.update_yaxes(title_text=t("meant_axis"), side="right", type="log", dtick=1, row=1, col=2)
+        colour, dash = LOOKS[name]
+        label = t(f"scale.{name}")
+        data.append(line(lengths, entropy.round(5), colour, name=label, dash=dash))
+        share = (100 * meant).round(5)
+        data.append(in_panel(2, line(lengths, share, colour, name=label, dash=dash, showlegend=False)))
+    cross, label = {"symbol": "x"}, t("drawn", count=DRAWS)
+    data.append(dots(CHECKED, [row.entropy for row in drawn], LINE, 12, label, marker=cross))
+    share = [100 * row.meant for row in drawn]
+    data.append(in_panel(2, dots(CHECKED, share, LINE, 12, label, marker=cross, showlegend=False)))
+    x = axis(t("length_log"), **LOG)
+    left = axis(t("entropy_axis"))
+    right = axis(t("meant_axis"), **LOG, side="right", dtick=1)
+    figure = plot(data, height=420, margin={"t": 70}, **panels([(x, left), (x, right)], split([1, 1], 0.06)))
     at = {
         name: (float(np.interp(train_len, lengths, values[1])), float(values[1][-1])) for name, values in found.items()
     }

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from rope_core.bench import traffic, view
 from rope_core.bench.cases import Case
 from rope_core.bench.view import Point
-from ui.figures import plain as go
-from ui.figures.benchmark.times import recipe, rows
+from ui.figures.benchmark.times import recipe, rows, spread
 from ui.figures.benchmark.words import GIGA, MEGA, size_text, time_text, who
-from ui.figures.drawing import BLUE, GREEN, GREY, ORANGE, PURPLE, RED, SKY, Drawing, kept, on, styled
+from ui.figures.colours import BLUE, GREEN, GREY, ORANGE, PURPLE, RED, SKY, on
+from ui.figures.drawing import Drawing, kept
+from ui.figures.plot import axis, bars, note, plot
 from ui.text.words import Words
 
 PATH_LOOKS = (BLUE, SKY, GREEN, PURPLE, ORANGE)
@@ -33,36 +34,37 @@ def paths(tokens: int, gigabytes_per_second: float, t: Words) -> Drawing:
     """Bytes that each implementation moves forward, kernel by kernel, and the time that memory alone takes."""
     case = Case("cpu", "bfloat16", 1, tokens, 32, 8, 128, 128)
     names = list(reversed(traffic.PATHS))
-    figure = go.Figure()
+    data = []
     for place in range(max(map(len, traffic.PATHS.values()))):
         steps = [(n, traffic.PATHS[n][place]) for n in names if place < len(traffic.PATHS[n])]
-        figure.add_trace(
-            go.Bar(
-                y=[t(f"path.{n}") for n, _ in steps],
-                x=[step.moved * case.tensor_bytes / MEGA for _, step in steps],
+        data.append(
+            bars(
+                [step.moved * case.tensor_bytes / MEGA for _, step in steps],
+                [t(f"path.{n}") for n, _ in steps],
+                PATH_LOOKS[place],
                 orientation="h",
                 text=[step.name for _, step in steps],
                 textposition="inside",
                 insidetextanchor="middle",
                 textangle=0,
                 textfont={"color": on(PATH_LOOKS[place])},
-                marker={"color": PATH_LOOKS[place], "line": {"color": "white", "width": 2}},
-                showlegend=False,
+                marker={"line": {"color": "white", "width": 2}},
             )
         )
+    labels = []
     for n in names:
-        took = time_text(traffic.seconds(case, n, gigabytes_per_second * GIGA))
-        figure.add_annotation(
-            y=t(f"path.{n}"),
-            x=traffic.moved(n) * case.tensor_bytes / MEGA,
-            text=f" {traffic.moved(n):g}N · {took}",
-            showarrow=False,
-            xanchor="left",
-            font={"size": 16},
-        )
-    styled(figure, height=330, x=t("moved_axis"), barmode="stack")
-    figure.update_xaxes(range=[0, 1.25 * traffic.moved("transformers") * case.tensor_bytes / MEGA])
-    figure.update_yaxes(automargin=True)
+        time = time_text(traffic.seconds(case, n, gigabytes_per_second * GIGA))
+        end = traffic.moved(n) * case.tensor_bytes / MEGA
+        text = f" {traffic.moved(n):g}N · {time}"
+        labels.append(note(text, end, t(f"path.{n}"), xanchor="left", font={"size": 16}))
+    figure = plot(
+        data,
+        height=330,
+        barmode="stack",
+        annotations=labels,
+        xaxis=axis(t("moved_axis"), range=[0, 1.25 * traffic.moved("transformers") * case.tensor_bytes / MEGA]),
+        yaxis=axis(automargin=True),
+    )
     finding = t(
         "paths_finding",
         tokens=f"{tokens:,}",
@@ -101,27 +103,26 @@ def paper(points: Sequence[Point], name: str, t: Words) -> Drawing | None:
         return None
     labels = [who(p.contestant, t) for p in known]
     model = [traffic.over_copy(traffic.MEASURED[p.contestant]) for p in known]
-    figure = go.Figure(
-        go.Bar(x=labels, y=model, name=t("on_paper"), marker={"color": GREY}, text=model, textfont={"color": on(GREY)})
+    inside = {"textposition": "inside", "insidetextanchor": "start"}
+    ratios = [p.ratio for p in known]
+    figure = plot(
+        [
+            bars(labels, model, GREY, t("on_paper"), text=model, textfont={"color": on(GREY), "size": 17}, **inside),
+            bars(
+                labels,
+                [ratio.median for ratio in ratios],
+                BLUE,
+                t("measured"),
+                text=[f"{ratio.median:.2f}" for ratio in ratios],
+                textfont={"color": on(BLUE), "size": 17},
+                error_y=spread(ratios, thickness=3),
+                **inside,
+            ),
+        ],
+        height=350,
+        barmode="group",
+        yaxis=axis(t("over_copy_axis")),
     )
-    figure.add_trace(
-        go.Bar(
-            x=labels,
-            y=[p.ratio.median for p in known],
-            name=t("measured"),
-            marker={"color": BLUE},
-            text=[f"{p.ratio.median:.2f}" for p in known],
-            textfont={"color": on(BLUE)},
-            error_y={
-                "type": "data",
-                "array": [p.ratio.high - p.ratio.median for p in known],
-                "arrayminus": [p.ratio.median - p.ratio.low for p in known],
-                "thickness": 3,
-            },
-        )
-    )
-    figure.update_traces(textposition="inside", insidetextanchor="start", textfont={"size": 17})
-    styled(figure, height=350, y=t("over_copy_axis"), barmode="group")
     slow = max(known, key=lambda p: p.ratio.median)
     finding = t(
         "paper_finding",
@@ -140,25 +141,23 @@ def faults(pairs: Sequence[tuple[Point, Point]], name: str, t: Words) -> Drawing
     ordered = sorted(pairs, key=lambda pair: pair[1].faults)
     # Faults stand below the name: beside a bar a phone cuts them off.
     labels = [f"{who(plain.contestant, t)}<br>{t('faults_text', count=f'{plain.faults:,.0f}')}" for _, plain in ordered]
-    figure = go.Figure()
-    for place, (key, shade) in enumerate((("allocator.tuned", BLUE), ("allocator.default", RED))):
-        figure.add_trace(
-            go.Bar(
-                y=labels,
-                x=[pair[place].ratio.median for pair in ordered],
+    figure = plot(
+        [
+            bars(
+                [pair[place].ratio.median for pair in ordered],
+                labels,
+                shade,
+                t(f"allocator.{allocator}"),
                 orientation="h",
-                name=t(key),
-                marker={"color": shade},
-                error_x={
-                    "type": "data",
-                    "array": [pair[place].ratio.high - pair[place].ratio.median for pair in ordered],
-                    "arrayminus": [pair[place].ratio.median - pair[place].ratio.low for pair in ordered],
-                    "thickness": 2,
-                },
+                error_x=spread([pair[place].ratio for pair in ordered], thickness=2),
             )
-        )
-    styled(figure, height=140 + 60 * len(ordered), x=t("over_copy_axis"), barmode="group")
-    figure.update_yaxes(automargin=True)
+            for place, (allocator, shade) in enumerate((("tuned", BLUE), ("default", RED)))
+        ],
+        height=140 + 60 * len(ordered),
+        barmode="group",
+        xaxis=axis(t("over_copy_axis")),
+        yaxis=axis(automargin=True),
+    )
     tuned, plain = ordered[-1]
     finding = t(
         "faults_finding",

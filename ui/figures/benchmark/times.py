@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from rope_core.bench import view
 from rope_core.bench.cases import Case
+from rope_core.bench.statistics import Summary
 from rope_core.bench.view import Point
-from ui.figures import plain as go
 from ui.figures.benchmark.words import GIGA, MEGA, size_text, time_text, who
-from ui.figures.drawing import BLUE, COLOURS, GREEN, GREY, LINE, ORANGE, PURPLE, RED, SKY, YELLOW, Drawing, styled
+from ui.figures.colours import BLUE, COLOURS, GREEN, GREY, LINE, ORANGE, PURPLE, RED, SKY, YELLOW
+from ui.figures.drawing import Drawing
+from ui.figures.plot import LOG, Props, axis, bars, dots, error_bars, line, plot, vline
 from ui.text.words import Words
 
 LOOKS = {
@@ -32,6 +35,12 @@ BELOW = {"orientation": "h", "x": 0, "xanchor": "left", "y": 0, "yref": "contain
 def colour(contestant: str, place: int = 0) -> str:
     """The contestant's own colour; the rest take turns."""
     return LOOKS.get(contestant, COLOURS[place % len(COLOURS)])
+
+
+def spread(ratios: Sequence[Summary], **look: Any) -> Props:
+    """Return the error bars of ratios."""
+    low, high = [ratio.low for ratio in ratios], [ratio.high for ratio in ratios]
+    return error_bars([ratio.median for ratio in ratios], low, high, **look)
 
 
 def recipe(name: str, kind: Case, what: str) -> str:
@@ -72,28 +81,26 @@ def names_of(points: Sequence[Point]) -> list[str]:
 
 def curves(points: Sequence[Point], name: str, t: Words) -> Drawing:
     """GB/s against the bytes of q and k, one curve a contestant, the copy's as a dashed line."""
-    figure = go.Figure()
     floors = sorted({(p.case.tensor_bytes, p.floor) for p in points})
     x, y = [size / MEGA for size, _ in floors], [floor / GIGA for _, floor in floors]
-    dashed = {"color": GREY, "width": 4, "dash": "dash"}
-    figure.add_trace(go.Scatter(x=x, y=y, mode="lines+markers", name=t("copy"), line=dashed))
+    data = [line(x, y, GREY, name=t("copy"), dash="dash", mode="lines+markers")]
     for place, contestant in enumerate(names_of(points)):
         own = [p for p in points if p.contestant == contestant]
-        line = {"color": colour(contestant, place), "width": 5 if contestant in view.ENTRY.values() else 3}
-        figure.add_trace(
-            go.Scatter(
-                x=[p.case.tensor_bytes / MEGA for p in own],
-                y=[p.bandwidth / GIGA for p in own],
+        data.append(
+            line(
+                [p.case.tensor_bytes / MEGA for p in own],
+                [p.bandwidth / GIGA for p in own],
+                colour(contestant, place),
+                5 if contestant in view.ENTRY.values() else 3,
+                who(contestant, t),
                 mode="lines+markers",
-                name=who(contestant, t),
-                line=line,
                 marker={"size": 12, "symbol": place % 8},
             )
         )
-    styled(figure, height=440, x=t("size_axis"), y=t("bandwidth_axis"))
-    figure.update_xaxes(type="log", dtick=1)
-    figure.update_yaxes(type="log", dtick=1)
-    figure.update_layout(legend=BELOW)
+    powers = {"type": "log", "dtick": 1}
+    figure = plot(
+        data, height=440, legend=BELOW, xaxis=axis(t("size_axis"), **powers), yaxis=axis(t("bandwidth_axis"), **powers)
+    )
     kind = view.kind(points[0].case)
     return Drawing("curves", figure, curves_finding(points, t), lambda: rows(points), recipe(name, kind, "p.bandwidth"))
 
@@ -123,29 +130,22 @@ def speed_ups(points: Sequence[Point], name: str, t: Words) -> Drawing:
     assert ours is not None, "the page asks only where ours was measured"
     others = sorted((p for p in points if p is not ours), key=lambda p: p.ratio.median)
     times = [view.speed_up(ours, p) for p in others]
-    figure = go.Figure(
-        go.Bar(
-            y=[f"{who(p.contestant, t)}  {s.median:.2f}×" for p, s in zip(others, times, strict=True)],
-            x=[s.median for s in times],
-            orientation="h",
-            marker={"color": [colour(p.contestant) for p in others]},
-            error_x={
-                "type": "data",
-                "array": [s.high - s.median for s in times],
-                "arrayminus": [s.median - s.low for s in times],
-                "thickness": 3,
-            },
-        )
-    )
-    figure.add_vline(x=1, line={"color": BLUE, "width": 4, "dash": "dash"})
-    styled(
-        figure,
+    figure = plot(
+        [
+            bars(
+                [s.median for s in times],
+                [f"{who(p.contestant, t)}  {s.median:.2f}×" for p, s in zip(others, times, strict=True)],
+                [colour(p.contestant) for p in others],
+                orientation="h",
+                error_x=spread(times, thickness=3),
+            )
+        ],
         height=120 + 42 * len(others),
-        x=t("speed_up_axis", who=who(ours.contestant, t)),
-        margin={"l": 64, "r": 16, "t": 34, "b": 72},
+        shapes=[vline(1, BLUE, 4, "dash")],
+        margin={"r": 30, "b": 72},
+        xaxis=axis(t("speed_up_axis", who=who(ours.contestant, t))),
+        yaxis=axis(automargin=True),
     )
-    figure.update_yaxes(automargin=True)
-    figure.update_layout(margin={"r": 30})
     rivals = [(p, s) for p, s in zip(others, times, strict=True) if p.contestant in view.PEERS]
     finding = t("alone_finding", who=who(ours.contestant, t), time=time_text(ours.seconds.median))
     if rivals:
@@ -165,29 +165,20 @@ def speed_ups(points: Sequence[Point], name: str, t: Words) -> Drawing:
 
 def errors(points: Sequence[Point], name: str, t: Words) -> Drawing:
     """The largest difference from float64 against the time as a multiple of the copy's, one mark a contestant."""
-    figure = go.Figure()
+    data = []
     for place, contestant in enumerate(names_of(points)):
         p = next(p for p in points if p.contestant == contestant)
-        figure.add_trace(
-            go.Scatter(
-                x=[p.ratio.median],
-                y=[p.error],
-                mode="markers",
-                name=who(contestant, t),
-                marker={"size": 18, "color": colour(contestant, place), "symbol": place % 8},
-                error_x={
-                    "type": "data",
-                    "array": [p.ratio.high - p.ratio.median],
-                    "arrayminus": [p.ratio.median - p.ratio.low],
-                    "thickness": 2,
-                },
-            )
-        )
-    styled(figure, height=420, x=t("over_copy_axis"), y=t("error_axis"))
-    figure.add_vline(x=1, line={"color": GREY, "width": 3, "dash": "dash"})
-    figure.update_xaxes(type="log", dtick="D2")
-    figure.update_yaxes(rangemode="tozero", exponentformat="e", tickformat=".1e", nticks=6)
-    figure.update_layout(legend=BELOW)
+        symbol, interval = {"symbol": place % 8}, spread([p.ratio], thickness=2)
+        shade, label = colour(contestant, place), who(contestant, t)
+        data.append(dots([p.ratio.median], [p.error], shade, 18, label, marker=symbol, error_x=interval))
+    figure = plot(
+        data,
+        height=420,
+        shapes=[vline(1, GREY, 3, "dash")],
+        legend=BELOW,
+        xaxis=axis(t("over_copy_axis"), **LOG, dtick="D2"),
+        yaxis=axis(t("error_axis"), rangemode="tozero", exponentformat="e", tickformat=".1e", nticks=6),
+    )
     least, most = min(points, key=lambda p: p.error), max(points, key=lambda p: p.error)
     finding = t(
         "error_finding",

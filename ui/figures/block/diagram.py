@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from rope_core.hf import catalogue
 from rope_core.hf.catalogue import ARCHITECTURE_FIELDS, Architecture
 from rope_core.theory.block.choices import Choices, choices_of, usual
-from ui.figures import plain as go
-from ui.figures.drawing import BLUE, GREEN, GREY, ORANGE, PURPLE, RED, Drawing, on, styled
+from ui.figures.colours import BLUE, GREEN, GREY, ORANGE, PURPLE, RED, on
+from ui.figures.drawing import Drawing
+from ui.figures.plot import Props, axis, line, note, plot
 from ui.text.words import Words
 
 LEFT, RIGHT, RESIDUAL = 0.6, 8.8, 9.6
@@ -125,7 +126,7 @@ def hidden(upper: Box, lower: Box, column: float, boxes: list[Box]) -> bool:
     return any(box.left - GAP <= column <= box.right + GAP for box in between)
 
 
-def wires(boxes: list[Box]) -> go.Scatter:
+def wires(boxes: list[Box]) -> Props:
     """Lines between boxes that see each other, in the middle of the narrower one, behind both."""
     x: list[float | None] = []
     y: list[float | None] = []
@@ -134,42 +135,35 @@ def wires(boxes: list[Box]) -> go.Scatter:
         if all(b.left <= column <= b.right for b in (upper, lower)) and not hidden(upper, lower, column, boxes):
             x += [column, column, None]
             y += [upper.row, lower.row, None]
-    return go.Scatter(x=x, y=y, mode="lines", line={"color": GREY, "width": 3}, hoverinfo="skip", showlegend=False)
+    return line(x, y, GREY, 3, hoverinfo="skip")
 
 
-def residual(skip: Skip) -> go.Scatter:
-    """The residual connection, around its sub-layer at the right."""
-    path = {"x": [(LEFT + RIGHT) / 2, RESIDUAL, RESIDUAL, RIGHT - 0.1], "y": [skip.start + 0.5] * 2 + [skip.end] * 2}
-    return go.Scatter(
-        **path,
-        mode="lines+markers",
-        line={"color": GREEN, "width": 4},
-        marker={"symbol": ["line-ew", "line-ew", "line-ew", "triangle-left"], "size": [0, 0, 0, 13]},
-        hoverinfo="skip",
-        showlegend=False,
-    )
+def residual(skip: Skip) -> Props:
+    """Return the residual connection, around its sub-layer at the right."""
+    x = [(LEFT + RIGHT) / 2, RESIDUAL, RESIDUAL, RIGHT - 0.1]
+    y = [skip.start + 0.5] * 2 + [skip.end] * 2
+    head = {"symbol": ["line-ew", "line-ew", "line-ew", "triangle-left"], "size": [0, 0, 0, 13]}
+    return line(x, y, GREEN, mode="lines+markers", marker=head, hoverinfo="skip")
 
 
 def diagram(title: str, told: Choices | None, made: Choices, t: Words) -> Drawing:
     """One block from its input down to its output; ``told``: what the table says, None where it leaves it open."""
     boxes, skips = (parallel if made.parallel else serial)(made, t)
-    figure = go.Figure([wires(boxes), *(residual(skip) for skip in skips)])
     last = max(box.row for box in boxes)
-    figure.update_layout(
+    hidden_axis = {"visible": False, "fixedrange": True}
+    figure = plot(
+        [wires(boxes), *(residual(skip) for skip in skips)],
+        height=ROW_HEIGHT * (last + 1) + 16,
+        margin={"l": 4, "r": 4, "t": 8, "b": 8},
         shapes=[
             {"type": "rect", "x0": b.left, "x1": b.right, "y0": b.row - b.reach, "y1": b.row + b.reach}
             | {"fillcolor": b.colour, "line": {"width": 0}}
             for b in boxes
         ],
-        annotations=[
-            {"x": b.middle, "y": b.row, "text": b.text, "showarrow": False}
-            | {"font": {"size": 14, "color": on(b.colour)}}
-            for b in boxes
-        ],
+        annotations=[note(b.text, b.middle, b.row, font={"size": 14, "color": on(b.colour)}) for b in boxes],
+        xaxis=axis(**hidden_axis, range=[0.4, 10]),
+        yaxis=axis(**hidden_axis, range=[last + 0.6, -0.6]),
     )
-    styled(figure, height=ROW_HEIGHT * (last + 1) + 16, margin={"l": 4, "r": 4, "t": 8, "b": 8})
-    figure.update_xaxes(visible=False, range=[0.4, 10], fixedrange=True)
-    figure.update_yaxes(visible=False, range=[last + 0.6, -0.6], fixedrange=True)
     said = t("rotates" if made.rotates else "rotates_not")
     parts = {"norm": made.norm, "place": t(f"place.{made.place}"), "unit": t(f"unit.{made.unit}")}
     order = t("order.parallel" if made.parallel else "order.serial")

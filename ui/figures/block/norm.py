@@ -7,8 +7,9 @@ import numpy as np
 from rope_core.theory.block import layer_norm, norm_cost, rms_norm
 from rope_core.theory.block.demo import parallel_difference, stack_gradients
 from rope_core.theory.demo import drawn_vectors
-from ui.figures import plain as go
-from ui.figures.drawing import BLUE, GREEN, GREY, ORANGE, RED, Drawing, kept, styled
+from ui.figures.colours import BLUE, GREEN, GREY, ORANGE, RED
+from ui.figures.drawing import Drawing, kept
+from ui.figures.plot import LOG, axis, bars, dots, line, plot
 from ui.text.words import Words
 
 FEATURES = 12
@@ -21,16 +22,24 @@ def norms(mean: float, size: float, t: Words) -> Drawing:
     x = mean + size * drawn_vectors(FEATURES, 1, seed=3)[0]
     layer, rms = layer_norm(x), rms_norm(x)
     at = np.arange(FEATURES)
-    figure = go.Figure()
-    for name, values, colour, symbol in (
-        ("x", x, GREY, "diamond"),
-        ("LayerNorm", layer, BLUE, "circle"),
-        ("RMSNorm", rms, RED, "square"),
-    ):
-        mark = {"size": 12, "symbol": symbol, "color": colour}
-        line = {"width": 3, "color": colour}
-        figure.add_trace(go.Scatter(x=at, y=values, mode="lines+markers", name=name, marker=mark, line=line))
-    styled(figure, height=330, x=t("feature"), y=t("value"))
+    looks = (("x", x, GREY, "diamond"), ("LayerNorm", layer, BLUE, "circle"), ("RMSNorm", rms, RED, "square"))
+    figure = plot(
+        [
+            line(
+                at,
+                values,
+                colour,
+                3,
+                name,
+                mode="lines+markers",
+                marker={"size": 12, "symbol": symbol, "color": colour},
+            )
+            for name, values, colour, symbol in looks
+        ],
+        height=330,
+        xaxis=axis(t("feature")),
+        yaxis=axis(t("value")),
+    )
     apart = float(np.abs(layer - rms).max())
     return Drawing(
         "norms",
@@ -58,23 +67,19 @@ def cost(fused: bool, t: Words) -> Drawing:
     """Passes over memory, sums over the features, operations and weights of both norms."""
     counts = {kind: norm_cost(kind, fused) for kind in ("layer", "rms")}
     parts = ("reads", "writes", "reductions", "operations", "parameters")
-    figure = go.Figure()
+    names = [t(f"cost.{part}") for part in parts]
+    data = []
     for kind, name, colour in (("layer", "LayerNorm", BLUE), ("rms", "RMSNorm", RED)):
         numbers = [getattr(counts[kind], part) for part in parts]
-        figure.add_trace(
-            go.Bar(
-                y=[t(f"cost.{part}") for part in parts],
-                x=numbers,
-                text=numbers,
-                textposition="outside",
-                cliponaxis=False,
-                orientation="h",
-                name=name,
-                marker={"color": colour},
-            )
-        )
-    styled(figure, height=330, barmode="group", margin={"l": 8, "r": 24, "t": 34, "b": 30})
-    figure.update_yaxes(autorange="reversed", automargin=True)
+        outside = {"text": numbers, "textposition": "outside", "cliponaxis": False}
+        data.append(bars(numbers, names, colour, name, orientation="h", **outside))
+    figure = plot(
+        data,
+        height=330,
+        barmode="group",
+        margin={"l": 8, "r": 24, "b": 30},
+        yaxis=axis(autorange="reversed", automargin=True),
+    )
     passes = {kind: counts[kind].reads + counts[kind].writes for kind in counts}
     return Drawing(
         "cost",
@@ -99,13 +104,22 @@ def stack(shown: str, layers: int, seed: int, t: Words) -> Drawing:
     """The gradient that reaches each layer's weights in a random stack, for each place of the norm."""
     norms_of = stack_gradients(layers, seed)
     at = np.arange(1, layers + 1)
-    figure = go.Figure()
-    for name, values in norms_of.items():
-        bold = name == shown
-        line = {"width": 6 if bold else 3, "color": COLOURS[name], "dash": "solid" if bold else "dot"}
-        figure.add_trace(go.Scatter(x=at, y=values, mode="lines", name=t(f"place.{name}"), line=line))
-    styled(figure, height=370, x=t("layer_axis"), y=t("gradient_axis"))
-    figure.update_yaxes(type="log", tickvals=[a * 10.0**e for e in range(-4, 3) for a in (1, 2, 5)])
+    figure = plot(
+        [
+            line(
+                at,
+                values,
+                COLOURS[name],
+                6 if name == shown else 3,
+                t(f"place.{name}"),
+                "solid" if name == shown else "dot",
+            )
+            for name, values in norms_of.items()
+        ],
+        height=370,
+        xaxis=axis(t("layer_axis")),
+        yaxis=axis(t("gradient_axis"), **LOG, tickvals=[a * 10.0**e for e in range(-4, 3) for a in (1, 2, 5)]),
+    )
     ratios = {name: values[0] / values[-1] for name, values in norms_of.items()}
     said = {name: f"{ratio:.2f}" for name, ratio in ratios.items()}
     return Drawing(
@@ -134,15 +148,13 @@ def parallel(scale: float, t: Words) -> Drawing:
     scales = np.geomspace(0.01, 10, 25)
     curve = parallel_difference(scales)
     here = float(parallel_difference([scale])[0])
-    figure = go.Figure(
-        [
-            go.Scatter(x=scales, y=curve, mode="lines", line={"width": 4, "color": BLUE}, showlegend=False),
-            go.Scatter(x=[scale], y=[here], mode="markers", marker={"size": 17, "color": ORANGE}, showlegend=False),
-        ]
+    powers = {"type": "log", "dtick": 1}
+    figure = plot(
+        [line(scales, curve, BLUE), dots([scale], [here], ORANGE, 17)],
+        height=330,
+        xaxis=axis(t("scale_axis"), **powers),
+        yaxis=axis(t("difference_axis"), **powers),
     )
-    styled(figure, height=330, x=t("scale_axis"), y=t("difference_axis"))
-    figure.update_xaxes(type="log", dtick=1)
-    figure.update_yaxes(type="log", dtick=1)
     slope = float(np.log(curve[1] / curve[0]) / np.log(scales[1] / scales[0]))
     return Drawing(
         "parallel",

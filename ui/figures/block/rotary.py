@@ -7,9 +7,9 @@ import numpy as np
 import rope_core as rc
 from rope_core.theory.block import mla_cache
 from rope_core.theory.block.demo import commuting, latent_attention, length_scheme, shifted_outputs, stale_logits
-from ui.figures import plain as go
-from ui.figures.drawing import BLUE, GREEN, GREY, RED, Animated, Drawing, kept, styled
-from ui.figures.plain import make_subplots
+from ui.figures.colours import BLUE, GREEN, GREY, RED
+from ui.figures.drawing import Drawing, kept
+from ui.figures.plot import POWERS, Props, axis, bars, dots, frame, headings, in_panel, line, panels, play, plot, split
 from ui.text.words import Words
 
 FRAMES = 40
@@ -22,28 +22,24 @@ def power(value: float) -> str:
     return f"{value:.1e}" if value < 1e-3 else f"{value:.3g}"
 
 
-def bars(names: list[str], values: list[float], limit: float = 1e-9) -> go.Bar:
-    """Residuals on a logarithmic axis, green where they are rounding only."""
-    return go.Bar(
-        y=names,
-        x=[max(value, FLOOR) for value in values],
-        text=[power(value) for value in values],
-        textposition="outside",
-        cliponaxis=False,
-        orientation="h",
-        marker={"color": [GREEN if value < limit else RED for value in values]},
-        showlegend=False,
-    )
+def residual_bars(names: list[str], values: list[float], limit: float = 1e-9) -> Props:
+    """Return residuals on a logarithmic axis, green where they are rounding only."""
+    colours = [GREEN if value < limit else RED for value in values]
+    outside = {"text": [power(value) for value in values], "textposition": "outside", "cliponaxis": False}
+    return bars([max(value, FLOOR) for value in values], names, colours, orientation="h", **outside)
 
 
 @kept
 def commute(rope: rc.Rope, position: int, factor: float, layout: str, t: Words) -> Drawing:
     """The difference between norm then RoPE and RoPE then norm, for each kind of norm."""
     gaps = commuting(rope, position, factor, layout)
-    figure = go.Figure(bars([t(f"commute.{key}") for key in gaps], list(gaps.values())))
-    styled(figure, height=300, x=t("commute_axis"), margin={"l": 8, "r": 70, "t": 12, "b": 52})
-    figure.update_xaxes(type="log", range=[-17, 2], exponentformat="power", dtick=8)
-    figure.update_yaxes(autorange="reversed", automargin=True)
+    figure = plot(
+        [residual_bars([t(f"commute.{key}") for key in gaps], list(gaps.values()))],
+        height=300,
+        margin={"l": 8, "r": 70, "t": 12},
+        xaxis=axis(t("commute_axis"), **POWERS | {"dtick": 8}, range=[-17, 2]),
+        yaxis=axis(autorange="reversed", automargin=True),
+    )
     return Drawing(
         "commute",
         figure,
@@ -65,28 +61,24 @@ def values(rope: rc.Rope, pair: int, t: Words) -> Drawing:
     start = 2 * min(pair, rope.pairs - 1)
     paths = [part[:, start : start + 2] for part in (found.plain, found.rotated)]
     moved = [float(np.abs(part - part[0]).max()) for part in paths]
-    figure = Animated()
-    for path, name, colour, size in zip(paths, ("v_plain", "v_rotated"), (GREEN, RED), (22, 15), strict=True):
-        line = {"width": 3, "color": colour}
-        figure.add_trace(go.Scatter(x=path[:, 0], y=path[:, 1], mode="lines", line=line, showlegend=False))
-        mark = {"size": size, "color": colour}
-        figure.add_trace(go.Scatter(x=path[-1:, 0], y=path[-1:, 1], mode="markers", name=t(name), marker=mark))
-    figure.animate(
-        {
-            "name": str(s),
-            "traces": [1, 3],
-            "data": [{"type": "scatter", "x": [path[s, 0]], "y": [path[s, 1]]} for path in paths],
-        }
-        for s in range(FRAMES)
-    )
-    button = {"label": t("play"), "method": "animate", "args": [None, PLAY]}
-    place = {"type": "buttons", "x": 1.0, "y": 1.0, "xanchor": "right", "yanchor": "bottom"}
-    styled(figure, height=400, x=t("out_first", i=start), y=t("out_second", i=start + 1))
+    looks = zip(paths, ("v_plain", "v_rotated"), (GREEN, RED), (22, 15), strict=True)
+    data = []
+    for path, name, colour, size in looks:
+        data.append(line(path[:, 0], path[:, 1], colour, 3))
+        data.append(dots(path[-1:, 0], path[-1:, 1], colour, size, t(name)))
     reach = 1.25 * max(float(np.abs(path).max()) for path in paths)
-    figure.update_layout(updatemenus=[{**place, "buttons": [button]}], legend={"y": -0.24, "yanchor": "top"})
-    figure.update_layout(margin={"b": 104})
-    figure.update_xaxes(range=[-reach, reach])
-    figure.update_yaxes(range=[-reach, reach], scaleanchor="x")
+    figure = plot(
+        data,
+        frames=[
+            frame(s, {1 + 2 * k: {"x": [path[s, 0]], "y": [path[s, 1]]} for k, path in enumerate(paths)})
+            for s in range(FRAMES)
+        ],
+        updatemenus=play(t("play"), 110),
+        legend={"y": -0.24, "yanchor": "top"},
+        margin={"b": 104},
+        xaxis=axis(t("out_first", i=start), range=[-reach, reach]),
+        yaxis=axis(t("out_second", i=start + 1), range=[-reach, reach], scaleanchor="x"),
+    )
     return Drawing(
         "values",
         figure,
@@ -117,11 +109,12 @@ def cacheable(rope: rc.Rope) -> bool:
 def cache(rope: rc.Rope, times: float, t: Words) -> Drawing:
     """The logits of a late query against keys that were cached under earlier frequencies."""
     positions, true, stale = stale_logits(rope, times)
-    figure = go.Figure()
-    for name, numbers, colour, width in (("true", true, GREY, 6), ("stale", stale, RED, 3)):
-        line = {"width": width, "color": colour}
-        figure.add_trace(go.Scatter(x=positions, y=numbers, mode="lines", name=t(f"cache.{name}"), line=line))
-    styled(figure, height=340, x=t("key_axis"), y=t("logit"))
+    figure = plot(
+        [line(positions, true, GREY, 6, t("cache.true")), line(positions, stale, RED, 3, t("cache.stale"))],
+        height=340,
+        xaxis=axis(t("key_axis")),
+        yaxis=axis(t("logit")),
+    )
     worst = int(np.argmax(np.abs(stale - true)))
     return Drawing(
         "cache",
@@ -148,26 +141,18 @@ def latent(rank: int, heads: int, position: int, t: Words) -> Drawing:
     width, rope_dim = 128, 64
     exact, wrong = latent_attention(rank, position)
     small, plain = mla_cache(rank, rope_dim, heads, width)
-    figure = make_subplots(1, 2, horizontal_spacing=0.2, subplot_titles=(t("mla_error"), t("mla_cache")))
-    figure.add_trace(bars([t("mla.split"), t("mla.rotated")], [exact, wrong]), 1, 1)
-    sizes = [small, plain]
-    figure.add_trace(
-        go.Bar(
-            x=["MLA", t("mla.plain")],
-            y=sizes,
-            text=[f"{size:,}" for size in sizes],
-            textposition="outside",
-            cliponaxis=False,
-            marker={"color": [BLUE, GREY]},
-            showlegend=False,
-        ),
-        1,
-        2,
+    sizes, columns = [small, plain], split([1, 1], 0.2)
+    outside = {"text": [f"{size:,}" for size in sizes], "textposition": "outside", "cliponaxis": False}
+    powers = axis(**POWERS | {"dtick": 7}, range=[-17, 4])
+    figure = plot(
+        [
+            residual_bars([t("mla.split"), t("mla.rotated")], [exact, wrong]),
+            in_panel(2, bars(["MLA", t("mla.plain")], sizes, [BLUE, GREY], **outside)),
+        ],
+        height=330,
+        annotations=headings([t("mla_error"), t("mla_cache")], columns),
+        **panels([(powers, axis(automargin=True)), ({}, axis(rangemode="tozero"))], columns),
     )
-    styled(figure, height=330)
-    figure.update_xaxes(type="log", range=[-17, 4], dtick=7, exponentformat="power", row=1, col=1)
-    figure.update_yaxes(automargin=True, row=1, col=1)
-    figure.update_yaxes(rangemode="tozero", row=1, col=2)
     return Drawing(
         "latent",
         figure,

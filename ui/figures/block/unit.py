@@ -6,9 +6,9 @@ import numpy as np
 
 from rope_core.theory.block import GATES, activate, gated, gated_width, qk_norm_bound, soft_cap
 from rope_core.theory.block.demo import largest_logits, pulled_logits
-from ui.figures import plain as go
-from ui.figures.drawing import BLUE, GREEN, GREY, ORANGE, RED, Drawing, kept, styled
-from ui.figures.plain import make_subplots
+from ui.figures.colours import BLUE, GREEN, GREY, ORANGE, RED
+from ui.figures.drawing import Drawing, kept
+from ui.figures.plot import LOG, POWERS, Props, axis, dots, headings, in_panel, line, panels, plot, split
 from ui.text.words import Words
 
 CURVES = ("relu", "gelu", "silu", "relu2")
@@ -18,32 +18,31 @@ MODEL_WIDTH = 4096
 Z = np.linspace(-4, 4, 161)
 
 
-def curve(x: object, y: object, name: str, bold: bool, colour: str, legend: bool = True) -> go.Scatter:
-    """A line, thick where it is the one asked for."""
-    line = {"width": 6 if bold else 3, "color": colour}
-    opacity = 1.0 if bold else 0.55
-    return go.Scatter(
-        x=x, y=y, mode="lines", name=name, line=line, opacity=opacity, showlegend=legend, legendgroup=name
-    )
+def curve(x: object, y: object, name: str, bold: bool, colour: str, legend: bool = True) -> Props:
+    """Return a line, thick where it is the chosen one."""
+    look = {"opacity": 1.0 if bold else 0.55, "showlegend": legend, "legendgroup": name}
+    return line(x, y, colour, 6 if bold else 3, name, **look)
 
 
 @kept
 def activations(shown: str, at: float, t: Words) -> Drawing:
     """The four curves at the left, their derivatives at the right, the point of the chosen one marked."""
-    figure = make_subplots(1, 2, horizontal_spacing=0.12, subplot_titles=(t("curve"), t("derivative")))
+    columns = split([1, 1], 0.12)
     numbers = {name: activate(name, Z) for name in CURVES}
-    for name, colour in zip(CURVES, (GREY, BLUE, RED, GREEN), strict=True):
-        for side, values in enumerate(numbers[name]):
-            line = curve(Z, values, t(f"unit.{name}"), name == shown, colour, legend=side == 0)
-            figure.add_trace(line, 1, 1 + side)
+    data = [
+        in_panel(1 + side, curve(Z, values, t(f"unit.{name}"), name == shown, colour, legend=side == 0))
+        for name, colour in zip(CURVES, (GREY, BLUE, RED, GREEN), strict=True)
+        for side, values in enumerate(numbers[name])
+    ]
     value, slope = (float(part) for part in activate(shown, at))
-    for side, y in enumerate((value, slope)):
-        mark = {"size": 15, "color": ORANGE}
-        figure.add_trace(go.Scatter(x=[at], y=[y], mode="markers", marker=mark, showlegend=False), 1, 1 + side)
-    styled(figure, height=370, x="z")
-    figure.update_layout(legend={"y": 1.1})
-    figure.update_yaxes(range=[-0.6, 4], row=1, col=1)
-    figure.update_yaxes(range=[-0.4, 2.4], row=1, col=2)
+    data += [in_panel(1 + side, dots([at], [y], ORANGE, 15)) for side, y in enumerate((value, slope))]
+    figure = plot(
+        data,
+        height=370,
+        legend={"y": 1.1},
+        annotations=headings([t("curve"), t("derivative")], columns),
+        **panels([(axis("z"), axis(range=[-0.6, 4])), (axis("z"), axis(range=[-0.4, 2.4]))], columns),
+    )
     lowest = float(numbers[shown][0].min())
     return Drawing(
         "activations",
@@ -67,11 +66,16 @@ def activations(shown: str, at: float, t: Words) -> Drawing:
 @kept
 def gates(shown: str, value: float, t: Words) -> Drawing:
     """What the gated units let through of one value while the gate's input moves."""
-    figure = go.Figure()
     numbers = {name: gated(name, Z, np.full_like(Z, value)) for name in UNITS}
-    for name, colour in zip(UNITS, (GREY, GREEN, BLUE, RED), strict=True):
-        figure.add_trace(curve(Z, numbers[name], t(f"unit.{name}"), name == shown, colour))
-    styled(figure, height=340, x=t("gate_axis"), y=t("gate_out"))
+    figure = plot(
+        [
+            curve(Z, numbers[name], t(f"unit.{name}"), name == shown, colour)
+            for name, colour in zip(UNITS, (GREY, GREEN, BLUE, RED), strict=True)
+        ],
+        height=340,
+        xaxis=axis(t("gate_axis")),
+        yaxis=axis(t("gate_out")),
+    )
     one = float(gated(shown, [1.0], [value])[0])
     minus = float(gated(shown, [-1.0], [value])[0])
     wide = 4 * MODEL_WIDTH
@@ -103,17 +107,16 @@ def z_loss(shift: float, coefficient: float, t: Words) -> Drawing:
     shifts = np.linspace(-60, 60, 121)
     entropy, extra = pulled_logits(shifts, coefficient)
     here = [float(part[0]) for part in pulled_logits([shift], coefficient)]
-    figure = go.Figure(
+    figure = plot(
         [
             curve(shifts, entropy, t("cross_entropy"), True, GREY),
             curve(shifts, entropy + extra, t("with_z"), True, RED),
-            go.Scatter(
-                x=[shift], y=[sum(here)], mode="markers", marker={"size": 16, "color": ORANGE}, showlegend=False
-            ),
-        ]
+            dots([shift], [sum(here)], ORANGE, 16),
+        ],
+        height=340,
+        xaxis=axis(t("shift_axis")),
+        yaxis=axis(t("loss_axis"), rangemode="tozero"),
     )
-    styled(figure, height=340, x=t("shift_axis"), y=t("loss_axis"))
-    figure.update_yaxes(rangemode="tozero")
     spread = float(np.ptp(entropy))
     lowest = float(shifts[np.argmin(extra)])
     return Drawing(
@@ -134,17 +137,19 @@ def capped(cap: float, at: float, t: Words) -> Drawing:
     z = np.linspace(-200, 200, 161)
     out, slope = soft_cap(z, cap)
     here, left = (float(part[0]) for part in soft_cap([at], cap))
-    figure = make_subplots(1, 2, horizontal_spacing=0.14, subplot_titles=(t("capped"), t("derivative")))
-    figure.add_trace(curve(z, z, t("uncapped"), False, GREY), 1, 1)
-    figure.add_trace(curve(z, out, t("capped"), True, RED), 1, 1)
-    figure.add_trace(curve(z, slope, t("derivative"), True, BLUE, legend=False), 1, 2)
-    for side, y in enumerate((here, left)):
-        mark = {"size": 16, "color": ORANGE}
-        figure.add_trace(go.Scatter(x=[at], y=[y], mode="markers", marker=mark, showlegend=False), 1, 1 + side)
-    styled(figure, height=350, x=t("logit"))
-    figure.update_layout(legend={"y": 1.1})
-    figure.update_yaxes(range=[-200, 200], row=1, col=1)
-    figure.update_yaxes(range=[0, 1.05], row=1, col=2)
+    columns, x = split([1, 1], 0.14), axis(t("logit"))
+    figure = plot(
+        [
+            curve(z, z, t("uncapped"), False, GREY),
+            curve(z, out, t("capped"), True, RED),
+            in_panel(2, curve(z, slope, t("derivative"), True, BLUE, legend=False)),
+            *(in_panel(1 + side, dots([at], [y], ORANGE, 16)) for side, y in enumerate((here, left))),
+        ],
+        height=350,
+        legend={"y": 1.1},
+        annotations=headings([t("capped"), t("derivative")], columns),
+        **panels([(x, axis(range=[-200, 200])), (x, axis(range=[0, 1.05]))], columns),
+    )
     return Drawing(
         "capped",
         figure,
@@ -164,17 +169,17 @@ def qk_norm(dim: int, scale: float, t: Words) -> Drawing:
     plain, normed = largest_logits(dim, scales)
     here = [float(part[0]) for part in largest_logits(dim, [scale])]
     bound = qk_norm_bound(dim)
-    figure = go.Figure(
+    figure = plot(
         [
             curve(scales, plain, t("without"), True, GREY),
             curve(scales, normed, t("with_qk"), True, RED),
             curve(scales, np.full_like(scales, bound), t("bound"), False, GREEN),
-            go.Scatter(x=[scale] * 2, y=here, mode="markers", marker={"size": 15, "color": ORANGE}, showlegend=False),
-        ]
+            dots([scale] * 2, here, ORANGE, 15),
+        ],
+        height=350,
+        xaxis=axis(t("size_axis"), **LOG, tickvals=[0.25, 1, 4, 16, 64]),
+        yaxis=axis(t("largest"), **POWERS),
     )
-    styled(figure, height=350, x=t("size_axis"), y=t("largest"))
-    figure.update_xaxes(type="log", tickvals=[0.25, 1, 4, 16, 64])
-    figure.update_yaxes(type="log", exponentformat="power", dtick=1)
     return Drawing(
         "qk_norm",
         figure,

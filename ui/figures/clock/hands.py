@@ -8,9 +8,10 @@ import numpy as np
 
 from rope_core.rope import Array
 from rope_core.theory.clock import WALL, Clock, claims
-from ui.figures import plain as go
 from ui.figures.clock.schemes import listed
-from ui.figures.drawing import BLUE, GREEN, GREY, ORANGE, RED, Animated, Drawing, kept, styled
+from ui.figures.colours import BLUE, GREEN, GREY, ORANGE, RED
+from ui.figures.drawing import Drawing, kept
+from ui.figures.plot import Props, axis, bars, dots, frame, hband, line, note, play, plot, scatter, vline
 from ui.text.words import Words
 
 ACROSS = 4
@@ -45,9 +46,9 @@ def hand_paths(slowed: Sequence[Clock], hand: int, seconds: Array) -> tuple[Arra
     length = LENGTHS[-1 - hand]
     tips = middle[:, 0] + length * np.sin(angles), middle[:, 1] + length * np.cos(angles)
     paths = []
-    for axis in (0, 1):
+    for side in (0, 1):
         points = np.full((*angles.shape, 3), np.nan)
-        points[..., 0], points[..., 1] = middle[:, axis], tips[axis]
+        points[..., 0], points[..., 1] = middle[:, side], tips[side]
         # Backwards, so that the first stroke is a scheme's and moves with the factor; the unscaled clock's never does.
         paths.append(points.reshape(len(seconds), -1)[:, ::-1])
     return paths[0], paths[1]
@@ -71,21 +72,34 @@ def hands(slowed: Mapping[str, Clock], factor: float, t: Words) -> Drawing:
         for c, f in zip(middle[:-1].T, (np.sin, np.cos), strict=True)
     ]
     looks = ((GREY, 8, "hour_hand"), (BLUE, 5, "minute_hand"), (RED, 3, "second_hand"))
-    data = [line(x[0], y[0], t(key), colour, width) for (x, y), (colour, width, key) in zip(paths, looks, strict=True)]
-    data.append(line(*rim, t("quarter_minute"), ORANGE, 7))
-    label = {"type": "scatter", "mode": "text", "x": [middle[-1, 0]], "y": [middle[-1, 1]], "showlegend": False}
-    data.append(label | {"text": [spoken(SHOWN_AT)], "textfont": {"size": 20}, "hoverinfo": "skip"})
+    data = [
+        line(plain_list(x[0]), plain_list(y[0]), colour, width, t(key), hoverinfo="skip")
+        for (x, y), (colour, width, key) in zip(paths, looks, strict=True)
+    ]
+    data.append(line(*map(plain_list, rim), ORANGE, 7, t("quarter_minute"), hoverinfo="skip"))
+    clock = {"text": [spoken(SHOWN_AT)], "textfont": {"size": 20}, "hoverinfo": "skip"}
+    data.append(scatter([middle[-1, 0]], [middle[-1, 1]], "text", **clock))
     data += faces_and_titles(names, faces, middle[:-1], t)
     frames = [
-        {
-            "name": str(k),
-            "traces": [0, 1, 2, 4],
-            "data": [{"x": plain_list(x[k + 1]), "y": plain_list(y[k + 1])} for x, y in paths]
-            + [{"text": [spoken(seconds[k])]}],
-        }
+        frame(
+            k,
+            {hand: {"x": plain_list(x[k + 1]), "y": plain_list(y[k + 1])} for hand, (x, y) in enumerate(paths)}
+            | {4: {"text": [spoken(seconds[k])]}},
+        )
         for k in range(len(seconds))
     ]
-    figure = Animated({"data": data, "layout": faces_layout(middle, t)}).animate(frames)
+    rows = -(-len(middle) // ACROSS)
+    hidden = {"visible": False, "fixedrange": True}
+    figure = plot(
+        data,
+        frames=frames,
+        height=44 + 172 * rows,
+        margin={"l": 8, "r": 8, "t": 44, "b": 0},
+        legend={"x": 1, "xanchor": "right"},
+        xaxis=axis(**hidden, range=[-1.2, (ACROSS - 1) * PITCH_X + 1.2]),
+        yaxis=axis(**hidden, range=[-(rows - 1) * PITCH_Y - 1.1, TOP], scaleanchor="x"),
+        updatemenus=play(t("play"), 120, x=0, xanchor="left"),
+    )
     unslowed = [name for name in names if np.isclose(slowed[name].periods[0], WALL.periods[0])]
     slow = [name for name in names if name not in unslowed]
     finding = t(
@@ -109,19 +123,6 @@ def hands(slowed: Mapping[str, Clock], factor: float, t: Words) -> Drawing:
     )
 
 
-def line(x: Array, y: Array, name: str, colour: str, width: int) -> dict[str, object]:
-    """A broken line in one colour."""
-    return {
-        "type": "scatter",
-        "mode": "lines",
-        "x": plain_list(x),
-        "y": plain_list(y),
-        "name": name,
-        "line": {"color": colour, "width": width},
-        "hoverinfo": "skip",
-    }
-
-
 def hours(clock: Clock) -> str:
     """Hours until the slowest hand is once round."""
     span = clock.once_round / 3600
@@ -133,35 +134,17 @@ def separation(clock: Clock) -> float:
     return float(clock.separation(1.0)[0])
 
 
-def faces_and_titles(names: Sequence[str], faces: Sequence[Clock], middle: Array, t: Words) -> list[dict[str, object]]:
-    """The rims and what stands above them, as two traces: Plotly draws these sooner than shapes and annotations."""
+def faces_and_titles(names: Sequence[str], faces: Sequence[Clock], middle: Array, t: Words) -> list[Props]:
+    """Return the rims and the titles above them as two traces: Plotly draws these sooner than shapes and notes."""
     around = np.append(np.linspace(0.0, 2.0 * np.pi, 41), np.nan)
     x, y = ((c[:, None] + f(around)).ravel() for c, f in zip(middle.T, (np.sin, np.cos), strict=True))
     text = [
         f"<b>{t(f'scheme.{name}')}</b><br>" + t("reads", hours=hours(clock))
         for name, clock in zip(names, faces, strict=True)
     ]
-    titles = {"type": "scatter", "mode": "text", "x": middle[:, 0].tolist(), "y": (middle[:, 1] + 1.1).tolist()}
-    titles |= {"text": text, "textposition": "top center", "textfont": {"size": 14}, "cliponaxis": False}
-    return [line(x, y, "", GREY, 2) | {"showlegend": False}, titles | {"showlegend": False, "hoverinfo": "skip"}]
-
-
-def faces_layout(middle: Array, t: Words) -> dict[str, object]:
-    """Size, axes and the play button."""
-    rows = -(-len(middle) // ACROSS)
-    hidden = {"visible": False, "fixedrange": True}
-    play = {"frame": {"duration": 120, "redraw": False}, "transition": {"duration": 0}, "fromcurrent": True}
-    button = {"label": t("play"), "method": "animate", "args": [None, play]}
-    menu = {"type": "buttons", "x": 0, "xanchor": "left", "y": 1.0, "yanchor": "bottom", "buttons": [button]}
-    return {
-        "height": 44 + 172 * rows,
-        "margin": {"l": 8, "r": 8, "t": 44, "b": 0},
-        "font": {"size": 15},
-        "legend": {"orientation": "h", "yanchor": "bottom", "y": 1.0, "x": 1, "xanchor": "right"},
-        "xaxis": hidden | {"range": [-1.2, (ACROSS - 1) * PITCH_X + 1.2]},
-        "yaxis": hidden | {"range": [-(rows - 1) * PITCH_Y - 1.1, TOP], "scaleanchor": "x"},
-        "updatemenus": [menu],
-    }
+    look = {"text": text, "textposition": "top center", "textfont": {"size": 14}, "cliponaxis": False}
+    titles = scatter(middle[:, 0].tolist(), (middle[:, 1] + 1.1).tolist(), "text", **look, hoverinfo="skip")
+    return [line(plain_list(x), plain_list(y), GREY, 2, hoverinfo="skip"), titles]
 
 
 @kept
@@ -170,16 +153,16 @@ def reading(error: float, slower: float, t: Words) -> Drawing:
     apart = np.linspace(0.0, 12.0, 49)
     both = ((WALL, t("as_built"), BLUE), (WALL.slowed([slower] * 3), t("all_slower", slower=f"{slower:g}"), RED))
     moved = [np.array([clock.separation(seconds).max() for seconds in apart.tolist()]) for clock, _, _ in both]
-    figure = go.Figure()
-    figure.add_hrect(0, error, fillcolor=GREY, opacity=0.3, line_width=0, name=t("unreadable"), showlegend=True)
+    data = []
     for (clock, name, colour), degrees in zip(both, moved, strict=True):
-        figure.add_trace(go.Scatter(x=apart, y=degrees, name=name, mode="lines", line={"color": colour, "width": 5}))
-        at = clock.finest(error)
-        mark = {"size": 15, "color": colour}
-        figure.add_trace(go.Scatter(x=[at], y=[error], mode="markers", marker=mark, showlegend=False))
-    styled(figure, height=340, x=t("time_apart"), y=t("degrees_apart"))
-    figure.update_xaxes(range=[0, 12])
-    figure.update_yaxes(range=[0, float(moved[0].max())])
+        data += [line(apart, degrees, colour, 5, name), dots([clock.finest(error)], [error], colour, 15)]
+    figure = plot(
+        data,
+        height=340,
+        shapes=[hband(0, error, GREY, 0.3, name=t("unreadable"), showlegend=True)],
+        xaxis=axis(t("time_apart"), range=[0, 12]),
+        yaxis=axis(t("degrees_apart"), range=[0, float(moved[0].max())]),
+    )
     fine, coarse = (clock.finest(error) for clock, _, _ in both)
     steps = [float(clock.separation(1.0)[0]) for clock, _, _ in both]
     return Drawing(
@@ -206,23 +189,36 @@ def quoted(error: float, t: Words) -> Drawing:
     """Source 003's 129,600 s against what three readings of its sentence measure."""
     rows = claims(error)
     names = [t(f"quote.{row.key}", slow=", ".join(f"{s:.4g}" for s in row.slowdown)) for row in rows]
-    figure = go.Figure()
-    for key, colour, values in (
-        ("once_round", BLUE, [row.once_round for row in rows]),
-        ("repeats", GREEN, [row.repeats_after for row in rows]),
+    data, labels, longest = [], [], QUOTED
+    for key, colour, values, below in (
+        ("once_round", BLUE, [row.once_round for row in rows], -0.2),
+        ("repeats", GREEN, [row.repeats_after for row in rows], 0.2),
     ):
-        text = [f"{value:,.0f} s" if np.isfinite(value) else t("never") for value in values]
-        shown = [value if np.isfinite(value) else 0.0 for value in values]
-        figure.add_trace(go.Bar(y=names, x=shown, orientation="h", name=t(key), marker={"color": colour}))
-        for row, (value, said) in enumerate(zip(shown, text, strict=True)):
-            # Past the bar and past the dotted line; two bars share a row's height of 0.8.
-            at = {"x": max(value, QUOTED), "y": row + (0.2 if key == "repeats" else -0.2), "xanchor": "left"}
-            figure.add_annotation(text=said, showarrow=False, xshift=6, font={"size": 15}, **at)
-    figure.add_vline(QUOTED, line={"color": RED, "width": 4, "dash": "dot"})
-    styled(figure, height=380, x=t("seconds"), barmode="group", margin={"l": 64, "r": 16, "t": 34, "b": 96})
-    longest = max(x for bar in figure.traces for x in bar["x"])
-    figure.update_xaxes(range=[0, 1.4 * max(longest, QUOTED)], nticks=4)
-    figure.update_yaxes(autorange="reversed", automargin=True, tickfont={"size": 15})
+        ends = [value if np.isfinite(value) else 0.0 for value in values]
+        longest = max(longest, *ends)
+        data.append(bars(ends, names, colour, t(key), orientation="h"))
+        # Past the bar and past the dotted line; two bars share a row's height of 0.8.
+        labels += [
+            note(
+                f"{value:,.0f} s" if np.isfinite(value) else t("never"),
+                max(end, QUOTED),
+                row + below,
+                xanchor="left",
+                xshift=6,
+                font={"size": 15},
+            )
+            for row, (value, end) in enumerate(zip(values, ends, strict=True))
+        ]
+    figure = plot(
+        data,
+        height=380,
+        shapes=[vline(QUOTED, RED, 4, "dot")],
+        annotations=labels,
+        barmode="group",
+        margin={"b": 96},
+        xaxis=axis(t("seconds"), range=[0, 1.4 * longest], nticks=4),
+        yaxis=axis(autorange="reversed", automargin=True, tickfont={"size": 15}),
+    )
     residuals = {row.key: row.once_round - QUOTED for row in rows}
     return Drawing(
         "quoted",

@@ -12,8 +12,9 @@ import numpy.typing as npt
 import rope_core as rc
 from rope_core.rope import Array
 from rope_core.theory.extension import Extension, cell_edges, mean_cos, unseen_pairs
-from ui.figures import plain as go
-from ui.figures.drawing import COLOURS, SIGNED, Drawing, as_bytes, byte_bar, kept, styled
+from ui.figures.colours import COLOURS, SIGNED
+from ui.figures.drawing import Drawing, kept
+from ui.figures.plot import LOG, Props, as_bytes, axis, byte_bar, heatmap, line, note, plot
 from ui.text.words import Words, markdown_table
 
 Cells = npt.NDArray[np.int64]
@@ -39,32 +40,30 @@ def heatmaps(rope: rc.Rope, found: Sequence[Extension], length: int, logarithmic
     down = -(-len(found) // across)
     corners = [(k % across * 1.1 * columns, -(k // across) * 1.5 * rows) for k in range(len(found))]
     trained = float(np.interp(rope.train_len, edges, np.arange(edges.size))) - 0.5
-    look = {"type": "heatmap", "coloraxis": "coloraxis", "hoverinfo": "skip"}
     data = [
-        look | {"z": as_bytes(z, 1.0), "x0": x, "dx": 1, "y0": y, "dy": 1}
+        heatmap(as_bytes(z, 1.0), coloraxis="coloraxis", hoverinfo="skip", x0=x, dx=1, y0=y, dy=1)
         for z, (x, y) in zip(values, corners, strict=True)
     ]
     mark = {"type": "line", "line": {"color": "black", "width": 3, "dash": "dot"}}
-    shapes = [mark | {"x0": x + trained, "x1": x + trained, "y0": y - 0.5, "y1": y + rows - 0.5} for x, y in corners]
-    place = {"showarrow": False, "xanchor": "left", "yanchor": "bottom", "align": "left", "font": {"size": 14}}
+    place = {"xanchor": "left", "yanchor": "bottom", "align": "left", "font": {"size": 14}}
     titles = [
-        place
-        | {"x": x - 0.5, "y": y + rows - 0.5, "text": f"<b>{t(f'scheme.{name}')}</b><br>{t('unseen', count=count)}"}
+        note(f"<b>{t(f'scheme.{name}')}</b><br>{t('unseen', count=count)}", x - 0.5, y + rows - 0.5, **place)
         for (name, count), (x, y) in zip(unseen.items(), corners, strict=True)
     ]
-    layout = {
-        "height": 104 + 200 * down,
-        "margin": {"l": 50, "r": 8, "t": 8, "b": 100},
-        "font": {"size": 14},
-        "coloraxis": scale(len(found) % across / across, down),
-        "shapes": shapes,
-        "annotations": titles,
-        "xaxis": position_axis(edges, sorted({x for x, _ in corners}), t("axis.position")),
-        "yaxis": pair_axis(pairs, sorted({y for _, y in corners}), t("axis.pair")),
-    }
+    figure = plot(
+        data,
+        height=104 + 200 * down,
+        margin={"l": 50, "r": 8, "t": 8, "b": 100},
+        font={"size": 14},
+        coloraxis=colour_axis(len(found) % across / across, down),
+        shapes=[mark | {"x0": x + trained, "x1": x + trained, "y0": y - 0.5, "y1": y + rows - 0.5} for x, y in corners],
+        annotations=titles,
+        xaxis=position_axis(edges, sorted({x for x, _ in corners}), t("axis.position")),
+        yaxis=pair_axis(pairs, sorted({y for _, y in corners}), t("axis.pair")),
+    )
     return Drawing(
         "heatmaps",
-        go.Figure({"data": data, "layout": layout}),
+        figure,
         t(
             "heatmaps_finding",
             length=f"{length:,}",
@@ -93,7 +92,7 @@ def recipe_requests(found: Sequence[Extension]) -> list[tuple[str, dict[str, obj
     return [(one.scheme, dict(one.request.params), one.request.seq_len) for one in found]
 
 
-def scale(filled: float, down: int) -> dict[str, object]:
+def colour_axis(filled: float, down: int) -> Props:
     """The one colour scale of all panels: in the places that the last row leaves empty, else below."""
     bar = byte_bar(1.0) | {"title": {"text": "cos", "side": "top"}, "orientation": "h"}
     if filled:
@@ -135,6 +134,7 @@ def brief(position: int) -> str:
 @kept
 def slowdowns(rope: rc.Rope, found: Sequence[Extension], t: Words) -> Drawing:
     """Slow-down of every pair under every scheme on one axis, each curve with its name beside it."""
+    index = np.arange(rope.pairs)
     curves = [np.where(np.isfinite(s), s, np.nan) for s in (one.spectrum.slowdown for one in found)]
     logs = [np.log10(curve) for curve in curves]
     low, high = min(np.nanmin(c) for c in logs), max(np.nanmax(c) for c in logs)
@@ -142,16 +142,22 @@ def slowdowns(rope: rc.Rope, found: Sequence[Extension], t: Words) -> Drawing:
     names = [f"<b>{t(f'scheme.{one.scheme}')}</b>" + label_factor(one.spectrum.attention_factor) for one in found]
     widths = [text_width(name) / 760 * rope.pairs for name in names]
     spots = label_spots(np.stack(logs), widths, 0.085 * room)
-    figure, labels = go.Figure(), []
+    data, labels = [], []
     for k, (one, curve, text) in enumerate(zip(found, curves, names, strict=True)):
-        look = {"color": COLOURS[k % len(COLOURS)], "width": 4, "dash": ("solid", "dash")[k // len(COLOURS) % 2]}
+        colour, dash = COLOURS[k % len(COLOURS)], ("solid", "dash")[k // len(COLOURS) % 2]
         name = t(f"scheme.{one.scheme}")
-        figure.add_trace(go.Scatter(x=np.arange(rope.pairs), y=curve, name=name, mode="lines+markers", line=look))
-        label = {"x": spots[k][0], "y": spots[k][1], "text": text, "showarrow": False}
-        labels.append(label | {"font": {"size": 16, "color": look["color"]}})
-    figure.update_traces(marker={"size": 3})
-    styled(figure, height=420, x=t("axis.pair"), y=t("axis.slowdown"), showlegend=False, annotations=labels)
-    figure.update_yaxes(type="log", range=[low - 0.08 * room, high + 0.16 * room], dtick=np.log10(2.0))
+        data.append(line(index, curve, colour, 4, name, dash, mode="lines+markers", marker={"size": 3}))
+        labels.append(note(text, *spots[k], font={"size": 16, "color": colour}))
+    figure = plot(
+        data,
+        height=420,
+        showlegend=False,
+        annotations=labels,
+        xaxis=axis(t("axis.pair")),
+        yaxis=axis(
+            t("axis.slowdown"), **LOG, range=[low - 0.08 * room, high + 0.16 * room], dtick=float(np.log10(2.0))
+        ),
+    )
     slow = [one.scheme for one in found if one.spectrum.slowdown[0] > 1.0 + 1e-9]
     by = {one.scheme: one.spectrum for one in found}
     scaled = [one.scheme for one in found if one.spectrum.attention_factor != 1.0]

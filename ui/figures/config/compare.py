@@ -12,9 +12,10 @@ from rope_core.checks.extend import Way
 from rope_core.checks.schemas import Row
 from rope_core.hf.ropes import HfRope
 from rope_core.rope import Array
-from ui.figures import plain as go
+from ui.figures.colours import BLUE, COLOURS, GREY, RED
 from ui.figures.config.parts import DOUBLING, amount, curve, told
-from ui.figures.drawing import BLUE, COLOURS, GREY, RED, Drawing, styled
+from ui.figures.drawing import Drawing
+from ui.figures.plot import LOG, POWERS, axis, line, plot
 from ui.text.words import Words
 
 
@@ -55,16 +56,21 @@ def engines(found: Sequence[Engine], rope: HfRope, where: str, t: Words) -> Draw
     groups: dict[bytes, list[Engine]] = {}
     for one in drawable:
         groups.setdefault(np.round(np.asarray(one.inv_freq) / scale_of(first), 12).tobytes(), []).append(one)
-    figure, ratios = go.Figure(), {}
+    data, ratios = [], {}
     for k, same in enumerate(groups.values()):
         ratio = np.where(np.asarray(first) > 0, np.asarray(same[0].inv_freq) / scale_of(first), np.nan)
         ratios |= {one.name: ratio for one in same}
-        look = {"color": COLOURS[k % len(COLOURS)], "width": 4, "dash": ("solid", "dash", "dot", "dashdot")[k % 4]}
+        dash = ("solid", "dash", "dot", "dashdot")[k % 4]
         name = t("comma").join(one.name for one in same)
-        figure.add_trace(go.Scatter(x=np.arange(ratio.size), y=ratio, mode="lines", name=name, line=look))
-    styled(figure, height=360, x=t("axis.pair"), y=t("ratio_axis"), legend={"y": 1.02})
+        data.append(line(np.arange(ratio.size), ratio, COLOURS[k % len(COLOURS)], name=name, dash=dash))
     spread = max((float(np.nanmax(np.abs(np.log10(one)))) for one in ratios.values()), default=0.0)
-    figure.update_yaxes(type="log", dtick=1 if spread > 1 else DOUBLING)
+    figure = plot(
+        data,
+        height=360,
+        legend={"y": 1.02},
+        xaxis=axis(t("axis.pair")),
+        yaxis=axis(t("ratio_axis"), **LOG, dtick=1 if spread > 1 else DOUBLING),
+    )
     apart = [one for one in found if one.difference]
     listed = t("comma").join(f"{one.name} ({gap(one.difference, t)})" for one in apart)
     refused = t("comma").join(one.name for one in found if one.refused)
@@ -113,15 +119,18 @@ def values(row: Row, t: Words) -> tuple[str, str]:
 
 def overlay(left: HfRope, right: HfRope, names: tuple[str, str], rows: Sequence[Row], t: Words) -> Drawing:
     """The wavelengths of two configs on one axis."""
-    figure = go.Figure()
-    columns: dict[str, Array] = {}
-    for key, rope, name, colour in (("left", left, names[0], BLUE), ("right", right, names[1], RED)):
-        drawn = curve(rope.inv_freq, rope.unscaled, "wavelength")
-        columns[key] = drawn
-        look = {"color": colour, "width": 4, "dash": "solid" if key == "left" else "dash"}
-        figure.add_trace(go.Scatter(x=np.arange(drawn.size), y=drawn, mode="lines", name=name, line=look))
-    styled(figure, height=340, x=t("axis.pair"), y=t("quantity_axis.wavelength"))
-    figure.update_yaxes(type="log", exponentformat="power", dtick=1)
+    both = {"left": left, "right": right}
+    columns = {key: curve(rope.inv_freq, rope.unscaled, "wavelength") for key, rope in both.items()}
+    index = np.arange(max(values.size for values in columns.values()))
+    figure = plot(
+        [
+            line(index[: columns["left"].size], columns["left"], BLUE, name=names[0]),
+            line(index[: columns["right"].size], columns["right"], RED, name=names[1], dash="dash"),
+        ],
+        height=340,
+        xaxis=axis(t("axis.pair")),
+        yaxis=axis(t("quantity_axis.wavelength"), **POWERS),
+    )
     count = sum(not row.same for row in rows)
     slowest = [amount(float(f"{np.nanmax(one):.6g}")) if np.isfinite(one).any() else "-" for one in columns.values()]
     finding = t("overlay_finding", count=count, total=len(rows), left=slowest[0], right=slowest[1])
@@ -130,8 +139,7 @@ def overlay(left: HfRope, right: HfRope, names: tuple[str, str], rows: Sequence[
     lines = ["import rope_core as rc", "for dim, base, train_len, scheme, params, seq_len in (", *parts, "):"]
     lines += ["    rope = rc.Rope(dim, base, train_len)"]
     lines += ["    print(rc.spectrum(rc.Request(rope, scheme, params, seq_len)).wavelength)"]
-    longest = max(one.size for one in columns.values())
-    return Drawing("overlay", figure, finding, lambda: {"pair": np.arange(longest)} | columns, "\n".join(lines))
+    return Drawing("overlay", figure, finding, lambda: {"pair": index} | columns, "\n".join(lines))
 
 
 def extensions(found: Sequence[Way], now: HfRope, length: int, where: str, t: Words) -> Drawing:
@@ -139,15 +147,17 @@ def extensions(found: Sequence[Way], now: HfRope, length: int, where: str, t: Wo
     drawn = {way.name: rope_of(way, now.layer_type) for way in found}
     columns = {name: curve(rope.inv_freq, rope_unscaled(rope, now), "slowdown") for name, rope in drawn.items()}
     present = curve(now.inv_freq, now.unscaled, "slowdown")
-    figure = go.Figure()
-    grey = {"color": GREY, "width": 3, "dash": "dot"}
-    figure.add_trace(go.Scatter(x=np.arange(present.size), y=present, mode="lines", name=t("at_present"), line=grey))
-    for k, (way, values) in enumerate(zip(found, columns.values(), strict=True)):
-        look = {"color": COLOURS[k % len(COLOURS)], "width": 4}
-        name = way.title(t.lang)
-        figure.add_trace(go.Scatter(x=np.arange(values.size), y=values, mode="lines", name=name, line=look))
-    styled(figure, height=340, x=t("axis.pair"), y=t("axis.slowdown"))
-    figure.update_yaxes(type="log", dtick=DOUBLING)
+    index = np.arange(max(present.size, *(values.size for values in columns.values())))
+    figure = plot(
+        [line(index[: present.size], present, GREY, 3, t("at_present"), "dot")]
+        + [
+            line(index[: values.size], values, COLOURS[k % len(COLOURS)], name=way.title(t.lang))
+            for k, (way, values) in enumerate(zip(found, columns.values(), strict=True))
+        ],
+        height=340,
+        xaxis=axis(t("axis.pair")),
+        yaxis=axis(t("axis.slowdown"), **LOG, dtick=DOUBLING),
+    )
     listed = t("comma").join(f"{way.title(t.lang)}{t('colon')}{way.unseen}" for way in found)
     factor = amount(float(f"{found[0].factor:.6g}"))
     return Drawing(

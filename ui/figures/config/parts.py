@@ -13,8 +13,9 @@ from rope_core.hf.ropes import HfRope
 from rope_core.rope import Array
 from rope_core.schemes import SCHEMES
 from rope_core.spectrum import spectrum
-from ui.figures import plain as go
-from ui.figures.drawing import BLUE, COLOURS, GREEN, GREY, ORANGE, PURPLE, RED, Drawing, styled
+from ui.figures.colours import BLUE, COLOURS, GREEN, GREY, ORANGE, PURPLE, RED
+from ui.figures.drawing import Drawing
+from ui.figures.plot import POWERS, Props, axis, bars, dots, hline, line, note, plot, vband, vline
 from ui.text.words import Words
 
 REGION_COLOURS = {"kept": BLUE, "blended": ORANGE, "divided": RED, "own": PURPLE, "still": GREY}
@@ -60,26 +61,23 @@ def glance(rope: HfRope, quantity: str, where: str, t: Words) -> Drawing:
     plain, now = (curve(f, rope.unscaled, quantity) for f in (rope.unscaled, rope.inv_freq))
     names = anatomy.regions(rope)
     index = np.arange(plain.size)
-    grey = {"color": GREY, "width": 3, "dash": "dot"}
-    data: list[dict[str, object]] = [
-        {"type": "scatter", "mode": "lines", "x": index, "y": plain, "name": t("without"), "line": grey}
-    ]
+    data = [line(index, plain, GREY, 3, t("without"), "dot")]
     if rope.scheme != rope.request.scheme or any(name != "kept" for name in names):
-        data.append({"type": "scatter", "mode": "lines", "x": index, "y": now, "line": {"color": "#bbb", "width": 2}})
-        data[-1] |= {"showlegend": False, "hoverinfo": "skip"}
+        data.append(line(index, now, "#bbb", 2, hoverinfo="skip"))
     for name in anatomy.REGIONS:
-        there = [k for k, one in enumerate(names) if one == name]
+        there = [k for k, each in enumerate(names) if each == name]
         if there and name != "still":
-            mark = {"color": REGION_COLOURS[name], "size": 8 if plain.size <= 64 else 6}
-            label = t(f"region.{name}", count=len(there))
-            data.append({"type": "scatter", "mode": "markers", "x": there, "y": now[there], "name": label})
-            data[-1] |= {"marker": mark}
-    figure = styled(go.Figure({"data": data}), height=372, x=t("axis.pair"), y=t(f"quantity_axis.{quantity}"))
-    figure.update_yaxes(type="log", exponentformat="power", dtick=1 if quantity != "slowdown" else DOUBLING)
-    figure.update_xaxes(range=[-0.6, plain.size - 0.4])
-    shade(figure, names)
-    if quantity == "wavelength":
-        mark_lengths(figure, rope, t)
+            size, label = 8 if plain.size <= 64 else 6, t(f"region.{name}", count=len(there))
+            data.append(dots(there, now[there], REGION_COLOURS[name], size, label))
+    lines, labels = length_marks(rope, t) if quantity == "wavelength" else ([], [])
+    figure = plot(
+        data,
+        height=372,
+        shapes=[*shades(names), *lines],
+        annotations=labels,
+        xaxis=axis(t("axis.pair"), range=[-0.6, plain.size - 0.4]),
+        yaxis=axis(t(f"quantity_axis.{quantity}"), **POWERS | ({"dtick": DOUBLING} if quantity == "slowdown" else {})),
+    )
     return Drawing(
         "glance",
         figure,
@@ -96,37 +94,29 @@ def glance(rope: HfRope, quantity: str, where: str, t: Words) -> Drawing:
     )
 
 
-def shade(figure: go.Figure, names: Sequence[str]) -> None:
-    """A tinted band behind each run of pairs of one kind."""
-    stretches = anatomy.runs(names)
-    if not 1 < len(stretches) <= 8:
-        return
-    shapes = [
-        {"type": "rect", "yref": "paper", "x0": first - 0.5, "x1": last + 0.5, "y0": 0, "y1": 1}
-        | {"fillcolor": REGION_COLOURS[name], "opacity": 0.09, "line": {"width": 0}, "layer": "below"}
-        for name, first, last in stretches
-    ]
-    figure.update_layout(shapes=shapes)
+def shades(names: Sequence[str]) -> list[Props]:
+    """Return a tinted band behind each run of pairs of one kind; none where there is one run, or more than eight."""
+    runs = anatomy.runs(names)
+    if not 1 < len(runs) <= 8:
+        return []
+    below = {"xref": "x", "yref": "paper", "layer": "below"}
+    return [vband(first - 0.5, last + 0.5, REGION_COLOURS[name], 0.09, **below) for name, first, last in runs]
 
 
-def mark_lengths(figure: go.Figure, rope: HfRope, t: Words) -> None:
-    """Horizontal lines at the trained length and the longest one."""
+def length_marks(rope: HfRope, t: Words) -> tuple[list[Props], list[Props]]:
+    """Return level lines at the trained length and the longest one, and their labels."""
     lengths = {"trained_line": rope.train_len}
     if rope.max_len and rope.max_len != rope.train_len:
         lengths["longest_line"] = rope.max_len
-    for key, length in lengths.items():
-        look = {"color": GREEN, "width": 3, "dash": "dash" if key == "trained_line" else "solid"}
-        figure.add_shape(type="line", xref="paper", x0=0, x1=1, y0=length, y1=length, line=look)
-        figure.add_annotation(
-            xref="paper",
-            x=0.01,
-            y=math.log10(length),
-            text=t(key, length=f"{length:,}"),
-            showarrow=False,
-            xanchor="left",
-            yanchor="bottom",
-            font={"color": GREEN, "size": 14},
-        )
+    across = {"xref": "paper", "yref": "y"}
+    label = {"xref": "paper", "xanchor": "left", "yanchor": "bottom", "font": {"color": GREEN, "size": 14}}
+    lines = [
+        hline(length, GREEN, 3, "dash" if key == "trained_line" else "solid", **across)
+        for key, length in lengths.items()
+    ]
+    return lines, [
+        note(t(key, length=f"{length:,}"), 0.01, math.log10(length), **label) for key, length in lengths.items()
+    ]
 
 
 def glance_finding(rope: HfRope, t: Words) -> str:
@@ -166,15 +156,19 @@ def ramp(rope: HfRope, where: str, t: Words) -> Drawing | None:
         other = anatomy.rounded(rope.request, not found.rounds)
         curves = {"rounded" if found.rounds else "exact": used, "exact" if found.rounds else "rounded": used}
         curves["exact" if found.rounds else "rounded"] = anatomy.share(other)
-    figure = go.Figure()
+    data = []
     for key, values in curves.items():
         inside = key == ("used" if found.rounded is None else "rounded" if found.rounds else "exact")
-        look = {"color": BLUE if inside else ORANGE, "width": 4, "dash": "solid" if inside else "dot"}
         name = t(f"ramp_{key}") + (t("in_force") if inside and found.rounded is not None else "")
-        figure.add_trace(go.Scatter(x=index, y=values, mode="lines+markers", name=name, line=look))
-    for x in found.exact:
-        figure.add_vline(x=x, line={"color": GREY, "width": 2, "dash": "dash"})
-    styled(figure, height=320, x=t("axis.pair"), y=t("share_axis"))
+        colour, dash = (BLUE, "solid") if inside else (ORANGE, "dot")
+        data.append(line(index, values, colour, name=name, dash=dash, mode="lines+markers"))
+    figure = plot(
+        data,
+        height=320,
+        shapes=[vline(x, GREY, 2, "dash") for x in found.exact],
+        xaxis=axis(t("axis.pair")),
+        yaxis=axis(t("share_axis")),
+    )
     low, high = (f"{x:.2f}" for x in found.exact)
     words = {"fast": amount(found.fast), "slow": amount(found.slow), "low": low, "high": high}
     if found.rounded is None:
@@ -204,13 +198,16 @@ def drift(rope: HfRope, length: int, where: str, t: Words) -> Drawing:
     worst = values.max(axis=1)
     position = int(points[int(worst.argmax())])
     pair = int(values[int(worst.argmax())].argmax())
-    figure = go.Figure()
-    for key, drawn, colour in (("worst_pair", worst, RED), ("last_pair", values[:, -1], BLUE)):
-        look = {"color": colour, "width": 4}
-        figure.add_trace(go.Scatter(x=points, y=drawn, mode="lines", name=t(key), line=look))
-    styled(figure, height=320, x=t("key_axis"), y=t("drift_axis"))
-    if worst.max() > 0:
-        on_log_axes(figure, rope, length, t)
+    powers = POWERS if worst.max() > 0 else {}
+    shapes, labels = drift_marks(rope, length, t) if worst.max() > 0 else ([], [])
+    figure = plot(
+        [line(points, worst, RED, name=t("worst_pair")), line(points, values[:, -1], BLUE, name=t("last_pair"))],
+        height=320,
+        shapes=shapes,
+        annotations=labels,
+        xaxis=axis(t("key_axis"), **powers),
+        yaxis=axis(t("drift_axis"), **powers),
+    )
     top = float(worst.max())
     key = "drift_finding" if top > 0 else "drift_none"
     words = {"length": f"{length:,}", "worst": f"{top:.4g}", "position": f"{position:,}", "pair": pair}
@@ -228,32 +225,28 @@ def drift(rope: HfRope, length: int, where: str, t: Words) -> Drawing:
     )
 
 
-def on_log_axes(figure: go.Figure, rope: HfRope, length: int, t: Words) -> None:
-    """Log axes for angles from hair's breadths to many turns, with half a turn and the trained length marked."""
-    figure.update_xaxes(type="log", dtick=1, exponentformat="power")
-    figure.update_yaxes(type="log", dtick=1, exponentformat="power")
-    grey, green = {"color": GREY, "width": 3, "dash": "dot"}, {"color": GREEN, "width": 3, "dash": "dash"}
-    figure.add_shape(type="line", xref="paper", x0=0, x1=1, y0=math.pi, y1=math.pi, line=grey)
-    place = {"showarrow": False, "xanchor": "left", "yanchor": "bottom", "font": {"size": 14}}
-    figure.add_annotation(xref="paper", x=0.01, y=math.log10(math.pi), text=t("half_turn"), **place)
+def drift_marks(rope: HfRope, length: int, t: Words) -> tuple[list[Props], list[Props]]:
+    """Return a line at half a turn with its label, and one at the trained length where it is passed."""
+    shapes = [hline(math.pi, GREY, 3, "dot", xref="paper", yref="y")]
     if rope.train_len < length:
-        figure.add_shape(type="line", yref="paper", y0=0, y1=1, x0=rope.train_len, x1=rope.train_len, line=green)
+        shapes.append(vline(rope.train_len, GREEN, 3, "dash", xref="x", yref="paper"))
+    place = {"xref": "paper", "xanchor": "left", "yanchor": "bottom", "font": {"size": 14}}
+    return shapes, [note(t("half_turn"), 0.01, math.log10(math.pi), **place)]
 
 
-def strip(id: str, names: Sequence[str], label: Mapping[str, str], axis: str, finding: str, code: str) -> Drawing:
-    """One row of cells, coloured and named by kind: layers of a model, or pairs of a head."""
-    kinds = list(dict.fromkeys(names))
-    figure = go.Figure()
-    for k, kind in enumerate(kinds):
-        there = [i for i, name in enumerate(names) if name == kind]
-        figure.add_trace(
-            go.Bar(
-                x=there, y=[1] * len(there), name=label[kind], marker={"color": COLOURS[k % len(COLOURS)]}, width=0.9
-            )
-        )
-    styled(figure, height=190, x=axis, barmode="overlay")
-    figure.update_yaxes(visible=False, range=[0, 1])
-    figure.update_xaxes(range=[-0.6, len(names) - 0.4])
+def strip(id: str, names: Sequence[str], label: Mapping[str, str], x: str, finding: str, code: str) -> Drawing:
+    """Return one row of cells, coloured and named by kind: layers of a model, or pairs of a head."""
+    kinds = {kind: [i for i, name in enumerate(names) if name == kind] for kind in dict.fromkeys(names)}
+    figure = plot(
+        [
+            bars(there, [1] * len(there), COLOURS[k % len(COLOURS)], label[kind], width=0.9)
+            for k, (kind, there) in enumerate(kinds.items())
+        ],
+        height=190,
+        barmode="overlay",
+        xaxis=axis(x, range=[-0.6, len(names) - 0.4]),
+        yaxis=axis(visible=False, range=[0, 1]),
+    )
     return Drawing(id, figure, finding, lambda: {"index": np.arange(len(names)), "kind": list(names)}, code)
 
 

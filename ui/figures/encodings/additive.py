@@ -18,22 +18,10 @@ from rope_core.theory.encodings import (
     weights,
     words,
 )
-from ui.figures import plain as go
-from ui.figures.drawing import (
-    BLUE,
-    COLOURS,
-    GREY,
-    RED,
-    SIGNED,
-    Animated,
-    Drawing,
-    as_bytes,
-    byte_bar,
-    grid,
-    kept,
-    styled,
-)
+from ui.figures.colours import BLUE, COLOURS, GREY, RED, SIGNED
+from ui.figures.drawing import Drawing, grid, kept
 from ui.figures.encodings.scores import WIDTH
+from ui.figures.plot import Props, as_bytes, axis, byte_bar, dots, frame, heatmap, line, note, play, plot, scatter
 from ui.text.words import Words
 
 CIRCLES = 4
@@ -54,7 +42,6 @@ def rotation(delta: int, base: float, t: Words) -> Drawing:
     mapped = at @ shift_map(delta, dim, base).T
     residual = shift_residual(delta, positions, dim, base)
     middles = [(STEP * (j % 2), -STEP * (j // 2)) for j in range(CIRCLES)]
-    figure = Animated()
 
     def hands(row: np.ndarray) -> tuple[list[float | None], list[float | None]]:
         tips = row.reshape(CIRCLES, 2).round(4)
@@ -62,33 +49,29 @@ def rotation(delta: int, base: float, t: Words) -> Drawing:
         y = [v for (_, c), tip in zip(middles, tips, strict=True) for v in (c, round(c + float(tip[1]), 4), None)]
         return x, y
 
-    for row, name, colour in ((at[0], t("p_i"), BLUE), (mapped[0], t("m_p_i", delta=delta), RED)):
-        x, y = hands(row)
-        dots = {"size": [0, 13, 0] * CIRCLES, "color": colour, "line": {"width": 0}}
-        line = {"width": 5, "color": colour}
-        figure.add_trace(go.Scatter(x=x, y=y, mode="lines+markers", name=name, line=line, marker=dots))
-    said = go.Scatter(x=[STEP / 2], y=[-STEP / 2], mode="text", text=["i = 0"], showlegend=False, textfont={"size": 18})
-    figure.add_trace(said)
-    frames = []
-    for i in positions.tolist():
-        data: list[dict[str, object]] = []
-        for row in (at[i], mapped[i]):
-            x, y = hands(row)
-            data.append({"type": "scatter", "x": x, "y": y})
-        frames.append({"name": str(i), "traces": [0, 1, 2], "data": [*data, {"type": "scatter", "text": [f"i = {i}"]}]})
-    figure.animate(frames)
-    styled(figure, height=470)
+    def moved(i: int) -> dict[int, Props]:
+        hands_at = (dict(zip("xy", hands(row), strict=True)) for row in (at[i], mapped[i]))
+        return {**dict(enumerate(hands_at)), 2: {"text": [f"i = {i}"]}}
+
+    head = {"size": [0, 13, 0] * CIRCLES, "line": {"width": 0}}
+    looks = ((at[0], t("p_i"), BLUE), (mapped[0], t("m_p_i", delta=delta), RED))
     angle = np.degrees(delta * rc.Rope(dim, base).theta)
-    for j, (across, up) in enumerate(middles):
-        ring = {"x0": across - 1, "x1": across + 1, "y0": up - 1, "y1": up + 1}
-        figure.add_shape(type="circle", line={"color": GREY, "width": 2, "dash": "dot"}, **ring)
-        figure.add_annotation(x=across, y=up + 1.2, text=f"j = {j}: −{angle[j]:.4g}°", showarrow=False)
-    figure.update_xaxes(visible=False, range=[-1.2, STEP + 1.2])
-    figure.update_yaxes(visible=False, range=[-STEP - 1.15, 1.45], scaleanchor="x")
-    play = {"frame": {"duration": 90, "redraw": False}, "transition": {"duration": 0}, "fromcurrent": True}
-    button = {"label": t("play_i"), "method": "animate", "args": [None, play]}
-    spot = {"type": "buttons", "x": 1.0, "y": 1.09, "xanchor": "right", "yanchor": "bottom"}
-    figure.update_layout(updatemenus=[spot | {"buttons": [button]}], margin={"l": 8, "b": 8, "t": 84})
+    ring = {"type": "circle", "line": {"color": GREY, "width": 2, "dash": "dot"}}
+    figure = plot(
+        [
+            line(*hands(row), colour, 5, name, mode="lines+markers", marker=head | {"color": colour})
+            for row, name, colour in looks
+        ]
+        + [scatter([STEP / 2], [-STEP / 2], "text", text=["i = 0"], textfont={"size": 18})],
+        height=470,
+        frames=[frame(i, moved(i)) for i in positions.tolist()],
+        shapes=[ring | {"x0": x - 1, "x1": x + 1, "y0": y - 1, "y1": y + 1} for x, y in middles],
+        annotations=[note(f"j = {j}: −{angle[j]:.4g}°", x, y + 1.2) for j, (x, y) in enumerate(middles)],
+        updatemenus=play(t("play_i"), 90, y=1.09),
+        margin={"l": 8, "b": 8, "t": 84},
+        xaxis=axis(visible=False, range=[-1.2, STEP + 1.2]),
+        yaxis=axis(visible=False, range=[-STEP - 1.15, 1.45], scaleanchor="x"),
+    )
     return Drawing(
         "rotation",
         figure,
@@ -118,13 +101,13 @@ def hessian_map(noise: float, gap: float, base: float, t: Words) -> Drawing:
     vectors = sinusoidal(np.arange(POSITIONS), WIDTH, base)
     term = hessian_term(random_hessian(WIDTH, noise, gap), vectors)
     limit = float(np.abs(term).max())
-    figure = go.Figure(
-        go.Heatmap(z=as_bytes(term, limit), colorscale=SIGNED, zmid=0, zmin=-127, zmax=127, colorbar=byte_bar(limit))
+    figure = plot(
+        [heatmap(as_bytes(term, limit), SIGNED, zmid=0, zmin=-127, zmax=127, colorbar=byte_bar(limit))],
+        height=360,
+        margin={"t": 14},
+        xaxis=axis("n", constrain="domain"),
+        yaxis=axis("m", autorange="reversed", scaleanchor="x", constrain="domain"),
     )
-    styled(figure, height=360, x="n", y="m")
-    figure.update_xaxes(constrain="domain")
-    figure.update_yaxes(autorange="reversed", scaleanchor="x", constrain="domain")
-    figure.update_layout(margin={"t": 14})
     where = np.arange(POSITIONS)
     return Drawing(
         "hessian_map",
@@ -145,12 +128,13 @@ def hessian_curve(noise: float, gap: float, base: float, t: Words) -> Drawing:
     """How far the term is from a function of m - n, over the size of the entries off H's diagonal."""
     curve = np.array([hessian_residual(float(one), gap, base) for one in NOISES])
     here, diagonal = hessian_residual(noise, gap, base), hessian_residual(0.0, 0.0, base)
-    line, mark = {"color": BLUE, "width": 4}, {"size": 17, "color": RED}
-    figure = go.Figure(go.Scatter(x=NOISES, y=100 * curve, mode="lines", line=line, showlegend=False))
-    figure.add_trace(go.Scatter(x=[noise], y=[100 * here], mode="markers", marker=mark, showlegend=False))
-    styled(figure, height=360, x=t("noise_axis"), y=t("off_axis"))
-    figure.update_yaxes(range=[-5, 105])
-    figure.update_layout(margin={"t": 14})
+    figure = plot(
+        [line(NOISES, 100 * curve, BLUE), dots([noise], [100 * here], RED, 17)],
+        height=360,
+        margin={"t": 14},
+        xaxis=axis(t("noise_axis")),
+        yaxis=axis(t("off_axis"), range=[-5, 105]),
+    )
     return Drawing(
         "hessian_curve",
         figure,
@@ -185,13 +169,16 @@ def crossing(sentence: Sequence[str], base: float, t: Words) -> Drawing:
     curves["unprojected"] = np.array(
         [size(terms(int(shift), plain, plain)[last] - unprojected[last]) / bare for shift in SHIFTS]
     )
-    figure = go.Figure()
-    for (name, curve), colour in zip(curves.items(), COLOURS, strict=False):
-        line = {"color": colour, "width": 4, "dash": "dot" if name == "unprojected" else "solid"}
-        figure.add_trace(go.Scatter(x=SHIFTS, y=100 * curve, mode="lines", name=t(f"term.{name}"), line=line))
-    styled(figure, height=380, x=t("shift_axis"), y=t("change_axis"))
-    figure.update_yaxes(range=[-4, 108 * max(float(curve.max()) for curve in curves.values())])
-    figure.update_layout(margin={"t": 100})
+    figure = plot(
+        [
+            line(SHIFTS, 100 * curve, colour, name=t(f"term.{name}"), dash="dot" if name == "unprojected" else "solid")
+            for (name, curve), colour in zip(curves.items(), COLOURS, strict=False)
+        ],
+        height=380,
+        margin={"t": 100},
+        xaxis=axis(t("shift_axis")),
+        yaxis=axis(t("change_axis"), range=[-4, 108 * max(float(curve.max()) for curve in curves.values())]),
+    )
     half = size(start["word_position"] + start["position_word"]) / whole
     return Drawing(
         "crossing",

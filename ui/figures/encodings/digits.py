@@ -26,9 +26,10 @@ from rope_core.theory.encodings import (
     words,
 )
 from rope_core.theory.extension import Extension, compared, reach
-from ui.figures import plain as go
-from ui.figures.drawing import AMOUNT, BLUE, COLOURS, GREEN, GREY, ORANGE, RED, SIGNED, Drawing, grid, kept, styled
+from ui.figures.colours import AMOUNT, BLUE, COLOURS, GREEN, GREY, ORANGE, RED, SIGNED
+from ui.figures.drawing import Drawing, grid, kept
 from ui.figures.encodings.scores import WIDTH
+from ui.figures.plot import axis, bars, dots, heatmap, line, plot, vband
 from ui.text.words import Words
 
 SIDE = 15
@@ -47,26 +48,33 @@ def digits(number: int, beta: int, t: Words) -> Drawing:
     text = [[f"{d:.0f}" for d in spelled], [f"{v:.2f}" for v in cos], [f"{v:.2f}" for v in sin]]
     names = [t("digit_row"), "cos(n / β<sup>m</sup>)", "sin(n / β<sup>m</sup>)"]
     size = 17 if count <= 8 else 12 if count <= 14 else 9
-    figure = go.Figure(
-        go.Heatmap(
-            z=rows,
-            y=names,
-            text=text,
-            texttemplate="%{text}",
-            textfont={"size": size, "color": "black"},
-            colorscale=SIGNED,
-            zmid=0,
-            zmin=-2,
-            zmax=2,
-            showscale=False,
-            xgap=2,
-            ygap=4,
-        )
+    figure = plot(
+        [
+            heatmap(
+                rows,
+                SIGNED,
+                y=names,
+                text=text,
+                texttemplate="%{text}",
+                textfont={"size": size, "color": "black"},
+                zmid=0,
+                zmin=-2,
+                zmax=2,
+                showscale=False,
+                xgap=2,
+                ygap=4,
+            )
+        ],
+        height=280,
+        margin={"t": 10},
+        xaxis=axis(
+            t("digit_axis"),
+            tickvals=list(range(count)),
+            ticktext=[str(m) for m in reversed(range(count))],
+            tickangle=0,
+        ),
+        yaxis=axis(autorange="reversed", automargin=True),
     )
-    styled(figure, height=280, x=t("digit_axis"))
-    figure.update_xaxes(tickvals=list(range(count)), ticktext=[str(m) for m in reversed(range(count))], tickangle=0)
-    figure.update_yaxes(autorange="reversed", automargin=True)
-    figure.update_layout(margin={"t": 10})
     back = int(sum(int(d) * beta**m for m, d in enumerate(spelled[::-1])))
     said = " ".join(f"{d:.0f}" for d in spelled)
     return Drawing(
@@ -110,14 +118,18 @@ def stretched(rope: rc.Rope, factor: float, found: Sequence[Extension], t: Words
     pairs = np.arange(rope.pairs)
     curves = {one.scheme: extended_digits(length, rope, one.spectrum.slowdown) / trained for one in found}
     effects = {one.scheme: effect(one.spectrum.slowdown) for one in found}
-    figure = go.Figure()
+    data = []
     for k, ((name, curve), colour) in enumerate(zip(curves.items(), COLOURS, strict=False)):
         label = t(f"effect.{effects[name]}", scheme=t(f"scheme.{name}"))
-        line = {"color": colour, "width": 8 - 2 * min(k, 2), "dash": "solid" if k < 3 else "dot"}
-        figure.add_trace(go.Scatter(x=pairs, y=curve, mode="lines+markers", name=label, line=line, marker={"size": 3}))
-    styled(figure, height=380, x=t("axis.pair"), y=t("stretch_axis"))
-    figure.update_yaxes(range=[0, 1.12 * max(factor, 1.0)])
-    figure.update_layout(margin={"t": 100})
+        width, dash = 8 - 2 * min(k, 2), "solid" if k < 3 else "dot"
+        data.append(line(pairs, curve, colour, width, label, dash, mode="lines+markers", marker={"size": 3}))
+    figure = plot(
+        data,
+        height=380,
+        margin={"t": 100},
+        xaxis=axis(t("axis.pair")),
+        yaxis=axis(t("stretch_axis"), range=[0, 1.12 * max(factor, 1.0)]),
+    )
     base = t("rebased", beta=f"{changed_base(rope, factor):.6g}") if rope.dim >= 4 else t("no_base")
     said = t("semicolon").join(
         t("stretch_one", scheme=t(f"scheme.{name}"), first=f"{curve[0]:.3g}", last=f"{curve[-1]:.3g}")
@@ -155,24 +167,27 @@ def sections(counts: tuple[int, int, int], t: Words) -> Drawing:
     blocks, mixed = mrope_axes(counts), interleaved(counts)
     total = sum(counts)
     rows = [(1, blocks)] if mixed is None else [(1, blocks), (0, mixed)]
-    figure = go.Figure()
-    for axis, colour in enumerate(AXIS_COLOURS):
-        for row, axes in rows:
-            figure.add_trace(
-                go.Bar(
-                    x=np.flatnonzero(axes == axis),
-                    y=np.full(int((axes == axis).sum()), 0.8),
-                    base=row - 0.4,
-                    width=0.9,
-                    marker={"color": colour, "line": {"width": 0}},
-                    name=f"{t(f'axis_name.{AXES[axis]}')}: {counts[axis]}",
-                    showlegend=bool(row),
-                )
+    figure = plot(
+        [
+            bars(
+                np.flatnonzero(owner == k),
+                np.full(int((owner == k).sum()), 0.8),
+                colour,
+                f"{t(f'axis_name.{AXES[k]}')}: {counts[k]}",
+                base=row - 0.4,
+                width=0.9,
+                marker={"line": {"width": 0}},
+                showlegend=bool(row),
             )
-    styled(figure, height=270, x=t("axis.pair"), barmode="overlay")
-    figure.update_yaxes(tickvals=[1, 0], ticktext=[t("in_blocks"), t("in_turn")], range=[-0.5, 1.5], automargin=True)
-    figure.update_xaxes(range=[-0.6, total - 0.4])
-    figure.update_layout(margin={"t": 44})
+            for k, colour in enumerate(AXIS_COLOURS)
+            for row, owner in rows
+        ],
+        height=270,
+        barmode="overlay",
+        margin={"t": 44},
+        xaxis=axis(t("axis.pair"), range=[-0.6, total - 0.4]),
+        yaxis=axis(tickvals=[1, 0], ticktext=[t("in_blocks"), t("in_turn")], range=[-0.5, 1.5], automargin=True),
+    )
     said = {"total": total, "counts": f"{counts[0]}, {counts[1]}, {counts[2]}", "block": counts[0] - 1}
     columns = {"pair": np.arange(total), "blocks": blocks}
     if mixed is None:
@@ -198,14 +213,17 @@ def video(frames: int, height: int, width: int, t: Words) -> Drawing:
     around = 4
     points = mrope_positions(around, frames, height, width, around)
     index = np.arange(points.shape[0])
-    figure = go.Figure()
-    for axis, colour in enumerate(AXIS_COLOURS):
-        line = {"color": colour, "width": 8 - 2.5 * axis, "shape": "hv"}
-        name = t(f"axis_name.{AXES[axis]}")
-        figure.add_trace(go.Scatter(x=index, y=points[:, axis], mode="lines", name=name, line=line))
     last = around + frames * height * width
-    figure.add_vrect(x0=around, x1=last, fillcolor=GREY, opacity=0.12, line_width=0)
-    styled(figure, height=330, x=t("token_axis"), y=t("position_axis"))
+    figure = plot(
+        [
+            line(index, points[:, k], colour, 8 - 2.5 * k, t(f"axis_name.{AXES[k]}"), line={"shape": "hv"})
+            for k, colour in enumerate(AXIS_COLOURS)
+        ],
+        height=330,
+        shapes=[vband(around, last, GREY, 0.12)],
+        xaxis=axis(t("token_axis")),
+        yaxis=axis(t("position_axis")),
+    )
     return Drawing(
         "video",
         figure,
@@ -235,13 +253,16 @@ def image(row: int, column: int, base: float, t: Words) -> Drawing:
     # All of the image's differences, on a smaller grid: 64 patches are 4,096 scores.
     part = grid_positions(8, 8)
     residual = relative_residual(logits("rope2d", words(["x"] * len(part), WIDTH), part, weights(WIDTH, base)), part)
-    figure = go.Figure(go.Heatmap(z=picture, colorscale=AMOUNT, colorbar={"thickness": 14}))
-    mark = {"symbol": "x", "size": 17, "color": RED}
-    figure.add_trace(go.Scatter(x=[column], y=[row], mode="markers", marker=mark, showlegend=False))
-    styled(figure, height=380, x=t("column_axis"), y=t("row_axis"))
-    figure.update_xaxes(constrain="domain")
-    figure.update_yaxes(autorange="reversed", scaleanchor="x", constrain="domain")
-    figure.update_layout(margin={"t": 10})
+    figure = plot(
+        [
+            heatmap(picture, AMOUNT, colorbar={"thickness": 14}),
+            dots([column], [row], RED, 17, marker={"symbol": "x"}),
+        ],
+        height=380,
+        margin={"t": 10},
+        xaxis=axis(t("column_axis"), constrain="domain"),
+        yaxis=axis(t("row_axis"), autorange="reversed", scaleanchor="x", constrain="domain"),
+    )
     return Drawing(
         "image",
         figure,

@@ -19,23 +19,9 @@ from rope_core.theory.encodings import (
     words,
 )
 from rope_core.theory.softmax import softmax
-from ui.figures import plain as go
-from ui.figures.drawing import (
-    BLUE,
-    GREEN,
-    GREY,
-    LINE,
-    ORANGE,
-    RED,
-    SIGNED,
-    Animated,
-    Drawing,
-    as_bytes,
-    byte_bar,
-    grid,
-    kept,
-    styled,
-)
+from ui.figures.colours import BLUE, GREEN, GREY, LINE, ORANGE, RED, SIGNED
+from ui.figures.drawing import Drawing, grid, kept
+from ui.figures.plot import LOG, as_bytes, axis, bars, byte_bar, dots, frame, heatmap, line, play, plot, scatter
 from ui.text.escape import drawn, plain
 from ui.text.words import Words
 
@@ -80,29 +66,32 @@ def order(sentences: Sentences, base: float, t: Words) -> Drawing:
     found = gaps(*sentences, base)
     names = [t(f"encoding.{name}") for name in found]
     values = list(found.values())
-    colours = [RED if ENCODINGS[name].kind == "none" else BLUE for name in found]
-    figure = go.Figure(
-        go.Bar(
-            y=names,
-            x=[max(v, ZERO) for v in values],
-            orientation="h",
-            marker={"color": colours},
-            text=[f"{v:.2g}" for v in values],
-            textposition="outside",
-            cliponaxis=False,
-        )
-    )
-    styled(figure, height=390, x=t("order_axis"), bargap=0.25)
     ticks = (-16, -12, -8, -4, 0)
-    figure.update_xaxes(
-        type="log",
-        range=[-17, 1.5],
-        tickvals=[10.0**power for power in ticks],
-        ticktext=[f"10<sup>{power}</sup>" for power in ticks],
-        tickangle=0,
+    figure = plot(
+        [
+            bars(
+                [max(v, ZERO) for v in values],
+                names,
+                [RED if ENCODINGS[name].kind == "none" else BLUE for name in found],
+                orientation="h",
+                text=[f"{v:.2g}" for v in values],
+                textposition="outside",
+                cliponaxis=False,
+            )
+        ],
+        height=390,
+        bargap=0.25,
+        margin={"t": 8},
+        xaxis=axis(
+            t("order_axis"),
+            **LOG,
+            range=[-17, 1.5],
+            tickvals=[10.0**power for power in ticks],
+            ticktext=[f"10<sup>{power}</sup>" for power in ticks],
+            tickangle=0,
+        ),
+        yaxis=axis(autorange="reversed", automargin=True),
     )
-    figure.update_yaxes(autorange="reversed", automargin=True)
-    figure.update_layout(margin={"t": 8})
     placed = {name: v for name, v in found.items() if ENCODINGS[name].kind != "none"}
     least, most = min(placed, key=placed.__getitem__), max(placed, key=placed.__getitem__)
     return Drawing(
@@ -133,21 +122,13 @@ def score_map(name: str, base: float, shift: int, t: Words) -> Drawing:
     where = np.arange(shift, shift + POSITIONS)
     matrix = score_matrix(name, where, weights(WIDTH, base))
     limit = float(np.abs(matrix).max()) or 1.0
-    figure = go.Figure(
-        go.Heatmap(
-            x0=shift,
-            y0=shift,
-            z=as_bytes(matrix, limit),
-            colorscale=SIGNED,
-            zmid=0,
-            zmin=-127,
-            zmax=127,
-            colorbar=byte_bar(limit),
-        )
+    look = {"zmid": 0, "zmin": -127, "zmax": 127, "colorbar": byte_bar(limit)}
+    figure = plot(
+        [heatmap(as_bytes(matrix, limit), SIGNED, x0=shift, y0=shift, **look)],
+        height=380,
+        xaxis=axis(t("key"), constrain="domain"),
+        yaxis=axis(t("query"), autorange="reversed", scaleanchor="x", constrain="domain"),
     )
-    styled(figure, height=380, x=t("key"), y=t("query"))
-    figure.update_xaxes(constrain="domain")
-    figure.update_yaxes(autorange="reversed", scaleanchor="x", constrain="domain")
     return Drawing(
         "score_map",
         figure,
@@ -173,23 +154,18 @@ def score_lines(name: str, base: float, shift: int, t: Words) -> Drawing:
     where = np.arange(shift, shift + POSITIONS)
     matrix = score_matrix(name, where, weights(WIDTH, base))
     residual = relative_residual(matrix, where)
-    figure = go.Figure()
-    for row, colour, width, dash in ((6, BLUE, 9, "solid"), (20, ORANGE, 5, "solid"), (34, LINE, 2.5, "dot")):
-        figure.add_trace(
-            go.Scatter(
-                x=row - np.arange(POSITIONS),
-                y=matrix[row],
-                mode="lines",
-                name=f"m = {shift + row}",
-                line={"color": colour, "width": width, "dash": dash},
-            )
-        )
-    styled(figure, height=380, x=t("difference"), y=t("score"))
-    if float(np.ptp(matrix)) <= RELATIVE * float(np.abs(matrix).max()):
-        figure.update_yaxes(range=[matrix.min() - 1, matrix.max() + 1])
-        key = "scores_flat"
-    else:
-        key = "scores_relative" if residual <= RELATIVE else "scores_absolute"
+    flat = float(np.ptp(matrix)) <= RELATIVE * float(np.abs(matrix).max())
+    key = "scores_flat" if flat else "scores_relative" if residual <= RELATIVE else "scores_absolute"
+    looks = ((6, BLUE, 9, "solid"), (20, ORANGE, 5, "solid"), (34, LINE, 2.5, "dot"))
+    figure = plot(
+        [
+            line(row - np.arange(POSITIONS), matrix[row], colour, width, f"m = {shift + row}", dash)
+            for row, colour, width, dash in looks
+        ],
+        height=380,
+        xaxis=axis(t("difference")),
+        yaxis=axis(t("score"), **({"range": [matrix.min() - 1, matrix.max() + 1]} if flat else {})),
+    )
     return Drawing(
         "score_lines",
         figure,
@@ -221,57 +197,38 @@ def translation(name: str, sentence: tuple[str, ...], base: float, shift: int, t
     head, x = weights(WIDTH, base), words(sentence, WIDTH)
     change = translation_gap(name, x, np.arange(len(sentence)), shift + FRAMES - 1, head)
     places = list(range(len(sentence)))
-    figure = Animated()
-    figure.add_trace(
-        go.Scatter(
-            x=places,
-            y=start,
-            mode="markers",
-            name=t("unmoved"),
-            marker={"symbol": "circle-open", "size": 20, "color": GREY, "line": {"width": 4}},
-        )
-    )
-    line = {"color": GREEN, "width": 4}
-    name_of = t(f"encoding.{name}")
-    figure.add_trace(
-        go.Scatter(x=places, y=moved[0], mode="lines+markers", name=t("moved"), line=line, marker={"size": 11})
-    )
     top = 1.25 * float(rows.max())
-    said = {"size": 17, "color": GREEN}
-    figure.add_trace(
-        go.Scatter(
-            x=[0],
-            y=[0.94 * top],
-            mode="text",
-            text=[t("by", k=shift)],
-            textposition="middle right",
-            textfont=said,
-            showlegend=False,
-        )
+    circle = {"symbol": "circle-open", "line": {"width": 4}}
+    words_drawn = [drawn(token) for token in sentence]
+    figure = plot(
+        [
+            dots(places, start, GREY, 20, t("unmoved"), marker=circle),
+            line(places, moved[0], GREEN, name=t("moved"), mode="lines+markers", marker={"size": 11}),
+            scatter(
+                [0],
+                [0.94 * top],
+                "text",
+                text=[t("by", k=shift)],
+                textposition="middle right",
+                textfont={"size": 17, "color": GREEN},
+            ),
+        ],
+        height=370,
+        frames=[
+            frame(k, {1: {"y": row}, 2: {"text": [t("by", k=k)]}})
+            for k, row in zip(shifts.tolist(), moved.round(5).tolist(), strict=True)
+        ],
+        updatemenus=play(t("play"), 80, y=1.16),
+        margin={"t": 84},
+        xaxis=axis(t("tokens_axis"), tickvals=places, ticktext=words_drawn, range=[-0.5, len(sentence) - 0.5]),
+        yaxis=axis(t("attention_axis"), range=[0, top]),
     )
-    figure.animate(
-        {
-            "name": str(k),
-            "traces": [1, 2],
-            "data": [{"type": "scatter", "y": row}, {"type": "scatter", "text": [t("by", k=k)]}],
-        }
-        for k, row in zip(shifts.tolist(), moved.round(5).tolist(), strict=True)
-    )
-    styled(figure, height=370, x=t("tokens_axis"), y=t("attention_axis"))
-    figure.update_xaxes(
-        tickvals=places, ticktext=[drawn(token) for token in sentence], range=[-0.5, len(sentence) - 0.5]
-    )
-    figure.update_yaxes(range=[0, top])
-    play = {"frame": {"duration": 80, "redraw": False}, "transition": {"duration": 0}, "fromcurrent": True}
-    button = {"label": t("play"), "method": "animate", "args": [None, play]}
-    spot = {"type": "buttons", "x": 1.0, "y": 1.16, "xanchor": "right", "yanchor": "bottom"}
-    figure.update_layout(updatemenus=[spot | {"buttons": [button]}], margin={"t": 84})
     return Drawing(
         "translation",
         figure,
         t(
             "translation_stays" if change <= 1e-9 else "translation_moves",
-            name=name_of,
+            name=t(f"encoding.{name}"),
             k=shift + FRAMES - 1,
             change=f"{change:.2g}",
             weight=f"{float(np.abs(moved[0] - start).max()):.2g}",

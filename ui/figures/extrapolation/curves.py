@@ -4,19 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from rope_core.lab import view
 from rope_core.lab.lines import lines
-from rope_core.lab.view import Cell
-from ui.figures import plain as go
-from ui.figures.drawing import BLUE, GREEN, GREY, LINE, ORANGE, PURPLE, RED, SKY, YELLOW, Drawing, Table, styled
+from rope_core.lab.view import Cell, Three
+from rope_core.rope import Array
+from ui.figures.colours import BLUE, GREEN, GREY, LINE, ORANGE, PURPLE, RED, SKY, YELLOW
+from ui.figures.drawing import Drawing, Table
 from ui.figures.extrapolation.words import factor, name, ranked, times, with_interval
+from ui.figures.plot import LOG, Figure, Props, axis, dots, error_bars, line, note, plot, scatter, vline
 from ui.text.words import Words
 from ui.work.extrapolated import Seen
 
 TURNS = (GREY, PURPLE, ORANGE, SKY, YELLOW, GREEN, BLUE, RED, LINE)
+TICKS = (1, 1.5, 2, 3, 4, 5, 7, 10, 15, 20, 30, 50, 70, 100, 200, 500, 1000, 10_000, 100_000)
+PLAIN_LOG = {"type": "log", "tickvals": TICKS, "ticktext": [f"{tick:g}" for tick in TICKS]}
 TWO, ALL, OFF = "two", "all", "off"
 # Bytes that a point of a curve stands for at the least: fewer, and the text's own ups and downs are all that shows.
 LEAST = 32
@@ -102,30 +107,30 @@ def numbers(found: Sequence[Cell]) -> Table:
     return table
 
 
-def drawn_curves(
-    found: Sequence[Cell], labels: Sequence[str], shades: Sequence[str], strong: Sequence[bool], banded: Sequence[bool]
-) -> go.Figure:
-    """Curves with their names at their right ends, on a logarithmic axis; the last ones lie on top."""
-    figure = go.Figure()
-    ends = []
+def curves_plot(
+    found: Sequence[Cell],
+    labels: Sequence[str],
+    shades: Sequence[str],
+    strong: Sequence[bool],
+    banded: Sequence[bool],
+    trained: int,
+    t: Words,
+    *,
+    weak: str = "solid",
+    data: Sequence[Props] = (),
+    notes: Sequence[Props] = (),
+) -> Figure:
+    """Return perplexity over position with the curves' names at their right ends; the last ones lie on top.
+
+    ``strong``: drawn thick; ``weak``: the dash of the others; ``data``, ``notes``: more to draw.
+    """
+    traces, ends = [], []
     for cell, label, shade, bold, band in zip(found, labels, shades, strong, banded, strict=True):
         x, curve = cell.curve.position, cell.curve
         if band and np.isfinite(curve.low).all():
-            figure.add_trace(
-                go.Scatter(
-                    x=np.concatenate([x, x[::-1]]),
-                    y=np.concatenate([curve.high, curve.low[::-1]]),
-                    mode="lines",
-                    fill="toself",
-                    fillcolor=faint(shade),
-                    line={"width": 0},
-                    hoverinfo="skip",
-                    name=label,
-                    showlegend=False,
-                )
-            )
-        line = {"color": shade, "width": 5 if bold else 3}
-        figure.add_trace(go.Scatter(x=x, y=curve.value, mode="lines", name=label, line=line, showlegend=False))
+            traces.append(interval_band(x, curve.low, curve.high, shade, label))
+        width, dash = (5, "solid") if bold else (3, weak)
+        traces.append(line(x, curve.value, shade, width, label, dash, showlegend=False))
         ends.append(float(np.log10(curve.value[-1])))
     shown = [(each.curve.value,) for each in found]
     shown += [(each.curve.low, each.curve.high) for each, band in zip(found, banded, strict=True) if band]
@@ -135,55 +140,54 @@ def drawn_curves(
     low = max(float(finite.min()), float(drawn.min()) - 0.5) - 0.05
     high = min(float(finite.max()), float(drawn.max()) + 0.5) + 0.08
     heights = apart(ends, LABEL * (high - low))
-    for height, label, shade, bold in zip(heights, labels, shades, strong, strict=True):
-        figure.add_annotation(
-            x=1,
-            xref="paper",
-            xanchor="left",
-            xshift=6,
-            y=height,
-            text=f"<b>{label}</b>" if bold else label,
-            font={"color": shade, "size": 15},
-            showarrow=False,
-        )
-    figure.update_yaxes(type="log", range=[min(low, *heights) - 0.03, max(high, *heights) + 0.03])
-    room = 16 + max(width(label) for label in labels)
-    return styled(figure, height=410, margin={"l": 64, "r": room, "t": 28, "b": 52})
+    beside = {"xref": "paper", "xanchor": "left", "xshift": 6}
+    names = [
+        note(f"<b>{label}</b>" if bold else label, 1, height, font={"color": shade, "size": 15}, **beside)
+        for height, label, shade, bold in zip(heights, labels, shades, strong, strict=True)
+    ]
+    return plot(
+        [*traces, *data],
+        height=410,
+        margin={"r": 16 + max(text_width(label) for label in labels), "t": 28},
+        shapes=[vline(trained, GREY, 3, "dash")],
+        annotations=[*names, *notes, trained_mark(trained, t)],
+        xaxis=axis(t("position_axis")),
+        yaxis=axis(
+            t("perplexity_axis"),
+            **LOG,
+            range=[min(low, *heights) - 0.03, max(high, *heights) + 0.03],
+            tickvals=TICKS,
+            ticktext=[f"{tick:,g}" for tick in TICKS],
+        ),
+    )
 
 
-def width(label: str) -> float:
+def interval_band(x: Array, low: Array, high: Array, shade: str, name: str = "") -> Props:
+    """Return the area between two curves over x, nearly clear."""
+    around, edge = np.concatenate([x, x[::-1]]), np.concatenate([high, low[::-1]])
+    look = {"fill": "toself", "fillcolor": faint(shade), "line": {"width": 0}, "hoverinfo": "skip"}
+    return scatter(around, edge, "lines", name, **look) | {"showlegend": False}
+
+
+def intervals(found: Sequence[Three], **look: Any) -> Props:
+    """Return the error bars of numbers, of no length where one has no interval."""
+    ends = [(each.low, each.high) if each.sure else (each.value, each.value) for each in found]
+    return error_bars([each.value for each in found], [low for low, _ in ends], [high for _, high in ends], **look)
+
+
+def text_width(label: str) -> float:
     """About how many pixels a label of the size in use takes, in bold.
 
-    >>> width("NTK") < width("不缩放") < width("dynamic NTK")
+    >>> text_width("NTK") < text_width("不缩放") < text_width("dynamic NTK")
     True
     """
     return sum(9.2 if letter < "⺀" else 15.5 for letter in label)
 
 
-def mark_trained(figure: go.Figure, trained: int, t: Words) -> None:
-    """A dashed line where the model's training ended."""
-    figure.add_vline(x=trained, line={"color": GREY, "width": 3, "dash": "dash"})
-    figure.add_annotation(
-        x=trained,
-        xanchor="left",
-        xshift=4,
-        y=1,
-        yref="paper",
-        yanchor="bottom",
-        text=t("trained_mark", length=f"{trained:,}"),
-        font={"size": 14, "color": GREY},
-        showarrow=False,
-    )
-
-
-TICKS = (1, 1.5, 2, 3, 4, 5, 7, 10, 15, 20, 30, 50, 70, 100, 200, 500, 1000, 10_000, 100_000)
-
-
-def log_axis(figure: go.Figure, t: Words) -> None:
-    """Positions across, and plain numbers on the logarithmic axis."""
-    figure.update_xaxes(title_text=t("position_axis"))
-    figure.update_yaxes(title_text=t("perplexity_axis"))
-    figure.update_yaxes(tickvals=TICKS, ticktext=[f"{tick:,g}" for tick in TICKS])
+def trained_mark(trained: int, t: Words) -> Props:
+    """Return the label above the line where the model's training ended."""
+    place = {"xanchor": "left", "xshift": 4, "yref": "paper", "yanchor": "bottom"}
+    return note(t("trained_mark", length=f"{trained:,}"), trained, 1, font={"size": 14, "color": GREY}, **place)
 
 
 def curves(seen: Seen, trained: int, bands: str, t: Words) -> Drawing:
@@ -196,9 +200,8 @@ def curves(seen: Seen, trained: int, bands: str, t: Words) -> Drawing:
     drawn = [replace(each.cell, curve=view.coarser(each.cell.curve, LEAST)) for each in reversed(places)]
     strong = [each.line in (best, plain_line) for each in drawn]
     banded = [bands == ALL or (bands == TWO and bold) for bold in strong]
-    figure = drawn_curves(drawn, [name(c.line, t) for c in drawn], [colour(c.line) for c in drawn], strong, banded)
-    mark_trained(figure, trained, t)
-    log_axis(figure, t)
+    names, shades = [name(each.line, t) for each in drawn], [colour(each.line) for each in drawn]
+    figure = curves_plot(drawn, names, shades, strong, banded, trained, t)
     return Drawing(
         "curves",
         figure,
@@ -245,45 +248,41 @@ def order(seen: Seen, length: int, trained: int, t: Words) -> Drawing:
     found = view.at(view.cells(seen.results), length)
     places = list(reversed(view.order(found)))
     ratios = [place.over_best for place in places]
-    figure = go.Figure(
-        go.Scatter(
-            x=[each.value for each in ratios],
-            y=[name(place.cell.line, t) for place in places],
-            mode="markers",
-            marker={"size": 16, "color": [colour(place.cell.line) for place in places]},
-            error_x={
-                "type": "data",
-                "symmetric": False,
-                "array": [each.high - each.value if each.sure else 0 for each in ratios],
-                "arrayminus": [each.value - each.low if each.sure else 0 for each in ratios],
-                "thickness": 3,
-                "color": LINE,
-            },
-        )
+    ends = [each.high if each.sure else each.value for each in ratios]
+    span = float(np.log10(max(ends)))
+    names = [name(place.cell.line, t) for place in places]
+    figure = plot(
+        [
+            dots(
+                [each.value for each in ratios],
+                names,
+                [colour(place.cell.line) for place in places],
+                16,
+                error_x=intervals(ratios, thickness=3, color=LINE),
+            )
+        ],
+        height=116 + 36 * len(places),
+        shapes=[vline(1, GREY, 3, "dash")],
+        annotations=[
+            note(
+                with_interval(place.cell.last),
+                float(np.log10(end)),
+                label,
+                xanchor="left",
+                xshift=10,
+                font={"size": 14},
+            )
+            for place, end, label in zip(places, ends, names, strict=True)
+        ],
+        margin={"t": 8, "b": 72},
+        xaxis=axis(
+            t("ratio_axis", best=names[-1]),
+            **PLAIN_LOG,
+            range=[-0.04 - 0.03 * span, 0.06 + 1.55 * span],
+            showgrid=False,
+        ),
+        yaxis=axis(automargin=True),
     )
-    figure.add_vline(x=1, line={"color": GREY, "width": 3, "dash": "dash"})
-    widest = max(each.high if each.sure else each.value for each in ratios)
-    for place, each in zip(places, ratios, strict=True):
-        figure.add_annotation(
-            x=float(np.log10(each.high if each.sure else each.value)),
-            y=name(place.cell.line, t),
-            xanchor="left",
-            xshift=10,
-            text=with_interval(place.cell.last),
-            font={"size": 14},
-            showarrow=False,
-        )
-    styled(figure, height=116 + 36 * len(places), x=t("ratio_axis", best=name(places[-1].cell.line, t)))
-    span = float(np.log10(widest))
-    figure.update_xaxes(
-        type="log",
-        range=[-0.04 - 0.03 * span, 0.06 + 1.55 * span],
-        tickvals=TICKS,
-        ticktext=[f"{tick:g}" for tick in TICKS],
-        showgrid=False,
-    )
-    figure.update_yaxes(automargin=True)
-    figure.update_layout(margin={"t": 8, "b": 72})
     return Drawing(
         "order",
         figure,
@@ -334,21 +333,18 @@ def seeds(seen: Seen, trained: int, t: Words) -> Drawing:
     found = view.at(cells, length)
     across = list(reversed(view.over_seeds(found)))
     models = list(dict.fromkeys(each.weights for each in found))
-    figure = go.Figure()
+    data = []
     for place, model in enumerate(models):
         own = [(each.line, each.by_weights[model]) for each in across if model in each.by_weights]
-        figure.add_trace(
-            go.Scatter(
-                x=[found.value for _, found in own],
-                y=[name(line, t) for line, _ in own],
-                mode="markers",
-                name=model,
-                marker={"size": 15, "color": (BLUE, ORANGE, GREEN, PURPLE)[place % 4], "symbol": place, "opacity": 0.9},
-            )
-        )
-    styled(figure, height=130 + 34 * len(across), x=t("last_axis"))
-    figure.update_xaxes(type="log", tickvals=TICKS, ticktext=[f"{tick:g}" for tick in TICKS])
-    figure.update_yaxes(automargin=True)
+        x, y = [three.value for _, three in own], [name(line, t) for line, _ in own]
+        look = {"symbol": place, "opacity": 0.9}
+        data.append(dots(x, y, (BLUE, ORANGE, GREEN, PURPLE)[place % 4], 15, model, marker=look))
+    figure = plot(
+        data,
+        height=130 + 34 * len(across),
+        xaxis=axis(t("last_axis"), **PLAIN_LOG),
+        yaxis=axis(automargin=True),
+    )
     orders = view.orders(found)
     common = max(set(orders.values()), key=list(orders.values()).count)
     best = across[-1]

@@ -9,18 +9,11 @@ import numpy as np
 from rope_core.lab import view
 from rope_core.lab.lines import lines
 from rope_core.lab.view import Sight
-from ui.figures import plain as go
-from ui.figures.drawing import AMOUNT, BLUE, COLOURS, GREY, LINE, ORANGE, RED, Drawing, grid, styled
-from ui.figures.extrapolation.curves import (
-    code,
-    colour,
-    drawn_curves,
-    faint,
-    log_axis,
-    mark_trained,
-)
+from ui.figures.colours import AMOUNT, BLUE, COLOURS, GREY, LINE, ORANGE, RED
+from ui.figures.drawing import Drawing, grid
+from ui.figures.extrapolation.curves import code, colour, curves_plot, interval_band, intervals
 from ui.figures.extrapolation.words import factor, name, number, times, with_interval
-from ui.figures.plain import make_subplots
+from ui.figures.plot import LOG, axis, dots, headings, heatmap, in_panel, line, note, panels, plot, split, vline
 from ui.text.words import Words
 from ui.work.extrapolated import Seen
 
@@ -44,36 +37,24 @@ def shown_sights(seen: Seen, key: str) -> list[Sight]:
 def maps(seen: Seen, key: str, t: Words) -> Drawing:
     """Where one head's attention goes, unscaled and under a line, on a logarithmic scale of colours."""
     pair = shown_sights(seen, key)
-    figure = make_subplots(1, len(pair), subplot_titles=[name(each.line, t) for each in pair], shared_yaxes=True)
+    columns = split([1] * len(pair), 0.2 / len(pair))
     low = math.log10(FAINT)
+    data, axes = [], []
     for place, each in enumerate(pair):
         level = np.log10(np.maximum(each.mass, FAINT))
-        seen_keys = np.arange(len(level))[:, None] >= np.arange(len(level))[None, :]
-        z = np.where(seen_keys, np.rint((level - low) / -low * 127), np.nan).astype(np.float32)
-        figure.add_trace(
-            go.Heatmap(
-                x=each.position,
-                y=each.position,
-                z=z,
-                zmin=0,
-                zmax=127,
-                colorscale=AMOUNT,
-                showscale=place == 0,
-                hoverinfo="skip",
-                colorbar={
-                    "tickvals": [0, 127 / 4, 127 / 2, 127 * 3 / 4, 127],
-                    "ticktext": ["≤ 0.0001", "0.001", "0.01", "0.1", "1"],
-                    "title": {"text": t("mass_axis")},
-                    "thickness": 14,
-                },
-            ),
-            1,
-            place + 1,
-        )
-    styled(figure, height=400)
-    figure.update_xaxes(title_text=t("key_axis"))
-    figure.update_yaxes(autorange="reversed")
-    figure.update_yaxes(title_text=t("query_axis"), col=1)
+        causal = np.arange(len(level))[:, None] >= np.arange(len(level))[None, :]
+        z = np.where(causal, np.rint((level - low) / -low * 127), np.nan).astype(np.float32)
+        bar = {
+            "tickvals": [0, 127 / 4, 127 / 2, 127 * 3 / 4, 127],
+            "ticktext": ["≤ 0.0001", "0.001", "0.01", "0.1", "1"],
+            "title": {"text": t("mass_axis")},
+            "thickness": 14,
+        }
+        look = {"zmin": 0, "zmax": 127, "showscale": place == 0, "hoverinfo": "skip", "colorbar": bar}
+        data.append(in_panel(place + 1, heatmap(z, AMOUNT, x=each.position, y=each.position, **look)))
+        down = {"matches": "y", "showticklabels": False} if place else {}
+        axes.append((axis(t("key_axis")), axis("" if place else t("query_axis"), autorange="reversed", **down)))
+    figure = plot(data, annotations=headings([name(each.line, t) for each in pair], columns), **panels(axes, columns))
     near = {each.line: nearby(each) for each in pair}
     said = [t("maps_one", line=name(line, t), share=f"{100 * share:.0f}") for line, share in near.items()]
     first = pair[0]
@@ -110,20 +91,21 @@ def entropy(seen: Seen, t: Words) -> Drawing:
     found = view.sights(seen.results)
     length = max(each.length for each in found)
     found = [each for each in found if each.length == length]
-    figure = go.Figure()
     first = found[0]
-    limit = {"color": GREY, "width": 3, "dash": "dash"}
-    figure.add_trace(go.Scatter(x=first.position, y=first.limit, mode="lines", line=limit, name=t("uniform")))
+    data = [line(first.position, first.limit, GREY, 3, t("uniform"), "dash")]
     for each in found:
-        line = {"color": colour(each.line), "width": 3}
+        shade = colour(each.line)
         if np.isfinite(each.low).all() and each.line in (found[0].line, found[-1].line):
-            x = np.concatenate([each.position, each.position[::-1]])
-            y = np.concatenate([each.high, each.low[::-1]])
-            band = {"fill": "toself", "fillcolor": faint(colour(each.line)), "line": {"width": 0}, "mode": "lines"}
-            figure.add_trace(go.Scatter(x=x, y=y, showlegend=False, hoverinfo="skip", **band))
-        figure.add_trace(go.Scatter(x=each.position, y=each.entropy, mode="lines", line=line, name=name(each.line, t)))
-    styled(figure, height=430, x=t("position_axis"), y=t("entropy_axis"))
-    figure.update_layout(legend={"y": -0.32, "yanchor": "top"}, margin={"t": 8, "b": 140})
+            data.append(interval_band(each.position, each.low, each.high, shade))
+        data.append(line(each.position, each.entropy, shade, 3, name(each.line, t)))
+    figure = plot(
+        data,
+        height=430,
+        legend={"y": -0.32, "yanchor": "top"},
+        margin={"t": 8, "b": 140},
+        xaxis=axis(t("position_axis")),
+        yaxis=axis(t("entropy_axis")),
+    )
     ranked = sorted(found, key=lambda each: each.late.value)
     return Drawing(
         "entropy",
@@ -155,35 +137,19 @@ def scales(seen: Seen, t: Words) -> Drawing:
     """How many times its lowest perplexity each factor has over the attention factor, documents paired."""
     found = view.swept(seen.results)
     fitted = view.fit(seen.results)
-    figure = go.Figure()
+    data, papers = [], []
     for place, (stretch, points) in enumerate(found.items()):
         shade = COLOURS[place % len(COLOURS)]
-        x = [each.attention_factor for each in points]
+        x = np.array([each.attention_factor for each in points])
         ratios = [each.over_best for each in points]
         if all(each.sure for each in ratios):
-            band = [each.high for each in ratios] + [each.low for each in reversed(ratios)]
-            look = {
-                "fill": "toself",
-                "fillcolor": faint(shade),
-                "line": {"width": 0},
-                "mode": "lines",
-                "hoverinfo": "skip",
-            }
-            figure.add_trace(go.Scatter(x=[*x, *reversed(x)], y=band, showlegend=False, **look))
-        figure.add_trace(
-            go.Scatter(
-                x=x,
-                y=[each.value for each in ratios],
-                mode="lines+markers",
-                line={"color": shade, "width": 4},
-                marker={"size": 9},
-                name=t("at_factor", factor=f"{stretch:g}"),
-            )
-        )
+            low, high = np.array([each.low for each in ratios]), np.array([each.high for each in ratios])
+            data.append(interval_band(x, low, high, shade))
+        middle, label = [each.value for each in ratios], t("at_factor", factor=f"{stretch:g}")
+        data.append(line(x, middle, shade, name=label, mode="lines+markers", marker={"size": 9}))
         if fitted:
-            paper = fitted.at(stretch)[1]
-            figure.add_vline(x=paper, line={"color": shade, "width": 3, "dash": "dot"})
-    styled(figure, height=400, x=t("scale_axis"), y=t("over_best_axis"))
+            papers.append(vline(fitted.at(stretch)[1], shade, 3, "dot"))
+    figure = plot(data, shapes=papers, xaxis=axis(t("scale_axis")), yaxis=axis(t("over_best_axis")))
     best = {stretch: min(points, key=lambda each: each.over_best.value) for stretch, points in found.items()}
     said = [
         t("scales_one", factor=f"{stretch:g}", value=f"{each.attention_factor:g}", perplexity=with_interval(each.last))
@@ -216,35 +182,29 @@ def refit(seen: Seen, t: Words) -> Drawing | None:
         (stretch, each) for stretch, each in zip(fitted.factors, fitted.best, strict=True) if each.value == each.value
     ]
     x = np.geomspace(1.0, 1.25 * max(fitted.factors), 60)
-    figure = go.Figure()
-    paper_look = {"color": GREY, "width": 4, "dash": "dash"}
     paper = [fitted.at(v)[1] for v in x]
-    figure.add_trace(
-        go.Scatter(x=x, y=paper, mode="lines", line=paper_look, name=t("paper_line", slope=f"{fitted.paper:g}"))
-    )
+    data = [line(x, paper, GREY, name=t("paper_line", slope=f"{fitted.paper:g}"), dash="dash")]
     slope = f"{fitted.slope.value:.3f}" if fitted.slope.value == fitted.slope.value else ""
     if slope:
-        own = [fitted.at(v)[0] for v in x]
-        look = {"color": BLUE, "width": 4}
-        figure.add_trace(go.Scatter(x=x, y=own, mode="lines", line=look, name=t("own_line", slope=slope)))
-    figure.add_trace(
-        go.Scatter(
-            x=[stretch for stretch, _ in known],
-            y=[each.value for _, each in known],
-            mode="markers",
-            marker={"size": 15, "color": RED},
-            name=t("best_mark"),
-            error_y={
-                "type": "data",
-                "symmetric": False,
-                "array": [each.high - each.value if each.sure else 0 for _, each in known],
-                "arrayminus": [each.value - each.low if each.sure else 0 for _, each in known],
-                "thickness": 3,
-            },
+        data.append(line(x, [fitted.at(v)[0] for v in x], BLUE, name=t("own_line", slope=slope)))
+    measured = [each for _, each in known]
+    data.append(
+        dots(
+            [stretch for stretch, _ in known],
+            [each.value for each in measured],
+            RED,
+            15,
+            t("best_mark"),
+            error_y=intervals(measured, thickness=3),
         )
     )
-    styled(figure, height=380, x=t("factor_axis"), y=t("scale_axis"))
-    figure.update_xaxes(type="log", tickvals=[1, 2, 4, 8, 16, 32], ticktext=["1", "2", "4", "8", "16", "32"])
+    factors = [1, 2, 4, 8, 16, 32]
+    figure = plot(
+        data,
+        height=380,
+        xaxis=axis(t("factor_axis"), **LOG, tickvals=factors, ticktext=[str(each) for each in factors]),
+        yaxis=axis(t("scale_axis")),
+    )
     interval = f" [{fitted.slope.low:.3f}, {fitted.slope.high:.3f}]" if fitted.slope.sure else ""
     kind = "unknown" if not slope else "other" if fitted.slope.excludes(fitted.paper) else "same"
     finding = t(f"refit_finding.{kind}", slope=f"{slope}{interval}", paper=f"{fitted.paper:g}")
@@ -278,9 +238,7 @@ def stale(seen: Seen, trained: int, t: Words) -> Drawing:
     shades = [SHADES.get(each.name, ORANGE) for each in found]
     cells = [view.Cell("", each.name, each.length, 0, each.last, each.last, each.nats, each.curve) for each in found]
     strong = [each.name != "unscaled" for each in found]
-    figure = drawn_curves(cells, labels, shades, strong, strong)
-    mark_trained(figure, trained, t)
-    log_axis(figure, t)
+    figure = curves_plot(cells, labels, shades, strong, strong, trained, t)
     by_name = {each.name: each for each in found}
     values = t("comma").join(
         f"{label} {with_interval(each.last)}" for label, each in sorted(zip(labels, found, strict=True), key=_by_value)
@@ -330,42 +288,38 @@ def padding(seen: Seen, t: Words) -> Drawing:
     rows = list(
         reversed([(case_name(each["case"], t), view.three(each["whole"]), float(each["gap"])) for each in found])
     )
-    figure = go.Figure(
-        go.Scatter(
-            x=[each.value for _, each, _ in rows],
-            y=[label for label, _, _ in rows],
-            mode="markers",
-            marker={"size": 17, "color": BLUE},
-            error_x={
-                "type": "data",
-                "symmetric": False,
-                "array": [each.high - each.value if each.sure else 0 for _, each, _ in rows],
-                "arrayminus": [each.value - each.low if each.sure else 0 for _, each, _ in rows],
-                "thickness": 3,
-                "color": LINE,
-            },
-        )
-    )
-    ends = [each.high if each.sure else each.value for _, each, _ in rows]
-    for (label, _, gap), end in zip(rows, ends, strict=True):
-        figure.add_annotation(
-            x=math.log10(end),
-            y=label,
-            xanchor="left",
-            xshift=10,
-            text=t("gap_mark", gap=f"{gap:.2g}"),
-            font={"size": 14},
-            showarrow=False,
-        )
-    styled(figure, height=110 + 44 * len(rows), x=t("whole_axis"))
-    low = min(each.low if each.sure else each.value for _, each, _ in rows)
+    perplexities = [each for _, each, _ in rows]
+    ends = [each.high if each.sure else each.value for each in perplexities]
+    low = min(each.low if each.sure else each.value for each in perplexities)
     span = math.log10(max(ends) / low)
-    right = math.log10(max(ends)) + 0.05 + 1.3 * span
-    marks = [f"{tick:,g}" for tick in PLAIN_TICKS]
-    axis = {"type": "log", "tickvals": PLAIN_TICKS, "ticktext": marks, "tickangle": 0, "showgrid": False}
-    figure.update_xaxes(range=[math.log10(low) - 0.12 * span, right], **axis)
-    figure.update_yaxes(automargin=True)
-    figure.update_layout(margin={"t": 8})
+    place = {"xanchor": "left", "xshift": 10, "font": {"size": 14}}
+    figure = plot(
+        [
+            dots(
+                [each.value for each in perplexities],
+                [label for label, _, _ in rows],
+                BLUE,
+                17,
+                error_x=intervals(perplexities, thickness=3, color=LINE),
+            )
+        ],
+        height=110 + 44 * len(rows),
+        margin={"t": 8},
+        annotations=[
+            note(t("gap_mark", gap=f"{gap:.2g}"), math.log10(end), label, **place)
+            for (label, _, gap), end in zip(rows, ends, strict=True)
+        ],
+        xaxis=axis(
+            t("whole_axis"),
+            **LOG,
+            tickvals=PLAIN_TICKS,
+            ticktext=[f"{tick:,g}" for tick in PLAIN_TICKS],
+            tickangle=0,
+            showgrid=False,
+            range=[math.log10(low) - 0.12 * span, math.log10(max(ends)) + 0.05 + 1.3 * span],
+        ),
+        yaxis=axis(automargin=True),
+    )
     padded = [row for row, each in zip(reversed(rows), found, strict=True) if each["pad"]] or rows
     clean = min(padded, key=lambda row: row[2])
     worst = max(rows, key=lambda row: row[2])

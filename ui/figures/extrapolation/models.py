@@ -10,21 +10,18 @@ import numpy as np
 from rope_core.lab import cards, view
 from rope_core.lab.lines import lines
 from rope_core.lab.view import Cell
-from ui.figures import plain as go
-from ui.figures.colours import on_amount
-from ui.figures.drawing import AMOUNT, BLUE, Drawing, styled
+from ui.figures.colours import AMOUNT, BLUE, on_amount
+from ui.figures.drawing import Drawing
 from ui.figures.extrapolation.curves import (
     TURNS,
     code,
     colour,
     columns,
-    drawn_curves,
-    log_axis,
-    mark_trained,
+    curves_plot,
     numbers,
 )
 from ui.figures.extrapolation.words import factor, name, times, with_interval
-from ui.figures.plain import make_subplots
+from ui.figures.plot import axis, headings, heatmap, in_panel, line, note, panels, plot, scatter, split
 from ui.text.words import Words
 from ui.work.extrapolated import Seen
 
@@ -63,35 +60,18 @@ def encodings(seen: Seen, trained: int, t: Words) -> Drawing:
     known = list(dict.fromkeys(each.weights for each in cells))
     shades = [TURNS[::-1][known.index(each.weights) % len(TURNS)] for each in drawn]
     strong = [encoding_of(each.weights) == "rope" for each in drawn]
-    figure = drawn_curves(drawn, labels, shades, strong, strong)
+    data, notes = [], []
     for weights, cell in ended.items():
         curve = view.coarser(cell.curve, length / 32)
         shade = TURNS[::-1][known.index(weights) % len(TURNS)]
         label = t("ends_here", name=encoding_name(weights, t), length=f"{cell.length:,}")
-        figure.add_trace(
-            go.Scatter(
-                x=[*curve.position, cell.length],
-                y=[*curve.value, curve.value[-1]],
-                mode="lines+markers",
-                line={"color": shade, "width": 5},
-                marker={"size": [0] * curve.position.size + [16], "symbol": "x", "opacity": 1},
-                name=label,
-                showlegend=False,
-            )
-        )
-        figure.add_annotation(
-            x=cell.length,
-            y=math.log10(curve.value[-1]),
-            # Between the curves that stay low and those that rise.
-            ax=90,
-            ay=-34,
-            xanchor="left",
-            text=label,
-            font={"color": shade, "size": 15},
-            arrowcolor=shade,
-        )
-    mark_trained(figure, trained, t)
-    log_axis(figure, t)
+        cross = {"size": [0] * curve.position.size + [16], "symbol": "x", "opacity": 1}
+        x, y = [*curve.position, cell.length], [*curve.value, curve.value[-1]]
+        data.append(line(x, y, shade, 5, label, mode="lines+markers", marker=cross, showlegend=False))
+        # Between the curves that stay low and those that rise.
+        arrow = {"showarrow": True, "ax": 90, "ay": -34, "arrowcolor": shade, "xanchor": "left"}
+        notes.append(note(label, cell.length, math.log10(y[-1]), font={"color": shade, "size": 15}, **arrow))
+    figure = curves_plot(drawn, labels, shades, strong, strong, trained, t, data=data, notes=notes)
     ranked = sorted(there.values(), key=lambda each: each.last.value)
     values = t("comma").join(f"{encoding_name(each.weights, t)} {with_interval(each.last)}" for each in ranked)
     undefined = t("comma").join(encoding_name(weights, t) for weights in ended)
@@ -153,12 +133,7 @@ def finetuned(seen: Seen, trained: int, t: Words) -> Drawing | None:
     labels = [t(when, line=name(each.line, t)) for pair in found for when, each in zip(WHEN, pair, strict=True)]
     shades = [colour(each.line) for each in drawn]
     after = [bool(place % 2) for place in range(len(drawn))]
-    figure = drawn_curves(drawn, labels, shades, after, after)
-    for trace in figure.traces:
-        if trace["mode"] == "lines" and trace["line"]["width"] == 3:
-            trace["line"]["dash"] = "dot"
-    mark_trained(figure, trained, t)
-    log_axis(figure, t)
+    figure = curves_plot(drawn, labels, shades, after, after, trained, t, weak="dot")
     said = [
         t(
             "finetuned_one",
@@ -194,50 +169,43 @@ def passkey(seen: Seen, counted: str, t: Words) -> Drawing:
     grids = view.retrieval(seen.results, counted)
     across = 4 if len(grids) > 3 else max(1, len(grids))
     down = math.ceil(len(grids) / across)
-    titles = [name(key, t) for key in grids]
-    figure = make_subplots(
-        down, across, subplot_titles=titles, vertical_spacing=0.28 / down, shared_yaxes=True, horizontal_spacing=0.03
-    )
+    columns, rows = split([1] * across, 0.03), split([1] * down, 0.28 / down)
+    data, axes = [], []
     for place, grid in enumerate(grids.values()):
-        figure.add_trace(
-            go.Heatmap(
-                x=[f"{length:,}" for length in grid.lengths],
-                y=[f"{depth:.0%}" for depth in grid.depths],
-                z=np.rint(100 * grid.right.T),
-                zmin=0,
-                zmax=100,
-                colorscale=AMOUNT,
-                showscale=place == 0,
-                colorbar={"title": {"text": t(f"found_axis.{counted}")}, "thickness": 14},
-            ),
-            place // across + 1,
-            place % across + 1,
-        )
-        cells = [(length, depth) for depth in range(len(grid.depths)) for length in range(len(grid.lengths))]
+        across_names, depths = [f"{length:,}" for length in grid.lengths], [f"{depth:.0%}" for depth in grid.depths]
+        bar = {"title": {"text": t(f"found_axis.{counted}")}, "thickness": 14}
+        z = np.rint(100 * grid.right.T)
+        shades = heatmap(z, AMOUNT, x=across_names, y=depths, zmin=0, zmax=100, showscale=place == 0, colorbar=bar)
+        cells = [(i, j) for j in range(len(depths)) for i in range(len(across_names))]
         shares = [grid.right[cell] for cell in cells]
-        figure.add_trace(
-            go.Scatter(
-                x=[f"{grid.lengths[length]:,}" for length, _ in cells],
-                y=[f"{grid.depths[depth]:.0%}" for _, depth in cells],
-                mode="text",
-                text=["" if np.isnan(share) else f"{100 * share:.0f}" for share in shares],
-                # Plotly's own choice of letters on a heatmap falls short of 4.5 to 1 in the middle of the scale.
-                textfont={"size": 13, "color": [on_amount(share) for share in shares]},
-                hoverinfo="skip",
-                showlegend=False,
-            ),
-            place // across + 1,
-            place % across + 1,
+        words = scatter(
+            [across_names[i] for i, _ in cells],
+            [depths[j] for _, j in cells],
+            "text",
+            text=["" if np.isnan(share) else f"{100 * share:.0f}" for share in shares],
+            # Plotly's own choice of letters on a heatmap falls short of 4.5 to 1 in the middle of the scale.
+            textfont={"size": 13, "color": [on_amount(share) for share in shares]},
+            hoverinfo="skip",
         )
-    styled(figure, height=138 + 220 * down)
-    figure.update_xaxes(type="category", tickfont={"size": 12}, tickangle=-90)
-    figure.update_xaxes(title_text=t("length_axis"), row=down)
-    for place in range(len(grids) - across):
-        # The panel below has the same lengths, and on a phone they would stand on its title.
-        figure.update_xaxes(showticklabels=False, row=place // across + 1, col=place % across + 1)
-    figure.update_yaxes(type="category", tickfont={"size": 12}, autorange="reversed")
-    figure.update_yaxes(title_text=t("depth_axis"), col=1)
-    figure.update_layout(margin={"l": 74, "t": 40, "b": 84})
+        data += [in_panel(place + 1, shades), in_panel(place + 1, words)]
+        row, left = place // across, place % across == 0
+        # The panel below has the same lengths, and on a phone they would be on its title.
+        x = axis(t("length_axis") if row == down - 1 else "", showticklabels=place + across >= len(grids))
+        y = axis(t("depth_axis") if left else "", autorange="reversed", showticklabels=left)
+        category = {"type": "category", "tickfont": {"size": 12}}
+        axes.append(
+            (
+                x | category | {"tickangle": -90},
+                y | category | ({} if left else {"matches": f"y{row * across + 1 if row else ''}"}),
+            )
+        )
+    figure = plot(
+        data,
+        height=138 + 220 * down,
+        margin={"l": 74, "t": 40, "b": 84},
+        annotations=headings([name(key, t) for key in grids], columns, rows),
+        **panels(axes, columns, rows),
+    )
     lengths = sorted({length for grid in grids.values() for length in grid.lengths})
     told = dict.fromkeys((lengths[min(1, len(lengths) - 1)], lengths[-1]))
     trials = view.recalled(seen.results, next(iter(grids)), lengths[-1], counted)[1]
@@ -302,12 +270,14 @@ def finetune(seen: Seen, t: Words) -> Drawing | None:
     if not told:
         return None
     x, y = [each["step"] for each in told], [each["loss"] for each in told]
-    figure = go.Figure(go.Scatter(x=x, y=y, mode="lines", line={"color": BLUE, "width": 2}, opacity=0.35))
     smooth = [float(np.mean(y[max(0, i - 9) : i + 1])) for i in range(len(y))]
-    figure.add_trace(go.Scatter(x=x, y=smooth, mode="lines", line={"color": BLUE, "width": 4}))
-    styled(figure, height=320, x=t("step_axis"), y=t("loss_axis"), showlegend=False)
-    figure.update_xaxes(range=[0, told[-1]["steps"]])
-    figure.update_layout(margin={"t": 8})
+    figure = plot(
+        [line(x, y, BLUE, 2, opacity=0.35), line(x, smooth, BLUE)],
+        height=320,
+        margin={"t": 8},
+        xaxis=axis(t("step_axis"), range=[0, told[-1]["steps"]]),
+        yaxis=axis(t("loss_axis")),
+    )
     final = next((each for each in seen.results if "held_out" in each), None)
     values = {"step": x[-1], "steps": told[-1]["steps"], "first": f"{smooth[0]:.2f}", "loss": f"{smooth[-1]:.2f}"}
     finding = t("finetune_finding.going", **values)

@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 import rope_core as rc
-from rope_core.rope import Array
 from rope_core.theory import frequency_demo
-from ui.figures import plain as go
-from ui.figures.drawing import BLUE, GREEN, GREY, RED, Drawing, kept, styled
-from ui.figures.plain import make_subplots
+from ui.figures.colours import BLUE, GREEN, GREY, RED
+from ui.figures.drawing import Drawing, kept
+from ui.figures.plot import POWERS, WHOLE, Props, axis, dots, hline, in_panel, line, note, panels, plot, split, vline
 from ui.text.words import Words
 
 CURVE = 2048
@@ -22,10 +21,10 @@ def read(value: float) -> str:
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
-def context_line(figure: go.Figure, rope: rc.Rope, t: Words) -> None:
-    """Draw the trained context across a figure whose y is tokens; named in the legend, where no curve crosses it."""
+def context_line(rope: rc.Rope, t: Words) -> Props:
+    """Return the trained context across a figure whose y is tokens; named in the legend, where no curve crosses it."""
     label = t("context", n=f"{rope.train_len:,}")
-    figure.add_hline(y=rope.train_len, line={"color": GREEN, "width": 3, "dash": "dash"}, name=label, showlegend=True)
+    return hline(rope.train_len, GREEN, 3, "dash", name=label, showlegend=True)
 
 
 @kept
@@ -34,24 +33,22 @@ def base_choice(rope: rc.Rope, t: Words) -> Drawing:
     found = frequency_demo.spans(rope.dim)
     own = frequency_demo.positive_until(rope.dim, rope.base)
     limit = frequency_demo.reach(rope.dim)
-    figure = go.Figure()
-    line = {"color": BLUE, "width": 4}
-    figure.add_trace(go.Scatter(x=found.base, y=found.wavelength, name=t("longest"), mode="lines", line=line))
-    steps = {"color": RED, "width": 4}
-    figure.add_trace(
-        go.Scatter(
-            x=found.base, y=found.positive, name=t("positive"), mode="lines+markers", line=steps, marker={"size": 9}
-        )
+    figure = plot(
+        [
+            line(found.base, found.wavelength, BLUE, name=t("longest")),
+            line(found.base, found.positive, RED, name=t("positive"), mode="lines+markers", marker={"size": 9}),
+            dots(
+                [rope.base] * 2,
+                [rope.wavelength[-1], own],
+                [BLUE, RED],
+                18,
+                marker={"symbol": "diamond", "line": {"width": 2, "color": "white"}},
+            ),
+        ],
+        shapes=[vline(rope.base, GREY, 2, "dot"), context_line(rope, t)],
+        xaxis=axis(t("field.base"), **POWERS),
+        yaxis=axis(t("tokens"), **POWERS),
     )
-    marks = {"size": 18, "symbol": "diamond", "color": [BLUE, RED], "line": {"width": 2, "color": "white"}}
-    figure.add_trace(
-        go.Scatter(x=[rope.base] * 2, y=[rope.wavelength[-1], own], mode="markers", marker=marks, showlegend=False)
-    )
-    figure.add_vline(x=rope.base, line={"color": GREY, "width": 2, "dash": "dot"})
-    context_line(figure, rope, t)
-    styled(figure, height=400, x=t("field.base"), y=t("tokens"))
-    axis = {"type": "log", "exponentformat": "power", "dtick": 1}
-    figure.update_layout(xaxis=axis, yaxis=axis)
     times = rope.wavelength[-1] / rope.train_len
     said = t("base_finding", base=f"{rope.base:,.6g}", last=read(rope.wavelength[-1]), times=f"{times:,.3g}")
     if np.isnan(own):
@@ -83,16 +80,14 @@ def rulers(rope: rc.Rope, error: float, t: Words) -> Drawing:
     y = np.full(3 * rope.pairs, np.nan)
     y[0::3], y[1::3] = found.finest, found.longest
     width = 6 if rope.pairs <= 64 else 3
-    figure = go.Figure(
-        go.Scatter(x=x, y=y, mode="lines", name=t("ruler"), line={"color": BLUE, "width": width}, connectgaps=False)
+    beside = {"xref": "paper", "yref": "y", "xanchor": "right", "yanchor": "bottom"}
+    figure = plot(
+        [line(x, y, BLUE, width, t("ruler"), connectgaps=False)],
+        shapes=[context_line(rope, t), hline(1, RED, 3, "dash")],
+        annotations=[note(t("one_token"), 0.99, 0, font={"size": 15, "color": RED}, **beside)],
+        xaxis=axis(t("axis.pair"), range=[-1, rope.pairs]),
+        yaxis=axis(t("distance"), **POWERS),
     )
-    context_line(figure, rope, t)
-    figure.add_hline(y=1, line={"color": RED, "width": 3, "dash": "dash"})
-    note = {"x": 0.99, "xref": "paper", "y": 0, "yref": "y", "xanchor": "right", "yanchor": "bottom"}
-    figure.add_annotation(text=t("one_token"), showarrow=False, font={"size": 15, "color": RED}, **note)
-    styled(figure, height=400, x=t("axis.pair"), y=t("distance"))
-    figure.update_xaxes(range=[-1, rope.pairs])
-    figure.update_yaxes(type="log", exponentformat="power", dtick=1)
     return Drawing(
         "rulers",
         figure,
@@ -124,15 +119,17 @@ def repeats(rope: rc.Rope, t: Words) -> Drawing:
     after = min(int(np.ceil(rope.wavelength[0])), span - 1)
     closest = after + int(alike[after:].argmax())
     shown = np.unique(np.geomspace(1, span, 600).astype(int)) - 1
-    figure = go.Figure()
-    fast, code = {"color": GREY, "width": 3}, {"color": BLUE, "width": 4}
     near = shown[shown < NEAR]
-    single = np.cos(near * rope.theta[0])
-    figure.add_trace(go.Scatter(x=near + 1, y=single.astype("f4"), name=t("fast_pair"), mode="lines", line=fast))
-    figure.add_trace(go.Scatter(x=shown + 1, y=alike[shown].astype("f4"), name=t("all_pairs"), mode="lines", line=code))
-    styled(figure, height=360, x=t("distance_plus"), y=t("similarity"))
-    figure.update_xaxes(type="log", exponentformat="power", dtick=1)
-    figure.update_yaxes(range=[-1.05, 1.05])
+    fast = np.cos(near * rope.theta[0])
+    figure = plot(
+        [
+            line(near + 1, fast.astype("f4"), GREY, 3, t("fast_pair")),
+            line(shown + 1, alike[shown].astype("f4"), BLUE, name=t("all_pairs")),
+        ],
+        height=360,
+        xaxis=axis(t("distance_plus"), **POWERS),
+        yaxis=axis(t("similarity"), range=[-1.05, 1.05]),
+    )
     return Drawing(
         "repeats",
         figure,
@@ -159,27 +156,18 @@ def wave(rope: rc.Rope, pair: int, window: int, t: Words) -> Drawing:
     turns = window * theta / (2 * np.pi)
     at = np.linspace(0, window, int(min(CURVE, max(200, 16 * turns))))
     tokens = np.arange(window + 1) if window <= DOTS else np.arange(0)
-    figure = make_subplots(2, 1, shared_xaxes=True, vertical_spacing=0.09, row_heights=[0.42, 0.58])
-
-    def curve(values: Array, dots: Array, name: str, colour: str, row: int) -> None:
-        line = {"color": colour, "width": 3}
-        figure.add_trace(
-            go.Scatter(x=at.astype("f4"), y=values.astype("f4"), name=name, mode="lines", line=line, legendgroup=name),
-            row,
-            1,
-        )
+    data = []
+    for panel, name, colour, values, points in (
+        (1, t("angle_of"), GREEN, theta * at, theta * tokens),
+        (2, "cos", BLUE, np.cos(theta * at), np.cos(theta * tokens)),
+        (2, "sin", RED, np.sin(theta * at), np.sin(theta * tokens)),
+    ):
+        data.append(in_panel(panel, line(at.astype("f4"), values.astype("f4"), colour, 3, name, legendgroup=name)))
         if tokens.size:
-            mark = {"color": colour, "size": 7}
-            dotted = go.Scatter(x=tokens, y=dots.astype("f4"), mode="markers", marker=mark, showlegend=False)
-            figure.add_trace(dotted, row, 1)
-
-    curve(theta * at, theta * tokens, t("angle_of"), GREEN, 1)
-    curve(np.cos(theta * at), np.cos(theta * tokens), "cos", BLUE, 2)
-    curve(np.sin(theta * at), np.sin(theta * tokens), "sin", RED, 2)
-    styled(figure, height=430)
-    figure.update_xaxes(title_text=t("axis.position"), row=2, col=1)
-    figure.update_yaxes(title_text=t("radians"), rangemode="tozero", row=1, col=1)
-    figure.update_yaxes(range=[-1.1, 1.1], row=2, col=1)
+            data.append(in_panel(panel, dots(tokens, points.astype("f4"), colour, 7)))
+    above = (axis(matches="x2", showticklabels=False), axis(t("radians"), rangemode="tozero"))
+    below = (axis(t("axis.position")), axis(range=[-1.1, 1.1]))
+    figure = plot(data, height=430, **panels([above, below], WHOLE, split([0.58, 0.42], 0.09)))
     said = t(
         "wave_finding",
         i=pair,

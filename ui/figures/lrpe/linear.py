@@ -7,9 +7,10 @@ import numpy as np
 import rope_core as rc
 from rope_core.lrpe import errata, explain, linear
 from rope_core.rope import Array
-from ui.figures import plain as go
-from ui.figures.drawing import BLUE, GREEN, GREY, ORANGE, RED, Drawing, grid, kept
-from ui.figures.lrpe.op import apart, base_layout, limit, panel, title
+from ui.figures.colours import BLUE, GREEN, GREY, ORANGE, RED
+from ui.figures.drawing import Drawing, grid, kept
+from ui.figures.lrpe.op import LAYOUT, apart, limit, signed_map, title
+from ui.figures.plot import LOG, axis, dots, in_panel, line, panels, plot, split
 from ui.text.words import Words
 
 TOKENS = 32
@@ -36,24 +37,14 @@ def slip(base: float, position: int, t: Words) -> Drawing:
     shown += ((t("by_transpose"), by_transpose, GREEN, "circle", 9), (t("by_rows"), found.by_rows, RED, "x", 14))
     data = []
     for name, values, colour, symbol, size in shown:
-        mark = {"symbol": symbol, "size": size, "color": colour, "line": {"width": 3, "color": colour}}
-        look = {
-            "type": "scatter",
-            "marker": mark,
-            "name": name,
-            "legendgroup": name,
-            "line": {"color": colour, "width": 4},
-        }
-        arrow = {"mode": "lines+markers", "x": [0, values[0]], "y": [0, values[half]]}
-        sizes = mark | {"size": [0.1, size]}
-        data.append(look | arrow | {"marker": sizes, "showlegend": False})
-        data.append(look | {"mode": "markers", "x": np.arange(x.size), "y": values, "xaxis": "x2", "yaxis": "y2"})
+        look = {"symbol": symbol, "line": {"width": 3, "color": colour}}
+        tip = {"marker": look | {"size": [0.1, size], "color": colour}, "name": name, "showlegend": False}
+        data.append(line([0, values[0]], [0, values[half]], colour, mode="lines+markers", legendgroup=name, **tip))
+        data.append(in_panel(2, dots(np.arange(x.size), values, colour, size, name, marker=look, legendgroup=name)))
     radius = 1.15 * float(np.hypot(x[0], x[half]))
-    layout = base_layout(400) | {"showlegend": True}
-    layout["xaxis"] = {"domain": [0, 0.36], "range": [-radius, radius], "title": {"text": t("slip_first")}}
-    layout["yaxis"] = {"range": [-radius, radius], "scaleanchor": "x", "title": {"text": t("slip_second", i=half)}}
-    layout["xaxis2"] = {"domain": [0.48, 1], "anchor": "y2", "dtick": 1, "title": {"text": t("dimension")}}
-    layout["yaxis2"] = {"anchor": "x2"}
+    plane = {"range": [-radius, radius]}
+    left = axis(t("slip_first"), **plane), axis(t("slip_second", i=half), scaleanchor="x", **plane)
+    figure = plot(data, **LAYOUT, **panels([left, (axis(t("dimension"), dtick=1), {})], [[0, 0.36], [0.48, 1]]))
     said = t(
         "slip_finding",
         t=f"{position:,}",
@@ -64,7 +55,7 @@ def slip(base: float, position: int, t: Words) -> Drawing:
     columns = {"x": x, "element_wise": found.by_elements, "x_W": found.by_rows, "x_W_transposed": by_transpose}
     return Drawing(
         "slip",
-        go.Figure({"data": data, "layout": layout}),
+        figure,
         said,
         lambda: columns,
         f"""
@@ -93,16 +84,14 @@ def attention(rope: rc.Rope, phi: str, t: Words) -> Drawing:
     plain, scores = np.tril(found.plain), np.tril(found.scores)
     hidden = np.triu(np.ones((TOKENS, TOKENS), dtype=bool), 1)
     top, tokens = limit(plain, scores), np.arange(TOKENS)
-    layout, data = base_layout(420), []
-    for axis, left, values, name in (("", 0.0, plain, "plain_scores"), ("2", 0.54, scores, "turned_scores")):
-        bar = {"thickness": 14} if axis else None
-        data.append(panel(np.where(hidden, np.nan, values), tokens, tokens, axis, top, bar))
-        layout["annotations"].append(title(f"<b>{t(name)}</b>", left, 1.0))
-        layout[f"xaxis{axis}"] = {"domain": [left, left + 0.46], "anchor": f"y{axis}", "title": {"text": t("key_n")}}
-        layout[f"xaxis{axis}"]["showgrid"] = False
-        layout[f"yaxis{axis}"] = {"anchor": f"x{axis}", "autorange": "reversed", "nticks": 6, "showgrid": False}
-        layout[f"yaxis{axis}"]["showticklabels"] = not axis
-    layout["yaxis"]["title"] = {"text": t("query_m")}
+    columns, axes, data = split([1, 1], 0.08), [], []
+    for side, values in enumerate((plain, scores)):
+        bar = {"thickness": 14} if side else None
+        data.append(in_panel(side + 1, signed_map(np.where(hidden, np.nan, values), tokens, tokens, top, bar)))
+        down = axis(autorange="reversed", nticks=6, showgrid=False, showticklabels=not side)
+        axes.append((axis(t("key_n"), showgrid=False), down if side else axis(t("query_m")) | down))
+    heads = [title(f"<b>{t(name)}</b>", columns[k][0], 1.0) for k, name in enumerate(("plain_scores", "turned_scores"))]
+    figure = plot(data, height=420, **LAYOUT, annotations=heads, **panels(axes, columns))
     said = t(
         "attention_finding",
         phi=t(f"act.{phi}"),
@@ -115,7 +104,7 @@ def attention(rope: rc.Rope, phi: str, t: Words) -> Drawing:
         said += t("attention_undefined", count=found.undefined)
     return Drawing(
         "attention",
-        go.Figure({"data": data, "layout": layout}),
+        figure,
         said,
         lambda: {**grid(tokens, tokens, found.plain, ("key", "query", "plain")), "turned": found.scores.ravel()},
         f"""
@@ -136,34 +125,35 @@ def whole_distances(last: int) -> Array:
 def decay(rope: rc.Rope, phi: str, t: Words) -> Drawing:
     """How the mean score falls with distance: the formula up to the trained context, drawn features nearby."""
     far = whole_distances(max(rope.train_len, REACH))
-    line = explain.mean_decay(rope.theta, far)
+    curve = explain.mean_decay(rope.theta, far)
     near = np.arange(1, REACH + 1)
-    dots = linear.drawn_decay(rope.theta, phi, DRAWN)[near]
+    drawn = linear.drawn_decay(rope.theta, phi, DRAWN)[near]
     exact = explain.mean_decay(rope.theta, near)
-    line_look = {"mode": "lines", "name": t("expected"), "line": {"color": BLUE, "width": 4}}
-    dot_look = {"mode": "markers", "name": t("measured"), "marker": {"color": ORANGE, "size": 8}}
-    data = [
-        {"type": "scatter", "x": far, "y": small_list(line)} | line_look,
-        {"type": "scatter", "x": near, "y": small_list(dots)} | dot_look,
-    ]
-    layout = base_layout(360) | {"showlegend": True}
-    layout["xaxis"] = {"type": "log", "title": {"text": t("distance")}, "exponentformat": "power"}
-    layout["yaxis"] = {"title": {"text": t("share_left")}}
-    layout["shapes"] = [{"type": "line", "xref": "paper", "x0": 0, "x1": 1, "y0": 0, "y1": 0, "line": {"color": GREY}}]
-    ends = {"near": line[0], "far": line[-1]}
+    figure = plot(
+        [
+            line(far, small_list(curve), BLUE, name=t("expected")),
+            dots(near, small_list(drawn), ORANGE, 8, t("measured")),
+        ],
+        height=360,
+        **LAYOUT,
+        shapes=[{"type": "line", "xref": "paper", "x0": 0, "x1": 1, "y0": 0, "y1": 0, "line": {"color": GREY}}],
+        xaxis=axis(t("distance"), **LOG, exponentformat="power"),
+        yaxis=axis(t("share_left")),
+    )
+    ends = {"near": curve[0], "far": curve[-1]}
     said = t(
         "decay_finding",
         last=f"{int(far[-1]):,}",
         reach=REACH,
         phi=t(f"act.{phi}"),
-        gap=f"{np.abs(dots - exact).max():.2g}",
+        gap=f"{np.abs(drawn - exact).max():.2g}",
         **{key: f"{value:.3f}" for key, value in ends.items()},
     )
     return Drawing(
         "decay",
-        go.Figure({"data": data, "layout": layout}),
+        figure,
         said,
-        lambda: {"distance": far, "expected": line, "drawn_distance": near, "drawn": dots},
+        lambda: {"distance": far, "expected": curve, "drawn_distance": near, "drawn": drawn},
         f"""
         import rope_core as rc
         from rope_core.lrpe import explain, linear

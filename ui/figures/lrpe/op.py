@@ -10,15 +10,35 @@ from rope_core.layout import convert
 from rope_core.lrpe import explain
 from rope_core.lrpe.demo import HEADS, TOKENS, Case, backward_steps
 from rope_core.rope import Array
-from ui.figures import plain as go
-from ui.figures.drawing import BLUE, COLOURS, GREY, ORANGE, SIGNED, Animated, Drawing, Table, grid
+from ui.figures.colours import BLUE, COLOURS, GREY, ORANGE, SIGNED
+from ui.figures.drawing import Drawing, Table, grid
+from ui.figures.plot import (
+    POWERS,
+    WHOLE,
+    Figure,
+    Props,
+    axis,
+    dots,
+    frame,
+    heatmap,
+    in_panel,
+    line,
+    note,
+    panels,
+    play,
+    plot,
+    split,
+)
 from ui.page.state import Field
 from ui.text.words import Words
 
 GAP_X, GAP_Y = 0.1, 0.2
-LEGEND = {"legend": {"orientation": "h", "yanchor": "bottom", "y": 1.0, "x": 0, "font": {"size": 14}}}
-# Without a redraw Plotly drops the heatmaps of the subplots in which a frame moves a line.
-MOVED = {"duration": 450, "redraw": True}
+LAYOUT: Props = {
+    "margin": {"r": 12},
+    "legend": {"font": {"size": 14}},
+}
+# Milliseconds. Without a redraw Plotly drops the heatmaps of the subplots in which a frame moves a line.
+MOVED = 450
 
 
 def left_alone(name: str, width: int) -> Field:
@@ -42,21 +62,16 @@ def small(values: Array) -> Array:
     return np.asarray(values, dtype=np.float32)
 
 
-def panel(
-    z: Array, x: Array, y: Array, axis: str, top: float, bar: dict[str, object] | None = None
-) -> dict[str, object]:
-    """A heatmap of signed values between -top and top on axes x<axis> and y<axis>."""
-    looks = {"colorscale": SIGNED, "zmid": 0, "zmin": -top, "zmax": top, "showscale": bar is not None}
-    place = {"xaxis": f"x{axis}", "yaxis": f"y{axis}", "x": x, "y": y, "z": small(z)}
-    return {"type": "heatmap", "hovertemplate": "%{x}, %{y}: %{z:.4f}<extra></extra>", **looks, **place} | (
-        {"colorbar": bar} if bar else {}
-    )
+def signed_map(z: Array, x: Array, y: Array, top: float, bar: Props | None = None) -> Props:
+    """Return a heatmap of signed values between -top and top, with a colour bar where one is given."""
+    looks = {"zmid": 0, "zmin": -top, "zmax": top, "showscale": bar is not None} | ({"colorbar": bar} if bar else {})
+    return heatmap(small(z), SIGNED, x=x, y=y, hovertemplate="%{x}, %{y}: %{z:.4f}<extra></extra>", **looks)
 
 
-def title(text: str, x: float, y: float) -> dict[str, object]:
-    """A panel's title above its upper left corner."""
-    where = {"xref": "paper", "yref": "paper", "xanchor": "left", "yanchor": "bottom", "showarrow": False}
-    return {"text": text, "x": x, "y": y, "font": {"size": 16}, **where}
+def title(text: str, x: float, y: float) -> Props:
+    """Return a panel's title above its upper left corner."""
+    place = {"xref": "paper", "yref": "paper", "xanchor": "left", "yanchor": "bottom", "font": {"size": 16}}
+    return note(text, x, y, **place)
 
 
 def shades(top: float) -> dict[str, object]:
@@ -64,41 +79,30 @@ def shades(top: float) -> dict[str, object]:
     return {"thickness": 14, "tickvals": [-top, 0, top], "ticktext": ["−", "0", "+"], "tickfont": {"size": 18}}
 
 
-def four(case: Case, panels: Sequence[tuple[str, Array, float]], marks: tuple[int, int, int], t: Words) -> go.Figure:
-    """Four linked heatmaps over dimension and position, two by two, with the marked token's pair framed in each.
+def four(case: Case, maps: Sequence[tuple[str, Array, float]], marks: tuple[int, int, int], t: Words) -> Figure:
+    """Return four linked heatmaps over dimension and position, two by two, the marked token's pair framed in each.
 
-    ``panels``: (name, values (12, D), largest magnitude); ``marks``: token and the pair's two dimensions.
+    ``maps``: (name, values (12, D), largest magnitude); ``marks``: token and the pair's two dimensions.
     """
-    columns, rows = np.arange(case.width), case.positions
-    wide, high = (1 - GAP_X) / 2, (1 - GAP_Y) / 2
-    data, layout = [], base_layout(396)
+    columns, rows = split([1, 1], GAP_X), split([1, 1], GAP_Y)
+    across, down = np.arange(case.width), case.positions
+    data, heads, axes = [], [], []
     token, first, second = marks
-    spots = {"type": "scatter", "mode": "markers", "x": [first, second], "y": [rows[token]] * 2, "hoverinfo": "skip"}
-    spots |= {"marker": {"symbol": "square-open", "size": 15, "color": "black", "line": {"width": 3}}}
-    for number, (name, values, top) in enumerate(panels):
-        axis = "" if number == 0 else str(number + 1)
-        left, bottom = (number % 2) * (wide + GAP_X), (1 - number // 2) * (high + GAP_Y)
-        data.append(panel(values, columns, rows, axis, top, shades(top) if number == 0 else None))
-        data.append(spots | {"xaxis": f"x{axis}", "yaxis": f"y{axis}", "showlegend": False})
-        layout["annotations"].append(title(f"<b>{name}</b>  ±{top:.3g}", left, bottom + high))
-        linked = {"matches": "x"} if axis else {}
-        layout[f"xaxis{axis}"] = {"domain": [left, left + wide], "anchor": f"y{axis}", "nticks": 5, **linked}
-        linked = {"matches": "y"} if axis else {"autorange": "reversed"}
-        layout[f"yaxis{axis}"] = {"domain": [bottom, bottom + high], "anchor": f"x{axis}", "nticks": 5, **linked}
-        layout[f"yaxis{axis}"] |= {"tickformat": "d"}
-        if number % 2 == 0:
-            layout[f"yaxis{axis}"]["title"] = {"text": t("axis.position")}
-        layout[f"xaxis{axis}"]["showticklabels"] = number >= 2
-        layout[f"yaxis{axis}"]["showticklabels"] = number % 2 == 0
-        if number >= 2:
-            layout[f"xaxis{axis}"]["title"] = {"text": t("dimension")}
-    return go.Figure({"data": data, "layout": layout})
-
-
-def base_layout(height: int) -> dict[str, object]:
-    """The house's margins and type sizes as a plain layout."""
-    margin = {"l": 64, "r": 12, "t": 34, "b": 52}
-    return {"height": height, "margin": margin, "font": {"size": 15}, "showlegend": False, "annotations": []} | LEGEND
+    square = {"symbol": "square-open", "line": {"width": 3}}
+    for number, (name, values, top) in enumerate(maps):
+        left, low = number % 2 == 0, number >= 2
+        bar = shades(top) if number == 0 else None
+        spots = dots([first, second], [down[token]] * 2, "black", 15, marker=square, hoverinfo="skip")
+        data.append(in_panel(number + 1, signed_map(values, across, down, top, bar)))
+        data.append(in_panel(number + 1, spots))
+        heads.append(title(f"<b>{name}</b>  ±{top:.3g}", columns[number % 2][0], rows[0 if low else 1][1]))
+        linked: tuple[Props, Props] = (
+            ({}, {"autorange": "reversed"}) if number == 0 else ({"matches": "x"}, {"matches": "y"})
+        )
+        x = axis(t("dimension") if low else "", nticks=5, showticklabels=low, **linked[0])
+        y = axis(t("axis.position") if left else "", nticks=5, tickformat="d", showticklabels=left, **linked[1])
+        axes.append((x, y))
+    return plot(data, height=396, **LAYOUT, showlegend=False, annotations=heads, **panels(axes, columns, rows))
 
 
 def cells(case: Case, **columns: Array) -> Table:
@@ -153,19 +157,22 @@ def thetas(case: Case, head: int, t: Words) -> Drawing:
     shown = [head] if one else [h for h in range(HEADS) if h != head] + [head]
     data = []
     for h in shown:
-        strong = {"width": 6 if h == head else 3, "color": BLUE if h == head else COLOURS[1 + h % 3]}
+        width, colour, dash = (6, BLUE, "solid") if h == head else (3, COLOURS[1 + h % 3], "dot")
         name = t("all_heads") if one else t("one_head", head=h)
-        trace = {"type": "scatter", "mode": "lines+markers", "x": pairs, "y": values[h], "name": name}
-        data.append(trace | {"line": strong | ({} if h == head else {"dash": "dot"}), "marker": {"size": 9}})
-    layout = base_layout(320) | {"showlegend": True}
-    layout["xaxis"] = {"title": {"text": t("axis.pair")}, "nticks": 9, "tickformat": "d"}
-    layout["yaxis"] = {"title": {"text": t("theta_axis")}, "type": "log", "exponentformat": "power", "dtick": 1}
+        data.append(line(pairs, values[h], colour, width, name, dash, mode="lines+markers", marker={"size": 9}))
+    figure = plot(
+        data,
+        height=320,
+        **LAYOUT,
+        showlegend=True,
+        xaxis=axis(t("axis.pair"), nticks=9, tickformat="d"),
+        yaxis=axis(t("theta_axis"), **POWERS),
+    )
     shape = "(" + ", ".join(str(n) for n in case.theta.shape) + ("," if case.theta.ndim == 1 else "") + ")"
     key = case.kind.replace(" ", "_")
     said = t(
         f"thetas_{key}", shape=shape, base=f"{case.base:,.12g}", high=f"{values.max():.4g}", low=f"{values.min():.4g}"
     )
-    figure = go.Figure({"data": data, "layout": layout})
     table = {"pair": pairs} | {f"head_{h}": values[h] for h in range(HEADS)}
     return Drawing("thetas", figure, said, lambda: table, recipe(case, "print(case.theta.shape, case.theta)"))
 
@@ -188,24 +195,35 @@ def matrices(case: Case, head: int, token: int, t: Words) -> Drawing:
     half = explain.block_diagonal(theta, position)
     size = np.arange(2 * case.pairs)
     bar = {"thickness": 14, "tickvals": [-1, 0, 1]}
-    xs, ys = outline(case.pairs, 2)
-    frame = {
-        "type": "scatter",
-        "mode": "lines",
-        "x": xs,
-        "y": ys,
-        "line": {"color": "black", "width": 3 if case.pairs <= 8 else 1},
-        "cliponaxis": False,
-    }
-    data = [panel(block, size, size, "", 1.0, bar), frame | {"hoverinfo": "skip"}, panel(half, size, size, "2", 1.0)]
-    layout = base_layout(320)
-    square = {"constrain": "domain", "range": [-0.5, size.size - 0.5]}
-    for axis, low, name in (("", 0.0, "written"), ("2", 0.56, "computed")):
-        layout[f"xaxis{axis}"] = {"domain": [low, low + 0.44], "anchor": f"y{axis}", "nticks": 7} | square
-        layout[f"yaxis{axis}"] = {"anchor": f"x{axis}", "nticks": 7, "constraintoward": "top"} | square
-        layout[f"yaxis{axis}"]["showticklabels"] = not axis
-        layout[f"yaxis{axis}"] |= {"scaleanchor": f"x{axis}", "range": square["range"][::-1]}
-        layout["annotations"].append(title(f"<b>{t(name)}</b>", low, 1.0))
+    grid_line = line(*outline(case.pairs, 2), "black", 3 if case.pairs <= 8 else 1, cliponaxis=False, hoverinfo="skip")
+    reach = [-0.5, size.size - 0.5]
+    axes = [
+        (
+            axis(nticks=7, constrain="domain", range=reach),
+            axis(
+                nticks=7,
+                constrain="domain",
+                constraintoward="top",
+                showticklabels=not side,
+                scaleanchor="x2" if side else "x",
+                range=reach[::-1],
+            ),
+        )
+        for side in (0, 1)
+    ]
+    columns = split([1, 1], 0.12)
+    figure = plot(
+        [
+            signed_map(block, size, size, 1.0, bar),
+            grid_line,
+            in_panel(2, signed_map(half, size, size, 1.0)),
+        ],
+        height=320,
+        **LAYOUT,
+        showlegend=False,
+        annotations=[title(f"<b>{t(name)}</b>", columns[k][0], 1.0) for k, name in enumerate(("written", "computed"))],
+        **panels(axes, columns),
+    )
     off = float(np.abs(block @ block.T - np.eye(block.shape[0])).max())
     order = convert(size.size, "interleaved", "half")
     moved = float(np.abs(block[np.ix_(order, order)] - half).max())
@@ -218,7 +236,7 @@ def matrices(case: Case, head: int, token: int, t: Words) -> Drawing:
     )
     names = ("column", "row", "as_written")
     table = {**grid(size, size, block, names), "in_halves": half.ravel()}
-    return Drawing("matrices", go.Figure({"data": data, "layout": layout}), said, lambda: table, code)
+    return Drawing("matrices", figure, said, lambda: table, code)
 
 
 def decode(case: Case, head: int, t: Words) -> Drawing:
@@ -228,32 +246,39 @@ def decode(case: Case, head: int, t: Words) -> Drawing:
     top, low, high = limit(at_once, steps), case.offset - 0.5, case.offset + TOKENS - 0.5
     rows = np.arange(case.width)
     bottom, roof = case.width - 0.5, -0.5
-    heights = [roof, roof, bottom, bottom, roof]
-    cover = {"type": "scatter", "mode": "lines", "x": [high] * 5, "y": heights, "fill": "toself", "hoverinfo": "skip"}
-    cover |= {"xaxis": "x2", "yaxis": "y2", "fillcolor": GREY, "line": {"color": GREY, "width": 1}}
-    cursor = {"type": "scatter", "mode": "lines", "x": [high] * 2, "y": [roof, bottom], "hoverinfo": "skip"}
-    cursor |= {"line": {"color": ORANGE, "width": 5}}
-    data = [panel(at_once, case.positions, rows, "", top), panel(steps, case.positions, rows, "2", top), cover, cursor]
-    layout = base_layout(400)
-    for axis, base, text in (("", 0.58, "at_once"), ("2", 0.0, "step_by_step")):
-        layout["annotations"].append(title(f"<b>{t(text)}</b>", 0, base + 0.42))
-        layout[f"xaxis{axis}"] = {"anchor": f"y{axis}", "range": [low, high], "tickformat": "d", "nticks": 7}
-        layout[f"yaxis{axis}"] = {"domain": [base, base + 0.42], "range": [bottom, roof], "anchor": f"x{axis}"}
-        layout[f"yaxis{axis}"] |= {"title": {"text": t("dimension")}, "nticks": 5}
-    layout["xaxis"]["showticklabels"] = False
-    layout["xaxis2"]["title"] = {"text": t("decode_axis")}
-    button = {"label": t("play"), "method": "animate", "args": [None, {"frame": MOVED, "transition": {"duration": 0}}]}
-    menu = {"type": "buttons", "x": 1, "xanchor": "right", "y": 1.0, "yanchor": "bottom", "buttons": [button]}
-    layout["updatemenus"] = [menu]
-    frames = [
-        {
-            "name": str(n),
-            "traces": [2, 3],
-            "data": [{"x": [edge, high, high, edge, edge]}, {"x": [edge, edge]}],
-        }
-        for n, edge in ((n, case.offset + n - 0.5) for n in range(TOKENS + 1))
-    ]
-    figure = Animated({"data": data, "layout": layout}).animate(frames)
+    cover = line(
+        [high] * 5, [roof, roof, bottom, bottom, roof], GREY, 1, fill="toself", fillcolor=GREY, hoverinfo="skip"
+    )
+    cursor = line([high] * 2, [roof, bottom], ORANGE, 5, hoverinfo="skip")
+    x, y = {"range": [low, high], "tickformat": "d", "nticks": 7}, {"range": [bottom, roof], "nticks": 5}
+    strips = [[0.0, 0.42], [0.58, 1.0]]
+    figure = plot(
+        [
+            signed_map(at_once, case.positions, rows, top),
+            in_panel(2, signed_map(steps, case.positions, rows, top)),
+            in_panel(2, cover),
+            cursor,
+        ],
+        **LAYOUT,
+        showlegend=False,
+        frames=[
+            frame(n, {2: {"x": [edge, high, high, edge, edge]}, 3: {"x": [edge, edge]}})
+            for n, edge in ((n, case.offset + n - 0.5) for n in range(TOKENS + 1))
+        ],
+        updatemenus=play(t("play"), MOVED, redraw=True, fromcurrent=False),
+        annotations=[
+            title(f"<b>{t(text)}</b>", 0, top)
+            for text, (_, top) in zip(("at_once", "step_by_step"), strips[::-1], strict=True)
+        ],
+        **panels(
+            [
+                (axis(**x, showticklabels=False), axis(t("dimension"), **y)),
+                (axis(t("decode_axis"), **x), axis(t("dimension"), **y)),
+            ],
+            WHOLE,
+            strips,
+        ),
+    )
     difference = float(np.abs(strip.whole - strip.steps).max())
     key = "decode_same" if strip.same_bits else "decode_apart"
     said = t(key, tokens=TOKENS, first=f"{case.offset:,}", last=f"{case.positions[-1]:,}", apart=f"{difference:.3g}")

@@ -1,0 +1,223 @@
+"""Plotly's JSON as plain dicts: the pure functions that every figure is built with.
+
+A figure is {"data": [traces], "layout": {...}}, with "frames" where it moves. Names and values are those of
+https://plotly.com/javascript/reference/; numbers may be numpy arrays until `packed` writes them for the browser.
+"""
+
+from __future__ import annotations
+
+import math
+from base64 import b64encode
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Props = dict[str, Any]
+Figure = dict[str, Any]
+Domain = list[float]
+
+HOUSE: Props = {
+    "margin": {"l": 64, "r": 16, "t": 34, "b": 52},
+    "font": {"size": 15},
+    "legend": {"orientation": "h", "yanchor": "bottom", "y": 1.0, "x": 0},
+    "hoverlabel": {"font": {"size": 15}},
+}
+"""Margins and type sizes of every figure; the legend is above the data."""
+LOG: Props = {"type": "log"}
+POWERS: Props = {"type": "log", "exponentformat": "power", "dtick": 1}
+WHOLE: list[Domain] = [[0.0, 1.0]]
+AS_IS = frozenset({bool, int, str, type(None)})
+# plotly.js' names of numpy's types, whose bytes are in the order of every browser's machine.
+TYPED = {"<f8": "f8", "<f4": "f4", "|i1": "i1", "|u1": "u1", "<i2": "i2", "<u2": "u2", "<i4": "i4", "<u4": "u4"}
+
+
+def merged(base: Mapping[str, Any], over: Mapping[str, Any]) -> Props:
+    """Return ``base`` with ``over`` set on top, mapping by mapping.
+
+    >>> merged({"font": {"size": 3, "color": "red"}}, {"font": {"size": 4}})
+    {'font': {'size': 4, 'color': 'red'}}
+    """
+    result = dict(base)
+    for name, value in over.items():
+        old = result.get(name)
+        result[name] = merged(old, value) if isinstance(old, Mapping) and isinstance(value, Mapping) else value
+    return result
+
+
+def plot(data: Iterable[Props], *, height: int = 400, frames: Sequence[Props] = (), **layout: Any) -> Figure:
+    """Return a figure in the house style; ``layout`` is Plotly's, set over it."""
+    figure = {"data": list(data), "layout": merged(HOUSE, {"height": height, **layout})}
+    return {**figure, "frames": list(frames)} if frames else figure
+
+
+def axis(title: str = "", **look: Any) -> Props:
+    """Return an axis with its title."""
+    return {"title": {"text": title}, **look} if title else look
+
+
+def scatter(x: Any, y: Any, mode: str, name: str = "", **look: Any) -> Props:
+    """Return points, lines or both; a trace without a name has no entry in the legend."""
+    named = {"name": name} if name else {"showlegend": False}
+    return {"type": "scatter", "mode": mode, "x": x, "y": y, **named, **look}
+
+
+def line(
+    x: Any, y: Any, colour: str, width: float = 4, name: str = "", dash: str = "solid", mode: str = "lines", **look: Any
+) -> Props:
+    """Return a line; ``mode`` "lines+markers" shows its points as well."""
+    stroke = {"color": colour, "width": width} | ({} if dash == "solid" else {"dash": dash})
+    return merged(scatter(x, y, mode, name, line=stroke), look)
+
+
+def dots(x: Any, y: Any, colour: Any, size: Any, name: str = "", **look: Any) -> Props:
+    """Return points of one colour and size, or of one each; ``look`` may set more of the marker."""
+    return merged(scatter(x, y, "markers", name, marker={"color": colour, "size": size}), look)
+
+
+def bars(x: Any, y: Any, colour: Any, name: str = "", **look: Any) -> Props:
+    """Return bars; they lie where ``orientation`` is "h"."""
+    named = {"name": name} if name else {"showlegend": False}
+    return merged({"type": "bar", "x": x, "y": y, "marker": {"color": colour}, **named}, look)
+
+
+def heatmap(z: Any, scale: Sequence[Any] = (), **look: Any) -> Props:
+    """Return a coloured grid of z (rows, columns), with a colour scale of its own where one is given."""
+    return {"type": "heatmap", "z": z, **({"colorscale": scale} if scale else {}), **look}
+
+
+def as_bytes(z: npt.NDArray[Any], limit: float) -> npt.NDArray[np.int8]:
+    """Scale [-limit, limit] to -127..127: one byte for each cell, exact enough for colour."""
+    return np.rint(np.clip(np.asarray(z) / limit, -1, 1) * 127).astype(np.int8)
+
+
+def byte_bar(limit: float, title: str = "", parts: int = 4) -> Props:
+    """Return a colour bar whose ticks read in the quantity's own unit for a heatmap of `as_bytes`."""
+    ticks = np.linspace(-127, 127, parts + 1)
+    labels = [f"{tick / 127 * limit:.3g}" for tick in ticks]
+    return {"tickvals": ticks.tolist(), "ticktext": labels, "title": {"text": title}, "thickness": 14}
+
+
+def error_bars(values: Sequence[float], low: Sequence[float], high: Sequence[float], **look: Any) -> Props:
+    """Return error bars around ``values`` from ``low`` to ``high``, which are on the data's own scale."""
+    up = [above - value for value, above in zip(values, high, strict=True)]
+    down = [value - below for value, below in zip(values, low, strict=True)]
+    return {"type": "data", "symmetric": False, "array": up, "arrayminus": down, **look}
+
+
+def hline(y: float, colour: str, width: float = 3, dash: str = "solid", panel: int = 1, **look: Any) -> Props:
+    """Return a level line across a panel."""
+    stroke = {"color": colour, "width": width, "dash": dash}
+    return {"type": "line", "x0": 0, "x1": 1, "y0": y, "y1": y, "line": stroke} | _across("x", panel) | look
+
+
+def vline(x: float, colour: str, width: float = 3, dash: str = "solid", panel: int = 1, **look: Any) -> Props:
+    """Return an upright line across a panel."""
+    stroke = {"color": colour, "width": width, "dash": dash}
+    return {"type": "line", "x0": x, "x1": x, "y0": 0, "y1": 1, "line": stroke} | _across("y", panel) | look
+
+
+def hband(y0: float, y1: float, colour: str, opacity: float, **look: Any) -> Props:
+    """Return a level band across the first panel."""
+    return {"type": "rect", "x0": 0, "x1": 1, "y0": y0, "y1": y1} | _fill(colour, opacity) | _across("x", 1) | look
+
+
+def vband(x0: float, x1: float, colour: str, opacity: float, **look: Any) -> Props:
+    """Return an upright band across the first panel."""
+    return {"type": "rect", "x0": x0, "x1": x1, "y0": 0, "y1": 1} | _fill(colour, opacity) | _across("y", 1) | look
+
+
+def _fill(colour: str, opacity: float) -> Props:
+    return {"fillcolor": colour, "opacity": opacity, "line": {"width": 0}}
+
+
+def _across(whole: str, panel: int) -> Props:
+    """References to a panel's axes, the one that is crossed from end to end counted in shares of the panel."""
+    number = "" if panel == 1 else str(panel)
+    return {f"{each}ref": f"{each}{number}" + (" domain" if each == whole else "") for each in "xy"}
+
+
+def note(text: str, x: Any, y: Any, **look: Any) -> Props:
+    """Return words on the figure; ``xref`` and ``yref`` "paper" place them in shares of the plot."""
+    return {"text": text, "x": x, "y": y, "showarrow": False, **look}
+
+
+def split(sizes: Sequence[float], gap: float) -> list[Domain]:
+    """Share 0 to 1 among panels of these relative sizes with a gap between neighbours.
+
+    >>> split([1, 3], 0.2)
+    [[0.0, 0.2], [0.4, 1.0]]
+    """
+    room = (1 - gap * (len(sizes) - 1)) / sum(sizes)
+    starts = [room * sum(sizes[:k]) + gap * k for k in range(len(sizes))]
+    return [[round(start, 12), round(start + room * size, 12)] for start, size in zip(starts, sizes, strict=True)]
+
+
+def panels(axes: Sequence[tuple[Props, Props]], columns: list[Domain], rows: list[Domain] = WHOLE) -> Props:
+    """Return the axes of panels, (x, y) each, left to right and then down; ``rows`` from the bottom up."""
+    layout: Props = {}
+    for k, (x, y) in enumerate(axes):
+        row, column = divmod(k, len(columns))
+        number = str(k + 1) if k else ""
+        layout[f"xaxis{number}"] = {"domain": columns[column], "anchor": f"y{number}", **x}
+        layout[f"yaxis{number}"] = {"domain": rows[-1 - row], "anchor": f"x{number}", **y}
+    return layout
+
+
+def headings(texts: Sequence[str], columns: list[Domain], rows: list[Domain] = WHOLE) -> list[Props]:
+    """Return the titles of panels, each above the middle of its own."""
+    place = {"xref": "paper", "yref": "paper", "xanchor": "center", "yanchor": "bottom", "font": {"size": 16}}
+    middles = [(columns[k % len(columns)], rows[-1 - k // len(columns)][1]) for k in range(len(texts))]
+    return [note(text, (low + high) / 2, top, **place) for text, ((low, high), top) in zip(texts, middles, strict=True)]
+
+
+def in_panel(panel: int, trace: Props) -> Props:
+    """Return the trace on a panel, counted from 1."""
+    return trace if panel == 1 else {**trace, "xaxis": f"x{panel}", "yaxis": f"y{panel}"}
+
+
+def frame(name: object, changes: Mapping[int, Props], **layout: Any) -> Props:
+    """Return one frame of an animation: what changes, by the number of the trace."""
+    still = {"name": str(name), "traces": list(changes), "data": list(changes.values())}
+    return {**still, "layout": layout} if layout else still
+
+
+def play(label: str, duration: int, *, redraw: bool = False, fromcurrent: bool = True, **place: Any) -> list[Props]:
+    """Return the button that plays the frames, at the upper right unless ``place`` sets another."""
+    args = {"frame": {"duration": duration, "redraw": redraw}, "transition": {"duration": 0}}
+    button = {"label": label, "method": "animate", "args": [None, {**args, "fromcurrent": fromcurrent}]}
+    right = {"x": 1.0, "y": 1.0, "xanchor": "right", "yanchor": "bottom"}
+    return [{"type": "buttons", **right, **place, "buttons": [button]}]
+
+
+def packed(value: Any) -> Any:
+    """Return a figure as JSON's own types: arrays as their bytes, what is no number as null.
+
+    >>> packed({"x": np.array([1, 2], dtype=np.int8), "y": [1.0, np.nan]})
+    {'x': {'dtype': 'i1', 'bdata': 'AQI='}, 'y': [1.0, None]}
+    """
+    if isinstance(value, Mapping):
+        return {name: packed(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        # Frames hold thousands of numbers: those that need nothing cost no call.
+        return [
+            item if type(item) in AS_IS or (type(item) is float and math.isfinite(item)) else packed(item)
+            for item in value
+        ]
+    if isinstance(value, np.ndarray):
+        return _bytes(value)
+    if isinstance(value, np.generic):
+        return packed(value.item())
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _bytes(array: npt.NDArray[Any]) -> Any:
+    """Write an array as plotly.js reads typed arrays; as lists where it has no such type."""
+    if array.dtype in (np.int64, np.uint64) and array.size and array.min() >= -(2**31) and array.max() < 2**31:
+        array = array.astype(np.int32)
+    kind = TYPED.get(array.dtype.str)
+    if kind is None or not array.size or not array.ndim:
+        return packed(array.tolist())
+    text = {"dtype": kind, "bdata": b64encode(array.tobytes()).decode("ascii")}
+    return text if array.ndim == 1 else text | {"shape": ", ".join(map(str, array.shape))}

@@ -1,0 +1,31 @@
+"""What st.plotly_chart takes so that a figure is sent as it is."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import plotly.graph_objects as go
+import plotly.io
+
+from ui.figures.plot import Figure, packed
+
+
+def sendable(figure: Figure) -> go.Figure:
+    """Return an empty Plotly figure whose ``to_dict`` gives ``figure``, JSON-ready, with Streamlit's template.
+
+    st.plotly_chart builds Plotly's objects from a dict to check it, at every rerun: 4 ms for a figure of curves and
+    28 to 42 ms for one with frames, against 0.5 ms and 1 ms this way. Of a figure it asks ``to_dict`` alone. The check
+    is made once, by a test that builds every figure of every page.
+    """
+    sent = packed(figure)
+    sent["layout"] = {"template": template(str(plotly.io.templates.default)), **sent["layout"]}
+    envelope = go.Figure()
+    envelope.to_dict = lambda: sent
+    return envelope
+
+
+@cache
+def template(name: str) -> dict[str, Any]:
+    """Return a template of Plotly's registry; Streamlit registers its own as the default."""
+    return dict(plotly.io.templates[name].to_plotly_json())
