@@ -4,11 +4,13 @@ Each rule is a function from a syntax tree to the lines that break it, so that i
 """
 
 import ast
+import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 
 import pytest
 
+import rope_core
 from rope_core import SCHEMES
 from tests.support import ROOT
 
@@ -242,7 +244,69 @@ def test_figures_and_pages_reach_no_streamlit_through_another_module() -> None:
     assert not broken, "\n".join(broken)
 
 
+ROOMS = re.findall(r"^    (\w+) +", str(rope_core.__doc__), re.MULTILINE)
+
+
+def room_of(name: str) -> str:
+    """A module's room; "" for the modules of the idea at the root, which all rooms may import."""
+    parts = name.split(".")
+    return parts[1] if len(parts) > 1 and parts[1] in ROOMS else ""
+
+
+def upward(room: str) -> Rule:
+    """No import of a room below one's own in the package's docstring; the root's modules import no room."""
+    allowed = {"", *ROOMS[: ROOMS.index(room) + 1]} if room else {""}
+
+    def rule(node: ast.AST) -> list[str]:
+        return [
+            f"{line}: {name}"
+            for line, name in imports(node)
+            if name.split(".")[0] == "rope_core" and room_of(name) not in allowed
+        ]
+
+    return rule
+
+
+def test_rooms_import_down_only() -> None:
+    assert set(ROOMS) == {path.name for path in (ROOT / "rope_core").iterdir() if (path / "__init__.py").exists()}
+    top = ("rope_core/__init__.py", "rope_core/__main__.py")
+    files = [path for path in sources("rope_core") if path not in top]
+    broken = [f"{path}:{line}" for path in files for line in upward(room_of(module_of(path)))(tree(path))]
+    assert not broken, "\n".join(broken)
+
+
+def cycles(graph: dict[str, set[str]]) -> list[list[str]]:
+    """Every circle that a walk from each module comes upon."""
+    found: list[list[str]] = []
+    done: set[str] = set()
+
+    def walk(name: str, path: list[str]) -> None:
+        if name in path:
+            found.append(path[path.index(name) :])
+        elif name not in done:
+            for imported in sorted(graph.get(name, ())):
+                walk(imported, [*path, name])
+            done.add(name)
+
+    for name in sorted(graph):
+        walk(name, [])
+    return found
+
+
+def test_no_module_of_rope_core_imports_in_a_circle() -> None:
+    files = {module_of(path): path for path in sources("rope_core")}
+    graph: dict[str, set[str]] = {}
+    for name, path in files.items():
+        reached = {each if each in files else each.rpartition(".")[0] for _, each in imports(tree(path))}
+        graph[name] = {each for each in reached if each in files} - {name, "rope_core"}
+    assert cycles(graph) == []
+    assert cycles(graph | {"rope_core.errors": {"rope_core.spectrum"}}), "a circle is seen"
+
+
 PLANTED: list[tuple[Rule, str]] = [
+    (upward("hf"), "from rope_core.checks.case import Finding"),
+    (upward("theory"), "def f():\n    import rope_core.lab.model"),
+    (upward(""), "from rope_core.hf import read"),
     (never("streamlit"), "import streamlit as st"),
     (never("streamlit"), "def f():\n    from streamlit.runtime import get_instance"),
     (never("ui"), "import importlib\nimportlib.import_module('ui.text')"),
@@ -278,6 +342,7 @@ def test_a_planted_fault_is_found(rule: Rule, source: str) -> None:
 
 
 CLEAN: list[tuple[Rule, str]] = [
+    (upward("checks"), "from rope_core.hf import read\nfrom rope_core import rotation"),
     (page_imports, "from ui.page.frame import Frame\nfrom rope_core import Rope\nimport rope_core"),
     (arithmetic, "x = 'a' + b + 'c'\ny = f'{b}' + b\nz = a | b\nw = -1"),
     (scheme_names, "figure.update(textposition='none', shape='linear')\nx = 'no yarn here'"),

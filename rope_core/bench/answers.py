@@ -9,10 +9,11 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from rope_core import Request, Rope, cos_sin, spectrum
 from rope_core.bench.cases import Case
 from rope_core.bench.contestants import Contestant, Inputs, Pair
 from rope_core.kernels.torch_ops import eager_one
+from rope_core.rope import Rope
+from rope_core.spectrum import Request, cos_sin, spectrum
 
 # Errors are compared with what rounding every product to the tensors' own type would do.
 SLACK = 4.0

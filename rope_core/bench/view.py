@@ -12,7 +12,6 @@ from typing import Any
 from rope_core.bench.cases import Case
 from rope_core.bench.records import FORMAT, Result, Run, Store, default_path
 from rope_core.bench.statistics import Summary, summary
-from rope_core.cli.bench import figures
 from rope_core.errors import reject
 
 SHIPPED = Path(__file__).parent / "records"
@@ -23,6 +22,28 @@ PEERS = ("transformers", "transformers compiled", "Liger", "FLA", "flash-attenti
 PATIENCE = 0.5
 # What others are compared with: our kernel as a model calls it, on either device.
 ENTRY = {"cpu": "numba", "cuda": "triton"}
+
+
+def figures(result: Result) -> dict[str, float]:
+    """Return a result's numbers; ``quiet`` is the ratio in the half of the rounds in which the copy was fastest."""
+    data: dict[str, Any] = result.data
+    ratio = summary([a / b for a, b in zip(data["seconds"], data["floor"], strict=True)])
+    took = summary(data["seconds"])
+    calm = sorted(zip(data["floor"], data["seconds"], strict=True))[: max(1, len(data["floor"]) // 2)]
+    return {
+        "seconds": took.median,
+        "p20": took.p20,
+        "p80": took.p80,
+        "ratio": ratio.median,
+        "ratio_low": ratio.low,
+        "ratio_high": ratio.high,
+        "quiet": summary([seconds / floor for floor, seconds in calm]).median,
+        "bytes_per_second": data["traffic"] / took.median,
+        "of_floor": 1.0 / ratio.median,
+        "faults": data["faults"],
+        "error": data["error"],
+        "first_call": data["first_call"],
+    }
 
 
 @dataclass(frozen=True)

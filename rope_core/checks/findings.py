@@ -14,13 +14,14 @@ from typing import Any
 from rope_core.checks.case import SEVERITIES, VERSIONS, Case, Finding, finding, printable, recorded
 from rope_core.checks.rules import geometry, keys, layers, lengths, origin, ramps, scale, traps
 from rope_core.checks.rules.refusals import refusal
+from rope_core.checks.rules.versions import for_4
 from rope_core.errors import ConfigError, Rule, reject, whole
 from rope_core.hf.normal import Model, resolve
 from rope_core.hf.params import Parameters, effective
 from rope_core.hf.read import parse, read_config
 from rope_core.hf.read import read_file as read_text
 from rope_core.hf.ropes import HfRope, build
-from rope_core.hf.versions import for_4, read_by_4
+from rope_core.hf.versions import read_by_4
 from rope_core.rope import MAX_LEN
 
 RULES = (

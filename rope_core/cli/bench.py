@@ -8,12 +8,12 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from rope_core.bench.cases import DIRECTIONS, ITEM_BYTES, MEMORY, SUITES, Case
 from rope_core.bench.environment import with_allocator
 from rope_core.bench.records import Result, Store
-from rope_core.bench.statistics import compare, summary
+from rope_core.bench.statistics import compare
+from rope_core.bench.view import figures
 
 
 def parser() -> argparse.ArgumentParser:
@@ -154,28 +154,6 @@ def _need_gpu() -> None:
 
     if not torch.cuda.is_available():
         raise ValueError("device must be a GPU that torch can see, got none: torch.cuda.is_available() is False")
-
-
-def figures(result: Result) -> dict[str, float]:
-    """Return a result's numbers; ``quiet`` is the ratio in the half of the rounds in which the copy was fastest."""
-    data: dict[str, Any] = result.data
-    ratio = summary([a / b for a, b in zip(data["seconds"], data["floor"], strict=True)])
-    took = summary(data["seconds"])
-    calm = sorted(zip(data["floor"], data["seconds"], strict=True))[: max(1, len(data["floor"]) // 2)]
-    return {
-        "seconds": took.median,
-        "p20": took.p20,
-        "p80": took.p80,
-        "ratio": ratio.median,
-        "ratio_low": ratio.low,
-        "ratio_high": ratio.high,
-        "quiet": summary([seconds / floor for floor, seconds in calm]).median,
-        "bytes_per_second": data["traffic"] / took.median,
-        "of_floor": 1.0 / ratio.median,
-        "faults": data["faults"],
-        "error": data["error"],
-        "first_call": data["first_call"],
-    }
 
 
 def table(results: list[Result]) -> str:

@@ -111,7 +111,7 @@ def _recipe(options: argparse.Namespace) -> Any:
     from rope_core.lab import weights
     from rope_core.lab.evaluate import line
     from rope_core.lab.finetune import plain
-    from rope_core.lab.model import Shape
+    from rope_core.lab.shape import Shape
     from rope_core.lab.train import Recipe
 
     shape = weights.card(options.start).recipe.shape if options.start else Shape(encoding=options.encoding)

@@ -14,8 +14,9 @@ from rope_core.lab.estimates import Estimate
 from rope_core.lab.evaluate import as_documents
 from rope_core.lab.evaluate import refuse_large as refuse_large
 from rope_core.lab.lines import line, lines
-from rope_core.lab.model import Model, Shape
+from rope_core.lab.model import Model
 from rope_core.lab.positions import Position, scaled
+from rope_core.lab.shape import Shape
 from rope_core.schemes import UNSCALED
 
 MAX_TEXT = 50 * 10**6

@@ -10,8 +10,9 @@ import torch.nn.functional as F
 from rope_core.errors import reject, whole
 from rope_core.lab.estimates import Curve, Estimate, curve, over_seeds, perplexity, ratio, share
 from rope_core.lab.lines import Line, line, lines
-from rope_core.lab.model import VOCABULARY, Model, Shape
+from rope_core.lab.model import VOCABULARY, Model
 from rope_core.lab.positions import Position, scaled
+from rope_core.lab.shape import Shape
 from rope_core.rope import Array
 from rope_core.spectrum import Request
 

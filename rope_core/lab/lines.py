@@ -7,15 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from rope_core.errors import finite, reject
+from rope_core.lab.shape import Shape
 from rope_core.rope import Rope
 from rope_core.schemes import SCHEMES
 from rope_core.spectrum import Request
-
-if TYPE_CHECKING:
-    from rope_core.lab.model import Shape
 
 LINES = Path(__file__).parent / "lines.toml"
 

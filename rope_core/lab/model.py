@@ -3,65 +3,16 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from rope_core.errors import reject, whole
 from rope_core.lab.positions import POSITIONS, Position
-from rope_core.rope import Rope
+from rope_core.lab.shape import Shape
 
 VOCABULARY = 256
-
-
-@dataclass(frozen=True)
-class Shape:
-    """What a model's weights are shaped by.
-
-    Args:
-        encoding: how positions enter: a name in POSITIONS.
-        layers, width, heads: of the decoder; width/heads is the head dimension.
-        hidden: width of the gated feed-forward layer.
-        context: trained length, in bytes.
-        base: base of rope and of the sinusoids.
-
-    Raises ValueError on an unknown encoding, or sizes that do not fit.
-    """
-
-    encoding: str = "rope"
-    layers: int = 4
-    width: int = 192
-    heads: int = 6
-    hidden: int = 512
-    context: int = 256
-    base: float = 10_000.0
-
-    def __post_init__(self) -> None:
-        if self.encoding not in POSITIONS:
-            raise reject("encoding", f"one of {', '.join(POSITIONS)}", self.encoding)
-        for name, low, high in (("layers", 1, 64), ("width", 2, 8192), ("heads", 1, 256), ("hidden", 1, 65_536)):
-            whole(name, getattr(self, name), low, high)
-        whole("context", self.context, 2, 2**20)
-        if self.width % (2 * self.heads):
-            raise reject("width", f"a multiple of 2 * heads = {2 * self.heads}", self.width)
-        self.rope  # noqa: B018  a base that is no base is refused here
-
-    @property
-    def head_dim(self) -> int:
-        """Dimensions per head."""
-        return self.width // self.heads
-
-    @property
-    def rope(self) -> Rope:
-        """The geometry that the model was trained with."""
-        return Rope(self.head_dim, self.base, self.context)
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the fields as JSON values."""
-        return asdict(self)
 
 
 @dataclass

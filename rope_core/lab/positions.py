@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from rope_core.errors import reject
+from rope_core.lab.shape import ENCODINGS, Shape
 from rope_core.layout import HALF
 from rope_core.rotation import rotate
 from rope_core.spectrum import Request, Spectrum, cos_sin, spectrum
 from rope_core.theory.encodings.additive import sinusoidal
 from rope_core.theory.encodings.relative import alibi_slopes, t5_buckets
-
-if TYPE_CHECKING:
-    from rope_core.lab.model import Shape
 
 
 class Position(nn.Module):
@@ -158,14 +156,9 @@ class T5Bias(Position):
         return self.SCALE * self.buckets[torch.from_numpy(found)].permute(2, 0, 1)
 
 
-POSITIONS: dict[str, type[Position]] = {
-    "rope": Rotary,
-    "sinusoidal": Sinusoidal,
-    "learned": Learned,
-    "alibi": Alibi,
-    "t5": T5Bias,
-    "nope": Position,
-}
+POSITIONS: dict[str, type[Position]] = dict(
+    zip(ENCODINGS, (Rotary, Sinusoidal, Learned, Alibi, T5Bias, Position), strict=True)
+)
 
 
 def scaled(shape: Shape, request: Request) -> Rotary:

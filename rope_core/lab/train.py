@@ -22,8 +22,9 @@ from torch import Tensor
 
 from rope_core.errors import finite, reject, whole
 from rope_core.lab import copying, corpus, passkey
-from rope_core.lab.model import Model, Shape
+from rope_core.lab.model import Model
 from rope_core.lab.positions import Position, scaled
+from rope_core.lab.shape import Shape
 from rope_core.schemes import UNSCALED
 from rope_core.spectrum import Request
 

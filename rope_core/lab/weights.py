@@ -15,7 +15,8 @@ from safetensors.torch import save
 
 from rope_core.errors import reject
 from rope_core.lab.cards import INDEX as INDEX
-from rope_core.lab.model import Model, Shape
+from rope_core.lab.model import Model
+from rope_core.lab.shape import Shape
 from rope_core.lab.train import Recipe, write_whole
 
 FOLDER = INDEX.parent

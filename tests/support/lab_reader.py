@@ -15,7 +15,8 @@ import torch
 
 from rope_core.lab import weights
 from rope_core.lab.corpus import manifest
-from rope_core.lab.model import Model, Shape
+from rope_core.lab.model import Model
+from rope_core.lab.shape import Shape
 from rope_core.lab.train import Recipe, hardware
 from tests.support.lab_oracle import Array, alibi_slope, rms, t5_bucket, turned
 

@@ -22,7 +22,8 @@ from rope_core.bench.answers import check, make_inputs
 from rope_core.bench.cases import SUITES, Case
 from rope_core.bench.contestants import Contestant, Inputs, Pair
 from rope_core.bench.records import Store
-from rope_core.cli.bench import figures, main_bench
+from rope_core.bench.view import figures
+from rope_core.cli.bench import main_bench
 from rope_core.jobs import queue as jobs
 from rope_core.kernels.entry import apply
 

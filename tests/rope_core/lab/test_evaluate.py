@@ -22,7 +22,8 @@ from rope_core.lab.evaluate import (
     ratio,
     sliding_losses,
 )
-from rope_core.lab.model import Model, Shape
+from rope_core.lab.model import Model
+from rope_core.lab.shape import Shape
 from tests.rope_core.lab.test_model import small, text
 from tests.support import lab_oracle as oracle
 

@@ -9,8 +9,9 @@ import pytest
 import torch
 
 import rope_core as rc
-from rope_core.lab.model import Cache, Glimpse, Model, Shape
+from rope_core.lab.model import Cache, Glimpse, Model
 from rope_core.lab.positions import POSITIONS, scaled
+from rope_core.lab.shape import Shape
 from tests.support import lab_oracle as oracle
 
 ENCODINGS = tuple(POSITIONS)

@@ -15,7 +15,8 @@ from rope_core.__main__ import main
 from rope_core.lab import finetune, job, records, sweep, weights
 from rope_core.lab.corpus import held_out, training_bytes
 from rope_core.lab.evaluate import line, lines, losses, perplexity
-from rope_core.lab.model import Model, Shape
+from rope_core.lab.model import Model
+from rope_core.lab.shape import Shape
 from rope_core.lab.train import CHECKPOINT, hardware
 from tests.support.lab_reader import stock
 

@@ -14,7 +14,7 @@ import pytest
 import torch
 
 from rope_core.lab import passkey
-from rope_core.lab.model import Shape
+from rope_core.lab.shape import Shape
 from rope_core.lab.train import CHECKPOINT, Progress, Recipe, Run, begin, checkpoint_said, one_step, train, windows
 
 TINY = Shape(layers=1, width=16, heads=2, hidden=16, context=16)

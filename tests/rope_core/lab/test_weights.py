@@ -13,8 +13,9 @@ import torch
 import rope_core as rc
 from rope_core.lab import corpus, weights
 from rope_core.lab.evaluate import byte_losses, line, losses, perplexity
-from rope_core.lab.model import Model, Shape
+from rope_core.lab.model import Model
 from rope_core.lab.positions import scaled
+from rope_core.lab.shape import Shape
 from tests.support import lab_oracle as oracle
 
 TINY = Shape(layers=1, width=16, heads=2, hidden=16, context=16)
