@@ -102,6 +102,11 @@ class Text:
     claim: dict[str, str]
     why: dict[str, str]
 
+    @property
+    def printed(self) -> bool:
+        """Whether ``formula`` is the document's own TeX."""
+        return len(self.quotes) > len(self.sentences)
+
 
 def _listed(value: str | list[str]) -> tuple[str, ...]:
     return (value,) if isinstance(value, str) else tuple(value)

@@ -100,6 +100,7 @@ def card(result: Result, t: Words) -> str:
         t("where", document=result.document, where=literal(text.where)),
         f"**{literal(text.claim[t.lang])}**",
         *(f"> {literal(sentence)}" for sentence in text.sentences),
+        *([] if text.printed else [t("computed")]),
         f"$$\n{text.formula}\n$$",
     ]
     if check.printed is None:
