@@ -1,6 +1,6 @@
 """Key press on a slider to the changed figure painted, for every page, beside the least Streamlit page.
 
-Run: python -m benchmarks.app [--rounds 20] [--json FILE]
+Run: python -m benchmarks.app [--rounds 20] [--pages clock,rotation] [--json FILE]
 Rounds are interleaved, so that every page meets the same machine; ratios are to the floor page's median of the run.
 """
 
@@ -159,8 +159,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=20)
     parser.add_argument("--json", type=Path)
+    parser.add_argument("--pages", default=",".join(SLIDERS))
     asked = parser.parse_args()
-    names = [name for name in SLIDERS if list(ROOT.glob(f"pages/*/{name}.py"))]
+    names = [name for name in asked.pages.split(",") if list(ROOT.glob(f"pages/*/{name}.py"))]
     with (
         tempfile.TemporaryDirectory() as empty,
         served(ROOT / "benchmarks" / "floor.py", cwd=Path(empty)) as floor,

@@ -120,12 +120,14 @@ class Store:
         try:
             self.put(field, check(field, value))
             self.fits()
-        except Refused as refused:
-            self.restore(before)
-            self.notes.append(("frame.refused", slots(refused)))
         except ValueError as error:
             self.restore(before)
-            self.notes.append(("frame.impossible", {"error": error}))
+            note = (
+                ("frame.refused", slots(error))
+                if isinstance(error, Refused)
+                else ("frame.impossible", {"error": error})
+            )
+            self.notes.append(note)
 
     def restore(self, values: Mapping[str, Value]) -> None:
         """Put back an earlier state of all values."""
