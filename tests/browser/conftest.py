@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+import time
+from collections.abc import Callable, Iterator
+from typing import TypeVar
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Page, Request, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Page, Request, expect, sync_playwright
 
 from benchmarks.servers import ROOT, served
 from tests.conftest import CHROMIUM
@@ -13,6 +16,24 @@ from tests.conftest import CHROMIUM
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
 DESK = {"width": 1280, "height": 720}
 PHONE = {"width": 390, "height": 844}
+PATIENCE = 30.0
+"""Seconds that a test waits for what it asserts: a busy machine is slow, and a passing test waits for none of them."""
+expect.set_options(timeout=1000 * PATIENCE)
+T = TypeVar("T")
+
+
+def address_has(page: Page, *parts: str) -> None:
+    """Wait until the address holds each of these; it is written after the figures are."""
+    for part in parts:
+        expect(page).to_have_url(re.compile(re.escape(part)))
+
+
+def until(page: Page, look: Callable[[], T], good: Callable[[T], bool]) -> T:
+    """Look again until what is seen is good, at most PATIENCE long; return what was seen last."""
+    end = time.monotonic() + PATIENCE
+    while not good(seen := look()) and time.monotonic() < end:
+        page.wait_for_timeout(100)
+    return seen
 
 
 @pytest.fixture(scope="session")

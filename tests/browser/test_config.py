@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 import rope_core as rc
-from tests.browser.conftest import Visit
+from tests.browser.conftest import Visit, address_has
 from ui.text.words import Words
 
 pytestmark = pytest.mark.browser
@@ -33,7 +33,6 @@ def paste(visit: Visit, page: Page, text: str, lang: str) -> None:
     ways(visit, page, lang)
     page.get_by_label(Words(lang, "config")("paste_label")).fill(text)
     page.get_by_text(Words(lang, "config")("paste_button"), exact=True).click()
-    page.wait_for_timeout(400)
     visit.settle()
 
 
@@ -97,16 +96,12 @@ def test_upload_and_download_of_the_other_schema(visit: Visit, app: str, tmp_pat
 def test_layer_type_and_length_stand_in_the_link(visit: Visit, app: str) -> None:
     page = visit.open(f"{app}/config?lang=en&model=gemma-3-4b")
     page.get_by_text("full_attention", exact=True).first.click()
-    page.wait_for_timeout(400)
-    visit.settle()
     expect(page.get_by_text("linear (PI)", exact=True).first).to_be_visible()
-    assert "layer=full_attention" in page.url
+    address_has(page, "layer=full_attention")
     slider = page.get_by_role("slider", name="length wanted")
     slider.focus()
     page.keyboard.press("ArrowRight")
-    page.wait_for_timeout(400)
-    visit.settle()
-    assert "want=" in page.url
+    address_has(page, "want=")
     again = visit.open(page.url)
     expect(again.get_by_text("linear (PI)", exact=True).first).to_be_visible()
     assert visit.complaints == []

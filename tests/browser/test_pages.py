@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from benchmarks.servers import ROOT, served
-from tests.browser.conftest import PHONE, Visit
+from tests.browser.conftest import PHONE, Visit, address_has
 from tests.test_pages import NAMES
 from ui.text.words import Words
 
@@ -27,7 +27,7 @@ def test_first_request_of_a_fresh_server(name: str, browser: Browser) -> None:
             expect(page.get_by_role("heading", level=1)).to_contain_text(Words(lang, name)("title"))
             assert page.locator("[role=dialog]").count() == 0
             assert page.locator("[data-testid=stException]").count() == 0
-            assert f"lang={lang}" in page.url
+            address_has(page, f"lang={lang}")
             wide = page.evaluate("() => document.querySelector('[data-testid=stMain]').scrollWidth")
             assert wide <= page.evaluate("() => window.innerWidth")
             if lang == "en":

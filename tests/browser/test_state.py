@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Page, WebSocketRoute, expect
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from benchmarks.servers import ROOT, served
-from tests.browser.conftest import Visit
+from tests.browser.conftest import Visit, address_has
 
 pytestmark = pytest.mark.browser
 
@@ -62,7 +62,7 @@ def test_a_late_address_is_put_right(app: str, visit: Visit) -> None:
     for message in held:
         sides[-1].send(message)
     visit.settle()
-    assert "m=7" in page.url
+    address_has(page, "m=7")
 
 
 def test_a_copied_link_is_the_view_on_a_fresh_server(browser: Browser, app: str, visit: Visit) -> None:
@@ -88,8 +88,7 @@ def test_leaving_a_page_and_coming_back_keeps_its_values(app: str, visit: Visit)
     page = visit.open(f"{app}/rotation?m=21&base=500000&lang=en")
     page.get_by_role("link", name="Start here").click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("to the last digit")
-    visit.settle()
-    assert "base=500000" in page.url
+    address_has(page, "base=500000")
     page.get_by_role("link", name="Rotation", exact=True).first.click()
     expect(page.locator("p", has_text="Query at 21").first).to_be_visible()
 
@@ -128,7 +127,7 @@ def test_a_typed_odd_width_is_refused_and_the_view_stays(app: str, visit: Visit)
     box.press("Enter")
     expect(page.locator("[data-testid=stAlert]")).to_contain_text("Rotary width d must be even")
     assert finding(page, "Query at") == before
-    assert "dim=16" in page.url
+    address_has(page, "dim=16")
 
 
 def test_numbers_and_pictures_can_be_taken_away(app: str, visit: Visit) -> None:
