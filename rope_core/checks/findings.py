@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import tomllib
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
@@ -15,6 +15,7 @@ from rope_core.checks.case import SEVERITIES, VERSIONS, Case, Finding, finding, 
 from rope_core.checks.rules import geometry, keys, layers, lengths, origin, ramps, scale, traps
 from rope_core.checks.rules.refusals import refusal
 from rope_core.checks.rules.versions import for_4
+from rope_core.checks.schemas import OLD
 from rope_core.errors import ConfigError, Rule, reject, whole
 from rope_core.hf.normal import Model, resolve
 from rope_core.hf.params import Parameters, effective
@@ -35,6 +36,9 @@ RULES = (
     *scale.RULES,
 )
 MOST = 20
+# What a config of a rotary model has, and what any model with attention has.
+ROPE_FIELDS = (*OLD, "head_dim", "qk_rope_head_dim", "original_max_position_embeddings", "rotary_dim", "rope_ratio")
+HEADS = ("hidden_size", "num_attention_heads")
 # Notes that hold for most models and are shown on request only.
 ON_REQUEST = ("pairs_below_one_turn", "half_precision")
 
@@ -77,6 +81,8 @@ def check(
         model = resolve(data)
     except ConfigError as error:
         return [refusal(error)]
+    if nothing_turns(model):
+        return [finding("nothing_turns", "config")]
     if layer_type is not None:
         _known_type(model, layer_type)
     found: list[Finding] = []
@@ -91,6 +97,18 @@ def check(
     if layer_type is not None:
         kept = [one for one in kept if one.layer_type in (None, layer_type)]
     return _by_severity(kept)
+
+
+def nothing_turns(model: Model) -> bool:
+    """Return whether a config is no language model's: a type that nobody knows, no rope field and no attention heads.
+
+    An adapter's config, a scheduler's or an application's own config.json is of this kind.
+    """
+    data = model.data
+    parts = [data, *(part for part in data.values() if isinstance(part, Mapping))]
+    if model.known or any(name in part for part in parts for name in ROPE_FIELDS):
+        return False
+    return "_class_name" in data or not all(name in data for name in HEADS)
 
 
 def _known_type(model: Model, layer_type: str) -> None:
@@ -125,27 +143,18 @@ def check_text(
     >>> check_text('{"model_type": "llama", "model_type": "llama", "head_dim": 64}')[0].key
     'duplicate_key'
     """
-    data = parse(text)
-    found = check(data, transformers, layer_type, seq_len, everything=everything)
-    return _by_severity([*_duplicate_keys(text), *found])
-
-
-def _duplicate_keys(text: str | bytes) -> list[Finding]:
-    """Names that stand twice in one object of a JSON text that can be read; the last value counts."""
     twice: dict[str, None] = {}
 
     def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
         made = dict(items)
         if len(made) < len(items):
-            names = [name for name, _ in items]
-            twice.update(dict.fromkeys(name for name in made if names.count(name) > 1 and len(twice) < MOST))
+            repeated = [name for name, count in Counter(name for name, _ in items).items() if count > 1]
+            twice.update(dict.fromkeys(repeated[: MOST - len(twice)]))
         return made
 
-    try:
-        json.loads(text, object_pairs_hook=pairs)
-    except (ValueError, RecursionError):
-        return []
-    return [finding("duplicate_key", printable(next(iter(twice))), names=tuple(twice))] if twice else []
+    found = check(parse(text, pairs), transformers, layer_type, seq_len, everything=everything)
+    repeated = [finding("duplicate_key", printable(next(iter(twice))), names=tuple(twice))] if twice else []
+    return _by_severity([*repeated, *found])
 
 
 def _rules(model: Model, version: str, seq_len: int | None) -> Iterator[Finding]:

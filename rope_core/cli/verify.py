@@ -10,6 +10,7 @@ from rope_core.checks.case import VERSIONS
 from rope_core.checks.verify import verify
 from rope_core.cli.check import add_output, known_keys, report
 from rope_core.cli.source import HELP, guarded, load
+from rope_core.errors import reject
 
 
 def parser() -> argparse.ArgumentParser:
@@ -29,5 +30,7 @@ def main_verify(argv: Sequence[str]) -> int:
 
 def _run(asked: argparse.Namespace) -> int:
     known_keys(asked.ignore)
+    if not (Path(asked.file).is_file() or Path(asked.file).is_dir()):
+        raise reject("file", "regular_file", asked.file)
     found = verify(Path(asked.file), load(asked.config))
     return report({asked.file: found}, {}, asked, VERSIONS[-1])

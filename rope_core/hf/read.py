@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+import os
+import stat
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,8 @@ from rope_core.rope import MAX_LEN
 # A released config.json has some kilobytes; JSON of this size can take forty times its bytes once it is parsed.
 MAX_BYTES = 2 * 2**20
 MAX_LAYERS = 4096
+PLAIN = frozenset({str, int, float, bool, type(None)})
+NESTED = (dict, list, tuple, Mapping)
 MAX_DEPTH = 32
 
 
@@ -46,8 +50,9 @@ def shallow(value: object) -> None:
     """Raise ConfigError on nesting deeper than any config has, before anything recurses into it."""
     level: list[Any] = [value]
     for _ in range(MAX_DEPTH):
-        inner = [list(item.values()) if isinstance(item, Mapping) else item for item in level]
-        level = [leaf for item in inner for leaf in item if isinstance(leaf, Mapping | list | tuple)]
+        inner = [item if isinstance(item, list | tuple) else item.values() for item in level]
+        # Most leaves are plain values, which the test on an abstract class is slow to tell.
+        level = [leaf for item in inner for leaf in item if type(leaf) not in PLAIN and isinstance(leaf, NESTED)]
         if not level:
             return
     raise ConfigError.of("nested_depth", limit=MAX_DEPTH)
@@ -56,25 +61,32 @@ def shallow(value: object) -> None:
 def read_file(path: Path) -> bytes:
     """Return the bytes of a JSON file, or of config.json in a folder."""
     try:
-        target = path / "config.json" if path.is_dir() else path
-        if target.stat().st_size > MAX_BYTES:
-            raise refuse("config", "file_bytes", target.stat().st_size, limit=MAX_BYTES)
-        return target.read_bytes()
+        # A pipe would block at open without O_NONBLOCK, and a device has no end.
+        flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+        with open(os.open(path / "config.json" if path.is_dir() else path, flags), "rb") as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise refuse("config", "regular_file", str(path))
+            text = file.read(MAX_BYTES + 1)
+        if len(text) > MAX_BYTES:
+            raise refuse("config", "file_bytes", f"more than {MAX_BYTES} bytes", limit=MAX_BYTES)
+        return text
     except (OSError, ValueError) as error:
         if isinstance(error, ConfigError):
             raise
         raise refuse("config", "readable_file", str(path)) from None
 
 
-def parse(text: str | bytes) -> dict[str, Any]:
+def parse(text: str | bytes, pairs: Callable[[list[tuple[str, Any]]], dict[str, Any]] | None = None) -> dict[str, Any]:
     """Return the object that a JSON text holds; of a name that stands twice the last value counts, as in transformers.
+
+    ``pairs`` makes a dict of each object's names and values, as json.loads's object_pairs_hook.
 
     Raises ConfigError on text that is no JSON, no UTF-8, nested too deeply, too long, or no object.
     """
     if len(text) > MAX_BYTES:
         raise refuse("config", "json_bytes", len(text), limit=MAX_BYTES)
     try:
-        value = json.loads(text.removeprefix("\ufeff") if isinstance(text, str) else text)
+        value = json.loads(text.removeprefix("\ufeff") if isinstance(text, str) else text, object_pairs_hook=pairs)
         whole_letters(text, value)
     except RecursionError:
         raise ConfigError.of("json_depth") from None

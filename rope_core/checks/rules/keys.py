@@ -32,6 +32,8 @@ OF_SINGLE_FAMILIES = (
 )
 SHARES = ("partial_rotary_factor", "rotary_pct", "rotary_emb_fraction")
 FACTORS = ("rope_ratio", "rope_scaling_factor")
+# Unread keys that are listed one by one.
+MOST = 20
 SAID_BY_TRAPS = ("rope_theta", "partial_rotary_factor")
 ATTENTION_TYPO = "attn_factor"
 LIKELY = {
@@ -45,9 +47,9 @@ LIKELY = {
 def ignored_keys(case: Case) -> Iterator[Finding]:
     """Keys of the rope dict that this scheme does not read."""
     without_type = set(scaling_keys(case))
-    for key in case.rope.ignored:
-        if key in without_type:
-            continue
+    # Likely misspellings first: they are listed whatever else there is.
+    unread = sorted((key for key in case.rope.ignored if key not in without_type), key=lambda key: key not in LIKELY)
+    for key in unread[:MOST]:
         if key == ATTENTION_TYPO and case.rope.rope_type == YARN:
             yield from attention_typo(case)
             continue
@@ -56,6 +58,14 @@ def ignored_keys(case: Case) -> Iterator[Finding]:
         near = LIKELY.get(key) or next(iter(get_close_matches(key, KNOWN, 1, 0.8)), "")
         severity = "note" if harmless(case, key) else "warning"
         yield finding("key_not_read", case.at(key), severity, key=key, type=case.rope.rope_type, near=near or "-")
+    if len(unread) > MOST:
+        values: dict[str, object] = {
+            "count": len(unread) - MOST,
+            "total": len(unread),
+            "shown": MOST,
+            "type": case.rope.rope_type,
+        }
+        yield finding("more_keys_not_read", case.one.path, **values)
     for key in unread_elsewhere(case):
         severity = "note" if harmless(case, key) else "warning"
         yield finding("key_not_read", case.at(key), severity, key=key, type=case.rope.rope_type, near="-")

@@ -136,6 +136,9 @@ FILES = {
     "2 MB of objects": "b'{\"a\":[' + b'{\"a\":1},' * 230000 + b'1]}'",
     "2 MB of one name": "b'{' + b'\"a\":1,' * 340000 + b'\"a\":1}'",
     "2 MB of names": "b'{' + b','.join(b'\"%d\":{}' % i for i in range(170000)) + b'}'",
+    "names and one twice": "b'{' + b','.join(b'\"%d\":1' % i for i in range(170000)) + b',\"1\":2}'",
+    "3,000 unread keys": 'b\'{"model_type":"llama","head_dim":64,"rope_parameters":{"rope_type":"default",\' '
+    "+ b','.join(b'\"factor%d\":1' % i for i in range(3000)) + b'}}'",
     "100,000 levels": "b'{\"a\":' * 10**5 + b'1' + b'}' * 10**5",
     "100,000 lists": "b'{\"a\":' + b'[' * 10**5 + b']' * 10**5 + b'}'",
     "a million layers": 'b\'{"model_type":"gemma3_text","num_hidden_layers":1000000}\'',
