@@ -7,8 +7,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
+import torch
+import transformers
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
 
 from rope_core import SCHEMES, Param, Request, Rope, Scheme, Spectrum, spectrum
 from rope_core.schemes import Rescale, Value, register, rescale, scheme
@@ -243,3 +246,40 @@ def test_vector_takes_one_number_for_every_pair() -> None:
     assert np.array_equal(one.inv_freq, many.inv_freq)
     expected: Value = (1.5, 1.5, 1.5, 1.5)
     assert SCHEMES["longrope"].parse({"short_factor": [1.5] * 4}, 4)["short_factor"] == expected
+
+
+def live(kind: str, rope: Rope, **params: object) -> npt.NDArray[np.float64]:
+    """The frequencies of transformers' own function for a rope_type."""
+    config = transformers.LlamaConfig(
+        hidden_size=rope.dim,
+        num_attention_heads=1,
+        head_dim=rope.dim,
+        max_position_embeddings=rope.train_len,
+        rope_parameters={
+            "rope_type": kind,
+            "rope_theta": rope.base,
+            "original_max_position_embeddings": rope.train_len,
+            **params,
+        },
+    )
+    inv_freq, _ = ROPE_INIT_FUNCTIONS[kind](config, torch.device("cpu"))
+    return np.asarray(inv_freq.double().numpy())
+
+
+@pytest.mark.parametrize("high", [1.5, 8.0])
+def test_a_ramp_by_turns_of_no_width_is_a_step_at_its_lower_end(high: float) -> None:
+    """Pairs between a high_freq_factor and a larger low_freq_factor are divided, as transformers does."""
+    rope, params = Rope(64, 5e5, 8192), {"factor": 8.0, "low_freq_factor": 8.0, "high_freq_factor": high}
+    s = spectrum(Request(rope, "llama3", params))
+    assert np.any((rope.turns < 8.0) & (rope.turns > 1.5))
+    np.testing.assert_allclose(s.inv_freq, live("llama3", rope, **params), rtol=5e-6)
+
+
+def test_a_ramp_by_pair_of_no_width_is_a_step_between_pairs() -> None:
+    """Where both ends fall on one fractional pair the ramp is 0.001 pairs wide, as transformers does."""
+    rope = Rope(64, 5e5, 8192)
+    params = {"factor": 8.0, "beta_fast": 3.0, "beta_slow": 3.0, "truncate": False}
+    assert 0.1 < rope.pair_at(3.0) % 1.0 < 0.9
+    s = spectrum(Request(rope, "yarn", params))
+    np.testing.assert_allclose(s.inv_freq, live("yarn", rope, **params), rtol=5e-6)
+    assert set(s.slowdown.round(9).tolist()) == {1.0, 8.0}

@@ -236,3 +236,12 @@ def test_numpy_alone_takes_at_most_six_times_writing() -> None:
             ratios.append((time.perf_counter() - middle) / (middle - start))
         measured.append(float(np.median(ratios)))
     assert min(measured) <= 6.0, measured
+
+
+@pytest.mark.parametrize("step", [2, 3, 0, -1])
+def test_many_positions_that_are_not_consecutive(step: int) -> None:
+    s = spectrum(Request(Rope(8, 700.0)))
+    where = 5000 + step * np.arange(FINE + 3)
+    cos, sin = cos_sin(s, where)
+    angle = where[:, None] * s.inv_freq
+    assert np.abs(cos - np.cos(angle)).max() < 2e-7 and np.abs(sin - np.sin(angle)).max() < 2e-7

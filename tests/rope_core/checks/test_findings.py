@@ -532,3 +532,28 @@ def test_dict_path_and_object_agree(tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text(json.dumps(LLAMA))
     found = [check(form) for form in (LLAMA, tmp_path, str(tmp_path / "config.json"), Config())]
     assert all([one.key for one in each] == [one.key for one in found[0]] for each in found)
+
+
+@pytest.mark.parametrize(("longest", "named"), [(16384, True), (16384 + 120, True), (17408, False), (20480, False)])
+def test_a_length_is_scaled_twice_only_within_a_hundredth(longest: int, named: bool) -> None:
+    scaling = {"rope_type": "linear", "factor": 4.0, "original_max_position_embeddings": 4096}
+    found = keys(of(rope_scaling=scaling, max_position_embeddings=longest))
+    assert ("length_scaled_twice" in found) == named
+
+
+def test_one_weight_alone_is_compared_with_the_quotient_of_both() -> None:
+    """DeepSeek's factor with mscale left at 1: (0.1 ln 8 + 1) / (0.1 * 0.5 ln 8 + 1)."""
+    one = only("mscale_alone", of(rope_scaling={**YARN, "mscale_all_dim": 0.5}))
+    assert one.values["key"] == "mscale_all_dim"
+    assert one.values["meant"] == pytest.approx((0.1 * math.log(8) + 1) / (0.05 * math.log(8) + 1), rel=1e-12)
+
+
+def test_the_drift_of_a_dynamic_base_is_an_angle_at_the_trained_length() -> None:
+    """The base at twice the length, raised by hand: times (2 factor - (factor - 1)) ** (d / (d - 2))."""
+    one = only("dynamic_follows_length", of(rope_scaling={"rope_type": "dynamic", "factor": 4.0}))
+    train, share = 131072, [2 * i / 128 for i in range(64)]
+    assert (one.values["train"], one.values["twice"]) == (train, 2 * train)
+    grown = 500000.0 * 5.0 ** (128 / 126)
+    drift = [train * (500000.0**-x - grown**-x) for x in share]
+    assert one.values["drift"] == pytest.approx(max(drift), rel=1e-9)
+    assert one.values["pair"] == drift.index(max(drift))

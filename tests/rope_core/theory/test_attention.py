@@ -161,3 +161,12 @@ def test_bad_input_is_named() -> None:
         at.smallest_base(128, 1)
     with pytest.raises(ValueError, match="context must be one that a base up to 100 serves"):
         at.smallest_base(128, 4096, limit=100.0)
+
+
+def test_the_bound_carries_the_attention_factor_as_the_scores_do() -> None:
+    """cos and sin times a are q and k times a."""
+    plain, q, k = Spectrum.of(Rope(16, 700.0).theta), *RNG.standard_normal((2, 16))
+    scaled = Spectrum.of(plain.inv_freq, 1.3)
+    where = np.arange(0, 400, 7)
+    np.testing.assert_allclose(at.score_bound(scaled, where, q, k), at.score_bound(plain, where, 1.3 * q, 1.3 * k))
+    assert np.all(np.abs(at.score_curve(scaled, where, q, k)) <= at.score_bound(scaled, where, q, k) * (1 + 1e-12))

@@ -221,3 +221,10 @@ def test_only_a_rotated_value_carries_the_absolute_position() -> None:
     assert block.translation_of_output(q, k, v, theta, 0, rotate_v=True) == 0
     with pytest.raises(ValueError, match="q and k must be two matrices"):
         block.decode_logits(q, k[:2], theta)
+
+
+def test_qk_norm_bound_is_reached_with_both_gammas() -> None:
+    x = drawn(5, 16)
+    gamma_q, gamma_k = np.full(16, 1.5), np.full(16, -0.4)
+    logits = block.qk_norm_logits(x, -x, angles(5, 16), gamma_q, gamma_k)
+    np.testing.assert_allclose(logits.diagonal(), block.qk_norm_bound(16, 1.5, -0.4), rtol=1e-5)

@@ -297,3 +297,12 @@ def test_bad_input_is_named() -> None:
         en.axial_angles([[0, 0]], 6)
     with pytest.raises(ValueError, match="positions must be whole numbers"):
         en.clipped([0.5], 2)
+
+
+@pytest.mark.parametrize("size", [(5, 2, 3), (2, 5, 3), (2, 3, 5), (4, 4, 4)])
+def test_mrope_text_follows_the_largest_number_of_any_axis(size: tuple[int, int, int]) -> None:
+    head = 3
+    positions = en.mrope_positions(head, *size, 2)
+    video, tail = positions[head:-2], positions[-2:]
+    assert len(video) == math.prod(size) and video.min(axis=0).tolist() == [head] * 3
+    assert tail.tolist() == [[video.max() + 1] * 3, [video.max() + 2] * 3]

@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from rope_core import Request, Rope, spectrum
+from rope_core.rope import Array
 from rope_core.spectrum import Spectrum, angles
 from rope_core.theory import precision as pr
 
@@ -153,3 +154,35 @@ def test_bad_input_is_named() -> None:
         pr.phase_error(FINE, [1], "cos", "float32")
     with pytest.raises(ValueError, match="positions must be"):
         pr.phase_error(FINE, [-1], "angle", "float32")
+
+
+def test_an_attention_factor_counts_twice_in_a_logit() -> None:
+    """Against the product of turned q and k, each of which carries the factor once."""
+    a, seed, n, start = 1.25, 4, 64, 9000
+    s = Spectrum.of(FINE.inv_freq, a)
+    rng = np.random.default_rng(seed)
+    k = rng.standard_normal((n, 64))
+    q = k[rng.permutation(n)] + rng.standard_normal((n, 64))
+    exact = np.arange(start, start + n)[:, None] * s.inv_freq
+    taken = exact + pr.phase_error(s, np.arange(start, start + n), "inv_freq", "bfloat16")
+
+    def logits(angle: Array) -> Array:
+        turned = []
+        for x in (q, k):
+            first, second = x[:, ::2], x[:, 1::2]
+            cos, sin = a * np.cos(angle), a * np.sin(angle)
+            turned.append(np.concatenate([first * cos - second * sin, second * cos + first * sin], axis=1))
+        return np.asarray(turned[0] @ turned[1].T / 8.0)
+
+    error = np.abs(logits(taken) - logits(exact)).max()
+    assert pr.score_error(s, start, n, "inv_freq", "bfloat16", seed=seed).logit == pytest.approx(error, rel=1e-6)
+
+
+def test_the_numbers_that_each_way_keeps() -> None:
+    """Counted by hand for 1500 positions from 700 on and 32 pairs: the split table has 512 fine rows and 4 coarse."""
+    ways = pr.compare_ways(FINE, 700, 1500, rounds=1)
+    whole_tables = {"float32": 2 * 1500 * 32, "float64": 2 * 1500 * 32}
+    assert {name: way.stored for name, way in ways.items()} == whole_tables | {
+        "fixed_point": 32,
+        "split_table": 2 * (512 + 4) * 32,
+    }
