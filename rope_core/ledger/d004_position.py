@@ -239,13 +239,13 @@ def beta() -> Check:
 
 @claim("004-mod-period")
 def mod_period() -> Check:
-    """x mod beta repeats after beta; cos x does so only where beta is a full turn."""
-    x = np.linspace(0.0, 9.0, 50)
-
-    def moved(b: float) -> float:
-        return gap(np.cos(x + b), np.cos(x))
-
-    return Check(moved(rope_beta(Rope(128))), condition=moved(2 * np.pi))
+    """x mod beta repeats after beta, and cos x after a full turn; neither after half of that."""
+    x, b = np.linspace(0.1, 9.0, 50), rope_beta(ROPE)
+    turns = np.exp(2j * np.pi * np.mod(x, b) / b)
+    later, half = (np.exp(2j * np.pi * np.mod(x + step, b) / b) for step in (b, b / 2))
+    if gap(half, turns) < 0.01:
+        return Check(float("nan"))
+    return Check(max(gap(later, turns), gap(np.cos(x + 2 * np.pi), np.cos(x))))
 
 
 @claim("004-digits-carry")
@@ -254,6 +254,15 @@ def digits_carry() -> Check:
     p = cos_sin_vectors(LINE, DIM)
     apart = np.linalg.norm(p[:, None] - p[None], axis=-1)[~np.eye(len(LINE), dtype=bool)]
     return Check(max(relative_residual(p @ p.T, LINE), shortfall(float(apart.min()), 0.1)))
+
+
+@claim("004-embed-name")
+def embed_name() -> Check:
+    """Embed(x, i) against the word plus the sines of place i, written out: with the vector of pos, then of i."""
+    word = draw(97, DIM)
+    written = [v + (np.cos if c % 2 else np.sin)(M / 10_000 ** ((c - c % 2) / DIM)) for c, v in enumerate(word)]
+    printed, corrected = (gap(word + sinusoidal([place], DIM)[0], written) for place in (N, M))
+    return Check(printed, corrected=corrected)
 
 
 @claim("004-cross-sum")

@@ -38,9 +38,9 @@ PINNED = {
         004-rms-no-bias 004-ff 004-reglu 004-swiglu 004-swish 004-sigmoid 004-swish-smooth 004-parallel
         004-swap-pairs 004-sinusoidal 004-slower-columns 004-rows-differ 004-shift-map 004-shift-transform
         004-shift-lines 004-omega 004-additive-breaks 004-taylor 004-hessian-general 004-digit-row 004-beta
-        004-digits-carry 004-cross-sum 004-relative-form 004-rotation 004-relative-turn 004-apply
-        004-block-2 004-z 004-z-turn 004-theta-index 004-z-product 004-z-expand 004-matrix 004-transpose
-        004-compose 004-proof
+        004-mod-period 004-digits-carry 004-cross-sum 004-relative-form 004-rotation 004-relative-turn
+        004-apply 004-block-2 004-z 004-z-turn 004-theta-index 004-z-product 004-z-expand 004-matrix
+        004-transpose 004-compose 004-proof
     """,
     "holds with a condition": """
         000-llama-equivalent 000-f-rows-q 000-f-rows-k 001-halves 001-output 001-backward-lines
@@ -48,8 +48,8 @@ PINNED = {
         003-llama-reordered 003-clock-hour 003-clock-ntk-time 003-ntk-high-kept 003-dynamic 003-closer
         003-same-vectors 003-pairs-independent 003-relative-rate 003-predefined 003-table-end
         003-proof-modulus 004-rnn-variant 004-rms-fewer 004-glu 004-serial-parallel 004-columns-differ
-        004-symmetric 004-absolute-terms 004-hessian-diagonal 004-digit 004-mod-period
-        004-cross-not-relative 004-before-rotation
+        004-symmetric 004-absolute-terms 004-hessian-diagonal 004-digit 004-cross-not-relative
+        004-before-rotation
     """,
     "wrong as printed": """
         000-matrix-paper 000-elements-paper 000-matrix-zero 000-elements-zero 000-matrix-llama
@@ -62,7 +62,7 @@ PINNED = {
         003-proof-product 003-proof-sum-angle 004-table-gpt-2 004-table-gpt-2-2020 004-table-bloom
         004-table-opt 004-table-phi-3-small 004-table-olmo 004-table-qwen 004-table-mixtral
         004-ln-length-name 004-swiglu-ffn 004-swiglu-origin 004-serial 004-shift-direction 004-additive
-        004-p-m 004-angle-name 004-big-matrix 004-carries-relative
+        004-p-m 004-embed-name 004-angle-name 004-big-matrix 004-carries-relative
     """,
     "empirical": """
         001-offset-inference 003-better 003-relative-better 003-long-texts 003-pretraining 003-no-finetuning
