@@ -5,7 +5,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 WORKERS ?= 2
 
-.PHONY: run serve test test-fast test-long check format bench docs fuzz lock clean
+.PHONY: run serve test test-fast test-long check format bench docs fuzz lock clean clean-kernels
 
 run: $(VENV)/.app
 	$(BIN)/streamlit run app.py
@@ -53,7 +53,11 @@ fuzz: $(VENV)/.dev requirements-fuzz.lock
 	mkdir -p .fuzz
 	PYTHONPATH=. $(BIN)/python tests/fuzz/fuzz_check.py .fuzz -max_total_time=$(FUZZ_SECONDS) -max_len=1024 -len_control=0
 
-clean:
+# What numba compiled and kept: it does not notice a change of a file that a kernel only imports from.
+clean-kernels:
+	find rope_core -name '*.nb[ic]' -delete
+
+clean: clean-kernels
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache
 
 $(VENV)/bin/python:

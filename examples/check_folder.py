@@ -7,7 +7,6 @@ import sys
 from pathlib import Path
 
 import rope_core as rc
-from rope_core.checks.findings import say
 
 errors = 0
 for path in sorted(Path(sys.argv[1]).rglob("config.json")):
@@ -18,6 +17,6 @@ for path in sorted(Path(sys.argv[1]).rglob("config.json")):
         errors += 1
         continue
     for finding in findings:
-        print(f"{path.parent.name}: {finding.severity}: {say(finding, 'en').title} ({finding.field})")
+        print(f"{path.parent.name}: {finding.severity}: {finding.title()} ({finding.field})")
         errors += finding.severity == "error"
 sys.exit(errors > 0)

@@ -8,7 +8,6 @@ Run: python -m examples.verify_model
 from transformers import LlamaConfig, LlamaForCausalLM
 
 import rope_core as rc
-from rope_core.checks.findings import say
 
 config = LlamaConfig(
     hidden_size=64, intermediate_size=64, num_hidden_layers=1, num_attention_heads=2, vocab_size=9, rope_theta=500_000.0
@@ -17,5 +16,4 @@ model = LlamaForCausalLM(config)
 print("as built:", [finding.key for finding in rc.verify(model, config)])
 model.model.rotary_emb.inv_freq = model.model.rotary_emb.inv_freq.bfloat16()
 for finding in rc.verify(model, config):
-    words = say(finding, "en")
-    print(f"{finding.severity}: {words.title}\n  {words.why}\n  {words.change}")
+    print(f"{finding.severity}: {finding.title()}\n  {finding.why()}\n  {finding.change()}")

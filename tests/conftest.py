@@ -10,6 +10,11 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 import pytest
+from hypothesis import settings
+
+# A shared machine's pauses are no failures.
+settings.register_profile("unhurried", deadline=None)
+settings.load_profile("unhurried")
 
 # The fuzzing harness needs atheris, which `make fuzz` installs; it is a program and no test.
 collect_ignore = ["fuzz/fuzz_check.py"]

@@ -16,7 +16,7 @@ from torch import Tensor
 from rope_core.bench.cases import Case
 from rope_core.errors import reject
 from rope_core.kernels.backends import BACKENDS
-from rope_core.kernels.entry import apply
+from rope_core.kernels.entry import apply, bind
 from rope_core.kernels.task import Turn
 
 Pair = tuple[Tensor, Tensor]
@@ -83,18 +83,16 @@ def raw(name: str) -> Contestant:
 
 
 def bound() -> Contestant:
-    """The numba backend bound to its buffers once, as a decoding loop over a static cache would hold it."""
+    """The numba backend bound to its buffers once by ``kernels.bind``, as a decoding loop holds it."""
     backend = BACKENDS["numba"]
 
     def prepare(inputs: Inputs, case: Case) -> Any:
-        from rope_core.kernels.cpu import bind
-
-        tensors = (inputs.q, inputs.k)
-        return bind(tensors, _turn(inputs, case), tensors if case.inplace else inputs.out)
+        out = None if case.inplace else inputs.out
+        return bind(inputs.q, inputs.k, inputs.cos, inputs.sin, layout=case.layout, out=out, backend="numba")
 
     def call(inputs: Inputs, case: Case) -> Pair:
-        inputs.extra()
-        return (inputs.q, inputs.k) if case.inplace else inputs.out
+        done: Pair = inputs.extra(0)
+        return done
 
     def missing(case: Case) -> str | None:
         return backend.missing(case.device) or ("it has no backward" if case.direction != "forward" else None)

@@ -1,6 +1,6 @@
 """Backends of the rotation behind one signature, and the tables of cos and sin they read.
 
-``apply`` and ``apply_normed`` load torch, ``tables`` only numba; importing this package loads neither.
+``apply``, ``bind`` and ``apply_normed`` load torch, ``tables`` only numba; importing this package loads neither.
 """
 
 from __future__ import annotations
@@ -9,16 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rope_core.kernels.entry import apply as apply
+    from rope_core.kernels.entry import bind as bind
     from rope_core.kernels.norm import apply_normed as apply_normed
 
-__all__ = ["apply", "apply_normed"]
+__all__ = ["apply", "apply_normed", "bind"]
 
 
 def __getattr__(name: str) -> Any:
-    if name == "apply":
-        from rope_core.kernels.entry import apply
+    if name in ("apply", "bind"):
+        from rope_core.kernels import entry
 
-        return apply
+        return getattr(entry, name)
     if name == "apply_normed":
         from rope_core.kernels.norm import apply_normed
 

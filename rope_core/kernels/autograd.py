@@ -6,8 +6,6 @@ rope_core::turn_, whose bodies they do not enter.
 
 from __future__ import annotations
 
-import functools
-import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -78,7 +76,7 @@ def _keep(ctx: Any, turn: Turn, backend: str, done: Pair) -> None:
 
 
 def _turned_back(ctx: Any, grads: tuple[Tensor | None, ...]) -> tuple[Any, ...]:
-    """Turn the gradients that came and are asked for, in their own memory where nobody else can see it."""
+    """Turn the gradients that came and are needed, into memory of their own: others may hold what came."""
     asked = [i for i, g in enumerate(grads) if g is not None and ctx.needs_input_grad[2 + i]]
     answer: list[Tensor | None] = [None] * len(grads)
     if not asked:
@@ -86,9 +84,6 @@ def _turned_back(ctx: Any, grads: tuple[Tensor | None, ...]) -> tuple[Any, ...]:
     turn = opposite(ctx.turn, ctx.saved_tensors)
     if torch.is_grad_enabled():
         done = Rotate.apply(turn, ctx.backend, *(grads[i] for i in asked))  # type: ignore[no-untyped-call]
-    elif all(owned(grads, i, ctx.strides[i]) for i in asked):
-        mine = tuple(g for g in (grads[i] for i in asked) if g is not None)
-        done = run(mine, turn, ctx.backend, False, mine)
     else:
         came = tuple(g for g in (grads[i] for i in asked) if g is not None)
         out = tuple(
@@ -99,58 +94,6 @@ def _turned_back(ctx: Any, grads: tuple[Tensor | None, ...]) -> tuple[Any, ...]:
     for i, g in zip(asked, done, strict=True):
         answer[i] = g
     return None, None, *answer
-
-
-def owned(grads: tuple[Tensor | None, ...], i: int, strides: tuple[int, ...]) -> bool:
-    """Say whether incoming gradient i is seen by nobody but this backward, and lies as the input does.
-
-    autograd hands the same tensor to several nodes (a sum's gradient), and hooks and callers keep it: then some count
-    of references is above that of a gradient that was made for this node alone.
-    """
-    grad = grads[i]
-    if grad is None or grad.stride() != strides or not torch.ops.aten.is_non_overlapping_and_dense(grad):
-        return False
-    del grad
-    return references(grads, i) in lonely()
-
-
-def references(grads: tuple[Tensor | None, ...], i: int) -> tuple[int, int, int, int]:
-    """Count what holds grads[i]: the tensor in C++, its storage, its Python object, and the tensor it is a view of."""
-    seen = sys.getrefcount(grads[i])
-    grad = grads[i]
-    assert grad is not None
-    base = grad._base
-    held = 0 if base is None else base._use_count()  # type: ignore[attr-defined]
-    shared = torch._C._storage_Use_Count(grad.untyped_storage()._cdata)
-    return grad._use_count(), shared, seen, held  # type: ignore[attr-defined]
-
-
-@functools.cache
-def lonely() -> frozenset[tuple[int, int, int, int]]:
-    """Return the counts of gradients made for one node alone, plain and as a view, as this torch counts them.
-
-    Measured rather than written down: they depend on how many references the engine itself holds.
-    """
-    seen: list[tuple[int, int, int, int]] = []
-
-    class Probe(torch.autograd.Function):
-        @staticmethod
-        def forward(ctx: Any, x: Tensor) -> Tensor:
-            return x.clone()
-
-        @staticmethod
-        def backward(ctx: Any, *grads: Tensor | None) -> Any:
-            seen.append(references(grads, 0))
-            return grads[0]
-
-    def probe() -> Tensor:
-        return Probe.apply(torch.ones(2, 2, requires_grad=True))  # type: ignore[no-untyped-call, no-any-return]
-
-    with torch.enable_grad():
-        plain = probe()
-        (plain * plain).sum().backward()  # type: ignore[no-untyped-call]
-        (probe().t() @ torch.ones(2, 2)).sum().backward()  # type: ignore[no-untyped-call]
-    return frozenset(seen)
 
 
 def flat(turn: Turn) -> tuple[Any, ...]:

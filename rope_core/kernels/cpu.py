@@ -17,6 +17,7 @@ import torch
 from numba import prange
 from torch import Tensor
 
+from rope_core.errors import whole
 from rope_core.kernels import lanes, tables
 from rope_core.kernels.lanes import LINE, TAGS, WIDTH, drain, move_one, read_index, size_of, table_size_of, turn_one
 from rope_core.kernels.tables import _ONE_AT_A_TIME as ONE_AT_A_TIME
@@ -28,9 +29,6 @@ halves_wide, halves_wide_stream = lanes.turn_halves_wide, lanes.turn_halves_wide
 neighbours, neighbours_stream = lanes.turn_neighbours, lanes.turn_neighbours_stream
 neighbours_back, neighbours_back_stream = lanes.turn_neighbours_back, lanes.turn_neighbours_back_stream
 
-# numba's cache keeps what it compiled while this file is unchanged; this line changes with lanes.py (a test holds it).
-LANES_DIGEST = "88bc9dd7b858"
-
 # Fewer bytes than this are turned on the calling thread: waking the others takes longer.
 SERIAL_BYTES = 2**17
 # From this many bytes on, results bypass the cache: they would not stay in it, and not reading them first saves a third
@@ -41,6 +39,8 @@ CHUNKS_PER_THREAD = 4
 # A task is one row of integers: what q and k share, then each one's own.
 COMMON = 14
 EACH = 10
+# Where the first token's position is in it.
+START = 7
 TASK = struct.Struct(f"{COMMON + 2 * EACH}q")
 # Where q, its result, k and its result lie.
 PLACES = struct.Struct("4q")
@@ -181,7 +181,7 @@ def _parallel(tag, task, places, chunks):  # type: ignore[no-untyped-def]
             _rows(tag, task, base, places[i], places[i + 1], rows * chunk // chunks, rows * (chunk + 1) // chunks)
 
 
-Call = Callable[[bytes, bytes], None]
+Call = Callable[[Any, bytes], None]
 
 
 @functools.cache
@@ -206,7 +206,7 @@ def _serial(dtype: torch.dtype) -> Call:
         made = numba.cfunc(signature)(serial)
     # The address is good for as long as the compiled function lives.
     _KEPT.append(made)
-    return ctypes.CFUNCTYPE(None, ctypes.c_char_p, ctypes.c_char_p)(made.address)
+    return ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_char_p)(made.address)
 
 
 _KEPT: list[Any] = []
@@ -220,31 +220,31 @@ def run_numba(tensors: tuple[Tensor, ...], turn: Turn, out: tuple[Tensor, ...] |
     return done
 
 
-def bind(tensors: tuple[Tensor, ...], turn: Turn, out: tuple[Tensor, ...]) -> Callable[[], None]:
-    """Return a call of run_numba on fixed memory, for loops that reuse their buffers: the addresses are read once.
+def bind(
+    tensors: tuple[Tensor, ...], turn: Turn, out: tuple[Tensor, ...], last: int, done: tuple[Tensor, Tensor]
+) -> Callable[..., tuple[Tensor, Tensor]]:
+    """Return a call of run_numba on fixed memory by the first token's position, 0..last, that returns ``done``.
 
-    The tensors' values may change between calls, their memory may not.
+    Addresses, shapes and strides are read once: the tensors' values may change between calls, their memory may not.
     """
-    call, task, keep = _plan(tensors, turn, out)
+    call, packed, keep = _plan(tensors, turn, out)
     owners = (tensors, out, turn, keep)
     places = PLACES.pack(tensors[0].data_ptr(), out[0].data_ptr(), tensors[-1].data_ptr(), out[-1].data_ptr())
+    task = (ctypes.c_int64 * (COMMON + 2 * EACH)).from_buffer_copy(packed)
 
-    def again(owners: Any = owners) -> None:
+    def again(position: int = 0, *, _owners: Any = owners) -> tuple[Tensor, Tensor]:
+        if type(position) is not int or not 0 <= position <= last:
+            position = whole("position", position, 0, last)
+        task[START] = position
         call(task, places)
+        return done
 
     return again
 
 
 def _plan(tensors: tuple[Tensor, ...], turn: Turn, done: tuple[Tensor, ...]) -> tuple[Call, bytes, Any]:
-    """Return the call, its task, and what owns the memory that the task points into.
-
-    A model's layers turn tensors of one shape by one Turn: small plans stay with it.
-    """
+    """Return the call, its task, and what owns the memory that the task points into."""
     q, k, q_out, k_out = tensors[0], tensors[-1], done[0], done[-1]
-    kind = (len(tensors), q.dtype, q.shape, k.shape, q.stride(), k.stride(), q_out.stride(), k_out.stride())
-    for known, plan in turn.plan:
-        if known == kind:
-            return plan  # type: ignore[no-any-return]
     batch, seq, heads, dim = q.shape
     k_heads = k.shape[2] if len(tensors) > 1 else 0
     table, keep = _table(turn, q)
@@ -257,13 +257,10 @@ def _plan(tensors: tuple[Tensor, ...], turn: Turn, done: tuple[Tensor, ...]) -> 
     )  # fmt: skip
     if total > SERIAL_BYTES:
         return functools.partial(_on_all_threads, q.dtype), task, keep
-    if turn.fixed and keep[0] is turn.cos:
-        # The Turn owns its tables.
-        turn.plan[:] = [(kind, (_serial(q.dtype), task, None))]
     return _serial(q.dtype), task, keep
 
 
-def _on_all_threads(dtype: torch.dtype, task: bytes, places: bytes) -> None:
+def _on_all_threads(dtype: torch.dtype, task: Any, places: bytes) -> None:
     with ONE_AT_A_TIME:
         chunks = CHUNKS_PER_THREAD * numba.get_num_threads()
         _parallel(TAGS[_NAMES[dtype]], np.frombuffer(task, np.int64), np.frombuffer(places, np.int64), chunks)

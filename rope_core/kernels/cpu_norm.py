@@ -14,9 +14,6 @@ from rope_core.kernels.lanes import TAGS, read_one, write_one
 from rope_core.kernels.tables import _ONE_AT_A_TIME as ONE_AT_A_TIME
 from rope_core.kernels.tables import compiled
 
-# numba's cache keeps what it compiled while this file is unchanged; this line changes with lanes.py (a test holds it).
-LANES_DIGEST = "88bc9dd7b858"
-
 NAMES = {getattr(torch, name): name for name in TAGS}
 
 

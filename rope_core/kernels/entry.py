@@ -1,16 +1,17 @@
-"""The one entry to all backends: ``apply``."""
+"""The entries to all backends: ``apply``, and ``bind`` for loops over fixed memory."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from rope_core.errors import reject
+from rope_core.errors import reject, whole
 from rope_core.kernels import autograd
 from rope_core.kernels.backends import Backend, choose
-from rope_core.kernels.repeated import kind_of, recall, remember
 from rope_core.kernels.task import Turn, check_room, check_tensors, make_turn, verify
 from rope_core.layout import Layout
 
@@ -62,9 +63,9 @@ def apply(
         ValueError: on shapes, types, devices or positions that do not fit, results larger than the free memory, or a
             backend that cannot run here.
 
-    >>> one = torch.tensor([[1.0, 0.0]]).expand(1, 1, 1, 2)
+    >>> x = torch.tensor([[1.0, 0.0]]).expand(1, 1, 1, 2)
     >>> zero, unit = torch.zeros(1, 1), torch.ones(1, 1)
-    >>> apply(one, one, zero, unit, layout="half", backend="eager")[0].tolist()  # a quarter turn
+    >>> apply(x, x, zero, unit, layout="half", backend="eager")[0].tolist()  # a quarter turn
     [[[[0.0, 1.0]]]]
     """
     where = (positions, cu_seqlens, offsets)
@@ -97,22 +98,70 @@ def apply(
     return (done[0], done[1]) if q.dim() == 4 else (done[0][0], done[1][0])
 
 
+def bind(
+    q: Tensor,
+    k: Tensor,
+    cos: Tensor,
+    sin: Tensor,
+    *,
+    layout: str | Layout,
+    out: tuple[Tensor, Tensor] | None = None,
+    backend: str | None = None,
+) -> Callable[..., tuple[Tensor, Tensor]]:
+    """Return a call that turns q and k by their position, again and again: the fast path of decoding.
+
+    Shapes, strides, addresses and tables are checked and read once; each call reads the values that are in q's and k's
+    memory then.
+
+    Args:
+        q, k: (B, S, Hq, D) and (B, S, Hk, D), as ``apply`` takes them; their memory must stay where it is.
+        cos, sin: tables (rows, rotary_dim/2).
+        layout: "interleaved" or "half".
+        out: two tensors to write into; None writes into q and k.
+        backend: as in ``apply``.
+
+    Returns:
+        A function of the first token's position. It makes no gradients and is for one thread at a time.
+
+    Raises:
+        ValueError: as ``apply`` does, and on a q or k that requires a gradient.
+
+    >>> q, k = torch.tensor([[[[1.0, 0.0]]]]), torch.tensor([[[[0.0, 1.0]]]])
+    >>> turn = bind(q, k, torch.tensor([[1.0], [0.0]]), torch.tensor([[0.0], [1.0]]), layout="half")
+    >>> turn(1)[0].tolist()  # row 1 is a quarter turn
+    [[[[0.0, 1.0]]]]
+    """
+    q4, k4, turn, chosen = _checked(q, k, cos, sin, None, 1.0, layout, (None, None, None), backend)
+    if turn.per_token:
+        raise reject("cos", "a table of (rows, rotary_dim/2), which positions index", tuple(cos.shape))
+    if q.requires_grad or k.requires_grad:
+        raise reject("q and k", "without gradients, which a bound call does not make", "requires_grad=True")
+    if out is None:
+        check_writable(q, k, None, False)
+        into, turned = (q4, k4), (q, k)
+    else:
+        check_out(q, k, out, False)
+        into, turned = tuple(o.unsqueeze(0) if q.dim() == 3 else o for o in out), out  # type: ignore[assignment]
+    last = turn.rows - q4.shape[1]
+    if chosen.name == "numba":
+        from rope_core.kernels import cpu
+
+        return cpu.bind((q4, k4), turn, into, last, turned)
+
+    def again(position: int = 0) -> tuple[Tensor, Tensor]:
+        chosen.run((q4, k4), replace(turn, start=whole("position", position, 0, last)), into)
+        return turned
+
+    return again
+
+
 def _checked(
     q: Any, k: Any, cos: Any, sin: Any, steps: Any, scale: float, layout: Any, where: tuple[Any, Any, Any], backend: Any
 ) -> tuple[Tensor, Tensor, Turn, Backend]:
     """Return q and k with a batch, their Turn and the backend, or raise ValueError."""
-    kind = None
-    if steps is None and where[1] is None and where[2] is None:
-        kind = kind_of(q, k, cos, sin, (layout, where[0], scale, backend))
-        known = kind and recall(kind, cos, sin)
-        if known:
-            return q, k, *known
     q4, k4 = check_tensors(q, k)
     turn = make_turn(q4, q.dim() == 3, cos, sin, steps, scale, layout, *where)
-    chosen = choose(backend, q.device)
-    if kind:
-        remember(kind, turn, chosen)
-    return q4, k4, turn, chosen
+    return q4, k4, turn, choose(backend, q.device)
 
 
 def check_writable(q: Tensor, k: Tensor, out: Any, needs_grad: bool) -> None:

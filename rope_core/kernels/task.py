@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -35,7 +35,6 @@ class Turn:
         start: first position where there is no tensor that says otherwise.
         half: the half layout; else interleaved.
         back: turn the other way.
-        plan: what a backend keeps of the last call, which the next one on tensors of the same kind asks for again.
     """
 
     cos: Tensor | None
@@ -48,12 +47,6 @@ class Turn:
     start: int
     half: bool
     back: bool = False
-    plan: list[Any] = field(default_factory=list, init=False, repr=False, compare=False)
-
-    @property
-    def fixed(self) -> bool:
-        """Whether every call turns by the same rows of the tables: no tensor says anew where the tokens stand."""
-        return self.positions is None and self.cu_seqlens is None and self.offsets is None
 
     @property
     def pairs(self) -> int:

@@ -53,10 +53,6 @@ from rope_core.lrpe.cpu_math import (
     wide,
 )
 
-# numba's cache keeps what it compiled while this file is unchanged; this line changes with lanes.py, cpu_math.py and
-# phase.py (a test holds it).
-PARTS_DIGEST = "8cfebc9db1b2"
-
 # The loops over one token (H, D): heads inside, because a call per head costs as much as a head's arithmetic.
 
 

@@ -161,22 +161,6 @@ def test_a_gradient_that_the_caller_holds_is_left_alone() -> None:
     assert all(bool((g == 1).all()) for g in given)
 
 
-def test_an_unshared_gradient_is_turned_in_its_own_memory() -> None:
-    places: list[tuple[int, int]] = []
-    original = autograd.run
-
-    def spy(tensors: Any, turn: Any, backend: str, check: bool, out: Any = None) -> Any:
-        if turn.back:
-            places.append((tensors[0].data_ptr(), out[0].data_ptr()))
-        return original(tensors, turn, backend, check, out)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(autograd, "run", spy)
-        for build in ("alone", "attention", "expanded"):
-            uses()[build](turn(*leaves())).backward()
-    assert [a == b for a, b in places] == [True, True, False]
-
-
 def test_a_frozen_input_gets_no_gradient_and_its_result_needs_none() -> None:
     q, k = leaves()
     k = k.detach()

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 import random
 from dataclasses import replace
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,7 +13,6 @@ import torch
 from torch import Tensor
 
 from rope_core import Request, Rope, rotate, spectrum
-from rope_core.kernels import cpu, lanes
 from rope_core.kernels.backends import BACKENDS
 from rope_core.kernels.entry import apply
 from rope_core.kernels.task import make_turn
@@ -332,18 +329,6 @@ def test_unchecked_a_position_outside_gives_nan_and_never_an_unturned_row(backen
     assert torch.isnan(got[0, 1, :, :8]).all() and not torch.isnan(got[0, [0, 2]]).any()
 
 
-def test_a_bound_call_reads_what_stands_in_its_memory() -> None:
-    cos, sin = tables(16, rows=400)
-    for seq in (0, 3, 400):
-        q = torch.randn(1, seq, 4, 32)
-        out = (torch.empty_like(q),)
-        again = cpu.bind((q,), make_turn(q, False, cos, sin, None, 1.0, "half", None, None, None), out)
-        for _ in range(2):
-            q.normal_()
-            again()
-            assert_turned(out[0], oracle(q, torch.arange(seq)[None], cos, sin, "half"))
-
-
 # tests/test_rotary.py of Dao-AILab/flash-attention: offsets into a longer table, half and whole widths, both layouts.
 FLASH_ATTENTION: list[Any] = [
     (2, 217, 4, 4, 256, fraction, offset) for fraction in (1.0, 0.5) for offset in (0, 711, torch.tensor([700, 3]))
@@ -371,7 +356,3 @@ def test_other_projects_own_cases(
         token = torch.randint(0, seq, (8,))
         for result, x in zip(got, (q, k), strict=True):
             assert_turned(result[:, token], oracle(x[:, token], rows[:, token], cos, sin, layout))
-
-
-def test_numba_s_cache_notices_a_change_of_the_lanes() -> None:
-    assert hashlib.sha256(Path(lanes.__file__).read_bytes()).hexdigest()[:12] == cpu.LANES_DIGEST

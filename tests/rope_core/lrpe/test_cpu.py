@@ -1,6 +1,5 @@
 """The fused CPU kernels: against float64 autograd, far positions, poisoned memory, decoding, memory."""
 
-import hashlib
 from pathlib import Path
 
 import mpmath
@@ -8,8 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from rope_core.kernels import lanes
-from rope_core.lrpe import ACTIVATIONS, cpu, cpu_kernels, cpu_math, lrpe_rotate, phase
+from rope_core.lrpe import ACTIVATIONS, cpu, cpu_kernels, lrpe_rotate
 from rope_core.lrpe.arguments import Plan
 from rope_core.lrpe.cpu_math import exp32, normal32
 from tests.support.lrpe_cases import by_torch, draw, gap, oracle, rounded, theta_gap
@@ -215,8 +213,3 @@ def test_backward_takes_no_more_memory_than_x_and_dx(act: str, dim: int | None) 
     out.backward(grad)
     # x and dO are the caller's and there already; O and dX are new, and tables, sums and stacks are small.
     assert peak_bytes() - start < 2 * size + size // 4
-
-
-def test_numba_s_cache_notices_a_change_of_what_is_compiled_in() -> None:
-    parts = b"".join(Path(str(part.__file__)).read_bytes() for part in (lanes, cpu_math, phase))
-    assert hashlib.sha256(parts).hexdigest()[:12] == cpu_kernels.PARTS_DIGEST
