@@ -1,14 +1,53 @@
-"""Drawings as Plotly's own objects, for tests that look at them."""
+"""Drawings as Plotly's own objects, and rows of what a figure must show, for tests that look at them."""
 
 from __future__ import annotations
 
+import inspect
 from base64 import b64decode
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 
+import rope_core as rc
+from rope_core.theory import extension
 from ui.figures.drawing import Drawing
+from ui.text.words import Words
+
+ROPE = rc.Rope(16, 700.0, 256)
+
+
+@cache
+def found(length: int) -> list[extension.Extension]:
+    """Return every scheme at its default parameters on the small geometry of the tests."""
+    return extension.extensions(ROPE, {name: {} for name in extension.compared()}, length)[0]
+
+
+@dataclass(frozen=True)
+class Row:
+    """A figure function, its arguments before the words, the text keys of its axes, and its finding made again.
+
+    ``axes``: {"x": key, "y2": (key, slots)}, every title that the figure has; ``finding``: the whole sentence, None
+    where another test holds it.
+    """
+
+    page: str
+    draw: Callable[..., Drawing | None]
+    given: tuple[Any, ...]
+    axes: dict[str, Any] = field(default_factory=dict)
+    finding: Callable[[Words], str] | None = None
+
+    def __str__(self) -> str:
+        return f"{self.page}.{inspect.unwrap(self.draw).__name__}"
+
+    def drawn(self, t: Words) -> Drawing:
+        """Return the figure, drawn anew."""
+        drawing: Drawing | None = inspect.unwrap(self.draw)(*self.given, t)
+        assert drawing is not None
+        return drawing
 
 
 def unpacked(value: Any) -> Any:

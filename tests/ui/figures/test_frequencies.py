@@ -50,6 +50,13 @@ def test_wavelength_and_frequency_are_the_formula(rope: rc.Rope) -> None:
     np.testing.assert_allclose(named(figure, EN("wavelength")).y, [2 * np.pi / one for one in theta])
 
 
+def test_each_curve_is_on_the_axis_of_its_unit() -> None:
+    figure = chart(frequencies.wavelengths(rc.Rope(16, 7777.0, 512), EN))
+    assert {trace.name: trace.yaxis for trace in figure.data} == {EN("wavelength"): "y", EN("frequency"): "y2"}
+    assert figure.layout.yaxis.type == figure.layout.yaxis2.type == "log"
+    assert (figure.layout.yaxis2.overlaying, figure.layout.yaxis2.side) == ("y", "right")
+
+
 def test_where_every_pair_turns_nothing_is_shaded() -> None:
     drawing = frequencies.wavelengths(EDGE, EN)
     assert "All 1 pairs complete" in drawing.finding

@@ -54,6 +54,15 @@ def test_phase_errors_are_those_of_torchs_rounding(dtype: str) -> None:
     assert table["table_rad"].max() < 2.0 ** (1 - bits)
 
 
+def test_half_a_turn_and_the_position_are_marked() -> None:
+    layout = chart(figures.phase(request(16, 900.0), "bfloat16", 3000, T)).layout
+    level, upright = layout.shapes
+    assert (level.y0, level.y1, upright.x0, upright.x1) == (math.pi, math.pi, 3000, 3000)
+    assert (layout.annotations[0].text, layout.annotations[0].y) == (T("half_turn"), math.log10(math.pi))
+    assert layout.xaxis.type == layout.yaxis.type == "log"
+    assert chart(figures.real("angle", T)).layout.shapes[0].y0 == math.pi
+
+
 def test_the_five_radians_of_the_papers_geometry() -> None:
     drawing = figures.phase(request(128, 10_000.0), "bfloat16", 4096, T)
     assert "position 4,096 is 5.01 rad for the frequency" in drawing.finding

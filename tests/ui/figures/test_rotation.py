@@ -47,7 +47,13 @@ def test_matrix_shows_the_blocks() -> None:
     z = np.asarray(chart(drawing).data[0].z)
     angle = 5 * 100.0 ** (-2 / 6)
     np.testing.assert_allclose(z[2:4, 2:4], [[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
-    assert np.count_nonzero(np.abs(z) > 1e-15) == 12 and len(chart(drawing).layout.shapes) == 3
+    layout = chart(drawing).layout
+    assert np.count_nonzero(np.abs(z) > 1e-15) == 12
+    boxes = [(box.x0, box.x1, box.y0, box.y1) for box in layout.shapes]
+    assert boxes == [(low, low + 2, low, low + 2) for low in (-0.5, 1.5, 3.5)]
+    # Row 0 is at the top, as a matrix is written, and cells are square.
+    assert (layout.yaxis.autorange, layout.yaxis.scaleanchor, layout.yaxis.dtick) == ("reversed", "x", 1)
+    assert (layout.xaxis.dtick, layout.xaxis.autorange) == (1, None)
 
 
 @pytest.mark.parametrize("width", range(2, 17, 2))

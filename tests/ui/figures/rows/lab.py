@@ -1,0 +1,80 @@
+"""The figures of measurements: the benchmark's record and made-up results of the lab."""
+
+from __future__ import annotations
+
+from rope_core.bench import traffic, view
+from rope_core.bench.cases import Case
+from rope_core.lab import view as lab_view
+from tests.support import lab_results as made
+from tests.support.figures import Row
+from ui.figures.benchmark import paper, times
+from ui.figures.benchmark.words import size_text, time_text
+from ui.figures.extrapolation import curves, heads, models
+from ui.text.words import Words
+
+SHIPPED = view.shipped("intel-xeon")
+POINTS = paper.largest_forward(SHIPPED.points)
+
+
+def paths(t: Words) -> str:
+    """q and k of 500 tokens, 32 + 8 heads of 128, two bytes each."""
+    case, size = Case("cpu", "bfloat16", 1, 500, 32, 8, 128, 128), 500 * 40 * 128 * 2
+    eager, ours = (traffic.moved(name) * size for name in ("transformers", "ours"))
+    assert case.tensor_bytes == size
+    return t(
+        "paths_finding",
+        tokens="500",
+        size=size_text(size),
+        eager=size_text(eager),
+        ours=size_text(ours),
+        rate="50",
+        slow=time_text(eager / 50e9),
+        fast=time_text(ours / 50e9),
+    )
+
+
+CURVES = {"x": "position_axis", "y": "perplexity_axis"}
+SWEEP, SIGHTS, SWEPT = made.seen(made.sweep(4)), made.seen(made.glimpse()), made.seen(made.temperature())
+STEPS = made.seen([{"run": "r", "step": n, "steps": 30, "loss": 3.0 - n / 10, "left": 1.0} for n in range(1, 16)])
+KIND = view.of_kind(SHIPPED.points, view.kinds(SHIPPED.points)[0])
+ONE_CASE = [point for point in KIND if point.case == KIND[-1].case]
+RATIO = {"y": "over_copy_axis"}
+
+
+def speed_up_axis(t: Words) -> str:
+    ours = view.reference(ONE_CASE)
+    assert ours is not None
+    return t("speed_up_axis", who=t(f"who.{ours.contestant}"))
+
+
+def best_axis(t: Words) -> str:
+    best = min((each for each in SWEEP.results if each["length"] == 256), key=lambda each: float(each["last"][0]))
+    return t("ratio_axis", best=t(f"line.{best['line']}"))
+
+
+ROWS = [
+    Row("benchmark", paper.paths, (500, 50.0), {"x": "moved_axis"}, paths),
+    Row("benchmark", paper.paper, (POINTS, "intel-xeon"), RATIO),
+    Row("benchmark", paper.faults, (view.fault_pairs(SHIPPED.points), "intel-xeon"), {"x": "over_copy_axis"}),
+    Row("benchmark", times.curves, (KIND, "intel-xeon"), {"x": "size_axis", "y": "bandwidth_axis"}),
+    Row("benchmark", times.speed_ups, (ONE_CASE, "intel-xeon"), {"x": speed_up_axis}),
+    Row("benchmark", times.errors, (ONE_CASE, "intel-xeon"), {"x": "over_copy_axis", "y": "error_axis"}),
+    Row("extrapolation", curves.curves, (SWEEP, 64, curves.ALL), CURVES),
+    Row("extrapolation", curves.live, (SWEEP, 64, curves.TWO), CURVES),
+    Row("extrapolation", curves.order, (SWEEP, 256, 64), {"x": best_axis}),
+    Row("extrapolation", curves.seeds, (SWEEP, 64), {"x": "last_axis"}),
+    Row("extrapolation", models.encodings, (SWEEP, 64), CURVES),
+    Row(
+        "extrapolation",
+        models.passkey,
+        (made.seen(made.retrieval()), lab_view.WHOLE),
+        {"x": "length_axis", "y": "depth_axis", "x2": "length_axis", "x3": "length_axis"},
+    ),
+    Row("extrapolation", models.finetune, (STEPS,), {"x": "step_axis", "y": "loss_axis"}),
+    Row("extrapolation", heads.maps, (SIGHTS, made.KEYS[-1]), {"x": "key_axis", "y": "query_axis", "x2": "key_axis"}),
+    Row("extrapolation", heads.entropy, (SIGHTS,), {"x": "position_axis", "y": "entropy_axis"}),
+    Row("extrapolation", heads.scales, (SWEPT,), {"x": "scale_axis", "y": "over_best_axis"}),
+    Row("extrapolation", heads.refit, (SWEPT,), {"x": "factor_axis", "y": "scale_axis"}),
+    Row("extrapolation", heads.stale, (made.seen(made.stale()), 64), CURVES),
+    Row("extrapolation", heads.padding, (made.seen(made.padding()),), {"x": "whole_axis"}),
+]
