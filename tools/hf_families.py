@@ -189,6 +189,25 @@ def layout(model_type: str, source: str) -> dict[str, Any]:
     return found
 
 
+def indexer(source: str, cls: Any) -> dict[str, Any]:
+    """How the indexer of sparse attention turns its own heads: a layout, or "none" where it does not rotate."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.ClassDef) and node.name.endswith("Indexer"):
+            calls = set(re.findall(r"apply_rotary_pos_emb\w*", ast.unparse(node)))
+            if not calls:
+                return {"indexer": "none"}
+            own = "interleaved" if "apply_rotary_pos_emb_interleave" in calls else plain_layout(source)
+            width = get(cls(), "index_head_dim") or get(cls(), "indexer_head_dim")
+            return {"indexer": own} | ({"index_head_dim": width} if width else {})
+    return {}
+
+
+def plain_layout(source: str) -> str:
+    """The layout of apply_rotary_pos_emb and the rotate_half beside it."""
+    code = " ".join(ast.unparse(node) for node in functions(source) if node.name == "rotate_half")
+    return "interleaved" if "::2]" in code else "half"
+
+
 def conversion(cls: Any) -> str | None:
     """Module that overrides how legacy fields become rope_parameters, or None for the common rule."""
     for owner in cls.__mro__:
@@ -242,6 +261,7 @@ def record(model_type: str) -> dict[str, Any]:
         out["original_max_position_embeddings"] = base.original_max_position_embeddings
     if isinstance(get(base, "sliding_window"), int):
         out["sliding_window"] = base.sliding_window
+    out |= indexer(source, cls)
     out |= given_dict(cls)
     out |= top_level(cls)
     out |= default_type(cls, source)
@@ -321,6 +341,22 @@ def composites() -> dict[str, dict[str, Any]]:
     return out
 
 
+def parts(text: dict[str, dict[str, Any]], known: set[str]) -> dict[str, dict[str, str]]:
+    """Sub-configs beside the text model that turn token positions of their own, by model type and field."""
+    mapping, out = quiet().CONFIG_MAPPING, {}
+    for name in sorted(mapping.keys()):
+        try:
+            made = mapping[name]()
+            fields = {field: get(get(made, field), "model_type") for field in type(made).sub_configs}
+        except Exception:
+            continue
+        main = text.get(name, {}).get("text")
+        beside = {field: kind for field, kind in fields.items() if kind in known and field != main}
+        if beside:
+            out[name] = beside
+    return out
+
+
 def others(known: set[str]) -> list[str]:
     """Model types of the wheel whose token rotation is not recorded: none, other axes, or in code of their own."""
     return sorted(set(quiet().CONFIG_MAPPING.keys()) - known - set(coded()))
@@ -333,6 +369,10 @@ def main() -> None:
     print("# An empty table under `rope` stands for null: layers of that type do not rotate.")
     print(f"\nversion = {json.dumps(version)}")
     print(f"other = {json.dumps(others(found))}")
+    for name, data in parts(composites(), found).items():
+        print(f"\n[part.{json.dumps(name)}]")
+        for key, value in data.items():
+            print(f"{key} = {toml(value)}")
     for name, data in composites().items():
         print(f"\n[composite.{json.dumps(name)}]")
         for key, value in data.items():

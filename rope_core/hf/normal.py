@@ -12,10 +12,11 @@ from typing import Any
 
 from rope_core.hf.families import CLASS, FALLBACK, TOP, Origin, composites, families, recorded
 from rope_core.hf.forms import MISTRAL, TEXT_FIELDS, is_mistral_params, rewrite
-from rope_core.hf.read import MAX_LAYERS, count, names, refuse
+from rope_core.hf.read import MAX_LAYERS, count, names, refuse, table
 
 # Types of released configs that transformers reads as another.
 ALIASES = {"kimi_k2": "deepseek_v3"}
+INDEXER = "indexer"
 
 
 @dataclass(frozen=True)
@@ -90,17 +91,53 @@ class Model:
         return ["sliding_attention"] * max(every - 1, 0) + ["full_attention"]
 
 
-def resolve(config: Mapping[str, Any]) -> Model:
+def resolve(config: Mapping[str, Any], part: str | None = None) -> Model:
     """Return the text model of a raw config, following composite configs inwards.
 
-    Raises ConfigError on a model that turns nothing by token positions, and on a part that is no object.
+    Args:
+        config: the raw config.
+        part: one of ``part_names(config)`` for another rotation of the same model; None for the language model's.
+
+    Raises ConfigError on a model that turns nothing by token positions, on a part that is no object, and on a part
+    that the model does not have.
     """
     data, prefix, kind = _text_part(config)
+    if part is not None:
+        held = part_names(config)
+        if part not in held:
+            raise refuse("part", "one_of", part, names=held) if held else refuse("part", "no_other_part", part)
+        if part != INDEXER:
+            data, prefix, kind = _beside(config, part)
     if kind in recorded()["other"]:
         raise refuse(prefix + "model_type", "rotary_model", kind)
-    family = families().get(ALIASES.get(kind or "", kind or ""), {})
-    form = rewrite(data, kind, family, prefix)
-    return Model(form.data, kind, family, prefix, form.places)
+    form = rewrite(data, kind, _family(kind), prefix)
+    return Model(form.data, kind, _family(kind), prefix, form.places)
+
+
+def part_names(config: Mapping[str, Any]) -> list[str]:
+    """Return the names of a raw config's other rotations by token position, [] where it has none.
+
+    "indexer" is the sparse attention's own; any other name is the field of a sub-config, such as "talker_config".
+
+    >>> part_names({"model_type": "deepseek_v32"}), part_names({"model_type": "llama"})
+    (['indexer'], [])
+    """
+    kind = config.get("model_type")
+    named = list(recorded()["part"].get(kind, {})) if isinstance(kind, str) else []
+    inner = _family(_text_part(config)[2])
+    return [*([INDEXER] if "indexer" in inner else []), *named]
+
+
+def _family(kind: str | None) -> Mapping[str, Any]:
+    return families().get(ALIASES.get(kind or "", kind or ""), {})
+
+
+def _beside(config: Mapping[str, Any], part: str) -> tuple[dict[str, Any], str, str | None]:
+    """Return the text part of a sub-config beside the language model, its dotted place and its model_type."""
+    given = table(part, config.get(part)) or {}
+    kind = given.get("model_type") or recorded()["part"][config["model_type"]][part]
+    data, prefix, inner = _text_part({**given, "model_type": kind})
+    return data, f"{part}.{prefix}", inner
 
 
 def _text_part(config: Mapping[str, Any]) -> tuple[dict[str, Any], str, str | None]:

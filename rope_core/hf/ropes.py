@@ -12,7 +12,7 @@ import numpy.typing as npt
 from rope_core.errors import ArgumentError, ConfigError, reject, whole
 from rope_core.hf.families import CLASS, DICT, FALLBACK, TOP, Origin
 from rope_core.hf.geometry import head_dim, layout_of, longest, nope_layers, rotary_dim, turning
-from rope_core.hf.normal import Model, resolve
+from rope_core.hf.normal import INDEXER, Model, part_names, resolve
 from rope_core.hf.params import Parameters, effective
 from rope_core.hf.read import count, number, read_config, refuse, truthy
 from rope_core.rope import MAX_DIM, MAX_LEN, Array, Rope, frozen
@@ -80,6 +80,7 @@ class HfRope:
         request: what rope_core.spectrum was asked.
         model_type: of the text part; transformers' name, or None.
         start: the first dimension of a head that turns; the turning ones are start .. start + rotary_dim - 1.
+        part: which rotation of the model, "" for its attention's; else one of parts(config).
         backwards: whether the model's code turns by -angle (nanochat), as rc.rotate does with -sin.
     """
 
@@ -107,6 +108,7 @@ class HfRope:
     model_type: str | None
     start: int = 0
     backwards: bool = False
+    part: str = ""
 
     @property
     def traps(self) -> tuple[str, ...]:
@@ -130,6 +132,19 @@ class HfRope:
         return replace(self, inv_freq=frozen(self.inv_freq * np.exp(learned)))
 
 
+def parts(config: object) -> list[str]:
+    """Return the names of a model's other rotations by token position, for from_hf's ``part``; [] where it has none.
+
+    "indexer" is the own rotation of a sparse attention's indexer; other names are fields of sub-configs.
+
+    Raises ConfigError on what cannot be read.
+
+    >>> parts({"model_type": "qwen2_5_omni"}), parts({"model_type": "llama"})
+    (['talker_config'], [])
+    """
+    return part_names(read_config(config))
+
+
 def layer_types(config: object) -> list[str]:
     """Return the names of the layer types whose rotation differs, in the config's order; [] where all are alike.
 
@@ -143,13 +158,16 @@ def layer_types(config: object) -> list[str]:
     return differing(resolve(read_config(config)))[1]
 
 
-def from_hf(config: object, layer_type: str | None = None, seq_len: int | None = None) -> HfRope:
+def from_hf(
+    config: object, layer_type: str | None = None, seq_len: int | None = None, part: str | None = None
+) -> HfRope:
     """Return what a config's rotary embedding does in transformers 5.23.
 
     Args:
         config: a dict, a path to config.json or its folder, or a transformers config object.
         layer_type: one of layer_types(config); None where all layers are alike.
         seq_len: length in use, tokens, for the schemes that follow it; None for the state at load time.
+        part: one of parts(config) for another rotation of the model, such as "indexer"; None for its attention's.
 
     Raises:
         ConfigError: when the config cannot be read, transformers could not build it, its values lie outside the
@@ -162,9 +180,28 @@ def from_hf(config: object, layer_type: str | None = None, seq_len: int | None =
     >>> rope.base, rope.rotary_dim, rope.layout, rope.provenance["base"].source
     (500000.0, 128, 'half', 'top level')
     """
-    model = resolve(read_config(config))
+    model = resolve(read_config(config), part)
     found, differ = differing(model)
-    return build(model, pick(model, found, differ, layer_type), found, seq_len)
+    rope = build(model, pick(model, found, differ, layer_type), found, seq_len)
+    return indexer(model, rope) if part == INDEXER else rope
+
+
+def indexer(model: Model, rope: HfRope) -> HfRope:
+    """Return what the indexer of a sparse attention turns by: the attention's frequencies in a layout of its own.
+
+    Source: models/deepseek_v32/modeling_deepseek_v32.py (halves) and models/glm_moe_dsa/modeling_glm_moe_dsa.py
+    (neighbours) of transformers 5.23.
+    """
+    own = model.family["indexer"]
+    name = "index_head_dim" if "indexer_head_dim" not in model.data else "indexer_head_dim"
+    width, origin = model.get(name)
+    head = rope.head_dim if width is None else count(origin.path, width, rope.rotary_dim, MAX_DIM)
+    notes = {**rope.provenance, "head_dim": origin, "layout": Origin(CLASS, model.prefix + "model_type")}
+    if own == "none":
+        still = frozen(rope.inv_freq * 0.0)
+        return replace(rope, inv_freq=still, nope=True, head_dim=head, provenance=notes, part=INDEXER)
+    start = head - rope.rotary_dim if model.family.get("trailing") else 0
+    return replace(rope, layout=own, head_dim=head, start=start, provenance=notes, part=INDEXER)
 
 
 def differing(model: Model) -> tuple[list[Parameters], list[str]]:
@@ -417,4 +454,4 @@ def ignored(one: Parameters, kind: str) -> tuple[str, ...]:
     return tuple(sorted(key for key in one.values if key not in read))
 
 
-__all__ = ["HfRope", "from_hf", "layer_types"]
+__all__ = ["HfRope", "from_hf", "layer_types", "parts"]

@@ -78,4 +78,17 @@ def sections(case: Case) -> Iterator[Finding]:
         yield finding("mrope_read_as_default", case.at("rope_type"), sections=given)
 
 
-RULES = (pairing, widths, sections)
+def indexer(case: Case) -> Iterator[Finding]:
+    """The layout of a sparse attention's indexer, and a flag for it that transformers does not read."""
+    own, main = case.model.family.get("indexer"), case.rope.layout
+    if own is None or own == "none" or case.rope is not case.ropes[0]:
+        return
+    if own != main:
+        yield finding("indexer_layout_differs", case.top("model_type"), main=main, own=own)
+    flag = case.model.data.get("indexer_rope_interleave")
+    given = "interleaved" if flag else "half"
+    if isinstance(flag, bool) and given != own:
+        yield finding("indexer_flag_not_read", case.top("indexer_rope_interleave"), given=given, used=own)
+
+
+RULES = (pairing, widths, sections, indexer)
