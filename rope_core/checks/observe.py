@@ -183,27 +183,28 @@ def watcher(along: str, count: int) -> Any:
             if left.shape[-1] < 2:
                 self.weighted(left, right)
                 return
-            if (left.shape[-2], right.shape[-1]) == ((1, 1) if along == "batch" else (count, count)):
+            # One key for each position; several queries beside each other are heads, as in DeepSeek's indexer.
+            single = along == "batch" and right.shape[-1] == 1
+            if single or (along == "sequence" and left.shape[-2] == right.shape[-1] == count):
                 self.product(left, right.transpose(-1, -2), None)
-            elif along == "batch" and left.shape[:2] == (count, 1) and right.shape[-1] == 1:
-                # Heads beside each other in one matrix, as DeepSeek's indexer has them.
-                self.product(left.transpose(-1, -2).movedim(-1, 1), right.transpose(-1, -2), None)
 
         def product(self, q: Any, k: Any, v: Any) -> None:
             with torch._C.DisableTorchFunction():
                 queries, keys = self.heads(q), self.heads(k)
+                if along == "batch" and k.shape[-2] != 1:
+                    return
                 if queries is None or keys is None or queries.shape[-1] != keys.shape[-1]:
                     return
                 values = None if v is None else self.heads(v)
                 name = self.stack[-1] if self.stack else ""
                 unit = float(torch.finfo(q.dtype).eps) / 2
-                kept = [as_array(tensor) for tensor in self.kept]
+                kept = [one for one in map(as_array, self.kept) if np.all(np.isfinite(one))]
                 steady = tuple(one[0] for one in kept if spread(one) <= steadiness(unit))
                 self.products.append(
                     Product(
                         name,
-                        before_norm(queries, kept),
-                        before_norm(keys, kept),
+                        before_norm(queries, kept, unit),
+                        before_norm(keys, kept, unit),
                         None if values is None else values.reshape(count, -1),
                         steady,
                         *attributes(self.modules.get(name)),
@@ -224,7 +225,7 @@ def watcher(along: str, count: int) -> Any:
         def heads(self, tensor: Any) -> Array | None:
             """(positions, heads, dim) of a tensor (positions, heads, 1, dim) or (1, heads, positions, dim)."""
             if along == "batch":
-                fits = tensor.ndim >= 3 and tensor.shape[-2] == 1 and tensor.shape[0] % count == 0
+                fits = tensor.ndim >= 3 and tensor.shape[0] % count == 0
                 return as_array(tensor.reshape(count, -1, tensor.shape[-1])) if fits else None
             fits = tensor.ndim >= 3 and tensor.shape[-2] == count
             return as_array(tensor.reshape(-1, count, tensor.shape[-1]).transpose(0, 1)) if fits else None
@@ -290,8 +291,9 @@ def steadiness(unit: float) -> float:
 def spread(rows: Array) -> float:
     """Largest difference from the first row as a fraction of the largest value; inf where a value is no number."""
     largest = float(np.abs(rows).max(initial=0.0))
-    difference = float(np.abs(rows - rows[:1]).max(initial=0.0))
-    return difference / largest if 0 < largest < np.inf else (0.0 if largest == 0 else np.inf)
+    if not np.isfinite(largest):
+        return float("inf")
+    return float(np.abs(rows - rows[:1]).max(initial=0.0)) / (largest or 1.0)
 
 
 def attributes(module: Any) -> tuple[tuple[float, ...], tuple[str, ...]]:
@@ -301,21 +303,23 @@ def attributes(module: Any) -> tuple[tuple[float, ...], tuple[str, ...]]:
     return numbers, tuple(value for value in values if isinstance(value, str))
 
 
-def before_norm(heads: Array, kept: list[Array]) -> Array:
+def before_norm(heads: Array, kept: list[Array], unit: float) -> Array:
     """The rotated vectors where a norm per head follows the rotation (Hunyuan's), else ``heads`` as they are.
 
     Such a norm multiplies each head by a number of its own and each lane by a weight that all heads share.
     """
     moving = float(np.abs(heads - heads[:1]).max()) > 0
+    room = max(1e-3, 8 * unit)
     for one in kept if moving else ():
         if one.shape[1] != heads[0].size or np.array_equal(one.reshape(heads.shape), heads):
             continue
         same = one.reshape(heads.shape)
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             ratio = heads / same
             lanes = ratio / ratio[..., :1]
-        uneven = np.ptp(ratio[..., 0]) > 1e-3 * np.abs(ratio[..., 0]).max()
-        if uneven and np.all(np.isfinite(lanes)) and np.allclose(lanes, lanes[:1, :1], rtol=1e-3):
+        if not np.all(np.isfinite(lanes)) or np.ptp(ratio[..., 0]) <= room * np.abs(ratio[..., 0]).max():
+            continue
+        if np.allclose(lanes, lanes[:1, :1], rtol=room):
             return same
     return heads
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from rope_core.checks.case import Finding, finding
-from rope_core.checks.observe import Product, Seen, observe, spread, steadiness
+from rope_core.checks.observe import Product, Seen, index_of, observe, spread, steadiness
 from rope_core.checks.probe import probe
 from rope_core.checks.stored import Buffer, in_module
 from rope_core.checks.turned import Verdict, judge
@@ -46,7 +46,9 @@ class Rotations:
         self.trained = min((rope.train_len for rope in turning), default=0)
         follows = [kind for kind, rope in self.long.items() if not np.array_equal(rope.inv_freq, ropes[kind].inv_freq)]
         self.follows = tuple(follows)
-        self.on_meta = any(buffer.values is None for buffer in self._of_text_by_config())
+        self.parts = dict(module.named_modules())
+        buffers = self._text_only(in_module(module), _owner)
+        self.on_meta = any(buffer.values is None for buffer in buffers)
 
     @cached_property
     def long(self) -> dict[str | None, HfRope]:
@@ -68,17 +70,17 @@ class Rotations:
             for kind, trained in kinds
         }
 
-    def _of_text_by_config(self) -> list[Buffer]:
-        """Buffers of modules whose own config, where they have one, is the text part's."""
-        parts = dict(self.module.named_modules())
-        kinds = {None, self.model.model_type, self.data.get("model_type")}
+    def _is_text(self, name: str) -> bool:
+        """Whether the nearest module with a config, from a dotted name outwards, has the text part's or the whole's."""
+        while True:
+            kind = getattr(getattr(self.parts.get(name), "config", None), "model_type", None)
+            if kind is not None or not name:
+                return kind in (None, self.model.model_type, self.data.get("model_type"))
+            name = name.rpartition(".")[0]
 
-        def of_text(name: str) -> bool:
-            owner = parts.get(name.rpartition(".")[0])
-            return getattr(getattr(owner, "config", None), "model_type", None) in kinds
-
-        buffers = in_module(self.module)
-        return [buffer for buffer in buffers if of_text(buffer.name)] or buffers
+    def _text_only(self, rows: list[Any], name: Callable[[Any], str]) -> list[Any]:
+        """The rows that belong to the text part; all of them where none does."""
+        return [row for row in rows if self._is_text(name(row))] or rows
 
     @cached_property
     def seen(self) -> Seen | None:
@@ -98,13 +100,9 @@ class Rotations:
 
     def split(self, buffers: list[Buffer]) -> tuple[list[Buffer], list[Buffer]]:
         """The buffers that the text's tokens run through, and those of other parts, such as a vision tower."""
-        ran = None if self.seen is None else self.seen.ran
-        if ran is None:
-            names = {buffer.name for buffer in self._of_text_by_config()}
-            own = [buffer for buffer in buffers if buffer.name in names]
-        else:
-            own = [buffer for buffer in buffers if buffer.name.rpartition(".")[0] in ran]
-        return own, [buffer for buffer in buffers if buffer not in own]
+        ran = [each for each in buffers if self.seen is None or _owner(each) in self.seen.ran]
+        own = self._text_only(ran, _owner)
+        return own, [each for each in buffers if each not in own]
 
     def findings(self, reported: list[tuple[Finding, Buffer]]) -> list[Finding]:
         """What the rotations show beyond what is ``reported`` of the buffers."""
@@ -115,6 +113,7 @@ class Rotations:
             self._alone(found)
             return found.findings()
         self._layers(found, self.seen, self.ropes)
+        self._unseen(found, self.seen)
         if self.follows and not found.rows and not reported:
             where = (0, 1, 5, self.trained, 2 * self.trained - 1)
             again = observe(self.module, where, self.model.model_type)
@@ -139,7 +138,7 @@ class Rotations:
 
     def _layers(self, found: _Collected, seen: Seen, ropes: Mapping[str | None, HfRope]) -> None:
         """Every layer of a watched run."""
-        products = [one for one in seen.products if not CROSS.search(one.module)]
+        products = self._text_only([one for one in seen.products if not CROSS.search(one.module)], _module_of)
         moving = {one.module for one in products if _moves(one)}
         names = {one.module for one in products}
         for one in products:
@@ -161,10 +160,26 @@ class Rotations:
             if candidates and one.inputs and _values_move(one):
                 found.add(Verdict("value_rotated"), "v", one.module, candidates[0][0], one.layer)
 
+    def _unseen(self, found: _Collected, seen: Seen) -> None:
+        """Attention modules that ran without a product that was seen, where others of that name had one."""
+        multiplied = {one.module for one in seen.products}
+        alike = {re.sub(r"\d+", "#", name) for name in multiplied}
+        for name in sorted(seen.ran - multiplied):
+            layer = index_of(name)
+            label = self.labels[layer] if layer is not None and layer < len(self.labels) else None
+            if re.sub(r"\d+", "#", name) in alike and (label is None or self._turns(label)):
+                kind = label if label in self.ropes else next(iter(self.ropes))
+                found.add(Verdict("rotation_not_observed"), "q, k", name, kind, layer)
+
+    @staticmethod
+    def _turns(label: str) -> bool:
+        """Whether layers of this name have attention of the kind that rotates."""
+        return "attention" in label and label != "linear_attention"
+
     def _ropes_of(self, one: Product, ropes: Mapping[str | None, HfRope]) -> list[tuple[str | None, HfRope]]:
         """What the layer of a product should do: one answer, or all layer types where nothing says which."""
         label = self.labels[one.layer] if one.layer is not None and one.layer < len(self.labels) else None
-        if (label is not None and "attention" not in label) or label == "linear_attention":
+        if label is not None and not self._turns(label):
             return []
         named = [kind for kind in (label, *one.labels) if kind in ropes and kind is not None][:1]
         chosen = {kind: ropes[kind] for kind in named} or ropes
@@ -232,6 +247,15 @@ class _Collected:
                 values["layout"] = self.ropes[kind].layout
             made.append(finding(key, row["module"], None, kind, **values))
         return made
+
+
+def _owner(buffer: Buffer) -> str:
+    """The module that holds a buffer."""
+    return buffer.name.rpartition(".")[0]
+
+
+def _module_of(one: Product) -> str:
+    return one.module
 
 
 def _values_move(one: Product) -> bool:

@@ -105,7 +105,13 @@ def _part(
         case = Case(heads[:, : len(source.vectors)], low, source, positions, rope, product.unit)
         return scale(source, rope, product, dim) or case.shifted() or case.differs(rope.inv_freq, rope.layout), None
     case = Case(heads, low, source, positions, rope, product.unit)
-    return case.verdict(others) or scale(source, rope, product, dim), source.order
+    verdict = case.verdict(others)
+    if verdict is None and (verdict := scale(source, rope, product, dim)) is not None:
+        last = before(block[-1:], product)
+        if last is None or abs(last.factor / source.factor - 1) > 8 * product.unit + FREQUENCY:
+            # A factor of its own for each head: a norm after the rotation, whose factor is no attention factor.
+            return Verdict("rotation_not_observed"), None
+    return verdict, source.order
 
 
 def scale(source: Source, rope: HfRope, product: Product, dim: int) -> Verdict | None:
@@ -268,16 +274,20 @@ class Case:
         return None
 
     def coarse(self, theta: Array, layout: str) -> Verdict | None:
-        """Tables or positions that were held in half precision."""
+        """Frequencies, positions or tables that were held in half precision, of a coarser type than q or the same."""
         from rope_core.theory.precision import round_to
 
         for dtype, unit in COARSE.items():
-            if unit <= self.unit:
-                continue
-            rounded = np.asarray(round_to(self.positions, dtype))
-            for place in (self.positions, rounded):
-                if self.fits(self.turned(theta, layout, place), self.room(theta, 2 * unit)):
-                    what = "positions" if place is rounded and np.any(rounded != self.positions) else "tables"
+            frequencies = np.asarray(round_to(theta, dtype))
+            positions = np.asarray(round_to(self.positions, dtype))
+            for what, each, where, table in (
+                ("tables", theta, self.positions, 2 * unit),
+                ("positions", theta, positions, 2 * unit),
+                ("frequencies", frequencies, self.positions, self.unit),
+                ("frequencies", frequencies, self.positions, 2 * unit),
+                ("frequencies", frequencies, positions, 2 * unit),
+            ):
+                if self.fits(self.turned(each, layout, where), self.room(each, table)):
                     return Verdict(f"rotation_{what}_rounded", (("dtype", dtype),))
         return None
 

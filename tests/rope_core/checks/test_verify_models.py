@@ -1,0 +1,67 @@
+"""verify: small random models of transformers, as it builds them, are clean; and are left as they were."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+
+import rope_core as rc
+from tests.support import tiny_models
+
+# One of each kind of rotation and of each way to write an attention.
+TEXT = """
+afmoe apertus arcee aria_text axk1 bitnet cohere cohere2 cwm deepseek_v2 deepseek_v3 deepseek_v32 deepseek_v4
+diffllama doge ernie4_5 eurobert exaone4 falcon gemma gemma2 gemma3_text gemma3n_text gemma4_text glm glm4 glm4_moe
+glm4v_text glm_moe_dsa gpt_neox gpt_neox_japanese gpt_oss gptj codegen granite gte helium hunyuan_v1_dense hy_v4
+internlm3 jetmoe lfm2 llama llama4_text longcat_flash minimax minimax_m2 ministral3 mistral mixtral modernbert
+nanochat nemotron nomic_bert olmo olmo2 olmo3 persimmon phi phi3 phimoe qwen2 qwen2_moe qwen3 qwen3_next roformer
+seed_oss smollm3 stablelm starcoder2 vaultgemma
+"""
+TOWERS = """
+glm4v mistral3 qwen2_5_vl qwen2_vl qwen3_5 qwen3_vl
+"""
+LATER = """
+axk2 beam cohere2_moe embedding_gemma2_text ernie4_5_moe exaone_moe flex_olmo glm4_moe_lite glm4v_moe_text
+glm_image_text glm_ocr_text granitemoe granitemoeshared hrm_text hunyuan_v1_moe hunyuan_vl_text hy_v3 hyperclovax
+iquestcoder jais2 jina_embeddings_v3 laguna lfm3 mellum minicpm3 ministral mllama modernbert-decoder muse_spark_text
+neomme olmo_hybrid olmoe openai_privacy_filter qwen2_5_vl_text qwen2_vl_text qwen3_5_moe_text qwen3_5_text qwen3_moe
+qwen3_vl_moe_text qwen3_vl_text solar_open ultrabert youtu aya_vision gemma3 gemma4 granite_speech internvl llava
+ovis2 paligemma qwen2_audio smolvlm voxtral
+"""
+
+
+def trained(model: Any) -> Any:
+    """The model with biases and norm weights as training leaves them: neither 0 nor 1."""
+    random = torch.Generator().manual_seed(1)
+    with torch.no_grad():
+        for weight in model.parameters():
+            if weight.ndim == 1:
+                weight += (0.3 * torch.randn(weight.shape, generator=random)).to(weight.dtype)
+    return model
+
+
+def keys(found: list[rc.Finding]) -> list[str]:
+    return [one.key for one in found]
+
+
+@pytest.mark.parametrize("model_type", TEXT.split())
+def test_every_layer_is_observed_and_clean(model_type: str) -> None:
+    model, config = tiny_models.model(model_type)
+    found = rc.verify(trained(model), config)
+    assert [one for one in found if one.key != "part_not_observed"] == []
+
+
+@pytest.mark.parametrize("model_type", TOWERS.split())
+def test_a_vision_tower_is_named_and_not_compared(model_type: str) -> None:
+    model, config = tiny_models.model(model_type)
+    assert keys(rc.verify(trained(model), config)) == ["part_not_observed"]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("model_type", LATER.split())
+def test_every_other_family_is_clean(model_type: str) -> None:
+    model, config = tiny_models.model(model_type)
+    found = rc.verify(trained(model), config)
+    assert [one for one in found if one.key != "part_not_observed"] == []
