@@ -87,7 +87,7 @@ def check(
         _known_type(model, layer_type)
     found: list[Finding] = []
     if transformers == VERSIONS[0]:
-        found += for_4(model)
+        found += for_4(data, model)
         model = resolve(read_by_4(data, model))
     unread = {one.key for one in found} & {"rope_parameters_not_read"}
     found += (one for one in _rules(model, transformers, seq_len) if not (unread and one.key.startswith("base_")))
@@ -96,7 +96,7 @@ def check(
         kept = [one for one in kept if one.key not in ON_REQUEST]
     if layer_type is not None:
         kept = [one for one in kept if one.layer_type in (None, layer_type)]
-    return _by_severity(kept)
+    return by_severity(kept)
 
 
 def nothing_turns(model: Model) -> bool:
@@ -123,7 +123,7 @@ def _known_type(model: Model, layer_type: str) -> None:
         raise reject("layer_type", rule, layer_type)
 
 
-def _by_severity(found: list[Finding]) -> list[Finding]:
+def by_severity(found: list[Finding]) -> list[Finding]:
     """Errors first, then warnings, then notes; the rules' order within each."""
     return sorted(found, key=lambda one: SEVERITIES.index(one.severity))
 
@@ -154,7 +154,7 @@ def check_text(
 
     found = check(parse(text, pairs), transformers, layer_type, seq_len, everything=everything)
     repeated = [finding("duplicate_key", printable(next(iter(twice))), names=tuple(twice))] if twice else []
-    return _by_severity([*repeated, *found])
+    return by_severity([*repeated, *found])
 
 
 def _rules(model: Model, version: str, seq_len: int | None) -> Iterator[Finding]:

@@ -10,11 +10,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from rope_core.checks.against import agreement, overridden
 from rope_core.checks.case import SEVERITIES, VERSIONS, Finding
-from rope_core.checks.findings import ON_REQUEST, check, check_text, known
+from rope_core.checks.findings import ON_REQUEST, by_severity, check, check_text, known
 from rope_core.cli.output import sarif, show_json, show_table
-from rope_core.cli.source import HELP, add_language, guarded, read_source
+from rope_core.cli.source import HELP, add_language, guarded, load, read_source
 from rope_core.errors import reject, sentence
+from rope_core.hf.read import parse, read_config
 
 SKIPPED = ("node_modules", "__pycache__")
 MOST_FILES = 10_000
@@ -44,6 +46,8 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument(
         "--transformers", choices=VERSIONS, default=VERSIONS[-1], help="the version that reads the config"
     )
+    made.add_argument("--with", dest="other", metavar="CONFIG", help="another config that must turn alike")
+    made.add_argument("--override", metavar="JSON", help="what an engine's override does to the config, as JSON")
     made.add_argument(
         "--all", action="store_true", help=f"with the notes that most models get: {', '.join(ON_REQUEST)}"
     )
@@ -72,6 +76,14 @@ def _run(asked: argparse.Namespace) -> int:
 def _checked(given: bytes | Path | dict[str, Any], asked: argparse.Namespace) -> list[Finding]:
     """The findings on one config."""
     options = (asked.transformers, asked.layer_type, asked.seq_len)
+    if asked.other is not None or asked.override is not None:
+        config, extra = read_config(parse(given) if isinstance(given, bytes) else given), list[Finding]()
+        if asked.override is not None:
+            config, extra = overridden(config, parse(asked.override))
+        if asked.other is not None:
+            extra += agreement(config, load(asked.other))
+        kept = [one for one in extra if asked.layer_type is None or one.layer_type in (None, asked.layer_type)]
+        return by_severity([*kept, *check(config, *options, everything=asked.all)])
     if isinstance(given, bytes):
         return check_text(given, *options, everything=asked.all)
     return check(given, *options, everything=asked.all)

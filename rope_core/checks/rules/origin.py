@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
-from rope_core.checks.case import Case, Finding, finding, largest
+from rope_core.checks.case import Case, Finding, finding, largest, real
 from rope_core.errors import ConfigError
 from rope_core.hf.catalogue import models
 from rope_core.hf.families import CLASS, DICT, FALLBACK
@@ -122,4 +123,63 @@ def scaling_lost(case: Case) -> Iterator[Finding]:
     )
 
 
-RULES = (base, overridden, scaling_lost)
+WIDTHS = ("hidden_size", "num_hidden_layers", "num_attention_heads")
+
+
+@cache
+def by_widths() -> dict[tuple[object, ...], list[tuple[str, dict[str, Any], dict[str | None, HfRope]]]]:
+    """The catalogue by model type and widths, whatever the lengths."""
+    made: dict[tuple[object, ...], list[Released]] = {}
+    for (model_type, *shaped), rows in released().items():
+        for row in rows:
+            heads = next(iter(row[2].values())).head_dim
+            made.setdefault((model_type, *shaped[: len(WIDTHS)], heads), []).append(row)
+    return made
+
+
+def released_differs(case: Case) -> Iterator[Finding]:
+    """A released model of these widths turns otherwise, and none turns like this config."""
+    rope, data = case.rope, case.model.data
+    widths = tuple(data.get(name) for name in WIDTHS)
+    if rope.nope or None in widths or not all(isinstance(width, int) for width in widths):
+        return
+    same = [
+        (name, ropes[case.rope.layer_type] if case.rope.layer_type in ropes else ropes.get(None))
+        for name, kept, ropes in by_widths().get((case.model.model_type, *widths, rope.head_dim), [])
+        if all(data.get(other, value) == value for other, value in kept.items())
+    ]
+    others = [(name, other) for name, other in same if other is not None]
+    # A model of the same length is the one meant, where there is one: other lengths are other trainings.
+    others = [row for row in others if row[1].max_len == rope.max_len] or others
+    if not others or any(alike(rope, other) for _, other in others):
+        return
+    if any(True for _ in base(case)) or any(True for _ in scaling_lost(case)):
+        return
+    name, other = min(others, key=lambda row: largest(rope.inv_freq, row[1].inv_freq))
+    worst = largest(rope.inv_freq, other.inv_freq)
+    yield finding(
+        "released_differs",
+        rope.provenance["scheme"].path,
+        model=name,
+        released=described(other),
+        own=described(rope),
+        worst=100.0 * worst if math.isfinite(worst) else "-",
+        attention=rope.attention_factor,
+        other=other.attention_factor,
+    )
+
+
+def alike(rope: HfRope, other: HfRope) -> bool:
+    """Whether two layer types turn alike, to what a released file's rounding leaves."""
+    factors = math.isclose(rope.attention_factor, other.attention_factor, rel_tol=1e-6)
+    return largest(rope.inv_freq, other.inv_freq) < 1e-6 and factors
+
+
+def described(rope: HfRope) -> str:
+    """A rotation in one phrase: its type, its factor, its base."""
+    factor = real(rope.params.get("factor"))
+    scale = f" {factor:g}" if factor is not None else ""
+    return f"{rope.rope_type}{scale}, base {rope.base:g}"
+
+
+RULES = (base, overridden, scaling_lost, released_differs)

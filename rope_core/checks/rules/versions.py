@@ -5,22 +5,25 @@ Source: https://github.com/huggingface/transformers/blob/v4.57.6/src/transformer
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
 
-from rope_core.checks.case import Finding, finding
+from rope_core.checks.case import Finding, finding, largest
+from rope_core.errors import ConfigError
 from rope_core.hf.normal import Model
-from rope_core.hf.ropes import LENGTH
+from rope_core.hf.ropes import LENGTH, from_hf, layer_types
 from rope_core.hf.types import LONGROPE, PROPORTIONAL
-from rope_core.hf.versions import IN_DICT_ONLY_SINCE_5
+from rope_core.hf.versions import IN_DICT_ONLY_SINCE_5, read_by_4
 
 
-def for_4(model: Model) -> Iterator[Finding]:
+def for_4(config: Mapping[str, Any], model: Model) -> Iterator[Finding]:
     """Yield the findings on what 4.57 leaves out."""
     params, scaling = model.data.get("rope_parameters"), model.data.get("rope_scaling")
     if isinstance(params, dict) and params:
-        base = params.get("rope_theta", "-")
-        used = model.data.get("rope_theta", model.family.get("theta", 10_000.0))
-        yield finding("rope_parameters_not_read", model.prefix + "rope_parameters", lost=base, used=used)
+        used, worst = _cost(config, model)
+        field = model.prefix + "rope_parameters"
+        yield finding("rope_parameters_not_read", field, lost=params.get("rope_theta", "-"), used=used, worst=worst)
     if not isinstance(scaling, dict):
         return
     for name in IN_DICT_ONLY_SINCE_5:
@@ -35,3 +38,16 @@ def for_4(model: Model) -> Iterator[Finding]:
         yield finding("not_read_inside_rope_scaling", path, key=LENGTH, inside=inside, used=used or "-")
     if kind == PROPORTIONAL:
         yield finding("type_newer_than_4", f"{model.prefix}rope_scaling.rope_type", type=kind)
+
+
+def _cost(config: Mapping[str, Any], model: Model) -> tuple[object, object]:
+    """The base that 4.57 runs, and the largest change of a frequency in per cent; "-" where one cannot be built."""
+    try:
+        kinds: list[str | None] = [*layer_types(config)] or [None]
+        old = read_by_4(config, model)
+        theirs = [*layer_types(old)]
+        pairs = [(from_hf(old, kind if theirs else None), from_hf(config, kind)) for kind in kinds]
+    except ConfigError:
+        return "-", "-"
+    worst = max(largest(four.inv_freq, five.inv_freq) for four, five in pairs)
+    return pairs[0][0].base, 100.0 * worst if math.isfinite(worst) else "-"

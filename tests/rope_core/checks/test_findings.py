@@ -422,7 +422,11 @@ def test_layer_types_are_named_where_they_differ() -> None:
 
 def test_versions_differ_where_transformers_does() -> None:
     new = {"model_type": "llama", "head_dim": 64, "rope_parameters": {"rope_type": "default", "rope_theta": 5e5}}
-    assert only("rope_parameters_not_read", new, transformers="4.57").values == {"lost": 5e5, "used": 10000.0}
+    assert only("rope_parameters_not_read", new, transformers="4.57").values == {
+        "lost": 5e5,
+        "used": 10000.0,
+        "worst": pytest.approx(100 * (50.0 ** (62 / 64) - 1)),
+    }
     assert "rope_parameters_not_read" not in keys(new)
     partial = of(partial_rotary_factor=0.5)
     assert "default_ignores_partial" in keys(partial) and "default_ignores_partial" not in keys(

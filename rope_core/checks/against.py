@@ -1,0 +1,126 @@
+"""A config beside another that must agree with it, and a config under an engine's override."""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from rope_core.checks.case import Finding, finding, largest
+from rope_core.checks.schemas import compare, to_v5
+from rope_core.hf.normal import resolve
+from rope_core.hf.read import read_config, refuse
+from rope_core.hf.ropes import HfRope, from_hf, layer_types
+from rope_core.hf.versions import text_part
+
+# Fields of a comparison that change no rotation; the trained length counts through the frequencies.
+SILENT = ("model_type", "max_len", "train_len", "inv_freq", "head_dim", "nope_layers")
+
+
+def agreement(config: object, other: object) -> list[Finding]:
+    """Return where two configs that must turn alike do not: a draft and its target, before and after a conversion.
+
+    One finding for each layer type that differs, an error; "max_position_embeddings" apart is a note.
+    Raises ConfigError when either cannot be read.
+
+    >>> target = {"model_type": "llama", "head_dim": 64, "rope_theta": 1e6}
+    >>> [one.key for one in agreement({**target, "rope_theta": 1e4}, target)]
+    ['configs_disagree']
+    """
+    rows = [row for row in compare(config, other) if not row.same]
+    found = []
+    for kind in dict.fromkeys(row.layer_type for row in rows):
+        mine = [row for row in rows if row.layer_type == kind]
+        worst = next((float(row.right) for row in mine if row.field == "inv_freq"), 0.0)  # type: ignore[arg-type]
+        loud = [row for row in mine if row.field not in SILENT]
+        if not loud and not worst:
+            continue
+        found.append(
+            finding(
+                "configs_disagree",
+                ", ".join(row.field for row in loud) or "original_max_position_embeddings",
+                None,
+                kind,
+                differences="; ".join(f"{row.field} {_shown(row.left)} / {_shown(row.right)}" for row in loud),
+                worst=100.0 * worst if math.isfinite(worst) else "-",
+            )
+        )
+    lengths = [(row.left, row.right) for row in rows if row.field == "max_len"]
+    if lengths:
+        found.append(finding("lengths_disagree", "max_position_embeddings", this=lengths[0][0], that=lengths[0][1]))
+    return found
+
+
+def _shown(value: object) -> str:
+    return f"{value:g}" if isinstance(value, float) else "-" if value is None else str(value)
+
+
+def overridden(config: object, override: object) -> tuple[dict[str, Any], list[Finding]]:
+    """Return a config after an engine's override, and what the override loses.
+
+    An override replaces a dict whole, as vLLM's --hf-overrides does on a config of transformers 5: a base that the
+    dict held goes with it, and the class's stands in. ``rope_scaling`` means ``rope_parameters`` there.
+
+    Raises ConfigError on a config or an override that is no object.
+
+    >>> config = {"model_type": "llama", "head_dim": 64, "rope_theta": 5e5}
+    >>> new, found = overridden(config, {"rope_scaling": {"rope_type": "linear", "factor": 2.0}})
+    >>> from_hf(new).base, found[0].key, found[0].values["lost"]
+    (10000.0, 'override_loses', ('rope_theta',))
+    """
+    if not isinstance(override, Mapping):
+        raise refuse("override", "json_object", override)
+    before = to_v5(read_config(config))
+    after = copy.deepcopy(before)
+    prefix = resolve(before).prefix
+    _replace(after, copy.deepcopy(dict(override)))
+    old, new = (text_part(one, prefix).get("rope_parameters") for one in (before, after))
+    if not isinstance(old, dict) or not isinstance(new, dict) or old == new:
+        return after, []
+    kinds = [*layer_types(before)]
+    lost = [key for key in old if key not in new]
+    for kind in kinds:
+        inner = new.get(kind)
+        if isinstance(old.get(kind), dict) and isinstance(inner, dict):
+            lost += [f"{kind}.{key}" for key in old[kind] if key not in inner]
+    if not lost:
+        return after, []
+    return after, [_loss(before, after, prefix, lost)]
+
+
+def _replace(target: dict[str, Any], override: dict[str, Any]) -> None:
+    """Write an override: a nested config is entered, every other value is replaced whole."""
+    for key, value in override.items():
+        name = "rope_parameters" if key == "rope_scaling" else key
+        if key.endswith("_config") and isinstance(value, dict) and isinstance(target.get(key), dict):
+            _replace(target[key], value)
+        else:
+            target[name] = value
+
+
+def _loss(before: dict[str, Any], after: dict[str, Any], prefix: str, lost: list[str]) -> Finding:
+    """The finding on what an override drops: an error where a base goes."""
+    moved = [(old, new) for old, new in zip(_ropes(before), _ropes(after), strict=False) if old.base != new.base]
+    old, new = moved[0] if moved else (None, None)
+    worst = largest(new.unscaled, old.unscaled) if old is not None and new is not None else 0.0
+    return finding(
+        "override_loses",
+        f"{prefix}rope_parameters",
+        "error" if moved else "warning",
+        lost=tuple(lost),
+        base=old.base if old is not None else "-",
+        used=new.base if new is not None else "-",
+        worst=100.0 * worst if math.isfinite(worst) else "-",
+    )
+
+
+def _ropes(config: Mapping[str, Any]) -> list[HfRope]:
+    """What each layer type does; empty where it cannot be built, which the check of the result says."""
+    try:
+        return [from_hf(config, kind) for kind in [*layer_types(config)] or [None]]  # type: ignore[list-item]
+    except ValueError:
+        return []
+
+
+__all__ = ["agreement", "overridden"]

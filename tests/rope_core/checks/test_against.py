@@ -1,0 +1,138 @@
+"""Two configs that must agree, an engine's override, and the released shape: threads re-typed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rope_core as rc
+from rope_core.__main__ import main
+from rope_core.checks.against import agreement, overridden
+from rope_core.checks.extend import extend
+from tests.support import hf_live
+
+LLAMA31 = rc.model("llama-3.1-8b").hf_config()
+LLAMA32 = rc.model("llama-3.2-1b").hf_config()
+QWEN = rc.model("qwen2.5-7b").hf_config()
+
+
+def of(config: dict[str, Any], key: str) -> list[rc.Finding]:
+    return [one for one in rc.check(config) if one.key == key]
+
+
+def test_a_draft_with_another_base_than_its_target() -> None:
+    """NVIDIA/Model-Optimizer#2221: base 1e4 in the draft, 1e6 in the target."""
+    target = rc.model("qwen3-8b").hf_config()
+    (one,) = agreement({**target, "rope_theta": 10_000}, target)
+    assert (one.key, one.severity) == ("configs_disagree", "error")
+    # The slowest pair: 1e4 ** (-126 / 128) against 1e6 ** (-126 / 128).
+    assert one.values["worst"] == pytest.approx(100 * (100.0 ** (126 / 128) - 1), rel=1e-9)
+    assert "base 10000 / 1e+06" in one.title() and "base 10000 / 1e+06" in one.title("zh")
+    assert agreement(target, target) == []
+
+
+def test_a_checkpoint_before_and_after_a_conversion() -> None:
+    """ggml-org/llama.cpp#26673: a conversion that loses the scaling; one that keeps it says nothing."""
+    lost = {key: value for key, value in LLAMA31.items() if key != "rope_scaling"}
+    (one,) = agreement(lost, LLAMA31)
+    assert "rope_type default / llama3" in one.title() and one.values["worst"] == pytest.approx(700.0)
+    assert agreement(extend(LLAMA31, 262_144)[0].config, LLAMA31)[0].key == "configs_disagree"
+    (length,) = agreement({**QWEN, "max_position_embeddings": 4096}, QWEN)
+    assert (length.key, length.severity) == ("lengths_disagree", "note")
+    wide = {**LLAMA31, "head_dim": 64}
+    assert agreement(wide, LLAMA31)[0].values["worst"] == "-"
+
+
+def test_layer_types_are_compared_each_with_its_own() -> None:
+    gemma = rc.model("gemma-3-4b").hf_config()
+    text = {**gemma["text_config"], "rope_local_base_freq": 20_000} if "text_config" in gemma else None
+    other = {**gemma, "text_config": text} if text else {**gemma, "rope_local_base_freq": 20_000}
+    (one,) = agreement(other, gemma)
+    assert one.layer_type == "sliding_attention"
+
+
+YARN = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 32_768}
+
+
+@pytest.mark.parametrize("name", ["rope_scaling", "rope_parameters"])
+def test_an_override_loses_the_base(name: str) -> None:
+    """sgl-project/sglang#22739 and vllm-project/recipes#856: the dict is replaced whole, rope_theta goes."""
+    after, (one,) = overridden(QWEN, {name: YARN})
+    assert (one.key, one.severity, one.values["lost"]) == ("override_loses", "error", ("rope_theta",))
+    assert (one.values["base"], one.values["used"]) == (1e6, 1e4)
+    assert rc.from_hf(after).base == 1e4 and rc.from_hf(after).rope_type == "yarn"
+    whole, said = overridden(QWEN, {name: {**YARN, "rope_theta": 1e6}})
+    assert said == [] and rc.from_hf(whole).base == 1e6
+
+
+def test_transformers_loads_the_overridden_config_so() -> None:
+    after, _ = overridden(QWEN, {"rope_parameters": YARN})
+    config = hf_live.config_of("qwen2", {key: value for key, value in after.items() if key != "model_type"})
+    inv_freq, _ = hf_live.frequencies("qwen2", config, None, None)
+    np.testing.assert_allclose(rc.from_hf(after).inv_freq, inv_freq, rtol=2e-5)
+    # Written onto a loaded config object, the dict has no base at all.
+    loaded = hf_live.config_of("qwen2", {key: value for key, value in QWEN.items() if key != "model_type"})
+    loaded.rope_parameters = dict(YARN)
+    assert loaded.rope_parameters.get("rope_theta") is None
+
+
+def test_an_override_that_loses_less_is_a_warning() -> None:
+    deepseek = rc.model("deepseek-v3").hf_config()
+    params = {"rope_type": "yarn", "rope_theta": 10_000, "factor": 80.0, "original_max_position_embeddings": 4096}
+    _, (one,) = overridden(deepseek, {"rope_parameters": params})
+    assert one.severity == "warning" and set(one.values["lost"]) >= {"mscale", "mscale_all_dim"}  # type: ignore[call-overload]
+    assert overridden(deepseek, {"max_position_embeddings": 4096})[1] == []
+    with pytest.raises(rc.ConfigError, match="override must be"):
+        overridden(deepseek, [1])
+
+
+@pytest.mark.parametrize(
+    ("config", "model", "own"),
+    [
+        ({**LLAMA31, "rope_scaling": {"rope_type": "linear", "factor": 2.0}}, "Llama 3.1 8B", "linear 2, base 500000"),
+        ({**LLAMA31, "rope_scaling": {**LLAMA31["rope_scaling"], "factor": 4.0}}, "Llama 3.1 8B", "llama3 4"),
+        ({**LLAMA32, "rope_scaling": {**LLAMA32["rope_scaling"], "factor": 8.0}}, "Llama 3.2 1B", "llama3 8"),
+        ({**QWEN, "rope_theta": 10_000.0}, "Qwen2.5 7B Instruct", "default, base 10000"),
+    ],
+)
+def test_the_released_shape(config: dict[str, Any], model: str, own: str) -> None:
+    """unslothai/unsloth#7028, meta-llama/llama-models#241: the widths of a released model, another rotation."""
+    (one,) = of(config, "released_differs")
+    assert one.severity == "note" and one.values["model"] == model and str(one.values["own"]).startswith(own)
+    for lang in ("en", "zh"):
+        assert model in one.title(lang) and own in one.title(lang)
+
+
+@pytest.mark.parametrize("model", rc.models(), ids=lambda model: model.id)
+def test_a_released_config_is_no_other(model: rc.Model) -> None:
+    assert of(model.hf_config(), "released_differs") == []
+
+
+def test_what_4_57_makes_of_a_v5_config_has_a_cost() -> None:
+    """MarinFold#184: rope_parameters alone, read by 4.57 as base 10,000 without scaling."""
+    new = {**{k: v for k, v in LLAMA31.items() if k not in ("rope_theta", "rope_scaling")},
+           "rope_parameters": {"rope_theta": 500_000.0, **LLAMA31["rope_scaling"]}}  # fmt: skip
+    (one,) = [one for one in rc.check(new, "4.57") if one.key == "rope_parameters_not_read"]
+    assert (one.values["lost"], one.values["used"]) == (500_000.0, 10_000.0)
+    # The slowest pair: 1e4 ** (-126 / 128) against 5e5 ** (-126 / 128) / 8.
+    assert one.values["worst"] == pytest.approx(100 * (8 * 50.0 ** (126 / 128) - 1), rel=1e-9)
+
+
+def test_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    target, draft = tmp_path / "target.json", tmp_path / "draft.json"
+    target.write_text(json.dumps(QWEN))
+    draft.write_text(json.dumps({**QWEN, "rope_theta": 1e4}))
+    assert main(["check", str(target), "--with", str(target)]) == 0
+    assert main(["check", str(draft), "--with", str(target), "--lang", "zh"]) == 1
+    assert "两份配置的旋转不一致" in capsys.readouterr().out
+    assert main(["check", str(target), "--override", json.dumps({"rope_scaling": YARN})]) == 1
+    assert "rope_theta" in capsys.readouterr().out
+    assert main(["check", str(target), "--override", json.dumps(extend(QWEN, 131_072)[0].block)]) == 0
+    for wrong in (["--override", "{"], ["--override", "[1]"], ["--with", str(tmp_path / "absent.json")]):
+        capsys.readouterr()
+        assert main(["check", str(target), *wrong]) == 2
+        assert capsys.readouterr().err.count("\n") == 1
