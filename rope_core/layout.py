@@ -106,11 +106,11 @@ def convert_projection(
     rows = weight.shape[0]
     count = whole("heads", heads, 1, max(rows, 1))
     if rows % count:
-        raise reject("heads", f"a divisor of the weight's {rows} rows", heads)
+        raise reject("heads", "rows_divisor", heads, rows=rows)
     head_dim = rows // count
     width = even_dim("rotary_dim", head_dim if rotary_dim is None else rotary_dim)
     if width > head_dim:
-        raise reject("rotary_dim", f"at most the head width {head_dim}", rotary_dim)
+        raise reject("rotary_dim", "head_width", rotary_dim, width=head_dim)
     within = np.concatenate([convert(width, source, target), np.arange(width, head_dim)])
     order = (head_dim * np.arange(count)[:, None] + within).reshape(-1)
     return weight[order]

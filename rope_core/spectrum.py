@@ -138,8 +138,8 @@ def as_positions(positions: npt.ArrayLike) -> npt.NDArray[np.int64]:
 def refuse_huge(s: Spectrum, positions: npt.ArrayLike) -> None:
     """Raise ValueError, before anything is allocated, when positions times pairs exceed MAX_ELEMENTS."""
     if isinstance(positions, Sized) and len(positions) * s.inv_freq.size > MAX_ELEMENTS:
-        rule = f"at most {MAX_ELEMENTS // s.inv_freq.size}, for {MAX_ELEMENTS} table entries"
-        raise reject("the number of positions", rule, len(positions))
+        most = MAX_ELEMENTS // s.inv_freq.size
+        raise reject("the number of positions", "table_entries", len(positions), most=most, limit=MAX_ELEMENTS)
 
 
 def angles(s: Spectrum, positions: npt.ArrayLike) -> Array:

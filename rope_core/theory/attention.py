@@ -9,7 +9,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from rope_core.errors import reject, whole
+from rope_core.errors import Rule, reject, whole
 from rope_core.layout import Layout, as_layout
 from rope_core.rope import Array, Rope, frozen
 from rope_core.spectrum import Spectrum
@@ -24,14 +24,13 @@ SMALL, FINEST = 1e-5, 1e-6
 
 def as_vector(argument: str, value: npt.ArrayLike, size: int | None = None) -> Array:
     """Return ``value`` as a finite float64 vector, of ``size`` elements where one is given, or raise ValueError."""
-    rule = "a non-empty vector of finite numbers" if size is None else f"a vector of {size} finite numbers"
+    rule = Rule("finite_vector") if size is None else Rule("sized_vector", {"size": size})
     try:
         vector = np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError):
         raise reject(argument, rule, value) from None
-    if vector.ndim != 1 or not vector.size or (size is not None and vector.size != size):
-        raise reject(argument, rule, value)
-    if not np.all(np.isfinite(vector)):
+    fits = vector.ndim == 1 and vector.size and size in (None, vector.size)
+    if not fits or not np.all(np.isfinite(vector)):
         raise reject(argument, rule, value)
     return vector
 
@@ -46,7 +45,7 @@ def repeated(values: npt.ArrayLike, size: int) -> Array:
     """
     given = as_vector("values", values)
     if given.size > size:
-        raise reject("values", f"at most {size} numbers", given.size)
+        raise reject("values", "at_most_numbers", given.size, limit=size)
     return np.resize(given, size)
 
 
@@ -59,7 +58,7 @@ def pair_products(q: npt.ArrayLike, k: npt.ArrayLike, layout: str | Layout) -> n
     query = as_vector("q", q)
     key = as_vector("k", k, query.size)
     if query.size % 2:
-        raise reject("q", "of even size, because dimensions turn in pairs", query.size)
+        raise reject("q", "even_size", query.size)
     chosen = as_layout(layout)
     (qa, qb), (ka, kb) = chosen.split(query), chosen.split(key)
     return np.asarray((qa + 1j * qb) * (ka - 1j * kb))
@@ -94,7 +93,7 @@ def pair_contributions(
     where = as_vector("distances", distances)
     h = pair_products(q, k, layout)
     if h.size != s.inv_freq.size:
-        raise reject("q", f"of size {2 * s.inv_freq.size} to fit the spectrum", 2 * h.size)
+        raise reject("q", "spectrum_size", 2 * h.size, size=2 * s.inv_freq.size)
     turned = np.exp(1j * where[:, None] * s.inv_freq) * h
     return np.asarray(turned.real * s.attention_factor**2)
 
@@ -298,7 +297,7 @@ def smallest_base(dim: int, context: int, limit: float = 1e12) -> float:
         if not at:
             return base
         base *= math.exp(max(depth / slope if slope else math.inf, FINEST))
-    raise reject("context", f"one that a base up to {limit:g} serves", context)
+    raise reject("context", "served_context", context, limit=limit)
 
 
 @lru_cache(maxsize=32)

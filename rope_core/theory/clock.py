@@ -72,7 +72,7 @@ class Clock:
         """
         time = np.asarray(seconds)
         if time.dtype.kind not in "iuf" or not np.all(np.isfinite(time)) or np.any(time < 0):
-            raise reject("seconds", "finite numbers >= 0", seconds)
+            raise reject("seconds", "numbers_least", seconds, low=0)
         periods = np.array(self.periods)
         return np.asarray(np.mod(time.astype(np.float64)[..., None], periods) / periods * 360.0)
 
@@ -108,7 +108,7 @@ class Clock:
         """
         factors = np.asarray(slowdown, dtype=np.float64)
         if factors.shape != (len(self.periods),) or not np.all(factors > 0):
-            raise reject("slowdown", f"{len(self.periods)} positive numbers", slowdown)
+            raise reject("slowdown", "positive_per_pair", slowdown, pairs=len(self.periods))
         return Clock(tuple((np.array(self.periods) * factors).tolist()))
 
     def separation(self, seconds: float) -> Array:
@@ -160,16 +160,15 @@ class Clock:
         """
         reading = np.asarray(angles, dtype=np.float64)
         if reading.shape != (len(self.periods),) or not np.all(np.isfinite(reading)):
-            raise reject("angles", f"{len(self.periods)} finite numbers of degrees", angles)
-        rule = "a finite number of seconds > 0"
-        last = finite("until", self.once_round if until is None else until, rule)
+            raise reject("angles", "degrees_each", angles, hands=len(self.periods))
+        last = finite("until", self.once_round if until is None else until, "finite_above", low=0)
         if last <= 0:
-            raise reject("until", rule, until)
+            raise reject("until", "finite_above", until, low=0)
         times: list[Interval] = [(0.0, last)]
         hands = sorted(zip(self.periods, reading % 360.0, self._errors(error), strict=True), reverse=True)
         for period, angle, slack in hands:
             if sum(high - low for low, high in times) / period + 2 * len(times) > MAX_WINDOWS:
-                raise reject("until", f"short enough for a search through {MAX_WINDOWS} turns of a hand", last)
+                raise reject("until", "searchable_time", last, limit=MAX_WINDOWS)
             times = [window for span in times for window in _windows(span, period, float(angle), float(slack))]
         return times
 
@@ -190,7 +189,7 @@ class Clock:
     def _errors(self, error: float | Sequence[float]) -> Array:
         errors = np.asarray(error, dtype=np.float64)
         if errors.shape not in ((), (len(self.periods),)) or not np.all((errors >= 0) & (errors < 180)):
-            raise reject("error", "one number of degrees in [0, 180), or one for each hand", error)
+            raise reject("error", "degrees_error", error)
         return np.broadcast_to(errors, (len(self.periods),))
 
 
@@ -255,7 +254,7 @@ class _Dial(Rope):
 
 def _dial(periods: tuple[float, ...]) -> _Dial:
     if not math.isfinite(periods[-1]) or any(b <= a for a, b in pairwise(periods)):
-        raise reject("periods", "finite and slower hand by hand for a scheme to act on them", periods)
+        raise reject("periods", "trainable_periods", periods)
     dim = 2 * len(periods)
     base = (periods[-1] / periods[0]) ** (dim / (dim - 2))
     return _Dial(dim, base, whole("periods", max(1, round(periods[-1])), 1, MAX_LEN), periods)

@@ -39,7 +39,7 @@ def table(rope: Rope, kind: str, positions: npt.ArrayLike) -> Array:
     [[1.0, 0.54], [1.0, 0.995]]
     """
     if kind not in TABLES:
-        raise reject("kind", f"one of {', '.join(TABLES)}", kind)
+        raise reject("kind", "one_of", kind, names=list(TABLES))
     return np.asarray(TABLES[kind](angles(spectrum(Request(rope)), positions)).T, dtype=np.float64)
 
 
@@ -75,9 +75,9 @@ def rulers(rope: Rope, error: float) -> Rulers:
     >>> r.finest.round(9).tolist(), r.longest.round(2).tolist()
     ([0.5, 5.0], [6.28, 62.83])
     """
-    angle = finite("error", error, "an angle in (0, 2 pi)")
+    angle = finite("error", error, "open_turn")
     if not 0 < angle < 2 * np.pi:
-        raise reject("error", "an angle in (0, 2 pi)", error)
+        raise reject("error", "open_turn", error)
     return Rulers(angle / rope.theta, rope.wavelength)
 
 

@@ -224,7 +224,7 @@ def layout_error(
         ValueError: on an unknown conversion, or one that the shapes refuse.
     """
     if conversion not in CONVERSIONS:
-        raise reject("conversion", f"one of {', '.join(CONVERSIONS)}", conversion)
+        raise reject("conversion", "one_of", conversion, names=list(CONVERSIONS))
     original = drawn_projections(shapes, seed)
     converted = CONVERSIONS[conversion](original, shapes)
     want = head_scores(original, shapes, distances, inv_freq, "interleaved")

@@ -31,7 +31,7 @@ STAGES = ("inv_freq", "position", "angle", "table", "all")
 def dtype_name(dtype: str) -> str:
     """Return ``dtype`` when it is one of DTYPES, or raise ValueError."""
     if not isinstance(dtype, str) or dtype not in DTYPES:
-        raise reject("dtype", f"one of {', '.join(DTYPES)}", dtype)
+        raise reject("dtype", "one_of", dtype, names=list(DTYPES))
     return dtype
 
 
@@ -81,7 +81,7 @@ def phase_error(s: Spectrum, positions: npt.ArrayLike, stage: str, dtype: str) -
     """
     where = as_positions(positions).astype(np.float64)[:, None]
     if stage not in STAGES:
-        raise reject("stage", f"one of {', '.join(STAGES)}", stage)
+        raise reject("stage", "one_of", stage, names=list(STAGES))
     f = s.inv_freq
     if stage == "inv_freq":
         return np.asarray(where * (round_to(f, dtype) - f))

@@ -103,10 +103,10 @@ def expected_attention(lengths: npt.ArrayLike, scales: npt.ArrayLike, signal: fl
     """
     n = np.asarray(lengths, dtype=np.float64)
     if n.ndim != 1 or np.any(~(n >= 2)) or not np.all(np.isfinite(n)):
-        raise reject("lengths", "a vector of numbers >= 2", lengths)
+        raise reject("lengths", "numbers_least", lengths, low=2)
     c = np.broadcast_to(np.asarray(scales, dtype=np.float64), n.shape)
     if not np.all(np.isfinite(c)):
-        raise reject("scales", "finite numbers", scales)
+        raise reject("scales", "finite_vector", scales)
     raised = finite("signal", signal)
     pairs = [_expected(float(keys), float(scale), raised) for keys, scale in zip(n, c, strict=True)]
     return np.array([entropy for entropy, _ in pairs]), np.array([meant for _, meant in pairs])
@@ -161,7 +161,7 @@ def log_length_scale(lengths: npt.ArrayLike, train_len: int) -> Array:
     trained = whole("train_len", train_len, 2, 2**31 - 1)
     n = np.asarray(lengths, dtype=np.float64)
     if np.any(~(n >= 1)):
-        raise reject("lengths", "numbers >= 1", lengths)
+        raise reject("lengths", "numbers_least", lengths, low=1)
     return np.asarray(np.maximum(np.log(n) / math.log(trained), 1.0))
 
 
@@ -178,5 +178,5 @@ def floor_log_scale(positions: npt.ArrayLike, floor_scale: int = 8192, weight: f
     step = whole("floor_scale", floor_scale, 1, 2**31 - 1)
     where = np.asarray(positions, dtype=np.float64)
     if np.any(~(where >= 0)):
-        raise reject("positions", "numbers >= 0", positions)
+        raise reject("positions", "numbers_least", positions, low=0)
     return np.asarray(finite("weight", weight) * np.log(np.floor((where + 1) / step) + 1.0) + 1.0)

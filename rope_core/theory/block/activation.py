@@ -84,7 +84,7 @@ GATES: dict[str, str] = {"glu": "sigmoid", "bilinear": "identity", "reglu": "rel
 def activation(name: str) -> Activation:
     """Return the activation called ``name``, or raise ValueError listing the known names."""
     if not isinstance(name, str) or name not in ACTIVATIONS:
-        raise reject("activation", f"one of {', '.join(ACTIVATIONS)}", name)
+        raise reject("activation", "one_of", name, names=list(ACTIVATIONS))
     return ACTIVATIONS[name]
 
 
@@ -108,7 +108,7 @@ def gated(name: str, gate: npt.ArrayLike, value: npt.ArrayLike) -> Array:
     [6.0, 0.0]
     """
     if name not in GATES:
-        raise reject("unit", f"one of {', '.join(GATES)}", name)
+        raise reject("unit", "one_of", name, names=list(GATES))
     return np.asarray(activate(GATES[name], gate)[0] * np.asarray(value, dtype=np.float64))
 
 

@@ -131,7 +131,7 @@ def stale_logits(rope: Rope, times: float, seed: int = 0) -> tuple[Index, Array,
     the whole text stand for all, and every key is the query itself.
     """
     if finite("times", times) < 1:
-        raise reject("times", "at least 1", times)
+        raise reject("times", "at_least", times, low=1)
     length = round(rope.train_len * times)
     name = length_scheme()
     before = rc.spectrum(rc.Request(rope, name, seq_len=rope.train_len)).inv_freq

@@ -46,9 +46,9 @@ def soft_cap(logits: npt.ArrayLike, cap: float) -> tuple[Array, Array]:
     >>> soft_cap([0.0], 50.0)[1].tolist()
     [1.0]
     """
-    limit = finite("cap", cap, "a finite number > 0")
+    limit = finite("cap", cap, "finite_above", low=0)
     if limit <= 0:
-        raise reject("cap", "a finite number > 0", cap)
+        raise reject("cap", "finite_above", cap, low=0)
     t = np.tanh(np.asarray(logits, dtype=np.float64) / limit)
     return np.asarray(limit * t), np.asarray(1.0 - t**2)
 

@@ -145,7 +145,7 @@ def gradient_norms(
         ValueError: on an unknown arrangement or sizes outside their ranges.
     """
     if arrangement not in ARRANGEMENTS:
-        raise reject("arrangement", f"one of {', '.join(ARRANGEMENTS)}", arrangement)
+        raise reject("arrangement", "one_of", arrangement, names=list(ARRANGEMENTS))
     depth, width = whole("layers", layers, 1, 96), whole("dim", dim, 2, 256)
     n, count = whole("tokens", tokens, 1, 256), whole("draws", draws, 1, 64)
     total = np.zeros(depth)

@@ -55,7 +55,7 @@ def weights(dim: int = 32, base: float = 10_000.0, seed: int = 0) -> Weights:
     """
     width = even_dim("dim", dim)
     if width % 4:
-        raise reject("dim", "a multiple of 4", dim)
+        raise reject("dim", "multiple_of", dim, factor=4)
     rng = np.random.default_rng(whole("seed", seed, 0, 2**31 - 1))
     shapes = [(width, width)] * 3 + [(TABLE, width)] + [(2 * REACH + 1, width)] * 2 + [(2 * REACH, width)] * 2 + [(32,)]
     drawn = [rng.standard_normal(shape) for shape in shapes]
@@ -69,7 +69,7 @@ def words(tokens: Sequence[str], dim: int, seed: int = 0) -> Array:
     Raises ValueError on no tokens, more than 1024, or one that is no string.
     """
     if not 1 <= len(tokens) <= MAX_TOKENS or not all(isinstance(token, str) for token in tokens):
-        raise reject("tokens", f"1 to {MAX_TOKENS} strings", tokens)
+        raise reject("tokens", "some_tokens", tokens, limit=MAX_TOKENS)
     drawn = [np.random.default_rng([seed, zlib.crc32(token.encode())]).standard_normal(dim) for token in tokens]
     return np.stack(drawn)
 
@@ -174,7 +174,7 @@ ENCODINGS: dict[str, Encoding] = {
 def encoding(name: str) -> Encoding:
     """Return the encoding called ``name``, or raise ValueError listing the known names."""
     if not isinstance(name, str) or name not in ENCODINGS:
-        raise reject("encoding", f"one of {', '.join(ENCODINGS)}", name)
+        raise reject("encoding", "one_of", name, names=list(ENCODINGS))
     return ENCODINGS[name]
 
 
@@ -267,5 +267,5 @@ def order_gap(name: str, first: Sequence[str], second: Sequence[str], w: Weights
     Raises ValueError unless the second is a reordering of the first.
     """
     if sorted(first) != sorted(second):
-        raise reject("second", "a reordering of the first sentence's tokens", second)
+        raise reject("second", "same_tokens", second)
     return float(np.abs(pooled(name, first, w) - pooled(name, second, w)).max())

@@ -82,7 +82,7 @@ def extended_digits(position: float, rope: Rope, slowdown: npt.ArrayLike) -> Arr
     """
     slow = np.asarray(slowdown, dtype=np.float64)
     if slow.shape != (rope.pairs,) or not np.all(slow > 0):
-        raise reject("slowdown", f"{rope.pairs} positive numbers", slowdown)
+        raise reject("slowdown", "positive_per_pair", slowdown, pairs=rope.pairs)
     return np.asarray(digit_phases(position, rope_beta(rope), rope.pairs) / slow)
 
 
@@ -95,7 +95,7 @@ def changed_base(rope: Rope, factor: float) -> float:
     30.0
     """
     if rope.dim < 4:
-        raise reject("dim", "at least 4, because one pair alone has no base", rope.dim)
+        raise reject("dim", "base_pairs", rope.dim)
     stretch = finite("factor", factor, "finite_above", low=0)
     if stretch <= 0:
         raise reject("factor", "finite_above", factor, low=0)

@@ -107,7 +107,7 @@ def axial_angles(positions: npt.ArrayLike, dim: int, base: float = 10_000.0) -> 
     """
     width = even_dim("dim", dim)
     if width % 4:
-        raise reject("dim", "a multiple of 4, two axes of pairs", dim)
+        raise reject("dim", "multiple_of", dim, factor=4)
     where = matrix_of(positions, 2)
     theta = Rope(width // 2, base).theta
     return np.concatenate([where[:, :1] * theta, where[:, 1:] * theta], axis=1)

@@ -121,7 +121,7 @@ def test_smallest_base_is_the_papers(context: int, paper: float) -> None:
 
 
 @given(st.sampled_from([4, 8, 32, 128]), st.integers(3, 400), st.integers(0, 2**32))
-@settings(max_examples=30)
+@settings(max_examples=30, deadline=None)
 def test_no_smaller_base_passes(dim: int, context: int, seed: int) -> None:
     """One cosine for each distance and pair, at drawn bases and right below the one found."""
     try:

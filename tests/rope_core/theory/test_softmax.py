@@ -93,7 +93,7 @@ def test_qwens_scale_is_its_released_list() -> None:
 def test_bad_input_is_named() -> None:
     with pytest.raises(ValueError, match="train_len must be an integer in"):
         tm.log_length_scale([1], 1)
-    with pytest.raises(ValueError, match="lengths must be numbers >= 1"):
+    with pytest.raises(ValueError, match="lengths must be finite numbers >= 1"):
         tm.log_length_scale([0], 10)
     with pytest.raises(ValueError, match="positions must be numbers >= 0"):
         tm.floor_log_scale([-1])
