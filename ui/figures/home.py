@@ -26,7 +26,7 @@ def centre(dial: int) -> tuple[int, float]:
     return dial % COLUMNS, -1.5 * (dial // COLUMNS)
 
 
-def hands(angle: np.ndarray) -> tuple[list[float | None], list[float | None]]:  # type: ignore[type-arg]
+def hands(angle: np.ndarray) -> tuple[list[float | None], list[float | None]]:
     """Lines from each dial's centre to its rim at ``angle[j]``, broken between dials."""
     x: list[float | None] = []
     y: list[float | None] = []

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 import rope_core as rc
@@ -54,7 +56,7 @@ def permutation(width: int, t: Words) -> Drawing:
     for pair in range(width // 2):
         ends = 2 * pair, 2 * pair + 1
         below = [int(place[dim]) for dim in ends]
-        over, under = arc(*ends, 1.09, 0.14), arc(*below, -0.09, -0.26)
+        over, under = arc(*ends, 1.09, 0.14), arc(below[0], below[1], -0.09, -0.26)
         data.append(
             line(over[0] + under[0], over[1] + under[1], COLOURS[pair], name=t("pair", i=pair), hoverinfo="name")
         )
@@ -63,7 +65,7 @@ def permutation(width: int, t: Words) -> Drawing:
     for y, names in ((0, order), (1, dims)):
         colour = [colours[dim] for dim in names]
         letters = {"size": 17, "color": [on(each) for each in colour]}
-        look = {"text": names.astype(str), "textfont": letters, "hoverinfo": "skip", "mode": "markers+text"}
+        look: Props = {"text": names.astype(str), "textfont": letters, "hoverinfo": "skip", "mode": "markers+text"}
         data.append(dots(dims, np.full(width, float(y)), colour, 30, marker={"line": {"width": 0}}, **look))
     row = {"xanchor": "left", "font": {"size": 16}}
     figure = plot(
@@ -149,7 +151,7 @@ def matrices(width: int, position: int, base: float, t: Words) -> Drawing:
                 ),
             )
         )
-    bare = {"dtick": 1, "constrain": "domain", "showgrid": False, "zeroline": False}
+    bare: Props = {"dtick": 1, "constrain": "domain", "showgrid": False, "zeroline": False}
     figure = plot(
         data,
         height=380,
@@ -219,7 +221,7 @@ def one_head(rope: rc.Rope, kv_heads: int, group: int, t: Words) -> Drawing:
     )
 
 
-def curve(x: Array, y: Array, name: str, t: Words) -> Props:
+def curve(x: Any, y: Array, name: str, t: Words) -> Props:
     """Return the curve of a conversion in its own look."""
     colour, dash = LOOKS[name]
     return line(x, y, colour, name=t(name), dash=dash)

@@ -16,7 +16,7 @@ import numpy as np
 from rope_core.ledger import CLAIMS, CONDITION, EMPIRICAL, HOLDS, WRONG, Result, run
 from ui.figures.colours import GREEN, GREY, LINE, ORANGE, RED, on
 from ui.figures.drawing import Drawing
-from ui.figures.plot import LOG, axis, bars, dots, note, plot, vband, vline
+from ui.figures.plot import LOG, Props, axis, bars, dots, note, plot, vband, vline
 from ui.text.words import Words
 
 DOCUMENTS = ("000", "001", "002", "003", "004")
@@ -219,7 +219,7 @@ def residuals(results: Sequence[Result], threshold: float, t: Words) -> Drawing:
                 hovertemplate="%{text}<extra></extra>",
             )
         )
-    whole = {"xref": "x", "yref": "paper"}
+    whole: Props = {"xref": "x", "yref": "paper"}
     counted = note(
         t("counts", threshold=f"{threshold:.0e}", passed=passed),
         math.log10(threshold),

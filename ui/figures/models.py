@@ -9,7 +9,7 @@ import numpy as np
 from rope_core.hf.survey import Row, encodings_by_year, errata
 from ui.figures.colours import BLUE, GREY, ORANGE, RED
 from ui.figures.drawing import Drawing, kept
-from ui.figures.plot import POWERS, axis, dots, line, note, plot, scatter
+from ui.figures.plot import POWERS, Props, axis, dots, line, note, plot, scatter
 from ui.text.words import Words
 
 ORDER = ("Sine", "Absolute", "Relative", "Alibi", "RoPE")
@@ -28,7 +28,7 @@ def broken_line(strokes: Sequence[tuple[int, float, float]]) -> tuple[list[int |
     return x, y
 
 
-def year_ticks(years: Sequence[int]) -> dict[str, object]:
+def year_ticks(years: Sequence[int]) -> Props:
     """Each year below the middle of its rows, left out where these are too few for its width."""
     runs = {year: [k for k, one in enumerate(years) if one == year] for year in sorted(set(years))}
     wide = {year: run for year, run in runs.items() if len(run) * 14 >= len(years)}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 import rope_core as rc
@@ -208,7 +210,7 @@ def backward(width: int, position: int, base: float, t: Words) -> Drawing:
     )
 
 
-def marks(x: Array, y: Array, name: str, symbol: str, size: int) -> Props:
+def marks(x: Any, y: Array, name: str, symbol: str, size: int) -> Props:
     """Return marks of one shape."""
     return scatter(x, y, "markers", name, marker={"symbol": symbol, "size": size, "line": {"width": 3}})
 

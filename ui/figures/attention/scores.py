@@ -173,13 +173,15 @@ def pairs(rope: rc.Rope, pairing: Pairing, at: int, t: Words) -> Drawing:
     )
 
 
-def family(curves: Sequence[tuple[str, Array, str]], d: npt.NDArray[np.int64], x: Props, t: Words) -> Figure:
+def family(
+    curves: Sequence[tuple[str, Array, str]], d: npt.NDArray[np.int64], x: Props, t: Words, *marks: Props
+) -> Figure:
     """Return score curves of equal vectors, (name, curve, dash) each, over distances on the axis ``x``."""
     looks = zip(curves, (*COLOURS, LINE), strict=False)
     return plot(
         [line(d, curve.round(4), colour, 3.5, name, dash) for (name, curve, dash), colour in looks],
         margin={"t": 60},
-        shapes=[hline(0, LINE, 1)],
+        shapes=[hline(0, LINE, 1), *marks],
         xaxis=x,
         yaxis=axis(t("score_axis")),
     )
@@ -246,8 +248,8 @@ def schemes(rope: rc.Rope, found: Sequence[Extension], length: int, t: Words) ->
     curves = [cell_means(one.spectrum, edges) for one in found]
     names = [t(f"scheme.{one.scheme}") for one in found]
     dashes = ["solid" if k < 4 else "dash" for k in range(len(found))]
-    figure = family(list(zip(names, curves, dashes, strict=True)), d, axis(t("distance_log"), **LOG), t)
-    figure["layout"]["shapes"].append(vline(rope.train_len, LINE, 3, "dot"))
+    trained = vline(rope.train_len, LINE, 3, "dot")
+    figure = family(list(zip(names, curves, dashes, strict=True)), d, axis(t("distance_log"), **LOG), t, trained)
     late = np.array([min(rope.train_len, length - 1), length])
     ends = [float(cell_means(one.spectrum, late)[0]) for one in found]
     said = t("comma").join(f"{name} {end:+.3f}" for name, end in zip(names, ends, strict=True))

@@ -166,8 +166,8 @@ def softmax(train_len: int, signal: float, t: Words) -> Drawing:
         data.append(in_panel(2, line(lengths, share, colour, name=label, dash=dash, showlegend=False)))
     cross, label = {"symbol": "x"}, t("drawn", count=DRAWS)
     data.append(dots(CHECKED, [row.entropy for row in drawn], LINE, 12, label, marker=cross))
-    share = [100 * row.meant for row in drawn]
-    data.append(in_panel(2, dots(CHECKED, share, LINE, 12, label, marker=cross, showlegend=False)))
+    shares = [100 * row.meant for row in drawn]
+    data.append(in_panel(2, dots(CHECKED, shares, LINE, 12, label, marker=cross, showlegend=False)))
     x = axis(t("length_log"), **LOG)
     left = axis(t("entropy_axis"))
     right = axis(t("meant_axis"), **LOG, side="right", dtick=1)

@@ -150,7 +150,7 @@ def diagram(title: str, told: Choices | None, made: Choices, t: Words) -> Drawin
     """One block from its input down to its output; ``told``: what the table says, None where it leaves it open."""
     boxes, skips = (parallel if made.parallel else serial)(made, t)
     last = max(box.row for box in boxes)
-    hidden_axis = {"visible": False, "fixedrange": True}
+    hidden_axis: Props = {"visible": False, "fixedrange": True}
     figure = plot(
         [wires(boxes), *(residual(skip) for skip in skips)],
         height=ROW_HEIGHT * (last + 1) + 16,

@@ -25,7 +25,7 @@ def power(value: float) -> str:
 def residual_bars(names: list[str], values: list[float], limit: float = 1e-9) -> Props:
     """Return residuals on a logarithmic axis, green where they are rounding only."""
     colours = [GREEN if value < limit else RED for value in values]
-    outside = {"text": [power(value) for value in values], "textposition": "outside", "cliponaxis": False}
+    outside: Props = {"text": [power(value) for value in values], "textposition": "outside", "cliponaxis": False}
     return bars([max(value, FLOOR) for value in values], names, colours, orientation="h", **outside)
 
 
@@ -142,7 +142,7 @@ def latent(rank: int, heads: int, position: int, t: Words) -> Drawing:
     exact, wrong = latent_attention(rank, position)
     small, plain = mla_cache(rank, rope_dim, heads, width)
     sizes, columns = [small, plain], split([1, 1], 0.2)
-    outside = {"text": [f"{size:,}" for size in sizes], "textposition": "outside", "cliponaxis": False}
+    outside: Props = {"text": [f"{size:,}" for size in sizes], "textposition": "outside", "cliponaxis": False}
     powers = axis(**POWERS | {"dtick": 7}, range=[-17, 4])
     figure = plot(
         [

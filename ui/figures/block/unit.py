@@ -20,7 +20,7 @@ Z = np.linspace(-4, 4, 161)
 
 def curve(x: object, y: object, name: str, bold: bool, colour: str, legend: bool = True) -> Props:
     """Return a line, thick where it is the chosen one."""
-    look = {"opacity": 1.0 if bold else 0.55, "showlegend": legend, "legendgroup": name}
+    look: Props = {"opacity": 1.0 if bold else 0.55, "showlegend": legend, "legendgroup": name}
     return line(x, y, colour, 6 if bold else 3, name, **look)
 
 

@@ -76,9 +76,9 @@ def hands(slowed: Mapping[str, Clock], factor: float, t: Words) -> Drawing:
         line(plain_list(x[0]), plain_list(y[0]), colour, width, t(key), hoverinfo="skip")
         for (x, y), (colour, width, key) in zip(paths, looks, strict=True)
     ]
-    data.append(line(*map(plain_list, rim), ORANGE, 7, t("quarter_minute"), hoverinfo="skip"))
-    clock = {"text": [spoken(SHOWN_AT)], "textfont": {"size": 20}, "hoverinfo": "skip"}
-    data.append(scatter([middle[-1, 0]], [middle[-1, 1]], "text", **clock))
+    data.append(line(plain_list(rim[0]), plain_list(rim[1]), ORANGE, 7, t("quarter_minute"), hoverinfo="skip"))
+    face: Props = {"text": [spoken(SHOWN_AT)], "textfont": {"size": 20}, "hoverinfo": "skip"}
+    data.append(scatter([middle[-1, 0]], [middle[-1, 1]], "text", **face))
     data += faces_and_titles(names, faces, middle[:-1], t)
     frames = [
         frame(
@@ -89,7 +89,7 @@ def hands(slowed: Mapping[str, Clock], factor: float, t: Words) -> Drawing:
         for k in range(len(seconds))
     ]
     rows = -(-len(middle) // ACROSS)
-    hidden = {"visible": False, "fixedrange": True}
+    hidden: Props = {"visible": False, "fixedrange": True}
     figure = plot(
         data,
         frames=frames,
@@ -142,7 +142,7 @@ def faces_and_titles(names: Sequence[str], faces: Sequence[Clock], middle: Array
         f"<b>{t(f'scheme.{name}')}</b><br>" + t("reads", hours=hours(clock))
         for name, clock in zip(names, faces, strict=True)
     ]
-    look = {"text": text, "textposition": "top center", "textfont": {"size": 14}, "cliponaxis": False}
+    look: Props = {"text": text, "textposition": "top center", "textfont": {"size": 14}, "cliponaxis": False}
     titles = scatter(middle[:, 0].tolist(), (middle[:, 1] + 1.1).tolist(), "text", **look, hoverinfo="skip")
     return [line(plain_list(x), plain_list(y), GREY, 2, hoverinfo="skip"), titles]
 

@@ -102,25 +102,34 @@ def colour_axis(filled: float, down: int) -> Props:
     return {"colorscale": SIGNED, "cmin": -127, "cmid": 0, "cmax": 127, "colorbar": bar}
 
 
-def position_axis(edges: Cells, lefts: Sequence[float], title: str) -> dict[str, object]:
-    """Cells across, labelled below every panel with the positions at which they begin."""
+def position_axis(edges: Cells, lefts: Sequence[float], title: str) -> Props:
+    """Return cells across, labelled below every panel with the positions at which they begin."""
     last = int(edges[-1])
     decades = [10**e for e in range(len(str(last)))]
     wanted = decades if edges[0] else [0, round(last / 2), last]
     where = np.interp(wanted, edges, np.arange(edges.size)) - 0.5
-    axis = {"tickvals": [left + x for left in lefts for x in where.tolist()], "ticktext": [brief(p) for p in wanted]}
-    axis["ticktext"] *= len(lefts)
-    axis |= {"range": [-0.5, lefts[-1] + edges.size - 1.5], "tickangle": 0}
-    return axis | {"title": {"text": title}, "showgrid": False, "zeroline": False}
+    return axis(
+        title,
+        tickvals=[left + x for left in lefts for x in where.tolist()],
+        ticktext=[brief(p) for p in wanted] * len(lefts),
+        range=[-0.5, lefts[-1] + edges.size - 1.5],
+        tickangle=0,
+        showgrid=False,
+        zeroline=False,
+    )
 
 
-def pair_axis(pairs: Cells, bottoms: Sequence[float], title: str) -> dict[str, object]:
-    """Rows up, labelled beside every panel with the first, middle and last pair."""
+def pair_axis(pairs: Cells, bottoms: Sequence[float], title: str) -> Props:
+    """Return rows up, labelled beside every panel with the first, middle and last pair."""
     rows = sorted({0, len(pairs) // 2, len(pairs) - 1})
-    axis = {"tickvals": [y + row for y in bottoms for row in rows], "ticktext": [str(pairs[row]) for row in rows]}
-    axis["ticktext"] *= len(bottoms)
-    axis["range"] = [bottoms[0] - 0.5, bottoms[-1] + 1.4 * len(pairs)]
-    return axis | {"title": {"text": title}, "showgrid": False, "zeroline": False}
+    return axis(
+        title,
+        tickvals=[y + row for y in bottoms for row in rows],
+        ticktext=[str(pairs[row]) for row in rows] * len(bottoms),
+        range=[bottoms[0] - 0.5, bottoms[-1] + 1.4 * len(pairs)],
+        showgrid=False,
+        zeroline=False,
+    )
 
 
 def brief(position: int) -> str:

@@ -15,7 +15,7 @@ from rope_core.rope import Array
 from ui.figures.colours import BLUE, COLOURS, GREY, RED
 from ui.figures.config.parts import DOUBLING, amount, curve, told
 from ui.figures.drawing import Drawing
-from ui.figures.plot import LOG, POWERS, axis, line, plot
+from ui.figures.plot import LOG, POWERS, Props, axis, line, plot
 from ui.text.words import Words
 
 
@@ -56,7 +56,8 @@ def engines(found: Sequence[Engine], rope: HfRope, where: str, t: Words) -> Draw
     groups: dict[bytes, list[Engine]] = {}
     for one in drawable:
         groups.setdefault(np.round(np.asarray(one.inv_freq) / scale_of(first), 12).tobytes(), []).append(one)
-    data, ratios = [], {}
+    data: list[Props] = []
+    ratios: dict[str, Array] = {}
     for k, same in enumerate(groups.values()):
         ratio = np.where(np.asarray(first) > 0, np.asarray(same[0].inv_freq) / scale_of(first), np.nan)
         ratios |= {one.name: ratio for one in same}

@@ -108,7 +108,7 @@ def length_marks(rope: HfRope, t: Words) -> tuple[list[Props], list[Props]]:
     lengths = {"trained_line": rope.train_len}
     if rope.max_len and rope.max_len != rope.train_len:
         lengths["longest_line"] = rope.max_len
-    across = {"xref": "paper", "yref": "y"}
+    across: Props = {"xref": "paper", "yref": "y"}
     label = {"xref": "paper", "xanchor": "left", "yanchor": "bottom", "font": {"color": GREEN, "size": 14}}
     lines = [
         hline(length, GREEN, 3, "dash" if key == "trained_line" else "solid", **across)

@@ -158,7 +158,7 @@ def crossing(sentence: Sequence[str], base: float, t: Words) -> Drawing:
     def terms(shift: int, w_q: np.ndarray, w_k: np.ndarray) -> dict[str, np.ndarray]:
         return cross_terms(x, sinusoidal(where + shift, WIDTH, base), w_q, w_k)
 
-    def size(matrix: np.ndarray) -> float:
+    def size(matrix: np.ndarray | int) -> float:
         return float(np.sqrt(np.mean(np.square(matrix))))
 
     start, unprojected = terms(0, head.q, head.k), terms(0, plain, plain)

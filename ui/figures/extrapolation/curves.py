@@ -132,11 +132,11 @@ def curves_plot(
         width, dash = (5, "solid") if bold else (3, weak)
         traces.append(line(x, curve.value, shade, width, label, dash, showlegend=False))
         ends.append(float(np.log10(curve.value[-1])))
-    shown = [(each.curve.value,) for each in found]
+    shown: list[tuple[Array, ...]] = [(each.curve.value,) for each in found]
     shown += [(each.curve.low, each.curve.high) for each, band in zip(found, banded, strict=True) if band]
     finite = np.log10(np.concatenate([part[np.isfinite(part)] for parts in shown for part in parts]))
     # The band of two or three documents can be as wide as all numbers: it leaves the picture, the curves stay in it.
-    drawn = np.log10(np.concatenate([part for (part,) in shown[: len(found)]]))
+    drawn = np.log10(np.concatenate([part for part, *_ in shown[: len(found)]]))
     low = max(float(finite.min()), float(drawn.min()) - 0.5) - 0.05
     high = min(float(finite.max()), float(drawn.max()) + 0.5) + 0.08
     heights = apart(ends, LABEL * (high - low))

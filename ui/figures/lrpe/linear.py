@@ -10,7 +10,7 @@ from rope_core.rope import Array
 from ui.figures.colours import BLUE, GREEN, GREY, ORANGE, RED
 from ui.figures.drawing import Drawing, grid, kept
 from ui.figures.lrpe.op import LAYOUT, apart, limit, signed_map, title
-from ui.figures.plot import LOG, axis, dots, in_panel, line, panels, plot, split
+from ui.figures.plot import LOG, Props, axis, dots, in_panel, line, panels, plot, split
 from ui.text.words import Words
 
 TOKENS = 32
@@ -33,12 +33,16 @@ def slip(base: float, position: int, t: Words) -> Drawing:
     found = explain.row_vector_slip(x, theta, position)
     by_transpose = x @ explain.block_diagonal(theta, position).T
     half = theta.size
-    shown = ((t("before"), x, GREY, "circle", 10), (t("by_lines"), found.by_elements, BLUE, "circle-open", 22))
-    shown += ((t("by_transpose"), by_transpose, GREEN, "circle", 9), (t("by_rows"), found.by_rows, RED, "x", 14))
+    shown = (
+        (t("before"), x, GREY, "circle", 10),
+        (t("by_lines"), found.by_elements, BLUE, "circle-open", 22),
+        (t("by_transpose"), by_transpose, GREEN, "circle", 9),
+        (t("by_rows"), found.by_rows, RED, "x", 14),
+    )
     data = []
     for name, values, colour, symbol, size in shown:
-        look = {"symbol": symbol, "line": {"width": 3, "color": colour}}
-        tip = {"marker": look | {"size": [0.1, size], "color": colour}, "name": name, "showlegend": False}
+        look: Props = {"symbol": symbol, "line": {"width": 3, "color": colour}}
+        tip: Props = {"marker": look | {"size": [0.1, size], "color": colour}, "name": name, "showlegend": False}
         data.append(line([0, values[0]], [0, values[half]], colour, mode="lines+markers", legendgroup=name, **tip))
         data.append(in_panel(2, dots(np.arange(x.size), values, colour, size, name, marker=look, legendgroup=name)))
     radius = 1.15 * float(np.hypot(x[0], x[half]))
@@ -165,4 +169,4 @@ def decay(rope: rc.Rope, phi: str, t: Words) -> Drawing:
 
 def small_list(values: Array) -> list[float]:
     """Numbers to five digits after the point, short for the browser."""
-    return values.round(5).tolist()
+    return list(values.round(5).tolist())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -62,7 +63,7 @@ def small(values: Array) -> Array:
     return np.asarray(values, dtype=np.float32)
 
 
-def signed_map(z: Array, x: Array, y: Array, top: float, bar: Props | None = None) -> Props:
+def signed_map(z: Array, x: Any, y: Any, top: float, bar: Props | None = None) -> Props:
     """Return a heatmap of signed values between -top and top, with a colour bar where one is given."""
     looks = {"zmid": 0, "zmin": -top, "zmax": top, "showscale": bar is not None} | ({"colorbar": bar} if bar else {})
     return heatmap(small(z), SIGNED, x=x, y=y, hovertemplate="%{x}, %{y}: %{z:.4f}<extra></extra>", **looks)
@@ -79,7 +80,7 @@ def shades(top: float) -> dict[str, object]:
     return {"thickness": 14, "tickvals": [-top, 0, top], "ticktext": ["−", "0", "+"], "tickfont": {"size": 18}}
 
 
-def four(case: Case, maps: Sequence[tuple[str, Array, float]], marks: tuple[int, int, int], t: Words) -> Figure:
+def four(case: Case, maps: Sequence[tuple[str, Array, float]], marks: Sequence[int], t: Words) -> Figure:
     """Return four linked heatmaps over dimension and position, two by two, the marked token's pair framed in each.
 
     ``maps``: (name, values (12, D), largest magnitude); ``marks``: token and the pair's two dimensions.
@@ -250,7 +251,8 @@ def decode(case: Case, head: int, t: Words) -> Drawing:
         [high] * 5, [roof, roof, bottom, bottom, roof], GREY, 1, fill="toself", fillcolor=GREY, hoverinfo="skip"
     )
     cursor = line([high] * 2, [roof, bottom], ORANGE, 5, hoverinfo="skip")
-    x, y = {"range": [low, high], "tickformat": "d", "nticks": 7}, {"range": [bottom, roof], "nticks": 5}
+    x: Props = {"range": [low, high], "tickformat": "d", "nticks": 7}
+    y: Props = {"range": [bottom, roof], "nticks": 5}
     strips = [[0.0, 0.42], [0.58, 1.0]]
     figure = plot(
         [
