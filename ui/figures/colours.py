@@ -62,13 +62,13 @@ def channels(colour: str) -> npt.NDArray[np.float64]:
     return np.where(shares <= 0.04045, shares / 12.92, ((shares + 0.055) / 1.055) ** 2.4)
 
 
-def contrast(one: str, other: str) -> float:
+def contrast(each: str, other: str) -> float:
     """The contrast ratio of two colours, 1 to 21. Source: WCAG 2.2, relative luminance.
 
     >>> contrast("#000000", "#FFFFFF")
     21.0
     """
-    dim, bright = sorted(float(channels(colour) @ (0.2126, 0.7152, 0.0722)) for colour in (one, other))
+    dim, bright = sorted(float(channels(colour) @ (0.2126, 0.7152, 0.0722)) for colour in (each, other))
     return (bright + 0.05) / (dim + 0.05)
 
 

@@ -203,11 +203,11 @@ def one_head(rope: rc.Rope, kv_heads: int, group: int, t: Words) -> Drawing:
     """One head's score over the distance: the original's, the converted weights', and the unconverted ones'."""
     shapes = Shapes(rope.dim, kv_heads, group)
     at = np.arange(DISTANCES)
-    found = {name: layout_demo.layout_error(shapes, name, at, rope.theta) for name in ("both", "none")}
-    right = found["both"].right
+    results = {name: layout_demo.layout_error(shapes, name, at, rope.theta) for name in ("both", "none")}
+    right = results["both"].right
     figure = plot(
         [line(at, right.round(4), GREY, 9, t("original"), opacity=0.6)]
-        + [curve(at, case.got.round(4), name, t) for name, case in found.items()],
+        + [curve(at, case.got.round(4), name, t) for name, case in results.items()],
         margin={"t": 70},
         xaxis=axis(t("distance")),
         yaxis=axis(t("score_axis")),
@@ -215,8 +215,8 @@ def one_head(rope: rc.Rope, kv_heads: int, group: int, t: Words) -> Drawing:
     return Drawing(
         "one_head",
         figure,
-        t("one_finding", right=f"{found['both'].largest:.1e}", wrong=f"{found['none'].largest:.3g}"),
-        lambda: {"distance": at, "original": right} | {name: case.got for name, case in found.items()},
+        t("one_finding", right=f"{results['both'].largest:.1e}", wrong=f"{results['none'].largest:.3g}"),
+        lambda: {"distance": at, "original": right} | {name: case.got for name, case in results.items()},
         recipe(rope, kv_heads, group, ["both", "none"]),
     )
 
@@ -246,27 +246,27 @@ def errors(rope: rc.Rope, kv_heads: int, group: int, t: Words) -> Drawing:
     shapes = Shapes(rope.dim, kv_heads, group)
     at = np.arange(DISTANCES)
     names = possible(shapes)
-    found = {name: layout_demo.layout_error(shapes, name, at, rope.theta).relative for name in names}
+    results = {name: layout_demo.layout_error(shapes, name, at, rope.theta).relative for name in names}
     figure = plot(
-        [curve(at, (100 * relative).round(2), name, t) for name, relative in found.items()],
+        [curve(at, (100 * relative).round(2), name, t) for name, relative in results.items()],
         margin={"t": 70},
         xaxis=axis(t("distance")),
         yaxis=axis(t("error_axis"), rangemode="tozero"),
     )
-    wrong = 100 * found["none"]
-    said = t("errors_finding", zero=f"{wrong[0]:.1f}", one=f"{wrong[1]:.0f}", late=f"{wrong.max():.0f}")
-    if "query_heads" not in found:
-        said += t("count_refused", heads=shapes.heads)
+    wrong = 100 * results["none"]
+    sentence = t("errors_finding", zero=f"{wrong[0]:.1f}", one=f"{wrong[1]:.0f}", late=f"{wrong.max():.0f}")
+    if "query_heads" not in results:
+        sentence += t("count_refused", heads=shapes.heads)
     elif group == 1:
-        said += t("count_same", heads=shapes.heads)
+        sentence += t("count_same", heads=shapes.heads)
     else:
-        at_zero = f"{100 * found['query_heads'][0]:.0f}"
-        said += t("count_wrong", heads=shapes.heads, kv_heads=kv_heads, zero=at_zero)
+        at_zero = f"{100 * results['query_heads'][0]:.0f}"
+        sentence += t("count_wrong", heads=shapes.heads, kv_heads=kv_heads, zero=at_zero)
     return Drawing(
         "errors",
         figure,
-        said,
-        lambda: {"distance": at} | {f"{name}_relative_error": relative for name, relative in found.items()},
+        sentence,
+        lambda: {"distance": at} | {f"{name}_relative_error": relative for name, relative in results.items()},
         recipe(rope, kv_heads, group, names),
     )
 

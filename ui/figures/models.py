@@ -30,7 +30,7 @@ def broken_line(strokes: Sequence[tuple[int, float, float]]) -> tuple[list[int |
 
 def year_ticks(years: Sequence[int]) -> Props:
     """Each year below the middle of its rows, left out where these are too few for its width."""
-    runs = {year: [k for k, one in enumerate(years) if one == year] for year in sorted(set(years))}
+    runs = {year: [k for k, each in enumerate(years) if each == year] for year in sorted(set(years))}
     wide = {year: run for year, run in runs.items() if len(run) * 14 >= len(years)}
     middles = [(run[0] + run[-1]) / 2 for run in wide.values()]
     return {"tickvals": middles, "ticktext": [str(year) for year in wide], "tickangle": 0, "tickfont": {"size": 15}}
@@ -97,18 +97,18 @@ def spans(rows: Sequence[Row], length: int, picked: str, t: Words) -> Drawing:
 @kept
 def encodings(t: Words) -> Drawing:
     """Source 004's models by year and position encoding, corrected."""
-    found = encodings_by_year()
-    kinds = sorted({kind for _, kind in found}, key=lambda kind: (ORDER.index(kind) if kind in ORDER else 9, kind))
-    counts = [len(names) for names in found.values()]
+    results = encodings_by_year()
+    kinds = sorted({kind for _, kind in results}, key=lambda kind: (ORDER.index(kind) if kind in ORDER else 9, kind))
+    counts = [len(names) for names in results.values()]
     names = [kind or t("no_entry") for kind in kinds]
     figure = plot(
         [
             scatter(
-                [year for year, _ in found],
-                [kind or t("no_entry") for _, kind in found],
+                [year for year, _ in results],
+                [kind or t("no_entry") for _, kind in results],
                 "markers+text",
                 text=[str(count) for count in counts],
-                customdata=["<br>".join(names) for names in found.values()],
+                customdata=["<br>".join(names) for names in results.values()],
                 hovertemplate="%{customdata}<extra></extra>",
                 textfont={"size": 16, "color": "white"},
                 marker={"size": [22 + 4 * float(np.sqrt(count)) for count in counts], "color": BLUE, "opacity": 1},
@@ -117,8 +117,8 @@ def encodings(t: Words) -> Drawing:
         xaxis=axis(t("year"), dtick=1),
         yaxis=axis(categoryorder="array", categoryarray=names, automargin=True, tickfont={"size": 15}),
     )
-    late = [year for year, _ in found]
-    since = {key: len(names) for key, names in found.items() if key[0] >= SINCE and key[1]}
+    late = [year for year, _ in results]
+    since = {key: len(names) for key, names in results.items() if key[0] >= SINCE and key[1]}
     rotary = sum(count for (_, kind), count in since.items() if "RoPE" in kind)
     return Drawing(
         "encodings",
@@ -133,8 +133,8 @@ def encodings(t: Words) -> Drawing:
             of=sum(since.values()),
         ),
         lambda: (
-            {"year": late, "position": [kind for _, kind in found], "models": counts}
-            | {"names": ["; ".join(names) for names in found.values()]}
+            {"year": late, "position": [kind for _, kind in results], "models": counts}
+            | {"names": ["; ".join(names) for names in results.values()]}
         ),
         """
         from rope_core.hf.survey import encodings_by_year
@@ -167,14 +167,14 @@ def listing(rows: Sequence[Row], t: Words) -> dict[str, list[object]]:
 
 def mistakes(t: Words) -> dict[str, list[object]]:
     """Source 004's cells that the models' own papers or code contradict, as a table's columns."""
-    found = errata()
+    results = errata()
     columns: dict[str, list[object]] = {
-        "name": [row.name for row, _ in found],
-        "cell": [t(f"cell.{one.field}") for _, one in found],
-        "printed": [one.printed or t("no_entry") for _, one in found],
-        "corrected": [one.corrected or t("no_entry") for _, one in found],
-        "settled": [one.verified for _, one in found],
-        "source": [one.source for _, one in found],
+        "name": [row.name for row, _ in results],
+        "cell": [t(f"cell.{each.field}") for _, each in results],
+        "printed": [each.printed or t("no_entry") for _, each in results],
+        "corrected": [each.corrected or t("no_entry") for _, each in results],
+        "settled": [each.verified for _, each in results],
+        "source": [each.source for _, each in results],
     }
     return {t(f"col.{key}"): column for key, column in columns.items()}
 

@@ -146,11 +146,11 @@ def effects(request: rc.Request, start: int) -> dict[tuple[str, str], precision.
 
 def effect(request: rc.Request, start: int, t: Words) -> Drawing:
     """How many queries look elsewhere, and by how much logits are off, by stage and format."""
-    found = effects(request, start)
+    results = effects(request, start)
     names = [t(f"stage.{stage}") for stage in precision.STAGES]
     data = []
     for dtype in DTYPES:
-        rows = [found[stage, dtype] for stage in precision.STAGES]
+        rows = [results[stage, dtype] for stage in precision.STAGES]
         moved = [100 * row.moved if math.isfinite(row.logit) else None for row in rows]
         data.append(bars(names, moved, BY_DTYPE[dtype], dtype))
         logits = drawn(np.array([row.logit for row in rows]))
@@ -160,8 +160,8 @@ def effect(request: rc.Request, start: int, t: Words) -> Drawing:
     figure = plot(data, **panels([({}, left), ({}, right)], split([1, 1], 0.06)))
 
     def words(stage: str, dtype: str) -> str:
-        one = found[stage, dtype]
-        return f"{100 * one.moved:.3g} %" if math.isfinite(one.logit) else t("overflow")
+        each = results[stage, dtype]
+        return f"{100 * each.moved:.3g} %" if math.isfinite(each.logit) else t("overflow")
 
     return Drawing(
         "effect",
@@ -175,14 +175,14 @@ def effect(request: rc.Request, start: int, t: Words) -> Drawing:
             angle=words("angle", "bfloat16"),
             table=words("table", "bfloat16"),
             fp32=words("all", "float32"),
-            logit=said(found["all", "float32"].logit, t, ".1e"),
+            logit=said(results["all", "float32"].logit, t, ".1e"),
         ),
         lambda: {
-            "stage": [stage for stage, _ in found],
-            "dtype": [dtype for _, dtype in found],
-            "moved": [one.moved for one in found.values()],
-            "logit_error": [one.logit for one in found.values()],
-            "weight_error": [one.weight for one in found.values()],
+            "stage": [stage for stage, _ in results],
+            "dtype": [dtype for _, dtype in results],
+            "moved": [each.moved for each in results.values()],
+            "logit_error": [each.logit for each in results.values()],
+            "weight_error": [each.weight for each in results.values()],
         },
         f"""
         import rope_core as rc
@@ -239,10 +239,10 @@ def measured(request: rc.Request, start: int) -> dict[str, precision.Way]:
 
 def ways(request: rc.Request, start: int, t: Words) -> Drawing:
     """Error against time of four ways to make a float32 table."""
-    found = measured(request, start)
-    times = [way.over_floor for way in found.values()]
-    errors = [way.error for way in found.values()]
-    looks = zip(found.items(), (RED, BLUE, GREEN, ORANGE), strict=True)
+    results = measured(request, start)
+    times = [way.over_floor for way in results.values()]
+    errors = [way.error for way in results.values()]
+    looks = zip(results.items(), (RED, BLUE, GREEN, ORANGE), strict=True)
     figure = plot(
         [
             dots(
@@ -268,14 +268,14 @@ def ways(request: rc.Request, start: int, t: Words) -> Drawing:
             "ways_finding",
             start=f"{start:,}",
             rows=f"{ROWS:,}",
-            **{name: f"{way.error:.1e}" for name, way in found.items()},
-            **{f"{name}_time": f"{way.over_floor:.2g}" for name, way in found.items()},
+            **{name: f"{way.error:.1e}" for name, way in results.items()},
+            **{f"{name}_time": f"{way.over_floor:.2g}" for name, way in results.items()},
         ),
         lambda: {
-            "way": list(found),
+            "way": list(results),
             "error": errors,
             "time_over_copy": times,
-            "numbers_kept": [way.stored for way in found.values()],
+            "numbers_kept": [way.stored for way in results.values()],
         },
         f"""
         import rope_core as rc
@@ -295,18 +295,18 @@ def at_the_end(stage: str, dtype: str) -> tuple[Point, ...]:
     """Name, base, context and largest phase error near the last position of every model of the catalogue, rad."""
     points = []
     for model in models.ids():
-        one = models.setting(model)
-        s = rc.spectrum(rc.Request(one.rope, one.scheme, one.params, one.max_len))
-        last: npt.NDArray[np.int64] = np.arange(max(one.max_len - LAST, 0), one.max_len)
+        each = models.setting(model)
+        s = rc.spectrum(rc.Request(each.rope, each.scheme, each.params, each.max_len))
+        last: npt.NDArray[np.int64] = np.arange(max(each.max_len - LAST, 0), each.max_len)
         worst = float(np.max(precision.phase_error_curve(s, last, stage, dtype)))
-        points.append((models.name(model), one.rope.base, one.max_len, worst))
+        points.append((models.name(model), each.rope.base, each.max_len, worst))
     return tuple(points)
 
 
 @lru_cache(maxsize=32)
 def real(stage: str, t: Words) -> Drawing:
     """The phase error of real models at the end of their own context, by format."""
-    found = {dtype: at_the_end(stage, dtype) for dtype in DTYPES}
+    results = {dtype: at_the_end(stage, dtype) for dtype in DTYPES}
     outline = {"opacity": 0.75, "line": {"width": 1, "color": LINE}}
     figure = plot(
         [
@@ -319,21 +319,21 @@ def real(stage: str, t: Words) -> Drawing:
                 text=[t("model_hover", name=name, base=f"{base:,.10g}") for name, base, _, _ in points],
                 marker=outline,
             )
-            for dtype, points in found.items()
+            for dtype, points in results.items()
         ],
         height=420,
         shapes=[hline(math.pi, LINE, 2, "dot")],
         xaxis=axis(t("context_log"), **LOG),
         yaxis=axis(t("phase_axis"), **EVERY_OTHER_POWER),
     )
-    over = {dtype: sum(not error <= math.pi for *_, error in points) for dtype, points in found.items()}
-    worst = max(found["float32"], key=lambda point: point[3])
+    over = {dtype: sum(not error <= math.pi for *_, error in points) for dtype, points in results.items()}
+    worst = max(results["float32"], key=lambda point: point[3])
     return Drawing(
         "real",
         figure,
         t(
             "real_finding",
-            count=len(found["float32"]),
+            count=len(results["float32"]),
             stage=t(f"stage.{stage}"),
             bf16=over["bfloat16"],
             fp16=over["float16"],
@@ -344,11 +344,11 @@ def real(stage: str, t: Words) -> Drawing:
         ),
         lambda: (
             {
-                "model": [p[0] for p in found["float32"]],
-                "base": [p[1] for p in found["float32"]],
-                "context": [p[2] for p in found["float32"]],
+                "model": [p[0] for p in results["float32"]],
+                "base": [p[1] for p in results["float32"]],
+                "context": [p[2] for p in results["float32"]],
             }
-            | {f"{dtype}_rad": [p[3] for p in points] for dtype, points in found.items()}
+            | {f"{dtype}_rad": [p[3] for p in points] for dtype, points in results.items()}
         ),
         f"""
         import numpy as np

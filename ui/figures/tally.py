@@ -64,8 +64,8 @@ def finding(votes: Sequence[int], answer: int | None, t: Words) -> str:
     if not total:
         return t("tally.nobody") + ("" if answer is None else t("tally.right_alone", letter=LETTERS[answer]))
     each = t("tally.comma").join(f"{letter} {count}" for letter, count in zip(LETTERS, votes, strict=False))
-    said = t("tally.one" if total == 1 else "tally.many", total=total, each=each)
+    sentence = t("tally.one" if total == 1 else "tally.many", total=total, each=each)
     if answer is None:
-        return said
+        return sentence
     share = f"{100 * votes[answer] / total:.0f}"
-    return said + t("tally.right", letter=LETTERS[answer], count=votes[answer], total=total, share=share)
+    return sentence + t("tally.right", letter=LETTERS[answer], count=votes[answer], total=total, share=share)

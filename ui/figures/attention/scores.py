@@ -203,11 +203,11 @@ def bases(rope: rc.Rope, t: Words) -> Drawing:
     dashes = ["solid" if b == rope.base else "dash" for b in chosen]
     figure = family(list(zip(names, curves, dashes, strict=True)), d, axis(t("distance_log"), **LOG), t)
     first = {base: attention.first_negative(rope.dim, base, FAR) for base in chosen}
-    said = t("comma").join(f"{base:,.10g}: {text_or_never(m, FAR, t)}" for base, m in first.items())
+    sentence = t("comma").join(f"{base:,.10g}: {text_or_never(m, FAR, t)}" for base, m in first.items())
     return Drawing(
         "bases",
         figure,
-        t("bases_finding", dim=rope.dim, firsts=said),
+        t("bases_finding", dim=rope.dim, firsts=sentence),
         lambda: {"distance": d} | {f"base {b:g}": curve for b, curve in zip(chosen, curves, strict=True)},
         f"""
         from rope_core.theory import attention
@@ -222,14 +222,14 @@ def widths(base: float, t: Words) -> Drawing:
     """A vector's score with itself over the first distances, for rotary widths from 8 to 256."""
     d = np.arange(SPAN)
     curves = [attention.score_curve(rc.Spectrum.of(rc.Rope(dim, base).theta), d) for dim in WIDTHS]
-    found = [attention.oscillation(curve) for curve in curves]
+    results = [attention.oscillation(curve) for curve in curves]
     names = [f"d = {dim}" for dim in WIDTHS]
     figure = family([(n, c, "solid") for n, c in zip(names, curves, strict=True)], d, axis(t("distance")), t)
-    said = t("comma").join(f"d = {dim}: {one.variation:.3g}" for dim, one in zip(WIDTHS, found, strict=True))
+    sentence = t("comma").join(f"d = {dim}: {each.variation:.3g}" for dim, each in zip(WIDTHS, results, strict=True))
     return Drawing(
         "widths",
         figure,
-        t("widths_finding", span=SPAN, said=said),
+        t("widths_finding", span=SPAN, said=sentence),
         lambda: {"distance": d} | dict(zip(names, curves, strict=True)),
         f"""
         import rope_core as rc
@@ -241,24 +241,24 @@ def widths(base: float, t: Words) -> Drawing:
     )
 
 
-def schemes(rope: rc.Rope, found: Sequence[Extension], length: int, t: Words) -> Drawing:
+def schemes(rope: rc.Rope, results: Sequence[Extension], length: int, t: Words) -> Drawing:
     """A vector's score with itself under each scheme, up to the extended length."""
     edges = cell_edges(length, CELLS, True)
     d = edges[:-1]
-    curves = [cell_means(one.spectrum, edges) for one in found]
-    names = [t(f"scheme.{one.scheme}") for one in found]
-    dashes = ["solid" if k < 4 else "dash" for k in range(len(found))]
+    curves = [cell_means(each.spectrum, edges) for each in results]
+    names = [t(f"scheme.{each.scheme}") for each in results]
+    dashes = ["solid" if k < 4 else "dash" for k in range(len(results))]
     trained = vline(rope.train_len, LINE, 3, "dot")
     figure = family(list(zip(names, curves, dashes, strict=True)), d, axis(t("distance_log"), **LOG), t, trained)
     late = np.array([min(rope.train_len, length - 1), length])
-    ends = [float(cell_means(one.spectrum, late)[0]) for one in found]
-    said = t("comma").join(f"{name} {end:+.3f}" for name, end in zip(names, ends, strict=True))
+    ends = [float(cell_means(each.spectrum, late)[0]) for each in results]
+    sentence = t("comma").join(f"{name} {end:+.3f}" for name, end in zip(names, ends, strict=True))
     tops = t("comma").join(
-        f"{name} ×{one.spectrum.attention_factor**2:.4g}"
-        for name, one in zip(names, found, strict=True)
-        if one.spectrum.attention_factor != 1.0
+        f"{name} ×{each.spectrum.attention_factor**2:.4g}"
+        for name, each in zip(names, results, strict=True)
+        if each.spectrum.attention_factor != 1.0
     )
-    asked = [(one.scheme, dict(one.request.params), one.request.seq_len) for one in found]
+    requested = [(each.scheme, dict(each.request.params), each.request.seq_len) for each in results]
     return Drawing(
         "schemes",
         figure,
@@ -266,15 +266,15 @@ def schemes(rope: rc.Rope, found: Sequence[Extension], length: int, t: Words) ->
             "schemes_finding",
             trained=f"{rope.train_len:,}",
             length=f"{length:,}",
-            ends=said,
+            ends=sentence,
             tops=tops or t("nobody"),
         ),
-        lambda: {"distance": d} | {one.scheme: curve for one, curve in zip(found, curves, strict=True)},
+        lambda: {"distance": d} | {each.scheme: curve for each, curve in zip(results, curves, strict=True)},
         f"""
         import rope_core as rc
         from rope_core.theory.extension import mean_cos
         rope = rc.Rope({rope.dim}, {rope.base!r}, {rope.train_len})
-        for name, params, seq_len in {asked}:
+        for name, params, seq_len in {requested}:
             s = rc.spectrum(rc.Request(rope, name, params, seq_len))
             print(name, mean_cos(s, {late.tolist()}).mean() * s.attention_factor**2)
         """,
@@ -284,11 +284,11 @@ def schemes(rope: rc.Rope, found: Sequence[Extension], length: int, t: Words) ->
 @lru_cache(maxsize=64)
 def unscaled_models(dim: int) -> tuple[tuple[str, float, int], ...]:
     """Name, base and context of the catalogue's models of one rotary width whose frequencies no scheme changes."""
-    found = ((models.name(i), models.setting(i)) for i in models.ids())
+    results = ((models.name(i), models.setting(i)) for i in models.ids())
     return tuple(
-        (name, one.rope.base, one.max_len)
-        for name, one in found
-        if one.rope.dim == dim and np.all(rc.spectrum(rc.Request(one.rope, one.scheme, one.params)).slowdown == 1.0)
+        (name, each.rope.base, each.max_len)
+        for name, each in results
+        if each.rope.dim == dim and np.all(rc.spectrum(rc.Request(each.rope, each.scheme, each.params)).slowdown == 1.0)
     )
 
 

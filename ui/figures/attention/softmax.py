@@ -112,11 +112,11 @@ def lengths_for(train_len: int) -> Array:
 def scales(train_len: int, t: Words) -> Drawing:
     """The factor that each recipe puts on logits, against the length in use."""
     lengths = lengths_for(train_len)
-    found = logit_scales(lengths, train_len)
+    results = logit_scales(lengths, train_len)
     figure = plot(
         [
             line(lengths, values.round(4), LOOKS[name][0], name=t(f"scale.{name}"), dash=LOOKS[name][1])
-            for name, values in found.items()
+            for name, values in results.items()
         ],
         margin={"t": 70},
         shapes=[vline(train_len, LINE, 3, "dot")],
@@ -130,12 +130,12 @@ def scales(train_len: int, t: Words) -> Drawing:
             "scales_finding",
             last=f"{int(lengths[-1]):,}",
             root=f"{temperature.factor_scale(float(lengths[-1] / train_len)) ** 0.5:.4f}",
-            yarn=f"{found['square'][-1]:.4f}",
-            light=f"{found['light'][-1]:.4f}",
-            logn=f"{found['logn'][-1]:.4f}",
-            floor=f"{found['floor'][-1]:.4f}",
+            yarn=f"{results['square'][-1]:.4f}",
+            light=f"{results['light'][-1]:.4f}",
+            logn=f"{results['logn'][-1]:.4f}",
+            floor=f"{results['floor'][-1]:.4f}",
         ),
-        lambda: {"length": lengths, **found},
+        lambda: {"length": lengths, **results},
         f"""
         from rope_core.theory import softmax as temperature
         n, trained = {int(lengths[-1])}, {train_len}
@@ -149,16 +149,16 @@ def scales(train_len: int, t: Words) -> Drawing:
 def softmax(train_len: int, signal: float, t: Words) -> Drawing:
     """Entropy of one attention row, and the weight that reaches the key meant, against the number of keys."""
     lengths = lengths_for(train_len)
-    found = {
+    results = {
         name: temperature.expected_attention(lengths, scale, signal)
         for name, scale in logit_scales(lengths, train_len).items()
         if name != "light"
     }
     drawn = [temperature.attention_over(n, 1.0, signal, DRAWS) for n in CHECKED]
     expected = temperature.expected_attention(CHECKED, 1.0, signal)
-    off = float(np.max(np.abs(np.array([one.meant for one in drawn]) - expected[1])))
+    off = float(np.max(np.abs(np.array([each.meant for each in drawn]) - expected[1])))
     data = []
-    for name, (entropy, meant) in found.items():
+    for name, (entropy, meant) in results.items():
         colour, dash = LOOKS[name]
         label = t(f"scale.{name}")
         data.append(line(lengths, entropy.round(5), colour, name=label, dash=dash))
@@ -173,7 +173,8 @@ def softmax(train_len: int, signal: float, t: Words) -> Drawing:
     right = axis(t("meant_axis"), **LOG, side="right", dtick=1)
     figure = plot(data, height=420, margin={"t": 70}, **panels([(x, left), (x, right)], split([1, 1], 0.06)))
     at = {
-        name: (float(np.interp(train_len, lengths, values[1])), float(values[1][-1])) for name, values in found.items()
+        name: (float(np.interp(train_len, lengths, values[1])), float(values[1][-1]))
+        for name, values in results.items()
     }
     return Drawing(
         "softmax",
@@ -191,8 +192,8 @@ def softmax(train_len: int, signal: float, t: Words) -> Drawing:
         ),
         lambda: (
             {"length": lengths}
-            | {f"{name}_entropy": values[0] for name, values in found.items()}
-            | {f"{name}_meant": values[1] for name, values in found.items()}
+            | {f"{name}_entropy": values[0] for name, values in results.items()}
+            | {f"{name}_meant": values[1] for name, values in results.items()}
         ),
         f"""
         from rope_core.theory import softmax as temperature

@@ -149,7 +149,7 @@ def speed_ups(points: Sequence[Point], name: str, t: Words) -> Drawing:
     rivals = [(p, s) for p, s in zip(others, times, strict=True) if p.contestant in view.PEERS]
     finding = t("alone_finding", who=who(ours.contestant, t), time=time_text(ours.seconds.median))
     if rivals:
-        best, by = min(rivals, key=lambda one: one[1].median)
+        best, by = min(rivals, key=lambda each: each[1].median)
         verdict = "faster" if by.low > 1 else "slower" if by.high < 1 else "same"
         values = {"ratio": f"{by.median:.2f}", "low": f"{by.low:.2f}", "high": f"{by.high:.2f}"}
         sizes = {"tokens": f"{ours.case.seq:,}", "who": who(ours.contestant, t), "peer": who(best.contestant, t)}

@@ -164,7 +164,7 @@ def diagram(title: str, told: Choices | None, made: Choices, t: Words) -> Drawin
         xaxis=axis(**hidden_axis, range=[0.4, 10]),
         yaxis=axis(**hidden_axis, range=[last + 0.6, -0.6]),
     )
-    said = t("rotates" if made.rotates else "rotates_not")
+    sentence = t("rotates" if made.rotates else "rotates_not")
     parts = {"norm": made.norm, "place": t(f"place.{made.place}"), "unit": t(f"unit.{made.unit}")}
     order = t("order.parallel" if made.parallel else "order.serial")
     start, rows, readable = usual()
@@ -173,7 +173,7 @@ def diagram(title: str, told: Choices | None, made: Choices, t: Words) -> Drawin
     return Drawing(
         "diagram",
         figure,
-        t("diagram_finding", name=shown, order=order, rope=said, **parts),
+        t("diagram_finding", name=shown, order=order, rope=sentence, **parts),
         lambda: {"part": [b.text for b in boxes], "row": [b.row for b in boxes]},
         """
         from rope_core.theory.block.choices import choices_of, usual
@@ -217,11 +217,11 @@ def corrections(row: Architecture, t: Words) -> list[str]:
     """One sentence for each corrected cell of the row, as Markdown with a link to its source."""
     return [
         t(
-            "correction" if one.verified else "correction_open",
-            cell=t(f"cell.{one.field}"),
-            printed=in_words(one.printed, t),
-            corrected=in_words(one.corrected, t) if one.corrected else t("said.silent"),
-            source=one.source,
+            "correction" if each.verified else "correction_open",
+            cell=t(f"cell.{each.field}"),
+            printed=in_words(each.printed, t),
+            corrected=in_words(each.corrected, t) if each.corrected else t("said.silent"),
+            source=each.source,
         )
-        for one in row.corrections
+        for each in row.corrections
     ]

@@ -121,7 +121,7 @@ def stack(shown: str, layers: int, seed: int, t: Words) -> Drawing:
         yaxis=axis(t("gradient_axis"), **LOG, tickvals=[a * 10.0**e for e in range(-4, 3) for a in (1, 2, 5)]),
     )
     ratios = {name: values[0] / values[-1] for name, values in norms_of.items()}
-    said = {name: f"{ratio:.2f}" for name, ratio in ratios.items()}
+    shown_ratios = {name: f"{ratio:.2f}" for name, ratio in ratios.items()}
     return Drawing(
         "stack",
         figure,
@@ -131,7 +131,7 @@ def stack(shown: str, layers: int, seed: int, t: Words) -> Drawing:
             place=t(f"place.{shown}"),
             bottom=f"{norms_of[shown][0]:.3g}",
             top=f"{norms_of[shown][-1]:.3g}",
-            **said,
+            **shown_ratios,
         ),
         lambda: {"layer": at, **norms_of},
         f"""

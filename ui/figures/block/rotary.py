@@ -57,9 +57,9 @@ def commute(rope: rc.Rope, position: int, factor: float, layout: str, t: Words) 
 def values(rope: rc.Rope, pair: int, t: Words) -> Drawing:
     """One pair of attention's output while the whole text moves: v as it is, and v rotated."""
     shifts = np.arange(FRAMES)
-    found = shifted_outputs(rope, shifts)
+    results = shifted_outputs(rope, shifts)
     start = 2 * min(pair, rope.pairs - 1)
-    paths = [part[:, start : start + 2] for part in (found.plain, found.rotated)]
+    paths = [part[:, start : start + 2] for part in (results.plain, results.rotated)]
     moved = [float(np.abs(part - part[0]).max()) for part in paths]
     looks = zip(paths, ("v_plain", "v_rotated"), (GREEN, RED), (22, 15), strict=True)
     data = []

@@ -76,7 +76,7 @@ def gates(shown: str, value: float, t: Words) -> Drawing:
         xaxis=axis(t("gate_axis")),
         yaxis=axis(t("gate_out")),
     )
-    one = float(gated(shown, [1.0], [value])[0])
+    plus = float(gated(shown, [1.0], [value])[0])
     minus = float(gated(shown, [-1.0], [value])[0])
     wide = 4 * MODEL_WIDTH
     return Drawing(
@@ -87,7 +87,7 @@ def gates(shown: str, value: float, t: Words) -> Drawing:
             name=t(f"unit.{shown}"),
             gate=t(f"gate.{GATES[shown]}"),
             value=f"{value:g}",
-            one=f"{one:.4f}",
+            one=f"{plus:.4f}",
             minus=f"{minus:.4f}",
             dim=f"{MODEL_WIDTH:,}",
             wide=f"{wide:,}",

@@ -29,16 +29,16 @@ def listed(names: Sequence[str], t: Words, after: Callable[[str], str] = lambda 
 
 
 @kept
-def heatmaps(rope: rc.Rope, found: Sequence[Extension], length: int, logarithmic: bool, t: Words) -> Drawing:
+def heatmaps(rope: rc.Rope, results: Sequence[Extension], length: int, logarithmic: bool, t: Words) -> Drawing:
     """Source 003's comparison: cos of every pair's angle, position across, pair up, one panel for each scheme."""
     edges = cell_edges(length, CELLS, logarithmic)
     pairs = np.unique(np.linspace(0, rope.pairs - 1, min(rope.pairs, ROWS)).astype(int))
-    values = [mean_cos(rc.Spectrum.of(one.spectrum.inv_freq[pairs]), edges) for one in found]
-    unseen = {one.scheme: unseen_pairs(rope, one.spectrum, length) for one in found}
+    values = [mean_cos(rc.Spectrum.of(each.spectrum.inv_freq[pairs]), edges) for each in results]
+    unseen = {each.scheme: unseen_pairs(rope, each.spectrum, length) for each in results}
     columns, rows = edges.size - 1, pairs.size
-    across = ACROSS[len(found) > FEW]
-    down = -(-len(found) // across)
-    corners = [(k % across * 1.1 * columns, -(k // across) * 1.5 * rows) for k in range(len(found))]
+    across = ACROSS[len(results) > FEW]
+    down = -(-len(results) // across)
+    corners = [(k % across * 1.1 * columns, -(k // across) * 1.5 * rows) for k in range(len(results))]
     trained = float(np.interp(rope.train_len, edges, np.arange(edges.size))) - 0.5
     data = [
         heatmap(as_bytes(z, 1.0), coloraxis="coloraxis", hoverinfo="skip", x0=x, dx=1, y0=y, dy=1)
@@ -55,7 +55,7 @@ def heatmaps(rope: rc.Rope, found: Sequence[Extension], length: int, logarithmic
         height=104 + 200 * down,
         margin={"l": 50, "r": 8, "t": 8, "b": 100},
         font={"size": 14},
-        coloraxis=colour_axis(len(found) % across / across, down),
+        coloraxis=colour_axis(len(results) % across / across, down),
         shapes=[mark | {"x0": x + trained, "x1": x + trained, "y0": y - 0.5, "y1": y + rows - 0.5} for x, y in corners],
         annotations=titles,
         xaxis=position_axis(edges, sorted({x for x, _ in corners}), t("axis.position")),
@@ -69,27 +69,27 @@ def heatmaps(rope: rc.Rope, found: Sequence[Extension], length: int, logarithmic
             length=f"{length:,}",
             trained=f"{rope.train_len:,}",
             pairs=rope.pairs,
-            counts=listed([one.scheme for one in found], t, lambda name: f"{t('colon')}{unseen[name]}"),
+            counts=listed([each.scheme for each in results], t, lambda name: f"{t('colon')}{unseen[name]}"),
         ),
         lambda: (
             {"first_position": np.tile(edges[:-1], pairs.size), "pair": np.repeat(pairs, edges.size - 1)}
-            | {one.scheme: z.ravel() for one, z in zip(found, values, strict=True)}
+            | {each.scheme: z.ravel() for each, z in zip(results, values, strict=True)}
         ),
         f"""
         import rope_core as rc
         from rope_core.theory.extension import cell_edges, mean_cos
         rope = rc.Rope({rope.dim}, {rope.base!r}, {rope.train_len})
         edges = cell_edges({length}, {CELLS}, {logarithmic})
-        for name, params, seq_len in {recipe_requests(found)}:
+        for name, params, seq_len in {recipe_requests(results)}:
             print(name, mean_cos(rc.spectrum(rc.Request(rope, name, params, seq_len)), edges))
         """,
         wide=True,
     )
 
 
-def recipe_requests(found: Sequence[Extension]) -> list[tuple[str, dict[str, object], int | None]]:
+def recipe_requests(results: Sequence[Extension]) -> list[tuple[str, dict[str, object], int | None]]:
     """What the recipes ask of each scheme, ready to be written as Python."""
-    return [(one.scheme, dict(one.request.params), one.request.seq_len) for one in found]
+    return [(each.scheme, dict(each.request.params), each.request.seq_len) for each in results]
 
 
 def colour_axis(filled: float, down: int) -> Props:
@@ -141,20 +141,20 @@ def brief(position: int) -> str:
 
 
 @kept
-def slowdowns(rope: rc.Rope, found: Sequence[Extension], t: Words) -> Drawing:
+def slowdowns(rope: rc.Rope, results: Sequence[Extension], t: Words) -> Drawing:
     """Slow-down of every pair under every scheme on one axis, each curve with its name beside it."""
     index = np.arange(rope.pairs)
-    curves = [np.where(np.isfinite(s), s, np.nan) for s in (one.spectrum.slowdown for one in found)]
+    curves = [np.where(np.isfinite(s), s, np.nan) for s in (each.spectrum.slowdown for each in results)]
     logs = [np.log10(curve) for curve in curves]
     low, high = min(np.nanmin(c) for c in logs), max(np.nanmax(c) for c in logs)
     room = max(high - low, 0.1)
-    names = [f"<b>{t(f'scheme.{one.scheme}')}</b>" + label_factor(one.spectrum.attention_factor) for one in found]
+    names = [f"<b>{t(f'scheme.{each.scheme}')}</b>" + label_factor(each.spectrum.attention_factor) for each in results]
     widths = [text_width(name) / 760 * rope.pairs for name in names]
     spots = label_spots(np.stack(logs), widths, 0.085 * room)
     data, labels = [], []
-    for k, (one, curve, text) in enumerate(zip(found, curves, names, strict=True)):
+    for k, (each, curve, text) in enumerate(zip(results, curves, names, strict=True)):
         colour, dash = COLOURS[k % len(COLOURS)], ("solid", "dash")[k // len(COLOURS) % 2]
-        name = t(f"scheme.{one.scheme}")
+        name = t(f"scheme.{each.scheme}")
         data.append(line(index, curve, colour, 4, name, dash, mode="lines+markers", marker={"size": 3}))
         labels.append(note(text, *spots[k], font={"size": 16, "color": colour}))
     figure = plot(
@@ -167,9 +167,9 @@ def slowdowns(rope: rc.Rope, found: Sequence[Extension], t: Words) -> Drawing:
             t("axis.slowdown"), **LOG, range=[low - 0.08 * room, high + 0.16 * room], dtick=float(np.log10(2.0))
         ),
     )
-    slow = [one.scheme for one in found if one.spectrum.slowdown[0] > 1.0 + 1e-9]
-    by = {one.scheme: one.spectrum for one in found}
-    scaled = [one.scheme for one in found if one.spectrum.attention_factor != 1.0]
+    slow = [each.scheme for each in results if each.spectrum.slowdown[0] > 1.0 + 1e-9]
+    by = {each.scheme: each.spectrum for each in results}
+    scaled = [each.scheme for each in results if each.spectrum.attention_factor != 1.0]
     return Drawing(
         "slowdowns",
         figure,
@@ -178,11 +178,11 @@ def slowdowns(rope: rc.Rope, found: Sequence[Extension], t: Words) -> Drawing:
             slow=listed(slow, t, lambda name: f" ×{by[name].slowdown[0]:.4g}") if slow else t("nobody"),
             scaled=listed(scaled, t, lambda name: squared(by[name].attention_factor)) if scaled else t("nobody"),
         ),
-        lambda: {"pair": np.arange(rope.pairs)} | {one.scheme: one.spectrum.slowdown for one in found},
+        lambda: {"pair": np.arange(rope.pairs)} | {each.scheme: each.spectrum.slowdown for each in results},
         f"""
         import rope_core as rc
         rope = rc.Rope({rope.dim}, {rope.base!r}, {rope.train_len})
-        for name, params, seq_len in {recipe_requests(found)}:
+        for name, params, seq_len in {recipe_requests(results)}:
             s = rc.spectrum(rc.Request(rope, name, params, seq_len))
             print(name, s.attention_factor, s.slowdown)
         """,
@@ -220,13 +220,13 @@ def label_spots(curves: Array, widths: Sequence[float], height: float) -> list[t
 
 def beside(curve: Array, width: float, height: float) -> list[tuple[float, float]]:
     """Centres of boxes that touch the curve from above or below."""
-    found = []
+    results = []
     for left in np.linspace(0, max(len(curve) - 1 - width, 0), 24).tolist():
         under = curve[int(left) : math.ceil(left + width) + 1]
         if np.isfinite(under).all():
-            found += [(left + width / 2, float(under.max()) + 0.6 * height)]
-            found += [(left + width / 2, float(under.min()) - 0.6 * height)]
-    return found
+            results += [(left + width / 2, float(under.max()) + 0.6 * height)]
+            results += [(left + width / 2, float(under.min()) - 0.6 * height)]
+    return results
 
 
 def trouble(
@@ -249,15 +249,15 @@ def trouble(
     return 100.0 * crowd + 10.0 * covered + 6.0 * together + away
 
 
-def summary(rope: rc.Rope, found: Sequence[Extension], length: int, t: Words) -> str:
+def summary(rope: rc.Rope, results: Sequence[Extension], length: int, t: Words) -> str:
     """The schemes' numbers as a Markdown table."""
     columns = {
-        "scheme": [t(f"scheme.{one.scheme}") for one in found],
-        "first": [f"{one.spectrum.slowdown[0]:.4g}" for one in found],
-        "last": [f"{one.spectrum.slowdown[-1]:.4g}" for one in found],
-        "kept": [str(int(np.sum(np.isclose(one.spectrum.slowdown, 1.0)))) for one in found],
-        "unseen_pairs": [str(unseen_pairs(rope, one.spectrum, length)) for one in found],
-        "attention": [f"{one.spectrum.attention_factor:.6g}" for one in found],
-        "logits": [f"{one.spectrum.attention_factor**2:.6g}" for one in found],
+        "scheme": [t(f"scheme.{each.scheme}") for each in results],
+        "first": [f"{each.spectrum.slowdown[0]:.4g}" for each in results],
+        "last": [f"{each.spectrum.slowdown[-1]:.4g}" for each in results],
+        "kept": [str(int(np.sum(np.isclose(each.spectrum.slowdown, 1.0)))) for each in results],
+        "unseen_pairs": [str(unseen_pairs(rope, each.spectrum, length)) for each in results],
+        "attention": [f"{each.spectrum.attention_factor:.6g}" for each in results],
+        "logits": [f"{each.spectrum.attention_factor**2:.6g}" for each in results],
     }
     return markdown_table({t(f"head.{head}"): column for head, column in columns.items()}, numbers=True)

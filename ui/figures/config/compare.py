@@ -19,21 +19,23 @@ from ui.figures.plot import LOG, POWERS, Props, axis, line, plot
 from ui.text.words import Words
 
 
-def engine_table(found: Sequence[Engine], t: Words) -> dict[str, list[str]]:
+def engine_table(results: Sequence[Engine], t: Words) -> dict[str, list[str]]:
     """What each program makes of the config, as a table's columns; plain text."""
     return {
-        t("col.engine"): [one.name for one in found],
-        t("col.difference"): [gap(one.difference, t) for one in found],
-        t("col.attention"): ["-" if one.attention_factor is None else f"{one.attention_factor:.6g}" for one in found],
-        t("col.logit_scale"): ["-" if one.logit_scale is None else f"{one.logit_scale:.6g}" for one in found],
-        t("col.layout"): [t(f"layout.{one.layout}") for one in found],
+        t("col.engine"): [each.name for each in results],
+        t("col.difference"): [gap(each.difference, t) for each in results],
+        t("col.attention"): [
+            "-" if each.attention_factor is None else f"{each.attention_factor:.6g}" for each in results
+        ],
+        t("col.logit_scale"): ["-" if each.logit_scale is None else f"{each.logit_scale:.6g}" for each in results],
+        t("col.layout"): [t(f"layout.{each.layout}") for each in results],
     }
 
 
-def engine_notes(found: Sequence[Engine], t: Words) -> list[tuple[str, str]]:
+def engine_notes(results: Sequence[Engine], t: Words) -> list[tuple[str, str]]:
     """Each program that does something of its own, with the sentences that say what; plain text."""
-    said = [(one.name, t("semicolon").join(sentences(one, t.lang))) for one in found if one.notes != ("same",)]
-    return [(name, sentence) for name, sentence in said if sentence]
+    words = [(each.name, t("semicolon").join(sentences(each, t.lang))) for each in results if each.notes != ("same",)]
+    return [(name, sentence) for name, sentence in words if sentence]
 
 
 def gap(difference: float | None, t: Words) -> str:
@@ -47,24 +49,26 @@ def gap(difference: float | None, t: Words) -> str:
     return f"{100 * difference:.3g} %" if difference < 10 else f"{100 * difference:,.0f} %"
 
 
-def engines(found: Sequence[Engine], rope: HfRope, where: str, t: Words) -> Drawing:
+def engines(results: Sequence[Engine], rope: HfRope, where: str, t: Words) -> Drawing:
     """Each program's frequencies over transformers', pair by pair; programs that agree share a curve."""
-    first = found[0].inv_freq
+    first = results[0].inv_freq
     drawable = [
-        one for one in found if first is not None and one.inv_freq is not None and one.inv_freq.shape == first.shape
+        each
+        for each in results
+        if first is not None and each.inv_freq is not None and each.inv_freq.shape == first.shape
     ]
     groups: dict[bytes, list[Engine]] = {}
-    for one in drawable:
-        groups.setdefault(np.round(np.asarray(one.inv_freq) / scale_of(first), 12).tobytes(), []).append(one)
+    for each in drawable:
+        groups.setdefault(np.round(np.asarray(each.inv_freq) / scale_of(first), 12).tobytes(), []).append(each)
     data: list[Props] = []
     ratios: dict[str, Array] = {}
     for k, same in enumerate(groups.values()):
         ratio = np.where(np.asarray(first) > 0, np.asarray(same[0].inv_freq) / scale_of(first), np.nan)
-        ratios |= {one.name: ratio for one in same}
+        ratios |= {each.name: ratio for each in same}
         dash = ("solid", "dash", "dot", "dashdot")[k % 4]
-        name = t("comma").join(one.name for one in same)
+        name = t("comma").join(each.name for each in same)
         data.append(line(np.arange(ratio.size), ratio, COLOURS[k % len(COLOURS)], name=name, dash=dash))
-    spread = max((float(np.nanmax(np.abs(np.log10(one)))) for one in ratios.values()), default=0.0)
+    spread = max((float(np.nanmax(np.abs(np.log10(each)))) for each in ratios.values()), default=0.0)
     figure = plot(
         data,
         height=360,
@@ -72,9 +76,9 @@ def engines(found: Sequence[Engine], rope: HfRope, where: str, t: Words) -> Draw
         xaxis=axis(t("axis.pair")),
         yaxis=axis(t("ratio_axis"), **LOG, dtick=1 if spread > 1 else DOUBLING),
     )
-    apart = [one for one in found if one.difference]
-    listed = t("comma").join(f"{one.name} ({gap(one.difference, t)})" for one in apart)
-    refused = t("comma").join(one.name for one in found if one.refused)
+    apart = [each for each in results if each.difference]
+    listed = t("comma").join(f"{each.name} ({gap(each.difference, t)})" for each in apart)
+    refused = t("comma").join(each.name for each in results if each.refused)
     finding = t("engines_differ", listed=listed) if apart else t("engines_agree", count=len(drawable))
     return Drawing(
         "engines",
@@ -133,9 +137,9 @@ def overlay(left: HfRope, right: HfRope, names: tuple[str, str], rows: Sequence[
         yaxis=axis(t("quantity_axis.wavelength"), **POWERS),
     )
     count = sum(not row.same for row in rows)
-    slowest = [amount(float(f"{np.nanmax(one):.6g}")) if np.isfinite(one).any() else "-" for one in columns.values()]
+    slowest = [amount(float(f"{np.nanmax(each):.6g}")) if np.isfinite(each).any() else "-" for each in columns.values()]
     finding = t("overlay_finding", count=count, total=len(rows), left=slowest[0], right=slowest[1])
-    requests = [(one.request.rope, one.scheme, dict(one.params), one.seq_len) for one in (left, right)]
+    requests = [(each.request.rope, each.scheme, dict(each.params), each.seq_len) for each in (left, right)]
     parts = [f"    ({r.dim}, {r.base!r}, {r.train_len}, {s!r}, {p!r}, {n!r})," for r, s, p, n in requests]
     lines = ["import rope_core as rc", "for dim, base, train_len, scheme, params, seq_len in (", *parts, "):"]
     lines += ["    rope = rc.Rope(dim, base, train_len)"]
@@ -143,9 +147,9 @@ def overlay(left: HfRope, right: HfRope, names: tuple[str, str], rows: Sequence[
     return Drawing("overlay", figure, finding, lambda: {"pair": index} | columns, "\n".join(lines))
 
 
-def extensions(found: Sequence[Way], now: HfRope, length: int, where: str, t: Words) -> Drawing:
+def extensions(results: Sequence[Way], now: HfRope, length: int, where: str, t: Words) -> Drawing:
     """The slow-down of every pair in each way to a longer context, beside what the config does at present."""
-    drawn = {way.name: rope_of(way, now.layer_type) for way in found}
+    drawn = {way.name: rope_of(way, now.layer_type) for way in results}
     columns = {name: curve(rope.inv_freq, rope_unscaled(rope, now), "slowdown") for name, rope in drawn.items()}
     present = curve(now.inv_freq, now.unscaled, "slowdown")
     index = np.arange(max(present.size, *(values.size for values in columns.values())))
@@ -153,18 +157,18 @@ def extensions(found: Sequence[Way], now: HfRope, length: int, where: str, t: Wo
         [line(index[: present.size], present, GREY, 3, t("at_present"), "dot")]
         + [
             line(index[: values.size], values, COLOURS[k % len(COLOURS)], name=way.title(t.lang))
-            for k, (way, values) in enumerate(zip(found, columns.values(), strict=True))
+            for k, (way, values) in enumerate(zip(results, columns.values(), strict=True))
         ],
         height=340,
         xaxis=axis(t("axis.pair")),
         yaxis=axis(t("axis.slowdown"), **LOG, dtick=DOUBLING),
     )
-    listed = t("comma").join(f"{way.title(t.lang)}{t('colon')}{way.unseen}" for way in found)
-    factor = amount(float(f"{found[0].factor:.6g}"))
+    listed = t("comma").join(f"{way.title(t.lang)}{t('colon')}{way.unseen}" for way in results)
+    factor = amount(float(f"{results[0].factor:.6g}"))
     return Drawing(
         "extensions",
         figure,
-        t("extensions_finding", length=f"{length:,}", factor=factor, listed=listed, pairs=found[0].pairs),
+        t("extensions_finding", length=f"{length:,}", factor=factor, listed=listed, pairs=results[0].pairs),
         lambda: {"pair": np.arange(present.size), "at_present": present} | columns,
         f"""
         import rope_core as rc
@@ -185,13 +189,13 @@ def rope_unscaled(rope: HfRope, now: HfRope) -> Array:
     return now.unscaled if now.unscaled.shape == rope.unscaled.shape else rope.unscaled
 
 
-def costs(found: Sequence[Way], t: Words) -> dict[str, list[str]]:
+def costs(results: Sequence[Way], t: Words) -> dict[str, list[str]]:
     """What each way costs, as a table's columns."""
     return {
-        t("col.way"): [way.title(t.lang) for way in found],
-        t("col.factor"): [amount(float(f"{way.factor:.6g}")) for way in found],
-        t("col.kept"): [f"{way.kept} / {way.pairs}" for way in found],
-        t("col.fastest"): [f"{way.fastest:.4g}" for way in found],
-        t("col.unseen"): [f"{way.unseen} / {way.pairs}" for way in found],
-        t("col.attention"): [f"{way.attention_factor:.6g}" for way in found],
+        t("col.way"): [way.title(t.lang) for way in results],
+        t("col.factor"): [amount(float(f"{way.factor:.6g}")) for way in results],
+        t("col.kept"): [f"{way.kept} / {way.pairs}" for way in results],
+        t("col.fastest"): [f"{way.fastest:.4g}" for way in results],
+        t("col.unseen"): [f"{way.unseen} / {way.pairs}" for way in results],
+        t("col.attention"): [f"{way.attention_factor:.6g}" for way in results],
     }

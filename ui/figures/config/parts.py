@@ -121,62 +121,62 @@ def length_marks(rope: HfRope, t: Words) -> tuple[list[Props], list[Props]]:
 
 def glance_finding(rope: HfRope, t: Words) -> str:
     """What becomes of the pairs, in one sentence."""
-    found, pairs = counts(rope), rope.inv_freq.size
+    results, pairs = counts(rope), rope.inv_freq.size
     if rope.nope:
         return t("finding_nope")
     with np.errstate(divide="ignore"):
         waves = 2 * np.pi / rope.inv_freq[rope.inv_freq > 0]
-    values = {"pairs": pairs, "longest": amount(float(f"{waves.max():.6g}")), "kept": found["kept"]}
-    if found["still"]:
-        return t("finding_still", still=found["still"], turning=pairs - found["still"], **values)
-    if found["own"]:
+    values = {"pairs": pairs, "longest": amount(float(f"{waves.max():.6g}")), "kept": results["kept"]}
+    if results["still"]:
+        return t("finding_still", still=results["still"], turning=pairs - results["still"], **values)
+    if results["own"]:
         slow = spectrum(rope.request).slowdown
-        return t("finding_own", own=found["own"], low=amount(slow.min()), high=amount(slow.max()), **values)
-    if found["divided"]:
+        return t("finding_own", own=results["own"], low=amount(slow.min()), high=amount(slow.max()), **values)
+    if results["divided"]:
         most = amount(float(spectrum(rope.request).slowdown.max()))
-        return t("finding_scaled", blended=found["blended"], divided=found["divided"], most=most, **values)
+        return t("finding_scaled", blended=results["blended"], divided=results["divided"], most=most, **values)
     return t("finding_kept", **values)
 
 
-def severities(found: Sequence[Finding]) -> dict[str, int]:
+def severities(results: Sequence[Finding]) -> dict[str, int]:
     """How many findings there are of each severity that occurs, the gravest first."""
-    counted = {name: sum(one.severity == name for one in found) for name in SEVERITIES}
+    counted = {name: sum(each.severity == name for each in results) for name in SEVERITIES}
     return {name: count for name, count in counted.items() if count}
 
 
 def ramp(rope: HfRope, where: str, t: Words) -> Drawing | None:
     """How much of each pair is divided, with the ramp rounded to whole pairs and not; None without a ramp."""
-    found, factor = anatomy.ramp(rope), rope.params.get("factor")
-    if found is None or not isinstance(factor, int | float) or factor <= 1:
+    results, factor = anatomy.ramp(rope), rope.params.get("factor")
+    if results is None or not isinstance(factor, int | float) or factor <= 1:
         return None
     index = np.arange(rope.inv_freq.size)
     used = anatomy.share(rope.request)
     curves = {"used": used}
-    if found.rounded is not None:
-        other = anatomy.rounded(rope.request, not found.rounds)
-        curves = {"rounded" if found.rounds else "exact": used, "exact" if found.rounds else "rounded": used}
-        curves["exact" if found.rounds else "rounded"] = anatomy.share(other)
+    if results.rounded is not None:
+        other = anatomy.rounded(rope.request, not results.rounds)
+        curves = {"rounded" if results.rounds else "exact": used, "exact" if results.rounds else "rounded": used}
+        curves["exact" if results.rounds else "rounded"] = anatomy.share(other)
     data = []
     for key, values in curves.items():
-        inside = key == ("used" if found.rounded is None else "rounded" if found.rounds else "exact")
-        name = t(f"ramp_{key}") + (t("in_force") if inside and found.rounded is not None else "")
+        inside = key == ("used" if results.rounded is None else "rounded" if results.rounds else "exact")
+        name = t(f"ramp_{key}") + (t("in_force") if inside and results.rounded is not None else "")
         colour, dash = (BLUE, "solid") if inside else (ORANGE, "dot")
         data.append(line(index, values, colour, name=name, dash=dash, mode="lines+markers"))
     figure = plot(
         data,
         height=320,
-        shapes=[vline(x, GREY, 2, "dash") for x in found.exact],
+        shapes=[vline(x, GREY, 2, "dash") for x in results.exact],
         xaxis=axis(t("axis.pair")),
         yaxis=axis(t("share_axis")),
     )
-    low, high = (f"{x:.2f}" for x in found.exact)
-    words = {"fast": amount(found.fast), "slow": amount(found.slow), "low": low, "high": high}
-    if found.rounded is None:
+    low, high = (f"{x:.2f}" for x in results.exact)
+    words = {"fast": amount(results.fast), "slow": amount(results.slow), "low": low, "high": high}
+    if results.rounded is None:
         finding = t("ramp_finding", **words)
     else:
         apart = float(np.max(np.abs(curves["exact"] - curves["rounded"])))
-        key = "ramp_finding_rounds" if found.rounds else "ramp_finding_exact"
-        first, last = (f"{x:g}" for x in found.rounded)
+        key = "ramp_finding_rounds" if results.rounds else "ramp_finding_exact"
+        first, last = (f"{x:g}" for x in results.rounded)
         finding = t(key, first=first, last=last, apart=f"{apart:.3f}", **words)
     return Drawing(
         "ramp",

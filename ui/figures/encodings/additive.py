@@ -126,7 +126,7 @@ def hessian_map(noise: float, gap: float, base: float, t: Words) -> Drawing:
 @kept
 def hessian_curve(noise: float, gap: float, base: float, t: Words) -> Drawing:
     """How far the term is from a function of m - n, over the size of the entries off H's diagonal."""
-    curve = np.array([hessian_residual(float(one), gap, base) for one in NOISES])
+    curve = np.array([hessian_residual(float(each), gap, base) for each in NOISES])
     here, diagonal = hessian_residual(noise, gap, base), hessian_residual(0.0, 0.0, base)
     figure = plot(
         [line(NOISES, 100 * curve, BLUE), dots([noise], [100 * here], RED, 17)],
@@ -164,7 +164,7 @@ def crossing(sentence: Sequence[str], base: float, t: Words) -> Drawing:
     start, unprojected = terms(0, head.q, head.k), terms(0, plain, plain)
     whole, bare = size(sum(start.values())), size(sum(unprojected.values()))
     moved = [terms(int(shift), head.q, head.k) for shift in SHIFTS]
-    curves = {name: np.array([size(one[name] - start[name]) / whole for one in moved]) for name in start}
+    curves = {name: np.array([size(each[name] - start[name]) / whole for each in moved]) for name in start}
     last = "position_position"
     curves["unprojected"] = np.array(
         [size(terms(int(shift), plain, plain)[last] - unprojected[last]) / bare for shift in SHIFTS]

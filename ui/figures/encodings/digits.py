@@ -76,11 +76,11 @@ def digits(number: int, beta: int, t: Words) -> Drawing:
         yaxis=axis(autorange="reversed", automargin=True),
     )
     back = int(sum(int(d) * beta**m for m, d in enumerate(spelled[::-1])))
-    said = " ".join(f"{d:.0f}" for d in spelled)
+    sentence = " ".join(f"{d:.0f}" for d in spelled)
     return Drawing(
         "digits",
         figure,
-        t("digits_finding", number=number, beta=beta, digits=said, back=back, difference=abs(back - number)),
+        t("digits_finding", number=number, beta=beta, digits=sentence, back=back, difference=abs(back - number)),
         lambda: {"m": np.arange(count)[::-1], "digit": spelled, "cos": cos, "sin": sin},
         f"""
         import numpy as np
@@ -111,13 +111,13 @@ def effect(slowdown: np.ndarray) -> str:
     return "rebased" if np.allclose(steps, steps[0], rtol=1e-9) else "mixed"
 
 
-def stretched(rope: rc.Rope, factor: float, found: Sequence[Extension], t: Words) -> Drawing:
+def stretched(rope: rc.Rope, factor: float, results: Sequence[Extension], t: Words) -> Drawing:
     """The largest phase of each digit at the extended length, over the largest one that training showed."""
     length = reach(rope, factor)
     trained = digit_phases(rope.train_len, rope_beta(rope), rope.pairs)
     pairs = np.arange(rope.pairs)
-    curves = {one.scheme: extended_digits(length, rope, one.spectrum.slowdown) / trained for one in found}
-    effects = {one.scheme: effect(one.spectrum.slowdown) for one in found}
+    curves = {each.scheme: extended_digits(length, rope, each.spectrum.slowdown) / trained for each in results}
+    effects = {each.scheme: effect(each.spectrum.slowdown) for each in results}
     data = []
     for k, ((name, curve), colour) in enumerate(zip(curves.items(), COLOURS, strict=False)):
         label = t(f"effect.{effects[name]}", scheme=t(f"scheme.{name}"))
@@ -131,22 +131,22 @@ def stretched(rope: rc.Rope, factor: float, found: Sequence[Extension], t: Words
         yaxis=axis(t("stretch_axis"), range=[0, 1.12 * max(factor, 1.0)]),
     )
     base = t("rebased", beta=f"{changed_base(rope, factor):.6g}") if rope.dim >= 4 else t("no_base")
-    said = t("semicolon").join(
+    sentence = t("semicolon").join(
         t("stretch_one", scheme=t(f"scheme.{name}"), first=f"{curve[0]:.3g}", last=f"{curve[-1]:.3g}")
         for name, curve in curves.items()
     )
-    asked = [(one.scheme, dict(one.request.params), one.request.seq_len) for one in found]
+    requested = [(each.scheme, dict(each.request.params), each.request.seq_len) for each in results]
     return Drawing(
         "stretched",
         figure,
-        t("stretch_finding", beta=f"{rope_beta(rope):.6g}", length=f"{length:,}", each=said, base=base),
+        t("stretch_finding", beta=f"{rope_beta(rope):.6g}", length=f"{length:,}", each=sentence, base=base),
         lambda: {"pair": pairs} | curves,
         f"""
         import rope_core as rc
         from rope_core.theory.encodings import extended_digits, rope_beta
         rope = rc.Rope({rope.dim}, {rope.base!r}, {rope.train_len})
         print(rope_beta(rope))
-        for name, params, seq_len in {asked}:
+        for name, params, seq_len in {requested}:
             s = rc.spectrum(rc.Request(rope, name, params, seq_len))
             print(name, extended_digits({length}, rope, s.slowdown) / (rope.train_len * rope.theta))
         """,
@@ -188,12 +188,12 @@ def sections(counts: tuple[int, int, int], t: Words) -> Drawing:
         xaxis=axis(t("axis.pair"), range=[-0.6, total - 0.4]),
         yaxis=axis(tickvals=[1, 0], ticktext=[t("in_blocks"), t("in_turn")], range=[-0.5, 1.5], automargin=True),
     )
-    said = {"total": total, "counts": f"{counts[0]}, {counts[1]}, {counts[2]}", "block": counts[0] - 1}
+    sentence = {"total": total, "counts": f"{counts[0]}, {counts[1]}, {counts[2]}", "block": counts[0] - 1}
     columns = {"pair": np.arange(total), "blocks": blocks}
     if mixed is None:
-        finding = t("sections_blocks_only", **said)
+        finding = t("sections_blocks_only", **sentence)
     else:
-        finding = t("sections_finding", turn=int(np.flatnonzero(mixed == 0).max()), **said)
+        finding = t("sections_finding", turn=int(np.flatnonzero(mixed == 0).max()), **sentence)
         columns["interleaved"] = mixed
     return Drawing(
         "sections",

@@ -63,16 +63,16 @@ def gaps(first: tuple[str, ...], second: tuple[str, ...], base: float) -> dict[s
 
 def order(sentences: Sentences, base: float, t: Words) -> Drawing:
     """One attention layer over two sentences of the same tokens, under each encoding."""
-    found = gaps(*sentences, base)
-    names = [t(f"encoding.{name}") for name in found]
-    values = list(found.values())
+    results = gaps(*sentences, base)
+    names = [t(f"encoding.{name}") for name in results]
+    values = list(results.values())
     ticks = (-16, -12, -8, -4, 0)
     figure = plot(
         [
             bars(
                 [max(v, ZERO) for v in values],
                 names,
-                [RED if ENCODINGS[name].kind == "none" else BLUE for name in found],
+                [RED if ENCODINGS[name].kind == "none" else BLUE for name in results],
                 orientation="h",
                 text=[f"{v:.2g}" for v in values],
                 textposition="outside",
@@ -92,7 +92,7 @@ def order(sentences: Sentences, base: float, t: Words) -> Drawing:
         ),
         yaxis=axis(autorange="reversed", automargin=True),
     )
-    placed = {name: v for name, v in found.items() if ENCODINGS[name].kind != "none"}
+    placed = {name: v for name, v in results.items() if ENCODINGS[name].kind != "none"}
     least, most = min(placed, key=placed.__getitem__), max(placed, key=placed.__getitem__)
     return Drawing(
         "order",
@@ -100,13 +100,13 @@ def order(sentences: Sentences, base: float, t: Words) -> Drawing:
         t(
             "order_finding",
             tokens=len(sentences[0]),
-            without=f"{found['nope']:.1e}",
+            without=f"{results['nope']:.1e}",
             least=t(f"encoding.{least}"),
             low=f"{placed[least]:.2g}",
             most=t(f"encoding.{most}"),
             high=f"{placed[most]:.2g}",
         ),
-        lambda: {"encoding": list(found), "gap": values},
+        lambda: {"encoding": list(results), "gap": values},
         f"""
         from rope_core.theory.encodings import ENCODINGS, order_gap, weights
         first, second = {sentences[0]!r}, {sentences[1]!r}

@@ -80,35 +80,35 @@ def _top(block: Sequence[int], heights: Sequence[float], least: float) -> float:
     return _bottom(block, heights, least) + (len(block) - 1) * least
 
 
-def columns(found: Sequence[Cell]) -> Table:
+def columns(results: Sequence[Cell]) -> Table:
     """Every curve as named columns."""
     return {
-        "weights": [each.weights for each in found for _ in each.curve.position],
-        "line": [each.line for each in found for _ in each.curve.position],
-        "length": [each.length for each in found for _ in each.curve.position],
+        "weights": [each.weights for each in results for _ in each.curve.position],
+        "line": [each.line for each in results for _ in each.curve.position],
+        "length": [each.length for each in results for _ in each.curve.position],
         **{
-            part: np.concatenate([getattr(each.curve, part) for each in found])
+            part: np.concatenate([getattr(each.curve, part) for each in results])
             for part in ("position", "value", "low", "high")
         },
     }
 
 
-def numbers(found: Sequence[Cell]) -> Table:
+def numbers(results: Sequence[Cell]) -> Table:
     """Every cell's two perplexities as named columns."""
     table: dict[str, list[object]] = {
-        "weights": [each.weights for each in found],
-        "line": [each.line for each in found],
-        "length": [each.length for each in found],
-        "documents": [each.documents for each in found],
+        "weights": [each.weights for each in results],
+        "line": [each.line for each in results],
+        "length": [each.length for each in results],
+        "documents": [each.documents for each in results],
     }
     for share in ("whole", "last"):
         for part in ("value", "low", "high"):
-            table[f"{share}_{part}"] = [getattr(getattr(each, share), part) for each in found]
+            table[f"{share}_{part}"] = [getattr(getattr(each, share), part) for each in results]
     return table
 
 
 def curves_plot(
-    found: Sequence[Cell],
+    results: Sequence[Cell],
     labels: Sequence[str],
     shades: Sequence[str],
     strong: Sequence[bool],
@@ -125,18 +125,18 @@ def curves_plot(
     ``strong``: drawn thick; ``weak``: the dash of the others; ``data``, ``notes``: more to draw.
     """
     traces, ends = [], []
-    for cell, label, shade, bold, band in zip(found, labels, shades, strong, banded, strict=True):
+    for cell, label, shade, bold, band in zip(results, labels, shades, strong, banded, strict=True):
         x, curve = cell.curve.position, cell.curve
         if band and np.isfinite(curve.low).all():
             traces.append(interval_band(x, curve.low, curve.high, shade, label))
         width, dash = (5, "solid") if bold else (3, weak)
         traces.append(line(x, curve.value, shade, width, label, dash, showlegend=False))
         ends.append(float(np.log10(curve.value[-1])))
-    shown: list[tuple[Array, ...]] = [(each.curve.value,) for each in found]
-    shown += [(each.curve.low, each.curve.high) for each, band in zip(found, banded, strict=True) if band]
+    shown: list[tuple[Array, ...]] = [(each.curve.value,) for each in results]
+    shown += [(each.curve.low, each.curve.high) for each, band in zip(results, banded, strict=True) if band]
     finite = np.log10(np.concatenate([part[np.isfinite(part)] for parts in shown for part in parts]))
     # The band of two or three documents can be as wide as all numbers: it leaves the picture, the curves stay in it.
-    drawn = np.log10(np.concatenate([part for part, *_ in shown[: len(found)]]))
+    drawn = np.log10(np.concatenate([part for part, *_ in shown[: len(results)]]))
     low = max(float(finite.min()), float(drawn.min()) - 0.5) - 0.05
     high = min(float(finite.max()), float(drawn.max()) + 0.5) + 0.08
     heights = apart(ends, LABEL * (high - low))
@@ -169,10 +169,10 @@ def interval_band(x: Array, low: Array, high: Array, shade: str, name: str = "")
     return scatter(around, edge, "lines", name, **look) | {"showlegend": False}
 
 
-def intervals(found: Sequence[Three], **look: Any) -> Props:
+def intervals(results: Sequence[Three], **look: Any) -> Props:
     """Return the error bars of numbers, of no length where one has no interval."""
-    ends = [(each.low, each.high) if each.sure else (each.value, each.value) for each in found]
-    return error_bars([each.value for each in found], [low for low, _ in ends], [high for _, high in ends], **look)
+    ends = [(each.low, each.high) if each.sure else (each.value, each.value) for each in results]
+    return error_bars([each.value for each in results], [low for low, _ in ends], [high for _, high in ends], **look)
 
 
 def text_width(label: str) -> float:
@@ -194,8 +194,8 @@ def curves(seen: Seen, trained: int, bands: str, t: Words) -> Drawing:
     """Perplexity against position at the longest length, all lines at once."""
     cells = view.cells(seen.results)
     length = max(view.lengths(cells))
-    found = view.at(cells, length)
-    places = view.order(found)
+    results = view.at(cells, length)
+    places = view.order(results)
     best, plain_line = places[0].cell.line, lines()[0].key
     drawn = [replace(each.cell, curve=view.coarser(each.cell.curve, LEAST)) for each in reversed(places)]
     strong = [each.line in (best, plain_line) for each in drawn]
@@ -205,7 +205,7 @@ def curves(seen: Seen, trained: int, bands: str, t: Words) -> Drawing:
     return Drawing(
         "curves",
         figure,
-        order_sentence(found, trained, t) + near_sentence(cells, trained, t),
+        order_sentence(results, trained, t) + near_sentence(cells, trained, t),
         lambda: columns([each for each in cells if not each.undefined]),
         code(
             seen,
@@ -215,9 +215,9 @@ def curves(seen: Seen, trained: int, bands: str, t: Words) -> Drawing:
     )
 
 
-def order_sentence(found: Sequence[Cell], trained: int, t: Words) -> str:
+def order_sentence(results: Sequence[Cell], trained: int, t: Words) -> str:
     """The order of cells of one length on their last quarter, as one sentence."""
-    places = view.order(found)
+    places = view.order(results)
     best, worst = places[0].cell, places[-1].cell
     return t(
         "order_finding" if len(places) > 1 else "alone_finding",
@@ -245,8 +245,8 @@ def near_sentence(cells: Sequence[Cell], trained: int, t: Words) -> str:
 
 def order(seen: Seen, length: int, trained: int, t: Words) -> Drawing:
     """How many times the best line's perplexity each line has at one length, documents paired."""
-    found = view.at(view.cells(seen.results), length)
-    places = list(reversed(view.order(found)))
+    results = view.at(view.cells(seen.results), length)
+    places = list(reversed(view.order(results)))
     ratios = [place.over_best for place in places]
     ends = [each.high if each.sure else each.value for each in ratios]
     span = float(np.log10(max(ends)))
@@ -286,7 +286,7 @@ def order(seen: Seen, length: int, trained: int, t: Words) -> Drawing:
     return Drawing(
         "order",
         figure,
-        at_sentence(found, trained, t),
+        at_sentence(results, trained, t),
         lambda: {
             **numbers([place.cell for place in places]),
             "over_best": [each.value for each in ratios],
@@ -301,9 +301,9 @@ def order(seen: Seen, length: int, trained: int, t: Words) -> Drawing:
     )
 
 
-def at_sentence(found: Sequence[Cell], trained: int, t: Words) -> str:
+def at_sentence(results: Sequence[Cell], trained: int, t: Words) -> str:
     """Who reads best at a length, who cannot be told from it, and who is the first that can."""
-    places = view.order(found)
+    places = view.order(results)
     best = places[0]
     level = [place for place in places[1:] if not place.over_best.excludes(1.0)]
     behind = [place for place in places[1:] if place.over_best.excludes(1.0)]
@@ -330,9 +330,9 @@ def seeds(seen: Seen, trained: int, t: Words) -> Drawing:
     """The last quarter's perplexity of every line, one mark a trained model, at the longest length."""
     cells = view.cells(seen.results)
     length = max(view.lengths(cells))
-    found = view.at(cells, length)
-    across = list(reversed(view.over_seeds(found)))
-    models = list(dict.fromkeys(each.weights for each in found))
+    results = view.at(cells, length)
+    across = list(reversed(view.over_seeds(results)))
+    models = list(dict.fromkeys(each.weights for each in results))
     data = []
     for place, model in enumerate(models):
         own = [(each.line, each.by_weights[model]) for each in across if model in each.by_weights]
@@ -345,7 +345,7 @@ def seeds(seen: Seen, trained: int, t: Words) -> Drawing:
         xaxis=axis(t("last_axis"), **PLAIN_LOG),
         yaxis=axis(automargin=True),
     )
-    orders = view.orders(found)
+    orders = view.orders(results)
     common = max(set(orders.values()), key=list(orders.values()).count)
     best = across[-1]
     return Drawing(
@@ -361,7 +361,7 @@ def seeds(seen: Seen, trained: int, t: Words) -> Drawing:
             length=f"{length:,}",
             times=times(length, trained),
         ),
-        lambda: numbers(found),
+        lambda: numbers(results),
         code(
             seen,
             f"found = view.at(view.cells(results), {length})",

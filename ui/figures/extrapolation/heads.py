@@ -26,11 +26,14 @@ FAINT = 1e-4
 
 def shown_sights(seen: Seen, key: str) -> list[Sight]:
     """The unscaled line and the chosen one at the longest length."""
-    found = view.sights(seen.results)
-    length = max(each.length for each in found)
+    results = view.sights(seen.results)
+    length = max(each.length for each in results)
     plain = lines()[0].key
     return [
-        each for wanted in dict.fromkeys((plain, key)) for each in found if (each.line, each.length) == (wanted, length)
+        each
+        for wanted in dict.fromkeys((plain, key))
+        for each in results
+        if (each.line, each.length) == (wanted, length)
     ]
 
 
@@ -56,7 +59,7 @@ def maps(seen: Seen, key: str, t: Words) -> Drawing:
         axes.append((axis(t("key_axis")), axis("" if place else t("query_axis"), autorange="reversed", **down)))
     figure = plot(data, annotations=headings([name(each.line, t) for each in pair], columns), **panels(axes, columns))
     near = {each.line: nearby(each) for each in pair}
-    said = [t("maps_one", line=name(line, t), share=f"{100 * share:.0f}") for line, share in near.items()]
+    sentence = [t("maps_one", line=name(line, t), share=f"{100 * share:.0f}") for line, share in near.items()]
     first = pair[0]
     return Drawing(
         "maps",
@@ -67,7 +70,7 @@ def maps(seen: Seen, key: str, t: Words) -> Drawing:
             head=first.head + 1,
             length=f"{first.length:,}",
             documents=first.documents,
-            said=t("semicolon").join(said),
+            said=t("semicolon").join(sentence),
             queries=f"{first.length / len(first.mass):.0f}",
             near=f"{2 * first.length / len(first.mass):.0f}",
         ),
@@ -88,14 +91,14 @@ def nearby(sight: Sight) -> float:
 
 def entropy(seen: Seen, t: Words) -> Drawing:
     """Entropy of one head's attention against position, every line at once, with the most that it can be."""
-    found = view.sights(seen.results)
-    length = max(each.length for each in found)
-    found = [each for each in found if each.length == length]
-    first = found[0]
+    results = view.sights(seen.results)
+    length = max(each.length for each in results)
+    results = [each for each in results if each.length == length]
+    first = results[0]
     data = [line(first.position, first.limit, GREY, 3, t("uniform"), "dash")]
-    for each in found:
+    for each in results:
         shade = colour(each.line)
-        if np.isfinite(each.low).all() and each.line in (found[0].line, found[-1].line):
+        if np.isfinite(each.low).all() and each.line in (results[0].line, results[-1].line):
             data.append(interval_band(each.position, each.low, each.high, shade))
         data.append(line(each.position, each.entropy, shade, 3, name(each.line, t)))
     figure = plot(
@@ -106,7 +109,7 @@ def entropy(seen: Seen, t: Words) -> Drawing:
         xaxis=axis(t("position_axis")),
         yaxis=axis(t("entropy_axis")),
     )
-    ranked = sorted(found, key=lambda each: each.late.value)
+    ranked = sorted(results, key=lambda each: each.late.value)
     return Drawing(
         "entropy",
         figure,
@@ -123,11 +126,11 @@ def entropy(seen: Seen, t: Words) -> Drawing:
             limit=number(float(first.limit[-1])),
         ),
         lambda: {
-            "line": [each.line for each in found for _ in each.position],
-            "position": np.concatenate([each.position for each in found]),
-            "entropy": np.concatenate([each.entropy for each in found]),
-            "low": np.concatenate([each.low for each in found]),
-            "high": np.concatenate([each.high for each in found]),
+            "line": [each.line for each in results for _ in each.position],
+            "position": np.concatenate([each.position for each in results]),
+            "entropy": np.concatenate([each.entropy for each in results]),
+            "low": np.concatenate([each.low for each in results]),
+            "high": np.concatenate([each.high for each in results]),
         },
         code(seen, "for sight in view.sights(results):", "    print(sight.line, sight.entropy, sight.limit)"),
     )
@@ -135,10 +138,10 @@ def entropy(seen: Seen, t: Words) -> Drawing:
 
 def scales(seen: Seen, t: Words) -> Drawing:
     """How many times its lowest perplexity each factor has over the attention factor, documents paired."""
-    found = view.swept(seen.results)
+    results = view.swept(seen.results)
     fitted = view.fit(seen.results)
     data, papers = [], []
-    for place, (stretch, points) in enumerate(found.items()):
+    for place, (stretch, points) in enumerate(results.items()):
         shade = COLOURS[place % len(COLOURS)]
         x = np.array([each.attention_factor for each in points])
         ratios = [each.over_best for each in points]
@@ -150,16 +153,16 @@ def scales(seen: Seen, t: Words) -> Drawing:
         if fitted:
             papers.append(vline(fitted.at(stretch)[1], shade, 3, "dot"))
     figure = plot(data, shapes=papers, xaxis=axis(t("scale_axis")), yaxis=axis(t("over_best_axis")))
-    best = {stretch: min(points, key=lambda each: each.over_best.value) for stretch, points in found.items()}
-    said = [
+    best = {stretch: min(points, key=lambda each: each.over_best.value) for stretch, points in results.items()}
+    sentence = [
         t("scales_one", factor=f"{stretch:g}", value=f"{each.attention_factor:g}", perplexity=with_interval(each.last))
         for stretch, each in best.items()
     ]
-    rows = [(stretch, each) for stretch, points in found.items() for each in points]
+    rows = [(stretch, each) for stretch, points in results.items() for each in points]
     return Drawing(
         "scales",
         figure,
-        t("scales_finding", said=t("semicolon").join(said)),
+        t("scales_finding", said=t("semicolon").join(sentence)),
         lambda: {
             "factor": [stretch for stretch, _ in rows],
             "attention_factor": [each.attention_factor for _, each in rows],
@@ -233,17 +236,18 @@ SHADES = {"recomputed": BLUE, "stale": RED, "unscaled": GREY}
 
 def stale(seen: Seen, trained: int, t: Words) -> Drawing:
     """Perplexity against position with keys turned anew, with keys left as they were cached, and unscaled."""
-    found = sorted(view.variants(seen.results), key=lambda each: -each.last.value)
-    labels = [t(f"variant.{each.name}") for each in found]
-    shades = [SHADES.get(each.name, ORANGE) for each in found]
-    cells = [view.Cell("", each.name, each.length, 0, each.last, each.last, each.nats, each.curve) for each in found]
-    strong = [each.name != "unscaled" for each in found]
+    results = sorted(view.variants(seen.results), key=lambda each: -each.last.value)
+    labels = [t(f"variant.{each.name}") for each in results]
+    shades = [SHADES.get(each.name, ORANGE) for each in results]
+    cells = [view.Cell("", each.name, each.length, 0, each.last, each.last, each.nats, each.curve) for each in results]
+    strong = [each.name != "unscaled" for each in results]
     figure = curves_plot(cells, labels, shades, strong, strong, trained, t)
-    by_name = {each.name: each for each in found}
+    by_name = {each.name: each for each in results}
     values = t("comma").join(
-        f"{label} {with_interval(each.last)}" for label, each in sorted(zip(labels, found, strict=True), key=_by_value)
+        f"{label} {with_interval(each.last)}"
+        for label, each in sorted(zip(labels, results, strict=True), key=_by_value)
     )
-    length = found[0].length
+    length = results[0].length
     finding = t("stale_finding.going", length=f"{length:,}", values=values)
     if {"stale", "recomputed"} <= by_name.keys():
         ratio = by_name["stale"].over(by_name["recomputed"])
@@ -254,16 +258,16 @@ def stale(seen: Seen, trained: int, t: Words) -> Drawing:
             times=times(length, trained),
             ratio=factor(ratio),
             values=values,
-            documents=found[0].nats.size,
+            documents=results[0].nats.size,
         )
     return Drawing(
         "stale",
         figure,
         finding,
         lambda: {
-            "variant": [each.name for each in found for _ in each.curve.position],
+            "variant": [each.name for each in results for _ in each.curve.position],
             **{
-                part: np.concatenate([getattr(each.curve, part) for each in found])
+                part: np.concatenate([getattr(each.curve, part) for each in results])
                 for part in ("position", "value", "low", "high")
             },
         },
@@ -284,9 +288,9 @@ def case_name(case: str, t: Words) -> str:
 def padding(seen: Seen, t: Words) -> Drawing:
     """Perplexity over the window of a padded batch, one mark a way of giving positions."""
     model = next(each["weights"] for each in seen.results if "gap" in each)
-    found = [each for each in seen.results if each["weights"] == model and "gap" in each]
+    results = [each for each in seen.results if each["weights"] == model and "gap" in each]
     rows = list(
-        reversed([(case_name(each["case"], t), view.three(each["whole"]), float(each["gap"])) for each in found])
+        reversed([(case_name(each["case"], t), view.three(each["whole"]), float(each["gap"])) for each in results])
     )
     perplexities = [each for _, each, _ in rows]
     ends = [each.high if each.sure else each.value for each in perplexities]
@@ -320,7 +324,7 @@ def padding(seen: Seen, t: Words) -> Drawing:
         ),
         yaxis=axis(automargin=True),
     )
-    padded = [row for row, each in zip(reversed(rows), found, strict=True) if each["pad"]] or rows
+    padded = [row for row, each in zip(reversed(rows), results, strict=True) if each["pad"]] or rows
     clean = min(padded, key=lambda row: row[2])
     worst = max(rows, key=lambda row: row[2])
     return Drawing(
@@ -328,8 +332,8 @@ def padding(seen: Seen, t: Words) -> Drawing:
         figure,
         t(
             "padding_finding",
-            pad=max(each["pad"] for each in found),
-            length=f"{found[0]['length']:,}",
+            pad=max(each["pad"] for each in results),
+            length=f"{results[0]['length']:,}",
             best=clean[0],
             small=f"{clean[2]:.2g}",
             low=with_interval(clean[1]),
@@ -338,11 +342,11 @@ def padding(seen: Seen, t: Words) -> Drawing:
             high=with_interval(worst[1]),
         ),
         lambda: {
-            "case": [each["case"] for each in found],
-            "perplexity": [each["whole"][0] for each in found],
-            "low": [each["whole"][1] for each in found],
-            "high": [each["whole"][2] for each in found],
-            "gap": [each["gap"] for each in found],
+            "case": [each["case"] for each in results],
+            "perplexity": [each["whole"][0] for each in results],
+            "low": [each["whole"][1] for each in results],
+            "high": [each["whole"][2] for each in results],
+            "gap": [each["gap"] for each in results],
         },
         "\n".join((seen.code, "for result in results: print(result)")),
         wide=True,
@@ -356,14 +360,14 @@ def lengths_written(seen: Seen) -> tuple[int, ...]:
 
 def written(seen: Seen, length: int, t: Words) -> list[tuple[str, str]]:
     """Text at one length: (who and how well it knew what follows, what it wrote), the document's own first."""
-    found = [each for each in seen.results if "text" in each and each["length"] == length]
-    if not found:
+    results = [each for each in seen.results if "text" in each and each["length"] == length]
+    if not results:
         return []
     wrote = [
         (t("wrote", line=name(each["line"], t), perplexity=number(math.exp(each["truth_loss"]))), each["text"])
-        for each in found
+        for each in results
     ]
-    return [(t("truth"), found[0]["truth"]), *wrote]
+    return [(t("truth"), results[0]["truth"]), *wrote]
 
 
 def prompt(seen: Seen, length: int) -> str:

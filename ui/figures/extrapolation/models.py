@@ -38,10 +38,10 @@ def encoding_name(weights: str, t: Words) -> str:
     return t(key) if t.has(key) else encoding_of(weights)
 
 
-def read_by(found: Sequence[Cell]) -> list[Cell]:
+def read_by(results: Sequence[Cell]) -> list[Cell]:
     """One cell per model: where positions were stretched, the unscaled line."""
     plain = lines()[0].key
-    return [each for each in found if each.line == plain]
+    return [each for each in results if each.line == plain]
 
 
 def encodings(seen: Seen, trained: int, t: Words) -> Drawing:
@@ -110,15 +110,15 @@ def tuned_line(weights: str) -> str | None:
     return next((each.key for each in lines() if each.scheme == known.recipe["scheme"] and each.times == 1.0), None)
 
 
-def pairs(found: Sequence[Cell]) -> list[tuple[Cell, Cell]]:
+def pairs(results: Sequence[Cell]) -> list[tuple[Cell, Cell]]:
     """Cells before and after a fine-tune, both read under the line of the fine-tune."""
     made = []
-    for after in found:
+    for after in results:
         key = tuned_line(after.weights)
         if key is None or after.line != key:
             continue
         start = cards.named(after.weights).recipe["start"]
-        made += [(each, after) for each in found if each.weights == start and each.line == key]
+        made += [(each, after) for each in results if each.weights == start and each.line == key]
     return made
 
 
@@ -126,15 +126,15 @@ def finetuned(seen: Seen, trained: int, t: Words) -> Drawing | None:
     """Perplexity against position before a short fine-tune and after it; None where no pair was measured."""
     cells = view.cells(seen.results)
     length = max(view.lengths(cells))
-    found = pairs(view.at(cells, length))
-    if not found:
+    results = pairs(view.at(cells, length))
+    if not results:
         return None
-    drawn = [each for pair in found for each in pair]
-    labels = [t(when, line=name(each.line, t)) for pair in found for when, each in zip(WHEN, pair, strict=True)]
+    drawn = [each for pair in results for each in pair]
+    labels = [t(when, line=name(each.line, t)) for pair in results for when, each in zip(WHEN, pair, strict=True)]
     shades = [colour(each.line) for each in drawn]
     after = [bool(place % 2) for place in range(len(drawn))]
     figure = curves_plot(drawn, labels, shades, after, after, trained, t, weak="dot")
-    said = [
+    sentence = [
         t(
             "finetuned_one",
             line=name(before.line, t),
@@ -143,10 +143,10 @@ def finetuned(seen: Seen, trained: int, t: Words) -> Drawing | None:
             ratio=factor(view.ratio(later, before)),
             steps=cards.named(later.weights).recipe["steps"],
         )
-        for before, later in found
+        for before, later in results
     ]
     finding = t(
-        "finetuned_finding", length=f"{length:,}", times=times(length, trained), pairs=t("semicolon").join(said)
+        "finetuned_finding", length=f"{length:,}", times=times(length, trained), pairs=t("semicolon").join(sentence)
     )
     return Drawing(
         "finetuned",

@@ -32,22 +32,22 @@ def number(value: float) -> str:
     return f"{value:,.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
 
 
-def with_interval(found: Three) -> str:
+def with_interval(three: Three) -> str:
     """A number with its 95 % interval, where there is one.
 
     >>> with_interval(Three(4.7234, 4.5, 4.95))
     '4.72 [4.50, 4.95]'
     """
-    return number(found.value) + (f" [{number(found.low)}, {number(found.high)}]" if found.sure else "")
+    return number(three.value) + (f" [{number(three.low)}, {number(three.high)}]" if three.sure else "")
 
 
-def factor(found: Three) -> str:
+def factor(three: Three) -> str:
     """A ratio with its interval.
 
     >>> factor(Three(1.125, 1.08, 1.17))
     '×1.12 [1.08, 1.17]'
     """
-    return f"×{found.value:.2f}" + (f" [{found.low:.2f}, {found.high:.2f}]" if found.sure else "")
+    return f"×{three.value:.2f}" + (f" [{three.low:.2f}, {three.high:.2f}]" if three.sure else "")
 
 
 def times(length: int, trained: int) -> str:
@@ -69,12 +69,12 @@ def ranked(places: Sequence[Place], t: Words) -> str:
     return t("before").join(parts)
 
 
-def ladder(found: Sequence[Cell], share: str, t: Words) -> dict[str, list[str]]:
+def ladder(results: Sequence[Cell], share: str, t: Words) -> dict[str, list[str]]:
     """Length by line: perplexity with its interval, over the window or its last quarter; the lowest is marked."""
-    keys = [each.key for each in lines() if any(c.line == each.key for c in found)]
+    keys = [each.key for each in lines() if any(c.line == each.key for c in results)]
     table = {t("column.line"): [name(key, t) for key in keys]}
-    for length in view.lengths(found):
-        cells = {each.line: each for each in found if each.length == length}
+    for length in view.lengths(results):
+        cells = {each.line: each for each in results if each.length == length}
         values = {key: getattr(each, share).value for key, each in cells.items() if not each.undefined}
         least = min(values.values(), default=0.0)
         table[f"{length:,}"] = [
@@ -96,8 +96,8 @@ def short_hash(sha256: str) -> str:
 def provenance(seen: Seen, t: Words) -> str:
     """Where results come from: a shipped record with hashes, hardware and date, or this server."""
     if seen.record is None:
-        said = t("measured_going" if seen.origin == GOING else "measured_here", count=len(seen.results))
-        return said + (made_here(seen.asked, t) if seen.asked else "")
+        sentence = t("measured_going" if seen.origin == GOING else "measured_here", count=len(seen.results))
+        return sentence + (made_here(seen.asked, t) if seen.asked else "")
     record = seen.record
     made = record.hardware
     return t(
@@ -116,11 +116,11 @@ def hashed(weights: Mapping[str, str], t: Words) -> str:
     return t("comma").join(f"{plain(key)} ({short_hash(sha)})" for key, sha in weights.items())
 
 
-def made_here(asked: Request, t: Words) -> str:
+def made_here(requested: Request, t: Words) -> str:
     """What this server measured a request with: weights, text and versions."""
     versions = t("comma").join(f"{name} {version(name)}" for name in ("torch", "numpy"))
-    text = short_hash(asked.text_hash)
-    return t("provenance_here", weights=hashed(asked.weights_read, t), text=text, versions=plain(versions))
+    text = short_hash(requested.text_hash)
+    return t("provenance_here", weights=hashed(requested.weights_read, t), text=text, versions=plain(versions))
 
 
 def progress_text(share: float | None, left: float | None, seconds: float, t: Words) -> str:

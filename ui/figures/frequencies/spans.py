@@ -30,13 +30,13 @@ def context_line(rope: rc.Rope, t: Words) -> Props:
 @kept
 def base_choice(rope: rc.Rope, t: Words) -> Drawing:
     """What a base can span: the slowest pair's wavelength, and how far the sum of cosines stays positive."""
-    found = frequency_demo.spans(rope.dim)
+    results = frequency_demo.spans(rope.dim)
     own = frequency_demo.positive_until(rope.dim, rope.base)
     limit = frequency_demo.reach(rope.dim)
     figure = plot(
         [
-            line(found.base, found.wavelength, BLUE, name=t("longest")),
-            line(found.base, found.positive, RED, name=t("positive"), mode="lines+markers", marker={"size": 9}),
+            line(results.base, results.wavelength, BLUE, name=t("longest")),
+            line(results.base, results.positive, RED, name=t("positive"), mode="lines+markers", marker={"size": 9}),
             dots(
                 [rope.base] * 2,
                 [rope.wavelength[-1], own],
@@ -50,17 +50,21 @@ def base_choice(rope: rc.Rope, t: Words) -> Drawing:
         yaxis=axis(t("tokens"), **POWERS),
     )
     times = rope.wavelength[-1] / rope.train_len
-    said = t("base_finding", base=f"{rope.base:,.6g}", last=read(rope.wavelength[-1]), times=f"{times:,.3g}")
+    sentence = t("base_finding", base=f"{rope.base:,.6g}", last=read(rope.wavelength[-1]), times=f"{times:,.3g}")
     if np.isnan(own):
-        said += t("base_beyond", limit=f"{limit:,}")
+        sentence += t("base_beyond", limit=f"{limit:,}")
     else:
         share = 100 * own / rope.train_len
-        said += t("base_until", until=f"{own - 1:,.0f}", share=f"{share:,.0f}")
+        sentence += t("base_until", until=f"{own - 1:,.0f}", share=f"{share:,.0f}")
     return Drawing(
         "base_choice",
         figure,
-        said,
-        lambda: {"base": found.base, "longest_wavelength": found.wavelength, "first_negative_distance": found.positive},
+        sentence,
+        lambda: {
+            "base": results.base,
+            "longest_wavelength": results.wavelength,
+            "first_negative_distance": results.positive,
+        },
         f"""
         import rope_core as rc
         from rope_core.theory import frequency_demo
@@ -74,11 +78,11 @@ def base_choice(rope: rc.Rope, t: Words) -> Drawing:
 @kept
 def rulers(rope: rc.Rope, error: float, t: Words) -> Drawing:
     """Each pair as a ruler: from the finest distance it resolves to the longest before it repeats."""
-    found = frequency_demo.rulers(rope, error)
+    results = frequency_demo.rulers(rope, error)
     pairs = np.arange(rope.pairs)
     x = np.repeat(pairs.astype(float), 3)
     y = np.full(3 * rope.pairs, np.nan)
-    y[0::3], y[1::3] = found.finest, found.longest
+    y[0::3], y[1::3] = results.finest, results.longest
     width = 6 if rope.pairs <= 64 else 3
     beside = {"xref": "paper", "yref": "y", "xanchor": "right", "yanchor": "bottom"}
     figure = plot(
@@ -94,15 +98,15 @@ def rulers(rope: rc.Rope, error: float, t: Words) -> Drawing:
         t(
             "rulers_finding",
             error=error,
-            fine=read(found.finest[0]),
-            reach=read(found.longest[0]),
-            fine_last=read(found.finest[-1]),
-            reach_last=read(found.longest[-1]),
-            one=int(found.useful(1.0).sum()),
-            whole=int((found.longest > rope.train_len).sum()),
+            fine=read(results.finest[0]),
+            reach=read(results.longest[0]),
+            fine_last=read(results.finest[-1]),
+            reach_last=read(results.longest[-1]),
+            one=int(results.useful(1.0).sum()),
+            whole=int((results.longest > rope.train_len).sum()),
             pairs=rope.pairs,
         ),
-        lambda: {"pair": pairs, "finest": found.finest, "longest": found.longest},
+        lambda: {"pair": pairs, "finest": results.finest, "longest": results.longest},
         f"""
         import rope_core as rc
         from rope_core.theory import frequency_demo
@@ -168,7 +172,7 @@ def wave(rope: rc.Rope, pair: int, window: int, t: Words) -> Drawing:
     above = (axis(matches="x2", showticklabels=False), axis(t("radians"), rangemode="tozero"))
     below = (axis(t("axis.position")), axis(range=[-1.1, 1.1]))
     figure = plot(data, height=430, **panels([above, below], WHOLE, split([0.58, 0.42], 0.09)))
-    said = t(
+    sentence = t(
         "wave_finding",
         i=pair,
         theta=f"{theta:.4g}",
@@ -179,7 +183,7 @@ def wave(rope: rc.Rope, pair: int, window: int, t: Words) -> Drawing:
     return Drawing(
         "wave",
         figure,
-        said,
+        sentence,
         lambda: {"position": at, "angle": theta * at, "cos": np.cos(theta * at), "sin": np.sin(theta * at)},
         f"""
         import numpy as np

@@ -55,7 +55,7 @@ def wavelengths(rope: rc.Rope, t: Words) -> Drawing:
         yaxis=POWERS | {"title": {"text": t("axis.wavelength"), "font": {"color": BLUE}}},
         yaxis2=POWERS | {"title": {"text": t("frequency"), "font": {"color": RED}}} | right,
     )
-    said = t(
+    sentence = t(
         "wavelengths_finding" if count else "wavelengths_all",
         count=count,
         pairs=rope.pairs,
@@ -66,7 +66,7 @@ def wavelengths(rope: rc.Rope, t: Words) -> Drawing:
     return Drawing(
         "wavelengths",
         figure,
-        said,
+        sentence,
         lambda: {"pair": pairs, "theta": rope.theta, "wavelength": rope.wavelength, "turns": rope.turns},
         f"""
         import rope_core as rc
@@ -97,7 +97,7 @@ def heat(rope: rc.Rope, kind: str, span: int, t: Words) -> Drawing:
         xaxis=axis(t("axis.position")),
         yaxis=axis(t("axis.pair")),
     )
-    said = t(
+    sentence = t(
         "heat_finding",
         span=f"{span:,}",
         fast=read(span / rope.wavelength[0]),
@@ -106,13 +106,13 @@ def heat(rope: rc.Rope, kind: str, span: int, t: Words) -> Drawing:
         pairs=rope.pairs,
     )
     if split_shown:
-        said += t("heat_line")
+        sentence += t("heat_line")
     if step > 1:
-        said += t("heat_step", step=f"{step:,}")
+        sentence += t("heat_step", step=f"{step:,}")
     return Drawing(
         "heat",
         figure,
-        said,
+        sentence,
         lambda: grid(at, np.arange(rope.pairs), values, ("position", "pair", kind)),
         f"""
         import rope_core as rc
@@ -169,11 +169,11 @@ def digits(width: int, base: float, position: int, t: Words) -> Drawing:
     )
     own = encodings.beta_digits(position, beta, rope.pairs)
     shown = ", ".join(f"{digit:.3g}" for digit in own)
-    said = t("digits_finding", position=f"{position:,}", beta=f"{beta:.5g}", digits=shown, d=width)
+    sentence = t("digits_finding", position=f"{position:,}", beta=f"{beta:.5g}", digits=shown, d=width)
     return Drawing(
         "digits",
         figure,
-        said,
+        sentence,
         lambda: {"digit": own, "phase": encodings.digit_phases(position, beta, rope.pairs)},
         f"""
         import rope_core as rc

@@ -30,14 +30,14 @@ FORMULAS = {
 def slip(base: float, position: int, t: Words) -> Drawing:
     """One vector by the element-wise lines, by x^T W and by x^T W^T: the first pair on a circle, all entries beside."""
     x, theta = errata.drawn(base)
-    found = explain.row_vector_slip(x, theta, position)
+    results = explain.row_vector_slip(x, theta, position)
     by_transpose = x @ explain.block_diagonal(theta, position).T
     half = theta.size
     shown = (
         (t("before"), x, GREY, "circle", 10),
-        (t("by_lines"), found.by_elements, BLUE, "circle-open", 22),
+        (t("by_lines"), results.by_elements, BLUE, "circle-open", 22),
         (t("by_transpose"), by_transpose, GREEN, "circle", 9),
-        (t("by_rows"), found.by_rows, RED, "x", 14),
+        (t("by_rows"), results.by_rows, RED, "x", 14),
     )
     data = []
     for name, values, colour, symbol, size in shown:
@@ -49,18 +49,18 @@ def slip(base: float, position: int, t: Words) -> Drawing:
     plane = {"range": [-radius, radius]}
     left = axis(t("slip_first"), **plane), axis(t("slip_second", i=half), scaleanchor="x", **plane)
     figure = plot(data, **LAYOUT, **panels([left, (axis(t("dimension"), dtick=1), {})], [[0, 0.36], [0.48, 1]]))
-    said = t(
+    sentence = t(
         "slip_finding",
         t=f"{position:,}",
-        rows=f"{found.residual:.3g}",
-        back=apart(found.residual_backwards),
-        fixed=apart(found.residual_transposed),
+        rows=f"{results.residual:.3g}",
+        back=apart(results.residual_backwards),
+        fixed=apart(results.residual_transposed),
     )
-    columns = {"x": x, "element_wise": found.by_elements, "x_W": found.by_rows, "x_W_transposed": by_transpose}
+    columns = {"x": x, "element_wise": results.by_elements, "x_W": results.by_rows, "x_W_transposed": by_transpose}
     return Drawing(
         "slip",
         figure,
-        said,
+        sentence,
         lambda: columns,
         f"""
         from rope_core.lrpe import errata, explain
@@ -84,8 +84,8 @@ def errata_list(base: float, position: int, t: Words) -> str:
 @kept
 def attention(rope: rc.Rope, phi: str, t: Words) -> Drawing:
     """Scores of drawn non-negative features, plain and turned, on one scale."""
-    found = linear.drawn_attention(rope.theta, phi, TOKENS)
-    plain, scores = np.tril(found.plain), np.tril(found.scores)
+    results = linear.drawn_attention(rope.theta, phi, TOKENS)
+    plain, scores = np.tril(results.plain), np.tril(results.scores)
     hidden = np.triu(np.ones((TOKENS, TOKENS), dtype=bool), 1)
     top, tokens = limit(plain, scores), np.arange(TOKENS)
     columns, axes, data = split([1, 1], 0.08), [], []
@@ -96,21 +96,21 @@ def attention(rope: rc.Rope, phi: str, t: Words) -> Drawing:
         axes.append((axis(t("key_n"), showgrid=False), down if side else axis(t("query_m")) | down))
     heads = [title(f"<b>{t(name)}</b>", columns[k][0], 1.0) for k, name in enumerate(("plain_scores", "turned_scores"))]
     figure = plot(data, height=420, **LAYOUT, annotations=heads, **panels(axes, columns))
-    said = t(
+    sentence = t(
         "attention_finding",
         phi=t(f"act.{phi}"),
         least=f"{plain[~hidden].min():.3g}",
-        negative=found.negative,
+        negative=results.negative,
         count=int((~hidden).sum()),
-        residual=apart(found.residual),
+        residual=apart(results.residual),
     )
-    if found.undefined:
-        said += t("attention_undefined", count=found.undefined)
+    if results.undefined:
+        sentence += t("attention_undefined", count=results.undefined)
     return Drawing(
         "attention",
         figure,
-        said,
-        lambda: {**grid(tokens, tokens, found.plain, ("key", "query", "plain")), "turned": found.scores.ravel()},
+        sentence,
+        lambda: {**grid(tokens, tokens, results.plain, ("key", "query", "plain")), "turned": results.scores.ravel()},
         f"""
         import rope_core as rc
         from rope_core.lrpe import linear
@@ -145,7 +145,7 @@ def decay(rope: rc.Rope, phi: str, t: Words) -> Drawing:
         yaxis=axis(t("share_left")),
     )
     ends = {"near": curve[0], "far": curve[-1]}
-    said = t(
+    sentence = t(
         "decay_finding",
         last=f"{int(far[-1]):,}",
         reach=REACH,
@@ -156,7 +156,7 @@ def decay(rope: rc.Rope, phi: str, t: Words) -> Drawing:
     return Drawing(
         "decay",
         figure,
-        said,
+        sentence,
         lambda: {"distance": far, "expected": curve, "drawn_distance": near, "drawn": drawn},
         f"""
         import rope_core as rc

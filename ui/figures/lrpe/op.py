@@ -134,7 +134,7 @@ def stages(case: Case, head: int, token: int, wanted: int, t: Words) -> Drawing:
     off = float(np.abs(np.linalg.norm(out, axis=-1) - np.linalg.norm(bar, axis=-1)).max())
     values = {key: couple(v[token, at]) for key, v in (("x", x), ("f", bar), ("o", out))}
     angle = float(case.positions[token] * case.theta_grid[head, pair])
-    said = t(
+    sentence = t(
         "stages_finding",
         head=head,
         m=f"{case.positions[token]:,}",
@@ -148,18 +148,18 @@ def stages(case: Case, head: int, token: int, wanted: int, t: Words) -> Drawing:
     )
     code = recipe(case, "print(lrpe_rotate(case.x, case.theta, **case.options)[0, :, " + f"{head}])")
     figure = four(case, panels, (token, *at), t)
-    return Drawing("stages", figure, said, lambda: cells(case, X=x, f_of_X=bar, cos_then_sin=turn, O=out), code)
+    return Drawing("stages", figure, sentence, lambda: cells(case, X=x, f_of_X=bar, cos_then_sin=turn, O=out), code)
 
 
 def thetas(case: Case, head: int, t: Words) -> Drawing:
     """The frequencies of every head in the shape they come in."""
     pairs, values = np.arange(case.pairs), case.theta_grid
-    one = case.theta.shape[0] != HEADS or case.theta.ndim == 1
-    shown = [head] if one else [h for h in range(HEADS) if h != head] + [head]
+    each = case.theta.shape[0] != HEADS or case.theta.ndim == 1
+    shown = [head] if each else [h for h in range(HEADS) if h != head] + [head]
     data = []
     for h in shown:
         width, colour, dash = (6, BLUE, "solid") if h == head else (3, COLOURS[1 + h % 3], "dot")
-        name = t("all_heads") if one else t("one_head", head=h)
+        name = t("all_heads") if each else t("one_head", head=h)
         data.append(line(pairs, values[h], colour, width, name, dash, mode="lines+markers", marker={"size": 9}))
     figure = plot(
         data,
@@ -171,11 +171,11 @@ def thetas(case: Case, head: int, t: Words) -> Drawing:
     )
     shape = "(" + ", ".join(str(n) for n in case.theta.shape) + ("," if case.theta.ndim == 1 else "") + ")"
     key = case.kind.replace(" ", "_")
-    said = t(
+    sentence = t(
         f"thetas_{key}", shape=shape, base=f"{case.base:,.12g}", high=f"{values.max():.4g}", low=f"{values.min():.4g}"
     )
     table = {"pair": pairs} | {f"head_{h}": values[h] for h in range(HEADS)}
-    return Drawing("thetas", figure, said, lambda: table, recipe(case, "print(case.theta.shape, case.theta)"))
+    return Drawing("thetas", figure, sentence, lambda: table, recipe(case, "print(case.theta.shape, case.theta)"))
 
 
 def outline(blocks: int, size: int) -> tuple[list[float | None], list[float | None]]:
@@ -229,7 +229,7 @@ def matrices(case: Case, head: int, token: int, t: Words) -> Drawing:
     order = convert(size.size, "interleaved", "half")
     moved = float(np.abs(block[np.ix_(order, order)] - half).max())
     counts = {"blocks": case.pairs, "pairs": case.pairs}
-    said = t("matrices_finding", m=f"{position:,}", off=apart(off), moved=apart(moved), **counts)
+    sentence = t("matrices_finding", m=f"{position:,}", off=apart(off), moved=apart(moved), **counts)
     code = recipe(
         case,
         f"print(explain.block_diagonal(case.theta_grid[{head}], {position}, 'interleaved'))",
@@ -237,7 +237,7 @@ def matrices(case: Case, head: int, token: int, t: Words) -> Drawing:
     )
     names = ("column", "row", "as_written")
     table = {**grid(size, size, block, names), "in_halves": half.ravel()}
-    return Drawing("matrices", figure, said, lambda: table, code)
+    return Drawing("matrices", figure, sentence, lambda: table, code)
 
 
 def decode(case: Case, head: int, t: Words) -> Drawing:
@@ -283,35 +283,39 @@ def decode(case: Case, head: int, t: Words) -> Drawing:
     )
     difference = float(np.abs(strip.whole - strip.steps).max())
     key = "decode_same" if strip.same_bits else "decode_apart"
-    said = t(key, tokens=TOKENS, first=f"{case.offset:,}", last=f"{case.positions[-1]:,}", apart=f"{difference:.3g}")
+    sentence = t(
+        key, tokens=TOKENS, first=f"{case.offset:,}", last=f"{case.positions[-1]:,}", apart=f"{difference:.3g}"
+    )
     code = recipe(
         case,
         "strip = explain.decode_strip(case.x, case.theta, **case.options)",
         "print(strip.same_bits, abs(strip.whole - strip.steps).max())",
     )
-    return Drawing("decode", figure, said, lambda: cells(case, at_once=at_once.T, step_by_step=steps.T), code)
+    return Drawing("decode", figure, sentence, lambda: cells(case, at_once=at_once.T, step_by_step=steps.T), code)
 
 
 def backward(case: Case, head: int, token: int, wanted: int, t: Words) -> Drawing:
     """DO, turned by -theta, the activation's derivative, and dX, each beside torch's autograd."""
-    found = backward_steps(case)
-    grad, turned, factor, dx = (v[0, :, head] for v in (found.grad, found.turned, found.factor, found.dx))
+    results = backward_steps(case)
+    grad, turned, factor, dx = (v[0, :, head] for v in (results.grad, results.turned, results.factor, results.dx))
     _, *at = case.pair_at(wanted)
-    soft = found.gap_factor is None
+    soft = results.gap_factor is None
     top = limit(grad, turned)
     panels = [("dO", grad, top), (t("turned_back"), turned, top)]
     panels += [(t("soft_factor" if soft else "slope"), factor, limit(factor)), ("dX", dx, limit(dx))]
-    gaps = {"turned": found.gap_turned, "dx": found.gap_dx, "dtheta": found.gap_dtheta}
-    if found.gap_factor is not None:
-        gaps["slope"] = found.gap_factor
-    said = t(
+    gaps = {"turned": results.gap_turned, "dx": results.gap_dx, "dtheta": results.gap_dtheta}
+    if results.gap_factor is not None:
+        gaps["slope"] = results.gap_factor
+    sentence = t(
         "backward_softmax" if soft else "backward_finding",
         act=t(f"act.{case.act}"),
         **{key: apart(value) for key, value in gaps.items()},
     )
     names = {"dO": grad, "turned_by_minus_theta": turned, "softmax" if soft else "slope": factor, "dX": dx}
     figure = four(case, panels, (token, *at), t)
-    return Drawing("backward", figure, said, lambda: cells(case, **names), recipe(case, "print(backward_steps(case))"))
+    return Drawing(
+        "backward", figure, sentence, lambda: cells(case, **names), recipe(case, "print(backward_steps(case))")
+    )
 
 
 def slice_words(case: Case, t: Words) -> str:
