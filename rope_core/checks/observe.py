@@ -309,17 +309,17 @@ def before_norm(heads: Array, kept: list[Array], unit: float) -> Array:
     Such a norm multiplies each head by a number of its own and each lane by a weight that all heads share.
     """
     moving = float(np.abs(heads - heads[:1]).max()) > 0
-    room = max(1e-3, 8 * unit)
     for one in kept if moving else ():
         if one.shape[1] != heads[0].size or np.array_equal(one.reshape(heads.shape), heads):
             continue
         same = one.reshape(heads.shape)
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            ratio = heads / same
-            lanes = ratio / ratio[..., :1]
-        if not np.all(np.isfinite(lanes)) or np.ptp(ratio[..., 0]) <= room * np.abs(ratio[..., 0]).max():
+            factors = (heads * same).sum(axis=-1, keepdims=True) / (same * same).sum(axis=-1, keepdims=True)
+            lanes = heads / same
+            lanes = lanes / lanes[..., :1]
+        if not np.all(np.isfinite(lanes)) or np.ptp(factors) <= max(1e-3, unit) * np.abs(factors).max():
             continue
-        if np.allclose(lanes, lanes[:1, :1], rtol=room):
+        if np.allclose(lanes, lanes[:1, :1], rtol=max(1e-3, 8 * unit)):
             return same
     return heads
 

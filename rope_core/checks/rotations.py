@@ -147,6 +147,8 @@ class Rotations:
                 continue
             nested = any(one.module.startswith(name + ".") for name in names)
             candidates = self._ropes_of(one, ropes)
+            if nested and one.q.shape[-1] < max(rope.rotary_dim for rope in self.ropes.values()):
+                continue
             answers = []
             for kind, rope in candidates:
                 # A part inside an attention, such as an indexer, may pair the other way than the attention itself.
@@ -154,7 +156,7 @@ class Rotations:
                     each = replace(rope, layout=layout)
                     answers.append((kind, self._judge(one, seen.positions, each, found.buffers(kind))))
             if answers and all(verdicts for _, verdicts in answers):
-                kind, verdicts = answers[0]
+                kind, verdicts = min(answers, key=lambda answer: len(answer[1]))
                 for part, verdict in verdicts.items():
                     found.add(verdict, part, one.module, kind, one.layer)
             if candidates and one.inputs and _values_move(one):
@@ -240,7 +242,7 @@ class _Collected:
         for (key, kind), row in self.rows.items():
             if key.endswith("_not_observed") and certain:
                 continue
-            values = {"part": ", ".join(row["parts"]), "layers": tuple(row["layers"]), **row["values"]}
+            values = {"part": ", ".join(row["parts"]), "layers": tuple(row["layers"]) or None, **row["values"]}
             if key == "layout_differs":
                 values.pop("layers")
             if key == "rotation_not_observed":

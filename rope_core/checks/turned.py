@@ -108,7 +108,7 @@ def _part(
     verdict = case.verdict(others)
     if verdict is None and (verdict := scale(source, rope, product, dim)) is not None:
         last = before(block[-1:], product)
-        if last is None or abs(last.factor / source.factor - 1) > 8 * product.unit + FREQUENCY:
+        if last is None or abs(last.factor / source.factor - 1) > product.unit + FREQUENCY:
             # A factor of its own for each head: a norm after the rotation, whose factor is no attention factor.
             return Verdict("rotation_not_observed"), None
     return verdict, source.order
