@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 
 from rope_core.checks.case import Case, Finding, finding, real
@@ -24,6 +24,7 @@ OF_SINGLE_FAMILIES = (
     "rope_ratio",
     "rope_base",
     "rope_scaling_factor",
+    "rotary_scaling_factor",
     "rope_local_base_freq",
     "global_rope_theta",
     "local_rope_theta",
@@ -31,7 +32,7 @@ OF_SINGLE_FAMILIES = (
     "rope_theta",
 )
 SHARES = ("partial_rotary_factor", "rotary_pct", "rotary_emb_fraction")
-FACTORS = ("rope_ratio", "rope_scaling_factor")
+FACTORS = ("rope_ratio", "rope_scaling_factor", "rotary_scaling_factor")
 # Unread keys that are listed one by one.
 MOST = 20
 SAID_BY_TRAPS = ("rope_theta", "partial_rotary_factor")
@@ -138,6 +139,18 @@ def top_level_keys(case: Case) -> Iterator[Finding]:
             yield finding("top_level_key_not_read", case.top(key), key=key, value=value, base=case.rope.base)
 
 
+def nested_base(case: Case) -> Iterator[Finding]:
+    """A base inside attn_config, as DBRX's file has it: transformers takes the one of its rope dict.
+
+    Source: models/dbrx/modeling_dbrx.py of transformers 5.23, whose rotary embedding reads rope_parameters only.
+    """
+    inner = case.model.data.get("attn_config")
+    value = real(inner.get("rope_theta")) if isinstance(inner, Mapping) else None
+    if value is not None and case.rope is case.ropes[0] and value != case.rope.base and not case.rope.nope:
+        key = "attn_config.rope_theta"
+        yield finding("top_level_key_not_read", case.top(key), key=key, value=value, base=case.rope.base)
+
+
 def said_elsewhere(case: Case, key: str) -> bool:
     """Whether a trap speaks of this field already, or layer types settle it."""
     traps = {"top_level_base_ignored", "default_ignores_partial", "rope_fields_not_read"} & set(case.rope.traps)
@@ -165,4 +178,4 @@ def scaling_wins(case: Case) -> Iterator[Finding]:
     )
 
 
-RULES = (type_missing, ignored_keys, types_conflict, top_level_keys, scaling_wins)
+RULES = (type_missing, ignored_keys, types_conflict, top_level_keys, nested_base, scaling_wins)

@@ -136,3 +136,16 @@ def test_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str])
         capsys.readouterr()
         assert main(["check", str(target), *wrong]) == 2
         assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_keys_that_single_families_state_and_transformers_drops() -> None:
+    """databricks/dbrx: the base lies in attn_config; vllm-project/vllm#52665: nomic's rotary_scaling_factor."""
+    dbrx = {"model_type": "dbrx", "d_model": 6144, "n_heads": 48, "n_layers": 40, "max_seq_len": 32768}
+    found = rc.check({**dbrx, "attn_config": {"rope_theta": 500_000, "kv_n_heads": 8}})
+    (one,) = [one for one in found if one.key == "top_level_key_not_read"]
+    assert (one.field, one.values["value"], one.values["base"]) == ("attn_config.rope_theta", 500_000.0, 10_000.0)
+    assert "top_level_key_not_read" not in [one.key for one in rc.check(dbrx)]
+    nomic = {"model_type": "nomic_bert", "hidden_size": 768, "num_attention_heads": 12, "num_hidden_layers": 12}
+    for factor, keys in ((2.0, ["rotary_scaling_factor"]), (None, []), (1, [])):
+        found = rc.check({**nomic, "rotary_scaling_factor": factor})
+        assert [one.values["key"] for one in found if one.key == "top_level_key_not_read"] == keys
