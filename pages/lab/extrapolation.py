@@ -1,13 +1,13 @@
 """A small language model past its trained length: every line at once, live, and the experiments behind the schemes."""
 
-from rope_core.lab import estimates, view
+from rope_core.lab import cards, estimates, view
 from ui.figures.drawing import Drawing
 from ui.figures.extrapolation import curves as figures
 from ui.figures.extrapolation import heads, models, words
 from ui.page.frame import Frame
 from ui.page.state import Field, Unfit
 from ui.text.escape import plain
-from ui.work import extrapolated
+from ui.work import extrapolated, measured
 from ui.work.extrapolated import Code, Draw, DrawField, Request, Seen
 
 LENGTHS = ("256", "512", "1024", "2048", "4096", "8192", "16384")
@@ -98,7 +98,7 @@ def own_text(page: Frame) -> bytes:
     """The visitor's text: a file where there is one, else what stands in the box."""
     text = page.area(page.t("text_label"), "extrapolation.text")
     file = page.upload(page.t("upload_label"), "extrapolation.upload", 5)
-    return file.getvalue() if file else extrapolated.as_bytes(text)
+    return file.getvalue() if file else text.encode("utf-8", "surrogatepass")
 
 
 def asked(page: Frame) -> Request:
@@ -156,7 +156,7 @@ def live(page: Frame) -> None:
         return
     cells = view.cells(seen.results)
     page.show(
-        figures.live(seen, extrapolated.context(page.get(MODEL)), page.get(BANDS), page.t), figures.curves, view.order
+        figures.live(seen, cards.named(page.get(MODEL)).context, page.get(BANDS), page.t), figures.curves, view.order
     )
     page.table(words.ladder(cells, page.get(SHARE), page.t))
     where(page, seen)
@@ -195,7 +195,7 @@ def watch(page: Frame, panel: str) -> None:
         return
     if extrapolated.going(page.session, panel):
         if state.state == "waiting":
-            page.write(page.t("waiting", ahead=extrapolated.before(state)))
+            page.write(page.t("waiting", ahead=measured.before(state)))
         else:
             page.progress(state.progress or 0.0, words.progress_text(state.progress, state.eta, state.seconds, page.t))
         page.button(page.t("cancel"), f"extrapolation.cancel.{panel}", extrapolated.cancel, page.session, panel)

@@ -30,7 +30,6 @@ class File(Protocol):
 
     def getvalue(self) -> bytes:
         """Return its content."""
-        ...
 
 
 class Controls(Protocol):
@@ -38,47 +37,36 @@ class Controls(Protocol):
 
     def hides(self, field: Field) -> bool:
         """Return whether a field's control is not drawn."""
-        ...
 
     def slider(self, field: Field) -> Value:
         """Draw a slider, over the field's own stops where it has some."""
-        ...
 
     def number(self, field: Field) -> Value:
         """Draw a box for an exact number."""
-        ...
 
     def text(self, field: Field) -> Value:
         """Draw a box for a line of text."""
-        ...
 
     def toggle(self, field: Field) -> Value:
         """Draw a switch."""
-        ...
 
     def select(self, field: Field, names: Names | None = None, after: Callable[[], None] | None = None) -> Value:
         """Draw a menu over the field's choices; call ``after`` when the visitor has chosen."""
-        ...
 
     def segments(self, field: Field, names: Names | None = None) -> Value:
         """Draw a row of buttons over the field's choices; one is always on."""
-        ...
 
     def several(self, field: Field, choices: Sequence[str], names: Names) -> list[str]:
         """Draw a button for each choice, any number of them on; the field holds them with commas between."""
-        ...
 
     def param(self, param: rc.Param) -> None:
         """Draw the control of a scheme's parameter."""
-        ...
 
     def beside(self, *fields: Field, draw: Callable[[Field], Value] | None = None) -> None:
         """Draw the controls of fields beside each other, sliders unless ``draw`` draws others."""
-        ...
 
     def model_name(self, choice: str) -> str:
         """Return how the model menu names a choice."""
-        ...
 
 
 class Frame(Protocol):
@@ -91,16 +79,13 @@ class Frame(Protocol):
     @property
     def controls(self) -> Controls:
         """What sets the values of the page's fields."""
-        ...
 
     @property
     def session(self) -> Session:
         """What this visitor's long work and texts are kept in; none of it is in the URL."""
-        ...
 
     def get(self, field: Field) -> Any:
         """Return a field's value in force."""
-        ...
 
     def live(self, part: Callable[..., None], *given: Any, shared: bool = True, every: float | None = None) -> None:
         """Draw ``part(page, *given)``, which is drawn again alone when one of its own controls moves.
@@ -108,47 +93,36 @@ class Frame(Protocol):
         Parts that show a ``shared`` value follow where one moves in another part. ``every``: seconds after which the
         part is drawn again by itself, again and again.
         """
-        ...
 
     def redraw(self) -> None:
         """End this drawing and draw the whole page again."""
-        ...
 
     def sentence(self, key: str, given: dict[str, Any]) -> str:
         """Return the label ``key`` with its slots filled by foreign values or by a refusal, free of markup."""
-        ...
 
     def bar(self) -> None:
         """Draw share, present and reset, and the model with its geometry where the page has one."""
-        ...
 
     def prose(self, section: str) -> None:
         """Write a section of the page's text, under its heading."""
-        ...
 
     def write(self, markdown: str) -> None:
         """Write Markdown."""
-        ...
 
     def caption(self, markdown: str) -> None:
         """Write Markdown in small letters."""
-        ...
 
     def note(self, markdown: str, kind: Kind = "info") -> None:
         """Write Markdown in a box."""
-        ...
 
     def badge(self, text: str, icon: str, colour: str) -> None:
         """Write a few words on a colour."""
-        ...
 
     def code(self, text: str, language: str | None = None, height: int | None = None) -> None:
         """Write code that can be copied, its long lines broken where it has no language."""
-        ...
 
     def progress(self, share: float, text: str) -> None:
         """Draw how much of some work is done, 0 to 1."""
-        ...
 
     def table(
         self,
@@ -164,39 +138,30 @@ class Frame(Protocol):
         ``looks``: by head, a width in pixels or one of "pinned", "small", "large", "year", "number", "link".
         ``pick`` is called with the row that is chosen; the table returns it, 0 until one is.
         """
-        ...
 
     def show(self, drawing: Drawing, *code: Callable[..., Any]) -> None:
         """Draw a figure, write its finding, and offer its numbers, its recipe and the source of ``code``."""
-        ...
 
     def columns(self, *widths: float, level: bool = False) -> Sequence[Place]:
         """Return places beside each other, of these relative widths; ``level``: their last lines in one line."""
-        ...
 
     def row(self) -> Place:
         """Return a place whose content stands in a line."""
-        ...
 
     def card(self, *, stretch: bool = False) -> Place:
         """Return a place with a border, as high as those beside it where it is to ``stretch``."""
-        ...
 
     def tabs(self, titles: Sequence[str]) -> Sequence[Place]:
         """Return places of which the visitor sees one at a time."""
-        ...
 
     def fold(self, title: str, *, opened: bool = False) -> Place:
         """Return a place that folds under its title."""
-        ...
 
     def details(self, label: str, key: str, *, lazy: bool = True, quiet: bool = False) -> AbstractContextManager[bool]:
         """Return a place behind a button, and whether its content is wanted now; ``lazy``: only once it is open."""
-        ...
 
     def passing(self) -> AbstractContextManager[Callable[[float, str], None]]:
         """Return a place for progress that goes away at the end; call it with the share done and a text."""
-        ...
 
     def button(
         self,
@@ -209,26 +174,20 @@ class Frame(Protocol):
         off: bool = False,
     ) -> bool:
         """Draw a button; return whether it was pressed. ``act(*given)`` runs before the page is drawn again."""
-        ...
 
     def download(self, label: str, data: str | Callable[[], str], file: str, mime: str, key: str) -> None:
         """Draw a button that saves a file; ``data`` may make its content when it is pressed."""
-        ...
 
     def goto(self, name: str, label: str | None = None, **query: str) -> None:
         """Draw a link to another page, with values for it; nothing where that page is not installed."""
-        ...
 
     def area(self, label: str, key: str) -> str:
         """Draw a box for several lines of text, kept in the session under ``key``; return the text."""
-        ...
 
     def upload(self, label: str, key: str, most: int, take: Callable[[File], None] | None = None) -> File | None:
         """Draw a box for one file of at most ``most`` MiB; ``take`` is called with a new one."""
-        ...
 
     def form(
         self, label: str, button: str, key: str, take: Callable[[str], None], *, lines: int = 1, hint: str = ""
     ) -> None:
         """Draw a box for text with a button that hands it to ``take``."""
-        ...

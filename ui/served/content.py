@@ -22,39 +22,31 @@ LOOKS: dict[str, Callable[[], Any]] = {
 
 
 class Content:
-    """The part of a frame that is the same on every page."""
+    """What is the same on every page; each method is described in ui.page.frame.Frame."""
 
     def redraw(self) -> None:
-        """End this run and run the whole page again."""
         st.rerun()
 
     def write(self, markdown: str) -> None:
-        """Write Markdown."""
         st.markdown(markdown)
 
     def caption(self, markdown: str) -> None:
-        """Write Markdown in small letters."""
         st.caption(markdown)
 
     def note(self, markdown: str, kind: Kind = "info") -> None:
-        """Write Markdown in a box."""
         BOXES[kind](markdown)
 
     def badge(self, text: str, icon: str, colour: str) -> None:
-        """Write a few words on a colour."""
         st.badge(text, icon=f":material/{icon}:", color=cast(Any, colour))
 
     def code(self, text: str, language: str | None = None, height: int | None = None) -> None:
-        """Write code that can be copied, its long lines broken where it is no program."""
         st.code(text, language=language, wrap_lines=language in (None, "bash"), height=height or "content")
 
     def progress(self, share: float, text: str) -> None:
-        """Draw how much of some work is done."""
         st.progress(share, text=text)
 
     @contextmanager
     def passing(self) -> Iterator[Callable[[float, str], None]]:
-        """A place for progress that is empty at the end."""
         place = st.empty()
         yield lambda share, text: cast(None, place.progress(share, text))
         place.empty()
@@ -68,7 +60,6 @@ class Content:
         height: int | None = None,
         pick: Callable[[int], None] | None = None,
     ) -> int:
-        """Draw columns by their heads; where there is a ``key``, a row can be chosen and is returned."""
         config = {
             head: LOOKS[look]() if look in LOOKS else st.column_config.TextColumn(width=look)
             for head, look in (looks or {}).items()
@@ -87,28 +78,22 @@ class Content:
         return next(iter(rows), 0)
 
     def columns(self, *widths: float, level: bool = False) -> Sequence[Place]:
-        """Places beside each other."""
         return st.columns(widths, vertical_alignment="bottom" if level else "top")
 
     def row(self) -> Place:
-        """A place whose content stands in a line."""
         return st.container(horizontal=True, vertical_alignment="center")
 
     def card(self, *, stretch: bool = False) -> Place:
-        """A place with a border."""
         return st.container(border=True, height="stretch" if stretch else "content")
 
     def tabs(self, titles: Sequence[str]) -> Sequence[Place]:
-        """Places of which the visitor sees one at a time."""
         return st.tabs(titles)
 
     def fold(self, title: str, *, opened: bool = False) -> Place:
-        """A place that folds under its title."""
         return st.expander(title, expanded=opened)
 
     @contextmanager
     def details(self, label: str, key: str, *, lazy: bool = True, quiet: bool = False) -> Iterator[bool]:
-        """A place behind a button; a lazy one is filled by the run that opens it."""
         looks: dict[str, Any] = {"type": "tertiary"} if quiet else {"width": "stretch"}
         with st.popover(label, key=key, on_change="rerun" if lazy else "ignore", **looks) as box:
             yield bool(box.open) if lazy else True
@@ -123,21 +108,17 @@ class Content:
         icon: str | None = None,
         off: bool = False,
     ) -> bool:
-        """A button; ``act(*given)`` runs ahead of the run that a press starts."""
         looks: dict[str, Any] = {"type": "primary" if primary else "secondary"}
         looks |= {"icon": f":material/{icon}:" if icon else None, "disabled": off}
         return st.button(label, key=key, on_click=cast(Any, act), args=given, **looks)
 
     def download(self, label: str, data: str | Callable[[], str], file: str, mime: str, key: str) -> None:
-        """A button that saves a file."""
         st.download_button(label, cast(Any, data), file_name=file, mime=mime, key=key, on_click="ignore")
 
     def area(self, label: str, key: str) -> str:
-        """A box for several lines of text."""
         return st.text_area(label, key=key, height=120) or ""
 
     def upload(self, label: str, key: str, most: int, take: Callable[[File], None] | None = None) -> File | None:
-        """A box for one file."""
 
         def taken() -> None:
             if take and st.session_state[key] is not None:
@@ -150,7 +131,6 @@ class Content:
     def form(
         self, label: str, button: str, key: str, take: Callable[[str], None], *, lines: int = 1, hint: str = ""
     ) -> None:
-        """A box for text with a button that hands it on."""
 
         def taken() -> None:
             take(st.session_state.get(key) or "")

@@ -44,7 +44,6 @@ class Controls:
         self.place: AbstractContextManager[object] = nullcontext()
 
     def hides(self, field: Field) -> bool:
-        """Whether a field's widget is not drawn."""
         return self.folded or field.name in self.hidden
 
     def label(self, field: Field) -> str:
@@ -65,7 +64,6 @@ class Controls:
 
     @hideable
     def slider(self, field: Field, **looks: Any) -> Value:
-        """A slider; over ``field.steps`` where it has them, with the present value among the stops."""
         value = self.store.get(field)
         if field.steps:
             stops = sorted({*field.steps, value})
@@ -88,7 +86,6 @@ class Controls:
 
     @hideable
     def number(self, field: Field) -> Value:
-        """A box for an exact number; takes anything and answers with a sentence what it cannot use."""
         value = self.store.get(field)
         key = self._seed(field, value, ".exact")
         whole = field.kind == "int"
@@ -107,7 +104,6 @@ class Controls:
     def select(
         self, field: Field, names: Names | None = None, after: Callable[[], None] | None = None, **looks: Any
     ) -> Value:
-        """A menu over the field's choices, named by ``names`` or by the labels ``<field>.<choice>``."""
         key = self._seed(field, self.store.get(field))
         st.selectbox(
             self.label(field),
@@ -122,7 +118,6 @@ class Controls:
 
     @hideable
     def segments(self, field: Field, names: Names | None = None) -> Value:
-        """A row of buttons over the field's choices; one is always on."""
         key = self._seed(field, self.store.get(field))
         st.segmented_control(
             self.label(field),
@@ -137,20 +132,17 @@ class Controls:
 
     @hideable
     def text(self, field: Field) -> Value:
-        """A box for a line of text."""
         key = self._seed(field, self.store.get(field))
         st.text_input(self.label(field), max_chars=200, key=key, on_change=self._commit, args=(field, key))
         return self.store.get(field)
 
     @hideable
     def toggle(self, field: Field) -> Value:
-        """A switch."""
         key = self._seed(field, self.store.get(field))
         st.toggle(self.label(field), key=key, on_change=self._commit, args=(field, key))
         return self.store.get(field)
 
     def several(self, field: Field, choices: Sequence[str], names: Names) -> list[str]:
-        """Buttons of which any number is on; the field holds the choices with commas between."""
         chosen = [choice for choice in self.store.get(field).split(",") if choice in choices]
         if self.hides(field):
             return chosen
@@ -167,13 +159,11 @@ class Controls:
         return chosen
 
     def beside(self, *fields: Field, draw: Callable[[Field], Value] | None = None) -> None:
-        """The controls of fields beside each other."""
         for column, field in zip(st.columns(len(fields)), fields, strict=True):
             with column:
                 (draw or self.slider)(field)
 
     def param(self, param: rc.Param) -> None:
-        """The widget of one scheme parameter, by its kind; a vector comes with a model and has none."""
         field = fields.PARAMS.get(param.name)
         if field is None:
             return
@@ -185,7 +175,6 @@ class Controls:
             self.slider(field)
 
     def model_name(self, choice: str) -> str:
-        """How the model menu names a choice."""
         return self.t("frame.custom") if choice == CUSTOM else models.name(choice)
 
     def model(self) -> None:

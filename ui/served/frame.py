@@ -67,7 +67,6 @@ class Served(Content):
             stage.strip(self.view, self.store)
 
     def get(self, field: Field) -> Any:
-        """A field's value in force."""
         return self.store.get(field)
 
     def live(self, part: Callable[..., None], *given: Any, shared: bool = True, every: float | None = None) -> None:
@@ -105,29 +104,24 @@ class Served(Content):
         self.store.notes.clear()
 
     def sentence(self, key: str, given: Mapping[str, Any]) -> str:
-        """A note in the page's language, free of the markup of any foreign value."""
         return sentence(key, given, self.t)
 
     def prose(self, section: str) -> None:
-        """Write a section of the page's text."""
         title, body = self.t.prose(section)
         if title:
             st.header(title, anchor=section)
         st.markdown(body)
 
     def show(self, drawing: Drawing, *code: Callable[..., Any]) -> None:
-        """Draw a figure, write what it shows, and offer its numbers, code and source."""
         figure(self.name, drawing, self.stage)
         details(self.name, drawing, code, self.t, self.address.link)
 
     def goto(self, name: str, label: str | None = None, **query: str) -> None:
-        """A link to another page, with values for it; nothing where that page is not installed."""
         if name in self.pages:
             text, icon = label or self.t(f"page.{name}"), ":material/arrow_forward:"
             st.page_link(self.pages[name], label=text, icon=icon, query_params=query)
 
     def bar(self) -> None:
-        """Share, present and reset, and the model with its geometry where the page has one."""
         with st.container(horizontal=True, vertical_alignment="bottom"):
             if self.store.shared():
                 self.controls.geometry()

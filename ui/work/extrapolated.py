@@ -8,11 +8,12 @@ import json
 import os
 import threading
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
+
+from cachetools import LRUCache
 
 from rope_core.jobs import queue as jobs
 from rope_core.jobs.queue import Status
@@ -31,7 +32,7 @@ MAX_TEXT = 5 * 10**6
 # A process takes its request as one variable, which Linux bounds at 128 KiB; base64 makes 4 bytes of 3.
 MOST_READ = 90_000
 HELD_OUT = 4096
-KEPT = 32
+MOST_KEPT = 32
 # A page looks at its work every second; a busy machine may be late.
 LEFT = 5.0
 SHIPPED, HERE, GOING = "shipped", "here", "going"
@@ -175,33 +176,21 @@ def command(panel: str) -> str:
     return f"rope lab record {PANELS[panel].record} {asked.kind} '{asked.asked}'"
 
 
-class Kept:
-    """Results of this process by request, the latest used kept; numbers and the lab's own text only."""
-
-    def __init__(self, most: int = KEPT) -> None:
-        self._most, self._lock = most, threading.Lock()
-        self._found: OrderedDict[Any, Results] = OrderedDict()
-
-    def get(self, asked: Request) -> Results | None:
-        """What was found, or None."""
-        with self._lock:
-            if asked.key in self._found:
-                self._found.move_to_end(asked.key)
-            return self._found.get(asked.key)
-
-    def put(self, asked: Request, results: Results) -> None:
-        """Keep what was found; the one unused for longest goes when there are too many."""
-        with self._lock:
-            self._found[asked.key] = results
-            self._found.move_to_end(asked.key)
-            while len(self._found) > self._most:
-                self._found.popitem(last=False)
-
-    def __len__(self) -> int:
-        return len(self._found)
+KEPT: LRUCache[Any, Results] = LRUCache(MOST_KEPT)
+"""Results of this process by their request's key, the latest used; numbers and the lab's own text only."""
+TURN = threading.Lock()
 
 
-kept = Kept()
+def kept(asked: Request) -> Results | None:
+    """Return the results of a request; None where nobody has asked for them lately."""
+    with TURN:
+        return KEPT.get(asked.key)
+
+
+def keep(asked: Request, results: Results) -> None:
+    """Keep the results of a request for all sessions."""
+    with TURN:
+        KEPT[asked.key] = results
 
 
 def own_jobs(session: Session) -> dict[str, tuple[str, Request]]:
@@ -257,8 +246,8 @@ def status(session: Session, panel: str) -> Status | None:
         return None
     if found.state not in jobs.OVER:
         looked[job] = asked, time.monotonic()
-    if found.state == jobs.DONE and kept.get(asked) is None:
-        kept.put(asked, found.results)
+    if found.state == jobs.DONE and kept(asked) is None:
+        keep(asked, found.results)
     return found
 
 
@@ -291,7 +280,7 @@ def seen(session: Session, panel: str, asked: Request) -> Seen | None:
     """What was measured here for a request: all of it, or as far as the session's running work has come."""
     code = recipe(asked)
     state = status(session, panel)
-    if (found := kept.get(asked)) is not None:
+    if (found := kept(asked)) is not None:
         return Seen(found, HERE, None, code, asked)
     if state is not None and own_jobs(session)[panel][1].key == asked.key and state.results:
         return Seen(state.results, GOING, None, code, asked)
@@ -352,11 +341,6 @@ def doublings(trained: int, most: int) -> tuple[int, ...]:
         found.append(length)
         length *= 2
     return tuple(found)
-
-
-def context(name: str) -> int:
-    """Trained length of shipped weights, bytes."""
-    return cards.named(name).context
 
 
 def line_keys() -> tuple[str, ...]:
@@ -422,11 +406,6 @@ def panel_request(panel: str, **values: Any) -> Request:
     return request(PANELS[panel].kind, **{k: list(v) if isinstance(v, tuple) else v for k, v in said.items()})
 
 
-def before(status: Status) -> int:
-    """How many pieces of work end before this one starts."""
-    return measured.before(status)
-
-
 def trained(seen: Seen) -> int:
     """Trained length of the first model among results; of the first rotary one where the index lacks it."""
     known = cards.stored()
@@ -437,14 +416,9 @@ def trained(seen: Seen) -> int:
 def first_context() -> int:
     """Trained length of the first rotary model, or the shortest length of the shipped sweep where no weights are."""
     if models()[0]:
-        return context(models()[0])
+        return cards.named(models()[0]).context
     found = shipped("sweep")
     return min((each["length"] for each in found.results if "length" in each), default=256) if found else 256
-
-
-def as_bytes(text: str) -> bytes:
-    """A typed text as the model reads it."""
-    return text.encode("utf-8", "surrogatepass")
 
 
 def taken(given: bytes, used: bytes, length: int) -> dict[str, str]:

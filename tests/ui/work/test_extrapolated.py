@@ -21,7 +21,7 @@ from tests.support import lab_results as made
 from tests.test_pages import opened, specs
 from ui.page.state import Unfit
 from ui.text.words import LANGUAGES, Words
-from ui.work import extrapolated
+from ui.work import extrapolated, measured
 
 SHAPE = {"encoding": "rope", "context": 64, "base": 1e4}
 
@@ -47,7 +47,7 @@ def queue(monkeypatch: pytest.MonkeyPatch) -> Iterator[jobs.Queue]:
     own = jobs.Queue()
     monkeypatch.setattr(jobs, "default_queue", lambda: own)
     monkeypatch.setattr(extrapolated, "MODULE", "tests.support.lab_child")
-    monkeypatch.setattr(extrapolated, "kept", extrapolated.Kept())
+    extrapolated.KEPT.clear()
     yield own
     own.close()
 
@@ -173,13 +173,13 @@ def test_running_work_shows_what_it_has_and_is_cancelled(queue: jobs.Queue, inde
     assert extrapolated.seen(mine, "sweep", other) is None, "results of another request are not shown"
     extrapolated.start(yours, "sweep", other, "waits")
     waiting = extrapolated.status(yours, "sweep")
-    assert waiting is not None and waiting.state == jobs.WAITING and extrapolated.before(waiting) == 1
+    assert waiting is not None and waiting.state == jobs.WAITING and measured.before(waiting) == 1
     assert not extrapolated.ended(mine, "sweep")
     extrapolated.cancel(mine, "sweep")
     assert finished(queue, mine).state == jobs.CANCELLED and finished(queue, yours).state == jobs.DONE
     assert extrapolated.ended(mine, "sweep") and not extrapolated.ended(mine, "sweep")
     assert extrapolated.every(mine, "sweep") is None
-    assert extrapolated.kept.get(slow) is None, "what was cut short is kept for nobody"
+    assert extrapolated.kept(slow) is None, "what was cut short is kept for nobody"
 
 
 def test_what_a_reloaded_page_left_is_taken_up_again(
@@ -215,16 +215,6 @@ def test_work_that_fails_says_why(queue: jobs.Queue, index: dict[str, Stored]) -
     assert extrapolated.status({}, "sweep") is None and extrapolated.every({}, "sweep") is None
     mine[extrapolated.JOBS]["sweep"] = ("forgotten", asked)
     assert extrapolated.status(mine, "sweep") is None
-
-
-def test_only_so_many_results_are_kept() -> None:
-    kept = extrapolated.Kept(2)
-    asked = [extrapolated.Request("sweep", json.dumps({"documents": n})) for n in range(3)]
-    for n, each in enumerate(asked[:2]):
-        kept.put(each, ({"n": n},))
-    assert kept.get(asked[0]) == ({"n": 0},)
-    kept.put(asked[2], ())
-    assert kept.get(asked[1]) is None and kept.get(asked[0]) is not None and len(kept) == 2
 
 
 def test_what_weights_there_are(index: dict[str, Stored]) -> None:

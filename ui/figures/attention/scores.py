@@ -37,7 +37,7 @@ def numbers(argument: str, text: str) -> list[float]:
     try:
         return [float(part) for part in text.replace(",", " ").replace("，", " ").split()]
     except ValueError:
-        raise reject(argument, "numbers separated by commas", text) from None
+        raise reject(argument, "number_list", text) from None
 
 
 def vectors(kind: str, dim: int, draw: int, q_text: str, k_text: str) -> Pairing:
@@ -51,7 +51,7 @@ def vectors(kind: str, dim: int, draw: int, q_text: str, k_text: str) -> Pairing
     sizes = float(np.linalg.norm(q)), float(np.linalg.norm(k))
     for name, size in zip("qk", sizes, strict=True):
         if not 1e-100 < size < 1e100:
-            raise reject(name, "of a positive, finite length", size)
+            raise reject(name, "vector_size", size)
     return q / sizes[0], k / sizes[1]
 
 
