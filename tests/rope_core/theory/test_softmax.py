@@ -95,7 +95,7 @@ def test_bad_input_is_named() -> None:
         tm.log_length_scale([1], 1)
     with pytest.raises(ValueError, match="lengths must be finite numbers >= 1"):
         tm.log_length_scale([0], 10)
-    with pytest.raises(ValueError, match="positions must be numbers >= 0"):
+    with pytest.raises(ValueError, match="positions must be finite numbers >= 0"):
         tm.floor_log_scale([-1])
     with pytest.raises(ValueError, match="lengths must be a vector of numbers >= 2"):
         tm.expected_attention([1], 1.0)
