@@ -1,4 +1,4 @@
-"""The command `rope`: each subcommand lives with the code it runs and is imported only when asked for."""
+"""The command `rope`: each subcommand lives with the code it runs and is imported only when it is run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the two halves of a pair stand in a head vector, and the permutation between the conventions."""
+"""Where the two halves of a pair are in a head vector, and the permutation between the conventions."""
 
 from __future__ import annotations
 

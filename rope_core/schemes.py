@@ -24,7 +24,7 @@ class Param:
     """One keyword of a scheme: its name, default, range and unit.
 
     ``kind`` is "float", "bool", "optional" (a float, or None for "let the scheme decide") or "vector"
-    (one number per pair; a single number stands for the same one in every pair).
+    (one number per pair; a single number is that of every pair).
     """
 
     name: str

@@ -220,7 +220,7 @@ CHUNK = 8192
 def _fill_consecutive(s: Spectrum, start: int, cos: npt.NDArray[Any], sin: npt.NDArray[Any]) -> None:
     """Write rows start, start + 1, ... as (coarse + fine): e^{i(a+b)} = e^{ia} e^{ib}, in blocks of FINE rows.
 
-    TILE rows at a time stand in one line, because numpy's inner loop over a single row of dim/2 is too short.
+    TILE rows at a time form one line, because numpy's inner loop over a single row of dim/2 is too short.
     """
     rows, pairs = cos.shape
     fine = angles(s, np.arange(FINE))

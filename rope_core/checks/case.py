@@ -29,12 +29,12 @@ class Finding:
 
     Attributes:
         key: stable name; rope_core/checks/findings.toml holds its sentences.
-        severity: "error" (will not build, or computes what nobody asked for), "warning" or "note".
+        severity: "error" (will not build, or computes what the config does not mean), "warning" or "note".
         field: the config field to change, dotted.
         values: the numbers that the sentences name.
         source: the thread, paper or code that it is known from.
         layer_type: which layers; None where it concerns all.
-        versions: the transformers versions it speaks of.
+        versions: the transformers versions it concerns.
     """
 
     key: str

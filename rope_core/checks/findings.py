@@ -136,7 +136,7 @@ def check_text(
     *,
     everything: bool = False,
 ) -> list[Finding]:
-    """Return ``check`` of a config.json's text, with names that stand twice in one object.
+    """Return ``check`` of a config.json's text, with names that occur twice in one object.
 
     Raises ConfigError on text that is no JSON object.
 
@@ -177,8 +177,8 @@ def _rules(model: Model, version: str, seq_len: int | None) -> Iterator[Finding]
         case = Case(model, one, rope, ropes, version, seq_len)
         layer = one.layer_type if len(parts) > 1 else None
         for rule in RULES:
-            for said in rule(case):
-                yield replace(said, layer_type=layer)
+            for named in rule(case):
+                yield replace(named, layer_type=layer)
 
 
 def _merged(found: list[Finding]) -> list[Finding]:

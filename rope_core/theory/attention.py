@@ -77,7 +77,7 @@ def pair_contributions(
         s: frequencies; its attention_factor enters squared, once from q and once from k.
         distances: m - n in tokens, any finite numbers (n,).
         q, k: head vectors before rotation (dim,).
-        layout: where pairs stand in q and k.
+        layout: the order of pairs in q and k.
 
     Returns:
         Re[h_i exp(i (m - n) inv_freq_i)] * attention_factor**2, before the division by sqrt(dim); rows sum to
@@ -101,7 +101,7 @@ def pair_contributions(
 def mean_turn(s: Spectrum, length: int) -> npt.NDArray[np.complex128]:
     """Return the mean of exp(i d inv_freq_i) over the distances d = 0..length-1, complex128 (dim/2,).
 
-    Its modulus is 1 for a pair that stands still over ``length`` tokens and near 0 for one that goes round: what such
+    Its modulus is 1 for a pair that does not move over ``length`` tokens and near 0 for one that goes round: what such
     a pair adds to a score averages out over the distances. Re[h_i * mean_turn_i] is a pair's mean contribution.
 
     >>> np.abs(mean_turn(Spectrum.of([np.pi, 0.0]), 2)).round(9).tolist()

@@ -66,7 +66,7 @@ class Clock:
         return max((period for period in self.periods if math.isfinite(period)), default=math.inf)
 
     def angles(self, seconds: npt.ArrayLike) -> Array:
-        """Return where the hands stand ``seconds`` (...) after 0 o'clock, degrees in [0, 360), float64 (..., hands).
+        """Return the angles of the hands ``seconds`` (...) after 0 o'clock, degrees in [0, 360), float64 (..., hands).
 
         Raises ValueError on a time that is negative or not finite.
         """
@@ -90,7 +90,7 @@ class Clock:
             seconds: the length in use, for schemes that follow it; None means once_round.
 
         Raises:
-            ValueError: on an unknown scheme or parameter, or a clock that cannot be trained (a hand that stands still,
+            ValueError: on an unknown scheme or parameter, or a clock that cannot be trained (a hand that never moves,
                 hands not slower one after the other).
 
         >>> Clock((60, 3600, 43_200)).slowdown("linear", {"factor": 4.0}).tolist()
@@ -112,7 +112,7 @@ class Clock:
         return Clock(tuple((np.array(self.periods) * factors).tolist()))
 
     def separation(self, seconds: float) -> Array:
-        """Return how far apart each hand stands at two times ``seconds`` apart, degrees in [0, 180], float64 (hands,).
+        """Return how far each hand turns in ``seconds``, the short way: degrees in [0, 180], float64 (hands,).
 
         >>> WALL.separation(1.0).tolist(), WALL.slowed([4.0, 4.0, 4.0]).separation(1.0)[0].item()
         ([6.0, 0.1, 0.008333333333333333], 1.5)
@@ -144,7 +144,7 @@ class Clock:
 
         Args:
             angles: the reading, degrees, (hands,).
-            error: what each hand may be misread by, degrees in [0, 180); one number stands for every hand.
+            error: what each hand may be misread by, degrees in [0, 180); one number is for every hand.
             until: seconds; None means once_round.
 
         Returns:
@@ -209,7 +209,7 @@ class Claim:
 def claims(error: float = 1.0) -> list[Claim]:
     """Return what the wall clock measures as source 003 prints it, with the slow-downs compounding, and under NTK at 3.
 
-    Printed: minutes 1.5 and hours 2 times slower, read as they stand. The quoted 129,600 s needs each hand to inherit
+    Printed: minutes 1.5 and hours 2 times slower, read literally. The quoted 129,600 s needs each hand to inherit
     the slow-down of the one before. ``error`` is the reading error in degrees.
 
     >>> [(claim.key, claim.once_round) for claim in claims()][:2]
@@ -270,7 +270,7 @@ def _period(value: object, rule: str) -> float:
 
 
 def _windows(span: Interval, period: float, angle: float, error: float) -> list[Interval]:
-    """Return the parts of ``span`` in which a hand of ``period`` stands within ``error`` degrees of ``angle``."""
+    """Return the parts of ``span`` in which a hand of ``period`` is within ``error`` degrees of ``angle``."""
     if not math.isfinite(period):
         return [span] if min(angle, 360.0 - angle) <= error else []
     centre, reach = angle / 360.0, error / 360.0

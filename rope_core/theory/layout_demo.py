@@ -143,7 +143,7 @@ def rotated_scores(
 ) -> Array:
     """Return the last head's scores of the first token pair, each vector rotated at its own position, float64 (n,).
 
-    The query stands at the distance, the key at 0; unlike ``head_scores`` this turns the vectors and takes the product.
+    The query is at the distance, the key at 0; unlike ``head_scores`` this turns the vectors and takes the product.
     """
     at = np.asarray(distances, dtype=np.float64)
     angle = at[:, None] * np.asarray(inv_freq, dtype=np.float64)
@@ -235,7 +235,7 @@ def layout_error(
 
 
 def key_rows(shapes: Shapes, counted: int) -> Index:
-    """Return which old row stands in each row of W_k after a conversion that counts ``counted`` heads, int64 (rows,).
+    """Return the old row in each row of W_k after a conversion that counts ``counted`` heads, int64 (rows,).
 
     Raises ValueError where the rows do not divide into ``counted`` heads of even width.
 

@@ -198,7 +198,7 @@ def drifting_score(
 ) -> Array:
     """Return the score of q at p + distance and k at p for each p, with one stage in ``dtype``, float64 (n,).
 
-    In exact arithmetic it is the same for every p; rounding makes it depend on where the two stand.
+    In exact arithmetic it is the same for every p; rounding makes it depend on the positions.
 
     Args:
         s: frequencies; attention_factor enters squared.

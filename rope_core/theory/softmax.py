@@ -19,7 +19,7 @@ STEP, TAIL = 0.2, 9.0
 
 
 def softmax(logits: npt.ArrayLike, axis: int = -1) -> Array:
-    """Return softmax over ``axis``, float64, same shape; -inf stands for a masked entry.
+    """Return softmax over ``axis``, float64, same shape; -inf is a masked entry.
 
     >>> softmax([0.0, 0.0]).tolist()
     [0.5, 0.5]
@@ -55,7 +55,7 @@ def attention_over(length: int, scale: float = 1.0, signal: float = 4.0, draws: 
     Args:
         length: keys, 1..2**20.
         scale: multiplies every logit.
-        signal: by how much the meant key's logit stands out.
+        signal: by how much the meant key's logit exceeds the others.
         draws: independent queries to average over.
         seed: of the draws; the same logits for every scale.
 
@@ -83,7 +83,7 @@ def expected_attention(lengths: npt.ArrayLike, scales: npt.ArrayLike, signal: fl
     Args:
         lengths: keys, numbers >= 2 (n,).
         scales: multiply every logit; (n,) or one number.
-        signal: by how much the meant key's logit stands out.
+        signal: by how much the meant key's logit exceeds the others.
 
     Raises:
         ValueError: on a length below 2, or numbers that are not finite.

@@ -35,7 +35,7 @@ SHARES = ("partial_rotary_factor", "rotary_pct", "rotary_emb_fraction")
 FACTORS = ("rope_ratio", "rope_scaling_factor", "rotary_scaling_factor")
 # Unread keys that are listed one by one.
 MOST = 20
-SAID_BY_TRAPS = ("rope_theta", "partial_rotary_factor")
+NAMED_BY_TRAPS = ("rope_theta", "partial_rotary_factor")
 ATTENTION_TYPO = "attn_factor"
 LIKELY = {
     ATTENTION_TYPO: "attention_factor",
@@ -119,7 +119,7 @@ def type_missing(case: Case) -> Iterator[Finding]:
 
 
 def types_conflict(case: Case) -> Iterator[Finding]:
-    """type and rope_type say two things."""
+    """type and rope_type contradict each other."""
     origin = case.rope.provenance["scheme"]
     if "type_and_rope_type_differ" not in origin.traps:
         return
@@ -135,7 +135,7 @@ def top_level_keys(case: Case) -> Iterator[Finding]:
         value = real(case.model.data.get(key))
         if value is None or case.top(key) in read:
             continue
-        if not said_elsewhere(case, key) and not without_effect(case, key, value):
+        if not named_elsewhere(case, key) and not without_effect(case, key, value):
             yield finding("top_level_key_not_read", case.top(key), key=key, value=value, base=case.rope.base)
 
 
@@ -151,10 +151,10 @@ def nested_base(case: Case) -> Iterator[Finding]:
         yield finding("top_level_key_not_read", case.top(key), key=key, value=value, base=case.rope.base)
 
 
-def said_elsewhere(case: Case, key: str) -> bool:
-    """Whether a trap speaks of this field already, or layer types settle it."""
+def named_elsewhere(case: Case, key: str) -> bool:
+    """Whether a trap names this field already, or layer types settle it."""
     traps = {"top_level_base_ignored", "default_ignores_partial", "rope_fields_not_read"} & set(case.rope.traps)
-    return (bool(traps) and key in SAID_BY_TRAPS) or (key == "rope_theta" and len(case.ropes) > 1)
+    return (bool(traps) and key in NAMED_BY_TRAPS) or (key == "rope_theta" and len(case.ropes) > 1)
 
 
 def without_effect(case: Case, key: str, value: float) -> bool:

@@ -16,7 +16,7 @@ def named(rope: HfRope) -> str:
 
 
 def types_differ(case: Case) -> Iterator[Finding]:
-    """Two bases in one model, or a scaling that only some layers have. Said once, by the first layer type."""
+    """Two bases in one model, or a scaling that only some layers have. Yielded once, for the first layer type."""
     turning = [rope for rope in case.ropes if not rope.nope]
     if case.rope is not case.ropes[0] or len(turning) < 2:
         return

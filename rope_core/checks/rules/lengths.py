@@ -112,7 +112,7 @@ def scaled_twice(case: Case) -> Iterator[Finding]:
 
 
 def beyond(case: Case) -> Iterator[Finding]:
-    """The length asked for lies past everything that the config was made for."""
+    """The length in use lies past everything that the config was made for."""
     longest = case.rope.max_len
     if case.seq_len is None or longest is None or case.rope.nope:
         return

@@ -42,7 +42,7 @@ def yarn_betas(case: Case) -> Iterator[Finding]:
 
 
 def yarn_rounding(case: Case) -> Iterator[Finding]:
-    """What rounding the ramp to whole pairs changes, where the config says not to, or is not heard."""
+    """What rounding the ramp to whole pairs changes, where the config rules it out, or is not read."""
     if case.rope.rope_type != YARN:
         return
     exact = replace(case.rope.request, params={**case.rope.request.params, "truncate": False})

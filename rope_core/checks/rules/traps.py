@@ -24,7 +24,7 @@ UNREAD = ("rope_scaling", "rope_parameters", "rope_theta")
 
 
 def plain(case: Case) -> Iterator[Finding]:
-    """Traps that speak for themselves."""
+    """Traps that are findings as they are."""
     for name, origin in case.rope.provenance.items():
         for trap in origin.traps:
             if trap in PLAIN:

@@ -33,7 +33,7 @@ def decode_logits(
         q, k: (n, dim), one row a token.
         inv_freq: what the new query and its own key turn by, rad/token (dim/2,).
         cached_inv_freq: what the earlier keys were turned by when they were cached; None for the same.
-        positions: where the rows stand, (n,); None for row t at position t.
+        positions: the positions of the rows, (n,); None for row t at position t.
 
     Raises:
         ValueError: when the shapes do not fit.
@@ -60,7 +60,7 @@ def stale_cache_gap(
 def attention_output(
     q: npt.ArrayLike, k: npt.ArrayLike, v: npt.ArrayLike, inv_freq: npt.ArrayLike, start: int, rotate_v: bool
 ) -> Array:
-    """Return softmax(rotated scores) v, float64 (n, dim), no mask; row t of q, k and v stands at start + t.
+    """Return softmax(rotated scores) v, float64 (n, dim), no mask; row t of q, k and v is at start + t.
 
     Args:
         q, k, v: (n, dim).

@@ -74,7 +74,7 @@ def largest_logits(dim: int, scales: npt.ArrayLike, tokens: int = TOKENS, seed: 
 
 
 def commuting(rope: Rope, position: int, attention_factor: float, layout: str, seed: int = 0) -> dict[str, float]:
-    """Return max |N(f R x) - f R N(x)| over drawn rows that stand from ``position`` on, by what N is.
+    """Return max |N(f R x) - f R N(x)| over drawn rows at ``position`` and after, by what N is.
 
     Keys: "rms" (no weight), "rms_paired" (a weight equal in each pair), "rms_weight" (any weight), "layer".
     """
@@ -128,7 +128,7 @@ def stale_logits(rope: Rope, times: float, seed: int = 0) -> tuple[Index, Array,
 
     The keys were cached while the text was within the trained context; the query comes when it is ``times`` as long,
     under a scheme whose frequencies follow the length. 64 positions spread over
-    the whole text stand for all, and every key is the query itself.
+    the whole text represent all, and every key is the query itself.
     """
     if finite("times", times) < 1:
         raise reject("times", "at_least", times, low=1)

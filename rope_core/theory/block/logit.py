@@ -115,7 +115,7 @@ def mla_scores(x: npt.ArrayLike, angle: npt.ArrayLike, head: MlaHead, absorbed: 
     """Return MLA's scores before the scale, float64 (n, n): content part plus rotated part.
 
     ``absorbed`` multiplies W_UK into the query once and scores against the cached latent; the answer is the same,
-    because nothing that depends on a position stands between the two.
+    because nothing that depends on a position is between the two.
 
     Source: DeepSeek-V2, arXiv:2405.04434, section 2.1.
     """
@@ -128,7 +128,7 @@ def mla_scores(x: npt.ArrayLike, angle: npt.ArrayLike, head: MlaHead, absorbed: 
 def mla_rope_in_content(x: npt.ArrayLike, angle: npt.ArrayLike, head: MlaHead) -> float:
     """Return how wrong absorption would be if the content part were rotated too, max |difference| of scores.
 
-    R_m^T R_n then stands between W_Q and W_UK, so no one matrix serves every pair of positions: MLA splits.
+    R_m^T R_n is then between W_Q and W_UK, so no one matrix serves every pair of positions: MLA splits.
     """
     values = np.asarray(x, dtype=np.float64)
     query, latent = values @ head.w_q.T, values @ head.w_dkv.T

@@ -110,7 +110,7 @@ def rotation_gap(
         kind: "rms" | "layer".
         gamma: (dim,) or None for ones.
         attention_factor: f, multiplies cos and sin.
-        layout: where the pairs stand.
+        layout: the order of the pairs.
 
     Raises:
         ValueError: on an unknown kind or shapes that do not fit.

@@ -1,4 +1,4 @@
-"""A random Transformer stack in numpy: where the norms stand, serial or parallel, and the gradient in each layer."""
+"""A random Transformer stack in numpy: the place of the norms, serial or parallel, and the gradient in each layer."""
 
 from __future__ import annotations
 

@@ -97,9 +97,9 @@ def test_bad_input_is_named() -> None:
         tm.log_length_scale([0], 10)
     with pytest.raises(ValueError, match="positions must be finite numbers >= 0"):
         tm.floor_log_scale([-1])
-    with pytest.raises(ValueError, match="lengths must be a vector of numbers >= 2"):
+    with pytest.raises(ValueError, match="lengths must be finite numbers >= 2"):
         tm.expected_attention([1], 1.0)
-    with pytest.raises(ValueError, match="scales must be finite numbers"):
+    with pytest.raises(ValueError, match="scales must be a non-empty vector of finite numbers"):
         tm.expected_attention([5], np.nan)
     with pytest.raises(ValueError, match="length must be an integer in"):
         tm.attention_over(0)

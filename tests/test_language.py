@@ -1,0 +1,70 @@
+"""No house dialect in names and docstrings: the list is ui/text/forbidden.toml; rooms join once they are clean."""
+
+from __future__ import annotations
+
+import ast
+import re
+import tomllib
+from collections.abc import Iterator
+
+import pytest
+
+from tests.support import ROOT
+
+FORBIDDEN: dict[str, list[str]] = tomllib.loads((ROOT / "ui/text/forbidden.toml").read_text(encoding="utf-8"))
+ROOMS = ("rope_core/*.py", "rope_core/theory/**/*.py", "rope_core/checks/rules/*.py", "rope_core/checks/[cf]*.py")
+
+
+def names(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """Every name that the code gives: variables, parameters, fields, functions, classes."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.lineno, node.id
+        elif isinstance(node, ast.arg):
+            yield node.lineno, node.arg
+        elif isinstance(node, ast.FunctionDef | ast.ClassDef):
+            yield node.lineno, node.name
+
+
+def docstrings(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.FunctionDef | ast.ClassDef):
+            yield getattr(node, "lineno", 1), ast.get_docstring(node) or ""
+
+
+def dialect(source: str) -> list[str]:
+    """The lines with a forbidden word, in the order of names and docstrings; a name counts by its parts."""
+    tree = ast.parse(source)
+    broken = [f"{line}: {name}" for line, name in names(tree) if set(name.lower().split("_")) & set(FORBIDDEN["names"])]
+    pattern = re.compile(rf"\b(?:{'|'.join(FORBIDDEN['docstrings'])})\b", re.IGNORECASE)
+    return broken + [f"{line}: {match[0]}" for line, text in docstrings(tree) for match in pattern.finditer(text)]
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_a_room_has_no_dialect(room: str) -> None:
+    files = sorted(ROOT.glob(room))
+    assert files
+    broken = [f"{path.relative_to(ROOT)}:{line}" for path in files for line in dialect(path.read_text("utf-8"))]
+    assert not broken, "\n".join(broken)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "said = 1",
+        "for asked in x: pass",
+        "def f(door): pass",
+        "def told_twice(): pass",
+        '"""The hands stand."""',
+        "class Hurry: pass",
+    ],
+)
+def test_a_planted_word_is_seen(source: str) -> None:
+    assert dialect(source)
+
+
+def test_the_field_s_words_pass() -> None:
+    assert dialect('"""Return the standard angles; understand and outstanding are other words."""\nsaid_ = 1') == [
+        "2: said_"
+    ]
+    assert dialect('def doors_open(): pass\n"text that stands in a string is no docstring"') == []
