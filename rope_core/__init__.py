@@ -36,7 +36,7 @@ from rope_core.checks.verify import check_cache, check_conversion, verify
 from rope_core.errors import ArgumentError, ConfigError
 from rope_core.hf.catalogue import Model, model, models
 from rope_core.hf.families import Origin
-from rope_core.hf.ropes import HfRope, from_hf, layer_types
+from rope_core.hf.ropes import HfRope, from_hf, layer_types, parts
 from rope_core.layout import HALF, INTERLEAVED, Layout, convert, convert_projection
 from rope_core.rope import Rope
 from rope_core.rotation import rotate, rotation_matrix
@@ -90,6 +90,7 @@ __all__ = [
     "layer_types",
     "model",
     "models",
+    "parts",
     "rotate",
     "rotation_matrix",
     "spectrum",

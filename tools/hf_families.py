@@ -31,6 +31,8 @@ SWITCHES: dict[str, dict[str, Any]] = {
     "zamba2": {"field": "use_mem_rope", "on": True, "default": False},
     "falcon": {"field": "alibi", "on": False, "default": False},
 }
+# Rotations by rows and columns whose config classes do not say so.
+AXIAL = ("dinov3_vit", "efficientloftr", "eomt_dinov3", "llama4_vision_model", "sapiens2", "vjepa2")
 # Classes that build their entries from a set, whose order differs from run to run.
 UNORDERED = ("step3p5", "diffusion_gemma_text")
 # Rotary classes without rope parameters of their own, or with an empty dict.
@@ -357,6 +359,19 @@ def parts(text: dict[str, dict[str, Any]], known: set[str]) -> dict[str, dict[st
     return out
 
 
+def axial() -> list[str]:
+    """Model types that turn by rows and columns of an image instead of token positions."""
+    mapping, out = quiet().CONFIG_MAPPING, set(AXIAL)
+    for name in sorted(mapping.keys()):
+        try:
+            rope = getattr(mapping[name](), "rope_parameters", None)
+        except Exception:
+            continue
+        if rope and rope.get("rope_type") == "axial":
+            out.add(name)
+    return sorted(out)
+
+
 def others(known: set[str]) -> list[str]:
     """Model types of the wheel whose token rotation is not recorded: none, other axes, or in code of their own."""
     return sorted(set(quiet().CONFIG_MAPPING.keys()) - known - set(coded()))
@@ -368,6 +383,7 @@ def main() -> None:
     print(f"# Written by tools/hf_families.py from transformers {version}; tests hold it to the wheel.")
     print("# An empty table under `rope` stands for null: layers of that type do not rotate.")
     print(f"\nversion = {json.dumps(version)}")
+    print(f"axial = {json.dumps(axial())}")
     print(f"other = {json.dumps(others(found))}")
     for name, data in parts(composites(), found).items():
         print(f"\n[part.{json.dumps(name)}]")

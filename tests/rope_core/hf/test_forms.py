@@ -231,3 +231,13 @@ def test_an_indexers_flag_that_nothing_reads_is_reported() -> None:
     for config in ({"model_type": "deepseek_v32", "indexer_rope_interleave": False}, {"model_type": "glm_moe_dsa"}):
         assert "indexer_flag_not_read" not in [one.key for one in rc.check(config)]
     assert "indexer_layout_differs" not in [one.key for one in rc.check({"model_type": "glm_moe_dsa"})]
+
+
+def test_rotations_of_images_are_named_as_not_read() -> None:
+    composite = hf_live.config_of("qwen2_5_vl", {}).to_dict()
+    (found,) = [one for one in rc.check(composite) if one.key == "axial_not_read"]
+    assert (found.severity, found.field) == ("note", "vision_config")
+    assert "axial_not_read" not in [one.key for one in rc.check({"model_type": "qwen2_vl"})]
+    flux = {"_class_name": "FluxTransformer2DModel", "axes_dims_rope": [16, 56, 56], "attention_head_dim": 128}
+    for alone in ({"model_type": "qwen2_vl_vision"}, {"model_type": "pixtral"}, flux):
+        assert [(one.key, one.severity) for one in rc.check(alone)] == [("no_rotary_embedding", "note")]
