@@ -96,9 +96,9 @@ def _text(way: Way, model: str, lang: str, t: Mapping[str, str]) -> str:
     """A way for people."""
     lines = [way.cost(lang)]
     lines += [f"{t['source']}{t['colon']}{way.source}"] if way.source else []
-    lines += [t["changed"] + t["colon"], *(f"  {change.sentence(lang)}" for change in way.changed)]
-    lines += [t["block"] + t["colon"], _indented(way.block)]
-    lines += [t["old"] + t["colon"], _indented(way.old_block) if way.old_block else f"  {t['no_old']}"]
+    lines += [(t["changed"] + t["colon"]).rstrip(), *(f"  {change.sentence(lang)}" for change in way.changed)]
+    lines += [(t["block"] + t["colon"]).rstrip(), _indented(way.block)]
+    lines += [(t["old"] + t["colon"]).rstrip(), _indented(way.old_block) if way.old_block else f"  {t['no_old']}"]
     for one in commands(way, model, lang):
         lines.append(f"{one.engine}{t['colon']}{one.note or ''}".rstrip())
         lines += [f"  {one.line}"] if one.line else [f"  ({t['no_line']})"]
