@@ -17,7 +17,8 @@ from rope_core.checks.schemas import OLD, to_v4, to_v5
 from rope_core.errors import ConfigError, reject, whole
 from rope_core.hf.normal import Model, resolve
 from rope_core.hf.read import read_config
-from rope_core.hf.ropes import LENGTH, HfRope, from_hf, layer_types
+from rope_core.hf.ropes import HfRope, from_hf, layer_types
+from rope_core.hf.scheme import LENGTH
 from rope_core.hf.types import DEFAULT, DYNAMIC, LINEAR, LLAMA3, LONGROPE, NEEDS_LENGTH, PROPORTIONAL, STATIC_NTK, YARN
 from rope_core.hf.versions import text_part
 from rope_core.rope import MAX_LEN

@@ -16,7 +16,8 @@ import numpy as np
 from rope_core.checks.case import real
 from rope_core.errors import reject
 from rope_core.hf.normal import Model
-from rope_core.hf.ropes import LENGTH, TYPES, HfRope
+from rope_core.hf.ropes import HfRope
+from rope_core.hf.scheme import LENGTH, TYPES
 from rope_core.hf.types import DEFAULT, DYNAMIC, LINEAR, LLAMA3, LONGROPE, PROPORTIONAL, STATIC_NTK, YARN
 from rope_core.rope import Array, Rope
 from rope_core.schemes import SCHEMES, blend, ramp_by_pair, temperature, yarn_range

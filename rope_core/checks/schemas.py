@@ -13,7 +13,8 @@ from rope_core.errors import ConfigError
 from rope_core.hf.normal import Model, resolve
 from rope_core.hf.params import BOTH_SCALED, LEGACY_SPLIT, Parameters, effective
 from rope_core.hf.read import read_config
-from rope_core.hf.ropes import LENGTH, HfRope, from_hf, layer_types
+from rope_core.hf.ropes import HfRope, from_hf, layer_types
+from rope_core.hf.scheme import LENGTH
 from rope_core.hf.types import DEFAULT, LONGROPE
 from rope_core.hf.versions import read_by_4, text_part
 

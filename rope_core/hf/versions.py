@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from rope_core.hf.normal import Model
-from rope_core.hf.ropes import LENGTH
+from rope_core.hf.scheme import LENGTH
 from rope_core.hf.types import LONGROPE
 
 IN_DICT_ONLY_SINCE_5 = ("rope_theta", "partial_rotary_factor")

@@ -7,7 +7,7 @@ from difflib import get_close_matches
 
 from rope_core.checks.case import Case, Finding, finding, real
 from rope_core.hf.families import FALLBACK
-from rope_core.hf.ropes import COMMON, LENGTH, READ_ELSEWHERE
+from rope_core.hf.scheme import COMMON, LENGTH, READ_ELSEWHERE
 from rope_core.hf.types import DEFAULT, LONGROPE, STATIC_NTK, YARN
 from rope_core.schemes import SCHEMES, temperature
 

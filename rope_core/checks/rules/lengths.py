@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from rope_core.checks.case import Case, Finding, finding, largest
-from rope_core.hf.ropes import LENGTH
+from rope_core.hf.scheme import LENGTH
 from rope_core.hf.types import DYNAMIC, LINEAR, LLAMA3, LONGROPE, NEEDS_LENGTH, RAMPED, YARN
 from rope_core.rope import Rope
 from rope_core.schemes import yarn_range

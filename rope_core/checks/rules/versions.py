@@ -12,7 +12,8 @@ from typing import Any
 from rope_core.checks.case import Finding, finding, largest
 from rope_core.errors import ConfigError
 from rope_core.hf.normal import Model
-from rope_core.hf.ropes import LENGTH, from_hf, layer_types
+from rope_core.hf.ropes import from_hf, layer_types
+from rope_core.hf.scheme import LENGTH
 from rope_core.hf.types import LONGROPE, PROPORTIONAL
 from rope_core.hf.versions import IN_DICT_ONLY_SINCE_5, read_by_4
 
