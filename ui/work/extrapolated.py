@@ -344,8 +344,8 @@ def doublings(trained: int, most: int) -> tuple[int, ...]:
 
 
 def line_keys() -> tuple[str, ...]:
-    """The ladder's lines, in the order in which they are told."""
-    return tuple(each.key for each in lines())
+    """Return the ladder's lines that can be fine-tuned under: all but the sliding window, in its order."""
+    return tuple(each.key for each in lines() if not each.sliding)
 
 
 def to_read(text: bytes, length: int, documents: int) -> bytes:
