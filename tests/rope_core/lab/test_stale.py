@@ -118,7 +118,7 @@ def test_the_job_tells_each_handling_cheap_ones_first() -> None:
         ({"variants": []}, "variants must be some of"),
         ({"line": "linear"}, f"line must be of a scheme that follows the length: {FOLLOWS}, got 'linear'"),
         ({"factor": math.nan}, "factor must be a finite number, got nan"),
-        ({"factor": 0.5}, "factor must be a number in [1, 1024], got 0.5"),
+        ({"factor": 0.5}, "factor must be a number in [1, 4096], got 0.5"),
         ({"documents": 5000}, "documents must be an integer in [1, 4096], got 5000"),
     ],
 )
