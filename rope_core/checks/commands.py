@@ -16,7 +16,7 @@ from typing import Any
 
 from rope_core.checks.engines import engines, sentences
 from rope_core.checks.extend import Way, fixes
-from rope_core.errors import ConfigError
+from rope_core.errors import ConfigError, sentence
 from rope_core.hf.normal import resolve
 from rope_core.hf.ropes import HfRope, layer_types
 from rope_core.hf.types import DEFAULT, LINEAR, LLAMA3, LONGROPE, PROPORTIONAL, YARN
@@ -80,10 +80,12 @@ def _apart(engine: str, way: Way, lang: str) -> str:
     """What the engine table says where an engine computes something else."""
     for layer in way.ropes:
         try:
-            rows = engines(way.config, layer if layer_types(way.config) else None, way.length)
+            rows = engines(way.config, layer if layer_types(way.config) else None, way.length, way.length)
         except ConfigError as error:
-            return str(error)
+            return sentence(error, lang)
         row = next(row for row in rows if row.name.startswith(engine))
+        if row.refused == "no_family":
+            return sentences(row, lang)[0]
         far = [gap for gap in (row.difference, row.attention_difference) if gap is not None and gap > GAP]
         if row.refused or far:
             own = row.notes == ("same",)

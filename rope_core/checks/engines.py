@@ -1,6 +1,7 @@
 """What several programs compute from one config, where they are known to differ: formulas, not their code.
 
-Sources: transformers 5.23.0 and 4.57.6 modeling_rope_utils.py; the others stand in engine_formulas.py.
+Sources: transformers 5.23.0 and 4.57.6 modeling_rope_utils.py; formulas.py names the others. engines.toml says which
+columns were measured, and which model types a version knows.
 """
 
 from __future__ import annotations
@@ -17,15 +18,16 @@ import numpy as np
 
 from rope_core.checks.case import largest
 from rope_core.checks.formulas import ENGINES, Answer, Refused, Task
-from rope_core.errors import ConfigError
-from rope_core.hf.families import DICT, Origin
+from rope_core.errors import ArgumentError, ConfigError, sentence, whole
+from rope_core.hf.families import DICT, Origin, composites
+from rope_core.hf.families import recorded as wheel
 from rope_core.hf.normal import resolve
 from rope_core.hf.params import Parameters
 from rope_core.hf.read import read_config
 from rope_core.hf.ropes import HfRope, build, differing, pick
 from rope_core.hf.types import DEFAULT, LONGROPE, PROPORTIONAL
 from rope_core.hf.versions import read_by_4
-from rope_core.rope import Array, Rope, frozen
+from rope_core.rope import MAX_LEN, Array, Rope, frozen
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +44,7 @@ class Engine:
             None where either refuses.
         attention_difference: the same for the attention factor.
         notes: keys of engines.toml; refused: one such key, or None.
-        values: what the sentences name.
+        values: what the sentences name; an error stays one until a sentence is made.
     """
 
     name: str
@@ -56,6 +58,13 @@ class Engine:
     refused: str | None = None
     values: Mapping[str, object] = field(default_factory=dict)
 
+    @property
+    def status(self) -> str:
+        """ "runs", "refuses", or "not_supported" where the program has no such model type or rotation."""
+        if self.refused is None:
+            return "runs"
+        return "not_supported" if self.refused in ("no_family", "not_supported", "unknown_type") else "refuses"
+
 
 @cache
 def recorded() -> dict[str, Any]:
@@ -65,47 +74,96 @@ def recorded() -> dict[str, Any]:
 
 def sentences(engine: Engine, lang: str = "en") -> list[str]:
     """What to say beside an engine's numbers, in "en" or "zh"; plain text."""
-    values = {name: f"{v:g}" if isinstance(v, float) else str(v) for name, v in engine.values.items()}
+    values = {name: _shown(value, lang) for name, value in engine.values.items()}
     if engine.refused:
         return [recorded()["refusal"][engine.refused][lang].format_map(values)]
     return [recorded()["note"][key][lang].format_map(values) for key in engine.notes]
 
 
-def engines(config: object, layer_type: str | None = None, seq_len: int | None = None) -> list[Engine]:
+def _shown(value: object, lang: str) -> str:
+    if isinstance(value, Exception):
+        return sentence(value, lang)
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def basis(name: str, lang: str = "en") -> str:
+    """Return how the column of the engine ``name`` came about, in "en" or "zh": measured (day, what ran) or read.
+
+    >>> basis("transformers 4.57")
+    'read: modeling_rope_utils.py of 4.57.6'
+    """
+    row = recorded()["engine"][name]
+    frame: str = recorded()["basis"]["measured" if "measured" in row else "read"][lang]
+    return frame.format(date=row.get("measured"), what=row[lang])
+
+
+@cache
+def known_types(name: str) -> frozenset[str] | None:
+    """Return the model types that the engine ``name`` has; None where its package lists none."""
+    names = recorded()["engine"][name].get("knows")
+    return None if names is None else frozenset(names.split())
+
+
+def engines(
+    config: object, layer_type: str | None = None, seq_len: int | None = None, context: int | None = None
+) -> list[Engine]:
     """Return what six programs compute from the same config, transformers 5.23 first.
 
     Args:
         config: a dict, a path, or a transformers config object.
         layer_type: one of rope_core.layer_types(config), where they differ.
-        seq_len: the length in use, tokens; servers that fix their length at start take it, else the maximum.
+        seq_len: the length in use, tokens, for the programs that follow it.
+        context: the context that llama.cpp and vLLM are started with, tokens, by which they choose LongRoPE's list;
+            None for the model's maximum.
 
     Raises:
         ConfigError: on what no program could read: no config, or a geometry that does not exist.
+        ValueError: on a seq_len or context that is no positive length.
 
     >>> scaling = {"rope_type": "linear", "factor": 4}
     >>> config = {"model_type": "llama", "hidden_size": 64, "num_attention_heads": 4, "rope_scaling": scaling}
     >>> [engine.refused for engine in engines(config)][:3]
     [None, None, 'integer_factor']
     """
+    if context is not None:
+        context = whole("context", context, 1, MAX_LEN)
     data = read_config(config)
     model = resolve(data)
     found, differ = differing(model)
     one = pick(model, found, differ, layer_type)
-    sentence, reference = "", None
+    failure: ConfigError | None = None
+    reference: HfRope | None = None
     try:
         reference = build(model, one, found, seq_len)
     except ConfigError as error:
-        sentence = str(error)
+        failure = error
     rope = reference or build(model, as_default(one), [as_default(each) for each in found], seq_len)
     kind = str(one.values.get("rope_type", DEFAULT))
-    context = seq_len or rope.max_len or rope.train_len
-    task = Task(model, rope, kind, one.values, context, seq_len)
+    longest = rope.max_len or rope.train_len
+    task = Task(model, rope, kind, one.values, longest if context is None else context, seq_len)
     made = [
-        asked("transformers 5.23", task, lambda t: as_transformers(reference, sentence)),
+        asked("transformers 5.23", task, lambda t: as_transformers(reference, failure)),
         asked("transformers 4.57", task, lambda t: as_4(data, layer_type, seq_len, t)),
         *(asked(name, task, function) for name, function in ENGINES.items()),
     ]
-    return [compared(engine, made[0]) for engine in made]
+    kind = str(data.get("model_type") or model.model_type or "")
+    return [unsupported(engine, kind) or compared(engine, made[0]) for engine in made]
+
+
+def unsupported(engine: Engine, model_type: str) -> Engine | None:
+    """The engine without numbers where its version lacks the config's model type; None where it has it.
+
+    The bare text part of a composite counts as known with any composite that holds it. A type that transformers 5.23
+    lacks as well comes with code of its own, which 4.57 runs too.
+    """
+    known = known_types(engine.name)
+    holders = {name for name, part in composites().items() if part["text_type"] == model_type}
+    if not model_type or known is None or known & {model_type, *holders}:
+        return None
+    if engine.name.startswith("transformers") and model_type not in wheel()["family"].keys() | composites().keys():
+        return None
+    values = {"engine": engine.name, "model_type": model_type}
+    return Engine(engine.name, None, None, None, engine.layout, refused="no_family", values=values)
 
 
 def as_default(one: Parameters) -> Parameters:
@@ -123,16 +181,25 @@ def asked(name: str, task: Task, function: Callable[[Task], Answer]) -> Engine:
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             inv_freq, attention, notes, values = function(task)
         if not np.all(np.isfinite(inv_freq)) or not math.isfinite(attention):
-            raise Refused("not_built", sentence="its frequencies would not be finite")
+            raise Refused("not_finite")
     except Refused as refusal:
         return Engine(name, None, None, None, task.rope.layout, refused=refusal.key, values=refusal.values)
     except (ArithmeticError, KeyError, TypeError, ValueError) as error:
-        said = f"KeyError: {error}" if isinstance(error, KeyError) else str(error)
-        return Engine(name, None, None, None, task.rope.layout, refused="not_built", values={"sentence": said})
+        key, values = failed(error)
+        return Engine(name, None, None, None, task.rope.layout, refused=key, values=values)
     if task.rope.nope:
         inv_freq, attention, notes = task.rope.inv_freq, 1.0, ("same",)
     scale = task.rope.logit_scale
     return Engine(name, frozen(inv_freq), attention, scale, task.rope.layout, notes=notes or ("same",), values=values)
+
+
+def failed(error: Exception) -> tuple[str, dict[str, object]]:
+    """The key of the sentence on an error in a formula, and what it names."""
+    if isinstance(error, ArgumentError):
+        return "not_built", {"sentence": error}
+    if isinstance(error, KeyError):
+        return "missing", {"name": error.args[0]}
+    return "raises", {"kind": type(error).__name__}
 
 
 def compared(engine: Engine, reference: Engine) -> Engine:
@@ -143,9 +210,9 @@ def compared(engine: Engine, reference: Engine) -> Engine:
     return replace(engine, difference=largest(engine.inv_freq, reference.inv_freq), attention_difference=attention)
 
 
-def as_transformers(reference: HfRope | None, sentence: str) -> Answer:
+def as_transformers(reference: HfRope | None, failure: ConfigError | None) -> Answer:
     if reference is None:
-        raise Refused("not_built", sentence=sentence)
+        raise Refused("not_built", sentence=failure)
     return reference.inv_freq, reference.attention_factor, (), {}
 
 
@@ -160,7 +227,7 @@ def as_4(data: Mapping[str, Any], layer_type: str | None, seq_len: int | None, t
         one = pick(model, found, differ, known)
         rope = build(model, one, found, seq_len)
     except ConfigError as error:
-        raise Refused("not_built", sentence=str(error)) from None
+        raise Refused("not_built", sentence=error) from None
     notes: tuple[str, ...] = ()
     values: dict[str, object] = {}
     inv_freq = rope.inv_freq
@@ -177,4 +244,4 @@ def as_4(data: Mapping[str, Any], layer_type: str | None, seq_len: int | None, t
     return inv_freq, rope.attention_factor, notes, values
 
 
-__all__ = ["Engine", "engines", "sentences"]
+__all__ = ["Engine", "basis", "engines", "known_types", "sentences"]

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from rope_core.checks.case import real
+from rope_core.checks.case import largest, real
 from rope_core.errors import reject
 from rope_core.hf.normal import Model
 from rope_core.hf.ropes import HfRope
@@ -28,7 +28,7 @@ TELECHAT, DEEPSEEK = "telechat3-yarn", "deepseek_yarn"
 
 @dataclass(frozen=True)
 class Task:
-    """One layer type: its geometry, its type as written, its dict, and the length that a server is started with."""
+    """One layer type: its geometry, its type as written, its dict, the context of a server, and the length read."""
 
     model: Model
     rope: HfRope
@@ -73,11 +73,11 @@ def scaled(task: Task, kind: str, seq_len: int | None = None, train: int | None 
     return answer.inv_freq, answer.attention_factor, (), {}
 
 
-def yarn_by_hand(task: Task, train: float | None = None, inverted: bool = False) -> Array:
-    """YaRN with a rounded ramp, from another trained length or the wrong way round."""
+def yarn_by_hand(task: Task, train: float | None = None, inverted: bool = False, truncate: bool = True) -> Array:
+    """YaRN with a ramp rounded or not, from another trained length or the wrong way round."""
     rope = task.rope.request.rope
     rope = replace(rope, train_len=round(train or task.number(LENGTH, task.rope.train_len)))
-    low, high = yarn_range(rope, task.number("beta_fast", 32.0) or 32.0, task.number("beta_slow", 1.0) or 1.0, True)
+    low, high = yarn_range(rope, task.number("beta_fast", 32.0) or 32.0, task.number("beta_slow", 1.0) or 1.0, truncate)
     if inverted:
         high = min(high, rope.pairs - 1)
     ramp = ramp_by_pair(rope.pairs, low, high)
@@ -141,7 +141,7 @@ def vllm_yarn(task: Task, kind: str) -> Answer:
 
 
 def at_start(task: Task, own_mscale: bool) -> Answer:
-    """LongRoPE as servers run it: one list for the whole context, attention factor from the two lengths."""
+    """LongRoPE as servers run it: the list by their context, not by the length; attention factor from two lengths."""
     train = int(task.number(LENGTH, task.rope.train_len))
     long = task.context > train
     longest = task.rope.max_len or train
@@ -220,7 +220,11 @@ def mlx(task: Task) -> Answer:
 
 
 def litgpt(task: Task) -> Answer:
-    """LitGPT 0.5.13, given the config's numbers in its own keys."""
+    """LitGPT 0.5.13, given the config's numbers in its own keys.
+
+    Its build_rope_cache reads truncate, but GPT.rope_cache, which models call, passes on factor, beta_fast, beta_slow,
+    original_max_seq_len, mscale and mscale_all_dim only: a model rounds the ramp.
+    """
     kind = task.kind
     if kind == YARN:
         factor = task.number("factor", 1.0)
@@ -230,7 +234,12 @@ def litgpt(task: Task) -> Answer:
             attention = temperature(factor, upper) / temperature(factor, lower)
         elif upper or lower:
             attention = temperature(factor, upper or lower)
-        return yarn_by_hand(task, inverted=True), attention, ("inverted",), {}
+        inv_freq = yarn_by_hand(task, inverted=True)
+        if task.values.get("truncate", True):
+            return inv_freq, attention, ("inverted",), {}
+        by_hand = yarn_by_hand(task, inverted=True, truncate=False)
+        percent = f"{100.0 * largest(by_hand, inv_freq):.2g}"
+        return inv_freq, attention, ("inverted", "truncate_dropped"), {"percent": percent}
     if kind in ("su", LONGROPE):
         return task.plain, 1.0, ("plain",), {}
     if kind in (LLAMA3, LINEAR):

@@ -9,7 +9,7 @@ from html import escape
 from typing import Any
 
 from rope_core.checks.case import printable, shown
-from rope_core.checks.engines import engines, sentences
+from rope_core.checks.engines import basis, engines, sentences
 from rope_core.checks.findings import check
 from rope_core.checks.records import as_json, as_record
 from rope_core.checks.report_figures import spectrum_figure
@@ -50,6 +50,8 @@ TEXT: dict[str, dict[str, str]] = {
         "warning": "warning",
         "note": "note",
         "refused": "refuses",
+        "not_supported": "not supported",
+        "basis": "Basis",
         "width": "another width",
         "dict": "rope dict",
         "top level": "top level",
@@ -80,6 +82,8 @@ TEXT: dict[str, dict[str, str]] = {
         "warning": "警告",
         "note": "说明",
         "refused": "拒绝",
+        "not_supported": "不支持",
+        "basis": "依据",
         "width": "宽度不同",
         "dict": "RoPE 字典",
         "top level": "顶层",
@@ -171,6 +175,8 @@ def as_engine(engine: Any, lang: str) -> dict[str, Any]:
         "layout": engine.layout,
         "difference": engine.difference,
         "refused": engine.refused is not None,
+        "status": engine.status,
+        "basis": basis(engine.name, lang),
         "said": sentences(engine, lang),
     }
     return as_json(plain)  # type: ignore[no-any-return]
@@ -267,7 +273,7 @@ def layer_html(rope: HfRope, t: Mapping[str, str]) -> str:
 def apart(one: Mapping[str, Any], t: Mapping[str, str]) -> str:
     """An engine's distance from transformers 5.23 in per cent, or why there is none."""
     if one["refused"]:
-        return t["refused"]
+        return t["not_supported" if one["status"] == "not_supported" else "refused"]
     difference = one["difference"]
     if difference is None:
         return "-"
@@ -277,11 +283,11 @@ def apart(one: Mapping[str, Any], t: Mapping[str, str]) -> str:
 
 def engines_html(found: list[dict[str, Any]], t: Mapping[str, str]) -> str:
     """The engine table."""
-    rows = [header(t["layers"], t["engine"], t["difference"], t["attention"], t["said"])]
+    rows = [header(t["layers"], t["engine"], t["difference"], t["attention"], t["said"], t["basis"])]
     for one in found:
         who = text(one["layer_type"] or t["all"]), text(one["name"])
         said = escape("; ".join(printable(line) for line in one["said"]))
-        rows.append(row(*who, apart(one, t), text(one["attention_factor"]), said))
+        rows.append(row(*who, apart(one, t), text(one["attention_factor"]), said, text(one["basis"])))
     return f"<table>{''.join(rows)}</table>"
 
 

@@ -7,13 +7,13 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from rope_core.checks.engines import Engine, engines, sentences
+from rope_core.checks.engines import Engine, basis, engines, sentences
 from rope_core.cli.source import HELP, add_language, guarded, load, print_json
 from rope_core.hf.ropes import layer_types
 
 WORDS = {
-    "en": {"refuses": "refuses", "width": "another width", "attention": "attention factor"},
-    "zh": {"refuses": "拒绝", "width": "宽度不同", "attention": "注意力因子"},
+    "en": {"refuses": "refuses", "not_supported": "not supported", "width": "another width"},
+    "zh": {"refuses": "拒绝", "not_supported": "不支持", "width": "宽度不同"},
 }
 
 
@@ -23,6 +23,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("config", help=HELP)
     made.add_argument("--layer-type", help="only this layer type")
     made.add_argument("--seq-len", type=int, help="the length in use, tokens")
+    made.add_argument("--context", type=int, help="the context of a server, tokens; else the model's maximum")
     made.add_argument("--json", action="store_true", help="a list instead of lines")
     add_language(made)
     return made
@@ -37,7 +38,7 @@ def main_engines(argv: Sequence[str]) -> int:
 def _run(asked: argparse.Namespace) -> int:
     config = load(asked.config)
     kinds: list[str | None] = [asked.layer_type] if asked.layer_type else [*layer_types(config)] or [None]
-    rows = [(kind, engine) for kind in kinds for engine in engines(config, kind, asked.seq_len)]
+    rows = [(kind, engine) for kind in kinds for engine in engines(config, kind, asked.seq_len, asked.context)]
     if asked.json:
         print_json([_record(kind, engine, asked.lang) for kind, engine in rows])
         return 0
@@ -51,7 +52,7 @@ def _gap(engine: Engine, lang: str) -> str:
     """How far an engine is from transformers, or why there is no number."""
     t = WORDS[lang]
     if engine.refused:
-        return t["refuses"]
+        return t[engine.status]
     if engine.difference is None:
         return "-"
     return t["width"] if math.isinf(engine.difference) else f"{100.0 * engine.difference:.3g} %"
@@ -67,6 +68,8 @@ def _record(kind: str | None, engine: Engine, lang: str) -> dict[str, Any]:
         "logit_scale": engine.logit_scale,
         "layout": engine.layout,
         "refused": engine.refused is not None,
+        "status": engine.status,
+        "basis": basis(engine.name, lang),
         "notes": list(engine.notes),
         "sentences": sentences(engine, lang),
         "inv_freq": None if engine.inv_freq is None else engine.inv_freq.tolist(),

@@ -9,8 +9,12 @@ import numpy as np
 import pytest
 
 import rope_core as rc
-from rope_core.checks.engines import Engine, engines, recorded, sentences
-from rope_core.checks.formulas import ENGINES
+from rope_core.checks.commands import commands
+from rope_core.checks.engines import Engine, basis, engines, known_types, recorded, sentences
+from rope_core.checks.extend import extend
+from rope_core.checks.formulas import ENGINES, Answer, Task, yarn_by_hand
+from rope_core.errors import ConfigError
+from rope_core.hf.families import recorded as wheel
 
 LLAMA: dict[str, Any] = {
     "model_type": "llama",
@@ -22,9 +26,11 @@ LLAMA: dict[str, Any] = {
 YARN: dict[str, Any] = {"rope_type": "yarn", "factor": 8.0, "original_max_position_embeddings": 16384}
 
 
-def table(config: object, layer_type: str | None = None, seq_len: int | None = None) -> dict[str, Engine]:
+def table(
+    config: object, layer_type: str | None = None, seq_len: int | None = None, context: int | None = None
+) -> dict[str, Engine]:
     """The engines by the first word of their names; "4.57" for the older transformers."""
-    found = engines(config, layer_type, seq_len)
+    found = engines(config, layer_type, seq_len, context)
     return {e.name.split(" ")[0] if "4.57" not in e.name else "4.57": e for e in found}
 
 
@@ -111,9 +117,115 @@ def test_longrope_is_chosen_at_start() -> None:
     for name in ("vLLM", "llama.cpp", "mlx-lm"):
         np.testing.assert_allclose(inv(made[name]), long, rtol=1e-12)
         assert made[name].attention_factor == pytest.approx(1.19023807)
-    short = table(rc.model("phi-4-mini").hf_config(), None, 4096)
-    assert short["vLLM"].difference == 0 and short["mlx-lm"].difference != 0
+    short = table(rc.model("phi-4-mini").hf_config(), None, 4096, 4096)
+    assert short["vLLM"].difference == short["llama.cpp"].difference == 0 and short["mlx-lm"].difference != 0
     assert made["LitGPT"].notes == ("plain",) and made["LitGPT"].attention_factor == 1
+
+
+@pytest.mark.parametrize(("context", "name"), [(None, "long_factor"), (8192, "long_factor"), (4096, "short_factor")])
+def test_the_context_chooses_longrope_s_list_and_not_the_length(context: int | None, name: str) -> None:
+    config = rc.model("phi-4-mini").hf_config()
+    factors = config["rope_scaling"][name] if "rope_scaling" in config else config["rope_parameters"][name]
+    for length in (None, 3000, 4096, 100_000):
+        made = table(config, None, length, context)
+        for engine in (made["llama.cpp"], made["vLLM"]):
+            # Measured in llama.cpp: at 3,000 tokens in a context of 8,192 it turns by the long list.
+            np.testing.assert_allclose(inv(engine), 1e4 ** (-np.arange(48) / 48) / np.asarray(factors), rtol=1e-12)
+            assert engine.values["list"] == name and "length read" in sentences(engine)[0]
+    with pytest.raises(ValueError, match="context"):
+        engines(config, context=0)
+
+
+LITGPT_BASE = 150000.0
+LITGPT: dict[str, Any] = {"factor": 32.0, "original_max_position_embeddings": 4096, "rope_type": "yarn"}
+LITGPT_PAIRS = [0, 8, 10, 14, 16, 17, 31]
+# LitGPT 0.5.13's own code, base 150,000, width 64: a model (GPT.rope_cache), and build_rope_cache given truncate False.
+LITGPT_MODEL = [3.124999851e-2, 1.587914723e-3, 5.428176432e-3, 3.330935350e-3, 2.081728836e-3, 1.606753937e-3,
+                9.675236469e-6]  # fmt: skip
+LITGPT_BY_HAND = [3.124999851e-2, 1.587914723e-3, 5.544143311e-3, 3.514414752e-3, 2.206192068e-3, 1.705383155e-3,
+                  9.675236469e-6]  # fmt: skip
+
+
+@pytest.mark.parametrize("truncate", [True, False])
+def test_litgpt_s_models_drop_truncate(truncate: bool) -> None:
+    config = of(head_dim=64, rope_theta=LITGPT_BASE, rope_scaling={**LITGPT, "truncate": truncate})
+    lit = table(config)["LitGPT"]
+    np.testing.assert_allclose(inv(lit)[LITGPT_PAIRS], LITGPT_MODEL, rtol=5e-7)
+    assert lit.notes == (("inverted",) if truncate else ("inverted", "truncate_dropped"))
+    # The largest gap over all pairs between both of LitGPT's functions is 6.138 %.
+    assert truncate or ("6.1 %" in sentences(lit)[1] and "6.1 %" in sentences(lit, "zh")[1])
+
+
+def test_litgpt_s_function_reads_truncate(monkeypatch: pytest.MonkeyPatch) -> None:
+    def by_hand(task: Task) -> Answer:
+        return yarn_by_hand(task, inverted=True, truncate=False), 1.0, (), {}
+
+    monkeypatch.setitem(ENGINES, "LitGPT 0.5.13", by_hand)
+    lit = table(of(head_dim=64, rope_theta=LITGPT_BASE, rope_scaling={**LITGPT, "truncate": False}))["LitGPT"]
+    np.testing.assert_allclose(inv(lit)[LITGPT_PAIRS], LITGPT_BY_HAND, rtol=5e-7)
+
+
+@pytest.mark.parametrize(
+    ("model_type", "lacking"),
+    [
+        ("gemma4", {"4.57", "LitGPT"}),
+        ("granitemoehybrid", {"LitGPT"}),
+        ("qwen3_5_text", {"4.57", "LitGPT"}),
+        ("mistral", set()),
+        ("cwm", {"4.57", "mlx-lm", "LitGPT"}),
+        ("kimi_k2", {"LitGPT"}),
+    ],
+)
+def test_an_engine_without_the_family_is_not_the_same(model_type: str, lacking: set[str]) -> None:
+    inner = {k: v for k, v in LLAMA.items() if k != "model_type"}
+    text = {
+        "model_type": "gemma4",
+        "text_config": {**inner, "model_type": "gemma4_text", "layer_types": ["full_attention"]},
+    }
+    made = table(text if model_type == "gemma4" else of(model_type=model_type))
+    assert {name for name, engine in made.items() if engine.refused == "no_family"} == lacking
+    for name in lacking:
+        engine = made[name]
+        assert engine.status == "not_supported" and engine.inv_freq is None and engine.difference is None
+        assert model_type in sentences(engine)[0] and sentences(engine)[0].startswith("not supported")
+        assert sentences(engine, "zh")[0].startswith("不支持")
+    assert made["transformers"].status == "runs"
+
+
+def test_no_line_starts_an_engine_without_the_family() -> None:
+    way = extend(of(model_type="cwm"), 262144)[0]
+    for lang, start in (("en", "not supported: mlx-lm"), ("zh", "不支持：mlx-lm")):
+        made = next(each for each in commands(way, lang=lang) if each.engine == "mlx-lm")
+        assert made.line is None and made.note.startswith(start)
+
+
+def test_the_lists_of_model_types_are_the_packages_own() -> None:
+    types = wheel()["family"].keys() | wheel()["composite"].keys()
+    counts = {name: len(known or ()) for name, known in ((name, known_types(name)) for name in recorded()["engine"])}
+    assert counts == {"transformers 5.23": 0, "transformers 4.57": 145, "vLLM 0.33": 0, "llama.cpp 0c1e5709": 0,
+                      "mlx-lm 0.32.2": 138, "LitGPT 0.5.13": 18}  # fmt: skip
+    assert (known_types("transformers 4.57") or set()) < types and (known_types("LitGPT 0.5.13") or set()) < types
+
+
+def test_each_column_says_whether_it_was_measured() -> None:
+    names = [engine.name for engine in engines(LLAMA)]
+    assert list(recorded()["engine"]) == names
+    read = [name for name in names if basis(name).startswith("read: ")]
+    assert read == ["transformers 4.57"] and basis(read[0], "zh").startswith("依据源码阅读：")
+    for name in set(names) - set(read):
+        assert basis(name).startswith("measured 2026-11-2") and basis(name, "zh").startswith("实测 2026-11-2")
+
+
+def test_a_chinese_reader_gets_the_error_in_chinese() -> None:
+    for scaling in ({**YARN, "factor": "8"}, {"rope_type": "linear"}, {"rope_type": "ntk", "factor": 4.0}):
+        for engine in engines(of(rope_scaling=scaling)):
+            if engine.refused:
+                line = sentences(engine, "zh")[0]
+                assert any("\u4e00" <= letter <= "\u9fff" for letter in line), line
+                assert " must be " not in line and "unsupported operand" not in line, line
+    made = table(of(rope_scaling={**YARN, "factor": "8"}))["transformers"]
+    error = made.values["sentence"]
+    assert isinstance(error, ConfigError) and error.sentence("zh") in sentences(made, "zh")[0]
 
 
 def test_mrope_with_yarn_starts_from_four_times_the_length() -> None:
@@ -174,7 +286,7 @@ def test_transformers_agrees_with_from_hf_for_the_whole_catalogue() -> None:
 def test_every_sentence_is_in_both_languages() -> None:
     for part in recorded().values():
         for key, row in part.items():
-            assert set(row) == {"en", "zh"} and row["en"] != row["zh"], key
+            assert set(row) - {"measured", "knows"} == {"en", "zh"} and row["en"] != row["zh"], key
 
 
 @pytest.mark.parametrize("factor", [0, -1, "8", None, float("nan"), 10**400, True, []])

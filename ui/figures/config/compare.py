@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rope_core.checks.engines import Engine, sentences
+from rope_core.checks.engines import Engine, basis, sentences
 from rope_core.checks.extend import Way
 from rope_core.checks.schemas import Row
 from rope_core.hf.ropes import HfRope
@@ -23,12 +23,15 @@ def engine_table(results: Sequence[Engine], t: Words) -> dict[str, list[str]]:
     """What each program makes of the config, as a table's columns; plain text."""
     return {
         t("col.engine"): [each.name for each in results],
-        t("col.difference"): [gap(each.difference, t) for each in results],
+        t("col.difference"): [
+            gap(each.difference, t) if each.status == "runs" else t(f"engine_status.{each.status}") for each in results
+        ],
         t("col.attention"): [
             "-" if each.attention_factor is None else f"{each.attention_factor:.6g}" for each in results
         ],
         t("col.logit_scale"): ["-" if each.logit_scale is None else f"{each.logit_scale:.6g}" for each in results],
         t("col.layout"): [t(f"layout.{each.layout}") for each in results],
+        t("col.basis"): [basis(each.name, t.lang) for each in results],
     }
 
 
