@@ -194,15 +194,20 @@ def play(label: str, duration: int, *, redraw: bool = False, fromcurrent: bool =
 def packed(value: Any) -> Any:
     """Return a figure as JSON's own types: arrays as their bytes, what is no number as null.
 
-    >>> packed({"x": np.array([1, 2], dtype=np.int8), "y": [1.0, np.nan]})
-    {'x': {'dtype': 'i1', 'bdata': 'AQI='}, 'y': [1.0, None]}
+    Arrays in a list become lists: plotly.js decodes the bytes of a whole value, not those of its rows.
+
+    >>> row = np.array([1, 2], dtype=np.int8)
+    >>> packed({"x": row, "y": [1.0, np.nan], "z": [row, row]})
+    {'x': {'dtype': 'i1', 'bdata': 'AQI='}, 'y': [1.0, None], 'z': [[1, 2], [1, 2]]}
     """
     if isinstance(value, Mapping):
         return {name: packed(item) for name, item in value.items()}
     if isinstance(value, list | tuple):
         # Frames hold thousands of numbers: those that need nothing cost no call.
         return [
-            item if type(item) in AS_IS or (type(item) is float and math.isfinite(item)) else packed(item)
+            item
+            if type(item) in AS_IS or (type(item) is float and math.isfinite(item))
+            else packed(item.tolist() if isinstance(item, np.ndarray) else item)
             for item in value
         ]
     if isinstance(value, np.ndarray):

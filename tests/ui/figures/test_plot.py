@@ -83,6 +83,12 @@ def test_a_packed_array_reads_as_it_was(kind: str, shape: tuple[int, ...]) -> No
         assert isinstance(packed, dict) == (each.size > 0 and kind not in ("f2", "?", ">f8", "U3"))
 
 
+def test_arrays_in_a_list_are_numbers() -> None:
+    """Plotly.js decodes the bytes of a whole value; rows of bytes are an empty figure without an error."""
+    rows = [np.array([1.5, np.nan]), np.array([3, 4])]
+    assert plot.packed({"z": rows, "x": tuple(rows)}) == {"z": [[1.5, None], [3, 4]], "x": [[1.5, None], [3, 4]]}
+
+
 def test_integers_too_large_for_four_bytes_stay_numbers() -> None:
     assert plot.packed(np.array([2**31, 1])) == [2**31, 1]
     assert plot.packed(np.array([-(2**31), 2**31 - 1]))["dtype"] == "i4"
