@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import rope_core as rc
+from rope_core.lab import records, view
 from rope_core.rope import Rope
 from rope_core.spectrum import Spectrum
 from rope_core.theory import attention, interpolation, softmax
@@ -39,6 +40,17 @@ def perplexities() -> list[str]:
     }
     at = [("none", 256), ("linear", 2048), ("ntk", 2048), ("yarn", 2048)]
     return [f"{last[key]:.1f}" for key in at] + ["256", "2,048"]
+
+
+def tuned_against_the_window() -> list[str]:
+    """What fine-tuned YaRN and the sliding window read the same documents with, which these cannot tell apart."""
+    cells = view.at(view.cells(records.shipped("finetuned").results), 2048)
+    tuned, window = (
+        next(cell for cell in cells if (cell.weights, cell.line) == key)
+        for key in (("rope-0-yarn", "yarn"), ("rope-0", "window"))
+    )
+    assert not view.ratio(tuned, window).excludes(1.0)
+    return [f"{cell.last.value:.2f}" for cell in (tuned, window)] + ["2,048"]
 
 
 def dynamic_factor() -> list[str]:
@@ -110,6 +122,7 @@ def farthest_wavelengths() -> list[str]:
 STATED: dict[tuple[str, str], Callable[[], list[str]]] = {
     ("frequencies", "base"): bases,
     ("clock", "questions"): lambda: perplexities() + dynamic_factor(),
+    ("extrapolation", "finetune"): tuned_against_the_window,
     ("attention", "pairs"): partial_turns,
     ("attention", "theorem"): interpolation_excess,
     ("attention", "softmax"): kept_weight,
