@@ -99,7 +99,9 @@ def head_rule(make: Any) -> dict[str, Any]:
             rule["head_dim_times"] = own // (hidden // heads)
     else:
         rule["head_dim"] = own
-    if attempt(make, "head_dim", head_dim=96) != 96:
+    # Cosmos 3 Edge refuses a width that its mrope_section does not fill.
+    thirds = {"rope_parameters": {**(base.rope_parameters or {}), "mrope_section": [16, 16, 16]}}
+    if 96 not in (attempt(make, "head_dim", head_dim=96), attempt(make, "head_dim", head_dim=96, **thirds)):
         rule["head_dim_given"] = "ignored"
     return rule
 
@@ -224,7 +226,9 @@ def nope_rule(source: str) -> str | None:
     if "config.no_rope_layers[layer_idx]" in source:
         return "no_rope_layers"
     if re.search(
-        r"if self\.sliding_window is not None( or self\.force_rope)?:\n\s+query_states, key_states = apply", source
+        r"if self\.sliding_window is not None( or self\.force_rope)?:\n"
+        r"\s+(cos, sin = position_embeddings\n\s+)?query_states, key_states = apply",
+        source,
     ):
         return "full_attention"
     if re.search(r"if self\.is_local_attention:\n\s+cos, sin", source):
