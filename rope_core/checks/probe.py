@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -20,13 +20,17 @@ HEADS = 2
 SEED = 0
 
 
-def probe(module: Any, rope: HfRope, positions: tuple[int, ...]) -> Product | None:
-    """Turn random q and k by a module's rotary embedding; None where none of its parts can be called."""
-    named = [(name, part) for name, part in module.named_modules() if NAMED.search(type(part).__name__)]
-    for name, part in named[:MOST]:
+def is_rotary(part: Any) -> bool:
+    """Return whether a module is a rotary embedding by its class's name."""
+    return NAMED.search(type(part).__name__) is not None
+
+
+def probe(parts: Mapping[str, Any], rope: HfRope, positions: tuple[int, ...]) -> Product | None:
+    """Turn random q and k by the first rotary embedding, by name, that can be called; None where none can."""
+    for name, part in list(parts.items())[:MOST]:
         for attempt in (by_tables, by_call):
             try:
-                with unchanged(module):
+                with unchanged(part):
                     return attempt(name, part, rope, positions)
             except Exception:
                 # Somebody's module with a signature of its own: the next attempt, or no answer.

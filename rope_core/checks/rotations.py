@@ -6,25 +6,24 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
 
 from rope_core.checks.case import Finding, finding
 from rope_core.checks.observe import Product, Seen, index_of, observe, spread, steadiness
-from rope_core.checks.probe import probe
+from rope_core.checks.probe import is_rotary, probe
 from rope_core.checks.stored import Buffer, in_module
 from rope_core.checks.turned import Verdict, judge
-from rope_core.hf.normal import Model, resolve
-from rope_core.hf.ropes import HfRope, from_hf
+from rope_core.hf.normal import INDEXER, Model, resolve
+from rope_core.hf.ropes import HfRope, from_hf, indexer
+from rope_core.layout import HALF, INTERLEAVED
 from rope_core.rope import Array
 
 POSITIONS = (0, 1, 2, 3, 5, 8, 21, 55, 257, 1021)
 # Attention to another sequence, whose positions are not these.
 CROSS = re.compile("cross|encoder_att", re.IGNORECASE)
-# nanochat turns q and k the other way round, which its weights have learnt:
-# https://github.com/huggingface/transformers/blob/v5.23.0/src/transformers/models/nanochat/modeling_nanochat.py
-TURNS_BACK = ("nanochat",)
 # A rotation by frequencies that are reported of the buffer.
 _BY_BUFFER = Verdict("as_its_buffer")
 
@@ -102,7 +101,19 @@ class Rotations:
         """The buffers that the text's tokens run through, and those of other parts, such as a vision tower."""
         ran = [each for each in buffers if self.seen is None or _owner(each) in self.seen.ran]
         own = self._text_only(ran, _owner)
-        return own, [each for each in buffers if each not in own]
+        others = [each for each in buffers if each not in own]
+        if any(self._fits(each) for each in own):
+            own = [each for each in own if self._fits(each) or self._is_rotary(each)]
+        return own, others
+
+    def _fits(self, buffer: Buffer) -> bool:
+        """Whether a buffer is as wide as the config says of some layer, or not in memory."""
+        values = buffer.values
+        return values is None or any(values.shape == rope.inv_freq.shape for rope in self.ropes.values())
+
+    def _is_rotary(self, buffer: Buffer) -> bool:
+        """Whether a buffer's module is a rotary embedding by its name: Voxtral's of time steps has an inv_freq too."""
+        return is_rotary(self.parts.get(_owner(buffer)))
 
     def findings(self, reported: list[tuple[Finding, Buffer]]) -> list[Finding]:
         """What the rotations show beyond what is ``reported`` of the buffers."""
@@ -124,10 +135,11 @@ class Rotations:
 
     def _alone(self, found: _Collected) -> None:
         """A rotary embedding that is handed over without its model, or in one that does not run on token ids."""
+        parts = dict(self._text_only([row for row in self.parts.items() if is_rotary(row[1])], itemgetter(0)))
         for kind, rope in self.ropes.items():
             if rope.nope:
                 continue
-            product = probe(self.module, rope, self._within(self.trained)) if not self.on_meta else None
+            product = probe(parts, rope, self._within(self.trained)) if not self.on_meta else None
             if product is None:
                 found.add(Verdict("rotation_not_observed"), "q, k", "model_type", kind, None)
                 continue
@@ -149,12 +161,11 @@ class Rotations:
             candidates = self._ropes_of(one, ropes)
             if nested and one.q.shape[-1] < max(rope.rotary_dim for rope in self.ropes.values()):
                 continue
-            answers = []
-            for kind, rope in candidates:
-                # A part inside an attention, such as an indexer, may pair the other way than the attention itself.
-                for layout in ("interleaved", "half") if nested else (rope.layout,):
-                    each = replace(rope, layout=layout)
-                    answers.append((kind, self._judge(one, seen.positions, each, found.buffers(kind))))
+            answers = [
+                (kind, self._judge(one, seen.positions, each, found.buffers(kind)))
+                for kind, rope in candidates
+                for each in (self._inside(one, rope) if nested else (rope,))
+            ]
             if answers and all(verdicts for _, verdicts in answers):
                 kind, verdicts = min(answers, key=lambda answer: len(answer[1]))
                 for part, verdict in verdicts.items():
@@ -189,15 +200,18 @@ class Rotations:
             (kind, replace(rope, nope=True) if one.layer in rope.nope_layers else rope) for kind, rope in chosen.items()
         ]
 
+    def _inside(self, one: Product, rope: HfRope) -> tuple[HfRope, ...]:
+        """What a part inside an attention may do: the indexer's own rotation, or either layout where none is known."""
+        if INDEXER in self.model.family and INDEXER in one.module.split("."):
+            return (indexer(self.model, rope),)
+        return tuple(replace(rope, layout=layout.name) for layout in (INTERLEAVED, HALF))
+
     def _judge(
         self, one: Product, positions: tuple[int, ...], rope: HfRope, buffers: list[Array]
     ) -> dict[str, Verdict]:
         """One product; where its buffer is reported already, rotating by that buffer is no second fault."""
         others = [*((_BY_BUFFER, values) for values in buffers), *self._explanations(rope)]
         verdicts = judge(one, positions, rope, others)
-        if self.model.model_type in TURNS_BACK and not rope.nope:
-            right = {part: Verdict("rotation_backwards") for part in "qk"}
-            return {} if verdicts == right else verdicts or right
         return {part: verdict for part, verdict in verdicts.items() if verdict != _BY_BUFFER}
 
     def _explanations(self, rope: HfRope) -> Iterator[tuple[Verdict, Array]]:

@@ -39,6 +39,11 @@ def tolerance(positions: Array, theta: Array, unit: float, table: float | None =
     return np.asarray(angle + 4 * unit + (unit if table is None else table))
 
 
+def sign(rope: HfRope) -> int:
+    """Return -1 where the model's code turns by the negative angle, else 1."""
+    return -1 if rope.backwards else 1
+
+
 def judge(
     product: Product, positions: tuple[int, ...], rope: HfRope, others: Sequence[tuple[Verdict, Array]]
 ) -> dict[str, Verdict]:
@@ -77,7 +82,7 @@ def _part(
     width, dim = rope.rotary_dim, heads.shape[-1]
     if width > dim:
         return Verdict("rotation_width", (("found", dim), ("wanted", width))), None
-    low = dim - rope.head_dim if dim > rope.head_dim else 0
+    low = max(dim - rope.head_dim, 0) + rope.start
     outside = [lane for lane in range(dim) if not low <= lane < low + width]
     if outside and spread(heads[..., outside]) > steadiness(product.unit):
         if not any(vector.size >= heads[0].size for vector in product.inputs):
@@ -125,7 +130,7 @@ class Case:
 
     def turned(self, theta: Array, layout: str, positions: Array | None = None) -> Array:
         """The vectors that frequencies and a layout give, in the product's order, (positions, heads, width)."""
-        angle = np.outer(self.positions if positions is None else positions, theta)
+        angle = sign(self.rope) * np.outer(self.positions if positions is None else positions, theta)
         vectors = np.broadcast_to(self.source.vectors, (len(self.positions), *self.source.vectors.shape))
         out = rotate(vectors, np.cos(angle), np.sin(angle), layout)
         return np.asarray(self.source.factor * out[..., list(self.source.order)])
@@ -203,7 +208,7 @@ class Case:
         first, second = split.split(self.source.vectors)
         with np.errstate(divide="ignore", invalid="ignore"):
             ratio = np.nan_to_num((a + 1j * b) / (first + 1j * second)[None])
-        wanted = np.exp(1j * np.outer(self.positions, theta))[:, None, :]
+        wanted = np.exp(1j * sign(self.rope) * np.outer(self.positions, theta))[:, None, :]
         excess = np.abs(ratio - wanted) / tolerance(self.positions, theta, self.unit)[:, None, :]
         where, head, pair = np.unravel_index(int(excess.argmax()), excess.shape)
         position = int(self.positions[where])
@@ -232,7 +237,7 @@ def lanes(heads: Array, low: int, positions: Array, rope: HfRope, unit: float) -
         return bool(np.all(np.abs(heads - wanted) <= pairs[:, None, None] * 2 * np.abs(heads[0]).max()))
 
     def turned(frequencies: Array, layout: str) -> Array:
-        angle = np.outer(positions, frequencies)
+        angle = sign(rope) * np.outer(positions, frequencies)
         return np.asarray(rotate(vectors, np.cos(angle), np.sin(angle), layout))
 
     across = np.zeros(dim // 2)
@@ -240,7 +245,7 @@ def lanes(heads: Array, low: int, positions: Array, rope: HfRope, unit: float) -
     if near(turned(across, HALF.name), across):
         partner = 1 if rope.layout == INTERLEAVED.name else width // 2
         return Verdict("rotation_across_head", (("partner", dim // 2), ("wanted", partner)))
-    angle = np.outer(positions, theta)
+    angle = sign(rope) * np.outer(positions, theta)
     for start in {0, dim - width} - {low}:
         out = np.array(vectors)
         block = vectors[..., start : start + width]

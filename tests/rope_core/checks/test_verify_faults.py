@@ -31,6 +31,7 @@ FAMILIES: dict[str, tuple[dict[str, Any], str, int, int, str]] = {
     "deepseek_v3": ({"rope_theta": 20000.0}, f"{APPLY}_interleave", 16, 16, "interleaved"),
     "gpt_oss": ({"rope_scaling": YARN}, APPLY, 16, 16, "half"),
     "falcon": ({"alibi": False}, APPLY, 16, 16, "half"),
+    "nanochat": ({}, APPLY, 16, 16, "half"),
     "stablelm": ({"partial_rotary_factor": 0.5}, APPLY, 8, 16, "half"),
 }
 # cos for sin turns by a quarter turn minus the angle: backwards, from what rotate_half hands on.
@@ -69,8 +70,14 @@ FAULTS = {
 # Families whose function sees whole heads of which a part turns.
 PARTIAL = {"across_head": "rotation_across_head", "last_lanes": "rotation_lanes"}
 # What has no meaning there: DeepSeek's v shares a projection with k's other half, its function reorders what it turns
-# once more; falcon and phi3 have one projection for q, k and v; gpt-oss computes no v_proj.
-NOT_THERE = {"deepseek_v3": ("v_turns",), "falcon": ("v_turns",), "phi3": ("v_turns",)}
+# once more; falcon and phi3 have one projection for q, k and v; gpt-oss computes no v_proj; the norm that nanochat has
+# after its rotation takes a scale of q or k away.
+NOT_THERE = {
+    "deepseek_v3": ("v_turns",),
+    "falcon": ("v_turns",),
+    "phi3": ("v_turns",),
+    "nanochat": ("q_scaled", "k_scaled"),
+}
 
 
 @pytest.fixture(scope="module")

@@ -17,7 +17,7 @@ diffllama doge ernie4_5 eurobert exaone4 falcon gemma gemma2 gemma3_text gemma3n
 glm4v_text glm_moe_dsa gpt_neox gpt_neox_japanese gpt_oss gptj codegen granite gte helium hunyuan_v1_dense hy_v4
 internlm3 jetmoe lfm2 llama llama4_text longcat_flash minimax minimax_m2 ministral3 mistral mixtral modernbert
 nanochat nemotron nomic_bert olmo olmo2 olmo3 persimmon phi phi3 phimoe qwen2 qwen2_moe qwen3 qwen3_next roformer
-seed_oss smollm3 stablelm starcoder2 vaultgemma
+seed_oss smollm3 stablelm starcoder2 vaultgemma cosmos3_edge_text flint
 """
 TOWERS = """
 glm4v mistral3 qwen2_5_vl qwen2_vl qwen3_5 qwen3_vl
@@ -57,6 +57,18 @@ def test_every_layer_is_observed_and_clean(model_type: str) -> None:
 def test_a_vision_tower_is_named_and_not_compared(model_type: str) -> None:
     model, config = tiny_models.model(model_type)
     assert keys(rc.verify(trained(model), config)) == ["part_not_observed"]
+
+
+def test_frequencies_of_time_steps_are_no_rotation() -> None:
+    model, config = tiny_models.model("voxtral_realtime")
+    found = rc.verify(trained(model), config)
+    # Its forward wants speech beside tokens: the text's rotary embedding is called by itself.
+    assert [(one.key, one.field) for one in found] == [
+        ("attention_not_observed", "language_model.rotary_emb"),
+        ("part_not_observed", "audio_tower.rotary_emb"),
+    ]
+    model.language_model.rotary_emb.inv_freq *= 1.5
+    assert "buffer_differs" in keys(rc.verify(model, config))
 
 
 @pytest.mark.long

@@ -128,6 +128,48 @@ def test_an_indexer_is_observed_beside_its_attention(monkeypatch: pytest.MonkeyP
     assert keys(found) == ["rotation_missing"] and found[0].field.endswith("indexer") and found[0].values["part"] == "k"
 
 
+INDEXERS = {
+    "deepseek_v32": ("apply_rotary_pos_emb", "apply_rotary_pos_emb_interleave", "half", "interleaved"),
+    "glm_moe_dsa": ("apply_rotary_pos_emb_interleave", "apply_rotary_pos_emb", "interleaved", "half"),
+}
+
+
+@pytest.mark.parametrize("model_type", INDEXERS)
+def test_an_indexer_in_the_layout_of_another_family_is_found(model_type: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    right, wrong, wanted, got = INDEXERS[model_type]
+    model, config = tiny_models.model(model_type, num_hidden_layers=2, index_head_dim=24, qk_rope_head_dim=8)
+    assert rc.verify(model, config) == []
+    import sys
+
+    v32 = sys.modules["transformers.models.deepseek_v32.modeling_deepseek_v32"]
+    code = sys.modules[type(model).__module__]
+    turn, other = getattr(code, right), getattr(v32, wrong)
+
+    def apply(q: Any, *args: Any, **options: Any) -> Any:
+        indexer = options.get("unsqueeze_dim") == 2
+        return (other if indexer else turn)(q, *args, **options)
+
+    monkeypatch.setattr(code, right, apply)
+    (one,) = rc.verify(model, config)
+    assert one.key == "layout_differs" and one.field.endswith("indexer") and one.severity == "error"
+    assert (one.values["found"], one.values["wanted"]) == (got, wanted)
+    assert rc.from_hf(config, part="indexer").layout == wanted
+
+
+def test_the_last_lanes_of_a_head_turn_where_the_family_says_so() -> None:
+    model, config = tiny_models.model("deepseek_v4", partial_rotary_factor=0.5)
+    assert rc.from_hf(config, rc.layer_types(config)[0]).start == 8
+    assert keys(rc.verify(model, config)) == ["part_not_observed"]
+    import sys
+
+    code = sys.modules[type(model).__module__]
+    turn = code.apply_rotary_pos_emb
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(code, "apply_rotary_pos_emb", lambda x, *a, **b: turn(x.flip(-1), *a, **b).flip(-1))
+        found = rc.verify(model, config)
+    assert found[0].severity == "error" and found[0].key in ("rotation_lanes", "rotation_other_lanes")
+
+
 class OwnAttention(nn.Module):
     """Somebody's own attention over halves, positions counted inside; ``wrong`` plants a fault."""
 
