@@ -162,7 +162,7 @@ def unsupported(engine: Engine, model_type: str) -> Engine | None:
         return None
     if engine.name.startswith("transformers") and model_type not in wheel()["family"].keys() | composites().keys():
         return None
-    values = {"engine": engine.name, "model_type": model_type}
+    values = {"engine": engine.name, "model_type": model_type[:80]}
     return Engine(engine.name, None, None, None, engine.layout, refused="no_family", values=values)
 
 
