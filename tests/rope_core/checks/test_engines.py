@@ -213,7 +213,7 @@ def test_each_column_says_whether_it_was_measured() -> None:
     read = [name for name in names if basis(name).startswith("read: ")]
     assert read == ["transformers 4.57"] and basis(read[0], "zh").startswith("依据源码阅读：")
     for name in set(names) - set(read):
-        assert basis(name).startswith("measured 2026-11-2") and basis(name, "zh").startswith("实测 2026-11-2")
+        assert basis(name).startswith("measured 2026-11-22: ") and basis(name, "zh").startswith("实测 2026-11-22：")
 
 
 def test_a_chinese_reader_gets_the_error_in_chinese() -> None:

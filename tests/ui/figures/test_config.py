@@ -146,6 +146,9 @@ def test_engines_draw_ratios_and_say_who_differs(capsys: pytest.CaptureFixture[s
     assert f"({100 * apart:.3g} %)" in drawing.finding
     table = comparison.engine_table(found, EN)
     assert table[EN("col.difference")][0] == "0"
+    assert table[EN("col.difference")][-1] == "not supported" and table[EN("col.layout")][-1] == "-"
+    assert comparison.engine_table(found, ZH)[ZH("col.difference")][-1] == "不支持"
+    assert [cell.split(" ")[0] for cell in table[EN("col.basis")]] == ["measured", "read:", *["measured"] * 4]
     notes = dict(comparison.engine_notes(found, EN))
     assert "always rounds the ramp" in notes["llama.cpp 0c1e5709"] and "transformers 5.23" not in notes
     assert "transformers 5.23 0.0" in ran(drawing, capsys)

@@ -30,7 +30,7 @@ def engine_table(results: Sequence[Engine], t: Words) -> dict[str, list[str]]:
             "-" if each.attention_factor is None else f"{each.attention_factor:.6g}" for each in results
         ],
         t("col.logit_scale"): ["-" if each.logit_scale is None else f"{each.logit_scale:.6g}" for each in results],
-        t("col.layout"): [t(f"layout.{each.layout}") for each in results],
+        t("col.layout"): [t(f"layout.{each.layout}") if each.refused != "no_family" else "-" for each in results],
         t("col.basis"): [basis(each.name, t.lang) for each in results],
     }
 
