@@ -151,6 +151,21 @@ def nested_base(case: Case) -> Iterator[Finding]:
         yield finding("top_level_key_not_read", case.top(key), key=key, value=value, base=case.rope.base)
 
 
+def types_not_read(case: Case) -> Iterator[Finding]:
+    """A list of the layer types to scale, as Step-3.5's file has it, where transformers scales others.
+
+    Source: models/step3p5/configuration_step3p5.py of transformers 5.23, which scales full attention whatever it says.
+    """
+    listed, kind = case.model.data.get("yarn_only_types"), case.rope.layer_type
+    if not listed or not isinstance(listed, list | tuple) or kind is None:
+        return
+    if all(one.rope_type == DEFAULT for one in case.ropes):
+        return
+    if (kind in listed) != (case.rope.rope_type != DEFAULT):
+        names, type_ = tuple(map(str, listed)), case.rope.rope_type
+        yield finding("yarn_only_types_not_read", case.top("yarn_only_types"), names=names, layers=kind, type=type_)
+
+
 def named_elsewhere(case: Case, key: str) -> bool:
     """Whether a trap names this field already, or layer types settle it."""
     traps = {"top_level_base_ignored", "default_ignores_partial", "rope_fields_not_read"} & set(case.rope.traps)
@@ -178,4 +193,4 @@ def scaling_wins(case: Case) -> Iterator[Finding]:
     )
 
 
-RULES = (type_missing, ignored_keys, types_conflict, top_level_keys, nested_base, scaling_wins)
+RULES = (type_missing, ignored_keys, types_conflict, top_level_keys, nested_base, types_not_read, scaling_wins)

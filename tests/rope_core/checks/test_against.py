@@ -149,3 +149,23 @@ def test_keys_that_single_families_state_and_transformers_drops() -> None:
     for factor, keys in ((2.0, ["rotary_scaling_factor"]), (None, []), (1, [])):
         found = rc.check({**nomic, "rotary_scaling_factor": factor})
         assert [one.values["key"] for one in found if one.key == "top_level_key_not_read"] == keys
+
+
+def test_a_list_of_types_to_scale_that_transformers_does_not_read() -> None:
+    """Step-3.5: the class scales full attention whatever yarn_only_types says."""
+    kinds = ["full_attention", "sliding_attention"] * 2
+    scaling = {"rope_type": "yarn", "factor": 2.0, "original_max_position_embeddings": 8192}
+    given = {"layer_types": kinds, "num_hidden_layers": 4, "head_dim": 64, "rope_scaling": scaling}
+    given |= {"rope_theta": [5e6, 1e4] * 2, "max_position_embeddings": 16384}
+    for listed, wrong in (
+        (["full_attention"], []),
+        (["sliding_attention"], kinds[:2]),
+        (kinds[:2], ["sliding_attention"]),
+        ([], []),
+    ):
+        config = {**given, "model_type": "step3p5", "yarn_only_types": listed}
+        module = hf_live.rotary_class("step3p5")(hf_live.config_of("step3p5", {**given, "yarn_only_types": listed}))
+        assert module.full_attention_attention_scaling > 1.0 == module.sliding_attention_attention_scaling
+        found = [one for one in rc.check(config) if one.key == "yarn_only_types_not_read"]
+        assert sorted(str(one.values["layers"]) for one in found) == sorted(wrong)
+        assert all(one.field == "yarn_only_types" for one in found)
