@@ -64,7 +64,7 @@ def values(rope: rc.Rope, pair: int, t: Words) -> Drawing:
     looks = zip(paths, ("v_plain", "v_rotated"), (GREEN, RED), (22, 15), strict=True)
     data = []
     for path, name, colour, size in looks:
-        data.append(line(path[:, 0], path[:, 1], colour, 3))
+        data.append(line(path[:, 0], path[:, 1], colour, 3, line={"simplify": False}))
         data.append(dots(path[-1:, 0], path[-1:, 1], colour, size, t(name)))
     reach = 1.25 * max(float(np.abs(path).max()) for path in paths)
     figure = plot(

@@ -76,7 +76,9 @@ def hands(slowed: Mapping[str, Clock], factor: float, t: Words) -> Drawing:
         line(plain_list(x[0]), plain_list(y[0]), colour, width, t(key), hoverinfo="skip")
         for (x, y), (colour, width, key) in zip(paths, looks, strict=True)
     ]
-    data.append(line(plain_list(rim[0]), plain_list(rim[1]), ORANGE, 7, t("quarter_minute"), hoverinfo="skip"))
+    # Plotly leaves points out of a wide line, and an arc becomes a polygon beside its dial.
+    round_line: Props = {"line": {"simplify": False}, "hoverinfo": "skip"}
+    data.append(line(plain_list(rim[0]), plain_list(rim[1]), ORANGE, 7, t("quarter_minute"), **round_line))
     face: Props = {"text": [spoken(SHOWN_AT)], "textfont": {"size": 20}, "hoverinfo": "skip"}
     data.append(scatter([middle[-1, 0]], [middle[-1, 1]], "text", **face))
     data += faces_and_titles(names, faces, middle[:-1], t)
