@@ -1,0 +1,24 @@
+"""The shipped order of schemes past the trained length, on text and seeds that the shipped record does not hold."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rope_core.lab import sweep, view
+
+# The most steps that the record tells apart; unscaled and linear change places from text to text.
+ORDER = ["window", "yarn", "llama3", "by_parts", "ntk_double", "ntk"]
+LAST = {"linear", "none"}
+
+
+@pytest.mark.usefixtures("small_models")
+@pytest.mark.parametrize(("weights", "documents"), [("rope-1", 3), pytest.param("rope-2", 12, marks=pytest.mark.long)])
+def test_the_order_holds_on_other_text_and_seeds(weights: str, documents: int) -> None:
+    text = b"".join(path.read_bytes() for path in sorted((Path(np.__file__).parent / "lib").glob("_*.py")))
+    ask = sweep.Ask((weights,), (*ORDER, *LAST), (2048,), documents=documents, text=text)
+    places = view.order(view.cells(result for _, result in sweep.run(ask)))
+    assert [place.cell.line for place in places][: len(ORDER)] == ORDER
+    assert {place.cell.line for place in places[len(ORDER) :]} == LAST
