@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import math
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,13 +12,14 @@ from typing import Any
 
 import numpy as np
 
+from rope_core.checks.blocks import factor_of, is_scaled, plain_entry, put, raises_base, reach, written_config
 from rope_core.checks.schemas import OLD, to_v4, to_v5
 from rope_core.errors import ConfigError, reject, whole
 from rope_core.hf.normal import Model, resolve
 from rope_core.hf.read import read_config
 from rope_core.hf.ropes import HfRope, from_hf, layer_types
 from rope_core.hf.scheme import LENGTH
-from rope_core.hf.types import DEFAULT, DYNAMIC, LINEAR, LLAMA3, LONGROPE, NEEDS_LENGTH, PROPORTIONAL, STATIC_NTK, YARN
+from rope_core.hf.types import DYNAMIC, LINEAR, LLAMA3, LONGROPE, NEEDS_LENGTH, STATIC_NTK, YARN
 from rope_core.hf.versions import text_part
 from rope_core.rope import MAX_LEN
 
@@ -108,7 +108,11 @@ class Way:
         shown = {name: f"{getattr(self, name):.4g}" for name in ("factor", "kept", "pairs", "fastest", "unseen")}
         rope, old = self.rope, next(iter(self.before.values()))
         shown |= {"attention": f"{self.attention_factor:.4g}", "type": rope.rope_type, "length": f"{self.length:,}"}
-        shown |= {"written": f"{_written(rope):.6g}", "old": f"{_written(old):.6g}", "reach": f"{reach(old):,}"}
+        shown |= {
+            "written": f"{factor_of(rope):.6g}",
+            "old": f"{factor_of(old):.6g}",
+            "reach": f"{reach(old):,}",
+        }
         return shown | {"train": f"{rope.train_len:,}", "base": f"{rope.base:.6g}", "old_base": f"{old.base:.6g}"}
 
 
@@ -157,22 +161,11 @@ def extend(config: object, length: int) -> list[Way]:
         names = {YARN: (YARN,), LONGROPE: (STATIC_NTK,)}.get(own, (own, STATIC_NTK))
     for name in names:
         try:
-            new = _written_config(name, plain, model, before, length)
+            new = written_config(name, plain, model, before, length)
             ways.append(_costed(name, _kind(name, before), new, model, before, length))
         except ConfigError:
             continue
     return ways
-
-
-def reach(rope: HfRope) -> int:
-    """Return the length in tokens that a layer type reaches as its config is: with YaRN the factor's, else the maximum.
-
-    >>> reach(from_hf({"model_type": "llama", "head_dim": 64, "max_position_embeddings": 4096}))
-    4096
-    """
-    if rope.rope_type == YARN and is_scaled(rope):
-        return math.floor(rope.train_len * _written(rope))
-    return rope.max_len or rope.train_len
 
 
 def reached(config: object) -> int:
@@ -184,13 +177,6 @@ def reached(config: object) -> int:
     32768
     """
     return min(reach(rope) for rope in _extended_layers(to_v5(read_config(config))).values())
-
-
-def is_scaled(rope: HfRope) -> bool:
-    """Return whether a layer type runs a scaling that moves its frequencies."""
-    if rope.rope_type in (DYNAMIC, LONGROPE):
-        return True
-    return rope.rope_type != DEFAULT and _written(rope) > 1.0
 
 
 def present(config: object, lang: str = "en") -> str:
@@ -206,7 +192,7 @@ def present(config: object, lang: str = "en") -> str:
     rope, text = scaled[0], fixes()["present"]
     row = text["plain"] if rope.rope_type == LONGROPE else text["factor"]
     sentence: str = row[lang]
-    return sentence.format(type=rope.rope_type, factor=f"{_written(rope):g}", reach=f"{reach(rope):,}")
+    return sentence.format(type=rope.rope_type, factor=f"{factor_of(rope):g}", reach=f"{reach(rope):,}")
 
 
 def _extended_layers(plain: Mapping[str, Any]) -> dict[str | None, HfRope]:
@@ -225,12 +211,6 @@ def _at(config: Mapping[str, Any], kind: str | None, length: int) -> HfRope:
     return from_hf(config, kind, length) if rope.rope_type in (DYNAMIC, LONGROPE) else rope
 
 
-def _written(rope: HfRope) -> float:
-    """The factor of a layer type's scheme; 1.0 where it has none."""
-    factor = rope.params.get("factor")
-    return float(factor) if isinstance(factor, int | float) else 1.0
-
-
 def _kind(name: str, before: Mapping[str | None, HfRope]) -> str:
     """The section of fixes.toml for a way."""
     first = next(iter(before.values()))
@@ -238,81 +218,7 @@ def _kind(name: str, before: Mapping[str | None, HfRope]) -> str:
         return name
     if name == STATIC_NTK:
         return "base"
-    return DYNAMIC if _follows(first) else "own"
-
-
-def _follows(rope: HfRope) -> bool:
-    """Whether a layer type raises its base with the length in use; Hunyuan's alpha under the same type does not."""
-    return rope.rope_type == DYNAMIC and rope.scheme != STATIC_NTK
-
-
-def _written_config(
-    name: str, plain: dict[str, Any], model: Model, before: Mapping[str | None, HfRope], length: int
-) -> dict[str, Any]:
-    """The whole config with one way written into its layer types."""
-    new = copy.deepcopy(plain)
-    text = text_part(new, model.prefix)
-    dicts = text["rope_parameters"]
-    entries = {
-        kind: _entry(name, dicts if kind is None else dicts[kind], rope, length) for kind, rope in before.items()
-    }
-    return _put(new, model, entries, length, all(map(_follows, before.values())) and name != STATIC_NTK)
-
-
-def _put(
-    new: dict[str, Any], model: Model, entries: Mapping[str | None, dict[str, Any]], length: int, keep_length: bool
-) -> dict[str, Any]:
-    """Write rope dicts by layer type, and the length, into a config of the new schema."""
-    text = text_part(new, model.prefix)
-    for kind, entry in entries.items():
-        if kind is None:
-            text["rope_parameters"] = entry
-        else:
-            text["rope_parameters"][kind] = entry
-    if any(entry.get(LENGTH, text.get(LENGTH)) != text.get(LENGTH) for entry in entries.values()):
-        # A trained length at the top would overrule the dict's.
-        text.pop(LENGTH, None)
-    if not keep_length:
-        text["max_position_embeddings"] = length
-    rope = from_hf(new, next(iter(entries)) if layer_types(new) else None)
-    if "head_dim_null_fails" in rope.provenance["head_dim"].traps:
-        # Classes whose head_dim defaults to null cannot build a scaling that multiplies it.
-        text["head_dim"] = rope.head_dim
-    return new
-
-
-def _entry(name: str, old: Mapping[str, Any], rope: HfRope, length: int) -> dict[str, Any]:
-    """One layer type's rope dict: what it has, with the way's own keys in place of the scheme's."""
-    kept = copy.deepcopy(dict(old))
-    times = length / reach(rope)
-    if name == STATIC_NTK:
-        if rope.rope_type == LONGROPE and rope.params.get("attention_factor") is None:
-            # It would follow the ratio of the two lengths.
-            kept["attention_factor"] = rope.attention_factor
-        return {**kept, "rope_theta": _grown_base(rope, times)}
-    if rope.scheme == STATIC_NTK:
-        return {**kept, "alpha": _written(rope) * times}
-    if is_scaled(rope):
-        if _follows(rope):
-            return kept
-        factor = length / rope.train_len if rope.rope_type == YARN else _written(rope) * times
-        return {**kept, "factor": float(factor)}
-    if rope.rope_type == PROPORTIONAL:
-        if name != LINEAR:
-            raise ConfigError.of("with_ramp", rope_type=rope.rope_type)
-        return {**kept, "factor": float(times)}
-    made: dict[str, Any] = {**kept, "rope_type": name, "rope_theta": rope.base, "factor": float(times)}
-    if name == LLAMA3:
-        made |= {"low_freq_factor": 1.0, "high_freq_factor": 4.0}
-    if name != LINEAR:
-        made[LENGTH] = reach(rope)
-    return made
-
-
-def _grown_base(rope: HfRope, factor: float) -> float:
-    """The base that slows the last turning pair by the factor and leaves the first one alone."""
-    turning = int(np.count_nonzero(rope.unscaled if rope.rope_type != PROPORTIONAL else rope.inv_freq))
-    return float(rope.base * factor ** (rope.rotary_dim / (2 * max(turning - 1, 1))))
+    return DYNAMIC if raises_base(first) else "own"
 
 
 def _cards(plain: dict[str, Any], model: Model, before: Mapping[str | None, HfRope], length: int) -> list[Way]:
@@ -328,15 +234,10 @@ def _cards(plain: dict[str, Any], model: Model, before: Mapping[str | None, HfRo
         ):
             continue
         block = {**plain_entry(plain, model), **row["block"]}
-        new = _put(copy.deepcopy(plain), model, {None: block}, row["max"], False)
+        new = put(copy.deepcopy(plain), model, {None: block}, row["max"], False)
         name = row["block"]["rope_type"] + CARD
         made.append(_costed(name, "card_text", new, model, before, row["max"], row["source"]))
     return made
-
-
-def plain_entry(plain: Mapping[str, Any], model: Model) -> dict[str, Any]:
-    """Return the one rope dict of a config of the new schema, as a dict of its own."""
-    return copy.deepcopy(dict(text_part(plain, model.prefix)["rope_parameters"]))
 
 
 def _costed(

@@ -1,0 +1,120 @@
+"""Write a longer reach into a config's rope dicts, layer type by layer type: what it has stays."""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from rope_core.errors import ConfigError
+from rope_core.hf.normal import Model
+from rope_core.hf.ropes import HfRope, from_hf, layer_types
+from rope_core.hf.scheme import LENGTH
+from rope_core.hf.types import DEFAULT, DYNAMIC, LINEAR, LLAMA3, LONGROPE, PROPORTIONAL, STATIC_NTK, YARN
+from rope_core.hf.versions import text_part
+
+
+def reach(rope: HfRope) -> int:
+    """Return the length in tokens that a layer type reaches as its config is: with YaRN the factor's, else the maximum.
+
+    >>> reach(from_hf({"model_type": "llama", "head_dim": 64, "max_position_embeddings": 4096}))
+    4096
+    """
+    if rope.rope_type == YARN and is_scaled(rope):
+        return math.floor(rope.train_len * factor_of(rope))
+    return rope.max_len or rope.train_len
+
+
+def is_scaled(rope: HfRope) -> bool:
+    """Return whether a layer type runs a scaling that moves its frequencies."""
+    if rope.rope_type in (DYNAMIC, LONGROPE):
+        return True
+    return rope.rope_type != DEFAULT and factor_of(rope) > 1.0
+
+
+def factor_of(rope: HfRope) -> float:
+    """Return the factor of a layer type's scheme; 1.0 where it has none."""
+    factor = rope.params.get("factor")
+    return float(factor) if isinstance(factor, int | float) else 1.0
+
+
+def raises_base(rope: HfRope) -> bool:
+    """Return whether a layer type raises its base with the length in use; Hunyuan's alpha does not."""
+    return rope.rope_type == DYNAMIC and rope.scheme != STATIC_NTK
+
+
+def written_config(
+    name: str, plain: dict[str, Any], model: Model, before: Mapping[str | None, HfRope], length: int
+) -> dict[str, Any]:
+    """Return the whole config with one way written into its layer types."""
+    new = copy.deepcopy(plain)
+    text = text_part(new, model.prefix)
+    dicts = text["rope_parameters"]
+    entries = {
+        kind: _entry(name, dicts if kind is None else dicts[kind], rope, length) for kind, rope in before.items()
+    }
+    return put(new, model, entries, length, all(map(raises_base, before.values())) and name != STATIC_NTK)
+
+
+def put(
+    new: dict[str, Any], model: Model, entries: Mapping[str | None, dict[str, Any]], length: int, keep_length: bool
+) -> dict[str, Any]:
+    """Write rope dicts by layer type, and the length, into a config of the new schema."""
+    text = text_part(new, model.prefix)
+    for kind, entry in entries.items():
+        if kind is None:
+            text["rope_parameters"] = entry
+        else:
+            text["rope_parameters"][kind] = entry
+    if any(entry.get(LENGTH, text.get(LENGTH)) != text.get(LENGTH) for entry in entries.values()):
+        # A trained length at the top would overrule the dict's.
+        text.pop(LENGTH, None)
+    if not keep_length:
+        text["max_position_embeddings"] = length
+    rope = from_hf(new, next(iter(entries)) if layer_types(new) else None)
+    if "head_dim_null_fails" in rope.provenance["head_dim"].traps:
+        # Classes whose head_dim defaults to null cannot build a scaling that multiplies it.
+        text["head_dim"] = rope.head_dim
+    return new
+
+
+def _entry(name: str, old: Mapping[str, Any], rope: HfRope, length: int) -> dict[str, Any]:
+    """One layer type's rope dict: what it has, with the way's own keys in place of the scheme's."""
+    kept = copy.deepcopy(dict(old))
+    times = length / reach(rope)
+    if name == STATIC_NTK:
+        if rope.rope_type == LONGROPE and rope.params.get("attention_factor") is None:
+            # It would follow the ratio of the two lengths.
+            kept["attention_factor"] = rope.attention_factor
+        return {**kept, "rope_theta": _grown_base(rope, times)}
+    if rope.scheme == STATIC_NTK:
+        return {**kept, "alpha": factor_of(rope) * times}
+    if is_scaled(rope):
+        if raises_base(rope):
+            return kept
+        factor = length / rope.train_len if rope.rope_type == YARN else factor_of(rope) * times
+        return {**kept, "factor": float(factor)}
+    if rope.rope_type == PROPORTIONAL:
+        if name != LINEAR:
+            raise ConfigError.of("with_ramp", rope_type=rope.rope_type)
+        return {**kept, "factor": float(times)}
+    made: dict[str, Any] = {**kept, "rope_type": name, "rope_theta": rope.base, "factor": float(times)}
+    if name == LLAMA3:
+        made |= {"low_freq_factor": 1.0, "high_freq_factor": 4.0}
+    if name != LINEAR:
+        made[LENGTH] = reach(rope)
+    return made
+
+
+def _grown_base(rope: HfRope, factor: float) -> float:
+    """The base that slows the last turning pair by the factor and leaves the first one alone."""
+    turning = int(np.count_nonzero(rope.unscaled if rope.rope_type != PROPORTIONAL else rope.inv_freq))
+    return float(rope.base * factor ** (rope.rotary_dim / (2 * max(turning - 1, 1))))
+
+
+def plain_entry(plain: Mapping[str, Any], model: Model) -> dict[str, Any]:
+    """Return the one rope dict of a config of the new schema, as a dict of its own."""
+    return copy.deepcopy(dict(text_part(plain, model.prefix)["rope_parameters"]))
