@@ -72,12 +72,14 @@ def engines(results: Sequence[Engine], rope: HfRope, where: str, t: Words) -> Dr
         name = t("comma").join(each.name for each in same)
         data.append(line(np.arange(ratio.size), ratio, COLOURS[k % len(COLOURS)], name=name, dash=dash))
     spread = max((float(np.nanmax(np.abs(np.log10(each)))) for each in ratios.values()), default=0.0)
+    # Decades or doublings where the axis has several of them; between, Plotly's own ticks.
+    ticks = {"dtick": 1} if spread > 1 else {} if 1e-3 < spread < 2 * DOUBLING else {"dtick": DOUBLING}
     figure = plot(
         data,
         height=360,
         legend={"y": 1.02},
         xaxis=axis(t("axis.pair")),
-        yaxis=axis(t("ratio_axis"), **LOG, dtick=1 if spread > 1 else DOUBLING),
+        yaxis=axis(t("ratio_axis"), **LOG, **ticks),
     )
     apart = [each for each in results if each.difference]
     listed = t("comma").join(f"{each.name} ({gap(each.difference, t)})" for each in apart)
