@@ -31,7 +31,7 @@ test-long: $(VENV)/.dev
 check: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy rope_core tests pages app.py deploy benchmarks tools examples
+	$(BIN)/mypy rope_core ui tests pages app.py deploy benchmarks tools examples
 	$(BIN)/python -m tools.audit
 
 format: $(VENV)/.dev

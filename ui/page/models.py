@@ -53,4 +53,4 @@ def setting(model_id: str, layer: str = "") -> Setting:
     kind = layer if layer in kinds else (kinds[0] if kinds else None)
     found = rc.from_hf(catalogue.model(model_id).config, kind)
     rope = rc.Rope(found.rotary_dim, found.base, found.train_len)
-    return Setting(rope, found.scheme, dict(found.params), found.max_len)
+    return Setting(rope, found.scheme, dict(found.params), found.max_len or found.train_len)

@@ -403,7 +403,7 @@ def panel_request(panel: str, **values: Any) -> Request:
         "finetuned": {"weights": family()},
     }
     said = {**known.get(panel, {}), **PANELS[panel].quick, **values}
-    return request(PANELS[panel].kind, **{k: list(v) if isinstance(v, tuple) else v for k, v in said.items()})
+    return request(PANELS[panel].kind, b"", **{k: list(v) if isinstance(v, tuple) else v for k, v in said.items()})
 
 
 def trained(seen: Seen) -> int:
