@@ -103,7 +103,8 @@ def resolve(config: Mapping[str, Any], part: str | None = None) -> Model:
     Raises ConfigError on a model that turns nothing by token positions, on a part that is no object, and on a part
     that the model does not have.
     """
-    if "model_type" not in config and "_class_name" in config:  # a diffusers model: axes of an image or a video
+    # A diffusers transformer that rotates has a field of it: axes of an image or a video. A scheduler has none.
+    if "model_type" not in config and "_class_name" in config and any("rope" in str(name) for name in config):
         raise refuse("_class_name", "rotary_model", config["_class_name"])
     data, prefix, kind = _text_part(config)
     if part is not None:
