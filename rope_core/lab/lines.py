@@ -71,11 +71,6 @@ def lines() -> tuple[Line, ...]:
     return tuple(Line(**each) for each in tomllib.loads(LINES.read_text("utf-8"))["lines"])
 
 
-def baseline() -> str:
-    """Return the key of the line that reads in a sliding window."""
-    return next(each.key for each in lines() if each.sliding)
-
-
 def line(key: str) -> Line:
     """Return a line by its key, or raise ValueError naming those there are."""
     for each in lines():

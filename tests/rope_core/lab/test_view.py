@@ -44,6 +44,21 @@ def test_what_documents_cannot_tell_apart_stands_in_one_group() -> None:
     assert [{place.cell.line for place in group} for group in groups] == [{"a", "b"}, {"c"}]
 
 
+def test_neighbours_are_told_apart_only_for_all_pairs_at_once() -> None:
+    """A gap that one comparison settles and nine lines' thirty-six do not."""
+    noise = np.tile([-1.0, 1.0], 6)[:, None]
+    gap = 2.9 / np.sqrt(11)  # Student's t of 2.9 with 11 degrees of freedom: 95 % ends at 2.2, 1 - 0.05/36 at 4.2.
+    base = np.full((12, 64), 1.0)
+    pair = [made.cell("rope-0", "a", base), made.cell("rope-0", "b", base + gap + noise)]
+    others = [made.cell("rope-0", f"other{k}", base + 50.0 * (k + 1)) for k in range(7)]
+    for results, settled in ((pair, True), (pair + others, False)):
+        places = view.order(view.cells(results))
+        assert [place.cell.line for place in places[:2]] == ["a", "b"]
+        assert places[1].behind is not None and places[1].behind.low > 1.0
+        assert places[1].settled is settled
+    assert all(place.settled for place in places[2:])
+
+
 def test_one_document_gives_no_interval_and_settles_nothing() -> None:
     found = view.cells(made.sweep(documents=1))
     places = view.order(view.at(found, 64))
