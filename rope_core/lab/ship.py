@@ -89,7 +89,9 @@ def write_cards() -> None:
     rows = [_card_row(card) for card in cards.values()]
     ran = ", ".join(sorted({f"{c.hardware['processor']}, torch {c.hardware['torch']}" for c in cards.values()}))
     said = corpus.manifest()
-    text = CARDS.format(**(said | {"rows": "\n".join(rows), "files": len(said["files"]), "ran": ran}))
+    threads = " or ".join(map(str, sorted({each.hardware["threads"] for each in cards.values()})))
+    more = {"rows": "\n".join(rows), "files": len(said["files"]), "ran": ran, "threads": threads}
+    text = CARDS.format(**(said | more))
     write_whole(weights.FOLDER / "README.md", text.encode())
 
 
@@ -129,9 +131,9 @@ added to the text's), the held-out one that of 44 documents at the run's own win
 - Data: {what}, Python {python}, {files} files listed with their hashes in `../corpus.json`; one file in eight is held
   out by the hash of its path, and a stretch of 4,097 bytes of 44 of them stands in `../heldout.json`. Digest of the
   list: `{sha256}`. Licence {licence}, {source}.
-- Hardware: one thread of {ran}, matrix products in bfloat16, other work beside it (the minutes are those of a busy
-  machine). The same recipe with another number of threads or in float32 ends within the spread of the seeds, not on the
-  same bits.
+- Hardware: {threads} threads of {ran}, matrix products in bfloat16, other work beside it (the minutes are those
+  of a busy machine). The same recipe with another number of threads or in float32 ends within the spread of the
+  seeds, not on the same bits.
 - Again: `rope lab train --encoding rope --seed 0 --precision bfloat16 --threads 1 --out runs/rope-0`, then
   `rope lab ship rope-0 runs/rope-0`, which prints the held-out loss; under another name it stands beside the shipped
   one. Killed at any moment, the same command goes on. A second run of this command gave the shipped tensors bit for
