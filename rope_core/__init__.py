@@ -34,6 +34,7 @@ from rope_core.checks.positions import check_positions
 from rope_core.checks.schemas import to_v4, to_v5
 from rope_core.checks.verify import check_cache, check_conversion, verify
 from rope_core.errors import ArgumentError, ConfigError
+from rope_core.hf.axial import AxialRope, axial
 from rope_core.hf.catalogue import Model, model, models
 from rope_core.hf.families import Origin
 from rope_core.hf.ropes import HfRope, from_hf, layer_types, parts
@@ -64,6 +65,7 @@ __all__ = [
     "INTERLEAVED",
     "SCHEMES",
     "ArgumentError",
+    "AxialRope",
     "ConfigError",
     "Engine",
     "Finding",
@@ -77,6 +79,7 @@ __all__ = [
     "Scheme",
     "Spectrum",
     "Way",
+    "axial",
     "check",
     "check_cache",
     "check_conversion",

@@ -17,6 +17,7 @@ from rope_core.checks.rules.refusals import refusal
 from rope_core.checks.rules.versions import for_4
 from rope_core.checks.schemas import OLD
 from rope_core.errors import ConfigError, Rule, reject, whole
+from rope_core.hf.axial import axial, unread
 from rope_core.hf.normal import Model, resolve
 from rope_core.hf.params import Parameters, effective
 from rope_core.hf.read import parse, read_config
@@ -80,12 +81,12 @@ def check(
     try:
         model = resolve(data)
     except ConfigError as error:
-        return [refusal(error)]
+        return list(_images(data)) or [refusal(error)]
     if nothing_turns(model):
         return [finding("nothing_turns", "config")]
     if layer_type is not None:
         _known_type(model, layer_type)
-    found: list[Finding] = []
+    found = list(_images(data))
     if transformers == VERSIONS[0]:
         found += for_4(data, model)
         model = resolve(read_by_4(data, model))
@@ -97,6 +98,27 @@ def check(
     if layer_type is not None:
         kept = [one for one in kept if one.layer_type in (None, layer_type)]
     return by_severity(kept)
+
+
+def _images(data: Mapping[str, Any]) -> Iterator[Finding]:
+    """Name the parts that turn by rows, columns and frames, and what each axis gets of a head."""
+    try:
+        for rope in axial(data).values():
+            yield finding(
+                "axial_rope",
+                rope.place or "config",
+                type=rope.model_type,
+                widths=[f"{axis} {width}" for axis, width in rope.widths.items()],
+                head=rope.head_dim,
+                base=rope.base,
+                layout=rope.layout,
+                position=rope.position,
+                patch=rope.patch,
+            )
+    except ConfigError as error:
+        yield refusal(error)
+    for place, kind in unread(data).items():
+        yield finding("axial_not_read", place or "config", type=kind)
 
 
 def nothing_turns(model: Model) -> bool:

@@ -73,20 +73,21 @@ class Origin:
             raise reject("traps", "keys of TRAPS", unlisted)
 
 
-def _table(name: str) -> dict[str, Any]:
+def packaged(name: str) -> dict[str, Any]:
+    """Return one of this package's TOML files."""
     return tomllib.loads(resources.files("rope_core.hf").joinpath(name).read_text(encoding="utf-8"))
 
 
 @cache
 def recorded() -> dict[str, Any]:
     """Return the whole of families.toml, what tools/hf_families.py read off the wheel."""
-    return _table("families.toml")
+    return packaged("families.toml")
 
 
 @cache
 def coded() -> dict[str, dict[str, Any]]:
     """Return coded.toml, the families whose rotation is fixed in their code, by model_type."""
-    return _table("coded.toml")
+    return packaged("coded.toml")
 
 
 @cache

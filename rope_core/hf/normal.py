@@ -29,7 +29,6 @@ class Model:
         family: the class's record; empty for a model_type that transformers does not know.
         prefix: dotted place of the text part in the config, such as "text_config.".
         places: dotted place of each field that the config has under another name.
-        axial: fields of sub-configs that turn by rows and columns of an image, which nothing here reads.
     """
 
     data: Mapping[str, Any]
@@ -37,7 +36,6 @@ class Model:
     family: Mapping[str, Any]
     prefix: str = ""
     places: Mapping[str, str] = field(default_factory=dict)
-    axial: tuple[str, ...] = ()
 
     @property
     def known(self) -> bool:
@@ -116,7 +114,7 @@ def resolve(config: Mapping[str, Any], part: str | None = None) -> Model:
     if kind in recorded()["other"]:
         raise refuse(prefix + "model_type", "rotary_model", kind)
     form = rewrite(data, kind, _family(kind), prefix)
-    return Model(form.data, kind, _family(kind), prefix, form.places, _axial(config))
+    return Model(form.data, kind, _family(kind), prefix, form.places)
 
 
 def part_names(config: Mapping[str, Any]) -> list[str]:
@@ -131,20 +129,6 @@ def part_names(config: Mapping[str, Any]) -> list[str]:
     named = list(recorded()["part"].get(kind, {})) if isinstance(kind, str) else []
     inner = _family(_text_part(config)[2])
     return [*([INDEXER] if "indexer" in inner else []), *named]
-
-
-def _axial(config: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the fields of a composite config whose rotation follows rows and columns."""
-    kinds = set(recorded()["axial"])
-    seeing = ("vision", "visual", "vit")
-    inner = {k: v for k, v in config.items() if isinstance(v, Mapping) and any(word in k for word in seeing)}
-    held = {name: value.get("model_type") for name, value in inner.items()}
-    return tuple(name for name, kind in held.items() if isinstance(kind, str) and _of_images(kind) & kinds)
-
-
-def _of_images(kind: str) -> set[str]:
-    """Return the names under which a sub-config's type may be recorded: released ones lack the suffix."""
-    return {kind, f"{kind}_vision", f"{kind}_vision_model"}
 
 
 def _family(kind: str | None) -> Mapping[str, Any]:

@@ -91,10 +91,4 @@ def indexer(case: Case) -> Iterator[Finding]:
         yield finding("indexer_flag_not_read", case.top("indexer_rope_interleave"), given=given, used=own)
 
 
-def images(case: Case) -> Iterator[Finding]:
-    """Towers that turn by rows and columns, which are named and not read."""
-    if case.model.axial and case.rope is case.ropes[0]:
-        yield finding("axial_not_read", case.model.axial[0], names=case.model.axial)
-
-
-RULES = (pairing, widths, sections, indexer, images)
+RULES = (pairing, widths, sections, indexer)

@@ -233,11 +233,15 @@ def test_an_indexers_flag_that_nothing_reads_is_reported() -> None:
     assert "indexer_layout_differs" not in [one.key for one in rc.check({"model_type": "glm_moe_dsa"})]
 
 
-def test_rotations_of_images_are_named_as_not_read() -> None:
+def test_rotations_of_images_are_named_with_their_axes() -> None:
     composite = hf_live.config_of("qwen2_5_vl", {}).to_dict()
-    (found,) = [one for one in rc.check(composite) if one.key == "axial_not_read"]
-    assert (found.severity, found.field) == ("note", "vision_config")
-    assert "axial_not_read" not in [one.key for one in rc.check({"model_type": "qwen2_vl"})]
+    (found,) = [one for one in rc.check(composite) if one.key == "axial_rope"]
+    assert (found.severity, found.field, found.values["widths"]) == ("note", "vision_config", ["h 112", "w 112"])
+    assert "axial_rope" not in [one.key for one in rc.check({"model_type": "qwen2_vl"})]
     flux = {"_class_name": "FluxTransformer2DModel", "axes_dims_rope": [16, 56, 56], "attention_head_dim": 128}
     for alone in ({"model_type": "qwen2_vl_vision"}, {"model_type": "pixtral"}, flux):
-        assert [(one.key, one.severity) for one in rc.check(alone)] == [("no_rotary_embedding", "note")]
+        assert [(one.key, one.severity) for one in rc.check(alone)] == [("axial_rope", "note")]
+    for other in ({"model_type": "vjepa2"}, {"_class_name": "LTXVideoTransformer3DModel", "rope_theta": 1.0}):
+        assert [(one.key, one.severity) for one in rc.check(other)] == [("axial_not_read", "note")]
+    broken = {**composite, "vision_config": {**composite["vision_config"], "num_heads": 0}}
+    assert ("value_refused", "vision_config.num_heads") in [(one.key, one.field) for one in rc.check(broken)]
