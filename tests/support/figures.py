@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import inspect
+import io
+import textwrap
 from base64 import b64decode
 from collections.abc import Callable
+from contextlib import redirect_stdout
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
@@ -63,3 +66,11 @@ def unpacked(value: Any) -> Any:
 def chart(drawing: Drawing) -> go.Figure:
     """Return a drawing's figure as Plotly's object; raises ValueError for an attribute that Plotly does not know."""
     return go.Figure(unpacked(drawing.figure))
+
+
+def ran(drawing: Drawing) -> str:
+    """Return what a drawing's recipe prints."""
+    out = io.StringIO()
+    with redirect_stdout(out):
+        exec(textwrap.dedent(drawing.recipe), {})
+    return out.getvalue()

@@ -80,17 +80,6 @@ def seen(results: Sequence[Mapping[str, Any]], name: str = "sweep") -> Seen:
     return Seen(tuple(results), SHIPPED, record, f"nan = None\nresults = {list(results)!r}")
 
 
-def ran(recipe: str) -> str:
-    """What a recipe prints."""
-    import contextlib
-    import io
-
-    out = io.StringIO()
-    with contextlib.redirect_stdout(out):
-        exec(recipe, {})
-    return out.getvalue()
-
-
 def retrieval(seed: int = 0, trials: int = 10) -> tuple[dict[str, Any], ...]:
     """A passkey's cells, drawn."""
     rng = np.random.default_rng(seed)

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import math
-import textwrap
 from functools import cache
 
 import numpy as np
@@ -15,7 +12,7 @@ import torch
 import rope_core as rc
 from rope_core import rotation_matrix
 from rope_core.theory import extension
-from tests.support.figures import chart
+from tests.support.figures import chart, ran
 from ui.figures.attention import scores as figures
 from ui.figures.attention import softmax as heat
 from ui.figures.drawing import Drawing
@@ -215,7 +212,4 @@ def drawings(lang: str, dim: int, base: float, train_len: int) -> tuple[Drawing,
 def test_edges_draw_and_recipes_run(lang: str, geometry: tuple[int, float, int]) -> None:
     for drawing in drawings(lang, *geometry):
         assert "nan" not in drawing.finding and "{" not in drawing.finding, drawing.id
-        said = io.StringIO()
-        with contextlib.redirect_stdout(said):
-            exec(textwrap.dedent(drawing.recipe), {})
-        assert said.getvalue().strip(), drawing.id
+        assert ran(drawing).strip(), drawing.id

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import re
-import textwrap
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,7 +12,7 @@ import pytest
 from rope_core.bench import traffic, view
 from rope_core.bench.cases import Case
 from rope_core.bench.records import Result, Store
-from tests.support.figures import chart
+from tests.support.figures import chart, ran
 from ui.figures.benchmark import paper, words
 from ui.figures.benchmark import times as figures
 from ui.figures.drawing import Drawing
@@ -183,10 +180,7 @@ def drawings(source: view.Source) -> list[Drawing]:
 @pytest.mark.usefixtures("as_here")
 def test_recipes_run_and_tables_have_columns_of_one_length(source: view.Source) -> None:
     for drawing in drawings(source):
-        said = io.StringIO()
-        with contextlib.redirect_stdout(said):
-            exec(textwrap.dedent(drawing.recipe), {})
-        assert said.getvalue().strip(), drawing.id
+        assert ran(drawing).strip(), drawing.id
         assert len({np.asarray(column).size for column in drawing.table().values()}) == 1, drawing.id
 
 

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import math
-import textwrap
 from collections import Counter
 from collections.abc import Callable
 from functools import cache
@@ -20,7 +17,7 @@ from rope_core.rotation import rotation_matrix
 from rope_core.theory import block
 from rope_core.theory.block import demo
 from rope_core.theory.block.choices import PLACES, UNITS, Choices, choices_of, usual
-from tests.support.figures import chart
+from tests.support.figures import chart, ran
 from ui.figures.block import diagram as figures
 from ui.figures.block import norm as block_norm
 from ui.figures.block import rotary as block_rope
@@ -358,8 +355,5 @@ def test_edges_draw_and_recipes_run(lang: str, geometry: tuple[int, float, int])
         lengths = {np.asarray(column).size for column in drawing.table().values()}
         assert lengths and min(lengths) > 0, drawing.id
         if drawing.recipe not in run:
-            said = io.StringIO()
-            with contextlib.redirect_stdout(said):
-                exec(textwrap.dedent(drawing.recipe), {})
-            assert said.getvalue().strip(), drawing.id
+            assert ran(drawing).strip(), drawing.id
             run.add(drawing.recipe)

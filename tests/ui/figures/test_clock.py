@@ -1,9 +1,6 @@
 """Figures of the clock page: hands against plain trigonometry, slow-downs against spectra, recipes that run."""
 
-import contextlib
-import io
 import math
-import textwrap
 from itertools import pairwise
 
 import numpy as np
@@ -14,7 +11,7 @@ from hypothesis import strategies as st
 from rope_core import SCHEMES, Request, Rope, cos_sin, spectrum
 from rope_core.theory.clock import WALL, claims
 from rope_core.theory.extension import clocks, compared, extensions
-from tests.support.figures import chart
+from tests.support.figures import chart, ran
 from ui.figures.clock import hands as figures
 from ui.figures.clock import schemes as comparison
 from ui.figures.drawing import Drawing, as_csv
@@ -50,10 +47,7 @@ def test_every_figure_is_whole(rope: Rope) -> None:
             assert "{" not in drawing.finding
             assert len(as_csv(drawing.table()).splitlines()) > 1
             chart(drawing).to_json()
-            said = io.StringIO()
-            with contextlib.redirect_stdout(said):
-                exec(textwrap.dedent(drawing.recipe), {})
-            assert said.getvalue()
+            assert ran(drawing)
 
 
 @settings(max_examples=20, deadline=None)

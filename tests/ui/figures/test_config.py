@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +15,9 @@ from rope_core.checks import schemas as convert_config
 from rope_core.checks.engines import engines
 from rope_core.checks.extend import extend
 from rope_core.hf import anatomy
-from tests.support.figures import chart
+from tests.support.figures import chart, ran
 from ui.figures.config import compare as comparison
 from ui.figures.config import parts as figures
-from ui.figures.drawing import Drawing
 from ui.text.words import Words
 
 EN, ZH = Words("en", "config"), Words("zh", "config")
@@ -34,14 +32,9 @@ def where(model: str) -> str:
     return f"rc.model({model!r}).hf_config()"
 
 
-def ran(drawing: Drawing, capsys: pytest.CaptureFixture[str]) -> str:
-    exec(textwrap.dedent(drawing.recipe), {})
-    return capsys.readouterr().out
-
-
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("quantity", figures.QUANTITIES)
-def test_glance_draws_every_pair_once(model: str, quantity: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_glance_draws_every_pair_once(model: str, quantity: str) -> None:
     rope = rc.from_hf(config_of(model))
     drawing = figures.glance(rope, quantity, where(model), EN)
     points: dict[int, float] = {}
@@ -55,7 +48,7 @@ def test_glance_draws_every_pair_once(model: str, quantity: str, capsys: pytest.
         "slowdown": rope.unscaled / rope.inv_freq,
     }[quantity]
     np.testing.assert_allclose([points[k] for k in range(wanted.size)], wanted, rtol=1e-12)
-    assert f"{rope.inv_freq[1]:.9e}"[:6] in ran(drawing, capsys)
+    assert f"{rope.inv_freq[1]:.9e}"[:6] in ran(drawing)
 
 
 def test_glance_says_how_many_pairs_are_what() -> None:
@@ -77,7 +70,7 @@ def test_still_pairs_leave_a_gap() -> None:
         assert np.isfinite(drawn[:64]).all() and np.isnan(drawn[64:]).all()
 
 
-def test_ramp_shows_both_roundings_and_says_which_is_in_force(capsys: pytest.CaptureFixture[str]) -> None:
+def test_ramp_shows_both_roundings_and_says_which_is_in_force() -> None:
     for model, key in (("gpt-oss-20b", "exact"), ("deepseek-r1", "rounded")):
         rope = rc.from_hf(config_of(model))
         drawing = figures.ramp(rope, where(model), EN)
@@ -88,12 +81,12 @@ def test_ramp_shows_both_roundings_and_says_which_is_in_force(capsys: pytest.Cap
         assert [trace.name for trace in inside] == [EN(f"ramp_{key}") + EN("in_force")]
         np.testing.assert_allclose(inside[0].y, wanted, atol=1e-12)
         assert f"{high:.2f}" in drawing.finding or f"{high:g}" in drawing.finding
-        assert "Ramp(" in ran(drawing, capsys)
+        assert "Ramp(" in ran(drawing)
     assert figures.ramp(rc.from_hf(config_of("llama-2-7b")), "", EN) is None
 
 
 @pytest.mark.parametrize("length", [1, 2, 4096, 4097, 40_000])
-def test_drift_is_zero_before_the_switch_and_not_after(length: int, capsys: pytest.CaptureFixture[str]) -> None:
+def test_drift_is_zero_before_the_switch_and_not_after(length: int) -> None:
     rope = rc.from_hf(config_of("phi-4-mini"), None, length)
     drawing = figures.drift(rope, length, where("phi-4-mini"), EN)
     worst = np.asarray(chart(drawing).data[0].y)
@@ -103,7 +96,7 @@ def test_drift_is_zero_before_the_switch_and_not_after(length: int, capsys: pyte
         wanted = (np.abs(short - long) * 4095).max()
         assert worst.max() == pytest.approx(wanted, rel=1e-12)
         assert "position 4,095" in drawing.finding and f"{wanted:.4g}" in drawing.finding
-        assert ran(drawing, capsys)
+        assert ran(drawing)
 
 
 def test_layers_and_sections_name_their_indices() -> None:
@@ -133,7 +126,7 @@ def test_summary_and_provenance_hold_the_numbers(model: str, t: Words) -> None:
     assert table[t("col.field")][at] == rope.provenance["base"].path
 
 
-def test_engines_draw_ratios_and_say_who_differs(capsys: pytest.CaptureFixture[str]) -> None:
+def test_engines_draw_ratios_and_say_who_differs() -> None:
     config = config_of("gpt-oss-20b")
     found, rope = engines(config), rc.from_hf(config)
     drawing = comparison.engines(found, rope, where("gpt-oss-20b"), EN)
@@ -151,7 +144,7 @@ def test_engines_draw_ratios_and_say_who_differs(capsys: pytest.CaptureFixture[s
     assert [cell.split(" ")[0] for cell in table[EN("col.basis")]] == ["measured", "read:", *["measured"] * 4]
     notes = dict(comparison.engine_notes(found, EN))
     assert "always rounds the ramp" in notes["llama.cpp 0c1e5709"] and "transformers 5.23" not in notes
-    assert "transformers 5.23 0.0" in ran(drawing, capsys)
+    assert "transformers 5.23 0.0" in ran(drawing)
 
 
 def test_gap_has_a_word_for_every_case() -> None:
@@ -164,7 +157,7 @@ def test_gap_has_a_word_for_every_case() -> None:
     ]
 
 
-def test_two_configs_differences_first(capsys: pytest.CaptureFixture[str]) -> None:
+def test_two_configs_differences_first() -> None:
     left, right = config_of("llama-2-7b"), config_of("llama-3.1-8b")
     rows = convert_config.compare(left, right)
     table = comparison.differences(rows, ("a", "b"), EN)
@@ -176,10 +169,10 @@ def test_two_configs_differences_first(capsys: pytest.CaptureFixture[str]) -> No
     drawing = comparison.overlay(rc.from_hf(left), rc.from_hf(right), ("a", "b"), rows, EN)
     np.testing.assert_allclose(chart(drawing).data[1].y, 2 * np.pi / rc.from_hf(right).inv_freq, rtol=1e-12)
     assert f"{sum(not row.same for row in rows)} of {len(rows)} fields differ" in drawing.finding
-    assert ran(drawing, capsys)
+    assert ran(drawing)
 
 
-def test_ways_to_a_longer_context_are_drawn_with_their_costs(capsys: pytest.CaptureFixture[str]) -> None:
+def test_ways_to_a_longer_context_are_drawn_with_their_costs() -> None:
     config, length = config_of("llama-2-7b"), 65_536
     rope, found = rc.from_hf(config), extend(config, length)
     drawing = comparison.extensions(found, rope, length, where("llama-2-7b"), EN)
@@ -196,7 +189,7 @@ def test_ways_to_a_longer_context_are_drawn_with_their_costs(capsys: pytest.Capt
     assert f"{titles['ntk']}: {unseen}" in drawing.finding and "65,536" in drawing.finding
     table = comparison.costs(found, EN)
     assert table[EN("col.unseen")][[way.name for way in found].index("ntk")] == f"{unseen} / 64"
-    assert "ntk 16.0" in ran(drawing, capsys)
+    assert "ntk 16.0" in ran(drawing)
 
 
 def test_ways_are_drawn_for_the_layer_type_that_they_extend() -> None:
@@ -232,4 +225,4 @@ def test_edges_draw(config: dict[str, Any], tmp_path: Path, monkeypatch: pytest.
     for drawing in drawings:
         json.loads(chart(drawing).to_json())
         assert drawing.table() and len(drawing.finding) > 10
-        exec(textwrap.dedent(drawing.recipe), {})
+        ran(drawing)

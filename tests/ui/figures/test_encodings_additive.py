@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import math
-import textwrap
 
 import numpy as np
 import pytest
 
 from rope_core.theory.encodings import weights, words
-from tests.support.figures import chart
+from tests.support.figures import chart, ran
 from ui.figures.drawing import Drawing
 from ui.figures.encodings import additive as figures
 from ui.figures.encodings.scores import WIDTH, tokens
@@ -98,10 +95,7 @@ def drawings() -> list[Drawing]:
 
 @pytest.mark.parametrize("drawing", drawings(), ids=lambda d: d.id)
 def test_recipes_run(drawing: Drawing) -> None:
-    said = io.StringIO()
-    with contextlib.redirect_stdout(said):
-        exec(textwrap.dedent(drawing.recipe), {})
-    assert said.getvalue().strip()
+    assert ran(drawing).strip()
 
 
 @pytest.mark.parametrize("base", [1.0001, 1e12])

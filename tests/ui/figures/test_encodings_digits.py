@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import math
-import textwrap
 
 import numpy as np
 import pytest
@@ -14,7 +11,7 @@ from hypothesis import strategies as st
 
 import rope_core as rc
 from rope_core.theory.extension import Extension, extensions, reach
-from tests.support.figures import chart
+from tests.support.figures import chart, ran
 from ui.figures.drawing import Drawing
 from ui.figures.encodings import digits as figures
 from ui.text.words import LANGUAGES, Words
@@ -133,7 +130,4 @@ def drawings() -> list[Drawing]:
 
 @pytest.mark.parametrize("drawing", drawings(), ids=lambda d: d.id)
 def test_recipes_run(drawing: Drawing) -> None:
-    said = io.StringIO()
-    with contextlib.redirect_stdout(said):
-        exec(textwrap.dedent(drawing.recipe), {})
-    assert said.getvalue().strip()
+    assert ran(drawing).strip()

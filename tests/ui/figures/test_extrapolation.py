@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from rope_core.lab import cards, records, view
 from rope_core.lab.lines import lines
 from tests.support import lab_results as made
-from tests.support.figures import chart
+from tests.support.figures import chart, ran
 from ui.figures.extrapolation import curves as figures
 from ui.figures.extrapolation import words
 from ui.text.words import LANGUAGES, Words
@@ -177,7 +177,7 @@ def test_provenance_names_weights_text_and_machine_without_markup(lang: str) -> 
 def test_recipes_print_the_drawn_numbers(figure: object) -> None:
     assert callable(figure)
     drawing = figure(made.seen(made.sweep(1, documents=2)))
-    printed = made.ran(drawing.recipe)
+    printed = ran(drawing)
     assert all(key in printed for key in made.KEYS)
     first = next(iter(drawing.table().values()))
     assert len(np.asarray(first)) >= len(made.KEYS)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.support import lab_results as made
-from tests.support.figures import chart
+from tests.support.figures import chart, ran
 from ui.figures.extrapolation import heads as figures
 from ui.figures.extrapolation.words import name
 from ui.text.words import LANGUAGES, Words
@@ -35,7 +35,7 @@ def test_maps_show_the_unscaled_line_beside_the_chosen_one() -> None:
     assert np.asarray(drawing.table()[f"{made.KEYS[0]}_mass"]).reshape(6, 6) == pytest.approx(
         np.asarray(results[0]["map"])
     )
-    assert made.KEYS[-1] in made.ran(drawing.recipe)
+    assert made.KEYS[-1] in ran(drawing)
 
 
 def test_a_map_of_one_line_stands_alone() -> None:
@@ -69,7 +69,7 @@ def test_temperatures_are_drawn_as_paired_ratios_with_the_paper_s_value() -> Non
     assert marks == pytest.approx([1 + 0.1 * math.log(2), 1 + 0.1 * math.log(8)])
     assert "lowest of those swept is 1.1" in drawing.finding and "is 1.2" in drawing.finding
     assert len(np.asarray(drawing.table()["last_value"])) == 8
-    assert "8.0" in made.ran(drawing.recipe)
+    assert "8.0" in ran(drawing)
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_stale_keys_are_judged_by_their_interval(worse: float, kind: str, lang: 
     assert beginning in drawing.finding and f"×{math.exp(worse):.2f}" in drawing.finding
     drawn = [trace.name for trace in chart(drawing).data if not trace.fill]
     assert set(drawn) == {t(f"variant.{each}") for each in ("stale", "recomputed", "unscaled")}
-    assert "recomputed" in made.ran(drawing.recipe)
+    assert "recomputed" in ran(drawing)
     part = figures.stale(made.seen(made.stale(worse)[:1]), 64, t)
     assert t("stale_finding.going").split("{")[0] in part.finding
 

@@ -12,7 +12,7 @@ from plotly.colors import sample_colorscale
 from rope_core.lab import cards, view
 from rope_core.lab.cards import Stored
 from tests.support import lab_results as made
-from tests.support.figures import chart
+from tests.support.figures import chart, ran
 from ui.figures.colours import contrast
 from ui.figures.extrapolation import models as figures
 from ui.figures.extrapolation import words
@@ -61,7 +61,7 @@ def test_encodings_are_ranked_and_a_table_ends(lang: str) -> None:
     results = encodings()
     value = results[5]["last"]
     assert results[5]["weights"] == "alibi-0" and f"{value[0]:.2f} [{value[1]:.2f}, {value[2]:.2f}]" in drawing.finding
-    assert made.ran(drawing.recipe).count("its table ends") == 2
+    assert ran(drawing).count("its table ends") == 2
     assert set(np.asarray(drawing.table()["weights"]).tolist()) == {"rope-0", "alibi-0", "nope-0", "learned-0"}
 
 
@@ -85,7 +85,7 @@ def test_a_fine_tune_stands_beside_what_it_started_from(index: dict[str, Stored]
     dashes = {trace.name: trace.line.dash for trace in chart(drawing).data if not trace.fill}
     assert dashes == {"linear (PI), before": "dot", "linear (PI), tuned": None}
     assert np.asarray(drawing.table()["weights"]).tolist() == ["rope-0", "rope-0-tuned"]
-    assert "rope-0-tuned" in made.ran(drawing.recipe)
+    assert "rope-0-tuned" in ran(drawing)
     del index["rope-0-tuned"]
     assert figures.finetuned(made.seen(results), 64, T) is None
 
@@ -118,7 +118,7 @@ def test_the_hidden_number_is_a_map_a_line() -> None:
     assert "30 trials" in drawing.finding
     table = drawing.table()
     assert len(np.asarray(table["right"])) == 27 and set(table) == {"line", "length", "depth", "right", "low", "high"}
-    assert made.KEYS[1] in made.ran(drawing.recipe)
+    assert made.KEYS[1] in ran(drawing)
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)

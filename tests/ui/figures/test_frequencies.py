@@ -1,16 +1,11 @@
 """The frequency figures: traces against formulas written out, their sentences and recipes."""
 
-import contextlib
-import io
-import textwrap
-
 import numpy as np
 import plotly.graph_objects as go
 import pytest
 
 import rope_core as rc
-from tests.support.figures import chart
-from ui.figures.drawing import Drawing
+from tests.support.figures import chart, ran
 from ui.figures.frequencies import tables as frequencies
 from ui.text.words import LANGUAGES, Words
 
@@ -18,13 +13,6 @@ EN = Words("en", "frequencies")
 LLAMA2 = rc.Rope(128, 10_000.0, 4096)
 EDGE = rc.Rope(2, 1.0001, 16)
 LONG = rc.Rope(1024, 1e6, 131_072)
-
-
-def ran(drawing: Drawing) -> str:
-    out = io.StringIO()
-    with contextlib.redirect_stdout(out):
-        exec(textwrap.dedent(drawing.recipe), {})
-    return out.getvalue()
 
 
 def named(figure: go.Figure, name: str) -> go.Scatter:

@@ -1,9 +1,6 @@
 """What bases span and pairs measure: traces against formulas written out, their sentences and recipes."""
 
-import contextlib
-import io
 import math
-import textwrap
 
 import numpy as np
 import plotly.graph_objects as go
@@ -11,8 +8,7 @@ import pytest
 
 import rope_core as rc
 from rope_core.theory.attention import smallest_base
-from tests.support.figures import chart
-from ui.figures.drawing import Drawing
+from tests.support.figures import chart, ran
 from ui.figures.frequencies import spans
 from ui.text.words import LANGUAGES, Words, sections
 
@@ -20,13 +16,6 @@ EN = Words("en", "frequencies")
 LLAMA2 = rc.Rope(128, 10_000.0, 4096)
 EDGE = rc.Rope(2, 1.0001, 16)
 LONG = rc.Rope(1024, 1e6, 131_072)
-
-
-def ran(drawing: Drawing) -> str:
-    out = io.StringIO()
-    with contextlib.redirect_stdout(out):
-        exec(textwrap.dedent(drawing.recipe), {})
-    return out.getvalue()
 
 
 def named(figure: go.Figure, name: str) -> go.Scatter:

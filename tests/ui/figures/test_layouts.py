@@ -1,28 +1,16 @@
 """The layouts figures: their traces against the permutation written out, their sentences and recipes."""
 
-import contextlib
-import io
-import textwrap
-
 import numpy as np
 import pytest
 
 import rope_core as rc
 from rope_core.theory import layout_demo
-from tests.support.figures import chart
+from tests.support.figures import chart, ran
 from ui.figures import layouts
-from ui.figures.drawing import Drawing
 from ui.page import models
 from ui.text.words import LANGUAGES, Words
 
 EN = Words("en", "layouts")
-
-
-def ran(drawing: Drawing) -> str:
-    out = io.StringIO()
-    with contextlib.redirect_stdout(out):
-        exec(textwrap.dedent(drawing.recipe), {})
-    return out.getvalue()
 
 
 @pytest.mark.parametrize("width", [4, 8, 12])

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
-import textwrap
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from rope_core.ledger import CLAIMS, EMPIRICAL, HOLDS, STATUSES, WRONG, Result, to_json
-from tests.support.figures import chart
+from tests.support.figures import chart, ran
 from ui.figures import ledger as figures
 from ui.figures.drawing import Drawing
 from ui.text.words import LANGUAGES, Words
@@ -131,8 +127,5 @@ def test_listing_has_one_row_per_entry() -> None:
     "drawing", [figures.overview(RESULTS, T), figures.residuals(RESULTS, 1e-6, T)], ids=lambda d: d.id
 )
 def test_recipes_run_and_tables_are_whole(drawing: Drawing) -> None:
-    said = io.StringIO()
-    with contextlib.redirect_stdout(said):
-        exec(textwrap.dedent(drawing.recipe), {})
-    assert said.getvalue().strip()
+    assert ran(drawing).strip()
     assert len({len(np.asarray(column)) for column in drawing.table().values()}) == 1

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import math
-import textwrap
 
 import numpy as np
 import pytest
@@ -13,7 +10,7 @@ import pytest
 import rope_core as rc
 from rope_core.lrpe import errata
 from rope_core.lrpe.demo import Case
-from tests.support.figures import chart
+from tests.support.figures import chart, ran
 from ui.figures.drawing import Drawing
 from ui.figures.lrpe import linear as lrpe_linear
 from ui.figures.lrpe import op as figures
@@ -180,10 +177,7 @@ def drawings(t: Words) -> list[Drawing]:
 def test_the_ends_of_the_ranges_draw_and_recipes_run(lang: str) -> None:
     for drawing in drawings(Words(lang, "lrpe")):
         assert chart(drawing).data and "nan" not in drawing.finding
-        out = io.StringIO()
-        with contextlib.redirect_stdout(out):
-            exec(textwrap.dedent(drawing.recipe), {})
-        assert out.getvalue().strip(), drawing.id
+        assert ran(drawing).strip(), drawing.id
         lengths = {len(np.asarray(column).ravel()) for column in drawing.table().values()}
         assert min(lengths) > 0
 

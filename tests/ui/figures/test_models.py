@@ -1,14 +1,10 @@
 """Figures and tables of the models page against the catalogue's own rows."""
 
-import contextlib
-import io
-import textwrap
-
 import numpy as np
 import pytest
 
 from rope_core.hf.survey import Row, chosen, encodings_by_year, errata, rows
-from tests.support.figures import chart
+from tests.support.figures import chart, ran
 from ui.figures import models as figures
 from ui.figures.drawing import as_csv
 from ui.text.words import Words
@@ -56,10 +52,7 @@ def test_few_rows_are_drawn_too(found: tuple[Row, ...]) -> None:
 
 def test_recipes_run() -> None:
     for drawing in (figures.spans(rows(), 4096, "", T), figures.encodings(T)):
-        said = io.StringIO()
-        with contextlib.redirect_stdout(said):
-            exec(textwrap.dedent(drawing.recipe), {})
-        assert len(said.getvalue().splitlines()) == len(as_csv(drawing.table()).splitlines()) - 1
+        assert len(ran(drawing).splitlines()) == len(as_csv(drawing.table()).splitlines()) - 1
 
 
 def test_years_stand_below_their_rows() -> None:

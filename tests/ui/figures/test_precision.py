@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import math
-import textwrap
 from functools import cache
 
 import mpmath
@@ -16,7 +13,7 @@ import torch
 import rope_core as rc
 from rope_core.hf import catalogue
 from rope_core.theory import precision
-from tests.support.figures import chart
+from tests.support.figures import chart, ran
 from ui.figures import precision as figures
 from ui.figures.drawing import Drawing
 from ui.text.words import Words
@@ -162,7 +159,4 @@ def drawings(lang: str, dim: int, base: float, train_len: int) -> tuple[Drawing,
 def test_edges_draw_and_recipes_run(lang: str, geometry: tuple[int, float, int]) -> None:
     for drawing in drawings(lang, *geometry):
         assert "nan" not in drawing.finding and "{" not in drawing.finding, drawing.id
-        said = io.StringIO()
-        with contextlib.redirect_stdout(said):
-            exec(textwrap.dedent(drawing.recipe), {})
-        assert said.getvalue().strip(), drawing.id
+        assert ran(drawing).strip(), drawing.id

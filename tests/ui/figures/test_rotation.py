@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
-import textwrap
-
 import numpy as np
 import pytest
 
 import rope_core as rc
 from rope_core.theory import demo
-from tests.support.figures import chart
+from tests.support.figures import chart, ran
 from ui.figures import rotation as figures
 from ui.figures.drawing import Drawing
 from ui.text.words import Words
@@ -84,10 +80,7 @@ def drawings() -> list[Drawing]:
 
 @pytest.mark.parametrize("drawing", drawings(), ids=lambda d: d.id)
 def test_recipes_run(drawing: Drawing) -> None:
-    said = io.StringIO()
-    with contextlib.redirect_stdout(said):
-        exec(textwrap.dedent(drawing.recipe), {})
-    assert said.getvalue().strip()
+    assert ran(drawing).strip()
 
 
 def test_a_matrix_entry_never_reads_as_a_signed_zero() -> None:
