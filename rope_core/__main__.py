@@ -1,4 +1,4 @@
-"""The command `rope`: each subcommand lives with the code it runs and is imported only when it is run."""
+"""The command `rope`: a subcommand is imported only when it is run."""
 
 from __future__ import annotations
 
@@ -8,26 +8,27 @@ import sys
 from collections.abc import Sequence
 
 import rope_core
+from rope_core.cli.command import execute
 
-# name: (module, function taking the remaining arguments, one line of help)
+# name: (module, one line of help)
 COMMANDS = {
-    "check": ("rope_core.cli.check", "main_check", "what is wrong with a model's config, or worth knowing"),
-    "extend": ("rope_core.cli.extend", "main_extend", "config blocks and engine lines that reach a longer context"),
-    "engines": ("rope_core.cli.engines", "main_engines", "what several programs compute from one config"),
-    "convert": ("rope_core.cli.convert", "main_convert", "a config in the schema of transformers 4 or 5"),
-    "diff": ("rope_core.cli.diff", "main_diff", "two configs' rotary embeddings, field by field"),
-    "verify": ("rope_core.cli.verify", "main_verify", "stored rotary buffers against a config"),
-    "spectrum": ("rope_core.cli.spectrum", "main_spectrum", "frequencies of a model's config, as a table or CSV"),
-    "ledger": ("rope_core.ledger", "main_ledger", "every claim of the source documents, checked"),
-    "lab": ("rope_core.cli.lab", "main_lab", "train and evaluate a small model past its trained length"),
-    "bench": ("rope_core.cli.bench", "main_bench", "time rotations beside a copy, answers checked first"),
-    "completion": ("rope_core.cli.completion", "main_completion", "a completion script for bash, zsh or fish"),
+    "check": ("rope_core.cli.check", "what is wrong with a model's config, or worth knowing"),
+    "extend": ("rope_core.cli.extend", "config blocks and engine lines that reach a longer context"),
+    "engines": ("rope_core.cli.engines", "what several programs compute from one config"),
+    "convert": ("rope_core.cli.convert", "a config in the schema of transformers 4 or 5"),
+    "diff": ("rope_core.cli.diff", "two configs' rotary embeddings, field by field"),
+    "verify": ("rope_core.cli.verify", "stored rotary buffers against a config"),
+    "spectrum": ("rope_core.cli.spectrum", "frequencies of a model's config, as a table or CSV"),
+    "ledger": ("rope_core.cli.ledger", "every claim of the source documents, checked"),
+    "lab": ("rope_core.cli.lab", "train and evaluate a small model past its trained length"),
+    "bench": ("rope_core.cli.bench", "time rotations beside a copy, answers checked first"),
+    "completion": ("rope_core.cli.completion", "a completion script for bash, zsh or fish"),
 }
 
 
 def usage() -> str:
-    """The list of subcommands."""
-    lines = [f"  {name:<11} {text}" for name, (_, _, text) in COMMANDS.items()]
+    """Return the list of subcommands."""
+    lines = [f"  {name:<11} {text}" for name, (_, text) in COMMANDS.items()]
     more = "rope help COMMAND says more; rope --version prints the version."
     return "usage: rope COMMAND ...\n\n" + "\n".join(lines) + f"\n\n{more}"
 
@@ -47,9 +48,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     if name not in COMMANDS:
         print(f"command must be one of {', '.join(COMMANDS)}, got {name!r}", file=sys.stderr)
         return 2
-    module, function, _ = COMMANDS[name]
     try:
-        code = int(getattr(importlib.import_module(module), function)(rest))
+        code = execute(name, importlib.import_module(COMMANDS[name][0]), rest)
         sys.stdout.flush()
         return code
     except BrokenPipeError:

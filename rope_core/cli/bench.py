@@ -6,7 +6,6 @@ import argparse
 import os
 import sys
 import time
-from collections.abc import Sequence
 from pathlib import Path
 
 from rope_core.bench.cases import DIRECTIONS, ITEM_BYTES, MEMORY, SUITES, Case
@@ -14,55 +13,44 @@ from rope_core.bench.environment import with_allocator
 from rope_core.bench.records import Result, Store
 from rope_core.bench.statistics import compare
 from rope_core.bench.view import figures
+from rope_core.cli.command import execute
 
 
-def parser() -> argparse.ArgumentParser:
-    """Return the command line's grammar."""
-    p = argparse.ArgumentParser(
-        prog="rope bench", description="Time rotations beside the copy of the same bytes, answers checked first."
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    parser.add_argument("--suite", choices=sorted(SUITES), help="a list of shapes, in place of the shape given below")
+    parser.add_argument(
+        "--kernel", metavar="FILE.py:FUNCTION", help="a function f(q, k, cos, sin, *, layout) beside ours"
     )
-    p.add_argument("--suite", choices=sorted(SUITES), help="a list of shapes; without it, the one shape given below")
-    p.add_argument("--kernel", metavar="FILE.py:FUNCTION", help="your own f(q, k, cos, sin, *, layout) beside ours")
-    p.add_argument("--only", action="append", metavar="NAME", help="contestants by name (repeat); all by default")
-    p.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
-    p.add_argument("--dtype", choices=sorted(ITEM_BYTES), default="float32")
-    p.add_argument("--layout", choices=("half", "interleaved"), default="half")
-    p.add_argument("--memory", choices=MEMORY, default="bhsd")
-    p.add_argument("--direction", choices=DIRECTIONS, default="forward")
-    p.add_argument("--inplace", action="store_true")
+    parser.add_argument("--only", action="append", metavar="NAME", help="contestants by name (repeat); all by default")
+    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
+    parser.add_argument("--dtype", choices=sorted(ITEM_BYTES), default="float32")
+    parser.add_argument("--layout", choices=("half", "interleaved"), default="half")
+    parser.add_argument("--memory", choices=MEMORY, default="bhsd")
+    parser.add_argument("--direction", choices=DIRECTIONS, default="forward")
+    parser.add_argument("--inplace", action="store_true")
     for name, value in (("batch", 1), ("seq", 2048), ("heads", 32), ("kv-heads", 32), ("dim", 128)):
-        p.add_argument(f"--{name}", type=int, default=value)
-    p.add_argument("--rotary-dim", type=int, help="all of a head by default")
-    p.add_argument("--rounds", type=int, default=25)
-    p.add_argument(
+        parser.add_argument(f"--{name}", type=int, default=value)
+    parser.add_argument("--rotary-dim", type=int, help="all of a head by default")
+    parser.add_argument("--rounds", type=int, default=25)
+    parser.add_argument(
         "--allocator",
         choices=("tuned", "default"),
         default="tuned",
         help="tuned keeps large blocks mapped (glibc), so that page faults are not what is measured",
     )
-    p.add_argument("--records", help="the SQLite file (default: ROPE_LAB_RECORDS or the user's data folder)")
-    p.add_argument("--progress", action="store_true", help="JSON lines with progress on standard output, for a parent")
-    what = p.add_mutually_exclusive_group()
+    parser.add_argument("--records", help="the SQLite file (default: ROPE_LAB_RECORDS or the user's data folder)")
+    parser.add_argument("--progress", action="store_true", help="JSON lines with progress on standard output")
+    what = parser.add_mutually_exclusive_group()
     what.add_argument("--list", action="store_true", help="list recorded runs")
     what.add_argument("--show", metavar="RUN")
     what.add_argument("--compare", nargs=2, metavar=("RUN", "RUN"))
     what.add_argument("--export", metavar="FILE", help="all runs as .json or .csv")
     what.add_argument("--import", dest="load", metavar="FILE")
-    return p
 
 
-def main_bench(argv: Sequence[str] | None = None) -> int:
-    """Run ``rope bench`` and return its exit code: 0, 1 when an answer was wrong, 2 for bad arguments."""
-    arguments = list(sys.argv[1:] if argv is None else argv)
-    options = parser().parse_args(arguments)
-    try:
-        return _dispatch(options, arguments)
-    except ValueError as error:
-        print(error, file=sys.stderr)
-        return 2
-
-
-def _dispatch(options: argparse.Namespace, arguments: list[str]) -> int:
+def run(options: argparse.Namespace) -> int:
+    """Time rotations beside the copy of the same bytes, answers checked first. Exit 1 when an answer is wrong."""
     if options.list:
         return _list(Store(options.records))
     if options.show:
@@ -73,12 +61,12 @@ def _dispatch(options: argparse.Namespace, arguments: list[str]) -> int:
         return _export(Store(options.records), Path(options.export))
     if options.load:
         return _import(Store(options.records), Path(options.load))
-    with_allocator(options.allocator, "rope_core.cli.bench", arguments)
-    return run(options)
+    with_allocator(options.allocator, "rope_core.cli.bench", options.argv)
+    return _measure(options)
 
 
 def cases_of(options: argparse.Namespace) -> list[Case]:
-    """Return the shapes that the command line asks for."""
+    """Return the shapes that the options name."""
     if options.suite:
         return list(SUITES[options.suite]())
     rotary = options.dim if options.rotary_dim is None else options.rotary_dim
@@ -100,8 +88,8 @@ def cases_of(options: argparse.Namespace) -> list[Case]:
     ]
 
 
-def run(options: argparse.Namespace) -> int:
-    """Measure, record and print; 1 when somebody's answer was wrong."""
+def _measure(options: argparse.Namespace) -> int:
+    """Measure, record and print; return 1 when somebody's answer was wrong."""
     if os.environ.get("ROPE_LAB_BENCH") == "off":
         raise ValueError("ROPE_LAB_BENCH must be unset to run benchmarks, got 'off'")
     from rope_core.bench import contestants as everybody
@@ -181,10 +169,10 @@ def _list(store: Store) -> int:
 
 
 def _find(store: Store, start: str) -> str:
-    found = [r.id for r in store.runs() if r.id.startswith(start)]
-    if len(found) != 1:
-        raise ValueError(f"run must be the beginning of one recorded run's id, got {start!r} ({len(found)} fit)")
-    return found[0]
+    fitting = [r.id for r in store.runs() if r.id.startswith(start)]
+    if len(fitting) != 1:
+        raise ValueError(f"run must be the beginning of one recorded run's id, got {start!r} ({len(fitting)} fit)")
+    return fitting[0]
 
 
 def _show(store: Store, start: str) -> int:
@@ -198,17 +186,19 @@ def _show(store: Store, start: str) -> int:
 
 def _compare(store: Store, first: str, second: str) -> int:
     """Print, for every case and contestant of both runs, how the ratios to the copy compare."""
-    one, two = (
+    left, right = (
         {(r.case.key, r.contestant): r for r in store.results(_find(store, s)) if r.state == "ok"}
         for s in (first, second)
     )
-    for key in one.keys() & two.keys():
-        a, b = ([x / y for x, y in zip(r.data["seconds"], r.data["floor"], strict=True)] for r in (one[key], two[key]))
+    for key in left.keys() & right.keys():
+        a, b = (
+            [x / y for x, y in zip(r.data["seconds"], r.data["floor"], strict=True)] for r in (left[key], right[key])
+        )
         c = compare(a, b)
         verdict = {"a is faster": "the first is faster", "b is faster": "the second is faster"}.get(
             c.verdict, c.verdict
         )
-        print(f"{one[key].case.title}  {key[1]:24s} second/first {c.ratio:.3f} [{c.low:.3f}, {c.high:.3f}]  {verdict}")
+        print(f"{left[key].case.title}  {key[1]:24s} second/first {c.ratio:.3f} [{c.low:.3f}, {c.high:.3f}]  {verdict}")
     return 0
 
 
@@ -226,4 +216,4 @@ def _import(store: Store, path: Path) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main_bench())
+    sys.exit(execute("bench", sys.modules[__name__], sys.argv[1:]))

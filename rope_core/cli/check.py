@@ -14,7 +14,7 @@ from rope_core.checks.against import agreement, overridden
 from rope_core.checks.case import SEVERITIES, VERSIONS, Finding
 from rope_core.checks.findings import ON_REQUEST, by_severity, check, check_text, known
 from rope_core.cli.output import sarif, show_json, show_table
-from rope_core.cli.source import HELP, add_language, guarded, load, read_source
+from rope_core.cli.source import HELP, load, read_source
 from rope_core.errors import reject, sentence
 from rope_core.hf.read import parse, read_config
 
@@ -34,59 +34,55 @@ def add_output(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--ignore", action="append", default=[], metavar="KEY", help="leave this finding out; repeatable"
     )
-    add_language(parser)
 
 
-def parser() -> argparse.ArgumentParser:
-    """Return the command's arguments."""
-    made = argparse.ArgumentParser(prog="rope check", description=main_check.__doc__)
-    made.add_argument("config", nargs="+", help=f"{HELP}; of a folder every config.json below it")
-    made.add_argument("--layer-type", help="only findings on these layers")
-    made.add_argument("--seq-len", type=int, help="the length to be used, tokens")
-    made.add_argument(
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    parser.add_argument("config", nargs="+", help=f"{HELP}; of a folder every config.json below it")
+    parser.add_argument("--layer-type", help="only findings on these layers")
+    parser.add_argument("--seq-len", type=int, help="the length to be used, tokens")
+    parser.add_argument(
         "--transformers", choices=VERSIONS, default=VERSIONS[-1], help="the version that reads the config"
     )
-    made.add_argument("--with", dest="other", metavar="CONFIG", help="another config that must turn alike")
-    made.add_argument("--override", metavar="JSON", help="what an engine's override does to the config, as JSON")
-    made.add_argument(
+    parser.add_argument("--with", dest="other", metavar="CONFIG", help="another config that must turn alike")
+    parser.add_argument("--override", metavar="JSON", help="what an engine's override does to the config, as JSON")
+    parser.add_argument(
         "--all", action="store_true", help=f"with the notes that most models get: {', '.join(ON_REQUEST)}"
     )
-    add_output(made)
-    return made
+    add_output(parser)
 
 
-def main_check(argv: Sequence[str]) -> int:
+def run(options: argparse.Namespace) -> int:
     """Check what a config's RoPE really does. Exit 0: nothing above note; 1: warnings or errors; 2: unreadable."""
-    asked = parser().parse_args(argv)
-    return guarded(lambda: _run(asked), asked.lang)
-
-
-def _run(asked: argparse.Namespace) -> int:
-    known_keys(asked.ignore)
+    known_keys(options.ignore)
     results: dict[str, list[Finding]] = {}
     unreadable: dict[str, str] = {}
-    for source in [file for given in asked.config for file in below(given)]:
+    for source in [file for given in options.config for file in below(given)]:
         try:
-            results[source] = _checked(read_source(source), asked)
+            results[source] = _checked(read_source(source), options)
         except ValueError as error:
-            unreadable[source] = sentence(error, asked.lang)
-    return report(results, unreadable, asked, asked.transformers)
+            unreadable[source] = sentence(error, options.lang)
+    return report(results, unreadable, options, options.transformers)
 
 
-def _checked(given: bytes | Path | dict[str, Any], asked: argparse.Namespace) -> list[Finding]:
-    """The findings on one config."""
-    options = (asked.transformers, asked.layer_type, asked.seq_len)
-    if asked.other is not None or asked.override is not None:
+def _checked(given: bytes | Path | dict[str, Any], options: argparse.Namespace) -> list[Finding]:
+    """Return the findings on a config."""
+    how = (options.transformers, options.layer_type, options.seq_len)
+    if options.other is not None or options.override is not None:
         config, extra = read_config(parse(given) if isinstance(given, bytes) else given), list[Finding]()
-        if asked.override is not None:
-            config, extra = overridden(config, parse(asked.override))
-        if asked.other is not None:
-            extra += agreement(config, load(asked.other))
-        kept = [one for one in extra if asked.layer_type is None or one.layer_type in (None, asked.layer_type)]
-        return by_severity([*kept, *check(config, *options, everything=asked.all)])
+        if options.override is not None:
+            config, extra = overridden(config, parse(options.override))
+        if options.other is not None:
+            extra += agreement(config, load(options.other))
+        kept = [
+            finding
+            for finding in extra
+            if options.layer_type is None or finding.layer_type in (None, options.layer_type)
+        ]
+        return by_severity([*kept, *check(config, *how, everything=options.all)])
     if isinstance(given, bytes):
-        return check_text(given, *options, everything=asked.all)
-    return check(given, *options, everything=asked.all)
+        return check_text(given, *how, everything=options.all)
+    return check(given, *how, everything=options.all)
 
 
 def known_keys(keys: Sequence[str]) -> None:
@@ -116,24 +112,28 @@ def below(source: str) -> Iterator[str]:
 
 
 def report(
-    results: dict[str, list[Finding]], unreadable: dict[str, str], asked: argparse.Namespace, version: str
+    results: dict[str, list[Finding]], unreadable: dict[str, str], options: argparse.Namespace, version: str
 ) -> int:
-    """Print findings as asked and return the exit code."""
-    shown = SEVERITIES[: SEVERITIES.index(asked.min_severity) + 1]
-    failing = SEVERITIES[: SEVERITIES.index(asked.fail_on) + 1]
+    """Print findings as options and return the exit code."""
+    shown = SEVERITIES[: SEVERITIES.index(options.min_severity) + 1]
+    failing = SEVERITIES[: SEVERITIES.index(options.fail_on) + 1]
     results = {
-        name: [one for one in found if one.severity in shown and one.key not in asked.ignore]
-        for name, found in results.items()
+        name: [finding for finding in findings if finding.severity in shown and finding.key not in options.ignore]
+        for name, findings in results.items()
     }
-    code = 2 if unreadable else int(any(one.severity in failing for found in results.values() for one in found))
+    code = (
+        2
+        if unreadable
+        else int(any(finding.severity in failing for findings in results.values() for finding in findings))
+    )
     many = len(results) + len(unreadable) > 1
     for name, text in unreadable.items():
         print(f"{name}: {text}" if many else text, file=sys.stderr)
-    if asked.json:
-        show_json(results, unreadable, version, code, asked.lang)
-    elif asked.sarif:
-        print(json.dumps(sarif(results, unreadable, asked.lang), ensure_ascii=False, indent=1))
+    if options.json:
+        show_json(results, unreadable, version, code, options.lang)
+    elif options.sarif:
+        print(json.dumps(sarif(results, unreadable, options.lang), ensure_ascii=False, indent=1))
     else:
-        for name, found in results.items():
-            show_table(name, found, asked.lang)
+        for name, findings in results.items():
+            show_table(name, findings, options.lang)
     return code

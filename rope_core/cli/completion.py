@@ -5,21 +5,20 @@ from __future__ import annotations
 import argparse
 import importlib
 import re
-from collections.abc import Sequence
+
+from rope_core.cli.command import parser_of
 
 SHELLS = ("bash", "zsh", "fish")
 
 
-def parser() -> argparse.ArgumentParser:
-    """Return the command's arguments."""
-    made = argparse.ArgumentParser(prog="rope completion", description=main_completion.__doc__)
-    made.add_argument("shell", choices=SHELLS)
-    return made
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    parser.add_argument("shell", choices=SHELLS)
 
 
-def main_completion(argv: Sequence[str]) -> int:
+def run(options: argparse.Namespace) -> int:
     """Print a completion script: eval "$(rope completion bash)", the same with zsh; rope completion fish | source."""
-    print(script(parser().parse_args(argv).shell), end="")
+    print(script(options.shell), end="")
     return 0
 
 
@@ -49,7 +48,7 @@ def script(shell: str) -> str:
 
 
 def _fish(known: dict[str, list[str]]) -> str:
-    """Fish's own form: a line for each word."""
+    """Return the script in fish's own form: a line for each word."""
     lines = [f"complete -c rope -n __fish_use_subcommand -a {name}" for name in known]
     for name, words in known.items():
         lines += [
@@ -64,12 +63,11 @@ def options() -> dict[str, list[str]]:
     """Return each subcommand's long options, from its parser's usage line; none where a package is missing."""
     from rope_core.__main__ import COMMANDS
 
-    made: dict[str, list[str]] = {"help": []}
-    for name, (module, _, _) in COMMANDS.items():
+    words: dict[str, list[str]] = {"help": []}
+    for name, (module, _) in COMMANDS.items():
         try:
-            build = getattr(importlib.import_module(module), "parser", None)
+            usage = parser_of(name, importlib.import_module(module)).format_usage()
         except ModuleNotFoundError:
-            build = None
-        usage = build().format_usage() if build is not None else ""
-        made[name] = list(dict.fromkeys(re.findall(r"--[a-z][a-z-]*", usage)))
-    return made
+            usage = ""
+        words[name] = list(dict.fromkeys(re.findall(r"--[a-z][a-z-]*", usage)))
+    return words

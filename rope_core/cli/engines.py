@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import argparse
 import math
-from collections.abc import Sequence
 from typing import Any
 
 from rope_core.checks.engines import Engine, basis, engines, sentences
-from rope_core.cli.source import HELP, add_language, guarded, load, print_json
+from rope_core.cli.source import HELP, load, print_json
 from rope_core.hf.ropes import layer_types
 
 WORDS = {
@@ -17,39 +16,31 @@ WORDS = {
 }
 
 
-def parser() -> argparse.ArgumentParser:
-    """Return the command's arguments."""
-    made = argparse.ArgumentParser(prog="rope engines", description=main_engines.__doc__)
-    made.add_argument("config", help=HELP)
-    made.add_argument("--layer-type", help="only this layer type")
-    made.add_argument("--seq-len", type=int, help="the length in use, tokens")
-    made.add_argument("--context", type=int, help="the context of a server, tokens; else the model's maximum")
-    made.add_argument("--json", action="store_true", help="a list instead of lines")
-    add_language(made)
-    return made
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    parser.add_argument("config", help=HELP)
+    parser.add_argument("--layer-type", help="only this layer type")
+    parser.add_argument("--seq-len", type=int, help="the length in use, tokens")
+    parser.add_argument("--context", type=int, help="the context of a server, tokens; else the model's maximum")
+    parser.add_argument("--json", action="store_true", help="a list instead of lines")
 
 
-def main_engines(argv: Sequence[str]) -> int:
+def run(options: argparse.Namespace) -> int:
     """Compare what several programs compute from a config with transformers 5.23: largest gap of the frequencies."""
-    asked = parser().parse_args(argv)
-    return guarded(lambda: _run(asked), asked.lang)
-
-
-def _run(asked: argparse.Namespace) -> int:
-    config = load(asked.config)
-    kinds: list[str | None] = [asked.layer_type] if asked.layer_type else [*layer_types(config)] or [None]
-    rows = [(kind, engine) for kind in kinds for engine in engines(config, kind, asked.seq_len, asked.context)]
-    if asked.json:
-        print_json([_record(kind, engine, asked.lang) for kind, engine in rows])
+    config = load(options.config)
+    kinds: list[str | None] = [options.layer_type] if options.layer_type else [*layer_types(config)] or [None]
+    rows = [(kind, engine) for kind in kinds for engine in engines(config, kind, options.seq_len, options.context)]
+    if options.json:
+        print_json([_record(kind, engine, options.lang) for kind, engine in rows])
         return 0
     for kind, engine in rows:
         where = f"{kind}  " if kind else ""
-        print(f"{where}{engine.name:<22}{_gap(engine, asked.lang):<16}{'; '.join(sentences(engine, asked.lang))}")
+        print(f"{where}{engine.name:<22}{_gap(engine, options.lang):<16}{'; '.join(sentences(engine, options.lang))}")
     return 0
 
 
 def _gap(engine: Engine, lang: str) -> str:
-    """How far an engine is from transformers, or why there is no number."""
+    """Return how far an engine is from transformers, or why there is no number."""
     t = WORDS[lang]
     if engine.refused:
         return t[engine.status]

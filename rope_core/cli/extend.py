@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from rope_core.checks.commands import commands
 from rope_core.checks.extend import Way, extend, fixes, present, reached
-from rope_core.cli.source import HELP, add_language, guarded, load, print_json
+from rope_core.cli.source import HELP, load, print_json
 from rope_core.errors import reject
 
 TEXT = {
@@ -40,50 +40,42 @@ TEXT = {
 }
 
 
-def parser() -> argparse.ArgumentParser:
-    """Return the command's arguments."""
-    made = argparse.ArgumentParser(prog="rope extend", description=main_extend.__doc__)
-    made.add_argument("config", help=HELP)
-    made.add_argument("--length", type=int, required=True, help="the length to reach, tokens")
-    made.add_argument("--way", metavar="NAME", help="only this way, by its name")
-    made.add_argument("--model", help="the model's name or folder in the engines' lines")
-    made.add_argument("--json", action="store_true", help="a list of ways instead of text")
-    add_language(made)
-    return made
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    parser.add_argument("config", help=HELP)
+    parser.add_argument("--length", type=int, required=True, help="the length to reach, tokens")
+    parser.add_argument("--way", metavar="NAME", help="only this way, by its name")
+    parser.add_argument("--model", help="the model's name or folder in the engines' lines")
+    parser.add_argument("--json", action="store_true", help="a list of ways instead of text")
 
 
-def main_extend(argv: Sequence[str]) -> int:
+def run(options: argparse.Namespace) -> int:
     """Print the config blocks that reach a length, what they change and cost, and the line for each engine."""
-    asked = parser().parse_args(argv)
-    return guarded(lambda: _run(asked), asked.lang)
-
-
-def _run(asked: argparse.Namespace) -> int:
-    config = load(asked.config)
-    ways = extend(config, asked.length)
-    if asked.way is not None:
+    config = load(options.config)
+    ways = extend(config, options.length)
+    if options.way is not None:
         names = [way.name for way in ways]
-        if asked.way not in names:
-            raise reject("way", "one_of", asked.way, names=names)
-        ways = [way for way in ways if way.name == asked.way]
-    model = asked.model or _model(asked.config)
-    if asked.json:
-        print_json([as_record(way, model, asked.lang) for way in ways])
+        if options.way not in names:
+            raise reject("way", "one_of", options.way, names=names)
+        ways = [way for way in ways if way.name == options.way]
+    model = options.model or _model(options.config)
+    if options.json:
+        print_json([as_record(way, model, options.lang) for way in ways])
         return 0
-    t = TEXT[asked.lang]
-    already = present(config, asked.lang)
-    print(already or f"{asked.config}{t['colon']}{t['reaches'].format(reach=f'{reached(config):,}')}")
+    t = TEXT[options.lang]
+    already = present(config, options.lang)
+    print(already or f"{options.config}{t['colon']}{t['reaches'].format(reach=f'{reached(config):,}')}")
     if not ways:
         print(t["none"])
     for number, way in enumerate(ways, 1):
-        print(f"\n{number}. {way.name}{t['colon']}{way.title(asked.lang)}")
-        print(_text(way, model, asked.lang, t))
-    print(f"\n{fixes()['searched'][asked.lang]}")
+        print(f"\n{number}. {way.name}{t['colon']}{way.title(options.lang)}")
+        print(_text(way, model, options.lang, t))
+    print(f"\n{fixes()['searched'][options.lang]}")
     return 0
 
 
 def _model(source: str) -> str:
-    """The name for the engines' lines: a hub id as it is, the folder of a file, else MODEL."""
+    """Return the name for the engines' lines: a hub id as it is, the folder of a file, else MODEL."""
     path = Path(source)
     if source == "-":
         return "MODEL"
@@ -93,15 +85,15 @@ def _model(source: str) -> str:
 
 
 def _text(way: Way, model: str, lang: str, t: Mapping[str, str]) -> str:
-    """A way for people."""
+    """Return a way as text."""
     lines = [way.cost(lang)]
     lines += [f"{t['source']}{t['colon']}{way.source}"] if way.source else []
     lines += [(t["changed"] + t["colon"]).rstrip(), *(f"  {change.sentence(lang)}" for change in way.changed)]
     lines += [(t["block"] + t["colon"]).rstrip(), _indented(way.block)]
     lines += [(t["old"] + t["colon"]).rstrip(), _indented(way.old_block) if way.old_block else f"  {t['no_old']}"]
-    for one in commands(way, model, lang):
-        lines.append(f"{one.engine}{t['colon']}{one.note or ''}".rstrip())
-        lines += [f"  {one.line}"] if one.line else [f"  ({t['no_line']})"]
+    for command in commands(way, model, lang):
+        lines.append(f"{command.engine}{t['colon']}{command.note or ''}".rstrip())
+        lines += [f"  {command.line}"] if command.line else [f"  ({t['no_line']})"]
     return "\n".join(f"   {line}" for text in lines for line in text.splitlines())
 
 
@@ -124,8 +116,8 @@ def as_record(way: Way, model: str, lang: str = "en") -> dict[str, Any]:
         "block": way.block,
         "old_block": way.old_block,
         "changed": [asdict(change) for change in way.changed],
-        "commands": {one.engine: one.line for one in lines},
-        "notes": {one.engine: one.note for one in lines if one.note},
+        "commands": {command.engine: command.line for command in lines},
+        "notes": {command.engine: command.note for command in lines if command.note},
         "kept": way.kept,
         "pairs": way.pairs,
         "unseen": way.unseen,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import datetime
 import json
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -13,12 +12,11 @@ from typing import Any
 from rope_core.errors import reject
 
 
-def parser() -> argparse.ArgumentParser:
-    """Return the command line's grammar."""
-    p = argparse.ArgumentParser(prog="rope lab", description="A small language model past its trained length.")
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
     common = argparse.ArgumentParser(add_help=False)
     common.add_argument("--threads", type=int, help="threads of torch; all cores by default")
-    commands = p.add_subparsers(dest="command", required=True)
+    commands = parser.add_subparsers(dest="command", required=True)
     train = commands.add_parser(
         "train", parents=[common], help="train a model; the same command again goes on where it was killed"
     )
@@ -55,50 +53,47 @@ def parser() -> argparse.ArgumentParser:
     record.add_argument("kind")
     record.add_argument("asked", help="arguments as JSON")
     commands.add_parser("cards", help="what weights are shipped")
-    return p
 
 
-def main_lab(argv: Sequence[str] | None = None) -> int:
-    """Run ``rope lab`` and return its exit code: 0, or 2 for bad arguments."""
-    options = parser().parse_args(list(sys.argv[1:] if argv is None else argv))
+def run(options: argparse.Namespace) -> int:
+    """Train and evaluate a small language model past its trained length."""
+    if getattr(options, "threads", None) is not None:
+        import torch
+
+        torch.set_num_threads(options.threads)
     try:
-        if getattr(options, "threads", None) is not None:
-            import torch
-
-            torch.set_num_threads(options.threads)
         code: int = globals()[f"_{options.command}"](options)
         return code
-    except (ValueError, FloatingPointError, OSError) as error:
-        print(error, file=sys.stderr)
-        return 2
+    except (FloatingPointError, OSError) as error:
+        raise ValueError(str(error)) from error
 
 
 def _train(options: argparse.Namespace) -> int:
     from rope_core.lab import weights
     from rope_core.lab.train import Progress, train
 
-    asked = _recipe(options)
-    start = weights.load(asked.start) if asked.start else None
-    told: Any
+    recipe = _recipe(options)
+    start = weights.load(recipe.start) if recipe.start else None
+    report_step: Any
     if options.progress:
         from rope_core.jobs.child import report
 
-        def told(p: Progress) -> None:
+        def report_step(p: Progress) -> None:
             report(progress=p.step / p.steps, eta=p.left, result={"step": p.step, "loss": p.loss})
 
-        run = train(asked, options.out, start=start, precision=options.precision, told=told)
+        run = train(recipe, options.out, start=start, precision=options.precision, told=report_step)
     else:
         from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
         from rich.progress import Progress as Bar
 
         columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[loss]}"), TimeRemainingColumn())
         with Bar(*columns) as bar:
-            shown = bar.add_task("train", total=asked.steps, loss="")
+            shown = bar.add_task("train", total=recipe.steps, loss="")
 
-            def told(p: Progress) -> None:
+            def report_step(p: Progress) -> None:
                 bar.update(shown, completed=p.step, loss=f"{p.loss:.4f} nats/byte")
 
-            run = train(asked, options.out, start=start, precision=options.precision, told=told)
+            run = train(recipe, options.out, start=start, precision=options.precision, told=report_step)
     rows = [f"{step},{loss:.6f}" for step, loss in enumerate(run.losses, 1)]
     (options.out / "loss.csv").write_text("step,nats_per_byte\n" + "\n".join(rows) + "\n", "utf-8")
     print(
@@ -121,8 +116,8 @@ def _recipe(options: argparse.Namespace) -> Any:
     if options.window is not None:
         given["batch"] = max(1, 16 * shape.context // options.window)
     if options.line:
-        asked = line(options.line).request(shape, options.window or shape.context)
-        given |= {"scheme": asked.scheme, "params": plain(asked.params)}
+        scheme_request = line(options.line).request(shape, options.window or shape.context)
+        given |= {"scheme": scheme_request.scheme, "params": plain(scheme_request.params)}
     warmup = min(100, options.steps) if not options.start else min(20, options.steps)
     return Recipe(shape, seed=options.seed, steps=options.steps, warmup=warmup, **given)
 
@@ -134,18 +129,18 @@ def _eval(options: argparse.Namespace) -> int:
     if options.file and not text:
         raise reject("--file", "a file that is not empty", options.file.name)
     names = tuple(options.weights) or ("rope-0",)
-    asked = sweep.Ask(
+    request = sweep.Ask(
         names, tuple(options.lines), tuple(options.lengths), options.factor, documents=options.documents, text=text
     )
     if not options.json:
-        print(f"perplexity per byte [95 %], text {sweep.text_hash(asked.read())[:12]}, {options.documents} documents")
+        print(f"perplexity per byte [95 %], text {sweep.text_hash(request.read())[:12]}, {options.documents} documents")
         print(f"{'weights':<16} {'line':<11} {'length':>6}  {'window':>22}  {'last quarter':>22}")
-    for _, found in sweep.run(asked):
+    for _, cell in sweep.run(request):
         if options.json:
-            print(json.dumps(found), flush=True)
+            print(json.dumps(cell), flush=True)
             continue
-        head = f"{found['weights']:<16} {found['line']:<11} {found['length']:>6}  "
-        cells = [_cell(found[name]) for name in ("whole", "last")] if "whole" in found else [found["undefined"], ""]
+        head = f"{cell['weights']:<16} {cell['line']:<11} {cell['length']:>6}  "
+        cells = [_cell(cell[name]) for name in ("whole", "last")] if "whole" in cell else [cell["undefined"], ""]
         print(head + "  ".join(f"{each:>22}" for each in cells), flush=True)
     return 0
 

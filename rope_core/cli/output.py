@@ -26,7 +26,8 @@ def show_json(
 ) -> None:
     """Print one JSON object: its schema, the tool, the exit code and the findings by config."""
     files: list[dict[str, Any]] = [
-        {"config": name, "findings": [as_record(one, lang) for one in found]} for name, found in results.items()
+        {"config": name, "findings": [as_record(finding, lang) for finding in findings]}
+        for name, findings in results.items()
     ]
     files += [{"config": name, "unreadable": sentence} for name, sentence in unreadable.items()]
     document = {
@@ -45,7 +46,7 @@ def sarif(results: Mapping[str, Sequence[Finding]], unreadable: Mapping[str, str
     Source: https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html
     """
     titles = known(lang)
-    keys = sorted({one.key for found in results.values() for one in found})
+    keys = sorted({finding.key for findings in results.values() for finding in findings})
     rules = [
         {
             "id": key,
@@ -54,7 +55,7 @@ def sarif(results: Mapping[str, Sequence[Finding]], unreadable: Mapping[str, str
         }
         for key in keys
     ]
-    listed = [_result(name, one, lang) for name, found in results.items() for one in found]
+    listed = [_result(name, finding, lang) for name, findings in results.items() for finding in findings]
     failed = [
         {"level": "error", "message": {"text": sentence}, "locations": [_location(name)]}
         for name, sentence in unreadable.items()
@@ -68,39 +69,39 @@ def sarif(results: Mapping[str, Sequence[Finding]], unreadable: Mapping[str, str
 
 
 def _location(name: str, field: str = "") -> dict[str, Any]:
-    """A place in a file: SARIF wants a URI, and the field as a logical location."""
-    made: dict[str, Any] = {
+    """Return a place in a file: SARIF wants a URI, and the field as a logical location."""
+    place: dict[str, Any] = {
         "physicalLocation": {
             "artifactLocation": {"uri": _uri(name)},
             "region": {"startLine": 1},
         }
     }
     if field:
-        made["logicalLocations"] = [{"fullyQualifiedName": printable(field)}]
-    return made
+        place["logicalLocations"] = [{"fullyQualifiedName": printable(field)}]
+    return place
 
 
 def _uri(name: str) -> str:
-    """A path as a URI reference relative to the checkout."""
+    """Return a path as a URI reference relative to the checkout."""
     from urllib.parse import quote
 
     return quote(name.replace("\\", "/").removeprefix("./"))
 
 
-def _result(name: str, one: Finding, lang: str) -> dict[str, Any]:
-    """One finding at one place; SARIF's levels have the same names as the severities."""
-    where = f"{one.field} ({one.layer_type})" if one.layer_type else one.field
+def _result(name: str, finding: Finding, lang: str) -> dict[str, Any]:
+    """Return a finding at its place; SARIF's levels have the same names as the severities."""
+    where = f"{finding.field} ({finding.layer_type})" if finding.layer_type else finding.field
     return {
-        "ruleId": one.key,
-        "level": one.severity,
-        "message": {"text": f"{one.title(lang)}\n{one.why(lang)}\n{one.change(lang)}"},
+        "ruleId": finding.key,
+        "level": finding.severity,
+        "message": {"text": f"{finding.title(lang)}\n{finding.why(lang)}\n{finding.change(lang)}"},
         "locations": [_location(name, where)],
     }
 
 
-def show_table(name: str, found: Sequence[Finding], lang: str) -> None:
+def show_table(name: str, findings: Sequence[Finding], lang: str) -> None:
     """Print one config's findings as a table; plain lines where rich is not installed."""
-    if not found:
+    if not findings:
         print(f"{name}: {CLEAN[lang]}")
         return
     try:
@@ -109,19 +110,21 @@ def show_table(name: str, found: Sequence[Finding], lang: str) -> None:
         from rich.table import Table
         from rich.text import Text
     except ImportError:
-        for one in found:
-            print(f"{name}: {WORDS[lang][one.severity]} [{one.key}] {printable(one.field)}: {one.title(lang)}")
-            print(f"    {one.why(lang)}\n    {one.change(lang)}\n    {one.source}")
+        for finding in findings:
+            line = f"{name}: {WORDS[lang][finding.severity]} [{finding.key}]"
+            print(f"{line} {printable(finding.field)}: {finding.title(lang)}")
+            print(f"    {finding.why(lang)}\n    {finding.change(lang)}\n    {finding.source}")
         return
     colours = {"error": "bold red", "warning": "yellow", "note": "cyan"}
     table = Table(title=Text(name), box=box.SIMPLE, show_header=False, title_justify="left")
     table.add_column()
     table.add_column(overflow="fold")
-    for one in found:
-        head = Text(f"{WORDS[lang][one.severity]}\n", style=colours[one.severity])
-        where = printable(f"{one.field} ({one.layer_type})" if one.layer_type else one.field)
+    for finding in findings:
+        head = Text(f"{WORDS[lang][finding.severity]}\n", style=colours[finding.severity])
+        where = printable(f"{finding.field} ({finding.layer_type})" if finding.layer_type else finding.field)
         body = Text.assemble(
-            (f"{one.title(lang)}\n", "bold"), f"{where}  [{one.key}]\n{one.why(lang)}\n{one.change(lang)}\n"
+            (f"{finding.title(lang)}\n", "bold"),
+            f"{where}  [{finding.key}]\n{finding.why(lang)}\n{finding.change(lang)}\n",
         )
-        table.add_row(head, body.append(one.source, style="dim"))
+        table.add_row(head, body.append(finding.source, style="dim"))
     Console(soft_wrap=False).print(table)

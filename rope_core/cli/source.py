@@ -1,16 +1,14 @@
-"""What the subcommands share: where a config comes from, how an error and a value are shown."""
+"""What the subcommands share: where a config comes from, and how a value is printed."""
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from rope_core.checks.records import as_json
-from rope_core.errors import LANGUAGES, ConfigError, sentence
+from rope_core.errors import ConfigError
 from rope_core.hf.hub import fetch, looks_like_id
 from rope_core.hf.read import MAX_BYTES, parse, read_config
 
@@ -36,20 +34,6 @@ def load(source: str) -> dict[str, Any]:
     """Return the config that `-`, a path or a hub id names. Raises ConfigError on what cannot be read."""
     given = read_source(source)
     return read_config(parse(given) if isinstance(given, bytes) else given)
-
-
-def add_language(parser: argparse.ArgumentParser) -> None:
-    """Add --lang."""
-    parser.add_argument("--lang", choices=LANGUAGES, default="en", help="language of the sentences")
-
-
-def guarded(function: Callable[[], int], lang: str) -> int:
-    """Run a subcommand's body; a bad argument or config is one sentence on standard error and exit code 2."""
-    try:
-        return function()
-    except ValueError as error:
-        print(sentence(error, lang), file=sys.stderr)
-        return 2
 
 
 def print_json(value: object) -> None:

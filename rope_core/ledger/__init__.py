@@ -1,7 +1,7 @@
 """Every claim of the five source documents as a function that returns its residual; status follows from it."""
 
 from rope_core.ledger.entry import CLAIMS, CONDITION, EMPIRICAL, HOLDS, STATUSES, WRONG, Check, Text, texts
-from rope_core.ledger.report import Result, main_ledger, run, to_json
+from rope_core.ledger.report import Result, run, to_json
 
 __all__ = [
     "CLAIMS",
@@ -13,7 +13,6 @@ __all__ = [
     "Check",
     "Result",
     "Text",
-    "main_ledger",
     "run",
     "texts",
     "to_json",

@@ -17,13 +17,13 @@ import pytest
 import torch
 from torch import Tensor
 
+from rope_core.__main__ import main
 from rope_core.bench import answers, contestants, harness
 from rope_core.bench.answers import check, make_inputs
 from rope_core.bench.cases import SUITES, Case
 from rope_core.bench.contestants import Contestant, Inputs, Pair
 from rope_core.bench.records import Store
 from rope_core.bench.view import figures
-from rope_core.cli.bench import main_bench
 from rope_core.jobs import queue as jobs
 from rope_core.kernels.entry import apply
 
@@ -292,20 +292,20 @@ def test_the_command_line_measures_a_visitor_s_kernel(
     )
     shape = ["--seq", "32", "--heads", "2", "--kv-heads", "1", "--dim", "32", "--rounds", "5", "--only", "numba"]
     shape += ["--records", str(tmp_path / "r.sqlite3")]
-    assert main_bench([*shape, "--kernel", f"{file}:good", "--only", "mine.py:good"]) == 0
+    assert main(["bench", *shape, "--kernel", f"{file}:good", "--only", "mine.py:good"]) == 0
     text = capsys.readouterr().out
     assert "mine.py:good" in text and "numba" in text and "of the copy's time" in text
-    assert main_bench([*shape, "--kernel", f"{file}:bad", "--only", "mine.py:bad"]) == 1
+    assert main(["bench", *shape, "--kernel", f"{file}:bad", "--only", "mine.py:bad"]) == 1
     assert "wrong: q errs by" in capsys.readouterr().out
     runs = Store(tmp_path / "r.sqlite3").runs()
     assert [r.state for r in runs] == ["finished", "finished"]
     files = "--records", str(tmp_path / "r.sqlite3")
-    assert main_bench([*files, "--list"]) == 0 and runs[0].id in capsys.readouterr().out
-    assert main_bench([*files, "--compare", runs[0].id, runs[1].id]) == 0
+    assert main(["bench", *files, "--list"]) == 0 and runs[0].id in capsys.readouterr().out
+    assert main(["bench", *files, "--compare", runs[0].id, runs[1].id]) == 0
     assert "second/first" in capsys.readouterr().out
     for name in ("all.json", "all.csv"):
-        assert main_bench([*files, "--export", str(tmp_path / name)]) == 0
-        assert main_bench(["--records", str(tmp_path / name) + ".db", "--import", str(tmp_path / name)]) == 0
+        assert main(["bench", *files, "--export", str(tmp_path / name)]) == 0
+        assert main(["bench", "--records", str(tmp_path / name) + ".db", "--import", str(tmp_path / name)]) == 0
         assert "2 new run(s)" in capsys.readouterr().out
 
 
@@ -332,7 +332,7 @@ def test_bad_command_lines_end_with_a_sentence(
     if torch.cuda.is_available() and "cuda" in arguments:
         pytest.skip("there is a GPU, so asking for one is no error")
     monkeypatch.setenv("ROPE_LAB_BENCH_CHILD", "1")
-    assert main_bench([*arguments, "--records", str(tmp_path / "r.sqlite3")]) == 2
+    assert main(["bench", *arguments, "--records", str(tmp_path / "r.sqlite3")]) == 2
     assert words in capsys.readouterr().err
 
 
@@ -342,8 +342,8 @@ def test_a_hosted_app_can_turn_running_off(
     monkeypatch.setenv("ROPE_LAB_BENCH", "off")
     monkeypatch.setenv("ROPE_LAB_BENCH_CHILD", "1")
     records = ["--records", str(tmp_path / "r.sqlite3")]
-    assert main_bench(records) == 2 and "ROPE_LAB_BENCH" in capsys.readouterr().err
-    assert main_bench([*records, "--list"]) == 0
+    assert main(["bench", *records]) == 2 and "ROPE_LAB_BENCH" in capsys.readouterr().err
+    assert main(["bench", *records, "--list"]) == 0
 
 
 def test_the_module_runs_with_its_own_allocator_setting_and_reports_progress(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ import torch
 
 from rope_core import ledger
 from rope_core.__main__ import main
-from rope_core.ledger import d001, d002, d003_extend, d003_proof, d004_block, d004_position, report
+from rope_core.ledger import d001, d002, d003_extend, d003_proof, d004_block, d004_position
 from rope_core.ledger.entry import CLAIMS, Check, texts
 from rope_core.ledger.kit import DIM, M, N, draw
 
@@ -326,7 +326,7 @@ def test_the_command_prints_in_both_languages(
 
         monkeypatch.setattr(importlib, "import_module", without_rich)
     monkeypatch.setenv("COLUMNS", "200")
-    assert report.main_ledger(["--lang", language]) == 0
+    assert main(["ledger", "--lang", language]) == 0
     out = capsys.readouterr().out
     assert f"{word}: {len(PINNED['wrong as printed'].split())}" in out
     assert "003-proof-solution" in out

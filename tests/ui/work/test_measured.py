@@ -11,7 +11,9 @@ import pytest
 from rope_core.bench import view
 from rope_core.bench.cases import SUITES, Case
 from rope_core.bench.records import Store
-from rope_core.cli.bench import cases_of, parser
+from rope_core.cli import bench
+from rope_core.cli.bench import cases_of
+from rope_core.cli.command import parser_of
 from rope_core.jobs import queue as jobs
 from tests.rope_core.bench.test_view import result
 from tests.test_pages import opened
@@ -38,16 +40,18 @@ def queue(monkeypatch: pytest.MonkeyPatch) -> jobs.Queue:
 @pytest.mark.parametrize("case", [CASE, replace(CASE, direction="forward", inplace=True, layout="half")])
 def test_a_shape_survives_the_command_line(case: Case) -> None:
     line = measured.arguments(measured.ONE, case, ["numba", "eager"], 7)
-    options = parser().parse_args(line)
+    options = parser_of("bench", bench).parse_args(line)
     assert cases_of(options) == [case]
     assert options.only == ["numba", "eager"] and options.rounds == 7 and options.progress
 
 
 def test_suites_and_the_interpreter(records: Path) -> None:
     for name in ("quick", "cpu", "gpu"):
-        assert cases_of(parser().parse_args(measured.arguments(name, CASE, [], 9))) == list(SUITES[name]())
+        assert cases_of(parser_of("bench", bench).parse_args(measured.arguments(name, CASE, [], 9))) == list(
+            SUITES[name]()
+        )
         assert measured.cases(name, CASE) == list(SUITES[name]())
-    options = parser().parse_args(measured.arguments(measured.INTERPRETER, CASE, ["numba"], 99))
+    options = parser_of("bench", bench).parse_args(measured.arguments(measured.INTERPRETER, CASE, ["numba"], 99))
     assert cases_of(options) == [measured.INTERPRETED] and options.only == ["triton"]
     assert Path(options.records).parent == records.parent and Path(options.records) != records
 

@@ -1,0 +1,28 @@
+"""Subcommands: modules with ``add_arguments(parser)`` and ``run(options)``, which returns the exit code."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from types import ModuleType
+
+from rope_core.errors import LANGUAGES, sentence
+
+
+def parser_of(name: str, module: ModuleType) -> argparse.ArgumentParser:
+    """Return a subcommand's parser: its arguments, ``--lang``, and its ``run``'s docstring as the description."""
+    parser = argparse.ArgumentParser(prog=f"rope {name}", description=module.run.__doc__)
+    module.add_arguments(parser)
+    parser.add_argument("--lang", choices=LANGUAGES, default="en", help="language of the sentences")
+    return parser
+
+
+def execute(name: str, module: ModuleType, argv: Sequence[str]) -> int:
+    """Run a subcommand; a bad argument or config is one sentence on standard error and exit code 2."""
+    options = parser_of(name, module).parse_args(argv, argparse.Namespace(argv=list(argv)))
+    try:
+        return int(module.run(options))
+    except ValueError as error:
+        print(sentence(error, options.lang), file=sys.stderr)
+        return 2
