@@ -20,7 +20,7 @@ test: $(VENV)/.dev
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -m "not long"
 
 # Laws, golden numbers, theory, figures, texts, walls and doctests: no browser, no server, no training.
-FAST := $(wildcard tests/rope_core/test_*.py) tests/rope_core/theory tests/ui/figures tests/ui/text \
+FAST := $(wildcard tests/rope_core/test_*.py) tests/rope_core/theory tests/ui/figures tests/ui/film tests/ui/text \
 	tests/test_architecture.py rope_core
 test-fast: $(VENV)/.dev
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -m "not long" $(FAST)

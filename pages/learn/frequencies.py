@@ -4,7 +4,7 @@ from rope_core.rope import Rope
 from rope_core.theory import encodings, frequency_demo
 from ui.figures.frequencies import spans
 from ui.figures.frequencies import tables as figures
-from ui.page.fields import BASE, GEOMETRY
+from ui.page.fields import BASE, GEOMETRY, last_pair
 from ui.page.frame import Frame
 from ui.page.state import Field
 
@@ -46,9 +46,9 @@ def rulers(page: Frame) -> None:
 def wave(page: Frame) -> None:
     """One pair over the position."""
     page.prose("variation")
-    page.controls.beside(PAIR, WINDOW)
     rope = page.store.rope()
-    page.show(spans.wave(rope, spans.shown_pair(rope, page.get(PAIR)), page.get(WINDOW), page.t), spans.wave, Rope)
+    page.controls.beside(last_pair(PAIR, rope), WINDOW)
+    page.show(spans.wave(rope, page.get(PAIR), page.get(WINDOW), page.t), spans.wave, Rope)
 
 
 def digits(page: Frame) -> None:

@@ -1,8 +1,9 @@
 """What RoPE does to a query and a key, and why the score depends on their distance only."""
 
 from rope_core.theory import demo
-from ui.figures import rotation as figures
-from ui.page.fields import BASE, GEOMETRY
+from ui.figures.rotation import circle as figures
+from ui.figures.rotation import matrix as matrices
+from ui.page.fields import BASE, GEOMETRY, last_pair
 from ui.page.frame import Frame
 from ui.page.state import Field
 
@@ -17,15 +18,12 @@ FIELDS = (M, N, SHIFT, PAIR, WIDTH, POSITION, *GEOMETRY)
 
 
 def circle(page: Frame) -> None:
-    """Two vectors turn together; the score stays."""
+    """Two vectors turn under the hand; the score depends on their distance."""
     page.bar()
-    page.controls.beside(M, N, SHIFT)
     rope = page.store.rope()
-    drawing = figures.circle(
-        rope, figures.shown_pair(rope, page.get(PAIR)), page.get(M), page.get(N), page.get(SHIFT), page.t
-    )
-    page.show(drawing, figures.circle, demo.scores_under_shift, demo.score)
-    page.controls.slider(PAIR)
+    windows = (figures.around(page.get(M)), figures.around(page.get(N)), figures.around(page.get(SHIFT)))
+    page.show(figures.turning(rope, page.get(PAIR), *windows, page.t), figures.turning, demo.shares, demo.score)
+    page.controls.slider(last_pair(PAIR, rope))
 
 
 def matrix(page: Frame) -> None:
@@ -35,11 +33,11 @@ def matrix(page: Frame) -> None:
     numbers = page.get(WIDTH), page.get(POSITION), page.get(BASE)
     left, right = page.columns(1, 1)
     with left:
-        page.show(figures.matrix(*numbers, page.t), figures.matrix)
+        page.show(matrices.matrix(*numbers, page.t), matrices.matrix)
     with right:
-        page.show(figures.three_forms(*numbers, page.t), figures.three_forms, demo.three_ways)
+        page.show(matrices.three_forms(*numbers, page.t), matrices.three_forms, demo.three_ways)
     page.prose("backward")
-    page.show(figures.backward(*numbers, page.t), figures.backward)
+    page.show(matrices.backward(*numbers, page.t), matrices.backward)
 
 
 def body(page: Frame) -> None:

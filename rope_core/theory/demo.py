@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from rope_core.layout import Layout, as_layout
+from rope_core.layout import Layout
 from rope_core.rope import Array
 from rope_core.rotation import rotate_by_complex, rotate_by_elements, rotate_by_matrix
 
@@ -43,15 +43,34 @@ def scores_under_shift(
     return np.array([score(q, k, m + s, n + s, inv_freq, layout) for s in np.asarray(shifts)])
 
 
-def pair_path(
-    vector: npt.ArrayLike, pair: int, positions: npt.ArrayLike, inv_freq: npt.ArrayLike, layout: str | Layout
-) -> Array:
-    """Return the two members of one pair of ``vector`` turned to each position, float64 (positions, 2)."""
-    theta = np.asarray(inv_freq, dtype=np.float64)
-    turned = np.array([rotate_by_elements(vector, m, theta, layout) for m in np.asarray(positions)])
-    chosen = as_layout(layout)
-    first, second = chosen.first(theta.size)[pair], chosen.second(theta.size)[pair]
-    return turned[:, [first, second]]
+def shares(q: npt.ArrayLike, k: npt.ArrayLike, distances: npt.ArrayLike, inv_freq: npt.ArrayLike) -> Array:
+    """Return what each pair adds to the score of interleaved q and k, float64 (distances, pairs).
+
+    The pair (q_a, q_b), (k_a, k_b) at distance d = m - n gives Re[(q_a + i q_b) conj(k_a + i k_b) exp(i d theta)].
+
+    >>> shares([1.0, 0.0], [1.0, 0.0], [0, 1], [np.pi]).tolist()
+    [[1.0], [-1.0]]
+    """
+    a, b = (np.asarray(vector, dtype=np.float64).reshape(-1, 2) for vector in (q, k))
+    product = (a[:, 0] + 1j * a[:, 1]) * (b[:, 0] - 1j * b[:, 1])
+    turns = np.exp(1j * np.multiply.outer(np.asarray(distances, dtype=np.float64), np.asarray(inv_freq)))
+    return np.asarray((product * turns).real)
+
+
+def drift(
+    q: npt.ArrayLike,
+    k: npt.ArrayLike,
+    m: npt.ArrayLike,
+    n: npt.ArrayLike,
+    shifts: npt.ArrayLike,
+    inv_freq: npt.ArrayLike,
+) -> float:
+    """Return the most that a score of interleaved q and k changes when both positions move by one of ``shifts``."""
+    moved = [
+        [scores_under_shift(q, k, at, of, shifts, inv_freq, "interleaved") for of in np.asarray(n)]
+        for at in np.asarray(m)
+    ]
+    return float(np.ptp(np.array(moved), axis=-1).max())
 
 
 @dataclass(frozen=True)

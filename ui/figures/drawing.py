@@ -1,4 +1,4 @@
-"""What a figure function returns, and the drawings that all sessions share."""
+"""What a figure function returns, a drawing or a film, and those that all sessions share."""
 
 from __future__ import annotations
 
@@ -7,17 +7,19 @@ import io
 import json
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import wraps
 from itertools import zip_longest
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 from cachetools import LRUCache, cached
 
 from ui.figures.plot import Figure, packed
+from ui.film.scene import Scene
 from ui.text.escape import cell
+from ui.text.words import Words
 
 Table = Mapping[str, Any]
 
@@ -40,6 +42,31 @@ class Drawing:
 
 
 @dataclass(frozen=True)
+class Film:
+    """A picture that moves under the hand, with its numbers and the Python that reproduces them.
+
+    ``scene``: what moves, and the finding, which moves with it; ``table`` and ``recipe`` as a drawing has them;
+    ``data``: the scene packed for the browser, under the page's name; a film that is kept has it in place of panels.
+    """
+
+    id: str
+    scene: Scene
+    table: Callable[[], Table]
+    recipe: str
+    data: bytes = field(default=b"", repr=False)
+
+    def packed(self, t: Words) -> Film:
+        """Return the film of a page ready to be sent, its panels as bytes."""
+        data = self.data or self.scene.packed(f"{t.page}.{self.id}", t)
+        return replace(self, scene=replace(self.scene, panels=()), data=data)
+
+    @property
+    def size(self) -> int:
+        """Return how much is sent, bytes."""
+        return len(self.data)
+
+
+@dataclass(frozen=True)
 class Stored:
     """A drawing as it is kept: its figure as one text in place of hundreds of objects.
 
@@ -50,13 +77,21 @@ class Stored:
     drawing: Drawing
     text: str
 
+    @property
+    def size(self) -> int:
+        """Return how much is kept, letters."""
+        return len(self.text)
 
-KEPT: LRUCache[tuple[Any, ...], Stored] = LRUCache(24_000_000, lambda stored: len(stored.text))
+
+KEPT: LRUCache[tuple[Any, ...], Stored | Film] = LRUCache(24_000_000, lambda stored: stored.size)
 """The last drawings of all sessions, 24 MB of text at most."""
 ONE_AT_A_TIME = threading.Lock()
 
 
-def kept(draw: Callable[..., Drawing]) -> Callable[..., Drawing]:
+Shown = TypeVar("Shown", Drawing, Film)
+
+
+def kept(draw: Callable[..., Shown]) -> Callable[..., Shown]:
     """Make a figure function that depends on its arguments alone share its last drawings among all sessions.
 
     In a hall hundreds look at one view. A type counts as well as a value: 1 and 1.0 may be written differently.
@@ -66,13 +101,17 @@ def kept(draw: Callable[..., Drawing]) -> Callable[..., Drawing]:
         return (draw, *((type(value), frozen(value)) for value in given))
 
     @cached(KEPT, key, ONE_AT_A_TIME)
-    def stored(*given: Any) -> Stored:
+    def stored(*given: Any) -> Stored | Film:
         drawing = draw(*given)
+        if isinstance(drawing, Film):
+            return replace(drawing.packed(given[-1]), table=lambda: draw(*given).table())
         return Stored(replace(drawing, figure={}, table=lambda: draw(*given).table()), write(drawing.figure))
 
     @wraps(draw)
-    def recall(*given: Any) -> Drawing:
+    def recall(*given: Any) -> Any:
         known = stored(*given)
+        if isinstance(known, Film):
+            return known
         return replace(known.drawing, figure=json.loads(known.text))
 
     return recall

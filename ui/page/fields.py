@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
+import rope_core as rc
 from rope_core.schemes import SCHEMES, Param
 from ui.page import models
 from ui.page.state import Field
@@ -43,6 +45,16 @@ def field_of(param: Param) -> Field | None:
     stops = ladder(param.low, param.high) if param.low > 0 else ()
     optional = param.kind == "optional"
     return Field(param.name, "float", param.default, param.low, param.high, 0.05, stops, shared=True, optional=optional)
+
+
+def last_pair(field: Field, rope: rc.Rope) -> Field:
+    """The field of a pair's index, up to the last pair that there is."""
+    return replace(field, high=rope.pairs - 1)
+
+
+def stops(field: Field, value: float, low: float = -math.inf, high: float = math.inf) -> tuple[float, ...]:
+    """A field's stops from ``low`` to ``high`` and the value in force, for a film."""
+    return tuple(sorted({value, *(stop for stop in field.steps if low <= stop <= high)}))
 
 
 PARAMS: dict[str, Field] = {}

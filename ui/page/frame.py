@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager
 from typing import Any, Literal, Protocol
 
 import rope_core as rc
-from ui.figures.drawing import Drawing
+from ui.figures.drawing import Drawing, Film
 from ui.page.state import Field, Session, Value
 from ui.page.store import Store
 from ui.text.words import Words
@@ -139,8 +139,11 @@ class Frame(Protocol):
         ``pick`` is called with the row that is chosen; the table returns it, 0 until one is.
         """
 
-    def show(self, drawing: Drawing, *code: Callable[..., Any]) -> None:
-        """Draw a figure, write its finding, and offer its numbers, its recipe and the source of ``code``."""
+    def show(self, drawing: Drawing | Film, *code: Callable[..., Any]) -> None:
+        """Draw a figure, write its finding, and offer its numbers, its recipe and the source of ``code``.
+
+        A film has the controls that it moves with it.
+        """
 
     def columns(self, *widths: float, level: bool = False) -> Sequence[Place]:
         """Return places beside each other, of these relative widths; ``level``: their last lines in one line."""

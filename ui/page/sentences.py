@@ -9,14 +9,7 @@ from rope_core import errors
 from ui.page.frame import Frame
 from ui.page.state import Unfit
 from ui.text.escape import plain
-from ui.text.words import Words
-
-
-def short(value: float | int) -> str:
-    """Write a number for a reader: 10,000 or 5.5 or 1e+08."""
-    if float(value).is_integer() and abs(value) < 1e9:
-        return f"{int(value):,}"
-    return f"{value:.6g}"
+from ui.text.words import Words, short
 
 
 def explained(error: Exception, t: Words) -> str:

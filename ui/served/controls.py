@@ -13,10 +13,9 @@ import rope_core as rc
 from ui.page import fields, models
 from ui.page.fields import BASE, CUSTOM, DIM, LAYER, MODEL, SCHEME, TRAIN_LEN
 from ui.page.frame import Names
-from ui.page.sentences import short
 from ui.page.state import Field, Value
 from ui.page.store import Store
-from ui.text.words import Words
+from ui.text.words import Words, short
 
 
 def hideable(draw: Callable[..., Value]) -> Callable[..., Value]:
@@ -64,7 +63,9 @@ class Controls:
 
     @hideable
     def slider(self, field: Field, **looks: Any) -> Value:
-        value = self.store.get(field)
+        value = min(self.store.get(field), field.high)
+        if field.low == field.high:
+            return value
         if field.steps:
             stops = sorted({*field.steps, value})
             key = self._seed(field, value)

@@ -10,31 +10,36 @@ from typing import Any
 
 import streamlit as st
 
-from ui.figures.drawing import Drawing, as_csv
+from ui.figures.drawing import Drawing, Film, as_csv
 from ui.page.charts import sendable
-from ui.present.stage import Stage
 from ui.text.words import Words
 
 PLOT = {"displaylogo": False, "locale": "en"}
 
 
-def figure(page: str, drawing: Drawing, stage: Stage | None) -> None:
-    """Draw a figure and write what it shows; on the stage, at the place that the stage gives it."""
+def figure(page: str, drawing: Drawing, *, stretch: bool) -> None:
+    """Draw a figure and write what it shows; ``stretch``: as high as its place."""
     chart = f"{page}.{drawing.id}"
     saved = {"format": "png", "scale": 2, "filename": f"{page}-{drawing.id}"}
-    with stage.placed(drawing.id) if stage else nullcontext():
-        with st.container(key=f"wide-{chart}") if drawing.wide else nullcontext():
-            st.plotly_chart(
-                sendable(drawing.figure),
-                key=f"fig.{chart}",
-                height="stretch" if stage else "content",
-                alt=drawing.finding,
-                config=PLOT | {"toImageButtonOptions": saved},
-            )
-        st.markdown(f"▸ {drawing.finding}")
+    with st.container(key=f"wide-{chart}") if drawing.wide else nullcontext():
+        st.plotly_chart(
+            sendable(drawing.figure),
+            key=f"fig.{chart}",
+            height="stretch" if stretch else "content",
+            alt=drawing.finding,
+            config=PLOT | {"toImageButtonOptions": saved},
+        )
+    st.markdown(f"▸ {drawing.finding}")
 
 
-def details(page: str, drawing: Drawing, code: Iterable[Callable[..., Any]], t: Words, link: Callable[[], str]) -> None:
+def details(
+    page: str,
+    drawing: Drawing | Film,
+    finding: str,
+    code: Iterable[Callable[..., Any]],
+    t: Words,
+    link: Callable[[], str],
+) -> None:
     """Offer a figure's numbers as a file, the lines that make it again, the functions behind it, and how to cite it."""
     chart = f"{page}.{drawing.id}"
     with st.popover(t("frame.details"), type="tertiary", on_change="rerun", key=f"more.{chart}") as box:
@@ -54,5 +59,5 @@ def details(page: str, drawing: Drawing, code: Iterable[Callable[..., Any]], t: 
         for function in code:
             st.code(inspect.getsource(inspect.unwrap(function)), language="python")
         st.markdown(f"**{t('frame.cite')}**")
-        cite = t("frame.cite_line", page=t("title"), finding=drawing.finding, url=link())
+        cite = t("frame.cite_line", page=t("title"), finding=finding, url=link())
         st.code(cite, language=None, wrap_lines=True)

@@ -10,14 +10,14 @@ from typing import Any
 
 import streamlit as st
 
-from ui.figures.drawing import Drawing
+from ui.figures.drawing import Drawing, Film
 from ui.page.menu import Declaration, declaration
 from ui.page.sentences import sentence
 from ui.page.state import Field
 from ui.present import panel, stage
 from ui.present.language import language, language_switch
 from ui.present.view import View
-from ui.served import access
+from ui.served import access, film
 from ui.served.address import Address
 from ui.served.content import Content
 from ui.served.controls import Controls
@@ -112,9 +112,16 @@ class Served(Content):
             st.header(title, anchor=section)
         st.markdown(body)
 
-    def show(self, drawing: Drawing, *code: Callable[..., Any]) -> None:
-        figure(self.name, drawing, self.stage)
-        details(self.name, drawing, code, self.t, self.address.link)
+    def show(self, drawing: Drawing | Film, *code: Callable[..., Any]) -> None:
+        with self.stage.placed(drawing.id) if self.stage else nullcontext():
+            if isinstance(drawing, Film):
+                film.show(self.t, drawing, self.store, self.controls)
+                values = {each.name: self.get(self.store.fields[each.name]) for each in drawing.scene.controls}
+                finding = drawing.scene.written(values)
+            else:
+                figure(self.name, drawing, stretch=self.stage is not None)
+                finding = drawing.finding
+        details(self.name, drawing, finding, code, self.t, self.address.link)
 
     def goto(self, name: str, label: str | None = None, **query: str) -> None:
         if name in self.pages:

@@ -83,6 +83,13 @@ def markdown_table(columns: Mapping[str, Sequence[str]], *, numbers: bool = Fals
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 
+def short(value: float | int) -> str:
+    """Write a number for a reader: 10,000 or 5.5 or 1e+08."""
+    if float(value).is_integer() and abs(value) < 1e9:
+        return f"{int(value):,}"
+    return f"{value:.6g}"
+
+
 @dataclass(frozen=True)
 class Words:
     """The texts of one page in one language."""

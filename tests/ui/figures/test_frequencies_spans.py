@@ -83,7 +83,7 @@ def test_every_figure_speaks_both_languages(lang: str) -> None:
             spans.base_choice(rope, t),
             spans.rulers(rope, 0.1, t),
             spans.repeats(rope, t),
-            spans.wave(rope, spans.shown_pair(rope, 4), 32, t),
+            spans.wave(rope, 4, 32, t),
         ):
             assert "{" not in drawing.finding
             assert all(len(np.ravel(column)) for column in drawing.table().values())

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from inspect import unwrap
+
 import numpy as np
 import pytest
 
 import rope_core as rc
 from rope_core.theory import demo
 from tests.support.figures import chart, ran
-from ui.figures import rotation as figures
 from ui.figures.drawing import Drawing
+from ui.figures.rotation import circle
+from ui.figures.rotation import matrix as figures
 from ui.text.words import Words
 
 T = Words("en", "rotation")
@@ -20,22 +23,41 @@ def turned(x: np.ndarray, angle: float) -> np.ndarray:
 
 
 @pytest.mark.parametrize("dim, base, pair, m, n, shift", [(8, 50.0, 2, 7, 3, 11), (128, 5e5, 40, 4000, 12, 90_000)])
-def test_arrows_and_scores(dim: int, base: float, pair: int, m: int, n: int, shift: int) -> None:
+def test_arrows_shares_and_scores_at_every_stop(dim: int, base: float, pair: int, m: int, n: int, shift: int) -> None:
     rope = rc.Rope(dim, base)
     q, k = demo.drawn_vectors(dim)
-    drawing = figures.circle(rope, pair, m, n, shift, T)
-    tip = [chart(drawing).data[0].x[1], chart(drawing).data[0].y[1]]
-    np.testing.assert_allclose(tip, turned(q[2 * pair : 2 * pair + 2], (m + shift) * rope.theta[pair]), atol=1e-9)
-    by_hand = sum(turned(q[2 * i : 2 * i + 2], (m - n) * rope.theta[i]) @ k[2 * i : 2 * i + 2] for i in range(dim // 2))
-    np.testing.assert_allclose(chart(drawing).data[2].y, by_hand, atol=1e-9)
-    assert f"{m + shift}, key at {n + shift}" in drawing.finding
+    windows = circle.around(m), circle.around(n), circle.around(shift)
+    scene = unwrap(circle.turning)(rope, pair, *windows, T).scene
+    turn, bars, curve = scene.panels
+    arrows = [shape for shape in turn.shapes if shape["kind"] == "hands"]
+    index = {"m": windows[0].index(m), "n": windows[1].index(n), "shift": windows[2].index(shift)}
+    for arrow, vector, position in zip(arrows, (q, k), (m + shift, n + shift), strict=True):
+        angle = arrow["angle"].at(index)[0]
+        tip = arrow["length"] * np.array([np.cos(angle), np.sin(angle)])
+        np.testing.assert_allclose(tip, turned(vector[2 * pair : 2 * pair + 2], position * rope.theta[pair]), atol=1e-9)
+    for j, at in enumerate(windows[1]):
+        by_hand = [
+            turned(q[2 * i : 2 * i + 2], (m - at) * rope.theta[i]) @ k[2 * i : 2 * i + 2] for i in range(dim // 2)
+        ]
+        here = index | {"n": j}
+        drawn = np.insert(bars.shapes[0]["y1"].at(here), pair, bars.shapes[1]["y1"].at(here))
+        np.testing.assert_allclose(drawn, by_hand, atol=1e-9)
+        np.testing.assert_allclose(curve.shapes[1]["y"].at(here), [sum(by_hand)], atol=1e-9)
+        assert curve.shapes[1]["x"].at(here).tolist() == [m - at]
 
 
-@pytest.mark.parametrize("lang", ["en", "zh"])
-def test_moving_both_leaves_the_score_within_1e_12(lang: str) -> None:
-    drawing = figures.circle(rc.Rope(128), 4, 12, 5, 0, Words(lang, "rotation"))
-    scores = np.asarray(drawing.table()["score"])
-    assert np.ptp(scores) <= 1e-12
+def test_a_hand_goes_its_way_without_a_jump() -> None:
+    """Angles are unwrapped: between neighbouring stops a hand turns by its own angle, whichever side of a half turn."""
+    scene = unwrap(circle.turning)(rc.Rope(8, 50.0), 0, *[circle.around(0)] * 3, T).scene
+    angles = next(shape for shape in scene.panels[0].shapes if shape["kind"] == "hands")["angle"].frames[..., 0]
+    np.testing.assert_allclose(np.diff(angles, axis=0), 1.0)
+    np.testing.assert_allclose(np.diff(angles, axis=1), 1.0)
+
+
+def test_moving_both_leaves_the_score_within_1e_12() -> None:
+    rope, (q, k) = rc.Rope(128), demo.drawn_vectors(128)
+    assert 0 < demo.drift(q, k, [12, 60], [5], range(0, 65, 8), rope.theta) <= 1e-12
+    assert demo.drift(q, -q, [1], [0], [0, 3], rope.theta) < 1e-12
 
 
 def test_matrix_shows_the_blocks() -> None:
@@ -68,14 +90,14 @@ def test_three_forms_coincide_and_backward_is_the_opposite_turn() -> None:
 
 
 def test_a_pair_beyond_the_width_shows_the_last_one() -> None:
-    assert figures.shown_pair(rc.Rope(8), 40) == 3
+    film = unwrap(circle.turning)(rc.Rope(8), 40, *[circle.around(0)] * 3, T)
+    assert film.scene.panels[0].title == T("pair_title", i=3)
 
 
 def drawings() -> list[Drawing]:
-    rope = rc.Rope(8, 50.0)
     numbers = (8, 9, 77.0, T)
     parts = (figures.matrix, figures.three_forms, figures.backward)
-    return [figures.circle(rope, 1, 7, 3, 2, T), *(part(*numbers) for part in parts)]
+    return [*(part(*numbers) for part in parts)]
 
 
 @pytest.mark.parametrize("drawing", drawings(), ids=lambda d: d.id)

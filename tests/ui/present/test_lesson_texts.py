@@ -9,6 +9,7 @@ from functools import lru_cache
 
 import pytest
 
+from tests.support import films
 from tests.test_pages import opened
 from ui.page.menu import ORDER, SECTIONS, declaration
 from ui.page.state import Value, number_text
@@ -142,7 +143,8 @@ def findings(page: str, lang: str, query: tuple[tuple[str, str], ...]) -> dict[s
     assert not at.exception
     assert not at.warning, [note.value for note in at.warning]
     charts = at.get("plotly_chart")
-    return {chart.proto.id.split(f"fig.{page}.")[-1]: chart.proto.alt for chart in charts}
+    drawings = {chart.proto.id.split(f"fig.{page}.")[-1]: chart.proto.alt for chart in charts}
+    return drawings | {name.removeprefix(f"{page}."): film.finding for name, film in films.shown(at).items()}
 
 
 def shown(step: Step, lang: str, state: dict[str, Value]) -> str:

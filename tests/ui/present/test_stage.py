@@ -9,6 +9,7 @@ import pytest
 import zxingcpp
 from streamlit.testing.v1 import AppTest
 
+from tests.support import films
 from tests.test_pages import opened
 from ui.present import lessons, qr
 from ui.present.stage import local
@@ -68,7 +69,14 @@ def said(at: AppTest) -> str:
 
 
 def slider_names(at: AppTest) -> set[str]:
-    return {str(slider.key).split(".")[-1] for slider in at.slider}
+    moved = {name for film in films.shown(at).values() for name in film.sliders}
+    return moved | {str(slider.key).split(".")[-1] for slider in at.slider}
+
+
+def leading(at: AppTest) -> str:
+    """The figure that stands first on the stage."""
+    places = (getattr(block.proto, "id", "") for block in at.get("flex_container"))
+    return next(place.split("stage-figure-")[1] for place in places if "stage-figure-" in place)
 
 
 def test_the_normal_display_has_nothing_of_the_stage(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -89,7 +97,7 @@ def test_the_stage_folds_the_controls_and_one_switch_opens_them(own: None) -> No
     assert values(at)["rotation.m"] == 33
     at.toggle("stage.open").set_value(True).run()
     assert slider_names(at) >= {"m", "n", "shift", "pair"}
-    assert at.slider("w.rotation.m").value == 33
+    assert films.shown(at)["rotation.circle"].at["m"] == 33
 
 
 def test_steps_take_their_whole_state_forth_and_back(own: None) -> None:
@@ -133,8 +141,8 @@ def test_going_back_returns_to_all_that_the_address_says_and_nothing_else(own: N
 def test_a_moved_control_stays_until_the_next_step_and_reset_returns_to_the_step(own: None) -> None:
     at = opened("rotation", lang="en", display="stage", step="1")
     at.toggle("stage.open").set_value(True).run()
-    at.slider("w.rotation.m").set_value(7).run()
-    assert values(at)["rotation.m"] == 7
+    at.slider("w.rotation.pair").set_value(7).run()
+    assert values(at)["rotation.pair"] == 7
     press(at, "reset.rotation")
     assert values(at) == {"rotation.m": 40, "base": 500_000.0}
 
@@ -156,13 +164,10 @@ def test_the_figure_moves_when_the_answer_is_out_and_asking_again_takes_it_back(
 
 
 def test_the_step_s_figure_leads(own: None) -> None:
-    def first(at: AppTest) -> str:
-        return str(at.get("plotly_chart")[0].proto.id)
-
     at = opened("rotation", lang="en", display="stage", step="1")
-    assert "rotation.circle" in first(at)
+    assert leading(at) == "circle"
     press(at, "stage-next")
-    assert "rotation.backward" in first(at)
+    assert leading(at) == "backward"
 
 
 def test_notes_are_the_lecturer_s(own: None) -> None:

@@ -156,6 +156,7 @@ def repeats(rope: rc.Rope, t: Words) -> Drawing:
 @kept
 def wave(rope: rc.Rope, pair: int, window: int, t: Words) -> Drawing:
     """One pair's angle, cosine and sine over the position, as curves with the tokens as dots."""
+    pair = min(pair, rope.pairs - 1)
     theta = float(rope.theta[pair])
     turns = window * theta / (2 * np.pi)
     at = np.linspace(0, window, int(min(CURVE, max(200, 16 * turns))))
@@ -193,8 +194,3 @@ def wave(rope: rc.Rope, pair: int, window: int, t: Words) -> Drawing:
         print(theta, angle, np.cos(angle), np.sin(angle))
         """,
     )
-
-
-def shown_pair(rope: rc.Rope, wanted: int) -> int:
-    """The pair to draw: the wanted one, or the last one of a narrower rotation."""
-    return min(wanted, rope.pairs - 1)

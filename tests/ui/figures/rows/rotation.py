@@ -8,24 +8,27 @@ import rope_core as rc
 from rope_core.rotation import rotate_by_elements
 from rope_core.theory import demo
 from tests.support.figures import ROPE, Row
-from ui.figures import rotation
+from tests.support.films import FilmRow
+from ui.figures.rotation import circle
+from ui.figures.rotation import matrix as matrix_
 from ui.text.words import Words
 
 
-def circle(t: Words) -> str:
+def turning(t: Words) -> str:
     q, k = demo.drawn_vectors(16)
-    shifted = [turned_pair(q, k, 9 + s, 5 + s) for s in range(20, 84)]
+    shares = [turned_pair(q, k, 9, 5, slice(2 * i, 2 * i + 2)) for i in range(8)]
     exact = demo.score(q, k, 9, 5, ROPE.theta, "interleaved")
-    shown = demo.scores_under_shift(q, k, 9, 5, np.arange(20, 84), ROPE.theta, "interleaved")
-    assert np.abs(np.array(shifted) - exact).max() < 1e-12
-    drift = np.abs(shown - exact).max()
-    return t("circle_finding", m=29, n=25, score=f"{exact:.6f}", d=4, drift=f"{drift:.2g}")
+    assert abs(sum(shares) - exact) < 1e-12
+    drift = demo.drift(q, k, np.arange(0, 65, 8), np.arange(0, 65, 8), range(65), ROPE.theta)
+    assert 0 < drift < 1e-13
+    given = {"share": f"{shares[3]:.6f}", "score": f"{exact:.6f}", "drift": f"{drift:.1g}"}
+    return t("circle_finding", m=9, n=5, d=4, pairs=8, i=3, shift=20, **given)
 
 
-def turned_pair(q: np.ndarray, k: np.ndarray, m: int, n: int) -> float:
-    """q at m and k at n, each by its own matrix."""
+def turned_pair(q: np.ndarray, k: np.ndarray, m: int, n: int, part: slice = slice(None)) -> float:
+    """q at m and k at n, each by its own matrix; of their product the part of some dimensions."""
     turns = [rc.rotation_matrix(at, ROPE.theta, "interleaved") for at in (m, n)]
-    return float((turns[0] @ q) @ (turns[1] @ k))
+    return float((turns[0] @ q)[part] @ (turns[1] @ k)[part])
 
 
 def matrix(t: Words) -> str:
@@ -48,14 +51,11 @@ def backward(t: Words) -> str:
 
 
 ROWS = [
-    Row(
-        "rotation",
-        rotation.circle,
-        (ROPE, 3, 9, 5, 20),
-        {"x": ("first", {"i": 3}), "y": ("second", {"i": 3}), "x2": "shift_axis", "y2": "score_axis"},
-        circle,
-    ),
-    Row("rotation", rotation.matrix, (10, 7, 33.0), {"x": "matrix_in", "y": "matrix_out"}, matrix),
-    Row("rotation", rotation.three_forms, (10, 7, 33.0), {"x": "dimension", "y": "value"}, three_forms),
-    Row("rotation", rotation.backward, (10, 7, 33.0), {"x": "dimension", "y": "value"}, backward),
+    Row("rotation", matrix_.matrix, (10, 7, 33.0), {"x": "matrix_in", "y": "matrix_out"}, matrix),
+    Row("rotation", matrix_.three_forms, (10, 7, 33.0), {"x": "dimension", "y": "value"}, three_forms),
+    Row("rotation", matrix_.backward, (10, 7, 33.0), {"x": "dimension", "y": "value"}, backward),
+]
+WINDOW = circle.around(0)
+FILMS = [
+    FilmRow("rotation", circle.turning, (ROPE, 3, WINDOW, WINDOW, WINDOW), {"m": 9, "n": 5, "shift": 20}, turning),
 ]

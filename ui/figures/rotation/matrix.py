@@ -1,4 +1,4 @@
-"""Figures of the rotation page."""
+"""The rotation as a matrix, element by element, as complex numbers, and backwards."""
 
 from __future__ import annotations
 
@@ -10,84 +10,10 @@ import rope_core as rc
 from rope_core.rope import Array
 from rope_core.rotation import rotate_by_elements
 from rope_core.theory import demo
-from ui.figures.colours import BLUE, GREY, RED, SIGNED
+from ui.figures.colours import GREY, SIGNED
 from ui.figures.drawing import Drawing, kept
-from ui.figures.plot import Props, axis, dots, frame, heatmap, in_panel, line, panels, play, plot, scatter, split
+from ui.figures.plot import Props, axis, heatmap, plot, scatter
 from ui.text.words import Words
-
-FRAMES = 64
-
-
-def arrow(tip: Array, name: str, colour: str) -> Props:
-    """Return a vector from the origin to ``tip`` (2,)."""
-    head = {"size": [1, 15], "color": colour, "symbol": "circle"}
-    return line([0, float(tip[0])], [0, float(tip[1])], colour, 5, name, mode="lines+markers", marker=head)
-
-
-def ring(tip: Array, colour: str) -> Props:
-    """Return the circle about the origin on which ``tip`` (2,) turns."""
-    reach = float(np.hypot(*tip))
-    ends = {"x0": -reach, "x1": reach, "y0": -reach, "y1": reach}
-    return {"type": "circle", "xref": "x", "yref": "y", **ends, "line": {"color": colour, "width": 1, "dash": "dot"}}
-
-
-@kept
-def circle(rope: rc.Rope, pair: int, m: int, n: int, shift: int, t: Words) -> Drawing:
-    """q and k of one pair turned to m + shift and n + shift, and the whole score for every shift."""
-    q, k = demo.drawn_vectors(rope.dim)
-    shifts = np.arange(shift, shift + FRAMES)
-    at_q = demo.pair_path(q, pair, m + shifts, rope.theta, "interleaved")
-    at_k = demo.pair_path(k, pair, n + shifts, rope.theta, "interleaved")
-    scores = demo.scores_under_shift(q, k, m, n, shifts, rope.theta, "interleaved")
-    reference = demo.score(q, k, m, n, rope.theta, "interleaved")
-    drift = float(np.abs(scores - reference).max())
-    radius = 1.1 * float(max(np.hypot(*at_q[0]), np.hypot(*at_k[0])))
-
-    middle, span = float(scores[0]), float(np.linalg.norm(q) * np.linalg.norm(k)) / 4
-    steps = zip(at_q.round(4).tolist(), at_k.round(4).tolist(), shifts.tolist(), scores.tolist(), strict=True)
-    plane = {"range": [-radius, radius]}
-    figure = plot(
-        [
-            arrow(at_q[0], t("q"), BLUE),
-            arrow(at_k[0], t("k"), RED),
-            in_panel(2, line(shifts, scores, GREY, name=t("score"), showlegend=False)),
-            in_panel(2, dots([shift], [scores[0]], BLUE, 16)),
-        ],
-        height=365,
-        frames=[
-            frame(
-                s, {0: {"x": [0, a[0]], "y": [0, a[1]]}, 1: {"x": [0, b[0]], "y": [0, b[1]]}, 3: {"x": [s], "y": [v]}}
-            )
-            for a, b, s, v in steps
-        ],
-        shapes=[ring(at_q[0], BLUE), ring(at_k[0], RED)],
-        legend={"x": 0.24},
-        updatemenus=play(t("play"), 90, x=0.0, xanchor="left"),
-        **panels(
-            [
-                (axis(t("first", i=pair), **plane), axis(t("second", i=pair), scaleanchor="x", **plane)),
-                (axis(t("shift_axis")), axis(t("score_axis"), range=[middle - span, middle + span])),
-            ],
-            split([0.42, 0.58], 0.16),
-        ),
-    )
-    return Drawing(
-        "circle",
-        figure,
-        t("circle_finding", m=m + shift, n=n + shift, score=f"{scores[0]:.6f}", d=m - n, drift=f"{drift:.2g}"),
-        lambda: (
-            {"shift": shifts, "score": scores, "q_first": at_q[:, 0], "q_second": at_q[:, 1]}
-            | {"k_first": at_k[:, 0], "k_second": at_k[:, 1]}
-        ),
-        f"""
-        import rope_core as rc
-        from rope_core.theory import demo
-        rope = rc.Rope({rope.dim}, {rope.base!r}, {rope.train_len})
-        q, k = demo.drawn_vectors(rope.dim)
-        print(demo.scores_under_shift(q, k, {m}, {n}, range({shift}, {shift + FRAMES}), rope.theta, "interleaved"))
-        """,
-        wide=True,
-    )
 
 
 def entry(value: float) -> str:
@@ -213,8 +139,3 @@ def backward(width: int, position: int, base: float, t: Words) -> Drawing:
 def marks(x: Any, y: Array, name: str, symbol: str, size: int) -> Props:
     """Return marks of one shape."""
     return scatter(x, y, "markers", name, marker={"symbol": symbol, "size": size, "line": {"width": 3}})
-
-
-def shown_pair(rope: rc.Rope, wanted: int) -> int:
-    """Return the pair to draw: the wanted one, or the last one of a narrower rotation."""
-    return min(wanted, rope.pairs - 1)

@@ -1,0 +1,179 @@
+"""Films in a real browser: painted as Python has them, moved by mouse, finger and keys, with no message on the way."""
+
+from __future__ import annotations
+
+import json
+import re
+from base64 import b64decode
+from typing import Any
+
+import numpy as np
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from tests.browser.conftest import PHONE, Visit, address_has, until
+from tests.support.films import numbers, opened
+
+pytestmark = pytest.mark.browser
+
+FILMS = {"rotation": "circle"}
+"""The film that leads each page."""
+
+HELD = """name => {
+  const film = globalThis.ropeLabFilms.films.get(name), bytes = new Uint8Array(film.buffer);
+  let text = '';
+  for (let k = 0; k < bytes.length; k += 8192) text += String.fromCharCode(...bytes.subarray(k, k + 8192));
+  return btoa(text);
+}"""
+PAINTED = """name => globalThis.ropeLabFilms.films.get(name).panels.map(panel => ({
+  place: {...panel.place.dataset},
+  shapes: panel.shapes.map(({drawn}) => [...drawn.node.children].map(part =>
+    Object.fromEntries(part.getAttributeNames().map(key => [key, part.getAttribute(key)])))),
+}))"""
+
+
+def open_film(visit: Visit, app: str, page: str, query: str = "lang=en") -> Locator:
+    """Open a page and wait for its leading film to answer."""
+    visit.page.goto(f"{app}/{page}?{query}")
+    film = visit.page.locator(".film[data-at]").first
+    expect(film).to_be_visible()
+    return film
+
+
+def at(film: Locator) -> dict[str, float]:
+    """Return where a film's controls rest."""
+    values: dict[str, float] = json.loads(film.get_attribute("data-at") or "{}")
+    return values
+
+
+def pairs(path: str) -> np.ndarray:
+    """Return the points of a path of straight lines."""
+    return np.array([float(v) for v in re.findall(r"-?[\d.]+", path)]).reshape(-1, 2)
+
+
+def agrees(page: Page, name: str, index: dict[str, int]) -> int:
+    """Hold painted lines, points and hands to the film's own numbers at these stops; return how many were compared."""
+    head, held = opened(b64decode(page.evaluate(HELD, name)))
+    compared = 0
+    for panel, painted in zip(head["panels"], page.evaluate(PAINTED, name), strict=True):
+        place = {key: float(value) for key, value in painted["place"].items()}
+
+        def pixels(values: np.ndarray, axis: str, panel: Any = panel, place: Any = place) -> np.ndarray:
+            first: float = place["left" if axis == "x" else "bottom"]
+            return first + (values - panel[axis]["low"]) * float(place[f"s{axis}"])
+
+        for shape, parts in zip(panel["shapes"], painted["shapes"], strict=True):
+            if shape["kind"] not in ("path", "dots", "hands"):
+                continue
+            x, y = (pixels(numbers(shape[axis], held, index), axis) for axis in "xy")
+            if shape["kind"] == "path":
+                drawn = pairs(parts[0]["d"])
+            elif shape["kind"] == "dots":
+                drawn = np.array([[float(part["cx"]), float(part["cy"])] for part in parts if "cx" in part])
+            else:
+                angle, length = (
+                    numbers(shape["angle"], held, index),
+                    numbers(shape["length"], held, index) * place["sx"],
+                )
+                x, y = x + length * np.cos(angle), y - length * np.sin(angle)
+                tips = [pairs(part["d"])[0] for part in parts if "d" in part]
+                drawn = np.array(tips if shape["head"] else [[float(part["x2"]), float(part["y2"])] for part in parts])
+            x, y = np.broadcast_arrays(x, y)
+            seen = np.isfinite(x + y)
+            np.testing.assert_allclose(drawn, np.stack([x[seen], y[seen]], axis=1), atol=0.02)
+            compared += len(drawn)
+    return compared
+
+
+@pytest.mark.parametrize("page", FILMS)
+def test_a_film_paints_its_tracks_and_moves_without_messages(visit: Visit, app: str, page: str) -> None:
+    sent: list[int] = []
+    visit.page.on("websocket", lambda socket: socket.on("framesent", lambda frame: sent.append(len(frame))))
+    film = open_film(visit, app, page)
+    name = f"{page}.{FILMS[page]}"
+    rng = np.random.default_rng(len(page))
+    sliders = film.locator(".film-range")
+    for k in range(sliders.count()):
+        slider = sliders.nth(k)
+        label, last = slider.get_attribute("aria-label"), int(slider.get_attribute("max") or 0)
+        box = slider.bounding_box()
+        assert label and box and last
+        for share in rng.uniform(0.1, 0.9, 3):
+            before = len(sent)
+            visit.page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+            visit.page.mouse.down()
+            for step in range(1, 9):
+                visit.page.mouse.move(box["x"] + box["width"] * (0.5 + (share - 0.5) * step / 8), box["y"] + 12)
+            assert len(sent) == before
+            visit.page.mouse.up()
+            # It rests on a stop; the address follows.
+            expect(slider).to_have_js_property("valueAsNumber", round(float(slider.evaluate("n => n.valueAsNumber"))))
+            controls = {c["name"]: c for c in opened(b64decode(visit.page.evaluate(HELD, name)))[0]["controls"]}
+            index = {key: controls[key]["stops"].index(value) for key, value in at(film).items()}
+            assert agrees(visit.page, name, index) > 0
+    expect(film.locator(".film-finding")).to_have_text(re.compile("^▸ "))
+    assert not visit.complaints
+
+
+@pytest.mark.parametrize("page", FILMS)
+def test_every_handle_is_a_slider_for_keys_and_finger(browser: Browser, app: str, page: str) -> None:
+    visit = Visit(browser, PHONE)
+    film = open_film(visit, app, page)
+    handles = film.locator(".film-handle:visible")
+    assert handles.count()
+    for k in range(handles.count()):
+        handle = handles.nth(k)
+        assert handle.get_attribute("role") == "slider" and handle.get_attribute("aria-label")
+        box = handle.locator(".film-grip").bounding_box()
+        assert box and min(box["width"], box["height"]) >= 24
+        handle.focus()
+        for key, to in (("End", "aria-valuemax"), ("Home", "aria-valuemin")):
+            visit.page.keyboard.press(key)
+            expect(handle).to_have_attribute("aria-valuenow", handle.get_attribute(to) or "")
+        visit.page.keyboard.press("ArrowRight")
+        expect(handle).to_have_attribute("aria-valuenow", "1")
+        assert handle.get_attribute("aria-valuetext")
+    width = visit.page.evaluate("document.documentElement.scrollWidth")
+    assert width <= PHONE["width"]
+    visit.close()
+
+
+def test_an_arrow_is_turned_and_the_address_opens_the_same_on_another_visit(browser: Browser, app: str) -> None:
+    visit = Visit(browser)
+    film = open_film(visit, app, "rotation")
+    before = at(film)
+    handle, circle = film.locator(".film-handle").first, film.locator("svg").first
+    grip, frame = handle.locator(".film-grip").bounding_box(), circle.bounding_box()
+    assert grip and frame
+    middle = np.array([frame["x"] + frame["width"] / 2, frame["y"] + frame["height"] / 2])
+    tip = np.array([grip["x"] + grip["width"] / 2, grip["y"] + grip["height"] / 2])
+    visit.page.mouse.move(*tip)
+    visit.page.mouse.down()
+    # A whole turn of the hand against the clock: 2 pi / theta tokens.
+    for angle in np.linspace(0, 2 * np.pi, 25):
+        c, s = np.cos(angle), -np.sin(angle)
+        visit.page.mouse.move(*(middle + np.array([[c, -s], [s, c]]) @ (tip - middle)))
+    visit.page.mouse.up()
+    moved = round(before["m"] + 2 * np.pi / 10_000 ** (-8 / 128))
+    address_has(visit.page, f"m={moved}")
+    sentence = film.locator(".film-finding").inner_text()
+    other = Visit(browser)
+    again = open_film(other, app, "rotation", visit.page.url.split("?")[1])
+    expect(again.locator(".film-finding")).to_have_text(sentence)
+    # Reset reaches the picture too.
+    visit.page.get_by_role("button", name="Reset", exact=True).click()
+    until(visit.page, lambda: at(film)["m"], lambda m: m == before["m"])
+    assert at(film) == before
+    for each in (visit, other):
+        each.close()
+
+
+def test_play_moves_by_itself_and_rests_on_a_stop(visit: Visit, app: str) -> None:
+    visit.page.emulate_media(reduced_motion="reduce")
+    film = open_film(visit, app, "rotation")
+    button = film.locator(".film-play")
+    button.click()
+    expect(film.locator(".film-value").last).not_to_have_text("0")
+    button.click()
+    address_has(visit.page, "shift=")
+    assert at(film)["shift"] == int(re.findall(r"shift=(\d+)", visit.page.url)[0])

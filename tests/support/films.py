@@ -1,0 +1,105 @@
+"""Films as a browser reads them, and rows of what a film must show."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import struct
+import zlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from streamlit.testing.v1 import AppTest
+
+from ui.figures.drawing import Film
+from ui.text.words import Words
+
+TYPES = {"f4": "<f4", "i1": "|i1", "u1": "|u1"}
+
+
+@dataclass(frozen=True)
+class FilmRow:
+    """A film function, its arguments before the words, and its finding made again at some stops.
+
+    ``at``: a value of every control, by name; ``finding``: the whole sentence there.
+    """
+
+    page: str
+    draw: Callable[..., Film]
+    given: tuple[Any, ...]
+    at: Mapping[str, float]
+    finding: Callable[[Words], str]
+
+    def __str__(self) -> str:
+        return f"{self.page}.{inspect.unwrap(self.draw).__name__}"
+
+    def made(self, t: Words) -> Film:
+        """Return the film, made anew, its scene whole."""
+        film: Film = inspect.unwrap(self.draw)(*self.given, t)
+        return film
+
+
+def unpacked(data: bytes) -> tuple[str, dict[str, Any], bytes]:
+    """Return a packed scene's name, its head and its numbers."""
+    name = data[1 : 1 + data[0]].decode("ascii")
+    return name, *opened(zlib.decompress(data[1 + data[0] + 8 :]))
+
+
+def opened(body: bytes) -> tuple[dict[str, Any], bytes]:
+    """Return the head and the numbers of a scene that is inflated already."""
+    (length,) = struct.unpack("<I", body[:4])
+    head: dict[str, Any] = json.loads(body[4 : 4 + length])
+    return head, body[4 + length :]
+
+
+def numbers(reference: Any, held: bytes, index: Mapping[str, int]) -> np.ndarray:
+    """Return what a shape's attribute holds where each control stands at its stop ``index``."""
+    if not isinstance(reference, dict):
+        return np.atleast_1d(np.asarray(reference, dtype=float))
+    size = [*reference["dims"], *reference["shape"]]
+    kind = np.dtype(TYPES[reference["type"]])
+    values = np.frombuffer(held, kind, int(np.prod(size)), reference["at"]).reshape(size)
+    return np.asarray(
+        values[tuple(index[d] if isinstance(d, str) else index[d[0]] - index[d[1]] + d[2] for d in reference["by"])]
+    )
+
+
+def sentence(part: Any, controls: Mapping[str, Any], index: Mapping[str, int]) -> str:
+    """Return a text of a scene's head where each control stands at its stop ``index``."""
+    if isinstance(part, str):
+        return part
+    if isinstance(part, list):
+        return "".join(sentence(each, controls, index) for each in part)
+    flat = 0
+    for driver in part["by"]:
+        first, second, offset = (driver, driver, 0) if isinstance(driver, str) else driver
+        apart = not isinstance(driver, str)
+        count = len(controls[first]["stops"]) + (len(controls[second]["stops"]) - 1) * apart
+        flat = flat * count + index[first] - (index[second] - offset) * apart
+    return str(part["texts"][flat])
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A film as a page without a browser has it: its sentence at the values in force, and the sliders drawn."""
+
+    finding: str
+    sliders: frozenset[str]
+    at: Mapping[str, float]
+
+
+def shown(at: AppTest) -> dict[str, Shown]:
+    """Return the films of a page by their names."""
+    parts = [element.proto for element in at.get("bidi_component")]
+    scenes = [unpacked(part.bytes) for part in parts if part.component_name == "rope-lab.film"]
+    told = {said["film"]: said for said in (json.loads(part.json) for part in parts if part.json)}
+    films = {}
+    for name, head, _ in scenes:
+        said, controls = told[name], {control["name"]: control for control in head["controls"]}
+        index = {key: control["stops"].index(said["at"][key]) for key, control in controls.items()}
+        drawn = [key for key, control in controls.items() if control["slider"] and key not in said["fixed"]]
+        sliders = frozenset() if said["bare"] else frozenset(drawn)
+        films[name] = Shown(sentence(head["finding"], controls, index), sliders, said["at"])
+    return films

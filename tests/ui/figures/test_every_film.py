@@ -1,0 +1,65 @@
+"""Every film: it packs, its controls are fields of its page, its texts are whole at every stop, its finding is true."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+import pkgutil
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.support import ROOT
+from tests.support.films import FilmRow, unpacked
+from tests.ui.figures import rows
+from ui.page.menu import declaration
+from ui.text.words import LANGUAGES, Words
+
+MODULES = [importlib.import_module(f"{rows.__name__}.{each.name}") for each in pkgutil.iter_modules(rows.__path__)]
+FILMS: list[FilmRow] = [row for module in MODULES for row in getattr(module, "FILMS", ())]
+PAGE_BYTES = 150_000
+
+
+def texts(part: Any) -> Iterator[str]:
+    """Return every text that a scene's head holds."""
+    if isinstance(part, str):
+        yield part
+    elif isinstance(part, dict):
+        for name, item in part.items():
+            if name not in ("by", "kind"):
+                yield from texts(item)
+    elif isinstance(part, list):
+        for item in part:
+            yield from texts(item)
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize("row", FILMS, ids=str)
+def test_a_film_is_whole_and_its_finding_is_rope_cores(row: FilmRow, lang: str) -> None:
+    t = Words(lang, row.page)
+    film = row.made(t)
+    data = film.packed(t).data
+    name, head, _ = unpacked(data)
+    assert name == f"{row.page}.{film.id}" and len(data) <= PAGE_BYTES
+    assert not [text for text in texts(head) if "{" in text or "\x00" in text or text.strip() in ("nan", "inf")]
+    fields = {field.name for field in declaration(row.page).fields}
+    assert {control["name"] for control in head["controls"]} <= fields
+    for control in head["controls"]:
+        assert control["stops"] == sorted(set(control["stops"])) and len(control["stops"]) == len(control["texts"]) > 1
+    for panel in head["panels"]:
+        assert all(panel[axis]["title"] for axis in "xy" if len(panel[axis]["ticks"]) > 1)
+    assert film.scene.written(row.at) == row.finding(t)
+    assert film.table() and film.recipe
+
+
+def test_every_film_function_has_a_row() -> None:
+    known = {(inspect.unwrap(row.draw).__module__, inspect.unwrap(row.draw).__name__) for row in FILMS}
+    written = {
+        (".".join(path.relative_to(ROOT).with_suffix("").parts), node.name)
+        for path in (ROOT / "ui" / "figures").rglob("*.py")
+        for node in ast.parse(path.read_text("utf-8")).body
+        if isinstance(node, ast.FunctionDef) and node.returns and ast.unparse(node.returns) == "Film"
+    }
+    assert written == known

@@ -1,0 +1,73 @@
+"""A scene packed and read back, tracks of differences, and sentences whose slots move."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.support.films import numbers, unpacked
+from ui.figures.colours import SIGNED
+from ui.film.scene import Axis, Control, Difference, Panel, Scene, Texts, Track, place, sentence, written
+from ui.film.shapes import dots, image, path
+from ui.text.words import Words
+
+A = Control("a", "A", (0.0, 1.0, 2.0), ("0", "1", "2"))
+B = Control("b", "B", (5.0, 6.0), ("5", "6"))
+T = Words("en", "rotation")
+
+
+def scene(*shapes: dict[str, object]) -> Scene:
+    return Scene([Panel(Axis(0, 1), Axis(0, 1), shapes)], (A, B), "")
+
+
+def test_a_packed_scene_reads_back_to_float32() -> None:
+    rng = np.random.default_rng(0)
+    both, one = rng.normal(size=(3, 2, 4)), rng.normal(size=(4, 7))
+    cells = rng.integers(-127, 128, (3, 2, 5)).astype(np.int8)
+    made = scene(
+        path(Track((A, B), both), np.arange(4.0), "ink"),
+        dots(Track((Difference(A, B),), one), 3.5, "ink"),
+        image(Track((A,), cells), SIGNED, (0, 1), (0, 1)),
+    )
+    name, head, held = unpacked(made.packed("page.film", T))
+    assert name == "page.film"
+    line, points, picture = head["panels"][0]["shapes"]
+    for i in range(3):
+        for j in range(2):
+            at = {"a": i, "b": j}
+            np.testing.assert_array_equal(numbers(line["x"], held, at), both[i, j].astype(np.float32))
+            np.testing.assert_array_equal(numbers(points["x"], held, at), one[i - j + 1].astype(np.float32))
+            np.testing.assert_array_equal(numbers(picture["cells"], held, at), cells[i])
+    np.testing.assert_array_equal(numbers(line["y"], held, {}), np.arange(4.0))
+    assert numbers(points["y"], held, {}).tolist() == [3.5]
+
+
+def test_a_difference_has_every_value_between_its_ends() -> None:
+    apart = Difference(A, B)
+    assert apart.stops == (-6.0, -5.0, -4.0, -3.0)
+    found = {apart.stops[place(apart, {"a": i, "b": j})] for i in range(3) for j in range(2)}
+    assert found == set(apart.stops)
+    assert all(
+        apart.stops[place(apart, {"a": i, "b": j})] == A.stops[i] - B.stops[j] for i in range(3) for j in range(2)
+    )
+
+
+def test_a_sentence_moves_with_its_slots() -> None:
+    texts = Texts((A, B), tuple("pqrstu"))
+    parts = sentence(lambda **slots: "{x} at {y}{x}.".format(**slots), x=texts, y="here")
+    assert written(parts, {"a": 1, "b": 1}) == "s at heres."
+    assert Scene((), (A, B), parts).written({"a": 1.9, "b": 5}) == "t at heret."
+
+
+def test_a_track_that_does_not_fit_its_controls_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"must have the stops \(3,\)"):
+        Track((A,), np.zeros((2, 4)))
+    with pytest.raises(ValueError, match="at most two"):
+        Track((A, B, A), np.zeros((3, 2, 3, 1)))
+    with pytest.raises(ValueError, match="each of 6 stops"):
+        Texts((A, B), ("x",))
+
+
+def test_a_scene_with_other_numbers_has_another_mark() -> None:
+    marks = {scene(dots(x, 0.0, "ink")).packed("f", T)[2:10] for x in (1.0, 2.0)}
+    assert len(marks) == 2

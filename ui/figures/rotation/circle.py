@@ -1,0 +1,120 @@
+"""A query and a key under the hand: one pair on the circle, the share of every pair, and their sum, the score."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import rope_core as rc
+from rope_core.theory import demo
+from ui.figures.colours import BLUE, GREY, ORANGE, RED
+from ui.figures.drawing import Film, kept
+from ui.film.scene import Axis, Difference, Panel, Scene, Texts, Track, control, sentence
+from ui.film.shapes import arc, boxes, circle, dots, hands, label, path, turned
+from ui.text.words import Words
+
+WINDOW = 64
+
+
+def around(value: int, reach: int = WINDOW) -> tuple[int, ...]:
+    """Return the whole numbers 0 to ``reach``, or as many about a value beyond them.
+
+    >>> around(5, 8), around(12, 8)
+    ((0, 1, 2, 3, 4, 5, 6, 7, 8), (8, 9, 10, 11, 12, 13, 14, 15, 16))
+    """
+    first = 0 if value <= reach else value - reach // 2
+    return tuple(range(first, first + reach + 1))
+
+
+@kept
+def turning(rope: rc.Rope, pair: int, m: tuple[int, ...], n: tuple[int, ...], shift: tuple[int, ...], t: Words) -> Film:
+    """Return the arrows of one pair at positions m + shift and n + shift, all pairs' shares of the score, the score."""
+    pair = min(pair, rope.pairs - 1)
+    q, k = demo.drawn_vectors(rope.dim)
+    at_m, at_n = control(t, "m", m), control(t, "n", n)
+    along = control(t, "shift", shift, seconds=8.0)
+    apart = Difference(at_m, at_n)
+    distances = np.array(apart.stops)
+    shares = demo.shares(q, k, distances, rope.theta)
+    scores = shares.sum(axis=1)
+    drift = demo.drift(q, k, np.asarray(m)[::8], np.asarray(n)[::8], shift, rope.theta)
+
+    arrows = {}
+    for name, vector, moved, colour in (("q", q, at_m, BLUE), ("k", k, at_n, RED)):
+        first, second = vector[2 * pair : 2 * pair + 2]
+        positions = np.add.outer(np.array(moved.stops), np.array(along.stops))
+        angle = Track((moved, along), (np.arctan2(second, first) + positions * rope.theta[pair])[..., None])
+        arrows[name] = moved, float(np.hypot(first, second)), angle, colour
+    radius = 1.15 * max(length for _, length, _, _ in arrows.values())
+    (_, long_q, angle_q, _), (_, long_k, angle_k, _) = arrows["q"], arrows["k"]
+    between = 0.45 * min(long_q, long_k)
+    turn = Panel(
+        Axis(-radius, radius),
+        Axis(-radius, radius),
+        [
+            *(circle(0.0, 0.0, length, colour, 1, dash="3 4") for _, length, _, colour in arrows.values()),
+            arc(0.0, 0.0, between, angle_k, angle_q, ORANGE, 5),
+            *(hands(0.0, 0.0, length, angle, colour, 6, head=True) for _, length, angle, colour in arrows.values()),
+            *(
+                turned(moved, 0.0, 0.0, length, angle, colour, t(f"grab_{name}"), r=11)
+                for name, (moved, length, angle, colour) in arrows.items()
+            ),
+            label(-radius, radius, t("query_at"), BLUE, anchor="start", bold=True, size=16, dy=6),
+            label(-radius, radius, t("key_at"), RED, anchor="start", bold=True, size=16, dy=28),
+        ],
+        t("pair_title", i=pair),
+        width=290,
+        share=0.9,
+        equal=True,
+    )
+    reach = 1.1 * float(np.abs(shares).max())
+    others = np.delete(np.arange(rope.pairs), pair)
+    bars = Panel(
+        Axis(-0.7, rope.pairs - 0.3, _ticks(0, pair, rope.pairs - 1), t("axis.pair")),
+        Axis(-reach, reach, ((0.0, "0"),), t("share_axis")),
+        [
+            boxes(others - 0.4, others + 0.4, 0.0, Track((apart,), shares[:, others]), GREY),
+            boxes(pair - 0.4, pair + 0.4, 0.0, Track((apart,), shares[:, pair : pair + 1]), ORANGE),
+        ],
+        [t("shares_title"), " ", Texts((apart,), tuple(f"{value:.3f}" for value in scores))],
+        width=250,
+        height=250,
+    )
+    low, high = float(scores.min()), float(scores.max())
+    room = 0.08 * (high - low)
+    ends = (distances[0], 0.0, distances[-1])
+    curve = Panel(
+        Axis(distances[0], distances[-1], tuple((d, f"{d:.0f}".replace("-", "−")) for d in ends), t("distance_axis")),
+        Axis(low - room, high + room, tuple((v, f"{v:.1f}".replace("-", "−")) for v in (low, high)), t("score_axis")),
+        [
+            path(distances, scores, GREY, 3),
+            dots(Track((apart,), distances[:, None]), Track((apart,), scores[:, None]), ORANGE, 9),
+        ],
+        t("score_title"),
+        width=250,
+        height=250,
+    )
+    finding = sentence(
+        lambda **slots: t("circle_finding", i=pair, pairs=rope.pairs, drift=f"{drift:.1g}", **slots),
+        m=Texts((at_m,), at_m.texts),
+        n=Texts((at_n,), at_n.texts),
+        d=Texts((apart,), tuple(f"{d:.0f}".replace("-", "−") for d in distances)),
+        share=Texts((apart,), tuple(f"{value:.6f}" for value in shares[:, pair])),
+        score=Texts((apart,), tuple(f"{value:.6f}" for value in scores)),
+        shift=Texts((along,), along.texts),
+    )
+    return Film(
+        "circle",
+        Scene((turn, bars, curve), (at_m, at_n, along), finding),
+        lambda: {"distance": distances, "score": scores} | {f"pair_{i}": shares[:, i] for i in range(rope.pairs)},
+        f"""
+        import rope_core as rc
+        from rope_core.theory import demo
+        rope = rc.Rope({rope.dim}, {rope.base!r}, {rope.train_len})
+        q, k = demo.drawn_vectors(rope.dim)
+        print(demo.shares(q, k, [{m[0]} - {n[0]}, 0, 7], rope.theta))
+        """,
+    )
+
+
+def _ticks(*pairs: int) -> tuple[tuple[float, str], ...]:
+    return tuple((float(pair), str(pair)) for pair in sorted(set(pairs)))

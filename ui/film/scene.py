@@ -1,0 +1,248 @@
+"""A scene: shapes in data units, each driven by controls through tracks, packed for the player.
+
+Python computes what every shape is at every stop of its controls; the player (assets/player.js) interpolates between
+neighbouring stops, maps data units to pixels and paints. It knows no formula. Tracks are float32, images are bytes.
+
+A shape is a dict with a ``kind`` (see `ui.film.shapes`); its numbers are plain numbers, arrays, or `Track`; its texts
+are strings, `Texts`, or a list of both that is joined.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import struct
+import zlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ui.text.words import Words, short
+
+Shape = dict[str, Any]
+TYPES = {"<f4": "f4", "|i1": "i1", "|u1": "u1"}
+MARK_BYTES = 8
+WORDS = ("play", "pause", "save_svg", "save_png")
+
+
+@dataclass(frozen=True)
+class Control:
+    """What the hand, a key or time moves.
+
+    Attributes:
+        name: of the page's field that it sets.
+        label: in the page's language.
+        stops: the values that it can rest at, in rising order; at least two.
+        texts: how each stop is written.
+        slider: whether a slider is drawn for it; its handles are there either way.
+        seconds: how long playing it from the first stop to the last takes; 0 for none.
+    """
+
+    name: str
+    label: str
+    stops: tuple[float, ...]
+    texts: tuple[str, ...]
+    slider: bool = True
+    seconds: float = 0.0
+
+    def nearest(self, value: float) -> int:
+        """Return the index of the stop nearest to ``value``."""
+        return int(np.abs(np.asarray(self.stops) - value).argmin())
+
+
+def control(t: Words, name: str, stops: Sequence[float], **more: Any) -> Control:
+    """Return the control of a field under its label, every stop written as numbers are on a page."""
+    return Control(name, t(f"field.{name}"), tuple(map(float, stops)), tuple(map(short, stops)), **more)
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The difference of two controls whose stops are whole numbers one apart, as a control for tracks.
+
+    Its stops are ``first - second`` from the least to the greatest, one apart.
+    """
+
+    first: Control
+    second: Control
+
+    @property
+    def name(self) -> str:
+        """What tracks name it by."""
+        return f"{self.first.name}-{self.second.name}"
+
+    @property
+    def stops(self) -> tuple[float, ...]:
+        """Every difference that the two can have, in rising order."""
+        low, high = self.first.stops[0] - self.second.stops[-1], self.first.stops[-1] - self.second.stops[0]
+        return tuple(np.arange(low, high + 1).tolist())
+
+
+Driver = Control | Difference
+
+
+@dataclass(frozen=True)
+class Track:
+    """Numbers at every stop of the controls ``by``, at most two: (stops of the first, of the second, values)."""
+
+    by: tuple[Driver, ...]
+    frames: npt.NDArray[Any]
+
+    def __post_init__(self) -> None:
+        stops = tuple(len(driver.stops) for driver in self.by)
+        if len(stops) > 2 or self.frames.shape[: len(stops)] != stops:
+            raise ValueError(f"frames must have the stops {stops} of at most two controls, got {self.frames.shape}")
+
+    def at(self, index: Mapping[str, int]) -> npt.NDArray[Any]:
+        """Return the numbers where each control stands at its stop ``index``."""
+        values: npt.NDArray[Any] = self.frames[tuple(place(driver, index) for driver in self.by)]
+        return values
+
+
+@dataclass(frozen=True)
+class Texts:
+    """A text at every stop of the controls ``by``, the last control's stops fastest; between stops the nearest's."""
+
+    by: tuple[Driver, ...]
+    frames: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        count = int(np.prod([len(driver.stops) for driver in self.by]))
+        if count != len(self.frames):
+            raise ValueError(f"frames must be one text for each of {count} stops, got {len(self.frames)}")
+
+
+Text = str | Texts | Sequence[str | Texts]
+
+
+def place(driver: Driver, index: Mapping[str, int]) -> int:
+    """Return at which of its stops a driver is where each control stands at its stop ``index``."""
+    if isinstance(driver, Control):
+        return index[driver.name]
+    return index[driver.first.name] - index[driver.second.name] + len(driver.second.stops) - 1
+
+
+def written(text: Text, index: Mapping[str, int]) -> str:
+    """Return a text as it is where each control stands at its stop ``index``."""
+    if isinstance(text, str):
+        return text
+    if isinstance(text, Texts):
+        flat = 0
+        for driver in text.by:
+            flat = flat * len(driver.stops) + place(driver, index)
+        return text.frames[flat]
+    return "".join(written(part, index) for part in text)
+
+
+def sentence(write: Callable[..., str], **slots: Text) -> list[str | Texts]:
+    """Return a sentence whose slots move, in parts: ``write`` is called once, with a mark for every slot.
+
+    >>> sentence("{a} is {b}.".format, a="x", b="y")
+    ['x', ' is ', 'y', '.']
+    """
+    marks = {name: f"\x00{name}\x00" for name in slots}
+    parts: list[str | Texts] = []
+    for piece in filter(None, write(**marks).split("\x00")):
+        slot = slots.get(piece, piece)
+        parts += [slot] if isinstance(slot, str | Texts) else slot
+    return parts
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A panel's range in data units, with ticks as (value, text); no ticks and no title draw no axis."""
+
+    low: float
+    high: float
+    ticks: tuple[tuple[float, str], ...] = ()
+    title: str = ""
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One picture of a film. Panels stand side by side and restack where the screen is narrow.
+
+    Attributes:
+        x, y: the axes; with ``equal`` a unit is as long on both, and the panel is as high as that asks for.
+        shapes: from the back to the front.
+        title: above the picture.
+        width: the least width in px before panels restack.
+        share: of the width, relative to the other panels.
+        height: of the plotting area in px, the greatest one with ``equal``.
+    """
+
+    x: Axis
+    y: Axis
+    shapes: Sequence[Shape]
+    title: Text = ""
+    width: int = 300
+    share: float = 1.0
+    height: int = 300
+    equal: bool = False
+
+
+@dataclass(frozen=True)
+class Scene:
+    """All that the player needs: panels, what moves them, and the sentence below, which follows."""
+
+    panels: Sequence[Panel]
+    controls: Sequence[Control]
+    finding: Text
+
+    def written(self, values: Mapping[str, float]) -> str:
+        """Return the finding at the stops nearest to the controls' values."""
+        return written(self.finding, {control.name: control.nearest(values[control.name]) for control in self.controls})
+
+    def packed(self, name: str, t: Words) -> bytes:
+        """Return the scene's name after its length, a mark of the content, and deflated: head's length, head, numbers.
+
+        ``name`` tells it from the other films that a browser has, ASCII; ``t`` has the player's own words.
+        """
+        numbers: list[bytes] = []
+        head = {
+            "controls": [vars(control) for control in self.controls],
+            "panels": [vars(panel) for panel in self.panels],
+            "finding": self.finding,
+            "words": {word: t(f"film.{word}") for word in WORDS},
+        }
+        text = json.dumps(_plain(head, numbers), ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+        text += b" " * (-len(text) % 4)
+        body = struct.pack("<I", len(text)) + text + b"".join(numbers)
+        mark = hashlib.sha256(body).digest()[:MARK_BYTES]
+        return bytes([len(name)]) + name.encode("ascii") + mark + zlib.compress(body, 9)
+
+
+def _plain(value: Any, numbers: list[bytes]) -> Any:
+    """Return JSON for a scene's part; arrays go to ``numbers`` and leave their place, type, size and controls."""
+    if isinstance(value, Track):
+        return _stored(value.frames, len(value.by), numbers) | {"by": [_named(driver) for driver in value.by]}
+    if isinstance(value, Texts):
+        return {"by": [_named(driver) for driver in value.by], "texts": list(value.frames)}
+    if isinstance(value, np.ndarray):
+        return _stored(value, 0, numbers) | {"by": []}
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, Axis):
+        return vars(value)
+    if isinstance(value, Mapping):
+        return {name: _plain(item, numbers) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item, numbers) for item in value]
+    return value
+
+
+def _stored(array: npt.NDArray[Any], drivers: int, numbers: list[bytes]) -> dict[str, Any]:
+    kept = array if array.dtype.str in TYPES else array.astype("<f4")
+    start = sum(map(len, numbers))
+    data = np.ascontiguousarray(kept).tobytes()
+    numbers.append(data + b"\0" * (-len(data) % 4))
+    return {"at": start, "type": TYPES[kept.dtype.str], "dims": kept.shape[:drivers], "shape": kept.shape[drivers:]}
+
+
+def _named(driver: Driver) -> Any:
+    """Return a control's name, or of a difference both names and how far its first stop is from zero."""
+    if isinstance(driver, Control):
+        return driver.name
+    return [driver.first.name, driver.second.name, len(driver.second.stops) - 1]

@@ -1,0 +1,111 @@
+"""The shapes of a scene, as the player draws them. Numbers may be plain, arrays or tracks; units are the panel's.
+
+Colours are CSS; "ink" is the page's letter colour and "paper" its background, on either theme.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ui.figures.colours import INK, Scale
+from ui.film.scene import Control, Shape, Text, Track
+
+Numbers = float | Sequence[float] | npt.NDArray[Any] | Track
+FINE = 255
+
+
+def letters(colour: str) -> str:
+    """Return a series' colour as letters have it on either theme."""
+    return f"light-dark({', '.join(INK[colour])})" if colour in INK else colour
+
+
+def path(x: Numbers, y: Numbers, colour: str, width: float = 4, dash: str = "", fill: str = "none") -> Shape:
+    """Return a line through points; it breaks where a coordinate is nan. ``dash``: px on and off, as in SVG."""
+    return {"kind": "path", "x": x, "y": y, "stroke": colour, "width": width, "dash": dash, "fill": fill}
+
+
+def dots(x: Numbers, y: Numbers, colour: str | Sequence[str], r: float = 7, paint: Numbers | None = None) -> Shape:
+    """Return points of ``r`` px; ``paint`` holds each point's index among several colours."""
+    return {"kind": "dots", "x": x, "y": y, "colour": colour, "r": r, "paint": paint}
+
+
+def boxes(
+    x0: Numbers,
+    x1: Numbers,
+    y0: Numbers,
+    y1: Numbers,
+    colour: str | Sequence[str],
+    paint: Numbers | None = None,
+    opacity: float = 1.0,
+) -> Shape:
+    """Return filled rectangles: bars, bands, cells; ``paint`` holds each one's index among several colours."""
+    sides = {"x0": x0, "x1": x1, "y0": y0, "y1": y1}
+    return {"kind": "boxes", **sides, "colour": colour, "paint": paint, "opacity": opacity}
+
+
+def hands(
+    x: Numbers, y: Numbers, length: Numbers, angle: Numbers, colour: str, width: float = 5, head: bool = False
+) -> Shape:
+    """Return strokes from (x, y) at an unwrapped ``angle`` (rad, counter-clockwise from the right).
+
+    The angle is interpolated, not the ends, so that a hand keeps its length between stops. ``head``: with arrowheads.
+    """
+    shape = {"kind": "hands", "x": x, "y": y, "length": length, "angle": angle}
+    return shape | {"stroke": colour, "width": width, "head": head}
+
+
+def arc(
+    x: Numbers, y: Numbers, r: Numbers, start: Numbers, end: Numbers, colour: str, width: float = 6, **look: Any
+) -> Shape:
+    """Return arcs about (x, y) from angle ``start`` to ``end`` (rad, unwrapped); a whole turn or more is a circle.
+
+    ``sector`` fills the slice from the centre instead; ``opacity`` thins it.
+    """
+    ends = {"x": x, "y": y, "r": r, "start": start, "end": end}
+    return {"kind": "arc", **ends, "colour": colour, "width": width, **look}
+
+
+def circle(x: Numbers, y: Numbers, r: Numbers, colour: str, width: float = 2, **look: Any) -> Shape:
+    """Return circles about (x, y)."""
+    return arc(x, y, r, 0.0, 2 * np.pi, colour, width, **look)
+
+
+def label(x: Numbers, y: Numbers, text: Text, colour: str = "ink", **look: Any) -> Shape:
+    """Return a text at one point: ``size`` px, ``anchor`` start, middle or end, ``bold``, moved ``dx``, ``dy`` px."""
+    return {"kind": "label", "x": x, "y": y, "text": text, "colour": letters(colour), **look}
+
+
+def image(cells: Track | npt.NDArray[np.int8], scale: Scale, x: tuple[float, float], y: tuple[float, float]) -> Shape:
+    """Return coloured cells, int8 from -127 to 127 (rows from y's first value to its second, columns), over a range.
+
+    Between stops the nearest stop's cells are shown.
+    """
+    return {"kind": "image", "cells": cells, "colours": shades(scale), "x": x, "y": y}
+
+
+def shades(scale: Scale) -> npt.NDArray[np.uint8]:
+    """Return red, green and blue of -127 to 127 on a colour scale, uint8 (255, 3)."""
+    stops = [stop for stop, _ in scale]
+    shares = np.linspace(0.0, 1.0, FINE)
+    channels = [np.interp(shares, stops, [int(colour[k : k + 2], 16) for _, colour in scale]) for k in (1, 3, 5)]
+    return np.rint(np.stack(channels, axis=1)).astype(np.uint8)
+
+
+def handle(control: Control, x: Numbers, y: Numbers, colour: str, name: str = "", **look: Any) -> Shape:
+    """Return a grip on a control at a point that the control moves: by mouse, finger or keys.
+
+    The player looks for the stop at which the point is nearest to the pointer. ``r``: px of the dot that is drawn.
+    """
+    return {"kind": "handle", "control": control.name, "x": x, "y": y, "colour": colour, "name": name, **look}
+
+
+def turned(
+    control: Control, x: float, y: float, length: Numbers, angle: Numbers, colour: str, name: str = "", **look: Any
+) -> Shape:
+    """Return a grip on a control at the tip of a hand: it is turned about (x, y), by as many turns as the hand goes."""
+    tip = {"x": x, "y": y, "length": length, "angle": angle}
+    return {"kind": "handle", "control": control.name, **tip, "colour": colour, "name": name, **look}
