@@ -7,13 +7,12 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import streamlit as st
-from starlette.middleware import Middleware
 
 ROOT = Path(__file__).resolve().parent
 if str(ROOT) not in sys.path:
     sys.path.insert(0, str(ROOT))
 
-from ui.server.gate import SameOrigin  # noqa: E402
+from ui.server.middleware import stack  # noqa: E402
 from ui.server.nodelay import send_at_once  # noqa: E402
 
 
@@ -32,4 +31,4 @@ async def lifespan(_: st.App) -> AsyncIterator[None]:
     yield
 
 
-app = st.App(ROOT / "ui" / "main.py", lifespan=lifespan, middleware=[Middleware(SameOrigin)])
+app = st.App(ROOT / "ui" / "main.py", lifespan=lifespan, middleware=stack())

@@ -91,6 +91,16 @@ class Session:
         message.rerun_script.fragment_id = self.fragment
         return await self._run(message, seconds)
 
+    async def send(self, data: bytes | str) -> None:
+        """Send a message as it is, and wait for no answer."""
+        assert self._socket is not None
+        await self._socket.send(data)
+
+    async def listen(self) -> bytes:
+        """Return the server's next message."""
+        assert self._socket is not None
+        return await self._socket.recv(decode=False)
+
     async def close(self) -> None:
         """Close the tab."""
         if self._socket is not None:

@@ -1,0 +1,78 @@
+"""What a bad neighbour sends, and what ordinary visitors notice of it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
+
+import websockets
+from streamlit.proto.BackMsg_pb2 import BackMsg
+
+from benchmarks.sessions import Session
+
+KINDS = ("git", "rerun", "files")
+
+
+def message(fill: Callable[[Any], object]) -> bytes:
+    """A browser's message with what ``fill`` puts into it."""
+    made = BackMsg()
+    fill(made)
+    return bytes(made.SerializeToString())
+
+
+def flood(kind: str, count: int = 2500) -> list[bytes]:
+    """The messages of one attack; of the file names, one message that is 6 MB long where ``count`` is 2,500."""
+    if kind == "git":
+        return [message(lambda made: setattr(made, "load_git_info", True))] * count
+    if kind == "rerun":
+        return [message(lambda made: setattr(made.rerun_script, "page_name", ""))] * count
+    return [message(lambda made: made.file_urls_request.file_names.extend(["x" * 10] * (200 * count)))]
+
+
+async def pour(one: Session, messages: Sequence[bytes]) -> int | None:
+    """Send messages as fast as the server takes them; the code of the close that ends it, None where it does not."""
+    try:
+        for each in messages:
+            await one.send(each)
+        while True:
+            await asyncio.wait_for(one.listen(), 90)
+    except websockets.ConnectionClosed as closed:
+        return closed.rcvd.code if closed.rcvd else 1006
+    except TimeoutError:
+        return None
+
+
+async def waits(group: Sequence[Session], attack: Awaitable[Any], after: float = 2.0) -> tuple[list[float], Any]:
+    """The seconds of each move of visitors who move once a second, during an attack and for some seconds after it."""
+    done = asyncio.Event()
+    seconds: list[float] = []
+
+    async def visit(one: Session, delay: float) -> None:
+        await asyncio.sleep(delay)
+        while not done.is_set():
+            took = await one.move()
+            seconds.append(took)
+            await asyncio.sleep(max(0.0, 1 - took))
+
+    visits = [asyncio.create_task(visit(one, at / len(group))) for at, one in enumerate(group)]
+    try:
+        await asyncio.sleep(after)
+        answer = await attack
+        await asyncio.sleep(after)
+    finally:
+        done.set()
+        await asyncio.gather(*visits)
+    return seconds, answer
+
+
+def memory(pid: int) -> float:
+    """The megabytes that a process holds (Linux)."""
+    with open(f"/proc/{pid}/status", encoding="ascii") as lines:
+        return next(int(line.split()[1]) / 1024 for line in lines if line.startswith("VmRSS"))
+
+
+def peak_of(seconds: Sequence[float]) -> str:
+    """Moves in words: how many, the middle one and the longest."""
+    ordered = sorted(seconds)
+    return f"{len(ordered)} moves, median {ordered[len(ordered) // 2]:.3f} s, longest {ordered[-1]:.3f} s"

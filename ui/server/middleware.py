@@ -1,0 +1,16 @@
+"""What stands between a browser and Streamlit, outermost first."""
+
+from __future__ import annotations
+
+from starlette.middleware import Middleware
+from streamlit.runtime import get_instance
+
+from ui.server.gate import SameOrigin
+from ui.server.sessions import Sessions, Uploads
+from ui.server.sockets import Bounded
+
+
+def stack() -> list[Middleware]:
+    """Return the origin gate, the bounds on websockets, and the bounds on uploads."""
+    sessions = Sessions(lambda name: get_instance().close_session(name))
+    return [Middleware(SameOrigin), Middleware(Bounded, sessions), Middleware(Uploads, sessions)]

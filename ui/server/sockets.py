@@ -1,0 +1,205 @@
+"""Bounds on what one websocket may send: kinds of messages, bytes of each, and messages a second."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+    from ui.server.sessions import Sessions
+
+# A key that is held down sends 30 messages a second, a film one when the hand lets go.
+RATE, BURST = 40.0, 200.0
+RUNS, RUNS_AT_ONCE = 12.0, 24.0
+# A message costs one, and one more for each of these bytes: a page with a pasted config sends it with every move.
+BYTES_EACH = 2**16
+MOST_BYTES = 4 * 10**6
+# Messages that come faster than RATE until the socket is closed: 10 seconds of them.
+PATIENCE = 400
+# Widgets of a page and messages in a browser's cache are a few dozen.
+MOST_ITEMS = 2000
+MOST_FILES = 16
+MOST_QUERY = 2**15
+KINDS = {"rerun_script", "stop_script", "file_urls_request", "app_heartbeat", "backend_operation_request"}
+# Values that hold for one run: a button, a message of a chat, an event of a component.
+PRESSED = {"trigger_value", "string_trigger_value", "json_trigger_value", "chat_input_value"}
+POLICY, UNSUPPORTED, TOO_BIG = 1008, 1003, 1009
+
+
+class Bounded:
+    """Middleware between a browser and Streamlit: messages that the app has no use for go no further.
+
+    A socket that sends faster than ``RATE`` waits, with nothing read from it meanwhile; one that goes on is closed,
+    as is one that sends text, too many bytes, or more names than any page has. Of moves that come faster than ``RUNS``
+    the latest of each moment counts: a run takes most of a core, and one that is interrupted shows nothing.
+    """
+
+    def __init__(self, app: ASGIApp, sessions: Sessions, now: Callable[[], float] = time.monotonic) -> None:
+        self.app, self.sessions, self.now = app, sessions, now
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "websocket":
+            await self.app(scope, receive, send)
+            return
+        socket = _Socket(self.sessions, receive, send, self.now)
+        try:
+            await self.app(scope, socket.receive, socket.send)
+        finally:
+            socket.end()
+
+
+class _Socket:
+    """One websocket: what it may still send, and the session that Streamlit gave it."""
+
+    def __init__(self, sessions: Sessions, receive: Receive, send: Send, now: Callable[[], float]) -> None:
+        self._sessions, self._receive, self._send, self._now = sessions, receive, send, now
+        self._messages, self._runs = Bucket(RATE, BURST, now), Bucket(RUNS, RUNS_AT_ONCE, now)
+        self._ahead: asyncio.Task[tuple[Message, Any]] | None = None
+        self._session = ""
+        self._files_asked = 0
+        self._closed = False
+
+    async def receive(self) -> Message:
+        """Return the next message that may pass, of moves in quick succession the latest."""
+        message, run = await self._next()
+        until = self._now() + (self._runs.charge(1) if run else 0)
+        while run and (left := until - self._now()) > 0:
+            self._ahead = self._ahead or asyncio.ensure_future(self._passing())
+            await asyncio.wait({self._ahead}, timeout=left)
+            if not self._ahead.done():
+                break
+            if not replaces(run, self._ahead.result()[1]):
+                await asyncio.sleep(until - self._now())
+                break
+            (message, run), self._ahead = self._ahead.result(), None
+        return message
+
+    async def _next(self) -> tuple[Message, Any]:
+        """Return the message that was read ahead, else the next one that may pass."""
+        if self._ahead is None:
+            return await self._passing()
+        ahead = await self._ahead
+        self._ahead = None
+        return ahead
+
+    async def _passing(self) -> tuple[Message, Any]:
+        """Return the next message that may pass, and its run; a disconnect once the socket is closed."""
+        while True:
+            message = await self._receive()
+            if self._closed:
+                return {"type": "websocket.disconnect", "code": POLICY}, None
+            if message["type"] != "websocket.receive":
+                return message, None
+            data = message.get("bytes")
+            code = UNSUPPORTED if data is None else TOO_BIG if len(data) > MOST_BYTES else 0
+            if not code and data is not None:
+                await asyncio.sleep(self._messages.charge(1 + len(data) // BYTES_EACH))
+                told = parsed(data)
+                if told is None or self._messages.late > PATIENCE or not fits(told):
+                    code = POLICY
+                elif of_use(told):
+                    kind = told.WhichOneof("type")
+                    self._files_asked += kind == "file_urls_request"
+                    return message, told.rerun_script if kind == "rerun_script" else None
+            if code:
+                self._closed = True
+                await self._send({"type": "websocket.close", "code": code})
+                return {"type": "websocket.disconnect", "code": code}, None
+
+    async def send(self, message: Message) -> None:
+        """Hand a message to the browser, and note the session's name and the uploads that it allows."""
+        if message["type"] == "websocket.send" and (not self._session or self._files_asked):
+            self._note(message.get("bytes") or b"")
+        if not self._closed:
+            try:
+                await self._send(message)
+            except OSError:
+                # The browser is gone: Streamlit, told so by the next message, ends the session without a traceback.
+                self._closed = True
+
+    def _note(self, data: bytes) -> None:
+        if len(data) > BYTES_EACH:
+            return
+        told: Any = ForwardMsg.FromString(data)
+        kind = told.WhichOneof("type")
+        if kind == "new_session" and not self._session:
+            self._session = told.new_session.initialize.session_id
+            self._sessions.enter(self._session)
+        elif kind == "file_urls_response":
+            self._files_asked -= 1
+            self._sessions.allow(self._session, [each.upload_url for each in told.file_urls_response.file_urls])
+
+    def end(self) -> None:
+        """Tell that the socket is gone."""
+        if self._ahead is not None:
+            self._ahead.cancel()
+        if self._session:
+            self._sessions.leave(self._session)
+
+
+class Bucket:
+    """A token bucket: ``rate`` tokens a second, at most ``burst`` kept.
+
+    Attributes:
+        late: how many messages found it empty since it was last full.
+    """
+
+    def __init__(self, rate: float, burst: float, now: Callable[[], float]) -> None:
+        self._rate, self._burst, self._now = rate, burst, now
+        self._tokens, self._at, self.late = burst, now(), 0
+
+    def charge(self, cost: float) -> float:
+        """Take ``cost`` tokens and return the seconds until they are there."""
+        at = self._now()
+        self._tokens = min(self._burst, self._tokens + self._rate * (at - self._at)) - cost
+        self._at = at
+        if self._tokens < 0:
+            self.late += 1
+        elif self._tokens + 1 >= self._burst:
+            self.late = 0
+        return max(0.0, -self._tokens / self._rate)
+
+
+def parsed(data: bytes) -> Any:
+    """Return a browser's message, or None where it is none."""
+    try:
+        return BackMsg.FromString(data)
+    except DecodeError:
+        return None
+
+
+def of_use(message: Any) -> bool:
+    """Whether the app has a use for a browser's message.
+
+    >>> of_use(BackMsg(stop_script=True)), of_use(BackMsg(load_git_info=True))
+    (True, False)
+    """
+    kind = message.WhichOneof("type")
+    if kind == "backend_operation_request":
+        return bool(message.backend_operation_request.HasField("deferred_file"))
+    return kind in KINDS
+
+
+def fits(message: Any) -> bool:
+    """Whether a message names no more widgets, cached messages, files and letters of an address than a page has."""
+    run, files = message.rerun_script, message.file_urls_request.file_names
+    items = max(len(run.widget_states.widgets), len(run.cached_message_hashes))
+    return items <= MOST_ITEMS and len(run.query_string) <= MOST_QUERY and len(files) <= MOST_FILES
+
+
+def replaces(run: Any, newer: Any) -> bool:
+    """Whether nothing is lost by the newer of two runs alone: it is of the same part, and no button was pressed."""
+    return (
+        newer is not None
+        and (run.fragment_id, run.page_script_hash, run.page_name)
+        == (newer.fragment_id, newer.page_script_hash, newer.page_name)
+        and not any(widget.WhichOneof("value") in PRESSED for widget in run.widget_states.widgets)
+    )
