@@ -52,7 +52,8 @@ def main() -> int:
         hall.start()
         if not hall.stopping:
             scheme = "https" if site.certificate else "http"
-            say(f"{asked.replicas} replicas behind {scheme}://{named[0] if named else 'localhost'}:{asked.port}")
+            count = "1 replica" if asked.replicas == 1 else f"{asked.replicas} replicas"
+            say(f"{count} behind {scheme}://{named[0] if named else 'localhost'}:{asked.port}")
         hall.watch()
     except RuntimeError as error:
         print(error, file=sys.stderr)

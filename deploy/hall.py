@@ -24,8 +24,11 @@ from deploy.proxy import ROOT, Site, compress, configuration, program
 TICK = 0.2
 START_SECONDS = 120.0
 STOP_SECONDS = 10.0
+OPEN_SECONDS = 10.0
 CHECK_SECONDS = 5.0
-CHECKS_MISSED = 3
+# Checks that may go unanswered in a row: by a process that does nothing, and by one that is at work.
+CHECKS_MISSED, CHECKS_MISSED_AT_WORK = 3, 12
+AT_WORK = 0.2
 LONGEST_PAUSE = 30.0
 PR_SET_PDEATHSIG = 1
 LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None
@@ -56,10 +59,23 @@ def answers(path: Path, check: str, timeout: float = 3.0) -> bool:
             return False
 
 
-def follow() -> None:
-    """In a new process: end with the one that started it, where the system (Linux) can see to that."""
-    if LIBC is not None:
-        LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+def follow(number: int) -> Callable[[], None]:
+    """Return what a new process does first: take this signal when the one that started it ends (on Linux)."""
+
+    def ask() -> None:
+        if LIBC is not None:
+            LIBC.prctl(PR_SET_PDEATHSIG, number)
+
+    return ask
+
+
+def worked(pid: int) -> float:
+    """Return the seconds of processor that a process has used; 0 where the system (other than Linux) does not say."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text("ascii", "replace").rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def end(process: subprocess.Popen[bytes], number: int) -> None:
@@ -86,6 +102,7 @@ class Replica:
     _since: float = 0.0
     _not_before: float = 0.0
     _checked: float = 0.0
+    _worked: float = 0.0
     _missed: int = 0
 
     @property
@@ -137,9 +154,11 @@ class Replica:
             end(self.serving, signal.SIGKILL)
             self.serving = None
         elif now - self._checked > CHECK_SECONDS:
-            self._checked = now
+            work = worked(self.serving.pid)
+            at_work = work - self._worked > AT_WORK * (now - self._checked)
+            self._checked, self._worked = now, work
             self._missed = 0 if answers(self.place, "health") else self._missed + 1
-            if self._missed >= CHECKS_MISSED:
+            if self._missed >= (CHECKS_MISSED_AT_WORK if at_work else CHECKS_MISSED):
                 say(f"{self.place.stem}: process {self.serving.pid} does not answer")
                 end(self.serving, signal.SIGKILL)
 
@@ -171,6 +190,7 @@ class Hall:
             raise ValueError(f"replicas must be at least 1, got {replicas}")
         self.site, self.app, self.folder = site, app, folder
         self.nginx = program()
+        site.check()
         self.run = Path(tempfile.mkdtemp(prefix="rope-lab-"))
         self.run.chmod(0o711)
         self.secret = secrets.token_hex(32)
@@ -187,7 +207,9 @@ class Hall:
             "PYTHONPATH": os.pathsep.join(dict.fromkeys(paths)),
         }
         environment = os.environ | environment
-        return subprocess.Popen(command, cwd=self.folder, env=environment, start_new_session=True, preexec_fn=follow)
+        return subprocess.Popen(
+            command, cwd=self.folder, env=environment, start_new_session=True, preexec_fn=follow(signal.SIGKILL)
+        )
 
     def start(self) -> None:
         """Start everything and wait until all replicas serve; raises RuntimeError when they do not."""
@@ -206,18 +228,15 @@ class Hall:
         self._open()
 
     def _open(self) -> None:
+        """Start nginx and wait until it has bound its port, which it says by writing its number."""
+        number = self.run / "nginx.pid"
+        number.unlink(missing_ok=True)
         command = [self.nginx, "-c", str(self.run / "nginx.conf"), "-p", str(self.run), "-e", "stderr"]
-        self.proxy = subprocess.Popen(command, start_new_session=True, preexec_fn=follow)
-        until = time.monotonic() + 10
-        host, port = self.site.listen.split(":")
-        while time.monotonic() < until:
-            if self.proxy.poll() is not None:
+        self.proxy = subprocess.Popen(command, start_new_session=True, preexec_fn=follow(signal.SIGTERM))
+        until = time.monotonic() + OPEN_SECONDS
+        while not number.exists():
+            if self.proxy.poll() is not None or time.monotonic() > until:
                 raise RuntimeError(f"nginx did not start on {self.site.listen}; its message stands above")
-            with (
-                contextlib.suppress(OSError),
-                socket.create_connection((host.replace("0.0.0.0", "127.0.0.1"), int(port)), 1),
-            ):
-                return
             time.sleep(0.05)
 
     def restart(self) -> None:
@@ -232,6 +251,8 @@ class Hall:
             self.turns.popleft().begin()
         if self.proxy is not None and self.proxy.poll() is not None and not self.stopping:
             say(f"nginx has ended with {self.proxy.returncode}")
+            # Its workers may live on, with the port.
+            end(self.proxy, signal.SIGKILL)
             self._open()
 
     def watch(self) -> None:

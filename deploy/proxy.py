@@ -11,6 +11,8 @@ import pwd
 import re
 import resource
 import shutil
+import socket
+import ssl
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,7 +35,8 @@ FEATURES = (
 class Limits:
     """How much one student, all visitors without a cookie of one address, and one address may ask for.
 
-    Rates are requests a second, bursts are requests at once, lines are open connections. A first load is about 100
+    Rates are requests a second, bursts are requests at once, lines are open connections, and a request's header is
+    whole within some seconds. A first load is about 100
     requests and one websocket; 300 students behind one address load 30,000 requests at the start of a lecture.
     """
 
@@ -45,6 +48,8 @@ class Limits:
     address_rate: int = 3000
     address_burst: int = 40_000
     address_lines: int = 6000
+    upload_burst: int = 400
+    header_seconds: int = 10
 
 
 @dataclass(frozen=True)
@@ -62,12 +67,34 @@ class Site:
         for host in self.hosts:
             if not re.fullmatch(r"(\*\.)?[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?", host):
                 raise ValueError(f"host must be a name or an IPv4 address without a port, got {host!r}")
-        if not re.fullmatch(r"[0-9.]+:\d{1,5}", self.listen):
+        if not re.fullmatch(r"[0-9.]+:\d+", self.listen):
             raise ValueError(f"listen must be ADDRESS:PORT, got {self.listen!r}")
+        if not 1 <= self.port <= 65_535:
+            raise ValueError(f"port must be from 1 to 65535, got {self.port}")
         if not re.fullmatch(r"[A-Za-z0-9:/.*' -]+", self.frame_ancestors):
             raise ValueError(f"frame_ancestors must be origins or 'self' or 'none', got {self.frame_ancestors!r}")
         if (self.certificate is None) != (self.key is None):
             raise ValueError("certificate must be given together with its key, got one of them")
+
+    @property
+    def port(self) -> int:
+        """The port that nginx listens on."""
+        return int(self.listen.partition(":")[2])
+
+    def check(self) -> None:
+        """Raise ValueError with the reason why nginx could not serve here: a certificate, a taken port."""
+        if self.certificate is not None:
+            try:
+                ssl.create_default_context(ssl.Purpose.CLIENT_AUTH).load_cert_chain(self.certificate, self.key)
+            except (OSError, ValueError) as error:
+                rule = "must be PEM files that can be read and belong together"
+                raise ValueError(f"certificate and key {rule}, got {self.certificate}, {self.key}: {error}") from None
+        with socket.socket() as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind((self.listen.partition(":")[0], self.port))
+            except OSError as error:
+                raise ValueError(f"listen must be an address that is free here, got {self.listen}: {error}") from None
 
     @property
     def framed_elsewhere(self) -> bool:

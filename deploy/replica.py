@@ -10,6 +10,8 @@ import sys
 import uvicorn
 from streamlit import config
 
+from ui.server.sockets import MOST_BYTES
+
 # Errors are told in general terms, and a page of another origin neither reads an answer nor opens a websocket.
 SETTINGS = {
     "client.showErrorDetails": "none",
@@ -34,7 +36,7 @@ def main(app: str, socket: str, hosts: list[str]) -> None:
         app,
         uds=socket,
         ws="websockets-sansio",
-        ws_max_size=config.get_option("server.maxMessageSize") * 2**20,
+        ws_max_size=MOST_BYTES,
         ws_ping_interval=PING_SECONDS,
         ws_ping_timeout=PING_SECONDS,
         ws_per_message_deflate=False,

@@ -2,30 +2,39 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import gzip
 import http.client
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
+import time
 import urllib.request
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import websockets
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from benchmarks.servers import ROOT, free_port
 from benchmarks.sessions import Session, Visit, sessions
-from deploy.hall import Hall
+from deploy.__main__ import main
+from deploy.hall import CHECK_SECONDS, Hall, Replica
 from deploy.proxy import Limits, Site, configuration, filled, inline_scripts, policy
 from tests.conftest import apart
-from tests.support.nginx import FLOOR, active_sessions, ask, needs_nginx, served_hall, wait_until
+from tests.support.attacks import message
+from tests.support.nginx import FLOOR, active_sessions, alive, ask, needs_nginx, served_hall, wait_until
 
 # Few enough for a test to reach.
-LIMITS = Limits(student_rate=5, student_burst=40, stranger_rate=5, stranger_burst=320)
+LIMITS = Limits(student_rate=5, student_burst=40, stranger_rate=5, stranger_burst=320, header_seconds=1)
+BOUNDED = "tests.support.bounded_floor:app"
 
 
 @pytest.mark.parametrize(
@@ -38,6 +47,8 @@ LIMITS = Limits(student_rate=5, student_burst=40, stranger_rate=5, stranger_burs
         ({"listen": "127.0.0.1:80; user root"}, "listen must be ADDRESS:PORT"),
         ({"frame_ancestors": '*"; add_header X-Evil "1'}, "frame_ancestors must be"),
         ({"certificate": Path("hall.pem")}, "certificate must be given together with its key"),
+        ({"listen": "127.0.0.1:99999"}, "port must be from 1 to 65535, got 99999"),
+        ({"listen": "127.0.0.1:0"}, "port must be from 1 to 65535, got 0"),
     ],
 )
 def test_a_setting_that_would_break_the_configuration_is_refused(wrong: dict[str, object], rule: str) -> None:
@@ -91,9 +102,51 @@ def test_a_missing_nginx_is_said_in_one_sentence(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    "more, rule",
+    [
+        (["--port", "99999"], r"port must be from 1 to 65535, got 99999"),
+        (["--certificate", "none.pem", "--key", "none.key"], r"certificate and key must be PEM files .* none.pem"),
+        (["--address", "192.0.2.1"], r"listen must be an address that is free here, got 192.0.2.1:\d+: .*assign"),
+        ([], r"listen must be an address that is free here, got 127.0.0.1:\d+: .*in use"),
+    ],
+)
+def test_what_cannot_be_served_is_said_before_anything_starts(
+    more: list[str], rule: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(subprocess, "Popen", None)
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        monkeypatch.setattr(sys, "argv", ["deploy", "--port", str(taken.getsockname()[1]), *more])
+        assert main() == 1
+    said = capsys.readouterr()
+    assert re.fullmatch(rule, said.err.strip()) if rule.endswith("use") else re.match(rule, said.err)
+    assert len(said.err.strip().splitlines()) == 1 and not said.out
+
+
+@pytest.mark.parametrize("per_check, checks", [(0.0, 3), (4.0, 12)])
+def test_the_watch_is_patient_with_a_process_at_work(
+    per_check: float, checks: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A process that answers no check, and uses so many seconds of its processor between two of them."""
+    clock, killed = [0.0], list[int]()
+    monkeypatch.setattr(time, "monotonic", lambda: clock[0])
+    monkeypatch.setattr("deploy.hall.answers", lambda *_: False)
+    monkeypatch.setattr("deploy.hall.worked", lambda _: per_check * clock[0] / CHECK_SECONDS)
+    monkeypatch.setattr("deploy.hall.end", lambda process, _: killed.append(process.pid))
+    with subprocess.Popen(["sleep", "60"]) as process:
+        replica = Replica(tmp_path / "r0.sock", lambda _: process, serving=process)
+        made = 0
+        while not killed:
+            clock[0] += CHECK_SECONDS + 0.1
+            made += 1
+            replica.tick()
+        process.kill()
+    assert made == checks
+
+
 @pytest.fixture(scope="module")
 def hall() -> Iterator[tuple[Hall, str]]:
-    with served_hall(2, limits=LIMITS) as found:
+    with served_hall(2, BOUNDED, LIMITS) as found:
         yield found
 
 
@@ -212,12 +265,13 @@ def test_nothing_outlives_a_hall_that_is_killed() -> None:
 
     try:
         wait_until(served, 60)
-        run = Path(f"/proc/{supervisor.pid}/task/{supervisor.pid}/children").read_text("ascii").split()
+        run = children(supervisor.pid)
         assert len(run) == 2
+        run += [pid for child in run for pid in children(child)]
     finally:
         supervisor.kill()
         supervisor.wait()
-    wait_until(lambda: not any(Path(f"/proc/{child}").exists() for child in run))
+    wait_until(lambda: not any(alive(pid) for pid in run))
     assert not served()
 
 
@@ -259,3 +313,81 @@ def test_a_killed_replica_costs_one_reconnect_and_comes_back(hall: tuple[Hall, s
             await again.close()
 
     apart(lecture)
+
+
+def children(pid: int) -> list[int]:
+    """The processes that a process has started (Linux)."""
+    return [int(word) for word in Path(f"/proc/{pid}/task/{pid}/children").read_text("ascii").split()]
+
+
+@needs_nginx
+@pytest.mark.skipif(sys.platform != "linux", reason="children are listed in /proc")
+def test_workers_do_not_outlive_their_nginx_and_the_next_one_serves(hall: tuple[Hall, str]) -> None:
+    found, url = hall
+    master = found.proxy
+    assert master is not None
+    workers = children(master.pid)
+    os.kill(master.pid, signal.SIGKILL)
+    wait_until(lambda: found.proxy is not master and (found.run / "nginx.pid").exists())
+    assert workers and not any(alive(pid) for pid in workers)
+    assert ask(url, "/_stcore/health").status == 200
+
+
+@needs_nginx
+def test_a_header_that_never_ends_is_cut_off(hall: tuple[Hall, str]) -> None:
+    address = hall[0].site.listen.split(":")
+    with contextlib.ExitStack() as stack:
+        lines = [stack.enter_context(socket.create_connection((address[0], int(address[1])), 10)) for _ in range(200)]
+        for line in lines:
+            line.sendall(b"GET / HTTP/1.1\r\nX-Slow: ")
+        assert ask(hall[1], "/_stcore/health").status == 200
+        began = time.monotonic()
+        for line in lines:
+            with contextlib.suppress(ConnectionResetError):
+                assert line.recv(1) == b""
+        assert time.monotonic() - began < 8 * LIMITS.header_seconds
+
+
+@needs_nginx
+def test_a_real_servers_sockets_and_uploads_are_bounded(hall: tuple[Hall, str]) -> None:
+    _, url = hall
+
+    async def urls(one: Session, request: str) -> list[str]:
+        await one.send(message(lambda made: fill(made.file_urls_request, request)))
+        while (told := ForwardMsg.FromString(await one.listen())).WhichOneof("type") != "file_urls_response":
+            assert told.WhichOneof("type") != "git_info_changed"
+        return [each.upload_url for each in told.file_urls_response.file_urls]
+
+    def fill(made: Any, request: str) -> None:
+        made.request_id = request
+        made.file_names.extend(["a.json", "b.json", "c.json"])
+
+    def put(one: Session, path: str, megabytes: int) -> int:
+        cookie = "; ".join(f"{name}={value}" for name, value in one.cookies.items())
+        body = (
+            b'--x\r\nContent-Disposition: form-data; name="f"; filename="a.json"\r\n\r\n'
+            + b"x" * megabytes * 10**6
+            + b"\r\n--x--\r\n"
+        )
+        token = one.cookies["_streamlit_xsrf"].strip('"')
+        kind = "multipart/form-data; boundary=x"
+        return ask(url, path, "PUT", body, Cookie=cookie, X_Xsrftoken=token, Content_Type=kind).status
+
+    async def visit() -> None:
+        async with sessions(Visit(url), 1) as (one,):
+            await one.send(message(lambda made: setattr(made, "load_git_info", True)))
+            first, second, third = await urls(one, "1")
+            assert await asyncio.to_thread(put, one, first, 4) == 204
+            assert await asyncio.to_thread(put, one, second, 4) == 204
+            assert await asyncio.to_thread(put, one, third, 4) == 413
+            assert await asyncio.to_thread(put, one, first, 1) == 403
+            assert await asyncio.to_thread(put, one, first[:-1], 1) == 403
+            statuses = [await asyncio.to_thread(put, one, third, 0) for _ in range(10)]
+            assert statuses[0] == 204 and statuses[-1] == 429
+            await one.send("text")
+            with pytest.raises(websockets.ConnectionClosedError) as closed:
+                while True:
+                    await one.listen()
+            assert closed.value.rcvd is not None and closed.value.rcvd.code == 1003
+
+    apart(visit)

@@ -70,3 +70,11 @@ def wait_until(true: Callable[[], bool], seconds: float = 30) -> None:
     while not true():
         assert time.monotonic() < until, "it did not come true in time"
         time.sleep(TICK)
+
+
+def alive(pid: int) -> bool:
+    """Whether a process runs (Linux); one that has ended and that nobody has waited for does not."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text("ascii", "replace").rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
