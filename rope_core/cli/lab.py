@@ -32,6 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     train.add_argument("--window", type=int, help="bytes per window; the trained length by default")
     train.add_argument("--seed", type=int, default=0)
     train.add_argument("--steps", type=int, default=1500)
+    train.add_argument("--stop", type=int, help="end at this step; the learning rate stays that of all --steps")
     train.add_argument("--rate", type=float, help="highest learning rate")
     train.add_argument("--precision", choices=("float32", "bfloat16"), default="float32")
     train.add_argument("--progress", action="store_true", help="JSON lines on standard output instead of a bar")
@@ -48,6 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     ship = commands.add_parser("ship", help="turn a finished run into shipped weights with a card")
     ship.add_argument("name")
     ship.add_argument("folder", type=Path)
+    ship.add_argument("--stopped", action="store_true", help="a run that was stopped before its end will do")
     record = commands.add_parser("record", parents=[common], help="measure one kind of work and ship its record")
     record.add_argument("name")
     record.add_argument("kind")
@@ -81,19 +83,21 @@ def _train(options: argparse.Namespace) -> int:
         def report_step(p: Progress) -> None:
             report(progress=p.step / p.steps, eta=p.left, result={"step": p.step, "loss": p.loss})
 
-        run = train(recipe, options.out, start=start, precision=options.precision, told=report_step)
+        run = train(recipe, options.out, start=start, precision=options.precision, told=report_step, stop=options.stop)
     else:
         from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
         from rich.progress import Progress as Bar
 
         columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[loss]}"), TimeRemainingColumn())
         with Bar(*columns) as bar:
-            shown = bar.add_task("train", total=recipe.steps, loss="")
+            shown = bar.add_task("train", total=options.stop or recipe.steps, loss="")
 
             def report_step(p: Progress) -> None:
                 bar.update(shown, completed=p.step, loss=f"{p.loss:.4f} nats/byte")
 
-            run = train(recipe, options.out, start=start, precision=options.precision, told=report_step)
+            run = train(
+                recipe, options.out, start=start, precision=options.precision, told=report_step, stop=options.stop
+            )
     rows = [f"{step},{loss:.6f}" for step, loss in enumerate(run.losses, 1)]
     (options.out / "loss.csv").write_text("step,nats_per_byte\n" + "\n".join(rows) + "\n", "utf-8")
     print(
@@ -167,7 +171,7 @@ def _corpus(options: argparse.Namespace) -> int:
 def _ship(options: argparse.Namespace) -> int:
     from rope_core.lab import ship
 
-    card = ship.ship(options.name, options.folder, _today())
+    card = ship.ship(options.name, options.folder, _today(), options.stopped)
     ship.write_cards()
     print(f"{card.name}: {card.bytes:,} bytes, held-out loss {card.held_out[0]:.4f} nats per byte")
     return 0

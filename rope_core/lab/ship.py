@@ -19,20 +19,21 @@ from rope_core.lab.train import CHECKPOINT, begin, checkpoint_said, hardware, re
 from rope_core.schemes import UNSCALED
 
 
-def ship(name: str, folder: Path, date: str) -> weights.Card:
+def ship(name: str, folder: Path, date: str, stopped: bool = False) -> weights.Card:
     """Turn a finished run's checkpoint into shipped weights with a card; returns the card.
 
     Args:
         name: of the weights.
         folder: of the run.
         date: when it ran, YYYY-MM-DD.
+        stopped: whether a run that was stopped before its end will do.
 
-    Raises ValueError when the run is not at its end.
+    Raises ValueError when the run is not at its end and need be.
     """
     said = checkpoint_said(folder / CHECKPOINT)
     run = begin(said.recipe, weights.load(said.recipe.start) if said.recipe.start else None)
     resume(run, folder / CHECKPOINT)
-    if run.step < said.recipe.steps:
+    if run.step < said.recipe.steps and not stopped:
         raise reject("folder", "of a finished run", f"{run.step} of {said.recipe.steps} steps")
     path = weights.FOLDER / f"{name}.safetensors"
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -43,6 +44,7 @@ def ship(name: str, folder: Path, date: str) -> weights.Card:
         "recipe": asdict(said.recipe),
         "loss": round(float(np.mean(run.losses[-100:])), 6),
         "losses": [round(float(np.mean(run.losses[i : i + 25])), 4) for i in range(0, run.step, 25)],
+        **({"stopped": run.step} if run.step < said.recipe.steps else {}),
         "held_out": _held_out(weights.read(path), said.recipe),
         "corpus": said.corpus,
         "seconds": round(run.seconds, 1),
@@ -105,7 +107,7 @@ def _card_row(card: weights.Card) -> str:
         card.name,
         shape.encoding,
         how,
-        f"{recipe.steps:,} × {recipe.batch} × {recipe.length:,}",
+        f"{f'{card.stopped:,} of ' if card.stopped else ''}{recipe.steps:,} × {recipe.batch} × {recipe.length:,}",
         str(recipe.seed),
         f"{card.loss:.4f}",
         f"{value:.4f} [{low:.4f}, {high:.4f}]",

@@ -217,6 +217,7 @@ def train(
     precision: str = "float32",
     told: Callable[[Progress], None] = lambda _: None,
     every: int = EVERY,
+    stop: int | None = None,
 ) -> Run:
     """Train to the recipe's end, from the folder's checkpoint where it has one, and leave a checkpoint there.
 
@@ -228,6 +229,7 @@ def train(
         corpus_hash: of ``text``, kept in the checkpoint.
         precision: "float32", or "bfloat16" for matrix products in it (three quarters of the time where the CPU has it).
         told: called after every step.
+        stop: the step to end at before the recipe's end; the learning rate stays the recipe's.
 
     Raises ValueError when the folder's checkpoint is another recipe's or is damaged.
     """
@@ -240,13 +242,14 @@ def train(
     resume(run, folder / CHECKPOINT)
     first, before = run.step, time.monotonic()
     earlier = run.seconds
-    while run.step < recipe.steps:
+    end = recipe.steps if stop is None else whole("stop", stop, 1, recipe.steps)
+    while run.step < end:
         loss = one_step(run, text, precision)
         passed = time.monotonic() - before
         run.seconds = earlier + passed
-        left = passed / (run.step - first) * (recipe.steps - run.step)
-        told(Progress(run.step, recipe.steps, loss, left))
-        if run.step % every == 0 or run.step == recipe.steps:
+        left = passed / (run.step - first) * (end - run.step)
+        told(Progress(run.step, end, loss, left))
+        if run.step % every == 0 or run.step == end:
             keep(run, folder / CHECKPOINT, corpus_hash, precision)
     return run
 

@@ -265,6 +265,30 @@ def recalled(results: Iterable[Result], key: str, length: int, counted: str = WH
     return Three(right / trials, *wilson(right, trials)), trials
 
 
+def copies(results: Iterable[Result]) -> list[Cell]:
+    """Return recall's results as one cell a model and line: its curve is the second copy's perplexity by distance.
+
+    ``last`` and ``nats`` are those of the greatest distance, so that ``order`` and ``ratio`` compare lines there.
+    """
+    rows = [each for each in results if "copy" in each]
+    made = []
+    for weights, key in dict.fromkeys((each["weights"], each["line"]) for each in rows):
+        own = sorted((each for each in rows if (each["weights"], each["line"]) == (weights, key)), key=_distance)
+        last, nats = three(own[-1]["copy"]), np.asarray(own[-1]["nats"], float)
+        parts = np.array([_parts(three(each["copy"])) for each in own]).T
+        curve = Curve(np.array([_distance(each) for each in own], float), *parts)
+        made.append(Cell(str(weights), str(key), int(own[-1]["length"]), nats.size, last, last, nats, curve))
+    return made
+
+
+def _distance(result: Result) -> int:
+    return int(result["distance"])
+
+
+def _parts(number: Three) -> tuple[float, float, float]:
+    return number.value, number.low, number.high
+
+
 @dataclass(frozen=True)
 class Fit:
     """YaRN's logit scale, fitted anew.

@@ -36,6 +36,7 @@ class Card:
         held_out: mean loss on the held-out documents at the trained length, nats per byte, and its 95 % interval.
         corpus: digest of the corpus.
         seconds, hardware, date: of the run.
+        stopped: the step at which the run was stopped before its recipe's end; None at its end.
     """
 
     name: str
@@ -49,6 +50,7 @@ class Card:
     seconds: float
     hardware: dict[str, Any]
     date: str
+    stopped: int | None = None
 
 
 def as_bytes(model: Model, said: dict[str, str]) -> bytes:
@@ -115,6 +117,7 @@ def _card(name: str, said: dict[str, Any]) -> Card:
         recipe=recipe,
         held_out=tuple(said["held_out"]),
         losses=tuple(said["losses"]),
+        stopped=said.get("stopped"),
         **{k: said[k] for k in _PLAIN},
     )
 

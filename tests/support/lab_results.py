@@ -151,3 +151,14 @@ def generated() -> tuple[dict[str, Any], ...]:
         for length in LENGTHS[:2]
         for key, loss in zip(KEYS[:2], (0.5, 1.5), strict=True)
     )
+
+
+def recall(weights: str = "rope-0", keys: Sequence[str] = KEYS, trials: int = 6) -> tuple[dict[str, Any], ...]:
+    """A second copy's losses at three distances, drawn; the later a line, the worse, and worse with the distance."""
+    found = []
+    for place, key in enumerate(keys):
+        for distance in (256, 64, 128):
+            nats = losses(place, 0.2 * place + distance / 200, trials, 8).mean(1)
+            said = {"weights": weights, "line": key, "length": 512, "distance": distance}
+            found.append(said | {"copy": spread(nats), "nats": nats.tolist()})
+    return tuple(found)

@@ -204,6 +204,12 @@ def test_the_command_line_trains_and_ships(
 ) -> None:
     out = tmp_path / "run"
     asked = ["lab", "train", "--out", str(out), "--steps", "3", "--start", "tiny", "--window", "32", "--line", "linear"]
+    assert main([*asked, "--stop", "2"]) == 0
+    assert main(["lab", "ship", "tiny-linear", str(out)]) == 2
+    assert "folder must be of a finished run, got '2 of 3 steps'" in capsys.readouterr().err
+    assert main(["lab", "ship", "tiny-linear", str(out), "--stopped"]) == 0
+    assert weights.card("tiny-linear").stopped == 2
+    assert "| 2 of 3 × 8 × 32 | 0 |" in (tmp_path / "README.md").read_text("utf-8")
     assert main(asked) == 0
     assert (out / "loss.csv").read_text().splitlines()[0] == "step,nats_per_byte"
     assert len((out / "loss.csv").read_text().splitlines()) == 4
@@ -212,6 +218,7 @@ def test_the_command_line_trains_and_ships(
     assert "folder must be empty or of the same recipe, got 'a checkpoint with other seed'" in capsys.readouterr().err
     assert main(["lab", "ship", "tiny-linear", str(out)]) == 0
     card = weights.card("tiny-linear")
+    assert card.stopped is None
     assert card.hardware == hardware() | {"precision": "float32"}
     assert (card.recipe.start, card.recipe.scheme, card.recipe.params) == ("tiny", "linear", {"factor": 2.0})
     assert "| tiny-linear | rope | text, from tiny, linear × 2 | 3 × 8 × 32 | 0 |" in (

@@ -80,14 +80,14 @@ def drawn(factors: tuple[float, ...], values: tuple[float, ...], a: float, docum
 def test_a_known_law_is_found_again_within_its_interval() -> None:
     factors, values = (2.0, 4.0, 8.0), temperature.VALUES
     held = 0
-    for seed in range(8):
-        said = fit(factors, values, drawn(factors, values, 0.1, 24, seed))
+    for seed in range(100):
+        said = fit(factors, values, drawn(factors, values, 0.1, 8, seed))
         value, low, high = said["slope"]
         assert low < value < high and abs(value - 0.1) < 0.06
         held += low <= 0.1 <= high
         for factor, (best, below, above) in zip(factors, said["best"], strict=True):
             assert below < best < above and abs(best - (1 + 0.1 * math.log(factor))) < 0.06
-    assert held >= 6  # 95 % of 8, less what resampling 24 documents takes off
+    assert 93 <= held <= 97  # the quantiles alone hold it in 92
     assert said["paper"] == pytest.approx(0.1) and said["factors"] == [2.0, 4.0, 8.0]
 
 

@@ -72,6 +72,15 @@ train(Recipe(TINY, steps=60, warmup=3), Path(sys.argv[1]), text=sample(), every=
 """
 
 
+def test_a_run_that_is_stopped_goes_on_as_if_it_had_not_been(tmp_path: Path) -> None:
+    recipe, text = Recipe(TINY, steps=9, warmup=3), sample()
+    whole = train(recipe, tmp_path / "whole", text=text)
+    assert train(recipe, tmp_path / "cut", text=text, stop=4).losses == whole.losses[:4]
+    assert train(recipe, tmp_path / "cut", text=text).losses == whole.losses
+    with pytest.raises(ValueError, match="stop must be an integer in"):
+        train(recipe, tmp_path / "never", text=text, stop=10)
+
+
 def test_kill_9_at_any_moment_loses_nothing(tmp_path: Path) -> None:
     child = subprocess.Popen([sys.executable, "-c", CHILD, str(tmp_path / "killed")], stdout=subprocess.PIPE)
     assert child.stdout is not None

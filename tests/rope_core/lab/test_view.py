@@ -153,6 +153,21 @@ def test_a_share_lies_within_its_own_interval(counts: tuple[int, int]) -> None:
             assert abs(found.value - end) == pytest.approx(1.959964 * math.sqrt(end * (1 - end) / trials), rel=1e-5)
 
 
+def test_copies_are_a_cell_a_line_that_is_ordered_at_the_greatest_distance() -> None:
+    results = made.recall(keys=("b", "a"))
+    found = view.copies([*results, {"line": "a", "undefined": "its table ends"}])
+    assert [each.line for each in found] == ["b", "a"]
+    by_distance = {each["distance"]: each for each in results if each["line"] == "a"}
+    second = found[1]
+    assert second.curve.position.tolist() == [64, 128, 256]
+    for at, distance in enumerate((64, 128, 256)):
+        parts = (second.curve.value[at], second.curve.low[at], second.curve.high[at])
+        assert parts == tuple(by_distance[distance]["copy"])
+    assert second.nats.tolist() == by_distance[256]["nats"] and second.last.value == by_distance[256]["copy"][0]
+    assert (second.length, second.documents) == (512, 6)
+    assert [place.cell.line for place in view.order(found[::-1])] == ["b", "a"]
+
+
 def test_a_sweep_of_temperatures_is_paired_with_its_lowest() -> None:
     found = view.swept(made.temperature())
     assert list(found) == [2.0, 8.0]

@@ -121,6 +121,17 @@ def test_the_hidden_number_is_a_map_a_line() -> None:
     assert made.KEYS[1] in ran(drawing)
 
 
+def test_the_window_is_told_of_where_it_finds_neither_most_nor_fewest() -> None:
+    results = made.retrieval(5)
+    shares = {key: view.recalled(results, key, 256)[0].value for key in made.KEYS[:3]}
+    fewest, middle, most = sorted(shares, key=shares.__getitem__)
+    assert shares[fewest] < shares[middle] < shares[most]
+    for renamed, expected in ((middle, True), (most, False), (fewest, False)):
+        seen = made.seen([each | {"line": "window"} if each["line"] == renamed else each for each in results])
+        told = figures.passkey(seen, view.WHOLE, T).finding.split("at 256 bytes ")[1]
+        assert (f"(sliding window {100 * shares[renamed]:.0f} %" in told) == expected
+
+
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_a_fine_tune_is_drawn_as_it_runs(lang: str) -> None:
     t = Words(lang, "extrapolation")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -119,11 +120,14 @@ def curves_plot(
     weak: str = "solid",
     data: Sequence[Props] = (),
     notes: Sequence[Props] = (),
+    xaxis: Props | None = None,
 ) -> Figure:
     """Return perplexity over position with the curves' names at their right ends; the last ones lie on top.
 
-    ``strong``: drawn thick; ``weak``: the dash of the others; ``data``, ``notes``: more to draw.
+    ``strong``: drawn thick; ``weak``: the dash of the others; ``data``, ``notes``: more to draw; ``xaxis``: where it is
+    not the position in bytes.
     """
+    across = axis(t("position_axis")) if xaxis is None else xaxis
     traces, ends = [], []
     for cell, label, shade, bold, band in zip(results, labels, shades, strong, banded, strict=True):
         x, curve = cell.curve.position, cell.curve
@@ -150,8 +154,8 @@ def curves_plot(
         height=410,
         margin={"r": 16 + max(text_width(label) for label in labels), "t": 28},
         shapes=[vline(trained, GREY, 3, "dash")],
-        annotations=[*names, *notes, trained_mark(trained, t)],
-        xaxis=axis(t("position_axis")),
+        annotations=[*names, *notes, trained_mark(trained, t, across)],
+        xaxis=across,
         yaxis=axis(
             t("perplexity_axis"),
             **LOG,
@@ -184,10 +188,12 @@ def text_width(label: str) -> float:
     return sum(9.2 if letter < "⺀" else 15.5 for letter in label)
 
 
-def trained_mark(trained: int, t: Words) -> Props:
+def trained_mark(trained: int, t: Words, across: Props | None = None) -> Props:
     """Return the label above the line where the model's training ended."""
     place = {"xanchor": "left", "xshift": 4, "yref": "paper", "yanchor": "bottom"}
-    return note(t("trained_mark", length=f"{trained:,}"), trained, 1, font={"size": 14, "color": GREY}, **place)
+    # Plotly places shapes on a logarithmic axis by the value, annotations by its logarithm.
+    x = math.log10(trained) if (across or {}).get("type") == "log" else trained
+    return note(t("trained_mark", length=f"{trained:,}"), x, 1, font={"size": 14, "color": GREY}, **place)
 
 
 def curves(seen: Seen, trained: int, bands: str, t: Words) -> Drawing:

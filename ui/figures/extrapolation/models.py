@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from rope_core.lab import cards, view
+from rope_core.lab.lines import line as line_of
 from rope_core.lab.lines import lines
 from rope_core.lab.view import Cell
 from ui.figures.colours import AMOUNT, BLUE, on_amount
@@ -228,16 +229,21 @@ def passkey(seen: Seen, counted: str, t: Words) -> Drawing:
 
 
 def recall(seen: Seen, keys: Sequence[str], length: int, counted: str, t: Words) -> str:
-    """Which line finds most of the hidden numbers at a length, and which the fewest."""
+    """Which line finds most of the hidden numbers at a length, which the fewest, and what the sliding window finds."""
     scores = {key: view.recalled(seen.results, key, length, counted)[0] for key in keys}
     best, worst = max(keys, key=lambda key: scores[key].value), min(keys, key=lambda key: scores[key].value)
-    return t(
+    sentence = t(
         "passkey_one",
         length=f"{length:,}",
         best=name(best, t),
         high=percent(scores[best]),
         worst=name(worst, t),
         low=percent(scores[worst]),
+    )
+    return sentence + "".join(
+        t("passkey_window", window=name(key, t), share=percent(scores[key]))
+        for key in keys
+        if line_of(key).sliding and key not in (best, worst)
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import version
 
 from rope_core.lab import view
@@ -59,12 +59,15 @@ def times(length: int, trained: int) -> str:
     return f"{length / trained:g}"
 
 
-def ranked(places: Sequence[Place], t: Words) -> str:
-    """An order as one phrase: best first, with the paired ratio to the place before wherever it is settled."""
+def ranked(places: Sequence[Place], t: Words, label: Callable[[Cell], str] | None = None) -> str:
+    """An order as one phrase: best first, with the paired ratio to the place before wherever it is settled.
+
+    ``label``: a cell's name; its line's where left out.
+    """
     parts = []
     for group in view.groups(places):
         lead = group[0].behind
-        names = t("tied").join(name(place.cell.line, t) for place in group)
+        names = t("tied").join(label(place.cell) if label else name(place.cell.line, t) for place in group)
         parts.append(names if lead is None else f"{names} ({factor(lead)})")
     return t("before").join(parts)
 

@@ -9,7 +9,7 @@ from tests.support import lab_results as made
 from tests.support.figures import Row
 from ui.figures.benchmark import paper, times
 from ui.figures.benchmark.words import size_text, time_text
-from ui.figures.extrapolation import curves, heads, models
+from ui.figures.extrapolation import curves, heads, models, recall
 from ui.text.words import Words
 
 SHIPPED = view.shipped("intel-xeon")
@@ -35,6 +35,7 @@ def paths(t: Words) -> str:
 
 CURVES = {"x": "position_axis", "y": "perplexity_axis"}
 SWEEP, SIGHTS, SWEPT = made.seen(made.sweep(4)), made.seen(made.glimpse()), made.seen(made.temperature())
+COPIES = made.seen(made.recall())
 STEPS = made.seen([{"run": "r", "step": n, "steps": 30, "loss": 3.0 - n / 10, "left": 1.0} for n in range(1, 16)])
 KIND = view.of_kind(SHIPPED.points, view.kinds(SHIPPED.points)[0])
 ONE_CASE = [point for point in KIND if point.case == KIND[-1].case]
@@ -70,6 +71,7 @@ ROWS = [
         (made.seen(made.retrieval()), lab_view.WHOLE),
         {"x": "length_axis", "y": "depth_axis", "x2": "length_axis", "x3": "length_axis"},
     ),
+    Row("extrapolation", recall.recall, (COPIES, 64), {"x": "distance_axis", "y": "perplexity_axis"}),
     Row("extrapolation", models.finetune, (STEPS,), {"x": "step_axis", "y": "loss_axis"}),
     Row("extrapolation", heads.maps, (SIGHTS, made.KEYS[-1]), {"x": "key_axis", "y": "query_axis", "x2": "key_axis"}),
     Row("extrapolation", heads.entropy, (SIGHTS,), {"x": "position_axis", "y": "entropy_axis"}),

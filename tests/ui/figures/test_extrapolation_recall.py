@@ -1,0 +1,55 @@
+"""The figure of a stretch that occurs twice: which lines are drawn, where the trained length is, what is said."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+
+from rope_core.lab import cards
+from rope_core.lab.cards import Stored
+from tests.support import lab_results as made
+from tests.support.figures import chart, ran
+from ui.figures.extrapolation import recall as figures
+from ui.text.words import LANGUAGES, Words
+
+
+@pytest.fixture(autouse=True)
+def index(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An index with a model that copies, and one fine-tuned from it under the second line's scheme."""
+
+    def stored(name: str, scheme: str, start: str) -> Stored:
+        recipe: dict[str, Any] = {"shape": {"encoding": "rope", "context": 64}, "task": "copy", "steps": 9}
+        return Stored(name, made.HASH, recipe | {"scheme": scheme, "start": start}, (1.0, 0.9, 1.1), "2026-01-02")
+
+    names = {"copies": ("none", "rope-0"), "tuned": (made.KEYS[1], "copies")}
+    monkeypatch.setattr(cards, "stored", lambda: {name: stored(name, *more) for name, more in names.items()})
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_a_tuned_model_is_drawn_under_its_own_line_beside_all_of_the_other(lang: str) -> None:
+    t = Words(lang, "extrapolation")
+    keys = (*made.KEYS[:3], made.KEYS[-1])
+    results = [*made.recall("copies", keys), *made.recall("tuned", keys)]
+    drawing = figures.recall(made.seen(results), 64, t)
+    names = {trace.name: trace for trace in chart(drawing).data if not trace.fill}
+    tuned = t("after_tuning", line=t(f"line.{made.KEYS[1]}"))
+    assert set(names) == {*(t(f"line.{key}") for key in keys), tuned}
+    thick = {name for name, trace in names.items() if trace.line.width == 5}
+    assert thick == {tuned, t("line.window")}
+    assert list(names[tuned].x) == [64, 128, 256]
+    (mark,) = [each for each in chart(drawing).layout.annotations if each.yref == "paper"]
+    assert mark.x == pytest.approx(math.log10(64)) and chart(drawing).layout.shapes[0].x0 == 64
+    best, window = (
+        next(each for each in results if (each["line"], each["distance"]) == key)
+        for key in ((keys[0], 256), (keys[-1], 64))
+    )
+    assert f"{best['copy'][0]:.2f}" in drawing.finding and f"{window['copy'][0]:.2f}" in drawing.finding
+    assert drawing.finding.index(t(f"line.{keys[0]}")) < drawing.finding.index(t(f"line.{keys[2]}"))
+    assert ran(drawing).count("tuned") == 4
+
+
+def test_without_a_window_nothing_is_said_of_it() -> None:
+    t = Words("en", "extrapolation")
+    assert "sliding window" not in figures.recall(made.seen(made.recall("copies", made.KEYS[:2])), 64, t).finding

@@ -1,0 +1,77 @@
+"""The extrapolation page: how well the second copy of a stretch is read, against its distance from the first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rope_core.lab import view
+from rope_core.lab.lines import line, lines
+from rope_core.lab.view import Cell
+from ui.figures.drawing import Drawing
+from ui.figures.extrapolation.curves import code, colour, columns, curves_plot
+from ui.figures.extrapolation.models import tuned_line
+from ui.figures.extrapolation.words import name, ranked, times, with_interval
+from ui.figures.plot import LOG, axis
+from ui.text.words import Words
+from ui.work.extrapolated import Seen
+
+
+def read_lines(copies: Sequence[Cell]) -> list[Cell]:
+    """The cells to show: every line of a model without a fine-tune under a scheme, of the others that scheme's."""
+    plain = lines()[0].key
+    return [each for each in copies if tuned_line(each.weights) in (None, plain, each.line)]
+
+
+def recall(seen: Seen, trained: int, t: Words) -> Drawing:
+    """Perplexity of the second copy against its distance from the first."""
+    plain = lines()[0].key
+
+    def label(cell: Cell) -> str:
+        tuned = tuned_line(cell.weights) not in (None, plain)
+        return t("after_tuning", line=name(cell.line, t)) if tuned else name(cell.line, t)
+
+    places = view.order(read_lines(view.copies(seen.results)))
+    drawn = [place.cell for place in reversed(places)]
+    strong = [tuned_line(each.weights) not in (None, plain) or line(each.line).sliding for each in drawn]
+    distances = [int(each) for each in drawn[0].curve.position]
+    figure = curves_plot(
+        drawn,
+        [label(each) for each in drawn],
+        [colour(each.line) for each in drawn],
+        strong,
+        strong,
+        trained,
+        t,
+        xaxis=axis(t("distance_axis"), **LOG, tickvals=distances, ticktext=[f"{each:,}" for each in distances]),
+    )
+    best = places[0].cell
+    window = next((each for each in drawn if line(each.line).sliding), None)
+    return Drawing(
+        "recall",
+        figure,
+        t(
+            "recall_finding",
+            distance=f"{distances[-1]:,}",
+            times=times(distances[-1], trained),
+            best=label(best),
+            low=with_interval(best.last),
+            order=ranked(places, t, label),
+            trials=best.documents,
+        )
+        + ("" if window is None else near(window, t)),
+        lambda: columns(drawn),
+        code(
+            seen,
+            "for cell in view.copies(results):",
+            "    print(cell.weights, cell.line, cell.curve.position, cell.curve.value, cell.last)",
+        ),
+    )
+
+
+def near(window: Cell, t: Words) -> str:
+    """What the sliding window reads at the least distance and at the greatest."""
+    curve = window.curve
+    ends = [view.Three(*(float(part[at]) for part in (curve.value, curve.low, curve.high))) for at in (0, -1)]
+    near_value, far_value = (with_interval(each) for each in ends)
+    near_distance, far_distance = (f"{int(curve.position[at]):,}" for at in (0, -1))
+    return t("recall_window", near=near_value, near_distance=near_distance, far=far_value, far_distance=far_distance)
