@@ -59,8 +59,9 @@ def agrees(page: Page, name: str, index: dict[str, int]) -> int:
         place = {key: float(value) for key, value in painted["place"].items()}
 
         def pixels(values: np.ndarray, axis: str, panel: Any = panel, place: Any = place) -> np.ndarray:
-            first: float = place["left" if axis == "x" else "bottom"]
-            return first + (values - panel[axis]["low"]) * float(place[f"s{axis}"])
+            return np.asarray(
+                place["left" if axis == "x" else "bottom"] + (values - panel[axis]["low"]) * place[f"s{axis}"]
+            )
 
         for shape, parts in zip(panel["shapes"], painted["shapes"], strict=True):
             if shape["kind"] not in ("path", "dots", "hands"):

@@ -180,7 +180,7 @@ class Controls:
 
     def model(self) -> None:
         """The model menu; picking one sets the geometry and the scheme to that model's."""
-        self.select(MODEL, self.model_name, width=270)
+        self.select(MODEL, self.model_name, width=230, label_visibility="collapsed")
 
     def geometry(self) -> None:
         """The model menu and, behind one button that says the values in force, the exact numbers."""
@@ -191,7 +191,7 @@ class Controls:
             return
         rope = self.store.rope()
         summary = self.t("frame.geometry", dim=rope.dim, base=short(rope.base), train_len=short(rope.train_len))
-        with self.place, st.popover(summary):
+        with self.place, st.popover(summary, key="geometry"):
             outside, self.place = self.place, nullcontext()
             if kinds:
                 layer = Field(LAYER.name, "choice", kinds[0], choices=kinds, shared=True)

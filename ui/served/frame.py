@@ -59,7 +59,7 @@ class Served(Content):
         if self.view.stage:
             self.stage = stage.Stage(self.t, self.view, self.store, self.controls, self.address.link)
             return
-        with st.container(horizontal=True, vertical_alignment="center"):
+        with st.container(horizontal=True, vertical_alignment="center", key="top"):
             st.title(self.t("title"), width="stretch")
             language_switch()
         st.markdown(f"**{self.t('claim')}**")
@@ -129,7 +129,7 @@ class Served(Content):
             st.page_link(self.pages[name], label=text, icon=icon, query_params=query)
 
     def bar(self) -> None:
-        with st.container(horizontal=True, vertical_alignment="bottom"):
+        with st.container(horizontal=True, vertical_alignment="bottom", key="bar"):
             if self.store.shared():
                 self.controls.geometry()
             if self.controls.folded:
@@ -138,15 +138,18 @@ class Served(Content):
                 if not self.stage:
                     self._ways_out()
                 reset = f"reset.{self.name}"
-                st.button(self.t("frame.reset"), on_click=self.view.again, args=(self.store,), key=reset)
+                icon = ":material/restart_alt:"
+                st.button(self.t("frame.reset"), on_click=self.view.again, args=(self.store,), key=reset, icon=icon)
 
     def _ways_out(self) -> None:
         """The link, and the presentation unless another site frames the page."""
-        with st.popover(self.t("frame.share")):
+        with st.popover(self.t("frame.share"), icon=":material/share:"):
             st.write(self.t("frame.share_help"))
             st.code(self.address.link(self.view.query()), language=None, wrap_lines=True)
         if st.context.is_embedded:
             return
-        with st.popover(self.t("frame.present"), on_change="rerun", key=f"present.{self.name}") as box:
+        with st.popover(
+            self.t("frame.present"), icon=":material/slideshow:", on_change="rerun", key=f"present.{self.name}"
+        ) as box:
             if box.open:
                 panel.panel(self.view)

@@ -33,8 +33,8 @@ def test_arrows_shares_and_scores_at_every_stop(dim: int, base: float, pair: int
     index = {"m": windows[0].index(m), "n": windows[1].index(n), "shift": windows[2].index(shift)}
     for arrow, vector, position in zip(arrows, (q, k), (m + shift, n + shift), strict=True):
         angle = arrow["angle"].at(index)[0]
-        tip = arrow["length"] * np.array([np.cos(angle), np.sin(angle)])
-        np.testing.assert_allclose(tip, turned(vector[2 * pair : 2 * pair + 2], position * rope.theta[pair]), atol=1e-9)
+        tip = turned(vector[2 * pair : 2 * pair + 2], position * rope.theta[pair])
+        np.testing.assert_allclose([np.cos(angle), np.sin(angle)], tip / np.hypot(*tip), atol=1e-9)
     for j, at in enumerate(windows[1]):
         by_hand = [
             turned(q[2 * i : 2 * i + 2], (m - at) * rope.theta[i]) @ k[2 * i : 2 * i + 2] for i in range(dim // 2)

@@ -38,15 +38,16 @@ def turning(rope: rc.Rope, pair: int, m: tuple[int, ...], n: tuple[int, ...], sh
     scores = shares.sum(axis=1)
     drift = demo.drift(q, k, np.asarray(m)[::8], np.asarray(n)[::8], shift, rope.theta)
 
+    # Directions of the pair: their lengths differ by chance, and a short arrow is hard to grab.
     arrows = {}
     for name, vector, moved, colour in (("q", q, at_m, BLUE), ("k", k, at_n, RED)):
         first, second = vector[2 * pair : 2 * pair + 2]
         positions = np.add.outer(np.array(moved.stops), np.array(along.stops))
         angle = Track((moved, along), (np.arctan2(second, first) + positions * rope.theta[pair])[..., None])
-        arrows[name] = moved, float(np.hypot(first, second)), angle, colour
-    radius = 1.15 * max(length for _, length, _, _ in arrows.values())
-    (_, long_q, angle_q, _), (_, long_k, angle_k, _) = arrows["q"], arrows["k"]
-    between = 0.45 * min(long_q, long_k)
+        arrows[name] = moved, 1.0 if name == "q" else 0.8, angle, colour
+    radius = 1.15
+    angle_q, angle_k = arrows["q"][2], arrows["k"][2]
+    between = 0.4
     turn = Panel(
         Axis(-radius, radius),
         Axis(-radius, radius),

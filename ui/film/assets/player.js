@@ -610,8 +610,8 @@ class Handle extends Shape {
     for (const name of ["pointerup", "pointercancel"]) node.addEventListener(name, end, { once: true });
   }
   local(event) {
-    const place = this.panel.svg.getBoundingClientRect();
-    return [event.clientX - place.left, event.clientY - place.top];
+    const at = new DOMPoint(event.clientX, event.clientY).matrixTransform(this.panel.svg.getScreenCTM().inverse());
+    return [at.x, at.y];
   }
   /** Where the pointer is along the way that the point takes over the control's stops; other controls rest. */
   follower(event) {
