@@ -116,7 +116,7 @@ def _answers(contestant: Contestant, case: Case, inputs: Inputs) -> Iterator[tup
 
 
 def forward(contestant: Contestant, inputs: Inputs, case: Case) -> Pair:
-    """Call a contestant; one that overwrites its inputs gets copies when gradients are asked for."""
+    """Call a contestant; with gradients, a contestant that overwrites its inputs gets copies."""
     if contestant.overwrites and inputs.q.requires_grad:
         inputs = replace(inputs, q=inputs.q * 1, k=inputs.k * 1)
     return contestant.call(inputs, case)

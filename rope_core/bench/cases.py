@@ -104,8 +104,8 @@ class Case:
             raise reject("case", "complete", values) from error
 
 
-def cpu_suite() -> Iterator[Case]:
-    """The CPU shapes: prefill and decode, both layouts, in and out of place, forward and backward."""
+def _cpu_suite() -> Iterator[Case]:
+    """Yield the CPU shapes: prefill and decode, both layouts, in and out of place, forward and backward."""
     for dtype in ("float32", "bfloat16"):
         big = Case("cpu", dtype, 1, 2048, 32, 32, 128, 128)
         for layout in ("half", "interleaved"):
@@ -114,8 +114,8 @@ def cpu_suite() -> Iterator[Case]:
         yield from (replace(big, memory="bshd"), replace(big, direction="backward"))
 
 
-def quick_suite() -> Iterator[Case]:
-    """A few small CPU shapes, seconds long."""
+def _quick_suite() -> Iterator[Case]:
+    """Yield a few small CPU shapes, seconds long."""
     for dtype in ("float32", "bfloat16"):
         for layout in ("half", "interleaved"):
             yield Case("cpu", dtype, 1, 256, 8, 8, 128, 128, layout)
@@ -125,8 +125,8 @@ GPU_LENGTHS = (1, 16, 128, 512, 1024, 2048, 4096, 8192, 16_384, 32_768, 65_536, 
 GPU_DIMS = (64, 96, 128, 256)
 
 
-def gpu_suite() -> Iterator[Case]:
-    """The GPU sweep: the headline shape in every direction, then lengths by widths by memory orders; each case once."""
+def _gpu_suite() -> Iterator[Case]:
+    """Yield the GPU sweep: the headline shape in every direction, then lengths by widths by memory orders."""
     yield from dict.fromkeys(_gpu_cases())
 
 
@@ -144,4 +144,4 @@ def _gpu_cases() -> Iterator[Case]:
                 yield from (case, replace(case, direction="backward"))
 
 
-SUITES = {"cpu": cpu_suite, "quick": quick_suite, "gpu": gpu_suite}
+SUITES = {"cpu": _cpu_suite, "quick": _quick_suite, "gpu": _gpu_suite}

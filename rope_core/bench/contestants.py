@@ -83,7 +83,7 @@ def raw(name: str) -> Contestant:
 
 
 def bound() -> Contestant:
-    """The numba backend bound to its buffers once by ``kernels.bind``, as a decoding loop holds it."""
+    """Return the numba backend bound to its buffers once by ``kernels.bind``, as a decoding loop holds it."""
     backend = BACKENDS["numba"]
 
     def prepare(inputs: Inputs, case: Case) -> Any:
@@ -101,7 +101,7 @@ def bound() -> Contestant:
 
 
 def entry(name: str) -> Contestant:
-    """Our backend through apply(): into given results where no gradient is asked for, else as a model calls it."""
+    """Our backend through apply(): into given results where none needs a gradient, else as a model calls it."""
     backend = BACKENDS[name]
 
     def call(inputs: Inputs, case: Case) -> Pair:
@@ -139,10 +139,10 @@ def _half_only(case: Case) -> str | None:
 
 def _installed(module: str) -> str | None:
     try:
-        found = importlib.util.find_spec(module)
+        spec = importlib.util.find_spec(module)
     except ModuleNotFoundError:
-        found = None
-    return None if found else f"{module.split('.')[0]} is not installed"
+        spec = None
+    return None if spec else f"{module.split('.')[0]} is not installed"
 
 
 def transformers_rotation() -> Callable[..., Any]:
@@ -163,8 +163,8 @@ def _heads_first(function: Callable[..., Any]) -> Callable[[Inputs, Case], Pair]
     return call
 
 
-def transformers_eager() -> Contestant:
-    """transformers' own function, as every model there calls it."""
+def _transformers_eager() -> Contestant:
+    """Return transformers' own function, as every model there calls it."""
 
     def call(inputs: Inputs, case: Case) -> Pair:
         return _heads_first(transformers_rotation())(inputs, case)
@@ -172,14 +172,14 @@ def transformers_eager() -> Contestant:
     return Contestant("transformers", lambda case: _half_only(case) or _installed("transformers"), call, doubled)
 
 
-def transformers_compiled() -> Contestant:
-    """The same through torch.compile."""
-    made: list[Callable[..., Any]] = []
+def _transformers_compiled() -> Contestant:
+    """Return the same through torch.compile."""
+    compiled: list[Callable[..., Any]] = []
 
     def call(inputs: Inputs, case: Case) -> Pair:
-        if not made:
-            made.append(torch.compile(transformers_rotation(), fullgraph=True))
-        return _heads_first(made[0])(inputs, case)
+        if not compiled:
+            compiled.append(torch.compile(transformers_rotation(), fullgraph=True))
+        return _heads_first(compiled[0])(inputs, case)
 
     def missing(case: Case) -> str | None:
         return _half_only(case) or _installed("transformers") or BACKENDS["compiled"].missing(case.device)
@@ -217,24 +217,24 @@ def fla() -> Contestant:
     def call(inputs: Inputs, case: Case) -> Pair:
         rotary = importlib.import_module("fla.modules.rotary").rotary_embedding
         cos, sin = inputs.extra
-        turned = not_half(case)
+        turned = _not_half(case)
         return _each(lambda x: rotary(x, cos, sin, interleaved=turned, inplace=case.inplace), inputs)
 
     return Contestant("FLA", lambda case: _gpu_only(case, "fla"), call, prepare)
 
 
-def not_half(case: Case) -> bool:
+def _not_half(case: Case) -> bool:
     """Say whether a case has the interleaved layout."""
     return case.layout == "interleaved"
 
 
-def flash_attention() -> Contestant:
+def _flash_attention() -> Contestant:
     """flash-attention's Triton rotation, float32 tables."""
 
     def call(inputs: Inputs, case: Case) -> Pair:
         rotary = importlib.import_module("flash_attn.layers.rotary").apply_rotary_emb
         return _each(
-            lambda x: rotary(x, inputs.cos, inputs.sin, interleaved=not_half(case), inplace=case.inplace), inputs
+            lambda x: rotary(x, inputs.cos, inputs.sin, interleaved=_not_half(case), inplace=case.inplace), inputs
         )
 
     return Contestant("flash-attention", lambda case: _gpu_only(case, "flash_attn"), call)
@@ -277,7 +277,7 @@ def contestants() -> list[Contestant]:
         raw("triton"),
         *(entry(name) for name in ("numba", "triton", "compiled", "complex", "eager")),
     ]
-    peers = [transformers_eager(), transformers_compiled(), liger(), fla(), flash_attention(), flashinfer()]
+    peers = [_transformers_eager(), _transformers_compiled(), liger(), fla(), _flash_attention(), flashinfer()]
     return ours + peers
 
 

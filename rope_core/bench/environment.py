@@ -26,8 +26,8 @@ def environment() -> dict[str, Any]:
 
     card: dict[str, Any] = {}
     if torch.cuda.is_available():
-        found = torch.cuda.get_device_properties(0)
-        card = {"gpu": found.name, "gpu_memory": found.total_memory, "gpu_cache": found.L2_cache_size}
+        properties = torch.cuda.get_device_properties(0)
+        card = {"gpu": properties.name, "gpu_memory": properties.total_memory, "gpu_cache": properties.L2_cache_size}
         card["cuda"] = torch.version.cuda
     return {
         "rope_core": __version__,

@@ -29,7 +29,7 @@ EVENT_TICK = 0.5e-6
 
 
 @dataclass
-class Entry:
+class _Entry:
     """A contestant with its buffers and samples."""
 
     contestant: Contestant
@@ -64,7 +64,7 @@ def steps(contestant: Contestant, case: Case, sets: list[Inputs]) -> Callable[[i
 
         def both(i: int) -> Any:
             contestant.call(own[i], case)
-            return backward(replace_out(own[i]), own[i].out, case)
+            return backward(_replace_out(own[i]), own[i].out, case)
 
         return both
     leaves = [replace(s, q=s.q.detach().requires_grad_(), k=s.k.detach().requires_grad_()) for s in own]
@@ -74,7 +74,7 @@ def steps(contestant: Contestant, case: Case, sets: list[Inputs]) -> Callable[[i
     return lambda i: torch.autograd.grad(graphs[i], (leaves[i].q, leaves[i].k), grads[i], retain_graph=True)
 
 
-def replace_out(inputs: Inputs) -> Inputs:
+def _replace_out(inputs: Inputs) -> Inputs:
     """Return the inputs with their own q and k as the place for gradients."""
     return replace(inputs, out=(inputs.q, inputs.k))
 
@@ -90,7 +90,7 @@ def floor_step(case: Case, sets: list[Inputs]) -> Callable[[int], Any]:
     return copy
 
 
-class CpuClock:
+class _CpuClock:
     """Wall time of ``calls`` calls."""
 
     def __init__(self) -> None:
@@ -107,7 +107,7 @@ class CpuClock:
         return took * 1e-9 / len(order), faults / len(order)
 
 
-class GpuClock:
+class _GpuClock:
     """Time between two CUDA events around ``calls`` calls."""
 
     tick = EVENT_TICK
@@ -124,7 +124,7 @@ class GpuClock:
         return begin.elapsed_time(end) * 1e-3 / len(order), 0.0
 
 
-Clock = CpuClock | GpuClock
+Clock = _CpuClock | _GpuClock
 
 
 def first_call(step: Callable[[int], Any], case: Case) -> float:
@@ -136,7 +136,7 @@ def first_call(step: Callable[[int], Any], case: Case) -> float:
     return time.perf_counter() - start
 
 
-def calls_for(clock: Clock, step: Callable[[int], Any], sets: int) -> int:
+def _calls_for(clock: Clock, step: Callable[[int], Any], sets: int) -> int:
     """Return how many calls make a sample that is long against the clock's tick."""
     calls = 1
     while calls < 2**20:
@@ -216,11 +216,11 @@ def measure(
             results.append(Result(case, contestant.name, "error", f"{type(error).__name__}: {error}"[:500], {}))
     if right:
         renew_compiler(case)
-        results += time_rounds(case, right, count, rounds, progress)
+        results += _time_rounds(case, right, count, rounds, progress)
     return results
 
 
-def time_rounds(
+def _time_rounds(
     case: Case,
     right: list[tuple[Contestant, float, float]],
     count: int,
@@ -229,8 +229,8 @@ def time_rounds(
 ) -> list[Result]:
     """Time contestants whose answers are right, each round in another order."""
     sets = [make_inputs(case, 0, False, seed) for seed in range(count)]
-    clock: Clock = CpuClock() if case.device == "cpu" else GpuClock()
-    entries: list[Entry] = []
+    clock: Clock = _CpuClock() if case.device == "cpu" else _GpuClock()
+    entries: list[_Entry] = []
     failed: list[Result] = []
     for contestant, error, first in right:
         try:
@@ -242,7 +242,7 @@ def time_rounds(
             failed.append(Result(case, contestant.name, "error", reason, {}))
     floor = floor_step(case, sets)
     floor(0)
-    floor_calls = calls_for(clock, floor, count)
+    floor_calls = _calls_for(clock, floor, count)
     floors: list[float] = []
     shuffle = random.Random(0)
     gc.collect()
@@ -267,13 +267,13 @@ def time_rounds(
     return failed + timed
 
 
-def _entry(case: Case, contestant: Contestant, sets: list[Inputs], clock: Clock, error: float, first: float) -> Entry:
+def _entry(case: Case, contestant: Contestant, sets: list[Inputs], clock: Clock, error: float, first: float) -> _Entry:
     check_whole(contestant, case, replace(sets[0], extra=contestant.prepare(sets[0], case)))
     step = steps(contestant, case, sets)
     warm = first_call(step, case)
     step(len(sets) - 1)
     held = peak(step, case)
-    calls = calls_for(clock, step, len(sets))
+    calls = _calls_for(clock, step, len(sets))
     data = {
         "error": error,
         "first_call": first,
@@ -281,7 +281,7 @@ def _entry(case: Case, contestant: Contestant, sets: list[Inputs], clock: Clock,
         "peak_bytes": held,
         "calls": calls,
     }
-    return Entry(contestant, step, calls, [], [], data)
+    return _Entry(contestant, step, calls, [], [], data)
 
 
 def _median(values: list[float]) -> float:

@@ -11,7 +11,7 @@ import time
 import uuid
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +32,7 @@ CREATE TABLE IF NOT EXISTS results (
 );
 """
 COLUMNS = ("run", "suite", "started", "finished", "environment", "case", "contestant", "state", "reason", "data")
+TEXT = ("run", "suite", "contestant", "state", "reason")
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ class Result:
 
 @dataclass(frozen=True)
 class Run:
-    """One run: what was asked, where, and whether it came to its end."""
+    """One run: its suite, its environment, and whether it came to its end."""
 
     id: str
     suite: str
@@ -102,8 +103,8 @@ class Store:
         try:
             own_file(self.path)
         except OSError as error:
-            told = f"{self.path.name!r}: {error.strerror} (ROPE_LAB_RECORDS names another place)"
-            raise ValueError(f"path must be a file of records that can be written, got {told}") from error
+            place = f"{self.path.name!r}: {error.strerror} (ROPE_LAB_RECORDS names another place)"
+            raise ValueError(f"path must be a file of records that can be written, got {place}") from error
         with self._open() as db:
             db.executescript(TABLES)
 
@@ -158,35 +159,24 @@ class Store:
             ).fetchall()
         return [Result(Case.from_key(c), name, state, why, json.loads(data)) for c, name, state, why, data in rows]
 
-    def delete(self, run: str) -> None:
-        """Remove a run and its results."""
-        with self._open() as db:
-            db.execute("DELETE FROM runs WHERE id = ?", (run,))
-
-    def export_json(self, runs: list[str] | None = None) -> str:
-        """Return runs (all by default) with their results as JSON."""
-        chosen = [r for r in self.runs() if runs is None or r.id in runs]
-        body = [
+    def _bodies(self, runs: list[str] | None) -> list[dict[str, Any]]:
+        """Return runs (all for None) with their results as JSON values."""
+        return [
             {
                 "id": r.id,
                 "suite": r.suite,
                 "started": r.started,
                 "finished": r.finished,
                 "environment": r.environment,
-                "results": [
-                    {
-                        "case": json.loads(x.case.key),
-                        "contestant": x.contestant,
-                        "state": x.state,
-                        "reason": x.reason,
-                        "data": x.data,
-                    }
-                    for x in self.results(r.id)
-                ],
+                "results": [asdict(x) | {"case": json.loads(x.case.key)} for x in self.results(r.id)],
             }
-            for r in chosen
+            for r in self.runs()
+            if runs is None or r.id in runs
         ]
-        return json.dumps({"format": FORMAT, "runs": body}, indent=1)
+
+    def export_json(self, runs: list[str] | None = None) -> str:
+        """Return runs (all by default) with their results as JSON."""
+        return json.dumps({"format": FORMAT, "runs": self._bodies(runs)}, indent=1)
 
     def import_json(self, text: str) -> int:
         """Add the runs of an export and return how many were new; ValueError on anything else, and nothing is added."""
@@ -201,44 +191,30 @@ class Store:
     def export_csv(self, runs: list[str] | None = None) -> str:
         """Return the same as CSV, one row per result; structured columns hold JSON."""
         out = io.StringIO()
-        writer = csv.writer(out, lineterminator="\n")
-        writer.writerow(COLUMNS)
-        for r in self.runs():
-            if runs is not None and r.id not in runs:
-                continue
-            head = (r.id, r.suite, repr(r.started), "" if r.finished is None else repr(r.finished))
-            for x in self.results(r.id):
-                row = (x.case.key, x.contestant, x.state, x.reason, json.dumps(x.data))
-                writer.writerow((*head, json.dumps(r.environment), *row))
+        writer = csv.DictWriter(out, COLUMNS, lineterminator="\n")
+        writer.writeheader()
+        for body in self._bodies(runs):
+            head = {"run": body.pop("id")} | body
+            for result in head.pop("results"):
+                cells = (head | result).items()
+                writer.writerow({k: v if k in TEXT or v is None else json.dumps(v) for k, v in cells})
         return out.getvalue()
 
     def import_csv(self, text: str) -> int:
         """Add the runs of export_csv and return how many were new; ValueError on anything else."""
-        rows = list(csv.reader(io.StringIO(text)))
-        if not rows or tuple(rows[0]) != COLUMNS:
-            raise reject("records", f"CSV with the columns {', '.join(COLUMNS)}", rows[:1])
-        gathered: dict[str, dict[str, Any]] = {}
-        for row in rows[1:]:
-            if len(row) != len(COLUMNS):
-                raise reject("records", f"rows of {len(COLUMNS)} columns", row)
-            run, suite, started, finished, where, case, name, state, why, data = row
+        reader = csv.DictReader(io.StringIO(text))
+        if tuple(reader.fieldnames or ()) != COLUMNS:
+            raise reject("records", f"CSV with the columns {', '.join(COLUMNS)}", reader.fieldnames)
+        bodies: dict[str, dict[str, Any]] = {}
+        for row in reader:
             try:
-                entry = gathered.setdefault(
-                    run,
-                    {
-                        "id": run,
-                        "suite": suite,
-                        "started": float(started),
-                        "finished": float(finished) if finished else None,
-                        "environment": json.loads(where),
-                        "results": [],
-                    },
-                )
-                result = {"case": json.loads(case), "contestant": name, "state": state, "reason": why}
-                entry["results"].append(result | {"data": json.loads(data)})
-            except ValueError as error:
+                values = {k: cell if k in TEXT else json.loads(cell or "null") for k, cell in row.items()}
+                result = {name: values.pop(name) for name in COLUMNS[5:]}
+            except (TypeError, ValueError) as error:
                 raise reject("records", "readable rows", row) from error
-        return self._insert([_checked_run(r) for r in gathered.values()])
+            body = bodies.setdefault(row["run"], values | {"id": values.pop("run"), "results": []})
+            body["results"].append(result)
+        return self._insert([_checked_run(body) for body in bodies.values()])
 
     def _insert(self, runs: list[tuple[tuple[Any, ...], list[tuple[Any, ...]]]]) -> int:
         added = 0

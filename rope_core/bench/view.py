@@ -119,7 +119,7 @@ def point(result: Result, environment: dict[str, Any]) -> Point:
 
 def gathered(name: str, runs: Iterable[tuple[Run, list[Result]]]) -> Source:
     """Put runs together; of equal cases the latest counts."""
-    ordered = sorted(runs, key=lambda one: one[0].started, reverse=True)
+    ordered = sorted(runs, key=lambda run_and_results: run_and_results[0].started, reverse=True)
     points: dict[tuple[str, str, str], Point] = {}
     refused: dict[tuple[str, str], Result] = {}
     for run, results in ordered:
@@ -202,7 +202,7 @@ def of_kind(points: Iterable[Point], wanted: Case, allocator: str = "tuned") -> 
 
 
 def speed_up(ours: Point, peer: Point) -> Summary:
-    """Return how many times longer the peer takes: round by round where both stood in one run, else by the ratios."""
+    """Return how many times longer the peer takes: round by round where both are of one run, else by the ratios."""
     if len(ours.samples) == len(peer.samples) and ours.floor == peer.floor:
         return summary([b / a for a, b in zip(ours.samples, peer.samples, strict=True)])
     middle = peer.ratio.median / ours.ratio.median
@@ -222,7 +222,11 @@ def fault_pairs(points: Iterable[Point]) -> list[tuple[Point, Point]]:
     both: dict[tuple[Case, str], dict[str, Point]] = {}
     for p in points:
         both.setdefault((p.case, p.contestant), {})[p.allocator] = p
-    pairs = [(found["tuned"], found["default"]) for found in both.values() if {"tuned", "default"} <= set(found)]
+    pairs = [
+        (points_of["tuned"], points_of["default"])
+        for points_of in both.values()
+        if {"tuned", "default"} <= set(points_of)
+    ]
     largest = max((a.case.tensor_bytes for a, _ in pairs), default=0)
     chosen = [pair for pair in pairs if pair[0].case.tensor_bytes == largest]
     return [pair for pair in chosen if pair[0].case == chosen[0][0].case]

@@ -120,12 +120,6 @@ def test_a_kill_at_any_moment_loses_nothing_that_was_written(tmp_path: Path) -> 
         assert kept == list(range(len(kept))) and len(kept) >= (max(said) + 1 if said else 1)
 
 
-def test_deleting_a_run_deletes_its_results(tmp_path: Path) -> None:
-    store, run = filled(tmp_path / "a.sqlite3")
-    store.delete(run)
-    assert store.runs() == [] and store.results(run) == []
-
-
 def test_intervals_hold_the_median_as_often_as_they_say() -> None:
     rng = np.random.default_rng(1)
     for count in (9, 25, 60):
