@@ -30,7 +30,7 @@ from rope_core.checks.findings import check_text
 from rope_core.errors import ConfigError
 from rope_core.hf import hub
 from rope_core.hf.read import MAX_BYTES
-from rope_core.jobs.queue import _epitaph
+from rope_core.jobs.queue import _end_sentence
 from tests.support import ROOT
 from ui.figures.drawing import as_csv
 from ui.page import configs
@@ -618,7 +618,7 @@ def test_a_jobs_last_words_name_no_folder() -> None:
     class Job:
         stderr: ClassVar = [b"PermissionError: [Errno 13] Permission denied: '/srv/ann/.local/x/records.sqlite3'\n"]
 
-    said = _epitaph(1, Job())  # type: ignore[arg-type]
+    said = _end_sentence(1, Job())  # type: ignore[arg-type]
     assert "ann" not in said and "/home" not in said and "records.sqlite3" in said
 
 

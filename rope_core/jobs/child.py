@@ -17,7 +17,7 @@ LIMIT_ENV = "ROPE_LAB_JOB_MEMORY"
 
 
 def report(progress: float | None = None, eta: float | None = None, note: str | None = None, **result: object) -> None:
-    """Tell the queue how a job stands; called inside a job.
+    """Report a job's progress to the queue; called inside the job.
 
     Args:
         progress: share done in [0, 1].
@@ -30,8 +30,8 @@ def report(progress: float | None = None, eta: float | None = None, note: str | 
     """
     if set(result) - {"result"}:
         raise reject("report", "given progress, eta, note or result", sorted(result))
-    said = {"progress": progress, "eta": eta, "note": note}
-    print(json.dumps({k: v for k, v in said.items() if v is not None} | result), flush=True)
+    values = {"progress": progress, "eta": eta, "note": note}
+    print(json.dumps({k: v for k, v in values.items() if v is not None} | result), flush=True)
 
 
 def main(arguments: Sequence[str]) -> None:

@@ -26,12 +26,12 @@ def own_file(path: Path) -> None:
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
     except FileExistsError:
         # A file that is there is not opened: closing it would drop the locks that SQLite holds on it in this process.
-        said = path.lstat().st_mode
-        if not stat.S_ISREG(said):
+        mode = path.lstat().st_mode
+        if not stat.S_ISREG(mode):
             raise OSError(
-                errno.ELOOP if stat.S_ISLNK(said) else errno.EISDIR, "is no file of its own", path.name
+                errno.ELOOP if stat.S_ISLNK(mode) else errno.EISDIR, "is no file of its own", path.name
             ) from None
         if not os.access(path, os.R_OK | os.W_OK):
             raise PermissionError(errno.EACCES, "cannot be written", path.name) from None
-        if said & 0o077:
+        if mode & 0o077:
             path.chmod(0o600)

@@ -1,7 +1,7 @@
 """One bounded queue of child processes for all heavy work: progress, cancel that kills, caps, fair between owners.
 
 A job is a Python module run as a process of its own, through ``python -m rope_core.jobs.child MODULE ARGUMENTS...``.
-It speaks by JSON lines on standard output, written by ``report``; it dies with its parent, and a crash or a hang stays
+It reports by JSON lines on standard output, written by ``report``; it dies with its parent, and a crash or a hang stays
 its own.
 """
 
@@ -44,7 +44,7 @@ class Status:
         id, owner, title: as submitted.
         state: "waiting", "running", "done", "failed" or "cancelled".
         ahead: jobs that start before this one, while it waits.
-        progress: share done in [0, 1], or None where the job has not said.
+        progress: share done in [0, 1], or None before the job's first report.
         eta: seconds left as the job estimates, or None.
         note: what it is doing.
         results: what it has handed over so far, in order; at most the last 2000.
@@ -85,7 +85,7 @@ class _Job:
     process: subprocess.Popen[bytes] | None = None
     begun: float = 0.0
     ended: float = 0.0
-    heard: float = 0.0
+    last_output: float = 0.0
     stderr: deque[bytes] = field(default_factory=deque)
 
 
@@ -270,7 +270,7 @@ class Queue:
     def _start(self, job: _Job) -> None:
         self._starts += 1
         self._served[job.owner] = self._starts
-        job.begun = job.heard = time.monotonic()
+        job.begun = job.last_output = time.monotonic()
         job.state = RUNNING
         env = os.environ | job.env | ({LIMIT_ENV: str(job.memory_limit)} if job.memory_limit else {})
         try:
@@ -294,7 +294,7 @@ class Queue:
         with contextlib.suppress(OSError, ValueError):
             while line := stream.readline(MAX_LINE):
                 with self._changed:
-                    job.heard = time.monotonic()
+                    job.last_output = time.monotonic()
                     _take(job, line)
                     self._changed.notify_all()
 
@@ -313,7 +313,7 @@ class Queue:
         if process.poll() is None:
             if not job.stop and now - job.begun > job.time_limit:
                 job.stop = f"it ran longer than {job.time_limit:g} s"
-            if not job.stop and now - job.heard > job.silence_limit:
+            if not job.stop and now - job.last_output > job.silence_limit:
                 job.stop = f"it said nothing for {job.silence_limit:g} s"
             if not job.stop:
                 return
@@ -327,25 +327,25 @@ class Queue:
             elif process.returncode == 0:
                 job.state, job.progress, job.eta = DONE, 1.0, 0.0
             else:
-                job.state, job.error = FAILED, _epitaph(process.returncode, job)
+                job.state, job.error = FAILED, _end_sentence(process.returncode, job)
             self._changed.notify_all()
 
 
 def _take(job: _Job, line: bytes) -> None:
     try:
-        said = json.loads(line)
+        message = json.loads(line)
     except ValueError:
         return
-    if not isinstance(said, dict):
+    if not isinstance(message, dict):
         return
-    progress, eta = said.get("progress"), said.get("eta")
+    progress, eta = message.get("progress"), message.get("eta")
     if isinstance(progress, int | float) and 0.0 <= progress <= 1.0:
         job.progress = float(progress)
         job.eta = float(eta) if isinstance(eta, int | float) and eta >= 0 else None
-    if isinstance(said.get("note"), str):
-        job.note = said["note"][:200]
-    if "result" in said:
-        job.results.append(said["result"])
+    if isinstance(message.get("note"), str):
+        job.note = message["note"][:200]
+    if "result" in message:
+        job.results.append(message["result"])
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:
@@ -370,14 +370,14 @@ def _group_alive(group: int) -> bool:
     return True
 
 
-def _epitaph(code: int, job: _Job) -> str:
-    """Say in one sentence how a process ended."""
+def _end_sentence(code: int, job: _Job) -> str:
+    """Return in one sentence how a process ended."""
     for _ in range(20):
         if job.stderr:
             break
         time.sleep(0.005)
-    said = FOLDERS.sub("…/", b"".join(job.stderr).decode("utf-8", "replace"))
-    last = said.strip().splitlines()[-1:] or [""]
+    message = FOLDERS.sub("…/", b"".join(job.stderr).decode("utf-8", "replace"))
+    last = message.strip().splitlines()[-1:] or [""]
     if code < 0:
         name = signal.Signals(-code).name if -code in signal.valid_signals() else str(-code)
         return f"it was ended by {name}" + (f": {last[0][:300]}" if last[0] else "")
