@@ -20,7 +20,7 @@ Pair = tuple[Tensor, ...]
 
 
 def run(tensors: Pair, turn: Turn, backend: str, check: bool, out: Pair | None = None) -> Pair:
-    """Check the values of the index tensors where asked, then turn; no gradients."""
+    """Check the values of the index tensors where ``check`` is set, then turn; no gradients."""
     if check:
         verify(turn, tensors[0].shape[0], tensors[0].shape[1])
     return BACKENDS[backend].run(tensors, turn, out)
@@ -31,7 +31,7 @@ def constants(turn: Turn) -> tuple[Tensor | None, ...]:
     return turn.cos, turn.sin, turn.steps, turn.positions, turn.cu_seqlens, turn.offsets
 
 
-def opposite(turn: Turn, saved: Sequence[Tensor | None]) -> Turn:
+def _opposite(turn: Turn, saved: Sequence[Tensor | None]) -> Turn:
     """Return the Turn the other way, on the tensors that autograd kept and checked for changes."""
     cos, sin, steps, positions, borders, offsets = saved
     return Turn(cos, sin, steps, turn.scale, positions, borders, offsets, turn.start, turn.half, not turn.back)
@@ -77,21 +77,21 @@ def _keep(ctx: Any, turn: Turn, backend: str, done: Pair) -> None:
 
 def _turned_back(ctx: Any, grads: tuple[Tensor | None, ...]) -> tuple[Any, ...]:
     """Turn the gradients that came and are needed, into memory of their own: others may hold what came."""
-    asked = [i for i, g in enumerate(grads) if g is not None and ctx.needs_input_grad[2 + i]]
+    needed = [i for i, g in enumerate(grads) if g is not None and ctx.needs_input_grad[2 + i]]
     answer: list[Tensor | None] = [None] * len(grads)
-    if not asked:
+    if not needed:
         return None, None, *answer
-    turn = opposite(ctx.turn, ctx.saved_tensors)
+    turn = _opposite(ctx.turn, ctx.saved_tensors)
     if torch.is_grad_enabled():
-        done = Rotate.apply(turn, ctx.backend, *(grads[i] for i in asked))  # type: ignore[no-untyped-call]
+        done = Rotate.apply(turn, ctx.backend, *(grads[i] for i in needed))  # type: ignore[no-untyped-call]
     else:
-        came = tuple(g for g in (grads[i] for i in asked) if g is not None)
+        came = tuple(g for g in (grads[i] for i in needed) if g is not None)
         out = tuple(
             torch.empty_strided(g.shape, ctx.strides[i], dtype=g.dtype, device=g.device)
-            for g, i in zip(came, asked, strict=True)
+            for g, i in zip(came, needed, strict=True)
         )
         done = run(came, turn, ctx.backend, False, out)
-    for i, g in zip(asked, done, strict=True):
+    for i, g in zip(needed, done, strict=True):
         answer[i] = g
     return None, None, *answer
 
@@ -174,7 +174,7 @@ def turn_op_(
 
 
 def traced(*tensors: Tensor) -> bool:
-    """Say whether somebody is recording or transforming this call, so that memory must not be touched from Python."""
+    """Return whether this call is recorded or transformed, so that memory must not be touched from Python."""
     return (
         torch.compiler.is_compiling()
         or any(type(t) not in (Tensor, torch.nn.Parameter) for t in tensors)
@@ -184,5 +184,5 @@ def traced(*tensors: Tensor) -> bool:
 
 
 def transformed() -> bool:
-    """Say whether torch.func is transforming this call."""
+    """Return whether torch.func is transforming this call."""
     return torch._C._functorch.peek_interpreter_stack() is not None

@@ -53,34 +53,34 @@ def _halves_run(tag, x, x_step, out, out_step, cos, sin, table_step, count, pair
     Turning (x, y) back is turning (y, x) forward, so ``back`` only exchanges the two runs.
     """
     size, entry = size_of(tag), table_size_of(tag)
-    one = pairs * size if back else 0
-    two = pairs * size - one
+    first = pairs * size if back else 0
+    second = pairs * size - first
     blocks = pairs - pairs % WIDTH
     if size == 2 and pairs % (2 * WIDTH) == 0:
         if stream:
             for row in range(count):
                 at, to, c, s = x + row * x_step, out + row * out_step, cos + row * table_step, sin + row * table_step
                 for i in range(0, blocks, 2 * WIDTH):
-                    a, b, e = one + i * size, two + i * size, i * entry
+                    a, b, e = first + i * size, second + i * size, i * entry
                     halves_wide_stream(tag, at + a, at + b, c + e, s + e, to + a, to + b)
             return blocks
         for row in range(count):
             at, to, c, s = x + row * x_step, out + row * out_step, cos + row * table_step, sin + row * table_step
             for i in range(0, blocks, 2 * WIDTH):
-                a, b, e = one + i * size, two + i * size, i * entry
+                a, b, e = first + i * size, second + i * size, i * entry
                 halves_wide(tag, at + a, at + b, c + e, s + e, to + a, to + b)
         return blocks
     if stream:
         for row in range(count):
             at, to, c, s = x + row * x_step, out + row * out_step, cos + row * table_step, sin + row * table_step
             for i in range(0, blocks, WIDTH):
-                a, b, e = one + i * size, two + i * size, i * entry
+                a, b, e = first + i * size, second + i * size, i * entry
                 halves_stream(tag, at + a, at + b, c + e, s + e, to + a, to + b)
         return blocks
     for row in range(count):
         at, to, c, s = x + row * x_step, out + row * out_step, cos + row * table_step, sin + row * table_step
         for i in range(0, blocks, WIDTH):
-            a, b, e = one + i * size, two + i * size, i * entry
+            a, b, e = first + i * size, second + i * size, i * entry
             halves(tag, at + a, at + b, c + e, s + e, to + a, to + b)
     return blocks
 
@@ -113,10 +113,10 @@ def _rest(tag, x, lane, out, out_lane, cos, sin, done, pairs, dim, half, back): 
     entry = table_size_of(tag)
     step = 1 if half else 2
     gap = pairs if half else 1
-    one = gap if back else 0
-    two = gap - one
+    first = gap if back else 0
+    second = gap - first
     for i in range(done, pairs):
-        a, b = step * i + one, step * i + two
+        a, b = step * i + first, step * i + second
         turn_one(
             tag, x + a * lane, x + b * lane, cos + i * entry, sin + i * entry, out + a * out_lane, out + b * out_lane
         )
@@ -201,12 +201,12 @@ def _serial(dtype: torch.dtype) -> Call:
 
     signature = numba.types.void(numba.types.voidptr, numba.types.voidptr)
     try:
-        made = numba.cfunc(signature, cache=True)(serial)
+        function = numba.cfunc(signature, cache=True)(serial)
     except RuntimeError:
-        made = numba.cfunc(signature)(serial)
+        function = numba.cfunc(signature)(serial)
     # The address is good for as long as the compiled function lives.
-    _KEPT.append(made)
-    return ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_char_p)(made.address)
+    _KEPT.append(function)
+    return ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_char_p)(function.address)
 
 
 _KEPT: list[Any] = []
@@ -270,7 +270,7 @@ _NAMES = {getattr(torch, name): name for name in TAGS}
 
 
 def _streams(x: Tensor, out: Tensor, pairs: int) -> bool:
-    """Say whether results may bypass the cache: out of place, and every run of members made of whole lines."""
+    """Return whether results may bypass the cache: out of place, and every run of members made of whole lines."""
     unit = LINE // out.element_size()
     return (
         x.data_ptr() != out.data_ptr()

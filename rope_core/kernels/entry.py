@@ -49,7 +49,7 @@ def apply(
         phase_step: int64 (rotary_dim/2,), Spectrum.phase_step, to make the angles in the kernel; cos and sin are None.
         attention_factor: multiplies cos and sin made from phase_step; tables carry their own.
         inplace: write into q and k themselves and return them.
-        out: two tensors of q's and k's shape and type to write into, where no gradient is asked for.
+        out: two tensors of q's and k's shape and type to write into, where none needs a gradient.
         backend: "reference", "eager", "complex", "compiled", "numba" or "triton"; None is numba on the CPU and triton
             on a GPU.
         check: on a GPU, wait for the values of index tensors and compare them with the table, as the CPU always does.
@@ -73,11 +73,11 @@ def apply(
     careful = q.device.type == "cpu" or check
     needs_grad = torch.is_grad_enabled() and (q.requires_grad or k.requires_grad)
     if inplace:
-        check_writable(q, k, out, needs_grad)
+        _check_writable(q, k, out, needs_grad)
         _in_place(q, k, q4, k4, turn, chosen.name, careful, needs_grad)
         return q, k
     if out is not None:
-        check_out(q, k, out, needs_grad)
+        _check_out(q, k, out, needs_grad)
         into = tuple(o.unsqueeze(0) if q.dim() == 3 else o for o in out)
         autograd.run((q4, k4), turn, chosen.name, careful, into)
         for o in out:
@@ -137,10 +137,10 @@ def bind(
     if q.requires_grad or k.requires_grad:
         raise reject("q and k", "without gradients, which a bound call does not make", "requires_grad=True")
     if out is None:
-        check_writable(q, k, None, False)
+        _check_writable(q, k, None, False)
         into, turned = (q4, k4), (q, k)
     else:
-        check_out(q, k, out, False)
+        _check_out(q, k, out, False)
         into, turned = tuple(o.unsqueeze(0) if q.dim() == 3 else o for o in out), out  # type: ignore[assignment]
     last = turn.rows - q4.shape[1]
     if chosen.name == "numba":
@@ -164,7 +164,7 @@ def _checked(
     return q4, k4, turn, choose(backend, q.device)
 
 
-def check_writable(q: Tensor, k: Tensor, out: Any, needs_grad: bool) -> None:
+def _check_writable(q: Tensor, k: Tensor, out: Any, needs_grad: bool) -> None:
     """Raise ValueError unless q and k can be overwritten."""
     if out is not None:
         raise reject("out", "left out where inplace is set", "both")
@@ -177,7 +177,7 @@ def check_writable(q: Tensor, k: Tensor, out: Any, needs_grad: bool) -> None:
         raise reject("k", "in other memory than q where both are overwritten", "the same address")
 
 
-def check_out(q: Tensor, k: Tensor, out: Any, needs_grad: bool) -> None:
+def _check_out(q: Tensor, k: Tensor, out: Any, needs_grad: bool) -> None:
     """Raise ValueError unless ``out`` can take the results."""
     if needs_grad:
         raise reject("out", "left out where a gradient is asked for", "requires_grad=True")

@@ -96,7 +96,7 @@ def launch_arguments(
     """Return the kernel's arguments and its compile-time constants."""
     pairs, dim = turn.pairs, q.shape[3]
     tensors = (q, k, q_out, k_out)
-    align = alignment(tensors)
+    align = _alignment(tensors)
     cos, sin, table_b, table_s = _tables(turn, q)
     where, positions, position_b, position_s = gpu_kernels.COUNT, q, 0, 0
     sequences = 0
@@ -156,7 +156,7 @@ def launch_arguments(
     return arguments, constants
 
 
-def alignment(tensors: tuple[Tensor, ...]) -> int:
+def _alignment(tensors: tuple[Tensor, ...]) -> int:
     """Return the largest power of two up to 16 that divides the strides of all axes but the last, in elements."""
     common = math.gcd(16, *(stride for x in tensors for stride in x.stride()[:3]))
     return common & -common

@@ -31,7 +31,7 @@ C5 = tl.constexpr(-2.5202042373060602e-05)
 @triton.jit
 def find_positions(t, b, tokens, positions, position_b, position_s, borders, sequences, steps_of_search, offsets, start,
                    WHERE: tl.constexpr, SHIFTED: tl.constexpr):  # fmt: skip
-    """Return where tokens ``t`` of batch row ``b`` stand, int64; -1 for one that belongs to no sequence."""
+    """Return the positions of tokens ``t`` of batch row ``b``, int64; -1 for a token that belongs to no sequence."""
     if WHERE == GIVEN:
         return tl.load(positions + b * position_b + t.to(tl.int64) * position_s, mask=tokens, other=0).to(tl.int64)
     if WHERE == PACKED:

@@ -81,12 +81,12 @@ def source(kernel: Any, arguments: tuple[Any, ...], constants: Mapping[str, Any]
 
 
 def inspect(kernel: Any, arguments: tuple[Any, ...], constants: Mapping[str, Any], warps: int = 4) -> Inspection:
-    """Compile ``kernel`` for sm_90 as a launch on these CPU tensors would be, and say what it became."""
+    """Compile ``kernel`` for sm_90 as a launch on these CPU tensors would be, and return what it became."""
     target = GPUTarget("cuda", CAPABILITY, 32)
     built = triton.compile(source(kernel, arguments, constants), target=target, options={"num_warps": warps})
     ptx = built.asm["ptx"]
     loads, stores = widths(ptx)
-    registers, spills, stack = assembled(ptx)
+    registers, spills, stack = _assembled(ptx)
     return Inspection(registers, spills, stack, loads, stores, int(built.metadata.shared))
 
 
@@ -96,16 +96,16 @@ def widths(ptx: str) -> tuple[dict[int, int], dict[int, int]]:
     >>> widths("ld.global.L1::evict_first.v4.b32 {a}, [b];  st.global.b16 [c], d;")
     ({128: 1}, {16: 1})
     """
-    found: dict[str, Counter[int]] = {"ld": Counter(), "st": Counter()}
+    counts: dict[str, Counter[int]] = {"ld": Counter(), "st": Counter()}
     for kind, suffix in GLOBAL.findall(ptx):
         parts = suffix.split(".")
         vector = next((int(p[1:]) for p in parts if re.fullmatch(r"v\d", p)), 1)
         bits = next(int(p[1:]) for p in reversed(parts) if re.fullmatch(r"[bufs]\d+", p))
-        found[kind][vector * bits] += 1
-    return dict(found["ld"]), dict(found["st"])
+        counts[kind][vector * bits] += 1
+    return dict(counts["ld"]), dict(counts["st"])
 
 
-def assembled(ptx: str) -> tuple[int, int, int]:
+def _assembled(ptx: str) -> tuple[int, int, int]:
     """Return registers, spilled bytes and stack bytes per thread, as the triton wheel's ptxas reports them."""
     program = Path(triton.__file__).parent / "backends" / "nvidia" / "bin" / "ptxas"
     arch = re.search(r"\.target (sm_\w+)", ptx)
@@ -114,9 +114,9 @@ def assembled(ptx: str) -> tuple[int, int, int]:
         file = Path(folder) / "kernel.ptx"
         file.write_text(ptx, encoding="utf-8")
         command = [str(program), "-v", f"--gpu-name={arch[1]}", str(file), "-o", str(Path(folder) / "out.cubin")]
-        said = subprocess.run(command, capture_output=True, text=True, check=True).stderr
+        messages = subprocess.run(command, capture_output=True, text=True, check=True).stderr
     numbers = {
-        name: [int(n) for n in re.findall(pattern, said)]
+        name: [int(n) for n in re.findall(pattern, messages)]
         for name, pattern in (
             ("registers", r"Used (\d+) registers"),
             ("stack", r"(\d+) bytes stack frame"),

@@ -49,7 +49,7 @@ def wide(kind: Any, lanes: int) -> Any:
     return kind if lanes == 1 else ir.VectorType(kind, lanes)
 
 
-def splat(kind: Any, value: int, lanes: int) -> Any:
+def _splat(kind: Any, value: int, lanes: int) -> Any:
     """Return an LLVM integer constant, repeated over the lanes."""
     return ir.Constant(kind, value) if lanes == 1 else ir.Constant(ir.VectorType(kind, lanes), [value] * lanes)
 
@@ -60,10 +60,10 @@ def load(b: Builder, kind: Any, address: Value, lanes: int) -> Value:
     return b.load(pointer, align=BYTES[kind])
 
 
-def widen(b: Builder, kind: Any, value: Value, lanes: int) -> Value:
+def _widen(b: Builder, kind: Any, value: Value, lanes: int) -> Value:
     """Convert stored values to the compute type; exact."""
     if kind is I16:
-        bits = b.shl(b.zext(value, wide(I32, lanes)), splat(I32, 16, lanes))
+        bits = b.shl(b.zext(value, wide(I32, lanes)), _splat(I32, 16, lanes))
         return b.bitcast(bits, wide(ir.FloatType(), lanes))
     if isinstance(kind, ir.HalfType):
         return b.fpext(value, wide(ir.FloatType(), lanes))
@@ -73,34 +73,34 @@ def widen(b: Builder, kind: Any, value: Value, lanes: int) -> Value:
 def narrow(b: Builder, kind: Any, value: Value, lanes: int) -> Value:
     """Round the compute type to the storage type, to nearest even; a NaN stays a NaN."""
     if kind is I16:
-        return b.trunc(b.lshr(rounded_bits(b, value, lanes), splat(I32, 16, lanes)), wide(I16, lanes))
+        return b.trunc(b.lshr(_rounded_bits(b, value, lanes), _splat(I32, 16, lanes)), wide(I16, lanes))
     if isinstance(kind, ir.HalfType):
         return b.fptrunc(value, wide(kind, lanes))
     return value
 
 
-def rounded_bits(b: Builder, value: Value, lanes: int) -> Value:
+def _rounded_bits(b: Builder, value: Value, lanes: int) -> Value:
     """Return float32 bits whose upper half is the nearest bfloat16.
 
     A NaN is left as arithmetic made it: quiet, so its upper half is a NaN too.
     """
     bits = b.bitcast(value, wide(I32, lanes))
-    odd = b.and_(b.lshr(bits, splat(I32, 16, lanes)), splat(I32, 1, lanes))
-    up = b.add(bits, b.add(odd, splat(I32, 0x7FFF, lanes)))
+    odd = b.and_(b.lshr(bits, _splat(I32, 16, lanes)), _splat(I32, 1, lanes))
+    up = b.add(bits, b.add(odd, _splat(I32, 0x7FFF, lanes)))
     return b.select(b.fcmp_ordered("ord", value, value), up, bits)
 
 
 def split_words(b: Builder, words: Value, lanes: int) -> tuple[Value, Value]:
     """Read 2 * lanes bfloat16 as ``lanes`` 32-bit words: the even ones and the odd ones as float32."""
-    even = b.shl(words, splat(I32, 16, lanes))
-    odd = b.and_(words, splat(I32, 0xFFFF0000, lanes))
+    even = b.shl(words, _splat(I32, 16, lanes))
+    odd = b.and_(words, _splat(I32, 0xFFFF0000, lanes))
     return b.bitcast(even, wide(ir.FloatType(), lanes)), b.bitcast(odd, wide(ir.FloatType(), lanes))
 
 
-def join_words(b: Builder, even: Value, odd: Value, lanes: int) -> Value:
+def _join_words(b: Builder, even: Value, odd: Value, lanes: int) -> Value:
     """Round two float32 vectors to bfloat16 and put them side by side in 32-bit words."""
-    low = b.lshr(rounded_bits(b, even, lanes), splat(I32, 16, lanes))
-    high = b.and_(rounded_bits(b, odd, lanes), splat(I32, 0xFFFF0000, lanes))
+    low = b.lshr(_rounded_bits(b, even, lanes), _splat(I32, 16, lanes))
+    high = b.and_(_rounded_bits(b, odd, lanes), _splat(I32, 0xFFFF0000, lanes))
     return b.or_(low, high)
 
 
@@ -136,7 +136,7 @@ def _signature(tag: Any, addresses: int) -> Any:
 
 
 def _halves(lanes: int, stream: bool) -> Callable[..., Any]:
-    """Build the intrinsic that turns ``lanes`` pairs whose members stand in two runs of memory."""
+    """Build the intrinsic that turns ``lanes`` pairs whose members lie in two runs of memory."""
 
     def halves(_: Any, tag: Any, x: Any, y: Any, cos: Any, sin: Any, to_x: Any, to_y: Any) -> Any:
         kind, compute = KINDS[tag]
@@ -145,15 +145,15 @@ def _halves(lanes: int, stream: bool) -> Callable[..., Any]:
             _, at_x, at_y, at_c, at_s, put_x, put_y = args
             c, s = load(b, compute, at_c, lanes), load(b, compute, at_s, lanes)
             if kind is I16 and lanes > WIDTH:
-                one, two = _halves_by_words(b, at_x, at_y, c, s, lanes // 2)
-                store(b, I32, one, put_x, lanes // 2, stream)
-                store(b, I32, two, put_y, lanes // 2, stream)
+                new_x, new_y = _halves_by_words(b, at_x, at_y, c, s, lanes // 2)
+                store(b, I32, new_x, put_x, lanes // 2, stream)
+                store(b, I32, new_y, put_y, lanes // 2, stream)
                 return context.get_dummy_value()
-            first = widen(b, kind, load(b, kind, at_x, lanes), lanes)
-            second = widen(b, kind, load(b, kind, at_y, lanes), lanes)
-            one, two = turn(b, first, second, c, s)
-            store(b, kind, narrow(b, kind, one, lanes), put_x, lanes, stream)
-            store(b, kind, narrow(b, kind, two, lanes), put_y, lanes, stream)
+            first = _widen(b, kind, load(b, kind, at_x, lanes), lanes)
+            second = _widen(b, kind, load(b, kind, at_y, lanes), lanes)
+            new_x, new_y = turn(b, first, second, c, s)
+            store(b, kind, narrow(b, kind, new_x, lanes), put_x, lanes, stream)
+            store(b, kind, narrow(b, kind, new_y, lanes), put_y, lanes, stream)
             return context.get_dummy_value()
 
         return _signature(tag, 6), emit
@@ -168,7 +168,7 @@ def _halves_by_words(b: Builder, at_x: Value, at_y: Value, c: Value, s: Value, w
     y_even, y_odd = split_words(b, load(b, I32, at_y, words), words)
     one_even, two_even = turn(b, x_even, y_even, b.shuffle_vector(c, c, even), b.shuffle_vector(s, s, even))
     one_odd, two_odd = turn(b, x_odd, y_odd, b.shuffle_vector(c, c, odd), b.shuffle_vector(s, s, odd))
-    return join_words(b, one_even, one_odd, words), join_words(b, two_even, two_odd, words)
+    return _join_words(b, one_even, one_odd, words), _join_words(b, two_even, two_odd, words)
 
 
 def _neighbours(lanes: int, stream: bool, back: bool) -> Callable[..., Any]:
@@ -189,12 +189,12 @@ def _neighbours(lanes: int, stream: bool, back: bool) -> Callable[..., Any]:
             if kind is I16:
                 members = split_words(b, load(b, I32, at_x, lanes), lanes)
                 turned = turn(b, members[first], members[second], c, s)
-                store(b, I32, join_words(b, turned[first], turned[second], lanes), put, lanes, stream)
+                store(b, I32, _join_words(b, turned[first], turned[second], lanes), put, lanes, stream)
                 return context.get_dummy_value()
             pairs = load(b, kind, at_x, 2 * lanes)
-            x0, y0 = (widen(b, kind, b.shuffle_vector(pairs, pairs, p), lanes) for p in pick)
-            one, two = turn(b, x0, y0, c, s)
-            done = b.shuffle_vector(narrow(b, kind, one, lanes), narrow(b, kind, two, lanes), weave)
+            x0, y0 = (_widen(b, kind, b.shuffle_vector(pairs, pairs, p), lanes) for p in pick)
+            new_x, new_y = turn(b, x0, y0, c, s)
+            done = b.shuffle_vector(narrow(b, kind, new_x, lanes), narrow(b, kind, new_y, lanes), weave)
             store(b, kind, done, put, 2 * lanes, stream)
             return context.get_dummy_value()
 
@@ -259,7 +259,7 @@ def _read_one(_: Any, tag: Any, address: Any) -> Any:
     kind, compute = KINDS[tag]
 
     def emit(_: Any, b: Builder, __: Any, args: Any) -> Value:
-        return widen(b, kind, load(b, kind, args[1], 1), 1)
+        return _widen(b, kind, load(b, kind, args[1], 1), 1)
 
     return (types.float64 if isinstance(compute, ir.DoubleType) else types.float32)(tag, types.int64), emit
 

@@ -87,7 +87,7 @@ def apply_normed(
                      offsets=None, start=0)  # fmt: skip
     shift, whole = float(unit_offset), over == "token"
     done = [
-        eager_normed(x, w, tables, small, shift, whole)
+        _eager_normed(x, w, tables, small, shift, whole)
         if chosen == "eager"
         else fused(x, w, tables, small, shift, whole, chosen)
         for x, w in ((q4, q_weight), (k4, k_weight))
@@ -95,7 +95,7 @@ def apply_normed(
     return (done[0], done[1]) if q.dim() == 4 else (done[0][0], done[1][0])
 
 
-def eager_normed(x: Tensor, weight: Tensor, turn: Turn, eps: float, shift: float, whole: bool) -> Tensor:
+def _eager_normed(x: Tensor, weight: Tensor, turn: Turn, eps: float, shift: float, whole: bool) -> Tensor:
     """Normalise and turn x (B, S, heads, D) by torch's own operations, rounded once; the other backends' measure."""
     assert turn.cos is not None and turn.sin is not None
     wide = x.to(turn.cos.dtype)
@@ -109,11 +109,11 @@ def eager_normed(x: Tensor, weight: Tensor, turn: Turn, eps: float, shift: float
 @torch.compiler.disable  # type: ignore[untyped-decorator]
 def fused(x: Tensor, weight: Tensor, turn: Turn, eps: float, shift: float, whole: bool, backend: str) -> Tensor:
     """Run a fused backend; torch.compile leaves the graph here."""
-    done: Tensor = Normed.apply(x, weight, turn, eps, shift, whole, backend)  # type: ignore[no-untyped-call]
+    done: Tensor = _Normed.apply(x, weight, turn, eps, shift, whole, backend)  # type: ignore[no-untyped-call]
     return done
 
 
-class Normed(torch.autograd.Function):
+class _Normed(torch.autograd.Function):
     """(x, weight, turn, eps, shift, whole, backend) -> x normalised, weighted and turned; keeps x, not its norm."""
 
     @staticmethod

@@ -91,7 +91,7 @@ def _fill_any(positions: Any, steps: Any, cos: Any, sin: Any) -> None:
 
 @compiled()
 def _is_run(positions: Any) -> bool:
-    """Say whether positions are start, start + 1, ..."""
+    """Return whether positions are start, start + 1, ..."""
     gaps = 0
     for i in range(positions.size):
         gaps |= positions[i] - positions[0] - i

@@ -62,7 +62,7 @@ class Turn:
 
     @property
     def rows(self) -> int:
-        """Positions that can be asked for: 0..rows - 1."""
+        """The number of positions: 0..rows - 1."""
         return MAX_POSITION + 1 if self.cos is None else int(self.cos.shape[-2])
 
     @property
@@ -116,7 +116,7 @@ def make_turn(
     if per_token and given:
         raise reject("cos", f"a table of (rows, rotary_dim/2) beside {given[0]}", tuple(cos.shape))
     if positions is not None and len(given) > 1:
-        raise reject(given[1], "left out where positions say where every token stands", "both")
+        raise reject(given[1], "left out beside positions", "both")
     if cu_seqlens is not None:
         _check_index("cu_seqlens", cu_seqlens, q, 1)
         if batch != 1:
@@ -236,7 +236,7 @@ def verify(turn: Turn, batch: int, seq: int) -> None:
 
 
 def token_positions(turn: Turn, batch: int, seq: int, device: torch.device) -> Tensor:
-    """Return where every token stands, int64 (1 or B, S)."""
+    """Return every token's position, int64 (1 or B, S)."""
     if turn.positions is not None:
         return turn.positions.long()
     count = torch.arange(seq, device=device)

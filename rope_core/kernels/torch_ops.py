@@ -33,7 +33,7 @@ def eager_one(x: Tensor, cos: Tensor, sin: Tensor, half: bool) -> Tensor:
     return turned.to(x.dtype) if width == x.shape[-1] else torch.cat([turned.to(x.dtype), x[..., width:]], -1)
 
 
-def complex_one(x: Tensor, cos: Tensor, sin: Tensor, half: bool) -> Tensor:
+def _complex_one(x: Tensor, cos: Tensor, sin: Tensor, half: bool) -> Tensor:
     """Turn x as eager_one does, as one complex product."""
     width = 2 * cos.shape[-1]
     wide = x[..., :width].to(cos.dtype)
@@ -50,7 +50,7 @@ def complex_one(x: Tensor, cos: Tensor, sin: Tensor, half: bool) -> Tensor:
 
 
 @functools.cache
-def compiled_one(dtype: torch.dtype, half: bool) -> Callable[..., Tensor]:
+def _compiled_one(dtype: torch.dtype, half: bool) -> Callable[..., Tensor]:
     """Return eager_one through torch.compile, for one type and layout; one graph for all lengths.
 
     torch gives up after eight graphs of one function and runs it uncompiled, in silence; a full graph raises instead,
@@ -61,13 +61,13 @@ def compiled_one(dtype: torch.dtype, half: bool) -> Callable[..., Tensor]:
     return torch.compile(eager_one, fullgraph=True, **apart)
 
 
-def _each(one: Callable[..., Tensor], tensors: Pair, turn: Turn, out: Pair | None) -> Pair:
+def _each(form: Callable[..., Tensor], tensors: Pair, turn: Turn, out: Pair | None) -> Pair:
     """Run a one-tensor form on every tensor, into ``out`` where there is one."""
     x = tensors[0]
     cos, sin = token_tables(turn, x.shape[0], x.shape[1], x.device, compute_dtype(x.dtype))
     if turn.back:
         sin = -sin
-    done = tuple(one(x, cos, sin, turn.half) for x in tensors)
+    done = tuple(form(x, cos, sin, turn.half) for x in tensors)
     if out is None:
         return done
     for target, result in zip(out, done, strict=True):
@@ -82,12 +82,12 @@ def run_eager(tensors: Pair, turn: Turn, out: Pair | None) -> Pair:
 
 def run_complex(tensors: Pair, turn: Turn, out: Pair | None) -> Pair:
     """Turn by a complex product."""
-    return _each(complex_one, tensors, turn, out)
+    return _each(_complex_one, tensors, turn, out)
 
 
 def run_compiled(tensors: Pair, turn: Turn, out: Pair | None) -> Pair:
     """Turn by what torch.compile makes of the sum of products."""
-    return _each(compiled_one(tensors[0].dtype, turn.half), tensors, turn, out)
+    return _each(_compiled_one(tensors[0].dtype, turn.half), tensors, turn, out)
 
 
 def run_reference(tensors: Pair, turn: Turn, out: Pair | None) -> Pair:
