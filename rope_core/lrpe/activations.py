@@ -34,18 +34,18 @@ def relu(x: Array) -> Array:
     return np.asarray(np.where(x <= 0, 0.0, x))
 
 
-def relu_slope(x: Array) -> Array:
+def _relu_slope(x: Array) -> Array:
     """Return 1 above zero and 0 up to and at zero, the subgradient that torch takes."""
     return np.asarray(np.where(x <= 0, 0.0, 1.0))
 
 
-def silu_slope(x: Array) -> Array:
+def _silu_slope(x: Array) -> Array:
     """Return s (1 + x (1 - s)) with s = sigmoid(x)."""
     s = sigmoid(x)
     return np.asarray(s * (1.0 + x * (1.0 - s)))
 
 
-def gelu_slope(x: Array) -> Array:
+def _gelu_slope(x: Array) -> Array:
     """Return cdf(x) + x pdf(x) of the standard normal."""
     return np.asarray(normal_cdf(x) + x * np.exp(-0.5 * x * x) / math.sqrt(2.0 * math.pi))
 
@@ -53,10 +53,10 @@ def gelu_slope(x: Array) -> Array:
 # name: (f, f') for the activations that see one element at a time
 ELEMENTWISE: dict[str, tuple[Callable[[Array], Array], Callable[[Array], Array]]] = {
     "none": (lambda x: x, np.ones_like),
-    "relu": (relu, relu_slope),
+    "relu": (relu, _relu_slope),
     "sigmoid": (sigmoid, lambda x: sigmoid(x) * sigmoid(-x)),
-    "silu": (lambda x: x * sigmoid(x), silu_slope),
-    "gelu": (lambda x: x * normal_cdf(x), gelu_slope),
+    "silu": (lambda x: x * sigmoid(x), _silu_slope),
+    "gelu": (lambda x: x * normal_cdf(x), _gelu_slope),
     "1+elu": (lambda x: np.where(x > 0, x + 1.0, np.exp(np.minimum(x, 0.0))), lambda x: np.exp(np.minimum(x, 0.0))),
     "relu2": (lambda x: relu(x) * relu(x), lambda x: 2.0 * relu(x)),
 }

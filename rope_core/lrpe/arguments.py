@@ -1,4 +1,4 @@
-"""The door of LRPE: what may come in, checked once for every backend, without importing torch."""
+"""The arguments of LRPE, checked once for every backend, without importing torch."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ def check_activation(act: object, dim: object, length: int) -> None:
 
 
 def positions(offset: Any, batch: int, length: int) -> int | Positions:
-    """Return where the tokens stand: an int start, int64 starts (B,), or int64 positions (1 | B, N).
+    """Return the tokens' positions: an int start, int64 starts (B,), or int64 positions (1 | B, N).
 
     A vector is always one start per sequence of the batch; positions of single tokens take two axes. A torch tensor
     is read to the host to be checked, which waits for its device: an int never does.

@@ -96,13 +96,13 @@ def measure(
     torch.set_num_threads(count)
     numba.set_num_threads(count)
     try:
-        return [row for act, dim in cases for row in measure_case(shape, act, dim, rounds, peers, theta_kind)]
+        return [row for act, dim in cases for row in _measure_case(shape, act, dim, rounds, peers, theta_kind)]
     finally:
         torch.set_num_threads(before[0])
         numba.set_num_threads(before[1])
 
 
-def measure_case(
+def _measure_case(
     shape: tuple[int, int, int, int], act: str, dim: int | None, rounds: int, peers: Sequence[str], theta_kind: str
 ) -> list[Row]:
     """Return the rows of one activation; the copy is timed in each of its rounds."""
@@ -114,7 +114,7 @@ def measure_case(
     for _ in range(sets_of_buffers(3 * 4 * math.prod(shape), cache_bytes(), available_memory())):
         x, grad = (torch.from_numpy(rng.standard_normal(shape, np.float32)) for _ in range(2))
         sets.append((x, grad, torch.zeros_like(x)))
-    variants = variants_of(theta, p, peers)
+    variants = _variants_of(theta, p, peers)
     errors = {name: check(name, run, sets[0], theta, p) for name, run in variants.items()}
     times: dict[str, list[float]] = {"copy": [], **{name: [] for name in variants}}
     names: dict[str, Variant] = {"copy": lambda x, grad, out: out.copy_(x), **variants}
@@ -141,7 +141,7 @@ def measure_case(
     ]
 
 
-def variants_of(theta: Tensor, p: Plan, peers: Sequence[str]) -> dict[str, Variant]:
+def _variants_of(theta: Tensor, p: Plan, peers: Sequence[str]) -> dict[str, Variant]:
     """Return what is timed, by name; each takes (x, grad, out) and returns its answer, O or dX."""
     where = arguments.position_table(0, p.length)
 
@@ -167,12 +167,12 @@ def variants_of(theta: Tensor, p: Plan, peers: Sequence[str]) -> dict[str, Varia
         cos, sin = angle.cos().float(), angle.sin().float()
         # After eight graphs of one function torch would run it uncompiled, in silence.
         torch._dynamo.reset()
-        compiled = torch.compile(compiled_formula, dynamic=False, fullgraph=True)
+        compiled = torch.compile(_compiled_formula, dynamic=False, fullgraph=True)
         chosen["compiled"] = lambda x, grad, out: compiled(x, cos, sin, p.act, p.dim)
     return chosen
 
 
-def compiled_formula(x: Tensor, cos: Tensor, sin: Tensor, act: str, dim: int | None) -> Tensor:
+def _compiled_formula(x: Tensor, cos: Tensor, sin: Tensor, act: str, dim: int | None) -> Tensor:
     """Return the formula with its tables given, which is kinder to the compiler than building them in each call."""
     a, b = activate(x, act, dim).chunk(2, -1)
     return torch.cat([a * cos - b * sin, a * sin + b * cos], -1)
@@ -184,12 +184,12 @@ def check(name: str, run: Variant, buffers: Buffers, theta: Tensor, p: Plan) -> 
     part = (slice(0, 1), slice(None), slice(0, 2))
     got, values = run(*buffers)[part].numpy(), x[part].double().numpy()
     frequency = (theta[:2] if p.theta_shape[0] > 1 else theta).double().numpy()
-    one = replace(p, batch=1, heads=values.shape[2], theta_shape=(frequency.shape[0], frequency.shape[1]))
+    part_plan = replace(p, batch=1, heads=values.shape[2], theta_shape=(frequency.shape[0], frequency.shape[1]))
     where = arguments.position_table(0, p.length)
     if "backward" in name:
-        wanted, _ = reference.backward(values, frequency, where, grad[part].double().numpy(), one)
+        wanted, _ = reference.backward(values, frequency, where, grad[part].double().numpy(), part_plan)
     else:
-        wanted = reference.forward(values, frequency, where, one)
+        wanted = reference.forward(values, frequency, where, part_plan)
     error = float(np.abs(got - wanted).max())
     # float32 rounding of values up to the largest one, a few operations deep.
     assert error <= 32 * np.finfo(np.float32).eps * max(1.0, float(np.abs(wanted).max())), (name, p.act, error)

@@ -275,7 +275,7 @@ def add_cross(bar, g, position, start, pairs, slope):
 
 @nb.njit(**STRICT)
 def place(base, table, b, n):
-    """The position of token n of sequence b: from the table (1 | B, N) unless it is empty, else base (B,) + n."""
+    """Return token n of sequence b's position: from the table (1 | B, N) unless it is empty, else base (B,) + n."""
     if table.size == 0:
         return base[b] + n
     return table[b if table.shape[0] > 1 else 0, n]

@@ -67,7 +67,7 @@ def float_of(_context: Any, value: Any) -> Any:
 
 @intrinsic
 def wide(_context: Any) -> Any:
-    """Let the calling function's loops use 512-bit vectors, which LLVM avoids unless it is told."""
+    """Let the calling function's loops use 512-bit vectors, which LLVM avoids by default."""
 
     def generate(context: Any, builder: Any, _signature: Any, _args: Any) -> Any:
         # llvmlite checks attributes against a list of the plain ones; this one is a string pair.
@@ -97,7 +97,7 @@ def sigmoid32(x):
 
 @nb.njit(**STRICT)
 def normal32(x):
-    """The standard normal's share below x, and e^(-x^2 / 2)."""
+    """Return the standard normal's share below x, and e^(-x^2 / 2)."""
     t = ONE / (ONE + HALF * ROOT_HALF * abs(x))
     bell = exp32(-HALF * x * x)
     g = (((((((G8 * t + G7) * t + G6) * t + G5) * t + G4) * t + G3) * t + G2) * t + G1) * t + G0
@@ -153,7 +153,7 @@ def one_elu(x, k):
 
 @nb.njit(**STRICT)
 def relu2(x, k):
-    """The square of x above zero, else 0."""
+    """Return the square of x above zero, else 0."""
     v = ZERO if x <= ZERO else x
     return v * v
 
@@ -177,7 +177,7 @@ def fill_turns(step, position, cos, sin):
 
 @nb.njit(**STRICT)
 def row_max(row):
-    """The largest value, through integers that order as the floats do: such a maximum runs on vectors."""
+    """Return the largest value, through integers that order as the floats do: such a maximum runs on vectors."""
     wide()
     best = I32(-(2**31))
     for i in range(row.size):
@@ -189,7 +189,7 @@ def row_max(row):
 
 @nb.njit(**FREE_SUM)
 def row_dot(a, b):
-    """The scalar product, in the order that suits the vectors."""
+    """Return the scalar product, in the order that suits the vectors."""
     wide()
     total = ZERO
     for i in range(a.size):

@@ -62,7 +62,7 @@ class Case:
 
     @property
     def theta(self) -> Array:
-        """The frequencies in the shape asked for, rad/token: (P,), (H, P) or (H, 1), which is never read per pair."""
+        """The frequencies in the shape of ``kind``, rad/token: (P,), (H, P) or (H, 1), which is never read per pair."""
         drawn = explain.sample_theta(self.kind, HEADS, self.pairs, self.base)
         return drawn[:, None] if self.kind == "per head" else drawn
 
@@ -83,7 +83,7 @@ class Case:
 
     @property
     def positions(self) -> npt.NDArray[np.int64]:
-        """Where the tokens stand, int64 (12,)."""
+        """The tokens' positions, int64 (12,)."""
         return self.offset + np.arange(TOKENS)
 
     @property
@@ -114,13 +114,13 @@ class Case:
         return table
 
 
-def gap(found: Array, exact: Array) -> float:
-    """Return max |found - exact| over max |exact|.
+def gap(values: Array, exact: Array) -> float:
+    """Return max |values - exact| over max |exact|.
 
     >>> gap(np.array([1.0, 2.0]), np.array([1.0, 4.0]))
     0.5
     """
-    return float(np.abs(found - exact).max() / max(float(np.abs(exact).max()), float(np.finfo(np.float64).tiny)))
+    return float(np.abs(values - exact).max() / max(float(np.abs(exact).max()), float(np.finfo(np.float64).tiny)))
 
 
 @dataclass(frozen=True, eq=False)

@@ -73,6 +73,6 @@ def turned(x: Array, theta: Array, position: int) -> Array:
     return np.asarray(lrpe_rotate(x[None, None], theta, offset=position)[0, 0])
 
 
-def apart(found: Array, exact: Array) -> float:
-    """Return max |found - exact|."""
-    return float(np.abs(found - exact).max())
+def apart(values: Array, exact: Array) -> float:
+    """Return max |values - exact|."""
+    return float(np.abs(values - exact).max())

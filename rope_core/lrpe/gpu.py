@@ -31,7 +31,7 @@ def rotate(x: Tensor, theta: Tensor, start: Start, p: Plan) -> Tensor:
 
 
 def where(theta: Tensor, start: Start) -> tuple[Tensor, int, str]:
-    """Return the kernels' starts, offset and kind of positions; theta stands in for starts that are not read."""
+    """Return the kernels' starts, offset and kind of positions; theta takes the place of starts that are not read."""
     if isinstance(start, int):
         return theta, start, "offset"
     kind = "starts" if start.ndim == 1 else ("table" if start.shape[0] == 1 else "tables")
@@ -103,7 +103,7 @@ class Triton:
             kernels.backward[grid](
                 x, grad, dx, theta, starts, peak, share, dot, offset, p.length, BT=tokens, BH=heads, **sizes(p, kind)
             )
-        return dx, theta_slope(reads, p, kind) if need_theta else None
+        return dx, _theta_slope(reads, p, kind) if need_theta else None
 
 
 Reads = tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, int]
@@ -127,20 +127,22 @@ def column_dots(reads: Reads, p: Plan, kind: str) -> Tensor:
     x, grad, theta, starts, peak, share, offset = reads
     parts = torch.empty((SPLITS, p.batch, p.heads, p.width), dtype=torch.float32, device=x.device)
     rest = (theta, starts, peak, share, offset, p.length, p.batch, SPLITS)
-    kernels.sums[(p.heads, SPLITS, p.batch)](x, grad, parts, parts, *rest, DOTS=True, BT=tokens_of(p), **sizes(p, kind))
+    kernels.sums[(p.heads, SPLITS, p.batch)](
+        x, grad, parts, parts, *rest, DOTS=True, BT=_tokens_of(p), **sizes(p, kind)
+    )
     return parts.sum(0)
 
 
-def theta_slope(reads: Reads, p: Plan, kind: str) -> Tensor:
+def _theta_slope(reads: Reads, p: Plan, kind: str) -> Tensor:
     """Return theta's gradient (1 | H, 1 | P) in theta's type."""
     x, grad, theta, starts, peak, share, offset = reads
     parts = torch.empty((SPLITS, p.heads, p.pairs), dtype=torch.float64, device=x.device)
     rest = (theta, starts, peak, share, offset, p.length, p.batch, SPLITS)
-    kernels.sums[(p.heads, SPLITS, 1)](x, grad, parts, parts, *rest, DOTS=False, BT=tokens_of(p), **sizes(p, kind))
+    kernels.sums[(p.heads, SPLITS, 1)](x, grad, parts, parts, *rest, DOTS=False, BT=_tokens_of(p), **sizes(p, kind))
     return parts.sum(0).sum_to_size(p.theta_shape).to(theta.dtype)
 
 
-def tokens_of(p: Plan) -> int:
+def _tokens_of(p: Plan) -> int:
     """Return how many tokens of one head a summing program takes at a time."""
     return max(1, min(128 if INTERPRETED else 32, TILE // power(p.pairs)))
 

@@ -1,6 +1,6 @@
 """The GPU kernels, in Triton: activation and rotation in one pass, the angle from a fixed-point phase, no tables.
 
-Length and offset are run-time arguments that Triton is told not to specialise on, so decoding compiles once. Sizes of
+Length and offset are run-time arguments that Triton does not specialise on, so decoding compiles once. Sizes of
 the model (heads, widths, slice) and the choice of activation are compile-time.
 """
 
@@ -34,7 +34,7 @@ RUN_TIME = ["offset", "length"]
 
 @triton.jit
 def phase_steps(theta):
-    """Turns per token in 2**-64, int64, from float64 theta; the exact product as in phase.phase_steps."""
+    """Return turns per token in 2**-64, int64, from float64 theta; the exact product as in phase.phase_steps."""
     wide = theta * SPLITTER
     a = wide - (wide - theta)
     b = theta - a
@@ -74,7 +74,7 @@ def angles(theta_at, position, h, i, heads_ok, PAIRS: tl.constexpr, PER_HEAD: tl
 
 @triton.jit
 def positions(starts, offset, b, n, n_ok, length, WHERE: tl.constexpr):
-    """The positions (T, 1, 1): offset + n, starts[b] + n, or read from a table of one row or one per sequence."""
+    """Return positions (T, 1, 1): offset + n, starts[b] + n, or read from a table of one row or one per sequence."""
     if WHERE == "offset":
         place = n + offset
     elif WHERE == "starts":
@@ -106,7 +106,7 @@ def activate(x, ACT: tl.constexpr):
 
 @triton.jit
 def slope(x, g, ACT: tl.constexpr):
-    """The gradient at x from g, the gradient at f(x), for the activations of one element."""
+    """Return the gradient at x from g, the gradient at f(x), for the activations of one element."""
     if ACT == "relu":
         g = tl.where(x <= 0.0, 0.0, g)
     elif ACT == "sigmoid":
@@ -126,7 +126,7 @@ def slope(x, g, ACT: tl.constexpr):
 
 @triton.jit
 def parts_of(at, row, ia, ib, ic, ok, c_ok, OTHER: tl.constexpr, REST: tl.constexpr):
-    """A head's three parts in float32: the pairs' first and second members and, if any, the rest."""
+    """Return a head's three parts in float32: the pairs' first and second members and, if any, the rest."""
     a = tl.load(at + row + ia, mask=ok, other=OTHER).to(tl.float32)
     b = tl.load(at + row + ib, mask=ok, other=OTHER).to(tl.float32)
     c = a
@@ -137,7 +137,7 @@ def parts_of(at, row, ia, ib, ic, ok, c_ok, OTHER: tl.constexpr, REST: tl.conste
 
 @triton.jit
 def row_sum(a, b, c, REST: tl.constexpr):
-    """The sum over a head's three parts, (T, H, 1)."""
+    """Return the sum over a head's three parts, (T, H, 1)."""
     total = tl.sum(a, 2, keep_dims=True) + tl.sum(b, 2, keep_dims=True)
     if REST > 0:
         total += tl.sum(c, 2, keep_dims=True)
@@ -146,7 +146,7 @@ def row_sum(a, b, c, REST: tl.constexpr):
 
 @triton.jit
 def row_max(a, b, c, REST: tl.constexpr):
-    """The maximum over a head's three parts, (T, H, 1)."""
+    """Return the maximum over a head's three parts, (T, H, 1)."""
     top = tl.maximum(tl.max(a, 2, keep_dims=True), tl.max(b, 2, keep_dims=True))
     if REST > 0:
         top = tl.maximum(top, tl.max(c, 2, keep_dims=True))
@@ -173,7 +173,7 @@ def activated(a, b, c, peak, share, row, ia, ib, ic, ok, c_ok, ACT: tl.constexpr
 @triton.jit
 def columns(head, H: tl.constexpr, D: tl.constexpr, FIRST: tl.constexpr, PAIRS: tl.constexpr, BH: tl.constexpr,
             P: tl.constexpr, R: tl.constexpr):  # fmt: skip
-    """A block of heads as index tiles: heads (1, H, 1), pairs and the parts' dimensions (1, 1, .), and their masks."""
+    """Return a block of heads as index tiles: heads (1, H, 1), pairs and parts' dimensions (1, 1, .), and masks."""
     h = (head * BH + tl.arange(0, BH))[None, :, None]
     i = tl.arange(0, P)[None, None, :]
     j = tl.arange(0, R)[None, None, :]

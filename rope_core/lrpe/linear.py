@@ -78,7 +78,7 @@ def nonzero(below: Array) -> Array:
     return np.where(below == 0, np.nan, below)
 
 
-def drawn_features(width: int, tokens: int) -> tuple[Array, Array]:
+def _drawn_features(width: int, tokens: int) -> tuple[Array, Array]:
     """Return the drawn q and k of the experiments, independent standard normal, float64 (tokens, width) each."""
     q, k = drawn_vectors(width, 2 * tokens, seed=5).reshape(2, tokens, width)
     return q, k
@@ -86,13 +86,13 @@ def drawn_features(width: int, tokens: int) -> tuple[Array, Array]:
 
 def drawn_attention(theta: Array, act: str, tokens: int) -> LinearAttention:
     """Return ``linear_attention`` of drawn q, k (tokens, D) and v (tokens, 4), theta (D/2,)."""
-    q, k = drawn_features(2 * theta.size, tokens)
+    q, k = _drawn_features(2 * theta.size, tokens)
     return linear_attention(q, k, drawn_vectors(4, tokens, seed=6), theta, act)
 
 
 def drawn_decay(theta: Array, act: str, tokens: int) -> Array:
     """Return ``measured_decay`` of the scores of drawn q, k (tokens, D), theta (D/2,)."""
-    q, k = drawn_features(2 * theta.size, tokens)
+    q, k = _drawn_features(2 * theta.size, tokens)
     dim = -1 if act == "softmax" else None
     return measured_decay(explain.linear_scores(q, k, theta, act=act), activate(q, act, dim) @ activate(k, act, dim).T)
 

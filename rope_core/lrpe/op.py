@@ -63,9 +63,9 @@ def lrpe_rotate(
     >>> lrpe_rotate(np.array([[[1.0, 0.0]]]), quarter, offset=1).round(12).tolist()
     [[[0.0, 1.0]]]
     """
-    chosen = choose_backend(x, backend)
-    check_pair("theta", x, theta)
-    check_offset_device(offset, x)
+    chosen = _choose_backend(x, backend)
+    _check_pair("theta", x, theta)
+    _check_offset_device(offset, x)
     p = arguments.plan(tuple(x.shape), tuple(np.shape(theta)), act, dim, rotary_dim)
     start = arguments.positions(offset, p.batch, p.length)
     if chosen == "numpy":
@@ -73,7 +73,7 @@ def lrpe_rotate(
         where = arguments.position_table(start, p.length)
         out = reference.forward(values, checked_theta(theta).reshape(p.theta_shape), where, p)
         return out.reshape(x.shape)
-    check_floating(x, theta)
+    _check_floating(x, theta)
     rotate = importlib.import_module(MODULES[chosen]).rotate
     return rotate(x.reshape(p.shape), theta.reshape(p.theta_shape), start, p).reshape(x.shape)
 
@@ -122,8 +122,8 @@ def lrpe_cosine(x: Any, theta: Any, *, offset: Any = 0, act: str = "none", dim: 
     >>> lrpe_cosine(np.array([[[3.0]]]), np.array([np.pi / 2]), offset=1).round(12).tolist()
     [[[0.0, 3.0]]]
     """
-    check_pair("theta", x, theta)
-    check_offset_device(offset, x)
+    _check_pair("theta", x, theta)
+    _check_offset_device(offset, x)
     batch, length, heads, width = arguments.sizes(tuple(x.shape))
     shape = arguments.frequencies(tuple(np.shape(theta)), heads, width, "dimensions")
     arguments.check_activation(act, dim, length)
@@ -131,7 +131,7 @@ def lrpe_cosine(x: Any, theta: Any, *, offset: Any = 0, act: str = "none", dim: 
     full = (batch, length, heads, width)
     wide = (*x.shape[:-1], 2 * width)
     if is_tensor(x):
-        check_floating(x, theta)
+        _check_floating(x, theta)
         eager = importlib.import_module(MODULES["eager"])
         return eager.cosine(x.reshape(full), eager.angles(theta.reshape(shape), where), act, dim).reshape(wide)
     angle = reference.angles(checked_theta(theta).reshape(shape), where)
@@ -155,7 +155,7 @@ def lrpe_cosine_md(
 
     Source: https://github.com/Doraemonzzz/xopes/blob/1dfa3df/xopes/ops/lrpe/cosine/_md/README.md, layout b h n d there.
     """
-    angle, full = grid_call(x, theta, shape, leading, act, dim, pairs=False)
+    angle, full = _grid_call(x, theta, shape, leading, act, dim, pairs=False)
     cosine = importlib.import_module(MODULES["eager"]).cosine if is_tensor(x) else reference.cosine
     values = x if is_tensor(x) else reference.real("x", x)
     return cosine(values.reshape(full), angle, act, dim).reshape(*x.shape[:-1], 2 * full[-1])
@@ -172,7 +172,7 @@ def lrpe_rotate_md(
     >>> lrpe_rotate_md(x, half, (2,), leading=1).round(12).tolist()
     [[[1.0, 0.0], [1.0, 0.0], [-1.0, 0.0]]]
     """
-    angle, full = grid_call(x, theta, shape, leading, act, dim, pairs=True)
+    angle, full = _grid_call(x, theta, shape, leading, act, dim, pairs=True)
     p = Plan(*full, act, dim, 0, full[-1] // 2, (1, full[-1] // 2))
     if is_tensor(x):
         eager = importlib.import_module(MODULES["eager"])
@@ -182,11 +182,11 @@ def lrpe_rotate_md(
     return reference.turn(bar, angle, p).reshape(x.shape)
 
 
-def grid_call(
+def _grid_call(
     x: Any, theta: Any, shape: Sequence[int], leading: object, act: object, dim: object, pairs: bool
 ) -> tuple[Any, tuple[int, int, int, int]]:
     """Check a call over a grid and return its angles (1, N, 1 | H, D or D/2) and x's four sizes."""
-    check_pair("theta", x, theta)
+    _check_pair("theta", x, theta)
     full = arguments.sizes(tuple(x.shape))
     arguments.check_activation(act, dim, full[1])
     if pairs and (full[3] < 2 or full[3] % 2):
@@ -203,13 +203,13 @@ def grid_call(
     places = reference.grid_coordinates(grid, first)
     split = (1, *given) if len(given) == 1 else given
     if is_tensor(x):
-        check_floating(x, theta)
+        _check_floating(x, theta)
         return importlib.import_module(MODULES["eager"]).grid_angles(theta.reshape(split), places, width), full
     return reference.grid_angles(checked_theta(theta).reshape(split), places, width), full
 
 
-def choose_backend(x: Any, backend: object) -> str:
-    """Return the backend that a call runs on, or raise ValueError when x cannot run on the one asked for."""
+def _choose_backend(x: Any, backend: object) -> str:
+    """Return the backend that a call runs on, or raise ValueError when x cannot run on ``backend``."""
     if backend is not None and backend not in BACKENDS:
         raise reject("backend", f"None or one of {', '.join(BACKENDS)}", backend)
     if not is_tensor(x):
@@ -227,7 +227,7 @@ def choose_backend(x: Any, backend: object) -> str:
     return "numba" if x.device.type == "cpu" and str(x.dtype) == "torch.float32" else "eager"
 
 
-def check_pair(name: str, x: Any, other: Any) -> None:
+def _check_pair(name: str, x: Any, other: Any) -> None:
     """Raise ValueError unless ``other`` is of x's library and on x's device."""
     if is_tensor(x):
         if not is_tensor(other):
@@ -240,13 +240,13 @@ def check_pair(name: str, x: Any, other: Any) -> None:
         raise reject("x", "a numpy array or a torch tensor", x)
 
 
-def check_offset_device(offset: Any, x: Any) -> None:
+def _check_offset_device(offset: Any, x: Any) -> None:
     """Raise ValueError when ``offset`` is a tensor that is neither on the CPU nor on x's device."""
     if is_tensor(offset) and offset.device.type != "cpu" and (not is_tensor(x) or offset.device != x.device):
         raise reject("offset", "on the CPU or on x's device", str(offset.device))
 
 
-def check_floating(x: Any, theta: Any) -> None:
+def _check_floating(x: Any, theta: Any) -> None:
     """Raise ValueError unless x and theta are of floating types, and theta's values usable where looking is free."""
     for name, value in (("x", x), ("theta", theta)):
         if not value.is_floating_point():
