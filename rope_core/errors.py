@@ -28,11 +28,11 @@ _FRAME = {"en": "{argument} must be {rule}, got {value}", "zh": "{argument} è¦æ
 
 @cache
 def _texts() -> dict[str, dict[str, str]]:
-    """Both languages of every rule and sentence, by key."""
-    made: dict[str, dict[str, dict[str, str]]] = tomllib.loads(
+    """Return both languages of every rule and sentence, by key."""
+    texts: dict[str, dict[str, dict[str, str]]] = tomllib.loads(
         resources.files("rope_core").joinpath("errors.toml").read_text(encoding="utf-8")
     )
-    return made["rule"] | made["sentence"]
+    return texts["rule"] | texts["sentence"]
 
 
 @dataclass(frozen=True)
@@ -117,9 +117,9 @@ class ConfigError(ArgumentError):
         >>> str(ConfigError.at("rope_scaling", reject("dim", "at_least", 2, low=4)))
         'rope_scaling: dim must be at least 4, got 2'
         """
-        made = cls(error.argument, error.rule, error.value)
-        made.path = path
-        return made
+        error_at = cls(error.argument, error.rule, error.value)
+        error_at.path = path
+        return error_at
 
     def sentence(self, lang: str = "en") -> str:
         """Return the error in "en" or "zh", after the field that it concerns."""

@@ -70,7 +70,7 @@ def paper_theta(dim: int, base: float = 10_000.0) -> Array:
 
 
 def paper_theta_from_zero(dim: int, base: float = 10_000.0) -> Array:
-    """The same frequencies numbered by dimension, float64 (dim/2,): base**(-i/dim) for i = 0, 2, ..., dim - 2.
+    """Return the same frequencies numbered by dimension, float64 (dim/2,): base**(-i/dim) for i = 0, 2, ..., dim - 2.
 
     >>> paper_theta_from_zero(4, 100.0).tolist()
     [1.0, 0.1]

@@ -131,7 +131,7 @@ def f_rows_q() -> Check:
 @claim("000-f-rows-k")
 def f_rows_k() -> Check:
     q, k = draw(4, 2, 4, DIM)
-    one = (q @ R_M.T) @ (k @ R_M.T).T
+    left = (q @ R_M.T) @ (k @ R_M.T).T
     right = _rows(q, [0, 1, 2, 3]) @ _rows(k, [0, 1, 2, 3]).T
     by_row = np.stack([k[t] @ rotation_matrix(t, THETA, "interleaved").T for t in range(4)])
-    return Check(gap(one, right), condition=gap(_rows(q, [0, 1, 2, 3]) @ by_row.T, right))
+    return Check(gap(left, right), condition=gap(_rows(q, [0, 1, 2, 3]) @ by_row.T, right))

@@ -77,8 +77,8 @@ def ninety_minutes() -> Check:
 
 @claim("003-clock-129600")
 def reading() -> Check:
-    found = [abs(QUOTED[key].once_round / 129_600 - 1) for key in ("printed", "compounded")]
-    return Check(found[0], corrected=found[1])
+    residuals = [abs(QUOTED[key].once_round / 129_600 - 1) for key in ("printed", "compounded")]
+    return Check(residuals[0], corrected=residuals[1])
 
 
 @claim("003-clock-is-ntk")

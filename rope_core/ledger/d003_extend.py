@@ -35,7 +35,7 @@ def reach() -> Check:
 
 @claim("003-precision")
 def precision() -> Check:
-    """Neighbours stand 1/scale as far apart in every phase."""
+    """Neighbours are 1/scale as far apart in every phase."""
     step = LLAMA.theta / schemes.linear(LLAMA, 1, SCALE).slowdown
     return Check(gap(step / LLAMA.theta, np.full(64, 1 / SCALE)))
 

@@ -45,7 +45,7 @@ class Result:
 
     Attributes:
         id, document: "000-theta-paper", "000".
-        check: what was found: residuals and tolerance.
+        check: residuals and tolerance.
         text: the words.
     """
 

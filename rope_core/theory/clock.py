@@ -276,13 +276,13 @@ def _windows(span: Interval, period: float, angle: float, error: float) -> list[
     centre, reach = angle / 360.0, error / 360.0
     first = math.floor(span[0] / period - centre - reach)
     last = math.ceil(span[1] / period - centre + reach)
-    found = []
+    intervals = []
     for turn in range(first, last + 1):
         low = max(span[0], (turn + centre - reach) * period)
         high = min(span[1], (turn + centre + reach) * period)
         if low <= high:
-            found.append((low, high))
-    return found
+            intervals.append((low, high))
+    return intervals
 
 
 PURE = Clock((60.0, 3600.0, 216_000.0))

@@ -70,18 +70,18 @@ def extensions(rope: Rope, params: Params, seq_len: int) -> tuple[list[Extension
         params: each scheme's parameters by name.
         seq_len: the length in use, tokens; only schemes that follow it are given it.
 
-    >>> found, refused = extensions(Rope(2), {"linear": {"factor": 2.0}, "ntk": {"factor": 2.0}}, 8192)
-    >>> [one.scheme for one in found], list(refused)
+    >>> extended, refused = extensions(Rope(2), {"linear": {"factor": 2.0}, "ntk": {"factor": 2.0}}, 8192)
+    >>> [extension.scheme for extension in extended], list(refused)
     (['linear'], ['ntk'])
     """
-    found, refused = [], {}
+    extended, refused = [], {}
     for name, values in params.items():
         try:
             request = Request(rope, name, values, seq_len if SCHEMES[name].follows_length else None)
-            found.append(Extension(name, request, spectrum(request)))
+            extended.append(Extension(name, request, spectrum(request)))
         except ArgumentError as error:
             refused[name] = error
-    return found, refused
+    return extended, refused
 
 
 def clocks(

@@ -114,8 +114,8 @@ def positive_until(dim: int, base: float) -> float:
     >>> positive_until(128, 10_000.0)
     1707.0
     """
-    found = first_negative(dim, base, reach(dim))
-    return float("nan") if found is None else float(found)
+    distance = first_negative(dim, base, reach(dim))
+    return float("nan") if distance is None else float(distance)
 
 
 @lru_cache(maxsize=8)

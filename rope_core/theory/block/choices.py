@@ -64,6 +64,6 @@ def choices_of(row: Architecture) -> Choices | None:
 @cache
 def usual() -> tuple[Choices, int, int]:
     """Return (the commonest block of the table, how many rows have it, how many rows say enough to be read)."""
-    found = Counter(made for made in map(choices_of, architectures()) if made is not None)
-    choices, rows = found.most_common(1)[0]
-    return choices, rows, found.total()
+    counts = Counter(filter(None, map(choices_of, architectures())))
+    choices, rows = counts.most_common(1)[0]
+    return choices, rows, counts.total()

@@ -44,12 +44,12 @@ def parallel_difference(scales: npt.ArrayLike, dim: int = 32, seed: int = 0) -> 
     x = np.random.default_rng([whole("seed", seed, 0, 2**31 - 1), 1]).standard_normal((TOKENS, dim))
     layer = draw_layers(1, dim, 4 * dim, seed)[0]
 
-    def one(scale: float) -> float:
+    def difference(scale: float) -> float:
         shrunk = _scaled(layer, finite("scales", scale))
         serial = serial_block(x, shrunk)
         return float(np.linalg.norm(parallel_block(x, shrunk) - serial) / np.linalg.norm(serial - x))
 
-    return np.array([one(float(scale)) for scale in np.asarray(scales, dtype=np.float64)])
+    return np.array([difference(float(scale)) for scale in np.asarray(scales, dtype=np.float64)])
 
 
 def pulled_logits(shifts: npt.ArrayLike, coefficient: float, words: int = 32, seed: int = 0) -> tuple[Array, Array]:
@@ -115,12 +115,12 @@ def shifted_outputs(rope: Rope, shifts: npt.ArrayLike, seed: int = 0) -> Shifted
 
 def length_scheme() -> str:
     """Return the name of the first scheme whose frequencies follow the length and need no searched vector."""
-    found = (
+    names = (
         name
         for name, scheme in rc.SCHEMES.items()
         if scheme.follows_length and all(param.kind != "vector" for param in scheme.params)
     )
-    return next(found)
+    return next(names)
 
 
 def stale_logits(rope: Rope, times: float, seed: int = 0) -> tuple[Index, Array, Array]:
