@@ -87,7 +87,7 @@ def first_load(browser: Browser, subject: Subject) -> None:
 
 
 def opened(browser: Browser, subject: Subject) -> tuple[Page, Locator, list[int]]:
-    """The page with its slider and the sizes of the messages that arrive from now on."""
+    """Return the page with its slider and the sizes of the messages that arrive from now on."""
     page = browser.new_context(viewport={"width": 1280, "height": 720}, locale="en-GB").new_page()
     sizes: list[int] = []
     page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: sizes.append(len(frame))))
@@ -123,7 +123,7 @@ def measure(subjects: list[Subject], rounds: int) -> None:
 
 
 def rows(subjects: list[Subject]) -> list[dict[str, object]]:
-    """The measurements, one row a page, the floor first."""
+    """Return the measurements, one row a page, the floor first."""
     floor = statistics.median(subjects[0].moves)
     found = []
     for subject in subjects:
@@ -145,7 +145,7 @@ def rows(subjects: list[Subject]) -> list[dict[str, object]]:
 
 
 def table(found: list[dict[str, object]]) -> str:
-    """The rows as a Markdown table."""
+    """Return the rows as a Markdown table."""
     head = ["page", "ratio", "median_ms", "p95_ms", "bytes", "cold_ms", "warm_ms", "missed"]
     lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
     lines += [
@@ -160,8 +160,8 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=20)
     parser.add_argument("--json", type=Path)
     parser.add_argument("--pages", default=",".join(SLIDERS))
-    asked = parser.parse_args()
-    names = [name for name in asked.pages.split(",") if list(ROOT.glob(f"pages/*/{name}.py"))]
+    options = parser.parse_args()
+    names = [name for name in options.pages.split(",") if list(ROOT.glob(f"pages/*/{name}.py"))]
     with (
         tempfile.TemporaryDirectory() as empty,
         served(ROOT / "benchmarks" / "floor.py", cwd=Path(empty)) as floor,
@@ -169,13 +169,13 @@ def main() -> int:
     ):
         subjects = [Subject("floor", floor, "base")]
         subjects += [Subject(n, f"{app}/{'' if n == 'home' else n}?lang=en", SLIDERS[n]) for n in names]
-        measure(subjects, asked.rounds)
+        measure(subjects, options.rounds)
     found = rows(subjects)
     print(table(found))
     ratios = sorted(float(str(row["ratio"])) for row in found[1:])
     print(f"\nmedian page {statistics.median(ratios):.2f} (bar 1.0), slowest page {ratios[-1]:.2f} (bar 1.3)")
-    if asked.json:
-        asked.json.write_text(json.dumps(found, indent=1), "utf-8")
+    if options.json:
+        options.json.write_text(json.dumps(found, indent=1), "utf-8")
     return int(statistics.median(ratios) > 1.0 or ratios[-1] > 1.3 or any(row["missed"] for row in found))
 
 

@@ -28,7 +28,7 @@ BAR = 1.1
 
 
 def counted(line: CDPSession) -> list[int]:
-    """The sizes of what arrives over HTTP and websockets from now on, as the line carries them."""
+    """Return the sizes of what arrives over HTTP and websockets from now on, as the line carries them."""
     sizes: list[int] = []
     line.send("Network.enable")
     line.on("Network.loadingFinished", lambda event: sizes.append(round(event["encodedDataLength"])))
@@ -71,7 +71,7 @@ def main() -> int:
     parser.add_argument("--kbit", type=int, default=1600)
     parser.add_argument("--rtt", type=int, default=150)
     parser.add_argument("--json", type=Path)
-    asked = parser.parse_args()
+    options = parser.parse_args()
     with ExitStack() as stack:
         halls = {}
         for name, app in (("floor", FLOOR), ("app", "app:app")):
@@ -82,13 +82,13 @@ def main() -> int:
             executable_path=shutil.which("chromium"), args=ARGUMENTS
         )
         urls = {"floor": f"http://{halls['floor'].site.listen}/"}
-        urls |= {name: f"http://{halls['app'].site.listen}/{'' if name == 'home' else name}" for name in asked.pages}
+        urls |= {name: f"http://{halls['app'].site.listen}/{'' if name == 'home' else name}" for name in options.pages}
         for url in urls.values():
             opened(browser, url)
         taken: dict[str, list[tuple[float, int]]] = {name: [] for name in urls}
-        for _ in range(asked.rounds):
+        for _ in range(options.rounds):
             for name, url in urls.items():
-                taken[name].append(opened(browser, url, asked.kbit, asked.rtt))
+                taken[name].append(opened(browser, url, options.kbit, options.rtt))
         browser.close()
     rows: list[dict[str, Any]] = [
         {
@@ -102,8 +102,8 @@ def main() -> int:
     for row in rows:
         row["ratio"] = round(row["seconds"] / rows[0]["seconds"], 2)
         print(f"| {row['page']} | {row['seconds']} | {row['ratio']} | {row['bytes']:,} |")
-    if asked.json:
-        asked.json.write_text(json.dumps(rows, indent=1), "utf-8")
+    if options.json:
+        options.json.write_text(json.dumps(rows, indent=1), "utf-8")
     return int(any(row["ratio"] > BAR for row in rows))
 
 

@@ -52,7 +52,7 @@ class Subject:
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def memory(self) -> float:
-        """The process's proportional memory in MB."""
+        """Return the process's proportional memory in MB."""
         for line in Path(f"/proc/{self.pid}/smaps_rollup").read_text("ascii").splitlines():
             if line.startswith("Pss:"):
                 return int(line.split()[1]) / 1000
@@ -83,7 +83,7 @@ async def moves(found: list[Session], seconds: float) -> tuple[list[float], int]
 
 
 def percentile(values: list[float], share: float) -> float:
-    """The value below which ``share`` of the values lie.
+    """Return the value below which ``share`` of the values lie.
 
     >>> percentile([4.0, 1.0, 3.0, 2.0], 0.5)
     2.0
@@ -157,7 +157,7 @@ async def cost(subjects: list[Subject], rounds: int) -> list[Row]:
 
 
 async def memory(subjects: list[Subject], count: int) -> list[Row]:
-    """What a session adds to the process: ``count`` sessions beyond the first ten, each with three moves."""
+    """Return what a session adds to the process: ``count`` sessions beyond the first ten, each with three moves."""
     rows = []
     for subject in subjects:
         async with sessions(subject.visit, 10, 1) as warm:
@@ -191,7 +191,7 @@ async def churn(subjects: list[Subject], total: int) -> list[Row]:
 
 @contextmanager
 def subjects(pages: list[str], floors: list[str], url: str | None, together: bool) -> Iterator[list[Subject]]:
-    """The floors and the app's pages, each in a process of its own or the pages ``together``; or those of ``url``."""
+    """Return the floors and the app's pages, each in its own process or all ``together``; or those of ``url``."""
 
     def of_app(base: str, pid: int | None) -> list[Subject]:
         return [Subject(name, Visit(base, "" if name == "home" else name, SLIDERS[name]), pid) for name in pages]
@@ -255,7 +255,7 @@ def summary(rows: list[Row]) -> list[Row]:
 
 
 def quotient(one: float | None, other: float | None) -> float | None:
-    """The ratio, or None where one of the two was not measured.
+    """Return the ratio, or None where one of the two was not measured.
 
     >>> quotient(3.0, 2.0), quotient(None, 2.0), quotient(3.0, 0.0)
     (1.5, None, None)
@@ -264,7 +264,7 @@ def quotient(one: float | None, other: float | None) -> float | None:
 
 
 def table(found: list[Row]) -> str:
-    """The summary as a Markdown table."""
+    """Return the summary as a Markdown table."""
     head = ["page", "held", "held_of_floor", "held_of_frozen", "cpu_ms", "cost_of_floor", "cost_of_frozen", "bytes"]
     head += ["mb_each", "mb_of_frozen", "churn_mb", "errors"]
     lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
@@ -274,15 +274,15 @@ def table(found: list[Row]) -> str:
     return "\n".join(lines)
 
 
-async def measured(asked: argparse.Namespace, found: list[Subject]) -> list[Row]:
-    """The rows of one part."""
-    if asked.part == "held":
-        return await held(found, asked.start, asked.grow, asked.seconds)
-    if asked.part == "cost":
-        return await cost(found, asked.rounds)
-    if asked.part == "memory":
-        return await memory(found, asked.sessions)
-    return await churn(found, asked.sessions)
+async def measured(options: argparse.Namespace, found: list[Subject]) -> list[Row]:
+    """Return the rows of one part."""
+    if options.part == "held":
+        return await held(found, options.start, options.grow, options.seconds)
+    if options.part == "cost":
+        return await cost(found, options.rounds)
+    if options.part == "memory":
+        return await memory(found, options.sessions)
+    return await churn(found, options.sessions)
 
 
 def main() -> int:
@@ -298,13 +298,13 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=4, help="rounds of eight moves of `cost`")
     parser.add_argument("--sessions", type=int, default=50, help="sessions of `memory` and `churn`")
     parser.add_argument("--json", type=Path, help="where rows are kept and added")
-    asked = parser.parse_args()
-    rows = json.loads(asked.json.read_text("utf-8")) if asked.json and asked.json.exists() else []
+    options = parser.parse_args()
+    rows = json.loads(options.json.read_text("utf-8")) if options.json and options.json.exists() else []
     run = 1 + max((row["run"] for row in rows), default=0)
-    with subjects(asked.pages, asked.floors, asked.url, asked.part == "cost") as found:
-        rows += [row | {"run": run} for row in asyncio.run(measured(asked, found))]
-    if asked.json:
-        asked.json.write_text(json.dumps(rows, indent=1), "utf-8")
+    with subjects(options.pages, options.floors, options.url, options.part == "cost") as found:
+        rows += [row | {"run": run} for row in asyncio.run(measured(options, found))]
+    if options.json:
+        options.json.write_text(json.dumps(rows, indent=1), "utf-8")
     print(table(summary(rows)))
     return 0
 

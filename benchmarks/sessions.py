@@ -23,7 +23,7 @@ from streamlit.proto.WidgetStates_pb2 import WidgetState
 FINISHED = (ForwardMsg.FINISHED_SUCCESSFULLY, ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY)
 FAILED = (ForwardMsg.FINISHED_WITH_COMPILE_ERROR,)
 MAX_MESSAGE = 64 * 2**20
-# Kinds of widgets whose values this client holds; others stand at their defaults, which the server knows.
+# Kinds of widgets whose values this client holds; others are at their defaults, which the server knows.
 HELD = ("slider", "selectbox", "button_group", "checkbox")
 
 
@@ -187,25 +187,25 @@ class Session:
 
 
 def key(slider: Slider) -> str:
-    """The page's own name of a widget, without the hash of its settings."""
+    """Return the page's own name of a widget, without the hash of its settings."""
     return slider.id.split("-", 2)[-1]
 
 
 def settled(slider: Slider) -> Slider:
-    """A slider whose ``default`` is the value it stands at, given by the page or its own."""
+    """Return a slider whose ``default`` is its present value, given by the page or its own."""
     if slider.set_value:
         slider.default[:] = [list(slider.options).index(word) for word in slider.raw_value] or slider.value
     return slider
 
 
 def step(slider: Slider) -> None:
-    """Move a slider's handle one step on, or back to its start from its end; its value stands in ``default``."""
+    """Move a slider's handle one step on, or back to its start from its end; ``default`` holds its value."""
     at = slider.default[0] + slider.step
     slider.default[:] = [at if at <= slider.max else slider.min]
 
 
 def state(kind: str, widget: Any) -> WidgetState:
-    """A widget's value as the browser sends it back with every move.
+    """Return a widget's value as the browser sends it back with every move.
 
     >>> state("slider", Slider(id="base", options=["2", "4", "8"], default=[1])).string_array_value.data
     ['4']
@@ -226,14 +226,14 @@ def state(kind: str, widget: Any) -> WidgetState:
 
 
 def unverified() -> ssl.SSLContext:
-    """A context that takes any certificate: the server under load is the operator's own."""
+    """Return a context that takes any certificate: the server under load is the operator's own."""
     context = ssl.create_default_context()
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     return context
 
 
 def connection(url: str) -> http.client.HTTPConnection:
-    """A line to the server of ``url``."""
+    """Return a line to the server of ``url``."""
     parts = urlsplit(url)
     if parts.scheme == "https":
         return http.client.HTTPSConnection(parts.netloc, timeout=30, context=unverified())
@@ -241,12 +241,12 @@ def connection(url: str) -> http.client.HTTPConnection:
 
 
 def given(headers: Iterable[str]) -> dict[str, str]:
-    """The cookies that Set-Cookie headers hand over."""
+    """Return the cookies that Set-Cookie headers hand over."""
     return {name: morsel.coded_value for header in headers for name, morsel in SimpleCookie(header).items()}
 
 
 def cookies(url: str) -> dict[str, str]:
-    """The cookies that a first visit is given by the page and by Streamlit's health check, in that order."""
+    """Return the cookies that a first visit is given by the page and by Streamlit's health check, in that order."""
     jar: dict[str, str] = {}
     for path in ("/", "/_stcore/health"):
         line = connection(url)

@@ -53,41 +53,41 @@ def affected(version: str, advisory: Mapping[str, Any]) -> bool:
 
 
 def audit(wanted: Mapping[str, str], known: Mapping[str, Any], today: date) -> tuple[list[str], list[str]]:
-    """What is affected, and what else there is to say: one line each."""
+    """Return what is affected, and remarks: one line each."""
     bad = [
         f"{row['package']} {wanted[row['package']]}: {row['id']} ({', '.join(row['aliases'])}), fixed in "
         f"{', '.join(row['fixed_in']) or 'no version'}: {row['link']}"
         for row in known.get("advisory", [])
         if row["package"] in wanted and affected(wanted[row["package"]], row)
     ]
-    asked = [name for name, version in wanted.items() if known["asked"].get(name) == version]
-    missing = [f"{name} {version}" for name, version in wanted.items() if name not in asked]
+    answered = [name for name, version in wanted.items() if known["asked"].get(name) == version]
+    missing = [f"{name} {version}" for name, version in wanted.items() if name not in answered]
     days = (today - known["date"]).days
-    said = [
-        f"{len(asked)} of {len(wanted)} packages were looked up on {known['date']}, {days} days ago: "
+    lines = [
+        f"{len(answered)} of {len(wanted)} packages were looked up on {known['date']}, {days} days ago: "
         f"{len(bad)} affected"
     ]
-    said += [f"unknown, the list has no answer for: {', '.join(missing)}"] if missing else []
-    said += [f"the list is {days} days old: python -m tools.audit --update INDEX"] if days > OLD_DAYS else []
-    return bad, said
+    lines += [f"unknown, the list has no answer for: {', '.join(missing)}"] if missing else []
+    lines += [f"the list is {days} days old: python -m tools.audit --update INDEX"] if days > OLD_DAYS else []
+    return bad, lines
 
 
 def answer(index: str, name: str, version: str) -> list[dict[str, Any]] | None:
-    """What an index knows against a version; None where it has no answer for this version."""
+    """Return what an index knows against a version; None where it has no answer for this version."""
     for address in (f"{index}/{name}/{version}/json", f"{index}/{name}/json"):
         try:
             with urllib.request.urlopen(address, timeout=30) as reply:
-                found = json.load(reply)
+                reply_json = json.load(reply)
         except urllib.error.HTTPError:
             continue
         # The second address answers for the latest version only.
-        if found["info"]["version"] == version:
-            return [flaw for flaw in found["vulnerabilities"] if not flaw.get("withdrawn")]
+        if reply_json["info"]["version"] == version:
+            return [flaw for flaw in reply_json["vulnerabilities"] if not flaw.get("withdrawn")]
     return None
 
 
 def written(wanted: Mapping[str, str], index: str, today: date) -> str:
-    """The list as a TOML file, by the index's answers."""
+    """Return the list as a TOML file, by the index's answers."""
     answers = {name: answer(index, name, version) for name, version in sorted(wanted.items())}
     lines = ["# What a package index's JSON (field `vulnerabilities`, from osv.dev) said of each version on this day."]
     lines += ["# Written by `python -m tools.audit --update INDEX`. [asked] has the versions that it answered for,"]
@@ -108,11 +108,11 @@ def main(argv: Sequence[str]) -> int:
     """Audit, or write the list anew."""
     parser = argparse.ArgumentParser(prog="python -m tools.audit", description=__doc__.splitlines()[0])
     parser.add_argument("--update", metavar="INDEX", help="base address of a package index's JSON")
-    asked = parser.parse_args(argv)
-    if asked.update:
-        LIST.write_text(written(versions(), asked.update.rstrip("/"), date.today()), "utf-8")
-    bad, said = audit(versions(), tomllib.loads(LIST.read_text("utf-8")), date.today())
-    print("\n".join((*bad, *said)))
+    options = parser.parse_args(argv)
+    if options.update:
+        LIST.write_text(written(versions(), options.update.rstrip("/"), date.today()), "utf-8")
+    bad, lines = audit(versions(), tomllib.loads(LIST.read_text("utf-8")), date.today())
+    print("\n".join((*bad, *lines)))
     return int(bool(bad))
 
 

@@ -1,7 +1,7 @@
 """Write rope_core/hf/families.toml: what each rotary config class of the installed transformers does with a config.
 
 Every value is read off by execution: the class is built with no arguments and with single fields changed, and what it
-makes of them is recorded. The layout, the partial width and the logit scale stand in the modelling source, which is
+makes of them is recorded. The layout, the partial width and the logit scale are in the modelling source, which is
 parsed, not imported. tests/rope_core/hf/test_ropes.py compares each record with the installed wheel.
 
 Run: python -m tools.hf_families > rope_core/hf/families.toml
@@ -55,10 +55,10 @@ def model_types() -> list[str]:
     names = []
     for name in sorted(mapping.keys()):
         try:
-            made = mapping[name]()
+            config = mapping[name]()
         except Exception:  # two classes cannot be built without arguments
             continue
-        rope = getattr(made, "rope_parameters", None)
+        rope = getattr(config, "rope_parameters", None)
         if name in ALSO or (rope and name not in SKIP and rope.get("rope_type") != "axial"):
             names.append(name)
     return names
@@ -109,10 +109,10 @@ def head_rule(make: Any) -> dict[str, Any]:
 def layer_head_dims(config: Any) -> dict[str, int]:
     """Head width by layer type, for classes that give their types different ones."""
     try:
-        found = {kind: config.per_layer_config[kind].head_dim for kind in dict.fromkeys(config.layer_types)}
+        values = {kind: config.per_layer_config[kind].head_dim for kind in dict.fromkeys(config.layer_types)}
     except Exception:
         return {}
-    return found if len(set(found.values())) > 1 else {}
+    return values if len(set(values.values())) > 1 else {}
 
 
 def attempt(make: Any, name: str, **given: Any) -> Any:
@@ -137,12 +137,12 @@ def pattern(make: Any) -> dict[str, Any]:
                 heads = {count: t[first : count - last] for count, t in seen.items()}
                 repeat = heads[24][:period]
                 if all(t == [repeat[i % period] for i in range(len(t))] for t in heads.values()):
-                    found: dict[str, Any] = {"layer_types": repeat}
+                    values: dict[str, Any] = {"layer_types": repeat}
                     if first:
-                        found["first_layer"] = seen[24][0]
+                        values["first_layer"] = seen[24][0]
                     if last:
-                        found["last_layer"] = seen[24][-1]
-                    return found
+                        values["last_layer"] = seen[24][-1]
+                    return values
     return {}
 
 
@@ -159,7 +159,7 @@ def functions(source: str) -> list[ast.FunctionDef]:
 
 
 def default_type(cls: Any, source: str) -> dict[str, Any]:
-    """What the "default" type of this class's own rotary module reads: the partial factor, and one dict per type."""
+    """Return what the "default" type of this class's own rotary module reads: the partial factor, a dict per type."""
     mine, any_of = [], []
     for node in functions(source):
         if node.name == "compute_default_rope_parameters":
@@ -177,7 +177,7 @@ def default_type(cls: Any, source: str) -> dict[str, Any]:
 
 def layout(model_type: str, source: str) -> dict[str, Any]:
     """Which dimensions pair up in the weights, from the rotation's own code."""
-    found: dict[str, Any] = {"layout": "half"}
+    values: dict[str, Any] = {"layout": "half"}
     for node in functions(source):
         if "rot" not in node.name or "vision" in node.name:
             continue
@@ -185,12 +185,12 @@ def layout(model_type: str, source: str) -> dict[str, Any]:
         if node.name.endswith("_interleave"):
             return {"layout": "interleaved", "deinterleaved": True}
         if re.search(r"::2\]|view_as_complex|stack_freqs", code) and "rope_interleave" not in code:
-            found["layout"] = "interleaved"
+            values["layout"] = "interleaved"
         if re.search(r"cat\(\(x2, -x1\)", code):
-            found["backwards"] = True
+            values["backwards"] = True
         if re.search(r"x\[\.\.\., :-rope_dim\]", code):
-            found["trailing"] = True
-    return found
+            values["trailing"] = True
+    return values
 
 
 def indexer(source: str, cls: Any) -> dict[str, Any]:
@@ -207,13 +207,13 @@ def indexer(source: str, cls: Any) -> dict[str, Any]:
 
 
 def plain_layout(source: str) -> str:
-    """The layout of apply_rotary_pos_emb and the rotate_half beside it."""
+    """Return the layout of apply_rotary_pos_emb and the rotate_half beside it."""
     code = " ".join(ast.unparse(node) for node in functions(source) if node.name == "rotate_half")
     return "interleaved" if "::2]" in code else "half"
 
 
 def conversion(cls: Any) -> str | None:
-    """Module that overrides how legacy fields become rope_parameters, or None for the common rule."""
+    """Return the module that overrides how legacy fields become rope_parameters, or None for the common rule."""
     for owner in cls.__mro__:
         if "convert_rope_params_to_dict" in vars(owner):
             module = str(owner.__module__)
@@ -242,11 +242,11 @@ def nope_rule(source: str) -> str | None:
 
 def text_field(model_type: str, mapping: Any) -> dict[str, Any]:
     """For a composite model: the field that holds its text config, and that config's type."""
-    made = mapping[model_type]()
+    config = mapping[model_type]()
     for field in ("text_config", "llm_config", "language_config", "decoder_config", "decoder", "thinker_config"):
-        inner = get(made, field)
+        inner = get(config, field)
         kind = get(inner, "model_type") if inner is not None else None
-        if kind and field in type(made).sub_configs:
+        if kind and field in type(config).sub_configs:
             return {"text": field, "text_type": kind}
     return {}
 
@@ -296,7 +296,7 @@ def record(model_type: str) -> dict[str, Any]:
 
 
 def given_dict(make: Any) -> dict[str, Any]:
-    """Base and partial factor that a flat dict without them gets, and what an older rope_scaling gets."""
+    """Return base and partial factor that a flat dict without them gets, and what an older rope_scaling gets."""
     out: dict[str, Any] = {}
     scaled = {"rope_type": "linear", "factor": 2.0}
     new = attempt(make, "rope_parameters", rope_parameters=dict(scaled))
@@ -311,7 +311,7 @@ def given_dict(make: Any) -> dict[str, Any]:
 
 
 def top_level(make: Any) -> dict[str, Any]:
-    """What the class makes of rope_theta and partial_rotary_factor beside a dict, and beside none at all."""
+    """Return what the class makes of rope_theta and partial_rotary_factor beside a dict, and beside none at all."""
     out: dict[str, Any] = {}
     for name, key, value in (("rope_theta", "theta", 123457.0), ("partial_rotary_factor", "partial", 0.75)):
         flat = attempt(make, "rope_parameters", **{name: value})
@@ -334,16 +334,16 @@ def toml(value: Any) -> str:
 
 
 def composites() -> dict[str, dict[str, Any]]:
-    """Composite model types and where their text config stands, for those whose text config is recorded."""
+    """Return composite model types and the place of their text config, for those whose text config is recorded."""
     mapping, known = quiet().CONFIG_MAPPING, set(model_types())
     out = {}
     for name in sorted(mapping.keys()):
         try:
-            found = text_field(name, mapping)
+            values = text_field(name, mapping)
         except Exception:
             continue
-        if found and (found["text_type"] in known or found["text"] == "thinker_config"):
-            out[name] = found
+        if values and (values["text_type"] in known or values["text"] == "thinker_config"):
+            out[name] = values
     return out
 
 
@@ -352,8 +352,8 @@ def parts(text: dict[str, dict[str, Any]], known: set[str]) -> dict[str, dict[st
     mapping, out = quiet().CONFIG_MAPPING, {}
     for name in sorted(mapping.keys()):
         try:
-            made = mapping[name]()
-            fields = {field: get(get(made, field), "model_type") for field in type(made).sub_configs}
+            config = mapping[name]()
+            fields = {field: get(get(config, field), "model_type") for field in type(config).sub_configs}
         except Exception:
             continue
         main = text.get(name, {}).get("text")
@@ -383,13 +383,13 @@ def others(known: set[str]) -> list[str]:
 
 def main() -> None:
     version = quiet().__version__
-    found = {*composites(), *model_types()}
+    values = {*composites(), *model_types()}
     print(f"# Written by tools/hf_families.py from transformers {version}; tests hold it to the wheel.")
     print("# An empty table under `rope` stands for null: layers of that type do not rotate.")
     print(f"\nversion = {json.dumps(version)}")
     print(f"axial = {json.dumps(axial())}")
-    print(f"other = {json.dumps(others(found))}")
-    for name, data in parts(composites(), found).items():
+    print(f"other = {json.dumps(others(values))}")
+    for name, data in parts(composites(), values).items():
         print(f"\n[part.{json.dumps(name)}]")
         for key, value in data.items():
             print(f"{key} = {toml(value)}")
