@@ -14,11 +14,19 @@ from tests.support import ROOT
 FORBIDDEN: dict[str, list[str]] = tomllib.loads((ROOT / "ui/text/forbidden.toml").read_text(encoding="utf-8"))
 ROOMS = (
     "rope_core/*.py",
-    "rope_core/cli/*.py",
-    "rope_core/theory/**/*.py",
+    "rope_core/bench/*.py",
     "rope_core/checks/rules/*.py",
     "rope_core/checks/[cf]*.py",
+    "rope_core/cli/*.py",
+    "rope_core/jobs/*.py",
+    "rope_core/kernels/*.py",
+    "rope_core/ledger/*.py",
+    "rope_core/lrpe/*.py",
+    "rope_core/theory/**/*.py",
+    "tools/*.py",
 )
+# Rooms whose variables are not yet clean.
+VARIABLES_LATER = ("rope_core/checks/rules/*.py", "rope_core/checks/[cf]*.py")
 
 
 def names(tree: ast.AST) -> Iterator[tuple[int, str]]:
@@ -38,10 +46,15 @@ def docstrings(tree: ast.AST) -> Iterator[tuple[int, str]]:
             yield getattr(node, "lineno", 1), ast.get_docstring(node) or ""
 
 
-def dialect(source: str) -> list[str]:
-    """The lines with a forbidden word, in the order of names and docstrings; a name counts by its parts."""
+def dialect(source: str, variables: bool = True) -> list[str]:
+    """The lines with a forbidden word, in the order of names and docstrings; a name counts by its parts.
+
+    ``variables``: whether the words that are forbidden as a whole name count.
+    """
     tree = ast.parse(source)
-    broken = [f"{line}: {name}" for line, name in names(tree) if set(name.lower().split("_")) & set(FORBIDDEN["names"])]
+    whole = set(FORBIDDEN["variables"] if variables else ())
+    parts = set(FORBIDDEN["names"])
+    broken = [f"{line}: {name}" for line, name in names(tree) if name in whole or set(name.lower().split("_")) & parts]
     pattern = re.compile(rf"\b(?:{'|'.join(FORBIDDEN['docstrings'])})\b", re.IGNORECASE)
     return broken + [f"{line}: {match[0]}" for line, text in docstrings(tree) for match in pattern.finditer(text)]
 
@@ -50,7 +63,10 @@ def dialect(source: str) -> list[str]:
 def test_a_room_has_no_dialect(room: str) -> None:
     files = sorted(ROOT.glob(room))
     assert files
-    broken = [f"{path.relative_to(ROOT)}:{line}" for path in files for line in dialect(path.read_text("utf-8"))]
+    variables = room not in VARIABLES_LATER
+    broken = [
+        f"{path.relative_to(ROOT)}:{line}" for path in files for line in dialect(path.read_text("utf-8"), variables)
+    ]
     assert not broken, "\n".join(broken)
 
 
@@ -63,6 +79,7 @@ def test_a_room_has_no_dialect(room: str) -> None:
         "def told_twice(): pass",
         '"""The hands stand."""',
         "class Hurry: pass",
+        "def f(one): pass",
     ],
 )
 def test_a_planted_word_is_seen(source: str) -> None:
@@ -74,3 +91,4 @@ def test_the_field_s_words_pass() -> None:
         "2: said_"
     ]
     assert dialect('def doors_open(): pass\n"text that stands in a string is no docstring"') == []
+    assert dialect("def read_one(): pass\none = 1", variables=False) == []
