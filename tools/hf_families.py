@@ -34,7 +34,7 @@ SWITCHES: dict[str, dict[str, Any]] = {
 # Rotations by rows and columns whose config classes do not say so.
 AXIAL = ("dinov3_vit", "efficientloftr", "eomt_dinov3", "llama4_vision_model", "sapiens2", "vjepa2")
 # Classes that build their entries from a set, whose order differs from run to run.
-UNORDERED = ("step3p5", "diffusion_gemma_text")
+UNORDERED = ("step3p5", "diffusion_gemma_text", "dots3_note_text", "neomme")
 # Rotary classes without rope parameters of their own, or with an empty dict.
 ALSO = ("cohere_compass_text",)
 COUNTS = ("max_position_embeddings", "hidden_size", "num_attention_heads", "num_hidden_layers")
@@ -352,8 +352,7 @@ def parts(text: dict[str, dict[str, Any]], known: set[str]) -> dict[str, dict[st
     mapping, out = quiet().CONFIG_MAPPING, {}
     for name in sorted(mapping.keys()):
         try:
-            config = mapping[name]()
-            fields = {field: get(get(config, field), "model_type") for field in type(config).sub_configs}
+            fields = sub_types(mapping[name]())
         except Exception:
             continue
         main = text.get(name, {}).get("text")
@@ -361,6 +360,18 @@ def parts(text: dict[str, dict[str, Any]], known: set[str]) -> dict[str, dict[st
         if beside:
             out[name] = beside
     return out
+
+
+def sub_types(made: Any) -> dict[str, str]:
+    """Model types of a config's sub-configs by field; of one without a type, those of its own, by dotted field."""
+    found: dict[str, str] = {}
+    for field in type(made).sub_configs:
+        inner = get(made, field)
+        if kind := get(inner, "model_type"):
+            found[field] = kind
+        elif inner is not None:
+            found |= {f"{field}.{name}": get(get(inner, name), "model_type") for name in type(inner).sub_configs}
+    return found
 
 
 def axial() -> list[str]:
@@ -392,7 +403,7 @@ def main() -> None:
     for name, data in parts(composites(), values).items():
         print(f"\n[part.{json.dumps(name)}]")
         for key, value in data.items():
-            print(f"{key} = {toml(value)}")
+            print(f"{key if key.isidentifier() else json.dumps(key)} = {toml(value)}")
     for name, data in composites().items():
         print(f"\n[composite.{json.dumps(name)}]")
         for key, value in data.items():

@@ -7,6 +7,7 @@ from rope_core.checks import schemas as convert_config
 from rope_core.hf import anatomy
 from ui.figures.config import compare as comparison
 from ui.figures.config import parts as figures
+from ui.figures.config.rotations import rotations
 from ui.page import configs, models
 from ui.page.fields import LEN_STEPS, MAX_LEN
 from ui.page.frame import Frame
@@ -172,6 +173,14 @@ def table(page: Frame, columns: dict[str, list[str]]) -> None:
     )
 
 
+def turning(page: Frame, of: configs.Shown) -> None:
+    """Every part of the model that turns, where there is more than one."""
+    columns = rotations(of.view.config, of.rope, page.t)
+    if columns:
+        page.prose("rotations")
+        table(page, columns)
+
+
 def parts(page: Frame, of: configs.Shown, rope: rc.HfRope) -> None:
     """Where each value comes from, the ramp, cached keys, layers and axes."""
     t, where = page.t, of.view.where
@@ -302,6 +311,7 @@ def body(page: Frame) -> None:
     page.live(top, drawn)
     page.prose("why")
     page.live(cards, drawn)
+    turning(page, drawn)
     if drawn.rope:
         parts(page, drawn, drawn.rope)
         programs(page, drawn, drawn.rope)

@@ -18,7 +18,7 @@ from rope_core.checks.rules.versions import for_4
 from rope_core.checks.schemas import OLD
 from rope_core.errors import ConfigError, Rule, reject, whole
 from rope_core.hf.axial import axial, unread
-from rope_core.hf.normal import Model, resolve
+from rope_core.hf.normal import INDEXER, Model, beside, part_names, resolve
 from rope_core.hf.params import Parameters, effective
 from rope_core.hf.read import parse, read_config
 from rope_core.hf.read import read_file as read_text
@@ -92,6 +92,7 @@ def check(
         model = resolve(read_by_4(data, model))
     unread = {one.key for one in found} & {"rope_parameters_not_read"}
     found += (one for one in _rules(model, transformers, seq_len) if not (unread and one.key.startswith("base_")))
+    found += _parts(data, transformers, seq_len)
     kept = [one for one in _merged(found) if transformers in one.versions]
     if not everything:
         kept = [one for one in kept if one.key not in ON_REQUEST]
@@ -119,6 +120,16 @@ def _images(data: Mapping[str, Any]) -> Iterator[Finding]:
         yield refusal(error)
     for place, kind in unread(data).items():
         yield finding("axial_not_read", place or "config", type=kind)
+
+
+def _parts(data: Mapping[str, Any], version: str, seq_len: int | None) -> Iterator[Finding]:
+    """Run every rule on the sub-configs beside the language model that turn token positions too, such as a talker."""
+    for part in part_names(data):
+        try:
+            if part != INDEXER and beside(data, part) is not None:
+                yield from _rules(resolve(data, part), version, seq_len)
+        except ConfigError as error:
+            yield refusal(error)
 
 
 def nothing_turns(model: Model) -> bool:

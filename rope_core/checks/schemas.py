@@ -220,7 +220,7 @@ def compared(left: HfRope | None, right: HfRope | None, kind: str | None) -> lis
     """The rows of one layer type."""
     if left is None or right is None:
         return [Row(kind, "layer_type", kind if left else None, kind if right else None, False)]
-    names = [*left.params, *(name for name in right.params if name not in left.params)]
+    names = [name for name in dict.fromkeys([*left.params, *right.params]) if name not in FIELDS]
     pairs = [(name, getattr(left, name), getattr(right, name)) for name in FIELDS]
     pairs += [(name, left.params.get(name), right.params.get(name)) for name in names]
     rows = [Row(kind, name, a, b, a == b) for name, a, b in pairs]

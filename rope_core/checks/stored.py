@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from rope_core.errors import reject
+from rope_core.hf.read import open_regular
 from rope_core.rope import MAX_DIM, Array
 
 SUFFIX = "inv_freq"
@@ -73,8 +75,8 @@ def in_file(path: Path) -> list[Buffer]:
             raise reject("model_or_file", "a folder with safetensors files", str(path))
         return [buffer for file in files for buffer in in_file(file)]
     try:
-        size = path.stat().st_size
-        with path.open("rb") as file:
+        with open_regular(path, "model_or_file") as file:
+            size = os.fstat(file.fileno()).st_size
             length = int.from_bytes(file.read(8), "little")
             if not 2 <= length <= min(MAX_HEADER, size - 8):
                 raise reject("model_or_file", "a safetensors file", str(path))

@@ -135,9 +135,18 @@ def _family(kind: str | None) -> Mapping[str, Any]:
     return families().get(ALIASES.get(kind or "", kind or ""), {})
 
 
+def beside(config: Mapping[str, Any], part: str) -> dict[str, Any] | None:
+    """Return the sub-config at a dotted place, None where the config gives none. Raises ConfigError on no object."""
+    given: dict[str, Any] | None = dict(config)
+    path = part.split(".")
+    for depth, name in enumerate(path):
+        given = table(".".join(path[: depth + 1]), (given or {}).get(name))
+    return given
+
+
 def _beside(config: Mapping[str, Any], part: str) -> tuple[dict[str, Any], str, str | None]:
     """Return the text part of a sub-config beside the language model, its dotted place and its model_type."""
-    given = table(part, config.get(part)) or {}
+    given = beside(config, part) or {}
     kind = given.get("model_type") or recorded()["part"][config["model_type"]][part]
     data, prefix, inner = _text_part({**given, "model_type": kind})
     return data, f"{part}.{prefix}", inner

@@ -6,9 +6,10 @@ import json
 import math
 import os
 import stat
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from rope_core.errors import ArgumentError, ConfigError, finite, whole
 from rope_core.rope import MAX_LEN
@@ -61,11 +62,7 @@ def shallow(value: object) -> None:
 def read_file(path: Path) -> bytes:
     """Return the bytes of a JSON file, or of config.json in a folder."""
     try:
-        # A pipe would block at open without O_NONBLOCK, and a device has no end.
-        flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-        with open(os.open(path / "config.json" if path.is_dir() else path, flags), "rb") as file:
-            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                raise refuse("config", "regular_file", str(path))
+        with open_regular(path / "config.json" if path.is_dir() else path) as file:
             text = file.read(MAX_BYTES + 1)
         if len(text) > MAX_BYTES:
             raise refuse("config", "file_bytes", f"more than {MAX_BYTES} bytes", limit=MAX_BYTES)
@@ -74,6 +71,17 @@ def read_file(path: Path) -> bytes:
         if isinstance(error, ConfigError):
             raise
         raise refuse("config", "readable_file", str(path)) from None
+
+
+@contextmanager
+def open_regular(path: Path, name: str = "config") -> Iterator[BinaryIO]:
+    """Open a regular file for reading; ConfigError on anything else, OSError on what cannot be opened."""
+    # A pipe would block at open without O_NONBLOCK, and a device has no end.
+    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    with open(os.open(path, flags), "rb") as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise refuse(name, "regular_file", str(path))
+        yield file
 
 
 def parse(text: str | bytes, pairs: Callable[[list[tuple[str, Any]]], dict[str, Any]] | None = None) -> dict[str, Any]:

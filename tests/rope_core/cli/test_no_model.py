@@ -106,6 +106,13 @@ def test_only_regular_files_are_read(what: str, tmp_path: Path) -> None:
     assert code == 2 and "must be a regular file" in said and seconds < 1 and peak < 200
 
 
+def test_a_pipe_among_weights_is_refused(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "model.safetensors")
+    for given in (tmp_path, tmp_path / "model.safetensors"):
+        with pytest.raises(ValueError, match="must be a regular file"):
+            rc.verify(given, {"model_type": "llama", "head_dim": 64})
+
+
 KEYS = {f"key{i}": i for i in range(3000)}
 
 

@@ -214,6 +214,20 @@ def test_parts_of_a_model_are_named_and_read() -> None:
     rope = rc.from_hf({"model_type": "csm", "depth_decoder_config": depth}, part="depth_decoder_config")
     assert (rope.base, rope.provenance["base"].path) == (12345.0, "depth_decoder_config.rope_theta")
     assert rc.from_hf({"model_type": "qwen2_5_omni"}, part="talker_config").mrope_section is not None
+    omni = {"model_type": "qwen3_omni_moe", "talker_config": {"code_predictor_config": {"rope_theta": 4321.0}}}
+    assert parts(omni) == ["talker_config.text_config", "talker_config.code_predictor_config"]
+    place = "talker_config.code_predictor_config"
+    rope = rc.from_hf(omni, part=place)
+    assert (rope.base, rope.provenance["base"].path) == (4321.0, f"{place}.rope_theta")
+    assert rope.model_type == "qwen3_omni_moe_talker_code_predictor"
+
+
+def test_parts_beside_the_language_model_are_checked() -> None:
+    short = {"rope_type": "yarn", "factor": 0.5}
+    broken = {"model_type": "csm", "depth_decoder_config": {"rope_scaling": short}}
+    (found,) = [one for one in rc.check(broken) if one.severity == "error"]
+    assert found.field.startswith("depth_decoder_config.rope_scaling")
+    assert rc.check({"model_type": "csm", "depth_decoder_config": 3})[0].field == "depth_decoder_config"
     with pytest.raises(rc.ConfigError, match="part must be"):
         rc.from_hf({"model_type": "llama"}, part="indexer")
     with pytest.raises(rc.ConfigError, match="part must be one of indexer"):

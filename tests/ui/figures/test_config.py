@@ -18,6 +18,7 @@ from rope_core.hf import anatomy
 from tests.support.figures import chart, ran
 from ui.figures.config import compare as comparison
 from ui.figures.config import parts as figures
+from ui.figures.config.rotations import rotations
 from ui.text.words import Words
 
 EN, ZH = Words("en", "config"), Words("zh", "config")
@@ -188,8 +189,41 @@ def test_ways_to_a_longer_context_are_drawn_with_their_costs() -> None:
     # And the pairs that saw all angles do not count.
     assert f"{titles['ntk']}: {unseen}" in drawing.finding and "65,536" in drawing.finding
     table = comparison.costs(found, EN)
+    assert table[EN("col.factor")][[way.name for way in found].index("linear")] == "16"
     assert table[EN("col.unseen")][[way.name for way in found].index("ntk")] == f"{unseen} / 64"
     assert "ntk 16.0" in ran(drawing)
+
+
+def test_the_factor_of_a_way_is_the_one_in_its_block() -> None:
+    config = config_of("deepseek-r1")
+    found = extend(config, 327_680)
+    shown = comparison.costs(found, EN)[EN("col.factor")]
+    yarn = next(k for k, way in enumerate(found) if way.name == "yarn")
+    assert shown[yarn] == f"{found[yarn].block['rope_parameters']['factor']:g}" == "80"
+
+
+def test_every_part_that_turns_is_a_row() -> None:
+    config = {"model_type": "deepseek_v32"}
+    table = rotations(config, rc.from_hf(config), EN)
+    assert table[EN("col.part")] == ["attention", "indexer"]
+    assert table[EN("col.layout")] == [EN("layout.interleaved"), EN("layout.half")]
+    assert (
+        rotations({"model_type": "llama", "head_dim": 64}, rc.from_hf({"model_type": "llama", "head_dim": 64}), EN)
+        == {}
+    )
+    image = rotations({"_class_name": "FluxTransformer2DModel", "axes_dims_rope": [16, 56, 56]}, None, EN)
+    assert image[EN("col.width")] == ["time 16, height 56, width 56 / 128"]
+    assert rotations({"model_type": "pixtral", "rope_theta": "x"}, None, EN) == {}
+
+
+def test_a_comparison_names_each_field_once() -> None:
+    scaled = {"rope_type": "yarn", "factor": 4.0, "attention_factor": 1.2, "original_max_position_embeddings": 4096}
+    config = {"model_type": "llama", "head_dim": 64, "rope_theta": 1e6, "rope_parameters": scaled}
+    rows = [
+        row.field
+        for row in convert_config.compare(config, {**config, "rope_parameters": {**scaled, "attention_factor": 1.0}})
+    ]
+    assert len(rows) == len(set(rows)) and "attention_factor" in rows
 
 
 def test_ways_are_drawn_for_the_layer_type_that_they_extend() -> None:

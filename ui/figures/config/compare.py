@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from rope_core.checks.blocks import factor_of
 from rope_core.checks.engines import Engine, basis, sentences
 from rope_core.checks.extend import Way
 from rope_core.checks.schemas import Row
@@ -198,7 +199,7 @@ def costs(results: Sequence[Way], t: Words) -> dict[str, list[str]]:
     """What each way costs, as a table's columns."""
     return {
         t("col.way"): [way.title(t.lang) for way in results],
-        t("col.factor"): [amount(float(f"{way.factor:.6g}")) for way in results],
+        t("col.factor"): [amount(float(f"{factor_of(next(iter(way.ropes.values()))):.6g}")) for way in results],
         t("col.kept"): [f"{way.kept} / {way.pairs}" for way in results],
         t("col.fastest"): [f"{way.fastest:.4g}" for way in results],
         t("col.unseen"): [f"{way.unseen} / {way.pairs}" for way in results],
