@@ -1,4 +1,4 @@
-"""Key press on a slider to the changed figure painted, for every page, beside the least Streamlit page.
+"""Key press on a slider to the changed figure painted, for every page, beside the least Streamlit page; films dragged.
 
 Run: python -m benchmarks.app [--rounds 20] [--pages clock,rotation] [--json FILE]
 Rounds are interleaved, so that every page meets the same machine; ratios are to the floor page's median of the run.
@@ -17,6 +17,7 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, Locator, Page, sync_playwright
 
+from benchmarks import films
 from benchmarks.servers import ROOT, served
 
 # The slider that each page is measured on, by its English accessible name.
@@ -36,6 +37,7 @@ SLIDERS = {
     "models": "context",
     "ledger": "count as zero up to",
 }
+PAINTED = ".js-plotly-plot .main-svg, .film[data-ready]"
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
 
 # Resolves with the milliseconds until any figure's picture, title or first curve differs from now, or with -1.
@@ -46,7 +48,7 @@ WATCH = """() => {
     const curves = [...plot.querySelectorAll('.traces path, .trace path')].slice(0, 40).map(e => e.getAttribute('d'));
     return (image ? (image.getAttribute('href') || image.getAttribute('xlink:href') || '').slice(-160) : '')
       + words + curves.join();
-  }).join('|');
+  }).concat([...document.querySelectorAll('.film')].map(film => film.dataset.paints)).join('|');
   window.changed = () => new Promise(done => {
     const before = look(), start = performance.now();
     const tick = () => {
@@ -80,7 +82,7 @@ def first_load(browser: Browser, subject: Subject) -> None:
     for name in ("cold_ms", "warm_ms"):
         page = context.new_page()
         page.goto(subject.url, wait_until="commit")
-        page.wait_for_selector(".js-plotly-plot .main-svg", state="attached", timeout=60_000)
+        page.wait_for_selector(PAINTED, state="attached", timeout=60_000)
         setattr(subject, name, float(page.evaluate("performance.now()")))
         page.close()
     context.close()
@@ -92,16 +94,20 @@ def opened(browser: Browser, subject: Subject) -> tuple[Page, Locator, list[int]
     sizes: list[int] = []
     page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: sizes.append(len(frame))))
     page.goto(subject.url)
-    page.wait_for_selector(".js-plotly-plot .main-svg", state="attached", timeout=60_000)
+    page.wait_for_selector(PAINTED, state="attached", timeout=60_000)
     page.wait_for_timeout(2500)
     page.evaluate(WATCH)
     return page, page.get_by_role("slider", name=subject.slider).first, sizes
 
 
-def measure(subjects: list[Subject], rounds: int) -> None:
-    """Press an arrow key on each page's slider in turn, ``rounds`` times, after one round that does not count."""
+def measure(subjects: list[Subject], rounds: int, app: str) -> list[dict[str, object]]:
+    """Press an arrow key on each page's slider in turn, ``rounds`` times, after one round that does not count.
+
+    Returns the rows of the films, which are dragged before.
+    """
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=ARGUMENTS)
+        dragged = films.measured(browser, app, [subject.name for subject in subjects[1:]])
         for subject in subjects:
             first_load(browser, subject)
         pages = [(subject, *opened(browser, subject)) for subject in subjects]
@@ -120,6 +126,7 @@ def measure(subjects: list[Subject], rounds: int) -> None:
                 elif number:
                     subject.missed += 1
         browser.close()
+    return dragged
 
 
 def rows(subjects: list[Subject]) -> list[dict[str, object]]:
@@ -146,7 +153,7 @@ def rows(subjects: list[Subject]) -> list[dict[str, object]]:
 
 def table(found: list[dict[str, object]]) -> str:
     """Return the rows as a Markdown table."""
-    head = ["page", "ratio", "median_ms", "p95_ms", "bytes", "cold_ms", "warm_ms", "missed"]
+    head = list(found[0])
     lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
     lines += [
         "| " + " | ".join(f"{row[key]:,}" if key != "page" else str(row[key]) for key in head) + " |" for row in found
@@ -169,14 +176,16 @@ def main() -> int:
     ):
         subjects = [Subject("floor", floor, "base")]
         subjects += [Subject(n, f"{app}/{'' if n == 'home' else n}?lang=en", SLIDERS[n]) for n in names]
-        measure(subjects, options.rounds)
+        dragged = measure(subjects, options.rounds, app)
     found = rows(subjects)
     print(table(found))
     ratios = sorted(float(str(row["ratio"])) for row in found[1:])
     print(f"\nmedian page {statistics.median(ratios):.2f} (bar 1.0), slowest page {ratios[-1]:.2f} (bar 1.3)")
+    moving, met = films.verdict(dragged)
+    print(f"\n{table(dragged)}\n\n{moving}")
     if options.json:
-        options.json.write_text(json.dumps(found, indent=1), "utf-8")
-    return int(statistics.median(ratios) > 1.0 or ratios[-1] > 1.3 or any(row["missed"] for row in found))
+        options.json.write_text(json.dumps({"keys": found, "films": dragged}, indent=1), "utf-8")
+    return int(not met or statistics.median(ratios) > 1.0 or ratios[-1] > 1.3 or any(row["missed"] for row in found))
 
 
 if __name__ == "__main__":

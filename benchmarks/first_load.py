@@ -18,7 +18,7 @@ from typing import Any
 
 from playwright.sync_api import Browser, CDPSession, sync_playwright
 
-from benchmarks.app import ARGUMENTS, SLIDERS
+from benchmarks.app import ARGUMENTS, PAINTED, SLIDERS
 from benchmarks.servers import free_port
 from deploy.hall import Hall
 from deploy.proxy import Site
@@ -51,7 +51,7 @@ def opened(browser: Browser, url: str, kbit: int | None = None, rtt: int = 0) ->
         slow = {"latency": rtt, "downloadThroughput": kbit * 125, "uploadThroughput": kbit * 125}
         line.send("Network.emulateNetworkConditions", {"offline": False} | slow)
     page.goto(url, wait_until="commit", timeout=120_000)
-    page.wait_for_selector(".js-plotly-plot .main-svg", state="attached", timeout=120_000)
+    page.wait_for_selector(PAINTED, state="attached", timeout=120_000)
     elapsed = float(page.evaluate("performance.now()"))
     page.wait_for_timeout(1500)
     context.close()

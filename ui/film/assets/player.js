@@ -33,6 +33,7 @@ export async function mount(box, bytes, report) {
   const known = films.get(id);
   if (known && known.mark === mark && known.box === box) { known.report = report; return known; }
   box.dataset.mark = mark;
+  box.dataset.bytes = bytes.length;
   const inflated = new Blob([bytes.subarray(start)]).stream().pipeThrough(new DecompressionStream("deflate"));
   const buffer = await new Response(inflated).arrayBuffer();
   if (box.dataset.mark !== mark) return films.get(id);
