@@ -8,6 +8,7 @@
     notes = "What the lecturer may say."     # optional, shown in the lecturer's fold only
     state = { scheme = "yarn", factor = 8 }  # optional; what it leaves out stands at its default
     figure = "slowdowns"                     # optional: the figure that leads, else the page's first
+    play = { control = "factor", to = 8, seconds = 4 }  # optional: a film drags this control from the state to 8
     [steps.predict]                          # optional
     question = "What happens at 16?"
     choices = ["This.", "That."]
@@ -42,7 +43,8 @@ LENGTHS = {"title": 120, "say": 300, "notes": 4000, "question": 300, "choice": 1
 DOTTED = re.compile(r"""(?<![\w-])(?:(?:[\w-]+|"[^"\n]*"|'[^'\n]*')[ \t]*\.[ \t]*){16}""", re.ASCII)
 KEYS = {
     "lesson": ("title", "minutes", "steps"),
-    "step": ("page", "say", "notes", "state", "figure", "predict"),
+    "step": ("page", "say", "notes", "state", "figure", "play", "predict"),
+    "play": ("control", "to", "seconds"),
     "predict": ("question", "choices", "answer", "then"),
 }
 
@@ -60,6 +62,15 @@ class Predict:
 
 
 @dataclass(frozen=True)
+class Play:
+    """What a film plays when a step is reached: a control dragged from where it stands to a value."""
+
+    control: str
+    to: Value
+    seconds: float
+
+
+@dataclass(frozen=True)
 class Step:
     """One step: where, what is said, the whole state of the controls, and what leads."""
 
@@ -69,7 +80,14 @@ class Step:
     notes: str
     state: dict[str, Value]
     figure: str
+    play: Play | None
     predict: Predict | None
+
+    @property
+    def end(self) -> dict[str, Value]:
+        """The state that ``say`` speaks of: after the answer, and after what is played."""
+        state = dict(self.predict.then if self.predict else self.state)
+        return state | {self.play.control: self.play.to} if self.play else state
 
 
 @dataclass(frozen=True)
@@ -190,8 +208,25 @@ class Reader:
             self.text(table, "notes", needed=False),
             state,
             self.text(table, "figure", needed=False),
+            self.play(table, state, found),
             None if predict is None else self.predict(predict, state, found),
         )
+
+    def play(self, table: Table, state: Mapping[str, Value], found: Declaration | None) -> Play | None:
+        """What a film is to drag; None where the step has nothing of it or it is wrong."""
+        given = self.table(table, "play")
+        if given is None:
+            return None
+        self.known("play", given)
+        control, seconds = given.get("control"), given.get("seconds", 4)
+        if not isinstance(control, str) or "to" not in given:
+            self.wrong("lesson.missing", name="control, to")
+            return None
+        if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 < seconds <= 60:
+            self.wrong("lesson.seconds")
+            return None
+        end = self.state({"play": {control: given["to"]}}, "play", found, state)
+        return Play(control, end[control], float(seconds)) if control in end else None
 
     def page_of(self, table: Table) -> str:
         """The page of a step: its own, or the one whose lesson this is."""

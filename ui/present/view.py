@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from ui.page.menu import SECTIONS, declaration
@@ -173,6 +173,13 @@ class View:
         if step and step.predict and out != after:
             self.session[REACHED] = (reached, out)
             store.take(step.predict.then if out else step.state)
+
+    def plays(self) -> Mapping[str, Any] | None:
+        """What the step in force has a film play, once its question is answered, in the player's words."""
+        step = self.here()
+        if step is None or step.play is None or (step.predict and not self.session.get(REACHED, (None, False))[1]):
+            return None
+        return asdict(step.play) | {"step": step.number}
 
     def again(self, store: Store) -> None:
         """Return to the state of the step in force, else to the page's defaults."""

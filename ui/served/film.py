@@ -5,6 +5,7 @@ The scene's bytes stay the same while values move, so that Streamlit's message c
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -41,8 +42,11 @@ def component(name: str, element: str) -> Any:
     return st.components.v2.component(f"{PACKAGE}.{name}", **given, isolate_styles=False)
 
 
-def show(t: Words, film: Film, store: Store, controls: Controls) -> None:
-    """Draw a film and put what was moved into the store; a value that is refused goes back in the picture."""
+def show(t: Words, film: Film, store: Store, controls: Controls, play: Mapping[str, Any] | None) -> None:
+    """Draw a film and put what was moved into the store; a value that is refused goes back in the picture.
+
+    ``play``: a control that the film is to drag by itself, to a value, in seconds; once for each step of a lesson.
+    """
     name = f"{t.page}.{film.id}"
     sent, key = film.packed(t), f"film.{name}"
     fields = [store.fields[control.name] for control in film.scene.controls]
@@ -65,5 +69,6 @@ def show(t: Words, film: Film, store: Store, controls: Controls) -> None:
                 "count": count,
                 "fixed": [field.name for field in fields if field.name in controls.hidden],
                 "bare": controls.folded,
+                "play": play,
             },
         )

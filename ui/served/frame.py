@@ -115,7 +115,7 @@ class Served(Content):
     def show(self, drawing: Drawing | Film, *code: Callable[..., Any]) -> None:
         with self.stage.placed(drawing.id) if self.stage else nullcontext():
             if isinstance(drawing, Film):
-                film.show(self.t, drawing, self.store, self.controls)
+                film.show(self.t, drawing, self.store, self.controls, self.view.plays())
                 values = {each.name: self.get(self.store.fields[each.name]) for each in drawing.scene.controls}
                 finding = drawing.scene.written(values)
             else:

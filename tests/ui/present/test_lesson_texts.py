@@ -61,7 +61,9 @@ def test_both_languages_show_the_same(name: str) -> None:
     en, zh = (lesson(lang, name) for lang in LANGUAGES)
     assert en.minutes == zh.minutes and len(en.steps) == len(zh.steps)
     for one, other in zip(en.steps, zh.steps, strict=True):
-        assert (one.page, one.state, one.figure) == (other.page, other.state, other.figure), one.number
+        assert (one.page, one.state, one.figure, one.play) == (other.page, other.state, other.figure, other.play), (
+            one.number
+        )
         assert bool(one.notes) == bool(other.notes), one.number
         assert numbers(one.say) == numbers(other.say), one.number
         assert (one.predict is None) == (other.predict is None), one.number
@@ -109,7 +111,7 @@ def test_a_talk_fits_its_time(name: str, minutes: int, fewest: int, most: int, q
 def test_each_step_shows_something_else(name: str, lang: str) -> None:
     before: tuple[object, ...] = ()
     for step in lesson(lang, name).steps:
-        shown = (step.page, step.figure, step.predict.then if step.predict else step.state)
+        shown = (step.page, step.figure, step.end)
         assert shown != before, step.number
         assert step.predict is None or step.predict.then != step.state, "an answer moves the figure"
         before = shown
@@ -161,7 +163,7 @@ def test_the_figure_shows_every_number_that_is_said(name: str, lang: str) -> Non
     """``say`` by the view after the answer, the question by the view before it (or by what it asks to change)."""
     for step in lesson(lang, name).steps:
         before = shown(step, lang, step.state)
-        after = shown(step, lang, step.predict.then) if step.predict else before
+        after = shown(step, lang, step.end)
         assert set(numbers(step.say)) <= set(numbers(after)), f"step {step.number}: {step.say} / {after}"
         if step.predict:
             asked = set(numbers(step.predict.question))

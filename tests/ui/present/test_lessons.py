@@ -46,6 +46,13 @@ def test_a_step_holds_the_whole_state_and_the_answer_adds_to_it() -> None:
     assert lesson.step(2) is second and lesson.first_on("rotation") is second and lesson.first_on("lrpe") is None
 
 
+def test_a_step_plays_a_control_from_its_state_to_a_value() -> None:
+    steps = STEP + 'state = { factor = 2 }\nplay = { control = "factor", to = 8 }\n'
+    step = load(file(steps), "own").step(1)
+    assert step.play == lessons.Play("factor", 8.0, 4.0)
+    assert step.state == {"factor": 2.0} and step.end == {"factor": 8.0}
+
+
 def test_a_page_lesson_stands_on_its_page() -> None:
     assert load(file('[[steps]]\nsay = "Look."\n'), "clock", "clock").step(1).page == "clock"
     assert problems(file('[[steps]]\nsay = "a"\npage = "lrpe"\n'), "clock") == [(1, "other_page")]
@@ -87,6 +94,10 @@ BAD = {
     "answer": (file(STEP + '[steps.predict]\nquestion = "?"\nchoices = ["a", "b"]\nanswer = 2\n'), [(1, "answer")]),
     "one choice": (file(STEP + '[steps.predict]\nquestion = "?"\nchoices = ["a"]\nanswer = 0\n'), [(1, "choices")]),
     "choices": (file(STEP + '[steps.predict]\nquestion = "?"\nchoices = [1, 2]\nanswer = 0\n'), [(1, "not_text")] * 2),
+    "play nothing": (file(STEP + "play = { seconds = 2 }\n"), [(1, "missing")]),
+    "play forever": (file(STEP + 'play = { control = "factor", to = 8, seconds = 1e9 }\n'), [(1, "seconds")]),
+    "play too far": (file(STEP + 'play = { control = "factor", to = 1e6 }\n'), [(1, "value")]),
+    "play what is not there": (file(STEP + 'play = { control = "fator", to = 8 }\n'), [(1, "unknown_field")]),
     "then": (
         file(STEP + '[steps.predict]\nquestion = "?"\nchoices = ["a", "b"]\nanswer = 0\nthen = { factor = 0 }\n'),
         [(1, "value")],

@@ -15,9 +15,16 @@ from ui.present.tally import Tally
 
 HOSTILE = "<b>$x$</b> [a](javascript:alert(1))"
 STEP = Step(
-    3, "clock", "Seen after the answer.", "", {}, "", Predict("Which?", ("first", HOSTILE, "third"), 1, {"factor": 8.0})
+    3,
+    "clock",
+    "Seen after the answer.",
+    "",
+    {},
+    "",
+    None,
+    Predict("Which?", ("first", HOSTILE, "third"), 1, {"factor": 8.0}),
 )
-LATER = Step(4, "clock", "No question.", "", {}, "", None)
+LATER = Step(4, "clock", "No question.", "", {}, "", None, None)
 
 
 @pytest.fixture(autouse=True)
@@ -98,7 +105,7 @@ def test_a_step_without_a_question_asks_nothing() -> None:
 def test_questions_of_other_steps_are_others() -> None:
     at = press(opened(), "first")
     assert ended(at)
-    at.session_state["step"] = Step(5, STEP.page, STEP.say, "", {}, "", STEP.predict)
+    at.session_state["step"] = Step(5, STEP.page, STEP.say, "", {}, "", None, STEP.predict)
     assert not ended(at.run())
 
 

@@ -194,19 +194,18 @@ class Film {
       if (control && index !== Math.round(control.index)) this.move(control, index, true);
     }
     this.speak();
-    const asked = play && JSON.stringify(play);
-    if (play && asked !== this.played) {
-      this.played = asked;
-      const control = this.controls[play.control];
-      if (control) { this.move(control, this.nearest(control, play.from)); this.play(control, this.nearest(control, play.to), play.seconds); }
-    }
+    // A step of a lesson has something played, once: told again it is the same step.
+    const step = play && JSON.stringify(play), control = this.controls[play?.control];
+    if (control && step !== this.played) this.play(control, this.nearest(control, play.to), play.seconds);
+    this.played = step;
   }
 
-  play(control, to, seconds = control.seconds || 4) {
+  /** Move a control to a stop in `seconds`; without them at the control's own speed, from the start where it is over. */
+  play(control, to, seconds = 0) {
     this.halt();
-    const last = control.stops.length - 1;
-    let at = control.index >= to && to === last ? 0 : control.index, before = null;
-    const speed = (Math.sign(to - at) || 1) * (to === last ? last : Math.abs(to - at)) / seconds;
+    let at = !seconds && control.index >= to ? 0 : control.index, before = null;
+    const speed = seconds ? (to - at) / seconds : to / control.seconds;
+    if (!speed) return;
     this.playing = control;
     this.playFrom = this.value(control);
     control.playing?.(true);
