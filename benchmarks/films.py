@@ -67,7 +67,7 @@ def dragged(page: Page, film: Locator) -> float:
 
 
 def verdict(rows: Sequence[dict[str, object]]) -> tuple[str, bool]:
-    """The films' bars in a line, and whether all are met."""
+    """Return the films' bars in a line, and whether all are met."""
     paints = sorted(float(str(row["paints_s"])) for row in rows)
     most = {key: max(int(str(row[key])) for row in rows) for key in ("messages", "bytes", "answer_ms")}
     median = statistics.median(paints)
