@@ -2,14 +2,15 @@
 
 from rope_core.rope import Rope
 from rope_core.theory import encodings, frequency_demo
+from ui.figures.frequencies import digits as numerals
 from ui.figures.frequencies import spans
 from ui.figures.frequencies import tables as figures
-from ui.page.fields import BASE, GEOMETRY, last_pair
+from ui.page.fields import BASE, DIM, GEOMETRY, TRAIN_LEN, last_pair, stops
 from ui.page.frame import Frame
 from ui.page.state import Field
 
 VIEW = Field("view", "choice", "cos", choices=("angle", "cos", "sin"))
-SPAN = Field("span", "int", 512, 16, 16_777_216, steps=(64, 128, 256, 512, 2048, 8192, 32_768, 131_072, 1_048_576))
+SPAN = Field("span", "int", 256, 16, 16_777_216, steps=(64, 128, 256, 512, 2048, 8192, 32_768, 131_072, 1_048_576))
 ERROR = Field("error", "float", 0.1, 0.001, 3.0, steps=(0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0))
 PAIR = Field("pair", "int", 4, 0, 511)
 WINDOW = Field("window", "int", 128, 8, 1024, steps=(16, 32, 64, 128, 256, 512, 1024))
@@ -20,18 +21,17 @@ FIELDS = (VIEW, SPAN, ERROR, PAIR, WINDOW, WIDTH, POSITION, *GEOMETRY)
 
 
 def spectrum(page: Frame) -> None:
-    """Wavelengths and the tables they make."""
+    """The table that attention multiplies by and the wavelengths, over the base."""
     page.bar()
-    page.controls.slider(BASE)
-    rope = page.store.rope()
-    page.show(figures.wavelengths(rope, page.t), figures.wavelengths, frequency_demo.incomplete)
-    page.prose("heat")
+    bases = stops(BASE, page.get(BASE), 1e3, 1e7)
+    contexts = stops(TRAIN_LEN, page.get(TRAIN_LEN), 256, 1_048_576)
+    film = figures.heat(page.get(DIM), bases, contexts, page.get(VIEW), page.get(SPAN), page.t)
+    page.show(film, figures.heat, frequency_demo.table, frequency_demo.incomplete)
     left, right = page.columns(1, 1)
     with left:
         page.controls.segments(VIEW)
     with right:
         page.controls.slider(SPAN)
-    page.show(figures.heat(rope, page.get(VIEW), page.get(SPAN), page.t), figures.heat, frequency_demo.table)
 
 
 def rulers(page: Frame) -> None:
@@ -55,8 +55,8 @@ def digits(page: Frame) -> None:
     """The position as a number in base beta."""
     page.prose("digits")
     page.controls.beside(WIDTH, POSITION)
-    drawing = figures.digits(page.get(WIDTH), page.get(BASE), page.get(POSITION), page.t)
-    page.show(drawing, figures.digits, encodings.beta_digits, encodings.digit_phases)
+    drawing = numerals.digits(page.get(WIDTH), page.get(BASE), page.get(POSITION), page.t)
+    page.show(drawing, numerals.digits, encodings.beta_digits, encodings.digit_phases)
 
 
 def body(page: Frame) -> None:

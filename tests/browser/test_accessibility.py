@@ -373,7 +373,7 @@ def test_a_section_by_keyboard_alone(name: str, slider: str, app: str, english: 
 
 def test_plotlys_own_slider_and_legend_answer_keys(app: str, english: Reader) -> None:
     page = english.open(f"{app}/frequencies?lang=en")
-    slider = page.locator("g[role=slider]")
+    slider = page.locator("g[role=slider]:not(.film-handle)")
     slider.focus()
     value = slider.get_attribute("aria-valuetext")
     page.keyboard.press("ArrowRight")

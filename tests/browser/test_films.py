@@ -16,7 +16,7 @@ from tests.support.films import numbers, opened
 
 pytestmark = pytest.mark.browser
 
-FILMS = {"rotation": "circle"}
+FILMS = {"rotation": "circle", "frequencies": "heat"}
 """The film that leads each page."""
 
 HELD = """name => {

@@ -15,6 +15,7 @@ SLOT = re.compile(r"\{\{(f|formula):([a-z0-9_.-]+)\}\}")
 # A source line's end inside a Chinese sentence, which a browser would show as a gap.
 HAN, STOP = "\u2014-\u2026\u3000-\u9fff\uff00-\uffef", "\u3001\u3002\uff01\uff08\uff09\uff0c\uff1a\uff1b\uff1f"
 SOFT_BREAK = re.compile(f"(?<=[{HAN}])\\n(?=[{HAN}])|(?<=\\S)\\n(?=[{STOP}])|(?<=[{STOP}])\\n(?=[A-Za-z])")
+RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 HEADING = re.compile(r"^## (?P<title>.*?)\s*\{#(?P<id>[a-z0-9_-]+)\}\s*$", re.MULTILINE)
 
 
@@ -84,10 +85,18 @@ def markdown_table(columns: Mapping[str, Sequence[str]], *, numbers: bool = Fals
 
 
 def short(value: float | int) -> str:
-    """Write a number for a reader: 10,000 or 5.5 or 1e+08."""
+    """Write a number for a reader.
+
+    >>> short(10_000), short(5.5), short(7e9), short(1e-6)
+    ('10,000', '5.5', '7·10⁹', '10⁻⁶')
+    """
     if float(value).is_integer() and abs(value) < 1e9:
         return f"{int(value):,}"
-    return f"{value:.6g}"
+    part, power, exponent = f"{value:.6g}".partition("e")
+    if not power:
+        return part
+    raised = f"10{str(int(exponent)).translate(RAISED)}"
+    return raised if part == "1" else f"{part}·{raised}"
 
 
 @dataclass(frozen=True)

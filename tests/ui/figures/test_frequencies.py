@@ -1,77 +1,91 @@
 """The frequency figures: traces against formulas written out, their sentences and recipes."""
 
+import math
+from inspect import unwrap
+
 import numpy as np
-import plotly.graph_objects as go
 import pytest
 
-import rope_core as rc
 from tests.support.figures import chart, ran
-from ui.figures.frequencies import tables as frequencies
+from ui.figures.drawing import Film
+from ui.figures.frequencies import digits as frequencies
+from ui.figures.frequencies import tables
+from ui.film.scene import Panel, Shape
 from ui.text.words import LANGUAGES, Words
 
 EN = Words("en", "frequencies")
-LLAMA2 = rc.Rope(128, 10_000.0, 4096)
-EDGE = rc.Rope(2, 1.0001, 16)
-LONG = rc.Rope(1024, 1e6, 131_072)
+BASES, CONTEXTS = (1000.0, 10_000.0, 54_321.0, 1e7), (16, 4096, 131_072)
 
 
-def named(figure: go.Figure, name: str) -> go.Scatter:
-    return next(trace for trace in figure.data if trace.name == name)
+def film(dim: int, kind: str = "cos", span: int = 256, t: Words = EN) -> Film:
+    made: Film = unwrap(tables.heat)(dim, BASES, CONTEXTS, kind, span, t)
+    return made
+
+
+def of_kind(panel: Panel, kind: str) -> list[Shape]:
+    return [shape for shape in panel.shapes if shape["kind"] == kind]
 
 
 def test_llama_2_leaves_18_pairs_without_a_turn() -> None:
-    drawing = frequencies.wavelengths(LLAMA2, EN)
-    assert drawing.finding.startswith("18 of 64 pairs (shaded)")
-    assert "54,410" in drawing.finding
-    shade = next(shape for shape in chart(drawing).layout.shapes if shape.type == "rect")
-    assert (shade.x0, shade.x1) == (45.5, 63.5)
-    line = next(shape for shape in chart(drawing).layout.shapes if shape.type == "line")
-    assert line.y0 == line.y1 == 4096
-    assert "18" in ran(drawing)
-
-
-@pytest.mark.parametrize("rope", [rc.Rope(16, 7777.0, 512), EDGE, LONG])
-def test_wavelength_and_frequency_are_the_formula(rope: rc.Rope) -> None:
-    figure = chart(frequencies.wavelengths(rope, EN))
-    theta = [rope.base ** (-2 * i / rope.dim) for i in range(rope.dim // 2)]
-    np.testing.assert_allclose(named(figure, EN("frequency")).y, theta)
-    np.testing.assert_allclose(named(figure, EN("wavelength")).y, [2 * np.pi / one for one in theta])
-
-
-def test_each_curve_is_on_the_axis_of_its_unit() -> None:
-    figure = chart(frequencies.wavelengths(rc.Rope(16, 7777.0, 512), EN))
-    assert {trace.name: trace.yaxis for trace in figure.data} == {EN("wavelength"): "y", EN("frequency"): "y2"}
-    assert figure.layout.yaxis.type == figure.layout.yaxis2.type == "log"
-    assert (figure.layout.yaxis2.overlaying, figure.layout.yaxis2.side) == ("y", "right")
-
-
-def test_where_every_pair_turns_nothing_is_shaded() -> None:
-    drawing = frequencies.wavelengths(EDGE, EN)
-    assert "All 1 pairs complete" in drawing.finding
-    assert all(shape.type != "rect" for shape in chart(drawing).layout.shapes)
+    sentence = film(128).scene.written({"base": 10_000, "train_len": 4096})
+    assert "18 of 64 pairs" in sentence and "54,410" in sentence and "4,096" in sentence
 
 
 @pytest.mark.parametrize("kind", ["angle", "cos", "sin"])
-@pytest.mark.parametrize(("rope", "span"), [(rc.Rope(12, 300.0, 64), 64), (LLAMA2, 131_072), (LONG, 512), (EDGE, 16)])
-def test_heat_is_the_table_to_one_byte(kind: str, rope: rc.Rope, span: int) -> None:
-    drawing = frequencies.heat(rope, kind, span, EN)
-    trace = chart(drawing).data[0]
-    rows, columns = trace.z.shape
-    assert rows == rope.pairs
-    assert rows * columns <= max(frequencies.CELLS, 96 * rows)
-    position = (np.arange(columns) * trace.dx)[None, :]
-    exact = position * rope.theta[:, None]
+@pytest.mark.parametrize(("dim", "span"), [(2, 16), (12, 64), (128, 256), (128, 131_072), (1024, 512)])
+def test_every_picture_is_the_table_to_one_byte(kind: str, dim: int, span: int) -> None:
+    made = film(dim, kind, span)
+    picture = of_kind(made.scene.panels[0], "image")[0]
+    cells = picture["cells"].frames
+    assert cells.dtype == np.int8 and cells.shape[0] == len(BASES) and cells.shape[1] <= 32 and cells.shape[2] <= 256
+    every, step = -(-dim // 2 // cells.shape[1]), int(made.scene.panels[0].x.high) // cells.shape[2]
+    assert ("1 position in" in str(made.scene.finding)) == (step > 1) == (span > 256)
     limit = np.pi if kind == "angle" else 1.0
-    shown = trace.z / 127 * limit
-    if kind == "angle":
+    for base, shown in zip(BASES, cells / 127 * limit, strict=True):
+        theta = np.array([base ** (-2 * i / dim) for i in range(0, dim // 2, every)])
+        exact = np.arange(0, span, step) * theta[:, None]
         off = np.remainder(exact - shown + np.pi, 2 * np.pi) - np.pi
-    else:
-        off = getattr(np, kind)(exact) - shown
-    assert np.abs(off).max() <= limit / 254 + 1e-7
-    assert ("position is drawn" in drawing.finding) == (span > columns)
-    assert f"{int((rope.wavelength > span).sum())} of {rope.pairs}" in drawing.finding
-    assert len(chart(drawing).to_json()) < 150_000
-    assert ran(drawing)
+        off = off if kind == "angle" else getattr(np, kind)(exact) - shown
+        assert np.abs(off).max() <= limit / 254 + 1e-7
+    # A row is as high as the pairs that it represents, centred on the one that it shows.
+    assert picture["y"] == (-every / 2, (len(theta) - 0.5) * every)
+
+
+@pytest.mark.parametrize("dim", [2, 12, 128, 1022])
+def test_wavelengths_and_who_completes_a_turn_at_every_stop(dim: int) -> None:
+    made = film(dim)
+    _, panel = made.scene.panels
+    ((line, points), (last, *_)) = ((of_kind(panel, "path")[2], of_kind(panel, "dots")[0]), of_kind(panel, "label")[1:])
+    rows = points["y"].astype(int)
+    assert rows[0] == 0 and len(rows) <= 32 and set(np.diff(rows)) <= {-(-dim // 64)}
+    for k, base in enumerate(BASES):
+        waves = [2 * math.pi * base ** (2 * i / dim) for i in range(dim // 2)]
+        np.testing.assert_allclose(10.0 ** points["x"].frames[k], np.array(waves)[rows])
+        np.testing.assert_allclose(10.0 ** line["x"].frames[k], [waves[0], waves[-1]])
+        np.testing.assert_allclose(10.0 ** last["x"].frames[k], waves[-1])
+        for c, context in enumerate(CONTEXTS):
+            never = [wave > context for wave in waves]
+            at = {"base": k, "train_len": c}
+            assert f"{sum(never)} of {dim // 2} pairs" in made.scene.written({"base": base, "train_len": context})
+            assert points["paint"].at(at).tolist() == [never[row] for row in rows]
+            for shape in (of_kind(made.scene.panels[0], "path")[1], of_kind(panel, "path")[0]):
+                heights = shape["y"].at(at)
+                if 0 < sum(never) < dim // 2:
+                    # The border is where the wavelength of a pair in between is the trained context.
+                    np.testing.assert_allclose(2 * math.pi * base ** (2 * heights / dim), context)
+                    assert never.index(True) - 1 <= heights[0] <= never.index(True)
+                else:
+                    assert np.isnan(heights).all()
+
+
+def test_axes_rest_while_the_base_moves_and_name_no_power_of_e() -> None:
+    made = unwrap(tables.heat)(128, (1000.0, 7e9, 1e12), (4096, 2**24), "cos", 256, EN)
+    base, _ = made.scene.controls
+    assert base.texts == ("1,000", "7·10⁹", "10¹²")
+    _, panel = made.scene.panels
+    assert panel.x.low == 0 and 10**panel.x.high > 2 * math.pi * 1e12 ** (126 / 128)
+    assert not any("e+" in text for _, text in panel.x.ticks)
+    assert ran(made)
 
 
 @pytest.mark.parametrize("position", [0, 2718, 1_000_000])
@@ -93,11 +107,6 @@ def test_base_ten_digits_are_the_written_ones(position: int) -> None:
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_every_figure_speaks_both_languages(lang: str) -> None:
     t = Words(lang, "frequencies")
-    for rope in (rc.Rope(8, 100.0, 64), EDGE):
-        for drawing in (
-            frequencies.wavelengths(rope, t),
-            frequencies.heat(rope, "cos", 2048, t),
-            frequencies.digits(2, 2.0, 5, t),
-        ):
-            assert "{" not in drawing.finding
-            assert all(len(np.ravel(column)) for column in drawing.table().values())
+    drawing = frequencies.digits(2, 2.0, 5, t)
+    assert "{" not in drawing.finding
+    assert all(len(np.ravel(column)) for column in drawing.table().values())

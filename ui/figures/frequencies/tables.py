@@ -1,186 +1,138 @@
-"""Figures of the frequencies page: the frequencies, the tables they make, and the digits they read."""
+"""The base under the hand: the table that attention multiplies by, and the wavelength of every pair beside it."""
 
 from __future__ import annotations
 
 import numpy as np
 
 import rope_core as rc
-from rope_core.rope import Array
-from rope_core.theory import encodings, frequency_demo
-from ui.figures.colours import BLUE, GREEN, GREY, ORANGE, PHASE, RED, SIGNED
-from ui.figures.drawing import Drawing, grid, kept
-from ui.figures.frequencies.spans import context_line, read
-from ui.figures.plot import (
-    POWERS,
-    as_bytes,
-    axis,
-    byte_bar,
-    frame,
-    headings,
-    heatmap,
-    hline,
-    in_panel,
-    line,
-    panels,
-    play,
-    plot,
-    split,
-    vband,
-)
-from ui.text.words import Words
+from rope_core.theory import frequency_demo
+from ui.figures.colours import BLUE, GREEN, ORANGE, PHASE, SIGNED
+from ui.figures.drawing import Film, kept
+from ui.figures.frequencies.spans import read
+from ui.figures.plot import as_bytes
+from ui.film.scene import Axis, Panel, Scene, Texts, Track, control, sentence
+from ui.film.shapes import boxes, dots, handle, image, label, path
+from ui.text.words import Words, short
 
-CELLS = 49_152
-COLUMNS = 512
-FRAMES = 48
+ROWS = 32
+WHOLE, SAMPLED = 256, 176
+TALL = 245
 
 
 @kept
-def wavelengths(rope: rc.Rope, t: Words) -> Drawing:
-    """Wavelength and frequency of each pair, the trained context, and the pairs that never complete a turn."""
-    pairs = np.arange(rope.pairs)
-    never = frequency_demo.incomplete(rope)
-    count = int(never.sum())
-    mark = {"size": 7 if rope.pairs <= 64 else 4}
-    bands = [vband(rope.pairs - count - 0.5, rope.pairs - 0.5, ORANGE, 0.25)] if count else []
-    right = {"overlaying": "y", "side": "right", "showgrid": False}
-    figure = plot(
-        [
-            line(pairs, rope.wavelength, BLUE, name=t("wavelength"), mode="lines+markers", marker=mark, yaxis="y"),
-            line(pairs, rope.theta, RED, name=t("frequency"), mode="lines+markers", marker=mark, yaxis="y2"),
-        ],
-        height=370,
-        shapes=[*bands, context_line(rope, t)],
-        margin={"r": 76},
-        xaxis=axis(t("axis.pair")),
-        yaxis=POWERS | {"title": {"text": t("axis.wavelength"), "font": {"color": BLUE}}},
-        yaxis2=POWERS | {"title": {"text": t("frequency"), "font": {"color": RED}}} | right,
-    )
-    sentence = t(
-        "wavelengths_finding" if count else "wavelengths_all",
-        count=count,
-        pairs=rope.pairs,
-        context=f"{rope.train_len:,}",
-        first=read(rope.wavelength[0]),
-        last=read(rope.wavelength[-1]),
-    )
-    return Drawing(
-        "wavelengths",
-        figure,
-        sentence,
-        lambda: {"pair": pairs, "theta": rope.theta, "wavelength": rope.wavelength, "turns": rope.turns},
-        f"""
-        import rope_core as rc
-        rope = rc.Rope({rope.dim}, {rope.base!r}, {rope.train_len})
-        print(rope.wavelength, int((rope.turns < 1).sum()))
-        """,
-    )
+def heat(dim: int, bases: tuple[float, ...], contexts: tuple[int, ...], kind: str, span: int, t: Words) -> Film:
+    """Return angle, cosine or sine of the pairs over the positions, and their wavelengths, at every base.
 
-
-@kept
-def heat(rope: rc.Rope, kind: str, span: int, t: Words) -> Drawing:
-    """Angle, cosine or sine of every pair over the positions: one row per pair, drawn once."""
-    at = frequency_demo.sampled_positions(span, min(COLUMNS, max(96, CELLS // rope.pairs)))
-    values = frequency_demo.table(rope, kind, at)
+    At most ``ROWS`` pairs are drawn, and every position up to ``WHOLE`` of them, else at most ``SAMPLED``.
+    """
+    at_base, at_context = control(t, "base", bases, seconds=8.0), control(t, "train_len", contexts, slider=False)
+    ropes = [rc.Rope(dim, base) for base in bases]
+    pairs = ropes[0].pairs
+    rows = frequency_demo.sampled_positions(pairs, ROWS)
+    positions = frequency_demo.sampled_positions(span, WHOLE if span <= WHOLE else SAMPLED)
+    every, step = (int(each[1] - each[0]) if each.size > 1 else 1 for each in (rows, positions))
     limit = float(np.pi) if kind == "angle" else 1.0
-    step = int(at[1] - at[0]) if at.size > 1 else 1
-    bar = byte_bar(limit)
-    if kind == "angle":
-        bar["ticktext"] = ["−π", "−π/2", "0", "π/2", "π"]
-    slow = int((rope.wavelength > span).sum())
-    split_shown = 0 < slow < rope.pairs
-    look = {"zmin": -127, "zmax": 127, "colorbar": bar, "hoverinfo": "x+y"} | ({} if kind == "angle" else {"zmid": 0})
-    scale = PHASE if kind == "angle" else SIGNED
-    figure = plot(
-        [heatmap(as_bytes(values, limit), scale, x0=0, dx=step, y0=0, dy=1, **look)],
-        height=430,
-        shapes=[hline(rope.pairs - slow - 0.5, "black", 3, "dash")] if split_shown else [],
-        xaxis=axis(t("axis.position")),
-        yaxis=axis(t("axis.pair")),
+    cells = np.stack([as_bytes(frequency_demo.table(rope, kind, positions)[rows], limit) for rope in ropes])
+    waves = np.stack([np.log10(rope.wavelength) for rope in ropes])
+    trained = np.log10(contexts)[:, None]
+    short_of = [[rc.Rope(dim, base, context) for context in contexts] for base in bases]
+    never = np.array([[frequency_demo.incomplete(rope).sum() for rope in row] for row in short_of])
+    turn = np.array([[rope.pair_at(1.0) for rope in row] for row in short_of])
+    turn[(never == 0) | (never == pairs)] = np.nan
+    both = at_base, at_context
+    border = Track(both, turn[..., None].repeat(2, axis=2))
+
+    low, high = -every / 2, max(rows[-1] + every / 2, pairs - 1.0)
+    ticks = tuple((float(pair), str(pair)) for pair in sorted({0, pairs // 4, pairs // 2, 3 * pairs // 4, pairs - 1}))
+    up = Axis(low, high, ticks, t("pair_axis", every=every) if every > 1 else t("axis.pair"))
+    end = float(positions[-1] + step)
+    table = Panel(
+        Axis(0.0, end, tuple((end * k / 4, short(round(end * k / 4))) for k in range(5)), t("axis.position")),
+        up,
+        [
+            image(
+                Track((at_base,), cells), PHASE if kind == "angle" else SIGNED, (0.0, end), (low, rows[-1] + every / 2)
+            ),
+            path((0.0, end), border, "paper", 7),
+            path((0.0, end), border, "ink", 3, "9 6"),
+        ],
+        t(f"table.{kind}"),
+        width=330,
+        share=1.1,
+        height=TALL,
     )
-    sentence = t(
-        "heat_finding",
-        span=f"{span:,}",
-        fast=read(span / rope.wavelength[0]),
-        last=read(span / rope.wavelength[-1]),
-        slow=slow,
-        pairs=rope.pairs,
+    far = float(np.ceil(max(waves.max(), trained.max()) + 0.2))
+    shown = tuple((float(power), short(10.0**power)) for power in range(1, int(far) + 1, 2))
+    done = (never[..., None] > pairs - 1 - rows).astype(np.uint8)
+    last, longest = Track((at_base,), waves[:, -1:]), tuple(read(rope.wavelength[-1]) for rope in ropes)
+    limits = Track((at_context,), trained.repeat(2, axis=1))
+    wavelength = Panel(
+        Axis(0.0, far, shown, t("tokens_axis")),
+        up,
+        [
+            boxes(Track((at_context,), trained), far, low, high, ORANGE, opacity=0.16),
+            path((0.0, far), border, "ink", 2, "9 6"),
+            path(limits, (low, high), GREEN, 4),
+            path(Track((at_base,), waves[:, [0, -1]]), (0.0, pairs - 1.0), BLUE, 2),
+            dots(Track((at_base,), waves[:, rows]), rows.astype(float), (BLUE, ORANGE), 5, Track(both, done)),
+            label(waves[0, 0].item(), 0.0, read(ropes[0].wavelength[0]), BLUE, anchor="start", dx=12, dy=4),
+            label(last, pairs - 1.0, Texts((at_base,), longest), ORANGE, anchor="end", dx=18, dy=-20, bold=True),
+            label(
+                far,
+                low,
+                [t("trained"), " ", Texts((at_context,), at_context.texts)],
+                GREEN,
+                anchor="end",
+                dx=-4,
+                dy=-24,
+                bold=True,
+            ),
+            label(
+                far,
+                high / 2,
+                Texts(both, tuple(t("never", count=n, pairs=pairs) if n else "" for n in never.flat)),
+                ORANGE,
+                anchor="end",
+                dx=-4,
+                bold=True,
+                size=17,
+            ),
+            label(
+                far,
+                high / 2,
+                Texts(both, tuple(t("no_turn") if n else "" for n in never.flat)),
+                ORANGE,
+                anchor="end",
+                dx=-4,
+                dy=20,
+            ),
+            handle(at_context, Track((at_context,), trained), low, GREEN, t("grab_context"), r=9),
+            handle(at_base, last, pairs - 1.0, ORANGE, t("grab_base"), r=10),
+        ],
+        t("wavelength_title"),
+        width=330,
+        height=TALL,
     )
-    if split_shown:
-        sentence += t("heat_line")
+    finding = sentence(
+        lambda **slots: t("heat_finding", pairs=pairs, first=read(ropes[0].wavelength[0]), **slots),
+        base=Texts((at_base,), at_base.texts),
+        last=Texts((at_base,), longest),
+        count=Texts(both, tuple(map(str, never.flat))),
+        context=Texts((at_context,), at_context.texts),
+    )
     if step > 1:
-        sentence += t("heat_step", step=f"{step:,}")
-    return Drawing(
+        finding.append(t("heat_step", step=f"{step:,}"))
+    return Film(
         "heat",
-        figure,
-        sentence,
-        lambda: grid(at, np.arange(rope.pairs), values, ("position", "pair", kind)),
+        Scene((table, wavelength), both, finding),
+        lambda: {"pair": np.arange(pairs)} | {f"wavelength_at_base_{rope.base:g}": rope.wavelength for rope in ropes},
         f"""
         import rope_core as rc
         from rope_core.theory import frequency_demo
-        positions = frequency_demo.sampled_positions({span}, {at.size})
-        print(frequency_demo.table(rc.Rope({rope.dim}, {rope.base!r}), "{kind}", positions))
+        positions = frequency_demo.sampled_positions({span}, {positions.size})
+        for base in {bases!r}:
+            rope = rc.Rope({dim}, base, {contexts[0]})
+            print(base, frequency_demo.table(rope, "{kind}", positions).shape, rope.wavelength[-1])
+            print(int(frequency_demo.incomplete(rope).sum()), "of", rope.pairs)
         """,
-    )
-
-
-def stems(values: Array) -> list[float | None]:
-    """Heights of vertical sticks standing on zero, with gaps between them."""
-    return [part for value in values.round(4).tolist() for part in (0, value, None)]
-
-
-@kept
-def digits(width: int, base: float, position: int, t: Words) -> Drawing:
-    """The position's digits in base beta beside the cosine and sine that RoPE takes of the same quotients."""
-    rope = rc.Rope(width, base)
-    beta = encodings.rope_beta(rope)
-    feet = [foot for i in range(rope.pairs) for foot in (i, i, None)]
-    aside = [None if foot is None else foot + 0.14 for foot in feet]
-
-    def heights(where: int) -> list[list[float | None]]:
-        phase = encodings.digit_phases(where, beta, rope.pairs)
-        return [stems(part) for part in (encodings.beta_digits(where, beta, rope.pairs), np.cos(phase), np.sin(phase))]
-
-    columns, head = split([1, 1], 0.09), {"size": [0, 14, 0] * rope.pairs, "opacity": 1}
-    looks = ((feet, t("digit"), GREEN, 1), (feet, "cos", BLUE, 2), (aside, "sin", RED, 2))
-    where = range(position, position + FRAMES)
-    still = {"frame": {"duration": 0, "redraw": False}, "mode": "immediate", "transition": {"duration": 0}}
-    slider = {
-        "steps": [{"label": str(w), "method": "animate", "args": [[str(w)], still]} for w in where],
-        "currentvalue": {"prefix": t("counted"), "font": {"size": 16, "color": GREY}},
-        "ticklen": 0,
-        "minorticklen": 0,
-        "font": {"color": "rgba(0,0,0,0)"},
-        "pad": {"t": 60},
-    }
-    x = axis(t("digit_axis"), dtick=1, range=[-0.5, rope.pairs - 0.4])
-    figure = plot(
-        [
-            in_panel(panel, line(x, y, colour, 5, name, mode="lines+markers", marker=head | {"color": colour}))
-            for y, (x, name, colour, panel) in zip(heights(position), looks, strict=True)
-        ],
-        height=450,
-        frames=[frame(w, {k: {"y": y} for k, y in enumerate(heights(w))}) for w in where],
-        margin={"t": 76, "b": 124},
-        legend={"y": 1.12},
-        updatemenus=play(t("count"), 250, y=1.12),
-        sliders=[slider],
-        annotations=headings([t("digits_title"), t("waves_title")], columns),
-        **panels([(x, axis(range=[0, 1.08 * beta])), (x, axis(range=[-1.1, 1.1]))], columns),
-    )
-    own = encodings.beta_digits(position, beta, rope.pairs)
-    shown = ", ".join(f"{digit:.3g}" for digit in own)
-    sentence = t("digits_finding", position=f"{position:,}", beta=f"{beta:.5g}", digits=shown, d=width)
-    return Drawing(
-        "digits",
-        figure,
-        sentence,
-        lambda: {"digit": own, "phase": encodings.digit_phases(position, beta, rope.pairs)},
-        f"""
-        import rope_core as rc
-        from rope_core.theory import encodings
-        beta = encodings.rope_beta(rc.Rope({width}, {base!r}))
-        print(beta, encodings.beta_digits({position}, beta, {rope.pairs}))
-        print(encodings.digit_phases({position}, beta, {rope.pairs}))
-        """,
-        wide=True,
     )

@@ -8,6 +8,8 @@ import numpy as np
 
 from rope_core.theory import frequency_demo
 from tests.support.figures import ROPE, Row
+from tests.support.films import FilmRow
+from ui.figures.frequencies import digits as digits_
 from ui.figures.frequencies import spans, tables
 from ui.text.words import Words
 
@@ -19,18 +21,13 @@ def number(value: float) -> str:
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
-def wavelengths(t: Words) -> str:
-    never = sum(wave > 256 for wave in WAVES)
+def heat(t: Words) -> str:
+    never = sum(wave > 300 for wave in WAVES)
     assert 0 < never < 8
     ends = {"first": number(WAVES[0]), "last": number(WAVES[-1])}
-    return t("wavelengths_finding", count=never, pairs=8, context="256", **ends)
-
-
-def heat(t: Words) -> str:
-    slow = sum(wave > 9000 for wave in WAVES)
-    ends = {"fast": number(9000 / WAVES[0]), "last": number(9000 / WAVES[-1])}
-    step = int(np.diff(frequency_demo.sampled_positions(9000, tables.COLUMNS))[0])
-    return t("heat_finding", span="9,000", slow=slow, pairs=8, **ends) + t("heat_step", step=f"{step}")
+    step = -(-9000 // tables.SAMPLED)
+    assert 9000 / step <= tables.SAMPLED
+    return t("heat_finding", base="700", count=never, pairs=8, context="300", **ends) + t("heat_step", step=step)
 
 
 def base_choice(t: Words) -> str:
@@ -78,11 +75,13 @@ def digits(t: Words) -> str:
 
 PAIRS = {"x": "axis.pair"}
 ROWS = [
-    Row("frequencies", tables.wavelengths, (ROPE,), PAIRS | {"y": "axis.wavelength", "y2": "frequency"}, wavelengths),
-    Row("frequencies", tables.heat, (ROPE, "cos", 9000), {"x": "axis.position", "y": "axis.pair"}, heat),
-    Row("frequencies", tables.digits, (8, 300.0, 77), {"x": "digit_axis", "x2": "digit_axis"}, digits),
+    Row("frequencies", digits_.digits, (8, 300.0, 77), {"x": "digit_axis", "x2": "digit_axis"}, digits),
     Row("frequencies", spans.base_choice, (ROPE,), {"x": "field.base", "y": "tokens"}, base_choice),
     Row("frequencies", spans.rulers, (ROPE, 0.25), PAIRS | {"y": "distance"}, rulers),
     Row("frequencies", spans.repeats, (ROPE,), {"x": "distance_plus", "y": "similarity"}, repeats),
     Row("frequencies", spans.wave, (ROPE, 3, 50), {"y": "radians", "x2": "axis.position"}, wave),
+]
+STOPS = (100.0, 700.0, 5e4), (300, 4096)
+FILMS = [
+    FilmRow("frequencies", tables.heat, (16, *STOPS, "sin", 9000), {"base": 700, "train_len": 300}, heat),
 ]
