@@ -265,6 +265,13 @@ def base_changed(t: Target) -> None:
         one.copy_(one**1.1)
 
 
+def frequencies_swapped(t: Target) -> None:
+    """The right numbers, each at its neighbour's pair."""
+    for one in t.buffers():
+        last = one.numel() // 2 * 2
+        one[:last] = one[:last].view(-1, 2).flip(1).flatten()
+
+
 def frequencies_zero(t: Target) -> None:
     for one in t.buffers():
         one.zero_()

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from rope_core.checks.case import Case, Finding, finding, real
+from rope_core.hf.forms import MISTRAL
 from rope_core.hf.types import LONGROPE, YARN
 from rope_core.schemes import temperature
 
@@ -34,6 +35,14 @@ def attention(case: Case) -> Iterator[Finding]:
         yield from one_weight(case, float(factor))
     if "mscale_by_length" in rope.provenance["attention_factor"].traps:
         yield finding("mscale_by_length", rope.provenance["attention_factor"].path, effective=rope.attention_factor)
+
+
+def conversion(case: Case) -> Iterator[Finding]:
+    """A scale of Mistral's own params.json that llama.cpp's converter left out."""
+    yarn = case.model.data.get(YARN) if case.model.model_type == MISTRAL else None
+    factor = case.rope.attention_factor
+    if isinstance(yarn, dict) and yarn.get("apply_scale") and factor != 1.0:
+        yield finding("conversion_drops_scale", case.top(f"{YARN}.apply_scale"), factor=factor, logits=factor**2)
 
 
 def one_weight(case: Case, factor: float) -> Iterator[Finding]:
@@ -98,4 +107,4 @@ def turns(case: Case) -> Iterator[Finding]:
         )
 
 
-RULES = (attention, logits, precision, turns)
+RULES = (attention, conversion, logits, precision, turns)

@@ -62,6 +62,7 @@ FAULTS = {
     "positions_clamped": "rotation_differs",
     "positions_ignored": "rotation_missing",
     "base_changed": "buffer_differs",
+    "frequencies_swapped": "buffer_differs",
     "frequencies_zero": "buffer_uninitialised",
     "frequencies_cast": "buffer_rounded",
     "scaling_attribute": "attention_scaling_differs",

@@ -1,0 +1,93 @@
+"""Single threads of 2026, each as the config or the code that it is about and the finding that it gets."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+import rope_core as rc
+from tests.rope_core.checks.test_findings import keys as keys_of
+from tests.support import tiny_models
+
+GRANITE = {
+    "model_type": "granitemoehybrid",
+    "hidden_size": 1536,
+    "num_attention_heads": 12,
+    "num_hidden_layers": 4,
+    "layer_types": ["mamba", "mamba", "attention", "mamba"],
+    "rope_theta": 10_000,
+    "max_position_embeddings": 131_072,
+}
+MISTRAL = {"dim": 5120, "n_layers": 40, "n_heads": 40, "head_dim": 128, "rope_theta": 1e6, "max_seq_len": 262_144}
+YARN = {"factor": 16, "original_max_position_embeddings": 16_384, "beta": 32, "alpha": 1}
+NOMIC = {
+    "model_type": "nomic_bert",
+    "n_embd": 768,
+    "n_head": 12,
+    "n_layer": 12,
+    "n_positions": 8192,
+    "max_trained_positions": 2048,
+    "rotary_emb_base": 1000,
+    "rotary_emb_fraction": 1.0,
+}
+
+
+def test_a_hybrid_that_does_not_rotate_and_a_dense_one_that_does() -> None:
+    """huggingface/transformers#42872: granite-4.0-h is NoPE, granite-4.0-1b turns by the same class."""
+    off = {**GRANITE, "position_embedding_type": "nope"}
+    assert "switched_off" in keys_of(off) and rc.from_hf(off).nope and not rc.from_hf(off).inv_freq.any()
+    on = {**GRANITE, "position_embedding_type": "rope"}
+    assert "switched_off" not in keys_of(on) and rc.from_hf(on).inv_freq[0] == 1.0
+
+
+@pytest.mark.parametrize(("given", "factor"), [(True, 1.2772588722239782), (False, 1.0), (None, 1.2772588722239782)])
+def test_a_scale_that_conversions_left_out(given: bool | None, factor: float) -> None:
+    """ggml-org/llama.cpp#22612: Mistral's own params.json with apply_scale."""
+    config = {**MISTRAL, "yarn": YARN if given is None else {**YARN, "apply_scale": given}}
+    assert rc.from_hf(config).attention_factor == pytest.approx(factor)
+    found = [one for one in rc.check(config) if one.key == "conversion_drops_scale"]
+    assert bool(found) == bool(given)
+    for one in found:
+        assert one.field == "yarn.apply_scale" and one.values["factor"] == pytest.approx(factor)
+        assert one.values["logits"] == pytest.approx(factor**2) and "1.277" in one.title("zh")
+
+
+@pytest.mark.parametrize(("given", "read"), [(2, False), (None, True), (1.0, True)])
+def test_a_scaling_that_only_other_programs_read(given: object, read: bool) -> None:
+    """vllm-project/vllm#41236: nomic's factor means dynamic NTK in vLLM, and nothing in transformers' own class."""
+    found = [one for one in rc.check({**NOMIC, "rotary_scaling_factor": given}) if one.key == "top_level_key_not_read"]
+    assert [one.field for one in found] == ([] if read else ["rotary_scaling_factor"])
+    assert all(one.severity == "warning" for one in found)
+
+
+def test_frequencies_are_right_and_pairs_are_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    """apple/coreai-models#66: Gemma 4 spreads its turning pairs over the whole head, (i, i + 256) of 512.
+
+    A program that packs them into the first 128 dimensions turns other lanes by the same frequencies.
+    """
+    config: dict[str, Any] = {"model_type": "gemma4_text"}
+    (one,) = [one for one in rc.check(config) if one.key == "proportional_pairs"]
+    rope = rc.from_hf(config, "full_attention")
+    turning = int(np.count_nonzero(rope.inv_freq))
+    assert (turning, rope.head_dim, rope.layout) == (64, 512, "half")
+    assert one.severity == "note" and "64 of 256" in one.title()
+    model, small = tiny_models.model("gemma4_text", num_hidden_layers=2, layer_types=sorted(rc.layer_types(config)))
+    assert rc.verify(model, small) == []
+    monkeypatch.setattr(sys.modules[type(model).__module__], "apply_rotary_pos_emb", packed)
+    (one,) = rc.verify(model, small)
+    assert (one.key, one.severity) == ("rotation_differs", "error")
+
+
+def packed(x: Any, cos: Any, sin: Any, unsqueeze_dim: int = 1) -> Any:
+    """Turn as a program does that packs the pairs that turn: (i, i + turning) in the place of (i, i + head_dim/2)."""
+    cos, sin = cos.unsqueeze(unsqueeze_dim), sin.unsqueeze(unsqueeze_dim)
+    half = x.shape[-1] // 2
+    turning = int(torch.count_nonzero(sin[..., :half].abs().amax(dim=tuple(range(sin.ndim - 1)))))
+    turning = turning or half
+    a, b, rest = x.split([turning, turning, 2 * (half - turning)], dim=-1)
+    cos, sin = cos[..., :turning], sin[..., :turning]
+    return torch.cat([a * cos - b * sin, a * sin + b * cos, rest], dim=-1)
