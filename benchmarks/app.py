@@ -30,7 +30,7 @@ SLIDERS = {
     "attention": "distance",
     "encodings": "step δ",
     "block": "mean of x",
-    "precision": "positions up to",
+    "precision": "position",
     "lrpe": "offset",
     "config": "length wanted",
     "benchmark": "sequence length",

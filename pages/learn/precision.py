@@ -1,7 +1,8 @@
 """What a number format costs: phases, scores, positions that fall together, and the exact ways out."""
 
 from rope_core.theory import precision
-from ui.figures import precision as figures
+from ui.figures.precision import formats as figures
+from ui.figures.precision import phase as film
 from ui.page.fields import GEOMETRY, SCHEME_FIELDS
 from ui.page.frame import Frame
 from ui.page.state import Field
@@ -21,13 +22,9 @@ FIELDS = (DTYPE, AT, STAGE, DISTANCE, UP_TO, START, TABLE_FROM, CAST, *GEOMETRY,
 def phase(page: Frame) -> None:
     """How far the angle is off, by stage."""
     page.bar()
-    left, right = page.columns(1, 1, level=True)
-    with left:
-        page.controls.segments(DTYPE, str)
-    with right:
-        page.controls.slider(AT)
-    drawing = figures.phase(page.store.request(), page.get(DTYPE), page.get(AT), page.t)
-    page.show(drawing, figures.phase, precision.phase_error, precision.round_to)
+    page.controls.segments(DTYPE, str)
+    drawing = film.drifting(page.store.request(), page.get(DTYPE), film.stops(page.get(AT)), page.t)
+    page.show(drawing, film.drifting, precision.phase_error, precision.round_to)
     page.prose("why")
     page.prose("stages")
 

@@ -16,7 +16,11 @@ from tests.support.films import numbers, opened
 
 pytestmark = pytest.mark.browser
 
-FILMS = {"rotation": "circle", "frequencies": "heat"}
+FILMS = {
+    "rotation": "circle",
+    "frequencies": "heat",
+    "precision": "phase",
+}
 """The film that leads each page."""
 
 HELD = """name => {

@@ -17,7 +17,7 @@ import plotly.graph_objects as go
 
 import rope_core as rc
 from rope_core.theory import extension
-from ui.figures.drawing import Drawing
+from ui.figures.drawing import Drawing, Film
 from ui.text.words import Words
 
 ROPE = rc.Rope(16, 700.0, 256)
@@ -68,7 +68,7 @@ def chart(drawing: Drawing) -> go.Figure:
     return go.Figure(unpacked(drawing.figure))
 
 
-def ran(drawing: Drawing) -> str:
+def ran(drawing: Drawing | Film) -> str:
     """Return what a drawing's recipe prints."""
     out = io.StringIO()
     with redirect_stdout(out):

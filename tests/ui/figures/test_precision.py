@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import re
 from functools import cache
+from inspect import unwrap
 
 import mpmath
 import numpy as np
@@ -14,8 +16,9 @@ import rope_core as rc
 from rope_core.hf import catalogue
 from rope_core.theory import precision
 from tests.support.figures import chart, ran
-from ui.figures import precision as figures
-from ui.figures.drawing import Drawing
+from ui.figures.drawing import Drawing, Film
+from ui.figures.precision import formats as figures
+from ui.figures.precision import phase
 from ui.text.words import Words
 
 T = Words("en", "precision")
@@ -29,48 +32,66 @@ def cast(values: object, dtype: str) -> np.ndarray:
     return torch.tensor(values, dtype=torch.float64).to(getattr(torch, dtype)).double().numpy()
 
 
+def filmed(asked: rc.Request, dtype: str, at: int) -> Film:
+    film: Film = unwrap(phase.drifting)(asked, dtype, phase.stops(at), T)
+    return film
+
+
 @pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
-def test_phase_errors_are_those_of_torchs_rounding(dtype: str) -> None:
+def test_every_dial_and_curve_is_torchs_rounding(dtype: str) -> None:
     asked, at = request(16, 900.0), 3000
-    drawing = figures.phase(asked, dtype, at, T)
+    film = filmed(asked, dtype, at)
     theta = np.array([900.0 ** (-2 * i / 16) for i in range(8)])
-    table = {name: np.asarray(column, dtype=float) for name, column in drawing.table().items()}
-    d = table["position"]
-    errors = {
-        "inv_freq": d[:, None] * np.abs(cast(theta, dtype) - theta),
-        "position": np.abs(cast(d, dtype) - d)[:, None] * theta,
-        "angle": np.abs(cast(d[:, None] * theta, dtype) - d[:, None] * theta),
-    }
-    upto = d <= at
-    for stage, error in errors.items():
-        expected = error[upto].max()
-        got = table[f"{stage}_rad"][upto][-1]
-        assert got == pytest.approx(expected, rel=1e-9)
-        assert f"{expected:.3g} rad for the {T(f'stage.{stage}')}" in drawing.finding
+    d = np.array(film.scene.controls[0].stops)
+    with np.errstate(invalid="ignore"):
+        errors = {
+            "inv_freq": d[:, None] * (cast(theta, dtype) - theta),
+            "angle": cast(d[:, None] * theta, dtype) - d[:, None] * theta,
+            "position": (cast(d, dtype) - d)[:, None] * theta,
+        }
+    table = {name: np.asarray(column, dtype=float) for name, column in film.table().items()}
+    for panel, (stage, error) in zip(film.scene.panels, errors.items(), strict=False):
+        true, rounded = (shape for shape in panel.shapes if shape["kind"] == "hands")
+        off = rounded["angle"].frames[:, 0] - math.pi / 2
+        seen = np.isfinite(error).all(axis=1)
+        assert true["angle"] == math.pi / 2 and seen.any()
+        pair = int(re.findall(r"\d+", str(panel.title))[0])
+        np.testing.assert_allclose(off[seen], error[seen, pair], atol=1e-9)
+        assert pair == np.where(np.isfinite(error), np.abs(error), 0).max(axis=0).argmax()
+        so_far = np.maximum.accumulate(np.abs(error[seen]).max(axis=1))
+        np.testing.assert_allclose(table[f"{stage}_rad"][seen], so_far, atol=1e-9)
+        here = abs(error[film.scene.controls[0].nearest(at), pair])
+        assert f"{here:.3g} rad" in film.scene.written({"at": at})
     bits = {"bfloat16": 8, "float16": 11}[dtype]
     assert table["table_rad"].max() < 2.0 ** (1 - bits)
 
 
-def test_half_a_turn_and_the_position_are_marked() -> None:
-    layout = chart(figures.phase(request(16, 900.0), "bfloat16", 3000, T)).layout
-    level, upright = layout.shapes
-    assert (level.y0, level.y1, upright.x0, upright.x1) == (math.pi, math.pi, 3000, 3000)
-    assert (layout.annotations[0].text, layout.annotations[0].y) == (T("half_turn"), math.log10(math.pi))
-    assert layout.xaxis.type == layout.yaxis.type == "log"
+def test_the_curves_are_logarithms_and_half_a_turn_is_marked() -> None:
+    film = filmed(request(16, 900.0), "bfloat16", 3000)
+    curves = film.scene.panels[-1]
+    level, *lines = (shape for shape in curves.shapes if shape["kind"] == "path")
+    assert level["y"] == [math.log10(math.pi)] * 2
+    for line, stage in zip(lines, figures.SINGLE, strict=False):
+        np.testing.assert_allclose(line["x"], np.log10(film.scene.controls[0].stops))
+        values = np.asarray(film.table()[f"{stage}_rad"], dtype=float)
+        seen = values > 0
+        np.testing.assert_allclose(line["y"][seen], np.log10(values[seen]))
+        assert np.isnan(line["y"][~seen]).all()
+    grip = curves.shapes[-1]
+    np.testing.assert_array_equal(grip["y"].frames[:, 0], lines[0]["y"])
     assert chart(figures.real("angle", T)).layout.shapes[0].y0 == math.pi
 
 
 def test_the_five_radians_of_the_papers_geometry() -> None:
-    drawing = figures.phase(request(128, 10_000.0), "bfloat16", 4096, T)
-    assert "position 4,096 is 5.01 rad for the frequency" in drawing.finding
-    assert chart(drawing).data[0].y[-1] > math.pi > chart(drawing).data[3].y[-1]
+    film = filmed(request(128, 10_000.0), "bfloat16", 4096)
+    assert "position 4,096 is off by 5.01 rad where the frequency is rounded, 0 rad" in film.scene.written({"at": 4096})
 
 
 def test_a_format_that_overflows_is_said_and_left_out() -> None:
-    drawing = figures.phase(request(8, 50.0), "float16", 2**20, T)
-    assert "overflow" in drawing.finding
-    position = next(trace for trace in chart(drawing).data if trace.name == T("stage.position"))
-    assert position.y[-1] is None
+    film = filmed(request(8, 50.0), "float16", 2**20)
+    assert "overflow" in film.scene.written({"at": 2**20})
+    position = film.scene.panels[figures.SINGLE.index("position")]
+    assert np.isnan(position.shapes[-2]["angle"].frames[-1])
     assert "overflow" in figures.drift(request(8, 50.0), "all", 3, 2**17, T).finding
     effect = figures.effect(request(8, 50.0), 70_000, T)
     bars = next(trace for trace in chart(effect).data if trace.name == "float16")
@@ -142,10 +163,10 @@ def test_real_models_are_off_by_their_own_rounded_frequencies() -> None:
 
 
 @cache
-def drawings(lang: str, dim: int, base: float, train_len: int) -> tuple[Drawing, ...]:
+def drawings(lang: str, dim: int, base: float, train_len: int) -> tuple[Drawing | Film, ...]:
     t, asked = Words(lang, "precision"), request(dim, base, train_len)
     return (
-        *(figures.phase(asked, dtype, 1, t) for dtype in figures.DTYPES),
+        *(phase.drifting(asked, dtype, phase.stops(1), t) for dtype in figures.DTYPES),
         *(figures.drift(asked, stage, 4096, 2**20, t) for stage in precision.STAGES),
         figures.effect(asked, 0, t),
         figures.distinct(train_len, t),
@@ -158,5 +179,6 @@ def drawings(lang: str, dim: int, base: float, train_len: int) -> tuple[Drawing,
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_edges_draw_and_recipes_run(lang: str, geometry: tuple[int, float, int]) -> None:
     for drawing in drawings(lang, *geometry):
-        assert "nan" not in drawing.finding and "{" not in drawing.finding, drawing.id
+        finding = drawing.scene.written({"at": 1}) if isinstance(drawing, Film) else drawing.finding
+        assert "nan" not in finding and "{" not in finding, drawing.id
         assert ran(drawing).strip(), drawing.id

@@ -5,23 +5,29 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import pytest
+import torch
 
 import rope_core as rc
 from rope_core.hf import catalogue
-from rope_core.theory import demo, extension, precision
+from rope_core.theory import demo, precision
 from tests.support.figures import Row
-from ui.figures import precision as rounding
+from tests.support.films import FilmRow
+from ui.figures.precision import formats as rounding
+from ui.figures.precision import phase
 from ui.text.words import Words
 
 REQUEST = rc.Request(rc.Rope(16, 900.0, 512))
 
 
-def phase(t: Words) -> str:
-    s = rc.spectrum(REQUEST)
-    drawn = np.unique(np.append(extension.cell_edges(rounding.REACH, rounding.POINTS, True), 3000))
-    upto = drawn[drawn <= 3000]
-    worst = {stage: f"{precision.phase_error_curve(s, upto, stage, 'bfloat16').max():.3g}" for stage in rounding.SINGLE}
-    return t("phase_finding", dtype="bfloat16", at="3,000", **worst)
+def drifting(t: Words) -> str:
+    theta = rc.spectrum(REQUEST).inv_freq
+    s, passed = rc.Spectrum.of(theta), phase.stops(3000)
+    errors = {stage: np.abs(precision.phase_error(s, passed, stage, "bfloat16")) for stage in rounding.SINGLE}
+    worst = {stage: error[[passed.index(3000)], error.max(axis=0).argmax()] for stage, error in errors.items()}
+    held = torch.tensor(theta).bfloat16().double().numpy()
+    assert worst["inv_freq"][0] == pytest.approx(3000 * np.abs(held - theta).max())
+    return t("phase_finding", dtype="bfloat16", at="3,000", **{key: f"{each[0]:.3g}" for key, each in worst.items()})
 
 
 def drift(t: Words) -> str:
@@ -90,10 +96,10 @@ def real(t: Words) -> str:
 
 
 ROWS = [
-    Row("precision", rounding.phase, (REQUEST, "bfloat16", 3000), {"x": "position_log", "y": "phase_axis"}, phase),
     Row("precision", rounding.drift, (REQUEST, "angle", 37, 5000), {"x": "both_at", "y": "score_axis"}, drift),
     Row("precision", rounding.effect, (REQUEST, 9000), {"y": "moved_axis", "y2": "logit_axis"}, effect),
     Row("precision", rounding.distinct, (3000,), {"x": "length_log", "y": "distinct_axis"}, distinct),
     Row("precision", rounding.ways, (REQUEST, 4096), {"x": "time_axis", "y": "error_axis"}),
     Row("precision", rounding.real, ("angle",), {"x": "context_log", "y": "phase_axis"}, real),
 ]
+FILMS = [FilmRow("precision", phase.drifting, (REQUEST, "bfloat16", phase.stops(3000)), {"at": 3000}, drifting)]

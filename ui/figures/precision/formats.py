@@ -1,4 +1,4 @@
-"""Figures of the precision page: phase errors, scores that drift, positions lost, exact tables, real models."""
+"""What number formats cost: scores that drift, positions lost, exact tables, real models."""
 
 from __future__ import annotations
 
@@ -11,10 +11,9 @@ import numpy.typing as npt
 import rope_core as rc
 from rope_core.rope import Array
 from rope_core.theory import demo, precision
-from rope_core.theory.extension import cell_edges
-from ui.figures.colours import BLUE, GREEN, GREY, LINE, ORANGE, PURPLE, RED
+from ui.figures.colours import BLUE, GREEN, LINE, ORANGE, PURPLE, RED
 from ui.figures.drawing import Drawing
-from ui.figures.plot import LOG, POWERS, axis, bars, dots, hline, in_panel, line, note, panels, plot, split, vline
+from ui.figures.plot import LOG, POWERS, axis, bars, dots, hline, in_panel, line, panels, plot, split
 from ui.page import models
 from ui.text.words import Words
 
@@ -49,45 +48,6 @@ def said(value: float, t: Words, form: str = ".3g") -> str:
 def drawn(values: Array, digits: int = 4) -> list[float | None]:
     """Values to ``digits`` significant digits for a logarithmic axis: nothing where there is no positive number."""
     return [float(f"{v:.{digits}g}") if math.isfinite(v) and v > 0 else None for v in values.tolist()]
-
-
-def phase(request: rc.Request, dtype: str, at: int, t: Words) -> Drawing:
-    """The largest phase error up to each position when one stage is kept in ``dtype``."""
-    s = rc.spectrum(request)
-    d = np.unique(np.append(cell_edges(REACH, POINTS, True), at))
-    curves = {stage: np.maximum.accumulate(precision.phase_error_curve(s, d, stage, dtype)) for stage in SINGLE}
-    here = {stage: float(curve[np.searchsorted(d, at)]) for stage, curve in curves.items()}
-    figure = plot(
-        [
-            line(
-                d,
-                drawn(curve),
-                BY_STAGE[stage],
-                name=t(f"stage.{stage}"),
-                dash="dash" if stage == "position" else "solid",
-                line={"shape": "hv"},
-            )
-            for stage, curve in curves.items()
-        ],
-        height=370,
-        shapes=[hline(math.pi, LINE, 2, "dot"), vline(at, GREY, 4, "dash")],
-        annotations=[note(t("half_turn"), 0, math.log10(math.pi), xanchor="left", yanchor="bottom", font={"size": 15})],
-        xaxis=axis(t("position_log"), **LOG),
-        yaxis=axis(t("phase_axis"), **EVERY_OTHER_POWER),
-    )
-    return Drawing(
-        "phase",
-        figure,
-        t("phase_finding", dtype=dtype, at=f"{at:,}", **{stage: said(here[stage], t) for stage in SINGLE}),
-        lambda: {"position": d} | {f"{stage}_rad": curve for stage, curve in curves.items()},
-        f"""
-        import rope_core as rc
-        from rope_core.theory import precision
-        s = {asked(request)}
-        for stage in {SINGLE}:
-            print(stage, precision.phase_error_curve(s, [{at}], stage, {dtype!r}))
-        """,
-    )
 
 
 def drift(request: rc.Request, stage: str, distance: int, reach: int, t: Words) -> Drawing:

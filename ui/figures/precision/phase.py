@@ -1,0 +1,116 @@
+"""A true hand and rounded ones that drift apart as the position is dragged, and how far each has been off."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+import rope_core as rc
+from rope_core.theory import precision
+from ui.figures.drawing import Film, kept
+from ui.figures.precision.formats import BY_STAGE, REACH, SINGLE, STOPS, asked, said
+from ui.film.scene import Axis, Control, Panel, Scene, Texts, Track, control, sentence
+from ui.film.shapes import arc, circle, handle, hands, label, path, turned
+from ui.text.words import Words
+
+UP = math.pi / 2
+
+
+def stops(at: int) -> tuple[int, ...]:
+    """Return the positions that can be dragged to: eight an octave below 2**20, all powers of two, and ``at``."""
+    steps = np.rint(np.geomspace(1, REACH, 141)).astype(int).tolist()
+    return tuple(sorted({at, *steps, *STOPS}))
+
+
+@kept
+def drifting(request: rc.Request, dtype: str, positions: tuple[int, ...], t: Words) -> Film:
+    """Return a dial for each stage kept in ``dtype``, and the largest error at the positions passed.
+
+    A dial's true hand points up; the rounded one is off by the phase error of the pair that this stage hurts most on
+    the way; the finding has these errors.
+    """
+    s = rc.spectrum(request)
+    at = control(t, "at", positions, seconds=12.0)
+    errors = {stage: precision.phase_error(s, positions, stage, dtype) for stage in SINGLE}
+    worst = {
+        stage: int(np.nan_to_num(np.abs(error), posinf=0.0).max(axis=0).argmax()) for stage, error in errors.items()
+    }
+    largest = {stage: np.maximum.accumulate(np.abs(error).max(axis=1)) for stage, error in errors.items()}
+    dials = [_dial(stage, Track((at,), errors[stage][:, [worst[stage]]]), worst[stage], at, t) for stage in SINGLE]
+    where = np.log10(positions)
+    logs = {stage: np.log10(np.where(curve > 0, _finite(curve), np.nan)) for stage, curve in largest.items()}
+    every = np.concatenate([*logs.values(), [math.log10(math.pi)]])
+    low, high = math.floor(np.nanmin(every)), math.ceil(np.nanmax(every) + 0.2)
+    curves = Panel(
+        Axis(0.0, math.log10(REACH), tuple((k, f"{10**k:,}") for k in range(0, 7, 2)), t("position_log")),
+        Axis(
+            low,
+            high,
+            tuple((k, f"10{_raised(k)}") for k in range(low, high + 1, 2 if high - low > 4 else 1)),
+            t("so_far"),
+        ),
+        [
+            path([0.0, math.log10(REACH)], [math.log10(math.pi)] * 2, "ink", 2, "3 5"),
+            label(0.0, math.log10(math.pi), t("half_turn"), anchor="start", dx=6, dy=-7),
+            *(path(where, curve, BY_STAGE[stage], 4) for stage, curve in logs.items()),
+            path(Track((at,), np.stack([where, where], axis=1)), [low, high], "ink", 1.5, "2 4"),
+            handle(
+                at,
+                Track((at,), where[:, None]),
+                Track((at,), logs["inv_freq"][:, None]),
+                BY_STAGE["inv_freq"],
+                t("grab"),
+            ),
+        ],
+        width=300,
+        share=2.2,
+        height=150,
+    )
+    finding = sentence(
+        lambda **slots: t("phase_finding", dtype=dtype, **slots),
+        at=Texts((at,), at.texts),
+        **{
+            stage: Texts((at,), tuple(said(value, t) for value in np.abs(error[:, worst[stage]]).tolist()))
+            for stage, error in errors.items()
+        },
+    )
+    return Film(
+        "phase",
+        Scene((*dials, curves), (at,), finding),
+        lambda: {"position": np.array(positions)} | {f"{stage}_rad": curve for stage, curve in largest.items()},
+        f"""
+        import rope_core as rc
+        from rope_core.theory import precision
+        s = {asked(request)}
+        for stage in {SINGLE}:
+            print(stage, precision.phase_error_curve(s, [4096], stage, {dtype!r}))
+        """,
+    )
+
+
+def _dial(stage: str, error: Track, pair: int, at: Control, t: Words) -> Panel:
+    angle = Track(error.by, UP + _finite(error.frames))
+    colour = BY_STAGE[stage]
+    shapes = [
+        circle(0.0, 0.0, 1.0, "ink", 2),
+        arc(0.0, 0.0, 0.55, UP, angle, colour, 8),
+        hands(0.0, 0.0, 0.95, UP, "ink", 6),
+        hands(0.0, 0.0, 0.95, angle, colour, 6),
+    ]
+    if stage == "inv_freq":
+        shapes.append(turned(at, 0.0, 0.0, 0.95, angle, colour, t("grab_hand")))
+    shown = Texts(error.by, tuple(f"{said(value, t)} rad" for value in np.abs(error.frames[:, 0]).tolist()))
+    shapes.append(label(0.0, -1.35, shown, colour, bold=True, size=17))
+    return Panel(
+        Axis(-1.1, 1.1), Axis(-1.5, 1.1), shapes, t("dial", stage=t(f"stage.{stage}"), i=pair), 150, 1.0, 150, True
+    )
+
+
+def _finite(values: np.ndarray) -> np.ndarray:
+    """Return values with nan where a format has overflowed."""
+    return np.where(np.isfinite(values), values, np.nan)
+
+
+def _raised(power: int) -> str:
+    return str(power).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
