@@ -35,6 +35,8 @@ def main(app: str, socket: str, hosts: list[str]) -> None:
     uvicorn.run(
         app,
         uds=socket,
+        # Only nginx speaks to the socket, and it writes the header anew.
+        forwarded_allow_ips="*",
         ws="websockets-sansio",
         ws_max_size=MOST_BYTES,
         ws_ping_interval=PING_SECONDS,

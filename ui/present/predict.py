@@ -12,7 +12,8 @@ from ui.figures.tally import LETTERS, finding, tally
 from ui.page.charts import sendable
 from ui.present.lessons import Predict, Step
 from ui.present.tally import Count, Tally, Unavailable
-from ui.present.view import View
+from ui.present.view import LEAD, View
+from ui.present.visitor import ADDRESS, VISITOR
 from ui.text.escape import plain
 from ui.text.words import Words
 
@@ -36,7 +37,7 @@ class Question:
     def __init__(self, view: View, step: Step, predict: Predict, lesson_id: str) -> None:
         self.predict, self.t = predict, Words(view.lang, "predict")
         self.id = named(step, lesson_id)
-        self.stage, self.room = view.stage, view.room
+        self.view, self.stage, self.room = view, view.stage, view.room
 
     @property
     def chosen(self) -> int | None:
@@ -67,10 +68,18 @@ class Question:
 
     def _count_me(self, file: Tally, choice: int) -> bool:
         """Count the choice; whether a lecturer is there who will show the answer."""
-        counted = file.answer(self.room, self.id, token(), choice)
+        counted = file.answer(self.room, self.id, token(), choice, opener())
         if not counted:
             st.session_state[TROUBLE] = "late"
         return counted and self.count(file).hosted
+
+    def lead(self, file: Tally) -> bool:
+        """Lead the room with the key that this lecturer's address holds, else with a new one, which it then holds."""
+        key = self.view.lead or secrets.token_hex(16)
+        leads = file.host(self.room, key, opener())
+        if leads:
+            self.view.put(LEAD, key)
+        return leads
 
     def count(self, file: Tally) -> Count:
         """How the question stands in the room."""
@@ -128,8 +137,14 @@ def named(step: Step, lesson_id: str) -> str:
 
 
 def token() -> str:
-    """A random word by which this session's vote is known; nothing else is."""
-    return str(st.session_state.setdefault(TOKEN, secrets.token_hex(16)))
+    """A word by which this browser's vote is known; nothing else is."""
+    known = st.session_state.get(VISITOR) or secrets.token_hex(16)
+    return str(st.session_state.setdefault(TOKEN, known))
+
+
+def opener() -> str:
+    """A word for the address from which a room is opened; "" for this computer."""
+    return str(st.session_state.get(ADDRESS, ""))
 
 
 def spoken(step: Step, lesson_id: str) -> str:
@@ -194,7 +209,7 @@ def wait(question: Question) -> None:
 def board(question: Question) -> None:
     """The lecturer's screen while the answer is not out: the class's count, and the button that shows the answer."""
     t, room = question.t, question.room
-    leads = question.attempt(lambda file: file.host(room, token()))
+    leads = question.attempt(question.lead)
     found = question.attempt(question.count) if leads is not None else None
     if found is not None and found.revealed:
         question.see()
@@ -213,6 +228,6 @@ def board(question: Question) -> None:
         st.caption(t("led", room=plain(room)))
     question.say_trouble()
     if pressed:
-        question.attempt(lambda file: file.reveal(room, question.id, token()))
+        question.attempt(lambda file: bool(leads) and file.reveal(room, question.id, question.view.lead))
         question.see()
         st.rerun()

@@ -1,12 +1,14 @@
 """The class tally of predict-first questions: counts by room in one SQLite file, no names, gone after a day.
 
-A row expires DAY seconds after it was written, by the wall clock, and every call first removes what has expired.
-A clock that jumps forward by a day empties all rooms; one that jumps back keeps rows for at most SLACK longer, because
-a row that claims to expire later than DAY + SLACK from now is removed as well.
+Who opens a room gets its key, and leads it on every device that has the key; nobody else does. A room without votes
+expires HOUR seconds after its lecturer last looked, with votes DAY seconds after the latest, by the wall clock; every
+call first removes what has expired. A clock that jumps forward by a day empties all rooms; one that jumps back keeps
+rows for at most SLACK longer, because a row that claims to expire later than DAY + SLACK from now is removed as well.
 """
 
 from __future__ import annotations
 
+import hashlib
 import sqlite3
 import threading
 import time
@@ -19,9 +21,9 @@ from pathlib import Path
 from rope_core.errors import reject
 from rope_core.jobs.private import kept, own_file
 
-DAY, SLACK = 86_400.0, 3600.0
+DAY, HOUR, SLACK = 86_400.0, 3600.0, 3600.0
 NAME_LIMIT, QUESTION_LIMIT, TOKEN_LIMIT = 40, 200, 64
-ROOMS, QUESTIONS, VOTERS = 200, 100, 1000
+ROOMS, ROOMS_EACH, QUESTIONS, VOTERS = 1000, 20, 100, 1000
 CHOICES = 10
 # A page waits for a busy file this long, in seconds, and goes on without a tally after that.
 PATIENCE = 3.0
@@ -30,24 +32,28 @@ TURN = threading.Lock()
 # Who closes a file last has it synced to the disk, at ten times the cost of an answer. One connection that is never
 # used keeps the latest file open: (path, inode, connection).
 ANCHOR: dict[str, tuple[Path, int, sqlite3.Connection]] = {}
-# A lecturer's page that has not asked for this long, in seconds, has left its room.
+# A lecturer's page that has not asked for this long, in seconds, is not there to show an answer.
 LEASE = 12.0
-TABLES = """
-CREATE TABLE IF NOT EXISTS rooms (room TEXT PRIMARY KEY, host TEXT NOT NULL, seen REAL NOT NULL, expires REAL NOT NULL);
-CREATE TABLE IF NOT EXISTS answers (
-    room TEXT NOT NULL, question TEXT NOT NULL, token TEXT NOT NULL, choice INTEGER NOT NULL, expires REAL NOT NULL,
-    PRIMARY KEY (room, question, token)
-);
-CREATE TABLE IF NOT EXISTS revealed (
-    room TEXT NOT NULL, question TEXT NOT NULL, expires REAL NOT NULL, PRIMARY KEY (room, question)
-);
-"""
+# Rooms last a day: those of an earlier form are not carried over.
+TABLES = (
+    "DROP TABLE IF EXISTS rooms",
+    "DROP TABLE IF EXISTS answers",
+    "DROP TABLE IF EXISTS revealed",
+    "CREATE TABLE rooms (room TEXT PRIMARY KEY, key TEXT NOT NULL, opener TEXT NOT NULL, seen REAL NOT NULL,"
+    " expires REAL NOT NULL)",
+    "CREATE TABLE answers (room TEXT NOT NULL, question TEXT NOT NULL, token TEXT NOT NULL, choice INTEGER NOT NULL,"
+    " expires REAL NOT NULL, PRIMARY KEY (room, question, token))",
+    "CREATE TABLE revealed (room TEXT NOT NULL, question TEXT NOT NULL, expires REAL NOT NULL,"
+    " PRIMARY KEY (room, question))",
+    "PRAGMA user_version=2",
+)
+VERSION = 2
 PURGES = (
     "DELETE FROM rooms WHERE expires <= ? OR expires > ?",
-    "DELETE FROM answers WHERE expires <= ? OR expires > ?",
-    "DELETE FROM revealed WHERE expires <= ? OR expires > ?",
+    "DELETE FROM answers WHERE expires <= ? OR expires > ? OR room NOT IN (SELECT room FROM rooms)",
+    "DELETE FROM revealed WHERE expires <= ? OR expires > ? OR room NOT IN (SELECT room FROM rooms)",
 )
-REASONS = ("locked", "full", "unwritable", "unreadable", "crowded")
+REASONS = ("locked", "full", "unwritable", "unreadable", "crowded", "rooms")
 
 
 class Unavailable(Exception):
@@ -151,8 +157,12 @@ class Tally:
     def _prepare(db: sqlite3.Connection) -> None:
         db.execute("PRAGMA synchronous=NORMAL")
         db.execute("PRAGMA secure_delete=ON")
-        if db.execute("PRAGMA user_version").fetchone()[0] == 0:
-            db.executescript(f"BEGIN IMMEDIATE; {TABLES} PRAGMA user_version=1; COMMIT;")
+        if _version(db) != VERSION:
+            db.execute("BEGIN IMMEDIATE")
+            if _version(db) != VERSION:  # another process may have been first
+                for table in TABLES:
+                    db.execute(table)
+            db.execute("COMMIT")
         if db.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
             # Fails at once while another process is at the file, which works without it, too.
             with suppress(sqlite3.OperationalError):
@@ -163,10 +173,12 @@ class Tally:
         for purge in PURGES:
             db.execute(purge, (now, now + DAY + SLACK))
 
-    def answer(self, room: str, question: str, token: str, choice: int) -> bool:
+    def answer(self, room: str, question: str, token: str, choice: int, opener: str = "") -> bool:
         """Count ``choice`` as the one vote of ``token``, or move it there; False once the answer is out.
 
-        Raises ValueError on arguments that no page sends, Unavailable("crowded") where a bound is met.
+        ``opener`` is the address that a room which nobody has opened yet is counted for; "" is counted for none.
+
+        Raises ValueError on arguments that no page sends, Unavailable("crowded" or "rooms") where a bound is met.
         """
         room = _checked(room, question, token)
         if not 0 <= choice < CHOICES:
@@ -174,19 +186,26 @@ class Tally:
         with self._open() as db:
             if _revealed(db, room, question):
                 return False
-            self._make_room(db, room, question, token)
+            now = self.now()
+            if db.execute("SELECT 1 FROM rooms WHERE room = ?", (room,)).fetchone() is None:
+                self._make(db, room, "", opener, 0.0)
+            self._bound(db, room, question, token)
             db.execute(
-                "INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?, ?)",
-                (room, question, token, choice, self.now() + DAY),
+                "INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?, ?)", (room, question, token, choice, now + DAY)
             )
+            db.execute("UPDATE rooms SET expires = ? WHERE room = ?", (now + DAY, room))
         return True
 
+    def _make(self, db: sqlite3.Connection, room: str, key: str, opener: str, seen: float) -> None:
+        """Open a room, unless there are too many, in all or from one address."""
+        rooms, own = db.execute("SELECT count(*), total(opener = ?) FROM rooms", (opener,)).fetchone()
+        if rooms >= ROOMS or (opener and own >= ROOMS_EACH):
+            raise Unavailable("rooms")
+        db.execute("INSERT INTO rooms VALUES (?, ?, ?, ?, ?)", (room, key, opener, seen, self.now() + HOUR))
+
     @staticmethod
-    def _make_room(db: sqlite3.Connection, room: str, question: str, token: str) -> None:
+    def _bound(db: sqlite3.Connection, room: str, question: str, token: str) -> None:
         """Refuse a vote that would go past a bound; one that replaces another never does."""
-        rooms = [name for (name,) in db.execute("SELECT room FROM rooms UNION SELECT room FROM answers")]
-        if room not in rooms and len(rooms) >= ROOMS:
-            raise Unavailable("crowded")
         asked = [name for (name,) in db.execute("SELECT DISTINCT question FROM answers WHERE room = ?", (room,))]
         if question not in asked and len(asked) >= QUESTIONS:
             raise Unavailable("crowded")
@@ -214,30 +233,43 @@ class Tally:
     def _present(self, seen: float) -> bool:
         return abs(self.now() - seen) <= LEASE
 
-    def host(self, room: str, token: str) -> bool:
-        """Be the room's lecturer, or stay it: False while another session is, and has asked within LEASE seconds."""
-        room = _checked(room, "", token)
+    def host(self, room: str, key: str, opener: str = "") -> bool:
+        """Lead the room, which opens it where nobody has; False where it was opened with another key.
+
+        Raises Unavailable("rooms") where too many rooms are open, in all or from the address ``opener``.
+        """
+        room = _checked(room, "", key)
         with self._open() as db:
-            held = db.execute("SELECT host, seen FROM rooms WHERE room = ?", (room,)).fetchone()
-            if held and held[0] != token and self._present(held[1]):
-                return False
-            if held is None and db.execute("SELECT count(*) FROM rooms").fetchone()[0] >= ROOMS:
-                raise Unavailable("crowded")
-            now = self.now()
-            db.execute("INSERT OR REPLACE INTO rooms VALUES (?, ?, ?, ?)", (room, token, now, now + DAY))
+            return self._lead(db, room, key, opener)
+
+    def _lead(self, db: sqlite3.Connection, room: str, key: str, opener: str) -> bool:
+        kept, now = hashlib.sha256(key.encode("utf-8", "replace")).hexdigest(), self.now()
+        held = db.execute("SELECT key FROM rooms WHERE room = ?", (room,)).fetchone()
+        if held is None:
+            self._make(db, room, kept, opener, now)
+        elif held[0] not in ("", kept):
+            return False
+        db.execute(
+            "UPDATE rooms SET key = ?, seen = ?, expires = max(expires, ?) WHERE room = ?",
+            (kept, now, now + HOUR, room),
+        )
         return True
 
-    def reveal(self, room: str, question: str, token: str) -> bool:
-        """Put the answer out for the whole room; False where ``token`` is not its lecturer."""
-        if not self.host(room, token):
-            return False
-        room = _checked(room, question, token)
+    def reveal(self, room: str, question: str, key: str, opener: str = "") -> bool:
+        """Put the answer out for the whole room; False where ``key`` is not that of the room."""
+        room = _checked(room, question, key)
         with self._open() as db:
+            if not self._lead(db, room, key, opener):
+                return False
             count = db.execute("SELECT count(*) FROM revealed WHERE room = ?", (room,)).fetchone()[0]
             if count >= QUESTIONS and not _revealed(db, room, question):
                 raise Unavailable("crowded")
             db.execute("INSERT OR REPLACE INTO revealed VALUES (?, ?, ?)", (room, question, self.now() + DAY))
         return True
+
+
+def _version(db: sqlite3.Connection) -> int:
+    return int(db.execute("PRAGMA user_version").fetchone()[0])
 
 
 def _checked(room: str, question: str, token: str = "") -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -18,9 +19,12 @@ DISPLAY = Field("display", "choice", "normal", choices=("normal", STAGE))
 STEP = Field("step", "int")
 TALK = Field("talk", "choice", "", choices=("", OWN, *lessons.talks()))
 ROOM = Field("room", "text", "")
+LEAD = Field("lead", "text", "")
+"""The key of the lecturer's rooms: in the lecturer's own address, and in no link that is handed on."""
 HIDE = Field("hide", "text", "")
-FIELDS = {field.name: field for field in (DISPLAY, STEP, TALK, ROOM, HIDE)}
+FIELDS = {field.name: field for field in (DISPLAY, STEP, TALK, ROOM, LEAD, HIDE)}
 SAID_UNKNOWN = 3
+KEY = re.compile(r"[0-9a-f]{32}")
 
 SESSION = "view"
 """The session's dict of explicit values, by field name."""
@@ -82,10 +86,16 @@ class View:
         number: int | None = self.get(STEP)
         return number
 
-    def query(self, *, audience: bool = False) -> dict[str, str]:
-        """The explicit values as URL parameters; for an ``audience`` without the stage."""
+    @property
+    def lead(self) -> str:
+        """The key of the lecturer's rooms; "" where there is none yet."""
+        return str(self.get(LEAD))
+
+    def query(self, *, audience: bool = False, lead: bool = False) -> dict[str, str]:
+        """The explicit values as URL parameters; for an ``audience`` without the stage; its key only on ``lead``."""
         own = self.get(TALK) == OWN
         left_out = (DISPLAY.name, *((STEP.name, TALK.name) if own else ())) if audience else ()
+        left_out += () if lead else (LEAD.name,)
         return {name: str(value) for name, value in self.values.items() if name not in left_out}
 
     def lesson(self) -> Lesson | None:
@@ -116,6 +126,8 @@ class View:
             self.put(FIELDS[name], value)
         if ROOM.name in found:
             notes += self._read_room(str(found[ROOM.name]))
+        if not KEY.fullmatch(self.lead):
+            self.put(LEAD, "")
         if HIDE.name in found:
             notes += self._read_hide(str(found[HIDE.name]), known)
         return notes + self._read_step()

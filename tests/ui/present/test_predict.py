@@ -12,6 +12,8 @@ from streamlit.testing.v1 import AppTest
 from ui.present import predict
 from ui.present.lessons import Predict, Step
 from ui.present.tally import Tally
+from ui.present.view import View
+from ui.present.visitor import VISITOR
 
 HOSTILE = "<b>$x$</b> [a](javascript:alert(1))"
 STEP = Step(
@@ -159,6 +161,39 @@ def test_a_student_need_not_wait() -> None:
     press(at, "Show me now")
     assert ended(at) and not any("**C**" in label for label in labels(at)), "and may change no more"
     assert not Tally().count("physik", "lecture/3", 3).revealed
+
+
+def test_a_lecturer_goes_on_with_the_address_and_nobody_else_does() -> None:
+    lecturer = opened(display="stage", room="physik")
+    key = lecturer.session_state["view"]["lead"]
+    assert len(key) == 32
+    student = press(opened(room="physik"), "first")
+    assert "lead" not in student.session_state["view"]
+    for lead in ("", "0" * 32):
+        assert labels(opened(display="stage", room="physik", lead=lead)) == ["Show the answer on this screen only"]
+    again = opened(display="stage", room="physik", lead=key)
+    assert labels(again) == ["Show the answer"]
+    press(again, "Show the answer")
+    assert ended(student.run())
+
+
+def test_the_key_is_in_the_lecturers_address_alone() -> None:
+    key = "0123456789abcdef" * 2
+    for given, kept in ((key, key), (key[1:], ""), (key.upper(), ""), ("<script>", "")):
+        view = View("clock", "en", {})
+        view.read({"room": "physik", "lead": given, "display": "stage"}, {})
+        assert view.lead == kept
+        assert view.query(lead=True).get("lead", "") == kept
+        assert "lead" not in view.query() and "lead" not in view.query(audience=True)
+
+
+def test_one_browser_has_one_vote() -> None:
+    opened(display="stage", room="physik")
+    for k in range(3):
+        tab = opened(room="physik")
+        tab.session_state[VISITOR] = "b" * 32
+        press(tab.run(), f"**{'ABA'[k]}**")
+    assert Tally().count("physik", "lecture/3", 3).votes == (1, 0, 0)
 
 
 def test_a_second_stage_leads_nothing() -> None:
