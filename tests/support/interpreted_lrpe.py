@@ -1,6 +1,6 @@
 """The LRPE Triton kernels in the interpreter, against float64 autograd.
 
-Run by test_lrpe_gpu.py in a process with TRITON_INTERPRET=1: Triton decides at its import whether it interprets.
+Run by kernels/test_triton.py in a process with TRITON_INTERPRET=1: Triton decides at its import whether it interprets.
 """
 
 import numpy as np

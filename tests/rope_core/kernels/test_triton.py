@@ -1,4 +1,4 @@
-"""Runs interpreted_kernels.py in a process of its own, because Triton decides at its import whether it interprets."""
+"""Runs the tests of the Triton kernels, LRPE's among them, in a process where Triton interprets them."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ import re
 import subprocess
 import sys
 
+import pytest
+
 from tests.support import ROOT
 
+INTERPRETED = [str(ROOT / "tests" / "support" / f"interpreted_{name}.py") for name in ("kernels", "lrpe")]
 
-def test_the_interpreted_kernels_pass_their_tests() -> None:
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "not long"]
+
+@pytest.mark.parametrize("chosen", ["not long", pytest.param("long", marks=pytest.mark.long)])
+def test_the_interpreted_kernels_pass_their_tests(chosen: str) -> None:
+    """Triton decides at its import whether it interprets, so both files run in one process of their own."""
+    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-m", chosen, *INTERPRETED]
     done = subprocess.run(
-        [*command, str(ROOT / "tests" / "support" / "interpreted_kernels.py")],
-        env=os.environ | {"TRITON_INTERPRET": "1"},
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=300,
+        command, env=os.environ | {"TRITON_INTERPRET": "1"}, cwd=ROOT, capture_output=True, text=True, check=False
     )
-    said = done.stdout + done.stderr
-    assert done.returncode == 0, said[-6000:]
-    passed = re.search(r"\[100%\]", said)
-    assert passed and "skipped" not in said, said[-2000:]
+    report = done.stdout + done.stderr
+    assert done.returncode == 0, report[-6000:]
+    assert re.search(r"\[100%\]", report) and "skipped" not in report, report[-2000:]
