@@ -195,6 +195,8 @@ def layout(model_type: str, source: str) -> dict[str, Any]:
 
 def indexer(source: str, cls: Any) -> dict[str, Any]:
     """How the indexer of sparse attention turns its own heads: a layout, or "none" where it does not rotate."""
+    if not re.search(r"^class \w+Indexer\b", source, re.MULTILINE):
+        return {}
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.ClassDef) and node.name.endswith("Indexer"):
             calls = set(re.findall(r"apply_rotary_pos_emb\w*", ast.unparse(node)))
