@@ -64,7 +64,7 @@ class Rule:
 def _slot(value: object, lang: str) -> object:
     if isinstance(value, Rule):
         return value.text(lang)
-    return _JOIN[lang].join(map(str, value)) if isinstance(value, list | tuple) else value
+    return _JOIN[lang].join(map(str, value)) if isinstance(value, list | tuple | dict) else value
 
 
 class ArgumentError(ValueError):

@@ -51,16 +51,16 @@ class Case:
             ("direction", DIRECTIONS),
         ):
             if getattr(self, name) not in allowed:
-                raise reject(name, f"one of {', '.join(allowed)}", getattr(self, name))
+                raise reject(name, "one_of", getattr(self, name), names=allowed)
         as_layout(self.layout)
         for name in ("batch", "seq", "q_heads", "k_heads", "dim", "rotary_dim"):
             object.__setattr__(self, name, whole(name, getattr(self, name), 1, 2**31 - 1))
         if self.q_heads % self.k_heads:
-            raise reject("k_heads", f"a divisor of {self.q_heads} query heads", self.k_heads)
+            raise reject("k_heads", "heads_divisor", self.k_heads, heads=self.q_heads)
         if self.rotary_dim % 2 or self.rotary_dim > self.dim:
-            raise reject("rotary_dim", f"an even number of at most {self.dim}", self.rotary_dim)
+            raise reject("rotary_dim", "even_most", self.rotary_dim, limit=self.dim)
         if self.inplace and self.direction != "forward":
-            raise reject("inplace", "measured forward only", self.direction)
+            raise reject("inplace", "forward_only", self.direction)
 
     @property
     def tensor_bytes(self) -> int:
@@ -97,11 +97,11 @@ class Case:
         values = json.loads(key) if isinstance(key, str) else key
         names = {field.name for field in fields(cls)}
         if not isinstance(values, dict) or not set(values) <= names:
-            raise reject("case", f"an object with {', '.join(sorted(names))}", values)
+            raise reject("case", "object_with", values, names=sorted(names))
         try:
             return cls(**values)
         except TypeError as error:
-            raise reject("case", "complete", values) from error
+            raise reject("case", "object_with", values, names=sorted(names)) from error
 
 
 def _cpu_suite() -> Iterator[Case]:

@@ -289,21 +289,21 @@ def from_file(target: str) -> Contestant:
     path, separator, name = target.rpartition(":")
     file = Path(path)
     if not separator or not name.isidentifier():
-        raise reject("kernel", "file.py:function", target)
+        raise reject("kernel", "file_function", target)
     if not file.is_file():
-        raise reject("kernel", "an existing file.py:function", target)
+        raise reject("kernel", "existing_file_function", target)
     spec = importlib.util.spec_from_file_location(f"visitor_{file.stem}", file)
     if spec is None or spec.loader is None:
-        raise reject("kernel", "a Python file and a function", target)
+        raise reject("kernel", "file_function", target)
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
     try:
         spec.loader.exec_module(module)
     except Exception as error:
-        raise ValueError(f"kernel must be a file that loads, got {target!r}: {error!r}") from error
+        raise reject("kernel", "loading_file", f"{target}: {error!r}") from error
     function = getattr(module, name, None)
     if not callable(function):
-        raise reject("kernel", f"a function in {file.name}", name)
+        raise reject("kernel", "function_in", name, file=file.name)
 
     def call(inputs: Inputs, case: Case) -> Pair:
         options = {"inplace": True} if case.inplace else {}

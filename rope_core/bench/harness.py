@@ -46,7 +46,7 @@ def sets_for(case: Case) -> int:
     cache = cache_bytes() if case.device == "cpu" else torch.cuda.get_device_properties(0).L2_cache_size
     free = available_memory() if case.device == "cpu" else torch.cuda.mem_get_info()[0]
     if 2 * per_set > free:
-        raise reject("case", f"small enough for the {free:,} free bytes", f"{2 * per_set:,} bytes: {case.title}")
+        raise reject("case", "free_bytes", f"{2 * per_set:,} bytes: {case.title}", free=free)
     return sets_of_buffers(per_set, cache, free)
 
 

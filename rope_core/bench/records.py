@@ -103,8 +103,7 @@ class Store:
         try:
             own_file(self.path)
         except OSError as error:
-            place = f"{self.path.name!r}: {error.strerror} (ROPE_LAB_RECORDS names another place)"
-            raise ValueError(f"path must be a file of records that can be written, got {place}") from error
+            raise reject("path", "writable_records", f"{self.path.name}: {error.strerror}") from error
         with self._open() as db:
             db.executescript(TABLES)
 
@@ -118,7 +117,7 @@ class Store:
                 with db:
                     yield db
         except sqlite3.DatabaseError as error:
-            raise ValueError(f"path must be a SQLite file of records, got {self.path.name!r}: {error}") from error
+            raise reject("path", "sqlite_records", f"{self.path.name}: {error}") from error
 
     def begin(self, suite: str, environment: dict[str, Any]) -> str:
         """Open a run and return its id."""
@@ -133,7 +132,7 @@ class Store:
     def add(self, run: str, result: Result) -> None:
         """Write one result; it is there for good when this returns."""
         if result.state not in STATES:
-            raise reject("state", f"one of {', '.join(STATES)}", result.state)
+            raise reject("state", "one_of", result.state, names=STATES)
         row = (run, result.case.key, result.contestant, result.state, result.reason, json.dumps(result.data))
         with self._open() as db:
             db.execute("INSERT OR REPLACE INTO results VALUES (?, ?, ?, ?, ?, ?)", row)
@@ -183,9 +182,9 @@ class Store:
         try:
             body = json.loads(text)
         except json.JSONDecodeError as error:
-            raise reject("records", "JSON", str(error)) from error
+            raise reject("records", "valid_json", str(error)) from error
         if not isinstance(body, dict) or body.get("format") != FORMAT or not isinstance(body.get("runs"), list):
-            raise reject("records", f"an export of format {FORMAT}", text[:60])
+            raise reject("records", "export_format", text[:60], format=FORMAT)
         return self._insert([_checked_run(r) for r in body["runs"]])
 
     def export_csv(self, runs: list[str] | None = None) -> str:
@@ -204,14 +203,14 @@ class Store:
         """Add the runs of export_csv and return how many were new; ValueError on anything else."""
         reader = csv.DictReader(io.StringIO(text))
         if tuple(reader.fieldnames or ()) != COLUMNS:
-            raise reject("records", f"CSV with the columns {', '.join(COLUMNS)}", reader.fieldnames)
+            raise reject("records", "csv_columns", reader.fieldnames, names=COLUMNS)
         bodies: dict[str, dict[str, Any]] = {}
         for row in reader:
             try:
                 values = {k: cell if k in TEXT else json.loads(cell or "null") for k, cell in row.items()}
                 result = {name: values.pop(name) for name in COLUMNS[5:]}
             except (TypeError, ValueError) as error:
-                raise reject("records", "readable rows", row) from error
+                raise reject("records", "readable_rows", row) from error
             body = bodies.setdefault(row["run"], values | {"id": values.pop("run"), "results": []})
             body["results"].append(result)
         return self._insert([_checked_run(body) for body in bodies.values()])
@@ -231,22 +230,22 @@ class Store:
 def _checked_run(body: Any) -> tuple[tuple[Any, ...], list[tuple[Any, ...]]]:
     """Turn one imported run into rows, or raise ValueError."""
     if not isinstance(body, dict):
-        raise reject("records", "runs that are objects", body)
+        raise reject("records", "run_objects", body)
     wanted = {"id": str, "suite": str, "started": float, "environment": dict, "results": list}
     for name, kind in wanted.items():
         if not isinstance(body.get(name), kind):
-            raise reject(f"records[].{name}", kind.__name__, body.get(name))
+            raise reject(f"records[].{name}", "of_type", body.get(name), kind=kind.__name__)
     finished = body.get("finished")
     if finished is not None and not isinstance(finished, float):
-        raise reject("records[].finished", "a number or nothing", finished)
+        raise reject("records[].finished", "number_or_nothing", finished)
     # pid 0: the run's process is on another machine or long gone.
     run = body["id"], body["suite"], body["started"], finished, 0, json.dumps(body["environment"])
     results = []
     for x in body["results"]:
         if not isinstance(x, dict) or x.get("state") not in STATES or not isinstance(x.get("data"), dict):
-            raise reject("records[].results[]", "a result with state and data", x)
+            raise reject("records[].results[]", "with_fields", x, names=("state", "data"))
         if not isinstance(x.get("contestant"), str) or not isinstance(x.get("reason"), str):
-            raise reject("records[].results[]", "a result with contestant and reason", x)
+            raise reject("records[].results[]", "with_fields", x, names=("contestant", "reason"))
         case = Case.from_key(x.get("case", {}))
         results.append((body["id"], case.key, x["contestant"], x["state"], x["reason"], json.dumps(x["data"])))
     return run, results

@@ -139,10 +139,10 @@ def gathered(name: str, runs: Iterable[tuple[Run, list[Result]]]) -> Source:
 def shipped(name: str) -> Source:
     """Return one shipped file's results, or raise ValueError when there is none of that name."""
     if name not in shipped_names():
-        raise reject("name", f"one of {', '.join(shipped_names())}", name)
+        raise reject("name", "one_of", name, names=shipped_names())
     body = json.loads((SHIPPED / f"{name}.json").read_text(encoding="utf-8"))
     if body.get("format") != FORMAT:
-        raise reject("format", str(FORMAT), body.get("format"))
+        raise reject("format", "one_of", body.get("format"), names=[FORMAT])
     return gathered(name, [_read(run) for run in body["runs"]])
 
 

@@ -14,6 +14,7 @@ from rope_core.bench.records import Result, Store
 from rope_core.bench.statistics import compare
 from rope_core.bench.view import figures
 from rope_core.cli.command import execute
+from rope_core.errors import reject
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -91,7 +92,7 @@ def cases_of(options: argparse.Namespace) -> list[Case]:
 def _measure(options: argparse.Namespace) -> int:
     """Measure, record and print; return 1 when somebody's answer was wrong."""
     if os.environ.get("ROPE_LAB_BENCH") == "off":
-        raise ValueError("ROPE_LAB_BENCH must be unset to run benchmarks, got 'off'")
+        raise reject("ROPE_LAB_BENCH", "unset_to_run", "off")
     from rope_core.bench import contestants as everybody
     from rope_core.bench.environment import environment
     from rope_core.bench.harness import measure
@@ -99,14 +100,14 @@ def _measure(options: argparse.Namespace) -> int:
 
     cases = cases_of(options)
     if options.rounds < 5:
-        raise ValueError(f"rounds must be at least 5, got {options.rounds}")
+        raise reject("rounds", "at_least", options.rounds, low=5)
     entrants = everybody.contestants()
     if options.kernel:
         entrants.insert(0, everybody.from_file(options.kernel))
     if options.only:
         unknown = set(options.only) - {e.name for e in entrants}
         if unknown:
-            raise ValueError(f"only must be among {', '.join(e.name for e in entrants)}, got {sorted(unknown)}")
+            raise reject("only", "among", sorted(unknown), names=[e.name for e in entrants])
         entrants = [e for e in entrants if e.name in options.only]
     if any(case.device == "cuda" for case in cases):
         _need_gpu()
@@ -141,7 +142,7 @@ def _need_gpu() -> None:
     import torch
 
     if not torch.cuda.is_available():
-        raise ValueError("device must be a GPU that torch can see, got none: torch.cuda.is_available() is False")
+        raise reject("device", "visible_gpu", "cuda")
 
 
 def table(results: list[Result]) -> str:
@@ -171,7 +172,7 @@ def _list(store: Store) -> int:
 def _find(store: Store, start: str) -> str:
     fitting = [r.id for r in store.runs() if r.id.startswith(start)]
     if len(fitting) != 1:
-        raise ValueError(f"run must be the beginning of one recorded run's id, got {start!r} ({len(fitting)} fit)")
+        raise reject("run", "run_start", start, count=len(fitting))
     return fitting[0]
 
 
@@ -209,7 +210,7 @@ def _export(store: Store, path: Path) -> int:
 
 def _import(store: Store, path: Path) -> int:
     if not path.is_file():
-        raise ValueError(f"import must be an existing file, got {str(path)!r}")
+        raise reject("import", "existing_file", str(path))
     text = path.read_text(encoding="utf-8")
     print(f"{store.import_csv(text) if path.suffix == '.csv' else store.import_json(text)} new run(s)")
     return 0

@@ -141,21 +141,21 @@ class Queue:
         """
         if not all(part.isidentifier() for part in module.split(".")):
             raise reject("module", "a dotted module name", module)
-        limit = finite("time_limit", time_limit, "a positive number of seconds")
-        silence = finite("silence_limit", silence_limit, "a positive number of seconds")
+        limit = finite("time_limit", time_limit, "positive_seconds")
+        silence = finite("silence_limit", silence_limit, "positive_seconds")
         if limit <= 0 or silence <= 0:
-            raise reject("time_limit and silence_limit", "positive numbers of seconds", (time_limit, silence_limit))
+            raise reject("time_limit and silence_limit", "positive_seconds", (time_limit, silence_limit))
         command = [sys.executable, "-m", "rope_core.jobs.child", module, *(str(a) for a in arguments)]
         job = _Job(uuid.uuid4().hex, owner, title or module, command, dict(env or {}), limit, silence, memory_limit)
         with self._changed:
             if self._closed:
-                raise reject("queue", "open", "closed")
+                raise reject("queue", "open_queue", "closed")
             waiting = [j for j in self._jobs.values() if j.state == WAITING]
             if len(waiting) >= self._limit:
-                raise reject("queue", f"below {self._limit} waiting jobs", len(waiting))
+                raise reject("queue", "queue_room", len(waiting), limit=self._limit)
             mine = [j for j in self._jobs.values() if j.owner == owner and j.state not in OVER]
             if len(mine) >= self._per_owner:
-                raise reject("owner", f"below {self._per_owner} jobs waiting or running", len(mine))
+                raise reject("owner", "owner_room", len(mine), limit=self._per_owner)
             self._forget_old()
             self._jobs[job.id] = job
             if self._thread is None:
@@ -209,7 +209,7 @@ class Queue:
 
     def _find(self, job_id: str) -> _Job:
         if job_id not in self._jobs:
-            raise reject("job_id", "the id of a remembered job", job_id)
+            raise reject("job_id", "known_job", job_id)
         return self._jobs[job_id]
 
     def _status(self, job: _Job) -> Status:

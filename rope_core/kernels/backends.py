@@ -94,7 +94,7 @@ def choose(name: Any, device: torch.device) -> Backend:
     """Return the backend called ``name``, or the device's own for None; ValueError says why one cannot run."""
     wanted = DEFAULTS.get(device.type, "eager") if name is None else name
     if not isinstance(wanted, str) or wanted not in BACKENDS:
-        raise reject("backend", f"one of {', '.join(BACKENDS)}", name)
+        raise reject("backend", "one_of", name, names=BACKENDS)
     reason = BACKENDS[wanted].missing(device.type)
     if reason is not None:
         raise ValueError(f"backend must be available on {device.type}, got {wanted!r}: {reason}")

@@ -78,7 +78,7 @@ def apply_normed(
             raise reject(name, f"on q's device {q.device}", weight.device)
     chosen = choose(backend, q.device).name
     if chosen not in BACKENDS:
-        raise reject("backend", f"one of {', '.join(BACKENDS)}", backend)
+        raise reject("backend", "one_of", backend, names=BACKENDS)
     if q.device.type == "cpu" or check:
         verify(turn, q4.shape[0], q4.shape[1])
     kind = compute_dtype(q.dtype)

@@ -46,7 +46,7 @@ def lines_of(name: str, keys: Sequence[str] = ()) -> tuple[str, ...]:
 def named(names: Sequence[str]) -> tuple[str, ...]:
     """Return names of shipped weights, checked; raises ValueError where there are none, or none of a name."""
     if isinstance(names, str) or not names:
-        raise reject("weights", "at least one name", names)
+        raise reject("weights", "some_names", names)
     for name in names:
         weights.card(name)
     return tuple(names)
@@ -55,7 +55,7 @@ def named(names: Sequence[str]) -> tuple[str, ...]:
 def lengths_of(lengths: Sequence[int]) -> tuple[int, ...]:
     """Return lengths in bytes, checked, short ones first; raises ValueError where there is none."""
     if not lengths:
-        raise reject("lengths", "at least one", lengths)
+        raise reject("lengths", "some_values", lengths)
     return tuple(sorted(whole("lengths", length, 2, MAX_LENGTH) for length in lengths))
 
 
@@ -83,7 +83,7 @@ def cells(
 def refuse_long_text(text: bytes) -> None:
     """Raise ValueError on more text than the lab takes."""
     if len(text) > MAX_TEXT:
-        raise reject("text", f"at most {MAX_TEXT:,} bytes", f"{len(text):,}")
+        raise reject("text", "text_bytes", f"{len(text):,}", limit=MAX_TEXT)
 
 
 def documents(length: int, most: int, text: bytes = b"", argument: str = "length") -> npt.NDArray[np.uint8]:
@@ -100,7 +100,7 @@ def documents(length: int, most: int, text: bytes = b"", argument: str = "length
         return as_documents(text, length, count)
     kept = corpus.held_out()[:count]
     if length + 1 > len(kept[0].text):
-        raise reject(argument, f"at most {len(kept[0].text) - 1:,} on the held-out documents", length)
+        raise reject(argument, "held_out_most", length, limit=len(kept[0].text) - 1)
     return np.stack([np.frombuffer(each.text, dtype=np.uint8)[: length + 1] for each in kept])
 
 

@@ -72,5 +72,5 @@ def named(name: str) -> Stored:
     """Return one entry, or raise ValueError naming those there are."""
     found = stored()
     if name not in found:
-        raise reject("weights", f"one of {', '.join(found) or 'none: nothing is shipped'}", name)
+        raise reject("weights", "one_of" if found else "no_weights", name, names=found)
     return found[name]

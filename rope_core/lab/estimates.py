@@ -48,14 +48,14 @@ def ratio(a: Array, b: Array, first: float = 0.0, last: float = 1.0) -> Estimate
     Raises ValueError when the two are not of the same documents' number.
     """
     if a.shape[0] != b.shape[0]:
-        raise reject("a and b", "of the same documents", (a.shape, b.shape))
+        raise reject("a and b", "same_documents", (a.shape, b.shape))
     return estimate(share(a, first, last).mean(1) - share(b, first, last).mean(1))
 
 
 def share(nats: Array, first: float, last: float) -> Array:
     """Return the columns of a share of the window, at least one."""
     if not 0.0 <= first < last <= 1.0:
-        raise reject("first and last", "fractions with 0 <= first < last <= 1", (first, last))
+        raise reject("first and last", "rising_fractions", (first, last))
     length = nats.shape[1]
     low = min(length - 1, round(first * length))
     return nats[:, low : max(low + 1, round(last * length))]
@@ -125,7 +125,7 @@ def over_seeds(values: Sequence[float]) -> tuple[float, float, float]:
     """Return the mean of one value per seed, and the lowest and highest: with three seeds an interval is its range."""
     found = np.asarray(values, dtype=np.float64)
     if not found.size:
-        raise reject("values", "one per seed, at least one", list(values))
+        raise reject("values", "seed_values", list(values))
     return float(found.mean()), float(found.min()), float(found.max())
 
 
@@ -171,7 +171,7 @@ def wilson(right: float, trials: int) -> tuple[float, float]:
     """
     n = whole("trials", trials, 1, 2**31)
     if not 0.0 <= finite("right", right) <= n:
-        raise reject("right", f"a number in [0, {n}]", right)
+        raise reject("right", "number_range", right, low=0, high=n)
     p = right / n
     z = NormalDist().inv_cdf((1 + LEVEL) / 2)
     middle = p + z**2 / (2 * n)

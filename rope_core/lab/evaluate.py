@@ -34,8 +34,7 @@ def refuse_large(shape: Shape, length: int, more: int = 0) -> None:
     """Raise ValueError when one document of a length, and ``more`` bytes beside it, pass the lab's memory."""
     needed = memory_needed(shape, length) + more
     if needed > MEMORY:
-        rule = f"short enough for {MEMORY / 2**30:g} GiB"
-        raise reject("length", rule, f"{length:,} bytes, which take {needed / 2**30:.1f} GiB")
+        raise reject("length", "lab_memory", length, most=MEMORY / 2**30, needed=needed / 2**30)
 
 
 def as_documents(text: bytes, length: int, most: int = 64) -> npt.NDArray[np.uint8]:
@@ -45,7 +44,7 @@ def as_documents(text: bytes, length: int, most: int = 64) -> npt.NDArray[np.uin
     """
     size = whole("length", length, 2, 2**20) + 1
     if len(text) < size:
-        raise reject("text", f"at least {size:,} bytes for a length of {length:,}", len(text))
+        raise reject("text", "document_bytes", len(text), low=size, length=length)
     count = min(len(text) // size, whole("most", most, 1, 4096))
     return np.frombuffer(text, dtype=np.uint8, count=count * size).reshape(count, size)
 
@@ -61,7 +60,7 @@ def byte_losses(model: Model, documents: npt.NDArray[np.uint8], place: Position 
     Raises ValueError on an empty array, or a length past the memory limit of 2 GiB.
     """
     if documents.ndim != 2 or documents.shape[0] < 1 or documents.shape[1] < 2:
-        raise reject("documents", "an array (documents >= 1, length + 1 >= 2)", documents.shape)
+        raise reject("documents", "documents_array", documents.shape)
     count, length = documents.shape[0], documents.shape[1] - 1
     refuse_large(model.shape, length)
     together = max(1, AT_ONCE // length)

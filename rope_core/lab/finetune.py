@@ -38,7 +38,7 @@ def recipe(name: str, key: str, window: int, steps: int, seed: int = 0) -> Recip
     """
     shape = weights.card(name).recipe.shape
     if shape.encoding != "rope":
-        raise reject("weights", "of a rope model", name)
+        raise reject("weights", "rotary_weights", name)
     whole("window", window, shape.context, LONGEST)
     whole("steps", steps, 1, MOST_STEPS)
     asked = line(key).request(shape, window)

@@ -123,12 +123,12 @@ def write(
     Raises ValueError on an empty prompt, a truth of another length, or a temperature outside [0, 100].
     """
     if not prompt:
-        raise reject("prompt", "at least one byte", prompt)
+        raise reject("prompt", "some_bytes", prompt)
     whole("new", new, 1, asked.MAX_LENGTH)
     if truth and len(truth) != new:
-        raise reject("truth", f"{new} bytes, as many as are written", len(truth))
+        raise reject("truth", "bytes_exactly", len(truth), size=new)
     if not 0.0 <= finite("temperature", temperature) <= 100.0:
-        raise reject("temperature", "a number in [0, 100]", temperature)
+        raise reject("temperature", "number_range", temperature, low=0, high=100)
     asked.refuse_large(model.shape, len(prompt) + new)
     rng = np.random.default_rng(whole("seed", seed, 0, 2**31 - 1))
     places, cache, made = Places(model, request), Cache([]), bytearray()
@@ -175,9 +175,9 @@ class Ask:
         lengths = asked.lengths_of(self.lengths)
         whole("new", self.new, 1, 4096)
         if self.new >= lengths[0]:
-            raise reject("lengths", f"more than the {self.new} bytes that are written", lengths[0])
+            raise reject("lengths", "beyond_written", lengths[0], new=self.new)
         if not 0.0 <= finite("temperature", self.temperature) <= 100.0:
-            raise reject("temperature", "a number in [0, 100]", self.temperature)
+            raise reject("temperature", "number_range", self.temperature, low=0, high=100)
         whole("seed", self.seed, 0, 2**31 - 1)
         self.read()
         self.cells()
@@ -190,7 +190,7 @@ class Ask:
         kept = corpus.held_out()
         found = kept[whole("document", self.document, 0, len(kept) - 1)].text
         if longest > len(found):
-            raise reject("lengths", f"at most {len(found):,} on the held-out documents", longest)
+            raise reject("lengths", "held_out_most", longest, limit=len(found))
         return found[:longest]
 
     def cells(self) -> list[tuple[str, str, int]]:

@@ -46,7 +46,7 @@ def steps(kind: str, asked: Mapping[str, Any]) -> Iterator[Step]:
     Raises ValueError on an unknown kind, or arguments that it does not take.
     """
     if kind not in KINDS:
-        raise reject("kind", f"one of {', '.join(KINDS)}", kind)
+        raise reject("kind", "one_of", kind, names=KINDS)
     given = dict(asked)
     if "text" in given:
         given["text"] = base64.b64decode(given["text"], validate=True)
@@ -54,7 +54,7 @@ def steps(kind: str, asked: Mapping[str, Any]) -> Iterator[Step]:
     try:
         return make(**given)
     except TypeError as error:
-        raise reject("asked", f"arguments of {kind}", f"{sorted(given)} ({error})") from error
+        raise reject("asked", "kind_arguments", f"{sorted(given)} ({error})", kind=kind) from error
 
 
 def main(arguments: Sequence[str]) -> int:

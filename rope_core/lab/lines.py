@@ -76,4 +76,4 @@ def line(key: str) -> Line:
     for each in lines():
         if each.key == key:
             return each
-    raise reject("line", f"one of {', '.join(each.key for each in lines())}", key)
+    raise reject("line", "one_of", key, names=[each.key for each in lines()])

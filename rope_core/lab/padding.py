@@ -95,7 +95,7 @@ class ById(Position):
             return x + own.scale * torch.from_numpy(sinusoidal(self.ids.numpy(), own.width, own.base)).float()
         if isinstance(own, Learned):
             if int(self.ids.max()) >= len(own.table):
-                raise reject("ids", f"below the table's {len(own.table)} positions", int(self.ids.max()))
+                raise reject("ids", "below_table", int(self.ids.max()), limit=len(own.table))
             return x + own.table[self.ids]
         return x
 
@@ -160,7 +160,7 @@ class Ask:
     def __post_init__(self) -> None:
         asked.named(self.weights)
         if not self.cases or not set(self.cases) <= set(CASES):
-            raise reject("cases", f"some of {', '.join(CASES)}", self.cases)
+            raise reject("cases", "some_of", self.cases, names=CASES)
         whole("pad", self.pad, 1, 2**16)
         self.read()
         # All logits of two readings are held at once, and one score per pair and head.

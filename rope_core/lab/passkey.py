@@ -29,9 +29,9 @@ def example(
     fill = whole("length", length, FRAME + 8, 2**20) - FRAME
     where = finite("depth", depth)
     if not 0.0 <= where <= 1.0:
-        raise reject("depth", "a number in [0, 1]", depth)
+        raise reject("depth", "number_range", depth, low=0, high=1)
     if len(text) < fill:
-        raise reject("text", f"at least {fill} bytes of filler", len(text))
+        raise reject("text", "filler_bytes", len(text), low=fill)
     key = bytes(rng.integers(ord("0"), ord("9") + 1, DIGITS, dtype=np.uint8))
     start = int(rng.integers(0, len(text) - fill + 1))
     filler = text[start : start + fill].tobytes()

@@ -115,7 +115,7 @@ class Learned(Position):
     def embed(self, x: Tensor) -> Tensor:
         end = self.before + self.length
         if end > len(self.table):
-            raise reject("length", f"at most the table's {len(self.table)} positions", end)
+            raise reject("length", "table_positions", end, limit=len(self.table))
         return x + self.table[self.before : end]
 
 
@@ -167,7 +167,7 @@ def scaled(shape: Shape, request: Request) -> Rotary:
     Raises ValueError when the request's geometry has another width than the model's heads.
     """
     if request.rope.dim != shape.head_dim:
-        raise reject("request.rope.dim", f"the model's head dimension {shape.head_dim}", request.rope.dim)
+        raise reject("request.rope.dim", "model_head_dim", request.rope.dim, dim=shape.head_dim)
     return Rotary(shape, spectrum(request))
 
 

@@ -63,7 +63,7 @@ def keep(record: Record, path: Path) -> None:
 def shipped(name: str) -> Record:
     """Return a shipped record by name, or raise ValueError naming those there are."""
     if name not in names():
-        raise reject("record", f"one of {', '.join(names())}", name)
+        raise reject("record", "one_of", name, names=names())
     said = json.loads((FOLDER / f"{name}.json").read_text("utf-8"))
     return Record(**(said | {"results": tuple(said["results"])}))
 

@@ -67,16 +67,16 @@ class Ask:
     def __post_init__(self) -> None:
         object.__setattr__(self, "weights", tuple(self.weights) or tuple(weights.names(task="passkey")))
         if not self.weights:
-            raise reject("weights", "some that were trained on the passkey task (none is shipped)", self.weights)
+            raise reject("weights", "passkey_weights", self.weights)
         self.cells()
         whole("trials", self.trials, 1, 10_000)
         whole("seed", self.seed, 0, 2**31 - 1)
         if not self.depths:
-            raise reject("depths", "at least one", self.depths)
+            raise reject("depths", "some_values", self.depths)
         asked.refuse_long_text(self.text)
         for depth in self.depths:
             if not 0.0 <= finite("depths", depth) <= 1.0:
-                raise reject("depths", "numbers in [0, 1]", depth)
+                raise reject("depths", "number_range", depth, low=0, high=1)
         for length in self.lengths:
             self.examples(length, self.depths[0], 1)
 

@@ -40,7 +40,7 @@ class Shape:
             whole(name, getattr(self, name), low, high)
         whole("context", self.context, 2, 2**20)
         if self.width % (2 * self.heads):
-            raise reject("width", f"a multiple of 2 * heads = {2 * self.heads}", self.width)
+            raise reject("width", "multiple_of", self.width, factor=2 * self.heads)
         self.rope  # noqa: B018  a base that is no base is refused here
 
     @property

@@ -93,7 +93,7 @@ def variant_losses(
     Raises ValueError on an unknown variant.
     """
     if variant not in VARIANTS:
-        raise reject("variant", f"one of {', '.join(VARIANTS)}", variant)
+        raise reject("variant", "one_of", variant, names=VARIANTS)
     length = documents.shape[1] - 1
     asked.refuse_large(model.shape, length, len(documents) * length * model.shape.width * 8 * model.shape.layers)
     if variant == "recomputed":
@@ -129,13 +129,13 @@ class Ask:
         for name in asked.named(self.weights):
             shape = weights.card(name).recipe.shape
             if shape.encoding != "rope":
-                raise reject("weights", "of a model with rotary positions", name)
+                raise reject("weights", "rotary_weights", name)
             whole("length", self.length, shape.context + 1, asked.MAX_LENGTH)
         if not self.variants or not set(self.variants) <= set(VARIANTS):
-            raise reject("variants", f"some of {', '.join(VARIANTS)}", self.variants)
+            raise reject("variants", "some_of", self.variants, names=VARIANTS)
         follow = [each.key for each in lines() if SCHEMES[each.scheme].follows_length]
         if self.line not in ("", *follow):
-            raise reject("line", f"of a scheme that follows the length: {', '.join(follow)}", self.line)
+            raise reject("line", "following_line", self.line, names=follow)
         object.__setattr__(self, "line", self.line or follow[0])
         for name in self.weights:
             line(self.line).request(weights.card(name).recipe.shape, self.length, self.factor)

@@ -139,10 +139,10 @@ class Ask:
     def __post_init__(self) -> None:
         for name in asked.named(self.weights):
             if weights.card(name).recipe.shape.encoding != "rope":
-                raise reject("weights", "of a model with rotary positions", name)
+                raise reject("weights", "rotary_weights", name)
         if not self.factors or any(finite("factors", each) <= 1.0 for each in self.factors):
-            raise reject("factors", "numbers > 1, at least one", self.factors)
-        rule = "rising numbers in (0, 16], at least three"
+            raise reject("factors", "numbers_above", self.factors, low=1)
+        rule = "rising_numbers"
         numbers = [finite("values", each, rule) for each in self.values]
         if len(numbers) < 3 or sorted(set(numbers)) != numbers or numbers[0] <= 0 or numbers[-1] > 16:
             raise reject("values", rule, self.values)

@@ -109,7 +109,7 @@ def ratio(a: Cell, b: Cell, level: float = LEVEL) -> Three:
     Raises ValueError when the two did not read the same number of documents.
     """
     if a.nats.shape != b.nats.shape:
-        raise reject("a and b", "of the same documents", (a.nats.shape, b.nats.shape))
+        raise reject("a and b", "same_documents", (a.nats.shape, b.nats.shape))
     return _three(estimate(a.nats - b.nats, level))
 
 
@@ -230,7 +230,7 @@ def answered(result: Result, counted: str) -> tuple[float, float, float]:
         share, low, high = result["digits"]
         return float(share), float(low), float(high)
     if counted != WHOLE:
-        raise reject("counted", f"{WHOLE} or {DIGITS}", counted)
+        raise reject("counted", "one_of", counted, names=(WHOLE, DIGITS))
     return result["right"] / result["trials"], result["low"], result["high"]
 
 
@@ -359,7 +359,7 @@ class Variant:
     def over(self, other: Variant) -> Three:
         """Return how many times the other's perplexity this one's is, documents paired."""
         if self.nats.shape != other.nats.shape:
-            raise reject("other", "of the same documents", (self.nats.shape, other.nats.shape))
+            raise reject("other", "same_documents", (self.nats.shape, other.nats.shape))
         return _three(estimate(self.nats - other.nats))
 
 

@@ -13,7 +13,7 @@ import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 
-from rope_core.errors import reject
+from rope_core.errors import Rule, reject
 from rope_core.lab.cards import INDEX as INDEX
 from rope_core.lab.model import Model
 from rope_core.lab.shape import Shape
@@ -77,16 +77,14 @@ def read(path: Path, sha256: str = "") -> Model:
     Raises ValueError when the file is missing, too large, damaged, not of the hash, or holds values that are not
     finite.
     """
-    again = f"the source tree has the shipped weights, `rope lab train` trains them, see {FOLDER.name}/README.md"
+    again = Rule("weights_again", {"folder": FOLDER.name})
     if not path.is_file():
-        raise reject("weights", f"a file that is there ({again})", path.name)
+        raise reject("weights", "weights_there", path.name, again=again)
     if path.stat().st_size > MAX_BYTES:
-        raise reject("weights", f"at most {MAX_BYTES:,} bytes", path.stat().st_size)
+        raise reject("weights", "at_most_bytes", path.stat().st_size, limit=MAX_BYTES)
     found = hashlib.sha256(path.read_bytes()).hexdigest()
     if sha256 and found != sha256:
-        raise reject(
-            "weights", f"the shipped file of SHA-256 {sha256[:12]}… ({again})", f"{path.name} of {found[:12]}…"
-        )
+        raise reject("weights", "weights_hash", f"{path.name}: {found[:12]}…", hash=f"{sha256[:12]}…", again=again)
     try:
         with safe_open(path, framework="pt") as file:
             shape = Shape(**json.loads((file.metadata() or {})["shape"]))
@@ -94,10 +92,10 @@ def read(path: Path, sha256: str = "") -> Model:
         model = Model(shape)
         model.load_state_dict(tensors)
     except (SafetensorError, KeyError, TypeError, RuntimeError, ValueError) as error:
-        raise reject("weights", f"a file of this lab's weights ({again})", f"{path.name}: {error}") from error
+        raise reject("weights", "weights_file", f"{path.name}: {error}", again=again) from error
     bad = [name for name, value in tensors.items() if not bool(torch.isfinite(value).all())]
     if bad:
-        raise reject("weights", f"of finite numbers ({again})", f"{path.name}, where {bad[0]} holds NaN or infinity")
+        raise reject("weights", "weights_finite", path.name, tensor=bad[0], again=again)
     return model.requires_grad_(False).eval()
 
 
@@ -128,7 +126,7 @@ _PLAIN = ("sha256", "bytes", "loss", "corpus", "seconds", "hardware", "date")
 def card(name: str) -> Card:
     """Return the card of shipped weights, or raise ValueError naming those there are."""
     if name not in cards():
-        raise reject("weights", f"one of {', '.join(cards()) or 'none: nothing is shipped'}", name)
+        raise reject("weights", "one_of" if cards() else "no_weights", name, names=cards())
     return cards()[name]
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rope_core.errors import reject, whole
+from rope_core.errors import Rule, reject, whole
 from rope_core.spectrum import MAX_POSITION
 
 ACTIVATIONS = ("none", "relu", "sigmoid", "silu", "gelu", "softmax", "1+elu", "relu2")
@@ -83,7 +83,7 @@ def plan(
     """
     batch, length, heads, width = sizes(x_shape)
     if width < 2 or width % 2:
-        raise reject("x", "of even last dimension D >= 2, because dimensions turn in pairs", tuple(x_shape))
+        raise reject("x", "even_last", tuple(x_shape))
     start, stop = turning(rotary_dim, width)
     pairs = (stop - start) // 2
     grid = frequencies(theta_shape, heads, pairs)
@@ -98,11 +98,11 @@ def sizes(x_shape: tuple[int, ...]) -> tuple[int, int, int, int]:
     if len(shape) == 3:
         return shape[0], shape[1], 1, shape[2]
     if len(shape) != 4:
-        raise reject("x", "of shape (B, N, H, D) or (B, N, D)", shape)
+        raise reject("x", "three_or_four_axes", shape)
     return shape[0], shape[1], shape[2], shape[3]
 
 
-def frequencies(theta_shape: tuple[int, ...], heads: int, width: int, name: str = "pairs") -> tuple[int, int]:
+def frequencies(theta_shape: tuple[int, ...], heads: int, width: int, pairs: bool = True) -> tuple[int, int]:
     """Return theta's shape as (1 | heads, 1 | width), or raise ValueError with the three shapes that fit."""
     shape = tuple(int(size) for size in theta_shape)
     if shape == (width,):
@@ -111,8 +111,7 @@ def frequencies(theta_shape: tuple[int, ...], heads: int, width: int, name: str 
         return heads, 1
     if shape == (heads, width):
         return heads, width
-    rule = f"of shape ({heads}, {width}) per head and {name}, ({width},) per {name} or ({heads},) per head"
-    raise reject("theta", rule, shape)
+    raise reject("theta", "theta_per_pair" if pairs else "theta_per_dimension", shape, heads=heads, width=width)
 
 
 def turning(rotary_dim: object, width: int) -> tuple[int, int]:
@@ -122,9 +121,9 @@ def turning(rotary_dim: object, width: int) -> tuple[int, int]:
     if not isinstance(rotary_dim, slice):
         count = whole("rotary_dim", rotary_dim, 2, width)
         if count % 2:
-            raise reject("rotary_dim", "even, because dimensions turn in pairs", rotary_dim)
+            raise reject("rotary_dim", "even_dim", rotary_dim)
         return 0, count
-    rule = f"a slice of step 1 that holds an even number >= 2 of the dimensions 0..{width - 1}"
+    rule = Rule("even_slice", {"last": width - 1})
     low = 0 if rotary_dim.start is None else rotary_dim.start
     high = width if rotary_dim.stop is None else rotary_dim.stop
     if rotary_dim.step not in (None, 1) or not isinstance(low, int) or not isinstance(high, int):
@@ -138,15 +137,15 @@ def turning(rotary_dim: object, width: int) -> tuple[int, int]:
 def check_activation(act: object, dim: object, length: int) -> None:
     """Raise ValueError unless the activation exists and has the axis it needs."""
     if not isinstance(act, str) or act not in ACTIVATIONS:
-        raise reject("act", f"one of {', '.join(ACTIVATIONS)}", act)
+        raise reject("act", "one_of", act, names=ACTIVATIONS)
     if isinstance(dim, bool) or not (dim is None or (isinstance(dim, int) and dim in (-1, 1))):
-        raise reject("dim", "None (element by element), -1 (the head) or 1 (the sequence)", dim)
+        raise reject("dim", "activation_axis", dim)
     if act != "softmax":
         return
     if dim is None:
-        raise reject("dim", "-1 (the head) or 1 (the sequence) for softmax", dim)
+        raise reject("dim", "softmax_axis", dim)
     if dim == 1 and length == 0:
-        raise reject("x", "of length N >= 1 for a softmax along the sequence", f"N = {length}")
+        raise reject("x", "softmax_length", f"N = {length}")
 
 
 def positions(offset: Any, batch: int, length: int) -> int | Positions:
@@ -166,15 +165,14 @@ def positions(offset: Any, batch: int, length: int) -> int | Positions:
         return whole("offset", np.asarray(offset).item(), 0, last)
     values = np.asarray(offset.detach().cpu() if is_tensor(offset) else offset)
     if values.size and values.dtype.kind not in "iu":
-        raise reject("offset", "integers", offset)
+        raise reject("offset", "whole_numbers", offset)
     if values.ndim == 0:
         return whole("offset", values.item(), 0, last)
     if values.shape not in ((batch,), (batch, length), (1, length)):
-        rule = f"an int, starts of shape ({batch},), or positions of shape ({batch}, {length}) or (1, {length})"
-        raise reject("offset", rule, f"shape {values.shape}")
+        raise reject("offset", "offset_shape", f"shape {values.shape}", batch=batch, length=length)
     high = last if values.ndim == 1 else MAX_POSITION
     if values.size and (int(values.min()) < 0 or int(values.max()) > high):
-        raise reject("offset", f"in [0, {high}], so that every position is below 2**31", offset)
+        raise reject("offset", "offset_range", offset, high=high)
     return values.astype(np.int64)
 
 

@@ -37,7 +37,7 @@ Places = tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.int6
 def rotate(x: Tensor, theta: Tensor, start: Start, p: Plan) -> Tensor:
     """Return O of checked arguments, (B, N, H, D), differentiable in x and theta."""
     if x.device.type != "cpu" or x.dtype != torch.float32:
-        raise reject("x", "a float32 CPU tensor for backend numba", f"{x.dtype} on {x.device}")
+        raise reject("x", "float32_cpu", f"{x.dtype} on {x.device}")
     return run(FUSED, x, theta, start, p)
 
 

@@ -118,7 +118,7 @@ def row_vector_slip(x: npt.ArrayLike, theta: npt.ArrayLike, position: int) -> Sl
     """
     row, frequency = reference.real("x", x), reference.real("theta", theta)
     if row.ndim != 1:
-        raise reject("x", "one vector (D,)", row.shape)
+        raise reject("x", "single_vector", row.shape)
     matrix = block_diagonal(frequency, position)
     elements = lrpe_rotate(row[None, None], frequency, offset=position)[0, 0]
     backwards = lrpe_rotate(row[None, None], -frequency, offset=position)[0, 0]
@@ -179,10 +179,10 @@ def linear_scores(
     [[2.0, 0.0], [0.0, 2.0]]
     """
     if act not in NON_NEGATIVE:
-        raise reject("act", f"one of {', '.join(NON_NEGATIVE)}, which are nowhere negative", act)
+        raise reject("act", "non_negative_act", act, names=NON_NEGATIVE)
     queries, keys = reference.real("q", q), reference.real("k", k)
     if queries.ndim != 2 or queries.shape != keys.shape:
-        raise reject("q and k", "two arrays of one shape (N, D)", (queries.shape, keys.shape))
+        raise reject("q and k", "same_matrices", (queries.shape, keys.shape))
     dim = -1 if act == "softmax" else None
     turned = [lrpe_rotate(v[None], np.asarray(theta), offset=offset, act=act, dim=dim)[0] for v in (queries, keys)]
     return np.asarray(turned[0] @ turned[1].T)
@@ -199,9 +199,9 @@ def mean_decay(theta: npt.ArrayLike, distances: npt.ArrayLike) -> Array:
     """
     frequency, far = checked_theta(theta), reference.real("distances", distances)
     if frequency.ndim != 1 or not frequency.size:
-        raise reject("theta", "a non-empty vector", frequency.shape)
+        raise reject("theta", "some_vector", frequency.shape)
     if far.ndim != 1 or not np.all(np.isfinite(far)):
-        raise reject("distances", "a vector of finite numbers", distances)
+        raise reject("distances", "finite_vector", distances)
     return np.asarray(np.cos(far[:, None] * frequency).mean(axis=1))
 
 
@@ -220,7 +220,7 @@ def sample_theta(kind: str, heads: int, pairs: int, base: float = 10_000.0, seed
     """
     h, p = whole("heads", heads, 1, 65_536), whole("pairs", pairs, 1, 65_536)
     if not base > 1.0:
-        raise reject("base", "above 1", base)
+        raise reject("base", "finite_above", base, low=1)
     geometric = base ** (-np.arange(p) / p)
     if kind == "geometric":
         return np.asarray(geometric)
@@ -229,4 +229,4 @@ def sample_theta(kind: str, heads: int, pairs: int, base: float = 10_000.0, seed
     if kind == "learned":
         drawn = np.random.default_rng(seed).normal(0.0, 1.0 / 3.0, (h, p))
         return np.asarray(geometric * np.exp(drawn))
-    raise reject("kind", "geometric, per head or learned", kind)
+    raise reject("kind", "one_of", kind, names=("geometric", "per head", "learned"))

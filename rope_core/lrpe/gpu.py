@@ -24,9 +24,9 @@ SPLITS = 2 if INTERPRETED else 64
 def rotate(x: Tensor, theta: Tensor, start: Start, p: Plan) -> Tensor:
     """Return O of checked arguments, (B, N, H, D), differentiable in x and theta."""
     if x.dtype not in (torch.float16, torch.bfloat16, torch.float32):
-        raise reject("x", "float16, bfloat16 or float32 for backend triton", str(x.dtype))
+        raise reject("x", "triton_types", str(x.dtype))
     if not x.is_cuda and not INTERPRETED:
-        raise reject("x", "on a CUDA device for backend triton", str(x.device))
+        raise reject("x", "triton_device", str(x.device))
     return run(TRITON, x, theta, start, p)
 
 

@@ -98,7 +98,7 @@ def lrpe_rotate_backward(
     """
     values, frequency, upstream = reference.real("x", x), checked_theta(theta), reference.real("grad", grad)
     if upstream.shape != values.shape:
-        raise reject("grad", f"of x's shape {values.shape}", upstream.shape)
+        raise reject("grad", "shape_of", upstream.shape, other="x", shape=str(values.shape))
     p = arguments.plan(values.shape, frequency.shape, act, dim, rotary_dim)
     where = arguments.position_table(arguments.positions(offset, p.batch, p.length), p.length)
     grid = frequency.reshape(p.theta_shape)
@@ -125,7 +125,7 @@ def lrpe_cosine(x: Any, theta: Any, *, offset: Any = 0, act: str = "none", dim: 
     _check_pair("theta", x, theta)
     _check_offset_device(offset, x)
     batch, length, heads, width = arguments.sizes(tuple(x.shape))
-    shape = arguments.frequencies(tuple(np.shape(theta)), heads, width, "dimensions")
+    shape = arguments.frequencies(tuple(np.shape(theta)), heads, width, pairs=False)
     arguments.check_activation(act, dim, length)
     where = arguments.position_table(arguments.positions(offset, batch, length), length)
     full = (batch, length, heads, width)
@@ -190,16 +190,15 @@ def _grid_call(
     full = arguments.sizes(tuple(x.shape))
     arguments.check_activation(act, dim, full[1])
     if pairs and (full[3] < 2 or full[3] % 2):
-        raise reject("x", "of even last dimension D >= 2, because dimensions turn in pairs", tuple(x.shape))
+        raise reject("x", "even_last", tuple(x.shape))
     grid = tuple(whole("shape", n, 1, full[1] + 1) for n in shape)
     first = whole("leading", leading, 0, full[1])
     if not grid or first + math.prod(grid) != full[1]:
-        raise reject("shape", f"a grid of {full[1] - first} tokens, x's length less the leading ones", tuple(shape))
+        raise reject("shape", "grid_tokens", tuple(shape), tokens=full[1] - first)
     width = full[3] // 2 if pairs else full[3]
     given = tuple(np.shape(theta))
     if len(given) not in (1, 2) or (len(given) == 2 and given[0] != full[2]) or given[-1] * len(grid) < width:
-        rule = f"of shape ({full[2]}, e) or (e,) with e * {len(grid)} >= {width}"
-        raise reject("theta", rule, given)
+        raise reject("theta", "grid_theta", given, heads=full[2], axes=len(grid), width=width)
     places = reference.grid_coordinates(grid, first)
     split = (1, *given) if len(given) == 1 else given
     if is_tensor(x):
@@ -211,15 +210,15 @@ def _grid_call(
 def _choose_backend(x: Any, backend: object) -> str:
     """Return the backend that a call runs on, or raise ValueError when x cannot run on ``backend``."""
     if backend is not None and backend not in BACKENDS:
-        raise reject("backend", f"None or one of {', '.join(BACKENDS)}", backend)
+        raise reject("backend", "none_or_one_of", backend, names=BACKENDS)
     if not is_tensor(x):
         if not isinstance(x, np.ndarray):
-            raise reject("x", "a numpy array or a torch tensor", x)
+            raise reject("x", "array_or_tensor", x)
         if backend not in (None, "numpy"):
-            raise reject("x", f"a torch tensor for backend {backend}", type(x).__name__)
+            raise reject("x", "tensor_for_backend", type(x).__name__, backend=backend)
         return "numpy"
     if backend == "numpy":
-        raise reject("x", "a numpy array for backend numpy", type(x).__name__)
+        raise reject("x", "array_for_numpy", type(x).__name__)
     if backend is not None:
         return str(backend)
     if x.device.type == "cuda":
@@ -231,26 +230,26 @@ def _check_pair(name: str, x: Any, other: Any) -> None:
     """Raise ValueError unless ``other`` is of x's library and on x's device."""
     if is_tensor(x):
         if not is_tensor(other):
-            raise reject(name, "a torch tensor like x", type(other).__name__)
+            raise reject(name, "tensor_like_x", type(other).__name__)
         if other.device != x.device:
-            raise reject(name, f"on x's device {x.device}", str(other.device))
+            raise reject(name, "device_of", str(other.device), other="x", device=x.device)
     elif is_tensor(other):
-        raise reject(name, "a numpy array like x", type(other).__name__)
+        raise reject(name, "array_like_x", type(other).__name__)
     elif not isinstance(x, np.ndarray):
-        raise reject("x", "a numpy array or a torch tensor", x)
+        raise reject("x", "array_or_tensor", x)
 
 
 def _check_offset_device(offset: Any, x: Any) -> None:
     """Raise ValueError when ``offset`` is a tensor that is neither on the CPU nor on x's device."""
     if is_tensor(offset) and offset.device.type != "cpu" and (not is_tensor(x) or offset.device != x.device):
-        raise reject("offset", "on the CPU or on x's device", str(offset.device))
+        raise reject("offset", "cpu_or_device_of_x", str(offset.device))
 
 
 def _check_floating(x: Any, theta: Any) -> None:
     """Raise ValueError unless x and theta are of floating types, and theta's values usable where looking is free."""
     for name, value in (("x", x), ("theta", theta)):
         if not value.is_floating_point():
-            raise reject(name, "of a floating type", str(value.dtype))
+            raise reject(name, "floating_type", str(value.dtype))
     if theta.device.type == "cpu":
         checked_theta(theta.detach().double().numpy())
 
@@ -259,5 +258,5 @@ def checked_theta(theta: Any) -> Array:
     """Return theta as float64, or raise ValueError unless every value is finite and at most 2**20 in magnitude."""
     values = reference.real("theta", theta)
     if not np.all(np.abs(values) <= MAX_THETA):
-        raise reject("theta", "finite and at most 2**20 in magnitude, in rad/token", values)
+        raise reject("theta", "theta_size", values)
     return values

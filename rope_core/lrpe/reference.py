@@ -15,7 +15,7 @@ def real(argument: str, value: object) -> Array:
     """Return ``value`` as float64, or raise ValueError unless it holds real numbers."""
     given = np.asarray(value)
     if given.dtype.kind not in "fiu":
-        raise reject(argument, "an array of real numbers", value)
+        raise reject(argument, "real_array", value)
     return given.astype(np.float64)
 
 

@@ -90,6 +90,26 @@ def test_no_call_misspells_a_rule_and_no_rule_is_left_over() -> None:
     assert [key for key in known if f'"{key}"' not in text] == []
 
 
+# Arguments of code, which no page and no command passes on; two rooms of the lab still write English.
+FREE = ("rope_core/bench/harness.py", "rope_core/jobs/queue.py", "rope_core/jobs/child.py", "rope_core/lab/corpus.py")
+LATER = ("rope_core/lab/copying.py", "rope_core/lab/recall.py", "rope_core/lab/ship.py", "rope_core/lab/train.py")
+
+
+@pytest.mark.parametrize("room", ["bench", "jobs", "lab", "lrpe"])
+def test_a_room_has_no_english_rule(room: str) -> None:
+    """A rule that is no key, or is put together in place."""
+    free = []
+    for path in sorted((ROOT / room).glob("*.py")):
+        name = str(path.relative_to(ROOT.parent))
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "reject":
+                rule = node.args[1]
+                key = isinstance(rule, ast.Constant) and rule.value in TEXTS["rule"]
+                if not (key or isinstance(rule, ast.Name | ast.IfExp) or name in (*FREE, *LATER)):
+                    free.append(f"{name}:{node.lineno}: {ast.unparse(rule)}")
+    assert free == []
+
+
 def test_a_call_fills_every_slot() -> None:
     known = TEXTS["rule"] | TEXTS["sentence"]
     for where, rule, node in calls():

@@ -330,6 +330,7 @@ def test_the_command_line_measures_a_visitor_s_kernel(
         (["--kernel", "nowhere"], "kernel must be file.py:function"),
         (["--only", "nobody"], "only must be among"),
         (["--rounds", "2"], "rounds must be at least 5"),
+        (["--rounds", "2", "--lang", "zh"], "rounds 要求：不小于 5，实际为 2"),
         (["--heads", "3", "--kv-heads", "2"], "k_heads must be a divisor of 3"),
         (["--device", "cuda"], "device must be a GPU that torch can see"),
         (["--show", "zzz"], "run must be the beginning of one recorded run's id"),

@@ -47,5 +47,5 @@ def test_refusals() -> None:
     with pytest.raises(ValueError, match="path must be one of"):
         traffic.moved("nobody")
     for bad in (0.0, -1.0, float("nan")):
-        with pytest.raises(ValueError, match="bytes_per_second must be a positive number"):
+        with pytest.raises(ValueError, match="bytes_per_second must be a finite number > 0"):
             traffic.seconds(CASE, "ours", bad)

@@ -80,7 +80,10 @@ def test_what_makes_no_work_is_refused() -> None:
         (lambda: asked.lengths_of([]), "lengths must be at least one, got []"),
         (lambda: asked.lengths_of([12, 2.5]), "lengths must be an integer in [2, 131072], got 2.5"),  # type: ignore[list-item]
         (lambda: asked.cells(["tiny"], ["linear"], [12], 0.5), "factor must be a number in [1, 4096], got 0.5"),
-        (lambda: asked.refuse_large(small().shape, 10, 2**31), "length must be short enough for 2 GiB, got"),
+        (
+            lambda: asked.refuse_large(small().shape, 10, 2**31),
+            "length must be short enough for 2 GiB; it takes 2.0 GiB, got 10",
+        ),
     ):
         with pytest.raises(ValueError) as error:
             call()

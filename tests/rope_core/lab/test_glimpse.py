@@ -146,5 +146,5 @@ def test_bad_requests_are_refused_in_a_sentence(asked_for: dict[str, Any], said:
 
 
 def test_lengths_past_memory_are_refused_before_they_are_read() -> None:
-    with pytest.raises(ValueError, match="length must be short enough for 2 GiB, got '70,000 bytes, which take"):
+    with pytest.raises(ValueError, match=r"length must be short enough for 2 GiB; it takes .* GiB, got 70000"):
         glimpse.look(small(), np.zeros((1, 70_000), dtype=np.uint8), 0, 0)

@@ -157,7 +157,7 @@ def test_a_fine_tune_reports_each_step_and_goes_on_where_it_was_cut(capsys: pyte
     read = (weights.card("tiny").sha256, training_bytes()[1])
     assert again[-1][1]["run"] == finetune.run_name(finetune.recipe("tiny", "linear", 64, 24), *read)
     for given, message in (
-        ({"weights": "tiny-alibi"}, "weights must be of a rope model, got 'tiny-alibi'"),
+        ({"weights": "tiny-alibi"}, "weights must be of a model with rotary positions, got 'tiny-alibi'"),
         ({"window": 8}, "window must be"),
         ({"steps": 10**6}, "steps must be"),
         ({"line": "x"}, "line must be one of"),

@@ -133,7 +133,7 @@ def test_digits_are_counted_where_digits_are_asked_for() -> None:
     assert trials == 30
     assert share.value == pytest.approx(digits.right[digits.lengths.index(256)].mean())
     assert 0.0 <= share.low < share.value < share.high <= 1.0
-    with pytest.raises(ValueError, match="counted must be whole or digits, got 'letters'"):
+    with pytest.raises(ValueError, match="counted must be one of whole, digits, got 'letters'"):
         view.retrieval(results, "letters")
 
 

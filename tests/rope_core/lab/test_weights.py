@@ -53,7 +53,7 @@ def test_weights_that_are_not_finite_are_refused(tmp_path: Path) -> None:
     with torch.no_grad():
         model.get_parameter("blocks.0.feed.down.weight")[0, 0] = math.nan
     weights.write(model, tmp_path / "w.safetensors")
-    with pytest.raises(ValueError, match=r"where blocks\.0\.feed\.down\.weight holds NaN or infinity"):
+    with pytest.raises(ValueError, match=r"but blocks\.0\.feed\.down\.weight holds NaN or infinity"):
         weights.read(tmp_path / "w.safetensors")
 
 

@@ -45,7 +45,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"offset": [[0, 1, 2**31]]}, "offset must be in"),
     ({"offset": [0, 1, 2]}, r"offset must be an int, starts of shape \(2,\), or positions .* got 'shape \(3,\)'"),
     ({"offset": [0.0, 1.0]}, "offset must be integers"),
-    ({"rotary_dim": 3}, "rotary_dim must be even, because dimensions turn in pairs, got 3"),
+    ({"rotary_dim": 3}, "rotary_dim must be an even integer, because dimensions turn in pairs, got 3"),
     ({"rotary_dim": 10}, r"rotary_dim must be an integer in \[2, 8\], got 10"),
     ({"rotary_dim": 0}, "rotary_dim must be an integer"),
     ({"rotary_dim": slice(0, 9)}, "rotary_dim must be a slice of step 1"),
@@ -112,7 +112,7 @@ def test_bad_grids_are_refused(shape: tuple[int, ...], theta: tuple[int, ...], l
 
 
 def test_the_cosine_forms_refuse_their_own_bad_input() -> None:
-    with pytest.raises(ValueError, match=r"theta must be of shape \(4, 8\) per head and dimensions, \(8,\)"):
+    with pytest.raises(ValueError, match=r"theta must be of shape \(4, 8\) per head and dimension, \(8,\)"):
         lrpe_cosine(X, np.ones(4 + 1))
     with pytest.raises(ValueError, match="dim must be -1"):
         lrpe_cosine(X, np.ones(8), act="softmax")

@@ -53,7 +53,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"act": "softmax"}, "dim must be"),
     ({"act": "tanh"}, "act must be one of"),
     ({"kind": "random"}, "kind must be"),
-    ({"base": 1.0}, "base must be above 1"),
+    ({"base": 1.0}, "base must be a finite number > 1"),
     ({"offset": 2**31}, "offset must be"),
 ]
 

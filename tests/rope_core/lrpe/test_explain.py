@@ -108,11 +108,11 @@ def test_bad_input_is_refused() -> None:
         linear_scores(ones, ones[:1], [1.0])
     with pytest.raises(ValueError, match=r"x must be one vector \(D,\), got \(2, 2\)"):
         row_vector_slip(ones, [1.0], 1)
-    with pytest.raises(ValueError, match="kind must be geometric, per head or learned, got 'random'"):
+    with pytest.raises(ValueError, match="kind must be one of geometric, per head, learned, got 'random'"):
         sample_theta("random", 1, 1)
-    with pytest.raises(ValueError, match="base must be above 1"):
+    with pytest.raises(ValueError, match="base must be a finite number > 1"):
         sample_theta("geometric", 1, 1, base=1.0)
     with pytest.raises(ValueError, match="theta must be a non-empty vector"):
         mean_decay(np.ones((2, 2)), [0])
-    with pytest.raises(ValueError, match="distances must be a vector of finite numbers"):
+    with pytest.raises(ValueError, match="distances must be a non-empty vector of finite numbers"):
         mean_decay([1.0], [np.nan])
