@@ -3,9 +3,10 @@
 from rope_core.errors import ArgumentError
 from rope_core.theory import attention, extension, interpolation
 from rope_core.theory import softmax as softmax_core
+from ui.figures.attention import decay as film
 from ui.figures.attention import scores as figures
 from ui.figures.attention import softmax as temperature
-from ui.page.fields import FACTOR, GEOMETRY, LEN_STEPS, SCHEME, SCHEME_FIELDS
+from ui.page.fields import BASE, FACTOR, GEOMETRY, LEN_STEPS, SCHEME, SCHEME_FIELDS, stops
 from ui.page.frame import Frame
 from ui.page.sentences import show_refusals
 from ui.page.state import Field
@@ -50,13 +51,7 @@ def refuse(page: Frame, error: ValueError) -> None:
 def one_score(page: Frame) -> None:
     """One score over the distance, and the pairs that make it."""
     page.bar()
-    left, middle, right = page.columns(2, 2, 3, level=True)
-    with left:
-        page.controls.slider(AT)
-    with middle:
-        page.controls.slider(REACH)
-    with right:
-        page.controls.segments(VECTORS)
+    page.controls.segments(VECTORS)
     if page.get(VECTORS) == "random":
         page.controls.slider(DRAW)
     if page.get(VECTORS) == "own":
@@ -66,16 +61,14 @@ def one_score(page: Frame) -> None:
     except ValueError as error:
         refuse(page, error)
         return
-    rope = page.store.rope()
-    page.show(
-        figures.decay(rope, page.get(VECTORS), vectors, page.get(REACH), page.get(AT), page.t),
-        figures.decay,
-        attention.score_curve,
-        attention.decay_bound,
-        attention.score_bound,
-    )
+    rope, kind, reach = page.store.rope(), page.get(VECTORS), page.get(REACH)
+    bases, at = stops(BASE, page.get(BASE), film.LOW, film.HIGH), film.distances(page.get(AT))
+    page.show(film.decaying(rope, kind, vectors, reach, bases, at, page.t), film.decaying, attention.score_curve)
+    page.controls.slider(REACH)
     page.prose("why")
     page.prose("bound")
+    drawing = figures.bound(rope, kind, vectors, reach, page.t)
+    page.show(drawing, figures.bound, attention.decay_bound, attention.score_bound)
     page.prose("pairs")
     page.show(
         figures.pairs(rope, vectors, page.get(AT), page.t),

@@ -19,6 +19,7 @@ pytestmark = pytest.mark.browser
 FILMS = {
     "rotation": "circle",
     "frequencies": "heat",
+    "attention": "decay",
     "precision": "phase",
 }
 """The film that leads each page."""

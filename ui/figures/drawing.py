@@ -123,10 +123,12 @@ def write(figure: Figure) -> str:
 
 
 def frozen(value: Any) -> Any:
-    """Return a list or a mapping as the tuple of what it holds, in its order."""
+    """Return lists, mappings and arrays as what tells them from others: tuples in their order, an array's bytes."""
+    if isinstance(value, np.ndarray):
+        return value.dtype.str, value.shape, value.tobytes()
     if isinstance(value, Mapping):
         return tuple(value.items())
-    return tuple(value) if isinstance(value, list) else value
+    return tuple(map(frozen, value)) if isinstance(value, list | tuple) else value
 
 
 def as_csv(table: Table) -> bytes:

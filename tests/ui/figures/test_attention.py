@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import cache
+from inspect import unwrap
 
 import numpy as np
 import pytest
@@ -13,9 +14,11 @@ import rope_core as rc
 from rope_core import rotation_matrix
 from rope_core.theory import extension
 from tests.support.figures import chart, ran
+from ui.figures.attention import decay
 from ui.figures.attention import scores as figures
 from ui.figures.attention import softmax as heat
-from ui.figures.drawing import Drawing
+from ui.figures.drawing import Drawing, Film
+from ui.film.scene import Track
 from ui.text.words import Words
 
 T = Words("en", "attention")
@@ -33,27 +36,36 @@ def by_matrix(rope: rc.Rope, q: np.ndarray, k: np.ndarray, distance: int) -> flo
 
 @pytest.mark.parametrize("kind", figures.KINDS)
 @pytest.mark.parametrize("dim, base", [(8, 60.0), (32, 5e5)])
-def test_decay_draws_the_score_of_rotated_vectors(kind: str, dim: int, base: float) -> None:
-    rope = rc.Rope(dim, base, 512)
+def test_the_curve_and_the_mark_are_the_score_of_rotated_vectors(kind: str, dim: int, base: float) -> None:
     q, k = figures.vectors(kind, dim, 3, "1, -2 0.5", "0.3，2")
     assert np.linalg.norm(q) == pytest.approx(1.0) and np.linalg.norm(k) == pytest.approx(1.0)
-    drawing = figures.decay(rope, kind, (q, k), 400, 70, T)
-    _, scores, dot = chart(drawing).data
-    for at in (0, 9, len(scores.x) - 1):
-        assert scores.y[at] == pytest.approx(by_matrix(rope, q, k, int(scores.x[at])), abs=6e-5)
-    assert dot.x[1] == 70 and dot.y[1] == pytest.approx(by_matrix(rope, q, k, 70), abs=1e-10)
-    assert f"{by_matrix(rope, q, k, 70):.3f} at 70" in drawing.finding
+    bases, at = (base, 9_000.0) if base < 9_000 else (9_000.0, base), decay.distances(71)
+    film = unwrap(decay.decaying)(rc.Rope(dim, base, 512), kind, (q, k), 400, bases, at, T)
+    curve = next(shape for shape in film.scene.panels[0].shapes if isinstance(shape.get("y"), Track))
+    grip = next(shape for shape in film.scene.panels[0].shapes if shape["kind"] == "handle")
+    for i, each in enumerate(bases):
+        rope = rc.Rope(dim, each, 512)
+        for cell in (0, 9, -1):
+            distance = round(10 ** curve["x"][cell])
+            assert curve["y"].frames[i][cell] == pytest.approx(by_matrix(rope, q, k, distance), abs=1e-10)
+        for distance in (1, 71, 300):
+            index = {"base": i, "at": at.index(distance)}
+            assert grip["y"].at(index)[0] == pytest.approx(by_matrix(rope, q, k, distance), abs=1e-10)
+            assert grip["x"].at(index)[0] == pytest.approx(np.log10(distance))
+        assert f"{by_matrix(rope, q, k, 71):.3f} at 71" in film.scene.written({"base": each, "at": 71})
+    # Past the axis there is no mark; its number is in the sentence.
+    assert np.isnan(grip["y"].at({"base": 0, "at": len(at) - 1})[0])
+
+
+def test_the_bound_is_roformers_mean_and_holds() -> None:
+    drawing = figures.bound(rc.Rope(6, 40.0), "equal", figures.vectors("equal", 6, 0, "", ""), 64, T)
+    line = chart(drawing).data[0]
+    for at in (0, 4, 20):
+        d = int(line.x[at])
+        sums = [abs(sum(np.exp(1j * d * a) for a in angles(6, 40.0)[:j])) for j in (1, 2, 3)]
+        assert line.y[at] == pytest.approx(sum(sums) / (1 + 2 + 3), abs=6e-5)
     used = float(drawing.finding.rpartition(" %")[0].rpartition(" ")[2])
     assert 0 < used <= 100
-
-
-def test_decay_draws_roformers_mean() -> None:
-    drawing = figures.decay(rc.Rope(6, 40.0), "equal", figures.vectors("equal", 6, 0, "", ""), 64, 5, T)
-    bound = chart(drawing).data[0]
-    for at in (0, 4, 20):
-        d = int(bound.x[at])
-        sums = [abs(sum(np.exp(1j * d * a) for a in angles(6, 40.0)[:j])) for j in (1, 2, 3)]
-        assert bound.y[at] == pytest.approx(sum(sums) / (1 + 2 + 3), abs=6e-5)
 
 
 def test_what_is_no_vector_is_refused() -> None:
@@ -189,13 +201,14 @@ def test_softmax_curves_are_what_torch_draws(signal: float) -> None:
 
 
 @cache
-def drawings(lang: str, dim: int, base: float, train_len: int) -> tuple[Drawing, ...]:
+def drawings(lang: str, dim: int, base: float, train_len: int) -> tuple[Drawing | Film, ...]:
     t, rope = Words(lang, "attention"), rc.Rope(dim, base, train_len)
     vectors = figures.vectors("random", dim, 0, "", "")
     params: dict[str, dict[str, object]] = {name: {} for name in extension.compared()}
     found, _ = extension.extensions(rope, params, 4 * train_len)
     return (
-        *(figures.decay(rope, kind, vectors, 64, 3, t) for kind in figures.KINDS),
+        *(decay.decaying(rope, kind, vectors, 64, (base, 2e12), decay.distances(3), t) for kind in figures.KINDS),
+        *(figures.bound(rope, kind, vectors, 64, t) for kind in figures.KINDS),
         figures.pairs(rope, vectors, 131_072, t),
         figures.bases(rope, t),
         figures.widths(base, t),
@@ -211,5 +224,6 @@ def drawings(lang: str, dim: int, base: float, train_len: int) -> tuple[Drawing,
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_edges_draw_and_recipes_run(lang: str, geometry: tuple[int, float, int]) -> None:
     for drawing in drawings(lang, *geometry):
-        assert "nan" not in drawing.finding and "{" not in drawing.finding, drawing.id
+        finding = drawing.scene.written({"at": 3, "base": 1e4}) if isinstance(drawing, Film) else drawing.finding
+        assert "nan" not in finding and "{" not in finding, drawing.id
         assert ran(drawing).strip(), drawing.id

@@ -66,7 +66,7 @@ def text_or_never(first: int | None, limit: int, t: Words) -> str:
     return t("never", limit=f"{limit:,}") if first is None else f"{first:,}"
 
 
-def decay(rope: rc.Rope, kind: str, pairing: Pairing, reach: int, at: int, t: Words) -> Drawing:
+def bound(rope: rc.Rope, kind: str, pairing: Pairing, reach: int, t: Words) -> Drawing:
     """The score of one query and one key over their distance, with RoFormer's relative bound."""
     q, k = pairing
     s = rc.Spectrum.of(rope.theta)
@@ -74,48 +74,29 @@ def decay(rope: rc.Rope, kind: str, pairing: Pairing, reach: int, at: int, t: Wo
     scores = attention.score_curve(s, d, q, k)
     relative = attention.decay_bound(s, d) / attention.decay_bound(s, [0])[0]
     share = float(np.max(np.abs(scores) / attention.score_bound(s, d, q, k)))
-    zero, here = attention.score_curve(s, [0, at], q, k)
-    negative = np.flatnonzero(scores < 0)
-    late = scores[negative[0] :] if kind == "equal" and negative.size else scores[d > NEAR]
     figure = plot(
         [
             line(d, relative.round(4), GREY, name=t("bound"), dash="dot"),
             line(d, scores.round(4), BLUE, name=t(f"vectors.{kind}")),
-            line(
-                [at, at],
-                [0, float(here)],
-                RED,
-                3,
-                t("here", at=f"{at:,}"),
-                mode="lines+markers",
-                marker={"size": [1, 16], "color": RED},
-            ),
         ],
-        height=360,
+        height=320,
         shapes=[hline(0, LINE, 1)],
         xaxis=axis(t("distance_log"), **LOG),
         yaxis=axis(t("score_axis")),
     )
+    spread = float(np.std(scores[d > NEAR])) if (d > NEAR).any() else 0.0
+    said = {"bound": f"{relative[-1]:.3f}", "spread": f"{spread:.3f}", "share": f"{100 * share:.3g}"}
     return Drawing(
-        "decay",
+        "bound",
         figure,
-        t(
-            f"decay_{kind}",
-            zero=f"{zero:.3f}",
-            here=f"{here:.3f}",
-            at=f"{at:,}",
-            bound=f"{float(np.interp(at, d, relative)):.3f}",
-            negative=text_or_never(int(d[negative[0]]) if negative.size else None, reach, t),
-            spread=f"{np.std(late) if late.size else 0.0:.3f}",
-            share=f"{100 * share:.3g}",
-        ),
+        t("bound_shown", reach=f"{d[-1]:,}", near=NEAR, **said),
         lambda: {"distance": d, "score": scores, "relative_bound": relative},
         f"""
         import rope_core as rc
         from rope_core.theory import attention
         s = rc.Spectrum.of(rc.Rope({rope.dim}, {rope.base!r}).theta)
         {recipe_vectors(pairing)}
-        print(attention.score_curve(s, [0, {at}], q, k), attention.score_bound(s, [{at}], q, k))
+        print(attention.decay_bound(s, [0, {d[-1]}]), attention.score_bound(s, [{d[-1]}], q, k))
         """,
     )
 

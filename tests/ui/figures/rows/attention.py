@@ -10,7 +10,8 @@ import rope_core as rc
 from rope_core.theory import attention, extension, interpolation
 from rope_core.theory import softmax as temperature
 from tests.support.figures import ROPE, Row, found
-from ui.figures.attention import scores, softmax
+from tests.support.films import FilmRow
+from ui.figures.attention import decay, scores, softmax
 from ui.text.words import Words
 
 THETA = ROPE.theta
@@ -25,39 +26,29 @@ def turned(q: np.ndarray, k: np.ndarray, distance: int) -> float:
 PAIRING = scores.vectors("random", 16, 3, "", "")
 
 
-def decay(t: Words) -> str:
+def decaying(t: Words) -> str:
+    q, k = PAIRING
+    return t("decay_random", zero=f"{q @ k:.3f}", here=f"{turned(q, k, 70):.3f}", at="70")
+
+
+def decaying_of_one_vector(t: Words) -> str:
+    values = np.array([np.mean(np.cos(m * THETA)) for m in range(400)])
+    first = f"{int(np.argmax(values < 0))}"
+    return t("decay_equal", zero="1.000", here=f"{values[70]:.3f}", at="70", base="700", negative=first)
+
+
+def bound(t: Words) -> str:
     q, k = PAIRING
     d = extension.cell_edges(400, scores.POINTS, True)
     values = np.array([turned(q, k, int(m)) for m in d])
     s = rc.Spectrum.of(THETA)
-    bound = attention.score_bound(s, d, q, k)
     return t(
-        "decay_random",
-        zero=f"{q @ k:.3f}",
-        here=f"{turned(q, k, 70):.3f}",
-        at="70",
-        bound=f"{float(attention.decay_bound(s, [70])[0] / attention.decay_bound(s, [0])[0]):.3f}",
-        negative=f"{int(d[np.argmax(values < 0)])}",
+        "bound_shown",
+        reach="400",
+        near=16,
+        bound=f"{float(attention.decay_bound(s, [400])[0] / attention.decay_bound(s, [0])[0]):.3f}",
         spread=f"{values[d > 16].std():.3f}",
-        share=f"{100 * np.max(np.abs(values) / bound):.3g}",
-    )
-
-
-def decay_of_one_vector(t: Words) -> str:
-    one = np.ones(16) / 4
-    d = extension.cell_edges(400, scores.POINTS, True)
-    values = np.array([np.mean(np.cos(int(m) * THETA)) for m in d])
-    first = int(np.argmax(values < 0))
-    s = rc.Spectrum.of(THETA)
-    return t(
-        "decay_equal",
-        zero="1.000",
-        here=f"{np.mean(np.cos(70 * THETA)):.3f}",
-        at="70",
-        bound=f"{float(attention.decay_bound(s, [70])[0] / attention.decay_bound(s, [0])[0]):.3f}",
-        negative=f"{int(d[first])}",
-        spread=f"{values[first:].std():.3f}",
-        share=f"{100 * np.max(np.abs(values) / attention.score_bound(s, d, one, one)):.3g}",
+        share=f"{100 * np.max(np.abs(values) / attention.score_bound(s, d, q, k)):.3g}",
     )
 
 
@@ -187,14 +178,7 @@ def softmax_row(t: Words) -> str:
 
 
 ROWS = [
-    Row("attention", scores.decay, (ROPE, "random", PAIRING, 400, 70), {"x": "distance_log", "y": "score_axis"}, decay),
-    Row(
-        "attention",
-        scores.decay,
-        (ROPE, "equal", scores.vectors("equal", 16, 0, "", ""), 400, 70),
-        {"x": "distance_log", "y": "score_axis"},
-        decay_of_one_vector,
-    ),
+    Row("attention", scores.bound, (ROPE, "random", PAIRING, 400), {"x": "distance_log", "y": "score_axis"}, bound),
     Row(
         "attention",
         scores.pairs,
@@ -220,5 +204,18 @@ ROWS = [
         (256, 2.0),
         {"x": "length_log", "y": "entropy_axis", "x2": "length_log", "y2": "meant_axis"},
         softmax_row,
+    ),
+]
+AT = decay.distances(70)
+FILMS = [
+    FilmRow(
+        "attention", decay.decaying, (ROPE, "random", PAIRING, 400, (700.0, 9e3), AT), {"at": 70, "base": 700}, decaying
+    ),
+    FilmRow(
+        "attention",
+        decay.decaying,
+        (ROPE, "equal", scores.vectors("equal", 16, 0, "", ""), 400, (50.0, 700.0), AT),
+        {"at": 70, "base": 700},
+        decaying_of_one_vector,
     ),
 ]

@@ -1,0 +1,79 @@
+"""The score of a query and a key under the hand: the distance dragged along the curve, the base that shapes it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import rope_core as rc
+from rope_core.theory import attention
+from rope_core.theory.extension import cell_edges
+from ui.figures.attention.scores import FAR, POINTS, STOPS, Pairing, recipe_vectors, text_or_never
+from ui.figures.colours import BLUE, GREY, RED
+from ui.figures.drawing import Film, kept
+from ui.film.scene import Axis, Panel, Scene, Text, Texts, Track, control, sentence
+from ui.film.shapes import handle, label, path
+from ui.text.words import Words
+
+LOW, HIGH = 1e3, 1e7
+DECADES = (1, 10, 100, 1_000, 10_000, 100_000, 1_000_000)
+
+
+def distances(at: int) -> tuple[int, ...]:
+    """Return the distances that can be dragged to: eight an octave up to 2**17, the round ones, and ``at``."""
+    return tuple(sorted({at, *STOPS, *np.rint(np.geomspace(1, FAR, 129)).astype(int).tolist()}))
+
+
+@kept
+def decaying(
+    rope: rc.Rope, kind: str, pairing: Pairing, reach: int, bases: tuple[float, ...], at: tuple[int, ...], t: Words
+) -> Film:
+    """Return the score of one query and one key over their distance, at every base, and at the distance dragged."""
+    q, k = pairing
+    base, far = control(t, "base", bases), control(t, "at", at)
+    spectra = [rc.Spectrum.of(rc.Rope(rope.dim, each, rope.train_len).theta) for each in bases]
+    d = cell_edges(reach, POINTS, True)
+    scores = np.array([attention.score_curve(s, d, q, k) for s in spectra])
+    here = np.array([attention.score_curve(s, at, q, k) for s in spectra])
+    zero = float(attention.score_curve(spectra[0], [0], q, k)[0])
+    edge = np.log10(reach)
+    # A distance past the axis has its number in the sentence, and no mark.
+    shown = np.where(np.array(at) <= reach, here, np.nan)[..., None]
+    mark = Track((far,), np.log10(at)[:, None])
+    high = Track((base, far), shown)
+    low = min(-0.15, 1.1 * float(min(scores.min(), np.nanmin(shown))))
+    top = max(1.05, 1.1 * float(max(scores.max(), np.nanmax(shown))))
+    numbers = Texts((base, far), tuple(f"{value:.3f}" for value in here.ravel().tolist()))
+    trained = np.log10(min(rope.train_len, reach))
+    panel = Panel(
+        Axis(0.0, edge, tuple((np.log10(x), f"{x:,}") for x in DECADES if x <= reach), t("distance_log")),
+        Axis(low, top, ((0.0, "0"), (zero, f"{zero:.2g}")) if abs(zero) > 0.1 else ((0.0, "0"),), t("score_axis")),
+        [
+            path([0.0, edge], [0.0, 0.0], "ink", 1),
+            path([trained, trained], [low, top], GREY, 3, "2 6"),
+            label(trained, top, t("trained", length=f"{rope.train_len:,}"), GREY, anchor="end", dx=-6, dy=14),
+            path(np.log10(d), Track((base,), scores), BLUE, 4),
+            path(Track((far,), np.stack([np.log10(at)] * 2, axis=1)), [low, top], RED, 1.5, "2 4"),
+            handle(far, mark, high, RED, t("grab"), r=11),
+            label(mark, high, numbers, RED, bold=True, size=18, dy=-20),
+        ],
+        height=250,
+    )
+    slots: dict[str, Text] = {"here": numbers, "at": Texts((far,), far.texts)}
+    if kind == "equal":
+        first = [attention.first_negative(rope.dim, each, reach) for each in bases]
+        slots |= {
+            "negative": Texts((base,), tuple(text_or_never(each, reach, t) for each in first)),
+            "base": Texts((base,), base.texts),
+        }
+    return Film(
+        "decay",
+        Scene((panel,), (far, base), sentence(lambda **more: t(f"decay_{kind}", zero=f"{zero:.3f}", **more), **slots)),
+        lambda: {"distance": d} | {f"score, base {each:g}": row for each, row in zip(bases, scores, strict=True)},
+        f"""
+        import rope_core as rc
+        from rope_core.theory import attention
+        {recipe_vectors(pairing)}
+        for base in {list(bases[:3])}:
+            print(base, attention.score_curve(rc.Spectrum.of(rc.Rope({rope.dim}, base).theta), [0, 1, 100], q, k))
+        """,
+    )
