@@ -287,6 +287,10 @@ def proportional(rope: Rope, seq_len: int, partial_rotary_factor: float, factor:
     return Rescale(np.where(np.arange(rope.pairs) < turning, factor, np.inf))
 
 
+# One of each kind: all pairs alike, a raised base, a blend by the turns of each pair.
+KINDS = ("linear", "ntk", "yarn")
+
+
 def rescale(rope: Rope, name: str, params: Mapping[str, object], seq_len: int) -> Rescale:
     """Run a scheme on checked parameters and check its answer: slow-downs > 0, one per pair."""
     chosen = scheme(name)
@@ -298,6 +302,7 @@ def rescale(rope: Rope, name: str, params: Mapping[str, object], seq_len: int) -
 
 
 __all__ = [
+    "KINDS",
     "SCHEMES",
     "UNSCALED",
     "Param",

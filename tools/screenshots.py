@@ -20,7 +20,7 @@ def main() -> None:
         for name, address in SHOTS.items():
             page = browser.new_page(viewport={"width": 1280, "height": 720}, locale="en-GB")
             page.goto(f"{url}/{address}")
-            page.wait_for_selector(".js-plotly-plot .main-svg", state="attached", timeout=60_000)
+            page.wait_for_selector(".film[data-ready]", timeout=60_000)
             page.wait_for_timeout(2000)
             page.screenshot(path=ROOT / "docs" / f"{name}.png")
             page.close()

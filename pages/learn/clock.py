@@ -2,10 +2,11 @@
 
 from rope_core import schemes
 from rope_core.theory import clock, extension
-from ui.figures.clock import hands as figures
+from ui.figures.clock import dials as figures
+from ui.figures.clock import reading
 from ui.figures.clock import schemes as comparison
 from ui.page import fields
-from ui.page.fields import FACTOR, GEOMETRY, SCHEME, SCHEME_FIELDS, SEQ_LEN
+from ui.page.fields import FACTOR, GEOMETRY, SCHEME, SCHEME_FIELDS, SEQ_LEN, stops
 from ui.page.frame import Frame
 from ui.page.sentences import show_refusals
 from ui.page.state import Field
@@ -13,6 +14,7 @@ from ui.page.store import Store
 
 AXIS = Field("axis", "choice", "log", choices=("log", "even"))
 ERROR = Field("error", "float", 3.0, 0.5, 10.0, step=0.5)
+DISTANCE = Field("distance", "float", 4.0, 0.0, 32.0, steps=figures.SPANS)
 SLOWER = Field("slower", "float", 4.0, 1.0, 16.0, step=0.5)
 
 
@@ -27,14 +29,20 @@ def params_of(store: Store) -> dict[str, dict[str, object]]:
     return {name: store.params(name) for name in extension.compared(store.get(SCHEME))}
 
 
+def unmoved(store: Store, scheme: str) -> dict[str, object]:
+    """The parameters in force of a scheme without the factor, which moves in the film."""
+    return {name: value for name, value in store.params(scheme).items() if name != FACTOR.name}
+
+
 fits = length_of
-FIELDS = (AXIS, ERROR, SLOWER, *GEOMETRY, *SCHEME_FIELDS)
+FIELDS = (DISTANCE, AXIS, ERROR, SLOWER, *GEOMETRY, *SCHEME_FIELDS)
 
 
 def schemes_parameters(page: Frame) -> None:
     """The other parameters of the schemes shown, each once, when the visitor opens them."""
     with page.details(page.t("parameters"), "clock.parameters") as wanted:
         if wanted:
+            page.controls.select(SCHEME, lambda name: page.t(f"scheme.{name}"))
             page.controls.number(SEQ_LEN)
             names = extension.compared(page.get(SCHEME))
             declared = {param.name: param for name in names for param in schemes.SCHEMES[name].params}
@@ -44,18 +52,18 @@ def schemes_parameters(page: Frame) -> None:
 
 
 def hands(page: Frame) -> None:
-    """All schemes at one factor as clocks, and the controls."""
+    """Three schemes as dials, at a factor and a distance that are dragged."""
     page.bar()
-    left, right = page.columns(3, 1, level=True)
-    with left:
-        page.controls.slider(FACTOR)
-    with right:
-        schemes_parameters(page)
-    slowed, refused = extension.clocks(
-        clock.WALL, params_of(page.store), length_of(page.store), page.store.rope().train_len
-    )
-    page.show(figures.hands(slowed, page.get(FACTOR), page.t), figures.hands, extension.clocks, clock.Clock)
+    rope, names = page.store.rope(), extension.kinds(page.get(SCHEME))
+    found, refused = extension.extensions(rope, {name: unmoved(page.store, name) for name in names}, page.get(SEQ_LEN))
+    requests = tuple(each.request for each in found)
+    factors = stops(FACTOR, page.get(FACTOR), high=DISTANCE.high)
+    spans = stops(DISTANCE, page.get(DISTANCE))
+    film = figures.dials(rope, requests, factors, spans, page.t)
+    page.show(film, figures.dials, extension.past_training, extension.at_unseen_angle)
     show_refusals(page, refused)
+    page.prose("ideas")
+    schemes_parameters(page)
 
 
 def compared(page: Frame) -> None:
@@ -78,13 +86,13 @@ def readers(page: Frame) -> None:
     page.prose("reading")
     page.controls.beside(ERROR, SLOWER)
     page.show(
-        figures.reading(page.get(ERROR), page.get(SLOWER), page.t),
-        figures.reading,
+        reading.reading(page.get(ERROR), page.get(SLOWER), page.t),
+        reading.reading,
         clock.Clock.finest,
         clock.Clock.shows,
     )
     page.prose("quoted")
-    page.show(figures.quoted(page.get(ERROR), page.t), figures.quoted, clock.claims)
+    page.show(reading.quoted(page.get(ERROR), page.t), reading.quoted, clock.claims)
 
 
 def body(page: Frame) -> None:

@@ -29,11 +29,20 @@ def regions(rope: HfRope) -> tuple[str, ...]:
     "kept" turns as without a scheme, "divided" by the whole factor, "blended" by something between; "own" has a number
     of its own from a searched list; "still" does not turn.
     """
-    if rope.nope:
-        return (STILL,) * rope.inv_freq.size
-    slowdown = spectrum(rope.request).slowdown
-    searched = any(param.kind == "vector" for param in SCHEMES[rope.scheme].params)
-    given = None if SCHEMES[rope.scheme].follows_length else rope.params.get("factor")
+    return (STILL,) * rope.inv_freq.size if rope.nope else regions_of(rope.request)
+
+
+def regions_of(request: Request) -> tuple[str, ...]:
+    """Return what becomes of each pair under a request, (dim/2,), in the words of `regions`.
+
+    >>> from rope_core.rope import Rope
+    >>> regions_of(Request(Rope(6), "ntk", {"factor": 2.0}))
+    ('kept', 'blended', 'divided')
+    """
+    slowdown = spectrum(request).slowdown
+    scheme = SCHEMES[request.scheme]
+    searched = any(param.kind == "vector" for param in scheme.params)
+    given = None if scheme.follows_length else request.params.get("factor")
     # Where the length asks for the factor, it is what the slowest pair gets.
     most = float(given) if isinstance(given, int | float) else float(slowdown[np.isfinite(slowdown)].max(initial=1.0))
     return tuple(region(value, most, searched) for value in slowdown.tolist())

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from rope_core.errors import ArgumentError, finite, reject, whole
 from rope_core.rope import MAX_LEN, Array, Rope
-from rope_core.schemes import SCHEMES, Scheme
+from rope_core.schemes import KINDS, SCHEMES, UNSCALED, Scheme
 from rope_core.spectrum import Request, Spectrum, spectrum
-from rope_core.theory.clock import Clock
 
 MAX_CELLS = 4096
+TURN = 2.0 * np.pi
+# An angle that is passed by rounding alone is not passed.
+SLACK = 1.0 + 1e-9
 
 Params = Mapping[str, Mapping[str, object]]
 
@@ -62,13 +64,15 @@ class Extension:
     spectrum: Spectrum
 
 
-def extensions(rope: Rope, params: Params, seq_len: int) -> tuple[list[Extension], dict[str, ArgumentError]]:
+def extensions(
+    rope: Rope, params: Params, seq_len: int | None
+) -> tuple[list[Extension], dict[str, ArgumentError]]:
     """Run the schemes that ``params`` names at one length; returns those that answer, and the others' errors by name.
 
     Args:
         rope: the geometry.
         params: each scheme's parameters by name.
-        seq_len: the length in use, tokens; only schemes that follow it are given it.
+        seq_len: the length in use, tokens, None for the trained one; only schemes that follow it are given it.
 
     >>> extended, refused = extensions(Rope(2), {"linear": {"factor": 2.0}, "ntk": {"factor": 2.0}}, 8192)
     >>> [extension.scheme for extension in extended], list(refused)
@@ -84,42 +88,83 @@ def extensions(rope: Rope, params: Params, seq_len: int) -> tuple[list[Extension
     return extended, refused
 
 
-def clocks(
-    clock: Clock, params: Params, length: int, train_len: int
-) -> tuple[dict[str, Clock], dict[str, ArgumentError]]:
-    """Slow a clock's hands by every scheme that ``params`` names; returns the clocks, and the errors by name.
+def kinds(own: str = UNSCALED) -> tuple[str, ...]:
+    """Return one scheme of each kind; ``own`` is the last of them where it is another one.
 
-    ``length`` over ``train_len``, both tokens, is how many rounds of the slowest hand are in use, for the schemes that
-    follow it. A scheme with one number per pair of some model has nothing to say about these hands and is refused with
-    its own sentence.
-
-    >>> from rope_core.theory.clock import WALL
-    >>> clocks(WALL, {"linear": {"factor": 4.0}}, 8192, 4096)[0]["linear"].periods
-    (240.0, 14400.0, 172800.0)
+    >>> kinds(), kinds("linear"), kinds("llama3")
+    (('linear', 'ntk', 'yarn'), ('linear', 'ntk', 'yarn'), ('linear', 'ntk', 'llama3'))
     """
-    slowed, refused = {}, {}
-    for name, values in params.items():
-        try:
-            seconds = clock.once_round * length / train_len if SCHEMES[name].follows_length else None
-            slowed[name] = clock.slowed(clock.slowdown(name, values, seconds))
-        except ArgumentError as error:
-            refused[name] = error
-    return slowed, refused
+    return KINDS if own in (UNSCALED, *KINDS) else (*KINDS[:-1], own)
+
+
+def at_factor(request: Request, factor: float) -> Request:
+    """Return a request with another factor; one whose scheme takes none as it is.
+
+    A scheme that follows the length gets factor times the trained length where the request has none.
+
+    >>> request = at_factor(Request(Rope(8, 100.0, 16), "dynamic"), 2.0)
+    >>> request.params, request.seq_len
+    ({'factor': 2.0}, 32)
+    """
+    scheme = SCHEMES[request.scheme]
+    if scheme.follows_length and request.seq_len is None:
+        request = replace(request, seq_len=reach(request.rope, factor))
+    if "factor" not in request.params:
+        return request
+    return replace(request, params={**request.params, "factor": factor})
+
+
+def slow_hands(rope: Rope) -> tuple[int, ...]:
+    """Return the last pair and the middle one of those that did not complete a turn in training, in rising order.
+
+    >>> slow_hands(Rope(128, 10_000.0, 4096)), slow_hands(Rope(2))
+    ((54, 63), (0,))
+    """
+    last = rope.pairs - 1
+    first = min(int(np.sum(rope.turns >= 1.0)), last)
+    return tuple(sorted({(first + last) // 2, last}))
+
+
+def trained_angles(rope: Rope) -> Array:
+    """Return the angle up to which training turned each pair, rad, at most a whole turn, float64 (dim/2,)."""
+    return np.minimum(rope.theta * rope.train_len, TURN)
+
+
+def past_training(rope: Rope, s: Spectrum, distances: npt.ArrayLike) -> npt.NDArray[np.bool_]:
+    """Return which pairs come, on the way from 0 to each distance, to angles that training never showed.
+
+    A pair that completed a turn in training has seen every angle; one that did not has seen [0, theta * train_len).
+
+    Shapes: distances in tokens (n,); returns bool (n, dim/2).
+    """
+    used = np.minimum(np.multiply.outer(np.asarray(distances, dtype=np.float64), s.inv_freq), TURN)
+    return np.asarray(used > trained_angles(rope) * SLACK)
+
+
+def at_unseen_angle(rope: Rope, s: Spectrum, distances: npt.ArrayLike) -> npt.NDArray[np.bool_]:
+    """Return which pairs are, at each distance itself, at an angle that training never showed, bool (n, dim/2).
+
+    A pair that went on past a whole turn is back at angles that it knows.
+
+    >>> rope = Rope(4, 10_000.0, 100)
+    >>> plain = spectrum(Request(rope))
+    >>> past_training(rope, plain, [100, 200, 700])[:, 1].tolist()
+    [False, True, True]
+    >>> at_unseen_angle(rope, plain, [100, 200, 700])[:, 1].tolist()
+    [False, True, False]
+    """
+    angle = np.multiply.outer(np.asarray(distances, dtype=np.float64), s.inv_freq)
+    return np.asarray(past_training(rope, s, distances) & (np.mod(angle, TURN) > trained_angles(rope) * SLACK))
 
 
 def unseen_pairs(rope: Rope, s: Spectrum, length: int) -> int:
     """Return how many pairs reach, within ``length`` tokens, angles that training within rope.train_len never showed.
 
-    A pair that completed a turn in training has seen every angle; one that did not has seen [0, theta * train_len).
-
     >>> rope = Rope(128, 10_000.0, 4096)
     >>> unseen_pairs(rope, spectrum(Request(rope)), 16_384)
     18
     """
-    whole_turn = 2.0 * np.pi
-    seen = np.minimum(rope.theta * rope.train_len, whole_turn)
-    used = np.minimum(s.inv_freq * whole("length", length, 1, MAX_LEN), whole_turn)
-    return int(np.sum(used > seen * (1.0 + 1e-9)))
+    return int(past_training(rope, s, [whole("length", length, 1, MAX_LEN)]).sum())
 
 
 def cell_edges(length: int, count: int, logarithmic: bool) -> npt.NDArray[np.int64]:

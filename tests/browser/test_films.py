@@ -20,6 +20,7 @@ FILMS = {
     "rotation": "circle",
     "frequencies": "heat",
     "attention": "decay",
+    "clock": "hands",
     "precision": "phase",
 }
 """The film that leads each page."""

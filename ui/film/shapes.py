@@ -48,14 +48,22 @@ def boxes(
 
 
 def hands(
-    x: Numbers, y: Numbers, length: Numbers, angle: Numbers, colour: str, width: float = 5, head: bool = False
+    x: Numbers,
+    y: Numbers,
+    length: Numbers,
+    angle: Numbers,
+    colour: str | Sequence[str],
+    width: float = 5,
+    head: bool = False,
+    paint: Numbers | None = None,
 ) -> Shape:
     """Return strokes from (x, y) at an unwrapped ``angle`` (rad, counter-clockwise from the right).
 
-    The angle is interpolated, not the ends, so that a hand keeps its length between stops. ``head``: with arrowheads.
+    The angle is interpolated, not the ends, so that a hand keeps its length between stops. ``head``: with arrowheads;
+    ``paint`` holds each hand's index among several colours.
     """
     shape = {"kind": "hands", "x": x, "y": y, "length": length, "angle": angle}
-    return shape | {"stroke": colour, "width": width, "head": head}
+    return shape | {"colour": colour, "width": width, "head": head, "paint": paint}
 
 
 def arc(

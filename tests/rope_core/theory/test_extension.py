@@ -9,8 +9,21 @@ from hypothesis import strategies as st
 
 from rope_core import SCHEMES, Param, Request, Rope, Spectrum, cos_sin, spectrum
 from rope_core.schemes import Rescale, Scheme
-from rope_core.theory.clock import WALL
-from rope_core.theory.extension import cell_edges, clocks, compared, extends, extensions, mean_cos, reach, unseen_pairs
+from rope_core.theory.extension import (
+    at_factor,
+    at_unseen_angle,
+    cell_edges,
+    compared,
+    extends,
+    extensions,
+    kinds,
+    mean_cos,
+    past_training,
+    reach,
+    slow_hands,
+    trained_angles,
+    unseen_pairs,
+)
 
 
 def test_who_extends_is_read_off_the_params() -> None:
@@ -50,13 +63,58 @@ def test_a_refusal_keeps_the_others() -> None:
     assert "dim must be at least 4" in str(refused["ntk"])
 
 
-def test_clocks_follow_the_length() -> None:
-    slowed, refused = clocks(WALL, {"dynamic": {"factor": 4.0}, "ntk": {"factor": 13.0}}, 16_384, 4096)
-    assert not refused
-    assert np.allclose(slowed["dynamic"].periods, slowed["ntk"].periods, rtol=1e-12)
-    assert slowed["dynamic"].once_round == pytest.approx(13 * 43_200)
-    refused = clocks(WALL, {"longrope": {"long_factor": (1.0,) * 7}}, 4096, 4096)[1]
-    assert refused["longrope"].argument == "long_factor"
+def test_one_scheme_of_each_kind() -> None:
+    """The first slows all pairs alike, the second each more than the one before, the last none, then all alike."""
+    rope = Rope(128, 1e4, 4096)
+    alike, rising, blended = (spectrum(Request(rope, name, {"factor": 4.0})).slowdown for name in kinds())
+    assert np.all(alike == 4.0) and np.all(np.diff(rising) > 0)
+    assert np.all(blended[:20] == 1.0) and np.allclose(blended[-15:], 4.0)
+    assert kinds("dynamic")[:2] == kinds()[:2] and kinds("dynamic")[2] == "dynamic"
+
+
+@given(factor=st.floats(1.0, 30.0), train=st.integers(16, 9000))
+def test_a_request_at_another_factor(factor: float, train: int) -> None:
+    rope = Rope(16, 1e4, train)
+    for name in compared():
+        moved = at_factor(Request(rope, name), factor)
+        wanted = {"factor": factor} if SCHEMES[name].params else {}
+        length = round(factor * train) if SCHEMES[name].follows_length else None
+        assert moved == Request(rope, name, wanted, length)
+    assert at_factor(Request(rope, "dynamic", seq_len=77), factor).seq_len == 77
+
+
+@pytest.mark.parametrize(
+    "rope", [Rope(128, 1e4, 4096), Rope(64, 5e5, 8192), Rope(2), Rope(8, 2.0, 4096), Rope(6, 1e9, 3)]
+)
+def test_slow_hands_did_not_complete_a_turn(rope: Rope) -> None:
+    slow = slow_hands(rope)
+    assert slow[-1] == rope.pairs - 1 and len(set(slow)) == len(slow) <= 2
+    unfinished = [i for i in range(rope.pairs) if rope.train_len * rope.base ** (-2 * i / rope.dim) < 2 * math.pi]
+    assert set(slow) <= set(unfinished or [rope.pairs - 1])
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    base=st.floats(1.5, 1e6),
+    train=st.integers(2, 300),
+    factor=st.floats(1.0, 9.0),
+    name=st.sampled_from(compared()),
+    distance=st.integers(0, 900),
+)
+def test_unseen_angles_token_by_token(base: float, train: int, factor: float, name: str, distance: int) -> None:
+    """Each pair is walked token by token, in halves of a degree, beside what it saw in training."""
+    rope = Rope(8, base, train)
+    s = spectrum(at_factor(Request(rope, name), factor))
+    past, new = (function(rope, s, [distance])[0] for function in (past_training, at_unseen_angle))
+    for i, (trained, used) in enumerate(zip(rope.theta * train, s.inv_freq * distance, strict=True)):
+        if min(abs(used - trained), abs(used % (2 * math.pi) - trained)) < 1e-6 or abs(trained - 2 * math.pi) < 1e-6:
+            continue
+        walked = np.linspace(0.0, used, 2000)
+        assert past[i] == bool(np.any((walked > trained) & (trained < 2 * math.pi)))
+        assert new[i] == (
+            trained < 2 * math.pi and used > trained and used - 2 * math.pi * (used // (2 * math.pi)) > trained
+        )
+    assert np.allclose(trained_angles(rope), [min(f * train, 2 * math.pi) for f in rope.theta])
 
 
 def test_unseen_angles_by_hand() -> None:

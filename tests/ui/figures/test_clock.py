@@ -1,19 +1,23 @@
 """Figures of the clock page: hands against plain trigonometry, slow-downs against spectra, recipes that run."""
 
 import math
+from inspect import unwrap
 from itertools import pairwise
 
+import mpmath
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rope_core import SCHEMES, Request, Rope, cos_sin, spectrum
-from rope_core.theory.clock import WALL, claims
-from rope_core.theory.extension import clocks, compared, extensions
+from rope_core.theory.clock import claims
+from rope_core.theory.extension import compared, extensions, slow_hands
 from tests.support.figures import chart, ran
-from ui.figures.clock import hands as figures
+from ui.figures.clock import dials as film
+from ui.figures.clock import reading as figures
 from ui.figures.clock import schemes as comparison
+from ui.figures.colours import BLUE, ORANGE, PURPLE
 from ui.figures.drawing import Drawing, as_csv
 from ui.text.words import Words
 
@@ -26,10 +30,8 @@ def params(factor: float) -> dict[str, dict[str, object]]:
 
 
 def drawings(rope: Rope, factor: float, length: int, t: Words) -> list[Drawing]:
-    slowed, _ = clocks(WALL, params(factor), length, rope.train_len)
     found, _ = extensions(rope, params(factor), length)
     return [
-        figures.hands(slowed, factor, t),
         comparison.slowdowns(rope, found, t),
         comparison.heatmaps(rope, found, length, True, t),
         comparison.heatmaps(rope, found, length, False, t),
@@ -50,40 +52,61 @@ def test_every_figure_is_whole(rope: Rope) -> None:
             assert ran(drawing)
 
 
+GEOMETRIES = [Rope(128, 1e4, 4096), Rope(64, 5e5, 8192), Rope(2, 10.0, 16), Rope(8, 2.0, 4096)]
+
+
 @settings(max_examples=20, deadline=None)
-@given(factor=st.floats(1.0, 32.0))
-def test_hands_point_where_time_says(factor: float) -> None:
-    slowed, _ = clocks(WALL, params(factor), 4096, 4096)
-    drawing = figures.hands(slowed, factor, T)
-    times, frames = figures.moments(), chart(drawing).to_dict()["frames"]
-    assert len(frames) == times.size
-    for k in (1, 15, 20, len(frames) - 1):
-        for hand in range(3):
-            data = {axis: frames[k]["data"][2 - hand][axis][::-1] for axis in "xy"}
-            for j, clock in enumerate(slowed.values()):
-                centre = np.array([data["x"][3 * j], data["y"][3 * j]])
-                tip = np.array([data["x"][3 * j + 1], data["y"][3 * j + 1]]) - centre
-                turn = 2 * math.pi * times[k] / clock.periods[hand]
-                # Clockwise from the top, lengths 0.92, 0.78 and 0.5 radii, two decimals.
-                expected = (0.92, 0.78, 0.5)[hand] * np.array([math.sin(turn), math.cos(turn)])
-                assert np.allclose(tip, expected, atol=0.011)
-                assert data["x"][3 * j + 2] is None
+@given(rope=st.sampled_from(GEOMETRIES), factor=st.floats(1.0, 32.0), span=st.floats(0.0, 32.0), data=st.data())
+def test_dials_at_drawn_stops(rope: Rope, factor: float, span: float, data: st.DataObject) -> None:
+    """Hands, wedge, arcs, bars, colours and counts of one scheme, by cos and sin of its frequencies in mpmath."""
+    name = data.draw(
+        st.sampled_from(sorted(set(compared()) - {"none"} - ({"ntk", "dynamic"} if rope.pairs == 1 else set())))
+    )
+    factors, spans = sorted({1.0, factor, 33.0}), sorted({0.0, span, 33.0})
+    scene = unwrap(film.dials)(rope, (Request(rope, name),), factors, spans, T).scene
+    (panel,) = scene.panels
+    index = {"factor": factors.index(factor), "distance": spans.index(span)}
+    tokens = round(span * rope.train_len)
+    length = round(factor * rope.train_len)
+    s = spectrum(Request(rope, name, {"factor": factor}, length if SCHEMES[name].follows_length else None))
+    kinds = {kind: [shape for shape in panel.shapes if shape["kind"] == kind] for kind in ("hands", "arc", "boxes")}
+    slow, _, step = kinds["hands"]
+    shown = slow_hands(rope)
+    trained = [min(mpmath.mpf(rope.theta[i]) * rope.train_len, 2 * mpmath.pi) for i in range(rope.pairs)]
+    past = [
+        trained[i] < 2 * mpmath.pi and mpmath.mpf(s.inv_freq[i]) * tokens > trained[i] * (1 + mpmath.mpf("1e-9"))
+        for i in range(rope.pairs)
+    ]
+    for k, i in enumerate(shown):
+        turned = mpmath.mpf(s.inv_freq[i]) * tokens
+        angle = slow["angle"].at(index)[k]
+        # Clockwise from the top.
+        assert np.allclose(
+            [np.cos(angle), np.sin(angle)], [float(mpmath.sin(turned)), float(mpmath.cos(turned))], atol=1e-7
+        )
+        assert angle == pytest.approx(math.pi / 2 - float(turned), rel=1e-9, abs=1e-9)
+        red = past[i] and mpmath.fmod(turned, 2 * mpmath.pi) > trained[i] * (1 + mpmath.mpf("1e-9"))
+        assert bool(slow["paint"].at(index)[k]) == red
+        assert kinds["arc"][2]["end"][k] == pytest.approx(math.pi / 2 - float(trained[i]), rel=1e-9)
+        assert kinds["arc"][1]["end"].at(index)[k] == angle
+    assert step["angle"].at(index)[0] == pytest.approx(math.pi / 2 - s.inv_freq[0])
+    bars, marks = kinds["boxes"]
+    height = (bars["y1"].at(index) - bars["y0"] - 0.02) / film.ROOF
+    np.testing.assert_allclose(33.0**height, np.minimum(s.slowdown, 33.0), rtol=1e-6)
+    assert marks["paint"].at(index).tolist() == [int(each) for each in past]
+    finding = scene.written({"factor": factor, "distance": span})
+    assert f"{T(f'scheme.{name}')} {sum(past)};" in finding and f" {math.degrees(s.inv_freq[0]):.3g}°." in finding
+    assert f"distance {tokens:,}" in finding
 
 
-def test_hands_finding_says_who_slows_the_second_hand() -> None:
-    slowed, _ = clocks(WALL, params(4.0), 16_384, 4096)
-    finding = figures.hands(slowed, 4.0, T).finding
-    assert "by less under linear (PI) (1.5°)." in finding
-    assert "unscaled: 12 h, linear (PI): 48 h, NTK: 48 h, dynamic NTK: 156 h" in finding
-    far, _ = clocks(WALL, params(32.0), 32 * 4096, 4096)
-    assert "linear (PI): 384 h, NTK: 384 h, dynamic NTK: 11,916 h" in figures.hands(far, 32.0, T).finding
-    rest, _ = clocks(WALL, params(1.0), 4096, 4096)
-    assert "by less under none of them." in figures.hands(rest, 1.0, T).finding
-
-
-def test_elapsed_time_is_spoken() -> None:
-    assert figures.spoken(10 * 3600 + 9 * 60 + 35) == "10:09:35"
-    assert figures.spoken(2 * 86_400 + 61) == "2 × 24 h + 00:01:01"
+def test_a_bar_has_the_colour_of_what_becomes_of_its_pair() -> None:
+    rope = Rope(128, 1e4, 4096)
+    scene = unwrap(film.dials)(rope, (Request(rope, "yarn"),), (1.0, 4.0), (0.0, 4.0), T).scene
+    bars = next(shape for shape in scene.panels[0].shapes if shape["kind"] == "boxes")
+    for k, factor in enumerate((1.0, 4.0)):
+        slow = spectrum(Request(rope, "yarn", {"factor": factor})).slowdown
+        wanted = [BLUE if s == 1.0 else PURPLE if s >= factor * (1 - 1e-9) else ORANGE for s in slow.tolist()]
+        assert [bars["colour"][c] for c in bars["paint"].at({"factor": k})] == wanted
 
 
 @settings(max_examples=15, deadline=None)

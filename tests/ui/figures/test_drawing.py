@@ -12,7 +12,7 @@ from cachetools import LRUCache
 
 import rope_core as rc
 from ui.figures import drawing, home
-from ui.figures.clock import hands as clock
+from ui.figures.clock import reading as clock
 from ui.figures.drawing import Drawing, as_csv, grid, kept, write
 from ui.figures.frequencies import digits as frequencies
 from ui.figures.frequencies import spans

@@ -506,13 +506,14 @@ class Hands extends Shape {
   draw() {
     const { shape, panel: { scale } } = this, names = ["x", "y", "length", "angle"], [x, y, length, angle] = names.map((name) => this.each(name));
     for (let k = 0, n = this.count(...names); k < n; k++) {
-      const line = this.part(2 * k, "line", { stroke: css(shape.stroke), "stroke-width": shape.width, "stroke-linecap": "round" });
+      const line = this.part(2 * k, "line", { "stroke-width": shape.width, "stroke-linecap": "round" }), colour = this.colour(k);
+      line.setAttribute("stroke", colour);
       const a = angle(k), [cx, cy] = [scale.x(x(k)), scale.y(y(k))], reach = length(k) * scale.sx, [c, s] = [Math.cos(a), -Math.sin(a)];
       const [tx, ty] = [cx + reach * c, cy + reach * s], size = shape.head ? Math.min(3.2 * shape.width, reach / 2) : 0;
       for (const [key, value] of [["x1", cx], ["y1", cy], ["x2", tx - size * c], ["y2", ty - size * s]]) line.setAttribute(key, px(value));
       if (!shape.head) continue;
       const [bx, by, w] = [tx - size * c, ty - size * s, size / 1.8];
-      this.part(2 * k + 1, "path", { fill: css(shape.stroke) }).setAttribute("d", `M${px(tx)} ${px(ty)}L${px(bx - w * s)} ${px(by + w * c)}L${px(bx + w * s)} ${px(by - w * c)}Z`);
+      this.part(2 * k + 1, "path", { fill: colour }).setAttribute("d", `M${px(tx)} ${px(ty)}L${px(bx - w * s)} ${px(by + w * c)}L${px(bx + w * s)} ${px(by - w * c)}Z`);
     }
   }
 }

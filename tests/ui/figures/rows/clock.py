@@ -2,28 +2,31 @@
 
 from __future__ import annotations
 
-import numpy as np
+import math
 
+import rope_core as rc
 from rope_core.theory import clock, extension
 from tests.support.figures import ROPE, Row, found
-from ui.figures.clock import hands, schemes
+from tests.support.films import FilmRow
+from ui.figures.clock import dials as film
+from ui.figures.clock import reading as parts
+from ui.figures.clock import schemes
 from ui.text.words import Words
 
 LENGTH = 1024
-SLOWED = extension.clocks(clock.WALL, {name: {} for name in extension.compared()}, LENGTH, 256)[0]
 
 
-def turning(t: Words) -> str:
-    step = {name: float(each.separation(1.0)[0]) for name, each in SLOWED.items()}
-    label = {name: t(f"scheme.{name}") for name in SLOWED}
-    kept = [label[name] for name in SLOWED if np.isclose(step[name], 6.0)]
-    slow = [f"{label[name]} ({step[name]:.3g}°)" for name in SLOWED if not np.isclose(step[name], 6.0)]
-    spans = []
-    for name, each in SLOWED.items():
-        hours = each.once_round / 3600
-        spans.append(label[name] + t("span", hours=f"{hours:,.0f}" if hours >= 1000 else f"{hours:.4g}"))
-    joined = {key: t("comma").join(names) for key, names in (("kept", kept), ("slow", slow), ("spans", spans))}
-    return t("hands_finding", factor="4", **joined)
+def dials(t: Words) -> str:
+    """The turns of every pair counted one by one, at factor 3 and 2.5 times the trained length."""
+    counts, degrees = [], []
+    for name in ("linear", "ntk", "yarn"):
+        inv_freq = rc.spectrum(rc.Request(ROPE, name, {"factor": 3.0})).inv_freq
+        trained = [ROPE.base ** (-2 * i / ROPE.dim) * ROPE.train_len for i in range(ROPE.pairs)]
+        past = [used > seen for seen, used in zip(trained, inv_freq * 640, strict=True) if seen < 2 * math.pi]
+        counts.append(f"{t(f'scheme.{name}')} {sum(past)}")
+        degrees.append(f"{math.degrees(inv_freq[0]):.3g}°")
+    joined = {"counts": t("comma").join(counts), "degrees": t("comma").join(degrees)}
+    return t("dials_finding", factor="3", distance="640", pairs=8, **joined)
 
 
 def heatmaps(t: Words) -> str:
@@ -59,9 +62,8 @@ def quoted(t: Words) -> str:
 
 
 ROWS = [
-    Row("clock", hands.hands, (SLOWED, 4.0), {}, turning),
-    Row("clock", hands.reading, (3.0, 4.0), {"x": "time_apart", "y": "degrees_apart"}, reading),
-    Row("clock", hands.quoted, (3.0,), {"x": "seconds"}, quoted),
+    Row("clock", parts.reading, (3.0, 4.0), {"x": "time_apart", "y": "degrees_apart"}, reading),
+    Row("clock", parts.quoted, (3.0,), {"x": "seconds"}, quoted),
     Row(
         "clock",
         schemes.heatmaps,
@@ -70,4 +72,14 @@ ROWS = [
         heatmaps,
     ),
     Row("clock", schemes.slowdowns, (ROPE, found(LENGTH)), {"x": "axis.pair", "y": "axis.slowdown"}, slowdowns),
+]
+REQUESTS = tuple(rc.Request(ROPE, name) for name in extension.kinds())
+FILMS = [
+    FilmRow(
+        "clock",
+        film.dials,
+        (ROPE, REQUESTS, (1.0, 3.0, 4.0), (0.0, 1.0, 2.5)),
+        {"factor": 3.0, "distance": 2.5},
+        dials,
+    ),
 ]

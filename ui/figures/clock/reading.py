@@ -1,0 +1,104 @@
+"""What a reader of the wall clock can tell apart, and what source 003's number measures."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rope_core.theory.clock import WALL, claims
+from ui.figures.colours import BLUE, GREEN, GREY, RED
+from ui.figures.drawing import Drawing, kept
+from ui.figures.plot import axis, bars, dots, hband, line, note, plot, vline
+from ui.text.words import Words
+
+# What source 003 says the stretched clock measures, seconds.
+QUOTED = 129_600.0
+
+
+@kept
+def reading(error: float, slower: float, t: Words) -> Drawing:
+    """How far the hands move within a time, and below which time a reader cannot see it."""
+    apart = np.linspace(0.0, 12.0, 49)
+    both = ((WALL, t("as_built"), BLUE), (WALL.slowed([slower] * 3), t("all_slower", slower=f"{slower:g}"), RED))
+    moved = [np.array([clock.separation(seconds).max() for seconds in apart.tolist()]) for clock, _, _ in both]
+    data = []
+    for (clock, name, colour), degrees in zip(both, moved, strict=True):
+        data += [line(apart, degrees, colour, 5, name), dots([clock.finest(error)], [error], colour, 15)]
+    figure = plot(
+        data,
+        height=340,
+        shapes=[hband(0, error, GREY, 0.3, name=t("unreadable"), showlegend=True)],
+        xaxis=axis(t("time_apart"), range=[0, 12]),
+        yaxis=axis(t("degrees_apart"), range=[0, float(moved[0].max())]),
+    )
+    fine, coarse = (clock.finest(error) for clock, _, _ in both)
+    steps = [float(clock.separation(1.0)[0]) for clock, _, _ in both]
+    return Drawing(
+        "reading",
+        figure,
+        t("reading_finding", error=f"{error:g}", slower=f"{slower:g}", fine=f"{fine:.4g}", coarse=f"{coarse:.4g}")
+        + t("reading_second", before=f"{steps[0]:.3g}", after=f"{steps[1]:.3g}", answer=t(f"told.{steps[1] > error}")),
+        lambda: {"seconds_apart": apart, "as_built_deg": moved[0], "slowed_deg": moved[1]},
+        f"""
+        from rope_core.theory.clock import WALL
+        slow = WALL.slowed([{slower!r}] * 3)
+        print(WALL.finest({error!r}), slow.finest({error!r}), slow.separation(1.0), slow.shows(1.0, {error!r}))
+        """,
+    )
+
+
+def signed(value: float) -> str:
+    """A difference with its sign; a plain 0 where there is none."""
+    return f"{value:+,.6g}".replace("-", "−") if abs(value) > 1e-6 else "0"
+
+
+@kept
+def quoted(error: float, t: Words) -> Drawing:
+    """Source 003's 129,600 s against what three readings of its sentence measure."""
+    rows = claims(error)
+    names = [t(f"quote.{row.key}", slow=", ".join(f"{s:.4g}" for s in row.slowdown)) for row in rows]
+    data, labels, longest = [], [], QUOTED
+    for key, colour, values, below in (
+        ("once_round", BLUE, [row.once_round for row in rows], -0.2),
+        ("repeats", GREEN, [row.repeats_after for row in rows], 0.2),
+    ):
+        ends = [value if np.isfinite(value) else 0.0 for value in values]
+        longest = max(longest, *ends)
+        data.append(bars(ends, names, colour, t(key), orientation="h"))
+        # Past the bar and past the dotted line; two bars share a row's height of 0.8.
+        labels += [
+            note(
+                f"{value:,.0f} s" if np.isfinite(value) else t("never"),
+                max(end, QUOTED),
+                row + below,
+                xanchor="left",
+                xshift=6,
+                font={"size": 15},
+            )
+            for row, (value, end) in enumerate(zip(values, ends, strict=True))
+        ]
+    figure = plot(
+        data,
+        height=380,
+        shapes=[vline(QUOTED, RED, 4, "dot")],
+        annotations=labels,
+        barmode="group",
+        margin={"b": 96},
+        xaxis=axis(t("seconds"), range=[0, 1.4 * longest], nticks=4),
+        yaxis=axis(autorange="reversed", automargin=True, tickfont={"size": 15}),
+    )
+    residuals = {row.key: row.once_round - QUOTED for row in rows}
+    return Drawing(
+        "quoted",
+        figure,
+        t("quoted_finding", **{key: signed(value) for key, value in residuals.items()}),
+        lambda: (
+            {"reading": [row.key for row in rows], "slowdown": [str(row.slowdown) for row in rows]}
+            | {"once_round_s": [row.once_round for row in rows], "repeats_after_s": [row.repeats_after for row in rows]}
+            | {"once_round_minus_129600_s": list(residuals.values())}
+        ),
+        f"""
+        from rope_core.theory.clock import claims
+        for claim in claims({error!r}):
+            print(claim.key, claim.slowdown, claim.once_round - 129_600, claim.repeats_after)
+        """,
+    )
