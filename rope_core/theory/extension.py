@@ -64,9 +64,7 @@ class Extension:
     spectrum: Spectrum
 
 
-def extensions(
-    rope: Rope, params: Params, seq_len: int | None
-) -> tuple[list[Extension], dict[str, ArgumentError]]:
+def extensions(rope: Rope, params: Params, seq_len: int | None) -> tuple[list[Extension], dict[str, ArgumentError]]:
     """Run the schemes that ``params`` names at one length; returns those that answer, and the others' errors by name.
 
     Args:
