@@ -70,7 +70,7 @@ def test_every_test_that_the_threat_list_names_exists() -> None:
     named = named_tests()
     assert len(named) >= 20
     for file, name in named:
-        tree = ast.parse((ROOT / file).read_text("utf-8"))
+        tree = tree_of(ROOT / file)
         assert name in {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}, f"{file}::{name}"
 
 
