@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -38,17 +39,12 @@ def test_every_file_below_pages_is_in_the_menu() -> None:
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
 @pytest.mark.parametrize("name", NAMES)
-def test_a_page_runs(name: str, lang: str) -> None:
+def test_a_page_runs_and_its_figures_have_data_and_alternative_text(name: str, lang: str) -> None:
     at = opened(name, lang=lang)
     assert not at.exception
     assert not at.warning
     assert len(at.title) == 1
     assert at.session_state["lang"] == lang
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_figures_have_data_and_alternative_text(name: str) -> None:
-    at = opened(name)
     charts = at.get("plotly_chart")
     for chart, spec in zip(charts, specs(at), strict=True):
         assert spec["data"], "a figure without traces"
@@ -75,25 +71,40 @@ def test_a_hostile_link_is_answered_in_sentences(name: str) -> None:
     assert not any("<script>" in note.value for note in at.warning)
 
 
-@pytest.mark.parametrize("dim, base, train_len", [("2", "1.0001", "16"), ("1024", "1e12", "16777216")])
-@pytest.mark.parametrize("name", NAMES)
-def test_the_ends_of_the_ranges_draw(name: str, dim: str, base: str, train_len: str) -> None:
-    at = opened(name, dim=dim, base=base, train_len=train_len)
-    assert not at.exception
-
-
-KEPT = (
-    {"model": "custom", "dim": 1024, "train_len": 16_777_216, "factor": 1024.0},
-    {"model": "custom", "dim": 2, "base": 1.5, "train_len": 16, "factor": 8.0},
-    {"model": "phi-3.5-mini", "dim": 8},
+@pytest.mark.parametrize(
+    "name, value, words",
+    [
+        ("dim", "13", "Rotary width d in the link was 13, but must be even"),
+        ("dim", "1000000", "Rotary width d in the link was 1000000, but must be between 2 and 1,024"),
+        ("m", "1000000000000", "query position m in the link was 1000000000000, but must be between"),
+        ("base", "1", "base in the link was 1, but must be greater than 1"),
+        ("base", "nan", "base in the link was nan, but must be a finite number"),
+        ("model", "<script>alert(1)</script>", "but must be one of the values offered"),
+    ],
 )
+def test_a_bad_value_in_a_link_is_one_sentence(name: str, value: str, words: str) -> None:
+    (note,) = opened("rotation", lang="en", **{name: value}).warning
+    assert words in note.value
 
 
-@pytest.mark.parametrize("values", KEPT, ids=["too long", "one pair", "foreign vector"])
-@pytest.mark.parametrize("name", NAMES)
-def test_values_kept_from_another_page_draw_or_are_answered_in_a_sentence(name: str, values: dict[str, object]) -> None:
+KEPT: dict[str, dict[str, object]] = {
+    "upper ends": {"model": "custom", "dim": 1024, "base": 1e12, "train_len": 16_777_216, "factor": 1024.0},
+    "lower ends": {"model": "custom", "dim": 2, "base": 1.0001, "train_len": 16, "factor": 8.0},
+    "foreign vector": {"model": "phi-3.5-mini", "dim": 8},
+}
+
+
+def kept() -> list[Any]:
+    """Each page with each of the values; the contexts that bases serve at 512 pairs take 12 seconds: a long run's."""
+    slow = ("attention", "upper ends")
+    pairs = [(name, values) for name in NAMES for values in KEPT]
+    return [pytest.param(*pair, marks=[pytest.mark.long] if pair == slow else []) for pair in pairs]
+
+
+@pytest.mark.parametrize(("name", "values"), kept())
+def test_values_kept_from_another_page_draw_or_are_answered_in_a_sentence(name: str, values: str) -> None:
     at = fresh(name, lang="zh")
-    at.session_state["values"] = dict(values)
+    at.session_state["values"] = dict(KEPT[values])
     at.run()
     assert not at.exception
     for said in (*at.warning, *at.caption):

@@ -159,6 +159,12 @@ def test_odd_links_are_answered_in_sentences(query: dict[str, str]) -> None:
     assert not at.exception
 
 
+def test_a_link_shows_its_layer_type_at_its_length() -> None:
+    at = opened("config", lang="en", model="gemma-3-4b", layer="full_attention", want="262144")
+    assert not at.exception and not at.warning
+    assert "linear (PI)" in shown(at) and "linear (PI)" not in shown(opened("config", lang="en", model="gemma-3-4b"))
+
+
 @pytest.mark.parametrize("model", [model.id for model in rc.models()][::9])
 def test_models_of_the_catalogue_open(model: str) -> None:
     at = opened("config", lang="zh", model=model)

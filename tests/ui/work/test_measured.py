@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -69,10 +70,15 @@ def test_words_for_links_are_unique() -> None:
     }
 
 
-def test_a_shape_that_does_not_fit_never_reaches_the_queue(queue: jobs.Queue) -> None:
+def test_a_shape_that_does_not_fit_never_reaches_the_queue(queue: jobs.Queue, records: Path) -> None:
     huge = Case("cpu", "float32", 4096, 1_048_576, 64, 64, 128, 128)
     with pytest.raises(ValueError, match=r"small enough for the [\d,]+ free bytes, got .1,125,899,906,842,624 bytes"):
         measured.start({}, measured.ONE, huge, [], 5, "tuned")
+    assert queue.all() == []
+    shape = {"batch": "4096", "seq": "1048576", "heads": "1024", "kv_heads": "1024", "head_dim": "1024"}
+    at = opened("benchmark", lang="en", suite="one", **shape)
+    at.button(key="benchmark.start").click().run()
+    assert any(re.match(r"Not started.*bytes", error.value) for error in at.error)
     assert queue.all() == []
 
 
