@@ -89,6 +89,8 @@ class Controls:
     def number(self, field: Field) -> Value:
         value = self.store.get(field)
         key = self._seed(field, value, ".exact")
+        # A popover builds its boxes when it opens, from the last run alone, and loses what an earlier run set.
+        st.session_state[key] = value
         whole = field.kind == "int"
         st.number_input(
             self.label(field),
