@@ -99,9 +99,11 @@ def head_rule(make: Any) -> dict[str, Any]:
             rule["head_dim_times"] = own // (hidden // heads)
     else:
         rule["head_dim"] = own
-    # Cosmos 3 Edge refuses a width that its mrope_section does not fill.
+    # Cosmos 3 Edge refuses a width that its mrope_section does not fill, dots3 one that fits one of its types only.
     thirds = {"rope_parameters": {**(base.rope_parameters or {}), "mrope_section": [16, 16, 16]}}
-    if 96 not in (attempt(make, "head_dim", head_dim=96), attempt(make, "head_dim", head_dim=96, **thirds)):
+    kinds = get(base, "layer_types")
+    alike = {"num_hidden_layers": 1, "layer_types": kinds[:1]} if kinds else {}
+    if 96 not in [attempt(make, "head_dim", head_dim=96, **more) for more in ({}, thirds, alike)]:
         rule["head_dim_given"] = "ignored"
     return rule
 

@@ -84,6 +84,8 @@ def put(
 def _entry(name: str, old: Mapping[str, Any], rope: HfRope, length: int) -> dict[str, Any]:
     """One layer type's rope dict: what it has, with the way's own keys in place of the scheme's."""
     kept = copy.deepcopy(dict(old))
+    # Mistral's rope dicts repeat the length, which nothing reads there and which would be the old one.
+    kept.pop("max_position_embeddings", None)
     times = length / reach(rope)
     if name == STATIC_NTK:
         if rope.rope_type == LONGROPE and rope.params.get("attention_factor") is None:

@@ -234,7 +234,8 @@ def build(model: Model, one: Parameters, found: list[Parameters], seq_len: int |
         answer = spectrum(request)
     except ArgumentError as error:
         if error.argument in params:
-            raise ConfigError(f"{one.path}.{error.argument}", error.rule, error.value) from None
+            place = notes[error.argument].path if error.argument in notes else f"{one.path}.{error.argument}"
+            raise ConfigError(place, error.rule, error.value) from None
         raise ConfigError.at(one.path, error) from None
     except (ValueError, OverflowError, ZeroDivisionError):
         raise refuse(one.path, "finite_frequencies", dict(params)) from None

@@ -10,6 +10,7 @@ import pytest
 import torch
 
 import rope_core as rc
+from rope_core.checks.extend import extend
 from tests.rope_core.checks.test_findings import keys as keys_of
 from tests.support import tiny_models
 
@@ -80,6 +81,27 @@ def test_frequencies_are_right_and_pairs_are_not(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(sys.modules[type(model).__module__], "apply_rotary_pos_emb", packed)
     (one,) = rc.verify(model, small)
     assert (one.key, one.severity) == ("rotation_differs", "error")
+
+
+def test_a_trained_length_in_the_rope_dict_does_not_stay_behind() -> None:
+    """Ministral 3 repeats max_position_embeddings in its rope dict, where nothing reads it."""
+    (way,) = extend({"model_type": "mistral4", "max_position_embeddings": 1_048_576}, 2_097_152)
+    assert "max_position_embeddings" not in way.block["rope_parameters"]
+    assert way.config["max_position_embeddings"] == 2_097_152
+    assert [one.key for one in rc.check(way.config) if one.severity != "note"] == []
+
+
+def test_a_value_out_of_range_is_named_by_its_own_field() -> None:
+    """Hunyuan's alpha is the factor of NTK."""
+    scaling = {"type": "dynamic", "alpha": 1e6, "factor": 1.0}
+    config = {"model_type": "hunyuan_v1_dense", "head_dim": 128, "rope_scaling": scaling}
+    (one,) = [one for one in rc.check(config) if one.severity == "error"]
+    assert one.field == "rope_scaling.alpha"
+
+
+def test_a_width_that_a_class_checks_against_its_layers() -> None:
+    model, config = tiny_models.model("dots3_note_text", num_hidden_layers=2)
+    assert rc.verify(model, config) == []
 
 
 def packed(x: Any, cos: Any, sin: Any, unsqueeze_dim: int = 1) -> Any:
