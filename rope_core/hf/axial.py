@@ -31,6 +31,7 @@ HALF, INTERLEAVED, HALF_BY_AXIS = "half", "interleaved", "half_by_axis"
 _SEEING = ("vision", "visual", "vit")
 _ENDINGS = ("_vision", "_vision_model", "_vision_encoder")
 _LEVELS = 4
+_MOST = 64
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +97,10 @@ def axial(config: object) -> dict[str, AxialRope]:
     {'t': 16, 'h': 56, 'w': 56}
     """
     data = read_config(config)
-    found = {place: _build(place, kind, given) for place, kind, given in _parts(data) if kind in _rows()}
+    towers = [part for part in _parts(data) if part[1] in _rows()]
+    if len(towers) > _MOST:
+        raise refuse("config", "parts_limit", len(towers), limit=_MOST)
+    found = {place: _build(place, kind, given) for place, kind, given in towers}
     return {**found, **_diffusers(data)}
 
 

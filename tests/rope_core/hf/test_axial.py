@@ -205,6 +205,7 @@ def test_released_towers_without_a_type_of_their_own() -> None:
     ("config", "field"),
     [
         ({"model_type": "pixtral", "rope_theta": 0.5}, "rope_theta"),
+        ({"vision": {f"vit{i}": {"model_type": "pixtral"} for i in range(65)}}, "config"),
         ({"model_type": "pixtral", "rope_parameters": {"rope_theta": "x"}}, "rope_parameters.rope_theta"),
         ({"model_type": "qwen2_vl", "vision_config": {"embed_dim": 10**9}}, "vision_config.embed_dim"),
         ({"model_type": "qwen2_vl", "vision_config": {"embed_dim": 16}}, "vision_config.embed_dim"),
