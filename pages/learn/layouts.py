@@ -2,7 +2,9 @@
 
 from rope_core.layout import convert, convert_projection
 from rope_core.theory import layout_demo
-from ui.figures import layouts as figures
+from ui.figures.layouts import seats
+from ui.figures.layouts import weights as figures
+from ui.figures.rotation.circle import around
 from ui.page import models
 from ui.page.fields import BASE, CUSTOM, DIM, GEOMETRY, MODEL
 from ui.page.frame import Frame
@@ -13,14 +15,17 @@ POSITION = Field("position", "int", 3, 0, 4095)
 KV_HEADS = Field("kv_heads", "int", 2, 1, 4, steps=(1, 2, 4))
 GROUP = Field("group", "int", 4, 1, 8, steps=(1, 2, 4, 8))
 
-FIELDS = (WIDTH, POSITION, KV_HEADS, GROUP, *GEOMETRY)
+ORDER = Field("order", "int", seats.STEPS, 0, seats.STEPS)
+
+FIELDS = (WIDTH, ORDER, POSITION, KV_HEADS, GROUP, *GEOMETRY)
 
 
 def same_rotation(page: Frame) -> None:
     """One rotation, its dimensions in two orders."""
     page.bar()
-    page.controls.beside(WIDTH, POSITION)
-    page.show(figures.permutation(page.get(WIDTH), page.t), figures.permutation, convert)
+    film = seats.permutation(page.get(WIDTH), page.get(BASE), around(page.get(POSITION)), page.t)
+    page.show(film, seats.permutation, convert, layout_demo.two_orders)
+    page.controls.slider(WIDTH)
     if page.get(MODEL) != CUSTOM:
         page.note(page.t(f"of_model.{models.layout(page.get(MODEL))}", name=models.name(page.get(MODEL))))
     page.prose("answer")

@@ -72,6 +72,45 @@ def three_matrices(dim: int, position: float, base: float = 10_000.0) -> ThreeMa
 
 
 @dataclass(frozen=True)
+class TwoOrders:
+    """One head vector rotated at n positions in both layouts, float64 (n, dim) each.
+
+    ``order`` takes an interleaved vector to a half-split one; ``place`` has each dimension's seat there.
+    """
+
+    interleaved: Array
+    half: Array
+    order: Index
+    place: Index
+
+    @property
+    def difference(self) -> Array:
+        """Largest difference at each position between the half-split vector and the interleaved one reordered, (n,)."""
+        return np.asarray(np.abs(self.half - self.interleaved[:, self.order]).max(axis=1))
+
+
+def two_orders(dim: int, positions: npt.ArrayLike, base: float = 10_000.0, seed: int = 0) -> TwoOrders:
+    """Rotate a drawn vector whose pairs have length 1 at ``positions``, in the interleaved order and in the half order.
+
+    Raises ValueError on an odd dim or base <= 1.
+
+    >>> two_orders(4, [0, 3]).difference.tolist()
+    [0.0, 0.0]
+    """
+    theta = Rope(dim, base).theta
+    pairs = np.random.default_rng(seed).standard_normal((theta.size, 2))
+    x = (pairs / np.linalg.norm(pairs, axis=1, keepdims=True)).ravel()
+    angle = np.asarray(positions, dtype=np.float64)[:, None] * theta
+    order, place = convert(dim, "interleaved", "half"), convert(dim, "half", "interleaved")
+
+    def turned(vector: Array, layout: str) -> Array:
+        tiled = np.tile(vector, (len(angle), 1, 1))
+        return np.asarray(rotate(tiled, np.cos(angle), np.sin(angle), layout)[:, 0])
+
+    return TwoOrders(turned(x, "interleaved"), turned(x[order], "half"), order, place)
+
+
+@dataclass(frozen=True)
 class Shapes:
     """The heads of a grouped-query attention: ``kv_heads`` key heads, ``group`` query heads on each, of one width."""
 

@@ -18,6 +18,7 @@ pytestmark = pytest.mark.browser
 
 FILMS = {
     "rotation": "circle",
+    "layouts": "permutation",
     "frequencies": "heat",
     "attention": "decay",
     "clock": "hands",

@@ -83,7 +83,10 @@ def circle(x: Numbers, y: Numbers, r: Numbers, colour: str, width: float = 2, **
 
 
 def label(x: Numbers, y: Numbers, text: Text, colour: str = "ink", **look: Any) -> Shape:
-    """Return a text at one point: ``size`` px, ``anchor`` start, middle or end, ``bold``, moved ``dx``, ``dy`` px."""
+    """Return a text at one point: ``size`` px, ``anchor`` start, middle or end, ``bold``, moved ``dx``, ``dy`` px.
+
+    ``plain``: without the rim in the background's colour, on a coloured ground.
+    """
     return {"kind": "label", "x": x, "y": y, "text": text, "colour": letters(colour), **look}
 
 

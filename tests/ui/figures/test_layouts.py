@@ -1,35 +1,89 @@
 """The layouts figures: their traces against the permutation written out, their sentences and recipes."""
 
+from inspect import unwrap
+
 import numpy as np
 import pytest
 
 import rope_core as rc
 from rope_core.theory import layout_demo
 from tests.support.figures import chart, ran
-from ui.figures import layouts
+from ui.figures.drawing import Film
+from ui.figures.layouts import seats
+from ui.figures.layouts import weights as layouts
+from ui.film.scene import Panel, Shape, Track
 from ui.page import models
 from ui.text.words import LANGUAGES, Words
 
 EN = Words("en", "layouts")
 
 
+STEPS = seats.STEPS
+
+
+def by_kind(width: int, base: float, first: int) -> tuple[Panel, dict[str, list[Shape]]]:
+    film: Film = unwrap(seats.permutation)(width, base, tuple(range(first, first + 9)), EN)
+    (panel,) = film.scene.panels
+    kinds = {shape["kind"] for shape in panel.shapes}
+    return panel, {kind: [shape for shape in panel.shapes if shape["kind"] == kind] for kind in kinds}
+
+
 @pytest.mark.parametrize("width", [4, 8, 12])
-def test_permutation_joins_each_dimension_to_its_seat(width: int) -> None:
-    drawing = layouts.permutation(width, EN)
-    order = [*range(0, width, 2), *range(1, width, 2)]
-    lower, upper = chart(drawing).data[-2:]
-    assert [int(text) for text in lower.text] == order
-    assert [int(text) for text in upper.text] == list(range(width))
-    lines = [trace for trace in chart(drawing).data if trace.line.dash == "dot"]
-    joined = {(x[a], x[a + 1]) for trace in lines for x in [trace.x] for a in (0, 3)}
-    assert joined == {(dim, order.index(dim)) for dim in range(width)}
-    frames = chart(drawing).frames
-    down = frames[layouts.STEPS].data[0]
-    assert [int(x) for x in down.x] == [order.index(dim) for dim in range(width)]
-    assert set(down.y) == {0.0}
-    assert list(frames[0].data[0].x) == list(frames[-1].data[0].x) == list(range(width))
-    assert ", ".join(map(str, order)) in drawing.finding
-    assert str(order[1]) in ran(drawing)
+def test_every_dimension_goes_from_its_number_to_its_seat(width: int) -> None:
+    half = width // 2
+    _, shapes = by_kind(width, 1e4, 3)
+    upper, lower = shapes["dots"]
+    goal = [dim // 2 + (dim % 2) * half for dim in range(width)]
+    rest, gone = ({"order": step, "position": 0} for step in (0, STEPS))
+    for row in (upper, lower):
+        assert row["x"].at(rest).tolist() == list(range(width))
+        # Partners have one colour, which no other pair has.
+        assert [row["colour"].index(colour) for colour in row["colour"]] == [dim // 2 * 2 for dim in range(width)]
+    assert upper["x"].at(gone).tolist() == list(range(width))
+    np.testing.assert_allclose(lower["x"].at(gone), goal)
+    for step in range(STEPS):
+        before, after = (lower["x"].frames[k] for k in (step, step + 1))
+        way = np.array(goal) - np.arange(width)
+        np.testing.assert_allclose((after - before)[way == 0], 0, atol=1e-12)
+        assert ((after - before)[way != 0] * way[way != 0] > 0).all()
+    lines_of = [shape["x"] for shape in shapes["path"] if shape["dash"]]
+    arcs = [s["x"] for s in shapes["path"] if isinstance(s["x"], Track) and s["x"].frames.shape[1] == 17][half:]
+    assert len(lines_of) == len(arcs) == half
+    for step in range(STEPS + 1):
+        at = lower["x"].frames[step]
+        np.testing.assert_allclose([arc.frames[step][[0, -1]] for arc in arcs], at.reshape(-1, 2))
+        lines = np.concatenate([line.frames[step] for line in lines_of]).reshape(-1, 3)
+        np.testing.assert_allclose(lines[:, :2], np.stack([np.arange(width), at], axis=1))
+        numbers = [float(label["x"].frames[step][0]) for label in shapes["label"] if label["text"] in NUMBERS]
+        np.testing.assert_allclose(numbers, [*range(width), *at])
+        assert shapes["handle"][0]["x"].frames[step] == at[1]
+    assert [label["text"] for label in shapes["label"] if label["text"] in NUMBERS] == [*map(str, range(width))] * 2
+
+
+NUMBERS = tuple(map(str, range(12)))
+
+
+@pytest.mark.parametrize(("width", "base", "first"), [(4, 100.0, 0), (8, 10_000.0, 1), (12, 1.5, 4000)])
+def test_bars_are_the_rotated_vector_in_both_rows(width: int, base: float, first: int) -> None:
+    """Each pair turned by hand as a complex number, from its values at position 0."""
+    _, start = by_kind(width, base, 0)
+    _, shapes = by_kind(width, base, first)
+    for row in (2, 5):
+        y0 = start["boxes"][row]["y0"]
+        bars = start["boxes"][row]["y1"].frames[0] - y0
+        pairs = bars[0::2] + 1j * bars[1::2]
+        np.testing.assert_allclose(np.abs(pairs), 1.0)
+        for k in range(9):
+            turned = pairs * np.exp(1j * (first + k) * np.array([base ** (-2 * i / width) for i in range(width // 2)]))
+            by_hand = np.stack([turned.real, turned.imag], axis=1).ravel()
+            np.testing.assert_allclose(shapes["boxes"][row]["y1"].frames[k] - y0, by_hand, atol=1e-9)
+
+
+def test_the_finding_says_the_seat_and_the_difference() -> None:
+    film = unwrap(seats.permutation)(10, 500.0, tuple(range(70, 80)), EN)
+    sentence = film.scene.written({"order": 20, "position": 77})
+    assert "position 77" in sentence and "5 pairs" in sentence and "seat 5" in sentence and "difference 0;" in sentence
+    assert "0.0" in ran(film).splitlines()[-1]
 
 
 def test_entries_name_the_blocks_and_the_two_diagonals() -> None:
@@ -111,7 +165,6 @@ def test_every_figure_speaks_both_languages(lang: str) -> None:
     t = Words(lang, "layouts")
     rope = rc.Rope(8)
     for drawing in (
-        layouts.permutation(8, t),
         layouts.matrices(8, 3, 1e4, t),
         layouts.one_head(rope, 1, 2, t),
         layouts.errors(rope, 1, 2, t),

@@ -537,7 +537,7 @@ class Arc extends Shape {
 class Label extends Shape {
   draw() {
     const { shape, panel: { scale } } = this, x = this.get("x")[0], y = this.get("y")[0];
-    const node = this.part(0, "text", { "text-anchor": shape.anchor ?? "middle", "font-size": shape.size ?? 15, "font-weight": shape.bold ? 600 : null, class: "film-label-text", fill: css(shape.colour) });
+    const node = this.part(0, "text", { "text-anchor": shape.anchor ?? "middle", "font-size": shape.size ?? 15, "font-weight": shape.bold ? 600 : null, class: shape.plain ? "" : "film-label-text", fill: css(shape.colour) });
     const seen = x === x && y === y;
     node.setAttribute("display", seen ? "" : "none");
     if (!seen) return;

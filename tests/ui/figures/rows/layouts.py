@@ -9,15 +9,19 @@ import numpy as np
 import rope_core as rc
 from rope_core.theory import layout_demo
 from tests.support.figures import ROPE, Row
-from ui.figures import home, layouts, tally
+from tests.support.films import FilmRow
+from ui.figures import home, tally
+from ui.figures.layouts import seats
+from ui.figures.layouts import weights as layouts
 from ui.text.words import Words
 
 SHAPES = layout_demo.Shapes(16, 2, 2)
 
 
 def permutation(t: Words) -> str:
-    order = [*range(0, 10, 2), *range(1, 10, 2)]
-    return t("permutation_finding", order=", ".join(map(str, order)), pairs=5, seat=5)
+    three = layout_demo.three_matrices(10, 9, 77.0)
+    assert three.permuted == 0 and list(three.order).index(1) == 5
+    return t("permutation_finding", m=9, pairs=5, seat=5, difference="0")
 
 
 def matrices(t: Words) -> str:
@@ -60,11 +64,13 @@ def answers(t: Words) -> str:
 
 HEADS = (ROPE, 2, 2)
 ROWS = [
-    Row("layouts", layouts.permutation, (10,), {}, permutation),
     Row("layouts", layouts.matrices, (6, 5, 77.0), {}, matrices),
     Row("layouts", layouts.one_head, HEADS, {"x": "distance", "y": "score_axis"}, one_head),
     Row("layouts", layouts.errors, HEADS, {"x": "distance", "y": "error_axis"}, errors),
     Row("layouts", layouts.key_rows, (16, 2, 2), {"x": "new_row", "y": "old_row"}, key_rows),
     Row("home", home.dials, (ROPE, 5), {}, dials),
     Row("predict", tally.tally, ((3, 5), ("a", "b"), 1), {}, answers),
+]
+FILMS = [
+    FilmRow("layouts", seats.permutation, (10, 77.0, tuple(range(65))), {"order": 7, "position": 9}, permutation),
 ]

@@ -1,4 +1,4 @@
-"""Figures of the layouts page."""
+"""One rotation as three matrices, and what weights of one layout do in code of the other."""
 
 from __future__ import annotations
 
@@ -11,98 +11,25 @@ from rope_core.layout import as_layout
 from rope_core.rope import Array
 from rope_core.theory import layout_demo
 from rope_core.theory.layout_demo import Shapes
-from ui.figures.colours import BLUE, COLOURS, GREEN, GREY, ORANGE, RED, on, wash
+from ui.figures.colours import BLUE, COLOURS, GREEN, GREY, ORANGE, RED, wash
 from ui.figures.drawing import Drawing, kept
 from ui.figures.plot import (
     Props,
     axis,
     dots,
-    frame,
     headings,
     heatmap,
     in_panel,
     line,
-    note,
     panels,
-    play,
     plot,
     split,
     vline,
 )
 from ui.text.words import Words
 
-STEPS = 20
-REST = 8
 DISTANCES = 128
 SUBSCRIPT = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
-
-
-def arc(left: float, right: float, level: float, height: float) -> tuple[list[float | None], list[float | None]]:
-    """Half an ellipse over [left, right] standing on ``level``, ended by a gap."""
-    turn = np.linspace(0, np.pi, 15)
-    x = (left + right) / 2 - (right - left) / 2 * np.cos(turn)
-    y = level + height * np.sin(turn)
-    return [*x.round(3).tolist(), None], [*y.round(3).tolist(), None]
-
-
-@kept
-def permutation(width: int, t: Words) -> Drawing:
-    """The dimensions in the paper's order above and in LLaMA's below, each joined to itself; dots travel between."""
-    order = rc.convert(width, "interleaved", "half")
-    place = rc.convert(width, "half", "interleaved")
-    dims = np.arange(width)
-    colours = [COLOURS[dim // 2] for dim in dims]
-    data = []
-    for pair in range(width // 2):
-        ends = 2 * pair, 2 * pair + 1
-        below = [int(place[dim]) for dim in ends]
-        over, under = arc(*ends, 1.09, 0.14), arc(below[0], below[1], -0.09, -0.26)
-        data.append(
-            line(over[0] + under[0], over[1] + under[1], COLOURS[pair], name=t("pair", i=pair), hoverinfo="name")
-        )
-        path = [value for dim, to in zip(ends, below, strict=True) for value in (dim, to, None)]
-        data.append(line(path, [1, 0, None] * 2, COLOURS[pair], 3, dash="dot", hoverinfo="skip"))
-    for y, names in ((0, order), (1, dims)):
-        colour = [colours[dim] for dim in names]
-        letters = {"size": 17, "color": [on(each) for each in colour]}
-        look: Props = {"text": names.astype(str), "textfont": letters, "hoverinfo": "skip", "mode": "markers+text"}
-        data.append(dots(dims, np.full(width, float(y)), colour, 30, marker={"line": {"width": 0}}, **look))
-    row = {"xanchor": "left", "font": {"size": 16}}
-    figure = plot(
-        data,
-        height=320,
-        frames=[
-            frame(
-                k, {len(data) - 1: {"x": (dims + s * (place - dims)).round(3).tolist(), "y": [round(1 - s, 3)] * width}}
-            )
-            for k, s in enumerate(there_and_back())
-        ],
-        margin={"l": 16, "r": 16, "t": 36, "b": 4},
-        showlegend=False,
-        updatemenus=play(t("play"), 60, fromcurrent=False, y=1.02),
-        annotations=[
-            note(f"<b>{t('row_paper')}</b>", -0.5, 1.27, yanchor="bottom", **row),
-            note(f"<b>{t('row_half')}</b>", -0.5, -0.4, yanchor="top", **row),
-        ],
-        xaxis=axis(visible=False, range=[-0.7, width - 0.3]),
-        yaxis=axis(visible=False, range=[-0.66, 1.46]),
-    )
-    return Drawing(
-        "permutation",
-        figure,
-        t("permutation_finding", order=", ".join(map(str, order)), pairs=width // 2, seat=int(place[1])),
-        lambda: {"half_split_place": dims, "interleaved_dimension": order},
-        f"""
-        import rope_core as rc
-        print(rc.convert({width}, "interleaved", "half"))
-        """,
-    )
-
-
-def there_and_back() -> list[float]:
-    """Shares of the way at each frame: down with a soft start and end, a rest, and up again."""
-    soft: Array = (1 - np.cos(np.linspace(0, np.pi, STEPS))) / 2
-    return [*soft.tolist(), *[1.0] * REST, *soft[::-1].tolist()]
 
 
 def entries(width: int, layout: str, first: int) -> tuple[Array, list[list[str]]]:
