@@ -99,8 +99,3 @@ def choose(name: Any, device: torch.device) -> Backend:
     if reason is not None:
         raise ValueError(f"backend must be available on {device.type}, got {wanted!r}: {reason}")
     return BACKENDS[wanted]
-
-
-def available(device: str) -> dict[str, str | None]:
-    """Return each backend's name and why it cannot run on ``device`` ("cpu", "cuda"), or None where it can."""
-    return {name: backend.missing(device) for name, backend in BACKENDS.items()}

@@ -153,8 +153,3 @@ class Model(nn.Module):
         for layer, block in enumerate(self.blocks):
             x = block(x, here, layer, cache, seen)
         return F.linear(self.norm(x), self.embedding.weight)
-
-    @property
-    def parameters_count(self) -> int:
-        """Numbers learned."""
-        return sum(weight.numel() for weight in self.parameters())

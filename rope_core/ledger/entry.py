@@ -112,15 +112,6 @@ def _listed(value: str | list[str]) -> tuple[str, ...]:
     return (value,) if isinstance(value, str) else tuple(value)
 
 
-def normalised(text: str) -> str:
-    """Return a text without white space and "&", as quotations are compared with their document.
-
-    >>> normalised("a &= b\\n + c")
-    'a=b+c'
-    """
-    return "".join(text.replace("&", "").split())
-
-
 @cache
 def texts() -> dict[str, Text]:
     """Return every claim's words by id, read from ledger/texts/*.toml.

@@ -9,7 +9,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from rope_core.errors import reject, whole
+from rope_core.errors import whole
 from rope_core.rope import Array, Rope
 from rope_core.spectrum import Spectrum
 from rope_core.theory.attention import as_vector, partial_sums
@@ -53,26 +53,6 @@ def worst_interpolation(rope: Rope) -> float:
     0.123667
     """
     return float(np.sum(1.0 - np.cos(rope.theta / 2.0)))
-
-
-def chord_deviation(h: npt.ArrayLike, rope: Rope, start: float, at: float = 0.5) -> float:
-    """Return |a(s) - chord| at s = start + at, for the chord between start and start + 1.
-
-    Args:
-        h: products q_j k_j* of each pair, complex (dim/2,).
-        start: the trained position below, tokens.
-        at: where in the step, in [0, 1].
-
-    Raises:
-        ValueError: when h does not fit or ``at`` is outside [0, 1].
-    """
-    products = np.asarray(h, dtype=np.complex128)
-    if products.shape != (rope.pairs,):
-        raise reject("h", f"{rope.pairs} complex numbers", h)
-    if not 0 <= at <= 1:
-        raise reject("at", "in [0, 1]", at)
-    a = [float(np.sum((products * np.exp(1j * s * rope.theta)).real)) for s in (start, start + at, start + 1)]
-    return abs(a[1] - ((1 - at) * a[0] + at * a[2]))
 
 
 def extrapolation_bound(rope: Rope, distances: npt.ArrayLike) -> Array:

@@ -111,20 +111,6 @@ def phase_error_curve(s: Spectrum, positions: npt.ArrayLike, stage: str, dtype: 
     return np.asarray(np.abs(phase_error(s, positions, stage, dtype)).max(axis=1))
 
 
-def table_error_curve(s: Spectrum, positions: npt.ArrayLike, stage: str, dtype: str) -> Array:
-    """Return the worst error of cos and sin over the pairs at each position, float64 (n,), dimensionless.
-
-    Stages as in ``phase_error``; all but the named one are exact.
-    """
-    exact = angles(s, positions)
-    if stage == "table":
-        cos, sin = round_to(np.cos(exact), dtype), round_to(np.sin(exact), dtype)
-    else:
-        taken = exact + phase_error(s, positions, stage, dtype)
-        cos, sin = np.cos(taken), np.sin(taken)
-    return np.asarray(np.maximum(np.abs(cos - np.cos(exact)), np.abs(sin - np.sin(exact))).max(axis=1))
-
-
 def distinct_positions(length: int, dtype: str) -> tuple[int, int]:
     """Return (positions of 0..length-1 that ``dtype`` holds exactly, distinct values after rounding).
 

@@ -103,10 +103,6 @@ class Lesson:
         """The step with this number, from 1."""
         return self.steps[number - 1]
 
-    def first_on(self, page: str) -> Step | None:
-        """The first step on ``page``."""
-        return next((step for step in self.steps if step.page == page), None)
-
 
 @dataclass(frozen=True)
 class Problem:

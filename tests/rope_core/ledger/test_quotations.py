@@ -11,7 +11,7 @@ import re
 import tomllib
 from pathlib import Path
 
-from rope_core.ledger.entry import DOCUMENTS, normalised, texts
+from rope_core.ledger.entry import DOCUMENTS, texts
 
 ROOT = Path(__file__).parents[3]
 SOURCES = sorted((ROOT.parent / "shared" / "sources").glob("*.txt"))
@@ -21,6 +21,11 @@ KINDS = {"opinion", "attribution", "definition", "question", "structure"}
 # A line of TeX environments, of a table's rule or of nothing.
 BARE = re.compile(r"(\$\$|\\begin\{[a-z]+\}(\{[a-z]+\})?|\\end\{[a-z]+\}|\\\\|[\s&,.$]|</?p>|-{3,}|\|?( --- \|)+)*")
 STOP = re.compile(r"(?<=[。！？；])|(?<=[.?!;]) +(?=[A-Z“\"*(])")
+
+
+def normalised(text: str) -> str:
+    """Return a text without white space and "&", as quotations are compared with their document."""
+    return "".join(text.replace("&", "").split())
 
 
 def digest(name: str) -> str:

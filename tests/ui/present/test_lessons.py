@@ -43,7 +43,7 @@ def test_a_step_holds_the_whole_state_and_the_answer_adds_to_it() -> None:
     assert first.predict == Predict("?", ("a", "b"), 1, first.state | {"factor": 16.0})
     assert (first.notes, first.figure, first.number) == ("n", "hands", 1)
     assert (second.page, second.state, second.predict, second.number) == ("rotation", {}, None, 2)
-    assert lesson.step(2) is second and lesson.first_on("rotation") is second and lesson.first_on("lrpe") is None
+    assert lesson.step(2) is second
 
 
 def test_a_step_plays_a_control_from_its_state_to_a_value() -> None:
