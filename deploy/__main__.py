@@ -1,4 +1,7 @@
-"""`python -m deploy`: serve the app to a hall. SIGHUP restarts the replicas one after another, SIGTERM stops all."""
+"""`python -m deploy`: serve the app to a hall. SIGHUP restarts the replicas one after another, SIGTERM stops all.
+
+`python -m deploy jobs` lists the work that visitors have queued, and cancels it.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ import signal
 import sys
 from pathlib import Path
 
+from deploy import jobs
 from deploy.hall import Hall, say
 from deploy.proxy import Site
 
@@ -30,6 +34,8 @@ def options() -> argparse.Namespace:
 
 def main() -> int:
     """Serve until told to stop; exit 1 with one sentence when that cannot be."""
+    if sys.argv[1:2] == ["jobs"]:
+        return jobs.main(sys.argv[2:])
     asked = options()
     named = tuple(asked.hosts.split())
     address = asked.address or ("0.0.0.0" if named else "127.0.0.1")

@@ -21,6 +21,7 @@ from pathlib import Path
 
 from deploy.proxy import ROOT, Site, compress, configuration, program
 
+PREFIX = "rope-lab-"
 TICK = 0.2
 START_SECONDS = 120.0
 STOP_SECONDS = 10.0
@@ -191,7 +192,7 @@ class Hall:
         self.site, self.app, self.folder = site, app, folder
         self.nginx = program()
         site.check()
-        self.run = Path(tempfile.mkdtemp(prefix="rope-lab-"))
+        self.run = Path(tempfile.mkdtemp(prefix=PREFIX))
         self.run.chmod(0o711)
         self.secret = secrets.token_hex(32)
         self.replicas = [Replica(self.run / f"r{index}.sock", self._launch) for index in range(replicas)]

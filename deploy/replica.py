@@ -6,10 +6,13 @@ Run by deploy/hall.py as ``python -m deploy.replica APP SOCKET HOST...`` with ST
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 import uvicorn
 from streamlit import config
 
+from rope_core.jobs import control
+from rope_core.jobs.queue import default_queue
 from ui.server.sockets import MOST_BYTES
 
 # Errors are told in general terms, and a page of another origin neither reads an answer nor opens a websocket.
@@ -32,6 +35,7 @@ def main(app: str, socket: str, hosts: list[str]) -> None:
     for name, value in SETTINGS.items():
         config.set_option(name, value)
     config.set_option("server.allowedHosts", hosts)
+    control.serve(default_queue(), Path(socket).with_suffix(control.SUFFIX))
     uvicorn.run(
         app,
         uds=socket,

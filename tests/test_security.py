@@ -187,7 +187,7 @@ def queries(node: ast.AST) -> Iterator[str]:
 
 
 def jobs(node: ast.AST) -> Iterator[str]:
-    """Jobs whose module is not written in the source."""
+    """Jobs whose module is not written in the source, or that are given no limit of memory and no tab to end with."""
     ours = {
         ast.unparse(target)
         for each in ast.iter_child_nodes(node)
@@ -197,7 +197,8 @@ def jobs(node: ast.AST) -> Iterator[str]:
     for each in ast.walk(node):
         if isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute) and each.func.attr == "submit":
             first = ast.unparse(each.args[0]) if each.args else ""
-            if not first.startswith("'rope_core.") and first not in ours:
+            named = first.startswith("'rope_core.") or first in ours
+            if not named or not {"memory_limit", "tab", "owner"} <= {word.arg for word in each.keywords}:
                 yield f"{each.lineno}: {ast.unparse(each)[:80]}"
 
 
@@ -222,7 +223,15 @@ RULES: list[tuple[str, Rule, tuple[str, ...], list[str]]] = [
     ("unpacking", unpacking, EVERYWHERE, ["import zipfile", "from gzip import open", "zlib.decompress(x)"]),
     ("HTML", unescaped, EVERYWHERE, ["st.html(f'<b>{x}</b>')", "st.markdown(x, unsafe_allow_html=True)"]),
     ("SQL", queries, EVERYWHERE, ["db.execute(f'SELECT {x}')", "db.execute('SELECT ' + x)", "db.execute(sql)"]),
-    ("jobs", jobs, ("ui", "pages"), ["queue.submit(name, [])", "queue.submit('os', [])"]),
+    (
+        "jobs",
+        jobs,
+        ("ui", "pages"),
+        [
+            "queue.submit(name, [], memory_limit=1, tab='', owner='')",
+            "queue.submit('rope_core.x', [], tab='', owner='')",
+        ],
+    ),
 ]
 
 

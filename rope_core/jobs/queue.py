@@ -87,6 +87,7 @@ class _Job:
     ended: float = 0.0
     last_output: float = 0.0
     stderr: deque[bytes] = field(default_factory=deque)
+    tab: str = ""
 
 
 class Queue:
@@ -119,6 +120,7 @@ class Queue:
         arguments: Sequence[str] = (),
         *,
         owner: str,
+        tab: str = "",
         title: str = "",
         env: Mapping[str, str] | None = None,
         time_limit: float = 3600.0,
@@ -131,6 +133,7 @@ class Queue:
             module: importable module with a ``__main__`` part.
             arguments: its command line.
             owner: who asks; jobs of different owners take turns.
+            tab: the page that waits for it; see ``leave``.
             title: a name for people.
             env: environment variables to add.
             time_limit: seconds after which it is killed.
@@ -146,7 +149,9 @@ class Queue:
         if limit <= 0 or silence <= 0:
             raise reject("time_limit and silence_limit", "positive_seconds", (time_limit, silence_limit))
         command = [sys.executable, "-m", "rope_core.jobs.child", module, *(str(a) for a in arguments)]
-        job = _Job(uuid.uuid4().hex, owner, title or module, command, dict(env or {}), limit, silence, memory_limit)
+        job = _Job(
+            uuid.uuid4().hex, owner, title or module, command, dict(env or {}), limit, silence, memory_limit, tab=tab
+        )
         with self._changed:
             if self._closed:
                 raise reject("queue", "open_queue", "closed")
@@ -177,12 +182,21 @@ class Queue:
     def cancel(self, job_id: str) -> None:
         """Stop a job: a waiting one never starts, a running one is killed with all its children."""
         with self._changed:
-            job = self._find(job_id)
-            if job.state == WAITING:
-                job.state = CANCELLED
-            elif job.state == RUNNING and not job.stop:
-                job.stop = CANCELLED
+            _cancel(self._find(job_id))
             self._changed.notify_all()
+
+    def leave(self, tab: str, *, running: bool = False) -> None:
+        """Cancel the jobs that a page has left waiting, and on ``running`` the one that it has left running."""
+        with self._changed:
+            for job in self._jobs.values():
+                if tab and job.tab == tab and (running or job.state == WAITING):
+                    _cancel(job)
+            self._changed.notify_all()
+
+    def adopt(self, job_id: str, tab: str) -> None:
+        """Let a job wait for another page, as after a reload."""
+        with self._changed:
+            self._find(job_id).tab = tab
 
     def wait(self, job_id: str, seconds: float) -> Status:
         """Return a job's status once it is over, or after ``seconds``."""
@@ -198,10 +212,7 @@ class Queue:
         with self._changed:
             self._closed = True
             for job in self._jobs.values():
-                if job.state == WAITING:
-                    job.state = CANCELLED
-                elif job.state == RUNNING and not job.stop:
-                    job.stop = CANCELLED
+                _cancel(job)
             self._changed.notify_all()
             thread = self._thread
         if thread is not None and thread is not threading.current_thread():
@@ -329,6 +340,13 @@ class Queue:
             else:
                 job.state, job.error = FAILED, _end_sentence(process.returncode, job)
             self._changed.notify_all()
+
+
+def _cancel(job: _Job) -> None:
+    if job.state == WAITING:
+        job.state = CANCELLED
+    elif job.state == RUNNING and not job.stop:
+        job.stop = CANCELLED
 
 
 def _take(job: _Job, line: bytes) -> None:

@@ -26,8 +26,10 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from benchmarks.servers import ROOT, free_port
 from benchmarks.sessions import Session, Visit, sessions
 from deploy.__main__ import main
-from deploy.hall import CHECK_SECONDS, Hall, Replica
+from deploy.hall import CHECK_SECONDS, PREFIX, Hall, Replica
 from deploy.proxy import Limits, Site, configuration, filled, inline_scripts, policy
+from rope_core.jobs import control
+from rope_core.jobs.queue import Queue
 from tests.conftest import apart
 from tests.support.attacks import message
 from tests.support.nginx import FLOOR, active_sessions, alive, ask, needs_nginx, served_hall, wait_until
@@ -121,6 +123,31 @@ def test_what_cannot_be_served_is_said_before_anything_starts(
     said = capsys.readouterr()
     assert re.fullmatch(rule, said.err.strip()) if rule.endswith("use") else re.match(rule, said.err)
     assert len(said.err.strip().splitlines()) == 1 and not said.out
+
+
+def test_an_operator_lists_and_cancels_the_work_of_all_replicas(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("tempfile.gettempdir", lambda: str(tmp_path))
+    run = tmp_path / f"{PREFIX}x"
+    run.mkdir()
+    with socket.socket(socket.AF_UNIX) as dead:
+        dead.bind(str(run / "1.jobs"))
+    queue = Queue()
+    control.serve(queue, run / "2.jobs")
+    job = queue.submit("rope_core.jobs.child", ["http.server", "0"], owner="visitor", title="a run")
+    try:
+        for words, code, said in (
+            ([], 0, f"{job}  "),
+            (["--cancel", "none"], 1, "--cancel must be the id of a job that waits or runs, got 'none'"),
+            (["--cancel", job], 0, "jobs"),
+        ):
+            monkeypatch.setattr(sys, "argv", ["deploy", "jobs", *words])
+            assert main() == code
+            assert said in "".join(capsys.readouterr())
+        assert queue.wait(job, 10).state == "cancelled"
+    finally:
+        queue.close()
 
 
 @pytest.mark.parametrize("per_check, checks", [(0.0, 3), (4.0, 12)])

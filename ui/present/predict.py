@@ -13,9 +13,10 @@ from ui.page.charts import sendable
 from ui.present.lessons import Predict, Step
 from ui.present.tally import Count, Tally, Unavailable
 from ui.present.view import LEAD, View
-from ui.present.visitor import ADDRESS, VISITOR
+from ui.present.visitor import ADDRESS
 from ui.text.escape import plain
 from ui.text.words import Words
+from ui.work.measured import VISITOR
 
 T = TypeVar("T")
 ANSWERS, SEEN, TOKEN, TROUBLE = "predict.answers", "predict.seen", "predict.token", "predict.trouble"

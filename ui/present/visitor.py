@@ -12,8 +12,9 @@ from streamlit import config
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from ui.page.state import Session
+from ui.work.measured import TAB, VISITOR
 
-VISITOR, ADDRESS, TAB = "visitor", "visitor.address", "visitor.tab"
+ADDRESS = "visitor.address"
 PLACE, XSRF = "rope_place", "_streamlit_xsrf"
 
 

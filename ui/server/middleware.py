@@ -8,9 +8,11 @@ from streamlit.runtime import get_instance
 from ui.server.gate import SameOrigin
 from ui.server.sessions import Sessions, Uploads
 from ui.server.sockets import Bounded
+from ui.work.measured import end_with_their_tabs
 
 
 def stack() -> list[Middleware]:
-    """Return the origin gate, the bounds on websockets, and the bounds on uploads."""
+    """Return the origin gate, the bounds on websockets, and the bounds on uploads; runs end with their tabs."""
     sessions = Sessions(lambda name: get_instance().close_session(name))
+    end_with_their_tabs(sessions.when_left)
     return [Middleware(SameOrigin), Middleware(Bounded, sessions), Middleware(Uploads, sessions)]

@@ -227,11 +227,14 @@ def start(session: Session, panel: str, asked: Request, title: str) -> None:
         MODULE,
         [asked.kind, "-"],
         owner=measured.owner(session),
+        tab=measured.tab(session),
         title=title,
+        memory_limit=measured.memory_limit(),
         env={ASKED_ENV: asked.argument},
         time_limit=TIME_LIMIT,
         silence_limit=SILENCE_LIMIT,
     )
+    jobs.default_queue().adopt(job, measured.tab(session))
     own_jobs(session)[panel] = (job, asked)
 
 

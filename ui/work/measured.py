@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import uuid
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from pathlib import Path
 
@@ -17,6 +17,9 @@ from rope_core.jobs.queue import Status
 from ui.page.state import Session
 
 JOB, OWNER, SEEN = "benchmark.job", "benchmark.owner", "benchmark.seen"
+# Where the frame notes the browser and the tab of a session.
+VISITOR, TAB = "visitor", "visitor.tab"
+WAITS, RUNS = 10.0, 60.0
 ONE, INTERPRETER, GPU = "one", "interpreter", "gpu"
 # The interpreter takes milliseconds per program whatever its size, so its check is one small shape.
 INTERPRETED = Case("cpu", "float32", 1, 16, 2, 1, 64, 64)
@@ -80,8 +83,24 @@ def chosen(wanted: str, among: Iterable[str], fallback: str) -> str:
 
 
 def owner(session: Session) -> str:
-    """A word that tells this session's runs from those of others."""
-    return str(session.setdefault(OWNER, uuid.uuid4().hex))
+    """A word that tells this browser's runs from those of others."""
+    return str(session.setdefault(OWNER, session.get(VISITOR) or uuid.uuid4().hex))
+
+
+def tab(session: Session) -> str:
+    """The tab that waits for a run; "" where nobody would notice that it is closed."""
+    return str(session.get(TAB, ""))
+
+
+def memory_limit() -> int | None:
+    """Return the bytes of address space of a run: the machine's memory; None with a GPU, whose driver maps far more."""
+    return None if gpu() else os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+
+
+def end_with_their_tabs(when_left: Callable[[float, Callable[[str], None]], None]) -> None:
+    """Let waiting runs end WAITS seconds after their tab, and a running one RUNS seconds after it."""
+    when_left(WAITS, lambda name: jobs.default_queue().leave(name))
+    when_left(RUNS, lambda name: jobs.default_queue().leave(name, running=True))
 
 
 def cases(what: str, one: Case) -> list[Case]:
@@ -135,7 +154,9 @@ def start(session: Session, what: str, one: Case, only: Iterable[str], rounds: i
         "rope_core.cli.bench",
         line,
         owner=owner(session),
+        tab=tab(session),
         title=title,
+        memory_limit=memory_limit(),
         env={"TRITON_INTERPRET": "1"} if what == INTERPRETER else {},
         time_limit=TIME_LIMIT,
         silence_limit=SILENCE_LIMIT,

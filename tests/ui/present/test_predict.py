@@ -13,7 +13,7 @@ from ui.present import predict
 from ui.present.lessons import Predict, Step
 from ui.present.tally import Tally
 from ui.present.view import View
-from ui.present.visitor import VISITOR
+from ui.work.measured import VISITOR
 
 HOSTILE = "<b>$x$</b> [a](javascript:alert(1))"
 STEP = Step(
