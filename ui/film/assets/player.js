@@ -108,7 +108,8 @@ class Film {
   }
 
   keys(node, control) {
-    let late = 0;
+    let late = 0, keyed = false;
+    const done = () => { clearTimeout(late); if (keyed) { keyed = false; this.release(control); } };
     node.addEventListener("keydown", (event) => {
       const last = control.stops.length - 1, page = Math.max(1, Math.round(last / 10)), at = Math.round(control.index);
       const to = { Home: 0, End: last, PageUp: at + page, PageDown: at - page }[event.key] ?? (event.key in STEPS ? at + STEPS[event.key] : null);
@@ -116,15 +117,17 @@ class Film {
       event.preventDefault();
       event.stopPropagation();
       clearTimeout(late);
+      keyed = true;
       this.hold(control);
       this.move(control, clamp(to, 0, last));
     });
     node.addEventListener("keyup", (event) => {
       if (!(event.key in STEPS) && !["Home", "End", "PageUp", "PageDown"].includes(event.key)) return;
       clearTimeout(late);
-      late = setTimeout(() => this.release(control), 150);
+      late = setTimeout(done, 150);
     });
-    node.addEventListener("blur", () => { if (this.held === control) this.release(control); });
+    // The pointer may hold the same control by another handle by then.
+    node.addEventListener("blur", done);
   }
 
   playButton(control, place) {
