@@ -62,7 +62,7 @@ def one_score(page: Frame) -> None:
         refuse(page, error)
         return
     rope, kind, reach = page.store.rope(), page.get(VECTORS), page.get(REACH)
-    bases, at = stops(BASE, page.get(BASE), film.LOW, film.HIGH), film.distances(page.get(AT))
+    bases, at = stops(BASE, page.get(BASE), film.LOW, film.HIGH), film.distances(page.get(AT), reach)
     page.show(film.decaying(rope, kind, vectors, reach, bases, at, page.t), film.decaying, attention.score_curve)
     page.controls.slider(REACH)
     page.prose("why")

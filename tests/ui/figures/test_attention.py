@@ -39,7 +39,7 @@ def by_matrix(rope: rc.Rope, q: np.ndarray, k: np.ndarray, distance: int) -> flo
 def test_the_curve_and_the_mark_are_the_score_of_rotated_vectors(kind: str, dim: int, base: float) -> None:
     q, k = figures.vectors(kind, dim, 3, "1, -2 0.5", "0.3，2")
     assert np.linalg.norm(q) == pytest.approx(1.0) and np.linalg.norm(k) == pytest.approx(1.0)
-    bases, at = (base, 9_000.0) if base < 9_000 else (9_000.0, base), decay.distances(71)
+    bases, at = (base, 9_000.0) if base < 9_000 else (9_000.0, base), decay.distances(71, 400)
     film = unwrap(decay.decaying)(rc.Rope(dim, base, 512), kind, (q, k), 400, bases, at, T)
     curve = next(shape for shape in film.scene.panels[0].shapes if isinstance(shape.get("y"), Track))
     grip = next(shape for shape in film.scene.panels[0].shapes if shape["kind"] == "handle")
@@ -53,8 +53,13 @@ def test_the_curve_and_the_mark_are_the_score_of_rotated_vectors(kind: str, dim:
             assert grip["y"].at(index)[0] == pytest.approx(by_matrix(rope, q, k, distance), abs=1e-10)
             assert grip["x"].at(index)[0] == pytest.approx(np.log10(distance))
         assert f"{by_matrix(rope, q, k, 71):.3f} at 71" in film.scene.written({"base": each, "at": 71})
-    # Past the axis there is no mark; its number is in the sentence.
-    assert np.isnan(grip["y"].at({"base": 0, "at": len(at) - 1})[0])
+    assert max(at) <= 400
+
+
+def test_a_distance_past_the_reach_lengthens_the_axis() -> None:
+    vectors, at = figures.vectors("equal", 8, 0, "", ""), decay.distances(5_000, 64)
+    film = unwrap(decay.decaying)(rc.Rope(8, 60.0), "equal", vectors, 64, (60.0, 9e3), at, T)
+    assert film.scene.panels[0].x.high == np.log10(5_000) and at[-1] == 5_000
 
 
 def test_the_bound_is_roformers_mean_and_holds() -> None:
@@ -208,7 +213,7 @@ def drawings(lang: str, dim: int, base: float, train_len: int) -> tuple[Drawing 
     params: dict[str, dict[str, object]] = {name: {} for name in extension.compared()}
     found, _ = extension.extensions(rope, params, 4 * train_len)
     return (
-        *(decay.decaying(rope, kind, vectors, 64, (base, 2e12), decay.distances(3), t) for kind in figures.KINDS),
+        *(decay.decaying(rope, kind, vectors, 64, (base, 2e12), decay.distances(3, 64), t) for kind in figures.KINDS),
         *(figures.bound(rope, kind, vectors, 64, t) for kind in figures.KINDS),
         figures.pairs(rope, vectors, 131_072, t),
         figures.bases(rope, t),

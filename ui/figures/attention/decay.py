@@ -18,17 +18,19 @@ LOW, HIGH = 1e3, 1e7
 DECADES = (1, 10, 100, 1_000, 10_000, 100_000, 1_000_000)
 
 
-def distances(at: int) -> tuple[int, ...]:
-    """Return the distances that can be dragged to: eight an octave up to 2**17, the round ones, and ``at``."""
-    return tuple(sorted({at, *STOPS, *np.rint(np.geomspace(1, FAR, 129)).astype(int).tolist()}))
+def distances(at: int, reach: int) -> tuple[int, ...]:
+    """Return the distances to drag to: eight an octave and the round ones, up to ``reach`` or ``at``, and ``at``."""
+    steps = {*STOPS, *np.rint(np.geomspace(1, FAR, 137)).astype(int).tolist()}
+    return tuple(sorted({at, *(step for step in steps if step <= max(reach, at))}))
 
 
 @kept
 def decaying(
     rope: rc.Rope, kind: str, pairing: Pairing, reach: int, bases: tuple[float, ...], at: tuple[int, ...], t: Words
 ) -> Film:
-    """Return the score of one query and one key over their distance, at every base, and at the distance dragged."""
+    """Return the score of one query and one key up to a reach, at every base, and at the distance dragged."""
     q, k = pairing
+    reach = max(reach, at[-1])
     base, far = control(t, "base", bases), control(t, "at", at)
     spectra = [rc.Spectrum.of(rc.Rope(rope.dim, each, rope.train_len).theta) for each in bases]
     d = cell_edges(reach, POINTS, True)
@@ -36,12 +38,10 @@ def decaying(
     here = np.array([attention.score_curve(s, at, q, k) for s in spectra])
     zero = float(attention.score_curve(spectra[0], [0], q, k)[0])
     edge = np.log10(reach)
-    # A distance past the axis has its number in the sentence, and no mark.
-    shown = np.where(np.array(at) <= reach, here, np.nan)[..., None]
     mark = Track((far,), np.log10(at)[:, None])
-    high = Track((base, far), shown)
-    low = min(-0.15, 1.1 * float(min(scores.min(), np.nanmin(shown))))
-    top = max(1.05, 1.1 * float(max(scores.max(), np.nanmax(shown))))
+    high = Track((base, far), here[..., None])
+    low = min(-0.15, 1.1 * float(min(scores.min(), here.min())))
+    top = max(1.05, 1.1 * float(max(scores.max(), here.max())))
     numbers = Texts((base, far), tuple(f"{value:.3f}" for value in here.ravel().tolist()))
     trained = np.log10(min(rope.train_len, reach))
     panel = Panel(

@@ -206,7 +206,7 @@ ROWS = [
         softmax_row,
     ),
 ]
-AT = decay.distances(70)
+AT = decay.distances(70, 400)
 FILMS = [
     FilmRow(
         "attention", decay.decaying, (ROPE, "random", PAIRING, 400, (700.0, 9e3), AT), {"at": 70, "base": 700}, decaying
