@@ -5,6 +5,7 @@ from rope_core.lab import view
 from rope_core.theory import encodings, extension
 from ui.figures.encodings import additive as parts
 from ui.figures.encodings import digits as digit_figures
+from ui.figures.encodings import moving as films
 from ui.figures.encodings import scores as figures
 from ui.figures.extrapolation import models as lab_figures
 from ui.figures.extrapolation import words as lab_words
@@ -67,6 +68,8 @@ def order(page: Frame) -> None:
     if page.get(PAIR) == "own":
         page.controls.beside(FIRST, SECOND, draw=page.controls.text)
     first, second = sentences(page)
+    film = films.moving((first, second), page.store.rope().base, films.shifts(page.get(SHIFT)), page.t)
+    page.show(film, films.moving, encodings.logits)
     page.caption(page.t("same_set", first=figures.multiset(first, page.t), second=figures.multiset(second, page.t)))
     drawing = figures.order((first, second), page.store.rope().base, page.t)
     page.show(drawing, figures.order, encodings.order_gap, encodings.pooled)

@@ -22,6 +22,7 @@ FILMS = {
     "frequencies": "heat",
     "attention": "decay",
     "clock": "hands",
+    "encodings": "moving",
     "precision": "phase",
 }
 """The film that leads each page."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from inspect import unwrap
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from rope_core.theory.encodings import ENCODINGS, weights, words
 from tests.support.figures import chart, ran
 from ui.figures.drawing import Drawing
+from ui.figures.encodings import moving
 from ui.figures.encodings import scores as figures
 from ui.text.words import LANGUAGES, Words
 
@@ -50,6 +52,31 @@ def test_only_nope_leaves_the_tie(sentences: figures.Sentences, base: float) -> 
         scores = (x @ head.q.T) @ (x @ head.k.T).T / math.sqrt(figures.WIDTH) + slopes
         pooled.append((attended(scores) @ (x @ head.v.T)).mean(axis=0))
     assert bars["alibi"] == pytest.approx(np.abs(pooled[0] - pooled[1]).max(), rel=1e-9)
+
+
+@pytest.mark.parametrize("sentences", [CHINESE, DOGS])
+def test_moved_sentences_and_what_the_last_token_attends_to(sentences: figures.Sentences) -> None:
+    """ALiBi and the unplaced head by plain loops; the relative ones stay, the sinusoidal one does not."""
+    stops = moving.shifts(1000)
+    scene = unwrap(moving.moving)(sentences, 50.0, stops, T).scene
+    line, *panels = scene.panels
+    count = len(sentences[0])
+    lefts = [shape["x0"].frames[:, 0] for shape in line.shapes if shape["kind"] == "boxes"]
+    words_shown = [shape["text"] for shape in line.shapes if shape["kind"] == "label"]
+    assert words_shown == [*sentences[0], *sentences[1]]
+    for j, left in enumerate(lefts):
+        np.testing.assert_allclose(left, np.array(stops) + j % count + 0.04)
+    bars = {name: panel.shapes[0]["y1"].frames for name, panel in zip(moving.SHOWN, panels, strict=True)}
+    x, head = words(sentences[0], figures.WIDTH), weights(figures.WIDTH, 50.0)
+    plain = (x @ head.q.T) @ (x @ head.k.T).T / math.sqrt(figures.WIDTH)
+    slopes = -(2.0**-1) * np.abs(np.subtract.outer(np.arange(count), np.arange(count)))
+    for name, scores in (("nope", plain), ("alibi", plain + slopes)):
+        np.testing.assert_allclose(bars[name], np.tile(attended(scores)[-1], (len(stops), 1)), atol=1e-12)
+    for name, frames in bars.items():
+        assert (np.abs(frames - frames[0]).max() < 1e-9) == (name != "sinusoidal"), name
+        np.testing.assert_allclose(frames.sum(axis=1), 1.0)
+        outline = panels[moving.SHOWN.index(name)].shapes[1]
+        np.testing.assert_array_equal(outline["y"][::2], frames[0])
 
 
 def test_sentences_that_are_no_reordering_are_refused() -> None:

@@ -6,7 +6,9 @@ import numpy as np
 
 from rope_core.theory import encodings, extension
 from tests.support.figures import ROPE, Row, found
+from tests.support.films import FilmRow
 from ui.figures.encodings import additive, digits, scores
+from ui.figures.encodings import moving as films
 from ui.text.words import Words
 
 SENTENCE = ("the", "dog", "bit", "man")
@@ -35,6 +37,20 @@ def score_lines(t: Words) -> str:
     missed = encodings.relative_residual(encodings.score_matrix("sinusoidal", where, HEAD), where)
     name = t("encoding.sinusoidal")
     return t("scores_absolute", name=name, residual=f"{missed:.1e}", share=f"{100 * missed:.0f}")
+
+
+def moving(t: Words) -> str:
+    x, where = encodings.words(SENTENCE, scores.WIDTH), np.arange(4)
+
+    def last(name: str, shift: int) -> np.ndarray:
+        row = encodings.logits(name, x, where + shift, HEAD)[-1]
+        return np.asarray(np.exp(row) / np.exp(row).sum())
+
+    change = {name: np.abs(last(name, 5) - last(name, 0)).max() for name in ("sinusoidal", "t5", "alibi", "rope")}
+    weight = change.pop("sinusoidal")
+    assert max(change.values()) < 1e-9 < weight
+    relative = t("comma").join(t(f"encoding.{name}") for name in change)
+    return t("moving_finding", k=5, relative=relative, weight=f"{weight:.2g}")
 
 
 def translation(t: Words) -> str:
@@ -153,4 +169,7 @@ ROWS = [
     Row("encodings", digits.sections, ((24, 20, 20),), {"x": "axis.pair"}, sections),
     Row("encodings", digits.video, (2, 3, 5), {"x": "token_axis", "y": "position_axis"}, video),
     Row("encodings", digits.image, (3, 9, 60.0), {"x": "column_axis", "y": "row_axis"}, image),
+]
+FILMS = [
+    FilmRow("encodings", films.moving, ((SENTENCE, SWAPPED), 60.0, films.shifts(5)), {"shift": 5}, moving),
 ]
