@@ -1,20 +1,21 @@
 """The front door: one picture, three entries, the learning path."""
 
+from rope_core.theory import attention
 from ui.figures import home as figures
-from ui.page.fields import GEOMETRY
+from ui.page.fields import GEOMETRY, stops
 from ui.page.frame import Frame
 from ui.page.state import Field
 
-POSITION = Field("position", "int", 20, 0, 4095)
+POSITION = Field("position", "int", 20, 0, figures.LAST, steps=figures.POSITIONS)
 
 FIELDS = (POSITION, *GEOMETRY)
 
 
 def picture(page: Frame) -> None:
-    """A dial per pair, turning with the position."""
+    """A token that is dragged along a text, and the hands of its pairs."""
     page.bar()
-    page.controls.slider(POSITION)
-    page.show(figures.dials(page.store.rope(), page.get(POSITION), page.t), figures.dials)
+    film = figures.dials(page.store.rope(), stops(POSITION, page.get(POSITION)), page.t)
+    page.show(film, figures.dials, attention.score_curve)
 
 
 def body(page: Frame) -> None:

@@ -17,6 +17,7 @@ from tests.support.films import numbers, opened
 pytestmark = pytest.mark.browser
 
 FILMS = {
+    "home": "dials",
     "rotation": "circle",
     "layouts": "permutation",
     "frequencies": "heat",
@@ -42,7 +43,7 @@ PAINTED = """name => globalThis.ropeLabFilms.films.get(name).panels.map(panel =>
 
 def open_film(visit: Visit, app: str, page: str, query: str = "lang=en") -> Locator:
     """Open a page and wait for its leading film to answer."""
-    visit.page.goto(f"{app}/{page}?{query}")
+    visit.page.goto(f"{app}/{page.replace('home', '')}?{query}")
     film = visit.page.locator(".film[data-at]").first
     expect(film).to_be_visible()
     return film

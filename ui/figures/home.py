@@ -1,86 +1,143 @@
-"""The one picture of the front page."""
+"""The one picture of the front page: a token goes along a text, and the hands of its pairs turn."""
 
 from __future__ import annotations
 
 import numpy as np
 
 import rope_core as rc
+from rope_core.rope import Array
+from rope_core.theory.attention import score_curve
 from ui.figures.colours import BLUE, GREY, RED
-from ui.figures.drawing import Drawing, kept
-from ui.figures.plot import axis, frame, line, note, play, plot
+from ui.figures.drawing import Film, kept
+from ui.film.scene import Axis, Control, Panel, Scene, Texts, Track, control, sentence
+from ui.film.shapes import boxes, circle, dots, handle, hands, label, path, turned
 from ui.text.words import Words
 
-COLUMNS = 4
-DIALS = 8
-FRAMES = 64
-RADIUS = 0.44
+DIALS = 4
+LAST, WHOLE, GROWING = 4095, 64, 140
+ROUND = (100, 200, 500, 1000, 2000, 3000, 4000)
+UP = np.pi / 2
+PARTNER = 1
+"""The place in the sentence of the token that the moved one is compared with."""
+POSITIONS = tuple(sorted({*range(WHOLE), *ROUND, *np.rint(np.geomspace(WHOLE, LAST, GROWING)).astype(int).tolist()}))
+"""Every position at first, then in growing steps, so that a play shows the slow hands too."""
 
 
 def shown(rope: rc.Rope) -> list[int]:
-    """Pairs spread from the fastest to the slowest, at most DIALS of them."""
+    """Return pairs spread from the fastest to the slowest, at most DIALS of them."""
     return sorted(set(np.linspace(0, rope.pairs - 1, min(DIALS, rope.pairs)).round().astype(int).tolist()))
 
 
-def centre(dial: int) -> tuple[int, float]:
-    """Where dial j stands: rows of COLUMNS, downwards, with room for a label below each."""
-    return dial % COLUMNS, -1.5 * (dial // COLUMNS)
+def places(positions: Array, count: int) -> Array:
+    """Return where positions are along the line: the sentence's ``count`` one apart, the rest logarithmic."""
+    beyond = count * np.log(np.maximum(positions, count) / count) / np.log(LAST / count)
+    return np.asarray(np.minimum(positions, count) + beyond)
 
 
-def hands(angle: np.ndarray) -> tuple[list[float | None], list[float | None]]:
-    """Lines from each dial's centre to its rim at ``angle[j]``, broken between dials."""
-    x: list[float | None] = []
-    y: list[float | None] = []
-    for j, a in enumerate(angle):
-        right, up = centre(j)
-        x += [right, round(right + RADIUS * float(np.cos(a)), 4), None]
-        y += [up, round(up + RADIUS * float(np.sin(a)), 4), None]
-    return x, y
+def tokens(wavelength: float) -> str:
+    """Return a wavelength as it is written on the page."""
+    return f"{wavelength:,.1f}" if wavelength < 100 else f"{wavelength:,.0f}"
+
+
+def turns(positions: Array, wavelength: float) -> tuple[str, ...]:
+    """Return how often a hand has turned at each position, as text."""
+    return tuple(f"{value:,.0f}" if value >= 100 else f"{value:.3g}" for value in (positions / wavelength).tolist())
 
 
 @kept
-def dials(rope: rc.Rope, position: int, t: Words) -> Drawing:
-    """One dial per chosen pair; every token turns each hand by its own angle."""
-    pairs = shown(rope)
-    positions = np.arange(position, position + FRAMES)
-    angle = positions[:, None] * rope.theta[pairs]
-    rim = np.linspace(0, 2 * np.pi, 61)
-    rims = [(right + RADIUS * np.cos(rim), up + RADIUS * np.sin(rim)) for right, up in map(centre, range(len(pairs)))]
-    rim_x = [v for across, _ in rims for v in (*across.round(4).tolist(), None)]
-    rim_y = [v for _, upward in rims for v in (*upward.round(4).tolist(), None)]
-    head = {"size": 10, "color": RED}
-    labels = []
-    for j, pair in enumerate(pairs):
-        wave = rope.wavelength[pair]
-        text = t("dial", i=pair, wave=f"{wave:,.3g}" if wave < 100 else f"{wave:,.0f}")
-        right, up = centre(j)
-        labels.append(note(text, right, up - RADIUS, yanchor="top", font={"size": 15}))
-    figure = plot(
-        [
-            line(rim_x, rim_y, GREY, 3, hoverinfo="skip"),
-            line(*hands(angle[0]), BLUE, 6, mode="lines+markers", marker=head),
-        ],
-        height=390,
-        frames=[
-            frame(m, {1: dict(zip("xy", hands(row), strict=True))}, title={"text": t("token", m=m)})
-            for m, row in zip(positions.tolist(), angle, strict=True)
-        ],
-        showlegend=False,
-        title={"text": t("token", m=position), "x": 0.02, "y": 0.97, "font": {"size": 24}},
-        updatemenus=play(t("play"), 200, redraw=True, y=1.02),
-        margin={"l": 8, "r": 8, "t": 56, "b": 8},
-        annotations=labels,
-        xaxis=axis(visible=False, range=[-0.6, COLUMNS - 0.4]),
-        yaxis=axis(visible=False, range=[-2.5, 0.5], scaleanchor="x"),
+def dials(rope: rc.Rope, positions: tuple[int, ...], t: Words) -> Film:
+    """Return a token that is dragged along a text: its hands, and its score with another token of the same vector."""
+    at = control(t, "position", positions, seconds=24.0)
+    moved = np.array(at.stops)
+    scores = score_curve(rc.spectrum(rc.Request(rope)), moved - PARTNER)
+    words = t("sentence").split()
+    finding = sentence(
+        lambda **slots: t("dials_finding", pairs=rope.pairs, word=words[PARTNER], **slots),
+        position=Texts((at,), at.texts),
+        fast=tokens(rope.wavelength[0]),
+        slow=tokens(rope.wavelength[-1]),
+        often=Texts((at,), turns(moved, rope.wavelength[0])),
+        seldom=Texts((at,), turns(moved, rope.wavelength[-1])),
+        score=Texts((at,), tuple(f"{score:.2f}".replace("-", "−") for score in scores)),
     )
-    return Drawing(
+    return Film(
         "dials",
-        figure,
-        t("dials_finding", fast=f"{rope.wavelength[0]:.1f}", slow=f"{rope.wavelength[-1]:,.0f}", pairs=rope.pairs),
-        lambda: {"position": positions} | {f"angle of pair {p}": angle[:, j] for j, p in enumerate(pairs)},
+        Scene((text(at, scores, words, t), *(dial(rope, pair, at, t) for pair in shown(rope))), (at,), finding),
+        lambda: (
+            {"position": moved, "score": scores} | {f"angle of pair {p}": moved * rope.theta[p] for p in shown(rope)}
+        ),
         f"""
-        import numpy as np
         import rope_core as rc
+        from rope_core.theory.attention import score_curve
         rope = rc.Rope({rope.dim}, {rope.base!r}, {rope.train_len})
-        print(np.outer(range({position}, {position + FRAMES}), rope.theta[{pairs}]))
+        s = rc.spectrum(rc.Request(rope))
+        for position in (0, 20, 4000):
+            print(position * rope.theta[{shown(rope)}], score_curve(s, [position - {PARTNER}]))
         """,
+    )
+
+
+def text(at: Control, scores: Array, words: list[str], t: Words) -> Panel:
+    """Return the sentence and the rest of the text as a line, the moved token above it at the height of its score."""
+    count = len(words)
+    moved = np.array(at.stops)
+    along = places(moved, count)
+    foot = min(0.0, float(scores.min())) - 0.12
+    here, high = Track((at,), along[:, None]), Track((at,), scores[:, None])
+    ticks = [(float(k), str(k)) for k in range(count)]
+    ticks += [(float(places(np.array(p), count)), f"{p:,}") for p in (10, 100, 1000, LAST)]
+    stand = np.arange(count)
+    others = np.delete(stand, PARTNER)[:-1]
+    marked = {PARTNER: RED, count - 1: BLUE}
+    return Panel(
+        Axis(-0.6, 2 * count + 0.2, tuple(ticks), t("position_axis")),
+        Axis(foot - 0.4, 1.35, ((0.0, "0"), (1.0, "1")), t("score_axis", word=words[PARTNER])),
+        [
+            boxes(others - 0.46, others + 0.46, foot - 0.38, foot, GREY, opacity=0.2),
+            *(
+                boxes(np.array([k - 0.46]), np.array([k + 0.46]), foot - 0.38, foot, colour, opacity=0.3)
+                for k, colour in marked.items()
+            ),
+            *(
+                label(float(k), foot - 0.19, word, marked.get(k, "ink"), size=15, bold=k in marked, dy=5)
+                for k, word in enumerate(words)
+            ),
+            label(count + 0.3, foot - 0.19, "…", size=18, dy=3),
+            dots(along, scores, GREY, 2),
+            path(
+                Track((at,), np.stack([along, along], axis=1)),
+                Track((at,), np.stack([np.full_like(scores, foot), scores], axis=1)),
+                BLUE,
+                2,
+                dash="3 4",
+            ),
+            handle(at, here, high, BLUE, t("grab_token", word=words[-1]), r=12),
+            label(here, high, words[-1], BLUE, bold=True, size=18, dy=-18),
+        ],
+        width=2000,
+        height=150,
+    )
+
+
+def dial(rope: rc.Rope, pair: int, at: Control, t: Words) -> Panel:
+    """Return one pair's hands: the moved token's, and the other token's, which rests."""
+    moved = np.array(at.stops)
+    angle = Track((at,), (UP - moved * rope.theta[pair])[:, None])
+    wave = rope.wavelength[pair]
+    count = Texts((at,), tuple(t("turned", count=text) for text in turns(moved, wave)))
+    return Panel(
+        Axis(-1.15, 1.15),
+        Axis(-1.12, 1.12),
+        [
+            circle(0.0, 0.0, 1.0, GREY, 2),
+            hands(0.0, 0.0, 0.86, UP - PARTNER * rope.theta[pair], RED, 3),
+            hands(0.0, 0.0, 1.0, angle, BLUE, 6),
+            label(0.0, -0.52, count, bold=True, size=15),
+            label(0.0, -0.76, t("pair", i=pair), size=13),
+            turned(at, 0.0, 0.0, 1.0, angle, BLUE, t("grab_hand", i=pair), r=8),
+        ],
+        t("one_turn", wave=tokens(wave)),
+        width=150,
+        height=165,
+        equal=True,
     )

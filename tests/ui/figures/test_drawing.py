@@ -11,7 +11,7 @@ import pytest
 from cachetools import LRUCache
 
 import rope_core as rc
-from ui.figures import drawing, home
+from ui.figures import drawing
 from ui.figures.clock import reading as clock
 from ui.figures.drawing import Drawing, as_csv, grid, kept, write
 from ui.figures.frequencies import digits as frequencies
@@ -125,7 +125,6 @@ def test_a_shared_drawing_is_what_a_fresh_one_would_be(lang: str) -> None:
         (spans.repeats, (rope, t)),
         (spans.wave, (rope, 3, 32, t)),
         (clock.quoted, (3.0, Words(lang, "clock"))),
-        (home.dials, (rope, 5, Words(lang, "home"))),
     ):
         shared = draw(*given)
         fresh = inspect.unwrap(draw)(*given)

@@ -1,31 +1,72 @@
-"""The front page's dials."""
+"""The front page's film: every stop against rotations by matrices."""
 
 from __future__ import annotations
 
+from inspect import unwrap
+
+import mpmath
 import numpy as np
 import pytest
 
 import rope_core as rc
-from tests.support.figures import chart
+from tests.support.figures import ran
 from ui.figures import home as figures
+from ui.figures.drawing import Film
+from ui.page.fields import stops
 from ui.text.words import Words
 
-
-@pytest.mark.parametrize("dim, position", [(128, 20), (6, 1000), (2, 3)])
-def test_hands_point_where_the_position_turns_them(dim: int, position: int) -> None:
-    rope = rc.Rope(dim, 700.0)
-    drawing = figures.dials(rope, position, Words("zh", "home"))
-    x, y = chart(drawing).data[1].x, chart(drawing).data[1].y
-    for dial, pair in enumerate(figures.shown(rope)):
-        right, up = figures.centre(dial)
-        angle = np.arctan2(y[3 * dial + 1] - up, x[3 * dial + 1] - right)
-        assert np.cos(angle - position * rope.theta[pair]) == pytest.approx(1.0, abs=1e-6)
+T = Words("en", "home")
 
 
-def test_every_frame_is_one_token_further() -> None:
-    rope = rc.Rope(8, 100.0)
-    drawing = figures.dials(rope, 5, Words("en", "home"))
-    frames = chart(drawing).to_dict()["frames"]
-    assert [frame["name"] for frame in frames[:2]] == ["5", "6"] and len(frames) == figures.FRAMES
-    assert frames[3]["layout"]["title"]["text"] == "token 8"
-    assert f"{rope.wavelength[-1]:,.0f}" in drawing.finding
+def film(rope: rc.Rope, positions: tuple[int, ...]) -> Film:
+    made: Film = unwrap(figures.dials)(rope, positions, T)
+    return made
+
+
+@pytest.mark.parametrize("dim, base", [(128, 1e4), (6, 700.0), (2, 3.0)])
+def test_hands_and_score_at_every_stop(dim: int, base: float) -> None:
+    rope, positions = rc.Rope(dim, base), (0, 1, 2, 19, 500, 4095)
+    line, *dials = film(rope, positions).scene.panels
+    even = np.full(dim, dim**-0.5)
+    other = rc.rotation_matrix(1, rope.theta, "interleaved") @ even
+    drawn = {kind: [shape for shape in line.shapes if shape["kind"] == kind] for kind in ("handle", "dots")}
+    assert len(dials) == min(4, dim // 2)
+    for k, position in enumerate(positions):
+        turned = rc.rotation_matrix(position, rope.theta, "interleaved") @ even
+        assert drawn["handle"][0]["y"].at({"position": k})[0] == pytest.approx(turned @ other, abs=1e-9)
+        assert drawn["dots"][0]["y"][k] == pytest.approx(turned @ other, abs=1e-9)
+        assert drawn["handle"][0]["x"].at({"position": k})[0] == drawn["dots"][0]["x"][k]
+        for panel, pair in zip(dials, figures.shown(rope), strict=True):
+            rests, moves = (shape["angle"] for shape in panel.shapes if shape["kind"] == "hands")
+            for angle, at in ((moves.at({"position": k})[0], position), (rests, 1)):
+                # Clockwise from the top.
+                exact = at * mpmath.mpf(base) ** (mpmath.mpf(-2 * pair) / dim)
+                assert np.sin(angle) == pytest.approx(float(mpmath.cos(exact)), abs=1e-9)
+                assert np.cos(angle) == pytest.approx(float(mpmath.sin(exact)), abs=1e-9)
+
+
+def test_a_hand_turns_without_a_jump() -> None:
+    """Angles are unwrapped: from stop to stop a hand turns by theta for each token."""
+    rope, positions = rc.Rope(8, 100.0), (0, 3, 10, 400)
+    for panel, pair in zip(film(rope, positions).scene.panels[1:], figures.shown(rope), strict=True):
+        angle = next(shape for shape in panel.shapes if shape["kind"] == "handle")["angle"].frames[:, 0]
+        np.testing.assert_allclose(np.diff(angle), -np.diff(positions) * rope.theta[pair])
+
+
+def test_places_are_the_words_and_then_logarithmic() -> None:
+    at = figures.places(np.array([0, 3, 6, 6 * 26, 6 * 26 * 26, 4095]), 6)
+    assert at[:3].tolist() == [0, 3, 6] and at[-1] == pytest.approx(12.0)
+    assert at[4] - at[3] == pytest.approx(at[3] - at[2])
+
+
+def test_every_position_of_a_link_is_a_stop() -> None:
+    from pages.learn.home import POSITION
+
+    for value in (0, 20, 63, 64, 777, 4095):
+        assert value in stops(POSITION, value)
+    assert stops(POSITION, 20)[:65] == tuple(range(65)) and stops(POSITION, 20)[-1] == POSITION.high
+    assert len(stops(POSITION, 777)) == len(stops(POSITION, 20)) + 1
+
+
+def test_the_recipe_runs() -> None:
+    assert len(ran(film(rc.Rope(8), (0, 20))).strip().splitlines()) == 3

@@ -1,8 +1,6 @@
-"""The layouts page's figures, the front page's dials and the class's answers."""
+"""The layouts page's figures and the class's answers."""
 
 from __future__ import annotations
-
-import math
 
 import numpy as np
 
@@ -10,7 +8,7 @@ import rope_core as rc
 from rope_core.theory import layout_demo
 from tests.support.figures import ROPE, Row
 from tests.support.films import FilmRow
-from ui.figures import home, tally
+from ui.figures import tally
 from ui.figures.layouts import seats
 from ui.figures.layouts import weights as layouts
 from ui.text.words import Words
@@ -52,11 +50,6 @@ def key_rows(t: Words) -> str:
     return t("rows_finding", n=int((right != counted).sum()), rows=32, kv_heads=2)
 
 
-def dials(t: Words) -> str:
-    slow = 2 * math.pi * 700 ** (14 / 16)
-    return t("dials_finding", fast=f"{2 * math.pi:.1f}", slow=f"{slow:,.0f}", pairs=8)
-
-
 def answers(t: Words) -> str:
     each = t("tally.comma").join(("A 3", "B 5"))
     return t("tally.many", total=8, each=each) + t("tally.right", letter="B", count=5, total=8, share="62")
@@ -68,7 +61,6 @@ ROWS = [
     Row("layouts", layouts.one_head, HEADS, {"x": "distance", "y": "score_axis"}, one_head),
     Row("layouts", layouts.errors, HEADS, {"x": "distance", "y": "error_axis"}, errors),
     Row("layouts", layouts.key_rows, (16, 2, 2), {"x": "new_row", "y": "old_row"}, key_rows),
-    Row("home", home.dials, (ROPE, 5), {}, dials),
     Row("predict", tally.tally, ((3, 5), ("a", "b"), 1), {}, answers),
 ]
 FILMS = [
