@@ -36,8 +36,10 @@ HELD = """name => {
 }"""
 PAINTED = """name => globalThis.ropeLabFilms.films.get(name).panels.map(panel => ({
   place: {...panel.place.dataset},
-  shapes: panel.shapes.map(({drawn}) => [...drawn.node.children].map(part =>
-    Object.fromEntries(part.getAttributeNames().map(key => [key, part.getAttribute(key)])))),
+  shapes: panel.shapes.map(({drawn}) => drawn.pen
+    ? [...drawn.pen.getImageData(0, 0, drawn.canvas.width, drawn.canvas.height).data]
+    : [...drawn.node.children].map(part =>
+      Object.fromEntries(part.getAttributeNames().map(key => [key, part.getAttribute(key)])))),
 }))"""
 
 
@@ -73,6 +75,12 @@ def agrees(page: Page, name: str, index: dict[str, int]) -> int:
             )
 
         for shape, parts in zip(panel["shapes"], painted["shapes"], strict=True):
+            if shape["kind"] == "image":
+                # A byte of a cell is a place among the colours; the canvas has one pixel for each cell.
+                cells = numbers(shape["cells"], held, index).ravel()
+                shades = numbers(shape["colours"], held, index)
+                np.testing.assert_array_equal(np.array(parts).reshape(-1, 4)[:, :3], shades[cells.astype(int) + 127])
+                compared += cells.size
             if shape["kind"] not in ("path", "dots", "hands"):
                 continue
             x, y = (pixels(numbers(shape[axis], held, index), axis) for axis in "xy")

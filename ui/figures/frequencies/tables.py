@@ -16,7 +16,7 @@ from ui.text.words import Words, short
 
 ROWS = 32
 WHOLE, SAMPLED = 256, 176
-TALL = 245
+TALL = 275
 
 
 @kept
@@ -47,7 +47,7 @@ def heat(dim: int, bases: tuple[float, ...], contexts: tuple[int, ...], kind: st
     up = Axis(low, high, ticks, t("pair_axis", every=every) if every > 1 else t("axis.pair"))
     end = float(positions[-1] + step)
     table = Panel(
-        Axis(0.0, end, tuple((end * k / 4, short(round(end * k / 4))) for k in range(5)), t("axis.position")),
+        Axis(0.0, end, tuple((span * k / 4, short(span * k // 4)) for k in range(5)), t("axis.position")),
         up,
         [
             image(
