@@ -26,6 +26,7 @@ from rope_core.theory.block import (
     serial_block,
     sigmoid,
 )
+from rope_core.theory.softmax import softmax
 
 X = draw(61, 5, DIM)
 LAYER = draw_layers(1, DIM, 4 * DIM, 62)[0]
@@ -248,8 +249,10 @@ def swiglu_origin() -> Check:
 @claim("004-serial-parallel")
 def serial_parallel() -> Check:
     """Each position's row is computed on its own, so positions run in parallel; the MLP waits for attention."""
-    mixed = attend(layer_norm(X), LAYER)
-    rows_alone = all(gap(attend(layer_norm(np.vstack([X[t:], X[:t]])), LAYER)[0], mixed[t]) < 1e-12 for t in range(5))
+    u = layer_norm(X)
+    mixed, keys, values = attend(u, LAYER), u @ LAYER.w_k, u @ LAYER.w_v @ LAYER.w_o
+    alone = [softmax(keys @ (u[t] @ LAYER.w_q) / np.sqrt(DIM)) @ values for t in range(5)]
+    rows_alone = gap(alone, mixed) < 1e-12
     waits = gap(layer_norm(X + mixed), layer_norm(X + 2 * mixed)) > 0.01
     return Check(float(rows_alone), condition=float(not waits))
 
