@@ -40,8 +40,25 @@ def group_table(lang: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def lab_table(lang: str) -> str:
-    """Return the shipped ladder: perplexity over the window / over its last quarter, every line at every length."""
+def lab_tables(lang: str) -> str:
+    """Return the shipped ladder, and the copying task."""
+    return f"{_ladder(lang)}\n{_copies(lang)}"
+
+
+def _copies(lang: str) -> str:
+    """Perplexity of the second copy, every line of every model at every distance from the first copy."""
+    cells = view.copies(records.shipped("recall").results)
+    first = {"en": "second copy, bytes after the first", "zh": "第二次出现，与第一次相隔的字节"}[lang]
+    distances = [f"{distance:,.0f}" for distance in cells[0].curve.position]
+    lines = [f"| {first} | " + " | ".join(distances) + " |", "|---|" + "---:|" * len(distances)]
+    for cell in cells:
+        row = [f"{value:.2f}" for value in cell.curve.value]
+        lines.append(f"| `{cell.weights}`, `{cell.line}` | " + " | ".join(row) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def _ladder(lang: str) -> str:
+    """Perplexity over the window / over its last quarter, every line at every length."""
     cells = view.cells(records.shipped("sweep").results)
     lengths = view.lengths(cells)
     first = {"en": "length", "zh": "长度"}[lang]
@@ -54,7 +71,7 @@ def lab_table(lang: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-TABLES: dict[str, Callable[[str], str]] = {"bugs": group_table, "lab": lab_table}
+TABLES: dict[str, Callable[[str], str]] = {"bugs": group_table, "lab": lab_tables}
 # Each page with its language and its table.
 PAGES = {f"{table}{ending}.md": (lang, table) for table in TABLES for lang, ending in (("en", ""), ("zh", ".zh"))}
 

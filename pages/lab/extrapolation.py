@@ -4,6 +4,7 @@ from rope_core.lab import cards, estimates, view
 from ui.figures.drawing import Drawing
 from ui.figures.extrapolation import curves as figures
 from ui.figures.extrapolation import heads, models, words
+from ui.figures.extrapolation import recall as copied
 from ui.page.frame import Frame
 from ui.page.state import Field, Unfit
 from ui.text.escape import plain
@@ -291,6 +292,12 @@ def retrieval(page: Frame) -> None:
     station(page, "retrieval", draw)
 
 
+def recall(page: Frame) -> None:
+    """A stretch that occurs twice."""
+    page.prose("recall")
+    station(page, "recall", lambda seen: page.show(copied.recall(seen, trained(), page.t), copied.recall, view.copies))
+
+
 def head(page: Frame) -> None:
     """One head's attention before and after."""
     page.prose("heads")
@@ -364,6 +371,7 @@ def body(page: Frame) -> None:
         (finetuned, "finetuned"),
         (tune, "finetune"),
         (retrieval, "retrieval"),
+        (recall, "recall"),
         (head, "glimpse"),
         (temperature, "temperature"),
         (stale, "stale"),

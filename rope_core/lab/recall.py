@@ -14,6 +14,7 @@ from rope_core.lab import asked, copying, corpus, weights
 from rope_core.lab.estimates import perplexity
 from rope_core.lab.evaluate import byte_losses
 from rope_core.lab.lines import line
+from rope_core.schemes import UNSCALED
 
 AFTER = 16
 """Bytes of the second occurrence that do not count: until then nothing says that it is one."""
@@ -62,9 +63,15 @@ class Ask:
         return copying.batch(np.frombuffer(source, dtype=np.uint8), count, self.length + 1, rng, distance)
 
     def cells(self) -> list[tuple[str, str, int]]:
-        """Return (weights, line, distance)."""
+        """Return (weights, line, distance); weights that were fine-tuned under a scheme are read under it alone."""
         made = asked.cells(self.weights, self.lines, (self.length,), self.factor)
-        return [(name, key, distance) for name, key, _ in made for distance in self.distances]
+        return [(name, key, distance) for name, key, _ in made if _reads(name, key) for distance in self.distances]
+
+
+def _reads(name: str, key: str) -> bool:
+    recipe, asked_line = weights.card(name).recipe, line(key)
+    own = (asked_line.scheme, asked_line.times, asked_line.sliding) == (recipe.scheme, 1.0, False)
+    return recipe.scheme == UNSCALED or own
 
 
 def run(ask: Ask) -> Iterator[tuple[float, dict[str, Any]]]:

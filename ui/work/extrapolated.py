@@ -65,6 +65,7 @@ PANELS = {
     "finetuned": Panel("sweep", "finetuned", {"lengths": (2048,), "documents": 8}),
     "finetune": Panel("finetune", "", {"window": 2048, "steps": 60}),
     "retrieval": Panel("retrieval", "retrieval"),
+    "recall": Panel("recall", "recall", {"trials": 4}),
     "glimpse": Panel("glimpse", "glimpse", {"lengths": (2048,), "documents": 2}),
     "temperature": Panel("temperature", "temperature"),
     "stale": Panel("stale", "stale", {"factor": 4.0}),
@@ -404,6 +405,7 @@ def panel_request(panel: str, **values: Any) -> Request:
         "seeds": {"weights": models()},
         "encodings": {"weights": firsts(), "lines": line_keys()[:1]},
         "finetuned": {"weights": family()},
+        "recall": {"weights": tuple(each.name for each in cards.stored().values() if each.task == "copy")},
     }
     said = {**known.get(panel, {}), **PANELS[panel].quick, **values}
     return request(PANELS[panel].kind, b"", **{k: list(v) if isinstance(v, tuple) else v for k, v in said.items()})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 from rope_core.lab import copying, job, recall, weights
 from rope_core.lab.estimates import perplexity
 from rope_core.lab.evaluate import byte_losses
-from rope_core.lab.lines import line
+from rope_core.lab.lines import line, lines
 from rope_core.lab.positions import scaled
 from tests.support.lab_reader import small, stock
 
@@ -56,6 +57,16 @@ def test_a_line_is_read_at_its_positions_and_the_window_from_the_last_bytes(
         assert found[key]["nats"] == pytest.approx(nats.mean(1), abs=1e-5)
         assert found[key]["copy"][0] == pytest.approx(perplexity(nats).value, abs=1e-5)
     assert found["yarn"]["nats"] != found["window"]["nats"]
+
+
+def test_a_tuned_model_is_read_under_its_own_scheme_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    stock(tmp_path, monkeypatch, {"tiny": small(context=128)})
+    card = weights.card("tiny")
+    tuned = replace(card, recipe=replace(card.recipe, scheme="ntk", params={"factor": 2.0}))
+    monkeypatch.setattr(weights, "card", {"tiny": card, "tuned": tuned}.__getitem__)
+    cells = recall.Ask(("tiny", "tuned"), length=300, distances=(100, 200)).cells()
+    assert [(key, distance) for name, key, distance in cells if name == "tuned"] == [("ntk", 100), ("ntk", 200)]
+    assert len({key for name, key, _ in cells if name == "tiny"}) == len(lines())
 
 
 @pytest.mark.parametrize(

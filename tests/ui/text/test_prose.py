@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 import rope_core as rc
-from rope_core.lab import records, view
+from rope_core.lab import copying, recall, records, view, weights
+from rope_core.lab.estimates import estimate
 from rope_core.rope import Rope
 from rope_core.spectrum import Spectrum
 from rope_core.theory import attention, interpolation, softmax
@@ -51,6 +52,31 @@ def tuned_against_the_window() -> list[str]:
     )
     assert not view.ratio(tuned, window).excludes(1.0)
     return [f"{cell.last.value:.2f}" for cell in (tuned, window)] + ["2,048"]
+
+
+def copied() -> list[str]:
+    """What the fine-tuned model reads the second copy with, over the window, at two distances past the window."""
+    rows = records.shipped("recall").results
+    nats = {(each["weights"], each["line"], each["distance"]): np.array(each["nats"]) for each in rows}
+    perplexity = {key: float(np.exp(each.mean())) for key, each in nats.items()}
+    first, tuned = "rope-0-copy", "rope-0-copy-yarn"
+    assert all(value >= perplexity[first, "window", key[2]] for key, value in perplexity.items() if key[0] == first)
+    over = {
+        distance: estimate(nats[tuned, "yarn", distance] - nats[first, "window", distance])
+        for distance in (96, 192, 384, 768, 1536)
+    }
+    assert all(over[near].low > 1 for near in (96, 192)) and all(over[far].high < 1 for far in (384, 768, 1536))
+    card = weights.card(tuned)
+    numbers = [f"{over[far].value:.2f}" for far in (384, 1536)]
+    return [
+        *numbers,
+        "384",
+        "1,536",
+        str(card.stopped),
+        f"{card.recipe.window:,}",
+        str(copying.SPAN),
+        str(recall.AFTER),
+    ]
 
 
 def dynamic_factor() -> list[str]:
@@ -123,6 +149,7 @@ STATED: dict[tuple[str, str], Callable[[], list[str]]] = {
     ("frequencies", "base"): bases,
     ("clock", "questions"): lambda: perplexities() + dynamic_factor(),
     ("extrapolation", "finetune"): tuned_against_the_window,
+    ("extrapolation", "recall"): copied,
     ("attention", "pairs"): partial_turns,
     ("attention", "theorem"): interpolation_excess,
     ("attention", "softmax"): kept_weight,

@@ -17,6 +17,7 @@ from rope_core.jobs import queue as jobs
 from rope_core.lab import cards, records
 from rope_core.lab.cards import Stored
 from rope_core.lab.job import KINDS, steps
+from rope_core.lab.lines import lines
 from tests.support import lab_results as made
 from tests.test_pages import opened, specs
 from ui.page.state import Unfit
@@ -315,5 +316,5 @@ def test_a_real_model_answers() -> None:
     extrapolated.start(mine, "sweep", asked, "real")
     assert jobs.default_queue().wait(extrapolated.own_jobs(mine)["sweep"][0], 300).state == jobs.DONE
     seen = extrapolated.seen(mine, "sweep", asked)
-    assert seen is not None and [each["line"] for each in seen.results] == list(extrapolated.line_keys())
+    assert seen is not None and [each["line"] for each in seen.results] == [each.key for each in lines()]
     assert all(each["documents"] == 2 and each["last"][0] < 256 for each in seen.results)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from rope_core.lab import view
 from rope_core.lab.lines import line, lines
 from rope_core.lab.view import Cell
@@ -16,12 +14,6 @@ from ui.text.words import Words
 from ui.work.extrapolated import Seen
 
 
-def read_lines(copies: Sequence[Cell]) -> list[Cell]:
-    """The cells to show: every line of a model without a fine-tune under a scheme, of the others that scheme's."""
-    plain = lines()[0].key
-    return [each for each in copies if tuned_line(each.weights) in (None, plain, each.line)]
-
-
 def recall(seen: Seen, trained: int, t: Words) -> Drawing:
     """Perplexity of the second copy against its distance from the first."""
     plain = lines()[0].key
@@ -30,7 +22,7 @@ def recall(seen: Seen, trained: int, t: Words) -> Drawing:
         tuned = tuned_line(cell.weights) not in (None, plain)
         return t("after_tuning", line=name(cell.line, t)) if tuned else name(cell.line, t)
 
-    places = view.order(read_lines(view.copies(seen.results)))
+    places = view.order(view.copies(seen.results))
     drawn = [place.cell for place in reversed(places)]
     strong = [tuned_line(each.weights) not in (None, plain) or line(each.line).sliding for each in drawn]
     distances = [int(each) for each in drawn[0].curve.position]
