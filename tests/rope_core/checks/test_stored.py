@@ -1,0 +1,103 @@
+"""Safetensors headers that lie: one sentence, at once, and no more memory than the header's."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rope_core.checks.stored import MAX_BUFFERS, MAX_HEADER, in_file
+
+DATA = np.arange(4, dtype="<f4").tobytes()
+GOOD = {"dtype": "F32", "shape": [4], "data_offsets": [0, 16]}
+
+
+def written(path: Path, header: Any, data: bytes = DATA) -> Path:
+    """A file with a header, as JSON or as the bytes given."""
+    text = header if isinstance(header, bytes) else json.dumps(header).encode()
+    path.write_bytes(len(text).to_bytes(8, "little") + text + data)
+    return path
+
+
+def test_a_truthful_header_is_read(tmp_path: Path) -> None:
+    header = {"__metadata__": {}, "b.inv_freq": GOOD | {"shape": [2, 1], "data_offsets": [8, 16]}}
+    header |= {"a.inv_freq": GOOD | {"shape": [2], "data_offsets": [0, 8]}, "empty.inv_freq": GOOD | {"shape": [0]}}
+    header["empty.inv_freq"] = GOOD | {"shape": [0], "data_offsets": [8, 8]}
+    found: dict[str, Any] = {buffer.name: buffer.values for buffer in in_file(written(tmp_path / "f", header))}
+    assert [list(np.ravel(found[name])) for name in ("a.inv_freq", "b.inv_freq", "empty.inv_freq")] == [
+        [0, 1],
+        [2, 3],
+        [],
+    ]
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        GOOD | {"data_offsets": [0.0, 16.0]},
+        GOOD | {"data_offsets": [False, 16]},
+        GOOD | {"data_offsets": [-16, 0]},
+        GOOD | {"data_offsets": [0, 16, 32]},
+        GOOD | {"data_offsets": [0, 32], "shape": [8]},
+        GOOD | {"shape": [2**63, 2**63]},
+        GOOD | {"shape": [2**32, 2**32]},
+        GOOD | {"shape": [-2, -2]},
+        GOOD | {"shape": [10**300] * 300},
+        GOOD | {"shape": [4.0]},
+        GOOD | {"shape": 4},
+        GOOD | {"shape": ["4"]},
+        GOOD | {"dtype": []},
+        GOOD | {"dtype": "I32"},
+        [],
+        None,
+        "x",
+    ],
+    ids=lambda entry: str(entry)[-40:],
+)
+def test_an_entry_that_cannot_be_is_one_sentence(entry: Any, tmp_path: Path) -> None:
+    with pytest.raises(
+        ValueError, match=r"^a\.inv_freq must be a safetensors entry with dtype, shape and data_offsets"
+    ):
+        in_file(written(tmp_path / "f", {"a.inv_freq": entry}))
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        b"",
+        b"[]",
+        b"{",
+        b"\xff\xfe",
+        b'{"a": ' + b"9" * 5000 + b"}",
+        b'{"a":' * 10_000 + b"1" + b"}" * 10_000,
+        {f"{k}.inv_freq": GOOD for k in range(MAX_BUFFERS + 1)},
+    ],
+    ids=["empty", "list", "open", "letters", "digits", "deep", "many"],
+)
+def test_a_header_that_is_none_is_one_sentence(header: Any, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"model_or_file must be a (readable )?safetensors file"):
+        in_file(written(tmp_path / "f", header))
+
+
+def test_entries_that_share_bytes_are_refused_at_once(tmp_path: Path) -> None:
+    header = {f"{k}.inv_freq": GOOD for k in range(MAX_BUFFERS)}
+    began = time.process_time()
+    with pytest.raises(ValueError, match="bytes of its own"):
+        in_file(written(tmp_path / "f", header))
+    assert time.process_time() - began < 1
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes")
+def test_what_is_no_file_and_a_header_that_claims_too_much(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "zero").symlink_to("/dev/zero")
+    (tmp_path / "long").write_bytes((MAX_HEADER + 1).to_bytes(8, "little") + b"{}")
+    os.truncate(tmp_path / "long", MAX_HEADER + 100)
+    for name in ("pipe", "zero", "long"):
+        with pytest.raises(ValueError, match="model_or_file must be a"):
+            in_file(tmp_path / name)
