@@ -117,7 +117,10 @@ class Store:
                 with db:
                     yield db
         except sqlite3.DatabaseError as error:
-            raise reject("path", "sqlite_records", f"{self.path.name}: {error}") from error
+            # Only the content decides whether it is such a file: a full disk, a lock and a fault of the disk do not.
+            damaged = getattr(error, "sqlite_errorcode", 0) & 0xFF in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT)
+            rule = "sqlite_records" if damaged else "usable_records"
+            raise reject("path", rule, f"{self.path.name}: {error}") from error
 
     def begin(self, suite: str, environment: dict[str, Any]) -> str:
         """Open a run and return its id."""

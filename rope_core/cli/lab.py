@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from rope_core.errors import reject
+from rope_core.hf.read import open_regular
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -128,8 +129,12 @@ def _recipe(options: argparse.Namespace) -> Any:
 
 def _eval(options: argparse.Namespace) -> int:
     from rope_core.lab import sweep
+    from rope_core.lab.asked import MAX_TEXT
 
-    text = options.file.read_bytes() if options.file else b""
+    text = b""
+    if options.file:
+        with open_regular(options.file, "--file") as file:
+            text = file.read(MAX_TEXT + 1)
     if options.file and not text:
         raise reject("--file", "a file that is not empty", options.file.name)
     names = tuple(options.weights) or ("rope-0",)

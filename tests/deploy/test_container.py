@@ -12,7 +12,8 @@ import pytest
 import yaml
 
 from benchmarks.servers import ROOT
-from deploy.proxy import UPLOAD_MIB
+from deploy.proxy import FEATURES, UPLOAD_MIB
+from rope_core import __version__
 
 OBJECTS = list(yaml.safe_load_all((ROOT / "deploy" / "kubernetes.yaml").read_text("utf-8")))
 LINES = (ROOT / "deploy" / "Containerfile").read_text("utf-8").replace("\\\n", " ").splitlines()
@@ -114,3 +115,27 @@ def test_base_images_and_packages_are_pinned() -> None:
     wanted = [line for line in (ROOT / "requirements.txt").read_text("utf-8").splitlines() if line and line[0] != "#"]
     assert all("==" in line for line in wanted)
     assert Path(ROOT / "deploy" / "Containerfile").read_text("utf-8").count("requirements.txt") >= 2
+
+
+def test_the_ingress_sends_the_headers_and_nobody_else_reaches_a_pod() -> None:
+    headers = found("ConfigMap", "headers")["data"]
+    notes = found("Ingress")["metadata"]["annotations"]
+    assert notes["nginx.ingress.kubernetes.io/custom-headers"] == "rope-lab/headers"
+    assert headers["Permissions-Policy"] == ", ".join(f"{feature}=()" for feature in FEATURES)
+    assert headers["X-Content-Type-Options"] == "nosniff" and headers["Referrer-Policy"] == "same-origin"
+    assert "frame-ancestors 'self'" in headers["Content-Security-Policy"]
+    spec = found("NetworkPolicy")["spec"]
+    pod = found("Deployment")["spec"]["template"]
+    assert spec["podSelector"]["matchLabels"] == pod["metadata"]["labels"]
+    assert set(spec["policyTypes"]) == {"Ingress", "Egress"}
+    ((ingress,), (port,)) = spec["ingress"][0]["from"], spec["ingress"][0]["ports"]
+    assert ingress["namespaceSelector"]["matchLabels"] == {"kubernetes.io/metadata.name": "ingress-nginx"}
+    assert port["port"] == pod["spec"]["containers"][0]["ports"][0]["containerPort"]
+    (_, outside) = spec["egress"]
+    assert "169.254.0.0/16" in outside["to"][0]["ipBlock"]["except"] and outside["ports"] == [
+        {"protocol": "TCP", "port": 443}
+    ]
+
+
+def test_the_image_is_named_by_the_version() -> None:
+    assert found("Deployment")["spec"]["template"]["spec"]["containers"][0]["image"] == f"rope-lab:{__version__}"
