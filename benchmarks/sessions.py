@@ -5,16 +5,20 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import http.client
+import json
 import ssl
+import struct
 import time
+import zlib
 from collections.abc import AsyncIterator, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from http.cookies import SimpleCookie
 from typing import Any
 from urllib.parse import urlsplit
 
 import websockets
 from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.BidiComponent_pb2 import BidiComponent
 from streamlit.proto.Element_pb2 import Element
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.Slider_pb2 import Slider
@@ -42,6 +46,23 @@ class Visit:
 
 
 @dataclass
+class Film:
+    """A page's film: its widget, the stops of the control that is moved, and where all its controls are."""
+
+    id: str
+    control: str
+    stops: list[float]
+    at: dict[str, float] = field(default_factory=dict)
+    moves: int = 0
+
+    def step(self) -> WidgetState:
+        """Let go of the control at its next stop, or at its first after the last, as the player reports it."""
+        self.at[self.control] = self.stops[(self.stops.index(self.at[self.control]) + 1) % len(self.stops)]
+        self.moves += 1
+        return WidgetState(id=self.id, json_value=json.dumps({"moved": {"at": self.at, "count": self.moves}}))
+
+
+@dataclass
 class Session:
     """One visitor's tab: the page's widgets as the last run left them, and the messages it would have in its cache."""
 
@@ -50,6 +71,7 @@ class Session:
     query: str = ""
     script: str = ""
     slider: Slider | None = None
+    film: Film | None = None
     fragment: str = ""
     widgets: dict[str, WidgetState] = field(default_factory=dict)
     cached: dict[str, int] = field(default_factory=dict)
@@ -78,15 +100,18 @@ class Session:
         assert self._socket.response is not None
         self.cookies |= given(self._socket.response.headers.get_all("Set-Cookie"))
         self.widgets.clear()
-        self.slider = None
+        self.slider = self.film = None
         return await self._run(self._message(), seconds)
 
     async def move(self, seconds: float = 30) -> float:
-        """Move the slider by one step, and back from its end; the seconds until the script has finished."""
-        if self.slider is None:
+        """Move the slider, a film's or the page's, by one step; the seconds until the script has finished."""
+        if self.film is not None:
+            self.widgets[self.film.id] = self.film.step()
+        elif self.slider is not None:
+            step(self.slider)
+            self.widgets[self.slider.id] = state("slider", self.slider)
+        else:
             raise Broken(f"slider must be on the page, got none called {self.visit.slider}")
-        step(self.slider)
-        self.widgets[self.slider.id] = state("slider", self.slider)
         message = self._message()
         message.rerun_script.fragment_id = self.fragment
         return await self._run(message, seconds)
@@ -169,21 +194,40 @@ class Session:
         kind = element.WhichOneof("type")
         if kind == "exception":
             raise Broken(f"page must not raise, got {element.exception.type}")
+        if kind == "bidi_component":
+            self._film_part(element.bidi_component, fragment)
         if kind not in HELD:
             return
         widget = getattr(element, kind)
         new = widget.id not in self.widgets
-        if kind == "slider" and self._wanted(widget):
+        if kind == "slider" and self.film is None and self._wanted(widget):
             self.fragment = fragment
             if new or widget.set_value:
                 self.slider = settled(widget)
         if new or widget.set_value:
             self.widgets[widget.id] = state(kind, settled(widget) if kind == "slider" else widget)
 
+    def _film_part(self, part: BidiComponent, fragment: str) -> None:
+        """Take in a film's scene, or its values, which come after it."""
+        if part.bytes:
+            for control in scene(part.bytes)["controls"]:
+                if self.visit.slider in control["label"] and (self.film is None or self.film.id == part.id):
+                    old = self.film or Film(part.id, control["name"], [])
+                    self.film, self.fragment = replace(old, stops=control["stops"]), fragment
+        elif part.json and self.film is not None and self.film.control in (at := json.loads(part.json)["at"]):
+            self.film.at = at
+
     def _wanted(self, slider: Slider) -> bool:
         if self.slider is None:
             return self.visit.slider in slider.label
         return key(slider) == key(self.slider)
+
+
+def scene(data: bytes) -> dict[str, Any]:
+    """Return the head of a film's scene: after its name and eight bytes, deflated, its length and JSON."""
+    body = zlib.decompress(data[1 + data[0] + 8 :])
+    head: dict[str, Any] = json.loads(body[4 : 4 + struct.unpack("<I", body[:4])[0]])
+    return head
 
 
 def key(slider: Slider) -> str:
