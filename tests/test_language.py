@@ -24,6 +24,8 @@ ROOMS = (
     "rope_core/lrpe/*.py",
     "rope_core/theory/**/*.py",
     "tools/*.py",
+    "ui/page/*.py",
+    "ui/text/*.py",
 )
 # Rooms whose variables are not yet clean.
 VARIABLES_LATER = ("rope_core/checks/rules/*.py", "rope_core/checks/[cf]*.py")

@@ -366,16 +366,16 @@ def parts(text: dict[str, dict[str, Any]], known: set[str]) -> dict[str, dict[st
     return out
 
 
-def sub_types(made: Any) -> dict[str, str]:
+def sub_types(config: Any) -> dict[str, str]:
     """Model types of a config's sub-configs by field; of one without a type, those of its own, by dotted field."""
-    found: dict[str, str] = {}
-    for field in type(made).sub_configs:
-        inner = get(made, field)
+    types: dict[str, str] = {}
+    for field in type(config).sub_configs:
+        inner = get(config, field)
         if kind := get(inner, "model_type"):
-            found[field] = kind
+            types[field] = kind
         elif inner is not None:
-            found |= {f"{field}.{name}": get(get(inner, name), "model_type") for name in type(inner).sub_configs}
-    return found
+            types |= {f"{field}.{name}": get(get(inner, name), "model_type") for name in type(inner).sub_configs}
+    return types
 
 
 def axial() -> list[str]:

@@ -61,7 +61,7 @@ def ask(path: Path, cancel: str = "") -> list[dict[str, Any]]:
         line.connect(str(path))
         line.sendall(f"{cancel}\n".encode())
         with line.makefile("rb") as answer:
-            found = json.loads(answer.readline())
-    if isinstance(found, str):
-        raise reject("job", "one that waits or runs", cancel)
-    return list(found)
+            reply = json.loads(answer.readline())
+    if isinstance(reply, str):
+        raise reject("job", "going_job", cancel)
+    return list(reply)

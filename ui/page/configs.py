@@ -67,9 +67,9 @@ def read(text: str | bytes) -> dict[str, Any]:
     size = len(text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass"))
     if size > LIMIT:
         too_long(size)
-    found = parse(text)
-    shallow(found)
-    return found
+    config = parse(text)
+    shallow(config)
+    return config
 
 
 class Source:
@@ -206,5 +206,5 @@ def as_json(config: Mapping[str, Any]) -> str:
 def rope_part(config: Mapping[str, Any]) -> dict[str, Any]:
     """The fields that decide the rotation, at the top or in the text part, for a reader."""
     inner = [value for value in config.values() if isinstance(value, Mapping)]
-    found = [part for part in (config, *inner) if any(name in part for name in ROPE_FIELDS)]
-    return {name: found[0][name] for name in ROPE_FIELDS if name in found[0]} if found else {}
+    parts = [part for part in (config, *inner) if any(name in part for name in ROPE_FIELDS)]
+    return {name: parts[0][name] for name in ROPE_FIELDS if name in parts[0]} if parts else {}

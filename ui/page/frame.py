@@ -149,7 +149,7 @@ class Frame(Protocol):
         """Return places beside each other, of these relative widths; ``level``: their last lines in one line."""
 
     def row(self) -> Place:
-        """Return a place whose content stands in a line."""
+        """Return a place whose content is in a line."""
 
     def card(self, *, stretch: bool = False) -> Place:
         """Return a place with a border, as high as those beside it where it is to ``stretch``."""

@@ -51,6 +51,6 @@ def setting(model_id: str, layer: str = "") -> Setting:
     """The geometry and scheme of a model (of one layer type where they differ)."""
     kinds = layer_types(model_id)
     kind = layer if layer in kinds else (kinds[0] if kinds else None)
-    found = rc.from_hf(catalogue.model(model_id).config, kind)
-    rope = rc.Rope(found.rotary_dim, found.base, found.train_len)
-    return Setting(rope, found.scheme, dict(found.params), found.max_len or found.train_len)
+    rotary = rc.from_hf(catalogue.model(model_id).config, kind)
+    rope = rc.Rope(rotary.rotary_dim, rotary.base, rotary.train_len)
+    return Setting(rope, rotary.scheme, dict(rotary.params), rotary.max_len or rotary.train_len)

@@ -143,10 +143,10 @@ def from_query(
         try:
             values[name] = read(field, text)
         except Refused as refused:
-            told = Refused(field, refused.rule, text)
+            refusal = Refused(field, refused.rule, text)
             try:
                 values[name] = clamp(field, text)
-                corrected.append((told, values[name]))
+                corrected.append((refusal, values[name]))
             except Refused:
-                corrected.append((told, None))
+                corrected.append((refusal, None))
     return values, corrected

@@ -21,14 +21,14 @@ HEADING = re.compile(r"^## (?P<title>.*?)\s*\{#(?P<id>[a-z0-9_-]+)\}\s*$", re.MU
 
 @lru_cache(maxsize=1)
 def formulas() -> dict[str, str]:
-    """Every formula's LaTeX by id, from ui/text/formulas/*.toml; an id may stand in one file only."""
-    found: dict[str, str] = {}
+    """Return every formula's LaTeX by id, from ui/text/formulas/*.toml; an id may be in one file only."""
+    formulas: dict[str, str] = {}
     for path in sorted((TEXT / "formulas").glob("*.toml")):
         for key, latex in tomllib.loads(path.read_text("utf-8")).items():
-            if key in found:
+            if key in formulas:
                 raise ValueError(f"formula id must be unique, got {key} again in {path.name}")
-            found[key] = latex.strip()
-    return found
+            formulas[key] = latex.strip()
+    return formulas
 
 
 def _flatten(table: dict[str, object], prefix: str = "") -> dict[str, str]:
