@@ -25,9 +25,10 @@ from rope_core.hf.normal import resolve
 from rope_core.hf.params import Parameters
 from rope_core.hf.read import read_config
 from rope_core.hf.ropes import HfRope, build, differing, pick
-from rope_core.hf.types import DEFAULT, LONGROPE, PROPORTIONAL
-from rope_core.hf.versions import read_by_4
+from rope_core.hf.types import DEFAULT, DYNAMIC, LONGROPE, PROPORTIONAL, STATIC_NTK
+from rope_core.hf.versions import read_by_4, text_part
 from rope_core.rope import MAX_LEN, Array, Rope, frozen
+from rope_core.spectrum import Request, spectrum
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,14 +88,14 @@ def _shown(value: object, lang: str) -> str:
 
 
 def basis(name: str, lang: str = "en") -> str:
-    """Return how the column of the engine ``name`` came about, in "en" or "zh": measured (day, what ran) or read.
+    """Return how the column of the engine ``name`` came about, in "en" or "zh": measured (day, configs, what) or read.
 
     >>> basis("transformers 4.57")
-    'read: modeling_rope_utils.py of 4.57.6'
+    'measured 2026-11-22 on 105 configs: its own modules (4.57.6)'
     """
     row = recorded()["engine"][name]
     frame: str = recorded()["basis"]["measured" if "measured" in row else "read"][lang]
-    return frame.format(date=row.get("measured"), what=row[lang])
+    return frame.format(date=row.get("measured"), configs=row.get("configs"), what=row[lang])
 
 
 @cache
@@ -104,10 +105,16 @@ def known_types(name: str) -> frozenset[str] | None:
     return None if names is None else frozenset(names.split())
 
 
+@cache
+def types_that_win() -> frozenset[str]:
+    """Return the model types of transformers 4.57 that read rope_scaling's type before its rope_type."""
+    return frozenset(recorded()["engine"]["transformers 4.57"]["type_wins"].split())
+
+
 def engines(
     config: object, layer_type: str | None = None, seq_len: int | None = None, context: int | None = None
 ) -> list[Engine]:
-    """Return what six programs compute from the same config, transformers 5.23 first.
+    """Return what seven programs compute from the same config, transformers 5.23 first.
 
     Args:
         config: a dict, a path, or a transformers config object.
@@ -218,7 +225,11 @@ def as_transformers(reference: HfRope | None, failure: ConfigError | None) -> An
 
 def as_4(data: Mapping[str, Any], layer_type: str | None, seq_len: int | None, task: Task) -> Answer:
     """transformers 4.57: rope_scaling and top-level fields only, and a partial width whatever the type."""
-    model = resolve(read_by_4(data, resolve(data)))
+    old = read_by_4(data, resolve(data))
+    scaling = text_part(old, task.model.prefix).get("rope_scaling")
+    if isinstance(scaling, dict) and scaling.get("type") and task.model.model_type in types_that_win():
+        scaling["rope_type"] = scaling["type"]
+    model = resolve(old)
     if task.kind == PROPORTIONAL and isinstance(data.get("rope_scaling"), dict):
         raise Refused("unknown_type", kind=task.kind)
     try:
@@ -231,6 +242,11 @@ def as_4(data: Mapping[str, Any], layer_type: str | None, seq_len: int | None, t
     notes: tuple[str, ...] = ()
     values: dict[str, object] = {}
     inv_freq = rope.inv_freq
+    if rope.scheme == STATIC_NTK and seq_len and seq_len > rope.train_len:
+        # Its update past the trained length is the general one, which knows no alpha.
+        factor = task.number("factor", 1.0)
+        inv_freq = spectrum(Request(rope.request.rope, DYNAMIC, {"factor": factor}, seq_len)).inv_freq
+        notes, values = ("alpha_dropped",), {"length": rope.train_len}
     if "default_ignores_partial" in rope.provenance["rotary_dim"].traps:
         share = one.values["partial_rotary_factor"]
         inv_freq = Rope(int(rope.head_dim * share), rope.base, rope.train_len).theta

@@ -1,7 +1,8 @@
-"""The formulas by which vLLM, llama.cpp, mlx-lm and LitGPT turn, where they differ from transformers'.
+"""The formulas by which vLLM, SGLang, llama.cpp, mlx-lm and LitGPT turn, where they differ from transformers'.
 
-Sources: vLLM 0.33.0 model_executor/layers/rotary_embedding; llama.cpp 0c1e5709 ggml/src/ggml-cpu/ops.cpp and
-src/llama-context.cpp; mlx-lm 0.32.2 models/rope_utils.py; LitGPT 0.5.13 litgpt/model.py.
+Sources: vLLM 0.33.0 model_executor/layers/rotary_embedding; SGLang 0.5.23 srt/layers/rotary_embedding;
+llama.cpp 0c1e5709 ggml/src/ggml-cpu/ops.cpp and src/llama-context.cpp; mlx-lm 0.32.2 models/rope_utils.py;
+LitGPT 0.5.13 litgpt/model.py.
 """
 
 from __future__ import annotations
@@ -23,6 +24,13 @@ from rope_core.rope import Array, Rope
 from rope_core.schemes import SCHEMES, blend, ramp_by_pair, temperature, yarn_range
 from rope_core.spectrum import Request, spectrum
 
+# The model types whose file in mlx-lm reads rope_parameters; all others read rope_theta and rope_scaling only.
+MLX_READS_NEW = {
+    "exaone_moe", "gemma4", "gemma4_text", "glm_moe_dsa", "granitemoehybrid", "laguna", "lfm2", "lfm2-vl",
+    "lfm2_moe", "mellum", "minimax_m3_vl", "ministral3", "mistral4", "muse_glimmer", "muse_spark",
+    "olmo_hybrid", "qwen3", "qwen3_vl_text", "qwen3_5", "qwen3_5_text", "qwen3_5_moe", "qwen3_5_moe_text",
+    "spark2_5",
+}  # fmt: skip
 TELECHAT, DEEPSEEK = "telechat3-yarn", "deepseek_yarn"
 
 
@@ -121,6 +129,12 @@ def vllm(task: Task) -> Answer:
     return scaled(task, kind, task.seq_len)
 
 
+def with_mscale(task: Task, factor: float) -> float:
+    """The attention factor of YaRN with mscale and mscale_all_dim, where the dict has both."""
+    upper, lower = (real(task.values.get(name)) for name in ("mscale", "mscale_all_dim"))
+    return temperature(factor, upper) / temperature(factor, lower) if upper and lower else temperature(factor)
+
+
 def vllm_yarn(task: Task, kind: str) -> Answer:
     """YaRN in vLLM: DeepSeek's own class, TeleChat's attention factor, and four times the length beside mrope."""
     factor = task.number("factor", 1.0)
@@ -129,7 +143,7 @@ def vllm_yarn(task: Task, kind: str) -> Answer:
         attention = temperature(factor, weights[0]) / temperature(factor, weights[1])
         return yarn_by_hand(task), attention, ("rounds",), {}
     given = task.values.get("attention_factor")
-    attention = float(given) if isinstance(given, int | float) else temperature(factor)
+    attention = float(given) if isinstance(given, int | float) else with_mscale(task, factor)
     if kind == TELECHAT:
         attention = 0.07 * math.log(factor) + 1.0
         return yarn_by_hand(task), attention, ("other_type",), {"kind": YARN}
@@ -138,6 +152,32 @@ def vllm_yarn(task: Task, kind: str) -> Answer:
         return yarn_by_hand(task, length), attention, ("four_times",), {"length": length}
     truncate = task.values.get("truncate", True)
     return scaled(task, YARN, truncate=bool(truncate), attention_factor=attention)
+
+
+def sglang(task: Task) -> Answer:
+    """SGLang 0.5.23: vLLM's layers, of which some differ."""
+    kind = {"mrope": DEFAULT}.get(task.kind, task.kind)
+    factor = task.number("factor", 1.0)
+    if kind == LINEAR and isinstance(task.values.get("factor"), int):
+        raise Refused("integer_factor", factor=task.values["factor"])
+    if kind == YARN and not task.model.family.get("logit_scale"):
+        attention = with_mscale(task, factor)
+        given = task.values.get("attention_factor")
+        ignored = isinstance(given, int | float) and not math.isclose(given, attention)
+        notes = ("attention_ignored",) if ignored else ()
+        truncate = bool(task.values.get("truncate", True))
+        return scaled(task, YARN, truncate=truncate, attention_factor=attention)[0], attention, notes, {}
+    if kind == LONGROPE:
+        train = int(task.number(LENGTH, task.rope.train_len))
+        long = task.seq_len is not None and task.seq_len - 1 > train
+        inv_freq, attention, _, _ = at_start(replace(task, context=train + long), own_mscale=True)
+        return inv_freq, attention, (), {}
+    if kind == DYNAMIC and task.values.get("alpha") is None:
+        longest = round(factor * task.rope.train_len)
+        return scaled(task, DYNAMIC, longest)[0], 1.0, ("static_at",), {"length": longest}
+    if kind in (TELECHAT, DEEPSEEK, STATIC_NTK, "su"):
+        raise Refused("unknown_type", kind=kind)
+    return vllm(replace(task, values={key: value for key, value in task.values.items() if key != "type"}))
 
 
 def at_start(task: Task, own_mscale: bool) -> Answer:
@@ -199,6 +239,20 @@ def mlx(task: Task) -> Answer:
     kind = str(old or task.kind)
     notes: tuple[str, ...] = ("old_type_wins",) if old is not None and old != task.kind else ()
     values: dict[str, object] = {"type": str(old)}
+    model_type = task.model.model_type or ""
+    data = task.model.data
+    if data.get("rope_parameters") and not data.get("rope_scaling") and model_type not in MLX_READS_NEW:
+        base = real(data.get("rope_theta"))
+        if base is None:
+            raise Refused("old_fields_only", model_type=model_type)
+        return Rope(task.rope.rotary_dim, base).theta, 1.0, ("old_fields",), {"base": base}
+    if model_type == "glm" and task.rope.rotary_dim < task.rope.head_dim:
+        theta = Rope(task.rope.head_dim, task.rope.base).theta
+        return theta, 1.0, ("whole_width",), {"pairs": theta.size}
+    if model_type.startswith("hunyuan") and task.rope.scheme == STATIC_NTK:
+        return task.rope.inv_freq, 1.0, ("alpha",), {"alpha": task.number("alpha", 1.0)}
+    if kind == "su" and model_type == "phi3":
+        kind = LONGROPE
     if kind in (YARN, DEEPSEEK, TELECHAT):
         factor = task.number("factor", 1.0)
         upper, lower = task.number("mscale", 1.0), task.number("mscale_all_dim", 0.0)
@@ -251,6 +305,7 @@ def litgpt(task: Task) -> Answer:
 
 ENGINES: dict[str, Callable[[Task], Answer]] = {
     "vLLM 0.33": vllm,
+    "SGLang 0.5.23": sglang,
     "llama.cpp 0c1e5709": llama_cpp,
     "mlx-lm 0.32.2": mlx,
     "LitGPT 0.5.13": litgpt,

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import subprocess
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -15,6 +17,9 @@ from rope_core.checks.extend import extend
 from rope_core.checks.formulas import ENGINES, Answer, Task, yarn_by_hand
 from rope_core.errors import ConfigError
 from rope_core.hf.families import recorded as wheel
+from tools.engines.__main__ import SOURCES, installed, load, measure
+from tools.engines.compare import by_id, verdict
+from tools.engines.compare import table as compared_with
 
 LLAMA: dict[str, Any] = {
     "model_type": "llama",
@@ -202,18 +207,91 @@ def test_no_line_starts_an_engine_without_the_family() -> None:
 def test_the_lists_of_model_types_are_the_packages_own() -> None:
     types = wheel()["family"].keys() | wheel()["composite"].keys()
     counts = {name: len(known or ()) for name, known in ((name, known_types(name)) for name in recorded()["engine"])}
-    assert counts == {"transformers 5.23": 0, "transformers 4.57": 145, "vLLM 0.33": 0, "llama.cpp 0c1e5709": 0,
-                      "mlx-lm 0.32.2": 138, "LitGPT 0.5.13": 18}  # fmt: skip
+    listed = {name: count for name, count in counts.items() if count}
+    assert listed == {"transformers 4.57": 145, "mlx-lm 0.32.2": 138, "LitGPT 0.5.13": 18}
     assert (known_types("transformers 4.57") or set()) < types and (known_types("LitGPT 0.5.13") or set()) < types
+
+
+@cache
+def record() -> dict[str, Any]:
+    return load()
+
+
+# The catalogue reads this model of type phi3_v, which comes with code of its own, as a phi3.
+ALSO_READ = {"phi-3-vision-128k", "phi-3-vision-128k@8192"}
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_the_table_is_what_the_engine_s_own_code_gave(name: str) -> None:
+    counts, apart = compared_with(name, record()[name]["rows"])
+    assert record()[name]["rows"].keys() == by_id().keys() and set(apart) <= ALSO_READ, apart
+    row = recorded()["engine"][name]
+    assert (row["measured"], row["configs"]) == (record()[name]["date"], counts["agrees"])
+    for lang in ("en", "zh"):
+        assert row["measured"] in basis(name, lang) and str(counts["agrees"]) in basis(name, lang)
+
+
+@pytest.mark.parametrize("field", ["inv_freq", "factor", "logits", "layout"])
+def test_a_row_with_another_rotation_is_seen(field: str) -> None:
+    row = record()["vLLM 0.33"]["rows"]["made:yarn_not_rounded"]
+    changed = {"inv_freq": [1.00002 * x for x in row["inv_freq"]], "factor": row["factor"] + 2e-5,
+               "logits": [row["logits"][0], row["logits"][1] + 0.01, row["logits"][2]],
+               "layout": "interleaved"}  # fmt: skip
+    assert verdict("vLLM 0.33", "made:yarn_not_rounded", row) == "agrees"
+    assert (
+        "differ" in (how := verdict("vLLM 0.33", "made:yarn_not_rounded", {**row, field: changed[field]}))
+        or "but" in how
+    )
+    for other in ({"not_supported": "llama"}, {"refuses": "ValueError"}):
+        assert verdict("vLLM 0.33", "made:yarn_not_rounded", other).startswith("runs")
+    assert verdict("vLLM 0.33", "made:linear_whole_factor", row) == "integer_factor, but it runs"
 
 
 def test_each_column_says_whether_it_was_measured() -> None:
     names = [engine.name for engine in engines(LLAMA)]
-    assert list(recorded()["engine"]) == names
-    read = [name for name in names if basis(name).startswith("read: ")]
-    assert read == ["transformers 4.57"] and basis(read[0], "zh").startswith("依据源码阅读：")
-    for name in set(names) - set(read):
-        assert basis(name).startswith("measured 2026-11-22: ") and basis(name, "zh").startswith("实测 2026-11-22：")
+    assert list(recorded()["engine"]) == names and set(names) - set(SOURCES) == {"llama.cpp 0c1e5709"}
+    for name in names:
+        assert basis(name).startswith("measured 2026-11-22 on ") and basis(name, "zh").startswith("实测 2026-11-22，")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", SOURCES)
+def test_engines_run_again_give_the_table(name: str) -> None:
+    try:
+        installed(name, SOURCES[name])
+    except subprocess.CalledProcessError:
+        pytest.skip(f"{name} does not install here")
+    counts, apart = compared_with(name, measure(name))
+    assert counts["agrees"] == recorded()["engine"][name]["configs"] and set(apart) <= ALSO_READ, apart
+
+
+def test_what_the_engines_own_code_showed() -> None:
+    made = table(rc.model("glm-4-9b-chat").hf_config())
+    assert made["mlx-lm"].difference == math.inf and made["mlx-lm"].notes == ("whole_width",)
+    both = table(of(rope_scaling={**YARN, "type": "linear"}))
+    np.testing.assert_allclose(inv(both["4.57"]), 5e5 ** (-np.arange(64) / 64) / 8, rtol=1e-12)
+    np.testing.assert_array_equal(inv(both["SGLang"]), inv(both["transformers"]))
+    weights = table(of(rope_scaling={**YARN, "mscale": 0.8, "mscale_all_dim": 0.5}))
+    ratio = (0.08 * math.log(8) + 1) / (0.05 * math.log(8) + 1)
+    assert [weights[name].attention_factor for name in ("vLLM", "SGLang", "mlx-lm")] == [pytest.approx(ratio)] * 3
+    hunyuan = rc.model("hunyuan-dense").hf_config()
+    short, long = table(hunyuan, None, 2048), table(hunyuan, None, 4096)
+    assert short["4.57"].difference == long["transformers"].difference == 0 and long["mlx-lm"].difference == 0
+    np.testing.assert_allclose(inv(long["4.57"]), (1e4 * 2 ** (128 / 126)) ** (-np.arange(64) / 64), rtol=1e-12)
+    phi = rc.model("phi-4-mini").hf_config()
+    lists = {length: inv(table(phi, None, length)["SGLang"]) for length in (4097, 4098)}
+    np.testing.assert_array_equal(lists[4097], rc.from_hf(phi, seq_len=4096).inv_freq)
+    np.testing.assert_array_equal(lists[4098], rc.from_hf(phi, seq_len=4098).inv_freq)
+
+
+def test_mlx_lm_s_older_files_do_not_read_rope_parameters() -> None:
+    new = {"rope_type": "linear", "factor": 4.0, "rope_theta": 1e6}
+    bare = {k: v for k, v in LLAMA.items() if k != "rope_theta"}
+    assert table({**bare, "rope_parameters": new})["mlx-lm"].refused == "old_fields_only"
+    assert inv(table(of(rope_parameters=new))["mlx-lm"])[63] == pytest.approx(5e5 ** (-63 / 64))
+    assert table({**bare, "model_type": "qwen3", "rope_parameters": new})["mlx-lm"].difference == 0
+    way = extend({**bare, "rope_parameters": {"rope_type": "default", "rope_theta": 1e6}}, 262144)[0]
+    assert next(each for each in commands(way) if each.engine == "mlx-lm").line is not None
 
 
 def test_a_chinese_reader_gets_the_error_in_chinese() -> None:
@@ -286,7 +364,9 @@ def test_transformers_agrees_with_from_hf_for_the_whole_catalogue() -> None:
 def test_every_sentence_is_in_both_languages() -> None:
     for part in recorded().values():
         for key, row in part.items():
-            assert set(row) - {"measured", "knows"} == {"en", "zh"} and row["en"] != row["zh"], key
+            assert (
+                set(row) - {"measured", "configs", "knows", "type_wins"} == {"en", "zh"} and row["en"] != row["zh"]
+            ), key
 
 
 @pytest.mark.parametrize("factor", [0, -1, "8", None, float("nan"), 10**400, True, []])

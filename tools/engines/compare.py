@@ -1,0 +1,84 @@
+"""Holds rows that engines' own code gave to rope_core.checks.engines."""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+import rope_core as rc
+from rope_core.checks.engines import Engine, engines
+from rope_core.hf.families import composites, recorded
+from tools.engines.measure import POSITIONS, Vector, vectors
+from tools.engines.tasks import tasks
+
+# float32, and llama.cpp's frequencies by repeated products; angles of 2,000 rad in float32 add 1e-4 rad.
+FREQUENCY, FACTOR, LOGIT = 1e-5, 1e-5, 2e-3
+
+
+@cache
+def by_id() -> dict[str, dict[str, Any]]:
+    """Return the tasks by id."""
+    return {task["id"]: task for task in tasks()}
+
+
+@cache
+def computed(task_id: str) -> dict[str, Engine]:
+    """Return what the engine table says of a task."""
+    task = by_id()[task_id]
+    return {each.name: each for each in engines(task["config"], task["layer"], task["length"])}
+
+
+def logits(inv_freq: Vector, factor: float, layout: str, dim: int) -> Vector:
+    """Return the recorded logits as rope_core's own rotation gives them."""
+    width, rows = 2 * inv_freq.size, []
+    for m, n in POSITIONS:
+        ends = []
+        for x, position in zip(vectors(dim), (m, n), strict=True):
+            cos, sin = factor * np.cos(position * inv_freq)[None], factor * np.sin(position * inv_freq)[None]
+            turned = rc.rotate(x[None, None, :width], cos, sin, layout)[0, 0]
+            ends.append(np.concatenate([turned, x[width:]]))
+        rows.append(float(ends[0] @ ends[1]))
+    return np.array(rows)
+
+
+def outside(model_type: str) -> bool:
+    """Whether a model type comes with code of its own, or is the bare text part of a composite."""
+    text = {part["text_type"] for part in composites().values()}
+    return (model_type in text and model_type.endswith("_text")) or model_type not in recorded()["family"]
+
+
+def verdict(name: str, task_id: str, row: dict[str, Any]) -> str:
+    """Return "agrees", "not supported", "refuses", "not run", or how a row differs from the engine table's."""
+    said = computed(task_id)[name]
+    if "not_run" in row:
+        return "not run"
+    if "not_supported" in row:
+        remote = said.refused is None and outside(by_id()[task_id]["config"]["model_type"])
+        return "not supported" if said.status == "not_supported" or remote else f"runs, {row['not_supported']}"
+    if "refuses" in row:
+        return "refuses" if said.refused is not None else f"runs, but {row['refuses']}"
+    if said.inv_freq is None or said.attention_factor is None:
+        return f"{said.refused}, but it runs"
+    own, theirs = np.asarray(said.inv_freq), np.asarray(row["inv_freq"])
+    theirs = np.pad(theirs, (0, max(0, own.size - theirs.size)))  # lanes that never turn do not show
+    if own.shape != theirs.shape:
+        return f"{own.size} pairs, but {theirs.size}"
+    gap = float(np.max(np.abs(theirs - own) / np.where(own > 0, own, 1.0)))
+    if gap > FREQUENCY:
+        return f"frequencies differ by {gap:.2g}"
+    if abs(row["factor"] / said.attention_factor - 1) > FACTOR:
+        return f"attention factor {said.attention_factor:.6g}, but {row['factor']}"
+    dim = by_id()[task_id]["dim"]
+    apart = float(np.max(np.abs(logits(own, said.attention_factor, row["layout"], dim) - np.asarray(row["logits"]))))
+    return "agrees" if apart < LOGIT else f"a logit differs by {apart:.2g}"
+
+
+def table(name: str, rows: dict[str, dict[str, Any]]) -> tuple[Counter[str], dict[str, str]]:
+    """Count an engine's verdicts, and list by id those that differ."""
+    found = {task_id: verdict(name, task_id, row) for task_id, row in rows.items()}
+    usual = ("agrees", "not supported", "refuses", "not run")
+    counts = Counter(each if each in usual else "differs" for each in found.values())
+    return counts, {task_id: each for task_id, each in found.items() if each not in usual}
