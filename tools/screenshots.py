@@ -8,7 +8,7 @@ from playwright.sync_api import sync_playwright
 
 from benchmarks.servers import ROOT, served
 
-SHOTS = {"clock": "clock?factor=8&lang=en"}
+SHOTS = {"clock": "clock?lang=en"}
 
 
 def main() -> None:

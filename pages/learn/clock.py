@@ -63,6 +63,7 @@ def hands(page: Frame) -> None:
     page.show(film, figures.dials, extension.past_training, extension.at_unseen_angle)
     show_refusals(page, refused)
     page.prose("ideas")
+    page.goto("extrapolation", page.t("measured"))
     schemes_parameters(page)
 
 

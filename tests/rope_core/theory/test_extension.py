@@ -123,6 +123,8 @@ def test_unseen_angles_by_hand() -> None:
     plain = spectrum(Request(rope))
     assert unseen_pairs(rope, plain, 100) == 0
     assert unseen_pairs(rope, plain, 200) == 2
+    assert past_training(rope, plain, [0, 99, 100, 101]).tolist() == [[False] * 4] * 3 + [[False, False, True, True]]
+    assert at_unseen_angle(rope, plain, [101, 629, 729])[:, 2].tolist() == [True, False, True]
     assert unseen_pairs(rope, spectrum(Request(rope, "linear", {"factor": 2.0})), 200) == 0
     # NTK at 2 slows by 1, 2**(1/3), 2**(2/3), 2: the third pair still reaches 2 / 1.587 rad.
     assert unseen_pairs(rope, spectrum(Request(rope, "ntk", {"factor": 2.0})), 200) == 1

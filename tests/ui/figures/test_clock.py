@@ -99,6 +99,17 @@ def test_dials_at_drawn_stops(rope: Rope, factor: float, span: float, data: st.D
     assert f"distance {tokens:,}" in finding
 
 
+def test_a_hand_that_went_round_is_no_longer_red_though_its_pair_is_past() -> None:
+    """Pair 54 makes 0.275 turns in training; in 15 times the length 4.12, and is back in its arc."""
+    rope = Rope(128, 1e4, 4096)
+    scene = unwrap(film.dials)(rope, (Request(rope, "linear"),), (1.0, 2.0), (0.0, 1.0, 2.0, 15.0), T).scene
+    slow = next(shape for shape in scene.panels[0].shapes if shape["kind"] == "hands")
+    marks = [shape for shape in scene.panels[0].shapes if shape["kind"] == "boxes"][1]
+    at = [{"factor": 0, "distance": k} for k in range(4)]
+    assert [slow["paint"].at(index)[0] for index in at] == [0, 0, 1, 0]
+    assert [marks["paint"].at(index)[54] for index in at] == [0, 0, 1, 1]
+
+
 def test_a_bar_has_the_colour_of_what_becomes_of_its_pair() -> None:
     rope = Rope(128, 1e4, 4096)
     scene = unwrap(film.dials)(rope, (Request(rope, "yarn"),), (1.0, 4.0), (0.0, 4.0), T).scene
