@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from rope_core.errors import LANGUAGES, Rule, reject, show
+from rope_core.hf.completion import Parameters
 from rope_core.hf.normal import Model
-from rope_core.hf.params import Parameters
 from rope_core.hf.ropes import HfRope
 from rope_core.rope import Array
 

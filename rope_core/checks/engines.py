@@ -19,10 +19,10 @@ import numpy as np
 from rope_core.checks.case import largest
 from rope_core.checks.formulas import ENGINES, Answer, Refused, Task
 from rope_core.errors import ArgumentError, ConfigError, sentence, whole
+from rope_core.hf.completion import Parameters
 from rope_core.hf.families import DICT, Origin, composites
 from rope_core.hf.families import recorded as wheel
 from rope_core.hf.normal import resolve
-from rope_core.hf.params import Parameters
 from rope_core.hf.read import read_config
 from rope_core.hf.ropes import HfRope, build, differing, pick
 from rope_core.hf.types import DEFAULT, DYNAMIC, LONGROPE, PROPORTIONAL, STATIC_NTK

@@ -18,8 +18,9 @@ from rope_core.checks.rules.versions import for_4
 from rope_core.checks.schemas import OLD
 from rope_core.errors import ConfigError, Rule, reject, whole
 from rope_core.hf.axial import axial, unread
+from rope_core.hf.completion import Parameters
 from rope_core.hf.normal import INDEXER, Model, beside, part_names, resolve
-from rope_core.hf.params import Parameters, effective
+from rope_core.hf.params import effective
 from rope_core.hf.read import parse, read_config
 from rope_core.hf.read import read_file as read_text
 from rope_core.hf.ropes import HfRope, build

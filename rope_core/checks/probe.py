@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from rope_core.checks.observe import Product, as_array, unchanged
+from rope_core.checks.observe import unchanged
+from rope_core.checks.products import Product, as_array
 from rope_core.hf.ropes import HfRope
 from rope_core.layout import INTERLEAVED
 

@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from rope_core.checks.case import Finding, finding
-from rope_core.checks.observe import Product, Seen, index_of, observe, spread, steadiness
+from rope_core.checks.observe import Seen, observe
 from rope_core.checks.probe import is_rotary, probe
+from rope_core.checks.products import Product, index_of, spread, steadiness
 from rope_core.checks.stored import Buffer, in_module
 from rope_core.checks.turned import Verdict, judge
 from rope_core.hf.normal import INDEXER, Model, resolve

@@ -10,8 +10,9 @@ from typing import Any
 
 from rope_core.checks.case import largest
 from rope_core.errors import ConfigError
+from rope_core.hf.completion import Parameters
 from rope_core.hf.normal import Model, resolve
-from rope_core.hf.params import BOTH_SCALED, LEGACY_SPLIT, Parameters, effective
+from rope_core.hf.params import BOTH_SCALED, LEGACY_SPLIT, effective
 from rope_core.hf.read import read_config
 from rope_core.hf.ropes import HfRope, from_hf, layer_types
 from rope_core.hf.scheme import LENGTH

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rope_core.checks.observe import Product
+from rope_core.checks.products import Product
 from rope_core.layout import HALF, INTERLEAVED, as_layout, convert
 from rope_core.rope import Array
 

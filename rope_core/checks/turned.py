@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rope_core.checks.observe import Product, spread, steadiness
+from rope_core.checks.products import Product, spread, steadiness
 from rope_core.checks.sources import Source, before, by_length
 from rope_core.hf.ropes import HfRope
 from rope_core.layout import HALF, INTERLEAVED, as_layout

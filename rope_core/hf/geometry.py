@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from rope_core.hf.completion import Parameters
 from rope_core.hf.families import CLASS, DICT, FALLBACK, TOP, Origin
 from rope_core.hf.normal import Model
-from rope_core.hf.params import Parameters
 from rope_core.hf.read import count, number, refuse, table
 from rope_core.rope import MAX_DIM
 

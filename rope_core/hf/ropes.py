@@ -9,10 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from rope_core.errors import ArgumentError, ConfigError, reject, whole
+from rope_core.hf.completion import Parameters
 from rope_core.hf.families import CLASS, Origin
 from rope_core.hf.geometry import head_dim, layout_of, longest, nope_layers, rotary_dim, turning
 from rope_core.hf.normal import INDEXER, Model, part_names, resolve
-from rope_core.hf.params import Parameters, effective
+from rope_core.hf.params import effective
 from rope_core.hf.read import count, read_config, refuse
 from rope_core.hf.scheme import (
     base_of,

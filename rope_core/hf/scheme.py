@@ -6,9 +6,9 @@ import math
 from collections.abc import Mapping
 from dataclasses import replace
 
+from rope_core.hf.completion import Parameters
 from rope_core.hf.families import DICT, FALLBACK, TOP, Origin
 from rope_core.hf.normal import Model
-from rope_core.hf.params import Parameters
 from rope_core.hf.read import count, number, refuse, truthy
 from rope_core.rope import MAX_DIM
 from rope_core.schemes import SCHEMES, temperature

@@ -1,0 +1,206 @@
+"""One layer type's rope dict, completed as transformers 5.23 does: type, base, partial factor, trained length.
+
+Source: RotaryEmbeddingConfigMixin in
+https://github.com/huggingface/transformers/blob/v5.23.0/src/transformers/modeling_rope_utils.py
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from rope_core.hf.families import CLASS, DICT, FALLBACK, TOP, Origin
+from rope_core.hf.normal import Model
+from rope_core.hf.read import refuse, table
+from rope_core.hf.types import NEEDS_LENGTH
+
+AS_IT_STANDS = (
+    "beam",
+    "diffusion_gemma",
+    "embedding_gemma2",
+    "gemma4",
+    "gemma4_unified",
+    "laguna",
+    "mellum",
+    "mimo_v2_flash",
+)
+# Types that a family's own validation or rotary module admits.
+ONLY = {
+    "phi3": ("default", "longrope"),
+    "phi4_multimodal": ("default", "longrope"),
+    "phimoe": ("default", "longrope"),
+    "recurrent_gemma": ("default",),
+}
+FALLBACK_THETA = 10_000.0
+
+
+@dataclass
+class Parameters:
+    """The effective rope dict of one layer type, with the origin of each entry.
+
+    ``nope`` marks a layer type whose entry is null: its layers do not rotate; ``switched_off`` a whole model that does
+    not, because the field at ``path`` says so.
+    """
+
+    values: dict[str, Any] = field(default_factory=dict)
+    origins: dict[str, Origin] = field(default_factory=dict)
+    path: str = "rope_parameters"
+    layer_type: str | None = None
+    nope: bool = False
+    switched_off: bool = False
+
+    def fill(self, name: str, value: Any, origin: Origin) -> None:
+        """Enter ``value`` unless the dict has the name already, even as null."""
+        if name not in self.values:
+            self.put(name, value, origin)
+
+    def put(self, name: str, value: Any, origin: Origin) -> None:
+        """Enter ``value`` over whatever stood there."""
+        self.values[name], self.origins[name] = value, origin
+
+    def trap(self, name: str, *keys: str, **values: object) -> None:
+        """Add trap keys to the origin of ``name``."""
+        old = self.origins.get(name, Origin(DICT, f"{self.path}.{name}"))
+        self.origins[name] = Origin(old.source, old.path, (*old.traps, *keys), {**old.values, **values})
+
+
+def entry(values: object, path: str, source: str, layer_type: str | None = None) -> Parameters:
+    """Wrap one dict of a config; an empty one of a class default stands for null."""
+    inner = table(path, values)
+    if inner is None or (not inner and source == CLASS and layer_type is not None):
+        return Parameters(path=path, layer_type=layer_type, nope=True)
+    origins = {name: Origin(source, f"{path}.{name}") for name in inner}
+    return Parameters(inner, origins, path, layer_type)
+
+
+def complete(model: Model, one: Parameters) -> Parameters:
+    """Fill in type, base, partial factor and trained length of one layer type."""
+    for name, origin in one.origins.items():
+        if place := model.places.get(origin.path.removeprefix(model.prefix)):
+            one.origins[name] = replace(origin, path=place)
+    if one.nope:
+        return one
+    name_the_type(one)
+    old = one.path.endswith("rope_scaling")
+    base, origin = theta_for(model, old)
+    had = "rope_theta" in one.values
+    if model.family.get("convert") in AS_IT_STANDS:
+        insist(model, one)
+    one.fill("rope_theta", base, origin)
+    from_dict = had and one.origins["rope_theta"].source == DICT
+    if from_dict and origin.source == TOP and base != one.values["rope_theta"]:
+        one.trap("rope_theta", "top_level_base_ignored", top_level=base)
+    if (part := partial_for(model, old, one.values["rope_type"])) is not None:
+        one.fill("partial_rotary_factor", *part)
+    legacy_types(model, one)
+    trained_length(model, one)
+    return one
+
+
+def top_level(model: Model, name: str, ignored: str) -> tuple[Any, Origin] | None:
+    """A top-level rope field, unless the class never reads it."""
+    if model.has(name) and model.family.get(ignored) != "ignored":
+        value, origin = model.get(name)
+        return value, origin
+    return None
+
+
+def theta_for(model: Model, old: bool) -> tuple[Any, Origin]:
+    """The base that a dict without one gets: top level, then class, then 10,000."""
+    convert = model.family.get("convert")
+    unknown = not model.known and not model.has("rope_theta") and model.has("rotary_emb_base")
+    own = "rotary_emb_base" if unknown or convert in ("gpt_neox", "gpt_neox_japanese") else "rope_theta"
+    reads = model.family.get("top_theta") != "ignored" or convert in AS_IT_STANDS or own != "rope_theta"
+    if reads and model.data.get(own) is not None:
+        return model.data[own], Origin(TOP, model.prefix + own)
+    scaled = model.family.get("theta_of_scaling") if old else None
+    if scaled is not None or "theta" in model.family:
+        return scaled or model.family["theta"], Origin(CLASS, model.prefix + own)
+    return FALLBACK_THETA, Origin(FALLBACK, model.prefix + own)
+
+
+def partial_for(model: Model, old: bool, kind: str) -> tuple[Any, Origin] | None:
+    """The partial factor that a dict without one gets, or None."""
+    convert = model.family.get("convert")
+    # The scaling functions standardise the dict once more, when a top-level field has become an attribute.
+    late = kind != "default" and convert is not None
+    no_default = old and model.family.get("partial_of_scaling") == "none"
+    if convert in ("gpt_neox", "gpt_neox_japanese") or (not model.known and model.has("rotary_pct")):
+        if "rotary_pct" in model.data:
+            return model.data["rotary_pct"], Origin(TOP, model.prefix + "rotary_pct")
+    else:
+        top = top_level(model, "partial_rotary_factor", "" if no_default or late else "top_partial")
+        if top is not None and top[0] is not None:
+            return top
+    if "partial" in model.family and not no_default:
+        return model.family["partial"], Origin(CLASS, model.prefix + "partial_rotary_factor")
+    return None
+
+
+def insist(model: Model, one: Parameters) -> None:
+    """Refuse what newer families leave to the config: the base, and the trained length where a type needs one.
+
+    A top-level base still reaches the types that standardise their dict once more.
+    """
+    kind, needs = one.values["rope_type"], ["rope_theta"]
+    if kind in ("linear", "dynamic", "yarn", "longrope") and model.data.get("rope_theta") is not None:
+        needs = []
+    if kind in NEEDS_LENGTH:
+        needs.append("original_max_position_embeddings")
+    for name in needs:
+        if name not in one.values:
+            raise refuse(f"{one.path}.{name}", "given_for_model", None, model_type=model.model_type)
+
+
+def name_the_type(one: Parameters) -> None:
+    """Settle rope_type: it wins over the older "type", which stands in where it is missing."""
+    old = one.values.get("type")
+    if "rope_type" not in one.values:
+        source = DICT if "type" in one.values else FALLBACK
+        path = f"{one.path}.type" if "type" in one.values else f"{one.path}.rope_type"
+        one.put("rope_type", old if "type" in one.values else "default", Origin(source, path))
+    elif old is not None and old != one.values["rope_type"]:
+        one.trap("rope_type", "type_and_rope_type_differ", type=old)
+    kind = one.values["rope_type"]
+    if not isinstance(kind, str):
+        raise refuse(one.origins["rope_type"].path, "a_name", kind)
+
+
+def legacy_types(model: Model, one: Parameters) -> None:
+    """Rename types as single families do; the trained length of "yarn" is settled under its old name."""
+    kind, convert = one.values["rope_type"], model.family.get("convert")
+    if convert in ("qwen2_vl", "qwen2_5_vl") and kind == "mrope":
+        rename(one, "default", "mrope_read_as_default")
+    if convert == "hunyuan_vl" and kind == "xdrope":
+        rename(one, "dynamic", "xdrope_read_as_dynamic")
+    if convert in ("phi3", "phi4_multimodal") and kind in ("su", "yarn"):
+        rename(one, "longrope", f"{kind}_read_as_longrope")
+    allowed = ONLY.get(convert or model.model_type or "")
+    if allowed and one.values["rope_type"] not in allowed:
+        raise refuse(one.origins["rope_type"].path, "family_type", kind, names=allowed)
+
+
+def rename(one: Parameters, kind: str, trap: str) -> None:
+    old = one.values["rope_type"]
+    one.values["rope_type"] = kind
+    one.trap("rope_type", trap, type=old)
+
+
+def trained_length(model: Model, one: Parameters) -> None:
+    """Settle original_max_position_embeddings: a flat dict yields to the top level, a nested one does not."""
+    name = "original_max_position_embeddings"
+    if one.values["rope_type"] not in NEEDS_LENGTH:
+        return
+    if "su_read_as_longrope" in one.origins["rope_type"].traps and name not in one.values:
+        one.trap("rope_type", "su_without_length_fails")
+    top, origin = model.get(name)
+    if one.layer_type is None and origin.source != FALLBACK:
+        old = one.values.get(name)
+        one.put(name, top, origin)
+        if old is not None and old != top:
+            one.trap(name, "trained_length_overridden", dict=old)
+        return
+    longest, where = model.get("max_position_embeddings")
+    if name not in one.values:
+        one.put(name, longest, where)
+        one.trap(name, "trained_length_is_max_length")
