@@ -12,12 +12,10 @@ from tests.support import tiny_models
 
 # One of each kind of rotation and of each way to write an attention.
 TEXT = """
-afmoe apertus arcee aria_text axk1 bitnet cohere cohere2 cwm deepseek_v2 deepseek_v3 deepseek_v32 deepseek_v4
-diffllama doge ernie4_5 eurobert exaone4 falcon gemma gemma2 gemma3_text gemma3n_text gemma4_text glm glm4 glm4_moe
-glm4v_text glm_moe_dsa gpt_neox gpt_neox_japanese gpt_oss gptj codegen granite gte helium hunyuan_v1_dense hy_v4
-internlm3 jetmoe lfm2 llama llama4_text longcat_flash minimax minimax_m2 ministral3 mistral mixtral modernbert
-nanochat nemotron nomic_bert olmo olmo2 olmo3 persimmon phi phi3 phimoe qwen2 qwen2_moe qwen3 qwen3_next roformer
-seed_oss smollm3 stablelm starcoder2 vaultgemma cosmos3_edge_text flint
+afmoe aria_text axk1 cohere cohere2 deepseek_v2 deepseek_v3 deepseek_v32 deepseek_v4 falcon gemma gemma2 gemma3_text
+gemma3n_text gemma4_text glm4 glm4v_text glm_moe_dsa gpt_neox gpt_neox_japanese gpt_oss gptj codegen gte hy_v4 lfm2
+llama llama4_text longcat_flash minimax modernbert nanochat nomic_bert olmo2 olmo3 phi phi3 qwen2 qwen3 qwen3_next
+roformer smollm3 stablelm cosmos3_edge_text flint
 """
 TOWERS = """
 glm4v mistral3 qwen2_5_vl qwen2_vl qwen3_5 qwen3_vl
@@ -28,7 +26,9 @@ glm_image_text glm_ocr_text granitemoe granitemoeshared hrm_text hunyuan_v1_moe 
 iquestcoder jais2 jina_embeddings_v3 laguna lfm3 mellum minicpm3 ministral mllama modernbert-decoder muse_spark_text
 neomme olmo_hybrid olmoe openai_privacy_filter qwen2_5_vl_text qwen2_vl_text qwen3_5_moe_text qwen3_5_text qwen3_moe
 qwen3_vl_moe_text qwen3_vl_text solar_open ultrabert youtu aya_vision gemma3 gemma4 granite_speech internvl llava
-ovis2 paligemma qwen2_audio smolvlm voxtral
+ovis2 paligemma qwen2_audio smolvlm voxtral apertus arcee cwm doge ernie4_5 eurobert exaone4 glm granite helium
+hunyuan_v1_dense internlm3 jetmoe minimax_m2 ministral3 mistral mixtral olmo persimmon phimoe qwen2_moe seed_oss
+vaultgemma starcoder2 nemotron bitnet diffllama glm4_moe
 """
 
 
