@@ -16,8 +16,9 @@ PORT ?= 8080
 serve: $(VENV)/.app
 	exec $(BIN)/python -m deploy --replicas $(REPLICAS) --port $(PORT) --hosts "$(HOSTS)" $(SERVE)
 
+# One worker has the browser tests, which share a server and a Chromium and start first; the others share the files.
 test: $(VENV)/.dev
-	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -m "not long"
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup --no-loadscope-reorder -m "not long"
 
 # Laws, golden numbers, theory, figures, texts, walls and doctests: no browser, no server, no training.
 FAST := $(wildcard tests/rope_core/test_*.py) tests/rope_core/theory tests/ui/figures tests/ui/film tests/ui/text \

@@ -7,10 +7,13 @@ import os
 import shutil
 from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
 from hypothesis import settings
+
+from benchmarks.servers import ROOT, served
 
 # A shared machine's pauses are no failures.
 settings.register_profile("unhurried", deadline=None)
@@ -20,8 +23,19 @@ settings.load_profile("unhurried")
 collect_ignore = ["fuzz/fuzz_check.py"]
 
 T = TypeVar("T")
+KERNELS = tuple(f"tests/rope_core/{room}/" for room in ("bench", "kernels", "lrpe"))
 CHROMIUM = os.environ.get("ROPE_LAB_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
 HOW = "no Chromium was found: `apt-get install chromium fonts-wqy-microhei`, or name one in ROPE_LAB_CHROMIUM"
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Keep together, on one of xdist's workers, what shares a server, what compiles the same kernels, and a file."""
+    file = item.nodeid.partition("::")[0]
+    if {"app", "browser"} & set(getattr(item, "fixturenames", ())):
+        file = "server"
+    elif file.startswith(KERNELS):
+        file = "kernels"
+    item.add_marker(pytest.mark.xdist_group(file))
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -42,6 +56,20 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
     """Say in one line that the browser tests did not run."""
     if not CHROMIUM:
         terminalreporter.write_line(f"browser tests left out: {HOW}")
+
+
+@pytest.fixture(scope="session")
+def app_records(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The file of the shared server's records."""
+    return tmp_path_factory.mktemp("server") / "records.sqlite3"
+
+
+@pytest.fixture(scope="session")
+def app(app_records: Path) -> Iterator[str]:
+    """One server for the tests that do not mind who was there before, with records and rooms of its own."""
+    rooms = app_records.with_name("rooms.sqlite3")
+    with served(ROOT / "app.py", ROPE_LAB_RECORDS=str(app_records), ROPE_LAB_ROOMS=str(rooms)) as url:
+        yield url
 
 
 @pytest.fixture

@@ -10,7 +10,6 @@ from typing import TypeVar
 import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page, Request, expect, sync_playwright
 
-from benchmarks.servers import ROOT, served
 from tests.conftest import CHROMIUM
 
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
@@ -43,13 +42,6 @@ def browser() -> Iterator[Browser]:
         started = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
         yield started
         started.close()
-
-
-@pytest.fixture(scope="session")
-def app() -> Iterator[str]:
-    """One server for the tests that do not mind who was there before."""
-    with served(ROOT / "app.py") as url:
-        yield url
 
 
 class Visit:

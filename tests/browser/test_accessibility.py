@@ -5,58 +5,23 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
-import axe_playwright_python
 import numpy as np
 import pytest
 from PIL import Image
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.conftest import DESK, PHONE, Visit, until
+from tests.browser.conftest import DESK, until
 from tests.browser.test_pages import address
+from tests.support.reader import STATES, Reader, tell, violations
 from tests.test_pages import NAMES
 from ui.figures.colours import contrast
-from ui.text.words import LANGUAGES, Words, labels
+from ui.text.words import Words
 
 pytestmark = pytest.mark.browser
-AXE = Path(axe_playwright_python.__file__).with_name("axe.min.js").read_text("utf-8")
-TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
 ZOOMED = {"width": 640, "height": 360}
-STATES = [(lang, theme, size) for lang in LANGUAGES for theme in ("light", "dark") for size in (DESK, PHONE)]
-LOCALES = {"en": "en-GB", "zh": "zh-CN"}
-RUN = """async tags => (await axe.run(document, {runOnly: {type: 'tag', values: tags}, resultTypes: ['violations']}))
-    .violations.flatMap(v => v.nodes.map(n => `${v.id}: ${n.target.join(' ')} ${n.failureSummary}`))"""
-# The same, read once the patches have had their turn: they wait 200 ms for the page to come to rest.
-TOLD = """() => ({
-  lang: document.documentElement.lang,
-  headings: [...document.querySelectorAll('h1, h2, h3, h4, h5, h6')].map(h => Number(h.tagName[1])),
-  figures: [...document.querySelectorAll('.stPlotlyChart')]
-    .map(f => [f.getAttribute('role'), f.getAttribute('aria-label')]),
-  findings: [...document.querySelectorAll('[role=status]')].map(s => s.textContent.replace('▸', '').trim()),
-  english: [...document.querySelectorAll('[aria-label], [data-title]')]
-    .flatMap(n => [n.getAttribute('aria-label'), n.getAttribute('data-title')]).filter(Boolean),
-  nameless: [...document.querySelectorAll('button, a[href], [role=button], [role=slider], [tabindex="0"][role]')]
-    .filter(n => n.checkVisibility() && !(n.getAttribute('aria-label') || n.textContent.trim() || n.labels?.length
-      || n.getAttribute('aria-labelledby') || n.title)).map(n => n.outerHTML.slice(0, 120)),
-  wide: Math.max(...['html', '[data-testid=stMain]'].map(n => document.querySelector(n).scrollWidth)) - innerWidth,
-  cut: [...document.querySelectorAll('.katex-display, .stMarkdown table, pre, [class*="st-key-wide-"]')]
-    .filter(n => n.scrollWidth > n.clientWidth + 1
-      && !(/auto|scroll/.test(getComputedStyle(n).overflowX) && n.tabIndex === 0)).map(n => n.outerHTML.slice(0, 120)),
-})"""
-# The patches follow 200 ms after a change; a busy machine draws its last figure long after the script has run.
-REST = """async () => {
-  await document.fonts.ready;
-  await new Promise(done => {
-    let quiet, last;
-    const end = () => { clearTimeout(quiet); clearTimeout(last); watch.disconnect(); done(); };
-    const watch = new MutationObserver(() => { clearTimeout(quiet); quiet = setTimeout(end, 600); });
-    watch.observe(document.body, {childList: true, subtree: true, attributes: true});
-    quiet = setTimeout(end, 600);
-    last = setTimeout(end, 10000);
-  });
-}"""
+PLOTLYS = "g[role=slider]:not(.film-handle)"
 LETTERS = """() => [...document.querySelectorAll('.js-plotly-plot')].map(plot => {
   const seen = node => {
     let opacity = 1;
@@ -80,51 +45,12 @@ LETTERS = """() => [...document.querySelectorAll('.js-plotly-plot')].map(plot =>
 })"""
 
 
-class Reader(Visit):
-    """A visitor who prefers a theme and, if asked, no motion."""
-
-    def __init__(self, browser: Browser, lang: str, theme: str, size: dict[str, int], still: bool = False) -> None:
-        super().__init__(browser, size, LOCALES[lang])
-        self.page.emulate_media(color_scheme=theme, reduced_motion="reduce" if still else None)
-
-    def open(self, url: str) -> Page:
-        """As any visitor, and wait until fonts are there, patches have been applied and nothing moves any more."""
-        super().open(url)
-        self.page.evaluate(REST)
-        return self.page
-
-
 @pytest.fixture
 def english(browser: Browser) -> Iterator[Reader]:
     """An English reader at a desk."""
     reader = Reader(browser, "en", "light", DESK)
     yield reader
     reader.close()
-
-
-def violations(page: Page) -> list[str]:
-    """What axe-core finds on the page as it stands."""
-    page.evaluate(AXE)
-    return list(page.evaluate(RUN, TAGS))
-
-
-def tell(page: Page, name: str, lang: str) -> None:
-    """What a screen reader needs, and what a narrow window must not do."""
-    others = {
-        text for key, text in labels("en" if lang == "zh" else "zh", "labels").items() if key.startswith("browser.")
-    }
-    # Figures far down a long page are drawn, and then named, after the first ones have come to rest.
-    told: dict[str, Any] = until(page, lambda: page.evaluate(TOLD), lambda now: not others & set(now["english"]))
-    assert told["lang"] == {"en": "en", "zh": "zh-CN"}[lang]
-    assert told["headings"][0] == 1 and told["headings"].count(1) == 1
-    assert all(after <= before + 1 for before, after in zip(told["headings"], told["headings"][1:], strict=False))
-    for role, finding in told["figures"]:
-        assert role == "figure" and re.search(r"\d|[。.]$", finding), finding
-        assert re.sub(r"\W", "", finding) in {re.sub(r"\W", "", said) for said in told["findings"]}, finding
-    assert others & set(told["english"]) == set()
-    assert told["nameless"] == []
-    assert told["wide"] <= 0
-    assert told["cut"] == []
 
 
 def figures(page: Page) -> list[dict[str, Any]]:
@@ -191,17 +117,6 @@ def open_boxes(reader: Reader) -> None:
     reader.page.wait_for_timeout(300)
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_a_page_once(name: str, browser: Browser, app: str) -> None:
-    """Language, theme and width take turns; every state of every page: the long test below."""
-    lang, theme, size = STATES[(3 * NAMES.index(name)) % len(STATES)]
-    reader = Reader(browser, lang, theme, size)
-    page = reader.open(address(app, name, f"?lang={lang}"))
-    assert violations(page) == []
-    tell(page, name, lang)
-    reader.close()
-
-
 @pytest.mark.long
 @pytest.mark.parametrize("state", STATES, ids=lambda state: f"{state[0]}-{state[1]}-{state[2]['width']}")
 @pytest.mark.parametrize("name", NAMES)
@@ -249,18 +164,6 @@ def test_menus_boxes_and_sentences(browser: Browser, app: str) -> None:
     reader.close()
 
 
-def test_half_the_window_is_enough(browser: Browser, app: str) -> None:
-    """200 % zoom of a 1280 x 720 window, and nothing moves by itself for those who want no motion."""
-    reader = Reader(browser, "en", "light", ZOOMED, still=True)
-    page = reader.open(f"{app}/rotation?lang=en")
-    assert violations(page) == []
-    tell(page, "rotation", "en")
-    before = page.locator(".js-plotly-plot").first.inner_html()
-    page.wait_for_timeout(600)
-    assert page.locator(".js-plotly-plot").first.inner_html() == before
-    reader.close()
-
-
 FOCUS = """() => {
   const at = document.activeElement, box = at.getBoundingClientRect();
   return {tag: at.tagName, role: at.getAttribute('role'), main: !!at.closest('[data-testid=stMain]'),
@@ -304,19 +207,28 @@ def glow(page: Page) -> int:
     return int((np.abs(focused - bare).sum(axis=2) > 60).sum())
 
 
-def test_the_skip_link_leads_to_the_page(app: str, english: Reader) -> None:
-    page = english.open(f"{app}/rotation?lang=en")
-    assert tab_to(page, "Skip to main content", most=3)["tag"] == "A"
-    page.keyboard.press("Enter")
-    assert page.evaluate("() => document.activeElement.id") == "stMain"
-
-
 KEYBOARD = [
     pytest.param("frequencies", "base", id="learn"),
     pytest.param("lrpe", "offset", id="lab", marks=pytest.mark.long),
     pytest.param("config", "length wanted (tokens)", id="engineer", marks=pytest.mark.long),
-    pytest.param("models", "context asked for (tokens)", id="reference"),
+    pytest.param("models", "context asked for (tokens)", id="reference", marks=pytest.mark.long),
 ]
+
+
+def plotlys_own(page: Page) -> None:
+    """Move Plotly's own slider by a key and switch a trace off in its legend."""
+    slider = page.locator(PLOTLYS).first
+    slider.focus()
+    value = slider.get_attribute("aria-valuetext")
+    page.keyboard.press("ArrowRight")
+    expect(slider).not_to_have_attribute("aria-valuetext", value or "")
+    assert slider.get_attribute("aria-valuetext")
+    assert page.evaluate("() => document.activeElement.getAttribute('role')") == "slider"
+    legend = page.locator(".legend [role=button]").first
+    assert legend.get_attribute("aria-pressed") == "true"
+    legend.focus()
+    page.keyboard.press("Enter")
+    expect(legend).to_have_attribute("aria-pressed", "false")
 
 
 @pytest.mark.parametrize("name, slider", KEYBOARD)
@@ -357,6 +269,9 @@ def test_a_section_by_keyboard_alone(name: str, slider: str, app: str, english: 
             "before => document.activeElement.closest('.js-plotly-plot').innerHTML !== before", arg=drawn
         )
 
+    if page.locator(PLOTLYS).count():
+        plotlys_own(page)
+
     tab_to(page, Words("en", "labels")("frame.details"), "button")
     assert glow(page) > 20
     page.keyboard.press("Enter")
@@ -371,26 +286,22 @@ def test_a_section_by_keyboard_alone(name: str, slider: str, app: str, english: 
     page.wait_for_function("() => document.documentElement.lang === 'zh-CN'")
 
 
-def test_plotlys_own_slider_and_legend_answer_keys(app: str, english: Reader) -> None:
-    page = english.open(f"{app}/frequencies?lang=en")
-    slider = page.locator("g[role=slider]:not(.film-handle)")
-    slider.focus()
-    value = slider.get_attribute("aria-valuetext")
-    page.keyboard.press("ArrowRight")
-    expect(slider).not_to_have_attribute("aria-valuetext", value or "")
-    assert slider.get_attribute("aria-valuetext")
-    assert page.evaluate("() => document.activeElement.getAttribute('role')") == "slider"
-    legend = page.locator(".legend [role=button]").first
-    assert legend.get_attribute("aria-pressed") == "true"
-    legend.focus()
-    page.keyboard.press("Enter")
-    expect(legend).to_have_attribute("aria-pressed", "false")
+def test_half_a_window_no_motion_and_the_keyboard_are_enough(browser: Browser, app: str) -> None:
+    """200 % zoom of a 1280 x 720 window without motion; then Tab reaches every stop once and comes round.
 
+    The skip link is the first stop, and leads to the page.
+    """
+    reader = Reader(browser, "en", "light", ZOOMED, still=True)
+    page = reader.open(f"{app}/rotation?lang=en")
+    assert violations(page) == []
+    tell(page, "rotation", "en")
+    before = page.locator(".js-plotly-plot").first.inner_html()
+    page.wait_for_timeout(600)
+    assert page.locator(".js-plotly-plot").first.inner_html() == before
 
-def test_the_focus_goes_round_without_a_trap(app: str, english: Reader) -> None:
-    """Tab reaches every stop once, in the page's order, and comes round to the skip link."""
-    page = english.open(f"{app}/rotation?lang=en")
-    tab_to(page, "Skip to main content", most=3)
+    page.set_viewport_size(DESK)
+    reader.rest()
+    assert tab_to(page, "Skip to main content", most=3)["tag"] == "A"
     stops = []
     for _ in range(300):
         page.keyboard.press("Tab")
@@ -404,3 +315,8 @@ def test_the_focus_goes_round_without_a_trap(app: str, english: Reader) -> None:
         raise AssertionError(f"the focus did not come round: {stops[-4:]}")
     assert len(stops) > 40
     assert len({stop[0] for stop in stops}) > 15
+    if at["tag"] == "BODY":
+        tab_to(page, "Skip to main content", most=3)
+    page.keyboard.press("Enter")
+    assert page.evaluate("() => document.activeElement.id") == "stMain"
+    reader.close()

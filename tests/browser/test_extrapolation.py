@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from rope_core.lab.lines import lines
-from tests.browser.conftest import PHONE, Visit, address_has
+from tests.browser.conftest import Visit, address_has
 from ui.text.words import Words
 from ui.work import extrapolated
 
@@ -35,9 +35,6 @@ def test_a_measurement_is_watched_cancelled_and_another_lands(browser: Browser, 
     visit, other = Visit(browser), Visit(browser)
     page = visit.open(f"{app}/extrapolation?lang=en&{LONG}")
     expect(page.get_by_text(beginning("not_measured")).first).to_be_visible(timeout=SLOW_MS)
-    press(page, "measure")
-    expect(page.locator("[data-testid=stProgress]")).to_be_visible(timeout=SLOW_MS)
-
     text = f"{SECRET}, and is read byte by byte. " * 9
     beside = other.open(f"{app}/extrapolation?lang=en&read=own&longest=256&documents=1")
     box = beside.get_by_label(T("text_label"))
@@ -49,6 +46,9 @@ def test_a_measurement_is_watched_cancelled_and_another_lands(browser: Browser, 
     box.fill(text)
     box.blur()
     expect(beside.get_by_text(f"{len(text)} bytes, of which the first 257 are read")).to_be_visible(timeout=SLOW_MS)
+
+    press(page, "measure")
+    expect(page.locator("[data-testid=stProgress]")).to_be_visible(timeout=SLOW_MS)
     press(beside, "measure")
     expect(beside.get_by_text("Your measurement waits for 1 before it.")).to_be_visible(timeout=SLOW_MS)
 
@@ -64,13 +64,3 @@ def test_a_measurement_is_watched_cancelled_and_another_lands(browser: Browser, 
     assert visit.complaints == [] and other.complaints == []
     visit.close()
     other.close()
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("lang", ["en", "zh"])
-def test_nothing_is_wider_than_a_phone(browser: Browser, app: str, lang: str) -> None:
-    visit = Visit(browser, PHONE)
-    page = visit.open(f"{app}/extrapolation?lang={lang}")
-    assert page.evaluate("() => document.documentElement.scrollWidth") <= PHONE["width"]
-    assert visit.complaints == [] and visit.outside == []
-    visit.close()

@@ -1,4 +1,4 @@
-"""Each page in a real Chromium, as the first request that a fresh server ever gets."""
+"""Each page in a real Chromium, visited once: its address, its language, two widths, WCAG by axe, no complaint."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from benchmarks.servers import ROOT, served
-from tests.browser.conftest import PHONE, Visit, address_has
+from tests.browser.conftest import DESK, PHONE, Visit, address_has, until
+from tests.support.reader import STATES, Reader, tell, violations
 from tests.test_pages import NAMES
-from ui.text.words import Words
+from ui.text.words import LANGUAGES, Words
 
 pytestmark = pytest.mark.browser
+WIDE = "() => document.querySelector('[data-testid=stMain]').scrollWidth - innerWidth"
 
 
 def address(url: str, name: str, query: str = "") -> str:
@@ -18,21 +20,36 @@ def address(url: str, name: str, query: str = "") -> str:
     return f"{url}/{'' if name == 'home' else name}{query}"
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_first_request_of_a_fresh_server(name: str, browser: Browser) -> None:
+def opened(visit: Visit, url: str, name: str, lang: str) -> None:
+    """Open a page without a language in the link: it has the browser's, its frame, and nothing in the way."""
+    page = visit.open(address(url, name))
+    expect(page.get_by_role("heading", level=1)).to_contain_text(Words(lang, name)("title"))
+    assert page.locator("[role=dialog]").count() == 0
+    assert page.locator("[data-testid=stException]").count() == 0
+    address_has(page, f"lang={lang}")
+
+
+def test_first_request_of_a_fresh_server(browser: Browser) -> None:
+    """At the root; at a deep link: test_state's copied link. Streamlit decides then what a folder of pages means."""
     with served(ROOT / "app.py") as url:
-        for visit in (Visit(browser), Visit(browser, PHONE, "zh-CN")):
-            page = visit.open(address(url, name))
-            lang = "zh" if visit.page.viewport_size == PHONE else "en"
-            expect(page.get_by_role("heading", level=1)).to_contain_text(Words(lang, name)("title"))
-            assert page.locator("[role=dialog]").count() == 0
-            assert page.locator("[data-testid=stException]").count() == 0
-            address_has(page, f"lang={lang}")
-            wide = page.evaluate("() => document.querySelector('[data-testid=stMain]').scrollWidth")
-            assert wide <= page.evaluate("() => window.innerWidth")
-            if lang == "en":
-                page.get_by_text("中文", exact=True).first.click()
-                expect(page.get_by_role("heading", level=1)).to_contain_text(Words("zh", name)("title"))
-            assert visit.complaints == []
-            assert visit.outside == []
-            visit.close()
+        visit = Visit(browser, locale="de-DE")
+        opened(visit, url, "home", "en")
+        visit.page.get_by_text(LANGUAGES["zh"], exact=True).first.click()
+        expect(visit.page.get_by_role("heading", level=1)).to_contain_text(Words("zh", "home")("title"))
+        visit.close()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_page(name: str, browser: Browser, app: str) -> None:
+    """Language, theme and width take turns; all of them on every page: test_accessibility's long tests."""
+    lang, theme, size = STATES[(3 * NAMES.index(name)) % len(STATES)]
+    reader = Reader(browser, lang, theme, size)
+    opened(reader, app, name, lang)
+    assert violations(reader.page) == []
+    tell(reader.page, name, lang)
+    if size == DESK:
+        reader.page.set_viewport_size(PHONE)
+        assert until(reader.page, lambda: reader.page.evaluate(WIDE), lambda wide: wide <= 0) <= 0
+    assert reader.complaints == []
+    assert reader.outside == []
+    reader.close()

@@ -64,6 +64,7 @@ def test_a_lecture_by_the_keys(app: str, visit: Visit) -> None:
     page = visit.open(f"{app}/rotation?display=stage&lang=en&room=hall-1&hide=n")
     count(page, f"0 / {steps}")
     above_the_fold(page)
+    page.wait_for_function("() => window.ropeLabStage")  # the keys' script comes with the stage, not before it
     page.keyboard.press("ArrowRight")
     count(page, f"1 / {steps}")
     page.keyboard.press("PageDown")

@@ -29,6 +29,7 @@ from ui.page.fields import GEOMETRY, SCHEME_FIELDS
 from ui.page.store import RESERVED
 from ui.text.words import Words
 
+pytestmark = pytest.mark.browser
 # Each would do something that `evidence` sees: run a script, load a picture, make a link, an icon, an emoji, a formula,
 # a colour or a heading.
 PAYLOADS = (

@@ -9,7 +9,6 @@ from typing import Any
 from streamlit.proto.Element_pb2 import Element
 
 import rope_core as rc
-from benchmarks.servers import ROOT, served
 from benchmarks.sessions import Session, Visit
 from tests.conftest import apart
 from ui.figures.frequencies import spans
@@ -34,17 +33,16 @@ def traces(text: str) -> Any:
     return json.dumps(json.loads(text)["data"])
 
 
-def test_a_move_of_a_shared_value_sends_each_figure_that_it_changes_once() -> None:
+def test_a_move_of_a_shared_value_sends_each_figure_that_it_changes_once(app: str) -> None:
     async def moved() -> Watcher:
-        watcher = Watcher(Visit(url, "frequencies", "base"))
+        watcher = Watcher(Visit(app, "frequencies", "base"))
         await watcher.open()
         watcher.charts.clear()
         await watcher.move()
         await watcher.close()
         return watcher
 
-    with served(ROOT / "app.py") as url:
-        watcher = apart(moved)
+    watcher = apart(moved)
     base = float(dict(pair.split("=") for pair in watcher.query.split("&"))["base"])
     assert base == BASE.steps[BASE.steps.index(BASE.default) + 1] and "train_len" not in watcher.query
     t, rope = Words("en", "frequencies"), rc.Rope(128, base, 4096)
