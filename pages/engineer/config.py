@@ -7,6 +7,7 @@ from rope_core.checks import schemas as convert_config
 from rope_core.hf import anatomy
 from ui.figures.config import compare as comparison
 from ui.figures.config import parts as figures
+from ui.figures.config import whatif
 from ui.figures.config.rotations import rotations
 from ui.page import configs, models
 from ui.page.fields import LEN_STEPS, MAX_LEN
@@ -23,13 +24,15 @@ LENGTH = Field("length", "int", None, 1, MAX_LEN, steps=LEN_STEPS, optional=True
 QUANTITY = Field("show", "choice", "wavelength", choices=figures.QUANTITIES)
 VERSION = Field("transformers", "choice", "5.23", choices=("5.23", "4.57"))
 OTHER = Field("other", "choice", "deepseek-r1", choices=models.ids())
+TIMES = Field("times", "float", None, 1.0, 1024.0, optional=True)
+TRAINED = Field("trained", "int", None, 16, MAX_LEN, optional=True)
 WANTED = Field("want", "int", None, 1, MAX_LEN, steps=configs.WANTED_STEPS, optional=True)
 ALL = Field("all", "bool", False)
 SHOWN_FINDINGS = 40
 MANY = 4
 LOOKS = {"error": ("red", "error"), "warning": ("orange", "warning"), "note": ("blue", "info")}
 
-FIELDS = (MODEL, HUB, LAYER, LENGTH, QUANTITY, VERSION, ALL, OTHER, WANTED)
+FIELDS = (MODEL, HUB, LAYER, LENGTH, QUANTITY, VERSION, ALL, OTHER, WANTED, TIMES, TRAINED)
 
 
 def source_of(page: Frame) -> configs.Source:
@@ -127,6 +130,11 @@ def top(page: Frame, drawn: configs.Shown) -> None:
     drawing = figures.glance(now.rope, page.get(QUANTITY), now.view.where, page.t)
     page.show(drawing, figures.glance, anatomy.regions, rc.from_hf)
     page.controls.segments(QUANTITY)
+    if whatif.offered(now.rope):
+        page.prose("whatif")
+        request = now.rope.request
+        factors, lengths = configs.whatif_stops(request, page.get(TIMES), page.get(TRAINED))
+        page.show(whatif.moved(request, factors, lengths, page.t), whatif.moved, anatomy.regions_of)
 
 
 def length_of(of: configs.Shown) -> int | None:

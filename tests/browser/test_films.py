@@ -25,6 +25,7 @@ FILMS = {
     "clock": "hands",
     "encodings": "moving",
     "precision": "phase",
+    "config": "whatif",
 }
 """The film that leads each page."""
 

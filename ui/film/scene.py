@@ -39,6 +39,7 @@ class Control:
         texts: how each stop is written.
         slider: whether a slider is drawn for it; its handles are there either way.
         seconds: how long playing it from the first stop to the last takes; 0 for none.
+        start: where it stands while its field has no value.
     """
 
     name: str
@@ -47,6 +48,7 @@ class Control:
     texts: tuple[str, ...]
     slider: bool = True
     seconds: float = 0.0
+    start: float | None = None
 
     def nearest(self, value: float) -> int:
         """Return the index of the stop nearest to ``value``."""
@@ -190,6 +192,14 @@ class Scene:
     panels: Sequence[Panel]
     controls: Sequence[Control]
     finding: Text
+
+    def values(self, get: Callable[[str], float | None]) -> dict[str, float]:
+        """Return where each control stands, by name; ``get`` answers a field's value, None where it has none."""
+        given = {each.name: get(each.name) for each in self.controls}
+        return {name: each for name, each in (given | self._starts(given)).items() if each is not None}
+
+    def _starts(self, given: Mapping[str, float | None]) -> dict[str, float | None]:
+        return {each.name: each.start for each in self.controls if given[each.name] is None}
 
     def written(self, values: Mapping[str, float]) -> str:
         """Return the finding at the stops nearest to the controls' values."""

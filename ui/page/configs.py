@@ -13,7 +13,7 @@ from rope_core.checks.schemas import OLD
 from rope_core.hf import hub
 from rope_core.hf.read import parse, shallow
 from ui.page import models
-from ui.page.fields import MAX_LEN, ladder
+from ui.page.fields import LEN_STEPS, MAX_LEN, ladder
 from ui.page.frame import File, Frame
 from ui.page.state import Field
 from ui.text.words import Words
@@ -25,6 +25,7 @@ TEXT, HUB, REFUSED = "config.text", "config.hub", "config.refused"
 
 
 # Stops of the wanted length: four an octave.
+WHATIF_FACTORS = ladder(1.0, 64.0)
 WANTED_STEPS = tuple(round(stop) for stop in ladder(64, MAX_LEN))
 
 
@@ -208,3 +209,17 @@ def rope_part(config: Mapping[str, Any]) -> dict[str, Any]:
     inner = [value for value in config.values() if isinstance(value, Mapping)]
     parts = [part for part in (config, *inner) if any(name in part for name in ROPE_FIELDS)]
     return {name: parts[0][name] for name in ROPE_FIELDS if name in parts[0]} if parts else {}
+
+
+def whatif_stops(
+    request: rc.Request, factor: float | None, trained: int | None
+) -> tuple[tuple[float, ...], tuple[int, ...]]:
+    """Return the factors and trained lengths that a film of a request can rest at: its own and those in force too."""
+    own, length = float(str(request.params["factor"])), request.rope.train_len
+    factors = {own, *WHATIF_FACTORS, *([factor] if factor else [])}
+    lengths = {
+        length,
+        *(stop for stop in LEN_STEPS if length / 16 <= stop <= 16 * length),
+        *([trained] if trained else []),
+    }
+    return tuple(sorted(factors)), tuple(sorted(lengths))

@@ -6,7 +6,6 @@ The scene's bytes stay the same while values move, so that Streamlit's message c
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +34,6 @@ def register() -> None:
         manager.register_from_manifest(ComponentManifest(PACKAGE, "1", components), Path(package.__file__).parent)
 
 
-@cache
 def component(name: str, element: str) -> Any:
     """Return what mounts a component with the film's script: the film itself, or what is told beside it."""
     given = {"html": f'<{element} class="{name}"></{element}>', "js": "streamlit.js", "css": "film.css"}
@@ -50,11 +48,12 @@ def show(t: Words, film: Film, store: Store, controls: Controls, play: Mapping[s
     name = f"{t.page}.{film.id}"
     sent, key = film.packed(t), f"film.{name}"
     fields = [store.fields[control.name] for control in film.scene.controls]
+    values = film.scene.values(lambda field: store.get(store.fields[field]))
 
     def moved() -> None:
         at = (st.session_state[key].get("moved") or {}).get("at", {})
         for field in fields:
-            if field.name in at and field.name not in controls.hidden:
+            if field.name not in controls.hidden and at.get(field.name, values[field.name]) != values[field.name]:
                 store.try_put(field, at[field.name])
 
     register()
@@ -65,7 +64,7 @@ def show(t: Words, film: Film, store: Store, controls: Controls, play: Mapping[s
             key=f"{key}.told",
             data={
                 "film": name,
-                "at": {field.name: store.get(field) for field in fields},
+                "at": values,
                 "count": count,
                 "fixed": [field.name for field in fields if field.name in controls.hidden],
                 "bare": controls.folded,

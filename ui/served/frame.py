@@ -116,8 +116,8 @@ class Served(Content):
         with self.stage.placed(drawing.id) if self.stage else nullcontext():
             if isinstance(drawing, Film):
                 film.show(self.t, drawing, self.store, self.controls, self.view.plays())
-                values = {each.name: self.get(self.store.fields[each.name]) for each in drawing.scene.controls}
-                finding = drawing.scene.written(values)
+                scene = drawing.scene
+                finding = scene.written(scene.values(lambda name: self.get(self.store.fields[name])))
             else:
                 figure(self.name, drawing, stretch=self.stage is not None)
                 finding = drawing.finding

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from inspect import unwrap
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,9 @@ from rope_core.hf import anatomy
 from tests.support.figures import chart, ran
 from ui.figures.config import compare as comparison
 from ui.figures.config import parts as figures
+from ui.figures.config import whatif
 from ui.figures.config.rotations import rotations
+from ui.page.configs import whatif_stops
 from ui.text.words import Words
 
 EN, ZH = Words("en", "config"), Words("zh", "config")
@@ -31,6 +34,29 @@ def config_of(model: str) -> dict[str, Any]:
 
 def where(model: str) -> str:
     return f"rc.model({model!r}).hf_config()"
+
+
+@pytest.mark.parametrize("model", ["gpt-oss-20b", "llama-3.1-8b", "deepseek-r1"])
+def test_what_if_is_the_config_read_with_other_numbers(model: str) -> None:
+    config = config_of(model)
+    request = rc.from_hf(config).request
+    factors, lengths = whatif_stops(request, 6.5, 5000)
+    assert 6.5 in factors and 5000 in lengths and request.rope.train_len in lengths
+    scene = unwrap(whatif.moved)(request, factors, lengths, EN).scene
+    dots = next(shape for shape in scene.panels[0].shapes if shape["kind"] == "dots")
+    for factor, length in ((6.5, 5000), (factors[-1], lengths[0]), (2.0, lengths[-1])):
+        scaling = dict(config["rope_scaling"]) | {"factor": factor, "original_max_position_embeddings": length}
+        changed = rc.from_hf(config | {"rope_scaling": scaling})
+        index = {"times": factors.index(factor), "trained": lengths.index(length)}
+        np.testing.assert_allclose(10 ** dots["y"].at(index), changed.unscaled / changed.inv_freq, rtol=1e-9)
+        assert [whatif.SHOWN[k] for k in dots["paint"].at(index)] == list(anatomy.regions(changed))
+    own = {each.name: each.start for each in scene.controls}
+    assert own == {"times": float(str(request.params["factor"])), "trained": request.rope.train_len}
+
+
+@pytest.mark.parametrize("model, there", [("gpt-oss-20b", True), ("phi-3.5-mini", False), ("mistral-7b-v0.3", False)])
+def test_what_if_is_offered_where_a_factor_can_be_another(model: str, there: bool) -> None:
+    assert whatif.offered(rc.from_hf(config_of(model))) is there
 
 
 @pytest.mark.parametrize("model", MODELS)

@@ -14,14 +14,25 @@ from rope_core.checks.schemas import compare as compare_configs
 from rope_core.hf import anatomy, survey
 from rope_core.ledger import CONDITION, EMPIRICAL, HOLDS, WRONG
 from tests.support.figures import Row
+from tests.support.films import FilmRow
 from ui.figures import ledger, models
-from ui.figures.config import compare, parts
+from ui.figures.config import compare, parts, whatif
+from ui.page.configs import whatif_stops
 from ui.text.words import Words
 
 CONFIG, SCOUT, VISION = (rc.model(name).hf_config() for name in ("gpt-oss-20b", "llama-4-scout", "qwen3-vl-32b"))
 SCALED = rc.from_hf(CONFIG)
 ROWS_OF = survey.rows()
 RESULTS = ledger.checked().results
+
+
+def whatif_moved(t: Words) -> str:
+    """The same config with another factor and original length, read anew."""
+    scaling = dict(CONFIG["rope_scaling"]) | {"factor": 8.0, "original_max_position_embeddings": 8192}
+    kinds = Counter(anatomy.regions(rc.from_hf(CONFIG | {"rope_scaling": scaling})))
+    counts = {name: kinds[name] for name in whatif.SHOWN}
+    assert sum(counts.values()) == 32
+    return t("whatif_finding", pairs=32, times="8", trained="8,192", reach="65,536", **counts)
 
 
 def glance(t: Words) -> str:
@@ -111,3 +122,5 @@ ROWS = [
     Row("ledger", ledger.overview, (RESULTS,), {"x": "entries_axis"}, overview),
     Row("ledger", ledger.residuals, (RESULTS, 1e-10), {"x": "residual_axis"}, residuals),
 ]
+STOPS = whatif_stops(SCALED.request, None, None)
+FILMS = [FilmRow("config", whatif.moved, (SCALED.request, *STOPS), {"times": 8, "trained": 8192}, whatif_moved)]

@@ -1,0 +1,100 @@
+"""The check's pairs under the hand: what another factor or trained length would keep, blend and divide."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import rope_core as rc
+from rope_core.hf import anatomy
+from rope_core.schemes import SCHEMES
+from ui.figures.config.parts import REGION_COLOURS
+from ui.figures.drawing import Film, kept
+from ui.film.scene import Axis, Panel, Scene, Texts, Track, control, sentence
+from ui.film.shapes import dots, handle, label, path
+from ui.text.words import Words
+
+SHOWN = ("kept", "blended", "divided")
+MOST = 64.0
+
+
+def offered(rope: rc.HfRope) -> bool:
+    """Return whether a rotation has a factor of its own that can be another one."""
+    scheme = SCHEMES[rope.request.scheme]
+    searched = any(param.kind == "vector" for param in scheme.params)
+    return not rope.nope and not scheme.follows_length and not searched and "factor" in rope.request.params
+
+
+@kept
+def moved(request: rc.Request, factors: tuple[float, ...], lengths: tuple[int, ...], t: Words) -> Film:
+    """Return every pair's slow-down for each factor and trained length, coloured by what becomes of the pair."""
+    own = request.rope
+    times = control(t, "times", factors, start=float(str(request.params["factor"])))
+    trained = control(t, "trained", lengths, start=float(own.train_len))
+    cells = [
+        [
+            rc.Request(rc.Rope(own.dim, own.base, length), request.scheme, dict(request.params) | {"factor": factor})
+            for length in lengths
+        ]
+        for factor in factors
+    ]
+    slow = np.array([[rc.spectrum(each).slowdown for each in row] for row in cells])
+    names = [[anatomy.regions_of(each) for each in row] for row in cells]
+    paint = np.array([[[SHOWN.index(name) for name in each] for each in row] for row in names], dtype=np.uint8)
+    by, pairs = (times, trained), np.arange(own.pairs)
+    counts = {name: (paint == k).sum(axis=2) for k, name in enumerate(SHOWN)}
+    height = np.log10(slow)
+    top = float(np.log10(max(factors))) * 1.08
+    ticks = tuple((float(np.log10(v)), f"{v:g}") for v in (1, 2, 4, 8, 16, 32, 64) if v <= max(factors))
+    edge = np.clip(counts["kept"], 0, own.pairs - 1)[..., None]
+    shapes = [
+        path(pairs, Track(by, height), "ink", 1.5),
+        dots(pairs, Track(by, height), [REGION_COLOURS[name] for name in SHOWN], 6, Track(by, paint)),
+    ]
+    for k, name in enumerate(SHOWN):
+        words = Texts(by, tuple(t(f"region.{name}", count=count) for count in counts[name].ravel().tolist()))
+        shapes.append(label(0.0, top, words, REGION_COLOURS[name], anchor="start", bold=True, dx=8, dy=16 + 20 * k))
+    if np.ptp(counts["kept"], axis=1).any():
+        grip = np.take_along_axis(height, edge, axis=2)
+        shapes.append(
+            handle(
+                trained, Track(by, edge.astype(float)), Track(by, grip), REGION_COLOURS["blended"], t("grab_trained")
+            )
+        )
+    shapes.append(
+        handle(times, own.pairs - 1.0, Track(by, height[..., -1:]), REGION_COLOURS["divided"], t("grab_times"))
+    )
+    panel = Panel(
+        Axis(
+            -0.6,
+            own.pairs - 0.4,
+            tuple((float(k), str(k)) for k in sorted({0, own.pairs // 2, own.pairs - 1})),
+            t("axis.pair"),
+        ),
+        Axis(-0.04 * top, top, ticks, t("quantity_axis.slowdown")),
+        shapes,
+        height=230,
+    )
+    reach = [[f"{round(factor * length):,}" for length in lengths] for factor in factors]
+    finding = sentence(
+        lambda **slots: t("whatif_finding", pairs=own.pairs, **slots),
+        times=Texts((times,), times.texts),
+        trained=Texts((trained,), trained.texts),
+        reach=Texts(by, tuple(text for row in reach for text in row)),
+        **{name: Texts(by, tuple(str(count) for count in counts[name].ravel().tolist())) for name in SHOWN},
+    )
+    return Film(
+        "whatif",
+        Scene((panel,), by, finding),
+        lambda: {
+            "factor": np.repeat(factors, len(lengths)),
+            "trained": np.tile(lengths, len(factors)),
+            **{name: count.ravel() for name, count in counts.items()},
+        },
+        f"""
+        import rope_core as rc
+        from rope_core.hf import anatomy
+        rope = rc.Rope({own.dim}, {own.base!r}, {own.train_len})
+        request = rc.Request(rope, {request.scheme!r}, {dict(request.params)!r})
+        print(rc.spectrum(request).slowdown, anatomy.regions_of(request))
+        """,
+    )
