@@ -22,21 +22,21 @@ from tests.test_pages import NAMES
 from ui.present import lessons
 
 pytestmark = pytest.mark.browser
-PLOT = "[class*=st-key-stage-figure] .js-plotly-plot"
+LEADS = "[class*=st-key-stage-figure] :is(.js-plotly-plot .main-svg, .film[data-ready] .film-panels)"
 BOXES = """() => {
   const box = what => document.querySelector(what).getBoundingClientRect();
   const inView = figure => figure.getBoundingClientRect().top < innerHeight;
-  const shown = [...document.querySelectorAll('.js-plotly-plot')].filter(inView);
-  const plot = box('[class*=st-key-stage-figure] .js-plotly-plot .main-svg');
+  const shown = [...document.querySelectorAll('.js-plotly-plot, .film')].filter(inView);
+  const plot = box('LEADS');
   return {
     top: plot.top, bottom: plot.bottom, width: plot.width, across: innerWidth, high: innerHeight,
     said: box('[class*=st-key-stage-say] p').bottom, shown: shown.length,
     letters: parseFloat(getComputedStyle(document.querySelector('[class*=st-key-stage-say] p')).fontSize),
-    ticks: document.querySelector('.js-plotly-plot text').getBoundingClientRect().height,
+    ticks: document.querySelector(':is(.js-plotly-plot, .film) text').getBoundingClientRect().height,
     scroll: document.querySelector('[data-testid=stMain]').scrollWidth,
     menu: document.querySelectorAll('section[data-testid=stSidebar]').length,
   };
-}"""
+}""".replace("LEADS", LEADS)
 
 
 def count(page: Page, text: str) -> None:
@@ -45,8 +45,7 @@ def count(page: Page, text: str) -> None:
 
 def above_the_fold(page: Page) -> None:
     """One figure, whole, under the sentence, over the whole width, with letters for the last row."""
-    page.wait_for_selector(f"{PLOT} .main-svg")
-    page.wait_for_selector(f"{PLOT} text")
+    page.wait_for_selector(LEADS)
     box = until(page, lambda: page.evaluate(BOXES), fills)
     assert fills(box), box
 
@@ -189,7 +188,7 @@ def test_a_shipped_talk_is_played_to_its_end(
         page.wait_for_url(re.compile(f"^[^?]*/{step.page.replace('home', '')}\\?.*step={step.number}\\b"))
         visit.settle()
         assert page.locator("[data-testid=stException], [data-testid=stAlertContentWarning]").count() == 0
-        page.wait_for_selector(f".st-key-stage-figure-{step.figure}" if step.figure else PLOT)
+        page.wait_for_selector(f".st-key-stage-figure-{step.figure}" if step.figure else LEADS)
         assert page.evaluate("() => document.querySelector('[data-testid=stMain]').scrollWidth <= innerWidth")
         page.keyboard.press("ArrowRight")
     expect(page.locator(".st-key-stage-next button")).to_be_disabled()

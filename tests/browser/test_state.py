@@ -14,6 +14,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from benchmarks.servers import ROOT, served
 from tests.browser.conftest import Visit, address_has
+from tests.support import films
 from tests.test_pages import opened
 
 pytestmark = pytest.mark.browser
@@ -101,14 +102,14 @@ def test_a_copied_link_is_the_view_on_a_fresh_server(browser: Browser) -> None:
     """As its first request ever: the score is that of another process, and there is no dialog in the way."""
     values = {"model": "llama-3-8b", "m": "40", "n": "13", "shift": "9", "pair": "2", "lang": "zh"}
     score = re.compile(r"-?\d+\.\d{6}")
-    wanted = next(text.value for text in opened("rotation", **values).markdown if "查询在 49，键在 22" in text.value)
+    wanted = films.shown(opened("rotation", **values))["rotation.circle"].finding
     with served(ROOT / "app.py") as url:
         visit = Visit(browser)
         page = visit.open(f"{url}/rotation?{urlencode(values)}")
         assert page.locator("[role=dialog]").count() == 0
-        assert score.findall(finding(page, "查询在 49，键在 22")) == score.findall(wanted) != []
+        assert score.findall(finding(page, "查询在 40，键在 13")) == score.findall(wanted) != []
         page.get_by_text("English", exact=True).first.click()
-        says(page, "Query at 49, key at 22")
+        says(page, "Query at 40, key at 13")
         visit.close()
 
 
@@ -143,8 +144,14 @@ def test_numbers_and_pictures_can_be_taken_away(rotation: Page) -> None:
     with rotation.expect_download() as got:
         rotation.get_by_role("button", name="Numbers (CSV)").click()
     rows = list(csv.DictReader(io.StringIO(got.value.path().read_text("utf-8-sig"))))
-    assert len(rows) == 64 and float(rows[0]["score"]) == pytest.approx(float(rows[63]["score"]), abs=1e-12)
+    assert len(rows) == 129 and [row["distance"] for row in rows[63:66]] == ["-1.0", "0.0", "1.0"]
+    for row in rows[::16]:
+        assert float(row["score"]) == pytest.approx(sum(float(row[f"pair_{i}"]) for i in range(64)), abs=1e-12)
     rotation.keyboard.press("Escape")
+    for kind, starts in (("SVG", b"<svg"), ("PNG", b"\x89PNG")):
+        with rotation.expect_download() as got:
+            rotation.get_by_role("button", name=f"Save the picture in view as {kind}").click()
+        assert got.value.path().read_bytes().startswith(starts) and got.value.suggested_filename.endswith(kind.lower())
     figure = rotation.locator(".js-plotly-plot").first
     figure.hover()
     for button, ending in (("[data-title^='Download plot']", ".png"), (".rope-lab-svg", ".svg")):

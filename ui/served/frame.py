@@ -51,6 +51,7 @@ class Served(Content):
         self.controls = Controls(self.store, self.t, view.hidden)
         self.stage: stage.Stage | None = None
         self.parts, self.drawn_for = 0, self.store.shared()
+        self.drawn_around = view.lang, view.query()
 
     def top(self) -> None:
         """What stands above the parts: the stage, or title, language, claim and the lesson's step."""
@@ -79,7 +80,9 @@ class Served(Content):
 
         @st.fragment(run_every=every)
         def fragment() -> None:
-            if self.parts > 1 and self.store.shared() != self.drawn_for:
+            # A fragment's run that follows a press on the language or the stage at once takes the place of theirs.
+            around = language(), self.view.query()
+            if around != self.drawn_around or (self.parts > 1 and self.store.shared() != self.drawn_for):
                 st.rerun()
             self._show_notes()
             with self.stage.part(name) if self.stage else nullcontext():
