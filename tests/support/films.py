@@ -93,7 +93,7 @@ class Shown:
 def shown(at: AppTest) -> dict[str, Shown]:
     """Return the films of a page by their names."""
     parts = [element.proto for element in at.get("bidi_component")]
-    scenes = [unpacked(part.bytes) for part in parts if part.component_name == "rope-lab.film"]
+    scenes = [unpacked(part.bytes) for part in parts if part.bytes]
     told = {said["film"]: said for said in (json.loads(part.json) for part in parts if part.json)}
     films = {}
     for name, head, _ in scenes:

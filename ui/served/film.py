@@ -20,24 +20,21 @@ from ui.served.controls import Controls
 from ui.text.words import Words
 
 PACKAGE = "rope-lab"
+NAME = f"{PACKAGE}.film"
 
 
-def register() -> None:
-    """Make the film's files known to the server that runs.
+def component() -> Any:
+    """Return what mounts a film, and beside it, with JSON in place of bytes, what it is told.
 
     Streamlit knows files of a component from a manifest in an installed package alone, and the app is not installed;
     inline scripts, which need none, are blobs, which the hall's security policy blocks.
     """
     manager = get_bidi_component_manager()
-    if manager.get_metadata(f"{PACKAGE}.film") is None:
-        components = [ComponentConfig(name, "assets") for name in ("film", "told")]
-        manager.register_from_manifest(ComponentManifest(PACKAGE, "1", components), Path(package.__file__).parent)
-
-
-def component(name: str, element: str) -> Any:
-    """Return what mounts a component with the film's script: the film itself, or what is told beside it."""
-    given = {"html": f'<{element} class="{name}"></{element}>', "js": "streamlit.js", "css": "film.css"}
-    return st.components.v2.component(f"{PACKAGE}.{name}", **given, isolate_styles=False)
+    if manager.get_metadata(NAME) is None:
+        manifest = ComponentManifest(PACKAGE, "1", [ComponentConfig("film", "assets")])
+        manager.register_from_manifest(manifest, Path(package.__file__).parent)
+    files = {"html": '<div class="film-host"></div>', "js": "streamlit.js", "css": "film.css"}
+    return st.components.v2.component(NAME, **files, isolate_styles=False)
 
 
 def show(t: Words, film: Film, store: Store, controls: Controls, play: Mapping[str, Any] | None) -> None:
@@ -56,11 +53,11 @@ def show(t: Words, film: Film, store: Store, controls: Controls, play: Mapping[s
             if field.name not in controls.hidden and at.get(field.name, values[field.name]) != values[field.name]:
                 store.try_put(field, at[field.name])
 
-    register()
+    mount = component()
     with st.container(key=f"film-{film.id}"):
-        component("film", "div")(key=key, data=sent.data, on_moved_change=moved)
+        mount(key=key, data=sent.data, on_moved_change=moved)
         count = (st.session_state.get(key, {}).get("moved") or {}).get("count", 0)
-        component("told", "span")(
+        mount(
             key=f"{key}.told",
             data={
                 "film": name,

@@ -6,7 +6,7 @@ const MARK = 8, GRIP = 14, STEPS = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, A
 const MARGIN = { left: 52, right: 14, top: 12, bottom: 44 }, BARE = { left: 8, right: 8, top: 8, bottom: 8 };
 const SAVED = ["fill", "stroke", "font-size", "font-family", "font-weight", "opacity"];
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
-// One registry for the page: a server may give this file under several addresses, each a module of its own.
+// One registry for the page: this file may come from several addresses, each a module of its own.
 const { films, told } = (globalThis.ropeLabFilms ??= { films: new Map(), told: new Map() });
 
 const make = (name, attributes, parent) => {

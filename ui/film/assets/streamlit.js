@@ -3,5 +3,7 @@ import { mount, tell } from "./player.js";
 
 export default function ({ data, parentElement, setStateValue }) {
   if (!(data instanceof Uint8Array)) return tell(data.film, data);
-  mount(parentElement.querySelector(".film"), data, (at, count) => setStateValue("moved", { at, count }));
+  const box = parentElement.querySelector(".film-host");
+  box.classList.add("film");
+  mount(box, data, (at, count) => setStateValue("moved", { at, count }));
 }
