@@ -15,6 +15,7 @@ rooms, each of which imports the root and rooms above it in this list only:
     lrpe     linearised attention with rotation: reference, kernels, explanation
     lab      a small language model, trained and measured past its length
     ledger   the claims of the source documents, decided
+    grade    a student's own functions, stage by stage, in a child process
     cli      the command ``rope``, one file for each subcommand
 
 ``checks`` and ``jobs`` are plural so that no function covers a module: ``rc.check``, ``rc.extend``, ``rc.verify`` and

@@ -18,6 +18,7 @@ ROOMS = (
     "rope_core/checks/rules/*.py",
     "rope_core/checks/[cf]*.py",
     "rope_core/cli/*.py",
+    "rope_core/grade/*.py",
     "rope_core/jobs/*.py",
     "rope_core/kernels/*.py",
     "rope_core/ledger/*.py",

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import rope_core as rc
+from rope_core.__main__ import main
 from tests.support import ROOT
 
 
@@ -68,3 +69,15 @@ def test_a_patched_model_has_the_same_logits(run: Callable[..., str], monkeypatc
 def test_a_loaded_model_is_verified(run: Callable[..., str]) -> None:
     printed = run("verify_model")
     assert printed.startswith("as built: []\n") and "rounded to bfloat16" in printed
+
+
+def test_the_starter_is_graded_by_the_assignment(run: Callable[..., str], capsys: pytest.CaptureFixture[str]) -> None:
+    run("grade_starter")
+    starter, sheet = (str(ROOT / "examples" / name) for name in ("grade_starter.py", "assignment.toml"))
+    assert main(["grade", starter, "--assignment", sheet]) == 1
+    out = capsys.readouterr().out
+    assert out.startswith("Rotary position embedding, sheet 1\n") and out.endswith("\n2 of 12 points\n")
+    assert "raised NotImplementedError: rotate_backward is yours to write" in out
+    solved = ROOT / "tests/rope_core/grade/solution.py"
+    assert main(["grade", str(solved), "--assignment", sheet]) == 0
+    assert capsys.readouterr().out.endswith("\n12 of 12 points\n")

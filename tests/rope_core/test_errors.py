@@ -95,7 +95,7 @@ FREE = ("rope_core/bench/harness.py", "rope_core/jobs/queue.py", "rope_core/jobs
 LATER = ("rope_core/lab/copying.py", "rope_core/lab/recall.py", "rope_core/lab/ship.py", "rope_core/lab/train.py")
 
 
-@pytest.mark.parametrize("room", ["bench", "jobs", "lab", "lrpe"])
+@pytest.mark.parametrize("room", ["bench", "grade", "jobs", "lab", "lrpe"])
 def test_a_room_has_no_english_rule(room: str) -> None:
     """A rule that is no key, or is put together in place."""
     free = []

@@ -1,0 +1,32 @@
+"""Start here: fill in the functions, then grade them on your own machine.
+
+Angles are in radians; pair i is dimensions (i, i + dim/2) in the layout "half", (2i, 2i + 1) in "interleaved".
+Run: rope grade examples/grade_starter.py --assignment examples/assignment.toml
+"""
+
+import numpy as np
+
+
+def spectrum(dim, base):
+    """Return the frequencies, float64 (dim/2,): radians per token, the fastest first."""
+    return base ** (-2.0 * np.arange(dim // 2) / dim)
+
+
+def rotate(x, positions, inv_freq, layout):
+    """Return x (n, dim) with each row turned by its position, in x's dtype."""
+    raise NotImplementedError("rotate is yours to write")
+
+
+def rotate_backward(grad, positions, inv_freq, layout):
+    """Return the gradient of sum(grad * rotate(x, ...)) with respect to x, (n, dim)."""
+    raise NotImplementedError("rotate_backward is yours to write")
+
+
+def convert(x, source, target):
+    """Return x (n, dim) reordered from the layout source to the layout target."""
+    raise NotImplementedError("convert is yours to write")
+
+
+def yarn(dim, base, train_len, factor):
+    """Return YaRN's frequencies, float64 (dim/2,), and its attention factor (ramp between 32 turns and 1)."""
+    raise NotImplementedError("yarn is yours to write")

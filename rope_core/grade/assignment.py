@@ -1,0 +1,108 @@
+"""The table of tasks and their stages, and a lecturer's assignment: a TOML file of points.
+
+title = "Rotary position embedding, sheet 3"
+seconds = 20
+
+[rotate]
+oracle = 1
+positions = 2
+"""
+
+from __future__ import annotations
+
+import stat
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from rope_core.errors import finite, reject
+from rope_core.grade import frequencies, rotations
+from rope_core.grade.faults import Student
+from rope_core.hf.types import YARN
+
+Stage = Callable[[Student, np.random.Generator], None]
+
+TASKS: dict[str, dict[str, Stage]] = {
+    "rotate": {
+        "law": rotations.rotate_law,
+        "oracle": rotations.rotate_oracle,
+        "positions": rotations.rotate_positions,
+        "backward": rotations.rotate_backward,
+        "dtype": rotations.rotate_dtype,
+    },
+    "spectrum": {
+        "law": frequencies.spectrum_law,
+        "oracle": frequencies.spectrum_oracle,
+        "dtype": frequencies.spectrum_dtype,
+    },
+    "convert": {
+        "law": rotations.convert_law,
+        "oracle": rotations.convert_oracle,
+        "positions": rotations.convert_positions,
+        "dtype": rotations.convert_dtype,
+    },
+    YARN: {"law": frequencies.yarn_law, "oracle": frequencies.yarn_oracle, "dtype": frequencies.yarn_dtype},
+}
+SECONDS = 20.0
+MAX_SECONDS = 600.0
+MAX_BYTES = 2**20
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """What is graded: a title, the seconds that each function has, and points by function and stage."""
+
+    title: str
+    seconds: float
+    points: Mapping[str, Mapping[str, float]]
+
+
+def full_assignment() -> Assignment:
+    """Return every stage of every function, a point each."""
+    return Assignment("", SECONDS, {name: dict.fromkeys(stages, 1.0) for name, stages in TASKS.items()})
+
+
+def read_text(argument: str, path: Path) -> str:
+    """Return a regular file's text of at most 1 MiB, or raise ValueError."""
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise reject(argument, "regular_file", str(path))
+        with path.open("rb") as file:
+            text = file.read(MAX_BYTES + 1)
+        if len(text) > MAX_BYTES:
+            raise reject(argument, "file_bytes", str(path), limit=MAX_BYTES)
+        return text.decode("utf-8")
+    except (OSError, UnicodeDecodeError):
+        raise reject(argument, "readable_file", str(path)) from None
+
+
+def read_assignment(path: str | Path) -> Assignment:
+    """Return a lecturer's assignment. Raises ValueError, naming the field, on a file that is none."""
+    try:
+        data = tomllib.loads(read_text("assignment", Path(path)))
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise reject("assignment", "toml_file", str(path), detail=str(error)) from None
+    title, seconds = data.pop("title", ""), finite("seconds", data.pop("seconds", SECONDS))
+    if not isinstance(title, str):
+        raise reject("title", "a_name", title)
+    if not 0 < seconds <= MAX_SECONDS:
+        raise reject("seconds", "number_range", seconds, low=0, high=MAX_SECONDS)
+    if not data:
+        raise reject("assignment", "some_names", str(path))
+    return Assignment(title, seconds, {name: _points(name, table) for name, table in data.items()})
+
+
+def _points(name: str, table: object) -> dict[str, float]:
+    if name not in TASKS:
+        raise reject("assignment", "one_of", name, names=["title", "seconds", *TASKS])
+    if not isinstance(table, dict) or not table:
+        raise reject(name, "stage_points", table, names=list(TASKS[name]))
+    for stage, points in table.items():
+        if stage not in TASKS[name]:
+            raise reject(name, "one_of", stage, names=list(TASKS[name]))
+        if finite(f"{name}.{stage}", points) < 0:
+            raise reject(f"{name}.{stage}", "finite_least", points, low=0)
+    return {stage: float(points) for stage, points in table.items()}

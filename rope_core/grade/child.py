@@ -1,0 +1,46 @@
+"""The child process: run a student's file, then the stages of one of its functions, a JSON line each."""
+
+from __future__ import annotations
+
+import json
+import runpy
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rope_core.grade.assignment import TASKS
+from rope_core.grade.faults import Fault, Student, raised
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Write the outcome of each stage of ``name`` to ``log`` as soon as it is known."""
+    path, name, seed, log, *stages = arguments
+    sys.path.append(str(Path(path).parent))
+    broken, functions = None, {}
+    with open(log, "w", encoding="utf-8", buffering=1) as out:
+        try:
+            functions = runpy.run_path(path, run_name="student")
+        except BaseException as error:
+            broken = raised(error, path)
+        student = Student(path, functions)
+        for stage in stages:
+            fault = broken or _fault(student, name, stage, int(seed))
+            record: dict[str, Any] = {"stage": stage, "key": "", "slots": {}}
+            if fault:
+                record |= {"key": fault.key, "slots": fault.slots}
+            out.write(json.dumps(record) + "\n")
+
+
+def _fault(student: Student, name: str, stage: str, seed: int) -> Fault | None:
+    try:
+        TASKS[name][stage](student, np.random.default_rng([seed, len(stage)]))
+    except Fault as fault:
+        return fault
+    return None
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,117 @@
+"""What a stage finds wrong in a student's answer, and the call that judges it."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from rope_core.rope import Array
+
+Answers = Mapping[str, Callable[..., Any]]
+
+
+class Fault(Exception):
+    """A failed stage: a key of texts.toml with the values of its slots, all of them JSON."""
+
+    def __init__(self, key: str, **slots: object) -> None:
+        super().__init__(key)
+        self.key, self.slots = key, slots
+
+
+class Student:
+    """The functions of a student's file, called with copies; whatever goes wrong is a Fault."""
+
+    def __init__(self, path: str, functions: Mapping[str, Any]) -> None:
+        self.path, self.functions = path, functions
+
+    def call(self, name: str, *arguments: Any) -> Any:
+        """Return the student's answer. Raises Fault where the function is missing or raises."""
+        function = self.functions.get(name)
+        if not callable(function):
+            raise Fault("missing", name=name)
+        try:
+            return function(*(a.copy() if isinstance(a, np.ndarray) else a for a in arguments))
+        except BaseException as error:
+            raise raised(error, self.path) from None
+
+    def array(self, name: str, shape: tuple[int, ...], *arguments: Any) -> Any:
+        """Return the student's answer as an array of ``shape``, or raise Fault."""
+        return as_array(name, self.call(name, *arguments), shape)
+
+
+def raised(error: BaseException, path: str) -> Fault:
+    """Return the Fault for an exception in a student's file, with the last line of that file."""
+    frames = traceback.extract_tb(error.__traceback__)
+    lines = [frame.lineno for frame in frames if frame.filename == path]
+    slots = {"error": type(error).__name__, "detail": _text(error)}
+    return Fault("raised", line=lines[-1], **slots) if lines else Fault("not_called", **slots)
+
+
+def _text(error: BaseException) -> str:
+    try:
+        return str(error)[:200]
+    except Exception:  # a student's own __str__
+        return ""
+
+
+def as_array(name: str, answer: Any, shape: tuple[int, ...]) -> Any:
+    """Return an answer as a numpy array of ``shape``, or raise Fault on what is none."""
+    try:
+        values = np.asarray(answer)
+    except Exception:
+        raise Fault("kind", name=name, got=type(answer).__name__) from None
+    if values.dtype.kind not in "fiu":
+        raise Fault("kind", name=name, got=type(answer).__name__)
+    if values.shape != shape:
+        raise Fault("shape", name=name, expected=str(shape), got=str(values.shape))
+    return values
+
+
+def shown(name: str, arguments: tuple[Any, ...]) -> str:
+    """Return a call as text, arrays by their shape.
+
+    >>> shown("rotate", (np.ones((2, 4)), "half"))
+    "rotate(array(2, 4), 'half')"
+    """
+    texts = [f"array{a.shape}" if isinstance(a, np.ndarray) else repr(a) for a in arguments]
+    return f"{name}({', '.join(texts)})"
+
+
+def far(got: Array, expected: Array, tolerance: float, relative: bool) -> Any:
+    """Return where two arrays differ by more than ``tolerance``, NaN included, bool of their shape."""
+    scale = np.abs(expected) if relative else 1.0
+    with np.errstate(invalid="ignore", over="ignore"):
+        return ~(np.abs(got - expected) <= tolerance * scale)
+
+
+def judge(
+    cases: list[tuple[str, tuple[Any, ...], Any]],
+    oracle: Callable[..., Any],
+    mistakes: Answers,
+    tolerance: float,
+    relative: bool = False,
+) -> None:
+    """Compare (function, arguments, answer) with the oracle; a mistake that gives every wrong answer is named.
+
+    Raises Fault: "mistake" with its key, else "different" with the first element that differs.
+    """
+    wrong = []
+    for name, arguments, answer in cases:
+        expected = np.asarray(oracle(*arguments))
+        got = np.asarray(answer, dtype=np.float64)
+        off = far(got, expected, tolerance, relative)
+        if off.any():
+            wrong.append((name, arguments, got, expected, tuple(int(i) for i in np.argwhere(off)[0])))
+    if not wrong:
+        return
+    name, arguments, got, expected, at = wrong[0]
+    for key, mistaken in mistakes.items():
+        if not any(far(w[2], np.asarray(mistaken(*w[1])), tolerance, relative).any() for w in wrong):
+            raise Fault("mistake", mistake=key, call=shown(name, arguments))
+    where = str(list(at))
+    raise Fault(
+        "different", call=shown(name, arguments), where=where, expected=f"{expected[at]:.9g}", got=f"{got[at]:.9g}"
+    )

@@ -1,0 +1,146 @@
+"""The tasks spectrum and yarn: oracle, known mistakes and stages.
+
+spectrum(dim, base): frequencies float64 (dim/2,), rad/token.
+yarn(dim, base, train_len, factor): (frequencies float64 (dim/2,), attention factor), with beta 32 and 1.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from rope_core.grade.faults import Answers, Fault, Student, as_array, judge
+from rope_core.hf.types import YARN
+from rope_core.rope import Array, Rope
+from rope_core.schemes import blend, ramp_by_pair, ramp_by_turns, temperature, yarn_range
+from rope_core.spectrum import Request, spectrum
+
+LOST_BASE = 10_000.0
+NEAR, EXACT = 1e-5, 1e-10
+BETA_FAST, BETA_SLOW = 32.0, 1.0
+
+
+def plain(dim: int, base: float) -> Array:
+    """Return the frequencies of RoFormer, float64 (dim/2,)."""
+    return Rope(dim, base).theta
+
+
+SPECTRUM_MISTAKES: Answers = {
+    "lost_base": lambda dim, base: plain(dim, LOST_BASE),
+    "last_first": lambda dim, base: plain(dim, base)[::-1],
+    "half_exponent": lambda dim, base: base ** (-np.arange(dim // 2) / dim),
+    "from_one": lambda dim, base: base ** (-2.0 * np.arange(1, dim // 2 + 1) / dim),
+    "inverse": lambda dim, base: 1.0 / plain(dim, base),
+}
+
+
+def _drawn(rng: np.random.Generator) -> list[tuple[int, float]]:
+    return [(2 * int(rng.integers(8, 65)), float(rng.uniform(2e4, 1e6))) for _ in range(4)]
+
+
+def spectrum_law(student: Student, rng: np.random.Generator) -> None:
+    """Check that pair 0 turns one radian a token and that all neighbours have one ratio below 1."""
+    for dim, base in _drawn(rng):
+        values = student.array("spectrum", (dim // 2,), dim, base)
+        if not abs(values[0] - 1.0) <= NEAR:
+            raise Fault("first", got=f"{values[0]:.6g}")
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratios = values[1:] / values[:-1]
+        if not np.all((ratios < 1.0) & (np.abs(ratios / ratios[0] - 1.0) <= NEAR)):
+            raise Fault("ratio", low=f"{ratios.min():.6g}", high=f"{ratios.max():.6g}")
+
+
+def _compare(student: Student, rng: np.random.Generator, tolerance: float) -> None:
+    cases = [*_drawn(rng), (64, LOST_BASE)]
+    answers = [("spectrum", case, student.array("spectrum", (case[0] // 2,), *case)) for case in cases]
+    judge(answers, plain, SPECTRUM_MISTAKES, tolerance, relative=True)
+
+
+def spectrum_oracle(student: Student, rng: np.random.Generator) -> None:
+    """Compare with rope_core, to 1e-5 of each frequency."""
+    _compare(student, rng, NEAR)
+
+
+def spectrum_dtype(student: Student, rng: np.random.Generator) -> None:
+    """Check float64, to 1e-10 of each frequency."""
+    dim, base = _drawn(rng)[0]
+    _double("spectrum", student.array("spectrum", (dim // 2,), dim, base), plain(dim, base))
+
+
+def _double(name: str, got: Any, expected: Array) -> None:
+    if got.dtype != np.float64:
+        raise Fault("dtype", name=name, expected="float64", got=got.dtype.name)
+    error = float(np.abs(got / expected - 1.0).max())
+    if not error <= EXACT:
+        raise Fault("precision", dtype="float64", error=f"{error:.2g}", limit=f"{EXACT:.2g}")
+
+
+def extended(dim: int, base: float, train_len: int, factor: float) -> Array:
+    """Return YaRN's frequencies and, last, its attention factor: float64 (dim/2 + 1,)."""
+    answer = spectrum(Request(Rope(dim, base, train_len), YARN, {"factor": factor}))
+    return np.append(answer.inv_freq, answer.attention_factor)
+
+
+def _ramped(rope: Rope, divided: Array, factor: float) -> Array:
+    return np.append(rope.theta / blend(divided, factor), temperature(factor))
+
+
+def _by_pair(rope: Rope, truncate: bool = True) -> Array:
+    return ramp_by_pair(rope.pairs, *yarn_range(rope, BETA_FAST, BETA_SLOW, truncate))
+
+
+def _factor(answer: Array, attention_factor: float) -> Array:
+    return np.append(answer[:-1], attention_factor)
+
+
+YARN_MISTAKES: Answers = {
+    "squared_factor": lambda d, b, n, s: _factor(extended(d, b, n, s), temperature(s) ** 2),
+    "no_factor": lambda d, b, n, s: _factor(extended(d, b, n, s), 1.0),
+    "inverse_factor": lambda d, b, n, s: _factor(extended(d, b, n, s), 1.0 / temperature(s)),
+    "lost_base": lambda d, b, n, s: extended(d, LOST_BASE, n, s),
+    "last_first": lambda d, b, n, s: np.append(extended(d, b, n, s)[-2::-1], temperature(s)),
+    "ramp_reversed": lambda d, b, n, s: _ramped(Rope(d, b, n), 1.0 - _by_pair(Rope(d, b, n)), s),
+    "all_divided": lambda d, b, n, s: _ramped(Rope(d, b, n), np.ones(d // 2), s),
+    "unrounded": lambda d, b, n, s: _ramped(Rope(d, b, n), _by_pair(Rope(d, b, n), False), s),
+    "over_turns": lambda d, b, n, s: _ramped(Rope(d, b, n), ramp_by_turns(Rope(d, b, n), BETA_SLOW, BETA_FAST), s),
+}
+
+
+def _yarn(student: Student, case: tuple[Any, ...]) -> Any:
+    answer = student.call(YARN, *case)
+    try:
+        inv_freq, factor = answer
+    except Exception:
+        raise Fault("pair", name=YARN) from None
+    values = as_array(YARN, inv_freq, (case[0] // 2,))
+    return np.append(values, as_array(YARN, factor, ()))
+
+
+def _extensions(rng: np.random.Generator) -> list[tuple[int, float, int, float]]:
+    lengths = [2 ** int(rng.integers(11, 16)) for _ in range(4)]
+    return [(dim + 32, base, n, float(rng.uniform(2, 16))) for (dim, base), n in zip(_drawn(rng), lengths, strict=True)]
+
+
+def yarn_law(student: Student, rng: np.random.Generator) -> None:
+    """Check that factor 1 changes nothing and that each frequency is within theta/factor and theta."""
+    for dim, base, n, factor in _extensions(rng):
+        theta = plain(dim, base)
+        same = _yarn(student, (dim, base, n, 1.0))
+        if not np.allclose(same, np.append(theta, 1.0), rtol=NEAR, atol=0):
+            raise Fault("factor_one")
+        values = _yarn(student, (dim, base, n, factor))[:-1]
+        if not np.all((values >= theta / factor * (1 - NEAR)) & (values <= theta * (1 + NEAR))):
+            raise Fault("between", factor=f"{factor:.6g}")
+
+
+def yarn_oracle(student: Student, rng: np.random.Generator) -> None:
+    """Compare with rope_core at drawn widths, bases, trained lengths and factors."""
+    answers = [(YARN, case, _yarn(student, case)) for case in _extensions(rng)]
+    judge(answers, extended, YARN_MISTAKES, NEAR, relative=True)
+
+
+def yarn_dtype(student: Student, rng: np.random.Generator) -> None:
+    """Check float64, to 1e-10 of each frequency and of the factor."""
+    case = _extensions(rng)[0]
+    _double(YARN, _yarn(student, case), extended(*case))

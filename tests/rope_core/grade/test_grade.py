@@ -1,0 +1,262 @@
+"""rope grade: right solutions pass, each known mistake is named, and whatever code does is one sentence."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from string import Formatter
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rope_core.__main__ import main
+from rope_core.grade import frequencies, rotations
+from rope_core.grade.assignment import TASKS
+from rope_core.grade.faults import Fault, Student
+from rope_core.grade.process import texts
+from tests.support import ROOT
+
+SOLUTION = Path(__file__).with_name("solution.py").read_text("utf-8")
+
+TURNED = "a * cos - b * sin, a * sin + b * cos"
+PAIRED = "angle = np.outer(positions, inv_freq)"
+RAMP = "np.clip((np.arange(dim // 2) - low) / (high - low), 0, 1)"
+BACK = "rotate(grad, -positions, inv_freq, layout)"
+MIXED = """    n = x.shape[-1] // 2
+    if layout == "half":
+        c, s = np.repeat(np.cos(angle), 2, -1), np.repeat(np.sin(angle), 2, -1)
+        return x * c + np.concatenate([-x[:, n:], x[:, :n]], -1) * s
+    c, s = np.tile(np.cos(angle), 2), np.tile(np.sin(angle), 2)
+    return x * c + np.stack([-x[:, 1::2], x[:, 0::2]], -1).reshape(x.shape) * s
+"""
+# function, stage, what is replaced in the solution, by what, the mistake that must be named
+PLANTED = [
+    ("rotate", "oracle", "    kind =", "    return x\n    kind =", "position_zero"),
+    ("rotate", "positions", "    kind =", "    return x\n    kind =", "position_zero"),
+    ("rotate", "oracle", TURNED, "a * cos + b * sin, b * cos - a * sin", "transposed"),
+    ("rotate", "positions", TURNED, "a * cos + b * sin, b * cos - a * sin", "transposed"),
+    ("rotate", "oracle", 'layout == "half"', 'layout != "half"', "swapped_pairs"),
+    ("rotate", "oracle", 'layout == "half"', "True", "swapped_pairs"),
+    ("rotate", "positions", 'layout == "half"', "False", "swapped_pairs"),
+    ("rotate", "oracle", TURNED, "a * sin + b * cos, a * cos - b * sin", "swapped_members"),
+    ("rotate", "oracle", "    out = np.empty", f"{MIXED}    out = np.empty", "mixed_tables"),
+    ("rotate", "oracle", PAIRED, "angle = np.outer(positions, inv_freq[::-1])", "last_first"),
+    ("rotate", "oracle", PAIRED, "angle = np.outer(positions, spectrum(x.shape[-1], 10000.0))", "lost_base"),
+    ("rotate", "positions", PAIRED, "angle = np.outer(positions[:1], inv_freq)", "first_position"),
+    ("rotate", "positions", PAIRED, "angle = np.outer(np.arange(len(x)), inv_freq)", "row_number"),
+    ("rotate", "backward", BACK, "rotate(grad, positions, inv_freq, layout)", "backward_forward"),
+    ("rotate", "backward", BACK, "grad", "position_zero"),
+    ("spectrum", "oracle", "-2.0 * i / dim", "-i / dim", "half_exponent"),
+    ("spectrum", "oracle", "-2.0 * i / dim", "-2.0 * (i + 1) / dim", "from_one"),
+    ("spectrum", "oracle", "-2.0 * i / dim", "2.0 * i / dim", "inverse"),
+    ("spectrum", "oracle", "return base **", "return 1e4 **", "lost_base"),
+    ("spectrum", "oracle", "i = np.arange(dim // 2)", "i = np.arange(dim // 2)[::-1]", "last_first"),
+    ("convert", "oracle", "if source == target:", "if True:", "unchanged"),
+    ("convert", "oracle", 'target == "half"', 'target != "half"', "wrong_way"),
+    ("convert", "oracle", "if source == target:\n        return x", "return x[:, ::-1]", "last_first"),
+    (
+        "convert",
+        "oracle",
+        "if source == target:\n        return x\n    if target",
+        "n = x.shape[-1] // 2\n    if source == target:\n        return np.roll(x, n, -1)\n"
+        "    if target != 'half':\n        return np.stack([x[:, n:], x[:, :n]], -1).reshape(x.shape)\n"
+        "    return np.concatenate([x[:, 1::2], x[:, 0::2]], -1)\n    if target",
+        "swapped_members",
+    ),
+    ("yarn", "oracle", "+ 1\n    return", "+ 1\n    scale = scale**2\n    return", "squared_factor"),
+    ("yarn", "oracle", "+ 1\n    return", "+ 1\n    scale = 1.0\n    return", "no_factor"),
+    ("yarn", "oracle", "+ 1\n    return", "+ 1\n    scale = 1 / scale\n    return", "inverse_factor"),
+    (
+        "yarn",
+        "oracle",
+        "    theta = spectrum(dim, base)",
+        "    base = 1e4\n    theta = spectrum(dim, base)",
+        "lost_base",
+    ),
+    (
+        "yarn",
+        "oracle",
+        "+ 1\n    return theta / factor * divided + theta * (1 - divided)",
+        "+ 1\n    return (theta / factor * divided + theta * (1 - divided))[::-1]",
+        "last_first",
+    ),
+    ("yarn", "oracle", RAMP, f"1 - {RAMP}", "ramp_reversed"),
+    ("yarn", "oracle", RAMP, "np.ones(dim // 2)", "all_divided"),
+    ("yarn", "oracle", "max(math.floor(low), 0), min(math.ceil(high), dim - 1)", "low, high", "unrounded"),
+    ("yarn", "oracle", RAMP, "1 - np.clip((train_len * theta / (2 * math.pi) - 1) / 31, 0, 1)", "over_turns"),
+]
+
+
+def outcome(source: str, function: str, stage: str, seed: int = 0) -> Fault | None:
+    """The stage's fault on a source run in this process."""
+    names: dict[str, Any] = {}
+    exec(compile(source, "student.py", "exec"), names)
+    try:
+        TASKS[function][stage](Student("student.py", names), np.random.default_rng(seed))
+    except Fault as fault:
+        return fault
+    return None
+
+
+def edited(old: str, new: str) -> str:
+    assert SOLUTION.count(old) == 1, old
+    return SOLUTION.replace(old, new)
+
+
+@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize(("function", "stage"), [(name, stage) for name, stages in TASKS.items() for stage in stages])
+def test_a_right_solution_passes_every_stage(function: str, stage: str, seed: int) -> None:
+    fault = outcome(SOLUTION, function, stage, seed)
+    assert fault is None, (fault.key, fault.slots)
+
+
+@pytest.mark.parametrize(("function", "stage", "old", "new", "mistake"), PLANTED)
+def test_a_known_mistake_is_named(function: str, stage: str, old: str, new: str, mistake: str) -> None:
+    for seed in range(5):
+        fault = outcome(edited(old, new), function, stage, seed)
+        assert fault is not None and fault.key == "mistake", fault and (fault.key, fault.slots)
+        assert fault.slots["mistake"] == mistake
+
+
+def test_every_known_mistake_is_planted_and_has_a_sentence() -> None:
+    known = {*rotations.mistakes(), *rotations.mistakes(-1.0), *rotations.CONVERT_MISTAKES}
+    known |= {*frequencies.SPECTRUM_MISTAKES, *frequencies.YARN_MISTAKES}
+    assert {row[4] for row in PLANTED} == known == set(texts()["mistake"])
+
+
+@pytest.mark.parametrize(
+    ("function", "stage", "old", "new", "key"),
+    [
+        ("rotate", "law", TURNED, "2 * (a * cos - b * sin), a * sin + b * cos", "length"),
+        ("rotate", "law", PAIRED, "angle = np.outer(positions**2, inv_freq)", "relative"),
+        ("rotate", "positions", PAIRED, "angle = np.outer(positions**2, inv_freq)", "different"),
+        ("rotate", "positions", TURNED, "a * np.nan, b", "different"),
+        ("rotate", "backward", "def rotate_backward", "def backward", "missing"),
+        ("rotate", "dtype", "out.astype(x.dtype)", "out", "dtype"),
+        ("rotate", "dtype", PAIRED, "angle = np.outer(positions, inv_freq).astype(np.float32)", "precision"),
+        ("rotate", "dtype", PAIRED, "angle = np.outer(positions, inv_freq).astype(x.dtype)", "precision"),
+        ("rotate", "oracle", "out.astype(x.dtype)", "out[:, :-1]", "shape"),
+        ("rotate", "oracle", "out.astype(x.dtype)", "'out'", "kind"),
+        ("rotate", "oracle", "layout: str) -> Any:\n    kind", "layout, more) -> Any:\n    kind", "not_called"),
+        ("rotate", "oracle", "out.astype(x.dtype)", "out / None", "raised"),
+        ("rotate", "oracle", "out.astype(x.dtype)", "exit()", "raised"),
+        ("spectrum", "law", "-2.0 * i / dim", "-2.0 * (i + 1) / dim", "first"),
+        ("spectrum", "law", "-2.0 * i / dim", "-2.0 * i * i / dim", "ratio"),
+        ("spectrum", "dtype", "-2.0 * i / dim)", "-2.0 * i / dim).astype('f4')", "dtype"),
+        ("spectrum", "dtype", "return base **", "return 1.0000001 * base **", "precision"),
+        ("convert", "law", 'target == "half"', "True", "round_trip"),
+        ("convert", "positions", 'target == "half"', 'target != "half"', "commute"),
+        ("convert", "dtype", "return np.concatenate", "return 1.0 * np.concatenate", "dtype"),
+        ("yarn", "law", "0.1 * math.log(factor) + 1", "factor + 1", "factor_one"),
+        ("yarn", "law", "return theta / factor *", "return theta / factor**2 *", "between"),
+        ("yarn", "oracle", "theta * (1 - divided), scale", "theta * (1 - divided)", "pair"),
+    ],
+)
+def test_another_mistake_is_described(function: str, stage: str, old: str, new: str, key: str) -> None:
+    fault = outcome(edited(old, new), function, stage)
+    assert fault is not None and fault.key == key, fault and (fault.key, fault.slots)
+    for lang in ("en", "zh"):
+        assert texts()["fault"][key][lang].format_map({"why": "", **fault.slots})
+
+
+def test_a_sentence_has_one_set_of_slots_in_both_languages() -> None:
+    for group in texts().values():
+        for key, row in group.items():
+            slots = [{name for _, name, _, _ in Formatter().parse(row[lang]) if name} for lang in ("en", "zh")]
+            assert slots[0] == slots[1] and re.search("[一-鿿]", row["zh"]), key
+
+
+def graded(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
+    code = main(["grade", *map(str, arguments)])
+    out, err = capsys.readouterr()
+    assert "Traceback" not in out + err
+    return code, out, err
+
+
+def write(tmp_path: Path, text: str, name: str = "mine.py") -> Path:
+    path = tmp_path / name
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_the_command_grades_a_file_in_processes_of_its_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = graded(capsys, ROOT / "tests/rope_core/grade/solution.py")
+    assert code == 0 and out.endswith("15 of 15 points\n") and "failed" not in out
+    wrong = write(tmp_path, edited("return base **", "return 1e4 **"))
+    code, out, _ = graded(capsys, wrong, "--only", "spectrum", "--json", "--seed", 3)
+    record = json.loads(out)
+    assert (code, record["exit"], record["points"], record["most"]) == (1, 1, 1.0, 3.0)
+    assert [row["key"] for row in record["results"]][1] == "lost_base"
+    code, out, _ = graded(capsys, wrong, "--only", "spectrum", "--lang", "zh")
+    assert code == 1 and "底数丢了" in out
+
+
+def test_whatever_the_code_does_is_a_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    stages = "[spectrum]\nlaw = 1\noracle = 1\n"
+    short = write(tmp_path, f"seconds = 2\n{stages}", "short.toml")
+    # Long enough for a busy machine to start a process.
+    long = write(tmp_path, f"seconds = 120\n{stages}", "long.toml")
+    for source, expected in [
+        ("def spectrum(dim, base):\n    while True: pass", "did not end within 2 seconds"),
+        ("while True: pass", "did not end within 2 seconds"),
+        ("import os\ndef spectrum(dim, base): os._exit(3)", "ended with code 3"),
+        ("raise SystemExit(0)", "Line 1 raised SystemExit"),
+        ("x = 1\nimport nothing_of_this_name", "Line 2 raised ModuleNotFoundError"),
+        ("def spectrum(dim, base):\n    return spectrum(dim, base)", "Line 2 raised RecursionError"),
+        ("def spectrum(dim, base):\n    return input()", "Line 2 raised EOFError"),
+        ("spectrum = 3", "no function spectrum"),
+        ("class E(Exception):\n    def __str__(self): raise self\ndef spectrum(d, b): raise E", "Line 3 raised E"),
+        ("print('\\x1b[2J' * 100000)", "no function spectrum"),
+    ]:
+        code, out, err = graded(capsys, write(tmp_path, source), "--assignment", short if "while" in source else long)
+        assert code == 1 and out.count(expected) == 2 and not err, (source, out)
+        assert "\x1b" not in out
+
+
+def test_a_file_s_neighbour_is_imported_and_hides_no_module(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write(tmp_path, "raise SystemExit", "random.py")
+    write(tmp_path, "from solution import *\nimport random\nrandom.random()")
+    write(tmp_path, SOLUTION, "solution.py")
+    code, out, _ = graded(capsys, tmp_path / "mine.py", "--only", "spectrum")
+    assert code == 0, out
+
+
+@pytest.mark.parametrize("text", ["def f(:", "x = '\x00'", "(" * 5000])
+def test_a_file_that_is_no_python_is_exit_2(text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = graded(capsys, write(tmp_path, text))
+    assert code == 2 and not out and err.startswith("file must be a Python file, but line") and err.count("\n") == 1
+    for path in (tmp_path / "absent.py", tmp_path):
+        code, out, err = graded(capsys, path)
+        assert code == 2 and not out and err.startswith("file must be") and err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("[", "assignment must be a TOML file"),
+        ("", "assignment must be at least one name"),
+        ("[twist]\nlaw = 1", "assignment must be one of title, seconds, rotate"),
+        ("rotate = 1", "rotate must be a table of points by stage: law, oracle, positions, backward, dtype"),
+        ("[spectrum]\nbackward = 1", "spectrum must be one of law, oracle, dtype, got 'backward'"),
+        ("[spectrum]\nlaw = -1", "spectrum.law must be a finite number >= 0"),
+        ("[spectrum]\nlaw = nan", "spectrum.law must be a finite number"),
+        ("[spectrum]\nlaw = '1'", "spectrum.law must be a finite number"),
+        ("seconds = 0\n[spectrum]\nlaw = 1", "seconds must be a number in"),
+        ("title = 3\n[spectrum]\nlaw = 1", "title must be a name"),
+    ],
+)
+def test_a_bad_assignment_is_exit_2(
+    text: str, sentence: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = write(tmp_path, text, "assignment.toml")
+    code, out, err = graded(capsys, ROOT / "examples/grade_starter.py", "--assignment", path)
+    assert code == 2 and not out and err.startswith(sentence) and err.count("\n") == 1
+
+
+def test_points_are_those_of_the_assignment(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = write(tmp_path, "title = 'Sheet'\n[spectrum]\nlaw = 0.5\noracle = 4\n", "assignment.toml")
+    wrong = write(tmp_path, edited("return base **", "return 1e4 **"))
+    code, out, _ = graded(capsys, wrong, "--assignment", path)
+    assert code == 1 and out.startswith("Sheet\n") and out.endswith("0.5 of 4.5 points\n")
