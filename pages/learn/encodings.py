@@ -23,6 +23,7 @@ SECOND = Field("second", "text", "the cat chased the dog")
 ENCODING = Field("encoding", "choice", "rope", choices=tuple(encodings.ENCODINGS))
 SHIFT = Field("shift", "int", 0, 0, 1000)
 DELTA = Field("delta", "int", 5, 0, 64)
+AT = Field("i", "int", 0, 0, 32)
 NOISE = Field("noise", "float", 0.2, 0.0, 1.0, step=0.05)
 GAP = Field("gap", "float", 0.0, 0.0, 1.0, step=0.1)
 NUMBER = Field("number", "int", 123_456, 0, 9_999_999)
@@ -34,7 +35,7 @@ SECTIONS = (
 )
 VIDEO = (Field("frames", "int", 3, 1, 8), Field("height", "int", 3, 1, 8), Field("width", "int", 4, 1, 8))
 ROW, COLUMN = Field("row", "int", 7, 0, 14), Field("column", "int", 7, 0, 14)
-OWN = (PAIR, FIRST, SECOND, ENCODING, SHIFT, DELTA, NOISE, GAP, NUMBER, BETA, *SECTIONS, *VIDEO, ROW, COLUMN)
+OWN = (PAIR, FIRST, SECOND, ENCODING, SHIFT, DELTA, AT, NOISE, GAP, NUMBER, BETA, *SECTIONS, *VIDEO, ROW, COLUMN)
 FIELDS = (*OWN, *GEOMETRY, *SCHEME_FIELDS)
 
 
@@ -79,8 +80,9 @@ def chooser(page: Frame) -> None:
     """One encoding: its formula, its scores, and what happens when the sentence moves."""
     page.prose("chooser")
     page.controls.select(ENCODING)
-    page.controls.slider(SHIFT)
     name, base = page.get(ENCODING), page.store.rope().base
+    film = films.translation(name, sentences(page)[0], base, films.far(page.get(SHIFT)), page.t)
+    page.show(film, films.translation, encodings.translation_gap, encodings.logits)
     left, right = page.columns(1, 1)
     with left:
         page.show(figures.score_map(name, base, page.get(SHIFT), page.t), figures.score_map, encodings.score_matrix)
@@ -89,21 +91,13 @@ def chooser(page: Frame) -> None:
             figures.score_lines(name, base, page.get(SHIFT), page.t), figures.score_lines, encodings.relative_residual
         )
     page.prose(name)
-    first = sentences(page)[0]
-    page.show(
-        figures.translation(name, first, base, page.get(SHIFT), page.t),
-        figures.translation,
-        encodings.translation_gap,
-        encodings.logits,
-    )
 
 
 def shift_map(page: Frame) -> None:
     """The linear map from one position to a later one, drawn as a rotation."""
     page.prose("shift_map")
-    page.controls.slider(DELTA)
-    drawing = parts.rotation(page.get(DELTA), page.store.rope().base, page.t)
-    page.show(drawing, parts.rotation, encodings.shift_map, encodings.shift_residual)
+    film = parts.rotation(tuple(range(65)), tuple(range(33)), page.store.rope().base, page.t)
+    page.show(film, parts.rotation, encodings.shift_map, encodings.shift_residual)
 
 
 def hessian(page: Frame) -> None:

@@ -54,9 +54,9 @@ def wave(page: Frame) -> None:
 def digits(page: Frame) -> None:
     """The position as a number in base beta."""
     page.prose("digits")
-    page.controls.beside(WIDTH, POSITION)
-    drawing = numerals.digits(page.get(WIDTH), page.get(BASE), page.get(POSITION), page.t)
-    page.show(drawing, numerals.digits, encodings.beta_digits, encodings.digit_phases)
+    page.controls.slider(WIDTH)
+    film = numerals.digits(page.get(WIDTH), page.get(BASE), numerals.positions(page.get(POSITION)), page.t)
+    page.show(film, numerals.digits, encodings.beta_digits, encodings.digit_phases)
 
 
 def body(page: Frame) -> None:

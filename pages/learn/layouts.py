@@ -4,9 +4,8 @@ from rope_core.layout import convert, convert_projection
 from rope_core.theory import layout_demo
 from ui.figures.layouts import seats
 from ui.figures.layouts import weights as figures
-from ui.figures.rotation.circle import around
 from ui.page import models
-from ui.page.fields import BASE, CUSTOM, DIM, GEOMETRY, MODEL
+from ui.page.fields import BASE, CUSTOM, DIM, GEOMETRY, MODEL, around
 from ui.page.frame import Frame
 from ui.page.state import Field
 

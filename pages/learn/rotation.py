@@ -3,7 +3,7 @@
 from rope_core.theory import demo
 from ui.figures.rotation import circle as figures
 from ui.figures.rotation import matrix as matrices
-from ui.page.fields import BASE, GEOMETRY, last_pair
+from ui.page.fields import BASE, GEOMETRY, around, last_pair
 from ui.page.frame import Frame
 from ui.page.state import Field
 
@@ -21,7 +21,7 @@ def circle(page: Frame) -> None:
     """Two vectors turn under the hand; the score depends on their distance."""
     page.bar()
     rope = page.store.rope()
-    windows = (figures.around(page.get(M)), figures.around(page.get(N)), figures.around(page.get(SHIFT)))
+    windows = (around(page.get(M)), around(page.get(N)), around(page.get(SHIFT)))
     page.show(figures.turning(rope, page.get(PAIR), *windows, page.t), figures.turning, demo.shares, demo.score)
     page.controls.slider(last_pair(PAIR, rope))
 

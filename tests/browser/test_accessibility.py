@@ -233,7 +233,7 @@ def plotlys_own(page: Page) -> None:
 
 @pytest.mark.parametrize("name, slider", KEYBOARD)
 def test_a_section_by_keyboard_alone(name: str, slider: str, app: str, english: Reader) -> None:
-    """Choose in a menu, move a slider, play, open the code, switch the language; the focus is seen on each."""
+    """Choose in a menu, move a slider, open the code, switch the language; the focus is seen on each."""
     page = english.open(f"{app}/?lang=en")
     tab_to(page, Words("en", "labels")(f"page.{name}"), "a")
     page.keyboard.press("Enter")
@@ -256,18 +256,6 @@ def test_a_section_by_keyboard_alone(name: str, slider: str, app: str, english: 
     assert glow(page) > 20
     page.keyboard.press("ArrowRight")
     page.wait_for_function("before => document.activeElement.getAttribute('aria-valuetext') !== before", arg=value)
-
-    play = page.locator("[role=button].updatemenu-button")
-    if play.count():
-        called = play.first.get_attribute("aria-label") or ""
-        tab_to(page, called, "button")
-        assert glow(page) > 20
-        drawn = page.evaluate("() => document.activeElement.closest('.js-plotly-plot').innerHTML")
-        page.keyboard.press("Enter")
-        page.wait_for_function("n => document.activeElement.getAttribute('aria-label') === n", arg=called)
-        page.wait_for_function(
-            "before => document.activeElement.closest('.js-plotly-plot').innerHTML !== before", arg=drawn
-        )
 
     if page.locator(PLOTLYS).count():
         plotlys_own(page)

@@ -1,6 +1,6 @@
 """Plotly's JSON as plain dicts: the pure functions that every figure is built with.
 
-A figure is {"data": [traces], "layout": {...}}, with "frames" where it moves. Names and values are those of
+A figure is {"data": [traces], "layout": {...}}. Names and values are those of
 https://plotly.com/javascript/reference/; numbers may be numpy arrays until `packed` writes them for the browser.
 """
 
@@ -46,10 +46,9 @@ def merged(base: Mapping[str, Any], over: Mapping[str, Any]) -> Props:
     return result
 
 
-def plot(data: Iterable[Props], *, height: int = 400, frames: Sequence[Props] = (), **layout: Any) -> Figure:
+def plot(data: Iterable[Props], *, height: int = 400, **layout: Any) -> Figure:
     """Return a figure in the house style; ``layout`` is Plotly's, set over it."""
-    figure = {"data": list(data), "layout": merged(HOUSE, {"height": height, **layout})}
-    return {**figure, "frames": list(frames)} if frames else figure
+    return {"data": list(data), "layout": merged(HOUSE, {"height": height, **layout})}
 
 
 def axis(title: str = "", **look: Any) -> Props:
@@ -177,20 +176,6 @@ def in_panel(panel: int, trace: Props) -> Props:
     return trace if panel == 1 else {**trace, "xaxis": f"x{panel}", "yaxis": f"y{panel}"}
 
 
-def frame(name: object, changes: Mapping[int, Props], **layout: Any) -> Props:
-    """Return one frame of an animation: what changes, by the number of the trace."""
-    still = {"name": str(name), "traces": list(changes), "data": list(changes.values())}
-    return {**still, "layout": layout} if layout else still
-
-
-def play(label: str, duration: int, *, redraw: bool = False, fromcurrent: bool = True, **place: Any) -> list[Props]:
-    """Return the button that plays the frames, at the upper right unless ``place`` sets another."""
-    args = {"frame": {"duration": duration, "redraw": redraw}, "transition": {"duration": 0}}
-    button = {"label": label, "method": "animate", "args": [None, {**args, "fromcurrent": fromcurrent}]}
-    right = {"x": 1.0, "y": 1.0, "xanchor": "right", "yanchor": "bottom"}
-    return [{"type": "buttons", **right, **place, "buttons": [button]}]
-
-
 def packed(value: Any) -> Any:
     """Return a figure as JSON's own types: arrays as their bytes, what is no number as null.
 
@@ -203,7 +188,7 @@ def packed(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {name: packed(item) for name, item in value.items()}
     if isinstance(value, list | tuple):
-        # Frames hold thousands of numbers: those that need nothing cost no call.
+        # Lists hold thousands of numbers: those that need nothing cost no call.
         return [
             item
             if type(item) in AS_IS or (type(item) is float and math.isfinite(item))

@@ -13,6 +13,9 @@ from ui.page.state import Field
 MAX_DIM = 1024
 MAX_LEN = 16_777_216
 
+WINDOW = 64
+"""How many whole numbers a film's control goes up."""
+
 CUSTOM = "custom"
 MODEL = Field("model", "choice", models.DEFAULT, choices=(*models.ids(), CUSTOM), shared=True)
 LAYER = Field("layer", "text", "", shared=True)
@@ -55,6 +58,16 @@ def last_pair(field: Field, rope: rc.Rope) -> Field:
 def stops(field: Field, value: float, low: float = -math.inf, high: float = math.inf) -> tuple[float, ...]:
     """A field's stops from ``low`` to ``high`` and the value in force, for a film."""
     return tuple(sorted({value, *(stop for stop in field.steps if low <= stop <= high)}))
+
+
+def around(value: int, reach: int = WINDOW) -> tuple[int, ...]:
+    """Return the whole numbers 0 to ``reach``, or as many about a value beyond them.
+
+    >>> around(5, 8), around(12, 8)
+    ((0, 1, 2, 3, 4, 5, 6, 7, 8), (8, 9, 10, 11, 12, 13, 14, 15, 16))
+    """
+    first = 0 if value <= reach else value - reach // 2
+    return tuple(range(first, first + reach + 1))
 
 
 PARAMS: dict[str, Field] = {}

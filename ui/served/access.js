@@ -1,4 +1,4 @@
-// What Streamlit and Plotly leave out for keyboards and screen readers: language, names, roles, and keys on drawn buttons.
+// What Streamlit and Plotly leave out for keyboards and screen readers: language, names, roles, and keys on drawn legends.
 // Patches what stands and whatever appears later; running it again with another language's words takes those.
 (() => {
   const lab = window.ropeLab ??= {};
@@ -60,7 +60,7 @@
     for (const said of all('[data-testid="stMarkdown"]')) if (said.textContent.trimStart().startsWith('▸')) set(said, 'role', 'status');
   };
 
-  // Plotly draws its buttons, sliders and legends for the mouse alone.
+  // Plotly draws its legends for the mouse alone.
   const operable = (node, role, name) => {
     set(node, 'role', role);
     set(node, 'aria-label', name);
@@ -74,39 +74,6 @@
     if (event.key !== 'Enter' && event.key !== ' ') return;
     event.preventDefault();
     act();
-  });
-
-  const play = plot => {
-    for (const button of all('.updatemenu-button', plot))
-      if (operable(button, 'button', button.textContent.replace(/^[▶◼■]\s*/, ''))) press(button, () => mouse(button, 'click'));
-  };
-
-  const STEPS = {ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1, PageUp: 10, PageDown: -10, Home: -1e9, End: 1e9};
-  const slide = plot => all('.slider-group', plot).forEach((group, index) => {
-    const model = () => plot._fullLayout.sliders[index], steps = () => model()._visibleSteps ?? model().steps;
-    const label = group.querySelector(':scope > .slider-label');
-    const tell = () => {
-      set(group, 'aria-valuenow', String(model().active));
-      set(group, 'aria-valuetext', steps()[model().active].label);
-    };
-    const fresh = operable(group, 'slider', (model().currentvalue?.prefix || label?.textContent || '').trim());
-    set(group, 'aria-valuemin', '0');
-    set(group, 'aria-valuemax', String(steps().length - 1));
-    for (const text of group.children) if (text !== label) set(text, 'aria-hidden', 'true');
-    tell();
-    if (!fresh) return;
-    group.addEventListener('keydown', event => {
-      const step = STEPS[event.key];
-      if (!step) return;
-      event.preventDefault();
-      const last = steps().length - 1, to = Math.max(0, Math.min(last, model().active + step));
-      const rail = group.querySelector('.slider-rail-rect').getBoundingClientRect();
-      const touch = group.querySelector('.slider-rail-touch-rect');
-      const x = rail.left + 2 + (rail.width - 4) * to / last, y = rail.top + rail.height / 2;
-      mouse(touch, 'mousedown', x, y);
-      mouse(plot, 'mouseup', x, y);
-      tell();
-    });
   });
 
   const legend = plot => all('.legend', plot).forEach(box => {
@@ -153,11 +120,11 @@
   // The figure's name says what it shows; its marks and ticks, read out one by one, say nothing.
   const quiet = plot => {
     for (const drawn of all('.main-svg', plot)) {
-      if (!drawn.querySelector('.infolayer, .menulayer')) set(drawn, 'aria-hidden', 'true');
+      if (!drawn.querySelector('.infolayer')) set(drawn, 'aria-hidden', 'true');
     }
   };
 
-  // Plotly draws a button anew when it is pressed: the keyboard stays where it was.
+  // Plotly draws a legend anew when it is pressed: the keyboard stays where it was.
   let held = null;
   document.addEventListener('focusin', ({target}) => {
     const plot = target.closest?.('.js-plotly-plot');
@@ -172,7 +139,7 @@
     menu();
     scrollers();
     controls();
-    for (const plot of all('.js-plotly-plot')) for (const mend of [svg, quiet, play, slide, legend]) mend(plot);
+    for (const plot of all('.js-plotly-plot')) for (const mend of [svg, quiet, legend]) mend(plot);
     for (const tester of all('#js-plotly-tester')) set(tester, 'aria-hidden', 'true');
     translate();
     keep();

@@ -16,7 +16,7 @@ def _rgb(colour: str) -> str:
     return f"rgb({', '.join(str(int(colour[at : at + 2], 16)) for at in (1, 3, 5))})"
 
 
-LETTERS, MARKS = "text:not(.updatemenu-item-text)", ":is(path, line, text)"
+LETTERS, MARKS = "text", ":is(path, line, text)"
 
 
 def _themed(part: str, where: str, colour: str, light: str, dark: str) -> str:

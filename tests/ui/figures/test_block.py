@@ -279,9 +279,9 @@ def test_only_a_rotated_v_moves_with_the_text() -> None:
     speed = 50.0 ** (-4 / 12)
     angle = np.unwrap(np.arctan2(table["rotated_second"], table["rotated_first"]))
     np.testing.assert_allclose(np.diff(angle), speed, atol=1e-9)
-    frames = chart(drawing).to_dict()["frames"]
-    assert len(frames) == block_rope.FRAMES
-    assert frames[7]["data"][1]["x"] == [table["rotated_first"][7]] and frames[7]["traces"] == [1, 3]
+    ends = [(trace.x[-1], trace.y[-1]) for trace in chart(drawing).data]
+    last = [(table[f"{name}_first"][-1], table[f"{name}_second"][-1]) for name in ("plain", "rotated")]
+    assert ends == [last[0]] * 2 + [last[1]] * 2
     far = max(np.abs(table[key] - table[key][0]).max() for key in ("rotated_first", "rotated_second"))
     assert f"rotated by {far:.3g}" in drawing.finding
 

@@ -14,7 +14,6 @@ import rope_core as rc
 from ui.figures import drawing
 from ui.figures.clock import reading as clock
 from ui.figures.drawing import Drawing, as_csv, grid, kept, write
-from ui.figures.frequencies import digits as frequencies
 from ui.figures.frequencies import spans
 from ui.figures.plot import packed
 from ui.text.words import Words
@@ -86,9 +85,10 @@ def test_a_list_or_a_mapping_counts_by_what_it_holds_in_its_order() -> None:
 
 
 def test_no_session_changes_what_another_gets() -> None:
-    first = frequencies.digits(8, 500.0, 64, EN)
+    rope = rc.Rope(8, 500.0, 64)
+    first = spans.repeats(rope, EN)
     first.figure["layout"]["height"] = 1
-    assert frequencies.digits(8, 500.0, 64, EN).figure["layout"]["height"] > 1
+    assert spans.repeats(rope, EN).figure["layout"]["height"] > 1
 
 
 def test_the_numbers_are_made_when_they_are_wanted() -> None:
@@ -112,7 +112,7 @@ def test_a_refusal_is_not_kept() -> None:
 
 
 def test_the_code_shown_is_the_functions_own() -> None:
-    assert "def digits(" in inspect.getsource(inspect.unwrap(frequencies.digits))
+    assert "def repeats(" in inspect.getsource(inspect.unwrap(spans.repeats))
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
@@ -121,7 +121,6 @@ def test_a_shared_drawing_is_what_a_fresh_one_would_be(lang: str) -> None:
     for draw, given in (
         (spans.base_choice, (rope, t)),
         (spans.rulers, (rope, 0.1, t)),
-        (frequencies.digits, (6, 500.0, 77, t)),
         (spans.repeats, (rope, t)),
         (spans.wave, (rope, 3, 32, t)),
         (clock.quoted, (3.0, Words(lang, "clock"))),

@@ -10,7 +10,7 @@ import pytest
 
 from rope_core.theory.encodings import ENCODINGS, weights, words
 from tests.support.figures import chart, ran
-from ui.figures.drawing import Drawing
+from ui.figures.drawing import Drawing, Film
 from ui.figures.encodings import moving
 from ui.figures.encodings import scores as figures
 from ui.text.words import LANGUAGES, Words
@@ -123,50 +123,52 @@ def test_score_map_shows_the_scores_that_its_table_has() -> None:
 
 @pytest.mark.parametrize("name", list(ENCODINGS))
 def test_moving_the_sentence_moves_the_absolute_encodings_only(name: str) -> None:
-    drawing = figures.translation(name, CHINESE[0], 10_000.0, 20, T)
-    unmoved, moved = chart(drawing).data[0].y, chart(drawing).data[1].y
-    frames = chart(drawing).to_dict()["frames"]
-    assert len(frames) == figures.FRAMES and [frames[0]["name"], frames[-1]["name"]] == ["20", "67"]
-    assert sum(unmoved) == pytest.approx(1.0) and sum(moved) == pytest.approx(1.0)
-    last = np.abs(np.asarray(frames[-1]["data"][0]["y"]) - unmoved).max()
+    moved = moving.far(20)
+    film: Film = unwrap(moving.translation)(name, CHINESE[0], 10_000.0, moved, T)
+    unmoved, here = (shape["y"] for shape in film.scene.panels[0].shapes if shape["kind"] == "path")
+    assert moved[0] == 0 and moved[-1] == 1000 and moved.index(20) == 20
+    np.testing.assert_allclose(here.frames.sum(axis=1), 1.0)
+    np.testing.assert_array_equal(here.frames[0], unmoved)
     if name in ABSOLUTE:
-        assert last > 0.01 and "changes a logit by up to" in drawing.finding
+        assert np.abs(here.frames - unmoved).max() > 0.01
+        assert "changes a logit by up to" in film.scene.written({"shift": 20})
     else:
-        assert last < 1e-4 and "changes no logit" in drawing.finding
-        np.testing.assert_allclose(moved, unmoved, atol=1e-12)
+        np.testing.assert_allclose(here.frames, np.tile(unmoved, (len(moved), 1)), atol=1e-9)
+        assert "changes no logit" in film.scene.written({"shift": 20})
 
 
-def test_the_unmoved_attention_is_the_last_token_s() -> None:
-    drawing = figures.translation("alibi", CHINESE[0], 10_000.0, 9, T)
-    head, x = weights(figures.WIDTH, 10_000.0), words(CHINESE[0], figures.WIDTH)
-    last = len(x) - 1
-    scores = [
-        float((head.q @ x[last]) @ (head.k @ x[n])) / math.sqrt(figures.WIDTH) - 0.5 * (last - n) for n in range(len(x))
-    ]
-    np.testing.assert_allclose(chart(drawing).data[0].y, attended(np.array([scores]))[0], rtol=1e-9)
+def test_the_moved_attention_is_the_last_token_s() -> None:
+    film: Film = unwrap(moving.translation)("sinusoidal", CHINESE[0], 300.0, moving.far(9), T)
+    here = [shape["y"] for shape in film.scene.panels[0].shapes if shape["kind"] == "path"][1].frames
+    head, x = weights(figures.WIDTH, 300.0), words(CHINESE[0], figures.WIDTH)
+    theta = 300.0 ** (-2 * np.arange(figures.WIDTH // 2) / figures.WIDTH)
+    for shift in (0, 9, 32):
+        angles = np.multiply.outer(shift + np.arange(len(x)), theta)
+        inputs = x + np.stack([np.sin(angles), np.cos(angles)], axis=2).reshape(len(x), -1)
+        query = head.q @ inputs[-1]
+        scores = [float(query @ (head.k @ each)) / math.sqrt(figures.WIDTH) for each in inputs]
+        np.testing.assert_allclose(here[shift], attended(np.array([scores]))[0], rtol=1e-9)
 
 
 @pytest.mark.parametrize("base", [1.0001, 1e12])
 @pytest.mark.parametrize("shift", [0, 1000])
 def test_the_ends_of_the_ranges_draw(base: float, shift: int) -> None:
     for name in ENCODINGS:
-        for drawing in (
-            figures.score_map(name, base, shift, T),
-            figures.score_lines(name, base, shift, T),
-            figures.translation(name, DOGS[0], base, shift, T),
-        ):
-            assert "nan" not in drawing.finding and "inf" not in drawing.finding
+        film: Film = unwrap(moving.translation)(name, DOGS[0], base, moving.far(shift), T)
+        findings = [film.scene.written({"shift": float(each)}) for each in moving.far(shift)]
+        findings += [draw(name, base, shift, T).finding for draw in (figures.score_map, figures.score_lines)]
+        assert not any("nan" in finding or "inf" in finding for finding in findings)
 
 
-def drawings() -> list[Drawing]:
+def drawings() -> list[Drawing | Film]:
     return [
         figures.order(DOGS, 50.0, T),
         figures.score_map("t5", 50.0, 3, T),
         figures.score_lines("sinusoidal", 50.0, 3, T),
-        figures.translation("rope", DOGS[0], 50.0, 3, T),
+        moving.translation("rope", DOGS[0], 50.0, moving.far(3), T),
     ]
 
 
 @pytest.mark.parametrize("drawing", drawings(), ids=lambda d: d.id)
-def test_recipes_run(drawing: Drawing) -> None:
+def test_recipes_run(drawing: Drawing | Film) -> None:
     assert ran(drawing).strip()

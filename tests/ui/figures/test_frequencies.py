@@ -6,7 +6,7 @@ from inspect import unwrap
 import numpy as np
 import pytest
 
-from tests.support.figures import chart, ran
+from tests.support.figures import ran
 from ui.figures.drawing import Film
 from ui.figures.frequencies import digits as frequencies
 from ui.figures.frequencies import tables
@@ -90,23 +90,26 @@ def test_axes_rest_while_the_base_moves_and_name_no_power_of_e() -> None:
 
 @pytest.mark.parametrize("position", [0, 2718, 1_000_000])
 def test_base_ten_digits_are_the_written_ones(position: int) -> None:
-    drawing = frequencies.digits(8, 10_000.0, position, EN)
-    digits, cos, sin = (np.asarray(trace.y, dtype=float)[1::3] for trace in chart(drawing).data)
-    assert digits.astype(int).tolist() == [int(digit) for digit in f"{position % 10_000:04d}"[::-1]]
-    quotients = [position / 10**i for i in range(4)]
-    np.testing.assert_allclose(cos, np.cos(quotients), atol=1e-4)
-    np.testing.assert_allclose(sin, np.sin(quotients), atol=1e-4)
-    last = chart(drawing).frames[-1]
-    assert chart(drawing).frames[0].name == str(position)
-    assert last.name == str(position + frequencies.FRAMES - 1)
-    ends = np.asarray(last.data[0].y, dtype=float)[1::3].astype(int)
-    assert ends.tolist() == [int(digit) for digit in f"{int(last.name) % 10_000:04d}"[::-1]]
-    assert ran(drawing).startswith("10.0") or ran(drawing).startswith("9.99")
+    at = frequencies.positions(position)
+    made: Film = unwrap(frequencies.digits)(8, 10_000.0, at, EN)
+    assert {position, 0, 1_000_000} < set(at)
+    digits, cos, sin = (shape["y"].frames for panel in made.scene.panels for shape in of_kind(panel, "dots"))
+    sticks = [shape["y"].frames.reshape(-1, 4, 3) for panel in made.scene.panels for shape in of_kind(panel, "path")]
+    for k, where in enumerate(at):
+        assert digits[k].astype(int).tolist() == [int(digit) for digit in f"{where % 10_000:04d}"[::-1]]
+        quotients = [where / 10**i for i in range(4)]
+        np.testing.assert_allclose(cos[k], np.cos(quotients), atol=1e-9)
+        np.testing.assert_allclose(sin[k], np.sin(quotients), atol=1e-9)
+    for stick, heights in zip(sticks, (digits, cos, sin), strict=True):
+        np.testing.assert_array_equal(stick[..., 0], 0)
+        np.testing.assert_array_equal(stick[..., 1], heights)
+        assert np.isnan(stick[..., 2]).all()
+    assert ran(made).startswith("10.0") or ran(made).startswith("9.99")
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_every_figure_speaks_both_languages(lang: str) -> None:
     t = Words(lang, "frequencies")
-    drawing = frequencies.digits(2, 2.0, 5, t)
-    assert "{" not in drawing.finding
-    assert all(len(np.ravel(column)) for column in drawing.table().values())
+    made: Film = unwrap(frequencies.digits)(2, 2.0, frequencies.positions(5), t)
+    assert "{" not in made.scene.written({"position": 5})
+    assert all(len(np.ravel(column)) for column in made.table().values())

@@ -55,7 +55,7 @@ def test_a_figure_has_the_house_style_and_what_is_set_over_it() -> None:
     figure = plot.plot([plot.line([1], [2], "red")], height=300, margin={"t": 70}, legend={"y": 1.1})
     layout = go.Figure(figure).layout
     assert (layout.height, layout.margin.t, layout.margin.l, layout.legend.y, layout.legend.x) == (300, 70, 64, 1.1, 0)
-    assert house == plot.HOUSE and "frames" not in figure
+    assert house == plot.HOUSE
 
 
 def test_a_trace_without_a_name_is_not_in_the_legend() -> None:

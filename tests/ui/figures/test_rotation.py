@@ -13,6 +13,7 @@ from tests.support.figures import chart, ran
 from ui.figures.drawing import Drawing
 from ui.figures.rotation import circle
 from ui.figures.rotation import matrix as figures
+from ui.page.fields import around
 from ui.text.words import Words
 
 T = Words("en", "rotation")
@@ -26,7 +27,7 @@ def turned(x: np.ndarray, angle: float) -> np.ndarray:
 def test_arrows_shares_and_scores_at_every_stop(dim: int, base: float, pair: int, m: int, n: int, shift: int) -> None:
     rope = rc.Rope(dim, base)
     q, k = demo.drawn_vectors(dim)
-    windows = circle.around(m), circle.around(n), circle.around(shift)
+    windows = around(m), around(n), around(shift)
     scene = unwrap(circle.turning)(rope, pair, *windows, T).scene
     turn, bars, curve = scene.panels
     arrows = [shape for shape in turn.shapes if shape["kind"] == "hands"]
@@ -48,7 +49,7 @@ def test_arrows_shares_and_scores_at_every_stop(dim: int, base: float, pair: int
 
 def test_a_hand_goes_its_way_without_a_jump() -> None:
     """Angles are unwrapped: between neighbouring stops a hand turns by its own angle, whichever side of a half turn."""
-    scene = unwrap(circle.turning)(rc.Rope(8, 50.0), 0, *[circle.around(0)] * 3, T).scene
+    scene = unwrap(circle.turning)(rc.Rope(8, 50.0), 0, *[around(0)] * 3, T).scene
     angles = next(shape for shape in scene.panels[0].shapes if shape["kind"] == "hands")["angle"].frames[..., 0]
     np.testing.assert_allclose(np.diff(angles, axis=0), 1.0)
     np.testing.assert_allclose(np.diff(angles, axis=1), 1.0)
@@ -90,7 +91,7 @@ def test_three_forms_coincide_and_backward_is_the_opposite_turn() -> None:
 
 
 def test_a_pair_beyond_the_width_shows_the_last_one() -> None:
-    film = unwrap(circle.turning)(rc.Rope(8), 40, *[circle.around(0)] * 3, T)
+    film = unwrap(circle.turning)(rc.Rope(8), 40, *[around(0)] * 3, T)
     assert film.scene.panels[0].title == T("pair_title", i=3)
 
 

@@ -9,12 +9,11 @@ from rope_core.theory.block import mla_cache
 from rope_core.theory.block.demo import commuting, latent_attention, length_scheme, shifted_outputs, stale_logits
 from ui.figures.colours import BLUE, GREEN, GREY, RED
 from ui.figures.drawing import Drawing, kept
-from ui.figures.plot import POWERS, Props, axis, bars, dots, frame, headings, in_panel, line, panels, play, plot, split
+from ui.figures.plot import POWERS, Props, axis, bars, dots, headings, in_panel, line, panels, plot, split
 from ui.text.words import Words
 
-FRAMES = 40
+SHIFTS = 40
 FLOOR = 1e-17
-PLAY = {"frame": {"duration": 110, "redraw": False}, "transition": {"duration": 0}, "fromcurrent": True}
 
 
 def power(value: float) -> str:
@@ -56,7 +55,7 @@ def commute(rope: rc.Rope, position: int, factor: float, layout: str, t: Words) 
 @kept
 def values(rope: rc.Rope, pair: int, t: Words) -> Drawing:
     """One pair of attention's output while the whole text moves: v as it is, and v rotated."""
-    shifts = np.arange(FRAMES)
+    shifts = np.arange(SHIFTS)
     results = shifted_outputs(rope, shifts)
     start = 2 * min(pair, rope.pairs - 1)
     paths = [part[:, start : start + 2] for part in (results.plain, results.rotated)]
@@ -69,11 +68,6 @@ def values(rope: rc.Rope, pair: int, t: Words) -> Drawing:
     reach = 1.25 * max(float(np.abs(path).max()) for path in paths)
     figure = plot(
         data,
-        frames=[
-            frame(s, {1 + 2 * k: {"x": [path[s, 0]], "y": [path[s, 1]]} for k, path in enumerate(paths)})
-            for s in range(FRAMES)
-        ],
-        updatemenus=play(t("play"), 110),
         legend={"y": -0.24, "yanchor": "top"},
         margin={"b": 104},
         xaxis=axis(t("out_first", i=start), range=[-reach, reach]),
@@ -82,7 +76,7 @@ def values(rope: rc.Rope, pair: int, t: Words) -> Drawing:
     return Drawing(
         "values",
         figure,
-        t("values_finding", shift=FRAMES - 1, plain=power(moved[0]), rotated=power(moved[1])),
+        t("values_finding", shift=SHIFTS - 1, plain=power(moved[0]), rotated=power(moved[1])),
         lambda: {
             "shift": shifts,
             "plain_first": paths[0][:, 0],
@@ -93,7 +87,7 @@ def values(rope: rc.Rope, pair: int, t: Words) -> Drawing:
         f"""
         import rope_core as rc
         from rope_core.theory.block.demo import shifted_outputs
-        out = shifted_outputs(rc.Rope({rope.dim}, {rope.base!r}, {rope.train_len}), range({FRAMES}))
+        out = shifted_outputs(rc.Rope({rope.dim}, {rope.base!r}, {rope.train_len}), range({SHIFTS}))
         for part in (out.plain, out.rotated):
             print(abs(part - part[0])[:, {start} : {start + 2}].max())
         """,

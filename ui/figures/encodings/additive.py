@@ -12,20 +12,21 @@ from rope_core.theory.encodings import (
     hessian_term,
     random_hessian,
     relative_residual,
-    shift_map,
     shift_residual,
     sinusoidal,
     weights,
     words,
 )
 from ui.figures.colours import BLUE, COLOURS, GREY, RED, SIGNED
-from ui.figures.drawing import Drawing, grid, kept
+from ui.figures.drawing import Drawing, Film, grid, kept
 from ui.figures.encodings.scores import WIDTH
-from ui.figures.plot import Props, as_bytes, axis, byte_bar, dots, frame, heatmap, line, note, play, plot, scatter
+from ui.figures.plot import as_bytes, axis, byte_bar, dots, heatmap, line, plot
+from ui.film.scene import Axis, Panel, Scene, Texts, Track, control, sentence
+from ui.film.shapes import circle, hands, label, turned
 from ui.text.words import Words
 
 CIRCLES = 4
-FRAMES = 64
+CHECKED = 64
 # Distance of one circle's middle from the next one's, in radii.
 STEP = 2.6
 POSITIONS = 32
@@ -34,57 +35,54 @@ SHIFTS = np.arange(1, 65)
 
 
 @kept
-def rotation(delta: int, base: float, t: Words) -> Drawing:
-    """p_i and M p_i of four pairs in their (sin, cos) planes, for every i in turn."""
+def rotation(steps: tuple[int, ...], at: tuple[int, ...], base: float, t: Words) -> Film:
+    """Return p_i and M p_i of four pairs in their (sin, cos) planes, for every step and every i."""
     dim = 2 * CIRCLES
-    positions = np.arange(FRAMES)
-    at = sinusoidal(positions, dim, base)
-    mapped = at @ shift_map(delta, dim, base).T
-    residual = shift_residual(delta, positions, dim, base)
-    middles = [(STEP * (j % 2), -STEP * (j // 2)) for j in range(CIRCLES)]
-
-    def hands(row: np.ndarray) -> tuple[list[float | None], list[float | None]]:
-        tips = row.reshape(CIRCLES, 2).round(4)
-        x = [v for (c, _), tip in zip(middles, tips, strict=True) for v in (c, round(c + float(tip[0]), 4), None)]
-        y = [v for (_, c), tip in zip(middles, tips, strict=True) for v in (c, round(c + float(tip[1]), 4), None)]
-        return x, y
-
-    def moved(i: int) -> dict[int, Props]:
-        hands_at = (dict(zip("xy", hands(row), strict=True)) for row in (at[i], mapped[i]))
-        return {**dict(enumerate(hands_at)), 2: {"text": [f"i = {i}"]}}
-
-    head = {"size": [0, 13, 0] * CIRCLES, "line": {"width": 0}}
-    looks = ((at[0], t("p_i"), BLUE), (mapped[0], t("m_p_i", delta=delta), RED))
-    angle = np.degrees(delta * rc.Rope(dim, base).theta)
-    ring = {"type": "circle", "line": {"color": GREY, "width": 2, "dash": "dot"}}
-    figure = plot(
+    delta, i = control(t, "delta", steps), control(t, "i", at, seconds=8.0)
+    theta = rc.Rope(dim, base).theta
+    x, y = (STEP * np.arange(CIRCLES) % (2 * STEP), -STEP * (np.arange(CIRCLES) // 2.0))
+    # The planes have the sine to the right and the cosine upwards, so that a growing position turns clockwise.
+    first = np.pi / 2 - np.multiply.outer(at, theta)
+    blue = Track((i,), first)
+    red = Track((delta, i), first - np.multiply.outer(steps, theta)[:, None])
+    turns = [
+        Texts((delta,), tuple(f"−{angle:.4g}°" if angle else "0°" for angle in np.degrees(np.multiply(steps, each))))
+        for each in theta
+    ]
+    panel = Panel(
+        Axis(-1.2, STEP + 1.2),
+        Axis(-STEP - 1.15, 1.95),
         [
-            line(*hands(row), colour, 5, name, mode="lines+markers", marker=head | {"color": colour})
-            for row, name, colour in looks
-        ]
-        + [scatter([STEP / 2], [-STEP / 2], "text", text=["i = 0"], textfont={"size": 18})],
-        height=470,
-        frames=[frame(i, moved(i)) for i in positions.tolist()],
-        shapes=[ring | {"x0": x - 1, "x1": x + 1, "y0": y - 1, "y1": y + 1} for x, y in middles],
-        annotations=[note(f"j = {j}: −{angle[j]:.4g}°", x, y + 1.2) for j, (x, y) in enumerate(middles)],
-        updatemenus=play(t("play_i"), 90, y=1.09),
-        margin={"l": 8, "b": 8, "t": 84},
-        xaxis=axis(visible=False, range=[-1.2, STEP + 1.2]),
-        yaxis=axis(visible=False, range=[-STEP - 1.15, 1.45], scaleanchor="x"),
+            circle(x, y, 1.0, GREY, 2, dash="2 5"),
+            *(label(x[j], y[j] + 1.12, [f"j = {j}: ", turns[j]]) for j in range(CIRCLES)),
+            hands(x, y, 1.0, blue, BLUE, 5, head=True),
+            hands(x, y, 0.8, red, RED, 5, head=True),
+            turned(i, 0.0, 0.0, 1.0, Track((i,), first[:, :1]), BLUE, t("grab_i"), r=10),
+            turned(delta, 0.0, 0.0, 0.8, Track((delta, i), red.frames[..., :1]), RED, t("grab_delta"), r=10),
+            label(-1.2, 1.95, "p_i", BLUE, anchor="start", bold=True, dx=4, dy=16),
+            label(STEP + 1.2, 1.95, "M p_i", RED, anchor="end", bold=True, dx=-4, dy=16),
+        ],
+        equal=True,
+        height=430,
     )
-    return Drawing(
+    residual = [shift_residual(step, range(CHECKED), dim, base) for step in steps]
+    finding = sentence(
+        lambda **slots: t("rotation_finding", last=CHECKED - 1, **slots),
+        delta=Texts((delta,), delta.texts),
+        residual=Texts((delta,), tuple(f"{value:.1e}" for value in residual)),
+        angle=Texts((delta,), tuple(f"{angle:.4g}" for angle in np.degrees(np.multiply(steps, theta[0])))),
+    )
+    return Film(
         "rotation",
-        figure,
-        t("rotation_finding", delta=delta, last=FRAMES - 1, residual=f"{residual:.1e}", angle=f"{angle[0]:.4g}"),
+        Scene((panel,), (delta, i), finding),
         lambda: (
-            {"i": positions}
-            | {f"p[{k}]": at[:, k] for k in range(dim)}
-            | {f"Mp[{k}]": mapped[:, k] for k in range(dim)}
+            {"delta": steps, "residual": residual} | {f"turn_{j}": np.multiply(steps, theta[j]) for j in range(CIRCLES)}
         ),
         f"""
         from rope_core.theory.encodings import shift_map, shift_residual
-        print(shift_map({delta}, {dim}, {base!r}))
-        print(shift_residual({delta}, range({FRAMES}), {dim}, {base!r}))
+        for delta in {steps[:3]}:
+            print(shift_map(delta, {dim}, {base!r}))
+            print(shift_residual(delta, range({CHECKED}), {dim}, {base!r}))
         """,
     )
 
@@ -150,10 +148,10 @@ def hessian_curve(noise: float, gap: float, base: float, t: Words) -> Drawing:
     )
 
 
-def crossing(sentence: Sequence[str], base: float, t: Words) -> Drawing:
+def crossing(tokens: Sequence[str], base: float, t: Words) -> Drawing:
     """How much each of the four terms of an additive encoding's score changes when the sentence moves."""
-    head, x = weights(WIDTH, base), words(sentence, WIDTH)
-    where, plain = np.arange(len(sentence)), np.eye(WIDTH)
+    head, x = weights(WIDTH, base), words(tokens, WIDTH)
+    where, plain = np.arange(len(tokens)), np.eye(WIDTH)
 
     def terms(shift: int, w_q: np.ndarray, w_k: np.ndarray) -> dict[str, np.ndarray]:
         return cross_terms(x, sinusoidal(where + shift, WIDTH, base), w_q, w_k)
@@ -194,7 +192,7 @@ def crossing(sentence: Sequence[str], base: float, t: Words) -> Drawing:
         f"""
         import numpy as np
         from rope_core.theory.encodings import cross_terms, sinusoidal, weights, words
-        sentence, head = {tuple(sentence)!r}, weights({WIDTH}, {base!r})
+        sentence, head = {tuple(tokens)!r}, weights({WIDTH}, {base!r})
         x, where = words(sentence, {WIDTH}), np.arange(len(sentence))
         for shift in (0, 1, 64):
             terms = cross_terms(x, sinusoidal(where + shift, {WIDTH}, {base!r}), head.q, head.k)

@@ -14,21 +14,19 @@ from rope_core.theory.encodings import (
     order_gap,
     relative_residual,
     score_matrix,
-    translation_gap,
     weights,
     words,
 )
 from rope_core.theory.softmax import softmax
-from ui.figures.colours import BLUE, GREEN, GREY, LINE, ORANGE, RED, SIGNED
+from ui.figures.colours import BLUE, LINE, ORANGE, RED, SIGNED
 from ui.figures.drawing import Drawing, grid, kept
-from ui.figures.plot import LOG, as_bytes, axis, bars, byte_bar, dots, frame, heatmap, line, play, plot, scatter
-from ui.text.escape import drawn, plain
+from ui.figures.plot import LOG, as_bytes, axis, bars, byte_bar, heatmap, line, plot
+from ui.text.escape import plain
 from ui.text.words import Words
 
 # The width of the attention head that all comparisons share, and the positions that a score matrix shows.
 WIDTH = 32
 POSITIONS = 40
-FRAMES = 48
 # Where an exact zero stands on a logarithmic axis.
 ZERO = 1e-17
 # A matrix that misses its nearest function of m - n by no more than this share is called relative.
@@ -186,59 +184,3 @@ def attention_rows(name: str, sentence: Sequence[str], base: float, shifts: Arra
     head = weights(WIDTH, base)
     x, where = words(sentence, WIDTH), np.arange(len(sentence))
     return np.stack([softmax(logits(name, x, where + shift, head)[-1]) for shift in shifts])
-
-
-@kept
-def translation(name: str, sentence: tuple[str, ...], base: float, shift: int, t: Words) -> Drawing:
-    """What the last token attends to when the sentence stands ``shift`` positions later, and while it moves on."""
-    shifts = np.arange(shift, shift + FRAMES)
-    rows = attention_rows(name, sentence, base, np.concatenate([[0], shifts]))
-    start, moved = rows[0], rows[1:]
-    head, x = weights(WIDTH, base), words(sentence, WIDTH)
-    change = translation_gap(name, x, np.arange(len(sentence)), shift + FRAMES - 1, head)
-    places = list(range(len(sentence)))
-    top = 1.25 * float(rows.max())
-    circle = {"symbol": "circle-open", "line": {"width": 4}}
-    words_drawn = [drawn(token) for token in sentence]
-    figure = plot(
-        [
-            dots(places, start, GREY, 20, t("unmoved"), marker=circle),
-            line(places, moved[0], GREEN, name=t("moved"), mode="lines+markers", marker={"size": 11}),
-            scatter(
-                [0],
-                [0.94 * top],
-                "text",
-                text=[t("by", k=shift)],
-                textposition="middle right",
-                textfont={"size": 17, "color": GREEN},
-            ),
-        ],
-        height=370,
-        frames=[
-            frame(k, {1: {"y": row}, 2: {"text": [t("by", k=k)]}})
-            for k, row in zip(shifts.tolist(), moved.round(5).tolist(), strict=True)
-        ],
-        updatemenus=play(t("play"), 80, y=1.16),
-        margin={"t": 84},
-        xaxis=axis(t("tokens_axis"), tickvals=places, ticktext=words_drawn, range=[-0.5, len(sentence) - 0.5]),
-        yaxis=axis(t("attention_axis"), range=[0, top]),
-    )
-    return Drawing(
-        "translation",
-        figure,
-        t(
-            "translation_stays" if change <= 1e-9 else "translation_moves",
-            name=t(f"encoding.{name}"),
-            k=shift + FRAMES - 1,
-            change=f"{change:.2g}",
-            weight=f"{float(np.abs(moved[0] - start).max()):.2g}",
-        ),
-        lambda: {"token": list(sentence), "unmoved": start, "moved": moved[0]},
-        f"""
-        import numpy as np
-        from rope_core.theory.encodings import translation_gap, weights, words
-        sentence = {sentence!r}
-        x, where = words(sentence, {WIDTH}), np.arange(len(sentence))
-        print(translation_gap({name!r}, x, where, {shift + FRAMES - 1}, weights({WIDTH}, {base!r})))
-        """,
-    )

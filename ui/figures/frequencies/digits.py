@@ -7,72 +7,73 @@ import numpy as np
 import rope_core as rc
 from rope_core.rope import Array
 from rope_core.theory import encodings
-from ui.figures.colours import BLUE, GREEN, GREY, RED
-from ui.figures.drawing import Drawing, kept
-from ui.figures.plot import axis, frame, headings, in_panel, line, panels, play, plot, split
+from ui.figures.colours import BLUE, GREEN, RED
+from ui.figures.drawing import Film, kept
+from ui.film.scene import Axis, Panel, Scene, Shape, Texts, Track, control, sentence
+from ui.film.shapes import dots, label, path
+from ui.page.fields import around
 from ui.text.words import Words
 
-FRAMES = 48
+COUNTED = 47
 
 
-def stems(values: Array) -> list[float | None]:
-    """Heights of vertical sticks standing on zero, with gaps between them."""
-    return [part for value in values.round(4).tolist() for part in (0, value, None)]
+def positions(value: int) -> tuple[int, ...]:
+    """Return the positions to drag to: some about ``value``, and the powers of ten."""
+    return tuple(sorted({0, *around(value, COUNTED), *(10**e for e in range(7))}))
 
 
 @kept
-def digits(width: int, base: float, position: int, t: Words) -> Drawing:
-    """The position's digits in base beta beside the cosine and sine that RoPE takes of the same quotients."""
+def digits(width: int, base: float, at: tuple[int, ...], t: Words) -> Film:
+    """Return the positions' digits in base beta beside the cosine and sine that RoPE takes of the same quotients."""
     rope = rc.Rope(width, base)
-    beta = encodings.rope_beta(rope)
-    feet = [foot for i in range(rope.pairs) for foot in (i, i, None)]
-    aside = [None if foot is None else foot + 0.14 for foot in feet]
+    beta, pairs = encodings.rope_beta(rope), np.arange(rope.pairs)
+    position = control(t, "position", at, seconds=14.0)
+    own = np.array([encodings.beta_digits(each, beta, rope.pairs) for each in at])
+    phases = np.array([encodings.digit_phases(each, beta, rope.pairs) for each in at])
 
-    def heights(where: int) -> list[list[float | None]]:
-        phase = encodings.digit_phases(where, beta, rope.pairs)
-        return [stems(part) for part in (encodings.beta_digits(where, beta, rope.pairs), np.cos(phase), np.sin(phase))]
+    def sticks(heights: Array, colour: str, aside: float) -> list[Shape]:
+        x = pairs + aside
+        drawn = np.full((*heights.shape, 3), [0.0, 1.0, np.nan]) * heights[..., None]
+        stick = path(np.repeat(x, 3), Track((position,), drawn.reshape(len(at), -1)), colour, 5)
+        return [stick, dots(x, Track((position,), heights), colour, 7)]
 
-    columns, head = split([1, 1], 0.09), {"size": [0, 14, 0] * rope.pairs, "opacity": 1}
-    looks = ((feet, t("digit"), GREEN, 1), (feet, "cos", BLUE, 2), (aside, "sin", RED, 2))
-    where = range(position, position + FRAMES)
-    still = {"frame": {"duration": 0, "redraw": False}, "mode": "immediate", "transition": {"duration": 0}}
-    slider = {
-        "steps": [{"label": str(w), "method": "animate", "args": [[str(w)], still]} for w in where],
-        "currentvalue": {"prefix": t("counted"), "font": {"size": 16, "color": GREY}},
-        "ticklen": 0,
-        "minorticklen": 0,
-        "font": {"color": "rgba(0,0,0,0)"},
-        "pad": {"t": 60},
-    }
-    x = axis(t("digit_axis"), dtick=1, range=[-0.5, rope.pairs - 0.4])
-    figure = plot(
-        [
-            in_panel(panel, line(x, y, colour, 5, name, mode="lines+markers", marker=head | {"color": colour}))
-            for y, (x, name, colour, panel) in zip(heights(position), looks, strict=True)
-        ],
-        height=450,
-        frames=[frame(w, {k: {"y": y} for k, y in enumerate(heights(w))}) for w in where],
-        margin={"t": 76, "b": 124},
-        legend={"y": 1.12},
-        updatemenus=play(t("count"), 250, y=1.12),
-        sliders=[slider],
-        annotations=headings([t("digits_title"), t("waves_title")], columns),
-        **panels([(x, axis(range=[0, 1.08 * beta])), (x, axis(range=[-1.1, 1.1]))], columns),
+    x = Axis(-0.5, rope.pairs - 0.4, tuple((float(i), str(i)) for i in pairs.tolist()), t("digit_axis"))
+    top = 1.08 * beta
+    waves = [*sticks(np.cos(phases), BLUE, -0.07), *sticks(np.sin(phases), RED, 0.07)]
+    names = [
+        label(x.high, 1.3, text, colour, anchor="end", bold=True, dx=dx)
+        for text, colour, dx in (("cos", BLUE, -44), ("sin", RED, -8))
+    ]
+    panels = (
+        Panel(
+            x,
+            Axis(0.0, top, ((0.0, "0"), (beta, f"{beta:.4g}")), t("digit")),
+            sticks(own, GREEN, 0.0),
+            t("digits_title"),
+        ),
+        Panel(
+            x, Axis(-1.1, 1.45, ((-1.0, "−1"), (0.0, "0"), (1.0, "1")), "cos, sin"), [*waves, *names], t("waves_title")
+        ),
     )
-    own = encodings.beta_digits(position, beta, rope.pairs)
-    shown = ", ".join(f"{digit:.3g}" for digit in own)
-    sentence = t("digits_finding", position=f"{position:,}", beta=f"{beta:.5g}", digits=shown, d=width)
-    return Drawing(
+    finding = sentence(
+        lambda **slots: t("digits_finding", beta=f"{beta:.5g}", d=width, **slots),
+        position=Texts((position,), tuple(f"{each:,}" for each in at)),
+        digits=Texts((position,), tuple(", ".join(f"{digit:.3g}" for digit in row) for row in own)),
+    )
+    return Film(
         "digits",
-        figure,
-        sentence,
-        lambda: {"digit": own, "phase": encodings.digit_phases(position, beta, rope.pairs)},
+        Scene(panels, (position,), finding),
+        lambda: (
+            {"position": at}
+            | {f"digit_{i}": own[:, i] for i in pairs.tolist()}
+            | {f"phase_{i}": phases[:, i] for i in pairs.tolist()}
+        ),
         f"""
         import rope_core as rc
         from rope_core.theory import encodings
         beta = encodings.rope_beta(rc.Rope({width}, {base!r}))
-        print(beta, encodings.beta_digits({position}, beta, {rope.pairs}))
-        print(encodings.digit_phases({position}, beta, {rope.pairs}))
+        for position in {at[:3]}:
+            print(beta, encodings.beta_digits(position, beta, {rope.pairs}))
+            print(encodings.digit_phases(position, beta, {rope.pairs}))
         """,
-        wide=True,
     )

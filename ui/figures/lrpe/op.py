@@ -11,7 +11,7 @@ from rope_core.layout import convert
 from rope_core.lrpe import explain
 from rope_core.lrpe.demo import HEADS, TOKENS, Case, backward_steps
 from rope_core.rope import Array
-from ui.figures.colours import BLUE, COLOURS, GREY, ORANGE, SIGNED
+from ui.figures.colours import BLUE, COLOURS, SIGNED
 from ui.figures.drawing import Drawing, Table, grid
 from ui.figures.plot import (
     POWERS,
@@ -20,13 +20,11 @@ from ui.figures.plot import (
     Props,
     axis,
     dots,
-    frame,
     heatmap,
     in_panel,
     line,
     note,
     panels,
-    play,
     plot,
     split,
 )
@@ -38,8 +36,6 @@ LAYOUT: Props = {
     "margin": {"r": 12},
     "legend": {"font": {"size": 14}},
 }
-# Milliseconds. Without a redraw Plotly drops the heatmaps of the subplots in which a frame moves a line.
-MOVED = 450
 
 
 def left_alone(name: str, width: int) -> Field:
@@ -241,33 +237,21 @@ def matrices(case: Case, head: int, token: int, t: Words) -> Drawing:
 
 
 def decode(case: Case, head: int, t: Words) -> Drawing:
-    """The whole sequence at once above, one token at a time with a growing offset below; the film uncovers it."""
+    """The whole sequence at once above, one token at a time with a growing offset below."""
     strip = explain.decode_strip(case.x, case.theta, **case.options)
     at_once, steps = strip.whole[0, :, head].T, strip.steps[0, :, head].T
     top, low, high = limit(at_once, steps), case.offset - 0.5, case.offset + TOKENS - 0.5
     rows = np.arange(case.width)
-    bottom, roof = case.width - 0.5, -0.5
-    cover = line(
-        [high] * 5, [roof, roof, bottom, bottom, roof], GREY, 1, fill="toself", fillcolor=GREY, hoverinfo="skip"
-    )
-    cursor = line([high] * 2, [roof, bottom], ORANGE, 5, hoverinfo="skip")
     x: Props = {"range": [low, high], "tickformat": "d", "nticks": 7}
-    y: Props = {"range": [bottom, roof], "nticks": 5}
+    y: Props = {"range": [case.width - 0.5, -0.5], "nticks": 5}
     strips = [[0.0, 0.42], [0.58, 1.0]]
     figure = plot(
         [
             signed_map(at_once, case.positions, rows, top),
             in_panel(2, signed_map(steps, case.positions, rows, top)),
-            in_panel(2, cover),
-            cursor,
         ],
         **LAYOUT,
         showlegend=False,
-        frames=[
-            frame(n, {2: {"x": [edge, high, high, edge, edge]}, 3: {"x": [edge, edge]}})
-            for n, edge in ((n, case.offset + n - 0.5) for n in range(TOKENS + 1))
-        ],
-        updatemenus=play(t("play"), MOVED, redraw=True, fromcurrent=False),
         annotations=[
             title(f"<b>{t(text)}</b>", 0, top)
             for text, (_, top) in zip(("at_once", "step_by_step"), strips[::-1], strict=True)

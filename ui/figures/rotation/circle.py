@@ -12,18 +12,6 @@ from ui.film.scene import Axis, Difference, Panel, Scene, Texts, Track, control,
 from ui.film.shapes import arc, boxes, circle, dots, hands, label, path, turned
 from ui.text.words import Words
 
-WINDOW = 64
-
-
-def around(value: int, reach: int = WINDOW) -> tuple[int, ...]:
-    """Return the whole numbers 0 to ``reach``, or as many about a value beyond them.
-
-    >>> around(5, 8), around(12, 8)
-    ((0, 1, 2, 3, 4, 5, 6, 7, 8), (8, 9, 10, 11, 12, 13, 14, 15, 16))
-    """
-    first = 0 if value <= reach else value - reach // 2
-    return tuple(range(first, first + reach + 1))
-
 
 @kept
 def turning(rope: rc.Rope, pair: int, m: tuple[int, ...], n: tuple[int, ...], shift: tuple[int, ...], t: Words) -> Film:

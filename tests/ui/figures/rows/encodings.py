@@ -55,7 +55,7 @@ def moving(t: Words) -> str:
 
 def translation(t: Words) -> str:
     x, where = encodings.words(SENTENCE, scores.WIDTH), np.arange(4)
-    change = encodings.translation_gap("sinusoidal", x, where, 9 + 47, HEAD)
+    change = encodings.translation_gap("sinusoidal", x, where, 9, HEAD)
 
     def last(shift: int) -> np.ndarray:
         row = encodings.logits("sinusoidal", x, where + shift, HEAD)[-1]
@@ -63,7 +63,7 @@ def translation(t: Words) -> str:
 
     weight = np.abs(last(9) - last(0)).max()
     name = t("encoding.sinusoidal")
-    return t("translation_moves", name=name, k=56, change=f"{change:.2g}", weight=f"{weight:.2g}")
+    return t("translation_moves", name=name, k=9, change=f"{change:.2g}", weight=f"{weight:.2g}")
 
 
 def rotation(t: Words) -> str:
@@ -153,14 +153,6 @@ ROWS = [
     Row("encodings", scores.order, ((SENTENCE, SWAPPED), 60.0), {"x": "order_axis"}, order),
     Row("encodings", scores.score_map, ("t5", 60.0, 7), {"x": "key", "y": "query"}, score_map),
     Row("encodings", scores.score_lines, PLAIN, {"x": "difference", "y": "score"}, score_lines),
-    Row(
-        "encodings",
-        scores.translation,
-        ("sinusoidal", SENTENCE, 60.0, 9),
-        {"x": "tokens_axis", "y": "attention_axis"},
-        translation,
-    ),
-    Row("encodings", additive.rotation, (5, 30.0), {}, rotation),
     Row("encodings", additive.hessian_map, (0.2, 0.1, 30.0), {"x": "n", "y": "m"}, hessian_map),
     Row("encodings", additive.hessian_curve, (0.2, 0.1, 30.0), {"x": "noise_axis", "y": "off_axis"}, hessian_curve),
     Row("encodings", additive.crossing, (SENTENCE, 60.0), {"x": "shift_axis", "y": "change_axis"}, crossing),
@@ -172,4 +164,6 @@ ROWS = [
 ]
 FILMS = [
     FilmRow("encodings", films.moving, ((SENTENCE, SWAPPED), 60.0, films.shifts(5)), {"shift": 5}, moving),
+    FilmRow("encodings", films.translation, ("sinusoidal", SENTENCE, 60.0, films.far(9)), {"shift": 9}, translation),
+    FilmRow("encodings", additive.rotation, ((0, 5, 64), (0, 7), 30.0), {"delta": 5, "i": 7}, rotation),
 ]

@@ -75,7 +75,6 @@ def digits(t: Words) -> str:
 
 PAIRS = {"x": "axis.pair"}
 ROWS = [
-    Row("frequencies", digits_.digits, (8, 300.0, 77), {"x": "digit_axis", "x2": "digit_axis"}, digits),
     Row("frequencies", spans.base_choice, (ROPE,), {"x": "field.base", "y": "tokens"}, base_choice),
     Row("frequencies", spans.rulers, (ROPE, 0.25), PAIRS | {"y": "distance"}, rulers),
     Row("frequencies", spans.repeats, (ROPE,), {"x": "distance_plus", "y": "similarity"}, repeats),
@@ -84,4 +83,5 @@ ROWS = [
 STOPS = (100.0, 700.0, 5e4), (300, 4096)
 FILMS = [
     FilmRow("frequencies", tables.heat, (16, *STOPS, "sin", 9000), {"base": 700, "train_len": 300}, heat),
+    FilmRow("frequencies", digits_.digits, (8, 300.0, digits_.positions(77)), {"position": 77}, digits),
 ]

@@ -11,6 +11,7 @@ from tests.support.figures import ROPE, Row
 from tests.support.films import FilmRow
 from ui.figures.rotation import circle
 from ui.figures.rotation import matrix as matrix_
+from ui.page.fields import around
 from ui.text.words import Words
 
 
@@ -55,7 +56,7 @@ ROWS = [
     Row("rotation", matrix_.three_forms, (10, 7, 33.0), {"x": "dimension", "y": "value"}, three_forms),
     Row("rotation", matrix_.backward, (10, 7, 33.0), {"x": "dimension", "y": "value"}, backward),
 ]
-WINDOW = circle.around(0)
+WINDOW = around(0)
 FILMS = [
     FilmRow("rotation", circle.turning, (ROPE, 3, WINDOW, WINDOW, WINDOW), {"m": 9, "n": 5, "shift": 20}, turning),
 ]
