@@ -1,4 +1,4 @@
-"""``rope lab``: train, fine-tune and evaluate the lab's model, record what the page shows."""
+"""``rope lab``: train, fine-tune, evaluate and export the lab's model, record what the page shows."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import argparse
 import datetime
 import json
 from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -38,13 +39,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     train.add_argument("--precision", choices=("float32", "bfloat16"), default="float32")
     train.add_argument("--progress", action="store_true", help="JSON lines on standard output instead of a bar")
     score = commands.add_parser("eval", parents=[common], help="perplexity of weights, every line at every length")
-    score.add_argument("weights", nargs="*", help="names of shipped weights; rope-0 by default")
+    score.add_argument("weights", nargs="*", help="names of shipped weights, or folders of runs; rope-0 by default")
     score.add_argument("--file", type=Path, help="a text to read; the held-out documents by default")
     score.add_argument("--lengths", type=int, nargs="+", default=[256, 512, 1024, 2048])
     score.add_argument("--lines", nargs="*", default=[])
     score.add_argument("--factor", type=float, help="of every line; by default the length over the trained one")
     score.add_argument("--documents", type=int, default=16)
     score.add_argument("--json", action="store_true", help="one JSON line per cell")
+    export = commands.add_parser("export", help="write rotary weights as a Hugging Face checkpoint, a Llama of bytes")
+    export.add_argument("weights", help="a name of shipped weights, or the folder of a run")
+    export.add_argument("folder", type=Path, help="new or empty")
+    export.add_argument("--line", help="of the ladder, to be read under; what the weights were trained by, otherwise")
+    export.add_argument("--length", type=int, default=2048, help="bytes that --line has to reach")
+    export.add_argument("--factor", type=float, help="of --line; by default the length over the trained one")
     corpus = commands.add_parser("corpus", help="the file list: what differs on this machine from the shipped one")
     corpus.add_argument("--write", action="store_true", help="write this machine's list and held-out documents")
     ship = commands.add_parser("ship", help="turn a finished run into shipped weights with a card")
@@ -128,7 +135,7 @@ def _recipe(options: argparse.Namespace) -> Any:
 
 
 def _eval(options: argparse.Namespace) -> int:
-    from rope_core.lab import sweep
+    from rope_core.lab import sweep, weights
     from rope_core.lab.asked import MAX_TEXT
 
     text = b""
@@ -137,20 +144,50 @@ def _eval(options: argparse.Namespace) -> int:
             text = file.read(MAX_TEXT + 1)
     if options.file and not text:
         raise reject("--file", "a file that is not empty", options.file.name)
-    names = tuple(options.weights) or ("rope-0",)
+    sources = options.weights or ["rope-0"]
+    shipped = tuple(source for source in sources if source in weights.cards())
+    runs = {source: weights.model_of(source)[0] for source in sources if source not in shipped}
     request = sweep.Ask(
-        names, tuple(options.lines), tuple(options.lengths), options.factor, documents=options.documents, text=text
+        shipped or tuple(weights.cards())[:1],
+        tuple(options.lines),
+        tuple(options.lengths),
+        options.factor,
+        documents=options.documents,
+        text=text,
+    )
+    cells = chain(
+        (cell for _, cell in (sweep.run(request) if shipped else ())),
+        *(sweep.run_model(request, source, model) for source, model in runs.items()),
     )
     if not options.json:
         print(f"perplexity per byte [95 %], text {sweep.text_hash(request.read())[:12]}, {options.documents} documents")
         print(f"{'weights':<16} {'line':<11} {'length':>6}  {'window':>22}  {'last quarter':>22}")
-    for _, cell in sweep.run(request):
+    for cell in cells:
         if options.json:
             print(json.dumps(cell), flush=True)
             continue
         head = f"{cell['weights']:<16} {cell['line']:<11} {cell['length']:>6}  "
-        cells = [_cell(cell[name]) for name in ("whole", "last")] if "whole" in cell else [cell["undefined"], ""]
-        print(head + "  ".join(f"{each:>22}" for each in cells), flush=True)
+        two = [_cell(cell[name]) for name in ("whole", "last")] if "whole" in cell else [cell["undefined"], ""]
+        print(head + "  ".join(f"{each:>22}" for each in two), flush=True)
+    return 0
+
+
+def _export(options: argparse.Namespace) -> int:
+    from rope_core.lab import weights
+    from rope_core.lab.evaluate import line, lines
+    from rope_core.lab.export import export
+
+    model, recipe = weights.model_of(options.weights)
+    if model.shape.encoding != "rope":
+        raise reject("weights", "rotary_weights", options.weights)
+    request = recipe.request
+    if options.line is not None:
+        written = [each.key for each in lines() if not each.sliding]
+        if options.line not in written:
+            raise reject("line", "one_of", options.line, names=written)
+        request = line(options.line).request(model.shape, options.length, options.factor)
+    export(model, request, options.folder)
+    print(options.folder)
     return 0
 
 

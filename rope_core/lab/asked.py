@@ -35,10 +35,15 @@ def lines_of(name: str, keys: Sequence[str] = ()) -> tuple[str, ...]:
 
     Raises ValueError on unknown weights or lines.
     """
+    return lines_for(weights.card(name).recipe.shape, keys)
+
+
+def lines_for(shape: Shape, keys: Sequence[str] = ()) -> tuple[str, ...]:
+    """Return ``lines_of`` for a model of a shape."""
     asked = tuple(keys) or tuple(each.key for each in lines())
     for key in asked:
         line(key)
-    if weights.card(name).recipe.shape.encoding == "rope":
+    if shape.encoding == "rope":
         return asked
     return (UNSCALED, *(key for key in keys if line(key).sliding))
 

@@ -109,6 +109,14 @@ def run(ask: Ask) -> Iterator[tuple[float, dict[str, Any]]]:
         yield done / work, {"weights": name, **found}
 
 
+def run_model(ask: Ask, name: str, model: Model) -> Iterator[dict[str, Any]]:
+    """Measure a model that is not shipped in place of the weights that ``ask`` names; yields cells as ``run`` does."""
+    documents = ask.read()
+    for length in asked.lengths_of(ask.lengths):
+        for key in asked.lines_for(model.shape, ask.lines):
+            yield {"weights": name, **cell(model, documents, ask, key, length)}
+
+
 def steps(**values: Any) -> Iterator[tuple[float, dict[str, Any]]]:
     """Run a sweep asked for by JSON values; ValueError on values that make none."""
     return run(Ask(**asked.tuples(values)))

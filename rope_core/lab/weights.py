@@ -17,7 +17,7 @@ from rope_core.errors import Rule, reject
 from rope_core.lab.cards import INDEX as INDEX
 from rope_core.lab.model import Model
 from rope_core.lab.shape import Shape
-from rope_core.lab.train import Recipe, write_whole
+from rope_core.lab.train import CHECKPOINT, Recipe, write_whole
 
 FOLDER = INDEX.parent
 MAX_BYTES = 64 * 2**20
@@ -137,6 +137,28 @@ def load(name: str) -> Model:
     Raises ValueError on an unknown name, and as ``read`` does.
     """
     return read(FOLDER / f"{name}.safetensors", card(name).sha256)
+
+
+def model_of(source: str) -> tuple[Model, Recipe]:
+    """Return the model and recipe of shipped weights by name, or of a training run by its folder.
+
+    Raises ValueError where there are no such weights, or no checkpoint that can be read.
+    """
+    if source in cards():
+        return load(source), card(source).recipe
+    path = Path(source) / CHECKPOINT
+    if not path.parent.is_dir():
+        raise reject("weights", "run_weights", source, names=cards())
+    prefix = "model."
+    try:
+        with safe_open(path, framework="pt") as file:
+            recipe = Recipe.from_json((file.metadata() or {})["recipe"])
+            tensors = {name: file.get_tensor(name) for name in file.keys() if name.startswith(prefix)}  # noqa: SIM118
+        model = Model(recipe.shape)
+        model.load_state_dict({name.removeprefix(prefix): value for name, value in tensors.items()})
+    except (SafetensorError, OSError, KeyError, TypeError, RuntimeError, ValueError) as error:
+        raise reject("weights", "run_checkpoint", source) from error
+    return model.requires_grad_(False).eval(), recipe
 
 
 def names(encoding: str = "", task: str = "") -> list[str]:
