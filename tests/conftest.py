@@ -19,8 +19,8 @@ from benchmarks.servers import ROOT, served
 settings.register_profile("unhurried", deadline=None)
 settings.load_profile("unhurried")
 
-# The fuzzing harness needs atheris, which `make fuzz` installs; it is a program and no test.
-collect_ignore = ["fuzz/fuzz_check.py"]
+# The fuzzing harnesses need atheris, which `make fuzz` installs; they are programs and no tests.
+collect_ignore = ["fuzz/fuzz_check.py", "fuzz/fuzz_weights.py"]
 
 T = TypeVar("T")
 KERNELS = tuple(f"tests/rope_core/{room}/" for room in ("bench", "kernels", "lrpe"))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import sys
 from typing import Any
 
 import pytest
@@ -65,8 +67,6 @@ def test_half_precision_is_clean_and_hides_no_fault(
     model, config = tiny_models.model(model_type, dtype=dtype, num_hidden_layers=2)
     assert rc.verify(model, config) == []
     if model_type in ("llama", "qwen2", "gemma3_text"):
-        import sys
-
         code = sys.modules[type(model).__module__]
         turn = code.apply_rotary_pos_emb
         monkeypatch.setattr(
@@ -119,8 +119,6 @@ def test_layer_types_must_not_be_mixed_up() -> None:
 def test_an_indexer_is_observed_beside_its_attention(monkeypatch: pytest.MonkeyPatch) -> None:
     model, config = tiny_models.model("deepseek_v32", num_hidden_layers=2)
     assert rc.verify(model, config) == []
-    import sys
-
     code = sys.modules[type(model).__module__]
     turn = code.apply_rotary_pos_emb
     monkeypatch.setattr(code, "apply_rotary_pos_emb", lambda q, k, *a, **b: (turn(q, k, *a, **b)[0], k))
@@ -139,9 +137,7 @@ def test_an_indexer_in_the_layout_of_another_family_is_found(model_type: str, mo
     right, wrong, wanted, got = INDEXERS[model_type]
     model, config = tiny_models.model(model_type, num_hidden_layers=2, index_head_dim=24, qk_rope_head_dim=8)
     assert rc.verify(model, config) == []
-    import sys
-
-    v32 = sys.modules["transformers.models.deepseek_v32.modeling_deepseek_v32"]
+    v32 = importlib.import_module("transformers.models.deepseek_v32.modeling_deepseek_v32")
     code = sys.modules[type(model).__module__]
     turn, other = getattr(code, right), getattr(v32, wrong)
 
@@ -160,8 +156,6 @@ def test_the_last_lanes_of_a_head_turn_where_the_family_says_so() -> None:
     model, config = tiny_models.model("deepseek_v4", partial_rotary_factor=0.5)
     assert rc.from_hf(config, rc.layer_types(config)[0]).start == 8
     assert keys(rc.verify(model, config)) == ["part_not_observed"]
-    import sys
-
     code = sys.modules[type(model).__module__]
     turn = code.apply_rotary_pos_emb
     with pytest.MonkeyPatch.context() as patch:

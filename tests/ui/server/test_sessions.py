@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.conftest import apart
 from ui.server import sessions as module
 from ui.server.sessions import MOST_EACH, MOST_OPEN, UPLOADS, Sessions, Uploads
 
@@ -39,7 +40,7 @@ def sent(
 
     headers = [] if length is None else [(b"content-length", str(length).encode())]
     scope = {"type": "http", "method": method, "path": path, "headers": headers}
-    asyncio.run(Uploads(app, sessions)(scope, receive, put))
+    apart(lambda: Uploads(app, sessions)(scope, receive, put))
     return statuses[0], reached
 
 
@@ -97,4 +98,4 @@ def test_a_session_ends_some_time_after_its_last_socket() -> None:
         assert sessions.open("returns") == sessions.open("stays") == 1
         return ended
 
-    assert asyncio.run(visits()) == ["left leaves", "closed leaves"]
+    assert apart(visits) == ["left leaves", "closed leaves"]

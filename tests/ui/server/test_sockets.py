@@ -11,6 +11,7 @@ import pytest
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
+from tests.conftest import apart
 from ui.server import sockets
 from ui.server.sessions import Sessions
 from ui.server.sockets import (
@@ -80,7 +81,7 @@ def reach(frames: list[Any], clock: Clock, every: float = 0.0) -> tuple[list[byt
             await put({"type": "websocket.send", "bytes": b""})
 
     bounded = Bounded(app, Sessions(lambda _: None), lambda: clock.now)
-    asyncio.run(bounded({"type": "websocket"}, receive, send))
+    apart(lambda: bounded({"type": "websocket"}, receive, send))
     return given, codes
 
 
@@ -182,5 +183,5 @@ def test_a_sockets_session_is_known_until_it_is_closed() -> None:
     async def send(_: Any) -> None:
         return None
 
-    asyncio.run(Bounded(app, sessions)({"type": "websocket"}, receive, send))
+    apart(lambda: Bounded(app, sessions)({"type": "websocket"}, receive, send))
     assert seen == [1] and sessions.open("abc") == 0
