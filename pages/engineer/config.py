@@ -212,7 +212,7 @@ def parts(page: Frame, of: configs.Shown, rope: rc.HfRope) -> None:
 
 
 def programs(page: Frame, of: configs.Shown, rope: rc.HfRope) -> None:
-    """The same config in six programs."""
+    """The same config in other programs."""
     page.prose("engines")
     try:
         readings = engines.engines(of.view.config, of.layer, rope.seq_len)

@@ -9,7 +9,7 @@ from ui.figures.encodings import moving as films
 from ui.figures.encodings import scores as figures
 from ui.figures.extrapolation import models as lab_figures
 from ui.figures.extrapolation import words as lab_words
-from ui.page.fields import FACTOR, GEOMETRY, SCHEME_FIELDS
+from ui.page.fields import FACTOR, GEOMETRY, SCHEME_FIELDS, starting
 from ui.page.frame import Frame
 from ui.page.sentences import show_refusals
 from ui.page.state import Field, Unfit
@@ -17,7 +17,7 @@ from ui.page.store import Store
 from ui.text.words import Words
 from ui.work import extrapolated
 
-PAIR = Field("sentences", "choice", "chinese", choices=("chinese", "english", "own"))
+PAIR = Field("sentences", "choice", "", choices=("chinese", "english", "own"))
 FIRST = Field("first", "text", "the dog chased the cat")
 SECOND = Field("second", "text", "the cat chased the dog")
 ENCODING = Field("encoding", "choice", "rope", choices=tuple(encodings.ENCODINGS))
@@ -39,9 +39,14 @@ OWN = (PAIR, FIRST, SECOND, ENCODING, SHIFT, DELTA, AT, NOISE, GAP, NUMBER, BETA
 FIELDS = (*OWN, *GEOMETRY, *SCHEME_FIELDS)
 
 
+def pair(page: Frame) -> Field:
+    """The choice of sentences, which begins with those in the reader's language."""
+    return starting(PAIR, page.t("reader"))
+
+
 def sentences(page: Frame) -> figures.Sentences:
     """The two sentences in force, as tokens."""
-    kind = page.get(PAIR)
+    kind = page.get(pair(page))
     if kind == "own":
         return figures.tokens(page.get(FIRST)), figures.tokens(page.get(SECOND))
     return figures.tokens(page.t(f"{kind}.first")), figures.tokens(page.t(f"{kind}.second"))
@@ -65,7 +70,7 @@ def fits(store: Store) -> None:
 def order(page: Frame) -> None:
     """Two sentences of the same tokens, told apart or not."""
     page.bar()
-    page.controls.segments(PAIR)
+    page.controls.segments(pair(page))
     if page.get(PAIR) == "own":
         page.controls.beside(FIRST, SECOND, draw=page.controls.text)
     first, second = sentences(page)

@@ -8,7 +8,7 @@ from dataclasses import replace
 import rope_core as rc
 from rope_core.schemes import SCHEMES, Param
 from ui.page import models
-from ui.page.state import Field
+from ui.page.state import Field, Value
 
 MAX_DIM = 1024
 MAX_LEN = 16_777_216
@@ -48,6 +48,11 @@ def field_of(param: Param) -> Field | None:
     stops = ladder(param.low, param.high) if param.low > 0 else ()
     optional = param.kind == "optional"
     return Field(param.name, "float", param.default, param.low, param.high, 0.05, stops, shared=True, optional=optional)
+
+
+def starting(field: Field, value: Value) -> Field:
+    """The field with another value before anybody sets it."""
+    return replace(field, default=value)
 
 
 def last_pair(field: Field, rope: rc.Rope) -> Field:
