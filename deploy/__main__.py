@@ -19,7 +19,7 @@ LOCAL = ("localhost", "127.0.0.1")
 
 
 def options() -> argparse.Namespace:
-    """The command line; every option has an environment variable that `make serve` passes on."""
+    """Return the command line; every option has an environment variable that `make serve` passes on."""
     parser = argparse.ArgumentParser(prog="python -m deploy", description=__doc__)
     parser.add_argument("--replicas", type=int, default=os.cpu_count(), help="processes that serve the app")
     parser.add_argument("--port", type=int, default=8080)

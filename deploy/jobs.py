@@ -13,7 +13,7 @@ from rope_core.jobs.control import SUFFIX, ask
 
 
 def sockets() -> list[Path]:
-    """The sockets of the replicas of this user's halls."""
+    """Return the sockets of the replicas of this user's halls."""
     found = Path(tempfile.gettempdir()).glob(f"{PREFIX}*/*{SUFFIX}")
     return sorted(path for path in found if path.lstat().st_uid == os.getuid())
 

@@ -103,7 +103,7 @@ class Site:
 
 
 def policy(site: Site, folder: Path = ROOT / "ui") -> str:
-    """The strictest content security policy under which Streamlit and Plotly work.
+    """Return the strictest content security policy under which Streamlit and Plotly work.
 
     Scripts come from the server alone, the app's own inline ones by their hash. Streamlit writes its styles with
     JavaScript, which takes 'unsafe-inline' for styles; components' modules and Plotly's pictures are blobs.
@@ -212,12 +212,12 @@ def filled(template: str, slots: dict[str, object]) -> str:
 
 
 def frame_options(site: Site) -> str:
-    """The older header that says the same as frame-ancestors where it can."""
+    """Return the older header that says the same as frame-ancestors where it can."""
     return "DENY" if site.frame_ancestors == "'none'" else "SAMEORIGIN"
 
 
 def tls(site: Site) -> str:
-    """The lines that name the certificate; none without one."""
+    """Return the lines that name the certificate; none without one."""
     if site.certificate is None or site.key is None:
         return ""
     return (
@@ -227,13 +227,13 @@ def tls(site: Site) -> str:
 
 
 def worker() -> str:
-    """The account of nginx's workers when it is started by root."""
+    """Return the account of nginx's workers when it is started by root."""
     known = {entry.pw_name for entry in pwd.getpwall()}
     return "www-data" if "www-data" in known else "nobody"
 
 
 def program() -> str:
-    """The path of nginx; raises ValueError where there is none."""
+    """Return the path of nginx; raises ValueError where there is none."""
     found = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin:/usr/local/sbin:/opt/homebrew/bin")
     if not found:
         raise ValueError(

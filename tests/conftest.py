@@ -60,7 +60,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
 
 @pytest.fixture(scope="session")
 def app_records(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The file of the shared server's records."""
+    """Return the file of the shared server's records."""
     return tmp_path_factory.mktemp("server") / "records.sqlite3"
 
 

@@ -53,7 +53,7 @@ LIBRARIES = {"np", "npt", "numpy", "math", "torch", "go", "plotly", "importlib",
 
 
 def page_imports(node: ast.AST) -> list[str]:
-    """The ui and rope_core's public names, to show what drew a figure; no library by a back door, no frame."""
+    """Return the ui and rope_core's public names, to show what drew a figure; no library by a back door, no frame."""
     return [
         f"{line}: {name}"
         for line, name in imports(node)
@@ -165,7 +165,7 @@ def module_of(path: str) -> str:
 
 
 def dynamic(node: ast.AST) -> Iterator[str]:
-    """The constant beginning of a module's name that is put together where it is imported."""
+    """Return the constant beginning of a module's name that is put together where it is imported."""
     for each in ast.walk(node):
         if isinstance(each, ast.Call) and ast.unparse(each.func).split(".")[-1] == "import_module":
             first = each.args[0].values[0] if isinstance(each.args[0], ast.JoinedStr) else None
@@ -250,7 +250,7 @@ ROOMS = re.findall(r"^    (\w+) +", str(rope_core.__doc__), re.MULTILINE)
 
 
 def room_of(name: str) -> str:
-    """A module's room; "" for the modules of the idea at the root, which all rooms may import."""
+    """Return a module's room; "" for the modules of the idea at the root, which all rooms may import."""
     parts = name.split(".")
     return parts[1] if len(parts) > 1 and parts[1] in ROOMS else ""
 

@@ -25,13 +25,13 @@ CASE = Case("cpu", "float32", 1, 16, 2, 1, 64, 64)
 
 
 def result(k: int) -> Result:
-    """A result of its own contestant."""
+    """Return a result of its own contestant."""
     return Result(CASE, f"contestant {k}", "error", "", {})
 
 
 @pytest.fixture
 def records(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """This server's file of records."""
+    """Return this server's file of records."""
     path = tmp_path / "records.sqlite3"
     monkeypatch.setenv("ROPE_LAB_RECORDS", str(path))
     view._here.cache_clear()
@@ -143,7 +143,7 @@ def test_kernels_are_there_where_no_cache_can_be_written() -> None:
 
 @pytest.fixture
 def queue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[jobs.Queue]:
-    """A queue of its own, and a job that sleeps after it has said its process's number."""
+    """Return a queue of its own, and a job that sleeps after it has said its process's number."""
     source = "import os, time\nfrom rope_core.jobs.queue import report\nreport(note=str(os.getpid()))\ntime.sleep(60)\n"
     (tmp_path / "job_sleepy.py").write_text(source, "utf-8")
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), str(ROOT)]))
@@ -153,7 +153,7 @@ def queue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[jobs.Queu
 
 
 def begun(queue: jobs.Queue, job: str) -> int:
-    """The process of a job, once it runs."""
+    """Return the process of a job, once it runs."""
     until = time.monotonic() + 30
     while not queue.status(job).note:
         assert time.monotonic() < until

@@ -50,7 +50,7 @@ def docstrings(tree: ast.AST) -> Iterator[tuple[int, str]]:
 
 
 def dialect(source: str, variables: bool = True) -> list[str]:
-    """The lines with a forbidden word, in the order of names and docstrings; a name counts by its parts.
+    """Return the lines with a forbidden word, in the order of names and docstrings; a name counts by its parts.
 
     ``variables``: whether the words that are forbidden as a whole name count.
     """

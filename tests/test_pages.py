@@ -16,7 +16,7 @@ NAMES = [name for names in ORDER.values() for name in names if name in SECTIONS]
 
 
 def fresh(name: str, **query: str) -> AppTest:
-    """A fresh session that asks for the page ``name`` with a query."""
+    """Return a fresh session that asks for the page ``name`` with a query."""
     at = AppTest.from_file(SCRIPT, default_timeout=60)
     at.session_state["first"] = name
     at.query_params.update(query)
@@ -24,7 +24,7 @@ def fresh(name: str, **query: str) -> AppTest:
 
 
 def opened(name: str, **query: str) -> AppTest:
-    """The page ``name``, opened with a query in a fresh session."""
+    """Return the page ``name``, opened with a query in a fresh session."""
     return fresh(name, **query).run()
 
 

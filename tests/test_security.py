@@ -44,12 +44,12 @@ RUNNING = ("rope_core", "ui", "pages", "app.py", "deploy")
 
 @cache
 def tree_of(path: Path) -> ast.Module:
-    """A source's syntax tree."""
+    """Return a source's syntax tree."""
     return ast.parse(path.read_text("utf-8"), str(path))
 
 
 def trees(*places: str) -> Iterator[tuple[str, ast.Module]]:
-    """The syntax trees of all sources below the given places."""
+    """Return the syntax trees of all sources below the given places."""
     for place in places:
         found = [ROOT / place] if place.endswith(".py") else sorted((ROOT / place).rglob("*.py"))
         for path in found:
@@ -107,7 +107,7 @@ UNPACKERS = {"shutil.unpack_archive", "zlib.decompress", "zlib.decompressobj"}
 
 
 def dotted(node: ast.AST) -> str:
-    """A name with what stands before its dots, "" where that is no name."""
+    """Return a name with what stands before its dots, "" where that is no name."""
     if isinstance(node, ast.Name):
         return node.id
     before = dotted(node.value) if isinstance(node, ast.Attribute) else ""
@@ -137,7 +137,7 @@ def unpickling(node: ast.AST) -> Iterator[str]:
 
 
 def unpacking(node: ast.AST) -> Iterator[str]:
-    """Archives and compressed text, which can be far larger than they look."""
+    """Yield imports of archives and compressed text, which can be far larger than they look."""
     for each in ast.walk(node):
         if isinstance(each, ast.Import):
             yield from (f"{each.lineno}: {one.name}" for one in each.names if one.name.split(".")[0] in ARCHIVES)
@@ -172,7 +172,7 @@ def constant_text(node: ast.expr, loops: set[str]) -> bool:
 
 
 def queries(node: ast.AST) -> Iterator[str]:
-    """SQL with values written into it."""
+    """Yield SQL with values written into it."""
     each: ast.AST
     loops = {
         each.target.id
@@ -265,7 +265,7 @@ def shared(tree: ast.AST) -> Iterator[ast.FunctionDef]:
 
 
 def private(function: ast.FunctionDef) -> Iterator[str]:
-    """What a shared function takes or reads that may belong to one session."""
+    """Yield what a shared function takes or reads that may belong to one session."""
     arguments = function.args
     for each in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
         kind = ast.unparse(each.annotation) if each.annotation else "?"
@@ -504,7 +504,7 @@ class Elsewhere(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def elsewhere(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, str]]:
-    """The configured endpoint and another host, which answer alike."""
+    """Return the configured endpoint and another host, which answer alike."""
     servers = [ThreadingHTTPServer(("127.0.0.1", 0), Elsewhere) for _ in range(2)]
     for server in servers:
         threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()

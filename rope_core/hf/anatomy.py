@@ -49,7 +49,7 @@ def regions_of(request: Request) -> tuple[str, ...]:
 
 
 def region(slowdown: float, most: float, searched: bool) -> str:
-    """What a slow-down does to its pair, ``most`` being the whole factor."""
+    """Return what a slow-down does to its pair, ``most`` being the whole factor."""
     if not np.isfinite(slowdown):
         return STILL
     if abs(slowdown - 1.0) <= SAME:
@@ -169,7 +169,7 @@ def share(request: Request) -> Array:
 
 
 def rounded(request: Request, rounds: bool) -> Request:
-    """The same request with its ramp rounded to whole pairs, or not."""
+    """Return the same request with its ramp rounded to whole pairs, or not."""
     return replace(request, params={**request.params, "truncate": rounds})
 
 

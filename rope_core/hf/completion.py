@@ -98,7 +98,7 @@ def complete(model: Model, one: Parameters) -> Parameters:
 
 
 def top_level(model: Model, name: str, ignored: str) -> tuple[Any, Origin] | None:
-    """A top-level rope field, unless the class never reads it."""
+    """Return a top-level rope field, unless the class never reads it."""
     if model.has(name) and model.family.get(ignored) != "ignored":
         value, origin = model.get(name)
         return value, origin
@@ -106,7 +106,7 @@ def top_level(model: Model, name: str, ignored: str) -> tuple[Any, Origin] | Non
 
 
 def theta_for(model: Model, old: bool) -> tuple[Any, Origin]:
-    """The base that a dict without one gets: top level, then class, then 10,000."""
+    """Return the base that a dict without one gets: top level, then class, then 10,000."""
     convert = model.family.get("convert")
     unknown = not model.known and not model.has("rope_theta") and model.has("rotary_emb_base")
     own = "rotary_emb_base" if unknown or convert in ("gpt_neox", "gpt_neox_japanese") else "rope_theta"
@@ -120,7 +120,7 @@ def theta_for(model: Model, old: bool) -> tuple[Any, Origin]:
 
 
 def partial_for(model: Model, old: bool, kind: str) -> tuple[Any, Origin] | None:
-    """The partial factor that a dict without one gets, or None."""
+    """Return the partial factor that a dict without one gets, or None."""
     convert = model.family.get("convert")
     # The scaling functions standardise the dict once more, when a top-level field has become an attribute.
     late = kind != "default" and convert is not None

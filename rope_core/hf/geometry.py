@@ -144,7 +144,7 @@ def layout_of(model: Model, notes: dict[str, Origin]) -> str:
 
 
 def nope_layers(model: Model, found: list[Parameters], notes: dict[str, Origin]) -> tuple[int, ...]:
-    """Indices of the layers that do not rotate."""
+    """Return the indices of the layers that do not rotate."""
     rule, total = model.family.get("nope"), model.layers()
     notes["nope_layers"] = Origin(CLASS if rule else FALLBACK, model.prefix + "layer_types")
     if found[0].switched_off:

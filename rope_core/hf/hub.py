@@ -89,7 +89,7 @@ def fetch(model_id: str) -> dict[str, Any]:
 
 
 def download(url: str) -> bytes:
-    """The bytes of one small file, by redirects within its host only; at most MAX_BYTES, within PATIENCE seconds."""
+    """Return one small file, by redirects within its host only; at most MAX_BYTES, within PATIENCE seconds."""
     from huggingface_hub.utils import build_hf_headers, get_session, hf_raise_for_status
 
     until = time.monotonic() + PATIENCE
@@ -109,7 +109,7 @@ def download(url: str) -> bytes:
 
 
 def body(answer: Any, until: float) -> bytes:
-    """What an answer holds, or ConfigError where it is too long, packed, or not there in time."""
+    """Return what an answer holds, or ConfigError where it is too long, packed, or not there in time."""
     size = int(answer.headers.get("content-length") or 0)
     if answer.headers.get("content-encoding", "identity") != "identity":
         raise ConfigError.of("hub_encoding", file=FILE, encoding=answer.headers["content-encoding"][:40])
@@ -127,7 +127,7 @@ def body(answer: Any, until: float) -> bytes:
 
 
 def unreachable() -> ConfigError:
-    """The sentence for a machine without a way to the hub."""
+    """Return the sentence for a machine without a way to the hub."""
     return ConfigError.of("hub_unreachable", endpoint=endpoint())
 
 
@@ -138,5 +138,5 @@ def from_network(error: Exception) -> bool:
 
 
 def endpoint() -> str:
-    """The hub's address: HF_ENDPOINT, read when asked, or the public one."""
+    """Return the hub's address: HF_ENDPOINT, read when asked, or the public one."""
     return (os.environ.get("HF_ENDPOINT") or "https://huggingface.co").rstrip("/")

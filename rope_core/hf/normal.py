@@ -59,12 +59,12 @@ class Model:
         return None, Origin(FALLBACK, self.path(name))
 
     def layers(self) -> int:
-        """Number of layers; 0 where nobody says."""
+        """Return the number of layers; 0 where nobody says."""
         value, origin = self.get("num_hidden_layers")
         return 0 if value is None else count(origin.path, value, 0, MAX_LAYERS)
 
     def layer_types(self) -> list[str]:
-        """The type of each layer as the class fills it in; [] for a class without types."""
+        """Return the type of each layer as the class fills it in; [] for a class without types."""
         given = names(self.prefix + "layer_types", self.data.get("layer_types"))
         total = self.layers()
         if given is not None:
@@ -80,7 +80,7 @@ class Model:
         return listed
 
     def _repeat(self, total: int) -> list[str]:
-        """The repeating list of default layer types, with the config's own period where it names one."""
+        """Return the repeating list of default layer types, with the config's own period where it names one."""
         pattern: list[str] = list(self.family.get("layer_types", ()))
         if len(set(pattern)) < 2:
             return pattern

@@ -20,7 +20,7 @@ BOTH_SCALED = ("modernbert", "modernbert_decoder")
 
 
 def effective(model: Model) -> list[Parameters]:
-    """The parameters of each layer type in the config's order; one entry without a type where the dict is flat."""
+    """Return each layer type's parameters in the config's order; one entry without a type where the dict is flat."""
     if (switch := switched_off(model)) is not None:
         return [Parameters(path=switch, nope=True, switched_off=True)]
     if model.family.get("fixed"):
@@ -58,7 +58,7 @@ def switched_off(model: Model) -> str | None:
 
 
 def chosen(model: Model) -> tuple[dict[str, Any], str, str, tuple[str, ...]]:
-    """The rope dict that counts, its path, its source, and what is surprising about the choice."""
+    """Return the rope dict that counts, its path, its source, and what is surprising about the choice."""
     scaling = table(model.prefix + "rope_scaling", model.data.get("rope_scaling"))
     params = table(model.prefix + "rope_parameters", model.data.get("rope_parameters"))
     convert = model.family.get("convert")
@@ -71,7 +71,7 @@ def chosen(model: Model) -> tuple[dict[str, Any], str, str, tuple[str, ...]]:
 
 
 def own_dict(model: Model) -> dict[str, Any]:
-    """The dict that the class sets up when the config has none, without what a top-level field may still fill in."""
+    """Return the dict that the class sets up for a config without one, less what a top-level field may fill in."""
     if not model.family.get("own_dict"):
         return {}
     made: dict[str, Any] = copy.deepcopy(dict(model.family["rope"]))
@@ -150,7 +150,7 @@ def split(model: Model, raw: dict[str, Any], path: str, source: str) -> list[Par
 
 
 def split_theta(model: Model, kind: str) -> tuple[Any, Origin]:
-    """The base of a layer type in a family with two: its own top-level field, then the class's value."""
+    """Return the base of a layer type in a family with two: its own top-level field, then the class's value."""
     convert = model.family["convert"]
     if convert in BOTH_SCALED:
         name = "global_rope_theta" if kind == "full_attention" else "local_rope_theta"

@@ -182,7 +182,7 @@ def indexer(model: Model, rope: HfRope) -> HfRope:
 
 
 def differing(model: Model) -> tuple[list[Parameters], list[str]]:
-    """The parameters per layer type, and the types' names where they do not all come to the same."""
+    """Return the parameters per layer type, and the types' names where they do not all come to the same."""
     found = effective(model)
     if not found:
         raise refuse(model.prefix + "layer_types", "types_with_rope", model.layer_types())
@@ -192,13 +192,13 @@ def differing(model: Model) -> tuple[list[Parameters], list[str]]:
 
 
 def comparable(model: Model, one: Parameters) -> tuple[object, ...]:
-    """What decides whether two layer types rotate alike."""
+    """Return what decides whether two layer types rotate alike."""
     values = {key: value for key, value in one.values.items() if key != "type"}
     return one.nope, repr(sorted(values.items())), head_dim(model, one, {}) if model.family.get("head_dims") else 0
 
 
 def pick(model: Model, found: list[Parameters], differ: list[str], layer_type: str | None) -> Parameters:
-    """The layer type asked for, or the only one there is."""
+    """Return the layer type asked for, or the only one there is."""
     if layer_type is None:
         if differ:
             raise refuse("layer_type", "differing_types", layer_type, names=differ)

@@ -47,7 +47,7 @@ FALLBACK_LEN = 4096
 
 
 def scheme_of(one: Parameters, notes: dict[str, Origin]) -> str:
-    """The rope_type, checked against the table of transformers 5.23."""
+    """Return the rope_type, checked against the table of transformers 5.23."""
     if one.nope:
         trap, source = ("switched_off", TOP) if one.switched_off else ("nope_layer_type", DICT)
         notes["scheme"] = Origin(source, one.path, (trap,))
@@ -65,7 +65,7 @@ def scheme_of(one: Parameters, notes: dict[str, Origin]) -> str:
 
 
 def base_of(one: Parameters, notes: dict[str, Origin]) -> float:
-    """The base, > 1; 10,000 stands in for a layer type that does not rotate."""
+    """Return the base, > 1; 10,000 stands in for a layer type that does not rotate."""
     origin = one.origins.get("rope_theta", Origin(FALLBACK, f"{one.path}.rope_theta"))
     notes["base"] = origin
     base = number(origin.path, one.values.get("rope_theta", 10_000.0), "finite_above", low=1)
@@ -75,7 +75,7 @@ def base_of(one: Parameters, notes: dict[str, Origin]) -> float:
 
 
 def train_len(one: Parameters, kind: str, max_len: int | None, notes: dict[str, Origin]) -> int:
-    """The length that the scheme starts from: the original one for llama3, yarn and longrope, else the maximum."""
+    """Return the length that the scheme starts from: the original for llama3, yarn and longrope, else the maximum."""
     if kind in ("llama3", "yarn", "longrope"):
         origin = one.origins[LENGTH]
         notes["train_len"] = origin
@@ -96,7 +96,7 @@ def parameters(
     seq_len: int | None,
     notes: dict[str, Origin],
 ) -> tuple[str, dict[str, object]]:
-    """The scheme's name and the parameters that take effect, each with its origin."""
+    """Return the scheme's name and the parameters that take effect, each with its origin."""
     scheme = TYPES[kind]
     alpha = one.values.get("alpha")
     if kind == "dynamic" and truthy(alpha) and (model.model_type or "").startswith("hunyuan"):
@@ -147,14 +147,14 @@ def effective_value(name: str, default: object, one: Parameters, kind: str, orig
 
 
 def ratio(max_len: int | None, train: int, origin: Origin, notes: dict[str, Origin]) -> tuple[float, Origin]:
-    """The factor where the config gives none: longest over trained length."""
+    """Return the factor where the config gives none: longest over trained length."""
     if max_len is None:
         raise refuse(notes["max_len"].path, "given_without", None, other="factor")
     return max_len / train, Origin("derived", origin.path, ("factor_from_lengths",))
 
 
 def checked(name: str, kind: str, value: object, origin: Origin, width: int) -> object:
-    """A parameter of the right type, or ConfigError; ranges are the scheme's own matter."""
+    """Return a parameter of the right type, or ConfigError; ranges are the scheme's own matter."""
     if kind == "bool":
         return truthy(value)
     if value is None and kind == "optional":

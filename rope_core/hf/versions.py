@@ -17,7 +17,7 @@ IN_DICT_ONLY_SINCE_5 = ("rope_theta", "partial_rotary_factor")
 
 
 def text_part(config: Mapping[str, Any], prefix: str) -> dict[str, Any]:
-    """The dict at a dotted prefix such as "text_config."."""
+    """Return the dict at a dotted prefix such as "text_config."."""
     place: Any = config
     for name in prefix.split(".")[:-1]:
         place = place.get(name) or {}
@@ -25,7 +25,7 @@ def text_part(config: Mapping[str, Any], prefix: str) -> dict[str, Any]:
 
 
 def read_by_4(config: Mapping[str, Any], model: Model) -> dict[str, Any]:
-    """The config that makes version 5 compute what 4.57 computes of this one.
+    """Return the config that makes version 5 compute what 4.57 computes of this one.
 
     rope_parameters, and base and width inside rope_scaling, are not read; longrope takes its trained length from the
     top level and its factor from the two lengths, all other types take the dict's own trained length.

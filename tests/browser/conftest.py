@@ -90,7 +90,7 @@ class Visit:
 
 @pytest.fixture
 def visit(browser: Browser) -> Iterator[Visit]:
-    """A fresh visitor at 1280 x 720 with an English browser."""
+    """Return a fresh visitor at 1280 x 720 with an English browser."""
     one = Visit(browser)
     yield one
     one.close()

@@ -47,7 +47,7 @@ LETTERS = """() => [...document.querySelectorAll('.js-plotly-plot')].map(plot =>
 
 @pytest.fixture
 def english(browser: Browser) -> Iterator[Reader]:
-    """An English reader at a desk."""
+    """Return an English reader at a desk."""
     reader = Reader(browser, "en", "light", DESK)
     yield reader
     reader.close()

@@ -36,7 +36,7 @@ def press(page: Page, key: str) -> None:
 
 
 def beginning(key: str) -> re.Pattern[str]:
-    """What a label says before its first slot."""
+    """Return what a label says before its first slot."""
     return re.compile(re.escape(T(key).split("{")[0]))
 
 

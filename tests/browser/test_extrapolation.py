@@ -23,7 +23,7 @@ SECRET = "a sentence that stays here"
 
 
 def beginning(key: str) -> re.Pattern[str]:
-    """What a label says before its first slot."""
+    """Return what a label says before its first slot."""
     return re.compile(re.escape(T(key).split("{")[0]))
 
 

@@ -83,7 +83,7 @@ def test_a_killed_replica_costs_one_reconnect_and_nothing_of_the_address(
 
 
 def active_sessions_of(found: Hall, index: int) -> int:
-    """The sessions of one replica, while the other may be dead."""
+    """Return the sessions of one replica, while the other may be dead."""
     alive = Hall.__new__(Hall)
     alive.replicas = [found.replicas[index]]
     return active_sessions(alive)[0]
@@ -136,7 +136,7 @@ def test_a_rolling_restart_under_load_drops_nothing(hall: tuple[Hall, str]) -> N
 
 
 def throughput(url: str, seconds: float = 8) -> float:
-    """Moves a second that twelve impatient sessions get out of the server."""
+    """Return the moves a second that twelve impatient sessions get out of the server."""
 
     async def one(session: Session, end: float) -> int:
         count = 0
@@ -196,7 +196,7 @@ def test_only_the_named_sites_may_frame_the_app(browser: Browser) -> None:
 
 
 def outer(body: bytes) -> type[http.server.BaseHTTPRequestHandler]:
-    """A site of one page."""
+    """Return a site of one page."""
 
     class Page(http.server.BaseHTTPRequestHandler):
         def do_GET(self) -> None:

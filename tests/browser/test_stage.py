@@ -102,7 +102,7 @@ def test_a_lecture_by_the_keys(app: str, visit: Visit) -> None:
 
 @pytest.fixture
 def course(app: str) -> Iterator[str]:
-    """A page of another origin with the app in a frame."""
+    """Return a page of another origin with the app in a frame."""
     frame = f'<iframe title="clock" width="900" height="600" src="{app}/clock?embed=true&lang=en&hide=model"></iframe>'
 
     class Course(BaseHTTPRequestHandler):

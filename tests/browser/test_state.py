@@ -25,7 +25,7 @@ QUERY = "query position m"
 
 @pytest.fixture(scope="module")
 def tab(browser: Browser, app: str) -> Iterator[Visit]:
-    """A tab at the rotation page, which the tests share."""
+    """Return a tab at the rotation page, which the tests share."""
     visit = Visit(browser)
     visit.open(f"{app}/rotation?lang=en")
     yield visit
@@ -34,7 +34,7 @@ def tab(browser: Browser, app: str) -> Iterator[Visit]:
 
 @pytest.fixture
 def rotation(tab: Visit) -> Page:
-    """The rotation page at its defaults; Reset brings them back, and the address forgets what was set."""
+    """Return the rotation page at its defaults; Reset brings them back, and the address forgets what was set."""
     page = tab.page
     if not page.url.endswith("rotation?lang=en"):
         page.get_by_role("button", name="Reset", exact=True).click()
@@ -56,7 +56,7 @@ def press(page: Page, slider: str, key: str = "ArrowRight") -> None:
 
 
 def finding(page: Page, start: str) -> str:
-    """The visible finding that starts with these words."""
+    """Return the visible finding that starts with these words."""
     return str(page.locator("p", has_text=re.compile(start)).first.inner_text())
 
 

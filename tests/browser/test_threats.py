@@ -89,7 +89,7 @@ class Visit(Tab):
 
 @pytest.fixture
 def visit(browser: Browser) -> Iterator[Visit]:
-    """A fresh visitor with an English browser."""
+    """Return a fresh visitor with an English browser."""
     one = Visit(browser)
     yield one
     one.close()
@@ -116,7 +116,7 @@ def parameters() -> list[str]:
 
 
 def link(name: str, turn: int, lang: str) -> str:
-    """A page's query with a payload in every parameter; ``turn`` moves the payloads on."""
+    """Return a page's query with a payload in every parameter; ``turn`` moves the payloads on."""
     query = {one: PAYLOADS[(k + turn) % len(PAYLOADS)] for k, one in enumerate(parameters())}
     query |= {PAYLOADS[turn % len(PAYLOADS)]: "1", "lang": lang}
     query.pop("embed", None)
@@ -227,7 +227,7 @@ def ask(app: str, method: str, path: str, **headers: str) -> tuple[int, dict[str
 
 
 def handshake(app: str, origin: str | None, host: str | None = None) -> int:
-    """The status that a websocket handshake gets."""
+    """Return the status that a websocket handshake gets."""
     own = urlsplit(app).netloc
     lines = ["GET /_stcore/stream HTTP/1.1", f"Host: {host or own}", "Upgrade: websocket", "Connection: Upgrade"]
     lines += [f"Sec-WebSocket-Key: {base64.b64encode(os.urandom(16)).decode()}", "Sec-WebSocket-Version: 13"]
@@ -323,7 +323,7 @@ def test_a_session_never_hears_of_another_on_any_page(browser: Browser, app: str
 
 
 def lesson(turn: int) -> bytes:
-    """A lesson file with a payload in every text."""
+    """Return a lesson file with a payload in every text."""
     p = [PAYLOADS[(turn + k) % len(PAYLOADS)] for k in range(6)]
     head, step = {"title": p[0]}, {"page": "clock", "say": p[1], "notes": p[2]}
     asked = {"question": p[3]}
@@ -444,7 +444,7 @@ def test_without_fonts_every_word_is_still_there(browser: Browser, visit: Visit,
 
 @contextlib.contextmanager
 def serving(port: int) -> Iterator[subprocess.Popen[bytes]]:
-    """The app on a port of one's choice."""
+    """Return the app on a port of one's choice."""
     command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.headless", "true"]
     command += ["--server.port", str(port)]
     server = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

@@ -24,7 +24,7 @@ def hall() -> Iterator[tuple[Hall, str]]:
 
 
 def processes(hall: Hall) -> list[int]:
-    """The processes that serve."""
+    """Return the processes that serve."""
     return [replica.serving.pid for replica in hall.replicas if replica.serving]
 
 

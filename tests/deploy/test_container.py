@@ -20,13 +20,13 @@ LINES = (ROOT / "deploy" / "Containerfile").read_text("utf-8").replace("\\\n", "
 
 
 def found(kind: str, name: str = "rope-lab") -> Any:
-    """The manifest's object of that kind and name."""
+    """Return the manifest's object of that kind and name."""
     (one,) = [each for each in OBJECTS if each["kind"] == kind and each["metadata"]["name"] == name]
     return one
 
 
 def steps(word: str) -> list[str]:
-    """What follows an instruction's name, line by line, in the last stage of the container file."""
+    """Return what follows an instruction's name, line by line, in the last stage of the container file."""
     last = max(at for at, line in enumerate(LINES) if line.startswith("FROM"))
     return [line.split(" ", 1)[1] for line in LINES[last:] if line.startswith(f"{word} ")]
 

@@ -343,7 +343,7 @@ def test_a_killed_replica_costs_one_reconnect_and_comes_back(hall: tuple[Hall, s
 
 
 def children(pid: int) -> list[int]:
-    """The processes that a process has started (Linux)."""
+    """Return the processes that a process has started (Linux)."""
     return [int(word) for word in Path(f"/proc/{pid}/task/{pid}/children").read_text("ascii").split()]
 
 

@@ -18,7 +18,7 @@ from tests.support import ROOT
 
 @pytest.fixture
 def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]:
-    """What an example prints: run as `python -m` runs it, in this process, which has the libraries."""
+    """Return what an example prints: run as `python -m` runs it, in this process, which has the libraries."""
 
     def ran(name: str, *arguments: object, code: int = 0) -> str:
         monkeypatch.setattr(sys, "argv", [name, *map(str, arguments)])

@@ -82,7 +82,7 @@ def value(data: Any, depth: int = 0) -> Any:
 
 
 def config(data: Any) -> dict[str, Any]:
-    """A real config with a few fields replaced, at the top, in the text part or in the rope dict."""
+    """Return a real config with a few fields replaced, at the top, in the text part or in the rope dict."""
     made: dict[str, Any] = json.loads(data.PickValueInList(CONFIGS))
     for _ in range(data.ConsumeIntInRange(1, 6)):
         inner = [made] + [one for one in made.values() if isinstance(one, dict)]

@@ -19,7 +19,7 @@ DTYPES = ("F64", "F32", "F16", "BF16", "I64", "", None)
 
 
 def number(data: Any) -> Any:
-    """An offset or a size, mostly a small one."""
+    """Return an offset or a size, mostly a small one."""
     kind = data.ConsumeIntInRange(0, 9)
     odd: tuple[Any, ...] = (data.ConsumeFloat(), data.ConsumeInt(9), -1, True, None, "8", [])
     return odd[kind] if kind < len(odd) else data.ConsumeIntInRange(0, 64)

@@ -48,7 +48,7 @@ def test_convert_is_a_permutation_and_its_inverse_goes_back(pairs: int) -> None:
 
 
 def permute(weight: torch.Tensor, heads: int) -> torch.Tensor:
-    """What transformers did to Meta's q and k weights (convert_llama_weights_to_hf.py, v4.57.6)."""
+    """Return what transformers did to Meta's q and k weights (convert_llama_weights_to_hf.py, v4.57.6)."""
     rows = weight.shape[0]
     return weight.view(heads, rows // heads // 2, 2, *weight.shape[1:]).transpose(1, 2).reshape(weight.shape)
 

@@ -124,7 +124,7 @@ def tables(width: int, seq: int, start: int = 11) -> tuple[Vector, Vector]:
 
 
 def by_matrix(x: Vector, width: int, layout: str, start: int = 11) -> Vector:
-    """The oracle for x (batch, seq, heads, dim): the full matrix on each vector's first ``width`` dimensions."""
+    """Return the oracle for x (batch, seq, heads, dim): the full matrix on each vector's first ``width`` dimensions."""
     out = x.copy()
     for m in range(x.shape[1]):
         r = rotation_matrix(start + m, Rope(width, 777.0).theta, layout)

@@ -249,7 +249,7 @@ def test_vector_takes_one_number_for_every_pair() -> None:
 
 
 def live(kind: str, rope: Rope, **params: object) -> npt.NDArray[np.float64]:
-    """The frequencies of transformers' own function for a rope_type."""
+    """Return the frequencies of transformers' own function for a rope_type."""
     config = transformers.LlamaConfig(
         hidden_size=rope.dim,
         num_attention_heads=1,

@@ -24,7 +24,7 @@ def exact(position: int, inv_freq: float) -> tuple[float, float]:
 
 
 def worst(s: Spectrum, rows: dict[int, int], cos: npt.NDArray[Any], sin: npt.NDArray[Any]) -> float:
-    """The largest error over all pairs of the rows, given as row -> position."""
+    """Return the largest error over all pairs of the rows, given as row -> position."""
     error = 0.0
     for row, position in rows.items():
         for pair, inv_freq in enumerate(s.inv_freq.tolist()):

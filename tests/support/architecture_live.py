@@ -69,7 +69,7 @@ class Block:
         return sum(p.numel() for p in self.norm_module().parameters())
 
     def order(self) -> str:
-        """Serial where the feed-forward part's input moves with the attention's output, else Parallel."""
+        """Return Serial where the feed-forward part's input moves with the attention's output, else Parallel."""
         seen: list[torch.Tensor] = []
         hook = self.part(FEED_FORWARD).register_forward_pre_hook(lambda _, args: seen.append(args[0].detach().clone()))
         self.run()

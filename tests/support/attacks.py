@@ -15,14 +15,14 @@ KINDS = ("git", "rerun", "files")
 
 
 def message(fill: Callable[[Any], object]) -> bytes:
-    """A browser's message with what ``fill`` puts into it."""
+    """Return a browser's message with what ``fill`` puts into it."""
     made = BackMsg()
     fill(made)
     return bytes(made.SerializeToString())
 
 
 def flood(kind: str, count: int = 2500) -> list[bytes]:
-    """The messages of one attack; of the file names, one message that is 6 MB long where ``count`` is 2,500."""
+    """Return the messages of one attack; of the file names, one message that is 6 MB long where ``count`` is 2,500."""
     if kind == "git":
         return [message(lambda made: setattr(made, "load_git_info", True))] * count
     if kind == "rerun":
@@ -44,7 +44,7 @@ async def pour(one: Session, messages: Sequence[bytes]) -> int | None:
 
 
 async def waits(group: Sequence[Session], attack: Awaitable[Any], after: float = 2.0) -> tuple[list[float], Any]:
-    """The seconds of each move of visitors who move once a second, during an attack and for some seconds after it."""
+    """Return the seconds of each move of visitors who move once a second, during an attack and for a while after it."""
     done = asyncio.Event()
     seconds: list[float] = []
 
@@ -67,12 +67,12 @@ async def waits(group: Sequence[Session], attack: Awaitable[Any], after: float =
 
 
 def memory(pid: int) -> float:
-    """The megabytes that a process holds (Linux)."""
+    """Return the megabytes that a process holds (Linux)."""
     with open(f"/proc/{pid}/status", encoding="ascii") as lines:
         return next(int(line.split()[1]) / 1024 for line in lines if line.startswith("VmRSS"))
 
 
 def peak_of(seconds: Sequence[float]) -> str:
-    """Moves in words: how many, the middle one and the longest."""
+    """Return the moves in words: how many, the middle one and the longest."""
     ordered = sorted(seconds)
     return f"{len(ordered)} moves, median {ordered[len(ordered) // 2]:.3f} s, longest {ordered[-1]:.3f} s"

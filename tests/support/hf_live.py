@@ -23,7 +23,7 @@ warnings.filterwarnings("ignore", module="transformers")
 
 @cache
 def rotary_class(model_type: str) -> Any:
-    """The rotary module that belongs to the config class of ``model_type``, or None where its file has none."""
+    """Return the rotary module that belongs to the config class of ``model_type``, or None where its file has none."""
     config_class = transformers.CONFIG_MAPPING[model_type]
     try:
         module = importlib.import_module(config_class.__module__.replace("configuration_", "modeling_"))
@@ -42,7 +42,7 @@ def rotary_class(model_type: str) -> Any:
 
 
 def config_of(model_type: str, given: dict[str, Any]) -> Any:
-    """transformers' own config object for the fields ``given``."""
+    """Return transformers' own config object for the fields ``given``."""
     return transformers.CONFIG_MAPPING[model_type](**copy.deepcopy(given))
 
 

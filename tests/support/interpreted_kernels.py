@@ -28,7 +28,7 @@ def tables(pairs: int, dtype: torch.dtype = torch.float32, rows: int = 40) -> tu
 
 
 def exact(x: Tensor, cos: Tensor, sin: Tensor, layout: str, **where: Any) -> Tensor:
-    """The float64 reference, which test_kernels_entry compares with rope_core.rotate."""
+    """Return the float64 reference, which test_kernels_entry compares with rope_core.rotate."""
     wide = None if cos is None else cos.double(), None if sin is None else sin.double()
     return apply(x.double(), x.double(), *wide, layout=layout, backend="reference", **where)[0]
 

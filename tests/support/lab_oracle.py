@@ -91,7 +91,7 @@ def logits(
 
 
 def nats(found: Array, text: list[int]) -> Array:
-    """The loss of bytes 1, 2, ... of ``text`` under logits of bytes 0, 1, ..., float64 (S - 1,)."""
+    """Return the loss of bytes 1, 2, ... of ``text`` under logits of bytes 0, 1, ..., float64 (S - 1,)."""
     out = []
     for i in range(len(text) - 1):
         row = found[i] - found[i].max()

@@ -24,7 +24,7 @@ Frequencies = Callable[[int, int], Array]
 
 
 def small(encoding: str = "rope", seed: int = 3, **more: Any) -> Model:
-    """A model with weights large enough for positions to matter, ready for evaluation."""
+    """Return a model with weights large enough for positions to matter, ready for evaluation."""
     sizes = {"layers": 2, "width": 16, "heads": 2, "hidden": 12, "context": 12, "base": 300.0} | more
     model = Model(Shape(encoding=encoding, **sizes), seed)
     generator = torch.Generator().manual_seed(seed)

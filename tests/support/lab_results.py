@@ -56,7 +56,7 @@ def cell(weights: str, line: str, nats: Array, bins: int = 8) -> dict[str, Any]:
 
 
 def levels(seed: int) -> dict[str, float]:
-    """A level of loss per line, drawn, at least 0.1 apart."""
+    """Return a level of loss per line, drawn, at least 0.1 apart."""
     order = np.random.default_rng(seed).permutation(len(KEYS))
     return {key: 0.8 + 0.1 * float(at) for key, at in zip(KEYS, order, strict=True)}
 
@@ -64,7 +64,7 @@ def levels(seed: int) -> dict[str, float]:
 def sweep(
     seed: int = 0, weights: Sequence[str] = ("rope-0",), documents: int = 5, lengths: Sequence[int] = LENGTHS
 ) -> tuple[dict[str, Any], ...]:
-    """A whole sweep; every line's level grows with the length alike."""
+    """Return a whole sweep; every line's level grows with the length alike."""
     return tuple(
         cell(name, key, losses(seed + place, level + length / 1000, documents, length))
         for length in lengths
@@ -81,7 +81,7 @@ def seen(results: Sequence[Mapping[str, Any]], name: str = "sweep") -> Seen:
 
 
 def retrieval(seed: int = 0, trials: int = 10) -> tuple[dict[str, Any], ...]:
-    """A passkey's cells, drawn."""
+    """Return a passkey's cells, drawn."""
     rng = np.random.default_rng(seed)
     found = []
     for key in KEYS[:3]:
@@ -96,7 +96,7 @@ def retrieval(seed: int = 0, trials: int = 10) -> tuple[dict[str, Any], ...]:
 
 
 def glimpse(seed: int = 0, bins: int = 6, documents: int = 3) -> tuple[dict[str, Any], ...]:
-    """What a head looked at under three lines, drawn."""
+    """Return what a head looked at under three lines, drawn."""
     rng = np.random.default_rng(seed)
     found = []
     for key in (KEYS[0], *KEYS[-2:]):
@@ -111,7 +111,7 @@ def glimpse(seed: int = 0, bins: int = 6, documents: int = 3) -> tuple[dict[str,
 
 
 def temperature(slope: Sequence[float | None] = (0.07, 0.05, 0.09)) -> tuple[dict[str, Any], ...]:
-    """A sweep of the attention factor whose losses are parabolas, and its fit."""
+    """Return a sweep of the attention factor whose losses are parabolas, and its fit."""
     hard = np.array([0.0, 0.4, -0.2])
     found: list[dict[str, Any]] = []
     for factor, best in ((2.0, 1.1), (8.0, 1.2)):
@@ -144,7 +144,7 @@ def padding() -> tuple[dict[str, Any], ...]:
 
 
 def generated() -> tuple[dict[str, Any], ...]:
-    """What two lines wrote at two lengths; the text is hostile."""
+    """Return what two lines wrote at two lengths; the text is hostile."""
     return tuple(
         {"weights": "rope-0", "line": key, "length": length, "prompt_end": "def f(", "truth": "x):"}
         | {"text": f"<script>{length}</script>`{key}`", "truth_loss": loss}
@@ -154,7 +154,7 @@ def generated() -> tuple[dict[str, Any], ...]:
 
 
 def recall(weights: str = "rope-0", keys: Sequence[str] = KEYS, trials: int = 6) -> tuple[dict[str, Any], ...]:
-    """A second copy's losses at three distances, drawn; the later a line, the worse, and worse with the distance."""
+    """Draw a second copy's losses at three distances; the later a line, the worse, and worse with the distance."""
     found = []
     for place, key in enumerate(keys):
         for distance in (256, 64, 128):

@@ -28,7 +28,7 @@ class Case:
 
 
 def draw(seed: int) -> Case:
-    """A call of drawn shape, activation, theta shape, kind of offset and slice."""
+    """Return a call of drawn shape, activation, theta shape, kind of offset and slice."""
     rng = np.random.default_rng(seed)
     batch, length, width = int(rng.integers(1, 4)), int(rng.integers(1, 41)), 2 * int(rng.integers(1, 21))
     heads = int(rng.integers(1, 6))
@@ -67,7 +67,7 @@ def draw(seed: int) -> Case:
 
 
 def rounded(case: Case) -> Case:
-    """The same call with values that float32 holds exactly, so that only the arithmetic differs."""
+    """Return the same call with values that float32 holds exactly, so that only the arithmetic differs."""
     x, theta, grad = (v.astype(np.float32).astype(np.float64) for v in (case.x, case.theta, case.grad))
     return Case(x, theta, grad, case.options, case.positions, case.start, case.pairs, case.label)
 
@@ -109,14 +109,14 @@ def oracle(case: Case) -> tuple[Array, Array, Array]:
 
 
 def gap(got: npt.ArrayLike, wanted: npt.ArrayLike) -> float:
-    """The largest difference, relative to the largest value or 1."""
+    """Return the largest difference, relative to the largest value or 1."""
     a, b = np.asarray(got, np.float64), np.asarray(wanted, np.float64)
     assert a.shape == b.shape, (a.shape, b.shape)
     return float(np.abs(a - b).max() / max(1.0, np.abs(b).max())) if b.size else 0.0
 
 
 def theta_gap(got: Array, wanted: Array, case: Case, out: Array) -> float:
-    """The largest difference by the size of what is summed: position times O times dO over tokens, heads and pairs.
+    """Return the largest difference by the size of the sum: position times O times dO over tokens, heads and pairs.
 
     That sum may cancel, so its own size says nothing about rounding.
     """

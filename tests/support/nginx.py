@@ -29,7 +29,7 @@ needs_nginx = pytest.mark.skipif(
 def served_hall(
     replicas: int = 2, app: str = FLOOR, limits: Limits | None = None, folder: Path = ROOT
 ) -> Iterator[tuple[Hall, str]]:
-    """A hall that is looked after in the background, and its URL."""
+    """Return a hall that is looked after in the background, and its URL."""
     hall = Hall(Site(listen=f"127.0.0.1:{free_port()}", limits=limits or Limits()), replicas, app, folder)
     watcher = threading.Thread(target=hall.watch)
     try:

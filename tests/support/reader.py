@@ -68,13 +68,13 @@ class Reader(Visit):
 
 
 def violations(page: Page) -> list[str]:
-    """What axe-core finds on the page as it stands."""
+    """Return what axe-core finds on the page as it stands."""
     page.evaluate(AXE)
     return list(page.evaluate(RUN, TAGS))
 
 
 def tell(page: Page, name: str, lang: str) -> None:
-    """What a screen reader needs, and what a narrow window must not do."""
+    """Return what a screen reader needs, and what a narrow window must not do."""
     others = {
         text for key, text in labels("en" if lang == "zh" else "zh", "labels").items() if key.startswith("browser.")
     }

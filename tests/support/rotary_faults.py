@@ -58,7 +58,7 @@ class Target:
         self.rotary.register_forward_pre_hook(before, with_kwargs=True)
 
     def buffers(self) -> list[Any]:
-        """The frequencies in use."""
+        """Return the frequencies in use."""
         return [one for name, one in self.rotary.named_buffers() if "inv_freq" in name and "original" not in name]
 
 
@@ -162,7 +162,7 @@ def across_head(t: Target) -> None:
 
 
 def last_lanes(t: Target) -> None:
-    """The last dimensions of the head in place of the first."""
+    """Return the last dimensions of the head in place of the first."""
     step = t.dim - t.width
 
     def make(f: Apply) -> Apply:
@@ -266,7 +266,7 @@ def base_changed(t: Target) -> None:
 
 
 def frequencies_swapped(t: Target) -> None:
-    """The right numbers, each at its neighbour's pair."""
+    """Return the right numbers, each at its neighbour's pair."""
     for one in t.buffers():
         last = one.numel() // 2 * 2
         one[:last] = one[:last].view(-1, 2).flip(1).flatten()
@@ -299,7 +299,7 @@ def swapped_tables(t: Target) -> None:
 
 
 def only_half_turns(t: Target) -> None:
-    """The first half of the pairs only."""
+    """Return the first half of the pairs only."""
 
     def still(x: Any, value: float) -> Any:
         out = x.clone()

@@ -53,7 +53,7 @@ def _modelling_files() -> Iterator[tuple[str, str]]:
 
 
 def _configs_of(file: ModuleType) -> list[type[Any]]:
-    """The config classes that are defined beside a modelling file."""
+    """Return the config classes that are defined beside a modelling file."""
     folder = Path(file.__file__ or "").parent
     classes = []
     for path in sorted(folder.glob("configuration_*.py")):
@@ -115,7 +115,7 @@ def _turns(config: type[Any]) -> bool:
 
 
 def built(subject: Subject, config: Any) -> Any:
-    """The module built from a config object, or None where the class refuses it."""
+    """Return the module built from a config object, or None where the class refuses it."""
     try:
         return subject.module(config)
     except Exception:
@@ -132,7 +132,7 @@ def buffers(module: Any, layer_type: str | None) -> npt.NDArray[np.float64]:
 
 
 def tables(module: Any, layer_type: str | None) -> Any:
-    """What the module's forward returns at POSITIONS: (cos, sin), or complex numbers."""
+    """Return what the module's forward returns at POSITIONS: (cos, sin), or complex numbers."""
     names = inspect.signature(module.forward).parameters
     x = torch.zeros(1, len(POSITIONS), 4)
     where = torch.tensor([POSITIONS])

@@ -47,7 +47,7 @@ SMALL: dict[str, Any] = {
 
 
 def fields(kind: Any, **changes: Any) -> dict[str, Any]:
-    """What to hand to a config class for a small model, its sub-configs included."""
+    """Return what to hand to a config class for a small model, its sub-configs included."""
     own = kind()
     known = {*inspect.signature(kind.__init__).parameters, *vars(own), *kind.attribute_map}
     names = kind.attribute_map
@@ -74,13 +74,13 @@ def axes(kind: Any) -> bool:
 
 
 def config(model_type: str, **changes: Any) -> Any:
-    """A small config of one of transformers' types; ``changes`` are fields of its own."""
+    """Return a small config of one of transformers' types; ``changes`` are fields of its own."""
     kind = transformers.CONFIG_MAPPING[model_type]
     return kind(**fields(kind, **changes))
 
 
 def model(model_type: str, dtype: torch.dtype | None = None, **changes: Any) -> tuple[Any, Any]:
-    """A small random model of one of transformers' types in evaluation mode, and its config."""
+    """Return a small random model of one of transformers' types in evaluation mode, and its config."""
     made = config(model_type, **changes)
     torch.manual_seed(0)
     options = {} if dtype is None else {"dtype": dtype}

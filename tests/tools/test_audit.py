@@ -23,7 +23,7 @@ TODAY = date(2026, 11, 21)
 
 
 def listed(version: str, *fixed: str) -> dict[str, Any]:
-    """A list with one flaw of the package p."""
+    """Return a list with one flaw of the package p."""
     row = {"package": "p", "id": "X-1", "aliases": [], "versions": [version], "fixed_in": list(fixed), "link": "y"}
     return {"date": TODAY, "asked": {"p": version}, "advisory": [row]}
 

@@ -17,7 +17,7 @@ BESIDE = {"torch"}
 
 
 def wanted(name: str) -> dict[str, str]:
-    """The pins of a loose list, of those that it includes as well."""
+    """Return the pins of a loose list, of those that it includes as well."""
     text = (ROOT / name).read_text("utf-8")
     pins = {package.replace("_", "-"): version for package, version in re.findall(r"^([\w.-]+)==([^\s;]+)", text, re.M)}
     for included in re.findall(r"^-r (\S+)", text, re.M):

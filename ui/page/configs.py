@@ -155,7 +155,7 @@ class Source:
 
 
 def kinds(config: Mapping[str, Any]) -> tuple[str, ...]:
-    """The layer types that differ; () where all are alike or none can be built."""
+    """Return the layer types that differ; () where all are alike or none can be built."""
     try:
         return tuple(rc.layer_types(config))
     except rc.ConfigError:
@@ -181,13 +181,13 @@ def counterpart(model_id: str, layer: str | None, length: int | None) -> rc.HfRo
 
 
 def length_field(field: Field, rope: rc.HfRope) -> Field:
-    """The length's field with a default past the trained length: the longest one, else twice the trained one."""
+    """Return the length's field with a default past the trained length: the longest one, else twice the trained one."""
     longest = rope.max_len or rope.train_len
     return replace(field, default=min(longest if longest > rope.train_len else 2 * rope.train_len, int(field.high)))
 
 
 def wanted_field(field: Field, config: Mapping[str, Any]) -> Field | None:
-    """The wanted length's field: past the length that the config reaches, twice that at first; None where none fits."""
+    """Return the wanted length's field: past what the config reaches, twice that at first; None where none fits."""
     try:
         reach = reached(config)
     except ValueError:
@@ -200,12 +200,12 @@ def wanted_field(field: Field, config: Mapping[str, Any]) -> Field | None:
 
 
 def as_json(config: Mapping[str, Any]) -> str:
-    """A config as a file's text."""
+    """Return a config as a file's text."""
     return json.dumps(config, indent=2, ensure_ascii=False) + "\n"
 
 
 def rope_part(config: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields that decide the rotation, at the top or in the text part, for a reader."""
+    """Return the fields that decide the rotation, at the top or in the text part, for a reader."""
     inner = [value for value in config.values() if isinstance(value, Mapping)]
     parts = [part for part in (config, *inner) if any(name in part for name in ROPE_FIELDS)]
     return {name: parts[0][name] for name in ROPE_FIELDS if name in parts[0]} if parts else {}

@@ -40,7 +40,7 @@ def ladder(low: float, high: float) -> tuple[float, ...]:
 
 
 def field_of(param: Param) -> Field | None:
-    """The control of a scheme's parameter; None for a vector, which comes with a model only."""
+    """Return the control of a scheme's parameter; None for a vector, which comes with a model only."""
     if param.kind == "vector":
         return None
     if param.kind == "bool":
@@ -51,17 +51,17 @@ def field_of(param: Param) -> Field | None:
 
 
 def starting(field: Field, value: Value) -> Field:
-    """The field with another value before anybody sets it."""
+    """Return the field with another value before anybody sets it."""
     return replace(field, default=value)
 
 
 def last_pair(field: Field, rope: rc.Rope) -> Field:
-    """The field of a pair's index, up to the last pair that there is."""
+    """Return the field of a pair's index, up to the last pair that there is."""
     return replace(field, high=rope.pairs - 1)
 
 
 def stops(field: Field, value: float, low: float = -math.inf, high: float = math.inf) -> tuple[float, ...]:
-    """A field's stops from ``low`` to ``high`` and the value in force, for a film."""
+    """Return a field's stops from ``low`` to ``high`` and the value in force, for a film."""
     return tuple(sorted({value, *(stop for stop in field.steps if low <= stop <= high)}))
 
 

@@ -24,18 +24,18 @@ class Setting:
 
 @lru_cache(maxsize=1)
 def ids() -> tuple[str, ...]:
-    """The ids of all models whose config names a rotation, in catalogue order."""
+    """Return the ids of all models whose config names a rotation, in catalogue order."""
     return tuple(model.id for model in catalogue.models())
 
 
 def name(model_id: str) -> str:
-    """The name a reader knows the model by."""
+    """Return the name a reader knows the model by."""
     return catalogue.model(model_id).name
 
 
 @lru_cache(maxsize=256)
 def layer_types(model_id: str) -> tuple[str, ...]:
-    """The model's layer types that rotate, () when all layers are alike."""
+    """Return the model's layer types that rotate, () when all layers are alike."""
     config = catalogue.model(model_id).config
     return tuple(kind for kind in rc.layer_types(config) if not rc.from_hf(config, kind).nope)
 
@@ -48,7 +48,7 @@ def layout(model_id: str) -> str:
 
 @lru_cache(maxsize=256)
 def setting(model_id: str, layer: str = "") -> Setting:
-    """The geometry and scheme of a model (of one layer type where they differ)."""
+    """Return the geometry and scheme of a model (of one layer type where they differ)."""
     kinds = layer_types(model_id)
     kind = layer if layer in kinds else (kinds[0] if kinds else None)
     rotary = rc.from_hf(catalogue.model(model_id).config, kind)

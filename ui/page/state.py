@@ -38,7 +38,7 @@ class Field:
     low_open: bool = False
 
     def slot(self, page: str) -> str:
-        """The key under which the session keeps the value."""
+        """Return the key under which the session keeps the value."""
         return self.name if self.shared else f"{page}.{self.name}"
 
 
@@ -110,7 +110,7 @@ def read(field: Field, text: str) -> Value:
 
 
 def clamp(field: Field, text: str) -> Value:
-    """The nearest value that the field takes to a URL number out of its range, or Refused when there is none."""
+    """Return the nearest value that the field takes to a URL number out of its range, or Refused when there is none."""
     try:
         number = float(text)
     except ValueError:

@@ -101,7 +101,7 @@ class Sessions:
             del files[path]
 
     def _files(self, path: str) -> dict[str, int] | None:
-        """The files of the session that owns an upload's address; None where nobody has been given it."""
+        """Return the files of the session that owns an upload's address; None where nobody has been given it."""
         session = self._known.get(path.removeprefix(UPLOADS).partition("/")[0])
         return session.files if session and path in session.files else None
 
@@ -160,7 +160,7 @@ async def _nowhere(_: Message) -> None:
 
 
 def _length(scope: Scope) -> int | None:
-    """The length that a request announces; None where it does not."""
+    """Return the length that a request announces; None where it does not."""
     text = dict(scope["headers"]).get(b"content-length", b"")
     return int(text) if text.isdigit() and len(text) < 16 else None
 

@@ -29,7 +29,7 @@ def drawn(text: str) -> str:
 
 
 def cell(value: object) -> object:
-    """A value for a CSV file: a text that a spreadsheet would take for a formula gets an apostrophe in front.
+    """Return a value for a CSV file: a text that a spreadsheet would take for a formula gets an apostrophe in front.
 
     >>> cell("=1+1"), cell("-"), cell("-2"), cell(-2.0)
     ("'=1+1", "'-", '-2', -2.0)

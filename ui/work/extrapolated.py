@@ -122,12 +122,12 @@ class Request:
 
 @lru_cache(maxsize=1)
 def held_out_hash() -> str:
-    """The SHA-256 of the held-out documents, one after another, as in the shipped records."""
+    """Return the SHA-256 of the held-out documents, one after another, as in the shipped records."""
     return hashlib.sha256(b"".join(each.text for each in corpus.held_out())).hexdigest()
 
 
 def request(kind: str, text: bytes = b"", **values: Any) -> Request:
-    """A request of a kind; None values are left to the lab's defaults."""
+    """Return a request of a kind; None values are left to the lab's defaults."""
     asked = json.dumps({k: v for k, v in values.items() if v is not None}, sort_keys=True)
     return Request(kind, asked, text, tuple(each.sha256 for each in cards.stored().values()))
 
@@ -155,7 +155,7 @@ Draw = Callable[[Seen], None]
 
 
 def shipped(name: str) -> Record | None:
-    """A shipped record; None where there is none, or it cannot be read."""
+    """Return a shipped record; None where there is none, or it cannot be read."""
     try:
         return records.shipped(name) if name in records.names() else None
     except (ValueError, TypeError, KeyError, OSError):
@@ -163,7 +163,7 @@ def shipped(name: str) -> Record | None:
 
 
 def seen_shipped(name: str) -> Seen | None:
-    """A shipped record's results, to draw."""
+    """Return a shipped record's results, to draw."""
     found = shipped(name)
     if found is None:
         return None
@@ -172,7 +172,7 @@ def seen_shipped(name: str) -> Seen | None:
 
 
 def command(panel: str) -> str:
-    """The command line that measures a panel's record."""
+    """Return the command line that measures a panel's record."""
     asked = panel_request(panel)
     return f"rope lab record {PANELS[panel].record} {asked.kind} '{asked.asked}'"
 
@@ -195,7 +195,7 @@ def keep(asked: Request, results: Results) -> None:
 
 
 def own_jobs(session: Session) -> dict[str, tuple[str, Request]]:
-    """The session's latest job of each panel, with what it was asked."""
+    """Return the session's latest job of each panel, with what it was asked."""
     found: dict[str, tuple[str, Request]] = session.setdefault(JOBS, {})
     return found
 
@@ -209,7 +209,7 @@ looked: dict[str, tuple[Request, float]] = {}
 
 
 def left(asked: Request) -> str | None:
-    """A job of the same request that goes on though no session looks at it: that of a page since reloaded."""
+    """Return a job of the same request that goes on though no session looks at it: that of a page since reloaded."""
     going_on = {found.id for found in jobs.default_queue().all() if measured.going(found)}
     for job, (its, when) in list(looked.items()):
         if job not in going_on:
@@ -281,7 +281,7 @@ def ended(session: Session, panel: str) -> bool:
 
 
 def seen(session: Session, panel: str, asked: Request) -> Seen | None:
-    """What was measured here for a request: all of it, or as far as the session's running work has come."""
+    """Return what was measured here for a request: all of it, or as far as the session's running work has come."""
     code = recipe(asked)
     state = status(session, panel)
     if (found := kept(asked)) is not None:
@@ -334,7 +334,7 @@ def family() -> tuple[str, ...]:
 
 
 def doublings(trained: int, most: int) -> tuple[int, ...]:
-    """The trained length, doubled up to the longest.
+    """Return the trained length, doubled up to the longest.
 
     >>> doublings(256, 1024)
     (256, 512, 1024)
@@ -353,7 +353,7 @@ def line_keys() -> tuple[str, ...]:
 
 
 def to_read(text: bytes, length: int, documents: int) -> bytes:
-    """The bytes of a visitor's text that are read: whole documents of ``length + 1``, at most so many.
+    """Return the bytes of a visitor's text that are read: whole documents of ``length + 1``, at most so many.
 
     Raises Unfit on an empty text, one shorter than a document, and one past 5 MB.
     """
@@ -384,7 +384,7 @@ def sweep(
     params: Mapping[str, float | None],
     text: bytes = b"",
 ) -> Request:
-    """What the page's own sweep asks for: every line at the trained length, doubled up to the longest."""
+    """Return what the page's own sweep asks for: every line at the trained length, doubled up to the longest."""
     said = cards.named(name)
     given = {key: value for key, value in params.items() if value is not None}
     return request(
@@ -400,7 +400,7 @@ def sweep(
 
 
 def panel_request(panel: str, **values: Any) -> Request:
-    """What "measure it here" asks for: the panel's models and quick values, and those of its controls."""
+    """Return what "measure it here" asks for: the panel's models and quick values, and those of its controls."""
     known: dict[str, dict[str, Any]] = {
         "seeds": {"weights": models()},
         "encodings": {"weights": firsts(), "lines": line_keys()[:1]},
@@ -427,7 +427,7 @@ def first_context() -> int:
 
 
 def taken(given: bytes, used: bytes, length: int) -> dict[str, str]:
-    """The numbers of the sentence that says how much of a text is read."""
+    """Return the numbers of the sentence that says how much of a text is read."""
     each = length + 1
     return {
         "size": f"{len(given):,}",
@@ -438,15 +438,15 @@ def taken(given: bytes, used: bytes, length: int) -> dict[str, str]:
 
 
 def finetune(name: str, line: str, window: int, steps: int) -> Request:
-    """A fine-tune: whoever asks for the same one, after a reload too, finds its checkpoints and its results again."""
+    """Return a fine-tune; the same request, after a reload too, leads to its checkpoints and results again."""
     return panel_request("finetune", weights=name, line=line, window=window, steps=steps)
 
 
 def of_head(layer: int, head: int) -> dict[str, int]:
-    """A layer and a head, which people count from 1, as the lab counts them."""
+    """Return a layer and a head, which people count from 1, as the lab counts them."""
     return {"layer": layer - 1, "head": head - 1}
 
 
 def warm() -> str:
-    """The first line whose scheme has a temperature."""
+    """Return the first line whose scheme has a temperature."""
     return next(each.key for each in lines() if "attention_factor" in SCHEMES[each.scheme].defaults())

@@ -46,7 +46,7 @@ def devices() -> tuple[str, ...]:
 
 
 def suites() -> tuple[str, ...]:
-    """What a run can be: one shape, a suite, or the check of the GPU kernel by interpretation."""
+    """Return what a run can be: one shape, a suite, or the check of the GPU kernel by interpretation."""
     return (ONE, "quick", "cpu", *([GPU] if gpu() else []), INTERPRETER)
 
 
@@ -56,39 +56,39 @@ def sources() -> tuple[str, ...]:
 
 
 def slug(case: Case) -> str:
-    """A kind of case as one word for a link."""
+    """Return a kind of case as one word for a link."""
     parts = (case.device, case.dtype, case.layout, case.direction, case.memory)
     sizes = (case.batch, case.q_heads, case.k_heads, case.dim, case.rotary_dim)
     return ".".join([*parts, "x".join(map(str, sizes)), *(["inplace"] if case.inplace else [])])
 
 
 def kinds(source: view.Source) -> dict[str, Case]:
-    """The kinds of case of a source by their words."""
+    """Return the kinds of case of a source by their words."""
     return {slug(kind): kind for kind in view.kinds(source.points)}
 
 
 def lengths(points: Iterable[view.Point]) -> tuple[str, ...]:
-    """The lengths among points, as text, the longest last."""
+    """Return the lengths among points, as text, the longest last."""
     return tuple(str(n) for n in sorted({p.case.seq for p in points}))
 
 
 def at_length(points: Iterable[view.Point], length: str) -> list[view.Point]:
-    """The points of one length."""
+    """Return the points of one length."""
     return [p for p in points if str(p.case.seq) == length]
 
 
 def chosen(wanted: str, among: Iterable[str], fallback: str) -> str:
-    """The wanted word where it is among those offered, else the fallback."""
+    """Return the wanted word where it is among those offered, else the fallback."""
     return wanted if wanted in set(among) else fallback
 
 
 def owner(session: Session) -> str:
-    """A word that tells this browser's runs from those of others."""
+    """Return a word that tells this browser's runs from those of others."""
     return str(session.setdefault(OWNER, session.get(VISITOR) or uuid.uuid4().hex))
 
 
 def tab(session: Session) -> str:
-    """The tab that waits for a run; "" where nobody would notice that it is closed."""
+    """Return the tab that waits for a run; "" where nobody would notice that it is closed."""
     return str(session.get(TAB, ""))
 
 
@@ -104,7 +104,7 @@ def end_with_their_tabs(when_left: Callable[[float, Callable[[str], None]], None
 
 
 def cases(what: str, one: Case) -> list[Case]:
-    """The shapes that a choice stands for."""
+    """Return the shapes that a choice stands for."""
     return [one] if what == ONE else [INTERPRETED] if what == INTERPRETER else list(SUITES[what]())
 
 
@@ -114,7 +114,7 @@ def interpreter_records() -> Path:
 
 
 def arguments(what: str, one: Case, only: Iterable[str], rounds: int) -> list[str]:
-    """The command line of ``rope bench`` for a choice.
+    """Return the command line of ``rope bench`` for a choice.
 
     >>> arguments("quick", INTERPRETED, ["numba"], 9)
     ['--suite', 'quick', '--rounds', '9', '--progress', '--only', 'numba']
@@ -197,7 +197,7 @@ def cancel(session: Session) -> None:
 
 
 def landed(status: Status) -> list[Result]:
-    """What a run has recorded so far."""
+    """Return what a run has recorded so far."""
     runs = {said["run"] for said in status.results if isinstance(said, dict) and "run" in said}
     found: list[Result] = []
     for path in (default_path(), interpreter_records()):

@@ -63,7 +63,7 @@ VALUES = st.recursive(LEAVES, lambda inner: st.dictionaries(st.sampled_from(KEYS
 
 @st.composite
 def mutated(draw: st.DrawFn) -> dict[str, Any]:
-    """A real config with one to five fields replaced, at the top or one level down."""
+    """Return a real config with one to five fields replaced, at the top or one level down."""
     config: dict[str, Any] = copy.deepcopy(draw(st.sampled_from(CONFIGS)))
     for _ in range(draw(st.integers(1, 5))):
         places = [config, *(value for value in config.values() if isinstance(value, dict))]

@@ -29,7 +29,7 @@ def ways(model_id: str) -> list[Way]:
 
 
 def parsed(engine: str, line: str) -> dict[str, Any]:
-    """A line through the engine's options as recorded; an assertion where it has none of that name or type."""
+    """Return a line through the engine's options as recorded; an assertion where it has none of that name or type."""
     row, words = OPTIONS[engine], shlex.split(line)
     assert words[: len(row["program"])] == row["program"]
     rest = words[len(row["program"]) + row["positional"] :]
@@ -58,7 +58,7 @@ def test_every_line_parses_or_says_why_not(model_id: str) -> None:
 
 
 def override(engine: str, config: Any, given: dict[str, Any]) -> Any:
-    """What vLLM 0.33 (_apply_dict_overrides, config.update) and SGLang 0.5.23 (get_config) do to a config object."""
+    """Change a config object as vLLM 0.33 (_apply_dict_overrides, config.update) and SGLang 0.5.23 (get_config) do."""
     for key, value in given.items():
         current: Any = getattr(config, key, None)
         if isinstance(value, dict) and hasattr(current, "to_dict"):

@@ -34,7 +34,7 @@ YARN: dict[str, Any] = {"rope_type": "yarn", "factor": 8.0, "original_max_positi
 def table(
     config: object, layer_type: str | None = None, seq_len: int | None = None, context: int | None = None
 ) -> dict[str, Engine]:
-    """The engines by the first word of their names; "4.57" for the older transformers."""
+    """Return the engines by the first word of their names; "4.57" for the older transformers."""
     found = engines(config, layer_type, seq_len, context)
     return {e.name.split(" ")[0] if "4.57" not in e.name else "4.57": e for e in found}
 

@@ -54,7 +54,7 @@ def kinds_of(config: dict[str, Any]) -> list[str | None]:
 
 
 def loaded(config: dict[str, Any]) -> tuple[str, Any]:
-    """The text part as transformers' own config object, and its class's name there."""
+    """Return the text part as transformers' own config object, and its class's name there."""
     text = resolve(config)
     kind = {"kimi_k2": "deepseek_v3", "internlm2": "llama"}.get(text.model_type or "", text.model_type or "")
     return kind, hf_live.config_of(kind, {key: value for key, value in text.data.items() if key != "model_type"})

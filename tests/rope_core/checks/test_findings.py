@@ -29,12 +29,12 @@ YARN: dict[str, Any] = {"rope_type": "yarn", "factor": 8.0, "original_max_positi
 
 
 def keys(config: object, **options: Any) -> list[str]:
-    """Findings by key."""
+    """Return the findings by key."""
     return [one.key for one in check(config, **options)]
 
 
 def only(key: str, config: object, **options: Any) -> rc.Finding:
-    """The finding with this key."""
+    """Return the finding with this key."""
     return next(one for one in check(config, **options, everything=True) if one.key == key)
 
 

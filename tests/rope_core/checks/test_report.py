@@ -57,7 +57,7 @@ def parsed(page: str) -> Tags:
 
 
 def evil() -> dict[str, Any]:
-    """A config that holds markup wherever a name can stand."""
+    """Return a config that holds markup wherever a name can stand."""
     return {
         "model_type": "llama",
         "head_dim": 64,

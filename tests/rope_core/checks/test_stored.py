@@ -18,7 +18,7 @@ GOOD = {"dtype": "F32", "shape": [4], "data_offsets": [0, 16]}
 
 
 def written(path: Path, header: Any, data: bytes = DATA) -> Path:
-    """A file with a header, as JSON or as the bytes given."""
+    """Return a file with a header, as JSON or as the bytes given."""
     text = header if isinstance(header, bytes) else json.dumps(header).encode()
     path.write_bytes(len(text).to_bytes(8, "little") + text + data)
     return path

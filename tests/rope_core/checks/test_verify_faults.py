@@ -97,7 +97,7 @@ def models() -> dict[str, tuple[Any, Any]]:
 
 
 def planted(name: str, fault: str, models: dict[str, tuple[Any, Any]], patch: pytest.MonkeyPatch) -> list[rc.Finding]:
-    """What verify finds in a copy of a family's model with one fault."""
+    """Return what verify finds in a copy of a family's model with one fault."""
     model, config = models[name]
     _, function, width, dim, layout = FAMILIES[name]
     target = faults.Target(copy.deepcopy(model), function, width, dim, layout, patch)

@@ -33,7 +33,7 @@ vaultgemma starcoder2 nemotron bitnet diffllama glm4_moe
 
 
 def trained(model: Any) -> Any:
-    """The model with biases and norm weights as training leaves them: neither 0 nor 1."""
+    """Return the model with biases and norm weights as training leaves them: neither 0 nor 1."""
     random = torch.Generator().manual_seed(1)
     with torch.no_grad():
         for weight in model.parameters():

@@ -115,7 +115,7 @@ def test_nothing_of_a_config_steers_the_terminal(tmp_path: Path, capsys: pytest.
 
 
 def rope_on_path(folder: Path) -> dict[str, str]:
-    """An environment in which `rope` is this checkout's, as after an installation."""
+    """Return an environment in which `rope` is this checkout's, as after an installation."""
     tool = folder / "bin" / "rope"
     tool.parent.mkdir()
     tool.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m rope_core "$@"\n')

@@ -90,7 +90,7 @@ PLANTED = [
 
 
 def outcome(source: str, function: str, stage: str, seed: int = 0) -> Fault | None:
-    """The stage's fault on a source run in this process."""
+    """Return the stage's fault on a source run in this process."""
     names: dict[str, Any] = {}
     exec(compile(source, "student.py", "exec"), names)
     try:

@@ -49,7 +49,7 @@ def drawn(kind: str, rng: np.random.Generator) -> dict[str, Any]:
 
 
 def module_of(kind: str, config: Any) -> Any:
-    """The tower's own rotary module, built from a config object."""
+    """Return the tower's own rotary module, built from a config object."""
     file = modelling(config)
     names = [name for name in vars(file) if ROTARY.search(name) and OF_IMAGES.search(name) and "Attention" not in name]
     (name,) = [name for name in names if inspect.isclass(vars(file)[name]) and "Text" not in name]
@@ -91,7 +91,7 @@ def theirs(kind: str, config: Any, module: Any, x: Any, positions: dict[str, Any
 
 
 def grid(axes: str) -> dict[str, Any]:
-    """The positions of 5 rows and 7 columns (and 3 frames) in reading order, by axis."""
+    """Return the positions of 5 rows and 7 columns (and 3 frames) in reading order, by axis."""
     sizes = {"t": 3, "h": 5, "w": 7}
     order = sorted(axes, key=lambda axis: "thw".index(axis))
     made = torch.meshgrid(*(torch.arange(sizes[axis]) for axis in order), indexing="ij")
@@ -99,7 +99,7 @@ def grid(axes: str) -> dict[str, Any]:
 
 
 def in_units(rope: AxialRope, index: dict[str, Any]) -> npt.NDArray[np.float64]:
-    """Indices from zero as positions in the rope's units, by its own formula."""
+    """Return indices from zero as positions in the rope's units, by its own formula."""
     columns = []
     for axis in rope.widths:
         i, n = index[axis].numpy(), int(index[axis].max()) + 1

@@ -19,7 +19,7 @@ from tests.support import rotary_modules as live
 
 
 def step(rng: random.Random, extra: int) -> dict[str, Any]:
-    """A Step config as the hub has it: one base and one partial factor for each layer, MTP layers included."""
+    """Return a Step config as the hub has it: one base and one partial factor for each layer, MTP layers included."""
     kinds = [rng.choice(["full_attention", "sliding_attention"]) for _ in range(6)]
     kinds[0], kinds[1] = "sliding_attention", "full_attention"
     kinds += ["full_attention"] * extra

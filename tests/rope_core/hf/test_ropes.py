@@ -26,7 +26,7 @@ LLAMA3 = {
 
 
 def llama(**given: Any) -> dict[str, Any]:
-    """A Llama config with heads of 128."""
+    """Return a Llama config with heads of 128."""
     return {"model_type": "llama", "hidden_size": 512, "num_attention_heads": 4, **given}
 
 
@@ -164,7 +164,7 @@ def draw_scheme(rng: random.Random, pairs: int) -> dict[str, Any]:
 
 
 def draw_config(rng: random.Random, model_type: str) -> dict[str, Any]:
-    """A config of one family in either schema: sizes, lengths, bases and rope dicts as they occur."""
+    """Return a config of one family in either schema: sizes, lengths, bases and rope dicts as they occur."""
     family = families()[model_type]
     config: dict[str, Any] = {"model_type": model_type}
     if rng.random() < 0.8:

@@ -41,7 +41,7 @@ UNDRAWN = {
 
 
 def text_subjects() -> list[live.Subject]:
-    """The pairs of a module and a config class whose positions are tokens."""
+    """Return the pairs of a module and a config class whose positions are tokens."""
     return [one for one in live.subjects() if not one.axial and one.module.__name__ not in OTHER_AXES]
 
 
@@ -147,7 +147,7 @@ def test_every_text_rotary_module_agrees_on_drawn_configs() -> None:
 
 
 def beside(subject: live.Subject, drawn: dict[str, Any], config: Any, module: Any, seen: Counter[str]) -> None:
-    """The raw drawn config by from_hf, against the module that the class built from the same fields."""
+    """Return the raw drawn config by from_hf, against the module that the class built from the same fields."""
     try:
         named: list[str | None] = [*rc.layer_types(drawn)] or [None]
         ropes = [rc.from_hf(drawn, kind) for kind in named]

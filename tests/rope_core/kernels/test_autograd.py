@@ -41,7 +41,7 @@ def leaves(seed: int = 0) -> Two:
 
 
 def exact(q: Tensor, k: Tensor, layout: str = "half") -> Two:
-    """The same by torch's own operations, which autograd knows by itself."""
+    """Return the same by torch's own operations, which autograd knows by itself."""
     cos, sin = COS[7:10][None, :, None], SIN[7:10][None, :, None]
 
     def one(x: Tensor) -> Tensor:

@@ -25,7 +25,7 @@ def tables(seed: int, pairs: int = DIM // 2) -> tuple[Tensor, Tensor]:
 
 
 def expected(x: Tensor, cos: Tensor, sin: Tensor, start: int, layout: str = "half") -> Tensor:
-    """The rotation in float64, by torch's own operations."""
+    """Return the rotation in float64, by torch's own operations."""
     seq, pairs = x.shape[1], cos.shape[-1]
     c, s = (t.double()[start : start + seq, None] for t in (cos, sin))
     x = x.double()

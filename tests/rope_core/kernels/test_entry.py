@@ -54,7 +54,7 @@ def assert_turned(got: Tensor, exact: Tensor) -> None:
 
 
 def strided(rng: random.Random, shape: tuple[int, ...], dtype: torch.dtype) -> Tensor:
-    """A drawn tensor of ``shape`` whose memory lies in a drawn order, with gaps where the draw says so."""
+    """Return a drawn tensor of ``shape`` whose memory lies in a drawn order, with gaps where the draw says so."""
     order = list(range(len(shape)))
     if rng.random() < 0.7:
         rng.shuffle(order)
@@ -248,7 +248,7 @@ def test_results_land_in_the_given_tensors() -> None:
 
 
 def _call(**changed: Any) -> Any:
-    """A call that is right but for ``changed``."""
+    """Return a call that is right but for ``changed``."""
     cos, sin = tables(4, rows=10)
     arguments: dict[str, Any] = {
         "q": torch.randn(2, 5, 4, 8),

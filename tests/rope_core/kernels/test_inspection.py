@@ -112,7 +112,7 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Inspection]:
 
 
 def faults(seen: Inspection, table_width: int = 64) -> list[str]:
-    """What keeps a kernel from the speed of memory; the tables, read once a program, may use half the width."""
+    """Return what keeps a kernel from the speed of memory; the tables, read once a program, may use half the width."""
     said = []
     if set(seen.stores) != {128}:
         said.append(f"stores of {sorted(seen.stores)} bits")

@@ -26,7 +26,7 @@ def oracle(s: rc.Spectrum, position: int, pair: int) -> tuple[float, float]:
 
 
 def worst(s: rc.Spectrum, positions: npt.NDArray[np.int64], cos: Table, sin: Table) -> float:
-    """The largest error against mpmath over all pairs of the given rows."""
+    """Return the largest error against mpmath over all pairs of the given rows."""
     error = 0.0
     for row, position in enumerate(positions.tolist()):
         for pair in range(s.inv_freq.size):

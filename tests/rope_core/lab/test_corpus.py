@@ -11,7 +11,7 @@ from rope_core.lab import corpus
 
 
 def tree(top: Path) -> Path:
-    """A little library."""
+    """Return a little library."""
     for number in range(40):
         path = top / f"pkg{number % 3}" / f"m{number}.py"
         path.parent.mkdir(exist_ok=True)

@@ -32,7 +32,7 @@ WRITTEN = [each.key for each in lines() if not each.sliding]
 
 
 def llama(folder: Path) -> Any:
-    """The checkpoint as transformers reads it, its class checked."""
+    """Return the checkpoint as transformers reads it, its class checked."""
     model, report = AutoModelForCausalLM.from_pretrained(folder, output_loading_info=True)
     assert type(model) is LlamaForCausalLM and model.dtype == torch.float32
     assert not report["missing_keys"] and not report["unexpected_keys"] and not report["mismatched_keys"]

@@ -48,7 +48,7 @@ def sentences(document: str, text: str) -> list[tuple[int, str]]:
 
 
 def uncovered(document: str, text: str, fragments: list[str]) -> list[str]:
-    """The sentences that no fragment touches."""
+    """Return the sentences that no fragment touches."""
     places = [place for place, c in enumerate(text) if not (c.isspace() or c == "&")]
     plain, touched = normalised(text), set()
     for fragment in map(normalised, fragments):

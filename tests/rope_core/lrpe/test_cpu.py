@@ -188,7 +188,7 @@ def test_threads_do_not_change_the_bits() -> None:
 
 
 def peak_bytes() -> int:
-    """The largest resident size since it was last reset, in bytes."""
+    """Return the largest resident size since it was last reset, in bytes."""
     line = next(s for s in Path("/proc/self/status").read_text().splitlines() if s.startswith("VmHWM"))
     return int(line.split()[1]) * 1024
 

@@ -100,7 +100,7 @@ def test_gated_units_are_the_printed_products() -> None:
 
 
 def torch_gradients(arrangement: str, layers: int, dim: int, n: int, seed: int) -> list[float]:
-    """The same stack written with torch and differentiated by it."""
+    """Return the same stack written with torch and differentiated by it."""
     weights = [
         [torch.from_numpy(getattr(layer, name)).requires_grad_() for name in ("w_q", "w_k", "w_v", "w_o", "w_1", "w_2")]
         for layer in draw_layers(layers, dim, 4 * dim, seed)

@@ -29,7 +29,7 @@ def angles(dim: int, base: float) -> list[float]:
 
 
 def by_matrix(rope: rc.Rope, q: np.ndarray, k: np.ndarray, distance: int) -> float:
-    """The score of q at ``distance`` + 7 and k at 7."""
+    """Return the score of q at ``distance`` + 7 and k at 7."""
     turn = [rotation_matrix(m, rope.theta, "interleaved") for m in (distance + 7, 7)]
     return float((turn[0] @ q) @ (turn[1] @ k))
 

@@ -24,7 +24,7 @@ FACTORS = {"numba": 1.25, "eager": 6.0, "transformers": 5.0, "transformers compi
 
 
 def drawn(case: Case, contestant: str, factor: float, seed: int, faults: float = 0.0) -> Result:
-    """A result whose time is about ``factor`` times the copy's."""
+    """Return a result whose time is about ``factor`` times the copy's."""
     rng = np.random.default_rng(seed)
     floor = rng.uniform(1e-3, 2e-3, 21)
     # The same floor for everybody of a case, as one run has it.

@@ -23,7 +23,7 @@ ROWS: list[Row] = [row for module in MODULES for row in module.ROWS]
 
 
 def title(key: object, t: Words) -> str:
-    """An axis title: a text key, a key with its slots, a function of the words, or the title itself."""
+    """Return an axis title: a text key, a key with its slots, a function of the words, or the title itself."""
     if callable(key):
         return str(key(t))
     if isinstance(key, tuple):

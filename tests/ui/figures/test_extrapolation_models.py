@@ -30,7 +30,7 @@ def stored(name: str, encoding: str = "rope", scheme: str = "none", start: str =
 
 @pytest.fixture(autouse=True)
 def index(monkeypatch: pytest.MonkeyPatch) -> dict[str, Stored]:
-    """An index of weights with four encodings and a fine-tune."""
+    """Return an index of weights with four encodings and a fine-tune."""
     found = {name: stored(name, name.split("-")[0]) for name in ("rope-0", "alibi-0", "learned-0", "nope-0")}
     found["rope-0-tuned"] = stored("rope-0-tuned", scheme="linear", start="rope-0")
     monkeypatch.setattr(cards, "stored", lambda: found)

@@ -17,7 +17,7 @@ from ui.text.words import LANGUAGES, Words
 
 @pytest.fixture(autouse=True)
 def index(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An index with a model that copies, and one fine-tuned from it under the second line's scheme."""
+    """Return an index with a model that copies, and one fine-tuned from it under the second line's scheme."""
 
     def stored(name: str, scheme: str, start: str) -> Stored:
         recipe: dict[str, Any] = {"shape": {"encoding": "rope", "context": 64}, "task": "copy", "steps": 9}

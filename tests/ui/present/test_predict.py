@@ -37,7 +37,7 @@ def rooms(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def screen() -> None:
-    """The script of one page with one question."""
+    """Return the script of one page with one question."""
     import streamlit as st
 
     from ui.present.predict import ask, spoken

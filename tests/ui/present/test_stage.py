@@ -74,7 +74,7 @@ def slider_names(at: AppTest) -> set[str]:
 
 
 def leading(at: AppTest) -> str:
-    """The figure that stands first on the stage."""
+    """Return the figure that stands first on the stage."""
     places = (getattr(block.proto, "id", "") for block in at.get("flex_container"))
     return next(place.split("stage-figure-")[1] for place in places if "stage-figure-" in place)
 

@@ -22,7 +22,7 @@ def paths(session: str, count: int) -> list[str]:
 def sent(
     sessions: Sessions, method: str, path: str, length: int | str | None, answer: int = 204
 ) -> tuple[int, list[str]]:
-    """The status of a request, and the methods that reached Streamlit, which answers with ``answer``."""
+    """Return the status of a request, and the methods that reached Streamlit, which answers with ``answer``."""
     reached: list[str] = []
     statuses: list[int] = []
 

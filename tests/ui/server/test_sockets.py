@@ -29,7 +29,7 @@ from ui.server.sockets import (
 
 
 def message(fill: Callable[[Any], object]) -> bytes:
-    """A browser's message with what ``fill`` puts into it."""
+    """Return a browser's message with what ``fill`` puts into it."""
     made = BackMsg()
     fill(made)
     return bytes(made.SerializeToString())
@@ -53,7 +53,7 @@ class Clock:
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    """A clock that only the code under test moves."""
+    """Return a clock that only the code under test moves."""
     return Clock(monkeypatch)
 
 

@@ -20,7 +20,7 @@ from ui.text.words import LANGUAGES, Words
 
 
 def bases() -> list[str]:
-    """The gap above the smallest whole base that serves 4,096 tokens, and how far two models' bases serve."""
+    """Return the gap above the smallest whole base that serves 4,096 tokens, and how far two models' bases serve."""
 
     def serves(base: int, context: int) -> bool:
         return attention.first_negative(128, float(base), context) is None
@@ -32,7 +32,7 @@ def bases() -> list[str]:
 
 
 def perplexities() -> list[str]:
-    """What the small model reads at its trained length, and at eight times of it under three schemes."""
+    """Return what the small model reads at its trained length, and at eight times of it under three schemes."""
     record = resources.files("rope_core.lab") / "records" / "sweep.json"
     cells = json.loads(record.read_text(encoding="utf-8"))["results"]
     last = {(cell["line"], cell["length"]): cell["last"][0] for cell in cells if cell["weights"] == "rope-0"}
@@ -44,7 +44,7 @@ def perplexities() -> list[str]:
 
 
 def tuned_against_the_window() -> list[str]:
-    """What fine-tuned YaRN and the sliding window read the same documents with, which these cannot tell apart."""
+    """Return what fine-tuned YaRN and the window read the same documents with, which these cannot tell apart."""
     cells = view.at(view.cells(records.shipped("finetuned").results), 2048)
     tuned, window = (
         next(cell for cell in cells if (cell.weights, cell.line) == key)
@@ -55,7 +55,7 @@ def tuned_against_the_window() -> list[str]:
 
 
 def copied() -> list[str]:
-    """What the fine-tuned model reads the second copy with, over the window, at two distances past the window."""
+    """Return what the fine-tuned model reads the second copy with, over the window, at two distances past it."""
     rows = records.shipped("recall").results
     nats = {(each["weights"], each["line"], each["distance"]): np.array(each["nats"]) for each in rows}
     perplexity = {key: float(np.exp(each.mean())) for key, each in nats.items()}
@@ -107,7 +107,7 @@ def interpolation_excess() -> list[str]:
 
 
 def kept_weight() -> list[str]:
-    """The weight on the key meant under Qwen's factor, at L keys and at 64 L."""
+    """Return the weight on the key meant under Qwen's factor, at L keys and at 64 L."""
     lengths = [4096, 262_144]
     meant = softmax.expected_attention(lengths, softmax.log_length_scale(lengths, 4096), 4.0)[1]
     return [f"{100 * value:.2f} %" for value in meant] + [f"{n:,}" for n in lengths]
@@ -133,7 +133,7 @@ def rounded_angles() -> list[str]:
 
 
 def farthest_wavelengths() -> list[str]:
-    """The ratio of two models' slowest wavelengths, both labelled 4,096 tokens."""
+    """Return the ratio of two models' slowest wavelengths, both labelled 4,096 tokens."""
     slowest = {}
     for name in models.ids():
         one = models.setting(name)

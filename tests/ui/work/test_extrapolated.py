@@ -34,7 +34,7 @@ def entry(name: str, encoding: str = "rope", start: str = "", task: str = "text"
 
 @pytest.fixture
 def index(monkeypatch: pytest.MonkeyPatch) -> dict[str, Stored]:
-    """An index of weights of its own."""
+    """Return an index of weights of its own."""
     found = {name: entry(name) for name in ("rope-0", "rope-1")}
     found |= {"alibi-0": entry("alibi-0", "alibi"), "rope-0-linear": entry("rope-0-linear", start="rope-0")}
     found |= {"rope-0-passkey": entry("rope-0-passkey", start="rope-0", task="passkey")}
@@ -44,7 +44,7 @@ def index(monkeypatch: pytest.MonkeyPatch) -> dict[str, Stored]:
 
 @pytest.fixture
 def queue(monkeypatch: pytest.MonkeyPatch) -> Iterator[jobs.Queue]:
-    """A queue of its own whose jobs answer without a model, and nothing kept from before."""
+    """Return a queue of its own whose jobs answer without a model, and nothing kept from before."""
     own = jobs.Queue()
     monkeypatch.setattr(jobs, "default_queue", lambda: own)
     monkeypatch.setattr(extrapolated, "MODULE", "tests.support.lab_child")
@@ -240,7 +240,7 @@ def test_recipes_of_own_measurements_name_the_work_and_the_text() -> None:
 
 @pytest.fixture
 def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """An empty folder of records."""
+    """Return an empty folder of records."""
     monkeypatch.setattr(records, "FOLDER", tmp_path)
     records.shipped.cache_clear()
     yield tmp_path

@@ -32,7 +32,7 @@ def records(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def queue(monkeypatch: pytest.MonkeyPatch) -> jobs.Queue:
-    """A queue of its own with nothing started by anybody else."""
+    """Return a queue of its own with nothing started by anybody else."""
     own = jobs.Queue()
     monkeypatch.setattr(jobs, "default_queue", lambda: own)
     return own

@@ -19,7 +19,7 @@ LENGTH = 1024
 
 
 def turned(q: np.ndarray, k: np.ndarray, distance: int) -> float:
-    """The score of q at ``distance`` and k at 0, by the rotation matrix."""
+    """Return the score of q at ``distance`` and k at 0, by the rotation matrix."""
     return float(rc.rotation_matrix(distance, THETA, "interleaved") @ q @ k)
 
 

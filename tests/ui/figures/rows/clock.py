@@ -17,7 +17,7 @@ LENGTH = 1024
 
 
 def dials(t: Words) -> str:
-    """The turns of every pair counted one by one, at factor 3 and 2.5 times the trained length."""
+    """Count the turns of every pair one by one, at factor 3 and 2.5 times the trained length."""
     counts, degrees = [], []
     for name in ("linear", "ntk", "yarn"):
         inv_freq = rc.spectrum(rc.Request(ROPE, name, {"factor": 3.0})).inv_freq
@@ -48,7 +48,7 @@ def slowdowns(t: Words) -> str:
 
 
 def reading(t: Words) -> str:
-    """The second hand goes 6 degrees a second, and a hand that is 4 times slower 1.5."""
+    """Return the finding: the second hand goes 6 degrees a second, and a hand that is 4 times slower 1.5."""
     first = t("reading_finding", error="3", slower="4", fine="0.5", coarse="2")
     return first + t("reading_second", before="6", after="1.5", answer=t("told.False"))
 

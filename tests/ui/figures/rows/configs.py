@@ -27,7 +27,7 @@ RESULTS = ledger.checked().results
 
 
 def whatif_moved(t: Words) -> str:
-    """The same config with another factor and original length, read anew."""
+    """Return the same config with another factor and original length, read anew."""
     scaling = dict(CONFIG["rope_scaling"]) | {"factor": 8.0, "original_max_position_embeddings": 8192}
     kinds = Counter(anatomy.regions(rc.from_hf(CONFIG | {"rope_scaling": scaling})))
     counts = {name: kinds[name] for name in whatif.SHOWN}
@@ -50,7 +50,7 @@ def glance(t: Words) -> str:
 
 
 def drift(t: Words) -> str:
-    """A scheme that does not follow the length leaves cached keys where they are."""
+    """Return the finding: a scheme that does not follow the length leaves cached keys where they are."""
     assert np.abs(anatomy.key_drift(SCALED.request, 9000, np.array([0, 8999]))).max() == 0
     return t("drift_none", length="9,000", worst="0", position="0", pair=0)
 

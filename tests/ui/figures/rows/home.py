@@ -12,7 +12,7 @@ from ui.text.words import Words
 
 
 def dials(t: Words) -> str:
-    """Turns by the base's powers; the score of a vector of equal entries turned to 70 and to 1 by two matrices."""
+    """Return the finding by the base's powers and the score of equal entries turned to 70 and to 1 by two matrices."""
     waves = [2 * np.pi * ROPE.base ** (2 * i / ROPE.dim) for i in (0, ROPE.pairs - 1)]
     even = np.full(ROPE.dim, ROPE.dim**-0.5)
     at, other = (rc.rotation_matrix(position, ROPE.theta, "half") @ even for position in (70, 1))
