@@ -1,11 +1,12 @@
 """What RoPE does to a query and a key, and why the score depends on their distance only."""
 
-from rope_core.theory import demo
+from rope_core.theory import challenges, demo
 from ui.figures.rotation import circle as figures
 from ui.figures.rotation import matrix as matrices
 from ui.page.fields import BASE, GEOMETRY, around, last_pair
 from ui.page.frame import Frame
 from ui.page.state import Field
+from ui.page.tasks import Challenge, Question
 
 M = Field("m", "int", 12, 0, 4095)
 N = Field("n", "int", 5, 0, 4095)
@@ -13,6 +14,16 @@ SHIFT = Field("shift", "int", 0, 0, 100_000)
 PAIR = Field("pair", "int", 4, 0, 511)
 WIDTH = Field("width", "int", 8, 2, 16, step=2, even=True)
 POSITION = Field("position", "int", 3, 0, 4095)
+
+FIRST = Field("first", "int", None, 0, 4095, optional=True)
+SECOND = Field("second", "int", None, 0, 4095, optional=True)
+NEAR = 0.02
+"""How near two angles must be to pass for the same, rad."""
+
+OPPOSITE = Question("opposite", "b", then=((M, 22), (N, 0), (PAIR, 0)))
+BOTH = Question("both", "c", then=((SHIFT, 64),))
+TWINS = Challenge("twins", (FIRST, SECOND), challenges.twins)
+TASKS = (OPPOSITE, BOTH, TWINS)
 
 FIELDS = (M, N, SHIFT, PAIR, WIDTH, POSITION, *GEOMETRY)
 
@@ -24,11 +35,17 @@ def circle(page: Frame) -> None:
     windows = (around(page.get(M)), around(page.get(N)), around(page.get(SHIFT)))
     page.show(figures.turning(rope, page.get(PAIR), *windows, page.t), figures.turning, demo.shares, demo.score)
     page.controls.slider(last_pair(PAIR, rope))
+    page.predict(BOTH)
+    page.predict(OPPOSITE)
+
+
+def twins(page: Frame) -> None:
+    """Two positions that the first pair cannot tell apart."""
+    page.challenge(TWINS, page.store.rope(), 0, NEAR)
 
 
 def matrix(page: Frame) -> None:
     """The same rotation as a matrix, element by element and as complex numbers."""
-    page.prose("matrix")
     page.controls.beside(WIDTH, POSITION)
     numbers = page.get(WIDTH), page.get(POSITION), page.get(BASE)
     left, right = page.columns(1, 1)
@@ -36,13 +53,19 @@ def matrix(page: Frame) -> None:
         page.show(matrices.matrix(*numbers, page.t), matrices.matrix)
     with right:
         page.show(matrices.three_forms(*numbers, page.t), matrices.three_forms, demo.three_ways)
-    page.prose("backward")
+
+
+def backward(page: Frame) -> None:
+    """The gradient, turned the other way."""
+    numbers = page.get(WIDTH), page.get(POSITION), page.get(BASE)
     page.show(matrices.backward(*numbers, page.t), matrices.backward)
 
 
 def body(page: Frame) -> None:
     """The page, part by part."""
     page.live(circle)
-    page.prose("why")
     page.prose("questions")
-    page.live(matrix)
+    page.live(twins)
+    page.prose("why")
+    page.deeper("matrix", matrix)
+    page.deeper("backward", backward)

@@ -2,7 +2,10 @@
 
 A page file declares ``FIELDS``, the values that its controls set, and ``body(page)``, which draws it on a frame;
 ``fits(store)``, where there is one, raises ValueError where values do not go together. It sees nothing of what draws:
-no Streamlit, no browser.
+no Streamlit, no browser. A learning page declares ``TASKS`` as well, what it asks of its reader.
+
+The frame itself writes the page's ``title``, ``claim`` and, where there is one, ``task`` above the body, and below it
+how far the visitor is on the path (``ui.page.menu.way``).
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ import rope_core as rc
 from ui.figures.drawing import Drawing, Film
 from ui.page.state import Field, Session, Value
 from ui.page.store import Store
+from ui.page.tasks import Challenge, Question
 from ui.text.words import Words
 
 Place = AbstractContextManager[object]
@@ -102,6 +106,21 @@ class Frame(Protocol):
 
     def bar(self) -> None:
         """Draw share, present and reset, and the model with its geometry where the page has one."""
+
+    def predict(self, question: Question) -> bool:
+        """Ask a question whose answer is hidden until a choice is made; return whether it was.
+
+        Then whether it was right, and why, is written, and the page's values move to where it is seen.
+        """
+
+    def challenge(self, challenge: Challenge, *given: Any) -> None:
+        """Draw a challenge's task and its fields, and what its check says of their values, given ``given`` as well."""
+
+    def deeper(self, section: str, *parts: Callable[[Any], None]) -> None:
+        """Fold a section of the page's text away under its title, with ``parts(page)``, drawn once it is open.
+
+        The text is there before, for who searches the page. A link opens it by its name, ``open=<section>``.
+        """
 
     def prose(self, section: str) -> None:
         """Write a section of the page's text, under its heading."""

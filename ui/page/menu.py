@@ -10,11 +10,26 @@ from pathlib import Path
 from ui.page.frame import Frame
 from ui.page.state import Field, Session
 from ui.page.store import Store
+from ui.page.tasks import Task, done
 
 PAGES = Path(__file__).resolve().parents[2] / "pages"
+PATH = (
+    "home",
+    "encodings",
+    "rotation",
+    "layouts",
+    "frequencies",
+    "clock",
+    "attention",
+    "extrapolation",
+    "block",
+    "precision",
+    "lrpe",
+)
+"""The story, from why a model needs positions to what follows from RoPE; a page may build on earlier ones."""
 ORDER = {
-    "learn": ("home", "rotation", "layouts", "frequencies", "clock", "attention", "encodings", "block", "precision"),
-    "lab": ("lrpe", "extrapolation"),
+    "learn": PATH,
+    "lab": (),
     "engineer": ("config", "benchmark"),
     "reference": ("models", "ledger"),
 }
@@ -28,13 +43,15 @@ class Declaration:
 
     Attributes:
         name: of the file, of the page's texts, and the URL path.
-        fields: the values that its controls set (FIELDS), the shared ones included.
+        fields: the values that its controls set (FIELDS), the shared ones included, and those of its tasks.
+        tasks: what it asks of its reader (TASKS); () where the file names none.
         fits: raises ValueError where a store's values do not go together; None where the file names no rule.
         body: draws the page on a frame.
     """
 
     name: str
     fields: tuple[Field, ...]
+    tasks: tuple[Task, ...]
     fits: Callable[[Store], object] | None
     body: Callable[[Frame], None]
 
@@ -46,4 +63,41 @@ class Declaration:
 def declaration(page: str) -> Declaration:
     """Return what the page ``page`` declares; raise KeyError where there is no such page."""
     module = import_module(f"pages.{SECTIONS[page]}.{page}")
-    return Declaration(page, module.FIELDS, getattr(module, "fits", None), module.body)
+    tasks = getattr(module, "TASKS", ())
+    fields = (*module.FIELDS, *(field for task in tasks for field in task.fields))
+    return Declaration(page, fields, tasks, getattr(module, "fits", None), module.body)
+
+
+@dataclass(frozen=True)
+class Way:
+    """How far a visitor is on the path.
+
+    Attributes:
+        number, total: the page's place on the path, from 1, and how many pages there are.
+        here, here_of: tasks that were done on this page, and how many it has.
+        done, of: the same over the whole path.
+        following: the next page; None on the last.
+    """
+
+    number: int
+    total: int
+    here: int
+    here_of: int
+    done: int
+    of: int
+    following: str | None
+
+
+def way(page: str, session: Session) -> Way | None:
+    """Return how far a visitor is, None for a page that is not on the path."""
+    path = [name for name in PATH if name in SECTIONS]
+    if page not in path:
+        return None
+    counts = {}
+    for name in path:
+        declared = declaration(name)
+        store = declared.store(session)
+        counts[name] = sum(done(task, store, session) for task in declared.tasks), len(declared.tasks)
+    at = path.index(page)
+    finished, of = (sum(count) for count in zip(*counts.values(), strict=True))
+    return Way(at + 1, len(path), *counts[page], finished, of, next(iter(path[at + 1 :]), None))

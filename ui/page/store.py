@@ -173,7 +173,7 @@ class Store:
 
 
 # Parameters of the frame and of Streamlit itself, which are no page's fields.
-RESERVED = ("lang", "embed", "embed_options", "display", "hide", "room", "lead", "talk", "step")
+RESERVED = ("lang", "embed", "embed_options", "display", "hide", "room", "lead", "talk", "step", "open")
 
 
 def slots(refused: Refused) -> dict[str, Any]:

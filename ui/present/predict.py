@@ -8,8 +8,9 @@ from typing import TypeVar
 
 import streamlit as st
 
-from ui.figures.tally import LETTERS, finding, tally
+from ui.figures.tally import finding, tally
 from ui.page.charts import sendable
+from ui.present import choices
 from ui.present.lessons import Predict, Step
 from ui.present.tally import Count, Tally, Unavailable
 from ui.present.view import LEAD, View
@@ -21,8 +22,6 @@ from ui.work.measured import VISITOR
 T = TypeVar("T")
 ANSWERS, SEEN, TOKEN, TROUBLE = "predict.answers", "predict.seen", "predict.token", "predict.trouble"
 BOARD_SECONDS, WAIT_SECONDS = 2.0, 4.0
-ABREAST = 4
-"""So many choices stand beside each other, where the screen is wide; more stand in a list."""
 LOOK = """<style>
 [class*="st-key-predict-choices"] button {height: 100%; min-height: 3rem; white-space: normal}
 [class*="st-key-predict-choices"] button p {font-size: 1.1rem; white-space: normal}
@@ -100,36 +99,18 @@ class Question:
         if said:
             st.caption(self.t(said) if said == "late" else self.t("without", reason=self.t(said)))
 
-    def text(self, choice: int) -> str:
-        """A choice as harmless Markdown."""
-        return plain(self.predict.choices[choice], 200)
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The choices as harmless Markdown."""
+        return tuple(plain(choice, 200) for choice in self.predict.choices)
 
     def verdict(self) -> None:
         """Whether the choice was right, and what is."""
-        right = self.predict.answer
-        slots = {"right": LETTERS[right], "choice": self.text(right)}
-        if self.chosen is None:
-            said = self.t("shown", **slots)
-        elif self.chosen == right:
-            said = self.t("yes", letter=LETTERS[right], choice=slots["choice"])
-        else:
-            said = self.t("no", letter=LETTERS[self.chosen], **slots)
-        st.markdown(f":material/{'check' if self.chosen == right else 'lightbulb'}: **{said}**")
+        st.markdown(choices.verdict(self.t, self.texts, self.chosen, self.predict.answer))
 
     def buttons(self) -> None:
         """The choices, none preselected."""
-        count = len(self.predict.choices)
-        with st.container(key=f"predict-choices-{self.id}"):
-            places = st.columns(count) if count <= ABREAST else [st.container() for _ in range(count)]
-        for k, place in enumerate(places):
-            place.button(
-                f"**{LETTERS[k]}** {self.text(k)}",
-                key=f"predict.{self.id}.{k}",
-                width="stretch",
-                type="primary" if self.chosen == k else "secondary",
-                on_click=self.choose,
-                args=(k,),
-            )
+        choices.buttons(f"predict-choices-{self.id}", self.texts, self.chosen, self.choose)
 
 
 def named(step: Step, lesson_id: str) -> str:
@@ -215,9 +196,9 @@ def board(question: Question) -> None:
     if found is not None and found.revealed:
         question.see()
         st.rerun()
-    choices = question.predict.choices
-    votes = found.votes if found else (0,) * len(choices)
-    drawing = tally(votes, choices, None, t)
+    texts = question.predict.choices
+    votes = found.votes if found else (0,) * len(texts)
+    drawing = tally(votes, texts, None, t)
     key, bare = f"predict.fig.{question.id}", {"displayModeBar": False}
     st.plotly_chart(sendable(drawing.figure), key=key, alt=drawing.finding, config=bare)
     with st.container(horizontal=True, vertical_alignment="center"):

@@ -13,8 +13,9 @@ from ui.page.store import Note, Store, slots
 from ui.present import lessons
 from ui.present.lessons import Lesson, Step
 from ui.present.tally import room_name
+from ui.text.words import sections
 
-STAGE, OWN = "stage", "own"
+STAGE, OWN, ALL = "stage", "own", "all"
 DISPLAY = Field("display", "choice", "normal", choices=("normal", STAGE))
 STEP = Field("step", "int")
 TALK = Field("talk", "choice", "", choices=("", OWN, *lessons.talks()))
@@ -22,7 +23,9 @@ ROOM = Field("room", "text", "")
 LEAD = Field("lead", "text", "")
 """The key of the lecturer's rooms: in the lecturer's own address, and in no link that is handed on."""
 HIDE = Field("hide", "text", "")
-FIELDS = {field.name: field for field in (DISPLAY, STEP, TALK, ROOM, LEAD, HIDE)}
+OPEN = Field("open", "text", "")
+"""The sections that are unfolded, with commas between, or ``all``."""
+FIELDS = {field.name: field for field in (DISPLAY, STEP, TALK, ROOM, LEAD, HIDE, OPEN)}
 SAID_UNKNOWN = 3
 KEY = re.compile(r"[0-9a-f]{32}")
 
@@ -81,6 +84,17 @@ class View:
         return frozenset(self.get(HIDE).split(",")) if HIDE.name in self.values else frozenset()
 
     @property
+    def opened(self) -> tuple[str, ...]:
+        """The sections of the page's text that are unfolded."""
+        names = tuple(filter(None, self.get(OPEN).split(",")))
+        return tuple(sections(self.lang, self.page)) if ALL in names else names
+
+    def unfold(self, section: str, *, on: bool) -> None:
+        """Unfold a section, or fold it."""
+        others = tuple(name for name in self.opened if name != section)
+        self.put(OPEN, ",".join((*others, section) if on else others))
+
+    @property
     def number(self) -> int | None:
         """The number of the lesson's step, from 1; None before the first."""
         number: int | None = self.get(STEP)
@@ -128,6 +142,9 @@ class View:
             notes += self._read_room(str(found[ROOM.name]))
         if not KEY.fullmatch(self.lead):
             self.put(LEAD, "")
+        if OPEN.name in found:
+            names = (ALL, *sections(self.lang, self.page))
+            self.put(OPEN, ",".join(name for name in self.get(OPEN).split(",") if name in names))
         if HIDE.name in found:
             notes += self._read_hide(str(found[HIDE.name]), known)
         return notes + self._read_step()
@@ -170,6 +187,8 @@ class View:
         given = any(name in store.fields for name in query)
         if moved and STEP.name not in query and not self.get(TALK):
             self.put(STEP, None)
+        if moved and OPEN.name not in query:
+            self.put(OPEN, "")
         lesson, step = self.lesson() if self.number else None, self.here()
         reached = (lesson.id, step.number) if lesson and step else None
         if self.session.get(REACHED, (None, False))[0] == reached:

@@ -16,12 +16,12 @@ from ui.page.sentences import sentence
 from ui.page.state import Field
 from ui.present import panel, stage
 from ui.present.language import language, language_switch
-from ui.present.view import View
+from ui.present.view import OPEN, View
 from ui.served import access, film
 from ui.served.address import Address
-from ui.served.content import Content
 from ui.served.controls import Controls
 from ui.served.figure import details, figure
+from ui.served.learning import Learning
 from ui.text.words import Words
 
 STYLE = f"<style>{(Path(__file__).parent / 'style.css').read_text('utf-8')}</style>"
@@ -38,9 +38,10 @@ def draw(name: str, pages: Pages) -> None:
     served = Served(page, view, pages, pressed=target is not None)
     served.top()
     page.body(served)
+    served.onward()
 
 
-class Served(Content):
+class Served(Learning):
     """One run of a page: see ui.page.frame.Frame."""
 
     def __init__(self, page: Declaration, view: View, pages: Pages, *, pressed: bool) -> None:
@@ -51,10 +52,10 @@ class Served(Content):
         self.controls = Controls(self.store, self.t, view.hidden)
         self.stage: stage.Stage | None = None
         self.parts, self.drawn_for = 0, self.store.shared()
-        self.drawn_around = view.lang, view.query()
+        self.drawn_around = self._around()
 
     def top(self) -> None:
-        """What stands above the parts: the stage, or title, language, claim and the lesson's step."""
+        """What stands above the parts: the stage, or title, language, claim, task and the lesson's step."""
         st.html(STYLE + access.STYLE)
         st.html(access.script(self.t.lang), unsafe_allow_javascript=True)
         if self.view.stage:
@@ -64,6 +65,8 @@ class Served(Content):
             st.title(self.t("title"), width="stretch")
             language_switch()
         st.markdown(f"**{self.t('claim')}**")
+        if self.t.has("task"):
+            st.markdown(f":material/touch_app: **{self.t('frame.try')}** {self.t('task')}")
         if self.view.number:
             stage.strip(self.view, self.store)
 
@@ -81,8 +84,7 @@ class Served(Content):
         @st.fragment(run_every=every)
         def fragment() -> None:
             # A fragment's run that follows a press on the language or the stage at once takes the place of theirs.
-            around = language(), self.view.query()
-            if around != self.drawn_around or (self.parts > 1 and self.store.shared() != self.drawn_for):
+            if self._around() != self.drawn_around or (self.parts > 1 and self.store.shared() != self.drawn_for):
                 st.rerun()
             self._show_notes()
             with self.stage.part(name) if self.stage else nullcontext():
@@ -91,6 +93,10 @@ class Served(Content):
 
         with self.stage.around(name) if self.stage else nullcontext():
             fragment()
+
+    def _around(self) -> tuple[str, dict[str, str]]:
+        """What the whole page is drawn for: the language and the view, but for what is unfolded in a part."""
+        return language(), {name: text for name, text in self.view.query().items() if name != OPEN.name}
 
     def _run(self, part: Callable[[], None]) -> None:
         """Run a part; values kept from another page that do not go together on this one are answered in a sentence."""

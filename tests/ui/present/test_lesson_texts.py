@@ -141,7 +141,7 @@ def test_every_state_is_taken_by_its_page() -> None:
 @lru_cache(maxsize=256)
 def findings(page: str, lang: str, query: tuple[tuple[str, str], ...]) -> dict[str, str]:
     """Every figure's sentence by its id, as the page draws it for these values."""
-    at = opened(page, lang=lang, **dict(query))
+    at = opened(page, lang=lang, open="all", **dict(query))
     assert not at.exception
     assert not at.warning, [note.value for note in at.warning]
     charts = at.get("plotly_chart")

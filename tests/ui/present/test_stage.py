@@ -156,7 +156,7 @@ def test_the_figure_moves_when_the_answer_is_out_and_asking_again_takes_it_back(
     at = opened("rotation", lang="en", display="stage", step="2")
     assert "Which?" in said(at) and "Second" not in said(at)
     assert values(at) == {"rotation.width": 4}
-    press(at, "predict.rotation/2.0")
+    press(at, "predict-choices-rotation/2.0")
     assert values(at) == {"rotation.width": 4, "rotation.position": 77}
     assert r"Second\." in said(at)
     press(at, "predict.again.rotation/2")
@@ -225,7 +225,7 @@ def test_a_link_that_asks_too_much_is_answered_in_one_sentence(own: None, query:
 
 
 def test_hidden_controls_keep_the_link_s_values(own: None) -> None:
-    at = opened("rotation", lang="en", hide="m,pair,factor,model,dim,base,train_len,layer", m="33")
+    at = opened("rotation", lang="en", hide="m,pair,factor,model,dim,base,train_len,layer", m="33", open="matrix")
     assert not at.exception and not at.warning
     assert slider_names(at) == {"n", "shift", "width", "position"}
     assert not at.selectbox and values(at) == {"rotation.m": 33}

@@ -1,0 +1,40 @@
+"""The choices of a question as buttons, and what is said once one was chosen: in lessons and on pages alike."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import streamlit as st
+
+from ui.figures.tally import LETTERS
+from ui.text.words import Words
+
+ABREAST = 4
+"""So many choices stand beside each other, where the screen is wide; more stand in a list."""
+
+
+def buttons(key: str, texts: Sequence[str], chosen: int | None, choose: Callable[[int], None]) -> None:
+    """Draw the choices, none preselected; ``choose`` is called with the index of the one that is pressed."""
+    with st.container(key=key):
+        places = st.columns(len(texts)) if len(texts) <= ABREAST else [st.container() for _ in texts]
+    for k, (place, text) in enumerate(zip(places, texts, strict=True)):
+        place.button(
+            f"**{LETTERS[k]}** {text}",
+            key=f"{key}.{k}",
+            width="stretch",
+            type="primary" if chosen == k else "secondary",
+            on_click=choose,
+            args=(k,),
+        )
+
+
+def verdict(t: Words, texts: Sequence[str], chosen: int | None, right: int) -> str:
+    """Return whether the choice was right, and what is, as Markdown; ``t``: the words of predictions."""
+    slots = {"right": LETTERS[right], "choice": texts[right]}
+    if chosen is None:
+        sentence = t("shown", **slots)
+    elif chosen == right:
+        sentence = t("yes", letter=LETTERS[right], choice=texts[right])
+    else:
+        sentence = t("no", letter=LETTERS[chosen], **slots)
+    return f":material/{'check' if chosen == right else 'lightbulb'}: **{sentence}**"
