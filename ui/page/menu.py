@@ -29,7 +29,7 @@ PATH = (
 """The story, from why a model needs positions to what follows from RoPE; a page may build on earlier ones."""
 ORDER = {
     "learn": PATH,
-    "lab": (),
+    "lab": ("inside",),
     "engineer": ("config", "benchmark"),
     "reference": ("models", "ledger"),
 }

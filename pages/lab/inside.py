@@ -1,0 +1,88 @@
+"""A look inside the small model while it reads: where its heads look, what position gives them, and what breaks."""
+
+from rope_core.lab import inside
+from rope_core.lab.lines import lines
+from ui.figures.inside import change
+from ui.figures.inside import reading as figures
+from ui.page.frame import Frame
+from ui.page.state import Field
+from ui.page.store import Store
+
+WEIGHTS = inside.models()
+LINES = {line.key: line.scheme for line in lines() if not line.sliding and line.times == 1}
+TEXT = Field("text", "text", "for name in names: print(na")
+MODEL = Field("weights", "choice", WEIGHTS[0] if WEIGHTS else "", choices=WEIGHTS or ("",))
+LAYER = Field("layer_no", "int", 1, 1, 4)
+HEAD = Field("head_no", "int", 2, 1, 6)
+QUERY = Field("query", "int", 26, 0, inside.MOST_BYTES)
+KEY = Field("key", "int", 25, 0, inside.MOST_BYTES)
+LINE = Field("line", "choice", "none", choices=tuple(LINES))
+FACTOR = Field("stretch", "float", 8.0, 1.0, 64.0, steps=(1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0))
+SHIFT = Field("shift", "int", 0, 0, 1000, step=100)
+GAP = Field("gap", "int", 0, 0, 4096, steps=(0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 4096))
+KIND = Field("kind", "choice", inside.KINDS[0], choices=inside.KINDS)
+STILL = Field("still", "int", 4, 0, 16)
+FIELDS = (TEXT, MODEL, LAYER, HEAD, QUERY, KEY, LINE, FACTOR, SHIFT, GAP, KIND, STILL)
+
+
+def text_of(store: Store) -> bytes:
+    """The bytes that are read: the visitor's first ones, one space where there is no text."""
+    return inside.taken(store.get(TEXT))
+
+
+def positions_of(store: Store) -> inside.Positions:
+    """Where the bytes stand: the visitor's scheme, shift, and gap in the middle."""
+    middle = inside.middle(text_of(store))
+    return inside.Positions(store.get(LINE), store.get(FACTOR), store.get(SHIFT), store.get(GAP), middle)
+
+
+def broken(page: Frame, text: bytes, positions: inside.Positions) -> None:
+    """Pairs stopped and positions changed under the model."""
+    film = change.breaking(page.get(MODEL), text, positions, page.get(KIND), page.t)
+    page.show(film, change.breaking, inside.moved)
+    page.controls.segments(KIND)
+    page.controls.text(TEXT)
+    places = page.columns(1, 1, 1, 1, level=True)
+    with places[0]:
+        page.controls.select(LINE, lambda line: page.t(f"scheme.{LINES[line]}"))
+    for place, field in zip(places[1:], (FACTOR, SHIFT, GAP), strict=True):
+        with place:
+            page.controls.slider(field)
+    page.prose("break")
+
+
+def looks(page: Frame, text: bytes, positions: inside.Positions) -> None:
+    """One head reads the visitor's text, pair by pair."""
+    given = page.get(MODEL), text, positions, page.get(LAYER), page.get(HEAD)
+    page.prose("looks")
+    page.show(figures.looks(*given, page.t), figures.looks, inside.Reading.shares, inside.read)
+    places = page.columns(1, 1, 1, level=True)
+    with places[0]:
+        page.controls.slider(LAYER)
+    with places[1]:
+        page.controls.slider(HEAD)
+    with places[2]:
+        page.controls.select(MODEL, str)
+    page.prose("pairs")
+    page.show(figures.pairs(*given, page.get(QUERY), page.t), figures.pairs, inside.Reading.shares)
+    page.prose("heads")
+    page.show(figures.heads(page.get(MODEL), text, positions, page.t), figures.heads, inside.read)
+
+
+def model(page: Frame) -> None:
+    """The model at work on the visitor's text; one part, because every figure follows the text."""
+    page.bar()
+    if not WEIGHTS:
+        page.note(page.t("no_weights"))
+        return
+    text, positions = text_of(page.store), positions_of(page.store)
+    broken(page, text, positions)
+    looks(page, text, positions)
+
+
+def body(page: Frame) -> None:
+    """The page, part by part."""
+    page.live(model)
+    page.prose("why")
+    page.prose("questions")
+    page.goto("extrapolation")

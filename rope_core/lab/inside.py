@@ -1,0 +1,238 @@
+"""A look inside the lab's rotary models while they read: numpy alone, so that a page and a browser can run it.
+
+One query's score of a key is a sum over pairs, and each pair's share is |q_i| |k_i| cos(phi_i + delta theta_i). What it
+is at distance 0 is given by content alone; the rest is given by position.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from safetensors import deserialize
+
+from rope_core.errors import Rule, finite, reject, whole
+from rope_core.lab import cards
+from rope_core.lab.lines import line
+from rope_core.lab.shape import Shape
+from rope_core.layout import HALF
+from rope_core.rope import Array
+from rope_core.rotation import rotate
+from rope_core.spectrum import cos_sin, spectrum
+
+Float32 = npt.NDArray[np.float32]
+
+MOST_BYTES = 40
+FARTHEST = 2**20
+EPSILON = 1e-6
+KINDS = ("fast", "slow")
+
+
+@dataclass(frozen=True)
+class Weights:
+    """A model's shape and its tensors by name, float32."""
+
+    shape: Shape
+    tensors: Mapping[str, Float32]
+
+
+@lru_cache(maxsize=4)
+def load(name: str) -> Weights:
+    """Return shipped weights of a rotary model; raise ValueError on another name, encoding or file than the index's."""
+    card = cards.named(name)
+    if card.encoding != "rope":
+        raise reject("weights", "one_of", name, names=models())
+    path = cards.INDEX.parent / f"{name}.safetensors"
+    again = Rule("weights_again", {"folder": path.parent.name})
+    if not path.is_file():
+        raise reject("weights", "weights_there", path.name, again=again)
+    data = path.read_bytes()
+    if hashlib.sha256(data).hexdigest() != card.sha256:
+        raise reject("weights", "weights_hash", path.name, hash=f"{card.sha256[:12]}…", again=again)
+    tensors = {key: _float32(stored) for key, stored in deserialize(data)}  # type: ignore[no-untyped-call]
+    return Weights(Shape(**card.recipe["shape"]), tensors)
+
+
+def _float32(stored: Mapping[str, Any]) -> Float32:
+    # bfloat16 is the upper half of a float32.
+    wide = np.frombuffer(stored["data"], "<u2").astype("<u4") << 16
+    return wide.view("<f4").reshape(stored["shape"])
+
+
+def models() -> tuple[str, ...]:
+    """Return the names of the shipped rotary models."""
+    return tuple(name for name, card in cards.stored().items() if card.encoding == "rope")
+
+
+@dataclass(frozen=True)
+class Positions:
+    """Where the bytes stand and how pairs turn.
+
+    Attributes:
+        line: of the ladder, by key: the scheme.
+        factor: how many times the trained length the scheme is to reach.
+        shift: added to all positions, tokens.
+        gap: added to the positions from the byte ``split`` on, tokens.
+        split: the first byte behind the gap.
+        still: pairs that do not turn, by number.
+    """
+
+    line: str = "none"
+    factor: float = 1.0
+    shift: int = 0
+    gap: int = 0
+    split: int = 0
+    still: tuple[int, ...] = field(default=())
+
+    def of(self, length: int) -> npt.NDArray[np.int64]:
+        """Return the positions of ``length`` bytes, int64 (length,)."""
+        behind = np.arange(length) >= self.split
+        return np.arange(length) + self.shift + self.gap * behind
+
+    def tables(self, shape: Shape, length: int) -> tuple[Float32, Float32]:
+        """Return cos and sin of the bytes' angles times the attention factor, float32 (length, pairs).
+
+        Raises ValueError on numbers out of the scheme's range, and on pairs that there are not.
+        """
+        for name, value in (("shift", self.shift), ("gap", self.gap)):
+            whole(name, value, 0, FARTHEST)
+        reach = round(finite("factor", self.factor) * shape.context)
+        answer = spectrum(line(self.line).request(shape, reach))
+        cos, sin = cos_sin(answer, self.of(length))
+        for pair in self.still:
+            whole("still", pair, 0, shape.rope.pairs - 1)
+        cos[:, list(self.still)], sin[:, list(self.still)] = 1.0, 0.0
+        return np.float32(answer.attention_factor) * cos, np.float32(answer.attention_factor) * sin
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a model did while it read n bytes.
+
+    Attributes:
+        q, k: queries and keys before they turn, float32 (layers, n, heads, head_dim).
+        attention: float32 (layers, heads, n queries, n keys); rows sum to 1.
+        logits: of the byte after each, float32 (n, 256).
+        cos, sin: float32 (n, pairs), times the attention factor.
+    """
+
+    q: Float32
+    k: Float32
+    attention: Float32
+    logits: Float32
+    cos: Float32
+    sin: Float32
+
+    def shares(self, layer: int, head: int, query: int) -> tuple[Array, Array]:
+        """Return each pair's share of a query's scores of the keys up to it: as content alone gives it, and in all.
+
+        Float64 (query + 1, pairs) each; a row's sum over pairs is the score before softmax, logit scale included.
+        """
+        q, k = self.q[layer, query : query + 1, None, head], self.k[layer, : query + 1, None, head]
+        turned_q = rotate(q, self.cos[query : query + 1], self.sin[query : query + 1], HALF)
+        turned_k = rotate(k, self.cos[: query + 1], self.sin[: query + 1], HALF)
+        scale = q.shape[-1] ** -0.5
+
+        def by_pair(a: Float32, b: Float32) -> Array:
+            product = a[:, 0].astype(np.float64) * b[:, 0].astype(np.float64) * scale
+            first, second = HALF.split(product)
+            return np.asarray(first + second, dtype=np.float64)
+
+        return by_pair(q, k), by_pair(turned_q, turned_k)
+
+    def following(self) -> Array:
+        """Return the probability of each byte to come next, float64 (256,)."""
+        return _softmax(self.logits[-1].astype(np.float64))
+
+
+def read(weights: Weights, text: bytes, positions: Positions | None = None) -> Reading:
+    """Read 1 to 40 bytes with every layer's queries, keys and attention kept.
+
+    Raises ValueError on a longer or empty text.
+    """
+    length = whole("text", len(text), 1, MOST_BYTES)
+    shape, tensors = weights.shape, weights.tensors
+    cos, sin = (positions or Positions()).tables(shape, length)
+    hidden = np.triu(np.full((length, length), -np.inf, np.float32), 1)
+    x = tensors["embedding.weight"][np.frombuffer(text, np.uint8)]
+    queries, keys, seen = [], [], []
+    for layer in range(shape.layers):
+        part = {name: tensors[f"blocks.{layer}.{name}.weight"] for name in PARTS}
+        qkv = (_norm(x, part["attention_norm"]) @ part["attention.qkv"].T).reshape(length, 3, shape.heads, -1)
+        q, k, v = qkv[:, 0], qkv[:, 1], qkv[:, 2]
+        turned_q, turned_k = (rotate(each, cos, sin, HALF).transpose(1, 0, 2) for each in (q, k))
+        mixed = _softmax(turned_q @ turned_k.transpose(0, 2, 1) * np.float32(shape.head_dim**-0.5) + hidden)
+        x = x + (mixed @ v.transpose(1, 0, 2)).transpose(1, 0, 2).reshape(length, -1) @ part["attention.out"].T
+        gate, up = np.split(_norm(x, part["feed_norm"]) @ part["feed.gate_up"].T, 2, axis=-1)
+        x = x + (gate / (1 + np.exp(-gate)) * up) @ part["feed.down"].T
+        queries.append(q)
+        keys.append(k)
+        seen.append(mixed)
+    logits = _norm(x, tensors["norm.weight"]) @ tensors["embedding.weight"].T
+    return Reading(np.stack(queries), np.stack(keys), np.stack(seen), logits, cos, sin)
+
+
+@lru_cache(maxsize=64)
+def reading(name: str, text: bytes, positions: Positions) -> Reading:
+    """Return what shipped weights do with a text, kept for one view's figures; raise ValueError as ``read`` does."""
+    return read(load(name), text, positions)
+
+
+PARTS = ("attention_norm", "attention.qkv", "attention.out", "feed_norm", "feed.gate_up", "feed.down")
+
+
+def _norm(x: Float32, weight: Float32) -> Float32:
+    return np.asarray(x / np.sqrt(np.square(x).mean(-1, keepdims=True) + np.float32(EPSILON)) * weight)
+
+
+def _softmax(scores: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    powers = np.exp(scores - scores.max(-1, keepdims=True))
+    return np.asarray(powers / powers.sum(-1, keepdims=True))
+
+
+def moved(before: Reading, after: Reading) -> Array:
+    """Return how much of its attention each head gives to other keys than before, float64 (layers, heads), 0 to 1.
+
+    Half the sum of absolute differences of a query's weights (total variation), mean over the queries.
+    """
+    apart = np.abs(before.attention.astype(np.float64) - after.attention.astype(np.float64)).sum(-1) / 2
+    return np.asarray(apart.mean(-1))
+
+
+def likeliest(chances: Iterable[Array], count: int) -> list[int]:
+    """Return the bytes that are the likeliest under any of several distributions (256,), the likeliest first."""
+    most = np.max(np.stack(list(chances)), axis=0)
+    return [int(byte) for byte in np.argsort(-most, kind="stable")[:count]]
+
+
+def stilled(kind: str, count: int, pairs: int) -> tuple[int, ...]:
+    """Return the ``count`` fastest ("fast") or slowest ("slow") of ``pairs`` pairs.
+
+    Raises ValueError on another kind, or more pairs than there are.
+
+    >>> stilled("fast", 2, 16), stilled("slow", 2, 16)
+    ((0, 1), (14, 15))
+    """
+    count = whole("count", count, 0, pairs)
+    if kind not in KINDS:
+        raise reject("kind", "one_of", kind, names=KINDS)
+    return tuple(range(count)) if kind == KINDS[0] else tuple(range(pairs - count, pairs))
+
+
+def taken(text: str) -> bytes:
+    """Return the first 40 bytes of a text, none of them half a letter; a space for an empty one.
+
+    >>> taken("naïve" * 9)[-3:], taken("")
+    (b'a\xc3\xaf', b' ')
+    """
+    return text.encode("utf-8", "replace")[:MOST_BYTES].decode("utf-8", "ignore").encode() or b" "
+
+
+def middle(text: bytes) -> int:
+    """Return the first byte of a text's second half."""
+    return (len(text) + 1) // 2

@@ -1,0 +1,133 @@
+"""The look inside against the lab's torch model with tables of its own, and against loops over dimensions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from rope_core.lab import cards, inside, weights
+from rope_core.lab.inside import Positions
+from rope_core.lab.model import Glimpse
+from rope_core.lab.positions import Position
+from rope_core.layout import HALF
+from rope_core.rotation import rotate
+
+NAME = "rope-0"
+TEXT = b"while True: value = value + 1"
+PAIRS = 16
+SETTINGS = {
+    "trained": Positions(),
+    "apart": Positions(shift=77, gap=1000, split=9),
+    "still": Positions(gap=3, split=20, still=(0, 5, 15)),
+    "yarn": Positions("yarn", 8.0, still=(1,)),
+    "linear": Positions("linear", 4.0, shift=12),
+}
+
+
+class Placed(Position):
+    """Turns by tables written out angle by angle in float64."""
+
+    def __init__(self, theta: np.ndarray, factor: float, places: list[int], still: tuple[int, ...]) -> None:
+        super().__init__()
+        angles = np.array([[0.0 if i in still else m * theta[i] for i in range(PAIRS)] for m in places])
+        self.cos, self.sin = (torch.from_numpy(factor * table).float() for table in (np.cos(angles), np.sin(angles)))
+
+    def turn(self, q: Tensor, k: Tensor) -> tuple[Tensor, Tensor]:
+        return rotate(q, self.cos, self.sin, HALF), rotate(k, self.cos, self.sin, HALF)
+
+
+def theta_of(setting: Positions) -> tuple[np.ndarray, float]:
+    """Write the schemes out for base 10,000, 16 pairs and 256 trained bytes; an attention factor for YaRN alone."""
+    theta = 10_000.0 ** (-np.arange(PAIRS) / PAIRS)
+    if setting.line == "linear":
+        return theta / setting.factor, 1.0
+    if setting.line == "yarn":
+        low, high = (PAIRS * np.log(256 / (turns * 2 * np.pi)) / np.log(10_000.0) for turns in (32.0, 1.0))
+        low, high = max(np.floor(low), 0.0), min(np.ceil(high), 2 * PAIRS - 1)
+        kept = 1 - np.clip((np.arange(PAIRS) - low) / (high - low), 0, 1)
+        return theta * (kept + (1 - kept) / setting.factor), 0.1 * np.log(setting.factor) + 1
+    return theta, 1.0
+
+
+@pytest.mark.parametrize("setting", SETTINGS.values(), ids=SETTINGS)
+def test_a_reading_is_the_torch_models(setting: Positions) -> None:
+    reading, seen = inside.read(inside.load(NAME), TEXT, setting), Glimpse([])
+    places = [at + setting.shift + (setting.gap if at >= setting.split else 0) for at in range(len(TEXT))]
+    place = Placed(*theta_of(setting), places, setting.still)
+    with torch.inference_mode():
+        tokens = torch.tensor([list(TEXT)])
+        logits = weights.load(NAME)(tokens, place=place, seen=seen)[0].numpy()
+    np.testing.assert_allclose(reading.logits, logits, atol=2e-3)
+    for layer, (q, k, _) in enumerate(seen.layers):
+        scores = np.einsum("shd,thd->hst", q[0].double().numpy(), k[0].double().numpy()) / np.sqrt(2 * PAIRS)
+        powers = np.exp(scores) * np.tri(len(TEXT))
+        np.testing.assert_allclose(reading.attention[layer], powers / powers.sum(-1, keepdims=True), atol=2e-4)
+
+
+def test_shares_are_products_dimension_by_dimension() -> None:
+    setting, (layer, head, query) = SETTINGS["yarn"], (2, 4, 17)
+    reading = inside.read(inside.load(NAME), TEXT, setting)
+    theta, factor = theta_of(setting)
+    content, whole = reading.shares(layer, head, query)
+    q = reading.q[layer, query, head].astype(float)
+    for key in range(query + 1):
+        k = reading.k[layer, key, head].astype(float)
+        for i in range(PAIRS):
+            still = q[i] * k[i] + q[i + PAIRS] * k[i + PAIRS]
+            cross = q[i] * k[i + PAIRS] - q[i + PAIRS] * k[i]
+            angle = 0.0 if i in setting.still else (query - key) * theta[i]
+            turned = factor**2 * (still * np.cos(angle) + cross * np.sin(angle))
+            np.testing.assert_allclose(content[key, i], still / np.sqrt(2 * PAIRS), atol=1e-5)
+            np.testing.assert_allclose(whole[key, i], turned / np.sqrt(2 * PAIRS), atol=2e-5)
+    powers = np.exp(whole.sum(axis=1))
+    np.testing.assert_allclose(reading.attention[layer, head, query, : query + 1], powers / powers.sum(), atol=1e-5)
+
+
+def test_the_pages_claims() -> None:
+    """Shifting moves nothing; a gap does; the four fastest pairs carry the look one step back, the slowest nothing."""
+    text = b"for name in names: print(na"
+    model = inside.load(NAME)
+    trained = inside.read(model, text)
+    by_shift = inside.moved(trained, inside.read(model, text, Positions(shift=1000)))
+    assert by_shift.shape == (4, 6) and by_shift.max() < 1e-6
+    assert inside.moved(trained, inside.read(model, text, Positions(gap=256, split=14))).max() > 0.2
+    fast, slow = (inside.read(model, text, Positions(still=inside.stilled(kind, 4, PAIRS))) for kind in inside.KINDS)
+    assert inside.moved(trained, fast).min() > 0.2 and inside.moved(trained, slow).max() < 0.01
+    following = trained.following()
+    assert following.argmax() == ord("m") and following[ord("m")] > 0.99 and fast.following()[ord("m")] < 0.3
+    np.testing.assert_allclose(following.sum(), 1.0)
+    back = trained.attention[0, 1][range(1, len(text)), range(len(text) - 1)]
+    assert back.mean() > 0.5
+    assert inside.likeliest([following, fast.following()], 2) == [ord("m"), ord("r")]
+
+
+def test_what_is_refused_is_said() -> None:
+    model = inside.load(NAME)
+    with pytest.raises(ValueError, match="text"):
+        inside.read(model, b"")
+    with pytest.raises(ValueError, match="text"):
+        inside.read(model, b"a" * 41)
+    with pytest.raises(ValueError, match="weights must be one of"):
+        inside.load("alibi-0")
+    with pytest.raises(ValueError, match="still"):
+        inside.read(model, TEXT, Positions(still=(16,)))
+    with pytest.raises(ValueError, match="shift"):
+        inside.read(model, TEXT, Positions(shift=-1))
+    with pytest.raises(ValueError, match="kind"):
+        inside.stilled("medium", 1, 16)
+
+
+def test_a_damaged_file_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    inside.load.cache_clear()
+    card = cards.named(NAME)
+    monkeypatch.setattr(cards, "named", lambda name: type(card)(name, "0" * 64, card.recipe, card.held_out, ""))
+    with pytest.raises(ValueError, match="rope-0"):
+        inside.load(NAME)
+    inside.load.cache_clear()
+
+
+def test_texts_are_cut_at_whole_letters() -> None:
+    assert inside.taken("位" * 20) == ("位" * 13).encode()
+    assert inside.middle(b"abc") == 2 and inside.middle(b"abcd") == 2

@@ -1,0 +1,81 @@
+"""The figures of the page inside, their findings from the reading itself."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rope_core.lab import inside
+from rope_core.lab.inside import Positions
+from tests.support.figures import Row
+from tests.support.films import FilmRow
+from ui.figures.inside import change, reading
+from ui.text.words import Words
+
+NAME, TEXT = "rope-0", b"import numpy as np"
+SET = Positions("yarn", 4.0, 5, 30, 9)
+
+
+def signed(value: float) -> str:
+    return f"{value:.1f}".replace("-", "−")
+
+
+def looks(t: Words) -> str:
+    found = inside.read(inside.load(NAME), TEXT, SET)
+    row = found.attention[2, 3, 12]
+    most = int(row.argmax())
+    content, whole = (shares[most].sum() for shares in found.shares(2, 3, 12))
+    slots = {"share": f"{100 * row[most]:.0f}", "content": signed(content), "position": signed(whole - content)}
+    return t("looks_finding", query=reading.shown(TEXT[12]), seen=reading.shown(TEXT[most]), back=12 - most, **slots)
+
+
+def pairs(t: Words) -> str:
+    content, whole = inside.read(inside.load(NAME), TEXT, SET).shares(1, 0, 10)
+    moved = whole[7] - content[7]
+    pair = max(range(16), key=lambda i: abs(moved[i]))
+    wave = 2 * np.pi * 10_000 ** (pair / 16)
+    slots = {"pair": pair, "part": signed(moved[pair]), "all": signed(moved.sum())}
+    return t(
+        "pairs_finding", query=chr(TEXT[10]), seen=chr(TEXT[7]), back=3, wave=f"{float(f'{wave:.2g}'):,g}", **slots
+    )
+
+
+def breaking(t: Words) -> str:
+    model = inside.load(NAME)
+    before = inside.read(model, TEXT)
+    after = inside.read(model, TEXT, Positions("yarn", 4.0, 5, 30, 9, (13, 14, 15)))
+    moved = np.abs(before.attention - after.attention).astype(float).sum(-1).mean(-1) / 2
+    layer, head = np.unravel_index(moved.argmax(), moved.shape)
+    best = before.following().argmax()
+    return t(
+        "breaking_finding.slow",
+        count=3,
+        layer=layer + 1,
+        head=head + 1,
+        share=percent(moved.max()),
+        byte=reading.shown(int(best)),
+        before=percent(before.following()[best]),
+        after=percent(after.following()[best]),
+    )
+
+
+def percent(share: float) -> str:
+    if 0 < share < 0.001 or 0.999 < share < 1:
+        return "<0.1" if share < 0.5 else ">99.9"
+    return f"{100 * share:.0f}" if 0.1 <= share <= 0.9 else f"{100 * share:.1f}"
+
+
+def heads(t: Words) -> str:
+    found = inside.read(inside.load(NAME), TEXT, SET).attention.astype(float)
+    size = len(TEXT)
+    far = np.sum([found[..., q, k] * (q - k) for q in range(size) for k in range(q + 1)], axis=0) / size
+    near, wide = (np.unravel_index(at, far.shape) for at in (far.argmin(), far.argmax()))
+    named = [t("place", layer=at[0] + 1, head=at[1] + 1) for at in (near, wide)]
+    return t("heads_finding", near=named[0], steps=f"{far.min():.1f}", wide=named[1], far=f"{far.max():.1f}")
+
+
+ROWS = [Row("inside", reading.heads, (NAME, TEXT, SET), {"x": "head_axis", "y": "layer_axis"}, heads)]
+FILMS = [
+    FilmRow("inside", reading.looks, (NAME, TEXT, SET, 3, 4), {"query": 12}, looks),
+    FilmRow("inside", reading.pairs, (NAME, TEXT, SET, 2, 1, 10), {"key": 7}, pairs),
+    FilmRow("inside", change.breaking, (NAME, TEXT, SET, "slow"), {"still": 3}, breaking),
+]

@@ -1,0 +1,1 @@
+"""The figures of the page that looks inside the small model."""

@@ -1,0 +1,250 @@
+"""What one head does while the model reads: where a query looks, what content and position give, pair by pair."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rope_core.lab import inside
+from rope_core.lab.inside import Positions
+from ui.figures.colours import AMOUNT, BLUE, GREY, ORANGE
+from ui.figures.drawing import Drawing, Film, kept
+from ui.figures.plot import axis, heatmap, plot
+from ui.film.scene import Axis, Control, Panel, Scene, Texts, Track, sentence
+from ui.film.shapes import boxes, handle, label, path
+from ui.text.words import Words, short
+
+PRINTABLE = range(33, 127)
+
+
+def shown(byte: int) -> str:
+    """Return one byte as a letter: a space as ␣, what cannot be printed as two hexadecimal digits.
+
+    >>> shown(97), shown(32), shown(10)
+    ('a', '␣', '0a')
+    """
+    return "␣" if byte == 32 else chr(byte) if byte in PRINTABLE else f"{byte:02x}"
+
+
+def signed(value: float) -> str:
+    """Return a score with its sign as printers set it.
+
+    >>> signed(-1.25), signed(0.5)
+    ('−1.2', '0.5')
+    """
+    return f"{value:.1f}".replace("-", "−")
+
+
+def recipe(name: str, text: bytes, positions: Positions) -> str:
+    """Return the lines that read the text again."""
+    return f"""
+        from rope_core.lab import inside
+        reading = inside.reading({name!r}, {text!r}, inside.{positions!r})"""
+
+
+@kept
+def looks(name: str, text: bytes, positions: Positions, layer: int, head: int, t: Words) -> Film:
+    """Return where each query of a head looks, and each score's part by content and by position; drag the query.
+
+    ``layer`` and ``head`` are counted from 1.
+    """
+    layer, head = layer - 1, head - 1
+    reading = inside.reading(name, text, positions)
+    length = len(text)
+    letters = [shown(byte) for byte in text]
+    query = _along(t, "query", letters)
+    keys = np.arange(length)
+    weights = reading.attention[layer, head].astype(float)
+    content, position = np.zeros((2, length, length))
+    for at in range(length):
+        still, turned = (shares.sum(axis=1) for shares in reading.shares(layer, head, at))
+        content[at, : at + 1], position[at, : at + 1] = still, turned - still
+    most = weights.argmax(axis=1)
+    here = np.arange(length)
+    low, high = min(content.min(), position.min()), max(content.max(), position.max())
+    room = 0.06 * (high - low)
+    row = -0.1
+    look = Panel(
+        Axis(-0.6, length - 0.4),
+        Axis(-0.2, 1.0, ((0.0, "0"), (0.5, "50 %"), (1.0, "100 %")), t("weight_axis")),
+        [
+            boxes(_one(query, here - 0.5), _one(query, here + 0.5), -0.2, 0.0, ORANGE, opacity=0.35),
+            boxes(keys - 0.42, keys + 0.42, 0.0, Track((query,), weights), BLUE),
+            *(label(float(at), row, letter, size=13, anchor="middle", bold=True) for at, letter in enumerate(letters)),
+            handle(query, _one(query, here), 0.03, ORANGE, t("grab_query"), r=9),
+        ],
+        t("look_title", layer=layer + 1, head=head + 1),
+        width=330,
+        height=230,
+    )
+    split = Panel(
+        Axis(-0.6, length - 0.4),
+        Axis(low - room, high + room, tuple((v, signed(v)) for v in (low, 0.0, high)), t("score_axis")),
+        [
+            path([-0.6, length - 0.4], [0.0, 0.0], GREY, 1),
+            boxes(keys - 0.42, keys, 0.0, Track((query,), content), GREY),
+            boxes(keys, keys + 0.42, 0.0, Track((query,), position), ORANGE),
+            label(-0.5, high, t("by_content"), GREY, anchor="start", bold=True, size=15),
+            label(-0.5, high, t("by_position"), ORANGE, anchor="start", bold=True, size=15, dy=20),
+        ],
+        t("split_title"),
+        width=330,
+        height=230,
+    )
+    finding = sentence(
+        lambda **slots: t("looks_finding", **slots),
+        query=Texts((query,), tuple(letters)),
+        seen=Texts((query,), tuple(letters[k] for k in most)),
+        back=Texts((query,), tuple(str(at - k) for at, k in enumerate(most))),
+        share=Texts((query,), tuple(f"{100 * weights[at, k]:.0f}" for at, k in enumerate(most))),
+        content=Texts((query,), tuple(signed(content[at, k]) for at, k in enumerate(most))),
+        position=Texts((query,), tuple(signed(position[at, k]) for at, k in enumerate(most))),
+    )
+    seen = np.tril_indices(length)
+    return Film(
+        "looks",
+        Scene((look, split), (query,), finding),
+        lambda: {
+            "query": seen[0],
+            "key": seen[1],
+            "weight": weights[seen],
+            "content": content[seen],
+            "position": position[seen],
+        },
+        recipe(name, text, positions) + f"\n        print(reading.attention[{layer}, {head}])",
+    )
+
+
+@kept
+def pairs(name: str, text: bytes, positions: Positions, layer: int, head: int, query: int, t: Words) -> Film:
+    """Return each pair's share of one query's score of a key, without and with rotation; drag the key.
+
+    ``layer`` and ``head`` are counted from 1.
+    """
+    layer, head = layer - 1, head - 1
+    query = min(query, len(text) - 1)
+    reading = inside.reading(name, text, positions)
+    letters = [shown(byte) for byte in text[: query + 1]]
+    key = _along(t, "key", letters)
+    still, turned = reading.shares(layer, head, query)
+    waves = inside.load(name).shape.rope.wavelength
+    numbers = np.arange(waves.size)
+    moved = turned - still
+    most = np.abs(moved).argmax(axis=1)
+    low, high = min(still.min(), turned.min()), max(still.max(), turned.max())
+    room = 0.06 * (high - low)
+    ticks = tuple((float(i), short(float(f"{waves[i]:.2g}"))) for i in numbers[::3])
+    here = np.arange(query + 1)
+    keys = Panel(
+        Axis(-0.6, query + 0.6),
+        Axis(0.0, 1.0),
+        [
+            boxes(query - 0.5, query + 0.5, 0.1, 0.9, ORANGE, opacity=0.35),
+            boxes(_one(key, here - 0.5), _one(key, here + 0.5), 0.1, 0.9, BLUE, opacity=0.35),
+            *(label(float(at), 0.5, letter, size=13, anchor="middle", bold=True) for at, letter in enumerate(letters)),
+            handle(key, _one(key, here), 0.12, BLUE, t("grab_key"), r=9),
+        ],
+        t("key_title"),
+        width=900,
+        height=70,
+    )
+    bars = Panel(
+        Axis(-0.7, waves.size - 0.3, ticks, t("wave_axis")),
+        Axis(low - room, high + room, tuple((v, signed(v)) for v in (low, 0.0, high)), t("share_axis")),
+        [
+            path([-0.7, waves.size - 0.3], [0.0, 0.0], GREY, 1),
+            boxes(numbers - 0.4, numbers, 0.0, Track((key,), still), GREY),
+            boxes(numbers, numbers + 0.4, 0.0, Track((key,), turned), BLUE),
+            label(waves.size - 0.4, high, t("without"), GREY, anchor="end", bold=True, size=15),
+            label(waves.size - 0.4, high, t("with"), BLUE, anchor="end", bold=True, size=15, dy=20),
+        ],
+        [t("pairs_title"), " ", Texts((key,), tuple(signed(v) for v in turned.sum(axis=1)))],
+        width=330,
+        height=250,
+    )
+    finding = sentence(
+        lambda **slots: t("pairs_finding", query=letters[query], **slots),
+        seen=Texts((key,), tuple(letters)),
+        back=Texts((key,), tuple(str(query - at) for at in here)),
+        pair=Texts((key,), tuple(str(i) for i in most)),
+        wave=Texts((key,), tuple(short(float(f"{waves[i]:.2g}")) for i in most)),
+        part=Texts((key,), tuple(signed(moved[at, i]) for at, i in enumerate(most))),
+        all=Texts((key,), tuple(signed(v) for v in moved.sum(axis=1))),
+    )
+    return Film(
+        "pairs",
+        Scene((keys, bars), (key,), finding),
+        lambda: {
+            "key": np.repeat(here, waves.size),
+            "pair": np.tile(numbers, query + 1),
+            "content": still.ravel(),
+            "score": turned.ravel(),
+        },
+        recipe(name, text, positions) + f"\n        print(reading.shares({layer}, {head}, {query}))",
+    )
+
+
+@kept
+def heads(name: str, text: bytes, positions: Positions, t: Words) -> Drawing:
+    """Return the attention of each layer and head on one text, as small maps beside each other."""
+    attention = inside.reading(name, text, positions).attention.astype(float)
+    layers, count, length, _ = attention.shape
+    step = length + 1
+    tiles = np.full((layers * step - 1, count * step - 1), np.nan)
+    for layer in range(layers):
+        for head in range(count):
+            tile = np.where(np.tri(length, dtype=bool), attention[layer, head], np.nan)
+            tiles[layer * step :, head * step :][:length, :length] = tile
+    back = np.arange(length)[:, None] - np.arange(length)
+    far = (attention * back).sum(axis=-1).mean(axis=-1)
+    near = np.unravel_index(far.argmin(), far.shape)
+    wide = np.unravel_index(far.argmax(), far.shape)
+    middles = (length - 1) / 2
+    figure = plot(
+        [heatmap(tiles, AMOUNT, zmin=0, zmax=1, hoverinfo="skip", colorbar={"title": {"text": t("weight_axis")}})],
+        height=520,
+        margin={"t": 8},
+        xaxis=axis(
+            t("head_axis"),
+            tickvals=[middles + step * head for head in range(count)],
+            ticktext=[str(head + 1) for head in range(count)],
+            showgrid=False,
+        ),
+        yaxis=axis(
+            t("layer_axis"),
+            tickvals=[middles + step * layer for layer in range(layers)],
+            ticktext=[str(layer + 1) for layer in range(layers)],
+            autorange="reversed",
+            showgrid=False,
+        ),
+    )
+    rows = np.indices(attention.shape).reshape(4, -1)
+    return Drawing(
+        "heads",
+        figure,
+        t(
+            "heads_finding",
+            near=_place(near, t),
+            steps=f"{far[near]:.1f}",
+            wide=_place(wide, t),
+            far=f"{far[wide]:.1f}",
+        ),
+        lambda: dict(zip(("layer", "head", "query", "key"), rows, strict=True)) | {"weight": attention.ravel()},
+        recipe(name, text, positions) + "\n        print(reading.attention.shape)",
+        wide=True,
+    )
+
+
+def _place(at: tuple[np.intp, ...], t: Words) -> str:
+    return t("place", layer=int(at[0]) + 1, head=int(at[1]) + 1)
+
+
+def _along(t: Words, name: str, letters: list[str]) -> Control:
+    """Return a control over the bytes of a text, each written as its place and its letter."""
+    stops = tuple(float(at) for at in range(max(2, len(letters))))
+    texts = tuple(f"{at + 1} {letter}" for at, letter in enumerate([*letters, *letters][: len(stops)]))
+    return Control(name, t(f"field.{name}"), stops, texts)
+
+
+def _one(control: Control, values: np.ndarray) -> Track:
+    """Return one moving number as a track."""
+    return Track((control,), np.asarray(values, dtype=float)[:, None])
