@@ -4,6 +4,7 @@ from rope_core.errors import ArgumentError
 from rope_core.theory import attention, extension, interpolation
 from rope_core.theory import softmax as softmax_core
 from ui.figures.attention import decay as film
+from ui.figures.attention import expected as drawing_hand
 from ui.figures.attention import scores as figures
 from ui.figures.attention import softmax as temperature
 from ui.page.fields import BASE, FACTOR, GEOMETRY, LEN_STEPS, SCHEME, SCHEME_FIELDS, stops
@@ -19,6 +20,7 @@ DRAW = Field("draw", "int", 0, 0, 99)
 OWN_Q = Field("q", "text", "1, 0")
 OWN_K = Field("k", "text", "1, 0")
 CONTEXT = Field("context", "int", 4096, 64, 131_072, steps=tuple(stop for stop in LEN_STEPS if stop <= 131_072))
+DRAWN = Field("drawn", "text", "")
 SIGNAL = Field("signal", "float", 4.0, 0.0, 12.0, step=0.5)
 
 
@@ -40,7 +42,7 @@ def fits(store: Store) -> None:
     found(store)
 
 
-FIELDS = (VECTORS, AT, REACH, DRAW, OWN_Q, OWN_K, CONTEXT, SIGNAL, *GEOMETRY, *SCHEME_FIELDS)
+FIELDS = (VECTORS, AT, REACH, DRAW, OWN_Q, OWN_K, CONTEXT, DRAWN, SIGNAL, *GEOMETRY, *SCHEME_FIELDS)
 
 
 def refuse(page: Frame, error: ValueError) -> None:
@@ -81,6 +83,7 @@ def one_score(page: Frame) -> None:
 def families(page: Frame) -> None:
     """The same score for several bases, widths and schemes."""
     page.prose("bases")
+    page.show(drawing_hand.expected(page.store.rope(), page.t), drawing_hand.expected, attention.score_curve)
     page.show(figures.bases(page.store.rope(), page.t), figures.bases, attention.first_negative)
     page.prose("widths")
     page.show(figures.widths(page.store.rope().base, page.t), figures.widths, attention.oscillation)

@@ -202,3 +202,68 @@ def test_play_moves_by_itself_and_rests_on_a_stop(visit: Visit, app: str) -> Non
     button.click()
     address_has(visit.page, "shift=")
     assert at(film)["shift"] == int(re.findall(r"shift=(\d+)", visit.page.url)[0])
+
+
+def test_a_curve_is_drawn_compared_and_kept_in_the_address(browser: Browser, app: str) -> None:
+    visit = Visit(browser)
+    sent: list[int] = []
+    visit.page.on("websocket", lambda socket: socket.on("framesent", lambda frame: sent.append(len(frame))))
+    visit.page.goto(f"{app}/attention?lang=en")
+    film = visit.page.locator(".film", has=visit.page.locator(".film-sketch"))
+    pad, show, true = film.locator(".film-pad"), film.get_by_role("button", name="Show the curve"), ".film-true"
+    pad.scroll_into_view_if_needed()
+    expect(show).to_be_disabled()
+    visit.settle()
+    box, before = pad.bounding_box(), len(sent)
+    assert box
+    visit.page.mouse.move(box["x"] + 2, box["y"] + 0.25 * box["height"])
+    visit.page.mouse.down()
+    # A quick hand: one move over half of the columns, then the rest, and a correction of the last column.
+    for across, down in ((0.5, 0.25), (0.99, 0.75), (0.99, 0.5)):
+        visit.page.mouse.move(box["x"] + across * box["width"], box["y"] + down * box["height"])
+    visit.page.mouse.up()
+    expect(show).to_be_enabled()
+    assert len(sent) == before and not film.locator(true).count()
+    show.click()
+    expect(film.locator(true)).to_have_count(1)
+    expect(film.locator(".film-finding")).to_have_text(re.compile("^▸ Off by [0-9.]+ on average"))
+    address_has(visit.page, "drawn=75.75.75.75.75.75.75.75.")
+    levels = [int(level) for level in re.findall(r"drawn=([0-9.]+)", visit.page.url)[0].split(".")]
+    assert levels[-1] == 50 and levels[7:14] == sorted(levels[7:14], reverse=True)
+    shaded = pairs(film.locator(".film-gap").get_attribute("d") or "")
+    assert np.ptp(shaded[:, 0]) == pytest.approx(box["width"] - 24, abs=0.5)
+    other = Visit(browser)
+    other.page.goto(visit.page.url)
+    expect(other.page.locator(true)).to_have_count(1)
+    expect(other.page.locator(".film-finding").nth(1)).to_have_text(film.locator(".film-finding").inner_text())
+    film.get_by_role("button", name="Draw again").click()
+    expect(film.locator(true)).to_have_count(0)
+    expect(visit.page).not_to_have_url(re.compile("drawn="))
+    assert not visit.complaints + other.complaints
+    for each in (visit, other):
+        each.close()
+
+
+def test_a_curve_is_drawn_by_keys(browser: Browser, app: str) -> None:
+    visit = Visit(browser, PHONE)
+    visit.page.emulate_media(reduced_motion="reduce")
+    visit.page.goto(f"{app}/attention?lang=en")
+    slider = visit.page.locator(".film-sketch")
+    assert slider.get_attribute("role") == "slider" and slider.get_attribute("aria-label")
+    slider.focus()
+    for key, text in (
+        ("PageUp", "1: 0.53"),
+        ("ArrowUp", "1: 0.54"),
+        ("ArrowRight", "2: 0.54"),
+        ("ArrowDown", "2: 0.53"),
+        ("Home", "1: 0.54"),
+    ):
+        visit.page.keyboard.press(key)
+        expect(slider).to_have_attribute("aria-valuetext", text)
+    for _ in range(14):
+        visit.page.keyboard.press("ArrowRight")
+    expect(slider).to_have_attribute("aria-valuetext", "16,384: 0.53")
+    visit.page.keyboard.press("Enter")
+    address_has(visit.page, "drawn=61.60.60.")
+    expect(slider).to_have_attribute("aria-readonly", "true")
+    visit.close()

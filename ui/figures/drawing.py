@@ -46,7 +46,8 @@ class Film:
     """A picture that moves under the hand, with its numbers and the Python that reproduces them.
 
     ``scene``: what moves, and the finding, which moves with it; ``table`` and ``recipe`` as a drawing has them;
-    ``data``: the scene packed for the browser, under the page's name; a film that is kept has it in place of panels.
+    ``data``: the scene packed for the browser, under the page's name; a film that is kept has it in place of panels;
+    ``gap``: the sentence about a curve drawn by hand, from the height drawn at each column of the scene's sketch.
     """
 
     id: str
@@ -54,6 +55,7 @@ class Film:
     table: Callable[[], Table]
     recipe: str
     data: bytes = field(default=b"", repr=False)
+    gap: Callable[[npt.NDArray[np.float64]], str] | None = None
 
     def packed(self, t: Words) -> Film:
         """Return the film of a page ready to be sent, its panels as bytes."""

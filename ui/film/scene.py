@@ -20,12 +20,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ui.film.sketch import Sketch
 from ui.text.words import Words, short
 
 Shape = dict[str, Any]
 TYPES = {"<f4": "f4", "|i1": "i1", "|u1": "u1"}
 MARK_BYTES = 8
-WORDS = ("play", "pause", "save_svg", "save_png")
+WORDS = ("play", "pause", "save_svg", "save_png", "draw_hint", "draw_show", "draw_again")
 
 
 @dataclass(frozen=True)
@@ -187,11 +188,15 @@ class Panel:
 
 @dataclass(frozen=True)
 class Scene:
-    """All that the player needs: panels, what moves them, and the sentence below, which follows."""
+    """All that the player needs: panels, what moves them, and the sentence below, which follows.
+
+    ``sketch``: the curve that the reader draws in one of the panels; the finding is then what is asked.
+    """
 
     panels: Sequence[Panel]
     controls: Sequence[Control]
     finding: Text
+    sketch: Sketch | None = None
 
     def values(self, get: Callable[[str], float | None]) -> dict[str, float]:
         """Return where each control stands, by name; ``get`` answers a field's value, None where it has none."""

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from ui.figures.colours import INK, Scale
 from ui.film.scene import Control, Shape, Text, Track
+from ui.film.sketch import Sketch
 
 Numbers = float | Sequence[float] | npt.NDArray[Any] | Track
 FINE = 255
@@ -120,3 +121,17 @@ def turned(
     """Return a grip on a control at the tip of a hand: it is turned about (x, y), by as many turns as the hand goes."""
     tip = {"x": x, "y": y, "length": length, "angle": angle}
     return {"kind": "handle", "control": control.name, **tip, "colour": colour, "name": name, **look}
+
+
+def sketch(drawn: Sketch, x: Numbers, y: Numbers, colour: str) -> Shape:
+    """Return a place to draw the curve that one expects; then the true curve through (x, y) and the gap are shown.
+
+    By mouse or finger; by keys, left and right choose a column, up and down its height. A button shows the curve once
+    every column has a height. The scene that has this shape names the same ``drawn`` as its sketch.
+    """
+    return {"kind": "sketch", "drawn": vars(drawn), "x": x, "y": y, "colour": colour}
+
+
+def later(shape: Shape) -> Shape:
+    """Return a shape that is hidden until the drawn curve is compared with the true one."""
+    return shape | {"later": True}

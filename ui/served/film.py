@@ -37,21 +37,31 @@ def component() -> Any:
     return st.components.v2.component(NAME, **files, isolate_styles=False)
 
 
-def show(t: Words, film: Film, store: Store, controls: Controls, play: Mapping[str, Any] | None) -> None:
-    """Draw a film and put what was moved into the store; a value that is refused goes back in the picture.
+def show(t: Words, film: Film, store: Store, controls: Controls, play: Mapping[str, Any] | None) -> str:
+    """Draw a film, put what was moved or drawn into the store, and return the sentence below the picture.
 
-    ``play``: a control that the film is to drag by itself, to a value, in seconds; once for each step of a lesson.
+    A value that is refused goes back in the picture. ``play``: a control that the film is to drag by itself, to a
+    value, in seconds; once for each step of a lesson.
     """
     name = f"{t.page}.{film.id}"
-    sent, key = film.packed(t), f"film.{name}"
-    fields = [store.fields[control.name] for control in film.scene.controls]
-    values = film.scene.values(lambda field: store.get(store.fields[field]))
+    sent, key, scene = film.packed(t), f"film.{name}", film.scene
+    fields = [store.fields[control.name] for control in scene.controls]
+    values: dict[str, Any] = dict(scene.values(lambda field: store.get(store.fields[field])))
+    said = None
+    if scene.sketch:
+        fields.append(store.fields[scene.sketch.name])
+        heights = scene.sketch.read(store.get(fields[-1]))
+        values[scene.sketch.name] = "" if heights is None else store.get(fields[-1])
+        said = film.gap(heights) if film.gap and heights is not None else None
 
     def moved() -> None:
         at = (st.session_state[key].get("moved") or {}).get("at", {})
         for field in fields:
-            if field.name not in controls.hidden and at.get(field.name, values[field.name]) != values[field.name]:
-                store.try_put(field, at[field.name])
+            given = at.get(field.name, values[field.name])
+            if scene.sketch and field.name == scene.sketch.name and scene.sketch.read(given) is None:
+                given = ""
+            if field.name not in controls.hidden and given != values[field.name]:
+                store.try_put(field, given)
 
     mount = component()
     with st.container(key=f"film-{film.id}"):
@@ -66,5 +76,7 @@ def show(t: Words, film: Film, store: Store, controls: Controls, play: Mapping[s
                 "fixed": [field.name for field in fields if field.name in controls.hidden],
                 "bare": controls.folded,
                 "play": play,
+                "said": said,
             },
         )
+    return said or scene.written(values)

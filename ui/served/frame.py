@@ -124,9 +124,7 @@ class Served(Learning):
     def show(self, drawing: Drawing | Film, *code: Callable[..., Any]) -> None:
         with self.stage.placed(drawing.id) if self.stage else nullcontext():
             if isinstance(drawing, Film):
-                film.show(self.t, drawing, self.store, self.controls, self.view.plays())
-                scene = drawing.scene
-                finding = scene.written(scene.values(lambda name: self.get(self.store.fields[name])))
+                finding = film.show(self.t, drawing, self.store, self.controls, self.view.plays())
             else:
                 figure(self.name, drawing, stretch=self.stage is not None)
                 finding = drawing.finding

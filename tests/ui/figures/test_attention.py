@@ -14,7 +14,7 @@ import rope_core as rc
 from rope_core import rotation_matrix
 from rope_core.theory import extension
 from tests.support.figures import chart, ran
-from ui.figures.attention import decay
+from ui.figures.attention import decay, expected
 from ui.figures.attention import scores as figures
 from ui.figures.attention import softmax as heat
 from ui.figures.drawing import Drawing, Film
@@ -32,6 +32,17 @@ def by_matrix(rope: rc.Rope, q: np.ndarray, k: np.ndarray, distance: int) -> flo
     """Return the score of q at ``distance`` + 7 and k at 7."""
     turn = [rotation_matrix(m, rope.theta, "interleaved") for m in (distance + 7, 7)]
     return float((turn[0] @ q) @ (turn[1] @ k))
+
+
+def test_the_gap_is_between_what_was_drawn_and_the_score_at_fifty_times_the_base() -> None:
+    rope = rc.Rope(16, 300.0)
+    film = unwrap(expected.expected)(rope, T)
+    true = [sum(math.cos(2**k * theta) for theta in angles(16, 15_000.0)) / 8 for k in range(15)]
+    drawn = np.array(true) + 0.01
+    drawn[3] -= 0.22
+    assert film.gap(drawn) == T(
+        "expected_gap", mean=f"{(14 * 0.01 + 0.21) / 15:.2f}", at="8", drawn=f"{drawn[3]:.2f}", true=f"{true[3]:.2f}"
+    )
 
 
 @pytest.mark.parametrize("kind", figures.KINDS)

@@ -46,6 +46,10 @@ def test_a_film_is_whole_and_its_finding_is_rope_cores(row: FilmRow, lang: str) 
     assert not [text for text in texts(head) if "{" in text or "\x00" in text or text.strip() in ("nan", "inf")]
     fields = {field.name for field in declaration(row.page).fields}
     assert {control["name"] for control in head["controls"]} <= fields
+    drawn = [shape["drawn"] for panel in head["panels"] for shape in panel["shapes"] if shape["kind"] == "sketch"]
+    sketch = film.scene.sketch
+    assert [each["name"] for each in drawn] == ([sketch.name] if sketch else []) and bool(sketch) == bool(film.gap)
+    assert {each["name"] for each in drawn} <= fields
     for control in head["controls"]:
         assert control["stops"] == sorted(set(control["stops"])) and len(control["stops"]) == len(control["texts"]) > 1
     for panel in head["panels"]:

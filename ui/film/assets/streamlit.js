@@ -1,4 +1,14 @@
 // The adapter to Streamlit: bytes are a scene, JSON is what Python says of it.
+// Every file of the player is named here, so that the browser asks for all of them at once and not for one after another.
+import "./dom.js";
+import "./tracks.js";
+import "./shapes.js";
+import "./bar.js";
+import "./save.js";
+import "./handle.js";
+import "./sketch.js";
+import "./panel.js";
+import "./film.js";
 import { mount, tell } from "./player.js";
 
 export default function ({ data, parentElement, setStateValue }) {

@@ -11,7 +11,7 @@ from rope_core.theory import attention, extension, interpolation
 from rope_core.theory import softmax as temperature
 from tests.support.figures import ROPE, Row, found
 from tests.support.films import FilmRow
-from ui.figures.attention import decay, scores, softmax
+from ui.figures.attention import decay, expected, scores, softmax
 from ui.text.words import Words
 
 THETA = ROPE.theta
@@ -206,6 +206,12 @@ ROWS = [
         softmax_row,
     ),
 ]
+
+
+def asked(t: Words) -> str:
+    return t("expected_ask", base="700", asked="35,000")
+
+
 AT = decay.distances(70, 400)
 FILMS = [
     FilmRow(
@@ -218,4 +224,5 @@ FILMS = [
         {"at": 70, "base": 700},
         decaying_of_one_vector,
     ),
+    FilmRow("attention", expected.expected, (ROPE,), {}, asked),
 ]

@@ -1,0 +1,78 @@
+"""Draw the curve you expect: what a larger base makes of the score over the distance."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+import rope_core as rc
+from rope_core.theory import attention
+from rope_core.theory.extension import cell_edges
+from ui.figures.attention.scores import POINTS
+from ui.figures.colours import GREY, ORANGE
+from ui.figures.drawing import Film, kept
+from ui.film.scene import Axis, Panel, Scene
+from ui.film.shapes import label, later, path, sketch
+from ui.film.sketch import over
+from ui.text.words import Words, short
+
+TIMES = 50
+DOUBLINGS = 14
+LOW, HIGH = -0.25, 1.05
+
+
+@kept
+def expected(rope: rc.Rope, t: Words) -> Film:
+    """Return a vector's score with itself at the base in force, and a place to draw it at ``TIMES`` that base.
+
+    The reader's curve has a height at every doubling of the distance, 1 to 2^``DOUBLINGS`` tokens.
+    """
+    q = np.full(rope.dim, rope.dim**-0.5)
+    asked = rope.base * TIMES
+    known, wanted = (rc.Spectrum.of(rc.Rope(rope.dim, base).theta) for base in (rope.base, asked))
+    at = 2 ** np.arange(DOUBLINGS + 1)
+    d = cell_edges(int(at[-1]), POINTS, True)
+    x, reach = np.log10(d), float(np.log10(at[-1]))
+    before, after = (attention.score_curve(spectrum, d, q, q) for spectrum in (known, wanted))
+    true = attention.score_curve(wanted, at, q, q)
+    drawn = over("drawn", t("expected_label"), np.log10(at).tolist(), [f"{m:,}" for m in at.tolist()], LOW, HIGH)
+    ticks = tuple((float(k), short(10**k)) for k in range(int(reach) + 1))
+    panel = Panel(
+        Axis(-0.05, reach + 0.05, ticks, t("distance_log")),
+        Axis(LOW, HIGH, ((0.0, "0"), (0.5, "0.5"), (1.0, "1")), t("score_axis")),
+        [
+            path([0.0, reach], [0.0, 0.0], "ink", 1),
+            path(x, before, GREY, 3),
+            label(0.0, LOW, t("base", base=short(rope.base)), GREY, anchor="start", bold=True, dx=4, dy=-26),
+            sketch(drawn, x, after, ORANGE),
+            later(label(0.0, LOW, t("base", base=short(asked)), ORANGE, anchor="start", bold=True, dx=4, dy=-6)),
+        ],
+        height=250,
+    )
+
+    def gap(heights: npt.NDArray[np.float64]) -> str:
+        off = np.abs(heights - true)
+        worst = int(off.argmax())
+        return t(
+            "expected_gap",
+            mean=f"{off.mean():.2f}",
+            at=f"{at[worst]:,}",
+            drawn=f"{heights[worst]:.2f}",
+            true=f"{true[worst]:.2f}",
+        )
+
+    return Film(
+        "expected",
+        Scene((panel,), (), t("expected_ask", base=short(rope.base), asked=short(asked)), drawn),
+        lambda: {"distance": d, f"score, base {rope.base:g}": before, f"score, base {asked:g}": after},
+        f"""
+        import numpy as np
+        import rope_core as rc
+        from rope_core.theory import attention
+        q = np.full({rope.dim}, {rope.dim}**-0.5)
+        for base in ({rope.base!r}, {asked!r}):
+            spectrum = rc.Spectrum.of(rc.Rope({rope.dim}, base).theta)
+            print(base, attention.score_curve(spectrum, 2 ** np.arange({DOUBLINGS + 1}), q, q))
+        """,
+        gap=gap,
+    )

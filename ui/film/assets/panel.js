@@ -1,0 +1,87 @@
+// One picture: its room, its axes, and its shapes from the back to the front.
+
+import { html, make, px, put, say } from "./dom.js";
+import { Handle } from "./handle.js";
+import { SHAPES } from "./shapes.js";
+import { Sketch } from "./sketch.js";
+
+const MARGIN = { left: 52, right: 14, top: 12, bottom: 44 }, BARE = { left: 8, right: 8, top: 8, bottom: 8 };
+const KINDS = { ...SHAPES, handle: Handle, sketch: Sketch };
+
+export class Panel {
+  constructor(film, head, parent) {
+    Object.assign(this, { film, head });
+    this.root = html("figure", "film-panel", parent);
+    this.root.style.flex = `${head.share} 1 ${head.width}px`;
+    this.caption = html("figcaption", "film-title", this.root);
+    this.place = html("div", "film-place", this.root);
+    this.svg = make("svg", { role: "group" }, this.place);
+    this.margin = head.x.ticks.length || head.y.ticks.length || head.x.title || head.y.title ? { ...MARGIN } : { ...BARE };
+    if (!head.x.ticks.length && !head.x.title) this.margin.bottom = 10;
+    if (!head.y.ticks.length && !head.y.title) this.margin.left = 10;
+    if (head.y.title) this.margin.top = 30;
+    if (head.x.ticks.length && head.x.title) this.margin.bottom = 54;
+    this.axes = make("g", { "aria-hidden": "true" }, this.svg);
+    this.later = [];
+    this.shapes = head.shapes.map((shape) => {
+      const layer = shape.later ? make("g", { display: "none" }, this.svg) : this.svg;
+      if (shape.later) this.later.push(layer);
+      const drawn = new KINDS[shape.kind](this, shape, layer);
+      const used = Object.values(shape).flatMap((part) => (Array.isArray(part) ? part.flatMap((item) => film.tracks.names(item)) : film.tracks.names(part)));
+      return { drawn, used: [...new Set(used)] };
+    });
+  }
+
+  /** Take the width that there is; the height follows from it where both axes have one unit. */
+  fit() {
+    const { head, margin: m } = this, width = this.place.clientWidth || head.width;
+    if (width === this.width) return;
+    const inner = width - m.left - m.right, w = head.x.high - head.x.low, h = head.y.high - head.y.low;
+    const tall = head.equal ? Math.min(head.height, Math.abs(inner * h / w)) : head.height;
+    Object.assign(this, { width, height: tall + m.top + m.bottom });
+    put(this.svg, "width", width);
+    put(this.svg, "height", this.height);
+    put(this.svg, "viewBox", `0 0 ${width} ${this.height}`);
+    let [sx, sy] = [inner / w, -tall / h];
+    if (head.equal) { const s = Math.min(Math.abs(sx), Math.abs(sy)); sx = s * Math.sign(sx); sy = s * Math.sign(sy); }
+    const left = m.left + (inner - Math.abs(sx * w)) / 2, bottom = m.top + tall - (tall - Math.abs(sy * h)) / 2;
+    this.scale = { sx, sy, x: (v) => left + (v - head.x.low) * sx, y: (v) => bottom + (v - head.y.low) * sy,
+      back: (a, b) => [(a - left) / sx + head.x.low, (b - bottom) / sy + head.y.low], left, right: left + w * sx, top: bottom + h * sy, bottom };
+    Object.assign(this.place.dataset, { left, bottom, sx, sy });
+    this.drawAxes();
+    for (const { drawn } of this.shapes) drawn.first = true;
+  }
+
+  drawAxes() {
+    const { head, axes, scale: s } = this;
+    axes.replaceChildren();
+    const write = (text, x, y, anchor, name = "film-tick") => { make("text", { x: px(x), y: px(y), "text-anchor": anchor, class: name }, axes).textContent = text; };
+    let free = -Infinity;
+    for (const [value, text] of head.x.ticks) {
+      const x = s.x(value), half = 4.2 * text.length;
+      make("line", { x1: px(x), x2: px(x), y1: px(s.top), y2: px(s.bottom), class: "film-grid" }, axes);
+      if (x - half < free || x + half > this.width + 6) continue;
+      write(text, x, s.bottom + 18, "middle");
+      free = x + half + 4;
+    }
+    for (const [value, text] of head.y.ticks) {
+      make("line", { x1: px(s.left), x2: px(s.right), y1: px(s.y(value)), y2: px(s.y(value)), class: "film-grid" }, axes);
+      write(text, s.left - 7, s.y(value) + 5, "end");
+    }
+    if (head.x.title) write(head.x.title, s.right, s.bottom + (head.x.ticks.length ? 40 : 20), "end", "film-axis");
+    if (head.y.title) write(head.y.title, 2, 16, "start", "film-axis");
+  }
+
+  /** Draw what depends on the controls that moved, and what was never drawn in this room. */
+  paint(moved) {
+    for (const { drawn, used } of this.shapes) {
+      if (!drawn.first && !used.some((name) => moved.has(name))) continue;
+      drawn.draw();
+      drawn.first = false;
+    }
+    say(this.caption, this.film.tracks.text(this.head.title));
+  }
+
+  /** Draw everything again: what may be moved has changed, or a curve was shown. */
+  again() { for (const { drawn } of this.shapes) drawn.first = true; }
+}

@@ -1,0 +1,37 @@
+// The frame in view as a file: SVG with every colour written out, or PNG at twice the size.
+
+import { NS, html, make, px } from "./dom.js";
+
+const LOOK = ["fill", "stroke", "font-size", "font-family", "font-weight", "opacity", "display"];
+
+export function save(film, kind) {
+  const frame = film.stage.getBoundingClientRect();
+  const whole = make("svg", { xmlns: NS, width: px(frame.width), height: px(frame.height), viewBox: `0 0 ${px(frame.width)} ${px(frame.height)}` });
+  make("rect", { width: "100%", height: "100%", fill: getComputedStyle(film.box).getPropertyValue("--film-paper") || "white" }, whole);
+  for (const panel of film.panels) {
+    const place = panel.svg.getBoundingClientRect(), x = place.left - frame.left, y = place.top - frame.top;
+    const group = make("g", { transform: `translate(${px(x)} ${px(y)})` }, whole);
+    for (const canvas of panel.root.querySelectorAll("canvas"))
+      make("image", { x: canvas.offsetLeft, y: canvas.offsetTop, width: canvas.offsetWidth, height: canvas.offsetHeight,
+        preserveAspectRatio: "none", style: "image-rendering:pixelated", href: canvas.toDataURL() }, group);
+    const copy = panel.svg.cloneNode(true), from = panel.svg.querySelectorAll("*"), to = copy.querySelectorAll("*");
+    from.forEach((node, k) => {
+      const look = getComputedStyle(node);
+      for (const name of LOOK) to[k].setAttribute(name, look.getPropertyValue(name));
+    });
+    group.append(...copy.childNodes);
+    const title = panel.caption.textContent && make("text", { x: 4, y: -6, "font-family": "sans-serif", "font-size": 16, "font-weight": 600,
+      fill: getComputedStyle(panel.caption).color }, group);
+    if (title) title.textContent = panel.caption.textContent;
+  }
+  const blob = new Blob([new XMLSerializer().serializeToString(whole)], { type: "image/svg+xml" });
+  const download = (content, end) => {
+    const link = html("a", "", null, { href: URL.createObjectURL(content), download: `${film.id.replace(".", "-")}.${end}` });
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+  };
+  if (kind === "SVG") return download(blob, "svg");
+  const picture = new Image(), canvas = html("canvas", "", null, { width: Math.round(2 * frame.width), height: Math.round(2 * frame.height) });
+  picture.onload = () => { canvas.getContext("2d").drawImage(picture, 0, 0, canvas.width, canvas.height); canvas.toBlob((content) => download(content, "png")); };
+  picture.src = URL.createObjectURL(blob);
+}
