@@ -135,7 +135,21 @@
     for (const node of all(`[role="${held.role}"]`, held.plot)) if (node.getAttribute('aria-label') === held.name) return node.focus();
   };
 
+  // A link to a section opens the fold that it stands in; the address may be older than what is drawn.
+  let sought = location.hash;
+  const unfold = () => {
+    const goal = sought.length > 1 && document.getElementById(decodeURIComponent(sought.slice(1)));
+    if (!goal) return;
+    sought = '';
+    const fold = goal.closest('details');
+    if (!fold) return;
+    if (!fold.open) fold.querySelector('summary')?.click();
+    fold.scrollIntoView();
+  };
+  addEventListener('hashchange', () => { sought = location.hash; unfold(); });
+
   lab.patch = () => {
+    unfold();
     menu();
     scrollers();
     controls();
