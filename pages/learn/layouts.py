@@ -1,20 +1,26 @@
 """Paper, 0-based and LLaMA layouts: one rotation in two orders, and what a wrong conversion does to the scores."""
 
 from rope_core.layout import convert, convert_projection
-from rope_core.theory import layout_demo
+from rope_core.theory import challenges, layout_demo
 from ui.figures.layouts import seats
 from ui.figures.layouts import weights as figures
 from ui.page import models
 from ui.page.fields import BASE, CUSTOM, DIM, GEOMETRY, MODEL, around
 from ui.page.frame import Frame
 from ui.page.state import Field
+from ui.page.tasks import Challenge, Question
 
 WIDTH = Field("width", "int", 8, 4, 12, step=2, even=True)
 POSITION = Field("position", "int", 3, 0, 4095)
 KV_HEADS = Field("kv_heads", "int", 2, 1, 4, steps=(1, 2, 4))
 GROUP = Field("group", "int", 4, 1, 8, steps=(1, 2, 4, 8))
-
 ORDER = Field("order", "int", seats.STEPS, 0, seats.STEPS)
+CHECKPOINT = Field("checkpoint", "choice", "", choices=("", *challenges.CHECKPOINTS))
+
+SLOWER = Question("slower", "b", then=((ORDER, 0),))
+SEEN = Question("seen", "c")
+WHICH = Challenge("which", (CHECKPOINT,), challenges.wrong_layout)
+TASKS = (SLOWER, SEEN, WHICH)
 
 FIELDS = (WIDTH, ORDER, POSITION, KV_HEADS, GROUP, *GEOMETRY)
 
@@ -24,17 +30,27 @@ def same_rotation(page: Frame) -> None:
     page.bar()
     film = seats.permutation(page.get(WIDTH), page.get(BASE), around(page.get(POSITION)), page.t)
     page.show(film, seats.permutation, convert, layout_demo.two_orders)
-    page.controls.slider(WIDTH)
+    page.predict(SLOWER)
     if page.get(MODEL) != CUSTOM:
         page.note(page.t(f"of_model.{models.layout(page.get(MODEL))}", name=models.name(page.get(MODEL))))
-    page.prose("answer")
+
+
+def tested(page: Frame) -> None:
+    """What a test sees of the wrong layout, and four checkpoints of which one has it."""
+    page.predict(SEEN)
+    page.table(figures.checkpoints(page.t))
+    page.challenge(WHICH, figures.CHECKED, figures.CHECKED_BASE)
+
+
+def matrices(page: Frame) -> None:
+    """The rotation as three matrices."""
+    page.controls.beside(WIDTH, POSITION)
     drawing = figures.matrices(page.get(WIDTH), page.get(POSITION), page.get(BASE), page.t)
     page.show(drawing, figures.matrices, layout_demo.three_matrices)
 
 
 def conversion(page: Frame) -> None:
     """Interleaved weights in half-split code: converted rightly, not at all, and by the wrong head count."""
-    page.prose("bug")
     page.controls.beside(KV_HEADS, GROUP)
     heads = page.get(KV_HEADS), page.get(GROUP)
     rope = page.store.rope()
@@ -45,15 +61,22 @@ def conversion(page: Frame) -> None:
     with right:
         drawing = figures.errors(rope, *heads, page.t)
         page.show(drawing, figures.errors, layout_demo.layout_error, layout_demo.head_scores)
-    page.prose("heads")
-    page.show(figures.key_rows(page.get(DIM), *heads, page.t), figures.key_rows, layout_demo.key_rows)
+
+
+def key_heads(page: Frame) -> None:
+    """The rows of W_k after a conversion by either head count."""
+    drawing = figures.key_rows(page.get(DIM), page.get(KV_HEADS), page.get(GROUP), page.t)
+    page.show(drawing, figures.key_rows, layout_demo.key_rows)
 
 
 def body(page: Frame) -> None:
     """The page, part by part."""
     page.live(same_rotation)
+    page.prose("answer")
     page.prose("why")
-    page.live(conversion)
-    page.prose("recognise")
-    page.prose("who")
-    page.prose("threads")
+    page.live(tested)
+    page.deeper("matrices", matrices)
+    page.deeper("bug", conversion)
+    page.deeper("heads", key_heads)
+    for section in ("recognise", "who", "threads"):
+        page.deeper(section)

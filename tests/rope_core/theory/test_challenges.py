@@ -39,3 +39,25 @@ def test_a_base_is_judged_by_the_slowest_wavelength() -> None:
             elif base < 1.19 * least:
                 assert verdict.passed and verdict.score == 1
             np.testing.assert_allclose(verdict.given["wavelength"], wavelength, rtol=1e-12)
+
+
+def test_a_negative_score_is_found_where_the_mean_of_the_cosines_is() -> None:
+    rope = Rope(64, 10_000.0, 4096)
+    scores = np.cos((np.arange(3000) - 1)[:, None] * rope.theta).mean(axis=1)
+    verdicts = [challenges.negative_score(rope, 1, position) for position in range(3000)]
+    assert [verdict.passed for verdict in verdicts] == (scores < 0).tolist()
+    np.testing.assert_allclose([verdict.given["value"] for verdict in verdicts], scores, atol=1e-12)
+    assert all(verdict.score == 1 or abs(verdict.score + verdict.given["value"] - 1) < 1e-12 for verdict in verdicts)
+
+
+def test_one_checkpoint_has_the_wrong_layout_and_nothing_else() -> None:
+    distances = (0, 1, 5, 40)
+    right, scores = challenges.checkpoint_scores(distances, 500.0)
+    wrong = {name: np.abs(got - right) > 1e-3 for name, got in scores.items()}
+    assert sorted(scores) == ["a", "b", "c", "d"]
+    verdicts = {name: challenges.wrong_layout(distances, 500.0, name) for name in scores}
+    for name, verdict in verdicts.items():
+        assert verdict.passed == (not wrong[name][0] and wrong[name][1:].all())
+        assert (verdict.reason == "healthy") == (not wrong[name].any())
+        assert (verdict.reason == "at_zero") == wrong[name][0]
+    assert sum(verdict.passed for verdict in verdicts.values()) == 1

@@ -82,7 +82,7 @@ def test_bars_are_the_rotated_vector_in_both_rows(width: int, base: float, first
 def test_the_finding_says_the_seat_and_the_difference() -> None:
     film = unwrap(seats.permutation)(10, 500.0, tuple(range(70, 80)), EN)
     sentence = film.scene.written({"order": 20, "position": 77})
-    assert "position 77" in sentence and "5 pairs" in sentence and "seat 5" in sentence and "difference 0;" in sentence
+    assert "Position 77" in sentence and "5 pairs" in sentence and "seat 5" in sentence and "difference 0;" in sentence
     assert "0.0" in ran(film).splitlines()[-1]
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import rope_core as rc
 from rope_core.layout import as_layout
 from rope_core.rope import Array
-from rope_core.theory import layout_demo
+from rope_core.theory import challenges, layout_demo
 from rope_core.theory.layout_demo import Shapes
 from ui.figures.colours import BLUE, COLOURS, GREEN, GREY, ORANGE, RED, wash
 from ui.figures.drawing import Drawing, kept
@@ -29,6 +29,8 @@ from ui.figures.plot import (
 from ui.text.words import Words
 
 DISTANCES = 128
+CHECKED, CHECKED_BASE = (0, 1, 2, 8, 32), 10_000.0
+"""At which distances and with which base the checkpoints of the challenge are compared."""
 SUBSCRIPT = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
 
@@ -104,7 +106,7 @@ def matrices(width: int, position: int, base: float, t: Words) -> Drawing:
             for j in range(width)
         },
         f"""
-        from rope_core.theory import layout_demo
+        from rope_core.theory import challenges, layout_demo
         three = layout_demo.three_matrices({width}, {position}, {base!r})
         print(three.renumbered, three.permuted)
         """,
@@ -158,7 +160,7 @@ def recipe(rope: rc.Rope, kv_heads: int, group: int, names: list[str]) -> str:
     """Python lines that print the errors of the named conversions."""
     return f"""
         import rope_core as rc
-        from rope_core.theory import layout_demo
+        from rope_core.theory import challenges, layout_demo
         shapes = layout_demo.Shapes(head_dim={rope.dim}, kv_heads={kv_heads}, group={group})
         theta = rc.Rope({rope.dim}, {rope.base!r}).theta
         for conversion in {names!r}:
@@ -226,8 +228,20 @@ def key_rows(dim: int, kv_heads: int, group: int, t: Words) -> Drawing:
         finding,
         lambda: table,
         f"""
-        from rope_core.theory import layout_demo
+        from rope_core.theory import challenges, layout_demo
         shapes = layout_demo.Shapes(head_dim={dim}, kv_heads={kv_heads}, group={group})
         print(layout_demo.key_rows(shapes, {kv_heads}))
         """,
     )
+
+
+def checkpoints(t: Words) -> dict[str, list[str]]:
+    """Return the challenge's table: a head's score at each distance, of the original model and of each checkpoint."""
+    right, scores = challenges.checkpoint_scores(CHECKED, CHECKED_BASE)
+    rows = {t("as_trained"): right} | {t(f"challenge.which.{name}"): got for name, got in scores.items()}
+    head = {t("checkpoint"): list(rows)}
+    columns = np.stack(list(rows.values()), axis=1)
+    return head | {
+        t("at_distance", d=d): [f"{value:.2f}".replace("-", "−") for value in column]
+        for d, column in zip(CHECKED, columns, strict=True)
+    }
