@@ -74,13 +74,14 @@ class Rescale:
 
 @dataclass(frozen=True)
 class Scheme:
-    """A named scheme with its declared parameters and its source."""
+    """A named scheme with its declared parameters and its source; ``newer`` is one published after YaRN."""
 
     name: str
     params: tuple[Param, ...]
     rescale: Callable[..., Rescale]
     source: str
     follows_length: bool
+    newer: bool = False
 
     def defaults(self) -> dict[str, Value]:
         """Each parameter's default, by name."""
@@ -108,7 +109,7 @@ def scheme(name: str) -> Scheme:
 
 
 def register(
-    *params: Param, source: str, follows_length: bool = False, name: str | None = None
+    *params: Param, source: str, follows_length: bool = False, newer: bool = False, name: str | None = None
 ) -> Callable[[Callable[..., Rescale]], Callable[..., Rescale]]:
     """Enter a function (rope, seq_len, **params) -> Rescale into SCHEMES.
 
@@ -121,7 +122,7 @@ def register(
         declared = ("rope", "seq_len", *(param.name for param in params))
         if takes != declared:
             raise TypeError(f"{key} takes {takes}, its Params declare {declared}")
-        SCHEMES[key] = Scheme(key, params, function, source, follows_length)
+        SCHEMES[key] = Scheme(key, params, function, source, follows_length, newer)
         return function
 
     return enter
@@ -280,11 +281,78 @@ def longrope(
 @register(
     Param("partial_rotary_factor", 0.25, 0.0, 1.0),
     Param("factor", 1.0, 1.0, 1024.0, "×"),
-    source="transformers 5.23 modeling_rope_utils.py, Gemma 4: pairs past the share do not turn",
+    source="p-RoPE, arXiv:2410.06205; transformers 5.23 modeling_rope_utils.py, Gemma 4: the slowest pairs stand",
 )
 def proportional(rope: Rope, seq_len: int, partial_rotary_factor: float, factor: float) -> Rescale:
     turning = int(partial_rotary_factor * rope.dim // 2)
     return Rescale(np.where(np.arange(rope.pairs) < turning, factor, np.inf))
+
+
+@register(
+    Param("clipped_share", 0.3125, 0.0, 1.0, "of the pairs"),
+    Param("soft", True, 0, 1, kind="bool"),
+    source="CoPE and its hard clipping, arXiv:2602.05258; github.com/hrlics/CoPE, modeling_cope.py (20 of 64 pairs)",
+    newer=True,
+)
+def cope(rope: Rope, seq_len: int, clipped_share: float, soft: bool) -> Rescale:
+    clipped = int(clipped_share * rope.pairs)
+    # The authors' file multiplies frequencies, not cos and sin, so half a cosine is one over a slow-down.
+    kept = 0.5 * (1.0 + np.cos(np.linspace(0.0, np.pi, clipped))) if soft else np.zeros(clipped)
+    with np.errstate(divide="ignore"):
+        return Rescale(np.concatenate([np.ones(rope.pairs - clipped), 1.0 / kept]))
+
+
+@register(
+    FACTOR,
+    Param("critical_pair", None, 1.0, 4096.0, "", "optional"),
+    source="LongRoPE2, arXiv:2502.20082, equations 7 and 10, algorithm 1: the rule without the search",
+    newer=True,
+)
+def longrope2(rope: Rope, seq_len: int, factor: float, critical_pair: float | None) -> Rescale:
+    """Return NTK's progression up to the first pair that did not turn in training; from there on the factor."""
+    theory = max(1, math.ceil(rope.pair_at(1.0)))
+    critical = theory if critical_pair is None else critical_pair
+    return Rescale(factor ** np.minimum(np.arange(rope.pairs) / critical, 1.0))
+
+
+@register(
+    FACTOR,
+    BETA_FAST,
+    BETA_SLOW,
+    Param("progressive", True, 0, 1, kind="bool"),
+    source="MrRoPE-Pro and -Uni, arXiv:2601.22181, section 3.3; ends rounded and temperature as YaRN's",
+    newer=True,
+)
+def mrrope(rope: Rope, seq_len: int, factor: float, beta_fast: float, beta_slow: float, progressive: bool) -> Rescale:
+    low, high = yarn_range(rope, beta_fast, beta_slow, truncate=True)
+    width = max(high - low, 1.0)
+    steps = np.clip(np.arange(rope.pairs) - low, 0.0, width)
+    share = steps * (steps + 1.0) / (width * (width + 1.0)) if progressive else steps / width
+    return Rescale(factor**share, temperature(factor))
+
+
+@register(
+    FACTOR,
+    Param("period_share", 0.9, 0.01, 1.0),
+    source="RIFLEx, arXiv:2502.15894, equation 8; github.com/thu-ml/RIFLEx, riflex_utils.py",
+    newer=True,
+)
+def riflex(rope: Rope, seq_len: int, factor: float, period_share: float) -> Rescale:
+    # The authors watch a video repeat itself to find the pair; here it is the one whose turn is nearest to training.
+    intrinsic = int(np.argmin(np.abs(np.round(rope.wavelength) - rope.train_len)))
+    slowdown = np.ones(rope.pairs)
+    slowdown[intrinsic] = rope.turns[intrinsic] * factor / period_share
+    return Rescale(slowdown)
+
+
+@register(
+    Param("alpha", 0.0, -16.0, 16.0, "", "vector"),
+    source="LeRoPE, transformers 5.23, models/mistral_large4/modeling_mistral_large4.py: theta_i exp(alpha_i)",
+    newer=True,
+)
+def lerope(rope: Rope, seq_len: int, alpha: float | tuple[float, ...]) -> Rescale:
+    learned = np.asarray(alpha, dtype=np.float64)
+    return Rescale(np.exp(-np.broadcast_to(learned, (rope.pairs,))))
 
 
 # One of each kind: all pairs alike, a raised base, a blend by the turns of each pair.

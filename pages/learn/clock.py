@@ -2,6 +2,7 @@
 
 from rope_core import schemes
 from rope_core.theory import clock, extension
+from ui.figures.clock import after as newest
 from ui.figures.clock import dials as figures
 from ui.figures.clock import reading
 from ui.figures.clock import schemes as comparison
@@ -82,6 +83,16 @@ def compared(page: Frame) -> None:
     page.show(drawing, comparison.heatmaps, extension.mean_cos, extension.unseen_pairs)
 
 
+def after(page: Frame) -> None:
+    """The schemes published after YaRN."""
+    rope = page.store.rope()
+    params = {name: page.store.params(name) for name in extension.newer()}
+    found, refused = extension.extensions(rope, params, length_of(page.store))
+    page.prose("after")
+    page.show(newest.after(rope, found, page.t), newest.after, *[schemes.SCHEMES[n].rescale for n in params])
+    show_refusals(page, refused)
+
+
 def readers(page: Frame) -> None:
     """What a reader of the hands can tell apart, and source 003's number."""
     page.prose("reading")
@@ -100,6 +111,7 @@ def body(page: Frame) -> None:
     """The page, part by part."""
     page.live(hands)
     page.live(compared)
+    page.live(after)
     page.prose("why")
     page.prose("questions")
     page.live(readers, shared=False)

@@ -35,12 +35,22 @@ def extends(scheme: Scheme) -> bool:
 
 
 def compared(own: str = "none") -> tuple[str, ...]:
-    """Return the names of the schemes that extend, in SCHEMES's order, and ``own`` where it is not one of them.
+    """Return the names of the schemes up to YaRN that extend, in SCHEMES's order, and ``own`` where it is another.
 
     >>> "yarn" in compared(), "longrope" in compared(), "longrope" in compared("longrope")
     (True, False, True)
     """
-    return tuple(name for name, scheme in SCHEMES.items() if extends(scheme) or name == own)
+    return tuple(n for n, scheme in SCHEMES.items() if (extends(scheme) and not scheme.newer) or n == own)
+
+
+def newer() -> tuple[str, ...]:
+    """Return the unscaled scheme, YaRN's kind, and those published after it whose Params are not a model's own vectors.
+
+    >>> newer()
+    ('none', 'yarn', 'cope', 'longrope2', 'mrrope', 'riflex')
+    """
+    kept = [n for n, s in SCHEMES.items() if s.newer and not any(p.kind == "vector" for p in s.params)]
+    return (UNSCALED, KINDS[-1], *kept)
 
 
 def reach(rope: Rope, factor: float) -> int:

@@ -75,6 +75,44 @@ def by_base(rope: Case, factor: float) -> Case:
     return by_digits(rope, {"factor": factor}, lambda _, i: base ** (mpmath.mpf(-2 * i) / rope["dim"]))
 
 
+def by_critical_pair(rope: Case, factor: float, critical: int | None) -> Case:
+    """LongRoPE2: pairs from the critical one on take the factor; below it the base is the one that meets it there.
+
+    theta'_c = 1 / (s base^(2c/d)) fixes base' = base s^(d/2c) (algorithm 1, lines 6 and 7).
+    """
+    with mpmath.workdps(50):
+        base, dim, scale = mpmath.mpf(rope["base"]), rope["dim"], mpmath.mpf(factor)
+        theory = int(
+            mpmath.ceil(dim / mpmath.mpf(2) * mpmath.log(rope["train_len"] / (2 * mpmath.pi)) / mpmath.log(base))
+        )
+        pair = theory if critical is None else critical
+        raised = base * scale ** (mpmath.mpf(dim) / (2 * pair))
+
+    def formula(theta: Any, i: int) -> Any:
+        return theta / scale if i >= pair else raised ** (mpmath.mpf(-2 * i) / dim)
+
+    return by_digits(rope, {"factor": factor, "critical_pair": critical}, formula)
+
+
+def by_radices(rope: Case, factor: float, progressive: bool) -> Case:
+    """MrRoPE: theta_j over the product of the radices lambda_d before it, d_l <= d < d_h (section 3.3)."""
+    with mpmath.workdps(50):
+        base, dim, scale = mpmath.mpf(rope["base"]), rope["dim"], mpmath.mpf(factor)
+        turns = [rope["train_len"] / (2 * mpmath.pi) * base ** (mpmath.mpf(-2 * i) / dim) for i in range(dim // 2)]
+        first = max([i for i, each in enumerate(turns) if each > 32], default=0)
+        last = min([i for i, each in enumerate(turns) if each < 1], default=dim // 2)
+        width = last - first
+
+        def formula(theta: Any, i: int) -> Any:
+            for d in range(first, min(i, last)):
+                rising = mpmath.mpf(2 * (1 + d - first)) / ((1 + width) * width)
+                theta = theta / scale ** (rising if progressive else mpmath.mpf(1) / width)
+            return theta
+
+        case = by_digits(rope, {"factor": factor, "progressive": progressive}, formula)
+        return case | {"attention_factor": float(1 + mpmath.log(scale) / 10)}
+
+
 def write(scheme: str, source: str, cases: list[Case]) -> None:
     text = json.dumps({"scheme": scheme, "source": source, "cases": cases}, indent=1)
     (HERE / f"{scheme}.json").write_text(text + "\n", encoding="utf-8")
@@ -136,6 +174,13 @@ def main() -> None:
     options = [{"partial_rotary_factor": 0.25, "factor": 1.0}, {"partial_rotary_factor": 0.6, "factor": 8.0}]
     cases = [of_transformers("proportional", rope, p, rope["train_len"]) for rope in every for p in options]
     write("proportional", HF.format("proportional"), cases)
+    cases = [by_critical_pair(rope, 16.0, pair) for rope in every for pair in (None, 5)]
+    # The paper's own examples: Phi3-mini's critical pair is 31, LLaMA3-8B's 35, and 25 and 30 once searched for.
+    phi3 = geometry(96, 10_000.0, 2048)
+    cases += [by_critical_pair(phi3, 64.0, pair) for pair in (None, 25)]
+    write("longrope2", DIGITS + "LongRoPE2 (arXiv:2502.20082), equations 7 and 10, algorithm 1", cases)
+    cases = [by_radices(rope, 16.0, progressive) for rope in every for progressive in (True, False)]
+    write("mrrope", DIGITS + "MrRoPE (arXiv:2601.22181), section 3.3", cases)
 
 
 if __name__ == "__main__":

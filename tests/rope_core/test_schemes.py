@@ -21,8 +21,8 @@ GOLDEN = ROOT / "tests" / "golden"
 
 ropes = st.builds(Rope, st.integers(2, 64).map(lambda n: 2 * n), st.floats(2.0, 1e7), st.integers(2, 200_000))
 factors = st.floats(1.0, 64.0)
-# Searched by evolution, some a little under 1: the only scheme that may speed a pair up.
-MAY_SPEED_UP = {"longrope"}
+# Searched by evolution, learned, or set to a length whatever the pair did before.
+MAY_SPEED_UP = {"longrope", "lerope", "riflex"}
 
 
 def values(param: Param, pairs: int) -> st.SearchStrategy[object]:
@@ -57,7 +57,8 @@ def test_slowdown_is_positive_and_divides_theta(name: str, data: st.DataObject, 
         assert np.all(s.slowdown >= 1 - 1e-12)
 
 
-@pytest.mark.parametrize("name", [name for name, each in SCHEMES.items() if "factor" in each.defaults()])
+# RIFLEx sets one pair's period to the length over the share of it that is used, also where nothing is extended.
+@pytest.mark.parametrize("name", [n for n, each in SCHEMES.items() if "factor" in each.defaults() and n != "riflex"])
 @settings(deadline=None, max_examples=40)
 @given(data=st.data(), rope=ropes)
 def test_factor_one_changes_nothing(name: str, data: st.DataObject, rope: Rope) -> None:
@@ -160,6 +161,48 @@ def test_proportional_stops_the_pairs_past_its_share() -> None:
     assert np.all(np.isinf(s.wavelength[4:]))
 
 
+def test_hard_clipping_is_p_rope_and_cope_lies_between() -> None:
+    rope = Rope(128, 5e5, 8192)
+    hard, soft = (spectrum(Request(rope, "cope", {"soft": each})).inv_freq for each in (False, True))
+    share = {"partial_rotary_factor": 44 / 64}
+    assert np.array_equal(hard, spectrum(Request(rope, "proportional", share)).inv_freq)
+    assert np.all(soft[:45] == rope.theta[:45])
+    assert np.all((soft[45:63] > 0) & (soft[45:63] < rope.theta[45:63]))
+    assert soft[63] == 0
+
+
+def test_longrope2_is_ntk_up_to_the_papers_critical_pair() -> None:
+    for rope, critical in ((Rope(96, 1e4, 2048), 31), (Rope(128, 5e5, 8192), 35)):
+        slowdown = spectrum(Request(rope, "longrope2", {"factor": 64.0})).slowdown
+        assert int(np.argmax(np.isclose(slowdown, 64.0, rtol=1e-12))) == critical
+        assert np.allclose(np.diff(np.log(slowdown[: critical + 1])), np.log(64.0) / critical, rtol=1e-9)
+
+
+def test_mrrope_radices_rise_where_those_of_yarns_definition_fall() -> None:
+    """MrRoPE, section 3: lambda_j grows for Pro, is constant for Uni, falls for YaRN.
+
+    It falls for the ramp by turns of YaRN's definition 2; the ramp by pair of its released code rises.
+    """
+    rope, factor = Rope(128, 5e5, 8192), 16.0
+
+    def radices(name: str, **params: object) -> npt.NDArray[np.float64]:
+        slowdown = spectrum(Request(rope, name, {"factor": factor, **params})).slowdown[18:36]
+        return np.diff(np.log(slowdown))
+
+    assert np.all(np.diff(radices("mrrope")) > 0)
+    assert np.allclose(radices("mrrope", progressive=False), math.log(factor) / 17)
+    assert np.all(np.diff(radices("ntk_by_parts")[1:]) < 0)
+    assert np.all(np.diff(radices("yarn")) > 0)
+
+
+def test_riflex_lets_one_pair_use_its_share_of_a_turn() -> None:
+    rope = Rope(16, 256.0, 48)
+    s = spectrum(Request(rope, "riflex", {"factor": 2.5}))
+    changed = np.flatnonzero(s.slowdown != 1.0)
+    assert changed.tolist() == [3]  # HunyuanVideo's fourth frequency, as the authors' docstring says
+    assert s.wavelength[3] * 0.9 == pytest.approx(2.5 * 48, rel=1e-12)
+
+
 def test_ntk_needs_two_pairs() -> None:
     for name in ("ntk", "dynamic"):
         with pytest.raises(ValueError, match="dim must be at least 4"):
@@ -167,7 +210,7 @@ def test_ntk_needs_two_pairs() -> None:
 
 
 # transformers computes in float32; by 50 digits float64 is the limit.
-TOLERANCE = {"transformers": 5e-6, "mpmath": 1e-14}
+TOLERANCE = {"transformers": 5e-6, "authors'": 5e-6, "mpmath": 1e-14}
 
 
 @pytest.mark.parametrize("name", SCHEMES)

@@ -13,7 +13,8 @@ from rope_core.schemes import SCHEMES, temperature
 
 # Remarks that training scripts left behind, and layouts that released multimodal configs state for other programs.
 REMARKS = ("finetuned", "interleaved", "xdrope_section", "rope_section")
-PARAMETERS = sorted({param.name for scheme in SCHEMES.values() for param in scheme.params})
+# No format of configs names the newer schemes yet, and other programs' keys have some of their parameters' names.
+PARAMETERS = sorted({param.name for scheme in SCHEMES.values() if not scheme.newer for param in scheme.params})
 KNOWN = (*PARAMETERS, *COMMON, *READ_ELSEWHERE, LENGTH)
 # Top-level fields of single families: read by their own class only.
 OF_SINGLE_FAMILIES = (

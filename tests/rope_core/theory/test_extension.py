@@ -18,6 +18,7 @@ from rope_core.theory.extension import (
     extensions,
     kinds,
     mean_cos,
+    newer,
     past_training,
     reach,
     slow_hands,
@@ -27,7 +28,16 @@ from rope_core.theory.extension import (
 
 
 def test_who_extends_is_read_off_the_params() -> None:
-    assert set(SCHEMES) - set(compared()) == {"longrope", "proportional"}
+    assert set(SCHEMES) - set(compared()) == {
+        "longrope",
+        "proportional",
+        "cope",
+        "longrope2",
+        "mrrope",
+        "riflex",
+        "lerope",
+    }
+    assert set(newer()) & set(compared()) == {"none", "yarn"}
     assert "longrope" in compared("longrope")
     drawn = Scheme("new", (Param("factor", 3.0, 1.0, 9.0),), lambda rope, seq_len: Rescale(np.ones(1)), "-", False)
     assert extends(drawn)

@@ -8,6 +8,7 @@ import rope_core as rc
 from rope_core.theory import clock, extension
 from tests.support.figures import ROPE, Row, found
 from tests.support.films import FilmRow
+from ui.figures.clock import after as newest
 from ui.figures.clock import dials as film
 from ui.figures.clock import reading as parts
 from ui.figures.clock import schemes
@@ -47,6 +48,23 @@ def slowdowns(t: Words) -> str:
     return t("slowdowns_finding", slow=t("comma").join(slow), scaled=t("comma").join(scaled))
 
 
+NEWER = extension.extensions(ROPE, {name: {} for name in extension.newer()}, LENGTH)[0]
+
+
+def after(t: Words) -> str:
+    """Counted pair by pair from the requests' own frequencies."""
+    changed, still = {}, {}
+    for each in NEWER:
+        inv_freq = rc.spectrum(rc.Request(ROPE, each.scheme)).inv_freq
+        moved = [abs(now / before - 1) > 1e-5 for now, before in zip(inv_freq, ROPE.theta, strict=True)]
+        changed[t(f"scheme.{each.scheme}")] = sum(moved)
+        still[t(f"scheme.{each.scheme}")] = sum(now == 0 for now in inv_freq)
+    words = [
+        t("comma").join(f"{name} {count}" for name, count in counts.items() if count) for counts in (changed, still)
+    ]
+    return t("after_finding", pairs="8", changed=words[0], still=words[1])
+
+
 def reading(t: Words) -> str:
     """Return the finding: the second hand goes 6 degrees a second, and a hand that is 4 times slower 1.5."""
     first = t("reading_finding", error="3", slower="4", fine="0.5", coarse="2")
@@ -71,6 +89,7 @@ ROWS = [
         {"x": "axis.position", "y": "axis.pair"},
         heatmaps,
     ),
+    Row("clock", newest.after, (ROPE, NEWER), {"x": "axis.pair", "y": "axis.slowdown"}, after),
     Row("clock", schemes.slowdowns, (ROPE, found(LENGTH)), {"x": "axis.pair", "y": "axis.slowdown"}, slowdowns),
 ]
 REQUESTS = tuple(rc.Request(ROPE, name) for name in extension.kinds())
