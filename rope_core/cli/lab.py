@@ -6,6 +6,7 @@ import argparse
 import datetime
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "train", parents=[common], help="train a model; the same command again goes on where it was killed"
     )
     train.add_argument("--out", type=Path, required=True, help="folder of this run")
-    train.add_argument("--encoding", default="rope", help="rope, sinusoidal, learned, alibi, t5 or nope")
+    train.add_argument(
+        "--encoding", help="rope, sinusoidal, learned, alibi, t5, nope or irope; that of --start, or rope"
+    )
     train.add_argument(
         "--task",
         default="text",
@@ -121,7 +124,9 @@ def _recipe(options: argparse.Namespace) -> Any:
     from rope_core.lab.shape import Shape
     from rope_core.lab.train import Recipe
 
-    shape = weights.card(options.start).recipe.shape if options.start else Shape(encoding=options.encoding)
+    shape = weights.card(options.start).recipe.shape if options.start else Shape()
+    if options.encoding:
+        shape = replace(shape, encoding=options.encoding)
     given: dict[str, Any] = {"window": options.window, "task": options.task, "start": options.start}
     if options.rate is not None:
         given["rate"] = options.rate

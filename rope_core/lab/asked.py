@@ -15,7 +15,8 @@ from rope_core.lab.evaluate import as_documents
 from rope_core.lab.evaluate import refuse_large as refuse_large
 from rope_core.lab.lines import line, lines
 from rope_core.lab.model import Model
-from rope_core.lab.positions import Position, scaled
+from rope_core.lab.positions import Interleaved, Position, scaled
+from rope_core.lab.remapped import Remapped
 from rope_core.lab.shape import Shape
 from rope_core.schemes import UNSCALED
 
@@ -44,8 +45,9 @@ def lines_for(shape: Shape, keys: Sequence[str] = ()) -> tuple[str, ...]:
     for key in asked:
         line(key)
     if shape.encoding == "rope":
-        return asked
-    return (UNSCALED, *(key for key in keys if line(key).sliding))
+        return tuple(key for key in asked if not line(key).temperature)
+    still = shape.encoding == "irope"
+    return (UNSCALED, *(key for key in keys if line(key).sliding or (still and line(key).temperature)))
 
 
 def named(names: Sequence[str]) -> tuple[str, ...]:
@@ -69,7 +71,8 @@ def cells(
 ) -> list[tuple[str, str, int]]:
     """Return (weights, line, length) in the order in which they are done, short lengths first.
 
-    ``sliding``: whether this kind of work can read in a sliding window; without it that line is left out.
+    ``sliding``: whether this kind of work can read in a sliding window and by rules of position; without it only the
+    lines that frequencies say all of are left.
 
     Raises ValueError on names that there are not, or a factor that a line does not take.
     """
@@ -78,7 +81,7 @@ def cells(
         for length in lengths_of(lengths)
         for name in named(names)
         for key in lines_of(name, keys)
-        if sliding or not line(key).sliding
+        if sliding or line(key).scales
     ]
     for name, key, length in made:
         line(key).request(weights.card(name).recipe.shape, length, factor)
@@ -115,9 +118,14 @@ def place(model: Model, key: str, length: int, factor: float | None = None) -> P
     Args:
         factor: of the line; None means what the line takes at the length.
     """
+    chosen = line(key)
+    if chosen.temperature:
+        return Interleaved(model.shape, chosen.temperature)
     if model.shape.encoding != "rope":
         return model.position
-    return scaled(model.shape, line(key).request(model.shape, length, factor))
+    if chosen.rule:
+        return Remapped(model.shape, chosen.rule, chosen.params)
+    return scaled(model.shape, chosen.request(model.shape, length, factor))
 
 
 def undefined(shape: Shape, length: int) -> str:

@@ -29,6 +29,9 @@ class Line:
         follows: whether its factor follows the length where none is asked; a scheme that takes the length itself
             would count it twice, and is given 1.
         sliding: whether each byte is read from the last bytes of a trained window only, the baseline of all stretching.
+        rule: a name in ``theory.remap.RULES`` that counts the positions of an unscaled model, or "".
+        temperature: of layers without rotation, for weights that have them.
+        after: whether it is one of those published after YaRN, which are measured apart.
     """
 
     key: str
@@ -37,6 +40,14 @@ class Line:
     params: Mapping[str, float] = field(default_factory=dict)
     follows: bool = True
     sliding: bool = False
+    rule: str = ""
+    temperature: float = 0.0
+    after: bool = False
+
+    @property
+    def scales(self) -> bool:
+        """Whether frequencies say all of it: no window, no rule of position, no temperature."""
+        return not (self.sliding or self.rule or self.temperature)
 
     def request(
         self,
@@ -66,14 +77,23 @@ class Line:
 
 
 @lru_cache(maxsize=1)
+def _every() -> tuple[Line, ...]:
+    return tuple(Line(**each) for each in tomllib.loads(LINES.read_text("utf-8"))["lines"])
+
+
 def lines() -> tuple[Line, ...]:
     """Return the ladder's lines, in the order in which they are told."""
-    return tuple(Line(**each) for each in tomllib.loads(LINES.read_text("utf-8"))["lines"])
+    return tuple(each for each in _every() if not each.after)
+
+
+def newer() -> tuple[Line, ...]:
+    """Return the lines of what was published after YaRN, in the order in which they are told."""
+    return tuple(each for each in _every() if each.after)
 
 
 def line(key: str) -> Line:
     """Return a line by its key, or raise ValueError naming those there are."""
-    for each in lines():
+    for each in _every():
         if each.key == key:
             return each
-    raise reject("line", "one_of", key, names=[each.key for each in lines()])
+    raise reject("line", "one_of", key, names=[each.key for each in _every()])

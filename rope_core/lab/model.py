@@ -56,13 +56,14 @@ class Attention(nn.Module):
                 cache.layers.append((k, v))
         # The cache holds keys as they came from the projection, so that each step may turn them by frequencies of
         # its own: a dynamic scheme is then right at every length.
-        q, k = place.turn(q, k)
-        bias = place.bias(length, k.shape[1])
-        if seen is not None:
-            seen.layers.append((q.detach(), k.detach(), None if bias is None else bias.detach()))
-        mixed = _mix(q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2), bias)
-        mixed = mixed.transpose(1, 2).reshape(batch, length, width)
-        return F.linear(mixed, self.out.weight)
+        mixed = place.attend(q, k, v)
+        if mixed is None:
+            q, k = place.turn(q, k)
+            bias = place.bias(length, k.shape[1])
+            if seen is not None:
+                seen.layers.append((q.detach(), k.detach(), None if bias is None else bias.detach()))
+            mixed = _mix(q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2), bias).transpose(1, 2)
+        return F.linear(mixed.reshape(batch, length, width), self.out.weight)
 
 
 def _mix(q: Tensor, k: Tensor, v: Tensor, bias: Tensor | None) -> Tensor:
@@ -151,5 +152,5 @@ class Model(nn.Module):
         here = self.position.at(before, tokens.shape[1]) if place is None else place
         x = here.embed(self.embedding(tokens))
         for layer, block in enumerate(self.blocks):
-            x = block(x, here, layer, cache, seen)
+            x = block(x, here.of(layer), layer, cache, seen)
         return F.linear(self.norm(x), self.embedding.weight)

@@ -99,6 +99,10 @@ class ById(Position):
             return x + own.table[self.ids]
         return x
 
+    def of(self, layer: int) -> Position:
+        own = self.trained.of(layer)
+        return self if own is self.trained else ById(own, self.ids.numpy(), self.hidden)
+
     def turn(self, q: Tensor, k: Tensor) -> tuple[Tensor, Tensor]:
         if not isinstance(self.trained, Rotary):
             return q, k

@@ -77,6 +77,9 @@ def cell(model: Model, documents: npt.NDArray[np.uint8], ask: Ask, key: str, len
     window = documents[:, : length + 1]
     if line(key).sliding:
         nats = sliding_losses(model, window)
+    elif not line(key).scales:
+        nats = byte_losses(model, window, asked.place(model, key, length))
+        said |= {"params": dict(line(key).params)}
     elif model.shape.encoding == "rope":
         request = line(key).request(model.shape, length, ask.factor, ask.base, ask.params)
         nats = losses(model, window, request)

@@ -8,7 +8,7 @@ import os
 import platform
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -138,16 +138,22 @@ class Run:
 def begin(recipe: Recipe, start: Model | None = None) -> Run:
     """Return a run of no steps yet: fresh weights of the recipe's seed, or a copy of ``start``'s.
 
+    A start of another encoding will do where positions have no weights of their own: rotation can be dropped.
+
     Raises ValueError when the recipe starts from weights that were not given, or of another shape.
     """
     if bool(recipe.start) != (start is not None):
         raise reject("start", f"the model of {recipe.start!r}" if recipe.start else "left out", start)
     model = Model(recipe.shape, recipe.seed)
     if start is not None:
-        if start.shape != recipe.shape:
+        if replace(start.shape, encoding=recipe.shape.encoding) != recipe.shape or _names(start) != _names(model):
             raise reject("start", f"a model of shape {recipe.shape}", start.shape)
         model.load_state_dict(start.state_dict())
     return Run(recipe, model, _optimiser(model, recipe), [])
+
+
+def _names(model: Model) -> set[str]:
+    return set(model.state_dict())
 
 
 def _optimiser(model: Model, recipe: Recipe) -> torch.optim.AdamW:

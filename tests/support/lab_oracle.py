@@ -71,7 +71,7 @@ def logits(
         mixed = np.zeros((size, shape.heads, head))
         for h in range(shape.heads):
             a, b = q[:, h], k[:, h]
-            if shape.encoding == "rope":
+            if shape.encoding == "rope" or (shape.encoding == "irope" and layer % 4 != 3):
                 a, b = turned(a, angles, factor), turned(b, angles, factor)
             scores = a @ b.T / math.sqrt(head)
             for i in range(size):

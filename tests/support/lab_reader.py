@@ -25,7 +25,14 @@ Frequencies = Callable[[int, int], Array]
 
 def small(encoding: str = "rope", seed: int = 3, **more: Any) -> Model:
     """Return a model with weights large enough for positions to matter, ready for evaluation."""
-    sizes = {"layers": 2, "width": 16, "heads": 2, "hidden": 12, "context": 12, "base": 300.0} | more
+    sizes = {
+        "layers": 4 if encoding == "irope" else 2,
+        "width": 16,
+        "heads": 2,
+        "hidden": 12,
+        "context": 12,
+        "base": 300.0,
+    } | more
     model = Model(Shape(encoding=encoding, **sizes), seed)
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
@@ -88,7 +95,7 @@ def read(
                 seen = [j for j in range(i + 1) if sees(i, j)]
                 keys = np.stack([cached[layer][j][0][h] for j in seen])
                 mine = q[h][None]
-                if shape.encoding == "rope":
+                if shape.encoding == "rope" or (shape.encoding == "irope" and layer % 4 != 3):
                     keys = turned(keys, np.stack([where[j] * of_key(i, j) for j in seen]), factor)
                     mine = turned(mine, where[i] * of_query(i, i)[None], factor)
                 scores = keys @ mine[0] / math.sqrt(head)

@@ -19,7 +19,14 @@ ENCODINGS = tuple(POSITIONS)
 
 def small(encoding: str, seed: int = 3, **more: Any) -> Model:
     """Return a model with weights large enough for positions to matter."""
-    sizes = {"layers": 2, "width": 24, "heads": 3, "hidden": 20, "context": 48, "base": 700.0} | more
+    sizes = {
+        "layers": 4 if encoding == "irope" else 2,
+        "width": 24,
+        "heads": 3,
+        "hidden": 20,
+        "context": 48,
+        "base": 700.0,
+    } | more
     model = Model(Shape(encoding=encoding, **sizes), seed)
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():

@@ -33,6 +33,7 @@ SAME = {
     "alibi": {"padded_masked", "padded_masked_ids", "shifted"},
     "t5": {"padded_masked", "padded_masked_ids", "shifted"},
     "nope": {"padded_masked", "padded_masked_ids", "shifted", "restarted", "doubled", "constant"},
+    "irope": {"padded_masked", "padded_masked_ids", "shifted"},
     "sinusoidal": {"padded_masked_ids"},
     "learned": {"padded_masked_ids"},
 }

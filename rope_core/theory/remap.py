@@ -1,0 +1,204 @@
+"""Rules of position that no vector of slow-downs can say: which relative position a query uses for a key.
+
+A rule cuts the plane of queries and keys into views. Each view counts the positions of queries and of keys in its own
+way, and the rotation of a pair (query, key) is that of the difference in its view: two or three ordinary rotations and
+a choice between their scores. Beside the rotation a rule may scale queries by their position.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from rope_core.errors import reject, whole
+from rope_core.rope import Array
+from rope_core.schemes import Param, Value
+from rope_core.spectrum import as_positions
+
+Positions = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class View:
+    """Positions as one view counts them: ``query`` (n,), ``key`` (m,), and ``holds`` (n, m), where the view is used."""
+
+    query: Positions
+    key: Positions
+    holds: npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Remap:
+    """What a rule answers: views that cover every pair with key <= query once, and a scale of each query, (n,)."""
+
+    views: tuple[View, ...]
+    scale: Array
+
+    @property
+    def relative(self) -> Positions:
+        """Relative position that each query uses for each key, (n, m); 0 where no view holds."""
+        parts = [np.where(v.holds, v.query[:, None] - v.key[None, :], 0) for v in self.views]
+        return np.asarray(np.sum(parts, axis=0), dtype=np.int64)
+
+
+Answer = Callable[..., Remap]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A named rule with its declared parameters and its source."""
+
+    name: str
+    params: tuple[Param, ...]
+    answer: Answer
+    source: str
+
+    def parse(self, values: Mapping[str, object]) -> dict[str, Value]:
+        """Check ``values`` and fill in defaults; raises ValueError on an unknown name or a bad value."""
+        names = [param.name for param in self.params]
+        for name in values:
+            if name not in names:
+                raise reject("params", "one_of", name, names=names)
+        return {p.name: p.parse(values.get(p.name, p.default), 1) for p in self.params}
+
+
+RULES: dict[str, Rule] = {}
+
+
+def rule(*params: Param, source: str) -> Callable[[Answer], Answer]:
+    """Enter a function (query, key, train_len, **params) -> Remap into RULES.
+
+    Raises TypeError when the function's keywords are not the declared Params.
+    """
+
+    def enter(function: Answer) -> Answer:
+        declared = ("query", "key", "train_len", *(param.name for param in params))
+        if tuple(inspect.signature(function).parameters) != declared:
+            raise TypeError(f"{function.__name__} does not take {declared}")
+        RULES[function.__name__] = Rule(function.__name__, params, function, source)
+        return function
+
+    return enter
+
+
+def remap(
+    name: str, query: npt.ArrayLike, key: npt.ArrayLike, train_len: int, params: Mapping[str, object] | None = None
+) -> Remap:
+    """Return how a rule counts the positions ``query`` (n,) and ``key`` (m,) on a model trained to ``train_len``.
+
+    Raises ValueError on an unknown rule or parameter, or positions that are no integers in [0, 2**31).
+
+    >>> remap("rerope", [9], [0, 4, 8, 9], 6, {"window_share": 0.5}).relative.tolist()
+    [[3, 3, 1, 0]]
+    """
+    if name not in RULES:
+        raise reject("rule", "one_of", name, names=list(RULES))
+    chosen = RULES[name]
+    whole("train_len", train_len, 2, 2**31 - 1)
+    return chosen.answer(as_positions(query), as_positions(key), train_len, **chosen.parse(params or {}))
+
+
+def log_scale(position: npt.ArrayLike, train_len: int) -> Array:
+    """Return max(1, ln(position + 1) / ln(train_len)), by which queries grow past the trained length.
+
+    Source: github.com/bojone/rerope, rerope_patch.py.
+
+    >>> log_scale([0, 99, 9999], 100).tolist()
+    [1.0, 1.0, 2.0]
+    """
+    return np.maximum(1.0, np.log(np.asarray(position, dtype=np.float64) + 1.0) / np.log(train_len))
+
+
+def log_floor_scale(position: npt.ArrayLike, train_len: int, slope: float = 0.1) -> Array:
+    """Return 1 + slope * ln(1 + floor((position + 1) / train_len)), Llama 4's temperature of layers without rotation.
+
+    Source: transformers 5.23, models/llama4/modeling_llama4.py, Llama4TextAttention.forward.
+
+    >>> log_floor_scale([0, 8190, 8191], 8192).round(6).tolist()
+    [1.0, 1.0, 1.069315]
+    """
+    steps = np.floor((np.asarray(position, dtype=np.float64) + 1.0) / train_len)
+    return np.asarray(1.0 + slope * np.log1p(steps))
+
+
+def head_log_scale(position: npt.ArrayLike, scale: npt.ArrayLike, bias: npt.ArrayLike) -> Array:
+    """Return scale_h * ln(position + 1) + bias_h, (positions, heads): Mistral Large 4's learned scale of queries.
+
+    Source: transformers 5.23, models/mistral_large4/modeling_mistral_large4.py, MistralLarge4TextSoftmaxScaling.
+
+    >>> head_log_scale([0, 99], [0.5], [1.0]).round(6).tolist()
+    [[1.0], [3.302585]]
+    """
+    place = np.log(np.asarray(position, dtype=np.float64) + 1.0)
+    return np.asarray(place[:, None] * np.asarray(scale, dtype=np.float64) + np.asarray(bias, dtype=np.float64))
+
+
+def _behind(query: Positions, key: Positions) -> Positions:
+    return query[:, None] - key[None, :]
+
+
+def _plain(query: Positions) -> Array:
+    return np.ones(query.size)
+
+
+SHARE = Param("window_share", 0.5, 0.0, 1.0, "of the trained length")
+
+
+@rule(SHARE, source="ReRoPE, kexue.fm/archives/9708; github.com/bojone/rerope, rerope_patch.py")
+def rerope(query: Positions, key: Positions, train_len: int, window_share: float) -> Remap:
+    """min(query - key, window): past a window all keys are equally far."""
+    window = max(1, int(window_share * train_len))
+    near = _behind(query, key) < window
+    views = (View(query, key, near), View(np.full_like(query, window), np.zeros_like(key), ~near))
+    return Remap(views, log_scale(query, train_len))
+
+
+@rule(
+    SHARE,
+    Param("group", 8.0, 1.0, 65_536.0, "tokens"),
+    source="Self-Extend, arXiv:2401.01325; github.com/datamllab/LongLM, self_extend_patch/Llama_4_40.py",
+)
+def self_extend(query: Positions, key: Positions, train_len: int, window_share: float, group: float) -> Remap:
+    """Exact within a window; past it positions are counted in groups, shifted to meet the window's end."""
+    window, size = max(1, int(window_share * train_len)), int(group)
+    near = _behind(query, key) < window
+    far = View(query // size + window - window // size, key // size, ~near)
+    return Remap((View(query, key, near), far), _plain(query))
+
+
+@rule(
+    Param("chunk_share", 0.75, 0.01, 1.0, "of the trained length"),
+    Param("local_share", 0.125, 0.0, 0.99, "of the trained length"),
+    source="Dual chunk attention, arXiv:2402.17463; github.com/HKUNLP/ChunkLlama, chunkllama_attn_replace.py",
+)
+def dual_chunk(query: Positions, key: Positions, train_len: int, chunk_share: float, local_share: float) -> Remap:
+    """Positions restart in every chunk; the chunk before is counted on from there, all others are equally far."""
+    most = max(2, int(chunk_share * train_len))
+    size = most - min(int(local_share * train_len), most - 1)
+    apart = query[:, None] // size - key[None, :] // size
+    inside, keys = query % size, key % size
+    return Remap(
+        (
+            View(inside, keys, apart == 0),
+            View(np.minimum(inside + size, most), keys, apart == 1),
+            View(np.full_like(query, min(2 * size - 1, most)), keys, apart > 1),
+        ),
+        _plain(query),
+    )
+
+
+__all__ = [
+    "RULES",
+    "Remap",
+    "Rule",
+    "View",
+    "head_log_scale",
+    "log_floor_scale",
+    "log_scale",
+    "remap",
+    "rule",
+]
