@@ -110,7 +110,8 @@ def log_scale(position: npt.ArrayLike, train_len: int) -> Array:
     >>> log_scale([0, 99, 9999], 100).tolist()
     [1.0, 1.0, 2.0]
     """
-    return np.maximum(1.0, np.log(np.asarray(position, dtype=np.float64) + 1.0) / np.log(train_len))
+    logs = np.log(np.asarray(position, dtype=np.float64) + 1.0)
+    return np.asarray(np.maximum(1.0, logs / np.log(train_len)))
 
 
 def log_floor_scale(position: npt.ArrayLike, train_len: int, slope: float = 0.1) -> Array:

@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 import transformers
-from generate import Case, geometry, write
+from generate import Case, geometry, write  # type: ignore[import-not-found]
 from transformers.models.mistral_large4.configuration_mistral_large4 import MistralLarge4TextConfig
 from transformers.models.mistral_large4.modeling_mistral_large4 import MistralLarge4TextRotaryEmbedding
 
@@ -33,7 +33,7 @@ def class_from(path: Path, name: str) -> Any:
 
 
 def plain(config: Any, device: Any) -> tuple[torch.Tensor, float]:
-    """What transformers 4.50's function of the default type answers."""
+    """Return what transformers 4.50's function of the default type answers."""
     powers = torch.arange(0, config.head_dim, 2, dtype=torch.int64).float() / config.head_dim
     return 1.0 / (config.rope_theta**powers), 1.0
 

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 import torch
 
-from rope_core.lab.evaluate import byte_losses, scaled
+from rope_core.lab.evaluate import byte_losses
 from rope_core.lab.lines import line, newer
 from rope_core.lab.model import Cache
+from rope_core.lab.positions import scaled
 from rope_core.lab.remapped import Remapped
 from rope_core.spectrum import Request
 from rope_core.theory.remap import RULES, remap

@@ -1,6 +1,7 @@
 """Rules of position against the authors' definitions written pair by pair, and the laws that they share."""
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -16,7 +17,7 @@ TRAINED = st.integers(16, 400)
 
 
 def rerope(q: int, k: int, train_len: int, share: float) -> int:
-    """The distance, at most the window."""
+    """Return the distance, at most the window."""
     return min(q - k, max(1, math.floor(share * train_len)))
 
 
@@ -35,7 +36,7 @@ def dual_chunk(q: int, k: int, train_len: int, chunk: float, local: float) -> in
     return (q % length if before == 0 else succ[q % length] if before == 1 else succ[length - 1]) - k % length
 
 
-ORACLES = {"rerope": rerope, "self_extend": self_extend, "dual_chunk": dual_chunk}
+ORACLES: dict[str, Callable[..., int]] = {"rerope": rerope, "self_extend": self_extend, "dual_chunk": dual_chunk}
 
 
 def drawn(data: st.DataObject, name: str) -> dict[str, float]:

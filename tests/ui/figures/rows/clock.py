@@ -52,7 +52,7 @@ NEWER = extension.extensions(ROPE, {name: {} for name in extension.newer()}, LEN
 
 
 def after(t: Words) -> str:
-    """Counted pair by pair from the requests' own frequencies."""
+    """Count pair by pair from the requests' own frequencies."""
     changed, still = {}, {}
     for each in NEWER:
         inv_freq = rc.spectrum(rc.Request(ROPE, each.scheme)).inv_freq
