@@ -1,9 +1,11 @@
 """The clock analogy: every way to extend a context slows hands down, and they differ in which."""
 
 from rope_core import schemes
-from rope_core.theory import clock, extension
+from rope_core.lab import view
+from rope_core.theory import challenges, clock, extension
 from ui.figures.clock import after as newest
 from ui.figures.clock import dials as figures
+from ui.figures.clock import measured as figure
 from ui.figures.clock import reading
 from ui.figures.clock import schemes as comparison
 from ui.page import fields
@@ -12,11 +14,23 @@ from ui.page.frame import Frame
 from ui.page.sentences import show_refusals
 from ui.page.state import Field
 from ui.page.store import Store
+from ui.page.tasks import Challenge, Question
+from ui.work import extrapolated
 
 AXIS = Field("axis", "choice", "log", choices=("log", "even"))
 ERROR = Field("error", "float", 3.0, 0.5, 10.0, step=0.5)
 DISTANCE = Field("distance", "float", 4.0, 0.0, 32.0, steps=figures.SPANS)
 SLOWER = Field("slower", "float", 4.0, 1.0, 16.0, step=0.5)
+
+WITH = Field("with", "choice", "", choices=("", *extension.kinds()))
+BY = Field("by", "float", None, 1.0, 64.0, optional=True)
+TIMES = 8
+"""How many times the trained length the challenge asks for."""
+
+WORST = Question("worst", "a", then=((FACTOR, 8.0), (DISTANCE, 8.0)))
+SQUARED = Question("squared", "c")
+EXTEND = Challenge("extend", (WITH, BY), challenges.extends)
+TASKS = (WORST, SQUARED, EXTEND)
 
 
 def length_of(store: Store) -> int:
@@ -39,6 +53,30 @@ fits = length_of
 FIELDS = (DISTANCE, AXIS, ERROR, SLOWER, *GEOMETRY, *SCHEME_FIELDS)
 
 
+def hands(page: Frame) -> None:
+    """Three schemes as dials, at a factor and a distance that are dragged."""
+    page.bar()
+    rope, names = page.store.rope(), extension.kinds(page.get(SCHEME))
+    found, refused = extension.extensions(rope, {name: unmoved(page.store, name) for name in names}, page.get(SEQ_LEN))
+    requests = tuple(each.request for each in found)
+    factors = stops(FACTOR, page.get(FACTOR), high=DISTANCE.high)
+    spans = stops(DISTANCE, page.get(DISTANCE))
+    film = figures.dials(rope, requests, factors, spans, page.t)
+    page.show(film, figures.dials, extension.past_training, extension.at_unseen_angle)
+    show_refusals(page, refused)
+    page.predict(WORST)
+    page.predict(SQUARED)
+
+
+def measured(page: Frame) -> None:
+    """The same three schemes on a small model that was never fine-tuned."""
+    page.prose("linear")
+    seen = extrapolated.seen_shipped("sweep")
+    if seen is not None:
+        page.show(figure.measured(seen, extrapolated.trained(seen), page.t), figure.measured, view.cells)
+    page.goto("extrapolation", page.t("measured"))
+
+
 def schemes_parameters(page: Frame) -> None:
     """The other parameters of the schemes shown, each once, when the visitor opens them."""
     with page.details(page.t("parameters"), "clock.parameters") as wanted:
@@ -52,32 +90,21 @@ def schemes_parameters(page: Frame) -> None:
                     page.controls.param(param)
 
 
-def hands(page: Frame) -> None:
-    """Three schemes as dials, at a factor and a distance that are dragged."""
-    page.bar()
-    rope, names = page.store.rope(), extension.kinds(page.get(SCHEME))
-    found, refused = extension.extensions(rope, {name: unmoved(page.store, name) for name in names}, page.get(SEQ_LEN))
-    requests = tuple(each.request for each in found)
-    factors = stops(FACTOR, page.get(FACTOR), high=DISTANCE.high)
-    spans = stops(DISTANCE, page.get(DISTANCE))
-    film = figures.dials(rope, requests, factors, spans, page.t)
-    page.show(film, figures.dials, extension.past_training, extension.at_unseen_angle)
-    show_refusals(page, refused)
-    page.prose("ideas")
-    page.goto("extrapolation", page.t("measured"))
+def slowdowns(page: Frame) -> None:
+    """The same schemes as slow-downs and as numbers."""
     schemes_parameters(page)
-
-
-def compared(page: Frame) -> None:
-    """The same schemes as slow-downs, as numbers and as heatmaps."""
     rope, length = page.store.rope(), length_of(page.store)
     found, refused = extension.extensions(rope, params_of(page.store), length)
-    page.prose("slowdowns")
     formulas = [schemes.SCHEMES[one.scheme].rescale for one in found]
     page.show(comparison.slowdowns(rope, found, page.t), comparison.slowdowns, *formulas)
     show_refusals(page, refused)
     page.write(comparison.summary(rope, found, length, page.t))
-    page.prose("heatmaps")
+
+
+def heatmaps(page: Frame) -> None:
+    """The cosine of every pair's angle under each scheme."""
+    rope, length = page.store.rope(), length_of(page.store)
+    found, _ = extension.extensions(rope, params_of(page.store), length)
     page.controls.segments(AXIS)
     drawing = comparison.heatmaps(rope, found, length, page.get(AXIS) == "log", page.t)
     page.show(drawing, comparison.heatmaps, extension.mean_cos, extension.unseen_pairs)
@@ -88,14 +115,12 @@ def after(page: Frame) -> None:
     rope = page.store.rope()
     params = {name: page.store.params(name) for name in extension.newer()}
     found, refused = extension.extensions(rope, params, length_of(page.store))
-    page.prose("after")
     page.show(newest.after(rope, found, page.t), newest.after, *[schemes.SCHEMES[n].rescale for n in params])
     show_refusals(page, refused)
 
 
 def readers(page: Frame) -> None:
-    """What a reader of the hands can tell apart, and source 003's number."""
-    page.prose("reading")
+    """What a reader of the hands can tell apart."""
     page.controls.beside(ERROR, SLOWER)
     page.show(
         reading.reading(page.get(ERROR), page.get(SLOWER), page.t),
@@ -103,15 +128,27 @@ def readers(page: Frame) -> None:
         clock.Clock.finest,
         clock.Clock.shows,
     )
-    page.prose("quoted")
+
+
+def quoted(page: Frame) -> None:
+    """Source 003's number."""
     page.show(reading.quoted(page.get(ERROR), page.t), reading.quoted, clock.claims)
+
+
+def extend(page: Frame) -> None:
+    """A scheme and its factor for eight times the trained length."""
+    page.challenge(EXTEND, page.store.rope(), TIMES)
 
 
 def body(page: Frame) -> None:
     """The page, part by part."""
     page.live(hands)
-    page.live(compared)
-    page.live(after)
-    page.prose("why")
-    page.prose("questions")
-    page.live(readers, shared=False)
+    page.prose("ideas")
+    page.live(measured, shared=False)
+    page.live(extend)
+    page.deeper("questions")
+    page.deeper("slowdowns", slowdowns)
+    page.deeper("heatmaps", heatmaps)
+    page.deeper("after", after)
+    page.deeper("reading", readers)
+    page.deeper("quoted", quoted)

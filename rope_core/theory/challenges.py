@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -9,8 +10,12 @@ import numpy as np
 
 from rope_core.rope import Array, Rope
 from rope_core.spectrum import Request, spectrum
-from rope_core.theory.attention import score_curve
+from rope_core.theory.attention import first_negative, score_curve
+from rope_core.theory.encodings import turn
+from rope_core.theory.extension import past_training
 from rope_core.theory.layout_demo import Shapes, layout_error
+from rope_core.theory.precision import round_to
+from rope_core.theory.softmax import softmax
 
 
 @dataclass(frozen=True)
@@ -101,3 +106,107 @@ def wrong_layout(distances: Sequence[int], base: float, choice: str) -> Verdict:
     if not differs.any():
         return Verdict(False, 0.0, "healthy")
     return Verdict(True, 1.0, "passed")
+
+
+def extends(rope: Rope, times: int, scheme: str, factor: float) -> Verdict:
+    """Check a scheme and factor that reach ``times`` the trained length with no angle new and neighbours as before.
+
+    The score is the share of pairs at known angles, or, where all are, the share of its angle that the fastest keeps.
+
+    >>> rope = Rope(128, 1e4, 4096)
+    >>> [extends(rope, 8, *each).reason for each in (("ntk", 8.0), ("linear", 8.0), ("yarn", 8.0))]
+    ['unseen', 'neighbours', 'passed']
+    """
+    s = spectrum(Request(rope, scheme, {"factor": factor}))
+    unseen = int(past_training(rope, s, [times * rope.train_len]).sum())
+    kept = float(s.inv_freq[0] / rope.theta[0])
+    given = {"unseen": unseen, "pairs": rope.pairs, "slower": 1 / kept, "degrees": math.degrees(s.inv_freq[0])}
+    if unseen:
+        return Verdict(False, 1 - unseen / rope.pairs, "unseen", given)
+    if kept < 1 - 1e-9:
+        return Verdict(False, kept, "neighbours", given)
+    return Verdict(True, 1.0, "passed", given)
+
+
+def stays_positive(dim: int, length: int, most: float, base: float) -> Verdict:
+    """Check a base of at most ``most`` under which a vector's score with itself stays positive up to a length.
+
+    The score is the share of the length that is reached before the first negative score.
+
+    >>> stays_positive(128, 4096, 1e5, 1e4).given["first"], stays_positive(128, 4096, 1e5, 5e4).passed
+    (1707, True)
+    """
+    first = first_negative(dim, base, length)
+    given = {"base": base, "length": length, "most": most, "first": length if first is None else first}
+    if base > most:
+        return Verdict(False, most / base, "large", given)
+    if first is not None:
+        return Verdict(False, first / length, "negative", given)
+    return Verdict(True, 1.0, "passed", given)
+
+
+def same_score(query: int, key: int, other_query: int, other_key: int) -> Verdict:
+    """Check two other positions at which the same query and key score under RoPE as they do at the first two.
+
+    >>> same_score(40, 33, 7, 0).passed, same_score(40, 33, 33, 40).reason
+    (True, 'mirrored')
+    """
+    wanted, distance = query - key, other_query - other_key
+    given = {"wanted": wanted, "distance": distance}
+    if (query, key) == (other_query, other_key):
+        return Verdict(False, 0.0, "same", given)
+    if distance == wanted:
+        return Verdict(True, 1.0, "passed", given)
+    return Verdict(False, 0.0, "mirrored" if distance == -wanted else "other", given)
+
+
+STEPS = ("project", "turn_q", "turn_k", "turn_v", "cache", "attend")
+"""The lines of an attention layer with one line too many, in their order."""
+
+
+def extra_line(rope: Rope, line: int) -> Verdict:
+    """Check which of STEPS, from 1, has to go so that the output no longer depends on where the text stands.
+
+    The layer is run without the line, on a text at position 0 and on the same text 7 positions further.
+
+    >>> [extra_line(Rope(16, 100.0, 64), line).passed for line in range(1, 7)]
+    [False, False, False, True, False, False]
+    """
+    left = [step for at, step in enumerate(STEPS, 1) if at != line]
+    if not {"project", "cache", "attend"} <= set(left):
+        return Verdict(False, 0.0, "needed", {"line": line})
+    q, k, v = np.random.default_rng(0).standard_normal((3, 6, rope.dim))
+    outputs = []
+    for shift in (0, 7):
+        angle = np.multiply.outer(np.arange(6) + shift, rope.theta)
+        a, b, c = (turn(x, angle) if f"turn_{name}" in left else x for x, name in zip((q, k, v), "qkv", strict=True))
+        outputs.append(softmax(a @ b.T / np.sqrt(rope.dim)) @ c)
+    change = float(np.abs(outputs[1] - outputs[0]).max())
+    passed = change < 1e-9
+    return Verdict(passed, float(passed), "passed" if passed else "moves", {"line": line, "change": change})
+
+
+def falls_on_another(dtype: str, position: int) -> Verdict:
+    """Check a position that a number format rounds to another one; the score is 0 or 1.
+
+    >>> falls_on_another("bfloat16", 256).reason, falls_on_another("bfloat16", 1001).given["held"]
+    ('held', 1000.0)
+    """
+    held = float(round_to(position, dtype))
+    passed = held != position
+    given = {"position": position, "held": held}
+    return Verdict(passed, float(passed), "passed" if passed else "held", given)
+
+
+def decode_offset(start: int, prompt: int, step: int, offset: int) -> Verdict:
+    """Check the offset of a decoding step, the first after the prompt being 1, where the prompt began at ``start``.
+
+    >>> decode_offset(16, 12, 3, 30).passed, decode_offset(16, 12, 3, 31).reason
+    (True, 'off_by_one')
+    """
+    right = start + prompt + step - 1
+    given = {"offset": offset, "missed": abs(offset - right), "first": start + prompt}
+    if offset == right:
+        return Verdict(True, 1.0, "passed", given)
+    near = abs(offset - right) == 1
+    return Verdict(False, 1 / (1 + abs(offset - right)), "off_by_one" if near else "far", given)

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import math
+
+import mpmath
 import numpy as np
+import pytest
+import torch
 
 from rope_core.rope import Rope
 from rope_core.theory import challenges
@@ -61,3 +66,90 @@ def test_one_checkpoint_has_the_wrong_layout_and_nothing_else() -> None:
         assert (verdict.reason == "healthy") == (not wrong[name].any())
         assert (verdict.reason == "at_zero") == wrong[name][0]
     assert sum(verdict.passed for verdict in verdicts.values()) == 1
+
+
+@pytest.mark.parametrize("scheme", ["linear", "ntk", "ntk_by_parts", "yarn"])
+@pytest.mark.parametrize("factor", [4.0, 8.0, 17.0, 18.0])
+def test_an_extension_is_judged_pair_by_pair(scheme: str, factor: float) -> None:
+    """Slow-downs written out from the papers, at a base and a trained length of the test's own."""
+    rope = Rope(64, 20_000.0, 1000)
+    slow = []
+    for i in range(rope.pairs):
+        theta = rope.base ** (-2 * i / rope.dim)
+        turns = rope.train_len * theta / (2 * math.pi)
+        if scheme == "linear":
+            slow.append(factor)
+        elif scheme == "ntk":
+            slow.append(factor ** (2 * i / (rope.dim - 2)))
+        elif scheme == "ntk_by_parts":
+            kept = min(max((turns - 1) / 31, 0.0), 1.0)
+            slow.append(1 / ((1 - kept) / factor + kept))
+        else:
+
+            def where(turn: float) -> float:
+                return rope.dim * math.log(rope.train_len / (turn * 2 * math.pi)) / (2 * math.log(rope.base))
+
+            low, high = max(math.floor(where(32)), 0), min(math.ceil(where(1)), rope.dim - 1)
+            kept = 1 - min(max((i - low) / (high - low), 0.0), 1.0)
+            slow.append(1 / ((1 - kept) / factor + kept))
+    theta = [rope.base ** (-2 * i / rope.dim) for i in range(rope.pairs)]
+    unseen = sum(
+        8 * each / by > each * (1 + 1e-9) and each * rope.train_len < 2 * math.pi
+        for each, by in zip(theta, slow, strict=True)
+    )
+    verdict = challenges.extends(rope, 8, scheme, factor)
+    assert verdict.given["unseen"] == unseen and verdict.given["slower"] == pytest.approx(slow[0])
+    wanted = "unseen" if unseen else "neighbours" if slow[0] > 1 else "passed"
+    assert (
+        verdict.reason == wanted and verdict.passed == (wanted == "passed") and (verdict.score == 1) == verdict.passed
+    )
+
+
+def test_a_base_keeps_the_score_positive_where_every_sum_of_cosines_is() -> None:
+    for base in (900.0, 3000.0, 12_000.0, 40_000.0):
+        theta = [mpmath.mpf(base) ** (mpmath.mpf(-2 * i) / 32) for i in range(16)]
+        first = next((m for m in range(600) if sum(mpmath.cos(m * each) for each in theta) < 0), None)
+        verdict = challenges.stays_positive(32, 600, 30_000.0, base)
+        assert verdict.given["first"] == (600 if first is None else first)
+        assert verdict.passed == (first is None and base <= 30_000)
+        assert verdict.reason == ("large" if base > 30_000 else "negative" if first is not None else "passed")
+
+
+def test_the_same_score_needs_the_same_signed_distance() -> None:
+    rope = Rope(8, 50.0, 64)
+    q, k = np.random.default_rng(3).standard_normal((2, 4)) + 1j * np.random.default_rng(4).standard_normal((2, 4))
+
+    def score(m: int, n: int) -> float:
+        return float((q * np.exp(1j * m * rope.theta) * np.conj(k * np.exp(1j * n * rope.theta))).sum().real)
+
+    for m in range(20):
+        for n in range(20):
+            verdict = challenges.same_score(12, 5, m, n)
+            alike = abs(score(m, n) - score(12, 5)) < 1e-9
+            assert verdict.passed == (alike and (m, n) != (12, 5))
+    assert challenges.same_score(12, 5, 5, 12).reason == "mirrored"
+    assert challenges.same_score(12, 5, 12, 5).reason == "same"
+
+
+def test_one_line_of_the_layer_is_too_many() -> None:
+    verdicts = [challenges.extra_line(Rope(16, 300.0, 64), line) for line in range(1, len(challenges.STEPS) + 1)]
+    assert [each.reason for each in verdicts] == ["needed", "moves", "moves", "passed", "needed", "needed"]
+    assert verdicts[3].given["change"] < 1e-12 and verdicts[1].given["change"] > 0.01
+
+
+def test_a_position_falls_on_another_where_the_format_has_no_such_number() -> None:
+    for position in (*range(250, 270), 511, 513, 4096, 4097):
+        held = float(torch.tensor(float(position)).to(torch.bfloat16))
+        verdict = challenges.falls_on_another("bfloat16", position)
+        assert verdict.given["held"] == held and verdict.passed == (held != position)
+
+
+def test_a_decoding_step_stands_behind_all_tokens_before_it() -> None:
+    for start, prompt in ((0, 1), (16, 12), (100, 7)):
+        positions = list(range(start, start + prompt))
+        for step in range(1, 6):
+            positions.append(positions[-1] + 1)
+            for offset in range(start, start + prompt + 8):
+                verdict = challenges.decode_offset(start, prompt, step, offset)
+                assert verdict.passed == (offset == positions[-1])
+                assert (verdict.reason == "off_by_one") == (abs(offset - positions[-1]) == 1)

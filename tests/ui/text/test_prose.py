@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
-from importlib import resources
 
 import numpy as np
 import pytest
@@ -29,18 +27,6 @@ def bases() -> list[str]:
     assert not any(serves(base, 4096) for base in (26_952, 26_974, *range(27_000, 28_629, 50), 28_628))
     assert serves(500_000, 8192)
     return [f"{number:,}" for number in (26_953, 26_973, 28_629, attention.first_negative(128, 1_000_000.0, 32_768))]
-
-
-def perplexities() -> list[str]:
-    """Return what the small model reads at its trained length, and at eight times of it under three schemes."""
-    record = resources.files("rope_core.lab") / "records" / "sweep.json"
-    cells = json.loads(record.read_text(encoding="utf-8"))["results"]
-    last = {(cell["line"], cell["length"]): cell["last"][0] for cell in cells if cell["weights"] == "rope-0"}
-    assert {length: last["dynamic", length] for _, length in last} == {
-        length: last["ntk", length] for _, length in last
-    }
-    at = [("none", 256), ("linear", 2048), ("ntk", 2048), ("yarn", 2048)]
-    return [f"{last[key]:.1f}" for key in at] + ["256", "2,048"]
 
 
 def tuned_against_the_window() -> list[str]:
@@ -147,7 +133,7 @@ def farthest_wavelengths() -> list[str]:
 
 STATED: dict[tuple[str, str], Callable[[], list[str]]] = {
     ("frequencies", "base"): bases,
-    ("clock", "questions"): lambda: perplexities() + dynamic_factor(),
+    ("clock", "questions"): dynamic_factor,
     ("extrapolation", "finetune"): tuned_against_the_window,
     ("extrapolation", "recall"): copied,
     ("attention", "pairs"): partial_turns,

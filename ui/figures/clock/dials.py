@@ -75,7 +75,6 @@ def dials(
 
     finding = sentence(
         lambda **slots: t("dials_finding", pairs=rope.pairs, **slots),
-        factor=Texts((by,), by.texts),
         distance=Texts((far,), tuple(f"{length:,}" for length in lengths)),
         counts=among(
             [Texts((by, far), tuple(map(str, dial.past.ravel().tolist()))) for dial in drawn],
