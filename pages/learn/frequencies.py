@@ -1,13 +1,14 @@
 """Which pairs are fast, what the base does to them, and what the three open questions of the sources come to."""
 
 from rope_core.rope import Rope
-from rope_core.theory import encodings, frequency_demo
+from rope_core.theory import challenges, encodings, frequency_demo
 from ui.figures.frequencies import digits as numerals
-from ui.figures.frequencies import spans
+from ui.figures.frequencies import drawn, spans
 from ui.figures.frequencies import tables as figures
 from ui.page.fields import BASE, DIM, GEOMETRY, TRAIN_LEN, last_pair, stops
 from ui.page.frame import Frame
 from ui.page.state import Field
+from ui.page.tasks import Challenge, Drawn, Question
 
 VIEW = Field("view", "choice", "cos", choices=("angle", "cos", "sin"))
 SPAN = Field("span", "int", 256, 16, 16_777_216, steps=(64, 128, 256, 512, 2048, 8192, 32_768, 131_072, 1_048_576))
@@ -16,6 +17,14 @@ PAIR = Field("pair", "int", 4, 0, 511)
 WINDOW = Field("window", "int", 128, 8, 1024, steps=(16, 32, 64, 128, 256, 512, 1024))
 WIDTH = Field("width", "int", 8, 2, 16, step=2, even=True)
 POSITION = Field("position", "int", 2718, 0, 1_000_000)
+TRIED = Field("tried", "float", None, 1.0, 1e12, low_open=True, optional=True)
+
+UNMOVED = Question("unmoved", "a")
+UNFINISHED = Drawn("unfinished")
+LEAST = Challenge("least", (TRIED,), challenges.slowest_repeats)
+TASKS = (UNMOVED, UNFINISHED, LEAST)
+LENGTH, SLACK = 32_768, 1.1
+"""The challenge's length, and how many times too large a base may be."""
 
 FIELDS = (VIEW, SPAN, ERROR, PAIR, WINDOW, WIDTH, POSITION, *GEOMETRY)
 
@@ -27,6 +36,7 @@ def spectrum(page: Frame) -> None:
     contexts = stops(TRAIN_LEN, page.get(TRAIN_LEN), 256, 1_048_576)
     film = figures.heat(page.get(DIM), bases, contexts, page.get(VIEW), page.get(SPAN), page.t)
     page.show(film, figures.heat, frequency_demo.table, frequency_demo.incomplete)
+    page.predict(UNMOVED)
     left, right = page.columns(1, 1)
     with left:
         page.controls.segments(VIEW)
@@ -34,9 +44,24 @@ def spectrum(page: Frame) -> None:
         page.controls.slider(SPAN)
 
 
+def unfinished(page: Frame) -> None:
+    """The number of pairs that never finish a turn, drawn by the reader over the base."""
+    film = drawn.unfinished(page.get(DIM), page.get(TRAIN_LEN), page.t)
+    page.show(film, drawn.unfinished, frequency_demo.incomplete)
+
+
+def least(page: Frame) -> None:
+    """The least base whose slowest pair does not repeat."""
+    page.challenge(LEAST, page.get(DIM), LENGTH, SLACK)
+
+
+def base_choice(page: Frame) -> None:
+    """Two lower bounds of the base."""
+    page.show(spans.base_choice(page.store.rope(), page.t), spans.base_choice, frequency_demo.spans)
+
+
 def rulers(page: Frame) -> None:
     """What a pair measures, and whether it cycles."""
-    page.prose("meaning")
     page.controls.slider(ERROR)
     rope = page.store.rope()
     page.show(spans.rulers(rope, page.get(ERROR), page.t), spans.rulers, frequency_demo.rulers)
@@ -45,7 +70,6 @@ def rulers(page: Frame) -> None:
 
 def wave(page: Frame) -> None:
     """One pair over the position."""
-    page.prose("variation")
     rope = page.store.rope()
     page.controls.beside(last_pair(PAIR, rope), WINDOW)
     page.show(spans.wave(rope, page.get(PAIR), page.get(WINDOW), page.t), spans.wave, Rope)
@@ -53,7 +77,6 @@ def wave(page: Frame) -> None:
 
 def digits(page: Frame) -> None:
     """The position as a number in base beta."""
-    page.prose("digits")
     page.controls.slider(WIDTH)
     film = numerals.digits(page.get(WIDTH), page.get(BASE), numerals.positions(page.get(POSITION)), page.t)
     page.show(film, numerals.digits, encodings.beta_digits, encodings.digit_phases)
@@ -63,8 +86,9 @@ def body(page: Frame) -> None:
     """The page, part by part."""
     page.live(spectrum)
     page.prose("why")
-    page.prose("base")
-    page.show(spans.base_choice(page.store.rope(), page.t), spans.base_choice, frequency_demo.spans)
-    page.live(rulers)
-    page.live(wave)
-    page.live(digits)
+    page.live(unfinished)
+    page.live(least)
+    page.deeper("base", base_choice)
+    page.deeper("meaning", rulers)
+    page.deeper("variation", wave)
+    page.deeper("digits", digits)

@@ -2,13 +2,13 @@
 
 from rope_core.layout import convert, convert_projection
 from rope_core.theory import challenges, layout_demo
-from ui.figures.layouts import seats
+from ui.figures.layouts import drawn, seats
 from ui.figures.layouts import weights as figures
 from ui.page import models
 from ui.page.fields import BASE, CUSTOM, DIM, GEOMETRY, MODEL, around
 from ui.page.frame import Frame
 from ui.page.state import Field
-from ui.page.tasks import Challenge, Question
+from ui.page.tasks import Challenge, Drawn, Question
 
 WIDTH = Field("width", "int", 8, 4, 12, step=2, even=True)
 POSITION = Field("position", "int", 3, 0, 4095)
@@ -18,9 +18,9 @@ ORDER = Field("order", "int", seats.STEPS, 0, seats.STEPS)
 CHECKPOINT = Field("checkpoint", "choice", "", choices=("", *challenges.CHECKPOINTS))
 
 SLOWER = Question("slower", "b", then=((ORDER, 0),))
-SEEN = Question("seen", "c")
+WRONG = Drawn("wrong")
 WHICH = Challenge("which", (CHECKPOINT,), challenges.wrong_layout)
-TASKS = (SLOWER, SEEN, WHICH)
+TASKS = (SLOWER, WRONG, WHICH)
 
 FIELDS = (WIDTH, ORDER, POSITION, KV_HEADS, GROUP, *GEOMETRY)
 
@@ -37,7 +37,7 @@ def same_rotation(page: Frame) -> None:
 
 def tested(page: Frame) -> None:
     """What a test sees of the wrong layout, and four checkpoints of which one has it."""
-    page.predict(SEEN)
+    page.show(drawn.wrong(page.get(BASE), page.t), drawn.wrong, layout_demo.layout_error)
     page.table(figures.checkpoints(page.t))
     page.challenge(WHICH, figures.CHECKED, figures.CHECKED_BASE)
 

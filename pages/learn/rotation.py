@@ -6,7 +6,7 @@ from ui.figures.rotation import matrix as matrices
 from ui.page.fields import BASE, GEOMETRY, around, last_pair
 from ui.page.frame import Frame
 from ui.page.state import Field
-from ui.page.tasks import Challenge, Question
+from ui.page.tasks import Challenge, Drawn, Question
 
 M = Field("m", "int", 12, 0, 4095)
 N = Field("n", "int", 5, 0, 4095)
@@ -21,9 +21,9 @@ NEAR = 0.02
 """How near two angles must be to pass for the same, rad."""
 
 OPPOSITE = Question("opposite", "b", then=((M, 22), (N, 0), (PAIR, 0)))
-BOTH = Question("both", "c", then=((SHIFT, 64),))
+SHIFTED = Drawn("shifted")
 TWINS = Challenge("twins", (FIRST, SECOND), challenges.twins)
-TASKS = (OPPOSITE, BOTH, TWINS)
+TASKS = (OPPOSITE, SHIFTED, TWINS)
 
 FIELDS = (M, N, SHIFT, PAIR, WIDTH, POSITION, *GEOMETRY)
 
@@ -35,8 +35,13 @@ def circle(page: Frame) -> None:
     windows = (around(page.get(M)), around(page.get(N)), around(page.get(SHIFT)))
     page.show(figures.turning(rope, page.get(PAIR), *windows, page.t), figures.turning, demo.shares, demo.score)
     page.controls.slider(last_pair(PAIR, rope))
-    page.predict(BOTH)
     page.predict(OPPOSITE)
+
+
+def shifted(page: Frame) -> None:
+    """The score while both positions move, drawn by the reader."""
+    film = figures.shifted(page.store.rope(), page.get(M), page.get(N), page.t)
+    page.show(film, figures.shifted, demo.scores_under_shift)
 
 
 def twins(page: Frame) -> None:
@@ -64,6 +69,7 @@ def backward(page: Frame) -> None:
 def body(page: Frame) -> None:
     """The page, part by part."""
     page.live(circle)
+    page.live(shifted)
     page.prose("questions")
     page.live(twins)
     page.prose("why")

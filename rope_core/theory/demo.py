@@ -57,22 +57,6 @@ def shares(q: npt.ArrayLike, k: npt.ArrayLike, distances: npt.ArrayLike, inv_fre
     return np.asarray((product * turns).real)
 
 
-def drift(
-    q: npt.ArrayLike,
-    k: npt.ArrayLike,
-    m: npt.ArrayLike,
-    n: npt.ArrayLike,
-    shifts: npt.ArrayLike,
-    inv_freq: npt.ArrayLike,
-) -> float:
-    """Return the most that a score of interleaved q and k changes when both positions move by one of ``shifts``."""
-    moved = [
-        [scores_under_shift(q, k, at, of, shifts, inv_freq, "interleaved") for of in np.asarray(n)]
-        for at in np.asarray(m)
-    ]
-    return float(np.ptp(np.array(moved), axis=-1).max())
-
-
 @dataclass(frozen=True)
 class ThreeWays:
     """One vector turned by the matrix, element by element and as complex numbers, float64 (dim,) each."""

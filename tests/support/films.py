@@ -41,6 +41,11 @@ class FilmRow:
         return film
 
 
+def to_draw(t: Words) -> str:
+    """Return the sentence of a film in which the reader draws."""
+    return t("film.draw_then")
+
+
 def unpacked(data: bytes) -> tuple[str, dict[str, Any], bytes]:
     """Return a packed scene's name, its head and its numbers."""
     name = data[1 : 1 + data[0]].decode("ascii")

@@ -67,7 +67,24 @@ class Challenge:
                 raise ValueError(f"fields must be empty at first, got {field.name}")
 
 
-Task = Question | Challenge
+@dataclass(frozen=True)
+class Drawn:
+    """A prediction that is drawn: ``name`` is its field, the one of a film's sketch (`ui.figures.predicted`)."""
+
+    name: str
+
+    @property
+    def field(self) -> Field:
+        """The field that holds the curve as the sketch writes it, "" before there is one."""
+        return Field(self.name, "text", "")
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """The fields that hold the reader's answer."""
+        return (self.field,)
+
+
+Task = Question | Challenge | Drawn
 
 
 def answer(question: Question, store: Store, choice: str) -> None:
@@ -90,7 +107,7 @@ def verdict(challenge: Challenge, store: Store, session: Session, given: Sequenc
 
 
 def done(task: Task, store: Store, session: Session) -> bool:
-    """Return whether a question was answered, or a challenge passed."""
-    if isinstance(task, Question):
-        return bool(store.get(task.field))
-    return (store.page, task.name) in session.get(SOLVED, ())
+    """Return whether a question was answered, a curve drawn, or a challenge passed."""
+    if isinstance(task, Challenge):
+        return (store.page, task.name) in session.get(SOLVED, ())
+    return bool(store.get(task.field))

@@ -63,6 +63,7 @@ def test_every_film_function_has_a_row() -> None:
     written = {
         (".".join(path.relative_to(ROOT).with_suffix("").parts), node.name)
         for path in (ROOT / "ui" / "figures").rglob("*.py")
+        if path.stem != "predicted"
         for node in ast.parse(path.read_text("utf-8")).body
         if isinstance(node, ast.FunctionDef) and node.returns and ast.unparse(node.returns) == "Film"
     }

@@ -15,7 +15,7 @@ from tests.test_pages import opened
 from ui.page.menu import PATH, SECTIONS, declaration, way
 from ui.page.state import Field
 from ui.page.store import Store
-from ui.page.tasks import SOLVED, Challenge, Question, answer, done, verdict
+from ui.page.tasks import SOLVED, Challenge, Drawn, Question, answer, done, verdict
 from ui.text.words import LANGUAGES, Words, labels
 
 MOVED = Field("moved", "int", 3, 0, 9)
@@ -63,7 +63,9 @@ def test_a_question_without_its_right_choice_and_a_field_that_is_filled_are_refu
 def test_every_task_has_its_words(name: str, lang: str) -> None:
     own = labels(lang, name)
     for task in declaration(name).tasks:
-        if isinstance(task, Question):
+        if isinstance(task, Drawn):
+            needed = {f"{task.name}_ask", f"{task.name}_label"}
+        elif isinstance(task, Question):
             needed = {f"ask.{task.name}.{part}" for part in ("question", "why", *task.choices)}
         else:
             needed = {f"challenge.{task.name}.{part}" for part in ("task", "passed")}
@@ -72,7 +74,7 @@ def test_every_task_has_its_words(name: str, lang: str) -> None:
 
 @pytest.mark.parametrize("name", LEARNING)
 def test_no_words_are_left_of_a_task_that_is_not_there(name: str) -> None:
-    known = {task.name for task in declaration(name).tasks}
+    known = {task.name for task in declaration(name).tasks if not isinstance(task, Drawn)}
     used = {match[1] for key in labels("en", name) if (match := re.match(r"(?:ask|challenge)\.(\w+)\.", key))}
     assert used == known
 

@@ -8,8 +8,10 @@ import rope_core as rc
 from rope_core.theory import demo
 from ui.figures.colours import BLUE, GREY, ORANGE, RED
 from ui.figures.drawing import Film, kept
+from ui.figures.predicted import predicted
 from ui.film.scene import Axis, Difference, Panel, Scene, Texts, Track, control, sentence
 from ui.film.shapes import arc, boxes, circle, dots, hands, label, path, turned
+from ui.page.fields import WINDOW
 from ui.text.words import Words
 
 
@@ -24,7 +26,6 @@ def turning(rope: rc.Rope, pair: int, m: tuple[int, ...], n: tuple[int, ...], sh
     distances = np.array(apart.stops)
     shares = demo.shares(q, k, distances, rope.theta)
     scores = shares.sum(axis=1)
-    drift = demo.drift(q, k, np.asarray(m)[::8], np.asarray(n)[::8], shift, rope.theta)
 
     # Directions of the pair: their lengths differ by chance, and a short arrow is hard to grab.
     arrows = {}
@@ -83,13 +84,11 @@ def turning(rope: rc.Rope, pair: int, m: tuple[int, ...], n: tuple[int, ...], sh
         height=250,
     )
     finding = sentence(
-        lambda **slots: t("circle_finding", i=pair, pairs=rope.pairs, drift=f"{drift:.1g}", **slots),
+        lambda **slots: t("circle_finding", i=pair, pairs=rope.pairs, **slots),
         m=Texts((at_m,), at_m.texts),
         n=Texts((at_n,), at_n.texts),
-        d=Texts((apart,), tuple(f"{d:.0f}".replace("-", "−") for d in distances)),
-        share=Texts((apart,), tuple(f"{value:.6f}" for value in shares[:, pair])),
-        score=Texts((apart,), tuple(f"{value:.6f}" for value in scores)),
-        shift=Texts((along,), along.texts),
+        share=Texts((apart,), tuple(f"{value:.4f}".replace("-", "−") for value in shares[:, pair])),
+        score=Texts((apart,), tuple(f"{value:.4f}".replace("-", "−") for value in scores)),
     )
     return Film(
         "circle",
@@ -101,6 +100,46 @@ def turning(rope: rc.Rope, pair: int, m: tuple[int, ...], n: tuple[int, ...], sh
         rope = rc.Rope({rope.dim}, {rope.base!r}, {rope.train_len})
         q, k = demo.drawn_vectors(rope.dim)
         print(demo.shares(q, k, [{m[0]} - {n[0]}, 0, 7], rope.theta))
+        """,
+    )
+
+
+@kept
+def shifted(rope: rc.Rope, m: int, n: int, t: Words) -> Film:
+    """Return a place to draw the score of a query at m and a key at n while both move along, and the true line.
+
+    From the start one pair's share is seen as it would be, were the query alone to move.
+    """
+    q, k = demo.drawn_vectors(rope.dim)
+    along = np.arange(WINDOW + 1)
+    scores = demo.scores_under_shift(q, k, m, n, along, rope.theta, "interleaved")
+    alone = demo.shares(q, k, m - n + along, rope.theta).sum(axis=1)
+    reach = 1.1 * float(np.abs(np.concatenate([scores, alone])).max())
+    columns = np.arange(0, WINDOW + 1, WINDOW // 8)
+    panel = Panel(
+        Axis(0.0, float(WINDOW), tuple((float(s), str(s)) for s in columns[::2].tolist()), t("shift_axis")),
+        Axis(-reach, reach, ((0.0, "0"),), t("score_axis")),
+        [
+            path(along, alone, GREY, 2),
+            label(float(WINDOW), reach, t("query_alone"), GREY, anchor="end", dx=-4, dy=14),
+            dots([0.0], [scores[0]], ORANGE, 7),
+        ],
+        height=200,
+    )
+    return predicted(
+        "shifted",
+        panel,
+        (along, scores),
+        {str(s): float(s) for s in columns.tolist()},
+        scores[columns],
+        t,
+        lambda: {"shift": along, "both move": scores, "query alone moves": alone},
+        f"""
+        import rope_core as rc
+        from rope_core.theory import demo
+        rope = rc.Rope({rope.dim}, {rope.base!r}, {rope.train_len})
+        q, k = demo.drawn_vectors(rope.dim)
+        print(demo.scores_under_shift(q, k, {m}, {n}, range(0, 65, 8), rope.theta, "interleaved"))
         """,
     )
 

@@ -8,9 +8,9 @@ import numpy as np
 
 from rope_core.theory import frequency_demo
 from tests.support.figures import ROPE, Row
-from tests.support.films import FilmRow
+from tests.support.films import FilmRow, to_draw
 from ui.figures.frequencies import digits as digits_
-from ui.figures.frequencies import spans, tables
+from ui.figures.frequencies import drawn, spans, tables
 from ui.text.words import Words
 
 THETA = [700.0 ** (-2 * i / 16) for i in range(8)]
@@ -84,4 +84,5 @@ STOPS = (100.0, 700.0, 5e4), (300, 4096)
 FILMS = [
     FilmRow("frequencies", tables.heat, (16, *STOPS, "sin", 9000), {"base": 700, "train_len": 300}, heat),
     FilmRow("frequencies", digits_.digits, (8, 300.0, digits_.positions(77)), {"position": 77}, digits),
+    FilmRow("frequencies", drawn.unfinished, (16, 500), {}, to_draw),
 ]

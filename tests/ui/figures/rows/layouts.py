@@ -7,9 +7,9 @@ import numpy as np
 import rope_core as rc
 from rope_core.theory import layout_demo
 from tests.support.figures import ROPE, Row
-from tests.support.films import FilmRow
+from tests.support.films import FilmRow, to_draw
 from ui.figures import tally
-from ui.figures.layouts import seats
+from ui.figures.layouts import drawn, seats
 from ui.figures.layouts import weights as layouts
 from ui.text.words import Words
 
@@ -65,4 +65,5 @@ ROWS = [
 ]
 FILMS = [
     FilmRow("layouts", seats.permutation, (10, 77.0, tuple(range(65))), {"order": 7, "position": 9}, permutation),
+    FilmRow("layouts", drawn.wrong, (77.0,), {}, to_draw),
 ]

@@ -8,7 +8,7 @@ import rope_core as rc
 from rope_core.rotation import rotate_by_elements
 from rope_core.theory import demo
 from tests.support.figures import ROPE, Row
-from tests.support.films import FilmRow
+from tests.support.films import FilmRow, to_draw
 from ui.figures.rotation import circle
 from ui.figures.rotation import matrix as matrix_
 from ui.page.fields import around
@@ -20,10 +20,8 @@ def turning(t: Words) -> str:
     shares = [turned_pair(q, k, 9, 5, slice(2 * i, 2 * i + 2)) for i in range(8)]
     exact = demo.score(q, k, 9, 5, ROPE.theta, "interleaved")
     assert abs(sum(shares) - exact) < 1e-12
-    drift = demo.drift(q, k, np.arange(0, 65, 8), np.arange(0, 65, 8), range(65), ROPE.theta)
-    assert 0 < drift < 1e-13
-    given = {"share": f"{shares[3]:.6f}", "score": f"{exact:.6f}", "drift": f"{drift:.1g}"}
-    return t("circle_finding", m=9, n=5, d=4, pairs=8, i=3, shift=20, **given)
+    given = {"share": f"{shares[3]:.4f}", "score": f"{exact:.4f}"}
+    return t("circle_finding", m=9, n=5, pairs=8, i=3, **{k: v.replace("-", "−") for k, v in given.items()})
 
 
 def turned_pair(q: np.ndarray, k: np.ndarray, m: int, n: int, part: slice = slice(None)) -> float:
@@ -59,4 +57,5 @@ ROWS = [
 WINDOW = around(0)
 FILMS = [
     FilmRow("rotation", circle.turning, (ROPE, 3, WINDOW, WINDOW, WINDOW), {"m": 9, "n": 5, "shift": 20}, turning),
+    FilmRow("rotation", circle.shifted, (ROPE, 9, 5), {}, to_draw),
 ]

@@ -1,0 +1,52 @@
+"""A place to draw how wrong the scores are where weights of one layout run in code of the other."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import rope_core as rc
+from rope_core.theory.challenges import SHAPES
+from rope_core.theory.layout_demo import layout_error
+from ui.figures.drawing import Film, kept
+from ui.figures.predicted import predicted
+from ui.film.scene import Axis, Panel
+from ui.text.words import Words
+
+FARTHEST = 127
+MARKS = (0, 1, 3, 7, 15, 31, 63, 127)
+
+
+@kept
+def wrong(base: float, t: Words) -> Film:
+    """Return a place to draw the error of all scores over the distance, weights not reordered, and the true curve.
+
+    The error is the root mean square of the difference, as a percentage of the right scores'.
+    """
+    distances = np.arange(FARTHEST + 1)
+    error = 100 * layout_error(SHAPES, "none", distances, rc.Rope(SHAPES.head_dim, base).theta).relative
+    x = np.log2(distances + 1)
+    columns = {str(d): float(np.log2(d + 1)) for d in MARKS}
+    ticks = tuple((place, text) for text, place in columns.items())
+    panel = Panel(
+        Axis(0.0, float(x[-1]), ticks, t("distance")),
+        Axis(0.0, 200.0, ((0.0, "0 %"), (100.0, "100 %"), (200.0, "200 %")), t("error_axis")),
+        [],
+        height=190,
+    )
+    return predicted(
+        "wrong",
+        panel,
+        (x, error),
+        columns,
+        error[list(MARKS)],
+        t,
+        lambda: {"distance": distances, "error_percent": error},
+        f"""
+        import rope_core as rc
+        from rope_core.theory.challenges import SHAPES
+        from rope_core.theory.layout_demo import layout_error
+        theta = rc.Rope(SHAPES.head_dim, {base!r}).theta
+        print(100 * layout_error(SHAPES, "none", {MARKS!r}, theta).relative)
+        """,
+        digits=0,
+    )
