@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
+
+import numpy as np
 
 from rope_core.checks.case import Finding, finding, largest
 from rope_core.checks.schemas import compare, to_v5
 from rope_core.hf.normal import resolve
 from rope_core.hf.read import read_config, refuse
-from rope_core.hf.ropes import HfRope, from_hf, layer_types
+from rope_core.hf.ropes import HfRope, layer_types, ropes_of
 from rope_core.hf.versions import text_part
 
+# Fields of an override that are meant to change a rotation.
+FIELDS = ("rope_parameters", "rope_scaling", "rope_theta", "partial_rotary_factor")
 # Fields of a comparison that change no rotation; the trained length counts through the frequencies.
 SILENT = ("model_type", "max_len", "train_len", "inv_freq", "head_dim", "nope_layers")
 
@@ -57,7 +61,7 @@ def _shown(value: object) -> str:
 
 
 def overridden(config: object, override: object) -> tuple[dict[str, Any], list[Finding]]:
-    """Return a config after an engine's override, and what the override loses.
+    """Return a config after an engine's override, and what the override loses, or that it changes no rotation.
 
     An override replaces a dict whole, as vLLM's --hf-overrides does on a config of transformers 5: a base that the
     dict held goes with it, and the class's stands in. ``rope_scaling`` means ``rope_parameters`` there.
@@ -66,7 +70,7 @@ def overridden(config: object, override: object) -> tuple[dict[str, Any], list[F
 
     >>> config = {"model_type": "llama", "head_dim": 64, "rope_theta": 5e5}
     >>> new, found = overridden(config, {"rope_scaling": {"rope_type": "linear", "factor": 2.0}})
-    >>> from_hf(new).base, found[0].key, found[0].values["lost"]
+    >>> ropes_of(new)[None].base, found[0].key, found[0].values["lost"]
     (10000.0, 'override_loses', ('rope_theta',))
     """
     if not isinstance(override, Mapping):
@@ -77,7 +81,7 @@ def overridden(config: object, override: object) -> tuple[dict[str, Any], list[F
     _replace(after, copy.deepcopy(dict(override)))
     old, new = (text_part(one, prefix).get("rope_parameters") for one in (before, after))
     if not isinstance(old, dict) or not isinstance(new, dict) or old == new:
-        return after, []
+        return after, _idle(before, after, override)
     kinds = [*layer_types(before)]
     lost = [key for key in old if key not in new]
     for kind in kinds:
@@ -99,6 +103,39 @@ def _replace(target: dict[str, Any], override: dict[str, Any]) -> None:
             target[name] = value
 
 
+def _idle(before: Mapping[str, Any], after: Mapping[str, Any], override: Mapping[str, Any]) -> list[Finding]:
+    """Name a rope field of an override after which the model turns as before, unless it repeats what was there."""
+    old, new = _ropes(before), _ropes(after)
+    places = [place for place, value in _rope_fields(override) if value not in [one.base for one in old]]
+    same = len(old) == len(new) and all(
+        np.array_equal(a.inv_freq, b.inv_freq) and a.attention_factor == b.attention_factor
+        for a, b in zip(old, new, strict=True)
+    )
+    if not places or not same or _inside(override, before):
+        return []
+    read = f"{resolve(before).prefix}rope_parameters"
+    return [finding("override_changes_nothing", places[0], read=read)]
+
+
+def _rope_fields(override: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield the dotted place and the value of each rope field of an override."""
+    for key, value in override.items():
+        if key in FIELDS:
+            yield prefix + key, value
+        elif key.endswith("_config") and isinstance(value, dict):
+            yield from _rope_fields(value, f"{prefix}{key}.")
+
+
+def _inside(override: Mapping[str, Any], config: Mapping[str, Any]) -> bool:
+    """Whether a config has every value of an override already."""
+    return all(
+        _inside(value, config[key])
+        if key.endswith("_config") and isinstance(value, dict) and isinstance(config.get(key), dict)
+        else config.get("rope_parameters" if key == "rope_scaling" else key) == value
+        for key, value in override.items()
+    )
+
+
 def _loss(before: dict[str, Any], after: dict[str, Any], prefix: str, lost: list[str]) -> Finding:
     """The finding on what an override drops: an error where a base goes."""
     moved = [(old, new) for old, new in zip(_ropes(before), _ropes(after), strict=False) if old.base != new.base]
@@ -118,7 +155,7 @@ def _loss(before: dict[str, Any], after: dict[str, Any], prefix: str, lost: list
 def _ropes(config: Mapping[str, Any]) -> list[HfRope]:
     """What each layer type does; empty where it cannot be built, which the check of the result says."""
     try:
-        return [from_hf(config, kind) for kind in [*layer_types(config)] or [None]]  # type: ignore[list-item]
+        return [*ropes_of(config).values()]
     except ValueError:
         return []
 

@@ -17,7 +17,7 @@ from rope_core.checks.schemas import OLD, to_v4, to_v5
 from rope_core.errors import ConfigError, reject, whole
 from rope_core.hf.normal import Model, resolve
 from rope_core.hf.read import read_config
-from rope_core.hf.ropes import HfRope, from_hf, layer_types
+from rope_core.hf.ropes import HfRope, from_hf, layer_types, ropes_of
 from rope_core.hf.scheme import LENGTH
 from rope_core.hf.types import DYNAMIC, LINEAR, LLAMA3, LONGROPE, NEEDS_LENGTH, STATIC_NTK, YARN
 from rope_core.hf.versions import text_part
@@ -197,8 +197,7 @@ def present(config: object, lang: str = "en") -> str:
 
 def _extended_layers(plain: Mapping[str, Any]) -> dict[str | None, HfRope]:
     """The layer types that look at the whole context and turn, at the length that they reach."""
-    kinds: list[str | None] = [*layer_types(plain)] or [None]
-    turning = {kind: rope for kind in kinds if not (rope := from_hf(plain, kind)).nope}
+    turning = {kind: rope for kind, rope in ropes_of(plain).items() if not rope.nope}
     chosen = {kind: rope for kind, rope in turning.items() if kind not in WINDOWED} or turning
     if not chosen:
         raise ConfigError.of("no_layer_turns")

@@ -14,6 +14,8 @@ from rope_core.rope import Array
 
 # Tensors of one layer that are kept until its q and k meet: more than any layer of transformers computes before.
 MAX_KEPT = 400
+# What a norm's epsilon may add to the mean square of a head, as a fraction.
+NORM_ROOM = 0.05
 
 
 @dataclass(frozen=True, eq=False)
@@ -207,20 +209,26 @@ def attributes(module: Any) -> tuple[tuple[float, ...], tuple[str, ...]]:
 def before_norm(heads: Array, kept: list[Array], unit: float) -> Array:
     """The rotated vectors where a norm per head follows the rotation (Hunyuan's), else ``heads`` as they are.
 
-    Such a norm multiplies each head by a number of its own and each lane by a weight that all heads share.
+    Such a norm brings each head to one length at every position and multiplies each lane by a weight that all heads
+    share.
     """
     moving = float(np.abs(heads - heads[:1]).max()) > 0
-    for one in kept if moving else ():
+    room = max(1e-3, 8 * unit)
+    for one in reversed(kept) if moving else ():
         if one.shape[1] != heads[0].size or np.array_equal(one.reshape(heads.shape), heads):
             continue
         same = one.reshape(heads.shape)
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            factors = (heads * same).sum(axis=-1, keepdims=True) / (same * same).sum(axis=-1, keepdims=True)
             lanes = heads / same
             lanes = lanes / lanes[..., :1]
-        if not np.all(np.isfinite(lanes)) or np.ptp(factors) <= max(1e-3, unit) * np.abs(factors).max():
+            square = (same * same).sum(axis=-1)
+            factors = (heads / lanes[:1, :1] * same).sum(axis=-1) / square
+            lengths = np.abs(factors) * np.sqrt(square)
+        if not np.all(np.isfinite(lanes)) or np.ptp(factors) <= max(1e-3, 4 * unit) * np.abs(factors).max():
             continue
-        if np.allclose(lanes, lanes[:1, :1], rtol=max(1e-3, 8 * unit)):
+        level = np.all(np.ptp(lengths, axis=0) <= room * np.abs(lengths[0]))
+        level = level and np.ptp(lengths) <= NORM_ROOM * lengths.max()
+        if level and np.allclose(lanes, lanes[:1, :1], rtol=room):
             return same
     return heads
 

@@ -14,7 +14,7 @@ from rope_core.hf.completion import Parameters
 from rope_core.hf.normal import Model, resolve
 from rope_core.hf.params import BOTH_SCALED, LEGACY_SPLIT, effective
 from rope_core.hf.read import read_config
-from rope_core.hf.ropes import HfRope, from_hf, layer_types
+from rope_core.hf.ropes import HfRope, from_hf, layer_types, ropes_of
 from rope_core.hf.scheme import LENGTH
 from rope_core.hf.types import DEFAULT, LONGROPE
 from rope_core.hf.versions import read_by_4, text_part
@@ -149,12 +149,12 @@ def split_to_v4(model: Model, parts: list[Parameters], text: dict[str, Any]) -> 
 
 def proved(old: Mapping[str, Any], new: dict[str, Any]) -> dict[str, Any]:
     """``new``, once it computes what ``old`` does in every layer type; ConfigError otherwise."""
-    kinds: list[str | None] = [*layer_types(old)] or [None]
     try:
-        same = layer_types(old) == layer_types(new) and all(
-            largest(from_hf(new, kind).inv_freq, from_hf(old, kind).inv_freq) < 1e-12
-            and math.isclose(from_hf(new, kind).attention_factor, from_hf(old, kind).attention_factor)
-            for kind in kinds
+        before, after = ropes_of(old), ropes_of(new)
+        same = list(before) == list(after) and all(
+            largest(after[kind].inv_freq, rope.inv_freq) < 1e-12
+            and math.isclose(after[kind].attention_factor, rope.attention_factor)
+            for kind, rope in before.items()
         )
     except ConfigError:
         same = False

@@ -42,6 +42,19 @@ def before(heads: Array, product: Product) -> Source | None:
     return None
 
 
+def strangers(heads: Array, source: Source, product: Product) -> list[int]:
+    """The heads of position 0, of (heads, width), that are in none of the layer's inputs in the source's order."""
+    if len(heads) == 1:
+        return []
+    found = [v for v in product.inputs if source.order in dict(match(v, heads[0], product.unit))]
+    nearest = found + [v for v in product.inputs if not any(v is one for one in found)]
+
+    def known(head: Array) -> bool:
+        return any(source.order in dict(match(v, head, product.unit)) for v in nearest)
+
+    return [i for i, head in enumerate(heads) if not known(head)]
+
+
 def orders(width: int) -> list[tuple[int, ...]]:
     """The weights' own order, neighbours brought to halves, halves brought to neighbours."""
     made = [tuple(range(width))]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rope_core.checks.products import Product, spread, steadiness
-from rope_core.checks.sources import Source, before, by_length
+from rope_core.checks.sources import Source, before, by_length, orders, strangers
 from rope_core.hf.ropes import HfRope
 from rope_core.layout import HALF, INTERLEAVED, as_layout
 from rope_core.rope import Array
@@ -76,6 +76,10 @@ def _part(
     """What is wrong with q or k, and the order in which its lanes are."""
     still = spread(heads) <= steadiness(product.unit)
     if rope.nope or not np.any(rope.inv_freq):
+        # An attention temperature that follows the position, as Llama 4's, is no rotation.
+        lengths = np.linalg.norm(heads, axis=-1, keepdims=True)
+        directions = np.divide(heads, lengths, out=np.zeros_like(heads), where=lengths > 0)
+        still = still or spread(directions) <= 4 * steadiness(product.unit)
         return (None if still else Verdict("rotation_not_wanted")), None
     if still:
         return Verdict("rotation_missing"), None
@@ -104,7 +108,20 @@ def _part(
         if last is None or abs(last.factor / source.factor - 1) > product.unit + FREQUENCY:
             # A factor of its own for each head: a norm after the rotation, whose factor is no attention factor.
             return Verdict("rotation_not_observed"), None
+    if verdict is None and source.order in orders(width):
+        verdict = one_head(heads, low, source, positions, rope, product)
     return verdict, source.order
+
+
+def one_head(heads: Array, low: int, first: Source, positions: Array, rope: HfRope, product: Product) -> Verdict | None:
+    """What is wrong with a head that turns as the others do from a position 0 that is not its own."""
+    block = heads[0, :, low : low + rope.rotary_dim]
+    for i in strangers(block, first, product):
+        source = by_length(block[i : i + 1], product, rope.layout)
+        if source is not None:
+            case = Case(heads[:, i : i + 1], low, source, positions, rope, product.unit)
+            return case.shifted() or case.differs(rope.inv_freq, rope.layout)
+    return None
 
 
 def scale(source: Source, rope: HfRope, product: Product, dim: int) -> Verdict | None:

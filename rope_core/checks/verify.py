@@ -12,7 +12,7 @@ from rope_core.checks.case import SEVERITIES, Finding, finding
 from rope_core.checks.stored import Buffer, in_file, in_mapping, in_module
 from rope_core.errors import reject, whole
 from rope_core.hf.read import read_config
-from rope_core.hf.ropes import HfRope, from_hf, layer_types
+from rope_core.hf.ropes import HfRope, from_hf, ropes_of
 from rope_core.layout import HALF, INTERLEAVED, convert_projection
 from rope_core.rope import MAX_LEN
 
@@ -45,8 +45,7 @@ def verify(model_or_file: object, config: object) -> list[Finding]:
         ValueError: on an object or a file that holds no tensors.
     """
     data = read_config(config)
-    kinds: list[str | None] = [*layer_types(data)] or [None]
-    ropes = {kind: from_hf(data, kind) for kind in kinds}
+    ropes = ropes_of(data)
     if isinstance(model_or_file, str | Path):
         found = _stored(in_file(Path(model_or_file)), ropes)
     elif isinstance(model_or_file, Mapping):

@@ -163,6 +163,20 @@ def from_hf(
     return indexer(model, rope) if part == INDEXER else rope
 
 
+def ropes_of(config: object, seq_len: int | None = None) -> dict[str | None, HfRope]:
+    """Return from_hf's answer for each of layer_types(config); under the key None where all layers are alike.
+
+    Raises as from_hf does.
+
+    >>> [(kind, rope.base) for kind, rope in ropes_of({"model_type": "gemma3_text"}).items()]
+    [('sliding_attention', 10000.0), ('full_attention', 1000000.0)]
+    """
+    model = resolve(read_config(config))
+    found, differ = differing(model)
+    kinds: list[str | None] = [*differ] or [None]
+    return {kind: build(model, pick(model, found, differ, kind), found, seq_len) for kind in kinds}
+
+
 def indexer(model: Model, rope: HfRope) -> HfRope:
     """Return what the indexer of a sparse attention turns by: the attention's frequencies in a layout of its own.
 
@@ -186,8 +200,8 @@ def differing(model: Model) -> tuple[list[Parameters], list[str]]:
     found = effective(model)
     if not found:
         raise refuse(model.prefix + "layer_types", "types_with_rope", model.layer_types())
-    first = comparable(model, found[0])
-    alike = all(comparable(model, one) == first for one in found)
+    first = comparable(model, found[0]) if len(found) > 1 else None
+    alike = all(comparable(model, one) == first for one in found[1:])
     return found, [] if alike else [one.layer_type or "" for one in found]
 
 

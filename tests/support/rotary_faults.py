@@ -57,6 +57,22 @@ class Target:
 
         self.rotary.register_forward_pre_hook(before, with_kwargs=True)
 
+    def ahead(self) -> dict[int, Any]:
+        """Keep, by the id of each table of cos, that table and both tables one position ahead."""
+        late: dict[int, Any] = {}
+
+        def hook(module: Any, args: Any, kwargs: Any, out: Any) -> None:
+            if late.get(-1):
+                return
+            late[-1] = True
+            where = kwargs["position_ids"] if "position_ids" in kwargs else args[1]
+            rest = {key: value for key, value in kwargs.items() if key not in ("position_ids", "x")}
+            late[id(out[0])] = (out[0], module(args[0], where + 1, *args[2:], **rest))
+            late[-1] = False
+
+        self.rotary.register_forward_hook(hook, with_kwargs=True)
+        return late
+
     def buffers(self) -> list[Any]:
         """Return the frequencies in use."""
         return [one for name, one in self.rotary.named_buffers() if "inv_freq" in name and "original" not in name]
@@ -181,18 +197,7 @@ def shifted(t: Target) -> None:
 
 def k_shifted(t: Target) -> None:
     """k one position ahead of q."""
-    late: dict[int, Any] = {}
-
-    def hook(module: Any, args: Any, kwargs: Any, out: Any) -> None:
-        if late.get(-1):
-            return
-        late[-1] = True
-        where = kwargs["position_ids"] if "position_ids" in kwargs else args[1]
-        rest = {key: value for key, value in kwargs.items() if key not in ("position_ids", "x")}
-        late[id(out[0])] = (out[0], module(args[0], where + 1, *args[2:], **rest))
-        late[-1] = False
-
-    t.rotary.register_forward_hook(hook, with_kwargs=True)
+    late = t.ahead()
 
     def make(f: Apply) -> Apply:
         def turned(q: Any, k: Any, cos: Any, sin: Any, *a: Any, **b: Any) -> Any:
@@ -285,6 +290,52 @@ def scaling_attribute(t: Target) -> None:
     for name in list(vars(t.rotary)):
         if name.endswith("attention_scaling"):
             setattr(t.rotary, name, 1.5 * getattr(t.rotary, name))
+
+
+def one_head_shifted(t: Target) -> None:
+    """Turn the last query head one position ahead of the others."""
+    late = t.ahead()
+
+    def make(f: Apply) -> Apply:
+        def turned(q: Any, k: Any, cos: Any, sin: Any, *a: Any, **b: Any) -> Any:
+            out, keys = f(q, k, cos, sin, *a, **b)
+            other = f(q, k, *late[id(cos)][1], *a, **b)[0]
+            return torch.cat([out[:, :-1], other[:, -1:]], dim=1), keys
+
+        return turned
+
+    t.turn(make)
+
+
+def one_lane_negated(t: Target) -> None:
+    """Negate one dimension of k after the rotation."""
+
+    def make(f: Apply) -> Apply:
+        def turned(q: Any, k: Any, *a: Any, **b: Any) -> Any:
+            out, keys = f(q, k, *a, **b)
+            return out, torch.cat([keys[..., :1], -keys[..., 1:2], keys[..., 2:]], dim=-1)
+
+        return turned
+
+    t.turn(make)
+
+
+def temperature_of_positions(t: Target) -> None:
+    """Let q grow with its position, as under an attention temperature that the config does not name."""
+    seen: list[Any] = []
+    t.rotary.register_forward_pre_hook(
+        lambda _, args, kwargs: seen.append(kwargs["position_ids"] if "position_ids" in kwargs else args[1]),
+        with_kwargs=True,
+    )
+
+    def make(f: Apply) -> Apply:
+        def turned(q: Any, k: Any, *a: Any, **b: Any) -> Any:
+            out, keys = f(q, k, *a, **b)
+            return out * (1 + 0.1 * torch.log1p(seen[-1] // 100))[:, None, :, None], keys
+
+        return turned
+
+    t.turn(make)
 
 
 def swapped_tables(t: Target) -> None:

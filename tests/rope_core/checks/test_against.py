@@ -90,6 +90,24 @@ def test_an_override_that_loses_less_is_a_warning() -> None:
         overridden(deepseek, [1])
 
 
+def test_an_override_beside_the_text_part_changes_nothing() -> None:
+    """A rope dict at the top of a composite config, below text_config of a flat one, or a base beside the dict."""
+    composite = {"model_type": "qwen3_5", "text_config": rc.model("qwen3.5-27b").hf_config()}
+    for config, override, place in (
+        (composite, {"rope_parameters": {**YARN, "rope_theta": 1e7}}, "rope_parameters"),
+        (QWEN, {"text_config": {"rope_scaling": YARN}}, "text_config.rope_scaling"),
+        (QWEN, {"rope_theta": 5e6}, "rope_theta"),
+    ):
+        after, (one,) = overridden(config, override)
+        assert (one.key, one.field, one.severity) == ("override_changes_nothing", place, "error")
+        assert rc.from_hf(after).base == rc.from_hf(config).base and rc.from_hf(after).rope_type == "default"
+        prefix = "text_config." if config is composite else ""
+        assert one.values["read"] == f"{prefix}rope_parameters"
+    whole = {"rope_type": "default", "rope_theta": 1e6}
+    for repeats in ({"rope_parameters": whole}, {"rope_theta": 1e6}, {"max_position_embeddings": 4096}):
+        assert overridden(QWEN, repeats)[1] == []
+
+
 @pytest.mark.parametrize(
     ("config", "model", "own"),
     [
