@@ -2,9 +2,11 @@
 
 from rope_core.errors import ArgumentError
 from rope_core.theory import attention, extension, interpolation
+from rope_core.theory import limits as limits_core
 from rope_core.theory import softmax as softmax_core
 from ui.figures.attention import decay as film
 from ui.figures.attention import expected as drawing_hand
+from ui.figures.attention import limits as failing
 from ui.figures.attention import scores as figures
 from ui.figures.attention import softmax as temperature
 from ui.page.fields import BASE, FACTOR, GEOMETRY, LEN_STEPS, SCHEME, SCHEME_FIELDS, stops
@@ -106,6 +108,14 @@ def base_bound(page: Frame) -> None:
     page.show(drawing, figures.base_bound, attention.served_contexts, attention.cosine_sums)
 
 
+def limits(page: Frame) -> None:
+    """How often order and locality fail, against base and length."""
+    page.prose("limits")
+    drawing = failing.limits(page.store.rope(), page.t)
+    page.show(drawing, failing.limits, limits_core.order_failure, limits_core.locality_failure)
+    page.prose("limits_paper")
+
+
 def theorem(page: Frame) -> None:
     """Interpolation against extrapolation."""
     page.prose("theorem")
@@ -139,5 +149,5 @@ def softmax(page: Frame) -> None:
 
 def body(page: Frame) -> None:
     """The page, part by part."""
-    for part in (one_score, families, base_bound, theorem, softmax):
+    for part in (one_score, families, base_bound, limits, theorem, softmax):
         page.live(part)

@@ -16,7 +16,7 @@ from rope_core.rotation import rotate
 from rope_core.spectrum import Request, Spectrum, cos_sin, spectrum
 from rope_core.theory.encodings.additive import sinusoidal
 from rope_core.theory.encodings.relative import alibi_slopes, t5_buckets
-from rope_core.theory.remap import log_floor_scale
+from rope_core.theory.softmax import floor_log_scale
 
 
 class Position(nn.Module):
@@ -129,7 +129,7 @@ class Unturned(Position):
         if not self.temperature:
             return q, k
         places = np.arange(k.shape[1] - q.shape[1], k.shape[1])
-        scale = torch.from_numpy(log_floor_scale(places, self.context, self.temperature)).float()
+        scale = torch.from_numpy(floor_log_scale(places, self.context, self.temperature)).float()
         return q * scale[:, None, None], k
 
 

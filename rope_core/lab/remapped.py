@@ -55,20 +55,22 @@ class Remapped(Position):
             for view in self.found.views
         ]
         later = self.causal(q.shape[1], k.shape[1])
-        blocks = [slice(first, first + AT_ONCE) for first in range(0, q.shape[1], AT_ONCE)]
-        values = v.transpose(1, 2)
-        return torch.cat([self._block(turned, later, values, block) for block in blocks], 1)
+        firsts = range(0, q.shape[1], AT_ONCE)
+        return torch.cat([self._block(turned, later, v.transpose(1, 2), first) for first in firsts], 1)
 
-    def _block(self, turned: list[tuple[Tensor, Tensor]], later: Tensor, values: Tensor, block: slice) -> Tensor:
+    def _block(self, turned: list[tuple[Tensor, Tensor]], later: Tensor, values: Tensor, first: int) -> Tensor:
+        rows = slice(first, min(first + AT_ONCE, len(later)))
+        keys = slice(0, values.shape[2] - len(later) + rows.stop)
+        mask = later[rows, keys]
         scores: Tensor | None = None
         for view, (q, k) in zip(self.found.views, turned, strict=True):
-            holds = torch.from_numpy(view.holds[block])
-            if not bool((holds & (later[block] > -math.inf)).any()):
+            holds = torch.from_numpy(view.holds[rows, keys])
+            if not bool((holds & (mask > -math.inf)).any()):
                 continue
-            own = q[:, block].transpose(1, 2) @ k.permute(0, 2, 3, 1)
+            own = q[:, rows].transpose(1, 2) @ k[:, keys].permute(0, 2, 3, 1)
             scores = own if scores is None else torch.where(holds, own, scores)
         assert scores is not None
-        return (torch.softmax(scores + later[block], -1) @ values).transpose(1, 2)
+        return (torch.softmax(scores + mask, -1) @ values[:, :, keys]).transpose(1, 2)
 
 
 __all__ = ["Remapped"]

@@ -18,6 +18,7 @@ from rope_core.errors import reject, whole
 from rope_core.rope import Array
 from rope_core.schemes import Param, Value
 from rope_core.spectrum import as_positions
+from rope_core.theory.softmax import log_length_scale
 
 Positions = npt.NDArray[np.int64]
 
@@ -102,30 +103,6 @@ def remap(
     return chosen.answer(as_positions(query), as_positions(key), train_len, **chosen.parse(params or {}))
 
 
-def log_scale(position: npt.ArrayLike, train_len: int) -> Array:
-    """Return max(1, ln(position + 1) / ln(train_len)), by which queries grow past the trained length.
-
-    Source: github.com/bojone/rerope, rerope_patch.py.
-
-    >>> log_scale([0, 99, 9999], 100).tolist()
-    [1.0, 1.0, 2.0]
-    """
-    logs = np.log(np.asarray(position, dtype=np.float64) + 1.0)
-    return np.asarray(np.maximum(1.0, logs / np.log(train_len)))
-
-
-def log_floor_scale(position: npt.ArrayLike, train_len: int, slope: float = 0.1) -> Array:
-    """Return 1 + slope * ln(1 + floor((position + 1) / train_len)), Llama 4's temperature of layers without rotation.
-
-    Source: transformers 5.23, models/llama4/modeling_llama4.py, Llama4TextAttention.forward.
-
-    >>> log_floor_scale([0, 8190, 8191], 8192).round(6).tolist()
-    [1.0, 1.0, 1.069315]
-    """
-    steps = np.floor((np.asarray(position, dtype=np.float64) + 1.0) / train_len)
-    return np.asarray(1.0 + slope * np.log1p(steps))
-
-
 def head_log_scale(position: npt.ArrayLike, scale: npt.ArrayLike, bias: npt.ArrayLike) -> Array:
     """Return scale_h * ln(position + 1) + bias_h, (positions, heads): Mistral Large 4's learned scale of queries.
 
@@ -155,7 +132,8 @@ def rerope(query: Positions, key: Positions, train_len: int, window_share: float
     window = max(1, int(window_share * train_len))
     near = _behind(query, key) < window
     views = (View(query, key, near), View(np.full_like(query, window), np.zeros_like(key), ~near))
-    return Remap(views, log_scale(query, train_len))
+    # Grown past the trained length as the authors do, positions counted from 1.
+    return Remap(views, log_length_scale(query + 1, train_len))
 
 
 @rule(
@@ -198,8 +176,6 @@ __all__ = [
     "Rule",
     "View",
     "head_log_scale",
-    "log_floor_scale",
-    "log_scale",
     "remap",
     "rule",
 ]

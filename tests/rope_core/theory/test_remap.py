@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from transformers.models.mistral_large4.modeling_mistral_large4 import MistralLarge4TextSoftmaxScaling
 
 from rope_core import Param
-from rope_core.theory.remap import RULES, Remap, head_log_scale, log_floor_scale, log_scale, remap, rule
+from rope_core.theory.remap import RULES, Remap, head_log_scale, remap, rule
 
 TRAINED = st.integers(16, 400)
 
@@ -83,12 +83,11 @@ def test_no_relative_position_passes_the_trained_length(name: str, longest: int)
     assert relative[seen].min() >= 0
 
 
-@settings(max_examples=40)
 @given(st.integers(0, 2**30), st.integers(2, 10**6))
-def test_scales_of_queries(position: int, train_len: int) -> None:
-    assert log_scale([position], train_len)[0] == pytest.approx(max(1, math.log(position + 1, train_len)), rel=1e-12)
-    steps = math.floor((position + 1) / train_len)
-    assert log_floor_scale([position], train_len, 0.2)[0] == pytest.approx(1 + 0.2 * math.log(1 + steps), rel=1e-12)
+def test_rerope_alone_scales_queries_from_the_trained_length_on(position: int, train_len: int) -> None:
+    scales = {name: remap(name, [position], [0], train_len).scale[0] for name in RULES}
+    assert scales["rerope"] == pytest.approx(max(1, math.log(position + 1, train_len)), rel=1e-12)
+    assert scales["self_extend"] == scales["dual_chunk"] == 1.0
 
 
 def test_head_scale_is_mistral_large_4s_own() -> None:

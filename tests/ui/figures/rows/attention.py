@@ -11,7 +11,7 @@ from rope_core.theory import attention, extension, interpolation
 from rope_core.theory import softmax as temperature
 from tests.support.figures import ROPE, Row, found
 from tests.support.films import FilmRow
-from ui.figures.attention import decay, expected, scores, softmax
+from ui.figures.attention import decay, expected, limits, scores, softmax
 from ui.text.words import Words
 
 THETA = ROPE.theta
@@ -177,6 +177,33 @@ def softmax_row(t: Words) -> str:
     )
 
 
+def failing(t: Words) -> str:
+    """Count every distance and every pair of distances below the trained length, and the drawn vectors' gap again."""
+
+    def percent(base: float) -> tuple[str, str]:
+        theta = base ** (-np.arange(8) / 8)
+        k = np.cos(np.arange(256)[:, None] * theta).mean(axis=1)
+        near, far = np.triu_indices(256, 1)
+        score = 3 * (k[near] - k[far]) / np.sqrt(2 - 2 * k[far - near])
+        wrong = [0.5 * math.erfc(each / math.sqrt(2)) for each in score]
+        return f"{100 * np.mean(np.arccos(k)) / np.pi:.0f}", f"{100 * np.mean(wrong):.0f}"
+
+    cases = [(base, 256) for base in limits.BASES] + [(700.0, length) for length in limits.LENGTHS]
+    rows = np.array([limits.measured(ROPE, *case) for case in cases])
+    (order, locality), (more_order, more_locality) = percent(700.0), percent(70_000.0)
+    return t(
+        "limits_finding",
+        length="256",
+        base="700",
+        order=order,
+        locality=locality,
+        more_order=more_order,
+        more_locality=more_locality,
+        off=f"{np.abs(rows[:, :2] - rows[:, 2:]).max():.1f}",
+        signal="3",
+    )
+
+
 ROWS = [
     Row("attention", scores.bound, (ROPE, "random", PAIRING, 400), {"x": "distance_log", "y": "score_axis"}, bound),
     Row(
@@ -196,6 +223,13 @@ ROWS = [
         compared_schemes,
     ),
     Row("attention", scores.base_bound, (ROPE, 100), {"x": "base_axis", "y": "context_axis"}, base_bound),
+    Row(
+        "attention",
+        limits.limits,
+        (ROPE,),
+        {"x": "base_axis", "y": "fails.axis", "x2": "fails.tokens"},
+        failing,
+    ),
     Row("attention", softmax.theorem, (ROPE,), {"x": "distance_log", "y": "ratio_axis"}, theorem),
     Row("attention", softmax.scales, (256,), {"x": "length_log", "y": "scale_axis"}, scales),
     Row(
