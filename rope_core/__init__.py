@@ -14,6 +14,7 @@ rooms, each of which imports the root and rooms above it in this list only:
     bench    timing of kernels
     lrpe     linearised attention with rotation: reference, kernels, explanation
     lab      a small language model, trained and measured past its length
+    evaluate any transformers model under every scheme, on any text
     ledger   the claims of the source documents, decided
     grade    a student's own functions, stage by stage, in a child process
     cli      the command ``rope``, one file for each subcommand

@@ -21,6 +21,8 @@ COMMANDS = {
     "spectrum": ("rope_core.cli.spectrum", "frequencies of a model's config, as a table or CSV"),
     "ledger": ("rope_core.cli.ledger", "every claim of the source documents, checked"),
     "grade": ("rope_core.cli.grade", "a student's own rotate, spectrum, convert and yarn, stage by stage"),
+    "eval": ("rope_core.cli.eval", "your own model under every scheme, on your text"),
+    "pairs": ("rope_core.cli.pairs", "how large each pair is in a model's W_q and W_k, by wavelength"),
     "lab": ("rope_core.cli.lab", "train and evaluate a small model past its trained length"),
     "bench": ("rope_core.cli.bench", "time rotations beside a copy, answers checked first"),
     "completion": ("rope_core.cli.completion", "a completion script for bash, zsh or fish"),

@@ -5,6 +5,9 @@ from __future__ import annotations
 import os
 import re
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 from urllib.parse import urljoin, urlsplit
 
@@ -14,6 +17,8 @@ from rope_core.hf.read import MAX_BYTES, parse
 NAME = re.compile(r"[A-Za-z0-9](?:[\w.-]{0,94}[A-Za-z0-9])?", re.ASCII)
 REVISION = re.compile(r"[\w./-]{1,100}", re.ASCII)
 FILE = "config.json"
+# What a model is read from: no pickle files, no code.
+MODEL_FILES = ["*.safetensors", "*.json", "tokenizer.model", "*.tiktoken", "*.txt"]
 # Seconds without a byte, and for the whole file.
 TIMEOUT, PATIENCE = 10.0, 30.0
 REDIRECTS = 5
@@ -58,16 +63,35 @@ def fetch(model_id: str) -> dict[str, Any]:
     Nothing of a login on this machine is sent, and no other host is asked: a redirect to one is refused.
     """
     repository, revision = split_id(model_id)
+    with told(repository, revision, FILE) as hub:
+        return parse(download(hub.hf_hub_url(repository, FILE, revision=revision, endpoint=endpoint())))
+
+
+def download_model(model_id: str) -> Path:
+    """Return the folder of a model's safetensors, config and tokenizer, fetched by huggingface_hub with its login.
+
+    No pickle file and no code is fetched. Raises ConfigError as ``fetch`` does.
+    """
+    repository, revision = split_id(model_id)
+    with told(repository, revision, "*.safetensors") as hub:
+        return Path(
+            hub.snapshot_download(repository, revision=revision, allow_patterns=MODEL_FILES, endpoint=endpoint())
+        )
+
+
+@contextmanager
+def told(repository: str, revision: str | None, file: str) -> Iterator[Any]:
+    """Hand over huggingface_hub, and turn what it raises into one sentence."""
     try:
         import huggingface_hub
         from huggingface_hub import errors
     except ImportError:
         raise ConfigError.of("hub_package") from None
     try:
-        return parse(download(huggingface_hub.hf_hub_url(repository, FILE, revision=revision, endpoint=endpoint())))
+        yield huggingface_hub
     except ConfigError:
         raise
-    except errors.OfflineModeIsEnabled:
+    except (errors.OfflineModeIsEnabled, errors.LocalEntryNotFoundError):
         raise unreachable() from None
     except errors.GatedRepoError:
         raise ConfigError.of("hub_login", repository=repository) from None
@@ -76,11 +100,11 @@ def fetch(model_id: str) -> dict[str, Any]:
     except errors.RepositoryNotFoundError:
         raise ConfigError.of("hub_missing", repository=repository, endpoint=endpoint()) from None
     except errors.EntryNotFoundError:
-        raise ConfigError.of("hub_file", repository=repository, file=FILE) from None
+        raise ConfigError.of("hub_file", repository=repository, file=file) from None
     except errors.HfHubHTTPError as error:
         status = getattr(error.response, "status_code", "no")
         raise ConfigError.of(
-            "hub_status", endpoint=endpoint(), status=status, repository=repository, file=FILE
+            "hub_status", endpoint=endpoint(), status=status, repository=repository, file=file
         ) from None
     except Exception as error:
         if not from_network(error):

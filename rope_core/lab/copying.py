@@ -7,6 +7,8 @@ do it are induction heads (Olsson et al., arXiv:2209.11895).
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
@@ -17,11 +19,11 @@ SPAN = 64
 Bytes = npt.NDArray[np.uint8]
 
 
-def example(text: Bytes, length: int, distance: int, rng: np.random.Generator) -> Bytes:
+def example(text: npt.NDArray[Any], length: int, distance: int, rng: np.random.Generator) -> npt.NDArray[Any]:
     """Return ``length`` bytes of text, uint8 (length,), whose last SPAN repeat those that begin ``distance`` earlier.
 
     Args:
-        text: uint8 (n,); the filler and the stretch are drawn from it.
+        text: uint8 (n,); the filler and the stretch are drawn from it. Token ids of another integer type do as well.
         length: bytes in all.
         distance: bytes from the start of the first occurrence to the start of the second.
         rng: draws the filler and the stretch.

@@ -68,9 +68,15 @@ class Line:
 
         Raises ValueError on numbers out of the scheme's range.
         """
-        needed = max(1.0, length / shape.context) if self.follows else 1.0
-        asked = needed if factor is None else finite("factor", factor)
         rope = Rope(shape.head_dim, shape.base if base is None else base, shape.context)
+        return self.on(rope, length, factor, more)
+
+    def on(
+        self, rope: Rope, length: int, factor: float | None = None, more: Mapping[str, object] | None = None
+    ) -> Request:
+        """Return ``request`` for any geometry, whose trained length counts; tokens in place of bytes."""
+        needed = max(1.0, length / rope.train_len) if self.follows else 1.0
+        asked = needed if factor is None else finite("factor", factor)
         takes = {param.name for param in SCHEMES[self.scheme].params}
         given = {**(more or {}), **self.params, "factor": asked * self.times}
         return Request(rope, self.scheme, {k: v for k, v in given.items() if k in takes}, seq_len=length)

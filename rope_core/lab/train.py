@@ -272,14 +272,18 @@ def keep(run: Run, path: Path, corpus_hash: str = "", precision: str = "float32"
     write_whole(path, save({k: v.contiguous() for k, v in tensors.items()}, said))
 
 
-def write_whole(path: Path, data: bytes) -> None:
-    """Replace a file by ``data`` so that a reader, or a kill at any moment, finds the old or the new one."""
+def write_whole(path: Path, data: bytes, *, synced: bool = True) -> None:
+    """Replace a file by ``data`` so that a reader, or a kill at any moment, finds the old or the new one.
+
+    ``synced``: whether it outlives the machine's power too, which takes a wait for the disk.
+    """
     new = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         with new.open("wb") as file:
             file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
+            if synced:
+                file.flush()
+                os.fsync(file.fileno())
         os.replace(new, path)
     finally:
         new.unlink(missing_ok=True)

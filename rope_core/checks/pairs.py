@@ -1,0 +1,266 @@
+"""How large each pair of dimensions is in W_q and W_k, read from safetensors files without loading the model."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rope_core.checks.extend import WAYS
+from rope_core.checks.stored import MAX_HEADER, WIDTHS
+from rope_core.errors import ArgumentError, reject
+from rope_core.hf.normal import resolve
+from rope_core.hf.read import open_regular
+from rope_core.hf.ropes import HfRope, from_hf, layer_types
+from rope_core.layout import as_layout
+from rope_core.rope import Array
+from rope_core.spectrum import Request, spectrum
+
+MASSIVE = 5.0
+"""Times the head's mean from which a value counts as massive, as in arXiv:2502.01563 of q and k on text."""
+_PROJECTION = re.compile(
+    r"(?:^|\.)(?:layers|h|blocks)\.(\d+)\.(?:self_attn|attention|attn)\."
+    r"(q_proj|k_proj|q_b_proj|kv_a_proj_with_mqa|qkv_proj|query_key_value|qkv|q_norm|k_norm)\.weight$"
+)
+# Classes whose norms multiply by 1 + weight.
+_ONE_MORE = ("gemma", "qwen3_next", "qwen3_5")
+_ROWS = 4096
+
+
+@dataclass(frozen=True, eq=False)
+class Layer:
+    """Pairs of one layer.
+
+    Attributes:
+        index: of the layer.
+        rope: what its layer type turns by.
+        q: float64 (heads, pairs), the norm of each pair's two rows of W_q, times the norm weights behind it.
+        k: float64 (KV heads, pairs), the same of W_k.
+    """
+
+    index: int
+    rope: HfRope
+    q: Array
+    k: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Tensor:
+    """A tensor of a safetensors file: where its numbers are."""
+
+    path: Path
+    dtype: str
+    shape: tuple[int, ...]
+    start: int
+
+    def rows(self, first: int, last: int) -> Array:
+        """Return rows of a matrix, or numbers of a vector, as float64; only their bytes are read."""
+        width = math.prod(self.shape[1:])
+        kind = np.dtype(WIDTHS[self.dtype][0])
+        held = np.memmap(self.path, kind, "r", self.start + first * width * kind.itemsize, ((last - first) * width,))
+        # bfloat16 is the upper half of float32's bits.
+        values = (held.astype(np.uint32) << 16).view(np.float32) if self.dtype == "BF16" else held
+        return np.asarray(values, dtype=np.float64).reshape(last - first, *self.shape[1:])
+
+
+def layers(folder: Path, config: Mapping[str, Any]) -> list[Layer]:
+    """Return the pairs of every layer that turns, from the safetensors files of a folder, or one such file.
+
+    Pairs are found by the config's layout, width and place in the head (``rc.from_hf``). Weights of q_norm and k_norm
+    multiply the rows; what the norms divide by depends on the text and does not.
+
+    Raises:
+        ConfigError: on a config that cannot be read.
+        ValueError: on files that are no safetensors, or hold no projections whose rows are the config's heads.
+    """
+    data = dict(config)
+    model = resolve(data)
+    labels, kinds = model.layer_types(), layer_types(data)
+    ropes = {kind: from_hf(data, kind) for kind in (kinds or [None])}  # type: ignore[list-item]
+    heads = int(model.get("num_attention_heads")[0] or 0)
+    shared = int(model.get("num_key_value_heads")[0] or heads)
+    found: dict[int, dict[str, Tensor]] = {}
+    for name, tensor in tensors(folder):
+        if match := _PROJECTION.search(name):
+            found.setdefault(int(match[1]), {})[match[2]] = tensor
+    made = []
+    for index in sorted(found):
+        kind = labels[index] if index < len(labels) and labels[index] in ropes else next(iter(ropes))
+        rope = ropes[kind]
+        if rope.nope or index in rope.nope_layers:
+            continue
+        both = [_norms(found[index], part, rope, heads, shared, str(model.model_type)) for part in "qk"]
+        if any(each is None for each in both):
+            continue
+        made.append(Layer(index, rope, *both))  # type: ignore[arg-type]
+    if not made:
+        raise reject("model", "pair_projections", folder.name)
+    return made
+
+
+def _norms(
+    layer: Mapping[str, Tensor], part: str, rope: HfRope, heads: int, shared: int, model_type: str
+) -> Array | None:
+    """Return the norm of each pair in W_q or W_k, (heads, pairs); None where the layer has no such rows."""
+    count = heads if part == "q" else shared
+    latent = part == "k" and "kv_a_proj_with_mqa" in layer
+    if latent:
+        # Latent attention has one rotated key for all heads, behind the latent vector.
+        tensor, count = layer["kv_a_proj_with_mqa"], 1
+        squares = _squares(tensor, tensor.shape[0] - rope.rotary_dim, tensor.shape[0])[None]
+    else:
+        tensor = next((layer[name] for name in (f"{part}_b_proj", f"{part}_proj") if name in layer), None)  # type: ignore[assignment]
+        if tensor is not None:
+            if tensor.shape[0] % count:
+                return None
+            squares = _squares(tensor, 0, tensor.shape[0]).reshape(count, -1)
+        elif (fused := _fused(layer, part, heads, shared)) is not None:
+            squares = fused
+        else:
+            return None
+    width = squares.shape[1]
+    if rope.start + rope.rotary_dim > width:
+        return None
+    norm = layer.get(f"{part}_norm")
+    if norm is not None and not latent:
+        weight = norm.rows(0, norm.shape[0]) + (1.0 if model_type.startswith(_ONE_MORE) else 0.0)
+        if weight.size in (width, squares.size):
+            squares = squares * np.broadcast_to(weight.reshape(-1, width), squares.shape) ** 2
+    # A head of latent attention turns its last dimensions, which the config counts as the whole head.
+    start = width - rope.rotary_dim if "q_b_proj" in layer or "kv_a_proj_with_mqa" in layer else rope.start
+    turned = squares[:, start : start + rope.rotary_dim]
+    layout, pairs = as_layout(rope.layout), rope.rotary_dim // 2
+    return np.asarray(np.sqrt(turned[:, layout.first(pairs)] + turned[:, layout.second(pairs)]))
+
+
+def _fused(layer: Mapping[str, Tensor], part: str, heads: int, shared: int) -> Array | None:
+    """Return the squared rows of q or k in one matrix of q, k and v, (heads, head_dim)."""
+    if "query_key_value" in layer:
+        # GPT-NeoX: q, k and v of a head, then the next head.
+        tensor = layer["query_key_value"]
+        if tensor.shape[0] % (3 * heads):
+            return None
+        rows = _squares(tensor, 0, tensor.shape[0]).reshape(heads, 3, -1)
+        return np.asarray(rows[:, "qk".index(part)])
+    tensor = layer.get("qkv_proj") or layer.get("qkv")  # type: ignore[assignment]
+    if tensor is None or tensor.shape[0] % (heads + 2 * shared):
+        return None
+    width = tensor.shape[0] // (heads + 2 * shared)
+    first, count = (0, heads) if part == "q" else (heads * width, shared)
+    return _squares(tensor, first, first + count * width).reshape(count, width)
+
+
+def _squares(tensor: Tensor, first: int, last: int) -> Array:
+    """Return the sum of squares of each row of a matrix, a slice at a time."""
+    parts = [np.square(tensor.rows(at, min(at + _ROWS, last))).sum(1) for at in range(first, last, _ROWS)]
+    return np.concatenate(parts)
+
+
+def tensors(folder: Path) -> Iterator[tuple[str, Tensor]]:
+    """Yield the projections of safetensors files, their spans checked against the file; raises ValueError."""
+    files = sorted(folder.glob("*.safetensors")) if folder.is_dir() else [folder]
+    if not files:
+        raise reject("model", "eval_stored", str(folder))
+    for path in files:
+        with open_regular(path, "model") as file:
+            length = int.from_bytes(file.read(8), "little")
+            room = path.stat().st_size - 8 - length
+            text = file.read(length) if 2 <= length <= MAX_HEADER and room >= 0 else b""
+        try:
+            entries = json.loads(text)
+            for name, entry in entries.items():
+                if name == "__metadata__" or not _PROJECTION.search(name):
+                    continue
+                shape, (low, high) = tuple(map(int, entry["shape"])), map(int, entry["data_offsets"])
+                if entry["dtype"] not in WIDTHS or not shape:
+                    raise reject("model", "eval_quantised", entry["dtype"])
+                size = math.prod(shape) * np.dtype(WIDTHS[entry["dtype"]][0]).itemsize
+                if min(shape) < 1 or not 0 <= low <= high <= room or high - low != size:
+                    raise ValueError(name)
+                yield name, Tensor(path, entry["dtype"], shape, 8 + length + low)
+        except ArgumentError:
+            raise
+        except (KeyError, TypeError, AttributeError, RecursionError, ValueError):
+            raise reject("model", "eval_readable", path.name) from None
+
+
+@dataclass(frozen=True, eq=False)
+class Summary:
+    """Every pair of a layer type over its layers and heads.
+
+    Attributes:
+        rope: what the layer type turns by.
+        wavelength: float64 (pairs,), tokens, without scaling.
+        q, k: float64 (pairs,), the norm over the head's mean norm, averaged over heads and layers.
+        massive: int (pairs,), in how many heads of q or k the pair is at least MASSIVE times the head's mean.
+        heads: how many heads of q and k there are, all layers together.
+    """
+
+    rope: HfRope
+    wavelength: Array
+    q: Array
+    k: Array
+    massive: Array
+    heads: int
+
+    @property
+    def seen(self) -> Array:
+        """Turns of each pair within the trained length, float64 (pairs,)."""
+        return np.asarray(self.rope.train_len / self.wavelength)
+
+    def share(self, chosen: npt.NDArray[np.bool_]) -> float:
+        """Return the share of q times k, pair by pair, that chosen pairs hold, bool (pairs,)."""
+        weight = self.q * self.k
+        return float(weight[chosen].sum() / weight.sum())
+
+
+@dataclass(frozen=True, eq=False)
+class Change:
+    """What a scheme does to the pairs of a layer type.
+
+    Attributes:
+        slowdown: float64 (pairs,).
+        kept: share of q times k in pairs that turn as they did, to a hundredth.
+        unseen: share of q times k in pairs that turn less than once within the trained length and are slowed.
+    """
+
+    slowdown: Array
+    kept: float
+    unseen: float
+
+
+def changes(each: Summary, length: int | None = None) -> dict[str, Change]:
+    """Return what each way to a length does to the pairs, by scheme; four trained lengths by default."""
+    rope = each.rope.request.rope
+    factor = max(1.0, (length or 4 * each.rope.train_len) / each.rope.train_len)
+    made = {}
+    for name in WAYS:
+        slowdown = spectrum(Request(rope, name, {"factor": factor}, seq_len=length)).slowdown
+        kept = slowdown < 1.01
+        made[name] = Change(slowdown, each.share(kept), each.share(~kept & (each.seen < 1.0)))
+    return made
+
+
+def summaries(found: list[Layer]) -> dict[str | None, Summary]:
+    """Return the pairs of each layer type, averaged over its layers and heads."""
+    made = {}
+    for kind in dict.fromkeys(layer.rope.layer_type for layer in found):
+        here = [layer for layer in found if layer.rope.layer_type == kind]
+        rows = [np.concatenate([getattr(layer, part) for layer in here]) for part in "qk"]
+        relative = [each / np.maximum(each.mean(1, keepdims=True), 1e-300) for each in rows]
+        massive = sum((each >= MASSIVE).sum(0) for each in relative)
+        with np.errstate(divide="ignore"):
+            wavelength = 2.0 * np.pi / here[0].rope.unscaled
+        q, k = (each.mean(0) for each in relative)
+        made[kind] = Summary(here[0].rope, wavelength, q, k, np.asarray(massive), sum(map(len, rows)))
+    return made
+
+
+__all__ = ["MASSIVE", "Change", "Layer", "Summary", "changes", "layers", "summaries", "tensors"]

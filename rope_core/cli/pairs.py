@@ -1,0 +1,121 @@
+"""`rope pairs`: how large each pair of dimensions is in a model's W_q and W_k, without loading the model."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from rope_core.checks.pairs import MASSIVE, Summary, changes, layers, summaries
+from rope_core.cli.source import load, print_json
+from rope_core.errors import reject
+from rope_core.lab.pairs import shipped
+from rope_core.rope import MAX_LEN
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    parser.add_argument(
+        "model", help="folder of a model, a safetensors file beside its config.json, or weights of the lab"
+    )
+    parser.add_argument("--config", help="config.json where it is not beside the weights")
+    parser.add_argument("--length", type=int, help="tokens to reach; four trained lengths by default")
+    parser.add_argument("--layer", type=int, help="one layer alone")
+    parser.add_argument("--json", action="store_true", help="every number, every layer")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print the norm of each pair of W_q and W_k by wavelength, and what schemes change in the pairs that matter."""
+    source, config = _found(options.model, options.config)
+    found = layers(source, config)
+    if options.layer is not None:
+        found = [each for each in found if each.index == options.layer]
+        if not found:
+            raise reject("--layer", "pair_layer", options.layer)
+    made = summaries(found)
+    if options.length is not None and not 1 <= options.length <= MAX_LEN:
+        raise reject("--length", "int_range", options.length, low=1, high=MAX_LEN)
+    if options.json:
+        rows = [
+            {"layer": each.index, "type": each.rope.layer_type, "q": each.q.tolist(), "k": each.k.tolist()}
+            for each in found
+        ]
+        print_json({"layers": rows, "types": [_record(each, options.length) for each in made.values()]})
+        return 0
+    for kind, each in made.items():
+        _show(kind, each, options.length, options.lang)
+    return 0
+
+
+def _found(model: str, config: str | None) -> tuple[Path, Mapping[str, Any]]:
+    """Return where the weights are, and their config."""
+    path = Path(model)
+    if path.is_dir():
+        return path, load(config or model)
+    if path.is_file():
+        return path, load(config or str(path.with_name("config.json")))
+    return shipped(model)
+
+
+def _record(each: Summary, length: int | None) -> dict[str, Any]:
+    """Return a layer type as JSON values."""
+    return {
+        "type": each.rope.layer_type,
+        "trained": each.rope.train_len,
+        "wavelength": each.wavelength.tolist(),
+        "turns": each.seen.tolist(),
+        "q": each.q.tolist(),
+        "k": each.k.tolist(),
+        "massive": each.massive.tolist(),
+        "heads": each.heads,
+        "schemes": {
+            name: {"slowdown": change.slowdown.tolist(), "kept": change.kept, "unseen": change.unseen}
+            for name, change in changes(each, length).items()
+        },
+    }
+
+
+def _show(kind: str | None, each: Summary, length: int | None, lang: str) -> None:
+    """Print a layer type as a table, and a sentence for each scheme."""
+    t = {key: text[lang] for key, text in TEXT.items()}
+    found = changes(each, length)
+    reached = length or 4 * each.rope.train_len
+    print(t["head"].format(kind=kind or t["all"], heads=each.heads, trained=each.rope.train_len))
+    columns = ("pair", "wavelength", "turns", "|W_q|", "|W_k|", "massive", *found)
+    print("  ".join(f"{name:>10}" for name in columns))
+    for pair in range(each.q.size):
+        values = (each.wavelength[pair], each.seen[pair], each.q[pair], each.k[pair])
+        row = [f"{pair:>10}", *(f"{value:>10.4g}" for value in values), f"{each.massive[pair]:>10}"]
+        print("  ".join([*row, *(f"{change.slowdown[pair]:>10.4g}" for change in found.values())]))
+    still = each.seen < 1.0
+    print(t["still"].format(count=int(still.sum()), pairs=still.size, share=100 * each.share(still)))
+    print(
+        t["massive"].format(
+            times=MASSIVE, count=int((each.massive > 0).sum()), slow=int((each.massive[still] > 0).sum())
+        )
+    )
+    for name, change in found.items():
+        print(t["scheme"].format(name=name, length=reached, kept=100 * change.kept, unseen=100 * change.unseen))
+
+
+# The command's own words.
+TEXT = {
+    "head": {
+        "en": "{kind}: {heads} heads of q and k, trained on {trained:,} tokens; norms over each head's mean, averaged",
+        "zh": "{kind}：q、k 共 {heads} 个头，训练长度 {trained:,}；范数除以每个头的均值后再平均",
+    },
+    "all": {"en": "all layers", "zh": "所有层"},
+    "still": {
+        "en": "{count} of {pairs} pairs never finish a turn in training; they hold {share:.0f} % of |W_q| |W_k|",
+        "zh": "{pairs} 对中有 {count} 对在训练长度内转不满一圈，占 |W_q| |W_k| 的 {share:.0f} %",
+    },
+    "massive": {
+        "en": "{count} pairs are {times:g} times their head's mean in some head, {slow} of them never finish a turn",
+        "zh": "{count} 对在某个头中达到均值的 {times:g} 倍，其中 {slow} 对转不满一圈",
+    },
+    "scheme": {
+        "en": "{name} at {length:,}: {kept:.0f} % turns as before; {unseen:.0f} % is slowed and never finished a turn",
+        "zh": "{name}，长度 {length:,}：占 {kept:.0f} % 的对转速不变；放慢了转不满一圈的 {unseen:.0f} %",
+    },
+}

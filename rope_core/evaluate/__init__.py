@@ -1,0 +1,1 @@
+"""Any causal model of transformers under every scheme, on any text: perplexity by position, passkey, copying."""

@@ -1,0 +1,105 @@
+"""What an evaluation takes before it starts: memory from the config, time from a short trial."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from rope_core.errors import reject
+from rope_core.evaluate.loading import Loaded
+from rope_core.evaluate.reading import token_losses
+
+GIB = 2**30
+
+
+@dataclass(frozen=True)
+class Size:
+    """What of a model's config decides memory and time.
+
+    Attributes:
+        numbers: of the weights; layers, hidden, vocabulary: as in the config.
+        kept: numbers that the cache holds for each token, all layers together.
+    """
+
+    numbers: int
+    layers: int
+    hidden: int
+    vocabulary: int
+    kept: int
+
+    def memory(self, unit: int, length: int, batch: int, chunk: int) -> int:
+        """Return about how many bytes reading takes: weights, cache, logits, one layer's activations.
+
+        Args:
+            unit: bytes of a number.
+            length: of the longest window, tokens.
+            batch: windows that are read together.
+            chunk: tokens that are read at once.
+        """
+        logits = batch * chunk * self.vocabulary * (unit + 8)
+        # A mask of chunk times length, and the widest layer's activations several times.
+        activations = batch * chunk * (40 * self.hidden * unit + length * 4)
+        return self.numbers * unit + batch * length * self.kept * unit + logits + activations
+
+    def work(self, length: int) -> float:
+        """Return about how many multiplications and additions a window takes, in units that only compare."""
+        return length * (2.0 * self.numbers + 2.0 * self.layers * self.hidden * length)
+
+
+def size_of(config: Mapping[str, Any], numbers: int) -> Size:
+    """Return a model's size from its config; what a config does not say counts as in Llama."""
+    text = config.get("text_config") or config
+
+    def number(*names: str, default: int) -> int:
+        found = (text.get(name) for name in names)
+        return next((int(each) for each in found if isinstance(each, int) and each > 0), default)
+
+    hidden = number("hidden_size", "n_embd", "d_model", default=4096)
+    layers = number("num_hidden_layers", "n_layer", "num_layers", default=32)
+    heads = number("num_attention_heads", "n_head", "num_heads", default=32)
+    shared = number("num_key_value_heads", default=heads)
+    width = number("head_dim", default=max(1, hidden // heads))
+    if isinstance(text.get("kv_lora_rank"), int):
+        # Latent attention: transformers keeps the keys and values of all heads, not the latent vector.
+        nope, turned = number("qk_nope_head_dim", default=128), number("qk_rope_head_dim", default=64)
+        per_layer = heads * (nope + turned + number("v_head_dim", default=128))
+    else:
+        per_layer = 2 * shared * width
+    return Size(numbers, layers, hidden, number("vocab_size", default=32_000), layers * per_layer)
+
+
+def available(device: str) -> int | None:
+    """Return the bytes of memory that are free on a device; None where the system does not say."""
+    if device.startswith("cuda"):
+        return int(torch.cuda.mem_get_info(device)[0])
+    try:
+        with open("/proc/meminfo", encoding="ascii") as file:
+            rows = dict(line.split(":", 1) for line in file)
+        return int(rows["MemAvailable"].split()[0]) * 1024
+    except (OSError, KeyError, ValueError):
+        try:
+            return int(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+        except (ValueError, OSError):
+            return None
+
+
+def refuse_large(needed: int, device: str) -> None:
+    """Raise ValueError where less memory is free on a device than an evaluation needs."""
+    free = available(device)
+    if free is not None and needed > free:
+        raise reject("--lengths", "eval_memory", max(1, round(needed / GIB, 2)), free=free / GIB, device=device)
+
+
+def seconds_per_work(loaded: Loaded, size: Size, tokens: Any, chunk: int) -> float:
+    """Return how long a unit of ``Size.work`` takes, from one short read after another that warms up."""
+    ids = torch.from_numpy(tokens).to(loaded.model.device)
+    begun = 0.0
+    for _ in range(2):
+        begun = time.perf_counter()
+        token_losses(loaded.model, ids, chunk)
+    return (time.perf_counter() - begun) / size.work(ids.shape[1] - 1)

@@ -1,0 +1,229 @@
+"""A model from a folder, the hub or the lab, as transformers runs it: safetensors only, no code but the library's."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import struct
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from rope_core.errors import reject
+from rope_core.evaluate.texts import Coder
+from rope_core.evaluate.turning import at_load, extended
+from rope_core.hf.hub import download_model, looks_like_id
+from rope_core.hf.read import read_config
+from rope_core.lab import weights as lab
+from rope_core.lab.export import llama_config, llama_tensors
+from rope_core.lab.train import CHECKPOINT
+
+PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt")
+DTYPES = ("auto", "float32", "bfloat16", "float16", "float64")
+_NAMES = {"F64": "float64", "F32": "float32", "F16": "float16", "BF16": "bfloat16"}
+MAX_HEADER = 100 * 2**20
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """Where a model comes from, before anything of its size is read.
+
+    Attributes:
+        name: what to call it.
+        config: its config.json, a dict.
+        folder: of its files; None for a model of the lab, which ``state`` holds.
+        numbers: how many numbers its weights have.
+        stored: torch's name of their type.
+        fingerprint: what tells these weights from others, see ``fingerprint``.
+        state: the weights of a model of the lab.
+    """
+
+    name: str
+    config: dict[str, Any]
+    folder: Path | None
+    numbers: int
+    stored: str
+    fingerprint: str
+    state: Mapping[str, torch.Tensor] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Loaded:
+    """A model on its device with what turns text into its tokens."""
+
+    source: Source
+    model: Any
+    coder: Coder
+
+
+def find(model: str) -> Source:
+    """Return where a model comes from: a folder, a hub id, shipped weights, or a folder of ``rope lab train``.
+
+    Raises:
+        ConfigError: on a config that cannot be read, or an id that cannot be fetched.
+        ValueError: on a folder without safetensors, pickle files alone, code of its own, or no rotation.
+    """
+    if model in lab.cards() or (Path(model) / CHECKPOINT).is_file():
+        return _of_lab(model)
+    path = Path(model)
+    if not path.is_dir():
+        if not looks_like_id(model):
+            raise reject("model", "eval_model", model, names=lab.cards())
+        path = download_model(model)
+    files = safetensors_of(path)
+    config = read_config(path)
+    _refuse(config, path)
+    at = at_load(config)
+    extended(at.ropes)
+    return Source(model, config, path, *_measured(files), fingerprint(files))
+
+
+def safetensors_of(path: Path) -> list[Path]:
+    """Return the safetensors files of a folder; raises ValueError where there is none."""
+    files = sorted(path.glob("*.safetensors"))
+    if not files:
+        pickled = [file.name for pattern in PICKLES for file in sorted(path.glob(pattern))]
+        if pickled:
+            raise reject("model", "eval_pickled", pickled[0])
+        raise reject("model", "eval_stored", str(path))
+    return files
+
+
+def _refuse(config: Mapping[str, Any], path: Path) -> None:
+    """Refuse code of the checkpoint's own, and types that transformers does not know."""
+    from transformers import CONFIG_MAPPING, __version__
+
+    kind = config.get("model_type")
+    if kind in CONFIG_MAPPING:
+        return
+    own = sorted(file.name for file in path.glob("*.py"))
+    if config.get("auto_map") or own:
+        raise reject("model", "eval_code", kind, file=own[0] if own else "auto_map")
+    raise reject("model_type", "eval_class", kind, version=__version__)
+
+
+def _of_lab(name: str) -> Source:
+    """Return a rotary model of the lab as a Llama of bytes, as ``rope lab export`` writes it."""
+    model, recipe = lab.model_of(name)
+    if model.shape.encoding != "rope":
+        raise reject("model", "rotary_weights", name)
+    state = llama_tensors(model)
+    digest = hashlib.sha256(b"".join(value.numpy().tobytes() for value in state.values())).hexdigest()
+    config = json.loads(json.dumps(llama_config(model.shape, recipe.request)))
+    return Source(name, config, None, sum(map(torch.numel, state.values())), "float32", digest, state)
+
+
+def header(file: Path) -> dict[str, Any]:
+    """Return the header of a safetensors file; raises ValueError on a file that is none."""
+    try:
+        with file.open("rb") as opened:
+            (length,) = struct.unpack("<Q", opened.read(8))
+            if not 2 <= length <= MAX_HEADER:
+                raise ValueError(length)
+            entries = json.loads(opened.read(length))
+        if not isinstance(entries, dict):
+            raise ValueError(type(entries))
+    except (OSError, ValueError, RecursionError, struct.error):
+        raise reject("model", "eval_readable", file.name) from None
+    entries.pop("__metadata__", None)
+    return entries
+
+
+def _measured(files: list[Path]) -> tuple[int, str]:
+    """Return how many numbers safetensors files hold, and of which type most are."""
+    by_type: dict[str, int] = {}
+    for file in files:
+        for entry in header(file).values():
+            numel = 1
+            for size in entry["shape"]:
+                numel *= size
+            by_type[entry["dtype"]] = by_type.get(entry["dtype"], 0) + numel
+    most = max(by_type, key=lambda kind: by_type[kind], default="F32")
+    if most not in _NAMES:
+        raise reject("model", "eval_quantised", most)
+    return sum(by_type.values()), _NAMES[most]
+
+
+def fingerprint(files: list[Path]) -> str:
+    """Return a SHA-256 of each file's header, size, and 64 blocks of 64 KiB spread over it.
+
+    A whole hash of a large model takes minutes; another training changes every block.
+    """
+    made = hashlib.sha256()
+    for file in files:
+        size = file.stat().st_size
+        made.update(f"{file.name} {size} {json.dumps(header(file), sort_keys=True)}".encode())
+        with file.open("rb") as opened:
+            for block in _blocks(size):
+                opened.seek(block)
+                made.update(opened.read(2**16))
+    return made.hexdigest()
+
+
+def _blocks(size: int) -> Iterator[int]:
+    step = max(2**16, size // 64)
+    yield from range(0, size, step)
+
+
+def load(source: Source, device: str, dtype: str) -> Loaded:
+    """Return the model on a device, ready to read, with its tokenizer.
+
+    Args:
+        source: as ``find`` gave it.
+        device: "cpu", "cuda", "cuda:1", ...
+        dtype: in DTYPES; "auto" is the type that the weights are stored in.
+
+    Raises ValueError where the class is no causal model, or weights are missing.
+    """
+    from transformers import AutoConfig, AutoModelForCausalLM, LlamaForCausalLM
+    from transformers.utils import logging
+
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    kind = getattr(torch, source.stored if dtype == "auto" else dtype)
+    if source.state is not None:
+        fields = {name: value for name, value in source.config.items() if name != "torch_dtype"}
+        model = LlamaForCausalLM(AutoConfig.for_model(**fields))
+        model.load_state_dict(source.state, strict=False)
+        model.tie_weights()
+        return Loaded(source, model.to(device, kind).requires_grad_(False).eval(), Coder(list, unit="byte"))
+    assert source.folder is not None
+    try:
+        model, told = AutoModelForCausalLM.from_pretrained(
+            source.folder,
+            dtype=kind,
+            use_safetensors=True,
+            trust_remote_code=False,
+            local_files_only=True,
+            output_loading_info=True,
+        )
+    except (ValueError, OSError, RuntimeError) as error:
+        raise reject("model", "eval_causal", f"{source.name}: {str(error).splitlines()[0]}") from error
+    missing = sorted(told["missing_keys"]) + sorted(str(key) for key in told["mismatched_keys"])
+    if missing:
+        raise reject("model", "eval_missing", missing[0], count=len(missing))
+    return Loaded(source, model.to(device).requires_grad_(False).eval(), coder_of(source.folder, source.name))
+
+
+def coder_of(folder: Path, name: str) -> Coder:
+    """Return a folder's tokenizer; raises ValueError where there is none that transformers can read."""
+    from transformers import AutoTokenizer
+
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=False, local_files_only=True)
+    except Exception as error:
+        raise reject("model", "eval_tokenizer", f"{name}: {str(error).splitlines()[0]}") from error
+
+    def encode(text: bytes) -> list[int]:
+        ids: list[int] = tokenizer(text.decode("utf-8", "replace"), add_special_tokens=False, verbose=False)[
+            "input_ids"
+        ]
+        return ids
+
+    letter = b"a"
+    plain, begun = encode(letter), list(tokenizer(letter.decode())["input_ids"])
+    at = next((i for i in range(len(begun)) if begun[i : i + len(plain)] == plain), 0)
+    return Coder(encode, tuple(begun[:at]))

@@ -1,0 +1,158 @@
+"""An evaluation's results as JSON, and as one HTML page with figures that loads nothing from elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from html import escape
+from typing import Any
+
+from rope_core.checks.report import STYLE, header, row, text
+from rope_core.evaluate.charts import COLOURS, Series, chart
+from rope_core.evaluate.turning import KEYS, WINDOW
+from rope_core.evaluate.words import line_name, word
+from rope_core.lab import view
+from rope_core.lab.view import Cell
+
+SCHEMA = 1
+KIND = "rope eval"
+Report = Mapping[str, Any]
+
+
+def html(report: Report, lang: str) -> str:
+    """Return a report as one page in "en" or "zh", without scripts."""
+    title = word("title", lang, model=report["model"]["name"])
+    unit = word(report["text"]["unit"], lang)
+    files = ", ".join(report["text"]["files"])
+    intro = {**report["text"], "unit": unit, "files": files, "trained": report["trained"]}
+    parts = [f"<h1>{escape(title)}</h1>", f"<p>{escape(word('intro', lang, **intro))}</p>"]
+    if not report["complete"]:
+        left = word("partial", lang, done=len(report["results"]), cells=report["cells"])
+        parts.append(f"<p><b>{escape(left)}</b></p>")
+    parts += perplexity(report, lang)
+    parts += passkeys(report, lang)
+    parts += copies(report, lang)
+    if report["left_out"]:
+        rows = [row(escape(line_name(key, lang)), text(why[lang])) for key, why in report["left_out"].items()]
+        parts += [f"<h2>{word('left_out', lang)}</h2><table>{''.join(rows)}</table>"]
+    parts += [f"<h2>{word('how', lang)}</h2>", _how(report, lang)]
+    policy = "default-src 'none'; style-src 'unsafe-inline'"
+    head = (
+        f'<meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="{policy}">'
+        f'<meta name="viewport" content="width=device-width"><title>{escape(title)}</title><style>{STYLE}</style>'
+    )
+    page_lang = "zh-CN" if lang == "zh" else "en"
+    return f'<!DOCTYPE html><html lang="{page_lang}"><head>{head}</head><body>{"".join(parts)}</body></html>\n'
+
+
+def of_task(report: Report, task: str) -> list[Mapping[str, Any]]:
+    """Return the results of one task."""
+    return [each for each in report["results"] if each["task"] == task]
+
+
+def colour(key: str) -> int:
+    """Return the number of a line's colour, the same in every figure."""
+    return (KEYS.index(key) - 1) % (2 * len(COLOURS)) if key in KEYS else 0
+
+
+def perplexity(report: Report, lang: str) -> list[str]:
+    """Return the last quarter's perplexity by line and length, and the curves at the longest length."""
+    cells = view.cells(of_task(report, "perplexity"))
+    if not cells:
+        return []
+    lengths = view.lengths(cells)
+    by_place = {(each.line, each.length): each for each in cells}
+    keys = [key for key in KEYS if any(each.line == key for each in cells)]
+    keys.sort(key=lambda key: _last(by_place.get((key, lengths[-1]))))
+    rows = [header(word("line", lang), *(f"{length:,}" for length in lengths), word("over_window", lang))]
+    base = by_place.get((WINDOW, lengths[-1]))
+    for key in keys:
+        shown = [_three(each.last) if (each := by_place.get((key, length))) else "" for length in lengths]
+        own = by_place.get((key, lengths[-1]))
+        over = _three(view.ratio(own, base), "×") if own and base and own is not base else ""
+        rows.append(row(escape(line_name(key, lang)), *shown, over))
+    longest = [each for each in cells if each.length == lengths[-1]]
+    curves = [
+        Series(line_name(each.line, lang), colour(each.line), each.curve.position.tolist(), each.curve.value.tolist())
+        for each in longest
+    ]
+    caption = word("position", lang, length=lengths[-1])
+    figure = chart(curves, word("axis_position", lang), caption, report["trained"])
+    return [
+        f"<h2>{word('perplexity', lang)}</h2><table>{''.join(rows)}</table>",
+        f"<figure>{figure}<figcaption>{escape(caption)}</figcaption></figure>",
+    ]
+
+
+def _last(cell: Cell | None) -> float:
+    return cell.last.value if cell else float("inf")
+
+
+def _three(three: view.Three, sign: str = "") -> str:
+    """Return a number with its interval, three digits."""
+    ends = f" [{three.low:.3g}, {three.high:.3g}]" if three.sure else ""
+    return escape(f"{sign}{three.value:.3g}{ends}")
+
+
+def passkeys(report: Report, lang: str) -> list[str]:
+    """Return numbers found by line, length and depth, shaded by their share."""
+    found = of_task(report, "passkey")
+    if not found:
+        return []
+    parts = [f"<h2>{word('passkey', lang)}</h2><p>{word('tasks_note', lang)}</p>"]
+    for length in sorted({each["length"] for each in found}):
+        here = [each for each in found if each["length"] == length]
+        depths = sorted({each["depth"] for each in here})
+        rows = [header(f"{length:,}", *(f"{word('depth', lang)} {depth:g}" for depth in depths))]
+        for key in (key for key in KEYS if any(each["line"] == key for each in here)):
+            by_depth = {each["depth"]: each for each in here if each["line"] == key}
+            cells = "".join(_found(by_depth.get(depth)) for depth in depths)
+            rows.append(f"<tr><td>{escape(line_name(key, lang))}</td>{cells}</tr>")
+        parts.append(f"<table>{''.join(rows)}</table>")
+    return parts
+
+
+def _found(cell: Mapping[str, Any] | None) -> str:
+    if cell is None:
+        return "<td></td>"
+    share = cell["right"] / cell["trials"]
+    return f'<td style="background:rgba(0,114,178,{share / 2:.2f})">{cell["right"]} / {cell["trials"]}</td>'
+
+
+def copies(report: Report, lang: str) -> list[str]:
+    """Return perplexity of the second occurrence against the distance to the first."""
+    found = of_task(report, "copy")
+    if not found:
+        return []
+    curves = []
+    for key in (key for key in KEYS if any(each["line"] == key for each in found)):
+        here = sorted((each for each in found if each["line"] == key), key=lambda each: int(each["distance"]))
+        three = [view.three(each["copy"]) for each in here]
+        curves.append(
+            Series(
+                line_name(key, lang),
+                colour(key),
+                [float(each["distance"]) for each in here],
+                *([getattr(each, part) for each in three] for part in ("value", "low", "high")),
+            )
+        )
+    caption = word("copy", lang)
+    figure = chart(curves, word("distance", lang), caption, log_x=True)
+    return [f"<h2>{caption}</h2><p>{word('tasks_note', lang)}</p><figure>{figure}</figure>"]
+
+
+def _how(report: Report, lang: str) -> str:
+    """Return what ran, as a table of names and values."""
+    flat: dict[str, Any] = {**report["model"], **report["ask"], **report["software"]}
+    flat |= {"text sha256": report["text"]["sha256"], "window": report["window"], "seconds": report["seconds"]}
+    if report["notes"]:
+        flat[word("noted", lang)] = ", ".join(report["notes"])
+    rows = [row(f"<code>{escape(name)}</code>", text(_plain(value))) for name, value in flat.items()]
+    return f"<table>{''.join(rows)}</table>"
+
+
+def _plain(value: object) -> str:
+    listed = isinstance(value, Sequence) and not isinstance(value, str)
+    return ", ".join(map(str, value)) if listed else str(value)  # type: ignore[call-overload]
+
+
+__all__ = ["KIND", "SCHEMA", "html"]

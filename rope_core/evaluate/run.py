@@ -1,0 +1,395 @@
+"""An evaluation, whole: what is asked, its cells in order, results that outlive a kill."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import time
+from collections.abc import Callable, Generator
+from dataclasses import asdict, dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from rope_core import __version__
+from rope_core.errors import LANGUAGES, finite, reject, sentence, whole
+from rope_core.evaluate import tasks
+from rope_core.evaluate.cost import Size, size_of
+from rope_core.evaluate.loading import Loaded, Source
+from rope_core.evaluate.modules import Rotary
+from rope_core.evaluate.reading import likeliest, sliding_losses, token_losses
+from rope_core.evaluate.report import KIND, SCHEMA, html
+from rope_core.evaluate.texts import Texts
+from rope_core.evaluate.turning import (
+    KEYS,
+    OWN,
+    STALE,
+    WINDOW,
+    Turning,
+    at_load,
+    in_force,
+    trained_length,
+    turning,
+    window_length,
+)
+from rope_core.lab.asked import three
+from rope_core.lab.copying import SPAN
+from rope_core.lab.estimates import curve, perplexity, share, wilson
+from rope_core.lab.train import write_whole
+from rope_core.rope import MAX_LEN, Array
+from rope_core.schemes import UNSCALED
+
+TASKS = ("perplexity", "passkey", "copy")
+BINS = 32
+
+
+@dataclass(frozen=True)
+class Ask:
+    """What is asked of a model, beside the model and its text.
+
+    Args:
+        lengths: tokens in a window; none means the trained length, twice and four times it.
+        schemes: keys of lines; none means all, and the config's own where it has a scaling.
+        factor: of every line; None means each length over the trained one.
+        trained: the length that schemes start from and that the sliding window has; None means the config's.
+        tasks: names in TASKS.
+        documents: windows to read at most.
+        trials: examples of a task in each cell.
+        seed: of the tasks' numbers and stretches.
+        batch: windows that are read together.
+        chunk: tokens that are read at once.
+
+    Raises ValueError on values that make no such work.
+    """
+
+    lengths: tuple[int, ...] = ()
+    schemes: tuple[str, ...] = ()
+    factor: float | None = None
+    trained: int | None = None
+    tasks: tuple[str, ...] = TASKS
+    documents: int = 8
+    trials: int = 8
+    seed: int = 0
+    batch: int = 1
+    chunk: int = 1024
+
+    def __post_init__(self) -> None:
+        for length in self.lengths:
+            whole("--lengths", length, 16, MAX_LEN)
+        for key in self.schemes:
+            if key not in KEYS:
+                raise reject("--schemes", "one_of", key, names=KEYS)
+        for task in self.tasks:
+            if task not in TASKS:
+                raise reject("--tasks", "one_of", task, names=TASKS)
+        if self.factor is not None:
+            finite("--factor", self.factor)
+        if self.trained is not None:
+            whole("--trained", self.trained, 16, MAX_LEN)
+        for name, value, most in (("documents", self.documents, 4096), ("trials", self.trials, 10_000)):
+            whole(f"--{name}", value, 1, most)
+        whole("--batch", self.batch, 1, 4096)
+        whole("--chunk", self.chunk, 1, MAX_LEN)
+        whole("--seed", self.seed, 0, 2**31 - 1)
+
+    def of(self, source: Source) -> Ask:
+        """Return what is asked with a model's own lengths and lines where none are given."""
+        trained = trained_length(source.config, self.trained)
+        lengths = self.lengths or tuple(trained * times for times in (1, 2, 4))
+        scaled = (
+            turning(source.config, OWN, max(lengths)).content()
+            != turning(source.config, UNSCALED, max(lengths)).content()
+        )
+        schemes = self.schemes or tuple(key for key in KEYS if key != OWN or scaled)
+        return Ask(**{**asdict(self), "lengths": tuple(sorted(set(lengths))), "schemes": tuple(dict.fromkeys(schemes))})
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One line at one length in one task; depth of the number, distance of the copy."""
+
+    task: str
+    line: str
+    length: int
+    depth: float | None = None
+    distance: int | None = None
+
+
+@dataclass(eq=False)
+class Evaluation:
+    """A model that is loaded, its text, and what is asked of both.
+
+    Args:
+        loaded: the model and its tokenizer.
+        texts: what is read.
+        ask: whole, as ``Ask.of`` made it.
+        folder: where results are kept.
+    """
+
+    loaded: Loaded
+    texts: Texts
+    ask: Ask
+    folder: Path
+    rotary: Rotary = field(init=False)
+    turnings: dict[tuple[str, int], Turning] = field(init=False, default_factory=dict)
+    refused: dict[str, dict[str, str]] = field(init=False, default_factory=dict)
+    notes: tuple[str, ...] = field(init=False, default=())
+    size: Size = field(init=False)
+
+    def __post_init__(self) -> None:
+        source = self.loaded.source
+        self.trained = trained_length(source.config, self.ask.trained)
+        self.window = window_length(source.config, self.ask.trained)
+        self.size = size_of(source.config, source.numbers)
+        self.turnings, self.refused = turnings(source, self.ask)
+        self.load = at_load(source.config)
+        self.rotary = Rotary(self.loaded.model, self.load)
+        (self.folder / "parts").mkdir(parents=True, exist_ok=True)
+        self._verified: set[bytes] = set()
+
+    def verify(self) -> None:
+        """Write every line into the model and hold what runs to it; a line that does not is refused, one by one.
+
+        Raises ValueError where no line is left, or no length holds a task.
+        """
+        for (key, _), each in self.turnings.items():
+            if key in self.refused or each.content() in self._verified:
+                continue
+            try:
+                self.rotary.write(each)
+                self.notes = self.rotary.checked(each)
+                self._verified.add(each.content())
+            except ValueError as error:
+                self.refused[key] = {lang: sentence(error, lang) for lang in LANGUAGES}
+        if not self.cells() and self.refused.keys() < set(self.ask.schemes):
+            low = tasks.shortest(self.loaded.coder) if "passkey" in self.ask.tasks else 2 * SPAN + 2
+            raise reject("--lengths", "at_least", max(self.ask.lengths), low=low)
+        if all(key in self.refused for key in self.ask.schemes):
+            raise reject(
+                "--schemes", "eval_some", ", ".join(self.ask.schemes), why=next(iter(self.refused.values()))["en"]
+            )
+
+    def cells(self) -> list[Cell]:
+        """Return the cells in the order in which they are done: task by task, short lengths first."""
+        keys = [key for key in self.ask.schemes if key not in self.refused]
+        made = []
+        for task in (name for name in TASKS if name in self.ask.tasks):
+            for length in self.ask.lengths:
+                for place in self._places(task, length):
+                    made += [Cell(task, key, length, **place) for key in keys]
+        return made
+
+    def _places(self, task: str, length: int) -> list[dict[str, Any]]:
+        if task == "passkey":
+            holds = length >= tasks.shortest(self.loaded.coder)
+            return [{"depth": depth} for depth in tasks.DEPTHS if holds]
+        if task == "copy":
+            # The longest window alone: the distance is what counts.
+            longest = length == max(self.ask.lengths)
+            return [{"distance": each} for each in tasks.distances(length, self.trained)] if longest else []
+        return [{}]
+
+    def work(self, cell: Cell) -> float:
+        """Return about how much work a cell takes."""
+        count = len(self.texts.documents) if cell.task == "perplexity" else self.ask.trials
+        if cell.line != WINDOW or cell.length <= self.window:
+            return count * self.size.work(cell.length)
+        windows = 1 if cell.task != "perplexity" else 1 + -(-4 * (cell.length - self.window) // self.window)
+        return count * windows * self.size.work(self.window)
+
+    def run(self) -> Generator[tuple[float, dict[str, Any]], None, None]:
+        """Measure cell by cell; yields the share of the work that is done, and the cell as JSON values."""
+        cells = self.cells()
+        total, done = sum(map(self.work, cells)), 0.0
+        for cell in cells:
+            begun = time.perf_counter()
+            plain = {name: value for name, value in asdict(cell).items() if value is not None}
+            found = {"weights": self.loaded.source.name, **plain, **getattr(self, f"_{cell.task}")(cell)}
+            done += self.work(cell)
+            yield done / total, found | {"seconds": round(time.perf_counter() - begun, 3)}
+
+    def _perplexity(self, cell: Cell) -> dict[str, Any]:
+        """Return perplexity of the documents' first tokens, as the lab's sweep says it."""
+        nats = self._read(cell, self.texts.documents[:, : cell.length + 1], "losses")
+        bins = curve(nats, min(BINS, cell.length))
+        return {
+            "documents": len(nats),
+            "whole": three(perplexity(nats)),
+            "last": three(perplexity(nats, 0.75)),
+            "nats": share(nats, 0.75, 1.0).mean(1).round(6).tolist(),
+            "curve": {name: np.round(values, 4).tolist() for name, values in asdict(bins).items()},
+        }
+
+    def _passkey(self, cell: Cell) -> dict[str, Any]:
+        """Return whole numbers found, and the share of their tokens, as the lab's retrieval says it."""
+        assert cell.depth is not None
+        coder, trials = self.loaded.coder, self.ask.trials
+        made = tasks.pass_keys(coder, self.texts.filler, cell.length, cell.depth, trials, self.ask.seed)
+        most = max(answer for _, answer in made)
+        right = self._read(cell, np.stack([ids for ids, _ in made]), "likeliest", most)
+        hits = [row[-answer:] for row, (_, answer) in zip(right, made, strict=True)]
+        whole_ones, parts = sum(bool(row.all()) for row in hits), float(sum(row.mean() for row in hits))
+        low, high = (round(end, 6) for end in wilson(whole_ones, trials))
+        shares = [round(each, 6) for each in (parts / trials, *wilson(parts, trials))]
+        return {"right": whole_ones, "trials": trials, "low": low, "high": high, "digits": shares}
+
+    def _copy(self, cell: Cell) -> dict[str, Any]:
+        """Return perplexity of the second occurrence, as the lab's recall says it."""
+        assert cell.distance is not None
+        ask = self.ask
+        made = tasks.copies(self.loaded.coder, self.texts.filler, cell.length, cell.distance, ask.trials, ask.seed)
+        nats = self._read(cell, made, "losses")[:, tasks.AFTER - SPAN :]
+        return {"copy": three(perplexity(nats)), "nats": nats.mean(1).round(6).tolist()}
+
+    def _read(self, cell: Cell, tokens: Any, what: str, last: int = 0) -> Array:
+        """Return losses or hits of tokens (n, length + 1) under a cell's line, batch by batch, each kept on disk."""
+        how = self.turnings[cell.line, cell.length]
+        sliding = cell.line == WINDOW and cell.length > self.window
+        stale = cell.line == STALE and cell.length > self.trained
+        if sliding and cell.task != "perplexity":
+            # What is asked stands at the end: one window of the last tokens.
+            begin = tokens[:, : self.texts.begin]
+            tokens = np.concatenate([begin, tokens[:, tokens.shape[1] - self.window - 1 + self.texts.begin :]], 1)
+            sliding = False
+        said = {
+            "model": self.loaded.source.fingerprint,
+            "dtype": str(self.loaded.model.dtype),
+            "device": self.loaded.model.device.type,
+            "chunk": self.ask.chunk,
+            "what": what,
+            "last": last,
+            "window": self.window if sliding else None,
+            "stale": [self.trained, self.ask.factor] if stale else None,
+        }
+        rows = []
+        for first in range(0, len(tokens), self.ask.batch):
+            part = np.ascontiguousarray(tokens[first : first + self.ask.batch])
+            key = hashlib.sha256(json.dumps(said, sort_keys=True).encode() + how.content() + part.tobytes()).hexdigest()
+            rows.append(
+                kept(
+                    self.folder / "parts" / f"{key}.npy", partial(self._measure, how, part, what, last, sliding, stale)
+                )
+            )
+        return np.concatenate(rows)
+
+    def _measure(self, how: Turning, tokens: Any, what: str, last: int, sliding: bool, stale: bool) -> Array:
+        """Read one batch."""
+        self.rotary.write(how)
+        model, chunk = self.loaded.model, self.ask.chunk
+        ids = torch.from_numpy(tokens).to(model.device)
+        try:
+            if what == "likeliest":
+                read = partial(likeliest, model, ids, chunk, last)
+            elif sliding:
+                read = partial(sliding_losses, model, ids, chunk, self.window, self.texts.begin)
+            else:
+                read = partial(token_losses, model, ids, chunk)
+            if not stale:
+                return read()
+            at = partial(in_force, self.load, factor=self.ask.factor, trained=self.trained)
+            with self.rotary.by_length(at, self.trained):
+                return read()
+        except torch.OutOfMemoryError as error:
+            raise reject("--lengths", "eval_out", tokens.shape[1] - 1, detail=str(error).splitlines()[0]) from error
+        except RuntimeError as error:
+            raise reject("model", "eval_reads", f"{type(model).__name__}: {str(error).splitlines()[0]}") from error
+
+
+def save(evaluation: Evaluation, results: list[dict[str, Any]], lang: str) -> None:
+    """Write eval.json and eval.html of the cells so far, each whole or not at all."""
+    report = report_of(evaluation, results)
+    write_whole(
+        evaluation.folder / "eval.json",
+        (json.dumps(report, ensure_ascii=False, indent=1) + "\n").encode(),
+        synced=False,
+    )
+    write_whole(evaluation.folder / "eval.html", html(report, lang).encode("utf-8", "replace"), synced=False)
+
+
+def report_of(evaluation: Evaluation, results: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return everything about an evaluation as JSON values; what each line turned by at the longest length too."""
+    import transformers
+
+    source, texts, ask = evaluation.loaded.source, evaluation.texts, evaluation.ask
+    model, longest, cells = evaluation.loaded.model, max(ask.lengths), len(evaluation.cells())
+    return {
+        "kind": KIND,
+        "schema": SCHEMA,
+        "software": {"rope": __version__, "transformers": transformers.__version__, "torch": torch.__version__},
+        "model": {
+            "name": source.name,
+            "model_type": source.config.get("model_type"),
+            "class": type(model).__name__,
+            "numbers": source.numbers,
+            "dtype": str(model.dtype).removeprefix("torch."),
+            "device": str(model.device),
+            "fingerprint": source.fingerprint,
+        },
+        "ask": asdict(ask),
+        "text": {
+            "files": texts.files,
+            "sha256": texts.sha256,
+            "unit": evaluation.loaded.coder.unit,
+            "documents": len(texts.documents),
+            "begin": texts.begin,
+        },
+        "trained": evaluation.trained,
+        "window": evaluation.window,
+        "left_out": evaluation.refused,
+        "notes": evaluation.notes,
+        "turned_by": {
+            key: {
+                str(kind or "all"): {
+                    "inv_freq": rope.inv_freq.tolist(),
+                    "attention_factor": rope.attention_factor,
+                    "logit_scale": rope.logit_scale,
+                }
+                for kind, rope in each.ropes.items()
+            }
+            for (key, length), each in evaluation.turnings.items()
+            if length == longest
+        },
+        "results": results,
+        "cells": cells,
+        "complete": len(results) == cells,
+        "seconds": round(sum(each["seconds"] for each in results), 1),
+    }
+
+
+def turnings(source: Source, ask: Ask) -> tuple[dict[tuple[str, int], Turning], dict[str, dict[str, str]]]:
+    """Return what a model turns by in every cell, and why it cannot take a line, by line.
+
+    Raises ValueError where it can take none.
+    """
+    made: dict[tuple[str, int], Turning] = {}
+    refused: dict[str, dict[str, str]] = {}
+    for key in ask.schemes:
+        try:
+            for length in ask.lengths:
+                # The sliding window never holds more than the length that the model reaches.
+                at = min(length, window_length(source.config, ask.trained)) if key == WINDOW else length
+                made[key, length] = turning(source.config, key, at, ask.factor, ask.trained)
+        except ValueError as error:
+            refused[key] = {lang: sentence(error, lang) for lang in LANGUAGES}
+            if len(refused) == len(ask.schemes):
+                raise
+    return made, refused
+
+
+def kept(path: Path, measure: Callable[[], Array]) -> Array:
+    """Return an array that is kept at a path, measured and written whole where it is not."""
+    try:
+        return np.asarray(np.load(path), dtype=np.float64)
+    except (OSError, ValueError, EOFError):
+        found = measure()
+        buffer = io.BytesIO()
+        np.save(buffer, found)
+        write_whole(path, buffer.getvalue(), synced=False)
+        return found
+
+
+__all__ = ["TASKS", "Ask", "Cell", "Evaluation", "kept", "report_of", "save", "turnings"]

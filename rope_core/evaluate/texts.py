@@ -1,0 +1,76 @@
+"""Text files as windows of tokens, each of one file, each begun as the tokenizer begins a text."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from rope_core.errors import reject, whole
+from rope_core.hf.read import open_regular
+
+MAX_TEXT = 200 * 10**6
+Tokens = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Coder:
+    """How a model's text becomes tokens.
+
+    Attributes:
+        encode: text as bytes -> token ids, without what begins or ends a text.
+        begin: ids that the tokenizer puts before every text; usually one, or none.
+        unit: "token" or "byte".
+    """
+
+    encode: Callable[[bytes], list[int]]
+    begin: tuple[int, ...] = ()
+    unit: str = "token"
+
+
+@dataclass(frozen=True, eq=False)
+class Texts:
+    """What is read.
+
+    Attributes:
+        documents: int64 (documents, longest + 1), the begin ids included.
+        filler: int64 (n,), all files' tokens one after another, for the tasks.
+        files: names of the files that were read.
+        sha256: of the documents.
+        begin: how many ids at the start of each document begin it.
+    """
+
+    documents: Tokens
+    filler: Tokens
+    files: tuple[str, ...]
+    sha256: str
+    begin: int
+
+
+def read(paths: Sequence[Path], coder: Coder, longest: int, most: int) -> Texts:
+    """Cut files into at most ``most`` windows of ``longest`` tokens, in turn from each file, and one token more.
+
+    Raises ValueError where a file cannot be read, or none holds a window.
+    """
+    whole("documents", most, 1, 4096)
+    size = longest + 1 - len(coder.begin)
+    found: list[Tokens] = []
+    for path in paths:
+        with open_regular(path, "--text") as file:
+            text = file.read(MAX_TEXT + 1)
+        if len(text) > MAX_TEXT:
+            raise reject("--text", "text_bytes", f"{path.name}: {len(text):,}", limit=MAX_TEXT)
+        found.append(np.asarray(coder.encode(text), dtype=np.int64))
+    cut = [[ids[at : at + size] for at in range(0, len(ids) - size + 1, size)] for ids in found]
+    chosen = [windows[turn] for turn in range(max(map(len, cut), default=0)) for windows in cut if turn < len(windows)]
+    if not chosen:
+        most_tokens = max(map(len, found), default=0)
+        raise reject("--text", "eval_text", f"{most_tokens:,}", low=size, length=longest)
+    begun = np.tile(np.asarray(coder.begin, dtype=np.int64), (min(most, len(chosen)), 1))
+    documents = np.concatenate([begun, np.stack(chosen[:most])], 1)
+    digest = hashlib.sha256(documents.tobytes()).hexdigest()
+    return Texts(documents, np.concatenate(found), tuple(path.name for path in paths), digest, len(coder.begin))

@@ -1,0 +1,42 @@
+"""The shipped weights as the pairs of a model: where they are, and the config that says how they turn."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from rope_core.checks.pairs import Summary, layers, summaries
+from rope_core.errors import reject
+from rope_core.lab import cards
+from rope_core.lab.shape import Shape
+
+
+def shipped(name: str) -> tuple[Path, dict[str, Any]]:
+    """Return the file of shipped weights and the config of a Llama that turns as they do.
+
+    Raises ValueError on unknown weights, or weights without rotary positions.
+    """
+    shape = Shape(**cards.named(name).recipe["shape"])
+    if shape.encoding != "rope":
+        raise reject("weights", "rotary_weights", name)
+    config = {
+        "model_type": "llama",
+        "num_hidden_layers": shape.layers,
+        "num_attention_heads": shape.heads,
+        "hidden_size": shape.width,
+        "rope_theta": shape.base,
+        "max_position_embeddings": shape.context,
+    }
+    return cards.INDEX.parent / f"{name}.safetensors", config
+
+
+@lru_cache(maxsize=16)
+def pairs(name: str) -> Summary:
+    """Return the pairs of shipped weights, all layers and heads together."""
+    return next(iter(summaries(layers(*shipped(name))).values()))
+
+
+def named() -> tuple[str, ...]:
+    """Return the names of shipped weights with rotary positions."""
+    return tuple(name for name, each in cards.stored().items() if each.encoding == "rope")

@@ -1,0 +1,227 @@
+"""Models of five families under every line, held to a plain pass with the frequencies overwritten."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from transformers import DynamicCache
+
+import rope_core as rc
+from rope_core.evaluate import loading, texts
+from rope_core.evaluate.run import Ask, Evaluation
+from rope_core.evaluate.turning import KEYS, OWN, STALE, WINDOW, turning
+from rope_core.lab.corpus import held_out
+from tests.support.tiny_checkpoints import FAMILIES, MSCALE, TRAINED, made, overwritten, plain_losses, saved
+
+LONG = 3 * TRAINED
+BASE = 700.0
+# Weights and sums are float64; norms and angles are float32 in transformers, and chunks round them otherwise.
+NEAR = 5e-8
+TEXT = b"".join(each.text for each in held_out()[:2])
+Vector = np.ndarray[Any, Any]
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """Checkpoints by family, each saved once."""
+    root = tmp_path_factory.mktemp("families")
+
+    def folder(family: str) -> Path:
+        path = root / family
+        return path if path.exists() else saved(family, path)
+
+    return folder
+
+
+def evaluation(folder: Path, out: Path, **asked: Any) -> Evaluation:
+    source = loading.find(str(folder))
+    plain = {"lengths": (LONG,), "documents": 2, "trials": 2, "chunk": 10, "batch": 2, "tasks": ("perplexity",)}
+    ask = Ask(**{**plain, **asked}).of(source)
+    loaded = loading.load(source, "cpu", "auto")
+    text = out / "text.txt"
+    out.mkdir(exist_ok=True)
+    text.write_bytes(TEXT)
+    return Evaluation(loaded, texts.read([text], loaded.coder, max(ask.lengths), ask.documents), ask, out)
+
+
+def frequencies(width: int) -> dict[str, tuple[Vector, float]]:
+    """Frequencies and attention factor of every line at three times the trained length, written out by hand."""
+    s, index = LONG / TRAINED, np.arange(width // 2)
+    theta = BASE ** (-2.0 * index / width)
+
+    def raised(factor: float) -> Vector:
+        return np.asarray((BASE * factor ** (width / (width - 2))) ** (-2.0 * index / width))
+
+    def by_turns(low: float, high: float) -> Vector:
+        keep = np.clip((TRAINED * theta / (2 * math.pi) - low) / (high - low), 0.0, 1.0)
+        slowed: Vector = theta * (keep + (1 - keep) / s)
+        return slowed
+
+    def pair(turns: float) -> float:
+        return width * math.log(TRAINED / (turns * 2 * math.pi)) / (2 * math.log(BASE))
+
+    first, last = max(math.floor(pair(32.0)), 0), min(math.ceil(pair(1.0)), width - 1)
+    inside = np.clip((index - first) / (last - first if last != first else 0.001), 0.0, 1.0)
+    yarn = theta * (1 - inside) + theta / s * inside
+    return {
+        "none": (theta, 1.0),
+        "linear": (theta / s, 1.0),
+        "ntk": (raised(s), 1.0),
+        "dynamic": (raised(1 + (LONG - TRAINED) / TRAINED), 1.0),
+        "ntk_double": (raised(2 * s), 1.0),
+        "by_parts": (by_turns(1.0, 32.0), 1.0),
+        "yarn": (yarn, 0.1 * math.log(s) + 1.0),
+        "llama3": (by_turns(1.0, 4.0), 1.0),
+    }
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_every_line_is_a_plain_pass_with_overwritten_frequencies(
+    family: str, folders: Callable[[str], Path], tmp_path: Path
+) -> None:
+    mine = evaluation(folders(family), tmp_path)
+    mine.verify()
+    assert not mine.refused and mine.notes == ()
+    cells = {cell["line"]: cell for _, cell in mine.run()}
+    assert set(cells) == set(KEYS) - ({OWN} if family != "deepseek_v3" else set())
+    oracle, tokens = made(family), mine.texts.documents
+    assert tokens.tolist() == [list(TEXT[:97]), list(TEXT[97:194])]
+    width = 8 if family == "phi3" else 16
+    for key, (inv_freq, attention) in frequencies(width).items():
+        if family == "deepseek_v3":
+            # Latent attention multiplies no cos and sin but all logits: YaRN's mscale there, 1 under the others.
+            scale = (0.1 * MSCALE * math.log(LONG / TRAINED) + 1.0) ** 2 if key == "yarn" else 1.0
+            attention = 1.0
+            for layer in oracle.model.layers:
+                layer.self_attn.scaling = 32**-0.5 * scale
+        overwritten(oracle, inv_freq, attention, "full_attention" if family == "gemma3_text" else "")
+        expected = plain_losses(oracle, tokens)
+        assert cells[key]["whole"][0] == pytest.approx(math.exp(expected.mean()), rel=NEAR), key
+        assert cells[key]["nats"] == pytest.approx(expected[:, 72:].mean(1).tolist(), abs=1e-6), key
+    if family == "deepseek_v3":
+        expected = plain_losses(made(family), tokens)
+        assert cells[OWN]["whole"][0] == pytest.approx(math.exp(expected.mean()), rel=NEAR)
+    different = {cells[key]["whole"][0] for key in cells}
+    # Dynamic NTK is NTK at this length, and the window's first part is read without scaling.
+    assert len(different) >= len(cells) - 2
+
+
+@pytest.mark.parametrize("family", ["llama", "gemma3_text"])
+def test_the_sliding_window_reads_each_token_from_the_last_ones(
+    family: str, folders: Callable[[str], Path], tmp_path: Path
+) -> None:
+    mine = evaluation(folders(family), tmp_path, schemes=(WINDOW,))
+    mine.verify()
+    [(_, cell)] = list(mine.run())
+    oracle, tokens = made(family), mine.texts.documents
+    expected = plain_losses(oracle, tokens[:, : TRAINED + 1])
+    for end in range(TRAINED + 8, LONG + 1, 8):
+        part = plain_losses(oracle, tokens[:, end - TRAINED : end + 1])
+        expected = np.concatenate([expected, part[:, -8:]], 1)
+    assert expected.shape == (2, LONG)
+    assert cell["whole"][0] == pytest.approx(math.exp(expected.mean()), rel=NEAR)
+
+
+def test_keys_as_cached_are_what_transformers_own_dynamic_rule_gives_token_by_token(
+    folders: Callable[[str], Path], tmp_path: Path
+) -> None:
+    mine = evaluation(folders("llama"), tmp_path, schemes=(STALE,))
+    mine.verify()
+    [(_, cell)] = list(mine.run())
+    theirs = made("llama")
+    rotary = theirs.model.rotary_emb
+    rotary.config.rope_parameters = {"rope_type": "dynamic", "rope_theta": BASE, "factor": 1.0}
+    rotary.rope_type = "dynamic"
+    assert rotary.max_seq_len_cached == TRAINED
+    ids, nats, cache = torch.from_numpy(mine.texts.documents), [], DynamicCache(config=theirs.config)
+    with torch.no_grad():
+        for part in (ids[:, :TRAINED], *ids[:, TRAINED:-1, None].unbind(1)):
+            read = cache.get_seq_length()
+            logits = theirs(input_ids=part, past_key_values=cache, use_cache=True).logits
+            true = ids[:, read + 1 : read + 1 + part.shape[1]]
+            nats.append(-logits.log_softmax(-1).gather(-1, true[..., None])[..., 0])
+    assert rotary.max_seq_len_cached == LONG
+    expected = torch.cat(nats, 1).numpy()
+    # transformers' frequencies are float32 products.
+    assert cell["whole"][0] == pytest.approx(math.exp(expected.mean()), rel=1e-5)
+    plain = plain_losses(made("llama"), mine.texts.documents)
+    assert abs(cell["whole"][0] / math.exp(plain.mean()) - 1) > 1e-3
+
+
+@pytest.mark.parametrize("family", ["llama", "qwen3", "deepseek_v3"])
+def test_a_config_that_names_the_scheme_says_the_same(family: str, folders: Callable[[str], Path]) -> None:
+    config = loading.find(str(folders(family))).config
+    named = {
+        "linear": {"rope_type": "linear", "factor": 3.0},
+        "dynamic": {"rope_type": "dynamic", "factor": 1.0},
+        "yarn": {"rope_type": "yarn", "factor": 3.0},
+        "llama3": {"rope_type": "llama3", "factor": 3.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0},
+    }
+    for key, scheme in named.items():
+        kept = {"mscale": 0.7, "mscale_all_dim": 0.7} if (family, key) == ("deepseek_v3", "yarn") else {}
+        length = {} if key in ("linear", "dynamic") else {"original_max_position_embeddings": TRAINED}
+        written = {**scheme, **kept, **length, "rope_theta": BASE}
+        plain = {**config, "rope_parameters": written, "max_position_embeddings": TRAINED}
+        expected, mine = rc.from_hf(plain, seq_len=LONG), turning(config, key, LONG).first
+        np.testing.assert_allclose(mine.inv_freq, expected.inv_freq, rtol=1e-12)
+        assert mine.attention_factor == pytest.approx(expected.attention_factor, rel=1e-12)
+        assert mine.logit_scale == pytest.approx(expected.logit_scale, rel=1e-12)
+
+
+def test_a_model_that_does_not_turn_as_written_is_refused(folders: Callable[[str], Path], tmp_path: Path) -> None:
+    mine = evaluation(folders("llama"), tmp_path, schemes=("linear", "yarn"))
+    attention = mine.loaded.model.model.layers[1].self_attn
+    inner = attention.forward
+
+    def off(**given: Any) -> Any:
+        cos, sin = given["position_embeddings"]
+        return inner(**{**given, "position_embeddings": (cos, -sin)})
+
+    attention.forward = off
+    with pytest.raises(ValueError, match=r"--schemes must be schemes that the model can take .*LlamaForCausalLM"):
+        mine.verify()
+
+
+def test_what_is_kept_is_not_measured_again(
+    folders: Callable[[str], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = {"schemes": ("none", "linear", "ntk"), "documents": 2, "batch": 1}
+    whole = [cell for _, cell in evaluation(folders("qwen3"), tmp_path / "whole", **asked).run()]
+    first = evaluation(folders("qwen3"), tmp_path / "cut", **asked)
+    begun = first.run()
+    next(begun)
+    begun.close()
+    parts = sorted((tmp_path / "cut" / "parts").iterdir())
+    assert len(parts) == 2
+    # A write that a kill cut short, by hand: the next run measures it again.
+    parts[0].write_bytes(parts[0].read_bytes()[:70])
+    second, count = evaluation(folders("qwen3"), tmp_path / "cut", **asked), [0]
+    measure = Evaluation._measure
+
+    def counted(self: Evaluation, *arguments: Any) -> Any:
+        count[0] += 1
+        return measure(self, *arguments)
+
+    monkeypatch.setattr(Evaluation, "_measure", counted)
+    again = [cell for _, cell in second.run()]
+    assert count == [5] and len(again) == 3
+    assert [(c["line"], c["whole"], c["nats"]) for c in again] == [(c["line"], c["whole"], c["nats"]) for c in whole]
+    other = evaluation(folders("qwen3"), tmp_path / "cut", **{**asked, "chunk": 7})
+    list(other.run())
+    assert count == [11]
+
+
+def test_results_are_json(folders: Callable[[str], Path], tmp_path: Path) -> None:
+    mine = evaluation(
+        folders("llama"), tmp_path, schemes=("none", WINDOW), tasks=("perplexity", "copy"), lengths=(160,)
+    )
+    rows = [json.loads(json.dumps(cell, allow_nan=False)) for _, cell in mine.run()]
+    assert [row["task"] for row in rows] == ["perplexity"] * 2 + ["copy"] * 2
+    assert rows[0]["documents"] == 2 and len(rows[0]["curve"]["value"]) == 32 and rows[2]["distance"] == 65
