@@ -26,6 +26,7 @@ from rope_core.evaluate.report import KIND, SCHEMA, html
 from rope_core.evaluate.texts import Texts
 from rope_core.evaluate.turning import (
     KEYS,
+    LADDER,
     OWN,
     STALE,
     WINDOW,
@@ -53,7 +54,7 @@ class Ask:
 
     Args:
         lengths: tokens in a window; none means the trained length, twice and four times it.
-        schemes: keys of lines; none means all, and the config's own where it has a scaling.
+        schemes: keys of lines; none means the ladder's, and the config's own where it has a scaling.
         factor: of every line; None means each length over the trained one.
         trained: the length that schemes start from and that the sliding window has; None means the config's.
         tasks: names in TASKS.
@@ -104,7 +105,7 @@ class Ask:
             turning(source.config, OWN, max(lengths)).content()
             != turning(source.config, UNSCALED, max(lengths)).content()
         )
-        schemes = self.schemes or tuple(key for key in KEYS if key != OWN or scaled)
+        schemes = self.schemes or tuple(key for key in LADDER if key != OWN or scaled)
         return Ask(**{**asdict(self), "lengths": tuple(sorted(set(lengths))), "schemes": tuple(dict.fromkeys(schemes))})
 
 

@@ -17,7 +17,7 @@ from rope_core.hf.ropes import HfRope, from_hf, layer_types
 from rope_core.hf.scheme import LENGTH
 from rope_core.hf.types import LONGROPE, PROPORTIONAL
 from rope_core.hf.versions import text_part
-from rope_core.lab.lines import line, lines
+from rope_core.lab.lines import line, lines, newer
 from rope_core.rope import Rope
 from rope_core.schemes import SCHEMES
 from rope_core.spectrum import spectrum
@@ -26,7 +26,8 @@ OWN = "own"
 STALE = "stale"
 WINDOW = next(each.key for each in lines() if each.sliding)
 FOLLOWING = next(each.key for each in lines() if SCHEMES[each.scheme].follows_length)
-KEYS = (OWN, *(each.key for each in lines() if not each.sliding), STALE, WINDOW)
+LADDER = (OWN, *(each.key for each in lines() if not each.sliding), STALE, WINDOW)
+KEYS = (*LADDER, *(each.key for each in newer() if each.scales))
 # Fields of a rope dict that say which dimensions turn, and not how far.
 _GEOMETRY = ("rope_theta", "partial_rotary_factor", "mrope_section", "mrope_interleaved", "llama_4_scaling_beta")
 
@@ -156,6 +157,9 @@ def _entry(rope: HfRope, key: str, length: int, factor: float | None, trained: i
     own = dict(rope.params) if chosen.scheme == rope.scheme else {}
     request = chosen.on(Rope(rope.rotary_dim, rope.request.rope.base, train_len), at, factor, own)
     answer = spectrum(request)
+    if not np.all(np.isfinite(answer.slowdown)):
+        # No type that every class knows can hold a pair still.
+        raise reject("--schemes", "eval_still", key)
     made = _searched(answer.slowdown, answer.attention_factor, train_len)
     if own.get("mscale_all_dim") and rope.logit_scale != 1.0:
         made |= {"factor": request.params["factor"], "mscale_all_dim": own["mscale_all_dim"]}

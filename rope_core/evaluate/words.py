@@ -25,8 +25,8 @@ def word(key: str, lang: str, /, **slots: object) -> str:
 
 def line_name(key: str, lang: str) -> str:
     """Return a line's name for readers."""
-    name: str = _texts()["lines"][key][lang]
-    return name
+    row: dict[str, str] = _texts()["lines"].get(key, {})
+    return row.get(lang, key)
 
 
 def duration(seconds: float, lang: str) -> str:

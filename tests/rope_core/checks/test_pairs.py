@@ -35,7 +35,7 @@ def norms(rows: torch.Tensor, heads: int, first: int, width: int, order: str) ->
 
 
 def saved(family: str, folder: Path, dtype: torch.dtype = torch.float32) -> tuple[dict[str, torch.Tensor], Any]:
-    """A random model of a family on disk, its tensors as safetensors reads them back, and its config."""
+    """Save a random model of a family; return its tensors as safetensors reads them back, and its config."""
     if family == "gpt_neox":
         torch.manual_seed(1)
         config = tiny_models.config(family, num_hidden_layers=2, rotary_pct=0.5)

@@ -26,7 +26,7 @@ TEXT = b"".join(each.text for each in held_out()[:6])
 
 @pytest.fixture(scope="module")
 def there(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a text and a small model."""
+    """Make a folder with a text and a small model."""
     root = tmp_path_factory.mktemp("eval")
     (root / "text.txt").write_bytes(TEXT)
     saved("llama", root / "model")

@@ -16,7 +16,7 @@ from transformers import DynamicCache
 import rope_core as rc
 from rope_core.evaluate import loading, texts
 from rope_core.evaluate.run import Ask, Evaluation
-from rope_core.evaluate.turning import KEYS, OWN, STALE, WINDOW, turning
+from rope_core.evaluate.turning import LADDER, OWN, STALE, WINDOW, turning
 from rope_core.lab.corpus import held_out
 from tests.support.tiny_checkpoints import FAMILIES, MSCALE, TRAINED, made, overwritten, plain_losses, saved
 
@@ -90,7 +90,7 @@ def test_every_line_is_a_plain_pass_with_overwritten_frequencies(
     mine.verify()
     assert not mine.refused and mine.notes == ()
     cells = {cell["line"]: cell for _, cell in mine.run()}
-    assert set(cells) == set(KEYS) - ({OWN} if family != "deepseek_v3" else set())
+    assert set(cells) == set(LADDER) - ({OWN} if family != "deepseek_v3" else set())
     oracle, tokens = made(family), mine.texts.documents
     assert tokens.tolist() == [list(TEXT[:97]), list(TEXT[97:194])]
     width = 8 if family == "phi3" else 16
