@@ -1,21 +1,32 @@
 """The front door: one picture, three entries, the learning path."""
 
-from rope_core.theory import attention
+from rope_core.theory import attention, challenges
 from ui.figures import home as figures
 from ui.page.fields import GEOMETRY, stops
 from ui.page.frame import Frame
 from ui.page.state import Field
+from ui.page.tasks import Challenge, Question
 
 POSITION = Field("position", "int", 20, 0, figures.LAST, steps=figures.POSITIONS)
+WORDS = Field("words", "text", "")
+FAR = Field("far", "int", None, 0, 1_000_000, optional=True)
 
-FIELDS = (POSITION, *GEOMETRY)
+SLOW = Question("slow", "c", then=((POSITION, figures.LAST),))
+BELOW = Challenge("below", (FAR,), challenges.negative_score)
+TASKS = (SLOW, BELOW)
+
+FIELDS = (POSITION, WORDS, *GEOMETRY)
 
 
 def picture(page: Frame) -> None:
     """A token that is dragged along a text, and the hands of its pairs."""
     page.bar()
-    film = figures.dials(page.store.rope(), stops(POSITION, page.get(POSITION)), page.t)
+    words = figures.words_of(page.get(WORDS), page.t)
+    film = figures.dials(page.store.rope(), stops(POSITION, page.get(POSITION)), words, page.t)
     page.show(film, figures.dials, attention.score_curve)
+    page.predict(SLOW)
+    page.controls.text(WORDS)
+    page.challenge(BELOW, page.store.rope(), figures.PARTNER)
 
 
 def body(page: Frame) -> None:

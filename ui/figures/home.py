@@ -17,6 +17,8 @@ DIALS = 4
 LAST, WHOLE, GROWING = 4095, 64, 140
 ROUND = (100, 200, 500, 1000, 2000, 3000, 4000)
 UP = np.pi / 2
+FEWEST, MOST, LETTERS = 3, 8, 10
+"""How many words a sentence has, and how many letters of a word are drawn."""
 PARTNER = 1
 """The place in the sentence of the token that the moved one is compared with."""
 POSITIONS = tuple(sorted({*range(WHOLE), *ROUND, *np.rint(np.geomspace(WHOLE, LAST, GROWING)).astype(int).tolist()}))
@@ -44,21 +46,29 @@ def turns(positions: Array, wavelength: float) -> tuple[str, ...]:
     return tuple(f"{value:,.0f}" if value >= 100 else f"{value:.3g}" for value in (positions / wavelength).tolist())
 
 
+def words_of(sentence: str, t: Words) -> tuple[str, ...]:
+    """Return the words of a visitor's sentence, MOST at most; the page's own sentence where it has too few.
+
+    A text without spaces is read letter by letter, as Chinese is.
+    """
+    words = sentence.split() if len(sentence.split()) > 1 else list(sentence.strip())
+    shown_words = tuple(word[:LETTERS] for word in words[:MOST])
+    return shown_words if len(shown_words) >= FEWEST else tuple(t("sentence").split())
+
+
 @kept
-def dials(rope: rc.Rope, positions: tuple[int, ...], t: Words) -> Film:
+def dials(rope: rc.Rope, positions: tuple[int, ...], words: tuple[str, ...], t: Words) -> Film:
     """Return a token that is dragged along a text: its hands, and its score with another token of the same vector."""
     at = control(t, "position", positions, seconds=24.0)
     moved = np.array(at.stops)
     scores = score_curve(rc.spectrum(rc.Request(rope)), moved - PARTNER)
-    words = t("sentence").split()
     finding = sentence(
-        lambda **slots: t("dials_finding", pairs=rope.pairs, word=words[PARTNER], **slots),
+        lambda **slots: t("dials_finding", pairs=rope.pairs, **slots),
         position=Texts((at,), at.texts),
         fast=tokens(rope.wavelength[0]),
         slow=tokens(rope.wavelength[-1]),
         often=Texts((at,), turns(moved, rope.wavelength[0])),
         seldom=Texts((at,), turns(moved, rope.wavelength[-1])),
-        score=Texts((at,), tuple(f"{score:.2f}".replace("-", "−") for score in scores)),
     )
     return Film(
         "dials",
@@ -77,7 +87,7 @@ def dials(rope: rc.Rope, positions: tuple[int, ...], t: Words) -> Film:
     )
 
 
-def text(at: Control, scores: Array, words: list[str], t: Words) -> Panel:
+def text(at: Control, scores: Array, words: tuple[str, ...], t: Words) -> Panel:
     """Return the sentence and the rest of the text as a line, the moved token above it at the height of its score."""
     count = len(words)
     moved = np.array(at.stops)
@@ -112,7 +122,15 @@ def text(at: Control, scores: Array, words: list[str], t: Words) -> Panel:
                 dash="3 4",
             ),
             handle(at, here, high, BLUE, t("grab_token", word=words[-1]), r=12),
-            label(here, high, words[-1], BLUE, bold=True, size=18, dy=-18),
+            label(
+                here,
+                high,
+                Texts((at,), tuple(f"{words[-1]} {score:.2f}".replace("-", "−") for score in scores)),
+                BLUE,
+                bold=True,
+                size=18,
+                dy=-18,
+            ),
         ],
         width=2000,
         height=150,

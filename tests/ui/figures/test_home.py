@@ -13,13 +13,14 @@ from tests.support.figures import ran
 from ui.figures import home as figures
 from ui.figures.drawing import Film
 from ui.page.fields import stops
-from ui.text.words import Words
+from ui.page.menu import PATH
+from ui.text.words import LANGUAGES, Words
 
 T = Words("en", "home")
 
 
 def film(rope: rc.Rope, positions: tuple[int, ...]) -> Film:
-    made: Film = unwrap(figures.dials)(rope, positions, T)
+    made: Film = unwrap(figures.dials)(rope, positions, figures.words_of("", T), T)
     return made
 
 
@@ -66,6 +67,19 @@ def test_every_position_of_a_link_is_a_stop() -> None:
         assert value in stops(POSITION, value)
     assert stops(POSITION, 20)[:65] == tuple(range(65)) and stops(POSITION, 20)[-1] == POSITION.high
     assert len(stops(POSITION, 777)) == len(stops(POSITION, 20)) + 1
+
+
+def test_a_sentence_is_words_or_letters_and_never_too_few_or_too_many() -> None:
+    own = tuple(T("sentence").split())
+    assert figures.words_of("", T) == figures.words_of("two words", T) == figures.words_of("ab", T) == own
+    assert figures.words_of("to be or not", T) == ("to", "be", "or", "not")
+    assert figures.words_of("床前明月光", T) == ("床", "前", "明", "月", "光")
+    assert figures.words_of("x" * 99 + " y" * 9, T) == ("x" * 10, *"y" * 7)
+
+
+def test_the_path_is_the_menus() -> None:
+    for lang in LANGUAGES:
+        assert Words(lang, "home")("path").split()[: len(PATH) - 1] == list(PATH[1:])
 
 
 def test_the_recipe_runs() -> None:

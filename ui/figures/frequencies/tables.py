@@ -114,8 +114,7 @@ def heat(dim: int, bases: tuple[float, ...], contexts: tuple[int, ...], kind: st
         height=TALL,
     )
     finding = sentence(
-        lambda **slots: t("heat_finding", pairs=pairs, **slots),
-        base=Texts((at_base,), at_base.texts),
+        lambda **slots: t("heat_finding", pairs=pairs, first=read(ropes[0].wavelength[0]), **slots),
         last=Texts((at_base,), longest),
         count=Texts(both, tuple(map(str, never.flat))),
         context=Texts((at_context,), at_context.texts),

@@ -84,11 +84,11 @@ def turning(rope: rc.Rope, pair: int, m: tuple[int, ...], n: tuple[int, ...], sh
         height=250,
     )
     finding = sentence(
-        lambda **slots: t("circle_finding", i=pair, pairs=rope.pairs, **slots),
+        lambda **slots: t("circle_finding", pairs=rope.pairs, **slots),
         m=Texts((at_m,), at_m.texts),
         n=Texts((at_n,), at_n.texts),
-        share=Texts((apart,), tuple(f"{value:.4f}".replace("-", "−") for value in shares[:, pair])),
-        score=Texts((apart,), tuple(f"{value:.4f}".replace("-", "−") for value in scores)),
+        d=Texts((apart,), tuple(f"{d:.0f}".replace("-", "−") for d in distances)),
+        score=Texts((apart,), tuple(f"{value:.6f}" for value in scores)),
     )
     return Film(
         "circle",
