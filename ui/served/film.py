@@ -5,6 +5,7 @@ The scene's bytes stay the same while values move, so that Streamlit's message c
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -21,10 +22,16 @@ from ui.text.words import Words
 
 PACKAGE = "rope-lab"
 NAME = f"{PACKAGE}.film"
+ADAPTER = "streamlit.js"
+EARLY = f"<script>import('./_stcore/bidi-components/{NAME}/{ADAPTER}').catch(() => {{}})</script>"
+"""Has the browser load the player while the script still runs; Streamlit asks for it when a film is mounted."""
+ALONE = 0.3
+"""Seconds that a page's first film has the browser to itself: Plotly, which follows, keeps it busy for a second."""
+SEEN = "films.seen"
 
 
-def component() -> Any:
-    """Return what mounts a film, and beside it, with JSON in place of bytes, what it is told.
+def register() -> None:
+    """Have the player's files served.
 
     Streamlit knows files of a component from a manifest in an installed package alone, and the app is not installed;
     inline scripts, which need none, are blobs, which the hall's security policy blocks.
@@ -33,8 +40,20 @@ def component() -> Any:
     if manager.get_metadata(NAME) is None:
         manifest = ComponentManifest(PACKAGE, "1", [ComponentConfig("film", "assets")])
         manager.register_from_manifest(manifest, Path(package.__file__).parent)
-    files = {"html": '<div class="film-host"></div>', "js": "streamlit.js", "css": "film.css"}
+
+
+def component() -> Any:
+    """Return what mounts a film, and beside it, with JSON in place of bytes, what it is told."""
+    files = {"html": '<div class="film-host"></div>', "js": ADAPTER, "css": "film.css"}
     return st.components.v2.component(NAME, **files, isolate_styles=False)
+
+
+def give_way(page: str) -> None:
+    """Wait a moment, once for each page of a session: what is sent now is painted before what comes after it."""
+    seen = st.session_state.setdefault(SEEN, set())
+    if page not in seen and st.runtime.exists():
+        seen.add(page)
+        time.sleep(ALONE)
 
 
 def show(t: Words, film: Film, store: Store, controls: Controls, play: Mapping[str, Any] | None) -> str:
@@ -79,4 +98,5 @@ def show(t: Words, film: Film, store: Store, controls: Controls, play: Mapping[s
                 "said": said,
             },
         )
+    give_way(t.page)
     return said or scene.written(values)

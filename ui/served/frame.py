@@ -21,6 +21,7 @@ from ui.served import access, film
 from ui.served.address import Address
 from ui.served.controls import Controls
 from ui.served.figure import details, figure
+from ui.served.film import EARLY
 from ui.served.learning import Learning
 from ui.text.words import Words
 
@@ -57,7 +58,9 @@ class Served(Learning):
     def top(self) -> None:
         """What stands above the parts: the stage, or title, language, claim, task and the lesson's step."""
         st.html(STYLE + access.STYLE)
+        film.register()
         st.html(access.script(self.t.lang), unsafe_allow_javascript=True)
+        st.html(EARLY, unsafe_allow_javascript=True)
         if self.view.stage:
             self.stage = stage.Stage(self.t, self.view, self.store, self.controls, self.address.link)
             return

@@ -16,8 +16,12 @@ export const put = (node, name, value) => {
   if (value == null || value === "") node.removeAttribute(name); else node.setAttribute(name, value);
 };
 
-/** Write a node's text where it changed. */
-export const say = (node, text) => { if (node.said !== text) node.textContent = node.said = text; };
+/** Write a node's text where it changed; as data, so that no child is exchanged and who watches for new nodes rests. */
+export const say = (node, text) => {
+  if (node.said === text) return;
+  node.said = text;
+  if (node.firstChild) node.firstChild.data = text; else node.append(text);
+};
 
 export const make = (name, attributes, parent) => {
   const node = document.createElementNS(NS, name);
