@@ -36,6 +36,7 @@ def spectrum(page: Frame) -> None:
     contexts = stops(TRAIN_LEN, page.get(TRAIN_LEN), 256, 1_048_576)
     film = figures.heat(page.get(DIM), bases, contexts, page.get(VIEW), page.get(SPAN), page.t)
     page.show(film, figures.heat, frequency_demo.table, frequency_demo.incomplete)
+    page.symbols()
     page.predict(UNMOVED)
     left, right = page.columns(1, 1)
     with left:

@@ -35,6 +35,7 @@ def circle(page: Frame) -> None:
     windows = (around(page.get(M)), around(page.get(N)), around(page.get(SHIFT)))
     page.show(figures.turning(rope, page.get(PAIR), *windows, page.t), figures.turning, demo.shares, demo.score)
     page.controls.slider(last_pair(PAIR, rope))
+    page.symbols()
     page.predict(OPPOSITE)
 
 

@@ -267,3 +267,27 @@ def test_a_curve_is_drawn_by_keys(browser: Browser, app: str) -> None:
     address_has(visit.page, "drawn=61.60.60.")
     expect(slider).to_have_attribute("aria-readonly", "true")
     visit.close()
+
+
+def test_a_symbol_lights_what_it_names_in_legend_formula_and_film(visit: Visit, app: str) -> None:
+    open_film(visit, app, "rotation")
+    page, lit = visit.page, "[...document.querySelectorAll('.symbol-lit')].map(node => node.dataset.symbol)"
+    chip, hand = page.locator(".symbol[data-symbol=k]"), page.locator(".film [data-symbol=k]").first
+    chip.focus()
+    expect(hand).to_have_class(re.compile("symbol-lit"))
+    expect(chip.locator(".symbol-meaning")).to_be_visible()
+    letter = page.locator(".katex-html .mathnormal", has_text="m").first
+    letter.hover()
+    expect(page.locator(".film [data-symbol=m]").first).to_have_class(re.compile("symbol-lit"))
+    assert set(page.evaluate(lit)) == {"m"} and (letter.get_attribute("title") or "").startswith("m: position")
+    hand.locator("line").hover(force=True)
+    expect(chip).to_have_class(re.compile("symbol-lit"))
+    assert set(page.evaluate(lit)) == {"k"}
+
+
+def test_a_link_to_a_section_opens_its_fold(visit: Visit, app: str) -> None:
+    visit.page.goto(f"{app}/rotation?lang=en#backward")
+    fold = visit.page.locator("details", has_text="backward pass")
+    expect(fold).to_have_attribute("open", "")
+    expect(fold.locator(".js-plotly-plot")).to_be_visible()
+    address_has(visit.page, "open=backward")

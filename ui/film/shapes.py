@@ -19,6 +19,11 @@ Numbers = float | Sequence[float] | npt.NDArray[Any] | Track
 FINE = 255
 
 
+def named(symbol: str, shape: Shape) -> Shape:
+    """Return a shape as the one that a symbol of the page's formulas names: pointing at either lights both."""
+    return shape | {"symbol": symbol}
+
+
 def letters(colour: str) -> str:
     """Return a series' colour as letters have it on either theme."""
     return f"light-dark({', '.join(INK[colour])})" if colour in INK else colour

@@ -113,6 +113,9 @@ class Frame(Protocol):
         Then whether it was right, and why, is written, and the page's values move to where it is seen.
         """
 
+    def symbols(self) -> None:
+        """Write the legend of the page's symbols (`ui.page.symbols.legend`), which light up in formulas and films."""
+
     def challenge(self, challenge: Challenge, *given: Any) -> None:
         """Draw a challenge's task and its fields, and what its check says of their values, given ``given`` as well."""
 

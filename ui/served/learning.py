@@ -12,6 +12,7 @@ from ui.page import tasks
 from ui.page.menu import way
 from ui.page.state import Field, Session
 from ui.page.store import Store
+from ui.page.symbols import legend
 from ui.page.tasks import Challenge, Question
 from ui.present import choices
 from ui.present.stage import Stage
@@ -73,6 +74,10 @@ class Learning(Content):
             st.markdown(f"{verdict} {self.t(f'{key}.why')}")
             again = partial(self._take, question, "")
             st.button(words("again"), key=f"again.{question.name}", type="tertiary", on_click=again)
+
+    def symbols(self) -> None:
+        if not self.stage:
+            st.html(legend(self.t))
 
     def challenge(self, challenge: Challenge, *given: Any) -> None:
         if self.stage:

@@ -11,7 +11,7 @@ from ui.figures.drawing import Film, kept
 from ui.figures.frequencies.spans import read
 from ui.figures.plot import as_bytes
 from ui.film.scene import Axis, Panel, Scene, Texts, Track, control, sentence
-from ui.film.shapes import boxes, dots, handle, image, label, path
+from ui.film.shapes import boxes, dots, handle, image, label, named, path
 from ui.text.words import Words, short
 
 ROWS = 32
@@ -65,6 +65,7 @@ def heat(dim: int, bases: tuple[float, ...], contexts: tuple[int, ...], kind: st
     shown = tuple((float(power), short(10.0**power)) for power in range(1, int(far) + 1, 2))
     done = (never[..., None] > pairs - 1 - rows).astype(np.uint8)
     last, longest = Track((at_base,), waves[:, -1:]), tuple(read(rope.wavelength[-1]) for rope in ropes)
+    waves_of = Track((at_base,), waves[:, rows])
     limits = Track((at_context,), trained.repeat(2, axis=1))
     wavelength = Panel(
         Axis(0.0, far, shown, t("tokens_axis")),
@@ -72,9 +73,9 @@ def heat(dim: int, bases: tuple[float, ...], contexts: tuple[int, ...], kind: st
         [
             boxes(Track((at_context,), trained), far, low, high, ORANGE, opacity=0.16),
             path((0.0, far), border, "ink", 2, "9 6"),
-            path(limits, (low, high), GREEN, 4),
+            named("L", path(limits, (low, high), GREEN, 4)),
             path(Track((at_base,), waves[:, [0, -1]]), (0.0, pairs - 1.0), BLUE, 2),
-            dots(Track((at_base,), waves[:, rows]), rows.astype(float), (BLUE, ORANGE), 5, Track(both, done)),
+            named("λ", dots(waves_of, rows.astype(float), (BLUE, ORANGE), 5, Track(both, done))),
             label(waves[0, 0].item(), 0.0, read(ropes[0].wavelength[0]), BLUE, anchor="start", dx=12, dy=4),
             label(last, pairs - 1.0, Texts((at_base,), longest), ORANGE, anchor="end", dx=18, dy=-20, bold=True),
             label(
@@ -107,7 +108,7 @@ def heat(dim: int, bases: tuple[float, ...], contexts: tuple[int, ...], kind: st
                 dy=20,
             ),
             handle(at_context, Track((at_context,), trained), low, GREEN, t("grab_context"), r=9),
-            handle(at_base, last, pairs - 1.0, ORANGE, t("grab_base"), r=10),
+            named("b", handle(at_base, last, pairs - 1.0, ORANGE, t("grab_base"), r=10)),
         ],
         t("wavelength_title"),
         width=330,

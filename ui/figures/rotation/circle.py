@@ -10,7 +10,7 @@ from ui.figures.colours import BLUE, GREY, ORANGE, RED
 from ui.figures.drawing import Film, kept
 from ui.figures.predicted import predicted
 from ui.film.scene import Axis, Difference, Panel, Scene, Texts, Track, control, sentence
-from ui.film.shapes import arc, boxes, circle, dots, hands, label, path, turned
+from ui.film.shapes import arc, boxes, circle, dots, hands, label, named, path, turned
 from ui.page.fields import WINDOW
 from ui.text.words import Words
 
@@ -42,14 +42,17 @@ def turning(rope: rc.Rope, pair: int, m: tuple[int, ...], n: tuple[int, ...], sh
         Axis(-radius, radius),
         [
             *(circle(0.0, 0.0, length, colour, 1, dash="3 4") for _, length, _, colour in arrows.values()),
-            arc(0.0, 0.0, between, angle_k, angle_q, ORANGE, 5),
-            *(hands(0.0, 0.0, length, angle, colour, 6, head=True) for _, length, angle, colour in arrows.values()),
+            named("θ", arc(0.0, 0.0, between, angle_k, angle_q, ORANGE, 5)),
             *(
-                turned(moved, 0.0, 0.0, length, angle, colour, t(f"grab_{name}"), r=11)
+                named(name, hands(0.0, 0.0, length, angle, colour, 6, head=True))
+                for name, (_, length, angle, colour) in arrows.items()
+            ),
+            *(
+                named(moved.name, turned(moved, 0.0, 0.0, length, angle, colour, t(f"grab_{name}"), r=11))
                 for name, (moved, length, angle, colour) in arrows.items()
             ),
-            label(-radius, radius, t("query_at"), BLUE, anchor="start", bold=True, size=16, dy=6),
-            label(-radius, radius, t("key_at"), RED, anchor="start", bold=True, size=16, dy=28),
+            named("m", label(-radius, radius, t("query_at"), BLUE, anchor="start", bold=True, size=16, dy=6)),
+            named("n", label(-radius, radius, t("key_at"), RED, anchor="start", bold=True, size=16, dy=28)),
         ],
         t("pair_title", i=pair),
         width=290,
@@ -63,7 +66,7 @@ def turning(rope: rc.Rope, pair: int, m: tuple[int, ...], n: tuple[int, ...], sh
         Axis(-reach, reach, ((0.0, "0"),), t("share_axis")),
         [
             boxes(others - 0.4, others + 0.4, 0.0, Track((apart,), shares[:, others]), GREY),
-            boxes(pair - 0.4, pair + 0.4, 0.0, Track((apart,), shares[:, pair : pair + 1]), ORANGE),
+            named("i", boxes(pair - 0.4, pair + 0.4, 0.0, Track((apart,), shares[:, pair : pair + 1]), ORANGE)),
         ],
         [t("shares_title"), " ", Texts((apart,), tuple(f"{value:.3f}" for value in scores))],
         width=250,

@@ -5,7 +5,7 @@ import { clamp, css, html, make, put, px, say } from "./dom.js";
 export class Shape {
   constructor(panel, shape, parent) {
     Object.assign(this, { panel, film: panel.film, tracks: panel.film.tracks, shape, first: true });
-    this.node = make("g", { "aria-hidden": "true", opacity: shape.opacity }, parent);
+    this.node = make("g", { "aria-hidden": "true", opacity: shape.opacity, "data-symbol": shape.symbol }, parent);
     this.parts = [];
   }
   get(name) { return this.tracks.read(this.shape[name]); }

@@ -9,6 +9,7 @@ import "./handle.js";
 import "./sketch.js";
 import "./panel.js";
 import "./film.js";
+import "./symbols.js";
 import { mount, tell } from "./player.js";
 
 export default function ({ data, parentElement, setStateValue }) {

@@ -1,0 +1,36 @@
+"""The legend: every symbol of a page is a letter of its formulas, and every shape's symbol is in the legend."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.ui.figures.test_every_film import FILMS
+from ui.page.menu import PATH, SECTIONS
+from ui.page.symbols import legend, meanings
+from ui.text.words import LANGUAGES, SLOT, Words, formulas, sections
+
+GREEK = {"θ": r"\theta", "λ": r"\lambda", "ε": r"\varepsilon", "β": r"\beta", "γ": r"\gamma", "φ": r"\varphi"}
+PAGES = [name for name in PATH if name in SECTIONS and meanings(Words("en", name))]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_symbol_is_in_a_formula_of_its_page(page: str) -> None:
+    used = [key for _, body in sections("en", page).values() for _, key in SLOT.findall(body)]
+    latex = " ".join(formulas()[key] for key in used)
+    assert [letter for letter in meanings(Words("en", page)) if GREEK.get(letter, letter) not in latex] == []
+
+
+@pytest.mark.parametrize("row", [row for row in FILMS if row.page in SECTIONS], ids=str)
+def test_a_shape_names_a_symbol_of_its_page(row: object) -> None:
+    film = row.made(Words("en", row.page))  # type: ignore[attr-defined]
+    shapes = [shape for panel in film.scene.panels for shape in panel.shapes]
+    named = {shape["symbol"] for shape in shapes if "symbol" in shape}
+    assert named <= meanings(Words("en", row.page)).keys()  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_the_legend_escapes_and_says_each_meaning(lang: str) -> None:
+    t = Words(lang, "rotation")
+    html = legend(t)
+    assert html.count('data-symbol="') == len(meanings(t)) > 5
+    assert "query&#x27;s" in html if lang == "en" else "查询向量" in html

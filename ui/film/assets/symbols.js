@@ -1,0 +1,34 @@
+// Symbols and what they name light up together: in formulas, in the legend (ui/page/symbols.py) and in films.
+// The legend says which letters are symbols; a formula's letters are found when something is pointed at.
+
+const LIT = "symbol-lit";
+let lit = null;
+
+/** Give the letters of formulas the symbol that they are, and its meaning to who rests on one. */
+const mark = () => {
+  const meanings = new Map([...document.querySelectorAll(".symbol[data-symbol]")].map((node) => [node.dataset.symbol, node.dataset.meaning]));
+  for (const letter of document.querySelectorAll(".katex-html .mathnormal")) {
+    const meaning = meanings.get(letter.textContent);
+    if (!meaning) continue;
+    letter.dataset.symbol = letter.textContent;
+    letter.title = `${letter.textContent}: ${meaning}`;
+  }
+};
+
+const light = (name) => {
+  if (name === lit) return;
+  lit = name;
+  for (const node of document.querySelectorAll(`.${LIT}`)) node.classList.remove(LIT);
+  if (name) for (const node of document.querySelectorAll(`[data-symbol="${CSS.escape(name)}"]`)) node.classList.add(LIT);
+};
+
+const point = ({ target }) => {
+  if (!target.closest?.(".katex, .symbol, .film [data-symbol]")) return light(null);
+  mark();
+  light(target.closest("[data-symbol]")?.dataset.symbol ?? null);
+};
+
+if (!globalThis.ropeLabSymbols) {
+  globalThis.ropeLabSymbols = true;
+  for (const kind of ["pointerover", "focusin"]) document.addEventListener(kind, point);
+}
