@@ -2,12 +2,14 @@
 
 from rope_core import lrpe
 from rope_core.lrpe import demo, errata, explain, linear
+from rope_core.theory import challenges
 from ui.figures.lrpe import linear as lrpe_linear
 from ui.figures.lrpe import op as figures
 from ui.page.fields import BASE, GEOMETRY
 from ui.page.frame import Frame
 from ui.page.state import Field
 from ui.page.store import Store
+from ui.page.tasks import Challenge, Question
 
 ACT = Field("act", "choice", "relu", choices=lrpe.ACTIVATIONS)
 ALONG = Field("along", "choice", "head", choices=("head", "sequence"))
@@ -32,6 +34,14 @@ def case_of(store: Store) -> demo.Case:
     return demo.Case(act, dim, store.get(THETA), store.rope().base, *rest)
 
 
+STEP_OFFSET = Field("step_offset", "int", None, 0, 4096, optional=True)
+PROMPT, STEP = 12, 3
+"""A prompt's length, and the step of the decoding that the challenge asks for, the first being 1."""
+AFTER = Question("after", "b", then=((ACT, "sigmoid"), (OFFSET, 100)))
+TOGETHER = Question("together", "c", then=((ACT, "softmax"), (ALONG, "sequence")))
+DECODE = Challenge("decoding", (STEP_OFFSET,), challenges.decode_offset)
+TASKS = (AFTER, TOGETHER, DECODE)
+
 fits = case_of
 FIELDS = (ACT, ALONG, THETA, OFFSET, WIDTH, FRONT, BEHIND, HEAD, TOKEN, PAIR, AT, PHI, *GEOMETRY)
 
@@ -54,25 +64,40 @@ def settings(page: Frame) -> None:
 
 
 def the_op(page: Frame) -> None:
-    """The op forward, as a matrix, token by token, and backward."""
+    """The op forward."""
     page.bar()
-    settings(page)
     case, head = case_of(page.store), page.get(HEAD)
     marked = head, page.get(TOKEN), page.get(PAIR)
     page.show(figures.stages(case, *marked, page.t), figures.stages, lrpe.lrpe_rotate, explain.stages)
     page.controls.beside(HEAD, TOKEN, PAIR)
-    page.prose("why")
-    page.prose("matrix")
+    settings(page)
+    page.predict(AFTER)
+
+
+def decode(page: Frame) -> None:
+    """The op token by token."""
+    page.prose("decode")
+    page.predict(TOGETHER)
+    case, head = case_of(page.store), page.get(HEAD)
+    page.show(figures.decode(case, head, page.t), figures.decode, explain.decode_strip)
+    page.challenge(DECODE, page.get(OFFSET), PROMPT, STEP)
+
+
+def matrix(page: Frame) -> None:
+    """Theta and the op as a matrix."""
+    case, head = case_of(page.store), page.get(HEAD)
     left, right = page.columns(1, 2)
     with left:
         page.show(figures.thetas(case, head, page.t), figures.thetas, explain.sample_theta)
     with right:
         page.show(figures.matrices(case, head, page.get(TOKEN), page.t), figures.matrices, explain.block_diagonal)
-    page.prose("decode")
-    page.show(figures.decode(case, head, page.t), figures.decode, explain.decode_strip)
-    page.prose("backward")
+
+
+def backward(page: Frame) -> None:
+    """The backward, step by step."""
+    marked = page.get(HEAD), page.get(TOKEN), page.get(PAIR)
     page.show(
-        figures.backward(case, *marked, page.t),
+        figures.backward(case_of(page.store), *marked, page.t),
         figures.backward,
         demo.backward_steps,
         lrpe.lrpe_rotate_backward,
@@ -82,7 +107,6 @@ def the_op(page: Frame) -> None:
 
 def slips(page: Frame) -> None:
     """What document 001 prints, and what holds."""
-    page.prose("errata")
     page.controls.slider(AT)
     numbers = page.get(BASE), page.get(AT), page.t
     page.show(lrpe_linear.slip(*numbers), lrpe_linear.slip, explain.row_vector_slip, errata.errata)
@@ -92,16 +116,25 @@ def slips(page: Frame) -> None:
 
 def linear_attention(page: Frame) -> None:
     """Non-negative features, turned: scores and their decay."""
-    page.prose("linear")
     page.controls.segments(PHI)
     numbers = page.store.rope(), page.get(PHI), page.t
     page.show(lrpe_linear.attention(*numbers), lrpe_linear.attention, linear.linear_attention, explain.linear_scores)
-    page.prose("decay")
+
+
+def decay(page: Frame) -> None:
+    """The mean score over the distance."""
+    numbers = page.store.rope(), page.get(PHI), page.t
     page.show(lrpe_linear.decay(*numbers), lrpe_linear.decay, linear.measured_decay, explain.mean_decay)
 
 
 def body(page: Frame) -> None:
     """The page, part by part."""
     page.live(the_op)
-    page.live(linear_attention)
-    page.live(slips)
+    page.prose("why")
+    page.live(decode)
+    page.deeper("op")
+    page.deeper("matrix", matrix)
+    page.deeper("backward", backward)
+    page.deeper("linear", linear_attention)
+    page.deeper("decay", decay)
+    page.deeper("errata", slips)

@@ -1,7 +1,8 @@
 """What rotation does to attention: decay, the base a context needs, interpolation's theorem, softmax against length."""
 
 from rope_core.errors import ArgumentError
-from rope_core.theory import attention, extension, interpolation
+from rope_core.schemes import UNSCALED
+from rope_core.theory import attention, challenges, extension, interpolation
 from rope_core.theory import limits as limits_core
 from rope_core.theory import softmax as softmax_core
 from ui.figures.attention import decay as film
@@ -14,6 +15,7 @@ from ui.page.frame import Frame
 from ui.page.sentences import show_refusals
 from ui.page.state import Field
 from ui.page.store import Store
+from ui.page.tasks import Challenge, Question
 
 VECTORS = Field("vectors", "choice", "equal", choices=figures.KINDS)
 AT = Field("at", "int", 100, 1, 131_072, steps=tuple(figures.STOPS))
@@ -34,7 +36,7 @@ def pairing(store: Store) -> figures.Pairing:
 def found(store: Store) -> tuple[list[extension.Extension], dict[str, ArgumentError], int]:
     """The schemes, the model's own included, at the factor in force, the refusals, and the extended length."""
     length = extension.reach(store.rope(), store.get(FACTOR))
-    params = {name: store.params(name) for name in extension.compared(store.get(SCHEME))}
+    params = {name: store.params(name) for name in (UNSCALED, *extension.kinds(store.get(SCHEME)))}
     return *extension.extensions(store.rope(), params, length), length
 
 
@@ -43,6 +45,14 @@ def fits(store: Store) -> None:
     pairing(store)
     found(store)
 
+
+SERVES = Field("serves", "float", None, 2.0, 1e9, optional=True)
+WIDTH, LENGTH, MOST = 128, 32_768, 2e6
+"""A head's width, a context and the largest base that the challenge takes."""
+FADE = Question("fade", "b", then=((VECTORS, "random"),))
+SHARE = Question("share", "a", then=((SIGNAL, 4.0),))
+SERVE = Challenge("serve", (SERVES,), challenges.stays_positive)
+TASKS = (FADE, SHARE, SERVE)
 
 FIELDS = (VECTORS, AT, REACH, DRAW, OWN_Q, OWN_K, CONTEXT, DRAWN, SIGNAL, *GEOMETRY, *SCHEME_FIELDS)
 
@@ -53,72 +63,90 @@ def refuse(page: Frame, error: ValueError) -> None:
 
 
 def one_score(page: Frame) -> None:
-    """One score over the distance, and the pairs that make it."""
+    """One score over the distance."""
     page.bar()
+    try:
+        vectors = pairing(page.store)
+    except ValueError as error:
+        refuse(page, error)
+    else:
+        rope, kind, reach = page.store.rope(), page.get(VECTORS), page.get(REACH)
+        bases, at = stops(BASE, page.get(BASE), film.LOW, film.HIGH), film.distances(page.get(AT), reach)
+        page.show(film.decaying(rope, kind, vectors, reach, bases, at, page.t), film.decaying, attention.score_curve)
     page.controls.segments(VECTORS)
     if page.get(VECTORS) == "random":
         page.controls.slider(DRAW)
     if page.get(VECTORS) == "own":
         page.controls.beside(OWN_Q, OWN_K, draw=page.controls.text)
-    try:
-        vectors = pairing(page.store)
-    except ValueError as error:
-        refuse(page, error)
-        return
-    rope, kind, reach = page.store.rope(), page.get(VECTORS), page.get(REACH)
-    bases, at = stops(BASE, page.get(BASE), film.LOW, film.HIGH), film.distances(page.get(AT), reach)
-    page.show(film.decaying(rope, kind, vectors, reach, bases, at, page.t), film.decaying, attention.score_curve)
-    page.controls.slider(REACH)
-    page.prose("why")
-    page.prose("bound")
-    drawing = figures.bound(rope, kind, vectors, reach, page.t)
-    page.show(drawing, figures.bound, attention.decay_bound, attention.score_bound)
-    page.prose("pairs")
-    page.show(
-        figures.pairs(rope, vectors, page.get(AT), page.t),
-        figures.pairs,
-        attention.pair_contributions,
-        attention.mean_turn,
-    )
+    page.predict(FADE)
 
 
-def families(page: Frame) -> None:
-    """The same score for several bases, widths and schemes."""
+def larger_base(page: Frame) -> None:
+    """What a larger base makes of the curve, drawn by the reader, and the base that a context needs."""
     page.prose("bases")
     page.show(drawing_hand.expected(page.store.rope(), page.t), drawing_hand.expected, attention.score_curve)
-    page.show(figures.bases(page.store.rope(), page.t), figures.bases, attention.first_negative)
-    page.prose("widths")
-    page.show(figures.widths(page.store.rope().base, page.t), figures.widths, attention.oscillation)
-    page.prose("schemes")
-    page.controls.slider(FACTOR)
-    try:
-        schemes, refused, length = found(page.store)
-    except ValueError as error:
-        refuse(page, error)
-        return
-    show_refusals(page, refused)
-    page.show(figures.schemes(page.store.rope(), schemes, length, page.t), figures.schemes, attention.score_curve)
+
+
+def serve(page: Frame) -> None:
+    """A base for a context."""
+    page.challenge(SERVE, WIDTH, LENGTH, MOST)
+
+
+def softmax(page: Frame) -> None:
+    """Sharpness against length."""
+    page.prose("softmax")
+    page.predict(SHARE)
+    page.controls.slider(SIGNAL)
+    trained = page.store.rope().train_len
+    drawing = temperature.softmax(trained, page.get(SIGNAL), page.t)
+    page.show(drawing, temperature.softmax, softmax_core.expected_attention, softmax_core.attention_over)
 
 
 def base_bound(page: Frame) -> None:
     """The base that a context needs."""
-    page.prose("base_bound")
     page.controls.slider(CONTEXT)
     drawing = figures.base_bound(page.store.rope(), page.get(CONTEXT), page.t)
     page.show(drawing, figures.base_bound, attention.served_contexts, attention.cosine_sums)
 
 
+def bound(page: Frame) -> None:
+    """RoFormer's bound beside the score."""
+    page.controls.slider(REACH)
+    drawing = figures.bound(page.store.rope(), page.get(VECTORS), pairing(page.store), page.get(REACH), page.t)
+    page.show(drawing, figures.bound, attention.decay_bound, attention.score_bound)
+
+
+def pairs(page: Frame) -> None:
+    """The pairs that make one score."""
+    drawing = figures.pairs(page.store.rope(), pairing(page.store), page.get(AT), page.t)
+    page.show(drawing, figures.pairs, attention.pair_contributions, attention.mean_turn)
+
+
+def widths(page: Frame) -> None:
+    """The same score for several widths."""
+    page.show(figures.widths(page.store.rope().base, page.t), figures.widths, attention.oscillation)
+
+
+def schemes(page: Frame) -> None:
+    """The same score under several schemes."""
+    page.controls.slider(FACTOR)
+    try:
+        extended, refused, length = found(page.store)
+    except ValueError as error:
+        refuse(page, error)
+        return
+    show_refusals(page, refused)
+    page.show(figures.schemes(page.store.rope(), extended, length, page.t), figures.schemes, attention.score_curve)
+
+
 def limits(page: Frame) -> None:
     """How often order and locality fail, against base and length."""
-    page.prose("limits")
     drawing = failing.limits(page.store.rope(), page.t)
     page.show(drawing, failing.limits, limits_core.order_failure, limits_core.locality_failure)
-    page.prose("limits_paper")
 
 
 def theorem(page: Frame) -> None:
     """Interpolation against extrapolation."""
-    page.prose("theorem")
     drawing = temperature.theorem(page.store.rope(), page.t)
     page.show(
         drawing,
@@ -129,16 +157,10 @@ def theorem(page: Frame) -> None:
     )
 
 
-def softmax(page: Frame) -> None:
-    """Sharpness against length, and what models multiply logits by."""
-    page.prose("softmax")
-    page.controls.slider(SIGNAL)
-    trained = page.store.rope().train_len
-    drawing = temperature.softmax(trained, page.get(SIGNAL), page.t)
-    page.show(drawing, temperature.softmax, softmax_core.expected_attention, softmax_core.attention_over)
-    page.prose("scales")
+def scales(page: Frame) -> None:
+    """What models multiply logits by."""
     page.show(
-        temperature.scales(trained, page.t),
+        temperature.scales(page.store.rope().train_len, page.t),
         temperature.scales,
         softmax_core.factor_scale,
         softmax_core.log_length_scale,
@@ -149,5 +171,17 @@ def softmax(page: Frame) -> None:
 
 def body(page: Frame) -> None:
     """The page, part by part."""
-    for part in (one_score, families, base_bound, limits, theorem, softmax):
-        page.live(part)
+    page.live(one_score)
+    page.prose("why")
+    page.live(larger_base)
+    page.live(serve)
+    page.live(softmax)
+    page.deeper("base_bound", base_bound)
+    page.deeper("limits", limits)
+    page.deeper("limits_paper")
+    page.deeper("bound", bound)
+    page.deeper("pairs", pairs)
+    page.deeper("widths", widths)
+    page.deeper("schemes", schemes)
+    page.deeper("theorem", theorem)
+    page.deeper("scales", scales)

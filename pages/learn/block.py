@@ -1,7 +1,7 @@
 """The Transformer block around RoPE: every choice of it, drawn and switchable, and where the rotation sits."""
 
 from rope_core.hf import catalogue
-from rope_core.theory import block
+from rope_core.theory import block, challenges
 from rope_core.theory.block import choices, demo
 from ui.figures.block import diagram as figures
 from ui.figures.block import norm as block_norm
@@ -10,6 +10,7 @@ from ui.figures.block import unit as block_unit
 from ui.page.fields import DIM, GEOMETRY, MODEL
 from ui.page.frame import Frame
 from ui.page.state import Field
+from ui.page.tasks import Challenge, Question
 from ui.text.words import Words, markdown_table
 
 ROWS = ("model", *(row.id for row in catalogue.architectures()))
@@ -44,8 +45,21 @@ RANK = Field("rank", "int", 512, 16, 1024, step=16)
 START = Field("start", "int", 100, 0, 100_000, steps=(0, 1, 10, 100, 1000, 10_000, 100_000))
 HEADS = Field("heads", "int", 128, 1, 128)
 
+TOKEN = Field("token", "int", 3, 0, 7)
+LINE = Field("line", "int", None, 1, len(challenges.STEPS), optional=True)
+TURNED = Question("turned", "b")
+STALE = Question("stale", "c", then=((TIMES, 4.0),))
+EXTRA = Challenge("extra", (LINE,), challenges.extra_line)
+TASKS = (TURNED, STALE, EXTRA)
+LAYER = """q, k, v = x @ W_q, x @ W_k, x @ W_v
+q = rotate(q, position)
+k = rotate(k, position)
+v = rotate(v, position)
+cache.append(k, v)
+out = softmax(q @ cache.k.T / sqrt(d)) @ cache.v"""
+
 FIELDS = (
-    *(ROW, NORM, PLACE, ORDER, UNIT, MEAN, SIZE, FUSED, STACKED, LAYERS, DRAW, WRITES, CURVE, AT, GATE, VALUE),
+    *(TOKEN, ROW, NORM, PLACE, ORDER, UNIT, MEAN, SIZE, FUSED, STACKED, LAYERS, DRAW, WRITES, CURVE, AT, GATE, VALUE),
     *(TRICK, SCALE, CAP, LOGIT, SHIFT, WEIGHT, POSITION, MULTIPLIER, LAYOUT, PAIR, TIMES, RANK, HEADS, START),
     *GEOMETRY,
 )
@@ -56,46 +70,62 @@ def row_name(choice: str, t: Words) -> str:
     return t("row.model") if choice == "model" else figures.row_name(catalogue.architecture(choice))
 
 
-def whole(page: Frame) -> None:
-    """The block of a model, each choice switchable, beside what the source prints about it."""
-    page.bar()
+def drawn(page: Frame) -> tuple[str, choices.Choices | None, choices.Choices]:
+    """The name of what is drawn, what the table says of it, and the block with what was switched."""
     row = figures.row_of(page.get(MODEL), page.get(ROW))
-    left, right = page.columns(3, 2)
-    with right:
-        page.controls.select(ROW, lambda choice: row_name(choice, page.t))
-        page.controls.beside(NORM, PLACE, draw=page.controls.select)
-        page.controls.beside(ORDER, UNIT, draw=page.controls.select)
-        if row is None:
-            page.note(page.t("no_row", model=page.controls.model_name(page.get(MODEL))))
-        else:
-            page.write(markdown_table(figures.cells(row, page.t)))
-            for sentence in figures.corrections(row, page.t):
-                page.write(sentence)
-    with left:
-        made = figures.chosen(row, page.get(NORM), page.get(PLACE), page.get(ORDER), page.get(UNIT))
-        name = figures.row_name(row) if row else page.controls.model_name(page.get(MODEL))
-        told = choices.choices_of(row) if row else None
-        page.show(figures.diagram(name, told, made, page.t), figures.diagram, choices.choices_of)
+    made = figures.chosen(row, page.get(NORM), page.get(PLACE), page.get(ORDER), page.get(UNIT))
+    name = figures.row_name(row) if row else page.controls.model_name(page.get(MODEL))
+    return name, choices.choices_of(row) if row else None, made
+
+
+def whole(page: Frame) -> None:
+    """The block of a model and its cache, while tokens come in."""
+    page.bar()
+    film = figures.diagram(*drawn(page), page.store.rope(), page.t)
+    page.show(film, figures.diagram, choices.choices_of, block.attention_output)
+    page.predict(TURNED)
+
+
+def switches(page: Frame) -> None:
+    """Each choice of the block, beside what the source prints about it."""
+    page.controls.select(ROW, lambda choice: row_name(choice, page.t))
+    page.controls.beside(NORM, PLACE, draw=page.controls.select)
+    page.controls.beside(ORDER, UNIT, draw=page.controls.select)
+    row = figures.row_of(page.get(MODEL), page.get(ROW))
+    if row is None:
+        page.note(page.t("no_row", model=page.controls.model_name(page.get(MODEL))))
+    else:
+        page.write(markdown_table(figures.cells(row, page.t)))
+        for sentence in figures.corrections(row, page.t):
+            page.write(sentence)
     page.goto("models")
+
+
+def ledger(page: Frame) -> None:
+    """The formulas of source 004."""
+    page.goto("ledger")
+
+
+def extra(page: Frame) -> None:
+    """Six lines, one too many."""
+    page.code(LAYER, "python")
+    page.challenge(EXTRA, page.store.rope())
 
 
 def norms(page: Frame) -> None:
     """LayerNorm and RMSNorm: numbers."""
-    page.prose("norms")
     page.controls.beside(MEAN, SIZE)
     page.show(block_norm.norms(page.get(MEAN), page.get(SIZE), page.t), block.layer_norm, block.rms_norm)
 
 
 def cost(page: Frame) -> None:
     """LayerNorm and RMSNorm: passes over memory."""
-    page.prose("cost")
     page.controls.toggle(FUSED)
     page.show(block_norm.cost(page.get(FUSED), page.t), block.norm_cost)
 
 
 def stack(page: Frame) -> None:
     """Where the norm stands, and the gradient of each layer."""
-    page.prose("stack")
     page.controls.segments(STACKED, lambda choice: page.t(f"place.{choice}"))
     page.controls.beside(LAYERS, DRAW)
     drawing = block_norm.stack(page.get(STACKED), page.get(LAYERS), page.get(DRAW), page.t)
@@ -104,7 +134,6 @@ def stack(page: Frame) -> None:
 
 def parallel(page: Frame) -> None:
     """Serial and parallel sub-layers."""
-    page.prose("parallel")
     page.controls.slider(WRITES)
     drawing = block_norm.parallel(page.get(WRITES), page.t)
     page.show(drawing, demo.parallel_difference, block.serial_block, block.parallel_block)
@@ -112,7 +141,6 @@ def parallel(page: Frame) -> None:
 
 def activations(page: Frame) -> None:
     """Activations and their derivatives."""
-    page.prose("activations")
     page.controls.segments(CURVE, lambda choice: page.t(f"unit.{choice}"))
     page.controls.slider(AT)
     page.show(block_unit.activations(page.get(CURVE), page.get(AT), page.t), block_unit.activations, block.activate)
@@ -120,7 +148,6 @@ def activations(page: Frame) -> None:
 
 def gates(page: Frame) -> None:
     """Gated units."""
-    page.prose("gates")
     page.controls.segments(GATE, lambda choice: page.t(f"unit.{choice}"))
     page.controls.slider(VALUE)
     page.show(block_unit.gates(page.get(GATE), page.get(VALUE), page.t), block.gated, block.gated_width)
@@ -128,7 +155,6 @@ def gates(page: Frame) -> None:
 
 def logits(page: Frame) -> None:
     """QK-norm, soft-capping and the z-loss."""
-    page.prose("logits")
     page.controls.segments(TRICK)
     if page.get(TRICK) == "qk":
         page.controls.slider(SCALE)
@@ -143,7 +169,6 @@ def logits(page: Frame) -> None:
 
 def commute(page: Frame) -> None:
     """Which norms may change places with RoPE."""
-    page.prose("commute")
     page.controls.segments(LAYOUT)
     page.controls.beside(POSITION, MULTIPLIER)
     drawing = block_rope.commute(page.store.rope(), page.get(POSITION), page.get(MULTIPLIER), page.get(LAYOUT), page.t)
@@ -161,6 +186,7 @@ def values(page: Frame) -> None:
 def cache(page: Frame) -> None:
     """The cache of rotated keys."""
     page.prose("cache")
+    page.predict(STALE)
     page.controls.slider(TIMES)
     if block_rope.cacheable(page.store.rope()):
         page.show(block_rope.cache(page.store.rope(), page.get(TIMES), page.t), demo.stale_logits, block.decode_logits)
@@ -170,7 +196,6 @@ def cache(page: Frame) -> None:
 
 def latent(page: Frame) -> None:
     """MLA's split."""
-    page.prose("latent")
     page.controls.beside(RANK, HEADS, START)
     drawing = block_rope.latent(page.get(RANK), page.get(HEADS), page.get(START), page.t)
     page.show(drawing, demo.latent_attention, block.mla_scores, block.mla_cache)
@@ -179,11 +204,17 @@ def latent(page: Frame) -> None:
 def body(page: Frame) -> None:
     """The page, part by part."""
     page.live(whole)
-    page.prose("why")
-    for part in (commute, values, cache):
-        page.live(part)
-    for part in (latent, norms, cost, stack, parallel, activations, gates):
-        page.live(part, shared=False)
-    page.live(logits)
-    page.prose("limits")
-    page.goto("ledger")
+    page.live(values)
+    page.live(extra)
+    page.live(cache)
+    page.deeper("switch", switches)
+    page.deeper("commute", commute)
+    page.deeper("latent", latent)
+    page.deeper("norms", norms)
+    page.deeper("cost", cost)
+    page.deeper("stack", stack)
+    page.deeper("parallel", parallel)
+    page.deeper("activations", activations)
+    page.deeper("gates", gates)
+    page.deeper("logits", logits)
+    page.deeper("limits", ledger)

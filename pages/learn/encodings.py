@@ -2,11 +2,12 @@
 
 from rope_core.errors import ArgumentError
 from rope_core.lab import view
-from rope_core.theory import encodings, extension
+from rope_core.theory import challenges, encodings, extension
 from ui.figures.encodings import additive as parts
 from ui.figures.encodings import digits as digit_figures
 from ui.figures.encodings import moving as films
 from ui.figures.encodings import scores as figures
+from ui.figures.encodings import swapping
 from ui.figures.extrapolation import models as lab_figures
 from ui.figures.extrapolation import words as lab_words
 from ui.page.fields import FACTOR, GEOMETRY, SCHEME_FIELDS, starting
@@ -14,6 +15,7 @@ from ui.page.frame import Frame
 from ui.page.sentences import show_refusals
 from ui.page.state import Field, Unfit
 from ui.page.store import Store
+from ui.page.tasks import Challenge, Question
 from ui.text.words import Words
 from ui.work import extrapolated
 
@@ -35,7 +37,33 @@ SECTIONS = (
 )
 VIDEO = (Field("frames", "int", 3, 1, 8), Field("height", "int", 3, 1, 8), Field("width", "int", 4, 1, 8))
 ROW, COLUMN = Field("row", "int", 7, 0, 14), Field("column", "int", 7, 0, 14)
-OWN = (PAIR, FIRST, SECOND, ENCODING, SHIFT, DELTA, AT, NOISE, GAP, NUMBER, BETA, *SECTIONS, *VIDEO, ROW, COLUMN)
+SWAPPED = Field("swapped", "float", 1.0, 0.0, 1.0)
+QUERY = Field("query_at", "int", None, 0, 100_000, optional=True)
+KEY = Field("key_at", "int", None, 0, 100_000, optional=True)
+PLACES = 40, 33
+"""Where the query and the key of the challenge stand."""
+WITHOUT = Question("without", "c")
+SHIFTED = Question("shifted", "a", then=((SHIFT, 5),))
+SAME = Challenge("same", (QUERY, KEY), challenges.same_score)
+TASKS = (WITHOUT, SHIFTED, SAME)
+OWN = (
+    SWAPPED,
+    PAIR,
+    FIRST,
+    SECOND,
+    ENCODING,
+    SHIFT,
+    DELTA,
+    AT,
+    NOISE,
+    GAP,
+    NUMBER,
+    BETA,
+    *SECTIONS,
+    *VIDEO,
+    ROW,
+    COLUMN,
+)
 FIELDS = (*OWN, *GEOMETRY, *SCHEME_FIELDS)
 
 
@@ -68,14 +96,36 @@ def fits(store: Store) -> None:
 
 
 def order(page: Frame) -> None:
-    """Two sentences of the same tokens, told apart or not."""
+    """Two sentences of the same tokens, one on its way to the other."""
     page.bar()
+    first, second = sentences(page)
+    film = swapping.swapping((first, second), page.store.rope().base, page.t)
+    page.show(film, swapping.swapping, encodings.pooled)
     page.controls.segments(pair(page))
     if page.get(PAIR) == "own":
         page.controls.beside(FIRST, SECOND, draw=page.controls.text)
-    first, second = sentences(page)
-    film = films.moving((first, second), page.store.rope().base, films.shifts(page.get(SHIFT)), page.t)
+    page.predict(WITHOUT)
+
+
+def adding(page: Frame) -> None:
+    """A sentence that moves: what was added to its words tells where it stands."""
+    page.prose("adding")
+    page.predict(SHIFTED)
+    film = films.moving(sentences(page), page.store.rope().base, films.shifts(page.get(SHIFT)), page.t)
     page.show(film, films.moving, encodings.logits)
+
+
+def turning(page: Frame) -> None:
+    """The linear map from one position to a later one, drawn as a rotation."""
+    page.prose("shift_map")
+    film = parts.rotation(tuple(range(65)), tuple(range(33)), page.store.rope().base, page.t)
+    page.show(film, parts.rotation, encodings.shift_map, encodings.shift_residual)
+    page.challenge(SAME, *PLACES)
+
+
+def gaps(page: Frame) -> None:
+    """How far each encoding puts the two sentences apart."""
+    first, second = sentences(page)
     page.caption(page.t("same_set", first=figures.multiset(first, page.t), second=figures.multiset(second, page.t)))
     drawing = figures.order((first, second), page.store.rope().base, page.t)
     page.show(drawing, figures.order, encodings.order_gap, encodings.pooled)
@@ -83,11 +133,9 @@ def order(page: Frame) -> None:
 
 def chooser(page: Frame) -> None:
     """One encoding: its formula, its scores, and what happens when the sentence moves."""
-    page.prose("chooser")
     page.controls.select(ENCODING)
     name, base = page.get(ENCODING), page.store.rope().base
-    film = films.translation(name, sentences(page)[0], base, films.far(page.get(SHIFT)), page.t)
-    page.show(film, films.translation, encodings.translation_gap, encodings.logits)
+    page.prose(name)
     left, right = page.columns(1, 1)
     with left:
         page.show(figures.score_map(name, base, page.get(SHIFT), page.t), figures.score_map, encodings.score_matrix)
@@ -95,19 +143,12 @@ def chooser(page: Frame) -> None:
         page.show(
             figures.score_lines(name, base, page.get(SHIFT), page.t), figures.score_lines, encodings.relative_residual
         )
-    page.prose(name)
-
-
-def shift_map(page: Frame) -> None:
-    """The linear map from one position to a later one, drawn as a rotation."""
-    page.prose("shift_map")
-    film = parts.rotation(tuple(range(65)), tuple(range(33)), page.store.rope().base, page.t)
-    page.show(film, parts.rotation, encodings.shift_map, encodings.shift_residual)
+    film = films.translation(name, sentences(page)[0], base, films.far(page.get(SHIFT)), page.t)
+    page.show(film, films.translation, encodings.translation_gap, encodings.logits)
 
 
 def hessian(page: Frame) -> None:
     """The Taylor expansion's second-order term."""
-    page.prose("hessian")
     page.controls.beside(NOISE, GAP)
     numbers = page.get(NOISE), page.get(GAP), page.store.rope().base
     left, right = page.columns(1, 1)
@@ -119,7 +160,6 @@ def hessian(page: Frame) -> None:
 
 def crossing(page: Frame) -> None:
     """The four terms of an additive encoding's score."""
-    page.prose("crossing")
     drawing = parts.crossing(sentences(page)[0], page.store.rope().base, page.t)
     page.show(drawing, parts.crossing, encodings.cross_terms)
     page.goto("ledger", page.t("to_ledger"), entry="004-cross-not-relative")
@@ -127,7 +167,6 @@ def crossing(page: Frame) -> None:
 
 def measured(page: Frame) -> None:
     """Models that differ in their encoding alone, past the length that they were trained on."""
-    page.prose("measured")
     lab = Words(page.t.lang, "extrapolation")
     seen = extrapolated.seen_shipped("encodings")
     if seen is None:
@@ -141,7 +180,6 @@ def measured(page: Frame) -> None:
 
 def digits(page: Frame) -> None:
     """A number in base beta, beside the cosines and sines of its position."""
-    page.prose("digits")
     left, right = page.columns(1, 1)
     with left:
         page.controls.number(NUMBER)
@@ -153,7 +191,6 @@ def digits(page: Frame) -> None:
 
 def stretching(page: Frame) -> None:
     """What extending the context does to the digits."""
-    page.prose("stretching")
     page.controls.slider(FACTOR)
     found, refused = stretched(page.store)
     show_refusals(page, refused)
@@ -163,7 +200,6 @@ def stretching(page: Frame) -> None:
 
 def image(page: Frame) -> None:
     """Two axes: the score over an image."""
-    page.prose("image")
     page.controls.beside(ROW, COLUMN)
     drawing = digit_figures.image(page.get(ROW), page.get(COLUMN), page.store.rope().base, page.t)
     page.show(drawing, digit_figures.image, encodings.axial_angles)
@@ -171,7 +207,6 @@ def image(page: Frame) -> None:
 
 def sections(page: Frame) -> None:
     """Three axes: which pair follows which."""
-    page.prose("sections")
     page.controls.beside(*SECTIONS)
     drawing = digit_figures.sections(tuple(map(page.get, SECTIONS)), page.t)
     page.show(drawing, digit_figures.sections, encodings.mrope_axes)
@@ -179,7 +214,6 @@ def sections(page: Frame) -> None:
 
 def video(page: Frame) -> None:
     """The three positions of text, a video, and the text after it."""
-    page.prose("video")
     page.controls.beside(*VIDEO)
     page.show(digit_figures.video(*map(page.get, VIDEO), page.t), digit_figures.video, encodings.mrope_positions)
 
@@ -188,8 +222,15 @@ def body(page: Frame) -> None:
     """The page, part by part."""
     page.live(order)
     page.prose("why")
-    for part in (chooser, shift_map, hessian, crossing):
-        page.live(part)
-    page.live(measured, shared=False)
-    for part in (digits, stretching, image, sections, video):
-        page.live(part)
+    page.live(adding)
+    page.live(turning)
+    page.deeper("gaps", gaps)
+    page.deeper("chooser", chooser)
+    page.deeper("measured", measured)
+    page.deeper("crossing", crossing)
+    page.deeper("hessian", hessian)
+    page.deeper("digits", digits)
+    page.deeper("stretching", stretching)
+    page.deeper("image", image)
+    page.deeper("sections", sections)
+    page.deeper("video", video)

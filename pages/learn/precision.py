@@ -1,11 +1,12 @@
 """What a number format costs: phases, scores, positions that fall together, and the exact ways out."""
 
-from rope_core.theory import precision
+from rope_core.theory import challenges, precision
 from ui.figures.precision import formats as figures
 from ui.figures.precision import phase as film
 from ui.page.fields import GEOMETRY, SCHEME_FIELDS
 from ui.page.frame import Frame
 from ui.page.state import Field
+from ui.page.tasks import Challenge, Question
 
 DTYPE = Field("dtype", "choice", "bfloat16", choices=figures.DTYPES)
 AT = Field("at", "int", 4096, 1, 1_048_576, steps=tuple(figures.STOPS))
@@ -16,22 +17,38 @@ START = Field("start", "int", 4096, 0, 1_048_576, steps=(0, *figures.STOPS))
 TABLE_FROM = Field("table_from", "int", 131_072, 0, 16_777_216, steps=(0, *figures.STOPS, *figures.FAR_STOPS))
 CAST = Field("cast", "choice", "inv_freq", choices=figures.SINGLE)
 
+ROUNDED = Field("rounded", "int", None, 1, 1_048_576, optional=True)
+GROWS = Question("grows", "d", "abcd", then=((AT, 32_768),))
+SAME = Question("same", "b", then=((STAGE, "inv_freq"),))
+HOLD = Challenge("hold", (ROUNDED,), challenges.falls_on_another)
+TASKS = (GROWS, SAME, HOLD)
+
 FIELDS = (DTYPE, AT, STAGE, DISTANCE, UP_TO, START, TABLE_FROM, CAST, *GEOMETRY, *SCHEME_FIELDS)
 
 
 def phase(page: Frame) -> None:
     """How far the angle is off, by stage."""
     page.bar()
-    page.controls.segments(DTYPE, str)
     drawing = film.drifting(page.store.request(), page.get(DTYPE), film.stops(page.get(AT)), page.t)
     page.show(drawing, film.drifting, precision.phase_error, precision.round_to)
-    page.prose("why")
-    page.prose("stages")
+    page.controls.segments(DTYPE, str)
+    page.predict(GROWS)
+
+
+def hold(page: Frame) -> None:
+    """A position that the format does not hold."""
+    page.challenge(HOLD, DTYPE.default)
+
+
+def relative(page: Frame) -> None:
+    """What rounding leaves of the dependence on the distance alone."""
+    page.prose("drift")
+    page.predict(SAME)
+    drift(page)
 
 
 def drift(page: Frame) -> None:
     """A score that should not know where it stands."""
-    page.prose("drift")
     page.controls.segments(STAGE, lambda stage: page.t(f"stage.{stage}"))
     page.controls.beside(DISTANCE, UP_TO)
     drawing = figures.drift(page.store.request(), page.get(STAGE), page.get(DISTANCE), page.get(UP_TO), page.t)
@@ -40,21 +57,18 @@ def drift(page: Frame) -> None:
 
 def effect(page: Frame) -> None:
     """What attention makes of it."""
-    page.prose("effect")
     page.controls.slider(START)
     page.show(figures.effect(page.store.request(), page.get(START), page.t), figures.effect, precision.score_error)
 
 
 def distinct(page: Frame) -> None:
     """Positions that fall together."""
-    page.prose("distinct")
     drawing = figures.distinct(page.store.rope().train_len, page.t)
     page.show(drawing, figures.distinct, precision.distinct_positions, precision.first_collision)
 
 
 def ways(page: Frame) -> None:
     """Exact tables and their price."""
-    page.prose("ways")
     page.controls.slider(TABLE_FROM)
     drawing = figures.ways(page.store.request(), page.get(TABLE_FROM), page.t)
     page.show(drawing, figures.ways, *precision.WAYS.values(), precision.compare_ways)
@@ -62,7 +76,6 @@ def ways(page: Frame) -> None:
 
 def real(page: Frame) -> None:
     """The models of the catalogue at the end of their own contexts."""
-    page.prose("real")
     page.controls.segments(CAST, lambda stage: page.t(f"stage.{stage}"))
     page.show(figures.real(page.get(CAST), page.t), figures.real, precision.phase_error_curve)
     page.goto("models")
@@ -70,5 +83,12 @@ def real(page: Frame) -> None:
 
 def body(page: Frame) -> None:
     """The page, part by part."""
-    for part in (phase, drift, effect, distinct, ways, real):
-        page.live(part)
+    page.live(phase)
+    page.prose("why")
+    page.live(hold)
+    page.live(relative)
+    page.deeper("stages")
+    page.deeper("effect", effect)
+    page.deeper("distinct", distinct)
+    page.deeper("ways", ways)
+    page.deeper("real", real)

@@ -116,17 +116,8 @@ def test_pairs_add_up_and_the_slow_ones_keep_their_mean() -> None:
     assert list(bars[1].x) == slow and f"the {64 - len(slow)} pairs that turn" in drawing.finding
 
 
-def test_bases_widths_and_schemes_draw_cell_means_and_state_what_a_plain_sum_finds() -> None:
+def test_widths_and_schemes_draw_cell_means_and_state_what_a_plain_sum_finds() -> None:
     rope = rc.Rope(32, 700.0, 256)
-    drawing = figures.bases(rope, T)
-    d = np.arange(60_000)
-    first = int(np.flatnonzero(np.cos(d[:, None] * np.array(angles(32, 700.0))).sum(axis=1) < 0)[0])
-    assert f"700: {first:,}" in drawing.finding
-    drawn = next(trace for trace in chart(drawing).data if "yours" in trace.name)
-    low, high = int(drawn.x[40]), int(drawn.x[41])
-    mean = np.mean([np.mean([math.cos(m * a) for a in angles(32, 700.0)]) for m in range(low, high)])
-    assert drawn.y[40] == pytest.approx(mean, abs=6e-5)
-
     drawing = figures.widths(700.0, T)
     curve = [np.mean([math.cos(m * a) for a in angles(8, 700.0)]) for m in range(figures.SPAN)]
     np.testing.assert_allclose(chart(drawing).data[0].y, curve, atol=6e-5)
@@ -227,7 +218,6 @@ def drawings(lang: str, dim: int, base: float, train_len: int) -> tuple[Drawing 
         *(decay.decaying(rope, kind, vectors, 64, (base, 2e12), decay.distances(3, 64), t) for kind in figures.KINDS),
         *(figures.bound(rope, kind, vectors, 64, t) for kind in figures.KINDS),
         figures.pairs(rope, vectors, 131_072, t),
-        figures.bases(rope, t),
         figures.widths(base, t),
         figures.schemes(rope, found, 4 * train_len, t),
         figures.base_bound(rope, 64, t),

@@ -17,12 +17,13 @@ from rope_core.rotation import rotation_matrix
 from rope_core.theory import block
 from rope_core.theory.block import demo
 from rope_core.theory.block.choices import PLACES, UNITS, Choices, choices_of, usual
-from tests.support.figures import chart, ran
+from tests.support.figures import ROPE, chart, ran
+from tests.support.films import numbers, unpacked
 from ui.figures.block import diagram as figures
 from ui.figures.block import norm as block_norm
 from ui.figures.block import rotary as block_rope
 from ui.figures.block import unit as block_unit
-from ui.figures.drawing import Drawing
+from ui.figures.drawing import Drawing, Film
 from ui.text.words import Words
 
 T = Words("en", "block")
@@ -69,7 +70,11 @@ def test_every_row_is_said_in_both_languages(lang: str) -> None:
         assert sum(cell != "=" for cell in corrected) == len(row.corrections) == len(figures.corrections(row, t))
 
 
-def order(drawing: Drawing) -> list[str]:
+def finding(film: Film) -> str:
+    return film.scene.written({"token": 0.0})
+
+
+def order(drawing: Film) -> list[str]:
     table = drawing.table()
     pairs = sorted(zip(np.asarray(table["row"]).tolist(), np.asarray(table["part"]).tolist(), strict=True))
     return [part for _, part in pairs]
@@ -86,15 +91,40 @@ def order(drawing: Drawing) -> list[str]:
 )
 def test_the_norms_stand_where_the_formula_says(place: str, feed: list[str]) -> None:
     made = Choices("LayerNorm", place, False, "gelu", True)
-    drawing = figures.diagram("mine", made, made, T)
+    drawing = figures.diagram("mine", made, made, ROPE, T)
     parts = order(drawing)
     assert parts[0] == "x" and parts[-len(feed) :] == feed
     assert (parts[1] == "LayerNorm") == (place in ("pre", "double"))
     rows = dict(
         zip(np.asarray(drawing.table()["part"]).tolist(), np.asarray(drawing.table()["row"]).tolist(), strict=True)
     )
-    assert rows["q"] + 1 == rows["k"] + 1 == rows["<b>RoPE</b>"] < rows["KV cache"]
-    assert parts.count("<b>RoPE</b>") == 2
+    assert rows["q"] + 1 == rows["k"] + 1 == rows["RoPE"] < rows["KV cache"]
+    assert parts.count("RoPE") == 2
+
+
+def test_cached_keys_stay_turned_by_their_own_positions_and_values_stay() -> None:
+    rope, made = rc.Rope(8, 50.0, 64), usual()[0]
+    _, head, held = unpacked(figures.diagram("X", made, made, rope, T).packed(T).data)
+    keys, values = (shape for shape in head["panels"][1]["shapes"] if shape["kind"] == "hands")
+    for newest in range(figures.TOKENS):
+        key, value, seen = (
+            numbers(part, held, {"token": newest}) for part in (keys["angle"], values["angle"], keys["paint"])
+        )
+        np.testing.assert_allclose(key, math.pi / 2 - np.arange(figures.TOKENS), rtol=1e-6)
+        np.testing.assert_allclose(value, math.pi / 2, rtol=1e-6)
+        assert np.flatnonzero(seen).tolist() == list(range(newest + 1))
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("parallel", [False, True])
+@pytest.mark.parametrize("unit", UNITS[:2])
+def test_every_part_of_the_block_is_reached_by_an_arrow(place: str, parallel: bool, unit: str) -> None:
+    made = Choices("RMSNorm", place, parallel, unit, True)
+    film = figures.diagram("X", None, made, ROPE, T)
+    shapes = unpacked(film.packed(T).data)[1]["panels"][0]["shapes"]
+    arrows = [shape for shape in shapes if shape["kind"] == "path" and shape["fill"] != "none"]
+    parts = len(np.asarray(film.table()["part"]))
+    assert len(arrows) >= parts - 1, "all but the input"
 
 
 def test_switches_change_the_drawing_and_say_so() -> None:
@@ -103,11 +133,11 @@ def test_switches_change_the_drawing_and_say_so() -> None:
     assert figures.chosen(row, "row", "row", "row", "row") == told
     made = figures.chosen(row, "RMSNorm", "post", "parallel", "relu2")
     assert made == Choices("RMSNorm", "post", True, "relu2", False)
-    drawing = figures.diagram("BLOOM", told, made, T)
-    assert "with your changes" in drawing.finding and "parallel" in drawing.finding
-    assert order(drawing).count("+") == 1 and "<b>RoPE</b>" not in order(drawing)
+    drawing = figures.diagram("BLOOM", told, made, ROPE, T)
+    assert "with your changes" in finding(drawing) and "parallel" in finding(drawing)
+    assert order(drawing).count("+") == 1 and "RoPE" not in order(drawing)
     assert figures.chosen(None, "row", "row", "row", "row") == usual()[0]
-    assert "leaves open" in figures.diagram("X", None, usual()[0], T).finding
+    assert "leaves open" in finding(figures.diagram("X", None, usual()[0], ROPE, T))
 
 
 @pytest.mark.parametrize("mean, size", [(2.0, 1.0), (-5.0, 0.25), (0.0, 4.0)])
@@ -320,14 +350,7 @@ def test_mla_is_exact_with_the_split_only() -> None:
 @cache
 def drawings(lang: str, dim: int, base: float, train_len: int) -> tuple[Drawing, ...]:
     t, rope = Words(lang, "block"), rc.Rope(dim, base, train_len)
-    blocks = (
-        figures.diagram("X", None, Choices("RMSNorm", place, parallel, unit, True), t)
-        for place in PLACES
-        for parallel in (False, True)
-        for unit in UNITS[:2]
-    )
     return (
-        *blocks,
         block_norm.norms(5.0, 0.25, t),
         block_norm.cost(False, t),
         block_norm.cost(True, t),

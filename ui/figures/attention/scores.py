@@ -22,8 +22,7 @@ from ui.text.words import Words
 POINTS = 240
 CELLS = 96
 KINDS = ("equal", "random", "own")
-BASES = (1e3, 1e4, 1e5, 1e6)
-WIDTHS = (8, 16, 32, 64, 128, 256)
+WIDTHS = (8, 32, 128)
 SPAN = 512
 NEAR = 16
 FAR = 2**17
@@ -171,31 +170,6 @@ def family(
 def cell_means(s: rc.Spectrum, edges: npt.NDArray[np.int64]) -> Array:
     """The score of equal vectors, averaged over the distances of each cell."""
     return np.asarray(mean_cos(s, edges).mean(axis=0) * s.attention_factor**2)
-
-
-@lru_cache(maxsize=32)
-def bases(rope: rc.Rope, t: Words) -> Drawing:
-    """A vector's score with itself over the distance, for several bases and the one in force."""
-    edges = cell_edges(FAR, CELLS, True)
-    d = edges[:-1]
-    chosen = sorted({*BASES, rope.base})
-    curves = [cell_means(rc.Spectrum.of(rc.Rope(rope.dim, base).theta), edges) for base in chosen]
-    names = [t("yours", base=f"{b:,.10g}") if b == rope.base else t("base", base=f"{b:,.10g}") for b in chosen]
-    dashes = ["solid" if b == rope.base else "dash" for b in chosen]
-    figure = family(list(zip(names, curves, dashes, strict=True)), d, axis(t("distance_log"), **LOG), t)
-    first = {base: attention.first_negative(rope.dim, base, FAR) for base in chosen}
-    sentence = t("comma").join(f"{base:,.10g}: {text_or_never(m, FAR, t)}" for base, m in first.items())
-    return Drawing(
-        "bases",
-        figure,
-        t("bases_finding", dim=rope.dim, firsts=sentence),
-        lambda: {"distance": d} | {f"base {b:g}": curve for b, curve in zip(chosen, curves, strict=True)},
-        f"""
-        from rope_core.theory import attention
-        for base in {chosen!r}:
-            print(base, attention.first_negative({rope.dim}, base, {FAR}))
-        """,
-    )
 
 
 @lru_cache(maxsize=32)

@@ -1,19 +1,29 @@
-"""The block page's first figure: the block itself, with every choice drawn and RoPE at its place."""
+"""The block page's first figure: the block with every choice drawn, RoPE at its place, and its cache."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
+import rope_core as rc
 from rope_core.hf import catalogue
 from rope_core.hf.catalogue import ARCHITECTURE_FIELDS, Architecture
 from rope_core.theory.block.choices import Choices, choices_of, usual
 from ui.figures.colours import BLUE, GREEN, GREY, ORANGE, PURPLE, RED, on
-from ui.figures.drawing import Drawing
-from ui.figures.plot import Props, axis, line, note, plot
+from ui.figures.drawing import Film, kept
+from ui.film.scene import Axis, Control, Panel, Scene, Shape, Track, control
+from ui.film.shapes import boxes, circle, handle, hands, label, path
 from ui.text.words import Words
 
 LEFT, RIGHT, RESIDUAL = 0.6, 8.8, 9.6
-ROW_HEIGHT = 33
+ROW_HEIGHT = 28
+ROPE = "RoPE"
+UP = math.pi / 2
+TOKENS = 8
+"""How many tokens the drawn cache holds."""
 GAP = 0.06
 
 
@@ -68,113 +78,123 @@ def attention(left: float, right: float, row: int, rotates: bool, t: Words) -> l
     """q, k and v, RoPE on the first two, the cache on the last two, and the weighted sum: four rows."""
     third = (right - left) / 3
     edges = [(left + i * third + GAP, left + (i + 1) * third - GAP) for i in range(3)]
-    boxes = [Box(name, *edge, row, BLUE) for name, edge in zip(("q", "k", "v"), edges, strict=True)]
+    drawn = [Box(name, *edge, row, BLUE) for name, edge in zip(("q", "k", "v"), edges, strict=True)]
     if rotates:
-        boxes += [Box("<b>RoPE</b>", *edge, row + 1, RED) for edge in edges[:2]]
-    boxes.append(Box(t("box.cache"), edges[1][0], edges[2][1], row + 2, ORANGE))
-    return [*boxes, Box("softmax(q·k/√d) v", left + GAP, right - GAP, row + 3, BLUE)]
+        drawn += [Box(ROPE, *edge, row + 1, RED) for edge in edges[:2]]
+    drawn.append(Box(t("box.cache"), edges[1][0], edges[2][1], row + 2, ORANGE))
+    return [*drawn, Box("softmax(q·k/√d) v", left + GAP, right - GAP, row + 3, BLUE)]
 
 
 def serial(made: Choices, t: Words) -> tuple[list[Box], list[Skip]]:
     """The sub-layers below each other, each with its own residual connection."""
-    boxes, skips, row = [Box("x", LEFT, RIGHT, 0, GREY)], [], 0
+    drawn, skips, row = [Box("x", LEFT, RIGHT, 0, GREY)], [], 0
     for part in ("attention", "feed"):
         start = row
         row += 1
         if made.place in ("pre", "double"):
-            boxes.append(Box(made.norm, LEFT, RIGHT, row, GREEN))
+            drawn.append(Box(made.norm, LEFT, RIGHT, row, GREEN))
             row += 1
         if part == "attention":
-            boxes += attention(LEFT, RIGHT, row, made.rotates, t)
+            drawn += attention(LEFT, RIGHT, row, made.rotates, t)
             row += 4
         else:
-            boxes.append(Box(t("box.feed", unit=t(f"unit.{made.unit}")), LEFT, RIGHT, row, PURPLE))
+            drawn.append(Box(t("box.feed", unit=t(f"unit.{made.unit}")), LEFT, RIGHT, row, PURPLE))
             row += 1
         if made.place in ("double", "inner"):
-            boxes.append(Box(made.norm, LEFT, RIGHT, row, GREEN))
+            drawn.append(Box(made.norm, LEFT, RIGHT, row, GREEN))
             row += 1
-        boxes.append(Box("+", LEFT, RIGHT, row, GREY))
+        drawn.append(Box("+", LEFT, RIGHT, row, GREY))
         skips.append(Skip(start, row))
         if made.place == "post":
             row += 1
-            boxes.append(Box(made.norm, LEFT, RIGHT, row, GREEN))
-    return boxes, skips
+            drawn.append(Box(made.norm, LEFT, RIGHT, row, GREEN))
+    return drawn, skips
 
 
 def parallel(made: Choices, t: Words) -> tuple[list[Box], list[Skip]]:
     """Attention and feed-forward beside each other, one residual connection for both."""
     half, row = LEFT + 0.62 * (RIGHT - LEFT), 1
-    boxes = [Box("x", LEFT, RIGHT, 0, GREY)]
+    drawn = [Box("x", LEFT, RIGHT, 0, GREY)]
     if made.place in ("pre", "double"):
-        boxes.append(Box(made.norm, LEFT, RIGHT, row, GREEN))
+        drawn.append(Box(made.norm, LEFT, RIGHT, row, GREEN))
         row += 1
-    boxes += attention(LEFT, half, row, made.rotates, t)
-    boxes.append(Box(t("box.feed", unit=f"<br>{t(f'unit.{made.unit}')}"), half + 0.3, RIGHT, row + 1, PURPLE, 0.8))
+    drawn += attention(LEFT, half, row, made.rotates, t)
+    drawn.append(Box(t("box.feed", unit=f"<br>{t(f'unit.{made.unit}')}"), half + 0.3, RIGHT, row + 1, PURPLE, 0.8))
     row += 4
     if made.place in ("double", "inner"):
-        boxes += [Box(made.norm, LEFT, half, row, GREEN), Box(made.norm, half + 0.3, RIGHT, row, GREEN)]
+        drawn += [Box(made.norm, LEFT, half, row, GREEN), Box(made.norm, half + 0.3, RIGHT, row, GREEN)]
         row += 1
-    boxes.append(Box("+", LEFT, RIGHT, row, GREY))
+    drawn.append(Box("+", LEFT, RIGHT, row, GREY))
     if made.place == "post":
-        boxes.append(Box(made.norm, LEFT, RIGHT, row + 1, GREEN))
-    return boxes, [Skip(0, row)]
+        drawn.append(Box(made.norm, LEFT, RIGHT, row + 1, GREEN))
+    return drawn, [Skip(0, row)]
 
 
-def hidden(upper: Box, lower: Box, column: float, boxes: list[Box]) -> bool:
+def hidden(upper: Box, lower: Box, column: float, drawn: list[Box]) -> bool:
     """Whether a third box stands in ``column`` between the two; the gap between neighbours counts as a box."""
-    between = (box for box in boxes if upper.row < box.row < lower.row)
+    between = (box for box in drawn if upper.row < box.row < lower.row)
     return any(box.left - GAP <= column <= box.right + GAP for box in between)
 
 
-def wires(boxes: list[Box]) -> Props:
-    """Lines between boxes that see each other, in the middle of the narrower one, behind both."""
-    x: list[float | None] = []
-    y: list[float | None] = []
-    for upper, lower in ((a, b) for a in boxes for b in boxes if a.row < b.row):
+def wires(drawn: list[Box], last: int) -> list[Shape]:
+    """Return arrows between boxes that see each other, in the middle of the narrower one, and the residual's way."""
+    shapes: list[Shape] = []
+    for upper, lower in ((a, b) for a in drawn for b in drawn if a.row < b.row):
         column = min((upper, lower), key=lambda box: box.right - box.left).middle
-        if all(b.left <= column <= b.right for b in (upper, lower)) and not hidden(upper, lower, column, boxes):
-            x += [column, column, None]
-            y += [upper.row, lower.row, None]
-    return line(x, y, GREY, 3, hoverinfo="skip")
+        if all(b.left <= column <= b.right for b in (upper, lower)) and not hidden(upper, lower, column, drawn):
+            shapes += arrow([column, column], [last - upper.row - upper.reach, last - lower.row + lower.reach], GREY)
+    return shapes
 
 
-def residual(skip: Skip) -> Props:
+def arrow(x: Sequence[float], y: Sequence[float], colour: str) -> list[Shape]:
+    """Return a line through points with a head at its end, which is horizontal or vertical."""
+    dx, dy = np.sign(x[-1] - x[-2]), np.sign(y[-1] - y[-2])
+    tip_x = [x[-1], x[-1] - dx * 0.22 - dy * 0.13, x[-1] - dx * 0.22 + dy * 0.13, x[-1]]
+    tip_y = [y[-1], y[-1] - dy * 0.26 - dx * 0.2, y[-1] - dy * 0.26 + dx * 0.2, y[-1]]
+    return [path(x, y, colour, 2.5), path(tip_x, tip_y, colour, 1, fill=colour)]
+
+
+def residual(skip: Skip, last: int) -> list[Shape]:
     """Return the residual connection, around its sub-layer at the right."""
-    x = [(LEFT + RIGHT) / 2, RESIDUAL, RESIDUAL, RIGHT - 0.1]
-    y = [skip.start + 0.5] * 2 + [skip.end] * 2
-    head = {"symbol": ["line-ew", "line-ew", "line-ew", "triangle-left"], "size": [0, 0, 0, 13]}
-    return line(x, y, GREEN, mode="lines+markers", marker=head, hoverinfo="skip")
+    x = [(LEFT + RIGHT) / 2, RESIDUAL, RESIDUAL, RIGHT]
+    start, end = last - skip.start - 0.5, float(last - skip.end)
+    return arrow(x, [start, start, end, end], GREEN)
 
 
-def diagram(title: str, told: Choices | None, made: Choices, t: Words) -> Drawing:
-    """One block from its input down to its output; ``told``: what the table says, None where it leaves it open."""
-    boxes, skips = (parallel if made.parallel else serial)(made, t)
-    last = max(box.row for box in boxes)
-    hidden_axis: Props = {"visible": False, "fixedrange": True}
-    figure = plot(
-        [wires(boxes), *(residual(skip) for skip in skips)],
-        height=ROW_HEIGHT * (last + 1) + 16,
-        margin={"l": 4, "r": 4, "t": 8, "b": 8},
-        shapes=[
-            {"type": "rect", "x0": b.left, "x1": b.right, "y0": b.row - b.reach, "y1": b.row + b.reach}
-            | {"fillcolor": b.colour, "line": {"width": 0}}
-            for b in boxes
-        ],
-        annotations=[note(b.text, b.middle, b.row, font={"size": 14, "color": on(b.colour)}) for b in boxes],
-        xaxis=axis(**hidden_axis, range=[0.4, 10]),
-        yaxis=axis(**hidden_axis, range=[last + 0.6, -0.6]),
-    )
-    sentence = t("rotates" if made.rotates else "rotates_not")
-    parts = {"norm": made.norm, "place": t(f"place.{made.place}"), "unit": t(f"unit.{made.unit}")}
+@kept
+def diagram(title: str, told: Choices | None, made: Choices, rope: rc.Rope, t: Words) -> Film:
+    """Return one block from its input down to its output, and the cache that its keys and values go to.
+
+    ``told``: what the table says, None where it leaves it open. What is dragged is the newest token.
+    """
+    drawn, skips = (parallel if made.parallel else serial)(made, t)
+    last = max(box.row for box in drawn)
+    newest = control(t, "token", range(TOKENS), seconds=5.0)
+    turned = UP - np.arange(TOKENS, dtype=float)[:, None] * float(rope.theta[0])
+    shapes = [*wires(drawn, last), *(shape for skip in skips for shape in residual(skip, last))]
+    for box in drawn:
+        y = last - box.row
+        shapes.append(boxes(box.left, box.right, y - box.reach, y + box.reach, box.colour))
+        for k, text in enumerate(lines := box.text.split("<br>")):
+            dy = 5 + 18 * (k - (len(lines) - 1) / 2)
+            shapes.append(label(box.middle, y, text, on(box.colour), plain=True, size=14, dy=dy))
+        if box.text == ROPE:
+            shapes.append(hands(box.left + 0.45, y, 0.3, Track((newest,), turned), on(box.colour), 3, head=True))
+    rope_words = t("rotates" if made.rotates else "rotates_not")
+    choice = {"norm": made.norm, "place": t(f"place.{made.place}"), "unit": t(f"unit.{made.unit}")}
     order = t("order.parallel" if made.parallel else "order.serial")
     start, rows, readable = usual()
     name = title if told else t("open_row", name=title, rows=rows, readable=readable)
     shown = name if made == (told or start) else t("switched", name=name)
-    return Drawing(
+    block = Panel(Axis(0.4, 9.9), Axis(-0.6, last + 0.6), shapes, width=340, share=1.5, height=ROW_HEIGHT * (last + 1))
+    return Film(
         "diagram",
-        figure,
-        t("diagram_finding", name=shown, order=order, rope=sentence, **parts),
-        lambda: {"part": [b.text for b in boxes], "row": [b.row for b in boxes]},
+        Scene(
+            (block, _cache(rope, made.rotates, newest, t)),
+            (newest,),
+            t("diagram_finding", name=shown, order=order, rope=rope_words, **choice),
+        ),
+        lambda: {"part": [b.text for b in drawn], "row": [b.row for b in drawn]},
         """
         from rope_core.theory.block.choices import choices_of, usual
         from rope_core.hf.catalogue import architectures
@@ -183,6 +203,28 @@ def diagram(title: str, told: Choices | None, made: Choices, t: Words) -> Drawin
         print(usual())
         """,
     )
+
+
+def _cache(rope: rc.Rope, rotates: bool, newest: Control, t: Words) -> Panel:
+    """Return the cached key and value of every token up to the newest: pair 0, each vector up before it is turned."""
+    row = np.arange(TOKENS)
+    there = row[None, :] <= row[:, None]
+    angle = UP - row * float(rope.theta[0]) * rotates
+    y = TOKENS - 1.0 - row
+    size = Track((newest,), np.where(there, 0.36, np.nan))
+    seen = Track((newest,), there.astype(np.int8))
+    spot = Track((newest,), (TOKENS - 1.0 - row)[:, None].astype(float))
+    shapes: list[Shape] = [
+        label(1.6, TOKENS - 0.25, t("cached_k"), RED, bold=True),
+        label(3.0, TOKENS - 0.25, t("cached_v"), BLUE, bold=True),
+        *(label(0.35, float(y[k]), str(k), size=13, dy=5) for k in row),
+    ]
+    for x, colour, turns in ((1.6, RED, angle), (3.0, BLUE, np.full(TOKENS, UP))):
+        shapes.append(circle(np.full(TOKENS, x), y, size, GREY, 1))
+        shapes.append(hands(np.full(TOKENS, x), y, 0.36, turns, ["transparent", colour], 4, head=True, paint=seen))
+    shapes.append(handle(newest, 4.0, spot, BLUE, t("grab")))
+    shapes.append(label(4.0, spot, t("newest"), anchor="start", size=13, dx=16, dy=5))
+    return Panel(Axis(0.0, 6.6), Axis(-0.6, TOKENS + 0.1), shapes, t("cached"), width=250, height=330, equal=True)
 
 
 SENTENCES = {

@@ -127,19 +127,14 @@ def stages(case: Case, head: int, token: int, wanted: int, t: Words) -> Drawing:
     top = limit(bar, out)
     name = t(f"act.{case.act}")
     panels = [("X", x, limit(x)), (t("activated", act=name), bar, top), (t("turn"), turn, 1.0), ("O", out, top)]
-    off = float(np.abs(np.linalg.norm(out, axis=-1) - np.linalg.norm(bar, axis=-1)).max())
     values = {key: couple(v[token, at]) for key, v in (("x", x), ("f", bar), ("o", out))}
     angle = float(case.positions[token] * case.theta_grid[head, pair])
     sentence = t(
         "stages_finding",
-        head=head,
         m=f"{case.positions[token]:,}",
         pair=pair,
-        first=at[0],
-        second=at[1],
         act=name,
         angle=f"{angle:,.4g}",
-        off=apart(off),
         **values,
     )
     code = recipe(case, "print(lrpe_rotate(case.x, case.theta, **case.options)[0, :, " + f"{head}])")

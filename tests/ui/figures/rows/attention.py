@@ -73,14 +73,6 @@ def pairs(t: Words) -> str:
     )
 
 
-def bases(t: Words) -> str:
-    firsts = []
-    for base in sorted({*scores.BASES, 700.0}):
-        at = attention.first_negative(16, base, scores.FAR)
-        firsts.append(f"{base:,.10g}: " + (f"{at:,}" if at is not None else t("never", limit="131,072")))
-    return t("bases_finding", dim=16, firsts=t("comma").join(firsts))
-
-
 def widths(t: Words) -> str:
     swings = []
     for dim in scores.WIDTHS:
@@ -213,7 +205,6 @@ ROWS = [
         {"x": "axis.pair", "y": "contribution", "x2": "axis.pair", "y2": "running"},
         pairs,
     ),
-    Row("attention", scores.bases, (ROPE,), {"x": "distance_log", "y": "score_axis"}, bases),
     Row("attention", scores.widths, (700.0,), {"x": "distance", "y": "score_axis"}, widths),
     Row(
         "attention",

@@ -11,6 +11,7 @@ from rope_core.theory.block import demo
 from rope_core.theory.block.choices import Choices, usual
 from rope_core.theory.demo import drawn_vectors
 from tests.support.figures import ROPE, Row
+from tests.support.films import FilmRow
 from ui.figures.block import diagram, norm, rotary, unit
 from ui.text.words import Words
 
@@ -155,7 +156,6 @@ def latent(t: Words) -> str:
 
 
 ROWS = [
-    Row("block", diagram.diagram, ("X", None, MADE), {}, block_words),
     Row("block", norm.norms, (1.5, 0.5), {"x": "feature", "y": "value"}, norms),
     Row("block", norm.cost, (False,), {}, cost),
     Row("block", norm.stack, ("post", 6, 1), {"x": "layer_axis", "y": "gradient_axis"}, stack),
@@ -176,3 +176,4 @@ ROWS = [
     Row("block", rotary.cache, (ROPE, 2.5), {"x": "key_axis", "y": "logit"}, cache),
     Row("block", rotary.latent, (32, 8, 9), {}, latent),
 ]
+FILMS = [FilmRow("block", diagram.diagram, ("X", None, MADE, ROPE), {"token": 5}, block_words)]

@@ -9,6 +9,7 @@ from tests.support.figures import ROPE, Row, found
 from tests.support.films import FilmRow
 from ui.figures.encodings import additive, digits, scores
 from ui.figures.encodings import moving as films
+from ui.figures.encodings import swapping as swapped
 from ui.text.words import Words
 
 SENTENCE = ("the", "dog", "bit", "man")
@@ -37,6 +38,16 @@ def score_lines(t: Words) -> str:
     missed = encodings.relative_residual(encodings.score_matrix("sinusoidal", where, HEAD), where)
     name = t("encoding.sinusoidal")
     return t("scores_absolute", name=name, residual=f"{missed:.1e}", share=f"{100 * missed:.0f}")
+
+
+def swapping(t: Words) -> str:
+    """Return the sentence at its end: every pair of tokens that is the other way round takes one swap."""
+    goal = [SWAPPED.index(token) for token in SENTENCE]
+    steps = sum(a > b for k, a in enumerate(goal) for b in goal[k + 1 :])
+    assert encodings.order_gap("nope", SENTENCE, SWAPPED, HEAD) < 1e-12
+    return t(
+        "swapping_finding", k=steps, steps=steps, rope=f"{encodings.order_gap('rope', SENTENCE, SWAPPED, HEAD):.2g}"
+    )
 
 
 def moving(t: Words) -> str:
@@ -163,6 +174,7 @@ ROWS = [
     Row("encodings", digits.image, (3, 9, 60.0), {"x": "column_axis", "y": "row_axis"}, image),
 ]
 FILMS = [
+    FilmRow("encodings", swapped.swapping, ((SENTENCE, SWAPPED), 60.0), {"swapped": 1.0}, swapping),
     FilmRow("encodings", films.moving, ((SENTENCE, SWAPPED), 60.0, films.shifts(5)), {"shift": 5}, moving),
     FilmRow("encodings", films.translation, ("sinusoidal", SENTENCE, 60.0, films.far(9)), {"shift": 9}, translation),
     FilmRow("encodings", additive.rotation, ((0, 5, 64), (0, 7), 30.0), {"delta": 5, "i": 7}, rotation),

@@ -27,10 +27,8 @@ def stages(t: Words) -> str:
     """Token 4 at position 13, pair 1 of three: dimensions 3 and 6, turned by 13 x 77^(-1/3)."""
     x, bar, out = (part[0, :, 1] for part in (CASE.stages.x, CASE.stages.activated, CASE.stages.out))
     points = {name: f"({part[4, 3]:.3f}, {part[4, 6]:.3f})" for name, part in (("x", x), ("f", bar), ("o", out))}
-    off = np.abs(np.linalg.norm(out, axis=-1) - np.linalg.norm(bar, axis=-1)).max()
-    where = {"head": 1, "m": "13", "pair": 1, "first": 3, "second": 6}
     angle = f"{13 * 77.0 ** (-1 / 3):,.4g}"
-    return t("stages_finding", act=t("act.silu"), angle=angle, off=left(float(off)), **where, **points)
+    return t("stages_finding", act=t("act.silu"), angle=angle, m="13", pair=1, **points)
 
 
 def thetas(t: Words) -> str:

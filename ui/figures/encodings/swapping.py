@@ -1,0 +1,112 @@
+"""One sentence becomes another, two neighbours at a time, and what attention makes of every order on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+
+from rope_core.theory.encodings import pooled, weights
+from ui.figures.colours import BLUE, COLOURS, GREY
+from ui.figures.drawing import Film, kept
+from ui.figures.encodings.scores import WIDTH, Sentences
+from ui.film.scene import Axis, Control, Panel, Scene, Shape, Texts, Track, sentence
+from ui.film.shapes import boxes, handle, label, path
+from ui.text.words import Words
+
+MOST, SHOWN = 12, 16
+"""The most orders on the way that are stops, and how many of the output's dimensions are drawn."""
+ENCODED = {"nope": ("without_position", GREY), "rope": ("with_rope", BLUE)}
+
+
+def orders(first: Sequence[str], second: Sequence[str]) -> list[tuple[int, ...]]:
+    """Return the orders of the first sentence's tokens on the way to the second, each two neighbours from the last.
+
+    >>> orders("ab", "ba"), orders("aba", "aab")
+    ([(0, 1), (1, 0)], [(0, 1, 2), (0, 2, 1)])
+    """
+    left = {token: [k for k, other in enumerate(second) if other == token] for token in second}
+    goal = [left[token].pop(0) for token in first]
+    now, way = list(range(len(first))), [tuple(range(len(first)))]
+    while any(goal[a] > goal[b] for a, b in pairwise(now)):
+        at = next(k for k in range(len(now) - 1) if goal[now[k]] > goal[now[k + 1]])
+        now[at], now[at + 1] = now[at + 1], now[at]
+        way.append(tuple(now))
+    return way
+
+
+@kept
+def swapping(sentences: Sentences, base: float, t: Words) -> Film:
+    """Return the first sentence on its way to the second, and the mean output of attention without and with RoPE."""
+    first, second = sentences
+    way = orders(first, second)
+    steps = len(way) - 1
+    at = sorted({round(share * steps) for share in np.linspace(0.0, 1.0, MOST)}) if steps else [0, 0]
+    texts = tuple(t("swap_of", k=k, steps=steps) for k in at)
+    swapped = Control("swapped", t("field.swapped"), tuple(np.linspace(0.0, 1.0, len(at)).tolist()), texts, seconds=4.0)
+    read = [[first[k] for k in way[each]] for each in at]
+    head = weights(WIDTH, base)
+    out = {name: np.array([pooled(name, order, head) for order in read]) for name in ENCODED}
+    change = {name: np.abs(each - each[0]).max(axis=1) for name, each in out.items()}
+    finding = sentence(
+        lambda **slots: t("swapping_finding", steps=steps, **slots),
+        k=Texts((swapped,), tuple(map(str, at))),
+        rope=Texts((swapped,), tuple(f"{value:.2g}" for value in change["rope"].tolist())),
+    )
+    panels = [_words(first, [way[each] for each in at], swapped, t)]
+    top = 1.1 * max(float(np.abs(each[:, :SHOWN]).max()) for each in out.values())
+    panels += [_output(out[name][:, :SHOWN], swapped, top, *look, t) for name, look in ENCODED.items()]
+    return Film(
+        "swapping",
+        Scene(panels, (swapped,), finding),
+        lambda: (
+            {"order": [" ".join(order) for order in read]} | {f"change, {name}": each for name, each in change.items()}
+        ),
+        f"""
+        from rope_core.theory.encodings import order_gap, weights
+        for name in {tuple(ENCODED)}:
+            print(name, order_gap(name, {first!r}, {second!r}, weights({WIDTH}, {base!r})))
+        """,
+    )
+
+
+def _words(first: Sequence[str], way: Sequence[tuple[int, ...]], swapped: Control, t: Words) -> Panel:
+    """Return both rows of words: the first sentence, and the one that is on its way."""
+    count = len(first)
+    colours = {token: COLOURS[k % len(COLOURS)] for k, token in enumerate(sorted(set(first)))}
+    seats = np.array([[order.index(k) for k in range(count)] for order in way], dtype=float)
+    shapes: list[Shape] = []
+    for k, token in enumerate(first):
+        x = seats[:, [k]]
+        moving = Track((swapped,), x + 0.04), Track((swapped,), x + 0.96)
+        shapes += [
+            boxes(k + 0.04, k + 0.96, 1.14, 1.9, colours[token], opacity=0.28),
+            label(k + 0.5, 1.52, token, size=16, dy=5),
+            boxes(*moving, 0.1, 0.86, colours[token], opacity=0.28),
+            label(Track((swapped,), x + 0.5), 0.48, token, size=16, dy=5),
+        ]
+    farthest = int(np.abs(seats[-1] - seats[0]).argmax())
+    grip = Track((swapped,), seats[:, [farthest]] + 0.5)
+    shapes.append(handle(swapped, grip, 0.02, BLUE, t("swap_grab")))
+    return Panel(Axis(0.0, count), Axis(-0.15, 2.0), shapes, width=700, height=116)
+
+
+def _output(values: np.ndarray, swapped: Control, top: float, name: str, colour: str, t: Words) -> Panel:
+    """Return the first dimensions of an output as bars, with the first sentence's as a line."""
+    at = np.arange(values.shape[1])
+    edges = np.repeat(np.arange(values.shape[1] + 1), 2)[1:-1].astype(float)
+    track = Track((swapped,), values)
+    zero = np.zeros_like(values)
+    return Panel(
+        Axis(-0.1, values.shape[1] + 0.1, title=t("at_first")),
+        Axis(-top, top, ((0.0, "0"),)),
+        [
+            boxes(at + 0.12, at + 0.88, Track((swapped,), zero), track, colour),
+            path([0.0, float(values.shape[1])], [0.0, 0.0], "ink", 1),
+            path(edges, np.repeat(values[0], 2), "ink", 2),
+        ],
+        t(name),
+        width=280,
+        height=130,
+    )
