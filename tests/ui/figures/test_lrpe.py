@@ -50,7 +50,10 @@ def test_the_framed_pair_is_activated_and_turned_by_its_own_angle() -> None:
     np.testing.assert_array_equal(out[:, [0, 1, 8, 9, 10, 11]], bar[:, [0, 1, 8, 9, 10, 11]])
     assert np.isnan(turn[:, [0, 1, 8, 9, 10, 11]]).all() and not np.isnan(turn[:, 2:8]).any()
     o = turned(a, b, angle)
-    assert f"becomes ({said(a)}, {said(b)}) by SiLU, then ({said(o[0])}, {said(o[1])})" in drawing.finding
+    assert (
+        f"by SiLU ({said(a)}, {said(b)}), by " in drawing.finding
+        and f" rad ({said(o[0])}, {said(o[1])})" in drawing.finding
+    )
     spots = [trace for trace in chart(drawing).data if trace.type == "scatter"]
     assert len(spots) == 4 and all(tuple(s.x) == (first, second) and tuple(s.y) == (13, 13) for s in spots)
 
