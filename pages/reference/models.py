@@ -1,6 +1,8 @@
 """The catalogue: what real models turn by, with sources, and the way into every other page with one of them."""
 
 from rope_core.hf import survey
+from rope_core.theory import axes
+from ui.figures import axes as axes_figures
 from ui.figures import models as figures
 from ui.page import models
 from ui.page.fields import LEN_STEPS
@@ -19,7 +21,9 @@ OPENS = ("rotation", "layouts", "frequencies", "clock", "attention", "precision"
 LOOKS = {"name": "pinned", "year": "year", "source": "small"} | dict.fromkeys(
     ("base", "trained", "context", "longest"), "number"
 )
-FIELDS = (*FILTERS, CONTEXT, PICK)
+PATCH_X = Field("patch_x", "int", 4, 0, axes_figures.LAST)
+PATCH_Y = Field("patch_y", "int", 7, 0, axes_figures.LAST)
+FIELDS = (*FILTERS, CONTEXT, PICK, PATCH_X, PATCH_Y)
 
 
 def label(field: Field, choice: str, t: Words) -> str:
@@ -67,11 +71,19 @@ def catalogue(page: Frame) -> None:
             page.goto(name, model=page.get(PICK))
 
 
+def two_axes(page: Frame) -> None:
+    """Rotation over rows and columns: a patch dragged, and its score maps."""
+    page.prose("axes")
+    page.show(axes_figures.maps(page.t), axes_figures.maps, axes.score_map, axes.axial, axes.golden_gate, axes.mrope)
+    page.prose("video")
+
+
 def body(page: Frame) -> None:
     """The page, part by part."""
     page.live(catalogue, shared=False)
     page.prose("why")
     page.prose("questions")
+    page.live(two_axes, shared=False)
     page.prose("architectures")
     page.show(figures.encodings(page.t), figures.encodings, survey.encodings_by_year)
     page.prose("errata")

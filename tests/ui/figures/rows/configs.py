@@ -15,7 +15,7 @@ from rope_core.hf import anatomy, survey
 from rope_core.ledger import CONDITION, EMPIRICAL, HOLDS, WRONG
 from tests.support.figures import Row
 from tests.support.films import FilmRow
-from ui.figures import ledger, models
+from ui.figures import axes, ledger, models
 from ui.figures.config import compare, parts, whatif
 from ui.page.configs import whatif_stops
 from ui.text.words import Words
@@ -123,4 +123,25 @@ ROWS = [
     Row("ledger", ledger.residuals, (RESULTS, 1e-10), {"x": "residual_axis"}, residuals),
 ]
 STOPS = whatif_stops(SCALED.request, None, None)
-FILMS = [FilmRow("config", whatif.moved, (SCALED.request, *STOPS), {"times": 8, "trained": 8192}, whatif_moved)]
+
+
+def score_maps(t: Words) -> str:
+    """Score the ringed patch from row 5, column 2, by sums over pairs written out."""
+    words: dict[str, str] = {}
+    for name, found in axes.ways().items():
+        pairs = found.tolist()
+
+        def score(dy: float, dx: float, pairs: list[list[float]] = pairs) -> float:
+            return sum(math.cos(dy * y + dx * x) for y, x in pairs) / len(pairs)
+
+        steps = [6 + 7 * k / 199 for k in range(200)]
+        words[name] = f"{score(3 - 5, 10 - 2):.2f}"
+        words[f"row_{name}"] = f"{min(score(0, s) for s in steps):.2f}"
+        words[f"slant_{name}"] = f"{min(score(s / math.sqrt(2), s / math.sqrt(2)) for s in steps):.2f}"
+    return t("maps_finding", last=13, **words)
+
+
+FILMS = [
+    FilmRow("models", axes.maps, (), {"patch_x": 2, "patch_y": 5}, score_maps),
+    FilmRow("config", whatif.moved, (SCALED.request, *STOPS), {"times": 8, "trained": 8192}, whatif_moved),
+]

@@ -1,0 +1,116 @@
+"""Rotation over two and three axes: which way each pair's angle grows, and the score map that follows.
+
+Pair i turns by position . f_i, a dot product: the frequency of a pair is a vector, one number for each axis.
+"""
+
+from __future__ import annotations
+
+import math
+from statistics import NormalDist
+
+import numpy as np
+import numpy.typing as npt
+
+from rope_core.errors import finite, reject, whole
+from rope_core.rope import Array
+
+
+def _magnitudes(count: int, low: float, high: float) -> Array:
+    """Return ``count`` frequencies in geometric progression from ``low`` to ``high``, rad per patch."""
+    if not 0 < finite("low", low) <= finite("high", high):
+        raise reject("low", "a number in (0, high]", low)
+    return np.geomspace(low, high, count)
+
+
+def axial(pairs: int, low: float, high: float) -> Array:
+    """Return the frequencies of pairs that follow one axis each, half of them rows, half columns: (pairs, 2) as (y, x).
+
+    Raises ValueError on an odd number of pairs, or bounds out of order.
+
+    >>> axial(4, 0.1, 1.0).tolist()
+    [[0.1, 0.0], [1.0, 0.0], [0.0, 0.1], [0.0, 1.0]]
+    """
+    return turned_axial(pairs, low, high, 0.0)
+
+
+def turned_axial(pairs: int, low: float, high: float, angle: float) -> Array:
+    """Return axial frequencies turned by ``angle`` rad, (pairs, 2) as (y, x).
+
+    RoPE-Mixed starts every head so, with an angle of its own, and learns the vectors from there.
+
+    Source: RoPE-ViT, arXiv:2403.13298; github.com/naver-ai/rope-vit, init_random_2d_freqs.
+
+    >>> turned_axial(2, 1.0, 1.0, np.pi / 2).round(9).tolist()
+    [[0.0, 1.0], [-1.0, 0.0]]
+    """
+    if whole("pairs", pairs, 2, 2**16) % 2:
+        raise reject("pairs", "even", pairs)
+    size = _magnitudes(pairs // 2, low, high)[:, None]
+    turn = finite("angle", angle)
+    one, two = np.array([math.cos(turn), math.sin(turn)]), np.array([-math.sin(turn), math.cos(turn)])
+    return np.concatenate([size * one, size * two]) + 0.0
+
+
+def golden_gate(pairs: int, low: float, high: float, axes: int = 2) -> Array:
+    """Return frequencies whose directions fill the circle or sphere evenly, in no order: (pairs, axes).
+
+    Direction i is the point frac(i / g), frac(i / g**2), ... with g the root of g**(axes + 1) = g + 1, mapped to normal
+    numbers and to length 1; magnitudes rise from ``low`` to ``high``.
+
+    Source: Jerry Xiong, On N-dimensional rotary positional embeddings, jerryxio.ng/posts/nd-rope (2025).
+
+    >>> golden_gate(3, 1.0, 1.0).round(3).tolist()
+    [[0.969, 0.247], [0.023, -1.0], [-0.752, 0.66]]
+    """
+    g = 2.0
+    for _ in range(64):
+        g = (1.0 + g) ** (1.0 / (whole("axes", axes, 1, 16) + 1.0))
+    places = np.mod(np.arange(1, whole("pairs", pairs, 1, 2**16) + 1)[:, None] * g ** -np.arange(1.0, axes + 1), 1.0)
+    normal = np.vectorize(NormalDist().inv_cdf)(places)
+    directions = normal / np.linalg.norm(normal, axis=1, keepdims=True)
+    return np.asarray(directions * _magnitudes(pairs, low, high)[:, None])
+
+
+def sections(counts: tuple[int, int, int], interleaved: bool) -> npt.NDArray[np.int64]:
+    """Return which axis each pair of M-RoPE follows, int64 (pairs,): 0 time, 1 row, 2 column.
+
+    ``counts`` are mrope_section: how many pairs follow each. Contiguous in Qwen2-VL and 2.5-VL; interleaved in
+    Qwen3-VL: row at 1, 4, 7, ..., column at 2, 5, 8, ..., as many as they have, and time elsewhere.
+
+    Source: transformers 5.23, models/qwen3_vl/modeling_qwen3_vl.py and models/qwen2_vl/modeling_qwen2_vl.py.
+
+    >>> sections((4, 2, 1), interleaved=False).tolist(), sections((4, 2, 1), interleaved=True).tolist()
+    ([0, 0, 0, 0, 1, 1, 2], [0, 1, 2, 0, 1, 0, 0])
+    """
+    for count in counts:
+        whole("counts", count, 0, 2**16)
+    if not interleaved:
+        return np.repeat(np.arange(3), counts)
+    axis = np.zeros(sum(counts), dtype=np.int64)
+    for which in (1, 2):
+        axis[which : 3 * counts[which] : 3] = which
+    if np.bincount(axis, minlength=3).tolist() != list(counts):
+        raise reject("counts", "such that rows and columns fit between the pairs of time", counts)
+    return axis
+
+
+def mrope(counts: tuple[int, int, int], base: float, interleaved: bool) -> Array:
+    """Return M-RoPE's frequencies, (pairs, 3) as (time, y, x): each pair of a one-dimensional rope follows one axis."""
+    axis = sections(counts, interleaved)
+    theta = finite("base", base) ** (-np.arange(axis.size) / axis.size)
+    return np.asarray(theta[:, None] * (axis[:, None] == np.arange(3)))
+
+
+def score_map(frequencies: Array, offsets: npt.ArrayLike) -> Array:
+    """Return the mean cosine over pairs at offsets (..., axes): the score of a query and a key with equal pairs.
+
+    >>> score_map(axial(2, np.pi, np.pi), [[0, 0], [0, 1], [1, 1]]).tolist()
+    [1.0, 0.0, -1.0]
+    """
+    where = np.asarray(offsets, dtype=np.float64)
+    if where.shape[-1:] != frequencies.shape[-1:]:
+        raise reject("offsets", f"of shape (..., {frequencies.shape[-1]}) to fit the frequencies", where.shape)
+    return np.asarray(np.cos(where @ frequencies.T).mean(axis=-1))
+
+
+__all__ = ["axial", "golden_gate", "mrope", "score_map", "sections", "turned_axial"]

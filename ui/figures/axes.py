@@ -1,0 +1,110 @@
+"""A patch under the hand: where in an image a query scores high, for four ways to place two axes on the pairs."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from rope_core.rope import Array
+from rope_core.theory.axes import axial, golden_gate, mrope, score_map, turned_axial
+from ui.figures.colours import GREEN, RED, SIGNED
+from ui.figures.drawing import Film, kept
+from ui.film.scene import Axis, Panel, Scene, Texts, Track, control, sentence
+from ui.film.shapes import circle, handle, image, label, path
+from ui.text.words import Words
+
+# Patches along an edge; pairs of a head of 64; slowest and fastest frequency, rad per patch, as with base 100.
+GRID, PAIRS, LOW, HIGH = 14, 32, 0.01, 1.0
+LAST = GRID - 1
+MIXED_ANGLE = math.radians(30.0)
+SECTIONS, QWEN_BASE = (24, 20, 20), 5e6
+# The patch that is looked at: (row, column).
+KEY = (3, 10)
+FULL = 127
+
+
+def ways() -> dict[str, Array]:
+    """Return frequencies (pairs, 2) as (y, x) by name; M-RoPE within one frame, where time does not move."""
+    return {
+        "axial": axial(PAIRS, LOW, HIGH),
+        "mixed": turned_axial(PAIRS, LOW, HIGH, MIXED_ANGLE),
+        "golden": golden_gate(PAIRS, LOW, HIGH),
+        "qwen": mrope(SECTIONS, QWEN_BASE, interleaved=True)[:, 1:],
+    }
+
+
+def least_along(frequencies: Array, angle: float) -> float:
+    """Return the least score from 6 to 13 patches away in a direction, ``angle`` rad from a row."""
+    steps = np.linspace(6.0, GRID - 1.0, 200)[:, None] * [math.sin(angle), math.cos(angle)]
+    return float(score_map(frequencies, steps).min())
+
+
+@kept
+def maps(t: Words) -> Film:
+    """Return the score maps of the dragged patch, side by side, and what the marked patch scores in each."""
+    column, row = (control(t, name, range(GRID)) for name in ("patch_x", "patch_y"))
+    places = np.stack(np.meshgrid(np.arange(GRID), np.arange(GRID), indexing="ij"), axis=-1)
+    offsets = places[None, None] - places[:, :, None, None]
+    scores = {name: score_map(frequencies, offsets) for name, frequencies in ways().items()}
+    x, y = Track((column,), np.arange(GRID)[:, None] + 0.5), Track((row,), np.arange(GRID)[:, None] + 0.5)
+    at_key = {
+        name: Texts((row, column), tuple(f"{value:.2f}" for value in found[:, :, KEY[0], KEY[1]].ravel().tolist()))
+        for name, found in scores.items()
+    }
+    edge = Axis(0.0, GRID, (), "")
+    panels = []
+    for place, (name, found) in enumerate(scores.items()):
+        cells = Track((row, column), np.rint(found * FULL).astype(np.int8))
+        grips = [
+            handle(column, x, 0.0, RED, t("grab_column"), r=10),
+            handle(row, 0.0, y, RED, t("grab_row"), r=10),
+        ]
+        panels.append(
+            Panel(
+                edge,
+                Axis(GRID, 0.0, (), ""),
+                [
+                    image(cells, SIGNED, (0.0, GRID), (0.0, GRID)),
+                    path(Track((column,), np.arange(GRID)[:, None].repeat(2, 1) + 0.5), [0.0, GRID], RED, 1, "2 4"),
+                    path([0.0, GRID], Track((row,), np.arange(GRID)[:, None].repeat(2, 1) + 0.5), RED, 1, "2 4"),
+                    circle(KEY[1] + 0.5, KEY[0] + 0.5, 0.5, GREEN, 3),
+                    label(KEY[1] + 0.5, KEY[0] + 0.5, at_key[name], "ink", bold=True, size=15, anchor="middle", dy=-16),
+                    *(grips if place == 0 else []),
+                ],
+                t(f"way.{name}"),
+                width=220,
+                height=250,
+                equal=True,
+            )
+        )
+    slots = {f"row_{name}": f"{least_along(found, 0.0):.2f}" for name, found in ways().items()}
+    slots |= {f"slant_{name}": f"{least_along(found, math.pi / 4):.2f}" for name, found in ways().items()}
+    return Film(
+        "maps",
+        Scene(
+            panels,
+            (column, row),
+            sentence(
+                lambda **more: t("maps_finding", last=LAST, **slots, **more),
+                **{name: at_key[name] for name in scores},
+            ),
+        ),
+        lambda: {
+            "query_row": places[..., 0].ravel(),
+            "query_column": places[..., 1].ravel(),
+            **{name: found[:, :, KEY[0], KEY[1]].ravel() for name, found in scores.items()},
+        },
+        f"""
+        import numpy as np
+        from rope_core.theory.axes import axial, golden_gate, mrope, score_map, turned_axial
+        offset = np.array({KEY}) - np.array([7, 4])
+        for found in (
+            axial({PAIRS}, {LOW}, {HIGH}),
+            turned_axial({PAIRS}, {LOW}, {HIGH}, np.radians(30.0)),
+            golden_gate({PAIRS}, {LOW}, {HIGH}),
+            mrope({SECTIONS}, {QWEN_BASE}, interleaved=True)[:, 1:],
+        ):
+            print(score_map(found, offset))
+        """,
+    )
