@@ -1,14 +1,18 @@
 """A small language model past its trained length: every line at once, live, and the experiments behind the schemes."""
 
+from rope_core.checks import pairs as weights
 from rope_core.lab import cards, estimates, view
+from rope_core.lab import pairs as shipped
 from ui.figures.drawing import Drawing
 from ui.figures.extrapolation import curves as figures
 from ui.figures.extrapolation import heads, models, words
+from ui.figures.extrapolation import pairs as used
 from ui.figures.extrapolation import recall as copied
+from ui.figures.extrapolation import reported as handed
 from ui.page.frame import Frame
 from ui.page.state import Field, Unfit
 from ui.text.escape import plain
-from ui.work import extrapolated, measured
+from ui.work import extrapolated, measured, reported
 from ui.work.extrapolated import Code, Draw, DrawField, Request, Seen
 
 LENGTHS = ("256", "512", "1024", "2048", "4096", "8192", "16384")
@@ -34,8 +38,9 @@ TUNE = Field("tune", "choice", extrapolated.line_keys()[1], choices=extrapolated
 TUNE_STEPS = Field("tune_steps", "int", 60, 10, 400, step=10)
 WINDOW = Field("tuned_window", "choice", "2048", choices=("512", "1024", "2048"))
 WRITTEN_AT = Field("written_at", "text", "")
+PAIRS_OF = Field("pairs_of", "choice", WEIGHTS[0], choices=shipped.named() or WEIGHTS)
 LIVE = (READ, MODEL, LONGEST, DOCUMENTS, FOLLOW, STRETCH, THETA_BASE, FAST, SLOW, SCALE)
-FIELDS = (BANDS, SHARE, AT, *LIVE, AGAINST, COUNTED, LAYER, HEAD, TUNE, TUNE_STEPS, WINDOW, WRITTEN_AT)
+FIELDS = (PAIRS_OF, BANDS, SHARE, AT, *LIVE, AGAINST, COUNTED, LAYER, HEAD, TUNE, TUNE_STEPS, WINDOW, WRITTEN_AT)
 
 
 def among(page: Frame, field: Field, offered: tuple[str, ...], fallback: str) -> Field:
@@ -354,6 +359,34 @@ def written(page: Frame) -> None:
     station(page, "generate", draw)
 
 
+def pairs(page: Frame) -> None:
+    """Which pairs the shipped weights use."""
+    page.prose("pairs")
+    model = page.controls.select(PAIRS_OF, str)
+    page.show(used.pairs(model, shipped.pairs(model), page.t), used.pairs, weights.layers, weights.changes)
+
+
+def report(page: Frame) -> None:
+    """A visitor's own model, as `rope eval` measured it."""
+    page.prose("report")
+    file = page.upload(page.t("report_label"), "extrapolation.report", 5)
+    if file is None:
+        page.write(page.t("report_none"))
+        page.code(reported.COMMAND, "bash")
+        return
+    try:
+        found = reported.report(file.getvalue())
+    except ValueError as error:
+        page.note(page.sentence("report_refused", {"error": error}), "error")
+        return
+    if found.done < found.cells:
+        page.note(page.t("report_partial", done=found.done, cells=found.cells))
+    if found.perplexity:
+        page.show(handed.curves(found, page.t), handed.curves, view.order, view.ratio)
+    if found.copies:
+        page.show(handed.copies(found, page.t), handed.copies, view.copies)
+
+
 def every(page: Frame, panel: str) -> float | None:
     """How often a panel is redrawn by itself: while its work goes on."""
     return extrapolated.every(page.session, panel)
@@ -379,4 +412,6 @@ def body(page: Frame) -> None:
         (written, "generate"),
     ):
         page.live(part, every=every(page, panel))
+    page.live(pairs)
+    page.live(report)
     page.prose("questions")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from html import escape
 from itertools import pairwise
 
-WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 760, 400, 64, 190, 14, 44
+WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 800, 400, 64, 230, 14, 44
 # Okabe and Ito's colours, then dashed once more, so that eleven lines stay apart.
 COLOURS = ("#666666", "#D55E00", "#E69F00", "#56B4E9", "#CC79A7", "#009E73", "#0072B2", "#a40000", "#111111")
 LABEL = 15.0
@@ -59,7 +59,8 @@ def chart(series: Sequence[Series], x_name: str, label: str, mark: float | None 
         f'<text x="{LEFT - 6}" y="{at_y(tick):.1f}" text-anchor="end" dominant-baseline="middle">{tick:g}</text>'
         for tick in ticks(10**low, 10**high)
     ]
-    places = sorted(set(xs)) if log_x else [right * part / 4 for part in range(1, 5)]
+    step = 2.0 ** math.floor(math.log2(max(right, 4.0) / 3))
+    places = sorted(set(xs)) if log_x else [step * part for part in range(1, 7) if step * part <= right * 1.03]
     parts += [
         f'<text x="{at_x(place):.1f}" y="{HEIGHT - BOTTOM + 18}" text-anchor="middle">{round(place):,}</text>'
         for place in places
@@ -97,8 +98,10 @@ def bars(each: Series, at_x: object, at_y: object, shade: str) -> list[str]:
     made = []
     for x, low, high in zip(each.x, each.low, each.high, strict=False):
         if math.isfinite(low) and math.isfinite(high) and low > 0:
+            # An interval may be as wide as all numbers: it ends at the frame.
+            top, bottom = max(at_y(high), TOP), min(at_y(low), HEIGHT - BOTTOM)
             made.append(
-                f'<line x1="{at_x(x):.1f}" x2="{at_x(x):.1f}" y1="{at_y(low):.1f}" y2="{at_y(high):.1f}" '
+                f'<line x1="{at_x(x):.1f}" x2="{at_x(x):.1f}" y1="{bottom:.1f}" y2="{top:.1f}" '
                 f'stroke="{shade}" stroke-width="1.5"/>'
             )
     return made

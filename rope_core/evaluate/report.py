@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
 from rope_core.checks.report import STYLE, header, row, text
+from rope_core.errors import reject
 from rope_core.evaluate.charts import COLOURS, Series, chart
 from rope_core.evaluate.turning import KEYS, WINDOW
 from rope_core.evaluate.words import line_name, word
@@ -42,6 +44,34 @@ def html(report: Report, lang: str) -> str:
     )
     page_lang = "zh-CN" if lang == "zh" else "en"
     return f'<!DOCTYPE html><html lang="{page_lang}"><head>{head}</head><body>{"".join(parts)}</body></html>\n'
+
+
+def read(data: bytes) -> dict[str, Any]:
+    """Return a report that ``rope eval`` wrote, checked: what a page draws is there, and every number is one.
+
+    Raises ValueError on anything else.
+    """
+    try:
+        report = json.loads(data, parse_constant=_refused)
+        if report["kind"] != KIND or report["schema"] != SCHEMA or report["text"]["unit"] not in ("token", "byte"):
+            raise ValueError(report["kind"])
+        report["trained"] = int(report["trained"])
+        names = report["model"]["name"], *(each["line"] for each in report["results"])
+        if not all(isinstance(each, str) for each in names) or not set(names[1:]) <= set(KEYS):
+            raise ValueError(names)
+        for task, cells in (("perplexity", view.cells), ("copy", view.copies)):
+            for cell in cells(of_task(report, task)):
+                sizes = {len(getattr(cell.curve, part)) for part in ("position", "value", "low", "high")}
+                if len(sizes) != 1 or not cell.nats.size or not (cell.curve.value > 0).all() or cell.nats.ndim != 1:
+                    raise ValueError(cell.line)
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError, IndexError):
+        raise reject("report", "eval_report", f"{len(data):,} bytes") from None
+    found: dict[str, Any] = report
+    return found
+
+
+def _refused(constant: str) -> float:
+    raise ValueError(constant)
 
 
 def of_task(report: Report, task: str) -> list[Mapping[str, Any]]:
@@ -155,4 +185,4 @@ def _plain(value: object) -> str:
     return ", ".join(map(str, value)) if listed else str(value)  # type: ignore[call-overload]
 
 
-__all__ = ["KIND", "SCHEMA", "html"]
+__all__ = ["KIND", "SCHEMA", "html", "of_task", "read"]

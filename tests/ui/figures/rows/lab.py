@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from rope_core.bench import traffic, view
 from rope_core.bench.cases import Case
+from rope_core.lab import pairs as shipped
 from rope_core.lab import view as lab_view
 from tests.support import lab_results as made
 from tests.support.figures import Row
 from ui.figures.benchmark import paper, times
 from ui.figures.benchmark.words import size_text, time_text
-from ui.figures.extrapolation import curves, heads, models, recall
+from ui.figures.extrapolation import curves, heads, models, pairs, recall, reported
 from ui.text.words import Words
+from ui.work.reported import Reported
 
 SHIPPED = view.shipped("intel-xeon")
 POINTS = paper.largest_forward(SHIPPED.points)
@@ -36,6 +40,7 @@ def paths(t: Words) -> str:
 CURVES = {"x": "position_axis", "y": "perplexity_axis"}
 SWEEP, SIGHTS, SWEPT = made.seen(made.sweep(4)), made.seen(made.glimpse()), made.seen(made.temperature())
 COPIES = made.seen(made.recall())
+REPORT = Reported("org/name", "token", 64, tuple(made.sweep(4)), tuple(made.recall()), 1, 1)
 STEPS = made.seen([{"run": "r", "step": n, "steps": 30, "loss": 3.0 - n / 10, "left": 1.0} for n in range(1, 16)])
 KIND = view.of_kind(SHIPPED.points, view.kinds(SHIPPED.points)[0])
 ONE_CASE = [point for point in KIND if point.case == KIND[-1].case]
@@ -51,6 +56,10 @@ def speed_up_axis(t: Words) -> str:
 def best_axis(t: Words) -> str:
     best = min((each for each in SWEEP.results if each["length"] == 256), key=lambda each: float(each["last"][0]))
     return t("ratio_axis", best=t(f"line.{best['line']}"))
+
+
+def report_axis(kind: str) -> Callable[[Words], str]:
+    return lambda t: t(f"report_{kind}_axis", unit=t("report_unit.token"), one=t("report_one.token"))
 
 
 ROWS = [
@@ -72,6 +81,9 @@ ROWS = [
         {"x": "length_axis", "y": "depth_axis", "x2": "length_axis", "x3": "length_axis"},
     ),
     Row("extrapolation", recall.recall, (COPIES, 64), {"x": "distance_axis", "y": "perplexity_axis"}),
+    Row("extrapolation", reported.curves, (REPORT,), {"x": report_axis("position"), "y": report_axis("perplexity")}),
+    Row("extrapolation", reported.copies, (REPORT,), {"x": report_axis("distance"), "y": report_axis("perplexity")}),
+    Row("extrapolation", pairs.pairs, ("rope-0", shipped.pairs("rope-0")), {"x": "wavelength_axis", "y": "norm_axis"}),
     Row("extrapolation", models.finetune, (STEPS,), {"x": "step_axis", "y": "loss_axis"}),
     Row("extrapolation", heads.maps, (SIGHTS, made.KEYS[-1]), {"x": "key_axis", "y": "query_axis", "x2": "key_axis"}),
     Row("extrapolation", heads.entropy, (SIGHTS,), {"x": "position_axis", "y": "entropy_axis"}),

@@ -1,0 +1,55 @@
+"""The extrapolation page: how large each pair of dimensions is in W_q and W_k, by wavelength."""
+
+from __future__ import annotations
+
+from rope_core.checks.pairs import Summary, changes
+from rope_core.hf.types import LINEAR, LLAMA3
+from ui.figures.colours import BLUE, GREY, ORANGE
+from ui.figures.drawing import Drawing
+from ui.figures.plot import LOG, axis, line, plot, vline
+from ui.text.words import Words
+
+TICKS = (1, 10, 100, 1_000, 10_000, 100_000, 1_000_000)
+
+
+def pairs(model: str, found: Summary, t: Words) -> Drawing:
+    """Norm of each pair's rows over the head's mean, against the pair's wavelength; dashed: the trained length."""
+    weight = found.q * found.k
+    most = int(weight.argmax())
+    still = found.seen < 1.0
+    by_scheme = changes(found)
+    figure = plot(
+        [
+            line(found.wavelength, found.q, BLUE, 3, t("pairs_q"), mode="lines+markers", marker={"size": 10}),
+            line(found.wavelength, found.k, ORANGE, 3, t("pairs_k"), mode="lines+markers", marker={"size": 10}),
+        ],
+        height=380,
+        shapes=[vline(found.rope.train_len, GREY, 3, "dash")],
+        xaxis=axis(t("wavelength_axis"), **LOG, tickvals=TICKS, ticktext=[f"{tick:,}" for tick in TICKS]),
+        yaxis=axis(t("norm_axis")),
+        legend={"orientation": "h", "y": 1.12, "x": 0},
+    )
+    return Drawing(
+        "pairs",
+        figure,
+        t(
+            "pairs_finding",
+            model=model,
+            wavelength=f"{found.wavelength[most]:,.3g}",
+            most=f"{float(weight[most]) ** 0.5:.2f}",
+            count=int(still.sum()),
+            pairs=still.size,
+            share=f"{100 * found.share(still):.0f}",
+            massive=int((found.massive > 0).sum()),
+            kept=f"{100 * by_scheme[LLAMA3].kept:.0f}",
+            linear=f"{100 * by_scheme[LINEAR].kept:.0f}",
+        ),
+        lambda: {
+            "wavelength": found.wavelength,
+            "q": found.q,
+            "k": found.k,
+            "massive": found.massive,
+            **{name: change.slowdown for name, change in by_scheme.items()},
+        },
+        f"from rope_core.lab.pairs import pairs\n\nfound = pairs({model!r})\nprint(found.wavelength, found.q, found.k)",
+    )

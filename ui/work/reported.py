@@ -1,0 +1,47 @@
+"""A report of `rope eval` that a visitor hands in, as results that the page's figures draw."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from rope_core.evaluate.report import of_task, read
+
+COMMAND = "rope eval ./my-model --text notes.txt --lengths 4096 16384"
+MODEL_MOST = 60
+
+
+@dataclass(frozen=True)
+class Reported:
+    """A report.
+
+    Attributes:
+        name: of the model.
+        unit: "token" or "byte".
+        trained: length in that unit.
+        perplexity, copies: results of the two tasks as the lab's views read them.
+        done, cells: how many cells are there, and how many the whole run has.
+    """
+
+    name: str
+    unit: str
+    trained: int
+    perplexity: tuple[Mapping[str, Any], ...]
+    copies: tuple[Mapping[str, Any], ...]
+    done: int
+    cells: int
+
+
+def report(data: bytes) -> Reported:
+    """Return what a file holds; raises ValueError where it is no report."""
+    found = read(data)
+    return Reported(
+        str(found["model"]["name"])[-MODEL_MOST:],
+        str(found["text"]["unit"]),
+        int(found["trained"]),
+        tuple(of_task(found, "perplexity")),
+        tuple(of_task(found, "copy")),
+        len(found["results"]),
+        int(found.get("cells", len(found["results"]))),
+    )
