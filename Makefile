@@ -1,11 +1,12 @@
 # make run: the app on http://127.0.0.1:8501     make serve: the app for a hall     make test: all tests
 # make test-fast: a minute of them     make check: lint, format, types, audit     make docs: API pages
+# make book: the pages as plain files
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 WORKERS ?= 2
 
-.PHONY: run serve test test-fast test-long check format bench docs fuzz lock clean clean-kernels
+.PHONY: run serve test test-fast test-long check format bench docs book fuzz lock clean clean-kernels
 
 run: $(VENV)/.app
 	$(BIN)/streamlit run app.py
@@ -47,6 +48,12 @@ API := rope schemes layout rotation errors hf checks theory kernels.entry kernel
 	bench lab ledger
 docs: $(VENV)/.dev
 	$(BIN)/python -m pdoc -d google --no-show-source -o build/api rope_core $(addprefix rope_core.,$(API))
+
+# The book in build/book: every page as plain files, live in the reader's browser; needs node and npm. WHEELS=DIR: a folder
+# that holds numpy's wheel for Pyodide, where its release cannot be reached.
+export WHEELS
+book: $(VENV)/.dev
+	$(BIN)/python -m tools.book build/book $(if $(WHEELS),--wheels $(WHEELS))
 
 FUZZ_SECONDS ?= 600
 fuzz: $(VENV)/.dev requirements-fuzz.lock

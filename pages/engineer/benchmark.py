@@ -81,7 +81,8 @@ def top(page: Frame, drawn: tuple[str, str]) -> None:
     shown = points(page)
     page.show(figures.curves(shown, page.get(SOURCE), page.t), figures.curves, view.of_kind, view.point)
     page.caption(words.provenance(source, page.t) + f" {words.warmth(shown, source, page.t)}")
-    page.caption(page.t("gpu_here") if measured.gpu() else page.t("no_gpu"))
+    if measured.allowed():
+        page.caption(page.t("gpu_here") if measured.gpu() else page.t("no_gpu"))
 
 
 def one_size(page: Frame) -> None:

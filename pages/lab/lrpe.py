@@ -95,6 +95,9 @@ def matrix(page: Frame) -> None:
 
 def backward(page: Frame) -> None:
     """The backward, step by step."""
+    if not explain.has_autograd():
+        page.note(page.t("needs_torch"))
+        return
     marked = page.get(HEAD), page.get(TOKEN), page.get(PAIR)
     page.show(
         figures.backward(case_of(page.store), *marked, page.t),
@@ -110,7 +113,10 @@ def slips(page: Frame) -> None:
     page.controls.slider(AT)
     numbers = page.get(BASE), page.get(AT), page.t
     page.show(lrpe_linear.slip(*numbers), lrpe_linear.slip, explain.row_vector_slip, errata.errata)
-    page.write(lrpe_linear.errata_list(*numbers))
+    if explain.has_autograd():
+        page.write(lrpe_linear.errata_list(*numbers))
+    else:
+        page.note(page.t("needs_torch"))
     page.goto("ledger")
 
 

@@ -6,18 +6,20 @@ import csv
 import io
 import json
 import os
-import sqlite3
 import time
 import uuid
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rope_core.bench.cases import Case
 from rope_core.errors import reject
 from rope_core.jobs.private import kept, own_file
+
+if TYPE_CHECKING:
+    import sqlite3
 
 FORMAT = 1
 STATES = ("ok", "wrong", "unavailable", "error")
@@ -109,6 +111,8 @@ class Store:
 
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
+        import sqlite3  # a browser's Python, which shows shipped records, has none
+
         try:
             with closing(sqlite3.connect(self.path, timeout=self.patience)) as db:
                 db.execute("PRAGMA journal_mode=WAL")

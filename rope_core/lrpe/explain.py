@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -141,6 +142,11 @@ def decode_strip(x: npt.ArrayLike, theta: npt.ArrayLike, *, offset: int = 0, **o
     whole_run = lrpe_rotate(values, frequency, offset=offset, **options)
     steps = [lrpe_rotate(values[:, n : n + 1], frequency, offset=offset + n, **options) for n in range(values.shape[1])]
     return DecodeStrip(whole_run, np.concatenate(steps, axis=1) if steps else whole_run.copy())
+
+
+def has_autograd() -> bool:
+    """Return whether torch is installed, which ``backward_view`` compares with."""
+    return find_spec("torch") is not None
 
 
 def backward_view(x: npt.ArrayLike, theta: npt.ArrayLike, grad: npt.ArrayLike, **options: Any) -> BackwardView:

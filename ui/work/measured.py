@@ -7,6 +7,7 @@ import os
 import uuid
 from collections.abc import Callable, Iterable
 from functools import lru_cache
+from importlib.util import find_spec
 from pathlib import Path
 
 from rope_core.bench import view
@@ -34,7 +35,9 @@ def allowed() -> bool:
 
 @lru_cache(maxsize=1)
 def gpu() -> bool:
-    """Whether torch sees a GPU."""
+    """Whether torch sees a GPU; in a browser's Python there is no torch."""
+    if find_spec("torch") is None:
+        return False
     import torch
 
     return bool(torch.cuda.is_available())
@@ -51,8 +54,8 @@ def suites() -> tuple[str, ...]:
 
 
 def sources() -> tuple[str, ...]:
-    """Names of everything that can be shown: shipped files, and this machine's own runs where there are any."""
-    return (*view.shipped_names(), view.HERE)
+    """Names of everything that can be shown: shipped files, and this machine's own runs where it can keep them."""
+    return (*view.shipped_names(), *([view.HERE] if find_spec("sqlite3") else []))
 
 
 def slug(case: Case) -> str:

@@ -1,0 +1,175 @@
+"""The book in a real Chromium, served as plain files from a subfolder: live, quiet, and whole without scripts."""
+
+from __future__ import annotations
+
+import functools
+import http.server
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from benchmarks.servers import ROOT
+from tests.browser.conftest import DESK, PHONE, Visit, address_has, until
+from tests.support.reader import violations
+from ui.book.frame import Book
+from ui.text.words import Words
+
+pytestmark = pytest.mark.browser
+PAGES = ("home", "clock", "config")
+REQUIRED = os.environ.get("ROPE_LAB_BOOK") == "required"
+READY = "html[data-ready]"
+DRAWN = "() => [...document.querySelectorAll('.plot[data-drawn]')].map(box => [box.id, JSON.stringify(box.data)])"
+
+
+class Quiet(http.server.SimpleHTTPRequestHandler):
+    """Plain files, without a log."""
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture(scope="session")
+def book(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Serve some pages of the book from a subfolder; WHEELS names a folder with numpy's wheel for Pyodide."""
+    folder = tmp_path_factory.mktemp("host")
+    command = [sys.executable, "-m", "tools.book", str(folder / "course/rope"), "--only", *PAGES]
+    wheels = os.environ.get("WHEELS")
+    made = subprocess.run(
+        [*command, *(["--wheels", wheels] if wheels else [])], cwd=ROOT, text=True, capture_output=True, check=False
+    )
+    if made.returncode:
+        said = made.stderr.strip().splitlines()[-1]
+        if not REQUIRED and said.startswith("book: "):
+            pytest.skip(said)
+        raise RuntimeError(made.stderr[-2000:])
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(folder)))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}/course/rope/"
+    server.shutdown()
+    server.server_close()
+
+
+def opened(visit: Visit, url: str) -> Page:
+    """Go to a page of the book and wait until its Python answers."""
+    visit.page.goto(url)
+    visit.page.wait_for_selector(READY, timeout=120_000)
+    return visit.page
+
+
+def figures(page: Page) -> dict[str, Any]:
+    """Return the traces that Plotly holds, by the figure's id."""
+    return {name: json.loads(text) for name, text in page.evaluate(DRAWN)}
+
+
+def at(page: Page) -> dict[str, float]:
+    """Return where the leading film's controls rest."""
+    return dict(json.loads(page.locator(".film").first.get_attribute("data-at") or "{}"))
+
+
+def test_a_page_moves_and_its_address_opens_the_same(browser: Browser, book: str) -> None:
+    visit = Visit(browser)
+    page = opened(visit, f"{book}clock/?factor=8&error=2&open=heatmaps,reading&lang=en")
+    expect(page.get_by_role("heading", level=1)).to_have_text(Words("en", "clock")("title"))
+    assert at(page) == {"factor": 8, "distance": 4}
+    slower = page.get_by_role("slider", name=Words("en", "clock")("field.slower"))
+    expect(slower).to_have_value("4")
+    slower.scroll_into_view_if_needed()
+    plot = page.locator("[id='page/reading/plot.reading']")
+    expect(plot).to_have_attribute("data-drawn", "1")
+    slower.focus()
+    page.keyboard.press("ArrowRight")
+    expect(plot).to_have_attribute("data-drawn", "2")
+    address_has(page, "slower=4.5", "factor=8")
+    # The film's own control: one message when the keys rest, and the other parts follow.
+    page.locator(".film-range").first.focus()
+    page.keyboard.press("End")
+    address_has(page, "factor=32")
+    page.get_by_role("radio", name=Words("en", "clock")("axis.even")).check()
+    address_has(page, "axis=even")
+    query = {"factor": "32", "error": "2", "slower": "4.5", "axis": "even", "open": "heatmaps,reading", "lang": "en"}
+    own = Book("clock", "en", {}, "../", query)
+    expected = {node.id: json.loads(node.data)["data"] for node in own.places.root.all() if node.kind == "plot"}
+    page.mouse.wheel(0, -3000)
+    until(page, lambda: len(figures(page)), lambda count: count == len(expected))
+    for name, traces in figures(page).items():
+        assert near(traces, expected[name]), name
+    with page.expect_download() as saved:
+        page.locator("[id='page/reading/more.reading'] summary").click()
+        page.locator("[data-act='page/reading/csv.reading']").click()
+    assert Path(saved.value.path()).read_text("utf-8-sig").count("\n") > 10
+    page.locator("a[data-lang=zh]").click()
+    page.wait_for_selector(f"html[lang=zh]{READY[4:]}", timeout=120_000)
+    assert at(page)["factor"] == 32 and "/zh/clock/?" in page.url
+    assert not visit.complaints and not visit.outside
+    visit.close()
+
+
+def near(ours: Any, theirs: Any) -> bool:
+    """Whether a figure's values are the same but for the last digits of another machine's cosine."""
+    if isinstance(theirs, dict) and "bdata" in theirs:
+        return True if not isinstance(ours, dict) or "bdata" not in ours else ours["dtype"] == theirs["dtype"]
+    if isinstance(theirs, dict):
+        return all(name in ours and near(ours[name], value) for name, value in theirs.items())
+    if isinstance(theirs, list):
+        return len(ours) == len(theirs) and all(near(a, b) for a, b in zip(ours, theirs, strict=True))
+    if isinstance(theirs, float):
+        return isinstance(ours, int | float) and abs(ours - theirs) <= 1e-9 * max(1.0, abs(theirs))
+    return bool(ours == theirs)
+
+
+def test_a_config_is_checked_on_the_readers_machine(browser: Browser, book: str) -> None:
+    visit = Visit(browser)
+    page = opened(visit, f"{book}config/?lang=en")
+    sent: list[str] = []
+    page.on("request", lambda request: sent.append(request.url))
+    config = {"model_type": "llama", "hidden_size": 4096, "num_attention_heads": 32, "max_position_embeddings": 131072}
+    rope = {"rope_type": "yarn", "rope_theta": 5e5, "factor": 4.0, "original_max_position_embeddings": 8192}
+    page.get_by_text(Words("en", "config")("ways"), exact=True).click()
+    page.locator("form textarea").fill(json.dumps(config | {"rope_parameters": rope}))
+    page.get_by_role("button", name=Words("en", "config")("paste_button")).click()
+    expect(page.get_by_text("131,072").first).to_be_visible()
+    page.locator("form textarea").fill("{no json")
+    page.get_by_role("button", name=Words("en", "config")("paste_button")).click()
+    expect(page.get_by_role("alert").first).to_be_visible()
+    assert not [url for url in sent if not url.startswith(book)] and not visit.outside and not visit.complaints
+    visit.close()
+
+
+def test_the_second_visit_needs_no_network(browser: Browser, book: str) -> None:
+    visit = Visit(browser)
+    page = opened(visit, f"{book}clock/?lang=en")
+    page.wait_for_selector("html[data-kept]", timeout=60_000)
+    visit.context.set_offline(True)
+    page = opened(visit, f"{book}clock/?factor=8&open=heatmaps&lang=en")
+    assert at(page)["factor"] == 8
+    page.get_by_role("radio", name=Words("en", "clock")("axis.even")).check()
+    address_has(page, "axis=even", "factor=8")
+    visit.close()
+
+
+@pytest.mark.parametrize(("name", "size", "scheme"), [("clock", PHONE, "dark"), ("home", DESK, "light")])
+def test_a_page_is_an_article_without_scripts(browser: Browser, book: str, name: str, size: Any, scheme: Any) -> None:
+    context = browser.new_context(viewport=size, color_scheme=scheme, java_script_enabled=False)
+    page = context.new_page()
+    page.goto(f"{book}{'' if name == 'home' else name}")
+    t = Words("en", name)
+    expect(page.get_by_role("heading", level=1)).to_have_text(t("title"))
+    expect(page.get_by_text(t("claim")).first).to_be_visible()
+    assert page.locator(".katex").count() or name == "home"
+    expect(page.locator(".film")).to_contain_text("▸")
+    context.close()
+    reading = browser.new_context(viewport=size, color_scheme=scheme, bypass_csp=True)
+    page = reading.new_page()
+    page.goto(f"{book}{'' if name == 'home' else f'{name}/'}")
+    page.wait_for_selector(".film[data-ready]")
+    assert violations(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
+    reading.close()

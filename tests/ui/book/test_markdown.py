@@ -1,0 +1,27 @@
+"""Markdown as the pages write it: formulas stay as they are, and nothing foreign becomes markup."""
+
+import pytest
+
+from ui.book.markdown import html
+from ui.page.menu import SECTIONS
+from ui.text.escape import plain
+from ui.text.words import LANGUAGES, Words, sections
+
+
+def test_formulas_are_left_for_katex() -> None:
+    assert html("a $x_1 * y_2$ *b*", line=True) == 'a <span class="tex">x_1 * y_2</span> <em>b</em>'
+    assert html("$$\n\\theta_i < 1\n$$") == '<p><span class="tex display">\\theta_i &lt; 1</span></p>\n'
+
+
+@pytest.mark.parametrize("text", ["<script>alert(1)</script>", "$x$ [a](javascript:alert(1))", "**b** `c` | d"])
+def test_a_foreign_text_is_no_markup(text: str) -> None:
+    made = html(plain(text, 300))
+    assert "<script" not in made and "href" not in made and "tex" not in made and "<strong>" not in made
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_no_formula_is_left_unread(lang: str) -> None:
+    for page in SECTIONS:
+        for section in sections(lang, page):
+            made = html(Words(lang, page).prose(section)[1])
+            assert "$" not in made and "{{" not in made, (page, section)

@@ -1,0 +1,1 @@
+"""Writes the book: every page as plain files, live in the reader's browser."""

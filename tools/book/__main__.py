@@ -1,0 +1,102 @@
+"""Writes the book into a folder: python -m tools.book build/book [--wheels DIR]."""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import shutil
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+# The book measures nothing, neither here nor in the browser.
+os.environ |= {"ROPE_LAB_BENCH": "off", "ROPE_LAB_MEASURE": "off"}
+# Nor has the browser's Python these: what is drawn here is drawn there as well.
+sys.modules |= dict.fromkeys(("numba", "sqlite3", "torch"))  # type: ignore[arg-type]
+
+from tools.book import pieces, site  # noqa: E402
+from ui import film  # noqa: E402
+from ui.book import frame  # noqa: E402
+
+ROOT = Path(__file__).resolve().parents[2]
+PROJECT = ("rope_core", "pages", "ui/book", "ui/figures", "ui/film", "ui/page", "ui/present", "ui/text", "ui/work")
+"""What the reader's browser runs of this project."""
+ENDINGS = (".py", ".toml", ".md", ".json")
+LEFT_OUT = (
+    "rope_core/lab/corpus.json",
+    "rope_core/lab/weights/README",
+    "rope_core/kernels/",
+    "/assets/",
+    "rope_core/cli/",
+    "/inside",
+)
+SCRIPTS = Path(frame.__file__).parent / "assets"
+
+
+def project() -> dict[str, bytes]:
+    """Return the files that the reader's browser runs, by path."""
+    paths = [ROOT / "ui/__init__.py", *(path for place in PROJECT for path in (ROOT / place).rglob("*"))]
+    named = {path.relative_to(ROOT).as_posix(): path for path in paths if path.suffix in ENDINGS}
+    return {name: path.read_bytes() for name, path in named.items() if not any(map(name.__contains__, LEFT_OUT))}
+
+
+def write(folder: Path, wheels: Path | None, only: Sequence[str] = ()) -> None:
+    """Write the whole book, or some of its pages; what was in the folder is gone."""
+    packages = pieces.node(folder.parent / "book-pieces")
+    shutil.rmtree(folder, ignore_errors=True)
+    assets = folder / "assets"
+    shutil.copytree(
+        packages / "katex/dist/fonts", assets / "katex/fonts", ignore=shutil.ignore_patterns("*.ttf", "*.woff")
+    )
+    for name in ("katex.min.css", "katex.mjs"):
+        shutil.copy(packages / "katex/dist" / name, assets / "katex" / name)
+    shutil.copy(packages / "plotly.js-cartesian-dist-min/plotly-cartesian.min.js", assets / "plotly.js")
+    shutil.copy(packages / "pyodide/pyodide.mjs", assets / "pyodide.mjs")
+    for name in ("pyodide.asm.js", "pyodide.asm.wasm"):
+        (assets / f"{name}.gz").write_bytes(pieces.squeezed((packages / "pyodide" / name).read_bytes()))
+    lock = json.loads((packages / "pyodide/pyodide-lock.json").read_text("utf-8")) | {"packages": {}}
+    (assets / "pyodide-lock.json").write_text(json.dumps(lock), "utf-8")
+    modules = {
+        "library": pieces.unpacked((packages / "pyodide/python_stdlib.zip").read_bytes()),
+        "numpy": pieces.unpacked(pieces.numpy(packages, wheels)),
+        "app": project() | pieces.pure(),
+    }
+    pieces.compiled(modules, packages, assets / "python")
+    players = Path(film.__file__).parent / "assets"
+    for path in (*players.iterdir(), *SCRIPTS.iterdir()):
+        if path.name not in ("streamlit.js", "sw.js"):
+            shutil.copy(path, assets / path.name)
+    for page in site.pages():
+        if not only or page.name in only:
+            site.write(page, folder)
+    site.typeset(sorted(folder.rglob("*.html")), packages / "katex")
+    worker = (SCRIPTS / "sw.js").read_text("utf-8")
+    (folder / "sw.js").write_text(worker.replace("VERSION", digest(folder)), "utf-8")
+
+
+def digest(folder: Path) -> str:
+    """Return a hash of every file of the book: the name of this edition."""
+    total = hashlib.sha256()
+    for path in sorted(folder.rglob("*")):
+        if path.is_file():
+            total.update(path.relative_to(folder).as_posix().encode() + hashlib.sha256(path.read_bytes()).digest())
+    return total.hexdigest()[:16]
+
+
+def main() -> None:
+    """Write the book, or say in one sentence what is missing."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--wheels", type=Path, help="a folder that holds numpy's wheel for Pyodide")
+    parser.add_argument("--only", nargs="*", default=(), help="these pages, for a test")
+    asked = parser.parse_args()
+    try:
+        write(asked.folder, asked.wheels, asked.only)
+    except pieces.Missing as missing:
+        sys.exit(f"book: {missing}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,102 @@
+"""What the book is made of beside this project: packages whose bytes are checked, from the net or from a folder."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import io
+import json
+import shutil
+import subprocess
+import urllib.request
+import zipfile
+from collections.abc import Iterable, Iterator, Mapping
+from importlib.metadata import distribution
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+RELEASE = "https://cdn.jsdelivr.net/pyodide/v{version}/full/{name}"
+"""Where Pyodide publishes the wheels of a release."""
+PURE = ("cachetools", "markdown-it-py", "mdurl")
+"""Packages of pure Python that the pages need, as the environment has them, which was installed by hash."""
+
+
+class Missing(Exception):
+    """A piece cannot be had here; the text says which and what to do."""
+
+
+def node(folder: Path) -> Path:
+    """Install the packages of package-lock.json, whose hashes npm checks; return their folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in ("package.json", "package-lock.json"):
+        shutil.copy(HERE / name, folder / name)
+    try:
+        subprocess.run(["npm", "ci", "--silent", "--ignore-scripts"], cwd=folder, check=True)
+    except FileNotFoundError:
+        raise Missing("npm and node must be installed: apt-get install nodejs npm") from None
+    except subprocess.CalledProcessError:
+        raise Missing("npm must reach its registry, or hold the packages of tools/book/package-lock.json") from None
+    return folder / "node_modules"
+
+
+def numpy(packages: Path, wheels: Path | None) -> bytes:
+    """Return numpy's wheel for Pyodide, from ``wheels`` or from its release; its hash is the one in Pyodide's lock."""
+    entry = json.loads((packages / "pyodide/pyodide-lock.json").read_text("utf-8"))["packages"]["numpy"]
+    name, version = entry["file_name"], json.loads((packages / "pyodide/package.json").read_text("utf-8"))["version"]
+    for wheel in _held(name, wheels) if wheels else _released(RELEASE.format(version=version, name=name)):
+        if hashlib.sha256(wheel).hexdigest() == entry["sha256"]:
+            return wheel
+    raise Missing(f"{name} with sha256 {entry['sha256']} must be in WHEELS, got none in {wheels or RELEASE}")
+
+
+def _held(name: str, folder: Path) -> Iterator[bytes]:
+    """Yield files of this name in a folder and in the archives that it holds."""
+    if (folder / name).exists():
+        yield (folder / name).read_bytes()
+    for path in sorted(folder.glob("*.whl")):
+        with zipfile.ZipFile(path) as archive:
+            yield from (archive.read(each) for each in archive.namelist() if each.endswith(f"/{name}"))
+
+
+def _released(url: str) -> Iterator[bytes]:
+    try:
+        with urllib.request.urlopen(url, timeout=60) as answer:
+            yield answer.read()
+    except OSError as error:
+        raise Missing(f"{url} must be reached ({error}), or WHEELS must name a folder that holds the file") from None
+
+
+def unpacked(archive: bytes) -> dict[str, bytes]:
+    """Return the files of an archive, by path."""
+    with zipfile.ZipFile(io.BytesIO(archive)) as held:
+        return {name: held.read(name) for name in held.namelist() if not name.endswith("/")}
+
+
+def compiled(modules: Mapping[str, Mapping[str, bytes]], packages: Path, folder: Path) -> None:
+    """Write archives of what the project loads of ``modules``, compiled by the Python that is to run them."""
+    folder.mkdir()
+    for name, files in modules.items():
+        with zipfile.ZipFile(folder / f"{name}.zip", "w") as archive:
+            for path, content in files.items():
+                archive.writestr(path, content)
+    script = [str(HERE / "compile.mjs"), str(packages / "pyodide"), str(HERE / "compiled.py"), str(folder.resolve())]
+    subprocess.run(["node", *script], check=True)
+    for name in modules:
+        made = folder / f"{name}.zip"
+        made.with_suffix(".zip.gz").write_bytes(squeezed(made.read_bytes()))
+        made.unlink()
+
+
+def pure(names: Iterable[str] = PURE) -> dict[str, bytes]:
+    """Return the Python files of installed packages, by path."""
+    files: dict[str, bytes] = {}
+    for name in names:
+        for path in distribution(name).files or ():
+            if path.suffix == ".py" and "cli" not in path.parts:
+                files[str(path)] = path.read_binary()
+    return files
+
+
+def squeezed(content: bytes) -> bytes:
+    """Return bytes as gzip, without a time in it."""
+    return gzip.compress(content, 9, mtime=0)

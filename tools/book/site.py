@@ -1,0 +1,162 @@
+"""A page of the book as an HTML file: what is drawn at the default values, around it menu, title and language."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from collections.abc import Iterable
+from dataclasses import dataclass
+from html import escape, unescape
+from pathlib import Path
+
+from ui import film
+from ui.book.frame import ABSENT, Book
+from ui.book.markdown import html
+from ui.book.nodes import data, told
+from ui.page.menu import ORDER
+from ui.text.words import LANGUAGES, Words
+
+TEX = re.compile(r'<span class="(?P<look>tex(?: display)?)">(?P<latex>.*?)</span>', re.DOTALL)
+POLICY = "; ".join(
+    (
+        "default-src 'none'",
+        "script-src 'self'",
+        "worker-src 'self'",
+        "connect-src 'self'",
+        "style-src 'self' 'unsafe-inline'",
+        "img-src 'self' data: blob:",
+        "font-src 'self'",
+        "base-uri 'none'",
+        "form-action 'none'",
+    )
+)
+"""No address but the book's own. Styles in attributes are KaTeX's and Plotly's."""
+SCRIPTS = sorted(path.name for path in (Path(film.__file__).parent / "assets").glob("*.js") if path.stem != "streamlit")
+"""The player's files, which the browser is to ask for at once and not one after another."""
+FIRST = "en"
+"""The language that stands at the book's root; the others are in folders of their names."""
+
+
+@dataclass(frozen=True)
+class Page:
+    """One page in one language."""
+
+    name: str
+    lang: str
+
+    @property
+    def folder(self) -> str:
+        """Where the page lies below the book's root: "", or folders that each end with a slash."""
+        return ("" if self.lang == FIRST else f"{self.lang}/") + ("" if self.name == "home" else f"{self.name}/")
+
+    @property
+    def root(self) -> str:
+        """The way from the page's folder to the book's root."""
+        return "../" * self.folder.count("/")
+
+    def to(self, other: Page) -> str:
+        """Return the way to another page."""
+        return self.root + other.folder or "./"
+
+
+def pages() -> list[Page]:
+    """Return every page in every language, in the order of the menu."""
+    return [Page(name, lang) for lang in LANGUAGES for names in ORDER.values() for name in names if name not in ABSENT]
+
+
+def write(page: Page, folder: Path) -> None:
+    """Write a page's file, formulas as their LaTeX, and beside it the data of its figures."""
+    book, t = Book(page.name, page.lang, {}, page.root), Words(page.lang, "labels")
+    tree = book.places.root
+    drawn, films = data(tree), {node.id for node in tree.all() if node.kind == "film"}
+    for node in tree.all():
+        if node.kind == "film":
+            node.mark  # noqa: B018  the finding that readers without scripts see is no part of what is compared
+            node.html = f"<p>▸ {escape(book.findings[node.id])}</p>"
+    built = {"films": {id: text for id, text in drawn.items() if id in films}, "told": told(tree)}
+    others = [Page(page.name, lang) for lang in LANGUAGES if lang != page.lang]
+    switch = "".join(
+        f'<a href="{way}" lang="{lang}" data-lang="{lang}" data-href="{way}">{LANGUAGES[lang]}</a>'
+        for lang, way in ((each.lang, page.to(each)) for each in others)
+    )
+    attributes = {
+        "lang": page.lang,
+        "data-lang": page.lang,
+        "data-page": page.name,
+        "data-root": page.root,
+        "data-book": page.root or "./",
+        "data-canonical": page.to(Page(page.name, FIRST)),
+        "data-other": " ".join(f"{each.lang} {page.to(each)}" for each in others),
+    }
+    task = html(f"**{t('frame.try')}** {book.t('task')}") if book.t.has("task") else ""
+    root = page.root
+    preload = "".join(f'<link rel="modulepreload" href="{root}assets/{name}">' for name in SCRIPTS)
+    text = f"""<!doctype html>
+<html {" ".join(f'{name}="{escape(value)}"' for name, value in attributes.items())}>
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{POLICY}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{escape(book.t("title"))} · {escape(t("app.title"))}</title>
+<link rel="icon" href="data:,">
+<script src="{root}assets/lang.js"></script>
+<link rel="stylesheet" href="{root}assets/katex/katex.min.css">
+<link rel="stylesheet" href="{root}assets/film.css">
+<link rel="stylesheet" href="{root}assets/book.css">
+{preload}
+<script type="module" src="{root}assets/book.js"></script>
+</head>
+<body>
+<a class="skip" href="#main">{escape(t("browser.skip"))}</a>
+<div class="shell">
+<nav aria-label="{escape(t("browser.menu"))}">{_menu(page, t)}</nav>
+<main id="main">
+<header><h1>{escape(book.t("title"))}</h1>{switch}</header>
+<div class="claim">{html(f"**{book.t('claim')}**")}{task}</div>
+{tree.written()}
+</main>
+</div>
+<script type="application/json" id="built">{_inert(json.dumps(built, ensure_ascii=False))}</script>
+</body>
+</html>
+"""
+    (folder / page.folder).mkdir(parents=True, exist_ok=True)
+    (folder / page.folder / "index.html").write_text(text, "utf-8")
+    figures = {id: text for id, text in drawn.items() if id not in films}
+    (folder / page.folder / "figures.json").write_text(json.dumps(figures, ensure_ascii=False), "utf-8")
+
+
+def typeset(files: Iterable[Path], katex: Path) -> None:
+    """Put KaTeX's HTML in the place of every formula of the files."""
+    texts = {path: path.read_text("utf-8") for path in files}
+    found = (match for text in texts.values() for match in TEX.finditer(text))
+    asked = sorted({(unescape(match["latex"]), "display" in match["look"]) for match in found})
+    script = [str(Path(__file__).parent / "katex.mjs"), str(katex / "dist/katex.mjs")]
+    given = json.dumps([{"latex": latex, "display": display} for latex, display in asked])
+    answer = subprocess.run(["node", *script], input=given, text=True, capture_output=True, check=True)
+    made = dict(zip(asked, json.loads(answer.stdout), strict=True))
+    for path, text in texts.items():
+
+        def put(found: re.Match[str]) -> str:
+            key = unescape(found["latex"]), "display" in found["look"]
+            return f'<span class="{found["look"]}">{made[key]}</span>'
+
+        path.write_text(TEX.sub(put, text), "utf-8")
+
+
+def _menu(page: Page, t: Words) -> str:
+    pieces = []
+    for section, names in ORDER.items():
+        links = []
+        for name in filter(lambda name: name not in ABSENT, names):
+            here = ' aria-current="page"' if name == page.name else ""
+            links.append(f'<li><a href="{page.to(Page(name, page.lang))}"{here}>{escape(t(f"page.{name}"))}</a></li>')
+        if links:
+            pieces.append(f"<h2>{escape(t(f'section.{section}'))}</h2><ul>{''.join(links)}</ul>")
+    return "".join(pieces)
+
+
+def _inert(text: str) -> str:
+    """Return JSON that no HTML parser takes for an end of its element."""
+    return text.replace("<", "\\u003c")

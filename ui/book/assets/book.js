@@ -1,0 +1,263 @@
+// Shows what Python draws: puts changed nodes in their places, plays films, draws figures, tells Python what was moved.
+// No formula is known here, and no page.
+import { mount, tell } from "./player.js";
+
+const { page, lang, root } = document.documentElement.dataset;
+const { book, canonical } = document.documentElement.dataset;
+const here = location.href.split(/[?#]/)[0], assets = new URL("./", import.meta.url);
+const dark = matchMedia("(prefers-color-scheme: dark)");
+const told = new Map(), figures = new Map(), seen = new WeakMap();
+
+const element = (id) => document.getElementById(id);
+const decoded = (text) => Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+
+// ---- what is drawn by scripts ----------------------------------------------------------------------------------------
+
+function draw(id, data) {
+  const box = element(id);
+  if (!box) return;
+  if (box.classList.contains("film")) {
+    mount(box, decoded(data), (at, count) => send(id, { at, count }));
+    return;
+  }
+  figures.set(id, JSON.parse(data));
+  if (seen.get(box)) plot(box);
+  else watcher.observe(box);
+}
+
+const watcher = new IntersectionObserver((entries) => {
+  for (const { target, isIntersecting } of entries) if (isIntersecting) {
+    watcher.unobserve(target);
+    seen.set(target, true);
+    plot(target);
+  }
+}, { rootMargin: "600px" });
+
+let library = null;
+const plotly = () => (library ??= new Promise((done, failed) => {
+  const script = document.createElement("script");
+  script.src = new URL("plotly.js", assets);
+  script.onload = () => done(globalThis.Plotly);
+  script.onerror = failed;
+  document.head.append(script);
+}));
+
+/** Plotly's look on this theme; a figure's own layout is set over it. */
+function template() {
+  const ink = dark.matches ? "#e8eaed" : "#1c2733", line = dark.matches ? "#3c4653" : "#dfe3e8";
+  const axis = { gridcolor: line, zerolinecolor: line, linecolor: line, automargin: true, title: { standoff: 8 } };
+  const font = { family: getComputedStyle(document.body).fontFamily, color: ink };
+  return { layout: { font, paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", xaxis: axis, yaxis: axis } };
+}
+
+async function plot(box) {
+  const figure = figures.get(box.id), { react } = await plotly();
+  if (figures.get(box.id) !== figure || !box.isConnected) return;
+  const name = box.id.replace(/.*plot\./, `${page}-`);
+  const config = { displaylogo: false, responsive: true, toImageButtonOptions: { format: "png", scale: 2, filename: name } };
+  const layout = { ...figure.layout, template: template() };
+  await react(box, figure.data, layout, config);
+  box.dataset.drawn = Number(box.dataset.drawn ?? 0) + 1;
+}
+
+let katex = null;
+/** Formulas that were not on the page when it was built. */
+async function formulas(box) {
+  const places = box.querySelectorAll(".tex:not(:has(.katex))");
+  if (!places.length) return;
+  katex ??= import(new URL("katex/katex.mjs", assets));
+  const { default: { render } } = await katex;
+  for (const place of places) render(place.textContent, place, { displayMode: place.classList.contains("display"), throwOnError: false });
+}
+
+// ---- nodes -----------------------------------------------------------------------------------------------------------
+
+/** Bring an element to what a node says: by its content, its children, or nothing where its mark is the same. */
+function update(box, node) {
+  if (box && box.dataset.mark === node.mark) return box;
+  if (node.html !== undefined) {
+    const holder = document.createElement("template");
+    holder.innerHTML = node.html;
+    const made = holder.content.firstElementChild;
+    if (box) box.replaceWith(made);
+    fresh.push(made);
+    Object.assign(drawn, node.drawn);
+    return made;
+  }
+  if (!box) return null;
+  box.dataset.mark = node.mark;
+  if (node.data) drawn[node.id] = node.data;
+  if (node.children) arrange(box, node.children);
+  return box;
+}
+
+function arrange(box, nodes) {
+  const wanted = new Set(nodes.map((node) => node.id));
+  const nested = [...box.children].filter((child) => child.dataset.mark);
+  for (const child of nested) if (!wanted.has(child.id)) child.remove();
+  let before = null;
+  for (const node of nodes) {
+    const made = update(element(node.id), node);
+    if (!made) continue;
+    const place = before ? before.nextElementSibling : [...box.children].find((child) => child.dataset.mark);
+    if (place !== made) before ? before.after(made) : box.insertBefore(made, place ?? null);
+    before = made;
+  }
+}
+
+let fresh = [], drawn = {};
+
+function answered({ tree, told: now, query, values, save }) {
+  if (save) return keep(save);
+  fresh = [], drawn = {};
+  update(element("page"), tree);
+  for (const id in drawn) draw(id, drawn[id]);
+  for (const id in now) hear(id, now[id]);
+  for (const box of fresh) formulas(box).then(reachable);
+  sessionStorage.setItem("values", JSON.stringify(values));
+  address(query);
+}
+
+function keep({ name, mime, content }) {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([decoded(content)], { type: mime }));
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+}
+
+function address(query) {
+  const text = new URLSearchParams(query).toString();
+  history.replaceState(null, "", `${location.pathname}?${text}${location.hash}`);
+  for (const place of document.querySelectorAll(".address")) place.textContent = `${new URL(canonical, here)}?${text}`;
+  for (const link of document.querySelectorAll("a[data-lang]")) link.href = link.dataset.href + `?${new URLSearchParams({ ...query, lang: link.dataset.lang })}`;
+}
+
+/** What Python says of a control or a film: the value in force. */
+function hear(id, value) {
+  const box = element(id);
+  if (!box) return;
+  if (box.classList.contains("film")) return tell(box.dataset.film, value);
+  told.set(id, value);
+  for (const input of box.querySelectorAll("[data-act]")) {
+    if (waiting.has(id) || (input === document.activeElement && held)) continue;
+    if (input.type === "radio") input.checked = input.value === value;
+    else if (input.type === "checkbox") input.checked = Array.isArray(value) ? value.includes(input.value) : value;
+    else input.value = value ?? "";
+    written(input);
+  }
+}
+
+/** A slider's value beside it, as Python writes the stop. */
+function written(input) {
+  if (input.type !== "range") return;
+  const text = input.dataset.texts ? JSON.parse(input.dataset.texts)[Number(input.value)] : input.value;
+  input.nextElementSibling.textContent = text;
+  input.setAttribute("aria-valuetext", text);
+}
+
+// ---- what is moved ---------------------------------------------------------------------------------------------------
+
+const waiting = new Map();
+let busy = true, held = false, worker = null;
+
+/** Tell Python; of several moves of one control that wait the last one counts. */
+function send(act, given) {
+  waiting.delete(act);
+  waiting.set(act, given);
+  next();
+}
+
+function next() {
+  if (busy || !waiting.size) return;
+  const [act, given] = waiting.entries().next().value;
+  waiting.delete(act);
+  busy = true;
+  document.documentElement.dataset.busy = "1";
+  worker.postMessage({ act, given });
+}
+
+function start() {
+  worker = new Worker(new URL("worker.js", assets), { type: "module" });
+  const marks = Object.fromEntries([...document.querySelectorAll("#page, #page [data-mark]")].map((box) => [box.id, box.dataset.mark]));
+  worker.onmessage = ({ data }) => {
+    busy = false;
+    delete document.documentElement.dataset.busy;
+    if (data.failed) console.error(data.failed);
+    else answered(data.answer);
+    if (data.ready) {
+      document.documentElement.dataset.ready = String(Math.round(performance.now()));
+      offline();
+    }
+    next();
+  };
+  worker.postMessage({ open: {
+    name: page, lang, root, address: new URL(book, here).href, known: marks,
+    values: JSON.parse(sessionStorage.getItem("values") ?? "{}"), query: Object.fromEntries(new URLSearchParams(location.search)),
+  } });
+}
+
+const given = (input) => {
+  if (input.type === "checkbox" && input.closest("fieldset"))
+    return [...input.closest("fieldset").querySelectorAll("input:checked")].map((each) => each.value);
+  return input.type === "checkbox" ? input.checked : input.value;
+};
+
+addEventListener("pointerdown", () => { held = true; }, true);
+for (const name of ["pointerup", "pointercancel"]) addEventListener(name, () => { held = false; }, true);
+addEventListener("input", ({ target }) => {
+  if (target.type !== "range" || !target.dataset.act) return;
+  written(target);
+  send(target.dataset.act, target.value);
+});
+addEventListener("change", async ({ target }) => {
+  const { act, most } = target.dataset;
+  if (!act || target.type === "range") return;
+  if (target.type !== "file") return send(act, given(target));
+  const file = target.files[0];
+  if (file && file.size <= Number(most)) send(act, [file.name, [...new Uint8Array(await file.arrayBuffer())]]);
+});
+addEventListener("click", ({ target }) => {
+  const button = target.closest("button[data-act]");
+  if (button) send(button.dataset.act, button.value);
+});
+addEventListener("toggle", ({ target }) => { if (target.dataset?.act) send(target.dataset.act, target.open); }, true);
+addEventListener("submit", (event) => {
+  event.preventDefault();
+  const { act } = event.target.dataset;
+  if (act) send(act, new FormData(event.target).get("text"));
+});
+dark.addEventListener("change", () => { for (const id of figures.keys()) if (element(id)?.dataset.drawn) plot(element(id)); });
+
+/** Keep what this visit has loaded for one without a network, where the address is one that browsers trust. */
+async function offline() {
+  const { serviceWorker } = navigator;
+  if (!serviceWorker) return;
+  await serviceWorker.register(new URL("sw.js", new URL(book, here)));
+  const { active } = await serviceWorker.ready;
+  serviceWorker.addEventListener("message", () => { document.documentElement.dataset.kept = "1"; });
+  const loaded = performance.getEntriesByType("resource").map((entry) => entry.name);
+  const python = ["pyodide.mjs", "pyodide-lock.json", "pyodide.asm.js.gz", "pyodide.asm.wasm.gz", "python/library.zip.gz", "python/numpy.zip.gz", "python/app.zip.gz"];
+  active.postMessage([...new Set([here, ...loaded, ...python.map((name) => new URL(name, assets).href)])].filter((url) => url.startsWith(new URL(book, here).href)));
+}
+
+/** Who reads by keys reaches what is wider than its place. */
+const reachable = () => {
+  for (const box of document.querySelectorAll(".display, .wide, table, .code")) if (box.scrollWidth > box.clientWidth + 1) box.tabIndex = 0;
+};
+addEventListener("resize", reachable);
+
+// ---- the page as it was built ----------------------------------------------------------------------------------------
+
+const built = JSON.parse(element("built").textContent);
+for (const id in built.films) draw(id, built.films[id]);
+for (const id in built.told) hear(id, built.told[id]);
+address(Object.fromEntries(new URLSearchParams(location.search)));
+reachable();
+document.fonts.ready.then(reachable);
+const after = globalThis.requestIdleCallback ?? setTimeout;
+after(async () => {
+  start();
+  const kept = await (await fetch(new URL("figures.json", here))).json();
+  for (const id in kept) if (!figures.has(id)) draw(id, kept[id]);
+});

@@ -1,0 +1,40 @@
+// Runs the project's own Python: loads it once, opens a page, answers one move after another.
+const here = new URL("./", import.meta.url).href;
+
+/** A file of the book, which is compressed whatever the host does. */
+const file = async (name, type) => {
+  const body = (await fetch(`${here}${name}.gz`)).body.pipeThrough(new DecompressionStream("gzip"));
+  return new Response(body, { headers: { "content-type": type } });
+};
+
+async function start() {
+  const [wasm, script, library, numpy, app] = [
+    file("pyodide.asm.wasm", "application/wasm"), file("pyodide.asm.js", "text/javascript"),
+    ...["library", "numpy", "app"].map((name) => file(`python/${name}.zip`, "application/zip")),
+  ];
+  // Pyodide asks for its own files by name.
+  const own = { "pyodide.asm.wasm": wasm, "library.zip": library }, fetched = globalThis.fetch;
+  globalThis.fetch = (url, ...more) => own[String(url).split("/").pop()] ?? fetched(url, ...more);
+  const { loadPyodide } = await import("./pyodide.mjs");
+  (0, eval)(await (await script).text());
+  const python = await loadPyodide({ indexURL: here, lockFileURL: `${here}pyodide-lock.json`, stdLibURL: `${here}library.zip` });
+  python.runPython('import os; os.environ |= {"ROPE_LAB_BENCH": "off", "ROPE_LAB_MEASURE": "off"}');
+  const site = python.runPython("import site; site.getsitepackages()[0]");
+  for (const archive of [numpy, app]) python.unpackArchive(await (await archive).arrayBuffer(), "zip", { extractDir: site });
+  return python.pyimport("ui.book.session");
+}
+
+let session = null, page = null;
+const ready = start().then((module) => { session = module; });
+
+onmessage = async ({ data }) => {
+  try {
+    await ready;
+    if (data.open) {
+      page = session.opened(JSON.stringify(data.open));
+      postMessage({ answer: JSON.parse(page.answer()), ready: true });
+    } else postMessage({ answer: JSON.parse(page.act(data.act, JSON.stringify(data.given))), act: data.act });
+  } catch (error) {
+    postMessage({ failed: String(error), act: data.act });
+  }
+};

@@ -1,0 +1,237 @@
+"""Text, places and buttons of a page as nodes; nothing here knows which page it is."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+from ui.book.markdown import html
+from ui.book.places import Places
+from ui.page.frame import File, Kind, Place
+from ui.page.state import Session
+
+OPEN = "book.open"
+"""The session's set of places behind a button that are open."""
+ROLES = {"error": "alert", "warning": "alert", "success": "status", "info": "note"}
+
+
+class Redraw(Exception):
+    """The page asks to be drawn again."""
+
+
+@dataclass
+class Chosen:
+    """A file that the reader has chosen."""
+
+    name: str
+    size: int
+    content: bytes
+
+    def getvalue(self) -> bytes:
+        return self.content
+
+
+@dataclass(frozen=True)
+class Saved:
+    """A file for the reader's disk."""
+
+    name: str
+    mime: str
+    content: bytes
+
+
+class Content:
+    """What is the same on every page; each method is described in ui.page.frame.Frame."""
+
+    places: Places
+    session: Session
+    pressed: str = ""
+
+    def redraw(self) -> None:
+        raise Redraw
+
+    def write(self, markdown: str) -> None:
+        self.places.add("write", html(markdown))
+
+    def caption(self, markdown: str) -> None:
+        self.places.add("caption", html(markdown))
+
+    def note(self, markdown: str, kind: Kind = "info") -> None:
+        self.places.add(f"note {kind}", html(markdown), key="note", attributes={"role": ROLES[kind]})
+
+    def badge(self, text: str, icon: str, colour: str) -> None:
+        self.places.add(f"badge {colour}", html(text, line=True), key="badge", tag="span")
+
+    def code(self, text: str, language: str | None = None, height: int | None = None) -> None:
+        look = "code wrapped" if language in (None, "bash") else "code"
+        style = {"style": f"max-height: {height}px"} if height else {}
+        inside = f"<code>{escape(text)}</code>"
+        self.places.add(look, inside, key="code", tag="pre", attributes={"tabindex": "0", **style})
+
+    def progress(self, share: float, text: str) -> None:
+        self.places.add("progress", f'<label>{escape(text)} <progress value="{share:.3f}"></progress></label>')
+
+    @contextmanager
+    def passing(self) -> Iterator[Callable[[float, str], None]]:
+        yield lambda share, text: None
+
+    def table(
+        self,
+        columns: Mapping[str, Sequence[object]],
+        key: str | None = None,
+        *,
+        looks: Mapping[str, Any] | None = None,
+        height: int | None = None,
+        pick: Callable[[int], None] | None = None,
+    ) -> int:
+        looks = looks or {}
+        heads = "".join(f'<th scope="col">{escape(head)}</th>' for head in columns)
+        chosen: int = self.session.get(f"book.{key}", 0) if key else 0
+        rows = []
+        for number, row in enumerate(zip(*columns.values(), strict=True)):
+            cells = [_cell(value, looks.get(head)) for head, value in zip(columns, row, strict=True)]
+            if key:
+                on = str(number == chosen and not pick).lower()
+                cells[0] = f'<button data-act="{{act}}" value="{number}" aria-pressed="{on}">{cells[0]}</button>'
+            rows.append(f"<tr>{''.join(f'<td>{each}</td>' for each in cells)}</tr>")
+        style = f"max-height: {height}px" if height else ""
+        attributes = {"tabindex": "0", "role": "region", "aria-label": next(iter(columns), ""), "style": style}
+        node = self.places.add("table", key=key or "table", attributes=attributes)
+        body = "".join(rows).replace("{act}", escape(node.id))
+        node.html = f"<table><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>"
+
+        def act(given: Any) -> None:
+            if pick:
+                pick(int(given))
+            else:
+                self.session[f"book.{key}"] = int(given)
+
+        if key:
+            self.places.act(node.id, act)
+        return min(chosen, max(len(rows) - 1, 0))
+
+    def columns(self, *widths: float, level: bool = False) -> Sequence[Place]:
+        look = "columns level" if level else "columns"
+        shares = " ".join(f"minmax(0, {width:g}fr)" for width in widths)
+        row = self.places.add(look, key="columns", attributes={"style": f"--widths: {shares}"})
+        with self.places.inside(row):
+            return [self._place("column") for _ in widths]
+
+    def row(self) -> Place:
+        return self._place("row")
+
+    def card(self, *, stretch: bool = False) -> Place:
+        return self._place("card stretch" if stretch else "card")
+
+    def tabs(self, titles: Sequence[str]) -> Sequence[Place]:
+        group = self.places.name("tabs")
+        return [
+            self._folded("tab", title, {"name": group, **({} if k else {"open": ""})}) for k, title in enumerate(titles)
+        ]
+
+    def fold(self, title: str, *, opened: bool = False) -> Place:
+        return self._folded("fold", title, {"open": ""} if opened else {})
+
+    @contextmanager
+    def details(self, label: str, key: str, *, lazy: bool = True, quiet: bool = False) -> Iterator[bool]:
+        node = self.places.add("popover quiet" if quiet else "popover", key=key, tag="details")
+        opened: set[str] = self.session.setdefault(OPEN, set())
+        if lazy:
+            node.attributes = {"data-act": node.id}
+            self.places.act(node.id, lambda on: opened.add(node.id) if on else opened.discard(node.id))
+        with self.places.inside(node):
+            self.places.add("line", html(label, line=True), tag="summary")
+            with self.places.inside(self.places.add("inside")):
+                yield not lazy or node.id in opened
+
+    def button(
+        self,
+        label: str,
+        key: str,
+        act: Callable[..., object] | None = None,
+        *given: Any,
+        primary: bool = False,
+        icon: str | None = None,
+        off: bool = False,
+    ) -> bool:
+        node = self.places.add("button primary" if primary else "button", key=key)
+        state = " disabled" if off else ""
+        node.html = f'<button type="button" data-act="{escape(node.id)}"{state}>{escape(label)}</button>'
+
+        def press(_: Any) -> None:
+            self.pressed = node.id
+            if act:
+                act(*given)
+
+        self.places.act(node.id, press)
+        return self.pressed == node.id
+
+    def download(self, label: str, data: str | Callable[[], str], file: str, mime: str, key: str) -> None:
+
+        def save(_: Any) -> Saved:
+            return Saved(file, mime, (data() if callable(data) else data).encode())
+
+        node = self.places.add("button", key=key)
+        node.html = f'<button type="button" data-act="{escape(node.id)}">{escape(label)}</button>'
+        self.places.act(node.id, save)
+
+    def area(self, label: str, key: str) -> str:
+        node = self.places.add("control", key=key, told=self.session.get(key, ""))
+        node.html = (
+            f'<label><span>{escape(label)}</span><textarea rows="5" data-act="{escape(node.id)}"></textarea></label>'
+        )
+        self.places.act(node.id, lambda text: self.session.__setitem__(key, str(text)))
+        return str(self.session.get(key, ""))
+
+    def upload(self, label: str, key: str, most: int, take: Callable[[File], None] | None = None) -> File | None:
+        node = self.places.add("control", key=key)
+        box = f'<input type="file" data-act="{escape(node.id)}" data-most="{most << 20}">'
+        node.html = f"<label><span>{escape(label)}</span>{box}</label>"
+
+        def taken(given: Any) -> None:
+            name, content = given
+            file = Chosen(str(name)[:200], len(content), bytes(content))
+            self.session[f"book.{key}"] = file
+            if take:
+                take(file)
+
+        self.places.act(node.id, taken)
+        file: File | None = self.session.get(f"book.{key}")
+        return file
+
+    def form(
+        self, label: str, button: str, key: str, take: Callable[[str], None], *, lines: int = 1, hint: str = ""
+    ) -> None:
+        node = self.places.add("form", key=key, tag="form")
+        node.attributes = {"data-act": node.id}
+        hinted = f'placeholder="{escape(hint)}"'
+        box = (
+            f'<textarea name="text" rows="{lines + 1}" {hinted}></textarea>'
+            if lines > 1
+            else f'<input type="text" name="text" maxlength="200" {hinted}>'
+        )
+        node.html = f"<label><span>{escape(label)}</span>{box}</label><button>{escape(button)}</button>"
+        self.places.act(node.id, lambda text: take(str(text)))
+
+    def _place(self, kind: str) -> Place:
+        return self.places.inside(self.places.add(kind, key=kind.split()[0]))
+
+    @contextmanager
+    def _folded(self, kind: str, title: str, attributes: Mapping[str, str]) -> Iterator[Any]:
+        node = self.places.add(kind, key=kind, tag="details", attributes=attributes)
+        with self.places.inside(node):
+            self.places.add("line", html(title, line=True), tag="summary")
+            with self.places.inside(self.places.add("inside")):
+                yield node
+
+
+def _cell(value: object, look: Any) -> str:
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return ""
+    if look == "link":
+        return f'<a href="{escape(str(value))}">{escape(str(value))}</a>'
+    return escape(f"{value:,}" if look == "number" and isinstance(value, int | float) else str(value))

@@ -1,0 +1,214 @@
+"""The book's frame: one page's words, values and controls as a tree of nodes; a moved control redraws its part."""
+
+from __future__ import annotations
+
+import inspect
+import textwrap
+from base64 import b64encode
+from collections.abc import Callable, Mapping
+from functools import partial
+from html import escape
+from typing import Any
+from urllib.parse import urlencode
+
+from ui.book.content import OPEN, Redraw, Saved
+from ui.book.controls import Controls
+from ui.book.learning import UNFOLDED, Learning
+from ui.book.markdown import html
+from ui.book.nodes import Node
+from ui.book.places import Places
+from ui.figures.drawing import Drawing, Film, as_csv, write
+from ui.page.menu import SECTIONS, declaration
+from ui.page.sentences import sentence
+from ui.page.state import Field, Session
+from ui.text.words import Words
+
+ABSENT = ("inside",)
+"""Pages that the book leaves out: the weights that it reads are larger than the rest of the book."""
+AGAIN = 5
+"""How often a page may ask to be drawn again before it is taken as it is."""
+
+
+class Book(Learning):
+    """A page for one reader: see ui.page.frame.Frame.
+
+    Args:
+        name: of the page.
+        lang: its language.
+        session: the reader's values and texts.
+        root: the way from the page's folder to the book's, in links.
+        query: the link's parameters.
+    """
+
+    def __init__(
+        self, name: str, lang: str, session: Session, root: str, query: Mapping[str, str] | None = None
+    ) -> None:
+        self.page, self.absent = declaration(name), ABSENT
+        self.name, self.t, self.session, self.root = name, Words(lang, name), session, root
+        session[OPEN] = set()
+        self.store = self.page.store(session)
+        self.store.read_query(query or {})
+        self.findings: dict[str, str] = {}
+        session[UNFOLDED] = set((query or {}).get("open", "").split(",")) - {""}
+        self.draw()
+
+    def draw(self) -> Node:
+        """Draw the whole page; return its tree."""
+        for _ in range(AGAIN):
+            self.places, self.parts = Places(), dict[str, Callable[[], None]]()
+            self.shared = self.folds = 0
+            self.controls = Controls(self.store, self.t, self.places)
+            try:
+                self._run(partial(self.page.body, self))
+                self.onward()
+            except Redraw:
+                continue
+            break
+        return self.places.root
+
+    def act(self, key: str, given: Any) -> Saved | None:
+        """Do what a control asks for and draw its part again, or the page; return a file where one was asked for."""
+        before, owner = self.store.shared(), self.places.owners[key]
+        made = self.places.acts[key](given)
+        if isinstance(made, Saved):
+            return made
+        part = next((node for node in self.places.root.all() if node.id == owner), self.places.root)
+        if part is self.places.root or (self.shared > 1 and self.store.shared() != before):
+            self.draw()
+        else:
+            try:
+                with self.places.again(part):
+                    self.parts[part.id]()
+            except Redraw:
+                self.draw()
+        self.pressed = ""
+        return None
+
+    def get(self, field: Field) -> Any:
+        return self.store.get(field)
+
+    def live(self, part: Callable[..., None], *given: Any, shared: bool = True, every: float | None = None) -> None:
+        node = self.places.add("part", key=part.__name__)
+        self.shared += shared
+
+        def run() -> None:
+            for key, slots in self.store.notes:
+                self.note(self.sentence(key, slots), "warning")
+            self.store.notes.clear()
+            self._run(partial(part, self, *given))
+
+        self.parts[node.id] = run
+        with self.places.inside(node):
+            run()
+
+    def _run(self, part: Callable[[], None]) -> None:
+        """Run a part; values kept from another page that do not go together on this one are answered in a sentence."""
+        try:
+            part()
+        except ValueError as error:
+            if self.store.fit():
+                raise
+            self.note(self.sentence("frame.kept_elsewhere", {"error": error}), "warning")
+
+    def sentence(self, key: str, given: Mapping[str, Any]) -> str:
+        return sentence(key, given, self.t)
+
+    def prose(self, section: str) -> None:
+        title, body = self.t.prose(section)
+        heading = f'<h2 id="{escape(section)}">{escape(title)}</h2>' if title else ""
+        self.places.add("prose", heading + html(body), key=f"prose.{section}")
+
+    def show(self, drawing: Drawing | Film, *code: Callable[..., Any]) -> None:
+        if isinstance(drawing, Film):
+            finding = self._film(drawing)
+        else:
+            finding = drawing.finding
+            with self.places.inside(
+                self.places.add("figure wide" if drawing.wide else "figure", key=f"fig.{drawing.id}")
+            ):
+                height = drawing.figure["layout"]["height"]
+                plot = self.places.add("plot", key=f"plot.{drawing.id}", data=write(drawing.figure))
+                said = self.places.add("finding", html(f"▸ {finding}"), key=f"finding.{drawing.id}")
+                plot.attributes = {"role": "img", "aria-labelledby": said.id, "style": f"height: {height}px"}
+        self._more(drawing, finding, code)
+
+    def _film(self, drawing: Film) -> str:
+        """Draw a film; return the sentence below its picture."""
+        film, name, scene = drawing.packed(self.t), f"{self.name}.{drawing.id}", drawing.scene
+        fields = [self.store.fields[control.name] for control in scene.controls]
+        values: dict[str, Any] = dict(scene.values(lambda field: self.store.get(self.store.fields[field])))
+        said, sketch = None, scene.sketch
+        if sketch:
+            fields.append(self.store.fields[sketch.name])
+            heights = sketch.read(self.store.get(fields[-1]))
+            values[sketch.name] = "" if heights is None else self.store.get(fields[-1])
+            said = drawing.gap(heights) if drawing.gap and heights is not None else None
+        data = b64encode(film.data).decode("ascii")
+        node = self.places.add("film", key=f"film.{drawing.id}", data=data, attributes={"data-film": name})
+        node.told = {
+            "film": name,
+            "at": values,
+            "count": self.session.get(node.id, 0),
+            "fixed": [field.name for field in fields if self.controls.hides(field)],
+            "bare": self.controls.folded,
+            "play": None,
+            "said": said,
+        }
+
+        def moved(told: Any) -> None:
+            self.session[node.id] = told["count"]
+            for field in fields:
+                given = told["at"].get(field.name, values[field.name])
+                if sketch and field.name == sketch.name and sketch.read(given) is None:
+                    given = ""
+                if given != values[field.name]:
+                    self.store.try_put(field, given)
+
+        self.places.act(node.id, moved)
+        self.findings[node.id] = said or scene.written(values)
+        return self.findings[node.id]
+
+    def _more(self, drawing: Drawing | Film, finding: str, code: tuple[Callable[..., Any], ...]) -> None:
+        """Offer a figure's numbers as a file, the lines that make it again, the functions behind it, how to cite it."""
+        with self.details(self.t("frame.details"), f"more.{drawing.id}", quiet=True) as wanted:
+            if not wanted:
+                return
+            file, key = f"{self.name}-{drawing.id}.csv", f"csv.{drawing.id}"
+            self.download(self.t("frame.csv"), lambda: as_csv(drawing.table()).decode(), file, "text/csv", key)
+            self.write(f"**{self.t('frame.recipe')}**")
+            self.code(textwrap.dedent(drawing.recipe).strip(), "python")
+            self.write(f"**{self.t('frame.code')}**")
+            for function in code:
+                self.code(inspect.getsource(inspect.unwrap(function)), "python")
+            self.write(f"**{self.t('frame.cite')}**")
+            self.code(self.t("frame.cite_line", page=self.t("title"), finding=finding, url=self.link()))
+
+    def link(self) -> str:
+        """Return the address of these values, below the address of the book."""
+        return f"{self.session.get('book.address', '')}{_folder(self.name)}?{urlencode(self.query())}"
+
+    def query(self) -> dict[str, str]:
+        """Return the explicit values and the language as URL parameters."""
+        opened = ",".join(sorted(self.session[UNFOLDED]))
+        return self.store.query() | {"lang": self.t.lang} | ({"open": opened} if opened else {})
+
+    def goto(self, name: str, label: str | None = None, **query: str) -> None:
+        if name in SECTIONS and name not in ABSENT:
+            folder = "" if self.t.lang == "en" else f"{self.t.lang}/"
+            more = f"?{urlencode(query)}" if query else ""
+            href = f"{self.root}{folder}{_folder(name)}{more}" or "./"
+            text = html(label or self.t(f"page.{name}"), line=True)
+            self.places.add("goto", f'<a href="{escape(href)}">{text} →</a>', key=f"goto.{name}")
+
+    def bar(self) -> None:
+        with self.places.inside(self.places.add("bar")):
+            if self.store.shared():
+                self.controls.geometry()
+            with self.details(self.t("frame.share"), "share", lazy=False):
+                self.write(self.t("frame.share_help"))
+                self.places.add("code wrapped address", tag="pre", attributes={"tabindex": "0"})
+            self.button(self.t("frame.reset"), "reset", self.store.reset)
+
+
+def _folder(name: str) -> str:
+    return "" if name == "home" else f"{name}/"

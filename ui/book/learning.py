@@ -1,0 +1,137 @@
+"""What a learning page asks of its reader, as nodes: questions, challenges, folds, the way on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from html import escape
+from typing import Any
+
+from ui.book.content import Content
+from ui.book.controls import Controls
+from ui.book.markdown import html
+from ui.page import tasks
+from ui.page.menu import PATH, declaration
+from ui.page.state import Field
+from ui.page.store import Store
+from ui.page.symbols import legend
+from ui.page.tasks import Challenge, Question
+from ui.text.words import Words, short
+
+LETTERS = "ABCDEFGH"
+UNFOLDED = "book.unfolded"
+"""The session's set of sections that are open."""
+
+
+class Learning(Content):
+    """The parts of a page that teach; each method is described in ui.page.frame.Frame."""
+
+    name: str
+    t: Words
+    store: Store
+    controls: Controls
+    folds = 0
+    absent: tuple[str, ...] = ()
+
+    def live(self, part: Callable[..., None], *given: Any, shared: bool = True, every: float | None = None) -> None:
+        raise NotImplementedError
+
+    def goto(self, name: str, label: str | None = None, **query: str) -> None:
+        raise NotImplementedError
+
+    def predict(self, question: Question) -> bool:
+        field, answered = question.field, bool(self.store.get(question.field))
+        if self.controls.hides(field):
+            return answered
+        words, key = Words(self.t.lang, "predict"), f"ask.{question.name}"
+        with self.places.inside(self.places.add("card", key=key)):
+            self.write(f"**{words('predict')}** {self.t(f'{key}.question')}")
+            if answered:
+                self._answer(question, words)
+            else:
+                self._choices(key, field, lambda choice: tasks.answer(question, self.store, choice))
+        return answered
+
+    def _choices(self, key: str, field: Field, take: Callable[[str], None]) -> None:
+        """Draw the choices of a field that is empty at first as buttons."""
+        node = self.places.add("choices", key=f"choices.{field.name}")
+        buttons = []
+        for number, letter in enumerate(field.choices[1:]):
+            on = str(letter == self.store.get(field)).lower()
+            text = f"<b>{LETTERS[number]}</b> {html(self.t(f'{key}.{letter}'), line=True)}"
+            buttons.append(f'<button data-act="{escape(node.id)}" value="{letter}" aria-pressed="{on}">{text}</button>')
+        node.html = "".join(buttons)
+        self.places.act(node.id, lambda choice: take(str(choice)))
+
+    def _answer(self, question: Question, words: Words) -> None:
+        """Write whether the choice was right and why, and offer to ask again."""
+        key, letters = f"ask.{question.name}", question.choices
+        chosen, right = letters.index(self.store.get(question.field)), letters.index(question.right)
+        choice = self.t(f"{key}.{question.right}")
+        if chosen == right:
+            said = words("yes", letter=LETTERS[right], choice=choice)
+        else:
+            said = words("no", letter=LETTERS[chosen], right=LETTERS[right], choice=choice)
+        self.write(f"{'✓' if chosen == right else '✗'} **{said}** {self.t(f'{key}.why')}")
+        self.button(words("again"), f"again.{question.name}", tasks.answer, question, self.store, "")
+
+    def symbols(self) -> None:
+        self.places.add("legend", legend(self.t))
+
+    def challenge(self, challenge: Challenge, *given: Any) -> None:
+        words, key = Words(self.t.lang, "predict"), f"challenge.{challenge.name}"
+        with self.places.inside(self.places.add("card", key=key)):
+            self.write(f"**{words('challenge')}** {self.t(f'{key}.task')}")
+            numbers = [field for field in challenge.fields if field.kind != "choice"]
+            if numbers:
+                self.controls.beside(*numbers, draw=self.controls.number)
+            for field in challenge.fields:
+                if field.kind == "choice" and not self.controls.hides(field):
+                    self._choices(key, field, lambda choice, field=field: self.store.try_put(field, choice))  # type: ignore[misc]
+            result = tasks.verdict(challenge, self.store, self.session, given)
+            if result:
+                slots = {slot: short(float(f"{value:.4g}")) for slot, value in result.given.items()}
+                head = words("solved") if result.passed else words("score", score=round(100 * result.score))
+                reason = self.t(f"{key}.{result.reason}", **slots)
+                self.note(f"**{head}** {reason}", "success" if result.passed else "warning")
+
+    def deeper(self, section: str, *parts: Callable[[Any], None]) -> None:
+        if not self.folds:
+            self.places.add("prose", f'<h2 id="deeper">{escape(self.t("frame.deeper"))}</h2>', key="deeper")
+        self.folds += 1
+
+        def fold(page: Learning) -> None:
+            page.fold_section(section, *parts)
+
+        fold.__name__ = section
+        self.live(fold)
+
+    def fold_section(self, section: str, *parts: Callable[[Any], None]) -> None:
+        """Draw a section that folds; its parts once it is open."""
+        title, body = self.t.prose(section)
+        opened: set[str] = self.session.setdefault(UNFOLDED, set())
+        node = self.places.add("fold", key="fold", tag="details")
+        node.attributes = {"data-act": node.id, **({"open": ""} if section in opened else {})}
+        self.places.act(node.id, lambda on: opened.add(section) if on else opened.discard(section))
+        with self.places.inside(node):
+            self.places.add("line", f'<span id="{escape(section)}">{escape(title)}</span>', tag="summary")
+            with self.places.inside(self.places.add("inside")):
+                self.write(body)
+                if section in opened:
+                    for part in parts:
+                        part(self)
+
+    def onward(self) -> None:
+        """How far the page is on the path, and the link to the next one."""
+        path = [name for name in PATH if name not in self.absent]
+        if self.name not in path:
+            return
+        at, own = path.index(self.name), declaration(self.name).tasks
+        line = self.t("frame.way_step", number=at + 1, total=len(path))
+        if own:
+            done = sum(tasks.done(task, self.store, self.session) for task in own)
+            line += self.t("frame.way_here", here=done, here_of=len(own))
+        with self.places.inside(self.places.add("onward")):
+            self.progress((at + 1) / len(path), line)
+            if at + 1 < len(path):
+                following = path[at + 1]
+                self.goto(following, f"**{self.t('frame.next', page=self.t(f'page.{following}'))}**")

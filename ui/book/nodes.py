@@ -1,0 +1,93 @@
+"""A page as a tree of nodes: HTML for who reads, and for the browser only what has changed since it was last told."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from html import escape
+from typing import Any
+
+LETTERS = 10
+"""Letters of each half of a mark."""
+
+
+@dataclass
+class Node:
+    """An element of a page.
+
+    Attributes:
+        id: names it on its page, the same in every run.
+        kind: its class, which says what the browser does with it.
+        html: what it holds, before its children.
+        children: the nodes in it.
+        tag, attributes: of its element.
+        data: what a script draws in it: a figure's JSON, or a film's bytes in base64.
+        told: what moves without a change of content: a control's value, a film's values.
+    """
+
+    id: str
+    kind: str
+    html: str = ""
+    children: list[Node] = field(default_factory=list)
+    tag: str = "div"
+    attributes: Mapping[str, str] = field(default_factory=dict)
+    data: str = ""
+    told: Any = None
+    kept: str = field(default="", repr=False)
+
+    @property
+    def mark(self) -> str:
+        """A hash of the node's own element, a dot, and one of all that it shows; what it is told is in neither."""
+        if not self.kept:
+            shell = _hash([self.kind, self.tag, sorted(self.attributes.items()), self.html])
+            self.kept = f"{shell}.{_hash([shell, self.data, [(child.id, child.mark) for child in self.children]])}"
+        return self.kept
+
+    def all(self) -> Iterator[Node]:
+        """Yield the node and all below it."""
+        yield self
+        for child in self.children:
+            yield from child.all()
+
+    def written(self) -> str:
+        """Return the node as HTML."""
+        return "".join(self._pieces())
+
+    def _pieces(self) -> Iterator[str]:
+        more = "".join(f' {name}="{escape(value)}"' for name, value in self.attributes.items())
+        yield f'<{self.tag} class="{self.kind}" id="{escape(self.id)}" data-mark="{self.mark}"{more}>{self.html}'
+        for child in self.children:
+            yield from child._pieces()
+        yield f"</{self.tag}>"
+
+
+def data(node: Node) -> dict[str, str]:
+    """Return by id what scripts draw in the nodes below."""
+    return {each.id: each.data for each in node.all() if each.data}
+
+
+def told(node: Node) -> dict[str, Any]:
+    """Return by id what the nodes below are told."""
+    return {each.id: each.told for each in node.all() if each.told is not None}
+
+
+def changes(node: Node, known: Mapping[str, str]) -> dict[str, Any]:
+    """Return a node for a browser that has the marks ``known`` by id: what it lacks, else id and mark alone."""
+    before, named = known.get(node.id), {"id": node.id, "mark": node.mark}
+    if before == node.mark:
+        return named
+    if before and before.partition(".")[0] == node.mark.partition(".")[0]:
+        children = {"children": [changes(child, known) for child in node.children]}
+        return named | children | ({"data": node.data} if node.data else {})
+    return named | {"html": node.written(), "drawn": data(node)}
+
+
+def marks(node: Node) -> dict[str, str]:
+    """Return the marks of a node and all below it, by id."""
+    return {each.id: each.mark for each in node.all()}
+
+
+def _hash(value: Any) -> str:
+    return hashlib.sha256(json.dumps(value).encode()).hexdigest()[:LETTERS]

@@ -1,0 +1,82 @@
+"""Where a page's nodes go: the tree that is being drawn, and the actions that its controls ask for."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any
+
+from ui.book.nodes import Node
+
+Act = Callable[[Any], object]
+
+
+class Inside(AbstractContextManager[Node]):
+    """A place in a tree."""
+
+    def __init__(self, places: Places, node: Node) -> None:
+        self.places, self.node = places, node
+
+    def __enter__(self) -> Node:
+        self.places.path.append(self.node)
+        return self.node
+
+    def __exit__(self, *_: object) -> None:
+        self.places.path.pop()
+
+
+class Places:
+    """A tree that grows at the place in force."""
+
+    def __init__(self) -> None:
+        self.root = Node("page", "page")
+        self.path = [self.root]
+        self.counts: dict[str, Counter[str]] = {}
+        self.acts: dict[str, Act] = {}
+        self.owners: dict[str, str] = {}
+
+    @property
+    def here(self) -> Node:
+        """The node that is being filled."""
+        return self.path[-1]
+
+    @property
+    def part(self) -> Node:
+        """The part that is being drawn, else the page."""
+        return next((node for node in reversed(self.path) if node.kind == "part"), self.root)
+
+    def name(self, key: str) -> str:
+        """Return an id that no other node has: the part's and the ``key``, counted where it comes again."""
+        counts = self.counts.setdefault(self.part.id, Counter())
+        counts[key] += 1
+        return f"{self.part.id}/{key}" + (f".{counts[key]}" if counts[key] > 1 else "")
+
+    def add(self, kind: str, html: str = "", *, key: str = "", **more: Any) -> Node:
+        """Put a node at the place in force."""
+        node = Node(self.name(key or kind), kind, html, **more)
+        self.here.children.append(node)
+        return node
+
+    def inside(self, node: Node) -> Inside:
+        """Return a place that fills a node, as often as it is entered."""
+        return Inside(self, node)
+
+    def act(self, key: str, act: Act) -> None:
+        """Have ``act`` called with what the browser sends under ``key``; it belongs to the part that is being drawn."""
+        self.acts[key] = act
+        self.owners[key] = self.part.id
+
+    @contextmanager
+    def again(self, part: Node) -> Iterator[None]:
+        """Draw a part anew in its own place, without the nodes and acts that it had."""
+        gone = {node.id for node in part.all()} - {part.id}
+        self.acts = {key: act for key, act in self.acts.items() if self.owners[key] not in gone | {part.id}}
+        for node in part.all():
+            self.counts.pop(node.id, None)
+        part.children.clear()
+        for node in self.root.all():
+            node.kept = ""
+        self.path = [self.root, part]
+        yield
+        self.path = [self.root]

@@ -1,0 +1,63 @@
+"""What the browser's worker calls: a page opens at a link's values, then answers one move after another."""
+
+from __future__ import annotations
+
+import json
+from base64 import b64encode
+from collections.abc import Mapping
+from typing import Any
+
+from ui.book.content import Saved
+from ui.book.frame import Book
+from ui.book.nodes import changes, marks, told
+
+
+class Reading:
+    """One reader's page, and what the browser has of it.
+
+    Args:
+        name, lang: of the page.
+        root: the way from the page's folder to the book's.
+        address: of the book, for links that are handed on.
+        values: what the reader has set on other pages of this visit.
+        query: the link's parameters.
+        known: the marks of the page as it was built, by id.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        lang: str,
+        root: str,
+        address: str,
+        values: Mapping[str, Any],
+        query: Mapping[str, str],
+        known: Mapping[str, str],
+    ) -> None:
+        self.session: dict[Any, Any] = {"values": dict(values), "book.address": address}
+        self.page = Book(name, lang, self.session, root, dict(query))
+        # At the default values the page is as it was built, but for the last digits of another machine's cosine.
+        at_defaults = not self.page.store.query() and set(query) <= {"lang"}
+        self.known = marks(self.page.places.root) if at_defaults else dict(known)
+
+    def answer(self) -> str:
+        """Return what has changed as JSON: nodes, what they are told, values for the address and for other pages."""
+        tree = self.page.places.root
+        changed = changes(tree, self.known)
+        self.known = marks(tree)
+        values = self.session["values"]
+        answer = {"tree": changed, "told": told(tree), "query": self.page.query(), "values": values}
+        return json.dumps(answer, ensure_ascii=False, allow_nan=False)
+
+    def act(self, key: str, given: str) -> str:
+        """Do what a control asks for with the JSON that it gives; return the answer, or a file to be saved."""
+        made = self.page.act(key, json.loads(given))
+        if isinstance(made, Saved):
+            content = b64encode(made.content).decode("ascii")
+            return json.dumps({"save": {"name": made.name, "mime": made.mime, "content": content}})
+        return self.answer()
+
+
+def opened(request: str) -> Reading:
+    """Return the page that a request in JSON asks for, by the names of ``Reading``'s arguments."""
+    return Reading(**json.loads(request))
