@@ -31,7 +31,7 @@ ORDER = {
     "learn": PATH,
     "lab": ("inside",),
     "engineer": ("config", "benchmark"),
-    "reference": ("models", "ledger"),
+    "reference": ("models", "ledger", "glossary"),
 }
 SECTIONS = {path.stem: path.parent.name for path in PAGES.glob("*/*.py")}
 """The section of each page that is installed, by the page's name."""

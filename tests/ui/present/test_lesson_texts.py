@@ -18,7 +18,8 @@ from ui.present.lessons import Lesson, Step
 from ui.text.words import TEXT
 
 LANGUAGES = ("en", "zh")
-BUILT = [name for names in ORDER.values() for name in names if name in SECTIONS]
+# A list of terms has no figure to teach from.
+BUILT = [name for names in ORDER.values() for name in names if name in SECTIONS and name != "glossary"]
 LESSONS = [*BUILT, *lessons.talks()]
 HAN = re.compile(r"[一-鿿]")
 NUMBER = re.compile(r"(?<![A-Za-z\d.])\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?")

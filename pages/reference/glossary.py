@@ -1,0 +1,28 @@
+"""Every term and symbol of the lab in one table, in both languages."""
+
+from ui.page.frame import Frame
+from ui.page.state import Field
+from ui.text.glossary import table
+from ui.text.words import markdown_table
+
+FIND = Field("find", "text", "")
+FIELDS = (FIND,)
+HEADS = ("term", "symbol", "meaning", "other")
+
+
+def listed(page: Frame) -> None:
+    """The terms that hold what the visitor looks for."""
+    page.controls.text(FIND)
+    other = "en" if page.t.lang == "zh" else "zh"
+    first, symbol, meaning, last = (page.t(f"head.{name}") for name in HEADS)
+    columns = table(page.t.lang, other, page.get(FIND), (first, symbol, meaning, last))
+    if columns[first]:
+        page.write(markdown_table(columns))
+    else:
+        page.note(page.t("nothing"))
+
+
+def body(page: Frame) -> None:
+    """The page, part by part."""
+    page.live(listed, shared=False)
+    page.prose("more")

@@ -1,0 +1,37 @@
+"""The glossary: every term is whole in both languages, stands once, and is found by either name."""
+
+from __future__ import annotations
+
+import re
+
+from tests.test_pages import opened
+from ui.text.glossary import table, terms
+
+HEADS = ("term", "symbol", "meaning", "other")
+
+
+def test_every_term_stands_once_and_is_whole() -> None:
+    known = terms()
+    assert len(known) >= 40
+    for lang in ("en", "zh"):
+        names = [term.names[lang] for term in known]
+        assert len(set(names)) == len(names)
+        for term in known:
+            assert term.says[lang].endswith("." if lang == "en" else "。"), term.names
+    for term in known:
+        assert re.search("[一-鿿]", term.says["zh"]) and not re.search("[一-鿿]", term.says["en"])
+        assert "|" not in term.symbol + "".join(term.says.values()), "a cell of a Markdown table"
+
+
+def test_a_term_is_found_by_either_name_whatever_the_case() -> None:
+    for text in ("Wavelength", "波长"):
+        assert "**wavelength**" in table("en", "zh", text, HEADS)["term"]
+    assert table("zh", "en", "wavelength", HEADS)["term"] == ["**波长**"]
+    assert table("en", "zh", "no such term", HEADS)["term"] == []
+
+
+def test_the_page_lists_what_is_looked_for_and_says_where_there_is_nothing() -> None:
+    found = opened("glossary", lang="en", find="slow-down")
+    assert not found.exception and any("**slow-down**" in each.value for each in found.markdown)
+    assert not any("**bfloat16**" in each.value for each in found.markdown)
+    assert opened("glossary", lang="zh", find="no such term").info

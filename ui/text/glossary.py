@@ -1,0 +1,51 @@
+"""The terms of the lab: one rendering in each language, a symbol where there is one, and what it means."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from functools import lru_cache
+
+from ui.text.words import TEXT
+
+
+@dataclass(frozen=True)
+class Term:
+    """One term.
+
+    Attributes:
+        names: by language.
+        symbol: LaTeX, "" where it has none.
+        says: its meaning in one sentence, by language.
+    """
+
+    names: dict[str, str]
+    symbol: str
+    says: dict[str, str]
+
+    def holds(self, text: str) -> bool:
+        """Return whether a text occurs in its names or its meaning, whatever the case."""
+        return any(text.casefold() in each.casefold() for each in (*self.names.values(), *self.says.values()))
+
+
+@lru_cache(maxsize=1)
+def terms() -> tuple[Term, ...]:
+    """Return every term of ui/text/glossary.toml, in its order: what is first needed comes first."""
+    rows = tomllib.loads((TEXT / "glossary.toml").read_text("utf-8"))["term"]
+    return tuple(Term({"en": row["en"], "zh": row["zh"]}, row.get("symbol", ""), row["says"]) for row in rows)
+
+
+def table(lang: str, other: str, text: str, heads: tuple[str, str, str, str]) -> dict[str, list[str]]:
+    """Return the terms that hold ``text`` as columns: name, symbol, meaning, and the name in the other language.
+
+    >>> list(table("en", "zh", "wavelength", ("a", "b", "c", "d")))
+    ['a', 'b', 'c', 'd']
+    """
+    found_terms = [term for term in terms() if term.holds(text.strip())]
+    columns = (
+        [f"**{term.names[lang]}**" for term in found_terms],
+        [f"${term.symbol}$" if term.symbol else "" for term in found_terms],
+        [term.says[lang] for term in found_terms],
+        [term.names[other] for term in found_terms],
+    )
+    return dict(zip(heads, columns, strict=True))
