@@ -83,6 +83,8 @@ def body(page: Frame) -> None:
     page.live(catalogue, shared=False)
     page.prose("why")
     page.prose("questions")
+    page.prose("rotating")
+    page.show(figures.rotating(page.t), figures.rotating, survey.shares)
     page.live(two_axes, shared=False)
     page.prose("architectures")
     page.show(figures.encodings(page.t), figures.encodings, survey.encodings_by_year)

@@ -91,11 +91,20 @@ def basis(name: str, lang: str = "en") -> str:
     """Return how the column of the engine ``name`` came about, in "en" or "zh": measured (day, configs, what) or read.
 
     >>> basis("transformers 4.57")
-    'measured 2026-11-22 on 105 configs: its own modules (4.57.6)'
+    'measured 2026-11-22 on 107 configs: its own modules (4.57.6)'
     """
     row = recorded()["engine"][name]
     frame: str = recorded()["basis"]["measured" if "measured" in row else "read"][lang]
     return frame.format(date=row.get("measured"), configs=row.get("configs"), what=row[lang])
+
+
+def without_column(lang: str = "en") -> list[tuple[str, str]]:
+    """Return the programs that the table leaves out, each with the sentence that says why, in "en" or "zh".
+
+    >>> [name for name, _ in without_column()]
+    ['TensorRT-LLM 1.2.1', 'mlx-vlm']
+    """
+    return [(name, row[lang]) for name, row in recorded()["outside"].items()]
 
 
 @cache
@@ -260,4 +269,4 @@ def as_4(data: Mapping[str, Any], layer_type: str | None, seq_len: int | None, t
     return inv_freq, rope.attention_factor, notes, values
 
 
-__all__ = ["Engine", "basis", "engines", "known_types", "sentences"]
+__all__ = ["Engine", "basis", "engines", "known_types", "sentences", "without_column"]

@@ -41,6 +41,9 @@ MOST = 20
 # What a config of a rotary model has, and what any model with attention has.
 ROPE_FIELDS = (*OLD, "head_dim", "qk_rope_head_dim", "original_max_position_embeddings", "rotary_dim", "rope_ratio")
 HEADS = ("hidden_size", "num_attention_heads")
+# Numbers of layers that predict ahead, and the parts of Omni models that make sound.
+MTP = ("num_nextn_predict_layers", "num_mtp_layers", "mtp_num_hidden_layers")
+VOCODERS = ("code2wav_config", "token2wav_config")
 # Notes that hold for most models and are shown on request only.
 ON_REQUEST = ("pairs_below_one_turn", "half_precision")
 
@@ -94,6 +97,7 @@ def check(
     unread = {one.key for one in found} & {"rope_parameters_not_read"}
     found += (one for one in _rules(model, transformers, seq_len) if not (unread and one.key.startswith("base_")))
     found += _parts(data, transformers, seq_len)
+    found += _beside(data, model)
     kept = [one for one in _merged(found) if transformers in one.versions]
     if not everything:
         kept = [one for one in kept if one.key not in ON_REQUEST]
@@ -131,6 +135,18 @@ def _parts(data: Mapping[str, Any], version: str, seq_len: int | None) -> Iterat
                 yield from _rules(resolve(data, part), version, seq_len)
         except ConfigError as error:
             yield refusal(error)
+
+
+def _beside(data: Mapping[str, Any], model: Model) -> Iterator[Finding]:
+    """Name what turns beside the language model and is not read: layers that predict ahead, a vocoder."""
+    for name in MTP:
+        count = model.data.get(name)
+        if isinstance(count, int) and not isinstance(count, bool) and count > 0:
+            yield finding("mtp_layers", model.prefix + name, count=count)
+            break
+    for name in VOCODERS:
+        if isinstance(data.get(name), Mapping):
+            yield finding("vocoder_not_read", name)
 
 
 def nothing_turns(model: Model) -> bool:

@@ -27,9 +27,9 @@ from rope_core.spectrum import Request, spectrum
 # The model types whose file in mlx-lm reads rope_parameters; all others read rope_theta and rope_scaling only.
 MLX_READS_NEW = {
     "exaone_moe", "gemma4", "gemma4_text", "glm_moe_dsa", "granitemoehybrid", "laguna", "lfm2", "lfm2-vl",
-    "lfm2_moe", "mellum", "minimax_m3_vl", "ministral3", "mistral4", "muse_glimmer", "muse_spark",
-    "olmo_hybrid", "qwen3", "qwen3_vl_text", "qwen3_5", "qwen3_5_text", "qwen3_5_moe", "qwen3_5_moe_text",
-    "spark2_5",
+    "lfm2_moe", "mellum", "minimax_m3_vl", "minimax_m3_vl_text", "ministral3", "mistral4", "muse_glimmer",
+    "muse_glimmer_text", "muse_spark", "muse_spark_text", "olmo_hybrid", "qwen3", "qwen3_vl_text", "qwen3_5",
+    "qwen3_5_text", "qwen3_5_moe", "qwen3_5_moe_text", "spark2_5",
 }  # fmt: skip
 TELECHAT, DEEPSEEK = "telechat3-yarn", "deepseek_yarn"
 

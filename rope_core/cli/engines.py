@@ -6,7 +6,7 @@ import argparse
 import math
 from typing import Any
 
-from rope_core.checks.engines import Engine, basis, engines, sentences
+from rope_core.checks.engines import Engine, basis, engines, sentences, without_column
 from rope_core.cli.source import HELP, load, print_json
 from rope_core.hf.ropes import layer_types
 
@@ -36,6 +36,8 @@ def run(options: argparse.Namespace) -> int:
     for kind, engine in rows:
         where = f"{kind}  " if kind else ""
         print(f"{where}{engine.name:<22}{_gap(engine, options.lang):<16}{'; '.join(sentences(engine, options.lang))}")
+    for name, why in without_column(options.lang):
+        print(f"{name:<38}{why}")
     return 0
 
 

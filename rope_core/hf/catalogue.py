@@ -105,6 +105,34 @@ class Model:
         return from_hf(self.hf_config(), layer_type, seq_len)
 
 
+@dataclass(frozen=True)
+class Unrotated:
+    """One released model whose attention does not rotate.
+
+    ``instead`` is "none" or "relative bias"; ``layers`` counts all of its layers, ``attention`` those with attention;
+    ``confidence`` as in Model.
+    """
+
+    id: str
+    name: str
+    year: int
+    family: str
+    confidence: str
+    source: str
+    instead: str
+    layers: int
+    attention: int
+
+
+def unrotated() -> tuple[Unrotated, ...]:
+    """Return the models of the catalogue that do not rotate, by year.
+
+    >>> [each.name for each in unrotated() if each.instead != "none"]
+    ['Inkling']
+    """
+    return _catalogue()[2]
+
+
 def models() -> tuple[Model, ...]:
     """Return every model of the catalogue, in its order: families together.
 
@@ -147,10 +175,11 @@ def _find(argument: str, known: Mapping[str, T], id: object) -> T:
 
 
 @cache
-def _catalogue() -> tuple[dict[str, Model], dict[str, Architecture]]:
+def _catalogue() -> tuple[dict[str, Model], dict[str, Architecture], tuple[Unrotated, ...]]:
     data = tomllib.loads(Path(__file__).with_name("models.toml").read_text(encoding="utf-8"))
     known = {row["id"]: _architecture(row) for row in data["architectures"]}
-    return {row["id"]: _model(row) for row in data["models"]}, known
+    still = sorted((Unrotated(**row) for row in data["unrotated"]), key=lambda each: each.year)
+    return {row["id"]: _model(row) for row in data["models"]}, known, tuple(still)
 
 
 def _model(row: Mapping[str, Any]) -> Model:

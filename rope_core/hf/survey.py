@@ -10,7 +10,12 @@ import numpy as np
 from rope_core.errors import finite
 from rope_core.hf import catalogue
 from rope_core.hf.catalogue import Architecture, Model
-from rope_core.hf.ropes import HfRope, from_hf, layer_types
+from rope_core.hf.normal import Model as Text
+from rope_core.hf.normal import resolve
+from rope_core.hf.ropes import HfRope, from_hf, layer_types, ropes_of
+
+# Layers of hybrids that are no softmax attention.
+WITHOUT_ATTENTION = ("linear_attention", "conv", "mamba", "recurrent", "moe", "mlp")
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +60,73 @@ def rows() -> tuple[Row, ...]:
                 context = rope.max_len or rope.train_len
                 found.append(Row(model, kind or "", rope, float(waves.min()), float(waves.max()), context))
     return tuple(sorted(found, key=lambda row: row.model.year))
+
+
+@dataclass(frozen=True)
+class Share:
+    """How much of one model rotates.
+
+    Attributes:
+        layers, attention, rotating: numbers of layers: all, those with attention, those whose attention rotates.
+        width: largest part of a head that rotates, in [0, 1].
+        base: largest base; trained: length in tokens that the scaling starts from; None where nothing rotates.
+        instead: "rotation", "none" or "relative bias".
+    """
+
+    name: str
+    year: int
+    confidence: str
+    layers: int
+    attention: int
+    rotating: int
+    width: float
+    base: float | None
+    trained: int | None
+    instead: str
+
+
+@cache
+def shares() -> tuple[Share, ...]:
+    """Return how much of each model rotates, by year; models whose number of layers nobody says are left out.
+
+    >>> each = next(each for each in shares() if each.name.startswith("Qwen3-Next"))
+    >>> each.layers, each.attention, each.rotating, each.width
+    (48, 12, 12, 0.25)
+    """
+    found = [
+        Share(each.name, each.year, each.confidence, each.layers, each.attention, 0, 0.0, None, None, each.instead)
+        for each in catalogue.unrotated()
+    ]
+    for model in catalogue.models():
+        text, ropes = resolve(model.hf_config()), ropes_of(model.hf_config())
+        turning = [rope for rope in ropes.values() if not rope.nope]
+        labels = text.layer_types() or [""] * text.layers()
+        attending = [i for i, label in enumerate(labels) if label not in WITHOUT_ATTENTION]
+        still = {i for rope in turning for i in rope.nope_layers}
+        still |= {i for i in attending if labels[i] in ropes and ropes[labels[i]].nope}
+        if not labels:
+            continue
+        found.append(
+            Share(
+                model.name,
+                model.year,
+                model.confidence,
+                len(labels),
+                len(attending),
+                len(set(attending) - still),
+                max(2 * int(np.count_nonzero(rope.inv_freq)) / _whole_head(text, rope) for rope in turning),
+                max(rope.base for rope in turning),
+                max(rope.train_len for rope in turning),
+                "rotation",
+            )
+        )
+    return tuple(sorted(found, key=lambda each: each.year))
+
+
+def _whole_head(text: Text, rope: HfRope) -> int:
+    """Return the width of a head of queries, with the part that multi-head latent attention keeps from rotating."""
+    still, _ = text.get("qk_nope_head_dim")
+    return rope.head_dim + (still if isinstance(still, int) else 0)
 
 
 def values(field: str) -> tuple[str, ...]:

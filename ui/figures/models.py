@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from rope_core.hf.survey import Row, encodings_by_year, errata
-from ui.figures.colours import BLUE, GREY, ORANGE, RED
+from rope_core.hf.survey import Row, Share, encodings_by_year, errata, shares
+from ui.figures.colours import BLUE, GREEN, GREY, ORANGE, RED
 from ui.figures.drawing import Drawing, kept
-from ui.figures.plot import POWERS, Props, axis, dots, line, note, plot, scatter
+from ui.figures.plot import POWERS, Props, axis, dots, headings, in_panel, line, note, panels, plot, scatter, split
 from ui.text.words import Words
 
 ORDER = ("Sine", "Absolute", "Relative", "Alibi", "RoPE")
-SINCE = 2023
+SINCE, RECENT = 2023, 2025
+# What a model's layers are, with a mark that needs no colour.
+KINDS, SYMBOLS = ("whole", "nope", "hybrid", "none"), ("circle", "square", "triangle-up", "x")
 
 
 def title(row: Row) -> str:
@@ -89,6 +91,83 @@ def spans(rows: Sequence[Row], length: int, picked: str, t: Words) -> Drawing:
         from rope_core.hf.survey import rows
         for row in rows():
             print(row.model.id, row.layer_type, row.shortest, row.longest, row.context, row.unturned({length}))
+        """,
+        wide=True,
+    )
+
+
+def kind_of(share: Share) -> str:
+    """Return what a model's layers are: all rotate, some attention does not, some are no attention, or none rotates."""
+    if not share.rotating:
+        return "none"
+    if share.attention < share.layers:
+        return "hybrid"
+    return "whole" if share.rotating == share.attention else "nope"
+
+
+@kept
+def rotating(t: Words) -> Drawing:
+    """Share of layers that rotate, part of the head, base and trained length, model by model and by year."""
+    results = shares()
+    years = sorted({each.year for each in results})
+    ranks = {year: [each for each in results if each.year == year] for year in years}
+    place = {
+        each.name: year + 0.8 * ((k + 0.5) / len(ranks[year]) - 0.5)
+        for year in years
+        for k, each in enumerate(sorted(ranks[year], key=lambda each: (KINDS.index(kind_of(each)), each.name)))
+    }
+    measures: dict[str, Callable[[Share], float | None]] = {
+        "share": lambda each: 100 * each.rotating / each.layers,
+        "width": lambda each: 100 * each.width if each.rotating else None,
+        "base": lambda each: each.base,
+        "trained": lambda each: each.trained,
+    }
+    data = []
+    for panel, measure in enumerate(measures.values(), 1):
+        for kind, colour, symbol in zip(KINDS, (BLUE, ORANGE, GREEN, RED), SYMBOLS, strict=True):
+            those = [each for each in results if kind_of(each) == kind and measure(each) is not None]
+            look = {"symbol": symbol, "line": {"width": 1, "color": "white"}, "opacity": 1}
+            trace = dots(
+                [round(place[each.name], 3) for each in those],
+                [float(f"{measure(each):.5g}") for each in those],
+                colour,
+                9,
+                t(f"kind.{kind}"),
+                marker=look,
+                text=[f"{each.name} ({each.confidence})" for each in those],
+                hovertemplate="%{text}<br>%{y:,}<extra></extra>",
+                legendgroup=kind,
+                showlegend=panel == 1,
+            )
+            data.append(in_panel(panel, trace))
+    columns, lines = split([1, 1], 0.1), split([1, 1], 0.2)
+    when = {"range": [years[0] - 0.5, years[-1] + 0.5], "dtick": 1}
+    percent = {"range": [-6, 106], "dtick": 25}
+    axes = [
+        (axis(**when), axis(**percent)),
+        (axis(**when), axis(**percent)),
+        (axis(t("year"), **when), axis(**POWERS)),
+        (axis(t("year"), **when), axis(**POWERS)),
+    ]
+    heads = headings([t(f"rotating.{name}") for name in measures], columns, lines)
+    legend = {"orientation": "h", "y": 1.1, "yanchor": "bottom", "x": 0, "xanchor": "left"}
+    look = {"legend": legend, "margin": {"t": 100}}
+    figure = plot(data, height=580, annotations=heads, **look, **panels(axes, columns, lines))
+    late = [kind_of(each) for each in results if each.year >= RECENT]
+    early = [each for each in results if each.year < SINCE + 1]
+    counts = {kind: late.count(kind) for kind in KINDS}
+    return Drawing(
+        "rotating",
+        figure,
+        t("rotating_finding", early=len(early), until=SINCE, since=RECENT, total=len(late), **counts),
+        lambda: {
+            name: [getattr(each, name) for each in results]
+            for name in ("name", "year", "confidence", "layers", "attention", "rotating", "width", "base", "trained")
+        },
+        """
+        from rope_core.hf.survey import shares
+        for each in shares():
+            print(each.year, each.name, each.rotating, each.layers, each.width, each.base, each.trained)
         """,
         wide=True,
     )

@@ -91,6 +91,23 @@ def test_a_trained_length_in_the_rope_dict_does_not_stay_behind() -> None:
     assert [one.key for one in rc.check(way.config) if one.severity != "note"] == []
 
 
+def test_layers_that_predict_ahead_and_vocoders_are_named() -> None:
+    """vllm-project/vllm#58080: a draft built from the model's own layers loses the override."""
+    deepseek = {**rc.model("deepseek-v3").hf_config(), "num_nextn_predict_layers": 1}
+    nested = {"model_type": "qwen3_5", "text_config": {"model_type": "qwen3_5_text", "mtp_num_hidden_layers": 2}}
+    for config, field, count in (
+        (deepseek, "num_nextn_predict_layers", 1),
+        (nested, "text_config.mtp_num_hidden_layers", 2),
+    ):
+        (one,) = [one for one in rc.check(config) if one.key == "mtp_layers"]
+        assert (one.field, one.values["count"], one.severity) == (field, count, "note")
+    for none in (0, None, True, -1, "2", [1]):
+        assert "mtp_layers" not in keys_of({**deepseek, "num_nextn_predict_layers": none})
+    for kind, name in (("qwen3_omni_moe", "code2wav_config"), ("qwen2_5_omni", "token2wav_config")):
+        (one,) = [one for one in rc.check({"model_type": kind, name: {}}) if one.key == "vocoder_not_read"]
+        assert (one.field, one.severity) == (name, "note")
+
+
 def test_a_value_out_of_range_is_named_by_its_own_field() -> None:
     """Hunyuan's alpha is the factor of NTK."""
     scaling = {"type": "dynamic", "alpha": 1e6, "factor": 1.0}

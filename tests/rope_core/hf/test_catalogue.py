@@ -16,8 +16,18 @@ import pytest
 from transformers import CONFIG_MAPPING
 
 import rope_core.hf.catalogue
-from rope_core.hf.catalogue import ARCHITECTURE_FIELDS, Architecture, Model, architecture, architectures, model, models
-from rope_core.hf.ropes import layer_types
+from rope_core.errors import ConfigError
+from rope_core.hf.catalogue import (
+    ARCHITECTURE_FIELDS,
+    Architecture,
+    Model,
+    architecture,
+    architectures,
+    model,
+    models,
+    unrotated,
+)
+from rope_core.hf.ropes import from_hf, layer_types
 from rope_core.rope import Rope
 from rope_core.spectrum import Request, spectrum
 from tests.support.architecture_live import Block
@@ -347,6 +357,43 @@ def test_layouts_are_those_of_the_research_notes(model_id: str, layout: str) -> 
     assert model(model_id).rope().layout == layout
 
 
+def test_class_defaults_are_those_of_the_wheel() -> None:
+    """Every value of 2026's class defaults stands in the config class, so none is our own."""
+    compared = 0
+    for entry in MODELS:
+        if "class default" not in entry.source or entry.year < 2026:
+            continue
+        model_type, given = without_type(entry)
+        held = CONFIG_MAPPING[model_type]()
+        for key, value in given.items():
+            own = getattr(held, key)
+            if key == "rope_parameters" and "rope_theta" in value:
+                own = {name: own[name] for name in value}
+            assert own == value, (entry.id, key, own)
+            compared += 1
+    assert compared > 60
+
+
+def test_models_that_do_not_rotate_have_no_rotation_in_the_wheel() -> None:
+    types = {"kimi-linear-48b": "kimi_linear", "nemotron-3-nano-30b": "nemotron_h", "granite-4.0-h": "granitemoehybrid"}
+    types |= {"glm-5.3-flash": "glm5_next_text", "inkling": "inkling_text"}
+    assert {each.id for each in unrotated()} == set(types)
+    for each in unrotated():
+        assert each.source.startswith(("https://", "transformers 5.23.0")) and each.confidence in ("A", "B")
+        assert 2025 <= each.year <= 2026 and 0 < each.attention <= each.layers
+        if each.id == "granite-4.0-h":
+            assert from_hf({"model_type": types[each.id], "position_embedding_type": "nope"}).nope
+            continue
+        with pytest.raises(ConfigError, match="turns token positions"):
+            from_hf({"model_type": types[each.id]})
+    for name in ("glm-5.3-flash", "inkling"):
+        held, each = CONFIG_MAPPING[types[name]](), next(each for each in unrotated() if each.id == name)
+        attending = [kind for kind in held.layer_types if kind != "linear_attention"]
+        assert (held.num_hidden_layers, len(attending)) == (each.layers, each.attention)
+    assert CONFIG_MAPPING["glm5_next_text"]().qk_rope_head_dim == 0
+
+
 def test_layers_without_rope_are_every_fourth() -> None:
-    for model_id, layers in (("llama-4-scout", 48), ("smollm3-3b", 36), ("command-r7b", 32)):
+    known = [("llama-4-scout", 48), ("smollm3-3b", 36), ("command-r7b", 32), ("mistral-large-4", 72)]
+    for model_id, layers in (*known, ("muse-glimmer-30b", 52), ("trinity-mini", 32)):
         assert model(model_id).rope().nope_layers == tuple(range(3, layers, 4))

@@ -5,8 +5,8 @@ import math
 import pytest
 
 from rope_core import Request, Rope, spectrum
-from rope_core.hf.catalogue import architectures, model, models
-from rope_core.hf.survey import chosen, encodings_by_year, errata, rows, value_of, values
+from rope_core.hf.catalogue import architectures, model, models, unrotated
+from rope_core.hf.survey import chosen, encodings_by_year, errata, rows, shares, value_of, values
 
 
 def test_every_model_has_a_row() -> None:
@@ -73,3 +73,33 @@ def test_what_the_page_claims() -> None:
     for row in rows():
         waves.setdefault(row.context, []).append(row.longest)
     assert max(max(found) / min(found) for found in waves.values()) > 100
+
+
+@pytest.mark.parametrize(
+    ("name", "layers", "attention", "rotating", "width", "base"),
+    [
+        ("Llama 3.1 8B", 32, 32, 32, 1.0, 5e5),
+        ("SmolLM3 3B", 36, 36, 27, 1.0, 5e6),
+        ("EXAONE 4.0 32B", 64, 64, 48, 1.0, 1e6),
+        ("Qwen3-Next 80B-A3B Thinking", 48, 12, 12, 0.25, 1e7),
+        ("LFM2 1.2B", 16, 6, 6, 1.0, 1e6),
+        ("DeepSeek-V3", 61, 61, 61, 64 / 192, 1e4),
+        ("GLM-4.5", 46, 46, 46, 0.5, 1e6),
+        ("Mistral Large 4", 72, 72, 54, 0.5, 1e4),
+        ("Muse Spark Open", 62, 62, 46, 1.0, 5e5),
+        ("Inkling", 66, 66, 0, 0.0, None),
+        ("Kimi Linear 48B", 27, 7, 0, 0.0, None),
+    ],
+)
+def test_how_much_of_a_model_rotates(
+    name: str, layers: int, attention: int, rotating: int, width: float, base: float | None
+) -> None:
+    (each,) = [each for each in shares() if each.name == name]
+    assert (each.layers, each.attention, each.rotating, each.base) == (layers, attention, rotating, base)
+    assert each.width == pytest.approx(width)
+
+
+def test_every_model_with_known_layers_has_its_share() -> None:
+    # Qwen 7B's class comes with the model, so nobody here says how many layers it has.
+    assert {each.name for each in shares()} == {m.name for m in (*models(), *unrotated())} - {"Qwen 7B"}
+    assert all(0 <= each.rotating <= each.attention <= each.layers and each.width <= 1.0 for each in shares())

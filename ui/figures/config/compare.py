@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from rope_core.checks.blocks import factor_of
-from rope_core.checks.engines import Engine, basis, sentences
+from rope_core.checks.engines import Engine, basis, sentences, without_column
 from rope_core.checks.extend import Way
 from rope_core.checks.schemas import Row
 from rope_core.hf.ropes import HfRope
@@ -37,9 +37,9 @@ def engine_table(results: Sequence[Engine], t: Words) -> dict[str, list[str]]:
 
 
 def engine_notes(results: Sequence[Engine], t: Words) -> list[tuple[str, str]]:
-    """Each program that does something of its own, with the sentences that say what; plain text."""
+    """Each program that does something of its own or has no column, with the sentences that say so; plain text."""
     words = [(each.name, t("semicolon").join(sentences(each, t.lang))) for each in results if each.notes != ("same",)]
-    return [(name, sentence) for name, sentence in words if sentence]
+    return [*((name, sentence) for name, sentence in words if sentence), *without_column(t.lang)]
 
 
 def gap(difference: float | None, t: Words) -> str:

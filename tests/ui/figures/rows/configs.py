@@ -68,6 +68,18 @@ def spans(t: Words) -> str:
     return t("spans_finding", length="40,000", whole=whole, count=len(ROWS_OF), never=never)
 
 
+def rotating(t: Words) -> str:
+    """Return the finding by another count: share of layers, then what the other layers are."""
+    late = [each for each in survey.shares() if each.year >= 2025]
+    none = sum(each.base is None for each in late)
+    whole = sum(each.rotating == each.layers for each in late)
+    hybrid = sum(each.attention < each.layers and each.base is not None for each in late)
+    counts = {"whole": whole, "hybrid": hybrid, "none": none, "nope": len(late) - whole - hybrid - none}
+    early = [each for each in survey.shares() if each.year <= 2023]
+    assert all(each.rotating == each.layers for each in early)
+    return t("rotating_finding", early=len(early), until=2023, since=2025, total=len(late), **counts)
+
+
 def encodings(t: Words) -> str:
     entries = [(year, kind) for (year, kind), names in survey.encodings_by_year().items() for _ in names]
     late = [kind for year, kind in entries if year >= 2023 and kind]
@@ -118,6 +130,7 @@ ROWS = [
         extensions,
     ),
     Row("models", models.spans, (ROWS_OF, 40_000, "llama-2-7b"), {"y": "axis.wavelength"}, spans),
+    Row("models", models.rotating, (), {"x3": "year", "x4": "year"}, rotating),
     Row("models", models.encodings, (), {"x": "year"}, encodings),
     Row("ledger", ledger.overview, (RESULTS,), {"x": "entries_axis"}, overview),
     Row("ledger", ledger.residuals, (RESULTS, 1e-10), {"x": "residual_axis"}, residuals),
