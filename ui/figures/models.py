@@ -141,8 +141,8 @@ def rotating(t: Words) -> Drawing:
             )
             data.append(in_panel(panel, trace))
     columns, lines = split([1, 1], 0.1), split([1, 1], 0.2)
-    when = {"range": [years[0] - 0.5, years[-1] + 0.5], "dtick": 1}
-    percent = {"range": [-6, 106], "dtick": 25}
+    when: Props = {"range": [years[0] - 0.5, years[-1] + 0.5], "dtick": 1}
+    percent: Props = {"range": [-6, 106], "dtick": 25}
     axes = [
         (axis(**when), axis(**percent)),
         (axis(**when), axis(**percent)),
