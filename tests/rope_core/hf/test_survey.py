@@ -101,5 +101,6 @@ def test_how_much_of_a_model_rotates(
 
 def test_every_model_with_known_layers_has_its_share() -> None:
     # Qwen 7B's class comes with the model, so nobody here says how many layers it has.
-    assert {each.name for each in shares()} == ({m.name for m in models()} | {m.name for m in unrotated()}) - {"Qwen 7B"}
+    names = {m.name for m in models()} | {m.name for m in unrotated()}
+    assert {each.name for each in shares()} == names - {"Qwen 7B"}
     assert all(0 <= each.rotating <= each.attention <= each.layers and each.width <= 1.0 for each in shares())
