@@ -70,7 +70,7 @@ def test_a_move_reaches_the_address_and_the_figure_and_reset_takes_it_back(rotat
 
 
 def test_a_late_address_is_put_right(app: str, visit: Visit) -> None:
-    """The network holds the addresses back until moves forth and back have all been made."""
+    """The network holds the addresses back until all moves have been made; then the browser goes back and forth."""
     held: list[bytes] = []
     sides: list[WebSocketRoute] = []
 
@@ -85,17 +85,24 @@ def test_a_late_address_is_put_right(app: str, visit: Visit) -> None:
 
     page = visit.page
     page.route_web_socket("**/_stcore/stream**", between)
-    visit.open(f"{app}/rotation?m=7&lang=en")
+    visit.open(f"{app}/rotation?m=7&display=stage&lang=en")
     before = page.url
-    for key, place in (("ArrowRight", 8), ("ArrowRight", 9), ("ArrowLeft", 8), ("ArrowLeft", 7)):
+    page.locator(".st-key-stage-open label").click()
+    for key, place in (("ArrowRight", 8), ("ArrowRight", 9), ("ArrowLeft", 8)):
         press(page, QUERY, key)
         says(page, f"Query at {place}, key at 5")
         visit.settle()
+    # A press that moves no value runs the whole page, with the old address as well.
+    page.locator(".st-key-stage-code button").click()
+    expect(page.get_by_role("dialog")).to_contain_text("m=8")
+    page.keyboard.press("Escape")
     assert page.url == before and held
     for message in held:
         sides[-1].send(message)
-    visit.settle()
-    address_has(page, "m=7")
+    address_has(page, "m=8")
+    for go, place in ((page.go_back, 9), (page.go_back, 8), (page.go_back, 7), (page.go_forward, 8)):
+        go()
+        says(page, f"Query at {place}, key at 5")
 
 
 def test_a_copied_link_is_the_view_on_a_fresh_server(browser: Browser) -> None:

@@ -6,9 +6,16 @@ from collections.abc import Mapping
 from urllib.parse import urlencode, urlsplit
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from ui.page.store import Store
 from ui.present.view import View
+
+
+def by_history() -> bool:
+    """Return whether the browser's back or forward button brought this run; Streamlit tells its own runtime alone."""
+    context = get_script_run_ctx()
+    return context is not None and context.is_history_navigation
 
 
 class Address:
@@ -20,20 +27,20 @@ class Address:
     def arrive(self, *, pressed: bool) -> None:
         """Take the link's values on the first run, after each page change and when the visitor goes back or forth.
 
-        A move of a control comes with the address that the browser knew then; where moves follow each other faster
-        than the network, that is an earlier one than was published, and nobody chose it. ``pressed``: a step of a talk
-        brought the visitor here.
+        Every other run comes with the address that the browser knew when a control was moved; where moves follow each
+        other faster than the network, that is an earlier one than was published, and nobody chose it. ``pressed``: a
+        step of a talk brought the visitor here.
         """
-        query, published = st.query_params.to_dict(), st.session_state.get("published")
+        query = st.query_params.to_dict()
         moved = st.session_state.get("page") != self.store.page
         st.session_state["page"] = self.store.page
-        by_hand = query != published and not pressed and self.query() == published
-        if moved or by_hand:
+        returned = not moved and not pressed and by_history()
+        if moved or returned:
             st.session_state["published"] = query
-        if by_hand:
+        if returned:
             self.store.reset()
             self.view.values.clear()
-        fresh = query if moved or by_hand else {}
+        fresh = query if moved or returned else {}
         if fresh:
             self.store.read_query(query)
             self.store.notes.extend(self.view.read(query, self.store.fields))

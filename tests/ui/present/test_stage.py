@@ -129,11 +129,23 @@ def test_presses_faster_than_the_network_lose_no_step(own: None) -> None:
     assert "0 / 2" in said(at) and "step" not in at.query_params
 
 
-def test_going_back_returns_to_all_that_the_address_says_and_nothing_else(own: None) -> None:
+def test_a_press_that_moves_no_value_keeps_the_step_whatever_address_it_comes_with(own: None) -> None:
+    at = opened("rotation", lang="en", display="stage")
+    first = dict(at.query_params)
+    press(at, "stage-next")
+    at.query_params = first
+    at.toggle("stage.open").set_value(True).run()
+    assert "1 / 2" in said(at) and values(at) == {"rotation.m": 40, "base": 500_000.0}
+
+
+def test_going_back_returns_to_all_that_the_address_says_and_nothing_else(
+    own: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
     at = opened("rotation", lang="en", display="stage", n="9")
     first = dict(at.query_params)
     press(at, "stage-next")
     at.query_params = first
+    monkeypatch.setattr("ui.served.address.by_history", lambda: True)
     at.run()
     assert "0 / 2" in said(at) and values(at) == {"rotation.n": 9}
 
