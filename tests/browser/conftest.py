@@ -45,16 +45,18 @@ def browser() -> Iterator[Browser]:
 
 
 class Visit:
-    """A visitor's tab, with what the browser complained about and where it sent requests."""
+    """A visitor's tab, with what the browser complained about, where it sent requests, and its messages' sizes."""
 
     def __init__(self, browser: Browser, viewport: dict[str, int] = DESK, locale: str = "en-GB") -> None:
         self.context = browser.new_context(viewport=viewport, locale=locale, accept_downloads=True)
         self.page: Page = self.context.new_page()
         self.complaints: list[str] = []
         self.outside: list[str] = []
+        self.sent: list[int] = []
         self.page.on("console", self._complain)
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
         self.page.on("request", self._note)
+        self.page.on("websocket", lambda socket: socket.on("framesent", lambda frame: self.sent.append(len(frame))))
 
     def _complain(self, message: ConsoleMessage) -> None:
         # Streamlit asks for two files below a deep link's path before it knows its base; the 404s are its own.

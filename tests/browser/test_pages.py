@@ -1,4 +1,4 @@
-"""Each page in a real Chromium, visited once: its address, its language, two widths, WCAG by axe, no complaint."""
+"""Each page in a real Chromium, visited once: address, language, two widths, WCAG by axe, its film, no complaint."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from playwright.sync_api import Browser, expect
 
 from benchmarks.servers import ROOT, served
 from tests.browser.conftest import DESK, PHONE, Visit, address_has, until
+from tests.browser.test_films import FILMS, drag, press_handles
 from tests.support.reader import STATES, Reader, tell, violations
 from tests.test_pages import NAMES
 from ui.text.words import LANGUAGES, Words
@@ -47,9 +48,13 @@ def test_a_page(name: str, browser: Browser, app: str) -> None:
     opened(reader, app, name, lang)
     assert violations(reader.page) == []
     tell(reader.page, name, lang)
-    if size == DESK:
-        reader.page.set_viewport_size(PHONE)
-        assert until(reader.page, lambda: reader.page.evaluate(WIDE), lambda wide: wide <= 0) <= 0
+    if name in FILMS:
+        reader.page.set_viewport_size(DESK)
+        drag(reader, name)
+    reader.page.set_viewport_size(PHONE)
+    assert until(reader.page, lambda: reader.page.evaluate(WIDE), lambda wide: wide <= 0) <= 0
+    if name in FILMS:
+        press_handles(reader.page)
     assert reader.complaints == []
     assert reader.outside == []
     reader.close()
