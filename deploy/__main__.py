@@ -33,21 +33,21 @@ def options() -> argparse.Namespace:
 
 
 def main() -> int:
-    """Serve until told to stop; exit 1 with one sentence when that cannot be."""
+    """Serve until stopped; exit 1 with one sentence when that cannot be."""
     if sys.argv[1:2] == ["jobs"]:
         return jobs.main(sys.argv[2:])
-    asked = options()
-    named = tuple(asked.hosts.split())
-    address = asked.address or ("0.0.0.0" if named else "127.0.0.1")
+    given = options()
+    named = tuple(given.hosts.split())
+    address = given.address or ("0.0.0.0" if named else "127.0.0.1")
     try:
         site = Site(
             hosts=tuple(dict.fromkeys(LOCAL + named)),
-            listen=f"{address}:{asked.port}",
-            frame_ancestors=asked.frame_ancestors,
-            certificate=asked.certificate,
-            key=asked.key,
+            listen=f"{address}:{given.port}",
+            frame_ancestors=given.frame_ancestors,
+            certificate=given.certificate,
+            key=given.key,
         )
-        hall = Hall(site, asked.replicas, asked.app)
+        hall = Hall(site, given.replicas, given.app)
     except ValueError as error:
         print(error, file=sys.stderr)
         return 1
@@ -58,8 +58,8 @@ def main() -> int:
         hall.start()
         if not hall.stopping:
             scheme = "https" if site.certificate else "http"
-            count = "1 replica" if asked.replicas == 1 else f"{asked.replicas} replicas"
-            say(f"{count} behind {scheme}://{named[0] if named else 'localhost'}:{asked.port}")
+            count = "1 replica" if given.replicas == 1 else f"{given.replicas} replicas"
+            say(f"{count} behind {scheme}://{named[0] if named else 'localhost'}:{given.port}")
         hall.watch()
     except RuntimeError as error:
         print(error, file=sys.stderr)

@@ -90,7 +90,7 @@ class Replica:
     """One place among the replicas: the process that serves it, the one that will, and those on their way out.
 
     A process starts on a socket of its own. Once its script runs, the socket is renamed to the place's name, so that
-    nginx finds the new process with the next connection and no request meets a closed door.
+    nginx finds the new process with the next connection and no request is refused.
     """
 
     place: Path
@@ -112,14 +112,14 @@ class Replica:
         return self.serving is not None and self.coming is None and not self.leaving
 
     @property
-    def door(self) -> Path:
+    def socket(self) -> Path:
         """The socket of the process that is coming."""
         return self.place.with_suffix(f".{self.starts}.sock")
 
     def begin(self) -> None:
         """Start the next process for this place."""
         self.starts += 1
-        self.coming, self._since = self.launch(self.door), time.monotonic()
+        self.coming, self._since = self.launch(self.socket), time.monotonic()
 
     def tick(self) -> None:
         """Look after the place once: promote who is ready, replace who has died or hangs, see off who leaves."""
@@ -134,10 +134,10 @@ class Replica:
 
     def _await(self, now: float) -> None:
         assert self.coming is not None
-        if answers(self.door, "script-health-check"):
+        if answers(self.socket, "script-health-check"):
             if self.serving is not None:
                 self.dismiss(self.serving)
-            os.replace(self.door, self.place)
+            os.replace(self.socket, self.place)
             self.serving, self.coming, self.failures, self._missed = self.coming, None, 0, 0
             self._checked = now
             say(f"{self.place.stem}: serving, process {self.serving.pid}, after {now - self._since:.1f} s")
@@ -200,8 +200,8 @@ class Hall:
         self.turns: deque[Replica] = deque()
         self.stopping = False
 
-    def _launch(self, door: Path) -> subprocess.Popen[bytes]:
-        command = [sys.executable, "-m", "deploy.replica", self.app, str(door), *self.site.hosts]
+    def _launch(self, address: Path) -> subprocess.Popen[bytes]:
+        command = [sys.executable, "-m", "deploy.replica", self.app, str(address), *self.site.hosts]
         paths = [str(self.folder), str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
         environment = {
             "STREAMLIT_SERVER_COOKIE_SECRET": self.secret,
@@ -264,7 +264,9 @@ class Hall:
 
     def stop(self) -> None:
         """End nginx and all replicas, and clear away what was written."""
-        processes = [one for replica in self.replicas for one in (replica.serving, replica.coming) if one is not None]
+        processes = [
+            each for replica in self.replicas for each in (replica.serving, replica.coming) if each is not None
+        ]
         processes += [process for replica in self.replicas for process, _ in replica.leaving]
         processes += [self.proxy] if self.proxy is not None else []
         for process in processes:

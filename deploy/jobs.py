@@ -14,8 +14,8 @@ from rope_core.jobs.control import SUFFIX, ask
 
 def sockets() -> list[Path]:
     """Return the sockets of the replicas of this user's halls."""
-    found = Path(tempfile.gettempdir()).glob(f"{PREFIX}*/*{SUFFIX}")
-    return sorted(path for path in found if path.lstat().st_uid == os.getuid())
+    sockets = Path(tempfile.gettempdir()).glob(f"{PREFIX}*/*{SUFFIX}")
+    return sorted(path for path in sockets if path.lstat().st_uid == os.getuid())
 
 
 def main(words: list[str]) -> int:

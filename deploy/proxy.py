@@ -136,8 +136,8 @@ def inline_scripts(folder: Path) -> list[str]:
         texts += [node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)]
     # A script that is a file of its own stands between the tags as it is.
     texts += [f"<script>{path.read_text('utf-8')}</script>" for path in sorted(folder.rglob("*.js"))]
-    found = {script for text in texts for script in INLINE.findall(text)}
-    return sorted(base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in found)
+    scripts = {script for text in texts for script in INLINE.findall(text)}
+    return sorted(base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts)
 
 
 def bundle() -> Path:
@@ -154,7 +154,7 @@ def compress(run: Path) -> None:
     """Lay out the bundle's files in ``run``/static, each text beside its gzip, for nginx to send as they are."""
     source, target = bundle() / "static", run / "static"
 
-    def one(path: Path) -> None:
+    def lay_out(path: Path) -> None:
         to = target / path.relative_to(source)
         to.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path, to)
@@ -162,7 +162,7 @@ def compress(run: Path) -> None:
             Path(f"{to}.gz").write_bytes(gzip.compress(path.read_bytes(), 6, mtime=0))
 
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        list(pool.map(one, (path for path in source.rglob("*") if path.is_file())))
+        list(pool.map(lay_out, (path for path in source.rglob("*") if path.is_file())))
 
 
 def configuration(site: Site, run: Path, replicas: int) -> str:
@@ -234,9 +234,9 @@ def worker() -> str:
 
 def program() -> str:
     """Return the path of nginx; raises ValueError where there is none."""
-    found = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin:/usr/local/sbin:/opt/homebrew/bin")
-    if not found:
+    path = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin:/usr/local/sbin:/opt/homebrew/bin")
+    if not path:
         raise ValueError(
             "nginx must be installed (`apt-get install nginx-light`, `brew install nginx`), got no such program"
         )
-    return found
+    return path

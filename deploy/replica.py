@@ -31,7 +31,7 @@ PING_SECONDS = 30
 
 
 def main(app: str, socket: str, hosts: list[str]) -> None:
-    """Serve ``app`` ("module:name") on ``socket`` for requests to one of ``hosts`` until told to stop."""
+    """Serve ``app`` ("module:name") on ``socket`` for requests to one of ``hosts`` until stopped."""
     for name, value in SETTINGS.items():
         config.set_option(name, value)
     config.set_option("server.allowedHosts", hosts)

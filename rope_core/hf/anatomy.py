@@ -107,7 +107,7 @@ def follows_length(rope: HfRope) -> bool:
 
 
 def at_length(request: Request, length: int) -> Array:
-    """Frequencies at a length in use, rad/token (dim/2,); the longest length stands for longer ones."""
+    """Frequencies at a length in use, rad/token (dim/2,); the longest length counts for longer ones."""
     return spectrum(replace(request, seq_len=min(length, MAX_LEN))).inv_freq
 
 
@@ -118,7 +118,7 @@ def key_drift(request: Request, length: int, positions: npt.ArrayLike) -> Array:
     token is turned by those of ``length``. The drift is p times the difference.
 
     Args:
-        request: what spectrum() is asked.
+        request: what spectrum() takes.
         length: tokens in use.
         positions: integers in [0, length), (n,).
 

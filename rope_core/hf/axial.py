@@ -100,17 +100,17 @@ def axial(config: object) -> dict[str, AxialRope]:
     towers = [part for part in _parts(data) if part[1] in _rows()]
     if len(towers) > _MOST:
         raise refuse("config", "parts_limit", len(towers), limit=_MOST)
-    found = {place: _build(place, kind, given) for place, kind, given in towers}
-    return {**found, **_diffusers(data)}
+    axes = {place: _build(place, kind, given) for place, kind, given in towers}
+    return {**axes, **_diffusers(data)}
 
 
 def unread(config: Mapping[str, Any]) -> dict[str, str]:
     """Return the types, by place, of parts that turn by rows and columns and that ``axial`` does not describe."""
-    found = {place: kind for place, kind, _ in _parts(config) if kind in _recorded()["not_read"]}
+    types = {place: kind for place, kind, _ in _parts(config) if kind in _recorded()["not_read"]}
     own = config.get("_class_name")
     if isinstance(own, str) and own not in _recorded()["diffusers"] and any("rope" in str(name) for name in config):
-        found[""] = own
-    return found
+        types[""] = own
+    return types
 
 
 @cache

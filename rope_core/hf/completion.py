@@ -55,7 +55,7 @@ class Parameters:
             self.put(name, value, origin)
 
     def put(self, name: str, value: Any, origin: Origin) -> None:
-        """Enter ``value`` over whatever stood there."""
+        """Enter ``value`` over what was there before."""
         self.values[name], self.origins[name] = value, origin
 
     def trap(self, name: str, *keys: str, **values: object) -> None:
@@ -65,7 +65,7 @@ class Parameters:
 
 
 def entry(values: object, path: str, source: str, layer_type: str | None = None) -> Parameters:
-    """Wrap one dict of a config; an empty one of a class default stands for null."""
+    """Wrap one dict of a config; an empty one of a class default counts as null."""
     inner = table(path, values)
     if inner is None or (not inner and source == CLASS and layer_type is not None):
         return Parameters(path=path, layer_type=layer_type, nope=True)
@@ -73,28 +73,28 @@ def entry(values: object, path: str, source: str, layer_type: str | None = None)
     return Parameters(inner, origins, path, layer_type)
 
 
-def complete(model: Model, one: Parameters) -> Parameters:
+def complete(model: Model, params: Parameters) -> Parameters:
     """Fill in type, base, partial factor and trained length of one layer type."""
-    for name, origin in one.origins.items():
+    for name, origin in params.origins.items():
         if place := model.places.get(origin.path.removeprefix(model.prefix)):
-            one.origins[name] = replace(origin, path=place)
-    if one.nope:
-        return one
-    name_the_type(one)
-    old = one.path.endswith("rope_scaling")
+            params.origins[name] = replace(origin, path=place)
+    if params.nope:
+        return params
+    name_the_type(params)
+    old = params.path.endswith("rope_scaling")
     base, origin = theta_for(model, old)
-    had = "rope_theta" in one.values
+    had = "rope_theta" in params.values
     if model.family.get("convert") in AS_IT_STANDS:
-        insist(model, one)
-    one.fill("rope_theta", base, origin)
-    from_dict = had and one.origins["rope_theta"].source == DICT
-    if from_dict and origin.source == TOP and base != one.values["rope_theta"]:
-        one.trap("rope_theta", "top_level_base_ignored", top_level=base)
-    if (part := partial_for(model, old, one.values["rope_type"])) is not None:
-        one.fill("partial_rotary_factor", *part)
-    legacy_types(model, one)
-    trained_length(model, one)
-    return one
+        insist(model, params)
+    params.fill("rope_theta", base, origin)
+    from_dict = had and params.origins["rope_theta"].source == DICT
+    if from_dict and origin.source == TOP and base != params.values["rope_theta"]:
+        params.trap("rope_theta", "top_level_base_ignored", top_level=base)
+    if (part := partial_for(model, old, params.values["rope_type"])) is not None:
+        params.fill("partial_rotary_factor", *part)
+    legacy_types(model, params)
+    trained_length(model, params)
+    return params
 
 
 def top_level(model: Model, name: str, ignored: str) -> tuple[Any, Origin] | None:
@@ -137,70 +137,70 @@ def partial_for(model: Model, old: bool, kind: str) -> tuple[Any, Origin] | None
     return None
 
 
-def insist(model: Model, one: Parameters) -> None:
+def insist(model: Model, params: Parameters) -> None:
     """Refuse what newer families leave to the config: the base, and the trained length where a type needs one.
 
     A top-level base still reaches the types that standardise their dict once more.
     """
-    kind, needs = one.values["rope_type"], ["rope_theta"]
+    kind, needs = params.values["rope_type"], ["rope_theta"]
     if kind in ("linear", "dynamic", "yarn", "longrope") and model.data.get("rope_theta") is not None:
         needs = []
     if kind in NEEDS_LENGTH:
         needs.append("original_max_position_embeddings")
     for name in needs:
-        if name not in one.values:
-            raise refuse(f"{one.path}.{name}", "given_for_model", None, model_type=model.model_type)
+        if name not in params.values:
+            raise refuse(f"{params.path}.{name}", "given_for_model", None, model_type=model.model_type)
 
 
-def name_the_type(one: Parameters) -> None:
-    """Settle rope_type: it wins over the older "type", which stands in where it is missing."""
-    old = one.values.get("type")
-    if "rope_type" not in one.values:
-        source = DICT if "type" in one.values else FALLBACK
-        path = f"{one.path}.type" if "type" in one.values else f"{one.path}.rope_type"
-        one.put("rope_type", old if "type" in one.values else "default", Origin(source, path))
-    elif old is not None and old != one.values["rope_type"]:
-        one.trap("rope_type", "type_and_rope_type_differ", type=old)
-    kind = one.values["rope_type"]
+def name_the_type(params: Parameters) -> None:
+    """Settle rope_type: it wins over the older "type", which counts where it is missing."""
+    old = params.values.get("type")
+    if "rope_type" not in params.values:
+        source = DICT if "type" in params.values else FALLBACK
+        path = f"{params.path}.type" if "type" in params.values else f"{params.path}.rope_type"
+        params.put("rope_type", old if "type" in params.values else "default", Origin(source, path))
+    elif old is not None and old != params.values["rope_type"]:
+        params.trap("rope_type", "type_and_rope_type_differ", type=old)
+    kind = params.values["rope_type"]
     if not isinstance(kind, str):
-        raise refuse(one.origins["rope_type"].path, "a_name", kind)
+        raise refuse(params.origins["rope_type"].path, "a_name", kind)
 
 
-def legacy_types(model: Model, one: Parameters) -> None:
+def legacy_types(model: Model, params: Parameters) -> None:
     """Rename types as single families do; the trained length of "yarn" is settled under its old name."""
-    kind, convert = one.values["rope_type"], model.family.get("convert")
+    kind, convert = params.values["rope_type"], model.family.get("convert")
     if convert in ("qwen2_vl", "qwen2_5_vl") and kind == "mrope":
-        rename(one, "default", "mrope_read_as_default")
+        rename(params, "default", "mrope_read_as_default")
     if convert == "hunyuan_vl" and kind == "xdrope":
-        rename(one, "dynamic", "xdrope_read_as_dynamic")
+        rename(params, "dynamic", "xdrope_read_as_dynamic")
     if convert in ("phi3", "phi4_multimodal") and kind in ("su", "yarn"):
-        rename(one, "longrope", f"{kind}_read_as_longrope")
+        rename(params, "longrope", f"{kind}_read_as_longrope")
     allowed = ONLY.get(convert or model.model_type or "")
-    if allowed and one.values["rope_type"] not in allowed:
-        raise refuse(one.origins["rope_type"].path, "family_type", kind, names=allowed)
+    if allowed and params.values["rope_type"] not in allowed:
+        raise refuse(params.origins["rope_type"].path, "family_type", kind, names=allowed)
 
 
-def rename(one: Parameters, kind: str, trap: str) -> None:
-    old = one.values["rope_type"]
-    one.values["rope_type"] = kind
-    one.trap("rope_type", trap, type=old)
+def rename(params: Parameters, kind: str, trap: str) -> None:
+    old = params.values["rope_type"]
+    params.values["rope_type"] = kind
+    params.trap("rope_type", trap, type=old)
 
 
-def trained_length(model: Model, one: Parameters) -> None:
+def trained_length(model: Model, params: Parameters) -> None:
     """Settle original_max_position_embeddings: a flat dict yields to the top level, a nested one does not."""
     name = "original_max_position_embeddings"
-    if one.values["rope_type"] not in NEEDS_LENGTH:
+    if params.values["rope_type"] not in NEEDS_LENGTH:
         return
-    if "su_read_as_longrope" in one.origins["rope_type"].traps and name not in one.values:
-        one.trap("rope_type", "su_without_length_fails")
+    if "su_read_as_longrope" in params.origins["rope_type"].traps and name not in params.values:
+        params.trap("rope_type", "su_without_length_fails")
     top, origin = model.get(name)
-    if one.layer_type is None and origin.source != FALLBACK:
-        old = one.values.get(name)
-        one.put(name, top, origin)
+    if params.layer_type is None and origin.source != FALLBACK:
+        old = params.values.get(name)
+        params.put(name, top, origin)
         if old is not None and old != top:
-            one.trap(name, "trained_length_overridden", dict=old)
+            params.trap(name, "trained_length_overridden", dict=old)
         return
     longest, where = model.get("max_position_embeddings")
-    if name not in one.values:
-        one.put(name, longest, where)
-        one.trap(name, "trained_length_is_max_length")
+    if name not in params.values:
+        params.put(name, longest, where)
+        params.trap(name, "trained_length_is_max_length")

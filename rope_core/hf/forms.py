@@ -32,7 +32,7 @@ class Form:
     places: dict[str, str] = field(default_factory=dict)
 
     def put(self, name: str, value: object, place: str) -> None:
-        """Enter a field that stands elsewhere in the config."""
+        """Enter a field from elsewhere in the config."""
         self.data[name], self.places[name] = value, self.prefix + place
 
 
@@ -59,15 +59,15 @@ def _mistral(form: Form) -> None:
     yarn = table(form.prefix + "yarn", form.data.get("yarn"))
     if not yarn:
         return
-    made: dict[str, Any] = {"rope_type": "yarn"}
+    block: dict[str, Any] = {"rope_type": "yarn"}
     for name, value in yarn.items():
         if name == "apply_scale":
-            made |= {} if value else {"attention_factor": 1.0}
+            block |= {} if value else {"attention_factor": 1.0}
         else:
-            made[_YARN.get(name, name)] = value
+            block[_YARN.get(name, name)] = value
         own = "attention_factor" if name == "apply_scale" else _YARN.get(name, name)
         form.places[f"rope_parameters.{own}"] = f"{form.prefix}yarn.{name}"
-    form.put("rope_parameters", made, "yarn")
+    form.put("rope_parameters", block, "yarn")
 
 
 def _step(form: Form) -> None:
@@ -87,7 +87,7 @@ def _step(form: Form) -> None:
     scaling = table(path + "rope_scaling", data.pop("rope_scaling", None)) or {}
     shares = data.pop("partial_rotary_factors", None)
     bases = data.pop("rope_theta", 10_000.0)
-    made: dict[str, Any] = {}
+    entries: dict[str, Any] = {}
     for kind in kinds:
         index = listed.index(kind)
         entry = {"rope_type": "default", "rope_theta": _at(form, "rope_theta", bases, index, kind)}
@@ -98,8 +98,8 @@ def _step(form: Form) -> None:
             entry |= scaling
             for name in scaling:
                 form.places[f"rope_parameters.{kind}.{name}"] = f"{path}rope_scaling.{name}"
-        made[kind] = entry
-    data["rope_parameters"] = made
+        entries[kind] = entry
+    data["rope_parameters"] = entries
 
 
 def _at(form: Form, name: str, values: object, index: int, kind: str, key: str = "") -> object:

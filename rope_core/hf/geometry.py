@@ -12,14 +12,14 @@ from rope_core.hf.read import count, number, refuse, table
 from rope_core.rope import MAX_DIM
 
 
-def head_dim(model: Model, one: Parameters, notes: dict[str, Origin]) -> int:
+def head_dim(model: Model, params: Parameters, notes: dict[str, Origin]) -> int:
     """Width of a head by the class's own rule."""
     rule = model.family.get("head_dim", "divide")
     by_type = model.family.get("head_dims")
     traps: tuple[str, ...] = ()
-    if by_type and "per_layer_config" in model.data and (listed := listed_width(model, one.layer_type or "")):
+    if by_type and "per_layer_config" in model.data and (listed := listed_width(model, params.layer_type or "")):
         value, origin = listed
-    elif by_type and one.layer_type == "full_attention" and "per_layer_config" not in model.data:
+    elif by_type and params.layer_type == "full_attention" and "per_layer_config" not in model.data:
         value, origin = model.data.get("global_head_dim"), Origin(TOP, model.prefix + "global_head_dim")
         if value is None:
             value, origin = by_type["full_attention"], Origin(CLASS, origin.path)
@@ -31,7 +31,7 @@ def head_dim(model: Model, one: Parameters, notes: dict[str, Origin]) -> int:
             value, origin = derived_head(model, rule)
         if unread and given is not None and given != value:
             traps = ("head_dim_not_read",)
-        reads_null = one.values.get("rope_type") in ("dynamic", "yarn", "longrope")
+        reads_null = params.values.get("rope_type") in ("dynamic", "yarn", "longrope")
         if model.family.get("head_dim_null") and origin.source == "derived" and reads_null:
             traps = (*traps, "head_dim_null_fails")
     notes["head_dim"] = Origin(origin.source, origin.path, traps)
@@ -45,8 +45,8 @@ def listed_width(model: Model, kind: str) -> tuple[Any, Origin] | None:
     layers = {index for index, layer in enumerate(model.layer_types()) if layer == kind}
     for key, fields in listed.items():
         if key.isdecimal() and len(key) < 6 and int(key) in layers:
-            found = (table(f"{path}.{key}", fields) or {}).get("head_dim")
-            return None if found is None else (found, Origin(TOP, f"{path}.{key}.head_dim"))
+            width = (table(f"{path}.{key}", fields) or {}).get("head_dim")
+            return None if width is None else (width, Origin(TOP, f"{path}.{key}.head_dim"))
     return None
 
 
@@ -68,7 +68,7 @@ def derived_head(model: Model, rule: object) -> tuple[Any, Origin]:
     return width * int(model.family.get("head_dim_times", 1)), Origin("derived", of_hidden.path)
 
 
-def rotary_dim(model: Model, one: Parameters, kind: str, head: int, notes: dict[str, Origin]) -> int:
+def rotary_dim(model: Model, params: Parameters, kind: str, head: int, notes: dict[str, Origin]) -> int:
     """Rotating width: int(head_dim * partial factor), except where the default type of a class does not read it.
 
     The width may be odd: see ``turning``.
@@ -78,9 +78,9 @@ def rotary_dim(model: Model, one: Parameters, kind: str, head: int, notes: dict[
     width = head
     if model.family.get("fixed"):
         width, origin = fixed_width(model, head)
-    elif one.values.get("partial_rotary_factor") is not None:
-        origin = one.origins["partial_rotary_factor"]
-        share = number(origin.path, one.values["partial_rotary_factor"])
+    elif params.values.get("partial_rotary_factor") is not None:
+        origin = params.origins["partial_rotary_factor"]
+        share = number(origin.path, params.values["partial_rotary_factor"])
         if not 0.0 < share <= 1.0:
             raise refuse(origin.path, "share", share)
         if kind == "default" and model.known and not model.family.get("default_honours_partial"):
@@ -143,16 +143,16 @@ def layout_of(model: Model, notes: dict[str, Origin]) -> str:
     return str(layout)
 
 
-def nope_layers(model: Model, found: list[Parameters], notes: dict[str, Origin]) -> tuple[int, ...]:
+def nope_layers(model: Model, layers: list[Parameters], notes: dict[str, Origin]) -> tuple[int, ...]:
     """Return the indices of the layers that do not rotate."""
     rule, total = model.family.get("nope"), model.layers()
     notes["nope_layers"] = Origin(CLASS if rule else FALLBACK, model.prefix + "layer_types")
-    if found[0].switched_off:
-        notes["nope_layers"] = Origin(TOP, found[0].path)
+    if layers[0].switched_off:
+        notes["nope_layers"] = Origin(TOP, layers[0].path)
         return tuple(range(total))
-    resting = {one.layer_type for one in found if one.nope}
+    resting = {params.layer_type for params in layers if params.nope}
     if resting:
-        notes["nope_layers"] = Origin(DICT, found[0].path)
+        notes["nope_layers"] = Origin(DICT, layers[0].path)
         return tuple(i for i, kind in enumerate(model.layer_types()) if kind in resting)
     if rule == "no_rope_layers":
         return flagged(model, total, notes)

@@ -60,7 +60,7 @@ def fetch(model_id: str) -> dict[str, Any]:
         ConfigError: on a malformed id, without huggingface_hub or a network, on a model that is not there or not
             open, and on a file that is too large or no config.
 
-    Nothing of a login on this machine is sent, and no other host is asked: a redirect to one is refused.
+    Nothing of a login on this machine is sent, and no other host is called: a redirect to one is refused.
     """
     repository, revision = split_id(model_id)
     with told(repository, revision, FILE) as hub:
@@ -137,17 +137,17 @@ def body(answer: Any, until: float) -> bytes:
     size = int(answer.headers.get("content-length") or 0)
     if answer.headers.get("content-encoding", "identity") != "identity":
         raise ConfigError.of("hub_encoding", file=FILE, encoding=answer.headers["content-encoding"][:40])
-    found = bytearray()
+    body = bytearray()
     if size <= MAX_BYTES:
         for part in answer.iter_raw():
-            found += part
-            if len(found) > MAX_BYTES:
+            body += part
+            if len(body) > MAX_BYTES:
                 break
             if time.monotonic() > until:
                 raise unreachable()
-    if max(size, len(found)) > MAX_BYTES:
-        raise ConfigError(FILE, "at_most_bytes", max(size, len(found)), limit=MAX_BYTES)
-    return bytes(found)
+    if max(size, len(body)) > MAX_BYTES:
+        raise ConfigError(FILE, "at_most_bytes", max(size, len(body)), limit=MAX_BYTES)
+    return bytes(body)
 
 
 def unreachable() -> ConfigError:
@@ -162,5 +162,5 @@ def from_network(error: Exception) -> bool:
 
 
 def endpoint() -> str:
-    """Return the hub's address: HF_ENDPOINT, read when asked, or the public one."""
+    """Return the hub's address: HF_ENDPOINT, read at each call, or the public one."""
     return (os.environ.get("HF_ENDPOINT") or "https://huggingface.co").rstrip("/")

@@ -30,21 +30,21 @@ def effective(model: Model) -> list[Parameters]:
     if convert == "neomme":
         raw, source = {**{kind: {} for kind in model.layer_types()}, **raw}, DICT
     if convert in LEGACY_SPLIT:
-        found = split(model, raw, path, source)
+        layers = split(model, raw, path, source)
     elif model.family.get("labels") == ["main", "compress"]:
-        found = compressed(model, raw, path, source)
+        layers = compressed(model, raw, path, source)
     elif nested_keys(model, raw):
         if model.family.get("per_type") is False:
             raise refuse(path, "flat_dict", sorted(raw), model_type=model.model_type)
-        found = nested(model, raw, path, source)
+        layers = nested(model, raw, path, source)
     else:
         if model.family.get("per_type"):
             raise refuse(path, "dict_per_type", sorted(raw), model_type=model.model_type)
-        found = [flat(model, raw, path, source)]
-    for one in found:
-        if traps and not one.nope:
-            one.trap("rope_theta", *traps)
-    return found
+        layers = [flat(model, raw, path, source)]
+    for params in layers:
+        if traps and not params.nope:
+            params.trap("rope_theta", *traps)
+    return layers
 
 
 def switched_off(model: Model) -> str | None:
@@ -74,13 +74,13 @@ def own_dict(model: Model) -> dict[str, Any]:
     """Return the dict that the class sets up for a config without one, less what a top-level field may fill in."""
     if not model.family.get("own_dict"):
         return {}
-    made: dict[str, Any] = copy.deepcopy(dict(model.family["rope"]))
-    if "rope_type" in made or "type" in made:
+    own: dict[str, Any] = copy.deepcopy(dict(model.family["rope"]))
+    if "rope_type" in own or "type" in own:
         if model.family.get("own_theta") != "fixed":
-            made.pop("rope_theta", None)
+            own.pop("rope_theta", None)
         if model.family.get("own_partial") != "fixed":
-            made.pop("partial_rotary_factor", None)
-    return made
+            own.pop("partial_rotary_factor", None)
+    return own
 
 
 def nested_keys(model: Model, raw: dict[str, Any]) -> list[str]:
@@ -96,31 +96,31 @@ def nested_keys(model: Model, raw: dict[str, Any]) -> list[str]:
 
 
 def flat(model: Model, raw: dict[str, Any], path: str, source: str) -> Parameters:
-    one = entry(raw, path, source)
+    params = entry(raw, path, source)
     unread = [key for key, value in raw.items() if isinstance(value, dict)]
-    made = complete(model, one)
+    whole = complete(model, params)
     if unread:
-        made.trap("rope_type", "nested_dict_not_read", names=tuple(unread))
-    return made
+        whole.trap("rope_type", "nested_dict_not_read", names=tuple(unread))
+    return whole
 
 
 def nested(model: Model, raw: dict[str, Any], path: str, source: str) -> list[Parameters]:
-    found = [entry(raw[key], f"{path}.{key}", source, key) for key in nested_keys(model, raw)]
+    layers = [entry(raw[key], f"{path}.{key}", source, key) for key in nested_keys(model, raw)]
     if model.family.get("convert") == "neomme":
-        for one in found:
-            own_values(model, one)
-    return [complete(model, one) for one in found]
+        for params in layers:
+            own_values(model, params)
+    return [complete(model, params) for params in layers]
 
 
-def own_values(model: Model, one: Parameters) -> None:
+def own_values(model: Model, params: Parameters) -> None:
     """NeoMME's defaults of base and partial factor, which differ between its layer types."""
-    own = model.family["rope"].get(one.layer_type, {})
-    one.fill("rope_type", "default", Origin(CLASS, f"{one.path}.rope_type"))
+    own = model.family["rope"].get(params.layer_type, {})
+    params.fill("rope_type", "default", Origin(CLASS, f"{params.path}.rope_type"))
     if model.data.get("rope_theta") is None and "rope_theta" in own:
-        one.fill("rope_theta", own["rope_theta"], Origin(CLASS, f"{one.path}.rope_theta"))
+        params.fill("rope_theta", own["rope_theta"], Origin(CLASS, f"{params.path}.rope_theta"))
     if "partial_rotary_factor" in own:
-        one.fill(
-            "partial_rotary_factor", own["partial_rotary_factor"], Origin(CLASS, f"{one.path}.partial_rotary_factor")
+        params.fill(
+            "partial_rotary_factor", own["partial_rotary_factor"], Origin(CLASS, f"{params.path}.partial_rotary_factor")
         )
 
 
@@ -135,14 +135,14 @@ def split(model: Model, raw: dict[str, Any], path: str, source: str) -> list[Par
         raise refuse(path, "keys_beside_scaling", sorted(raw), names=lacking)
     for kind in SPLIT:
         given = raw.get(kind) if source == DICT else None
-        one = entry({} if given is None else given, f"{path}.{kind}", DICT, kind)
+        params = entry({} if given is None else given, f"{path}.{kind}", DICT, kind)
         if kind in scaled_kinds:
             for name, value in scaling.items():
-                one.put(name, value, Origin(DICT, f"{model.prefix}rope_scaling.{name}"))
+                params.put(name, value, Origin(DICT, f"{model.prefix}rope_scaling.{name}"))
         if given is None:
-            one.fill("rope_type", "default", Origin(CLASS, f"{path}.{kind}.rope_type"))
-        one.fill("rope_theta", *split_theta(model, kind))
-        dicts[kind] = one
+            params.fill("rope_type", "default", Origin(CLASS, f"{path}.{kind}.rope_type"))
+        params.fill("rope_theta", *split_theta(model, kind))
+        dicts[kind] = params
     order = [k for k in raw if k in SPLIT] if source == DICT else []
     order += [k for k in SPLIT if k not in order]
     present = model.layer_types()
@@ -169,24 +169,24 @@ def compressed(model: Model, raw: dict[str, Any], path: str, source: str) -> lis
     """DeepSeek-V4: plain rotation in "main" layers, the scaled one in "compress" layers."""
     if isinstance(raw.get("main"), dict) and isinstance(raw.get("compress"), dict):
         both = [entry(raw[kind], f"{path}.{kind}", source, kind) for kind in ("main", "compress")]
-        for one in both:
-            if one.values.get("rope_type", one.values.get("type", "default")) != "default":
-                one.fill("partial_rotary_factor", *v4_partial(model))
-        return [complete(model, one) for one in both]
+        for params in both:
+            if params.values.get("rope_type", params.values.get("type", "default")) != "default":
+                params.fill("partial_rotary_factor", *v4_partial(model))
+        return [complete(model, params) for params in both]
     share, where = v4_partial(model)
-    found = []
+    layers = []
     for kind, name in (("main", "rope_theta"), ("compress", "compress_rope_theta")):
         given = {} if kind == "main" else {k: v for k, v in raw.items() if k not in ("main", "compress")}
-        one = entry(given, path, source, kind) if given else Parameters(path=f"{path}.{kind}", layer_type=kind)
+        params = entry(given, path, source, kind) if given else Parameters(path=f"{path}.{kind}", layer_type=kind)
         has = model.data.get(name) is not None
         base = model.data[name] if has else model.family["rope"][kind]["rope_theta"]
-        one.put("rope_theta", base, Origin(TOP if has else CLASS, model.prefix + name))
-        one.put("partial_rotary_factor", share, where)
-        name_the_type(one)
-        if one.values["rope_type"] == "yarn":
-            one.fill("attention_factor", 1.0, Origin(CLASS, f"{path}.attention_factor"))
-        found.append(complete(model, one))
-    return found
+        params.put("rope_theta", base, Origin(TOP if has else CLASS, model.prefix + name))
+        params.put("partial_rotary_factor", share, where)
+        name_the_type(params)
+        if params.values["rope_type"] == "yarn":
+            params.fill("attention_factor", 1.0, Origin(CLASS, f"{path}.attention_factor"))
+        layers.append(complete(model, params))
+    return layers
 
 
 def v4_partial(model: Model) -> tuple[Any, Origin]:
@@ -200,16 +200,16 @@ def v4_partial(model: Model) -> tuple[Any, Origin]:
 
 def fixed(model: Model) -> Parameters:
     """Models whose code states the base, or a field of its own for it, and reads no scaling."""
-    one = Parameters(path=model.prefix + "rope_parameters")
-    one.put("rope_type", "default", Origin(CLASS, "rope_type"))
+    params = Parameters(path=model.prefix + "rope_parameters")
+    params.put("rope_type", "default", Origin(CLASS, "rope_type"))
     unread: tuple[str, ...] = ("rope_scaling", "rope_parameters")
     if "rope_theta" in model.family:
-        one.put("rope_theta", *model.get("rope_theta"))
+        params.put("rope_theta", *model.get("rope_theta"))
     else:
         ratio, origin = model.get("rope_ratio")
         base = FALLBACK_THETA * (1.0 if ratio is None else number(origin.path, ratio))
-        one.put("rope_theta", base, Origin(CLASS if ratio is None else TOP, origin.path))
+        params.put("rope_theta", base, Origin(CLASS if ratio is None else TOP, origin.path))
         unread = (*unread, "rope_theta")
     if any(truthy(model.data.get(name)) for name in unread):
-        one.trap("rope_type", "rope_fields_not_read")
-    return one
+        params.trap("rope_type", "rope_fields_not_read")
+    return params

@@ -85,7 +85,7 @@ def open_regular(path: Path, name: str = "config") -> Iterator[BinaryIO]:
 
 
 def parse(text: str | bytes, pairs: Callable[[list[tuple[str, Any]]], dict[str, Any]] | None = None) -> dict[str, Any]:
-    """Return the object that a JSON text holds; of a name that stands twice the last value counts, as in transformers.
+    """Return the object that a JSON text holds; of a repeated name the last value counts, as in transformers.
 
     ``pairs`` makes a dict of each object's names and values, as json.loads's object_pairs_hook.
 

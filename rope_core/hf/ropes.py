@@ -46,7 +46,7 @@ class HfRope:
         base: the base that counts.
         train_len: trained length in tokens that the scheme starts from.
         max_len: max_position_embeddings, tokens; None where nobody says.
-        seq_len: the length asked for, tokens; None for the one at load time.
+        seq_len: the length in use, tokens; None for the one at load time.
         layer_type: which layers; None where all are alike.
         nope_layers: indices of layers that do not rotate, in the whole model.
         nope: whether this layer type does not rotate.
@@ -54,7 +54,7 @@ class HfRope:
         ignored: keys of the rope dict that nothing reads.
         provenance: Origin by name: "scheme", "base", "train_len", "max_len", "head_dim", "rotary_dim", "layout",
             "nope_layers", "attention_factor", "logit_scale" and each parameter's name.
-        request: what rope_core.spectrum was asked.
+        request: what rope_core.spectrum takes.
         model_type: of the text part; transformers' name, or None.
         start: the first dimension of a head that turns; the turning ones are start .. start + rotary_dim - 1.
         part: which rotation of the model, "" for its attention's; else one of parts(config).
@@ -158,8 +158,8 @@ def from_hf(
     (500000.0, 128, 'half', 'top level')
     """
     model = resolve(read_config(config), part)
-    found, differ = differing(model)
-    rope = build(model, pick(model, found, differ, layer_type), found, seq_len)
+    layers, differ = differing(model)
+    rope = build(model, pick(model, layers, differ, layer_type), layers, seq_len)
     return indexer(model, rope) if part == INDEXER else rope
 
 
@@ -197,71 +197,71 @@ def indexer(model: Model, rope: HfRope) -> HfRope:
 
 def differing(model: Model) -> tuple[list[Parameters], list[str]]:
     """Return the parameters per layer type, and the types' names where they do not all come to the same."""
-    found = effective(model)
-    if not found:
+    layers = effective(model)
+    if not layers:
         raise refuse(model.prefix + "layer_types", "types_with_rope", model.layer_types())
-    first = comparable(model, found[0]) if len(found) > 1 else None
-    alike = all(comparable(model, one) == first for one in found[1:])
-    return found, [] if alike else [one.layer_type or "" for one in found]
+    first = comparable(model, layers[0]) if len(layers) > 1 else None
+    alike = all(comparable(model, own) == first for own in layers[1:])
+    return layers, [] if alike else [own.layer_type or "" for own in layers]
 
 
-def comparable(model: Model, one: Parameters) -> tuple[object, ...]:
+def comparable(model: Model, own: Parameters) -> tuple[object, ...]:
     """Return what decides whether two layer types rotate alike."""
-    values = {key: value for key, value in one.values.items() if key != "type"}
-    return one.nope, repr(sorted(values.items())), head_dim(model, one, {}) if model.family.get("head_dims") else 0
+    values = {key: value for key, value in own.values.items() if key != "type"}
+    return own.nope, repr(sorted(values.items())), head_dim(model, own, {}) if model.family.get("head_dims") else 0
 
 
-def pick(model: Model, found: list[Parameters], differ: list[str], layer_type: str | None) -> Parameters:
-    """Return the layer type asked for, or the only one there is."""
+def pick(model: Model, layers: list[Parameters], differ: list[str], layer_type: str | None) -> Parameters:
+    """Return the layer type with that name, or the only one there is."""
     if layer_type is None:
         if differ:
             raise refuse("layer_type", "differing_types", layer_type, names=differ)
-        return found[0] if len(found) == 1 else replace(found[0])
-    for one in found:
-        if one.layer_type == layer_type:
-            return one
-    known = [one.layer_type for one in found if one.layer_type] or list(dict.fromkeys(model.layer_types()))
+        return layers[0] if len(layers) == 1 else replace(layers[0])
+    for own in layers:
+        if own.layer_type == layer_type:
+            return own
+    known = [own.layer_type for own in layers if own.layer_type] or list(dict.fromkeys(model.layer_types()))
     if layer_type in known:
-        return found[0]
+        return layers[0]
     if known:
         raise refuse("layer_type", "one_of", layer_type, names=known)
     raise refuse("layer_type", "no_layer_type", layer_type)
 
 
-def build(model: Model, one: Parameters, found: list[Parameters], seq_len: int | None) -> HfRope:
+def build(model: Model, own: Parameters, layers: list[Parameters], seq_len: int | None) -> HfRope:
     """Compute one layer type."""
     if seq_len is not None:
         whole("seq_len", seq_len, 1, MAX_LEN)
     notes: dict[str, Origin] = {}
-    head = head_dim(model, one, notes)
+    head = head_dim(model, own, notes)
     max_len = longest(model, notes)
-    skipped = nope_layers(model, found, notes)
+    skipped = nope_layers(model, layers, notes)
     layout = layout_of(model, notes)
-    kind, base = scheme_of(one, notes), base_of(one, notes)
+    kind, base = scheme_of(own, notes), base_of(own, notes)
     if model.family.get("learned_offsets"):
         notes["offsets"] = Origin(CLASS, model.prefix + "model_type", ("learned_offsets",))
-    width = rotary_dim(model, one, kind, head, notes)
-    train = train_len(one, kind, max_len, notes)
-    scheme, params = parameters(model, one, kind, width, max_len, train, seq_len, notes)
+    width = rotary_dim(model, own, kind, head, notes)
+    train = train_len(own, kind, max_len, notes)
+    scheme, params = parameters(model, own, kind, width, max_len, train, seq_len, notes)
     try:
         width, exact = turning(width, base)
         request = Request(Rope(width, exact, train), scheme, params, seq_len)
         answer = spectrum(request)
     except ArgumentError as error:
         if error.argument in params:
-            place = notes[error.argument].path if error.argument in notes else f"{one.path}.{error.argument}"
+            place = notes[error.argument].path if error.argument in notes else f"{own.path}.{error.argument}"
             raise ConfigError(place, error.rule, error.value) from None
-        raise ConfigError.at(one.path, error) from None
+        raise ConfigError.at(own.path, error) from None
     except (ValueError, OverflowError, ZeroDivisionError):
-        raise refuse(one.path, "finite_frequencies", dict(params)) from None
-    inv_freq = frozen(answer.inv_freq * 0.0) if one.nope else answer.inv_freq
-    origin = one.origins.get("attention_factor", Origin("derived", f"{one.path}.attention_factor"))
+        raise refuse(own.path, "finite_frequencies", dict(params)) from None
+    inv_freq = frozen(answer.inv_freq * 0.0) if own.nope else answer.inv_freq
+    origin = own.origins.get("attention_factor", Origin("derived", f"{own.path}.attention_factor"))
     notes["attention_factor"] = origin if params.get("attention_factor") is not None else Origin("derived", origin.path)
     return HfRope(
         inv_freq=inv_freq,
         unscaled=request.rope.theta,
         attention_factor=answer.attention_factor,
-        logit_scale=logit_scale(model, one, kind, params, notes),
+        logit_scale=logit_scale(model, own, kind, params, notes),
         rotary_dim=width,
         head_dim=head,
         layout=layout,
@@ -272,11 +272,11 @@ def build(model: Model, one: Parameters, found: list[Parameters], seq_len: int |
         train_len=train,
         max_len=max_len,
         seq_len=request.seq_len,
-        layer_type=one.layer_type,
+        layer_type=own.layer_type,
         nope_layers=skipped,
-        nope=one.nope,
-        mrope_section=mrope_section(model, one, width),
-        ignored=ignored(one, kind),
+        nope=own.nope,
+        mrope_section=mrope_section(model, own, width),
+        ignored=ignored(own, kind),
         provenance=notes,
         request=request,
         model_type=model.model_type,

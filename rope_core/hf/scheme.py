@@ -46,40 +46,40 @@ READ_ELSEWHERE = (
 FALLBACK_LEN = 4096
 
 
-def scheme_of(one: Parameters, notes: dict[str, Origin]) -> str:
+def scheme_of(given: Parameters, notes: dict[str, Origin]) -> str:
     """Return the rope_type, checked against the table of transformers 5.23."""
-    if one.nope:
-        trap, source = ("switched_off", TOP) if one.switched_off else ("nope_layer_type", DICT)
-        notes["scheme"] = Origin(source, one.path, (trap,))
+    if given.nope:
+        trap, source = ("switched_off", TOP) if given.switched_off else ("nope_layer_type", DICT)
+        notes["scheme"] = Origin(source, given.path, (trap,))
         return "default"
-    kind, origin = one.values["rope_type"], one.origins["rope_type"]
+    kind, origin = given.values["rope_type"], given.origins["rope_type"]
     notes["scheme"] = origin
     if kind == "axial":
         raise refuse(origin.path, "text_positions", kind)
     if kind not in TYPES:
         raise refuse(origin.path, "rope_type", kind, names=list(TYPES))
-    missing = [name for name in REQUIRED.get(kind, ()) if name not in one.values]
+    missing = [name for name in REQUIRED.get(kind, ()) if name not in given.values]
     if missing:
-        raise refuse(one.path, "keys_for_type", sorted(one.values), names=missing, type=kind)
+        raise refuse(given.path, "keys_for_type", sorted(given.values), names=missing, type=kind)
     return str(kind)
 
 
-def base_of(one: Parameters, notes: dict[str, Origin]) -> float:
-    """Return the base, > 1; 10,000 stands in for a layer type that does not rotate."""
-    origin = one.origins.get("rope_theta", Origin(FALLBACK, f"{one.path}.rope_theta"))
+def base_of(given: Parameters, notes: dict[str, Origin]) -> float:
+    """Return the base, > 1; 10,000 serves a layer type that does not rotate."""
+    origin = given.origins.get("rope_theta", Origin(FALLBACK, f"{given.path}.rope_theta"))
     notes["base"] = origin
-    base = number(origin.path, one.values.get("rope_theta", 10_000.0), "finite_above", low=1)
+    base = number(origin.path, given.values.get("rope_theta", 10_000.0), "finite_above", low=1)
     if base <= 1.0:
         raise refuse(origin.path, "finite_above", base, low=1)
     return base
 
 
-def train_len(one: Parameters, kind: str, max_len: int | None, notes: dict[str, Origin]) -> int:
+def train_len(given: Parameters, kind: str, max_len: int | None, notes: dict[str, Origin]) -> int:
     """Return the length that the scheme starts from: the original for llama3, yarn and longrope, else the maximum."""
     if kind in ("llama3", "yarn", "longrope"):
-        origin = one.origins[LENGTH]
+        origin = given.origins[LENGTH]
         notes["train_len"] = origin
-        return count(origin.path, one.values[LENGTH])
+        return count(origin.path, given.values[LENGTH])
     notes["train_len"] = notes["max_len"]
     if max_len is None and kind == "dynamic":
         raise refuse(notes["max_len"].path, "given_for_type", None, type="dynamic")
@@ -88,7 +88,7 @@ def train_len(one: Parameters, kind: str, max_len: int | None, notes: dict[str, 
 
 def parameters(
     model: Model,
-    one: Parameters,
+    given: Parameters,
     kind: str,
     width: int,
     max_len: int | None,
@@ -98,50 +98,52 @@ def parameters(
 ) -> tuple[str, dict[str, object]]:
     """Return the scheme's name and the parameters that take effect, each with its origin."""
     scheme = TYPES[kind]
-    alpha = one.values.get("alpha")
+    alpha = given.values.get("alpha")
     if kind == "dynamic" and truthy(alpha) and (model.model_type or "").startswith("hunyuan"):
         notes["scheme"] = replace(notes["scheme"], traps=(*notes["scheme"].traps, "alpha_read_as_ntk"))
-        notes["factor"] = one.origins["alpha"]
+        notes["factor"] = given.origins["alpha"]
         return "ntk", {"factor": number(notes["factor"].path, alpha)}
-    made: dict[str, object] = {}
+    values: dict[str, object] = {}
     for param in SCHEMES[scheme].params:
-        origin = one.origins.get(param.name, Origin(FALLBACK, f"{one.path}.{param.name}"))
-        value, origin = effective_value(param.name, param.default, one, kind, origin)
+        origin = given.origins.get(param.name, Origin(FALLBACK, f"{given.path}.{param.name}"))
+        value, origin = effective_value(param.name, param.default, given, kind, origin)
         if param.name == "factor" and value is None:
             value, origin = ratio(max_len, train, origin, notes)
         notes[param.name] = origin
-        made[param.name] = checked(param.name, param.kind, value, origin, width)
+        values[param.name] = checked(param.name, param.kind, value, origin, width)
     if model.model_type == "phimoe" and kind == "longrope":
-        phimoe(one, made, seq_len, train, notes)
-    return scheme, made
+        phimoe(given, values, seq_len, train, notes)
+    return scheme, values
 
 
-def phimoe(one: Parameters, made: dict[str, object], seq_len: int | None, train: int, notes: dict[str, Origin]) -> None:
+def phimoe(
+    given: Parameters, values: dict[str, object], seq_len: int | None, train: int, notes: dict[str, Origin]
+) -> None:
     """Phi-MoE takes its attention factor from two keys of its own and never turns by long_factor.
 
     Source: PhimoeRotaryEmbedding.forward in transformers 5.23 models/phimoe/modeling_phimoe.py calls its init
     function without a length.
     """
     name = "long_mscale" if seq_len is not None and seq_len > train else "short_mscale"
-    origin = Origin(DICT, f"{one.path}.{name}", ("mscale_by_length",))
-    if name not in one.values:
+    origin = Origin(DICT, f"{given.path}.{name}", ("mscale_by_length",))
+    if name not in given.values:
         raise refuse(origin.path, "given_for_model", None, model_type="phimoe")
-    one.origins["attention_factor"] = notes["attention_factor"] = origin
-    made["attention_factor"] = number(origin.path, one.values[name])
-    made["long_factor"] = made["short_factor"]
+    given.origins["attention_factor"] = notes["attention_factor"] = origin
+    values["attention_factor"] = number(origin.path, given.values[name])
+    values["long_factor"] = values["short_factor"]
     notes["long_factor"] = replace(notes["long_factor"], traps=("long_factor_never_used",))
 
 
-def effective_value(name: str, default: object, one: Parameters, kind: str, origin: Origin) -> tuple[object, Origin]:
-    """One parameter as transformers reads it, before the ratio stands in for a missing factor."""
-    value = one.values.get(name, default)
-    if name == "truncate" and one.layer_type is not None and name in one.values:
+def effective_value(name: str, default: object, given: Parameters, kind: str, origin: Origin) -> tuple[object, Origin]:
+    """One parameter as transformers reads it, before the ratio replaces a missing factor."""
+    value = given.values.get(name, default)
+    if name == "truncate" and given.layer_type is not None and name in given.values:
         return True, replace(origin, traps=("nested_truncate_not_read",), values={"given": value})
-    if name in ("beta_fast", "beta_slow") and name in one.values and not truthy(value):
+    if name in ("beta_fast", "beta_slow") and name in given.values and not truthy(value):
         return default, Origin(FALLBACK, origin.path, ("zero_is_default",), {"given": value})
     if kind == "proportional":
-        value = one.values.get(name, 1.0)
-    if kind == "longrope" and name == "factor" and name not in one.values:
+        value = given.values.get(name, 1.0)
+    if kind == "longrope" and name == "factor" and name not in given.values:
         return None, origin
     return value, origin
 
@@ -168,40 +170,40 @@ def checked(name: str, kind: str, value: object, origin: Origin, width: int) -> 
 
 
 def logit_scale(
-    model: Model, one: Parameters, kind: str, params: Mapping[str, object], notes: dict[str, Origin]
+    model: Model, given: Parameters, kind: str, params: Mapping[str, object], notes: dict[str, Origin]
 ) -> float:
     """DeepSeek's second correction, m**2 with m = 0.1 * mscale_all_dim * ln(factor) + 1; 1.0 for other models.
 
     Source: yarn_apply_mscale in transformers 5.23 models/deepseek_v3/modeling_deepseek_v3.py
     """
-    weight = one.values.get("mscale_all_dim")
-    origin = one.origins.get("mscale_all_dim", Origin(FALLBACK, f"{one.path}.mscale_all_dim"))
+    weight = given.values.get("mscale_all_dim")
+    origin = given.origins.get("mscale_all_dim", Origin(FALLBACK, f"{given.path}.mscale_all_dim"))
     notes["logit_scale"] = origin
     if not model.family.get("logit_scale") or kind == "default" or not truthy(weight):
         return 1.0
-    factor = params.get("factor", one.values.get("factor"))
+    factor = params.get("factor", given.values.get("factor"))
     if factor is None:
-        raise refuse(f"{one.path}.factor", "given_with", None, other="mscale_all_dim")
-    m = temperature(number(f"{one.path}.factor", factor), number(origin.path, weight))
+        raise refuse(f"{given.path}.factor", "given_with", None, other="mscale_all_dim")
+    m = temperature(number(f"{given.path}.factor", factor), number(origin.path, weight))
     if not math.isfinite(m * m):
         raise refuse(origin.path, "finite_logit_scale", weight)
     return m * m
 
 
-def mrope_section(model: Model, one: Parameters, width: int) -> tuple[int, ...] | None:
+def mrope_section(model: Model, given: Parameters, width: int) -> tuple[int, ...] | None:
     """Pairs per axis of multimodal positions: of the rope dict, or of the model's code where that one fits."""
-    given = one.values.get("mrope_section")
-    if given is None:
+    sections = given.values.get("mrope_section")
+    if sections is None:
         own = model.family.get("mrope_section")
-        return tuple(own) if own and not one.nope and sum(own) == width // 2 else None
-    path = one.origins["mrope_section"].path
-    if not isinstance(given, list | tuple) or len(given) > 8:
-        raise refuse(path, "pairs_per_axis", given)
-    whole_floats = [int(value) if isinstance(value, float) and value.is_integer() else value for value in given]
+        return tuple(own) if own and not given.nope and sum(own) == width // 2 else None
+    path = given.origins["mrope_section"].path
+    if not isinstance(sections, list | tuple) or len(sections) > 8:
+        raise refuse(path, "pairs_per_axis", sections)
+    whole_floats = [int(value) if isinstance(value, float) and value.is_integer() else value for value in sections]
     return tuple(count(f"{path}[{i}]", value, 0, MAX_DIM) for i, value in enumerate(whole_floats))
 
 
-def ignored(one: Parameters, kind: str) -> tuple[str, ...]:
+def ignored(given: Parameters, kind: str) -> tuple[str, ...]:
     """Keys of the rope dict that nothing reads."""
     read = {*COMMON, *READ_ELSEWHERE, LENGTH, *(param.name for param in SCHEMES[TYPES[kind]].params)}
-    return tuple(sorted(key for key in one.values if key not in read))
+    return tuple(sorted(key for key in given.values if key not in read))

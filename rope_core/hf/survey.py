@@ -48,7 +48,7 @@ def rows() -> tuple[Row, ...]:
     >>> llama.unturned(4096), round(llama.shortest, 4)
     (18, 6.2832)
     """
-    found = []
+    rotating = []
     for model in catalogue.models():
         config = model.hf_config()
         kinds: list[str | None] = [*layer_types(config)] or [None]
@@ -58,8 +58,8 @@ def rows() -> tuple[Row, ...]:
             if turning.size:
                 waves = 2.0 * np.pi / turning
                 context = rope.max_len or rope.train_len
-                found.append(Row(model, kind or "", rope, float(waves.min()), float(waves.max()), context))
-    return tuple(sorted(found, key=lambda row: row.model.year))
+                rotating.append(Row(model, kind or "", rope, float(waves.min()), float(waves.max()), context))
+    return tuple(sorted(rotating, key=lambda row: row.model.year))
 
 
 @dataclass(frozen=True)
@@ -144,7 +144,7 @@ def value_of(row: Row, field: str) -> str:
 
 
 def chosen(**wanted: str | None) -> tuple[Row, ...]:
-    """Return the rows whose fields have the wanted values; None stands for any.
+    """Return the rows whose fields have the wanted values; None is any.
 
     >>> {row.model.family for row in chosen(family="Yi", scheme=None)}
     {'Yi'}
@@ -160,12 +160,12 @@ def encodings_by_year(corrected: bool = True) -> dict[tuple[int, str], tuple[str
     >>> "BLOOM (175B)" in encodings_by_year()[2022, "Alibi"]
     True
     """
-    found: dict[tuple[int, str], tuple[str, ...]] = {}
+    names: dict[tuple[int, str], tuple[str, ...]] = {}
     for row in catalogue.architectures():
         year, position, name = (cell(row, field, corrected) for field in ("year", "position", "name"))
         key = int(year), position
-        found[key] = tuple(dict.fromkeys((*found.get(key, ()), name)))
-    return dict(sorted(found.items()))
+        names[key] = tuple(dict.fromkeys((*names.get(key, ()), name)))
+    return dict(sorted(names.items()))
 
 
 def cell(row: Architecture, field: str, corrected: bool) -> str:
@@ -176,7 +176,7 @@ def cell(row: Architecture, field: str, corrected: bool) -> str:
 def errata() -> list[tuple[Architecture, catalogue.Correction]]:
     """Return every cell of source 004's table that the model's own paper or code contradicts.
 
-    >>> any(row.id == "gpt-2" and found.field == "pre_norm" for row, found in errata())
+    >>> any(row.id == "gpt-2" and correction.field == "pre_norm" for row, correction in errata())
     True
     """
-    return [(row, found) for row in catalogue.architectures() for found in row.corrections]
+    return [(row, correction) for row in catalogue.architectures() for correction in row.corrections]

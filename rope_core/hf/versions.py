@@ -30,12 +30,12 @@ def read_by_4(config: Mapping[str, Any], model: Model) -> dict[str, Any]:
     rope_parameters, and base and width inside rope_scaling, are not read; longrope takes its trained length from the
     top level and its factor from the two lengths, all other types take the dict's own trained length.
     """
-    made = copy.deepcopy(dict(config))
-    text = text_part(made, model.prefix)
+    read = copy.deepcopy(dict(config))
+    text = text_part(read, model.prefix)
     text.pop("rope_parameters", None)
     scaling = text.get("rope_scaling")
     if not isinstance(scaling, dict):
-        return made
+        return read
     scaling = {key: value for key, value in scaling.items() if key not in IN_DICT_ONLY_SINCE_5}
     if scaling.get("rope_type", scaling.get("type")) in (LONGROPE, "su"):
         top = text.get(LENGTH)
@@ -45,4 +45,4 @@ def read_by_4(config: Mapping[str, Any], model: Model) -> dict[str, Any]:
     else:
         text.pop(LENGTH, None)
     text["rope_scaling"] = scaling
-    return made
+    return read

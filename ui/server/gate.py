@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class SameOrigin:
-    """Middleware: a websocket's Origin is absent, the address that was asked, or one of server.corsAllowedOrigins.
+    """Middleware: a websocket's Origin is absent, the address of the request, or one of server.corsAllowedOrigins.
 
     Streamlit checks as well, but lets other programs on this machine's own address in, and asks a service on the
     network for its external address whenever a stranger knocks, while all sessions wait.
@@ -21,13 +21,13 @@ class SameOrigin:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "websocket" and not welcome(dict(scope["headers"])):
+        if scope["type"] == "websocket" and not of_this_app(dict(scope["headers"])):
             await send({"type": "websocket.close", "code": 1008})
             return
         await self.app(scope, receive, send)
 
 
-def welcome(headers: dict[bytes, bytes]) -> bool:
+def of_this_app(headers: dict[bytes, bytes]) -> bool:
     """Whether a handshake comes from a page of this app, or from no page at all."""
     origin = headers.get(b"origin")
     if origin is None:

@@ -1,4 +1,4 @@
-"""What stands between a browser and Streamlit, outermost first."""
+"""The layers between a browser and Streamlit, outermost first."""
 
 from __future__ import annotations
 

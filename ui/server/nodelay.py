@@ -17,17 +17,17 @@ def send_at_once() -> None:
         with contextlib.suppress(OSError):
             own = os.dup(int(name))
             try:
-                hurry(own)
+                switch_off_nagle(own)
             finally:
                 os.close(own)
 
 
-def hurry(number: int) -> None:
+def switch_off_nagle(number: int) -> None:
     """Switch Nagle's algorithm off where an open file is a TCP socket that listens."""
-    one = socket.socket(fileno=number)
+    opened = socket.socket(fileno=number)
     try:
-        internet = one.family in (socket.AF_INET, socket.AF_INET6) and one.type == socket.SOCK_STREAM
-        if internet and one.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
-            one.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        internet = opened.family in (socket.AF_INET, socket.AF_INET6) and opened.type == socket.SOCK_STREAM
+        if internet and opened.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
+            opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     finally:
-        one.detach()
+        opened.detach()

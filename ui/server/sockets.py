@@ -102,13 +102,13 @@ class _Socket:
             code = UNSUPPORTED if data is None else TOO_BIG if len(data) > MOST_BYTES else 0
             if not code and data is not None:
                 await asyncio.sleep(self._messages.charge(1 + len(data) // BYTES_EACH))
-                told = parsed(data)
-                if told is None or self._messages.late > PATIENCE or not fits(told):
+                request = parsed(data)
+                if request is None or self._messages.late > PATIENCE or not fits(request):
                     code = POLICY
-                elif of_use(told):
-                    kind = told.WhichOneof("type")
+                elif of_use(request):
+                    kind = request.WhichOneof("type")
                     self._files_asked += kind == "file_urls_request"
-                    return message, told.rerun_script if kind == "rerun_script" else None
+                    return message, request.rerun_script if kind == "rerun_script" else None
             if code:
                 self._closed = True
                 await self._send({"type": "websocket.close", "code": code})
@@ -128,14 +128,14 @@ class _Socket:
     def _note(self, data: bytes) -> None:
         if len(data) > BYTES_EACH:
             return
-        told: Any = ForwardMsg.FromString(data)
-        kind = told.WhichOneof("type")
+        message: Any = ForwardMsg.FromString(data)
+        kind = message.WhichOneof("type")
         if kind == "new_session" and not self._session:
-            self._session = told.new_session.initialize.session_id
+            self._session = message.new_session.initialize.session_id
             self._sessions.enter(self._session)
         elif kind == "file_urls_response":
             self._files_asked -= 1
-            self._sessions.allow(self._session, [each.upload_url for each in told.file_urls_response.file_urls])
+            self._sessions.allow(self._session, [each.upload_url for each in message.file_urls_response.file_urls])
 
     def end(self) -> None:
         """Tell that the socket is gone."""

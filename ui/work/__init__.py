@@ -1,1 +1,1 @@
-"""What stands between a page and long work: records to show, jobs to start, how they are doing."""
+"""Between a page and long work: records to show, jobs to start, their status."""

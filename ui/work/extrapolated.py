@@ -1,4 +1,4 @@
-"""What stands between the extrapolation page and the lab: records to show, work to start, and how it stands."""
+"""Between the extrapolation page and the lab: records to show, work to start, and its status."""
 
 from __future__ import annotations
 
@@ -80,32 +80,32 @@ class Request:
 
     Attributes:
         kind: of work.
-        asked: its arguments as JSON, keys in order, without the text.
+        arguments: as JSON, keys in order, without the text.
         text: what to read; empty means the held-out documents.
         weights: SHA-256 of every shipped weights file, so that a retrained model is another request.
     """
 
     kind: str
-    asked: str
+    arguments: str
     text: bytes = b""
     weights: tuple[str, ...] = ()
 
     @property
     def key(self) -> tuple[str, str, str, tuple[str, ...]]:
         """The request with the text's hash in the text's place."""
-        return self.kind, self.asked, hashlib.sha256(self.text).hexdigest() if self.text else "", self.weights
+        return self.kind, self.arguments, hashlib.sha256(self.text).hexdigest() if self.text else "", self.weights
 
     @property
     def values(self) -> dict[str, Any]:
         """The arguments, without the text."""
-        said: dict[str, Any] = json.loads(self.asked)
-        return said
+        arguments: dict[str, Any] = json.loads(self.arguments)
+        return arguments
 
     @property
     def weights_read(self) -> dict[str, str]:
-        """The SHA-256 of each weights file that is asked for by name; of all where none is."""
-        asked = self.values.get("weights") or list(cards.stored())
-        names = [asked] if isinstance(asked, str) else asked
+        """The SHA-256 of each weights file that is named; of all where none is."""
+        given = self.values.get("weights") or list(cards.stored())
+        names = [given] if isinstance(given, str) else given
         return {name: cards.stored()[name].sha256 for name in names if name in cards.stored()}
 
     @property
@@ -128,8 +128,8 @@ def held_out_hash() -> str:
 
 def request(kind: str, text: bytes = b"", **values: Any) -> Request:
     """Return a request of a kind; None values are left to the lab's defaults."""
-    asked = json.dumps({k: v for k, v in values.items() if v is not None}, sort_keys=True)
-    return Request(kind, asked, text, tuple(each.sha256 for each in cards.stored().values()))
+    arguments = json.dumps({k: v for k, v in values.items() if v is not None}, sort_keys=True)
+    return Request(kind, arguments, text, tuple(each.sha256 for each in cards.stored().values()))
 
 
 @dataclass(frozen=True)
@@ -141,14 +141,14 @@ class Seen:
         origin: "shipped", "here" (measured by this app) or "going" (not all of them yet).
         record: the shipped record.
         code: Python lines that put the same results into ``results``.
-        asked: what this app measured, where it did.
+        request: what this app measured, where it did.
     """
 
     results: Results
     origin: str
     record: Record | None
     code: str
-    asked: Request | None = None
+    request: Request | None = None
 
 
 Draw = Callable[[Seen], None]
@@ -164,17 +164,17 @@ def shipped(name: str) -> Record | None:
 
 def seen_shipped(name: str) -> Seen | None:
     """Return a shipped record's results, to draw."""
-    found = shipped(name)
-    if found is None:
+    record = shipped(name)
+    if record is None:
         return None
     code = f"from rope_core.lab import records\nresults = records.shipped({name!r}).results"
-    return Seen(found.results, SHIPPED, found, code)
+    return Seen(record.results, SHIPPED, record, code)
 
 
 def command(panel: str) -> str:
     """Return the command line that measures a panel's record."""
-    asked = panel_request(panel)
-    return f"rope lab record {PANELS[panel].record} {asked.kind} '{asked.asked}'"
+    wanted = panel_request(panel)
+    return f"rope lab record {PANELS[panel].record} {wanted.kind} '{wanted.arguments}'"
 
 
 KEPT: LRUCache[Any, Results] = LRUCache(MOST_KEPT)
@@ -182,22 +182,22 @@ KEPT: LRUCache[Any, Results] = LRUCache(MOST_KEPT)
 TURN = threading.Lock()
 
 
-def kept(asked: Request) -> Results | None:
-    """Return the results of a request; None where nobody has asked for them lately."""
+def kept(wanted: Request) -> Results | None:
+    """Return the results of a request; None where nobody has made it lately."""
     with TURN:
-        return KEPT.get(asked.key)
+        return KEPT.get(wanted.key)
 
 
-def keep(asked: Request, results: Results) -> None:
+def keep(wanted: Request, results: Results) -> None:
     """Keep the results of a request for all sessions."""
     with TURN:
-        KEPT[asked.key] = results
+        KEPT[wanted.key] = results
 
 
 def own_jobs(session: Session) -> dict[str, tuple[str, Request]]:
-    """Return the session's latest job of each panel, with what it was asked."""
-    found: dict[str, tuple[str, Request]] = session.setdefault(JOBS, {})
-    return found
+    """Return the session's latest job of each panel, with its request."""
+    own: dict[str, tuple[str, Request]] = session.setdefault(JOBS, {})
+    return own
 
 
 def allowed() -> bool:
@@ -208,51 +208,51 @@ def allowed() -> bool:
 looked: dict[str, tuple[Request, float]] = {}
 
 
-def left(asked: Request) -> str | None:
+def left(wanted: Request) -> str | None:
     """Return a job of the same request that goes on though no session looks at it: that of a page since reloaded."""
-    going_on = {found.id for found in jobs.default_queue().all() if measured.going(found)}
+    going_on = {status.id for status in jobs.default_queue().all() if measured.going(status)}
     for job, (its, when) in list(looked.items()):
         if job not in going_on:
             looked.pop(job, None)
-        elif its.key == asked.key and time.monotonic() - when > LEFT:
+        elif its.key == wanted.key and time.monotonic() - when > LEFT:
             return job
     return None
 
 
-def start(session: Session, panel: str, asked: Request, title: str) -> None:
+def start(session: Session, panel: str, wanted: Request, title: str) -> None:
     """Queue a panel's work, or take up what a reloaded page has left.
 
     Raises ValueError where the queue takes no more.
     """
-    job = left(asked) or jobs.default_queue().submit(
+    job = left(wanted) or jobs.default_queue().submit(
         MODULE,
-        [asked.kind, "-"],
+        [wanted.kind, "-"],
         owner=measured.owner(session),
         tab=measured.tab(session),
         title=title,
         memory_limit=measured.memory_limit(),
-        env={ASKED_ENV: asked.argument},
+        env={ASKED_ENV: wanted.argument},
         time_limit=TIME_LIMIT,
         silence_limit=SILENCE_LIMIT,
     )
     jobs.default_queue().adopt(job, measured.tab(session))
-    own_jobs(session)[panel] = (job, asked)
+    own_jobs(session)[panel] = (job, wanted)
 
 
 def status(session: Session, panel: str) -> Status | None:
-    """How the session's latest work of a panel stands; a finished one's results are kept for all."""
+    """Return the status of the session's latest work of a panel; a finished one's results are kept for all."""
     if panel not in own_jobs(session):
         return None
-    job, asked = own_jobs(session)[panel]
+    job, wanted = own_jobs(session)[panel]
     try:
-        found = jobs.default_queue().status(job)
+        latest = jobs.default_queue().status(job)
     except ValueError:
         return None
-    if found.state not in jobs.OVER:
-        looked[job] = asked, time.monotonic()
-    if found.state == jobs.DONE and kept(asked) is None:
-        keep(asked, found.results)
-    return found
+    if latest.state not in jobs.OVER:
+        looked[job] = wanted, time.monotonic()
+    if latest.state == jobs.DONE and kept(wanted) is None:
+        keep(wanted, latest.results)
+    return latest
 
 
 def cancel(session: Session, panel: str) -> None:
@@ -273,55 +273,55 @@ def every(session: Session, panel: str) -> float | None:
 
 def ended(session: Session, panel: str) -> bool:
     """Whether a panel's work came to its end since the last call."""
-    found = status(session, panel)
-    told = session.setdefault(DRAWN, {})
-    before = told.get(panel)
-    told[panel] = None if found is None else (found.id, found.state in jobs.OVER)
-    return found is not None and before == (found.id, False) and told[panel] == (found.id, True)
+    latest = status(session, panel)
+    drawn = session.setdefault(DRAWN, {})
+    before = drawn.get(panel)
+    drawn[panel] = None if latest is None else (latest.id, latest.state in jobs.OVER)
+    return latest is not None and before == (latest.id, False) and drawn[panel] == (latest.id, True)
 
 
-def seen(session: Session, panel: str, asked: Request) -> Seen | None:
+def seen(session: Session, panel: str, wanted: Request) -> Seen | None:
     """Return what was measured here for a request: all of it, or as far as the session's running work has come."""
-    code = recipe(asked)
+    code = recipe(wanted)
     state = status(session, panel)
-    if (found := kept(asked)) is not None:
-        return Seen(found, HERE, None, code, asked)
-    if state is not None and own_jobs(session)[panel][1].key == asked.key and state.results:
-        return Seen(state.results, GOING, None, code, asked)
+    if (results := kept(wanted)) is not None:
+        return Seen(results, HERE, None, code, wanted)
+    if state is not None and own_jobs(session)[panel][1].key == wanted.key and state.results:
+        return Seen(state.results, GOING, None, code, wanted)
     return None
 
 
-def recipe(asked: Request) -> str:
+def recipe(wanted: Request) -> str:
     """Python lines that measure a request again."""
-    lines_ = ["from rope_core.lab.job import steps", f"asked = {asked.values!r}"]
-    if asked.text:
+    lines_ = ["from rope_core.lab.job import steps", f"request = {wanted.values!r}"]
+    if wanted.text:
         lines_ = [
             "import base64",
             "from pathlib import Path",
             *lines_,
-            f"text = Path('text.txt').read_bytes()[:{len(asked.text)}]",
-            "asked['text'] = base64.b64encode(text)",
+            f"text = Path('text.txt').read_bytes()[:{len(wanted.text)}]",
+            "request['text'] = base64.b64encode(text)",
         ]
-    return "\n".join([*lines_, f"results = [result for _, result in steps({asked.kind!r}, asked)]"])
+    return "\n".join([*lines_, f"results = [result for _, result in steps({wanted.kind!r}, request)]"])
 
 
 def models(encoding: str = "rope", task: str = "text") -> tuple[str, ...]:
     """Names of the shipped weights of an encoding that were trained from the start; ("",) where there are none."""
-    found = [
+    names = [
         each.name
         for each in cards.stored().values()
         if each.encoding == encoding and each.task == task and not each.recipe["start"]
     ]
-    return tuple(found) or ("",)
+    return tuple(names) or ("",)
 
 
 def firsts() -> tuple[str, ...]:
     """Names of one model per encoding, the rotary one first."""
-    found: dict[str, str] = {}
+    names: dict[str, str] = {}
     for each in cards.stored().values():
         if each.fresh:
-            found.setdefault(each.encoding, each.name)
-    return tuple(sorted(found.values(), key=lambda name: (name not in models(), name)))
+            names.setdefault(each.encoding, each.name)
+    return tuple(sorted(names.values(), key=lambda name: (name not in models(), name)))
 
 
 def family() -> tuple[str, ...]:
@@ -339,12 +339,12 @@ def doublings(trained: int, most: int) -> tuple[int, ...]:
     >>> doublings(256, 1024)
     (256, 512, 1024)
     """
-    found = []
+    lengths = []
     length = trained
     while length <= most:
-        found.append(length)
+        lengths.append(length)
         length *= 2
-    return tuple(found)
+    return tuple(lengths)
 
 
 def line_keys() -> tuple[str, ...]:
@@ -385,16 +385,16 @@ def sweep(
     text: bytes = b"",
 ) -> Request:
     """Return what the page's own sweep asks for: every line at the trained length, doubled up to the longest."""
-    said = cards.named(name)
+    model = cards.named(name)
     given = {key: value for key, value in params.items() if value is not None}
     return request(
         "sweep",
         text,
         weights=[name],
-        lengths=list(doublings(said.context, longest)),
+        lengths=list(doublings(model.context, longest)),
         documents=documents,
         factor=factor,
-        base=None if base == said.recipe["shape"]["base"] else base,
+        base=None if base == model.recipe["shape"]["base"] else base,
         params=given or None,
     )
 
@@ -407,8 +407,8 @@ def panel_request(panel: str, **values: Any) -> Request:
         "finetuned": {"weights": family()},
         "recall": {"weights": tuple(each.name for each in cards.stored().values() if each.task == "copy")},
     }
-    said = {**known.get(panel, {}), **PANELS[panel].quick, **values}
-    return request(PANELS[panel].kind, b"", **{k: list(v) if isinstance(v, tuple) else v for k, v in said.items()})
+    arguments = {**known.get(panel, {}), **PANELS[panel].quick, **values}
+    return request(PANELS[panel].kind, b"", **{k: list(v) if isinstance(v, tuple) else v for k, v in arguments.items()})
 
 
 def trained(seen: Seen) -> int:
@@ -422,8 +422,8 @@ def first_context() -> int:
     """Trained length of the first rotary model, or the shortest length of the shipped sweep where no weights are."""
     if models()[0]:
         return cards.named(models()[0]).context
-    found = shipped("sweep")
-    return min((each["length"] for each in found.results if "length" in each), default=256) if found else 256
+    sweep = shipped("sweep")
+    return min((each["length"] for each in sweep.results if "length" in each), default=256) if sweep else 256
 
 
 def taken(given: bytes, used: bytes, length: int) -> dict[str, str]:

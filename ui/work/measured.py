@@ -1,4 +1,4 @@
-"""What stands between the benchmark page and the harness: records to show, runs to start, and how they stand."""
+"""Between the benchmark page and the harness: records to show, runs to start, and their status."""
 
 from __future__ import annotations
 
@@ -106,9 +106,9 @@ def end_with_their_tabs(when_left: Callable[[float, Callable[[str], None]], None
     when_left(RUNS, lambda name: jobs.default_queue().leave(name, running=True))
 
 
-def cases(what: str, one: Case) -> list[Case]:
-    """Return the shapes that a choice stands for."""
-    return [one] if what == ONE else [INTERPRETED] if what == INTERPRETER else list(SUITES[what]())
+def cases(what: str, own: Case) -> list[Case]:
+    """Return the shapes of a choice."""
+    return [own] if what == ONE else [INTERPRETED] if what == INTERPRETER else list(SUITES[what]())
 
 
 def interpreter_records() -> Path:
@@ -116,15 +116,15 @@ def interpreter_records() -> Path:
     return default_path().with_name("interpreter.sqlite3")
 
 
-def arguments(what: str, one: Case, only: Iterable[str], rounds: int) -> list[str]:
+def arguments(what: str, own: Case, only: Iterable[str], rounds: int) -> list[str]:
     """Return the command line of ``rope bench`` for a choice.
 
     >>> arguments("quick", INTERPRETED, ["numba"], 9)
     ['--suite', 'quick', '--rounds', '9', '--progress', '--only', 'numba']
     """
     if what == INTERPRETER:
-        one, only, rounds = INTERPRETED, ["triton"], 5
-    line = ["--suite", what] if what in SUITES else shape(one)
+        own, only, rounds = INTERPRETED, ["triton"], 5
+    line = ["--suite", what] if what in SUITES else shape(own)
     line += ["--rounds", str(rounds), "--progress"]
     for name in only:
         line += ["--only", name]
@@ -140,19 +140,19 @@ def shape(case: Case) -> list[str]:
     return line + (["--inplace"] if case.inplace else [])
 
 
-def start(session: Session, what: str, one: Case, only: Iterable[str], rounds: int, allocator: str) -> str:
+def start(session: Session, what: str, own: Case, only: Iterable[str], rounds: int, allocator: str) -> str:
     """Queue a run and return its job's id.
 
     Raises ValueError where it would not fit in memory, with the number, or the queue takes no more.
     """
     from rope_core.bench.harness import sets_for
 
-    wanted = cases(what, one)
+    wanted = cases(what, own)
     for case in wanted:
         if case.device == "cpu":
             sets_for(case)
     title = wanted[0].title if len(wanted) == 1 else f"{what}: {len(wanted)} cases"
-    line = [*arguments(what, one, only, rounds), "--allocator", allocator]
+    line = [*arguments(what, own, only, rounds), "--allocator", allocator]
     job = jobs.default_queue().submit(
         "rope_core.cli.bench",
         line,
@@ -169,7 +169,7 @@ def start(session: Session, what: str, one: Case, only: Iterable[str], rounds: i
 
 
 def mine(session: Session) -> Status | None:
-    """How this session's latest run stands; None where it has none."""
+    """Return the status of this session's latest run; None where it has none."""
     try:
         return jobs.default_queue().status(session[JOB]) if JOB in session else None
     except ValueError:
@@ -183,8 +183,8 @@ def going(status: Status | None) -> bool:
 
 def queue() -> list[Status]:
     """Everybody's heavy work that waits or runs, the running first."""
-    found = [status for status in jobs.default_queue().all() if going(status)]
-    return sorted(found, key=lambda status: (status.state != jobs.RUNNING, status.ahead))
+    waiting = [status for status in jobs.default_queue().all() if going(status)]
+    return sorted(waiting, key=lambda status: (status.state != jobs.RUNNING, status.ahead))
 
 
 def before(status: Status) -> int:
@@ -201,21 +201,21 @@ def cancel(session: Session) -> None:
 
 def landed(status: Status) -> list[Result]:
     """Return what a run has recorded so far."""
-    runs = {said["run"] for said in status.results if isinstance(said, dict) and "run" in said}
-    found: list[Result] = []
+    runs = {result["run"] for result in status.results if isinstance(result, dict) and "run" in result}
+    results: list[Result] = []
     for path in (default_path(), interpreter_records()):
         # A file that is busy for a moment is read again by the next look, a second later.
         with contextlib.suppress(OSError, ValueError):
             if runs and path.exists():
                 store = Store(path, view.PATIENCE)
-                found += [result for run in sorted(runs) for result in store.results(run)]
-    return found
+                results += [result for run in sorted(runs) for result in store.results(run)]
+    return results
 
 
 def news(session: Session) -> bool:
     """Whether this session's run came to its end, or a result landed, since the last call."""
     status = mine(session)
-    told = None if status is None else (status.id, status.state in jobs.OVER)
+    now = None if status is None else (status.id, status.state in jobs.OVER)
     before = session.get(SEEN)
-    session[SEEN] = told
-    return told is not None and told != before and told[1]
+    session[SEEN] = now
+    return now is not None and now != before and now[1]

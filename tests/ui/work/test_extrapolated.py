@@ -231,7 +231,7 @@ def test_what_weights_there_are(index: dict[str, Stored]) -> None:
 
 def test_recipes_of_own_measurements_name_the_work_and_the_text() -> None:
     plain = extrapolated.recipe(extrapolated.request("stale", documents=3))
-    assert "steps('stale', asked)" in plain and "'documents': 3" in plain
+    assert "steps('stale', request)" in plain and "'documents': 3" in plain
     compile(plain, "recipe", "exec")
     own = extrapolated.recipe(extrapolated.request("sweep", b"x" * 99, documents=3))
     assert "read_bytes()[:99]" in own and "x" * 9 not in own

@@ -100,7 +100,7 @@ def provenance(seen: Seen, t: Words) -> str:
     """Where results come from: a shipped record with hashes, hardware and date, or this server."""
     if seen.record is None:
         sentence = t("measured_going" if seen.origin == GOING else "measured_here", count=len(seen.results))
-        return sentence + (made_here(seen.asked, t) if seen.asked else "")
+        return sentence + (made_here(seen.request, t) if seen.request else "")
     record = seen.record
     made = record.hardware
     return t(
