@@ -137,7 +137,7 @@ class _Show(Protocol):
 
 @contextmanager
 def _shown(as_json: bool) -> Iterator[_Show]:
-    """Show a bar on standard error, and cells as JSON lines on standard output where asked for."""
+    """Show a bar on standard error, and cells as JSON lines on standard output with --json."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 

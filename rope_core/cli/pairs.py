@@ -28,22 +28,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Print the norm of each pair of W_q and W_k by wavelength, and what schemes change in the pairs that matter."""
     source, config = _found(options.model, options.config)
-    found = layers(source, config)
+    by_layer = layers(source, config)
     if options.layer is not None:
-        found = [each for each in found if each.index == options.layer]
-        if not found:
+        by_layer = [each for each in by_layer if each.index == options.layer]
+        if not by_layer:
             raise reject("--layer", "pair_layer", options.layer)
-    made = summaries(found)
+    by_type = summaries(by_layer)
     if options.length is not None and not 1 <= options.length <= MAX_LEN:
         raise reject("--length", "int_range", options.length, low=1, high=MAX_LEN)
     if options.json:
         rows = [
             {"layer": each.index, "type": each.rope.layer_type, "q": each.q.tolist(), "k": each.k.tolist()}
-            for each in found
+            for each in by_layer
         ]
-        print_json({"layers": rows, "types": [_record(each, options.length) for each in made.values()]})
+        print_json({"layers": rows, "types": [_record(each, options.length) for each in by_type.values()]})
         return 0
-    for kind, each in made.items():
+    for kind, each in by_type.items():
         _show(kind, each, options.length, options.lang)
     return 0
 
@@ -79,15 +79,15 @@ def _record(each: Summary, length: int | None) -> dict[str, Any]:
 def _show(kind: str | None, each: Summary, length: int | None, lang: str) -> None:
     """Print a layer type as a table, and a sentence for each scheme."""
     t = {key: text[lang] for key, text in TEXT.items()}
-    found = changes(each, length)
+    changed = changes(each, length)
     reached = length or 4 * each.rope.train_len
     print(t["head"].format(kind=kind or t["all"], heads=each.heads, trained=each.rope.train_len))
-    columns = ("pair", "wavelength", "turns", "|W_q|", "|W_k|", "massive", *found)
+    columns = ("pair", "wavelength", "turns", "|W_q|", "|W_k|", "massive", *changed)
     print("  ".join(f"{name:>10}" for name in columns))
     for pair in range(each.q.size):
         values = (each.wavelength[pair], each.seen[pair], each.q[pair], each.k[pair])
         row = [f"{pair:>10}", *(f"{value:>10.4g}" for value in values), f"{each.massive[pair]:>10}"]
-        print("  ".join([*row, *(f"{change.slowdown[pair]:>10.4g}" for change in found.values())]))
+        print("  ".join([*row, *(f"{change.slowdown[pair]:>10.4g}" for change in changed.values())]))
     still = each.seen < 1.0
     print(t["still"].format(count=int(still.sum()), pairs=still.size, share=100 * each.share(still)))
     print(
@@ -95,7 +95,7 @@ def _show(kind: str | None, each: Summary, length: int | None, lang: str) -> Non
             times=MASSIVE, count=int((each.massive > 0).sum()), slow=int((each.massive[still] > 0).sum())
         )
     )
-    for name, change in found.items():
+    for name, change in changed.items():
         print(t["scheme"].format(name=name, length=reached, kept=100 * change.kept, unseen=100 * change.unseen))
 
 

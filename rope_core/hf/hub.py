@@ -63,7 +63,7 @@ def fetch(model_id: str) -> dict[str, Any]:
     Nothing of a login on this machine is sent, and no other host is called: a redirect to one is refused.
     """
     repository, revision = split_id(model_id)
-    with told(repository, revision, FILE) as hub:
+    with client(repository, revision, FILE) as hub:
         return parse(download(hub.hf_hub_url(repository, FILE, revision=revision, endpoint=endpoint())))
 
 
@@ -73,14 +73,14 @@ def download_model(model_id: str) -> Path:
     No pickle file and no code is fetched. Raises ConfigError as ``fetch`` does.
     """
     repository, revision = split_id(model_id)
-    with told(repository, revision, "*.safetensors") as hub:
+    with client(repository, revision, "*.safetensors") as hub:
         return Path(
             hub.snapshot_download(repository, revision=revision, allow_patterns=MODEL_FILES, endpoint=endpoint())
         )
 
 
 @contextmanager
-def told(repository: str, revision: str | None, file: str) -> Iterator[Any]:
+def client(repository: str, revision: str | None, file: str) -> Iterator[Any]:
     """Hand over huggingface_hub, and turn what it raises into one sentence."""
     try:
         import huggingface_hub

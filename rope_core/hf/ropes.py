@@ -172,9 +172,9 @@ def ropes_of(config: object, seq_len: int | None = None) -> dict[str | None, HfR
     [('sliding_attention', 10000.0), ('full_attention', 1000000.0)]
     """
     model = resolve(read_config(config))
-    found, differ = differing(model)
+    layers, differ = differing(model)
     kinds: list[str | None] = [*differ] or [None]
-    return {kind: build(model, pick(model, found, differ, kind), found, seq_len) for kind in kinds}
+    return {kind: build(model, pick(model, layers, differ, kind), layers, seq_len) for kind in kinds}
 
 
 def indexer(model: Model, rope: HfRope) -> HfRope:

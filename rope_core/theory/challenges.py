@@ -165,7 +165,7 @@ STEPS = ("project", "turn_q", "turn_k", "turn_v", "cache", "attend")
 
 
 def extra_line(rope: Rope, line: int) -> Verdict:
-    """Check which of STEPS, from 1, has to go so that the output no longer depends on where the text stands.
+    """Check which of STEPS, from 1, has to go so that the output no longer depends on the text's position.
 
     The layer is run without the line, on a text at position 0 and on the same text 7 positions further.
 
