@@ -125,16 +125,15 @@ def top(page: Frame, drawn: configs.Shown) -> None:
         page.note(page.t("unbuildable", detail=reason(now.trouble, page) if now.trouble else ""), "error")
         return
     page.write(figures.summary(now.rope, page.t))
+    if whatif.offered(now.rope):
+        request = now.rope.request
+        factors, lengths = configs.whatif_stops(request, page.get(TIMES), page.get(TRAINED))
+        page.show(whatif.moved(request, factors, lengths, page.t), whatif.moved, anatomy.regions_of)
     if anatomy.follows_length(now.rope):
         page.controls.slider(configs.length_field(LENGTH, now.rope))
     drawing = figures.glance(now.rope, page.get(QUANTITY), now.view.where, page.t)
     page.show(drawing, figures.glance, anatomy.regions, rc.from_hf)
     page.controls.segments(QUANTITY)
-    if whatif.offered(now.rope):
-        page.prose("whatif")
-        request = now.rope.request
-        factors, lengths = configs.whatif_stops(request, page.get(TIMES), page.get(TRAINED))
-        page.show(whatif.moved(request, factors, lengths, page.t), whatif.moved, anatomy.regions_of)
 
 
 def length_of(of: configs.Shown) -> int | None:

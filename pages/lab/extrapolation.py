@@ -5,7 +5,7 @@ from rope_core.lab import cards, estimates, view
 from rope_core.lab import pairs as shipped
 from ui.figures.drawing import Drawing
 from ui.figures.extrapolation import curves as figures
-from ui.figures.extrapolation import heads, models, words
+from ui.figures.extrapolation import heads, letters, models, words
 from ui.figures.extrapolation import pairs as used
 from ui.figures.extrapolation import recall as copied
 from ui.figures.extrapolation import reported as handed
@@ -18,6 +18,7 @@ from ui.work.extrapolated import Code, Draw, DrawField, Request, Seen
 LENGTHS = ("256", "512", "1024", "2048", "4096", "8192", "16384")
 WEIGHTS = extrapolated.models()
 BANDS = Field("bands", "choice", figures.TWO, choices=(figures.TWO, figures.ALL, figures.OFF))
+BYTE = Field("byte", "int", 1624, 1, 2048)
 SHARE = Field("share", "choice", words.LAST, choices=(words.LAST, words.WHOLE))
 AT = Field("at", "text", "")
 READ = Field("read", "choice", "held", choices=("held", "own"))
@@ -40,7 +41,7 @@ WINDOW = Field("tuned_window", "choice", "2048", choices=("512", "1024", "2048")
 WRITTEN_AT = Field("written_at", "text", "")
 PAIRS_OF = Field("pairs_of", "choice", WEIGHTS[0], choices=shipped.named() or WEIGHTS)
 LIVE = (READ, MODEL, LONGEST, DOCUMENTS, FOLLOW, STRETCH, THETA_BASE, FAST, SLOW, SCALE)
-FIELDS = (PAIRS_OF, BANDS, SHARE, AT, *LIVE, AGAINST, COUNTED, LAYER, HEAD, TUNE, TUNE_STEPS, WINDOW, WRITTEN_AT)
+FIELDS = (PAIRS_OF, BANDS, BYTE, SHARE, AT, *LIVE, AGAINST, COUNTED, LAYER, HEAD, TUNE, TUNE_STEPS, WINDOW, WRITTEN_AT)
 
 
 def among(page: Frame, field: Field, offered: tuple[str, ...], fallback: str) -> Field:
@@ -73,10 +74,22 @@ def top(page: Frame) -> None:
     if seen is None:
         missing(page, "sweep")
         return
+    under_the_hand(page, seen)
     drawing = figures.curves(seen, extrapolated.trained(seen), page.get(BANDS), page.t)
     page.show(drawing, figures.curves, view.order, view.ratio)
     page.controls.segments(BANDS)
     where(page, seen)
+
+
+def under_the_hand(page: Frame, sweep: Seen) -> None:
+    """One recorded text along the curves."""
+    one = extrapolated.seen_shipped("bytes")
+    if one is None:
+        return
+    text = letters.read(sweep, one)
+    at = letters.places(page.get(BYTE), text.letters)
+    given = text.letters, text.path, text.curves, text.chances
+    page.show(letters.letters(*given, extrapolated.trained(sweep), at, page.t), letters.letters, view.coarser)
 
 
 def ladder(page: Frame) -> None:

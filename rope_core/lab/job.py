@@ -33,6 +33,7 @@ KINDS = {
     "padding": "rope_core.lab.padding",
     "retrieval": "rope_core.lab.retrieval",
     "recall": "rope_core.lab.recall",
+    "bytes": "rope_core.lab.bytewise",
 }
 
 

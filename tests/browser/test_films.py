@@ -29,6 +29,7 @@ FILMS = {
     "encodings": "moving",
     "precision": "phase",
     "config": "whatif",
+    "extrapolation": "letters",
 }
 """The film that leads each page."""
 

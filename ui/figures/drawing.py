@@ -129,7 +129,7 @@ def frozen(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         return value.dtype.str, value.shape, value.tobytes()
     if isinstance(value, Mapping):
-        return tuple(value.items())
+        return tuple((name, frozen(item)) for name, item in value.items())
     return tuple(map(frozen, value)) if isinstance(value, list | tuple) else value
 
 

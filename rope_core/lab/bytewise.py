@@ -1,0 +1,68 @@
+"""One document read byte by byte: the loss of each byte under several lines, and the text itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from rope_core.errors import whole
+from rope_core.lab import asked, corpus, weights
+from rope_core.lab.evaluate import byte_losses, sliding_losses
+from rope_core.lab.lines import line
+
+
+@dataclass(frozen=True)
+class Ask:
+    """What is read, whole.
+
+    Args:
+        weights: name of shipped weights.
+        lines: keys of the ladder's lines, all by default.
+        length: bytes that are judged; each but the first of the document, given all before it.
+        document: place among the held-out documents, from 0.
+
+    Raises ValueError on values that make no such work.
+    """
+
+    weights: str = "rope-0"
+    lines: tuple[str, ...] = ()
+    length: int = 2048
+    document: int = 0
+
+    def __post_init__(self) -> None:
+        asked.named((self.weights,))
+        asked.lengths_of((self.length,))
+        whole("document", self.document, 0, len(corpus.held_out()) - 1)
+        asked.documents(self.length, self.document + 1)
+        object.__setattr__(self, "lines", asked.lines_for(weights.card(self.weights).recipe.shape, self.lines))
+
+
+def run(ask: Ask) -> Iterator[tuple[float, dict[str, Any]]]:
+    """Read line by line; yields the share of the work that is done, and the line's result.
+
+    "nats" holds the loss of bytes 1 to ``length``; "text" is the document from byte 0 on, so one letter longer.
+    """
+    model = weights.load(ask.weights)
+    one = asked.documents(ask.length, ask.document + 1)[ask.document :]
+    text = one[0].tobytes().decode("ascii")
+    for done, key in enumerate(ask.lines, 1):
+        sliding = line(key).sliding
+        nats = sliding_losses(model, one) if sliding else byte_losses(model, one, asked.place(model, key, ask.length))
+        yield (
+            done / len(ask.lines),
+            {
+                "weights": ask.weights,
+                "line": key,
+                "length": ask.length,
+                "document": ask.document,
+                "path": corpus.held_out()[ask.document].path,
+                "text": text,
+                "nats": nats[0].round(4).tolist(),
+            },
+        )
+
+
+def steps(**values: Any) -> Iterator[tuple[float, dict[str, Any]]]:
+    """Read a document asked for by JSON values; ValueError on values that make no such work."""
+    return run(Ask(**asked.tuples(values)))

@@ -1,0 +1,181 @@
+"""One text past the trained length under the hand: the curves, and below them the chance of every byte of the text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from rope_core.lab import view
+from rope_core.rope import Array
+from ui.figures.colours import AMOUNT, GREY
+from ui.figures.drawing import Film, kept
+from ui.figures.extrapolation.curves import LEAST, TICKS, colour
+from ui.figures.extrapolation.words import name
+from ui.film.scene import Axis, Panel, Scene, Texts, Track, control, sentence
+from ui.film.shapes import boxes, dots, handle, image, label, path
+from ui.text.words import Words
+from ui.work.extrapolated import Seen
+
+BESIDE, STEP = 8, 8
+BLANK = str.maketrans({" ": "␣", "\n": "↵", "\t": "⇥"})
+ROOM = 7.0
+"""Cells that the chances beside the text take."""
+
+
+@dataclass(frozen=True)
+class Text:
+    """A document as two lines read it.
+
+    ``curves``: position and perplexity over all documents, by line; ``chances``: of each byte of ``letters`` but the
+    first, given all before it, under the line without a scheme and under the best one.
+    """
+
+    letters: str
+    path: str
+    curves: Mapping[str, tuple[Array, Array]]
+    chances: Mapping[str, Array]
+
+
+def read(sweep: Seen, read_bytes: Seen) -> Text:
+    """Return the recorded document, with the curves of the lines at its length."""
+    one, length = read_bytes.results[0], int(read_bytes.results[0]["length"])
+    found = {cell.line: view.coarser(cell.curve, LEAST) for cell in view.at(view.cells(sweep.results), length)}
+    return Text(
+        one["text"],
+        one["path"],
+        {line: (curve.position, np.log10(curve.value)) for line, curve in found.items()},
+        {each["line"]: np.exp(-np.asarray(each["nats"])) for each in read_bytes.results},
+    )
+
+
+def places(at: int, text: str) -> tuple[int, ...]:
+    """Return the bytes to drag to: every ``STEP`` one that has neighbours on both sides, and ``at``."""
+    first, last = BESIDE + 1, len(text) - 1 - BESIDE
+    return tuple(sorted({*range(first + STEP - 1, last, STEP), min(max(at, first), last)}))
+
+
+@kept
+def letters(
+    text: str,
+    path_: str,
+    curves: Mapping[str, tuple[Array, Array]],
+    chances: Mapping[str, Array],
+    trained: int,
+    at: tuple[int, ...],
+    t: Words,
+) -> Film:
+    """Return perplexity over the position, a byte to drag along it, and the bytes around it with their chances.
+
+    Args:
+        text: a document; the first byte has no chance.
+        path_: where it is from.
+        curves: position and the logarithm of perplexity, to base 10, by line.
+        chances: of bytes 1 to the last, under two lines.
+        trained: bytes that training windows held.
+        at: bytes to drag to.
+        t: the page's words.
+    """
+    byte, length = control(t, "byte", at), len(text) - 1
+    plain, best = chances
+    mark = Track((byte,), np.array(at, dtype=float)[:, None])
+    heights = {line: np.interp(at, *curves[line])[:, None] for line in chances}
+    low = min(float(y.min()) for _, y in curves.values()) - 0.08
+    high = max(float(y.max()) for _, y in curves.values()) + 0.12
+    others = [path(x, y, GREY, 1.5) | {"opacity": 0.5} for line, (x, y) in curves.items() if line not in chances]
+    strong = [path(*curves[line], colour(line), 4) for line in chances]
+    up = tuple((float(np.log10(tick)), f"{tick:g}") for tick in TICKS if low < np.log10(tick) < high)
+    graph = Panel(
+        Axis(
+            0.0,
+            float(length),
+            tuple((float(x), f"{x:,}") for x in (0, trained, 512, 1024, 1536, 2048) if x <= length),
+            t("position_axis"),
+        ),
+        Axis(low, high, up, t("perplexity_axis")),
+        [
+            boxes(float(trained), float(length), low, high, GREY, opacity=0.08),
+            path((float(trained),) * 2, (low, high), GREY, 3, "2 6"),
+            label(trained, high, t("trained_mark", length=f"{trained:,}"), GREY, anchor="start", dx=6, dy=14),
+            *others,
+            *strong,
+            *(
+                label(length, float(curves[line][1][-1]), name(line, t), colour(line), anchor="end", bold=True, dy=dy)
+                for line, dy in ((plain, -12), (best, 20))
+            ),
+            path(Track((byte,), np.repeat(np.array(at, dtype=float)[:, None], 2, axis=1)), (low, high), "ink", 1.5),
+            dots(mark, Track((byte,), heights[best]), colour(best), 7),
+            handle(byte, mark, Track((byte,), heights[plain]), colour(plain), t("grab_byte"), r=9),
+        ],
+        height=230,
+    )
+    around = np.array(at)[:, None] + np.arange(-BESIDE, BESIDE + 1)
+    seen = np.stack([chances[line][around - 1] for line in (best, plain)], axis=1)
+    wide = around.shape[1]
+    here = {line: tuple(_percent(chances[line][each - 1]) for each in at) for line in chances}
+    strip = Panel(
+        Axis(0.0, wide + ROOM),
+        Axis(0.0, 3.0),
+        [
+            image(Track((byte,), np.rint(254 * seen - 127).astype(np.int8)), AMOUNT, (0.0, float(wide)), (0.0, 2.0)),
+            *(
+                label(
+                    k + 0.5,
+                    2.0,
+                    Texts((byte,), tuple(text[each].translate(BLANK) for each in around[:, k])),
+                    size=17,
+                    bold=k == BESIDE,
+                    dy=-8,
+                )
+                for k in range(wide)
+            ),
+            path([BESIDE, BESIDE, BESIDE + 1, BESIDE + 1, BESIDE], [0.0, 3.0, 3.0, 0.0, 0.0], "ink", 2.5),
+            *(
+                label(
+                    wide,
+                    row + 0.5,
+                    [name(line, t), " ", Texts((byte,), here[line]), " %"],
+                    colour(line),
+                    anchor="start",
+                    bold=True,
+                    dx=8,
+                    dy=5,
+                )
+                for row, line in ((0, best), (1, plain))
+            ),
+        ],
+        t("letters_title"),
+        height=96,
+        width=600,
+    )
+    return Film(
+        "letters",
+        Scene(
+            (graph, strip),
+            (byte,),
+            sentence(
+                lambda **slots: t("letters_finding", name=name(best, t), **slots),
+                at=Texts((byte,), byte.texts),
+                plain=Texts((byte,), here[plain]),
+                best=Texts((byte,), here[best]),
+            ),
+        ),
+        lambda: {"byte": np.arange(1, length + 1), **{f"chance, {line}": each for line, each in chances.items()}},
+        f"""
+        import numpy as np
+        from rope_core.lab import records
+        for result in records.shipped("bytes").results:
+            print(result["line"], result["path"], np.exp(-np.array(result["nats"]))[{at[0] - 1}])
+        # {path_}
+        """,
+    )
+
+
+def _percent(chance: float) -> str:
+    """Write a chance in per cent for readers.
+
+    >>> _percent(0.4137), _percent(0.00042)
+    ('41', '0.042')
+    """
+    return f"{100 * chance:.0f}" if chance >= 0.095 else f"{100 * chance:.2g}"
