@@ -185,7 +185,6 @@ def values(page: Frame) -> None:
 
 def cache(page: Frame) -> None:
     """The cache of rotated keys."""
-    page.prose("cache")
     page.predict(STALE)
     page.controls.slider(TIMES)
     if block_rope.cacheable(page.store.rope()):
@@ -206,7 +205,7 @@ def body(page: Frame) -> None:
     page.live(whole)
     page.live(values)
     page.live(extra)
-    page.live(cache)
+    page.deeper("cache", cache)
     page.deeper("switch", switches)
     page.deeper("commute", commute)
     page.deeper("latent", latent)

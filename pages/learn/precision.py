@@ -1,6 +1,7 @@
 """What a number format costs: phases, scores, positions that fall together, and the exact ways out."""
 
 from rope_core.theory import challenges, precision
+from ui.figures.precision import expected as drawing_hand
 from ui.figures.precision import formats as figures
 from ui.figures.precision import phase as film
 from ui.page.fields import GEOMETRY, SCHEME_FIELDS
@@ -17,13 +18,13 @@ START = Field("start", "int", 4096, 0, 1_048_576, steps=(0, *figures.STOPS))
 TABLE_FROM = Field("table_from", "int", 131_072, 0, 16_777_216, steps=(0, *figures.STOPS, *figures.FAR_STOPS))
 CAST = Field("cast", "choice", "inv_freq", choices=figures.SINGLE)
 
+DRAWN = Field("drawn", "text", "")
 ROUNDED = Field("rounded", "int", None, 1, 1_048_576, optional=True)
-GROWS = Question("grows", "d", "abcd", then=((AT, 32_768),))
 SAME = Question("same", "b", then=((STAGE, "inv_freq"),))
 HOLD = Challenge("hold", (ROUNDED,), challenges.falls_on_another)
-TASKS = (GROWS, SAME, HOLD)
+TASKS = (SAME, HOLD)
 
-FIELDS = (DTYPE, AT, STAGE, DISTANCE, UP_TO, START, TABLE_FROM, CAST, *GEOMETRY, *SCHEME_FIELDS)
+FIELDS = (DTYPE, DRAWN, AT, STAGE, DISTANCE, UP_TO, START, TABLE_FROM, CAST, *GEOMETRY, *SCHEME_FIELDS)
 
 
 def phase(page: Frame) -> None:
@@ -32,7 +33,13 @@ def phase(page: Frame) -> None:
     drawing = film.drifting(page.store.request(), page.get(DTYPE), film.stops(page.get(AT)), page.t)
     page.show(drawing, film.drifting, precision.phase_error, precision.round_to)
     page.controls.segments(DTYPE, str)
-    page.predict(GROWS)
+
+
+def table(page: Frame) -> None:
+    """The error of a rounded table, drawn by the reader."""
+    drawing = drawing_hand.expected(page.store.request(), page.get(DTYPE), page.t)
+    page.show(drawing, drawing_hand.expected, precision.phase_error)
+    page.prose("why")
 
 
 def hold(page: Frame) -> None:
@@ -84,7 +91,7 @@ def real(page: Frame) -> None:
 def body(page: Frame) -> None:
     """The page, part by part."""
     page.live(phase)
-    page.prose("why")
+    page.live(table)
     page.live(hold)
     page.live(relative)
     page.deeper("stages")

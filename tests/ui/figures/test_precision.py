@@ -17,8 +17,8 @@ from rope_core.hf import catalogue
 from rope_core.theory import precision
 from tests.support.figures import chart, ran
 from ui.figures.drawing import Drawing, Film
+from ui.figures.precision import expected, phase
 from ui.figures.precision import formats as figures
-from ui.figures.precision import phase
 from ui.text.words import Words
 
 T = Words("en", "precision")
@@ -184,3 +184,20 @@ def test_edges_draw_and_recipes_run(lang: str, geometry: tuple[int, float, int])
         finding = drawing.scene.written({"at": 1}) if isinstance(drawing, Film) else drawing.finding
         assert "nan" not in finding and "{" not in finding, drawing.id
         assert ran(drawing).strip(), drawing.id
+
+
+def test_the_gap_of_a_drawn_curve_is_to_torchs_rounding_of_cos_and_sin() -> None:
+    rope = rc.Rope(8, 300.0, 64)
+    draw = unwrap(expected.expected)(rc.Request(rope), "bfloat16", T)
+    positions, so_far, true = phase.stops(1), 0.0, []
+    for position in positions:
+        angle = torch.tensor([position * 300.0 ** (-2 * i / 8) for i in range(4)], dtype=torch.float64)
+        cos, sin = (part.to(torch.bfloat16).double() for part in (angle.cos(), angle.sin()))
+        off = torch.atan2(sin, cos) - angle
+        so_far = max(so_far, float(torch.atan2(off.sin(), off.cos()).abs().max()))
+        if position & (position - 1) == 0:
+            true.append(math.log10(so_far))
+    assert len(true) == expected.DOUBLINGS + 1
+    drawn = np.array(true) + np.where(np.arange(len(true)) % 2, 0.5, -0.5)
+    ends = {"drawn": f"{drawn[-1]:.1f}", "true": f"{true[-1]:.1f}"}
+    assert draw.gap(drawn) == T("expected_gap", mean="0.5", **ends)

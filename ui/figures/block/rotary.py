@@ -68,7 +68,8 @@ def values(rope: rc.Rope, pair: int, t: Words) -> Drawing:
     reach = 1.25 * max(float(np.abs(path).max()) for path in paths)
     figure = plot(
         data,
-        legend={"y": -0.24, "yanchor": "top"},
+        height=330,
+        legend={"y": -0.3, "yanchor": "top"},
         margin={"b": 104},
         xaxis=axis(t("out_first", i=start), range=[-reach, reach]),
         yaxis=axis(t("out_second", i=start + 1), range=[-reach, reach], scaleanchor="x"),

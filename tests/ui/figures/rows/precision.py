@@ -13,8 +13,8 @@ from rope_core.hf import catalogue
 from rope_core.theory import demo, precision
 from tests.support.figures import Row
 from tests.support.films import FilmRow
+from ui.figures.precision import expected, phase
 from ui.figures.precision import formats as rounding
-from ui.figures.precision import phase
 from ui.text.words import Words
 
 REQUEST = rc.Request(rc.Rope(16, 900.0, 512))
@@ -102,4 +102,13 @@ ROWS = [
     Row("precision", rounding.ways, (REQUEST, 4096), {"x": "time_axis", "y": "error_axis"}),
     Row("precision", rounding.real, ("angle",), {"x": "context_log", "y": "phase_axis"}, real),
 ]
-FILMS = [FilmRow("precision", phase.drifting, (REQUEST, "bfloat16", phase.stops(3000)), {"at": 3000}, drifting)]
+
+
+def asked(t: Words) -> str:
+    return t("expected_ask", dtype="float16")
+
+
+FILMS = [
+    FilmRow("precision", phase.drifting, (REQUEST, "bfloat16", phase.stops(3000)), {"at": 3000}, drifting),
+    FilmRow("precision", expected.expected, (REQUEST, "float16"), {}, asked),
+]
