@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ui.figures.colours import INK, Scale
+from ui.figures.colours import INK, SIGNED, SIGNED_DARK, Scale
 from ui.film.scene import Control, Shape, Text, Track
 from ui.film.sketch import Sketch
 
@@ -99,9 +99,10 @@ def label(x: Numbers, y: Numbers, text: Text, colour: str = "ink", **look: Any) 
 def image(cells: Track | npt.NDArray[np.int8], scale: Scale, x: tuple[float, float], y: tuple[float, float]) -> Shape:
     """Return coloured cells, int8 from -127 to 127 (rows from y's first value to its second, columns), over a range.
 
-    Between stops the nearest stop's cells are shown.
+    Between stops the nearest stop's cells are shown. Where zero is the scale's middle it is the ground on either theme.
     """
-    return {"kind": "image", "cells": cells, "colours": shades(scale), "x": x, "y": y}
+    dark = {"dark": shades(SIGNED_DARK)} if scale is SIGNED else {}
+    return {"kind": "image", "cells": cells, "colours": shades(scale), "x": x, "y": y} | dark
 
 
 def shades(scale: Scale) -> npt.NDArray[np.uint8]:

@@ -1,6 +1,7 @@
 // Nodes and attributes: the little that every other file of the player needs of the browser.
 
 export const NS = "http://www.w3.org/2000/svg";
+export const night = matchMedia("(prefers-color-scheme: dark)");
 export const calm = matchMedia("(prefers-reduced-motion: reduce)");
 
 export const clamp = (value, low, high) => Math.min(high, Math.max(low, value));

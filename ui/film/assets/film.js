@@ -1,7 +1,7 @@
 // One film: where its controls stand, who holds one, what is painted, and what Python is told of it and says to it.
 
 import { bar } from "./bar.js";
-import { calm, clamp, html, put, say } from "./dom.js";
+import { calm, clamp, html, night, put, say } from "./dom.js";
 import { Panel } from "./panel.js";
 import { Tracks } from "./tracks.js";
 
@@ -18,6 +18,7 @@ export class Film {
     this.tracks = new Tracks(buffer, 4 + length, this.controls);
     this.moved = new Set(Object.keys(this.controls));
     this.build(before);
+    this.theme();
     const message = told.get(id);
     if (message) this.hear(message);
     for (const control of head.controls) {
@@ -27,6 +28,15 @@ export class Film {
     this.paint();
     new ResizeObserver(() => this.resize()).observe(this.stage);
     box.dataset.ready = "1";
+  }
+
+  /** Look which theme the page has; what it draws for one of them is drawn again. */
+  theme() {
+    const scheme = getComputedStyle(this.box).colorScheme, dark = scheme.includes("dark") && (!scheme.includes("light") || night.matches);
+    if (dark === this.dark) return;
+    this.dark = dark;
+    for (const panel of this.panels) panel.again();
+    this.soon();
   }
 
   build(before) {
@@ -92,6 +102,7 @@ export class Film {
   }
 
   hear({ at = {}, count = 0, fixed = [], bare = false, play = null, said = null }) {
+    this.theme();
     if (String(this.fixed) !== String(fixed)) for (const panel of this.panels) panel.again();
     this.fixed = fixed;
     for (const name in this.inputs) this.inputs[name].label.hidden = bare || this.locked(this.controls[name]);

@@ -124,18 +124,18 @@ class Picture extends Shape {
     const [rows, columns] = shape.cells.shape;
     this.canvas = html("canvas", "film-image", null, { width: columns, height: rows, "aria-hidden": "true" });
     panel.place.prepend(this.canvas);
-    const shades = this.tracks.array(shape.colours);
-    this.look = new Uint32Array(256);
-    for (let k = 0; k < 255; k++) this.look[k] = 0xff000000 | (shades[3 * k + 2] << 16) | (shades[3 * k + 1] << 8) | shades[3 * k];
+    const packed = (shades) => Uint32Array.from({ length: 255 }, (_, k) => 0xff000000 | (shades[3 * k + 2] << 16) | (shades[3 * k + 1] << 8) | shades[3 * k]);
+    this.looks = [shape.colours, shape.dark ?? shape.colours].map((colours) => packed(this.tracks.array(colours)));
     this.pen = this.canvas.getContext("2d");
     this.data = this.pen.createImageData(columns, rows);
     this.pixels = new Uint32Array(this.data.data.buffer);
   }
   draw() {
     const cells = this.tracks.frame(this.shape.cells), { scale } = this.panel, { x, y } = this.shape;
-    if (this.cells !== cells.byteOffset) {
-      this.cells = cells.byteOffset;
-      for (let k = 0; k < cells.length; k++) this.pixels[k] = this.look[cells[k] + 127];
+    const look = this.looks[Number(this.film.dark)];
+    if (this.cells !== cells.byteOffset || this.look !== look) {
+      Object.assign(this, { cells: cells.byteOffset, look });
+      for (let k = 0; k < cells.length; k++) this.pixels[k] = look[cells[k] + 127];
       this.pen.putImageData(this.data, 0, 0);
     }
     if (this.laid === scale) return;
