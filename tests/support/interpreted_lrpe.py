@@ -9,7 +9,7 @@ import torch
 
 from rope_core.lrpe import ACTIVATIONS, gpu, lrpe_rotate
 from rope_core.lrpe.arguments import plan
-from tests.support.lrpe_cases import by_torch, draw, gap, oracle, rounded, theta_gap
+from tests.support.lrpe_cases import agree, draw
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 
@@ -18,23 +18,13 @@ def test_the_kernels_are_interpreted() -> None:
     assert gpu.INTERPRETED
 
 
-# Measured over 600 draws: 4e-7 in O, 7e-7 in dX, 2e-6 in dTheta.
-def run_draws(seeds: range) -> None:
-    for seed in seeds:
-        case = rounded(draw(seed))
-        (out, dx, dtheta), (wanted, wanted_dx, wanted_dtheta) = by_torch(case, "triton", torch.float32), oracle(case)
-        assert gap(out, wanted) < 1e-6, case.label
-        assert gap(dx, wanted_dx) < 2e-6, case.label
-        assert theta_gap(dtheta, wanted_dtheta, case, wanted) < 5e-6, case.label
-
-
 def test_agrees_with_autograd() -> None:
-    run_draws(range(8))
+    agree("triton", range(8))
 
 
 @pytest.mark.long
 def test_agrees_with_autograd_over_many_draws() -> None:
-    run_draws(range(8, 600))
+    agree("triton", range(8, 600))
 
 
 @pytest.mark.parametrize(("dtype", "digits"), [(torch.float16, 11), (torch.bfloat16, 8)])

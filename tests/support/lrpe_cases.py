@@ -136,3 +136,16 @@ def by_torch(case: Case, backend: str | None, dtype: torch.dtype) -> tuple[Array
     assert out.dtype == dtype and out.shape == x.shape
     dx, dtheta = torch.autograd.grad(out, (x, theta), torch.tensor(case.grad, dtype=dtype))
     return out.detach().double().numpy(), dx.double().numpy(), dtheta.numpy()
+
+
+def agree(backend: str, seeds: range) -> None:
+    """Hold a float32 backend to the oracle on drawn calls.
+
+    Measured over 600 draws interpreted and 1,200 on a CPU: 4e-7 in O, 7e-7 in dX, 2e-6 in dTheta.
+    """
+    for seed in seeds:
+        case = rounded(draw(seed))
+        (out, dx, dtheta), (wanted, wanted_dx, wanted_dtheta) = by_torch(case, backend, torch.float32), oracle(case)
+        assert gap(out, wanted) < 1e-6, case.label
+        assert gap(dx, wanted_dx) < 2e-6, case.label
+        assert theta_gap(dtheta, wanted_dtheta, case, wanted) < 5e-6, case.label
