@@ -93,7 +93,7 @@ def shares() -> tuple[Share, ...]:
     >>> each.layers, each.attention, each.rotating, each.width
     (48, 12, 12, 0.25)
     """
-    found = [
+    models = [
         Share(each.name, each.year, each.confidence, each.layers, each.attention, 0, 0.0, None, None, each.instead)
         for each in catalogue.unrotated()
     ]
@@ -106,7 +106,7 @@ def shares() -> tuple[Share, ...]:
         still |= {i for i in attending if labels[i] in ropes and ropes[labels[i]].nope}
         if not labels:
             continue
-        found.append(
+        models.append(
             Share(
                 model.name,
                 model.year,
@@ -120,7 +120,7 @@ def shares() -> tuple[Share, ...]:
                 "rotation",
             )
         )
-    return tuple(sorted(found, key=lambda each: each.year))
+    return tuple(sorted(models, key=lambda each: each.year))
 
 
 def _whole_head(text: Text, rope: HfRope) -> int:

@@ -47,8 +47,8 @@ def turned_axial(pairs: int, low: float, high: float, angle: float) -> Array:
         raise reject("pairs", "even", pairs)
     size = _magnitudes(pairs // 2, low, high)[:, None]
     turn = finite("angle", angle)
-    one, two = np.array([math.cos(turn), math.sin(turn)]), np.array([-math.sin(turn), math.cos(turn)])
-    return np.concatenate([size * one, size * two]) + 0.0
+    first, second = np.array([math.cos(turn), math.sin(turn)]), np.array([-math.sin(turn), math.cos(turn)])
+    return np.concatenate([size * first, size * second]) + 0.0
 
 
 def golden_gate(pairs: int, low: float, high: float, axes: int = 2) -> Array:

@@ -35,13 +35,13 @@ class Reported:
 
 def report(data: bytes) -> Reported:
     """Return what a file holds; raises ValueError where it is no report."""
-    found = read(data)
+    record = read(data)
     return Reported(
-        str(found["model"]["name"])[-MODEL_MOST:],
-        str(found["text"]["unit"]),
-        int(found["trained"]),
-        tuple(of_task(found, "perplexity")),
-        tuple(of_task(found, "copy")),
-        len(found["results"]),
-        int(found.get("cells", len(found["results"]))),
+        str(record["model"]["name"])[-MODEL_MOST:],
+        str(record["text"]["unit"]),
+        int(record["trained"]),
+        tuple(of_task(record, "perplexity")),
+        tuple(of_task(record, "copy")),
+        len(record["results"]),
+        int(record.get("cells", len(record["results"]))),
     )
