@@ -49,7 +49,7 @@ SOURCES = {
         ("transformers==4.57.6", "tokenizers>=0.22,<0.23", "huggingface_hub<1.0"), ("transformers",)
     ),
     "vLLM 0.33": Source(("vllm==0.33.0",), ("servers", "vllm"), ("vllm/",)),
-    "SGLang 0.5.23": Source(("sglang==0.5.23",), ("servers", "sglang"), ("sglang/",)),
+    "SGLang 0.5.23": Source(("sglang==0.5.23", "msgspec"), ("servers", "sglang"), ("sglang/",)),
     "mlx-lm 0.32.2": Source(("mlx-lm==0.32.2", "mlx", "mlx-cpu"), ("mlx", "mlx_lm")),
     "LitGPT 0.5.13": Source(("litgpt==0.5.13",), ("litgpt",)),
 }
@@ -71,7 +71,8 @@ def installed(name: str, source: Source) -> Path:
             for wheel in part.glob("*.whl"):
                 with zipfile.ZipFile(wheel) as archive:
                     names = [each for each in archive.namelist() if each.startswith(source.only)]
-                    archive.extractall(part, [each for each in names if each.endswith(".py")])
+                    # A wheel beside the engine's, such as msgspec's, is small and has compiled parts.
+                    archive.extractall(part, [each for each in names if each.endswith(".py")] or archive.namelist())
                 wheel.unlink()
         else:
             subprocess.run([*pip, "install", "--no-deps", "--target", str(part), *source.packages], check=True)
@@ -90,14 +91,25 @@ def versions(name: str) -> list[str]:
 
 def measure(name: str) -> dict[str, dict[str, Any]]:
     """Return the rows of an engine: task id to inv_freq, factor, layout and logits, or why there are none."""
+    rows: dict[str, dict[str, Any]] = _child(name, SOURCES[name].child, tasks())
+    return rows
+
+
+def parse(name: str, lines: Sequence[str]) -> list[dict[str, Any]]:
+    """Return what an engine's own parser makes of lines for a shell: the options that each names, or the arguments."""
+    rows: list[dict[str, Any]] = _child(name, ("parsers", name.split(" ")[0]), lines)
+    return rows
+
+
+def _child(name: str, words: Sequence[str], given: object) -> Any:
+    """Run a module of this package beside an engine's packages; JSON in, JSON on its last line out."""
     source = SOURCES[name]
     path = os.pathsep.join([*([str(installed(name, source))] if source.packages else []), str(ROOT)])
-    command = [sys.executable, "-m", f"tools.engines.{source.child[0]}", *source.child[1:]]
+    command = [sys.executable, "-m", f"tools.engines.{words[0]}", *words[1:]]
     environment = {**os.environ, "PYTHONPATH": path, "OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1"}
-    given = json.dumps(tasks())
-    out = subprocess.run(command, input=given, env=environment, check=True, text=True, stdout=subprocess.PIPE, cwd=ROOT)
-    rows: dict[str, dict[str, Any]] = json.loads(out.stdout.splitlines()[-1])
-    return rows
+    text = json.dumps(given)
+    out = subprocess.run(command, input=text, env=environment, check=True, text=True, stdout=subprocess.PIPE, cwd=ROOT)
+    return json.loads(out.stdout.splitlines()[-1])
 
 
 def load() -> dict[str, Any]:

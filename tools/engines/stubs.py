@@ -39,6 +39,11 @@ class Absent(type):
 
     __ror__ = __or__
 
+    def __add__(cls, other: Any) -> Any:
+        return other
+
+    __radd__ = __add__
+
 
 class Nothing(metaclass=Absent):
     """The one class that every absent name resolves to; false, so that no feature is taken for present."""
