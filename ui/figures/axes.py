@@ -73,8 +73,8 @@ def maps(t: Words) -> Film:
                     *(grips if place == 0 else []),
                 ],
                 t(f"way.{name}"),
-                width=220,
-                height=250,
+                width=190,
+                height=200,
                 equal=True,
             )
         )
