@@ -1,9 +1,11 @@
 """A small language model past its trained length: every line at once, live, and the experiments behind the schemes."""
 
 from rope_core.checks import pairs as weights
-from rope_core.lab import cards, estimates, view
+from rope_core.lab import beside, cards, estimates, view
 from rope_core.lab import pairs as shipped
+from rope_core.theory import remap
 from ui.figures.drawing import Drawing
+from ui.figures.extrapolation import after as newer
 from ui.figures.extrapolation import curves as figures
 from ui.figures.extrapolation import heads, letters, models, words
 from ui.figures.extrapolation import pairs as used
@@ -21,6 +23,7 @@ BANDS = Field("bands", "choice", figures.TWO, choices=(figures.TWO, figures.ALL,
 BYTE = Field("byte", "int", 1624, 1, 2048)
 SHARE = Field("share", "choice", words.LAST, choices=(words.LAST, words.WHOLE))
 AT = Field("at", "text", "")
+AFTER_AT = Field("after_at", "text", "")
 READ = Field("read", "choice", "held", choices=("held", "own"))
 MODEL = Field("weights", "choice", WEIGHTS[0], choices=WEIGHTS)
 LONGEST = Field("longest", "choice", "2048", choices=LENGTHS)
@@ -41,7 +44,23 @@ WINDOW = Field("tuned_window", "choice", "2048", choices=("512", "1024", "2048")
 WRITTEN_AT = Field("written_at", "text", "")
 PAIRS_OF = Field("pairs_of", "choice", WEIGHTS[0], choices=shipped.named() or WEIGHTS)
 LIVE = (READ, MODEL, LONGEST, DOCUMENTS, FOLLOW, STRETCH, THETA_BASE, FAST, SLOW, SCALE)
-FIELDS = (PAIRS_OF, BANDS, BYTE, SHARE, AT, *LIVE, AGAINST, COUNTED, LAYER, HEAD, TUNE, TUNE_STEPS, WINDOW, WRITTEN_AT)
+FIELDS = (
+    PAIRS_OF,
+    BANDS,
+    BYTE,
+    SHARE,
+    AT,
+    AFTER_AT,
+    *LIVE,
+    AGAINST,
+    COUNTED,
+    LAYER,
+    HEAD,
+    TUNE,
+    TUNE_STEPS,
+    WINDOW,
+    WRITTEN_AT,
+)
 
 
 def among(page: Frame, field: Field, offered: tuple[str, ...], fallback: str) -> Field:
@@ -254,6 +273,19 @@ def seeds(page: Frame) -> None:
     )
 
 
+def after(page: Frame) -> None:
+    """What was published after YaRN, beside the sliding window."""
+    seen = extrapolated.seen_together("after", "after-trained")
+    if seen is None:
+        return
+    page.prose("after")
+    offered = tuple(map(str, view.lengths(view.cells(seen.results))))
+    chosen = page.controls.segments(among(page, AFTER_AT, offered, offered[-1]), bytes_text)
+    page.show(newer.after(seen, int(chosen), trained(), page.t), newer.after, beside.beside_window, remap.remap)
+    where(page, seen)
+    page.prose("after_how")
+
+
 def encodings(page: Frame) -> None:
     """Other encodings than the rotary one."""
     page.prose("encodings")
@@ -413,6 +445,7 @@ def body(page: Frame) -> None:
     page.live(live, every=every(page, "sweep"))
     for part, panel in (
         (seeds, "seeds"),
+        (after, "seeds"),
         (encodings, "encodings"),
         (finetuned, "finetuned"),
         (tune, "finetune"),

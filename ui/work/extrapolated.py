@@ -171,6 +171,16 @@ def seen_shipped(name: str) -> Seen | None:
     return Seen(record.results, SHIPPED, record, code)
 
 
+def seen_together(*names: str) -> Seen | None:
+    """Results of shipped records on the same documents, to draw in one figure; None without the first."""
+    found = [each for each in map(seen_shipped, names) if each is not None]
+    if not found or seen_shipped(names[0]) is None:
+        return None
+    joined = " + ".join(f"records.shipped({each!r}).results" for each in names if shipped(each))
+    results = tuple(result for each in found for result in each.results)
+    return Seen(results, SHIPPED, found[0].record, f"from rope_core.lab import records\nresults = {joined}")
+
+
 def command(panel: str) -> str:
     """Return the command line that measures a panel's record."""
     wanted = panel_request(panel)
@@ -329,7 +339,11 @@ def family() -> tuple[str, ...]:
     first = models()[0]
     return (
         first,
-        *(c.name for c in cards.stored().values() if c.recipe["start"] == first and c.task == "text"),
+        *(
+            c.name
+            for c in cards.stored().values()
+            if c.recipe["start"] == first and c.task == "text" and c.encoding == "rope"
+        ),
     )
 
 

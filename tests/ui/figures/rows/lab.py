@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
+
 from rope_core.bench import traffic, view
 from rope_core.bench.cases import Case
 from rope_core.lab import pairs as shipped
 from rope_core.lab import view as lab_view
+from rope_core.lab.estimates import estimate
 from tests.support import lab_results as made
 from tests.support.figures import Row
 from ui.figures.benchmark import paper, times
 from ui.figures.benchmark.words import size_text, time_text
-from ui.figures.extrapolation import curves, heads, models, pairs, recall, reported
+from ui.figures.extrapolation import after, curves, heads, models, pairs, recall, reported
 from ui.text.words import Words
 from ui.work.reported import Reported
 
@@ -62,6 +65,21 @@ def report_axis(kind: str) -> Callable[[Words], str]:
     return lambda t: t(f"report_{kind}_axis", unit=t("report_unit.token"), one=t("report_one.token"))
 
 
+def beside_window(t: Words) -> str:
+    """Say which line of the made-up sweep has how many times the window's perplexity, from its numbers alone."""
+    rows = {each["line"]: np.array(each["nats"]) for each in SWEEP.results if each["length"] == 256}
+    last = next(e["last"] for e in SWEEP.results if e["length"] == 256 and e["line"] == "window")
+    window = rows.pop("window")
+    told: dict[str, list[str]] = {"better": [], "level": [], "worse": []}
+    for key in sorted(rows, key=lambda key: float(rows[key].mean())):
+        found = estimate(rows[key] - window)
+        kind = "better" if found.high < 1 else "worse" if found.low > 1 else "level"
+        told[kind].append(f"{t(f'line.{key}')} ×{found.value:.2f} [{found.low:.2f}, {found.high:.2f}]")
+    words = {kind: t("comma").join(each) or t("after_none") for kind, each in told.items()}
+    value = f"{last[0]:.2f} [{last[1]:.2f}, {last[2]:.2f}]"
+    return t("after_finding", length="256", times="4", window=value, documents=len(window), **words)
+
+
 ROWS = [
     Row("benchmark", paper.paths, (500, 50.0), {"x": "moved_axis"}, paths),
     Row("benchmark", paper.paper, (POINTS, "intel-xeon"), RATIO),
@@ -73,6 +91,7 @@ ROWS = [
     Row("extrapolation", curves.live, (SWEEP, 64, curves.TWO), CURVES),
     Row("extrapolation", curves.order, (SWEEP, 256, 64), {"x": best_axis}),
     Row("extrapolation", curves.seeds, (SWEEP, 64), {"x": "last_axis"}),
+    Row("extrapolation", after.after, (SWEEP, 256, 64), {"x": "after_axis"}, beside_window),
     Row("extrapolation", models.encodings, (SWEEP, 64), CURVES),
     Row(
         "extrapolation",

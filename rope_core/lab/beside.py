@@ -1,0 +1,71 @@
+"""What was published after YaRN, beside the sliding window: paired ratios on one model, and the same on others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from rope_core.lab import cards
+from rope_core.lab.lines import line
+from rope_core.lab.view import Cell, Three, at, ratio
+from rope_core.schemes import UNSCALED
+
+SCALED, COUNTED, DROPPED, OLD = "scaled", "counted", "dropped", "old"
+
+
+@dataclass(frozen=True)
+class Beside:
+    """One line beside the sliding window at one length.
+
+    Attributes:
+        key: the line's, or the last word of the weights' name where rotation was dropped in training.
+        kind: "scaled" by frequencies, positions "counted" by a rule, rotation "dropped", or "old", not after YaRN.
+        cell: of the first model; of a fine-tune, its own.
+        over_window: the paired ratio to the first model in a sliding window, on the last quarter.
+        seeds: the same ratio of the other models, each to its own window.
+    """
+
+    key: str
+    kind: str
+    cell: Cell
+    over_window: Three
+    seeds: tuple[float, ...]
+
+
+def kind_of(cell: Cell) -> str:
+    """Return the kind of a cell."""
+    chosen = line(cell.line)
+    known = cards.stored().get(cell.weights)
+    if chosen.temperature or (known is not None and known.encoding != "rope"):
+        return DROPPED
+    if not chosen.after:
+        return OLD
+    return COUNTED if chosen.rule else SCALED
+
+
+def key_of(cell: Cell) -> str:
+    """Return what a cell is called by: its line, or its weights' last word where those are unscaled fine-tunes."""
+    known = cards.stored().get(cell.weights)
+    tuned = known is not None and known.recipe["start"] and cell.line == UNSCALED
+    return cell.weights.rsplit("-", 1)[-1] if tuned else cell.line
+
+
+def beside_window(found: Iterable[Cell], length: int) -> tuple[Cell, list[Beside]]:
+    """Return the first model's window at a length, and all other lines, the lowest ratio to it first.
+
+    Raises StopIteration where no window was measured at the length.
+    """
+    here = at(found, length)
+    windows = {each.weights: each for each in here if line(each.line).sliding}
+    first = next(iter(windows))
+    made = []
+    for each in here:
+        if line(each.line).sliding or (each.weights != first and each.weights in windows):
+            continue
+        others = [c for c in here if c.line == each.line and c.weights in windows and c.weights != first]
+        seeds = tuple(ratio(c, windows[c.weights]).value for c in others) if each.weights == first else ()
+        made.append(Beside(key_of(each), kind_of(each), each, ratio(each, windows[first]), seeds))
+    return windows[first], sorted(made, key=lambda each: each.over_window.value)
+
+
+__all__ = ["COUNTED", "DROPPED", "OLD", "SCALED", "Beside", "beside_window", "key_of", "kind_of"]

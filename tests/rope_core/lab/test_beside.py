@@ -1,0 +1,53 @@
+"""Lines beside the sliding window, against ratios written out."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from rope_core.lab import cards, view
+from rope_core.lab.beside import COUNTED, DROPPED, OLD, SCALED, beside_window, kind_of
+from rope_core.lab.cards import Stored
+from tests.support import lab_results as made
+
+LEVELS = {"window": 1.0, "rerope": 0.8, "cope": 2.0, "none": 3.0}
+
+
+def cells() -> list[view.Cell]:
+    """Made cells of three models; the third was trained on without rotation from the first."""
+    found = [
+        made.cell(model, key, made.losses(place, level, 6, 64))
+        for model in ("rope-0", "rope-1")
+        for place, (key, level) in enumerate(LEVELS.items())
+    ]
+    return [view.cell(each) for each in [*found, made.cell("rope-0-drope", "none", made.losses(9, 1.5, 6, 64))]]
+
+
+@pytest.fixture(autouse=True)
+def index(monkeypatch: pytest.MonkeyPatch) -> None:
+    def stored(name: str, encoding: str, start: str) -> Stored:
+        return Stored(name, "0", {"shape": {"encoding": encoding}, "start": start}, (1.0, 1.0, 1.0), "")
+
+    known = [stored("rope-0", "rope", ""), stored("rope-1", "rope", ""), stored("rope-0-drope", "nope", "rope-0")]
+    monkeypatch.setattr(cards, "stored", lambda: {each.name: each for each in known})
+
+
+def test_ratios_are_of_the_same_documents_and_in_order() -> None:
+    window, found = beside_window(cells(), 64)
+    assert (window.weights, window.line) == ("rope-0", "window")
+    assert [each.key for each in found] == ["rerope", "drope", "cope", "none"]
+    assert [each.kind for each in found] == [COUNTED, DROPPED, SCALED, OLD]
+    by = {(each.weights, each.line): each for each in cells()}
+    for each in found:
+        expected = np.exp(float((each.cell.nats - window.nats).mean()))
+        assert each.over_window.value == pytest.approx(expected, rel=1e-9)
+        assert each.over_window.low < each.over_window.value < each.over_window.high
+        if each.key != "drope":
+            other = by["rope-1", each.key].nats - by["rope-1", "window"].nats
+            assert each.seeds == pytest.approx((np.exp(float(other.mean())),), rel=1e-9)
+    assert found[1].seeds == ()
+
+
+def test_unknown_weights_are_taken_for_rotary_ones() -> None:
+    other = view.cell(made.cell("mine", "yarn", made.losses(1, 1.0, 4, 64)))
+    assert kind_of(other) == OLD

@@ -1,0 +1,109 @@
+"""The extrapolation page: what was published after YaRN, beside the sliding window."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from rope_core.lab import view
+from rope_core.lab.beside import COUNTED, DROPPED, OLD, SCALED, Beside, beside_window
+from ui.figures.colours import BLUE, GREEN, GREY, LINE, ORANGE
+from ui.figures.drawing import Drawing
+from ui.figures.extrapolation.curves import PLAIN_LOG, code, intervals, numbers
+from ui.figures.extrapolation.words import factor, name, times, with_interval
+from ui.figures.plot import axis, dots, note, plot, vline
+from ui.text.words import Words
+from ui.work.extrapolated import Seen
+
+SHADES = {COUNTED: BLUE, SCALED: ORANGE, DROPPED: GREEN, OLD: GREY}
+
+
+def after(seen: Seen, length: int, trained: int, t: Words) -> Drawing:
+    """Return how many times the window's perplexity each line has, documents paired; small: the other seeds."""
+    window, found = beside_window(view.cells(seen.results), length)
+    rows = list(reversed(found))
+    labels = {each.key: name(each.key, t) for each in rows}
+    data = []
+    for kind, shade in SHADES.items():
+        own = [each for each in rows if each.kind == kind]
+        if not own:
+            continue
+        data.append(
+            dots(
+                [each.over_window.value for each in own],
+                [labels[each.key] for each in own],
+                shade,
+                15,
+                t(f"after_kind.{kind}"),
+                error_x=intervals([each.over_window for each in own], thickness=3, color=LINE),
+            )
+        )
+    small = [(value, labels[each.key]) for each in rows for value in each.seeds]
+    if small:
+        data.append(
+            dots(
+                [x for x, _ in small],
+                [y for _, y in small],
+                LINE,
+                9,
+                t("after_seeds"),
+                marker={"symbol": "x-thin-open"},
+            )
+        )
+    ends = {each.key: max(each.over_window.high, each.over_window.value, *each.seeds) for each in rows}
+    low = min(each.over_window.low for each in rows)
+    low, high = float(np.log10(min(low, 1.0))), float(np.log10(max(ends.values())))
+    figure = plot(
+        data,
+        height=150 + 30 * len(rows),
+        shapes=[vline(1, GREY, 3, "dash")],
+        annotations=[
+            note(
+                with_interval(each.cell.last),
+                float(np.log10(ends[each.key])),
+                labels[each.key],
+                xanchor="left",
+                xshift=10,
+                font={"size": 13},
+            )
+            for each in rows
+        ],
+        legend={"orientation": "h", "y": -0.16, "yanchor": "top"},
+        margin={"t": 8, "b": 110},
+        xaxis=axis(t("after_axis"), **PLAIN_LOG, range=[low - 0.05, high + 0.55 * (high - low)], showgrid=False),
+        yaxis=axis(automargin=True, categoryorder="array", categoryarray=[labels[each.key] for each in rows]),
+    )
+    return Drawing(
+        "after",
+        figure,
+        t(
+            "after_finding",
+            length=f"{length:,}",
+            times=times(length, trained),
+            window=with_interval(window.last),
+            better=among(found, t, lambda each: each.over_window.sure and each.over_window.high < 1),
+            level=among(found, t, lambda each: not each.over_window.excludes(1.0)),
+            worse=among(found, t, lambda each: each.over_window.sure and each.over_window.low > 1),
+            documents=window.documents,
+        ),
+        lambda: {
+            **numbers([each.cell for each in found]),
+            "over_window": [each.over_window.value for each in found],
+            "over_window_low": [each.over_window.low for each in found],
+            "over_window_high": [each.over_window.high for each in found],
+            "other_seeds": [" ".join(f"{v:.4f}" for v in each.seeds) for each in found],
+        },
+        code(
+            seen,
+            "from rope_core.lab.beside import beside_window",
+            f"window, found = beside_window(view.cells(results), {length})",
+            "for each in found: print(each.key, each.cell.last, each.over_window, each.seeds)",
+        ),
+    )
+
+
+def among(found: Sequence[Beside], t: Words, wanted: Callable[[Beside], bool]) -> str:
+    """Return the lines of which something holds, each with its ratio; a word for none where there is none."""
+    named = [f"{name(each.key, t)} {factor(each.over_window)}" for each in found if wanted(each)]
+    return t("comma").join(named) or t("after_none")
