@@ -87,8 +87,8 @@ class Ask:
         for task in self.tasks:
             if task not in TASKS:
                 raise reject("--tasks", "one_of", task, names=TASKS)
-        if self.factor is not None:
-            finite("--factor", self.factor)
+        if self.factor is not None and not 1.0 <= finite("--factor", self.factor) <= 4096.0:
+            raise reject("--factor", "number_range", self.factor, low=1, high=4096)
         if self.trained is not None:
             whole("--trained", self.trained, 16, MAX_LEN)
         for name, value, most in (("documents", self.documents, 4096), ("trials", self.trials, 10_000)):
