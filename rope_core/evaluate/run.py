@@ -129,6 +129,8 @@ class Evaluation:
         texts: what is read.
         ask: whole, as ``Ask.of`` made it.
         folder: where results are kept.
+
+    Raises ValueError where no length holds a task, OSError where the folder cannot be written.
     """
 
     loaded: Loaded
@@ -149,13 +151,16 @@ class Evaluation:
         self.turnings, self.refused = turnings(source, self.ask)
         self.load = at_load(source.config)
         self.rotary = Rotary(self.loaded.model, self.load)
+        if not self.cells() and self.refused.keys() < set(self.ask.schemes):
+            low = tasks.shortest(self.loaded.coder) if "passkey" in self.ask.tasks else 2 * SPAN + 2
+            raise reject("--lengths", "at_least", max(self.ask.lengths), low=low)
         (self.folder / "parts").mkdir(parents=True, exist_ok=True)
         self._verified: set[bytes] = set()
 
     def verify(self) -> None:
         """Write every line into the model and hold what runs to it; a line that does not is refused, one by one.
 
-        Raises ValueError where no line is left, or no length holds a task.
+        Raises ValueError where no line is left.
         """
         for (key, _), each in self.turnings.items():
             if key in self.refused or each.content() in self._verified:
@@ -166,9 +171,6 @@ class Evaluation:
                 self._verified.add(each.content())
             except ValueError as error:
                 self.refused[key] = {lang: sentence(error, lang) for lang in LANGUAGES}
-        if not self.cells() and self.refused.keys() < set(self.ask.schemes):
-            low = tasks.shortest(self.loaded.coder) if "passkey" in self.ask.tasks else 2 * SPAN + 2
-            raise reject("--lengths", "at_least", max(self.ask.lengths), low=low)
         if all(key in self.refused for key in self.ask.schemes):
             raise reject(
                 "--schemes", "eval_some", ", ".join(self.ask.schemes), why=next(iter(self.refused.values()))["en"]

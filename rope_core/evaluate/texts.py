@@ -60,8 +60,11 @@ def read(paths: Sequence[Path], coder: Coder, longest: int, most: int) -> Texts:
     size = longest + 1 - len(coder.begin)
     found: list[Tokens] = []
     for path in paths:
-        with open_regular(path, "--text") as file:
-            text = file.read(MAX_TEXT + 1)
+        try:
+            with open_regular(path, "--text") as file:
+                text = file.read(MAX_TEXT + 1)
+        except OSError as error:
+            raise reject("--text", "readable_file", f"{path}: {error.strerror}") from error
         if len(text) > MAX_TEXT:
             raise reject("--text", "text_bytes", f"{path.name}: {len(text):,}", limit=MAX_TEXT)
         found.append(np.asarray(coder.encode(text), dtype=np.int64))

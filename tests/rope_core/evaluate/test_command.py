@@ -141,7 +141,7 @@ def test_bad_input_is_a_sentence_in_both_languages(
     refused([good, *text, "--factor", "0.5"], capsys, "factor must be", "factor 要求")
     refused([good, *text, "--device", "cuda:99"], capsys, "--device must be cpu", "--device 要求")
     short = ["--lengths", "40", "--tasks", "passkey"]
-    refused([good, *text, *short], capsys, "--lengths must be at least 1", "--lengths 要求：至少")
+    refused([good, *text, *short], capsys, "--lengths must be at least 1", "--lengths 要求：不小于")
     refused([good, *text, "--dtype", "int8"], capsys, "--dtype must be one of", "--dtype 要求")
     refused([good, "--text", str(there / "none.txt")], capsys, "--text", "--text")
     refused([good, *text, "--out", str(there / "text.txt")], capsys, "--out must be a folder", "可写的目录")
