@@ -26,7 +26,7 @@ FILMS = {
     "frequencies": "heat",
     "attention": "decay",
     "clock": "hands",
-    "encodings": "moving",
+    "encodings": "swapping",
     "precision": "phase",
     "config": "whatif",
     "extrapolation": "letters",
