@@ -19,7 +19,7 @@ from ui.figures.drawing import write
 from ui.text.words import LANGUAGES, Words
 
 MODULES = [importlib.import_module(f"{rows.__name__}.{each.name}") for each in pkgutil.iter_modules(rows.__path__)]
-ROWS: list[Row] = [row for module in MODULES for row in module.ROWS]
+ROWS: list[Row] = [row for module in MODULES for row in getattr(module, "ROWS", [])]
 
 
 def title(key: object, t: Words) -> str:
