@@ -407,6 +407,9 @@ def written(page: Frame) -> None:
 def pairs(page: Frame) -> None:
     """Which pairs the shipped weights use."""
     page.prose("pairs")
+    if not shipped.named():
+        page.note(page.t("no_weights"))
+        return
     model = page.controls.select(PAIRS_OF, str)
     page.show(used.pairs(model, shipped.pairs(model), page.t), used.pairs, weights.layers, weights.changes)
 

@@ -86,7 +86,7 @@ def sections(counts: tuple[int, int, int], interleaved: bool) -> npt.NDArray[np.
         whole("counts", count, 0, 2**16)
     if not interleaved:
         return np.repeat(np.arange(3), counts)
-    axis = np.zeros(sum(counts), dtype=np.int64)
+    axis = np.zeros(sum(counts), dtype=np.intp)
     for which in (1, 2):
         axis[which : 3 * counts[which] : 3] = which
     if np.bincount(axis, minlength=3).tolist() != list(counts):

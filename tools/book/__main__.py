@@ -16,10 +16,12 @@ os.environ |= {"ROPE_LAB_BENCH": "off", "ROPE_LAB_MEASURE": "off"}
 # Nor has the browser's Python these: what is drawn here is drawn there as well.
 sys.modules |= dict.fromkeys(("numba", "sqlite3", "torch"))  # type: ignore[arg-type]
 
+from rope_core.lab import pairs  # noqa: E402
 from tools.book import pieces, site  # noqa: E402
 from ui import film  # noqa: E402
 from ui.book import frame  # noqa: E402
 
+pairs.named = tuple  # weights are left out of the book
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = ("rope_core", "pages", "ui/book", "ui/figures", "ui/film", "ui/page", "ui/present", "ui/text", "ui/work")
 """What the reader's browser runs of this project."""
