@@ -66,7 +66,7 @@ def test_a_lecture_by_the_keys(app: str, visit: Visit) -> None:
     page.wait_for_function("() => window.ropeLabStage")  # the keys' script comes with the stage, not before it
     page.keyboard.press("ArrowRight")
     count(page, f"1 / {steps}")
-    page.keyboard.press("PageDown")
+    page.keyboard.press(" ")
     count(page, f"2 / {steps}")
     page.keyboard.press("ArrowLeft")
     count(page, f"1 / {steps}")
@@ -98,6 +98,22 @@ def test_a_lecture_by_the_keys(app: str, visit: Visit) -> None:
     expect(page.locator("section[data-testid=stSidebar]")).to_have_count(1)
     expect(page.get_by_text(f"step 1 of {steps}")).to_be_visible()
     assert visit.complaints == []
+
+
+def test_notes_are_in_a_window_of_their_own_which_follows_and_steps(app: str, visit: Visit) -> None:
+    lesson = lessons.page_lesson("en", "rotation")
+    assert lesson is not None
+    page = visit.open(f"{app}/rotation?display=stage&lang=en&step=1")
+    page.wait_for_function("() => window.ropeLabStage")
+    with page.expect_popup() as opened:
+        page.locator(".st-key-stage-notes button").first.click()
+    notes = opened.value
+    expect(notes.locator("body")).to_contain_text(lesson.step(1).notes)
+    expect(page.get_by_text(lesson.step(1).notes)).not_to_be_visible()
+    notes.keyboard.press("ArrowRight")
+    count(page, f"2 / {len(lesson.steps)}")
+    expect(notes.locator("body")).to_contain_text(lesson.step(2).notes)
+    expect(notes.locator("body")).not_to_contain_text(lesson.step(1).notes)
 
 
 @pytest.fixture

@@ -8,11 +8,45 @@ if (!window.ropeLabStage) {
     if (button) button.click();
     return !!button;
   };
+  // The lecturer's own window: what the page holds hidden for the step in force, written there whenever it changes.
+  let own_window = null, written = '';
+  const write = () => {
+    const source = document.querySelector('.stage-notes-text');
+    if (!own_window || own_window.closed) { own_window = null; return; }
+    const text = source ? source.innerHTML : '';
+    if (text !== written) {
+      written = text;
+      const page = own_window.document;
+      page.title = source ? source.dataset.title : '';
+      page.body.replaceChildren(...(source ? [...source.children].map(line => {
+        const copy = page.createElement('p');
+        copy.textContent = line.textContent;
+        copy.style.cssText = NOTES[line.className] ?? '';
+        return copy;
+      }) : []));
+    }
+    setTimeout(write, 200);
+  };
+  const NOTES = {count: 'opacity:.7', question: 'font-weight:700', answer: 'color:green', notes: 'font-size:1.4em',
+    following: 'opacity:.7;border-top:1px solid;padding-top:.6em'};
+  const notes = () => {
+    const running = own_window && !own_window.closed;
+    own_window = window.open('', 'rope-lab-notes', 'popup,width=640,height=560');
+    if (!own_window) return;
+    own_window.focus();
+    if (running) return;
+    written = '';
+    own_window.document.body.style.cssText = 'font:20px/1.5 sans-serif;margin:1.2em';
+    // The same keys, so that either window steps.
+    own_window.addEventListener('keydown', step);
+    write();
+  };
   document.addEventListener('click', event => {
+    if (event.target.closest('.st-key-stage-notes')) notes();
     const step = event.target.closest('.st-key-stage-next, .st-key-stage-previous, .st-key-stage-leave');
     if (step) document.querySelector('[data-testid=stMain]').scrollTo(0, 0);
   });
-  document.addEventListener('keydown', event => {
+  const step = event => {
     if (event.defaultPrevented || event.ctrlKey || event.altKey || event.metaKey || event.shiftKey) return;
     if (!document.querySelector('.st-key-stage-leave')) return;
     const at = event.target.closest ? event.target.closest(own) : null;
@@ -22,8 +56,11 @@ if (!window.ropeLabStage) {
       return;
     }
     if (at) return;
+    // On a button, a switch or a link the space bar presses that.
+    if (event.key === ' ' && event.target.closest && event.target.closest('button, a, summary, [role=switch], input')) return;
     const back = event.key === 'ArrowLeft' || event.key === 'PageUp';
-    if ((back || event.key === 'ArrowRight' || event.key === 'PageDown') &&
+    if ((back || [' ', 'ArrowRight', 'PageDown'].includes(event.key)) &&
         press(back ? 'stage-previous' : 'stage-next')) event.preventDefault();
-  });
+  };
+  document.addEventListener('keydown', step);
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from html import escape
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Protocol
@@ -81,10 +82,9 @@ class Stage:
             st.toggle(self.t("controls"), key="stage.open")
             if st.button(self.t("qr"), key="stage-code", icon=":material/qr_code_2:"):
                 self._show_code()
-            if step and step.notes:
-                with st.popover(self.t("notes"), key="stage-notes"):
-                    for line in step.notes.splitlines():
-                        st.markdown(plain(line, 4000))
+            if step:
+                st.button(self.t("notes"), key="stage-notes", help=self.t("notes_help"))
+                st.html(notes(self.view, step, self.t))
             with st.popover(self.t("talks"), key="stage-talks", on_change="rerun") as box:
                 if box.open:
                     panel.panel(self.view)
@@ -122,6 +122,10 @@ class Stage:
         """The name of the part that has the leading figure, as far as it is known."""
         return self.leads.get((self.view.page, self.wanted), self.first)
 
+    def elsewhere(self, part: str) -> bool:
+        """Whether another part is known to have the figure that leads, so that this one need not be drawn."""
+        return part != self.leads.get((self.view.page, self.wanted), part)
+
     def around(self, part: str) -> AbstractContextManager[object]:
         """Where a part of the page is drawn: above the others where it has the figure that leads."""
         self.first = self.first or part
@@ -157,6 +161,23 @@ class Stage:
         place = self.lead if self._leads(figure) else st.container()
         with place.container(key=f"stage-figure-{figure}"):
             yield
+
+
+def notes(view: View, step: Step, t: Words) -> str:
+    """Return what the lecturer's own window shows of a step, hidden here, as HTML; stage.js writes it there."""
+    lesson = view.lesson()
+    following = lesson.steps[step.number].say if lesson and step.number < len(lesson.steps) else ""
+    answer = f"{t('answer')} {step.predict.choices[step.predict.answer]}" if step.predict else ""
+    parts = {
+        "count": t("count", number=step.number, total=len(lesson.steps) if lesson else step.number),
+        "question": step.predict.question if step.predict else "",
+        "answer": answer,
+        "say": step.say,
+        "notes": step.notes,
+        "following": f"{t('following')} {following}" if following else "",
+    }
+    lines = "".join(f'<p class="{name}">{escape(text)}</p>' for name, text in parts.items() if text)
+    return f'<div class="stage-notes-text" hidden data-title="{escape(t("notes"))}">{lines}</div>'
 
 
 def headline(own: Words, view: View, store: Store) -> None:

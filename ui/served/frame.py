@@ -38,7 +38,8 @@ def draw(name: str, pages: Pages) -> None:
     page = declaration(name)
     served = Served(page, view, pages, pressed=target is not None)
     served.top()
-    page.body(served)
+    with st.container(key="stage-rest") if served.stage else nullcontext():
+        page.body(served)
     served.onward()
 
 
@@ -83,6 +84,8 @@ class Served(Learning):
         """
         self.parts += shared
         name = part.__name__
+        if self.stage and self.stage.elsewhere(name):
+            return
 
         @st.fragment(run_every=every)
         def fragment() -> None:
@@ -119,6 +122,8 @@ class Served(Learning):
         return sentence(key, given, self.t)
 
     def prose(self, section: str) -> None:
+        if self.stage:
+            return
         title, body = self.t.prose(section)
         if title:
             st.header(title, anchor=section)

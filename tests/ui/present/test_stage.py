@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from urllib.parse import parse_qs, urlsplit
 
 import numpy as np
@@ -182,9 +183,22 @@ def test_the_step_s_figure_leads(own: None) -> None:
     assert leading(at) == "backward"
 
 
-def test_notes_are_the_lecturer_s(own: None) -> None:
-    assert r"Only for the lecturer\." in said(opened("rotation", lang="en", display="stage", step="1"))
-    assert "Only for" not in said(opened("rotation", lang="en", step="1"))
+def written(at: AppTest) -> str:
+    """Return what a page has of HTML, shown or hidden."""
+    return " ".join(each.proto.body for each in at.get("html"))
+
+
+def test_notes_are_the_lecturer_s_and_not_over_the_slide(own: None) -> None:
+    stage = opened("rotation", lang="en", display="stage", step="1")
+    assert '<p class="notes">Only for the lecturer.</p>' in written(stage) and "Only for" not in said(stage)
+    assert re.search(r'<div class="stage-notes-text" hidden ', written(stage))
+    assert "Only for" not in written(opened("rotation", lang="en", step="1"))
+
+
+def test_on_the_stage_only_the_part_with_the_leading_figure_is_drawn(own: None) -> None:
+    at = opened("rotation", lang="en", display="stage")
+    press(at, "stage-next")
+    assert not at.header and not at.expander and not at.get("plotly_chart")
 
 
 def test_who_follows_on_the_normal_display_has_the_sentence_and_the_controls(own: None) -> None:
