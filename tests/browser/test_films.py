@@ -188,7 +188,7 @@ def test_an_arrow_is_turned_and_the_address_opens_the_same_on_another_visit(brow
 def test_a_step_of_a_lesson_plays_once_and_its_end_is_in_the_address(visit: Visit, app: str) -> None:
     film = open_film(visit, app, "rotation", "lang=en&display=stage&step=3")
     address_has(visit.page, "m=13")
-    expect(film.locator(".film-finding")).to_contain_text("m − n = 8")
+    expect(film.locator(".film-finding")).to_contain_text("Query at 13, key at 5, distance 8: ")
 
 
 def test_play_moves_by_itself_and_rests_on_a_stop(visit: Visit, app: str) -> None:

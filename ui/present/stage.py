@@ -122,14 +122,18 @@ class Stage:
         """The name of the part that has the leading figure, as far as it is known."""
         return self.leads.get((self.view.page, self.wanted), self.first)
 
+    def named(self, part: str) -> str:
+        """The name of a part that is drawn next: its own, below that of the part in which it stands."""
+        return f"{self.drawn}/{part}" if self.drawn else part
+
     def elsewhere(self, part: str) -> bool:
-        """Whether another part is known to have the figure that leads, so that this one need not be drawn."""
-        return part != self.leads.get((self.view.page, self.wanted), part)
+        """Whether the figure that leads is known to stand in no part of this one, which then need not be drawn."""
+        return not within(self.leads.get((self.view.page, self.wanted), part), part)
 
     def around(self, part: str) -> AbstractContextManager[object]:
         """Where a part of the page is drawn: above the others where it has the figure that leads."""
         self.first = self.first or part
-        above = part == self.leading() and self.drawn == OUTSIDE
+        above = within(self.leading(), part) and self.drawn == OUTSIDE
         return self.top if above else nullcontext()
 
     @contextmanager
@@ -161,6 +165,15 @@ class Stage:
         place = self.lead if self._leads(figure) else st.container()
         with place.container(key=f"stage-figure-{figure}"):
             yield
+
+
+def within(part: str | None, outer: str) -> bool:
+    """Whether a part is ``outer`` or stands in it.
+
+    >>> within("catalogue/spans", "catalogue"), within("catalogue", "catalogue/spans")
+    (True, False)
+    """
+    return part is not None and f"{part}/".startswith(f"{outer}/")
 
 
 def notes(view: View, step: Step, t: Words) -> str:

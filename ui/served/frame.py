@@ -41,6 +41,8 @@ def draw(name: str, pages: Pages) -> None:
     with st.container(key="stage-rest") if served.stage else nullcontext():
         page.body(served)
     served.onward()
+    # On the stage the figure that leads may stand outside of every part.
+    served.address.publish()
 
 
 class Served(Learning):
@@ -83,7 +85,7 @@ class Served(Learning):
         Where the control moved a shared value that other parts show, the whole page runs instead, once.
         """
         self.parts += shared
-        name = part.__name__
+        name = self.stage.named(part.__name__) if self.stage else part.__name__
         if self.stage and self.stage.elsewhere(name):
             return
 

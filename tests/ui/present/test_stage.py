@@ -201,6 +201,19 @@ def test_on_the_stage_only_the_part_with_the_leading_figure_is_drawn(own: None) 
     assert not at.header and not at.expander and not at.get("plotly_chart")
 
 
+def test_a_part_within_a_part_may_lead(own: None) -> None:
+    at = opened("models", lang="en", display="stage", context="100000")
+    assert leading(at) == "spans" and at.query_params["context"] == "100000"
+
+
+def test_the_address_follows_a_figure_that_stands_outside_of_every_part() -> None:
+    lesson = lessons.page_lesson("en", "models")
+    (step,) = (each.number for each in getattr(lesson, "steps", ()) if each.figure == "encodings")
+    at = opened("models", lang="en", display="stage", step=str(step - 1))
+    press(at, "stage-next")
+    assert leading(at) == "encodings" and at.query_params["step"] == str(step)
+
+
 def test_who_follows_on_the_normal_display_has_the_sentence_and_the_controls(own: None) -> None:
     at = opened("rotation", lang="en", step="1", room="Hall-1")
     assert r"First \*\*sentence\*\*\." in said(at) and slider_names(at) >= {"m"}
