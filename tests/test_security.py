@@ -147,8 +147,10 @@ def unpacking(node: ast.AST) -> Iterator[str]:
             yield f"{each.lineno}: {dotted(each)}"
 
 
-# HTML that is no constant: the frame's script with the texts' words, and a QR code's squares with an escaped label.
-WRITTEN = {"access.script(self.t.lang)", "STYLE + access.STYLE", "code"}
+# HTML that is no constant: the frame's script with the texts' words, a QR code's squares with an escaped label, and
+# what escapes all that it is given.
+ESCAPED = {"legend(self.t)", "notes(self.view, step, self.t)", "anchor(section)"}
+WRITTEN = {"access.script(self.t.lang)", "STYLE + access.STYLE", "code"} | ESCAPED
 
 
 def unescaped(node: ast.AST) -> Iterator[str]:
@@ -160,6 +162,21 @@ def unescaped(node: ast.AST) -> Iterator[str]:
                 yield f"{each.lineno}: {shown}"
         if isinstance(each, ast.keyword) and each.arg == "unsafe_allow_html":
             yield f"{each.lineno}: unsafe_allow_html"
+
+
+def test_what_is_written_as_html_escapes_what_it_is_given() -> None:
+    from ui.page.symbols import legend
+    from ui.present.lessons import Step
+    from ui.present.stage import notes
+    from ui.present.view import View
+    from ui.served.learning import anchor
+    from ui.text.words import Words
+
+    hostile = '"><script>x()</script>'
+    step = Step(1, "rotation", hostile, hostile, {}, "", None, None)
+    for written in (notes(View("rotation", "en", {}), step, Words("en", "stage")), anchor(hostile)):
+        assert "<script>" not in written and "&quot;&gt;&lt;script&gt;" in written
+    assert "<script" not in legend(Words("en", "rotation"))
 
 
 def constant_text(node: ast.expr, loops: set[str]) -> bool:

@@ -177,9 +177,8 @@ def read(weights: Weights, text: bytes, positions: Positions | None = None) -> R
     return Reading(np.stack(queries), np.stack(keys), np.stack(seen), logits, cos, sin)
 
 
-@lru_cache(maxsize=64)
 def reading(name: str, text: bytes, positions: Positions) -> Reading:
-    """Return what shipped weights do with a text, kept for one view's figures; raise ValueError as ``read`` does."""
+    """Return what shipped weights do with a text, which is not kept; raise ValueError as ``load`` and ``read`` do."""
     return read(load(name), text, positions)
 
 

@@ -15,6 +15,8 @@ from ui.text.escape import plain
 from ui.text.words import Words
 
 PROBLEMS, FILE, ROOM_BOX, ROOM_SAID = "panel.problems", "panel.file", "panel.room", "panel.room_said"
+# The label says the limit; Streamlit's own line would say another.
+ONE_LIMIT = "<style>[data-testid=stFileUploaderDropzoneInstructions] {display: none}</style>"
 
 
 def panel(view: View) -> None:
@@ -29,8 +31,7 @@ def panel(view: View) -> None:
             view.begin(name)
             st.rerun()
     st.markdown(f"**{t('own')}**")
-    # The label says the limit; Streamlit's own line would say another.
-    st.html("<style>[data-testid=stFileUploaderDropzoneInstructions] {display: none}</style>")
+    st.html(ONE_LIMIT)
     st.file_uploader(t("upload"), type="toml", key=FILE, on_change=take, max_upload_size=1)
     own: Lesson | None = st.session_state.get(LOADED)
     if own is not None and st.button(said(own, t), key="panel.own", icon=":material/play_arrow:", width="stretch"):

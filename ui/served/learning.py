@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
+from html import escape
 from typing import Any
 
 import streamlit as st
@@ -20,6 +21,11 @@ from ui.present.view import View
 from ui.served.content import Content
 from ui.served.controls import Controls
 from ui.text.words import Words, short
+
+
+def anchor(section: str) -> str:
+    """Return a place of this name that a link finds, as HTML."""
+    return f'<span id="{escape(section)}"></span>'
 
 
 class Learning(Content):
@@ -121,7 +127,7 @@ class Learning(Content):
             st.session_state[key] = open_now
         with st.expander(title, key=key, on_change=lambda: self.view.unfold(section, on=st.session_state[key])) as box:
             # The fold's own name for links: the heading that it replaces had one.
-            st.html(f'<span id="{section}"></span>')
+            st.html(anchor(section))
             st.markdown(body)
             if box.open:
                 for part in parts:

@@ -173,12 +173,13 @@ def seen_shipped(name: str) -> Seen | None:
 
 def seen_together(*names: str) -> Seen | None:
     """Results of shipped records on the same documents, to draw in one figure; None without the first."""
-    found = [each for each in map(seen_shipped, names) if each is not None]
-    if not found or seen_shipped(names[0]) is None:
+    first = seen_shipped(names[0])
+    if first is None:
         return None
+    parts = [first, *(each for each in map(seen_shipped, names[1:]) if each is not None)]
     joined = " + ".join(f"records.shipped({each!r}).results" for each in names if shipped(each))
-    results = tuple(result for each in found for result in each.results)
-    return Seen(results, SHIPPED, found[0].record, f"from rope_core.lab import records\nresults = {joined}")
+    results = tuple(result for each in parts for result in each.results)
+    return Seen(results, SHIPPED, first.record, f"from rope_core.lab import records\nresults = {joined}")
 
 
 def command(panel: str) -> str:

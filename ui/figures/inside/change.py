@@ -9,7 +9,7 @@ import numpy as np
 from rope_core.lab import inside
 from rope_core.lab.inside import Positions
 from ui.figures.colours import AMOUNT, GREY, ORANGE
-from ui.figures.drawing import Film, kept
+from ui.figures.drawing import Film
 from ui.figures.inside.reading import shown
 from ui.film.scene import Axis, Panel, Scene, Texts, Track, control, sentence
 from ui.film.shapes import boxes, image, label
@@ -19,7 +19,6 @@ NEXT = 6
 FULL = 127
 
 
-@kept
 def breaking(name: str, text: bytes, positions: Positions, kind: str, t: Words) -> Film:
     """Return how far each head leaves what it does as trained, and the next byte, over pairs that do not turn."""
     shape = inside.load(name).shape

@@ -7,7 +7,7 @@ import numpy as np
 from rope_core.lab import inside
 from rope_core.lab.inside import Positions
 from ui.figures.colours import AMOUNT, BLUE, GREY, ORANGE
-from ui.figures.drawing import Drawing, Film, kept
+from ui.figures.drawing import Drawing, Film
 from ui.figures.plot import axis, heatmap, plot
 from ui.film.scene import Axis, Control, Panel, Scene, Texts, Track, sentence
 from ui.film.shapes import boxes, handle, label, path
@@ -28,10 +28,10 @@ def shown(byte: int) -> str:
 def signed(value: float) -> str:
     """Return a score with its sign as printers set it.
 
-    >>> signed(-1.25), signed(0.5)
-    ('−1.2', '0.5')
+    >>> signed(-1.25), signed(0.5), signed(-0.04)
+    ('−1.2', '0.5', '0.0')
     """
-    return f"{value:.1f}".replace("-", "−")
+    return f"{round(value, 1) + 0.0:.1f}".replace("-", "−")
 
 
 def recipe(name: str, text: bytes, positions: Positions) -> str:
@@ -41,7 +41,6 @@ def recipe(name: str, text: bytes, positions: Positions) -> str:
         reading = inside.reading({name!r}, {text!r}, inside.{positions!r})"""
 
 
-@kept
 def looks(name: str, text: bytes, positions: Positions, layer: int, head: int, t: Words) -> Film:
     """Return where each query of a head looks, and each score's part by content and by position; drag the query.
 
@@ -114,7 +113,6 @@ def looks(name: str, text: bytes, positions: Positions, layer: int, head: int, t
     )
 
 
-@kept
 def pairs(name: str, text: bytes, positions: Positions, layer: int, head: int, query: int, t: Words) -> Film:
     """Return each pair's share of one query's score of a key, without and with rotation; drag the key.
 
@@ -183,7 +181,6 @@ def pairs(name: str, text: bytes, positions: Positions, layer: int, head: int, q
     )
 
 
-@kept
 def heads(name: str, text: bytes, positions: Positions, t: Words) -> Drawing:
     """Return the attention of each layer and head on one text, as small maps beside each other."""
     attention = inside.reading(name, text, positions).attention.astype(float)

@@ -16,7 +16,7 @@ SET = Positions("yarn", 4.0, 5, 30, 9)
 
 
 def signed(value: float) -> str:
-    return f"{value:.1f}".replace("-", "−")
+    return "0.0" if abs(value) < 0.05 else f"{value:.1f}".replace("-", "−")
 
 
 def looks(t: Words) -> str:
