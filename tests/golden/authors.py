@@ -1,6 +1,6 @@
 """Write the golden vectors of schemes whose authors published code, by running that code.
 
-Run: ``python tests/golden/authors.py COPE RIFLEX`` from the root of the repository, with checkouts of
+Run: ``python -m tests.golden.authors COPE RIFLEX`` from the root of the repository, with checkouts of
 github.com/hrlics/CoPE (ed52ba5) and github.com/thu-ml/RIFLEx (18e0bc3).
 """
 
@@ -11,9 +11,10 @@ from typing import Any
 
 import torch
 import transformers
-from generate import Case, geometry, write  # type: ignore[import-not-found]
 from transformers.models.mistral_large4.configuration_mistral_large4 import MistralLarge4TextConfig
 from transformers.models.mistral_large4.modeling_mistral_large4 import MistralLarge4TextRotaryEmbedding
+
+from tests.golden.generate import Case, geometry, write
 
 ROPES = (geometry(128, 10_000.0, 4096), geometry(128, 10_000_000.0, 65_536), geometry(32, 1234.5, 700))
 

@@ -1,3 +1,3 @@
 """The generators need transformers or diffusers and write files: they are no tests."""
 
-collect_ignore = ["generate.py", "diffusers_axes.py"]
+collect_ignore = ["authors.py", "generate.py", "diffusers_axes.py"]
