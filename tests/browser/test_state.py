@@ -155,14 +155,19 @@ def test_numbers_and_pictures_can_be_taken_away(rotation: Page) -> None:
     for row in rows[::16]:
         assert float(row["score"]) == pytest.approx(sum(float(row[f"pair_{i}"]) for i in range(64)), abs=1e-12)
     rotation.keyboard.press("Escape")
+    leading = rotation.locator(".film").first
     for kind, starts in (("SVG", b"<svg"), ("PNG", b"\x89PNG")):
         with rotation.expect_download() as got:
-            rotation.get_by_role("button", name=f"Save the picture in view as {kind}").click()
+            leading.get_by_role("button", name=f"Save the picture in view as {kind}").click()
         assert got.value.path().read_bytes().startswith(starts) and got.value.suggested_filename.endswith(kind.lower())
-    figure = rotation.locator(".js-plotly-plot").first
+    fold = rotation.locator("details", has_text="backward pass")
+    fold.locator("summary").click()
+    figure = fold.locator(".js-plotly-plot")
     figure.hover()
     for button, ending in (("[data-title^='Download plot']", ".png"), (".rope-lab-svg", ".svg")):
         with rotation.expect_download() as got:
             figure.locator(button).click()
         assert got.value.suggested_filename.endswith(ending)
         assert got.value.path().stat().st_size > 2000
+    fold.locator("summary").click()
+    expect(fold).not_to_have_attribute("open", "")
