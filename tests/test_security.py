@@ -224,6 +224,8 @@ Rule = Callable[[ast.AST], Iterator[str]]
 # server has packed, and wheels that pip has checked.
 MAKING = {"tests/test_security.py", "tests/rope_core/lab/test_weights.py", "deploy/proxy.py"}
 MAKING |= {"benchmarks/sessions.py", "tools/engines/__main__.py"}
+# These write and read archives when the book is built, whose hashes npm's lock and Pyodide's hold; no server runs them.
+BUILDING = {"tools/book/compiled.py", "tools/book/pieces.py"}
 EVERYWHERE = (*RUNNING, "benchmarks", "tools")
 RULES: list[tuple[str, Rule, tuple[str, ...], list[str]]] = [
     ("executing", executing, EVERYWHERE, ["eval(x)", "os.system(x)", "subprocess.run(x, shell=True)"]),
@@ -256,7 +258,8 @@ RULES: list[tuple[str, Rule, tuple[str, ...], list[str]]] = [
 
 @pytest.mark.parametrize(("rule", "places"), [row[1:3] for row in RULES], ids=[row[0] for row in RULES])
 def test_sources_keep_to_the_rule(rule: Rule, places: tuple[str, ...]) -> None:
-    found = [(path, line) for path, tree in trees(*places) if path not in MAKING for line in rule(tree)]
+    spared = MAKING | (BUILDING if rule is unpacking else set())
+    found = [(path, line) for path, tree in trees(*places) if path not in spared for line in rule(tree)]
     assert [f"{path}:{line}" for path, line in found] == []
 
 

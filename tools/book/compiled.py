@@ -1,18 +1,20 @@
-"""Keeps of the archives in /folder what the project loads, compiled: run by Pyodide itself, for its own browser.
+"""Keeps of the archives in /folder what the pages load: run by Pyodide itself, for its own browser.
 
-The project's modules stay as they are written, because the pages show them; those that cannot be loaded without torch,
-numba or sqlite3 are left out.
+The project's modules stay as they are written, because the pages show them. What a page imports only where it needs
+torch, numba or sqlite3 is left out, and so is all that only such modules need. Of the libraries docstrings and comments
+go; what Python itself starts with is compiled, which is faster but larger, and the rest is not.
 """
 
 import ast
 import importlib
 import importlib.util
-import marshal
+import py_compile
 import sys
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 
-FOLDER, SITE = Path("/folder"), Path("/site")
+FOLDER, SITE, MADE = Path("/folder"), Path("/site"), Path("/tmp/made.pyc")
 EPOCH = (1980, 1, 1, 0, 0, 0)
 ALWAYS = {
     "encodings.utf_8",
@@ -25,8 +27,8 @@ ALWAYS = {
 ALWAYS |= {"encodings.utf_8_sig", "encodings.utf_32", "encodings.unicode_escape", "encodings.raw_unicode_escape"}
 ALWAYS |= {"zipfile", "tarfile", "shutil", "statistics", "fractions", "decimal", "random", "traceback"}
 DOCUMENTS = ("numpy/_core/_add_newdocs.py", "numpy/_core/_add_newdocs_scalars.py")
-DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
-LIBRARY = "/lib/python3.12/"
+ROOTS = ("ui.book.session", "rope_core.ledger", "rope_core.lrpe.reference")
+"""What the browser loads by a name that stands in no import; the pages are the others."""
 
 
 def read(name: str) -> dict[str, bytes]:
@@ -45,8 +47,8 @@ def module(path: str) -> str:
     return path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
 
 
-def compiled(path: str, source: bytes, place: str) -> bytes:
-    """Return a module as bytecode that is never checked against its source, without its assertions and docstrings."""
+def bare(path: str, source: bytes) -> str:
+    """Return a module's source without docstrings and comments."""
     tree = ast.parse(b"" if path in DOCUMENTS else source)
     for node in ast.walk(tree):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and ast.get_docstring(
@@ -54,47 +56,80 @@ def compiled(path: str, source: bytes, place: str) -> bytes:
         ):
             # An empty one: numpy hands docstrings on, and takes no other value.
             node.body[0].value.value = ""  # type: ignore[attr-defined]
-    code = compile(tree, place + path, "exec", dont_inherit=True, optimize=1)
-    return importlib.util.MAGIC_NUMBER + (1).to_bytes(4, "little") + bytes(8) + marshal.dumps(code)
+    return ast.unparse(tree)
+
+
+def compiled(source: str, place: str) -> bytes:
+    """Return bytecode that is never checked against its source, without assertions."""
+    MADE.with_suffix(".py").write_text(source, "utf-8")
+    never = py_compile.PycInvalidationMode.UNCHECKED_HASH
+    py_compile.compile(
+        str(MADE.with_suffix(".py")), str(MADE), place, doraise=True, optimize=1, invalidation_mode=never
+    )
+    return MADE.read_bytes()
 
 
 def loads(name: str) -> bool:
+    """Load a module; where it cannot be, forget also what it had loaded."""
+    before = set(sys.modules)
     try:
         importlib.import_module(name)
-    except Exception:  # torch, numba, sqlite3 or Unix sockets are missing
+    except Exception:  # torch, numba, sqlite3 or Unix sockets are missing, or the name is no module's
+        for each in set(sys.modules) - before:
+            del sys.modules[each]
         return False
     return True
 
 
+def imports(name: str, source: bytes) -> Iterator[str]:
+    """Yield what a module imports anywhere, and names in other modules that may be modules."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            within = sys.modules[name].__package__ or ""
+            module = importlib.util.resolve_name("." * node.level + (node.module or ""), within)
+            yield from (module, *(f"{module}.{alias.name}" for alias in node.names if f"{module}.{alias.name}" in own))
+
+
+first = set(sys.modules)
 app, numpy, library = read("app"), read("numpy"), read("library")
 for path, content in (app | numpy).items():
     (SITE / path).parent.mkdir(parents=True, exist_ok=True)
     (SITE / path).write_bytes(content)
 sys.path.insert(0, str(SITE))
-own = {path for path in app if path.endswith(".py")}
-left = {path for path in sorted(own) if not loads(module(path))}
-for path in own - left:
-    for node in ast.walk(ast.parse(app[path])):
-        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
-        names += [node.module] if isinstance(node, ast.ImportFrom) and node.module else []
-        for name in names:
-            loads(name)
+own = {module(path): content for path, content in app.items() if path.endswith(".py")}
+roots = [*ROOTS, *(name for name in sorted(own) if name.startswith("pages."))]
+if broken := [name for name in roots if not loads(name)]:
+    raise RuntimeError(f"these must load without torch, numba and sqlite3, got {broken}")
 for name in ALWAYS:
     loads(name)
+asked: set[str] = set()
+while left := sorted((set(own) & set(sys.modules)) - asked):
+    for name in left:
+        asked.add(name)
+        for each in imports(name, own[name]):
+            if each not in sys.modules:
+                loads(each)
 loaded = set(sys.modules) | ALWAYS
-if broken := [path for path in left if path.startswith("pages/")]:
-    raise RuntimeError(f"pages must load without torch, numba and sqlite3, got {broken}")
-print(len(own - left), "modules of the project,", len(left), "left out")
-write("app", {path: content for path, content in app.items() if path not in left})
-for name, files, place in (("numpy", numpy, f"{LIBRARY}site-packages/"), ("library", library, "/lib/python312.zip/")):
-    kept = {
-        path + "c": compiled(path, content, place)
-        for path, content in files.items()
-        if path.endswith(".py") and module(path) in loaded
-    }
-    binary = {
-        path: content
-        for path, content in files.items()
-        if path.endswith(".so") and module(path.partition(".")[0]) in loaded
-    }
-    write(name, kept | binary)
+packages = {module(path): path.removesuffix("__init__.py") for path in app if path.endswith("/__init__.py")}
+unused = tuple(folder for name, folder in packages.items() if name not in loaded)
+kept = {
+    path: content
+    for path, content in app.items()
+    if (module(path) in loaded if path.endswith(".py") else not path.startswith(unused))
+}
+print(len(asked), "modules of the project,", len(set(own) - asked), "left out")
+write("app", kept)
+for name, files in (("numpy", numpy), ("library", library)):
+    code: dict[str, bytes] = {}
+    for path, content in files.items():
+        if path.endswith(".py") and module(path) in loaded:
+            source = bare(path, content)
+            if module(path) in first:
+                code[path + "c"] = compiled(source, f"/lib/python312.zip/{path}")
+            else:
+                code[path] = source.encode()
+        elif path.endswith(".so") and module(path.partition(".")[0]) in loaded:
+            code[path] = content
+    write(name, code)
