@@ -19,11 +19,14 @@ from playwright.sync_api import Browser, Page, expect
 from benchmarks.servers import ROOT
 from tests.browser.conftest import DESK, PHONE, Visit, address_has, until
 from tests.support.reader import violations
+from tools.book.pieces import squeezed
 from ui.book.frame import Book
 from ui.text.words import Words
 
 pytestmark = pytest.mark.browser
 PAGES = ("home", "clock", "config")
+MOST = 8_000_000
+"""Bytes that a reader's browser loads of Python, the project and Plotly, compressed."""
 REQUIRED = os.environ.get("ROPE_LAB_BOOK") == "required"
 READY = "html[data-ready]"
 DRAWN = "() => [...document.querySelectorAll('.plot[data-drawn]')].map(box => [box.id, JSON.stringify(box.data)])"
@@ -36,11 +39,9 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
         pass
 
 
-@pytest.fixture(scope="session")
-def book(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Serve some pages of the book from a subfolder; WHEELS names a folder with numpy's wheel for Pyodide."""
-    folder = tmp_path_factory.mktemp("host")
-    command = [sys.executable, "-m", "tools.book", str(folder / "course/rope"), "--only", *PAGES]
+def built(folder: Path, *only: str) -> Path:
+    """Build the book, or some of its pages; skip the test where a piece of it cannot be had."""
+    command = [sys.executable, "-m", "tools.book", str(folder), *(["--only", *only] if only else [])]
     wheels = os.environ.get("WHEELS")
     made = subprocess.run(
         [*command, *(["--wheels", wheels] if wheels else [])], cwd=ROOT, text=True, capture_output=True, check=False
@@ -50,6 +51,14 @@ def book(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         if not REQUIRED and said.startswith("book: "):
             pytest.skip(said)
         raise RuntimeError(made.stderr[-2000:])
+    return folder
+
+
+@pytest.fixture(scope="session")
+def book(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Serve some pages of the book from a subfolder; WHEELS names a folder with numpy's wheel for Pyodide."""
+    folder = tmp_path_factory.mktemp("host")
+    built(folder / "course/rope", *PAGES)
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(folder)))
     threading.Thread(target=server.serve_forever, daemon=True).start()
     yield f"http://127.0.0.1:{server.server_port}/course/rope/"
@@ -173,3 +182,15 @@ def test_a_page_is_an_article_without_scripts(browser: Browser, book: str, name:
     assert violations(page) == []
     assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
     reading.close()
+
+
+@pytest.mark.long
+def test_the_whole_book_is_small_and_built_again_is_the_same(tmp_path: Path) -> None:
+    first, second = (built(tmp_path / name / "book") for name in ("first", "second"))
+    files = {path.relative_to(first): path.read_bytes() for path in first.rglob("*") if path.is_file()}
+    again = {path.relative_to(second): path.read_bytes() for path in second.rglob("*") if path.is_file()}
+    assert list(map(str, sorted(files))) == list(map(str, sorted(again)))
+    assert [str(path) for path in files if files[path] != again[path]] == []
+    loaded = [content for path, content in files.items() if path.suffix == ".gz"]
+    assert len(loaded) == 5
+    assert sum(map(len, loaded)) + len(squeezed(files[Path("assets/plotly.js")])) <= MOST
