@@ -95,7 +95,8 @@ def serve(page: Frame) -> None:
 def softmax(page: Frame) -> None:
     """Sharpness against length."""
     page.prose("softmax")
-    page.predict(SHARE)
+    if not page.predict(SHARE):
+        return
     page.controls.slider(SIGNAL)
     trained = page.store.rope().train_len
     drawing = temperature.softmax(trained, page.get(SIGNAL), page.t)
@@ -172,16 +173,16 @@ def scales(page: Frame) -> None:
 def body(page: Frame) -> None:
     """The page, part by part."""
     page.live(one_score)
-    page.prose("why")
     page.live(larger_base)
     page.live(serve)
     page.live(softmax)
+    page.deeper("why")
     page.deeper("base_bound", base_bound)
     page.deeper("limits", limits)
-    page.deeper("limits_paper")
     page.deeper("bound", bound)
     page.deeper("pairs", pairs)
     page.deeper("widths", widths)
     page.deeper("schemes", schemes)
     page.deeper("theorem", theorem)
+    page.deeper("weight")
     page.deeper("scales", scales)

@@ -108,7 +108,7 @@ class Frame(Protocol):
         """Draw share, present and reset, and the model with its geometry where the page has one."""
 
     def predict(self, question: Question) -> bool:
-        """Ask a question whose answer is hidden until a choice is made; return whether it was.
+        """Ask a question whose answer is hidden until a choice is made; return whether it may be seen.
 
         Then whether it was right, and why, is written, and the page's values move to where it is seen.
         """

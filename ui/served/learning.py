@@ -8,6 +8,7 @@ from html import escape
 from typing import Any
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from ui.page import tasks
 from ui.page.menu import way
@@ -39,7 +40,7 @@ class Learning(Content):
     controls: Controls
     stage: Stage | None
     pages: Mapping[str, st.Page]
-    folds = 0
+    folds: DeltaGenerator | None = None
 
     def live(self, part: Callable[..., None], *given: Any, shared: bool = True, every: float | None = None) -> None:
         raise NotImplementedError
@@ -50,7 +51,7 @@ class Learning(Content):
     def predict(self, question: Question) -> bool:
         field, answered = question.field, bool(self.store.get(question.field))
         if self.stage or self.controls.hides(field):
-            return answered
+            return True
         words = Words(self.t.lang, "predict")
         with st.container(border=True, key=f"ask-{question.name}"):
             st.markdown(f"**{words('predict')}** {self.t(f'ask.{question.name}.question')}")
@@ -109,15 +110,16 @@ class Learning(Content):
             for part in parts:
                 self.live(part)
             return
-        if not self.folds:
+        if self.folds is None:
             st.header(self.t("frame.deeper"), anchor="deeper")
-        self.folds += 1
+            self.folds = st.container(key="folds")
 
         def fold(page: Learning) -> None:
             page.fold_section(section, *parts)
 
         fold.__name__ = section
-        self.live(fold)
+        with self.folds:
+            self.live(fold)
 
     def fold_section(self, section: str, *parts: Callable[[Any], None]) -> None:
         """Draw a section that folds; its parts once it is open, which is kept in the view."""

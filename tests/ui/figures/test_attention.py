@@ -13,10 +13,12 @@ import torch
 import rope_core as rc
 from rope_core import rotation_matrix
 from rope_core.theory import extension
+from rope_core.theory.extension import cell_edges
 from tests.support.figures import chart, ran
 from ui.figures.attention import decay, expected
 from ui.figures.attention import scores as figures
 from ui.figures.attention import softmax as heat
+from ui.figures.attention.bins import FEW, POINTS, bins
 from ui.figures.drawing import Drawing, Film
 from ui.film.scene import Track
 from ui.text.words import Words
@@ -52,19 +54,34 @@ def test_the_curve_and_the_mark_are_the_score_of_rotated_vectors(kind: str, dim:
     assert np.linalg.norm(q) == pytest.approx(1.0) and np.linalg.norm(k) == pytest.approx(1.0)
     bases, at = (base, 9_000.0) if base < 9_000 else (9_000.0, base), decay.distances(71, 400)
     film = unwrap(decay.decaying)(rc.Rope(dim, base, 512), kind, (q, k), 400, bases, at, T)
-    curve = next(shape for shape in film.scene.panels[0].shapes if isinstance(shape.get("y"), Track))
+    band, curve = [shape for shape in film.scene.panels[0].shapes if isinstance(shape.get("y"), Track)][:2]
     grip = next(shape for shape in film.scene.panels[0].shapes if shape["kind"] == "handle")
     for i, each in enumerate(bases):
         rope = rc.Rope(dim, each, 512)
-        for cell in (0, 9, -1):
-            distance = round(10 ** curve["x"][cell])
-            assert curve["y"].frames[i][cell] == pytest.approx(by_matrix(rope, q, k, distance), abs=1e-10)
+        edges = cell_edges(400, POINTS, True).tolist()
+        for cell in (0, 9, len(edges) - 2):
+            within = [by_matrix(rope, q, k, distance) for distance in range(edges[cell], edges[cell + 1])]
+            assert curve["y"].frames[i][cell] == pytest.approx(np.mean(within), abs=1e-10)
+            ends = band["y"].frames[i][[cell, -1 - cell]]
+            assert ends == pytest.approx([min(within), max(within)], abs=1e-10)
+        assert 10 ** curve["x"][-1] == pytest.approx(400) and edges[-1] - edges[-2] > 4
         for distance in (1, 71, 300):
             index = {"base": i, "at": at.index(distance)}
             assert grip["y"].at(index)[0] == pytest.approx(by_matrix(rope, q, k, distance), abs=1e-10)
             assert grip["x"].at(index)[0] == pytest.approx(np.log10(distance))
         assert f"{by_matrix(rope, q, k, 71):.3f} at 71" in film.scene.written({"base": each, "at": 71})
     assert max(at) <= 400
+
+
+def test_a_wide_bin_holds_its_first_and_last_distance_and_few_between() -> None:
+    d, middle, fold = bins(16_384)
+    mean, least, most = fold(d.astype(float))
+    edges = cell_edges(16_384, POINTS, True)
+    np.testing.assert_array_equal(least, edges)
+    np.testing.assert_array_equal(most, [*(edges[1:] - 1), 16_384])
+    np.testing.assert_allclose(mean, (least + most) / 2, rtol=1e-3)
+    np.testing.assert_allclose(middle, np.sqrt(least * most))
+    assert d.size <= FEW * edges.size
 
 
 def test_a_distance_past_the_reach_lengthens_the_axis() -> None:

@@ -6,8 +6,8 @@ import numpy as np
 
 import rope_core as rc
 from rope_core.theory import attention
-from rope_core.theory.extension import cell_edges
-from ui.figures.attention.scores import FAR, POINTS, STOPS, Pairing, recipe_vectors, text_or_never
+from ui.figures.attention.bins import bins
+from ui.figures.attention.scores import FAR, STOPS, Pairing, recipe_vectors, text_or_never
 from ui.figures.colours import BLUE, GREY, RED
 from ui.figures.drawing import Film, kept
 from ui.film.scene import Axis, Panel, Scene, Text, Texts, Track, control, sentence
@@ -33,8 +33,11 @@ def decaying(
     reach = max(reach, at[-1])
     base, far = control(t, "base", bases), control(t, "at", at)
     spectra = [rc.Spectrum.of(rc.Rope(rope.dim, each, rope.train_len).theta) for each in bases]
-    d = cell_edges(reach, POINTS, True)
+    d, middle, fold = bins(reach)
     scores = np.array([attention.score_curve(s, d, q, k) for s in spectra])
+    mean, least, most = fold(scores)
+    there_and_back = np.log10(np.concatenate([middle, middle[::-1]]))
+    band = Track((base,), np.concatenate([least, most[:, ::-1]], axis=1))
     here = np.array([attention.score_curve(s, at, q, k) for s in spectra])
     zero = float(attention.score_curve(spectra[0], [0], q, k)[0])
     edge = np.log10(reach)
@@ -51,7 +54,8 @@ def decaying(
             path([0.0, edge], [0.0, 0.0], "ink", 1),
             path([trained, trained], [low, top], GREY, 3, "2 6"),
             label(trained, top, t("trained", length=f"{rope.train_len:,}"), GREY, anchor="end", dx=-6, dy=14),
-            path(np.log10(d), Track((base,), scores), BLUE, 4),
+            path(there_and_back, band, BLUE, 0, fill=BLUE) | {"opacity": 0.3},
+            path(np.log10(middle), Track((base,), mean), BLUE, 3),
             path(Track((far,), np.stack([np.log10(at)] * 2, axis=1)), [low, top], RED, 1.5, "2 4"),
             handle(far, mark, high, RED, t("grab"), r=11),
             label(mark, high, numbers, RED, bold=True, size=18, dy=-20),

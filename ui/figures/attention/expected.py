@@ -7,8 +7,7 @@ import numpy.typing as npt
 
 import rope_core as rc
 from rope_core.theory import attention
-from rope_core.theory.extension import cell_edges
-from ui.figures.attention.scores import POINTS
+from ui.figures.attention.bins import bins
 from ui.figures.colours import GREY, ORANGE
 from ui.figures.drawing import Film, kept
 from ui.film.scene import Axis, Panel, Scene
@@ -31,8 +30,8 @@ def expected(rope: rc.Rope, t: Words) -> Film:
     asked = rope.base * TIMES
     known, wanted = (rc.Spectrum.of(rc.Rope(rope.dim, base).theta) for base in (rope.base, asked))
     at = 2 ** np.arange(DOUBLINGS + 1)
-    d = cell_edges(int(at[-1]), POINTS, True)
-    x, reach = np.log10(d), float(np.log10(at[-1]))
+    d, middle, fold = bins(int(at[-1]))
+    x, reach = np.log10(middle), float(np.log10(at[-1]))
     before, after = (attention.score_curve(spectrum, d, q, q) for spectrum in (known, wanted))
     true = attention.score_curve(wanted, at, q, q)
     drawn = over("drawn", t("expected_label"), np.log10(at).tolist(), [f"{m:,}" for m in at.tolist()], LOW, HIGH)
@@ -42,12 +41,12 @@ def expected(rope: rc.Rope, t: Words) -> Film:
         Axis(LOW, HIGH, ((0.0, "0"), (0.5, "0.5"), (1.0, "1")), t("score_axis")),
         [
             path([0.0, reach], [0.0, 0.0], "ink", 1),
-            path(x, before, GREY, 3),
+            path(x, fold(before)[0], GREY, 3),
             label(0.0, LOW, t("base", base=short(rope.base)), GREY, anchor="start", bold=True, dx=4, dy=-26),
-            sketch(drawn, x, after, ORANGE),
+            sketch(drawn, x, fold(after)[0], ORANGE),
             later(label(0.0, LOW, t("base", base=short(asked)), ORANGE, anchor="start", bold=True, dx=4, dy=-6)),
         ],
-        height=250,
+        height=200,
     )
 
     def gap(heights: npt.NDArray[np.float64]) -> str:

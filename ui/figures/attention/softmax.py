@@ -171,7 +171,7 @@ def softmax(train_len: int, signal: float, t: Words) -> Drawing:
     x = axis(t("length_log"), **LOG)
     left = axis(t("entropy_axis"))
     right = axis(t("meant_axis"), **LOG, side="right", dtick=1)
-    figure = plot(data, height=420, margin={"t": 70}, **panels([(x, left), (x, right)], split([1, 1], 0.06)))
+    figure = plot(data, height=340, margin={"t": 70}, **panels([(x, left), (x, right)], split([1, 1], 0.06)))
     at = {
         name: (float(np.interp(train_len, lengths, values[1])), float(values[1][-1]))
         for name, values in results.items()

@@ -52,7 +52,7 @@ export class Sketch extends Shape {
     put(this.truth, "d", truth);
     put(this.gap, "d", shown ? this.between() : "");
     put(this.hint, "x", px((left + right) / 2));
-    put(this.hint, "y", px((low + high) / 2));
+    put(this.hint, "y", px(high + 24));
     say(this.hint, heights.some((level) => level !== null) || this.fixed ? "" : this.film.head.words.draw_hint);
     const level = heights[this.column];
     put(this.ring, "cx", px(scale.x(columns[this.column])));
