@@ -36,7 +36,7 @@ def phase(page: Frame) -> None:
 
 
 def table(page: Frame) -> None:
-    """The error of a rounded table, drawn by the reader."""
+    """The error of a frequency in another format, drawn by the reader."""
     drawing = drawing_hand.expected(page.store.request(), page.get(DTYPE), page.t)
     page.show(drawing, drawing_hand.expected, precision.phase_error)
     page.prose("why")

@@ -95,7 +95,7 @@ def test_dials_at_drawn_stops(rope: Rope, factor: float, span: float, data: st.D
     np.testing.assert_allclose(33.0**height, np.minimum(s.slowdown, 33.0), rtol=1e-6)
     assert marks["paint"].at(index).tolist() == [int(each) for each in past]
     finding = scene.written({"factor": factor, "distance": span})
-    assert f"{T(f'scheme.{name}')} {sum(past)}." in finding and f" {math.degrees(s.inv_freq[0]):.3g}°." in finding
+    assert f"{T(f'scheme.{name}')} {sum(past)}." in finding
 
 
 def test_a_hand_that_went_round_is_no_longer_red_though_its_pair_is_past() -> None:

@@ -28,7 +28,8 @@ def vector(i: float, dim: int, base: float) -> np.ndarray:
 def test_red_hands_point_where_the_later_vectors_are(base: float) -> None:
     steps, at, dim = (0, 5, 64), (0, 7, 32), 2 * figures.CIRCLES
     film: Film = unwrap(figures.rotation)(steps, at, base, T)
-    blue, red = (shape["angle"].frames for shape in film.scene.panels[0].shapes if shape["kind"] == "hands")
+    hands = [[s["angle"].frames for s in panel.shapes if s["kind"] == "hands"] for panel in film.scene.panels]
+    blue, red = (np.concatenate(each, axis=-1) for each in zip(*hands, strict=True))
     for j, i in enumerate(at):
         np.testing.assert_allclose(tips(blue[j]), vector(i, dim, base), atol=1e-12)
         for k, delta in enumerate(steps):

@@ -138,7 +138,7 @@ STATED: dict[tuple[str, str], Callable[[], list[str]]] = {
     ("extrapolation", "recall"): copied,
     ("attention", "pairs"): partial_turns,
     ("attention", "theorem"): interpolation_excess,
-    ("attention", "softmax"): kept_weight,
+    ("attention", "weight"): kept_weight,
     ("precision", "real"): one_radian,
     ("precision", "ways"): rounded_angles,
     ("models", "why"): farthest_wavelengths,

@@ -74,13 +74,12 @@ def dials(
         return [part for name, value in rows for part in (t("comma"), name, value)][1:]
 
     finding = sentence(
-        lambda **slots: t("dials_finding", pairs=rope.pairs, **slots),
+        lambda **slots: t("dials_finding", **slots),
         distance=Texts((far,), tuple(f"{length:,}" for length in lengths)),
         counts=among(
             [Texts((by, far), tuple(map(str, dial.past.ravel().tolist()))) for dial in drawn],
             [f"{name} " for name in names],
         ),
-        degrees=among([Texts((by,), degrees(dial)) for dial in drawn], [""] * len(drawn)),
     )
     return Film(
         "hands",

@@ -27,8 +27,6 @@ from ui.text.words import Words
 
 CIRCLES = 4
 CHECKED = 64
-# Distance of one circle's middle from the next one's, in radii.
-STEP = 2.6
 POSITIONS = 32
 NOISES = np.linspace(0.0, 1.0, 21)
 SHIFTS = np.arange(1, 65)
@@ -40,7 +38,6 @@ def rotation(steps: tuple[int, ...], at: tuple[int, ...], base: float, t: Words)
     dim = 2 * CIRCLES
     delta, i = control(t, "delta", steps), control(t, "i", at, seconds=8.0)
     theta = rc.Rope(dim, base).theta
-    x, y = (STEP * np.arange(CIRCLES) % (2 * STEP), -STEP * (np.arange(CIRCLES) // 2.0))
     # The planes have the sine to the right and the cosine upwards, so that a growing position turns clockwise.
     first = np.pi / 2 - np.multiply.outer(at, theta)
     blue = Track((i,), first)
@@ -49,22 +46,22 @@ def rotation(steps: tuple[int, ...], at: tuple[int, ...], base: float, t: Words)
         Texts((delta,), tuple(f"−{angle:.4g}°" if angle else "0°" for angle in np.degrees(np.multiply(steps, each))))
         for each in theta
     ]
-    panel = Panel(
-        Axis(-1.2, STEP + 1.2),
-        Axis(-STEP - 1.15, 1.95),
-        [
-            circle(x, y, 1.0, GREY, 2, dash="2 5"),
-            *(label(x[j], y[j] + 1.12, [f"j = {j}: ", turns[j]]) for j in range(CIRCLES)),
-            hands(x, y, 1.0, blue, BLUE, 5, head=True),
-            hands(x, y, 0.8, red, RED, 5, head=True),
-            turned(i, 0.0, 0.0, 1.0, Track((i,), first[:, :1]), BLUE, t("grab_i"), r=10),
-            turned(delta, 0.0, 0.0, 0.8, Track((delta, i), red.frames[..., :1]), RED, t("grab_delta"), r=10),
-            label(-1.2, 1.95, "p_i", BLUE, anchor="start", bold=True, dx=4, dy=16),
-            label(STEP + 1.2, 1.95, "M p_i", RED, anchor="end", bold=True, dx=-4, dy=16),
-        ],
-        equal=True,
-        height=430,
-    )
+    panels = []
+    for j in range(CIRCLES):
+        shapes = [
+            circle(0.0, 0.0, 1.0, GREY, 2, dash="2 5"),
+            hands(0.0, 0.0, 1.0, Track((i,), blue.frames[:, [j]]), BLUE, 5, head=True),
+            hands(0.0, 0.0, 0.8, Track((delta, i), red.frames[..., [j]]), RED, 5, head=True),
+            label(0.0, -1.35, [f"j = {j}: ", turns[j]]),
+        ]
+        if j == 0:
+            shapes += [
+                turned(i, 0.0, 0.0, 1.0, Track((i,), blue.frames[:, :1]), BLUE, t("grab_i"), r=10),
+                turned(delta, 0.0, 0.0, 0.8, Track((delta, i), red.frames[..., :1]), RED, t("grab_delta"), r=10),
+                label(-1.2, 1.15, "p_i", BLUE, anchor="start", bold=True, dx=4, dy=10),
+                label(1.2, 1.15, "M p_i", RED, anchor="end", bold=True, dx=-4, dy=10),
+            ]
+        panels.append(Panel(Axis(-1.2, 1.2), Axis(-1.55, 1.25), shapes, width=150, height=190, equal=True))
     residual = [shift_residual(step, range(CHECKED), dim, base) for step in steps]
     finding = sentence(
         lambda **slots: t("rotation_finding", last=CHECKED - 1, **slots),
@@ -74,7 +71,7 @@ def rotation(steps: tuple[int, ...], at: tuple[int, ...], base: float, t: Words)
     )
     return Film(
         "rotation",
-        Scene((panel,), (delta, i), finding),
+        Scene(panels, (delta, i), finding),
         lambda: (
             {"delta": steps, "residual": residual} | {f"turn_{j}": np.multiply(steps, theta[j]) for j in range(CIRCLES)}
         ),

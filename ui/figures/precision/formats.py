@@ -62,7 +62,7 @@ def drift(request: rc.Request, stage: str, distance: int, reach: int, t: Words) 
     figure = plot(
         [line(at, scores[name].round(5), BY_DTYPE[name], 3, name) for name in DTYPES]
         + [line(at, scores["float64"].round(6), LINE, name=t("exact"), dash="dot")],
-        height=380,
+        height=330,
         xaxis=axis(t("both_at")),
         yaxis=axis(t("score_axis")),
     )

@@ -47,7 +47,7 @@ def drifting(request: rc.Request, dtype: str, positions: tuple[int, ...], t: Wor
         Axis(
             low,
             high,
-            tuple((k, f"10{_raised(k)}") for k in range(low, high + 1, 2 if high - low > 4 else 1)),
+            tuple((k, f"10{raised(k)}") for k in range(low, high + 1, 2 if high - low > 4 else 1)),
             t("so_far"),
         ),
         [
@@ -112,5 +112,6 @@ def _finite(values: np.ndarray) -> np.ndarray:
     return np.where(np.isfinite(values), values, np.nan)
 
 
-def _raised(power: int) -> str:
+def raised(power: int) -> str:
+    """Return a power of ten as its small raised digits."""
     return str(power).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))

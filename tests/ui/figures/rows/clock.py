@@ -25,15 +25,13 @@ LENGTH = 1024
 
 def dials(t: Words) -> str:
     """Count the turns of every pair one by one, at factor 3 and 2.5 times the trained length."""
-    counts, degrees = [], []
+    counts = []
     for name in ("linear", "ntk", "yarn"):
         inv_freq = rc.spectrum(rc.Request(ROPE, name, {"factor": 3.0})).inv_freq
         trained = [ROPE.base ** (-2 * i / ROPE.dim) * ROPE.train_len for i in range(ROPE.pairs)]
         past = [used > seen for seen, used in zip(trained, inv_freq * 640, strict=True) if seen < 2 * math.pi]
         counts.append(f"{t(f'scheme.{name}')} {sum(past)}")
-        degrees.append(f"{math.degrees(inv_freq[0]):.3g}°")
-    joined = {"counts": t("comma").join(counts), "degrees": t("comma").join(degrees)}
-    return t("dials_finding", distance="640", pairs=8, **joined)
+    return t("dials_finding", distance="640", counts=t("comma").join(counts))
 
 
 def heatmaps(t: Words) -> str:

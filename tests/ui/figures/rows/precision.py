@@ -105,7 +105,7 @@ ROWS = [
 
 
 def asked(t: Words) -> str:
-    return t("expected_ask", dtype="float16")
+    return t("expected_ask", dtype="float16", asked="float32")
 
 
 FILMS = [
