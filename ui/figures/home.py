@@ -133,7 +133,7 @@ def text(at: Control, scores: Array, words: tuple[str, ...], t: Words) -> Panel:
             ),
         ],
         width=2000,
-        height=150,
+        height=138,
     )
 
 
@@ -156,6 +156,6 @@ def dial(rope: rc.Rope, pair: int, at: Control, t: Words) -> Panel:
         ],
         t("one_turn", wave=tokens(wave)),
         width=150,
-        height=165,
+        height=152,
         equal=True,
     )

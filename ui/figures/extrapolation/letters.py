@@ -108,7 +108,7 @@ def letters(
             dots(mark, Track((byte,), heights[best]), colour(best), 7),
             handle(byte, mark, Track((byte,), heights[plain]), colour(plain), t("grab_byte"), r=9),
         ],
-        height=230,
+        height=194,
     )
     around = np.array(at)[:, None] + np.arange(-BESIDE, BESIDE + 1)
     seen = np.stack([chances[line][around - 1] for line in (best, plain)], axis=1)
