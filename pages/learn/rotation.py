@@ -73,6 +73,6 @@ def body(page: Frame) -> None:
     page.live(shifted)
     page.prose("questions")
     page.live(twins)
-    page.prose("why")
+    page.deeper("why")
     page.deeper("matrix", matrix)
     page.deeper("backward", backward)

@@ -57,7 +57,9 @@ class Learning(Content):
         buttons = []
         for number, letter in enumerate(field.choices[1:]):
             on = str(letter == self.store.get(field)).lower()
-            text = f"<b>{LETTERS[number]}</b> {html(self.t(f'{key}.{letter}'), line=True)}"
+            choice = self.t(f"{key}.{letter}")
+            name = f"<b>{LETTERS[number]}</b>"
+            text = name if choice == LETTERS[number] else f"{name} {html(choice, line=True)}"
             buttons.append(f'<button data-act="{escape(node.id)}" value="{letter}" aria-pressed="{on}">{text}</button>')
         node.html = "".join(buttons)
         self.places.act(node.id, lambda choice: take(str(choice)))

@@ -19,7 +19,7 @@ def buttons(key: str, texts: Sequence[str], chosen: int | None, choose: Callable
         places = st.columns(len(texts)) if len(texts) <= ABREAST else [st.container() for _ in texts]
     for k, (place, text) in enumerate(zip(places, texts, strict=True)):
         place.button(
-            f"**{LETTERS[k]}** {text}",
+            f"**{LETTERS[k]}** {text if text != LETTERS[k] else ''}".strip(),
             key=f"{key}.{k}",
             width="stretch",
             type="primary" if chosen == k else "secondary",
