@@ -280,7 +280,7 @@ def test_half_a_window_no_motion_and_the_keyboard_are_enough(browser: Browser, a
     The skip link is the first stop, and leads to the page.
     """
     reader = Reader(browser, "en", "light", ZOOMED, still=True)
-    page = reader.open(f"{app}/rotation?lang=en")
+    page = reader.open(f"{app}/rotation?lang=en&open=backward")
     assert violations(page) == []
     tell(page, "rotation", "en")
     before = page.locator(".js-plotly-plot").first.inner_html()
