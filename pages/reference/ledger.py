@@ -59,7 +59,8 @@ def overview(page: Frame) -> None:
     with page.row():
         again = page.button(page.t("again"), "ledger.again", icon="replay")
         run = checked(page, again)
-        page.caption(page.t("took", total=len(run.results), seconds=f"{run.seconds:.1f}"))
+        if again:
+            page.caption(page.t("took", total=len(run.results), seconds=f"{run.seconds:.1f}"))
     page.show(figures.overview(run.results, page.t), figures.overview, ledger.run)
 
 

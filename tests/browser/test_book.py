@@ -121,6 +121,22 @@ def test_a_page_moves_and_its_address_opens_the_same(browser: Browser, book: str
     visit.close()
 
 
+def test_words_are_found_in_all_of_the_prose(browser: Browser, book: str) -> None:
+    for lang, word in (("en", "neighbours"), ("zh", "相邻")):
+        visit, t = Visit(browser), Words(lang, "clock")
+        page = visit.page
+        page.goto(f"{book}{'' if lang == 'en' else 'zh/'}config/?lang={lang}")
+        page.get_by_role("searchbox").fill("xyzzy")
+        expect(page.locator("#found")).to_have_text(Words(lang, "labels")("browser.nothing"))
+        page.get_by_role("searchbox").fill(word)
+        link = page.locator("#found a").filter(has_text=t("title")).first
+        expect(link).to_be_visible()
+        link.click()
+        expect(page.get_by_role("heading", level=1)).to_have_text(t("title"))
+        assert not visit.complaints and not visit.outside
+        visit.close()
+
+
 def near(ours: Any, theirs: Any) -> bool:
     """Whether a figure's values are the same but for the last digits of another machine's cosine."""
     if isinstance(theirs, dict) and "bdata" in theirs:

@@ -17,7 +17,7 @@ os.environ |= {"ROPE_LAB_BENCH": "off", "ROPE_LAB_MEASURE": "off"}
 sys.modules |= dict.fromkeys(("numba", "sqlite3", "torch"))  # type: ignore[arg-type]
 
 from rope_core.lab import pairs  # noqa: E402
-from tools.book import pieces, site  # noqa: E402
+from tools.book import pieces, search, site  # noqa: E402
 from ui import film  # noqa: E402
 from ui.book import frame  # noqa: E402
 
@@ -73,6 +73,7 @@ def write(folder: Path, wheels: Path | None, only: Sequence[str] = ()) -> None:
     for page in site.pages():
         if not only or page.name in only:
             site.write(page, folder)
+    search.write(folder)
     site.typeset(sorted(folder.rglob("*.html")), packages / "katex")
     worker = (SCRIPTS / "sw.js").read_text("utf-8")
     (folder / "sw.js").write_text(worker.replace("VERSION", digest(folder)), "utf-8")

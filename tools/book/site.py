@@ -86,6 +86,7 @@ def write(page: Page, folder: Path) -> None:
         "data-page": page.name,
         "data-root": page.root,
         "data-book": page.root or "./",
+        "data-nothing": t("browser.nothing"),
         "data-canonical": page.to(Page(page.name, FIRST)),
         "data-other": " ".join(f"{each.lang} {page.to(each)}" for each in others),
     }
@@ -106,12 +107,15 @@ def write(page: Page, folder: Path) -> None:
 <link rel="stylesheet" href="{root}assets/book.css">
 {preload}
 <script type="module" src="{root}assets/book.js"></script>
+<script type="module" src="{root}assets/search.js"></script>
 </head>
 <body>
 <a class="skip" href="#main">{escape(t("browser.skip"))}</a>
 <div class="shell">
 <nav aria-label="{escape(t("browser.menu"))}">{_menu(page, t)}</nav>
 <main id="main">
+<search hidden><label>{escape(t("browser.search"))} <input id="search" type="search" autocomplete="off"></label>
+<ul id="found" aria-live="polite"></ul></search>
 <header><h1>{escape(book.t("title"))}</h1>{switch}</header>
 <div class="claim">{html(f"**{book.t('claim')}**")}{task}</div>
 {tree.written()}

@@ -1,0 +1,38 @@
+// Finds words in the book's prose: the index is fetched at the first letter.
+const box = document.getElementById("search"), list = document.getElementById("found");
+const { lang, book, nothing } = document.documentElement.dataset;
+const MOST = 12, AROUND = 70;
+
+let index = null;
+const rows = () => (index ??= fetch(new URL(`search-${lang}.json`, import.meta.url)).then((answer) => answer.json()));
+
+/** Sections that hold every word, those with words in their titles first. */
+async function found(words) {
+  const hits = [];
+  for (const [page, way, title, text] of await rows()) {
+    const head = `${page} ${title}`.toLowerCase(), body = text.toLowerCase();
+    if (!words.every((word) => head.includes(word) || body.includes(word))) continue;
+    const at = Math.max(0, Math.min(...words.map((word) => body.indexOf(word)).filter((place) => place >= 0), text.length) - AROUND / 2);
+    const said = body.includes(words[0]) ? text.slice(at, at + 2 * AROUND) : text.slice(0, 2 * AROUND);
+    hits.push({ page, way, title, said, rank: words.filter((word) => head.includes(word)).length });
+  }
+  return hits.sort((a, b) => b.rank - a.rank).slice(0, MOST);
+}
+
+function row({ page, way, title, said }) {
+  const item = document.createElement("li"), link = document.createElement("a"), text = document.createElement("span");
+  link.href = (book === "./" ? "" : book) + way || "./";
+  link.textContent = title ? `${page} · ${title}` : page;
+  text.textContent = `… ${said} …`;
+  item.append(link, text);
+  return item;
+}
+
+box.addEventListener("input", async () => {
+  const given = box.value, words = given.toLowerCase().split(/\s+/).filter(Boolean);
+  const hits = words.length ? await found(words) : [];
+  if (box.value !== given) return;
+  list.replaceChildren(...hits.map(row));
+  if (words.length && !hits.length) list.append(Object.assign(document.createElement("li"), { textContent: nothing }));
+});
+box.closest("search").hidden = false;
