@@ -176,7 +176,6 @@ def knobs(page: Frame) -> None:
 
 def live(page: Frame) -> None:
     """The same curves for the visitor's own settings, measured while they watch."""
-    page.prose("live")
     if not able(page):
         return
     knobs(page)
@@ -265,7 +264,6 @@ def trained() -> int:
 
 def seeds(page: Frame) -> None:
     """The order again, from other seeds."""
-    page.prose("seeds")
     station(
         page,
         "seeds",
@@ -278,7 +276,6 @@ def after(page: Frame) -> None:
     seen = extrapolated.seen_together("after", "after-trained")
     if seen is None:
         return
-    page.prose("after")
     offered = tuple(map(str, view.lengths(view.cells(seen.results))))
     chosen = page.controls.segments(among(page, AFTER_AT, offered, offered[-1]), bytes_text)
     page.show(newer.after(seen, int(chosen), trained(), page.t), newer.after, beside.beside_window, remap.remap)
@@ -288,7 +285,6 @@ def after(page: Frame) -> None:
 
 def encodings(page: Frame) -> None:
     """Other encodings than the rotary one."""
-    page.prose("encodings")
     station(
         page,
         "encodings",
@@ -305,7 +301,6 @@ def maybe(page: Frame, drawing: Drawing | None, *code: Code) -> None:
 
 def finetuned(page: Frame) -> None:
     """Before and after a short fine-tune."""
-    page.prose("finetune")
     station(
         page,
         "finetuned",
@@ -333,7 +328,6 @@ def tune(page: Frame) -> None:
 
 def retrieval(page: Frame) -> None:
     """The hidden number."""
-    page.prose("retrieval")
     page.controls.segments(COUNTED)
 
     def draw(seen: Seen) -> None:
@@ -344,13 +338,11 @@ def retrieval(page: Frame) -> None:
 
 def recall(page: Frame) -> None:
     """A stretch that occurs twice."""
-    page.prose("recall")
     station(page, "recall", lambda seen: page.show(copied.recall(seen, trained(), page.t), copied.recall, view.copies))
 
 
 def head(page: Frame) -> None:
     """One head's attention before and after."""
-    page.prose("heads")
     others = extrapolated.line_keys()[1:]
     controls = page.controls
     columns(page, (LAYER, controls.slider), (HEAD, controls.slider))
@@ -366,7 +358,6 @@ def head(page: Frame) -> None:
 
 def temperature(page: Frame) -> None:
     """The logit scale, swept and fitted."""
-    page.prose("temperature")
 
     def draw(seen: Seen) -> None:
         page.show(heads.scales(seen, page.t), heads.scales, view.swept)
@@ -377,19 +368,16 @@ def temperature(page: Frame) -> None:
 
 def stale(page: Frame) -> None:
     """Keys left as cached."""
-    page.prose("stale")
     station(page, "stale", lambda seen: page.show(heads.stale(seen, trained(), page.t), heads.stale, view.variants))
 
 
 def padding(page: Frame) -> None:
     """Padding and position ids."""
-    page.prose("padding")
     station(page, "padding", lambda seen: page.show(heads.padding(seen, page.t), heads.padding))
 
 
 def written(page: Frame) -> None:
     """What a user sees."""
-    page.prose("written")
 
     def draw(seen: Seen) -> None:
         offered = tuple(map(str, heads.lengths_written(seen)))
@@ -406,7 +394,6 @@ def written(page: Frame) -> None:
 
 def pairs(page: Frame) -> None:
     """Which pairs the shipped weights use."""
-    page.prose("pairs")
     if not shipped.named():
         page.note(page.t("no_weights"))
         return
@@ -416,7 +403,6 @@ def pairs(page: Frame) -> None:
 
 def report(page: Frame) -> None:
     """A visitor's own model, as `rope eval` measured it."""
-    page.prose("report")
     file = page.upload(page.t("report_label"), "extrapolation.report", 5)
     if file is None:
         page.write(page.t("report_none"))
@@ -445,22 +431,21 @@ def body(page: Frame) -> None:
     page.live(top)
     page.prose("why")
     page.live(ladder)
-    page.live(live, every=every(page, "sweep"))
-    for part, panel in (
-        (seeds, "seeds"),
-        (after, "seeds"),
-        (encodings, "encodings"),
-        (finetuned, "finetuned"),
-        (tune, "finetune"),
-        (retrieval, "retrieval"),
-        (recall, "recall"),
-        (head, "glimpse"),
-        (temperature, "temperature"),
-        (stale, "stale"),
-        (padding, "padding"),
-        (written, "generate"),
+    for section, panel, parts in (
+        ("live", "sweep", (live,)),
+        ("seeds", "seeds", (seeds,)),
+        ("after", "seeds", (after,)),
+        ("encodings", "encodings", (encodings,)),
+        ("finetune", "finetune", (finetuned, tune)),
+        ("retrieval", "retrieval", (retrieval,)),
+        ("recall", "recall", (recall,)),
+        ("heads", "glimpse", (head,)),
+        ("temperature", "temperature", (temperature,)),
+        ("stale", "stale", (stale,)),
+        ("padding", "padding", (padding,)),
+        ("written", "generate", (written,)),
     ):
-        page.live(part, every=every(page, panel))
-    page.live(pairs)
-    page.live(report)
-    page.prose("questions")
+        page.deeper(section, *parts, every=every(page, panel))
+    page.deeper("pairs", pairs)
+    page.deeper("report", report)
+    page.deeper("questions")

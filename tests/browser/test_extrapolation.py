@@ -33,10 +33,10 @@ def press(page: Page, key: str) -> None:
 
 def test_a_measurement_is_watched_cancelled_and_another_lands(browser: Browser, app: str) -> None:
     visit, other = Visit(browser), Visit(browser)
-    page = visit.open(f"{app}/extrapolation?lang=en&{LONG}")
+    page = visit.open(f"{app}/extrapolation?lang=en&open=live&{LONG}")
     expect(page.get_by_text(beginning("not_measured")).first).to_be_visible(timeout=SLOW_MS)
     text = f"{SECRET}, and is read byte by byte. " * 9
-    beside = other.open(f"{app}/extrapolation?lang=en&read=own&longest=256&documents=1")
+    beside = other.open(f"{app}/extrapolation?lang=en&open=live&read=own&longest=256&documents=1")
     box = beside.get_by_label(T("text_label"))
     box.fill("too short")
     box.blur()

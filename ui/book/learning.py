@@ -96,7 +96,7 @@ class Learning(Content):
                 reason = self.t(f"{key}.{result.reason}", **slots)
                 self.note(f"**{head}** {reason}", "success" if result.passed else "warning")
 
-    def deeper(self, section: str, *parts: Callable[[Any], None]) -> None:
+    def deeper(self, section: str, *parts: Callable[[Any], None], every: float | None = None) -> None:
         if not self.folds:
             self.places.add("prose", f'<h2 id="deeper">{escape(self.t("frame.deeper"))}</h2>', key="deeper")
         self.folds += 1
@@ -105,7 +105,7 @@ class Learning(Content):
             page.fold_section(section, *parts)
 
         fold.__name__ = section
-        self.live(fold)
+        self.live(fold, every=every)
 
     def fold_section(self, section: str, *parts: Callable[[Any], None]) -> None:
         """Draw a section that folds; its parts once it is open."""

@@ -119,8 +119,10 @@ class Frame(Protocol):
     def challenge(self, challenge: Challenge, *given: Any) -> None:
         """Draw a challenge's task and its fields, and what its check says of their values, given ``given`` as well."""
 
-    def deeper(self, section: str, *parts: Callable[[Any], None]) -> None:
+    def deeper(self, section: str, *parts: Callable[[Any], None], every: float | None = None) -> None:
         """Fold a section of the page's text away under its title, with ``parts(page)``, drawn once it is open.
+
+        ``every``: seconds after which the parts are drawn again by themselves, again and again.
 
         The text is there before, for who searches the page. A link opens it by its name, ``open=<section>``.
         """

@@ -105,10 +105,10 @@ class Learning(Content):
                 head = words("solved") if result.passed else words("score", score=round(100 * result.score))
                 (st.success if result.passed else st.warning)(f"**{head}** {reason}")
 
-    def deeper(self, section: str, *parts: Callable[[Any], None]) -> None:
+    def deeper(self, section: str, *parts: Callable[[Any], None], every: float | None = None) -> None:
         if self.stage:
             for part in parts:
-                self.live(part)
+                self.live(part, every=every)
             return
         if self.folds is None:
             st.header(self.t("frame.deeper"), anchor="deeper")
@@ -119,7 +119,7 @@ class Learning(Content):
 
         fold.__name__ = section
         with self.folds:
-            self.live(fold)
+            self.live(fold, every=every)
 
     def fold_section(self, section: str, *parts: Callable[[Any], None]) -> None:
         """Draw a section that folds; its parts once it is open, which is kept in the view."""

@@ -268,8 +268,10 @@ def test_absent_and_broken_records_are_no_records(shelf: Path) -> None:
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_the_page_without_records_says_how_to_make_them(shelf: Path, lang: str) -> None:
-    at = opened("extrapolation", lang=lang)
-    assert not at.exception and not at.get("plotly_chart")
+    at = opened("extrapolation", lang=lang, open="all")
+    # Weights need no record: which pairs they use is drawn.
+    drawn = [chart.proto.id.rpartition(".")[2] for chart in at.get("plotly_chart")]
+    assert not at.exception and drawn == ["pairs"]
     assert any(each.value.startswith("rope lab record sweep sweep") for each in at.code)
     assert [each.value for each in at.info].count(Words(lang, "extrapolation")("not_recorded")) >= 9
 
@@ -290,9 +292,9 @@ ALL = {
 def test_the_page_draws_every_record_and_shows_text_as_text(shelf: Path) -> None:
     for name, results in ALL.items():
         put(shelf, name, results())
-    at = opened("extrapolation", lang="en")
+    at = opened("extrapolation", lang="en", open="all")
     assert not at.exception
-    assert len(specs(at)) == 11
+    assert len(specs(at)) == 12
     assert any(each.value == f"<script>{made.LENGTHS[1]}</script>`{made.KEYS[0]}`" for each in at.code)
     assert not any("<script>" in each.value for each in at.markdown)
     assert any(made.HASH[:10] in each.value for each in at.caption)
@@ -300,7 +302,7 @@ def test_the_page_draws_every_record_and_shows_text_as_text(shelf: Path) -> None
 
 def test_measuring_can_be_switched_off(shelf: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ROPE_LAB_MEASURE", "off")
-    at = opened("extrapolation", lang="en")
+    at = opened("extrapolation", lang="en", open="all")
     assert not at.exception
     assert not any(button.label in ("Measure", "Measure it here", "Fine-tune") for button in at.button)
 
