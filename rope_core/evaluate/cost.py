@@ -55,22 +55,22 @@ def size_of(config: Mapping[str, Any], numbers: int) -> Size:
     """Return a model's size from its config; what a config does not say counts as in Llama."""
     text = config.get("text_config") or config
 
-    def number(*names: str, default: int) -> int:
+    def size(*names: str, default: int) -> int:
         found = (text.get(name) for name in names)
         return next((int(each) for each in found if isinstance(each, int) and each > 0), default)
 
-    hidden = number("hidden_size", "n_embd", "d_model", default=4096)
-    layers = number("num_hidden_layers", "n_layer", "num_layers", default=32)
-    heads = number("num_attention_heads", "n_head", "num_heads", default=32)
-    shared = number("num_key_value_heads", default=heads)
-    width = number("head_dim", default=max(1, hidden // heads))
+    hidden = size("hidden_size", "n_embd", "d_model", default=4096)
+    layers = size("num_hidden_layers", "n_layer", "num_layers", default=32)
+    heads = size("num_attention_heads", "n_head", "num_heads", default=32)
+    shared = size("num_key_value_heads", default=heads)
+    width = size("head_dim", default=max(1, hidden // heads))
     if isinstance(text.get("kv_lora_rank"), int):
         # Latent attention: transformers keeps the keys and values of all heads, not the latent vector.
-        nope, turned = number("qk_nope_head_dim", default=128), number("qk_rope_head_dim", default=64)
-        per_layer = heads * (nope + turned + number("v_head_dim", default=128))
+        nope, turned = size("qk_nope_head_dim", default=128), size("qk_rope_head_dim", default=64)
+        per_layer = heads * (nope + turned + size("v_head_dim", default=128))
     else:
         per_layer = 2 * shared * width
-    return Size(numbers, layers, hidden, number("vocab_size", default=32_000), layers * per_layer)
+    return Size(numbers, layers, hidden, size("vocab_size", default=32_000), layers * per_layer)
 
 
 def available(device: str) -> int | None:

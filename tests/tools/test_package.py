@@ -32,4 +32,4 @@ def test_the_wheel_holds_everything_but_the_weights_in_less_than_a_megabyte() ->
     weights = {path for path in tracked if path.endswith(".safetensors")}
     assert weights and packed & weights == set()
     assert {path for path in tracked if (ROOT / path).exists()} - weights <= packed
-    assert sum(len(zlib.compress((ROOT / path).read_bytes())) for path in packed) < 900_000
+    assert sum(len(zlib.compress((ROOT / path).read_bytes())) for path in packed) < 1_000_000
