@@ -135,18 +135,25 @@
     for (const node of all(`[role="${held.role}"]`, held.plot)) if (node.getAttribute('aria-label') === held.name) return node.focus();
   };
 
-  // A link to a section opens the fold that it stands in; the address may be older than what is drawn.
-  let sought = location.hash;
+  // A link to a section opens the fold that it stands in; the address may be older than what is drawn. While a page
+  // arrives, the browser may unfold it by itself, of which the server knows nothing: then the address asks for it.
+  let sought = location.hash, arriving = true;
   const unfold = () => {
     const goal = sought.length > 1 && document.getElementById(decodeURIComponent(sought.slice(1)));
     if (!goal) return;
     sought = '';
     const fold = goal.closest('details');
     if (!fold) return;
+    const address = new URL(location.href), opened = (address.searchParams.get('open') ?? '').split(',').filter(Boolean);
+    const name = fold.querySelector('span[id]')?.id;
+    if (arriving && name && !opened.includes(name)) {
+      address.searchParams.set('open', [...opened, name].join(','));
+      return location.replace(address);
+    }
     if (!fold.open) fold.querySelector('summary')?.click();
     fold.scrollIntoView();
   };
-  addEventListener('hashchange', () => { sought = location.hash; unfold(); });
+  addEventListener('hashchange', () => { sought = location.hash; arriving = false; unfold(); });
 
   lab.patch = () => {
     unfold();

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 UPLOADS = "/_stcore/upload_file/"
+DRAINED = 8 * 2**20
+"""Bytes; more than what a proxy lets through."""
 # Bytes of one session, bytes of all, and addresses that a session may have open.
 MOST_EACH, MOST_ALL, MOST_OPEN = 10 * 10**6, 256 * 10**6, 32
 # Seconds after its last socket closed: a browser that lost its connection is back sooner, and Streamlit keeps a session
@@ -126,6 +128,7 @@ class Uploads:
         put = scope["method"] == "PUT"
         status = self._status(scope) if put or self.sessions.allows(path) else HTTPStatus.FORBIDDEN
         if status != HTTPStatus.OK:
+            await _drain(scope, receive)
             await _refuse(send, status)
             return
 
@@ -163,6 +166,19 @@ def _length(scope: Scope) -> int | None:
     """Return the length that a request announces; None where it does not."""
     text = dict(scope["headers"]).get(b"content-length", b"")
     return int(text) if text.isdigit() and len(text) < 16 else None
+
+
+async def _drain(scope: Scope, receive: Receive) -> None:
+    """Read what is on its way: a proxy that still sends takes an early answer for a failure, and asks another replica.
+
+    No more than `DRAINED` bytes, and nothing of a request that does not announce its length.
+    """
+    left = _length(scope) or 0
+    while 0 < left <= DRAINED:
+        message = await receive()
+        left -= len(message.get("body", b""))
+        if message["type"] != "http.request" or not message.get("more_body", False):
+            return
 
 
 async def _refuse(send: Send, status: HTTPStatus) -> None:
