@@ -2,6 +2,7 @@
 
 from rope_core.lab import inside
 from rope_core.lab.lines import lines
+from rope_core.schemes import UNSCALED
 from ui.figures.inside import change
 from ui.figures.inside import reading as figures
 from ui.page.frame import Frame
@@ -16,7 +17,7 @@ LAYER = Field("layer_no", "int", 4, 1, 4)
 HEAD = Field("head_no", "int", 2, 1, 6)
 QUERY = Field("query", "int", 26, 0, inside.MOST_BYTES)
 KEY = Field("key", "int", 25, 0, inside.MOST_BYTES)
-LINE = Field("line", "choice", "none", choices=tuple(LINES))
+LINE = Field("line", "choice", UNSCALED, choices=tuple(LINES))
 FACTOR = Field("stretch", "float", 8.0, 1.0, 64.0, steps=(1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0))
 SHIFT = Field("shift", "int", 0, 0, 1000, step=100)
 GAP = Field("gap", "int", 0, 0, 4096, steps=(0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 4096))

@@ -75,7 +75,8 @@ def _prepared(options: argparse.Namespace) -> tuple[Evaluation, str]:
 
     from rope_core.errors import reject
     from rope_core.evaluate import cost, loading, texts, words
-    from rope_core.evaluate.run import TASKS, Ask, Evaluation, turnings
+    from rope_core.evaluate.ask import TASKS, Ask, turnings
+    from rope_core.evaluate.run import Evaluation
 
     if options.threads is not None:
         torch.set_num_threads(options.threads)

@@ -1,4 +1,4 @@
-"""An evaluation, whole: what is asked, its cells in order, results that outlive a kill."""
+"""An evaluation, whole: its cells in order, and results that outlive a kill."""
 
 from __future__ import annotations
 
@@ -16,97 +16,31 @@ import numpy as np
 import torch
 
 from rope_core import __version__
-from rope_core.errors import LANGUAGES, finite, reject, sentence, whole
+from rope_core.errors import LANGUAGES, reject, sentence
 from rope_core.evaluate import tasks
+from rope_core.evaluate.ask import TASKS, Ask, turnings
 from rope_core.evaluate.cost import Size, size_of
-from rope_core.evaluate.loading import Loaded, Source
+from rope_core.evaluate.loading import Loaded
 from rope_core.evaluate.modules import Rotary
 from rope_core.evaluate.reading import likeliest, sliding_losses, token_losses
 from rope_core.evaluate.report import KIND, SCHEMA, html
 from rope_core.evaluate.texts import Texts
 from rope_core.evaluate.turning import (
-    KEYS,
-    LADDER,
-    OWN,
     STALE,
     WINDOW,
     Turning,
     at_load,
     in_force,
     trained_length,
-    turning,
     window_length,
 )
 from rope_core.lab.asked import three
 from rope_core.lab.copying import SPAN
 from rope_core.lab.estimates import curve, perplexity, share, wilson
 from rope_core.lab.train import write_whole
-from rope_core.rope import MAX_LEN, Array
-from rope_core.schemes import UNSCALED
+from rope_core.rope import Array
 
-TASKS = ("perplexity", "passkey", "copy")
 BINS = 32
-
-
-@dataclass(frozen=True)
-class Ask:
-    """What is asked of a model, beside the model and its text.
-
-    Args:
-        lengths: tokens in a window; none means the trained length, twice and four times it.
-        schemes: keys of lines; none means the ladder's, and the config's own where it has a scaling.
-        factor: of every line; None means each length over the trained one.
-        trained: the length that schemes start from and that the sliding window has; None means the config's.
-        tasks: names in TASKS.
-        documents: windows to read at most.
-        trials: examples of a task in each cell.
-        seed: of the tasks' numbers and stretches.
-        batch: windows that are read together.
-        chunk: tokens that are read at once.
-
-    Raises ValueError on values that make no such work.
-    """
-
-    lengths: tuple[int, ...] = ()
-    schemes: tuple[str, ...] = ()
-    factor: float | None = None
-    trained: int | None = None
-    tasks: tuple[str, ...] = TASKS
-    documents: int = 8
-    trials: int = 8
-    seed: int = 0
-    batch: int = 1
-    chunk: int = 1024
-
-    def __post_init__(self) -> None:
-        for length in self.lengths:
-            whole("--lengths", length, 16, MAX_LEN)
-        for key in self.schemes:
-            if key not in KEYS:
-                raise reject("--schemes", "one_of", key, names=KEYS)
-        for task in self.tasks:
-            if task not in TASKS:
-                raise reject("--tasks", "one_of", task, names=TASKS)
-        if self.factor is not None and not 1.0 <= finite("--factor", self.factor) <= 4096.0:
-            raise reject("--factor", "number_range", self.factor, low=1, high=4096)
-        if self.trained is not None:
-            whole("--trained", self.trained, 16, MAX_LEN)
-        for name, value, most in (("documents", self.documents, 4096), ("trials", self.trials, 10_000)):
-            whole(f"--{name}", value, 1, most)
-        whole("--batch", self.batch, 1, 4096)
-        whole("--chunk", self.chunk, 1, MAX_LEN)
-        whole("--seed", self.seed, 0, 2**31 - 1)
-
-    def of(self, source: Source) -> Ask:
-        """Return what is asked with a model's own lengths and lines where none are given."""
-        trained = trained_length(source.config, self.trained)
-        lengths = self.lengths or tuple(trained * times for times in (1, 2, 4))
-        scaled = (
-            turning(source.config, OWN, max(lengths)).content()
-            != turning(source.config, UNSCALED, max(lengths)).content()
-        )
-        schemes = self.schemes or tuple(key for key in LADDER if key != OWN or scaled)
-        return Ask(**{**asdict(self), "lengths": tuple(sorted(set(lengths))), "schemes": tuple(dict.fromkeys(schemes))})
 
 
 @dataclass(frozen=True)
@@ -361,26 +295,6 @@ def report_of(evaluation: Evaluation, results: list[dict[str, Any]]) -> dict[str
         "complete": len(results) == cells,
         "seconds": round(sum(each["seconds"] for each in results), 1),
     }
-
-
-def turnings(source: Source, ask: Ask) -> tuple[dict[tuple[str, int], Turning], dict[str, dict[str, str]]]:
-    """Return what a model turns by in every cell, and why it cannot take a line, by line.
-
-    Raises ValueError where it can take none.
-    """
-    made: dict[tuple[str, int], Turning] = {}
-    refused: dict[str, dict[str, str]] = {}
-    for key in ask.schemes:
-        try:
-            for length in ask.lengths:
-                # The sliding window never holds more than the length that the model reaches.
-                at = min(length, window_length(source.config, ask.trained)) if key == WINDOW else length
-                made[key, length] = turning(source.config, key, at, ask.factor, ask.trained)
-        except ValueError as error:
-            refused[key] = {lang: sentence(error, lang) for lang in LANGUAGES}
-            if len(refused) == len(ask.schemes):
-                raise
-    return made, refused
 
 
 def kept(path: Path, measure: Callable[[], Array]) -> Array:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -23,6 +23,7 @@ from rope_core.lab.shape import Shape
 from rope_core.layout import HALF
 from rope_core.rope import Array
 from rope_core.rotation import rotate
+from rope_core.schemes import UNSCALED
 from rope_core.spectrum import cos_sin, spectrum
 
 Float32 = npt.NDArray[np.float32]
@@ -82,12 +83,12 @@ class Positions:
         still: pairs that do not turn, by number.
     """
 
-    line: str = "none"
+    line: str = UNSCALED
     factor: float = 1.0
     shift: int = 0
     gap: int = 0
     split: int = 0
-    still: tuple[int, ...] = field(default=())
+    still: tuple[int, ...] = ()
 
     def of(self, length: int) -> npt.NDArray[np.int64]:
         """Return the positions of ``length`` bytes, int64 (length,)."""

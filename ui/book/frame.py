@@ -19,7 +19,7 @@ from ui.book.nodes import Node
 from ui.book.places import Places
 from ui.figures.drawing import Drawing, Film, as_csv, write
 from ui.page.menu import SECTIONS, declaration
-from ui.page.sentences import sentence
+from ui.page.sentences import attempt, sentence
 from ui.page.state import Field, Session
 from ui.text.words import Words
 
@@ -59,7 +59,7 @@ class Book(Learning):
             self.shared = self.folds = 0
             self.controls = Controls(self.store, self.t, self.places)
             try:
-                self._run(partial(self.page.body, self))
+                attempt(self, partial(self.page.body, self))
                 self.onward()
             except Redraw:
                 continue
@@ -95,20 +95,11 @@ class Book(Learning):
             for key, slots in self.store.notes:
                 self.note(self.sentence(key, slots), "warning")
             self.store.notes.clear()
-            self._run(partial(part, self, *given))
+            attempt(self, partial(part, self, *given))
 
         self.parts[node.id] = run
         with self.places.inside(node):
             run()
-
-    def _run(self, part: Callable[[], None]) -> None:
-        """Run a part; values kept from another page that do not go together on this one are answered in a sentence."""
-        try:
-            part()
-        except ValueError as error:
-            if self.store.fit():
-                raise
-            self.note(self.sentence("frame.kept_elsewhere", {"error": error}), "warning")
 
     def sentence(self, key: str, given: Mapping[str, Any]) -> str:
         return sentence(key, given, self.t)

@@ -9,15 +9,15 @@ from typing import Any
 from ui.book.content import Content
 from ui.book.controls import Controls
 from ui.book.markdown import html
+from ui.figures.tally import LETTERS
 from ui.page import tasks
 from ui.page.menu import PATH, declaration
 from ui.page.state import Field
 from ui.page.store import Store
 from ui.page.symbols import legend
 from ui.page.tasks import Challenge, Question
-from ui.text.words import Words, short
+from ui.text.words import Words
 
-LETTERS = "ABCDEFGH"
 UNFOLDED = "book.unfolded"
 """The session's set of sections that are open."""
 
@@ -68,11 +68,7 @@ class Learning(Content):
         """Write whether the choice was right and why, and offer to ask again."""
         key, letters = f"ask.{question.name}", question.choices
         chosen, right = letters.index(self.store.get(question.field)), letters.index(question.right)
-        choice = self.t(f"{key}.{question.right}")
-        if chosen == right:
-            said = words("yes", letter=LETTERS[right], choice=choice)
-        else:
-            said = words("no", letter=LETTERS[chosen], right=LETTERS[right], choice=choice)
+        said = tasks.judged(words, [self.t(f"{key}.{letter}") for letter in letters], chosen, right)
         self.write(f"{'✓' if chosen == right else '✗'} **{said}** {self.t(f'{key}.why')}")
         self.button(words("again"), f"again.{question.name}", tasks.answer, question, self.store, "")
 
@@ -91,10 +87,7 @@ class Learning(Content):
                     self._choices(key, field, lambda choice, field=field: self.store.try_put(field, choice))  # type: ignore[misc]
             result = tasks.verdict(challenge, self.store, self.session, given)
             if result:
-                slots = {slot: short(float(f"{value:.4g}")) for slot, value in result.given.items()}
-                head = words("solved") if result.passed else words("score", score=round(100 * result.score))
-                reason = self.t(f"{key}.{result.reason}", **slots)
-                self.note(f"**{head}** {reason}", "success" if result.passed else "warning")
+                self.note(tasks.told(challenge, result, words, self.t), "success" if result.passed else "warning")
 
     def deeper(self, section: str, *parts: Callable[[Any], None], every: float | None = None) -> None:
         if not self.folds:

@@ -12,8 +12,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from rope_core.theory.challenges import Verdict
+from ui.figures.tally import LETTERS
 from ui.page.state import Field, Session, Value
 from ui.page.store import Store
+from ui.text.words import Words, short
 
 SOLVED = "tasks.solved"
 """The session's set of challenges that were passed, by (page, name)."""
@@ -104,6 +106,23 @@ def verdict(challenge: Challenge, store: Store, session: Session, given: Sequenc
     solved: set[tuple[str, str]] = session.setdefault(SOLVED, set())
     (solved.add if result.passed else solved.discard)((store.page, challenge.name))
     return result
+
+
+def judged(words: Words, texts: Sequence[str], chosen: int | None, right: int) -> str:
+    """Return whether a choice, None for no choice, was right, and what is; ``words``: those of predictions."""
+    slots = {"right": LETTERS[right], "choice": texts[right]}
+    if chosen is None:
+        return words("shown", **slots)
+    if chosen == right:
+        return words("yes", letter=LETTERS[right], choice=texts[right])
+    return words("no", letter=LETTERS[chosen], **slots)
+
+
+def told(challenge: Challenge, result: Verdict, words: Words, t: Words) -> str:
+    """Return what a check says of an answer, as Markdown; ``words``: those of predictions, ``t``: the page's."""
+    head = words("solved") if result.passed else words("score", score=round(100 * result.score))
+    slots = {slot: short(float(f"{value:.4g}")) for slot, value in result.given.items()}
+    return f"**{head}** {t(f'challenge.{challenge.name}.{result.reason}', **slots)}"
 
 
 def done(task: Task, store: Store, session: Session) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 import streamlit as st
 
 from ui.figures.tally import LETTERS
+from ui.page.tasks import judged
 from ui.text.words import Words
 
 ABREAST = 4
@@ -30,11 +31,5 @@ def buttons(key: str, texts: Sequence[str], chosen: int | None, choose: Callable
 
 def verdict(t: Words, texts: Sequence[str], chosen: int | None, right: int) -> str:
     """Return whether the choice was right, and what is, as Markdown; ``t``: the words of predictions."""
-    slots = {"right": LETTERS[right], "choice": texts[right]}
-    if chosen is None:
-        sentence = t("shown", **slots)
-    elif chosen == right:
-        sentence = t("yes", letter=LETTERS[right], choice=texts[right])
-    else:
-        sentence = t("no", letter=LETTERS[chosen], **slots)
+    sentence = judged(t, texts, chosen, right)
     return f":material/{'check' if chosen == right else 'lightbulb'}: **{sentence}**"

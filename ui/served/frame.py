@@ -12,7 +12,7 @@ import streamlit as st
 
 from ui.figures.drawing import Drawing, Film
 from ui.page.menu import Declaration, declaration
-from ui.page.sentences import sentence
+from ui.page.sentences import attempt, sentence
 from ui.page.state import Field
 from ui.present import panel, stage
 from ui.present.language import language, language_switch
@@ -96,7 +96,7 @@ class Served(Learning):
                 st.rerun()
             self._show_notes()
             with self.stage.part(name) if self.stage else nullcontext():
-                self._run(partial(part, self, *given))
+                attempt(self, partial(part, self, *given))
             self.address.publish()
 
         with self.stage.around(name) if self.stage else nullcontext():
@@ -105,15 +105,6 @@ class Served(Learning):
     def _around(self) -> tuple[str, dict[str, str]]:
         """What the whole page is drawn for: the language and the view, but for what is unfolded in a part."""
         return language(), {name: text for name, text in self.view.query().items() if name != OPEN.name}
-
-    def _run(self, part: Callable[[], None]) -> None:
-        """Run a part; values kept from another page that do not go together on this one are answered in a sentence."""
-        try:
-            part()
-        except ValueError as error:
-            if self.store.fit():
-                raise
-            self.note(self.sentence("frame.kept_elsewhere", {"error": error}), "warning")
 
     def _show_notes(self) -> None:
         for key, given in self.store.notes:

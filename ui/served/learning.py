@@ -21,7 +21,7 @@ from ui.present.stage import Stage
 from ui.present.view import View
 from ui.served.content import Content
 from ui.served.controls import Controls
-from ui.text.words import Words, short
+from ui.text.words import Words
 
 
 def anchor(section: str) -> str:
@@ -100,10 +100,7 @@ class Learning(Content):
                     self._choices(f"choices-{field.name}", key, field, partial(self.store.try_put, field))
             result = tasks.verdict(challenge, self.store, self.session, given)
             if result:
-                numbers_of = {slot: short(float(f"{value:.4g}")) for slot, value in result.given.items()}
-                reason = self.t(f"{key}.{result.reason}", **numbers_of)
-                head = words("solved") if result.passed else words("score", score=round(100 * result.score))
-                (st.success if result.passed else st.warning)(f"**{head}** {reason}")
+                (st.success if result.passed else st.warning)(tasks.told(challenge, result, words, self.t))
 
     def deeper(self, section: str, *parts: Callable[[Any], None], every: float | None = None) -> None:
         if self.stage:

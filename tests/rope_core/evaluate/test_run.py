@@ -15,7 +15,8 @@ from transformers import DynamicCache
 
 import rope_core as rc
 from rope_core.evaluate import loading, texts
-from rope_core.evaluate.run import Ask, Evaluation
+from rope_core.evaluate.ask import Ask
+from rope_core.evaluate.run import Evaluation
 from rope_core.evaluate.turning import LADDER, OWN, STALE, WINDOW, turning
 from rope_core.lab.corpus import held_out
 from tests.support.tiny_checkpoints import FAMILIES, MSCALE, TRAINED, made, overwritten, plain_losses, saved

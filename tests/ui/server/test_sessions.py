@@ -44,6 +44,31 @@ def sent(
     return statuses[0], reached
 
 
+@pytest.mark.parametrize(
+    ("length", "read"),
+    [(3 * MB, 3), (2 * MB, 2), (module.DRAINED + 1, 0), (None, 0)],
+    ids=["all", "to its end", "no", "-"],
+)
+def test_a_refused_file_is_read_before_the_answer(length: int | None, read: int) -> None:
+    """A proxy takes an answer to a file that it still sends for a failure; what is too large is not read."""
+    steps: list[str] = []
+
+    async def app(*_: Any) -> None:
+        steps.append("app")
+
+    async def receive() -> Any:
+        steps.append("read")
+        return {"type": "http.request", "body": b"x" * MB, "more_body": True}
+
+    async def put(message: Any) -> None:
+        steps.append(str(message.get("status", "body")))
+
+    headers = [] if length is None else [(b"content-length", str(length).encode())]
+    scope = {"type": "http", "method": "PUT", "path": f"{UPLOADS}a/0", "headers": headers}
+    apart(lambda: Uploads(app, Sessions(lambda _: None))(scope, receive, put))
+    assert steps == ["read"] * read + ["411" if length is None else "403", "body"]
+
+
 def test_uploads_go_where_they_were_allowed_once_and_within_the_sessions_bytes() -> None:
     sessions = Sessions(lambda _: None)
     sessions.enter("a")
