@@ -1,4 +1,4 @@
-"""Key press on a slider to the changed figure painted, for every page, beside the least Streamlit page; films dragged.
+"""Key press on a page's first slider to its changed figure painted, beside the least Streamlit page; films dragged.
 
 Run: python -m benchmarks.app [--rounds 20] [--pages clock,rotation] [--json FILE]
 Rounds are interleaved, so that every page meets the same machine; ratios are to the floor page's median of the run.
@@ -20,23 +20,7 @@ from playwright.sync_api import Browser, Locator, Page, sync_playwright
 from benchmarks import films
 from benchmarks.servers import ROOT, served
 
-# The slider that each page is measured on, by its English accessible name.
-SLIDERS = {
-    "home": "position",
-    "rotation": "move both",
-    "layouts": "position",
-    "frequencies": "base",
-    "clock": "factor",
-    "attention": "distance",
-    "encodings": "step δ",
-    "block": "mean of x",
-    "precision": "position",
-    "lrpe": "offset",
-    "config": "length wanted",
-    "benchmark": "sequence length",
-    "models": "context",
-    "ledger": "count as zero up to",
-}
+PAGES = "home,rotation,layouts,frequencies,clock,attention,encodings,precision,lrpe,config,benchmark,models,ledger"
 PAINTED = ".js-plotly-plot .main-svg, .film[data-ready]"
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
 
@@ -68,7 +52,6 @@ class Subject:
 
     name: str
     url: str
-    slider: str
     cold_ms: float = 0.0
     warm_ms: float = 0.0
     moves: list[float] = field(default_factory=list)
@@ -89,7 +72,7 @@ def first_load(browser: Browser, subject: Subject) -> None:
 
 
 def opened(browser: Browser, subject: Subject) -> tuple[Page, Locator, list[int]]:
-    """Return the page with its slider and the sizes of the messages that arrive from now on."""
+    """Return the page with its first slider and the sizes of the messages that arrive from now on."""
     page = browser.new_context(viewport={"width": 1280, "height": 720}, locale="en-GB").new_page()
     sizes: list[int] = []
     page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: sizes.append(len(frame))))
@@ -97,11 +80,11 @@ def opened(browser: Browser, subject: Subject) -> tuple[Page, Locator, list[int]
     page.wait_for_selector(PAINTED, state="attached", timeout=60_000)
     page.wait_for_timeout(2500)
     page.evaluate(WATCH)
-    return page, page.get_by_role("slider", name=subject.slider).first, sizes
+    return page, page.get_by_role("slider").first, sizes
 
 
 def measure(subjects: list[Subject], rounds: int, app: str) -> list[dict[str, object]]:
-    """Press an arrow key on each page's slider in turn, ``rounds`` times, after one round that does not count.
+    """Press an arrow key on each page's first slider in turn, ``rounds`` times, after one round that does not count.
 
     Returns the rows of the films, which are dragged before.
     """
@@ -166,7 +149,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=20)
     parser.add_argument("--json", type=Path)
-    parser.add_argument("--pages", default=",".join(SLIDERS))
+    parser.add_argument("--pages", default=PAGES)
     options = parser.parse_args()
     names = [name for name in options.pages.split(",") if list(ROOT.glob(f"pages/*/{name}.py"))]
     with (
@@ -174,8 +157,8 @@ def main() -> int:
         served(ROOT / "benchmarks" / "floor.py", cwd=Path(empty)) as floor,
         served(ROOT / "app.py") as app,
     ):
-        subjects = [Subject("floor", floor, "base")]
-        subjects += [Subject(n, f"{app}/{'' if n == 'home' else n}?lang=en", SLIDERS[n]) for n in names]
+        subjects = [Subject("floor", floor)]
+        subjects += [Subject(n, f"{app}/{'' if n == 'home' else n}?lang=en") for n in names]
         dragged = measure(subjects, options.rounds, app)
     found = rows(subjects)
     print(table(found))

@@ -26,7 +26,11 @@ ADAPTER = "streamlit.js"
 EARLY = f"<script>import('./_stcore/bidi-components/{NAME}/{ADAPTER}').catch(() => {{}})</script>"
 """Has the browser load the player while the script still runs; Streamlit asks for it when a film is mounted."""
 ALONE = 0.3
-"""Seconds that a page's first film has the browser to itself: Plotly, which follows, keeps it busy for a second."""
+"""Seconds that a page's first film has the browser to itself: Plotly, which follows, keeps it busy for a second.
+
+Measured on two idle cores on clock and precision: 0.3 to 0.7 s from the title to a film that answers, without it
+1.5 to 2.3 s.
+"""
 SEEN = "films.seen"
 
 
