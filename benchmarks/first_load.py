@@ -18,7 +18,7 @@ from typing import Any
 
 from playwright.sync_api import Browser, CDPSession, sync_playwright
 
-from benchmarks.app import ARGUMENTS, PAINTED, SLIDERS
+from benchmarks.app import ARGUMENTS, PAGES, PAINTED
 from benchmarks.servers import free_port
 from deploy.hall import Hall
 from deploy.proxy import Site
@@ -66,7 +66,7 @@ def transferred(browser: Browser, url: str) -> int:
 def main() -> int:
     """Measure and print; exit 1 when a page takes more than 1.1 times the floor's time."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--pages", nargs="*", default=["home", "frequencies"], choices=list(SLIDERS))
+    parser.add_argument("--pages", nargs="*", default=["home", "frequencies"], choices=PAGES.split(","))
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--kbit", type=int, default=1600)
     parser.add_argument("--rtt", type=int, default=150)

@@ -27,7 +27,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from benchmarks.app import SLIDERS
+from benchmarks.app import PAGES
 from benchmarks.servers import ROOT, running
 from benchmarks.sessions import Broken, Session, Visit, open_all, sessions
 
@@ -194,7 +194,7 @@ def subjects(pages: list[str], floors: list[str], url: str | None, together: boo
     """Return the floors and the app's pages, each in its own process or all ``together``; or those of ``url``."""
 
     def of_app(base: str, pid: int | None) -> list[Subject]:
-        return [Subject(name, Visit(base, "" if name == "home" else name, SLIDERS[name]), pid) for name in pages]
+        return [Subject(name, Visit(base, "" if name == "home" else name, ""), pid) for name in pages]
 
     if url:
         yield of_app(url.rstrip("/"), None)
@@ -289,7 +289,7 @@ def main() -> int:
     """Measure one part, add its rows to the file, and print what the file holds."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--part", choices=PARTS, default="held")
-    parser.add_argument("--pages", nargs="*", default=["home"], choices=list(SLIDERS))
+    parser.add_argument("--pages", nargs="*", default=["home"], choices=PAGES.split(","))
     parser.add_argument("--floors", nargs="*", default=list(FLOORS), choices=list(FLOORS))
     parser.add_argument("--url", help="a server that runs, instead of one's own")
     parser.add_argument("--from", dest="start", type=int, default=10, help="sessions in the first step of `held`")

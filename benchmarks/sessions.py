@@ -37,7 +37,7 @@ class Broken(Exception):
 
 @dataclass
 class Visit:
-    """Which page a session opens and which slider it moves, by the slider's English name."""
+    """Which page a session opens and which slider it moves, by the slider's English name; "" is the first."""
 
     url: str
     page: str = ""
@@ -210,10 +210,11 @@ class Session:
     def _film_part(self, part: BidiComponent, fragment: str) -> None:
         """Take in a film's scene, or its values, which come after it."""
         if part.bytes:
-            for control in scene(part.bytes)["controls"]:
-                if self.visit.slider in control["label"] and (self.film is None or self.film.id == part.id):
-                    old = self.film or Film(part.id, control["name"], [])
-                    self.film, self.fragment = replace(old, stops=control["stops"]), fragment
+            controls = (each for each in scene(part.bytes)["controls"] if self.visit.slider in each["label"])
+            control = next(controls, None)
+            if control and (self.film is None or self.film.id == part.id):
+                old = self.film or Film(part.id, control["name"], [])
+                self.film, self.fragment = replace(old, stops=control["stops"]), fragment
         elif part.json and self.film is not None and self.film.control in (at := json.loads(part.json)["at"]):
             self.film.at = at
 
