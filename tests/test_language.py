@@ -16,8 +16,7 @@ ROOMS = (
     "deploy/*.py",
     "rope_core/*.py",
     "rope_core/bench/*.py",
-    "rope_core/checks/rules/*.py",
-    "rope_core/checks/[cf]*.py",
+    "rope_core/checks/**/*.py",
     "rope_core/cli/*.py",
     "rope_core/grade/*.py",
     "rope_core/hf/*.py",
@@ -32,8 +31,6 @@ ROOMS = (
     "ui/text/*.py",
     "ui/work/*.py",
 )
-# Rooms whose variables are not yet clean.
-VARIABLES_LATER = ("rope_core/checks/rules/*.py", "rope_core/checks/[cf]*.py")
 
 
 def names(tree: ast.AST) -> Iterator[tuple[int, str]]:
@@ -53,14 +50,10 @@ def docstrings(tree: ast.AST) -> Iterator[tuple[int, str]]:
             yield getattr(node, "lineno", 1), ast.get_docstring(node) or ""
 
 
-def dialect(source: str, variables: bool = True) -> list[str]:
-    """Return the lines with a forbidden word, in the order of names and docstrings; a name counts by its parts.
-
-    ``variables``: whether the words that are forbidden as a whole name count.
-    """
+def dialect(source: str) -> list[str]:
+    """Return the lines with a forbidden word, in the order of names and docstrings; a name counts by its parts."""
     tree = ast.parse(source)
-    whole = set(FORBIDDEN["variables"] if variables else ())
-    parts = set(FORBIDDEN["names"])
+    whole, parts = set(FORBIDDEN["variables"]), set(FORBIDDEN["names"])
     broken = [f"{line}: {name}" for line, name in names(tree) if name in whole or set(name.lower().split("_")) & parts]
     pattern = re.compile(rf"\b(?:{'|'.join(FORBIDDEN['docstrings'])})\b", re.IGNORECASE)
     return broken + [f"{line}: {match[0]}" for line, text in docstrings(tree) for match in pattern.finditer(text)]
@@ -70,10 +63,7 @@ def dialect(source: str, variables: bool = True) -> list[str]:
 def test_a_room_has_no_dialect(room: str) -> None:
     files = sorted(ROOT.glob(room))
     assert files
-    variables = room not in VARIABLES_LATER
-    broken = [
-        f"{path.relative_to(ROOT)}:{line}" for path in files for line in dialect(path.read_text("utf-8"), variables)
-    ]
+    broken = [f"{path.relative_to(ROOT)}:{line}" for path in files for line in dialect(path.read_text("utf-8"))]
     assert not broken, "\n".join(broken)
 
 
@@ -98,4 +88,4 @@ def test_the_field_s_words_pass() -> None:
         "2: said_"
     ]
     assert dialect('def doors_open(): pass\n"text that stands in a string is no docstring"') == []
-    assert dialect("def read_one(): pass\none = 1", variables=False) == []
+    assert dialect("def read_one(): pass") == []

@@ -33,14 +33,14 @@ def agreement(config: object, other: object) -> list[Finding]:
     ['configs_disagree']
     """
     rows = [row for row in compare(config, other) if not row.same]
-    found = []
+    findings = []
     for kind in dict.fromkeys(row.layer_type for row in rows):
         mine = [row for row in rows if row.layer_type == kind]
         worst = next((float(row.right) for row in mine if row.field == "inv_freq"), 0.0)  # type: ignore[arg-type]
         loud = [row for row in mine if row.field not in SILENT]
         if not loud and not worst:
             continue
-        found.append(
+        findings.append(
             finding(
                 "configs_disagree",
                 ", ".join(row.field for row in loud) or "original_max_position_embeddings",
@@ -52,8 +52,8 @@ def agreement(config: object, other: object) -> list[Finding]:
         )
     lengths = [(row.left, row.right) for row in rows if row.field == "max_len"]
     if lengths:
-        found.append(finding("lengths_disagree", "max_position_embeddings", this=lengths[0][0], that=lengths[0][1]))
-    return found
+        findings.append(finding("lengths_disagree", "max_position_embeddings", this=lengths[0][0], that=lengths[0][1]))
+    return findings
 
 
 def _shown(value: object) -> str:
@@ -64,7 +64,7 @@ def overridden(config: object, override: object) -> tuple[dict[str, Any], list[F
     """Return a config after an engine's override, and what the override loses, or that it changes no rotation.
 
     An override replaces a dict whole, as vLLM's --hf-overrides does on a config of transformers 5: a base that the
-    dict held goes with it, and the class's stands in. ``rope_scaling`` means ``rope_parameters`` there.
+    dict held goes with it, and the class's takes its place. ``rope_scaling`` means ``rope_parameters`` there.
 
     Raises ConfigError on a config or an override that is no object.
 
@@ -79,7 +79,7 @@ def overridden(config: object, override: object) -> tuple[dict[str, Any], list[F
     after = copy.deepcopy(before)
     prefix = resolve(before).prefix
     _replace(after, copy.deepcopy(dict(override)))
-    old, new = (text_part(one, prefix).get("rope_parameters") for one in (before, after))
+    old, new = (text_part(each, prefix).get("rope_parameters") for each in (before, after))
     if not isinstance(old, dict) or not isinstance(new, dict) or old == new:
         return after, _idle(before, after, override)
     kinds = [*layer_types(before)]
@@ -106,7 +106,7 @@ def _replace(target: dict[str, Any], override: dict[str, Any]) -> None:
 def _idle(before: Mapping[str, Any], after: Mapping[str, Any], override: Mapping[str, Any]) -> list[Finding]:
     """Name a rope field of an override after which the model turns as before, unless it repeats what was there."""
     old, new = _ropes(before), _ropes(after)
-    places = [place for place, value in _rope_fields(override) if value not in [one.base for one in old]]
+    places = [place for place, value in _rope_fields(override) if value not in [rope.base for rope in old]]
     same = len(old) == len(new) and all(
         np.array_equal(a.inv_freq, b.inv_freq) and a.attention_factor == b.attention_factor
         for a, b in zip(old, new, strict=True)
@@ -137,7 +137,7 @@ def _inside(override: Mapping[str, Any], config: Mapping[str, Any]) -> bool:
 
 
 def _loss(before: dict[str, Any], after: dict[str, Any], prefix: str, lost: list[str]) -> Finding:
-    """The finding on what an override drops: an error where a base goes."""
+    """Return the finding on what an override drops: an error where a base goes."""
     moved = [(old, new) for old, new in zip(_ropes(before), _ropes(after), strict=False) if old.base != new.base]
     old, new = moved[0] if moved else (None, None)
     worst = largest(new.unscaled, old.unscaled) if old is not None and new is not None else 0.0
@@ -153,7 +153,7 @@ def _loss(before: dict[str, Any], after: dict[str, Any], prefix: str, lost: list
 
 
 def _ropes(config: Mapping[str, Any]) -> list[HfRope]:
-    """What each layer type does; empty where it cannot be built, which the check of the result says."""
+    """Return what each layer type does; empty where it cannot be built, which the check of the result says."""
     try:
         return [*ropes_of(config).values()]
     except ValueError:

@@ -103,16 +103,16 @@ def _entry(name: str, old: Mapping[str, Any], rope: HfRope, length: int) -> dict
         if name != LINEAR:
             raise ConfigError.of("with_ramp", rope_type=rope.rope_type)
         return {**kept, "factor": float(times)}
-    made: dict[str, Any] = {**kept, "rope_type": name, "rope_theta": rope.base, "factor": float(times)}
+    block: dict[str, Any] = {**kept, "rope_type": name, "rope_theta": rope.base, "factor": float(times)}
     if name == LLAMA3:
-        made |= {"low_freq_factor": 1.0, "high_freq_factor": 4.0}
+        block |= {"low_freq_factor": 1.0, "high_freq_factor": 4.0}
     if name != LINEAR:
-        made[LENGTH] = reach(rope)
-    return made
+        block[LENGTH] = reach(rope)
+    return block
 
 
 def _grown_base(rope: HfRope, factor: float) -> float:
-    """The base that slows the last turning pair by the factor and leaves the first one alone."""
+    """Return the base that slows the last turning pair by the factor and leaves the first one alone."""
     turning = int(np.count_nonzero(rope.unscaled if rope.rope_type != PROPORTIONAL else rope.inv_freq))
     return float(rope.base * factor ** (rope.rotary_dim / (2 * max(turning - 1, 1))))
 

@@ -24,14 +24,14 @@ def compared(
     named: set[tuple[str, str | None]] = set()
     for buffer in buffers:
         kind, rope = belongs(buffer, ropes)
-        for one in judged(buffer, kind, rope, at_length.get(kind, ())):
-            if (one.key, one.layer_type) not in named:
-                named.add((one.key, one.layer_type))
-                yield one, buffer
+        for verdict in judged(buffer, kind, rope, at_length.get(kind, ())):
+            if (verdict.key, verdict.layer_type) not in named:
+                named.add((verdict.key, verdict.layer_type))
+                yield verdict, buffer
 
 
 def belongs(buffer: Buffer, ropes: Mapping[str | None, HfRope]) -> tuple[str | None, HfRope]:
-    """The layer type that a buffer's name says, or the one that it is nearest to."""
+    """Return the layer type that a buffer's name says, or the one that it is nearest to."""
     last = buffer.name.rpartition(".")[2]
     for kind, rope in ropes.items():
         if kind is not None and last.startswith(kind):
@@ -42,12 +42,12 @@ def belongs(buffer: Buffer, ropes: Mapping[str | None, HfRope]) -> tuple[str | N
 
 
 def apart(values: Array, wanted: Array) -> float:
-    """Largest relative difference; inf where it cannot be said."""
+    """Return the largest relative difference; inf where there is none."""
     return largest(values, wanted) if values.shape == wanted.shape and np.all(np.isfinite(values)) else float("inf")
 
 
 def judged(buffer: Buffer, kind: str | None, rope: HfRope, at_length: tuple[Array, ...] = ()) -> Iterator[Finding]:
-    """One buffer against its layer type; ``at_length`` are frequencies that the scheme has at lengths in use."""
+    """Compare one buffer with its layer type; ``at_length`` are frequencies that the scheme has at lengths in use."""
     values, wanted = buffer.values, rope.inv_freq
     if values is None:
         yield finding("buffer_on_meta", buffer.name, None, kind)
@@ -55,7 +55,7 @@ def judged(buffer: Buffer, kind: str | None, rope: HfRope, at_length: tuple[Arra
     if values.shape != wanted.shape:
         yield finding("buffer_width", buffer.name, None, kind, found=values.size, wanted=wanted.size)
         return
-    wanted = min((wanted, *at_length), key=lambda one: apart(values, one))
+    wanted = min((wanted, *at_length), key=lambda expected: apart(values, expected))
     difference = apart(values, wanted)
     coarse = rounded_to(buffer, wanted)
     if difference <= SAME and not coarse:
@@ -96,7 +96,7 @@ def uninitialised(values: Array) -> bool:
 
 
 def rounded_to(buffer: Buffer, wanted: Array) -> str:
-    """The half-precision type that ``wanted`` was rounded to, even where a cast up came after; "" for none.
+    """Return the half-precision type that ``wanted`` was rounded to, even where a cast up came after; "" for none.
 
     A buffer is rounded where every value is one of that type's numbers and lies within one rounding of the wanted one.
     """

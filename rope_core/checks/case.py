@@ -67,7 +67,7 @@ class Finding:
 
 @cache
 def recorded() -> dict[str, Any]:
-    """The whole of findings.toml."""
+    """Return the whole of findings.toml."""
     return tomllib.loads(resources.files("rope_core.checks").joinpath("findings.toml").read_text(encoding="utf-8"))
 
 
@@ -85,28 +85,28 @@ class Case:
     """One layer type: the config's text part, its effective rope dict, what it computes, and the other layer types."""
 
     model: Model
-    one: Parameters
+    parameters: Parameters
     rope: HfRope
     ropes: tuple[HfRope, ...]
     version: str
     seq_len: int | None
 
     def at(self, name: str) -> str:
-        """The dotted path of a key of the rope dict."""
-        origin = self.one.origins.get(name)
-        return origin.path if origin else f"{self.one.path}.{name}"
+        """Return the dotted path of a key of the rope dict."""
+        origin = self.parameters.origins.get(name)
+        return origin.path if origin else f"{self.parameters.path}.{name}"
 
     def top(self, name: str) -> str:
-        """The dotted path of a top-level field."""
+        """Return the dotted path of a top-level field."""
         return self.model.prefix + name
 
     def given(self, name: str) -> bool:
         """Whether the config itself, not its class, put ``name`` into the rope dict."""
-        origin = self.one.origins.get(name)
+        origin = self.parameters.origins.get(name)
         return origin is not None and origin.source == "dict"
 
     def number(self, name: str) -> float:
-        """A parameter of the scheme as it takes effect."""
+        """Return a parameter of the scheme as it takes effect."""
         value = self.rope.params[name]
         if not isinstance(value, int | float):
             raise TypeError(name)
@@ -141,7 +141,7 @@ def printable(text: str, limit: int = 200) -> str:
 
 
 def real(value: object) -> float | None:
-    """A finite number as float; None for anything else, truth values and integers past float's range included."""
+    """Return a finite number as float; None for all else, truth values and integers past float's range included."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     try:
@@ -151,13 +151,13 @@ def real(value: object) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def largest(found: Array, wanted: Array) -> float:
+def largest(values: Array, wanted: Array) -> float:
     """Largest relative difference of two vectors of frequencies, as a fraction of ``wanted``; equal zeros differ by 0.
 
     >>> largest(np.array([1.0, 0.5, 0.0]), np.array([1.0, 1.0, 0.0]))
     0.5
     """
-    if found.shape != wanted.shape:
+    if values.shape != wanted.shape:
         return float("inf")
     scale = np.where(wanted == 0, 1.0, np.abs(wanted))
-    return float(np.max(np.abs(found - wanted) / scale, initial=0.0))
+    return float(np.max(np.abs(values - wanted) / scale, initial=0.0))

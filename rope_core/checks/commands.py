@@ -49,12 +49,12 @@ def commands(way: Way, model: str = "MODEL", lang: str = "en") -> list[Command]:
     >>> commands(extend(config, 16384)[0])[2].line
     'llama-server -m MODEL.gguf -c 16384 --rope-scaling linear --rope-scale 4'
     """
-    made = []
+    lines = []
     for engine in ENGINES:
         reason = _refusal(engine, way, lang)
         line = None if reason else _line(engine, way, model)
-        made.append(Command(engine, line, reason or _note(engine, lang)))
-    return made
+        lines.append(Command(engine, line, reason or _note(engine, lang)))
+    return lines
 
 
 def _words(key: str, lang: str, /, **values: object) -> str:
@@ -78,7 +78,7 @@ def _refusal(engine: str, way: Way, lang: str) -> str:
 
 
 def _apart(engine: str, way: Way, lang: str) -> str:
-    """What the engine table says where an engine computes something else."""
+    """Return what the engine table says where an engine computes something else."""
     config = to_v4(way.config) if engine == "mlx-lm" else way.config  # its line passes the old block
     for layer in way.ropes:
         try:
@@ -115,18 +115,18 @@ def _untabled(engine: str, way: Way, lang: str) -> str:
 
 
 def _written(rope: HfRope) -> float:
-    """The factor of a layer type's scheme; 1.0 where it has none."""
+    """Return the factor of a layer type's scheme; 1.0 where it has none."""
     factor = rope.params.get("factor")
     return float(factor) if isinstance(factor, int | float) else 1.0
 
 
 def _note(engine: str, lang: str) -> str:
-    """What goes with an engine's line."""
+    """Return what goes with an engine's line."""
     return _words("write", lang) if engine == "TensorRT-LLM" else ""
 
 
 def _line(engine: str, way: Way, model: str) -> str:
-    """An engine's line."""
+    """Return an engine's line."""
     name = shlex.quote(model)
     if engine == "vLLM":
         return f"vllm serve {name} --hf-overrides {_json(_nested(way, way.block))} --max-model-len {way.length}"
@@ -144,11 +144,11 @@ def _line(engine: str, way: Way, model: str) -> str:
 
 
 def _nested(way: Way, block: dict[str, Any] | None) -> dict[str, Any]:
-    """A block below the text part of a composite config."""
-    made: dict[str, Any] = dict(block or {})
+    """Return a block below the text part of a composite config."""
+    nested: dict[str, Any] = dict(block or {})
     for name in reversed(resolve(way.config).prefix.split(".")[:-1]):
-        made = {name: made}
-    return made
+        nested = {name: nested}
+    return nested
 
 
 def _json(value: dict[str, Any]) -> str:
@@ -156,7 +156,7 @@ def _json(value: dict[str, Any]) -> str:
 
 
 def _python(value: object) -> str:
-    """A value as Python source, in double quotes where that cannot change its meaning."""
+    """Return a value as Python source, in double quotes where that cannot change its meaning."""
     text = repr(value)
     return text if '"' in text else text.replace("'", '"')
 
@@ -164,17 +164,17 @@ def _python(value: object) -> str:
 def _llama_cpp(way: Way) -> list[str]:
     """llama.cpp's options; the file itself holds what they do not change."""
     rope, old = way.rope, next(iter(way.before.values()))
-    made = []
+    flags = []
     if rope.rope_type in (LINEAR, YARN):
-        made += ["--rope-scaling", rope.rope_type, "--rope-scale", _number(rope, "factor")]
+        flags += ["--rope-scaling", rope.rope_type, "--rope-scale", _number(rope, "factor")]
     if rope.rope_type == YARN:
-        made += ["--yarn-orig-ctx", str(rope.train_len)]
+        flags += ["--yarn-orig-ctx", str(rope.train_len)]
         for key, usual in (("beta_fast", 32.0), ("beta_slow", 1.0)):
             if rope.params[key] != usual:
-                made += [f"--yarn-{key.replace('_', '-')}", _number(rope, key)]
+                flags += [f"--yarn-{key.replace('_', '-')}", _number(rope, key)]
     if rope.base != old.base:
-        made += ["--rope-freq-base", f"{rope.base:.9g}"]
-    return made
+        flags += ["--rope-freq-base", f"{rope.base:.9g}"]
+    return flags
 
 
 def _number(rope: HfRope, name: str) -> str:

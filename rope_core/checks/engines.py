@@ -69,12 +69,12 @@ class Engine:
 
 @cache
 def recorded() -> dict[str, Any]:
-    """The whole of engines.toml."""
+    """Return the whole of engines.toml."""
     return tomllib.loads(resources.files("rope_core.checks").joinpath("engines.toml").read_text(encoding="utf-8"))
 
 
 def sentences(engine: Engine, lang: str = "en") -> list[str]:
-    """What to say beside an engine's numbers, in "en" or "zh"; plain text."""
+    """Return what to say beside an engine's numbers, in "en" or "zh"; plain text."""
     values = {name: _shown(value, lang) for name, value in engine.values.items()}
     if engine.refused:
         return [recorded()["refusal"][engine.refused][lang].format_map(values)]
@@ -145,29 +145,29 @@ def engines(
         context = whole("context", context, 1, MAX_LEN)
     data = read_config(config)
     model = resolve(data)
-    found, differ = differing(model)
-    one = pick(model, found, differ, layer_type)
+    layers, differ = differing(model)
+    parameters = pick(model, layers, differ, layer_type)
     failure: ConfigError | None = None
     reference: HfRope | None = None
     try:
-        reference = build(model, one, found, seq_len)
+        reference = build(model, parameters, layers, seq_len)
     except ConfigError as error:
         failure = error
-    rope = reference or build(model, as_default(one), [as_default(each) for each in found], seq_len)
-    kind = str(one.values.get("rope_type", DEFAULT))
+    rope = reference or build(model, as_default(parameters), [as_default(each) for each in layers], seq_len)
+    kind = str(parameters.values.get("rope_type", DEFAULT))
     longest = rope.max_len or rope.train_len
-    task = Task(model, rope, kind, one.values, longest if context is None else context, seq_len)
-    made = [
-        asked("transformers 5.23", task, lambda t: as_transformers(reference, failure)),
-        asked("transformers 4.57", task, lambda t: as_4(data, layer_type, seq_len, t)),
-        *(asked(name, task, function) for name, function in ENGINES.items()),
+    task = Task(model, rope, kind, parameters.values, longest if context is None else context, seq_len)
+    answers = [
+        answered("transformers 5.23", task, lambda t: as_transformers(reference, failure)),
+        answered("transformers 4.57", task, lambda t: as_4(data, layer_type, seq_len, t)),
+        *(answered(name, task, function) for name, function in ENGINES.items()),
     ]
     kind = str(data.get("model_type") or model.model_type or "")
-    return [unsupported(engine, kind) or compared(engine, made[0]) for engine in made]
+    return [unsupported(engine, kind) or compared(engine, answers[0]) for engine in answers]
 
 
 def unsupported(engine: Engine, model_type: str) -> Engine | None:
-    """The engine without numbers where its version lacks the config's model type; None where it has it.
+    """Return the engine without numbers where its version lacks the config's model type; None where it has it.
 
     The bare text part of a composite counts as known with any composite that holds it. A type that transformers 5.23
     lacks as well comes with code of its own, which 4.57 runs too.
@@ -182,16 +182,16 @@ def unsupported(engine: Engine, model_type: str) -> Engine | None:
     return Engine(engine.name, None, None, None, engine.layout, refused="no_family", values=values)
 
 
-def as_default(one: Parameters) -> Parameters:
-    """The same layer type with a plain rotation, for its widths."""
-    if one.nope:
-        return one
-    origin = Origin(DICT, f"{one.path}.rope_type")
-    values, origins = {**one.values, "rope_type": DEFAULT}, {**one.origins, "rope_type": origin}
-    return replace(one, values=values, origins=origins)
+def as_default(parameters: Parameters) -> Parameters:
+    """Return the same layer type with a plain rotation, for its widths."""
+    if parameters.nope:
+        return parameters
+    origin = Origin(DICT, f"{parameters.path}.rope_type")
+    values, origins = {**parameters.values, "rope_type": DEFAULT}, {**parameters.origins, "rope_type": origin}
+    return replace(parameters, values=values, origins=origins)
 
 
-def asked(name: str, task: Task, function: Callable[[Task], Answer]) -> Engine:
+def answered(name: str, task: Task, function: Callable[[Task], Answer]) -> Engine:
     """Run one program's formula."""
     try:
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
@@ -210,7 +210,7 @@ def asked(name: str, task: Task, function: Callable[[Task], Answer]) -> Engine:
 
 
 def failed(error: Exception) -> tuple[str, dict[str, object]]:
-    """The key of the sentence on an error in a formula, and what it names."""
+    """Return the key of the sentence on an error in a formula, and what it names."""
     if isinstance(error, ArgumentError):
         return "not_built", {"sentence": error}
     if isinstance(error, KeyError):
@@ -219,7 +219,7 @@ def failed(error: Exception) -> tuple[str, dict[str, object]]:
 
 
 def compared(engine: Engine, reference: Engine) -> Engine:
-    """The engine with its differences against transformers 5.23."""
+    """Return the engine with its differences against transformers 5.23."""
     if engine.inv_freq is None or reference.inv_freq is None or not reference.attention_factor:
         return engine
     attention = abs((engine.attention_factor or 0.0) / reference.attention_factor - 1.0)
@@ -233,7 +233,7 @@ def as_transformers(reference: HfRope | None, failure: ConfigError | None) -> An
 
 
 def as_4(data: Mapping[str, Any], layer_type: str | None, seq_len: int | None, task: Task) -> Answer:
-    """transformers 4.57: rope_scaling and top-level fields only, and a partial width whatever the type."""
+    """Compute as transformers 4.57: rope_scaling and top-level fields only, and a partial width whatever the type."""
     old = read_by_4(data, resolve(data))
     scaling = text_part(old, task.model.prefix).get("rope_scaling")
     if isinstance(scaling, dict) and scaling.get("type") and task.model.model_type in types_that_win():
@@ -242,10 +242,10 @@ def as_4(data: Mapping[str, Any], layer_type: str | None, seq_len: int | None, t
     if task.kind == PROPORTIONAL and isinstance(data.get("rope_scaling"), dict):
         raise Refused("unknown_type", kind=task.kind)
     try:
-        found, differ = differing(model)
-        known = layer_type if layer_type in {one.layer_type for one in found} else None
-        one = pick(model, found, differ, known)
-        rope = build(model, one, found, seq_len)
+        layers, differ = differing(model)
+        known = layer_type if layer_type in {each.layer_type for each in layers} else None
+        parameters = pick(model, layers, differ, known)
+        rope = build(model, parameters, layers, seq_len)
     except ConfigError as error:
         raise Refused("not_built", sentence=error) from None
     notes: tuple[str, ...] = ()
@@ -257,7 +257,7 @@ def as_4(data: Mapping[str, Any], layer_type: str | None, seq_len: int | None, t
         inv_freq = spectrum(Request(rope.request.rope, DYNAMIC, {"factor": factor}, seq_len)).inv_freq
         notes, values = ("alpha_dropped",), {"length": rope.train_len}
     if "default_ignores_partial" in rope.provenance["rotary_dim"].traps:
-        share = one.values["partial_rotary_factor"]
+        share = parameters.values["partial_rotary_factor"]
         inv_freq = Rope(int(rope.head_dim * share), rope.base, rope.train_len).theta
         notes, values = ("partial_honoured",), {"pairs": inv_freq.size}
     if rope.base != task.rope.base:

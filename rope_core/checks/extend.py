@@ -196,7 +196,7 @@ def present(config: object, lang: str = "en") -> str:
 
 
 def _extended_layers(plain: Mapping[str, Any]) -> dict[str | None, HfRope]:
-    """The layer types that look at the whole context and turn, at the length that they reach."""
+    """Return the layer types that look at the whole context and turn, at the length that they reach."""
     turning = {kind: rope for kind, rope in ropes_of(plain).items() if not rope.nope}
     chosen = {kind: rope for kind, rope in turning.items() if kind not in WINDOWED} or turning
     if not chosen:
@@ -205,13 +205,13 @@ def _extended_layers(plain: Mapping[str, Any]) -> dict[str | None, HfRope]:
 
 
 def _at(config: Mapping[str, Any], kind: str | None, length: int) -> HfRope:
-    """A layer type at a length, where its frequencies follow one."""
+    """Return a layer type at a length, where its frequencies follow one."""
     rope = from_hf(config, kind)
     return from_hf(config, kind, length) if rope.rope_type in (DYNAMIC, LONGROPE) else rope
 
 
 def _kind(name: str, before: Mapping[str | None, HfRope]) -> str:
-    """The section of fixes.toml for a way."""
+    """Return the section of fixes.toml for a way."""
     first = next(iter(before.values()))
     if not is_scaled(first):
         return name
@@ -221,8 +221,8 @@ def _kind(name: str, before: Mapping[str | None, HfRope]) -> str:
 
 
 def _cards(plain: dict[str, Any], model: Model, before: Mapping[str | None, HfRope], length: int) -> list[Way]:
-    """The recipe of the model's own card, where one is known for this model and reaches the length."""
-    made = []
+    """Return the recipe of the model's own card, where one is known for this model and reaches the length."""
+    ways = []
     for row in fixes()["card"]:
         wanted = {"model_type": model.model_type, **{key: model.get(key)[0] for key in row["config"]}}
         rope = before.get(None)
@@ -235,8 +235,8 @@ def _cards(plain: dict[str, Any], model: Model, before: Mapping[str | None, HfRo
         block = {**plain_entry(plain, model), **row["block"]}
         new = put(copy.deepcopy(plain), model, {None: block}, row["max"], False)
         name = row["block"]["rope_type"] + CARD
-        made.append(_costed(name, "card_text", new, model, before, row["max"], row["source"]))
-    return made
+        ways.append(_costed(name, "card_text", new, model, before, row["max"], row["source"]))
+    return ways
 
 
 def _costed(
@@ -273,7 +273,7 @@ def _costed(
         old_block=old_block,
         ropes=ropes,
         before=before,
-        changed=tuple(change for at, one in ropes.items() for change in changes(before[at], one)),
+        changed=tuple(change for at, rope in ropes.items() for change in changes(before[at], rope)),
         length=length,
         factor=length / reach(old),
         kept=int(np.sum(np.isclose(slowdown, 1.0, rtol=1e-12))),
@@ -307,7 +307,7 @@ def changes(before: HfRope, after: HfRope) -> tuple[Change, ...]:
 
 
 def _shown(value: object) -> str:
-    """A value of a change: floats with at least one decimal, lists cut, "-" for none."""
+    """Return a value of a change: floats with at least one decimal, lists cut, "-" for none."""
     if value is None:
         return "-"
     if isinstance(value, float):

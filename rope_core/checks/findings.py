@@ -90,19 +90,19 @@ def check(
         return [finding("nothing_turns", "config")]
     if layer_type is not None:
         _known_type(model, layer_type)
-    found = list(_images(data))
+    findings = list(_images(data))
     if transformers == VERSIONS[0]:
-        found += for_4(data, model)
+        findings += for_4(data, model)
         model = resolve(read_by_4(data, model))
-    unread = {one.key for one in found} & {"rope_parameters_not_read"}
-    found += (one for one in _rules(model, transformers, seq_len) if not (unread and one.key.startswith("base_")))
-    found += _parts(data, transformers, seq_len)
-    found += _beside(data, model)
-    kept = [one for one in _merged(found) if transformers in one.versions]
+    unread = {each.key for each in findings} & {"rope_parameters_not_read"}
+    findings += (each for each in _rules(model, transformers, seq_len) if not (unread and each.key.startswith("base_")))
+    findings += _parts(data, transformers, seq_len)
+    findings += _beside(data, model)
+    kept = [each for each in _merged(findings) if transformers in each.versions]
     if not everything:
-        kept = [one for one in kept if one.key not in ON_REQUEST]
+        kept = [each for each in kept if each.key not in ON_REQUEST]
     if layer_type is not None:
-        kept = [one for one in kept if one.layer_type in (None, layer_type)]
+        kept = [each for each in kept if each.layer_type in (None, layer_type)]
     return by_severity(kept)
 
 
@@ -164,7 +164,7 @@ def nothing_turns(model: Model) -> bool:
 def _known_type(model: Model, layer_type: str) -> None:
     """Raise ValueError on a layer type that this model does not have; what cannot be read is a finding, not this."""
     try:
-        names = [one.layer_type for one in effective(model) if one.layer_type] or model.layer_types()
+        names = [each.layer_type for each in effective(model) if each.layer_type] or model.layer_types()
     except ConfigError:
         return
     known_names = list(dict.fromkeys(names))
@@ -173,9 +173,9 @@ def _known_type(model: Model, layer_type: str) -> None:
         raise reject("layer_type", rule, layer_type)
 
 
-def by_severity(found: list[Finding]) -> list[Finding]:
+def by_severity(findings: list[Finding]) -> list[Finding]:
     """Errors first, then warnings, then notes; the rules' order within each."""
-    return sorted(found, key=lambda one: SEVERITIES.index(one.severity))
+    return sorted(findings, key=lambda each: SEVERITIES.index(each.severity))
 
 
 def check_text(
@@ -196,15 +196,15 @@ def check_text(
     twice: dict[str, None] = {}
 
     def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
-        made = dict(items)
-        if len(made) < len(items):
+        values = dict(items)
+        if len(values) < len(items):
             repeated = [name for name, count in Counter(name for name, _ in items).items() if count > 1]
             twice.update(dict.fromkeys(repeated[: MOST - len(twice)]))
-        return made
+        return values
 
-    found = check(parse(text, pairs), transformers, layer_type, seq_len, everything=everything)
+    findings = check(parse(text, pairs), transformers, layer_type, seq_len, everything=everything)
     repeated = [finding("duplicate_key", printable(next(iter(twice))), names=tuple(twice))] if twice else []
-    return by_severity([*repeated, *found])
+    return by_severity([*repeated, *findings])
 
 
 def _rules(model: Model, version: str, seq_len: int | None) -> Iterator[Finding]:
@@ -217,27 +217,27 @@ def _rules(model: Model, version: str, seq_len: int | None) -> Iterator[Finding]
         yield refusal(error)
         return
     built: list[tuple[Parameters, HfRope]] = []
-    for one in parts:
+    for parameters in parts:
         try:
-            built.append((one, build(model, one, parts, seq_len)))
+            built.append((parameters, build(model, parameters, parts, seq_len)))
         except ConfigError as error:
-            yield refusal(error, one.layer_type if len(parts) > 1 else None)
+            yield refusal(error, parameters.layer_type if len(parts) > 1 else None)
     ropes = tuple(rope for _, rope in built)
-    for one, rope in built:
-        case = Case(model, one, rope, ropes, version, seq_len)
-        layer = one.layer_type if len(parts) > 1 else None
+    for parameters, rope in built:
+        case = Case(model, parameters, rope, ropes, version, seq_len)
+        layer = parameters.layer_type if len(parts) > 1 else None
         for rule in RULES:
             for named in rule(case):
                 yield replace(named, layer_type=layer)
 
 
-def _merged(found: list[Finding]) -> list[Finding]:
+def _merged(findings: list[Finding]) -> list[Finding]:
     """One finding where every layer type has the same; the layer type stays where only some have it."""
-    made: dict[tuple[object, ...], Finding] = {}
-    for one in found:
-        same = (one.key, one.severity, one.field, repr(one.values))
-        made[same] = replace(made[same], layer_type=None) if same in made else one
-    return list(made.values())
+    merged: dict[tuple[object, ...], Finding] = {}
+    for each in findings:
+        same = (each.key, each.severity, each.field, repr(each.values))
+        merged[same] = replace(merged[same], layer_type=None) if same in merged else each
+    return list(merged.values())
 
 
 def known(lang: str = "en") -> dict[str, tuple[str, str]]:
@@ -264,7 +264,7 @@ class Group:
 
 @cache
 def groups() -> tuple[Group, ...]:
-    """The 27 groups of known threads, in their order."""
+    """Return the 27 groups of known threads, in their order."""
     text = resources.files("rope_core.checks").joinpath("groups.toml").read_text(encoding="utf-8")
     lists = ("keys", "threads", "beside")
     rows: list[dict[str, Any]] = tomllib.loads(text)["groups"]

@@ -66,7 +66,7 @@ class Refused(Exception):
 
 
 def scaled(task: Task, kind: str, seq_len: int | None = None, train: int | None = None, **given: Any) -> Answer:
-    """transformers' own formula of ``kind`` on this task's dict, with ``given`` in place of the dict's values."""
+    """Compute transformers' formula of ``kind`` on this task's dict, with ``given`` in place of the dict's values."""
     scheme = TYPES[kind]
     request = task.rope.request
     if request.scheme == scheme:
@@ -130,7 +130,7 @@ def vllm(task: Task) -> Answer:
 
 
 def with_mscale(task: Task, factor: float) -> float:
-    """The attention factor of YaRN with mscale and mscale_all_dim, where the dict has both."""
+    """Return the attention factor of YaRN with mscale and mscale_all_dim, where the dict has both."""
     upper, lower = (real(task.values.get(name)) for name in ("mscale", "mscale_all_dim"))
     return temperature(factor, upper) / temperature(factor, lower) if upper and lower else temperature(factor)
 
@@ -195,7 +195,7 @@ def at_start(task: Task, own_mscale: bool) -> Answer:
 
 
 def partial(task: Task) -> Answer:
-    """The default type of programs that read partial_rotary_factor whatever the model."""
+    """Return the default type of programs that read partial_rotary_factor whatever the model."""
     share = task.values.get("partial_rotary_factor")
     ignored = "default_ignores_partial" in task.rope.provenance["rotary_dim"].traps
     if ignored and isinstance(share, int | float):

@@ -69,7 +69,7 @@ def candidates(module: Any, model_type: str | None) -> Iterator[tuple[str, Any]]
 
 
 def type_of(part: Any) -> str | None:
-    """The model_type in a module's config, or None."""
+    """Return the model_type in a module's config, or None."""
     return getattr(getattr(part, "config", None), "model_type", None)
 
 
@@ -119,7 +119,7 @@ def unchanged(module: Any) -> Iterator[None]:
     kept = []
     for part in module.modules():
         if any("inv_freq" in name for name in part._buffers):
-            values = {name: None if one is None else one.clone() for name, one in part._buffers.items()}
+            values = {name: None if buffer is None else buffer.clone() for name, buffer in part._buffers.items()}
             kept.append((part, dict(part.__dict__), dict(part._buffers), values))
     configs = {id(part.config): part.config for part in module.modules() if hasattr(part, "config")}
     switched = []

@@ -86,23 +86,23 @@ def layers(folder: Path, config: Mapping[str, Any]) -> list[Layer]:
     ropes = {kind: from_hf(data, kind) for kind in (kinds or [None])}  # type: ignore[list-item]
     heads = int(model.get("num_attention_heads")[0] or 0)
     shared = int(model.get("num_key_value_heads")[0] or heads)
-    found: dict[int, dict[str, Tensor]] = {}
+    weights: dict[int, dict[str, Tensor]] = {}
     for name, tensor in tensors(folder):
         if match := _PROJECTION.search(name):
-            found.setdefault(int(match[1]), {})[match[2]] = tensor
-    made = []
-    for index in sorted(found):
+            weights.setdefault(int(match[1]), {})[match[2]] = tensor
+    read = []
+    for index in sorted(weights):
         kind = labels[index] if index < len(labels) and labels[index] in ropes else next(iter(ropes))
         rope = ropes[kind]
         if rope.nope or index in rope.nope_layers:
             continue
-        both = [_norms(found[index], part, rope, heads, shared, str(model.model_type)) for part in "qk"]
+        both = [_norms(weights[index], part, rope, heads, shared, str(model.model_type)) for part in "qk"]
         if any(each is None for each in both):
             continue
-        made.append(Layer(index, rope, *both))  # type: ignore[arg-type]
-    if not made:
+        read.append(Layer(index, rope, *both))  # type: ignore[arg-type]
+    if not read:
         raise reject("model", "pair_projections", folder.name)
-    return made
+    return read
 
 
 def _norms(
@@ -240,27 +240,27 @@ def changes(each: Summary, length: int | None = None) -> dict[str, Change]:
     """Return what each way to a length does to the pairs, by scheme; four trained lengths by default."""
     rope = each.rope.request.rope
     factor = max(1.0, (length or 4 * each.rope.train_len) / each.rope.train_len)
-    made = {}
+    changed = {}
     for name in WAYS:
         slowdown = spectrum(Request(rope, name, {"factor": factor}, seq_len=length)).slowdown
         kept = slowdown < 1.01
-        made[name] = Change(slowdown, each.share(kept), each.share(~kept & (each.seen < 1.0)))
-    return made
+        changed[name] = Change(slowdown, each.share(kept), each.share(~kept & (each.seen < 1.0)))
+    return changed
 
 
-def summaries(found: list[Layer]) -> dict[str | None, Summary]:
+def summaries(layers: list[Layer]) -> dict[str | None, Summary]:
     """Return the pairs of each layer type, averaged over its layers and heads."""
-    made = {}
-    for kind in dict.fromkeys(layer.rope.layer_type for layer in found):
-        here = [layer for layer in found if layer.rope.layer_type == kind]
+    summary = {}
+    for kind in dict.fromkeys(layer.rope.layer_type for layer in layers):
+        here = [layer for layer in layers if layer.rope.layer_type == kind]
         rows = [np.concatenate([getattr(layer, part) for layer in here]) for part in "qk"]
         relative = [each / np.maximum(each.mean(1, keepdims=True), 1e-300) for each in rows]
         massive = sum((each >= MASSIVE).sum(0) for each in relative)
         with np.errstate(divide="ignore"):
             wavelength = 2.0 * np.pi / here[0].rope.unscaled
         q, k = (each.mean(0) for each in relative)
-        made[kind] = Summary(here[0].rope, wavelength, q, k, np.asarray(massive), sum(map(len, rows)))
-    return made
+        summary[kind] = Summary(here[0].rope, wavelength, q, k, np.asarray(massive), sum(map(len, rows)))
+    return summary
 
 
 __all__ = ["MASSIVE", "Change", "Layer", "Summary", "changes", "layers", "summaries", "tensors"]

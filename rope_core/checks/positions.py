@@ -53,13 +53,13 @@ def check_positions(
     mask = np.ones_like(ids) if attention_mask is None else as_ids("attention_mask", attention_mask)
     if mask.shape != ids.shape:
         raise reject("attention_mask", f"of shape {ids.shape}", mask.shape)
-    found = [*range_of(ids, mask, rows)]
+    findings = [*range_of(ids, mask, rows)]
     for row in range(len(ids)):
-        found += order_of(ids[row], mask[row] != 0, row, past)
+        findings += order_of(ids[row], mask[row] != 0, row, past)
     once: dict[str, Finding] = {}
-    for one in found:
-        once.setdefault(one.key, one)
-    return sorted(once.values(), key=lambda one: SEVERITIES.index(one.severity))
+    for each in findings:
+        once.setdefault(each.key, each)
+    return sorted(once.values(), key=lambda each: SEVERITIES.index(each.severity))
 
 
 def range_of(ids: npt.NDArray[np.int64], mask: npt.NDArray[np.int64], rows: int | None) -> Iterator[Finding]:

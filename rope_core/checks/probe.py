@@ -40,7 +40,7 @@ def probe(parts: Mapping[str, Any], rope: HfRope, positions: tuple[int, ...]) ->
 
 
 def by_tables(name: str, part: Any, rope: HfRope, positions: tuple[int, ...]) -> Product:
-    """transformers: the module gives cos and sin (or e^{i angle}), a function beside it applies them."""
+    """Rotate as transformers does: the module gives cos and sin (or e^{i angle}), a function beside it applies them."""
     import torch
 
     width, count = rope.rotary_dim, len(positions)
@@ -54,18 +54,18 @@ def by_tables(name: str, part: Any, rope: HfRope, positions: tuple[int, ...]) ->
             cos, sin = tables
             turned = apply(q, k, cos.float(), sin.float())[:2]
         else:
-            turned = tuple(one.transpose(1, 2) for one in apply(q.transpose(1, 2), k.transpose(1, 2), tables)[:2])
-    return product(name, [one[0].transpose(0, 1) for one in turned], (q, k))
+            turned = tuple(x.transpose(1, 2) for x in apply(q.transpose(1, 2), k.transpose(1, 2), tables)[:2])
+    return product(name, [x[0].transpose(0, 1) for x in turned], (q, k))
 
 
 def applier(part: Any, rope: HfRope) -> Callable[..., Any]:
-    """The function of the module's own file that applies cos and sin."""
+    """Return the function of the module's own file that applies cos and sin."""
     here = sys.modules[type(part).__module__]
     names = ["apply_rotary_pos_emb", "apply_rotary_emb"]
     if rope.layout == INTERLEAVED.name:
         names.insert(0, "apply_rotary_pos_emb_interleave")
-    found: Callable[..., Any] = next(getattr(here, name) for name in names if hasattr(here, name))
-    return found
+    function: Callable[..., Any] = next(getattr(here, name) for name in names if hasattr(here, name))
+    return function
 
 
 def by_call(name: str, part: Any, rope: HfRope, positions: tuple[int, ...]) -> Product:
@@ -75,8 +75,8 @@ def by_call(name: str, part: Any, rope: HfRope, positions: tuple[int, ...]) -> P
     random = torch.Generator().manual_seed(SEED)
     q, k = (torch.randn(1, HEADS, 1, rope.rotary_dim, generator=random) for _ in "qk")
     turned = []
-    for one in (q, k):
-        given = one.transpose(1, 2).expand(1, positions[-1] + 1, HEADS, rope.rotary_dim).contiguous()
+    for x in (q, k):
+        given = x.transpose(1, 2).expand(1, positions[-1] + 1, HEADS, rope.rotary_dim).contiguous()
         with torch.no_grad():
             out = part(given)
         if out.shape != given.shape:
@@ -87,6 +87,6 @@ def by_call(name: str, part: Any, rope: HfRope, positions: tuple[int, ...]) -> P
 
 def product(name: str, turned: list[Any], given: tuple[Any, Any]) -> Product:
     """Two turned tensors (positions, heads, dim), and what they were."""
-    q, k = (as_array(one) for one in turned)
-    inputs = tuple(np.array(as_array(one[0, :, 0]).reshape(-1)) for one in given)
+    q, k = (as_array(x) for x in turned)
+    inputs = tuple(np.array(as_array(x[0, :, 0]).reshape(-1)) for x in given)
     return Product(name, q, k, None, inputs, (), (), 2.0**-24)

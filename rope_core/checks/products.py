@@ -49,7 +49,7 @@ class Product:
 
 
 def watcher(along: str, count: int) -> Any:
-    """A torch function mode that keeps the products of q and k, and what came before each."""
+    """Return a torch function mode that keeps the products of q and k, and what came before each."""
     import torch
     from torch.overrides import TorchFunctionMode
 
@@ -71,7 +71,7 @@ def watcher(along: str, count: int) -> Any:
             given = kwargs or {}
             if func is torch.nn.functional.scaled_dot_product_attention:
                 self.product(*(args[:3] if len(args) >= 3 else (given["query"], given["key"], given["value"])))
-            elif func in products and len(args) == 2 and all(isinstance(one, torch.Tensor) for one in args):
+            elif func in products and len(args) == 2 and all(isinstance(each, torch.Tensor) for each in args):
                 self.matmul(*args)
             elif func is torch.baddbmm:
                 self.matmul(*args[1:3])
@@ -101,8 +101,8 @@ def watcher(along: str, count: int) -> Any:
                 values = None if v is None else self.heads(v)
                 name = self.stack[-1] if self.stack else ""
                 unit = float(torch.finfo(q.dtype).eps) / 2
-                kept = [one for one in map(as_array, self.kept) if np.all(np.isfinite(one))]
-                steady = tuple(one[0] for one in kept if spread(one) <= steadiness(unit))
+                kept = [values for values in map(as_array, self.kept) if np.all(np.isfinite(values))]
+                steady = tuple(values[0] for values in kept if spread(values) <= steadiness(unit))
                 self.products.append(
                     Product(
                         name,
@@ -178,12 +178,12 @@ def watcher(along: str, count: int) -> Any:
 
 
 def as_array(tensor: Any) -> Array:
-    """A copy of a tensor in float64."""
+    """Return a copy of a tensor in float64."""
     return np.array(tensor.detach().cpu().double().numpy())
 
 
 def steadiness(unit: float) -> float:
-    """What two rows of one computation may differ by, as a fraction of its largest value.
+    """Return what two rows of one computation may differ by, as a fraction of its largest value.
 
     A matrix product adds its terms in another order from row to row: 32 roundings of float32, or two units in the last
     place of a coarser dtype.
@@ -207,17 +207,17 @@ def attributes(module: Any) -> tuple[tuple[float, ...], tuple[str, ...]]:
 
 
 def before_norm(heads: Array, kept: list[Array], unit: float) -> Array:
-    """The rotated vectors where a norm per head follows the rotation (Hunyuan's), else ``heads`` as they are.
+    """Return the rotated vectors where a norm per head follows the rotation (Hunyuan's), else ``heads`` as they are.
 
     Such a norm brings each head to one length at every position and multiplies each lane by a weight that all heads
     share.
     """
     moving = float(np.abs(heads - heads[:1]).max()) > 0
     room = max(1e-3, 8 * unit)
-    for one in reversed(kept) if moving else ():
-        if one.shape[1] != heads[0].size or np.array_equal(one.reshape(heads.shape), heads):
+    for values in reversed(kept) if moving else ():
+        if values.shape[1] != heads[0].size or np.array_equal(values.reshape(heads.shape), heads):
             continue
-        same = one.reshape(heads.shape)
+        same = values.reshape(heads.shape)
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             lanes = heads / same
             lanes = lanes / lanes[..., :1]
@@ -234,7 +234,7 @@ def before_norm(heads: Array, kept: list[Array], unit: float) -> Array:
 
 
 def index_of(name: str) -> int | None:
-    """The first number in a dotted name.
+    """Return the first number in a dotted name.
 
     >>> index_of("model.layers.3.self_attn"), index_of("attention")
     (3, None)

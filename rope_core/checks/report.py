@@ -117,12 +117,12 @@ def record(config: object, transformers: str, seq_len: int | None, lang: str) ->
     """Everything that the report says, as JSON can hold it."""
     if lang not in LANGUAGES:
         raise reject("lang", f"one of {', '.join(LANGUAGES)}", lang)
-    found = check(config, transformers, None, seq_len)
+    findings = check(config, transformers, None, seq_len)
     data = read_config(config)
     return {
         "transformers": transformers,
         "seq_len": seq_len,
-        "findings": [as_record(one, lang) for one in found],
+        "findings": [as_record(each, lang) for each in findings],
         "layers": [layer(rope) for rope in ropes(data, seq_len)],
         "engines": [{"layer_type": kind, **as_engine(engine, lang)} for kind, engine in every_engine(data, seq_len)],
         "config": as_json(data),
@@ -130,7 +130,7 @@ def record(config: object, transformers: str, seq_len: int | None, lang: str) ->
 
 
 def ropes(data: Mapping[str, Any], seq_len: int | None) -> list[HfRope]:
-    """What each layer type does; empty where transformers could not build it, which the findings say."""
+    """Return what each layer type does; empty where transformers could not build it, which the findings say."""
     try:
         return [from_hf(data, kind, seq_len) for kind in kinds(data)]
     except ConfigError:
@@ -138,12 +138,12 @@ def ropes(data: Mapping[str, Any], seq_len: int | None) -> list[HfRope]:
 
 
 def kinds(data: Mapping[str, Any]) -> list[str | None]:
-    """The layer types that differ, or one None."""
+    """Return the layer types that differ, or one None."""
     return [*layer_types(data)] or [None]
 
 
 def every_engine(data: Mapping[str, Any], seq_len: int | None) -> list[tuple[str | None, Any]]:
-    """The engines of each layer type; empty where there is no geometry to compare."""
+    """Return the engines of each layer type; empty where there is no geometry to compare."""
     try:
         return [(kind, engine) for kind in kinds(data) for engine in engines(data, kind, seq_len)]
     except ConfigError:
@@ -152,12 +152,12 @@ def every_engine(data: Mapping[str, Any], seq_len: int | None) -> list[tuple[str
 
 def layer(rope: HfRope) -> dict[str, Any]:
     """One layer type, its frequencies included."""
-    made = {name: getattr(rope, name) for name, _ in FIELDS}
-    made |= {"layer_type": rope.layer_type, "nope": rope.nope, "nope_layers": rope.nope_layers}
-    made |= {"mrope_section": rope.mrope_section, "params": dict(rope.params), "ignored": rope.ignored}
-    made |= {"inv_freq": rope.inv_freq.tolist(), "unscaled": rope.unscaled.tolist()}
-    made["provenance"] = {name: asdict_of(origin) for name, origin in rope.provenance.items()}
-    return as_json(made)  # type: ignore[no-any-return]
+    fields = {name: getattr(rope, name) for name, _ in FIELDS}
+    fields |= {"layer_type": rope.layer_type, "nope": rope.nope, "nope_layers": rope.nope_layers}
+    fields |= {"mrope_section": rope.mrope_section, "params": dict(rope.params), "ignored": rope.ignored}
+    fields |= {"inv_freq": rope.inv_freq.tolist(), "unscaled": rope.unscaled.tolist()}
+    fields["provenance"] = {name: asdict_of(origin) for name, origin in rope.provenance.items()}
+    return as_json(fields)  # type: ignore[no-any-return]
 
 
 def asdict_of(origin: Any) -> dict[str, Any]:
@@ -202,11 +202,11 @@ def report_html(
 
     Raises ConfigError on what is no config, ValueError on another version or language.
     """
-    made = record(config, transformers, seq_len, lang)
+    whole = record(config, transformers, seq_len, lang)
     t = TEXT[lang]
     data = read_config(config)
     parts = [f"<h1>{t['title']}: {text(name)}</h1><p>transformers {text(transformers)}</p>"]
-    parts += [f"<h2>{t['findings']}</h2>", findings_html(made["findings"], t)]
+    parts += [f"<h2>{t['findings']}</h2>", findings_html(whole["findings"], t)]
     for rope in ropes(data, seq_len):
         title = t["does"] + (f": {text(rope.layer_type)}" if rope.layer_type else "")
         parts += [f"<h2>{title}</h2>", layer_html(rope, t)]
@@ -215,9 +215,9 @@ def report_html(
     parts += [
         f"<figure>{svg}<figcaption>{text(caption)}</figcaption></figure>" for caption, svg in (figures or {}).items()
     ]
-    if made["engines"]:
-        parts += [f"<h2>{t['engines']}</h2>", engines_html(made["engines"], t)]
-    shown_config = json.dumps(made["config"], ensure_ascii=False, indent=1)
+    if whole["engines"]:
+        parts += [f"<h2>{t['engines']}</h2>", engines_html(whole["engines"], t)]
+    shown_config = json.dumps(whole["config"], ensure_ascii=False, indent=1)
     parts += [f"<h2>{t['config']}</h2>", f"<pre>{escape(shown_config[:200_000])}</pre>"]
     policy = "default-src 'none'; style-src 'unsafe-inline'"
     head = (
@@ -242,22 +242,22 @@ def header(*cells: str) -> str:
     return "<tr>" + "".join(f'<th scope="col">{cell}</th>' for cell in cells) + "</tr>"
 
 
-def findings_html(found: list[dict[str, Any]], t: Mapping[str, str]) -> str:
-    """The findings as a table, gravest first."""
-    if not found:
+def findings_html(findings: list[dict[str, Any]], t: Mapping[str, str]) -> str:
+    """Return the findings as a table, gravest first."""
+    if not findings:
         return f"<p>{t['none']}</p>"
     rows = []
-    for one in found:
-        where = f"<code>{text(one['field'])}</code> {text(one['layer_type']) if one['layer_type'] else ''}"
-        words = f"<b>{text(one['title'])}</b><br>{escape(one['why'])}<br>{escape(one['change'])}"
-        source = f'<br><a href="{escape(one["source"])}" rel="noreferrer">{escape(one["source"])}</a>'
-        severity = f'<span class="{one["severity"]}">{t[one["severity"]]}</span>'
+    for each in findings:
+        where = f"<code>{text(each['field'])}</code> {text(each['layer_type']) if each['layer_type'] else ''}"
+        words = f"<b>{text(each['title'])}</b><br>{escape(each['why'])}<br>{escape(each['change'])}"
+        source = f'<br><a href="{escape(each["source"])}" rel="noreferrer">{escape(each["source"])}</a>'
+        severity = f'<span class="{each["severity"]}">{t[each["severity"]]}</span>'
         rows.append(row(severity, where, words + source))
     return f"<table>{''.join(rows)}</table>"
 
 
 def layer_html(rope: HfRope, t: Mapping[str, str]) -> str:
-    """What one layer type does, and where each value came from."""
+    """Return what one layer type does, and where each value came from."""
     rows = [header(t["field"], t["value"], t["origin"])]
     values = [(name, getattr(rope, name), rope.provenance.get(key)) for name, key in FIELDS]
     values += [(name, value, rope.provenance.get(name)) for name, value in rope.params.items()]
@@ -270,24 +270,24 @@ def layer_html(rope: HfRope, t: Mapping[str, str]) -> str:
     return f"<table>{''.join(rows)}</table>"
 
 
-def apart(one: Mapping[str, Any], t: Mapping[str, str]) -> str:
-    """An engine's distance from transformers 5.23 in per cent, or why there is none."""
-    if one["refused"]:
-        return t["not_supported" if one["status"] == "not_supported" else "refused"]
-    difference = one["difference"]
+def apart(engine: Mapping[str, Any], t: Mapping[str, str]) -> str:
+    """Return an engine's distance from transformers 5.23 in per cent, or why there is none."""
+    if engine["refused"]:
+        return t["not_supported" if engine["status"] == "not_supported" else "refused"]
+    difference = engine["difference"]
     if difference is None:
         return "-"
     percent = 100.0 * float(difference)
     return t["width"] if difference == "inf" else f"{percent:,.0f} %" if percent >= 100 else f"{percent:.3g} %"
 
 
-def engines_html(found: list[dict[str, Any]], t: Mapping[str, str]) -> str:
-    """The engine table."""
+def engines_html(engines: list[dict[str, Any]], t: Mapping[str, str]) -> str:
+    """Return the engine table."""
     rows = [header(t["layers"], t["engine"], t["difference"], t["attention"], t["said"], t["basis"])]
-    for one in found:
-        who = text(one["layer_type"] or t["all"]), text(one["name"])
-        said = escape("; ".join(printable(line) for line in one["said"]))
-        rows.append(row(*who, apart(one, t), text(one["attention_factor"]), said, text(one["basis"])))
+    for engine in engines:
+        who = text(engine["layer_type"] or t["all"]), text(engine["name"])
+        notes = escape("; ".join(printable(line) for line in engine["said"]))
+        rows.append(row(*who, apart(engine, t), text(engine["attention_factor"]), notes, text(engine["basis"])))
     return f"<table>{''.join(rows)}</table>"
 
 

@@ -79,7 +79,7 @@ class Rotations:
             name = name.rpartition(".")[0]
 
     def _text_only(self, rows: list[Any], name: Callable[[Any], str]) -> list[Any]:
-        """The rows that belong to the text part; all of them where none does."""
+        """Return the rows that belong to the text part; all of them where none does."""
         return [row for row in rows if self._is_text(name(row))] or rows
 
     @cached_property
@@ -99,7 +99,7 @@ class Rotations:
         return tuple(sorted({*(p for p in POSITIONS if p < length), min(length, 2**20) * 7 // 8 | 1}))
 
     def split(self, buffers: list[Buffer]) -> tuple[list[Buffer], list[Buffer]]:
-        """The buffers that the text's tokens run through, and those of other parts, such as a vision tower."""
+        """Return the buffers that the text's tokens run through, and those of other parts, such as a vision tower."""
         ran = [each for each in buffers if self.seen is None or _owner(each) in self.seen.ran]
         own = self._text_only(ran, _owner)
         others = [each for each in buffers if each not in own]
@@ -117,102 +117,103 @@ class Rotations:
         return is_rotary(self.parts.get(_owner(buffer)))
 
     def findings(self, reported: list[tuple[Finding, Buffer]]) -> list[Finding]:
-        """What the rotations show beyond what is ``reported`` of the buffers."""
+        """Return what the rotations show beyond what is ``reported`` of the buffers."""
         if all(rope.nope for rope in self.ropes.values()):
             return []
-        found = _Collected(reported, self.ropes)
+        collected = _Collected(reported, self.ropes)
         if self.seen is None:
-            self._alone(found)
-            return found.findings()
-        self._layers(found, self.seen, self.ropes)
-        self._unseen(found, self.seen)
-        if self.follows and not found.rows and not reported:
+            self._alone(collected)
+            return collected.findings()
+        self._layers(collected, self.seen, self.ropes)
+        self._unseen(collected, self.seen)
+        if self.follows and not collected.rows and not reported:
             where = (0, 1, 5, self.trained, 2 * self.trained - 1)
             again = observe(self.module, where, self.model.model_type)
             at = {kind: from_hf(self.data, kind, max(where) + 1) for kind in self.ropes}
             if again is not None and again.positions == where:
-                self._layers(found, again, at)
-        return found.findings()
+                self._layers(collected, again, at)
+        return collected.findings()
 
-    def _alone(self, found: _Collected) -> None:
-        """A rotary embedding that is handed over without its model, or in one that does not run on token ids."""
+    def _alone(self, collected: _Collected) -> None:
+        """Judge a rotary embedding handed over without its model, or in one that does not run on token ids."""
         parts = dict(self._text_only([row for row in self.parts.items() if is_rotary(row[1])], itemgetter(0)))
         for kind, rope in self.ropes.items():
             if rope.nope:
                 continue
             product = probe(parts, rope, self._within(self.trained)) if not self.on_meta else None
             if product is None:
-                found.add(Verdict("rotation_not_observed"), "q, k", "model_type", kind, None)
+                collected.add(Verdict("rotation_not_observed"), "q, k", "model_type", kind, None)
                 continue
-            for part, verdict in self._judge(product, self._within(self.trained), rope, found.buffers(kind)).items():
-                found.add(verdict, part, product.module, kind)
+            buffers = collected.buffers(kind)
+            for part, verdict in self._judge(product, self._within(self.trained), rope, buffers).items():
+                collected.add(verdict, part, product.module, kind)
             if next(self.module.parameters(), None) is not None:
-                found.add(Verdict("attention_not_observed"), "q, k", product.module, kind)
+                collected.add(Verdict("attention_not_observed"), "q, k", product.module, kind)
 
-    def _layers(self, found: _Collected, seen: Seen, ropes: Mapping[str | None, HfRope]) -> None:
+    def _layers(self, collected: _Collected, seen: Seen, ropes: Mapping[str | None, HfRope]) -> None:
         """Every layer of a watched run."""
-        products = self._text_only([one for one in seen.products if not CROSS.search(one.module)], _module_of)
-        moving = {one.module for one in products if _moves(one)}
-        names = {one.module for one in products}
-        for one in products:
-            if one.module in moving and not _moves(one):
+        products = self._text_only([each for each in seen.products if not CROSS.search(each.module)], _module_of)
+        moving = {product.module for product in products if _moves(product)}
+        names = {product.module for product in products}
+        for product in products:
+            if product.module in moving and not _moves(product):
                 # A second product of the same module, such as an indexer's weights times its scores.
                 continue
-            nested = any(one.module.startswith(name + ".") for name in names)
-            candidates = self._ropes_of(one, ropes)
-            if nested and one.q.shape[-1] < max(rope.rotary_dim for rope in self.ropes.values()):
+            nested = any(product.module.startswith(name + ".") for name in names)
+            candidates = self._ropes_of(product, ropes)
+            if nested and product.q.shape[-1] < max(rope.rotary_dim for rope in self.ropes.values()):
                 continue
             answers = [
-                (kind, self._judge(one, seen.positions, each, found.buffers(kind)))
+                (kind, self._judge(product, seen.positions, each, collected.buffers(kind)))
                 for kind, rope in candidates
-                for each in (self._inside(one, rope) if nested else (rope,))
+                for each in (self._inside(product, rope) if nested else (rope,))
             ]
             if answers and all(verdicts for _, verdicts in answers):
                 kind, verdicts = min(answers, key=lambda answer: len(answer[1]))
                 for part, verdict in verdicts.items():
-                    found.add(verdict, part, one.module, kind, one.layer)
-            if candidates and one.inputs and _values_move(one):
-                found.add(Verdict("value_rotated"), "v", one.module, candidates[0][0], one.layer)
+                    collected.add(verdict, part, product.module, kind, product.layer)
+            if candidates and product.inputs and _values_move(product):
+                collected.add(Verdict("value_rotated"), "v", product.module, candidates[0][0], product.layer)
 
-    def _unseen(self, found: _Collected, seen: Seen) -> None:
+    def _unseen(self, collected: _Collected, seen: Seen) -> None:
         """Attention modules that ran without a product that was seen, where others of that name had one."""
-        multiplied = {one.module for one in seen.products}
+        multiplied = {product.module for product in seen.products}
         alike = {re.sub(r"\d+", "#", name) for name in multiplied}
         for name in sorted(seen.ran - multiplied):
             layer = index_of(name)
             label = self.labels[layer] if layer is not None and layer < len(self.labels) else None
             if re.sub(r"\d+", "#", name) in alike and (label is None or self._turns(label)):
                 kind = label if label in self.ropes else next(iter(self.ropes))
-                found.add(Verdict("rotation_not_observed"), "q, k", name, kind, layer)
+                collected.add(Verdict("rotation_not_observed"), "q, k", name, kind, layer)
 
     @staticmethod
     def _turns(label: str) -> bool:
         """Whether layers of this name have attention of the kind that rotates."""
         return "attention" in label and label != "linear_attention"
 
-    def _ropes_of(self, one: Product, ropes: Mapping[str | None, HfRope]) -> list[tuple[str | None, HfRope]]:
-        """What the layer of a product should do: one answer, or all layer types where nothing says which."""
-        label = self.labels[one.layer] if one.layer is not None and one.layer < len(self.labels) else None
+    def _ropes_of(self, product: Product, ropes: Mapping[str | None, HfRope]) -> list[tuple[str | None, HfRope]]:
+        """Return what the layer of a product should do: one answer, or all layer types where nothing says which."""
+        label = self.labels[product.layer] if product.layer is not None and product.layer < len(self.labels) else None
         if label is not None and not self._turns(label):
             return []
-        named = [kind for kind in (label, *one.labels) if kind in ropes and kind is not None][:1]
+        named = [kind for kind in (label, *product.labels) if kind in ropes and kind is not None][:1]
         chosen = {kind: ropes[kind] for kind in named} or ropes
         return [
-            (kind, replace(rope, nope=True) if one.layer in rope.nope_layers else rope) for kind, rope in chosen.items()
+            (k, replace(rope, nope=True) if product.layer in rope.nope_layers else rope) for k, rope in chosen.items()
         ]
 
-    def _inside(self, one: Product, rope: HfRope) -> tuple[HfRope, ...]:
-        """What a part inside an attention may do: the indexer's own rotation, or either layout where none is known."""
-        if INDEXER in self.model.family and INDEXER in one.module.split("."):
+    def _inside(self, product: Product, rope: HfRope) -> tuple[HfRope, ...]:
+        """Return what a part inside an attention may do: the indexer's rotation, or any layout where none is known."""
+        if INDEXER in self.model.family and INDEXER in product.module.split("."):
             return (indexer(self.model, rope),)
         return tuple(replace(rope, layout=layout.name) for layout in (INTERLEAVED, HALF))
 
     def _judge(
-        self, one: Product, positions: tuple[int, ...], rope: HfRope, buffers: list[Array]
+        self, product: Product, positions: tuple[int, ...], rope: HfRope, buffers: list[Array]
     ) -> dict[str, Verdict]:
         """One product; where its buffer is reported already, rotating by that buffer is no second fault."""
         others = [*((_BY_BUFFER, values) for values in buffers), *self._explanations(rope)]
-        verdicts = judge(one, positions, rope, others)
+        verdicts = judge(product, positions, rope, others)
         return {part: verdict for part, verdict in verdicts.items() if verdict != _BY_BUFFER}
 
     def _explanations(self, rope: HfRope) -> Iterator[tuple[Verdict, Array]]:
@@ -232,12 +233,12 @@ class _Collected:
 
     def __init__(self, reported: list[tuple[Finding, Buffer]], ropes: Mapping[str | None, HfRope]) -> None:
         self.reported, self.ropes = reported, ropes
-        self.keys = {(one.key, one.layer_type) for one, _ in reported}
+        self.keys = {(each.key, each.layer_type) for each, _ in reported}
         self.rows: dict[tuple[str, str | None], dict[str, Any]] = {}
 
     def buffers(self, kind: str | None) -> list[Array]:
-        """Values of buffers of this layer type that are reported already."""
-        return [each.values for one, each in self.reported if one.layer_type == kind and each.values is not None]
+        """Return the values of this layer type's buffers that are reported already."""
+        return [each.values for report, each in self.reported if report.layer_type == kind and each.values is not None]
 
     def add(self, verdict: Verdict | None, part: str, module: str, kind: str | None, layer: int | None = None) -> None:
         """Take one verdict on one part of one layer, unless a buffer's finding says the same."""
@@ -251,8 +252,8 @@ class _Collected:
         row["layers"] += [] if layer is None or layer in row["layers"] else [layer]
 
     def findings(self) -> list[Finding]:
-        """The findings; a note on what was not observed only where nothing else was found."""
-        made = []
+        """Return the findings; a note on what was not observed only where nothing else was found."""
+        findings = []
         certain = [key for key, _ in self.rows if not key.endswith("_not_observed")]
         for (key, kind), row in self.rows.items():
             if key.endswith("_not_observed") and certain:
@@ -262,26 +263,26 @@ class _Collected:
                 values.pop("layers")
             if key == "rotation_not_observed":
                 values["layout"] = self.ropes[kind].layout
-            made.append(finding(key, row["module"], None, kind, **values))
-        return made
+            findings.append(finding(key, row["module"], None, kind, **values))
+        return findings
 
 
 def _owner(buffer: Buffer) -> str:
-    """The module that holds a buffer."""
+    """Return the module that holds a buffer."""
     return buffer.name.rpartition(".")[0]
 
 
-def _module_of(one: Product) -> str:
-    return one.module
+def _module_of(product: Product) -> str:
+    return product.module
 
 
-def _values_move(one: Product) -> bool:
+def _values_move(product: Product) -> bool:
     """Whether v follows the position; not where it is k itself, as in DeepSeek V4, which turns the result back."""
-    if one.v is None or np.array_equal(one.v, one.k.reshape(one.v.shape[0], -1)):
+    if product.v is None or np.array_equal(product.v, product.k.reshape(product.v.shape[0], -1)):
         return False
-    return spread(one.v) > steadiness(one.unit)
+    return spread(product.v) > steadiness(product.unit)
 
 
-def _moves(one: Product) -> bool:
+def _moves(product: Product) -> bool:
     """Whether q or k follows the position."""
-    return max(spread(one.q), spread(one.k)) > steadiness(one.unit)
+    return max(spread(product.q), spread(product.k)) > steadiness(product.unit)

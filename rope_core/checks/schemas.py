@@ -52,15 +52,15 @@ def to_v5(config: object) -> dict[str, Any]:
     readable(data)
     nested = len(parts) > 1 or parts[0].layer_type is not None
     flat = flat_dict(parts[0])
-    wanted: Any = {one.layer_type: flat_dict(one) for one in parts} if nested else flat
-    made = copy.deepcopy(data)
-    text = text_part(made, model.prefix)
+    wanted: Any = {each.layer_type: flat_dict(each) for each in parts} if nested else flat
+    new = copy.deepcopy(data)
+    text = text_part(new, model.prefix)
     if "rotary_dim" in text and model.family.get("convert") == "minimax_m2":
         text.pop("rotary_dim")
     for name in OLD:
         text.pop(name, None)
     text["rope_parameters"] = wanted
-    return proved(data, made)
+    return proved(data, new)
 
 
 def readable(data: Mapping[str, Any]) -> None:
@@ -69,11 +69,11 @@ def readable(data: Mapping[str, Any]) -> None:
         from_hf(data, kind)
 
 
-def flat_dict(one: Parameters) -> dict[str, Any] | None:
-    """One layer type's dict: type first, base second, as the config's values stand; None for one that does not turn."""
-    if one.nope:
+def flat_dict(parameters: Parameters) -> dict[str, Any] | None:
+    """Return one layer type's dict with the config's values, type first, base second; None where nothing turns."""
+    if parameters.nope:
         return None
-    values = {key: value for key, value in one.values.items() if key != "type" and value is not None}
+    values = {key: value for key, value in parameters.values.items() if key != "type" and value is not None}
     first: dict[str, Any] = {key: values.pop(key) for key in ("rope_type", "rope_theta") if key in values}
     if values.get("partial_rotary_factor") == 1.0:
         values.pop("partial_rotary_factor")
@@ -93,8 +93,8 @@ def to_v4(config: object) -> dict[str, Any]:
     model = resolve(data)
     parts = effective(model)
     readable(data)
-    made = copy.deepcopy(data)
-    text = text_part(made, model.prefix)
+    new = copy.deepcopy(data)
+    text = text_part(new, model.prefix)
     for name in OLD:
         text.pop(name, None)
     if model.family.get("convert") in LEGACY_SPLIT:
@@ -103,14 +103,14 @@ def to_v4(config: object) -> dict[str, Any]:
         one_to_v4(model, parts[0], text)
     else:
         raise ConfigError.of("version_4_type", model_type=model.model_type)
-    proved(data, read_by_4(made, resolve(made)))
-    return proved(data, made)
+    proved(data, read_by_4(new, resolve(new)))
+    return proved(data, new)
 
 
-def one_to_v4(model: Model, one: Parameters, text: dict[str, Any]) -> None:
+def one_to_v4(model: Model, parameters: Parameters, text: dict[str, Any]) -> None:
     """Spread one dict over the top level and rope_scaling."""
     neox = model.family.get("convert") in NEOX
-    values = flat_dict(one) or {}
+    values = flat_dict(parameters) or {}
     base, share = values.pop("rope_theta", None), values.pop("partial_rotary_factor", None)
     if base is not None:
         text["rotary_emb_base" if neox else "rope_theta"] = base
@@ -133,7 +133,7 @@ def for_longrope(values: dict[str, Any], text: dict[str, Any]) -> None:
 
 def split_to_v4(model: Model, parts: list[Parameters], text: dict[str, Any]) -> None:
     """Two bases and one scaling, for families that had them before version 5."""
-    dicts = {one.layer_type: flat_dict(one) or {} for one in parts}
+    dicts = {each.layer_type: flat_dict(each) or {} for each in parts}
     both = model.family["convert"] in BOTH_SCALED
     wide = dicts.get("full_attention", {})
     near = dicts.get("sliding_attention", {})
@@ -148,7 +148,7 @@ def split_to_v4(model: Model, parts: list[Parameters], text: dict[str, Any]) -> 
 
 
 def proved(old: Mapping[str, Any], new: dict[str, Any]) -> dict[str, Any]:
-    """``new``, once it computes what ``old`` does in every layer type; ConfigError otherwise."""
+    """Return ``new``, once it computes what ``old`` does in every layer type; ConfigError otherwise."""
     try:
         before, after = ropes_of(old), ropes_of(new)
         same = list(before) == list(after) and all(
@@ -210,7 +210,7 @@ def compare(left: object, right: object, seq_len: int | None = None) -> list[Row
 
 
 def one_type(config: Mapping[str, Any], kind: str | None, seq_len: int | None) -> HfRope | None:
-    """The layer type, or the only one there is, or None where this config has other types."""
+    """Return the layer type, or the only one there is, or None where this config has other types."""
     own = layer_types(config)
     if own and kind not in own:
         return None
@@ -218,7 +218,7 @@ def one_type(config: Mapping[str, Any], kind: str | None, seq_len: int | None) -
 
 
 def compared(left: HfRope | None, right: HfRope | None, kind: str | None) -> list[Row]:
-    """The rows of one layer type."""
+    """Return the rows of one layer type."""
     if left is None or right is None:
         return [Row(kind, "layer_type", kind if left else None, kind if right else None, False)]
     names = [name for name in dict.fromkeys([*left.params, *right.params]) if name not in FIELDS]

@@ -43,11 +43,11 @@ def before(heads: Array, product: Product) -> Source | None:
 
 
 def strangers(heads: Array, source: Source, product: Product) -> list[int]:
-    """The heads of position 0, of (heads, width), that are in none of the layer's inputs in the source's order."""
+    """Return position 0's heads, (heads, width), that are in none of the layer's inputs in the source's order."""
     if len(heads) == 1:
         return []
-    found = [v for v in product.inputs if source.order in dict(match(v, heads[0], product.unit))]
-    nearest = found + [v for v in product.inputs if not any(v is one for one in found)]
+    explained = [v for v in product.inputs if source.order in dict(match(v, heads[0], product.unit))]
+    nearest = explained + [v for v in product.inputs if not any(v is each for each in explained)]
 
     def known(head: Array) -> bool:
         return any(source.order in dict(match(v, head, product.unit)) for v in nearest)
@@ -56,13 +56,13 @@ def strangers(heads: Array, source: Source, product: Product) -> list[int]:
 
 
 def orders(width: int) -> list[tuple[int, ...]]:
-    """The weights' own order, neighbours brought to halves, halves brought to neighbours."""
-    made = [tuple(range(width))]
+    """Return the weights' own order, neighbours brought to halves, halves brought to neighbours."""
+    distinct = [tuple(range(width))]
     for source, target in ((INTERLEAVED, HALF), (HALF, INTERLEAVED)):
         order = tuple(int(i) for i in convert(width, source, target))
-        if order not in made:
-            made.append(order)
-    return made
+        if order not in distinct:
+            distinct.append(order)
+    return distinct
 
 
 def match(vector: Array, turned: Array, unit: float) -> Iterator[tuple[tuple[int, ...], float]]:

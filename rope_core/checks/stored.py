@@ -40,7 +40,7 @@ def is_buffer(name: str) -> bool:
 
 
 def as_buffer(name: str, tensor: Any, attention: float | None = None) -> Buffer:
-    """A torch tensor or numpy array as a Buffer."""
+    """Return a torch tensor or numpy array as a Buffer."""
     dtype = str(tensor.dtype).removeprefix("torch.")
     if getattr(tensor, "is_meta", False):
         return Buffer(name, dtype, None, attention)
@@ -50,8 +50,8 @@ def as_buffer(name: str, tensor: Any, attention: float | None = None) -> Buffer:
 
 
 def in_module(module: Any) -> list[Buffer]:
-    """The buffers of a torch module, with the attention scaling of the submodule that holds them."""
-    found = []
+    """Return the buffers of a torch module, with the attention scaling of the submodule that holds them."""
+    buffers = []
     owners = dict(module.named_modules())
     for name, tensor in module.named_buffers():
         if not is_buffer(name):
@@ -59,19 +59,19 @@ def in_module(module: Any) -> list[Buffer]:
         place, _, last = name.rpartition(".")
         owner = owners.get(place, module)
         own = getattr(owner, last.removesuffix(SUFFIX) + "attention_scaling", getattr(owner, "attention_scaling", None))
-        found.append(as_buffer(name, tensor, float(own) if isinstance(own, int | float) else None))
-    return found
+        buffers.append(as_buffer(name, tensor, float(own) if isinstance(own, int | float) else None))
+    return buffers
 
 
 def in_mapping(state: Mapping[Any, Any]) -> list[Buffer]:
-    """The buffers of a state dict."""
+    """Return the buffers of a state dict."""
     if not state or not all(isinstance(name, str) and hasattr(value, "dtype") for name, value in state.items()):
         raise reject("model_or_file", "a state dict of tensors by name", list(state)[:3])
     return [as_buffer(name, value) for name, value in state.items() if is_buffer(name)]
 
 
 def in_file(path: Path) -> list[Buffer]:
-    """The buffers stored in a safetensors file, or in all such files of a folder; only their bytes are read."""
+    """Return the buffers stored in a safetensors file, or in all such files of a folder; only their bytes are read."""
     if path.is_dir():
         files = sorted(path.glob("*.safetensors"))
         if not files:
@@ -96,7 +96,7 @@ def in_file(path: Path) -> list[Buffer]:
 
 
 def read_header(text: bytes) -> dict[str, Any] | None:
-    """The entries of the buffers in a safetensors header; None where it is none, or names more than any model has."""
+    """Return the buffers' entries in a safetensors header; None where it is none, or names more than any model has."""
     try:
         header = json.loads(text)
     except (ValueError, RecursionError):

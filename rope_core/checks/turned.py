@@ -57,23 +57,23 @@ def judge(
 
     "rotation_not_observed" where the vectors before the rotation were not seen.
     """
-    found: dict[str, Verdict] = {}
+    verdicts: dict[str, Verdict] = {}
     used = set()
     for part, heads in (("q", product.q), ("k", product.k)):
         verdict, order = _part(heads, product, np.asarray(positions, dtype=np.float64), rope, others)
         if verdict is not None:
-            found[part] = verdict
+            verdicts[part] = verdict
         if order is not None:
             used.add(order)
-    if not found and len(used) > 1:
+    if not verdicts and len(used) > 1:
         return {"q, k": Verdict("rotation_orders_differ")}
-    return found
+    return verdicts
 
 
 def _part(
     heads: Array, product: Product, positions: Array, rope: HfRope, others: Sequence[tuple[Verdict, Array]]
 ) -> tuple[Verdict | None, tuple[int, ...] | None]:
-    """What is wrong with q or k, and the order in which its lanes are."""
+    """Return what is wrong with q or k, and the order in which its lanes are."""
     still = spread(heads) <= steadiness(product.unit)
     if rope.nope or not np.any(rope.inv_freq):
         # An attention temperature that follows the position, as Llama 4's, is no rotation.
@@ -114,7 +114,7 @@ def _part(
 
 
 def one_head(heads: Array, low: int, first: Source, positions: Array, rope: HfRope, product: Product) -> Verdict | None:
-    """What is wrong with a head that turns as the others do from a position 0 that is not its own."""
+    """Return what is wrong with a head that turns as the others do from a position 0 that is not its own."""
     block = heads[0, :, low : low + rope.rotary_dim]
     for i in strangers(block, first, product):
         source = by_length(block[i : i + 1], product, rope.layout)
@@ -125,11 +125,11 @@ def one_head(heads: Array, low: int, first: Source, positions: Array, rope: HfRo
 
 
 def scale(source: Source, rope: HfRope, product: Product, dim: int) -> Verdict | None:
-    """What position 0 multiplies by, against the attention factor; a softmax scale, or its root, is no fault."""
+    """Return what position 0 multiplies by, against the attention factor; a softmax scale, or its root, is no fault."""
     wanted = rope.attention_factor
     known = [1.0, dim**-0.25, dim**-0.5, *product.constants]
     room = 8 * product.unit + FREQUENCY
-    if any(abs(source.factor / (wanted * one) - 1.0) <= room for one in known):
+    if any(abs(source.factor / (wanted * factor) - 1.0) <= room for factor in known):
         return None
     return Verdict("rotation_scaled", (("found", source.factor), ("wanted", wanted)))
 
@@ -146,7 +146,7 @@ class Case:
     unit: float
 
     def turned(self, theta: Array, layout: str, positions: Array | None = None) -> Array:
-        """The vectors that frequencies and a layout give, in the product's order, (positions, heads, width)."""
+        """Return the vectors that frequencies and a layout give, in the product's order, (positions, heads, width)."""
         angle = sign(self.rope) * np.outer(self.positions if positions is None else positions, theta)
         vectors = np.broadcast_to(self.source.vectors, (len(self.positions), *self.source.vectors.shape))
         out = rotate(vectors, np.cos(angle), np.sin(angle), layout)
@@ -168,7 +168,7 @@ class Case:
         return bool(np.all(np.abs(self.heads[..., self.low : self.low + width] - wanted) <= room))
 
     def verdict(self, others: Sequence[tuple[Verdict, Array]]) -> Verdict | None:
-        """What explains the vectors; None where the config does."""
+        """Return what explains the vectors; None where the config does."""
         rope, width = self.rope, self.rope.rotary_dim
         theta, layout = rope.inv_freq, rope.layout
         room = self.room(theta)
@@ -244,7 +244,7 @@ class Case:
 def lanes(heads: Array, low: int, positions: Array, rope: HfRope, unit: float) -> Verdict:
     """Lanes move that should stay: pairs across the head, the wrong end of it, or another width.
 
-    Position 0 stands for what the vectors were, whatever it is multiplied by.
+    Position 0 shows the vectors before the rotation, whatever it is multiplied by.
     """
     theta, width, dim = rope.inv_freq, rope.rotary_dim, heads.shape[-1]
     vectors = np.broadcast_to(heads[0], heads.shape)

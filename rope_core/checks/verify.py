@@ -47,14 +47,14 @@ def verify(model_or_file: object, config: object) -> list[Finding]:
     data = read_config(config)
     ropes = ropes_of(data)
     if isinstance(model_or_file, str | Path):
-        found = _stored(in_file(Path(model_or_file)), ropes)
+        findings = _stored(in_file(Path(model_or_file)), ropes)
     elif isinstance(model_or_file, Mapping):
-        found = _stored(in_mapping(model_or_file), ropes)
+        findings = _stored(in_mapping(model_or_file), ropes)
     elif callable(getattr(model_or_file, "named_buffers", None)):
-        found = _module(model_or_file, data, ropes)
+        findings = _module(model_or_file, data, ropes)
     else:
         raise reject("model_or_file", "a torch module, a state dict or a safetensors path", model_or_file)
-    return sorted(found, key=lambda one: SEVERITIES.index(one.severity))
+    return sorted(findings, key=lambda each: SEVERITIES.index(each.severity))
 
 
 def _stored(buffers: list[Buffer], ropes: Mapping[str | None, HfRope]) -> list[Finding]:
@@ -63,23 +63,23 @@ def _stored(buffers: list[Buffer], ropes: Mapping[str | None, HfRope]) -> list[F
 
     if not buffers:
         return [finding("weights_alone", "inv_freq", layout=next(iter(ropes.values())).layout)]
-    return [one for one, _ in compared(buffers, ropes, {})]
+    return [each for each, _ in compared(buffers, ropes, {})]
 
 
 def _module(module: Any, data: dict[str, Any], ropes: Mapping[str | None, HfRope]) -> list[Finding]:
-    """A loaded module: its buffers, then its rotation; a module without memory is not run."""
+    """Check a loaded module: its buffers, then its rotation; a module without memory is not run."""
     from rope_core.checks.buffers import compared
     from rope_core.checks.rotations import Rotations
 
     rotations = Rotations(module, data, ropes)
     own, others = rotations.split(in_module(module))
     pairs = [*compared(own, ropes, rotations.at_length)]
-    found = [one for one, _ in pairs]
+    findings = [each for each, _ in pairs]
     if not own and not rotations.observed:
-        found.append(finding("no_buffers", "inv_freq"))
-    if not {one.key for one in found} & {"buffer_on_meta", "buffer_uninitialised"}:
-        found += rotations.findings(pairs)
-    return found + _others(others)
+        findings.append(finding("no_buffers", "inv_freq"))
+    if not {each.key for each in findings} & {"buffer_on_meta", "buffer_uninitialised"}:
+        findings += rotations.findings(pairs)
+    return findings + _others(others)
 
 
 def _others(buffers: Iterable[Buffer]) -> list[Finding]:

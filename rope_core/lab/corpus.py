@@ -48,7 +48,7 @@ class Document:
 
 
 def library() -> Path:
-    """The folder of this Python's standard library."""
+    """Return the folder of this Python's standard library."""
     return Path(sysconfig.get_paths()["stdlib"])
 
 

@@ -92,7 +92,7 @@ class Recipe:
         return Request(self.shape.rope, self.scheme, self.params, seq_len=self.length)
 
     def learning_rate(self, step: int) -> float:
-        """The rate of step 0, 1, ...: up in a straight line, then down in one."""
+        """Return the rate of step 0, 1, ...: up in a straight line, then down in one."""
         if step < self.warmup:
             return self.rate * (step + 1) / self.warmup
         left = (self.steps - step) / max(1, self.steps - self.warmup)

@@ -28,11 +28,11 @@ def pairing(case: Case) -> Iterator[Finding]:
 
 
 def widths(case: Case) -> Iterator[Finding]:
-    """A rotary width that the config asks for and does not get, or a head that is not hidden/heads wide."""
+    """Report a rotary width that the config asks for and does not get, or a head that is not hidden/heads wide."""
     rope, head = case.rope, case.rope.provenance["head_dim"]
     origin = rope.provenance["rotary_dim"]
     if "default_ignores_partial" in origin.traps:
-        share = real(case.one.values.get("partial_rotary_factor"))
+        share = real(case.parameters.values.get("partial_rotary_factor"))
         meant = int(rope.head_dim * (share or 0.0))
         yield finding(
             "default_ignores_partial",
@@ -79,7 +79,7 @@ def sections(case: Case) -> Iterator[Finding]:
 
 
 def indexer(case: Case) -> Iterator[Finding]:
-    """The layout of a sparse attention's indexer, and a flag for it that transformers does not read."""
+    """Report the layout of a sparse attention's indexer, and a flag for it that transformers does not read."""
     own, main = case.model.family.get("indexer"), case.rope.layout
     if own is None or own == "none" or case.rope is not case.ropes[0]:
         return

@@ -55,7 +55,7 @@ def ignored_keys(case: Case) -> Iterator[Finding]:
         if key == ATTENTION_TYPO and case.rope.rope_type == YARN:
             yield from attention_typo(case)
             continue
-        if isinstance(case.one.values[key], dict):
+        if isinstance(case.parameters.values[key], dict):
             continue
         near = LIKELY.get(key) or next(iter(get_close_matches(key, KNOWN, 1, 0.8)), "")
         severity = "note" if harmless(case, key) else "warning"
@@ -67,7 +67,7 @@ def ignored_keys(case: Case) -> Iterator[Finding]:
             "shown": MOST,
             "type": case.rope.rope_type,
         }
-        yield finding("more_keys_not_read", case.one.path, **values)
+        yield finding("more_keys_not_read", case.parameters.path, **values)
     for key in unread_elsewhere(case):
         severity = "note" if harmless(case, key) else "warning"
         yield finding("key_not_read", case.at(key), severity, key=key, type=case.rope.rope_type, near="-")
@@ -81,17 +81,17 @@ def harmless(case: Case, key: str) -> bool:
 def unread_elsewhere(case: Case) -> list[str]:
     """Keys that another model's code reads and this one's does not."""
     kind, family = case.model.model_type or "", case.model.family
-    found = []
-    if case.given("alpha") and not kind.startswith("hunyuan") and case.one.values["alpha"]:
-        found.append("alpha")
+    unread = []
+    if case.given("alpha") and not kind.startswith("hunyuan") and case.parameters.values["alpha"]:
+        unread.append("alpha")
     if case.rope.rope_type != YARN and not family.get("logit_scale"):
-        found += [key for key in ("mscale", "mscale_all_dim") if case.given(key) and case.model.known]
-    return found
+        unread += [key for key in ("mscale", "mscale_all_dim") if case.given(key) and case.model.known]
+    return unread
 
 
 def attention_typo(case: Case) -> Iterator[Finding]:
     """attn_factor: ignored here, a replacement under its right name, a multiplier in the YaRN repository."""
-    value = real(case.one.values[ATTENTION_TYPO])
+    value = real(case.parameters.values[ATTENTION_TYPO])
     own = temperature(case.number("factor"))
     if value is not None:
         yield finding(
@@ -107,14 +107,16 @@ def attention_typo(case: Case) -> Iterator[Finding]:
 
 def scaling_keys(case: Case) -> list[str]:
     """Keys of a scaling that has no type to say which; [] where a type is given."""
-    origin = case.one.origins.get("rope_type")
+    origin = case.parameters.origins.get("rope_type")
     if origin is None or origin.source != FALLBACK:
         return []
-    return [key for key in (*case.rope.ignored, LENGTH) if key in case.one.values and key in (*PARAMETERS, LENGTH)]
+    return [
+        key for key in (*case.rope.ignored, LENGTH) if key in case.parameters.values and key in (*PARAMETERS, LENGTH)
+    ]
 
 
 def type_missing(case: Case) -> Iterator[Finding]:
-    """A rope dict with a scheme's keys and no type: the scheme is not applied."""
+    """Report a rope dict with a scheme's keys and no type: the scheme is not applied."""
     if keys := scaling_keys(case):
         yield finding("type_missing", case.at("rope_type"), keys=tuple(keys), base=case.rope.base)
 
@@ -124,7 +126,7 @@ def types_conflict(case: Case) -> Iterator[Finding]:
     origin = case.rope.provenance["scheme"]
     if "type_and_rope_type_differ" not in origin.traps:
         return
-    old, kind = str(origin.values.get("type")), str(case.one.values.get("rope_type"))
+    old, kind = str(origin.values.get("type")), str(case.parameters.values.get("rope_type"))
     same = {old, kind} in ({"su", LONGROPE}, {"mrope", DEFAULT})
     yield finding("type_and_rope_type_differ", case.at("type"), "note" if same else "warning", type=old, rope_type=kind)
 
@@ -141,7 +143,7 @@ def top_level_keys(case: Case) -> Iterator[Finding]:
 
 
 def nested_base(case: Case) -> Iterator[Finding]:
-    """A base inside attn_config, as DBRX's file has it: transformers takes the one of its rope dict.
+    """Report a base inside attn_config, as DBRX's file has it: transformers takes the one of its rope dict.
 
     Source: models/dbrx/modeling_dbrx.py of transformers 5.23, whose rotary embedding reads rope_parameters only.
     """
@@ -153,14 +155,14 @@ def nested_base(case: Case) -> Iterator[Finding]:
 
 
 def types_not_read(case: Case) -> Iterator[Finding]:
-    """A list of the layer types to scale, as Step-3.5's file has it, where transformers scales others.
+    """Report a list of the layer types to scale, as Step-3.5's file has it, where transformers scales others.
 
     Source: models/step3p5/configuration_step3p5.py of transformers 5.23, which scales full attention whatever it says.
     """
     listed, kind = case.model.data.get("yarn_only_types"), case.rope.layer_type
     if not listed or not isinstance(listed, list | tuple) or kind is None:
         return
-    if all(one.rope_type == DEFAULT for one in case.ropes):
+    if all(rope.rope_type == DEFAULT for rope in case.ropes):
         return
     if (kind in listed) != (case.rope.rope_type != DEFAULT):
         names, type_ = tuple(map(str, listed)), case.rope.rope_type

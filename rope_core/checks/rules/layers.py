@@ -10,7 +10,7 @@ from rope_core.hf.types import DEFAULT
 
 
 def named(rope: HfRope) -> str:
-    """A layer type in one phrase, for a list."""
+    """Return a layer type in one phrase, for a list."""
     what = "-" if rope.nope else f"{rope.rope_type}, base {rope.base:g}"
     return f"{rope.layer_type} ({what})"
 
@@ -30,7 +30,7 @@ def types_differ(case: Case) -> Iterator[Finding]:
 
 
 def sliding_scaled(case: Case) -> Iterator[Finding]:
-    """A scaling on layers whose window is shorter than the trained length already."""
+    """Report a scaling on layers whose window is shorter than the trained length already."""
     rope = case.rope
     window = case.model.get("sliding_window")[0]
     if rope.layer_type != "sliding_attention" or rope.nope or rope.rope_type == DEFAULT:

@@ -15,7 +15,7 @@ from rope_core.spectrum import Request, spectrum
 
 
 def at_length(case: Case, train_len: int) -> Request:
-    """The same request with another trained length."""
+    """Return the same request with another trained length."""
     old = case.rope.request
     return replace(old, rope=Rope(old.rope.dim, old.rope.base, train_len))
 
@@ -39,11 +39,11 @@ def length_missing(case: Case) -> Iterator[Finding]:
         values["worst"] = 100.0 * largest(case.rope.inv_freq, spectrum(other).inv_freq)
         if case.rope.rope_type == YARN:
             values |= {"range": ramp(case.rope.request), "meant": ramp(other)}
-    yield finding("trained_length_is_max_length", f"{case.one.path}.{LENGTH}", **values)
+    yield finding("trained_length_is_max_length", f"{case.parameters.path}.{LENGTH}", **values)
 
 
 def length_overridden(case: Case) -> Iterator[Finding]:
-    """A top-level trained length wins over the dict's."""
+    """Report a top-level trained length that wins over the dict's."""
     origin = case.rope.provenance["train_len"]
     if "trained_length_overridden" in origin.traps:
         inside = origin.values.get("dict")
@@ -56,7 +56,7 @@ def length_overridden(case: Case) -> Iterator[Finding]:
 
 
 def length_not_smaller(case: Case) -> Iterator[Finding]:
-    """The trained length equals (or exceeds) the maximum although a factor says that it was extended."""
+    """Report a trained length that equals (or exceeds) the maximum although a factor says that it was extended."""
     origin, longest = case.rope.provenance["train_len"], case.rope.max_len
     if case.rope.rope_type not in NEEDS_LENGTH or origin.traps or longest is None or case.rope.train_len < longest:
         return
@@ -69,7 +69,7 @@ def length_not_smaller(case: Case) -> Iterator[Finding]:
 
 
 def factor_and_lengths(case: Case) -> Iterator[Finding]:
-    """A stated factor beside another ratio of the two lengths."""
+    """Report a stated factor beside another ratio of the two lengths."""
     longest, train = case.rope.max_len, case.rope.train_len
     factor = case.rope.params.get("factor")
     if case.rope.rope_type not in (YARN, LONGROPE) or longest is None or not isinstance(factor, int | float):
@@ -93,10 +93,10 @@ def factor_and_lengths(case: Case) -> Iterator[Finding]:
 
 
 def scaled_twice(case: Case) -> Iterator[Finding]:
-    """A maximum that holds the factor already, in types where vLLM multiplies it in once more."""
+    """Report a maximum that holds the factor already, in types where vLLM multiplies it in once more."""
     if case.rope.rope_type not in (LINEAR, DYNAMIC) or case.rope.max_len is None:
         return
-    original = case.one.values.get(LENGTH, case.model.data.get(LENGTH))
+    original = case.parameters.values.get(LENGTH, case.model.data.get(LENGTH))
     factor = case.rope.params.get("factor")
     if not isinstance(original, int) or isinstance(original, bool) or not isinstance(factor, int | float):
         return
@@ -112,7 +112,7 @@ def scaled_twice(case: Case) -> Iterator[Finding]:
 
 
 def beyond(case: Case) -> Iterator[Finding]:
-    """The length in use lies past everything that the config was made for."""
+    """Report a length in use past everything that the config was made for."""
     longest = case.rope.max_len
     if case.seq_len is None or longest is None or case.rope.nope:
         return

@@ -23,22 +23,22 @@ Released = tuple[str, dict[str, Any], dict[str | None, HfRope]]
 
 
 def shape(data: Any, model_type: str | None) -> tuple[object, ...]:
-    """What two configs of the same released model share."""
+    """Return what two configs of the same released model share."""
     return (model_type, *(data.get(name) for name in SHAPE))
 
 
 @cache
 def released() -> dict[tuple[object, ...], list[Released]]:
-    """The catalogue by shape: names and what each layer type turns by."""
-    made: dict[tuple[object, ...], list[Released]] = {}
-    for one in models():
-        config = one.hf_config()
+    """Return the catalogue by shape: names and what each layer type turns by."""
+    by_shape: dict[tuple[object, ...], list[Released]] = {}
+    for model in models():
+        config = model.hf_config()
         text = resolve(config)
         kinds: list[str | None] = [*layer_types(config)] or [None]
         ropes = {kind: from_hf(config, kind) for kind in kinds}
         kept = {name: text.data[name] for name in ALSO if name in text.data}
-        made.setdefault(shape(text.data, text.model_type), []).append((one.name, kept, ropes))
-    return made
+        by_shape.setdefault(shape(text.data, text.model_type), []).append((model.name, kept, ropes))
+    return by_shape
 
 
 def twins(case: Case) -> list[tuple[str, HfRope]]:
@@ -51,18 +51,18 @@ def twins(case: Case) -> list[tuple[str, HfRope]]:
         same = released().get(key, [])
     except (ConfigError, TypeError):
         return []
-    found = []
+    alike = []
     for name, kept, ropes in same:
         if any(data.get(other, value) != value for other, value in kept.items()):
             continue
         rope = ropes.get(case.rope.layer_type) or ropes.get(None)
         if rope is not None:
-            found.append((name, rope))
-    return found
+            alike.append((name, rope))
+    return alike
 
 
 def base(case: Case) -> Iterator[Finding]:
-    """A base that nobody stated, in a config that needed one."""
+    """Report a base that nobody stated, in a config that needed one."""
     rope = case.rope
     origin = rope.provenance["base"]
     if rope.nope or origin.source == DICT:
@@ -72,7 +72,7 @@ def base(case: Case) -> Iterator[Finding]:
     same = twins(case)
     same = [(name, other) for name, other in same if other.rope_type == rope.rope_type]
     others = [(name, other.base) for name, other in same if other.base != rope.base]
-    v5 = bool(case.model.data.get("rope_parameters")) and case.one.layer_type is None
+    v5 = bool(case.model.data.get("rope_parameters")) and case.parameters.layer_type is None
     if same and len(others) == len(same):
         name, wanted = others[0]
         yield finding("base_lost", origin.path, base=rope.base, model=name, wanted=wanted, origin=origin.source)
@@ -91,12 +91,12 @@ def base(case: Case) -> Iterator[Finding]:
 def plain(case: Case) -> bool:
     """Whether layers that look at everything run base 10,000 unscaled over a long context."""
     rope = case.rope
-    everything = case.one.layer_type in (None, "full_attention")
+    everything = case.parameters.layer_type in (None, "full_attention")
     return everything and rope.rope_type == DEFAULT and (rope.max_len or 0) >= LONG and rope.base == 10_000.0
 
 
 def overridden(case: Case) -> Iterator[Finding]:
-    """A top-level base that the rope dict overrules."""
+    """Report a top-level base that the rope dict overrules."""
     origin = case.rope.provenance["base"]
     if "top_level_base_ignored" not in origin.traps:
         return
@@ -107,7 +107,7 @@ def overridden(case: Case) -> Iterator[Finding]:
 
 
 def scaling_lost(case: Case) -> Iterator[Finding]:
-    """The released model of this shape and base scales its positions; this config does not."""
+    """Report a config that does not scale its positions where the released model of its shape and base does."""
     rope = case.rope
     if rope.nope or rope.rope_type != DEFAULT:
         return
@@ -128,17 +128,17 @@ WIDTHS = ("hidden_size", "num_hidden_layers", "num_attention_heads")
 
 @cache
 def by_widths() -> dict[tuple[object, ...], list[tuple[str, dict[str, Any], dict[str | None, HfRope]]]]:
-    """The catalogue by model type and widths, whatever the lengths."""
-    made: dict[tuple[object, ...], list[Released]] = {}
+    """Return the catalogue by model type and widths, whatever the lengths."""
+    by_widths: dict[tuple[object, ...], list[Released]] = {}
     for (model_type, *shaped), rows in released().items():
         for row in rows:
             heads = next(iter(row[2].values())).head_dim
-            made.setdefault((model_type, *shaped[: len(WIDTHS)], heads), []).append(row)
-    return made
+            by_widths.setdefault((model_type, *shaped[: len(WIDTHS)], heads), []).append(row)
+    return by_widths
 
 
 def released_differs(case: Case) -> Iterator[Finding]:
-    """A released model of these widths turns otherwise, and none turns like this config."""
+    """Report a config that turns like no released model of its widths."""
     rope, data = case.rope, case.model.data
     widths = tuple(data.get(name) for name in WIDTHS)
     if rope.nope or None in widths or not all(isinstance(width, int) for width in widths):
@@ -176,7 +176,7 @@ def alike(rope: HfRope, other: HfRope) -> bool:
 
 
 def described(rope: HfRope) -> str:
-    """A rotation in one phrase: its type, its factor, its base."""
+    """Return a rotation in one phrase: its type, its factor, its base."""
     factor = real(rope.params.get("factor"))
     scale = f" {factor:g}" if factor is not None else ""
     return f"{rope.rope_type}{scale}, base {rope.base:g}"

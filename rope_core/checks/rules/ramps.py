@@ -42,7 +42,7 @@ def yarn_betas(case: Case) -> Iterator[Finding]:
 
 
 def yarn_rounding(case: Case) -> Iterator[Finding]:
-    """What rounding the ramp to whole pairs changes, where the config rules it out, or is not read."""
+    """Report what rounding the ramp to whole pairs changes, where the config rules it out, or is not read."""
     if case.rope.rope_type != YARN:
         return
     exact = replace(case.rope.request, params={**case.rope.request.params, "truncate": False})
@@ -79,7 +79,7 @@ def llama3_band(case: Case) -> Iterator[Finding]:
 
 
 def longrope_switch(case: Case) -> Iterator[Finding]:
-    """The length at which all pairs change at once."""
+    """Report the length at which all pairs change at once."""
     if case.rope.rope_type != LONGROPE:
         return
     train = case.rope.train_len

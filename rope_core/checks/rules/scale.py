@@ -14,7 +14,7 @@ from rope_core.schemes import temperature
 
 
 def attention(case: Case) -> Iterator[Finding]:
-    """An attention factor that replaces the formula's, or a weight that counts for nothing."""
+    """Report an attention factor that replaces the formula's, or a weight that counts for nothing."""
     rope = case.rope
     if rope.rope_type not in (YARN, LONGROPE):
         return
@@ -38,7 +38,7 @@ def attention(case: Case) -> Iterator[Finding]:
 
 
 def conversion(case: Case) -> Iterator[Finding]:
-    """A scale of Mistral's own params.json that llama.cpp's converter left out."""
+    """Report a scale of Mistral's own params.json that llama.cpp's converter left out."""
     yarn = case.model.data.get(YARN) if case.model.model_type == MISTRAL else None
     factor = case.rope.attention_factor
     if isinstance(yarn, dict) and yarn.get("apply_scale") and factor != 1.0:
@@ -68,7 +68,7 @@ def logits(case: Case) -> Iterator[Finding]:
             m=math.sqrt(rope.logit_scale),
             attention=rope.attention_factor,
         )
-    weight, factor = real(case.one.values.get("mscale_all_dim")), real(rope.params.get("factor"))
+    weight, factor = real(case.parameters.values.get("mscale_all_dim")), real(rope.params.get("factor"))
     elsewhere = case.model.known and not case.model.family.get("logit_scale") and case.given("mscale_all_dim")
     counts = elsewhere and rope.rope_type == YARN and bool(rope.params.get("mscale"))
     if counts and weight and factor is not None:

@@ -42,7 +42,7 @@ def for_4(config: Mapping[str, Any], model: Model) -> Iterator[Finding]:
 
 
 def _cost(config: Mapping[str, Any], model: Model) -> tuple[object, object]:
-    """The base that 4.57 runs, and the largest change of a frequency in per cent; "-" where one cannot be built."""
+    """Return the base that 4.57 runs, and the largest change of a frequency in per cent; "-" where none is built."""
     try:
         kinds: list[str | None] = [*layer_types(config)] or [None]
         old = read_by_4(config, model)
