@@ -87,7 +87,7 @@ class Learning(Content):
                     self._choices(key, field, lambda choice, field=field: self.store.try_put(field, choice))  # type: ignore[misc]
             result = tasks.verdict(challenge, self.store, self.session, given)
             if result:
-                self.note(tasks.told(challenge, result, words, self.t), "success" if result.passed else "warning")
+                self.note(tasks.feedback(challenge, result, words, self.t), "success" if result.passed else "warning")
 
     def deeper(self, section: str, *parts: Callable[[Any], None], every: float | None = None) -> None:
         if not self.folds:

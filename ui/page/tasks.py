@@ -118,7 +118,7 @@ def judged(words: Words, texts: Sequence[str], chosen: int | None, right: int) -
     return words("no", letter=LETTERS[chosen], **slots)
 
 
-def told(challenge: Challenge, result: Verdict, words: Words, t: Words) -> str:
+def feedback(challenge: Challenge, result: Verdict, words: Words, t: Words) -> str:
     """Return what a check says of an answer, as Markdown; ``words``: those of predictions, ``t``: the page's."""
     head = words("solved") if result.passed else words("score", score=round(100 * result.score))
     slots = {slot: short(float(f"{value:.4g}")) for slot, value in result.given.items()}

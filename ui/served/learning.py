@@ -100,7 +100,7 @@ class Learning(Content):
                     self._choices(f"choices-{field.name}", key, field, partial(self.store.try_put, field))
             result = tasks.verdict(challenge, self.store, self.session, given)
             if result:
-                (st.success if result.passed else st.warning)(tasks.told(challenge, result, words, self.t))
+                (st.success if result.passed else st.warning)(tasks.feedback(challenge, result, words, self.t))
 
     def deeper(self, section: str, *parts: Callable[[Any], None], every: float | None = None) -> None:
         if self.stage:
