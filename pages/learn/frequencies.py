@@ -1,5 +1,6 @@
 """Which pairs are fast, what the base does to them, and what the three open questions of the sources come to."""
 
+from rope_core.hf.types import YARN
 from rope_core.rope import Rope
 from rope_core.theory import challenges, encodings, frequency_demo
 from ui.figures.frequencies import digits as numerals
@@ -83,6 +84,12 @@ def digits(page: Frame) -> None:
     page.show(film, numerals.digits, encodings.beta_digits, encodings.digit_phases)
 
 
+def yours(page: Frame) -> None:
+    """The reader's own frequencies, graded."""
+    page.grade("spectrum")
+    page.grade(YARN)
+
+
 def body(page: Frame) -> None:
     """The page, part by part."""
     page.live(spectrum)
@@ -93,3 +100,4 @@ def body(page: Frame) -> None:
     page.deeper("meaning", rulers)
     page.deeper("variation", wave)
     page.deeper("digits", digits)
+    page.deeper("yours", yours)

@@ -69,6 +69,11 @@ def key_heads(page: Frame) -> None:
     page.show(drawing, figures.key_rows, layout_demo.key_rows)
 
 
+def yours(page: Frame) -> None:
+    """The reader's own conversion, graded."""
+    page.grade("convert")
+
+
 def body(page: Frame) -> None:
     """The page, part by part."""
     page.live(same_rotation)
@@ -78,5 +83,6 @@ def body(page: Frame) -> None:
     page.deeper("matrices", matrices)
     page.deeper("bug", conversion)
     page.deeper("heads", key_heads)
+    page.deeper("yours", yours)
     for section in ("recognise", "who", "threads"):
         page.deeper(section)

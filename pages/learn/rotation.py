@@ -67,6 +67,11 @@ def backward(page: Frame) -> None:
     page.show(matrices.backward(*numbers, page.t), matrices.backward)
 
 
+def yours(page: Frame) -> None:
+    """The reader's own rotation, graded."""
+    page.grade("rotate")
+
+
 def body(page: Frame) -> None:
     """The page, part by part."""
     page.live(circle)
@@ -76,3 +81,4 @@ def body(page: Frame) -> None:
     page.deeper("why")
     page.deeper("matrix", matrix)
     page.deeper("backward", backward)
+    page.deeper("yours", yours)

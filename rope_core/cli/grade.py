@@ -8,12 +8,7 @@ from rope_core.checks.case import printable
 from rope_core.cli.source import print_json
 from rope_core.errors import reject, whole
 from rope_core.grade import Assignment, Result, full_assignment, grade, read_assignment
-from rope_core.grade.process import texts
-
-WORDS = {
-    "en": {"passed": "passed", "failed": "failed", "total": "{points:g} of {most:g} points", "colon": ": "},
-    "zh": {"passed": "通过", "failed": "未通过", "total": "{points:g} 分，满分 {most:g} 分", "colon": "："},
-}
+from rope_core.grade.result import texts
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -48,15 +43,13 @@ def _totals(results: list[Result]) -> dict[str, float]:
 
 
 def _print_text(options: argparse.Namespace, assignment: Assignment, results: list[Result], code: int) -> None:
-    words, stages = WORDS[options.lang], texts()["stage"]
     if assignment.title:
         print(printable(assignment.title))
     for result in results:
-        state = words["passed" if result.passed else "failed"]
-        print(f"{result.function}, {stages[result.stage][options.lang]}{words['colon']}{state}")
+        print(result.headline(options.lang))
         if not result.passed:
             print(f"    {result.sentence(options.lang)}")
-    print(words["total"].format(**_totals(results)))
+    print(texts()["word"]["total"][options.lang].format(**_totals(results)))
 
 
 def _print_json(options: argparse.Namespace, assignment: Assignment, results: list[Result], code: int) -> None:

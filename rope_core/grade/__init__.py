@@ -1,12 +1,14 @@
 """Grading of a student's own rotate, spectrum, convert and yarn: stages, known mistakes, assignments.
 
 The student's file runs in a child process on the machine of whoever calls ``grade``, with that user's rights and a time
-limit: no sandbox is promised. No server of this project calls it.
+limit: no sandbox is promised. No server of this project calls it. The book calls ``child.lines`` in a worker of the
+reader's own browser.
 """
 
 from __future__ import annotations
 
 from rope_core.grade.assignment import Assignment, full_assignment, read_assignment
-from rope_core.grade.process import Result, grade
+from rope_core.grade.process import grade
+from rope_core.grade.result import Result, starter
 
-__all__ = ["Assignment", "Result", "full_assignment", "grade", "read_assignment"]
+__all__ = ["Assignment", "Result", "full_assignment", "grade", "read_assignment", "starter"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import runpy
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,19 +19,25 @@ def main(arguments: Sequence[str]) -> None:
     """Write the outcome of each stage of ``name`` to ``log`` as soon as it is known."""
     path, name, seed, log, *stages = arguments
     sys.path.append(str(Path(path).parent))
-    broken, functions = None, {}
     with open(log, "w", encoding="utf-8", buffering=1) as out:
-        try:
-            functions = runpy.run_path(path, run_name="student")
-        except BaseException as error:
-            broken = raised(error, path)
-        student = Student(path, functions)
-        for stage in stages:
-            fault = broken or _fault(student, name, stage, int(seed))
-            record: dict[str, Any] = {"stage": stage, "key": "", "slots": {}}
-            if fault:
-                record |= {"key": fault.key, "slots": fault.slots}
-            out.write(json.dumps(record) + "\n")
+        for line in lines(path, name, int(seed), stages):
+            out.write(line + "\n")
+
+
+def lines(path: str, name: str, seed: int, stages: Iterable[str]) -> Iterator[str]:
+    """Run the file ``path``, then yield the outcome of each stage of the function ``name`` as JSON."""
+    broken, functions = None, {}
+    try:
+        functions = runpy.run_path(path, run_name="student")
+    except BaseException as error:
+        broken = raised(error, path)
+    student = Student(path, functions)
+    for stage in stages:
+        fault = broken or _fault(student, name, stage, seed)
+        record: dict[str, Any] = {"stage": stage, "key": "", "slots": {}}
+        if fault:
+            record |= {"key": fault.key, "slots": fault.slots}
+        yield json.dumps(record)
 
 
 def _fault(student: Student, name: str, stage: str, seed: int) -> Fault | None:

@@ -17,6 +17,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from benchmarks.servers import ROOT
+from rope_core.grade import Result
 from tests.browser.conftest import DESK, PHONE, Visit, address_has, until
 from tests.support.reader import violations
 from tools.book.pieces import squeezed
@@ -24,7 +25,7 @@ from ui.book.frame import Book
 from ui.text.words import Words
 
 pytestmark = pytest.mark.browser
-PAGES = ("home", "clock", "config")
+PAGES = ("home", "rotation", "clock", "config")
 MOST = 8_000_000
 """Bytes that a reader's browser loads of Python, the project and Plotly, compressed."""
 REQUIRED = os.environ.get("ROPE_LAB_BOOK") == "required"
@@ -177,6 +178,40 @@ def test_the_second_visit_needs_no_network(browser: Browser, book: str) -> None:
     assert at(page)["factor"] == 8
     page.get_by_role("radio", name=Words("en", "clock")("axis.even")).check()
     address_has(page, "axis=even", "factor=8")
+    visit.close()
+
+
+def test_a_student_s_own_rotation_is_graded_in_the_page(browser: Browser, book: str) -> None:
+    visit = Visit(browser)
+    page = opened(visit, f"{book}rotation/?open=yours&lang=en")
+    editor, t = page.locator("[data-grade=rotate] textarea"), Words("en", "rotation")
+    right = (ROOT / "tests/rope_core/grade/solution.py").read_text("utf-8")
+
+    def graded(source: str, points: int) -> str:
+        editor.fill(source)
+        page.get_by_role("button", name=t("grade.run")).click()
+        expect(page.get_by_text(f"{points} of 5 points")).to_be_visible(timeout=120_000)
+        return str(page.locator("[id='page/yours/table']").inner_text())
+
+    turns, back = "a * cos - b * sin, a * sin + b * cos", "a * cos + b * sin, b * cos - a * sin"
+    assert "transposed" in graded(right.replace(turns, back), 1)
+    assert graded(right, 5).count("✓") == 5
+    page.evaluate("document.querySelector('[data-grade]').dataset.seconds = 4")
+    endless = Result("rotate", "dtype", 1.0, "endless", {"seconds": 4}).sentence("en")
+    stuck = right.replace("return rotate(grad", "while True: pass\n    return rotate(grad")
+    assert graded(stuck, 3).count(endless) == 2
+    # What was written is there again on another day, and Tab indents until Escape was pressed.
+    page.reload()
+    page.wait_for_selector(READY, timeout=120_000)
+    assert "while True" in editor.input_value()
+    editor.fill("x:")
+    editor.press("Enter")
+    editor.press("Tab")
+    assert editor.input_value() == "x:\n        "
+    editor.press("Escape")
+    editor.press("Tab")
+    expect(editor).not_to_be_focused()
+    assert not visit.complaints and not visit.outside
     visit.close()
 
 

@@ -6,6 +6,9 @@ from collections.abc import Callable
 from html import escape
 from typing import Any
 
+from rope_core import errors
+from rope_core.grade.assignment import SECONDS, TASKS
+from rope_core.grade.result import Result, check_source, results, starter, texts
 from ui.book.content import Content
 from ui.book.controls import Controls
 from ui.book.markdown import html
@@ -16,6 +19,7 @@ from ui.page.state import Field
 from ui.page.store import Store
 from ui.page.symbols import legend
 from ui.page.tasks import Challenge, Question
+from ui.text.escape import plain
 from ui.text.words import Words
 
 UNFOLDED = "book.unfolded"
@@ -88,6 +92,50 @@ class Learning(Content):
             result = tasks.verdict(challenge, self.store, self.session, given)
             if result:
                 self.note(tasks.feedback(challenge, result, words, self.t), "success" if result.passed else "warning")
+
+    def grade(self, function: str) -> None:
+        stages, text, key = TASKS[function], starter(function), f"grade.{function}"
+        self.caption(self.t("grade.where", seconds=f"{SECONDS:g}"))
+        node = self.places.add("grade", key=key)
+        node.attributes = {
+            "data-grade": function,
+            "data-stages": " ".join(stages),
+            "data-seconds": f"{SECONDS:g}",
+            "data-running": self.t("grade.running"),
+        }
+        rows, hint = text.count("\n") + 8, escape(self.t("grade.keys"))
+        box = f'<textarea rows="{rows}" spellcheck="false" autocapitalize="off">{escape(text)}</textarea>'
+        run, again = (
+            f'<button type="button" class="{name}">{escape(self.t(f"grade.{name}"))}</button>'
+            for name in ("run", "again")
+        )
+        label = f"<label><span>{escape(self.t('grade.editor', name=function))}</span>{box}</label>"
+        node.html = f'{label}<p class="caption">{hint}</p>{run} {again} <span role="status"></span>'
+
+        def take(given: Any) -> None:
+            try:
+                check_source(given["source"], "mine.py")
+                key_of, slots = given["ended"]
+                graded = results(function, dict.fromkeys(stages, 1.0), given["lines"], (key_of, slots))
+                self.session[key] = graded
+            except ValueError as error:
+                self.session[key] = errors.sentence(error, self.t.lang)
+
+        self.places.act(node.id, take)
+        self._graded(self.session.get(key))
+
+    def _graded(self, graded: list[Result] | str | None) -> None:
+        """Write what a student's code gave: why it is no Python, or a line for each stage."""
+        if not graded:
+            return
+        if isinstance(graded, str):
+            self.note(plain(graded, 400), "error")
+            return
+        lang, right = self.t.lang, sum(result.passed for result in graded)
+        total = texts()["word"]["total"][lang].format(points=right, most=len(graded))
+        self.note(f"**{total}**", "success" if right == len(graded) else "warning")
+        marks = [f"{'✓' if result.passed else '✗'} {result.headline(lang)}" for result in graded]
+        self.table({self.t("grade.stage"): marks, self.t("grade.fault"): [each.sentence(lang) for each in graded]})
 
     def deeper(self, section: str, *parts: Callable[[Any], None], every: float | None = None) -> None:
         if not self.folds:

@@ -119,6 +119,12 @@ class Frame(Protocol):
     def challenge(self, challenge: Challenge, *given: Any) -> None:
         """Draw a challenge's task and its fields, and what its check says of their values, given ``given`` as well."""
 
+    def grade(self, function: str) -> None:
+        """Have the reader write a ``function`` of `rope grade`, graded in the page where that runs in the browser.
+
+        Code of a visitor is never run by a server: there the page writes the command that grades it.
+        """
+
     def deeper(self, section: str, *parts: Callable[[Any], None], every: float | None = None) -> None:
         """Fold a section of the page's text away under its title, with ``parts(page)``, drawn once it is open.
 

@@ -10,6 +10,7 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from rope_core.grade import starter
 from ui.page import tasks
 from ui.page.menu import way
 from ui.page.state import Field, Session
@@ -101,6 +102,11 @@ class Learning(Content):
             result = tasks.verdict(challenge, self.store, self.session, given)
             if result:
                 (st.success if result.passed else st.warning)(tasks.feedback(challenge, result, words, self.t))
+
+    def grade(self, function: str) -> None:
+        self.write(self.t("grade.served"))
+        self.code(starter(function), "python")
+        self.code(f"rope grade mine.py --only {function} --lang {self.t.lang}", "bash")
 
     def deeper(self, section: str, *parts: Callable[[Any], None], every: float | None = None) -> None:
         if self.stage:

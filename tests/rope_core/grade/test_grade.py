@@ -15,7 +15,7 @@ from rope_core.__main__ import main
 from rope_core.grade import frequencies, rotations
 from rope_core.grade.assignment import TASKS
 from rope_core.grade.faults import Fault, Student
-from rope_core.grade.process import texts
+from rope_core.grade.result import texts
 from tests.support import ROOT
 
 SOLUTION = Path(__file__).with_name("solution.py").read_text("utf-8")
@@ -251,7 +251,7 @@ def test_a_bad_assignment_is_exit_2(
     text: str, sentence: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = write(tmp_path, text, "assignment.toml")
-    code, out, err = graded(capsys, ROOT / "examples/grade_starter.py", "--assignment", path)
+    code, out, err = graded(capsys, ROOT / "rope_core/grade/starter.py", "--assignment", path)
     assert code == 2 and not out and err.startswith(sentence) and err.count("\n") == 1
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import random
+from html import unescape
 from typing import Any
 
 import pytest
 
+from rope_core.grade import Result, starter
 from tests.test_pages import opened
 from ui.book.frame import ABSENT, Book
 from ui.book.nodes import data, marks
@@ -176,3 +178,33 @@ def test_a_reading_sends_what_has_changed_and_keeps_values_for_other_pages() -> 
     assert answer["query"] == {"slower": "8", "lang": "en", "open": "reading"}
     later = Reading("rotation", "en", "../", "https://book/", {"base": 5e5}, {}, {})
     assert json.loads(later.answer())["query"]["base"] == "500000"
+
+
+def graded(book: Book, source: str, *lines: dict[str, Any], ended: tuple[str, dict[str, Any]] = ("ended", {})) -> str:
+    """Hand a page what a worker gave for a student's code; return the page's text."""
+    given = {"source": source, "lines": [json.dumps(line) for line in lines], "ended": ended}
+    book.act("page/yours/grade.rotate", given)
+    return unescape(book.places.root.written())
+
+
+def test_a_student_s_code_is_judged_in_the_command_s_words() -> None:
+    book = drawn("rotation", {"open": "yours", "lang": "zh"})
+    passed, slots = {"stage": "law", "key": "", "slots": {}}, {"mistake": "transposed", "call": "rotate(<b>)"}
+    wrong = {"stage": "oracle", "key": "mistake", "slots": slots}
+    text = graded(book, "def rotate(): ...", passed, wrong, ended=("endless", {"seconds": "20"}))
+    expected = [
+        Result("rotate", "oracle", 1.0, "mistake", slots),
+        Result("rotate", "dtype", 1.0, "endless", {"seconds": 20}),
+    ]
+    assert all(result.sentence("zh") in text for result in expected)
+    assert "1 分，满分 5 分" in text.replace("\u2060", "") and "rotate(<b>)" not in book.places.root.written()
+    refused = graded(book, "def rotate(:")
+    assert "Python 文件，第 1 行出错" in refused and "满分" not in refused
+    assert starter("rotate") in text
+
+
+def test_the_server_runs_nobody_s_code() -> None:
+    at = opened("rotation", open="yours", lang="en")
+    assert not at.exception
+    codes = [block.value for block in at.code]
+    assert starter("rotate").strip() in codes and "rope grade mine.py --only rotate --lang en" in codes

@@ -1,5 +1,6 @@
 // Shows what Python draws: puts changed nodes in their places, plays films, draws figures, tells Python what was moved.
 // No formula is known here, and no page.
+import { grading, restored } from "./grade.js";
 import { mount, tell } from "./player.js";
 
 const { page, lang, root } = document.documentElement.dataset;
@@ -113,7 +114,10 @@ function answered({ tree, told: now, query, values, save }) {
   update(element("page"), tree);
   for (const id in drawn) draw(id, drawn[id]);
   for (const id in now) hear(id, now[id]);
-  for (const box of fresh) formulas(box).then(reachable);
+  for (const box of fresh) {
+    formulas(box).then(reachable);
+    restored(box);
+  }
   sessionStorage.setItem("values", JSON.stringify(values));
   address(query);
 }
@@ -227,6 +231,7 @@ addEventListener("submit", (event) => {
   const { act } = event.target.dataset;
   if (act) send(act, new FormData(event.target).get("text"));
 });
+grading(send);
 dark.addEventListener("change", () => { for (const id of figures.keys()) if (element(id)?.dataset.drawn) plot(element(id)); });
 
 /** Keep what this visit has loaded for one without a network, where the address is one that browsers trust. */
@@ -254,6 +259,7 @@ for (const id in built.films) draw(id, built.films[id]);
 for (const id in built.told) hear(id, built.told[id]);
 address(Object.fromEntries(new URLSearchParams(location.search)));
 reachable();
+restored(document);
 document.fonts.ready.then(reachable);
 const after = globalThis.requestIdleCallback ?? setTimeout;
 after(async () => {

@@ -21,17 +21,27 @@ async function start() {
   python.runPython('import os; os.environ |= {"ROPE_LAB_BENCH": "off", "ROPE_LAB_MEASURE": "off"}');
   const site = python.runPython("import site; site.getsitepackages()[0]");
   for (const archive of [numpy, app]) python.unpackArchive(await (await archive).arrayBuffer(), "zip", { extractDir: site });
-  return python.pyimport("ui.book.session");
+  return python;
 }
 
-let session = null, page = null;
-const ready = start().then((module) => { session = module; });
+/** Run a student's file, and tell what each stage gave as soon as it is known. */
+function grade(python, { name, stages, source }) {
+  python.FS.writeFile("/tmp/mine.py", source);
+  const child = python.pyimport("rope_core.grade.child");
+  postMessage({ began: true });
+  for (const line of child.lines("/tmp/mine.py", name, 0, stages)) postMessage({ line });
+  postMessage({ ended: true });
+}
+
+let page = null;
+const ready = start();
 
 onmessage = async ({ data }) => {
   try {
-    await ready;
-    if (data.open) {
-      page = session.opened(JSON.stringify(data.open));
+    const python = await ready;
+    if (data.grade) grade(python, data.grade);
+    else if (data.open) {
+      page = python.pyimport("ui.book.session").opened(JSON.stringify(data.open));
       postMessage({ answer: JSON.parse(page.answer()), ready: true });
     } else postMessage({ answer: JSON.parse(page.act(data.act, JSON.stringify(data.given))), act: data.act });
   } catch (error) {

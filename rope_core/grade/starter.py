@@ -1,7 +1,7 @@
 """Start here: fill in the functions, then grade them on your own machine.
 
 Angles are in radians; pair i is dimensions (i, i + dim/2) in the layout "half", (2i, 2i + 1) in "interleaved".
-Run: rope grade examples/grade_starter.py --assignment examples/assignment.toml
+Copy this file, then run: rope grade mine.py --assignment examples/assignment.toml
 """
 
 import numpy as np
@@ -11,7 +11,7 @@ Array = np.ndarray
 
 def spectrum(dim: int, base: float) -> Array:
     """Return the frequencies, float64 (dim/2,): radians per token, the fastest first."""
-    return np.asarray(base ** (-2.0 * np.arange(dim // 2) / dim))
+    raise NotImplementedError("spectrum is yours to write")
 
 
 def rotate(x: Array, positions: Array, inv_freq: Array, layout: str) -> Array:

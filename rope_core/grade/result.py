@@ -1,0 +1,92 @@
+"""What each stage of a student's function gave, as sentences in both languages."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import json
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import resources
+from typing import Any
+
+from rope_core.checks.case import printable
+from rope_core.errors import reject
+from rope_core.grade import starter as starters
+
+
+@cache
+def texts() -> dict[str, dict[str, dict[str, str]]]:
+    """Return the sentences of stages, faults and mistakes in both languages."""
+    return tomllib.loads(resources.files("rope_core.grade").joinpath("texts.toml").read_text(encoding="utf-8"))
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a stage of a function gave.
+
+    Attributes:
+        points: what passing the stage counts.
+        key: what is wrong, a key of texts.toml; "" where the stage passed.
+        slots: the values in the sentence; ``slots["mistake"]`` names a known mistake.
+    """
+
+    function: str
+    stage: str
+    points: float
+    key: str = ""
+    slots: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def passed(self) -> bool:
+        """Whether the stage passed."""
+        return not self.key
+
+    def headline(self, lang: str = "en") -> str:
+        """Return function, stage and whether it passed, in "en" or "zh".
+
+        >>> Result("rotate", "law", 1.0).headline()
+        'rotate, law: passed'
+        """
+        word = texts()["word"]["passed" if self.passed else "failed"][lang]
+        return word.format(function=self.function, stage=texts()["stage"][self.stage][lang])
+
+    def sentence(self, lang: str = "en") -> str:
+        """Return what is wrong in "en" or "zh", "" where nothing is."""
+        if self.passed:
+            return ""
+        slots = {name: printable(str(value)) for name, value in self.slots.items()}
+        if self.key == "mistake":
+            slots["why"] = texts()["mistake"][self.slots["mistake"]][lang]
+        return texts()["fault"][self.key][lang].format_map(slots)
+
+
+def check_source(source: str, name: str) -> None:
+    """Raise ValueError, with the line, where a student's text is no Python."""
+    try:
+        ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        line, detail = getattr(error, "lineno", None) or 0, getattr(error, "msg", None) or str(error)
+        raise reject("file", "python_file", name, line=line, detail=detail) from None
+
+
+def results(
+    name: str, points: Mapping[str, float], lines: Iterable[str], ended: tuple[str, Mapping[str, object]]
+) -> list[Result]:
+    """Return a function's stages from the lines that the child wrote, and for the rest why it ended."""
+    done: dict[str, tuple[str, Mapping[str, object]]] = {}
+    for line in lines:
+        try:
+            record = json.loads(line)
+        except ValueError:  # the child was ended within its last line
+            break
+        done[record["stage"]] = record["key"], record["slots"]
+    return [Result(name, stage, worth, *done.get(stage, ended)) for stage, worth in points.items()]
+
+
+def starter(name: str) -> str:
+    """Return the lines that a student fills in: a function's signature, and its backward's where it has one."""
+    functions = (getattr(starters, each, None) for each in (name, f"{name}_backward"))
+    return "\n\n".join(["import numpy as np\n\nArray = np.ndarray\n", *map(inspect.getsource, filter(None, functions))])
