@@ -7,6 +7,7 @@ import os
 import shutil
 from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -14,6 +15,10 @@ import pytest
 from hypothesis import settings
 
 from benchmarks.servers import ROOT, served
+
+# Models of a test's size cost more in waking a second thread, and in its waiting for work, than in arithmetic; what a
+# test starts inherits it. Inductor compiles in this process: its pool of others imports torch once more.
+os.environ.update(OMP_NUM_THREADS="1", TORCHINDUCTOR_COMPILE_THREADS="1")
 
 # A shared machine's pauses are no failures.
 settings.register_profile("unhurried", deadline=None)
@@ -56,6 +61,16 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
     """Say in one line that the browser tests did not run."""
     if not CHROMIUM:
         terminalreporter.write_line(f"browser tests left out: {HOW}")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def components() -> Iterator[None]:
+    """Read what is installed once: AppTest looks for components in the metadata of every package at each fresh run."""
+    from streamlit.components.v2 import manifest_scanner
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(manifest_scanner, "scan_component_manifests", cache(manifest_scanner.scan_component_manifests))
+        yield
 
 
 @pytest.fixture(scope="session")
