@@ -10,7 +10,7 @@ from ui.figures.attention import expected as drawing_hand
 from ui.figures.attention import limits as failing
 from ui.figures.attention import scores as figures
 from ui.figures.attention import softmax as temperature
-from ui.page.fields import BASE, FACTOR, GEOMETRY, LEN_STEPS, SCHEME, SCHEME_FIELDS, stops
+from ui.page.fields import BASE, FACTOR, GEOMETRY, LEN_STEPS, SCHEME, SCHEME_FIELDS, TRAIN_LEN, stops
 from ui.page.frame import Frame
 from ui.page.sentences import show_refusals
 from ui.page.state import Field
@@ -72,7 +72,9 @@ def one_score(page: Frame) -> None:
     else:
         rope, kind, reach = page.store.rope(), page.get(VECTORS), page.get(REACH)
         bases, at = stops(BASE, page.get(BASE), film.LOW, film.HIGH), film.distances(page.get(AT), reach)
-        page.show(film.decaying(rope, kind, vectors, reach, bases, at, page.t), film.decaying, attention.score_curve)
+        contexts = stops(TRAIN_LEN, page.get(TRAIN_LEN), 64, max(reach, 128))
+        drawing = film.decaying(rope, kind, vectors, reach, bases, at, contexts, page.t)
+        page.show(drawing, film.decaying, attention.score_curve)
     page.controls.segments(VECTORS)
     if page.get(VECTORS) == "random":
         page.controls.slider(DRAW)

@@ -24,6 +24,7 @@ from ui.film.scene import Track
 from ui.text.words import Words
 
 T = Words("en", "attention")
+CONTEXTS = (64.0, 512.0)
 
 
 def angles(dim: int, base: float) -> list[float]:
@@ -53,9 +54,9 @@ def test_the_curve_and_the_mark_are_the_score_of_rotated_vectors(kind: str, dim:
     q, k = figures.vectors(kind, dim, 3, "1, -2 0.5", "0.3，2")
     assert np.linalg.norm(q) == pytest.approx(1.0) and np.linalg.norm(k) == pytest.approx(1.0)
     bases, at = (base, 9_000.0) if base < 9_000 else (9_000.0, base), decay.distances(71, 400)
-    film = unwrap(decay.decaying)(rc.Rope(dim, base, 512), kind, (q, k), 400, bases, at, T)
+    film = unwrap(decay.decaying)(rc.Rope(dim, base, 512), kind, (q, k), 400, bases, at, CONTEXTS, T)
     band, curve = [shape for shape in film.scene.panels[0].shapes if isinstance(shape.get("y"), Track)][:2]
-    grip = next(shape for shape in film.scene.panels[0].shapes if shape["kind"] == "handle")
+    limit, grip = [shape for shape in film.scene.panels[0].shapes if shape["kind"] == "handle"]
     for i, each in enumerate(bases):
         rope = rc.Rope(dim, each, 512)
         edges = cell_edges(400, POINTS, True).tolist()
@@ -69,7 +70,9 @@ def test_the_curve_and_the_mark_are_the_score_of_rotated_vectors(kind: str, dim:
             index = {"base": i, "at": at.index(distance)}
             assert grip["y"].at(index)[0] == pytest.approx(by_matrix(rope, q, k, distance), abs=1e-10)
             assert grip["x"].at(index)[0] == pytest.approx(np.log10(distance))
-        assert f"{by_matrix(rope, q, k, 71):.3f} at 71" in film.scene.written({"base": each, "at": 71})
+        assert f"{by_matrix(rope, q, k, 71):.3f} at 71" in film.scene.written({"base": each, "at": 71, "train_len": 64})
+    # The trained context past the reach stands at its end.
+    assert [10 ** limit["x"].at({"train_len": k})[0] for k in (0, 1)] == pytest.approx([64, 400])
     assert max(at) <= 400
 
 
@@ -86,7 +89,7 @@ def test_a_wide_bin_holds_its_first_and_last_distance_and_few_between() -> None:
 
 def test_a_distance_past_the_reach_lengthens_the_axis() -> None:
     vectors, at = figures.vectors("equal", 8, 0, "", ""), decay.distances(5_000, 64)
-    film = unwrap(decay.decaying)(rc.Rope(8, 60.0), "equal", vectors, 64, (60.0, 9e3), at, T)
+    film = unwrap(decay.decaying)(rc.Rope(8, 60.0), "equal", vectors, 64, (60.0, 9e3), at, CONTEXTS, T)
     assert film.scene.panels[0].x.high == np.log10(5_000) and at[-1] == 5_000
 
 
@@ -232,7 +235,10 @@ def drawings(lang: str, dim: int, base: float, train_len: int) -> tuple[Drawing 
     params: dict[str, dict[str, object]] = {name: {} for name in extension.compared()}
     found, _ = extension.extensions(rope, params, 4 * train_len)
     return (
-        *(decay.decaying(rope, kind, vectors, 64, (base, 2e12), decay.distances(3, 64), t) for kind in figures.KINDS),
+        *(
+            decay.decaying(rope, kind, vectors, 64, (base, 2e12), decay.distances(3, 64), CONTEXTS, t)
+            for kind in figures.KINDS
+        ),
         *(figures.bound(rope, kind, vectors, 64, t) for kind in figures.KINDS),
         figures.pairs(rope, vectors, 131_072, t),
         figures.widths(base, t),
@@ -248,6 +254,7 @@ def drawings(lang: str, dim: int, base: float, train_len: int) -> tuple[Drawing 
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_edges_draw_and_recipes_run(lang: str, geometry: tuple[int, float, int]) -> None:
     for drawing in drawings(lang, *geometry):
-        finding = drawing.scene.written({"at": 3, "base": 1e4}) if isinstance(drawing, Film) else drawing.finding
+        at = {"at": 3, "base": 1e4, "train_len": 64}
+        finding = drawing.scene.written(at) if isinstance(drawing, Film) else drawing.finding
         assert "nan" not in finding and "{" not in finding, drawing.id
         assert ran(drawing).strip(), drawing.id

@@ -26,12 +26,23 @@ def distances(at: int, reach: int) -> tuple[int, ...]:
 
 @kept
 def decaying(
-    rope: rc.Rope, kind: str, pairing: Pairing, reach: int, bases: tuple[float, ...], at: tuple[int, ...], t: Words
+    rope: rc.Rope,
+    kind: str,
+    pairing: Pairing,
+    reach: int,
+    bases: tuple[float, ...],
+    at: tuple[int, ...],
+    contexts: tuple[float, ...],
+    t: Words,
 ) -> Film:
-    """Return the score of one query and one key up to a reach, at every base, and at the distance dragged."""
+    """Return the score of one query and one key up to a reach, at every base, and at the distance dragged.
+
+    The trained context is dragged as well; of the score nothing depends on it. Past the reach it stands at its end.
+    """
     q, k = pairing
     reach = max(reach, at[-1])
     base, far = control(t, "base", bases), control(t, "at", at)
+    context = control(t, "train_len", contexts, slider=False)
     spectra = [rc.Spectrum.of(rc.Rope(rope.dim, each, rope.train_len).theta) for each in bases]
     d, middle, fold = bins(reach)
     scores = np.array([attention.score_curve(s, d, q, k) for s in spectra])
@@ -46,17 +57,28 @@ def decaying(
     low = min(-0.15, 1.1 * float(min(scores.min(), here.min())))
     top = max(1.05, 1.1 * float(max(scores.max(), here.max())))
     numbers = Texts((base, far), tuple(f"{value:.3f}" for value in here.ravel().tolist()))
-    trained = np.log10(min(rope.train_len, reach))
+    trained = np.log10(np.minimum(contexts, reach))[:, None]
+    limit, limits = Track((context,), trained), Track((context,), trained.repeat(2, axis=1))
+    lengths = Texts((context,), tuple(f"{each:,.0f}" for each in contexts))
     panel = Panel(
         Axis(0.0, edge, tuple((np.log10(x), f"{x:,}") for x in DECADES if x <= reach), t("distance_log")),
         Axis(low, top, ((0.0, "0"), (zero, f"{zero:.2g}")) if abs(zero) > 0.1 else ((0.0, "0"),), t("score_axis")),
         [
             path([0.0, edge], [0.0, 0.0], "ink", 1),
-            path([trained, trained], [low, top], GREY, 3, "2 6"),
-            label(trained, top, t("trained", length=f"{rope.train_len:,}"), GREY, anchor="end", dx=-6, dy=14),
+            path(limits, [low, top], GREY, 3, "2 6"),
+            label(
+                limit,
+                top,
+                sentence(lambda **length: t("trained", **length), length=lengths),
+                GREY,
+                anchor="end",
+                dx=-12,
+                dy=14,
+            ),
             path(there_and_back, band, BLUE, 0, fill=BLUE) | {"opacity": 0.3},
             path(np.log10(middle), Track((base,), mean), BLUE, 3),
             path(Track((far,), np.stack([np.log10(at)] * 2, axis=1)), [low, top], RED, 1.5, "2 4"),
+            handle(context, limit, top, GREY, t("grab_trained"), r=8),
             handle(far, mark, high, RED, t("grab"), r=11),
             label(mark, high, numbers, RED, bold=True, size=18, dy=-20),
         ],
@@ -71,7 +93,11 @@ def decaying(
         }
     return Film(
         "decay",
-        Scene((panel,), (far, base), sentence(lambda **more: t(f"decay_{kind}", zero=f"{zero:.3f}", **more), **slots)),
+        Scene(
+            (panel,),
+            (far, base, context),
+            sentence(lambda **more: t(f"decay_{kind}", zero=f"{zero:.3f}", **more), **slots),
+        ),
         lambda: {"distance": d} | {f"score, base {each:g}": row for each, row in zip(bases, scores, strict=True)},
         f"""
         import rope_core as rc

@@ -238,15 +238,15 @@ def asked(t: Words) -> str:
 
 
 AT = decay.distances(70, 400)
+CONTEXTS = (128.0, 256.0)
+AT_70 = {"at": 70, "base": 700, "train_len": 256}
 FILMS = [
-    FilmRow(
-        "attention", decay.decaying, (ROPE, "random", PAIRING, 400, (700.0, 9e3), AT), {"at": 70, "base": 700}, decaying
-    ),
+    FilmRow("attention", decay.decaying, (ROPE, "random", PAIRING, 400, (700.0, 9e3), AT, CONTEXTS), AT_70, decaying),
     FilmRow(
         "attention",
         decay.decaying,
-        (ROPE, "equal", scores.vectors("equal", 16, 0, "", ""), 400, (50.0, 700.0), AT),
-        {"at": 70, "base": 700},
+        (ROPE, "equal", scores.vectors("equal", 16, 0, "", ""), 400, (50.0, 700.0), AT, CONTEXTS),
+        AT_70,
         decaying_of_one_vector,
     ),
     FilmRow("attention", expected.expected, (ROPE,), {}, asked),
