@@ -88,11 +88,26 @@ def sentence(part: Any, controls: Mapping[str, Any], index: Mapping[str, int]) -
 
 @dataclass(frozen=True)
 class Shown:
-    """A film as a page without a browser has it: its sentence at the values in force, and the sliders drawn."""
+    """A film as a page without a browser has it: its sentence at the values in force, and the sliders drawn.
+
+    ``painted``: the titles and labels that stand in the picture at these values.
+    """
 
     finding: str
+    painted: tuple[str, ...]
     sliders: frozenset[str]
     at: Mapping[str, float]
+
+
+def painted(head: Mapping[str, Any], held: bytes, index: Mapping[str, int]) -> tuple[str, ...]:
+    """Return the titles and labels that a scene shows where each control stands at its stop ``index``."""
+    controls = {control["name"]: control for control in head["controls"]}
+    texts = [sentence(panel["title"], controls, index) for panel in head["panels"]]
+    for shape in (shape for panel in head["panels"] for shape in panel["shapes"]):
+        if shape["kind"] == "label" and not shape.get("later"):
+            place = np.concatenate([numbers(shape[axis], held, index).ravel() for axis in "xy"])
+            texts += [sentence(shape["text"], controls, index)] * bool(np.isfinite(place).all())
+    return tuple(filter(None, texts))
 
 
 def shown(at: AppTest) -> dict[str, Shown]:
@@ -101,10 +116,11 @@ def shown(at: AppTest) -> dict[str, Shown]:
     scenes = [unpacked(part.bytes) for part in parts if part.bytes]
     told = {said["film"]: said for said in (json.loads(part.json) for part in parts if part.json)}
     films = {}
-    for name, head, _ in scenes:
+    for name, head, held in scenes:
         said, controls = told[name], {control["name"]: control for control in head["controls"]}
         index = {key: control["stops"].index(said["at"][key]) for key, control in controls.items()}
         drawn = [key for key, control in controls.items() if control["slider"] and key not in said["fixed"]]
         sliders = frozenset() if said["bare"] else frozenset(drawn)
-        films[name] = Shown(sentence(head["finding"], controls, index), sliders, said["at"])
+        finding = sentence(head["finding"], controls, index)
+        films[name] = Shown(finding, painted(head, held, index), sliders, said["at"])
     return films

@@ -141,13 +141,14 @@ def test_every_state_is_taken_by_its_page() -> None:
 
 @lru_cache(maxsize=256)
 def findings(page: str, lang: str, query: tuple[tuple[str, str], ...]) -> dict[str, str]:
-    """Every figure's sentence by its id, as the page draws it for these values."""
+    """Every figure's sentence by its id, as the page draws it for these values; of a film what it paints as well."""
     at = opened(page, lang=lang, open="all", **dict(query))
     assert not at.exception
     assert not at.warning, [note.value for note in at.warning]
     charts = at.get("plotly_chart")
     drawings = {chart.proto.id.split(f"fig.{page}.")[-1]: chart.proto.alt for chart in charts}
-    return drawings | {name.removeprefix(f"{page}."): film.finding for name, film in films.shown(at).items()}
+    moving = {name: " ".join((film.finding, *film.painted)) for name, film in films.shown(at).items()}
+    return drawings | {name.removeprefix(f"{page}."): text for name, text in moving.items()}
 
 
 def shown(step: Step, lang: str, state: dict[str, Value]) -> str:
