@@ -115,11 +115,11 @@ def measure(subjects: list[Subject], rounds: int, app: str) -> list[dict[str, ob
 def rows(subjects: list[Subject]) -> list[dict[str, object]]:
     """Return the measurements, one row a page, the floor first."""
     floor = statistics.median(subjects[0].moves)
-    found = []
+    measured = []
     for subject in subjects:
         ordered = sorted(subject.moves)
         median = statistics.median(ordered)
-        found.append(
+        measured.append(
             {
                 "page": subject.name,
                 "ratio": round(median / floor, 2),
@@ -131,15 +131,15 @@ def rows(subjects: list[Subject]) -> list[dict[str, object]]:
                 "missed": subject.missed,
             }
         )
-    return found
+    return measured
 
 
-def table(found: list[dict[str, object]]) -> str:
+def table(rows: list[dict[str, object]]) -> str:
     """Return the rows as a Markdown table."""
-    head = list(found[0])
+    head = list(rows[0])
     lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
     lines += [
-        "| " + " | ".join(f"{row[key]:,}" if key != "page" else str(row[key]) for key in head) + " |" for row in found
+        "| " + " | ".join(f"{row[key]:,}" if key != "page" else str(row[key]) for key in head) + " |" for row in rows
     ]
     return "\n".join(lines)
 
@@ -160,15 +160,15 @@ def main() -> int:
         subjects = [Subject("floor", floor)]
         subjects += [Subject(n, f"{app}/{'' if n == 'home' else n}?lang=en") for n in names]
         dragged = measure(subjects, options.rounds, app)
-    found = rows(subjects)
-    print(table(found))
-    ratios = sorted(float(str(row["ratio"])) for row in found[1:])
+    keys = rows(subjects)
+    print(table(keys))
+    ratios = sorted(float(str(row["ratio"])) for row in keys[1:])
     print(f"\nmedian page {statistics.median(ratios):.2f} (bar 1.0), slowest page {ratios[-1]:.2f} (bar 1.3)")
     moving, met = films.verdict(dragged)
     print(f"\n{table(dragged)}\n\n{moving}")
     if options.json:
-        options.json.write_text(json.dumps({"keys": found, "films": dragged}, indent=1), "utf-8")
-    return int(not met or statistics.median(ratios) > 1.0 or ratios[-1] > 1.3 or any(row["missed"] for row in found))
+        options.json.write_text(json.dumps({"keys": keys, "films": dragged}, indent=1), "utf-8")
+    return int(not met or statistics.median(ratios) > 1.0 or ratios[-1] > 1.3 or any(row["missed"] for row in keys))
 
 
 if __name__ == "__main__":

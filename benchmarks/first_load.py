@@ -93,10 +93,10 @@ def main() -> int:
     rows: list[dict[str, Any]] = [
         {
             "page": name,
-            "seconds": round(statistics.median(time for time, _ in found) / 1000, 2),
-            "bytes": round(statistics.median(size for _, size in found)),
+            "seconds": round(statistics.median(time for time, _ in loads) / 1000, 2),
+            "bytes": round(statistics.median(size for _, size in loads)),
         }
-        for name, found in taken.items()
+        for name, loads in taken.items()
     ]
     print("| page | seconds | ratio | bytes |\n|---|---|---|---|")
     for row in rows:

@@ -2,7 +2,7 @@
 
 Run: python -m benchmarks.load [--part held|cost|memory|churn] [--pages home frequencies] [--json FILE]
      python -m benchmarks.load --url http://localhost:8080 --pages home --from 40
-Sessions speak Streamlit's own protocol over websockets (benchmarks/sessions.py). The floor is served twice: as
+Sessions follow Streamlit's own protocol over websockets (benchmarks/sessions.py). The floor is served twice: as
 `streamlit run` serves it, and, as ``frozen``, with its imports taken out of the garbage collector's sight like the
 app's; the bars are to the frozen one. Subjects take turns within every step, so that all meet the same machine. Rows
 in FILE are kept from run to run, so that several short runs make one table; a session's latency is that of its moves
@@ -59,7 +59,7 @@ class Subject:
         raise OSError("smaps_rollup must hold Pss")
 
 
-async def moves(found: list[Session], seconds: float) -> tuple[list[float], int]:
+async def moves(group: list[Session], seconds: float) -> tuple[list[float], int]:
     """Move every session's slider once a second, each from a moment of its own; latencies in s, and errors."""
     latencies: list[float] = []
     errors = 0
@@ -78,7 +78,7 @@ async def moves(found: list[Session], seconds: float) -> tuple[list[float], int]
                 return
             due = max(due + 1, time.monotonic())
 
-    await asyncio.gather(*(one(session) for session in found))
+    await asyncio.gather(*(one(session) for session in group))
     return latencies, errors
 
 
@@ -95,18 +95,18 @@ def percentile(values: list[float], share: float) -> float:
 async def held(subjects: list[Subject], start: int, grow: float, seconds: float) -> list[Row]:
     """Add sessions step by step to every subject until its 95th percentile passes 1 s."""
     rows: list[Row] = []
-    found: dict[str, list[Session]] = {subject.name: [] for subject in subjects}
+    groups: dict[str, list[Session]] = {subject.name: [] for subject in subjects}
     left = list(subjects)
     count = start
     try:
         while left:
             for subject in list(left):
-                group = found[subject.name]
+                group = groups[subject.name]
                 fresh = [Session(subject.visit) for _ in range(count - len(group))]
                 await open_all(fresh)
                 group += fresh
                 await moves(group, 1.5)
-                before = sum(one.received for one in group)
+                before = sum(session.received for session in group)
                 latencies, errors = await moves(group, seconds)
                 p95 = percentile(latencies, 0.95)
                 rows.append(
@@ -117,17 +117,17 @@ async def held(subjects: list[Subject], start: int, grow: float, seconds: float)
                         "p50_ms": round(percentile(latencies, 0.5) * 1000),
                         "p95_ms": round(p95 * 1000),
                         "moves": len(latencies),
-                        "bytes": round((sum(one.received for one in group) - before) / len(latencies)),
+                        "bytes": round((sum(session.received for session in group) - before) / len(latencies)),
                         "errors": errors,
                     }
                 )
                 print(rows[-1], file=sys.stderr)
                 if p95 > LIMIT:
                     left.remove(subject)
-                    await asyncio.gather(*(one.close() for one in group))
+                    await asyncio.gather(*(session.close() for session in group))
             count = max(count + 1, round(count * grow))
     finally:
-        await asyncio.gather(*(one.close() for group in found.values() for one in group), return_exceptions=True)
+        await asyncio.gather(*(each.close() for group in groups.values() for each in group), return_exceptions=True)
     return rows
 
 
@@ -137,14 +137,14 @@ async def cost(subjects: list[Subject], rounds: int) -> list[Row]:
     sizes: dict[str, list[float]] = {subject.name: [] for subject in subjects}
     each = 8
     for subject in subjects:
-        async with sessions(subject.visit, 1) as (one,):
+        async with sessions(subject.visit, 1) as (session,):
             for number in range(rounds + 1):
-                before, received = subject.cpu(), one.received
+                before, received = subject.cpu(), session.received
                 for _ in range(each):
-                    await one.move()
+                    await session.move()
                 if number:
                     used[subject.name].append((subject.cpu() - before) / each * 1000)
-                    sizes[subject.name].append((one.received - received) / each)
+                    sizes[subject.name].append((session.received - received) / each)
     return [
         {
             "part": "cost",
@@ -161,12 +161,12 @@ async def memory(subjects: list[Subject], count: int) -> list[Row]:
     rows = []
     for subject in subjects:
         async with sessions(subject.visit, 10, 1) as warm:
-            for one in warm:
-                await one.move()
+            for session in warm:
+                await session.move()
             before = subject.memory()
-            async with sessions(subject.visit, count, 1) as found:
-                for one in found * 3:
-                    await one.move()
+            async with sessions(subject.visit, count, 1) as opened:
+                for session in opened * 3:
+                    await session.move()
                 grown = subject.memory() - before
         rows.append({"part": "memory", "page": subject.name, "sessions": count, "mb_each": round(grown / count, 3)})
         print(rows[-1], file=sys.stderr)
@@ -201,14 +201,14 @@ def subjects(pages: list[str], floors: list[str], url: str | None, together: boo
         return
     with ExitStack() as stack:
         empty = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        found = []
+        served = []
         for name in floors:
             base, process = stack.enter_context(running(ROOT / "benchmarks" / FLOORS[name], cwd=empty))
-            found.append(Subject(name, Visit(base), process.pid))
+            served.append(Subject(name, Visit(base), process.pid))
         for group in [pages] if together else [[name] for name in pages]:
             base, process = stack.enter_context(running(ROOT / "app.py"))
-            found += [one for one in of_app(base, process.pid) if one.name in group]
-        yield found
+            served += [subject for subject in of_app(base, process.pid) if subject.name in group]
+        yield served
 
 
 def crossing(rows: list[Row]) -> float:
@@ -231,58 +231,58 @@ def summary(rows: list[Row]) -> list[Row]:
     What a process holds is what a move costs it: ``held_of_`` and ``cost_of_`` are two ways to the same number.
     """
     pages = list(dict.fromkeys(row["page"] for row in rows))
-    found: list[Row] = []
+    table: list[Row] = []
     for page in sorted(pages, key=lambda name: (name not in FLOORS, list(FLOORS).index(name) if name in FLOORS else 0)):
         own = [row for row in rows if row["page"] == page]
         row: Row = {"page": page}
         for part, key in (("cost", "cpu_ms"), ("cost", "bytes"), ("memory", "mb_each")):
-            values = [one[key] for one in own if one["part"] == part]
+            values = [row[key] for row in own if row["part"] == part]
             row[key] = statistics.median(values) if values else None
-        runs = sorted({one["run"] for one in own if one["part"] == "held"})
-        held_by_run = [crossing([one for one in own if one["part"] == "held" and one["run"] == run]) for run in runs]
+        runs = sorted({row["run"] for row in own if row["part"] == "held"})
+        held_by_run = [crossing([row for row in own if row["part"] == "held" and row["run"] == run]) for run in runs]
         row["held"] = round(statistics.median(held_by_run)) if held_by_run else None
-        row["errors"] = sum(one["errors"] for one in own if one["part"] == "held") if runs else None
-        ends = [(one["mb_after_100"], one["mb_at_end"]) for one in own if one["part"] == "churn"]
+        row["errors"] = sum(row["errors"] for row in own if row["part"] == "held") if runs else None
+        ends = [(row["mb_after_100"], row["mb_at_end"]) for row in own if row["part"] == "churn"]
         row["churn_mb"] = round(statistics.median(end - first for first, end in ends), 1) if ends else None
-        found.append(row)
-    floors = {row["page"]: row for row in found if row["page"] in FLOORS}
-    for row in found:
+        table.append(row)
+    floors = {row["page"]: row for row in table if row["page"] in FLOORS}
+    for row in table:
         for name in FLOORS:
             row[f"held_of_{name}"] = quotient(row["held"], floors.get(name, {}).get("held"))
             row[f"cost_of_{name}"] = quotient(floors.get(name, {}).get("cpu_ms"), row["cpu_ms"])
         row["mb_of_frozen"] = quotient(row["mb_each"], floors.get("frozen", {}).get("mb_each"))
-    return found
+    return table
 
 
-def quotient(one: float | None, other: float | None) -> float | None:
+def quotient(value: float | None, other: float | None) -> float | None:
     """Return the ratio, or None where one of the two was not measured.
 
     >>> quotient(3.0, 2.0), quotient(None, 2.0), quotient(3.0, 0.0)
     (1.5, None, None)
     """
-    return None if one is None or not other else round(one / other, 2)
+    return None if value is None or not other else round(value / other, 2)
 
 
-def table(found: list[Row]) -> str:
+def table(rows: list[Row]) -> str:
     """Return the summary as a Markdown table."""
     head = ["page", "held", "held_of_floor", "held_of_frozen", "cpu_ms", "cost_of_floor", "cost_of_frozen", "bytes"]
     head += ["mb_each", "mb_of_frozen", "churn_mb", "errors"]
     lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
-    for row in found:
+    for row in rows:
         cells = ["" if row[key] is None else f"{row[key]:,}" if key != "page" else row[key] for key in head]
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
 
-async def measured(options: argparse.Namespace, found: list[Subject]) -> list[Row]:
+async def measured(options: argparse.Namespace, subjects: list[Subject]) -> list[Row]:
     """Return the rows of one part."""
     if options.part == "held":
-        return await held(found, options.start, options.grow, options.seconds)
+        return await held(subjects, options.start, options.grow, options.seconds)
     if options.part == "cost":
-        return await cost(found, options.rounds)
+        return await cost(subjects, options.rounds)
     if options.part == "memory":
-        return await memory(found, options.sessions)
-    return await churn(found, options.sessions)
+        return await memory(subjects, options.sessions)
+    return await churn(subjects, options.sessions)
 
 
 def main() -> int:
@@ -301,8 +301,8 @@ def main() -> int:
     options = parser.parse_args()
     rows = json.loads(options.json.read_text("utf-8")) if options.json and options.json.exists() else []
     run = 1 + max((row["run"] for row in rows), default=0)
-    with subjects(options.pages, options.floors, options.url, options.part == "cost") as found:
-        rows += [row | {"run": run} for row in asyncio.run(measured(options, found))]
+    with subjects(options.pages, options.floors, options.url, options.part == "cost") as served:
+        rows += [row | {"run": run} for row in asyncio.run(measured(options, served))]
     if options.json:
         options.json.write_text(json.dumps(rows, indent=1), "utf-8")
     print(table(summary(rows)))

@@ -255,19 +255,19 @@ def state(kind: str, widget: Any) -> WidgetState:
     >>> state("slider", Slider(id="base", options=["2", "4", "8"], default=[1])).string_array_value.data
     ['4']
     """
-    found = WidgetState(id=widget.id)
+    value = WidgetState(id=widget.id)
     if kind == "checkbox":
-        found.bool_value = widget.value if widget.set_value else widget.default
+        value.bool_value = widget.value if widget.set_value else widget.default
     elif kind == "selectbox":
-        found.string_value = widget.raw_value if widget.set_value else widget.options[widget.default]
+        value.string_value = widget.raw_value if widget.set_value else widget.options[widget.default]
     elif kind == "button_group":
         chosen = widget.raw_values if widget.set_value else [widget.options[at].content for at in widget.default]
-        found.string_array_value.data.extend(chosen)
+        value.string_array_value.data.extend(chosen)
     elif widget.options:
-        found.string_array_value.data.extend(widget.options[int(at)] for at in widget.default)
+        value.string_array_value.data.extend(widget.options[int(at)] for at in widget.default)
     else:
-        found.double_array_value.data.extend(widget.default)
-    return found
+        value.double_array_value.data.extend(widget.default)
+    return value
 
 
 def unverified() -> ssl.SSLContext:
@@ -306,20 +306,20 @@ def cookies(url: str) -> dict[str, str]:
 @contextlib.asynccontextmanager
 async def sessions(visit: Visit, count: int, together: int = 4) -> AsyncIterator[list[Session]]:
     """Open ``count`` sessions, a few at a time, and close them at the end."""
-    found = [Session(visit) for _ in range(count)]
+    opened = [Session(visit) for _ in range(count)]
     try:
-        await open_all(found, together)
-        yield found
+        await open_all(opened, together)
+        yield opened
     finally:
-        await asyncio.gather(*(one.close() for one in found), return_exceptions=True)
+        await asyncio.gather(*(each.close() for each in opened), return_exceptions=True)
 
 
-async def open_all(found: list[Session], together: int = 4) -> None:
+async def open_all(opened: list[Session], together: int = 4) -> None:
     """Open sessions, ``together`` at a time."""
     gate = asyncio.Semaphore(together)
 
-    async def one(session: Session) -> None:
+    async def opened_in_turn(session: Session) -> None:
         async with gate:
             await session.open()
 
-    await asyncio.gather(*(one(session) for session in found))
+    await asyncio.gather(*(opened_in_turn(session) for session in opened))

@@ -745,4 +745,4 @@ def test_a_visitors_text_stands_on_no_command_line(monkeypatch: pytest.MonkeyPat
     line, env = taken[0]
     # Any user of the machine may read a command line; an environment is its owner's.
     assert line == ["rope_core.lab.job", "sweep", "-"]
-    assert len(json.loads(env["ROPE_LAB_ASKED"])["text"]) > 500
+    assert len(json.loads(env["ROPE_LAB_REQUEST"])["text"]) > 500

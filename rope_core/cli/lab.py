@@ -64,7 +64,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     record = commands.add_parser("record", parents=[common], help="measure one kind of work and ship its record")
     record.add_argument("name")
     record.add_argument("kind")
-    record.add_argument("asked", help="arguments as JSON")
+    record.add_argument("arguments", help="arguments as JSON")
     commands.add_parser("cards", help="what weights are shipped")
 
 
@@ -87,14 +87,14 @@ def _train(options: argparse.Namespace) -> int:
 
     recipe = _recipe(options)
     start = weights.load(recipe.start) if recipe.start else None
-    report_step: Any
+    step_done: Any
     if options.progress:
         from rope_core.jobs.child import report
 
-        def report_step(p: Progress) -> None:
+        def step_done(p: Progress) -> None:
             report(progress=p.step / p.steps, eta=p.left, result={"step": p.step, "loss": p.loss})
 
-        run = train(recipe, options.out, start=start, precision=options.precision, told=report_step, stop=options.stop)
+        run = train(recipe, options.out, start=start, precision=options.precision, report=step_done, stop=options.stop)
     else:
         from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
         from rich.progress import Progress as Bar
@@ -103,11 +103,11 @@ def _train(options: argparse.Namespace) -> int:
         with Bar(*columns) as bar:
             shown = bar.add_task("train", total=options.stop or recipe.steps, loss="")
 
-            def report_step(p: Progress) -> None:
+            def step_done(p: Progress) -> None:
                 bar.update(shown, completed=p.step, loss=f"{p.loss:.4f} nats/byte")
 
             run = train(
-                recipe, options.out, start=start, precision=options.precision, told=report_step, stop=options.stop
+                recipe, options.out, start=start, precision=options.precision, report=step_done, stop=options.stop
             )
     rows = [f"{step},{loss:.6f}" for step, loss in enumerate(run.losses, 1)]
     (options.out / "loss.csv").write_text("step,nats_per_byte\n" + "\n".join(rows) + "\n", "utf-8")
@@ -141,7 +141,7 @@ def _recipe(options: argparse.Namespace) -> Any:
 
 def _eval(options: argparse.Namespace) -> int:
     from rope_core.lab import sweep, weights
-    from rope_core.lab.asked import MAX_TEXT
+    from rope_core.lab.plan import MAX_TEXT
 
     text = b""
     if options.file:
@@ -227,7 +227,7 @@ def _ship(options: argparse.Namespace) -> int:
 def _record(options: argparse.Namespace) -> int:
     from rope_core.lab import ship
 
-    path = ship.record(options.name, options.kind, json.loads(options.asked), _today())
+    path = ship.record(options.name, options.kind, json.loads(options.arguments), _today())
     print(f"{path.name}: {path.stat().st_size:,} bytes")
     return 0
 

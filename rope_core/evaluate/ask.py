@@ -1,4 +1,4 @@
-"""What is asked of a model, checked, and what the model turns by for it."""
+"""What a model is measured on, checked, and what the model turns by for it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TASKS = ("perplexity", "passkey", "copy")
 
 @dataclass(frozen=True)
 class Ask:
-    """What is asked of a model, beside the model and its text.
+    """What a model is measured on, beside its text.
 
     Args:
         lengths: tokens in a window; none means the trained length, twice and four times it.
@@ -63,7 +63,7 @@ class Ask:
         whole("--seed", self.seed, 0, 2**31 - 1)
 
     def of(self, source: Source) -> Ask:
-        """Return what is asked with a model's own lengths and lines where none are given."""
+        """Return the same ask with a model's own lengths and lines where none are given."""
         trained = trained_length(source.config, self.trained)
         lengths = self.lengths or tuple(trained * times for times in (1, 2, 4))
         scaled = (
@@ -79,16 +79,16 @@ def turnings(source: Source, ask: Ask) -> tuple[dict[tuple[str, int], Turning], 
 
     Raises ValueError where it can take none.
     """
-    made: dict[tuple[str, int], Turning] = {}
+    turnings: dict[tuple[str, int], Turning] = {}
     refused: dict[str, dict[str, str]] = {}
     for key in ask.schemes:
         try:
             for length in ask.lengths:
                 # The sliding window never holds more than the length that the model reaches.
                 at = min(length, window_length(source.config, ask.trained)) if key == WINDOW else length
-                made[key, length] = turning(source.config, key, at, ask.factor, ask.trained)
+                turnings[key, length] = turning(source.config, key, at, ask.factor, ask.trained)
         except ValueError as error:
             refused[key] = {lang: sentence(error, lang) for lang in LANGUAGES}
             if len(refused) == len(ask.schemes):
                 raise
-    return made, refused
+    return turnings, refused

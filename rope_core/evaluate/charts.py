@@ -33,7 +33,7 @@ def chart(series: Sequence[Series], x_name: str, label: str, mark: float | None 
         series: the curves; values that are not positive or not finite are left out.
         x_name: of the horizontal axis.
         label: of the whole, for those who hear it.
-        mark: where a dashed line stands.
+        mark: where a dashed line is drawn.
         log_x: whether the horizontal axis is logarithmic too.
     """
     drawn = [
@@ -95,16 +95,16 @@ def chart(series: Sequence[Series], x_name: str, label: str, mark: float | None 
 def bars(each: Series, at_x: object, at_y: object, shade: str) -> list[str]:
     """Return the intervals of a curve as upright lines, where it has any."""
     assert callable(at_x) and callable(at_y)
-    made = []
+    drawn = []
     for x, low, high in zip(each.x, each.low, each.high, strict=False):
         if math.isfinite(low) and math.isfinite(high) and low > 0:
             # An interval may be as wide as all numbers: it ends at the frame.
             top, bottom = max(at_y(high), TOP), min(at_y(low), HEIGHT - BOTTOM)
-            made.append(
+            drawn.append(
                 f'<line x1="{at_x(x):.1f}" x2="{at_x(x):.1f}" y1="{bottom:.1f}" y2="{top:.1f}" '
                 f'stroke="{shade}" stroke-width="1.5"/>'
             )
-    return made
+    return drawn
 
 
 def ticks(low: float, high: float) -> list[float]:
@@ -117,9 +117,9 @@ def ticks(low: float, high: float) -> list[float]:
     """
     decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     for steps in ((1,), (1, 2, 5), (1, 1.5, 2, 3, 4, 5, 7)):
-        found = [step * 10**k for k in decades for step in steps if low <= step * 10**k <= high]
-        if len(found) >= 3:
-            return found
+        rounded = [step * 10**k for k in decades for step in steps if low <= step * 10**k <= high]
+        if len(rounded) >= 3:
+            return rounded
     unit: float = 10.0 ** math.floor(math.log10((high - low) / 2))
     unit *= 1.0 if (high - low) / unit < 6 else 2.0
     marks = range(math.ceil(low / unit - 1e-9), math.floor(high / unit + 1e-9) + 1)

@@ -56,8 +56,8 @@ def size_of(config: Mapping[str, Any], numbers: int) -> Size:
     text = config.get("text_config") or config
 
     def size(*names: str, default: int) -> int:
-        found = (text.get(name) for name in names)
-        return next((int(each) for each in found if isinstance(each, int) and each > 0), default)
+        sizes = (text.get(name) for name in names)
+        return next((int(each) for each in sizes if isinstance(each, int) and each > 0), default)
 
     hidden = size("hidden_size", "n_embd", "d_model", default=4096)
     layers = size("num_hidden_layers", "n_layer", "num_layers", default=32)

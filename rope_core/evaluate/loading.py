@@ -152,15 +152,15 @@ def fingerprint(files: list[Path]) -> str:
 
     A whole hash of a large model takes minutes; another training changes every block.
     """
-    made = hashlib.sha256()
+    digest = hashlib.sha256()
     for file in files:
         size = file.stat().st_size
-        made.update(f"{file.name} {size} {json.dumps(header(file), sort_keys=True)}".encode())
+        digest.update(f"{file.name} {size} {json.dumps(header(file), sort_keys=True)}".encode())
         with file.open("rb") as opened:
             for block in _blocks(size):
                 opened.seek(block)
-                made.update(opened.read(2**16))
-    return made.hexdigest()
+                digest.update(opened.read(2**16))
+    return digest.hexdigest()
 
 
 def _blocks(size: int) -> Iterator[int]:
@@ -192,7 +192,7 @@ def load(source: Source, device: str, dtype: str) -> Loaded:
         return Loaded(source, model.to(device, kind).requires_grad_(False).eval(), Coder(list, unit="byte"))
     assert source.folder is not None
     try:
-        model, told = AutoModelForCausalLM.from_pretrained(
+        model, loading = AutoModelForCausalLM.from_pretrained(
             source.folder,
             dtype=kind,
             use_safetensors=True,
@@ -202,7 +202,7 @@ def load(source: Source, device: str, dtype: str) -> Loaded:
         )
     except (ValueError, OSError, RuntimeError) as error:
         raise reject("model", "eval_causal", f"{source.name}: {str(error).splitlines()[0]}") from error
-    missing = sorted(told["missing_keys"]) + sorted(str(key) for key in told["mismatched_keys"])
+    missing = sorted(loading["missing_keys"]) + sorted(str(key) for key in loading["mismatched_keys"])
     if missing:
         raise reject("model", "eval_missing", missing[0], count=len(missing))
     return Loaded(source, model.to(device).requires_grad_(False).eval(), coder_of(source.folder, source.name))

@@ -74,12 +74,12 @@ class Rotary:
 
         Raises ValueError where the model does not turn by what was written.
         """
-        found = verify(self.module, turning.config)
-        wrong = [one for one in found if one.severity == SEVERITIES[0]]
+        findings = verify(self.module, turning.config)
+        wrong = [each for each in findings if each.severity == SEVERITIES[0]]
         if wrong:
             detail = f"{wrong[0].field}: {wrong[0].title()}"
             raise reject("schemes", Rule("eval_unwritten", {"class_name": type(self.module).__name__}), detail)
-        return tuple(one.key for one in found)
+        return tuple(each.key for each in findings)
 
     @contextmanager
     def by_length(self, at: Callable[[int], Mapping[str | None, HfRope]], first: int) -> Iterator[None]:
@@ -99,13 +99,13 @@ class Rotary:
             owner = owners[key]
 
             def turned(x: Any, position_ids: Any, *rest: Any, **more: Any) -> Tables:
-                made, where = [], position_ids[0].tolist()
+                tables, where = [], position_ids[0].tolist()
                 for begin, end in spans(where, first):
                     ropes = at(max(first, where[end - 1] + 1))
                     for buffer, kind in names[key]:
                         set_rope(owner, self._place(buffer)[1], ropes[kind])
-                    made.append(plain[key](x, position_ids[:, begin:end], *rest, **more))
-                return joined(made)
+                    tables.append(plain[key](x, position_ids[:, begin:end], *rest, **more))
+                return joined(tables)
 
             return turned
 
@@ -146,8 +146,8 @@ def spans(positions: list[int], first: int) -> Iterator[tuple[int, int]]:
     yield from ((i, i + 1) for i in range(together, len(positions)))
 
 
-def joined(made: list[Tables]) -> Tables:
+def joined(tables: list[Tables]) -> Tables:
     """Join tables of stretches of positions, (batch, positions, ...) each: cos and sin, or one complex tensor."""
-    if isinstance(made[0], tuple):
-        return tuple(torch.cat(each, 1) for each in zip(*made, strict=True))
-    return torch.cat(made, 1)
+    if isinstance(tables[0], tuple):
+        return tuple(torch.cat(each, 1) for each in zip(*tables, strict=True))
+    return torch.cat(tables, 1)

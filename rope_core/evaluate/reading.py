@@ -71,9 +71,9 @@ def sliding_losses(model: Any, tokens: Tensor, chunk: int, window: int, begin: i
 
 def likeliest(model: Any, tokens: Tensor, chunk: int, last: int) -> Array:
     """Return which of the last tokens are the likeliest ones, given all the true ones before: 1 or 0, (n, last)."""
-    found = []
+    hits = []
     for first, logits in logits_of(model, tokens[:, :-1], chunk):
         true = tokens[:, first + 1 : first + 1 + logits.shape[1]]
-        found.append((logits.argmax(-1) == true)[:, max(0, tokens.shape[1] - 1 - last - first) :])
-    right = torch.cat(found, 1)[:, -last:]
+        hits.append((logits.argmax(-1) == true)[:, max(0, tokens.shape[1] - 1 - last - first) :])
+    right = torch.cat(hits, 1)[:, -last:]
     return right.double().cpu().numpy()

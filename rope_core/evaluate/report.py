@@ -66,8 +66,8 @@ def read(data: bytes) -> dict[str, Any]:
                     raise ValueError(cell.line)
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError, IndexError):
         raise reject("report", "eval_report", f"{len(data):,} bytes") from None
-    found: dict[str, Any] = report
-    return found
+    checked: dict[str, Any] = report
+    return checked
 
 
 def _refused(constant: str) -> float:
@@ -125,12 +125,12 @@ def _three(three: view.Three, sign: str = "") -> str:
 
 def passkeys(report: Report, lang: str) -> list[str]:
     """Return numbers found by line, length and depth, shaded by their share."""
-    found = of_task(report, "passkey")
-    if not found:
+    results = of_task(report, "passkey")
+    if not results:
         return []
     parts = [f"<h2>{word('passkey', lang)}</h2><p>{word('tasks_note', lang)}</p>"]
-    for length in sorted({each["length"] for each in found}):
-        here = [each for each in found if each["length"] == length]
+    for length in sorted({each["length"] for each in results}):
+        here = [each for each in results if each["length"] == length]
         depths = sorted({each["depth"] for each in here})
         rows = [header(f"{length:,}", *(f"{word('depth', lang)} {depth:g}" for depth in depths))]
         for key in (key for key in KEYS if any(each["line"] == key for each in here)):
@@ -150,12 +150,12 @@ def _found(cell: Mapping[str, Any] | None) -> str:
 
 def copies(report: Report, lang: str) -> list[str]:
     """Return perplexity of the second occurrence against the distance to the first."""
-    found = of_task(report, "copy")
-    if not found:
+    results = of_task(report, "copy")
+    if not results:
         return []
     curves = []
-    for key in (key for key in KEYS if any(each["line"] == key for each in found)):
-        here = sorted((each for each in found if each["line"] == key), key=lambda each: int(each["distance"]))
+    for key in (key for key in KEYS if any(each["line"] == key for each in results)):
+        here = sorted((each for each in results if each["line"] == key), key=lambda each: int(each["distance"]))
         three = [view.three(each["copy"]) for each in here]
         curves.append(
             Series(

@@ -34,9 +34,9 @@ from rope_core.evaluate.turning import (
     trained_length,
     window_length,
 )
-from rope_core.lab.asked import three
 from rope_core.lab.copying import SPAN
 from rope_core.lab.estimates import curve, perplexity, share, wilson
+from rope_core.lab.plan import three
 from rope_core.lab.train import write_whole
 from rope_core.rope import Array
 
@@ -56,7 +56,7 @@ class Cell:
 
 @dataclass(eq=False)
 class Evaluation:
-    """A model that is loaded, its text, and what is asked of both.
+    """A model that is loaded, its text, and the ask.
 
     Args:
         loaded: the model and its tokenizer.
@@ -113,12 +113,12 @@ class Evaluation:
     def cells(self) -> list[Cell]:
         """Return the cells in the order in which they are done: task by task, short lengths first."""
         keys = [key for key in self.ask.schemes if key not in self.refused]
-        made = []
+        planned = []
         for task in (name for name in TASKS if name in self.ask.tasks):
             for length in self.ask.lengths:
                 for place in self._places(task, length):
-                    made += [Cell(task, key, length, **place) for key in keys]
-        return made
+                    planned += [Cell(task, key, length, **place) for key in keys]
+        return planned
 
     def _places(self, task: str, length: int) -> list[dict[str, Any]]:
         if task == "passkey":
@@ -145,9 +145,9 @@ class Evaluation:
         for cell in cells:
             begun = time.perf_counter()
             plain = {name: value for name, value in asdict(cell).items() if value is not None}
-            found = {"weights": self.loaded.source.name, **plain, **getattr(self, f"_{cell.task}")(cell)}
+            result = {"weights": self.loaded.source.name, **plain, **getattr(self, f"_{cell.task}")(cell)}
             done += self.work(cell)
-            yield done / total, found | {"seconds": round(time.perf_counter() - begun, 3)}
+            yield done / total, result | {"seconds": round(time.perf_counter() - begun, 3)}
 
     def _perplexity(self, cell: Cell) -> dict[str, Any]:
         """Return perplexity of the documents' first tokens, as the lab's sweep says it."""
@@ -165,10 +165,10 @@ class Evaluation:
         """Return whole numbers found, and the share of their tokens, as the lab's retrieval says it."""
         assert cell.depth is not None
         coder, trials = self.loaded.coder, self.ask.trials
-        made = tasks.pass_keys(coder, self.texts.filler, cell.length, cell.depth, trials, self.ask.seed)
-        most = max(answer for _, answer in made)
-        right = self._read(cell, np.stack([ids for ids, _ in made]), "likeliest", most)
-        hits = [row[-answer:] for row, (_, answer) in zip(right, made, strict=True)]
+        examples = tasks.pass_keys(coder, self.texts.filler, cell.length, cell.depth, trials, self.ask.seed)
+        most = max(answer for _, answer in examples)
+        right = self._read(cell, np.stack([ids for ids, _ in examples]), "likeliest", most)
+        hits = [row[-answer:] for row, (_, answer) in zip(right, examples, strict=True)]
         whole_ones, parts = sum(bool(row.all()) for row in hits), float(sum(row.mean() for row in hits))
         low, high = (round(end, 6) for end in wilson(whole_ones, trials))
         shares = [round(each, 6) for each in (parts / trials, *wilson(parts, trials))]
@@ -178,8 +178,8 @@ class Evaluation:
         """Return perplexity of the second occurrence, as the lab's recall says it."""
         assert cell.distance is not None
         ask = self.ask
-        made = tasks.copies(self.loaded.coder, self.texts.filler, cell.length, cell.distance, ask.trials, ask.seed)
-        nats = self._read(cell, made, "losses")[:, tasks.AFTER - SPAN :]
+        examples = tasks.copies(self.loaded.coder, self.texts.filler, cell.length, cell.distance, ask.trials, ask.seed)
+        nats = self._read(cell, examples, "losses")[:, tasks.AFTER - SPAN :]
         return {"copy": three(perplexity(nats)), "nats": nats.mean(1).round(6).tolist()}
 
     def _read(self, cell: Cell, tokens: Any, what: str, last: int = 0) -> Array:
@@ -188,11 +188,11 @@ class Evaluation:
         sliding = cell.line == WINDOW and cell.length > self.window
         stale = cell.line == STALE and cell.length > self.trained
         if sliding and cell.task != "perplexity":
-            # What is asked stands at the end: one window of the last tokens.
+            # The question is at the end: one window of the last tokens.
             begin = tokens[:, : self.texts.begin]
             tokens = np.concatenate([begin, tokens[:, tokens.shape[1] - self.window - 1 + self.texts.begin :]], 1)
             sliding = False
-        said = {
+        state = {
             "model": self.loaded.source.fingerprint,
             "dtype": str(self.loaded.model.dtype),
             "device": self.loaded.model.device.type,
@@ -205,7 +205,8 @@ class Evaluation:
         rows = []
         for first in range(0, len(tokens), self.ask.batch):
             part = np.ascontiguousarray(tokens[first : first + self.ask.batch])
-            key = hashlib.sha256(json.dumps(said, sort_keys=True).encode() + how.content() + part.tobytes()).hexdigest()
+            content = json.dumps(state, sort_keys=True).encode() + how.content() + part.tobytes()
+            key = hashlib.sha256(content).hexdigest()
             rows.append(
                 kept(
                     self.folder / "parts" / f"{key}.npy", partial(self._measure, how, part, what, last, sliding, stale)
@@ -302,11 +303,11 @@ def kept(path: Path, measure: Callable[[], Array]) -> Array:
     try:
         return np.asarray(np.load(path), dtype=np.float64)
     except (OSError, ValueError, EOFError):
-        found = measure()
+        values = measure()
         buffer = io.BytesIO()
-        np.save(buffer, found)
+        np.save(buffer, values)
         write_whole(path, buffer.getvalue(), synced=False)
-        return found
+        return values
 
 
 __all__ = ["TASKS", "Ask", "Cell", "Evaluation", "kept", "report_of", "save", "turnings"]

@@ -1,4 +1,4 @@
-"""Two tasks that need what stands far back: a pass key, and a stretch of text that occurs twice.
+"""Two tasks that need what is far back: a pass key, and a stretch of text that occurs twice.
 
 They are the simplest forms of what two long-context benchmarks ask: RULER's single needle, whose first variant is the
 pass key (arXiv:2404.06654, table 2), and HELMET's recall (arXiv:2410.02694, section 2.1). They are not these
@@ -32,9 +32,9 @@ def hidden(coder: Coder, filler: Tokens, length: int, depth: float, rng: np.rand
     """
     key = bytes(rng.integers(ord("0"), ord("9") + 1, passkey.DIGITS, dtype=np.uint8))
     line = coder.encode(passkey.HIDE % (key, key))
-    asked, whole = coder.encode(passkey.ASK), coder.encode(passkey.ASK + key)
+    ask, whole = coder.encode(passkey.ASK), coder.encode(passkey.ASK + key)
     # A tokenizer may join the space before the number to it: the answer is what the whole has beyond the question.
-    same = next((i for i, (a, b) in enumerate(zip(asked, whole, strict=False)) if a != b), min(len(asked), len(whole)))
+    same = next((i for i, (a, b) in enumerate(zip(ask, whole, strict=False)) if a != b), min(len(ask), len(whole)))
     fill = length - len(coder.begin) - len(line) - len(whole)
     if fill < 1:
         raise reject("length", "at_least", length, low=length - fill + 1)
@@ -42,8 +42,8 @@ def hidden(coder: Coder, filler: Tokens, length: int, depth: float, rng: np.rand
         raise reject("--text", "eval_text", f"{len(filler):,}", low=fill, length=length)
     start = int(rng.integers(0, len(filler) - fill + 1))
     around, cut = filler[start : start + fill].tolist(), round(depth * fill)
-    made = [*coder.begin, *around[:cut], *line, *around[cut:], *whole]
-    return np.asarray(made, dtype=np.int64), len(whole) - same
+    ids = [*coder.begin, *around[:cut], *line, *around[cut:], *whole]
+    return np.asarray(ids, dtype=np.int64), len(whole) - same
 
 
 def shortest(coder: Coder) -> int:
@@ -66,8 +66,8 @@ def copies(coder: Coder, filler: Tokens, length: int, distance: int, trials: int
     if len(filler) < size:
         raise reject("--text", "eval_text", f"{len(filler):,}", low=size, length=length)
     rng = np.random.default_rng((seed, length, distance))
-    made = np.stack([copying.example(filler, size, distance, rng) for _ in range(trials)])
-    return np.concatenate([np.tile(np.asarray(coder.begin, dtype=np.int64), (trials, 1)), made], 1)
+    examples = np.stack([copying.example(filler, size, distance, rng) for _ in range(trials)])
+    return np.concatenate([np.tile(np.asarray(coder.begin, dtype=np.int64), (trials, 1)), examples], 1)
 
 
 def distances(length: int, trained: int) -> tuple[int, ...]:
@@ -76,8 +76,8 @@ def distances(length: int, trained: int) -> tuple[int, ...]:
     >>> distances(2048, 256)
     (96, 192, 384, 768, 1536)
     """
-    found, at = [], max(copying.SPAN + 1, 3 * trained // 8)
+    far, at = [], max(copying.SPAN + 1, 3 * trained // 8)
     while at <= length - copying.SPAN - 1:
-        found.append(at)
+        far.append(at)
         at *= 2
-    return tuple(found)
+    return tuple(far)

@@ -58,7 +58,7 @@ def read(paths: Sequence[Path], coder: Coder, longest: int, most: int) -> Texts:
     """
     whole("documents", most, 1, 4096)
     size = longest + 1 - len(coder.begin)
-    found: list[Tokens] = []
+    tokens: list[Tokens] = []
     for path in paths:
         try:
             with open_regular(path, "--text") as file:
@@ -67,13 +67,13 @@ def read(paths: Sequence[Path], coder: Coder, longest: int, most: int) -> Texts:
             raise reject("--text", "readable_file", f"{path}: {error.strerror}") from error
         if len(text) > MAX_TEXT:
             raise reject("--text", "text_bytes", f"{path.name}: {len(text):,}", limit=MAX_TEXT)
-        found.append(np.asarray(coder.encode(text), dtype=np.int64))
-    cut = [[ids[at : at + size] for at in range(0, len(ids) - size + 1, size)] for ids in found]
+        tokens.append(np.asarray(coder.encode(text), dtype=np.int64))
+    cut = [[ids[at : at + size] for at in range(0, len(ids) - size + 1, size)] for ids in tokens]
     chosen = [windows[turn] for turn in range(max(map(len, cut), default=0)) for windows in cut if turn < len(windows)]
     if not chosen:
-        most_tokens = max(map(len, found), default=0)
+        most_tokens = max(map(len, tokens), default=0)
         raise reject("--text", "eval_text", f"{most_tokens:,}", low=size, length=longest)
     begun = np.tile(np.asarray(coder.begin, dtype=np.int64), (min(most, len(chosen)), 1))
     documents = np.concatenate([begun, np.stack(chosen[:most])], 1)
     digest = hashlib.sha256(documents.tobytes()).hexdigest()
-    return Texts(documents, np.concatenate(found), tuple(path.name for path in paths), digest, len(coder.begin))
+    return Texts(documents, np.concatenate(tokens), tuple(path.name for path in paths), digest, len(coder.begin))

@@ -46,10 +46,10 @@ class Turning:
 
     def content(self) -> bytes:
         """Return what decides the numbers, for a key."""
-        made = b""
+        data = b""
         for kind, rope in self.ropes.items():
-            made += f"{kind} {rope.attention_factor!r} {rope.logit_scale!r} ".encode() + rope.inv_freq.tobytes()
-        return made
+            data += f"{kind} {rope.attention_factor!r} {rope.logit_scale!r} ".encode() + rope.inv_freq.tobytes()
+        return data
 
 
 def extended(ropes: Mapping[str | None, HfRope]) -> list[str | None]:
@@ -115,27 +115,27 @@ def turning(
         if entry is None:
             continue
         kept = dicts if at is None else dicts[at]
-        made = {name: kept[name] for name in _GEOMETRY if name in kept} | entry
+        parameters = {name: kept[name] for name in _GEOMETRY if name in kept} | entry
         if at is None:
-            text["rope_parameters"] = made
+            text["rope_parameters"] = parameters
         else:
-            dicts[at] = made
-        text["max_position_embeddings"] = max(length, made[LENGTH] + 1)
+            dicts[at] = parameters
+        text["max_position_embeddings"] = max(length, parameters[LENGTH] + 1)
         if LENGTH in text:
             # The top level's trained length would overrule the dict's.
-            text[LENGTH] = made[LENGTH]
+            text[LENGTH] = parameters[LENGTH]
     return Turning(new, {kind: from_hf(new, kind) for kind in load.ropes})
 
 
 def in_force(load: Turning, length: int, factor: float | None, trained: int) -> dict[str | None, HfRope]:
     """Return the ropes that a scheme which follows the length has at a length in use: those of a plain cache."""
-    made = dict(load.ropes)
+    ropes = dict(load.ropes)
     for kind in extended(load.ropes):
         old = load.ropes[kind]
         request = line(FOLLOWING).on(Rope(old.rotary_dim, old.request.rope.base, trained), length, factor)
         answer = spectrum(request)
-        made[kind] = replace(old, inv_freq=answer.inv_freq, attention_factor=answer.attention_factor)
-    return made
+        ropes[kind] = replace(old, inv_freq=answer.inv_freq, attention_factor=answer.attention_factor)
+    return ropes
 
 
 def _own(config: dict[str, Any], kind: str | None, length: int) -> dict[str, Any] | None:
@@ -160,10 +160,10 @@ def _entry(rope: HfRope, key: str, length: int, factor: float | None, trained: i
     if not np.all(np.isfinite(answer.slowdown)):
         # No type that every class knows can hold a pair still.
         raise reject("--schemes", "eval_still", key)
-    made = _searched(answer.slowdown, answer.attention_factor, train_len)
+    entry = _searched(answer.slowdown, answer.attention_factor, train_len)
     if own.get("mscale_all_dim") and rope.logit_scale != 1.0:
-        made |= {"factor": request.params["factor"], "mscale_all_dim": own["mscale_all_dim"]}
-    return made
+        entry |= {"factor": request.params["factor"], "mscale_all_dim": own["mscale_all_dim"]}
+    return entry
 
 
 def _searched(slowdown: Any, attention_factor: float, train_len: int) -> dict[str, Any]:

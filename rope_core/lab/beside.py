@@ -50,22 +50,22 @@ def key_of(cell: Cell) -> str:
     return cell.weights.rsplit("-", 1)[-1] if tuned else cell.line
 
 
-def beside_window(found: Iterable[Cell], length: int) -> tuple[Cell, list[Beside]]:
+def beside_window(measured: Iterable[Cell], length: int) -> tuple[Cell, list[Beside]]:
     """Return the first model's window at a length, and all other lines, the lowest ratio to it first.
 
     Raises StopIteration where no window was measured at the length.
     """
-    here = at(found, length)
+    here = at(measured, length)
     windows = {each.weights: each for each in here if line(each.line).sliding}
     first = next(iter(windows))
-    made = []
+    rows = []
     for each in here:
         if line(each.line).sliding or (each.weights != first and each.weights in windows):
             continue
         others = [c for c in here if c.line == each.line and c.weights in windows and c.weights != first]
         seeds = tuple(ratio(c, windows[c.weights]).value for c in others) if each.weights == first else ()
-        made.append(Beside(key_of(each), kind_of(each), each, ratio(each, windows[first]), seeds))
-    return windows[first], sorted(made, key=lambda each: each.over_window.value)
+        rows.append(Beside(key_of(each), kind_of(each), each, ratio(each, windows[first]), seeds))
+    return windows[first], sorted(rows, key=lambda each: each.over_window.value)
 
 
 __all__ = ["COUNTED", "DROPPED", "OLD", "SCALED", "Beside", "beside_window", "key_of", "kind_of"]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rope_core.errors import whole
-from rope_core.lab import asked, corpus, weights
+from rope_core.lab import corpus, plan, weights
 from rope_core.lab.evaluate import byte_losses, sliding_losses
 from rope_core.lab.lines import line
 
@@ -31,11 +31,11 @@ class Ask:
     document: int = 0
 
     def __post_init__(self) -> None:
-        asked.named((self.weights,))
-        asked.lengths_of((self.length,))
+        plan.named((self.weights,))
+        plan.lengths_of((self.length,))
         whole("document", self.document, 0, len(corpus.held_out()) - 1)
-        asked.documents(self.length, self.document + 1)
-        object.__setattr__(self, "lines", asked.lines_for(weights.card(self.weights).recipe.shape, self.lines))
+        plan.documents(self.length, self.document + 1)
+        object.__setattr__(self, "lines", plan.lines_for(weights.card(self.weights).recipe.shape, self.lines))
 
 
 def run(ask: Ask) -> Iterator[tuple[float, dict[str, Any]]]:
@@ -44,11 +44,11 @@ def run(ask: Ask) -> Iterator[tuple[float, dict[str, Any]]]:
     "nats" holds the loss of bytes 1 to ``length``; "text" is the document from byte 0 on, so one letter longer.
     """
     model = weights.load(ask.weights)
-    one = asked.documents(ask.length, ask.document + 1)[ask.document :]
-    text = one[0].tobytes().decode("ascii")
+    read = plan.documents(ask.length, ask.document + 1)[ask.document :]
+    text = read[0].tobytes().decode("ascii")
     for done, key in enumerate(ask.lines, 1):
         sliding = line(key).sliding
-        nats = sliding_losses(model, one) if sliding else byte_losses(model, one, asked.place(model, key, ask.length))
+        nats = sliding_losses(model, read) if sliding else byte_losses(model, read, plan.place(model, key, ask.length))
         yield (
             done / len(ask.lines),
             {
@@ -64,5 +64,5 @@ def run(ask: Ask) -> Iterator[tuple[float, dict[str, Any]]]:
 
 
 def steps(**values: Any) -> Iterator[tuple[float, dict[str, Any]]]:
-    """Read a document asked for by JSON values; ValueError on values that make no such work."""
-    return run(Ask(**asked.tuples(values)))
+    """Read the document that JSON values ask for; ValueError on values that make no such work."""
+    return run(Ask(**plan.tuples(values)))

@@ -61,16 +61,16 @@ def stored() -> dict[str, Stored]:
 
 @lru_cache(maxsize=4)
 def _stored(path: Path, _: int) -> dict[str, Stored]:
-    said = json.loads(path.read_text("utf-8"))
+    index = json.loads(path.read_text("utf-8"))
     return {
         name: Stored(name, each["sha256"], each["recipe"], tuple(each["held_out"]), each["date"])
-        for name, each in said.items()
+        for name, each in index.items()
     }
 
 
 def named(name: str) -> Stored:
     """Return one entry, or raise ValueError naming those there are."""
-    found = stored()
-    if name not in found:
-        raise reject("weights", "one_of" if found else "no_weights", name, names=found)
-    return found[name]
+    shipped = stored()
+    if name not in shipped:
+        raise reject("weights", "one_of" if shipped else "no_weights", name, names=shipped)
+    return shipped[name]

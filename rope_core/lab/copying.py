@@ -39,9 +39,9 @@ def example(text: npt.NDArray[Any], length: int, distance: int, rng: np.random.G
     if len(text) < length:
         raise reject("text", f"at least {length} bytes", len(text))
     start, other = (int(rng.integers(0, len(text) - size + 1)) for size in (length, SPAN))
-    made = text[start : start + length].copy()
-    made[-SPAN:] = made[length - SPAN - distance : length - distance] = text[other : other + SPAN]
-    return made
+    copy = text[start : start + length].copy()
+    copy[-SPAN:] = copy[length - SPAN - distance : length - distance] = text[other : other + SPAN]
+    return copy
 
 
 def batch(text: Bytes, count: int, length: int, rng: np.random.Generator, distance: int) -> Bytes:

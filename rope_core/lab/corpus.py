@@ -58,17 +58,17 @@ def files(root: Path | None = None) -> list[Source]:
     Raises ValueError when there is no Python file there.
     """
     top = root or library()
-    found = []
+    sources = []
     for path in sorted(top.rglob("*.py")):
         relative = PurePosixPath(path.relative_to(top).as_posix())
         # The build's own settings hold the builder's paths.
         if LEFT_OUT & set(relative.parts) or relative.name.startswith("_sysconfigdata") or "config-" in str(relative):
             continue
         data = path.read_bytes()
-        found.append(Source(str(relative), len(data), hashlib.sha256(data).hexdigest()))
-    if not found:
+        sources.append(Source(str(relative), len(data), hashlib.sha256(data).hexdigest()))
+    if not sources:
         raise reject("root", "a folder with Python files", top)
-    return sorted(found, key=lambda source: source.path)
+    return sorted(sources, key=lambda source: source.path)
 
 
 def digest(sources: list[Source]) -> str:

@@ -123,10 +123,10 @@ def student_t(level: float, degrees: int) -> float:
 
 def over_seeds(values: Sequence[float]) -> tuple[float, float, float]:
     """Return the mean of one value per seed, and the lowest and highest: with three seeds an interval is its range."""
-    found = np.asarray(values, dtype=np.float64)
-    if not found.size:
+    numbers = np.asarray(values, dtype=np.float64)
+    if not numbers.size:
         raise reject("values", "seed_values", list(values))
-    return float(found.mean()), float(found.min()), float(found.max())
+    return float(numbers.mean()), float(numbers.min()), float(numbers.max())
 
 
 @dataclass(frozen=True)
@@ -146,17 +146,17 @@ def curve(nats: Array, bins: int = 32) -> Curve:
     """
     length = nats.shape[1]
     edges = np.linspace(0, length, whole("bins", bins, 1, length) + 1).round().astype(int)
-    found = [estimate(nats[:, a:b].mean(1)) for a, b in itertools.pairwise(edges)]
+    means = [estimate(nats[:, a:b].mean(1)) for a, b in itertools.pairwise(edges)]
     return Curve(
         (edges[:-1] + edges[1:]) / 2.0,
-        np.array([each.value for each in found]),
-        np.array([each.low for each in found]),
-        np.array([each.high for each in found]),
+        np.array([each.value for each in means]),
+        np.array([each.low for each in means]),
+        np.array([each.high for each in means]),
     )
 
 
 def wilson(right: float, trials: int) -> tuple[float, float]:
-    """Return Wilson's 95 % interval of a share, which also stands at 0 and at all of them.
+    """Return Wilson's 95 % interval of a share, which holds at 0 and at all of them too.
 
     Args:
         right: how many of the trials; or the sum of a share in [0, 1] of each, which scatter less, so that the interval

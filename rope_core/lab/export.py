@@ -63,12 +63,12 @@ def _json(value: object) -> bytes:
 def llama_tensors(model: Model) -> dict[str, Tensor]:
     """Return the model's weights, float32, under the names of LlamaForCausalLM; the tied head is left out."""
     state = {name: value.detach().float() for name, value in model.state_dict().items()}
-    made = {"model.embed_tokens.weight": state["embedding.weight"], "model.norm.weight": state["norm.weight"]}
+    tensors = {"model.embed_tokens.weight": state["embedding.weight"], "model.norm.weight": state["norm.weight"]}
     for layer in range(model.shape.layers):
         ours, theirs = f"blocks.{layer}", f"model.layers.{layer}"
         queries, keys, values = state[f"{ours}.attention.qkv.weight"].chunk(3)
         gate, up = state[f"{ours}.feed.gate_up.weight"].chunk(2)
-        made |= {
+        tensors |= {
             f"{theirs}.input_layernorm.weight": state[f"{ours}.attention_norm.weight"],
             f"{theirs}.self_attn.q_proj.weight": queries,
             f"{theirs}.self_attn.k_proj.weight": keys,
@@ -79,7 +79,7 @@ def llama_tensors(model: Model) -> dict[str, Tensor]:
             f"{theirs}.mlp.up_proj.weight": up,
             f"{theirs}.mlp.down_proj.weight": state[f"{ours}.feed.down.weight"],
         }
-    return {name: value.contiguous() for name, value in made.items()}
+    return {name: value.contiguous() for name, value in tensors.items()}
 
 
 def llama_config(shape: Shape, request: Request) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from rope_core.errors import reject, whole
 from rope_core.jobs.private import kept
-from rope_core.lab import asked, corpus, weights
+from rope_core.lab import corpus, plan, weights
 from rope_core.lab.evaluate import byte_losses, line, perplexity
 from rope_core.lab.positions import scaled
 from rope_core.lab.train import CHECKPOINT, Recipe, Run, begin, keep, one_step, resume
@@ -41,7 +41,7 @@ def recipe(name: str, key: str, window: int, steps: int, seed: int = 0) -> Recip
         raise reject("weights", "rotary_weights", name)
     whole("window", window, shape.context, LONGEST)
     whole("steps", steps, 1, MOST_STEPS)
-    asked = line(key).request(shape, window)
+    request = line(key).request(shape, window)
     return Recipe(
         shape,
         seed=seed,
@@ -51,8 +51,8 @@ def recipe(name: str, key: str, window: int, steps: int, seed: int = 0) -> Recip
         rate=RATE,
         warmup=min(20, steps),
         start=name,
-        scheme=asked.scheme,
-        params=plain(asked.params),
+        scheme=request.scheme,
+        params=plain(request.params),
     )
 
 
@@ -66,14 +66,14 @@ def default_folder() -> Path:
     return kept("ROPE_LAB_RUNS", "runs")
 
 
-def run_name(asked: Recipe, *more: str) -> str:
+def run_name(recipe: Recipe, *more: str) -> str:
     """Return a folder's name for a recipe: equal recipes share it, so an interrupted run is found again.
 
     Args:
         more: hashes of what the recipe only names: the weights that it starts from, the text.
     """
-    said = hashlib.sha256("\n".join([asked.as_json(), *more]).encode()).hexdigest()
-    return f"{asked.start}-{asked.scheme}-{said[:10]}"
+    digest = hashlib.sha256("\n".join([recipe.as_json(), *more]).encode()).hexdigest()
+    return f"{recipe.start}-{recipe.scheme}-{digest[:10]}"
 
 
 def steps(
@@ -81,27 +81,27 @@ def steps(
 ) -> Iterator[tuple[float, dict[str, Any]]]:
     """Fine-tune and report each step's loss; at the end the held-out perplexity over the window and its last quarter.
 
-    Where the same run was cut short before, whoever asked for it, its steps so far come first, in one result per ten
+    Where the same run was cut short before, whoever began it, its steps so far come first, in one result per ten
     steps: a run is a function of its recipe, so there is nothing of a visitor's in it.
     """
-    asked = recipe(weights, line, window, steps, seed)
+    tuned = recipe(weights, line, window, steps, seed)
     text, digest = corpus.training_bytes()
-    name = run_name(asked, _card(weights).sha256, digest)
+    name = run_name(tuned, _card(weights).sha256, digest)
     folder = default_folder() / "finetune" / name
     make_room(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    run = begin(asked, _load(weights))
+    run = begin(tuned, _load(weights))
     resume(run, folder / CHECKPOINT)
     resumed = run.step
     for done in range(EVERY, resumed + 1, EVERY):
-        yield done / asked.steps, _said(name, done, asked, run.losses[done - 1], 0.0)
+        yield done / tuned.steps, _progress(name, done, tuned, run.losses[done - 1], 0.0)
     begun = time.monotonic()
-    while run.step < asked.steps:
+    while run.step < tuned.steps:
         loss = one_step(run, text)
-        left = (time.monotonic() - begun) / (run.step - resumed) * (asked.steps - run.step)
-        if run.step % EVERY == 0 or run.step == asked.steps:
+        left = (time.monotonic() - begun) / (run.step - resumed) * (tuned.steps - run.step)
+        if run.step % EVERY == 0 or run.step == tuned.steps:
             keep(run, folder / CHECKPOINT, digest)
-        yield run.step / asked.steps, _said(name, run.step, asked, loss, left)
+        yield run.step / tuned.steps, _progress(name, run.step, tuned, loss, left)
     yield 1.0, {"run": name, **held_out(run)}
 
 
@@ -121,13 +121,13 @@ def _load(name: str) -> Any:
     return weights.load(name)
 
 
-def _said(name: str, step: int, asked: Recipe, loss: float, left: float) -> dict[str, Any]:
-    return {"run": name, "step": step, "steps": asked.steps, "loss": round(loss, 5), "left": round(left, 1)}
+def _progress(name: str, step: int, recipe: Recipe, loss: float, left: float) -> dict[str, Any]:
+    return {"run": name, "step": step, "steps": recipe.steps, "loss": round(loss, 5), "left": round(left, 1)}
 
 
 def held_out(run: Run, documents: int = 16) -> dict[str, Any]:
     """Return the perplexity on held-out documents over the run's window and its last quarter, with intervals."""
     length = min(run.recipe.length, len(corpus.held_out()[0].text) - 1)
-    read = asked.documents(length, documents)
+    read = plan.documents(length, documents)
     nats = byte_losses(run.model, read, scaled(run.recipe.shape, run.recipe.request))
-    return {"held_out": asked.three(perplexity(nats)), "last": asked.three(perplexity(nats, 0.75))}
+    return {"held_out": plan.three(perplexity(nats)), "last": plan.three(perplexity(nats, 0.75))}

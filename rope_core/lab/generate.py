@@ -15,14 +15,14 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from rope_core.errors import finite, reject, whole
-from rope_core.lab import asked, corpus, weights
+from rope_core.lab import corpus, plan, weights
 from rope_core.lab.lines import line
 from rope_core.lab.model import Cache, Model
 from rope_core.lab.positions import Position, scaled
 from rope_core.schemes import SCHEMES
 from rope_core.spectrum import Request
 
-TOLD = 60
+PROMPT_END = 60
 
 
 @dataclass(frozen=True)
@@ -80,12 +80,12 @@ def truth_losses(logits: Tensor, cache: Cache, truth: bytes, places: Places) -> 
         logits: (1, 256), of the first one.
         cache: holds what was read before; left as it is.
     """
-    own, told = Cache(list(cache.layers)), torch.tensor([list(truth)])
+    own, ids = Cache(list(cache.layers)), torch.tensor([list(truth)])
     # One byte at a time where each length has its own frequencies, else all at once.
     step = 1 if places.follow else len(truth)
-    parts = [told[:, first : min(first + step, len(truth) - 1)] for first in range(0, len(truth) - 1, step)]
-    found = [logits[:, None], *(read_on(part, own, places) for part in parts)]
-    nats = F.cross_entropy(torch.cat(found, 1)[0], told[0], reduction="none")
+    parts = [ids[:, first : min(first + step, len(truth) - 1)] for first in range(0, len(truth) - 1, step)]
+    read = [logits[:, None], *(read_on(part, own, places) for part in parts)]
+    nats = F.cross_entropy(torch.cat(read, 1)[0], ids[0], reduction="none")
     return nats.double().numpy()
 
 
@@ -124,22 +124,22 @@ def write(
     """
     if not prompt:
         raise reject("prompt", "some_bytes", prompt)
-    whole("new", new, 1, asked.MAX_LENGTH)
+    whole("new", new, 1, plan.MAX_LENGTH)
     if truth and len(truth) != new:
         raise reject("truth", "bytes_exactly", len(truth), size=new)
     if not 0.0 <= finite("temperature", temperature) <= 100.0:
         raise reject("temperature", "number_range", temperature, low=0, high=100)
-    asked.refuse_large(model.shape, len(prompt) + new)
+    plan.refuse_large(model.shape, len(prompt) + new)
     rng = np.random.default_rng(whole("seed", seed, 0, 2**31 - 1))
-    places, cache, made = Places(model, request), Cache([]), bytearray()
+    places, cache, written = Places(model, request), Cache([]), bytearray()
     with torch.inference_mode():
         logits = read_on(torch.tensor([list(prompt)]), cache, places)[:, -1]
         loss = float(truth_losses(logits, cache, truth, places).mean()) if truth else math.nan
         for _ in range(new):
-            if made:
-                logits = read_on(torch.tensor([[made[-1]]]), cache, places)[:, -1]
-            made.append(choose(logits[0].double().numpy(), temperature, rng))
-    return Written(bytes(made), loss)
+            if written:
+                logits = read_on(torch.tensor([[written[-1]]]), cache, places)[:, -1]
+            written.append(choose(logits[0].double().numpy(), temperature, rng))
+    return Written(bytes(written), loss)
 
 
 @dataclass(frozen=True)
@@ -171,8 +171,8 @@ class Ask:
     text: bytes = b""
 
     def __post_init__(self) -> None:
-        asked.named(self.weights)
-        lengths = asked.lengths_of(self.lengths)
+        plan.named(self.weights)
+        lengths = plan.lengths_of(self.lengths)
         whole("new", self.new, 1, 4096)
         if self.new >= lengths[0]:
             raise reject("lengths", "beyond_written", lengths[0], new=self.new)
@@ -186,16 +186,16 @@ class Ask:
         """Return the document up to where the longest length ends."""
         longest = max(self.lengths)
         if self.text:
-            return bytes(asked.documents(longest - 1, 1, self.text)[0])
+            return bytes(plan.documents(longest - 1, 1, self.text)[0])
         kept = corpus.held_out()
-        found = kept[whole("document", self.document, 0, len(kept) - 1)].text
-        if longest > len(found):
-            raise reject("lengths", "held_out_most", longest, limit=len(found))
-        return found[:longest]
+        text = kept[whole("document", self.document, 0, len(kept) - 1)].text
+        if longest > len(text):
+            raise reject("lengths", "held_out_most", longest, limit=len(text))
+        return text[:longest]
 
     def cells(self) -> list[tuple[str, str, int]]:
         """Return (weights, line, length), short lengths first."""
-        return asked.cells(self.weights, self.lines, self.lengths, self.factor, sliding=False)
+        return plan.cells(self.weights, self.lines, self.lengths, self.factor, sliding=False)
 
 
 def run(ask: Ask) -> Iterator[tuple[float, dict[str, Any]]]:
@@ -209,23 +209,23 @@ def run(ask: Ask) -> Iterator[tuple[float, dict[str, Any]]]:
     work, done = sum(length for _, _, length in cells), 0
     for name, key, length in cells:
         model = weights.load(name)
-        found: dict[str, Any] = {"weights": name, "line": key, "length": length}
+        result: dict[str, Any] = {"weights": name, "line": key, "length": length}
         prompt, truth = document[len(document) - length : cut], document[cut:]
-        reason = asked.undefined(model.shape, length)
+        reason = plan.undefined(model.shape, length)
         if reason:
-            found["undefined"] = reason
+            result["undefined"] = reason
         else:
             rotary = model.shape.encoding == "rope"
             request = line(key).request(model.shape, length, ask.factor) if rotary else None
-            made = write(model, prompt, ask.new, request, truth=truth, temperature=ask.temperature, seed=ask.seed)
-            found |= {
-                "prompt_end": as_text(prompt[-TOLD:]),
-                "text": as_text(made.text),
+            written = write(model, prompt, ask.new, request, truth=truth, temperature=ask.temperature, seed=ask.seed)
+            result |= {
+                "prompt_end": as_text(prompt[-PROMPT_END:]),
+                "text": as_text(written.text),
                 "truth": as_text(truth),
-                "truth_loss": round(made.truth_loss, 6),
+                "truth_loss": round(written.truth_loss, 6),
             }
         done += length
-        yield done / work, found
+        yield done / work, result
 
 
 def as_text(data: bytes) -> str:
@@ -234,5 +234,5 @@ def as_text(data: bytes) -> str:
 
 
 def steps(**values: Any) -> Iterator[tuple[float, dict[str, Any]]]:
-    """Write what is asked for by JSON values; ValueError on values that make no such work."""
-    return run(Ask(**asked.tuples(values)))
+    """Write what JSON values ask for; ValueError on values that make no such work."""
+    return run(Ask(**plan.tuples(values)))

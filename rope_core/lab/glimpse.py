@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from rope_core.errors import whole
-from rope_core.lab import asked, weights
+from rope_core.lab import plan, weights
 from rope_core.lab.estimates import mean_interval
 from rope_core.lab.model import Glimpse, Model
 from rope_core.lab.positions import Position
@@ -51,8 +51,8 @@ def attention(q: Tensor, k: Tensor, bias: Tensor | None) -> Tensor:
 
 def entropies(weights: Tensor) -> Array:
     """Return -sum p ln p over the last axis, nats, float64; 0 ln 0 is 0."""
-    found: Array = torch.special.entr(weights).sum(-1).double().numpy()
-    return found
+    entropy: Array = torch.special.entr(weights).sum(-1).double().numpy()
+    return entropy
 
 
 def edges(length: int, bins: int) -> npt.NDArray[np.int64]:
@@ -88,7 +88,7 @@ def look(
     head = whole("head", head, 0, model.shape.heads - 1)
     count, length = documents.shape
     bins = min(whole("bins", bins, 1, BINS), length)
-    asked.refuse_large(model.shape, length, 4 * length * length * 4)
+    plan.refuse_large(model.shape, length, 4 * length * length * 4)
     mass = np.zeros((bins, bins))
     own = np.empty((count, length))
     heads = np.zeros((model.shape.layers, model.shape.heads))
@@ -103,12 +103,12 @@ def look(
                     chosen = (i, j) == (layer, head)
                     first = 0 if chosen else late
                     add = _bias(bias, j, first, length)
-                    found = attention(q[0, first:, j], k[0, :, j], add)
-                    entropy = entropies(found)
+                    shares = attention(q[0, first:, j], k[0, :, j], add)
+                    entropy = entropies(shares)
                     heads[i, j] += entropy[late - first :].mean() / count
                     if chosen:
                         own[number] = entropy
-                        mass += binned(found, bins) / count
+                        mass += binned(shares, bins) / count
     return View(mass, own, heads)
 
 
@@ -145,7 +145,7 @@ class Ask:
     text: bytes = b""
 
     def __post_init__(self) -> None:
-        for name in asked.named(self.weights):
+        for name in plan.named(self.weights):
             shape = weights.card(name).recipe.shape
             whole("layer", self.layer, 0, shape.layers - 1)
             whole("head", self.head, 0, shape.heads - 1)
@@ -154,11 +154,11 @@ class Ask:
 
     def read(self) -> npt.NDArray[np.uint8]:
         """Return the documents, uint8 (n, longest + 1)."""
-        return asked.documents(max(asked.lengths_of(self.lengths)), self.documents, self.text)
+        return plan.documents(max(plan.lengths_of(self.lengths)), self.documents, self.text)
 
     def cells(self) -> list[tuple[str, str, int]]:
         """Return (weights, line, length), short lengths first."""
-        return asked.cells(self.weights, self.lines, self.lengths, self.factor, sliding=False)
+        return plan.cells(self.weights, self.lines, self.lengths, self.factor, sliding=False)
 
 
 def run(ask: Ask) -> Iterator[tuple[float, dict[str, Any]]]:
@@ -166,9 +166,9 @@ def run(ask: Ask) -> Iterator[tuple[float, dict[str, Any]]]:
     documents, cells = ask.read(), ask.cells()
     work, done = sum(length**2 for _, _, length in cells), 0
     for name, key, length in cells:
-        found = cell(weights.load(name), documents, ask, key, length)
+        result = cell(weights.load(name), documents, ask, key, length)
         done += length**2
-        yield done / work, {"weights": name, **found}
+        yield done / work, {"weights": name, **result}
 
 
 def cell(model: Model, documents: npt.NDArray[np.uint8], ask: Ask, key: str, length: int) -> dict[str, Any]:
@@ -178,16 +178,16 @@ def cell(model: Model, documents: npt.NDArray[np.uint8], ask: Ask, key: str, len
     interval by resampling documents (None with one), "entropy_max" the same bins' mean ln of the keys in sight;
     "logit_scale" is what the line multiplies logits by beside the rotation.
     """
-    said: dict[str, Any] = {"line": key, "length": length, "layer": ask.layer, "head": ask.head}
-    reason = asked.undefined(model.shape, length)
+    head: dict[str, Any] = {"line": key, "length": length, "layer": ask.layer, "head": ask.head}
+    reason = plan.undefined(model.shape, length)
     if reason:
-        return said | {"undefined": reason}
-    place = asked.place(model, key, length, ask.factor)
+        return head | {"undefined": reason}
+    place = plan.place(model, key, length, ask.factor)
     view = look(model, documents[:, :length], ask.layer, ask.head, place)
     cut = edges(length, len(view.map))
     means, low, high = interval(np.add.reduceat(view.entropy, cut[:-1], axis=1) / np.diff(cut))
     visible = np.log(np.arange(1, length + 1))
-    return said | {
+    return head | {
         "documents": len(documents),
         "map": view.map.round(5).tolist(),
         "entropy": means.round(5).tolist(),
@@ -215,5 +215,5 @@ def interval(values: Array) -> tuple[Array, list[float] | None, list[float] | No
 
 
 def steps(**values: Any) -> Iterator[tuple[float, dict[str, Any]]]:
-    """Look at what is asked for by JSON values; ValueError on values that make no such work."""
-    return run(Ask(**asked.tuples(values)))
+    """Look at what JSON values ask for; ValueError on values that make no such work."""
+    return run(Ask(**plan.tuples(values)))

@@ -72,7 +72,7 @@ def models() -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Positions:
-    """Where the bytes stand and how pairs turn.
+    """Where the bytes are and how pairs turn.
 
     Attributes:
         line: of the ladder, by key: the scheme.

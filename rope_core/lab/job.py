@@ -1,6 +1,6 @@
 """The lab's work as a child process: ``python -m rope_core.lab.job KIND JSON`` measures and reports as it goes.
 
-With ``-`` in JSON's place the request stands in the environment, which other users of the machine cannot read.
+With ``-`` in JSON's place the request is in the environment, which other users of the machine cannot read.
 
 A kind is a function that takes the request's values by name and yields (share done, result) one after another; its
 results are JSON values. Shipped records hold the same results, so a page draws both alike.
@@ -20,9 +20,9 @@ from typing import Any
 from rope_core.errors import reject
 from rope_core.jobs.child import report
 
-ASKED_ENV = "ROPE_LAB_ASKED"
+REQUEST_ENV = "ROPE_LAB_REQUEST"
 Step = tuple[float, dict[str, Any]]
-# kind: the module with `steps(**asked) -> Iterator[Step]`
+# kind: the module with `steps(**arguments) -> Iterator[Step]`
 KINDS = {
     "sweep": "rope_core.lab.sweep",
     "finetune": "rope_core.lab.finetune",
@@ -37,32 +37,32 @@ KINDS = {
 }
 
 
-def steps(kind: str, asked: Mapping[str, Any]) -> Iterator[Step]:
+def steps(kind: str, arguments: Mapping[str, Any]) -> Iterator[Step]:
     """Run a kind of work, result by result.
 
     Args:
         kind: a name in KINDS.
-        asked: its arguments by name, JSON values; ``text`` is base64.
+        arguments: by name, JSON values; ``text`` is base64.
 
     Raises ValueError on an unknown kind, or arguments that it does not take.
     """
     if kind not in KINDS:
         raise reject("kind", "one_of", kind, names=KINDS)
-    given = dict(asked)
+    given = dict(arguments)
     if "text" in given:
         given["text"] = base64.b64decode(given["text"], validate=True)
     make: Callable[..., Iterator[Step]] = importlib.import_module(KINDS[kind]).steps
     try:
         return make(**given)
     except TypeError as error:
-        raise reject("asked", "kind_arguments", f"{sorted(given)} ({error})", kind=kind) from error
+        raise reject("arguments", "kind_arguments", f"{sorted(given)} ({error})", kind=kind) from error
 
 
 def main(arguments: Sequence[str]) -> int:
     """Do one piece of work and report it; 2 for bad arguments."""
     try:
         kind, text = arguments
-        text = os.environ.pop(ASKED_ENV, "") if text == "-" else text
+        text = os.environ.pop(REQUEST_ENV, "") if text == "-" else text
         begun = time.monotonic()
         for done, result in steps(kind, json.loads(text)):
             passed = time.monotonic() - begun

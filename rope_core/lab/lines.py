@@ -1,4 +1,4 @@
-"""The ladder's lines, as lines.toml tells them: a scheme each, and how many times the asked factor it is given."""
+"""The ladder's lines, as lines.toml lists them: a scheme each, and how many times the wanted factor it is given."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ class Line:
     Attributes:
         key: its name in records, links and texts.
         scheme: a name in SCHEMES.
-        times: its factor is the asked one times this.
+        times: its factor is the wanted one times this.
         params: other parameters of the scheme.
-        follows: whether its factor follows the length where none is asked; a scheme that takes the length itself
+        follows: whether its factor follows the length where none is given; a scheme that takes the length itself
             would count it twice, and is given 1.
         sliding: whether each byte is read from the last bytes of a trained window only, the baseline of all stretching.
         rule: a name in ``theory.remap.RULES`` that counts the positions of an unscaled model, or "".
@@ -76,9 +76,9 @@ class Line:
     ) -> Request:
         """Return ``request`` for any geometry, whose trained length counts; tokens in place of bytes."""
         needed = max(1.0, length / rope.train_len) if self.follows else 1.0
-        asked = needed if factor is None else finite("factor", factor)
+        times = needed if factor is None else finite("factor", factor)
         takes = {param.name for param in SCHEMES[self.scheme].params}
-        given = {**(more or {}), **self.params, "factor": asked * self.times}
+        given = {**(more or {}), **self.params, "factor": times * self.times}
         return Request(rope, self.scheme, {k: v for k, v in given.items() if k in takes}, seq_len=length)
 
 
@@ -88,12 +88,12 @@ def _every() -> tuple[Line, ...]:
 
 
 def lines() -> tuple[Line, ...]:
-    """Return the ladder's lines, in the order in which they are told."""
+    """Return the ladder's lines, in their order."""
     return tuple(each for each in _every() if not each.after)
 
 
 def newer() -> tuple[Line, ...]:
-    """Return the lines of what was published after YaRN, in the order in which they are told."""
+    """Return the lines of what was published after YaRN, in their order."""
     return tuple(each for each in _every() if each.after)
 
 

@@ -68,13 +68,13 @@ class Attention(nn.Module):
 
 def _mix(q: Tensor, k: Tensor, v: Tensor, bias: Tensor | None) -> Tensor:
     """Return softmax(q k^T / sqrt(D) + bias) v (B, H, S, D), causal where no bias says otherwise; k, v (B, H, T, D)."""
-    one = q.shape[2] == 1
+    single = q.shape[2] == 1
     if not torch.is_grad_enabled():
         mask = None if bias is None else bias.to(q.dtype)
-        return F.scaled_dot_product_attention(q, k, v, attn_mask=mask, is_causal=bias is None and not one)
+        return F.scaled_dot_product_attention(q, k, v, attn_mask=mask, is_causal=bias is None and not single)
     # Spelled out for training: the backward of torch's fused one takes 40 % of a step on a CPU at these sizes.
     scores = q @ k.transpose(-1, -2) * q.shape[-1] ** -0.5
-    if bias is None and not one:
+    if bias is None and not single:
         bias = torch.full(scores.shape[-2:], -math.inf, dtype=scores.dtype).triu(1)
     return torch.softmax(scores if bias is None else scores + bias, -1).to(v.dtype) @ v
 

@@ -14,7 +14,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from rope_core.errors import reject, whole
-from rope_core.lab import asked, weights
+from rope_core.lab import plan, weights
 from rope_core.lab.estimates import perplexity, ratio
 from rope_core.lab.model import Model
 from rope_core.lab.positions import Alibi, Learned, Position, Rotary, Sinusoidal, T5Bias, tables
@@ -34,7 +34,7 @@ class Case:
     """One way to feed a text.
 
     Attributes:
-        padded: whether pad bytes stand before the text.
+        padded: whether pad bytes come before the text.
         masked: whether the text is kept from looking at them.
         ids: position ids of all bytes, int64 (n,), from the number of pad bytes and that of all bytes.
     """
@@ -136,7 +136,7 @@ def read_as(model: Model, documents: npt.NDArray[np.uint8], case: Case, pad: int
 def undefined(model: Model, case: Case, pad: int, length: int) -> str:
     """Return why a model has no positions for a case, or ""."""
     front = pad if case.padded else 0
-    return asked.undefined(model.shape, int(position_ids(case.ids, front, front + length).max()) + 1)
+    return plan.undefined(model.shape, int(position_ids(case.ids, front, front + length).max()) + 1)
 
 
 @dataclass(frozen=True)
@@ -162,7 +162,7 @@ class Ask:
     text: bytes = b""
 
     def __post_init__(self) -> None:
-        asked.named(self.weights)
+        plan.named(self.weights)
         if not self.cases or not set(self.cases) <= set(CASES):
             raise reject("cases", "some_of", self.cases, names=CASES)
         whole("pad", self.pad, 1, 2**16)
@@ -172,11 +172,11 @@ class Ask:
         for name in self.weights:
             shape = weights.card(name).recipe.shape
             held = 2 * self.documents * both * 1024 + both * both * 8 * (shape.heads + 2)
-            asked.refuse_large(shape, both, held)
+            plan.refuse_large(shape, both, held)
 
     def read(self) -> npt.NDArray[np.uint8]:
         """Return the documents, uint8 (n, length + 1)."""
-        return asked.documents(self.length, self.documents, self.text)
+        return plan.documents(self.length, self.documents, self.text)
 
 
 def run(ask: Ask) -> Iterator[tuple[float, dict[str, Any]]]:
@@ -192,17 +192,17 @@ def run(ask: Ask) -> Iterator[tuple[float, dict[str, Any]]]:
         clean = None
         for key in ask.cases:
             case = CASES[key]
-            found: dict[str, Any] = {"weights": name, "case": key, "length": ask.length}
-            found["pad"] = ask.pad if case.padded else 0
+            result: dict[str, Any] = {"weights": name, "case": key, "length": ask.length}
+            result["pad"] = ask.pad if case.padded else 0
             reason = undefined(model, case, ask.pad, ask.length)
             if reason or undefined(model, CASES["clean"], 0, ask.length):
-                found["undefined"] = reason or undefined(model, CASES["clean"], 0, ask.length)
+                result["undefined"] = reason or undefined(model, CASES["clean"], 0, ask.length)
             else:
                 if clean is None:
                     clean = read_as(model, documents[:, :-1], CASES["clean"], 0)
-                found |= compare(read_as(model, documents[:, :-1], case, ask.pad), clean, documents)
+                result |= compare(read_as(model, documents[:, :-1], case, ask.pad), clean, documents)
             done += 1
-            yield done / whole_work, found
+            yield done / whole_work, result
 
 
 def compare(logits: Tensor, clean: Tensor, documents: npt.NDArray[np.uint8]) -> dict[str, Any]:
@@ -210,9 +210,9 @@ def compare(logits: Tensor, clean: Tensor, documents: npt.NDArray[np.uint8]) -> 
     nats, right = (_nats(each, documents) for each in (logits, clean))
     return {
         "documents": len(documents),
-        "whole": asked.three(perplexity(nats)),
-        "last": asked.three(perplexity(nats, 0.75)),
-        "ratio": asked.three(ratio(nats, right)),
+        "whole": plan.three(perplexity(nats)),
+        "last": plan.three(perplexity(nats, 0.75)),
+        "ratio": plan.three(ratio(nats, right)),
         "gap": float((logits - clean).abs().max()),
     }
 
@@ -223,5 +223,5 @@ def _nats(logits: Tensor, documents: npt.NDArray[np.uint8]) -> Array:
 
 
 def steps(**values: Any) -> Iterator[tuple[float, dict[str, Any]]]:
-    """Read what is asked for by JSON values; ValueError on values that make no such work."""
-    return run(Ask(**asked.tuples(values)))
+    """Read what JSON values ask for; ValueError on values that make no such work."""
+    return run(Ask(**plan.tuples(values)))

@@ -1,4 +1,4 @@
-"""The passkey task: a number hidden in text, asked for at the end."""
+"""The passkey task: a number hidden in text, and a question for it at the end."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def example(
     Args:
         text: uint8 (n,), the filler; a stretch of it is drawn.
         length: bytes in all, the answer included.
-        depth: where the key stands: 0 at the start, 1 just before the question.
+        depth: where the key is: 0 at the start, 1 just before the question.
         rng: draws the key and the filler.
 
     Raises ValueError when the length cannot hold the two lines, or the text is shorter than the filler.
@@ -36,8 +36,8 @@ def example(
     start = int(rng.integers(0, len(text) - fill + 1))
     filler = text[start : start + fill].tobytes()
     cut = round(where * fill)
-    made = filler[:cut] + HIDE % (key, key) + filler[cut:] + ASK + key
-    return np.frombuffer(made, dtype=np.uint8), key
+    filled = filler[:cut] + HIDE % (key, key) + filler[cut:] + ASK + key
+    return np.frombuffer(filled, dtype=np.uint8), key
 
 
 def batch(

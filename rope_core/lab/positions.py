@@ -201,8 +201,8 @@ class T5Bias(Position):
     def relative(self, away: Tensor) -> Tensor:
         """Return what is added at distances (S, T): (H, S, T)."""
         # T5 counts the other way round: key minus query.
-        found = t5_buckets((-away).numpy(), bidirectional=False, buckets=32, reach=self.reach)
-        return self.SCALE * self.buckets[torch.from_numpy(found)].permute(2, 0, 1)
+        bucket = t5_buckets((-away).numpy(), bidirectional=False, buckets=32, reach=self.reach)
+        return self.SCALE * self.buckets[torch.from_numpy(bucket)].permute(2, 0, 1)
 
 
 POSITIONS: dict[str, type[Position]] = dict(

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rope_core.errors import reject, whole
-from rope_core.lab import asked, copying, corpus, weights
+from rope_core.lab import copying, corpus, plan, weights
 from rope_core.lab.estimates import perplexity
 from rope_core.lab.evaluate import byte_losses
 from rope_core.lab.lines import line
@@ -50,7 +50,7 @@ class Ask:
         self.cells()
         whole("trials", self.trials, 1, 10_000)
         whole("seed", self.seed, 0, 2**31 - 1)
-        asked.refuse_long_text(self.text)
+        plan.refuse_long_text(self.text)
         if not self.distances:
             raise reject("distances", "at least one", self.distances)
         for distance in self.distances:
@@ -64,13 +64,13 @@ class Ask:
 
     def cells(self) -> list[tuple[str, str, int]]:
         """Return (weights, line, distance); weights that were fine-tuned under a scheme are read under it alone."""
-        made = asked.cells(self.weights, self.lines, (self.length,), self.factor)
-        return [(name, key, distance) for name, key, _ in made if _reads(name, key) for distance in self.distances]
+        planned = plan.cells(self.weights, self.lines, (self.length,), self.factor)
+        return [(name, key, distance) for name, key, _ in planned if _reads(name, key) for distance in self.distances]
 
 
 def _reads(name: str, key: str) -> bool:
-    recipe, asked_line = weights.card(name).recipe, line(key)
-    own = (asked_line.scheme, asked_line.times, asked_line.sliding) == (recipe.scheme, 1.0, False)
+    recipe, chosen = weights.card(name).recipe, line(key)
+    own = (chosen.scheme, chosen.times, chosen.sliding) == (recipe.scheme, 1.0, False)
     return recipe.scheme == UNSCALED or own
 
 
@@ -89,14 +89,14 @@ def run(ask: Ask) -> Iterator[tuple[float, dict[str, Any]]]:
             examples = examples[:, -model.shape.context - 1 :]
         length = examples.shape[1] - 1
         result: dict[str, Any] = {"weights": name, "line": key, "length": ask.length, "distance": distance}
-        if reason := asked.undefined(model.shape, length):
+        if reason := plan.undefined(model.shape, length):
             result["undefined"] = reason
         else:
-            nats = byte_losses(model, examples, asked.place(model, key, length, ask.factor))[:, AFTER - copying.SPAN :]
-            result |= {"copy": asked.three(perplexity(nats)), "nats": nats.mean(1).round(6).tolist()}
+            nats = byte_losses(model, examples, plan.place(model, key, length, ask.factor))[:, AFTER - copying.SPAN :]
+            result |= {"copy": plan.three(perplexity(nats)), "nats": nats.mean(1).round(6).tolist()}
         yield done / len(cells), result
 
 
 def steps(**values: Any) -> Iterator[tuple[float, dict[str, Any]]]:
-    """Measure what is asked for by JSON values; ValueError on values that make no such work."""
-    return run(Ask(**asked.tuples(values)))
+    """Measure what JSON values ask for; ValueError on values that make no such work."""
+    return run(Ask(**plan.tuples(values)))

@@ -1,4 +1,4 @@
-"""Shipped measurements: what was asked, what was found, by which weights, text and versions."""
+"""Shipped measurements: the work, its results, and the weights, text and versions that they are of."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Record:
 
     Attributes:
         kind: of work, a name in rope_core.lab.job.KINDS.
-        asked: its arguments.
+        arguments: its own, by name.
         results: what it yielded, in order.
         weights: SHA-256 of each weights file that took part, by name.
         text: SHA-256 of what was read, or "" where nothing was.
@@ -29,7 +29,7 @@ class Record:
     """
 
     kind: str
-    asked: Mapping[str, Any]
+    arguments: Mapping[str, Any]
     results: tuple[dict[str, Any], ...]
     weights: Mapping[str, str]
     text: str
@@ -37,23 +37,23 @@ class Record:
     date: str
 
 
-def measure(kind: str, asked: Mapping[str, Any], text: str, date: str) -> Record:
+def measure(kind: str, arguments: Mapping[str, Any], text: str, date: str) -> Record:
     """Run a kind of work and return its record; the weights are those that its results name."""
     # Reading records must not cost a reader the import of torch.
     from rope_core.lab import weights
     from rope_core.lab.job import steps
     from rope_core.lab.train import hardware
 
-    results = tuple(result for _, result in steps(kind, asked))
+    results = tuple(result for _, result in steps(kind, arguments))
     names = sorted({each["weights"] for each in results if "weights" in each})
-    return Record(kind, dict(asked), results, {n: weights.card(n).sha256 for n in names}, text, hardware(), date)
+    return Record(kind, dict(arguments), results, {n: weights.card(n).sha256 for n in names}, text, hardware(), date)
 
 
 def keep(record: Record, path: Path) -> None:
     """Write a record as JSON, one result a line."""
     from rope_core.lab.train import write_whole
 
-    head = {k: v for k, v in vars(record).items() if k != "results"}
+    head = {"asked" if k == "arguments" else k: v for k, v in vars(record).items() if k != "results"}
     lines = ",\n".join(json.dumps(each, ensure_ascii=False) for each in record.results)
     text = json.dumps(head, ensure_ascii=False)[:-1] + ', "results": [\n' + lines + "\n]}\n"
     write_whole(path, text.encode())
@@ -64,8 +64,8 @@ def shipped(name: str) -> Record:
     """Return a shipped record by name, or raise ValueError naming those there are."""
     if name not in names():
         raise reject("record", "one_of", name, names=names())
-    said = json.loads((FOLDER / f"{name}.json").read_text("utf-8"))
-    return Record(**(said | {"results": tuple(said["results"])}))
+    stored = json.loads((FOLDER / f"{name}.json").read_text("utf-8"))
+    return Record(arguments=stored.pop("asked"), results=tuple(stored.pop("results")), **stored)
 
 
 def names() -> list[str]:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import torch
 
 from rope_core.errors import finite, reject, whole
-from rope_core.lab import asked, corpus, passkey, weights
+from rope_core.lab import corpus, passkey, plan, weights
 from rope_core.lab.estimates import wilson
 from rope_core.lab.evaluate import AT_ONCE
 from rope_core.lab.lines import line
@@ -26,28 +26,28 @@ def digits_right(model: Model, examples: npt.NDArray[np.uint8], place: Position 
     up to its first mistake greedy decoding has fed itself the true digits, so both read the same bytes.
     """
     count, length = examples.shape
-    asked.refuse_large(model.shape, length)
+    plan.refuse_large(model.shape, length)
     together = max(1, AT_ONCE // length)
-    found = np.empty((count, passkey.DIGITS), dtype=np.bool_)
+    right = np.empty((count, passkey.DIGITS), dtype=np.bool_)
     with torch.inference_mode():
         for first in range(0, count, together):
             part = torch.from_numpy(examples[first : first + together].astype(np.int64))
             here = None if place is None else place.at(0, length - 1)
             likeliest = model(part[:, :-1], place=here)[:, -passkey.DIGITS :].argmax(-1)
-            found[first : first + together] = (likeliest == part[:, -passkey.DIGITS :]).numpy()
-    return found
+            right[first : first + together] = (likeliest == part[:, -passkey.DIGITS :]).numpy()
+    return right
 
 
 @dataclass(frozen=True)
 class Ask:
-    """What is asked of the models, whole.
+    """A retrieval, whole: which models answer, by which lines, where the number is.
 
     Args:
         weights: names of shipped weights; none means all that were trained on the task.
         lines: keys of the ladder's lines, all by default.
         lengths: bytes in all, the answer included.
-        depths: where the number stands, 0 at the start and 1 just before the question.
-        trials: examples per cell; every line is asked the same ones.
+        depths: where the number is, 0 at the start and 1 just before the question.
+        trials: examples per cell; the same ones for every line.
         factor: of every line; None means each length over the trained one.
         seed: of the numbers and the text around them.
         text: the text around them; empty means the held-out documents.
@@ -73,7 +73,7 @@ class Ask:
         whole("seed", self.seed, 0, 2**31 - 1)
         if not self.depths:
             raise reject("depths", "some_values", self.depths)
-        asked.refuse_long_text(self.text)
+        plan.refuse_long_text(self.text)
         for depth in self.depths:
             if not 0.0 <= finite("depths", depth) <= 1.0:
                 raise reject("depths", "number_range", depth, low=0, high=1)
@@ -88,8 +88,8 @@ class Ask:
 
     def cells(self) -> list[tuple[str, str, int, float]]:
         """Return (weights, line, length, depth), short lengths first."""
-        made = asked.cells(self.weights, self.lines, self.lengths, self.factor)
-        return [(*each, depth) for each in made for depth in self.depths]
+        planned = plan.cells(self.weights, self.lines, self.lengths, self.factor)
+        return [(*each, depth) for each in planned for depth in self.depths]
 
 
 def run(ask: Ask) -> Iterator[tuple[float, dict[str, Any]]]:
@@ -103,24 +103,24 @@ def run(ask: Ask) -> Iterator[tuple[float, dict[str, Any]]]:
     work, done = sum(length for _, _, length, _ in cells), 0
     for name, key, length, depth in cells:
         model = weights.load(name)
-        found: dict[str, Any] = {"weights": name, "line": key, "length": length, "depth": depth}
+        result: dict[str, Any] = {"weights": name, "line": key, "length": length, "depth": depth}
         examples = ask.examples(length, depth, ask.trials)
         if line(key).sliding:
             examples = examples[:, -model.shape.context :]
-        reason = asked.undefined(model.shape, examples.shape[1] - 1)
+        reason = plan.undefined(model.shape, examples.shape[1] - 1)
         if reason:
-            found["undefined"] = reason
+            result["undefined"] = reason
         else:
-            hits = digits_right(model, examples, asked.place(model, key, examples.shape[1], ask.factor))
+            hits = digits_right(model, examples, plan.place(model, key, examples.shape[1], ask.factor))
             right, digits = int(hits.all(1).sum()), float(hits.mean(1).sum())
             low, high = (round(end, 6) for end in wilson(right, ask.trials))
             shares = (digits / ask.trials, *wilson(digits, ask.trials))
-            found |= {"right": right, "trials": ask.trials, "low": low, "high": high}
-            found["digits"] = [round(each, 6) for each in shares]
+            result |= {"right": right, "trials": ask.trials, "low": low, "high": high}
+            result["digits"] = [round(each, 6) for each in shares]
         done += length
-        yield done / work, found
+        yield done / work, result
 
 
 def steps(**values: Any) -> Iterator[tuple[float, dict[str, Any]]]:
-    """Ask what is asked for by JSON values; ValueError on values that make no such work."""
-    return run(Ask(**asked.tuples(values)))
+    """Ask what JSON values ask for; ValueError on values that make no such work."""
+    return run(Ask(**plan.tuples(values)))

@@ -15,7 +15,7 @@ from rope_core.errors import reject
 from rope_core.lab import corpus, records, weights
 from rope_core.lab.evaluate import byte_losses, perplexity
 from rope_core.lab.positions import scaled
-from rope_core.lab.train import CHECKPOINT, begin, checkpoint_said, hardware, resume, write_whole
+from rope_core.lab.train import CHECKPOINT, begin, checkpoint_header, hardware, resume, write_whole
 from rope_core.schemes import UNSCALED
 
 
@@ -30,29 +30,29 @@ def ship(name: str, folder: Path, date: str, stopped: bool = False) -> weights.C
 
     Raises ValueError when the run is not at its end and need be.
     """
-    said = checkpoint_said(folder / CHECKPOINT)
-    run = begin(said.recipe, weights.load(said.recipe.start) if said.recipe.start else None)
+    header = checkpoint_header(folder / CHECKPOINT)
+    run = begin(header.recipe, weights.load(header.recipe.start) if header.recipe.start else None)
     resume(run, folder / CHECKPOINT)
-    if run.step < said.recipe.steps and not stopped:
-        raise reject("folder", "of a finished run", f"{run.step} of {said.recipe.steps} steps")
+    if run.step < header.recipe.steps and not stopped:
+        raise reject("folder", "of a finished run", f"{run.step} of {header.recipe.steps} steps")
     path = weights.FOLDER / f"{name}.safetensors"
     path.parent.mkdir(parents=True, exist_ok=True)
-    digest = weights.write(run.model, path, recipe=said.recipe.as_json(), corpus=said.corpus)
-    found: dict[str, Any] = {
+    digest = weights.write(run.model, path, recipe=header.recipe.as_json(), corpus=header.corpus)
+    card: dict[str, Any] = {
         "sha256": digest,
         "bytes": path.stat().st_size,
-        "recipe": asdict(said.recipe),
+        "recipe": asdict(header.recipe),
         "loss": round(float(np.mean(run.losses[-100:])), 6),
         "losses": [round(float(np.mean(run.losses[i : i + 25])), 4) for i in range(0, run.step, 25)],
-        **({"stopped": run.step} if run.step < said.recipe.steps else {}),
-        "held_out": _held_out(weights.read(path), said.recipe),
-        "corpus": said.corpus,
+        **({"stopped": run.step} if run.step < header.recipe.steps else {}),
+        "held_out": _held_out(weights.read(path), header.recipe),
+        "corpus": header.corpus,
         "seconds": round(run.seconds, 1),
-        "hardware": said.hardware,
+        "hardware": header.hardware,
         "date": date,
     }
     index = json.loads(weights.INDEX.read_text("utf-8")) if weights.INDEX.is_file() else {}
-    index[name] = found
+    index[name] = card
     write_whole(weights.INDEX, (json.dumps(dict(sorted(index.items())), indent=1) + "\n").encode())
     weights.cards.cache_clear()
     weights.load.cache_clear()
@@ -64,8 +64,8 @@ def _held_out(model: Any, recipe: Any) -> list[float]:
     documents = np.stack([np.frombuffer(each.text, dtype=np.uint8) for each in corpus.held_out()])
     length = min(recipe.length, documents.shape[1] - 1)
     place = None if recipe.scheme == UNSCALED else scaled(model.shape, recipe.request)
-    found = perplexity(byte_losses(model, documents[:, : length + 1], place))
-    return [round(float(np.log(v)), 6) for v in (found.value, found.low, found.high)]
+    whole = perplexity(byte_losses(model, documents[:, : length + 1], place))
+    return [round(float(np.log(v)), 6) for v in (whole.value, whole.low, whole.high)]
 
 
 def write_corpus() -> None:
@@ -90,10 +90,10 @@ def write_cards() -> None:
     cards = weights.cards()
     rows = [_card_row(card) for card in cards.values()]
     ran = ", ".join(sorted({f"{c.hardware['processor']}, torch {c.hardware['torch']}" for c in cards.values()}))
-    said = corpus.manifest()
+    manifest = corpus.manifest()
     threads = " or ".join(map(str, sorted({each.hardware["threads"] for each in cards.values()})))
-    more = {"rows": "\n".join(rows), "files": len(said["files"]), "ran": ran, "threads": threads}
-    text = CARDS.format(**(said | more))
+    more = {"rows": "\n".join(rows), "files": len(manifest["files"]), "ran": ran, "threads": threads}
+    text = CARDS.format(**(manifest | more))
     write_whole(weights.FOLDER / "README.md", text.encode())
 
 
@@ -145,16 +145,16 @@ added to the text's), the held-out one that of 44 documents at the run's own win
 """
 
 
-def record(name: str, kind: str, asked: dict[str, Any], date: str) -> Path:
+def record(name: str, kind: str, arguments: dict[str, Any], date: str) -> Path:
     """Measure one kind of work and ship its record; returns the file.
 
     The record's text is the hash of the held-out documents, which every kind reads unless it was given a text.
     """
-    read = base64.b64decode(asked["text"]) if "text" in asked else b"".join(d.text for d in corpus.held_out())
-    found = records.measure(kind, asked, hashlib.sha256(read).hexdigest(), date)
+    read = base64.b64decode(arguments["text"]) if "text" in arguments else b"".join(d.text for d in corpus.held_out())
+    measured = records.measure(kind, arguments, hashlib.sha256(read).hexdigest(), date)
     path = records.FOLDER / f"{name}.json"
     path.parent.mkdir(parents=True, exist_ok=True)
-    records.keep(found, path)
+    records.keep(measured, path)
     records.shipped.cache_clear()
     return path
 

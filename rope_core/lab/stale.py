@@ -12,7 +12,7 @@ import torch
 import torch.nn.functional as F
 
 from rope_core.errors import reject, whole
-from rope_core.lab import asked, weights
+from rope_core.lab import plan, weights
 from rope_core.lab.estimates import curve, perplexity, share
 from rope_core.lab.evaluate import byte_losses
 from rope_core.lab.generate import Places, read_on
@@ -46,14 +46,14 @@ class StaleKeys(Rotary):
     def at(self, before: int, length: int) -> StaleKeys:
         """Have the rows of all bytes so far."""
         self.before, self.length = before, length
-        made = 0 if self.tables is None else len(self.tables[0])
-        if made < before + length:
-            rows = [self._rows(first, end) for first, end in self._spans(before + length)]
-            self.tables = torch.cat([cos for cos, _ in rows]), torch.cat([sin for _, sin in rows])
+        rows = 0 if self.tables is None else len(self.tables[0])
+        if rows < before + length:
+            spans = [self._rows(first, end) for first, end in self._spans(before + length)]
+            self.tables = torch.cat([cos for cos, _ in spans]), torch.cat([sin for _, sin in spans])
         return self
 
     def _spans(self, end: int) -> list[tuple[int, int]]:
-        """Stretches of positions with frequencies of their own: the prefill, then byte by byte."""
+        """Return stretches of positions with frequencies of their own: the prefill, then byte by byte."""
         read = min(self.prefill, end)
         return [(0, read), *((i, i + 1) for i in range(read, end))]
 
@@ -67,15 +67,15 @@ def decoded(model: Model, documents: npt.NDArray[np.uint8], places: Places, pref
     The first ``prefill`` bytes are read at once, the others one by one after a cache of unturned keys, each true byte
     whatever was predicted: nats, float64 (n, length).
     """
-    told = torch.from_numpy(documents.astype(np.int64))
-    cache, found = Cache([]), []
+    ids = torch.from_numpy(documents.astype(np.int64))
+    cache, losses = Cache([]), []
     with torch.inference_mode():
-        for part in (told[:, : min(prefill, told.shape[1] - 1)], *told[:, prefill:-1, None].unbind(1)):
+        for part in (ids[:, : min(prefill, ids.shape[1] - 1)], *ids[:, prefill:-1, None].unbind(1)):
             logits = read_on(part, cache, places)
-            true = told[:, cache.length - part.shape[1] + 1 : cache.length + 1]
+            true = ids[:, cache.length - part.shape[1] + 1 : cache.length + 1]
             nats = F.cross_entropy(logits.flatten(0, 1), true.flatten(), reduction="none")
-            found.append(nats.view(len(told), -1).double().numpy())
-    return np.concatenate(found, 1)
+            losses.append(nats.view(len(ids), -1).double().numpy())
+    return np.concatenate(losses, 1)
 
 
 def variant_losses(
@@ -95,7 +95,7 @@ def variant_losses(
     if variant not in VARIANTS:
         raise reject("variant", "one_of", variant, names=VARIANTS)
     length = documents.shape[1] - 1
-    asked.refuse_large(model.shape, length, len(documents) * length * model.shape.width * 8 * model.shape.layers)
+    plan.refuse_large(model.shape, length, len(documents) * length * model.shape.width * 8 * model.shape.layers)
     if variant == "recomputed":
         return decoded(model, documents, Places(model, request), prefill)
     return byte_losses(model, documents, StaleKeys(model, request, prefill) if variant == "stale" else None)
@@ -126,11 +126,11 @@ class Ask:
     text: bytes = b""
 
     def __post_init__(self) -> None:
-        for name in asked.named(self.weights):
+        for name in plan.named(self.weights):
             shape = weights.card(name).recipe.shape
             if shape.encoding != "rope":
                 raise reject("weights", "rotary_weights", name)
-            whole("length", self.length, shape.context + 1, asked.MAX_LENGTH)
+            whole("length", self.length, shape.context + 1, plan.MAX_LENGTH)
         if not self.variants or not set(self.variants) <= set(VARIANTS):
             raise reject("variants", "some_of", self.variants, names=VARIANTS)
         follow = [each.key for each in lines() if SCHEMES[each.scheme].follows_length]
@@ -143,7 +143,7 @@ class Ask:
 
     def read(self) -> npt.NDArray[np.uint8]:
         """Return the documents, uint8 (n, length + 1)."""
-        return asked.documents(self.length, self.documents, self.text)
+        return plan.documents(self.length, self.documents, self.text)
 
     def cells(self) -> list[tuple[str, str]]:
         """Return (weights, variant) in the order in which they are done."""
@@ -174,7 +174,7 @@ def run(ask: Ask) -> Iterator[tuple[float, dict[str, Any]]]:
                 "factor": request.params["factor"],
                 "variant": variant,
                 "documents": len(documents),
-                "last": asked.three(perplexity(nats, 0.75)),
+                "last": plan.three(perplexity(nats, 0.75)),
                 "nats": share(nats, 0.75, 1.0).mean(1).round(6).tolist(),
                 "curve": {key: np.round(values, 4).tolist() for key, values in asdict(bins).items()},
             },
@@ -182,5 +182,5 @@ def run(ask: Ask) -> Iterator[tuple[float, dict[str, Any]]]:
 
 
 def steps(**values: Any) -> Iterator[tuple[float, dict[str, Any]]]:
-    """Compare what is asked for by JSON values; ValueError on values that make no such work."""
-    return run(Ask(**asked.tuples(values)))
+    """Compare what JSON values ask for; ValueError on values that make no such work."""
+    return run(Ask(**plan.tuples(values)))

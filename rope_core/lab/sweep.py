@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rope_core.errors import whole
-from rope_core.lab import asked, weights
+from rope_core.lab import plan, weights
 from rope_core.lab.estimates import curve, perplexity, share
 from rope_core.lab.evaluate import byte_losses, losses, sliding_losses
 from rope_core.lab.lines import line
@@ -46,18 +46,18 @@ class Ask:
     text: bytes = b""
 
     def __post_init__(self) -> None:
-        asked.named(self.weights)
-        asked.lengths_of(self.lengths)
+        plan.named(self.weights)
+        plan.lengths_of(self.lengths)
         whole("documents", self.documents, 1, 4096)
-        asked.refuse_long_text(self.text)
+        plan.refuse_long_text(self.text)
 
     def read(self) -> npt.NDArray[np.uint8]:
         """Return the documents, uint8 (n, longest + 1): each length reads the first bytes of the same ones."""
-        return asked.documents(max(self.lengths), self.documents, self.text, "lengths")
+        return plan.documents(max(self.lengths), self.documents, self.text, "lengths")
 
     def cells(self) -> list[tuple[str, str, int]]:
         """Return (weights, line, length) in the order in which they are done, short lengths first."""
-        return asked.cells(self.weights, self.lines, self.lengths, self.factor)
+        return plan.cells(self.weights, self.lines, self.lengths, self.factor)
 
 
 def text_hash(documents: npt.NDArray[np.uint8]) -> str:
@@ -73,25 +73,25 @@ def cell(model: Model, documents: npt.NDArray[np.uint8], ask: Ask, key: str, len
     "base" what a rotary model was turned by. Where the positions are undefined: "undefined" holds the reason.
     """
     begun = time.perf_counter()
-    said: dict[str, Any] = {"line": key, "length": length, "documents": len(documents)}
+    head: dict[str, Any] = {"line": key, "length": length, "documents": len(documents)}
     window = documents[:, : length + 1]
     if line(key).sliding:
         nats = sliding_losses(model, window)
     elif not line(key).scales:
-        nats = byte_losses(model, window, asked.place(model, key, length))
-        said |= {"params": dict(line(key).params)}
+        nats = byte_losses(model, window, plan.place(model, key, length))
+        head |= {"params": dict(line(key).params)}
     elif model.shape.encoding == "rope":
         request = line(key).request(model.shape, length, ask.factor, ask.base, ask.params)
         nats = losses(model, window, request)
-        said |= {"params": dict(request.params), "base": request.rope.base}
+        head |= {"params": dict(request.params), "base": request.rope.base}
     else:
-        if reason := asked.undefined(model.shape, length):
-            return said | {"undefined": reason}
+        if reason := plan.undefined(model.shape, length):
+            return head | {"undefined": reason}
         nats = byte_losses(model, window)
     bins = curve(nats, min(32, length))
-    return said | {
-        "whole": asked.three(perplexity(nats)),
-        "last": asked.three(perplexity(nats, 0.75)),
+    return head | {
+        "whole": plan.three(perplexity(nats)),
+        "last": plan.three(perplexity(nats, 0.75)),
         "nats": share(nats, 0.75, 1.0).mean(1).round(6).tolist(),
         "curve": {name: np.round(values, 4).tolist() for name, values in asdict(bins).items()},
         "seconds": round(time.perf_counter() - begun, 3),
@@ -107,19 +107,19 @@ def run(ask: Ask) -> Iterator[tuple[float, dict[str, Any]]]:
     work = sum(length for _, _, length in cells)
     done = 0
     for name, key, length in cells:
-        found = cell(weights.load(name), documents, ask, key, length)
+        result = cell(weights.load(name), documents, ask, key, length)
         done += length
-        yield done / work, {"weights": name, **found}
+        yield done / work, {"weights": name, **result}
 
 
 def run_model(ask: Ask, name: str, model: Model) -> Iterator[dict[str, Any]]:
     """Measure a model that is not shipped in place of the weights that ``ask`` names; yields cells as ``run`` does."""
     documents = ask.read()
-    for length in asked.lengths_of(ask.lengths):
-        for key in asked.lines_for(model.shape, ask.lines):
+    for length in plan.lengths_of(ask.lengths):
+        for key in plan.lines_for(model.shape, ask.lines):
             yield {"weights": name, **cell(model, documents, ask, key, length)}
 
 
 def steps(**values: Any) -> Iterator[tuple[float, dict[str, Any]]]:
-    """Run a sweep asked for by JSON values; ValueError on values that make none."""
-    return run(Ask(**asked.tuples(values)))
+    """Run the sweep that JSON values ask for; ValueError on values that make none."""
+    return run(Ask(**plan.tuples(values)))

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rope_core.errors import finite, reject
-from rope_core.lab import asked, weights
+from rope_core.lab import plan, weights
 from rope_core.lab.estimates import LEVEL, perplexity, share, student_t
 from rope_core.lab.evaluate import byte_losses
 from rope_core.lab.lines import line, lines
@@ -65,15 +65,15 @@ def lowest(values: Array, losses: Array) -> Array:
     rise, fall = (y[1] - y[0]) / (b - a), (y[2] - y[1]) / (c - b)
     bend = (fall - rise) / (c - a)
     with np.errstate(divide="ignore", invalid="ignore"):
-        found = np.exp((a + b) / 2 - rise / (2 * bend))
-    return np.where(at == inside, found, math.nan)
+        vertex = np.exp((a + b) / 2 - rise / (2 * bend))
+    return np.where(at == inside, vertex, math.nan)
 
 
 def slope(factors: Array, best: Array) -> Array:
     """Return a of best = 1 + a ln(factor) by least squares, float64 (...), from best (..., n); NaN where one is."""
     x = np.log(factors)
-    found: Array = ((best - 1.0) @ x) / (x @ x)
-    return found
+    rise: Array = ((best - 1.0) @ x) / (x @ x)
+    return rise
 
 
 def fit(factors: tuple[float, ...], values: tuple[float, ...], nats: list[Array]) -> dict[str, Any]:
@@ -90,15 +90,15 @@ def fit(factors: tuple[float, ...], values: tuple[float, ...], nats: list[Array]
     """
     swept = np.asarray(values)
     count = len(nats[0])
-    found = np.array([lowest(swept, each.mean(0)) for each in nats])
+    lowest_each = np.array([lowest(swept, each.mean(0)) for each in nats])
     draws = np.random.default_rng(0).multinomial(count, [1.0 / count] * count, RESAMPLES) / count
     drawn = np.stack([lowest(swept, draws @ each) for each in nats], -1)
-    known = np.isfinite(found)
-    best = [_interval(value, drawn[:, i], count) for i, value in enumerate(found)]
+    known = np.isfinite(lowest_each)
+    best = [_interval(value, drawn[:, i], count) for i, value in enumerate(lowest_each)]
     if not known.any():
         return {"factors": list(factors), "best": best, "slope": [None] * 3, "paper": PAPER}
     chosen = np.asarray(factors)[known]
-    tilt = _interval(float(slope(chosen, found[known])), slope(chosen, drawn[:, known]), count)
+    tilt = _interval(float(slope(chosen, lowest_each[known])), slope(chosen, drawn[:, known]), count)
     return {"factors": list(factors), "best": best, "slope": tilt, "paper": round(PAPER, 12)}
 
 
@@ -137,7 +137,7 @@ class Ask:
     text: bytes = b""
 
     def __post_init__(self) -> None:
-        for name in asked.named(self.weights):
+        for name in plan.named(self.weights):
             if weights.card(name).recipe.shape.encoding != "rope":
                 raise reject("weights", "rotary_weights", name)
         if not self.factors or any(finite("factors", each) <= 1.0 for each in self.factors):
@@ -159,7 +159,7 @@ class Ask:
 
     def read(self, name: str) -> npt.NDArray[np.uint8]:
         """Return the documents, uint8 (n, longest + 1)."""
-        return asked.documents(max(self.lengths(name)), self.documents, self.text)
+        return plan.documents(max(self.lengths(name)), self.documents, self.text)
 
 
 def run(ask: Ask) -> Iterator[tuple[float, dict[str, Any]]]:
@@ -172,7 +172,7 @@ def run(ask: Ask) -> Iterator[tuple[float, dict[str, Any]]]:
     done = 0
     for name in ask.weights:
         documents, model = ask.read(name), weights.load(name)
-        found = []
+        swept = []
         for factor, length in zip(ask.factors, ask.lengths(name), strict=True):
             rows = []
             for value in ask.values:
@@ -188,14 +188,14 @@ def run(ask: Ask) -> Iterator[tuple[float, dict[str, Any]]]:
                         "factor": factor,
                         "attention_factor": value,
                         "documents": len(documents),
-                        "last": asked.three(perplexity(nats, 0.75)),
+                        "last": plan.three(perplexity(nats, 0.75)),
                         "nats": rows[-1].round(6).tolist(),
                     },
                 )
-            found.append(np.stack(rows, -1))
-        yield done / work, {"weights": name, "line": ask.line, "fit": fit(ask.factors, ask.values, found)}
+            swept.append(np.stack(rows, -1))
+        yield done / work, {"weights": name, "line": ask.line, "fit": fit(ask.factors, ask.values, swept)}
 
 
 def steps(**values: Any) -> Iterator[tuple[float, dict[str, Any]]]:
-    """Sweep what is asked for by JSON values; ValueError on values that make no such work."""
-    return run(Ask(**asked.tuples(values)))
+    """Sweep what JSON values ask for; ValueError on values that make no such work."""
+    return run(Ask(**plan.tuples(values)))

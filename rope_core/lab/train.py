@@ -105,13 +105,13 @@ class Recipe:
     @classmethod
     def from_json(cls, text: str) -> Recipe:
         """Read what ``as_json`` wrote."""
-        said = json.loads(text)
-        return cls(**(said | {"shape": Shape(**said["shape"])}))
+        values = json.loads(text)
+        return cls(**(values | {"shape": Shape(**values["shape"])}))
 
 
 @dataclass(frozen=True)
 class Progress:
-    """How a run stands after ``step`` steps: the last loss (nats per byte) and the seconds that are left."""
+    """A run after ``step`` steps: the last loss (nats per byte) and the seconds that are left."""
 
     step: int
     steps: int
@@ -221,7 +221,7 @@ def train(
     text: npt.NDArray[np.uint8] | None = None,
     corpus_hash: str = "",
     precision: str = "float32",
-    told: Callable[[Progress], None] = lambda _: None,
+    report: Callable[[Progress], None] = lambda _: None,
     every: int = EVERY,
     stop: int | None = None,
 ) -> Run:
@@ -234,7 +234,7 @@ def train(
         text: uint8 (n,); None means this Python's standard library.
         corpus_hash: of ``text``, kept in the checkpoint.
         precision: "float32", or "bfloat16" for matrix products in it (three quarters of the time where the CPU has it).
-        told: called after every step.
+        report: called after every step.
         stop: the step to end at before the recipe's end; the learning rate stays the recipe's.
 
     Raises ValueError when the folder's checkpoint is another recipe's or is damaged.
@@ -254,7 +254,7 @@ def train(
         passed = time.monotonic() - before
         run.seconds = earlier + passed
         left = passed / (run.step - first) * (end - run.step)
-        told(Progress(run.step, end, loss, left))
+        report(Progress(run.step, end, loss, left))
         if run.step % every == 0 or run.step == end:
             keep(run, folder / CHECKPOINT, corpus_hash, precision)
     return run
@@ -267,9 +267,9 @@ def keep(run: Run, path: Path, corpus_hash: str = "", precision: str = "float32"
         for key, value in run.optimiser.state.get(weight, {}).items():
             tensors[f"optimiser.{key}.{name}"] = value
     tensors["losses"] = torch.tensor(run.losses, dtype=torch.float64)
-    said = {"recipe": run.recipe.as_json(), "seconds": repr(run.seconds), "corpus": corpus_hash}
-    said["hardware"] = json.dumps(hardware() | {"precision": precision})
-    write_whole(path, save({k: v.contiguous() for k, v in tensors.items()}, said))
+    header = {"recipe": run.recipe.as_json(), "seconds": repr(run.seconds), "corpus": corpus_hash}
+    header["hardware"] = json.dumps(hardware() | {"precision": precision})
+    write_whole(path, save({k: v.contiguous() for k, v in tensors.items()}, header))
 
 
 def write_whole(path: Path, data: bytes, *, synced: bool = True) -> None:
@@ -290,7 +290,7 @@ def write_whole(path: Path, data: bytes, *, synced: bool = True) -> None:
 
 
 @dataclass(frozen=True)
-class Said:
+class Header:
     """What a checkpoint says of its run, of its last steps where it went on on another machine."""
 
     recipe: Recipe
@@ -299,13 +299,13 @@ class Said:
     hardware: dict[str, Any]
 
 
-def checkpoint_said(path: Path) -> Said:
+def checkpoint_header(path: Path) -> Header:
     """Read a checkpoint's header, or raise ValueError when there is none that can be read."""
     try:
         with safe_open(path, framework="pt") as file:
-            said = file.metadata() or {}
-        recipe, ran = Recipe.from_json(said["recipe"]), json.loads(said["hardware"])
-        return Said(recipe, float(said["seconds"]), said["corpus"], ran)
+            stored = file.metadata() or {}
+        recipe, ran = Recipe.from_json(stored["recipe"]), json.loads(stored["hardware"])
+        return Header(recipe, float(stored["seconds"]), stored["corpus"], ran)
     except (SafetensorError, OSError, KeyError, TypeError) as error:
         raise reject("checkpoint", "a readable one", f"{path.name}: {error}") from error
 
@@ -319,23 +319,23 @@ def resume(run: Run, path: Path) -> None:
         return
     try:
         with safe_open(path, framework="pt") as file:
-            said = file.metadata() or {}
+            header = file.metadata() or {}
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     except (SafetensorError, OSError) as error:
         raise reject("folder", "one with a readable checkpoint, or none", f"{path.name}: {error}") from error
-    if said.get("recipe") != run.recipe.as_json():
-        raise reject("folder", "empty or of the same recipe", f"a checkpoint with other {_other(said, run.recipe)}")
+    if header.get("recipe") != run.recipe.as_json():
+        raise reject("folder", "empty or of the same recipe", f"a checkpoint with other {_other(header, run.recipe)}")
     run.model.load_state_dict({k[len("model.") :]: v for k, v in tensors.items() if k.startswith("model.")})
     for name, weight in run.model.named_parameters():
         kept = {key: tensors[f"optimiser.{key}.{name}"] for key in ("step", "exp_avg", "exp_avg_sq")}
         run.optimiser.state[weight] = kept
     run.losses = tensors["losses"].tolist()
-    run.seconds = float(said.get("seconds", "0"))
+    run.seconds = float(header.get("seconds", "0"))
 
 
-def _other(said: dict[str, str], recipe: Recipe) -> str:
+def _other(header: dict[str, str], recipe: Recipe) -> str:
     """Name the fields in which a checkpoint's recipe is another one."""
-    there, here = json.loads(said.get("recipe", "{}")), json.loads(recipe.as_json())
+    there, here = json.loads(header.get("recipe", "{}")), json.loads(recipe.as_json())
     return ", ".join(sorted(name for name in here if there.get(name) != here[name]))
 
 

@@ -36,18 +36,18 @@ class Three:
         return self.sure and not self.low <= number <= self.high
 
 
-def three(said: Sequence[float | None]) -> Three:
+def three(values: Sequence[float | None]) -> Three:
     """Read [value, low, high] back; null is NaN.
 
     >>> three([2.0, None, None]).sure
     False
     """
-    value, low, high = (NAN if v is None else float(v) for v in said)
+    value, low, high = (NAN if v is None else float(v) for v in values)
     return Three(value, low, high)
 
 
-def _three(found: Estimate) -> Three:
-    return Three(found.value, found.low, found.high)
+def _three(each: Estimate) -> Three:
+    return Three(each.value, each.low, each.high)
 
 
 @dataclass(frozen=True)
@@ -93,14 +93,14 @@ def cells(results: Iterable[Result]) -> list[Cell]:
     return [cell(each) for each in results if "line" in each and "length" in each]
 
 
-def lengths(found: Iterable[Cell]) -> list[int]:
+def lengths(cells: Iterable[Cell]) -> list[int]:
     """Return the lengths among cells, short ones first."""
-    return sorted({each.length for each in found})
+    return sorted({each.length for each in cells})
 
 
-def at(found: Iterable[Cell], length: int) -> list[Cell]:
+def at(cells: Iterable[Cell], length: int) -> list[Cell]:
     """Return the cells of one length that have a number."""
-    return [each for each in found if each.length == length and not each.undefined]
+    return [each for each in cells if each.length == length and not each.undefined]
 
 
 def ratio(a: Cell, b: Cell, level: float = LEVEL) -> Three:
@@ -127,9 +127,9 @@ class Place:
     settled: bool
 
 
-def order(found: Sequence[Cell]) -> list[Place]:
+def order(cells: Sequence[Cell]) -> list[Place]:
     """Return cells of one length from the lowest perplexity on the last quarter to the highest."""
-    ranked = sorted(found, key=lambda each: float(each.nats.mean()))
+    ranked = sorted(cells, key=lambda each: float(each.nats.mean()))
     level = 1 - (1 - LEVEL) / max(1, math.comb(len(ranked), 2))
     places = [Place(each, None, ratio(each, ranked[0]), settled=False) for each in ranked[:1]]
     for better, each in itertools.pairwise(ranked):
@@ -148,7 +148,7 @@ def groups(places: Sequence[Place]) -> list[list[Place]]:
     return cut
 
 
-def coarser(found: Curve, width: float) -> Curve:
+def coarser(fine: Curve, width: float) -> Curve:
     """Return a curve in wider bins: neighbours of equal width taken together, which is exact for the value.
 
     The interval's ends are averaged alike, which is a little too wide: neighbours do not err together in full.
@@ -157,12 +157,12 @@ def coarser(found: Curve, width: float) -> Curve:
         found: of equal bins.
         width: of a bin, in bytes, at least.
     """
-    step = 2 * float(found.position[0])
+    step = 2 * float(fine.position[0])
     together = max(1, round(width / step))
-    starts = np.arange(0, found.position.size, together)
-    counts = np.diff([*starts, found.position.size])
-    logs = [np.exp(np.add.reduceat(np.log(each), starts) / counts) for each in (found.value, found.low, found.high)]
-    return Curve(np.add.reduceat(found.position, starts) / counts, *logs)
+    starts = np.arange(0, fine.position.size, together)
+    counts = np.diff([*starts, fine.position.size])
+    logs = [np.exp(np.add.reduceat(np.log(each), starts) / counts) for each in (fine.value, fine.low, fine.high)]
+    return Curve(np.add.reduceat(fine.position, starts) / counts, *logs)
 
 
 @dataclass(frozen=True)
@@ -184,30 +184,30 @@ class Seeds:
         return Three(self.mean, min(values), max(values))
 
 
-def over_seeds(found: Sequence[Cell]) -> list[Seeds]:
+def over_seeds(cells: Sequence[Cell]) -> list[Seeds]:
     """Return cells of one length by line, the lowest mean first."""
-    keys = dict.fromkeys(each.line for each in found)
-    lines = [Seeds(key, {each.weights: each.last for each in found if each.line == key}) for key in keys]
+    keys = dict.fromkeys(each.line for each in cells)
+    lines = [Seeds(key, {each.weights: each.last for each in cells if each.line == key}) for key in keys]
     return sorted(lines, key=lambda each: each.mean)
 
 
-def orders(found: Sequence[Cell]) -> dict[str, tuple[str, ...]]:
+def orders(cells: Sequence[Cell]) -> dict[str, tuple[str, ...]]:
     """Return each model's order of lines at one length, the lowest perplexity first."""
-    names = dict.fromkeys(each.weights for each in found)
+    names = dict.fromkeys(each.weights for each in cells)
     return {
-        name: tuple(place.cell.line for place in order([each for each in found if each.weights == name]))
+        name: tuple(place.cell.line for place in order([each for each in cells if each.weights == name]))
         for name in names
     }
 
 
 @dataclass(frozen=True)
 class Grid:
-    """Retrieval of one line: arrays (lengths, depths); NaN where nothing was asked.
+    """Retrieval of one line: arrays (lengths, depths); NaN where nothing was read.
 
     Attributes:
         lengths, depths: the axes; bytes, and shares of the text.
         right: share answered; low, high: its 95 % interval.
-        trials: asked per cell, the least.
+        trials: of a cell, the least.
     """
 
     lengths: tuple[int, ...]
@@ -238,7 +238,7 @@ def retrieval(results: Iterable[Result], counted: str = WHOLE) -> dict[str, Grid
     """Return the passkey's heatmaps by line, of the first model among the results."""
     rows = [each for each in results if "right" in each]
     rows = [each for each in rows if each["weights"] == rows[0]["weights"]]
-    made = {}
+    grids = {}
     for key in dict.fromkeys(each["line"] for each in rows):
         own = [each for each in rows if each["line"] == key]
         across, down = sorted({each["depth"] for each in own}), sorted({each["length"] for each in own})
@@ -247,8 +247,8 @@ def retrieval(results: Iterable[Result], counted: str = WHOLE) -> dict[str, Grid
             spot = (slice(None), down.index(each["length"]), across.index(each["depth"]))
             layers[spot] = answered(each, counted)
         least = min(each["trials"] for each in own)
-        made[str(key)] = Grid(tuple(down), tuple(across), layers[0], layers[1], layers[2], least)
-    return made
+        grids[str(key)] = Grid(tuple(down), tuple(across), layers[0], layers[1], layers[2], least)
+    return grids
 
 
 def recalled(results: Iterable[Result], key: str, length: int, counted: str = WHOLE) -> tuple[Three, int]:
@@ -271,14 +271,14 @@ def copies(results: Iterable[Result]) -> list[Cell]:
     ``last`` and ``nats`` are those of the greatest distance, so that ``order`` and ``ratio`` compare lines there.
     """
     rows = [each for each in results if "copy" in each]
-    made = []
+    cells = []
     for weights, key in dict.fromkeys((each["weights"], each["line"]) for each in rows):
         own = sorted((each for each in rows if (each["weights"], each["line"]) == (weights, key)), key=_distance)
         last, nats = three(own[-1]["copy"]), np.asarray(own[-1]["nats"], float)
         parts = np.array([_parts(three(each["copy"])) for each in own]).T
         curve = Curve(np.array([_distance(each) for each in own], float), *parts)
-        made.append(Cell(str(weights), str(key), int(own[-1]["length"]), nats.size, last, last, nats, curve))
-    return made
+        cells.append(Cell(str(weights), str(key), int(own[-1]["length"]), nats.size, last, last, nats, curve))
+    return cells
 
 
 def _distance(result: Result) -> int:
@@ -311,11 +311,11 @@ class Fit:
 
 def fit(results: Iterable[Result]) -> Fit | None:
     """Return the fit of a temperature sweep, or None while it is not done."""
-    said = next((each["fit"] for each in results if "fit" in each), None)
-    if said is None:
+    fitted = next((each["fit"] for each in results if "fit" in each), None)
+    if fitted is None:
         return None
-    best = tuple(three(each) for each in said["best"])
-    return Fit(tuple(map(float, said["factors"])), best, three(said["slope"]), float(said["paper"]))
+    best = tuple(three(each) for each in fitted["best"])
+    return Fit(tuple(map(float, fitted["factors"])), best, three(fitted["slope"]), float(fitted["paper"]))
 
 
 @dataclass(frozen=True)
@@ -330,16 +330,16 @@ class Swept:
 def swept(results: Iterable[Result]) -> dict[float, list[Swept]]:
     """Return a sweep's points by factor, both in order."""
     points = [each for each in results if "attention_factor" in each]
-    made = {}
+    factors = {}
     for factor in sorted({float(each["factor"]) for each in points}):
         own = sorted((each for each in points if each["factor"] == factor), key=_scale)
         nats = [np.asarray(each["nats"], float) for each in own]
         best = min(nats, key=lambda each: float(each.mean()))
-        made[factor] = [
+        factors[factor] = [
             Swept(_scale(each), three(each["last"]), _three(estimate(mine - best)))
             for each, mine in zip(own, nats, strict=True)
         ]
-    return made
+    return factors
 
 
 def _scale(result: Result) -> float:
@@ -365,13 +365,13 @@ class Variant:
 
 def variants(results: Iterable[Result]) -> list[Variant]:
     """Return the variants among results, in their order."""
-    made = []
+    variants = []
     for each in results:
         if "variant" in each:
             bins = {k: np.asarray(v, dtype=float) for k, v in each["curve"].items()}
             last, nats = three(each["last"]), np.asarray(each["nats"], float)
-            made.append(Variant(str(each["variant"]), int(each["length"]), last, nats, Curve(**bins)))
-    return made
+            variants.append(Variant(str(each["variant"]), int(each["length"]), last, nats, Curve(**bins)))
+    return variants
 
 
 @dataclass(frozen=True)
@@ -411,14 +411,14 @@ class Sight:
 
 def sights(results: Iterable[Result]) -> list[Sight]:
     """Return what heads looked at, in the results' order."""
-    made = []
+    sights = []
     for each in results:
         if "map" not in each:
             continue
         entropy = np.asarray(each["entropy"], float)
         missing = np.full(entropy.size, NAN)
         ends = [missing if each.get(k) is None else np.asarray(each[k], float) for k in ("entropy_low", "entropy_high")]
-        made.append(
+        sights.append(
             Sight(
                 str(each["line"]),
                 int(each["length"]),
@@ -434,4 +434,4 @@ def sights(results: Iterable[Result]) -> list[Sight]:
                 float(each["logit_scale"]),
             )
         )
-    return made
+    return sights

@@ -53,16 +53,16 @@ class Card:
     stopped: int | None = None
 
 
-def as_bytes(model: Model, said: dict[str, str]) -> bytes:
-    """Return a model as a safetensors file, bfloat16, with the shape and ``said`` in its header."""
+def as_bytes(model: Model, header: dict[str, str]) -> bytes:
+    """Return a model as a safetensors file, bfloat16, with the shape and ``header`` in its header."""
     tensors = {name: value.detach().bfloat16().contiguous() for name, value in model.state_dict().items()}
-    data: bytes = save(tensors, {"shape": json.dumps(model.shape.as_dict(), sort_keys=True), **said})
+    data: bytes = save(tensors, {"shape": json.dumps(model.shape.as_dict(), sort_keys=True), **header})
     return data
 
 
-def write(model: Model, path: Path, **said: str) -> str:
+def write(model: Model, path: Path, **header: str) -> str:
     """Write a model's weights, whole or not at all, and return their SHA-256."""
-    data = as_bytes(model, said)
+    data = as_bytes(model, header)
     write_whole(path, data)
     return hashlib.sha256(data).hexdigest()
 
@@ -82,9 +82,9 @@ def read(path: Path, sha256: str = "") -> Model:
         raise reject("weights", "weights_there", path.name, again=again)
     if path.stat().st_size > MAX_BYTES:
         raise reject("weights", "at_most_bytes", path.stat().st_size, limit=MAX_BYTES)
-    found = hashlib.sha256(path.read_bytes()).hexdigest()
-    if sha256 and found != sha256:
-        raise reject("weights", "weights_hash", f"{path.name}: {found[:12]}…", hash=f"{sha256[:12]}…", again=again)
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    if sha256 and digest != sha256:
+        raise reject("weights", "weights_hash", f"{path.name}: {digest[:12]}…", hash=f"{sha256[:12]}…", again=again)
     try:
         with safe_open(path, framework="pt") as file:
             shape = Shape(**json.loads((file.metadata() or {})["shape"]))
@@ -105,18 +105,18 @@ def cards() -> dict[str, Card]:
     if not INDEX.is_file():
         return {}
     stored = json.loads(INDEX.read_text("utf-8"))
-    return {name: _card(name, said) for name, said in stored.items()}
+    return {name: _card(name, card) for name, card in stored.items()}
 
 
-def _card(name: str, said: dict[str, Any]) -> Card:
-    recipe = Recipe.from_json(json.dumps(said["recipe"]))
+def _card(name: str, card: dict[str, Any]) -> Card:
+    recipe = Recipe.from_json(json.dumps(card["recipe"]))
     return Card(
         name,
         recipe=recipe,
-        held_out=tuple(said["held_out"]),
-        losses=tuple(said["losses"]),
-        stopped=said.get("stopped"),
-        **{k: said[k] for k in _PLAIN},
+        held_out=tuple(card["held_out"]),
+        losses=tuple(card["losses"]),
+        stopped=card.get("stopped"),
+        **{k: card[k] for k in _PLAIN},
     )
 
 

@@ -9,14 +9,14 @@ import sys
 import time
 
 from rope_core.jobs.child import report
-from rope_core.lab.job import ASKED_ENV
+from rope_core.lab.job import REQUEST_ENV
 
 
 def main() -> None:
     """Answer."""
     kind, place = sys.argv[1:3]
     assert place == "-", "a visitor's text would stand on the command line"
-    asked = json.loads(os.environ[ASKED_ENV])
+    asked = json.loads(os.environ[REQUEST_ENV])
     read = base64.b64decode(asked.pop("text", ""))
     report(progress=0.5, eta=1.0, result={"kind": kind, "asked": asked})
     if asked.get("documents") == 1:

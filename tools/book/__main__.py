@@ -94,9 +94,9 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--wheels", type=Path, help="a folder that holds numpy's wheel for Pyodide")
     parser.add_argument("--only", nargs="*", default=(), help="these pages, for a test")
-    asked = parser.parse_args()
+    options = parser.parse_args()
     try:
-        write(asked.folder, asked.wheels, asked.only)
+        write(options.folder, options.wheels, options.only)
     except pieces.Missing as missing:
         sys.exit(f"book: {missing}")
 

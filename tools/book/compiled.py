@@ -104,10 +104,10 @@ if broken := [name for name in roots if not loads(name)]:
     raise RuntimeError(f"these must load without torch, numba and sqlite3, got {broken}")
 for name in ALWAYS:
     loads(name)
-asked: set[str] = set()
-while left := sorted((set(own) & set(sys.modules)) - asked):
+traced: set[str] = set()
+while left := sorted((set(own) & set(sys.modules)) - traced):
     for name in left:
-        asked.add(name)
+        traced.add(name)
         for each in imports(name, own[name]):
             if each not in sys.modules:
                 loads(each)
@@ -119,7 +119,7 @@ kept = {
     for path, content in app.items()
     if (module(path) in loaded if path.endswith(".py") else not path.startswith(unused))
 }
-print(len(asked), "modules of the project,", len(set(own) - asked), "left out")
+print(len(traced), "modules of the project,", len(set(own) - traced), "left out")
 write("app", kept)
 for name, files in (("numpy", numpy), ("library", library)):
     code: dict[str, bytes] = {}

@@ -82,9 +82,9 @@ def compiled(modules: Mapping[str, Mapping[str, bytes]], packages: Path, folder:
     script = [str(HERE / "compile.mjs"), str(packages / "pyodide"), str(HERE / "compiled.py"), str(folder.resolve())]
     subprocess.run(["node", *script], check=True)
     for name in modules:
-        made = folder / f"{name}.zip"
-        made.with_suffix(".zip.gz").write_bytes(squeezed(made.read_bytes()))
-        made.unlink()
+        plain = folder / f"{name}.zip"
+        plain.with_suffix(".zip.gz").write_bytes(squeezed(plain.read_bytes()))
+        plain.unlink()
 
 
 def pure(names: Iterable[str] = PURE) -> dict[str, bytes]:

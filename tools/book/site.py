@@ -134,17 +134,17 @@ def write(page: Page, folder: Path) -> None:
 def typeset(files: Iterable[Path], katex: Path) -> None:
     """Put KaTeX's HTML in the place of every formula of the files."""
     texts = {path: path.read_text("utf-8") for path in files}
-    found = (match for text in texts.values() for match in TEX.finditer(text))
-    asked = sorted({(unescape(match["latex"]), "display" in match["look"]) for match in found})
+    matches = (match for text in texts.values() for match in TEX.finditer(text))
+    formulas = sorted({(unescape(match["latex"]), "display" in match["look"]) for match in matches})
     script = [str(Path(__file__).parent / "katex.mjs"), str(katex / "dist/katex.mjs")]
-    given = json.dumps([{"latex": latex, "display": display} for latex, display in asked])
+    given = json.dumps([{"latex": latex, "display": display} for latex, display in formulas])
     answer = subprocess.run(["node", *script], input=given, text=True, capture_output=True, check=True)
-    made = dict(zip(asked, json.loads(answer.stdout), strict=True))
+    rendered = dict(zip(formulas, json.loads(answer.stdout), strict=True))
     for path, text in texts.items():
 
-        def put(found: re.Match[str]) -> str:
-            key = unescape(found["latex"]), "display" in found["look"]
-            return f'<span class="{found["look"]}">{made[key]}</span>'
+        def put(match: re.Match[str]) -> str:
+            key = unescape(match["latex"]), "display" in match["look"]
+            return f'<span class="{match["look"]}">{rendered[key]}</span>'
 
         path.write_text(TEX.sub(put, text), "utf-8")
 

@@ -85,8 +85,8 @@ def versions(name: str) -> list[str]:
     source = SOURCES[name]
     if not source.packages:
         return [f"transformers=={metadata.version('transformers')}"]
-    found = metadata.distributions(path=[str(FOLDER / name.replace(" ", "-"))])
-    return sorted({f"{each.name}=={each.version}" for each in found}) or list(source.packages)
+    packages = metadata.distributions(path=[str(FOLDER / name.replace(" ", "-"))])
+    return sorted({f"{each.name}=={each.version}" for each in packages}) or list(source.packages)
 
 
 def measure(name: str) -> dict[str, dict[str, Any]]:

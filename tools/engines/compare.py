@@ -52,33 +52,33 @@ def outside(model_type: str) -> bool:
 
 def verdict(name: str, task_id: str, row: dict[str, Any]) -> str:
     """Return "agrees", "not supported", "refuses", "not run", or how a row differs from the engine table's."""
-    said = computed(task_id)[name]
+    answer = computed(task_id)[name]
     if "not_run" in row:
         return "not run"
     if "not_supported" in row:
-        remote = said.refused is None and outside(by_id()[task_id]["config"]["model_type"])
-        return "not supported" if said.status == "not_supported" or remote else f"runs, {row['not_supported']}"
+        remote = answer.refused is None and outside(by_id()[task_id]["config"]["model_type"])
+        return "not supported" if answer.status == "not_supported" or remote else f"runs, {row['not_supported']}"
     if "refuses" in row:
-        return "refuses" if said.refused is not None else f"runs, but {row['refuses']}"
-    if said.inv_freq is None or said.attention_factor is None:
-        return f"{said.refused}, but it runs"
-    own, theirs = np.asarray(said.inv_freq), np.asarray(row["inv_freq"])
+        return "refuses" if answer.refused is not None else f"runs, but {row['refuses']}"
+    if answer.inv_freq is None or answer.attention_factor is None:
+        return f"{answer.refused}, but it runs"
+    own, theirs = np.asarray(answer.inv_freq), np.asarray(row["inv_freq"])
     theirs = np.pad(theirs, (0, max(0, own.size - theirs.size)))  # lanes that never turn do not show
     if own.shape != theirs.shape:
         return f"{own.size} pairs, but {theirs.size}"
     gap = float(np.max(np.abs(theirs - own) / np.where(own > 0, own, 1.0)))
     if gap > FREQUENCY:
         return f"frequencies differ by {gap:.2g}"
-    if abs(row["factor"] / said.attention_factor - 1) > FACTOR:
-        return f"attention factor {said.attention_factor:.6g}, but {row['factor']}"
+    if abs(row["factor"] / answer.attention_factor - 1) > FACTOR:
+        return f"attention factor {answer.attention_factor:.6g}, but {row['factor']}"
     dim = by_id()[task_id]["dim"]
-    apart = float(np.max(np.abs(logits(own, said.attention_factor, row["layout"], dim) - np.asarray(row["logits"]))))
+    apart = float(np.max(np.abs(logits(own, answer.attention_factor, row["layout"], dim) - np.asarray(row["logits"]))))
     return "agrees" if apart < LOGIT else f"a logit differs by {apart:.2g}"
 
 
 def table(name: str, rows: dict[str, dict[str, Any]]) -> tuple[Counter[str], dict[str, str]]:
     """Count an engine's verdicts, and list by id those that differ."""
-    found = {task_id: verdict(name, task_id, row) for task_id, row in rows.items()}
+    verdicts = {task_id: verdict(name, task_id, row) for task_id, row in rows.items()}
     usual = ("agrees", "not supported", "refuses", "not run")
-    counts = Counter(each if each in usual else "differs" for each in found.values())
-    return counts, {task_id: each for task_id, each in found.items() if each not in usual}
+    counts = Counter(each if each in usual else "differs" for each in verdicts.values())
+    return counts, {task_id: each for task_id, each in verdicts.items() if each not in usual}

@@ -45,19 +45,19 @@ def measured(rotate: Rotate, dim: int) -> dict[str, Any]:
         raise NotRun("nothing turns")
     if partner == 1:
         pairs = (int(changed[-1]) + 2) // 2
-        one, other = np.arange(0, 2 * pairs, 2), np.arange(1, 2 * pairs, 2)
+        lanes, others = np.arange(0, 2 * pairs, 2), np.arange(1, 2 * pairs, 2)
     else:
         pairs = partner
-        one, other = np.arange(pairs), np.arange(pairs, 2 * pairs)
+        lanes, others = np.arange(pairs), np.arange(pairs, 2 * pairs)
     ones = np.zeros(dim)
-    ones[one] = 1.0
+    ones[lanes] = 1.0
     turned = rotate(ones, 1)
-    inv_freq = np.arctan2(turned[other], turned[one])
+    inv_freq = np.arctan2(turned[others], turned[lanes])
     q, k = vectors(dim)
     logits = [float(rotate(q, m) @ rotate(k, n)) for m, n in POSITIONS]
     return {
         "layout": "interleaved" if partner == 1 else "half",
-        "factor": round(float(np.median(np.hypot(turned[one], turned[other]))), 7),
+        "factor": round(float(np.median(np.hypot(turned[lanes], turned[others]))), 7),
         "logits": [float(f"{x:.6g}") for x in logits],
         "inv_freq": [float(f"{x:.7g}") for x in inv_freq],
     }

@@ -19,14 +19,14 @@ LAYERS = 12
 
 def filled(config: dict[str, Any], kind: Any) -> dict[str, Any]:
     """Return the config with something small in the fields that a class needs and that do not concern the rotation."""
-    made = {**config, "num_hidden_layers": min(config.get("num_hidden_layers", LAYERS), LAYERS)}
+    fields = {**config, "num_hidden_layers": min(config.get("num_hidden_layers", LAYERS), LAYERS)}
     for name in ("layer_types", "hybrid_layer_pattern", "moe_layer_freq"):
-        made[name] = made.get(name) and made[name][:LAYERS]
-    made = {key: value for key, value in made.items() if value is not None}
+        fields[name] = fields.get(name) and fields[name][:LAYERS]
+    fields = {key: value for key, value in fields.items() if value is not None}
     for name, parameter in inspect.signature(kind).parameters.items():
-        if parameter.default is inspect.Parameter.empty and name not in made:
-            made[name] = SMALL.get(getattr(parameter.annotation, "__name__", ""))
-    return made
+        if parameter.default is inspect.Parameter.empty and name not in fields:
+            fields[name] = SMALL.get(getattr(parameter.annotation, "__name__", ""))
+    return fields
 
 
 def built(package: str, config: dict[str, Any]) -> Any:

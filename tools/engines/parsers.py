@@ -24,7 +24,7 @@ from tools.engines.stubs import stub
 def _plain(kind: Any = None, **given: Any) -> Any:
     """Take the place of pydantic's dataclass: no validation, as no field but the defaults is built."""
 
-    def made(each: Any) -> Any:
+    def built(each: Any) -> Any:
         for name, value in list(vars(each).items()):
             if type(value).__name__ == "FieldInfo":
                 default = None if repr(value.default) == "PydanticUndefined" else value.default
@@ -34,7 +34,7 @@ def _plain(kind: Any = None, **given: Any) -> Any:
             each.__post_init__ = lambda *_: None
         return dataclasses.dataclass(each, **{key: value for key, value in given.items() if key in ("kw_only", "eq")})
 
-    return made if kind is None else made(kind)
+    return built if kind is None else built(kind)
 
 
 def vllm() -> argparse.ArgumentParser:

@@ -59,15 +59,15 @@ class Other(transformers.PreTrainedConfig):  # type: ignore[misc]
 KNOWN = transformers.CONFIG_MAPPING.keys()
 
 
-def given(task: dict[str, Any], values: Any, made: Any) -> tuple[dict[str, Any], int]:
-    """Return the rope parameters of the task's layer type, and the length that get_rope is told."""
-    if not values and not hasattr(made, "rope_theta"):
+def given(task: dict[str, Any], values: Any, config: Any) -> tuple[dict[str, Any], int]:
+    """Return the rope parameters of the task's layer type, and the length that get_rope gets."""
+    if not values and not hasattr(config, "rope_theta"):
         raise NotRun("its model file builds the rotation without rope parameters")
     values = dict(values or {"rope_type": "default"})
     values = dict(values.get(task["layer"], values))
     if resolve(task["config"]).family.get("logit_scale") and values.get("rope_type", "default") != "default":
         values["rope_type"] = "deepseek_yarn"
-    longest = getattr(made, "max_position_embeddings", None) or values.get("original_max_position_embeddings", TABLE)
+    longest = getattr(config, "max_position_embeddings", None) or values.get("original_max_position_embeddings", TABLE)
     plain = values.get("rope_type", "default") in LENGTHLESS
     if task["length"] > longest:
         raise NotRun("longer than the context that it starts with")
@@ -76,9 +76,9 @@ def given(task: dict[str, Any], values: Any, made: Any) -> tuple[dict[str, Any],
 
 def vllm(task: dict[str, Any]) -> Any:
     """vLLM's rotary layer."""
-    made = config_of(task["config"])
-    configs.patch_rope_parameters(made)
-    values, longest = given(task, getattr(made, "rope_parameters", None), made)
+    config = config_of(task["config"])
+    configs.patch_rope_parameters(config)
+    values, longest = given(task, getattr(config, "rope_parameters", None), config)
     Config.model_config.max_model_len = longest
     return rope.get_rope(task["dim"], longest, task["layout"] == "half", values, torch.float32)
 
@@ -87,9 +87,9 @@ def sglang(task: dict[str, Any]) -> Any:
     """SGLang's rotary layer."""
     if task["config"]["model_type"] == "deepseek_v4":
         raise NotRun("its model file builds the rotation without get_rope's parameters")
-    made = config_of(task["config"])
-    base, values = configs.get_rope_config(made)
-    values, longest = given(task, values, made)
+    config = config_of(task["config"])
+    base, values = configs.get_rope_config(config)
+    values, longest = given(task, values, config)
     share, base = values.get("partial_rotary_factor", 1.0), values.get("rope_theta", base)
     neox = task["layout"] == "half"
     return rope.get_rope(task["dim"], task["dim"], longest, base, neox, values, torch.float32, share)

@@ -13,7 +13,7 @@ from typing import Any
 
 
 class Absent(type):
-    """A class that stands for anything that is imported and not used: any attribute, any base, any decorator."""
+    """A class in place of anything that is imported and not used: any attribute, any base, any decorator."""
 
     def __getattr__(cls, name: str) -> Any:
         if name.startswith("__"):

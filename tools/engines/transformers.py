@@ -45,12 +45,12 @@ def applied(module: Any, config: Any, sections: list[int] | None) -> Any:
     function = getattr(module, name)
     pairwise = list(inspect.signature(function).parameters)[1][-1] == "k"  # (q, k, ...), or one tensor
 
-    def one(x: torch.Tensor, *table: torch.Tensor) -> Any:
+    def rotated(x: torch.Tensor, *table: torch.Tensor) -> Any:
         if "llama4" in module.__name__:  # the one function that takes positions before heads
             return function(x.transpose(1, 2), x.transpose(1, 2), *table)[0].transpose(1, 2)
         return function(x, x, *table)[0] if pairwise else function(x, *table)
 
-    return one
+    return rotated
 
 
 def run(task: dict[str, Any]) -> tuple[Rotate, int]:
@@ -58,24 +58,24 @@ def run(task: dict[str, Any]) -> tuple[Rotate, int]:
     config, layer, dim = task["config"], task["layer"], task["dim"]
     if config["model_type"] not in transformers.CONFIG_MAPPING:
         raise NotSupported(config["model_type"])
-    made = transformers.CONFIG_MAPPING[config["model_type"]](**{k: v for k, v in config.items() if k != "model_type"})
-    module = importlib.import_module(type(made).__module__.replace("configuration_", "modeling_"))
-    kind = rotary(module, type(made))
+    model = transformers.CONFIG_MAPPING[config["model_type"]](**{k: v for k, v in config.items() if k != "model_type"})
+    module = importlib.import_module(type(model).__module__.replace("configuration_", "modeling_"))
+    kind = rotary(module, type(model))
     if kind is None:
         raise NotRun("no rotary class in its modelling file")
     given = {}
-    local = getattr(made, "rope_local_base_freq", None) or getattr(made, "local_rope_theta", None)
-    if layer == "sliding_attention" and not isinstance(getattr(made, "rope_parameters", None), dict):
+    local = getattr(model, "rope_local_base_freq", None) or getattr(model, "local_rope_theta", None)
+    if layer == "sliding_attention" and not isinstance(getattr(model, "rope_parameters", None), dict):
         # 4.57: text models with two rotary modules build the second by hand.
         if local:
-            made.rope_theta, made.rope_scaling = local, {"rope_type": "default"}
+            model.rope_theta, model.rope_scaling = local, {"rope_type": "default"}
         elif "rope_type" in inspect.signature(kind.__init__).parameters:
             given = {"rope_type": "default"}
-    rope = kind(config=made, **given)
+    rope = kind(config=model, **given)
     named = [layer] if "layer_type" in inspect.signature(rope.forward).parameters else []
     width = 2 * getattr(rope, f"{layer}_inv_freq" if named else "inv_freq").numel()
     sections = config.get("rope_scaling", {}).get("mrope_section")
-    apply = applied(module, made, sections)
+    apply = applied(module, model, sections)
 
     def rotate(x: Vector, position: int) -> Vector:
         where = torch.tensor([[position, task["length"] - 1]])

@@ -18,7 +18,7 @@ from cachetools import LRUCache
 from rope_core.jobs import queue as jobs
 from rope_core.jobs.queue import Status
 from rope_core.lab import cards, corpus, records
-from rope_core.lab.job import ASKED_ENV
+from rope_core.lab.job import REQUEST_ENV
 from rope_core.lab.lines import lines
 from rope_core.lab.records import Record
 from rope_core.schemes import SCHEMES
@@ -242,7 +242,7 @@ def start(session: Session, panel: str, wanted: Request, title: str) -> None:
         tab=measured.tab(session),
         title=title,
         memory_limit=measured.memory_limit(),
-        env={ASKED_ENV: wanted.argument},
+        env={REQUEST_ENV: wanted.argument},
         time_limit=TIME_LIMIT,
         silence_limit=SILENCE_LIMIT,
     )

@@ -16,9 +16,9 @@ from rope_core.__main__ import main
 from rope_core.evaluate import tasks
 from rope_core.evaluate.texts import Coder
 from rope_core.lab import evaluate, passkey, retrieval, weights
-from rope_core.lab.asked import place
 from rope_core.lab.corpus import held_out
 from rope_core.lab.estimates import perplexity
+from rope_core.lab.plan import place
 from tests.support.tiny_checkpoints import made, saved
 
 TEXT = b"".join(each.text for each in held_out()[:6])

@@ -155,7 +155,7 @@ def test_pasted_text_is_the_document() -> None:
         ({"temperature": -1.0}, "temperature must be a number in [0, 100], got -1.0"),
         ({"seed": -1}, "seed must be an integer"),
         ({"text": "YWJj"}, "text must be at least 60 bytes for a length of 59, got 3"),
-        ({"size": 3}, "asked must be arguments of generate"),
+        ({"size": 3}, "arguments must be those of generate"),
     ],
 )
 def test_bad_requests_are_refused_in_a_sentence(asked: dict[str, Any], said: str) -> None:

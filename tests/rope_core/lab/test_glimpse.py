@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import torch
 
-from rope_core.lab import asked, glimpse, job, weights
+from rope_core.lab import glimpse, job, plan, weights
 from rope_core.lab.corpus import held_out
 from rope_core.lab.lines import line
 from rope_core.spectrum import spectrum
@@ -48,7 +48,7 @@ def test_maps_and_entropies_are_those_of_the_loops(encoding: str, key: str) -> N
     place, frequencies, factor = None, None, 1.0
     if key:
         request = line(key).request(model.shape, size)
-        place, factor = asked.place(model, key, size), spectrum(request).attention_factor
+        place, factor = plan.place(model, key, size), spectrum(request).attention_factor
         frequencies = lambda i, j: spectrum(request).inv_freq  # noqa: E731
     view = glimpse.look(model, documents, 1, 1, place, bins)
     p = seen(model, documents, frequencies, factor)
@@ -92,7 +92,7 @@ def test_a_cell_is_told_with_intervals_over_documents() -> None:
     for _, each in found:
         size, model = each["length"], weights.load("tiny")
         assert (each["layer"], each["head"], each["documents"]) == (0, 1, 3)
-        view = glimpse.look(model, documents[:, :size], 0, 1, asked.place(model, each["line"], size))
+        view = glimpse.look(model, documents[:, :size], 0, 1, plan.place(model, each["line"], size))
         np.testing.assert_allclose(each["map"], view.map, atol=1e-5)
         np.testing.assert_allclose(each["heads"], view.heads, atol=1e-5)
         cut = np.linspace(0, size, min(64, size) + 1).round().astype(int)
@@ -136,7 +136,7 @@ def test_past_a_learned_table_there_is_nothing_to_look_at() -> None:
         ({"lines": ["x"]}, "line must be one of"),
         ({"weights": ["x"]}, "weights must be one of"),
         ({"text": "YWJj"}, "text must be at least 61 bytes"),
-        ({"tail": 1}, "asked must be arguments of glimpse"),
+        ({"tail": 1}, "arguments must be those of glimpse"),
     ],
 )
 def test_bad_requests_are_refused_in_a_sentence(asked_for: dict[str, Any], said: str) -> None:

@@ -11,7 +11,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from rope_core.lab import asked, job, passkey, retrieval, weights
+from rope_core.lab import job, passkey, plan, retrieval, weights
 from rope_core.lab.estimates import wilson
 from rope_core.lab.generate import write
 from rope_core.lab.lines import line
@@ -65,7 +65,7 @@ def test_all_digits_are_right_exactly_when_greedy_decoding_gives_the_answer(key:
     for row, keep in zip(examples, (5, 5, 3, 0, 5, 1), strict=True):
         for digit in range(keep):
             row[145 + digit] = write(model, row[: 145 + digit].tobytes(), 1, request).text[0]
-    found = digits_right(model, examples, asked.place(model, key, 150))
+    found = digits_right(model, examples, plan.place(model, key, 150))
     greedy = [write(model, row[:145].tobytes(), 5, request).text == row[145:].tobytes() for row in examples]
     assert found.all(1).tolist() == greedy and sum(greedy) >= 3 and not all(greedy)
 

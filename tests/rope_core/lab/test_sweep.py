@@ -121,7 +121,7 @@ def test_the_job_reports_cells_and_refuses_in_a_sentence(capsys: pytest.CaptureF
     assert said[-1]["result"]["line"] == "none"
     for kind, given, message in (
         ("chess", {}, "kind must be one of sweep"),
-        ("sweep", {"depth": 3}, "asked must be arguments of sweep"),
+        ("sweep", {"depth": 3}, "arguments must be those of sweep"),
         ("sweep", {"weights": ["x"]}, "weights must be one of tiny"),
         ("sweep", {"text": "$"}, ""),
     ):
@@ -135,7 +135,7 @@ def test_a_record_holds_what_was_asked_found_and_by_what() -> None:
     records.FOLDER.mkdir()
     records.keep(record, records.FOLDER / "ladder.json")
     back = records.shipped("ladder")
-    assert (back.kind, back.asked, back.text, back.date) == ("sweep", asked, "abc", "2026-01-01")
+    assert (back.kind, back.arguments, back.text, back.date) == ("sweep", asked, "abc", "2026-01-01")
     assert back.weights == {"tiny": weights.card("tiny").sha256}
     assert back.results == record.results
     assert len(back.results) == 4

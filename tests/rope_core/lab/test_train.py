@@ -15,7 +15,7 @@ import torch
 
 from rope_core.lab import passkey
 from rope_core.lab.shape import Shape
-from rope_core.lab.train import CHECKPOINT, Progress, Recipe, Run, begin, checkpoint_said, one_step, train, windows
+from rope_core.lab.train import CHECKPOINT, Progress, Recipe, Run, begin, checkpoint_header, one_step, train, windows
 
 TINY = Shape(layers=1, width=16, heads=2, hidden=16, context=16)
 
@@ -54,9 +54,9 @@ def test_a_run_that_was_cut_short_goes_on_exactly(tmp_path: Path) -> None:
             raise Cut
 
     with pytest.raises(Cut):
-        train(recipe, tmp_path / "cut", text=text, every=5, told=cut)
+        train(recipe, tmp_path / "cut", text=text, every=5, report=cut)
     told: list[int] = []
-    again = train(recipe, tmp_path / "cut", text=text, every=5, told=lambda p: told.append(p.step))
+    again = train(recipe, tmp_path / "cut", text=text, every=5, report=lambda p: told.append(p.step))
     assert told == list(range(6, 13))
     assert same(whole, again)
 
@@ -68,7 +68,7 @@ from pathlib import Path
 from rope_core.lab.train import Recipe, train
 from tests.rope_core.lab.test_train import TINY, sample
 told = lambda p: print(p.step, flush=True)
-train(Recipe(TINY, steps=60, warmup=3), Path(sys.argv[1]), text=sample(), every=1, told=told)
+train(Recipe(TINY, steps=60, warmup=3), Path(sys.argv[1]), text=sample(), every=1, report=told)
 """
 
 
@@ -92,7 +92,7 @@ def test_kill_9_at_any_moment_loses_nothing(tmp_path: Path) -> None:
     child.stdout.close()
     recipe = Recipe(TINY, steps=60, warmup=3)
     told: list[int] = []
-    again = train(recipe, tmp_path / "killed", text=sample(), told=lambda p: told.append(p.step))
+    again = train(recipe, tmp_path / "killed", text=sample(), report=lambda p: told.append(p.step))
     assert 20 <= told[0] < 60
     whole = train(recipe, tmp_path / "whole", text=sample())
     assert [path.name for path in (tmp_path / "killed").iterdir() if not path.name.startswith(".")] == [CHECKPOINT]
@@ -131,7 +131,7 @@ def test_a_loss_that_is_no_number_ends_the_run_and_keeps_what_was(tmp_path: Path
 
 def test_another_recipe_s_folder_is_refused(tmp_path: Path) -> None:
     train(Recipe(TINY, steps=2, warmup=1), tmp_path, text=sample(), corpus_hash="abc")
-    assert checkpoint_said(tmp_path / CHECKPOINT).corpus == "abc"
+    assert checkpoint_header(tmp_path / CHECKPOINT).corpus == "abc"
     with pytest.raises(ValueError, match=r"empty or of the same recipe, got .a checkpoint with other steps"):
         train(Recipe(TINY, steps=3, warmup=1), tmp_path, text=sample())
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rope_core.lab import asked, weights
+from rope_core.lab import plan, weights
 from rope_core.lab.corpus import held_out
 from rope_core.lab.estimates import Estimate
 from rope_core.lab.lines import line, lines
@@ -26,17 +26,17 @@ def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def test_documents_are_the_first_bytes_of_the_held_out_ones_or_the_text_cut_up() -> None:
-    found = asked.documents(10, 3)
+    found = plan.documents(10, 3)
     assert [row.tobytes() for row in found] == [d.text[:11] for d in held_out()[:3]]
-    assert asked.documents(4095, 99).shape == (len(held_out()), 4096)
-    assert [row.tobytes() for row in asked.documents(3, 2, b"abcdefghijklm")] == [b"abcd", b"efgh"]
+    assert plan.documents(4095, 99).shape == (len(held_out()), 4096)
+    assert [row.tobytes() for row in plan.documents(3, 2, b"abcdefghijklm")] == [b"abcd", b"efgh"]
 
 
 def test_lines_are_the_ladder_s_and_one_without_rotary_positions() -> None:
     keys = tuple(each.key for each in lines())
-    assert asked.lines_of("tiny") == keys and asked.lines_of("tiny-learned") == keys[:1]
-    assert asked.lines_of("tiny", ["yarn", "none"]) == ("yarn", "none")
-    assert asked.cells(["tiny", "tiny-learned"], ["yarn"], [30, 12], None) == [
+    assert plan.lines_of("tiny") == keys and plan.lines_of("tiny-learned") == keys[:1]
+    assert plan.lines_of("tiny", ["yarn", "none"]) == ("yarn", "none")
+    assert plan.cells(["tiny", "tiny-learned"], ["yarn"], [30, 12], None) == [
         ("tiny", "yarn", 12),
         ("tiny-learned", "none", 12),
         ("tiny", "yarn", 30),
@@ -47,45 +47,45 @@ def test_lines_are_the_ladder_s_and_one_without_rotary_positions() -> None:
 def test_a_place_turns_by_the_line_at_the_length() -> None:
     model = small()
     for factor, scaled in ((None, 36 / 12), (5.0, 5.0)):
-        place = asked.place(model, "yarn", 36, factor)
+        place = plan.place(model, "yarn", 36, factor)
         assert isinstance(place, Rotary)
         expected = spectrum(line("yarn").request(model.shape, 36, scaled))
         np.testing.assert_array_equal(place.answer.inv_freq, expected.inv_freq)
         assert place.answer.attention_factor == expected.attention_factor > 1.0
     other = small("alibi")
-    assert asked.place(other, "none", 36) is other.position
+    assert plan.place(other, "none", 36) is other.position
 
 
 def test_only_a_table_has_an_end() -> None:
     for encoding in ("rope", "alibi", "nope", "sinusoidal", "t5"):
-        assert asked.undefined(small(encoding).shape, 10**6) == ""
+        assert plan.undefined(small(encoding).shape, 10**6) == ""
     shape = small("learned").shape
-    assert asked.undefined(shape, 12) == "" and asked.undefined(shape, 13) == "its table ends at position 12"
+    assert plan.undefined(shape, 12) == "" and plan.undefined(shape, 13) == "its table ends at position 12"
 
 
 def test_an_estimate_of_one_document_has_no_interval() -> None:
     nan = float("nan")
-    assert asked.three(Estimate(2.0, nan, nan, 1)) == [2.0, None, None]
-    assert asked.three(Estimate(2.0, 1.5, 2.5, 9)) == [2.0, 1.5, 2.5]
+    assert plan.three(Estimate(2.0, nan, nan, 1)) == [2.0, None, None]
+    assert plan.three(Estimate(2.0, 1.5, 2.5, 9)) == [2.0, 1.5, 2.5]
 
 
 def test_what_makes_no_work_is_refused() -> None:
     for call, said in (
-        (lambda: asked.documents(1, 3), "length must be an integer in [2, 131072], got 1"),
-        (lambda: asked.documents(4097, 3), "length must be at most 4,096 on the held-out documents, got 4097"),
-        (lambda: asked.documents(9, 0), "documents must be an integer in [1, 4096], got 0"),
-        (lambda: asked.documents(9, 1, b"short"), "text must be at least 10 bytes for a length of 9, got 5"),
-        (lambda: asked.documents(9, 1, bytes(50_000_001)), "text must be at most 50,000,000 bytes, got '50,000,001'"),
-        (lambda: asked.named([]), "weights must be at least one name, got []"),
-        (lambda: asked.lengths_of([]), "lengths must be at least one, got []"),
-        (lambda: asked.lengths_of([12, 2.5]), "lengths must be an integer in [2, 131072], got 2.5"),  # type: ignore[list-item]
-        (lambda: asked.cells(["tiny"], ["linear"], [12], 0.5), "factor must be a number in [1, 4096], got 0.5"),
+        (lambda: plan.documents(1, 3), "length must be an integer in [2, 131072], got 1"),
+        (lambda: plan.documents(4097, 3), "length must be at most 4,096 on the held-out documents, got 4097"),
+        (lambda: plan.documents(9, 0), "documents must be an integer in [1, 4096], got 0"),
+        (lambda: plan.documents(9, 1, b"short"), "text must be at least 10 bytes for a length of 9, got 5"),
+        (lambda: plan.documents(9, 1, bytes(50_000_001)), "text must be at most 50,000,000 bytes, got '50,000,001'"),
+        (lambda: plan.named([]), "weights must be at least one name, got []"),
+        (lambda: plan.lengths_of([]), "lengths must be at least one, got []"),
+        (lambda: plan.lengths_of([12, 2.5]), "lengths must be an integer in [2, 131072], got 2.5"),  # type: ignore[list-item]
+        (lambda: plan.cells(["tiny"], ["linear"], [12], 0.5), "factor must be a number in [1, 4096], got 0.5"),
         (
-            lambda: asked.refuse_large(small().shape, 10, 2**31),
+            lambda: plan.refuse_large(small().shape, 10, 2**31),
             "length must be short enough for 2 GiB; it takes 2.0 GiB, got 10",
         ),
     ):
         with pytest.raises(ValueError) as error:
             call()
         assert str(error.value).startswith(said)
-    asked.refuse_large(small().shape, 2048)
+    plan.refuse_large(small().shape, 2048)

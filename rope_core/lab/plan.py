@@ -25,12 +25,12 @@ MAX_LENGTH = 2**17
 
 
 def tuples(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return JSON values by name with tuples for lists, as the records of what is asked hold them."""
+    """Return JSON values by name with tuples for lists, as the requests of work hold them."""
     return {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
 
 
 def lines_of(name: str, keys: Sequence[str] = ()) -> tuple[str, ...]:
-    """Return the lines asked for of shipped weights, all by default.
+    """Return the lines to read shipped weights by, all by default.
 
     Weights without rotary positions have nothing to stretch: they have one line, and the sliding window if it is named.
 
@@ -41,11 +41,11 @@ def lines_of(name: str, keys: Sequence[str] = ()) -> tuple[str, ...]:
 
 def lines_for(shape: Shape, keys: Sequence[str] = ()) -> tuple[str, ...]:
     """Return ``lines_of`` for a model of a shape."""
-    asked = tuple(keys) or tuple(each.key for each in lines())
-    for key in asked:
+    chosen = tuple(keys) or tuple(each.key for each in lines())
+    for key in chosen:
         line(key)
     if shape.encoding == "rope":
-        return tuple(key for key in asked if not line(key).temperature)
+        return tuple(key for key in chosen if not line(key).temperature)
     still = shape.encoding == "irope"
     return (UNSCALED, *(key for key in keys if line(key).sliding or (still and line(key).temperature)))
 
@@ -76,16 +76,16 @@ def cells(
 
     Raises ValueError on names that there are not, or a factor that a line does not take.
     """
-    made = [
+    planned = [
         (name, key, length)
         for length in lengths_of(lengths)
         for name in named(names)
         for key in lines_of(name, keys)
         if sliding or line(key).scales
     ]
-    for name, key, length in made:
+    for name, key, length in planned:
         line(key).request(weights.card(name).recipe.shape, length, factor)
-    return made
+    return planned
 
 
 def refuse_long_text(text: bytes) -> None:
@@ -134,6 +134,6 @@ def undefined(shape: Shape, length: int) -> str:
     return f"its table ends at position {shape.context}" if ends else ""
 
 
-def three(found: Estimate) -> list[float | None]:
+def three(estimate: Estimate) -> list[float | None]:
     """Return value, low and high as JSON values: None where there is no interval."""
-    return [None if v != v else round(v, 6) for v in (found.value, found.low, found.high)]
+    return [None if v != v else round(v, 6) for v in (estimate.value, estimate.low, estimate.high)]
