@@ -89,3 +89,4 @@ lock: $(VENV)/.dev
 	$(BIN)/uv pip compile -q $(LOCK) requirements-dev.txt -o requirements-dev.lock
 	$(BIN)/uv pip compile -q $(LOCK) requirements.txt -c requirements-dev.lock --no-emit-package triton -o requirements.lock
 	$(BIN)/uv pip compile -q $(LOCK) requirements-fuzz.txt -o requirements-fuzz.lock
+	$(BIN)/uv pip compile -q $(LOCK) requirements-notebook.txt -o requirements-notebook.lock

@@ -18,6 +18,7 @@ rooms, each of which imports the root and rooms above it in this list only:
     ledger   the claims of the source documents, decided
     grade    a student's own functions, stage by stage, in a child process
     cli      the command ``rope``, one file for each subcommand
+    notebook the app's films and figures in a notebook; the only room that names the app
 
 ``checks`` and ``jobs`` are plural so that no function covers a module: ``rc.check``, ``rc.extend``, ``rc.verify`` and
 ``rc.engines`` are functions, their modules are rope_core.checks.<name>. The one exception is ``rc.spectrum``: the

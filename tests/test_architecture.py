@@ -49,6 +49,15 @@ def never(*forbidden: str) -> Rule:
     return rule
 
 
+def never_within(module: str) -> Rule:
+    """No import of this module or of what is in it."""
+
+    def rule(node: ast.AST) -> list[str]:
+        return [f"{line}: {name}" for line, name in imports(node) if f"{name}.".startswith(f"{module}.")]
+
+    return rule
+
+
 LIBRARIES = {"np", "npt", "numpy", "math", "torch", "go", "plotly", "importlib", "st", "streamlit", "served"}
 
 
@@ -134,7 +143,12 @@ def unpickling(node: ast.AST) -> list[str]:
 
 
 RULES: list[tuple[str, Rule, list[str]]] = [
-    ("rope_core stands alone", never("streamlit", "plotly", "ui", "pages"), sources("rope_core")),
+    (
+        "rope_core stands alone but for its door to notebooks",
+        never("streamlit", "plotly", "ui", "pages"),
+        [path for path in sources("rope_core") if path != "rope_core/notebook/__init__.py"],
+    ),
+    ("nothing of rope_core loads that door", never_within("rope_core.notebook"), sources("rope_core")),
     ("ui imports no page", never("pages"), sources("ui")),
     ("figures know no Streamlit, no Plotly", never("streamlit", "plotly", "orjson"), sources("ui/figures", "ui/film")),
     ("fields, values and work know no Streamlit", never("streamlit"), sources("ui/page", "ui/work", "ui/text")),
@@ -283,6 +297,8 @@ PLANTED: list[tuple[Rule, str]] = [
     (upward(""), "from rope_core.hf import read"),
     (never("streamlit"), "import streamlit as st"),
     (never("streamlit"), "def f():\n    from streamlit.runtime import get_instance"),
+    (never_within("rope_core.notebook"), "from rope_core.notebook import film"),
+    (never_within("rope_core.notebook"), "def f():\n    import rope_core.notebook"),
     (never("ui"), "import importlib\nimportlib.import_module('ui.text')"),
     (page_imports, "import numpy as np"),
     (page_imports, "import streamlit as st"),

@@ -12,6 +12,7 @@ PAIRS = [
     ("requirements.txt", "requirements.lock"),
     ("requirements-dev.txt", "requirements-dev.lock"),
     ("requirements-fuzz.txt", "requirements-fuzz.lock"),
+    ("requirements-notebook.txt", "requirements-notebook.lock"),
 ]
 BESIDE = {"torch"}
 

@@ -51,6 +51,10 @@ def setting(model_id: str, layer: str = "") -> Setting:
     """Return the geometry and scheme of a model (of one layer type where they differ)."""
     kinds = layer_types(model_id)
     kind = layer if layer in kinds else (kinds[0] if kinds else None)
-    rotary = rc.from_hf(catalogue.model(model_id).config, kind)
+    return setting_of(rc.from_hf(catalogue.model(model_id).config, kind))
+
+
+def setting_of(rotary: rc.HfRope) -> Setting:
+    """Return the geometry and scheme of a rotation."""
     rope = rc.Rope(rotary.rotary_dim, rotary.base, rotary.train_len)
     return Setting(rope, rotary.scheme, dict(rotary.params), rotary.max_len or rotary.train_len)

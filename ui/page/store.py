@@ -11,6 +11,8 @@ from ui.page.fields import CUSTOM, GEOMETRY, MODEL, SCHEME
 from ui.page.state import Field, Refused, Session, Value, check, from_query, number_text
 
 Note = tuple[str, dict[str, Any]]
+OWN = "own"
+"""The session's place for the geometry and scheme of a model that is none of the catalogue."""
 
 
 class Store:
@@ -76,9 +78,12 @@ class Store:
         return field.default if value is None or isinstance(value, tuple) else value
 
     def setting(self) -> models.Setting | None:
-        """Return the chosen model's geometry and scheme; None for the visitor's own values."""
+        """Return the chosen model's geometry and scheme: the session's own one, or None, for the visitor's values."""
         model = self.explicit.get(MODEL.name, MODEL.default)
-        return None if model == CUSTOM else models.setting(model, self.explicit.get(fields.LAYER.name, ""))
+        if model == CUSTOM:
+            own: models.Setting | None = self._session.get(OWN)
+            return own
+        return models.setting(model, self.explicit.get(fields.LAYER.name, ""))
 
     def shared(self) -> tuple[Value, ...]:
         """Return the values in force of the fields that this page shares with others."""

@@ -76,10 +76,10 @@ export class Film {
     this.moved.add(control.name);
     this.soon();
     if (alone) return;
-    // Other films of the page that have this control go along.
-    const value = this.value(control);
+    // Other films of the page that have this control go along; in a notebook each film is a page.
+    const value = this.value(control), page = this.box.closest(".film-page");
     for (const other of films.values()) {
-      const twin = other !== this && other.box.isConnected && other.controls[control.name];
+      const twin = other !== this && other.box.isConnected && other.box.closest(".film-page") === page && other.controls[control.name];
       if (twin) other.move(twin, twin.stops.length === control.stops.length ? control.index : other.nearest(twin, value), true);
     }
   }

@@ -1,0 +1,119 @@
+"""A film in a notebook: of one's own model, to the digits of its config, its values observed and refused."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rope_core as rc
+from rope_core.theory.extension import slow_hands
+from tests.support import ROOT
+from tests.support.films import numbers, unpacked
+from ui.figures.drawing import Film
+from ui.film.scene import Scene
+from ui.notebook.drawn import read
+from ui.text.words import Words
+
+YARN = {"rope_type": "yarn", "rope_theta": 5e5, "factor": 16.0, "original_max_position_embeddings": 8192}
+HEADS = {"model_type": "llama", "hidden_size": 2048, "num_attention_heads": 32, "max_position_embeddings": 131_072}
+CONFIG = HEADS | {"rope_parameters": YARN}
+
+
+def first(page: str, config: Any, **values: Any) -> Film:
+    """Return the film that leads a page."""
+    (film,) = read(page, config, "en", None, values, "film").shown.values()
+    assert isinstance(film, Film)
+    return film
+
+
+def hands(config: Any) -> np.ndarray:
+    """Return how far YARN's two slow hands on the clock turn in a trained length, at the config's own factor, rad."""
+    name, head, held = unpacked(first("clock", config).packed(Words("en", "clock")).data)
+    assert name == "clock.hands"
+    stops = {control["name"]: control["stops"] for control in head["controls"]}
+    panel = next(panel for panel in head["panels"] if panel["title"] == Words("en", "labels")("scheme.yarn"))
+    shape = next(shape for shape in panel["shapes"] if shape["kind"] == "hands")
+    at = {"factor": stops["factor"].index(16.0), "distance": stops["distance"].index(1.0)}
+    return np.pi / 2 - numbers(shape["angle"], held, at)
+
+
+def test_the_hands_are_the_config_s_however_it_is_given(tmp_path: Path) -> None:
+    transformers = pytest.importorskip("transformers")
+    from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
+
+    live, _ = ROPE_INIT_FUNCTIONS["yarn"](transformers.LlamaConfig(**CONFIG), "cpu")
+    expected = 8192 * live.double().numpy()[list(slow_hands(rc.Rope(64, 5e5, 8192)))]
+    (tmp_path / "config.json").write_text(json.dumps(CONFIG), "utf-8")
+    for given in (CONFIG, tmp_path, str(tmp_path / "config.json"), rc.from_hf(CONFIG)):
+        assert hands(given) == pytest.approx(expected, abs=1e-6)
+
+
+def test_a_model_s_own_vectors_are_drawn() -> None:
+    searched = next(
+        each.hf_config()
+        for each in rc.models()
+        if not rc.layer_types(each.config) and rc.from_hf(each.config).scheme == "longrope"
+    )
+    rope = rc.from_hf(searched)
+    reader = read("clock", searched, "en", None, {}, "film")
+    np.testing.assert_array_equal(rc.spectrum(reader.store.request()).inv_freq, rope.inv_freq)
+
+
+@pytest.mark.parametrize(
+    ("page", "config", "values", "said"),
+    [
+        ("clok", None, {}, "page must be one of"),
+        ("clock", None, {"factr": 2.0}, "values must be among"),
+        ("clock", None, {"factor": 1e9}, "factor must be between 1 and"),
+        ("clock", None, {"factor": "much"}, "factor must be a finite number, got 'much'"),
+        ("clock", CONFIG, {"model": "llama-2-7b"}, "model must be left out"),
+        ("models", CONFIG, {}, "config must be None on the page models"),
+        ("clock", "/nowhere/config.json", {}, "config must be a readable file"),
+        ("config", rc.from_hf(CONFIG), {}, "config must be a dict or a path"),
+    ],
+)
+def test_what_is_no_argument_is_a_sentence(page: str, config: Any, values: dict[str, Any], said: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(said)):
+        read(page, config, "en", None, values, "film")
+
+
+def test_learned_frequencies_are_refused() -> None:
+    rope = rc.from_hf(CONFIG)
+    with pytest.raises(ValueError, match="config must be a rotation whose frequencies its scheme gives"):
+        read("clock", rope.with_offsets(np.full(rope.inv_freq.size, 0.1)), "en", None, {}, "film")
+
+
+def test_the_widget_has_the_scene_the_player_and_values_that_are_observed() -> None:
+    traitlets = pytest.importorskip("traitlets")
+    pytest.importorskip("anywidget")
+    from rope_core.notebook import figure, film, names
+
+    own, packed = film("clock", CONFIG, factor=4.0), first("clock", CONFIG, factor=4.0).packed(Words("en", "clock"))
+    assert own.values == {"factor": 4.0, "distance": 4.0}
+    assert unpacked(own._scene) == unpacked(packed.data)
+    seen: list[Any] = []
+    own.observe(lambda change: seen.append(change["new"]), "values")
+    own.values = {"factor": 15.9}
+    assert seen == [{"factor": 16.0, "distance": 4.0}] and own.values == seen[0]
+    scene: Scene = packed.scene
+    assert own.finding == scene.written(own.values) and len(own.table()["pair"]) == 32
+    for bad in ({"factr": 2.0}, {"factor": "much"}, {"factor": float("nan")}, {"factor": True}):
+        with pytest.raises(traitlets.TraitError, match="values must"):
+            own.values = bad
+    assert own.values == seen[0]
+    files = json.loads(re.search(r"const FILES = (.*);\n", own._esm)[1])  # type: ignore[index]
+    assert {name for text in files.values() for name in re.findall(r'"\./(\w+\.js)"', text)} <= set(files)
+    assert files["player.js"] == (ROOT / "ui/film/assets/player.js").read_text("utf-8")
+    drawn = film("frequencies", CONFIG, name="unfinished")
+    assert drawn._said is None
+    sketch = drawn._film.scene.sketch
+    assert sketch
+    drawn.values = {sketch.name: ".".join(["0"] * len(sketch.columns))}
+    assert drawn._said and drawn.finding == drawn._said
+    assert names("rotation")["matrix"] == "figure" and names("rotation")["circle"] == "film"
+    assert figure("rotation", "backward", CONFIG).data

@@ -1,0 +1,80 @@
+"""The third frame: a page's films and figures in a notebook, for any model."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ui.figures.drawing import Drawing, Film
+from ui.notebook.drawn import FIRST_FILM, Config, read
+
+if TYPE_CHECKING:
+    from ui.notebook.widget import FilmWidget
+
+
+def film(
+    page: str,
+    config: Config | None = None,
+    *,
+    name: str = FIRST_FILM,
+    lang: str = "en",
+    layer_type: str | None = None,
+    **values: Any,
+) -> FilmWidget:
+    """Return a film of a page as a widget, drawn for a model.
+
+    Args:
+        page: as in the app's address: "clock", "rotation", "frequencies", "attention", "config" and so on.
+        config: of the model: a dict, a path to its config.json or folder, or an HfRope; None for the page's own.
+        name: which film of the page; without it the first. `names` says which there are.
+        lang: "en" or "zh".
+        layer_type: which of the config's layers, where they differ.
+        values: of the page's controls, by the names that the app's address has: ``factor=8``.
+
+    Raises:
+        ValueError: on an argument that is none of these; ConfigError where the config cannot be read.
+    """
+    from ui.notebook.widget import FilmWidget
+
+    reader = read(page, config, lang, layer_type, values, name)
+    found = reader.shown.get(name) if name != FIRST_FILM else next(iter(_films(reader.shown).values()), None)
+    if not isinstance(found, Film):
+        raise ValueError(_none(page, name, _films(reader.shown)))
+    fields = reader.store.fields
+    at = found.scene.values(lambda control: reader.store.get(fields[control]))
+    return FilmWidget(found, reader.t, at)
+
+
+def figure(
+    page: str,
+    name: str,
+    config: Config | None = None,
+    *,
+    lang: str = "en",
+    layer_type: str | None = None,
+    **values: Any,
+) -> Any:
+    """Return a figure of a page as Plotly's widget, drawn for a model; the arguments are those of `film`."""
+    from plotly.graph_objects import FigureWidget
+
+    reader = read(page, config, lang, layer_type, values, name)
+    found = reader.shown.get(name)
+    if not isinstance(found, Drawing):
+        figures = {each: shown for each, shown in reader.shown.items() if isinstance(shown, Drawing)}
+        raise ValueError(_none(page, name, figures))
+    return FigureWidget(found.figure)
+
+
+def names(page: str, config: Config | None = None, *, layer_type: str | None = None) -> dict[str, str]:
+    """Return what a page draws for a model, in its order: "film" or "figure" by name."""
+    shown = read(page, config, "en", layer_type, {}).shown
+    return {name: "film" if isinstance(each, Film) else "figure" for name, each in shown.items()}
+
+
+def _films(shown: dict[str, Drawing | Film]) -> dict[str, Film]:
+    return {name: each for name, each in shown.items() if isinstance(each, Film)}
+
+
+def _none(page: str, name: str, there: dict[str, Any]) -> str:
+    if not there:
+        return f"page must be one that draws such a picture for this model, got {page!r}"
+    return f"name must be one of {', '.join(there)} on the page {page} for this model, got {name!r}"

@@ -1,0 +1,81 @@
+"""A film as a widget of a notebook: the player that the app has, and Python at its side."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import anywidget
+import traitlets
+
+from ui import film as player
+from ui.figures.drawing import Film, Table
+from ui.text.words import Words
+
+HERE = Path(__file__).parent
+PLAYER = Path(player.__file__).parent / "assets"
+
+
+def script() -> str:
+    """Return the adapter as one module that has the player's files in it: a notebook serves no others."""
+    files = {path.name: path.read_text("utf-8") for path in sorted(PLAYER.glob("*.js")) if path.stem != "streamlit"}
+    return (HERE / "notebook.js").read_text("utf-8").replace("{/* files */}", json.dumps(files))
+
+
+class FilmWidget(anywidget.AnyWidget):  # type: ignore[misc]
+    """A film that moves in a notebook.
+
+    Attributes:
+        values: where the film's controls stand, by name. It follows the hand once that lets go, can be observed, and
+            moves the film where it is set; a number is taken to the nearest stop.
+        recipe: Python lines that reproduce the film's numbers.
+    """
+
+    _esm = script()
+    _css = (PLAYER / "film.css").read_text("utf-8") + (HERE / "notebook.css").read_text("utf-8")
+    _scene = traitlets.Bytes().tag(sync=True)
+    _said = traitlets.Unicode(None, allow_none=True).tag(sync=True)
+    values = traitlets.Dict().tag(sync=True)
+
+    def __init__(self, film: Film, t: Words, values: Mapping[str, Any]) -> None:
+        packed = film.packed(t)
+        self._film, self._words = packed, t
+        self._stops = {control.name: control for control in packed.scene.controls}
+        super().__init__(_scene=packed.data, values=dict(values))
+        self.recipe = packed.recipe
+
+    @property
+    def finding(self) -> str:
+        """The sentence below the picture, where the controls stand."""
+        return self._said or self._film.scene.written(self.values)
+
+    def table(self) -> Table:
+        """Return the film's numbers as named columns."""
+        return self._film.table()
+
+    @traitlets.validate("values")  # type: ignore[untyped-decorator]
+    def _checked(self, proposal: Any) -> dict[str, Any]:
+        given, sketch = dict(proposal["value"]), self._film.scene.sketch
+        now: dict[str, Any] = dict(self.values)
+        for name, value in given.items():
+            if sketch and name == sketch.name:
+                if not isinstance(value, str):
+                    raise traitlets.TraitError(f"values must have a text for {name}, got {value!r}")
+                now[name] = value if sketch.read(value) is not None else ""
+            elif name not in self._stops:
+                raise traitlets.TraitError(f"values must be among {', '.join(self._stops)}, got {name!r}")
+            elif isinstance(value, bool) or not isinstance(value, int | float) or value != value:
+                raise traitlets.TraitError(f"values must have a number for {name}, got {value!r}")
+            else:
+                control = self._stops[name]
+                now[name] = control.stops[control.nearest(value)]
+        return now
+
+    @traitlets.observe("values")  # type: ignore[untyped-decorator]
+    def _compared(self, change: Any) -> None:
+        """Say how far a curve that was drawn by hand is from the true one."""
+        sketch = self._film.scene.sketch
+        heights = sketch.read(change["new"].get(sketch.name)) if sketch else None
+        self._said = self._film.gap(heights) if self._film.gap and heights is not None else None
