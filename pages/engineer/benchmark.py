@@ -38,7 +38,7 @@ FIELDS = (SOURCE, KIND, LENGTH, TOKENS, BANDWIDTH, *RUN_FIELDS, *SIZES)
 
 
 def known_kind(page: Frame) -> str:
-    """The kind of case in force; a link's unknown one gives way to the first, with a note."""
+    """Return the kind of case in force; a link's unknown one gives way to the first, with a note."""
     if page.get(KIND) and page.get(KIND) not in measured.kinds(view.source(page.get(SOURCE))):
         page.store.notes.append(("kind_unknown", {"given": page.get(KIND)}))
         page.store.put(KIND, "")
@@ -46,14 +46,14 @@ def known_kind(page: Frame) -> str:
 
 
 def points(page: Frame) -> list[view.Point]:
-    """The points of the kind in force."""
+    """Return the points of the kind in force."""
     source = view.source(page.get(SOURCE))
     kinds = measured.kinds(source)
     return view.of_kind(source.points, kinds[measured.chosen(page.get(KIND), kinds, next(iter(kinds)))])
 
 
 def top(page: Frame, drawn: tuple[str, str]) -> None:
-    """Recorded bandwidth against size; ``drawn``: source and kind that the other parts show."""
+    """Draw recorded bandwidth against size; ``drawn``: source and kind that the other parts show."""
     left, middle, right = page.columns(3, 5, 3, level=True)
     with left:
         names = {name: page.t("here") if name == view.HERE else view.shipped(name).hardware for name in SOURCE.choices}
@@ -102,7 +102,7 @@ def one_size(page: Frame) -> None:
 
 
 def paths(page: Frame) -> None:
-    """The traffic model."""
+    """Draw the traffic model."""
     page.prose("slow")
     page.controls.beside(TOKENS, BANDWIDTH)
     drawing = paper.paths(page.get(TOKENS), page.get(BANDWIDTH), page.t)
@@ -110,7 +110,7 @@ def paths(page: Frame) -> None:
 
 
 def beside(page: Frame) -> None:
-    """The model beside the record, and page faults."""
+    """Draw the model beside the record, and page faults."""
     source = view.source(page.get(SOURCE))
     largest = paper.largest_forward(source.points)
     drawing = paper.paper(largest, page.get(SOURCE), page.t) if largest else None
@@ -124,14 +124,14 @@ def beside(page: Frame) -> None:
 
 
 def shape(page: Frame) -> Case:
-    """The one shape that the controls name; ValueError where it is none."""
+    """Return the one shape that the controls name; ValueError where it is none."""
     get = page.get
     sizes = get(BATCH), get(SEQ), get(HEADS), get(KV_HEADS), get(HEAD_DIM), get(ROTARY) or get(HEAD_DIM)
     return Case(get(DEVICE), get(DTYPE), *sizes, get(LAYOUT), get(MEMORY), get(DIRECTION), get(INPLACE))
 
 
 def choices(page: Frame) -> list[str]:
-    """The controls of a run; returns the contestants, none of them for all."""
+    """Return the controls of a run; returns the contestants, none of them for all."""
     controls = page.controls
     controls.segments(SUITE)
     if page.get(SUITE) == measured.INTERPRETER:
@@ -165,7 +165,7 @@ def run(page: Frame) -> None:
 
 
 def watch(page: Frame) -> None:
-    """The queue, this session's run and its results; redrawn every second while anything runs."""
+    """Draw the queue, this session's run and its results; redrawn every second while anything runs."""
     t, job = page.t, measured.mine(page.session)
     for status in measured.queue():
         whose = t("yours") if job is not None and status.id == job.id else t("others")
@@ -192,7 +192,7 @@ def watch(page: Frame) -> None:
 
 
 def body(page: Frame) -> None:
-    """The page, part by part."""
+    """Draw the page, part by part."""
     page.live(top, (page.get(SOURCE), known_kind(page)))
     page.prose("why")
     if view.source(page.get(SOURCE)).points:

@@ -41,7 +41,7 @@ def source_of(page: Frame) -> configs.Source:
 
 
 def layer_of(page: Frame, view: configs.View) -> str | None:
-    """The layer type in force: the one chosen, else the first; None where all are alike."""
+    """Return the layer type in force: the one chosen, else the first; None where all are alike."""
     types, chosen = configs.kinds(view.config), page.get(LAYER)
     if chosen and chosen not in types:
         page.store.notes.append(("layer_unknown", {"given": chosen}))
@@ -50,7 +50,7 @@ def layer_of(page: Frame, view: configs.View) -> str | None:
 
 
 def shown(page: Frame) -> configs.Shown:
-    """What the values in force show: the rotation at the length in use, where it follows one."""
+    """Return what the values in force show: the rotation at the length in use, where it follows one."""
     view = source_of(page).view()
     layer, version = layer_of(page, view), page.get(VERSION)
     try:
@@ -63,7 +63,7 @@ def shown(page: Frame) -> configs.Shown:
 
 
 def findings(page: Frame, of: configs.Shown) -> list[rc.Finding]:
-    """What the check says of the layer type in view."""
+    """Return what the check says of the layer type in view."""
     return rc.check(of.view.config, page.get(VERSION), of.layer, page.get(LENGTH), everything=page.get(ALL))
 
 
@@ -115,7 +115,7 @@ def badges(page: Frame, of: configs.Shown) -> None:
 
 
 def top(page: Frame, drawn: configs.Shown) -> None:
-    """The config at a glance; ``drawn``: what the other parts show."""
+    """Draw the config at a glance; ``drawn``: what the other parts show."""
     head(page, drawn)
     now = shown(page)
     if (now.view, now.layer) != (drawn.view, drawn.layer) or length_of(now) != length_of(drawn):
@@ -137,7 +137,7 @@ def top(page: Frame, drawn: configs.Shown) -> None:
 
 
 def length_of(of: configs.Shown) -> int | None:
-    """The length in use; None where no rotation can be built."""
+    """Return the length in use; None where no rotation can be built."""
     return of.rope.seq_len if of.rope else None
 
 
@@ -211,7 +211,7 @@ def parts(page: Frame, of: configs.Shown, rope: rc.HfRope) -> None:
 
 
 def programs(page: Frame, of: configs.Shown, rope: rc.HfRope) -> None:
-    """The same config in other programs."""
+    """Draw the same config in other programs."""
     page.prose("engines")
     try:
         readings = engines.engines(of.view.config, of.layer, rope.seq_len)
@@ -225,7 +225,7 @@ def programs(page: Frame, of: configs.Shown, rope: rc.HfRope) -> None:
 
 
 def extended(page: Frame, of: configs.Shown, rope: rc.HfRope) -> None:
-    """The blocks that reach a wanted length, and what each costs."""
+    """Draw the blocks that reach a wanted length, and what each costs."""
     t = page.t
     page.prose("extend")
     field = configs.wanted_field(WANTED, of.view.config)
@@ -263,7 +263,7 @@ def extended(page: Frame, of: configs.Shown, rope: rc.HfRope) -> None:
 
 
 def compared(page: Frame, of: configs.Shown, rope: rc.HfRope) -> None:
-    """This config beside a model of the catalogue."""
+    """Draw this config beside a model of the catalogue."""
     t = page.t
     page.prose("compare")
     page.controls.select(OTHER, models.name)
@@ -284,7 +284,7 @@ def compared(page: Frame, of: configs.Shown, rope: rc.HfRope) -> None:
 
 
 def conversion(page: Frame, of: configs.Shown) -> None:
-    """The same config in both schemas."""
+    """Draw the same config in both schemas."""
     t = page.t
     page.prose("convert")
     ways = (4, convert_config.to_v4), (5, convert_config.to_v5)
@@ -302,7 +302,7 @@ def conversion(page: Frame, of: configs.Shown) -> None:
 
 
 def handed_on(page: Frame, of: configs.Shown) -> None:
-    """The check as one file, for a reader without this page."""
+    """Draw the check as one file, for a reader without this page."""
     t = page.t
     page.prose("report")
     given, name = (of.view.config, of.version, page.get(LENGTH), t.lang), configs.label(of.view, t)
@@ -313,7 +313,7 @@ def handed_on(page: Frame, of: configs.Shown) -> None:
 
 
 def body(page: Frame) -> None:
-    """The page, part by part."""
+    """Draw the page, part by part."""
     drawn = shown(page)
     page.live(top, drawn)
     page.prose("why")

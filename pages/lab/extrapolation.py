@@ -64,14 +64,14 @@ FIELDS = (
 
 
 def among(page: Frame, field: Field, offered: tuple[str, ...], fallback: str) -> Field:
-    """A field over what the results in hand offer; a link's other word gives way to the fallback."""
+    """Return a field over what the results in hand offer; a link's other word gives way to the fallback."""
     if page.get(field) not in offered:
         page.store.put(field, "")
     return Field(field.name, "choice", fallback, choices=offered)
 
 
 def bytes_text(length: str) -> str:
-    """A length in a row of buttons."""
+    """Return a length in a row of buttons."""
     return f"{int(length):,}"
 
 
@@ -112,7 +112,7 @@ def under_the_hand(page: Frame, sweep: Seen) -> None:
 
 
 def ladder(page: Frame) -> None:
-    """The table, and the order at one length."""
+    """Draw the table, and the order at one length."""
     seen = extrapolated.seen_shipped("sweep")
     if seen is None:
         return
@@ -126,21 +126,21 @@ def ladder(page: Frame) -> None:
 
 
 def columns(page: Frame, *fields: tuple[Field, DrawField]) -> None:
-    """Controls beside each other."""
+    """Draw controls beside each other."""
     for column, (field, draw) in zip(page.columns(*(1 for _ in fields)), fields, strict=True):
         with column:
             draw(field)
 
 
 def own_text(page: Frame) -> bytes:
-    """The visitor's text: a file where there is one, else what stands in the box."""
+    """Return the visitor's text: a file where there is one, else what the box holds."""
     text = page.area(page.t("text_label"), "extrapolation.text")
     file = page.upload(page.t("upload_label"), "extrapolation.upload", 5)
     return file.getvalue() if file else text.encode("utf-8", "surrogatepass")
 
 
 def asked(page: Frame) -> Request:
-    """What the controls ask for; Unfit where the text does not do."""
+    """Return what the controls ask for; Unfit where the text does not do."""
     text = b""
     if page.get(READ) == "own":
         given = own_text(page)
@@ -161,7 +161,7 @@ def asked(page: Frame) -> Request:
 
 
 def knobs(page: Frame) -> None:
-    """What is read, by which model, and how the positions are stretched."""
+    """Draw what is read, by which model, and how the positions are stretched."""
     controls = page.controls
     columns(page, (READ, controls.segments), (MODEL, lambda field: controls.select(field, str)))
     columns(page, (LONGEST, lambda field: controls.select(field, bytes_text)), (DOCUMENTS, controls.slider))
@@ -175,7 +175,7 @@ def knobs(page: Frame) -> None:
 
 
 def live(page: Frame) -> None:
-    """The same curves for the visitor's own settings, measured while they watch."""
+    """Draw the same curves for the visitor's own settings, measured while they watch."""
     if not able(page):
         return
     knobs(page)
@@ -211,7 +211,7 @@ def able(page: Frame) -> bool:
 
 
 def button(page: Frame, panel: str, request: Request, title: str, label: str) -> None:
-    """The button that starts a panel's work, and how that work stands."""
+    """Draw the button that starts a panel's work, and how far it has come."""
     if extrapolated.ended(page.session, panel):
         page.redraw()
     going = extrapolated.going(page.session, panel)
@@ -258,12 +258,12 @@ def station(page: Frame, panel: str, draw: Draw, **asked_for: object) -> None:
 
 
 def trained() -> int:
-    """The trained length of the models shown."""
+    """Return the trained length of the models shown."""
     return extrapolated.first_context()
 
 
 def seeds(page: Frame) -> None:
-    """The order again, from other seeds."""
+    """Draw the order again, from other seeds."""
     station(
         page,
         "seeds",
@@ -272,7 +272,7 @@ def seeds(page: Frame) -> None:
 
 
 def after(page: Frame) -> None:
-    """What was published after YaRN, beside the sliding window."""
+    """Draw what was published after YaRN, beside the sliding window."""
     seen = extrapolated.seen_together("after", "after-trained")
     if seen is None:
         return
@@ -309,7 +309,7 @@ def finetuned(page: Frame) -> None:
 
 
 def tune(page: Frame) -> None:
-    """A fine-tune of the visitor's own."""
+    """Draw a fine-tune of the visitor's own."""
     if not able(page):
         return
     controls = page.controls
@@ -327,7 +327,7 @@ def tune(page: Frame) -> None:
 
 
 def retrieval(page: Frame) -> None:
-    """The hidden number."""
+    """Draw the hidden number."""
     page.controls.segments(COUNTED)
 
     def draw(seen: Seen) -> None:
@@ -337,7 +337,7 @@ def retrieval(page: Frame) -> None:
 
 
 def recall(page: Frame) -> None:
-    """A stretch that occurs twice."""
+    """Draw a stretch that occurs twice."""
     station(page, "recall", lambda seen: page.show(copied.recall(seen, trained(), page.t), copied.recall, view.copies))
 
 
@@ -357,7 +357,7 @@ def head(page: Frame) -> None:
 
 
 def temperature(page: Frame) -> None:
-    """The logit scale, swept and fitted."""
+    """Draw the logit scale, swept and fitted."""
 
     def draw(seen: Seen) -> None:
         page.show(heads.scales(seen, page.t), heads.scales, view.swept)
@@ -372,12 +372,12 @@ def stale(page: Frame) -> None:
 
 
 def padding(page: Frame) -> None:
-    """Padding and position ids."""
+    """Draw padding and position ids."""
     station(page, "padding", lambda seen: page.show(heads.padding(seen, page.t), heads.padding))
 
 
 def written(page: Frame) -> None:
-    """What a user sees."""
+    """Draw what a user sees."""
 
     def draw(seen: Seen) -> None:
         offered = tuple(map(str, heads.lengths_written(seen)))
@@ -402,7 +402,7 @@ def pairs(page: Frame) -> None:
 
 
 def report(page: Frame) -> None:
-    """A visitor's own model, as `rope eval` measured it."""
+    """Draw a visitor's own model, as `rope eval` measured it."""
     file = page.upload(page.t("report_label"), "extrapolation.report", 5)
     if file is None:
         page.write(page.t("report_none"))
@@ -427,7 +427,7 @@ def every(page: Frame, panel: str) -> float | None:
 
 
 def body(page: Frame) -> None:
-    """The page, part by part."""
+    """Draw the page, part by part."""
     page.live(top)
     page.prose("why")
     page.live(ladder)

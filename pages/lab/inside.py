@@ -27,7 +27,7 @@ FIELDS = (TEXT, MODEL, LAYER, HEAD, QUERY, KEY, LINE, FACTOR, SHIFT, GAP, KIND, 
 
 
 def text_of(store: Store) -> bytes:
-    """The bytes that are read: the visitor's first ones, one space where there is no text."""
+    """Return the bytes that are read: the visitor's first ones, one space where there is no text."""
     return inside.taken(store.get(TEXT))
 
 
@@ -71,7 +71,7 @@ def looks(page: Frame, text: bytes, positions: inside.Positions) -> None:
 
 
 def model(page: Frame) -> None:
-    """The model at work on the visitor's text; one part, because every figure follows the text."""
+    """Draw the model at work on the visitor's text; one part, because every figure follows the text."""
     page.bar()
     if not WEIGHTS:
         page.note(page.t("no_weights"))
@@ -82,7 +82,7 @@ def model(page: Frame) -> None:
 
 
 def body(page: Frame) -> None:
-    """The page, part by part."""
+    """Draw the page, part by part."""
     page.live(model)
     page.prose("why")
     page.prose("questions")

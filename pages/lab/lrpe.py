@@ -27,7 +27,7 @@ PHI = Field("phi", "choice", "1+elu", choices=explain.NON_NEGATIVE)
 
 
 def case_of(store: Store) -> demo.Case:
-    """The call that the controls describe; raises ValueError where their values do not go together."""
+    """Return the call that the controls describe; raises ValueError where their values do not go together."""
     act = store.get(ACT)
     dim = AXES[store.get(ALONG)] if act == "softmax" else None
     rest = (store.get(field) for field in (WIDTH, OFFSET, FRONT, BEHIND))
@@ -47,7 +47,7 @@ FIELDS = (ACT, ALONG, THETA, OFFSET, WIDTH, FRONT, BEHIND, HEAD, TOKEN, PAIR, AT
 
 
 def settings(page: Frame) -> None:
-    """The op's arguments: activation and its axis, theta, offset, and behind a button the rotary slice."""
+    """Draw the op's arguments: activation and its axis, theta, offset, and behind a button the rotary slice."""
     act, theta, offset, rest = page.columns(1.1, 1.1, 1.2, 1.1, level=True)
     with act:
         page.controls.select(ACT)
@@ -64,7 +64,7 @@ def settings(page: Frame) -> None:
 
 
 def the_op(page: Frame) -> None:
-    """The op forward."""
+    """Draw the op forward."""
     page.bar()
     case, head = case_of(page.store), page.get(HEAD)
     marked = head, page.get(TOKEN), page.get(PAIR)
@@ -75,7 +75,7 @@ def the_op(page: Frame) -> None:
 
 
 def decode(page: Frame) -> None:
-    """The op token by token."""
+    """Draw the op token by token."""
     page.prose("decode")
     page.predict(TOGETHER)
     case, head = case_of(page.store), page.get(HEAD)
@@ -94,7 +94,7 @@ def matrix(page: Frame) -> None:
 
 
 def backward(page: Frame) -> None:
-    """The backward, step by step."""
+    """Draw the backward, step by step."""
     if not explain.has_autograd():
         page.note(page.t("needs_torch"))
         return
@@ -109,7 +109,7 @@ def backward(page: Frame) -> None:
 
 
 def slips(page: Frame) -> None:
-    """What document 001 prints, and what holds."""
+    """Draw what document 001 prints, and what holds."""
     page.controls.slider(AT)
     numbers = page.get(BASE), page.get(AT), page.t
     page.show(lrpe_linear.slip(*numbers), lrpe_linear.slip, explain.row_vector_slip, errata.errata)
@@ -128,13 +128,13 @@ def linear_attention(page: Frame) -> None:
 
 
 def decay(page: Frame) -> None:
-    """The mean score over the distance."""
+    """Draw the mean score over the distance."""
     numbers = page.store.rope(), page.get(PHI), page.t
     page.show(lrpe_linear.decay(*numbers), lrpe_linear.decay, linear.measured_decay, explain.mean_decay)
 
 
 def body(page: Frame) -> None:
-    """The page, part by part."""
+    """Draw the page, part by part."""
     page.live(the_op)
     page.prose("why")
     page.live(decode)

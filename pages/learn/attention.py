@@ -29,12 +29,12 @@ SIGNAL = Field("signal", "float", 4.0, 0.0, 12.0, step=0.5)
 
 
 def pairing(store: Store) -> figures.Pairing:
-    """The query and key in force; raises ValueError on text that is no vector."""
+    """Return the query and key in force; raises ValueError on text that is no vector."""
     return figures.vectors(store.get(VECTORS), store.rope().dim, store.get(DRAW), store.get(OWN_Q), store.get(OWN_K))
 
 
 def found(store: Store) -> tuple[list[extension.Extension], dict[str, ArgumentError], int]:
-    """The schemes, the model's own included, at the factor in force, the refusals, and the extended length."""
+    """Return the schemes, the model's own included, at the factor in force, the refusals, and the extended length."""
     length = extension.reach(store.rope(), store.get(FACTOR))
     params = {name: store.params(name) for name in (UNSCALED, *extension.kinds(store.get(SCHEME)))}
     return *extension.extensions(store.rope(), params, length), length
@@ -84,13 +84,13 @@ def one_score(page: Frame) -> None:
 
 
 def larger_base(page: Frame) -> None:
-    """What a larger base makes of the curve, drawn by the reader, and the base that a context needs."""
+    """Draw what a larger base makes of the curve, drawn by the reader, and the base that a context needs."""
     page.prose("bases")
     page.show(drawing_hand.expected(page.store.rope(), page.t), drawing_hand.expected, attention.score_curve)
 
 
 def serve(page: Frame) -> None:
-    """A base for a context."""
+    """Draw a base for a context."""
     page.challenge(SERVE, WIDTH, LENGTH, MOST)
 
 
@@ -106,7 +106,7 @@ def softmax(page: Frame) -> None:
 
 
 def base_bound(page: Frame) -> None:
-    """The base that a context needs."""
+    """Draw the base that a context needs."""
     page.controls.slider(CONTEXT)
     drawing = figures.base_bound(page.store.rope(), page.get(CONTEXT), page.t)
     page.show(drawing, figures.base_bound, attention.served_contexts, attention.cosine_sums)
@@ -120,18 +120,18 @@ def bound(page: Frame) -> None:
 
 
 def pairs(page: Frame) -> None:
-    """The pairs that make one score."""
+    """Draw the pairs that make one score."""
     drawing = figures.pairs(page.store.rope(), pairing(page.store), page.get(AT), page.t)
     page.show(drawing, figures.pairs, attention.pair_contributions, attention.mean_turn)
 
 
 def widths(page: Frame) -> None:
-    """The same score for several widths."""
+    """Draw the same score for several widths."""
     page.show(figures.widths(page.store.rope().base, page.t), figures.widths, attention.oscillation)
 
 
 def schemes(page: Frame) -> None:
-    """The same score under several schemes."""
+    """Draw the same score under several schemes."""
     page.controls.slider(FACTOR)
     try:
         extended, refused, length = found(page.store)
@@ -161,7 +161,7 @@ def theorem(page: Frame) -> None:
 
 
 def scales(page: Frame) -> None:
-    """What models multiply logits by."""
+    """Draw what models multiply logits by."""
     page.show(
         temperature.scales(page.store.rope().train_len, page.t),
         temperature.scales,
@@ -173,7 +173,7 @@ def scales(page: Frame) -> None:
 
 
 def body(page: Frame) -> None:
-    """The page, part by part."""
+    """Draw the page, part by part."""
     page.live(one_score)
     page.live(larger_base)
     page.live(serve)

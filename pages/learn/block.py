@@ -71,7 +71,7 @@ def row_name(choice: str, t: Words) -> str:
 
 
 def drawn(page: Frame) -> tuple[str, choices.Choices | None, choices.Choices]:
-    """The name of what is drawn, what the table says of it, and the block with what was switched."""
+    """Return the name of what is drawn, what the table says of it, and the block with what was switched."""
     row = figures.row_of(page.get(MODEL), page.get(ROW))
     made = figures.chosen(row, page.get(NORM), page.get(PLACE), page.get(ORDER), page.get(UNIT))
     name = figures.row_name(row) if row else page.controls.model_name(page.get(MODEL))
@@ -79,7 +79,7 @@ def drawn(page: Frame) -> tuple[str, choices.Choices | None, choices.Choices]:
 
 
 def whole(page: Frame) -> None:
-    """The block of a model and its cache, while tokens come in."""
+    """Draw the block of a model and its cache, while tokens come in."""
     page.bar()
     film = figures.diagram(*drawn(page), page.store.rope(), page.t)
     page.show(film, figures.diagram, choices.choices_of, block.attention_output)
@@ -102,7 +102,7 @@ def switches(page: Frame) -> None:
 
 
 def ledger(page: Frame) -> None:
-    """The formulas of source 004."""
+    """Draw the formulas of source 004."""
     page.goto("ledger")
 
 
@@ -133,7 +133,7 @@ def stack(page: Frame) -> None:
 
 
 def parallel(page: Frame) -> None:
-    """Serial and parallel sub-layers."""
+    """Draw serial and parallel sub-layers."""
     page.controls.slider(WRITES)
     drawing = block_norm.parallel(page.get(WRITES), page.t)
     page.show(drawing, demo.parallel_difference, block.serial_block, block.parallel_block)
@@ -184,7 +184,7 @@ def values(page: Frame) -> None:
 
 
 def cache(page: Frame) -> None:
-    """The cache of rotated keys."""
+    """Draw the cache of rotated keys."""
     page.predict(STALE)
     page.controls.slider(TIMES)
     if block_rope.cacheable(page.store.rope()):
@@ -201,7 +201,7 @@ def latent(page: Frame) -> None:
 
 
 def body(page: Frame) -> None:
-    """The page, part by part."""
+    """Draw the page, part by part."""
     page.live(whole)
     page.live(values)
     page.live(extra)

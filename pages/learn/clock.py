@@ -34,18 +34,18 @@ TASKS = (WORST, SQUARED, EXTEND)
 
 
 def length_of(store: Store) -> int:
-    """The length in use: the visitor's, else factor times the trained length."""
+    """Return the length in use: the visitor's, else factor times the trained length."""
     given = store.get(SEQ_LEN)
     return extension.reach(store.rope(), store.get(FACTOR)) if given is None else given
 
 
 def params_of(store: Store) -> dict[str, dict[str, object]]:
-    """The parameters in force of every scheme on this page."""
+    """Return the parameters in force of every scheme on this page."""
     return {name: store.params(name) for name in extension.compared(store.get(SCHEME))}
 
 
 def unmoved(store: Store, scheme: str) -> dict[str, object]:
-    """The parameters in force of a scheme without the factor, which moves in the film."""
+    """Return the parameters in force of a scheme without the factor, which moves in the film."""
     return {name: value for name, value in store.params(scheme).items() if name != FACTOR.name}
 
 
@@ -69,7 +69,7 @@ def hands(page: Frame) -> None:
 
 
 def measured(page: Frame) -> None:
-    """The same three schemes on a small model that was never fine-tuned."""
+    """Draw the same three schemes on a small model that was never fine-tuned."""
     page.prose("linear")
     seen = extrapolated.seen_shipped("sweep")
     if seen is not None:
@@ -78,7 +78,7 @@ def measured(page: Frame) -> None:
 
 
 def schemes_parameters(page: Frame) -> None:
-    """The other parameters of the schemes shown, each once, when the visitor opens them."""
+    """Draw the other parameters of the schemes shown, each once, when the visitor opens them."""
     with page.details(page.t("parameters"), "clock.parameters") as wanted:
         if wanted:
             page.controls.select(SCHEME, lambda name: page.t(f"scheme.{name}"))
@@ -91,7 +91,7 @@ def schemes_parameters(page: Frame) -> None:
 
 
 def slowdowns(page: Frame) -> None:
-    """The same schemes as slow-downs and as numbers."""
+    """Draw the same schemes as slow-downs and as numbers."""
     schemes_parameters(page)
     rope, length = page.store.rope(), length_of(page.store)
     found, refused = extension.extensions(rope, params_of(page.store), length)
@@ -102,7 +102,7 @@ def slowdowns(page: Frame) -> None:
 
 
 def heatmaps(page: Frame) -> None:
-    """The cosine of every pair's angle under each scheme."""
+    """Draw the cosine of every pair's angle under each scheme."""
     rope, length = page.store.rope(), length_of(page.store)
     found, _ = extension.extensions(rope, params_of(page.store), length)
     page.controls.segments(AXIS)
@@ -111,7 +111,7 @@ def heatmaps(page: Frame) -> None:
 
 
 def after(page: Frame) -> None:
-    """The schemes published after YaRN."""
+    """Draw the schemes published after YaRN."""
     rope = page.store.rope()
     params = {name: page.store.params(name) for name in extension.newer()}
     found, refused = extension.extensions(rope, params, length_of(page.store))
@@ -120,7 +120,7 @@ def after(page: Frame) -> None:
 
 
 def readers(page: Frame) -> None:
-    """What a reader of the hands can tell apart."""
+    """Draw what a reader of the hands can tell apart."""
     page.controls.beside(ERROR, SLOWER)
     page.show(
         reading.reading(page.get(ERROR), page.get(SLOWER), page.t),
@@ -136,12 +136,12 @@ def quoted(page: Frame) -> None:
 
 
 def extend(page: Frame) -> None:
-    """A scheme and its factor for eight times the trained length."""
+    """Draw a scheme and its factor for eight times the trained length."""
     page.challenge(EXTEND, page.store.rope(), TIMES)
 
 
 def body(page: Frame) -> None:
-    """The page, part by part."""
+    """Draw the page, part by part."""
     page.live(hands)
     page.prose("ideas")
     page.live(measured, shared=False)

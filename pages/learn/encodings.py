@@ -68,12 +68,12 @@ FIELDS = (*OWN, *GEOMETRY, *SCHEME_FIELDS)
 
 
 def pair(page: Frame) -> Field:
-    """The choice of sentences, which begins with those in the reader's language."""
+    """Return the choice of sentences, which begins with those in the reader's language."""
     return starting(PAIR, page.t("reader"))
 
 
 def sentences(page: Frame) -> figures.Sentences:
-    """The two sentences in force, as tokens."""
+    """Return the two sentences in force, as tokens."""
     kind = page.get(pair(page))
     if kind == "own":
         return figures.tokens(page.get(FIRST)), figures.tokens(page.get(SECOND))
@@ -81,7 +81,7 @@ def sentences(page: Frame) -> figures.Sentences:
 
 
 def stretched(store: Store) -> tuple[list[extension.Extension], dict[str, ArgumentError]]:
-    """The schemes that stretch by a factor alone, at that factor, and the refusals."""
+    """Return the schemes that stretch by a factor alone, at that factor, and the refusals."""
     rope = store.rope()
     params = {name: store.params(name) for name in digit_figures.by_factor()}
     return extension.extensions(rope, params, extension.reach(rope, store.get(FACTOR)))
@@ -108,7 +108,7 @@ def order(page: Frame) -> None:
 
 
 def adding(page: Frame) -> None:
-    """A sentence that moves: what was added to its words tells where it stands."""
+    """Draw a sentence that moves: what was added to its words shows where it is."""
     page.prose("adding")
     page.predict(SHIFTED)
     film = films.moving(sentences(page), page.store.rope().base, films.shifts(page.get(SHIFT)), page.t)
@@ -116,7 +116,7 @@ def adding(page: Frame) -> None:
 
 
 def turning(page: Frame) -> None:
-    """The linear map from one position to a later one, drawn as a rotation."""
+    """Draw the linear map from one position to a later one, drawn as a rotation."""
     page.prose("shift_map")
     film = parts.rotation(tuple(range(65)), tuple(range(33)), page.store.rope().base, page.t)
     page.show(film, parts.rotation, encodings.shift_map, encodings.shift_residual)
@@ -148,7 +148,7 @@ def chooser(page: Frame) -> None:
 
 
 def hessian(page: Frame) -> None:
-    """The Taylor expansion's second-order term."""
+    """Draw the Taylor expansion's second-order term."""
     page.controls.beside(NOISE, GAP)
     numbers = page.get(NOISE), page.get(GAP), page.store.rope().base
     left, right = page.columns(1, 1)
@@ -159,7 +159,7 @@ def hessian(page: Frame) -> None:
 
 
 def crossing(page: Frame) -> None:
-    """The four terms of an additive encoding's score."""
+    """Draw the four terms of an additive encoding's score."""
     drawing = parts.crossing(sentences(page)[0], page.store.rope().base, page.t)
     page.show(drawing, parts.crossing, encodings.cross_terms)
     page.goto("ledger", page.t("to_ledger"), entry="004-cross-not-relative")
@@ -179,7 +179,7 @@ def measured(page: Frame) -> None:
 
 
 def digits(page: Frame) -> None:
-    """A number in base beta, beside the cosines and sines of its position."""
+    """Draw a number in base beta, beside the cosines and sines of its position."""
     left, right = page.columns(1, 1)
     with left:
         page.controls.number(NUMBER)
@@ -190,7 +190,7 @@ def digits(page: Frame) -> None:
 
 
 def stretching(page: Frame) -> None:
-    """What extending the context does to the digits."""
+    """Draw what extending the context does to the digits."""
     page.controls.slider(FACTOR)
     found, refused = stretched(page.store)
     show_refusals(page, refused)
@@ -213,13 +213,13 @@ def sections(page: Frame) -> None:
 
 
 def video(page: Frame) -> None:
-    """The three positions of text, a video, and the text after it."""
+    """Draw the three positions of text, a video, and the text after it."""
     page.controls.beside(*VIDEO)
     page.show(digit_figures.video(*map(page.get, VIDEO), page.t), digit_figures.video, encodings.mrope_positions)
 
 
 def body(page: Frame) -> None:
-    """The page, part by part."""
+    """Draw the page, part by part."""
     page.live(order)
     page.prose("why")
     page.live(adding)

@@ -31,7 +31,7 @@ FIELDS = (VIEW, SPAN, ERROR, PAIR, WINDOW, WIDTH, POSITION, *GEOMETRY)
 
 
 def spectrum(page: Frame) -> None:
-    """The table that attention multiplies by and the wavelengths, over the base."""
+    """Draw the table that attention multiplies by and the wavelengths, over the base."""
     page.bar()
     bases = stops(BASE, page.get(BASE), 1e3, 1e7)
     contexts = stops(TRAIN_LEN, page.get(TRAIN_LEN), 256, 1_048_576)
@@ -47,13 +47,13 @@ def spectrum(page: Frame) -> None:
 
 
 def unfinished(page: Frame) -> None:
-    """The number of pairs that never finish a turn, drawn by the reader over the base."""
+    """Draw the number of pairs that never finish a turn, drawn by the reader over the base."""
     film = drawn.unfinished(page.get(DIM), page.get(TRAIN_LEN), page.t)
     page.show(film, drawn.unfinished, frequency_demo.incomplete)
 
 
 def least(page: Frame) -> None:
-    """The least base whose slowest pair does not repeat."""
+    """Draw the least base whose slowest pair does not repeat."""
     page.challenge(LEAST, page.get(DIM), LENGTH, SLACK)
 
 
@@ -63,7 +63,7 @@ def base_choice(page: Frame) -> None:
 
 
 def rulers(page: Frame) -> None:
-    """What a pair measures, and whether it cycles."""
+    """Draw what a pair measures, and whether it cycles."""
     page.controls.slider(ERROR)
     rope = page.store.rope()
     page.show(spans.rulers(rope, page.get(ERROR), page.t), spans.rulers, frequency_demo.rulers)
@@ -78,20 +78,20 @@ def wave(page: Frame) -> None:
 
 
 def digits(page: Frame) -> None:
-    """The position as a number in base beta."""
+    """Draw the position as a number in base beta."""
     page.controls.slider(WIDTH)
     film = numerals.digits(page.get(WIDTH), page.get(BASE), numerals.positions(page.get(POSITION)), page.t)
     page.show(film, numerals.digits, encodings.beta_digits, encodings.digit_phases)
 
 
 def yours(page: Frame) -> None:
-    """The reader's own frequencies, graded."""
+    """Draw the reader's own frequencies, graded."""
     page.grade("spectrum")
     page.grade(YARN)
 
 
 def body(page: Frame) -> None:
-    """The page, part by part."""
+    """Draw the page, part by part."""
     page.live(spectrum)
     page.prose("why")
     page.live(unfinished)

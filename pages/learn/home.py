@@ -19,7 +19,7 @@ FIELDS = (POSITION, WORDS, *GEOMETRY)
 
 
 def picture(page: Frame) -> None:
-    """A token that is dragged along a text, and the hands of its pairs."""
+    """Draw a token that is dragged along a text, and the hands of its pairs."""
     page.bar()
     words = figures.words_of(page.get(WORDS), page.t)
     film = figures.dials(page.store.rope(), stops(POSITION, page.get(POSITION)), words, page.t)
@@ -30,7 +30,7 @@ def picture(page: Frame) -> None:
 
 
 def body(page: Frame) -> None:
-    """The page, part by part."""
+    """Draw the page, part by part."""
     page.live(picture)
     for column, entry in zip(page.columns(1, 1, 1), ("learn", "check", "measure"), strict=True):
         with column, page.card(stretch=True):

@@ -43,7 +43,7 @@ def tested(page: Frame) -> None:
 
 
 def matrices(page: Frame) -> None:
-    """The rotation as three matrices."""
+    """Draw the rotation as three matrices."""
     page.controls.beside(WIDTH, POSITION)
     drawing = figures.matrices(page.get(WIDTH), page.get(POSITION), page.get(BASE), page.t)
     page.show(drawing, figures.matrices, layout_demo.three_matrices)
@@ -64,18 +64,18 @@ def conversion(page: Frame) -> None:
 
 
 def key_heads(page: Frame) -> None:
-    """The rows of W_k after a conversion by either head count."""
+    """Draw the rows of W_k after a conversion by either head count."""
     drawing = figures.key_rows(page.get(DIM), page.get(KV_HEADS), page.get(GROUP), page.t)
     page.show(drawing, figures.key_rows, layout_demo.key_rows)
 
 
 def yours(page: Frame) -> None:
-    """The reader's own conversion, graded."""
+    """Draw the reader's own conversion, graded."""
     page.grade("convert")
 
 
 def body(page: Frame) -> None:
-    """The page, part by part."""
+    """Draw the page, part by part."""
     page.live(same_rotation)
     page.prose("answer")
     page.prose("why")

@@ -36,26 +36,26 @@ def phase(page: Frame) -> None:
 
 
 def table(page: Frame) -> None:
-    """The error of a frequency in another format, drawn by the reader."""
+    """Draw the error of a frequency in another format, drawn by the reader."""
     drawing = drawing_hand.expected(page.store.request(), page.get(DTYPE), page.t)
     page.show(drawing, drawing_hand.expected, precision.phase_error)
     page.prose("why")
 
 
 def hold(page: Frame) -> None:
-    """A position that the format does not hold."""
+    """Draw a position that the format does not hold."""
     page.challenge(HOLD, DTYPE.default)
 
 
 def relative(page: Frame) -> None:
-    """What rounding leaves of the dependence on the distance alone."""
+    """Draw what rounding leaves of the dependence on the distance alone."""
     page.prose("drift")
     page.predict(SAME)
     drift(page)
 
 
 def drift(page: Frame) -> None:
-    """A score that should not know where it stands."""
+    """Draw a score that should not know its position."""
     page.controls.segments(STAGE, lambda stage: page.t(f"stage.{stage}"))
     page.controls.beside(DISTANCE, UP_TO)
     drawing = figures.drift(page.store.request(), page.get(STAGE), page.get(DISTANCE), page.get(UP_TO), page.t)
@@ -63,7 +63,7 @@ def drift(page: Frame) -> None:
 
 
 def effect(page: Frame) -> None:
-    """What attention makes of it."""
+    """Draw what attention makes of it."""
     page.controls.slider(START)
     page.show(figures.effect(page.store.request(), page.get(START), page.t), figures.effect, precision.score_error)
 
@@ -82,14 +82,14 @@ def ways(page: Frame) -> None:
 
 
 def real(page: Frame) -> None:
-    """The models of the catalogue at the end of their own contexts."""
+    """Draw the models of the catalogue at the end of their own contexts."""
     page.controls.segments(CAST, lambda stage: page.t(f"stage.{stage}"))
     page.show(figures.real(page.get(CAST), page.t), figures.real, precision.phase_error_curve)
     page.goto("models")
 
 
 def body(page: Frame) -> None:
-    """The page, part by part."""
+    """Draw the page, part by part."""
     page.live(phase)
     page.live(table)
     page.live(hold)

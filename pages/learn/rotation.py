@@ -40,7 +40,7 @@ def circle(page: Frame) -> None:
 
 
 def shifted(page: Frame) -> None:
-    """The score while both positions move, drawn by the reader."""
+    """Draw the score while both positions move, drawn by the reader."""
     film = figures.shifted(page.store.rope(), page.get(M), page.get(N), page.t)
     page.show(film, figures.shifted, demo.scores_under_shift)
 
@@ -51,7 +51,7 @@ def twins(page: Frame) -> None:
 
 
 def matrix(page: Frame) -> None:
-    """The same rotation as a matrix, element by element and as complex numbers."""
+    """Draw the same rotation as a matrix, element by element and as complex numbers."""
     page.controls.beside(WIDTH, POSITION)
     numbers = page.get(WIDTH), page.get(POSITION), page.get(BASE)
     left, right = page.columns(1, 1)
@@ -62,18 +62,18 @@ def matrix(page: Frame) -> None:
 
 
 def backward(page: Frame) -> None:
-    """The gradient, turned the other way."""
+    """Draw the gradient, turned the other way."""
     numbers = page.get(WIDTH), page.get(POSITION), page.get(BASE)
     page.show(matrices.backward(*numbers, page.t), matrices.backward)
 
 
 def yours(page: Frame) -> None:
-    """The reader's own rotation, graded."""
+    """Draw the reader's own rotation, graded."""
     page.grade("rotate")
 
 
 def body(page: Frame) -> None:
-    """The page, part by part."""
+    """Draw the page, part by part."""
     page.live(circle)
     page.live(shifted)
     page.prose("questions")

@@ -11,7 +11,7 @@ HEADS = ("term", "symbol", "meaning", "other")
 
 
 def listed(page: Frame) -> None:
-    """The terms that hold what the visitor looks for."""
+    """Draw the terms that hold what the visitor looks for."""
     page.controls.text(FIND)
     other = "en" if page.t.lang == "zh" else "zh"
     first, symbol, meaning, last = (page.t(f"head.{name}") for name in HEADS)
@@ -23,6 +23,6 @@ def listed(page: Frame) -> None:
 
 
 def body(page: Frame) -> None:
-    """The page, part by part."""
+    """Draw the page, part by part."""
     page.live(listed, shared=False)
     page.prose("more")

@@ -45,7 +45,7 @@ def entry(page: Frame, result: ledger.Result, place: str) -> None:
 
 
 def top(page: Frame) -> None:
-    """The entry that the link asks for, and the button that checks everything again."""
+    """Draw the entry that the link asks for, and the button that checks everything again."""
     page.bar()
     asked = figures.find(checked(page).results, page.get(ENTRY))
     if asked is not None:
@@ -71,7 +71,7 @@ def residuals(page: Frame) -> None:
 
 
 def entries(page: Frame) -> None:
-    """The filtered list, errata first, and the selected entry in full."""
+    """Draw the filtered list, errata first, and the selected entry in full."""
     page.prose("entries")
     page.controls.segments(DOCUMENT, lambda choice: document_name(choice, page.t))
     page.controls.segments(STATUS, lambda choice: status_name(choice, page.t))
@@ -91,7 +91,7 @@ def entries(page: Frame) -> None:
 
 
 def errata(page: Frame) -> None:
-    """What one document prints wrong, each with its proof and its corrected form."""
+    """Draw what one document prints wrong, each with its proof and its corrected form."""
     page.prose("errata")
     page.controls.segments(ERRATA, lambda choice: document_name(choice, page.t))
     wrong = figures.chosen(checked(page).results, page.get(ERRATA), figures.KEYS[ledger.WRONG])
@@ -101,7 +101,7 @@ def errata(page: Frame) -> None:
 
 
 def body(page: Frame) -> None:
-    """The page, part by part."""
+    """Draw the page, part by part."""
     page.live(top)
     left, right = page.columns(1, 1)
     with left:

@@ -33,12 +33,12 @@ def label(field: Field, choice: str, t: Words) -> str:
 
 
 def shown(page: Frame) -> tuple[survey.Row, ...]:
-    """The rows that pass the filters."""
+    """Return the rows that pass the filters."""
     return survey.chosen(**{field.name: None if page.get(field) == ANY else page.get(field) for field in FILTERS})
 
 
 def spans(page: Frame) -> None:
-    """The wavelengths of the models shown, cut at the context that the slider asks for."""
+    """Draw the wavelengths of the models shown, cut at the context that the slider asks for."""
     page.controls.slider(CONTEXT)
     page.show(
         figures.spans(shown(page), page.get(CONTEXT), page.get(PICK), page.t), figures.spans, survey.rows, survey.Row
@@ -46,7 +46,7 @@ def spans(page: Frame) -> None:
 
 
 def catalogue(page: Frame) -> None:
-    """Filters, wavelengths, table, and the picked model's card with its doors."""
+    """Draw filters, wavelengths, table, and the picked model's card with its links."""
     page.bar()
     page.controls.beside(
         *FILTERS, draw=lambda field: page.controls.select(field, lambda choice: label(field, choice, page.t))
@@ -79,7 +79,7 @@ def two_axes(page: Frame) -> None:
 
 
 def body(page: Frame) -> None:
-    """The page, part by part."""
+    """Draw the page, part by part."""
     page.live(catalogue, shared=False)
     page.prose("why")
     page.prose("questions")

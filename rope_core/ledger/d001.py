@@ -70,7 +70,7 @@ def in_halves() -> Check:
 
 @claim("001-output")
 def output() -> Check:
-    """The lines print cos and sin of theta, the input; then of (t + offset) theta, which W has."""
+    """Compare the printed cos and sin of theta, the input, then those of (t + offset) theta, which W has."""
     turned = (X[:HALF] + 1j * X[HALF:]) * np.exp(1j * ANGLE)
     right = np.concatenate([turned.real, turned.imag])
     return Check(gap(_output(X, THETA), right), condition=gap(_output(X, ANGLE), right))
@@ -78,7 +78,7 @@ def output() -> Check:
 
 @claim("001-backward-o")
 def backward_o() -> Check:
-    """The gradient of the forward that the output lines compute, o = W x, by central differences."""
+    """Measure the gradient of the forward that the output lines compute, o = W x, by central differences."""
     right = slope(lambda x: float((W @ x) @ D_O), X)
     return Check(gap((W @ X) @ W.T, right), corrected=gap(D_O @ W, right), tolerance=1e-7)
 
@@ -90,7 +90,7 @@ def transpose() -> Check:
 
 @claim("001-backward-lines")
 def backward_lines() -> Check:
-    """Printed with theta and named dX, the gradient of the whole; then with the angle, that of the rotation alone."""
+    """Measure the lines with theta as dX, the gradient of the whole; then with the angle, of the rotation alone."""
 
     def lines(angle: Array) -> Array:
         d1, d2, cos, sin = D_O[:HALF], D_O[HALF:], np.cos(angle), np.sin(angle)

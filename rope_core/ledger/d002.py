@@ -109,7 +109,7 @@ def attention() -> Check:
 
 @claim("002-v")
 def v_stays() -> Check:
-    """The weights come from q and k; a rotated v would put the absolute position into the output."""
+    """Measure what a rotated v does, where the weights come from q and k: the output gets the absolute position."""
     q, k, v = draw(24, 3, 5, DIM)
 
     def outputs(start: int, turn_v: bool) -> np.ndarray:

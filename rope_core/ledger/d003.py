@@ -107,7 +107,7 @@ def sine() -> Check:
 
 @claim("003-omega")
 def omega() -> Check:
-    """The general form's omega is theta: the sine repeats after 2 pi / theta and not before."""
+    """Measure that the general form's omega is theta: the sine repeats after 2 pi / theta and not before."""
     t = np.linspace(0, 500, 64)[:, None]
     after = gap(np.sin((t + ROPE.wavelength) * THETA), np.sin(t * THETA))
     halfway = gap(np.sin((t + ROPE.wavelength / 2) * THETA), -np.sin(t * THETA))
@@ -128,7 +128,7 @@ def digit_row() -> Check:
 
 @claim("003-decay")
 def decay() -> Check:
-    """The bound rises at many single steps; its means over 256 tokens fall up to 2048."""
+    """Measure the bound's single steps, many of which rise, and its means over 256 tokens, which fall up to 2048."""
     bound = decay_bound(Spectrum.of(LLAMA.theta), np.arange(2048.0))
     falls = np.diff(bound.reshape(-1, 256).mean(axis=1))
     return Check(float(np.mean(np.diff(bound) > 0)), condition=float(np.mean(falls > 0)))
@@ -136,7 +136,7 @@ def decay() -> Check:
 
 @claim("003-llama-code")
 def llama_code() -> Check:
-    """The printed class and rotate_half, run in float64, against the half layout's matrix."""
+    """Compare the printed class and rotate_half, run in float64, with the half layout's matrix."""
     x = draw(38, 5, DIM)
     t = np.arange(5.0)
     freqs = np.einsum("i,j->ij", t, 1.0 / (10_000 ** (np.arange(0, DIM, 2) / DIM)))

@@ -13,7 +13,7 @@ QUOTED = {reading.key: reading for reading in claims()}
 
 @claim("003-clock-dimension")
 def dimension() -> Check:
-    """A three-hand clock against the RoPE that the text names, by its dimension and its pairs."""
+    """Measure a three-hand clock against the RoPE that the text names, by its dimension and its pairs."""
     hands = len(WALL.periods)
     return Check(float(abs(2 * hands - 3)), corrected=float(abs(Rope(6, 60.0**3).pairs - hands)))
 
@@ -33,7 +33,7 @@ def base() -> Check:
 
 @claim("003-clock-hour")
 def hour() -> Check:
-    """What the hour hand moves in a minute against 1/60: as a share of a turn, then of an hour's mark."""
+    """Measure what the hour hand moves in a minute against 1/60: as a share of a turn, then of an hour's mark."""
     moved = 60.0 / WALL.periods[2]
     return Check(abs(60 * moved - 1.0), condition=abs(60 * 12 * moved - 1.0))
 
@@ -59,7 +59,7 @@ def still() -> Check:
 
 @claim("003-clock-ntk-time")
 def ntk_time() -> Check:
-    """The share of hands that NTK slows, then the second hand's own slow-down."""
+    """Measure the share of hands that NTK slows, then the second hand's own slow-down."""
     slow = np.array(QUOTED["ntk_at_3"].slowdown)
     return Check(float(np.mean(slow > 1.0)), condition=float(abs(slow[0] - 1.0)))
 
@@ -83,6 +83,6 @@ def reading() -> Check:
 
 @claim("003-clock-is-ntk")
 def is_ntk() -> Check:
-    """The quoted slow-downs against those of the scheme at the factor that the quoted 129,600 s asks for."""
+    """Measure the quoted slow-downs against those of the scheme at the factor that the quoted 129,600 s asks for."""
     scheme = QUOTED["ntk_at_3"].slowdown
     return Check(gap(QUOTED["printed"].slowdown, scheme), corrected=gap(scheme, [1.0, 3.0**0.5, 3.0]))

@@ -28,7 +28,7 @@ def position_interpolation() -> Check:
 
 @claim("003-2048-scale")
 def reach() -> Check:
-    """The first whole position whose interpolated place is past the trained 2048."""
+    """Measure the first whole position whose interpolated place is past the trained 2048."""
     trained = np.arange(2048 * SCALE + 5) / SCALE < 2048
     return Check(abs(float(np.argmin(trained)) / (2048 * SCALE) - 1.0))
 
@@ -80,7 +80,7 @@ def _frequencies(lengths: list[int], remember: bool) -> list[Array]:
 
 @claim("003-dynamic-on-demand")
 def dynamic_on_demand() -> Check:
-    """A long call, then a short one, against the frequencies that the formula gives each."""
+    """Measure a long call, then a short one, against the frequencies that the formula gives each."""
     lengths = [16_384, 1024]
     wanted = [LLAMA.theta / schemes.dynamic(LLAMA, length, SCALE).slowdown for length in lengths]
     printed, corrected = (
@@ -158,7 +158,7 @@ def ntk_high_kept() -> Check:
 
 @claim("003-ntk-ramp")
 def ntk_ramp() -> Check:
-    """The share of steps on which the slow-down does not grow: with the position, i, then with the dimension, d."""
+    """Measure the share of steps on which the slow-down does not grow: with position i, then with dimension d."""
     by_position = [schemes.ntk(LLAMA, length, SCALE).slowdown[32] for length in (1, 1024, 8192)]
     by_dimension = schemes.ntk(LLAMA, 1, SCALE).slowdown
     return Check(float(np.mean(np.diff(by_position) <= 0)), corrected=float(np.mean(np.diff(by_dimension) <= 0)))
@@ -185,7 +185,7 @@ def ntk_because() -> Check:
 
 @claim("003-ntk-every-token")
 def ntk_every_token() -> Check:
-    """The share of new tokens that leave the printed code's frequencies as they are: of NTK, then of dynamic NTK."""
+    """Measure the share of new tokens that leave the printed code's frequencies alone: NTK's, then dynamic NTK's."""
 
     def unchanged(kind: str) -> float:
         return float(np.mean([gap(_code(n, kind), _code(n + 1, kind)) == 0 for n in range(4096, 4106)]))
@@ -202,7 +202,7 @@ def slower() -> Check:
 
 @claim("003-ntk-sweep")
 def ntk_sweep() -> Check:
-    """The alpha that a curve of factor 2, 4, 8, 16 carries, against alpha = scale**(2/(d-2)) of the text."""
+    """Measure the alpha that a curve of factor 2, 4, 8, 16 carries, against alpha = scale**(2/(d-2)) of the text."""
     sweep = np.array([2.0, 4.0, 8.0, 16.0])
     return Check(
         gap(np.array([_alpha(s) for s in sweep]), sweep),
@@ -229,7 +229,7 @@ def distinguishable() -> Check:
 
 @claim("003-ntk-cache")
 def ntk_cache() -> Check:
-    """The share of the named tensors Q, K, V that change with the base where only K is cached and rotated."""
+    """Measure the share of the named tensors Q, K, V that change with the base where only K is cached and rotated."""
     x = draw(34, 6, DIM)
     w_k, w_v = draw(35, 2, DIM, DIM)
     slow = schemes.ntk(ROPE, 1, SCALE).slowdown

@@ -47,7 +47,7 @@ def order_seen() -> Check:
 
 @claim("003-rnn-order")
 def rnn_order() -> Check:
-    """The last state of a drawn recurrent layer, its inputs in order and reversed."""
+    """Measure the last state of a drawn recurrent layer, its inputs in order and reversed."""
     x, (a, b) = draw(43, 5, DIM), draw(44, 2, DIM, DIM)
 
     def last(inputs: Array) -> Array:
@@ -79,7 +79,7 @@ def pairs_independent() -> Check:
 
 @claim("003-relative-attends")
 def relative_attends() -> Check:
-    """The scores of NeZha and DeBERTa for one repeated word, against the nearest function of the distance alone."""
+    """Measure NeZha's and DeBERTa's scores for one repeated word, against the nearest function of distance alone."""
     w = weights(16)
     return Check(max(relative_residual(score_matrix(name, LINE, w), LINE) for name in ("nezha", "deberta")))
 
@@ -111,7 +111,7 @@ def _row_missing(position: int) -> bool:
 
 @claim("003-predefined")
 def predefined() -> Check:
-    """The share of {learned, NeZha, sinusoidal, rotary} whose vectors at position 2**30 no table has to hold.
+    """Measure the share of {learned, NeZha, sinusoidal, rotary} whose vectors at position 2**30 no table has to hold.
 
     Sinusoidal and rotary vectors are computed: their shift law holds at any position. A learned table and NeZha's
     clipped one are finite sets of vectors.

@@ -15,17 +15,17 @@ Q, K = complex(*QV), complex(*KV)
 
 
 def f(x: complex, i: float) -> complex:
-    """The solution, x e^{i i theta}."""
+    """Return the solution, x e^{i i theta}."""
     return x * complex(np.exp(1j * i * T))
 
 
 def g(distance: float) -> complex:
-    """The complex function of the distance, q k* e^{i (i - j) theta}."""
+    """Return the complex function of the distance, q k* e^{i (i - j) theta}."""
     return Q * K.conjugate() * complex(np.exp(1j * distance * T))
 
 
 def arg(z: complex) -> float:
-    """The argument of z, rad."""
+    """Return the argument of z, rad."""
     return float(np.angle(z))
 
 
@@ -121,7 +121,7 @@ def summary() -> Check:
 
 @claim("003-proof-solution")
 def solution() -> Check:
-    """Printed |x| e^{i i theta}: at i = 0 it is |x| and not x."""
+    """Measure the printed |x| e^{i i theta}, which at i = 0 is |x| and not x."""
     printed = [abs(Q) * np.exp(1j * i * T) for i in (0, M)]
     return Check(
         gap(printed, [f(Q, 0), f(Q, M)]), corrected=gap([Q * np.exp(1j * i * T) for i in (0, M)], [f(Q, 0), f(Q, M)])

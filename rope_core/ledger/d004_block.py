@@ -33,14 +33,14 @@ LAYER = draw_layers(1, DIM, 4 * DIM, 62)[0]
 
 
 def _contradicted(row: Architecture) -> list[Correction]:
-    """The row's printed cells that its model's own paper or code says otherwise, as far as that was verified."""
+    """Return the row's printed cells that its model's own paper or code says otherwise, as far as that was verified."""
     return [
         c for c in row.corrections if c.verified and c.printed and c.corrected and not c.corrected.startswith(c.printed)
     ]
 
 
 def _row(row: Architecture) -> Check:
-    """The share of a row's printed cells that are contradicted; each correction must name where it was read."""
+    """Measure the share of a row's printed cells that are contradicted; each correction must name where it was read."""
     cells = [field for field in ARCHITECTURE_FIELDS if getattr(row, field)]
     wrong = _contradicted(row)
     return Check(len(wrong) / len(cells), corrected=float(sum(not c.source for c in wrong)))
@@ -53,7 +53,7 @@ for _architecture in architectures():
 
 @claim("004-rnn-variant")
 def rnn_variant() -> Check:
-    """A recurrent layer's last state moves with the order of its inputs, attention's set of rows does not.
+    """Measure what the order of inputs moves: a recurrent layer's last state, not attention's set of rows.
 
     The condition replaces softmax by a product of positive features, causally: then a state of fixed size, updated
     token by token, gives the same rows.
@@ -197,14 +197,14 @@ def reglu() -> Check:
 
 
 def swiglu(x: Array, w_1: Array, w_2: Array) -> Array:
-    """The definition as document 004 prints it: Swish(x W1) * (x W2)."""
+    """Return the definition as document 004 prints it: Swish(x W1) * (x W2)."""
     z = x @ w_1
     return np.asarray(z / (1.0 + np.exp(-z)) * (x @ w_2))
 
 
 @claim("004-swiglu-ffn")
 def swiglu_ffn() -> Check:
-    """Printed, the call hands over two products where the definition takes the input and two matrices."""
+    """Compare the printed call, which hands over two products, with the definition of input and two matrices."""
     takes = len(inspect.signature(swiglu).parameters)
     given, meant = (X @ W_1, X @ V), (X, W_1, V)
     return Check(float(takes - len(given)), corrected=gap(swiglu(*meant) @ W_2, feed_forward("swiglu", X, W_1, W_2, V)))
@@ -259,7 +259,7 @@ def serial_parallel() -> Check:
 
 @claim("004-serial")
 def serial() -> Check:
-    """Printed, the second residual starts from x again, so the attention's own residual is lost."""
+    """Measure the printed second residual, which starts from x again and loses the attention's own."""
     h = X + attend(layer_norm(X), LAYER)
     printed = X + feed(layer_norm(h), LAYER)
     return Check(

@@ -56,7 +56,7 @@ def slower_columns() -> Check:
 
 @claim("004-columns-differ")
 def columns_differ() -> Check:
-    """The largest share of pairs of columns that agree within one row: rows 0 to 999, then 1 to 999."""
+    """Measure the largest share of pairs of columns that agree within one row: rows 0 to 999, then 1 to 999."""
     p = sinusoidal(np.arange(1000), DIM)
     upper = np.triu(np.ones((DIM, DIM), dtype=bool), 1)
     agree = (p[:, :, None] == p[:, None, :])[:, upper].mean(axis=1)
@@ -65,7 +65,7 @@ def columns_differ() -> Check:
 
 @claim("004-rows-differ")
 def rows_differ() -> Check:
-    """The smallest distance of two rows among 65,536; it depends on the difference of the positions alone."""
+    """Measure the smallest distance of two rows among 65,536; it depends on the difference of the positions alone."""
     near = min(
         float(np.linalg.norm(np.exp(1j * np.arange(low, low + 4096)[:, None] * Rope(64).theta) - 1.0, axis=1).min())
         for low in range(1, 65_536, 4096)
@@ -99,7 +99,7 @@ def shift_lines() -> Check:
 
 @claim("004-shift-direction")
 def shift_direction() -> Check:
-    """The turn of (p_2j, p_2j+1) = (sin, cos) from position i to i + delta, against + and - delta omega."""
+    """Measure the turn of (p_2j, p_2j+1) = (sin, cos) from position i to i + delta, against + and - delta omega."""
     before, after = (sinusoidal([p], DIM)[0, 2:4] for p in (M, M + DELTA))
     turned = np.arctan2(after[1], after[0]) - np.arctan2(before[1], before[0])
     return Check(wrapped(turned - DELTA * THETA[1]), corrected=wrapped(turned + DELTA * THETA[1]))
@@ -139,7 +139,7 @@ def additive_form() -> Check:
 
 @claim("004-additive-breaks")
 def additive() -> Check:
-    """Added vectors break the symmetry: two orders of the same words get different outputs."""
+    """Measure how added vectors break the symmetry: two orders of the same words get different outputs."""
     w = weights(16)
     first, second = ["a", "b", "c"], ["c", "b", "a"]
     return Check(shortfall(order_gap("sinusoidal", first, second, w), 1e3 * order_gap("nope", first, second, w) + 1e-9))
@@ -179,7 +179,7 @@ def taylor() -> Check:
 
 @claim("004-absolute-terms")
 def absolute_terms() -> Check:
-    """The share of the first five terms that do not move when both positions do; then of the four with a p."""
+    """Measure the share of the first five terms that do not move when both positions do; then of the four with a p."""
     slopes, curves = draw(93, 2, DIM), draw(94, 2, DIM, DIM)
 
     def terms(shift: int) -> Array:
@@ -201,7 +201,7 @@ def hessian_diagonal() -> Check:
 
 @claim("004-hessian-general")
 def hessian_general() -> Check:
-    """A general H leaves what is not relative; it grows with the entries off the diagonal."""
+    """Measure what a general H leaves that is not relative; it grows with the entries off the diagonal."""
     residuals = [_hessian(off, 0.0) for off in (0.0, 0.01, 0.1, 1.0)]
     return Check(0.0 if residuals[1] > 1e-3 and all(np.diff(residuals) > 0) else 1.0)
 
@@ -220,7 +220,7 @@ def _spelled(n: int, beta: float, digits: int) -> float:
 
 @claim("004-digit")
 def digit() -> Check:
-    """The digits spell the number again when beta is whole; RoPE's beta = 10000^(2/d) is not."""
+    """Spell the number from its digits for a whole beta, then for RoPE's beta = 10000^(2/d), which is not."""
     return Check(_spelled(1234, rope_beta(Rope(64)), 32), condition=max(_spelled(1234, b, 12) for b in (2, 8, 10)))
 
 
@@ -250,7 +250,7 @@ def mod_period() -> Check:
 
 @claim("004-digits-carry")
 def digits_carry() -> Check:
-    """The vectors of 40 positions differ, and their inner products depend on the distance alone."""
+    """Measure that 40 positions' vectors differ and their inner products depend on the distance alone."""
     p = cos_sin_vectors(LINE, DIM)
     apart = np.linalg.norm(p[:, None] - p[None], axis=-1)[~np.eye(len(LINE), dtype=bool)]
     return Check(max(relative_residual(p @ p.T, LINE), shortfall(float(apart.min()), 0.1)))

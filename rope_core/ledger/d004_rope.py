@@ -50,14 +50,14 @@ def apply_matrix() -> Check:
 
 @claim("004-angle-name")
 def angle_name() -> Check:
-    """The angle of each pair at position 2, against theta_2 for all of them and against 2 theta_j."""
+    """Measure the angle of each pair at position 2, against theta_2 for all of them and against 2 theta_j."""
     turned = np.angle(pairs(blocks(2, THETA) @ np.tile([1.0, 0.0], DIM // 2)))
     return Check(gap(turned, np.full(DIM // 2, THETA[2])), corrected=gap(turned, 2 * THETA))
 
 
 @claim("004-before-rotation")
 def before_rotation() -> Check:
-    """A word's vector before rotation: the same at two places in the first layer, not after one causal layer."""
+    """Measure a word's vector before rotation: the same at two places in layer one, not after one causal layer."""
     word = draw(84, DIM)
     x = np.stack([draw(85, DIM), *[word] * 5])
     w = draw(86, 3, DIM, DIM) / np.sqrt(DIM)
@@ -120,7 +120,7 @@ def matrix() -> Check:
 
 @claim("004-big-matrix")
 def big_matrix() -> Check:
-    """The share of the block matrix's multiplications that are by a zero; then the element-wise form against it."""
+    """Measure the share of the block matrix's multiplications by zero; then the element-wise form against it."""
     q = draw(95, DIM)
     whole = blocks(M, THETA)
     return Check(float(np.mean(whole == 0.0)), corrected=gap(columns(q, adjacent(q), M, THETA), whole @ q))

@@ -65,7 +65,7 @@ def channels(colour: str) -> npt.NDArray[np.float64]:
 
 
 def contrast(each: str, other: str) -> float:
-    """The contrast ratio of two colours, 1 to 21. Source: WCAG 2.2, relative luminance.
+    """Return the contrast ratio of two colours, 1 to 21. Source: WCAG 2.2, relative luminance.
 
     >>> contrast("#000000", "#FFFFFF")
     21.0
@@ -96,7 +96,7 @@ def on_amount(share: float) -> str:
 
 
 def wash(colour: str, strength: float = 0.45) -> str:
-    """The colour thinned with white, opaque: black letters are legible on it in both themes.
+    """Return the colour thinned with white, opaque: black letters are legible on it in both themes.
 
     >>> wash("#000000", 0.2)
     'rgb(204,204,204)'

@@ -60,24 +60,24 @@ def checked(tell: Callable[[int, str], object] | None = None, again: bool = Fals
 
 
 def chosen(results: Sequence[Result], document: str = ANY, status: str = ANY) -> list[Result]:
-    """The entries of a document and a status key, errata first, each group in document order."""
+    """Return the entries of a document and a status key, errata first, each group in document order."""
     order = list(KEYS)
     kept = [r for r in results if document in (ANY, r.document) and status in (ANY, KEYS[r.status])]
     return sorted(kept, key=lambda r: order.index(r.status))
 
 
 def find(results: Sequence[Result], name: str) -> Result | None:
-    """The entry called ``name``, or None."""
+    """Return the entry called ``name``, or None."""
     return next((r for r in results if r.id == name), None)
 
 
 def verdict(result: Result, t: Words) -> str:
-    """A status as icon and word."""
+    """Return a status as icon and word."""
     return t(f"verdict.{KEYS[result.status]}")
 
 
 def number(value: float | None) -> str:
-    """A residual for a reader: 0, 2.2e-16, 0.42, or a dash where there is none."""
+    """Return a residual for a reader: 0, 2.2e-16, 0.42, or a dash where there is none."""
     return "–" if value is None else "0" if not value else f"{float(value):.2g}"
 
 
@@ -119,7 +119,7 @@ def card(result: Result, t: Words) -> str:
 
 
 def source(result: Result) -> str:
-    """The Python function that decides an entry; empty for an empirical one."""
+    """Return the Python function that decides an entry; empty for an empirical one."""
     if result.status == EMPIRICAL:
         return ""
     function = CLAIMS[result.id]
@@ -130,7 +130,7 @@ def source(result: Result) -> str:
 
 
 def listing(results: Sequence[Result], t: Words) -> dict[str, list[str]]:
-    """The entries as named columns, one row each."""
+    """Return the entries as named columns, one row each."""
     return {
         t("col.id"): [r.id for r in results],
         t("col.verdict"): [verdict(r, t) for r in results],

@@ -19,7 +19,7 @@ KINDS, SYMBOLS = ("whole", "nope", "hybrid", "none"), ("circle", "square", "tria
 
 
 def title(row: Row) -> str:
-    """A row's name: the model's, and its layer type where they differ."""
+    """Return a row's name: the model's, and its layer type where they differ."""
     return row.model.name + (f" · {row.layer_type}" if row.layer_type else "")
 
 
@@ -225,7 +225,7 @@ def encodings(t: Words) -> Drawing:
 
 
 def listing(rows: Sequence[Row], t: Words) -> dict[str, list[object]]:
-    """The table's columns, by their heads in the page's language."""
+    """Return the table's columns, by their heads in the page's language."""
     columns: dict[str, list[object]] = {
         "name": [title(row) for row in rows],
         "grade": [row.model.confidence for row in rows],
@@ -259,7 +259,7 @@ def mistakes(t: Words) -> dict[str, list[object]]:
 
 
 def card(rows: Sequence[Row], t: Words) -> str:
-    """What is known of one model, as Markdown: every layer type, the grade and the source."""
+    """Return what is known of one model, as Markdown: every layer type, the grade and the source."""
     model = rows[0].model
     lines = [
         t(

@@ -132,7 +132,7 @@ def _fill(colour: str, opacity: float) -> Props:
 
 
 def _across(whole: str, panel: int) -> Props:
-    """References to a panel's axes, the one that is crossed from end to end counted in shares of the panel."""
+    """Return references to a panel's axes, the one that is crossed from end to end counted in shares of the panel."""
     number = "" if panel == 1 else str(panel)
     return {f"{each}ref": f"{each}{number}" + (" domain" if each == whole else "") for each in "xy"}
 

@@ -59,7 +59,7 @@ def tally(votes: Sequence[int], choices: Sequence[str], answer: int | None, t: W
 
 
 def finding(votes: Sequence[int], answer: int | None, t: Words) -> str:
-    """The sentence under the bars: how many said what, and how many were right."""
+    """Return the sentence under the bars: how many chose what, and how many were right."""
     total = sum(votes)
     if not total:
         return t("tally.nobody") + ("" if answer is None else t("tally.right_alone", letter=LETTERS[answer]))

@@ -8,7 +8,7 @@ from ui.text.words import LANGUAGES, Words
 
 
 def language() -> str:
-    """The language in force: chosen, else the link's, else the browser's."""
+    """Return the language in force: chosen, else the link's, else the browser's."""
     if "lang" not in st.session_state:
         asked = st.query_params.get("lang", "")
         locale = (st.context.locale or "").lower()
@@ -17,7 +17,7 @@ def language() -> str:
 
 
 def language_switch() -> None:
-    """The two languages as buttons."""
+    """Draw the two languages as buttons."""
     t, key = Words(language(), "labels"), "w.lang"
     if st.session_state.get(key) != t.lang:
         st.session_state[key] = t.lang

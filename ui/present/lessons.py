@@ -100,7 +100,7 @@ class Lesson:
     steps: tuple[Step, ...]
 
     def step(self, number: int) -> Step:
-        """The step with this number, from 1."""
+        """Return the step with this number, from 1."""
         return self.steps[number - 1]
 
 
@@ -140,7 +140,7 @@ class Reader:
                 self.wrong("lesson.unknown_key", given=name)
 
     def text(self, table: Table, name: str, *, needed: bool = True) -> str:
-        """A text of at most its length; "" where it is absent or wrong."""
+        """Return a text of at most its length; "" where it is absent or wrong."""
         value = table.get(name)
         if value is None:
             if needed:
@@ -157,7 +157,7 @@ class Reader:
         return ""
 
     def table(self, table: Table, name: str) -> Table | None:
-        """A table, or None where it is absent or wrong."""
+        """Return a table, or None where it is absent or wrong."""
         value = table.get(name)
         if value is None or isinstance(value, dict):
             return value
@@ -173,7 +173,7 @@ class Reader:
         return float(value)
 
     def lesson(self, table: Table, name: str) -> Lesson:
-        """The whole file; what is wrong in it stands in ``problems``."""
+        """Return the whole file; ``problems`` holds what is wrong in it."""
         self.known("lesson", table)
         title, minutes = self.text(table, "title"), self.minutes(table)
         steps = table.get("steps")
@@ -209,7 +209,7 @@ class Reader:
         )
 
     def play(self, table: Table, state: Mapping[str, Value], found: Declaration | None) -> Play | None:
-        """What a film is to drag; None where the step has nothing of it or it is wrong."""
+        """Return what a film is to drag; None where the step has nothing of it or it is wrong."""
         given = self.table(table, "play")
         if given is None:
             return None
@@ -225,7 +225,7 @@ class Reader:
         return Play(control, end[control], float(seconds)) if control in end else None
 
     def page_of(self, table: Table) -> str:
-        """The page of a step: its own, or the one whose lesson this is."""
+        """Return the page of a step: its own, or the one whose lesson this is."""
         if self.page is None:
             return self.text(table, "page")
         if table.get("page", self.page) != self.page:
@@ -233,7 +233,7 @@ class Reader:
         return self.page
 
     def predict(self, table: Table, state: Mapping[str, Value], found: Declaration | None) -> Predict:
-        """A question with its choices, its answer, and the state after it."""
+        """Return a question with its choices, its answer, and the state after it."""
         self.known("predict", table)
         choices, answer = table.get("choices"), table.get("answer")
         if not isinstance(choices, list) or not 2 <= len(choices) <= MAX_CHOICES:
@@ -249,7 +249,7 @@ class Reader:
     def state(
         self, table: Table, name: str, found: Declaration | None, before: Mapping[str, Value] | None = None
     ) -> dict[str, Value]:
-        """A page's values by name, each in its field's type and range, and all of them going together."""
+        """Return a page's values by name, each in its field's type and range, and all of them going together."""
         given = self.table(table, name) or {}
         if found is None:
             return {}
@@ -287,7 +287,7 @@ class Reader:
 
 
 def typed(of: Field, value: object) -> Value:
-    """A TOML value as the field's type takes it; raises Refused for a value of another type."""
+    """Return a TOML value as the field's type takes it; raises Refused for a value of another type."""
     if of.optional and value == "auto":
         return None
     if of.kind == "bool":
@@ -303,7 +303,7 @@ def typed(of: Field, value: object) -> Value:
 
 
 def tellable(value: object) -> object:
-    """A value as an error can name it; Python refuses to write whole numbers of thousands of digits."""
+    """Return a value as an error can name it; Python refuses to write whole numbers of thousands of digits."""
     small = isinstance(value, str | bool | float) or (isinstance(value, int) and abs(value) < 10**18)
     return value if small else type(value).__name__
 
@@ -323,7 +323,7 @@ def load(data: bytes, name: str, page: str | None = None) -> Lesson:
 
 
 def parsed(data: bytes, wrong: Callable[..., None]) -> Table | None:
-    """The file as a table, or None with the reason noted."""
+    """Return the file as a table, or None with the reason noted."""
     if len(data) > MAX_BYTES:
         wrong("lesson.too_big", limit=MAX_BYTES // 1024)
         return None
@@ -343,19 +343,19 @@ def parsed(data: bytes, wrong: Callable[..., None]) -> Table | None:
 
 @lru_cache(maxsize=128)
 def page_lesson(lang: str, page: str) -> Lesson | None:
-    """The shipped lesson of a page; None where there is none."""
+    """Return the shipped lesson of a page; None where there is none."""
     path = FOLDER / lang / "pages" / f"{page}.toml"
     return load(path.read_bytes(), page, page) if path.exists() else None
 
 
 @lru_cache(maxsize=1)
 def talks() -> tuple[str, ...]:
-    """The names of the shipped talks, the same in both languages."""
+    """Return the names of the shipped talks, the same in both languages."""
     return tuple(sorted(path.stem for path in (FOLDER / "en" / "talks").glob("*.toml")))
 
 
 @lru_cache(maxsize=16)
 def talk(lang: str, name: str) -> Lesson | None:
-    """A shipped talk by its name; None where there is none."""
+    """Return a shipped talk by its name; None where there is none."""
     path = FOLDER / lang / "talks" / f"{name}.toml"
     return load(path.read_bytes(), name) if name in talks() and path.exists() else None

@@ -47,12 +47,12 @@ def panel(view: View) -> None:
 
 
 def said(lesson: Lesson, t: Words) -> str:
-    """A lesson in one line: title, minutes, steps."""
+    """Return a lesson in one line: title, minutes, steps."""
     return t("talk", title=plain(lesson.title, 120), minutes=f"{lesson.minutes:g}", steps=len(lesson.steps))
 
 
 def room(view: View, t: Words) -> None:
-    """The box for the room's name."""
+    """Draw the box for the room's name."""
     if ROOM_BOX not in st.session_state:
         st.session_state[ROOM_BOX] = view.room
     st.text_input(t("room"), key=ROOM_BOX, max_chars=40, help=t("room_help"), on_change=enter, args=(view,))
@@ -82,6 +82,6 @@ def take() -> None:
 
 
 def described(problem: Problem, t: Words) -> str:
-    """A problem of a lesson file in the page's language, with its step."""
+    """Return a problem of a lesson file in the page's language, with its step."""
     text = sentence(problem.key, problem.given, t)
     return t("lesson.at_step", step=problem.step, problem=text) if problem.step else text

@@ -86,7 +86,7 @@ class Question:
         return file.count(self.room, self.id, len(self.predict.choices))
 
     def attempt(self, call: Callable[[Tally], T]) -> T | None:
-        """What a call of the tally answers; None where there is no tally for now, which is then said."""
+        """Return what a call of the tally answers; None, with a note, where there is no tally for now."""
         try:
             return call(Tally())
         except Unavailable as error:
@@ -109,28 +109,28 @@ class Question:
         st.markdown(choices.verdict(self.t, self.texts, self.chosen, self.predict.answer))
 
     def buttons(self) -> None:
-        """The choices, none preselected."""
+        """Draw the choices, none preselected."""
         choices.buttons(f"predict-choices-{self.id}", self.texts, self.chosen, self.choose)
 
 
 def named(step: Step, lesson_id: str) -> str:
-    """The word by which a question is known in the session and in a room, in every language the same."""
+    """Return the word by which a question is known in the session and in a room, in every language the same."""
     return f"{lesson_id}/{step.number}"
 
 
 def token() -> str:
-    """A word by which this browser's vote is known; nothing else is."""
+    """Return a word by which this browser's vote is known; nothing else is."""
     known = st.session_state.get(VISITOR) or secrets.token_hex(16)
     return str(st.session_state.setdefault(TOKEN, known))
 
 
 def opener() -> str:
-    """A word for the address from which a room is opened; "" for this computer."""
+    """Return a word for the address from which a room is opened; "" for this computer."""
     return str(st.session_state.get(ADDRESS, ""))
 
 
 def spoken(step: Step, lesson_id: str) -> str:
-    """What stands in large letters: a step's question until the answer is out in this session, then its sentence."""
+    """Return what is in large letters: a step's question until the answer is out in this session, then its sentence."""
     asked = step.predict is not None and named(step, lesson_id) not in st.session_state.get(SEEN, ())
     return step.predict.question if step.predict and asked else step.say
 
@@ -160,7 +160,7 @@ def ask(view: View, step: Step, lesson_id: str) -> bool:
 
 
 def settled(question: Question) -> None:
-    """The verdict, and in a room how the class voted."""
+    """Draw the verdict, and in a room how the class voted."""
     with st.container(horizontal=True, vertical_alignment="center", key="predict-verdict"):
         question.verdict()
         if not question.room:
@@ -175,7 +175,7 @@ def settled(question: Question) -> None:
 
 
 def wait(question: Question) -> None:
-    """A student's line while the answer is not out: looks again every few seconds."""
+    """Draw a student's line while the answer is not out, anew every few seconds."""
     t = question.t
     found = question.attempt(question.count)
     question.say_trouble()
@@ -189,7 +189,7 @@ def wait(question: Question) -> None:
 
 
 def board(question: Question) -> None:
-    """The lecturer's screen while the answer is not out: the class's count, and the button that shows the answer."""
+    """Draw the lecturer's screen while the answer is not out: the class's count, and the button for the answer."""
     t, room = question.t, question.room
     leads = question.attempt(question.lead)
     found = question.attempt(question.count) if leads is not None else None

@@ -16,7 +16,7 @@ SHORT = 300
 
 
 def matrix(text: str) -> list[list[bool]] | None:
-    """The modules of ``text``'s QR code with its quiet zone, True is dark; None where it is too long for one."""
+    """Return the modules of ``text``'s QR code with its quiet zone, True is dark; None where it is too long for one."""
     code = qrcode.QRCode(error_correction=ERROR_CORRECT_M if len(text) <= SHORT else ERROR_CORRECT_L, border=QUIET)
     code.add_data(text)
     try:

@@ -76,7 +76,7 @@ class Stage:
         self.lead = self.top
 
     def _tools(self, title: str, step: Step | None) -> None:
-        """The title, small, and what a lecturer presses."""
+        """Draw the title, small, and what a lecturer presses."""
         with st.container(horizontal=True, vertical_alignment="center", key="stage-tools"):
             st.title(title, width="stretch")
             st.toggle(self.t("controls"), key="stage.open")
@@ -99,7 +99,7 @@ class Stage:
             )
 
     def _show_code(self) -> None:
-        """The audience's QR code of this view, as large as the screen allows."""
+        """Draw the audience's QR code of this view, as large as the screen allows."""
         url = self.link(self.view.query(audience=True))
         code, room = qr.image(url, self.t("qr_alt", url=url)), self.view.room
 
@@ -119,11 +119,11 @@ class Stage:
         dialog()
 
     def leading(self) -> str | None:
-        """The name of the part that has the leading figure, as far as it is known."""
+        """Return the name of the part that has the leading figure, as far as it is known."""
         return self.leads.get((self.view.page, self.wanted), self.first)
 
     def named(self, part: str) -> str:
-        """The name of a part that is drawn next: its own, below that of the part in which it stands."""
+        """Return the name of a part that is drawn next: its own, below that of the part that holds it."""
         return f"{self.drawn}/{part}" if self.drawn else part
 
     def elsewhere(self, part: str) -> bool:
@@ -161,7 +161,7 @@ class Stage:
 
     @contextmanager
     def placed(self, figure: str) -> Iterator[None]:
-        """The place of a figure and its finding; the leading one stands above the rest of its part."""
+        """Return the place of a figure and its finding; the leading one is above the rest of its part."""
         place = self.lead if self._leads(figure) else st.container()
         with place.container(key=f"stage-figure-{figure}"):
             yield
@@ -194,7 +194,7 @@ def notes(view: View, step: Step, t: Words) -> str:
 
 
 def headline(own: Words, view: View, store: Store) -> None:
-    """The sentence of the step, large, between the buttons that the arrow keys press; the claim before the first."""
+    """Draw the step's sentence, large, between the buttons that the arrow keys press; the claim before the first."""
     t = Words(view.lang, "stage")
     lesson, step = view.lesson(), view.here()
     with st.container(horizontal=True, vertical_alignment="center", key="stage-line"):
@@ -212,7 +212,7 @@ def headline(own: Words, view: View, store: Store) -> None:
 
 
 def step_button(view: View, t: Words, by: int) -> None:
-    """A button that moves through the lesson, off at its ends."""
+    """Draw a button that moves through the lesson, off at its ends."""
     lesson = view.lesson()
     at, last = view.number or 0, len(lesson.steps) if lesson else 0
     st.button(
@@ -227,7 +227,7 @@ def step_button(view: View, t: Words, by: int) -> None:
 
 
 def ask(view: View, store: Store) -> None:
-    """The question of the step; once it is answered the figure moves. In a talk, the way back to its page."""
+    """Draw the question of the step; once it is answered the figure moves. In a talk, the way back to its page."""
     t = Words(view.lang, "stage")
     lesson, step = view.lesson(), view.step()
     if lesson is None or step is None:
@@ -241,7 +241,7 @@ def ask(view: View, store: Store) -> None:
 
 
 def strip(view: View, store: Store) -> None:
-    """The lesson beside the normal display, for who follows on a screen of their own."""
+    """Draw the lesson beside the normal display, for who follows on a screen of their own."""
     t = Words(view.lang, "stage")
     lesson, step = view.lesson(), view.here()
     if lesson is None:

@@ -273,7 +273,7 @@ def _version(db: sqlite3.Connection) -> int:
 
 
 def _checked(room: str, question: str, token: str = "") -> str:
-    """The room's name in one spelling; ValueError on what cannot be a room, a question or a token."""
+    """Return the room's name in one spelling; ValueError on what cannot be a room, a question or a token."""
     if len(question) > QUESTION_LIMIT:
         raise reject("question", f"at most {QUESTION_LIMIT} characters", question[:60])
     if len(token) > TOKEN_LIMIT:

@@ -58,7 +58,7 @@ class View:
         return self.session.setdefault(SESSION, {})  # type: ignore[no-any-return]
 
     def get(self, field: Field) -> Any:
-        """A field's value in force."""
+        """Return a field's value in force."""
         return self.values.get(field.name, field.default)
 
     def put(self, field: Field, value: Value) -> None:
@@ -106,26 +106,26 @@ class View:
         return str(self.get(LEAD))
 
     def query(self, *, audience: bool = False, lead: bool = False) -> dict[str, str]:
-        """The explicit values as URL parameters; for an ``audience`` without the stage; its key only on ``lead``."""
+        """Return the explicit values as URL parameters; an ``audience`` has no stage, and its key only on ``lead``."""
         own = self.get(TALK) == OWN
         left_out = (DISPLAY.name, *((STEP.name, TALK.name) if own else ())) if audience else ()
         left_out += () if lead else (LEAD.name,)
         return {name: str(value) for name, value in self.values.items() if name not in left_out}
 
     def lesson(self) -> Lesson | None:
-        """The talk in force, else the page's own lesson."""
+        """Return the talk in force, else the page's own lesson."""
         name = self.get(TALK)
         if name == OWN:
             return self.session.get(LOADED)
         return lessons.talk(self.lang, name) if name else lessons.page_lesson(self.lang, self.page)
 
     def step(self) -> Step | None:
-        """The step in force, which may stand on another page of a talk."""
+        """Return the step in force, which may be on another page of a talk."""
         lesson = self.lesson() if self.number else None
         return lesson.step(self.number) if lesson and self.number else None
 
     def here(self) -> Step | None:
-        """The step in force where it stands on this page."""
+        """Return the step in force where it is on this page."""
         step = self.step()
         return step if step and step.page == self.page else None
 
@@ -206,7 +206,7 @@ class View:
             store.take(step.predict.then if out else step.state)
 
     def plays(self) -> Mapping[str, Any] | None:
-        """What the step in force has a film play, once its question is answered, in the player's words."""
+        """Return what the step in force has a film play, once its question is answered, in the player's words."""
         step = self.here()
         if step is None or step.play is None or (step.predict and not self.session.get(REACHED, (None, False))[1]):
             return None
@@ -252,5 +252,5 @@ class View:
             self.put(field, field.default)
 
     def going(self) -> str | None:
-        """The page of the step just asked for, told once; None when none was."""
+        """Return the page of the step just chosen, once; None when none was."""
         return self.session.pop(GOING, None)  # type: ignore[no-any-return]

@@ -20,7 +20,7 @@ LETTERS, MARKS = "text", ":is(path, line, text)"
 
 
 def _themed(part: str, where: str, colour: str, light: str, dark: str) -> str:
-    """A rule for what Plotly draws in the colour: another one on each theme, by ``fill`` or by ``stroke``."""
+    """Return a rule for what Plotly draws in the colour, another one on each theme, by ``fill`` or by ``stroke``."""
     return (
         f'.js-plotly-plot {where}[style*="{part}: {_rgb(colour)}"] {{{part}: light-dark({light}, {dark}) !important}}'
     )
@@ -51,7 +51,7 @@ html:not(.rope-lab-icons) :is([data-testid="stIconMaterial"], [style*="Material 
 
 @lru_cache(maxsize=len(LANGUAGES))
 def script(lang: str) -> str:
-    """The script with a language's words: what Streamlit calls a thing in English, or this script in any language."""
+    """Return the script with a language's words: Streamlit's English names, or this script's in any language."""
     own = {key: name for key, name in labels(lang, "labels").items() if key.startswith("browser.")}
     spoken = {labels(each, "labels")[key]: name for each in LANGUAGES for key, name in own.items()}
     words = {

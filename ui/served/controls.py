@@ -46,7 +46,7 @@ class Controls:
         return self.folded or field.name in self.hidden
 
     def label(self, field: Field) -> str:
-        """The field's name in the page's language."""
+        """Return the field's name in the page's language."""
         return self.t(f"field.{field.name}")
 
     def _seed(self, field: Field, value: Value, suffix: str = "") -> str:
@@ -181,11 +181,11 @@ class Controls:
         return self.t("frame.custom") if choice == CUSTOM else models.name(choice)
 
     def model(self) -> None:
-        """The model menu; picking one sets the geometry and the scheme to that model's."""
+        """Draw the model menu; picking one sets the geometry and the scheme to that model's."""
         self.select(MODEL, self.model_name, width=230, label_visibility="collapsed")
 
     def geometry(self) -> None:
-        """The model menu and, behind one button that says the values in force, the exact numbers."""
+        """Draw the model menu and, behind one button that says the values in force, the exact numbers."""
         self.model()
         model = self.store.get(MODEL)
         kinds = () if model == CUSTOM else models.layer_types(model)
@@ -203,7 +203,7 @@ class Controls:
             self.place = outside
 
     def scheme(self) -> None:
-        """The scheme menu and its declared parameters."""
+        """Draw the scheme menu and its declared parameters."""
         name = self.select(SCHEME)
         for param in rc.SCHEMES[name].params:
             self.param(param)

@@ -59,7 +59,7 @@ class Served(Learning):
         self.drawn_around = self._around()
 
     def top(self) -> None:
-        """What stands above the parts: the stage, or title, language, claim, task and the lesson's step."""
+        """Draw what is above the parts: the stage, or title, language, claim, task and the lesson's step."""
         st.html(STYLE + access.STYLE)
         film.register()
         st.html(access.script(self.t.lang), unsafe_allow_javascript=True)
@@ -103,7 +103,7 @@ class Served(Learning):
             fragment()
 
     def _around(self) -> tuple[str, dict[str, str]]:
-        """What the whole page is drawn for: the language and the view, but for what is unfolded in a part."""
+        """Return what the whole page is drawn for: the language and the view, but for what is unfolded in a part."""
         return language(), {name: text for name, text in self.view.query().items() if name != OPEN.name}
 
     def _show_notes(self) -> None:
@@ -150,7 +150,7 @@ class Served(Learning):
                 st.button(self.t("frame.reset"), on_click=self.view.again, args=(self.store,), key=reset, icon=icon)
 
     def _ways_out(self) -> None:
-        """The link, and the presentation unless another site frames the page."""
+        """Draw the link, and the presentation unless another site frames the page."""
         with st.popover(self.t("frame.share"), icon=":material/share:"):
             st.write(self.t("frame.share_help"))
             st.code(self.address.link(self.view.query()), language=None, wrap_lines=True)

@@ -55,18 +55,18 @@ def vectors(kind: str, dim: int, draw: int, q_text: str, k_text: str) -> Pairing
 
 
 def recipe_vectors(pairing: Pairing) -> str:
-    """The two vectors as Python lists."""
+    """Return the two vectors as Python lists."""
     q, k = (np.asarray(x).round(12).tolist() for x in pairing)
     return f"q, k = {q}, {k}"
 
 
 def text_or_never(first: int | None, limit: int, t: Words) -> str:
-    """A distance, or the words for none up to a limit."""
+    """Return a distance, or the words for none up to a limit."""
     return t("never", limit=f"{limit:,}") if first is None else f"{first:,}"
 
 
 def bound(rope: rc.Rope, kind: str, pairing: Pairing, reach: int, t: Words) -> Drawing:
-    """The score of one query and one key over their distance, with RoFormer's relative bound."""
+    """Draw the score of one query and one key over their distance, with RoFormer's relative bound."""
     q, k = pairing
     s = rc.Spectrum.of(rope.theta)
     d = cell_edges(reach, POINTS, True)
@@ -101,7 +101,7 @@ def bound(rope: rc.Rope, kind: str, pairing: Pairing, reach: int, t: Words) -> D
 
 
 def pairs(rope: rc.Rope, pairing: Pairing, at: int, t: Words) -> Drawing:
-    """What each pair adds to the score at one distance, and the running sum from the fastest pair."""
+    """Draw what each pair adds to the score at one distance, and the running sum from the fastest pair."""
     q, k = pairing
     s = rc.Spectrum.of(rope.theta)
     zero, here = attention.pair_contributions(s, [0, at], q, k)
@@ -168,13 +168,13 @@ def family(
 
 
 def cell_means(s: rc.Spectrum, edges: npt.NDArray[np.int64]) -> Array:
-    """The score of equal vectors, averaged over the distances of each cell."""
+    """Return the score of equal vectors, averaged over the distances of each cell."""
     return np.asarray(mean_cos(s, edges).mean(axis=0) * s.attention_factor**2)
 
 
 @lru_cache(maxsize=32)
 def widths(base: float, t: Words) -> Drawing:
-    """A vector's score with itself over the first distances, for rotary widths from 8 to 256."""
+    """Draw a vector's score with itself over the first distances, for rotary widths from 8 to 256."""
     d = np.arange(SPAN)
     curves = [attention.score_curve(rc.Spectrum.of(rc.Rope(dim, base).theta), d) for dim in WIDTHS]
     results = [attention.oscillation(curve) for curve in curves]
@@ -197,7 +197,7 @@ def widths(base: float, t: Words) -> Drawing:
 
 
 def schemes(rope: rc.Rope, results: Sequence[Extension], length: int, t: Words) -> Drawing:
-    """A vector's score with itself under each scheme, up to the extended length."""
+    """Draw a vector's score with itself under each scheme, up to the extended length."""
     edges = cell_edges(length, CELLS, True)
     d = edges[:-1]
     curves = [cell_means(each.spectrum, edges) for each in results]
@@ -249,7 +249,7 @@ def unscaled_models(dim: int) -> tuple[tuple[str, float, int], ...]:
 
 @kept
 def base_bound(rope: rc.Rope, context: int, t: Words) -> Drawing:
-    """The context that each base serves, the base that a context needs, and where real models stand."""
+    """Draw the context that each base serves, the base that a context needs, and where real models are."""
     grid, served = attention.served_contexts(rope.dim)
     enough = np.flatnonzero(served >= context)
     need = float(grid[enough[0]]) if enough.size else None

@@ -92,7 +92,7 @@ def theorem(rope: rc.Rope, t: Words) -> Drawing:
 
 
 def logit_scales(lengths: Array, train_len: int) -> dict[str, Array]:
-    """What each recipe multiplies logits by at each length, the factor being length over trained length."""
+    """Return what each recipe multiplies logits by at each length, the factor being length over trained length."""
     factors = np.maximum(lengths / train_len, 1.0)
     return {
         "plain": np.ones(lengths.size),
@@ -110,7 +110,7 @@ def lengths_for(train_len: int) -> Array:
 
 @lru_cache(maxsize=32)
 def scales(train_len: int, t: Words) -> Drawing:
-    """The factor that each recipe puts on logits, against the length in use."""
+    """Draw the factor that each recipe puts on logits, against the length in use."""
     lengths = lengths_for(train_len)
     results = logit_scales(lengths, train_len)
     figure = plot(

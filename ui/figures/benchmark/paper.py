@@ -20,7 +20,7 @@ BANDWIDTH_STEPS = (5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0, 2000.0, 3
 
 
 def largest_forward(points: Sequence[Point]) -> list[Point]:
-    """The points of the largest plain forward case with tuned allocator; [] where none was measured."""
+    """Return the points of the largest plain forward case with tuned allocator; [] where none was measured."""
     plain = [p for p in points if p.case.direction == "forward" and not p.case.inplace and p.allocator == "tuned"]
     peers = [p for p in plain if p.contestant in traffic.MEASURED and p.contestant not in view.OURS] or plain
     if not peers:

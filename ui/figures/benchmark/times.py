@@ -33,7 +33,7 @@ BELOW = {"orientation": "h", "x": 0, "xanchor": "left", "y": 0, "yref": "contain
 
 
 def colour(contestant: str, place: int = 0) -> str:
-    """The contestant's own colour; the rest take turns."""
+    """Return the contestant's own colour; the rest take turns."""
     return LOOKS.get(contestant, COLOURS[place % len(COLOURS)])
 
 
@@ -164,7 +164,7 @@ def speed_ups(points: Sequence[Point], name: str, t: Words) -> Drawing:
 
 
 def errors(points: Sequence[Point], name: str, t: Words) -> Drawing:
-    """The largest difference from float64 against the time as a multiple of the copy's, one mark a contestant."""
+    """Draw the largest difference from float64 against the time as a multiple of the copy's, one mark a contestant."""
     data = []
     for place, contestant in enumerate(names_of(points)):
         p = next(p for p in points if p.contestant == contestant)

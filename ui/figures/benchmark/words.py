@@ -14,7 +14,7 @@ MEGA, GIGA, MICRO, MILLI = 1e6, 1e9, 1e-6, 1e-3
 
 
 def who(contestant: str, t: Words) -> str:
-    """A contestant's name for readers; a visitor's own function keeps the name it was recorded under."""
+    """Return a contestant's name for readers; a visitor's own function keeps the name it was recorded under."""
     key = f"who.{contestant}"
     return t(key) if t.has(key) else contestant
 
@@ -44,7 +44,7 @@ def time_text(seconds: float) -> str:
 
 
 def kind_text(case: Case, t: Words) -> str:
-    """A kind of case in one line of a menu."""
+    """Return a kind of case in one line of a menu."""
     heads = f"{case.batch}×{case.q_heads}/{case.k_heads}×{case.dim}"
     part = "" if case.rotary_dim == case.dim else f" ({case.rotary_dim})"
     place = f" · {t('in_place')}" if case.inplace else ""

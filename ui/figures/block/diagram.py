@@ -53,7 +53,7 @@ class Skip:
 
 
 def row_of(model: str, wanted: str) -> Architecture | None:
-    """The architecture row to draw: the wanted one, or the model's; None where the table has none."""
+    """Return the architecture row to draw: the wanted one, or the model's; None where the table has none."""
     if wanted != "model":
         return catalogue.architecture(wanted)
     known = {entry.id: entry.architecture for entry in catalogue.models()}
@@ -61,12 +61,12 @@ def row_of(model: str, wanted: str) -> Architecture | None:
 
 
 def row_name(row: Architecture) -> str:
-    """The row's name, corrected, with its year."""
+    """Return the row's name, corrected, with its year."""
     return f"{row.corrected('name')}, {row.corrected('year')}"
 
 
 def chosen(row: Architecture | None, norm: str, place: str, order: str, unit: str) -> Choices:
-    """The row's block (or the table's commonest one) with what the visitor switched."""
+    """Return the row's block (or the table's commonest one) with what the visitor switched."""
     base = (choices_of(row) if row else None) or usual()[0]
     base = base if norm == "row" else replace(base, norm=norm)
     base = base if place == "row" else replace(base, place=place)
@@ -86,7 +86,7 @@ def attention(left: float, right: float, row: int, rotates: bool, t: Words) -> l
 
 
 def serial(made: Choices, t: Words) -> tuple[list[Box], list[Skip]]:
-    """The sub-layers below each other, each with its own residual connection."""
+    """Return the sub-layers below each other, each with its own residual connection."""
     drawn, skips, row = [Box("x", LEFT, RIGHT, 0, GREY)], [], 0
     for part in ("attention", "feed"):
         start = row
@@ -239,12 +239,12 @@ SENTENCES = {
 
 
 def in_words(cell: str, t: Words) -> str:
-    """A cell of the table in the page's language; names and terms of art stay."""
+    """Return a cell of the table in the page's language; names and terms of art stay."""
     return t(f"said.{SENTENCES[cell]}") if cell in SENTENCES else cell
 
 
 def cells(row: Architecture, t: Words) -> dict[str, list[str]]:
-    """The row as source 004 prints it, with a mark where the model's own paper or code says something else."""
+    """Return the row as source 004 prints it, with a mark where the model's own paper or code says something else."""
     wrong = {correction.field for correction in row.corrections}
     return {
         t("col.cell"): [t(f"cell.{field}") for field in ARCHITECTURE_FIELDS],

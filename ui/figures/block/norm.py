@@ -64,7 +64,7 @@ def norms(mean: float, size: float, t: Words) -> Drawing:
 
 @kept
 def cost(fused: bool, t: Words) -> Drawing:
-    """Passes over memory, sums over the features, operations and weights of both norms."""
+    """Draw passes over memory, sums over the features, operations and weights of both norms."""
     counts = {kind: norm_cost(kind, fused) for kind in ("layer", "rms")}
     parts = ("reads", "writes", "reductions", "operations", "parameters")
     names = [t(f"cost.{part}") for part in parts]
@@ -101,7 +101,7 @@ def cost(fused: bool, t: Words) -> Drawing:
 
 @kept
 def stack(shown: str, layers: int, seed: int, t: Words) -> Drawing:
-    """The gradient that reaches each layer's weights in a random stack, for each place of the norm."""
+    """Draw the gradient that reaches each layer's weights in a random stack, for each place of the norm."""
     norms_of = stack_gradients(layers, seed)
     at = np.arange(1, layers + 1)
     figure = plot(

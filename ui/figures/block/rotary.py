@@ -17,7 +17,7 @@ FLOOR = 1e-17
 
 
 def power(value: float) -> str:
-    """A residual for a reader: 1.2e-15 or 0.482."""
+    """Return a residual for a reader: 1.2e-15 or 0.482."""
     return f"{value:.1e}" if value < 1e-3 else f"{value:.3g}"
 
 
@@ -30,7 +30,7 @@ def residual_bars(names: list[str], values: list[float], limit: float = 1e-9) ->
 
 @kept
 def commute(rope: rc.Rope, position: int, factor: float, layout: str, t: Words) -> Drawing:
-    """The difference between norm then RoPE and RoPE then norm, for each kind of norm."""
+    """Draw the difference between norm then RoPE and RoPE then norm, for each kind of norm."""
     gaps = commuting(rope, position, factor, layout)
     figure = plot(
         [residual_bars([t(f"commute.{key}") for key in gaps], list(gaps.values()))],
@@ -102,7 +102,7 @@ def cacheable(rope: rc.Rope) -> bool:
 
 @kept
 def cache(rope: rc.Rope, times: float, t: Words) -> Drawing:
-    """The logits of a late query against keys that were cached under earlier frequencies."""
+    """Draw the logits of a late query against keys that were cached under earlier frequencies."""
     positions, true, stale = stale_logits(rope, times)
     figure = plot(
         [line(positions, true, GREY, 6, t("cache.true")), line(positions, stale, RED, 3, t("cache.stale"))],

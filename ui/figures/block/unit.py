@@ -26,7 +26,7 @@ def curve(x: object, y: object, name: str, bold: bool, colour: str, legend: bool
 
 @kept
 def activations(shown: str, at: float, t: Words) -> Drawing:
-    """The four curves at the left, their derivatives at the right, the point of the chosen one marked."""
+    """Draw the four curves at the left, their derivatives at the right, the point of the chosen one marked."""
     columns = split([1, 1], 0.12)
     numbers = {name: activate(name, Z) for name in CURVES}
     data = [
@@ -65,7 +65,7 @@ def activations(shown: str, at: float, t: Words) -> Drawing:
 
 @kept
 def gates(shown: str, value: float, t: Words) -> Drawing:
-    """What the gated units let through of one value while the gate's input moves."""
+    """Draw what the gated units let through of one value while the gate's input moves."""
     numbers = {name: gated(name, Z, np.full_like(Z, value)) for name in UNITS}
     figure = plot(
         [
@@ -133,7 +133,7 @@ def z_loss(shift: float, coefficient: float, t: Words) -> Drawing:
 
 @kept
 def capped(cap: float, at: float, t: Words) -> Drawing:
-    """The soft cap and its derivative."""
+    """Draw the soft cap and its derivative."""
     z = np.linspace(-200, 200, 161)
     out, slope = soft_cap(z, cap)
     here, left = (float(part[0]) for part in soft_cap([at], cap))
@@ -164,7 +164,7 @@ def capped(cap: float, at: float, t: Words) -> Drawing:
 
 @kept
 def qk_norm(dim: int, scale: float, t: Words) -> Drawing:
-    """The largest logit of rotated heads that grow, with and without QK-norm, and its bound."""
+    """Draw the largest logit of rotated heads that grow, with and without QK-norm, and its bound."""
     scales = np.geomspace(0.25, 64, 33)
     plain, normed = largest_logits(dim, scales)
     here = [float(part[0]) for part in largest_logits(dim, [scale])]

@@ -47,7 +47,7 @@ def reading(error: float, slower: float, t: Words) -> Drawing:
 
 
 def signed(value: float) -> str:
-    """A difference with its sign; a plain 0 where there is none."""
+    """Return a difference with its sign; a plain 0 where there is none."""
     return f"{value:+,.6g}".replace("-", "−") if abs(value) > 1e-6 else "0"
 
 

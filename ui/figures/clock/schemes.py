@@ -24,7 +24,7 @@ CELLS, ROWS = 96, 64
 
 
 def listed(names: Sequence[str], t: Words, after: Callable[[str], str] = lambda name: "") -> str:
-    """The schemes' labels in a row, each followed by what ``after`` says of it."""
+    """Return the schemes' labels in a row, each followed by what ``after`` says of it."""
     return t("comma").join(t(f"scheme.{name}") + after(name) for name in names)
 
 
@@ -88,12 +88,12 @@ def heatmaps(rope: rc.Rope, results: Sequence[Extension], length: int, logarithm
 
 
 def recipe_requests(results: Sequence[Extension]) -> list[tuple[str, dict[str, object], int | None]]:
-    """What the recipes ask of each scheme, ready to be written as Python."""
+    """Return what the recipes ask of each scheme, ready to be written as Python."""
     return [(each.scheme, dict(each.request.params), each.request.seq_len) for each in results]
 
 
 def colour_axis(filled: float, down: int) -> Props:
-    """The one colour scale of all panels: in the places that the last row leaves empty, else below."""
+    """Return the one colour scale of all panels: in the places that the last row leaves empty, else below."""
     bar = byte_bar(1.0) | {"title": {"text": "cos", "side": "top"}, "orientation": "h"}
     if filled:
         bar |= {"len": 0.9 * (1 - filled), "x": 1.0, "xanchor": "right", "y": 0.3 / down, "yanchor": "middle"}
@@ -133,7 +133,7 @@ def pair_axis(pairs: Cells, bottoms: Sequence[float], title: str) -> Props:
 
 
 def brief(position: int) -> str:
-    """A position for a tick: 100, 10k, 1M."""
+    """Return a position for a tick: 100, 10k, 1M."""
     for size, letter in ((10**6, "M"), (10**3, "k")):
         if position >= size:
             return f"{position / size:.3g}{letter}"
@@ -191,12 +191,12 @@ def slowdowns(rope: rc.Rope, results: Sequence[Extension], t: Words) -> Drawing:
 
 
 def squared(factor: float) -> str:
-    """An attention factor and the square that the logits get."""
+    """Return an attention factor and the square that the logits get."""
     return f" {factor:.6g} (a² = {factor**2:.6g})"
 
 
 def label_factor(factor: float) -> str:
-    """What a curve's name says of its attention factor."""
+    """Return what a curve's name says of its attention factor."""
     return f"  a = {factor:.4g}" if factor != 1.0 else ""
 
 
@@ -237,7 +237,7 @@ def trouble(
     curves: Array,
     placed: Sequence[tuple[float, float, float]],
 ) -> float:
-    """What speaks against a place: names already there, points of curves covered, distance from the own curve."""
+    """Count what is wrong with a place: names already there, points of curves covered, distance from its curve."""
     x, y = box
     part = slice(max(int(x - width / 2), 0), math.ceil(x + width / 2) + 1)
     covered = int(np.sum(np.abs(curves[:, part] - y) < 0.6 * height - 1e-9))
@@ -250,7 +250,7 @@ def trouble(
 
 
 def summary(rope: rc.Rope, results: Sequence[Extension], length: int, t: Words) -> str:
-    """The schemes' numbers as a Markdown table."""
+    """Return the schemes' numbers as a Markdown table."""
     columns = {
         "scheme": [t(f"scheme.{each.scheme}") for each in results],
         "first": [f"{each.spectrum.slowdown[0]:.4g}" for each in results],

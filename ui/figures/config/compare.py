@@ -21,7 +21,7 @@ from ui.text.words import Words
 
 
 def engine_table(results: Sequence[Engine], t: Words) -> dict[str, list[str]]:
-    """What each program makes of the config, as a table's columns; plain text."""
+    """Return what each program makes of the config, as a table's columns; plain text."""
     return {
         t("col.engine"): [each.name for each in results],
         t("col.difference"): [
@@ -43,7 +43,7 @@ def engine_notes(results: Sequence[Engine], t: Words) -> list[tuple[str, str]]:
 
 
 def gap(difference: float | None, t: Words) -> str:
-    """A largest relative difference: 0, per cent, or why there is none."""
+    """Return a largest relative difference: 0, per cent, or why there is none."""
     if difference is None:
         return "-"
     if math.isinf(difference):
@@ -116,7 +116,7 @@ def differences(rows: Sequence[Row], names: tuple[str, str], t: Words) -> dict[s
 
 
 def field_name(row: Row, t: Words) -> str:
-    """A row's field, with its layer type where there are several."""
+    """Return a row's field, with its layer type where there are several."""
     name = t(f"value_of.{row.field}") if t.has(f"value_of.{row.field}") else row.field
     return name if row.layer_type is None else f"{row.layer_type} · {name}"
 
@@ -129,7 +129,7 @@ def values(row: Row, t: Words) -> tuple[str, str]:
 
 
 def overlay(left: HfRope, right: HfRope, names: tuple[str, str], rows: Sequence[Row], t: Words) -> Drawing:
-    """The wavelengths of two configs on one axis."""
+    """Draw the wavelengths of two configs on one axis."""
     both = {"left": left, "right": right}
     columns = {key: curve(rope.inv_freq, rope.unscaled, "wavelength") for key, rope in both.items()}
     index = np.arange(max(values.size for values in columns.values()))
@@ -154,7 +154,7 @@ def overlay(left: HfRope, right: HfRope, names: tuple[str, str], rows: Sequence[
 
 
 def extensions(results: Sequence[Way], now: HfRope, length: int, where: str, t: Words) -> Drawing:
-    """The slow-down of every pair in each way to a longer context, beside what the config does at present."""
+    """Draw the slow-down of every pair in each way to a longer context, beside what the config does at present."""
     drawn = {way.name: rope_of(way, now.layer_type) for way in results}
     columns = {name: curve(rope.inv_freq, rope_unscaled(rope, now), "slowdown") for name, rope in drawn.items()}
     present = curve(now.inv_freq, now.unscaled, "slowdown")
@@ -186,17 +186,17 @@ def extensions(results: Sequence[Way], now: HfRope, length: int, where: str, t: 
 
 
 def rope_of(way: Way, layer: str | None) -> HfRope:
-    """What a way computes in the layer type in view, else in the first one that it extends."""
+    """Return what a way computes in the layer type in view, else in the first one that it extends."""
     return way.ropes[layer] if layer in way.ropes else next(iter(way.ropes.values()))
 
 
 def rope_unscaled(rope: HfRope, now: HfRope) -> Array:
-    """The frequencies before any scaling: those in view, unless the way extends a layer type of another width."""
+    """Return the frequencies before any scaling: those in view, unless the way extends layers of another width."""
     return now.unscaled if now.unscaled.shape == rope.unscaled.shape else rope.unscaled
 
 
 def costs(results: Sequence[Way], t: Words) -> dict[str, list[str]]:
-    """What each way costs, as a table's columns."""
+    """Return what each way costs, as a table's columns."""
     return {
         t("col.way"): [way.title(t.lang) for way in results],
         t("col.factor"): [amount(float(f"{factor_of(next(iter(way.ropes.values()))):.6g}")) for way in results],

@@ -26,7 +26,7 @@ DOUBLING = math.log10(2.0)
 
 
 def amount(value: float) -> str:
-    """A number for a sentence: six digits, thousands separated, tiny ones in powers."""
+    """Return a number for a sentence: six digits, thousands separated, tiny ones in powers."""
     if not math.isfinite(value):
         return "∞"
     if value and not 1e-4 <= abs(value) < 1e12:
@@ -120,7 +120,7 @@ def length_marks(rope: HfRope, t: Words) -> tuple[list[Props], list[Props]]:
 
 
 def glance_finding(rope: HfRope, t: Words) -> str:
-    """What becomes of the pairs, in one sentence."""
+    """Return what becomes of the pairs, in one sentence."""
     results, pairs = counts(rope), rope.inv_freq.size
     if rope.nope:
         return t("finding_nope")
@@ -296,7 +296,7 @@ def provenance(rope: HfRope, t: Words) -> dict[str, list[str]]:
 
 
 def told(value: object) -> str:
-    """A value for a table's cell: numbers short, long lists cut."""
+    """Return a value for a table's cell: numbers short, long lists cut."""
     if value is None:
         return "-"
     if isinstance(value, bool):
@@ -310,7 +310,7 @@ def told(value: object) -> str:
 
 
 def summary(rope: HfRope, t: Words) -> str:
-    """The rotation of a layer type in one line of Markdown; holds numbers and this house's words only."""
+    """Return the rotation of a layer type in one line of Markdown; holds numbers and this house's words only."""
     parts = [
         t("sum_scheme", scheme=t(f"scheme.{rope.scheme}")) + factor_text(rope),
         t("sum_base", base=amount(rope.base), origin=t(f"origin.{rope.provenance['base'].source.replace(' ', '_')}")),
@@ -325,7 +325,7 @@ def summary(rope: HfRope, t: Words) -> str:
 
 
 def factor_text(rope: HfRope) -> str:
-    """The factor in force, where the scheme has one."""
+    """Return the factor in force, where the scheme has one."""
     searched = any(param.kind == "vector" for param in SCHEMES[rope.scheme].params)
     factor = None if searched else rope.params.get("factor")
     return f" ×{amount(float(factor))}" if isinstance(factor, int | float) and factor != 1 else ""

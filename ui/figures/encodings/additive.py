@@ -92,7 +92,7 @@ def hessian_residual(noise: float, gap: float, base: float) -> float:
 
 @kept
 def hessian_map(noise: float, gap: float, base: float, t: Words) -> Drawing:
-    """The Taylor term p_m^T H p_n over (m, n) for one H."""
+    """Draw the Taylor term p_m^T H p_n over (m, n) for one H."""
     vectors = sinusoidal(np.arange(POSITIONS), WIDTH, base)
     term = hessian_term(random_hessian(WIDTH, noise, gap), vectors)
     limit = float(np.abs(term).max())

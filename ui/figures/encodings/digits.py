@@ -38,7 +38,7 @@ AXIS_COLOURS = (BLUE, ORANGE, GREEN)
 
 @kept
 def digits(number: int, beta: int, t: Words) -> Drawing:
-    """A number's digits in base beta, and the cosine and sine of the same quotients before the floor."""
+    """Draw a number's digits in base beta, and the cosine and sine of the same quotients before the floor."""
     count = digits_needed(number + 1, beta)
     spelled = beta_digits(number, beta, count)[::-1]
     phase = digit_phases(number, beta, count)[::-1]
@@ -93,12 +93,12 @@ def digits(number: int, beta: int, t: Words) -> Drawing:
 
 
 def by_factor() -> tuple[str, ...]:
-    """The schemes that stretch by a factor and nothing else, and the unscaled one."""
+    """Return the schemes that stretch by a factor and nothing else, and the unscaled one."""
     return tuple(n for n in compared() if {param.name for param in rc.SCHEMES[n].params} <= {"factor"})
 
 
 def effect(slowdown: np.ndarray) -> str:
-    """What slow-downs do to the digits: "kept", "compressed", "rebased" (a geometric row) or "mixed".
+    """Return what slow-downs do to the digits: "kept", "compressed", "rebased" (a geometric row) or "mixed".
 
     >>> effect(np.ones(3)), effect(np.full(3, 4.0)), effect(np.array([1.0, 2.0, 4.0]))
     ('kept', 'compressed', 'rebased')
@@ -112,7 +112,7 @@ def effect(slowdown: np.ndarray) -> str:
 
 
 def stretched(rope: rc.Rope, factor: float, results: Sequence[Extension], t: Words) -> Drawing:
-    """The largest phase of each digit at the extended length, over the largest one that training showed."""
+    """Draw the largest phase of each digit at the extended length, over the largest one that training showed."""
     length = reach(rope, factor)
     trained = digit_phases(rope.train_len, rope_beta(rope), rope.pairs)
     pairs = np.arange(rope.pairs)
@@ -209,7 +209,7 @@ def sections(counts: tuple[int, int, int], t: Words) -> Drawing:
 
 @kept
 def video(frames: int, height: int, width: int, t: Words) -> Drawing:
-    """The three positions of each token: text, then a video's patches, then text again."""
+    """Draw the three positions of each token: text, then a video's patches, then text again."""
     around = 4
     points = mrope_positions(around, frames, height, width, around)
     index = np.arange(points.shape[0])

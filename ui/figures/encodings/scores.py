@@ -35,7 +35,7 @@ Sentences = tuple[tuple[str, ...], tuple[str, ...]]
 
 
 def tokens(text: str) -> tuple[str, ...]:
-    """A sentence as tokens: words where it has spaces, characters where it has none.
+    """Return a sentence as tokens: words where it has spaces, characters where it has none.
 
     >>> tokens("a dog"), tokens("小明")
     (('a', 'dog'), ('小', '明'))
@@ -44,7 +44,7 @@ def tokens(text: str) -> tuple[str, ...]:
 
 
 def multiset(sentence: Sequence[str], t: Words) -> str:
-    """A sentence's tokens in sorted order, which is all that attention without positions sees; as Markdown."""
+    """Return a sentence's tokens in sorted order, which is all that attention without positions sees; as Markdown."""
     return t("comma").join(plain(token) for token in sorted(sentence))
 
 
@@ -148,7 +148,7 @@ def score_map(name: str, base: float, shift: int, t: Words) -> Drawing:
 
 @kept
 def score_lines(name: str, base: float, shift: int, t: Words) -> Drawing:
-    """The same logits over m - n for three queries, and how far they are from a function of m - n."""
+    """Draw the same logits over m - n for three queries, and how far they are from a function of m - n."""
     where = np.arange(shift, shift + POSITIONS)
     matrix = score_matrix(name, where, weights(WIDTH, base))
     residual = relative_residual(matrix, where)

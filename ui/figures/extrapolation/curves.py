@@ -31,7 +31,7 @@ LABEL = 0.072
 
 
 def colour(key: str) -> str:
-    """A line's colour, by its place in the ladder."""
+    """Return a line's colour, by its place in the ladder."""
     keys = [each.key for each in lines()]
     return TURNS[keys.index(key) % len(TURNS)] if key in keys else GREY
 
@@ -42,7 +42,7 @@ def code(seen: Seen, *more: str) -> str:
 
 
 def faint(shade: str) -> str:
-    """A colour for a band, nearly clear.
+    """Return a colour for a band, nearly clear.
 
     >>> faint("#0072B2")
     'rgba(0,114,178,0.18)'
@@ -222,7 +222,7 @@ def curves(seen: Seen, trained: int, bands: str, t: Words) -> Drawing:
 
 
 def order_sentence(results: Sequence[Cell], trained: int, t: Words) -> str:
-    """The order of cells of one length on their last quarter, as one sentence."""
+    """Return the order of cells of one length on their last quarter, as one sentence."""
     places = view.order(results)
     best, worst = places[0].cell, places[-1].cell
     return t(
@@ -333,7 +333,7 @@ def at_sentence(results: Sequence[Cell], trained: int, t: Words) -> str:
 
 
 def seeds(seen: Seen, trained: int, t: Words) -> Drawing:
-    """The last quarter's perplexity of every line, one mark a trained model, at the longest length."""
+    """Draw the last quarter's perplexity of every line, one mark a trained model, at the longest length."""
     cells = view.cells(seen.results)
     length = max(view.lengths(cells))
     results = view.at(cells, length)
@@ -378,5 +378,5 @@ def seeds(seen: Seen, trained: int, t: Words) -> Drawing:
 
 
 def live(seen: Seen, trained: int, bands: str, t: Words) -> Drawing:
-    """The same curves for what a visitor measured."""
+    """Draw the same curves for what a visitor measured."""
     return replace(curves(seen, trained, bands, t), id="live")

@@ -25,7 +25,7 @@ FAINT = 1e-4
 
 
 def shown_sights(seen: Seen, key: str) -> list[Sight]:
-    """The unscaled line and the chosen one at the longest length."""
+    """Return the unscaled line and the chosen one at the longest length."""
     results = view.sights(seen.results)
     length = max(each.length for each in results)
     plain = lines()[0].key
@@ -177,7 +177,7 @@ def scales(seen: Seen, t: Words) -> Drawing:
 
 
 def refit(seen: Seen, t: Words) -> Drawing | None:
-    """The best attention factor at each factor, this model's fit, and the published one; None while it is not done."""
+    """Draw the best attention factor at each factor, this model's fit, and the published one; None before that."""
     fitted = view.fit(seen.results)
     if fitted is None:
         return None
@@ -280,7 +280,7 @@ def _by_value(pair: tuple[str, view.Variant]) -> float:
 
 
 def case_name(case: str, t: Words) -> str:
-    """A case of padding for readers."""
+    """Return a case of padding for readers."""
     key = f"case.{case}"
     return t(key) if t.has(key) else case
 
@@ -354,7 +354,7 @@ def padding(seen: Seen, t: Words) -> Drawing:
 
 
 def lengths_written(seen: Seen) -> tuple[int, ...]:
-    """The lengths at which text was written."""
+    """Return the lengths at which text was written."""
     return tuple(sorted({each["length"] for each in seen.results if "text" in each}))
 
 
@@ -371,7 +371,7 @@ def written(seen: Seen, length: int, t: Words) -> list[tuple[str, str]]:
 
 
 def prompt(seen: Seen, length: int) -> str:
-    """The end of what was read before."""
+    """Return the end of what was read before."""
     return next((each["prompt_end"] for each in seen.results if "text" in each and each["length"] == length), "")
 
 

@@ -28,13 +28,13 @@ from ui.work.extrapolated import Seen
 
 
 def encoding_of(weights: str) -> str:
-    """A model's encoding, from the index; its name's first word where the index lacks it."""
+    """Return a model's encoding, from the index; its name's first word where the index lacks it."""
     known = cards.stored().get(weights)
     return known.encoding if known else weights.rsplit("-", 1)[0]
 
 
 def encoding_name(weights: str, t: Words) -> str:
-    """A model's encoding for readers."""
+    """Return a model's encoding for readers."""
     key = f"encoding.{encoding_of(weights)}"
     return t(key) if t.has(key) else encoding_of(weights)
 
@@ -104,7 +104,7 @@ def _has_number(cells: Sequence[Cell], weights: str) -> bool:
 
 
 def tuned_line(weights: str) -> str | None:
-    """The ladder's line under which weights were fine-tuned; None for weights that were not."""
+    """Return the ladder's line under which weights were fine-tuned; None for weights that were not."""
     known = cards.stored().get(weights)
     if known is None or not known.recipe["start"]:
         return None
@@ -248,7 +248,7 @@ def recall(seen: Seen, keys: Sequence[str], length: int, counted: str, t: Words)
 
 
 def percent(share: view.Three) -> str:
-    """A share as per cent with its interval.
+    """Return a share as per cent with its interval.
 
     >>> percent(view.Three(0.5, 0.25, 0.75))
     '50 % [25, 75]'
@@ -257,7 +257,7 @@ def percent(share: view.Three) -> str:
 
 
 def passkey_table(grids: Mapping[str, view.Grid]) -> dict[str, list[object]]:
-    """Retrieval as named columns."""
+    """Return retrieval as named columns."""
     rows = [
         (key, length, depth, grid.right[i, j], grid.low[i, j], grid.high[i, j])
         for key, grid in grids.items()
@@ -271,7 +271,7 @@ PARTS = ("right", "low", "high")
 
 
 def finetune(seen: Seen, t: Words) -> Drawing | None:
-    """The loss of a fine-tune, step by step, as far as it has come; None before its first step."""
+    """Draw the loss of a fine-tune, step by step, as far as it has come; None before its first step."""
     told = [each for each in seen.results if "step" in each]
     if not told:
         return None

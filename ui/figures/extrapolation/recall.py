@@ -61,7 +61,7 @@ def recall(seen: Seen, trained: int, t: Words) -> Drawing:
 
 
 def near(window: Cell, t: Words) -> str:
-    """What the sliding window reads at the least distance and at the greatest."""
+    """Return what the sliding window reads at the least distance and at the greatest."""
     curve = window.curve
     ends = [view.Three(*(float(part[at]) for part in (curve.value, curve.low, curve.high))) for at in (0, -1)]
     near_value, far_value = (with_interval(each) for each in ends)

@@ -16,13 +16,13 @@ WHOLE, LAST = "whole", "last"
 
 
 def name(line: str, t: Words) -> str:
-    """A line's name for readers."""
+    """Return a line's name for readers."""
     key = f"line.{line}"
     return t(key) if t.has(key) else line
 
 
 def number(value: float) -> str:
-    """A perplexity for readers: three digits, no exponent below a million.
+    """Return a perplexity for readers: three digits, no exponent below a million.
 
     >>> number(4.7234), number(36.04), number(1234.5)
     ('4.72', '36.0', '1,234')
@@ -33,7 +33,7 @@ def number(value: float) -> str:
 
 
 def with_interval(three: Three) -> str:
-    """A number with its 95 % interval, where there is one.
+    """Return a number with its 95 % interval, where there is one.
 
     >>> with_interval(Three(4.7234, 4.5, 4.95))
     '4.72 [4.50, 4.95]'
@@ -42,7 +42,7 @@ def with_interval(three: Three) -> str:
 
 
 def factor(three: Three) -> str:
-    """A ratio with its interval.
+    """Return a ratio with its interval.
 
     >>> factor(Three(1.125, 1.08, 1.17))
     '×1.12 [1.08, 1.17]'
@@ -60,7 +60,7 @@ def times(length: int, trained: int) -> str:
 
 
 def ranked(places: Sequence[Place], t: Words, label: Callable[[Cell], str] | None = None) -> str:
-    """An order as one phrase: best first, with the paired ratio to the place before wherever it is settled.
+    """Return an order as one phrase: best first, with the paired ratio to the place before wherever it is settled.
 
     ``label``: a cell's name; its line's where left out.
     """
@@ -92,7 +92,7 @@ def ladder(results: Sequence[Cell], share: str, t: Words) -> dict[str, list[str]
 
 
 def short_hash(sha256: str) -> str:
-    """The first digits of a hash."""
+    """Return the first digits of a hash."""
     return f"{sha256[:10]}…" if sha256 else "—"
 
 
@@ -120,7 +120,7 @@ def hashed(weights: Mapping[str, str], t: Words) -> str:
 
 
 def made_here(requested: Request, t: Words) -> str:
-    """What this server measured a request with: weights, text and versions."""
+    """Return what this server measured a request with: weights, text and versions."""
     versions = t("comma").join(f"{name} {version(name)}" for name in ("torch", "numpy"))
     text = short_hash(requested.text_hash)
     return t("provenance_here", weights=hashed(requested.weights_read, t), text=text, versions=plain(versions))
@@ -134,5 +134,5 @@ def progress_text(share: float | None, left: float | None, seconds: float, t: Wo
 
 
 def second(offered: Sequence[str]) -> str:
-    """The shortest length past the trained one, where papers' orders are least sure."""
+    """Return the shortest length past the trained one, where papers' orders are least sure."""
     return offered[min(1, len(offered) - 1)]

@@ -17,7 +17,7 @@ NEAR = 100
 
 
 def read(value: float) -> str:
-    """A number for a reader: 54,410 or 6.28 or 0.000115."""
+    """Return a number for a reader: 54,410 or 6.28 or 0.000115."""
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
@@ -29,7 +29,7 @@ def context_line(rope: rc.Rope, t: Words) -> Props:
 
 @kept
 def base_choice(rope: rc.Rope, t: Words) -> Drawing:
-    """What a base can span: the slowest pair's wavelength, and how far the sum of cosines stays positive."""
+    """Draw what a base can span: the slowest pair's wavelength, and how far the sum of cosines stays positive."""
     results = frequency_demo.spans(rope.dim)
     own = frequency_demo.positive_until(rope.dim, rope.base)
     limit = frequency_demo.reach(rope.dim)

@@ -50,7 +50,7 @@ def entries(width: int, layout: str, first: int) -> tuple[Array, list[list[str]]
 
 @kept
 def matrices(width: int, position: int, base: float, t: Words) -> Drawing:
-    """The same rotation as the paper prints it, numbered from 0, and as LLaMA's code has it; a colour is a pair."""
+    """Draw one rotation as the paper prints it, numbered from 0, and as LLaMA's code has it; a colour is a pair."""
     three = layout_demo.three_matrices(width, position, base)
     pairs, columns = width // 2, split([1, 1, 1], 0.06)
     scale = [(edge, wash(COLOURS[i])) for i in range(pairs) for edge in (i / pairs, (i + 1) / pairs)]
@@ -123,7 +123,7 @@ LOOKS = {
 
 
 def possible(shapes: Shapes) -> list[str]:
-    """The conversions that these shapes let through."""
+    """Return the conversions that these shapes let through."""
     return [name for name in layout_demo.CONVERSIONS if name != "query_heads" or layout_demo.query_heads_fit(shapes)]
 
 
@@ -171,7 +171,7 @@ def recipe(rope: rc.Rope, kv_heads: int, group: int, names: list[str]) -> str:
 
 @kept
 def errors(rope: rc.Rope, kv_heads: int, group: int, t: Words) -> Drawing:
-    """The error of all heads' scores over the distance after each conversion."""
+    """Draw the error of all heads' scores over the distance after each conversion."""
     shapes = Shapes(rope.dim, kv_heads, group)
     at = np.arange(DISTANCES)
     names = possible(shapes)

@@ -72,7 +72,7 @@ def slip(base: float, position: int, t: Words) -> Drawing:
 
 
 def errata_list(base: float, position: int, t: Words) -> str:
-    """The document's slips as a Markdown list: what it prints, how far off that is, what holds, how far that is."""
+    """Return the document's slips as a Markdown list: what it prints, what holds, and how far off each is."""
     lines = []
     for row in errata.errata(base, position):
         printed, right = (f"${t.formula(key)}$" for key in FORMULAS[row.key])

@@ -39,7 +39,7 @@ LAYOUT: Props = {
 
 
 def left_alone(name: str, width: int) -> Field:
-    """The field of the dimensions left alone on one side of a head: at least one pair turns."""
+    """Return the field of the dimensions left alone on one side of a head: at least one pair turns."""
     return Field(name, "int", 0, 0, width - 2, step=2, even=True)
 
 
@@ -50,12 +50,12 @@ def recipe(case: Case, *lines: str) -> str:
 
 
 def limit(*values: Array) -> float:
-    """The largest magnitude among the values, 1 where there is none above zero."""
+    """Return the largest magnitude among the values, 1 where there is none above zero."""
     return float(np.nanmax(np.abs(np.concatenate([v.ravel() for v in values])))) or 1.0
 
 
 def small(values: Array) -> Array:
-    """The values for the browser: four bytes each."""
+    """Return the values for the browser: four bytes each."""
     return np.asarray(values, dtype=np.float32)
 
 
@@ -72,7 +72,7 @@ def title(text: str, x: float, y: float) -> Props:
 
 
 def shades(top: float) -> dict[str, object]:
-    """The colour bar of panels whose titles say their own largest value."""
+    """Return the colour bar of panels whose titles say their own largest value."""
     return {"thickness": 14, "tickvals": [-top, 0, top], "ticktext": ["−", "0", "+"], "tickfont": {"size": 18}}
 
 
@@ -110,7 +110,7 @@ def cells(case: Case, **columns: Array) -> Table:
 
 
 def apart(value: float) -> str:
-    """A residual as a reader writes it."""
+    """Return a residual as a reader writes it."""
     return f"{value:.1e}" if value else "0"
 
 
@@ -143,7 +143,7 @@ def stages(case: Case, head: int, token: int, wanted: int, t: Words) -> Drawing:
 
 
 def thetas(case: Case, head: int, t: Words) -> Drawing:
-    """The frequencies of every head in the shape they come in."""
+    """Draw the frequencies of every head in the shape they come in."""
     pairs, values = np.arange(case.pairs), case.theta_grid
     each = case.theta.shape[0] != HEADS or case.theta.ndim == 1
     shown = [head] if each else [h for h in range(HEADS) if h != head] + [head]
@@ -232,7 +232,7 @@ def matrices(case: Case, head: int, token: int, t: Words) -> Drawing:
 
 
 def decode(case: Case, head: int, t: Words) -> Drawing:
-    """The whole sequence at once above, one token at a time with a growing offset below."""
+    """Draw the whole sequence at once above, one token at a time with a growing offset below."""
     strip = explain.decode_strip(case.x, case.theta, **case.options)
     at_once, steps = strip.whole[0, :, head].T, strip.steps[0, :, head].T
     top, low, high = limit(at_once, steps), case.offset - 0.5, case.offset + TOKENS - 0.5
@@ -298,6 +298,6 @@ def backward(case: Case, head: int, token: int, wanted: int, t: Words) -> Drawin
 
 
 def slice_words(case: Case, t: Words) -> str:
-    """What turns of a head, in words."""
+    """Return what turns of a head, in words."""
     key = "whole_head" if 2 * case.pairs == case.width else "part_of_head"
     return t(key, width=case.width, first=case.front, last=case.width - case.behind - 1)

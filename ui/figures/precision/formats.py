@@ -41,7 +41,7 @@ def asked(request: rc.Request) -> str:
 
 
 def said(value: float, t: Words, form: str = ".3g") -> str:
-    """A number, or the words for a format that has overflowed."""
+    """Return a number, or the words for a format that has overflowed."""
     return f"{value:{form}}" if math.isfinite(value) else t("overflow")
 
 
@@ -94,7 +94,7 @@ def drift(request: rc.Request, stage: str, distance: int, reach: int, t: Words) 
 
 @lru_cache(maxsize=64)
 def effects(request: rc.Request, start: int) -> dict[tuple[str, str], precision.ScoreError]:
-    """What each stage in each format does to attention over KEYS keys from ``start``."""
+    """Return what each stage in each format does to attention over KEYS keys from ``start``."""
     s = rc.spectrum(request)
     with np.errstate(invalid="ignore"):
         return {
@@ -193,7 +193,7 @@ def distinct(train_len: int, t: Words) -> Drawing:
 
 @lru_cache(maxsize=64)
 def measured(request: rc.Request, start: int) -> dict[str, precision.Way]:
-    """The ways to make a table, checked and timed once for each start."""
+    """Return the ways to make a table, checked and timed once for each start."""
     return precision.compare_ways(rc.spectrum(request), start, ROWS, 3)
 
 
@@ -265,7 +265,7 @@ def at_the_end(stage: str, dtype: str) -> tuple[Point, ...]:
 
 @lru_cache(maxsize=32)
 def real(stage: str, t: Words) -> Drawing:
-    """The phase error of real models at the end of their own context, by format."""
+    """Draw the phase error of real models at the end of their own context, by format."""
     results = {dtype: at_the_end(stage, dtype) for dtype in DTYPES}
     outline = {"opacity": 0.75, "line": {"width": 1, "color": LINE}}
     figure = plot(

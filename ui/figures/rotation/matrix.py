@@ -17,7 +17,7 @@ from ui.text.words import Words
 
 
 def entry(value: float) -> str:
-    """A matrix entry to two places; nothing for a zero, and no rounded zero that looks like one."""
+    """Return a matrix entry to two places; nothing for a zero, and no rounded zero that looks like one."""
     if not value:
         return ""
     return f"{value:.2f}".replace("-", "−") if abs(value) >= 0.005 else "≈0"
@@ -31,7 +31,7 @@ def entry_size(width: int) -> int:
 
 @kept
 def matrix(width: int, position: int, base: float, t: Words) -> Drawing:
-    """The rotation matrix with its 2 x 2 blocks along the diagonal."""
+    """Draw the rotation matrix with its 2 x 2 blocks along the diagonal."""
     rope = rc.Rope(width, base)
     values = rc.rotation_matrix(position, rope.theta, "interleaved")
     figure = plot(
@@ -109,7 +109,7 @@ def three_forms(width: int, position: int, base: float, t: Words) -> Drawing:
 
 @kept
 def backward(width: int, position: int, base: float, t: Words) -> Drawing:
-    """A gradient pulled back through the rotation: R^T g, which is g turned by the negative angle."""
+    """Draw a gradient pulled back through the rotation: R^T g, which is g turned by the negative angle."""
     theta = rc.Rope(width, base).theta
     gradient = demo.drawn_vectors(width, 1, seed=1)[0]
     exact = rc.rotation_matrix(position, theta, "interleaved").T @ gradient
