@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -250,8 +249,7 @@ def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 def put(shelf: Path, name: str, results: tuple[dict[str, Any], ...]) -> None:
     record = made.seen(results, name).record
     assert record is not None
-    said = {k: v for k, v in vars(record).items() if k != "results"} | {"results": list(results)}
-    (shelf / f"{name}.json").write_text(json.dumps(said), "utf-8")
+    records.keep(record, shelf / f"{name}.json")
 
 
 def test_absent_and_broken_records_are_no_records(shelf: Path) -> None:
