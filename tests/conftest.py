@@ -28,18 +28,26 @@ settings.load_profile("unhurried")
 collect_ignore = ["fuzz/fuzz_check.py", "fuzz/fuzz_weights.py"]
 
 T = TypeVar("T")
+SOURCES = (
+    "tests/test_architecture.py",
+    "tests/test_language.py",
+    "tests/test_security.py",
+    "tests/rope_core/test_errors.py",
+)
 KERNELS = tuple(f"tests/rope_core/{room}/" for room in ("bench", "kernels", "lrpe"))
 CHROMIUM = os.environ.get("ROPE_LAB_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
 HOW = "no Chromium was found: `apt-get install chromium fonts-wqy-microhei`, or name one in ROPE_LAB_CHROMIUM"
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    """Keep together, on one of xdist's workers, what shares a server, what compiles the same kernels, and a file."""
+    """Keep on one of xdist's workers what shares a server, compiled kernels or parsed sources, and each file."""
     file = item.nodeid.partition("::")[0]
     if {"app", "browser"} & set(getattr(item, "fixturenames", ())):
         file = "server"
     elif file.startswith(KERNELS):
         file = "kernels"
+    elif file.startswith(SOURCES):
+        file = "sources"
     item.add_marker(pytest.mark.xdist_group(file))
 
 

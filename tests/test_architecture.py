@@ -1,4 +1,4 @@
-"""Who may import whom, pages without arithmetic, schemes spelled in one file, and nothing unpickled.
+"""Who may import whom, pages without arithmetic, schemes spelled in one file.
 
 Each rule is a function from a syntax tree to the lines that break it, so that it is tried on planted faults as well.
 """
@@ -6,38 +6,15 @@ Each rule is a function from a syntax tree to the lines that break it, so that i
 import ast
 import re
 from collections.abc import Callable, Iterator, Mapping
-from functools import cache
 
 import pytest
 
 import rope_core
 from rope_core import SCHEMES
 from tests.support import ROOT
+from tests.support.sources import imports, last, nodes, sources, tree
 
 Rule = Callable[[ast.AST], list[str]]
-
-
-def sources(*places: str) -> list[str]:
-    """Python files below the given folders (or the files themselves), relative to the root."""
-    found = [path for place in places for path in (ROOT / place).rglob("*.py")]
-    found += [ROOT / place for place in places if place.endswith(".py")]
-    return sorted(str(path.relative_to(ROOT)) for path in found)
-
-
-@cache
-def tree(path: str) -> ast.Module:
-    return ast.parse((ROOT / path).read_text(encoding="utf-8"), path)
-
-
-def imports(node: ast.AST) -> Iterator[tuple[int, str]]:
-    """Every module that is imported anywhere in the tree, with its line; importlib.import_module by its literal."""
-    for each in ast.walk(node):
-        if isinstance(each, ast.Import):
-            yield from ((each.lineno, alias.name) for alias in each.names)
-        elif isinstance(each, ast.ImportFrom):
-            yield from ((each.lineno, f"{each.module}.{alias.name}") for alias in each.names)
-        elif isinstance(each, ast.Call) and ast.unparse(each.func).split(".")[-1] in ("import_module", "__import__"):
-            yield from ((each.lineno, str(arg.value)) for arg in each.args[:1] if isinstance(arg, ast.Constant))
 
 
 def never(*forbidden: str) -> Rule:
@@ -84,7 +61,7 @@ def arithmetic(node: ast.AST) -> list[str]:
     """No operator + - * / // % ** @ but on text with a literal in sight, augmented ones included; no negated name."""
     return [
         f"{each.lineno}: {ast.unparse(each)}"
-        for each in ast.walk(node)
+        for each in nodes(node)
         if (isinstance(each, ast.AugAssign) and isinstance(each.op, ARITHMETIC))
         or (isinstance(each, ast.BinOp) and isinstance(each.op, ARITHMETIC) and not is_text(each))
         or (
@@ -104,12 +81,12 @@ ASKING = {"Request", "rescale", "scheme", "slowdown"}
 def scheme_names(node: ast.AST) -> list[str]:
     """No string that is a scheme's name; the two plain words only where a scheme is asked for."""
     asked: list[ast.AST] = []
-    for each in ast.walk(node):
+    for each in nodes(node):
         if isinstance(each, ast.Call):
-            if ast.unparse(each.func).split(".")[-1] in ASKING:
+            if last(each.func) in ASKING:
                 asked += each.args
             asked += [keyword.value for keyword in each.keywords if keyword.arg == "scheme"]
-        elif isinstance(each, ast.Subscript) and ast.unparse(each.value).split(".")[-1] == "SCHEMES":
+        elif isinstance(each, ast.Subscript) and last(each.value) == "SCHEMES":
             asked.append(each.slice)
         elif isinstance(each, ast.AnnAssign) and ast.unparse(each.target) == "scheme" and each.value:
             asked.append(each.value)
@@ -120,26 +97,12 @@ def scheme_names(node: ast.AST) -> list[str]:
     literals = {id(each) for each in asked if isinstance(each, ast.Constant)}
     return [
         f"{each.lineno}: {each.value!r}"
-        for each in ast.walk(node)
+        for each in nodes(node)
         if isinstance(each, ast.Constant)
         and isinstance(each.value, str)
         and each.value in SCHEMES
         and (each.value not in PLAIN_WORDS or id(each) in literals)
     ]
-
-
-UNPICKLERS = ("pickle", "cPickle", "_pickle", "dill", "cloudpickle", "joblib", "shelve", "marshal")
-
-
-def unpickling(node: ast.AST) -> list[str]:
-    """No unpickler, no numpy.load(allow_pickle=...), no torch.load(), which unpickles by design."""
-    found = never(*UNPICKLERS)(node)
-    for each in ast.walk(node):
-        if isinstance(each, ast.Call):
-            loads = ast.unparse(each.func) in ("torch.load", "pandas.read_pickle", "pd.read_pickle")
-            if loads or any(keyword.arg == "allow_pickle" for keyword in each.keywords):
-                found.append(f"{each.lineno}: {ast.unparse(each)}")
-    return found
 
 
 RULES: list[tuple[str, Rule, list[str]]] = [
@@ -163,7 +126,6 @@ RULES: list[tuple[str, Rule, list[str]]] = [
             if path != "rope_core/schemes.py" and not path.startswith("rope_core/hf")
         ],
     ),
-    ("nothing is unpickled", unpickling, sources("rope_core", "ui", "pages", "app.py", "benchmarks", "tests")),
 ]
 
 
@@ -180,8 +142,8 @@ def module_of(path: str) -> str:
 
 def dynamic(node: ast.AST) -> Iterator[str]:
     """Return the constant beginning of a module's name that is put together where it is imported."""
-    for each in ast.walk(node):
-        if isinstance(each, ast.Call) and ast.unparse(each.func).split(".")[-1] == "import_module":
+    for each in nodes(node):
+        if isinstance(each, ast.Call) and last(each.func) == "import_module":
             first = each.args[0].values[0] if isinstance(each.args[0], ast.JoinedStr) else None
             if isinstance(first, ast.Constant):
                 yield str(first.value)
@@ -319,10 +281,6 @@ PLANTED: list[tuple[Rule, str]] = [
     (scheme_names, "SCHEMES['linear']"),
     (scheme_names, "if request.scheme == 'none': pass"),
     (scheme_names, "class A:\n    scheme: str = 'none'"),
-    (unpickling, "import pickle"),
-    (unpickling, "from joblib import load"),
-    (unpickling, "np.load(path, allow_pickle=True)"),
-    (unpickling, "torch.load(path, weights_only=True)"),
 ]
 
 
@@ -336,7 +294,6 @@ CLEAN: list[tuple[Rule, str]] = [
     (page_imports, "from ui.page.frame import Frame\nfrom rope_core import Rope\nimport rope_core"),
     (arithmetic, "x = 'a' + b + 'c'\ny = f'{b}' + b\nz = a | b\nw = -1"),
     (scheme_names, "figure.update(textposition='none', shape='linear')\nx = 'no yarn here'"),
-    (unpickling, "np.load(path)\nsafetensors.torch.load_file(path)"),
 ]
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.support import ROOT
+from tests.support.sources import nodes, tree
 
 FORBIDDEN: dict[str, list[str]] = tomllib.loads((ROOT / "ui/text/forbidden.toml").read_text(encoding="utf-8"))
 ROOMS = (
@@ -40,7 +41,7 @@ ROOMS = (
 
 def names(tree: ast.AST) -> Iterator[tuple[int, str]]:
     """Every name that the code gives: variables, parameters, fields, functions, classes."""
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             yield node.lineno, node.id
         elif isinstance(node, ast.arg):
@@ -50,14 +51,13 @@ def names(tree: ast.AST) -> Iterator[tuple[int, str]]:
 
 
 def docstrings(tree: ast.AST) -> Iterator[tuple[int, str]]:
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         if isinstance(node, ast.Module | ast.FunctionDef | ast.ClassDef):
             yield getattr(node, "lineno", 1), ast.get_docstring(node) or ""
 
 
-def dialect(source: str) -> list[str]:
+def dialect(tree: ast.AST) -> list[str]:
     """Return the lines with a forbidden word, in the order of names and docstrings; a name counts by its parts."""
-    tree = ast.parse(source)
     whole, parts = set(FORBIDDEN["variables"]), set(FORBIDDEN["names"])
     broken = [f"{line}: {name}" for line, name in names(tree) if name in whole or set(name.lower().split("_")) & parts]
     pattern = re.compile(rf"\b(?:{'|'.join(FORBIDDEN['docstrings'])})\b", re.IGNORECASE)
@@ -66,9 +66,9 @@ def dialect(source: str) -> list[str]:
 
 @pytest.mark.parametrize("room", ROOMS)
 def test_a_room_has_no_dialect(room: str) -> None:
-    files = sorted(ROOT.glob(room))
+    files = [str(path.relative_to(ROOT)) for path in sorted(ROOT.glob(room))]
     assert files
-    broken = [f"{path.relative_to(ROOT)}:{line}" for path in files for line in dialect(path.read_text("utf-8"))]
+    broken = [f"{path}:{line}" for path in files for line in dialect(tree(path))]
     assert not broken, "\n".join(broken)
 
 
@@ -85,12 +85,11 @@ def test_a_room_has_no_dialect(room: str) -> None:
     ],
 )
 def test_a_planted_word_is_seen(source: str) -> None:
-    assert dialect(source)
+    assert dialect(ast.parse(source))
 
 
 def test_the_field_s_words_pass() -> None:
-    assert dialect('"""Return the standard angles; understand and outstanding are other words."""\nsaid_ = 1') == [
-        "2: said_"
-    ]
-    assert dialect('def doors_open(): pass\n"text that stands in a string is no docstring"') == []
-    assert dialect("def read_one(): pass") == []
+    text = '"""Return the standard angles; understand and outstanding are other words."""'
+    assert dialect(ast.parse(f"{text}\nsaid_ = 1")) == ["2: said_"]
+    assert dialect(ast.parse('def doors_open(): pass\n"text that stands in a string is no docstring"')) == []
+    assert dialect(ast.parse("def read_one(): pass")) == []

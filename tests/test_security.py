@@ -16,7 +16,6 @@ import threading
 import time
 import tomllib
 from collections.abc import Callable, Iterator
-from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, ClassVar
@@ -32,6 +31,7 @@ from rope_core.hf import hub
 from rope_core.hf.read import MAX_BYTES
 from rope_core.jobs.queue import _end_sentence
 from tests.support import ROOT
+from tests.support.sources import dotted, imports, nodes, sources, tree
 from ui.figures.drawing import as_csv
 from ui.page import configs
 from ui.present import lessons
@@ -40,20 +40,6 @@ from ui.present.tally import Tally, room_name
 from ui.work import measured
 
 RUNNING = ("rope_core", "ui", "pages", "app.py", "deploy")
-
-
-@cache
-def tree_of(path: Path) -> ast.Module:
-    """Return a source's syntax tree."""
-    return ast.parse(path.read_text("utf-8"), str(path))
-
-
-def trees(*places: str) -> Iterator[tuple[str, ast.Module]]:
-    """Return the syntax trees of all sources below the given places."""
-    for place in places:
-        found = [ROOT / place] if place.endswith(".py") else sorted((ROOT / place).rglob("*.py"))
-        for path in found:
-            yield str(path.relative_to(ROOT)), tree_of(path)
 
 
 # --- the list itself
@@ -70,8 +56,7 @@ def test_every_test_that_the_threat_list_names_exists() -> None:
     named = named_tests()
     assert len(named) >= 20
     for file, name in named:
-        tree = tree_of(ROOT / file)
-        assert name in {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}, f"{file}::{name}"
+        assert name in {node.name for node in nodes(tree(file)) if isinstance(node, ast.FunctionDef)}, f"{file}::{name}"
 
 
 def test_every_threat_and_fault_names_a_test() -> None:
@@ -106,17 +91,9 @@ ARCHIVES = {"zipfile", "tarfile", "gzip", "bz2", "lzma", "zipimport", "xml", "lx
 UNPACKERS = {"shutil.unpack_archive", "zlib.decompress", "zlib.decompressobj"}
 
 
-def dotted(node: ast.AST) -> str:
-    """Return a name with what stands before its dots, "" where that is no name."""
-    if isinstance(node, ast.Name):
-        return node.id
-    before = dotted(node.value) if isinstance(node, ast.Attribute) else ""
-    return f"{before}.{node.attr}" if isinstance(node, ast.Attribute) and before else ""
-
-
 def executing(node: ast.AST) -> Iterator[str]:
     """Text that becomes code or a shell's command."""
-    for each in ast.walk(node):
+    for each in nodes(node):
         if isinstance(each, ast.Call):
             name = dotted(each.func)
             if name in CALLS | SHELLS or any(k.arg == "shell" for k in each.keywords):
@@ -125,12 +102,9 @@ def executing(node: ast.AST) -> Iterator[str]:
 
 def unpickling(node: ast.AST) -> Iterator[str]:
     """Objects made of bytes: pickles in all their forms, and what hides them."""
-    for each in ast.walk(node):
-        if isinstance(each, ast.Import):
-            yield from (f"{each.lineno}: {one.name}" for one in each.names if one.name.split(".")[0] in PICKLERS)
-        elif isinstance(each, ast.ImportFrom) and (each.module or "").split(".")[0] in PICKLERS:
-            yield f"{each.lineno}: {each.module}"
-        elif isinstance(each, ast.Call) and any(k.arg == "allow_pickle" for k in each.keywords):
+    yield from (f"{line}: {name}" for line, name in imports(node) if name.split(".")[0] in PICKLERS)
+    for each in nodes(node):
+        if isinstance(each, ast.Call) and any(k.arg == "allow_pickle" for k in each.keywords):
             yield f"{each.lineno}: allow_pickle"
         elif isinstance(each, ast.Attribute) and dotted(each) in LOADERS:
             yield f"{each.lineno}: {dotted(each)}"
@@ -138,12 +112,9 @@ def unpickling(node: ast.AST) -> Iterator[str]:
 
 def unpacking(node: ast.AST) -> Iterator[str]:
     """Yield imports of archives and compressed text, which can be far larger than they look."""
-    for each in ast.walk(node):
-        if isinstance(each, ast.Import):
-            yield from (f"{each.lineno}: {one.name}" for one in each.names if one.name.split(".")[0] in ARCHIVES)
-        elif isinstance(each, ast.ImportFrom) and (each.module or "").split(".")[0] in ARCHIVES:
-            yield f"{each.lineno}: {each.module}"
-        elif isinstance(each, ast.Attribute) and dotted(each) in UNPACKERS:
+    yield from (f"{line}: {name}" for line, name in imports(node) if name.split(".")[0] in ARCHIVES)
+    for each in nodes(node):
+        if isinstance(each, ast.Attribute) and dotted(each) in UNPACKERS:
             yield f"{each.lineno}: {dotted(each)}"
 
 
@@ -155,7 +126,7 @@ WRITTEN = {"access.script(self.t.lang)", "STYLE + access.STYLE", "code"} | ESCAP
 
 def unescaped(node: ast.AST) -> Iterator[str]:
     """HTML from anything but constants."""
-    for each in ast.walk(node):
+    for each in nodes(node):
         if isinstance(each, ast.Call) and dotted(each.func) in ("st.html", "st.iframe", "components.html"):
             shown = ast.unparse(each.args[0]) if each.args else "nothing"
             if not re.fullmatch(r"[A-Z_]+", shown) and shown not in WRITTEN:
@@ -193,10 +164,10 @@ def queries(node: ast.AST) -> Iterator[str]:
     each: ast.AST
     loops = {
         each.target.id
-        for each in ast.walk(node)
+        for each in nodes(node)
         if isinstance(each, ast.For) and isinstance(each.target, ast.Name) and constant_text(each.iter, set())
     }
-    for each in ast.walk(node):
+    for each in nodes(node):
         if isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute):
             sql = each.func.attr in ("execute", "executemany", "executescript")
             if sql and not (each.args and constant_text(each.args[0], loops)):
@@ -211,7 +182,7 @@ def jobs(node: ast.AST) -> Iterator[str]:
         if isinstance(each, ast.Assign) and ast.unparse(each.value).startswith("'rope_core.")
         for target in each.targets
     }
-    for each in ast.walk(node):
+    for each in nodes(node):
         if isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute) and each.func.attr == "submit":
             first = ast.unparse(each.args[0]) if each.args else ""
             named = first.startswith("'rope_core.") or first in ours
@@ -220,12 +191,10 @@ def jobs(node: ast.AST) -> Iterator[str]:
 
 
 Rule = Callable[[ast.AST], Iterator[str]]
-# These make pickles or packed bytes, as an attacker or a proxy does, and read none; the last two read what their own
-# server has packed, and wheels that pip has checked.
-MAKING = {"tests/test_security.py", "tests/rope_core/lab/test_weights.py", "deploy/proxy.py"}
-MAKING |= {"benchmarks/sessions.py", "tools/engines/__main__.py"}
-# These write and read archives when the book is built, whose hashes npm's lock and Pyodide's hold; no server runs them.
-BUILDING = {"tools/book/compiled.py", "tools/book/pieces.py"}
+# These pack, as a proxy does, or read what their own server has packed, wheels that pip has checked, and archives
+# whose hashes npm's lock and Pyodide's hold.
+PACKING = {"deploy/proxy.py", "benchmarks/sessions.py", "tools/engines/__main__.py"}
+PACKING |= {"tools/book/compiled.py", "tools/book/pieces.py"}
 EVERYWHERE = (*RUNNING, "benchmarks", "tools")
 RULES: list[tuple[str, Rule, tuple[str, ...], list[str]]] = [
     ("executing", executing, EVERYWHERE, ["eval(x)", "os.system(x)", "subprocess.run(x, shell=True)"]),
@@ -258,8 +227,8 @@ RULES: list[tuple[str, Rule, tuple[str, ...], list[str]]] = [
 
 @pytest.mark.parametrize(("rule", "places"), [row[1:3] for row in RULES], ids=[row[0] for row in RULES])
 def test_sources_keep_to_the_rule(rule: Rule, places: tuple[str, ...]) -> None:
-    spared = MAKING | (BUILDING if rule is unpacking else set())
-    found = [(path, line) for path, tree in trees(*places) if path not in spared for line in rule(tree)]
+    spared = PACKING if rule is unpacking else set()
+    found = [(path, line) for path in sources(*places) if path not in spared for line in rule(tree(path))]
     assert [f"{path}:{line}" for path, line in found] == []
 
 
@@ -275,9 +244,9 @@ PLAIN = {"int", "float", "str", "bool", "Path", "torch.dtype"}
 PUBLIC = PLAIN | {"Words", "rc.Rope", "rc.Request", "Rope", "Request", "Shapes"}
 
 
-def shared(tree: ast.AST) -> Iterator[ast.FunctionDef]:
+def shared(source: ast.AST) -> Iterator[ast.FunctionDef]:
     """Functions whose results are kept for the process."""
-    for node in ast.walk(tree):
+    for node in nodes(source):
         if isinstance(node, ast.FunctionDef):
             decorators = {ast.unparse(each).partition("(")[0].split(".")[-1] for each in node.decorator_list}
             if decorators & {"cache", "lru_cache", "cache_data", "cache_resource"}:
@@ -293,16 +262,16 @@ def private(function: ast.FunctionDef) -> Iterator[str]:
             yield f"{function.name}({each.arg}: {kind})"
     if arguments.vararg or arguments.kwarg:
         yield f"{function.name}(*)"
-    named = {node.id for node in ast.walk(function) if isinstance(node, ast.Name)}
-    named |= {node.attr for node in ast.walk(function) if isinstance(node, ast.Attribute)}
-    if any(isinstance(node, ast.Call) and dotted(node.func) == "language" for node in ast.walk(function)):
+    named = {node.id for node in nodes(function) if isinstance(node, ast.Name)}
+    named |= {node.attr for node in nodes(function) if isinstance(node, ast.Attribute)}
+    if any(isinstance(node, ast.Call) and dotted(node.func) == "language" for node in nodes(function)):
         yield f"{function.name} reads the session's language"
     yield from (f"{function.name} reads {name}" for name in named & SESSION)
 
 
 def test_shared_caches_take_public_frozen_values_and_read_nothing_of_a_session() -> None:
     found = [
-        (path, function) for path, tree in trees("rope_core", "ui", "pages", "app.py") for function in shared(tree)
+        (path, function) for path in sources("rope_core", "ui", "pages", "app.py") for function in shared(tree(path))
     ]
     assert len(found) > 30
     lines = [f"{path}: {line}" for path, function in found for line in private(function)]

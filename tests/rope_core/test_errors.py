@@ -7,17 +7,17 @@ import re
 import tomllib
 from decimal import Decimal
 from fractions import Fraction
-from pathlib import Path
+from functools import cache
 from string import Formatter
 
 import numpy as np
 import pytest
 
-import rope_core
 from rope_core.errors import LANGUAGES, ArgumentError, ConfigError, Rule, finite, reject, sentence, show, whole
+from tests.support import ROOT
+from tests.support.sources import nodes, sources, tree
 
-ROOT = Path(rope_core.__file__).parent
-TEXTS = tomllib.loads((ROOT / "errors.toml").read_text(encoding="utf-8"))
+TEXTS = tomllib.loads((ROOT / "rope_core" / "errors.toml").read_text(encoding="utf-8"))
 CHINESE = re.compile(r"[\u4e00-\u9fff]")
 
 
@@ -65,12 +65,13 @@ def test_every_rule_has_both_languages_and_the_same_slots() -> None:
     assert not TEXTS["rule"].keys() & TEXTS["sentence"].keys()
 
 
+@cache
 def calls() -> list[tuple[str, str, ast.Call]]:
     """Each call in the package that names a rule: where it is, the rule, and the call."""
     at = {"reject": 1, "refuse": 1, "finite": 2, "number": 2, "ConfigError": 1, "ArgumentError": 1, "of": 0, "Rule": 0}
     found = []
-    for path in ROOT.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for path in sources("rope_core"):
+        for node in nodes(tree(path)):
             if not isinstance(node, ast.Call):
                 continue
             name = getattr(node.func, "id", getattr(node.func, "attr", ""))
@@ -84,9 +85,7 @@ def test_no_call_misspells_a_rule_and_no_rule_is_left_over() -> None:
     known = TEXTS["rule"] | TEXTS["sentence"]
     for where, rule, _ in calls():
         assert rule in known or not re.fullmatch(r"[a-z0-9]+(_[a-z0-9]+)+", rule), (where, rule)
-    text = "".join(
-        path.read_text(encoding="utf-8") for path in (ROOT.parent).rglob("*.py") if ".venv" not in path.parts
-    )
+    text = "".join((ROOT / path).read_text("utf-8") for path in sources("rope_core", "ui", "pages", "deploy"))
     assert [key for key in known if f'"{key}"' not in text] == []
 
 
@@ -99,9 +98,8 @@ LATER = ("rope_core/lab/copying.py", "rope_core/lab/recall.py", "rope_core/lab/s
 def test_a_room_has_no_english_rule(room: str) -> None:
     """A rule that is no key, or is put together in place."""
     free = []
-    for path in sorted((ROOT / room).glob("*.py")):
-        name = str(path.relative_to(ROOT.parent))
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for name in sources(f"rope_core/{room}"):
+        for node in nodes(tree(name)):
             if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "reject":
                 rule = node.args[1]
                 key = isinstance(rule, ast.Constant) and rule.value in TEXTS["rule"]
