@@ -18,6 +18,9 @@ from rope_core.errors import reject
 from rope_core.kernels import torch_ops
 from rope_core.kernels.task import Turn
 
+# Looked up once: a look-up takes a microsecond of every call.
+INSTALLED = {module for module in ("numba", "triton") if importlib.util.find_spec(module) is not None}
+
 Run = Callable[[tuple[Tensor, ...], Turn, tuple[Tensor, ...] | None], tuple[Tensor, ...]]
 
 
@@ -49,13 +52,13 @@ def _without_compiler(device: str) -> str | None:
 def _without_numba(device: str) -> str | None:
     if device != "cpu":
         return f"it runs on the CPU only, and the tensors are on {device}"
-    if importlib.util.find_spec("numba") is None:
+    if "numba" not in INSTALLED:
         return "numba is not installed"
     return None
 
 
 def _without_triton(device: str) -> str | None:
-    if importlib.util.find_spec("triton") is None:
+    if "triton" not in INSTALLED:
         return "triton is not installed"
     if device == "cpu" and os.environ.get("TRITON_INTERPRET") != "1":
         return "it needs a GPU, or TRITON_INTERPRET=1 before the first import to interpret it on the CPU"

@@ -1,7 +1,4 @@
-"""The CPU backend: numba loops over rows of one head vector each, parallel over chunks of rows.
-
-Everything is addressed in bytes from a base pointer, so that any strides cost nothing; lanes.py holds the arithmetic.
-"""
+"""The CPU backend: what a call asks of the loops in cpu_loops.py, packed as integers."""
 
 from __future__ import annotations
 
@@ -14,20 +11,14 @@ from typing import Any
 import numba
 import numpy as np
 import torch
-from numba import prange
 from torch import Tensor
 
 from rope_core.errors import whole
-from rope_core.kernels import lanes, tables
-from rope_core.kernels.lanes import LINE, TAGS, WIDTH, drain, move_one, read_index, size_of, table_size_of, turn_one
+from rope_core.kernels import tables
+from rope_core.kernels.cpu_loops import COMMON, EACH, START, parallel, rows, rows_of
+from rope_core.kernels.lanes import LINE, TAGS, WIDTH
 from rope_core.kernels.tables import _ONE_AT_A_TIME as ONE_AT_A_TIME
-from rope_core.kernels.tables import compiled
 from rope_core.kernels.task import Turn, token_positions, token_tables
-
-halves, halves_stream = lanes.turn_halves, lanes.turn_halves_stream
-halves_wide, halves_wide_stream = lanes.turn_halves_wide, lanes.turn_halves_wide_stream
-neighbours, neighbours_stream = lanes.turn_neighbours, lanes.turn_neighbours_stream
-neighbours_back, neighbours_back_stream = lanes.turn_neighbours_back, lanes.turn_neighbours_back_stream
 
 # Fewer bytes than this are turned on the calling thread: waking the others takes longer.
 SERIAL_BYTES = 2**17
@@ -36,149 +27,9 @@ SERIAL_BYTES = 2**17
 STREAM_BYTES = 2**24
 CHUNKS_PER_THREAD = 4
 
-# A task is one row of integers: what q and k share, then each one's own.
-COMMON = 14
-EACH = 10
-# Where the first token's position is in it.
-START = 7
 TASK = struct.Struct(f"{COMMON + 2 * EACH}q")
 # Where q, its result, k and its result lie.
 PLACES = struct.Struct("4q")
-
-
-@compiled()
-def _halves_run(tag, x, x_step, out, out_step, cos, sin, table_step, count, pairs, back, stream):  # type: ignore[no-untyped-def]
-    """Turn the whole blocks of ``count`` contiguous head vectors in the half layout; return the pairs done.
-
-    Turning (x, y) back is turning (y, x) forward, so ``back`` only exchanges the two runs.
-    """
-    size, entry = size_of(tag), table_size_of(tag)
-    first = pairs * size if back else 0
-    second = pairs * size - first
-    blocks = pairs - pairs % WIDTH
-    if size == 2 and pairs % (2 * WIDTH) == 0:
-        if stream:
-            for row in range(count):
-                at, to, c, s = x + row * x_step, out + row * out_step, cos + row * table_step, sin + row * table_step
-                for i in range(0, blocks, 2 * WIDTH):
-                    a, b, e = first + i * size, second + i * size, i * entry
-                    halves_wide_stream(tag, at + a, at + b, c + e, s + e, to + a, to + b)
-            return blocks
-        for row in range(count):
-            at, to, c, s = x + row * x_step, out + row * out_step, cos + row * table_step, sin + row * table_step
-            for i in range(0, blocks, 2 * WIDTH):
-                a, b, e = first + i * size, second + i * size, i * entry
-                halves_wide(tag, at + a, at + b, c + e, s + e, to + a, to + b)
-        return blocks
-    if stream:
-        for row in range(count):
-            at, to, c, s = x + row * x_step, out + row * out_step, cos + row * table_step, sin + row * table_step
-            for i in range(0, blocks, WIDTH):
-                a, b, e = first + i * size, second + i * size, i * entry
-                halves_stream(tag, at + a, at + b, c + e, s + e, to + a, to + b)
-        return blocks
-    for row in range(count):
-        at, to, c, s = x + row * x_step, out + row * out_step, cos + row * table_step, sin + row * table_step
-        for i in range(0, blocks, WIDTH):
-            a, b, e = first + i * size, second + i * size, i * entry
-            halves(tag, at + a, at + b, c + e, s + e, to + a, to + b)
-    return blocks
-
-
-@compiled()
-def _neighbours_run(tag, x, x_step, out, out_step, cos, sin, table_step, count, pairs, back, stream):  # type: ignore[no-untyped-def]
-    """Turn the whole blocks of ``count`` contiguous head vectors in the interleaved layout; return the pairs done."""
-    size, entry = size_of(tag), table_size_of(tag)
-    blocks = pairs - pairs % WIDTH
-    for row in range(count):
-        at, to, c, s = x + row * x_step, out + row * out_step, cos + row * table_step, sin + row * table_step
-        if back and stream:
-            for i in range(0, blocks, WIDTH):
-                neighbours_back_stream(tag, at + 2 * i * size, c + i * entry, s + i * entry, to + 2 * i * size)
-        elif back:
-            for i in range(0, blocks, WIDTH):
-                neighbours_back(tag, at + 2 * i * size, c + i * entry, s + i * entry, to + 2 * i * size)
-        elif stream:
-            for i in range(0, blocks, WIDTH):
-                neighbours_stream(tag, at + 2 * i * size, c + i * entry, s + i * entry, to + 2 * i * size)
-        else:
-            for i in range(0, blocks, WIDTH):
-                neighbours(tag, at + 2 * i * size, c + i * entry, s + i * entry, to + 2 * i * size)
-    return blocks
-
-
-@compiled()
-def _rest(tag, x, lane, out, out_lane, cos, sin, done, pairs, dim, half, back):  # type: ignore[no-untyped-def]
-    """Turn the pairs from ``done`` on of one head vector one by one, and copy the dimensions that do not turn."""
-    entry = table_size_of(tag)
-    step = 1 if half else 2
-    gap = pairs if half else 1
-    first = gap if back else 0
-    second = gap - first
-    for i in range(done, pairs):
-        a, b = step * i + first, step * i + second
-        turn_one(
-            tag, x + a * lane, x + b * lane, cos + i * entry, sin + i * entry, out + a * out_lane, out + b * out_lane
-        )
-    if out != x:
-        for i in range(2 * pairs, dim):
-            move_one(tag, x + i * lane, out + i * out_lane)
-
-
-@compiled()
-def _run(tag, x, x_step, lane, out, out_step, out_lane, cos, sin, table_step, count, pairs, dim, half, back, stream):  # type: ignore[no-untyped-def]
-    """Turn ``count`` head vectors, ``x_step`` bytes apart; lanes are byte distances between neighbouring dimensions."""
-    done = 0
-    if lane == size_of(tag) and out_lane == lane:
-        if half:
-            done = _halves_run(tag, x, x_step, out, out_step, cos, sin, table_step, count, pairs, back, stream)
-        else:
-            done = _neighbours_run(tag, x, x_step, out, out_step, cos, sin, table_step, count, pairs, back, stream)
-    if done < pairs or 2 * pairs < dim:
-        for row in range(count):
-            c, s = cos + row * table_step, sin + row * table_step
-            _rest(tag, x + row * x_step, lane, out + row * out_step, out_lane, c, s, done, pairs, dim, half, back)
-
-
-@compiled()
-def _rows(tag, task, base, x, out, low, high):  # type: ignore[no-untyped-def]
-    """Turn rows low..high of the tensor whose fields begin at task[base], the nearer axis of memory innermost."""
-    size, entry = size_of(tag), table_size_of(tag)
-    xb, xs, xh, xd = task[base], task[base + 1], task[base + 2], task[base + 3]
-    ob, os, oh, od = task[base + 4], task[base + 5], task[base + 6], task[base + 7]
-    heads, stream = task[base + 8], task[base + 9] != 0
-    cos, sin, tb, ts, where, pb, ps, start = task[0], task[1], task[2], task[3], task[4], task[5], task[6], task[7]
-    pairs, half, back, seq, dim = task[8], task[9] != 0, task[10] != 0, task[12], task[13]
-    tokens_inside = heads == 1 or (seq > 1 and xs < xh)
-    xb, xs, xh, xd = xb * size, xs * size, xh * size, xd * size
-    ob, os, oh, od = ob * size, os * size, oh * size, od * size
-    tb, ts = tb * entry, ts * entry
-    inside, around = (seq, heads) if tokens_inside else (heads, seq)
-    x_step, out_step, table_step = (xs, os, ts) if tokens_inside else (xh, oh, 0)
-    row = low
-    while row < high:
-        outer = row // inside
-        first = row - outer * inside
-        count = 1 if where != 0 and tokens_inside else min(inside - first, high - row)
-        b = outer // around
-        other = outer - b * around
-        s, h = (first, other) if tokens_inside else (other, first)
-        place = read_index(where + 8 * (b * pb + s * ps)) * ts if where != 0 else b * tb + (start + s) * ts
-        at, to = x + b * xb + s * xs + h * xh, out + b * ob + s * os + h * oh
-        c, d = cos + place, sin + place
-        _run(tag, at, x_step, xd, to, out_step, od, c, d, table_step, count, pairs, dim, half, back, stream)
-        row += count
-    if stream:
-        drain()
-
-
-@compiled(parallel=True)
-def _parallel(tag, task, places, chunks):  # type: ignore[no-untyped-def]
-    tokens = task[11] * task[12]
-    for chunk in prange(chunks):
-        for i, base in ((0, COMMON), (2, COMMON + EACH)):
-            rows = tokens * task[base + 8]
-            _rows(tag, task, base, places[i], places[i + 1], rows * chunk // chunks, rows * (chunk + 1) // chunks)
 
 
 Call = Callable[[Any, bytes], None]
@@ -195,9 +46,8 @@ def _serial(dtype: torch.dtype) -> Call:
     def serial(packed, where):  # type: ignore[no-untyped-def]
         task = numba.carray(packed, (COMMON + 2 * EACH,), np.int64)
         places = numba.carray(where, (4,), np.int64)
-        tokens = task[11] * task[12]
         for i, base in ((0, COMMON), (2, COMMON + EACH)):
-            _rows(tag, task, base, places[i], places[i + 1], 0, tokens * task[base + 8])
+            rows(tag, task, base, places[i], places[i + 1], 0, rows_of(task, base))
 
     signature = numba.types.void(numba.types.voidptr, numba.types.voidptr)
     try:
@@ -263,7 +113,7 @@ def _plan(tensors: tuple[Tensor, ...], turn: Turn, done: tuple[Tensor, ...]) -> 
 def _on_all_threads(dtype: torch.dtype, task: Any, places: bytes) -> None:
     with ONE_AT_A_TIME:
         chunks = CHUNKS_PER_THREAD * numba.get_num_threads()
-        _parallel(TAGS[_NAMES[dtype]], np.frombuffer(task, np.int64), np.frombuffer(places, np.int64), chunks)
+        parallel(TAGS[_NAMES[dtype]], np.frombuffer(task, np.int64), np.frombuffer(places, np.int64), chunks)
 
 
 _NAMES = {getattr(torch, name): name for name in TAGS}
@@ -282,7 +132,7 @@ def _streams(x: Tensor, out: Tensor, pairs: int) -> bool:
 
 
 def _table(turn: Turn, x: Tensor) -> tuple[tuple[int, ...], Any]:
-    """Return what both tensors share, in the order in which _rows reads it, and the owners of its memory.
+    """Return what both tensors share, in the order in which ``rows`` reads it, and the owners of its memory.
 
     cos, sin, entries per batch row and per row, positions (address, entries per batch row and per token; 0 for none),
     first row, pairs, layout, direction.

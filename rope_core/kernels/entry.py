@@ -204,12 +204,17 @@ def _in_place(
         return
     if check:
         verify(turn, q4.shape[0], q4.shape[1])
-    if needs_grad and q.requires_grad and k.requires_grad and q4._base is None and k4._base is None:
+    if not needs_grad:
+        autograd.run((q4, k4), turn, backend, False, (q4, k4))
+        for x in (q4, k4):
+            torch.autograd.graph.increment_version(x)
+        return
+    if q.requires_grad and k.requires_grad and q4._base is None and k4._base is None:
         autograd.RotateInPlace.apply(turn, backend, q4, k4)  # type: ignore[no-untyped-call]
         return
     # autograd rebases a view only through a function of one output.
     for x in (q4, k4):
-        if needs_grad and x.requires_grad:
+        if x.requires_grad:
             autograd.RotateInPlace.apply(turn, backend, x)  # type: ignore[no-untyped-call]
         else:
             autograd.run((x,), turn, backend, False, (x,))

@@ -10,7 +10,6 @@ numba keeps compiled kernels until the file that defines them changes, and does 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -20,6 +19,8 @@ from numba.extending import intrinsic
 
 WIDTH = 16
 LINE = 64
+AHEAD = 2048
+PREFETCH = "llvm.prefetch.p0i8"
 
 I64 = ir.IntType(64)
 I32 = ir.IntType(32)
@@ -85,9 +86,20 @@ def _rounded_bits(b: Builder, value: Value, lanes: int) -> Value:
     A NaN is left as arithmetic made it: quiet, so its upper half is a NaN too.
     """
     bits = b.bitcast(value, wide(I32, lanes))
+    return b.select(b.fcmp_ordered("ord", value, value), _rounded_up(b, bits, lanes), bits)
+
+
+def _rounded_up(b: Builder, bits: Value, lanes: int) -> Value:
+    """Return float32 bits whose upper half is the nearest bfloat16; of a NaN only where its lower half is 0."""
     odd = b.and_(b.lshr(bits, _splat(I32, 16, lanes)), _splat(I32, 1, lanes))
-    up = b.add(bits, b.add(odd, _splat(I32, 0x7FFF, lanes)))
-    return b.select(b.fcmp_ordered("ord", value, value), up, bits)
+    return b.add(bits, b.add(odd, _splat(I32, 0x7FFF, lanes)))
+
+
+def _quiet(b: Builder, value: Value, lanes: int) -> Value:
+    """Return float32 values whose NaNs have a lower half of 0, as those of widened bfloat16 have."""
+    bits = b.bitcast(value, wide(I32, lanes))
+    kept = b.select(b.fcmp_ordered("ord", value, value), bits, _splat(I32, 0x7FC00000, lanes))
+    return b.bitcast(kept, wide(ir.FloatType(), lanes))
 
 
 def split_words(b: Builder, words: Value, lanes: int) -> tuple[Value, Value]:
@@ -98,10 +110,18 @@ def split_words(b: Builder, words: Value, lanes: int) -> tuple[Value, Value]:
 
 
 def _join_words(b: Builder, even: Value, odd: Value, lanes: int) -> Value:
-    """Round two float32 vectors to bfloat16 and put them side by side in 32-bit words."""
-    low = b.lshr(_rounded_bits(b, even, lanes), _splat(I32, 16, lanes))
-    high = b.and_(_rounded_bits(b, odd, lanes), _splat(I32, 0xFFFF0000, lanes))
-    return b.or_(low, high)
+    """Round two float32 vectors to bfloat16 and put them side by side in 32-bit words; NaNs as _quiet leaves them."""
+    low, high = (_rounded_up(b, b.bitcast(v, wide(I32, lanes)), lanes) for v in (even, odd))
+    return b.or_(b.lshr(low, _splat(I32, 16, lanes)), b.and_(high, _splat(I32, 0xFFFF0000, lanes)))
+
+
+def _prefetch(b: Builder, address: Value) -> None:
+    """Ask for the line AHEAD bytes on: what the hardware sees in several short runs it does not fetch by itself."""
+    byte = ir.IntType(8).as_pointer()
+    kind = ir.FunctionType(ir.VoidType(), [byte, I32, I32, I32])
+    function = b.module.globals.get(PREFETCH) or ir.Function(b.module, kind, PREFETCH)
+    # For reading, into every level of the cache, data.
+    b.call(function, [b.inttoptr(b.add(address, I64(AHEAD)), byte), I32(0), I32(3), I32(1)])
 
 
 def store(b: Builder, kind: Any, value: Value, address: Value, lanes: int, stream: bool) -> None:
@@ -131,87 +151,99 @@ def places(indices: list[int]) -> Any:
     return ir.Constant(ir.VectorType(I32, len(indices)), indices)
 
 
-def _signature(tag: Any, addresses: int) -> Any:
-    return types.void(tag, *([types.int64] * addresses))
+@intrinsic(prefer_literal=True)  # type: ignore[untyped-decorator]
+def turn_halves(
+    _: Any, tag: Any, lanes: Any, heads: Any, stream: Any,
+    x: Any, y: Any, cos: Any, sin: Any, to_x: Any, to_y: Any, apart: Any, to_apart: Any,
+) -> Any:  # fmt: skip
+    """Turn ``lanes`` pairs, whose members lie in two runs of memory, of each of ``heads`` heads.
+
+    The heads lie ``apart`` bytes from one another, their results ``to_apart``; the tables are read once for all.
+    """
+    kind, compute = KINDS[tag]
+    wide_by = lanes.literal_value
+    by_words = kind is I16 and wide_by > WIDTH
+
+    def emit(context: Any, b: Builder, _: Any, args: Any) -> Value:
+        at_x, at_y, at_c, at_s, put_x, put_y, step, to_step = args[4:]
+        table = load(b, compute, at_c, wide_by), load(b, compute, at_s, wide_by)
+        if by_words:
+            table = _table_by_words(b, *table, wide_by // 2)
+        for head in range(heads.literal_value):
+            if head:
+                at_x, at_y = b.add(at_x, step), b.add(at_y, step)
+                put_x, put_y = b.add(put_x, to_step), b.add(put_y, to_step)
+            if wide_by > 1:
+                _prefetch(b, at_x)
+                _prefetch(b, at_y)
+            if by_words:
+                new_x, new_y = _halves_by_words(b, at_x, at_y, table, wide_by // 2)
+                store(b, I32, new_x, put_x, wide_by // 2, stream.literal_value)
+                store(b, I32, new_y, put_y, wide_by // 2, stream.literal_value)
+                continue
+            first = _widen(b, kind, load(b, kind, at_x, wide_by), wide_by)
+            second = _widen(b, kind, load(b, kind, at_y, wide_by), wide_by)
+            new_x, new_y = turn(b, first, second, *table)
+            store(b, kind, narrow(b, kind, new_x, wide_by), put_x, wide_by, stream.literal_value)
+            store(b, kind, narrow(b, kind, new_y, wide_by), put_y, wide_by, stream.literal_value)
+        return context.get_dummy_value()
+
+    return types.void(tag, lanes, heads, stream, *[types.int64] * 8), emit
 
 
-def _halves(lanes: int, stream: bool) -> Callable[..., Any]:
-    """Build the intrinsic that turns ``lanes`` pairs whose members lie in two runs of memory."""
-
-    def halves(_: Any, tag: Any, x: Any, y: Any, cos: Any, sin: Any, to_x: Any, to_y: Any) -> Any:
-        kind, compute = KINDS[tag]
-
-        def emit(context: Any, b: Builder, _: Any, args: Any) -> Value:
-            _, at_x, at_y, at_c, at_s, put_x, put_y = args
-            c, s = load(b, compute, at_c, lanes), load(b, compute, at_s, lanes)
-            if kind is I16 and lanes > WIDTH:
-                new_x, new_y = _halves_by_words(b, at_x, at_y, c, s, lanes // 2)
-                store(b, I32, new_x, put_x, lanes // 2, stream)
-                store(b, I32, new_y, put_y, lanes // 2, stream)
-                return context.get_dummy_value()
-            first = _widen(b, kind, load(b, kind, at_x, lanes), lanes)
-            second = _widen(b, kind, load(b, kind, at_y, lanes), lanes)
-            new_x, new_y = turn(b, first, second, c, s)
-            store(b, kind, narrow(b, kind, new_x, lanes), put_x, lanes, stream)
-            store(b, kind, narrow(b, kind, new_y, lanes), put_y, lanes, stream)
-            return context.get_dummy_value()
-
-        return _signature(tag, 6), emit
-
-    return halves
+def _table_by_words(b: Builder, cos: Value, sin: Value, words: int) -> tuple[Value, ...]:
+    """Return the even entries of cos and sin, then the odd ones."""
+    clean = [_quiet(b, table, 2 * words) for table in (cos, sin)]
+    picked = (places(list(range(first, 2 * words, 2))) for first in (0, 1))
+    return tuple(b.shuffle_vector(table, table, which) for which in picked for table in clean)
 
 
-def _halves_by_words(b: Builder, at_x: Value, at_y: Value, c: Value, s: Value, words: int) -> tuple[Value, Value]:
+def _halves_by_words(b: Builder, at_x: Value, at_y: Value, table: tuple[Value, ...], words: int) -> tuple[Value, Value]:
     """Turn bfloat16 pairs two to a word, so that neither widening nor narrowing crosses lanes."""
-    even, odd = places(list(range(0, 2 * words, 2))), places(list(range(1, 2 * words, 2)))
     x_even, x_odd = split_words(b, load(b, I32, at_x, words), words)
     y_even, y_odd = split_words(b, load(b, I32, at_y, words), words)
-    one_even, two_even = turn(b, x_even, y_even, b.shuffle_vector(c, c, even), b.shuffle_vector(s, s, even))
-    one_odd, two_odd = turn(b, x_odd, y_odd, b.shuffle_vector(c, c, odd), b.shuffle_vector(s, s, odd))
+    one_even, two_even = turn(b, x_even, y_even, *table[:2])
+    one_odd, two_odd = turn(b, x_odd, y_odd, *table[2:])
     return _join_words(b, one_even, one_odd, words), _join_words(b, two_even, two_odd, words)
 
 
-def _neighbours(lanes: int, stream: bool, back: bool) -> Callable[..., Any]:
-    """Build the intrinsic that turns ``lanes`` pairs whose members alternate in one run of memory.
+@intrinsic(prefer_literal=True)  # type: ignore[untyped-decorator]
+def turn_neighbours(
+    _: Any, tag: Any, heads: Any, stream: Any, back: Any,
+    x: Any, cos: Any, sin: Any, to: Any, apart: Any, to_apart: Any,
+) -> Any:  # fmt: skip
+    """Turn WIDTH pairs, whose members alternate in one run of memory, of each of ``heads`` heads, as turn_halves does.
 
     Turning (x, y) back is turning (y, x) forward, so ``back`` only exchanges the two members.
     """
-    first, second = (1, 0) if back else (0, 1)
-    pick = [places([2 * i + member for i in range(lanes)]) for member in (first, second)]
-    weave = places([i // 2 + lanes * ((i + first) % 2) for i in range(2 * lanes)])
+    kind, compute = KINDS[tag]
+    first, second = (1, 0) if back.literal_value else (0, 1)
+    pick = [places([2 * i + member for i in range(WIDTH)]) for member in (first, second)]
+    weave = places([i // 2 + WIDTH * ((i + first) % 2) for i in range(2 * WIDTH)])
 
-    def neighbours(_: Any, tag: Any, x: Any, cos: Any, sin: Any, to: Any) -> Any:
-        kind, compute = KINDS[tag]
-
-        def emit(context: Any, b: Builder, _: Any, args: Any) -> Value:
-            _, at_x, at_c, at_s, put = args
-            c, s = load(b, compute, at_c, lanes), load(b, compute, at_s, lanes)
+    def emit(context: Any, b: Builder, _: Any, args: Any) -> Value:
+        at_x, at_c, at_s, put, step, to_step = args[4:]
+        c, s = load(b, compute, at_c, WIDTH), load(b, compute, at_s, WIDTH)
+        if kind is I16:
+            c, s = _quiet(b, c, WIDTH), _quiet(b, s, WIDTH)
+        for head in range(heads.literal_value):
+            if head:
+                at_x, put = b.add(at_x, step), b.add(put, to_step)
+            _prefetch(b, at_x)
             if kind is I16:
-                members = split_words(b, load(b, I32, at_x, lanes), lanes)
+                members = split_words(b, load(b, I32, at_x, WIDTH), WIDTH)
                 turned = turn(b, members[first], members[second], c, s)
-                store(b, I32, _join_words(b, turned[first], turned[second], lanes), put, lanes, stream)
-                return context.get_dummy_value()
-            pairs = load(b, kind, at_x, 2 * lanes)
-            x0, y0 = (_widen(b, kind, b.shuffle_vector(pairs, pairs, p), lanes) for p in pick)
+                done = _join_words(b, turned[first], turned[second], WIDTH)
+                store(b, I32, done, put, WIDTH, stream.literal_value)
+                continue
+            pairs = load(b, kind, at_x, 2 * WIDTH)
+            x0, y0 = (_widen(b, kind, b.shuffle_vector(pairs, pairs, p), WIDTH) for p in pick)
             new_x, new_y = turn(b, x0, y0, c, s)
-            done = b.shuffle_vector(narrow(b, kind, new_x, lanes), narrow(b, kind, new_y, lanes), weave)
-            store(b, kind, done, put, 2 * lanes, stream)
-            return context.get_dummy_value()
+            done = b.shuffle_vector(narrow(b, kind, new_x, WIDTH), narrow(b, kind, new_y, WIDTH), weave)
+            store(b, kind, done, put, 2 * WIDTH, stream.literal_value)
+        return context.get_dummy_value()
 
-        return _signature(tag, 4), emit
-
-    return neighbours
-
-
-turn_halves = intrinsic(_halves(WIDTH, False))
-turn_halves_stream = intrinsic(_halves(WIDTH, True))
-turn_halves_wide = intrinsic(_halves(2 * WIDTH, False))
-turn_halves_wide_stream = intrinsic(_halves(2 * WIDTH, True))
-turn_neighbours = intrinsic(_neighbours(WIDTH, False, False))
-turn_neighbours_stream = intrinsic(_neighbours(WIDTH, True, False))
-turn_neighbours_back = intrinsic(_neighbours(WIDTH, False, True))
-turn_neighbours_back_stream = intrinsic(_neighbours(WIDTH, True, True))
-turn_one = intrinsic(_halves(1, False))
+    return types.void(tag, heads, stream, back, *[types.int64] * 6), emit
 
 
 def _move_one(_: Any, tag: Any, source: Any, target: Any) -> Any:

@@ -21,7 +21,8 @@ INDEX_DTYPES = (torch.int32, torch.int64)
 SMALL = 2**28
 
 
-@dataclass(frozen=True, slots=True)
+# Not frozen: one is made in every call, and a frozen one takes three times as long to make.
+@dataclass(slots=True, eq=False)
 class Turn:
     """By how much each token turns.
 
@@ -192,8 +193,8 @@ def _check_positions(positions: Tensor, q: Tensor, batch: int, seq: int) -> Tens
 
 def check_room(*tensors: Tensor) -> None:
     """Raise ValueError when results like ``tensors`` would not fit into the memory that is free (CPU only)."""
-    need = sum([x.nbytes for x in tensors if x.device.type == "cpu"])
-    if need <= SMALL:
+    need = sum([x.nbytes for x in tensors])
+    if need <= SMALL or tensors[0].device.type != "cpu":
         return
     free = available_memory()
     if need > free:
