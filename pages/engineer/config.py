@@ -292,12 +292,12 @@ def conversion(page: Frame, of: configs.Shown) -> None:
         with column:
             page.write(f"**{t(f'schema.{version}')}**")
             try:
-                made = convert(of.view.config)
+                converted = convert(of.view.config)
             except ValueError as error:
                 page.note(t("not_converted", detail=reason(error, page)))
                 continue
-            page.code(configs.as_json(configs.rope_part(made)), "json", 260)
-            text, mime = configs.as_json(made), "application/json"
+            page.code(configs.as_json(configs.rope_part(converted)), "json", 260)
+            text, mime = configs.as_json(converted), "application/json"
             page.download(t("download_config"), text, "config.json", mime, f"config.v{version}")
 
 

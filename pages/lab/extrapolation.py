@@ -102,10 +102,10 @@ def top(page: Frame) -> None:
 
 def under_the_hand(page: Frame, sweep: Seen) -> None:
     """One recorded text along the curves."""
-    one = extrapolated.seen_shipped("bytes")
-    if one is None:
+    shipped = extrapolated.seen_shipped("bytes")
+    if shipped is None:
         return
-    text = letters.read(sweep, one)
+    text = letters.read(sweep, shipped)
     at = letters.places(page.get(BYTE), text.letters)
     given = text.letters, text.path, text.curves, text.chances
     page.show(letters.letters(*given, extrapolated.trained(sweep), at, page.t), letters.letters, view.coarser)
@@ -139,7 +139,7 @@ def own_text(page: Frame) -> bytes:
     return file.getvalue() if file else text.encode("utf-8", "surrogatepass")
 
 
-def asked(page: Frame) -> Request:
+def request_of(page: Frame) -> Request:
     """Return what the controls ask for; Unfit where the text does not do."""
     text = b""
     if page.get(READ) == "own":
@@ -180,7 +180,7 @@ def live(page: Frame) -> None:
         return
     knobs(page)
     try:
-        request = asked(page)
+        request = request_of(page)
     except Unfit as refused:
         page.note(page.t(refused.key, **refused.given), "warning")
         watch(page, "sweep")
@@ -226,7 +226,7 @@ def button(page: Frame, panel: str, request: Request, title: str, label: str) ->
 
 
 def watch(page: Frame, panel: str) -> None:
-    """How a panel's work stands: its place in the queue, its progress, its end."""
+    """Draw how far a panel's work is: its place in the queue, its progress, its end."""
     state = extrapolated.status(page.session, panel)
     if state is None:
         return
@@ -242,9 +242,9 @@ def watch(page: Frame, panel: str) -> None:
         page.note(page.t("cancelled"))
 
 
-def station(page: Frame, panel: str, draw: Draw, **asked_for: object) -> None:
-    """One experiment: what was measured here for these settings, else the shipped record, and the way to measure."""
-    request = extrapolated.panel_request(panel, **asked_for)
+def station(page: Frame, panel: str, draw: Draw, **settings: object) -> None:
+    """Draw one experiment: what was measured here for these settings, else the shipped record; the way to measure."""
+    request = extrapolated.panel_request(panel, **settings)
     seen = extrapolated.seen(page.session, panel, request) or extrapolated.seen_shipped(
         extrapolated.PANELS[panel].record
     )
@@ -409,16 +409,16 @@ def report(page: Frame) -> None:
         page.code(reported.COMMAND, "bash")
         return
     try:
-        found = reported.report(file.getvalue())
+        measured = reported.report(file.getvalue())
     except ValueError as error:
         page.note(page.sentence("report_refused", {"error": error}), "error")
         return
-    if found.done < found.cells:
-        page.note(page.t("report_partial", done=found.done, cells=found.cells))
-    if found.perplexity:
-        page.show(handed.curves(found, page.t), handed.curves, view.order, view.ratio)
-    if found.copies:
-        page.show(handed.copies(found, page.t), handed.copies, view.copies)
+    if measured.done < measured.cells:
+        page.note(page.t("report_partial", done=measured.done, cells=measured.cells))
+    if measured.perplexity:
+        page.show(handed.curves(measured, page.t), handed.curves, view.order, view.ratio)
+    if measured.copies:
+        page.show(handed.copies(measured, page.t), handed.copies, view.copies)
 
 
 def every(page: Frame, panel: str) -> float | None:

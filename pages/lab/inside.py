@@ -32,7 +32,7 @@ def text_of(store: Store) -> bytes:
 
 
 def positions_of(store: Store) -> inside.Positions:
-    """Where the bytes stand: the visitor's scheme, shift, and gap in the middle."""
+    """Return where the bytes are: the visitor's scheme, shift, and gap in the middle."""
     middle = inside.middle(text_of(store))
     return inside.Positions(store.get(LINE), store.get(FACTOR), store.get(SHIFT), store.get(GAP), middle)
 

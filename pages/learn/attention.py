@@ -33,7 +33,7 @@ def pairing(store: Store) -> figures.Pairing:
     return figures.vectors(store.get(VECTORS), store.rope().dim, store.get(DRAW), store.get(OWN_Q), store.get(OWN_K))
 
 
-def found(store: Store) -> tuple[list[extension.Extension], dict[str, ArgumentError], int]:
+def extensions_of(store: Store) -> tuple[list[extension.Extension], dict[str, ArgumentError], int]:
     """Return the schemes, the model's own included, at the factor in force, the refusals, and the extended length."""
     length = extension.reach(store.rope(), store.get(FACTOR))
     params = {name: store.params(name) for name in (UNSCALED, *extension.kinds(store.get(SCHEME)))}
@@ -43,7 +43,7 @@ def found(store: Store) -> tuple[list[extension.Extension], dict[str, ArgumentEr
 def fits(store: Store) -> None:
     """Refuse vectors that are none, and factors past the longest context."""
     pairing(store)
-    found(store)
+    extensions_of(store)
 
 
 SERVES = Field("serves", "float", None, 2.0, 1e9, optional=True)
@@ -134,7 +134,7 @@ def schemes(page: Frame) -> None:
     """Draw the same score under several schemes."""
     page.controls.slider(FACTOR)
     try:
-        extended, refused, length = found(page.store)
+        extended, refused, length = extensions_of(page.store)
     except ValueError as error:
         refuse(page, error)
         return

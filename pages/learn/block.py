@@ -73,9 +73,9 @@ def row_name(choice: str, t: Words) -> str:
 def drawn(page: Frame) -> tuple[str, choices.Choices | None, choices.Choices]:
     """Return the name of what is drawn, what the table says of it, and the block with what was switched."""
     row = figures.row_of(page.get(MODEL), page.get(ROW))
-    made = figures.chosen(row, page.get(NORM), page.get(PLACE), page.get(ORDER), page.get(UNIT))
+    switched = figures.chosen(row, page.get(NORM), page.get(PLACE), page.get(ORDER), page.get(UNIT))
     name = figures.row_name(row) if row else page.controls.model_name(page.get(MODEL))
-    return name, choices.choices_of(row) if row else None, made
+    return name, choices.choices_of(row) if row else None, switched
 
 
 def whole(page: Frame) -> None:
@@ -125,7 +125,7 @@ def cost(page: Frame) -> None:
 
 
 def stack(page: Frame) -> None:
-    """Where the norm stands, and the gradient of each layer."""
+    """Draw where the norm is, and the gradient of each layer."""
     page.controls.segments(STACKED, lambda choice: page.t(f"place.{choice}"))
     page.controls.beside(LAYERS, DRAW)
     drawing = block_norm.stack(page.get(STACKED), page.get(LAYERS), page.get(DRAW), page.t)

@@ -57,8 +57,9 @@ def hands(page: Frame) -> None:
     """Three schemes as dials, at a factor and a distance that are dragged."""
     page.bar()
     rope, names = page.store.rope(), extension.kinds(page.get(SCHEME))
-    found, refused = extension.extensions(rope, {name: unmoved(page.store, name) for name in names}, page.get(SEQ_LEN))
-    requests = tuple(each.request for each in found)
+    params = {name: unmoved(page.store, name) for name in names}
+    extended, refused = extension.extensions(rope, params, page.get(SEQ_LEN))
+    requests = tuple(each.request for each in extended)
     factors = stops(FACTOR, page.get(FACTOR), high=DISTANCE.high)
     spans = stops(DISTANCE, page.get(DISTANCE))
     film = figures.dials(rope, requests, factors, spans, page.t)
@@ -94,19 +95,19 @@ def slowdowns(page: Frame) -> None:
     """Draw the same schemes as slow-downs and as numbers."""
     schemes_parameters(page)
     rope, length = page.store.rope(), length_of(page.store)
-    found, refused = extension.extensions(rope, params_of(page.store), length)
-    formulas = [schemes.SCHEMES[one.scheme].rescale for one in found]
-    page.show(comparison.slowdowns(rope, found, page.t), comparison.slowdowns, *formulas)
+    extended, refused = extension.extensions(rope, params_of(page.store), length)
+    formulas = [schemes.SCHEMES[each.scheme].rescale for each in extended]
+    page.show(comparison.slowdowns(rope, extended, page.t), comparison.slowdowns, *formulas)
     show_refusals(page, refused)
-    page.write(comparison.summary(rope, found, length, page.t))
+    page.write(comparison.summary(rope, extended, length, page.t))
 
 
 def heatmaps(page: Frame) -> None:
     """Draw the cosine of every pair's angle under each scheme."""
     rope, length = page.store.rope(), length_of(page.store)
-    found, _ = extension.extensions(rope, params_of(page.store), length)
+    extended, _ = extension.extensions(rope, params_of(page.store), length)
     page.controls.segments(AXIS)
-    drawing = comparison.heatmaps(rope, found, length, page.get(AXIS) == "log", page.t)
+    drawing = comparison.heatmaps(rope, extended, length, page.get(AXIS) == "log", page.t)
     page.show(drawing, comparison.heatmaps, extension.mean_cos, extension.unseen_pairs)
 
 
@@ -114,8 +115,8 @@ def after(page: Frame) -> None:
     """Draw the schemes published after YaRN."""
     rope = page.store.rope()
     params = {name: page.store.params(name) for name in extension.newer()}
-    found, refused = extension.extensions(rope, params, length_of(page.store))
-    page.show(newest.after(rope, found, page.t), newest.after, *[schemes.SCHEMES[n].rescale for n in params])
+    extended, refused = extension.extensions(rope, params, length_of(page.store))
+    page.show(newest.after(rope, extended, page.t), newest.after, *[schemes.SCHEMES[n].rescale for n in params])
     show_refusals(page, refused)
 
 

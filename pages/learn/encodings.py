@@ -192,9 +192,9 @@ def digits(page: Frame) -> None:
 def stretching(page: Frame) -> None:
     """Draw what extending the context does to the digits."""
     page.controls.slider(FACTOR)
-    found, refused = stretched(page.store)
+    schemes, refused = stretched(page.store)
     show_refusals(page, refused)
-    drawing = digit_figures.stretched(page.store.rope(), page.get(FACTOR), found, page.t)
+    drawing = digit_figures.stretched(page.store.rope(), page.get(FACTOR), schemes, page.t)
     page.show(drawing, digit_figures.stretched, encodings.extended_digits, encodings.changed_base)
 
 

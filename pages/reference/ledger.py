@@ -47,10 +47,10 @@ def entry(page: Frame, result: ledger.Result, place: str) -> None:
 def top(page: Frame) -> None:
     """Draw the entry that the link asks for, and the button that checks everything again."""
     page.bar()
-    asked = figures.find(checked(page).results, page.get(ENTRY))
-    if asked is not None:
+    selected = figures.find(checked(page).results, page.get(ENTRY))
+    if selected is not None:
         with page.card():
-            entry(page, asked, "top")
+            entry(page, selected, "top")
             page.button(page.t("close"), "ledger.close", page.store.put, ENTRY, UNOPENED)
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from ui import film
 from ui.book.frame import ABSENT, Book
 from ui.book.markdown import html
-from ui.book.nodes import data, told
+from ui.book.nodes import data, live
 from ui.page.menu import ORDER
 from ui.text.words import LANGUAGES, Words
 
@@ -74,7 +74,7 @@ def write(page: Page, folder: Path) -> None:
         if node.kind == "film":
             node.mark  # noqa: B018  the finding that readers without scripts see is no part of what is compared
             node.html = f"<p>▸ {escape(book.findings[node.id])}</p>"
-    built = {"films": {id: text for id, text in drawn.items() if id in films}, "told": told(tree)}
+    built = {"films": {id: text for id, text in drawn.items() if id in films}, "told": live(tree)}
     others = [Page(page.name, lang) for lang in LANGUAGES if lang != page.lang]
     switch = "".join(
         f'<a href="{way}" lang="{lang}" data-lang="{lang}" data-href="{way}">{LANGUAGES[lang]}</a>'

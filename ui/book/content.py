@@ -180,7 +180,7 @@ class Content:
         self.places.act(node.id, save)
 
     def area(self, label: str, key: str) -> str:
-        node = self.places.add("control", key=key, told=self.session.get(key, ""))
+        node = self.places.add("control", key=key, live=self.session.get(key, ""))
         node.html = (
             f'<label><span>{escape(label)}</span><textarea rows="5" data-act="{escape(node.id)}"></textarea></label>'
         )

@@ -46,14 +46,14 @@ class Controls:
         self,
         field: Field,
         html: str,
-        told: Any,
+        live: Any,
         read: Callable[[Any], Value],
         *,
         kind: str = "",
         after: Callable[[], None] | None = None,
     ) -> None:
         """Draw a control, which has ``{act}`` where its input names what it moves."""
-        node = self.places.add(f"control {kind}".strip(), key=f"w.{field.name}", told=told)
+        node = self.places.add(f"control {kind}".strip(), key=f"w.{field.name}", live=live)
         node.html = html.replace("{act}", escape(node.id))
 
         def act(given: Any) -> None:
@@ -71,15 +71,15 @@ class Controls:
             stops: list[Value] = sorted({*field.steps, value})
             texts = escape(json.dumps([short(stop) for stop in stops], ensure_ascii=False))
             look, read = f'min="0" max="{len(stops) - 1}" data-texts="{texts}"', lambda given: stops[int(given)]
-            told: Value = stops.index(value)
+            live: Value = stops.index(value)
         else:
             step = field.step or (1 if field.kind == "int" else "any")
-            look, told = f'min="{field.low:g}" max="{field.high:g}" step="{step}"', value
+            look, live = f'min="{field.low:g}" max="{field.high:g}" step="{step}"', value
             if field.kind == "int":
                 look = f'min="{int(field.low)}" max="{int(field.high)}" step="{step}"'
             read = _number
         html = self._labelled(field, f'<input type="range" data-act="{{act}}" {look}><output></output>')
-        self._put(field, html, told, read, kind="slider")
+        self._put(field, html, live, read, kind="slider")
         return value
 
     def number(self, field: Field) -> Value:

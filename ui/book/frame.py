@@ -67,11 +67,11 @@ class Book(Learning):
         return self.places.root
 
     def act(self, key: str, given: Any) -> Saved | None:
-        """Do what a control asks for and draw its part again, or the page; return a file where one was asked for."""
+        """Do what a control asks for and draw its part again, or the page; return a file where it asks for one."""
         before, owner = self.store.shared(), self.places.owners[key]
-        made = self.places.acts[key](given)
-        if isinstance(made, Saved):
-            return made
+        saved = self.places.acts[key](given)
+        if isinstance(saved, Saved):
+            return saved
         part = next((node for node in self.places.root.all() if node.id == owner), self.places.root)
         if part is self.places.root or (self.shared > 1 and self.store.shared() != before):
             self.draw()
@@ -119,8 +119,8 @@ class Book(Learning):
             ):
                 height = drawing.figure["layout"]["height"]
                 plot = self.places.add("plot", key=f"plot.{drawing.id}", data=write(drawing.figure))
-                said = self.places.add("finding", html(f"▸ {finding}"), key=f"finding.{drawing.id}")
-                plot.attributes = {"role": "img", "aria-labelledby": said.id, "style": f"height: {height}px"}
+                sentence = self.places.add("finding", html(f"▸ {finding}"), key=f"finding.{drawing.id}")
+                plot.attributes = {"role": "img", "aria-labelledby": sentence.id, "style": f"height: {height}px"}
         self._more(drawing, finding, code)
 
     def _film(self, drawing: Film) -> str:
@@ -128,35 +128,35 @@ class Book(Learning):
         film, name, scene = drawing.packed(self.t), f"{self.name}.{drawing.id}", drawing.scene
         fields = [self.store.fields[control.name] for control in scene.controls]
         values: dict[str, Any] = dict(scene.values(lambda field: self.store.get(self.store.fields[field])))
-        said, sketch = None, scene.sketch
+        gap, sketch = None, scene.sketch
         if sketch:
             fields.append(self.store.fields[sketch.name])
             heights = sketch.read(self.store.get(fields[-1]))
             values[sketch.name] = "" if heights is None else self.store.get(fields[-1])
-            said = drawing.gap(heights) if drawing.gap and heights is not None else None
+            gap = drawing.gap(heights) if drawing.gap and heights is not None else None
         data = b64encode(film.data).decode("ascii")
         node = self.places.add("film", key=f"film.{drawing.id}", data=data, attributes={"data-film": name})
-        node.told = {
+        node.live = {
             "film": name,
             "at": values,
             "count": self.session.get(node.id, 0),
             "fixed": [field.name for field in fields if self.controls.hides(field)],
             "bare": self.controls.folded,
             "play": None,
-            "said": said,
+            "said": gap,
         }
 
-        def moved(told: Any) -> None:
-            self.session[node.id] = told["count"]
+        def moved(answer: Any) -> None:
+            self.session[node.id] = answer["count"]
             for field in fields:
-                given = told["at"].get(field.name, values[field.name])
+                given = answer["at"].get(field.name, values[field.name])
                 if sketch and field.name == sketch.name and sketch.read(given) is None:
                     given = ""
                 if given != values[field.name]:
                     self.store.try_put(field, given)
 
         self.places.act(node.id, moved)
-        self.findings[node.id] = said or scene.written(values)
+        self.findings[node.id] = gap or scene.written(values)
         return self.findings[node.id]
 
     def _more(self, drawing: Drawing | Film, finding: str, code: tuple[Callable[..., Any], ...]) -> None:

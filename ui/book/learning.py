@@ -72,8 +72,8 @@ class Learning(Content):
         """Write whether the choice was right and why, and offer to ask again."""
         key, letters = f"ask.{question.name}", question.choices
         chosen, right = letters.index(self.store.get(question.field)), letters.index(question.right)
-        said = tasks.judged(words, [self.t(f"{key}.{letter}") for letter in letters], chosen, right)
-        self.write(f"{'✓' if chosen == right else '✗'} **{said}** {self.t(f'{key}.why')}")
+        verdict = tasks.judged(words, [self.t(f"{key}.{letter}") for letter in letters], chosen, right)
+        self.write(f"{'✓' if chosen == right else '✗'} **{verdict}** {self.t(f'{key}.why')}")
         self.button(words("again"), f"again.{question.name}", tasks.answer, question, self.store, "")
 
     def symbols(self) -> None:

@@ -33,5 +33,5 @@ def html(markdown: str, *, line: bool = False) -> str:
         return f"\ue000{len(formulas) - 1}\ue001"
 
     text = FORMULA.sub(keep, markdown)
-    made = _parser().renderInline(text) if line else _parser().render(text)
-    return PLACE.sub(lambda match: formulas[int(match[1])], made)
+    rendered = _parser().renderInline(text) if line else _parser().render(text)
+    return PLACE.sub(lambda match: formulas[int(match[1])], rendered)

@@ -1,4 +1,4 @@
-"""A page as a tree of nodes: HTML for who reads, and for the browser only what has changed since it was last told."""
+"""A page as a tree of nodes: HTML for who reads, and for the browser only what has changed since the last answer."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Node:
         children: the nodes in it.
         tag, attributes: of its element.
         data: what a script draws in it: a figure's JSON, or a film's bytes in base64.
-        told: what moves without a change of content: a control's value, a film's values.
+        live: what moves without a change of content: a control's value, a film's values.
     """
 
     id: str
@@ -34,12 +34,12 @@ class Node:
     tag: str = "div"
     attributes: Mapping[str, str] = field(default_factory=dict)
     data: str = ""
-    told: Any = None
+    live: Any = None
     kept: str = field(default="", repr=False)
 
     @property
     def mark(self) -> str:
-        """A hash of the node's own element, a dot, and one of all that it shows; what it is told is in neither."""
+        """Return a hash of the node's own element, a dot, and one of all that it shows; ``live`` is in neither."""
         if not self.kept:
             shell = _hash([self.kind, self.tag, sorted(self.attributes.items()), self.html])
             self.kept = f"{shell}.{_hash([shell, self.data, [(child.id, child.mark) for child in self.children]])}"
@@ -68,9 +68,9 @@ def data(node: Node) -> dict[str, str]:
     return {each.id: each.data for each in node.all() if each.data}
 
 
-def told(node: Node) -> dict[str, Any]:
-    """Return by id what the nodes below are told."""
-    return {each.id: each.told for each in node.all() if each.told is not None}
+def live(node: Node) -> dict[str, Any]:
+    """Return the live values of the nodes below, by id."""
+    return {each.id: each.live for each in node.all() if each.live is not None}
 
 
 def changes(node: Node, known: Mapping[str, str]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from ui.book.content import Saved
 from ui.book.frame import Book
-from ui.book.nodes import changes, marks, told
+from ui.book.nodes import changes, live, marks
 
 
 class Reading:
@@ -41,20 +41,20 @@ class Reading:
         self.known = marks(self.page.places.root) if at_defaults else dict(known)
 
     def answer(self) -> str:
-        """Return what has changed as JSON: nodes, what they are told, values for the address and for other pages."""
+        """Return what has changed as JSON: nodes, their live values, values for the address and for other pages."""
         tree = self.page.places.root
         changed = changes(tree, self.known)
         self.known = marks(tree)
         values = self.session["values"]
-        answer = {"tree": changed, "told": told(tree), "query": self.page.query(), "values": values}
+        answer = {"tree": changed, "told": live(tree), "query": self.page.query(), "values": values}
         return json.dumps(answer, ensure_ascii=False, allow_nan=False)
 
     def act(self, key: str, given: str) -> str:
         """Do what a control asks for with the JSON that it gives; return the answer, or a file to be saved."""
-        made = self.page.act(key, json.loads(given))
-        if isinstance(made, Saved):
-            content = b64encode(made.content).decode("ascii")
-            return json.dumps({"save": {"name": made.name, "mime": made.mime, "content": content}})
+        saved = self.page.act(key, json.loads(given))
+        if isinstance(saved, Saved):
+            content = b64encode(saved.content).decode("ascii")
+            return json.dumps({"save": {"name": saved.name, "mime": saved.mime, "content": content}})
         return self.answer()
 
 

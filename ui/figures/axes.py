@@ -49,13 +49,13 @@ def maps(t: Words) -> Film:
     scores = {name: score_map(frequencies, offsets) for name, frequencies in ways().items()}
     x, y = Track((column,), np.arange(GRID)[:, None] + 0.5), Track((row,), np.arange(GRID)[:, None] + 0.5)
     at_key = {
-        name: Texts((row, column), tuple(f"{value:.2f}" for value in found[:, :, KEY[0], KEY[1]].ravel().tolist()))
-        for name, found in scores.items()
+        name: Texts((row, column), tuple(f"{value:.2f}" for value in score[:, :, KEY[0], KEY[1]].ravel().tolist()))
+        for name, score in scores.items()
     }
     edge = Axis(0.0, GRID, (), "")
     panels = []
-    for place, (name, found) in enumerate(scores.items()):
-        cells = Track((row, column), np.rint(found * FULL).astype(np.int8))
+    for place, (name, score) in enumerate(scores.items()):
+        cells = Track((row, column), np.rint(score * FULL).astype(np.int8))
         grips = [
             handle(column, x, 0.0, RED, t("grab_column"), r=10),
             handle(row, 0.0, y, RED, t("grab_row"), r=10),
@@ -78,8 +78,8 @@ def maps(t: Words) -> Film:
                 equal=True,
             )
         )
-    slots = {f"row_{name}": f"{least_along(found, 0.0):.2f}" for name, found in ways().items()}
-    slots |= {f"slant_{name}": f"{least_along(found, math.pi / 4):.2f}" for name, found in ways().items()}
+    slots = {f"row_{name}": f"{least_along(score, 0.0):.2f}" for name, score in ways().items()}
+    slots |= {f"slant_{name}": f"{least_along(score, math.pi / 4):.2f}" for name, score in ways().items()}
     return Film(
         "maps",
         Scene(
@@ -93,7 +93,7 @@ def maps(t: Words) -> Film:
         lambda: {
             "query_row": places[..., 0].ravel(),
             "query_column": places[..., 1].ravel(),
-            **{name: found[:, :, KEY[0], KEY[1]].ravel() for name, found in scores.items()},
+            **{name: score[:, :, KEY[0], KEY[1]].ravel() for name, score in scores.items()},
         },
         f"""
         import numpy as np

@@ -1,4 +1,4 @@
-"""The palette, told apart with every kind of colour vision and legible on both themes; tests measure it."""
+"""The palette, distinct to every kind of colour vision and legible on both themes; tests measure it."""
 
 from __future__ import annotations
 

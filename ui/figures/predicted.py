@@ -48,9 +48,9 @@ def predicted(
     def gap(heights: npt.NDArray[np.float64]) -> str:
         off = np.abs(heights - true)
         worst = int(off.argmax())
-        told = {"mean": off.mean(), "drawn": heights[worst], "true": true[worst]}
-        return t("film.gap", at=places[worst], **{slot: f"{value:.{digits}f}" for slot, value in told.items()})
+        numbers = {"mean": off.mean(), "drawn": heights[worst], "true": true[worst]}
+        return t("film.gap", at=places[worst], **{slot: f"{value:.{digits}f}" for slot, value in numbers.items()})
 
     shapes = [*panel.shapes, sketch(drawn, *curve, ORANGE)]
-    asked = replace(panel, shapes=shapes, title=t(f"{name}_ask"))
-    return Film(name, Scene((asked,), (), t("film.draw_then"), drawn), table, recipe, gap=gap)
+    question = replace(panel, shapes=shapes, title=t(f"{name}_ask"))
+    return Film(name, Scene((question,), (), t("film.draw_then"), drawn), table, recipe, gap=gap)

@@ -40,7 +40,7 @@ class Control:
         texts: how each stop is written.
         slider: whether a slider is drawn for it; its handles are there either way.
         seconds: how long playing it from the first stop to the last takes; 0 for none.
-        start: where it stands while its field has no value.
+        start: where it is while its field has no value.
     """
 
     name: str
@@ -99,7 +99,7 @@ class Track:
             raise ValueError(f"frames must have the stops {stops} of at most two controls, got {self.frames.shape}")
 
     def at(self, index: Mapping[str, int]) -> npt.NDArray[Any]:
-        """Return the numbers where each control stands at its stop ``index``."""
+        """Return the numbers where each control is at its stop ``index``."""
         values: npt.NDArray[Any] = self.frames[tuple(place(driver, index) for driver in self.by)]
         return values
 
@@ -121,14 +121,14 @@ Text = str | Texts | Sequence[str | Texts]
 
 
 def place(driver: Driver, index: Mapping[str, int]) -> int:
-    """Return at which of its stops a driver is where each control stands at its stop ``index``."""
+    """Return at which of its stops a driver is where each control is at its stop ``index``."""
     if isinstance(driver, Control):
         return index[driver.name]
     return index[driver.first.name] - index[driver.second.name] + len(driver.second.stops) - 1
 
 
 def written(text: Text, index: Mapping[str, int]) -> str:
-    """Return a text as it is where each control stands at its stop ``index``."""
+    """Return a text as it is where each control is at its stop ``index``."""
     if isinstance(text, str):
         return text
     if isinstance(text, Texts):
@@ -165,7 +165,7 @@ class Axis:
 
 @dataclass(frozen=True)
 class Panel:
-    """One picture of a film. Panels stand side by side and restack where the screen is narrow.
+    """One picture of a film. Panels are side by side and restack where the screen is narrow.
 
     Attributes:
         x, y: the axes; with ``equal`` a unit is as long on both, and the panel is as high as that asks for.
@@ -190,7 +190,7 @@ class Panel:
 class Scene:
     """All that the player needs: panels, what moves them, and the sentence below, which follows.
 
-    ``sketch``: the curve that the reader draws in one of the panels; the finding is then what is asked.
+    ``sketch``: the curve that the reader draws in one of the panels; the finding is then the question.
     """
 
     panels: Sequence[Panel]
@@ -199,7 +199,7 @@ class Scene:
     sketch: Sketch | None = None
 
     def values(self, get: Callable[[str], float | None]) -> dict[str, float]:
-        """Return where each control stands, by name; ``get`` answers a field's value, None where it has none."""
+        """Return where each control is, by name; ``get`` answers a field's value, None where it has none."""
         given = {each.name: get(each.name) for each in self.controls}
         return {name: each for name, each in (given | self._starts(given)).items() if each is not None}
 

@@ -1,4 +1,4 @@
-"""The choices of a question as buttons, and what is said once one was chosen: in lessons and on pages alike."""
+"""The choices of a question as buttons, and the sentence once one was chosen: in lessons and on pages alike."""
 
 from __future__ import annotations
 

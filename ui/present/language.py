@@ -10,9 +10,9 @@ from ui.text.words import LANGUAGES, Words
 def language() -> str:
     """Return the language in force: chosen, else the link's, else the browser's."""
     if "lang" not in st.session_state:
-        asked = st.query_params.get("lang", "")
+        wanted = st.query_params.get("lang", "")
         locale = (st.context.locale or "").lower()
-        st.session_state["lang"] = asked if asked in LANGUAGES else ("zh" if locale.startswith("zh") else "en")
+        st.session_state["lang"] = wanted if wanted in LANGUAGES else ("zh" if locale.startswith("zh") else "en")
     return str(st.session_state["lang"])
 
 

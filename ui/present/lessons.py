@@ -6,7 +6,7 @@
     page = "clock"                           # talks only; the page of a page's own lesson is its file's name
     say = "One sentence shown on the stage."
     notes = "What the lecturer may say."     # optional, shown in the lecturer's fold only
-    state = { scheme = "yarn", factor = 8 }  # optional; what it leaves out stands at its default
+    state = { scheme = "yarn", factor = 8 }  # optional; what it leaves out is at its default
     figure = "slowdowns"                     # optional: the figure that leads, else the page's first
     play = { control = "factor", to = 8, seconds = 4 }  # optional: a film drags this control from the state to 8
     [steps.predict]                          # optional
@@ -15,7 +15,7 @@
     answer = 1                               # index from 0
     then = { factor = 16 }                   # optional: what the answer changes in the state
 
-All texts are shown as they stand: Markdown, HTML and formulas in them are letters like any other.
+All texts are shown as they are: Markdown, HTML and formulas in them are letters like any other.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Predict:
 
 @dataclass(frozen=True)
 class Play:
-    """What a film plays when a step is reached: a control dragged from where it stands to a value."""
+    """What a film plays when a step is reached: a control dragged from where it is to a value."""
 
     control: str
     to: Value
@@ -72,7 +72,7 @@ class Play:
 
 @dataclass(frozen=True)
 class Step:
-    """One step: where, what is said, the whole state of the controls, and what leads."""
+    """One step: where, its sentence, the whole state of the controls, and what leads."""
 
     number: int
     page: str
@@ -85,7 +85,7 @@ class Step:
 
     @property
     def end(self) -> dict[str, Value]:
-        """The state that ``say`` speaks of: after the answer, and after what is played."""
+        """Return the state that ``say`` is about: after the answer, and after what is played."""
         state = dict(self.predict.then if self.predict else self.state)
         return state | {self.play.control: self.play.to} if self.play else state
 
@@ -192,10 +192,10 @@ class Reader:
         """One step."""
         self.known("step", table)
         page = self.page_of(table)
-        found = declaration(page) if page in SECTIONS else None
-        if page and found is None:
+        declared = declaration(page) if page in SECTIONS else None
+        if page and declared is None:
             self.wrong("lesson.unknown_page", given=page)
-        state = self.state(table, "state", found)
+        state = self.state(table, "state", declared)
         predict = self.table(table, "predict")
         return Step(
             self.at,
@@ -204,11 +204,11 @@ class Reader:
             self.text(table, "notes", needed=False),
             state,
             self.text(table, "figure", needed=False),
-            self.play(table, state, found),
-            None if predict is None else self.predict(predict, state, found),
+            self.play(table, state, declared),
+            None if predict is None else self.predict(predict, state, declared),
         )
 
-    def play(self, table: Table, state: Mapping[str, Value], found: Declaration | None) -> Play | None:
+    def play(self, table: Table, state: Mapping[str, Value], declared: Declaration | None) -> Play | None:
         """Return what a film is to drag; None where the step has nothing of it or it is wrong."""
         given = self.table(table, "play")
         if given is None:
@@ -221,7 +221,7 @@ class Reader:
         if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 < seconds <= 60:
             self.wrong("lesson.seconds")
             return None
-        end = self.state({"play": {control: given["to"]}}, "play", found, state)
+        end = self.state({"play": {control: given["to"]}}, "play", declared, state)
         return Play(control, end[control], float(seconds)) if control in end else None
 
     def page_of(self, table: Table) -> str:
@@ -232,40 +232,40 @@ class Reader:
             self.wrong("lesson.other_page", given=table["page"])
         return self.page
 
-    def predict(self, table: Table, state: Mapping[str, Value], found: Declaration | None) -> Predict:
+    def predict(self, table: Table, state: Mapping[str, Value], declared: Declaration | None) -> Predict:
         """Return a question with its choices, its answer, and the state after it."""
         self.known("predict", table)
         choices, answer = table.get("choices"), table.get("answer")
         if not isinstance(choices, list) or not 2 <= len(choices) <= MAX_CHOICES:
             self.wrong("lesson.choices", limit=MAX_CHOICES)
             choices = []
-        said = tuple(self.text({"choice": choice}, "choice") for choice in choices)
-        if isinstance(answer, bool) or not isinstance(answer, int) or not 0 <= answer < max(len(said), 1):
-            self.wrong("lesson.answer", last=max(len(said) - 1, 0))
+        texts = tuple(self.text({"choice": choice}, "choice") for choice in choices)
+        if isinstance(answer, bool) or not isinstance(answer, int) or not 0 <= answer < max(len(texts), 1):
+            self.wrong("lesson.answer", last=max(len(texts) - 1, 0))
             answer = 0
-        then = self.state(table, "then", found, state)
-        return Predict(self.text(table, "question"), said, answer, then)
+        then = self.state(table, "then", declared, state)
+        return Predict(self.text(table, "question"), texts, answer, then)
 
     def state(
-        self, table: Table, name: str, found: Declaration | None, before: Mapping[str, Value] | None = None
+        self, table: Table, name: str, declared: Declaration | None, before: Mapping[str, Value] | None = None
     ) -> dict[str, Value]:
         """Return a page's values by name, each in its field's type and range, and all of them going together."""
         given = self.table(table, name) or {}
-        if found is None:
+        if declared is None:
             return {}
         state = dict(before or {})
         count = len(self.problems)
         for key, value in given.items():
-            of = next((field for field in found.fields if field.name == key), None)
+            of = next((field for field in declared.fields if field.name == key), None)
             if of is None:
-                self.wrong("lesson.unknown_field", given=key, page=found.name)
+                self.wrong("lesson.unknown_field", given=key, page=declared.name)
                 continue
             try:
                 state[key] = check(of, typed(of, value))
             except Refused as refused:
                 self.refused(refused, of)
         if len(self.problems) == count:
-            self.together(found, state)
+            self.together(declared, state)
         return state
 
     def refused(self, refused: Refused, of: Field) -> None:
@@ -276,9 +276,9 @@ class Reader:
         offered = ", ".join(of.choices[:SHOWN_CHOICES]) + (", …" if len(of.choices) > SHOWN_CHOICES else "")
         self.wrong("lesson.choice", field=of.name, given=refused.given, offered=offered)
 
-    def together(self, found: Declaration, state: Mapping[str, Value]) -> None:
+    def together(self, declared: Declaration, state: Mapping[str, Value]) -> None:
         """Refuse values that the page cannot draw."""
-        draft = found.store({})
+        draft = declared.store({})
         draft.take(state)
         try:
             draft.fits()

@@ -14,7 +14,7 @@ from ui.present.view import LOADED, OWN, ROOM, View
 from ui.text.escape import plain
 from ui.text.words import Words
 
-PROBLEMS, FILE, ROOM_BOX, ROOM_SAID = "panel.problems", "panel.file", "panel.room", "panel.room_said"
+PROBLEMS, FILE, ROOM_BOX, ROOM_GIVEN = "panel.problems", "panel.file", "panel.room", "panel.room_given"
 # The label says the limit; Streamlit's own line would say another.
 ONE_LIMIT = "<style>[data-testid=stFileUploaderDropzoneInstructions] {display: none}</style>"
 
@@ -27,14 +27,14 @@ def panel(view: View) -> None:
         st.rerun()
     for name in lessons.talks():
         lesson = lessons.talk(view.lang, name)
-        if lesson and st.button(said(lesson, t), key=f"panel.{name}", width="stretch"):
+        if lesson and st.button(summary(lesson, t), key=f"panel.{name}", width="stretch"):
             view.begin(name)
             st.rerun()
     st.markdown(f"**{t('own')}**")
     st.html(ONE_LIMIT)
     st.file_uploader(t("upload"), type="toml", key=FILE, on_change=take, max_upload_size=1)
     own: Lesson | None = st.session_state.get(LOADED)
-    if own is not None and st.button(said(own, t), key="panel.own", icon=":material/play_arrow:", width="stretch"):
+    if own is not None and st.button(summary(own, t), key="panel.own", icon=":material/play_arrow:", width="stretch"):
         view.begin(OWN)
         st.rerun()
     problems: tuple[Problem, ...] = st.session_state.get(PROBLEMS, ())
@@ -46,7 +46,7 @@ def panel(view: View) -> None:
     room(view, t)
 
 
-def said(lesson: Lesson, t: Words) -> str:
+def summary(lesson: Lesson, t: Words) -> str:
     """Return a lesson in one line: title, minutes, steps."""
     return t("talk", title=plain(lesson.title, 120), minutes=f"{lesson.minutes:g}", steps=len(lesson.steps))
 
@@ -56,7 +56,7 @@ def room(view: View, t: Words) -> None:
     if ROOM_BOX not in st.session_state:
         st.session_state[ROOM_BOX] = view.room
     st.text_input(t("room"), key=ROOM_BOX, max_chars=40, help=t("room_help"), on_change=enter, args=(view,))
-    if st.session_state.pop(ROOM_SAID, False):
+    if st.session_state.pop(ROOM_GIVEN, False):
         st.warning(t("room_bad"))
 
 
@@ -66,7 +66,7 @@ def enter(view: View) -> None:
     try:
         view.put(ROOM, room_name(text) if text else "")
     except ValueError:
-        st.session_state[ROOM_SAID] = True
+        st.session_state[ROOM_GIVEN] = True
 
 
 def take() -> None:

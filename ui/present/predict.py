@@ -42,8 +42,8 @@ class Question:
     @property
     def chosen(self) -> int | None:
         """This session's choice."""
-        found: int | None = st.session_state.setdefault(ANSWERS, {}).get(self.id)
-        return found
+        choice: int | None = st.session_state.setdefault(ANSWERS, {}).get(self.id)
+        return choice
 
     @property
     def seen(self) -> bool:
@@ -82,7 +82,7 @@ class Question:
         return leads
 
     def count(self, file: Tally) -> Count:
-        """How the question stands in the room."""
+        """Return how the room has voted."""
         return file.count(self.room, self.id, len(self.predict.choices))
 
     def attempt(self, call: Callable[[Tally], T]) -> T | None:
@@ -95,9 +95,9 @@ class Question:
 
     def say_trouble(self) -> None:
         """One sentence about what kept an answer from being counted."""
-        said = st.session_state.pop(TROUBLE, None)
-        if said:
-            st.caption(self.t(said) if said == "late" else self.t("without", reason=self.t(said)))
+        trouble = st.session_state.pop(TROUBLE, None)
+        if trouble:
+            st.caption(self.t(trouble) if trouble == "late" else self.t("without", reason=self.t(trouble)))
 
     @property
     def texts(self) -> tuple[str, ...]:
@@ -129,10 +129,10 @@ def opener() -> str:
     return str(st.session_state.get(ADDRESS, ""))
 
 
-def spoken(step: Step, lesson_id: str) -> str:
+def headline(step: Step, lesson_id: str) -> str:
     """Return what is in large letters: a step's question until the answer is out in this session, then its sentence."""
-    asked = step.predict is not None and named(step, lesson_id) not in st.session_state.get(SEEN, ())
-    return step.predict.question if step.predict and asked else step.say
+    unanswered = step.predict is not None and named(step, lesson_id) not in st.session_state.get(SEEN, ())
+    return step.predict.question if step.predict and unanswered else step.say
 
 
 def ask(view: View, step: Step, lesson_id: str) -> bool:
@@ -168,18 +168,18 @@ def settled(question: Question) -> None:
             st.button(question.t("again"), key=again, type="tertiary", on_click=question.forget)
     question.say_trouble()
     if question.room and question.stage:
-        found = question.attempt(question.count)
-        if found:
-            st.markdown(f"▸ {finding(found.votes, question.predict.answer, question.t)}")
+        count = question.attempt(question.count)
+        if count:
+            st.markdown(f"▸ {finding(count.votes, question.predict.answer, question.t)}")
         question.say_trouble()
 
 
 def wait(question: Question) -> None:
     """Draw a student's line while the answer is not out, anew every few seconds."""
     t = question.t
-    found = question.attempt(question.count)
+    count = question.attempt(question.count)
     question.say_trouble()
-    if found is not None and found.revealed:
+    if count is not None and count.revealed:
         question.see()
         st.rerun()
     st.markdown(t("counted", room=plain(question.room)))
@@ -192,12 +192,12 @@ def board(question: Question) -> None:
     """Draw the lecturer's screen while the answer is not out: the class's count, and the button for the answer."""
     t, room = question.t, question.room
     leads = question.attempt(question.lead)
-    found = question.attempt(question.count) if leads is not None else None
-    if found is not None and found.revealed:
+    count = question.attempt(question.count) if leads is not None else None
+    if count is not None and count.revealed:
         question.see()
         st.rerun()
     texts = question.predict.choices
-    votes = found.votes if found else (0,) * len(texts)
+    votes = count.votes if count else (0,) * len(texts)
     drawing = tally(votes, texts, None, t)
     key, bare = f"predict.fig.{question.id}", {"displayModeBar": False}
     st.plotly_chart(sendable(drawing.figure), key=key, alt=drawing.finding, config=bare)
@@ -205,7 +205,7 @@ def board(question: Question) -> None:
         pressed = st.button(
             t("reveal" if leads else "reveal_here"), key=f"predict.reveal.{question.id}", type="primary"
         )
-        st.markdown(t("room", room=plain(room)) + (f" ▸ {drawing.finding}" if found else ""))
+        st.markdown(t("room", room=plain(room)) + (f" ▸ {drawing.finding}" if count else ""))
     if leads is False:
         st.caption(t("led", room=plain(room)))
     question.say_trouble()

@@ -127,7 +127,7 @@ class Stage:
         return f"{self.drawn}/{part}" if self.drawn else part
 
     def elsewhere(self, part: str) -> bool:
-        """Whether the figure that leads is known to stand in no part of this one, which then need not be drawn."""
+        """Return whether the leading figure is known to be in no part of this one, which then need not be drawn."""
         return not within(self.leads.get((self.view.page, self.wanted), part), part)
 
     def around(self, part: str) -> AbstractContextManager[object]:
@@ -168,7 +168,7 @@ class Stage:
 
 
 def within(part: str | None, outer: str) -> bool:
-    """Whether a part is ``outer`` or stands in it.
+    """Return whether a part is ``outer`` or in it.
 
     >>> within("catalogue/spans", "catalogue"), within("catalogue", "catalogue/spans")
     (True, False)
@@ -200,10 +200,10 @@ def headline(own: Words, view: View, store: Store) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="stage-line"):
         if lesson:
             step_button(view, t, -1)
-        said = predict.spoken(step, lesson.id) if lesson and step else own("claim")
-        long = sum(2 if letter > HAN else 1 for letter in said) > LONG
+        sentence = predict.headline(step, lesson.id) if lesson and step else own("claim")
+        long = sum(2 if letter > HAN else 1 for letter in sentence) > LONG
         with st.container(key="stage-say-long" if long else "stage-say", width="stretch"):
-            st.markdown(plain(said, 300) if step else said)
+            st.markdown(plain(sentence, 300) if step else sentence)
         if lesson:
             with st.container(key="stage-count", width="content"):
                 st.markdown(t("count", number=view.number or 0, total=len(lesson.steps)))
@@ -249,7 +249,7 @@ def strip(view: View, store: Store) -> None:
     with st.container(border=True, key="lesson"):
         st.caption(t("count_lesson", title=plain(lesson.title, 120), number=view.number, total=len(lesson.steps)))
         if step:
-            st.markdown(f"**{plain(predict.spoken(step, lesson.id), 300)}**")
+            st.markdown(f"**{plain(predict.headline(step, lesson.id), 300)}**")
         ask(view, store)
         with st.container(horizontal=True):
             step_button(view, t, -1)

@@ -66,7 +66,7 @@ class Unavailable(Exception):
 
 @dataclass(frozen=True)
 class Count:
-    """How a question stands in a room: votes by choice, whether its answer is out, whether a lecturer is there."""
+    """A question in a room: votes by choice, whether its answer is out, whether a lecturer is there."""
 
     votes: tuple[int, ...]
     revealed: bool
@@ -95,7 +95,7 @@ def room_name(text: str) -> str:
 
 
 def _reason(error: Exception) -> str:
-    """Which of REASONS an error of SQLite or the file system stands for."""
+    """Return which of REASONS an error of SQLite or the file system is."""
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return "locked"
@@ -206,8 +206,8 @@ class Tally:
     @staticmethod
     def _bound(db: sqlite3.Connection, room: str, question: str, token: str) -> None:
         """Refuse a vote that would go past a bound; one that replaces another never does."""
-        asked = [name for (name,) in db.execute("SELECT DISTINCT question FROM answers WHERE room = ?", (room,))]
-        if question not in asked and len(asked) >= QUESTIONS:
+        known = [name for (name,) in db.execute("SELECT DISTINCT question FROM answers WHERE room = ?", (room,))]
+        if question not in known and len(known) >= QUESTIONS:
             raise Unavailable("crowded")
         others = db.execute(
             "SELECT count(*) FROM answers WHERE room = ? AND question = ? AND token <> ?", (room, question, token)
@@ -216,16 +216,16 @@ class Tally:
             raise Unavailable("crowded")
 
     def count(self, room: str, question: str, choices: int) -> Count:
-        """How the question stands: one number for each of its ``choices``."""
+        """Return the votes: one number for each of its ``choices``."""
         room = _checked(room, question)
         with self._open() as db:
             rows = db.execute(
                 "SELECT choice, count(*) FROM answers WHERE room = ? AND question = ? GROUP BY choice", (room, question)
             )
-            found = dict(rows.fetchall())
+            counts = dict(rows.fetchall())
             hosted = db.execute("SELECT seen FROM rooms WHERE room = ?", (room,)).fetchone()
             return Count(
-                tuple(found.get(choice, 0) for choice in range(choices)),
+                tuple(counts.get(choice, 0) for choice in range(choices)),
                 _revealed(db, room, question),
                 hosted is not None and self._present(hosted[0]),
             )
@@ -282,5 +282,5 @@ def _checked(room: str, question: str, token: str = "") -> str:
 
 
 def _revealed(db: sqlite3.Connection, room: str, question: str) -> bool:
-    found = db.execute("SELECT 1 FROM revealed WHERE room = ? AND question = ?", (room, question)).fetchone()
-    return found is not None
+    row = db.execute("SELECT 1 FROM revealed WHERE room = ? AND question = ?", (room, question)).fetchone()
+    return row is not None

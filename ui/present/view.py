@@ -26,7 +26,7 @@ HIDE = Field("hide", "text", "")
 OPEN = Field("open", "text", "")
 """The sections that are unfolded, with commas between, or ``all``."""
 FIELDS = {field.name: field for field in (DISPLAY, STEP, TALK, ROOM, LEAD, HIDE, OPEN)}
-SAID_UNKNOWN = 3
+UNKNOWN_SHOWN = 3
 KEY = re.compile(r"[0-9a-f]{32}")
 
 SESSION = "view"
@@ -131,22 +131,22 @@ class View:
 
     def read(self, query: Mapping[str, str], known: Mapping[str, Field]) -> list[Note]:
         """Take the link's values; returns what was corrected or refused."""
-        found, corrected = from_query(FIELDS, query)
+        values, corrected = from_query(FIELDS, query)
         notes: list[Note] = [
             ("frame.ignored" if used is None else "frame.corrected", slots(refused) | {"used": used})
             for refused, used in corrected
         ]
-        for name, value in found.items():
+        for name, value in values.items():
             self.put(FIELDS[name], value)
-        if ROOM.name in found:
-            notes += self._read_room(str(found[ROOM.name]))
+        if ROOM.name in values:
+            notes += self._read_room(str(values[ROOM.name]))
         if not KEY.fullmatch(self.lead):
             self.put(LEAD, "")
-        if OPEN.name in found:
+        if OPEN.name in values:
             names = (ALL, *sections(self.lang, self.page))
             self.put(OPEN, ",".join(name for name in self.get(OPEN).split(",") if name in names))
-        if HIDE.name in found:
-            notes += self._read_hide(str(found[HIDE.name]), known)
+        if HIDE.name in values:
+            notes += self._read_hide(str(values[HIDE.name]), known)
         return notes + self._read_step()
 
     def _read_room(self, text: str) -> list[Note]:
@@ -161,7 +161,7 @@ class View:
         names = [name.strip() for name in text.split(",") if name.strip()]
         unknown = [name for name in names if name not in known and not on_some_page(name)]
         self.put(HIDE, ",".join(dict.fromkeys(name for name in names if name not in unknown)))
-        return [("frame.unknown_hidden", {"given": name[:40]}) for name in unknown[:SAID_UNKNOWN]]
+        return [("frame.unknown_hidden", {"given": name[:40]}) for name in unknown[:UNKNOWN_SHOWN]]
 
     def _read_step(self) -> list[Note]:
         """Bring the step within the lesson; a talk starts at its first step."""
@@ -179,8 +179,8 @@ class View:
         if given is None or 1 <= given <= last:
             return []
         self.put(STEP, min(max(given, 1), last))
-        told = slots(Refused(STEP, "rule.range", given)) | {"low": 1, "high": last, "used": self.number}
-        return [("frame.corrected", told)]
+        values = slots(Refused(STEP, "rule.range", given)) | {"low": 1, "high": last, "used": self.number}
+        return [("frame.corrected", values)]
 
     def arrive(self, store: Store, query: Mapping[str, str], *, moved: bool) -> None:
         """Take the state of a step that was just reached, unless the ``query`` just read brought values of its own."""
@@ -221,7 +221,7 @@ class View:
             store.reset()
 
     def earliest(self) -> int:
-        """Where a lesson begins: on the stage the claim stands before a page's own first step."""
+        """Return where a lesson begins: on the stage the claim comes before a page's own first step."""
         return 0 if self.stage and not self.get(TALK) else 1
 
     def move(self, by: int) -> None:

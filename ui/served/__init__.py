@@ -1,1 +1,1 @@
-"""The Streamlit frame: what draws a page's parts, keeps its address, and stands around it on the server."""
+"""The Streamlit frame: what draws a page's parts, keeps its address, and frames it on the server."""

@@ -53,13 +53,13 @@ html:not(.rope-lab-icons) :is([data-testid="stIconMaterial"], [style*="Material 
 def script(lang: str) -> str:
     """Return the script with a language's words: Streamlit's English names, or this script's in any language."""
     own = {key: name for key, name in labels(lang, "labels").items() if key.startswith("browser.")}
-    spoken = {labels(each, "labels")[key]: name for each in LANGUAGES for key, name in own.items()}
+    accessible = {labels(each, "labels")[key]: name for each in LANGUAGES for key, name in own.items()}
     words = {
         "locale": LOCALES[lang],
-        "names": spoken,
+        "names": accessible,
         "tongues": {name: LOCALES[each] for each, name in LANGUAGES.items()},
         "svg": own["browser.svg"],
     }
-    spoken_here = json.dumps(words, ensure_ascii=False).replace("</", r"<\/")
-    source = (Path(__file__).parent / "access.js").read_text("utf-8").replace("WORDS", spoken_here, 1)
+    words_here = json.dumps(words, ensure_ascii=False).replace("</", r"<\/")
+    source = (Path(__file__).parent / "access.js").read_text("utf-8").replace("WORDS", words_here, 1)
     return f"<script>{source}</script>"

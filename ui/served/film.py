@@ -1,4 +1,4 @@
-"""A film on a Streamlit page: its scene is sent once, its values are told beside it, and a moved control comes back.
+"""A film on a Streamlit page: its scene is sent once, its values go beside it, and a moved control comes back.
 
 The scene's bytes stay the same while values move, so that Streamlit's message cache does not send them again.
 """
@@ -47,7 +47,7 @@ def register() -> None:
 
 
 def component() -> Any:
-    """Return what mounts a film, and beside it, with JSON in place of bytes, what it is told."""
+    """Return what mounts a film, and beside it, with JSON in place of bytes, its values."""
     files = {"html": '<div class="film-host"></div>', "js": ADAPTER, "css": "film.css"}
     return st.components.v2.component(NAME, **files, isolate_styles=False)
 
@@ -70,12 +70,12 @@ def show(t: Words, film: Film, store: Store, controls: Controls, play: Mapping[s
     sent, key, scene = film.packed(t), f"film.{name}", film.scene
     fields = [store.fields[control.name] for control in scene.controls]
     values: dict[str, Any] = dict(scene.values(lambda field: store.get(store.fields[field])))
-    said = None
+    finding = None
     if scene.sketch:
         fields.append(store.fields[scene.sketch.name])
         heights = scene.sketch.read(store.get(fields[-1]))
         values[scene.sketch.name] = "" if heights is None else store.get(fields[-1])
-        said = film.gap(heights) if film.gap and heights is not None else None
+        finding = film.gap(heights) if film.gap and heights is not None else None
 
     def moved() -> None:
         at = (st.session_state[key].get("moved") or {}).get("at", {})
@@ -99,8 +99,8 @@ def show(t: Words, film: Film, store: Store, controls: Controls, play: Mapping[s
                 "fixed": [field.name for field in fields if field.name in controls.hidden],
                 "bare": controls.folded,
                 "play": play,
-                "said": said,
+                "said": finding,
             },
         )
     give_way(t.page)
-    return said or scene.written(values)
+    return finding or scene.written(values)

@@ -1,4 +1,4 @@
-"""The Streamlit frame: one page's words, values and controls, its parts as fragments, and what stands around them."""
+"""The Streamlit frame: one page's words, values and controls, its parts as fragments, and what is around them."""
 
 from __future__ import annotations
 

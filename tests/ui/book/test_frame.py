@@ -116,7 +116,7 @@ def test_a_shared_value_redraws_every_part() -> None:
     film = "page/hands/film.hands"
     changed = moved(book, film, {"at": {"factor": 8.0}, "count": 1})
     assert "page/slowdowns/plot.slowdowns" in changed and book.query()["factor"] == "8"
-    told = next(node.told for node in book.places.root.all() if node.id == film)
+    told = next(node.live for node in book.places.root.all() if node.id == film)
     assert told["at"]["factor"] == 8.0 and told["count"] == 1
 
 

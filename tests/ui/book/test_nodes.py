@@ -74,7 +74,7 @@ def test_what_is_known_is_not_sent_again() -> None:
 
 
 def test_a_told_value_changes_no_mark() -> None:
-    assert Node("w", "control", told=1).mark == Node("w", "control", told=2).mark
+    assert Node("w", "control", live=1).mark == Node("w", "control", live=2).mark
     assert Node("w", "control", html="a").mark != Node("w", "control", html="b").mark
 
 

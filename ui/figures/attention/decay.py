@@ -37,7 +37,7 @@ def decaying(
 ) -> Film:
     """Return the score of one query and one key up to a reach, at every base, and at the distance dragged.
 
-    The trained context is dragged as well; of the score nothing depends on it. Past the reach it stands at its end.
+    The trained context is dragged as well; of the score nothing depends on it. Past the reach it is at its end.
     """
     q, k = pairing
     reach = max(reach, at[-1])

@@ -27,8 +27,8 @@ def expected(rope: rc.Rope, t: Words) -> Film:
     The reader's curve has a height at every doubling of the distance, 1 to 2^``DOUBLINGS`` tokens.
     """
     q = np.full(rope.dim, rope.dim**-0.5)
-    asked = rope.base * TIMES
-    known, wanted = (rc.Spectrum.of(rc.Rope(rope.dim, base).theta) for base in (rope.base, asked))
+    larger = rope.base * TIMES
+    known, wanted = (rc.Spectrum.of(rc.Rope(rope.dim, base).theta) for base in (rope.base, larger))
     at = 2 ** np.arange(DOUBLINGS + 1)
     d, middle, fold = bins(int(at[-1]))
     x, reach = np.log10(middle), float(np.log10(at[-1]))
@@ -44,7 +44,7 @@ def expected(rope: rc.Rope, t: Words) -> Film:
             path(x, fold(before)[0], GREY, 3),
             label(0.0, LOW, t("base", base=short(rope.base)), GREY, anchor="start", bold=True, dx=4, dy=-26),
             sketch(drawn, x, fold(after)[0], ORANGE),
-            later(label(0.0, LOW, t("base", base=short(asked)), ORANGE, anchor="start", bold=True, dx=4, dy=-6)),
+            later(label(0.0, LOW, t("base", base=short(larger)), ORANGE, anchor="start", bold=True, dx=4, dy=-6)),
         ],
         height=200,
     )
@@ -62,14 +62,14 @@ def expected(rope: rc.Rope, t: Words) -> Film:
 
     return Film(
         "expected",
-        Scene((panel,), (), t("expected_ask", base=short(rope.base), asked=short(asked)), drawn),
-        lambda: {"distance": d, f"score, base {rope.base:g}": before, f"score, base {asked:g}": after},
+        Scene((panel,), (), t("expected_ask", base=short(rope.base), asked=short(larger)), drawn),
+        lambda: {"distance": d, f"score, base {rope.base:g}": before, f"score, base {larger:g}": after},
         f"""
         import numpy as np
         import rope_core as rc
         from rope_core.theory import attention
         q = np.full({rope.dim}, {rope.dim}**-0.5)
-        for base in ({rope.base!r}, {asked!r}):
+        for base in ({rope.base!r}, {larger!r}):
             spectrum = rc.Spectrum.of(rc.Rope({rope.dim}, base).theta)
             print(base, attention.score_curve(spectrum, 2 ** np.arange({DOUBLINGS + 1}), q, q))
         """,

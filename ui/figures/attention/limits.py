@@ -23,9 +23,9 @@ LENGTHS = tuple(2**e for e in range(5, 23))
 def measured(rope: rc.Rope, base: float, length: int, counted: bool = True) -> tuple[float, float, float, float]:
     """Return percent of failures of order and locality: exact, and counted on drawn vectors, NaN where not wanted."""
     s = rc.spectrum(rc.Request(rc.Rope(rope.dim, base, rope.train_len)))
-    found = drawn(s, length, SIGNAL, TRIALS, SEED) if counted else (np.nan, np.nan)
+    shares = drawn(s, length, SIGNAL, TRIALS, SEED) if counted else (np.nan, np.nan)
     order, locality = failures(s, length, SIGNAL, COUNT)
-    return 100.0 * order, 100.0 * locality, 100.0 * found[0], 100.0 * found[1]
+    return 100.0 * order, 100.0 * locality, 100.0 * shares[0], 100.0 * shares[1]
 
 
 @kept

@@ -32,7 +32,7 @@ Pairing = tuple[Array, Array]
 
 
 def numbers(argument: str, text: str) -> list[float]:
-    """Read numbers separated by commas or spaces; raises ValueError when something else stands there."""
+    """Read numbers separated by commas or spaces; raises ValueError on anything else."""
     try:
         return [float(part) for part in text.replace(",", " ").replace("，", " ").split()]
     except ValueError:
@@ -84,11 +84,11 @@ def bound(rope: rc.Rope, kind: str, pairing: Pairing, reach: int, t: Words) -> D
         yaxis=axis(t("score_axis")),
     )
     spread = float(np.std(scores[d > NEAR])) if (d > NEAR).any() else 0.0
-    said = {"bound": f"{relative[-1]:.3f}", "spread": f"{spread:.3f}", "share": f"{100 * share:.3g}"}
+    numbers = {"bound": f"{relative[-1]:.3f}", "spread": f"{spread:.3f}", "share": f"{100 * share:.3g}"}
     return Drawing(
         "bound",
         figure,
-        t("bound_shown", reach=f"{d[-1]:,}", near=NEAR, **said),
+        t("bound_shown", reach=f"{d[-1]:,}", near=NEAR, **numbers),
         lambda: {"distance": d, "score": scores, "relative_bound": relative},
         f"""
         import rope_core as rc

@@ -85,53 +85,53 @@ def attention(left: float, right: float, row: int, rotates: bool, t: Words) -> l
     return [*drawn, Box("softmax(q·k/√d) v", left + GAP, right - GAP, row + 3, BLUE)]
 
 
-def serial(made: Choices, t: Words) -> tuple[list[Box], list[Skip]]:
+def serial(block: Choices, t: Words) -> tuple[list[Box], list[Skip]]:
     """Return the sub-layers below each other, each with its own residual connection."""
     drawn, skips, row = [Box("x", LEFT, RIGHT, 0, GREY)], [], 0
     for part in ("attention", "feed"):
         start = row
         row += 1
-        if made.place in ("pre", "double"):
-            drawn.append(Box(made.norm, LEFT, RIGHT, row, GREEN))
+        if block.place in ("pre", "double"):
+            drawn.append(Box(block.norm, LEFT, RIGHT, row, GREEN))
             row += 1
         if part == "attention":
-            drawn += attention(LEFT, RIGHT, row, made.rotates, t)
+            drawn += attention(LEFT, RIGHT, row, block.rotates, t)
             row += 4
         else:
-            drawn.append(Box(t("box.feed", unit=t(f"unit.{made.unit}")), LEFT, RIGHT, row, PURPLE))
+            drawn.append(Box(t("box.feed", unit=t(f"unit.{block.unit}")), LEFT, RIGHT, row, PURPLE))
             row += 1
-        if made.place in ("double", "inner"):
-            drawn.append(Box(made.norm, LEFT, RIGHT, row, GREEN))
+        if block.place in ("double", "inner"):
+            drawn.append(Box(block.norm, LEFT, RIGHT, row, GREEN))
             row += 1
         drawn.append(Box("+", LEFT, RIGHT, row, GREY))
         skips.append(Skip(start, row))
-        if made.place == "post":
+        if block.place == "post":
             row += 1
-            drawn.append(Box(made.norm, LEFT, RIGHT, row, GREEN))
+            drawn.append(Box(block.norm, LEFT, RIGHT, row, GREEN))
     return drawn, skips
 
 
-def parallel(made: Choices, t: Words) -> tuple[list[Box], list[Skip]]:
+def parallel(block: Choices, t: Words) -> tuple[list[Box], list[Skip]]:
     """Attention and feed-forward beside each other, one residual connection for both."""
     half, row = LEFT + 0.62 * (RIGHT - LEFT), 1
     drawn = [Box("x", LEFT, RIGHT, 0, GREY)]
-    if made.place in ("pre", "double"):
-        drawn.append(Box(made.norm, LEFT, RIGHT, row, GREEN))
+    if block.place in ("pre", "double"):
+        drawn.append(Box(block.norm, LEFT, RIGHT, row, GREEN))
         row += 1
-    drawn += attention(LEFT, half, row, made.rotates, t)
-    drawn.append(Box(t("box.feed", unit=f"<br>{t(f'unit.{made.unit}')}"), half + 0.3, RIGHT, row + 1, PURPLE, 0.8))
+    drawn += attention(LEFT, half, row, block.rotates, t)
+    drawn.append(Box(t("box.feed", unit=f"<br>{t(f'unit.{block.unit}')}"), half + 0.3, RIGHT, row + 1, PURPLE, 0.8))
     row += 4
-    if made.place in ("double", "inner"):
-        drawn += [Box(made.norm, LEFT, half, row, GREEN), Box(made.norm, half + 0.3, RIGHT, row, GREEN)]
+    if block.place in ("double", "inner"):
+        drawn += [Box(block.norm, LEFT, half, row, GREEN), Box(block.norm, half + 0.3, RIGHT, row, GREEN)]
         row += 1
     drawn.append(Box("+", LEFT, RIGHT, row, GREY))
-    if made.place == "post":
-        drawn.append(Box(made.norm, LEFT, RIGHT, row + 1, GREEN))
+    if block.place == "post":
+        drawn.append(Box(block.norm, LEFT, RIGHT, row + 1, GREEN))
     return drawn, [Skip(0, row)]
 
 
 def hidden(upper: Box, lower: Box, column: float, drawn: list[Box]) -> bool:
-    """Whether a third box stands in ``column`` between the two; the gap between neighbours counts as a box."""
+    """Return whether a third box is in ``column`` between the two; the gap between neighbours counts as a box."""
     between = (box for box in drawn if upper.row < box.row < lower.row)
     return any(box.left - GAP <= column <= box.right + GAP for box in between)
 
@@ -162,12 +162,12 @@ def residual(skip: Skip, last: int) -> list[Shape]:
 
 
 @kept
-def diagram(title: str, told: Choices | None, made: Choices, rope: rc.Rope, t: Words) -> Film:
+def diagram(title: str, printed: Choices | None, chosen: Choices, rope: rc.Rope, t: Words) -> Film:
     """Return one block from its input down to its output, and the cache that its keys and values go to.
 
-    ``told``: what the table says, None where it leaves it open. What is dragged is the newest token.
+    ``printed``: what the table says, None where it leaves it open. What is dragged is the newest token.
     """
-    drawn, skips = (parallel if made.parallel else serial)(made, t)
+    drawn, skips = (parallel if chosen.parallel else serial)(chosen, t)
     last = max(box.row for box in drawn)
     newest = control(t, "token", range(TOKENS), seconds=5.0)
     turned = UP - np.arange(TOKENS, dtype=float)[:, None] * float(rope.theta[0])
@@ -180,17 +180,17 @@ def diagram(title: str, told: Choices | None, made: Choices, rope: rc.Rope, t: W
             shapes.append(label(box.middle, y, text, on(box.colour), plain=True, size=14, dy=dy))
         if box.text == ROPE:
             shapes.append(hands(box.left + 0.45, y, 0.3, Track((newest,), turned), on(box.colour), 3, head=True))
-    rope_words = t("rotates" if made.rotates else "rotates_not")
-    choice = {"norm": made.norm, "place": t(f"place.{made.place}"), "unit": t(f"unit.{made.unit}")}
-    order = t("order.parallel" if made.parallel else "order.serial")
+    rope_words = t("rotates" if chosen.rotates else "rotates_not")
+    choice = {"norm": chosen.norm, "place": t(f"place.{chosen.place}"), "unit": t(f"unit.{chosen.unit}")}
+    order = t("order.parallel" if chosen.parallel else "order.serial")
     start, rows, readable = usual()
-    name = title if told else t("open_row", name=title, rows=rows, readable=readable)
-    shown = name if made == (told or start) else t("switched", name=name)
+    name = title if printed else t("open_row", name=title, rows=rows, readable=readable)
+    shown = name if chosen == (printed or start) else t("switched", name=name)
     block = Panel(Axis(0.4, 9.9), Axis(-0.6, last + 0.6), shapes, width=340, share=1.5, height=ROW_HEIGHT * (last + 1))
     return Film(
         "diagram",
         Scene(
-            (block, _cache(rope, made.rotates, newest, t)),
+            (block, _cache(rope, chosen.rotates, newest, t)),
             (newest,),
             t("diagram_finding", name=shown, order=order, rope=rope_words, **choice),
         ),

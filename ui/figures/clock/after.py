@@ -16,7 +16,7 @@ from ui.text.words import Words
 
 @kept
 def after(rope: rc.Rope, results: Sequence[Extension], t: Words) -> Drawing:
-    """Slow-down of every pair under the newer schemes beside YaRN's; a pair that stands still has no point."""
+    """Slow-down of every pair under the newer schemes beside YaRN's; a pair that does not turn has no point."""
     drawn = slowdowns(rope, results, t)
     changed = {e.scheme: int(np.sum(~np.isclose(e.spectrum.slowdown, 1.0))) for e in results}
     still = {e.scheme: int(np.sum(np.isinf(e.spectrum.slowdown))) for e in results}

@@ -206,7 +206,7 @@ def text_width(text: str) -> float:
 
 
 def label_spots(curves: Array, widths: Sequence[float], height: float) -> list[tuple[float, float]]:
-    """Where each curve's name stands, (x, y) of its centre: beside its own curve, off all curves and other names.
+    """Return where each curve's name is, (x, y) of its centre: beside its own curve, off all curves and other names.
 
     Curves are (names, pairs), nan where there is nothing; widths and height are the names' sizes in the axes' units.
     """

@@ -14,7 +14,7 @@ from rope_core.checks.schemas import Row
 from rope_core.hf.ropes import HfRope
 from rope_core.rope import Array
 from ui.figures.colours import BLUE, COLOURS, GREY, RED
-from ui.figures.config.parts import DOUBLING, amount, curve, told
+from ui.figures.config.parts import DOUBLING, amount, cell, curve
 from ui.figures.drawing import Drawing
 from ui.figures.plot import LOG, POWERS, Props, axis, line, plot
 from ui.text.words import Words
@@ -125,7 +125,7 @@ def values(row: Row, t: Words) -> tuple[str, str]:
     """Both cells of a row; the frequencies' row holds how far the right ones are from the left ones."""
     if row.field == "inv_freq" and isinstance(row.right, float):
         return t("reference"), gap(row.right, t)
-    return told(row.left), told(row.right)
+    return cell(row.left), cell(row.right)
 
 
 def overlay(left: HfRope, right: HfRope, names: tuple[str, str], rows: Sequence[Row], t: Words) -> Drawing:

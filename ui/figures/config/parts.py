@@ -285,7 +285,7 @@ def provenance(rope: HfRope, t: Words) -> dict[str, list[str]]:
     own |= {name: value for name, value in rope.params.items() if value is not None}
     own |= {"attention_factor": rope.attention_factor, "logit_scale": rope.logit_scale}
     own |= {"nope_layers": rope.nope_layers}
-    rows = [(name, told(value), rope.provenance.get(name)) for name, value in own.items()]
+    rows = [(name, cell(value), rope.provenance.get(name)) for name, value in own.items()]
     kept = [(name, value, origin) for name, value, origin in rows if origin is not None]
     return {
         t("col.value_of"): [t(f"value_of.{name}") if t.has(f"value_of.{name}") else name for name, _, _ in kept],
@@ -295,7 +295,7 @@ def provenance(rope: HfRope, t: Words) -> dict[str, list[str]]:
     }
 
 
-def told(value: object) -> str:
+def cell(value: object) -> str:
     """Return a value for a table's cell: numbers short, long lists cut."""
     if value is None:
         return "-"
@@ -304,7 +304,7 @@ def told(value: object) -> str:
     if isinstance(value, float):
         return f"{value:.10g}"
     if isinstance(value, list | tuple):
-        return ", ".join(told(item) for item in value[:8]) + (f", … ({len(value)})" if len(value) > 8 else "") or "-"
+        return ", ".join(cell(item) for item in value[:8]) + (f", … ({len(value)})" if len(value) > 8 else "") or "-"
     text = str(value)
     return text if len(text) <= 80 else text[:79] + "…"
 

@@ -21,8 +21,8 @@ SHADES = {COUNTED: BLUE, SCALED: ORANGE, DROPPED: GREEN, OLD: GREY}
 
 def after(seen: Seen, length: int, trained: int, t: Words) -> Drawing:
     """Return how many times the window's perplexity each line has, documents paired; small: the other seeds."""
-    window, found = beside_window(view.cells(seen.results), length)
-    rows = list(reversed(found))
+    window, newer = beside_window(view.cells(seen.results), length)
+    rows = list(reversed(newer))
     labels = {each.key: name(each.key, t) for each in rows}
     data = []
     for kind, shade in SHADES.items():
@@ -82,17 +82,17 @@ def after(seen: Seen, length: int, trained: int, t: Words) -> Drawing:
             length=f"{length:,}",
             times=times(length, trained),
             window=with_interval(window.last),
-            better=among(found, t, lambda each: each.over_window.sure and each.over_window.high < 1),
-            level=among(found, t, lambda each: not each.over_window.excludes(1.0)),
-            worse=among(found, t, lambda each: each.over_window.sure and each.over_window.low > 1),
+            better=among(newer, t, lambda each: each.over_window.sure and each.over_window.high < 1),
+            level=among(newer, t, lambda each: not each.over_window.excludes(1.0)),
+            worse=among(newer, t, lambda each: each.over_window.sure and each.over_window.low > 1),
             documents=window.documents,
         ),
         lambda: {
-            **numbers([each.cell for each in found]),
-            "over_window": [each.over_window.value for each in found],
-            "over_window_low": [each.over_window.low for each in found],
-            "over_window_high": [each.over_window.high for each in found],
-            "other_seeds": [" ".join(f"{v:.4f}" for v in each.seeds) for each in found],
+            **numbers([each.cell for each in newer]),
+            "over_window": [each.over_window.value for each in newer],
+            "over_window_low": [each.over_window.low for each in newer],
+            "over_window_high": [each.over_window.high for each in newer],
+            "other_seeds": [" ".join(f"{v:.4f}" for v in each.seeds) for each in newer],
         },
         code(
             seen,
@@ -103,7 +103,7 @@ def after(seen: Seen, length: int, trained: int, t: Words) -> Drawing:
     )
 
 
-def among(found: Sequence[Beside], t: Words, wanted: Callable[[Beside], bool]) -> str:
+def among(newer: Sequence[Beside], t: Words, wanted: Callable[[Beside], bool]) -> str:
     """Return the lines of which something holds, each with its ratio; a word for none where there is none."""
-    named = [f"{name(each.key, t)} {factor(each.over_window)}" for each in found if wanted(each)]
+    named = [f"{name(each.key, t)} {factor(each.over_window)}" for each in newer if wanted(each)]
     return t("comma").join(named) or t("after_none")

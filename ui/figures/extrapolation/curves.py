@@ -308,7 +308,7 @@ def order(seen: Seen, length: int, trained: int, t: Words) -> Drawing:
 
 
 def at_sentence(results: Sequence[Cell], trained: int, t: Words) -> str:
-    """Who reads best at a length, who cannot be told from it, and who is the first that can."""
+    """Return who reads best at a length, who is level with it, and who is the first that can."""
     places = view.order(results)
     best = places[0]
     level = [place for place in places[1:] if not place.over_best.excludes(1.0)]

@@ -40,12 +40,12 @@ class Text:
 
 def read(sweep: Seen, read_bytes: Seen) -> Text:
     """Return the recorded document, with the curves of the lines at its length."""
-    one, length = read_bytes.results[0], int(read_bytes.results[0]["length"])
-    found = {cell.line: view.coarser(cell.curve, LEAST) for cell in view.at(view.cells(sweep.results), length)}
+    document, length = read_bytes.results[0], int(read_bytes.results[0]["length"])
+    curves = {cell.line: view.coarser(cell.curve, LEAST) for cell in view.at(view.cells(sweep.results), length)}
     return Text(
-        one["text"],
-        one["path"],
-        {line: (curve.position, np.log10(curve.value)) for line, curve in found.items()},
+        document["text"],
+        document["path"],
+        {line: (curve.position, np.log10(curve.value)) for line, curve in curves.items()},
         {each["line"]: np.exp(-np.asarray(each["nats"])) for each in read_bytes.results},
     )
 

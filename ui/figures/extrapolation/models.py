@@ -113,14 +113,14 @@ def tuned_line(weights: str) -> str | None:
 
 def pairs(results: Sequence[Cell]) -> list[tuple[Cell, Cell]]:
     """Cells before and after a fine-tune, both read under the line of the fine-tune."""
-    made = []
+    tuned = []
     for after in results:
         key = tuned_line(after.weights)
         if key is None or after.line != key:
             continue
         start = cards.named(after.weights).recipe["start"]
-        made += [(each, after) for each in results if each.weights == start and each.line == key]
-    return made
+        tuned += [(each, after) for each in results if each.weights == start and each.line == key]
+    return tuned
 
 
 def finetuned(seen: Seen, trained: int, t: Words) -> Drawing | None:
@@ -208,14 +208,14 @@ def passkey(seen: Seen, counted: str, t: Words) -> Drawing:
         **panels(axes, columns, rows),
     )
     lengths = sorted({length for grid in grids.values() for length in grid.lengths})
-    told = dict.fromkeys((lengths[min(1, len(lengths) - 1)], lengths[-1]))
+    named = dict.fromkeys((lengths[min(1, len(lengths) - 1)], lengths[-1]))
     trials = view.recalled(seen.results, next(iter(grids)), lengths[-1], counted)[1]
     return Drawing(
         "passkey",
         figure,
         t(
             f"passkey_finding.{counted}",
-            said=t("semicolon").join(recall(seen, list(grids), length, counted, t) for length in told),
+            said=t("semicolon").join(recall(seen, list(grids), length, counted, t) for length in named),
             trials=trials,
         ),
         lambda: passkey_table(grids),
@@ -272,20 +272,20 @@ PARTS = ("right", "low", "high")
 
 def finetune(seen: Seen, t: Words) -> Drawing | None:
     """Draw the loss of a fine-tune, step by step, as far as it has come; None before its first step."""
-    told = [each for each in seen.results if "step" in each]
-    if not told:
+    steps = [each for each in seen.results if "step" in each]
+    if not steps:
         return None
-    x, y = [each["step"] for each in told], [each["loss"] for each in told]
+    x, y = [each["step"] for each in steps], [each["loss"] for each in steps]
     smooth = [float(np.mean(y[max(0, i - 9) : i + 1])) for i in range(len(y))]
     figure = plot(
         [line(x, y, BLUE, 2, opacity=0.35), line(x, smooth, BLUE)],
         height=320,
         margin={"t": 8},
-        xaxis=axis(t("step_axis"), range=[0, told[-1]["steps"]]),
+        xaxis=axis(t("step_axis"), range=[0, steps[-1]["steps"]]),
         yaxis=axis(t("loss_axis")),
     )
     final = next((each for each in seen.results if "held_out" in each), None)
-    values = {"step": x[-1], "steps": told[-1]["steps"], "first": f"{smooth[0]:.2f}", "loss": f"{smooth[-1]:.2f}"}
+    values = {"step": x[-1], "steps": steps[-1]["steps"], "first": f"{smooth[0]:.2f}", "loss": f"{smooth[-1]:.2f}"}
     finding = t("finetune_finding.going", **values)
     if final is not None:
         ends = {key: with_interval(view.three(final[key])) for key in ("held_out", "last") if key in final}

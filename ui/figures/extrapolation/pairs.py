@@ -12,19 +12,19 @@ from ui.text.words import Words
 TICKS = (1, 10, 100, 1_000, 10_000, 100_000, 1_000_000)
 
 
-def pairs(model: str, found: Summary, t: Words) -> Drawing:
+def pairs(model: str, summary: Summary, t: Words) -> Drawing:
     """Norm of each pair's rows over the head's mean, against the pair's wavelength; dashed: the trained length."""
-    weight = found.q * found.k
+    weight = summary.q * summary.k
     most = int(weight.argmax())
-    still = found.seen < 1.0
-    by_scheme = changes(found)
+    still = summary.seen < 1.0
+    by_scheme = changes(summary)
     figure = plot(
         [
-            line(found.wavelength, found.q, BLUE, 3, t("pairs_q"), mode="lines+markers", marker={"size": 10}),
-            line(found.wavelength, found.k, ORANGE, 3, t("pairs_k"), mode="lines+markers", marker={"size": 10}),
+            line(summary.wavelength, summary.q, BLUE, 3, t("pairs_q"), mode="lines+markers", marker={"size": 10}),
+            line(summary.wavelength, summary.k, ORANGE, 3, t("pairs_k"), mode="lines+markers", marker={"size": 10}),
         ],
         height=380,
-        shapes=[vline(found.rope.train_len, GREY, 3, "dash")],
+        shapes=[vline(summary.rope.train_len, GREY, 3, "dash")],
         xaxis=axis(t("wavelength_axis"), **LOG, tickvals=TICKS, ticktext=[f"{tick:,}" for tick in TICKS]),
         yaxis=axis(t("norm_axis")),
         legend={"orientation": "h", "y": 1.12, "x": 0},
@@ -35,20 +35,20 @@ def pairs(model: str, found: Summary, t: Words) -> Drawing:
         t(
             "pairs_finding",
             model=model,
-            wavelength=f"{found.wavelength[most]:,.3g}",
+            wavelength=f"{summary.wavelength[most]:,.3g}",
             most=f"{float(weight[most]) ** 0.5:.2f}",
             count=int(still.sum()),
             pairs=still.size,
-            share=f"{100 * found.share(still):.0f}",
-            massive=int((found.massive > 0).sum()),
+            share=f"{100 * summary.share(still):.0f}",
+            massive=int((summary.massive > 0).sum()),
             kept=f"{100 * by_scheme[LLAMA3].kept:.0f}",
             linear=f"{100 * by_scheme[LINEAR].kept:.0f}",
         ),
         lambda: {
-            "wavelength": found.wavelength,
-            "q": found.q,
-            "k": found.k,
-            "massive": found.massive,
+            "wavelength": summary.wavelength,
+            "q": summary.q,
+            "k": summary.k,
+            "massive": summary.massive,
             **{name: change.slowdown for name, change in by_scheme.items()},
         },
         f"from rope_core.lab.pairs import pairs\n\nfound = pairs({model!r})\nprint(found.wavelength, found.q, found.k)",

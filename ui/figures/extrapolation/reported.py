@@ -73,6 +73,6 @@ def _plot(drawn: Sequence[Cell], best: Cell, report: Reported, across: Props, t:
     strong = [each.line == best.line for each in drawn]
     labels, shades = [name(each.line, t) for each in drawn], [colour(each.line) for each in drawn]
     figure = curves_plot(drawn, labels, shades, strong, strong, report.trained, t, xaxis=across)
-    one = t(f"report_one.{report.unit}")
-    figure["layout"]["yaxis"]["title"] = {"text": t("report_perplexity_axis", one=one)}
+    unit = t(f"report_one.{report.unit}")
+    figure["layout"]["yaxis"]["title"] = {"text": t("report_perplexity_axis", one=unit)}
     return figure

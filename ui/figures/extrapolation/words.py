@@ -102,15 +102,15 @@ def provenance(seen: Seen, t: Words) -> str:
         sentence = t("measured_going" if seen.origin == GOING else "measured_here", count=len(seen.results))
         return sentence + (made_here(seen.request, t) if seen.request else "")
     record = seen.record
-    made = record.hardware
+    hardware = record.hardware
     return t(
         "provenance",
         date=plain(record.date),
         weights=hashed(record.weights, t),
         text=short_hash(record.text),
-        processor=plain(made.get("processor", "?")),
-        threads=plain(made.get("threads", "?")),
-        versions=plain(f"torch {made.get('torch', '?')}, numpy {made.get('numpy', '?')}"),
+        processor=plain(hardware.get("processor", "?")),
+        threads=plain(hardware.get("threads", "?")),
+        versions=plain(f"torch {hardware.get('torch', '?')}, numpy {hardware.get('numpy', '?')}"),
     )
 
 

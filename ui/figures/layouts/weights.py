@@ -202,7 +202,7 @@ def errors(rope: rc.Rope, kv_heads: int, group: int, t: Words) -> Drawing:
 
 @kept
 def key_rows(dim: int, kv_heads: int, group: int, t: Words) -> Drawing:
-    """Which row of the old W_k stands where in the new one, counted by KV heads and counted by query heads."""
+    """Return which row of the old W_k is where in the new one, counted by KV heads and counted by query heads."""
     shapes = Shapes(dim, kv_heads, group)
     right = layout_demo.key_rows(shapes, kv_heads)
     rows = np.arange(right.size)

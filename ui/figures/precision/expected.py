@@ -9,7 +9,7 @@ import rope_core as rc
 from rope_core.theory import precision
 from ui.figures.colours import GREY, ORANGE
 from ui.figures.drawing import Film, kept
-from ui.figures.precision.formats import asked
+from ui.figures.precision.formats import spectrum_code
 from ui.figures.precision.phase import raised, stops
 from ui.film.scene import Axis, Panel, Scene
 from ui.film.shapes import label, later, path, sketch
@@ -28,15 +28,15 @@ def expected(request: rc.Request, dtype: str, t: Words) -> Film:
 
     The reader's curve has a height, a power of ten in rad, at every doubling of the position.
     """
-    s, asked_for = rc.spectrum(request), OTHER[dtype]
+    s, other = rc.spectrum(request), OTHER[dtype]
     positions = np.array(stops(1))
     at = 2 ** np.arange(DOUBLINGS + 1)
-    known, wanted = (_so_far(s, positions, each) for each in (dtype, asked_for))
+    known, wanted = (_so_far(s, positions, each) for each in (dtype, other))
     true = wanted[np.searchsorted(positions, at)]
     x = np.log10(positions)
     drawn = over(
         "drawn",
-        t("expected_label", asked=asked_for),
+        t("expected_label", asked=other),
         np.log10(at).tolist(),
         [f"{m:,}" for m in at.tolist()],
         LOW,
@@ -51,9 +51,7 @@ def expected(request: rc.Request, dtype: str, t: Words) -> Film:
             path(x, known, GREY, 3),
             label(0.0, HIGH, t("expected_known", dtype=dtype), GREY, anchor="start", bold=True, dx=6, dy=20),
             sketch(drawn, x, wanted, ORANGE),
-            later(
-                label(0.0, HIGH, t("expected_known", dtype=asked_for), ORANGE, anchor="start", bold=True, dx=6, dy=42)
-            ),
+            later(label(0.0, HIGH, t("expected_known", dtype=other), ORANGE, anchor="start", bold=True, dx=6, dy=42)),
         ],
         height=220,
     )
@@ -68,13 +66,13 @@ def expected(request: rc.Request, dtype: str, t: Words) -> Film:
 
     return Film(
         "expected",
-        Scene((panel,), (), t("expected_ask", dtype=dtype, asked=asked_for), drawn),
-        lambda: {"position": positions, f"{dtype}_log10_rad": known, f"{asked_for}_log10_rad": wanted},
+        Scene((panel,), (), t("expected_ask", dtype=dtype, asked=other), drawn),
+        lambda: {"position": positions, f"{dtype}_log10_rad": known, f"{other}_log10_rad": wanted},
         f"""
         import rope_core as rc
         from rope_core.theory import precision
-        s = {asked(request)}
-        for dtype in {(dtype, asked_for)}:
+        s = {spectrum_code(request)}
+        for dtype in {(dtype, other)}:
             print(dtype, abs(precision.phase_error(s, [1, 1024, 1048576], "inv_freq", dtype)).max(axis=1))
         """,
         gap=gap,

@@ -33,14 +33,14 @@ PLACES = {"float32": "top right", "float64": "bottom left", "fixed_point": "bott
 BY_DTYPE = {"bfloat16": RED, "float16": BLUE, "float32": GREEN}
 
 
-def asked(request: rc.Request) -> str:
-    """Python that makes the request's spectrum."""
+def spectrum_code(request: rc.Request) -> str:
+    """Return Python that makes the request's spectrum."""
     rope = request.rope
-    made = f"rc.Rope({rope.dim}, {rope.base!r}, {rope.train_len})"
-    return f"rc.spectrum(rc.Request({made}, {request.scheme!r}, {dict(request.params)!r}, {request.seq_len}))"
+    rope_code = f"rc.Rope({rope.dim}, {rope.base!r}, {rope.train_len})"
+    return f"rc.spectrum(rc.Request({rope_code}, {request.scheme!r}, {dict(request.params)!r}, {request.seq_len}))"
 
 
-def said(value: float, t: Words, form: str = ".3g") -> str:
+def number_text(value: float, t: Words, form: str = ".3g") -> str:
     """Return a number, or the words for a format that has overflowed."""
     return f"{value:{form}}" if math.isfinite(value) else t("overflow")
 
@@ -51,7 +51,7 @@ def drawn(values: Array, digits: int = 4) -> list[float | None]:
 
 
 def drift(request: rc.Request, stage: str, distance: int, reach: int, t: Words) -> Drawing:
-    """One score at one distance, wherever query and key stand together."""
+    """Draw one score at one distance, wherever query and key are together."""
     s = rc.spectrum(request)
     dim = 2 * s.inv_freq.size
     q = k = demo.drawn_vectors(dim, 1)[0] / np.linalg.norm(demo.drawn_vectors(dim, 1)[0])
@@ -74,16 +74,16 @@ def drift(request: rc.Request, stage: str, distance: int, reach: int, t: Words) 
             distance=f"{distance:,}",
             exact=f"{exact:.4f}",
             reach=f"{reach:,}",
-            bf16=said(off["bfloat16"], t),
-            fp16=said(off["float16"], t),
-            fp32=said(off["float32"], t),
+            bf16=number_text(off["bfloat16"], t),
+            fp16=number_text(off["float16"], t),
+            fp32=number_text(off["float32"], t),
         ),
         lambda: {"key_position": at} | scores,
         f"""
         import numpy as np
         import rope_core as rc
         from rope_core.theory import demo, precision
-        s = {asked(request)}
+        s = {spectrum_code(request)}
         q = demo.drawn_vectors({dim}, 1)[0]
         q /= np.linalg.norm(q)
         for dtype in {("float64", *DTYPES)}:
@@ -135,7 +135,7 @@ def effect(request: rc.Request, start: int, t: Words) -> Drawing:
             angle=words("angle", "bfloat16"),
             table=words("table", "bfloat16"),
             fp32=words("all", "float32"),
-            logit=said(results["all", "float32"].logit, t, ".1e"),
+            logit=number_text(results["all", "float32"].logit, t, ".1e"),
         ),
         lambda: {
             "stage": [stage for stage, _ in results],
@@ -147,7 +147,7 @@ def effect(request: rc.Request, start: int, t: Words) -> Drawing:
         f"""
         import rope_core as rc
         from rope_core.theory import precision
-        s = {asked(request)}
+        s = {spectrum_code(request)}
         for stage in precision.STAGES:
             print(stage, precision.score_error(s, {start}, {KEYS}, stage, "bfloat16"))
         """,
@@ -240,7 +240,7 @@ def ways(request: rc.Request, start: int, t: Words) -> Drawing:
         f"""
         import rope_core as rc
         from rope_core.theory import precision
-        s = {asked(request)}
+        s = {spectrum_code(request)}
         for name, way in precision.compare_ways(s, {start}, {ROWS}, 3).items():
             print(name, way)
         """,

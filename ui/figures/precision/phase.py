@@ -9,7 +9,7 @@ import numpy as np
 import rope_core as rc
 from rope_core.theory import precision
 from ui.figures.drawing import Film, kept
-from ui.figures.precision.formats import BY_STAGE, REACH, SINGLE, STOPS, asked, said
+from ui.figures.precision.formats import BY_STAGE, REACH, SINGLE, STOPS, number_text, spectrum_code
 from ui.film.scene import Axis, Control, Panel, Scene, Texts, Track, control, sentence
 from ui.film.shapes import arc, circle, handle, hands, label, path, turned
 from ui.text.words import Words
@@ -71,7 +71,7 @@ def drifting(request: rc.Request, dtype: str, positions: tuple[int, ...], t: Wor
         lambda **slots: t("phase_finding", dtype=dtype, **slots),
         at=Texts((at,), at.texts),
         **{
-            stage: Texts((at,), tuple(said(value, t) for value in np.abs(error[:, worst[stage]]).tolist()))
+            stage: Texts((at,), tuple(number_text(value, t) for value in np.abs(error[:, worst[stage]]).tolist()))
             for stage, error in errors.items()
         },
     )
@@ -82,7 +82,7 @@ def drifting(request: rc.Request, dtype: str, positions: tuple[int, ...], t: Wor
         f"""
         import rope_core as rc
         from rope_core.theory import precision
-        s = {asked(request)}
+        s = {spectrum_code(request)}
         for stage in {SINGLE}:
             print(stage, precision.phase_error_curve(s, [4096], stage, {dtype!r}))
         """,
@@ -100,7 +100,7 @@ def _dial(stage: str, error: Track, pair: int, at: Control, t: Words) -> Panel:
     ]
     if stage == "inv_freq":
         shapes.append(turned(at, 0.0, 0.0, 0.95, angle, colour, t("grab_hand")))
-    shown = Texts(error.by, tuple(f"{said(value, t)} rad" for value in np.abs(error.frames[:, 0]).tolist()))
+    shown = Texts(error.by, tuple(f"{number_text(value, t)} rad" for value in np.abs(error.frames[:, 0]).tolist()))
     shapes.append(label(0.0, -1.35, shown, colour, bold=True, size=17))
     return Panel(
         Axis(-1.1, 1.1), Axis(-1.5, 1.1), shapes, t("dial", stage=t(f"stage.{stage}"), i=pair), 150, 1.0, 150, True
