@@ -87,7 +87,8 @@ class Stored:
 
 KEPT: LRUCache[tuple[Any, ...], Stored | Film] = LRUCache(24_000_000, lambda stored: stored.size)
 """The last drawings of all sessions, 24 MB of text at most."""
-ONE_AT_A_TIME = threading.Lock()
+DRAWN = threading.Condition()
+"""Who asks for a drawing that another session has begun waits for that one."""
 
 
 Shown = TypeVar("Shown", Drawing, Film)
@@ -102,7 +103,7 @@ def kept(draw: Callable[..., Shown]) -> Callable[..., Shown]:
     def key(*given: Any) -> tuple[Any, ...]:
         return (draw, *((type(value), frozen(value)) for value in given))
 
-    @cached(KEPT, key, ONE_AT_A_TIME)
+    @cached(KEPT, key, condition=DRAWN)
     def stored(*given: Any) -> Stored | Film:
         drawing = draw(*given)
         if isinstance(drawing, Film):

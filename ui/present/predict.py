@@ -26,8 +26,8 @@ LOOK = """<style>
 [class*="st-key-predict-choices"] button {height: 100%; min-height: 3rem; white-space: normal}
 [class*="st-key-predict-choices"] button p {font-size: 1.1rem; white-space: normal}
 /* On the stage the figure that leads fills what is left of the screen. */
-.stMainBlockContainer:has([class*="st-key-predict-choices"]) .st-key-stage-lead {height: calc(100dvh - 15rem)}
-.stMainBlockContainer:has(.st-key-predict-verdict) .st-key-stage-lead {height: calc(100dvh - 12.2rem)}
+.stMainBlockContainer:has([class*="st-key-predict-choices"]) {--asked: 6.2rem}
+.stMainBlockContainer:has(.st-key-predict-verdict) {--asked: 2.6rem}
 </style>"""
 
 

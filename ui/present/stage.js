@@ -63,4 +63,14 @@ if (!window.ropeLabStage) {
         press(back ? 'stage-previous' : 'stage-next')) event.preventDefault();
   };
   document.addEventListener('keydown', step);
+  // A film has its height from its shapes: it is made as large as the screen takes, the question above it included.
+  const fit = () => {
+    const film = document.querySelector('[class*=st-key-stage-figure] .film[data-ready]');
+    if (!film || innerWidth <= 640) return;
+    const look = getComputedStyle(film), { top, height } = film.getBoundingClientRect();
+    const next = Math.min(parseFloat(look.getPropertyValue('--times')), look.zoom * (innerHeight - top - 8) / height);
+    if (Math.abs(next - look.zoom) > 0.005) film.style.setProperty('--fit', next);
+  };
+  new MutationObserver(fit).observe(document.body, {childList: true, subtree: true});
+  addEventListener('resize', fit);
 }

@@ -28,7 +28,9 @@ LONG = 110
 """A sentence of more letters is written smaller; a Chinese letter counts double."""
 HAN = "\u2e80"
 LEADS = "stage.leads"
-"""The session's parts in which the leading figures stand, by (page, figure's id; "" is the page's first)."""
+"""The session's parts in which the first figures of pages stand, by page: which is first may depend on the values."""
+STANDS: dict[tuple[str, str], str] = {}
+"""The part in which a figure stands, by (page, figure's id), as far as it was drawn for anybody."""
 OUTSIDE = ""
 """The name of the part of a page that is no part."""
 
@@ -63,7 +65,7 @@ class Stage:
         self.t = Words(view.lang, "stage")
         step = view.here()
         self.wanted = step.figure if step else ""
-        self.leads: dict[tuple[str, str], str] = st.session_state.setdefault(LEADS, {})
+        self.leads: dict[str, str] = st.session_state.setdefault(LEADS, {})
         self.first: str | None = None
         self.drawn, self.led = OUTSIDE, False
         st.html(STYLE)
@@ -118,9 +120,15 @@ class Stage:
 
         dialog()
 
+    def _known(self) -> str | None:
+        """Return the name of the part that has the leading figure, if it is known."""
+        page = self.view.page
+        return STANDS.get((page, self.wanted)) if self.wanted else self.leads.get(page)
+
     def leading(self) -> str | None:
-        """Return the name of the part that has the leading figure, as far as it is known."""
-        return self.leads.get((self.view.page, self.wanted), self.first)
+        """Return the name of the part that has the leading figure, as far as it is known; else the first part's."""
+        known = self._known()
+        return self.first if known is None else known
 
     def named(self, part: str) -> str:
         """Return the name of a part that is drawn next: its own, below that of the part that holds it."""
@@ -128,7 +136,8 @@ class Stage:
 
     def elsewhere(self, part: str) -> bool:
         """Return whether the leading figure is known to be in no part of this one, which then need not be drawn."""
-        return not within(self.leads.get((self.view.page, self.wanted), part), part)
+        known = self._known()
+        return known is not None and not within(known, part)
 
     def around(self, part: str) -> AbstractContextManager[object]:
         """Where a part of the page is drawn: above the others where it has the figure that leads."""
@@ -145,26 +154,26 @@ class Stage:
             self.lead, self.led = st.container(), False
         if self.open:
             self.controls.place = st.container(horizontal=True, vertical_alignment="bottom")
-        yield
+        with st.container(key=f"stage-more-{part.replace('/', '-')}"):
+            yield
         self.drawn, self.controls.place = before
 
-    def _leads(self, figure: str) -> bool:
-        """Whether this figure leads; a part that was not known to have it is put above the others by another run."""
+    def place(self, figure: str) -> Place | None:
+        """Return the place of the figure that leads, above the rest of its part; None for others, which are not drawn.
+
+        A part that was not known to have it is put above the others by another run.
+        """
         if self.led or self.wanted not in ("", figure):
-            return False
+            return None
         known = self.leading()
-        self.leads[self.view.page, self.wanted] = self.drawn
+        if self.wanted:
+            STANDS[self.view.page, self.wanted] = self.drawn
+        else:
+            self.leads[self.view.page] = self.drawn
         if self.drawn not in (known, OUTSIDE):
             st.rerun()
         self.led = True
-        return True
-
-    @contextmanager
-    def placed(self, figure: str) -> Iterator[None]:
-        """Return the place of a figure and its finding; the leading one is above the rest of its part."""
-        place = self.lead if self._leads(figure) else st.container()
-        with place.container(key=f"stage-figure-{figure}"):
-            yield
+        return self.lead.container(key=f"stage-figure-{figure}")
 
 
 def within(part: str | None, outer: str) -> bool:

@@ -129,6 +129,11 @@ class View:
         step = self.step()
         return step if step and step.page == self.page else None
 
+    @property
+    def answered(self) -> bool:
+        """Whether the state in force is the one after the answer of the step."""
+        return bool(self.session.get(REACHED, (None, False))[1])
+
     def read(self, query: Mapping[str, str], known: Mapping[str, Field]) -> list[Note]:
         """Take the link's values; returns what was corrected or refused."""
         values, corrected = from_query(FIELDS, query)
@@ -208,7 +213,7 @@ class View:
     def plays(self) -> Mapping[str, Any] | None:
         """Return what the step in force has a film play, once its question is answered, in the player's words."""
         step = self.here()
-        if step is None or step.play is None or (step.predict and not self.session.get(REACHED, (None, False))[1]):
+        if step is None or step.play is None or (step.predict and not self.answered):
             return None
         return asdict(step.play) | {"step": step.number}
 

@@ -11,21 +11,24 @@ from typing import Any
 import streamlit as st
 
 from ui.figures.drawing import Drawing, Film
+from ui.page.charts import sendable
 from ui.page.menu import Declaration, declaration
 from ui.page.sentences import attempt, sentence
 from ui.page.state import Field
 from ui.present import panel, stage
 from ui.present.language import language, language_switch
-from ui.present.view import OPEN, View
-from ui.served import access, film
+from ui.present.view import OPEN, REACHED, View
+from ui.served import access, ahead, film
 from ui.served.address import Address
 from ui.served.controls import Controls
-from ui.served.figure import details, figure
+from ui.served.figure import PLOT, details, figure
 from ui.served.film import EARLY
 from ui.served.learning import Learning
 from ui.text.words import Words
 
 STYLE = f"<style>{(Path(__file__).parent / 'style.css').read_text('utf-8')}</style>"
+AHEAD = "ahead"
+"""For which step, answer and language the session has had the next one drawn."""
 Pages = Mapping[str, st.Page]
 
 
@@ -43,6 +46,7 @@ def draw(name: str, pages: Pages) -> None:
     served.onward()
     # On the stage the figure that leads may stand outside of every part.
     served.address.publish()
+    served.look_ahead()
 
 
 class Served(Learning):
@@ -75,6 +79,18 @@ class Served(Learning):
             st.markdown(f":material/touch_app: **{self.t('frame.try')}** {self.t('task')}")
         if self.view.number:
             stage.strip(self.view, self.store)
+
+    def look_ahead(self) -> None:
+        """Have what follows the step on the stage drawn in the background, once for each step and answer."""
+        lesson, step, reached = self.view.lesson(), self.view.here(), self.session.get(REACHED)
+        if not (self.stage and lesson and step) or self.session.get(AHEAD) == (self.t.lang, reached):
+            return
+        if AHEAD not in self.session:
+            # Plotly is large: the browser reads it while a film leads, not when the first chart is asked for.
+            with st.container(key="stage-ahead"):
+                st.plotly_chart(sendable({"data": [], "layout": {}}), key="stage.ahead", config=PLOT)
+        self.session[AHEAD] = (self.t.lang, reached)
+        ahead.rehearse(lesson, step, self.t.lang, answered=self.view.answered)
 
     def get(self, field: Field) -> Any:
         return self.store.get(field)
@@ -123,13 +139,18 @@ class Served(Learning):
         st.markdown(body)
 
     def show(self, drawing: Drawing | Film, *code: Callable[..., Any]) -> None:
-        with self.stage.placed(drawing.id) if self.stage else nullcontext():
-            if isinstance(drawing, Film):
-                finding = film.show(self.t, drawing, self.store, self.controls, self.view.plays())
-            else:
-                figure(self.name, drawing, stretch=self.stage is not None)
-                finding = drawing.finding
-        details(self.name, drawing, finding, code, self.t, self.address.link)
+        if not self.stage:
+            details(self.name, drawing, self._shown(drawing), code, self.t, self.address.link)
+        elif place := self.stage.place(drawing.id):
+            with place:
+                self._shown(drawing)
+
+    def _shown(self, drawing: Drawing | Film) -> str:
+        """Draw a figure; return what it shows in one sentence."""
+        if isinstance(drawing, Film):
+            return film.show(self.t, drawing, self.store, self.controls, self.view.plays())
+        figure(self.name, drawing, stage=self.stage is not None)
+        return drawing.finding
 
     def goto(self, name: str, label: str | None = None, **query: str) -> None:
         if name in self.pages:
