@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -17,9 +16,6 @@ from rope_core.spectrum import Spectrum
 MAX_CONTEXT = 2**21
 CHUNK = 65_536
 FINE = 512
-WINDOW = 32
-# Steps of ln base: below the first, other distances may allow a longer one; the second is the least.
-SMALL, FINEST = 1e-5, 1e-6
 
 
 def as_vector(argument: str, value: npt.ArrayLike, size: int | None = None) -> Array:
@@ -243,61 +239,6 @@ def first_negative(dim: int, base: float, context: int) -> int | None:
             return low + int(below[0])
         low, size = low + size, min(2 * size, CHUNK)
     return None
-
-
-def _depth(theta: Array, low: int, high: int) -> tuple[float, int]:
-    """Return the largest -sum_i cos(m theta_i) / m over the distances low..high-1, low >= 1, and its distance."""
-    depth = -cosine_sums(theta, low, high - low) / np.arange(low, high)
-    at = int(depth.argmax())
-    return float(depth[at]), low + at
-
-
-def _deepest(theta: Array, context: int) -> tuple[float, int]:
-    """Return ``_depth`` of the first distances below ``context`` among which a sum is negative; zeros without one."""
-    low, size = 1, FINE
-    while low < context:
-        depth, at = _depth(theta, low, min(low + size, context))
-        if depth > 0:
-            return depth, at
-        low, size = low + size, min(2 * size, CHUNK)
-    return 0.0, 0
-
-
-@lru_cache(maxsize=256)
-def smallest_base(dim: int, context: int, limit: float = 1e12) -> float:
-    """Return the smallest base >= 2 for which sum_i cos(m theta_i) >= 0 at every distance m < context.
-
-    The bases that pass are no interval: for dim 128 and 4,096 tokens those from 26,952.4 to 26,973.0 do, then none
-    below 28,628.7. Where the sum S(m) is negative it stays so until ln base has grown by
-    -S(m) / (m sum_i theta_i 2i/dim), which bounds its slope there and above; the search goes on from that base, so that
-    none in between is missed. Only passing bases closer together than a millionth of their size can be.
-
-    Args:
-        dim: rotary width, even.
-        context: length in tokens, 2..2**21.
-        limit: the largest base tried.
-
-    Raises:
-        ValueError: on bad arguments, or when no base up to ``limit`` passes.
-
-    Source: arXiv:2405.14591, definition of base_L; its table for dim 128 has 4.3e3 for 1k, 2.7e4 for 4k, 8.4e4 for 8k.
-
-    >>> round(smallest_base(128, 1024), 1)
-    4293.4
-    """
-    whole("context", context, 2, MAX_CONTEXT)
-    share = np.arange(0, Rope(dim).dim, 2) / dim
-    base, at = 2.0, 0
-    while base <= limit:
-        theta = base**-share
-        depth = _depth(theta, max(at - WINDOW, 1), min(at + WINDOW, context))[0] if at else 0.0
-        slope = float(theta @ share)
-        if depth < SMALL * slope:
-            depth, at = _deepest(theta, context)
-        if not at:
-            return base
-        base *= math.exp(max(depth / slope if slope else math.inf, FINEST))
-    raise reject("context", "served_context", context, limit=limit)
 
 
 @lru_cache(maxsize=32)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -111,40 +109,10 @@ def test_repeated_starts_again() -> None:
         at.repeated([1.0, 2.0, 3.0], 2)
 
 
-@pytest.mark.parametrize(("context", "paper"), [(1024, 4.3e3), (4096, 2.7e4), (8192, 8.4e4)])
-def test_smallest_base_is_the_papers(context: int, paper: float) -> None:
-    """Table 2 of arXiv:2405.14591 for dim 128, printed to two digits."""
-    found = at.smallest_base(128, context)
-    assert round(found, 1 - math.floor(math.log10(found))) == paper
-    assert at.first_negative(128, found, context) is None
-    assert at.first_negative(128, found * (1 - 3e-6), context) is not None
-
-
-@given(st.sampled_from([4, 8, 32, 128]), st.integers(3, 400), st.integers(0, 2**32))
-@settings(max_examples=30, deadline=None)
-def test_no_smaller_base_passes(dim: int, context: int, seed: int) -> None:
-    """One cosine for each distance and pair, at drawn bases and right below the one found."""
-    try:
-        found = at.smallest_base(dim, context)
-    except ValueError:
-        found = 1e12
-    else:
-        assert passes(dim, found, context, -1e-9)
-    drawn = 2.0 * (found / 2.0) ** np.random.default_rng(seed).random(200)
-    for base in (*drawn, found * (1 - 3e-6)):
-        assert base > found * (1 - 2e-6) or not passes(dim, float(base), context) or found == 2.0
-
-
-def passes(dim: int, base: float, context: int, least: float = 0.0) -> bool:
-    theta = base ** -(np.arange(0, dim, 2) / dim)
-    return bool((np.cos(np.arange(context)[:, None] * theta).sum(axis=1) >= least).all())
-
-
 def test_the_passing_bases_are_no_interval() -> None:
     assert [at.first_negative(128, base, 4096) for base in (26_953.0, 26_970.0, 28_632.0)] == [None] * 3
     for base in (26_900.0, 26_980.0, 28_000.0, 28_620.0):
         assert at.first_negative(128, base, 4096) is not None
-    assert 26_952 < at.smallest_base(128, 4096) < 26_953
 
 
 def test_bad_input_is_named() -> None:
@@ -157,10 +125,6 @@ def test_bad_input_is_named() -> None:
         at.score_curve(s, [np.nan])
     with pytest.raises(ValueError, match="k must be a vector of 2 finite numbers"):
         at.pair_products([1.0, 2.0], [1.0], "half")
-    with pytest.raises(ValueError, match="context must be an integer in"):
-        at.smallest_base(128, 1)
-    with pytest.raises(ValueError, match="context must be one that a base up to 100 serves"):
-        at.smallest_base(128, 4096, limit=100.0)
 
 
 def test_the_bound_carries_the_attention_factor_as_the_scores_do() -> None:

@@ -1,13 +1,11 @@
 """What bases span and pairs measure: traces against formulas written out, their sentences and recipes."""
 
-import math
-
 import numpy as np
 import plotly.graph_objects as go
 import pytest
 
 import rope_core as rc
-from rope_core.theory.attention import smallest_base
+from rope_core.theory.attention import first_negative
 from tests.support.figures import chart, ran
 from ui.figures.frequencies import spans
 from ui.text.words import LANGUAGES, Words, sections
@@ -92,8 +90,9 @@ def test_every_figure_speaks_both_languages(lang: str) -> None:
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_the_bases_in_the_text_are_what_the_bound_gives(lang: str) -> None:
     text = sections(lang, "frequencies")["base"][1]
-    for context in (1024, 4096, 8192):
-        assert f"{math.ceil(smallest_base(128, context)):,}" in text
+    for context, least in ((1024, 4294), (4096, 26_953), (8192, 83_764)):
+        assert f"{least:,}" in text and first_negative(128, least, context) is None
+        assert None not in [first_negative(128, base, context) for base in (*np.geomspace(2, least - 1, 200),)]
     for model, base in (("llama-3-8b", 500_000), ("qwen2.5-7b", 1_000_000)):
         assert f"{base:,}" in text
         assert rc.model(model).rope().base == base
