@@ -34,7 +34,6 @@ from benchmarks.sessions import Broken, Session, Visit, open_all, sessions
 Row = dict[str, Any]
 PARTS = ("cost", "memory", "held", "churn")
 LIMIT = 1.0
-CHURN = 1000
 FLOORS = {"floor": "floor.py", "frozen": "floor_frozen.py"}
 
 

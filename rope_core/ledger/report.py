@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rope_core.errors import reject
-from rope_core.ledger import (
+from rope_core.ledger import (  # noqa: F401  (each enters its claims into CLAIMS)
     d000,
     d001,
     d002,
@@ -21,20 +21,6 @@ from rope_core.ledger import (
     d004_rope,
 )
 from rope_core.ledger.entry import CLAIMS, Check, Text, texts
-
-DOCUMENT_MODULES = (
-    d000,
-    d001,
-    d002,
-    d003_order,
-    d003,
-    d003_extend,
-    d003_clock,
-    d003_proof,
-    d004_block,
-    d004_position,
-    d004_rope,
-)
 
 Progress = Callable[[int, int], object]
 

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
-from itertools import pairwise
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from rope_core.errors import finite, reject, whole
-from rope_core.rope import MAX_LEN, Array, Rope, frozen
-from rope_core.schemes import ntk, rescale
+from rope_core.errors import finite, reject
+from rope_core.rope import Array, Rope
+from rope_core.schemes import ntk
 
 MAX_HANDS = 64
 MAX_WINDOWS = 200_000
@@ -48,18 +46,6 @@ class Clock:
             raise reject("periods", rule, self.periods)
         object.__setattr__(self, "periods", tuple(_period(value, rule) for value in self.periods))
 
-    @classmethod
-    def of_rope(cls, rope: Rope, fastest: float = 60.0) -> Clock:
-        """Return the clock whose hands are ``rope``'s pairs, the first of which takes ``fastest`` seconds a turn.
-
-        >>> [round(period) for period in Clock.of_rope(Rope(6, 60**3)).periods]
-        [60, 3600, 216000]
-        """
-        seconds = finite("fastest", fastest, "finite_above", low=0)
-        if seconds <= 0:
-            raise reject("fastest", "finite_above", fastest, low=0)
-        return cls(tuple((rope.wavelength * (seconds / rope.wavelength[0])).tolist()))
-
     @property
     def once_round(self) -> float:
         """Seconds until the slowest moving hand has turned once; no reading repeats before. Infinite if none moves."""
@@ -75,30 +61,6 @@ class Clock:
             raise reject("seconds", "numbers_least", seconds, low=0)
         periods = np.array(self.periods)
         return np.asarray(np.mod(time.astype(np.float64)[..., None], periods) / periods * 360.0)
-
-    def slowdown(self, scheme: str, params: Mapping[str, object] | None = None, seconds: float | None = None) -> Array:
-        """Return how many times slower each hand turns under a scheme, float64 (hands,).
-
-        A second is a token and one round of the slowest hand is the trained context, so a hand's turns in training
-        are once_round / period; where a scheme asks which pair turns n times, the answer is read off the hands,
-        linear in the logarithm of the period between two of them. On hands in geometric progression that is
-        spectrum()'s own answer.
-
-        Args:
-            scheme: a name in SCHEMES.
-            params: the scheme's parameters.
-            seconds: the length in use, for schemes that follow it; None means once_round.
-
-        Raises:
-            ValueError: on an unknown scheme or parameter, or a clock that cannot be trained (a hand that never moves,
-                hands not slower one after the other).
-
-        >>> Clock((60, 3600, 43_200)).slowdown("linear", {"factor": 4.0}).tolist()
-        [4.0, 4.0, 4.0]
-        """
-        dial = _dial(self.periods)
-        length = dial.train_len if seconds is None else math.ceil(finite("seconds", seconds))
-        return rescale(dial, scheme, params or {}, whole("seconds", length, 1, MAX_LEN)).slowdown
 
     def slowed(self, slowdown: npt.ArrayLike) -> Clock:
         """Return the clock whose hands turn ``slowdown`` times slower, (hands,).
@@ -219,45 +181,13 @@ def claims(error: float = 1.0) -> list[Claim]:
     vectors = {
         "printed": printed,
         "compounded": np.cumprod(printed),
-        "ntk_at_3": ntk(_dial(WALL.periods), 1, 3.0).slowdown,
+        "ntk_at_3": ntk(Rope(2 * len(WALL.periods)), 1, 3.0).slowdown,
     }
     clocks = {key: WALL.slowed(vector) for key, vector in vectors.items()}
     return [
         Claim(key, tuple(vectors[key].tolist()), clock.once_round, clock.repeats_after(error))
         for key, clock in clocks.items()
     ]
-
-
-@dataclass(frozen=True)
-class _Dial(Rope):
-    """A Rope whose wavelengths are given one by one, so that schemes can act on hands of any speeds."""
-
-    periods: tuple[float, ...] = field(default=())
-
-    @cached_property
-    def theta(self) -> Array:
-        return frozen(2.0 * np.pi / np.array(self.periods))
-
-    @cached_property
-    def wavelength(self) -> Array:
-        return frozen(self.periods)
-
-    @cached_property
-    def turns(self) -> Array:
-        return frozen(self.periods[-1] / np.array(self.periods))
-
-    def pair_at(self, turns: float) -> float:
-        wanted, hands = math.log(self.periods[-1] / turns), np.log(self.periods)
-        left = int(np.clip(np.searchsorted(hands, wanted) - 1, 0, len(hands) - 2))
-        return float(left + (wanted - hands[left]) / (hands[left + 1] - hands[left]))
-
-
-def _dial(periods: tuple[float, ...]) -> _Dial:
-    if not math.isfinite(periods[-1]) or any(b <= a for a, b in pairwise(periods)):
-        raise reject("periods", "trainable_periods", periods)
-    dim = 2 * len(periods)
-    base = (periods[-1] / periods[0]) ** (dim / (dim - 2))
-    return _Dial(dim, base, whole("periods", max(1, round(periods[-1])), 1, MAX_LEN), periods)
 
 
 def _period(value: object, rule: str) -> float:
@@ -285,5 +215,4 @@ def _windows(span: Interval, period: float, angle: float, error: float) -> list[
     return intervals
 
 
-PURE = Clock((60.0, 3600.0, 216_000.0))
 WALL = Clock((60.0, 3600.0, 43_200.0))

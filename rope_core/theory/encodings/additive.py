@@ -9,8 +9,6 @@ from rope_core.errors import finite, reject, whole
 from rope_core.layout import even_dim
 from rope_core.rope import Array, Rope
 
-MAX_POSITIONS = 2**20
-
 
 def as_line(positions: npt.ArrayLike) -> Array:
     """Return positions as a finite float64 vector (n,), or raise ValueError."""

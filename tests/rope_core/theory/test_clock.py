@@ -9,9 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rope_core import SCHEMES, Request, Rope, spectrum
+from rope_core import Rope
 from rope_core.rope import Array
-from rope_core.theory.clock import PURE, WALL, Clock, claims
+from rope_core.theory.clock import WALL, Clock, claims
+
+CLOCK = Clock((60.0, 3600.0, 216_000.0))
 
 
 def test_three_oclock_and_half_a_minute() -> None:
@@ -25,47 +27,11 @@ def test_hands_are_the_phases_of_rope() -> None:
     seconds = np.array([1, 61, 3599, 50_000])
     tokens = seconds * 2 * math.pi / 60
     phases = np.degrees(tokens[:, None] * Rope(6, 60**3).theta) % 360
-    assert np.allclose(PURE.angles(seconds), phases, rtol=0, atol=1e-9)
-    assert np.allclose(Clock.of_rope(Rope(6, 60**3)).periods, PURE.periods, rtol=1e-14)
-
-
-@pytest.mark.parametrize("name", SCHEMES)
-def test_every_scheme_on_the_pure_clock_is_spectrum(name: str) -> None:
-    # The first hand turns once in 60 s or in 2 pi tokens, so 60**3 s are 60**3 * 2 pi / 60 tokens.
-    rope = Rope(6, 60**3, round(60**3 * 2 * math.pi / 60))
-    factor = {"factor": 3.0} if any(param.name == "factor" for param in SCHEMES[name].params) else {}
-    for stretch in (1, 5):
-        expected = spectrum(Request(rope, name, factor, seq_len=stretch * rope.train_len)).slowdown
-        assert np.allclose(PURE.slowdown(name, factor, seconds=stretch * 60**3), expected, rtol=1e-4), name
-
-
-@pytest.mark.parametrize("name", SCHEMES)
-def test_every_scheme_acts_on_the_wall_clock(name: str) -> None:
-    slowdown = WALL.slowdown(name)
-    assert slowdown.shape == (3,)
-    assert np.all(slowdown > 0)
-    assert WALL.slowed(slowdown).periods == tuple(np.array(WALL.periods) * slowdown)
-
-
-def test_the_wall_clock_under_ramps_by_hand() -> None:
-    # 720, 12 and 1 turns in a round: by turns the minute hand is (32 - 12) / 31 interpolated.
-    share = 20 / 31
-    assert np.allclose(WALL.slowdown("ntk_by_parts", {"factor": 4.0}), [1, 1 / (share / 4 + 1 - share), 4])
-    # Llama 3 leaves what turns over 4 times alone.
-    assert WALL.slowdown("llama3", {"factor": 4.0}).tolist() == [1.0, 1.0, 4.0]
-    # YaRN truncates 0.76 down to hand 0 and keeps hand 2: half way for the minute hand.
-    assert np.allclose(WALL.slowdown("yarn", {"factor": 4.0}), [1, 1 / (0.5 / 4 + 0.5), 4])
-
-
-def test_yarn_reads_fractional_hands_off_the_clock_itself() -> None:
-    low = math.log(43_200 / 32 / 60) / math.log(60)
-    share = (1 - low) / (2 - low)
-    untruncated = WALL.slowdown("yarn", {"factor": 4.0, "truncate": False})
-    assert np.allclose(untruncated, [1, 1 / (share / 4 + 1 - share), 4], rtol=1e-12)
+    assert np.allclose(CLOCK.angles(seconds), phases, rtol=0, atol=1e-9)
 
 
 def test_neighbouring_seconds_vanish_under_fourfold_linear() -> None:
-    slow = WALL.slowed(WALL.slowdown("linear", {"factor": 4.0}))
+    slow = WALL.slowed([4.0, 4.0, 4.0])
     assert WALL.separation(1.0)[0] == 6.0
     assert slow.separation(1.0)[0] == 1.5
     assert WALL.separation(45.0)[0] == WALL.separation(-15.0)[0] == 90.0
@@ -77,7 +43,7 @@ def test_neighbouring_seconds_vanish_under_fourfold_linear() -> None:
 
 
 def test_ntk_keeps_the_second_hand() -> None:
-    kept = WALL.slowed(WALL.slowdown("ntk", {"factor": 4.0}))
+    kept = WALL.slowed([1.0, 2.0, 4.0])
     assert kept.separation(1.0)[0] == 6.0
     assert kept.once_round == 4 * 43_200
 
@@ -135,7 +101,7 @@ def test_decode_returns_nothing_for_a_reading_that_no_time_gives() -> None:
 
 def test_spans_before_the_reading_repeats() -> None:
     assert WALL.once_round == WALL.repeats_after(1.0) == 43_200
-    assert PURE.once_round == PURE.repeats_after(1.0) == 216_000
+    assert CLOCK.once_round == CLOCK.repeats_after(1.0) == 216_000
     assert WALL.slowed([1.0, 1.5, 2.0]).repeats_after(1.0) == 86_400 == math.lcm(60, 5400, 86_400)
     assert WALL.slowed([1.0, 1.5, 3.0]).repeats_after(1.0) == 129_600 == math.lcm(60, 5400, 129_600)
     # When the slowest hand alone does not close the round, a later one does.
@@ -169,16 +135,11 @@ def test_a_hand_that_does_not_move() -> None:
         (lambda: Clock((60.0, 0.0)), "periods must be"),
         (lambda: Clock((60.0, math.nan)), "periods must be"),
         (lambda: Clock("60"), "periods must be"),  # type: ignore[arg-type]
-        (lambda: Clock.of_rope(Rope(6), 0), "fastest must be"),
         (lambda: WALL.angles(-1.0), "seconds must be finite numbers >= 0"),
         (lambda: WALL.angles(math.inf), "seconds must be"),
         (lambda: WALL.angles("noon"), "seconds must be"),
         (lambda: WALL.slowed([1.0, 2.0]), "slowdown must be 3 positive numbers"),
         (lambda: WALL.slowed([1.0, 2.0, 0.0]), "slowdown must be"),
-        (lambda: WALL.slowdown("fast"), "scheme must be one of"),
-        (lambda: WALL.slowdown("linear", {"factor": 0.5}), "factor must be a number in"),
-        (lambda: WALL.slowdown("linear", seconds=0), "seconds must be"),
-        (lambda: Clock((60.0, 30.0)).slowdown("linear"), "periods must be finite and slower"),
         (lambda: WALL.shows(1.0, -1.0), "error must be"),
         (lambda: WALL.decode([0, 0, 0], 180.0), "error must be"),
         (lambda: WALL.decode([0, 0], 1.0), "angles must be 3 finite"),
