@@ -36,7 +36,8 @@ from ui.figures.drawing import as_csv
 from ui.page import configs
 from ui.present import lessons
 from ui.present.lessons import BadLesson
-from ui.present.tally import Tally, room_name
+from ui.present.rooms import room_name
+from ui.present.tally import Tally
 from ui.work import measured
 
 RUNNING = ("rope_core", "ui", "pages", "app.py", "deploy")
@@ -120,7 +121,7 @@ def unpacking(node: ast.AST) -> Iterator[str]:
 
 # HTML that is no constant: the frame's script with the texts' words, a QR code's squares with an escaped label, and
 # what escapes all that it is given.
-ESCAPED = {"legend(self.t)", "notes(self.view, step, self.t)", "anchor(section)"}
+ESCAPED = {"legend(self.t)", "notes(self.view.lesson(), step, self.t)", "anchor(section)"}
 WRITTEN = {"access.script(self.t.lang)", "STYLE + access.STYLE", "code"} | ESCAPED
 
 
@@ -138,14 +139,13 @@ def unescaped(node: ast.AST) -> Iterator[str]:
 def test_what_is_written_as_html_escapes_what_it_is_given() -> None:
     from ui.page.symbols import legend
     from ui.present.lessons import Step
-    from ui.present.stage import notes
-    from ui.present.view import View
+    from ui.present.steps import notes
     from ui.served.learning import anchor
     from ui.text.words import Words
 
     hostile = '"><script>x()</script>'
     step = Step(1, "rotation", hostile, hostile, {}, "", None, None)
-    for written in (notes(View("rotation", "en", {}), step, Words("en", "stage")), anchor(hostile)):
+    for written in (notes(None, step, Words("en", "stage")), anchor(hostile)):
         assert "<script>" not in written and "&quot;&gt;&lt;script&gt;" in written
     assert "<script" not in legend(Words("en", "rotation"))
 

@@ -9,9 +9,9 @@ import streamlit as st
 from ui.page.sentences import sentence
 from ui.present import lessons
 from ui.present.lessons import BadLesson, Lesson, Problem
-from ui.present.tally import room_name
+from ui.present.rooms import room_name
+from ui.present.steps import title
 from ui.present.view import LOADED, OWN, ROOM, View
-from ui.text.escape import plain
 from ui.text.words import Words
 
 PROBLEMS, FILE, ROOM_BOX, ROOM_GIVEN = "panel.problems", "panel.file", "panel.room", "panel.room_given"
@@ -27,14 +27,14 @@ def panel(view: View) -> None:
         st.rerun()
     for name in lessons.talks():
         lesson = lessons.talk(view.lang, name)
-        if lesson and st.button(summary(lesson, t), key=f"panel.{name}", width="stretch"):
+        if lesson and st.button(title(lesson, t), key=f"panel.{name}", width="stretch"):
             view.begin(name)
             st.rerun()
     st.markdown(f"**{t('own')}**")
     st.html(ONE_LIMIT)
     st.file_uploader(t("upload"), type="toml", key=FILE, on_change=take, max_upload_size=1)
     own: Lesson | None = st.session_state.get(LOADED)
-    if own is not None and st.button(summary(own, t), key="panel.own", icon=":material/play_arrow:", width="stretch"):
+    if own is not None and st.button(title(own, t), key="panel.own", icon=":material/play_arrow:", width="stretch"):
         view.begin(OWN)
         st.rerun()
     problems: tuple[Problem, ...] = st.session_state.get(PROBLEMS, ())
@@ -44,11 +44,6 @@ def panel(view: View) -> None:
         data = (lessons.FOLDER / view.lang / "talks" / f"{name}.toml").read_bytes()
         st.download_button(t("example"), data, f"{name}.toml", "application/toml", key="panel.example", type="tertiary")
     room(view, t)
-
-
-def summary(lesson: Lesson, t: Words) -> str:
-    """Return a lesson in one line: title, minutes, steps."""
-    return t("talk", title=plain(lesson.title, 120), minutes=f"{lesson.minutes:g}", steps=len(lesson.steps))
 
 
 def room(view: View, t: Words) -> None:

@@ -12,6 +12,7 @@ from ui.figures.tally import finding, tally
 from ui.page.charts import sendable
 from ui.present import choices
 from ui.present.lessons import Predict, Step
+from ui.present.steps import Prediction
 from ui.present.tally import Count, Tally, Unavailable
 from ui.present.view import LEAD, View
 from ui.present.visitor import ADDRESS
@@ -20,7 +21,7 @@ from ui.text.words import Words
 from ui.work.measured import VISITOR
 
 T = TypeVar("T")
-ANSWERS, SEEN, TOKEN, TROUBLE = "predict.answers", "predict.seen", "predict.token", "predict.trouble"
+TOKEN, TROUBLE = "predict.token", "predict.trouble"
 BOARD_SECONDS, WAIT_SECONDS = 2.0, 4.0
 LOOK = """<style>
 [class*="st-key-predict-choices"] button {height: 100%; min-height: 3rem; white-space: normal}
@@ -31,37 +32,16 @@ LOOK = """<style>
 </style>"""
 
 
-class Question:
-    """One question in one session: what was chosen, and whether the answer is out."""
+class Question(Prediction):
+    """One question in one session of the app, and in its room."""
 
     def __init__(self, view: View, step: Step, predict: Predict, lesson_id: str) -> None:
-        self.predict, self.t = predict, Words(view.lang, "predict")
-        self.id = named(step, lesson_id)
-        self.view, self.stage, self.room = view, view.stage, view.room
-
-    @property
-    def chosen(self) -> int | None:
-        """This session's choice."""
-        choice: int | None = st.session_state.setdefault(ANSWERS, {}).get(self.id)
-        return choice
-
-    @property
-    def seen(self) -> bool:
-        """Whether this session has seen the answer."""
-        return self.id in st.session_state.setdefault(SEEN, set())
-
-    def see(self) -> None:
-        """Put the answer out in this session."""
-        st.session_state.setdefault(SEEN, set()).add(self.id)
-
-    def forget(self) -> None:
-        """Ask again."""
-        st.session_state[SEEN].discard(self.id)
-        st.session_state.setdefault(ANSWERS, {}).pop(self.id, None)
+        super().__init__(st.session_state, step, predict, lesson_id)
+        self.t, self.view, self.stage, self.room = Words(view.lang, "predict"), view, view.stage, view.room
 
     def choose(self, choice: int) -> None:
         """Take a choice; where nobody waits for a lecturer the answer is out at once."""
-        st.session_state.setdefault(ANSWERS, {})[self.id] = choice
+        self.take(choice)
         st.session_state.pop(TROUBLE, None)
         if not self.room or not self.attempt(lambda file: self._count_me(file, choice)):
             self.see()
@@ -99,11 +79,6 @@ class Question:
         if trouble:
             st.caption(self.t(trouble) if trouble == "late" else self.t("without", reason=self.t(trouble)))
 
-    @property
-    def texts(self) -> tuple[str, ...]:
-        """The choices as harmless Markdown."""
-        return tuple(plain(choice, 200) for choice in self.predict.choices)
-
     def verdict(self) -> None:
         """Whether the choice was right, and what is."""
         st.markdown(choices.verdict(self.t, self.texts, self.chosen, self.predict.answer))
@@ -111,11 +86,6 @@ class Question:
     def buttons(self) -> None:
         """Draw the choices, none preselected."""
         choices.buttons(f"predict-choices-{self.id}", self.texts, self.chosen, self.choose)
-
-
-def named(step: Step, lesson_id: str) -> str:
-    """Return the word by which a question is known in the session and in a room, in every language the same."""
-    return f"{lesson_id}/{step.number}"
 
 
 def token() -> str:
@@ -129,17 +99,11 @@ def opener() -> str:
     return str(st.session_state.get(ADDRESS, ""))
 
 
-def headline(step: Step, lesson_id: str) -> str:
-    """Return what is in large letters: a step's question until the answer is out in this session, then its sentence."""
-    unanswered = step.predict is not None and named(step, lesson_id) not in st.session_state.get(SEEN, ())
-    return step.predict.question if step.predict and unanswered else step.say
-
-
 def ask(view: View, step: Step, lesson_id: str) -> bool:
     """Draw the choices of a step's question; True once its answer is out in this session and the figure may move.
 
-    The question itself is what is ``spoken``. Call it while the script draws the page, not in a fragment: an answer
-    reruns the whole page.
+    The question itself is the step's ``sentence``. Call it while the script draws the page, not in a fragment: an
+    answer reruns the whole page.
     """
     if step.predict is None:
         return True

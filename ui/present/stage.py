@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from html import escape
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Protocol
@@ -17,6 +16,7 @@ from ui.page.store import Store
 from ui.present import panel, predict, qr
 from ui.present.language import language_switch
 from ui.present.lessons import Step
+from ui.present.steps import is_long, notes, sentence
 from ui.present.view import View
 from ui.text.escape import plain
 from ui.text.words import Words
@@ -24,9 +24,6 @@ from ui.text.words import Words
 HERE = Path(__file__).parent
 STYLE = f"<style>{(HERE / 'stage.css').read_text('utf-8')}</style>"
 KEYS = f"<script>{(HERE / 'stage.js').read_text('utf-8')}</script>"
-LONG = 110
-"""A sentence of more letters is written smaller; a Chinese letter counts double."""
-HAN = "\u2e80"
 LEADS = "stage.leads"
 """The session's parts in which the first figures of pages stand, by page: which is first may depend on the values."""
 STANDS: dict[tuple[str, str], str] = {}
@@ -86,7 +83,7 @@ class Stage:
                 self._show_code()
             if step:
                 st.button(self.t("notes"), key="stage-notes", help=self.t("notes_help"))
-                st.html(notes(self.view, step, self.t))
+                st.html(notes(self.view.lesson(), step, self.t))
             with st.popover(self.t("talks"), key="stage-talks", on_change="rerun") as box:
                 if box.open:
                     panel.panel(self.view)
@@ -185,23 +182,6 @@ def within(part: str | None, outer: str) -> bool:
     return part is not None and f"{part}/".startswith(f"{outer}/")
 
 
-def notes(view: View, step: Step, t: Words) -> str:
-    """Return what the lecturer's own window shows of a step, hidden here, as HTML; stage.js writes it there."""
-    lesson = view.lesson()
-    following = lesson.steps[step.number].say if lesson and step.number < len(lesson.steps) else ""
-    answer = f"{t('answer')} {step.predict.choices[step.predict.answer]}" if step.predict else ""
-    parts = {
-        "count": t("count", number=step.number, total=len(lesson.steps) if lesson else step.number),
-        "question": step.predict.question if step.predict else "",
-        "answer": answer,
-        "say": step.say,
-        "notes": step.notes,
-        "following": f"{t('following')} {following}" if following else "",
-    }
-    lines = "".join(f'<p class="{name}">{escape(text)}</p>' for name, text in parts.items() if text)
-    return f'<div class="stage-notes-text" hidden data-title="{escape(t("notes"))}">{lines}</div>'
-
-
 def headline(own: Words, view: View, store: Store) -> None:
     """Draw the step's sentence, large, between the buttons that the arrow keys press; the claim before the first."""
     t = Words(view.lang, "stage")
@@ -209,10 +189,9 @@ def headline(own: Words, view: View, store: Store) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="stage-line"):
         if lesson:
             step_button(view, t, -1)
-        sentence = predict.headline(step, lesson.id) if lesson and step else own("claim")
-        long = sum(2 if letter > HAN else 1 for letter in sentence) > LONG
-        with st.container(key="stage-say-long" if long else "stage-say", width="stretch"):
-            st.markdown(plain(sentence, 300) if step else sentence)
+        text = sentence(step, lesson.id, view.session) if lesson and step else own("claim")
+        with st.container(key="stage-say-long" if is_long(text) else "stage-say", width="stretch"):
+            st.markdown(plain(text, 300) if step else text)
         if lesson:
             with st.container(key="stage-count", width="content"):
                 st.markdown(t("count", number=view.number or 0, total=len(lesson.steps)))
@@ -258,7 +237,7 @@ def strip(view: View, store: Store) -> None:
     with st.container(border=True, key="lesson"):
         st.caption(t("count_lesson", title=plain(lesson.title, 120), number=view.number, total=len(lesson.steps)))
         if step:
-            st.markdown(f"**{plain(predict.headline(step, lesson.id), 300)}**")
+            st.markdown(f"**{plain(sentence(step, lesson.id, view.session), 300)}**")
         ask(view, store)
         with st.container(horizontal=True):
             step_button(view, t, -1)

@@ -12,7 +12,6 @@ import hashlib
 import sqlite3
 import threading
 import time
-import unicodedata
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -20,9 +19,10 @@ from pathlib import Path
 
 from rope_core.errors import reject
 from rope_core.jobs.private import kept, own_file
+from ui.present.rooms import room_name
 
 DAY, HOUR, SLACK = 86_400.0, 3600.0, 3600.0
-NAME_LIMIT, QUESTION_LIMIT, TOKEN_LIMIT = 40, 200, 64
+QUESTION_LIMIT, TOKEN_LIMIT = 200, 64
 ROOMS, ROOMS_EACH, QUESTIONS, VOTERS = 1000, 20, 100, 1000
 CHOICES = 10
 # A page waits for a busy file this long, in seconds, and goes on without a tally after that.
@@ -76,22 +76,6 @@ class Count:
 def default_path() -> Path:
     """Return where rooms live: ROPE_LAB_ROOMS, else the user's data folder."""
     return kept("ROPE_LAB_ROOMS", "rooms.sqlite3")
-
-
-def room_name(text: str) -> str:
-    """Return a room's name in one spelling: full-width and capital letters are the same as plain and small ones.
-
-    Raises ValueError unless it is 1 to 40 letters (of any language), digits or hyphens.
-
-    >>> room_name("Physik-Ａ")
-    'physik-a'
-    """
-    name = unicodedata.normalize("NFKC", text[: 4 * NAME_LIMIT]).casefold()
-    kinds = [unicodedata.category(c) for c in name]
-    plain = all(kind[0] == "L" or kind in ("Mn", "Mc", "Nd") or c == "-" for c, kind in zip(name, kinds, strict=True))
-    if not plain or not 1 <= len(name) <= NAME_LIMIT or len(text) > 4 * NAME_LIMIT or kinds[0][0] == "M":
-        raise reject("room", f"1 to {NAME_LIMIT} letters, digits or hyphens", text[:60])
-    return name
 
 
 def _reason(error: Exception) -> str:

@@ -12,7 +12,7 @@ from ui.page.state import Field, Refused, Session, Value, from_query
 from ui.page.store import Note, Store, slots
 from ui.present import lessons
 from ui.present.lessons import Lesson, Step
-from ui.present.tally import room_name
+from ui.present.rooms import room_name
 from ui.text.words import sections
 
 STAGE, OWN, ALL = "stage", "own", "all"

@@ -40,12 +40,13 @@ def screen() -> None:
     """Return the script of one page with one question."""
     import streamlit as st
 
-    from ui.present.predict import ask, headline
+    from ui.present.predict import ask
+    from ui.present.steps import sentence
     from ui.present.view import View
     from ui.text.escape import plain
 
     view = View("clock", st.session_state["lang"], st.session_state)
-    st.header(plain(headline(st.session_state["step"], "lecture"), 300))
+    st.header(plain(sentence(st.session_state["step"], "lecture", st.session_state), 300))
     st.session_state["result"] = ask(view, st.session_state["step"], "lecture")
 
 

@@ -16,7 +16,7 @@ import pytest
 
 from tests.support import ROOT
 from ui.present import tally
-from ui.present.tally import DAY, SLACK, Tally, Unavailable, room_name
+from ui.present.tally import DAY, SLACK, Tally, Unavailable
 
 INJECTIONS = (
     "x'; DROP TABLE answers; --",
@@ -163,11 +163,6 @@ def test_a_clock_that_jumps(file: Tally, clock: Clock) -> None:
 def test_room_names_of_any_language(name: str, file: Tally) -> None:
     assert file.answer(name, "q", "a", 0)
     assert file.count(name, "q", 1).votes == (1,)
-
-
-def test_one_spelling_of_a_room() -> None:
-    assert room_name("ＰＨＹＳＩＫ－Ａ") == room_name("physik-a")
-    assert room_name("é") == room_name("é")
 
 
 @pytest.mark.parametrize("name", [*INJECTIONS, "", "x" * 41, "ﷺ" * 3, "x" * 100_000, "́a"])

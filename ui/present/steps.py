@@ -1,0 +1,89 @@
+"""What is shown of a lesson's step, and what its question came to in a session; nothing here knows who draws it."""
+
+from __future__ import annotations
+
+from html import escape
+
+from ui.page.state import Session
+from ui.present.lessons import Lesson, Predict, Step
+from ui.text.escape import plain
+from ui.text.words import Words
+
+ANSWERS, SEEN = "predict.answers", "predict.seen"
+"""The session's choices by question, and its questions whose answer is out."""
+LONG = 110
+"""A sentence of more letters is written smaller; a Chinese letter counts double."""
+HAN = "\u2e80"
+
+
+class Prediction:
+    """One question in one session: what was chosen, and whether the answer is out."""
+
+    def __init__(self, session: Session, step: Step, predict: Predict, lesson_id: str) -> None:
+        self.session, self.predict, self.id = session, predict, named(step, lesson_id)
+
+    @property
+    def chosen(self) -> int | None:
+        """This session's choice."""
+        choice: int | None = self.session.setdefault(ANSWERS, {}).get(self.id)
+        return choice
+
+    @property
+    def seen(self) -> bool:
+        """Whether this session has seen the answer."""
+        return self.id in self.session.setdefault(SEEN, set())
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The choices as harmless Markdown."""
+        return tuple(plain(choice, 200) for choice in self.predict.choices)
+
+    def take(self, choice: int) -> None:
+        """Keep a choice."""
+        self.session.setdefault(ANSWERS, {})[self.id] = choice
+
+    def see(self) -> None:
+        """Put the answer out in this session."""
+        self.session.setdefault(SEEN, set()).add(self.id)
+
+    def forget(self) -> None:
+        """Ask again."""
+        self.session[SEEN].discard(self.id)
+        self.session.setdefault(ANSWERS, {}).pop(self.id, None)
+
+
+def named(step: Step, lesson_id: str) -> str:
+    """Return the word by which a question is known in the session and in a room, in every language the same."""
+    return f"{lesson_id}/{step.number}"
+
+
+def sentence(step: Step, lesson_id: str, session: Session) -> str:
+    """Return what is written in large letters: the question until the answer is out, then the step's sentence."""
+    open_question = step.predict is not None and named(step, lesson_id) not in session.get(SEEN, ())
+    return step.predict.question if step.predict and open_question else step.say
+
+
+def is_long(text: str) -> bool:
+    """Return whether a sentence is written smaller."""
+    return sum(2 if letter > HAN else 1 for letter in text) > LONG
+
+
+def title(lesson: Lesson, t: Words) -> str:
+    """Return a lesson in one line: title, minutes, steps."""
+    return t("talk", title=plain(lesson.title, 120), minutes=f"{lesson.minutes:g}", steps=len(lesson.steps))
+
+
+def notes(lesson: Lesson | None, step: Step, t: Words) -> str:
+    """Return what the lecturer's own window shows of a step, hidden here, as HTML; stage.js writes it there."""
+    following = lesson.steps[step.number].say if lesson and step.number < len(lesson.steps) else ""
+    answer = f"{t('answer')} {step.predict.choices[step.predict.answer]}" if step.predict else ""
+    parts = {
+        "count": t("count", number=step.number, total=len(lesson.steps) if lesson else step.number),
+        "question": step.predict.question if step.predict else "",
+        "answer": answer,
+        "say": step.say,
+        "notes": step.notes,
+        "following": f"{t('following')} {following}" if following else "",
+    }
+    lines = "".join(f'<p class="{name}">{escape(text)}</p>' for name, text in parts.items() if text)
+    return f'<div class="stage-notes-text" hidden data-title="{escape(t("notes"))}">{lines}</div>'
