@@ -22,6 +22,7 @@ from tests.browser.conftest import DESK, PHONE, Visit, address_has, until
 from tests.support.reader import violations
 from tools.book.pieces import squeezed
 from ui.book.frame import Book
+from ui.present import lessons
 from ui.text.words import Words
 
 pytestmark = pytest.mark.browser
@@ -211,6 +212,51 @@ def test_a_student_s_own_rotation_is_graded_in_the_page(browser: Browser, book: 
     editor.press("Escape")
     editor.press("Tab")
     expect(editor).not_to_be_focused()
+    assert not visit.complaints and not visit.outside
+    visit.close()
+
+
+def test_a_lecture_is_played_by_the_keys(browser: Browser, book: str) -> None:
+    talk, visit = lessons.talk("en", "tour"), Visit(browser)
+    assert talk
+    page = opened(visit, f"{book}?lang=en")
+    page.get_by_text(Words("en", "labels")("frame.present"), exact=True).click()
+    page.get_by_role("button", name=talk.title).click()
+
+    answered: list[int] = []
+
+    def shows(number: int) -> None:
+        step = talk.step(number)
+        expect(page.locator(".stage-count")).to_have_text(f"{number} / {len(talk.steps)}")
+        asked = step.predict and number not in answered
+        expect(page.locator(".stage-say")).to_have_text(step.predict.question if asked and step.predict else step.say)
+        expect(page.locator("#page > :is(.figure, .film)")).to_have_count(1)
+        expect(page.locator("#page :is(.plot[data-drawn], .film[data-ready])").first).to_be_in_viewport()
+
+    shows(1)
+    expect(page.locator("nav")).not_to_be_visible()
+    with page.expect_popup() as popup:
+        page.locator(".stage-notes button").click()
+    notes = popup.value
+    expect(notes.locator("body")).to_contain_text(talk.step(1).notes)
+    # Either window steps; on another page there is no other Python to be loaded.
+    notes.keyboard.press("ArrowRight")
+    shows(2)
+    expect(notes.locator("body")).to_contain_text(talk.step(2).notes)
+    asked = talk.step(2).predict
+    assert asked
+    page.get_by_role("button", name=asked.choices[asked.answer]).click()
+    answered.append(2)
+    shows(2)
+    page.keyboard.press(" ")
+    shows(3)
+    assert "/frequencies/?" in page.url and talk.step(3).page == "frequencies"
+    page.keyboard.press("ArrowLeft")
+    shows(2)
+    page.keyboard.press("Escape")
+    page.wait_for_selector(f"html[data-page=rotation]{READY[4:]}", timeout=120_000)
+    expect(page.locator("nav")).to_be_visible()
+    expect(page.locator(".lesson")).to_contain_text(talk.title)
     assert not visit.complaints and not visit.outside
     visit.close()
 

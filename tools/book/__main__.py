@@ -35,6 +35,7 @@ LEFT_OUT = (
     "/inside",
 )
 SCRIPTS = Path(frame.__file__).parent / "assets"
+KEYS = ROOT / "ui/present/stage.js"
 
 
 def project() -> dict[str, bytes]:
@@ -67,7 +68,7 @@ def write(folder: Path, wheels: Path | None, only: Sequence[str] = ()) -> None:
     }
     pieces.compiled(modules, packages, assets / "python")
     players = Path(film.__file__).parent / "assets"
-    for path in (*players.iterdir(), *SCRIPTS.iterdir()):
+    for path in (*players.iterdir(), *SCRIPTS.iterdir(), KEYS):
         if path.name not in ("streamlit.js", "sw.js"):
             shutil.copy(path, assets / path.name)
     for page in site.pages():

@@ -11,7 +11,7 @@ from html import escape, unescape
 from pathlib import Path
 
 from ui import film
-from ui.book.frame import ABSENT, Book
+from ui.book.frame import ABSENT, FIRST, Book, folder
 from ui.book.markdown import html
 from ui.book.nodes import data, live
 from ui.page.menu import ORDER
@@ -34,8 +34,6 @@ POLICY = "; ".join(
 """No address but the book's own. Styles in attributes are KaTeX's and Plotly's."""
 SCRIPTS = sorted(path.name for path in (Path(film.__file__).parent / "assets").glob("*.js") if path.stem != "streamlit")
 """The player's files, which the browser is to ask for at once and not one after another."""
-FIRST = "en"
-"""The language that stands at the book's root; the others are in folders of their names."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +46,7 @@ class Page:
     @property
     def folder(self) -> str:
         """Where the page lies below the book's root: "", or folders that each end with a slash."""
-        return ("" if self.lang == FIRST else f"{self.lang}/") + ("" if self.name == "home" else f"{self.name}/")
+        return folder(self.name, self.lang)
 
     @property
     def root(self) -> str:

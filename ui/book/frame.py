@@ -13,23 +13,26 @@ from urllib.parse import urlencode
 
 from ui.book.content import OPEN, Redraw, Saved
 from ui.book.controls import Controls
-from ui.book.learning import UNFOLDED, Learning
 from ui.book.markdown import html
 from ui.book.nodes import Node
 from ui.book.places import Places
+from ui.book.stage import CONTROLS, Stage
 from ui.figures.drawing import Drawing, Film, as_csv, write
 from ui.page.menu import SECTIONS, declaration
 from ui.page.sentences import attempt, sentence
 from ui.page.state import Field, Session
+from ui.present.view import View
 from ui.text.words import Words
 
 ABSENT = ("inside",)
 """Pages that the book leaves out: the weights that it reads are larger than the rest of the book."""
+FIRST = "en"
+"""The language whose pages are at the book's root; the others are in folders of their names."""
 AGAIN = 5
 """How often a page may ask to be drawn again before it is taken as it is."""
 
 
-class Book(Learning):
+class Book(Stage):
     """A page for one reader: see ui.page.frame.Frame.
 
     Args:
@@ -48,8 +51,11 @@ class Book(Learning):
         session[OPEN] = set()
         self.store = self.page.store(session)
         self.store.read_query(query or {})
+        self.view = View(name, lang, session)
+        self.view.values.clear()
+        self.store.notes.extend(self.view.read(query or {}, self.store.fields))
+        self.view.arrive(self.store, query or {}, moved=True)
         self.findings: dict[str, str] = {}
-        session[UNFOLDED] = set((query or {}).get("open", "").split(",")) - {""}
         self.draw()
 
     def draw(self) -> Node:
@@ -57,13 +63,20 @@ class Book(Learning):
         for _ in range(AGAIN):
             self.places, self.parts = Places(), dict[str, Callable[[], None]]()
             self.shared = self.folds = 0
-            self.controls = Controls(self.store, self.t, self.places)
+            self.lead, question = None, self.question()
+            self.view.answer(self.store, out=bool(question and question.seen))
+            self.controls = Controls(self.store, self.t, self.places, self.view.hidden)
+            self.controls.folded = self.view.stage and not self.session.get(CONTROLS)
             try:
+                self.top()
                 attempt(self, partial(self.page.body, self))
                 self.onward()
             except Redraw:
                 continue
-            break
+            if not self.forget_lead():
+                break
+        if self.view.stage:
+            self.alone()
         return self.places.root
 
     def act(self, key: str, given: Any) -> Saved | None:
@@ -72,8 +85,9 @@ class Book(Learning):
         saved = self.places.acts[key](given)
         if isinstance(saved, Saved):
             return saved
+        self.view.arrive(self.store, {}, moved=False)
         part = next((node for node in self.places.root.all() if node.id == owner), self.places.root)
-        if part is self.places.root or (self.shared > 1 and self.store.shared() != before):
+        if self.view.stage or part is self.places.root or (self.shared > 1 and self.store.shared() != before):
             self.draw()
         else:
             try:
@@ -90,6 +104,8 @@ class Book(Learning):
     def live(self, part: Callable[..., None], *given: Any, shared: bool = True, every: float | None = None) -> None:
         node = self.places.add("part", key=part.__name__)
         self.shared += shared
+        if self.view.stage and self.elsewhere(node.id):
+            return
 
         def run() -> None:
             for key, slots in self.store.notes:
@@ -110,18 +126,23 @@ class Book(Learning):
         self.places.add("prose", heading + html(body), key=f"prose.{section}")
 
     def show(self, drawing: Drawing | Film, *code: Callable[..., Any]) -> None:
-        if isinstance(drawing, Film):
-            finding = self._film(drawing)
+        if self.view.stage and not self.leads(drawing.id):
+            return
+        finding = self._film(drawing) if isinstance(drawing, Film) else self._figure(drawing)
+        if self.view.stage:
+            self.take_lead(self.places.here.children[-1])
         else:
-            finding = drawing.finding
-            with self.places.inside(
-                self.places.add("figure wide" if drawing.wide else "figure", key=f"fig.{drawing.id}")
-            ):
-                height = drawing.figure["layout"]["height"]
-                plot = self.places.add("plot", key=f"plot.{drawing.id}", data=write(drawing.figure))
-                sentence = self.places.add("finding", html(f"▸ {finding}"), key=f"finding.{drawing.id}")
-                plot.attributes = {"role": "img", "aria-labelledby": sentence.id, "style": f"height: {height}px"}
-        self._more(drawing, finding, code)
+            self._more(drawing, finding, code)
+
+    def _figure(self, drawing: Drawing) -> str:
+        """Draw a figure; return the sentence below it."""
+        look = "figure wide" if drawing.wide else "figure"
+        with self.places.inside(self.places.add(look, key=f"fig.{drawing.id}")):
+            plot = self.places.add("plot", key=f"plot.{drawing.id}", data=write(drawing.figure))
+            finding = self.places.add("finding", html(f"▸ {drawing.finding}"), key=f"finding.{drawing.id}")
+        style = f"height: {drawing.figure['layout']['height']}px"
+        plot.attributes = {"role": "img", "aria-labelledby": finding.id, "style": style}
+        return drawing.finding
 
     def _film(self, drawing: Film) -> str:
         """Draw a film; return the sentence below its picture."""
@@ -142,7 +163,7 @@ class Book(Learning):
             "count": self.session.get(node.id, 0),
             "fixed": [field.name for field in fields if self.controls.hides(field)],
             "bare": self.controls.folded,
-            "play": None,
+            "play": self.view.plays(),
             "said": gap,
         }
 
@@ -176,18 +197,16 @@ class Book(Learning):
 
     def link(self) -> str:
         """Return the address of these values, below the address of the book."""
-        return f"{self.session.get('book.address', '')}{_folder(self.name)}?{urlencode(self.query())}"
+        return f"{self.session.get('book.address', '')}{folder(self.name, FIRST)}?{urlencode(self.query())}"
 
     def query(self) -> dict[str, str]:
         """Return the explicit values and the language as URL parameters."""
-        opened = ",".join(sorted(self.session[UNFOLDED]))
-        return self.store.query() | {"lang": self.t.lang} | ({"open": opened} if opened else {})
+        return self.store.query() | {"lang": self.t.lang} | self.view.query()
 
     def goto(self, name: str, label: str | None = None, **query: str) -> None:
         if name in SECTIONS and name not in ABSENT:
-            folder = "" if self.t.lang == "en" else f"{self.t.lang}/"
             more = f"?{urlencode(query)}" if query else ""
-            href = f"{self.root}{folder}{_folder(name)}{more}" or "./"
+            href = f"{self.root}{folder(name, self.t.lang)}{more}" or "./"
             text = html(label or self.t(f"page.{name}"), line=True)
             self.places.add("goto", f'<a href="{escape(href)}">{text} →</a>', key=f"goto.{name}")
 
@@ -198,8 +217,11 @@ class Book(Learning):
             with self.details(self.t("frame.share"), "share", lazy=False):
                 self.write(self.t("frame.share_help"))
                 self.places.add("code wrapped address", tag="pre", attributes={"tabindex": "0"})
-            self.button(self.t("frame.reset"), "reset", self.store.reset)
+            with self.details(self.t("frame.present"), "present"):
+                self.talks()
+            self.button(self.t("frame.reset"), "reset", self.view.again, self.store)
 
 
-def _folder(name: str) -> str:
-    return "" if name == "home" else f"{name}/"
+def folder(name: str, lang: str) -> str:
+    """Return where a page is below the book's root: "", or folders that each end with a slash."""
+    return ("" if lang == FIRST else f"{lang}/") + ("" if name == "home" else f"{name}/")

@@ -19,11 +19,9 @@ from ui.page.state import Field
 from ui.page.store import Store
 from ui.page.symbols import legend
 from ui.page.tasks import Challenge, Question
+from ui.present.view import View
 from ui.text.escape import plain
 from ui.text.words import Words
-
-UNFOLDED = "book.unfolded"
-"""The session's set of sections that are open."""
 
 
 class Learning(Content):
@@ -33,6 +31,7 @@ class Learning(Content):
     t: Words
     store: Store
     controls: Controls
+    view: View
     folds = 0
     absent: tuple[str, ...] = ()
 
@@ -44,7 +43,7 @@ class Learning(Content):
 
     def predict(self, question: Question) -> bool:
         field, answered = question.field, bool(self.store.get(question.field))
-        if self.controls.hides(field):
+        if self.view.stage or self.controls.hides(field):
             return True
         words, key = Words(self.t.lang, "predict"), f"ask.{question.name}"
         with self.places.inside(self.places.add("card", key=key)):
@@ -138,6 +137,10 @@ class Learning(Content):
         self.table({self.t("grade.stage"): marks, self.t("grade.fault"): [each.sentence(lang) for each in graded]})
 
     def deeper(self, section: str, *parts: Callable[[Any], None], every: float | None = None) -> None:
+        if self.view.stage:
+            for part in parts:
+                self.live(part, every=every)
+            return
         if not self.folds:
             self.places.add("prose", f'<h2 id="deeper">{escape(self.t("frame.deeper"))}</h2>', key="deeper")
         self.folds += 1
@@ -151,10 +154,10 @@ class Learning(Content):
     def fold_section(self, section: str, *parts: Callable[[Any], None]) -> None:
         """Draw a section that folds; its parts once it is open."""
         title, body = self.t.prose(section)
-        opened: set[str] = self.session.setdefault(UNFOLDED, set())
+        opened = self.view.opened
         node = self.places.add("fold", key="fold", tag="details")
         node.attributes = {"data-act": node.id, **({"open": ""} if section in opened else {})}
-        self.places.act(node.id, lambda on: opened.add(section) if on else opened.discard(section))
+        self.places.act(node.id, lambda on: self.view.unfold(section, on=bool(on)))
         with self.places.inside(node):
             self.places.add("line", f'<span id="{escape(section)}">{escape(title)}</span>', tag="summary")
             with self.places.inside(self.places.add("inside")):

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ui.book.content import Saved
-from ui.book.frame import Book
+from ui.book.frame import Book, folder
 from ui.book.nodes import changes, live, marks
 
 
@@ -41,13 +41,21 @@ class Reading:
         self.known = marks(self.page.places.root) if at_defaults else dict(known)
 
     def answer(self) -> str:
-        """Return what has changed as JSON: nodes, their live values, values for the address and for other pages."""
+        """Return what has changed as JSON: nodes, their live values, values for the address and for other pages.
+
+        ``page`` and ``folder`` say which page it is, and where below the book's root its address is.
+        """
         tree = self.page.places.root
         changed = changes(tree, self.known)
         self.known = marks(tree)
         values = self.session["values"]
         answer = {"tree": changed, "told": live(tree), "query": self.page.query(), "values": values}
-        return json.dumps(answer, ensure_ascii=False, allow_nan=False)
+        page = {
+            "page": self.page.name,
+            "title": self.page.t("title"),
+            "folder": folder(self.page.name, self.page.t.lang),
+        }
+        return json.dumps(answer | page, ensure_ascii=False, allow_nan=False)
 
     def act(self, key: str, given: str) -> str:
         """Do what a control asks for with the JSON that it gives; return the answer, or a file to be saved."""
@@ -55,6 +63,10 @@ class Reading:
         if isinstance(saved, Saved):
             content = b64encode(saved.content).decode("ascii")
             return json.dumps({"save": {"name": saved.name, "mime": saved.mime, "content": content}})
+        following = self.page.view.going()
+        if following and following != self.page.name:
+            query = self.page.view.query() | {"lang": self.page.t.lang}
+            self.page = Book(following, self.page.t.lang, self.session, self.page.root, query)
         return self.answer()
 
 

@@ -1,10 +1,10 @@
-// The keys of the presentation display. Each presses the button that stands on the page.
+// The keys of the presentation display, in the app and in the book. Each presses the button that stands on the page.
 if (!window.ropeLabStage) {
   window.ropeLabStage = true;
   const own = 'input:not([type=checkbox]), textarea, select, [contenteditable=true], [role=slider], ' +
     '[role=radiogroup], [role=combobox], [role=listbox], [role=tablist], [role=menu], [role=grid], [role=dialog]';
   const press = name => {
-    const button = document.querySelector('.st-key-' + name + ' button:not(:disabled)');
+    const button = document.querySelector(':is(.st-key-' + name + ', .' + name + ') button:not(:disabled)');
     if (button) button.click();
     return !!button;
   };
@@ -42,13 +42,13 @@ if (!window.ropeLabStage) {
     write();
   };
   document.addEventListener('click', event => {
-    if (event.target.closest('.st-key-stage-notes')) notes();
-    const step = event.target.closest('.st-key-stage-next, .st-key-stage-previous, .st-key-stage-leave');
-    if (step) document.querySelector('[data-testid=stMain]').scrollTo(0, 0);
+    if (event.target.closest('.st-key-stage-notes, .stage-notes')) notes();
+    const step = event.target.closest(':is(.st-key-stage-next, .stage-next, .st-key-stage-previous, .stage-previous, .st-key-stage-leave)');
+    if (step) (document.querySelector('[data-testid=stMain]') ?? window).scrollTo(0, 0);
   });
   const step = event => {
     if (event.defaultPrevented || event.ctrlKey || event.altKey || event.metaKey || event.shiftKey) return;
-    if (!document.querySelector('.st-key-stage-leave')) return;
+    if (!document.querySelector('.st-key-stage-leave, .stage-leave')) return;
     const at = event.target.closest ? event.target.closest(own) : null;
     if (event.key === 'Escape') {
       if (document.querySelector('[role=dialog], [data-testid=stPopoverBody], [role=listbox]')) return;

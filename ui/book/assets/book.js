@@ -2,11 +2,13 @@
 // No formula is known here, and no page.
 import { grading, restored } from "./grade.js";
 import { mount, tell } from "./player.js";
+import "./stage.js";
 
-const { page, lang, root } = document.documentElement.dataset;
+const { page: first, lang, root } = document.documentElement.dataset;
 const { book, canonical } = document.documentElement.dataset;
 const here = location.href.split(/[?#]/)[0], assets = new URL("./", import.meta.url);
 const dark = matchMedia("(prefers-color-scheme: dark)");
+let page = first;
 const told = new Map(), figures = new Map(), seen = new WeakMap();
 
 const element = (id) => document.getElementById(id);
@@ -108,8 +110,18 @@ function arrange(box, nodes) {
 
 let fresh = [], drawn = {};
 
-function answered({ tree, told: now, query, values, save }) {
+function answered({ tree, told: now, query, values, save, page: name, folder, title }) {
   if (save) return keep(save);
+  sessionStorage.setItem("values", JSON.stringify(values));
+  const stage = query.display === "stage", way = new URL(folder, new URL(book, here));
+  // Around the stage there is nothing of a page, so that the next one needs no other Python; beside it there is a menu.
+  if (name !== (stage ? page : first)) {
+    if (!stage) return location.assign(`${way}?${new URLSearchParams(query)}`);
+    history.pushState(null, "", way);
+    document.title = document.title.replace(/^.* · /, `${title} · `);
+    page = name;
+  }
+  document.documentElement.toggleAttribute("data-stage", stage);
   fresh = [], drawn = {};
   update(element("page"), tree);
   for (const id in drawn) draw(id, drawn[id]);
@@ -118,7 +130,6 @@ function answered({ tree, told: now, query, values, save }) {
     formulas(box).then(reachable);
     restored(box);
   }
-  sessionStorage.setItem("values", JSON.stringify(values));
   address(query);
 }
 
@@ -232,6 +243,7 @@ addEventListener("submit", (event) => {
   if (act) send(act, new FormData(event.target).get("text"));
 });
 grading(send);
+addEventListener("popstate", () => location.reload());
 dark.addEventListener("change", () => { for (const id of figures.keys()) if (element(id)?.dataset.drawn) plot(element(id)); });
 
 /** Keep what this visit has loaded for one without a network, where the address is one that browsers trust. */

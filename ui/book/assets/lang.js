@@ -4,5 +4,6 @@
   const first = !sessionStorage.getItem("lang") && navigator.language.startsWith("zh") ? "zh" : null;
   const wanted = query.get("lang") ?? first ?? lang;
   sessionStorage.setItem("lang", wanted);
+  if (query.get("display") === "stage") document.documentElement.dataset.stage = "1";
   if (wanted !== lang && other.startsWith(`${wanted} `)) location.replace(other.slice(3) + location.search + location.hash);
 }

@@ -1,0 +1,115 @@
+"""Lessons and talks in the book: a step's state and figure, its question, and the stage that has nothing else."""
+
+from __future__ import annotations
+
+import json
+from html import unescape
+from typing import Any
+
+import pytest
+
+from ui.book.frame import Book
+from ui.book.session import Reading
+from ui.page.menu import ORDER
+from ui.present import lessons
+from ui.present.lessons import Lesson, Step
+
+PAGES = [name for names in ORDER.values() for name in names if name != "inside"]
+
+
+def staged(name: str, lang: str = "en", **query: str) -> Book:
+    return Book(name, lang, {}, "../", {"display": "stage", "lang": lang} | query)
+
+
+def kinds(book: Book) -> list[str]:
+    return [node.kind for node in book.places.root.children]
+
+
+def pressed(book: Book, name: str) -> None:
+    """Press a button of the stage by the name that its keys press it by."""
+    key = next(node.id for node in book.places.root.all() if node.kind == f"button {name}")
+    book.act(key, "")
+
+
+def text(book: Book) -> str:
+    return book.places.root.written()
+
+
+def line(book: Book) -> str:
+    """Return the sentence in large letters."""
+    return unescape(next(node.html for node in book.places.root.all() if node.kind.startswith("stage-say")))
+
+
+def step_of(number: int) -> Step:
+    lesson = lessons.page_lesson("en", "clock")
+    assert lesson
+    return lesson.step(number)
+
+
+def test_a_step_has_its_state_and_its_figure_alone() -> None:
+    book = staged("clock", step="6")
+    assert [kind.split()[0] for kind in kinds(book)] == ["stage", "figure"]
+    assert book.lead and book.lead.id.endswith("fig.reading") and step_of(6).figure == "reading"
+    assert staged("clock", step="1").query() == {"display": "stage", "step": "1", "lang": "en", "factor": "1"}
+    assert line(book) == f"<p>{step_of(6).say}</p>"
+    pressed(book, "stage-previous")
+    assert book.query() == {"display": "stage", "step": "5", "lang": "en"}
+    assert step_of(5).notes in unescape(text(book).partition("hidden")[2])
+
+
+def test_a_question_is_judged_and_moves_the_figure() -> None:
+    book, step = staged("clock", step="2"), step_of(2)
+    factor = book.store.fields["factor"]
+    assert step.predict and line(book) == f"<p>{step.predict.question}</p>" and book.store.get(factor) == 1.0
+    choices = next(node.id for node in book.places.root.all() if node.kind == "choices")
+    book.act(choices, "0")
+    assert "✗" in text(book) and line(book) == f"<p>{step.say}</p>" and book.store.get(factor) == 4.0
+    pressed(book, "stage-again")
+    assert line(book) == f"<p>{step.predict.question}</p>" and book.store.get(factor) == 1.0
+
+
+def test_a_step_has_its_film_played_and_its_controls_where_they_are_asked_for() -> None:
+    book = staged("clock", step="3")
+    told: dict[str, Any] = next(node.live for node in book.places.root.all() if node.kind == "film")
+    assert told["play"] == {"control": "factor", "to": 16.0, "seconds": 4.0, "step": 3} and told["bare"]
+    assert kinds(book) == ["stage", "film"]
+    pressed(book, "stage-open")
+    assert "control" in " ".join(kinds(book)[2:])
+    pressed(book, "stage-leave")
+    assert "part" in kinds(book) and "card lesson" in kinds(book) and "display" not in book.query()
+
+
+def test_a_talk_goes_on_to_another_page_without_another_python() -> None:
+    query = {"display": "stage", "talk": "tour", "lang": "zh"}
+    page = Reading("home", "zh", "../", "https://book/", {}, query, {})
+    assert json.loads(page.answer())["page"] == "home"
+    talk = lessons.talk("zh", "tour")
+    assert talk
+    for step in talk.steps[1:]:
+        key = next(node.id for node in page.page.places.root.all() if node.kind == "button stage-next")
+        answer = json.loads(page.act(key, '""'))
+        assert answer["page"] == step.page and answer["query"]["step"] == str(step.number)
+        assert answer["folder"] == ("zh/" if step.page == "home" else f"zh/{step.page}/")
+
+
+def leads(lesson: Lesson, lang: str) -> list[str]:
+    """Return the steps of a lesson whose figure is not drawn, by page and figure."""
+    missing = []
+    for step in lesson.steps:
+        book = staged(step.page, lang, step=str(step.number), **({"talk": lesson.id} if lesson.id != step.page else {}))
+        if not book.lead or not book.lead.id.endswith(f".{step.figure}" if step.figure else ""):
+            missing.append(f"{step.page} {step.figure}")
+    return missing
+
+
+@pytest.mark.parametrize("name", ["clock", pytest.param("all", marks=pytest.mark.long)])
+def test_every_step_shows_its_figure(name: str) -> None:
+    pages = [lessons.page_lesson("en", page) for page in (PAGES if name == "all" else [name])]
+    talks = [lessons.talk("en", talk) for talk in lessons.talks()] if name == "all" else []
+    assert [missing for lesson in (*pages, *talks) if lesson for missing in leads(lesson, "en")] == []
+
+
+def test_a_link_s_hidden_controls_and_open_sections_hold() -> None:
+    book = Book("clock", "en", {}, "../", {"hide": "factor,model", "open": "all"})
+    assert "w.model" not in text(book) and "plot.heatmaps" in text(book)
+    assert book.query() == {"lang": "en", "hide": "factor,model", "open": "all"}

@@ -1,0 +1,178 @@
+"""Lessons, talks and the presentation display in the book: a step, its question, and on the stage one figure alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from html import escape
+from typing import Any
+
+from ui.book.learning import Learning
+from ui.book.nodes import Node
+from ui.figures.tally import LETTERS
+from ui.page import tasks
+from ui.present import lessons
+from ui.present.lessons import Lesson, Step
+from ui.present.steps import Prediction, is_long, notes, sentence, title
+from ui.present.view import View
+from ui.text.escape import plain
+from ui.text.words import Words
+
+LEADS = "stage.leads"
+"""The session's parts in which the leading figures are, by (page, figure's id; "" is the page's first)."""
+CONTROLS = "stage.open"
+"""Whether the session's stage has the controls below the figure."""
+
+
+class Stage(Learning):
+    """What a lesson adds to a page, and what the presentation display leaves of it."""
+
+    view: View
+    lead: Node | None = None
+    part: Node
+
+    # ---- a step ----------------------------------------------------------------------------------------------------
+
+    def question(self) -> Prediction | None:
+        """Return the question of the step in force on this page."""
+        lesson, step = self.view.lesson(), self.view.here()
+        return Prediction(self.session, step, step.predict, lesson.id) if lesson and step and step.predict else None
+
+    def top(self) -> None:
+        """Draw the stage's tools and the step's sentence; beside the normal display the lesson's step in a card."""
+        lesson, step, stage = self.view.lesson(), self.view.here(), self.view.stage
+        if not stage and not (lesson and self.view.number):
+            return
+        t = Words(self.t.lang, "stage")
+        with self.places.inside(self.places.add("stage" if stage else "card lesson", key="stage")):
+            if stage:
+                self._tools(t, lesson, step)
+            elif lesson:
+                slots = {"title": plain(lesson.title, 120), "number": self.view.number, "total": len(lesson.steps)}
+                self.caption(t("count_lesson", **slots))
+            self._line(t, lesson, step)
+            self._ask(t)
+            if lesson and not stage:
+                self._press("stage-end", t("end"), self.view.end)
+
+    def _tools(self, t: Words, lesson: Lesson | None, step: Step | None) -> None:
+        with self.places.inside(self.places.add("stage-tools row", key="tools")):
+            self.places.add("stage-title", f"<h1>{escape(self.t('title'))}</h1>")
+            on = bool(self.session.get(CONTROLS))
+            self._press("stage-open", t("controls"), lambda: self.session.update({CONTROLS: not on}), on=on)
+            if step:
+                self._press("stage-notes", t("notes"))
+                self.places.add("write", notes(lesson, step, t), key="notes")
+            with self.details(t("talks"), "talks", lazy=False):
+                self.talks()
+            self._press("stage-leave", t("leave"), lambda: self.view.present(on=False))
+
+    def _line(self, t: Words, lesson: Lesson | None, step: Step | None) -> None:
+        """Draw the sentence between the buttons that the arrow keys press; the claim before a page's own first step."""
+        text = sentence(step, lesson.id, self.session) if lesson and step else self.t("claim")
+        with self.places.inside(self.places.add("stage-line row", key="line")):
+            if lesson:
+                self._step(t, lesson, -1)
+            size = " stage-long" if is_long(text) else ""
+            self.places.add(f"stage-say{size}", f"<p>{escape(text)}</p>", attributes={"aria-live": "polite"})
+            if lesson:
+                count = t("count", number=self.view.number or 0, total=len(lesson.steps))
+                self.places.add("stage-count", f"<p>{count}</p>")
+                self._step(t, lesson, 1)
+
+    def _step(self, t: Words, lesson: Lesson, by: int) -> None:
+        name = "next" if by > 0 else "previous"
+        off = not self.view.earliest() <= (self.view.number or 0) + by <= len(lesson.steps)
+        self._press(f"stage-{name}", t(name), lambda: self.view.move(by), off=off, icon="→" if by > 0 else "←")
+
+    def _press(
+        self,
+        name: str,
+        label: str,
+        act: Callable[[], object] | None = None,
+        *,
+        on: bool | None = None,
+        off: bool = False,
+        icon: str = "",
+    ) -> None:
+        """Draw a button that stage.js finds by its name; ``icon`` takes the place of its label."""
+        node = self.places.add(f"button {name}", key=name)
+        state = " disabled" if off else ""
+        state += f' aria-pressed="{str(on).lower()}"' if on is not None else ""
+        state += f' aria-label="{escape(label)}"' if icon else ""
+        asks = f' data-act="{escape(node.id)}"' if act else ""
+        node.html = f'<button type="button"{asks}{state}>{icon or escape(label)}</button>'
+        if act:
+            self.places.act(node.id, lambda _: act())
+
+    def _ask(self, t: Words) -> None:
+        """Ask the step's question or, once there is a choice, judge it; offer the way back to a talk's page."""
+        lesson, step, question = self.view.lesson(), self.view.step(), self.question()
+        if lesson and step and step.page != self.view.page:
+            self.write(t("elsewhere", number=step.number, page=t(f"page.{step.page}")))
+            self._press("stage-back", t("back_to_talk"), lambda: self.view.move(0))
+        if question is None:
+            return
+        words, choices = Words(self.t.lang, "predict"), question.predict.choices
+        if question.seen:
+            right = question.predict.answer
+            verdict = tasks.judged(words, choices, question.chosen, right)
+            with self.row():
+                self.write(f"{'✓' if question.chosen == right else '✗'} **{plain(verdict, 600)}**")
+                self._press("stage-again", words("again"), question.forget)
+            return
+        node = self.places.add("choices", key="choices")
+        node.html = "".join(
+            f'<button data-act="{escape(node.id)}" value="{k}"><b>{LETTERS[k]}</b> {escape(choice)}</button>'
+            for k, choice in enumerate(choices)
+        )
+        self.caption(words("how_stage" if self.view.stage else "how"))
+
+        def choose(choice: Any) -> None:
+            question.take(min(max(int(choice), 0), len(choices) - 1))
+            question.see()
+
+        self.places.act(node.id, choose)
+
+    def talks(self) -> None:
+        """Draw buttons for what can be presented: this page, and the shipped talks."""
+        t = Words(self.t.lang, "stage")
+        if not self.view.stage:
+            self.button(t("present_page"), "present.page", self.view.present, primary=True)
+        for name in lessons.talks():
+            talk = lessons.talk(self.t.lang, name)
+            if talk:
+                self.button(title(talk, t), f"present.{name}", self.view.begin, name)
+        self.caption(t("arrows"))
+
+    # ---- what the stage leaves of a page ---------------------------------------------------------------------------
+
+    @property
+    def wanted(self) -> str:
+        """The id of the figure that leads, "" where it is the page's first."""
+        step = self.view.here()
+        return step.figure if step else ""
+
+    def elsewhere(self, part: str) -> bool:
+        """Return whether the leading figure is drawn already, or known to be in no part of this one."""
+        known = self.session.get(LEADS, {}).get((self.name, self.wanted))
+        return self.lead is not None or (known is not None and not f"{known}/".startswith(f"{part}/"))
+
+    def leads(self, figure: str) -> bool:
+        """Return whether this figure leads."""
+        return self.lead is None and self.wanted in ("", figure)
+
+    def take_lead(self, node: Node) -> None:
+        """Have a node lead: it alone is left of the page, with its part's controls where they are wanted."""
+        self.lead, self.part = node, self.places.part
+        self.session.setdefault(LEADS, {})[self.name, self.wanted] = self.part.id
+
+    def forget_lead(self) -> bool:
+        """Return whether the leading figure was looked for in a part that has it no more, and forget that part."""
+        known: dict[tuple[str, str], str] = self.session.get(LEADS, {})
+        return self.view.stage and self.lead is None and bool(known.pop((self.name, self.wanted), None))
+
+    def alone(self) -> None:
+        """Leave of the tree the lesson's step, the leading figure, and the controls of its part."""
+        root = self.places.root
+        controls = [node for node in self.part.all() if node.kind.split()[0] == "control"] if self.lead else []
+        root.children = [*root.children[:1], *([self.lead] if self.lead else []), *controls]
