@@ -5,23 +5,14 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
-import os
 import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-# The book measures nothing, neither here nor in the browser.
-os.environ |= {"ROPE_LAB_BENCH": "off", "ROPE_LAB_MEASURE": "off"}
-# Nor has the browser's Python these: what is drawn here is drawn there as well.
-sys.modules |= dict.fromkeys(("numba", "sqlite3", "torch"))  # type: ignore[arg-type]
+from tools.book import pieces, search, site
+from ui import book, film
 
-from rope_core.lab import pairs  # noqa: E402
-from tools.book import pieces, search, site  # noqa: E402
-from ui import film  # noqa: E402
-from ui.book import frame  # noqa: E402
-
-pairs.named = tuple  # weights are left out of the book
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = ("rope_core", "pages", "ui/book", "ui/figures", "ui/film", "ui/page", "ui/present", "ui/text", "ui/work")
 """What the reader's browser runs of this project."""
@@ -34,7 +25,7 @@ LEFT_OUT = (
     "rope_core/cli/",
     "/inside",
 )
-SCRIPTS = Path(frame.__file__).parent / "assets"
+SCRIPTS = Path(book.__file__).parent / "assets"
 KEYS = ROOT / "ui/present/stage.js"
 
 
@@ -71,9 +62,7 @@ def write(folder: Path, wheels: Path | None, only: Sequence[str] = ()) -> None:
     for path in (*players.iterdir(), *SCRIPTS.iterdir(), KEYS):
         if path.name not in ("streamlit.js", "sw.js"):
             shutil.copy(path, assets / path.name)
-    for page in site.pages():
-        if not only or page.name in only:
-            site.write(page, folder)
+    pieces.drawn(packages, ROOT, folder, only)
     search.write(folder)
     site.typeset(sorted(folder.rglob("*.html")), packages / "katex")
     worker = (SCRIPTS / "sw.js").read_text("utf-8")

@@ -10,7 +10,7 @@ import shutil
 import subprocess
 import urllib.request
 import zipfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.metadata import distribution
 from pathlib import Path
 
@@ -85,6 +85,12 @@ def compiled(modules: Mapping[str, Mapping[str, bytes]], packages: Path, folder:
         plain = folder / f"{name}.zip"
         plain.with_suffix(".zip.gz").write_bytes(squeezed(plain.read_bytes()))
         plain.unlink()
+
+
+def drawn(packages: Path, root: Path, folder: Path, names: Sequence[str]) -> None:
+    """Write the pages, all of them without ``names``, by the Python and the archives that are to run them."""
+    script = [str(HERE / "draw.mjs"), str(packages / "pyodide"), str(root), str(folder.resolve()), *names]
+    subprocess.run(["node", *script], check=True)
 
 
 def pure(names: Iterable[str] = PURE) -> dict[str, bytes]:

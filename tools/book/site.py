@@ -5,18 +5,25 @@ from __future__ import annotations
 import json
 import re
 import subprocess
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape, unescape
+from itertools import zip_longest
 from pathlib import Path
 
-from ui import film
+import numpy as np
+
 from ui.book.frame import ABSENT, FIRST, Book, folder
 from ui.book.markdown import html
 from ui.book.nodes import data, live
+from ui.figures.drawing import Drawing
 from ui.page.menu import ORDER
 from ui.text.words import LANGUAGES, Words
 
+BARE = ".plot {height: auto !important; overflow: auto} .control, .button, .choices, .grade button {display: none}"
+"""The style for readers without scripts: numbers in a figure's place, and nothing to press."""
+ROWS = 12
+"""Rows of a figure's numbers that readers without scripts see."""
 TEX = re.compile(r'<span class="(?P<look>tex(?: display)?)">(?P<latex>.*?)</span>', re.DOTALL)
 POLICY = "; ".join(
     (
@@ -32,7 +39,8 @@ POLICY = "; ".join(
     )
 )
 """No address but the book's own. Styles in attributes are KaTeX's and Plotly's."""
-SCRIPTS = sorted(path.name for path in (Path(film.__file__).parent / "assets").glob("*.js") if path.stem != "streamlit")
+PLAYER = Path(__file__).resolve().parents[2] / "ui/film/assets"
+SCRIPTS = sorted(path.name for path in PLAYER.glob("*.js") if path.stem != "streamlit")
 """The player's files, which the browser is to ask for at once and not one after another."""
 
 
@@ -63,15 +71,23 @@ def pages() -> list[Page]:
     return [Page(name, lang) for lang in LANGUAGES for names in ORDER.values() for name in names if name not in ABSENT]
 
 
+def draw(folder: str, names: Sequence[str]) -> None:
+    """Write the files of every page, or of those of these ``names``: run by Pyodide itself (draw.mjs)."""
+    wanted = list(names)
+    for page in pages():
+        if not wanted or page.name in wanted:
+            write(page, Path(folder))
+
+
 def write(page: Page, folder: Path) -> None:
     """Write a page's file, formulas as their LaTeX, and beside it the data of its figures."""
     book, t = Book(page.name, page.lang, {}, page.root), Words(page.lang, "labels")
     tree = book.places.root
     drawn, films = data(tree), {node.id for node in tree.all() if node.kind == "film"}
     for node in tree.all():
-        if node.kind == "film":
-            node.mark  # noqa: B018  the finding that readers without scripts see is no part of what is compared
-            node.html = f"<p>▸ {escape(book.findings[node.id])}</p>"
+        if node.kind in ("film", "plot"):
+            node.mark  # noqa: B018  what readers without scripts see is no part of what is compared
+            node.html = _still(book.figures[node.id], t) if node.kind == "plot" else _finding(book.findings[node.id])
     built = {"films": {id: text for id, text in drawn.items() if id in films}, "told": live(tree)}
     others = [Page(page.name, lang) for lang in LANGUAGES if lang != page.lang]
     switch = "".join(
@@ -104,6 +120,7 @@ def write(page: Page, folder: Path) -> None:
 <link rel="stylesheet" href="{root}assets/film.css">
 <link rel="stylesheet" href="{root}assets/book.css">
 {preload}
+<noscript><style>{BARE}</style></noscript>
 <script type="module" src="{root}assets/book.js"></script>
 <script type="module" src="{root}assets/search.js"></script>
 </head>
@@ -145,6 +162,25 @@ def typeset(files: Iterable[Path], katex: Path) -> None:
             return f'<span class="{match["look"]}">{rendered[key]}</span>'
 
         path.write_text(TEX.sub(put, text), "utf-8")
+
+
+def _finding(sentence: str) -> str:
+    return f"<p>▸ {escape(sentence)}</p>"
+
+
+def _still(drawing: Drawing, t: Words) -> str:
+    """Return some of a figure's numbers as a table for readers without scripts; its finding is below it."""
+    columns = {name: np.asarray(column).ravel().tolist() for name, column in drawing.table().items()}
+    total = max(map(len, columns.values()), default=0)
+    rows = list(zip_longest(*columns.values(), fillvalue=""))[:: -(-total // ROWS) or 1]
+    heads = "".join(f"<th>{escape(name)}</th>" for name in columns)
+    cells = "".join(f"<tr>{''.join(f'<td>{escape(_number(value))}</td>' for value in row)}</tr>" for row in rows)
+    caption = escape(t("browser.rows", shown=len(rows), total=total))
+    return f"<noscript><table><caption>{caption}</caption><tr>{heads}</tr>{cells}</table></noscript>"
+
+
+def _number(value: object) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
 def _menu(page: Page, t: Words) -> str:

@@ -56,6 +56,7 @@ class Book(Stage):
         self.store.notes.extend(self.view.read(query or {}, self.store.fields))
         self.view.arrive(self.store, query or {}, moved=True)
         self.findings: dict[str, str] = {}
+        self.figures: dict[str, Drawing] = {}
         self.draw()
 
     def draw(self) -> Node:
@@ -140,6 +141,7 @@ class Book(Stage):
         with self.places.inside(self.places.add(look, key=f"fig.{drawing.id}")):
             plot = self.places.add("plot", key=f"plot.{drawing.id}", data=write(drawing.figure))
             finding = self.places.add("finding", html(f"▸ {drawing.finding}"), key=f"finding.{drawing.id}")
+        self.figures[plot.id] = drawing
         style = f"height: {drawing.figure['layout']['height']}px"
         plot.attributes = {"role": "img", "aria-labelledby": finding.id, "style": style}
         return drawing.finding

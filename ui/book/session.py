@@ -36,9 +36,7 @@ class Reading:
     ) -> None:
         self.session: dict[Any, Any] = {"values": dict(values), "book.address": address}
         self.page = Book(name, lang, self.session, root, dict(query))
-        # At the default values the page is as it was built, but for the last digits of another machine's cosine.
-        at_defaults = not self.page.store.query() and set(query) <= {"lang"}
-        self.known = marks(self.page.places.root) if at_defaults else dict(known)
+        self.known = dict(known)
 
     def answer(self) -> str:
         """Return what has changed as JSON: nodes, their live values, values for the address and for other pages.
@@ -59,6 +57,7 @@ class Reading:
 
     def act(self, key: str, given: str) -> str:
         """Do what a control asks for with the JSON that it gives; return the answer, or a file to be saved."""
+        staged = self.page.view.stage
         saved = self.page.act(key, json.loads(given))
         if isinstance(saved, Saved):
             content = b64encode(saved.content).decode("ascii")
@@ -67,6 +66,9 @@ class Reading:
         if following and following != self.page.name:
             query = self.page.view.query() | {"lang": self.page.t.lang}
             self.page = Book(following, self.page.t.lang, self.session, self.page.root, query)
+        if self.page.view.stage != staged:
+            # The figure that leads is in no part on the stage: a browser that has it in another place lacks it here.
+            self.known = {}
         return self.answer()
 
 

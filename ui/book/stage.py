@@ -12,7 +12,7 @@ from ui.figures.tally import LETTERS
 from ui.page import tasks
 from ui.present import lessons
 from ui.present.lessons import Lesson, Step
-from ui.present.steps import Prediction, is_long, notes, sentence, title
+from ui.present.steps import Prediction, is_long, notes, sentence, summary
 from ui.present.view import View
 from ui.text.escape import plain
 from ui.text.words import Words
@@ -28,7 +28,7 @@ class Stage(Learning):
 
     view: View
     lead: Node | None = None
-    part: Node
+    lead_part: Node
 
     # ---- a step ----------------------------------------------------------------------------------------------------
 
@@ -141,38 +141,38 @@ class Stage(Learning):
         for name in lessons.talks():
             talk = lessons.talk(self.t.lang, name)
             if talk:
-                self.button(title(talk, t), f"present.{name}", self.view.begin, name)
+                self.button(summary(talk, t), f"present.{name}", self.view.begin, name)
         self.caption(t("arrows"))
 
     # ---- what the stage leaves of a page ---------------------------------------------------------------------------
 
     @property
-    def wanted(self) -> str:
+    def leading(self) -> str:
         """The id of the figure that leads, "" where it is the page's first."""
         step = self.view.here()
         return step.figure if step else ""
 
     def elsewhere(self, part: str) -> bool:
         """Return whether the leading figure is drawn already, or known to be in no part of this one."""
-        known = self.session.get(LEADS, {}).get((self.name, self.wanted))
+        known = self.session.get(LEADS, {}).get((self.name, self.leading))
         return self.lead is not None or (known is not None and not f"{known}/".startswith(f"{part}/"))
 
     def leads(self, figure: str) -> bool:
         """Return whether this figure leads."""
-        return self.lead is None and self.wanted in ("", figure)
+        return self.lead is None and self.leading in ("", figure)
 
     def take_lead(self, node: Node) -> None:
         """Have a node lead: it alone is left of the page, with its part's controls where they are wanted."""
-        self.lead, self.part = node, self.places.part
-        self.session.setdefault(LEADS, {})[self.name, self.wanted] = self.part.id
+        self.lead, self.lead_part = node, self.places.part
+        self.session.setdefault(LEADS, {})[self.name, self.leading] = self.lead_part.id
 
     def forget_lead(self) -> bool:
         """Return whether the leading figure was looked for in a part that has it no more, and forget that part."""
         known: dict[tuple[str, str], str] = self.session.get(LEADS, {})
-        return self.view.stage and self.lead is None and bool(known.pop((self.name, self.wanted), None))
+        return self.view.stage and self.lead is None and bool(known.pop((self.name, self.leading), None))
 
     def alone(self) -> None:
         """Leave of the tree the lesson's step, the leading figure, and the controls of its part."""
         root = self.places.root
-        controls = [node for node in self.part.all() if node.kind.split()[0] == "control"] if self.lead else []
+        controls = [node for node in self.lead_part.all() if node.kind.split()[0] == "control"] if self.lead else []
         root.children = [*root.children[:1], *([self.lead] if self.lead else []), *controls]

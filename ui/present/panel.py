@@ -10,7 +10,7 @@ from ui.page.sentences import sentence
 from ui.present import lessons
 from ui.present.lessons import BadLesson, Lesson, Problem
 from ui.present.rooms import room_name
-from ui.present.steps import title
+from ui.present.steps import summary
 from ui.present.view import LOADED, OWN, ROOM, View
 from ui.text.words import Words
 
@@ -27,14 +27,14 @@ def panel(view: View) -> None:
         st.rerun()
     for name in lessons.talks():
         lesson = lessons.talk(view.lang, name)
-        if lesson and st.button(title(lesson, t), key=f"panel.{name}", width="stretch"):
+        if lesson and st.button(summary(lesson, t), key=f"panel.{name}", width="stretch"):
             view.begin(name)
             st.rerun()
     st.markdown(f"**{t('own')}**")
     st.html(ONE_LIMIT)
     st.file_uploader(t("upload"), type="toml", key=FILE, on_change=take, max_upload_size=1)
     own: Lesson | None = st.session_state.get(LOADED)
-    if own is not None and st.button(title(own, t), key="panel.own", icon=":material/play_arrow:", width="stretch"):
+    if own is not None and st.button(summary(own, t), key="panel.own", icon=":material/play_arrow:", width="stretch"):
         view.begin(OWN)
         st.rerun()
     problems: tuple[Problem, ...] = st.session_state.get(PROBLEMS, ())

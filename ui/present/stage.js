@@ -65,7 +65,7 @@ if (!window.ropeLabStage) {
   document.addEventListener('keydown', step);
   // A film has its height from its shapes: it is made as large as the screen takes, the question above it included.
   const fit = () => {
-    const film = document.querySelector('[class*=st-key-stage-figure] .film[data-ready]');
+    const film = document.querySelector(':is([class*=st-key-stage-figure], [data-stage]) .film[data-ready]');
     if (!film || innerWidth <= 640) return;
     const look = getComputedStyle(film), { top, height } = film.getBoundingClientRect();
     const next = Math.min(parseFloat(look.getPropertyValue('--times')), look.zoom * (innerHeight - top - 8) / height);

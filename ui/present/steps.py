@@ -68,7 +68,7 @@ def is_long(text: str) -> bool:
     return sum(2 if letter > HAN else 1 for letter in text) > LONG
 
 
-def title(lesson: Lesson, t: Words) -> str:
+def summary(lesson: Lesson, t: Words) -> str:
     """Return a lesson in one line: title, minutes, steps."""
     return t("talk", title=plain(lesson.title, 120), minutes=f"{lesson.minutes:g}", steps=len(lesson.steps))
 

@@ -92,6 +92,18 @@ def test_a_talk_goes_on_to_another_page_without_another_python() -> None:
         assert answer["folder"] == ("zh/" if step.page == "home" else f"zh/{step.page}/")
 
 
+def test_a_figure_that_the_stage_takes_out_of_its_part_is_sent_again() -> None:
+    page = Reading("clock", "en", "../", "https://book/", {}, {"step": "3"}, {})
+    film = "page/hands/film.hands"
+    assert film in json.loads(page.answer())["tree"]["drawn"]
+    key = next(key for key in page.page.places.acts if key.endswith("present"))
+    page.act(key, "true")
+    on = json.loads(page.act(next(key for key in page.page.places.acts if key.endswith("present.page")), '""'))
+    assert on["query"]["display"] == "stage" and film in on["tree"]["drawn"]
+    off = json.loads(page.act("page/stage-leave", '""'))
+    assert "display" not in off["query"] and film in off["tree"]["drawn"]
+
+
 def leads(lesson: Lesson, lang: str) -> list[str]:
     """Return the steps of a lesson whose figure is not drawn, by page and figure."""
     missing = []
