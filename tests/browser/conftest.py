@@ -96,3 +96,30 @@ def visit(browser: Browser) -> Iterator[Visit]:
     one = Visit(browser)
     yield one
     one.close()
+
+
+def says(page: Page, words: str) -> None:
+    """Wait until a finding has these words."""
+    expect(page.locator("p", has_text=words).first).to_be_visible()
+
+
+@pytest.fixture(scope="session")
+def tab(browser: Browser, app: str) -> Iterator[Visit]:
+    """Return a tab at the rotation page, which tests share."""
+    visit = Visit(browser)
+    visit.open(f"{app}/rotation?lang=en")
+    yield visit
+    visit.close()
+
+
+@pytest.fixture
+def rotation(tab: Visit) -> Page:
+    """Return the rotation page at its defaults; Reset brings them back, and the address forgets what was set."""
+    page = tab.page
+    if not page.url.endswith("rotation?lang=en"):
+        page.get_by_role("button", name="Reset", exact=True).click()
+        page.wait_for_url(re.compile(r"rotation\?lang=en$"))
+        tab.settle()
+    says(page, "Query at 12, key at 5")
+    page.mouse.move(0, 0)  # where nothing answers to a pointer that rests while the page scrolls
+    return page

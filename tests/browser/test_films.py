@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 from base64 import b64decode
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -48,10 +49,15 @@ PAINTED = """name => globalThis.ropeLabFilms.films.get(name).panels.map(panel =>
 }))"""
 
 
-def open_film(visit: Visit, app: str, page: str, query: str = "lang=en") -> Locator:
-    """Open a page and wait for its leading film to answer."""
-    visit.page.goto(f"{app}/{page.replace('home', '')}?{query}")
-    film = visit.page.locator(".film[data-at]").first
+def open_film(visit: Visit, app: str, query: str) -> Locator:
+    """Open the rotation page and wait for its leading film to answer."""
+    visit.page.goto(f"{app}/rotation?{query}")
+    return leading(visit.page)
+
+
+def leading(page: Page) -> Locator:
+    """Return the film that leads a page, once it answers."""
+    film = page.locator(".film[data-at]").first
     expect(film).to_be_visible()
     return film
 
@@ -110,8 +116,7 @@ def agrees(page: Page, name: str, index: dict[str, int]) -> int:
 
 def drag(visit: Visit, page: str) -> None:
     """Drag each slider of the film that leads a page: no message on the way, and what is painted is Python's."""
-    film = visit.page.locator(".film[data-at]").first
-    expect(film).to_be_visible()
+    film = leading(visit.page)
     name = f"{page}.{FILMS[page]}"
     rng = np.random.default_rng(len(page))
     sliders = film.locator(".film-range")
@@ -155,58 +160,65 @@ def press_handles(page: Page) -> None:
         assert handle.get_attribute("aria-valuetext")
 
 
-def test_an_arrow_is_turned_and_the_address_opens_the_same_on_another_visit(browser: Browser, app: str) -> None:
-    visit = Visit(browser)
-    film = open_film(visit, app, "rotation")
+def test_an_arrow_is_turned_and_the_address_opens_the_same_on_another_visit(
+    rotation: Page, browser: Browser, app: str
+) -> None:
+    film = leading(rotation)
     before = at(film)
     handle, circle = film.locator(".film-handle").first, film.locator("svg").first
     grip, frame = handle.locator(".film-grip").bounding_box(), circle.bounding_box()
     assert grip and frame
     middle = np.array([frame["x"] + frame["width"] / 2, frame["y"] + frame["height"] / 2])
     tip = np.array([grip["x"] + grip["width"] / 2, grip["y"] + grip["height"] / 2])
-    visit.page.mouse.move(*tip)
-    visit.page.mouse.down()
+    rotation.mouse.move(*tip)
+    rotation.mouse.down()
     # A whole turn of the hand against the clock: 2 pi / theta tokens.
     for angle in np.linspace(0, 2 * np.pi, 25):
         c, s = np.cos(angle), -np.sin(angle)
-        visit.page.mouse.move(*(middle + np.array([[c, -s], [s, c]]) @ (tip - middle)))
-    visit.page.mouse.up()
+        rotation.mouse.move(*(middle + np.array([[c, -s], [s, c]]) @ (tip - middle)))
+    rotation.mouse.up()
     moved = round(before["m"] + 2 * np.pi / 10_000 ** (-8 / 128))
-    address_has(visit.page, f"m={moved}")
+    address_has(rotation, f"m={moved}")
     sentence = film.locator(".film-finding").inner_text()
     other = Visit(browser)
-    again = open_film(other, app, "rotation", visit.page.url.split("?")[1])
+    again = open_film(other, app, rotation.url.split("?")[1])
     expect(again.locator(".film-finding")).to_have_text(sentence)
     # Reset reaches the picture too.
-    visit.page.get_by_role("button", name="Reset", exact=True).click()
-    until(visit.page, lambda: at(film)["m"], lambda m: m == before["m"])
+    rotation.get_by_role("button", name="Reset", exact=True).click()
+    until(rotation, lambda: at(film)["m"], lambda m: m == before["m"])
     assert at(film) == before
-    for each in (visit, other):
-        each.close()
+    other.close()
 
 
 def test_a_step_of_a_lesson_plays_once_and_its_end_is_in_the_address(visit: Visit, app: str) -> None:
-    film = open_film(visit, app, "rotation", "lang=en&display=stage&step=3")
+    film = open_film(visit, app, "lang=en&display=stage&step=3")
     address_has(visit.page, "m=13")
     expect(film.locator(".film-finding")).to_contain_text("Query at 13, key at 5, distance 8: ")
 
 
-def test_play_moves_by_itself_and_rests_on_a_stop(visit: Visit, app: str) -> None:
-    visit.page.emulate_media(reduced_motion="reduce")
-    film = open_film(visit, app, "rotation")
+def test_play_moves_by_itself_and_rests_on_a_stop(rotation: Page) -> None:
+    rotation.emulate_media(reduced_motion="reduce")
+    film = leading(rotation)
     button = film.locator(".film-play")
     button.click()
     expect(film.locator(".film-value").last).not_to_have_text("0")
     button.click()
-    address_has(visit.page, "shift=")
-    assert at(film)["shift"] == int(re.findall(r"shift=(\d+)", visit.page.url)[0])
+    address_has(rotation, "shift=")
+    assert at(film)["shift"] == int(re.findall(r"shift=(\d+)", rotation.url)[0])
+    rotation.emulate_media(reduced_motion="no-preference")
 
 
-def test_a_curve_is_drawn_compared_and_kept_in_the_address(browser: Browser, app: str) -> None:
+@pytest.fixture(scope="module")
+def attention(browser: Browser, app: str) -> Iterator[Visit]:
+    """Return a tab at the attention page, where nothing is drawn yet."""
     visit = Visit(browser)
-    sent: list[int] = []
-    visit.page.on("websocket", lambda socket: socket.on("framesent", lambda frame: sent.append(len(frame))))
     visit.page.goto(f"{app}/attention?lang=en")
+    yield visit
+    visit.close()
+
+
+def test_a_curve_is_drawn_compared_and_kept_in_the_address(attention: Visit, browser: Browser) -> None:
+    visit, sent = attention, attention.sent
     film = visit.page.locator(".film", has=visit.page.locator(".film-sketch"))
     pad, show, true = film.locator(".film-pad"), film.get_by_role("button", name="Show the curve"), ".film-true"
     pad.scroll_into_view_if_needed()
@@ -238,14 +250,13 @@ def test_a_curve_is_drawn_compared_and_kept_in_the_address(browser: Browser, app
     expect(film.locator(true)).to_have_count(0)
     expect(visit.page).not_to_have_url(re.compile("drawn="))
     assert not visit.complaints + other.complaints
-    for each in (visit, other):
-        each.close()
+    other.close()
 
 
-def test_a_curve_is_drawn_by_keys(browser: Browser, app: str) -> None:
-    visit = Visit(browser, PHONE)
+def test_a_curve_is_drawn_by_keys(attention: Visit) -> None:
+    visit = attention
+    visit.page.set_viewport_size(PHONE)
     visit.page.emulate_media(reduced_motion="reduce")
-    visit.page.goto(f"{app}/attention?lang=en")
     slider = visit.page.locator(".film-sketch")
     assert slider.get_attribute("role") == "slider" and slider.get_attribute("aria-label")
     slider.focus()
@@ -264,12 +275,10 @@ def test_a_curve_is_drawn_by_keys(browser: Browser, app: str) -> None:
     visit.page.keyboard.press("Enter")
     address_has(visit.page, "drawn=61.60.60.")
     expect(slider).to_have_attribute("aria-readonly", "true")
-    visit.close()
 
 
-def test_a_symbol_lights_what_it_names_in_legend_formula_and_film(visit: Visit, app: str) -> None:
-    open_film(visit, app, "rotation")
-    page, lit = visit.page, "[...document.querySelectorAll('.symbol-lit')].map(node => node.dataset.symbol)"
+def test_a_symbol_lights_what_it_names_in_legend_formula_and_film(rotation: Page) -> None:
+    page, lit = rotation, "[...document.querySelectorAll('.symbol-lit')].map(node => node.dataset.symbol)"
     chip, hand = page.locator(".symbol[data-symbol=k]"), page.locator(".film [data-symbol=k]").first
     chip.focus()
     expect(hand).to_have_class(re.compile("symbol-lit"))

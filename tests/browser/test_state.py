@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterator
 from urllib.parse import urlencode
 
 import pytest
@@ -13,7 +12,7 @@ from playwright.sync_api import Browser, Page, WebSocketRoute, expect
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from benchmarks.servers import ROOT, served
-from tests.browser.conftest import Visit, address_has
+from tests.browser.conftest import Visit, address_has, says
 from tests.support import films
 from tests.test_pages import opened
 
@@ -21,31 +20,6 @@ pytestmark = pytest.mark.browser
 
 
 QUERY = "query position m"
-
-
-@pytest.fixture(scope="module")
-def tab(browser: Browser, app: str) -> Iterator[Visit]:
-    """Return a tab at the rotation page, which the tests share."""
-    visit = Visit(browser)
-    visit.open(f"{app}/rotation?lang=en")
-    yield visit
-    visit.close()
-
-
-@pytest.fixture
-def rotation(tab: Visit) -> Page:
-    """Return the rotation page at its defaults; Reset brings them back, and the address forgets what was set."""
-    page = tab.page
-    if not page.url.endswith("rotation?lang=en"):
-        page.get_by_role("button", name="Reset", exact=True).click()
-        page.wait_for_url(re.compile(r"rotation\?lang=en$"))
-    says(page, "Query at 12, key at 5")
-    return page
-
-
-def says(page: Page, words: str) -> None:
-    """Wait until a finding has these words."""
-    expect(page.locator("p", has_text=words).first).to_be_visible()
 
 
 def press(page: Page, slider: str, key: str = "ArrowRight") -> None:
