@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from collections.abc import Mapping
 from dataclasses import asdict
+from functools import cache
 from html import escape
+from importlib import resources
 from typing import Any
 
 from rope_core.checks.case import printable, shown
@@ -25,73 +28,6 @@ STYLE = (
     ".warning{color:#8a4b00;font-weight:700}.note{color:#005a9c}code{background:#f2f2f2;padding:0 .2rem}"
     "pre{background:#f6f6f6;padding:1rem;overflow:auto;white-space:pre-wrap;overflow-wrap:anywhere}svg{max-width:100%}"
 )
-# The report's own words.
-TEXT: dict[str, dict[str, str]] = {
-    "en": {
-        "title": "RoPE config report",
-        "findings": "Findings",
-        "none": "Nothing found.",
-        "does": "What it does",
-        "layers": "Layer type",
-        "field": "Field",
-        "value": "Value",
-        "origin": "Where from",
-        "engines": "Engines side by side",
-        "engine": "Engine",
-        "difference": "Largest relative difference of inv_freq",
-        "attention": "Attention factor",
-        "said": "Remarks",
-        "figure": "Wavelength of each pair, as the model runs (dots) and unscaled (line); dashed: the trained length",
-        "pair": "pair",
-        "tokens": "tokens",
-        "config": "The config",
-        "all": "all layers",
-        "error": "error",
-        "warning": "warning",
-        "note": "note",
-        "refused": "refuses",
-        "not_supported": "not supported",
-        "basis": "Basis",
-        "width": "another width",
-        "dict": "rope dict",
-        "top level": "top level",
-        "class default": "class default",
-        "fallback": "fallback",
-        "derived": "derived",
-    },
-    "zh": {
-        "title": "RoPE 配置报告",
-        "findings": "检查结果",
-        "none": "没有发现问题。",
-        "does": "实际的旋转",
-        "layers": "层类型",
-        "field": "字段",
-        "value": "值",
-        "origin": "来源",
-        "engines": "各引擎对照",
-        "engine": "引擎",
-        "difference": "inv_freq 的最大相对差",
-        "attention": "注意力因子",
-        "said": "备注",
-        "figure": "每一对的波长：模型实际（点）与不缩放（线）；虚线为训练长度",
-        "pair": "对",
-        "tokens": "token",
-        "config": "配置",
-        "all": "所有层",
-        "error": "错误",
-        "warning": "警告",
-        "note": "说明",
-        "refused": "拒绝",
-        "not_supported": "不支持",
-        "basis": "依据",
-        "width": "宽度不同",
-        "dict": "RoPE 字典",
-        "top level": "顶层",
-        "class default": "模型类默认值",
-        "fallback": "后备值",
-        "derived": "推导",
-    },
-}
 FIELDS = (
     ("layout", "layout"),
     ("head_dim", "head_dim"),
@@ -182,6 +118,12 @@ def as_engine(engine: Any, lang: str) -> dict[str, Any]:
     return as_json(plain)  # type: ignore[no-any-return]
 
 
+@cache
+def words() -> dict[str, dict[str, str]]:
+    """Return the report's own words in both languages, by key."""
+    return tomllib.loads(resources.files("rope_core.checks").joinpath("report.toml").read_text(encoding="utf-8"))
+
+
 def report_html(
     config: object,
     transformers: str = "5.23",
@@ -203,7 +145,7 @@ def report_html(
     Raises ConfigError on what is no config, ValueError on another version or language.
     """
     whole = record(config, transformers, seq_len, lang)
-    t = TEXT[lang]
+    t = {key: row[lang] for key, row in words().items()}
     data = read_config(config)
     parts = [f"<h1>{t['title']}: {text(name)}</h1><p>transformers {text(transformers)}</p>"]
     parts += [f"<h2>{t['findings']}</h2>", findings_html(whole["findings"], t)]

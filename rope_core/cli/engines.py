@@ -8,12 +8,8 @@ from typing import Any
 
 from rope_core.checks.engines import Engine, basis, engines, sentences, without_column
 from rope_core.cli.source import HELP, load, print_json
+from rope_core.cli.words import words
 from rope_core.hf.ropes import layer_types
-
-WORDS = {
-    "en": {"refuses": "refuses", "not_supported": "not supported", "width": "another width"},
-    "zh": {"refuses": "拒绝", "not_supported": "不支持", "width": "宽度不同"},
-}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -43,7 +39,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _gap(engine: Engine, lang: str) -> str:
     """Return how far an engine is from transformers, or why there is no number."""
-    t = WORDS[lang]
+    t = words("engines", lang)
     if engine.refused:
         return t[engine.status]
     if engine.difference is None:

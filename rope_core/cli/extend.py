@@ -12,32 +12,8 @@ from typing import Any
 from rope_core.checks.commands import commands
 from rope_core.checks.extend import Way, extend, fixes, present, reached
 from rope_core.cli.source import HELP, load, print_json
+from rope_core.cli.words import words
 from rope_core.errors import reject
-
-TEXT = {
-    "en": {
-        "reaches": "reaches {reach} tokens.",
-        "none": "No way can be written: the model's class refuses them all.",
-        "changed": "changes",
-        "block": "transformers 5, config.json",
-        "old": "transformers 4, config.json",
-        "no_old": "version 4 cannot say this",
-        "no_line": "no line",
-        "source": "source",
-        "colon": ": ",
-    },
-    "zh": {
-        "reaches": "可到 {reach} 个 token。",
-        "none": "无法写出任何方案：该模型类全部拒绝。",
-        "changed": "变化",
-        "block": "transformers 5 的 config.json",
-        "old": "transformers 4 的 config.json",
-        "no_old": "第 4 版无法表达",
-        "no_line": "无命令",
-        "source": "来源",
-        "colon": "：",
-    },
-}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -62,7 +38,7 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         print_json([as_record(way, model, options.lang) for way in ways])
         return 0
-    t = TEXT[options.lang]
+    t = words("extend", options.lang)
     already = present(config, options.lang)
     print(already or f"{options.config}{t['colon']}{t['reaches'].format(reach=f'{reached(config):,}')}")
     if not ways:

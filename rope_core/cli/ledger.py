@@ -9,38 +9,23 @@ import sys
 from collections import Counter
 from collections.abc import Sequence
 
+from rope_core.cli.words import words
 from rope_core.ledger import STATUSES, Result, to_json
 from rope_core.ledger import run as run_ledger
 
-WORDS = {
-    "en": {
-        "title": "Ledger: every claim of the five source documents, checked",
-        "columns": ("id", "status", "residual", "claim"),
-        "why": "why",
-        "corrected": "corrected",
-        **{status: status for status in STATUSES},
-    },
-    "zh": {
-        "title": "账本：逐条核对五份资料中的每个论断",
-        "columns": ("编号", "结论", "残差", "论断"),
-        "why": "原因",
-        "corrected": "更正",
-        **dict(zip(STATUSES, ("成立", "有条件成立", "原文有误", "经验结论，此处不判定"), strict=True)),
-    },
-}
 COLOURS = dict(zip(STATUSES, ("green", "yellow", "red", "cyan"), strict=True))
 
 
 def _lines(result: Result, language: str) -> tuple[str, str, str, str]:
     """Return a result as (id, status, residual, sentence) in that language; the sentence says why it fails."""
-    word, text = WORDS[language], result.text
+    word, text = words("ledger", language), result.text
     sentence = text.claim[language]
     if text.why[language]:
         sentence += f"\n{word['why']}: {text.why[language]}"
     if text.corrected:
         sentence += f"\n{word['corrected']}: {text.corrected}"
     residual = "-" if result.residual is None else f"{result.residual:.2g}"
-    return result.id, str(word[result.status]), residual, sentence
+    return result.id, word[result.status], residual, sentence
 
 
 def _print_rich(results: Sequence[Result], language: str) -> bool:
@@ -48,8 +33,8 @@ def _print_rich(results: Sequence[Result], language: str) -> bool:
         console, table, escape = (importlib.import_module(f"rich.{part}") for part in ("console", "table", "markup"))
     except ImportError:
         return False
-    grid = table.Table(title=WORDS[language]["title"], show_lines=True)
-    for column in WORDS[language]["columns"]:
+    grid = table.Table(title=words("ledger", language)["title"], show_lines=True)
+    for column in words("ledger", language)["columns"].split(" | "):
         grid.add_column(column, overflow="fold")
     for result in results:
         name, status, residual, sentence = _lines(result, language)
@@ -59,7 +44,7 @@ def _print_rich(results: Sequence[Result], language: str) -> bool:
 
 
 def _print_plain(results: Sequence[Result], language: str) -> None:
-    print(WORDS[language]["title"])
+    print(words("ledger", language)["title"])
     for result in results:
         name, status, residual, sentence = _lines(result, language)
         print(f"{name:28s} {status}  {residual}")
@@ -86,6 +71,6 @@ def run(options: argparse.Namespace) -> int:
         return 0
     if not _print_rich(results, options.lang):
         _print_plain(results, options.lang)
-    counts = Counter(result.status for result in results)
-    print("; ".join(f"{WORDS[options.lang][status]}: {counts[status]}" for status in STATUSES))
+    counts, word = Counter(result.status for result in results), words("ledger", options.lang)
+    print("; ".join(f"{word[status]}: {counts[status]}" for status in STATUSES))
     return 0

@@ -10,14 +10,10 @@ import rope_core
 from rope_core.checks.case import Finding, printable
 from rope_core.checks.findings import known
 from rope_core.checks.records import as_record
+from rope_core.cli.words import words
 
 # Raised when a field of the JSON changes its meaning or goes; docs/check.schema.json describes it.
 SCHEMA = 1
-CLEAN = {"en": "nothing found", "zh": "没有发现问题"}
-WORDS = {
-    "en": {"error": "error", "warning": "warning", "note": "note"},
-    "zh": {"error": "错误", "warning": "警告", "note": "说明"},
-}
 SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
@@ -101,8 +97,9 @@ def _result(name: str, finding: Finding, lang: str) -> dict[str, Any]:
 
 def show_table(name: str, findings: Sequence[Finding], lang: str) -> None:
     """Print one config's findings as a table; plain lines where rich is not installed."""
+    t = words("check", lang)
     if not findings:
-        print(f"{name}: {CLEAN[lang]}")
+        print(f"{name}: {t['clean']}")
         return
     try:
         from rich import box
@@ -111,7 +108,7 @@ def show_table(name: str, findings: Sequence[Finding], lang: str) -> None:
         from rich.text import Text
     except ImportError:
         for finding in findings:
-            line = f"{name}: {WORDS[lang][finding.severity]} [{finding.key}]"
+            line = f"{name}: {t[finding.severity]} [{finding.key}]"
             print(f"{line} {printable(finding.field)}: {finding.title(lang)}")
             print(f"    {finding.why(lang)}\n    {finding.change(lang)}\n    {finding.source}")
         return
@@ -120,7 +117,7 @@ def show_table(name: str, findings: Sequence[Finding], lang: str) -> None:
     table.add_column()
     table.add_column(overflow="fold")
     for finding in findings:
-        head = Text(f"{WORDS[lang][finding.severity]}\n", style=colours[finding.severity])
+        head = Text(f"{t[finding.severity]}\n", style=colours[finding.severity])
         where = printable(f"{finding.field} ({finding.layer_type})" if finding.layer_type else finding.field)
         body = Text.assemble(
             (f"{finding.title(lang)}\n", "bold"),

@@ -9,6 +9,7 @@ from typing import Any
 
 from rope_core.checks.pairs import MASSIVE, Summary, changes, layers, summaries
 from rope_core.cli.source import load, print_json
+from rope_core.cli.words import words
 from rope_core.errors import reject
 from rope_core.lab.pairs import shipped
 from rope_core.rope import MAX_LEN
@@ -78,7 +79,7 @@ def _record(each: Summary, length: int | None) -> dict[str, Any]:
 
 def _show(kind: str | None, each: Summary, length: int | None, lang: str) -> None:
     """Print a layer type as a table, and a sentence for each scheme."""
-    t = {key: text[lang] for key, text in TEXT.items()}
+    t = words("pairs", lang)
     changed = changes(each, length)
     reached = length or 4 * each.rope.train_len
     print(t["head"].format(kind=kind or t["all"], heads=each.heads, trained=each.rope.train_len))
@@ -97,25 +98,3 @@ def _show(kind: str | None, each: Summary, length: int | None, lang: str) -> Non
     )
     for name, change in changed.items():
         print(t["scheme"].format(name=name, length=reached, kept=100 * change.kept, unseen=100 * change.unseen))
-
-
-# The command's own words.
-TEXT = {
-    "head": {
-        "en": "{kind}: {heads} heads of q and k, trained on {trained:,} tokens; norms over each head's mean, averaged",
-        "zh": "{kind}：q、k 共 {heads} 个头，训练长度 {trained:,}；范数除以每个头的均值后再平均",
-    },
-    "all": {"en": "all layers", "zh": "所有层"},
-    "still": {
-        "en": "{count} of {pairs} pairs never finish a turn in training; they hold {share:.0f} % of |W_q| |W_k|",
-        "zh": "{pairs} 对中有 {count} 对在训练长度内转不满一圈，占 |W_q| |W_k| 的 {share:.0f} %",
-    },
-    "massive": {
-        "en": "{count} pairs are {times:g} times their head's mean in some head, {slow} of them never finish a turn",
-        "zh": "{count} 对在某个头中达到均值的 {times:g} 倍，其中 {slow} 对转不满一圈",
-    },
-    "scheme": {
-        "en": "{name} at {length:,}: {kept:.0f} % turns as before; {unseen:.0f} % is slowed and never finished a turn",
-        "zh": "{name}，长度 {length:,}：占 {kept:.0f} % 的对转速不变；放慢了转不满一圈的 {unseen:.0f} %",
-    },
-}
