@@ -119,8 +119,8 @@ def _train(options: argparse.Namespace) -> int:
 
 def _recipe(options: argparse.Namespace) -> Any:
     from rope_core.lab import weights
-    from rope_core.lab.evaluate import line
     from rope_core.lab.finetune import plain
+    from rope_core.lab.lines import line
     from rope_core.lab.shape import Shape
     from rope_core.lab.train import Recipe
 
@@ -179,8 +179,8 @@ def _eval(options: argparse.Namespace) -> int:
 
 def _export(options: argparse.Namespace) -> int:
     from rope_core.lab import weights
-    from rope_core.lab.evaluate import line, lines
     from rope_core.lab.export import export
+    from rope_core.lab.lines import line, lines
 
     model, recipe = weights.model_of(options.weights)
     if model.shape.encoding != "rope":

@@ -13,6 +13,7 @@ from rope_core.evaluate.charts import COLOURS, Series, chart
 from rope_core.evaluate.turning import KEYS, WINDOW
 from rope_core.evaluate.words import line_name, word
 from rope_core.lab import view
+from rope_core.lab.estimates import Estimate
 from rope_core.lab.view import Cell
 
 SCHEMA = 1
@@ -117,10 +118,10 @@ def _last(cell: Cell | None) -> float:
     return cell.last.value if cell else float("inf")
 
 
-def _three(three: view.Three, sign: str = "") -> str:
+def _three(each: Estimate, sign: str = "") -> str:
     """Return a number with its interval, three digits."""
-    ends = f" [{three.low:.3g}, {three.high:.3g}]" if three.sure else ""
-    return escape(f"{sign}{three.value:.3g}{ends}")
+    ends = f" [{each.low:.3g}, {each.high:.3g}]" if each.sure else ""
+    return escape(f"{sign}{each.value:.3g}{ends}")
 
 
 def passkeys(report: Report, lang: str) -> list[str]:

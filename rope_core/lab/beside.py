@@ -6,8 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from rope_core.lab import cards
+from rope_core.lab.estimates import Estimate
 from rope_core.lab.lines import line
-from rope_core.lab.view import Cell, Three, at, ratio
+from rope_core.lab.view import Cell, at, ratio
 from rope_core.schemes import UNSCALED
 
 SCALED, COUNTED, DROPPED, OLD = "scaled", "counted", "dropped", "old"
@@ -28,7 +29,7 @@ class Beside:
     key: str
     kind: str
     cell: Cell
-    over_window: Three
+    over_window: Estimate
     seeds: tuple[float, ...]
 
 

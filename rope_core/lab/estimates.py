@@ -21,12 +21,20 @@ SKEWED_FROM = 6
 
 @dataclass(frozen=True)
 class Estimate:
-    """A number measured over documents, with its interval; with one document low and high are NaN."""
+    """A number measured over documents, with its 95 % interval; with one document low and high are NaN."""
 
     value: float
     low: float
     high: float
-    documents: int
+
+    @property
+    def sure(self) -> bool:
+        """Whether there is an interval."""
+        return math.isfinite(self.low)
+
+    def excludes(self, number: float) -> bool:
+        """Whether the interval says that it is not this number."""
+        return self.sure and not self.low <= number <= self.high
 
 
 def perplexity(nats: Array, first: float = 0.0, last: float = 1.0) -> Estimate:
@@ -67,7 +75,7 @@ def estimate(per_document: Array, level: float = LEVEL) -> Estimate:
     # An end past all floats is an interval that says nothing, not a warning.
     with np.errstate(over="ignore"):
         value, low, high = (float(np.exp(each)) for each in (per_document.mean(), *ends))
-    return Estimate(value, low, high, per_document.size)
+    return Estimate(value, low, high)
 
 
 def mean_interval(values: Array, level: float = LEVEL) -> tuple[Array, Array]:

@@ -8,8 +8,6 @@ import torch
 import torch.nn.functional as F
 
 from rope_core.errors import reject, whole
-from rope_core.lab.estimates import Curve, Estimate, curve, over_seeds, perplexity, ratio, share
-from rope_core.lab.lines import Line, line, lines
 from rope_core.lab.model import VOCABULARY, Model
 from rope_core.lab.positions import Position, scaled
 from rope_core.lab.shape import Shape
@@ -96,23 +94,3 @@ def sliding_losses(model: Model, documents: npt.NDArray[np.uint8], stride: int |
 def losses(model: Model, documents: npt.NDArray[np.uint8], request: Request) -> Array:
     """Return ``byte_losses`` of a rope model under a request."""
     return byte_losses(model, documents, scaled(model.shape, request))
-
-
-__all__ = [
-    "Curve",
-    "Estimate",
-    "Line",
-    "as_documents",
-    "byte_losses",
-    "curve",
-    "line",
-    "lines",
-    "losses",
-    "memory_needed",
-    "over_seeds",
-    "perplexity",
-    "ratio",
-    "refuse_large",
-    "share",
-    "sliding_losses",
-]

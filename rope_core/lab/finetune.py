@@ -12,7 +12,9 @@ from typing import Any
 from rope_core.errors import reject, whole
 from rope_core.jobs.private import kept
 from rope_core.lab import corpus, plan, weights
-from rope_core.lab.evaluate import byte_losses, line, perplexity
+from rope_core.lab.estimates import perplexity
+from rope_core.lab.evaluate import byte_losses
+from rope_core.lab.lines import line
 from rope_core.lab.positions import scaled
 from rope_core.lab.train import CHECKPOINT, Recipe, Run, begin, keep, one_step, resume
 

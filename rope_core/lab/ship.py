@@ -13,7 +13,8 @@ import numpy as np
 
 from rope_core.errors import reject
 from rope_core.lab import corpus, records, weights
-from rope_core.lab.evaluate import byte_losses, perplexity
+from rope_core.lab.estimates import perplexity
+from rope_core.lab.evaluate import byte_losses
 from rope_core.lab.positions import scaled
 from rope_core.lab.train import CHECKPOINT, begin, checkpoint_header, hardware, resume, write_whole
 from rope_core.schemes import UNSCALED

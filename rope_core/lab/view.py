@@ -18,36 +18,14 @@ Result = Mapping[str, Any]
 NAN = float("nan")
 
 
-@dataclass(frozen=True)
-class Three:
-    """A number with its 95 % interval; ``low`` and ``high`` are NaN where one document gives none."""
-
-    value: float
-    low: float
-    high: float
-
-    @property
-    def sure(self) -> bool:
-        """Whether there is an interval."""
-        return math.isfinite(self.low)
-
-    def excludes(self, number: float) -> bool:
-        """Whether the interval says that it is not this number."""
-        return self.sure and not self.low <= number <= self.high
-
-
-def three(values: Sequence[float | None]) -> Three:
+def three(values: Sequence[float | None]) -> Estimate:
     """Read [value, low, high] back; null is NaN.
 
     >>> three([2.0, None, None]).sure
     False
     """
     value, low, high = (NAN if v is None else float(v) for v in values)
-    return Three(value, low, high)
-
-
-def _three(each: Estimate) -> Three:
-    return Three(each.value, each.low, each.high)
+    return Estimate(value, low, high)
 
 
 @dataclass(frozen=True)
@@ -67,14 +45,14 @@ class Cell:
     line: str
     length: int
     documents: int
-    whole: Three
-    last: Three
+    whole: Estimate
+    last: Estimate
     nats: Array
     curve: Curve
     undefined: str = ""
 
 
-_NONE = Three(NAN, NAN, NAN)
+_NONE = Estimate(NAN, NAN, NAN)
 _EMPTY = np.empty(0)
 
 
@@ -103,14 +81,14 @@ def at(cells: Iterable[Cell], length: int) -> list[Cell]:
     return [each for each in cells if each.length == length and not each.undefined]
 
 
-def ratio(a: Cell, b: Cell, level: float = LEVEL) -> Three:
+def ratio(a: Cell, b: Cell, level: float = LEVEL) -> Estimate:
     """Return how many times b's perplexity a's is on the last quarter, documents paired; below 1, a reads better.
 
     Raises ValueError when the two did not read the same number of documents.
     """
     if a.nats.shape != b.nats.shape:
         raise reject("a and b", "same_documents", (a.nats.shape, b.nats.shape))
-    return _three(estimate(a.nats - b.nats, level))
+    return estimate(a.nats - b.nats, level)
 
 
 @dataclass(frozen=True)
@@ -122,8 +100,8 @@ class Place:
     """
 
     cell: Cell
-    behind: Three | None
-    over_best: Three
+    behind: Estimate | None
+    over_best: Estimate
     settled: bool
 
 
@@ -154,7 +132,7 @@ def coarser(fine: Curve, width: float) -> Curve:
     The interval's ends are averaged alike, which is a little too wide: neighbours do not err together in full.
 
     Args:
-        found: of equal bins.
+        fine: of equal bins.
         width: of a bin, in bytes, at least.
     """
     step = 2 * float(fine.position[0])
@@ -170,7 +148,7 @@ class Seeds:
     """One line over several trained models at one length: each one's perplexity on the last quarter."""
 
     line: str
-    by_weights: Mapping[str, Three]
+    by_weights: Mapping[str, Estimate]
 
     @property
     def mean(self) -> float:
@@ -178,10 +156,10 @@ class Seeds:
         return float(np.mean([each.value for each in self.by_weights.values()]))
 
     @property
-    def spread(self) -> Three:
+    def spread(self) -> Estimate:
         """Mean, lowest and highest: with a few seeds the range is the interval."""
         values = [each.value for each in self.by_weights.values()]
-        return Three(self.mean, min(values), max(values))
+        return Estimate(self.mean, min(values), max(values))
 
 
 def over_seeds(cells: Sequence[Cell]) -> list[Seeds]:
@@ -251,7 +229,7 @@ def retrieval(results: Iterable[Result], counted: str = WHOLE) -> dict[str, Grid
     return grids
 
 
-def recalled(results: Iterable[Result], key: str, length: int, counted: str = WHOLE) -> tuple[Three, int]:
+def recalled(results: Iterable[Result], key: str, length: int, counted: str = WHOLE) -> tuple[Estimate, int]:
     """Return the share of keys that a line found at a length over all depths with its interval, and the trials.
 
     The interval of digits takes those of one answer for one trial: they are found or lost together.
@@ -262,7 +240,7 @@ def recalled(results: Iterable[Result], key: str, length: int, counted: str = WH
     ]
     trials = sum(each["trials"] for each in own)
     right = sum(each["right"] if counted == WHOLE else answered(each, counted)[0] * each["trials"] for each in own)
-    return Three(right / trials, *wilson(right, trials)), trials
+    return Estimate(right / trials, *wilson(right, trials)), trials
 
 
 def copies(results: Iterable[Result]) -> list[Cell]:
@@ -285,7 +263,7 @@ def _distance(result: Result) -> int:
     return int(result["distance"])
 
 
-def _parts(number: Three) -> tuple[float, float, float]:
+def _parts(number: Estimate) -> tuple[float, float, float]:
     return number.value, number.low, number.high
 
 
@@ -300,8 +278,8 @@ class Fit:
     """
 
     factors: tuple[float, ...]
-    best: tuple[Three, ...]
-    slope: Three
+    best: tuple[Estimate, ...]
+    slope: Estimate
     paper: float
 
     def at(self, factor: float) -> tuple[float, float]:
@@ -323,8 +301,8 @@ class Swept:
     """One point of a temperature sweep: perplexity on the last quarter, and its paired ratio to the factor's lowest."""
 
     attention_factor: float
-    last: Three
-    over_best: Three
+    last: Estimate
+    over_best: Estimate
 
 
 def swept(results: Iterable[Result]) -> dict[float, list[Swept]]:
@@ -336,7 +314,7 @@ def swept(results: Iterable[Result]) -> dict[float, list[Swept]]:
         nats = [np.asarray(each["nats"], float) for each in own]
         best = min(nats, key=lambda each: float(each.mean()))
         factors[factor] = [
-            Swept(_scale(each), three(each["last"]), _three(estimate(mine - best)))
+            Swept(_scale(each), three(each["last"]), estimate(mine - best))
             for each, mine in zip(own, nats, strict=True)
         ]
     return factors
@@ -352,15 +330,15 @@ class Variant:
 
     name: str
     length: int
-    last: Three
+    last: Estimate
     nats: Array
     curve: Curve
 
-    def over(self, other: Variant) -> Three:
+    def over(self, other: Variant) -> Estimate:
         """Return how many times the other's perplexity this one's is, documents paired."""
         if self.nats.shape != other.nats.shape:
             raise reject("other", "same_documents", (self.nats.shape, other.nats.shape))
-        return _three(estimate(self.nats - other.nats))
+        return estimate(self.nats - other.nats)
 
 
 def variants(results: Iterable[Result]) -> list[Variant]:
@@ -404,9 +382,9 @@ class Sight:
         return (np.arange(self.entropy.size) + 0.5) * self.length / self.entropy.size
 
     @property
-    def late(self) -> Three:
+    def late(self) -> Estimate:
         """Entropy in the window's last bin, nats."""
-        return Three(float(self.entropy[-1]), float(self.low[-1]), float(self.high[-1]))
+        return Estimate(float(self.entropy[-1]), float(self.low[-1]), float(self.high[-1]))
 
 
 def sights(results: Iterable[Result]) -> list[Sight]:

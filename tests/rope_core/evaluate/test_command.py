@@ -18,6 +18,7 @@ from rope_core.evaluate.texts import Coder
 from rope_core.lab import evaluate, passkey, retrieval, weights
 from rope_core.lab.corpus import held_out
 from rope_core.lab.estimates import perplexity
+from rope_core.lab.lines import line
 from rope_core.lab.plan import place
 from tests.support.tiny_checkpoints import made, saved
 
@@ -63,7 +64,7 @@ def test_weights_of_the_lab_give_the_lab_s_own_numbers(there: Path, capsys: pyte
         if cell["line"] == "window":
             nats = evaluate.sliding_losses(model, documents)
         else:
-            nats = evaluate.losses(model, documents, evaluate.line(cell["line"]).request(model.shape, 512))
+            nats = evaluate.losses(model, documents, line(cell["line"]).request(model.shape, 512))
         assert cell["whole"][0] == pytest.approx(perplexity(nats).value, rel=2e-5)
         assert cell["last"][0] == pytest.approx(perplexity(nats, 0.75).value, rel=2e-5)
 

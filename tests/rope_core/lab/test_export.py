@@ -20,8 +20,8 @@ from rope_core.__main__ import main
 from rope_core.hf.write import llama_fields
 from rope_core.lab import sweep, weights
 from rope_core.lab.corpus import held_out
-from rope_core.lab.evaluate import line, lines
 from rope_core.lab.export import export
+from rope_core.lab.lines import line, lines
 from rope_core.lab.model import Model
 from rope_core.lab.positions import Rotary, scaled
 from rope_core.lab.train import CHECKPOINT, Recipe, begin, keep

@@ -14,7 +14,9 @@ import pytest
 from rope_core.__main__ import main
 from rope_core.lab import finetune, job, records, sweep, weights
 from rope_core.lab.corpus import held_out, training_bytes
-from rope_core.lab.evaluate import line, lines, losses, perplexity
+from rope_core.lab.estimates import perplexity
+from rope_core.lab.evaluate import losses
+from rope_core.lab.lines import line, lines
 from rope_core.lab.model import Model
 from rope_core.lab.shape import Shape
 from rope_core.lab.train import CHECKPOINT, hardware

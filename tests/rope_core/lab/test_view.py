@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rope_core.lab import view
+from rope_core.lab.estimates import Estimate
 from tests.support import lab_results as made
 
 
@@ -30,7 +31,7 @@ def test_the_order_is_by_the_last_quarter_and_ratios_are_paired(seed: int) -> No
         assert place.behind.low > 1.0 and place.settled
         assert place.over_best.value > before.over_best.value or before is places[0]
     assert places[0].behind is None and not places[0].settled
-    assert places[0].over_best == view.Three(1.0, 1.0, 1.0)
+    assert places[0].over_best == Estimate(1.0, 1.0, 1.0)
     assert [len(group) for group in view.groups(places)] == [1] * len(places)
 
 

@@ -12,7 +12,9 @@ import torch
 
 import rope_core as rc
 from rope_core.lab import corpus, weights
-from rope_core.lab.evaluate import byte_losses, line, losses, perplexity
+from rope_core.lab.estimates import perplexity
+from rope_core.lab.evaluate import byte_losses, losses
+from rope_core.lab.lines import line
 from rope_core.lab.model import Model
 from rope_core.lab.positions import scaled
 from rope_core.lab.shape import Shape

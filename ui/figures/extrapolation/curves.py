@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from rope_core.lab import view
+from rope_core.lab.estimates import Estimate
 from rope_core.lab.lines import lines
-from rope_core.lab.view import Cell, Three
+from rope_core.lab.view import Cell
 from rope_core.rope import Array
 from ui.figures.colours import BLUE, GREEN, GREY, LINE, ORANGE, PURPLE, RED, SKY, YELLOW
 from ui.figures.drawing import Drawing, Table
@@ -173,7 +174,7 @@ def interval_band(x: Array, low: Array, high: Array, shade: str, name: str = "")
     return scatter(around, edge, "lines", name, **look) | {"showlegend": False}
 
 
-def intervals(results: Sequence[Three], **look: Any) -> Props:
+def intervals(results: Sequence[Estimate], **look: Any) -> Props:
     """Return the error bars of numbers, of no length where one has no interval."""
     ends = [(each.low, each.high) if each.sure else (each.value, each.value) for each in results]
     return error_bars([each.value for each in results], [low for low, _ in ends], [high for _, high in ends], **look)

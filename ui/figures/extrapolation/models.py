@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from rope_core.lab import cards, view
+from rope_core.lab.estimates import Estimate
 from rope_core.lab.lines import line as line_of
 from rope_core.lab.lines import lines
 from rope_core.lab.view import Cell
@@ -247,10 +248,10 @@ def recall(seen: Seen, keys: Sequence[str], length: int, counted: str, t: Words)
     )
 
 
-def percent(share: view.Three) -> str:
+def percent(share: Estimate) -> str:
     """Return a share as per cent with its interval.
 
-    >>> percent(view.Three(0.5, 0.25, 0.75))
+    >>> percent(Estimate(0.5, 0.25, 0.75))
     '50 % [25, 75]'
     """
     return f"{100 * share.value:.0f} % [{100 * share.low:.0f}, {100 * share.high:.0f}]"

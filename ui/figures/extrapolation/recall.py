@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rope_core.lab import view
+from rope_core.lab.estimates import Estimate
 from rope_core.lab.lines import line, lines
 from rope_core.lab.view import Cell
 from ui.figures.drawing import Drawing
@@ -63,7 +64,7 @@ def recall(seen: Seen, trained: int, t: Words) -> Drawing:
 def near(window: Cell, t: Words) -> str:
     """Return what the sliding window reads at the least distance and at the greatest."""
     curve = window.curve
-    ends = [view.Three(*(float(part[at]) for part in (curve.value, curve.low, curve.high))) for at in (0, -1)]
+    ends = [Estimate(*(float(part[at]) for part in (curve.value, curve.low, curve.high))) for at in (0, -1)]
     near_value, far_value = (with_interval(each) for each in ends)
     near_distance, far_distance = (f"{int(curve.position[at]):,}" for at in (0, -1))
     return t("recall_window", near=near_value, near_distance=near_distance, far=far_value, far_distance=far_distance)

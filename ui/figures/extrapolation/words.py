@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import version
 
 from rope_core.lab import view
+from rope_core.lab.estimates import Estimate
 from rope_core.lab.lines import lines
-from rope_core.lab.view import Cell, Place, Three
+from rope_core.lab.view import Cell, Place
 from ui.text.escape import plain
 from ui.text.words import Words
 from ui.work.extrapolated import GOING, Request, Seen
@@ -32,22 +33,22 @@ def number(value: float) -> str:
     return f"{value:,.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
 
 
-def with_interval(three: Three) -> str:
+def with_interval(each: Estimate) -> str:
     """Return a number with its 95 % interval, where there is one.
 
-    >>> with_interval(Three(4.7234, 4.5, 4.95))
+    >>> with_interval(Estimate(4.7234, 4.5, 4.95))
     '4.72 [4.50, 4.95]'
     """
-    return number(three.value) + (f" [{number(three.low)}, {number(three.high)}]" if three.sure else "")
+    return number(each.value) + (f" [{number(each.low)}, {number(each.high)}]" if each.sure else "")
 
 
-def factor(three: Three) -> str:
+def factor(each: Estimate) -> str:
     """Return a ratio with its interval.
 
-    >>> factor(Three(1.125, 1.08, 1.17))
+    >>> factor(Estimate(1.125, 1.08, 1.17))
     '×1.12 [1.08, 1.17]'
     """
-    return f"×{three.value:.2f}" + (f" [{three.low:.2f}, {three.high:.2f}]" if three.sure else "")
+    return f"×{each.value:.2f}" + (f" [{each.low:.2f}, {each.high:.2f}]" if each.sure else "")
 
 
 def times(length: int, trained: int) -> str:
