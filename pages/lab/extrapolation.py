@@ -3,16 +3,18 @@
 from rope_core.checks import pairs as weights
 from rope_core.lab import beside, cards, estimates, view
 from rope_core.lab import pairs as shipped
-from rope_core.theory import remap
+from rope_core.theory import challenges, remap
 from ui.figures.drawing import Drawing
 from ui.figures.extrapolation import after as newer
 from ui.figures.extrapolation import curves as figures
 from ui.figures.extrapolation import heads, letters, models, words
+from ui.figures.extrapolation import longer as stretching
 from ui.figures.extrapolation import pairs as used
 from ui.figures.extrapolation import recall as copied
 from ui.figures.extrapolation import reported as handed
 from ui.page.frame import Frame
 from ui.page.state import Field, Unfit
+from ui.page.tasks import Challenge, Drawn, Question
 from ui.text.escape import plain
 from ui.work import extrapolated, measured, reported
 from ui.work.extrapolated import Code, Draw, DrawField, Request, Seen
@@ -43,6 +45,13 @@ TUNE_STEPS = Field("tune_steps", "int", 60, 10, 400, step=10)
 WINDOW = Field("tuned_window", "choice", "2048", choices=("512", "1024", "2048"))
 WRITTEN_AT = Field("written_at", "text", "")
 PAIRS_OF = Field("pairs_of", "choice", WEIGHTS[0], choices=shipped.named() or WEIGHTS)
+LUCKY = Field("lucky", "int", None, 1, 2048, optional=True)
+PAST = 1024
+"""The byte after which the challenge looks."""
+LOST = Question("lost", "b")
+LONGER = Drawn("longer")
+LUCK = Challenge("luck", (LUCKY,), challenges.reads_better)
+TASKS = (LOST, LONGER, LUCK)
 LIVE = (READ, MODEL, LONGEST, DOCUMENTS, FOLLOW, STRETCH, THETA_BASE, FAST, SLOW, SCALE)
 FIELDS = (
     PAIRS_OF,
@@ -87,13 +96,34 @@ def missing(page: Frame, panel: str) -> None:
 
 
 def top(page: Frame) -> None:
-    """Every line at the longest length, from the shipped record."""
+    """Draw one recorded text under the hand, and why reading fails."""
     seen = extrapolated.seen_shipped("sweep")
     page.bar()
     if seen is None:
         missing(page, "sweep")
         return
     under_the_hand(page, seen)
+    page.predict(LOST)
+
+
+def tasks(page: Frame) -> None:
+    """Have the reader draw what a longer text brings, and find a byte that is read better without scaling."""
+    sweep, one = extrapolated.seen_shipped("sweep"), extrapolated.seen_shipped("bytes")
+    if sweep is None or one is None:
+        return
+    plain, best = letters.read(sweep, one).chances.items()
+    left, right = page.columns(1, 1)
+    with left:
+        page.show(stretching.longer(sweep, best[0], page.t), stretching.longer, view.cells)
+    with right:
+        page.challenge(LUCK, plain[1], best[1], PAST)
+
+
+def every_line(page: Frame) -> None:
+    """Draw every line at the longest length, from the shipped record."""
+    seen = extrapolated.seen_shipped("sweep")
+    if seen is None:
+        return
     drawing = figures.curves(seen, extrapolated.trained(seen), page.get(BANDS), page.t)
     page.show(drawing, figures.curves, view.order, view.ratio)
     page.controls.segments(BANDS)
@@ -116,7 +146,6 @@ def ladder(page: Frame) -> None:
     seen = extrapolated.seen_shipped("sweep")
     if seen is None:
         return
-    page.prose("ladder")
     page.controls.segments(SHARE)
     page.table(words.ladder(view.cells(seen.results), page.get(SHARE), page.t))
     offered = tuple(map(str, view.lengths(view.cells(seen.results))))
@@ -429,8 +458,10 @@ def every(page: Frame, panel: str) -> float | None:
 def body(page: Frame) -> None:
     """Draw the page, part by part."""
     page.live(top)
+    page.live(tasks)
+    page.live(every_line)
     page.prose("why")
-    page.live(ladder)
+    page.deeper("ladder", ladder)
     for section, panel, parts in (
         ("live", "sweep", (live,)),
         ("seeds", "seeds", (seeds,)),

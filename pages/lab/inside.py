@@ -64,9 +64,21 @@ def looks(page: Frame, text: bytes, positions: inside.Positions) -> None:
         page.controls.slider(HEAD)
     with places[2]:
         page.controls.select(MODEL, str)
-    page.prose("pairs")
+    for section, draw in (("pairs", pairs), ("heads", heads)):
+        title, body = page.t.prose(section)
+        with page.fold(title):
+            page.write(body)
+            draw(page, text, positions)
+
+
+def pairs(page: Frame, text: bytes, positions: inside.Positions) -> None:
+    """Draw the pairs of one query's score."""
+    given = page.get(MODEL), text, positions, page.get(LAYER), page.get(HEAD)
     page.show(figures.pairs(*given, page.get(QUERY), page.t), figures.pairs, inside.Reading.shares)
-    page.prose("heads")
+
+
+def heads(page: Frame, text: bytes, positions: inside.Positions) -> None:
+    """Draw what position gives each head."""
     page.show(figures.heads(page.get(MODEL), text, positions, page.t), figures.heads, inside.read)
 
 
@@ -84,6 +96,6 @@ def model(page: Frame) -> None:
 def body(page: Frame) -> None:
     """Draw the page, part by part."""
     page.live(model)
-    page.prose("why")
-    page.prose("questions")
+    page.deeper("why")
+    page.deeper("questions")
     page.goto("extrapolation")

@@ -3,13 +3,14 @@
 from rope_core import lrpe
 from rope_core.lrpe import demo, errata, explain, linear
 from rope_core.theory import challenges
+from ui.figures.lrpe import drawn, turning
 from ui.figures.lrpe import linear as lrpe_linear
 from ui.figures.lrpe import op as figures
 from ui.page.fields import BASE, GEOMETRY
 from ui.page.frame import Frame
 from ui.page.state import Field
 from ui.page.store import Store
-from ui.page.tasks import Challenge, Question
+from ui.page.tasks import Challenge, Drawn, Question
 
 ACT = Field("act", "choice", "relu", choices=lrpe.ACTIVATIONS)
 ALONG = Field("along", "choice", "head", choices=("head", "sequence"))
@@ -26,12 +27,16 @@ AT = Field("at", "int", 1, 1, 64)
 PHI = Field("phi", "choice", "1+elu", choices=explain.NON_NEGATIVE)
 
 
-def case_of(store: Store) -> demo.Case:
-    """Return the call that the controls describe; raises ValueError where their values do not go together."""
+def case_of(store: Store, offset: int | None = None) -> demo.Case:
+    """Return the call that the controls describe, at their own offset where none is given.
+
+    Raises ValueError where their values do not go together.
+    """
     act = store.get(ACT)
     dim = AXES[store.get(ALONG)] if act == "softmax" else None
-    rest = (store.get(field) for field in (WIDTH, OFFSET, FRONT, BEHIND))
-    return demo.Case(act, dim, store.get(THETA), store.rope().base, *rest)
+    start = store.get(OFFSET) if offset is None else offset
+    rest = (store.get(field) for field in (FRONT, BEHIND))
+    return demo.Case(act, dim, store.get(THETA), store.rope().base, store.get(WIDTH), start, *rest)
 
 
 STEP_OFFSET = Field("step_offset", "int", None, 0, 4096, optional=True)
@@ -40,22 +45,24 @@ PROMPT, STEP = 12, 3
 AFTER = Question("after", "b", then=((ACT, "sigmoid"), (OFFSET, 100)))
 TOGETHER = Question("together", "c", then=((ACT, "softmax"), (ALONG, "sequence")))
 DECODE = Challenge("decoding", (STEP_OFFSET,), challenges.decode_offset)
-TASKS = (AFTER, TOGETHER, DECODE)
+NEGATIVE = Drawn("negative")
+TASKS = (AFTER, NEGATIVE, TOGETHER, DECODE)
 
 fits = case_of
 FIELDS = (ACT, ALONG, THETA, OFFSET, WIDTH, FRONT, BEHIND, HEAD, TOKEN, PAIR, AT, PHI, *GEOMETRY)
 
 
 def settings(page: Frame) -> None:
-    """Draw the op's arguments: activation and its axis, theta, offset, and behind a button the rotary slice."""
-    act, theta, offset, rest = page.columns(1.1, 1.1, 1.2, 1.1, level=True)
+    """Draw the op's arguments: activation and its axis, theta, the pair shown, and behind a button the rotary slice."""
+    act, theta, pair, rest = page.columns(1.1, 1.1, 1.2, 1.1, level=True)
     with act:
         page.controls.select(ACT)
     with theta:
         page.controls.select(THETA)
-    with offset:
-        page.controls.slider(OFFSET)
+    with pair:
+        page.controls.slider(PAIR)
     with rest, page.details(figures.slice_words(case_of(page.store), page.t), "lrpe.slice", lazy=False):
+        page.controls.slider(HEAD)
         page.controls.slider(WIDTH)
         for field in (FRONT, BEHIND):
             page.controls.slider(figures.left_alone(field.name, page.get(WIDTH)))
@@ -66,21 +73,30 @@ def settings(page: Frame) -> None:
 def the_op(page: Frame) -> None:
     """Draw the op forward."""
     page.bar()
-    case, head = case_of(page.store), page.get(HEAD)
-    marked = head, page.get(TOKEN), page.get(PAIR)
-    page.show(figures.stages(case, *marked, page.t), figures.stages, lrpe.lrpe_rotate, explain.stages)
-    page.controls.beside(HEAD, TOKEN, PAIR)
-    settings(page)
+    marked = page.get(HEAD), page.get(PAIR), turning.offsets(page.get(OFFSET))
+    film = turning.stages(case_of(page.store, 0), *marked, page.t)
+    page.show(film, turning.stages, lrpe.lrpe_rotate, explain.stages)
     page.predict(AFTER)
+    settings(page)
+    page.symbols()
+
+
+def tasks(page: Frame) -> None:
+    """Have the reader draw how many numbers the turn makes negative, and the offset of a decoding step."""
+    left, right = page.columns(1, 1)
+    with left:
+        page.show(drawn.negative(page.get(WIDTH), page.get(BASE), page.t), drawn.negative, demo.negative_share)
+    with right:
+        page.prose("decode")
+        page.challenge(DECODE, page.get(OFFSET), PROMPT, STEP)
 
 
 def decode(page: Frame) -> None:
     """Draw the op token by token."""
-    page.prose("decode")
-    page.predict(TOGETHER)
+    if not page.predict(TOGETHER):
+        return
     case, head = case_of(page.store), page.get(HEAD)
     page.show(figures.decode(case, head, page.t), figures.decode, explain.decode_strip)
-    page.challenge(DECODE, page.get(OFFSET), PROMPT, STEP)
 
 
 def matrix(page: Frame) -> None:
@@ -137,7 +153,8 @@ def body(page: Frame) -> None:
     """Draw the page, part by part."""
     page.live(the_op)
     page.prose("why")
-    page.live(decode)
+    page.live(tasks)
+    page.deeper("strip", decode)
     page.deeper("op")
     page.deeper("matrix", matrix)
     page.deeper("backward", backward)

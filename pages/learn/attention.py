@@ -15,7 +15,7 @@ from ui.page.frame import Frame
 from ui.page.sentences import show_refusals
 from ui.page.state import Field
 from ui.page.store import Store
-from ui.page.tasks import Challenge, Question
+from ui.page.tasks import Challenge, Drawn, Question
 
 VECTORS = Field("vectors", "choice", "equal", choices=figures.KINDS)
 AT = Field("at", "int", 100, 1, 131_072, steps=tuple(figures.STOPS))
@@ -24,7 +24,6 @@ DRAW = Field("draw", "int", 0, 0, 99)
 OWN_Q = Field("q", "text", "1, 0")
 OWN_K = Field("k", "text", "1, 0")
 CONTEXT = Field("context", "int", 4096, 64, 131_072, steps=tuple(stop for stop in LEN_STEPS if stop <= 131_072))
-DRAWN = Field("drawn", "text", "")
 SIGNAL = Field("signal", "float", 4.0, 0.0, 12.0, step=0.5)
 
 
@@ -52,9 +51,10 @@ WIDTH, LENGTH, MOST = 128, 32_768, 2e6
 FADE = Question("fade", "b", then=((VECTORS, "random"),))
 SHARE = Question("share", "a", then=((SIGNAL, 4.0),))
 SERVE = Challenge("serve", (SERVES,), challenges.stays_positive)
-TASKS = (FADE, SHARE, SERVE)
+DRAWN = Drawn("expected")
+TASKS = (FADE, DRAWN, SHARE, SERVE)
 
-FIELDS = (VECTORS, AT, REACH, DRAW, OWN_Q, OWN_K, CONTEXT, DRAWN, SIGNAL, *GEOMETRY, *SCHEME_FIELDS)
+FIELDS = (VECTORS, AT, REACH, DRAW, OWN_Q, OWN_K, CONTEXT, SIGNAL, *GEOMETRY, *SCHEME_FIELDS)
 
 
 def refuse(page: Frame, error: ValueError) -> None:
@@ -81,17 +81,17 @@ def one_score(page: Frame) -> None:
     if page.get(VECTORS) == "own":
         page.controls.beside(OWN_Q, OWN_K, draw=page.controls.text)
     page.predict(FADE)
+    page.symbols()
 
 
 def larger_base(page: Frame) -> None:
     """Draw what a larger base makes of the curve, drawn by the reader, and the base that a context needs."""
     page.prose("bases")
-    page.show(drawing_hand.expected(page.store.rope(), page.t), drawing_hand.expected, attention.score_curve)
-
-
-def serve(page: Frame) -> None:
-    """Draw a base for a context."""
-    page.challenge(SERVE, WIDTH, LENGTH, MOST)
+    left, right = page.columns(1, 1)
+    with left:
+        page.show(drawing_hand.expected(page.store.rope(), page.t), drawing_hand.expected, attention.score_curve)
+    with right:
+        page.challenge(SERVE, WIDTH, LENGTH, MOST)
 
 
 def softmax(page: Frame) -> None:
@@ -176,7 +176,6 @@ def body(page: Frame) -> None:
     """Draw the page, part by part."""
     page.live(one_score)
     page.live(larger_base)
-    page.live(serve)
     page.live(softmax)
     page.deeper("why")
     page.deeper("base_bound", base_bound)

@@ -4,13 +4,14 @@ from rope_core.hf import catalogue
 from rope_core.theory import block, challenges
 from rope_core.theory.block import choices, demo
 from ui.figures.block import diagram as figures
+from ui.figures.block import drawn as drifting
 from ui.figures.block import norm as block_norm
 from ui.figures.block import rotary as block_rope
 from ui.figures.block import unit as block_unit
 from ui.page.fields import DIM, GEOMETRY, MODEL
 from ui.page.frame import Frame
 from ui.page.state import Field
-from ui.page.tasks import Challenge, Question
+from ui.page.tasks import Challenge, Drawn, Question
 from ui.text.words import Words, markdown_table
 
 ROWS = ("model", *(row.id for row in catalogue.architectures()))
@@ -50,7 +51,8 @@ LINE = Field("line", "int", None, 1, len(challenges.STEPS), optional=True)
 TURNED = Question("turned", "b")
 STALE = Question("stale", "c", then=((TIMES, 4.0),))
 EXTRA = Challenge("extra", (LINE,), challenges.extra_line)
-TASKS = (TURNED, STALE, EXTRA)
+DRIFT = Drawn("drift")
+TASKS = (TURNED, DRIFT, STALE, EXTRA)
 LAYER = """q, k, v = x @ W_q, x @ W_k, x @ W_v
 q = rotate(q, position)
 k = rotate(k, position)
@@ -83,6 +85,7 @@ def whole(page: Frame) -> None:
     page.bar()
     film = figures.diagram(*drawn(page), page.store.rope(), page.t)
     page.show(film, figures.diagram, choices.choices_of, block.attention_output)
+    page.symbols()
     page.predict(TURNED)
 
 
@@ -106,10 +109,14 @@ def ledger(page: Frame) -> None:
     page.goto("ledger")
 
 
-def extra(page: Frame) -> None:
-    """Six lines, one too many."""
-    page.code(LAYER, "python")
-    page.challenge(EXTRA, page.store.rope())
+def tasks(page: Frame) -> None:
+    """Have the reader draw how far the output moves where v turns, and find the one line of six that is too many."""
+    left, right = page.columns(1, 1)
+    with left:
+        page.show(drifting.drift(page.store.rope(), page.t), drifting.drift, demo.output_drift)
+    with right:
+        page.code(LAYER, "python")
+        page.challenge(EXTRA, page.store.rope())
 
 
 def norms(page: Frame) -> None:
@@ -176,8 +183,7 @@ def commute(page: Frame) -> None:
 
 
 def values(page: Frame) -> None:
-    """Why v is not rotated."""
-    page.prose("values")
+    """Draw one pair of the output, with v as it is and with v rotated."""
     page.controls.slider(PAIR)
     drawing = block_rope.values(page.store.rope(), page.get(PAIR), page.t)
     page.show(drawing, demo.shifted_outputs, block.attention_output)
@@ -185,7 +191,8 @@ def values(page: Frame) -> None:
 
 def cache(page: Frame) -> None:
     """Draw the cache of rotated keys."""
-    page.predict(STALE)
+    if not page.predict(STALE):
+        return
     page.controls.slider(TIMES)
     if block_rope.cacheable(page.store.rope()):
         page.show(block_rope.cache(page.store.rope(), page.get(TIMES), page.t), demo.stale_logits, block.decode_logits)
@@ -203,8 +210,9 @@ def latent(page: Frame) -> None:
 def body(page: Frame) -> None:
     """Draw the page, part by part."""
     page.live(whole)
-    page.live(values)
-    page.live(extra)
+    page.prose("values")
+    page.live(tasks)
+    page.deeper("undone", values)
     page.deeper("cache", cache)
     page.deeper("switch", switches)
     page.deeper("commute", commute)

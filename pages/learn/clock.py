@@ -14,7 +14,7 @@ from ui.page.frame import Frame
 from ui.page.sentences import show_refusals
 from ui.page.state import Field
 from ui.page.store import Store
-from ui.page.tasks import Challenge, Question
+from ui.page.tasks import Challenge, Drawn, Question
 from ui.work import extrapolated
 
 AXIS = Field("axis", "choice", "log", choices=("log", "even"))
@@ -28,9 +28,9 @@ TIMES = 8
 """How many times the trained length the challenge asks for."""
 
 WORST = Question("worst", "a", then=((FACTOR, 8.0), (DISTANCE, 8.0)))
-SQUARED = Question("squared", "c")
+MEASURED = Drawn("measured")
 EXTEND = Challenge("extend", (WITH, BY), challenges.extends)
-TASKS = (WORST, SQUARED, EXTEND)
+TASKS = (WORST, MEASURED, EXTEND)
 
 
 def length_of(store: Store) -> int:
@@ -65,17 +65,22 @@ def hands(page: Frame) -> None:
     film = figures.dials(rope, requests, factors, spans, page.t)
     page.show(film, figures.dials, extension.past_training, extension.at_unseen_angle)
     show_refusals(page, refused)
-    page.predict(WORST)
-    page.predict(SQUARED)
+    page.symbols()
+    page.prose("ideas")
+    if page.predict(WORST):
+        page.prose("linear")
 
 
 def measured(page: Frame) -> None:
-    """Draw the same three schemes on a small model that was never fine-tuned."""
-    page.prose("linear")
-    seen = extrapolated.seen_shipped("sweep")
-    if seen is not None:
-        page.show(figure.measured(seen, extrapolated.trained(seen), page.t), figure.measured, view.cells)
-    page.goto("extrapolation", page.t("measured"))
+    """Have the reader draw NTK on a small model that was never fine-tuned, and find a scheme that reaches further."""
+    left, right = page.columns(1, 1)
+    with left:
+        seen = extrapolated.seen_shipped("sweep")
+        if seen is not None:
+            page.show(figure.measured(seen, extrapolated.trained(seen), page.t), figure.measured, view.cells)
+        page.goto("extrapolation", page.t("measured"))
+    with right:
+        page.challenge(EXTEND, page.store.rope(), TIMES)
 
 
 def schemes_parameters(page: Frame) -> None:
@@ -136,17 +141,10 @@ def quoted(page: Frame) -> None:
     page.show(reading.quoted(page.get(ERROR), page.t), reading.quoted, clock.claims)
 
 
-def extend(page: Frame) -> None:
-    """Draw a scheme and its factor for eight times the trained length."""
-    page.challenge(EXTEND, page.store.rope(), TIMES)
-
-
 def body(page: Frame) -> None:
     """Draw the page, part by part."""
     page.live(hands)
-    page.prose("ideas")
-    page.live(measured, shared=False)
-    page.live(extend)
+    page.live(measured)
     page.deeper("questions")
     page.deeper("slowdowns", slowdowns)
     page.deeper("heatmaps", heatmaps)

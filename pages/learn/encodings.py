@@ -5,9 +5,9 @@ from rope_core.lab import view
 from rope_core.theory import challenges, encodings, extension
 from ui.figures.encodings import additive as parts
 from ui.figures.encodings import digits as digit_figures
+from ui.figures.encodings import drawn, swapping
 from ui.figures.encodings import moving as films
 from ui.figures.encodings import scores as figures
-from ui.figures.encodings import swapping
 from ui.figures.extrapolation import models as lab_figures
 from ui.figures.extrapolation import words as lab_words
 from ui.page.fields import FACTOR, GEOMETRY, SCHEME_FIELDS, starting
@@ -15,7 +15,7 @@ from ui.page.frame import Frame
 from ui.page.sentences import show_refusals
 from ui.page.state import Field, Unfit
 from ui.page.store import Store
-from ui.page.tasks import Challenge, Question
+from ui.page.tasks import Challenge, Drawn, Question
 from ui.text.words import Words
 from ui.work import extrapolated
 
@@ -45,7 +45,8 @@ PLACES = 40, 33
 WITHOUT = Question("without", "c")
 SHIFTED = Question("shifted", "a", then=((SHIFT, 5),))
 SAME = Challenge("same", (QUERY, KEY), challenges.same_score)
-TASKS = (WITHOUT, SHIFTED, SAME)
+ADDED = Drawn("added")
+TASKS = (WITHOUT, SHIFTED, ADDED, SAME)
 OWN = (
     SWAPPED,
     PAIR,
@@ -104,15 +105,22 @@ def order(page: Frame) -> None:
     page.controls.segments(pair(page))
     if page.get(PAIR) == "own":
         page.controls.beside(FIRST, SECOND, draw=page.controls.text)
-    page.predict(WITHOUT)
+    if page.predict(WITHOUT):
+        page.prose("why")
 
 
 def adding(page: Frame) -> None:
     """Draw a sentence that moves: what was added to its words shows where it is."""
     page.prose("adding")
-    page.predict(SHIFTED)
-    film = films.moving(sentences(page), page.store.rope().base, films.shifts(page.get(SHIFT)), page.t)
-    page.show(film, films.moving, encodings.logits)
+    if page.predict(SHIFTED):
+        film = films.moving(sentences(page), page.store.rope().base, films.shifts(page.get(SHIFT)), page.t)
+        page.show(film, films.moving, encodings.logits)
+    left, right = page.columns(1, 1)
+    with left:
+        film = drawn.added(sentences(page)[0], page.store.rope().base, page.t)
+        page.show(film, drawn.added, encodings.logits)
+    with right:
+        page.challenge(SAME, *PLACES)
 
 
 def turning(page: Frame) -> None:
@@ -120,7 +128,7 @@ def turning(page: Frame) -> None:
     page.prose("shift_map")
     film = parts.rotation(tuple(range(65)), tuple(range(33)), page.store.rope().base, page.t)
     page.show(film, parts.rotation, encodings.shift_map, encodings.shift_residual)
-    page.challenge(SAME, *PLACES)
+    page.symbols()
 
 
 def gaps(page: Frame) -> None:
@@ -221,7 +229,6 @@ def video(page: Frame) -> None:
 def body(page: Frame) -> None:
     """Draw the page, part by part."""
     page.live(order)
-    page.prose("why")
     page.live(adding)
     page.live(turning)
     page.deeper("gaps", gaps)

@@ -20,10 +20,10 @@ WIDTH = Field("width", "int", 8, 2, 16, step=2, even=True)
 POSITION = Field("position", "int", 2718, 0, 1_000_000)
 TRIED = Field("tried", "float", None, 1.0, 1e12, low_open=True, optional=True)
 
-UNMOVED = Question("unmoved", "a")
+MIDDLE = Question("middle", "c", then=((BASE, 1e6),))
 UNFINISHED = Drawn("unfinished")
 LEAST = Challenge("least", (TRIED,), challenges.slowest_repeats)
-TASKS = (UNMOVED, UNFINISHED, LEAST)
+TASKS = (MIDDLE, UNFINISHED, LEAST)
 LENGTH, SLACK = 32_768, 1.1
 """The challenge's length, and how many times too large a base may be."""
 
@@ -38,7 +38,7 @@ def spectrum(page: Frame) -> None:
     film = figures.heat(page.get(DIM), bases, contexts, page.get(VIEW), page.get(SPAN), page.t)
     page.show(film, figures.heat, frequency_demo.table, frequency_demo.incomplete)
     page.symbols()
-    page.predict(UNMOVED)
+    page.predict(MIDDLE)
     left, right = page.columns(1, 1)
     with left:
         page.controls.segments(VIEW)
@@ -46,15 +46,14 @@ def spectrum(page: Frame) -> None:
         page.controls.slider(SPAN)
 
 
-def unfinished(page: Frame) -> None:
-    """Draw the number of pairs that never finish a turn, drawn by the reader over the base."""
-    film = drawn.unfinished(page.get(DIM), page.get(TRAIN_LEN), page.t)
-    page.show(film, drawn.unfinished, frequency_demo.incomplete)
-
-
-def least(page: Frame) -> None:
-    """Draw the least base whose slowest pair does not repeat."""
-    page.challenge(LEAST, page.get(DIM), LENGTH, SLACK)
+def tasks(page: Frame) -> None:
+    """Have the reader draw the number of pairs that never finish a turn, and find a base that is just large enough."""
+    left, right = page.columns(1, 1)
+    with left:
+        film = drawn.unfinished(page.get(DIM), page.get(TRAIN_LEN), page.t)
+        page.show(film, drawn.unfinished, frequency_demo.incomplete)
+    with right:
+        page.challenge(LEAST, page.get(DIM), LENGTH, SLACK)
 
 
 def base_choice(page: Frame) -> None:
@@ -94,8 +93,7 @@ def body(page: Frame) -> None:
     """Draw the page, part by part."""
     page.live(spectrum)
     page.prose("why")
-    page.live(unfinished)
-    page.live(least)
+    page.live(tasks)
     page.deeper("base", base_choice)
     page.deeper("meaning", rulers)
     page.deeper("variation", wave)

@@ -30,6 +30,7 @@ def same_rotation(page: Frame) -> None:
     page.bar()
     film = seats.permutation(page.get(WIDTH), page.get(BASE), around(page.get(POSITION)), page.t)
     page.show(film, seats.permutation, convert, layout_demo.two_orders)
+    page.symbols()
     page.predict(SLOWER)
     if page.get(MODEL) != CUSTOM:
         page.note(page.t(f"of_model.{models.layout(page.get(MODEL))}", name=models.name(page.get(MODEL))))

@@ -7,7 +7,7 @@ from ui.figures.precision import phase as film
 from ui.page.fields import GEOMETRY, SCHEME_FIELDS
 from ui.page.frame import Frame
 from ui.page.state import Field
-from ui.page.tasks import Challenge, Question
+from ui.page.tasks import Challenge, Drawn, Question
 
 DTYPE = Field("dtype", "choice", "bfloat16", choices=figures.DTYPES)
 AT = Field("at", "int", 4096, 1, 1_048_576, steps=tuple(figures.STOPS))
@@ -18,13 +18,13 @@ START = Field("start", "int", 4096, 0, 1_048_576, steps=(0, *figures.STOPS))
 TABLE_FROM = Field("table_from", "int", 131_072, 0, 16_777_216, steps=(0, *figures.STOPS, *figures.FAR_STOPS))
 CAST = Field("cast", "choice", "inv_freq", choices=figures.SINGLE)
 
-DRAWN = Field("drawn", "text", "")
+DRAWN = Drawn("expected")
 ROUNDED = Field("rounded", "int", None, 1, 1_048_576, optional=True)
 SAME = Question("same", "b", then=((STAGE, "inv_freq"),))
 HOLD = Challenge("hold", (ROUNDED,), challenges.falls_on_another)
-TASKS = (SAME, HOLD)
+TASKS = (DRAWN, SAME, HOLD)
 
-FIELDS = (DTYPE, DRAWN, AT, STAGE, DISTANCE, UP_TO, START, TABLE_FROM, CAST, *GEOMETRY, *SCHEME_FIELDS)
+FIELDS = (DTYPE, AT, STAGE, DISTANCE, UP_TO, START, TABLE_FROM, CAST, *GEOMETRY, *SCHEME_FIELDS)
 
 
 def phase(page: Frame) -> None:
@@ -33,25 +33,25 @@ def phase(page: Frame) -> None:
     drawing = film.drifting(page.store.request(), page.get(DTYPE), film.stops(page.get(AT)), page.t)
     page.show(drawing, film.drifting, precision.phase_error, precision.round_to)
     page.controls.segments(DTYPE, str)
+    page.symbols()
 
 
 def table(page: Frame) -> None:
-    """Draw the error of a frequency in another format, drawn by the reader."""
-    drawing = drawing_hand.expected(page.store.request(), page.get(DTYPE), page.t)
-    page.show(drawing, drawing_hand.expected, precision.phase_error)
+    """Have the reader draw the error of a frequency in another format, and find a position it does not hold."""
+    left, right = page.columns(1, 1)
+    with left:
+        drawing = drawing_hand.expected(page.store.request(), page.get(DTYPE), page.t)
+        page.show(drawing, drawing_hand.expected, precision.phase_error)
+    with right:
+        page.challenge(HOLD, DTYPE.default)
     page.prose("why")
-
-
-def hold(page: Frame) -> None:
-    """Draw a position that the format does not hold."""
-    page.challenge(HOLD, DTYPE.default)
 
 
 def relative(page: Frame) -> None:
     """Draw what rounding leaves of the dependence on the distance alone."""
     page.prose("drift")
-    page.predict(SAME)
-    drift(page)
+    if page.predict(SAME):
+        drift(page)
 
 
 def drift(page: Frame) -> None:
@@ -92,7 +92,6 @@ def body(page: Frame) -> None:
     """Draw the page, part by part."""
     page.live(phase)
     page.live(table)
-    page.live(hold)
     page.live(relative)
     page.deeper("stages")
     page.deeper("effect", effect)

@@ -39,15 +39,14 @@ def circle(page: Frame) -> None:
     page.predict(OPPOSITE)
 
 
-def shifted(page: Frame) -> None:
-    """Draw the score while both positions move, drawn by the reader."""
-    film = figures.shifted(page.store.rope(), page.get(M), page.get(N), page.t)
-    page.show(film, figures.shifted, demo.scores_under_shift)
-
-
-def twins(page: Frame) -> None:
-    """Two positions that the first pair cannot tell apart."""
-    page.challenge(TWINS, page.store.rope(), 0, NEAR)
+def tasks(page: Frame) -> None:
+    """Have the reader draw the score while both move, and find two positions that the first pair cannot tell apart."""
+    left, right = page.columns(1, 1)
+    with left:
+        film = figures.shifted(page.store.rope(), page.get(M), page.get(N), page.t)
+        page.show(film, figures.shifted, demo.scores_under_shift)
+    with right:
+        page.challenge(TWINS, page.store.rope(), 0, NEAR)
 
 
 def matrix(page: Frame) -> None:
@@ -75,9 +74,8 @@ def yours(page: Frame) -> None:
 def body(page: Frame) -> None:
     """Draw the page, part by part."""
     page.live(circle)
-    page.live(shifted)
+    page.live(tasks)
     page.prose("questions")
-    page.live(twins)
     page.deeper("why")
     page.deeper("matrix", matrix)
     page.deeper("backward", backward)

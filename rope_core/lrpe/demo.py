@@ -12,6 +12,7 @@ import numpy.typing as npt
 from rope_core.errors import whole
 from rope_core.lrpe import arguments, explain
 from rope_core.lrpe.activations import ELEMENTWISE, activate_backward
+from rope_core.lrpe.op import lrpe_rotate
 from rope_core.rope import Array
 from rope_core.theory.demo import drawn_vectors
 
@@ -112,6 +113,21 @@ class Case:
         table[:, self.front : middle] = np.cos(angle)
         table[:, middle : self.width - self.behind] = np.sin(angle)
         return table
+
+
+def negative_share(act: str, width: int, base: float, length: int, vectors: int = 64) -> Array:
+    """Return which share of the numbers in O is negative at the positions 0 to ``length`` - 1, float64 (length,).
+
+    The same ``vectors`` drawn vectors are at every position; ``act`` is an activation of single numbers.
+
+    >>> share = negative_share("relu", 8, 100.0, 4)
+    >>> bool(share[0] == 0), bool(share[3] > 0)
+    (True, True)
+    """
+    drawn = drawn_vectors(width, vectors, seed=0)
+    x = np.broadcast_to(drawn, (1, whole("length", length, 1, 2**20), *drawn.shape))
+    out = lrpe_rotate(x, explain.sample_theta("geometric", vectors, width // 2, base), act=act)
+    return np.asarray((out[0] < 0).mean(axis=(1, 2)))
 
 
 def gap(values: Array, exact: Array) -> float:

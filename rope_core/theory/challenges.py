@@ -198,6 +198,25 @@ def falls_on_another(dtype: str, position: int) -> Verdict:
     return Verdict(passed, float(passed), "passed" if passed else "held", given)
 
 
+def reads_better(plain: Array, best: Array, after: int, byte: int) -> Verdict:
+    """Check a byte past ``after`` to which one reading gives a greater chance than the other; byte 1 is the first.
+
+    ``plain`` and ``best`` are the chances of bytes 1 to n, (n,) each.
+
+    >>> chances = np.array([0.5, 0.2, 0.9]), np.array([0.9, 0.4, 0.3])
+    >>> [reads_better(*chances, 1, byte).reason for byte in (1, 2, 3)]
+    ['early', 'behind', 'passed']
+    """
+    if byte <= after:
+        return Verdict(False, 0.0, "early", {"byte": byte, "after": after})
+    here, there = float(plain[byte - 1]), float(best[byte - 1])
+    won = int((plain[after:] > best[after:]).sum())
+    given = {"byte": byte, "plain": 100 * here, "best": 100 * there, "won": won, "of": len(plain) - after}
+    if here > there:
+        return Verdict(True, 1.0, "passed", given)
+    return Verdict(False, here / there if there else 0.0, "behind", given)
+
+
 def decode_offset(start: int, prompt: int, step: int, offset: int) -> Verdict:
     """Check the offset of a decoding step, the first after the prompt being 1, where the prompt began at ``start``.
 

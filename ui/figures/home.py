@@ -6,15 +6,19 @@ import numpy as np
 
 import rope_core as rc
 from rope_core.rope import Array
+from rope_core.theory import frequency_demo
 from rope_core.theory.attention import score_curve
 from ui.figures.colours import BLUE, GREY, RED
 from ui.figures.drawing import Film, kept
+from ui.figures.predicted import predicted
 from ui.film.scene import Axis, Control, Panel, Scene, Texts, Track, control, sentence
 from ui.film.shapes import boxes, circle, dots, handle, hands, label, path, turned
 from ui.text.words import Words
 
 DIALS = 4
 LAST, WHOLE, GROWING = 4095, 64, 140
+DOUBLINGS = 12
+"""Powers of two of the last position that a drawn curve goes to."""
 ROUND = (100, 200, 500, 1000, 2000, 3000, 4000)
 UP = np.pi / 2
 FEWEST, MOST, LETTERS = 3, 8, 10
@@ -158,4 +162,37 @@ def dial(rope: rc.Rope, pair: int, at: Control, t: Words) -> Panel:
         width=150,
         height=152,
         equal=True,
+    )
+
+
+@kept
+def finished(rope: rc.Rope, t: Words) -> Film:
+    """Return a place to draw how many pairs have turned once, over the position, and the true curve."""
+    x = np.linspace(0.0, DOUBLINGS, 10 * DOUBLINGS + 1)
+    positions = np.rint(2**x).astype(int)
+    left = [frequency_demo.incomplete(rc.Rope(rope.dim, rope.base, at)).sum() for at in positions.tolist()]
+    counts = rope.pairs - np.array(left)
+    columns = {f"{2**k:,}": float(k) for k in range(DOUBLINGS + 1)}
+    ticks = tuple((place, text) for text, place in columns.items() if place % 3 == 0)
+    panel = Panel(
+        Axis(0.0, float(DOUBLINGS), ticks, t("position_axis")),
+        Axis(0.0, float(rope.pairs), tuple((float(n), str(n)) for n in (0, rope.pairs)), t("finished_axis")),
+        [],
+        height=180,
+    )
+    return predicted(
+        "finished",
+        panel,
+        (x, counts),
+        columns,
+        counts[::10].astype(float),
+        t,
+        lambda: {"position": positions, "pairs_turned_once": counts},
+        f"""
+        import rope_core as rc
+        rope = rc.Rope({rope.dim}, {rope.base!r}, {rope.train_len})
+        for position in (1, 64, 4096):
+            print(position, int((rope.wavelength <= position).sum()))
+        """,
+        digits=0,
     )

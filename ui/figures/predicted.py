@@ -28,6 +28,7 @@ def predicted(
     table: Callable[[], Table],
     recipe: str,
     digits: int = 2,
+    **slots: str,
 ) -> Film:
     """Return a panel in which the reader draws, over its whole height, what ``curve`` then shows.
 
@@ -40,9 +41,10 @@ def predicted(
         t: the page's words.
         table, recipe: as a film has them.
         digits: of a height as it is written.
+        slots: of the two words.
     """
     low, high = panel.y.low, panel.y.high
-    drawn = over(name, t(f"{name}_label"), list(columns.values()), list(columns), low, high, digits)
+    drawn = over(name, t(f"{name}_label", **slots), list(columns.values()), list(columns), low, high, digits)
     places = list(columns)
 
     def gap(heights: npt.NDArray[np.float64]) -> str:
@@ -52,5 +54,5 @@ def predicted(
         return t("film.gap", at=places[worst], **{slot: f"{value:.{digits}f}" for slot, value in numbers.items()})
 
     shapes = [*panel.shapes, sketch(drawn, *curve, ORANGE)]
-    question = replace(panel, shapes=shapes, title=t(f"{name}_ask"))
+    question = replace(panel, shapes=shapes, title=t(f"{name}_ask", **slots))
     return Film(name, Scene((question,), (), t("film.draw_then"), drawn), table, recipe, gap=gap)

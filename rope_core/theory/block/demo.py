@@ -113,6 +113,22 @@ def shifted_outputs(rope: Rope, shifts: npt.ArrayLike, seed: int = 0) -> Shifted
     return ShiftedOutput(path(False), path(True))
 
 
+def output_drift(rope: Rope, shifts: npt.ArrayLike) -> tuple[Array, Array]:
+    """Return how far the last token's output is from the unmoved one at every common shift, relative, (n,) each.
+
+    First with v as it is, then with v rotated.
+
+    >>> [bool((drift < 1e-12).all()) for drift in output_drift(Rope(16, 100.0), [0, 1, 40])]
+    [True, False]
+    """
+    moved, still = shifted_outputs(rope, shifts), shifted_outputs(rope, [0])
+
+    def relative(part: Array, origin: Array) -> Array:
+        return np.asarray(np.linalg.norm(part - origin, axis=1) / np.linalg.norm(origin))
+
+    return relative(moved.plain, still.plain), relative(moved.rotated, still.rotated)
+
+
 def length_scheme() -> str:
     """Return the name of the first scheme whose frequencies follow the length and need no searched vector."""
     names = (

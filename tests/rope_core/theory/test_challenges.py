@@ -153,3 +153,20 @@ def test_a_decoding_step_stands_behind_all_tokens_before_it() -> None:
                 verdict = challenges.decode_offset(start, prompt, step, offset)
                 assert verdict.passed == (offset == positions[-1])
                 assert (verdict.reason == "off_by_one") == (abs(offset - positions[-1]) == 1)
+
+
+def test_a_byte_is_read_better_where_its_chance_is_greater() -> None:
+    plain, best = np.random.default_rng(6).random((2, 40))
+    won = sum(plain[k] > best[k] for k in range(25, 40))
+    for byte in range(1, 41):
+        verdict = challenges.reads_better(plain, best, 25, byte)
+        assert verdict.passed == (byte > 25 and plain[byte - 1] > best[byte - 1])
+        assert (verdict.reason == "early") == (byte <= 25)
+        if byte > 25:
+            assert (verdict.given["won"], verdict.given["of"]) == (won, 15)
+            assert math.isclose(verdict.given["plain"], 100 * plain[byte - 1])
+            assert (
+                verdict.score == 1.0
+                if verdict.passed
+                else math.isclose(verdict.score, plain[byte - 1] / best[byte - 1])
+            )

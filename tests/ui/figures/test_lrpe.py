@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import math
+from inspect import unwrap
 
 import numpy as np
 import pytest
 
 import rope_core as rc
 from rope_core.lrpe import errata
-from rope_core.lrpe.demo import Case
+from rope_core.lrpe.demo import HEADS, TOKENS, Case
+from rope_core.theory.demo import drawn_vectors
 from tests.support.figures import chart, ran
 from ui.figures.drawing import Drawing
 from ui.figures.lrpe import linear as lrpe_linear
 from ui.figures.lrpe import op as figures
+from ui.figures.lrpe import turning
+from ui.film.scene import Track
 from ui.text.words import Words
 
 T = Words("en", "lrpe")
@@ -37,33 +41,43 @@ def turned(a: float, b: float, angle: float) -> tuple[float, float]:
     return a * math.cos(angle) - b * math.sin(angle), a * math.sin(angle) + b * math.cos(angle)
 
 
-def test_the_framed_pair_is_activated_and_turned_by_its_own_angle() -> None:
-    case = Case("silu", base=77.0, width=12, offset=9, front=2, behind=4)
-    drawing = figures.stages(case, 1, 4, 1, T)
-    x, bar, turn, out = heatmaps(drawing)
+@pytest.mark.parametrize("start, token", [(0, 0), (9, 4), (64, 11)])
+def test_the_framed_pair_is_activated_and_turned_by_its_own_angle(start: int, token: int) -> None:
+    case, starts = Case("silu", base=77.0, width=12, front=2, behind=4), (0, 9, 64)
+    scene = unwrap(turning.stages)(case, 1, 1, starts, T).scene
+    at = {"offset": starts.index(start), "token": token}
+    x, bar, turn, out = (shown_at(panel.shapes[0]["cells"], at) for panel in scene.panels[:4])
+    tops = [float(panel.title.split("±")[1]) for panel in scene.panels[:4]]
     first, second = 2 + 1, 2 + 3 + 1
-    angle = (9 + 4) * 77.0 ** (-1 / 3)
-    a, b = (x[4, d] / (1 + math.exp(-x[4, d])) for d in (first, second))
-    np.testing.assert_allclose([bar[4, first], bar[4, second]], [a, b], atol=1e-6)
-    np.testing.assert_allclose([turn[4, first], turn[4, second]], [math.cos(angle), math.sin(angle)], atol=1e-6)
-    np.testing.assert_allclose([out[4, first], out[4, second]], turned(a, b, angle), atol=1e-6)
-    np.testing.assert_array_equal(out[:, [0, 1, 8, 9, 10, 11]], bar[:, [0, 1, 8, 9, 10, 11]])
-    assert np.isnan(turn[:, [0, 1, 8, 9, 10, 11]]).all() and not np.isnan(turn[:, 2:8]).any()
+    numbers = drawn_vectors(12, TOKENS * HEADS, seed=0).reshape(TOKENS, HEADS, 12)[:, 1]
+    row = TOKENS - 1 - token
+    np.testing.assert_allclose(x[row] * tops[0] / 127, numbers[token], atol=0.6 * tops[0] / 127)
+    a, b = (numbers[token, d] / (1 + math.exp(-numbers[token, d])) for d in (first, second))
+    np.testing.assert_allclose(bar[row, [first, second]] * tops[1] / 127, [a, b], atol=0.01 * tops[1])
+    angle = (start + token) * 77.0 ** (-1 / 3)
+    np.testing.assert_allclose(turn[row, [first, second]] / 127, [math.cos(angle), math.sin(angle)], atol=0.01)
     o = turned(a, b, angle)
-    assert (
-        f"by SiLU ({said(a)}, {said(b)}), by " in drawing.finding
-        and f" rad ({said(o[0])}, {said(o[1])})" in drawing.finding
-    )
-    spots = [trace for trace in chart(drawing).data if trace.type == "scatter"]
-    assert len(spots) == 4 and all(tuple(s.x) == (first, second) and tuple(s.y) == (13, 13) for s in spots)
+    np.testing.assert_allclose(out[row, [first, second]] * tops[3] / 127, o, atol=0.01 * tops[3])
+    np.testing.assert_array_equal(out[:, [0, 1, 8, 9, 10, 11]], bar[:, [0, 1, 8, 9, 10, 11]])
+    before, after = (shape for shape in scene.panels[4].shapes if shape["kind"] == "hands")
+    length, (from_, to) = shown_at(before["length"], at)[0], [shown_at(s["angle"], at)[0] for s in (before, after)]
+    reach = max(math.hypot(*(v / (1 + math.exp(-v)) for v in pair)) for pair in numbers[:, [first, second]])
+    assert math.isclose(length, math.hypot(a, b) / reach, rel_tol=1e-9)
+    assert math.isclose(to - from_, angle, rel_tol=1e-9, abs_tol=1e-12)
+    assert math.isclose(math.tan(from_), b / a, rel_tol=1e-9)
+    said_there = scene.written({"offset": start, "token": token})
+    assert f"position {start + token}: SiLU gives ({said(a)}, {said(b)})" in said_there
+    assert said_there.endswith(f" rad ({said(o[0])}, {said(o[1])}).")
 
 
-def test_the_panels_are_linked_and_share_the_scale_of_what_is_turned() -> None:
-    figure = chart(figures.stages(CASES[0], 0, 3, 1, T))
-    assert all(figure.layout[f"xaxis{i}"].matches == "x" for i in (2, 3, 4))
-    assert all(figure.layout[f"yaxis{i}"].matches == "y" for i in (2, 3, 4))
-    tops = [trace.zmax for trace in figure.data if trace.type == "heatmap"]
-    assert tops[1] == tops[3] and tops[2] == 1.0
+def shown_at(track: Track | np.ndarray, at: dict[str, int]) -> np.ndarray:
+    return np.asarray(track.at(at) if isinstance(track, Track) else track, dtype=float)
+
+
+def test_the_quarter_without_a_sign_is_shaded_where_the_activation_has_none() -> None:
+    for act, shaded in (("relu", True), ("sigmoid", True), ("gelu", False), ("none", False)):
+        panel = unwrap(turning.stages)(Case(act, width=8), 0, 1, (0, 5), T).scene.panels[4]
+        assert any(shape.get("sector") for shape in panel.shapes) == shaded
 
 
 @pytest.mark.parametrize("kind, lines", [("geometric", 1), ("learned", 4), ("per head", 4)])
@@ -164,7 +178,7 @@ def test_the_decay_is_the_mean_cosine_and_drawn_features_follow() -> None:
 def drawings(t: Words) -> list[Drawing]:
     found = []
     for case in CASES:
-        found += [figures.stages(case, 0, 3, 30, t), figures.thetas(case, 3, t), figures.matrices(case, 3, 11, t)]
+        found += [figures.thetas(case, 3, t), figures.matrices(case, 3, 11, t)]
         found += [figures.decode(case, 2, t), figures.backward(case, 1, 11, 30, t)]
     for rope in (rc.Rope(2, 1.0001, 16), rc.Rope(1024, 1e12, 16_777_216)):
         found += [lrpe_linear.attention(rope, "relu", t), lrpe_linear.decay(rope, "softmax", t)]

@@ -9,7 +9,16 @@ from ui.page.menu import PATH, SECTIONS
 from ui.page.symbols import legend, meanings
 from ui.text.words import LANGUAGES, SLOT, Words, formulas, sections
 
-GREEK = {"θ": r"\theta", "λ": r"\lambda", "ε": r"\varepsilon", "β": r"\beta", "γ": r"\gamma", "φ": r"\varphi"}
+GREEK = {
+    "θ": r"\theta",
+    "λ": r"\lambda",
+    "ε": r"\varepsilon",
+    "β": r"\beta",
+    "γ": r"\gamma",
+    "φ": r"\varphi",
+    "δ": r"\delta",
+    "ω": r"\omega",
+}
 PAGES = [name for name in PATH if name in SECTIONS and meanings(Words("en", name))]
 
 

@@ -11,7 +11,7 @@ from ui.figures.attention.scores import FAR, STOPS, Pairing, recipe_vectors, tex
 from ui.figures.colours import BLUE, GREY, RED
 from ui.figures.drawing import Film, kept
 from ui.film.scene import Axis, Panel, Scene, Text, Texts, Track, control, sentence
-from ui.film.shapes import handle, label, path
+from ui.film.shapes import handle, label, named, path
 from ui.text.words import Words
 
 LOW, HIGH = 1e3, 1e7
@@ -65,7 +65,7 @@ def decaying(
         Axis(low, top, ((0.0, "0"), (zero, f"{zero:.2g}")) if abs(zero) > 0.1 else ((0.0, "0"),), t("score_axis")),
         [
             path([0.0, edge], [0.0, 0.0], "ink", 1),
-            path(limits, [low, top], GREY, 3, "2 6"),
+            named("L", path(limits, [low, top], GREY, 3, "2 6")),
             label(
                 limit,
                 top,
@@ -76,11 +76,11 @@ def decaying(
                 dy=14,
             ),
             path(there_and_back, band, BLUE, 0, fill=BLUE) | {"opacity": 0.3},
-            path(np.log10(middle), Track((base,), mean), BLUE, 3),
+            named("R", path(np.log10(middle), Track((base,), mean), BLUE, 3)),
             path(Track((far,), np.stack([np.log10(at)] * 2, axis=1)), [low, top], RED, 1.5, "2 4"),
             handle(context, limit, top, GREY, t("grab_trained"), r=8),
             handle(far, mark, high, RED, t("grab"), r=11),
-            label(mark, high, numbers, RED, bold=True, size=18, dy=-20),
+            named("m", label(mark, high, numbers, RED, bold=True, size=18, dy=-20)),
         ],
         height=250,
     )

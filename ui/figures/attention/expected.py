@@ -34,7 +34,7 @@ def expected(rope: rc.Rope, t: Words) -> Film:
     x, reach = np.log10(middle), float(np.log10(at[-1]))
     before, after = (attention.score_curve(spectrum, d, q, q) for spectrum in (known, wanted))
     true = attention.score_curve(wanted, at, q, q)
-    drawn = over("drawn", t("expected_label"), np.log10(at).tolist(), [f"{m:,}" for m in at.tolist()], LOW, HIGH)
+    drawn = over("expected", t("expected_label"), np.log10(at).tolist(), [f"{m:,}" for m in at.tolist()], LOW, HIGH)
     ticks = tuple((float(k), short(10**k)) for k in range(int(reach) + 1))
     panel = Panel(
         Axis(-0.05, reach + 0.05, ticks, t("distance_log")),

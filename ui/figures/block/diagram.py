@@ -15,7 +15,7 @@ from rope_core.theory.block.choices import Choices, choices_of, usual
 from ui.figures.colours import BLUE, GREEN, GREY, ORANGE, PURPLE, RED, on
 from ui.figures.drawing import Film, kept
 from ui.film.scene import Axis, Control, Panel, Scene, Shape, Track, control
-from ui.film.shapes import boxes, circle, handle, hands, label, path
+from ui.film.shapes import boxes, circle, handle, hands, label, named, path
 from ui.text.words import Words
 
 LEFT, RIGHT, RESIDUAL = 0.6, 8.8, 9.6
@@ -179,10 +179,18 @@ def diagram(title: str, printed: Choices | None, chosen: Choices, rope: rc.Rope,
             dy = 5 + 18 * (k - (len(lines) - 1) / 2)
             shapes.append(label(box.middle, y, text, on(box.colour), plain=True, size=14, dy=dy))
         if box.text == ROPE:
+<<<<<<< HEAD
             shapes.append(hands(box.left + 0.45, y, 0.3, Track((newest,), turned), on(box.colour), 3, head=True))
     rope_words = t("rotates" if chosen.rotates else "rotates_not")
     choice = {"norm": chosen.norm, "place": t(f"place.{chosen.place}"), "unit": t(f"unit.{chosen.unit}")}
     order = t("order.parallel" if chosen.parallel else "order.serial")
+=======
+            arrow_of = hands(box.left + 0.45, y, 0.3, Track((newest,), turned), on(box.colour), 3, head=True)
+            shapes.append(named("R", arrow_of))
+    rope_words = t("rotates" if made.rotates else "rotates_not")
+    choice = {"norm": made.norm, "place": t(f"place.{made.place}"), "unit": t(f"unit.{made.unit}")}
+    order = t("order.parallel" if made.parallel else "order.serial")
+>>>>>>> 6fb202a (pages: ask for a drawn curve on every page of the path, hold answers back until they are chosen)
     start, rows, readable = usual()
     name = title if printed else t("open_row", name=title, rows=rows, readable=readable)
     shown = name if chosen == (printed or start) else t("switched", name=name)
@@ -221,7 +229,8 @@ def _cache(rope: rc.Rope, rotates: bool, newest: Control, t: Words) -> Panel:
     ]
     for x, colour, turns in ((1.6, RED, angle), (3.0, BLUE, np.full(TOKENS, UP))):
         shapes.append(circle(np.full(TOKENS, x), y, size, GREY, 1))
-        shapes.append(hands(np.full(TOKENS, x), y, 0.36, turns, ["transparent", colour], 4, head=True, paint=seen))
+        arrows = hands(np.full(TOKENS, x), y, 0.36, turns, ["transparent", colour], 4, head=True, paint=seen)
+        shapes.append(named("k" if colour == RED else "v", arrows))
     shapes.append(handle(newest, 4.0, spot, BLUE, t("grab")))
     shapes.append(label(4.0, spot, t("newest"), anchor="start", size=13, dx=16, dy=5))
     return Panel(Axis(0.0, 6.6), Axis(-0.6, TOKENS + 0.1), shapes, t("cached"), width=250, height=330, equal=True)

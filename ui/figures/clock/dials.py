@@ -15,7 +15,7 @@ from rope_core.theory.extension import at_factor, at_unseen_angle, past_training
 from ui.figures.colours import BLUE, GREEN, GREY, ORANGE, PURPLE, RED, SKY
 from ui.figures.drawing import Film, kept
 from ui.film.scene import Axis, Control, Panel, Scene, Texts, Track, control, sentence
-from ui.film.shapes import arc, boxes, circle, hands, label, turned
+from ui.film.shapes import arc, boxes, circle, hands, label, named, turned
 from ui.text.words import Words
 
 UP = np.pi / 2
@@ -129,10 +129,10 @@ def panel(dial: Dial, by: Control, far: Control, lengths: Sequence[int], t: Word
         [
             arc(0.0, 0.0, rings, start, start - 2 * np.pi, GREY, 1),
             arc(0.0, 0.0, rings, start, hand, RED, 13),
-            arc(0.0, 0.0, rings, start, start - trained_angles(rope)[slow], SKY, 13),
+            named("L", arc(0.0, 0.0, rings, start, start - trained_angles(rope)[slow], SKY, 13)),
             hands(0.0, 0.0, rings, hand, ["ink", RED], 5, paint=Track((by, far), dial.new[:, :, slow])),
             circle(0.0, 0.0, FACE, "paper", sector=True),
-            arc(0.0, 0.0, WEDGE, UP, step, BLUE, sector=True, opacity=0.3),
+            named("θ", arc(0.0, 0.0, WEDGE, UP, step, BLUE, sector=True, opacity=0.3)),
             arc(0.0, 0.0, WEDGE, UP, unscaled, GREY, 2, dash="3 4"),
             hands(0.0, 0.0, WEDGE, np.array([UP, unscaled]), GREY, 2),
             hands(0.0, 0.0, WEDGE, step, BLUE, 5),
@@ -166,8 +166,16 @@ def strip(dial: Dial, by: Control, far: Control, t: Words) -> list[dict[str, obj
     names = [regions_of(at_factor(dial.request, factor)) for factor in by.stops]
     paint = np.array([[REGIONS.index(name) for name in row] for row in names], dtype=np.int8)
     shapes = [
-        boxes(
-            edges[:-1], edges[1:], FOOT, Track((by,), FOOT + height), list(REGION_COLOURS.values()), Track((by,), paint)
+        named(
+            "s",
+            boxes(
+                edges[:-1],
+                edges[1:],
+                FOOT,
+                Track((by,), FOOT + height),
+                list(REGION_COLOURS.values()),
+                Track((by,), paint),
+            ),
         ),
         boxes(edges[:-1], edges[1:], FOOT - 0.09, FOOT - 0.02, ["transparent", RED], Track((by, far), dial.unseen)),
     ]
@@ -176,5 +184,6 @@ def strip(dial: Dial, by: Control, far: Control, t: Words) -> list[dict[str, obj
         counts = [row.count(region) for row in names]
         if any(counts):
             text = Texts((by,), tuple(t(f"region.{region}", count=count) if count else "" for count in counts))
-            shapes.append(label(x, FOOT - 0.24, text, REGION_COLOURS[region], anchor=anchor, size=13))
+            shape = label(x, FOOT - 0.24, text, REGION_COLOURS[region], anchor=anchor, size=13)
+            shapes.append(named("γ", shape) if region == "blended" else shape)
     return shapes

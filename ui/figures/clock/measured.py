@@ -1,40 +1,73 @@
-"""What three schemes cost a small model past its trained length, without fine-tuning."""
+"""A place to draw what NTK costs a small model past its trained length, without fine-tuning."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+import numpy as np
 
 from rope_core.lab import view
 from rope_core.theory.extension import kinds
-from ui.figures.drawing import Drawing
+from ui.figures.colours import GREY
+from ui.figures.drawing import Film
 from ui.figures.extrapolation import curves
-from ui.figures.extrapolation.words import name, number
+from ui.figures.extrapolation.words import name
+from ui.figures.predicted import predicted
+from ui.film.scene import Axis, Panel
+from ui.film.shapes import boxes, label, later, path
 from ui.text.words import Words
 from ui.work.extrapolated import Seen
 
-LINES = kinds()
+LINEAR, DRAWN, KNOWN = kinds()
+"""The dials' schemes: the worst, the one that is drawn, and the one that is seen from the start."""
+EACH = 128
 
 
-def measured(seen: Seen, trained: int, t: Words) -> Drawing:
-    """Return perplexity against position at the longest length for the schemes of the dials."""
+def measured(seen: Seen, trained: int, t: Words) -> Film:
+    """Return perplexity against position at the longest length: one scheme is seen, the next is drawn, then the last.
+
+    Raises KeyError where the record lacks one of them.
+    """
     lab = Words(t.lang, "extrapolation")
     cells = view.cells(seen.results)
-    last = {cell.line: cell for cell in view.at(cells, max(view.lengths(cells))) if cell.weights == cells[0].weights}
-    drawn = [replace(last[key], curve=view.coarser(last[key].curve, curves.LEAST)) for key in LINES]
-    shades = [curves.colour(key) for key in LINES]
-    names = [name(key, lab) for key in LINES]
-    off = [False] * len(LINES)
-    figure = curves.curves_plot(drawn, names, shades, off, off, trained, lab)
-    figure["layout"]["height"] = 300
-    values = {key: number(last[key].last.value) for key in LINES}
-    return Drawing(
+    length = max(view.lengths(cells))
+    last = {cell.line: cell for cell in view.at(cells, length) if cell.weights == cells[0].weights}
+    lines = {key: view.coarser(last[key].curve, curves.LEAST) for key in (LINEAR, DRAWN, KNOWN)}
+    columns = np.arange(EACH, length, EACH)
+    true = np.interp(columns, lines[DRAWN].position, lines[DRAWN].value)
+    top = 1.1 * max(float(line.value.max()) for line in lines.values())
+    ticks = tuple((float(x), f"{x:,}") for x in (trained, *range(2 * trained, length + 1, 2 * trained)))
+    colours = {key: curves.colour(key) for key in lines}
+    end = float(length)
+
+    def named(key: str, dy: int) -> dict[str, object]:
+        at = float(np.interp(0.8 * end, lines[key].position, lines[key].value))
+        return label(0.8 * end, at, name(key, lab), colours[key], anchor="end", bold=True, dy=dy)
+
+    panel = Panel(
+        Axis(0.0, end, ticks, lab("position_axis")),
+        Axis(0.0, top, tuple((float(y), str(y)) for y in range(0, int(top) + 1, 10)), lab("perplexity_axis")),
+        [
+            boxes(float(trained), end, 0.0, top, GREY, opacity=0.08),
+            label(float(trained), 0.0, t("past_trained", length=f"{trained:,}"), GREY, anchor="start", dx=6, dy=-6),
+            path(lines[KNOWN].position, lines[KNOWN].value, colours[KNOWN], 3),
+            named(KNOWN, -8),
+            later(path(lines[LINEAR].position, lines[LINEAR].value, colours[LINEAR], 3)),
+            later(named(LINEAR, -10)),
+            later(named(DRAWN, -8)),
+        ],
+        height=200,
+    )
+    return predicted(
         "measured",
-        figure,
-        t("measured_finding", length=f"{drawn[0].length:,}", **values),
-        lambda: curves.numbers([last[key] for key in LINES]),
+        panel,
+        (lines[DRAWN].position, lines[DRAWN].value),
+        {f"{at:,}": float(at) for at in columns.tolist()},
+        true,
+        t,
+        lambda: curves.numbers([last[key] for key in lines]),
         curves.code(
             seen,
-            f"for cell in view.at(view.cells(results), {drawn[0].length}):",
-            f"    if cell.line in {LINES}: print(cell.weights, cell.line, cell.last)",
+            f"for cell in view.at(view.cells(results), {length}):",
+            f"    if cell.line in {tuple(lines)}: print(cell.weights, cell.line, cell.curve)",
         ),
+        digits=1,
     )

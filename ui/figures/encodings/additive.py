@@ -22,7 +22,7 @@ from ui.figures.drawing import Drawing, Film, grid, kept
 from ui.figures.encodings.scores import WIDTH
 from ui.figures.plot import as_bytes, axis, byte_bar, dots, heatmap, line, plot
 from ui.film.scene import Axis, Panel, Scene, Texts, Track, control, sentence
-from ui.film.shapes import circle, hands, label, turned
+from ui.film.shapes import circle, hands, label, named, turned
 from ui.text.words import Words
 
 CIRCLES = 4
@@ -50,9 +50,9 @@ def rotation(steps: tuple[int, ...], at: tuple[int, ...], base: float, t: Words)
     for j in range(CIRCLES):
         shapes = [
             circle(0.0, 0.0, 1.0, GREY, 2, dash="2 5"),
-            hands(0.0, 0.0, 1.0, Track((i,), blue.frames[:, [j]]), BLUE, 5, head=True),
-            hands(0.0, 0.0, 0.8, Track((delta, i), red.frames[..., [j]]), RED, 5, head=True),
-            label(0.0, -1.35, [f"j = {j}: ", turns[j]]),
+            named("p", hands(0.0, 0.0, 1.0, Track((i,), blue.frames[:, [j]]), BLUE, 5, head=True)),
+            named("M", hands(0.0, 0.0, 0.8, Track((delta, i), red.frames[..., [j]]), RED, 5, head=True)),
+            named("ω", label(0.0, -1.35, [f"j = {j}: ", turns[j]])),
         ]
         if j == 0:
             shapes += [

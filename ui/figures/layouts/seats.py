@@ -9,7 +9,7 @@ from rope_core.theory import layout_demo
 from ui.figures.colours import COLOURS, GREY, on
 from ui.figures.drawing import Film, kept
 from ui.film.scene import Axis, Control, Panel, Scene, Shape, Texts, Track, control, sentence
-from ui.film.shapes import boxes, dots, handle, label, path
+from ui.film.shapes import boxes, dots, handle, label, named, path
 from ui.text.words import Words
 
 STEPS = 20
@@ -40,7 +40,7 @@ def permutation(width: int, base: float, positions: tuple[int, ...], t: Words) -
         for k, dim in enumerate((2 * pair, 2 * pair + 1)):
             ends[:, 3 * k], ends[:, 3 * k + 1] = dim, x[:, dim]
         down = np.array([TOP - NUMBER, BOTTOM + CELL, np.nan] * 2)
-        lines.append(path(Track((going,), ends), down, COLOURS[pair], 2, "2 5"))
+        lines.append(named("P", path(Track((going,), ends), down, COLOURS[pair], 2, "2 5")))
     grab = handle(going, Track((going,), x[:, 1:2]), BOTTOM - NUMBER, COLOURS[0], t("grab_seat"), r=RADIUS + 3)
     below = (t("row_paper"), *[""] * (STEPS - 1), t("row_half"))
     seats = Panel(
@@ -93,7 +93,8 @@ def _row(going: Control, x: Array, y: float, at: Control, values: Array, share: 
     for pair in range(width // 2):
         left, right = x[:, 2 * pair : 2 * pair + 1], x[:, 2 * pair + 1 : 2 * pair + 2]
         along = (left + right) / 2 - (right - left) / 2 * np.cos(BOW)
-        arcs.append(path(by(along), by(y - NUMBER - ARC - (0.3 + 0.6 * share) * np.sin(BOW)), COLOURS[pair], 3))
+        height = by(y - NUMBER - ARC - (0.3 + 0.6 * share) * np.sin(BOW))
+        arcs.append(named("R", path(by(along), height, COLOURS[pair], 3)))
     numbers = [
         label(by(x[:, dim : dim + 1]), y - NUMBER, str(dim), on(colours[dim]), bold=True, dy=5, plain=True)
         for dim in range(width)
@@ -103,7 +104,7 @@ def _row(going: Control, x: Array, y: float, at: Control, values: Array, share: 
         *arcs,
         boxes(*cells, "paper"),
         boxes(*cells, colours, opacity=0.16),
-        boxes(by(x - 0.27), by(x + 0.27), y, Track((at,), y + values), colours),
+        named("x", boxes(by(x - 0.27), by(x + 0.27), y, Track((at,), y + values), colours)),
         path((-0.42, width - 0.58), (y, y), GREY, 1),
         dots(by(x), y - NUMBER, colours, RADIUS),
         *grab,

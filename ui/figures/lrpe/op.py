@@ -119,29 +119,6 @@ def couple(values: Array) -> str:
     return f"({values[0]:.3f}, {values[1]:.3f})"
 
 
-def stages(case: Case, head: int, token: int, wanted: int, t: Words) -> Drawing:
-    """X, f(X), the turn, and O of one head."""
-    x, bar, out = (v[0, :, head] for v in (case.stages.x, case.stages.activated, case.stages.out))
-    turn = case.turn_table(head)
-    pair, *at = case.pair_at(wanted)
-    top = limit(bar, out)
-    name = t(f"act.{case.act}")
-    panels = [("X", x, limit(x)), (t("activated", act=name), bar, top), (t("turn"), turn, 1.0), ("O", out, top)]
-    values = {key: couple(v[token, at]) for key, v in (("x", x), ("f", bar), ("o", out))}
-    angle = float(case.positions[token] * case.theta_grid[head, pair])
-    sentence = t(
-        "stages_finding",
-        m=f"{case.positions[token]:,}",
-        pair=pair,
-        act=name,
-        angle=f"{angle:,.4g}",
-        **values,
-    )
-    code = recipe(case, "print(lrpe_rotate(case.x, case.theta, **case.options)[0, :, " + f"{head}])")
-    figure = four(case, panels, (token, *at), t)
-    return Drawing("stages", figure, sentence, lambda: cells(case, X=x, f_of_X=bar, cos_then_sin=turn, O=out), code)
-
-
 def thetas(case: Case, head: int, t: Words) -> Drawing:
     """Draw the frequencies of every head in the shape they come in."""
     pairs, values = np.arange(case.pairs), case.theta_grid

@@ -11,7 +11,7 @@ from rope_core.theory import precision
 from ui.figures.drawing import Film, kept
 from ui.figures.precision.formats import BY_STAGE, REACH, SINGLE, STOPS, number_text, spectrum_code
 from ui.film.scene import Axis, Control, Panel, Scene, Texts, Track, control, sentence
-from ui.film.shapes import arc, circle, handle, hands, label, path, turned
+from ui.film.shapes import arc, circle, handle, hands, label, named, path, turned
 from ui.text.words import Words
 
 UP = math.pi / 2
@@ -54,7 +54,7 @@ def drifting(request: rc.Request, dtype: str, positions: tuple[int, ...], t: Wor
             path([0.0, math.log10(REACH)], [math.log10(math.pi)] * 2, "ink", 2, "3 5"),
             label(0.0, math.log10(math.pi), t("half_turn"), anchor="start", dx=6, dy=-7),
             *(path(where, curve, BY_STAGE[stage], 4) for stage, curve in logs.items()),
-            path(Track((at,), np.stack([where, where], axis=1)), [low, high], "ink", 1.5, "2 4"),
+            named("m", path(Track((at,), np.stack([where, where], axis=1)), [low, high], "ink", 1.5, "2 4")),
             handle(
                 at,
                 Track((at,), where[:, None]),
@@ -94,8 +94,8 @@ def _dial(stage: str, error: Track, pair: int, at: Control, t: Words) -> Panel:
     colour = BY_STAGE[stage]
     shapes = [
         circle(0.0, 0.0, 1.0, "ink", 2),
-        arc(0.0, 0.0, 0.55, UP, angle, colour, 8),
-        hands(0.0, 0.0, 0.95, UP, "ink", 6),
+        named("ε", arc(0.0, 0.0, 0.55, UP, angle, colour, 8)),
+        named("θ", hands(0.0, 0.0, 0.95, UP, "ink", 6)),
         hands(0.0, 0.0, 0.95, angle, colour, 6),
     ]
     if stage == "inv_freq":

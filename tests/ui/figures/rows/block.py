@@ -11,8 +11,8 @@ from rope_core.theory.block import demo
 from rope_core.theory.block.choices import Choices, usual
 from rope_core.theory.demo import drawn_vectors
 from tests.support.figures import ROPE, Row
-from tests.support.films import FilmRow
-from ui.figures.block import diagram, norm, rotary, unit
+from tests.support.films import FilmRow, to_draw
+from ui.figures.block import diagram, drawn, norm, rotary, unit
 from ui.text.words import Words
 
 MADE = Choices("RMSNorm", "pre", True, "swiglu", True)
@@ -176,4 +176,7 @@ ROWS = [
     Row("block", rotary.cache, (ROPE, 2.5), {"x": "key_axis", "y": "logit"}, cache),
     Row("block", rotary.latent, (32, 8, 9), {}, latent),
 ]
-FILMS = [FilmRow("block", diagram.diagram, ("X", None, MADE, ROPE), {"token": 5}, block_words)]
+FILMS = [
+    FilmRow("block", diagram.diagram, ("X", None, MADE, ROPE), {"token": 5}, block_words),
+    FilmRow("block", drawn.drift, (ROPE,), {}, to_draw),
+]

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import math
-from importlib import resources
 from typing import cast
 
 import rope_core as rc
 from rope_core.theory import clock, extension
 from tests.support.figures import ROPE, Row, found
-from tests.support.films import FilmRow
+from tests.support.films import FilmRow, to_draw
 from ui.figures.clock import after as newest
 from ui.figures.clock import dials as film
 from ui.figures.clock import measured as figure
@@ -83,21 +81,8 @@ def quoted(t: Words) -> str:
     return t("quoted_finding", **wanted)
 
 
-def measured(t: Words) -> str:
-    """Return the record's own numbers on the last quarter of 2,048 bytes."""
-    record = resources.files("rope_core.lab") / "records" / "sweep.json"
-    cells = json.loads(record.read_text(encoding="utf-8"))["results"]
-    last = {each["line"]: f"{each['last'][0]:.3g}" for each in cells if each["length"] == 2048}
-    return t("measured_finding", length="2,048", linear=last["linear"], ntk=last["ntk"], yarn=last["yarn"])
-
-
 SWEEP = cast(Seen, extrapolated.seen_shipped("sweep"))
-CURVES = {
-    axis: lambda t, key=key: Words(t.lang, "extrapolation")(key)
-    for axis, key in {"x": "position_axis", "y": "perplexity_axis"}.items()
-}
 ROWS = [
-    Row("clock", figure.measured, (SWEEP, 256), CURVES, measured),
     Row("clock", parts.reading, (3.0, 4.0), {"x": "time_apart", "y": "degrees_apart"}, reading),
     Row("clock", parts.quoted, (3.0,), {"x": "seconds"}, quoted),
     Row(
@@ -119,4 +104,5 @@ FILMS = [
         {"factor": 3.0, "distance": 2.5},
         dials,
     ),
+    FilmRow("clock", figure.measured, (SWEEP, 256), {}, to_draw),
 ]

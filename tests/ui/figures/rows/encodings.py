@@ -6,8 +6,8 @@ import numpy as np
 
 from rope_core.theory import encodings, extension
 from tests.support.figures import ROPE, Row, found
-from tests.support.films import FilmRow
-from ui.figures.encodings import additive, digits, scores
+from tests.support.films import FilmRow, to_draw
+from ui.figures.encodings import additive, digits, drawn, scores
 from ui.figures.encodings import moving as films
 from ui.figures.encodings import swapping as swapped
 from ui.text.words import Words
@@ -178,4 +178,5 @@ FILMS = [
     FilmRow("encodings", films.moving, ((SENTENCE, SWAPPED), 60.0, films.shifts(5)), {"shift": 5}, moving),
     FilmRow("encodings", films.translation, ("sinusoidal", SENTENCE, 60.0, films.far(9)), {"shift": 9}, translation),
     FilmRow("encodings", additive.rotation, ((0, 5, 64), (0, 7), 30.0), {"delta": 5, "i": 7}, rotation),
+    FilmRow("encodings", drawn.added, (SENTENCE, 60.0), {}, to_draw),
 ]

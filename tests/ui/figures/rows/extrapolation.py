@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from rope_core.lab import records
-from tests.support.films import FilmRow
-from ui.figures.extrapolation import letters
+from tests.support.films import FilmRow, to_draw
+from ui.figures.extrapolation import letters, longer
 from ui.text.words import Words
 from ui.work import extrapolated
 
@@ -30,5 +30,6 @@ FILMS = [
         (TEXT.letters, TEXT.path, TEXT.curves, TEXT.chances, 256, letters.places(AT, TEXT.letters)),
         {"byte": AT},
         chances,
-    )
+    ),
+    FilmRow("extrapolation", longer.longer, (FOUND[0], "yarn"), {}, to_draw),
 ]

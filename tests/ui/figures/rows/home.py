@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tests.support.figures import ROPE, Row
-from tests.support.films import FilmRow
+from tests.support.films import FilmRow, to_draw
 from ui.figures import home
 from ui.text.words import Words
 
@@ -19,4 +19,7 @@ def dials(t: Words) -> str:
 
 
 ROWS: list[Row] = []
-FILMS = [FilmRow("home", home.dials, (ROPE, (0, 5, 70, 4095), ("a", "b", "c")), {"position": 70}, dials)]
+FILMS = [
+    FilmRow("home", home.dials, (ROPE, (0, 5, 70, 4095), ("a", "b", "c")), {"position": 70}, dials),
+    FilmRow("home", home.finished, (ROPE,), {}, to_draw),
+]

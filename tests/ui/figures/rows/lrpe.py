@@ -11,8 +11,9 @@ from rope_core.layout import convert
 from rope_core.lrpe import errata, explain, linear
 from rope_core.lrpe.demo import TOKENS, Case, backward_steps
 from tests.support.figures import ROPE, Row
+from tests.support.films import FilmRow, to_draw
+from ui.figures.lrpe import drawn, op, turning
 from ui.figures.lrpe import linear as second
-from ui.figures.lrpe import op
 from ui.text.words import Words
 
 CASE = Case("silu", base=77.0, width=12, offset=9, front=2, behind=4)
@@ -25,8 +26,8 @@ def left(value: float) -> str:
 
 def stages(t: Words) -> str:
     """Token 4 at position 13, pair 1 of three: dimensions 3 and 6, turned by 13 x 77^(-1/3)."""
-    x, bar, out = (part[0, :, 1] for part in (CASE.stages.x, CASE.stages.activated, CASE.stages.out))
-    points = {name: f"({part[4, 3]:.3f}, {part[4, 6]:.3f})" for name, part in (("x", x), ("f", bar), ("o", out))}
+    bar, out = (part[0, :, 1] for part in (CASE.stages.activated, CASE.stages.out))
+    points = {name: f"({part[4, 3]:.3f}, {part[4, 6]:.3f})" for name, part in (("f", bar), ("o", out))}
     angle = f"{13 * 77.0 ** (-1 / 3):,.4g}"
     return t("stages_finding", act=t("act.silu"), angle=angle, m="13", pair=1, **points)
 
@@ -109,7 +110,6 @@ def decay(t: Words) -> str:
 assert math.isclose(CASE.theta_grid[1, 1], 77.0 ** (-1 / 3), rel_tol=1e-6)
 PLANE = {"x": "slip_first", "y": ("slip_second", {"i": errata.drawn(50.0)[1].size}), "x2": "dimension"}
 ROWS = [
-    Row("lrpe", op.stages, (CASE, 1, 4, 1), FOUR, stages),
     Row("lrpe", op.thetas, (CASE, 1), {"x": "axis.pair", "y": "theta_axis"}, thetas),
     Row("lrpe", op.matrices, (CASE, 1, 4), {}, matrices),
     Row("lrpe", op.decode, (CASE, 1), {"y": "dimension", "x2": "decode_axis", "y2": "dimension"}, decode),
@@ -117,4 +117,8 @@ ROWS = [
     Row("lrpe", second.slip, (50.0, 7), PLANE, slip),
     Row("lrpe", second.attention, (ROPE, "relu"), {"x": "key_n", "y": "query_m", "x2": "key_n"}, attention),
     Row("lrpe", second.decay, (ROPE, "relu"), {"x": "distance", "y": "share_left"}, decay),
+]
+FILMS = [
+    FilmRow("lrpe", turning.stages, (CASE, 1, 1, (0, 9, 40)), {"offset": 9, "token": 4}, stages),
+    FilmRow("lrpe", drawn.negative, (8, 77.0), {}, to_draw),
 ]

@@ -1,0 +1,53 @@
+"""A place to draw how far a layer's output moves with its text where v is rotated as well."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import rope_core as rc
+from rope_core.theory.block.demo import output_drift
+from ui.figures.colours import GREEN
+from ui.figures.drawing import Film, kept
+from ui.figures.predicted import predicted
+from ui.film.scene import Axis, Panel
+from ui.film.shapes import label, path
+from ui.text.words import Words
+
+REACH, EACH, TOP = 40, 4, 150.0
+
+
+@kept
+def drift(rope: rc.Rope, t: Words) -> Film:
+    """Return a place to draw the change of the output over the common shift, v rotated, and the true curve.
+
+    The change is the length of the difference to the unmoved output, as a percentage of that output's length.
+    """
+    shifts = np.arange(REACH + 1)
+    plain, rotated = (100 * part for part in output_drift(rope, shifts))
+    columns = shifts[::EACH]
+    panel = Panel(
+        Axis(0.0, float(REACH), tuple((float(s), str(s)) for s in columns[::5].tolist()), t("drift_shift")),
+        Axis(-6.0, TOP, ((0.0, "0 %"), (100.0, "100 %")), t("drift_axis")),
+        [
+            path(shifts, plain, GREEN, 4),
+            label(float(REACH), 0.0, t("v_plain"), GREEN, anchor="end", bold=True, dx=-4, dy=-8),
+        ],
+        height=180,
+    )
+    return predicted(
+        "drift",
+        panel,
+        (shifts, rotated),
+        {str(s): float(s) for s in columns.tolist()},
+        rotated[columns],
+        t,
+        lambda: {"shift": shifts, "plain_percent": plain, "rotated_percent": rotated},
+        f"""
+        import rope_core as rc
+        from rope_core.theory.block.demo import output_drift
+        rope = rc.Rope({rope.dim}, {rope.base!r}, {rope.train_len})
+        plain, rotated = output_drift(rope, range(0, {REACH + 1}, {EACH}))
+        print(100 * plain, 100 * rotated)
+        """,
+        digits=0,
+    )

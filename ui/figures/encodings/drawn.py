@@ -1,0 +1,74 @@
+"""A place to draw the score of two words while their sentence moves, where positions are added to the words."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rope_core.theory.encodings import logits, weights, words
+from ui.figures.colours import BLUE, ORANGE
+from ui.figures.drawing import Film, kept
+from ui.figures.encodings.scores import WIDTH
+from ui.figures.predicted import predicted
+from ui.film.scene import Axis, Panel
+from ui.film.shapes import dots, label, later, path
+from ui.text.words import Words
+
+REACH = 48
+EACH = 6
+KEY = 1
+"""The word whose score with the last one is drawn; the first is 0."""
+
+
+@kept
+def added(tokens: tuple[str, ...], base: float, t: Words) -> Film:
+    """Return a place to draw the last word's score with word ``KEY`` while the sentence moves, and the true curve.
+
+    The true curve is that of sinusoidal positions added to the words; beside it then stands RoPE's.
+    """
+    x, head, stand = words(tokens, WIDTH), weights(WIDTH, base), np.arange(len(tokens))
+    moved = np.arange(REACH + 1)
+    sinusoidal, rope = (
+        np.array([logits(name, x, stand + shift, head)[-1, KEY] for shift in moved.tolist()])
+        for name in ("sinusoidal", "rope")
+    )
+    both = np.concatenate([sinusoidal, rope])
+    room = 0.25 * float(np.ptp(both))
+    low, high = float(both.min()) - room, float(both.max()) + room
+    columns = moved[::EACH]
+    panel = Panel(
+        Axis(0.0, float(REACH), tuple((float(k), str(k)) for k in columns[::2].tolist()), t("added_moved")),
+        Axis(low, high, ((0.0, "0"),) if low < 0 < high else (), t("added_axis")),
+        [
+            dots([0.0], [sinusoidal[0]], ORANGE, 7),
+            later(path(moved, rope, BLUE, 4)),
+            later(label(float(REACH), float(rope[-1]), t("encoding.rope"), BLUE, anchor="end", bold=True, dy=-8)),
+            later(
+                label(
+                    float(REACH),
+                    float(sinusoidal[-1]),
+                    t("encoding.sinusoidal"),
+                    ORANGE,
+                    anchor="end",
+                    bold=True,
+                    dy=-8 if sinusoidal[-1] > rope[-1] else 20,
+                )
+            ),
+        ],
+        height=180,
+    )
+    return predicted(
+        "added",
+        panel,
+        (moved, sinusoidal),
+        {str(k): float(k) for k in columns.tolist()},
+        sinusoidal[columns],
+        t,
+        lambda: {"moved_by": moved, "sinusoidal": sinusoidal, "rope": rope},
+        f"""
+        import numpy as np
+        from rope_core.theory.encodings import logits, weights, words
+        x, head = words({tokens!r}, {WIDTH}), weights({WIDTH}, {base!r})
+        for name in ("sinusoidal", "rope"):
+            print(name, [logits(name, x, np.arange({len(tokens)}) + k, head)[-1, {KEY}] for k in (0, 6, 12)])
+        """,
+    )

@@ -1,0 +1,60 @@
+"""A place to draw what a scheme makes of a longer text, beside the window that reads its end alone."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rope_core.lab import view
+from rope_core.lab.lines import lines
+from ui.figures.drawing import Film
+from ui.figures.extrapolation.curves import code, colour, numbers
+from ui.figures.extrapolation.words import name
+from ui.figures.predicted import predicted
+from ui.film.scene import Axis, Panel
+from ui.film.shapes import dots, label, later, path
+from ui.text.words import Words
+from ui.work.extrapolated import Seen
+
+TOP = 6.0
+
+
+def longer(seen: Seen, line: str, t: Words) -> Film:
+    """Return a place to draw a line's perplexity on the last quarter, over the length, and the truth.
+
+    The window's is seen from the start: it reads the same end without the longer text.
+    """
+    cells = view.cells(seen.results)
+    lengths = view.lengths(cells)
+    window = next(each.key for each in lines() if each.sliding)
+    shown = {key: [each for each in cells if each.line == key] for key in (window, line)}
+    values = {key: np.array([each.last.value for each in found]) for key, found in shown.items()}
+    x = np.log2(np.array(lengths, dtype=float))
+    columns = {f"{length:,}": float(at) for length, at in zip(lengths, x, strict=True)}
+    last = float(x[-1])
+    panel = Panel(
+        Axis(float(x[0]), last, tuple((at, text) for text, at in columns.items()), t("longer_axis")),
+        Axis(0.0, TOP, tuple((float(y), str(y)) for y in range(0, int(TOP) + 1, 2)), t("last_axis")),
+        [
+            path(x, values[window], "ink", 3),
+            dots(x, values[window], "ink", 5),
+            label(last, float(values[window][-1]), name(window, t), "ink", anchor="end", bold=True, dx=-4, dy=22),
+            later(label(last, float(values[line][-1]), name(line, t), colour(line), anchor="end", bold=True, dy=-10)),
+        ],
+        height=200,
+    )
+    return predicted(
+        "longer",
+        panel,
+        (x, values[line]),
+        columns,
+        values[line],
+        t,
+        lambda: numbers([*shown[window], *shown[line]]),
+        code(
+            seen,
+            "for cell in view.cells(results):",
+            f"    if cell.line in {(window, line)}: print(cell.line, cell.length, cell.last)",
+        ),
+        digits=1,
+        line=name(line, t),
+    )

@@ -1,0 +1,44 @@
+"""A place to draw how many numbers are negative once activated features have been turned."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rope_core.lrpe.demo import negative_share
+from ui.figures.drawing import Film, kept
+from ui.figures.predicted import predicted
+from ui.film.scene import Axis, Panel
+from ui.text.words import Words
+
+DOUBLINGS, TOP = 10, 60.0
+
+
+@kept
+def negative(width: int, base: float, t: Words) -> Film:
+    """Return a place to draw the share of negative numbers after ReLU and the turn, over the position."""
+    positions = np.arange(2**DOUBLINGS)
+    share = 100 * negative_share("relu", width, base, len(positions))
+    x = np.log2(positions + 1)
+    columns = {f"{2**k - 1:,}": float(k) for k in range(DOUBLINGS)}
+    ticks = tuple((place, text) for text, place in columns.items() if place % 3 == 0)
+    panel = Panel(
+        Axis(0.0, float(DOUBLINGS - 1), ticks, t("negative_position")),
+        Axis(0.0, TOP, tuple((y, f"{y:.0f} %") for y in (0.0, 25.0, 50.0)), t("negative_axis")),
+        [],
+        height=180,
+    )
+    at = [2**k - 1 for k in range(DOUBLINGS)]
+    return predicted(
+        "negative",
+        panel,
+        (x[: at[-1] + 1], share[: at[-1] + 1]),
+        columns,
+        share[at],
+        t,
+        lambda: {"position": positions, "negative_percent": share},
+        f"""
+        from rope_core.lrpe.demo import negative_share
+        print(100 * negative_share("relu", {width}, {base!r}, {at[-1] + 1})[{at}])
+        """,
+        digits=0,
+    )
