@@ -108,6 +108,12 @@ def degrees(dial: Dial) -> tuple[str, ...]:
     return tuple(f"{value:.3g}°" for value in dial.apart)
 
 
+def scaled(dial: Dial, t: Words) -> tuple[str, ...]:
+    """Return what the attention factor makes of scores at every factor as text, nothing where it is 1."""
+    squares = [s.attention_factor**2 for s in dial.spectra]
+    return tuple(t("scaled", square=f"{square:.3g}") if square != 1 else "" for square in squares)
+
+
 def panel(dial: Dial, by: Control, far: Control, lengths: Sequence[int], t: Words) -> Panel:
     """Return one dial: the slow hands on their rings, neighbouring tokens in the middle, the slow-downs below."""
     rope = dial.request.rope
@@ -148,7 +154,7 @@ def panel(dial: Dial, by: Control, far: Control, lengths: Sequence[int], t: Word
             *strip(dial, by, far, t),
             turned(far, 0.0, 0.0, float(rings[0]), Track((by, far), angle[..., :1]), "ink", t("grab", scheme=name)),
         ],
-        name,
+        [name, Texts((by,), scaled(dial, t))],
         width=250,
         height=360,
         equal=True,

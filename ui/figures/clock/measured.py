@@ -47,7 +47,7 @@ def measured(seen: Seen, trained: int, t: Words) -> Film:
         Axis(0.0, top, tuple((float(y), str(y)) for y in range(0, int(top) + 1, 10)), lab("perplexity_axis")),
         [
             boxes(float(trained), end, 0.0, top, GREY, opacity=0.08),
-            label(float(trained), 0.0, t("past_trained", length=f"{trained:,}"), GREY, anchor="start", dx=6, dy=-6),
+            label(float(trained), 0.55 * top, t("past_trained", length=f"{trained:,}"), GREY, anchor="start", dx=6),
             path(lines[KNOWN].position, lines[KNOWN].value, colours[KNOWN], 3),
             named(KNOWN, -8),
             later(path(lines[LINEAR].position, lines[LINEAR].value, colours[LINEAR], 3)),
