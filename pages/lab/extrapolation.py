@@ -108,10 +108,10 @@ def top(page: Frame) -> None:
 
 def tasks(page: Frame) -> None:
     """Have the reader draw what a longer text brings, and find a byte that is read better without scaling."""
-    sweep, one = extrapolated.seen_shipped("sweep"), extrapolated.seen_shipped("bytes")
-    if sweep is None or one is None:
+    sweep, chances = extrapolated.seen_shipped("sweep"), extrapolated.seen_shipped("bytes")
+    if sweep is None or chances is None:
         return
-    plain, best = letters.read(sweep, one).chances.items()
+    plain, best = letters.read(sweep, chances).chances.items()
     left, right = page.columns(1, 1)
     with left:
         page.show(stretching.longer(sweep, best[0], page.t), stretching.longer, view.cells)

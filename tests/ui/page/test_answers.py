@@ -48,7 +48,7 @@ def without() -> str:
 
 
 def moved() -> str:
-    head, x = encodings.weights(32, LLAMA.base), encodings.words("the cat chased the dog".split(), 32)
+    head, x = encodings.weights(32, LLAMA.base), encodings.words(["the", "cat", "chased", "the", "dog"], 32)
     added, turned = (
         encodings.translation_gap(name, x, np.arange(5), 5, head) > 1e-9 for name in ("sinusoidal", "rope")
     )
@@ -108,14 +108,14 @@ def turned_in_cache() -> str:
     turn = {at: rc.rotation_matrix(at, LLAMA.theta, "half") for at in (3, 9, 10)}
     cached, further = turn[3] @ k, rc.rotation_matrix(1, LLAMA.theta, "half") @ turn[3] @ k
     s = rc.Spectrum.of(LLAMA.theta)
-    meant = float(attention.score_curve(s, [7], *(rc_order(v) for v in (q, k)))[0])
+    meant = float(attention.score_curve(s, [7], in_pairs(q), in_pairs(k))[0])
     right = [abs(float((turn[10] @ q) @ key) - meant) < 1e-9 for key in (further, cached)]
     return only(
         {"a": right[0], "b": right[1], "c": float(np.ptp(shifted_outputs(LLAMA, [0, 9]).plain, axis=0).max()) > 1e-9}
     )
 
 
-def rc_order(vector: np.ndarray) -> np.ndarray:
+def in_pairs(vector: np.ndarray) -> np.ndarray:
     """Return a vector of the half-split order in the paper's, in which scores over the distance are taken."""
     return np.asarray(vector[rc.convert(vector.size, "half", "interleaved")])
 

@@ -179,18 +179,11 @@ def diagram(title: str, printed: Choices | None, chosen: Choices, rope: rc.Rope,
             dy = 5 + 18 * (k - (len(lines) - 1) / 2)
             shapes.append(label(box.middle, y, text, on(box.colour), plain=True, size=14, dy=dy))
         if box.text == ROPE:
-<<<<<<< HEAD
-            shapes.append(hands(box.left + 0.45, y, 0.3, Track((newest,), turned), on(box.colour), 3, head=True))
+            arrow_of = hands(box.left + 0.45, y, 0.3, Track((newest,), turned), on(box.colour), 3, head=True)
+            shapes.append(named("R", arrow_of))
     rope_words = t("rotates" if chosen.rotates else "rotates_not")
     choice = {"norm": chosen.norm, "place": t(f"place.{chosen.place}"), "unit": t(f"unit.{chosen.unit}")}
     order = t("order.parallel" if chosen.parallel else "order.serial")
-=======
-            arrow_of = hands(box.left + 0.45, y, 0.3, Track((newest,), turned), on(box.colour), 3, head=True)
-            shapes.append(named("R", arrow_of))
-    rope_words = t("rotates" if made.rotates else "rotates_not")
-    choice = {"norm": made.norm, "place": t(f"place.{made.place}"), "unit": t(f"unit.{made.unit}")}
-    order = t("order.parallel" if made.parallel else "order.serial")
->>>>>>> 6fb202a (pages: ask for a drawn curve on every page of the path, hold answers back until they are chosen)
     start, rows, readable = usual()
     name = title if printed else t("open_row", name=title, rows=rows, readable=readable)
     shown = name if chosen == (printed or start) else t("switched", name=name)

@@ -23,7 +23,7 @@ KEY = 1
 def added(tokens: tuple[str, ...], base: float, t: Words) -> Film:
     """Return a place to draw the last word's score with word ``KEY`` while the sentence moves, and the true curve.
 
-    The true curve is that of sinusoidal positions added to the words; beside it then stands RoPE's.
+    The true curve is that of sinusoidal positions added to the words; RoPE is shown beside it then.
     """
     x, head, stand = words(tokens, WIDTH), weights(WIDTH, base), np.arange(len(tokens))
     moved = np.arange(REACH + 1)

@@ -27,7 +27,7 @@ def longer(seen: Seen, line: str, t: Words) -> Film:
     lengths = view.lengths(cells)
     window = next(each.key for each in lines() if each.sliding)
     shown = {key: [each for each in cells if each.line == key] for key in (window, line)}
-    values = {key: np.array([each.last.value for each in found]) for key, found in shown.items()}
+    values = {key: np.array([each.last.value for each in rows]) for key, rows in shown.items()}
     x = np.log2(np.array(lengths, dtype=float))
     columns = {f"{length:,}": float(at) for length, at in zip(lengths, x, strict=True)}
     last = float(x[-1])

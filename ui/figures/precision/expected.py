@@ -35,13 +35,8 @@ def expected(request: rc.Request, dtype: str, t: Words) -> Film:
     true = wanted[np.searchsorted(positions, at)]
     x = np.log10(positions)
     drawn = over(
-<<<<<<< HEAD
-        "drawn",
-        t("expected_label", asked=other),
-=======
         "expected",
-        t("expected_label", asked=asked_for),
->>>>>>> 6fb202a (pages: ask for a drawn curve on every page of the path, hold answers back until they are chosen)
+        t("expected_label", asked=other),
         np.log10(at).tolist(),
         [f"{m:,}" for m in at.tolist()],
         LOW,
