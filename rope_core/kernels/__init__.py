@@ -1,6 +1,6 @@
 """Backends of the rotation behind one signature, and the tables of cos and sin they read.
 
-``apply``, ``bind`` and ``apply_normed`` load torch, ``tables`` only numba; importing this package loads neither.
+The functions load torch, ``tables`` only numba; importing this package loads neither.
 """
 
 from __future__ import annotations
@@ -8,11 +8,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from rope_core.kernels.cached import apply_normed_cached as apply_normed_cached
     from rope_core.kernels.entry import apply as apply
     from rope_core.kernels.entry import bind as bind
     from rope_core.kernels.norm import apply_normed as apply_normed
 
-__all__ = ["apply", "apply_normed", "bind"]
+__all__ = ["apply", "apply_normed", "apply_normed_cached", "bind"]
 
 
 def __getattr__(name: str) -> Any:
@@ -24,4 +25,8 @@ def __getattr__(name: str) -> Any:
         from rope_core.kernels.norm import apply_normed
 
         return apply_normed
+    if name == "apply_normed_cached":
+        from rope_core.kernels.cached import apply_normed_cached
+
+        return apply_normed_cached
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -61,7 +61,7 @@ def load(b: Builder, kind: Any, address: Value, lanes: int) -> Value:
     return b.load(pointer, align=BYTES[kind])
 
 
-def _widen(b: Builder, kind: Any, value: Value, lanes: int) -> Value:
+def widen(b: Builder, kind: Any, value: Value, lanes: int) -> Value:
     """Convert stored values to the compute type; exact."""
     if kind is I16:
         bits = b.shl(b.zext(value, wide(I32, lanes)), _splat(I32, 16, lanes))
@@ -95,7 +95,7 @@ def _rounded_up(b: Builder, bits: Value, lanes: int) -> Value:
     return b.add(bits, b.add(odd, _splat(I32, 0x7FFF, lanes)))
 
 
-def _quiet(b: Builder, value: Value, lanes: int) -> Value:
+def quiet(b: Builder, value: Value, lanes: int) -> Value:
     """Return float32 values whose NaNs have a lower half of 0, as those of widened bfloat16 have."""
     bits = b.bitcast(value, wide(I32, lanes))
     kept = b.select(b.fcmp_ordered("ord", value, value), bits, _splat(I32, 0x7FC00000, lanes))
@@ -109,13 +109,13 @@ def split_words(b: Builder, words: Value, lanes: int) -> tuple[Value, Value]:
     return b.bitcast(even, wide(ir.FloatType(), lanes)), b.bitcast(odd, wide(ir.FloatType(), lanes))
 
 
-def _join_words(b: Builder, even: Value, odd: Value, lanes: int) -> Value:
-    """Round two float32 vectors to bfloat16 and put them side by side in 32-bit words; NaNs as _quiet leaves them."""
+def join_words(b: Builder, even: Value, odd: Value, lanes: int) -> Value:
+    """Round two float32 vectors to bfloat16 and put them side by side in 32-bit words; NaNs as quiet leaves them."""
     low, high = (_rounded_up(b, b.bitcast(v, wide(I32, lanes)), lanes) for v in (even, odd))
     return b.or_(b.lshr(low, _splat(I32, 16, lanes)), b.and_(high, _splat(I32, 0xFFFF0000, lanes)))
 
 
-def _prefetch(b: Builder, address: Value) -> None:
+def prefetch(b: Builder, address: Value) -> None:
     """Ask for the line AHEAD bytes on: what the hardware sees in several short runs it does not fetch by itself."""
     byte = ir.IntType(8).as_pointer()
     kind = ir.FunctionType(ir.VoidType(), [byte, I32, I32, I32])
@@ -143,6 +143,18 @@ def turn(b: Builder, x: Value, y: Value, cos: Value, sin: Value) -> tuple[Value,
     return (
         b.fsub(b.fmul(x, cos, flags=fuse), b.fmul(y, sin, flags=fuse), flags=fuse),
         b.fadd(b.fmul(x, sin, flags=fuse), b.fmul(y, cos, flags=fuse), flags=fuse),
+    )
+
+
+def turn_by(b: Builder, x: Value, y: Value, table: list[Value], scale: Value, lanes: int) -> tuple[Value, Value]:
+    """Return scale (x t0 - y t1, x t2 + y t3), which turns and weights at once."""
+    all_lanes = b.insert_element(ir.Constant(wide(scale.type, lanes), ir.Undefined), scale, I32(0))
+    all_lanes = b.shuffle_vector(all_lanes, all_lanes, places([0] * lanes))
+    x, y = b.fmul(x, all_lanes), b.fmul(y, all_lanes)
+    fuse = ("contract",)
+    return (
+        b.fsub(b.fmul(x, table[0], flags=fuse), b.fmul(y, table[1], flags=fuse), flags=fuse),
+        b.fadd(b.fmul(x, table[2], flags=fuse), b.fmul(y, table[3], flags=fuse), flags=fuse),
     )
 
 
@@ -174,15 +186,15 @@ def turn_halves(
                 at_x, at_y = b.add(at_x, step), b.add(at_y, step)
                 put_x, put_y = b.add(put_x, to_step), b.add(put_y, to_step)
             if wide_by > 1:
-                _prefetch(b, at_x)
-                _prefetch(b, at_y)
+                prefetch(b, at_x)
+                prefetch(b, at_y)
             if by_words:
                 new_x, new_y = _halves_by_words(b, at_x, at_y, table, wide_by // 2)
                 store(b, I32, new_x, put_x, wide_by // 2, stream.literal_value)
                 store(b, I32, new_y, put_y, wide_by // 2, stream.literal_value)
                 continue
-            first = _widen(b, kind, load(b, kind, at_x, wide_by), wide_by)
-            second = _widen(b, kind, load(b, kind, at_y, wide_by), wide_by)
+            first = widen(b, kind, load(b, kind, at_x, wide_by), wide_by)
+            second = widen(b, kind, load(b, kind, at_y, wide_by), wide_by)
             new_x, new_y = turn(b, first, second, *table)
             store(b, kind, narrow(b, kind, new_x, wide_by), put_x, wide_by, stream.literal_value)
             store(b, kind, narrow(b, kind, new_y, wide_by), put_y, wide_by, stream.literal_value)
@@ -193,7 +205,7 @@ def turn_halves(
 
 def _table_by_words(b: Builder, cos: Value, sin: Value, words: int) -> tuple[Value, ...]:
     """Return the even entries of cos and sin, then the odd ones."""
-    clean = [_quiet(b, table, 2 * words) for table in (cos, sin)]
+    clean = [quiet(b, table, 2 * words) for table in (cos, sin)]
     picked = (places(list(range(first, 2 * words, 2))) for first in (0, 1))
     return tuple(b.shuffle_vector(table, table, which) for which in picked for table in clean)
 
@@ -204,7 +216,7 @@ def _halves_by_words(b: Builder, at_x: Value, at_y: Value, table: tuple[Value, .
     y_even, y_odd = split_words(b, load(b, I32, at_y, words), words)
     one_even, two_even = turn(b, x_even, y_even, *table[:2])
     one_odd, two_odd = turn(b, x_odd, y_odd, *table[2:])
-    return _join_words(b, one_even, one_odd, words), _join_words(b, two_even, two_odd, words)
+    return join_words(b, one_even, one_odd, words), join_words(b, two_even, two_odd, words)
 
 
 @intrinsic(prefer_literal=True)  # type: ignore[untyped-decorator]
@@ -225,19 +237,19 @@ def turn_neighbours(
         at_x, at_c, at_s, put, step, to_step = args[4:]
         c, s = load(b, compute, at_c, WIDTH), load(b, compute, at_s, WIDTH)
         if kind is I16:
-            c, s = _quiet(b, c, WIDTH), _quiet(b, s, WIDTH)
+            c, s = quiet(b, c, WIDTH), quiet(b, s, WIDTH)
         for head in range(heads.literal_value):
             if head:
                 at_x, put = b.add(at_x, step), b.add(put, to_step)
-            _prefetch(b, at_x)
+            prefetch(b, at_x)
             if kind is I16:
                 members = split_words(b, load(b, I32, at_x, WIDTH), WIDTH)
                 turned = turn(b, members[first], members[second], c, s)
-                done = _join_words(b, turned[first], turned[second], WIDTH)
+                done = join_words(b, turned[first], turned[second], WIDTH)
                 store(b, I32, done, put, WIDTH, stream.literal_value)
                 continue
             pairs = load(b, kind, at_x, 2 * WIDTH)
-            x0, y0 = (_widen(b, kind, b.shuffle_vector(pairs, pairs, p), WIDTH) for p in pick)
+            x0, y0 = (widen(b, kind, b.shuffle_vector(pairs, pairs, p), WIDTH) for p in pick)
             new_x, new_y = turn(b, x0, y0, c, s)
             done = b.shuffle_vector(narrow(b, kind, new_x, WIDTH), narrow(b, kind, new_y, WIDTH), weave)
             store(b, kind, done, put, 2 * WIDTH, stream.literal_value)
@@ -291,7 +303,7 @@ def _read_one(_: Any, tag: Any, address: Any) -> Any:
     kind, compute = KINDS[tag]
 
     def emit(_: Any, b: Builder, __: Any, args: Any) -> Value:
-        return _widen(b, kind, load(b, kind, args[1], 1), 1)
+        return widen(b, kind, load(b, kind, args[1], 1), 1)
 
     return (types.float64 if isinstance(compute, ir.DoubleType) else types.float32)(tag, types.int64), emit
 

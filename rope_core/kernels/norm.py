@@ -87,7 +87,7 @@ def apply_normed(
                      offsets=None, start=0)  # fmt: skip
     shift, whole = float(unit_offset), over == "token"
     done = [
-        _eager_normed(x, w, tables, small, shift, whole)
+        eager_normed(x, w, tables, small, shift, whole)
         if chosen == "eager"
         else fused(x, w, tables, small, shift, whole, chosen)
         for x, w in ((q4, q_weight), (k4, k_weight))
@@ -95,7 +95,7 @@ def apply_normed(
     return (done[0], done[1]) if q.dim() == 4 else (done[0][0], done[1][0])
 
 
-def _eager_normed(x: Tensor, weight: Tensor, turn: Turn, eps: float, shift: float, whole: bool) -> Tensor:
+def eager_normed(x: Tensor, weight: Tensor, turn: Turn, eps: float, shift: float, whole: bool) -> Tensor:
     """Normalise and turn x (B, S, heads, D) by torch's own operations, rounded once; the other backends' measure."""
     assert turn.cos is not None and turn.sin is not None
     wide = x.to(turn.cos.dtype)
