@@ -21,15 +21,7 @@ ROOMS = (
     "pages/**/*.py",
     "rope_core/**/*.py",
     "tools/**/*.py",
-    "ui/book/**/*.py",
-    "ui/figures/**/*.py",
-    "ui/film/**/*.py",
-    "ui/page/**/*.py",
-    "ui/present/**/*.py",
-    "ui/served/**/*.py",
-    "ui/server/**/*.py",
-    "ui/text/**/*.py",
-    "ui/work/**/*.py",
+    "ui/**/*.py",
 )
 
 

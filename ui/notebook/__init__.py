@@ -36,12 +36,12 @@ def film(
     from ui.notebook.widget import FilmWidget
 
     reader = read(page, config, lang, layer_type, values, name)
-    found = reader.shown.get(name) if name != FIRST_FILM else next(iter(_films(reader.shown).values()), None)
-    if not isinstance(found, Film):
+    shown = reader.shown.get(name) if name != FIRST_FILM else next(iter(_films(reader.shown).values()), None)
+    if not isinstance(shown, Film):
         raise ValueError(_none(page, name, _films(reader.shown)))
     fields = reader.store.fields
-    at = found.scene.values(lambda control: reader.store.get(fields[control]))
-    return FilmWidget(found, reader.t, at)
+    at = shown.scene.values(lambda control: reader.store.get(fields[control]))
+    return FilmWidget(shown, reader.t, at)
 
 
 def figure(
@@ -57,11 +57,11 @@ def figure(
     from plotly.graph_objects import FigureWidget
 
     reader = read(page, config, lang, layer_type, values, name)
-    found = reader.shown.get(name)
-    if not isinstance(found, Drawing):
+    drawing = reader.shown.get(name)
+    if not isinstance(drawing, Drawing):
         figures = {each: shown for each, shown in reader.shown.items() if isinstance(shown, Drawing)}
         raise ValueError(_none(page, name, figures))
-    return FigureWidget(found.figure)
+    return FigureWidget(drawing.figure)
 
 
 def names(page: str, config: Config | None = None, *, layer_type: str | None = None) -> dict[str, str]:

@@ -27,7 +27,7 @@ async function render({ model, el }) {
   room.append(box);
   el.append(room);
   const state = (key) => model.get(key);
-  const hear = () => tell(id, { at: state("values"), said: state("_said") });
+  const hear = () => tell(id, { at: state("values"), said: state("_gap") });
   /** The notebook's theme, which the player reads off its element. */
   const theme = () => {
     const light = document.body.dataset.jpThemeLight;
@@ -44,11 +44,11 @@ async function render({ model, el }) {
   hear();
   await scene();
   model.on("change:values", hear);
-  model.on("change:_said", hear);
+  model.on("change:_gap", hear);
   return () => {
     watched.disconnect();
     model.off("change:values", hear);
-    model.off("change:_said", hear);
+    model.off("change:_gap", hear);
     films.delete(id);
     told.delete(id);
   };

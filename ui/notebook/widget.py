@@ -28,7 +28,7 @@ class FilmWidget(anywidget.AnyWidget):  # type: ignore[misc]
     """A film that moves in a notebook.
 
     Attributes:
-        values: where the film's controls stand, by name. It follows the hand once that lets go, can be observed, and
+        values: where the film's controls are, by name. It follows the hand once that lets go, can be observed, and
             moves the film where it is set; a number is taken to the nearest stop.
         recipe: Python lines that reproduce the film's numbers.
     """
@@ -36,7 +36,7 @@ class FilmWidget(anywidget.AnyWidget):  # type: ignore[misc]
     _esm = script()
     _css = (PLAYER / "film.css").read_text("utf-8") + (HERE / "notebook.css").read_text("utf-8")
     _scene = traitlets.Bytes().tag(sync=True)
-    _said = traitlets.Unicode(None, allow_none=True).tag(sync=True)
+    _gap = traitlets.Unicode(None, allow_none=True).tag(sync=True)
     values = traitlets.Dict().tag(sync=True)
 
     def __init__(self, film: Film, t: Words, values: Mapping[str, Any]) -> None:
@@ -48,8 +48,8 @@ class FilmWidget(anywidget.AnyWidget):  # type: ignore[misc]
 
     @property
     def finding(self) -> str:
-        """The sentence below the picture, where the controls stand."""
-        return self._said or self._film.scene.written(self.values)
+        """Return the sentence below the picture, with the controls where they are."""
+        return self._gap or self._film.scene.written(self.values)
 
     def table(self) -> Table:
         """Return the film's numbers as named columns."""
@@ -78,4 +78,4 @@ class FilmWidget(anywidget.AnyWidget):  # type: ignore[misc]
         """Say how far a curve that was drawn by hand is from the true one."""
         sketch = self._film.scene.sketch
         heights = sketch.read(change["new"].get(sketch.name)) if sketch else None
-        self._said = self._film.gap(heights) if self._film.gap and heights is not None else None
+        self._gap = self._film.gap(heights) if self._film.gap and heights is not None else None

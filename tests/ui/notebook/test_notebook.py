@@ -110,10 +110,10 @@ def test_the_widget_has_the_scene_the_player_and_values_that_are_observed() -> N
     assert {name for text in files.values() for name in re.findall(r'"\./(\w+\.js)"', text)} <= set(files)
     assert files["player.js"] == (ROOT / "ui/film/assets/player.js").read_text("utf-8")
     drawn = film("frequencies", CONFIG, name="unfinished")
-    assert drawn._said is None
+    assert drawn._gap is None
     sketch = drawn._film.scene.sketch
     assert sketch
     drawn.values = {sketch.name: ".".join(["0"] * len(sketch.columns))}
-    assert drawn._said and drawn.finding == drawn._said
+    assert drawn._gap and drawn.finding == drawn._gap
     assert names("rotation")["matrix"] == "figure" and names("rotation")["circle"] == "film"
     assert figure("rotation", "backward", CONFIG).data
