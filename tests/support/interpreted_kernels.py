@@ -18,13 +18,9 @@ from rope_core.kernels.backends import BACKENDS
 from rope_core.kernels.entry import apply
 from rope_core.kernels.norm import apply_normed
 from rope_core.kernels.task import make_turn
+from tests.support.tables import tables
 
 LAYOUTS = ("half", "interleaved")
-
-
-def tables(pairs: int, dtype: torch.dtype = torch.float32, rows: int = 40) -> tuple[Tensor, Tensor]:
-    angle = torch.arange(rows, dtype=torch.float64)[:, None] * torch.tensor(Rope(2 * pairs, 500.0).theta)
-    return angle.cos().to(dtype), angle.sin().to(dtype)
 
 
 def exact(x: Tensor, cos: Tensor, sin: Tensor, layout: str, **where: Any) -> Tensor:

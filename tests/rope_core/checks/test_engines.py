@@ -17,18 +17,10 @@ from rope_core.checks.extend import extend
 from rope_core.checks.formulas import ENGINES, Answer, Task, yarn_by_hand
 from rope_core.errors import ConfigError
 from rope_core.hf.families import recorded as wheel
+from tests.support.configs import LLAMA, YARN, of
 from tools.engines.__main__ import SOURCES, installed, load, measure
 from tools.engines.compare import by_id, verdict
 from tools.engines.compare import table as compared_with
-
-LLAMA: dict[str, Any] = {
-    "model_type": "llama",
-    "hidden_size": 512,
-    "num_attention_heads": 4,
-    "max_position_embeddings": 131072,
-    "rope_theta": 500000.0,
-}
-YARN: dict[str, Any] = {"rope_type": "yarn", "factor": 8.0, "original_max_position_embeddings": 16384}
 
 
 def table(
@@ -37,10 +29,6 @@ def table(
     """Return the engines by the first word of their names; "4.57" for the older transformers."""
     found = engines(config, layer_type, seq_len, context)
     return {e.name.split(" ")[0] if "4.57" not in e.name else "4.57": e for e in found}
-
-
-def of(**fields: Any) -> dict[str, Any]:
-    return {**LLAMA, **fields}
 
 
 def inv(engine: Engine) -> np.ndarray[Any, np.dtype[np.float64]]:

@@ -16,16 +16,9 @@ from rope_core.checks.engines import engines
 from rope_core.checks.findings import check, check_text, groups, known
 from rope_core.hf.families import TRAPS as ALL_TRAPS
 from tests.rope_core.hf.test_traps import TRAPS
+from tests.support.configs import LLAMA, YARN, of
 
 SLOW = "pairs_below_one_turn"
-LLAMA: dict[str, Any] = {
-    "model_type": "llama",
-    "hidden_size": 512,
-    "num_attention_heads": 4,
-    "max_position_embeddings": 131072,
-    "rope_theta": 500000.0,
-}
-YARN: dict[str, Any] = {"rope_type": "yarn", "factor": 8.0, "original_max_position_embeddings": 16384}
 
 
 def keys(config: object, **options: Any) -> list[str]:
@@ -36,10 +29,6 @@ def keys(config: object, **options: Any) -> list[str]:
 def only(key: str, config: object, **options: Any) -> rc.Finding:
     """Return the finding with this key."""
     return next(one for one in check(config, **options, everything=True) if one.key == key)
-
-
-def of(**fields: Any) -> dict[str, Any]:
-    return {**LLAMA, **fields}
 
 
 @pytest.mark.parametrize("model", rc.models(), ids=lambda model: model.id)

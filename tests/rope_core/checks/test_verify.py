@@ -15,6 +15,7 @@ from torch import nn
 
 import rope_core as rc
 from rope_core.checks.verify import check_cache, check_conversion, verify
+from tests.support.configs import keys
 
 transformers.logging.set_verbosity_error()
 
@@ -37,10 +38,6 @@ def model(config: dict[str, Any]) -> Any:
     fields = {key: value for key, value in config.items() if key != "model_type"}
     made = transformers.CONFIG_MAPPING[config["model_type"]](**fields)
     return transformers.AutoModel.from_config(made)
-
-
-def keys(found: list[rc.Finding]) -> list[str]:
-    return [one.key for one in found]
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import torch
 
 import rope_core as rc
 from tests.support import tiny_models
+from tests.support.configs import keys
 
 # One of each kind of rotation and of each way to write an attention.
 TEXT = """
@@ -40,10 +41,6 @@ def trained(model: Any) -> Any:
             if weight.ndim == 1:
                 weight += (0.3 * torch.randn(weight.shape, generator=random)).to(weight.dtype)
     return model
-
-
-def keys(found: list[rc.Finding]) -> list[str]:
-    return [one.key for one in found]
 
 
 @pytest.mark.parametrize("model_type", TEXT.split())

@@ -12,13 +12,10 @@ from torch import nn
 
 import rope_core as rc
 from tests.support import tiny_models
+from tests.support.configs import keys
 
 DYNAMIC = {"rope_type": "dynamic", "factor": 2.0}
 LONG = {"rope_type": "longrope", "short_factor": [1.0] * 8, "long_factor": [3.0] * 8}
-
-
-def keys(found: list[rc.Finding]) -> list[str]:
-    return [one.key for one in found]
 
 
 def test_a_model_that_read_past_its_trained_length_is_clean_and_stays_as_it_was() -> None:

@@ -194,10 +194,9 @@ def test_the_command_grades_a_file_in_processes_of_its_own(tmp_path: Path, capsy
 
 
 def test_whatever_the_code_does_is_a_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    stages = "[spectrum]\nlaw = 1\noracle = 1\n"
-    short = write(tmp_path, f"seconds = 2\n{stages}", "short.toml")
-    # Long enough for a busy machine to start a process.
-    long = write(tmp_path, f"seconds = 120\n{stages}", "long.toml")
+    # A loop keeps a core busy for its seconds; the others' are enough for a busy machine to start a process.
+    short = write(tmp_path, "seconds = 2\n[spectrum]\nlaw = 1\n", "short.toml")
+    long = write(tmp_path, "seconds = 120\n[spectrum]\nlaw = 1\noracle = 1\n", "long.toml")
     for source, expected in [
         ("def spectrum(dim, base):\n    while True: pass", "did not end within 2 seconds"),
         ("while True: pass", "did not end within 2 seconds"),
@@ -210,8 +209,9 @@ def test_whatever_the_code_does_is_a_sentence(tmp_path: Path, capsys: pytest.Cap
         ("class E(Exception):\n    def __str__(self): raise self\ndef spectrum(d, b): raise E", "Line 3 raised E"),
         ("print('\\x1b[2J' * 100000)", "no function spectrum"),
     ]:
-        code, out, err = graded(capsys, write(tmp_path, source), "--assignment", short if "while" in source else long)
-        assert code == 1 and out.count(expected) == 2 and not err, (source, out)
+        endless = "while" in source
+        code, out, err = graded(capsys, write(tmp_path, source), "--assignment", short if endless else long)
+        assert code == 1 and out.count(expected) == (1 if endless else 2) and not err, (source, out)
         assert "\x1b" not in out
 
 

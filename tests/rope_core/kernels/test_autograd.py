@@ -14,19 +14,14 @@ import pytest
 import torch
 from torch import Tensor
 
-from rope_core import Rope
 from rope_core.kernels import autograd
 from rope_core.kernels.entry import apply
+from tests.support.tables import tables
 
 Two = tuple[Tensor, Tensor]
 
 
-def tables(pairs: int, dtype: torch.dtype = torch.float64) -> Two:
-    angle = torch.arange(40, dtype=torch.float64)[:, None] * torch.tensor(Rope(2 * pairs, 500.0).theta)
-    return angle.cos().to(dtype), angle.sin().to(dtype)
-
-
-COS, SIN = tables(4)
+COS, SIN = tables(4, torch.float64)
 
 
 def turn(q: Tensor, k: Tensor, **options: Any) -> Two:

@@ -9,16 +9,11 @@ import pytest
 import torch
 from torch import Tensor
 
-from rope_core import Rope
 from rope_core.kernels import cpu_norm, lanes
 from rope_core.kernels.norm import apply_normed
+from tests.support.tables import tables
 
 LAYOUTS = ("half", "interleaved")
-
-
-def tables(pairs: int, dtype: torch.dtype = torch.float32) -> tuple[Tensor, Tensor]:
-    angle = torch.arange(40, dtype=torch.float64)[:, None] * torch.tensor(Rope(2 * pairs, 500.0).theta)
-    return angle.cos().to(dtype), angle.sin().to(dtype)
 
 
 def inputs(dtype: torch.dtype, dim: int, whole: bool, seed: int = 0) -> tuple[Tensor, ...]:

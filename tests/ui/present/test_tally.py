@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import sqlite3
 import subprocess
@@ -241,23 +240,22 @@ def test_a_file_that_is_replaced_or_deleted_is_taken_as_it_is(file: Tally) -> No
     assert tally.ANCHOR["file"][1] == file.path.stat().st_ino
 
 
-def _votes(path: str, first: int, start: float) -> None:
-    time.sleep(max(0.0, start - time.time()))
-    file = Tally(path)
-    for k in range(first, first + 50):
-        file.answer("room", "q", f"t{k}", k % 2)
+VOTES = """
+import sys, time
+from ui.present.tally import Tally
+path, first, start = sys.argv[1], int(sys.argv[2]), float(sys.argv[3])
+time.sleep(max(0.0, start - time.time()))
+file = Tally(path)
+for k in range(first, first + 50):
+    file.answer("room", "q", f"t{k}", k % 2)
+"""
 
 
 def test_replicas_share_one_file(tmp_path: Path) -> None:
-    path = tmp_path / "new" / "rooms.sqlite3"
-    spawn = multiprocessing.get_context("spawn")
-    start = time.time() + 1.0
-    children = [spawn.Process(target=_votes, args=(str(path), 50 * k, start)) for k in range(3)]
-    for child in children:
-        child.start()
-    for child in children:
-        child.join(60)
-        assert child.exitcode == 0
+    path, start = tmp_path / "new" / "rooms.sqlite3", str(time.time() + 1.0)
+    command = [sys.executable, "-c", VOTES, str(path)]
+    children = [subprocess.Popen([*command, str(50 * k), start], cwd=ROOT) for k in range(3)]
+    assert [child.wait(60) for child in children] == [0, 0, 0]
     assert Tally(path).count("room", "q", 2).votes == (75, 75)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -12,6 +11,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from tests.conftest import apart
+from tests.support.attacks import message
 from ui.server import sockets
 from ui.server.sessions import Sessions
 from ui.server.sockets import (
@@ -26,14 +26,6 @@ from ui.server.sockets import (
     Bounded,
     of_use,
 )
-
-
-def message(fill: Callable[[Any], object]) -> bytes:
-    """Return a browser's message with what ``fill`` puts into it."""
-    made = BackMsg()
-    fill(made)
-    return bytes(made.SerializeToString())
-
 
 MOVE = message(lambda made: made.rerun_script.widget_states.widgets.add(id="base", double_value=1.0))
 GIT = message(lambda made: setattr(made, "load_git_info", True))
