@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from rope_core.bench.cases import Case
-from rope_core.bench.contestants import Contestant, Inputs, Pair
+from rope_core.bench.contestants import BASE, Contestant, Inputs, Pair
 from rope_core.kernels.torch_ops import eager_one
 from rope_core.rope import Rope
 from rope_core.spectrum import Request, cos_sin, spectrum
@@ -37,12 +37,12 @@ def make_inputs(case: Case, start: int, grad: bool, seed: int) -> Inputs:
     cos, sin = tables(case, start)
     cos, sin = cos.to(case.device), sin.to(case.device)
     out = torch.full_like(q, torch.nan), torch.full_like(k, torch.nan)
-    return Inputs(q.requires_grad_(grad), k.requires_grad_(grad), cos, sin, out)
+    return Inputs(q.requires_grad_(grad), k.requires_grad_(grad), cos, sin, out, start=start)
 
 
 def tables(case: Case, start: int) -> Pair:
-    """Return float32 cos and sin of ``seq`` positions from ``start``, (seq, rotary_dim/2), base 10,000."""
-    s = spectrum(Request(Rope(case.rotary_dim)))
+    """Return float32 cos and sin of ``seq`` positions from ``start``, (seq, rotary_dim/2)."""
+    s = spectrum(Request(Rope(case.rotary_dim, BASE)))
     cos, sin = cos_sin(s, torch.arange(start, start + case.seq).numpy())
     return torch.from_numpy(cos), torch.from_numpy(sin)
 

@@ -20,6 +20,7 @@ from rope_core.kernels.entry import apply, bind
 from rope_core.kernels.task import Turn
 
 Pair = tuple[Tensor, Tensor]
+BASE = 10_000.0
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,7 @@ class Inputs:
 
     Attributes:
         extra: what a contestant's ``prepare`` made of the tables, outside the timing.
+        start: the position of the tables' first row, with base BASE, for whoever makes tables of its own.
     """
 
     q: Tensor
@@ -36,6 +38,7 @@ class Inputs:
     sin: Tensor
     out: Pair
     extra: Any = None
+    start: int = 0
 
 
 @dataclass(frozen=True)
@@ -240,13 +243,17 @@ def _flash_attention() -> Contestant:
     return Contestant("flash-attention", lambda case: _gpu_only(case, "flash_attn"), call)
 
 
+def _tokens(case: Case, device: torch.device) -> Tensor:
+    """Return each token's position, int32 (batch * seq,), the first one 0."""
+    return torch.arange(case.seq, device=device, dtype=torch.int32).repeat(case.batch)
+
+
 def flashinfer() -> Contestant:
     """flashinfer's CUDA rotation with a float32 cache; inference only."""
 
     def prepare(inputs: Inputs, case: Case) -> Any:
         cache = torch.cat([inputs.cos, inputs.sin], -1).contiguous()
-        positions = torch.arange(case.seq, device=inputs.q.device, dtype=torch.int32).repeat(case.batch)
-        return cache, positions
+        return cache, _tokens(case, inputs.q.device)
 
     def call(inputs: Inputs, case: Case) -> Pair:
         module = importlib.import_module("flashinfer.rope")
@@ -269,6 +276,62 @@ def flashinfer() -> Contestant:
     return Contestant("flashinfer", missing, call, prepare)
 
 
+def sglang() -> Contestant:
+    """SGLang's CUDA rotation, compiled at its first call, with a float32 cache; inference only, in place only.
+
+    Source: apply_rope_inplace in python/sglang/jit_kernel/rope.py of sgl-project/sglang.
+    """
+
+    def prepare(inputs: Inputs, case: Case) -> Any:
+        return torch.cat([inputs.cos, inputs.sin], -1).contiguous(), _tokens(case, inputs.q.device)
+
+    def call(inputs: Inputs, case: Case) -> Pair:
+        cache, positions = inputs.extra
+        q, k = (x.flatten(0, 1) for x in (inputs.q, inputs.k))
+        function = importlib.import_module("sglang.jit_kernel.rope").apply_rope_inplace
+        function(q, k, cache, positions, is_neox=case.layout == "half", rope_dim=case.rotary_dim)
+        return inputs.q, inputs.k
+
+    def missing(case: Case) -> str | None:
+        if case.direction != "forward":
+            return "it has no backward"
+        if not case.inplace:
+            return "it writes in place only"
+        if case.memory != "bshd":
+            return "it takes (tokens, heads, dim) in one piece only"
+        return _gpu_only(case, "sglang")
+
+    return Contestant("SGLang", missing, call, prepare, overwrites=True)
+
+
+def tileops() -> Contestant:
+    """TileOPs' rotation in TileLang; it makes its own tables, of positions from 0 and in the tensors' type.
+
+    Source: RoPENeoxPositionIdsFwdOp in tileops/ops/rope.py of tile-ai/TileOPs.
+    """
+
+    def prepare(inputs: Inputs, case: Case) -> Any:
+        op = importlib.import_module("tileops.ops.rope").RoPENeoxPositionIdsFwdOp
+        return op(inputs.start + case.seq, BASE, case.rotary_dim), _tokens(case, inputs.q.device) + inputs.start
+
+    def call(inputs: Inputs, case: Case) -> Pair:
+        op, positions = inputs.extra
+        return _each(lambda x: op(x.flatten(0, 1), positions).view(x.shape), inputs)
+
+    def missing(case: Case) -> str | None:
+        if case.direction != "forward":
+            return "it has no backward"
+        if case.layout != "half":
+            return "it knows the half layout only"
+        if case.inplace:
+            return "it does not write in place"
+        if case.memory != "bshd":
+            return "it takes (tokens, heads, dim) in one piece only"
+        return _gpu_only(case, "tileops")
+
+    return Contestant("TileOPs", missing, call, prepare)
+
+
 def contestants() -> list[Contestant]:
     """Return everybody: our backends first, then the peers."""
     ours = [
@@ -277,7 +340,16 @@ def contestants() -> list[Contestant]:
         raw("triton"),
         *(entry(name) for name in ("numba", "triton", "compiled", "complex", "eager")),
     ]
-    peers = [_transformers_eager(), _transformers_compiled(), liger(), fla(), _flash_attention(), flashinfer()]
+    peers = [
+        _transformers_eager(),
+        _transformers_compiled(),
+        liger(),
+        fla(),
+        _flash_attention(),
+        flashinfer(),
+        sglang(),
+        tileops(),
+    ]
     return ours + peers
 
 

@@ -11,7 +11,18 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-PACKAGES = ("torch", "numba", "triton", "numpy", "transformers", "liger-kernel", "flash-attn", "flashinfer-python")
+PACKAGES = (
+    "torch",
+    "numba",
+    "triton",
+    "numpy",
+    "transformers",
+    "liger-kernel",
+    "flash-attn",
+    "flashinfer-python",
+    "sglang",
+    "tileops",
+)
 ALLOCATOR = ("MALLOC_MMAP_THRESHOLD_", "MALLOC_TRIM_THRESHOLD_")
 TUNED = dict.fromkeys(ALLOCATOR, "4294967296")
 CHILD = "ROPE_LAB_BENCH_CHILD"

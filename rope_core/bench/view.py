@@ -17,7 +17,7 @@ from rope_core.errors import reject
 SHIPPED = Path(__file__).parent / "records"
 HERE = "here"
 OURS = ("numba (raw)", "numba (bound)", "triton (raw)", "numba", "triton", "compiled", "complex", "eager")
-PEERS = ("transformers", "transformers compiled", "Liger", "FLA", "flash-attention", "flashinfer")
+PEERS = ("transformers", "transformers compiled", "Liger", "FLA", "flash-attention", "flashinfer", "SGLang", "TileOPs")
 # A page does not wait longer for a locked file, in seconds.
 PATIENCE = 0.5
 # What others are compared with: our kernel as a model calls it, on either device.

@@ -120,7 +120,7 @@ def _train(options: argparse.Namespace) -> int:
 def _recipe(options: argparse.Namespace) -> Any:
     from rope_core.lab import weights
     from rope_core.lab.finetune import plain
-    from rope_core.lab.lines import line
+    from rope_core.lab.lines import line, lines
     from rope_core.lab.shape import Shape
     from rope_core.lab.train import Recipe
 
@@ -133,7 +133,10 @@ def _recipe(options: argparse.Namespace) -> Any:
     if options.window is not None:
         given["batch"] = max(1, 16 * shape.context // options.window)
     if options.line:
-        scheme_request = line(options.line).request(shape, options.window or shape.context)
+        chosen = line(options.line)
+        if not chosen.scales:
+            raise reject("line", "scaling_line", options.line, names=[each.key for each in lines() if each.scales])
+        scheme_request = chosen.request(shape, options.window or shape.context)
         given |= {"scheme": scheme_request.scheme, "params": plain(scheme_request.params)}
     warmup = min(100, options.steps) if not options.start else min(20, options.steps)
     return Recipe(shape, seed=options.seed, steps=options.steps, warmup=warmup, **given)

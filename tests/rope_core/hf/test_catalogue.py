@@ -375,7 +375,12 @@ def test_class_defaults_are_those_of_the_wheel() -> None:
 
 
 def test_models_that_do_not_rotate_have_no_rotation_in_the_wheel() -> None:
-    types = {"kimi-linear-48b": "kimi_linear", "nemotron-3-nano-30b": "nemotron_h", "granite-4.0-h": "granitemoehybrid"}
+    types = {
+        "kimi-linear-48b": "kimi_linear",
+        "kimi-k3": "kimi_linear",
+        "nemotron-3-nano-30b": "nemotron_h",
+        "granite-4.0-h": "granitemoehybrid",
+    }
     types |= {"glm-5.3-flash": "glm5_next_text", "inkling": "inkling_text"}
     assert {each.id for each in unrotated()} == set(types)
     for each in unrotated():

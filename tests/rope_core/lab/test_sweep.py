@@ -209,6 +209,10 @@ def test_the_command_line_trains_and_ships(
     assert main([*asked, "--stop", "2"]) == 0
     assert main(["lab", "ship", "tiny-linear", str(out)]) == 2
     assert "folder must be of a finished run, got '2 of 3 steps'" in capsys.readouterr().err
+    for lang, words in (("en", "line must be a line that changes frequencies"), ("zh", "line 要求：改变频率")):
+        for key in ("rerope", "window"):
+            assert main(["lab", "--lang", lang, "train", *asked[2:-1], key]) == 2
+            assert words in capsys.readouterr().err
     assert main(["lab", "ship", "tiny-linear", str(out), "--stopped"]) == 0
     assert weights.card("tiny-linear").stopped == 2
     assert "| 2 of 3 × 8 × 32 | 0 |" in (tmp_path / "README.md").read_text("utf-8")
