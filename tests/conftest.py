@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
+import sys
 from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
@@ -49,6 +50,13 @@ def pytest_itemcollected(item: pytest.Item) -> None:
     elif file.startswith(SOURCES):
         file = "sources"
     item.add_marker(pytest.mark.xdist_group(file))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Give torch its one thread back: the first launch of numba's threads gives it as many."""
+    if torch := sys.modules.get("torch"):
+        torch.set_num_threads(1)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -97,15 +105,11 @@ def app(app_records: Path) -> Iterator[str]:
 
 @pytest.fixture
 def small_models() -> Iterator[None]:
-    """One thread, as models of a test's size cost more in waking a second than in arithmetic; weights are read anew."""
-    import torch
-
+    """Weights that a test writes are read anew by the next."""
     from rope_core.lab import records, weights
 
-    threads, kept = torch.get_num_threads(), (weights.cards, weights.load, records.shipped)
-    torch.set_num_threads(1)
+    kept = weights.cards, weights.load, records.shipped
     yield
-    torch.set_num_threads(threads)
     for each in kept:
         each.cache_clear()
 
