@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from benchmarks.servers import ROOT
 from rope_core.grade import Result
@@ -270,7 +270,9 @@ def test_a_page_is_an_article_without_scripts(browser: Browser, book: str, name:
     expect(page.get_by_role("heading", level=1)).to_have_text(t("title"))
     expect(page.get_by_text(t("claim")).first).to_be_visible()
     assert page.locator(".katex").count() or name == "home"
-    expect(page.locator(".film")).to_contain_text("▸")
+    expect(page.locator(".film").first).to_contain_text("▸")
+    expect(page.locator(".film td").first).to_be_visible()
+    assert all(map(Locator.is_visible, page.locator(".plot td").all()))
     context.close()
     reading = browser.new_context(viewport=size, color_scheme=scheme, bypass_csp=True)
     page = reading.new_page()

@@ -16,11 +16,14 @@ import numpy as np
 from ui.book.frame import ABSENT, FIRST, Book, folder
 from ui.book.markdown import html
 from ui.book.nodes import data, live
-from ui.figures.drawing import Drawing
+from ui.figures.drawing import Drawing, Film
 from ui.page.menu import ORDER
 from ui.text.words import LANGUAGES, Words
 
-BARE = ".plot {height: auto !important; overflow: auto} .control, .button, .choices, .grade button {display: none}"
+BARE = (
+    ".plot, .film {height: auto !important; min-height: 0 !important; overflow: auto}"
+    ".bar, .popover, .control, .button, .choices, .grade button {display: none}"
+)
 """The style for readers without scripts: numbers in a figure's place, and nothing to press."""
 ROWS = 12
 """Rows of a figure's numbers that readers without scripts see."""
@@ -87,7 +90,8 @@ def write(page: Page, folder: Path) -> None:
     for node in tree.all():
         if node.kind in ("film", "plot"):
             node.mark  # noqa: B018  what readers without scripts see is no part of what is compared
-            node.html = _still(book.figures[node.id], t) if node.kind == "plot" else _finding(book.findings[node.id])
+            finding = book.findings.get(node.id)
+            node.html = (f"<p>▸ {escape(finding)}</p>" if finding else "") + _still(book.figures[node.id], t)
     built = {"films": {id: text for id, text in drawn.items() if id in films}, "told": live(tree)}
     others = [Page(page.name, lang) for lang in LANGUAGES if lang != page.lang]
     switch = "".join(
@@ -164,12 +168,8 @@ def typeset(files: Iterable[Path], katex: Path) -> None:
         path.write_text(TEX.sub(put, text), "utf-8")
 
 
-def _finding(sentence: str) -> str:
-    return f"<p>▸ {escape(sentence)}</p>"
-
-
-def _still(drawing: Drawing, t: Words) -> str:
-    """Return some of a figure's numbers as a table for readers without scripts; its finding is below it."""
+def _still(drawing: Drawing | Film, t: Words) -> str:
+    """Return some of a figure's numbers as a table for readers without scripts; its finding is beside it."""
     columns = {name: np.asarray(column).ravel().tolist() for name, column in drawing.table().items()}
     total = max(map(len, columns.values()), default=0)
     rows = list(zip_longest(*columns.values(), fillvalue=""))[:: -(-total // ROWS) or 1]

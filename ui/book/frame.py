@@ -56,7 +56,7 @@ class Book(Stage):
         self.store.notes.extend(self.view.read(query or {}, self.store.fields))
         self.view.arrive(self.store, query or {}, moved=True)
         self.findings: dict[str, str] = {}
-        self.figures: dict[str, Drawing] = {}
+        self.figures: dict[str, Drawing | Film] = {}
         self.draw()
 
     def draw(self) -> Node:
@@ -179,6 +179,7 @@ class Book(Stage):
                     self.store.try_put(field, given)
 
         self.places.act(node.id, moved)
+        self.figures[node.id] = drawing
         self.findings[node.id] = gap or scene.written(values)
         return self.findings[node.id]
 

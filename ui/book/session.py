@@ -21,7 +21,8 @@ class Reading:
         address: of the book, for links that are handed on.
         values: what the reader has set on other pages of this visit.
         query: the link's parameters.
-        known: the marks of the page as it was built, by id.
+        known: the marks of the page as it was built, by id; the stage, where the figure that leads is in no part,
+            knows none of them.
     """
 
     def __init__(
@@ -36,7 +37,7 @@ class Reading:
     ) -> None:
         self.session: dict[Any, Any] = {"values": dict(values), "book.address": address}
         self.page = Book(name, lang, self.session, root, dict(query))
-        self.known = dict(known)
+        self.known = {} if self.page.view.stage else dict(known)
 
     def answer(self) -> str:
         """Return what has changed as JSON: nodes, their live values, values for the address and for other pages.
@@ -66,8 +67,7 @@ class Reading:
         if following and following != self.page.name:
             query = self.page.view.query() | {"lang": self.page.t.lang}
             self.page = Book(following, self.page.t.lang, self.session, self.page.root, query)
-        if self.page.view.stage != staged:
-            # The figure that leads is in no part on the stage: a browser that has it in another place lacks it here.
+        if self.page.view.stage != staged:  # what is known is in other places
             self.known = {}
         return self.answer()
 

@@ -71,6 +71,9 @@ STATES = [
     *(pytest.param(name, {"lang": "en"}, marks=pytest.mark.long) for name in NAMES if name not in LIGHT),
     *((name, link(name, 0)) for name in LIGHT),
     *(pytest.param(name, link(name, seed), marks=pytest.mark.long) for name in NAMES for seed in (1, 2, 3)),
+    ("clock", {"lang": "zh", "open": "all"}),
+    *(pytest.param(name, {"lang": "en", "open": "all"}, marks=pytest.mark.long) for name in NAMES),
+    *(pytest.param(name, link(name, 4) | {"open": "all"}, marks=pytest.mark.long) for name in NAMES),
 ]
 
 

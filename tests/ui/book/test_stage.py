@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from ui.book.frame import Book
+from ui.book.nodes import marks
 from ui.book.session import Reading
 from ui.page.menu import ORDER
 from ui.present import lessons
@@ -100,6 +101,8 @@ def test_a_figure_that_the_stage_takes_out_of_its_part_is_sent_again() -> None:
     page.act(key, "true")
     on = json.loads(page.act(next(key for key in page.page.places.acts if key.endswith("present.page")), '""'))
     assert on["query"]["display"] == "stage" and film in on["tree"]["drawn"]
+    linked = Reading("clock", "en", "../", "", {}, {"display": "stage"}, marks(page.page.places.root))
+    assert film in json.loads(linked.answer())["tree"]["drawn"]
     off = json.loads(page.act("page/stage-leave", '""'))
     assert "display" not in off["query"] and film in off["tree"]["drawn"]
 

@@ -59,6 +59,7 @@ async function plot(box) {
   const name = box.id.replace(/.*plot\./, `${page}-`);
   const config = { displaylogo: false, responsive: true, toImageButtonOptions: { format: "png", scale: 2, filename: name } };
   const layout = { ...figure.layout, template: template() };
+  if (document.documentElement.hasAttribute("data-stage")) delete layout.height;
   await react(box, figure.data, layout, config);
   box.dataset.drawn = Number(box.dataset.drawn ?? 0) + 1;
 }
