@@ -50,7 +50,7 @@ docs: $(VENV)/.dev
 	$(BIN)/python -m pdoc -d google --no-show-source -o build/api rope_core $(addprefix rope_core.,$(API))
 
 # The book in build/book: every page as plain files, live in the reader's browser; needs node and npm. WHEELS=DIR: a folder
-# that holds numpy's wheel for Pyodide, where its release cannot be reached.
+# that holds another numpy's wheel for Pyodide than the one in tools/book/wheels.
 export WHEELS
 book: $(VENV)/.dev
 	$(BIN)/python -m tools.book build/book $(if $(WHEELS),--wheels $(WHEELS))

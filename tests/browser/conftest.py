@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import time
 from collections.abc import Callable, Iterator
@@ -35,11 +36,18 @@ def until(page: Page, look: Callable[[], T], good: Callable[[T], bool]) -> T:
     return seen
 
 
+FIREFOX = os.environ.get("ROPE_LAB_FIREFOX")
+"""A Firefox to run instead of Chromium."""
+
+
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
-    """One Chromium for all tests of a worker."""
+    """One Chromium for all tests of a worker, or the Firefox that the environment names."""
     with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        if FIREFOX:
+            started = playwright.firefox.launch(executable_path=FIREFOX, channel="moz-firefox")
+        else:
+            started = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
         yield started
         started.close()
 

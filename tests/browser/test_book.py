@@ -12,6 +12,7 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urljoin, urlsplit
 
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
@@ -28,9 +29,23 @@ from ui.text.words import Words
 pytestmark = pytest.mark.browser
 PAGES = ("home", "rotation", "clock", "config")
 MOST = 8_000_000
-"""Bytes that a reader's browser loads of Python, the project and Plotly, compressed."""
+"""Bytes that a reader's browser loads beside the page itself and its letters, compressed."""
 REQUIRED = os.environ.get("ROPE_LAB_BOOK") == "required"
 READY = "html[data-ready]"
+EARLY = 600_000
+"""Bytes that it loads, compressed, before the first film can be moved."""
+FIRST_FILM = """new MutationObserver((_, watch) => {
+  if (!document.querySelector(".film[data-ready]")) return;
+  globalThis.firstFilm = performance.now();
+  watch.disconnect();
+}).observe(document, { subtree: true, childList: true, attributes: true })"""
+BEFORE = """() => [location.href, ...performance.getEntriesByType("resource")
+  .filter(({ startTime, name }) => startTime < firstFilm && name.startsWith("http")).map(({ name }) => name)]"""
+COMPILED = """async () => {
+  for (const name of await caches.keys()) for (const key of await (await caches.open(name)).keys())
+    if (key.url.endsWith("/python/compiled")) return (await (await caches.match(key)).arrayBuffer()).byteLength;
+  return 0;
+}"""
 DRAWN = "() => [...document.querySelectorAll('.plot[data-drawn]')].map(box => [box.id, JSON.stringify(box.data)])"
 
 
@@ -57,15 +72,27 @@ def built(folder: Path, *only: str) -> Path:
 
 
 @pytest.fixture(scope="session")
-def book(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Serve some pages of the book from a subfolder; WHEELS names a folder with numpy's wheel for Pyodide."""
+def host(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder to be served, which has some pages of the book below it."""
     folder = tmp_path_factory.mktemp("host")
     built(folder / "course/rope", *PAGES)
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(folder)))
+    return folder
+
+
+@pytest.fixture(scope="session")
+def book(host: Path) -> Iterator[str]:
+    """Serve the book from a subfolder."""
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(host)))
     threading.Thread(target=server.serve_forever, daemon=True).start()
     yield f"http://127.0.0.1:{server.server_port}/course/rope/"
     server.shutdown()
     server.server_close()
+
+
+def compressed(path: Path) -> int:
+    """Return a file's bytes as a host that compresses sends them."""
+    content = (path / "index.html" if path.is_dir() else path).read_bytes()
+    return min(len(content), len(squeezed(content)))
 
 
 def opened(visit: Visit, url: str) -> Page:
@@ -85,8 +112,18 @@ def at(page: Page) -> dict[str, float]:
     return dict(json.loads(page.locator(".film").first.get_attribute("data-at") or "{}"))
 
 
-def test_a_page_moves_and_its_address_opens_the_same(browser: Browser, book: str) -> None:
+@pytest.fixture(scope="module")
+def reader(browser: Browser) -> Iterator[Visit]:
+    """Return a reader who stays for several tests: what was loaded once is kept by the browser."""
     visit = Visit(browser)
+    visit.context.add_init_script(FIRST_FILM)
+    yield visit
+    assert not visit.complaints and not visit.outside
+    visit.close()
+
+
+def test_a_page_moves_and_its_address_opens_the_same(reader: Visit, book: str, host: Path) -> None:
+    visit = reader
     page = opened(visit, f"{book}clock/?factor=8&error=2&open=heatmaps,reading&lang=en")
     expect(page.get_by_role("heading", level=1)).to_have_text(Words("en", "clock")("title"))
     assert at(page) == {"factor": 8, "distance": 4}
@@ -116,27 +153,38 @@ def test_a_page_moves_and_its_address_opens_the_same(browser: Browser, book: str
         page.locator("[id='page/reading/more.reading'] summary").click()
         page.locator("[data-act='page/reading/csv.reading']").click()
     assert Path(saved.value.path()).read_text("utf-8-sig").count("\n") > 10
-    page.locator("a[data-lang=zh]").click()
-    page.wait_for_selector(f"html[lang=zh]{READY[4:]}", timeout=120_000)
-    assert at(page)["factor"] == 32 and "/zh/clock/?" in page.url
-    assert not visit.complaints and not visit.outside
-    visit.close()
+    early = visit.page.evaluate(BEFORE)
+    assert len(early) > 10
+    assert sum(compressed(host / urlsplit(url).path.strip("/")) for url in early) <= EARLY
+    files = [path for path in (host / "course/rope/assets").rglob("*") if path.is_file() and path.suffix != ".woff2"]
+    assert sum(map(compressed, files)) <= MOST
 
 
-def test_words_are_found_in_all_of_the_prose(browser: Browser, book: str) -> None:
+def test_the_second_visit_needs_no_network_and_compiles_nothing(reader: Visit, book: str) -> None:
+    reader.page.wait_for_selector("html[data-kept]", timeout=60_000)
+    reader.context.set_offline(True)
+    page = opened(reader, f"{book}clock/?factor=8&open=heatmaps&lang=en")
+    assert at(page)["factor"] == 8
+    page.get_by_role("radio", name=Words("en", "clock")("axis.even")).check()
+    address_has(page, "axis=even", "factor=8")
+    reader.context.set_offline(False)
+    assert page.evaluate(COMPILED) > 1_000_000
+
+
+def test_words_are_found_in_all_of_the_prose(reader: Visit, host: Path) -> None:
+    page = reader.page
     for lang, word in (("en", "neighbours"), ("zh", "相邻")):
-        visit, t = Visit(browser), Words(lang, "clock")
-        page = visit.page
-        page.goto(f"{book}{'' if lang == 'en' else 'zh/'}config/?lang={lang}")
+        if lang == "zh":
+            page.locator("a[data-lang=zh]").click()
+            page.wait_for_selector(f"html[lang=zh]{READY[4:]}", timeout=120_000)
+            assert at(page)["factor"] == 8 and "/zh/clock/?" in page.url
         page.get_by_role("searchbox").fill("xyzzy")
         expect(page.locator("#found")).to_have_text(Words(lang, "labels")("browser.nothing"))
         page.get_by_role("searchbox").fill(word)
-        link = page.locator("#found a").filter(has_text=t("title")).first
-        expect(link).to_be_visible()
-        link.click()
-        expect(page.get_by_role("heading", level=1)).to_have_text(t("title"))
-        assert not visit.complaints and not visit.outside
-        visit.close()
+        expect(page.locator("#found a").filter(has_text=Words(lang, "clock")("title")).first).to_be_visible()
+    link = page.locator("#found a").filter(has_text=Words("zh", "clock")("title")).first
+    href = link.get_attribute("href") or ""
+    assert (host / urljoin(urlsplit(page.url).path, href.partition("#")[0]).strip("/")).is_dir()
 
 
 def near(ours: Any, theirs: Any) -> bool:
@@ -152,9 +200,8 @@ def near(ours: Any, theirs: Any) -> bool:
     return bool(ours == theirs)
 
 
-def test_a_config_is_checked_on_the_readers_machine(browser: Browser, book: str) -> None:
-    visit = Visit(browser)
-    page = opened(visit, f"{book}config/?lang=en")
+def test_a_config_is_checked_on_the_readers_machine(reader: Visit, book: str) -> None:
+    page = opened(reader, f"{book}config/?lang=en")
     sent: list[str] = []
     page.on("request", lambda request: sent.append(request.url))
     config = {"model_type": "llama", "hidden_size": 4096, "num_attention_heads": 32, "max_position_embeddings": 131072}
@@ -166,20 +213,7 @@ def test_a_config_is_checked_on_the_readers_machine(browser: Browser, book: str)
     page.locator("form textarea").fill("{no json")
     page.get_by_role("button", name=Words("en", "config")("paste_button")).click()
     expect(page.get_by_role("alert").first).to_be_visible()
-    assert not [url for url in sent if not url.startswith(book)] and not visit.outside and not visit.complaints
-    visit.close()
-
-
-def test_the_second_visit_needs_no_network(browser: Browser, book: str) -> None:
-    visit = Visit(browser)
-    page = opened(visit, f"{book}clock/?lang=en")
-    page.wait_for_selector("html[data-kept]", timeout=60_000)
-    visit.context.set_offline(True)
-    page = opened(visit, f"{book}clock/?factor=8&open=heatmaps&lang=en")
-    assert at(page)["factor"] == 8
-    page.get_by_role("radio", name=Words("en", "clock")("axis.even")).check()
-    address_has(page, "axis=even", "factor=8")
-    visit.close()
+    assert not [url for url in sent if not url.startswith(book)] and not reader.outside
 
 
 def test_a_student_s_own_rotation_is_graded_in_the_page(browser: Browser, book: str) -> None:
@@ -284,12 +318,9 @@ def test_a_page_is_an_article_without_scripts(browser: Browser, book: str, name:
 
 
 @pytest.mark.long
-def test_the_whole_book_is_small_and_built_again_is_the_same(tmp_path: Path) -> None:
+def test_the_whole_book_built_again_is_the_same(tmp_path: Path) -> None:
     first, second = (built(tmp_path / name / "book") for name in ("first", "second"))
     files = {path.relative_to(first): path.read_bytes() for path in first.rglob("*") if path.is_file()}
     again = {path.relative_to(second): path.read_bytes() for path in second.rglob("*") if path.is_file()}
     assert list(map(str, sorted(files))) == list(map(str, sorted(again)))
     assert [str(path) for path in files if files[path] != again[path]] == []
-    loaded = [content for path, content in files.items() if path.suffix == ".gz"]
-    assert len(loaded) == 5
-    assert sum(map(len, loaded)) + len(squeezed(files[Path("assets/plotly.js")])) <= MOST

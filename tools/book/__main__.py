@@ -65,8 +65,9 @@ def write(folder: Path, wheels: Path | None, only: Sequence[str] = ()) -> None:
     pieces.drawn(packages, ROOT, folder, only)
     search.write(folder)
     site.typeset(sorted(folder.rglob("*.html")), packages / "katex")
-    worker = (SCRIPTS / "sw.js").read_text("utf-8")
-    (folder / "sw.js").write_text(worker.replace("VERSION", digest(folder)), "utf-8")
+    edition = digest(folder)
+    for source, place in ((SCRIPTS / "sw.js", folder / "sw.js"), (assets / "code.js", assets / "code.js")):
+        place.write_text(source.read_text("utf-8").replace("VERSION", edition), "utf-8")
 
 
 def digest(folder: Path) -> str:

@@ -121,15 +121,18 @@ kept = {
 }
 print(len(traced), "modules of the project,", len(set(own) - traced), "left out")
 write("app", kept)
+code: dict[str, dict[str, bytes]] = {"library": {}, "numpy": {}}
 for name, files in (("numpy", numpy), ("library", library)):
-    code: dict[str, bytes] = {}
     for path, content in files.items():
+        top = module(path.partition("/")[0])
         if path.endswith(".py") and module(path) in loaded:
             source = bare(path, content)
             if module(path) in first:
-                code[path + "c"] = compiled(source, f"/lib/python312.zip/{path}")
+                code[name][path + "c"] = compiled(source, f"/lib/python312.zip/{path}")
             else:
-                code[path] = source.encode()
+                # Beside the project, where Python keeps what it has compiled; a package's parts stay together.
+                code[name if top in first else "numpy"][path] = source.encode()
         elif path.endswith(".so") and module(path.partition(".")[0]) in loaded:
-            code[path] = content
-    write(name, code)
+            code[name][path] = content
+for name, files in code.items():
+    write(name, files)

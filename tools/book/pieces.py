@@ -12,9 +12,11 @@ import urllib.request
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.metadata import distribution
+from itertools import chain
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
+WHEELS = HERE / "wheels"
 RELEASE = "https://cdn.jsdelivr.net/pyodide/v{version}/full/{name}"
 """Where Pyodide publishes the wheels of a release."""
 PURE = ("cachetools", "markdown-it-py", "mdurl")
@@ -40,10 +42,11 @@ def node(folder: Path) -> Path:
 
 
 def numpy(packages: Path, wheels: Path | None) -> bytes:
-    """Return numpy's wheel for Pyodide, from ``wheels`` or from its release; its hash is the one in Pyodide's lock."""
+    """Return numpy's wheel for Pyodide: from ``wheels``, else from here, else from its release; by Pyodide's hash."""
     entry = json.loads((packages / "pyodide/pyodide-lock.json").read_text("utf-8"))["packages"]["numpy"]
     name, version = entry["file_name"], json.loads((packages / "pyodide/package.json").read_text("utf-8"))["version"]
-    for wheel in _held(name, wheels) if wheels else _released(RELEASE.format(version=version, name=name)):
+    here = chain(_held(name, WHEELS), _released(RELEASE.format(version=version, name=name)))
+    for wheel in _held(name, wheels) if wheels else here:
         if hashlib.sha256(wheel).hexdigest() == entry["sha256"]:
             return wheel
     raise Missing(f"{name} with sha256 {entry['sha256']} must be in WHEELS, got none in {wheels or RELEASE}")

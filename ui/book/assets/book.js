@@ -255,7 +255,7 @@ async function offline() {
   const { active } = await serviceWorker.ready;
   serviceWorker.addEventListener("message", () => { document.documentElement.dataset.kept = "1"; });
   const loaded = performance.getEntriesByType("resource").map((entry) => entry.name);
-  const python = ["pyodide.mjs", "pyodide-lock.json", "pyodide.asm.js.gz", "pyodide.asm.wasm.gz", "python/library.zip.gz", "python/numpy.zip.gz", "python/app.zip.gz", `search-${lang}.json`];
+  const python = ["worker.js", "code.js", "pyodide.mjs", "pyodide-lock.json", "pyodide.asm.js.gz", "pyodide.asm.wasm.gz", "python/library.zip.gz", "python/numpy.zip.gz", "python/app.zip.gz", `search-${lang}.json`];
   active.postMessage([...new Set([here, ...loaded, ...python.map((name) => new URL(name, assets).href)])].filter((url) => url.startsWith(new URL(book, here).href)));
 }
 

@@ -1,4 +1,6 @@
 // Runs the project's own Python: loads it once, opens a page, answers one move after another.
+import { keep, kept, restore, unzip } from "./code.js";
+
 const here = new URL("./", import.meta.url).href;
 
 /** A file of the book, which is compressed whatever the host does. */
@@ -7,7 +9,10 @@ const file = async (name, type) => {
   return new Response(body, { headers: { "content-type": type } });
 };
 
+let site = "", known = 0;
+
 async function start() {
+  const before = kept();
   const [wasm, script, library, numpy, app] = [
     file("pyodide.asm.wasm", "application/wasm"), file("pyodide.asm.js", "text/javascript"),
     ...["library", "numpy", "app"].map((name) => file(`python/${name}.zip`, "application/zip")),
@@ -18,9 +23,14 @@ async function start() {
   const { loadPyodide } = await import("./pyodide.mjs");
   (0, eval)(await (await script).text());
   const python = await loadPyodide({ indexURL: here, lockFileURL: `${here}pyodide-lock.json`, stdLibURL: `${here}library.zip` });
-  python.runPython('import os; os.environ |= {"ROPE_LAB_BENCH": "off", "ROPE_LAB_MEASURE": "off"}');
-  const site = python.runPython("import site; site.getsitepackages()[0]");
-  for (const archive of [numpy, app]) python.unpackArchive(await (await archive).arrayBuffer(), "zip", { extractDir: site });
+  site = python.runPython("import site; site.getsitepackages()[0]");
+  for (const archive of [numpy, app]) unzip(python.FS, site, await (await archive).arrayBuffer());
+  known = restore(python.FS, await before);
+  // What Python knew of the folder is out of date; importlib's own way to say so loads a dozen modules more.
+  python.runPython(`import os, sys
+os.environ |= {"ROPE_LAB_BENCH": "off", "ROPE_LAB_MEASURE": "off"}
+sys.dont_write_bytecode = False
+sys.path_importer_cache.pop("${site}", None)`);
   return python;
 }
 
@@ -43,6 +53,7 @@ onmessage = async ({ data }) => {
     else if (data.open) {
       page = python.pyimport("ui.book.session").opened(JSON.stringify(data.open));
       postMessage({ answer: JSON.parse(page.answer()), ready: true });
+      known = await keep(python.FS, site, known);
     } else postMessage({ answer: JSON.parse(page.act(data.act, JSON.stringify(data.given))), act: data.act });
   } catch (error) {
     postMessage({ failed: String(error), act: data.act });
