@@ -102,27 +102,19 @@ def flat(turn: Turn) -> tuple[Any, ...]:
     return t.cos, t.sin, t.steps, t.scale, t.positions, t.cu_seqlens, t.offsets, t.start, t.half, t.back
 
 
-@torch.library.custom_op("rope_core::turn", mutates_args=())
-def turn_op(
-    q: Tensor,
-    k: Tensor,
-    cos: Tensor | None,
-    sin: Tensor | None,
-    steps: Tensor | None,
-    scale: float,
-    positions: Tensor | None,
-    cu_seqlens: Tensor | None,
-    offsets: Tensor | None,
-    start: int,
-    half: bool,
-    back: bool,
-    backend: str,
-    check: bool,
-) -> tuple[Tensor, Tensor]:
+# What both ops take behind q and k: the fields of a Turn, a backend's name, whether to verify.
+FLAT = (
+    "Tensor? cos, Tensor? sin, Tensor? steps, float scale, Tensor? positions, Tensor? cu_seqlens, Tensor? offsets, "
+    "SymInt start, bool half, bool back, str backend, bool check"
+)
+
+
+@torch.library.custom_op("rope_core::turn", mutates_args=(), schema=f"(Tensor q, Tensor k, {FLAT}) -> (Tensor, Tensor)")
+def turn_op(q: Tensor, k: Tensor, *arguments: Any) -> tuple[Tensor, Tensor]:
     """Turn q and k into tensors of their own; the form that tracers see."""
-    turn = Turn(cos, sin, steps, scale, positions, cu_seqlens, offsets, start, half, back)
+    *fields, backend, check = arguments
     out = torch.empty_like(q), torch.empty_like(k)
-    run((q, k), turn, backend, check, out)
+    run((q, k), Turn(*fields), backend, check, out)
     return out
 
 
@@ -151,26 +143,13 @@ def _op_backward(ctx: Any, dq: Tensor, dk: Tensor) -> tuple[Any, ...]:
 turn_op.register_autograd(_op_backward, setup_context=_remember)
 
 
-@torch.library.custom_op("rope_core::turn_", mutates_args=("q", "k"))
-def turn_op_(
-    q: Tensor,
-    k: Tensor,
-    cos: Tensor | None,
-    sin: Tensor | None,
-    steps: Tensor | None,
-    scale: float,
-    positions: Tensor | None,
-    cu_seqlens: Tensor | None,
-    offsets: Tensor | None,
-    start: int,
-    half: bool,
-    back: bool,
-    backend: str,
-    check: bool,
-) -> None:
+@torch.library.custom_op(
+    "rope_core::turn_", mutates_args=("q", "k"), schema=f"(Tensor(a!) q, Tensor(b!) k, {FLAT}) -> ()"
+)
+def turn_op_(q: Tensor, k: Tensor, *arguments: Any) -> None:
     """Turn q and k in their own memory; without gradients."""
-    turn = Turn(cos, sin, steps, scale, positions, cu_seqlens, offsets, start, half, back)
-    run((q, k), turn, backend, check, (q, k))
+    *fields, backend, check = arguments
+    run((q, k), Turn(*fields), backend, check, (q, k))
 
 
 def traced(*tensors: Tensor) -> bool:
