@@ -94,7 +94,7 @@ def write_cards() -> None:
     manifest = corpus.manifest()
     threads = " or ".join(map(str, sorted({each.hardware["threads"] for each in cards.values()})))
     more = {"rows": "\n".join(rows), "files": len(manifest["files"]), "ran": ran, "threads": threads}
-    text = CARDS.format(**(manifest | more))
+    text = Path(__file__).with_name("cards.md").read_text("utf-8").format(**(manifest | more))
     write_whole(weights.FOLDER / "README.md", text.encode())
 
 
@@ -116,34 +116,6 @@ def _card_row(card: weights.Card) -> str:
         f"`{card.sha256[:12]}`",
     )
     return "| " + " | ".join(cells) + " |"
-
-
-CARDS = """# Model cards
-
-Byte-level language models of 1.8 million parameters (4 layers, width 192, 6 heads of 32, base 10,000, trained length
-256 bytes), made to be measured past their trained length, not to write text. Weights are bfloat16 in safetensors; what
-trained them is in `rope_core/lab`.
-
-| name | positions | task | steps × windows × bytes | seed | training loss | held-out loss [95 %] | minutes | SHA-256 |
-|---|---|---|---|---:|---:|---:|---:|---|
-{rows}
-
-Losses are nats per byte: the training loss is the mean of the last 100 steps (of the passkey task the answer's loss is
-added to the text's), the held-out one that of 44 documents at the run's own window, its interval over documents.
-
-- Data: {what}, Python {python}, {files} files listed with their hashes in `../corpus.json`; one file in eight is held
-  out by the hash of its path, and a stretch of 4,097 bytes of 44 of them stands in `../heldout.json`. Digest of the
-  list: `{sha256}`. Licence {licence}, {source}.
-- Hardware: {threads} threads of {ran}, matrix products in bfloat16, other work beside it (the minutes are those
-  of a busy machine). The same recipe with another number of threads or in float32 ends within the spread of the
-  seeds, not on the same bits.
-- Again: `rope lab train --encoding rope --seed 0 --precision bfloat16 --threads 1 --out runs/rope-0`, then
-  `rope lab ship rope-0 runs/rope-0`, which prints the held-out loss; under another name it stands beside the shipped
-  one. Killed at any moment, the same command goes on. A second run of this command gave the shipped tensors bit for
-  bit, in 27 minutes on a busy machine; another machine's loss belongs in the interval above.
-- Limits: they know Python's source and little else, at one size. An order of schemes found here is a fact about these
-  models; where it agrees with the papers' larger ones, that is what the page shows, no more.
-"""
 
 
 def record(name: str, kind: str, arguments: dict[str, Any], date: str) -> Path:
