@@ -64,7 +64,7 @@ def looks(page: Frame, text: bytes, positions: inside.Positions) -> None:
         page.controls.slider(HEAD)
     with places[2]:
         page.controls.select(MODEL, str)
-    for section, draw in (("pairs", pairs), ("heads", heads)):
+    for section, draw in (("pairs", pairs), ("sizes", sizes), ("heads", heads)):
         title, body = page.t.prose(section)
         with page.fold(title):
             page.write(body)
@@ -75,6 +75,11 @@ def pairs(page: Frame, text: bytes, positions: inside.Positions) -> None:
     """Draw the pairs of one query's score."""
     given = page.get(MODEL), text, positions, page.get(LAYER), page.get(HEAD)
     page.show(figures.pairs(*given, page.get(QUERY), page.t), figures.pairs, inside.Reading.shares)
+
+
+def sizes(page: Frame, text: bytes, positions: inside.Positions) -> None:
+    """Draw how large each pair of queries and keys is."""
+    page.show(figures.sizes(page.get(MODEL), text, positions, page.t), figures.sizes, inside.Reading.largest)
 
 
 def heads(page: Frame, text: bytes, positions: inside.Positions) -> None:

@@ -146,6 +146,19 @@ class Reading:
 
         return by_pair(q, k), by_pair(turned_q, turned_k)
 
+    def largest(self) -> Array:
+        """Return how large each pair is in q and in k beside the head's mean, float64 (2, layers, heads, pairs).
+
+        A dimension's value is its root of squares summed over the bytes, a pair's that of its larger dimension; from 5
+        times the head's mean on it is called massive.
+
+        Source: "Massive Values in Self-Attention Modules", arXiv:2502.01563, section 2.
+        """
+        sizes = np.sqrt(np.square(np.stack([self.q, self.k]).astype(np.float64)).sum(axis=2))
+        relative = sizes / sizes.mean(axis=-1, keepdims=True)
+        first, second = np.split(relative, 2, axis=-1)
+        return np.asarray(np.maximum(first, second))
+
     def following(self) -> Array:
         """Return the probability of each byte to come next, float64 (256,)."""
         return _softmax(self.logits[-1].astype(np.float64))

@@ -131,3 +131,26 @@ def test_a_damaged_file_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_texts_are_cut_at_whole_letters() -> None:
     assert inside.taken("位" * 20) == ("位" * 13).encode()
     assert inside.middle(b"abc") == 2 and inside.middle(b"abcd") == 2
+
+
+def test_the_largest_pairs_are_counted_dimension_by_dimension() -> None:
+    reading = inside.read(inside.load(NAME), TEXT)
+    for side, x in enumerate((reading.q, reading.k)):
+        for layer, head in ((0, 0), (3, 5), (2, 1)):
+            sizes = [sum(float(v) ** 2 for v in x[layer, :, head, d]) ** 0.5 for d in range(2 * PAIRS)]
+            mean = sum(sizes) / len(sizes)
+            wanted = [max(sizes[i], sizes[i + PAIRS]) / mean for i in range(PAIRS)]
+            np.testing.assert_allclose(reading.largest()[side, layer, head], wanted, rtol=1e-6)
+
+
+@pytest.mark.parametrize("name", inside.models())
+def test_large_keys_stand_around_the_first_pair_that_did_not_finish_a_turn(name: str) -> None:
+    """In every shipped model, on text of its own kind and on other text; the slowest six pairs are smaller than all."""
+    model = inside.load(name)
+    unfinished = int(np.argmax(model.shape.rope.turns < 1))
+    for text in (TEXT, b"The cat sat on the mat and looked around"):
+        largest = inside.read(model, text).largest()[1]
+        near = np.abs(largest.argmax(axis=-1) - unfinished) <= 2
+        assert near.mean() > 0.7 and 3.5 < largest.max() < 7
+        means = largest.mean(axis=(0, 1))
+        assert means[-6:].max() < means[:-6].min()

@@ -8,7 +8,7 @@ from rope_core.lab import inside
 from rope_core.lab.inside import Positions
 from ui.figures.colours import AMOUNT, BLUE, GREY, ORANGE
 from ui.figures.drawing import Drawing, Film
-from ui.figures.plot import axis, heatmap, plot
+from ui.figures.plot import axis, bars, dots, heatmap, plot
 from ui.film.scene import Axis, Control, Panel, Scene, Texts, Track, sentence
 from ui.film.shapes import boxes, handle, label, path
 from ui.text.words import Words, short
@@ -227,6 +227,49 @@ def heads(name: str, text: bytes, positions: Positions, t: Words) -> Drawing:
         ),
         lambda: dict(zip(("layer", "head", "query", "key"), rows, strict=True)) | {"weight": attention.ravel()},
         recipe(name, text, positions) + "\n        print(reading.attention.shape)",
+        wide=True,
+    )
+
+
+def sizes(name: str, text: bytes, positions: Positions, t: Words) -> Drawing:
+    """Return how large each pair of q and k is beside its head's mean: the heads' mean and their largest."""
+    largest = inside.reading(name, text, positions).largest()
+    rope = inside.load(name).shape.rope
+    _, layers, count, pairs = largest.shape
+    numbers = np.arange(pairs)
+    held = np.bincount(largest[1].argmax(axis=-1).ravel(), minlength=pairs)
+    top = int(held.argmax())
+    figure = plot(
+        [
+            bars(numbers, largest[0].mean(axis=(0, 1)), GREY, t("of_queries")),
+            bars(numbers, largest[1].mean(axis=(0, 1)), BLUE, t("of_keys")),
+            dots(numbers, largest[1].max(axis=(0, 1)), ORANGE, 9, t("of_one_head")),
+        ],
+        height=380,
+        barmode="group",
+        xaxis=axis(
+            t("wave_axis"), tickvals=numbers.tolist(), ticktext=[short(float(f"{w:.2g}")) for w in rope.wavelength]
+        ),
+        yaxis=axis(t("size_axis"), rangemode="tozero"),
+        legend={"orientation": "h", "y": 1.12},
+    )
+    each = np.indices(largest.shape[1:]).reshape(3, -1)
+    return Drawing(
+        "sizes",
+        figure,
+        t(
+            "sizes_finding",
+            heads=int(held[top]),
+            all=layers * count,
+            wave=short(float(f"{rope.wavelength[top]:.2g}")),
+            turns=f"{rope.turns[top]:.1f}",
+            most=f"{largest[1].max():.1f}",
+        ),
+        lambda: (
+            dict(zip(("layer", "head", "pair"), each, strict=True))
+            | {"query": largest[0].ravel(), "key": largest[1].ravel()}
+        ),
+        recipe(name, text, positions) + "\n        print(reading.largest().max(axis=(1, 2)))",
         wide=True,
     )
 

@@ -73,7 +73,27 @@ def heads(t: Words) -> str:
     return t("heads_finding", near=named[0], steps=f"{far.min():.1f}", wide=named[1], far=f"{far.max():.1f}")
 
 
-ROWS = [Row("inside", reading.heads, (NAME, TEXT, SET), {"x": "head_axis", "y": "layer_axis"}, heads)]
+def sizes(t: Words) -> str:
+    found = inside.read(inside.load(NAME), TEXT, SET)
+    norms = np.linalg.norm(found.k.astype(float), axis=1).reshape(24, 2, 16)
+    relative = norms.max(axis=1) / norms.mean(axis=(1, 2))[:, None]
+    held = [int(row.argmax()) for row in relative]
+    top = max(range(16), key=held.count)
+    wave = 2 * np.pi * 10_000 ** (top / 16)
+    return t(
+        "sizes_finding",
+        heads=held.count(top),
+        all=24,
+        wave=f"{float(f'{wave:.2g}'):,g}",
+        turns=f"{256 / wave:.1f}",
+        most=f"{relative.max():.1f}",
+    )
+
+
+ROWS = [
+    Row("inside", reading.sizes, (NAME, TEXT, SET), {"x": "wave_axis", "y": "size_axis"}, sizes),
+    Row("inside", reading.heads, (NAME, TEXT, SET), {"x": "head_axis", "y": "layer_axis"}, heads),
+]
 FILMS = [
     FilmRow("inside", reading.looks, (NAME, TEXT, SET, 3, 4), {"query": 12}, looks),
     FilmRow("inside", reading.pairs, (NAME, TEXT, SET, 2, 1, 10), {"key": 7}, pairs),
