@@ -7,15 +7,15 @@ from ui.text.words import markdown_table
 
 FIND = Field("find", "text", "")
 FIELDS = (FIND,)
-HEADS = ("term", "symbol", "meaning", "other")
+HEADS = ("term", "meaning")
 
 
 def listed(page: Frame) -> None:
     """Draw the terms that hold what the visitor looks for."""
     page.controls.text(FIND)
     other = "en" if page.t.lang == "zh" else "zh"
-    first, symbol, meaning, last = (page.t(f"head.{name}") for name in HEADS)
-    columns = table(page.t.lang, other, page.get(FIND), (first, symbol, meaning, last))
+    first, meaning = (page.t(f"head.{name}") for name in HEADS)
+    columns = table(page.t.lang, other, page.get(FIND), (first, meaning))
     if columns[first]:
         page.write(markdown_table(columns))
     else:

@@ -69,8 +69,6 @@ def dials(rope: rc.Rope, positions: tuple[int, ...], words: tuple[str, ...], t: 
     finding = sentence(
         lambda **slots: t("dials_finding", pairs=rope.pairs, **slots),
         position=Texts((at,), at.texts),
-        fast=tokens(rope.wavelength[0]),
-        slow=tokens(rope.wavelength[-1]),
         often=Texts((at,), turns(moved, rope.wavelength[0])),
         seldom=Texts((at,), turns(moved, rope.wavelength[-1])),
     )

@@ -35,17 +35,18 @@ def terms() -> tuple[Term, ...]:
     return tuple(Term({"en": row["en"], "zh": row["zh"]}, row.get("symbol", ""), row["says"]) for row in rows)
 
 
-def table(lang: str, other: str, text: str, heads: tuple[str, str, str, str]) -> dict[str, list[str]]:
-    """Return the terms that hold ``text`` as columns: name, symbol, meaning, and the name in the other language.
+def table(lang: str, other: str, text: str, heads: tuple[str, str]) -> dict[str, list[str]]:
+    """Return the terms that hold ``text`` as columns: name, symbol and other language's name in one, and meaning.
 
-    >>> list(table("en", "zh", "wavelength", ("a", "b", "c", "d")))
-    ['a', 'b', 'c', 'd']
+    >>> list(table("en", "zh", "wavelength", ("a", "b")))
+    ['a', 'b']
     """
     found_terms = [term for term in terms() if term.holds(text.strip())]
     columns = (
-        [f"**{term.names[lang]}**" for term in found_terms],
-        [f"${term.symbol}$" if term.symbol else "" for term in found_terms],
+        [
+            f"**{term.names[lang]}**{f' ${term.symbol}$' if term.symbol else ''} {term.names[other]}"
+            for term in found_terms
+        ],
         [term.says[lang] for term in found_terms],
-        [term.names[other] for term in found_terms],
     )
     return dict(zip(heads, columns, strict=True))

@@ -7,7 +7,7 @@ import re
 from tests.test_pages import opened
 from ui.text.glossary import table, terms
 
-HEADS = ("term", "symbol", "meaning", "other")
+HEADS = ("term", "meaning")
 
 
 def test_every_term_stands_once_and_is_whole() -> None:
@@ -25,8 +25,8 @@ def test_every_term_stands_once_and_is_whole() -> None:
 
 def test_a_term_is_found_by_either_name_whatever_the_case() -> None:
     for text in ("Wavelength", "波长"):
-        assert "**wavelength**" in table("en", "zh", text, HEADS)["term"]
-    assert table("zh", "en", "wavelength", HEADS)["term"] == ["**波长**"]
+        assert r"**wavelength** $\lambda_i$ 波长" in table("en", "zh", text, HEADS)["term"]
+    assert table("zh", "en", "wavelength", HEADS)["term"] == [r"**波长** $\lambda_i$ wavelength"]
     assert table("en", "zh", "no such term", HEADS)["term"] == []
 
 

@@ -13,7 +13,7 @@ from ui.text.words import Words
 def dials(t: Words) -> str:
     """Return the finding by the base's powers."""
     waves = [2 * np.pi * ROPE.base ** (2 * i / ROPE.dim) for i in (0, ROPE.pairs - 1)]
-    given = {"fast": f"{waves[0]:.1f}", "slow": f"{waves[1]:,.0f}", "often": f"{70 / waves[0]:.3g}"}
+    given = {"often": f"{70 / waves[0]:.3g}"}
     given |= {"seldom": f"{70 / waves[1]:.3g}"}
     return t("dials_finding", position="70", pairs=8, **given)
 
