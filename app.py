@@ -27,8 +27,9 @@ async def lifespan(_: st.App) -> AsyncIterator[None]:
     instead of most of the rerun.
     """
     import ui.server.warm  # noqa: F401
-    from ui.served import ahead
+    from ui.served import ahead, film
 
+    film.register()
     send_at_once()
     threading.Thread(target=ahead.work, name="ahead", daemon=True).start()
     gc.collect()

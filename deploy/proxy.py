@@ -17,7 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from ui.served import access, film
+from ui.served import access
 from ui.text.words import LANGUAGES
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -130,7 +130,6 @@ def policy(site: Site, folder: Path = ROOT / "ui") -> str:
 def inline_scripts(folder: Path) -> list[str]:
     """SHA-256 in base64 of every inline script: Streamlit's, the frame's, and those that strings in ``folder`` hold."""
     texts = [(bundle() / "index.html").read_text("utf-8"), *(access.script(lang) for lang in LANGUAGES)]
-    texts.append(film.EARLY)
     for path in sorted(folder.rglob("*.py")):
         text = path.read_text("utf-8")
         nodes = ast.walk(ast.parse(text)) if "<script>" in text else ()

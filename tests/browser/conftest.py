@@ -55,8 +55,10 @@ def browser() -> Iterator[Browser]:
 class Visit:
     """A visitor's tab, with what the browser complained about, where it sent requests, and its messages' sizes."""
 
-    def __init__(self, browser: Browser, viewport: dict[str, int] = DESK, locale: str = "en-GB") -> None:
-        self.context = browser.new_context(viewport=viewport, locale=locale, accept_downloads=True)
+    def __init__(
+        self, browser: Browser, viewport: dict[str, int] = DESK, locale: str = "en-GB", touch: bool = False
+    ) -> None:
+        self.context = browser.new_context(viewport=viewport, locale=locale, accept_downloads=True, has_touch=touch)
         self.page: Page = self.context.new_page()
         self.complaints: list[str] = []
         self.outside: list[str] = []

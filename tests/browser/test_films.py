@@ -253,6 +253,46 @@ def test_a_curve_is_drawn_compared_and_kept_in_the_address(attention: Visit, bro
     other.close()
 
 
+def swipe(page: Page, *points: tuple[float, float]) -> None:
+    """Press a finger on the first point, move it over the others and lift it."""
+    finger = page.context.new_cdp_session(page)
+
+    def touch(kind: str, *at: tuple[float, float]) -> None:
+        finger.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [{"x": x, "y": y} for x, y in at]})
+
+    touch("touchStart", points[0])
+    for point in points[1:]:
+        touch("touchMove", point)
+    touch("touchEnd")
+    finger.detach()
+
+
+def test_a_finger_moves_the_film_and_not_the_page(browser: Browser, app: str) -> None:
+    visit = Visit(browser, PHONE, touch=True)
+    page = visit.page
+    page.goto(f"{app}/attention?lang=en")
+    film = page.locator(".film[data-at]").first
+    expect(film).to_be_visible()
+    visit.settle()
+    scrolled = "document.querySelector('[data-testid=stMain]').scrollTop"
+    # A handle, then a slider.
+    grip = film.locator(".film-grip").last.bounding_box()
+    assert grip
+    x, y = grip["x"] + grip["width"] / 2, grip["y"] + grip["height"] / 2
+    before, at_top = at(film), page.evaluate(scrolled)
+    swipe(page, (x, y), (x + 30, y + 40), (x + 60, y + 120))
+    address_has(page, "at=")
+    assert at(film)["at"] > 2 * before["at"] and page.evaluate(scrolled) == at_top
+    slider = film.locator(".film-range").last
+    label, box = slider.get_attribute("aria-label"), slider.bounding_box()
+    assert label == "base" and box
+    y = box["y"] + box["height"] / 2
+    swipe(page, *((box["x"] + share * box["width"], y) for share in (0.5, 0.6, 0.8)))
+    address_has(page, "base=")
+    assert at(film)["base"] > 10 * before["base"]
+    visit.close()
+
+
 def test_a_curve_is_drawn_by_keys(attention: Visit) -> None:
     visit = attention
     visit.page.set_viewport_size(PHONE)

@@ -15,9 +15,7 @@ import sys
 import time
 import urllib.request
 import uuid
-from base64 import b64encode
 from collections.abc import Iterator
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +33,6 @@ from rope_core.jobs.queue import Queue
 from tests.conftest import apart
 from tests.support.attacks import message
 from tests.support.nginx import FLOOR, active_sessions, alive, ask, needs_nginx, served_hall, wait_until
-from ui.served import film
 
 # Few enough for a test to reach.
 LIMITS = Limits(student_rate=5, student_burst=40, stranger_rate=5, stranger_burst=320, header_seconds=1)
@@ -74,9 +71,6 @@ def test_the_policy_names_the_hash_of_every_inline_script(tmp_path: Path) -> Non
     (tmp_path / "page.py").unlink()
     (tmp_path / "page.js").write_text("\nalert(1)\n", "utf-8")
     assert set(inline_scripts(tmp_path)) - bare == {"J8+4/wmqNoqVGih0Xof49bzVEIwR8aHhR5HvZK1wlzY="}
-    # Every page loads the films ahead: a script that no file holds as it is.
-    early = film.EARLY.removeprefix("<script>").removesuffix("</script>")
-    assert b64encode(sha256(early.encode()).digest()).decode() in bare
     allowed = dict(part.split(" ", 1) for part in policy(Site()).split("; "))
     assert allowed["default-src"] == "'none'"
     assert re.fullmatch(r"'self'( 'sha256-[A-Za-z0-9+/]{43}=')+", allowed["script-src"])

@@ -23,8 +23,6 @@ from ui.text.words import Words
 PACKAGE = "rope-lab"
 NAME = f"{PACKAGE}.film"
 ADAPTER = "streamlit.js"
-EARLY = f"<script>import('./_stcore/bidi-components/{NAME}/{ADAPTER}').catch(() => {{}})</script>"
-"""Has the browser load the player while the script still runs; Streamlit asks for it when a film is mounted."""
 ALONE = 0.3
 """Seconds that a page's first film has the browser to itself: Plotly, which follows, keeps it busy for a second.
 
@@ -50,6 +48,15 @@ def component() -> Any:
     """Return what mounts a film, and beside it, with JSON in place of bytes, its values."""
     files = {"html": '<div class="film-host"></div>', "js": ADAPTER, "css": "film.css"}
     return st.components.v2.component(NAME, **files, isolate_styles=False)
+
+
+def prepare() -> None:
+    """Mount a component without a film: Streamlit's code for components and the player are running when one comes.
+
+    React shows what it had to wait for 0.3 s later at the earliest.
+    """
+    with st.container(key="player"):
+        component()(key="film.none", data={"film": "", "at": {}})
 
 
 def give_way(page: str) -> None:

@@ -22,7 +22,6 @@ from ui.served import access, ahead, film
 from ui.served.address import Address
 from ui.served.controls import Controls
 from ui.served.figure import PLOT, details, figure
-from ui.served.film import EARLY
 from ui.served.learning import Learning
 from ui.text.words import Words
 
@@ -64,10 +63,10 @@ class Served(Learning):
 
     def top(self) -> None:
         """Draw what is above the parts: the stage, or title, language, claim, task and the lesson's step."""
-        st.html(STYLE + access.STYLE)
         film.register()
+        film.prepare()
+        st.html(STYLE + access.STYLE)
         st.html(access.script(self.t.lang), unsafe_allow_javascript=True)
-        st.html(EARLY, unsafe_allow_javascript=True)
         if self.view.stage:
             self.stage = stage.Stage(self.t, self.view, self.store, self.controls, self.address.link)
             return

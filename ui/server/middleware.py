@@ -5,6 +5,7 @@ from __future__ import annotations
 from starlette.middleware import Middleware
 from streamlit.runtime import get_instance
 
+from ui.server.early import Early
 from ui.server.gate import SameOrigin
 from ui.server.sessions import Sessions, Uploads
 from ui.server.sockets import Bounded
@@ -12,7 +13,7 @@ from ui.work.measured import end_with_their_tabs
 
 
 def stack() -> list[Middleware]:
-    """Return the origin gate, the bounds on websockets, and the bounds on uploads; runs end with their tabs."""
+    """Return the origin gate, bounds on websockets and uploads, and the player's header; runs end with their tabs."""
     sessions = Sessions(lambda name: get_instance().close_session(name))
     end_with_their_tabs(sessions.when_left)
-    return [Middleware(SameOrigin), Middleware(Bounded, sessions), Middleware(Uploads, sessions)]
+    return [Middleware(SameOrigin), Middleware(Bounded, sessions), Middleware(Uploads, sessions), Middleware(Early)]
