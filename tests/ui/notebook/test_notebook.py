@@ -36,7 +36,8 @@ def hands(config: Any) -> np.ndarray:
     name, head, held = unpacked(first("clock", config).packed(Words("en", "clock")).data)
     assert name == "clock.hands"
     stops = {control["name"]: control["stops"] for control in head["controls"]}
-    panel = next(panel for panel in head["panels"] if panel["title"] == Words("en", "labels")("scheme.yarn"))
+    yarn = Words("en", "labels")("scheme.yarn")
+    panel = next(panel for panel in head["panels"] if json.dumps(panel["title"]).lstrip('["').startswith(yarn))
     shape = next(shape for shape in panel["shapes"] if shape["kind"] == "hands")
     at = {"factor": stops["factor"].index(16.0), "distance": stops["distance"].index(1.0)}
     return np.pi / 2 - numbers(shape["angle"], held, at)
