@@ -203,12 +203,15 @@ def fixed(model: Model) -> Parameters:
     params = Parameters(path=model.prefix + "rope_parameters")
     params.put("rope_type", "default", Origin(CLASS, "rope_type"))
     unread: tuple[str, ...] = ("rope_scaling", "rope_parameters")
-    if "rope_theta" in model.family:
-        params.put("rope_theta", *model.get("rope_theta"))
+    field = model.family.get("theta_field", "rope_theta")
+    if field in model.family:
+        params.put("rope_theta", *model.get(field))
     else:
         ratio, origin = model.get("rope_ratio")
         base = FALLBACK_THETA * (1.0 if ratio is None else number(origin.path, ratio))
         params.put("rope_theta", base, Origin(CLASS if ratio is None else TOP, origin.path))
+        field = ""
+    if field != "rope_theta":
         unread = (*unread, "rope_theta")
     if any(truthy(model.data.get(name)) for name in unread):
         params.trap("rope_type", "rope_fields_not_read")

@@ -37,7 +37,8 @@ def fixed_code(case: Case) -> Iterator[Finding]:
     """Models whose code states the base and reads no rope field at all."""
     if "rope_fields_not_read" not in case.rope.provenance["scheme"].traps:
         return
-    names = tuple(name for name in UNREAD if case.model.data.get(name))
+    base = case.rope.provenance["base"].path
+    names = tuple(name for name in UNREAD if case.model.data.get(name) and case.top(name) != base)
     harmless = names == ("rope_theta",) and case.model.data["rope_theta"] == case.rope.base
     yield finding(
         "rope_fields_not_read",

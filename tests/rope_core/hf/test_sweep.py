@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import random
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -103,7 +104,9 @@ def layout(subject: live.Subject, config: Any, module: Any, kind: str | None, ro
             break
     else:
         raise AssertionError((subject.label, "no width that the model's own function turns"))
-    s = rc.spectrum(rope.request)
+    # A module of the dynamic kind turns by the length that it reads, which may be past a class default of 33.
+    length_read = max(live.POSITIONS) + 1 if rope.scheme == "dynamic" else rope.request.seq_len
+    s = rc.spectrum(replace(rope.request, seq_len=length_read))
     cos, sin = (table * rope.attention_factor for table in rc.cos_sin(s, np.array(live.POSITIONS), dtype="float64"))
     mine = []
     for part in (q, k):
@@ -121,6 +124,18 @@ def test_every_text_rotary_module_agrees_at_its_class_defaults() -> None:
     for subject in text_subjects():
         compare(subject, subject.config(**ON.get(subject.config.model_type, {})), seen)
     assert seen["agree"] >= 218, seen
+
+
+def test_a_base_counts_where_the_class_reads_it() -> None:
+    """A `rope_theta` beside a class that has a field of its own for the base, or reads this one and no scaling."""
+    seen: Counter[str] = Counter()
+    for subject in text_subjects():
+        model_type = subject.config.model_type
+        if model_type in {"esm", "seamless_m4t", "wav2vec2-bert", "wav2vec2-conformer"}:
+            given = {"rope_theta": 54321.0, "rope_scaling": {"rope_type": "linear", "factor": 2.0}} | ON[model_type]
+            config = subject.config(**copy.deepcopy(given))
+            beside(subject, {"model_type": model_type} | given, config, subject.module(config), seen)
+    assert seen == {"agree": 4}
 
 
 @pytest.mark.long
