@@ -81,8 +81,9 @@ class Stage(Learning):
 
     def _step(self, t: Words, lesson: Lesson, by: int) -> None:
         name = "next" if by > 0 else "previous"
-        off = not self.view.earliest() <= (self.view.number or 0) + by <= len(lesson.steps)
-        self._press(f"stage-{name}", t(name), lambda: self.view.move(by), off=off, icon="→" if by > 0 else "←")
+        number = (self.view.number or 0) + by
+        off = not self.view.earliest() <= number <= len(lesson.steps)
+        self._press(f"stage-{name}", t(name), lambda: self.view.move(number), off=off, icon="→" if by > 0 else "←")
 
     def _press(
         self,
@@ -109,7 +110,7 @@ class Stage(Learning):
         lesson, step, question = self.view.lesson(), self.view.step(), self.question()
         if lesson and step and step.page != self.view.page:
             self.write(t("elsewhere", number=step.number, page=t(f"page.{step.page}")))
-            self._press("stage-back", t("back_to_talk"), lambda: self.view.move(0))
+            self._press("stage-back", t("back_to_talk"), lambda: self.view.move(step.number))
         if question is None:
             return
         words, choices = Words(self.t.lang, "predict"), question.predict.choices

@@ -210,7 +210,7 @@ def step_button(view: View, t: Words, by: int) -> None:
         icon_position="right" if by > 0 else "left",
         disabled=not view.earliest() <= at + by <= last,
         on_click=view.move,
-        args=(by,),
+        args=(at + by,),
     )
 
 
@@ -223,7 +223,7 @@ def ask(view: View, store: Store) -> None:
     if step.page != view.page:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown(t("elsewhere", number=step.number, page=t(f"page.{step.page}")))
-            st.button(t("back_to_talk"), key="stage-back", on_click=view.move, args=(0,))
+            st.button(t("back_to_talk"), key="stage-back", on_click=view.move, args=(step.number,))
     elif step.predict:
         view.answer(store, out=predict.ask(view, step, lesson.id))
 

@@ -229,12 +229,15 @@ class View:
         """Return where a lesson begins: on the stage the claim comes before a page's own first step."""
         return 0 if self.stage and not self.get(TALK) else 1
 
-    def move(self, by: int) -> None:
-        """Go on by ``by`` steps, to another page where the talk leads there."""
+    def move(self, number: int) -> None:
+        """Go to a step of the lesson, to another page where the talk leads there.
+
+        By its number and not by a difference: a press can be handed over twice, and must then be one.
+        """
         lesson = self.lesson()
         if lesson is None:
             return
-        number = min(max((self.number or 0) + by, self.earliest()), len(lesson.steps))
+        number = min(max(number, self.earliest()), len(lesson.steps))
         self.put(STEP, number or None)
         step = self.step()
         self.session[GOING] = step.page if step else self.page

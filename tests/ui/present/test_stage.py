@@ -130,6 +130,15 @@ def test_presses_faster_than_the_network_lose_no_step(own: None) -> None:
     assert "0 / 2" in said(at) and "step" not in at.query_params
 
 
+def test_a_press_that_is_handed_over_twice_is_one_step(own: None) -> None:
+    """Streamlit calls a button's function again where a request comes in between the call and the page's run."""
+    view = View("rotation", "en", {})
+    view.begin("")
+    view.move(2)
+    view.move(2)
+    assert view.number == 2
+
+
 def test_a_press_that_moves_no_value_keeps_the_step_whatever_address_it_comes_with(own: None) -> None:
     at = opened("rotation", lang="en", display="stage")
     first = dict(at.query_params)
