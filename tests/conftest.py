@@ -80,11 +80,12 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
 
 
 @pytest.fixture(scope="session", autouse=True)
-def components() -> Iterator[None]:
-    """Read what is installed once: AppTest looks for components in the metadata of every package at each fresh run."""
+def pages_without_a_browser() -> Iterator[None]:
+    """Let AppTest wait for no film to be painted, and look for components in what is installed once, not at each run."""
     from streamlit.components.v2 import manifest_scanner
 
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("ui.served.film.ALONE", 0.0)
         patch.setattr(manifest_scanner, "scan_component_manifests", cache(manifest_scanner.scan_component_manifests))
         yield
 

@@ -459,9 +459,8 @@ def body(page: Frame) -> None:
     """Draw the page, part by part."""
     page.live(top)
     page.live(tasks)
-    page.live(every_line)
     page.prose("why")
-    page.deeper("ladder", ladder)
+    page.deeper("ladder", every_line, ladder)
     for section, panel, parts in (
         ("live", "sweep", (live,)),
         ("seeds", "seeds", (seeds,)),

@@ -144,8 +144,8 @@ def rotating(t: Words) -> Drawing:
     when: Props = {"range": [years[0] - 0.5, years[-1] + 0.5], "dtick": 1}
     percent: Props = {"range": [-6, 106], "dtick": 25}
     axes = [
-        (axis(**when), axis(**percent)),
-        (axis(**when), axis(**percent)),
+        (axis(**when, showticklabels=False), axis(**percent)),
+        (axis(**when, showticklabels=False), axis(**percent)),
         (axis(t("year"), **when), axis(**POWERS)),
         (axis(t("year"), **when), axis(**POWERS)),
     ]
