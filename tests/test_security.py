@@ -344,10 +344,10 @@ JSON = {
 def test_a_json_bomb_is_one_sentence_at_once(name: str) -> None:
     text, said = JSON[name]
     for given in (text, text.encode()):
-        begun = time.process_time()
+        begun = time.thread_time()
         with pytest.raises(ConfigError, match=said) as caught:
             configs.read(given)
-        assert time.process_time() - begun < 1.0
+        assert time.thread_time() - begun < 1.0
         assert "\n" not in str(caught.value) and len(str(caught.value)) < 500
 
 
@@ -365,9 +365,9 @@ ODD = {
 @pytest.mark.parametrize("name", ODD)
 def test_odd_numbers_names_and_widths_end_in_findings(name: str) -> None:
     config = configs.read(ODD[name])
-    begun = time.process_time()
+    begun = time.thread_time()
     found = check_text(ODD[name])
-    assert time.process_time() - begun < 2.0
+    assert time.thread_time() - begun < 2.0
     assert all(len(repr(dict(one.values))) < 20_000 for one in found)
     if name == "a name twice":
         assert config["rope_theta"] == 20
@@ -403,10 +403,10 @@ TOML = {
 @pytest.mark.parametrize("name", TOML)
 def test_a_hostile_lesson_is_refused_with_reasons_at_once(name: str) -> None:
     lessons.load((HEAD + STEP).encode(), "own")
-    begun = time.process_time()
+    begun = time.thread_time()
     with pytest.raises(BadLesson) as caught:
         lessons.load(TOML[name].encode("latin-1"), "own")
-    assert time.process_time() - begun < 2.0
+    assert time.thread_time() - begun < 2.0
     assert 1 <= len(caught.value.problems) <= lessons.SHOWN_PROBLEMS
     assert all(len(str(one.given)) < 80_000 for one in caught.value.problems)
 

@@ -237,8 +237,8 @@ def test_a_curve_is_drawn_compared_and_kept_in_the_address(attention: Visit, bro
     show.click()
     expect(film.locator(true)).to_have_count(1)
     expect(film.locator(".film-finding")).to_have_text(re.compile("^▸ Off by [0-9.]+ on average"))
-    address_has(visit.page, "drawn=75.75.75.75.75.75.75.75.")
-    levels = [int(level) for level in re.findall(r"drawn=([0-9.]+)", visit.page.url)[0].split(".")]
+    address_has(visit.page, "expected=75.75.75.75.75.75.75.75.")
+    levels = [int(level) for level in re.findall(r"expected=([0-9.]+)", visit.page.url)[0].split(".")]
     assert levels[-1] == 50 and levels[7:14] == sorted(levels[7:14], reverse=True)
     shaded = pairs(film.locator(".film-gap").get_attribute("d") or "")
     assert np.ptp(shaded[:, 0]) == pytest.approx(box["width"] - 24, abs=0.5)
@@ -248,7 +248,7 @@ def test_a_curve_is_drawn_compared_and_kept_in_the_address(attention: Visit, bro
     expect(other.page.locator(".film-finding").nth(1)).to_have_text(film.locator(".film-finding").inner_text())
     film.get_by_role("button", name="Draw again").click()
     expect(film.locator(true)).to_have_count(0)
-    expect(visit.page).not_to_have_url(re.compile("drawn="))
+    expect(visit.page).not_to_have_url(re.compile("expected="))
     assert not visit.complaints + other.complaints
     other.close()
 
@@ -313,7 +313,7 @@ def test_a_curve_is_drawn_by_keys(attention: Visit) -> None:
         visit.page.keyboard.press("ArrowRight")
     expect(slider).to_have_attribute("aria-valuetext", "16,384: 0.53")
     visit.page.keyboard.press("Enter")
-    address_has(visit.page, "drawn=61.60.60.")
+    address_has(visit.page, "expected=61.60.60.")
     expect(slider).to_have_attribute("aria-readonly", "true")
 
 
