@@ -81,7 +81,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
 
 @pytest.fixture(scope="session", autouse=True)
 def pages_without_a_browser() -> Iterator[None]:
-    """Let AppTest wait for no film to be painted, and look for components in what is installed once, not at each run."""
+    """Let AppTest wait for no film to be painted, and look for installed components once, not at each run."""
     from streamlit.components.v2 import manifest_scanner
 
     with pytest.MonkeyPatch.context() as patch:

@@ -160,8 +160,9 @@ def test_a_page_moves_and_its_address_opens_the_same(reader: Visit, book: str, h
     assert sum(map(compressed, files)) <= MOST
 
 
+@pytest.mark.long
 def test_the_second_visit_needs_no_network_and_compiles_nothing(reader: Visit, book: str) -> None:
-    reader.page.wait_for_selector("html[data-kept]", timeout=60_000)
+    opened(reader, f"{book}clock/?factor=8&lang=en").wait_for_selector("html[data-kept]", timeout=60_000)
     reader.context.set_offline(True)
     page = opened(reader, f"{book}clock/?factor=8&open=heatmaps&lang=en")
     assert at(page)["factor"] == 8
@@ -171,8 +172,8 @@ def test_the_second_visit_needs_no_network_and_compiles_nothing(reader: Visit, b
     assert page.evaluate(COMPILED) > 1_000_000
 
 
-def test_words_are_found_in_all_of_the_prose(reader: Visit, host: Path) -> None:
-    page = reader.page
+def test_words_are_found_in_all_of_the_prose(reader: Visit, book: str, host: Path) -> None:
+    page = opened(reader, f"{book}clock/?factor=8&lang=en")
     for lang, word in (("en", "neighbours"), ("zh", "相邻")):
         if lang == "zh":
             page.locator("a[data-lang=zh]").click()
@@ -216,6 +217,7 @@ def test_a_config_is_checked_on_the_readers_machine(reader: Visit, book: str) ->
     assert not [url for url in sent if not url.startswith(book)] and not reader.outside
 
 
+@pytest.mark.long
 def test_a_student_s_own_rotation_is_graded_in_the_page(browser: Browser, book: str) -> None:
     visit = Visit(browser)
     page = opened(visit, f"{book}rotation/?open=yours&lang=en")
@@ -250,6 +252,7 @@ def test_a_student_s_own_rotation_is_graded_in_the_page(browser: Browser, book: 
     visit.close()
 
 
+@pytest.mark.long
 def test_a_lecture_is_played_by_the_keys(browser: Browser, book: str) -> None:
     talk, visit = lessons.talk("en", "tour"), Visit(browser)
     assert talk
