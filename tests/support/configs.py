@@ -3,15 +3,10 @@
 from typing import Any
 
 import rope_core as rc
+from tools.engines.tasks import PLAIN as LLAMA
+from tools.engines.tasks import YARN
 
-LLAMA: dict[str, Any] = {
-    "model_type": "llama",
-    "hidden_size": 512,
-    "num_attention_heads": 4,
-    "max_position_embeddings": 131072,
-    "rope_theta": 500000.0,
-}
-YARN: dict[str, Any] = {"rope_type": "yarn", "factor": 8.0, "original_max_position_embeddings": 16384}
+__all__ = ["LLAMA", "YARN", "keys", "of"]
 
 
 def of(**fields: Any) -> dict[str, Any]:
