@@ -39,7 +39,9 @@ RULES = (
 )
 MOST = 20
 # What a config of a rotary model has, and what any model with attention has.
-ROPE_FIELDS = (*OLD, "head_dim", "qk_rope_head_dim", "original_max_position_embeddings", "rotary_dim", "rope_ratio")
+ROPE_FIELDS = frozenset(
+    (*OLD, "head_dim", "qk_rope_head_dim", "original_max_position_embeddings", "rotary_dim", "rope_ratio")
+)
 HEADS = ("hidden_size", "num_attention_heads")
 # Numbers of layers that predict ahead, and the parts of Omni models that make sound.
 MTP = ("num_nextn_predict_layers", "num_mtp_layers", "mtp_num_hidden_layers")
@@ -156,7 +158,7 @@ def nothing_turns(model: Model) -> bool:
     """
     data = model.data
     parts = [data, *(part for part in data.values() if isinstance(part, Mapping))]
-    if model.known or any(name in part for part in parts for name in ROPE_FIELDS):
+    if model.known or not all(ROPE_FIELDS.isdisjoint(part) for part in parts):
         return False
     return "_class_name" in data or not all(name in data for name in HEADS)
 
