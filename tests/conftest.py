@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 import pytest
 from hypothesis import settings
+from xdist.scheduler import LoadScopeScheduling
 
 from benchmarks.servers import ROOT, served
 
@@ -29,27 +30,39 @@ settings.load_profile("unhurried")
 collect_ignore = ["fuzz/fuzz_check.py", "fuzz/fuzz_weights.py"]
 
 T = TypeVar("T")
-SOURCES = (
-    "tests/test_architecture.py",
-    "tests/test_language.py",
-    "tests/test_security.py",
-    "tests/rope_core/test_errors.py",
-)
-KERNELS = tuple(f"tests/rope_core/{room}/" for room in ("bench", "kernels", "lrpe"))
+SHARED = {
+    "server": ("tests/browser/", "tests/ui/served/test_moves.py"),
+    "kernels": tuple(f"tests/rope_core/{room}/" for room in ("bench", "kernels", "lrpe")),
+    "sources": (
+        "tests/test_architecture.py",
+        "tests/test_language.py",
+        "tests/test_security.py",
+        "tests/rope_core/test_errors.py",
+    ),
+}
+"""Files whose tests share a server and a browser, compiled kernels or parsed sources."""
 CHROMIUM = os.environ.get("ROPE_LAB_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
 HOW = "no Chromium was found: `apt-get install chromium fonts-wqy-microhei`, or name one in ROPE_LAB_CHROMIUM"
 
 
-def pytest_itemcollected(item: pytest.Item) -> None:
-    """Keep on one of xdist's workers what shares a server, compiled kernels or parsed sources, and each file."""
-    file = item.nodeid.partition("::")[0]
-    if {"app", "browser"} & set(getattr(item, "fixturenames", ())):
-        file = "server"
-    elif file.startswith(KERNELS):
-        file = "kernels"
-    elif file.startswith(SOURCES):
-        file = "sources"
-    item.add_marker(pytest.mark.xdist_group(file))
+def shared(nodeid: str) -> str:
+    """Return what a test shares with others, or its file."""
+    file = nodeid.partition("::")[0]
+    return next((name for name, files in SHARED.items() if file.startswith(files)), file)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Keep on one of xdist's workers what shares something costly, and each file.
+
+    xdist 3.8 hands its own groups on in a test's id, which pytest 9.2 does not let it change: each test was alone
+    (https://github.com/pytest-dev/pytest-xdist/issues/1386).
+    """
+    if config.getvalue("dist") != "loadgroup":
+        return None
+    scheduler = LoadScopeScheduling(config, log)
+    scheduler._split_scope = shared
+    return scheduler
 
 
 @pytest.hookimpl(tryfirst=True)

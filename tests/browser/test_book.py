@@ -73,8 +73,10 @@ def built(folder: Path, *only: str) -> Path:
 
 @pytest.fixture(scope="session")
 def host(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder to be served, which has some pages of the book below it."""
+    """Return a folder to be served, which has some pages of the book below it; one worker of a run builds it."""
     folder = tmp_path_factory.mktemp("host")
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        tmp_path_factory.getbasetemp().with_name("book").touch(exist_ok=False)
     built(folder / "course/rope", *PAGES)
     return folder
 
