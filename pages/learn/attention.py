@@ -49,10 +49,10 @@ SERVES = Field("serves", "float", None, 2.0, 1e9, optional=True)
 WIDTH, LENGTH, MOST = 128, 32_768, 2e6
 """A head's width, a context and the largest base that the challenge takes."""
 FADE = Question("fade", "b", then=((VECTORS, "random"),))
-SHARE = Question("share", "a", then=((SIGNAL, 4.0),))
+WEIGHT = Question("weight", "a", then=((SIGNAL, 4.0),))
 SERVE = Challenge("serve", (SERVES,), challenges.stays_positive)
 DRAWN = Drawn("expected")
-TASKS = (FADE, DRAWN, SHARE, SERVE)
+TASKS = (FADE, DRAWN, WEIGHT, SERVE)
 
 FIELDS = (VECTORS, AT, REACH, DRAW, OWN_Q, OWN_K, CONTEXT, SIGNAL, *GEOMETRY, *SCHEME_FIELDS)
 
@@ -97,7 +97,7 @@ def larger_base(page: Frame) -> None:
 def softmax(page: Frame) -> None:
     """Sharpness against length."""
     page.prose("softmax")
-    if not page.predict(SHARE):
+    if not page.predict(WEIGHT):
         return
     page.controls.slider(SIGNAL)
     trained = page.store.rope().train_len

@@ -23,6 +23,8 @@ ROUND = (100, 200, 500, 1000, 2000, 3000, 4000)
 UP = np.pi / 2
 FEWEST, MOST, LETTERS = 3, 8, 10
 """How many words a sentence has, and how many letters of a word are drawn."""
+REST = 0.6
+"""How wide the rest of the text is, over the sentence: a phone needs the room for the words."""
 PARTNER = 1
 """The place in the sentence of the token that the moved one is compared with."""
 POSITIONS = tuple(sorted({*range(WHOLE), *ROUND, *np.rint(np.geomspace(WHOLE, LAST, GROWING)).astype(int).tolist()}))
@@ -36,7 +38,7 @@ def shown(rope: rc.Rope) -> list[int]:
 
 def places(positions: Array, count: int) -> Array:
     """Return where positions are along the line: the sentence's ``count`` one apart, the rest logarithmic."""
-    beyond = count * np.log(np.maximum(positions, count) / count) / np.log(LAST / count)
+    beyond = REST * count * np.log(np.maximum(positions, count) / count) / np.log(LAST / count)
     return np.asarray(np.minimum(positions, count) + beyond)
 
 
@@ -102,7 +104,7 @@ def text(at: Control, scores: Array, words: tuple[str, ...], t: Words) -> Panel:
     others = np.delete(stand, PARTNER)[:-1]
     marked = {PARTNER: RED, count - 1: BLUE}
     return Panel(
-        Axis(-0.6, 2 * count + 0.2, tuple(ticks), t("position_axis")),
+        Axis(-0.6, (1 + REST) * count + 0.2, tuple(ticks), t("position_axis")),
         Axis(foot - 0.4, 1.35, ((0.0, "0"), (1.0, "1")), t("score_axis", word=words[PARTNER])),
         [
             boxes(others - 0.46, others + 0.46, foot - 0.38, foot, GREY, opacity=0.2),
@@ -111,7 +113,7 @@ def text(at: Control, scores: Array, words: tuple[str, ...], t: Words) -> Panel:
                 for k, colour in marked.items()
             ),
             *(
-                label(float(k), foot - 0.19, word, marked.get(k, "ink"), size=15, bold=k in marked, dy=5)
+                label(float(k), foot - 0.19, word, marked.get(k, "ink"), size=13, bold=k in marked, dy=5)
                 for k, word in enumerate(words)
             ),
             label(count + 0.3, foot - 0.19, "…", size=18, dy=3),

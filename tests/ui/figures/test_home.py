@@ -56,7 +56,7 @@ def test_a_hand_turns_without_a_jump() -> None:
 
 def test_places_are_the_words_and_then_logarithmic() -> None:
     at = figures.places(np.array([0, 3, 6, 6 * 26, 6 * 26 * 26, 4095]), 6)
-    assert at[:3].tolist() == [0, 3, 6] and at[-1] == pytest.approx(12.0)
+    assert at[:3].tolist() == [0, 3, 6] and at[-1] == pytest.approx(6 * (1 + figures.REST))
     assert at[4] - at[3] == pytest.approx(at[3] - at[2])
 
 

@@ -124,7 +124,7 @@ def shifted(rope: rc.Rope, m: int, n: int, t: Words) -> Film:
         Axis(-reach, reach, ((0.0, "0"),), t("score_axis")),
         [
             path(along, alone, GREY, 2),
-            label(float(WINDOW), reach, t("query_alone"), GREY, anchor="end", dx=-4, dy=14),
+            label(float(WINDOW), -reach, t("query_alone"), GREY, anchor="end", dx=-4, dy=-16),
             dots([0.0], [scores[0]], ORANGE, 7),
         ],
         height=200,
