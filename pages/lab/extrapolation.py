@@ -460,6 +460,7 @@ def body(page: Frame) -> None:
     page.live(top)
     page.live(tasks)
     page.prose("why")
+    page.symbols()
     page.deeper("ladder", every_line, ladder)
     for section, panel, parts in (
         ("live", "sweep", (live,)),

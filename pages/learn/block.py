@@ -53,12 +53,12 @@ STALE = Question("stale", "c", then=((TIMES, 4.0),))
 EXTRA = Challenge("extra", (LINE,), challenges.extra_line)
 DRIFT = Drawn("drift")
 TASKS = (TURNED, DRIFT, STALE, EXTRA)
-LAYER = """q, k, v = x @ W_q, x @ W_k, x @ W_v
-q = rotate(q, position)
-k = rotate(k, position)
-v = rotate(v, position)
-cache.append(k, v)
-out = softmax(q @ cache.k.T / sqrt(d)) @ cache.v"""
+LAYER = """1  q, k, v = x @ W_q, x @ W_k, x @ W_v
+2  q = rotate(q, position)
+3  k = rotate(k, position)
+4  v = rotate(v, position)
+5  cache.append(k, v)
+6  out = attention(q, cache)"""
 
 FIELDS = (
     *(TOKEN, ROW, NORM, PLACE, ORDER, UNIT, MEAN, SIZE, FUSED, STACKED, LAYERS, DRAW, WRITES, CURVE, AT, GATE, VALUE),

@@ -93,7 +93,7 @@ def interpolation_excess() -> list[str]:
 
 
 def kept_weight() -> list[str]:
-    """Return the weight on the key meant under Qwen's factor, at L keys and at 64 L."""
+    """Return the weight on the target key under Qwen's factor, at L keys and at 64 L."""
     lengths = [4096, 262_144]
     meant = softmax.expected_attention(lengths, softmax.log_length_scale(lengths, 4096), 4.0)[1]
     return [f"{100 * value:.2f} %" for value in meant] + [f"{n:,}" for n in lengths]

@@ -147,7 +147,7 @@ def scales(train_len: int, t: Words) -> Drawing:
 
 @kept
 def softmax(train_len: int, signal: float, t: Words) -> Drawing:
-    """Entropy of one attention row, and the weight that reaches the key meant, against the number of keys."""
+    """Entropy of one attention row, and the weight of the target key, against the number of keys."""
     lengths = lengths_for(train_len)
     results = {
         name: temperature.expected_attention(lengths, scale, signal)

@@ -14,7 +14,7 @@ from ui.figures.drawing import Film, kept
 from ui.figures.extrapolation.curves import LEAST, TICKS, colour
 from ui.figures.extrapolation.words import name
 from ui.film.scene import Axis, Panel, Scene, Texts, Track, control, sentence
-from ui.film.shapes import boxes, dots, handle, image, label, path
+from ui.film.shapes import boxes, dots, handle, image, label, named, path
 from ui.text.words import Words
 from ui.work.extrapolated import Seen
 
@@ -104,7 +104,10 @@ def letters(
                 label(length, float(curves[line][1][-1]), name(line, t), colour(line), anchor="end", bold=True, dy=dy)
                 for line, dy in ((plain, -12), (best, 20))
             ),
-            path(Track((byte,), np.repeat(np.array(at, dtype=float)[:, None], 2, axis=1)), (low, high), "ink", 1.5),
+            named(
+                "m",
+                path(Track((byte,), np.repeat(np.array(at, dtype=float)[:, None], 2, axis=1)), (low, high), "ink", 1.5),
+            ),
             dots(mark, Track((byte,), heights[best]), colour(best), 7),
             handle(byte, mark, Track((byte,), heights[plain]), colour(plain), t("grab_byte"), r=9),
         ],
@@ -118,15 +121,23 @@ def letters(
         Axis(0.0, wide + ROOM),
         Axis(0.0, 3.0),
         [
-            image(Track((byte,), np.rint(254 * seen - 127).astype(np.int8)), AMOUNT, (0.0, float(wide)), (0.0, 2.0)),
+            named(
+                "p",
+                image(
+                    Track((byte,), np.rint(254 * seen - 127).astype(np.int8)), AMOUNT, (0.0, float(wide)), (0.0, 2.0)
+                ),
+            ),
             *(
-                label(
-                    k + 0.5,
-                    2.0,
-                    Texts((byte,), tuple(text[each].translate(BLANK) for each in around[:, k])),
-                    size=17,
-                    bold=k == BESIDE,
-                    dy=-8,
+                named(
+                    "x",
+                    label(
+                        k + 0.5,
+                        2.0,
+                        Texts((byte,), tuple(text[each].translate(BLANK) for each in around[:, k])),
+                        size=17,
+                        bold=k == BESIDE,
+                        dy=-8,
+                    ),
                 )
                 for k in range(wide)
             ),

@@ -49,9 +49,13 @@ def expected(request: rc.Request, dtype: str, t: Words) -> Film:
         Axis(LOW, HIGH, tuple((float(k), f"10{raised(k)}") for k in (-8, -4, 0, 4)), t("so_far")),
         [
             path(x, known, GREY, 3),
-            label(0.0, HIGH, t("expected_known", dtype=dtype), GREY, anchor="start", bold=True, dx=6, dy=20),
+            label(float(x[-1]), LOW, t("expected_known", dtype=dtype), GREY, anchor="end", bold=True, dx=-6, dy=-42),
             sketch(drawn, x, wanted, ORANGE),
-            later(label(0.0, HIGH, t("expected_known", dtype=other), ORANGE, anchor="start", bold=True, dx=6, dy=42)),
+            later(
+                label(
+                    float(x[-1]), LOW, t("expected_known", dtype=other), ORANGE, anchor="end", bold=True, dx=-6, dy=-20
+                )
+            ),
         ],
         height=220,
     )
