@@ -13,7 +13,7 @@ from rope_core.lab import records, view
 from rope_core.lrpe import demo as lrpe
 from rope_core.lrpe.explain import decode_strip
 from rope_core.theory import attention, demo, encodings, layout_demo, precision, softmax
-from rope_core.theory.block.demo import shifted_outputs, stale_logits
+from rope_core.theory.block.demo import stale_logits
 from ui.page.menu import PATH, SECTIONS, declaration
 from ui.page.tasks import Question
 
