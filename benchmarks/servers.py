@@ -33,7 +33,7 @@ def healthy(url: str) -> bool:
 
 
 @contextlib.contextmanager
-def served(script: Path, cwd: Path = ROOT, seconds: float = 60, **environment: str) -> Iterator[str]:
+def served(script: Path, cwd: Path = ROOT, seconds: float = 240, **environment: str) -> Iterator[str]:
     """Serve ``script`` and yield its URL; the server's output is shown when it does not come up."""
     with running(script, cwd, seconds, **environment) as (url, _):
         yield url
@@ -41,7 +41,7 @@ def served(script: Path, cwd: Path = ROOT, seconds: float = 60, **environment: s
 
 @contextlib.contextmanager
 def running(
-    script: Path, cwd: Path = ROOT, seconds: float = 60, **environment: str
+    script: Path, cwd: Path = ROOT, seconds: float = 240, **environment: str
 ) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
     """Serve ``script`` and yield its URL and its process."""
     port = free_port()

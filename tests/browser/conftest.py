@@ -16,7 +16,7 @@ from tests.conftest import CHROMIUM
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
 DESK = {"width": 1280, "height": 720}
 PHONE = {"width": 390, "height": 844}
-PATIENCE = 30.0
+PATIENCE = 90.0
 """Seconds that a test waits for what it asserts: a busy machine is slow, and a passing test waits for none of them."""
 expect.set_options(timeout=1000 * PATIENCE)
 T = TypeVar("T")
@@ -80,18 +80,18 @@ class Visit:
     def open(self, url: str) -> Page:
         """Go to ``url`` and wait until its page is drawn and the server is idle."""
         self.page.goto(url)
-        self.page.wait_for_selector("h1", timeout=60_000)
+        self.page.wait_for_selector("h1", timeout=180_000)
         self.settle()
         return self.page
 
     def settle(self) -> None:
         """Wait until the script has run and figures that are on the page are painted."""
         self.page.wait_for_timeout(250)
-        self.page.wait_for_selector("[data-testid=stApp][data-test-script-state=notRunning]", timeout=60_000)
+        self.page.wait_for_selector("[data-testid=stApp][data-test-script-state=notRunning]", timeout=180_000)
         self.page.wait_for_function(
             "() => [...document.querySelectorAll('[data-testid=stPlotlyChart]')]"
             ".every(c => c.querySelector('.main-svg'))",
-            timeout=60_000,
+            timeout=180_000,
         )
         self.page.wait_for_timeout(150)
 

@@ -50,7 +50,8 @@ def test_a_measurement_is_watched_cancelled_and_another_lands(browser: Browser, 
     press(page, "measure")
     expect(page.locator("[data-testid=stProgress]")).to_be_visible(timeout=SLOW_MS)
     press(beside, "measure")
-    expect(beside.get_by_text("Your measurement waits for 1 before it.")).to_be_visible(timeout=SLOW_MS)
+    # Of the whole page, so that a failure prints what it says instead.
+    expect(beside.get_by_test_id("stMain")).to_contain_text("Your measurement waits for 1 before it.", timeout=SLOW_MS)
 
     press(page, "cancel")
     expect(page.get_by_text(T("cancelled"))).to_be_visible(timeout=SLOW_MS)
