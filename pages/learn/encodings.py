@@ -125,7 +125,6 @@ def adding(page: Frame) -> None:
 
 def turning(page: Frame) -> None:
     """Draw the linear map from one position to a later one, drawn as a rotation."""
-    page.prose("shift_map")
     film = parts.rotation(tuple(range(65)), tuple(range(33)), page.store.rope().base, page.t)
     page.show(film, parts.rotation, encodings.shift_map, encodings.shift_residual)
     page.symbols()
@@ -230,7 +229,7 @@ def body(page: Frame) -> None:
     """Draw the page, part by part."""
     page.live(order)
     page.live(adding)
-    page.live(turning)
+    page.deeper("shift_map", turning)
     page.deeper("gaps", gaps)
     page.deeper("chooser", chooser)
     page.deeper("measured", measured)

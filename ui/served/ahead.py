@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from itertools import chain
 from queue import Full, Queue
 from typing import Any
 
@@ -23,6 +24,8 @@ from ui.present.stage import OUTSIDE, STANDS, within
 WAITING = 8
 """How many steps may wait to be drawn; a lecturer who goes on faster waits as without."""
 Job = tuple[str, str, str, Mapping[str, Value]]
+SLOW: tuple[Job, ...] = (("ledger", "en", "overview", {}), ("attention", "en", "base_bound", {}))
+"""Figures whose first drawing computes for most of a second, in any language: a link may lead to them at once."""
 
 
 class Found(Exception):
@@ -86,9 +89,8 @@ def rehearse(lesson: Lesson, step: Step, lang: str, *, answered: bool) -> None:
 
 
 def work() -> None:
-    """Draw what waits, one after another; the server has a thread for it."""
-    while True:
-        job = JOBS.get()
+    """Draw the slow figures once, then what waits, one after another; the server has a thread for it."""
+    for job in chain(SLOW, iter(JOBS.get, None)):
         try:
             Rehearsal(*job)
         except Exception:

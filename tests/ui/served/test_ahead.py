@@ -56,6 +56,12 @@ def test_an_answer_follows_a_question_and_the_next_step_follows_the_answer(monke
     ]
 
 
+def test_the_slow_figures_are_ones_that_a_talk_shows() -> None:
+    talk = lessons.talk("en", "lecture")
+    assert talk is not None
+    assert {(page, figure) for page, _, figure, _ in ahead.SLOW} <= {(each.page, each.figure) for each in talk.steps}
+
+
 def test_a_step_that_cannot_be_drawn_is_logged_and_the_next_one_is_drawn(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -72,5 +78,5 @@ def test_a_step_that_cannot_be_drawn_is_logged_and_the_next_one_is_drawn(
         waiting.put((page, "en", "", {}))
     with caplog.at_level(logging.ERROR), pytest.raises(SystemExit):
         ahead.work()
-    assert drawn == ["first", "last"]
+    assert drawn == [*(job[0] for job in ahead.SLOW), "first", "last"]
     assert "could not be drawn ahead: ('first'" in caplog.text and "out of chalk" in caplog.text

@@ -22,7 +22,7 @@ def test_a_missing_label_is_an_error_and_not_an_empty_word() -> None:
 
 
 def test_formulas_fill_their_slots() -> None:
-    assert fill("a {{f:theta_i}} b") == f"a ${formulas()['theta_i']}$ b"
+    assert fill("a {{f:position_m}} b") == f"a ${formulas()['position_m']}$ b"
     assert "$$" in fill("{{formula:relative}}")
     with pytest.raises(KeyError):
         fill("{{f:no_such_formula}}")
