@@ -94,11 +94,10 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
 
 @pytest.fixture(scope="session", autouse=True)
 def pages_without_a_browser() -> Iterator[None]:
-    """Let AppTest wait for no film to be painted, and look for installed components once, not at each run."""
+    """Let AppTest look for installed components once, not at each run."""
     from streamlit.components.v2 import manifest_scanner
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("ui.served.film.ALONE", 0.0)
         patch.setattr(manifest_scanner, "scan_component_manifests", cache(manifest_scanner.scan_component_manifests))
         yield
 

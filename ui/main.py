@@ -8,6 +8,7 @@ from ui.page.menu import ORDER, SECTIONS
 from ui.present.language import language
 from ui.present.view import DISPLAY, SESSION, STAGE
 from ui.present.visitor import identify
+from ui.served import film
 from ui.served.frame import draw
 from ui.text.words import Words
 
@@ -21,6 +22,7 @@ def bare() -> bool:
 
 def main(first: str = "home") -> None:
     """Run the page that the address names; ``first`` is the one at the root."""
+    film.prepare()
     identify(st.session_state)
     t = Words(language(), "labels")
     st.set_page_config(page_title=t("app.title"), page_icon="🧭", layout="wide")

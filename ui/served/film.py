@@ -5,7 +5,6 @@ The scene's bytes stay the same while values move, so that Streamlit's message c
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -23,13 +22,6 @@ from ui.text.words import Words
 PACKAGE = "rope-lab"
 NAME = f"{PACKAGE}.film"
 ADAPTER = "streamlit.js"
-ALONE = 0.3
-"""Seconds that a page's first film has the browser to itself: Plotly, which follows, keeps it busy for a second.
-
-Measured on two idle cores on clock and precision: 0.3 to 0.7 s from the title to a film that answers, without it
-1.5 to 2.3 s.
-"""
-SEEN = "films.seen"
 
 
 def register() -> None:
@@ -51,20 +43,14 @@ def component() -> Any:
 
 
 def prepare() -> None:
-    """Mount a component without a film: Streamlit's code for components and the player are running when one comes.
+    """Mount a component without a film, before all else: what components need is running when a film comes.
 
-    React shows what it had to wait for 0.3 s later at the earliest.
+    React leaves what it had to wait for blank for 0.3 s at least; a film that comes after this one was met waits for
+    nothing.
     """
+    register()
     with st.container(key="player"):
         component()(key="film.none", data={"film": "", "at": {}})
-
-
-def give_way(page: str) -> None:
-    """Wait a moment, once for each page of a session: what is sent now is painted before what comes after it."""
-    seen = st.session_state.setdefault(SEEN, set())
-    if page not in seen and st.runtime.exists():
-        seen.add(page)
-        time.sleep(ALONE)
 
 
 def show(t: Words, film: Film, store: Store, controls: Controls, play: Mapping[str, Any] | None) -> str:
@@ -109,5 +95,4 @@ def show(t: Words, film: Film, store: Store, controls: Controls, play: Mapping[s
                 "said": finding,
             },
         )
-    give_way(t.page)
     return finding or scene.written(values)

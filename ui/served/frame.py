@@ -63,8 +63,6 @@ class Served(Learning):
 
     def top(self) -> None:
         """Draw what is above the parts: the stage, or title, language, claim, task and the lesson's step."""
-        film.register()
-        film.prepare()
         st.html(STYLE + access.STYLE)
         st.html(access.script(self.t.lang), unsafe_allow_javascript=True)
         if self.view.stage:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +16,18 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 STATIC = Path(streamlit.__file__).parent / "static"
+IMPORTED = re.compile(r'\b(?:from|import)"\./([\w.-]+\.js)"')
+
+
+def modules(part: str) -> list[str]:
+    """Return the files that a part of Streamlit is made of, itself first, beyond those that its document names."""
+    document = (STATIC / "index.html").read_text("utf-8")
+    folder = STATIC / "static" / "js"
+    files = [path.name for path in folder.glob(f"{part}.*.js")]
+    for name in files:
+        imported = IMPORTED.findall((folder / name).read_text("utf-8"))
+        files += [each for each in imported if each not in document and each not in files]
+    return files
 
 
 @cache
@@ -25,7 +38,7 @@ def link() -> bytes:
     relative, as Streamlit's own are.
     """
     assets = sorted((Path(package.__file__).parent / "assets").glob("*.js"))
-    files = [f"./{path.relative_to(STATIC)}" for path in STATIC.glob("static/js/BidiComponent.*.js")]
+    files = [f"./static/js/{name}" for name in modules("BidiComponent")]
     files += [f"./_stcore/bidi-components/{NAME}/{path.name}" for path in assets]
     return ", ".join(f"<{file}>; rel=modulepreload" for file in files).encode("ascii")
 

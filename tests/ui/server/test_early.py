@@ -9,7 +9,7 @@ import pytest
 
 from tests.conftest import apart
 from tests.support import ROOT
-from ui.server.early import STATIC, Early, link
+from ui.server.early import STATIC, Early, link, modules
 
 ASSETS = ROOT / "ui" / "film" / "assets"
 
@@ -33,11 +33,11 @@ def test_documents_come_with_it_and_files_do_not(kind: str, named: bool) -> None
     assert ((b"link", link()) in sent(kind)) is named
 
 
-def test_every_file_that_the_player_is_made_of_is_named_and_there() -> None:
+def test_every_file_that_a_film_waits_for_is_named_and_there() -> None:
     files = re.findall(r"<\./(\S+?)>; rel=modulepreload", link().decode())
-    (chunk,) = [name for name in files if name.startswith("static/")]
-    assert (STATIC / chunk).is_file() and "BidiComponent" in chunk
-    assets = {name.rpartition("/")[2] for name in files if name != chunk}
+    parts = {name for name in files if name.startswith("static/")}
+    assert parts == {f"static/js/{name}" for name in modules("BidiComponent")}
+    assets = {name.rpartition("/")[2] for name in files if name not in parts}
     read, imported = {"streamlit.js"}, {"streamlit.js"}
     while imported:
         found = {
@@ -46,4 +46,17 @@ def test_every_file_that_the_player_is_made_of_is_named_and_there() -> None:
         imported = found - read
         read |= imported
     assert assets == read and all((ASSETS / name).is_file() for name in assets)
-    assert all(name.startswith("_stcore/bidi-components/rope-lab.film/") for name in files if name != chunk)
+    assert all(name.startswith("_stcore/bidi-components/rope-lab.film/") for name in set(files) - parts)
+
+
+def test_a_part_and_all_that_it_imports_are_named_but_for_what_the_document_names() -> None:
+    """A browser reads what a module imports once it has read the module: a hop for each storey."""
+    first, *others = modules("BidiComponent")
+    document = (STATIC / "index.html").read_text("utf-8")
+    assert first.startswith("BidiComponent.") and others and not any(name in document for name in others)
+    for name in (first, *others):
+        text = (STATIC / "static" / "js" / name).read_text("utf-8")
+        # What is read when it is called for is an import(...), in parentheses.
+        for each in re.findall(r'[\w}]\s*from\s*"([^"]+)"|import\s*"([^"]+)"', text):
+            path = "".join(each).removeprefix("./")
+            assert path in (first, *others) or path in document
