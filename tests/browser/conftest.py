@@ -58,7 +58,9 @@ class Visit:
     def __init__(
         self, browser: Browser, viewport: dict[str, int] = DESK, locale: str = "en-GB", touch: bool = False
     ) -> None:
-        self.context = browser.new_context(viewport=viewport, locale=locale, accept_downloads=True, has_touch=touch)
+        self.context = browser.new_context(
+            viewport=viewport, locale=locale, accept_downloads=True, has_touch=touch, is_mobile=touch
+        )
         self.page: Page = self.context.new_page()
         self.complaints: list[str] = []
         self.outside: list[str] = []

@@ -290,6 +290,17 @@ def test_a_finger_moves_the_film_and_not_the_page(browser: Browser, app: str) ->
     swipe(page, *((box["x"] + share * box["width"], y) for share in (0.5, 0.6, 0.8)))
     address_has(page, "base=")
     assert at(film)["base"] > 10 * before["base"]
+    # A curve: over every column, down and up again.
+    sketch = page.locator(".film", has=page.locator(".film-sketch"))
+    pad = sketch.locator(".film-pad")
+    pad.scroll_into_view_if_needed()
+    visit.settle()
+    box, at_pad = pad.bounding_box(), page.evaluate(scrolled)
+    assert box and at_pad > at_top
+    ways = [(0.02 + 0.08 * k, 0.9 - abs(k - 6) / 8) for k in range(13)]
+    swipe(page, *((box["x"] + across * box["width"], box["y"] + down * box["height"]) for across, down in ways))
+    expect(sketch.get_by_role("button", name="Show the curve")).to_be_enabled()
+    assert page.evaluate(scrolled) == at_pad
     visit.close()
 
 
