@@ -241,7 +241,10 @@ def mlx(task: Task) -> Answer:
     values: dict[str, object] = {"type": str(old)}
     model_type = task.model.model_type or ""
     data = task.model.data
-    if data.get("rope_parameters") and not data.get("rope_scaling") and model_type not in MLX_READS_NEW:
+    # Step-3.5's lists of a base for each layer stand under transformers' name here; its file in mlx-lm reads the lists.
+    listed = f"rope_parameters.{task.rope.layer_type}.rope_theta" in task.model.places
+    new = data.get("rope_parameters") and not data.get("rope_scaling") and not listed
+    if new and model_type not in MLX_READS_NEW:
         base = real(data.get("rope_theta"))
         if base is None:
             raise Refused("old_fields_only", model_type=model_type)

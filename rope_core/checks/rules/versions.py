@@ -15,12 +15,13 @@ from rope_core.hf.normal import Model
 from rope_core.hf.ropes import from_hf, layer_types
 from rope_core.hf.scheme import LENGTH
 from rope_core.hf.types import LONGROPE, PROPORTIONAL
-from rope_core.hf.versions import IN_DICT_ONLY_SINCE_5, read_by_4
+from rope_core.hf.versions import IN_DICT_ONLY_SINCE_5, read_by_4, text_part
 
 
 def for_4(config: Mapping[str, Any], model: Model) -> Iterator[Finding]:
     """Yield the findings on what 4.57 leaves out."""
-    params, scaling = model.data.get("rope_parameters"), model.data.get("rope_scaling")
+    # Step-3.5's lists of a base for each layer stand in model.data under the newer name, though no dict was written.
+    params, scaling = text_part(config, model.prefix).get("rope_parameters"), model.data.get("rope_scaling")
     if isinstance(params, dict) and params:
         used, worst = _cost(config, model)
         field = model.prefix + "rope_parameters"

@@ -18,7 +18,10 @@ LLAMA: dict[str, Any] = {"model_type": "llama", "hidden_size": 512, "num_attenti
 YARN = {"type": "yarn", "factor": 8.0, "original_max_position_embeddings": 16384}
 # Whose rotation stands in code, or whose layers version 4 could not tell apart.
 NO_V5 = {"gpt-j-6b"}
-NO_V4 = NO_V5 | {"deepseek-v4-flash", "deepseek-v4-pro", "gemma-4-26b-a4b", "gemma-4-31b", "lfm3-1.7b", "mimo-v2-flash"}
+NO_V4 = NO_V5 | {
+    "deepseek-v4-flash", "deepseek-v4-pro", "gemma-4-26b-a4b", "gemma-4-31b", "lfm3-1.7b", "mimo-v2-flash",
+    "step-3.5-flash",
+}  # fmt: skip
 
 
 def same(left: dict[str, Any], right: dict[str, Any]) -> bool:
