@@ -33,7 +33,7 @@ def same_rotation(page: Frame) -> None:
     page.symbols()
     page.predict(SLOWER)
     if page.get(MODEL) != CUSTOM:
-        page.note(page.t(f"of_model.{models.layout(page.get(MODEL))}", name=models.name(page.get(MODEL))))
+        page.write(page.t(f"of_model.{models.layout(page.get(MODEL))}", name=models.name(page.get(MODEL))))
 
 
 def tested(page: Frame) -> None:
