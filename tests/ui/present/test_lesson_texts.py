@@ -24,6 +24,7 @@ BUILT = [name for names in ORDER.values() for name in names if name in SECTIONS 
 LESSONS = [*BUILT, *lessons.talks()]
 HAN = re.compile(r"[一-鿿]")
 NUMBER = re.compile(r"(?<![A-Za-z\d.])\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?")
+SHARE = re.compile(r"\b(\d[\d,]*) of (?:the )?(\d[\d,]*)")
 # Digits that are part of a name.
 NAMES = ("Llama 3", "Llama 2", "Gemma 3", "Qwen3", "GPT-J", "i + d/2", "LLaMA2", "Qwen2.5")
 
@@ -48,6 +49,14 @@ def numbers(text: str) -> list[float]:
     for name in NAMES:
         text = text.replace(name, "")
     return sorted(float(found.replace(",", "")) for found in NUMBER.findall(text))
+
+
+def shares(text: str) -> dict[str, set[str]]:
+    """Return the wholes that an English text names for each part, as 24 for 3 in "3 of 24"."""
+    wholes: dict[str, set[str]] = {}
+    for part, whole in SHARE.findall(text):
+        wholes.setdefault(part, set()).add(whole)
+    return wholes
 
 
 def test_every_page_and_the_two_talks_have_a_lesson_in_both_languages() -> None:
@@ -169,6 +178,9 @@ def test_the_figure_shows_every_number_that_is_said(name: str, lang: str) -> Non
         before = shown(step, lang, step.state)
         after = shown(step, lang, step.end)
         assert set(numbers(step.say)) <= set(numbers(after)), f"step {step.number}: {step.say} / {after}"
+        written = shares(after)
+        for part, wholes in shares(step.say).items():
+            assert wholes <= written.get(part, wholes), f"step {step.number}: {step.say} / {after}"
         if step.predict:
             asked = set(numbers(step.predict.question))
             assert asked <= set(numbers(f"{before} {after}")), f"step {step.number}: {step.predict.question}"
