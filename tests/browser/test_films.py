@@ -331,9 +331,15 @@ def test_a_curve_is_drawn_by_keys(attention: Visit) -> None:
 def test_a_symbol_lights_what_it_names_in_legend_formula_and_film(rotation: Page) -> None:
     page, lit = rotation, "[...document.querySelectorAll('.symbol-lit')].map(node => node.dataset.symbol)"
     chip, hand = page.locator(".symbol[data-symbol=k]"), page.locator(".film [data-symbol=k]").first
+    page.mouse.move(640, 300)
     chip.focus()
     expect(hand).to_have_class(re.compile("symbol-lit"))
     expect(chip.locator(".symbol-meaning")).to_be_visible()
+    # The page scrolls under a pointer that rests.
+    for _ in range(6):
+        page.evaluate("document.querySelector('[data-testid=stMain]').scrollBy(0, 60)")
+        page.wait_for_timeout(60)
+    assert set(page.evaluate(lit)) == {"k"}
     letter = page.locator(".katex-html .mathnormal", has_text="m").first
     letter.hover()
     expect(page.locator(".film [data-symbol=m]").first).to_have_class(re.compile("symbol-lit"))

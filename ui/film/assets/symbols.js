@@ -2,7 +2,7 @@
 // The legend says which letters are symbols; a formula's letters are found when something is pointed at.
 
 const LIT = "symbol-lit";
-let lit = null;
+let lit = null, keyed = false, rest = "";
 
 /** Give the letters of formulas the symbol that they are, and its meaning to who rests on one. */
 const mark = () => {
@@ -22,7 +22,13 @@ const light = (name) => {
   if (name) for (const node of document.querySelectorAll(`[data-symbol="${CSS.escape(name)}"]`)) node.classList.add(LIT);
 };
 
-const point = ({ target }) => {
+const place = (event) => `${event.screenX} ${event.screenY}`;
+
+const point = (event) => {
+  const over = event.type === "pointerover", { target } = event;
+  // What a key has lit stays while the page scrolls under a pointer that rests.
+  if (over && keyed && place(event) === rest) return;
+  keyed = !over;
   if (!target.closest?.(".katex, .symbol, .film [data-symbol]")) return light(null);
   mark();
   light(target.closest("[data-symbol]")?.dataset.symbol ?? null);
@@ -31,4 +37,5 @@ const point = ({ target }) => {
 if (!globalThis.ropeLabSymbols) {
   globalThis.ropeLabSymbols = true;
   for (const kind of ["pointerover", "focusin"]) document.addEventListener(kind, point);
+  document.addEventListener("pointermove", (event) => { rest = place(event); }, { passive: true });
 }
