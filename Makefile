@@ -5,6 +5,8 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 WORKERS ?= 2
+# Dozens of processes of a test run import the same files: what Python compiled of them is kept, whatever the machine says.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: run serve test test-fast test-long check format bench docs book fuzz lock clean clean-kernels
 
@@ -17,7 +19,8 @@ PORT ?= 8080
 serve: $(VENV)/.app
 	exec $(BIN)/python -m deploy --replicas $(REPLICAS) --port $(PORT) --hosts "$(HOSTS)" $(SERVE)
 
-# One worker has the browser tests, which share a server and a Chromium and start first; the others share the files.
+# The browser tests start first, in three groups of about a hundred processor seconds; what shares something costly keeps
+# to one worker.
 test: $(VENV)/.dev
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup --no-loadscope-reorder -m "not long"
 

@@ -31,6 +31,8 @@ collect_ignore = ["fuzz/fuzz_check.py", "fuzz/fuzz_weights.py"]
 
 T = TypeVar("T")
 SHARED = {
+    "pages": ("tests/browser/test_pages.py", "tests/browser/test_accessibility.py"),
+    "book": ("tests/browser/test_book.py",),
     "server": ("tests/browser/", "tests/ui/served/test_moves.py"),
     "kernels": tuple(f"tests/rope_core/{room}/" for room in ("bench", "kernels", "lrpe")),
     "sources": (
@@ -40,7 +42,7 @@ SHARED = {
         "tests/rope_core/test_errors.py",
     ),
 }
-"""Files whose tests share a server and a browser, compiled kernels or parsed sources."""
+"""Files whose tests share a server and a browser, the book, compiled kernels or parsed sources: the first that fits."""
 CHROMIUM = os.environ.get("ROPE_LAB_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
 HOW = "no Chromium was found: `apt-get install chromium fonts-wqy-microhei`, or name one in ROPE_LAB_CHROMIUM"
 
