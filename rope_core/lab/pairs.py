@@ -38,6 +38,6 @@ def pairs(name: str) -> Summary:
 
 
 def named() -> tuple[str, ...]:
-    """Return the names of weights with rotary positions that are here: the book has their cards alone."""
+    """Return the names of weights with rotary positions that are here."""
     rotary = (name for name, each in cards.stored().items() if each.encoding == "rope")
     return tuple(name for name in rotary if (cards.INDEX.parent / f"{name}.safetensors").is_file())

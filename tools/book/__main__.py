@@ -10,6 +10,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from rope_core.lab.cards import INDEX
+from rope_core.lab.inside import models
 from tools.book import pieces, search, site
 from ui import book, film
 
@@ -23,8 +25,9 @@ LEFT_OUT = (
     "rope_core/kernels/",
     "/assets/",
     "rope_core/cli/",
-    "/inside",
 )
+LATER = "later.json"
+"""The archive's list of the files that are fetched once Python reads them, with their sizes: weights."""
 SCRIPTS = Path(book.__file__).parent / "assets"
 KEYS = ROOT / "ui/present/stage.js"
 
@@ -44,7 +47,7 @@ def write(folder: Path, wheels: Path | None, only: Sequence[str] = ()) -> None:
     shutil.copytree(
         packages / "katex/dist/fonts", assets / "katex/fonts", ignore=shutil.ignore_patterns("*.ttf", "*.woff")
     )
-    for name in ("katex.min.css", "katex.mjs"):
+    for name in ("katex.min.css", "katex.min.js"):
         shutil.copy(packages / "katex/dist" / name, assets / "katex" / name)
     shutil.copy(packages / "plotly.js-cartesian-dist-min/plotly-cartesian.min.js", assets / "plotly.js")
     shutil.copy(packages / "pyodide/pyodide.mjs", assets / "pyodide.mjs")
@@ -55,7 +58,7 @@ def write(folder: Path, wheels: Path | None, only: Sequence[str] = ()) -> None:
     modules = {
         "library": pieces.unpacked((packages / "pyodide/python_stdlib.zip").read_bytes()),
         "numpy": pieces.unpacked(pieces.numpy(packages, wheels)),
-        "app": project() | pieces.pure(),
+        "app": project() | pieces.pure() | {LATER: json.dumps(later(assets / "python")).encode()},
     }
     pieces.compiled(modules, packages, assets / "python")
     players = Path(film.__file__).parent / "assets"
@@ -68,6 +71,15 @@ def write(folder: Path, wheels: Path | None, only: Sequence[str] = ()) -> None:
     edition = digest(folder)
     for source, place in ((SCRIPTS / "sw.js", folder / "sw.js"), (assets / "code.js", assets / "code.js")):
         place.write_text(source.read_text("utf-8").replace("VERSION", edition), "utf-8")
+
+
+def later(folder: Path) -> dict[str, int]:
+    """Write what is fetched only when it is read into a folder; return its paths and sizes."""
+    paths = [(INDEX.parent / f"{name}.safetensors").relative_to(ROOT) for name in models()]
+    for path in paths:
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / path, folder / path)
+    return {path.as_posix(): (ROOT / path).stat().st_size for path in paths}
 
 
 def digest(folder: Path) -> str:

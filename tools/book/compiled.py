@@ -25,7 +25,7 @@ ALWAYS = {
     "encodings.utf_16",
 }
 ALWAYS |= {"encodings.utf_8_sig", "encodings.utf_32", "encodings.unicode_escape", "encodings.raw_unicode_escape"}
-ALWAYS |= {"zipfile", "tarfile", "shutil", "statistics", "fractions", "decimal", "random", "traceback", "pkgutil"}
+ALWAYS |= {"zipfile", "shutil", "statistics", "fractions", "decimal", "random", "traceback", "pkgutil"}
 DOCUMENTS = ("numpy/_core/_add_newdocs.py", "numpy/_core/_add_newdocs_scalars.py")
 ROOTS = ("ui.book.session", "rope_core.grade.child", "rope_core.ledger", "rope_core.lrpe.reference")
 """What the browser loads by a name that stands in no import; the pages are the others."""
@@ -96,7 +96,7 @@ first = set(sys.modules)
 app, numpy, library = read("app"), read("numpy"), read("library")
 for path, content in (app | numpy).items():
     (SITE / path).parent.mkdir(parents=True, exist_ok=True)
-    (SITE / path).write_bytes(content)
+    (SITE / path).write_bytes(b"" if path in DOCUMENTS else content)
 sys.path.insert(0, str(SITE))
 own = {module(path): content for path, content in app.items() if path.endswith(".py")}
 roots = [*ROOTS, *(name for name in sorted(own) if name.startswith("pages."))]

@@ -9,6 +9,8 @@ const python = await loadPyodide({ indexURL: `${pyodide}/`, env: { ROPE_LAB_BENC
 const site = python.runPython("import site; site.getsitepackages()[0]");
 for (const name of ["numpy", "app"])
   python.unpackArchive(new Uint8Array(gunzipSync(readFileSync(`${folder}/assets/python/${name}.zip.gz`))), "zip", { extractDir: site });
+for (const path of Object.keys(JSON.parse(python.FS.readFile(`${site}/later.json`, { encoding: "utf8" }))))
+  python.FS.writeFile(`${site}/${path}`, readFileSync(`${folder}/assets/python/${path}`));
 for (const [place, of] of [["/project", root], ["/book", folder]]) {
   python.FS.mkdirTree(place);
   python.FS.mount(python.FS.filesystems.NODEFS, { root: of }, place);

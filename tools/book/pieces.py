@@ -77,7 +77,7 @@ def unpacked(archive: bytes) -> dict[str, bytes]:
 
 def compiled(modules: Mapping[str, Mapping[str, bytes]], packages: Path, folder: Path) -> None:
     """Write archives of what the project loads of ``modules``, compiled by the Python that is to run them."""
-    folder.mkdir()
+    folder.mkdir(exist_ok=True)
     for name, files in modules.items():
         with zipfile.ZipFile(folder / f"{name}.zip", "w") as archive:
             for path, content in files.items():

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ui.book.frame import ABSENT, FIRST, Book, folder
+from ui.book.frame import FIRST, Book, folder
 from ui.book.markdown import html
 from ui.book.nodes import data, live
 from ui.figures.drawing import Drawing, Film
@@ -71,7 +71,7 @@ class Page:
 
 def pages() -> list[Page]:
     """Return every page in every language, in the order of the menu."""
-    return [Page(name, lang) for lang in LANGUAGES for names in ORDER.values() for name in names if name not in ABSENT]
+    return [Page(name, lang) for lang in LANGUAGES for names in ORDER.values() for name in names]
 
 
 def draw(folder: str, names: Sequence[str]) -> None:
@@ -187,11 +187,10 @@ def _menu(page: Page, t: Words) -> str:
     pieces = []
     for section, names in ORDER.items():
         links = []
-        for name in filter(lambda name: name not in ABSENT, names):
+        for name in names:
             here = ' aria-current="page"' if name == page.name else ""
             links.append(f'<li><a href="{page.to(Page(name, page.lang))}"{here}>{escape(t(f"page.{name}"))}</a></li>')
-        if links:
-            pieces.append(f"<h2>{escape(t(f'section.{section}'))}</h2><ul>{''.join(links)}</ul>")
+        pieces.append(f"<h2>{escape(t(f'section.{section}'))}</h2><ul>{''.join(links)}</ul>")
     return "".join(pieces)
 
 

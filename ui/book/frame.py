@@ -24,8 +24,6 @@ from ui.page.state import Field, Session
 from ui.present.view import View
 from ui.text.words import Words
 
-ABSENT = ("inside",)
-"""Pages that the book leaves out: the weights that it reads are larger than the rest of the book."""
 FIRST = "en"
 """The language whose pages are at the book's root; the others are in folders of their names."""
 AGAIN = 5
@@ -46,7 +44,7 @@ class Book(Stage):
     def __init__(
         self, name: str, lang: str, session: Session, root: str, query: Mapping[str, str] | None = None
     ) -> None:
-        self.page, self.absent = declaration(name), ABSENT
+        self.page = declaration(name)
         self.name, self.t, self.session, self.root = name, Words(lang, name), session, root
         session[OPEN] = set()
         self.store = self.page.store(session)
@@ -207,7 +205,7 @@ class Book(Stage):
         return self.store.query() | {"lang": self.t.lang} | self.view.query()
 
     def goto(self, name: str, label: str | None = None, **query: str) -> None:
-        if name in SECTIONS and name not in ABSENT:
+        if name in SECTIONS:
             more = f"?{urlencode(query)}" if query else ""
             href = f"{self.root}{folder(name, self.t.lang)}{more}" or "./"
             text = html(label or self.t(f"page.{name}"), line=True)

@@ -33,7 +33,6 @@ class Learning(Content):
     controls: Controls
     view: View
     folds = 0
-    absent: tuple[str, ...] = ()
 
     def live(self, part: Callable[..., None], *given: Any, shared: bool = True, every: float | None = None) -> None:
         raise NotImplementedError
@@ -168,16 +167,15 @@ class Learning(Content):
 
     def onward(self) -> None:
         """How far the page is on the path, and the link to the next one."""
-        path = [name for name in PATH if name not in self.absent]
-        if self.name not in path:
+        if self.name not in PATH:
             return
-        at, own = path.index(self.name), declaration(self.name).tasks
-        line = self.t("frame.way_step", number=at + 1, total=len(path))
+        at, own = PATH.index(self.name), declaration(self.name).tasks
+        line = self.t("frame.way_step", number=at + 1, total=len(PATH))
         if own:
             done = sum(tasks.done(task, self.store, self.session) for task in own)
             line += self.t("frame.way_here", here=done, here_of=len(own))
         with self.places.inside(self.places.add("onward")):
-            self.progress((at + 1) / len(path), line)
-            if at + 1 < len(path):
-                following = path[at + 1]
+            self.progress((at + 1) / len(PATH), line)
+            if at + 1 < len(PATH):
+                following = PATH[at + 1]
                 self.goto(following, f"**{self.t('frame.next', page=self.t(f'page.{following}'))}**")

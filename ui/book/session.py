@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 from base64 import b64encode
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
+from rope_core.lab import inside
 from ui.book.content import Saved
 from ui.book.frame import Book, folder
 from ui.book.nodes import changes, live, marks
@@ -70,6 +72,11 @@ class Reading:
         if self.page.view.stage != staged:  # what is known is in other places
             self.known = {}
         return self.answer()
+
+
+def keep(count: int) -> None:
+    """Keep what the lab's models did with the last ``count`` texts: in a reader's own browser, a server keeps none."""
+    inside.reading = lru_cache(count)(inside.reading)
 
 
 def opened(request: str) -> Reading:

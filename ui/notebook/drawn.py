@@ -11,7 +11,7 @@ import numpy as np
 
 import rope_core as rc
 from rope_core.hf.read import read_config
-from ui.book.frame import ABSENT, Book
+from ui.book.frame import Book
 from ui.book.nodes import Node
 from ui.figures.drawing import Drawing, Film
 from ui.page import configs, models
@@ -72,9 +72,8 @@ def read(
     Raises:
         ValueError: where an argument is none of these; ConfigError where the config cannot be read.
     """
-    pages = [name for name in SECTIONS if name not in ABSENT]
-    if page not in pages:
-        raise ValueError(f"page must be one of {', '.join(sorted(pages))}, got {page!r}")
+    if page not in SECTIONS:
+        raise ValueError(f"page must be one of {', '.join(sorted(SECTIONS))}, got {page!r}")
     if lang not in LANGUAGES:
         raise ValueError(f"lang must be one of {', '.join(LANGUAGES)}, got {lang!r}")
     declared = {field.name: field for field in declaration(page).fields}

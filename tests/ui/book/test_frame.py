@@ -11,13 +11,13 @@ import pytest
 
 from rope_core.grade import Result, starter
 from tests.test_pages import opened
-from ui.book.frame import ABSENT, Book
+from ui.book.frame import Book
 from ui.book.nodes import data, marks
 from ui.book.session import Reading
 from ui.page.menu import ORDER, declaration
 from ui.page.state import Field, number_text
 
-NAMES = [name for names in ORDER.values() for name in names if name not in ABSENT]
+NAMES = [name for names in ORDER.values() for name in names]
 LIGHT = ("home", "rotation", "layouts", "clock", "config", "models")
 """Pages that are drawn in less than a second."""
 

@@ -15,7 +15,7 @@ from ui.page.menu import ORDER
 from ui.present import lessons
 from ui.present.lessons import Lesson, Step
 
-PAGES = [name for names in ORDER.values() for name in names if name != "inside"]
+PAGES = [name for names in ORDER.values() for name in names]
 
 
 def staged(name: str, lang: str = "en", **query: str) -> Book:

@@ -69,9 +69,9 @@ let katex = null;
 async function formulas(box) {
   const places = box.querySelectorAll(".tex:not(:has(.katex))");
   if (!places.length) return;
-  katex ??= import(new URL("katex/katex.mjs", assets));
-  const { default: { render } } = await katex;
-  for (const place of places) render(place.textContent, place, { displayMode: place.classList.contains("display"), throwOnError: false });
+  katex ??= import(new URL("katex/katex.min.js", assets));
+  await katex;
+  for (const place of places) globalThis.katex.render(place.textContent, place, { displayMode: place.classList.contains("display"), throwOnError: false });
 }
 
 // ---- nodes -----------------------------------------------------------------------------------------------------------
@@ -203,7 +203,7 @@ function start() {
     else answered(data.answer);
     if (data.ready) {
       document.documentElement.dataset.ready = String(Math.round(performance.now()));
-      offline();
+      offline(data.ready);
     }
     next();
   };
@@ -248,15 +248,15 @@ addEventListener("popstate", () => location.reload());
 dark.addEventListener("change", () => { for (const id of figures.keys()) if (element(id)?.dataset.drawn) plot(element(id)); });
 
 /** Keep what this visit has loaded for one without a network, where the address is one that browsers trust. */
-async function offline() {
+async function offline(python) {
   const { serviceWorker } = navigator;
   if (!serviceWorker) return;
   await serviceWorker.register(new URL("sw.js", new URL(book, here)));
   const { active } = await serviceWorker.ready;
   serviceWorker.addEventListener("message", () => { document.documentElement.dataset.kept = "1"; });
   const loaded = performance.getEntriesByType("resource").map((entry) => entry.name);
-  const python = ["worker.js", "code.js", "pyodide.mjs", "pyodide-lock.json", "pyodide.asm.js.gz", "pyodide.asm.wasm.gz", "python/library.zip.gz", "python/numpy.zip.gz", "python/app.zip.gz", `search-${lang}.json`];
-  active.postMessage([...new Set([here, ...loaded, ...python.map((name) => new URL(name, assets).href)])].filter((url) => url.startsWith(new URL(book, here).href)));
+  const own = ["worker.js", "code.js", "pyodide.mjs", `search-${lang}.json`].map((name) => new URL(name, assets).href);
+  active.postMessage([...new Set([here, ...loaded, ...python, ...own])].filter((url) => url.startsWith(new URL(book, here).href)));
 }
 
 /** Who reads by keys reaches what is wider than its place. */

@@ -22,11 +22,31 @@ export function unzip(FS, folder, buffer) {
   }
 }
 
+/** Have Python find files below a folder, by path and size, that are fetched when it reads one: a worker may wait for that. */
+export function later(FS, folder, sizes) {
+  for (const [path, length] of Object.entries(sizes)) {
+    let bytes = null;
+    const cut = path.lastIndexOf("/"), node = FS.createLazyFile(`${folder}/${path.slice(0, cut)}`, path.slice(cut + 1), "", true, false);
+    node.contents = { length, get: (at) => (bytes ??= waited(new URL(`python/${path}`, import.meta.url), FS))[at] };
+  }
+}
+
+function waited(url, FS) {
+  const request = new XMLHttpRequest(), EIO = 29;
+  try {
+    request.open("GET", url, false);
+    request.responseType = "arraybuffer";
+    request.send();
+  } catch { /* no network: its status is 0 */ }
+  if (request.status !== 200) throw new FS.ErrnoError(EIO);
+  return new Uint8Array(request.response);
+}
+
 function* compiled(FS, folder) {
   for (const name of FS.readdir(folder)) {
     const path = `${folder}/${name}`;
     if (name.endsWith(".pyc")) yield path;
-    else if (!name.startsWith(".") && FS.isDir(FS.stat(path).mode)) yield* compiled(FS, path);
+    else if (!name.includes(".") && FS.isDir(FS.stat(path).mode)) yield* compiled(FS, path);
   }
 }
 

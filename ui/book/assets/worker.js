@@ -1,5 +1,5 @@
 // Runs the project's own Python: loads it once, opens a page, answers one move after another.
-import { keep, kept, restore, unzip } from "./code.js";
+import { keep, kept, later, restore, unzip } from "./code.js";
 
 const here = new URL("./", import.meta.url).href;
 
@@ -25,6 +25,7 @@ async function start() {
   const python = await loadPyodide({ indexURL: here, lockFileURL: `${here}pyodide-lock.json`, stdLibURL: `${here}library.zip` });
   site = python.runPython("import site; site.getsitepackages()[0]");
   for (const archive of [numpy, app]) unzip(python.FS, site, await (await archive).arrayBuffer());
+  later(python.FS, site, JSON.parse(python.FS.readFile(`${site}/later.json`, { encoding: "utf8" })));
   known = restore(python.FS, await before);
   // What Python knew of the folder is out of date; importlib's own way to say so loads a dozen modules more.
   python.runPython(`import os, sys
@@ -51,8 +52,10 @@ onmessage = async ({ data }) => {
     const python = await ready;
     if (data.grade) grade(python, data.grade);
     else if (data.open) {
-      page = python.pyimport("ui.book.session").opened(JSON.stringify(data.open));
-      postMessage({ answer: JSON.parse(page.answer()), ready: true });
+      const session = python.pyimport("ui.book.session");
+      session.keep(64);
+      page = session.opened(JSON.stringify(data.open));
+      postMessage({ answer: JSON.parse(page.answer()), ready: performance.getEntriesByType("resource").map(({ name }) => name) });
       known = await keep(python.FS, site, known);
     } else postMessage({ answer: JSON.parse(page.act(data.act, JSON.stringify(data.given))), act: data.act });
   } catch (error) {
