@@ -15,7 +15,7 @@ rooms, each of which imports the root and rooms above it in this list only:
     lrpe     linearised attention with rotation: reference, kernels, explanation
     lab      a small language model, trained and measured past its length
     evaluate any transformers model under every scheme, on any text
-    ledger   the claims of the source documents, decided
+    ledger   the claims of the source documents and of papers, decided
     grade    a student's own functions, stage by stage, in a child process
     cli      the command ``rope``, one file for each subcommand
     notebook the app's films and figures in a notebook; the only room that names the app

@@ -19,7 +19,7 @@ COMMANDS = {
     "diff": ("rope_core.cli.diff", "two configs' rotary embeddings, field by field"),
     "verify": ("rope_core.cli.verify", "stored rotary buffers against a config"),
     "spectrum": ("rope_core.cli.spectrum", "frequencies of a model's config, as a table or CSV"),
-    "ledger": ("rope_core.cli.ledger", "every claim of the source documents, checked"),
+    "ledger": ("rope_core.cli.ledger", "every claim of the source documents and of papers, checked"),
     "grade": ("rope_core.cli.grade", "a student's own rotate, spectrum, convert and yarn, stage by stage"),
     "eval": ("rope_core.cli.eval", "your own model under every scheme, on your text"),
     "pairs": ("rope_core.cli.pairs", "how large each pair is in a model's W_q and W_k, by wavelength"),

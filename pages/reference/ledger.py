@@ -1,4 +1,4 @@
-"""Every claim of the five source documents, checked live: verdict, residual, formula and corrected form."""
+"""Every claim of the five source documents, and papers', checked live: verdict, residual, formula, corrected form."""
 
 from rope_core import ledger
 from ui.figures import ledger as figures
@@ -10,9 +10,9 @@ ANY = figures.ANY
 UNOPENED = "unopened"
 ENTRY = Field("entry", "choice", UNOPENED, choices=(UNOPENED, *figures.IDS))
 THRESHOLD = Field("threshold", "float", 1e-9, 1e-17, 10.0, steps=figures.THRESHOLDS)
-DOCUMENT = Field("document", "choice", ANY, choices=(ANY, *figures.DOCUMENTS))
+DOCUMENT = Field("document", "choice", ANY, choices=(ANY, *ledger.SOURCES))
 STATUS = Field("status", "choice", ANY, choices=(ANY, *figures.KEYS.values()))
-ERRATA = Field("errata", "choice", "003", choices=figures.DOCUMENTS)
+ERRATA = Field("errata", "choice", "003", choices=ledger.DOCUMENTS)
 
 LOOKS = {"id": 170, "verdict": 150, "residual": "small", "claim": "large"}
 FIELDS = (ENTRY, THRESHOLD, DOCUMENT, STATUS, ERRATA)

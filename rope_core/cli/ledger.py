@@ -1,4 +1,4 @@
-"""`rope ledger`: every claim of the source documents, checked."""
+"""`rope ledger`: every claim of the source documents and of papers, checked."""
 
 from __future__ import annotations
 
@@ -55,12 +55,12 @@ def _print_plain(results: Sequence[Result], language: str) -> None:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.add_argument(
-        "--json", action="store_true", help="a list of {id, document, where, quotes, status, residual, corrected}"
+        "--json", action="store_true", help="a list of {id, document, where, link, quotes, status, residual, corrected}"
     )
 
 
 def run(options: argparse.Namespace) -> int:
-    """Check every claim of the five source documents: a table and a count per status, or JSON."""
+    """Check every claim of the five source documents, and those of papers: a table and a count per status, or JSON."""
 
     def progress(done: int, total: int) -> None:
         print(f"\r{done}/{total}", end="" if done < total else "\r", file=sys.stderr, flush=True)

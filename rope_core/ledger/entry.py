@@ -14,6 +14,9 @@ import numpy as np
 from rope_core.errors import reject
 
 DOCUMENTS = ("000", "001", "002", "003", "004")
+# Papers of which abstracts and links are quoted, not every sentence; their claims' ids begin "arXiv-<number>-".
+PAPERS = "arXiv"
+SOURCES = (*DOCUMENTS, PAPERS)
 LANGUAGES = ("en", "zh")
 HOLDS, CONDITION, WRONG, EMPIRICAL = "holds", "holds with a condition", "wrong as printed", "empirical"
 STATUSES = (HOLDS, CONDITION, WRONG, EMPIRICAL)
@@ -64,11 +67,12 @@ CLAIMS: dict[str, Claim] = {}
 
 
 def claim(name: str) -> Callable[[Claim], Claim]:
-    """Enter a function under its id, "<document>-<name>"; raises ValueError on an id that is taken or no document's."""
+    """Enter a function under its id, "<source>-<name>"; raises ValueError on an id that is taken or no source's."""
 
     def enter(function: Claim) -> Claim:
-        if name in CLAIMS or name[:3] not in DOCUMENTS or name[3:4] != "-":
-            raise reject("id", "new, and begin with a document's number and a dash", name)
+        source, dash, _ = name.partition("-")
+        if name in CLAIMS or source not in SOURCES or not dash:
+            raise reject("id", "new, and begin with a source's name and a dash", name)
         CLAIMS[name] = function
         return function
 
@@ -87,7 +91,9 @@ class Text:
 
     Attributes:
         where: the part of the document.
-        quotes: what the document prints, character by character but for white space and "&": TeX, then ``sentences``.
+        link: a paper's address with its version; None for a document.
+        quotes: what the source prints, character by character but for white space and "&": TeX, then ``sentences``;
+            empty where a paper's claim is paraphrased.
         sentences: those of the quotes that are words or code.
         formula: LaTeX to show: the printed TeX, or of a sentence what is computed.
         corrected: LaTeX of the corrected form, None where nothing needs correction.
@@ -95,6 +101,7 @@ class Text:
     """
 
     where: str
+    link: str | None
     quotes: tuple[str, ...]
     sentences: tuple[str, ...]
     formula: str
@@ -117,18 +124,18 @@ def texts() -> dict[str, Text]:
     """Return every claim's words by id, read from ledger/texts/*.toml.
 
     A row has ``printed`` (the document's TeX), ``quote`` (its sentences) or both, and where it has no ``printed`` a
-    ``reading``: LaTeX of what is computed.
+    ``reading``: LaTeX of what is computed. A paper's row has its ``link``, and may have neither of the two.
     """
     folder = resources.files("rope_core.ledger") / "texts"
     words = {}
-    for document in DOCUMENTS:
-        for name, row in tomllib.loads((folder / f"{document}.toml").read_text(encoding="utf-8")).items():
+    for source in SOURCES:
+        for name, row in tomllib.loads((folder / f"{source}.toml").read_text(encoding="utf-8")).items():
             printed, sentences = _listed(row.get("printed", [])), _listed(row.get("quote", []))
             formula = ",\\quad ".join(printed) if printed else row["reading"]
             claim = {language: row[language] for language in LANGUAGES}
             why = {language: row.get(f"why_{language}", "") for language in LANGUAGES}
-            words[f"{document}-{name}"] = Text(
-                row["where"], printed + sentences, sentences, formula, row.get("corrected"), claim, why
+            words[f"{source}-{name}"] = Text(
+                row["where"], row.get("link"), printed + sentences, sentences, formula, row.get("corrected"), claim, why
             )
     return words
 

@@ -19,6 +19,7 @@ from rope_core.ledger import (  # noqa: F401  (each enters its claims into CLAIM
     d004_block,
     d004_position,
     d004_rope,
+    papers,
 )
 from rope_core.ledger.entry import CLAIMS, Check, Text, texts
 
@@ -30,7 +31,7 @@ class Result:
     """One claim, checked.
 
     Attributes:
-        id, document: "000-theta-paper", "000".
+        id, document: "000-theta-paper", "000"; "arXiv-2605.15514-order", "arXiv".
         check: residuals and tolerance.
         text: the words.
     """
@@ -51,6 +52,10 @@ class Result:
         return self.check.printed
 
 
+def _source(name: str) -> str:
+    return name.partition("-")[0]
+
+
 def run(progress: Progress | None = None, only: Sequence[str] | None = None) -> list[Result]:
     """Check every claim, in document order; under ten seconds for all of them.
 
@@ -61,29 +66,30 @@ def run(progress: Progress | None = None, only: Sequence[str] | None = None) -> 
     Raises:
         ValueError: on an id that is no claim's.
     """
-    names = sorted(CLAIMS, key=lambda name: name[:3]) if only is None else list(only)
+    names = sorted(CLAIMS, key=_source) if only is None else list(only)
     for name in names:
         if name not in CLAIMS:
             raise reject("only", "ids of the ledger", name)
     words, results = texts(), []
     for done, name in enumerate(names, start=1):
-        results.append(Result(name, name[:3], CLAIMS[name](), words[name]))
+        results.append(Result(name, _source(name), CLAIMS[name](), words[name]))
         if progress is not None:
             progress(done, len(names))
     return results
 
 
 def to_json(results: Sequence[Result] | None = None) -> list[dict[str, Any]]:
-    """Return the ledger as plain data: a list of {id, document, where, quotes, status, residual, corrected}.
+    """Return the ledger as plain data: a list of {id, document, where, link, quotes, status, residual, corrected}.
 
-    ``quotes`` are the document's own characters but for white space and "&"; ``residual`` is None for an empirical
-    claim; ``corrected`` is LaTeX, None where nothing needs correction.
+    ``quotes`` are the source's own characters but for white space and "&"; ``link`` is None for a document;
+    ``residual`` is None for an empirical claim; ``corrected`` is LaTeX, None where nothing needs correction.
     """
     return [
         {
             "id": r.id,
             "document": r.document,
             "where": r.text.where,
+            "link": r.text.link,
             "quotes": list(r.text.quotes),
             "status": r.status,
             "residual": r.residual,

@@ -13,13 +13,12 @@ from functools import partial
 
 import numpy as np
 
-from rope_core.ledger import CLAIMS, CONDITION, EMPIRICAL, HOLDS, WRONG, Result, run
+from rope_core.ledger import CLAIMS, CONDITION, EMPIRICAL, HOLDS, SOURCES, WRONG, Result, run
 from ui.figures.colours import GREEN, GREY, LINE, ORANGE, RED, on
 from ui.figures.drawing import Drawing
 from ui.figures.plot import LOG, Props, axis, bars, dots, note, plot, vband, vline
 from ui.text.words import Words
 
-DOCUMENTS = ("000", "001", "002", "003", "004")
 ANY = "any"
 # The word of a status in links and text keys; errata first, what holds last, as the list is ordered.
 KEYS = {WRONG: "wrong", CONDITION: "condition", EMPIRICAL: "empirical", HOLDS: "holds"}
@@ -92,14 +91,23 @@ def headline(result: Result, t: Words) -> str:
     return t("headline", icon=t(f"icon.{KEYS[result.status]}"), claim=claim, residual=number(result.residual))
 
 
+def origin(result: Result, t: Words) -> str:
+    """Return a claim's origin as Markdown: a part of a document, or of a paper with its link."""
+    where = literal(result.text.where)
+    if result.text.link is None:
+        return t("where", document=result.document, where=where)
+    return t("paper", number=result.text.link.rpartition("/")[2], link=result.text.link, where=where)
+
+
 def card(result: Result, t: Words) -> str:
     """One entry in full, as Markdown: verdict, claim, formula, residuals, reason and corrected form."""
     text, check = result.text, result.check
     lines = [
         f"**{verdict(result, t)}** · `{result.id}`",
-        t("where", document=result.document, where=literal(text.where)),
+        origin(result, t),
         f"**{literal(text.claim[t.lang])}**",
         *(f"> {literal(sentence)}" for sentence in text.sentences),
+        *([] if text.quotes else [t("paraphrase")]),
         *([] if text.printed else [t("computed")]),
         f"$$\n{text.formula}\n$$",
     ]
@@ -141,13 +149,13 @@ def listing(results: Sequence[Result], t: Words) -> dict[str, list[str]]:
 
 
 def overview(results: Sequence[Result], t: Words) -> Drawing:
-    """How many claims of each document got which verdict."""
+    """How many claims of each source got which verdict."""
     counts = Counter((r.document, r.status) for r in results)
     total = Counter(r.status for r in results)
-    labels = [t("document_axis", document=document) for document in DOCUMENTS]
+    labels = [t("document_axis", document=document) for document in SOURCES]
     data = []
     for status, key in reversed(KEYS.items()):
-        row = [counts[document, status] for document in DOCUMENTS]
+        row = [counts[document, status] for document in SOURCES]
         data.append(
             bars(
                 row,
@@ -178,8 +186,8 @@ def overview(results: Sequence[Result], t: Words) -> Drawing:
         figure,
         t("overview_finding", total=len(results), **{key: total[status] for status, key in KEYS.items()}),
         lambda: (
-            {"document": DOCUMENTS}
-            | {key: [counts[document, status] for document in DOCUMENTS] for status, key in KEYS.items()}
+            {"document": SOURCES}
+            | {key: [counts[document, status] for document in SOURCES] for status, key in KEYS.items()}
         ),
         """
         from collections import Counter
@@ -190,7 +198,7 @@ def overview(results: Sequence[Result], t: Words) -> Drawing:
 
 
 def residuals(results: Sequence[Result], threshold: float, t: Words) -> Drawing:
-    """Every residual on one axis, by document, with the threshold below which it counts as zero."""
+    """Every residual on one axis, by source, with the threshold below which it counts as zero."""
     decided = [r for r in results if r.residual is not None]
     values = np.array([float(r.residual or 0.0) for r in decided])
     passed = int((values <= threshold).sum())
@@ -210,7 +218,7 @@ def residuals(results: Sequence[Result], threshold: float, t: Words) -> Drawing:
         data.append(
             dots(
                 [places[i][0] for i in mine],
-                [DOCUMENTS.index(decided[i].document) + lane + places[i][1] for i in mine],
+                [SOURCES.index(decided[i].document) + lane + places[i][1] for i in mine],
                 colour,
                 8,
                 t(f"word.{KEYS[status]}"),
@@ -229,7 +237,7 @@ def residuals(results: Sequence[Result], threshold: float, t: Words) -> Drawing:
         xanchor="left" if threshold < 1e-8 else "right",
     )
     powers = (-15, -12, -9, -6, -3, 0)
-    labels = [t("document_axis", document=document) for document in DOCUMENTS]
+    labels = [t("document_axis", document=document) for document in SOURCES]
     figure = plot(
         data,
         height=330,
@@ -245,7 +253,9 @@ def residuals(results: Sequence[Result], threshold: float, t: Words) -> Drawing:
             ticktext=["0", *(f"10<sup>{power}</sup>" for power in powers)],
             tickangle=0,
         ),
-        yaxis=axis(tickvals=list(range(len(DOCUMENTS))), ticktext=labels, range=[4.6, -0.6], zeroline=False),
+        yaxis=axis(
+            tickvals=list(range(len(SOURCES))), ticktext=labels, range=[len(SOURCES) - 0.4, -0.6], zeroline=False
+        ),
     )
     between = int(((values > 1e-9) & (values < 1e-2)).sum())
     return Drawing(

@@ -68,8 +68,13 @@ def test_no_quotation_changed_since_it_was_compared() -> None:
     assert {name: digest(name) for name in texts()} == kept
 
 
-def test_every_entry_quotes_its_document() -> None:
-    assert [name for name, text in texts().items() if not text.quotes] == []
+def test_every_entry_quotes_its_document_or_links_its_paper() -> None:
+    for name, text in texts().items():
+        if name.partition("-")[0] in DOCUMENTS:
+            assert text.quotes and text.link is None, name
+        else:
+            assert re.fullmatch(r"https://arxiv\.org/abs/\d{4}\.\d{5}v\d", text.link or ""), name
+            assert name.split("-")[1] == (text.link or "").rpartition("/")[2].partition("v")[0], name
 
 
 def test_what_is_undecidable_is_listed_once_and_by_kind() -> None:

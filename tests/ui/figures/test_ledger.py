@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rope_core.ledger import CLAIMS, EMPIRICAL, HOLDS, STATUSES, WRONG, Result, to_json
+from rope_core.ledger import CLAIMS, EMPIRICAL, HOLDS, SOURCES, STATUSES, WRONG, Result, to_json
 from tests.support.figures import chart, ran
 from ui.figures import ledger as figures
 from ui.figures.drawing import Drawing
@@ -39,7 +39,7 @@ def test_the_list_has_every_claim_once_and_errata_first() -> None:
     assert set(figures.KEYS) == set(STATUSES)
 
 
-@given(st.sampled_from(figures.DOCUMENTS), st.sampled_from(list(figures.KEYS)))
+@given(st.sampled_from(SOURCES), st.sampled_from(list(figures.KEYS)))
 def test_filters_keep_what_they_name(document: str, status: str) -> None:
     kept = figures.chosen(RESULTS, document, figures.KEYS[status])
     assert {r.id for r in kept} == {
@@ -51,7 +51,7 @@ def test_overview_counts_agree_with_the_plain_list() -> None:
     drawing = figures.overview(RESULTS, T)
     by_trace = {trace.name: [int(n) for n in trace.x] for trace in chart(drawing).data}
     for status, key in figures.KEYS.items():
-        counts = [sum(r["status"] == status and r["document"] == d for r in PLAIN) for d in figures.DOCUMENTS]
+        counts = [sum(r["status"] == status and r["document"] == d for r in PLAIN) for d in SOURCES]
         assert by_trace[f"{T(f'verdict.{key}')} {sum(counts)}"] == counts
         assert f"{sum(counts)}" in drawing.finding
     assert sum(map(sum, by_trace.values())) == len(CLAIMS)
@@ -76,7 +76,7 @@ def test_residuals_stand_at_their_size_in_their_document() -> None:
             name, _, value = said.partition(": ")
             exact = max(float(value), figures.ZERO)
             assert exact * 0.9 <= x <= exact * 7, "beside its like, within the same power of ten"
-            assert figures.DOCUMENTS[round(y)] == name[:3]
+            assert SOURCES[round(y)] == name.split("-")[0]
             drawn += 1
     assert drawn == sum(r["residual"] is not None for r in PLAIN)
 
@@ -88,6 +88,8 @@ def test_a_card_says_verdict_formula_residual_and_correction(result: Result, lan
     said = figures.card(result, t)
     assert said.startswith(f"**{t(f'verdict.{figures.KEYS[result.status]}')}")
     assert f"$$\n{result.text.formula}\n$$" in said
+    assert (t("paraphrase") in said) == (not result.text.quotes)
+    assert result.text.link is None or f"]({result.text.link})" in said
     assert (result.text.corrected or "") in said
     assert said.count("$$") == (4 if result.text.corrected else 2)
     if result.residual is None:
