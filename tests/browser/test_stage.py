@@ -51,9 +51,10 @@ def above_the_fold(page: Page) -> None:
 
 
 def fills(box: dict[str, float]) -> bool:
-    """Whether the figure's box is whole, below the sentence, as wide as the screen, and legible."""
+    """Whether the figure's box is whole, below the sentence, as wide or as high as the screen, and legible."""
     whole = box["said"] <= box["top"] + 2 and box["bottom"] <= box["high"] + 2
-    large = box["width"] > 0.9 * box["across"] and box["bottom"] - box["top"] > 0.5 * box["high"]
+    full = box["width"] > 0.9 * box["across"] or box["bottom"] > 0.9 * box["high"]
+    large = full and box["width"] > 0.6 * box["across"] and box["bottom"] - box["top"] > 0.45 * box["high"]
     alone = box["shown"] == 1 and box["menu"] == 0 and box["scroll"] <= box["across"]
     return whole and large and alone and box["letters"] >= 24 and box["ticks"] >= 15
 
