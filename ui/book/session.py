@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from base64 import b64encode
 from collections.abc import Mapping
+from copy import copy, deepcopy
 from functools import lru_cache
 from typing import Any
 
@@ -72,6 +73,21 @@ class Reading:
         if self.page.view.stage != staged:  # what is known is in other places
             self.known = {}
         return self.answer()
+
+    def ahead(self) -> None:
+        """Draw what follows on the stage, the question's answer or the next step, on a page that nobody sees.
+
+        Its figures are among the last drawings that are kept, so that the press then draws none.
+        """
+        if not self.page.view.stage:
+            return
+        unseen = copy(self)
+        unseen.session = deepcopy(self.session)
+        unseen.page = Book(self.page.name, self.page.t.lang, unseen.session, self.page.root, self.page.query())
+        keys = {node.kind: node.id for node in unseen.page.places.root.all()}
+        key = keys.get("choices", keys.get("button stage-next"))
+        if key in unseen.page.places.acts:
+            unseen.act(key, "0")
 
 
 def keep(count: int) -> None:

@@ -11,6 +11,7 @@ import pytest
 from ui.book.frame import Book
 from ui.book.nodes import marks
 from ui.book.session import Reading
+from ui.figures.drawing import KEPT
 from ui.page.menu import ORDER
 from ui.present import lessons
 from ui.present.lessons import Lesson, Step
@@ -91,6 +92,22 @@ def test_a_talk_goes_on_to_another_page_without_another_python() -> None:
         answer = json.loads(page.act(key, '""'))
         assert answer["page"] == step.page and answer["query"]["step"] == str(step.number)
         assert answer["folder"] == ("zh/" if step.page == "home" else f"zh/{step.page}/")
+
+
+@pytest.mark.parametrize("number", [2, 8])
+def test_what_follows_is_drawn_while_a_step_is_shown(number: int) -> None:
+    query = {"display": "stage", "talk": "tour", "step": str(number), "lang": "en"}
+    talk = lessons.talk("en", "tour")
+    assert talk
+    page = Reading(talk.step(number).page, "en", "../", "", {}, query, {})
+    before = page.answer()
+    KEPT.clear()
+    page.ahead()
+    drawn = set(KEPT)
+    assert drawn and json.loads(page.answer())["query"] == json.loads(before)["query"]
+    nodes = {node.kind: node.id for node in page.page.places.root.all()}
+    page.act(nodes.get("choices", nodes["button stage-next"]), "0")
+    assert set(KEPT) == drawn
 
 
 def test_a_figure_that_the_stage_takes_out_of_its_part_is_sent_again() -> None:

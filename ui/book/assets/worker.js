@@ -44,10 +44,12 @@ function grade(python, { name, stages, source }) {
   postMessage({ ended: true });
 }
 
-let page = null;
+let page = null, rest = 0;
 const ready = start();
+const REST = 100;
 
 onmessage = async ({ data }) => {
+  clearTimeout(rest);
   try {
     const python = await ready;
     if (data.grade) grade(python, data.grade);
@@ -61,4 +63,6 @@ onmessage = async ({ data }) => {
   } catch (error) {
     postMessage({ failed: String(error), act: data.act });
   }
+  // While a lecturer speaks, what follows is drawn.
+  if (page) rest = setTimeout(() => page.ahead(), REST);
 };
