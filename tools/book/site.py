@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import re
 import subprocess
+from base64 import b64encode
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from html import escape, unescape
 from itertools import zip_longest
 from pathlib import Path
@@ -28,6 +30,13 @@ BARE = (
 ROWS = 12
 """Rows of a figure's numbers that readers without scripts see."""
 TEX = re.compile(r'<span class="(?P<look>tex(?: display)?)">(?P<latex>.*?)</span>', re.DOTALL)
+
+
+def _inline(text: str) -> str:
+    """Return what allows one text in a style element."""
+    return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
+
+
 POLICY = "; ".join(
     (
         "default-src 'none'",
@@ -35,13 +44,16 @@ POLICY = "; ".join(
         "worker-src 'self'",
         "connect-src 'self'",
         "style-src 'self' 'unsafe-inline'",
+        f"style-src-elem 'self' {_inline(BARE)} {_inline('')}",
+        "style-src-attr 'unsafe-inline'",
         "img-src 'self' data: blob:",
         "font-src 'self'",
         "base-uri 'none'",
         "form-action 'none'",
     )
 )
-"""No address but the book's own. Styles in attributes are KaTeX's and Plotly's."""
+"""No address but the book's own. Styles in attributes are KaTeX's, Plotly's and the pages'; an empty style element is
+Plotly's, which fills it by script. ``style-src`` is for browsers that do not know the two after it."""
 PLAYER = Path(__file__).resolve().parents[2] / "ui/film/assets"
 SCRIPTS = sorted(path.name for path in PLAYER.glob("*.js") if path.stem != "streamlit")
 """The player's files, which the browser is to ask for at once and not one after another."""
