@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import functools
-import http.server
 import json
 import os
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,44 +14,24 @@ from urllib.parse import urljoin, urlsplit
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
+from benchmarks.book import BARS, BEFORE, FIRST_FILM, READY, before_a_film, hosted, in_all
 from benchmarks.servers import ROOT
 from rope_core.grade import Result
 from tests.browser.conftest import DESK, PHONE, Visit, address_has, until
 from tests.support.reader import violations
-from tools.book.pieces import squeezed
 from ui.book.frame import Book
 from ui.present import lessons
 from ui.text.words import Words
 
 pytestmark = pytest.mark.browser
 PAGES = ("home", "rotation", "clock", "inside", "config")
-MOST = 8_000_000
-"""Bytes that a reader's browser loads beside the page itself, its letters and the model that is read, compressed."""
-APART = (".woff2", ".safetensors")
 REQUIRED = os.environ.get("ROPE_LAB_BOOK") == "required"
-READY = "html[data-ready]"
-EARLY = 600_000
-"""Bytes that it loads, compressed, before the first film can be moved."""
-FIRST_FILM = """new MutationObserver((_, watch) => {
-  if (!document.querySelector(".film[data-ready]")) return;
-  globalThis.firstFilm = performance.now();
-  watch.disconnect();
-}).observe(document, { subtree: true, childList: true, attributes: true })"""
-BEFORE = """() => [location.href, ...performance.getEntriesByType("resource")
-  .filter(({ startTime, name }) => startTime < firstFilm && name.startsWith("http")).map(({ name }) => name)]"""
 COMPILED = """async () => {
   for (const name of await caches.keys()) for (const key of await (await caches.open(name)).keys())
     if (key.url.endsWith("/python/compiled")) return (await (await caches.match(key)).arrayBuffer()).byteLength;
   return 0;
 }"""
 DRAWN = "() => [...document.querySelectorAll('.plot[data-drawn]')].map(box => [box.id, JSON.stringify(box.data)])"
-
-
-class Quiet(http.server.SimpleHTTPRequestHandler):
-    """Plain files, without a log."""
-
-    def log_message(self, *_: object) -> None:
-        pass
 
 
 def built(folder: Path, *only: str) -> Path:
@@ -85,17 +62,8 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def book(host: Path) -> Iterator[str]:
     """Serve the book from a subfolder."""
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(host)))
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}/course/rope/"
-    server.shutdown()
-    server.server_close()
-
-
-def compressed(path: Path) -> int:
-    """Return a file's bytes as a host that compresses sends them."""
-    content = (path / "index.html" if path.is_dir() else path).read_bytes()
-    return min(len(content), len(squeezed(content)))
+    with hosted(host) as url:
+        yield f"{url}course/rope/"
 
 
 def opened(visit: Visit, url: str) -> Page:
@@ -156,11 +124,9 @@ def test_a_page_moves_and_its_address_opens_the_same(reader: Visit, book: str, h
         page.locator("[id='page/reading/more.reading'] summary").click()
         page.locator("[data-act='page/reading/csv.reading']").click()
     assert Path(saved.value.path()).read_text("utf-8-sig").count("\n") > 10
-    early = visit.page.evaluate(BEFORE)
-    assert len(early) > 10
-    assert sum(compressed(host / urlsplit(url).path.strip("/")) for url in early) <= EARLY
-    files = [path for path in (host / "course/rope/assets").rglob("*") if path.is_file() and path.suffix not in APART]
-    assert sum(map(compressed, files)) <= MOST
+    assert len(page.evaluate(BEFORE)) > 10
+    assert before_a_film(page, host) <= BARS["bytes before a film"]
+    assert in_all(host / "course/rope") <= BARS["bytes in all"]
 
 
 def test_the_second_visit_needs_no_network_and_compiles_nothing(reader: Visit, book: str) -> None:
