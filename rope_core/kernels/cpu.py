@@ -17,7 +17,6 @@ from rope_core.errors import whole
 from rope_core.kernels import tables
 from rope_core.kernels.cpu_loops import COMMON, EACH, START, parallel, rows, rows_of
 from rope_core.kernels.lanes import LINE, TAGS, WIDTH
-from rope_core.kernels.tables import _ONE_AT_A_TIME as ONE_AT_A_TIME
 from rope_core.kernels.task import Turn, token_positions, token_tables
 
 # Fewer bytes than this are turned on the calling thread: waking the others takes longer.
@@ -111,7 +110,7 @@ def _plan(tensors: tuple[Tensor, ...], turn: Turn, done: tuple[Tensor, ...]) -> 
 
 
 def _on_all_threads(dtype: torch.dtype, task: Any, places: bytes) -> None:
-    with ONE_AT_A_TIME:
+    with tables.ONE_AT_A_TIME:
         chunks = CHUNKS_PER_THREAD * numba.get_num_threads()
         parallel(TAGS[_NAMES[dtype]], np.frombuffer(task, np.int64), np.frombuffer(places, np.int64), chunks)
 
@@ -173,7 +172,7 @@ def _tables_from_steps(
     flat = count * seq, turn.pairs
     steps = np.ascontiguousarray(turn.steps.numpy()).view(np.uint64)
     into = cos.numpy().reshape(flat), sin.numpy().reshape(flat)
-    with ONE_AT_A_TIME:
+    with tables.ONE_AT_A_TIME:
         if where is None:
             tables._fill_consecutive(turn.start, steps, *into)
         else:

@@ -26,8 +26,7 @@ from rope_core.kernels.lanes import (
     write_one,
 )
 from rope_core.kernels.norm_lanes import move_line, sum_squares, turn_normed
-from rope_core.kernels.tables import _ONE_AT_A_TIME as ONE_AT_A_TIME
-from rope_core.kernels.tables import compiled
+from rope_core.kernels.tables import ONE_AT_A_TIME, compiled
 
 CHUNKS_PER_THREAD = 4
 

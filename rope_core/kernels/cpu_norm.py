@@ -11,8 +11,7 @@ from numba import prange
 from torch import Tensor
 
 from rope_core.kernels.lanes import TAGS, read_one, write_one
-from rope_core.kernels.tables import _ONE_AT_A_TIME as ONE_AT_A_TIME
-from rope_core.kernels.tables import compiled
+from rope_core.kernels.tables import ONE_AT_A_TIME, compiled
 
 NAMES = {getattr(torch, name): name for name in TAGS}
 

@@ -7,6 +7,7 @@ built in float64 from the 64-bit fixed-point phase; other positions are built fr
 from __future__ import annotations
 
 import math
+import sys
 import threading
 import warnings
 from collections.abc import Callable
@@ -27,8 +28,31 @@ COS = tuple((-1) ** k * (math.pi / 2) ** (2 * k) / math.factorial(2 * k) for k i
 S0, S1, S2, S3, S4, S5 = SIN
 C0, C1, C2, C3, C4, C5, C6 = COS
 
-# OpenMP's thread pool takes one caller at a time in numba's own fallback layer.
-_ONE_AT_A_TIME = threading.Lock()
+
+class _OneAtATime:
+    """A lock around every parallel kernel: OpenMP's pool in numba's fallback layer ends the process on two callers.
+
+    The first launch starts numba's pool, which gives OpenMP the number of numba's threads and so overrides
+    torch.set_num_threads; torch's number is put back.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._started = False
+
+    def __enter__(self) -> None:
+        self._lock.acquire()
+        torch = sys.modules.get("torch")
+        self._threads = None if self._started or torch is None else torch.get_num_threads()
+
+    def __exit__(self, *error: object) -> None:
+        if self._threads is not None:
+            sys.modules["torch"].set_num_threads(self._threads)
+        self._started = True
+        self._lock.release()
+
+
+ONE_AT_A_TIME = _OneAtATime()
 
 
 def compiled(**options: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -125,7 +149,7 @@ def cos_sin(
     refuse_huge(s, positions)
     where, run = _checked(positions)
     cos, sin = tables(s, where.size, np.dtype("float32"), out)
-    with _ONE_AT_A_TIME:
+    with ONE_AT_A_TIME:
         if run:
             _fill_consecutive(where[0], s.phase_step, cos, sin)
         else:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from torch import Tensor
 from rope_core.errors import reject
 from rope_core.kernels.cpu import STREAM_BYTES
 from rope_core.kernels.lanes import LINE
+from rope_core.kernels.tables import ONE_AT_A_TIME
 from rope_core.lrpe import cpu_kernels as kernels
 from rope_core.lrpe.arguments import ACTIVATIONS, Plan
 from rope_core.lrpe.autograd import Start, run
@@ -27,8 +27,6 @@ BLOCK = 16
 # Activations that take no longer than the memory does. The others hide behind it what a store through the cache costs.
 CHEAP = ("none", "relu", "relu2")
 
-# One of numba's threading layers ends the process when two threads enter parallel kernels at once.
-_one_at_a_time = threading.Lock()
 
 Floats = npt.NDArray[np.float32]
 Places = tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.int64], int, int]
@@ -71,7 +69,7 @@ class Fused:
         if not x.numel():
             return
         values, where = array(x), places(theta, start, p)
-        with _one_at_a_time:
+        with ONE_AT_A_TIME:
             stats = statistics(values, p)
             kernels.forward(values, out.numpy(), *where, code(p), *stats, chunks(p), past_cache(out, p))
 
@@ -91,7 +89,7 @@ class Fused:
         if dx.numel():
             upstream, where = array(grad), places(theta, start, p)
             values = upstream if x is None else array(x)
-            with _one_at_a_time:
+            with ONE_AT_A_TIME:
                 stats = statistics(values, p)
                 dot = dots(values, upstream, where, stats, p)
                 past = past_cache(dx, p)

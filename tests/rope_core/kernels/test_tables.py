@@ -1,5 +1,8 @@
 """The fast tables: right at every position, as strict as the plain ones, and as fast as memory is filled."""
 
+import os
+import subprocess
+import sys
 import time
 import warnings
 from collections.abc import Callable
@@ -173,3 +176,19 @@ def test_import_does_not_warn_here() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         tables.compiled()(lambda x: x)
+
+
+def test_the_first_launch_keeps_torch_s_number_of_threads() -> None:
+    """numba's pool gives OpenMP its own number when it starts, which torch shares."""
+    code = (
+        "import torch; torch.set_num_threads(1)\n"
+        "import rope_core as rc\n"
+        "from rope_core.kernels import tables\n"
+        "tables.cos_sin(rc.spectrum(rc.Request(rc.Rope(8, 1e4))), range(512))\n"
+        "import numba; print(torch.get_num_threads(), numba.get_num_threads())\n"
+    )
+    environment = {name: value for name, value in os.environ.items() if name != "OMP_NUM_THREADS"}
+    ran = subprocess.run(
+        [sys.executable, "-c", code], env=environment | {"NUMBA_NUM_THREADS": "2"}, capture_output=True, text=True
+    )
+    assert ran.stdout.split() == ["1", "2"], ran.stderr
