@@ -79,22 +79,22 @@ ASKING = {"Request", "rescale", "scheme", "slowdown"}
 
 
 def scheme_names(node: ast.AST) -> list[str]:
-    """No string that is a scheme's name; the two plain words only where a scheme is asked for."""
-    asked: list[ast.AST] = []
+    """No string that is a scheme's name; the two plain words only where a scheme is wanted."""
+    wanted: list[ast.AST] = []
     for each in nodes(node):
         if isinstance(each, ast.Call):
             if last(each.func) in ASKING:
-                asked += each.args
-            asked += [keyword.value for keyword in each.keywords if keyword.arg == "scheme"]
+                wanted += each.args
+            wanted += [keyword.value for keyword in each.keywords if keyword.arg == "scheme"]
         elif isinstance(each, ast.Subscript) and last(each.value) == "SCHEMES":
-            asked.append(each.slice)
+            wanted.append(each.slice)
         elif isinstance(each, ast.AnnAssign) and ast.unparse(each.target) == "scheme" and each.value:
-            asked.append(each.value)
+            wanted.append(each.value)
         elif isinstance(each, ast.Compare) and any(
             ast.unparse(s).endswith("scheme") for s in (each.left, *each.comparators)
         ):
-            asked += [each.left, *each.comparators]
-    literals = {id(each) for each in asked if isinstance(each, ast.Constant)}
+            wanted += [each.left, *each.comparators]
+    literals = {id(each) for each in wanted if isinstance(each, ast.Constant)}
     return [
         f"{each.lineno}: {each.value!r}"
         for each in nodes(node)
@@ -155,14 +155,14 @@ def graph(files: Mapping[str, ast.AST]) -> dict[str, set[str]]:
     A package that a module's name passes through is not counted, a name that a package's own __init__ gives is. A
     module that loads others of its own package by name, as a table of backends does, knows none of them.
     """
-    found: dict[str, set[str]] = {}
+    result: dict[str, set[str]] = {}
     for name, node in files.items():
         wanted = [(target, target.rpartition(".")[0]) for _, target in imports(node)]
         known = {next((each for each in pair if each in files), "") for pair in wanted}
         starts = [start for start in dynamic(node) if not name.startswith(start)]
         known |= {each for start in starts for each in files if each.startswith(start)}
-        found[name] = known - {"", name}
-    return found
+        result[name] = known - {"", name}
+    return result
 
 
 def circle(edges: dict[str, set[str]]) -> list[str]:

@@ -49,7 +49,7 @@ def lock(records: Path) -> Iterator[sqlite3.Connection]:
     held.close()
 
 
-def test_a_locked_file_is_waited_for_and_then_said_in_a_sentence(lock: sqlite3.Connection, records: Path) -> None:
+def test_a_locked_file_is_waited_for_and_then_one_sentence(lock: sqlite3.Connection, records: Path) -> None:
     with pytest.raises(ValueError, match=r"records\.sqlite3.*database is locked"):
         Store(records, patience=0.1)
     trouble = view.here().trouble
@@ -75,9 +75,9 @@ def test_the_page_says_that_its_records_cannot_be_read(
         records.write_bytes(b"no database" * 100)
     at = opened("benchmark", lang="en", source="here")
     assert not at.exception
-    said = [note.value for note in at.warning]
-    assert len(said) == 1 and said[0].startswith("The records of this machine cannot be read at the moment")
-    assert str(records.parent) not in said[0]
+    text = [note.value for note in at.warning]
+    assert len(text) == 1 and text[0].startswith("The records of this machine cannot be read at the moment")
+    assert str(records.parent) not in text[0]
 
 
 FILLING = """
@@ -102,11 +102,11 @@ def test_a_full_disk_ends_a_run_in_a_sentence_and_keeps_what_was_written(records
     command = [sys.executable, "-c", FILLING, str(records)]
     ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stderr
-    run, count, said = ran.stdout.split(maxsplit=2)
+    run, count, text = ran.stdout.split(maxsplit=2)
     assert (
         int(count) >= 5
-        and "path must be a file that can be read and written at the moment" in said
-        and "\n" not in said.strip()
+        and "path must be a file that can be read and written at the moment" in text
+        and "\n" not in text.strip()
     )
     assert len(Store(records).results(run)) == int(count)
 
@@ -143,13 +143,13 @@ def test_kernels_are_there_where_no_cache_can_be_written() -> None:
 
 @pytest.fixture
 def queue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[jobs.Queue]:
-    """Return a queue of its own, and a job that sleeps after it has said its process's number."""
+    """Return a queue of its own, and a job that sleeps after it has reported its process's number."""
     source = "import os, time\nfrom rope_core.jobs.queue import report\nreport(note=str(os.getpid()))\ntime.sleep(60)\n"
     (tmp_path / "job_sleepy.py").write_text(source, "utf-8")
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), str(ROOT)]))
-    made = jobs.Queue()
-    yield made
-    made.close()
+    built = jobs.Queue()
+    yield built
+    built.close()
 
 
 def begun(queue: jobs.Queue, job: str) -> int:

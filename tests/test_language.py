@@ -20,6 +20,7 @@ ROOMS = (
     "examples/*.py",
     "pages/**/*.py",
     "rope_core/**/*.py",
+    "tests/**/*.py",
     "tools/**/*.py",
     "ui/**/*.py",
 )

@@ -107,5 +107,5 @@ def test_values_kept_from_another_page_draw_or_are_answered_in_a_sentence(name: 
     at.session_state["values"] = dict(KEPT[values])
     at.run()
     assert not at.exception
-    for said in (*at.warning, *at.caption):
-        assert " must be " not in said.value
+    for text in (*at.warning, *at.caption):
+        assert " must be " not in text.value

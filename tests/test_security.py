@@ -228,8 +228,8 @@ RULES: list[tuple[str, Rule, tuple[str, ...], list[str]]] = [
 @pytest.mark.parametrize(("rule", "places"), [row[1:3] for row in RULES], ids=[row[0] for row in RULES])
 def test_sources_keep_to_the_rule(rule: Rule, places: tuple[str, ...]) -> None:
     spared = PACKING if rule is unpacking else set()
-    found = [(path, line) for path in sources(*places) if path not in spared for line in rule(tree(path))]
-    assert [f"{path}:{line}" for path, line in found] == []
+    result = [(path, line) for path in sources(*places) if path not in spared for line in rule(tree(path))]
+    assert [f"{path}:{line}" for path, line in result] == []
 
 
 @pytest.mark.parametrize(("rule", "planted"), [(row[1], text) for row in RULES for text in row[3]])
@@ -270,11 +270,11 @@ def private(function: ast.FunctionDef) -> Iterator[str]:
 
 
 def test_shared_caches_take_public_frozen_values_and_read_nothing_of_a_session() -> None:
-    found = [
+    result = [
         (path, function) for path in sources("rope_core", "ui", "pages", "app.py") for function in shared(tree(path))
     ]
-    assert len(found) > 30
-    lines = [f"{path}: {line}" for path, function in found for line in private(function)]
+    assert len(result) > 30
+    lines = [f"{path}: {line}" for path, function in result for line in private(function)]
     assert lines == []
 
 
@@ -342,10 +342,10 @@ JSON = {
 
 @pytest.mark.parametrize("name", JSON)
 def test_a_json_bomb_is_one_sentence_at_once(name: str) -> None:
-    text, said = JSON[name]
+    text, sentence = JSON[name]
     for given in (text, text.encode()):
         begun = time.thread_time()
-        with pytest.raises(ConfigError, match=said) as caught:
+        with pytest.raises(ConfigError, match=sentence) as caught:
             configs.read(given)
         assert time.thread_time() - begun < 1.0
         assert "\n" not in str(caught.value) and len(str(caught.value)) < 500
@@ -366,9 +366,9 @@ ODD = {
 def test_odd_numbers_names_and_widths_end_in_findings(name: str) -> None:
     config = configs.read(ODD[name])
     begun = time.thread_time()
-    found = check_text(ODD[name])
+    findings = check_text(ODD[name])
     assert time.thread_time() - begun < 2.0
-    assert all(len(repr(dict(one.values))) < 20_000 for one in found)
+    assert all(len(repr(dict(each.values))) < 20_000 for each in findings)
     if name == "a name twice":
         assert config["rope_theta"] == 20
     assert len(configs.as_json(config).encode()) > 0
@@ -408,7 +408,7 @@ def test_a_hostile_lesson_is_refused_with_reasons_at_once(name: str) -> None:
         lessons.load(TOML[name].encode("latin-1"), "own")
     assert time.thread_time() - begun < 2.0
     assert 1 <= len(caught.value.problems) <= lessons.SHOWN_PROBLEMS
-    assert all(len(str(one.given)) < 80_000 for one in caught.value.problems)
+    assert all(len(str(each.given)) < 80_000 for each in caught.value.problems)
 
 
 # --- names that would be paths
@@ -450,15 +450,15 @@ def test_an_uploads_name_is_shown_and_never_opened(tmp_path: Path, monkeypatch: 
 
 
 class Elsewhere(BaseHTTPRequestHandler):
-    """A hub that answers with redirects and odd bodies; it keeps what it was asked, and with which login."""
+    """A hub that answers with redirects and odd bodies; it keeps what it was requests, and with which login."""
 
-    asked: ClassVar[list[tuple[str, str, str | None]]] = []
+    requests: ClassVar[list[tuple[str, str, str | None]]] = []
     onward: ClassVar[str] = ""
     sent: ClassVar[int] = 0
     BODY = b'{"model_type": "llama", "head_dim": 64}'
 
     def do_GET(self) -> None:
-        self.asked.append((self.headers["Host"], self.path, self.headers.get("Authorization")))
+        self.requests.append((self.headers["Host"], self.path, self.headers.get("Authorization")))
         name = self.path.split("/")[2] if self.path.count("/") > 1 else ""
         plain = {"Content-Length": str(len(self.BODY))}
         if name == "away":
@@ -497,7 +497,7 @@ def elsewhere(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, str]]:
     servers = [ThreadingHTTPServer(("127.0.0.1", 0), Elsewhere) for _ in range(2)]
     for server in servers:
         threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-    Elsewhere.asked.clear()
+    Elsewhere.requests.clear()
     Elsewhere.sent = 0
     mine, other = (f"http://127.0.0.1:{server.server_port}" for server in servers)
     Elsewhere.onward = other
@@ -509,15 +509,15 @@ def elsewhere(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, str]]:
         server.server_close()
 
 
-def test_the_hub_is_asked_at_its_address_only_and_without_a_login(elsewhere: tuple[str, str]) -> None:
+def test_the_hub_is_reached_at_its_address_only_and_without_a_login(elsewhere: tuple[str, str]) -> None:
     assert hub.fetch("org/good")["head_dim"] == 64
     assert hub.fetch("org/near")["head_dim"] == 64
     for name in ("org/away", "org/round"):
         with pytest.raises(ConfigError, match="sends to another address"):
             hub.fetch(name)
-    hosts = {host for host, _, _ in Elsewhere.asked}
+    hosts = {host for host, _, _ in Elsewhere.requests}
     assert hosts == {elsewhere[0].removeprefix("http://")}
-    assert all(login is None for _, _, login in Elsewhere.asked)
+    assert all(login is None for _, _, login in Elsewhere.requests)
 
 
 def test_a_hub_that_lies_about_its_length_or_packs_is_refused(elsewhere: tuple[str, str]) -> None:
@@ -543,7 +543,7 @@ MORE_IDS = (
 def test_an_id_that_is_an_address_is_refused_unasked(name: str, elsewhere: tuple[str, str]) -> None:
     with pytest.raises(ConfigError, match="model id must be"):
         hub.fetch(name)
-    assert Elsewhere.asked == []
+    assert Elsewhere.requests == []
 
 
 # --- files and children
@@ -618,8 +618,8 @@ def test_a_jobs_last_words_name_no_folder() -> None:
     class Job:
         stderr: ClassVar = [b"PermissionError: [Errno 13] Permission denied: '/srv/ann/.local/x/records.sqlite3'\n"]
 
-    said = _end_sentence(1, Job())  # type: ignore[arg-type]
-    assert "ann" not in said and "/home" not in said and "records.sqlite3" in said
+    text = _end_sentence(1, Job())  # type: ignore[arg-type]
+    assert "ann" not in text and "/home" not in text and "records.sqlite3" in text
 
 
 # --- what leaves the app
@@ -657,10 +657,10 @@ def pickled(names: tuple[str, ...]) -> list[str]:
     command = [sys.executable, "-c", code]
     ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=280)
     assert ran.returncode == 0, ran.stderr[-2000:]
-    found = json.loads(ran.stdout.splitlines()[-1])
-    control = [one for one in found if one[0] == "<string>"]
+    result = json.loads(ran.stdout.splitlines()[-1])
+    control = [each for each in result if each[0] == "<string>"]
     assert control, "the hook sees an unpickling"
-    return [f"{file}: {what}" for file, what in found if file != "<string>"]
+    return [f"{file}: {what}" for file, what in result if file != "<string>"]
 
 
 # Numba reads the machine code that it has stored beside this package's own sources.
@@ -668,18 +668,18 @@ OTHERS = ("/numba/", "/torch/", "/multiprocessing/")
 
 
 def test_no_page_unpickles() -> None:
-    found = pickled(("config",))
-    assert not [one for one in found if "site-packages" not in one]
-    assert not [one for one in found if not any(other in one for other in OTHERS)]
+    result = pickled(("config",))
+    assert not [each for each in result if "site-packages" not in each]
+    assert not [each for each in result if not any(other in each for other in OTHERS)]
 
 
 @pytest.mark.long
 def test_no_page_at_all_unpickles() -> None:
     from tests.test_pages import NAMES
 
-    found = pickled(tuple(NAMES))
-    assert not [one for one in found if "site-packages" not in one]
-    assert not [one for one in found if not any(other in one for other in OTHERS)]
+    result = pickled(tuple(NAMES))
+    assert not [each for each in result if "site-packages" not in each]
+    assert not [each for each in result if not any(other in each for other in OTHERS)]
 
 
 def test_a_failing_page_tells_a_visitor_nothing_of_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -694,7 +694,7 @@ def test_a_failing_page_tells_a_visitor_nothing_of_the_machine(monkeypatch: pyte
         monkeypatch.setattr(module, name, fails)
     at = opened("rotation", lang="en")
     assert at.exception
-    shown = " ".join(str(part) for one in at.exception for part in (one.value, one.message, one.stack_trace))
+    shown = " ".join(str(part) for each in at.exception for part in (each.value, each.message, each.stack_trace))
     assert "secret" not in shown and "/home" not in shown and str(ROOT) not in shown and ".py" not in shown
 
 

@@ -105,9 +105,9 @@ class Visit:
 @pytest.fixture
 def visit(browser: Browser) -> Iterator[Visit]:
     """Return a fresh visitor at 1280 x 720 with an English browser."""
-    one = Visit(browser)
-    yield one
-    one.close()
+    single = Visit(browser)
+    yield single
+    single.close()
 
 
 def says(page: Page, words: str) -> None:

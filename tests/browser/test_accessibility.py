@@ -1,4 +1,4 @@
-"""WCAG 2.2 AA by axe-core, the keyboard alone, what a screen reader is told, a phone's width, zoom, no motion."""
+"""WCAG 2.2 AA by axe-core, the keyboard alone, what a screen reader announces, a phone's width, zoom, no motion."""
 
 from __future__ import annotations
 
@@ -69,21 +69,21 @@ def figures(page: Page) -> list[dict[str, Any]]:
 
 
 def overlaps(page: Page) -> list[str]:
-    """Letters of a figure that stand on each other or leave the figure."""
-    found = []
+    """Return letters of a figure that overlap or leave the figure."""
+    result = []
     for figure in figures(page):
         level = [letters for letters in figure["letters"] if not letters["slanted"]]
         left, top, right, bottom = figure["box"]
-        for place, one in enumerate(level):
-            x0, y0, x1, y1 = one["box"]
+        for place, first in enumerate(level):
+            x0, y0, x1, y1 = first["box"]
             if min(x0 - left, y0 - top, right - x1, bottom - y1) < -1.5:
-                found.append(f"{figure['figure']}: {one['text']!r} is cut")
+                result.append(f"{figure['figure']}: {first['text']!r} is cut")
             for other in level[place + 1 :]:
                 a0, b0, a1, b1 = other["box"]
-                twin = one["text"] == other["text"] and abs(x0 - a0) + abs(y0 - b0) < 3
+                twin = first["text"] == other["text"] and abs(x0 - a0) + abs(y0 - b0) < 3
                 if min(x1, a1) - max(x0, a0) > 2 and min(y1, b1) - max(y0, b0) > 4 and not twin:
-                    found.append(f"{figure['figure']}: {one['text']!r} on {other['text']!r}")
-    return found
+                    result.append(f"{figure['figure']}: {first['text']!r} on {other['text']!r}")
+    return result
 
 
 def pale(page: Page) -> list[str]:
@@ -92,7 +92,7 @@ def pale(page: Page) -> list[str]:
     assert sum(len(figure["letters"]) for figure in drawn) >= 3
     page.add_style_tag(content=".js-plotly-plot text {visibility: hidden !important}")
     picture = np.asarray(Image.open(io.BytesIO(page.screenshot())).convert("RGB"))
-    found = []
+    result = []
     for figure in drawn:
         for letters in figure["letters"]:
             x0, y0, x1, y1 = (max(round(edge), 0) for edge in letters["box"])
@@ -104,8 +104,8 @@ def pale(page: Page) -> list[str]:
             mixed = fill * letters["opacity"] + ground * (1 - letters["opacity"])
             ratio = contrast(*(f"#{bytes(colour.round().astype(np.uint8)).hex()}" for colour in (mixed, ground)))
             if ratio < (3 if letters["size"] >= 24 else 4.5):
-                found.append(f"{figure['figure']}: {letters['text']!r} {ratio:.2f}")
-    return found
+                result.append(f"{figure['figure']}: {letters['text']!r} {ratio:.2f}")
+    return result
 
 
 def open_boxes(reader: Reader) -> None:

@@ -20,15 +20,15 @@ T = Words("en", "benchmark")
 
 def children(records: Path) -> list[str]:
     """Process ids of runs that write to ``records``, by what they were started with."""
-    found = []
+    result = []
     for place in Path("/proc").glob("[0-9]*"):
         try:
             line, env = (place / "cmdline").read_bytes(), (place / "environ").read_bytes()
         except OSError:
             continue
         if b"rope_core.cli.bench" in line and f"ROPE_LAB_RECORDS={records}".encode() in env:
-            found.append(place.name)
-    return found
+            result.append(place.name)
+    return result
 
 
 def press(page: Page, key: str) -> None:

@@ -38,14 +38,14 @@ def built(folder: Path, *only: str) -> Path:
     """Build the book, or some of its pages; skip the test where a piece of it cannot be had."""
     command = [sys.executable, "-m", "tools.book", str(folder), *(["--only", *only] if only else [])]
     wheels = os.environ.get("WHEELS")
-    made = subprocess.run(
+    written = subprocess.run(
         [*command, *(["--wheels", wheels] if wheels else [])], cwd=ROOT, text=True, capture_output=True, check=False
     )
-    if made.returncode:
-        said = made.stderr.strip().splitlines()[-1]
-        if not REQUIRED and said.startswith("book: "):
-            pytest.skip(said)
-        raise RuntimeError(made.stderr[-2000:])
+    if written.returncode:
+        text = written.stderr.strip().splitlines()[-1]
+        if not REQUIRED and text.startswith("book: "):
+            pytest.skip(text)
+        raise RuntimeError(written.stderr[-2000:])
     return folder
 
 
@@ -239,8 +239,8 @@ def test_a_lecture_is_played_by_the_keys(browser: Browser, book: str) -> None:
     def shows(number: int) -> None:
         step = talk.step(number)
         expect(page.locator(".stage-count")).to_have_text(f"{number} / {len(talk.steps)}")
-        asked = step.predict and number not in answered
-        expect(page.locator(".stage-say")).to_have_text(step.predict.question if asked and step.predict else step.say)
+        wanted = step.predict and number not in answered
+        expect(page.locator(".stage-say")).to_have_text(step.predict.question if wanted and step.predict else step.say)
         expect(page.locator("#page > :is(.figure, .film)")).to_have_count(1)
         expect(page.locator("#page :is(.plot[data-drawn], .film[data-ready])").first).to_be_in_viewport()
 
@@ -254,9 +254,9 @@ def test_a_lecture_is_played_by_the_keys(browser: Browser, book: str) -> None:
     notes.keyboard.press("ArrowRight")
     shows(2)
     expect(notes.locator("body")).to_contain_text(talk.step(2).notes)
-    asked = talk.step(2).predict
-    assert asked
-    page.get_by_role("button", name=asked.choices[asked.answer]).click()
+    wanted = talk.step(2).predict
+    assert wanted
+    page.get_by_role("button", name=wanted.choices[wanted.answer]).click()
     answered.append(2)
     shows(2)
     page.keyboard.press(" ")

@@ -67,8 +67,8 @@ def test_paste_upload_and_download(visit: Visit, app: str, tmp_path: Path) -> No
     page.keyboard.press("Escape")
     with page.expect_download() as waiting:
         page.get_by_text(t("download_config"), exact=True).last.click()
-    made = json.loads(Path(waiting.value.path()).read_text("utf-8"))
-    assert made["rope_parameters"] == {"rope_type": "dynamic", "rope_theta": 10_000.0, "factor": 2.0}
+    built = json.loads(Path(waiting.value.path()).read_text("utf-8"))
+    assert built["rope_parameters"] == {"rope_type": "dynamic", "rope_theta": 10_000.0, "factor": 2.0}
     with page.expect_download() as waiting:
         page.get_by_text(t("report_json"), exact=True).click()
     record = json.loads(Path(waiting.value.path()).read_text("utf-8"))

@@ -31,12 +31,12 @@ CELLS = (
 
 
 def notebook(cells: tuple[str, ...]) -> str:
-    made: list[dict[str, object]] = [
+    built: list[dict[str, object]] = [
         {"cell_type": "code", "id": f"c{k}", "execution_count": None, "metadata": {}, "outputs": [], "source": text}
         for k, text in enumerate(cells)
     ]
     kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
-    return json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {"kernelspec": kernel}, "cells": made})
+    return json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {"kernelspec": kernel}, "cells": built})
 
 
 @pytest.fixture(scope="module")

@@ -17,7 +17,7 @@ WIDE = "() => document.querySelector('[data-testid=stMain]').scrollWidth - inner
 
 
 def address(url: str, name: str, query: str = "") -> str:
-    """Return the deep link of a page; home stands at the root."""
+    """Return the deep link of a page; home is at the root."""
     return f"{url}/{'' if name == 'home' else name}{query}"
 
 

@@ -33,8 +33,8 @@ T = TypeVar("T")
 
 @pytest.fixture(scope="module")
 def hall() -> Iterator[tuple[Hall, str]]:
-    with served_hall(2, APP) as found:
-        yield found
+    with served_hall(2, APP) as result:
+        yield result
 
 
 @pytest.mark.parametrize("query", ["?open=all", "?display=stage"])
@@ -59,19 +59,19 @@ def test_every_page_works_under_the_policy_and_asks_no_other_host(
 def test_a_killed_replica_costs_one_reconnect_and_nothing_of_the_address(
     hall: tuple[Hall, str], browser: Browser
 ) -> None:
-    found, url = hall
-    wait_until(lambda: sum(active_sessions(found)) == 0)
+    result, url = hall
+    wait_until(lambda: sum(active_sessions(result)) == 0)
     visit = Visit(browser)
     sockets: list[str] = []
     visit.page.on("websocket", lambda socket: sockets.append(socket.url))
     page = visit.open(f"{url}/rotation?m=7&lang=en")
     page.get_by_role("slider", name="query position m").first.press("ArrowRight")
     page.wait_for_url("**m=8**")
-    here = active_sessions(found).index(1)
-    victim = found.replicas[here].serving
+    here = active_sessions(result).index(1)
+    victim = result.replicas[here].serving
     assert victim is not None and len(sockets) == 1
     os.killpg(victim.pid, signal.SIGKILL)
-    wait_until(lambda: page.wait_for_timeout(50) or active_sessions_of(found, 1 - here) == 1)
+    wait_until(lambda: page.wait_for_timeout(50) or active_sessions_of(result, 1 - here) == 1)
     visit.settle()
     expect(page.locator("p", has_text="Query at 8, key at 5").first).to_be_visible()
     page.get_by_role("slider", name="query position m").first.press("ArrowRight")
@@ -79,29 +79,29 @@ def test_a_killed_replica_costs_one_reconnect_and_nothing_of_the_address(
     expect(page.locator("p", has_text="Query at 9, key at 5").first).to_be_visible()
     # Where the connection breaks, the page knocks until it is let in; let in it is at the first knock.
     assert len(sockets) == 2
-    wait_until(lambda: found.replicas[here].settled and found.replicas[here].serving is not victim)
+    wait_until(lambda: result.replicas[here].settled and result.replicas[here].serving is not victim)
     visit.close()
 
 
-def active_sessions_of(found: Hall, index: int) -> int:
+def active_sessions_of(result: Hall, index: int) -> int:
     """Return the sessions of one replica, while the other may be dead."""
     alive = Hall.__new__(Hall)
-    alive.replicas = [found.replicas[index]]
+    alive.replicas = [result.replicas[index]]
     return active_sessions(alive)[0]
 
 
 def test_a_rolling_restart_under_load_drops_nothing(hall: tuple[Hall, str]) -> None:
-    found, url = hall
-    before = [replica.serving for replica in found.replicas]
+    result, url = hall
+    before = [replica.serving for replica in result.replicas]
     statuses: list[int] = []
     reconnects: list[int] = []
-    answered = asked = 0
+    answered = wanted = 0
 
     async def student(session: Session, done: asyncio.Event) -> None:
-        nonlocal answered, asked
+        nonlocal answered, wanted
         lost = 0
         while not done.is_set():
-            asked += 1
+            wanted += 1
             try:
                 await session.move()
             except Broken:
@@ -116,12 +116,12 @@ def test_a_rolling_restart_under_load_drops_nothing(hall: tuple[Hall, str]) -> N
     async def lecture() -> None:
         done = asyncio.Event()
         async with sessions(Load(url, "rotation", "query position m"), 8) as group:
-            running = [asyncio.create_task(student(one, done)) for one in group]
-            found.restart()
+            running = [asyncio.create_task(student(each, done)) for each in group]
+            result.restart()
             until = time.monotonic() + 120
             while any(
                 replica.serving is old or not replica.settled
-                for replica, old in zip(found.replicas, before, strict=True)
+                for replica, old in zip(result.replicas, before, strict=True)
             ):
                 assert time.monotonic() < until
                 statuses.append((await asyncio.to_thread(ask, url, "/rotation")).status)
@@ -132,7 +132,7 @@ def test_a_rolling_restart_under_load_drops_nothing(hall: tuple[Hall, str]) -> N
 
     apart(lecture)
     assert set(statuses) == {200} and len(statuses) > 20
-    assert asked == answered >= 8 * 5
+    assert wanted == answered >= 8 * 5
     assert max(reconnects) <= 1 and sum(reconnects) > 0
 
 
@@ -156,11 +156,11 @@ def throughput(url: str, seconds: float = 8) -> float:
 
 def test_load_grows_with_the_replicas() -> None:
     with served_hall(1, APP) as (_, url):
-        one = throughput(url)
+        first = throughput(url)
     with served_hall(2, APP) as (_, url):
         two = throughput(url)
-    print(f"1 replica {one:.1f} moves/s, 2 replicas {two:.1f} moves/s, ratio {two / one:.2f}")
-    assert two >= 1.3 * one
+    print(f"1 replica {first:.1f} moves/s, 2 replicas {two:.1f} moves/s, ratio {two / first:.2f}")
+    assert two >= 1.3 * first
 
 
 def test_the_first_load_is_a_third_through_the_proxy(hall: tuple[Hall, str], browser: Browser) -> None:

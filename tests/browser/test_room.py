@@ -15,7 +15,7 @@ LONG = 60_000
 def test_a_class_predicts_waits_and_sees(browser: Browser, app: str) -> None:
     lesson = lessons.page_lesson("en", "rotation")
     assert lesson is not None
-    step = next(one for one in lesson.steps if one.predict)
+    step = next(each for each in lesson.steps if each.predict)
     assert step.predict is not None
     at = f"{app}/rotation?step={step.number}&room=Physik-2"
     lecturer, student = Visit(browser), Visit(browser, PHONE, "zh-CN")

@@ -1,4 +1,4 @@
-"""The presentation display in a real Chromium: what stands above the fold, keys, the code, a foreign frame."""
+"""The presentation display in a real Chromium: what is above the fold, keys, the code, a foreign frame."""
 
 from __future__ import annotations
 
@@ -78,10 +78,10 @@ def test_a_lecture_by_the_keys(app: str, visit: Visit) -> None:
     expect(code).to_be_visible()
     visit.settle()
     picture = Image.open(io.BytesIO(page.screenshot())).convert("L")
-    (found,) = zxingcpp.read_barcodes(np.asarray(picture))
-    asked = parse_qs(urlsplit(found.text).query)
-    assert urlsplit(found.text).path == "/rotation"
-    assert (asked["room"], asked["step"], asked["hide"]) == (["hall-1"], ["1"], ["n"]) and "display" not in asked
+    (result,) = zxingcpp.read_barcodes(np.asarray(picture))
+    wanted = parse_qs(urlsplit(result.text).query)
+    assert urlsplit(result.text).path == "/rotation"
+    assert (wanted["room"], wanted["step"], wanted["hide"]) == (["hall-1"], ["1"], ["n"]) and "display" not in wanted
     size = code.bounding_box()
     assert size and size["height"] > 0.5 * DESK["height"]
     page.keyboard.press("Escape")
@@ -158,10 +158,10 @@ def test_a_page_of_another_site_frames_the_app(course: str, visit: Visit) -> Non
 
 
 def test_a_lesson_file_of_one_s_own_is_text_and_moves_across_pages(app: str, visit: Visit, tmp_path: Path) -> None:
-    said = "<img src=x onerror=document.title=1> $x$ [a](javascript:1) **b**"
+    text = "<img src=x onerror=document.title=1> $x$ [a](javascript:1) **b**"
     bad, mine = tmp_path / "bad.toml", tmp_path / "mine.toml"
     good = (
-        f'title = "<b>Mine</b>"\nminutes = 3\n[[steps]]\npage = "precision"\nsay = "{said}"\n'
+        f'title = "<b>Mine</b>"\nminutes = 3\n[[steps]]\npage = "precision"\nsay = "{text}"\n'
         '[[steps]]\npage = "models"\nsay = "Second"\nstate = { context = 100000 }\n'
     )
     page = visit.open(f"{app}/?lang=en")
@@ -174,7 +174,7 @@ def test_a_lesson_file_of_one_s_own_is_text_and_moves_across_pages(app: str, vis
     page.get_by_role("button", name="<b>Mine</b>, 3 min, 2 steps").click()
     count(page, "1 / 2")
     shown = page.locator("[class*=st-key-stage-say]")
-    assert shown.inner_text().replace("\u2060", "") == said
+    assert shown.inner_text().replace("\u2060", "") == text
     assert shown.locator("img, a, strong, .katex").count() == 0
     page.keyboard.press("ArrowRight")
     count(page, "2 / 2")

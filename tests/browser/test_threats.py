@@ -90,9 +90,9 @@ class Visit(Tab):
 @pytest.fixture
 def visit(browser: Browser) -> Iterator[Visit]:
     """Return a fresh visitor with an English browser."""
-    one = Visit(browser)
-    yield one
-    one.close()
+    single = Visit(browser)
+    yield single
+    single.close()
 
 
 class Witness:
@@ -103,9 +103,9 @@ class Witness:
         self.page.on("request", lambda request: self.asked.append(request.url))
 
     def evidence(self) -> list[str]:
-        """Everything that a payload did to the page in view, or asked for since the tab was opened."""
-        asked = [f"request: {url}" for url in self.asked if "attack" in urlsplit(url).path or "evil" in url]
-        return [*self.page.evaluate(EVIDENCE), *(url for url in asked if "?" not in url)]
+        """Everything that a payload did to the page in view, or requested since the tab was opened."""
+        wanted = [f"request: {url}" for url in self.asked if "attack" in urlsplit(url).path or "evil" in url]
+        return [*self.page.evaluate(EVIDENCE), *(url for url in wanted if "?" not in url)]
 
 
 def parameters() -> list[str]:
@@ -117,7 +117,7 @@ def parameters() -> list[str]:
 
 def link(name: str, turn: int, lang: str) -> str:
     """Return a page's query with a payload in every parameter; ``turn`` moves the payloads on."""
-    query = {one: PAYLOADS[(k + turn) % len(PAYLOADS)] for k, one in enumerate(parameters())}
+    query = {single: PAYLOADS[(k + turn) % len(PAYLOADS)] for k, single in enumerate(parameters())}
     query |= {PAYLOADS[turn % len(PAYLOADS)]: "1", "lang": lang}
     query.pop("embed", None)
     query.pop("embed_options", None)
@@ -208,9 +208,9 @@ def test_markup_in_the_address_is_text(visit: Visit, app: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_every_markup_in_the_address_of_every_page_is_text(name: str, browser: Browser, app: str) -> None:
     for turn in range(0, len(PAYLOADS), 3):
-        one = Visit(browser)
-        visited(one, app, name, "zh" if turn % 2 else "en", turn)
-        one.close()
+        single = Visit(browser)
+        visited(single, app, name, "zh" if turn % 2 else "en", turn)
+        single.close()
 
 
 def ask(app: str, method: str, path: str, **headers: str) -> tuple[int, dict[str, str], bytes]:
@@ -326,10 +326,10 @@ def lesson(turn: int) -> bytes:
     """Return a lesson file with a payload in every text."""
     p = [PAYLOADS[(turn + k) % len(PAYLOADS)] for k in range(6)]
     head, step = {"title": p[0]}, {"page": "clock", "say": p[1], "notes": p[2]}
-    asked = {"question": p[3]}
+    wanted = {"question": p[3]}
     lines = [*(f"{k} = {json.dumps(v)}" for k, v in head.items()), "minutes = 5", "[[steps]]"]
     lines += [*(f"{k} = {json.dumps(v)}" for k, v in step.items()), "[steps.predict]"]
-    lines += [f"question = {json.dumps(asked['question'])}", f"choices = {json.dumps([p[4], p[5]])}", "answer = 0"]
+    lines += [f"question = {json.dumps(wanted['question'])}", f"choices = {json.dumps([p[4], p[5]])}", "answer = 0"]
     return "\n".join(lines).encode()
 
 

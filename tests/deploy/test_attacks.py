@@ -19,8 +19,8 @@ NEIGHBOURS = 20
 
 @pytest.fixture(scope="module")
 def hall() -> Iterator[tuple[Hall, str]]:
-    with served_hall(2, "app:app") as found:
-        yield found
+    with served_hall(2, "app:app") as result:
+        yield result
 
 
 def processes(hall: Hall) -> list[int]:
@@ -31,8 +31,8 @@ def processes(hall: Hall) -> list[int]:
 @pytest.mark.parametrize("kind", ["key", *KINDS])
 def test_twenty_neighbours_of_a_flood_wait_less_than_a_second(kind: str, hall: tuple[Hall, str]) -> None:
     """On a machine that other work keeps busy: less than twice as long as in the quiet before the flood."""
-    found, url = hall
-    before, held = processes(found), sum(memory(pid) for pid in processes(found))
+    result, url = hall
+    before, held = processes(result), sum(memory(pid) for pid in processes(result))
 
     async def attack(bad: Session) -> int | None:
         if kind != "key":
@@ -53,9 +53,9 @@ def test_twenty_neighbours_of_a_flood_wait_less_than_a_second(kind: str, hall: t
                 await bad.close()
 
     quiet, seconds, code = apart(lecture)
-    grown = sum(memory(pid) for pid in processes(found)) - held
+    grown = sum(memory(pid) for pid in processes(result)) - held
     print(f"quiet: {peak_of(quiet)}; {kind}: {peak_of(seconds)}; closed with {code}; {grown:+.0f} MB")
-    assert processes(found) == before, "no replica dies"
+    assert processes(result) == before, "no replica dies"
     assert max(seconds) < max(1, 2 * max(quiet))
     # Who does not read what the server answers is disconnected by Streamlit itself, without a code.
     assert code in {"key": (None,), "git": (1008,), "rerun": (1006, 1008), "files": (1009,)}[kind]

@@ -19,10 +19,10 @@ OBJECTS = list(yaml.safe_load_all((ROOT / "deploy" / "kubernetes.yaml").read_tex
 LINES = (ROOT / "deploy" / "Containerfile").read_text("utf-8").replace("\\\n", " ").splitlines()
 
 
-def found(kind: str, name: str = "rope-lab") -> Any:
+def manifest(kind: str, name: str = "rope-lab") -> Any:
     """Return the manifest's object of that kind and name."""
-    (one,) = [each for each in OBJECTS if each["kind"] == kind and each["metadata"]["name"] == name]
-    return one
+    (single,) = [each for each in OBJECTS if each["kind"] == kind and each["metadata"]["name"] == name]
+    return single
 
 
 def steps(word: str) -> list[str]:
@@ -35,37 +35,37 @@ def steps(word: str) -> list[str]:
 def test_every_object_is_what_kubernetes_takes(version: str) -> None:
     for each in OBJECTS:
         kubernetes_validate.validate(each, version, strict=True)
-    broken = found("Deployment") | {"spec": {"replica": 4}}
+    broken = manifest("Deployment") | {"spec": {"replica": 4}}
     with pytest.raises(kubernetes_validate.ValidationError):
         kubernetes_validate.validate(broken, version, strict=True)
 
 
 def test_pods_are_ready_when_the_script_runs_and_are_replaced_one_at_a_time() -> None:
-    spec = found("Deployment")["spec"]
+    spec = manifest("Deployment")["spec"]
     (app,) = spec["template"]["spec"]["containers"]
     probes = {name: app[name]["httpGet"]["path"] for name in ("startupProbe", "readinessProbe", "livenessProbe")}
     assert probes["readinessProbe"] == probes["startupProbe"] == "/_stcore/script-health-check"
     assert probes["livenessProbe"] == "/_stcore/health"
     assert spec["strategy"]["rollingUpdate"] == {"maxSurge": 1, "maxUnavailable": 0}
     assert set(app["resources"]["limits"]) == {"cpu", "memory"}
-    assert found("PodDisruptionBudget")["spec"]["maxUnavailable"] == 1
-    assert found("Service")["spec"]["selector"] == spec["template"]["metadata"]["labels"]
+    assert manifest("PodDisruptionBudget")["spec"]["maxUnavailable"] == 1
+    assert manifest("Service")["spec"]["selector"] == spec["template"]["metadata"]["labels"]
 
 
 def test_pods_have_no_rights_and_one_secret() -> None:
-    pod = found("Deployment")["spec"]["template"]["spec"]
+    pod = manifest("Deployment")["spec"]["template"]["spec"]
     (app,) = pod["containers"]
     assert pod["securityContext"]["runAsNonRoot"] is True and pod["automountServiceAccountToken"] is False
     assert app["securityContext"]["readOnlyRootFilesystem"] is True
     assert app["securityContext"]["capabilities"] == {"drop": ["ALL"]}
-    (secret,) = [one for one in app["env"] if one["name"] == "STREAMLIT_SERVER_COOKIE_SECRET"]
+    (secret,) = [each for each in app["env"] if each["name"] == "STREAMLIT_SERVER_COOKIE_SECRET"]
     assert secret["valueFrom"]["secretKeyRef"]["name"] == "rope-lab"
-    writable = [one["mountPath"] for one in app["volumeMounts"]]
+    writable = [each["mountPath"] for each in app["volumeMounts"]]
     assert writable == ["/tmp"]
 
 
 def test_the_ingress_keeps_visitors_on_their_pod_and_hides_the_operators_paths() -> None:
-    ingress = found("Ingress")
+    ingress = manifest("Ingress")
     notes = {key.rsplit("/", 1)[1]: value for key, value in ingress["metadata"]["annotations"].items()}
     assert (notes["affinity"], notes["session-cookie-name"]) == ("cookie", "rope_place")
     assert notes["proxy-body-size"] == f"{UPLOAD_MIB}m"
@@ -76,9 +76,9 @@ def test_the_ingress_keeps_visitors_on_their_pod_and_hides_the_operators_paths()
     assert goes["/_stcore/metrics"] == goes["/_stcore/script-health-check"] == "nothing"
     assert ingress["spec"]["tls"][0]["hosts"] == [rule["host"]]
     (hosts,) = [
-        one["value"]
-        for one in found("Deployment")["spec"]["template"]["spec"]["containers"][0]["env"]
-        if one["name"] == "STREAMLIT_SERVER_ALLOWED_HOSTS"
+        each["value"]
+        for each in manifest("Deployment")["spec"]["template"]["spec"]["containers"][0]["env"]
+        if each["name"] == "STREAMLIT_SERVER_ALLOWED_HOSTS"
     ]
     assert hosts == rule["host"]
 
@@ -86,7 +86,7 @@ def test_the_ingress_keeps_visitors_on_their_pod_and_hides_the_operators_paths()
 def test_the_container_runs_without_root_and_holds_what_the_app_imports() -> None:
     (user,) = steps("USER")
     assert user == "10001:10001"
-    assert found("Deployment")["spec"]["template"]["spec"]["securityContext"]["runAsUser"] == 10001
+    assert manifest("Deployment")["spec"]["template"]["spec"]["securityContext"]["runAsUser"] == 10001
     copied = {source for step in steps("COPY") if not step.startswith("--from") for source in shlex.split(step)[:-1]}
     assert {"app.py", ".streamlit", "pages", "rope_core", "ui"} <= copied
     assert all((ROOT / source).exists() for source in copied)
@@ -106,7 +106,9 @@ def test_the_container_is_checked_by_running_the_script() -> None:
     port = re.search(r"127\.0\.0\.1:(\d+)", check)
     assert port is not None and steps("EXPOSE") == [port[1]]
     assert port[1] in steps("CMD")[0]
-    assert found("Deployment")["spec"]["template"]["spec"]["containers"][0]["ports"][0]["containerPort"] == int(port[1])
+    assert manifest("Deployment")["spec"]["template"]["spec"]["containers"][0]["ports"][0]["containerPort"] == int(
+        port[1]
+    )
 
 
 def test_base_images_and_packages_are_pinned() -> None:
@@ -118,14 +120,14 @@ def test_base_images_and_packages_are_pinned() -> None:
 
 
 def test_the_ingress_sends_the_headers_and_nobody_else_reaches_a_pod() -> None:
-    headers = found("ConfigMap", "headers")["data"]
-    notes = found("Ingress")["metadata"]["annotations"]
+    headers = manifest("ConfigMap", "headers")["data"]
+    notes = manifest("Ingress")["metadata"]["annotations"]
     assert notes["nginx.ingress.kubernetes.io/custom-headers"] == "rope-lab/headers"
     assert headers["Permissions-Policy"] == ", ".join(f"{feature}=()" for feature in FEATURES)
     assert headers["X-Content-Type-Options"] == "nosniff" and headers["Referrer-Policy"] == "same-origin"
     assert "frame-ancestors 'self'" in headers["Content-Security-Policy"]
-    spec = found("NetworkPolicy")["spec"]
-    pod = found("Deployment")["spec"]["template"]
+    spec = manifest("NetworkPolicy")["spec"]
+    pod = manifest("Deployment")["spec"]["template"]
     assert spec["podSelector"]["matchLabels"] == pod["metadata"]["labels"]
     assert set(spec["policyTypes"]) == {"Ingress", "Egress"}
     ((ingress,), (port,)) = spec["ingress"][0]["from"], spec["ingress"][0]["ports"]
@@ -138,4 +140,4 @@ def test_the_ingress_sends_the_headers_and_nobody_else_reaches_a_pod() -> None:
 
 
 def test_the_image_is_named_by_the_version() -> None:
-    assert found("Deployment")["spec"]["template"]["spec"]["containers"][0]["image"] == f"rope-lab:{__version__}"
+    assert manifest("Deployment")["spec"]["template"]["spec"]["containers"][0]["image"] == f"rope-lab:{__version__}"

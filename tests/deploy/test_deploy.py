@@ -92,7 +92,7 @@ def test_replicas_are_at_least_one() -> None:
         Hall(Site(), 0)
 
 
-def test_a_missing_nginx_is_said_in_one_sentence(tmp_path: Path) -> None:
+def test_a_missing_nginx_is_one_sentence(tmp_path: Path) -> None:
     run = subprocess.run(
         [sys.executable, "-c", "import deploy.proxy as p, shutil; p.shutil.which = lambda *a, **k: None\n"
          "import runpy, sys; sys.argv = ['deploy']; runpy.run_module('deploy', run_name='__main__')"],
@@ -113,16 +113,16 @@ def test_a_missing_nginx_is_said_in_one_sentence(tmp_path: Path) -> None:
         ([], r"listen must be an address that is free here, got 127.0.0.1:\d+: .*in use"),
     ],
 )
-def test_what_cannot_be_served_is_said_before_anything_starts(
+def test_what_cannot_be_served_is_refused_before_anything_starts(
     more: list[str], rule: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(subprocess, "Popen", None)
     with socket.create_server(("127.0.0.1", 0)) as taken:
         monkeypatch.setattr(sys, "argv", ["deploy", "--port", str(taken.getsockname()[1]), *more])
         assert main() == 1
-    said = capsys.readouterr()
-    assert re.fullmatch(rule, said.err.strip()) if rule.endswith("use") else re.match(rule, said.err)
-    assert len(said.err.strip().splitlines()) == 1 and not said.out
+    text = capsys.readouterr()
+    assert re.fullmatch(rule, text.err.strip()) if rule.endswith("use") else re.match(rule, text.err)
+    assert len(text.err.strip().splitlines()) == 1 and not text.out
 
 
 def test_an_operator_lists_and_cancels_the_work_of_all_replicas(
@@ -137,14 +137,14 @@ def test_an_operator_lists_and_cancels_the_work_of_all_replicas(
     control.serve(queue, run / "2.jobs")
     job = queue.submit("rope_core.jobs.child", ["http.server", "0"], owner="visitor", title="a run")
     try:
-        for words, code, said in (
+        for words, code, text in (
             ([], 0, f"{job}  "),
             (["--cancel", "none"], 1, "--cancel must be the id of a job that waits or runs, got 'none'"),
             (["--cancel", job], 0, "jobs"),
         ):
             monkeypatch.setattr(sys, "argv", ["deploy", "jobs", *words])
             assert main() == code
-            assert said in "".join(capsys.readouterr())
+            assert text in "".join(capsys.readouterr())
         assert queue.wait(job, 10).state == "cancelled"
     finally:
         queue.close()
@@ -162,19 +162,19 @@ def test_the_watch_is_patient_with_a_process_at_work(
     monkeypatch.setattr("deploy.hall.end", lambda process, _: killed.append(process.pid))
     with subprocess.Popen(["sleep", "60"]) as process:
         replica = Replica(tmp_path / "r0.sock", lambda _: process, serving=process)
-        made = 0
+        built = 0
         while not killed:
             clock[0] += CHECK_SECONDS + 0.1
-            made += 1
+            built += 1
             replica.tick()
         process.kill()
-    assert made == checks
+    assert built == checks
 
 
 @pytest.fixture(scope="module")
 def hall() -> Iterator[tuple[Hall, str]]:
-    with served_hall(2, BOUNDED, LIMITS) as found:
-        yield found
+    with served_hall(2, BOUNDED, LIMITS) as result:
+        yield result
 
 
 @needs_nginx
@@ -247,20 +247,20 @@ def _index(url: str) -> bytes:
 
 @needs_nginx
 def test_a_cookie_keeps_its_replica_and_cookies_are_spread(hall: tuple[Hall, str]) -> None:
-    found, url = hall
+    result, url = hall
 
     async def visits() -> None:
         async with sessions(Visit(url), 1) as (first,):
-            before = active_sessions(found)
+            before = active_sessions(result)
             same = [Session(Visit(url), cookies=dict(first.cookies)) for _ in range(4)]
-            for one in same:
-                await one.open()
-            after = active_sessions(found)
+            for each in same:
+                await each.open()
+            after = active_sessions(result)
             assert sorted(b - a for a, b in zip(before, after, strict=True)) == [0, 4]
-            for one in same:
-                await one.close()
+            for each in same:
+                await each.close()
         async with sessions(Visit(url), 16):
-            assert min(active_sessions(found)) >= 2
+            assert min(active_sessions(result)) >= 2
 
     apart(visits)
 
@@ -319,24 +319,24 @@ def test_a_websocket_of_another_site_is_refused(hall: tuple[Hall, str]) -> None:
 
 @needs_nginx
 def test_a_killed_replica_costs_one_reconnect_and_comes_back(hall: tuple[Hall, str]) -> None:
-    found, url = hall
+    result, url = hall
 
     async def lecture() -> None:
         async with sessions(Visit(url), 1) as (student,):
-            here = active_sessions(found).index(1)
-            victim = found.replicas[here].serving
+            here = active_sessions(result).index(1)
+            victim = result.replicas[here].serving
             assert victim is not None
             os.killpg(victim.pid, signal.SIGKILL)
             await student.close()
             await student.open()
             await student.move()
             assert student.cookies["rope_home"] == str(1 - here)
-            place = found.replicas[here]
+            place = result.replicas[here]
             wait_until(lambda: place.settled and place.serving is not victim)
             # The first replica is back, and the student's next requests still go where the session is.
             again = Session(Visit(url), cookies=dict(student.cookies))
             await again.open()
-            assert active_sessions(found)[1 - here] == 2
+            assert active_sessions(result)[1 - here] == 2
             await again.close()
 
     apart(lecture)
@@ -350,12 +350,12 @@ def children(pid: int) -> list[int]:
 @needs_nginx
 @pytest.mark.skipif(sys.platform != "linux", reason="children are listed in /proc")
 def test_workers_do_not_outlive_their_nginx_and_the_next_one_serves(hall: tuple[Hall, str]) -> None:
-    found, url = hall
-    master = found.proxy
+    result, url = hall
+    master = result.proxy
     assert master is not None
     workers = children(master.pid)
     os.kill(master.pid, signal.SIGKILL)
-    wait_until(lambda: found.proxy is not master and (found.run / "nginx.pid").exists())
+    wait_until(lambda: result.proxy is not master and (result.run / "nginx.pid").exists())
     assert workers and not any(alive(pid) for pid in workers)
     assert ask(url, "/_stcore/health").status == 200
 
@@ -379,42 +379,42 @@ def test_a_header_that_never_ends_is_cut_off(hall: tuple[Hall, str]) -> None:
 def test_a_real_servers_sockets_and_uploads_are_bounded(hall: tuple[Hall, str]) -> None:
     _, url = hall
 
-    async def urls(one: Session, request: str) -> list[str]:
-        await one.send(message(lambda made: fill(made.file_urls_request, request)))
-        while (told := ForwardMsg.FromString(await one.listen())).WhichOneof("type") != "file_urls_response":
-            assert told.WhichOneof("type") != "git_info_changed"
-        return [each.upload_url for each in told.file_urls_response.file_urls]
+    async def urls(single: Session, request: str) -> list[str]:
+        await single.send(message(lambda built: fill(built.file_urls_request, request)))
+        while (shown := ForwardMsg.FromString(await single.listen())).WhichOneof("type") != "file_urls_response":
+            assert shown.WhichOneof("type") != "git_info_changed"
+        return [each.upload_url for each in shown.file_urls_response.file_urls]
 
-    def fill(made: Any, request: str) -> None:
-        made.request_id = request
-        made.file_names.extend(["a.json", "b.json", "c.json"])
+    def fill(built: Any, request: str) -> None:
+        built.request_id = request
+        built.file_names.extend(["a.json", "b.json", "c.json"])
 
-    def put(one: Session, path: str, megabytes: int) -> int:
-        cookie = "; ".join(f"{name}={value}" for name, value in one.cookies.items())
+    def put(single: Session, path: str, megabytes: int) -> int:
+        cookie = "; ".join(f"{name}={value}" for name, value in single.cookies.items())
         body = (
             b'--x\r\nContent-Disposition: form-data; name="f"; filename="a.json"\r\n\r\n'
             + b"x" * megabytes * 10**6
             + b"\r\n--x--\r\n"
         )
-        token = one.cookies["_streamlit_xsrf"].strip('"')
+        token = single.cookies["_streamlit_xsrf"].strip('"')
         kind = "multipart/form-data; boundary=x"
         return ask(url, path, "PUT", body, Cookie=cookie, X_Xsrftoken=token, Content_Type=kind).status
 
     async def visit() -> None:
-        async with sessions(Visit(url), 1) as (one,):
-            await one.send(message(lambda made: setattr(made, "load_git_info", True)))
-            first, second, third = await urls(one, "1")
-            assert await asyncio.to_thread(put, one, first, 4) == 204
-            assert await asyncio.to_thread(put, one, second, 4) == 204
-            assert await asyncio.to_thread(put, one, third, 4) == 413
-            assert await asyncio.to_thread(put, one, first, 1) == 403
-            assert await asyncio.to_thread(put, one, first[:-1], 1) == 403
-            statuses = [await asyncio.to_thread(put, one, third, 0) for _ in range(10)]
+        async with sessions(Visit(url), 1) as (single,):
+            await single.send(message(lambda built: setattr(built, "load_git_info", True)))
+            first, second, third = await urls(single, "1")
+            assert await asyncio.to_thread(put, single, first, 4) == 204
+            assert await asyncio.to_thread(put, single, second, 4) == 204
+            assert await asyncio.to_thread(put, single, third, 4) == 413
+            assert await asyncio.to_thread(put, single, first, 1) == 403
+            assert await asyncio.to_thread(put, single, first[:-1], 1) == 403
+            statuses = [await asyncio.to_thread(put, single, third, 0) for _ in range(10)]
             assert statuses[0] == 204 and statuses[-1] == 429
-            await one.send("text")
+            await single.send("text")
             with pytest.raises(websockets.ConnectionClosedError) as closed:
                 while True:
-                    await one.listen()
+                    await single.listen()
             assert closed.value.rcvd is not None and closed.value.rcvd.code == 1003
 
     apart(visit)

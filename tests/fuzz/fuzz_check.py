@@ -83,11 +83,11 @@ def value(data: Any, depth: int = 0) -> Any:
 
 def config(data: Any) -> dict[str, Any]:
     """Return a real config with a few fields replaced, at the top, in the text part or in the rope dict."""
-    made: dict[str, Any] = json.loads(data.PickValueInList(CONFIGS))
+    built: dict[str, Any] = json.loads(data.PickValueInList(CONFIGS))
     for _ in range(data.ConsumeIntInRange(1, 6)):
-        inner = [made] + [one for one in made.values() if isinstance(one, dict)]
+        inner = [built] + [each for each in built.values() if isinstance(each, dict)]
         data.PickValueInList(inner)[data.PickValueInList(list(KEYS))] = value(data)
-    return made
+    return built
 
 
 def one_input(raw: bytes) -> None:
@@ -98,21 +98,21 @@ def one_input(raw: bytes) -> None:
         except ConfigError as error:
             assert "\n" not in str(error)
         return
-    made = config(atheris.FuzzedDataProvider(raw[1:]))
+    built = config(atheris.FuzzedDataProvider(raw[1:]))
     for version in ("4.57", "5.23"):
         try:
-            for found in check(made, version, seq_len=8192):
-                assert all("{" not in found.title(lang) or "{" in str(found.values) for lang in ("en", "zh"))
+            for result in check(built, version, seq_len=8192):
+                assert all("{" not in result.title(lang) or "{" in str(result.values) for lang in ("en", "zh"))
         except ConfigError:
             continue
     for convert in (to_v5, to_v4):
         try:
-            convert(made)
+            convert(built)
         except ConfigError:
             continue
     try:
-        for kind in layer_types(made) or [None]:  # type: ignore[list-item]
-            for engine in engines(made, kind):
+        for kind in layer_types(built) or [None]:  # type: ignore[list-item]
+            for engine in engines(built, kind):
                 sentences(engine, "zh")
     except ConfigError:
         return

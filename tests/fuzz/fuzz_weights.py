@@ -27,7 +27,7 @@ def number(data: Any) -> Any:
 
 def header(data: Any) -> Any:
     """Entries of buffers, each with some of its fields wrong."""
-    made: dict[str, Any] = {}
+    built: dict[str, Any] = {}
     for k in range(data.ConsumeIntInRange(0, 4)):
         low, count = data.ConsumeIntInRange(0, 32), data.ConsumeIntInRange(0, 8)
         entry: dict[str, Any] = {"dtype": "F32", "shape": [count], "data_offsets": [low, low + 4 * count]}
@@ -35,8 +35,8 @@ def header(data: Any) -> Any:
             name = data.PickValueInList(["dtype", "shape", "data_offsets", "other"])
             numbers = [number(data) for _ in range(data.ConsumeIntInRange(0, 3))]
             entry[name] = data.PickValueInList([data.PickValueInList(list(DTYPES)), numbers, number(data)])
-        made[f"{k}.inv_freq"] = data.PickValueInList([entry, number(data)])
-    return made
+        built[f"{k}.inv_freq"] = data.PickValueInList([entry, number(data)])
+    return built
 
 
 def one_input(raw: bytes) -> None:

@@ -27,9 +27,9 @@ def case(rope: Case, params: Case, inv_freq: torch.Tensor) -> Case:
 
 def class_from(path: Path, name: str) -> Any:
     """Define one class of a file without running the rest of it, whose imports are another version's."""
-    found = next(n for n in ast.parse(path.read_text()).body if isinstance(n, ast.ClassDef) and n.name == name)
+    result = next(n for n in ast.parse(path.read_text()).body if isinstance(n, ast.ClassDef) and n.name == name)
     space: dict[str, Any] = {"torch": torch, "nn": torch.nn, "ROPE_INIT_FUNCTIONS": {"default": plain}}
-    exec("from __future__ import annotations\n" + ast.unparse(found), space)
+    exec("from __future__ import annotations\n" + ast.unparse(result), space)
     return space[name]
 
 
@@ -41,7 +41,7 @@ def plain(config: Any, device: Any) -> tuple[torch.Tensor, float]:
 
 def cope(checkout: Path) -> list[Case]:
     """CoPE and hard clipping, as the file for evaluation clips: 20 pairs."""
-    made = class_from(checkout / "modeling_cope.py", "LlamaRotaryEmbedding")
+    built = class_from(checkout / "modeling_cope.py", "LlamaRotaryEmbedding")
     cases = []
     for rope in ROPES:
         for soft in (True, False):
@@ -49,7 +49,7 @@ def cope(checkout: Path) -> list[Case]:
             config.use_cope, config.use_hardclip, config.rope_theta = soft, not soft, rope["base"]
             config.rope_scaling = None
             share = min(20, rope["dim"] // 2) / (rope["dim"] // 2)
-            cases.append(case(rope, {"clipped_share": share, "soft": soft}, made(config).inv_freq))
+            cases.append(case(rope, {"clipped_share": share, "soft": soft}, built(config).inv_freq))
     return cases
 
 
@@ -74,12 +74,12 @@ def lerope() -> list[Case]:
     for rope in (ROPES[0], ROPES[2]):
         config = MistralLarge4TextConfig(head_dim=rope["dim"], qk_rope_head_dim=rope["dim"])
         config.rope_parameters = {"rope_type": "default", "rope_theta": rope["base"]}
-        made = MistralLarge4TextRotaryEmbedding(config)
+        built = MistralLarge4TextRotaryEmbedding(config)
         alpha = 0.8 * torch.randn(rope["dim"] // 2, generator=generator, dtype=torch.float64) - 0.8
-        made.alpha.copy_(alpha)
-        cos, sin = made(torch.zeros(1), torch.tensor([[1]]))
+        built.alpha.copy_(alpha)
+        cos, sin = built(torch.zeros(1), torch.tensor([[1]]))
         half = rope["dim"] // 2
-        cases.append(case(rope, {"alpha": made.alpha.tolist()}, torch.atan2(sin, cos)[0, 0, :half]))
+        cases.append(case(rope, {"alpha": built.alpha.tolist()}, torch.atan2(sin, cos)[0, 0, :half]))
     return cases
 
 

@@ -32,11 +32,11 @@ def real(x: Any, cos: Any, sin: Any) -> Any:
 def cases() -> list[dict[str, Any]]:
     """One case for each class, with widths and bases that are not the class defaults."""
     flux, flux2 = models.transformer_flux, models.transformer_flux2
-    made = []
+    built = []
 
     def add(config: dict[str, Any], x: Any, positions: Any, rotated: Any) -> None:
         rows = [[round(value, 6) for value in row] for row in rotated.double().tolist()]
-        made.append(
+        built.append(
             {
                 "config": config,
                 "x": [[round(v, 4) for v in row] for row in x.tolist()],
@@ -100,7 +100,7 @@ def cases() -> list[dict[str, Any]]:
     freqs = models.transformer_z_image.RopeEmbedder(base, widths, [40, 40, 40])(ids)
     rotated = torch.view_as_real(torch.view_as_complex(x.reshape(COUNT, -1, 2)) * freqs).flatten(-2)
     add({"_class_name": "ZImageTransformer2DModel", "axes_dims": widths, "rope_theta": base}, x, ids, rotated)
-    return made
+    return built
 
 
 if __name__ == "__main__":

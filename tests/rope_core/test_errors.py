@@ -69,7 +69,7 @@ def test_every_rule_has_both_languages_and_the_same_slots() -> None:
 def calls() -> list[tuple[str, str, ast.Call]]:
     """Each call in the package that names a rule: where it is, the rule, and the call."""
     at = {"reject": 1, "refuse": 1, "finite": 2, "number": 2, "ConfigError": 1, "ArgumentError": 1, "of": 0, "Rule": 0}
-    found = []
+    result = []
     for path in sources("rope_core"):
         for node in nodes(tree(path)):
             if not isinstance(node, ast.Call):
@@ -77,8 +77,8 @@ def calls() -> list[tuple[str, str, ast.Call]]:
             name = getattr(node.func, "id", getattr(node.func, "attr", ""))
             rule = node.args[at[name]] if name in at and len(node.args) > at[name] else None
             if isinstance(rule, ast.Constant) and isinstance(rule.value, str):
-                found.append((f"{path}:{node.lineno}", rule.value, node))
-    return found
+                result.append((f"{path}:{node.lineno}", rule.value, node))
+    return result
 
 
 def test_no_call_misspells_a_rule_and_no_rule_is_left_over() -> None:

@@ -43,8 +43,8 @@ def test_convert_is_a_permutation_and_its_inverse_goes_back(pairs: int) -> None:
     assert sorted(there.tolist()) == list(range(2 * pairs))
     assert there[back].tolist() == back[there].tolist() == list(range(2 * pairs))
     x = np.random.default_rng(pairs).normal(size=(3, 2 * pairs))
-    for one, other in zip(INTERLEAVED.split(x), HALF.split(x[..., there]), strict=True):
-        assert np.array_equal(one, other)
+    for first, other in zip(INTERLEAVED.split(x), HALF.split(x[..., there]), strict=True):
+        assert np.array_equal(first, other)
 
 
 def permute(weight: torch.Tensor, heads: int) -> torch.Tensor:

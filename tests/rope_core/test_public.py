@@ -41,26 +41,26 @@ def test_a_function_covers_no_module_but_spectrum() -> None:
 
 
 def test_what_the_checks_offer_is_reached_from_the_root() -> None:
-    assert {one.severity for one in rc.check(CONFIG)} <= {"note"}
+    assert {each.severity for each in rc.check(CONFIG)} <= {"note"}
     assert rc.engines(CONFIG)[0].name == "transformers 5.23"
-    assert [one.key for one in rc.check_cache(CONFIG, 4096, 8192)] == []
+    assert [each.key for each in rc.check_cache(CONFIG, 4096, 8192)] == []
     weight = np.arange(64.0 * 4).reshape(64, 4)
     moved = rc.convert_projection(weight, 2, "interleaved", "half")
     assert rc.check_conversion(weight, moved, 2) == []
-    assert [one.key for one in rc.check_conversion(weight, weight, 2)] == ["rows_not_reordered"]
+    assert [each.key for each in rc.check_conversion(weight, weight, 2)] == ["rows_not_reordered"]
     assert rc.check_positions(np.arange(5)) == []
     assert rc.to_v4(rc.to_v5(CONFIG))["rope_theta"] == 5e5
     assert all(isinstance(way, rc.Way) for way in rc.extend(CONFIG, 32_768))
 
 
 def test_a_finding_gives_its_sentences_in_both_languages() -> None:
-    one = rc.check(CONFIG | {"rope_theta": 0.5})[0]
-    assert one.why() == one.why("en") == "rope_theta must be a finite number > 1, got 0.5."
-    assert one.why("zh") == "rope_theta 要求：大于 1 的有限数，实际为 0.5。"
-    assert {one.title(lang) for lang in ("en", "zh")} == {"A value that cannot be used", "无法使用的值"}
-    assert one.change("zh") == "请更正 rope_theta。"
+    single = rc.check(CONFIG | {"rope_theta": 0.5})[0]
+    assert single.why() == single.why("en") == "rope_theta must be a finite number > 1, got 0.5."
+    assert single.why("zh") == "rope_theta 要求：大于 1 的有限数，实际为 0.5。"
+    assert {single.title(lang) for lang in ("en", "zh")} == {"A value that cannot be used", "无法使用的值"}
+    assert single.change("zh") == "请更正 rope_theta。"
     with pytest.raises(ValueError, match="lang must be one of en, zh, got 'fr'"):
-        one.title("fr")
+        single.title("fr")
 
 
 def test_rooms_are_loaded_at_their_first_use() -> None:

@@ -112,8 +112,8 @@ def test_f_of_q_is_q_r_transposed_row_by_row() -> None:
     cos, sin = np.cos(np.outer(range(5), theta)), np.sin(np.outer(range(5), theta))
     assert np.allclose(rotate(q[:, None], cos, sin, "interleaved")[:, 0], rows, rtol=0, atol=1e-14)
     # One R for all rows is right only for the row whose position it has.
-    one = q @ rotation_matrix(3, theta, "interleaved").T
-    apart = np.abs(one - rows).max(axis=1)
+    single = q @ rotation_matrix(3, theta, "interleaved").T
+    apart = np.abs(single - rows).max(axis=1)
     assert apart[3] < 1e-14
     assert np.all(np.delete(apart, 3) > 1e-3)
 

@@ -97,10 +97,10 @@ def test_ramps_do_depend_on_the_base(name: str) -> None:
 @given(ropes, factors, st.floats(1.0, 20.0))
 def test_dynamic_is_ntk_at_the_factor_that_the_length_asks_for(rope: Rope, factor: float, stretch: float) -> None:
     seq_len = min(2**31 - 1, int(rope.train_len * stretch))
-    asked = max(1.0, factor * seq_len / rope.train_len - (factor - 1))
+    wanted = max(1.0, factor * seq_len / rope.train_len - (factor - 1))
     dynamic = spectrum(Request(rope, "dynamic", {"factor": factor}, seq_len)).slowdown
-    assume(asked <= 1024)
-    assert np.allclose(dynamic, spectrum(Request(rope, "ntk", {"factor": asked})).slowdown, rtol=1e-12)
+    assume(wanted <= 1024)
+    assert np.allclose(dynamic, spectrum(Request(rope, "ntk", {"factor": wanted})).slowdown, rtol=1e-12)
 
 
 @given(ropes, factors)
@@ -283,10 +283,10 @@ def test_a_scheme_that_answers_nonsense_is_caught(monkeypatch: pytest.MonkeyPatc
 
 
 def test_vector_takes_one_number_for_every_pair() -> None:
-    one = spectrum(Request(Rope(8), "longrope", {"short_factor": 1.5}))
+    single = spectrum(Request(Rope(8), "longrope", {"short_factor": 1.5}))
     many = spectrum(Request(Rope(8), "longrope", {"short_factor": np.full(4, 1.5)}))
-    assert isinstance(one, Spectrum)
-    assert np.array_equal(one.inv_freq, many.inv_freq)
+    assert isinstance(single, Spectrum)
+    assert np.array_equal(single.inv_freq, many.inv_freq)
     expected: Value = (1.5, 1.5, 1.5, 1.5)
     assert SCHEMES["longrope"].parse({"short_factor": [1.5] * 4}, 4)["short_factor"] == expected
 

@@ -17,9 +17,9 @@ NAMES = sorted(name for name in rc.SCHEMES)
 
 @jaxtyped(typechecker=beartype)
 def spectrum(request: rc.Request, pairs: Float64[np.ndarray, "pairs"]) -> Float64[np.ndarray, "pairs"]:
-    found = rc.spectrum(request)
-    assert found.slowdown.shape == pairs.shape
-    return found.inv_freq
+    result = rc.spectrum(request)
+    assert result.slowdown.shape == pairs.shape
+    return result.inv_freq
 
 
 @jaxtyped(typechecker=beartype)

@@ -1,4 +1,4 @@
-"""The oracle for the architecture table: small random models of transformers, asked by what they compute."""
+"""The oracle for the architecture table: small random models of transformers, known by what they compute."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class Block:
         return "Parallel" if torch.allclose(first, second, atol=1e-6) else "Serial"
 
     def keeps_the_stream(self) -> bool:
-        """Whether a block whose linear maps are all zero hands its input on unchanged: no norm stands on the stream."""
+        """Whether a block whose linear maps are all zero hands its input on unchanged: no norm is on the stream."""
         with torch.no_grad():
             for name, p in self.layer.named_parameters():
                 if "norm" not in name and "ln_" not in name:

@@ -16,27 +16,27 @@ KINDS = ("git", "rerun", "files")
 
 def message(fill: Callable[[Any], object]) -> bytes:
     """Return a browser's message with what ``fill`` puts into it."""
-    made = BackMsg()
-    fill(made)
-    return bytes(made.SerializeToString())
+    built = BackMsg()
+    fill(built)
+    return bytes(built.SerializeToString())
 
 
 def flood(kind: str, count: int = 2500) -> list[bytes]:
     """Return the messages of one attack; of the file names, one message that is 6 MB long where ``count`` is 2,500."""
     if kind == "git":
-        return [message(lambda made: setattr(made, "load_git_info", True))] * count
+        return [message(lambda built: setattr(built, "load_git_info", True))] * count
     if kind == "rerun":
-        return [message(lambda made: setattr(made.rerun_script, "page_name", ""))] * count
-    return [message(lambda made: made.file_urls_request.file_names.extend(["x" * 10] * (200 * count)))]
+        return [message(lambda built: setattr(built.rerun_script, "page_name", ""))] * count
+    return [message(lambda built: built.file_urls_request.file_names.extend(["x" * 10] * (200 * count)))]
 
 
-async def pour(one: Session, messages: Sequence[bytes]) -> int | None:
+async def pour(single: Session, messages: Sequence[bytes]) -> int | None:
     """Send messages as fast as the server takes them; the code of the close that ends it, None where it does not."""
     try:
         for each in messages:
-            await one.send(each)
+            await single.send(each)
         while True:
-            await asyncio.wait_for(one.listen(), 90)
+            await asyncio.wait_for(single.listen(), 90)
     except websockets.ConnectionClosed as closed:
         return closed.rcvd.code if closed.rcvd else 1006
     except TimeoutError:
@@ -48,14 +48,14 @@ async def waits(group: Sequence[Session], attack: Awaitable[Any], after: float =
     done = asyncio.Event()
     seconds: list[float] = []
 
-    async def visit(one: Session, delay: float) -> None:
+    async def visit(single: Session, delay: float) -> None:
         await asyncio.sleep(delay)
         while not done.is_set():
-            took = await one.move()
+            took = await single.move()
             seconds.append(took)
             await asyncio.sleep(max(0.0, 1 - took))
 
-    visits = [asyncio.create_task(visit(one, at / len(group))) for at, one in enumerate(group)]
+    visits = [asyncio.create_task(visit(single, at / len(group))) for at, single in enumerate(group)]
     try:
         await asyncio.sleep(after)
         answer = await attack

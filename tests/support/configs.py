@@ -1,4 +1,4 @@
-"""A config that findings and engines are asked about, what is changed in it, and the keys of what is found."""
+"""A config for findings and engines, what is changed in it, and the keys of what is found."""
 
 from typing import Any
 
@@ -13,5 +13,5 @@ def of(**fields: Any) -> dict[str, Any]:
     return {**LLAMA, **fields}
 
 
-def keys(found: list[rc.Finding]) -> list[str]:
-    return [one.key for one in found]
+def keys(result: list[rc.Finding]) -> list[str]:
+    return [each.key for each in result]

@@ -24,7 +24,7 @@ ROPE = rc.Rope(16, 700.0, 256)
 
 
 @cache
-def found(length: int) -> list[extension.Extension]:
+def extended(length: int) -> list[extension.Extension]:
     """Return every scheme at its default parameters on the small geometry of the tests."""
     return extension.extensions(ROPE, {name: {} for name in extension.compared()}, length)[0]
 

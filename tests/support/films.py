@@ -21,7 +21,7 @@ TYPES = {"f4": "<f4", "i1": "|i1", "u1": "|u1"}
 
 @dataclass(frozen=True)
 class FilmRow:
-    """A film function, its arguments before the words, and its finding made again at some stops.
+    """A film function, its arguments before the words, and its finding built again at some stops.
 
     ``at``: a value of every control, by name; ``finding``: the whole sentence there.
     """
@@ -35,8 +35,8 @@ class FilmRow:
     def __str__(self) -> str:
         return f"{self.page}.{inspect.unwrap(self.draw).__name__}"
 
-    def made(self, t: Words) -> Film:
-        """Return the film, made anew, its scene whole."""
+    def built(self, t: Words) -> Film:
+        """Return the film, built anew, its scene whole."""
         film: Film = inspect.unwrap(self.draw)(*self.given, t)
         return film
 
@@ -60,7 +60,7 @@ def opened(body: bytes) -> tuple[dict[str, Any], bytes]:
 
 
 def numbers(reference: Any, held: bytes, index: Mapping[str, int]) -> np.ndarray:
-    """Return what a shape's attribute holds where each control stands at its stop ``index``."""
+    """Return what a shape's attribute holds with each control at its stop ``index``."""
     if not isinstance(reference, dict):
         return np.atleast_1d(np.asarray(reference, dtype=float))
     size = [*reference["dims"], *reference["shape"]]
@@ -72,7 +72,7 @@ def numbers(reference: Any, held: bytes, index: Mapping[str, int]) -> np.ndarray
 
 
 def sentence(part: Any, controls: Mapping[str, Any], index: Mapping[str, int]) -> str:
-    """Return a text of a scene's head where each control stands at its stop ``index``."""
+    """Return a text of a scene's head with each control at its stop ``index``."""
     if isinstance(part, str):
         return part
     if isinstance(part, list):
@@ -90,7 +90,7 @@ def sentence(part: Any, controls: Mapping[str, Any], index: Mapping[str, int]) -
 class Shown:
     """A film as a page without a browser has it: its sentence at the values in force, and the sliders drawn.
 
-    ``painted``: the titles and labels that stand in the picture at these values.
+    ``painted``: the titles and labels of the picture at these values.
     """
 
     finding: str
@@ -100,7 +100,7 @@ class Shown:
 
 
 def painted(head: Mapping[str, Any], held: bytes, index: Mapping[str, int]) -> tuple[str, ...]:
-    """Return the titles and labels that a scene shows where each control stands at its stop ``index``."""
+    """Return the titles and labels that a scene shows with each control at its stop ``index``."""
     controls = {control["name"]: control for control in head["controls"]}
     texts = [sentence(panel["title"], controls, index) for panel in head["panels"]]
     for shape in (shape for panel in head["panels"] for shape in panel["shapes"]):
@@ -114,13 +114,13 @@ def shown(at: AppTest) -> dict[str, Shown]:
     """Return the films of a page by their names."""
     parts = [element.proto for element in at.get("bidi_component")]
     scenes = [unpacked(part.bytes) for part in parts if part.bytes]
-    told = {said["film"]: said for said in (json.loads(part.json) for part in parts if part.json)}
+    reported = {text["film"]: text for text in (json.loads(part.json) for part in parts if part.json)}
     films = {}
     for name, head, held in scenes:
-        said, controls = told[name], {control["name"]: control for control in head["controls"]}
-        index = {key: control["stops"].index(said["at"][key]) for key, control in controls.items()}
-        drawn = [key for key, control in controls.items() if control["slider"] and key not in said["fixed"]]
-        sliders = frozenset() if said["bare"] else frozenset(drawn)
+        text, controls = reported[name], {control["name"]: control for control in head["controls"]}
+        index = {key: control["stops"].index(text["at"][key]) for key, control in controls.items()}
+        drawn = [key for key, control in controls.items() if control["slider"] and key not in text["fixed"]]
+        sliders = frozenset() if text["bare"] else frozenset(drawn)
         finding = sentence(head["finding"], controls, index)
-        films[name] = Shown(finding, painted(head, held, index), sliders, said["at"])
+        films[name] = Shown(finding, painted(head, held, index), sliders, text["at"])
     return films

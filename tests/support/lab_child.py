@@ -1,4 +1,4 @@
-"""A job that stands in for the lab's: it answers at once with what it was asked, or says one thing and waits."""
+"""A job that takes the place of the lab's: it answers at once with its request, or says one thing and waits."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ def main() -> None:
     """Answer."""
     kind, place = sys.argv[1:3]
     assert place == "-", "a visitor's text would stand on the command line"
-    asked = json.loads(os.environ[REQUEST_ENV])
-    read = base64.b64decode(asked.pop("text", ""))
-    report(progress=0.5, eta=1.0, result={"kind": kind, "asked": asked})
-    if asked.get("documents") == 1:
+    wanted = json.loads(os.environ[REQUEST_ENV])
+    read = base64.b64decode(wanted.pop("text", ""))
+    report(progress=0.5, eta=1.0, result={"kind": kind, "asked": wanted})
+    if wanted.get("documents") == 1:
         time.sleep(60)
-    if asked.get("documents") == 2:
+    if wanted.get("documents") == 2:
         sys.exit("lengths must be at most 4,096 on the held-out documents, got 8192")
     report(progress=1.0, result={"read": len(read), "sum": sum(read)})
 

@@ -90,10 +90,10 @@ def logits(
     return np.asarray(rms(x, w["norm.weight"]) @ w["embedding.weight"].T)
 
 
-def nats(found: Array, text: list[int]) -> Array:
+def nats(result: Array, text: list[int]) -> Array:
     """Return the loss of bytes 1, 2, ... of ``text`` under logits of bytes 0, 1, ..., float64 (S - 1,)."""
     out = []
     for i in range(len(text) - 1):
-        row = found[i] - found[i].max()
+        row = result[i] - result[i].max()
         out.append(math.log(np.exp(row).sum()) - row[text[i + 1]])
     return np.array(out)

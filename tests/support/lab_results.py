@@ -83,64 +83,64 @@ def seen(results: Sequence[Mapping[str, Any]], name: str = "sweep") -> Seen:
 def retrieval(seed: int = 0, trials: int = 10) -> tuple[dict[str, Any], ...]:
     """Return a passkey's cells, drawn."""
     rng = np.random.default_rng(seed)
-    found = []
+    result = []
     for key in KEYS[:3]:
         for length in LENGTHS:
             for depth in (0.0, 0.5, 1.0):
                 right = int(rng.integers(0, trials + 1))
-                said = {"weights": "rope-0-passkey", "line": key, "length": length, "depth": depth}
-                said |= {"right": right, "trials": trials, "low": 0.0, "high": 1.0}
+                text = {"weights": "rope-0-passkey", "line": key, "length": length, "depth": depth}
+                text |= {"right": right, "trials": trials, "low": 0.0, "high": 1.0}
                 digits = (right + 0.37 * (trials - right)) / trials
-                found.append(said | {"digits": [digits, digits / 2, (1 + digits) / 2]})
-    return tuple(found)
+                result.append(text | {"digits": [digits, digits / 2, (1 + digits) / 2]})
+    return tuple(result)
 
 
 def glimpse(seed: int = 0, bins: int = 6, documents: int = 3) -> tuple[dict[str, Any], ...]:
     """Return what a head looked at under three lines, drawn."""
     rng = np.random.default_rng(seed)
-    found = []
+    result = []
     for key in (KEYS[0], *KEYS[-2:]):
         mass = np.tril(rng.uniform(0.1, 1, (bins, bins)))
         entropy = rng.uniform(1, 3, bins)
-        said = {"weights": "rope-0", "line": key, "length": 96, "layer": 1, "head": 2, "documents": documents}
-        said |= {"map": (mass / mass.sum(1, keepdims=True)).tolist(), "entropy": entropy.tolist()}
-        said |= {"entropy_low": (entropy - 0.2).tolist(), "entropy_high": (entropy + 0.3).tolist()}
-        said |= {"entropy_max": np.log(np.linspace(8, 90, bins)).tolist(), "heads": [[1.0, 2.0]], "logit_scale": 1.5}
-        found.append(said)
-    return tuple(found)
+        text = {"weights": "rope-0", "line": key, "length": 96, "layer": 1, "head": 2, "documents": documents}
+        text |= {"map": (mass / mass.sum(1, keepdims=True)).tolist(), "entropy": entropy.tolist()}
+        text |= {"entropy_low": (entropy - 0.2).tolist(), "entropy_high": (entropy + 0.3).tolist()}
+        text |= {"entropy_max": np.log(np.linspace(8, 90, bins)).tolist(), "heads": [[1.0, 2.0]], "logit_scale": 1.5}
+        result.append(text)
+    return tuple(result)
 
 
 def temperature(slope: Sequence[float | None] = (0.07, 0.05, 0.09)) -> tuple[dict[str, Any], ...]:
     """Return a sweep of the attention factor whose losses are parabolas, and its fit."""
     hard = np.array([0.0, 0.4, -0.2])
-    found: list[dict[str, Any]] = []
+    result: list[dict[str, Any]] = []
     for factor, best in ((2.0, 1.1), (8.0, 1.2)):
         for value in (1.3, 1.0, 1.1, 1.2):
             nats = 1.0 + hard + (value - best) ** 2
-            said = {"weights": "rope-0", "line": KEYS[-2], "length": 64, "factor": factor, "attention_factor": value}
-            found.append(said | {"documents": 3, "last": spread(nats), "nats": nats.tolist()})
+            text = {"weights": "rope-0", "line": KEYS[-2], "length": 64, "factor": factor, "attention_factor": value}
+            result.append(text | {"documents": 3, "last": spread(nats), "nats": nats.tolist()})
     fit = {"factors": [2.0, 8.0], "best": [[1.1, 1.05, 1.15], [1.2, None, None]], "slope": list(slope), "paper": 0.1}
-    return (*found, {"weights": "rope-0", "line": KEYS[-2], "fit": fit})
+    return (*result, {"weights": "rope-0", "line": KEYS[-2], "fit": fit})
 
 
 def stale(worse: float = 0.2, documents: int = 4) -> tuple[dict[str, Any], ...]:
     """Three handlings of cached keys."""
-    found = []
+    result = []
     for variant, level in (("unscaled", 2.5), ("stale", 1.0 + worse), ("recomputed", 1.0)):
-        made = cell("rope-0", KEYS[0], losses(3, level, documents, 512))
-        found.append({"variant": variant, "factor": 1.0, **{k: v for k, v in made.items() if k != "whole"}})
-    return tuple(found)
+        built = cell("rope-0", KEYS[0], losses(3, level, documents, 512))
+        result.append({"variant": variant, "factor": 1.0, **{k: v for k, v in built.items() if k != "whole"}})
+    return tuple(result)
 
 
 def padding() -> tuple[dict[str, Any], ...]:
     """Three ways to pad, one of them undefined."""
     rows = (("clean", 0, 0.0, 3.0), ("padded_masked", 64, 2e-5, 3.1), ("padded_unmasked", 64, 7.25, 5.5))
-    found: list[dict[str, Any]] = [
+    result: list[dict[str, Any]] = [
         {"weights": "rope-0", "case": case, "length": 192, "pad": pad, "documents": 4}
         | {"whole": [value, value - 0.5, value + 0.6], "last": [value, None, None], "gap": gap}
         for case, pad, gap, value in rows
     ]
-    return (*found, {"weights": "rope-0", "case": "shifted", "length": 192, "pad": 0, "undefined": "its table ends"})
+    return (*result, {"weights": "rope-0", "case": "shifted", "length": 192, "pad": 0, "undefined": "its table ends"})
 
 
 def generated() -> tuple[dict[str, Any], ...]:
@@ -155,10 +155,10 @@ def generated() -> tuple[dict[str, Any], ...]:
 
 def recall(weights: str = "rope-0", keys: Sequence[str] = KEYS, trials: int = 6) -> tuple[dict[str, Any], ...]:
     """Draw a second copy's losses at three distances; the later a line, the worse, and worse with the distance."""
-    found = []
+    result = []
     for place, key in enumerate(keys):
         for distance in (256, 64, 128):
             nats = losses(place, 0.2 * place + distance / 200, trials, 8).mean(1)
-            said = {"weights": weights, "line": key, "length": 512, "distance": distance}
-            found.append(said | {"copy": spread(nats), "nats": nats.tolist()})
-    return tuple(found)
+            text = {"weights": weights, "line": key, "length": 512, "distance": distance}
+            result.append(text | {"copy": spread(nats), "nats": nats.tolist()})
+    return tuple(result)

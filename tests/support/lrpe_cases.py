@@ -15,7 +15,7 @@ Array = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """One call: its arrays, what it is asked for, and the same spelled out for the oracle."""
+    """One call: its arrays, its options, and the same spelled out for the oracle."""
 
     x: Array
     theta: Array

@@ -45,14 +45,14 @@ def served_hall(
 
 def active_sessions(hall: Hall) -> list[int]:
     """How many sessions each replica says it has, read behind nginx's back."""
-    found = []
+    result = []
     for replica in hall.replicas:
         with contextlib.closing(Line(replica.place, 5)) as line:
             line.request("GET", "/_stcore/metrics?families=active_sessions")
-            told = line.getresponse().read().decode()
-            rows = [row for row in told.splitlines() if row.startswith("active_sessions ")]
-            found.append(sum(int(float(row.split()[1])) for row in rows))
-    return found
+            shown = line.getresponse().read().decode()
+            rows = [row for row in shown.splitlines() if row.startswith("active_sessions ")]
+            result.append(sum(int(float(row.split()[1])) for row in rows))
+    return result
 
 
 def ask(url: str, path: str, method: str = "GET", body: bytes = b"", **headers: str) -> http.client.HTTPResponse:

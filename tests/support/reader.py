@@ -1,4 +1,4 @@
-"""A reader with a theme, a width or no wish for motion; axe-core, and what a screen reader is told."""
+"""A reader with a theme, a width or no wish for motion; axe-core, and what a screen reader announces."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LOCALES = {"en": "en-GB", "zh": "zh-CN"}
 RUN = """async tags => (await axe.run(document, {runOnly: {type: 'tag', values: tags}, resultTypes: ['violations']}))
     .violations.flatMap(v => v.nodes.map(n => `${v.id}: ${n.target.join(' ')} ${n.failureSummary}`))"""
 # The same, read once the patches have had their turn: they wait 200 ms for the page to come to rest.
-TOLD = """() => ({
+ANNOUNCED = """() => ({
   lang: document.documentElement.lang,
   headings: [...document.querySelectorAll('h1, h2, h3, h4, h5, h6')].map(h => Number(h.tagName[1])),
   figures: [...document.querySelectorAll('.stPlotlyChart')]
@@ -50,7 +50,7 @@ REST = """async () => {
 
 
 class Reader(Visit):
-    """A visitor who prefers a theme and, if asked, no motion."""
+    """A visitor who prefers a theme and, if so wished, no motion."""
 
     def __init__(self, browser: Browser, lang: str, theme: str, size: dict[str, int], still: bool = False) -> None:
         super().__init__(browser, size, LOCALES[lang])
@@ -68,7 +68,7 @@ class Reader(Visit):
 
 
 def violations(page: Page) -> list[str]:
-    """Return what axe-core finds on the page as it stands."""
+    """Return what axe-core finds on the page as it is."""
     page.evaluate(AXE)
     return list(page.evaluate(RUN, TAGS))
 
@@ -79,14 +79,14 @@ def tell(page: Page, name: str, lang: str) -> None:
         text for key, text in labels("en" if lang == "zh" else "zh", "labels").items() if key.startswith("browser.")
     }
     # Figures far down a long page are drawn, and then named, after the first ones have come to rest.
-    told: dict[str, Any] = until(page, lambda: page.evaluate(TOLD), lambda now: not others & set(now["english"]))
-    assert told["lang"] == {"en": "en", "zh": "zh-CN"}[lang]
-    assert told["headings"][0] == 1 and told["headings"].count(1) == 1
-    assert all(after <= before + 1 for before, after in zip(told["headings"], told["headings"][1:], strict=False))
-    for role, finding in told["figures"]:
+    shown: dict[str, Any] = until(page, lambda: page.evaluate(ANNOUNCED), lambda now: not others & set(now["english"]))
+    assert shown["lang"] == {"en": "en", "zh": "zh-CN"}[lang]
+    assert shown["headings"][0] == 1 and shown["headings"].count(1) == 1
+    assert all(after <= before + 1 for before, after in zip(shown["headings"], shown["headings"][1:], strict=False))
+    for role, finding in shown["figures"]:
         assert role == "figure" and re.search(r"\d|[。.]$", finding), finding
-        assert re.sub(r"\W", "", finding) in {re.sub(r"\W", "", said) for said in told["findings"]}, finding
-    assert others & set(told["english"]) == set()
-    assert told["nameless"] == []
-    assert told["wide"] <= 0
-    assert told["cut"] == []
+        assert re.sub(r"\W", "", finding) in {re.sub(r"\W", "", sentence) for sentence in shown["findings"]}, finding
+    assert others & set(shown["english"]) == set()
+    assert shown["nameless"] == []
+    assert shown["wide"] <= 0
+    assert shown["cut"] == []

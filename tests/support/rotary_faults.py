@@ -58,7 +58,7 @@ class Target:
         self.rotary.register_forward_pre_hook(before, with_kwargs=True)
 
     def ahead(self) -> dict[int, Any]:
-        """Keep, by the id of each table of cos, that table and both tables one position ahead."""
+        """Keep, by the id of each table of cos, that table and both tables shifted position ahead."""
         late: dict[int, Any] = {}
 
         def hook(module: Any, args: Any, kwargs: Any, out: Any) -> None:
@@ -75,7 +75,7 @@ class Target:
 
     def buffers(self) -> list[Any]:
         """Return the frequencies in use."""
-        return [one for name, one in self.rotary.named_buffers() if "inv_freq" in name and "original" not in name]
+        return [single for name, single in self.rotary.named_buffers() if "inv_freq" in name and "original" not in name]
 
 
 def sign(t: Target) -> None:
@@ -102,7 +102,7 @@ def both_still(t: Target) -> None:
 
 
 def one_layer_still(t: Target) -> None:
-    """Only the second call, so one layer."""
+    """Only the second call, so shifted layer."""
     calls: list[int] = []
 
     def make(f: Apply) -> Apply:
@@ -148,7 +148,7 @@ def other_layout(t: Target) -> None:
     def make(f: Apply) -> Apply:
         def turned(q: Any, k: Any, *a: Any, **b: Any) -> Any:
             out = f(permuted(q, there), permuted(k, there), *a, **b)
-            return tuple(permuted(one, torch.argsort(there)) for one in out)
+            return tuple(permuted(each, torch.argsort(there)) for each in out)
 
         return turned
 
@@ -163,14 +163,14 @@ def across_head(t: Target) -> None:
             pairs = t.width // 2
             c, s = cos[..., :pairs].unsqueeze(1), sin[..., :pairs].unsqueeze(1)
 
-            def one(x: Any) -> Any:
+            def shifted(x: Any) -> Any:
                 half = t.dim // 2
                 first, second = x[..., :pairs], x[..., half : half + pairs]
                 out = x.clone()
                 out[..., :pairs], out[..., half : half + pairs] = first * c - second * s, first * s + second * c
                 return out
 
-            return one(q), one(k)
+            return shifted(q), shifted(k)
 
         return turned
 
@@ -184,7 +184,7 @@ def last_lanes(t: Target) -> None:
     def make(f: Apply) -> Apply:
         def turned(q: Any, k: Any, *a: Any, **b: Any) -> Any:
             out = f(q.roll(-step, -1), k.roll(-step, -1), *a, **b)
-            return tuple(one.roll(step, -1) for one in out)
+            return tuple(each.roll(step, -1) for each in out)
 
         return turned
 
@@ -196,7 +196,7 @@ def shifted(t: Target) -> None:
 
 
 def k_shifted(t: Target) -> None:
-    """k one position ahead of q."""
+    """k shifted position ahead of q."""
     late = t.ahead()
 
     def make(f: Apply) -> Apply:
@@ -266,20 +266,20 @@ def positions_ignored(t: Target) -> None:
 
 
 def base_changed(t: Target) -> None:
-    for one in t.buffers():
-        one.copy_(one**1.1)
+    for each in t.buffers():
+        each.copy_(each**1.1)
 
 
 def frequencies_swapped(t: Target) -> None:
     """Return the right numbers, each at its neighbour's pair."""
-    for one in t.buffers():
-        last = one.numel() // 2 * 2
-        one[:last] = one[:last].view(-1, 2).flip(1).flatten()
+    for each in t.buffers():
+        last = each.numel() // 2 * 2
+        each[:last] = each[:last].view(-1, 2).flip(1).flatten()
 
 
 def frequencies_zero(t: Target) -> None:
-    for one in t.buffers():
-        one.zero_()
+    for each in t.buffers():
+        each.zero_()
 
 
 def frequencies_cast(t: Target) -> None:
@@ -293,7 +293,7 @@ def scaling_attribute(t: Target) -> None:
 
 
 def one_head_shifted(t: Target) -> None:
-    """Turn the last query head one position ahead of the others."""
+    """Turn the last query head shifted position ahead of the others."""
     late = t.ahead()
 
     def make(f: Apply) -> Apply:
@@ -308,7 +308,7 @@ def one_head_shifted(t: Target) -> None:
 
 
 def one_lane_negated(t: Target) -> None:
-    """Negate one dimension of k after the rotation."""
+    """Negate shifted dimension of k after the rotation."""
 
     def make(f: Apply) -> Apply:
         def turned(q: Any, k: Any, *a: Any, **b: Any) -> Any:
@@ -344,7 +344,7 @@ def swapped_tables(t: Target) -> None:
     def before(module: Any, args: Any, kwargs: Any) -> Any:
         other = {"sliding_attention": "full_attention", "full_attention": "sliding_attention"}
         values = {key: other.get(value, value) if isinstance(value, str) else value for key, value in kwargs.items()}
-        return tuple(other.get(one, one) if isinstance(one, str) else one for one in args), values
+        return tuple(other.get(each, each) if isinstance(each, str) else each for each in args), values
 
     t.rotary.register_forward_pre_hook(before, with_kwargs=True)
 

@@ -84,7 +84,7 @@ def subjects() -> tuple[Subject, ...]:
     A config class belongs to a module that names it in its signature; one that no module names, and that has rope
     parameters, belongs to every text module of its file.
     """
-    made = []
+    written = []
     for name, _ in _modelling_files():
         file = importlib.import_module(name)
         modules = [
@@ -99,18 +99,18 @@ def subjects() -> tuple[Subject, ...]:
             if not mine or not OF_IMAGES.search(module.__name__):
                 claimed = set().union(*named.values())
                 mine += [config for config in configs if config.__name__ not in claimed and _turns(config)]
-            made += [Subject(module, config) for config in mine]
-    return tuple(made)
+            written += [Subject(module, config) for config in mine]
+    return tuple(written)
 
 
 def _turns(config: type[Any]) -> bool:
     """Whether a config class has rope parameters of text positions, or a base of its own."""
     try:
-        made = config()
+        written = config()
     except Exception:
         return False
-    rope = getattr(made, "rope_parameters", None)
-    own = hasattr(made, "rotary_embedding_base")
+    rope = getattr(written, "rope_parameters", None)
+    own = hasattr(written, "rotary_embedding_base")
     return own or bool(rope and rope.get("rope_type") != "axial")
 
 

@@ -11,9 +11,9 @@ from tests.support import ROOT
 
 def sources(*places: str) -> list[str]:
     """Python files below the given folders (or the files themselves), relative to the root."""
-    found = [path for place in places for path in (ROOT / place).rglob("*.py")]
-    found += [ROOT / place for place in places if place.endswith(".py")]
-    return sorted(str(path.relative_to(ROOT)) for path in found)
+    result = [path for place in places for path in (ROOT / place).rglob("*.py")]
+    result += [ROOT / place for place in places if place.endswith(".py")]
+    return sorted(str(path.relative_to(ROOT)) for path in result)
 
 
 @cache
@@ -29,7 +29,7 @@ def nodes(node: ast.AST) -> tuple[ast.AST, ...]:
 
 
 def dotted(node: ast.AST) -> str:
-    """Return a name with what stands before its dots, "" where that is no name."""
+    """Return a name with what is before its dots, "" where that is no name."""
     if isinstance(node, ast.Name):
         return node.id
     before = dotted(node.value) if isinstance(node, ast.Attribute) else ""
@@ -37,7 +37,7 @@ def dotted(node: ast.AST) -> str:
 
 
 def last(node: ast.AST) -> str:
-    """Return a name without what stands before its dots, "" where there is none."""
+    """Return a name without what is before its dots, "" where there is none."""
     return str(getattr(node, "attr", getattr(node, "id", "")))
 
 

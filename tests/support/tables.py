@@ -1,4 +1,4 @@
-"""Tables of a spectrum that is no default: base 500, so that no pair stands still within the rows."""
+"""Tables of a spectrum that is no default: base 500, so that no pair is still within the rows."""
 
 import torch
 from torch import Tensor

@@ -38,7 +38,7 @@ FAMILIES: dict[str, dict[str, Any]] = {
 }
 
 
-def made(family: str) -> Any:
+def checkpoint(family: str) -> Any:
     """Return a small random causal model in float64."""
     changes = {"max_position_embeddings": TRAINED, "vocab_size": 256, "num_hidden_layers": 2, "initializer_range": 0.12}
     config = tiny_models.config(family, **{**changes, "pad_token_id": 0, "bos_token_id": None, **FAMILIES[family]})
@@ -48,7 +48,7 @@ def made(family: str) -> Any:
 
 def saved(family: str, folder: Path) -> Path:
     """Save a checkpoint of a small random model with a tokenizer of bytes."""
-    made(family).save_pretrained(folder)
+    checkpoint(family).save_pretrained(folder)
     (folder / "tokenizer.json").write_bytes(_json(byte_tokenizer()))
     tokenizer = {"tokenizer_class": "PreTrainedTokenizerFast", "clean_up_tokenization_spaces": False}
     (folder / "tokenizer_config.json").write_bytes(_json(tokenizer))

@@ -51,20 +51,20 @@ def fields(kind: Any, **changes: Any) -> dict[str, Any]:
     own = kind()
     known = {*inspect.signature(kind.__init__).parameters, *vars(own), *kind.attribute_map}
     names = kind.attribute_map
-    made = {key: value for key, value in SMALL.items() if key in known and names.get(key) not in SMALL}
-    if "qk_rope_head_dim" in made and "num_key_value_heads" in made:
-        made["num_key_value_heads"] = made["num_attention_heads"]
+    built = {key: value for key, value in SMALL.items() if key in known and names.get(key) not in SMALL}
+    if "qk_rope_head_dim" in built and "num_key_value_heads" in built:
+        built["num_key_value_heads"] = built["num_attention_heads"]
     for name in getattr(kind, "sub_configs", {}):
         inner = getattr(own, name, None)
         if inner is not None:
-            made[name] = {**fields(type(inner)), "model_type": type(inner).model_type}
+            built[name] = {**fields(type(inner)), "model_type": type(inner).model_type}
     rope = getattr(own, "rope_parameters", None)
     if isinstance(rope, dict) and "Text" in kind.__name__ and axes(kind):
-        head = made.get("head_dim") or made["hidden_size"] // made["num_attention_heads"]
+        head = built.get("head_dim") or built["hidden_size"] // built["num_attention_heads"]
         third = int(head * rope.get("partial_rotary_factor", 1.0)) // 6
         rest = int(head * rope.get("partial_rotary_factor", 1.0)) // 2 - 2 * third
-        made["rope_parameters"] = {**rope, "mrope_section": [rest, third, third]}
-    return {**made, **changes}
+        built["rope_parameters"] = {**rope, "mrope_section": [rest, third, third]}
+    return {**built, **changes}
 
 
 def axes(kind: Any) -> bool:
@@ -81,7 +81,7 @@ def config(model_type: str, **changes: Any) -> Any:
 
 def model(model_type: str, dtype: torch.dtype | None = None, **changes: Any) -> tuple[Any, Any]:
     """Return a small random model of one of transformers' types in evaluation mode, and its config."""
-    made = config(model_type, **changes)
+    built = config(model_type, **changes)
     torch.manual_seed(0)
     options = {} if dtype is None else {"dtype": dtype}
-    return transformers.AutoModel.from_config(made, **options).eval(), made
+    return transformers.AutoModel.from_config(built, **options).eval(), built

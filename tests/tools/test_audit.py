@@ -49,11 +49,11 @@ def test_affected_versions(pin: str, known: str, fixed: tuple[str, ...], hit: bo
 
 
 def test_it_says_its_age_and_what_it_does_not_know() -> None:
-    _, said = audit.audit({"p": "1.0", "q": "2"}, listed("1.0"), date(2027, 3, 1))
-    assert said[0].startswith("1 of 2 packages were looked up on 2026-11-21, 100 days ago: 1 affected")
-    assert said[1].endswith("q 2") and "100 days old" in said[2]
-    _, said = audit.audit({"p": "1.0"}, listed("1.0"), TODAY)
-    assert len(said) == 1
+    _, text = audit.audit({"p": "1.0", "q": "2"}, listed("1.0"), date(2027, 3, 1))
+    assert text[0].startswith("1 of 2 packages were looked up on 2026-11-21, 100 days ago: 1 affected")
+    assert text[1].endswith("q 2") and "100 days old" in text[2]
+    _, text = audit.audit({"p": "1.0"}, listed("1.0"), TODAY)
+    assert len(text) == 1
 
 
 def test_the_committed_list_holds_and_needs_no_network(
@@ -102,8 +102,8 @@ def test_the_list_is_written_from_an_index(
     monkeypatch.setattr(audit, "LIST", tmp_path / "advisories.toml")
     monkeypatch.setattr(audit, "versions", lambda: {"old": "1.0", "new": "3.0", "newer": "2.0"})
     assert audit.main(["--update", index]) == 1
-    said = capsys.readouterr().out
-    assert "old 1.0: PYSEC-2017-94 (CVE-2013-7459), fixed in no version" in said
-    assert "2 of 3 packages were looked up" in said and "newer 2.0" in said
+    text = capsys.readouterr().out
+    assert "old 1.0: PYSEC-2017-94 (CVE-2013-7459), fixed in no version" in text
+    assert "2 of 3 packages were looked up" in text and "newer 2.0" in text
     known = tomllib.loads((tmp_path / "advisories.toml").read_text("utf-8"))
     assert len(known["advisory"]) == 1 and known["unanswered"] == {"newer": "2.0"}

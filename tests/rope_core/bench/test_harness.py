@@ -34,7 +34,7 @@ def named(name: str) -> Contestant:
     return next(c for c in contestants.contestants() if c.name == name)
 
 
-def made(call: Callable[[Inputs, Case], Any]) -> Contestant:
+def contestant(call: Callable[[Inputs, Case], Any]) -> Contestant:
     return Contestant("made", lambda case: None, call)
 
 
@@ -71,7 +71,7 @@ def one_head_short(inputs: Inputs, case: Case) -> Pair:
 
 @pytest.mark.parametrize("call", [other_layout, other_way, unturned, one_row_late, one_row_missing, one_head_short])
 def test_a_wrong_answer_gets_no_time(call: Callable[[Inputs, Case], Any]) -> None:
-    (result,) = harness.measure(SMALL, [made(call)], rounds=5)
+    (result,) = harness.measure(SMALL, [contestant(call)], rounds=5)
     assert result.state == "wrong" and result.reason and result.data == {}
 
 
@@ -91,10 +91,10 @@ def test_nobody_compiled_is_timed_uncompiled(monkeypatch: pytest.MonkeyPatch) ->
     # The module cannot give back a value that monkeypatch has set.
     with torch._dynamo.config.patch(recompile_limit=1):
         for dtype in ("float32", "bfloat16"):
-            (result,) = harness.measure(replace(case, dtype=dtype), [made(compiled)], rounds=5)
+            (result,) = harness.measure(replace(case, dtype=dtype), [contestant(compiled)], rounds=5)
             assert result.state == "ok", result.reason
         monkeypatch.setattr(harness, "renew_compiler", lambda case: None)
-        (result,) = harness.measure(case, [made(compiled)], rounds=5)
+        (result,) = harness.measure(case, [contestant(compiled)], rounds=5)
         assert result.state == "error" and "RecompileLimit" in result.reason
 
 
@@ -106,7 +106,7 @@ def test_nobody_always_follows_the_same_one() -> None:
             called.append(number)
             return right(inputs, case)
 
-        return replace(made(call), name=str(number))
+        return replace(contestant(call), name=str(number))
 
     harness.measure(SMALL, [noted(number) for number in range(4)], rounds=40)
     # Everybody's samples are many calls long.
@@ -119,7 +119,7 @@ def test_an_exception_is_a_result() -> None:
     def broken(inputs: Inputs, case: Case) -> Pair:
         raise RuntimeError("no such device")
 
-    (result,) = harness.measure(SMALL, [made(broken)], rounds=5)
+    (result,) = harness.measure(SMALL, [contestant(broken)], rounds=5)
     assert result.state == "error" and result.reason == "RuntimeError: no such device"
 
 
@@ -167,7 +167,7 @@ def test_a_kernel_that_reads_stale_memory_is_caught() -> None:
         return seen[0], seen[1]
 
     with pytest.raises(ValueError, match="q errs by"):
-        check(made(stale), SMALL)
+        check(contestant(stale), SMALL)
 
 
 def test_a_kernel_that_is_wrong_only_at_full_size_gets_no_time() -> None:
@@ -178,7 +178,7 @@ def test_a_kernel_that_is_wrong_only_at_full_size_gets_no_time() -> None:
         return q, k
 
     case = replace(SMALL, seq=600)
-    (result,) = harness.measure(case, [made(short_of_breath)], rounds=5)
+    (result,) = harness.measure(case, [contestant(short_of_breath)], rounds=5)
     assert result.state == "wrong" and "k errs by" in result.reason and "at full size" in result.reason
 
 
@@ -202,7 +202,7 @@ def test_memory_is_poisoned_before_every_answer(monkeypatch: pytest.MonkeyPatch)
         poison(case)
 
     monkeypatch.setattr(answers, "poison", noted)
-    check(made(looks), SMALL)
+    check(contestant(looks), SMALL)
     assert events == ["poison", "call"] * 3
     monkeypatch.setattr(torch, "full", spy)
     poison(SMALL)
@@ -243,14 +243,14 @@ def test_the_backward_answers_are_checked() -> None:
         done = Forgetful.apply(inputs.q, inputs.k, inputs.cos, inputs.sin)  # type: ignore[no-untyped-call]
         return done[0], done[1]
 
-    assert check(made(forgets_the_sign), SMALL)[0] < 1e-5
+    assert check(contestant(forgets_the_sign), SMALL)[0] < 1e-5
     with pytest.raises(ValueError, match="the gradient of q errs"):
-        check(made(forgets_the_sign), replace(SMALL, direction="both"))
+        check(contestant(forgets_the_sign), replace(SMALL, direction="both"))
 
 
 def test_a_case_that_does_not_fit_is_refused_with_the_number() -> None:
     with pytest.raises(ValueError, match=r"case must be small enough for the .* free bytes"):
-        harness.measure(replace(SMALL, batch=4096, seq=2**20), [made(right)], rounds=5)
+        harness.measure(replace(SMALL, batch=4096, seq=2**20), [contestant(right)], rounds=5)
 
 
 def test_page_faults_are_counted() -> None:
@@ -263,7 +263,7 @@ def test_page_faults_are_counted() -> None:
         pages[:: mmap.PAGESIZE] = bytes(2**24 // mmap.PAGESIZE)
         return right(inputs, case)
 
-    (result,) = harness.measure(case, [made(fresh)], rounds=5)
+    (result,) = harness.measure(case, [contestant(fresh)], rounds=5)
     assert result.data["faults"] >= 8
 
 
@@ -378,11 +378,11 @@ def test_the_module_runs_with_its_own_allocator_setting_and_reports_progress(tmp
     ]
     command += ["--rounds", "5", "--only", "eager", "--progress", "--records", str(tmp_path / "r.sqlite3")]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=True)
-    said = [json.loads(line) for line in done.stdout.splitlines()]
-    assert [s["progress"] for s in said if "progress" in s] == pytest.approx([0.2, 0.4, 0.6, 0.8, 1.0])
-    assert all(s["eta"] >= 0 for s in said if "eta" in s)
+    text = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [s["progress"] for s in text if "progress" in s] == pytest.approx([0.2, 0.4, 0.6, 0.8, 1.0])
+    assert all(s["eta"] >= 0 for s in text if "eta" in s)
     (run,) = Store(tmp_path / "r.sqlite3").runs()
-    assert run.environment["allocator"] == "tuned" and said[-1]["result"]["run"] == run.id
+    assert run.environment["allocator"] == "tuned" and text[-1]["result"]["run"] == run.id
 
 
 def test_a_run_in_the_queue_reports_and_can_be_cancelled(tmp_path: Path) -> None:

@@ -33,9 +33,9 @@ def filled(path: Path) -> tuple[Store, str]:
 def test_results_come_back_as_they_were(tmp_path: Path) -> None:
     store, run = filled(tmp_path / "a.sqlite3")
     assert store.results(run) == [GOOD, BAD]
-    (found,) = store.runs()
-    assert (found.id, found.state, found.suite) == (run, "finished", "one")
-    assert found.environment == {"cpu": "a processor", "cores": 2}
+    (result,) = store.runs()
+    assert (result.id, result.state, result.suite) == (run, "finished", "one")
+    assert result.environment == {"cpu": "a processor", "cores": 2}
 
 
 @pytest.mark.parametrize("kind", ["json", "csv"])
@@ -111,13 +111,13 @@ def test_a_kill_at_any_moment_loses_nothing_that_was_written(tmp_path: Path) -> 
         writer.stdout.readline()
         time.sleep(float(rng.uniform(0, 0.15)))
         writer.send_signal(signal.SIGKILL)
-        said = [int(line) for line in writer.stdout.read().splitlines()]
+        text = [int(line) for line in writer.stdout.read().splitlines()]
         writer.wait()
         store = Store(path)
         run = store.runs()[0]
         kept = [r.data["n"] for r in store.results(run.id)]
         assert run.state == "interrupted"
-        assert kept == list(range(len(kept))) and len(kept) >= (max(said) + 1 if said else 1)
+        assert kept == list(range(len(kept))) and len(kept) >= (max(text) + 1 if text else 1)
 
 
 def test_intervals_hold_the_median_as_often_as_they_say() -> None:

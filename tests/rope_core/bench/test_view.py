@@ -32,13 +32,13 @@ def test_names_are_the_harness_own() -> None:
 def test_the_latest_result_counts_and_a_failure_does_not_hide_a_good_one() -> None:
     old, new = run("a", 1.0), run("b", 2.0)
     failed = Result(CASE, "numba", "error", "broke", {})
-    found = view.gathered("x", [(old, [result(CASE, "numba", [3.0] * 5)]), (new, [failed])])
-    assert [p.seconds.median for p in found.points] == [3.0] and found.refused == ()
-    found = view.gathered(
+    answer = view.gathered("x", [(old, [result(CASE, "numba", [3.0] * 5)]), (new, [failed])])
+    assert [p.seconds.median for p in answer.points] == [3.0] and answer.refused == ()
+    answer = view.gathered(
         "x", [(old, [result(CASE, "numba", [3.0] * 5)]), (new, [result(CASE, "numba", [2.0] * 5), failed])]
     )
-    assert [p.seconds.median for p in found.points] == [2.0]
-    assert found.runs[0].id == "b" and found.hardware == "P"
+    assert [p.seconds.median for p in answer.points] == [2.0]
+    assert answer.runs[0].id == "b" and answer.hardware == "P"
 
 
 def test_point_by_hand() -> None:
@@ -61,16 +61,16 @@ def test_speed_up_pairs_rounds_of_one_run_only() -> None:
 def test_kinds_and_fault_pairs() -> None:
     long = replace(CASE, seq=64)
     half, whole = replace(CASE, layout="interleaved"), [result(long, "numba", [1.0] * 3), result(CASE, "numba", [1.0])]
-    found = view.gathered(
+    answer = view.gathered(
         "x",
         [
             (run("a", 1.0), [*whole, result(half, "numba", [1.0])]),
             (run("b", 2.0, "default"), [result(long, "numba", [5.0] * 3), result(CASE, "numba", [9.0])]),
         ],
     )
-    assert view.kinds(found.points) == [view.kind(CASE), view.kind(half)]
-    assert [p.case.seq for p in view.of_kind(found.points, view.kind(CASE))] == [8, 64]
-    pairs = view.fault_pairs(found.points)
+    assert view.kinds(answer.points) == [view.kind(CASE), view.kind(half)]
+    assert [p.case.seq for p in view.of_kind(answer.points, view.kind(CASE))] == [8, 64]
+    pairs = view.fault_pairs(answer.points)
     assert [(a.allocator, a.case.seq, b.seconds.median) for a, b in pairs] == [("tuned", 64, 5.0)]
     assert view.fault_pairs([]) == []
 

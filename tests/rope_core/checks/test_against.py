@@ -21,25 +21,25 @@ QWEN = rc.model("qwen2.5-7b").hf_config()
 
 
 def of(config: dict[str, Any], key: str) -> list[rc.Finding]:
-    return [one for one in rc.check(config) if one.key == key]
+    return [each for each in rc.check(config) if each.key == key]
 
 
 def test_a_draft_with_another_base_than_its_target() -> None:
     """NVIDIA/Model-Optimizer#2221: base 1e4 in the draft, 1e6 in the target."""
     target = rc.model("qwen3-8b").hf_config()
-    (one,) = agreement({**target, "rope_theta": 10_000}, target)
-    assert (one.key, one.severity) == ("configs_disagree", "error")
+    (single,) = agreement({**target, "rope_theta": 10_000}, target)
+    assert (single.key, single.severity) == ("configs_disagree", "error")
     # The slowest pair: 1e4 ** (-126 / 128) against 1e6 ** (-126 / 128).
-    assert one.values["worst"] == pytest.approx(100 * (100.0 ** (126 / 128) - 1), rel=1e-9)
-    assert "base 10000 / 1e+06" in one.title() and "base 10000 / 1e+06" in one.title("zh")
+    assert single.values["worst"] == pytest.approx(100 * (100.0 ** (126 / 128) - 1), rel=1e-9)
+    assert "base 10000 / 1e+06" in single.title() and "base 10000 / 1e+06" in single.title("zh")
     assert agreement(target, target) == []
 
 
 def test_a_checkpoint_before_and_after_a_conversion() -> None:
     """ggml-org/llama.cpp#26673: a conversion that loses the scaling; one that keeps it says nothing."""
     lost = {key: value for key, value in LLAMA31.items() if key != "rope_scaling"}
-    (one,) = agreement(lost, LLAMA31)
-    assert "rope_type default / llama3" in one.title() and one.values["worst"] == pytest.approx(700.0)
+    (single,) = agreement(lost, LLAMA31)
+    assert "rope_type default / llama3" in single.title() and single.values["worst"] == pytest.approx(700.0)
     assert agreement(extend(LLAMA31, 262_144)[0].config, LLAMA31)[0].key == "configs_disagree"
     (length,) = agreement({**QWEN, "max_position_embeddings": 4096}, QWEN)
     assert (length.key, length.severity) == ("lengths_disagree", "note")
@@ -51,8 +51,8 @@ def test_layer_types_are_compared_each_with_its_own() -> None:
     gemma = rc.model("gemma-3-4b").hf_config()
     text = {**gemma["text_config"], "rope_local_base_freq": 20_000} if "text_config" in gemma else None
     other = {**gemma, "text_config": text} if text else {**gemma, "rope_local_base_freq": 20_000}
-    (one,) = agreement(other, gemma)
-    assert one.layer_type == "sliding_attention"
+    (first,) = agreement(other, gemma)
+    assert first.layer_type == "sliding_attention"
 
 
 YARN = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 32_768}
@@ -61,12 +61,12 @@ YARN = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 
 @pytest.mark.parametrize("name", ["rope_scaling", "rope_parameters"])
 def test_an_override_loses_the_base(name: str) -> None:
     """sgl-project/sglang#22739 and vllm-project/recipes#856: the dict is replaced whole, rope_theta goes."""
-    after, (one,) = overridden(QWEN, {name: YARN})
-    assert (one.key, one.severity, one.values["lost"]) == ("override_loses", "error", ("rope_theta",))
-    assert (one.values["base"], one.values["used"]) == (1e6, 1e4)
+    after, (single,) = overridden(QWEN, {name: YARN})
+    assert (single.key, single.severity, single.values["lost"]) == ("override_loses", "error", ("rope_theta",))
+    assert (single.values["base"], single.values["used"]) == (1e6, 1e4)
     assert rc.from_hf(after).base == 1e4 and rc.from_hf(after).rope_type == "yarn"
-    whole, said = overridden(QWEN, {name: {**YARN, "rope_theta": 1e6}})
-    assert said == [] and rc.from_hf(whole).base == 1e6
+    whole, text = overridden(QWEN, {name: {**YARN, "rope_theta": 1e6}})
+    assert text == [] and rc.from_hf(whole).base == 1e6
 
 
 def test_transformers_loads_the_overridden_config_so() -> None:
@@ -83,8 +83,8 @@ def test_transformers_loads_the_overridden_config_so() -> None:
 def test_an_override_that_loses_less_is_a_warning() -> None:
     deepseek = rc.model("deepseek-v3").hf_config()
     params = {"rope_type": "yarn", "rope_theta": 10_000, "factor": 80.0, "original_max_position_embeddings": 4096}
-    _, (one,) = overridden(deepseek, {"rope_parameters": params})
-    assert one.severity == "warning" and set(one.values["lost"]) >= {"mscale", "mscale_all_dim"}  # type: ignore[call-overload]
+    _, (single,) = overridden(deepseek, {"rope_parameters": params})
+    assert single.severity == "warning" and set(single.values["lost"]) >= {"mscale", "mscale_all_dim"}  # type: ignore[call-overload]
     assert overridden(deepseek, {"max_position_embeddings": 4096})[1] == []
     with pytest.raises(rc.ConfigError, match="override must be"):
         overridden(deepseek, [1])
@@ -98,11 +98,11 @@ def test_an_override_beside_the_text_part_changes_nothing() -> None:
         (QWEN, {"text_config": {"rope_scaling": YARN}}, "text_config.rope_scaling"),
         (QWEN, {"rope_theta": 5e6}, "rope_theta"),
     ):
-        after, (one,) = overridden(config, override)
-        assert (one.key, one.field, one.severity) == ("override_changes_nothing", place, "error")
+        after, (single,) = overridden(config, override)
+        assert (single.key, single.field, single.severity) == ("override_changes_nothing", place, "error")
         assert rc.from_hf(after).base == rc.from_hf(config).base and rc.from_hf(after).rope_type == "default"
         prefix = "text_config." if config is composite else ""
-        assert one.values["read"] == f"{prefix}rope_parameters"
+        assert single.values["read"] == f"{prefix}rope_parameters"
     whole = {"rope_type": "default", "rope_theta": 1e6}
     for repeats in ({"rope_parameters": whole}, {"rope_theta": 1e6}, {"max_position_embeddings": 4096}):
         assert overridden(QWEN, repeats)[1] == []
@@ -119,10 +119,10 @@ def test_an_override_beside_the_text_part_changes_nothing() -> None:
 )
 def test_the_released_shape(config: dict[str, Any], model: str, own: str) -> None:
     """unslothai/unsloth#7028, meta-llama/llama-models#241: the widths of a released model, another rotation."""
-    (one,) = of(config, "released_differs")
-    assert one.severity == "note" and one.values["model"] == model and str(one.values["own"]).startswith(own)
+    (single,) = of(config, "released_differs")
+    assert single.severity == "note" and single.values["model"] == model and str(single.values["own"]).startswith(own)
     for lang in ("en", "zh"):
-        assert model in one.title(lang) and own in one.title(lang)
+        assert model in single.title(lang) and own in single.title(lang)
 
 
 @pytest.mark.parametrize("model", rc.models(), ids=lambda model: model.id)
@@ -134,10 +134,10 @@ def test_what_4_57_makes_of_a_v5_config_has_a_cost() -> None:
     """MarinFold#184: rope_parameters alone, read by 4.57 as base 10,000 without scaling."""
     new = {**{k: v for k, v in LLAMA31.items() if k not in ("rope_theta", "rope_scaling")},
            "rope_parameters": {"rope_theta": 500_000.0, **LLAMA31["rope_scaling"]}}  # fmt: skip
-    (one,) = [one for one in rc.check(new, "4.57") if one.key == "rope_parameters_not_read"]
-    assert (one.values["lost"], one.values["used"]) == (500_000.0, 10_000.0)
+    (each,) = [each for each in rc.check(new, "4.57") if each.key == "rope_parameters_not_read"]
+    assert (each.values["lost"], each.values["used"]) == (500_000.0, 10_000.0)
     # The slowest pair: 1e4 ** (-126 / 128) against 5e5 ** (-126 / 128) / 8.
-    assert one.values["worst"] == pytest.approx(100 * (8 * 50.0 ** (126 / 128) - 1), rel=1e-9)
+    assert each.values["worst"] == pytest.approx(100 * (8 * 50.0 ** (126 / 128) - 1), rel=1e-9)
 
 
 def test_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -159,14 +159,14 @@ def test_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str])
 def test_keys_that_single_families_state_and_transformers_drops() -> None:
     """databricks/dbrx: the base lies in attn_config; vllm-project/vllm#52665: nomic's rotary_scaling_factor."""
     dbrx = {"model_type": "dbrx", "d_model": 6144, "n_heads": 48, "n_layers": 40, "max_seq_len": 32768}
-    found = rc.check({**dbrx, "attn_config": {"rope_theta": 500_000, "kv_n_heads": 8}})
-    (one,) = [one for one in found if one.key == "top_level_key_not_read"]
-    assert (one.field, one.values["value"], one.values["base"]) == ("attn_config.rope_theta", 500_000.0, 10_000.0)
-    assert "top_level_key_not_read" not in [one.key for one in rc.check(dbrx)]
+    findings = rc.check({**dbrx, "attn_config": {"rope_theta": 500_000, "kv_n_heads": 8}})
+    (each,) = [each for each in findings if each.key == "top_level_key_not_read"]
+    assert (each.field, each.values["value"], each.values["base"]) == ("attn_config.rope_theta", 500_000.0, 10_000.0)
+    assert "top_level_key_not_read" not in [each.key for each in rc.check(dbrx)]
     nomic = {"model_type": "nomic_bert", "hidden_size": 768, "num_attention_heads": 12, "num_hidden_layers": 12}
     for factor, keys in ((2.0, ["rotary_scaling_factor"]), (None, []), (1, [])):
-        found = rc.check({**nomic, "rotary_scaling_factor": factor})
-        assert [one.values["key"] for one in found if one.key == "top_level_key_not_read"] == keys
+        findings = rc.check({**nomic, "rotary_scaling_factor": factor})
+        assert [each.values["key"] for each in findings if each.key == "top_level_key_not_read"] == keys
 
 
 def test_a_list_of_types_to_scale_that_transformers_does_not_read() -> None:
@@ -184,6 +184,6 @@ def test_a_list_of_types_to_scale_that_transformers_does_not_read() -> None:
         config = {**given, "model_type": "step3p5", "yarn_only_types": listed}
         module = hf_live.rotary_class("step3p5")(hf_live.config_of("step3p5", {**given, "yarn_only_types": listed}))
         assert module.full_attention_attention_scaling > 1.0 == module.sliding_attention_attention_scaling
-        found = [one for one in rc.check(config) if one.key == "yarn_only_types_not_read"]
-        assert sorted(str(one.values["layers"]) for one in found) == sorted(wrong)
-        assert all(one.field == "yarn_only_types" for one in found)
+        findings = [each for each in rc.check(config) if each.key == "yarn_only_types_not_read"]
+        assert sorted(str(each.values["layers"]) for each in findings) == sorted(wrong)
+        assert all(each.field == "yarn_only_types" for each in findings)

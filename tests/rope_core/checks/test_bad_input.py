@@ -80,13 +80,13 @@ def test_mutated_configs_end_in_findings_or_one_sentence(
     config: dict[str, Any], version: str, length: int | None
 ) -> None:
     try:
-        found = check(config, version, None, length)
+        findings = check(config, version, None, length)
     except rc.ConfigError as error:
         assert "\n" not in str(error) and len(str(error)) < 500
         return
-    for one in found:
+    for each in findings:
         for lang in ("en", "zh"):
-            texts = one.title(lang), one.why(lang), one.change(lang)
+            texts = each.title(lang), each.why(lang), each.change(lang)
             assert all(text and len(text) < 2000 and text.isprintable() for text in texts)
 
 

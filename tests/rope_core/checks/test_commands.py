@@ -36,35 +36,35 @@ def parsed(engine: str, line: str) -> dict[str, Any]:
     assert words[: len(row["program"])] == row["program"]
     rest = words[len(row["program"]) + row["positional"] :]
     assert len(rest) % 2 == 0
-    found: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     for name, value in zip(rest[::2], rest[1::2], strict=True):
         kind = row["options"][name]
-        assert name not in found and (not isinstance(kind, list) or value in kind)
-        found[name] = value if isinstance(kind, list) else KINDS[kind](value)
-    return found
+        assert name not in result and (not isinstance(kind, list) or value in kind)
+        result[name] = value if isinstance(kind, list) else KINDS[kind](value)
+    return result
 
 
 @pytest.mark.parametrize("model_id", MODELS)
 def test_every_line_parses_or_says_why_not(model_id: str) -> None:
     for way in ways(model_id):
-        made = commands(way, "org/model")
-        assert tuple(one.engine for one in made) == ENGINES
+        built = commands(way, "org/model")
+        assert tuple(each.engine for each in built) == ENGINES
         chinese = commands(way, "org/model", "zh")
-        for one, other in zip(made, chinese, strict=True):
-            assert one.line == other.line and bool(one.note) == bool(other.note)
-            assert one.note == "" or any("\u4e00" <= letter <= "\u9fff" for letter in other.note)
-            if one.line is None:
-                assert one.note
-            elif one.engine != "mlx-lm":
-                assert parsed(one.engine, one.line)
+        for each, other in zip(built, chinese, strict=True):
+            assert each.line == other.line and bool(each.note) == bool(other.note)
+            assert each.note == "" or any("\u4e00" <= letter <= "\u9fff" for letter in other.note)
+            if each.line is None:
+                assert each.note
+            elif each.engine != "mlx-lm":
+                assert parsed(each.engine, each.line)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", ["vLLM 0.33", "SGLang 0.5.23", "mlx-lm 0.32.2"])
 def test_the_engine_s_own_parser_takes_every_line(name: str) -> None:
     engine = name.split(" ")[0]
-    made = [(way, one) for model in MODELS for way in ways(model) for one in commands(way, "org/model")]
-    rows = [(way, one.line) for way, one in made if one.engine == engine and one.line is not None]
+    built = [(way, each) for model in MODELS for way in ways(model) for each in commands(way, "org/model")]
+    rows = [(way, each.line) for way, each in built if each.engine == engine and each.line is not None]
     assert len(rows) > 20
     try:
         installed(name, SOURCES[name])
@@ -101,7 +101,7 @@ def test_an_override_gives_the_block_s_rotation(engine: str, model_id: str) -> N
     released = rc.model(model_id).hf_config()
     text = resolve(released)
     for way in ways(model_id):
-        line = next(one.line for one in commands(way) if one.engine == engine)
+        line = next(each.line for each in commands(way) if each.engine == engine)
         if line is None:
             continue
         given = parsed(engine, line)["--hf-overrides" if engine == "vLLM" else "--json-model-override-args"]
@@ -119,7 +119,7 @@ def test_an_override_gives_the_block_s_rotation(engine: str, model_id: str) -> N
 
 def test_llama_cpp_s_options_are_the_block_s_numbers() -> None:
     linear, ntk, yarn, llama3 = (
-        next(one for one in commands(way, "a/b") if one.engine == "llama.cpp") for way in ways("llama-2-7b")
+        next(each for each in commands(way, "a/b") if each.engine == "llama.cpp") for way in ways("llama-2-7b")
     )
     assert linear.line == "llama-server -m b.gguf -c 8192 --rope-scaling linear --rope-scale 2"
     assert yarn.line == "llama-server -m b.gguf -c 8192 --rope-scaling yarn --rope-scale 2 --yarn-orig-ctx 4096"
@@ -127,13 +127,13 @@ def test_llama_cpp_s_options_are_the_block_s_numbers() -> None:
         10_000 * 2 ** (128 / 126), rel=1e-8
     )
     assert llama3.line is None and "convert" in llama3.note
-    kimi = next(one for one in commands(ways("kimi-k2")[0]) if one.engine == "llama.cpp")
+    kimi = next(each for each in commands(ways("kimi-k2")[0]) if each.engine == "llama.cpp")
     assert kimi.line is not None and parsed("llama.cpp", kimi.line)["--yarn-beta-fast"] == 1.0
 
 
 def test_mlx_lm_s_line_is_python_with_the_old_block() -> None:
     for way in ways("qwen3-8b"):
-        line = next(one.line for one in commands(way, "it's") if one.engine == "mlx-lm")
+        line = next(each.line for each in commands(way, "it's") if each.engine == "mlx-lm")
         assert line is not None and way.old_block is not None
         program, flag, code = shlex.split(line)
         call = ast.parse(code).body[-1].value  # type: ignore[attr-defined]
@@ -146,13 +146,15 @@ def test_a_hostile_config_stays_in_its_quotes() -> None:
     params = {"rope_type": "default", "rope_theta": 1e4, "mrope_section": [32], evil: evil}
     config = {"model_type": "llama", "head_dim": 64, "max_position_embeddings": 4096, "rope_parameters": params}
     for way in extend(config, 8192):
-        for one in commands(way, evil):
-            assert one.line is None or evil in " ".join(shlex.split(one.line)) or one.engine in ("mlx-lm", "llama.cpp")
-            assert one.line is None or len(shlex.split(one.line)) < 12
+        for each in commands(way, evil):
+            assert (
+                each.line is None or evil in " ".join(shlex.split(each.line)) or each.engine in ("mlx-lm", "llama.cpp")
+            )
+            assert each.line is None or len(shlex.split(each.line)) < 12
 
 
 def test_an_engine_that_computes_something_else_says_what() -> None:
-    said = {one.engine: one for one in commands(ways("gpt-oss-20b")[0])}
-    assert said["vLLM"].line and said["SGLang"].line
-    assert said["mlx-lm"].line is None and "rounds the ramp" in said["mlx-lm"].note
-    assert said["TensorRT-LLM"].line is None and "truncate" in said["TensorRT-LLM"].note
+    text = {each.engine: each for each in commands(ways("gpt-oss-20b")[0])}
+    assert text["vLLM"].line and text["SGLang"].line
+    assert text["mlx-lm"].line is None and "rounds the ramp" in text["mlx-lm"].note
+    assert text["TensorRT-LLM"].line is None and "truncate" in text["TensorRT-LLM"].note

@@ -27,8 +27,8 @@ def table(
     config: object, layer_type: str | None = None, seq_len: int | None = None, context: int | None = None
 ) -> dict[str, Engine]:
     """Return the engines by the first word of their names; "4.57" for the older transformers."""
-    found = engines(config, layer_type, seq_len, context)
-    return {e.name.split(" ")[0] if "4.57" not in e.name else "4.57": e for e in found}
+    result = engines(config, layer_type, seq_len, context)
+    return {e.name.split(" ")[0] if "4.57" not in e.name else "4.57": e for e in result}
 
 
 def inv(engine: Engine) -> np.ndarray[Any, np.dtype[np.float64]]:
@@ -50,22 +50,22 @@ def test_litgpt_inverts_yarn() -> None:
 
 
 def test_who_rounds_gpt_oss() -> None:
-    made = table(rc.model("gpt-oss-20b").hf_config())
-    assert made["vLLM"].difference == 0 and inv(made["vLLM"])[16] == pytest.approx(4.56483918e-4, rel=1e-6)
+    built = table(rc.model("gpt-oss-20b").hf_config())
+    assert built["vLLM"].difference == 0 and inv(built["vLLM"])[16] == pytest.approx(4.56483918e-4, rel=1e-6)
     for name in ("llama.cpp", "mlx-lm"):
         # The value that transformers gives with truncate true.
-        assert inv(made[name])[16] == pytest.approx(5.80947497e-4, rel=1e-6)
-        assert made[name].difference == pytest.approx(0.76, abs=0.01) and "rounds" in made[name].notes
+        assert inv(built[name])[16] == pytest.approx(5.80947497e-4, rel=1e-6)
+        assert built[name].difference == pytest.approx(0.76, abs=0.01) and "rounds" in built[name].notes
 
 
 def test_vllm_dynamic_is_static() -> None:
     config = of(rope_scaling={"type": "dynamic", "factor": 4.0})
-    made = table(config, None, 262144)
+    built = table(config, None, 262144)
     reference = rc.from_hf(config, seq_len=262144)
-    np.testing.assert_array_equal(inv(made["transformers"]), reference.inv_freq)
-    np.testing.assert_array_equal(inv(made["vLLM"]), reference.unscaled)
-    assert made["vLLM"].notes == ("static",) and made["vLLM"].difference == pytest.approx(4.0)
-    assert made["llama.cpp"].notes == ("plain",) and made["LitGPT"].refused == "not_supported"
+    np.testing.assert_array_equal(inv(built["transformers"]), reference.inv_freq)
+    np.testing.assert_array_equal(inv(built["vLLM"]), reference.unscaled)
+    assert built["vLLM"].notes == ("static",) and built["vLLM"].difference == pytest.approx(4.0)
+    assert built["llama.cpp"].notes == ("plain",) and built["LitGPT"].refused == "not_supported"
 
 
 def test_vllm_refuses_an_integer_factor() -> None:
@@ -76,27 +76,27 @@ def test_vllm_refuses_an_integer_factor() -> None:
 
 
 def test_two_types_go_three_ways() -> None:
-    made = table(of(rope_scaling={**YARN, "type": "linear"}))
-    assert made["transformers"].difference == 0 and made["vLLM"].refused == "type_conflict"
-    np.testing.assert_allclose(inv(made["mlx-lm"]), 5e5 ** (-np.arange(64) / 64) / 8, rtol=1e-12)
-    assert "old_type_wins" in made["mlx-lm"].notes
+    built = table(of(rope_scaling={**YARN, "type": "linear"}))
+    assert built["transformers"].difference == 0 and built["vLLM"].refused == "type_conflict"
+    np.testing.assert_allclose(inv(built["mlx-lm"]), 5e5 ** (-np.arange(64) / 64) / 8, rtol=1e-12)
+    assert "old_type_wins" in built["mlx-lm"].notes
 
 
 def test_vllm_ntk_by_its_formula() -> None:
-    made = table(of(rope_scaling={"type": "ntk", "factor": 4.0}))
+    built = table(of(rope_scaling={"type": "ntk", "factor": 4.0}))
     i = np.arange(64)
-    np.testing.assert_allclose(inv(made["vLLM"]), 5e5 ** (-i / 64) * 4.0 ** (-(i + 1) / 64), rtol=1e-12)
-    assert made["transformers"].refused == made["4.57"].refused == "not_built"
-    assert made["vLLM"].difference is None and made["mlx-lm"].refused == "unknown_type"
+    np.testing.assert_allclose(inv(built["vLLM"]), 5e5 ** (-i / 64) * 4.0 ** (-(i + 1) / 64), rtol=1e-12)
+    assert built["transformers"].refused == built["4.57"].refused == "not_built"
+    assert built["vLLM"].difference is None and built["mlx-lm"].refused == "unknown_type"
 
 
 def test_attention_factors() -> None:
-    made = table(of(rope_scaling={**YARN, "attention_factor": 1.0}))
+    built = table(of(rope_scaling={**YARN, "attention_factor": 1.0}))
     formula = 0.1 * math.log(8) + 1
-    assert [made[name].attention_factor for name in ("transformers", "vLLM", "LitGPT")] == [1.0, 1.0, 1.0]
-    assert made["llama.cpp"].attention_factor == made["mlx-lm"].attention_factor == pytest.approx(formula)
-    assert made["mlx-lm"].attention_difference == pytest.approx(formula - 1)
-    assert "attention_overwritten" in made["llama.cpp"].notes and "attention_ignored" in made["mlx-lm"].notes
+    assert [built[name].attention_factor for name in ("transformers", "vLLM", "LitGPT")] == [1.0, 1.0, 1.0]
+    assert built["llama.cpp"].attention_factor == built["mlx-lm"].attention_factor == pytest.approx(formula)
+    assert built["mlx-lm"].attention_difference == pytest.approx(formula - 1)
+    assert "attention_overwritten" in built["llama.cpp"].notes and "attention_ignored" in built["mlx-lm"].notes
     tele = table(of(rope_scaling={**YARN, "rope_type": "telechat3-yarn"}))["vLLM"]
     assert tele.attention_factor == pytest.approx(0.07 * math.log(8) + 1)
     deepseek = table(rc.model("deepseek-v2").hf_config())
@@ -105,14 +105,14 @@ def test_attention_factors() -> None:
 
 
 def test_longrope_is_chosen_at_start() -> None:
-    made = table(rc.model("phi-4-mini").hf_config())
+    built = table(rc.model("phi-4-mini").hf_config())
     long = rc.from_hf(rc.model("phi-4-mini").hf_config(), seq_len=131072).inv_freq
     for name in ("vLLM", "llama.cpp", "mlx-lm"):
-        np.testing.assert_allclose(inv(made[name]), long, rtol=1e-12)
-        assert made[name].attention_factor == pytest.approx(1.19023807)
+        np.testing.assert_allclose(inv(built[name]), long, rtol=1e-12)
+        assert built[name].attention_factor == pytest.approx(1.19023807)
     short = table(rc.model("phi-4-mini").hf_config(), None, 4096, 4096)
     assert short["vLLM"].difference == short["llama.cpp"].difference == 0 and short["mlx-lm"].difference != 0
-    assert made["LitGPT"].notes == ("plain",) and made["LitGPT"].attention_factor == 1
+    assert built["LitGPT"].notes == ("plain",) and built["LitGPT"].attention_factor == 1
 
 
 @pytest.mark.parametrize(("context", "name"), [(None, "long_factor"), (8192, "long_factor"), (4096, "short_factor")])
@@ -120,8 +120,8 @@ def test_the_context_chooses_longrope_s_list_and_not_the_length(context: int | N
     config = rc.model("phi-4-mini").hf_config()
     factors = config["rope_scaling"][name] if "rope_scaling" in config else config["rope_parameters"][name]
     for length in (None, 3000, 4096, 100_000):
-        made = table(config, None, length, context)
-        for engine in (made["llama.cpp"], made["vLLM"]):
+        built = table(config, None, length, context)
+        for engine in (built["llama.cpp"], built["vLLM"]):
             # Measured in llama.cpp: at 3,000 tokens in a context of 8,192 it turns by the long list.
             np.testing.assert_allclose(inv(engine), 1e4 ** (-np.arange(48) / 48) / np.asarray(factors), rtol=1e-12)
             assert engine.values["list"] == name and "length read" in sentences(engine)[0]
@@ -175,21 +175,21 @@ def test_an_engine_without_the_family_is_not_the_same(model_type: str, lacking: 
         "model_type": "gemma4",
         "text_config": {**inner, "model_type": "gemma4_text", "layer_types": ["full_attention"]},
     }
-    made = table(text if model_type == "gemma4" else of(model_type=model_type))
-    assert {name for name, engine in made.items() if engine.refused == "no_family"} == lacking
+    built = table(text if model_type == "gemma4" else of(model_type=model_type))
+    assert {name for name, engine in built.items() if engine.refused == "no_family"} == lacking
     for name in lacking:
-        engine = made[name]
+        engine = built[name]
         assert engine.status == "not_supported" and engine.inv_freq is None and engine.difference is None
         assert model_type in sentences(engine)[0] and sentences(engine)[0].startswith("not supported")
         assert sentences(engine, "zh")[0].startswith("不支持")
-    assert made["transformers"].status == "runs"
+    assert built["transformers"].status == "runs"
 
 
 def test_no_line_starts_an_engine_without_the_family() -> None:
     way = extend(of(model_type="cwm"), 262144)[0]
     for lang, start in (("en", "not supported: mlx-lm"), ("zh", "不支持：mlx-lm")):
-        made = next(each for each in commands(way, lang=lang) if each.engine == "mlx-lm")
-        assert made.line is None and made.note.startswith(start)
+        built = next(each for each in commands(way, lang=lang) if each.engine == "mlx-lm")
+        assert built.line is None and built.note.startswith(start)
 
 
 def test_the_lists_of_model_types_are_the_packages_own() -> None:
@@ -254,8 +254,8 @@ def test_engines_run_again_give_the_table(name: str) -> None:
 
 
 def test_what_the_engines_own_code_showed() -> None:
-    made = table(rc.model("glm-4-9b-chat").hf_config())
-    assert made["mlx-lm"].difference == math.inf and made["mlx-lm"].notes == ("whole_width",)
+    built = table(rc.model("glm-4-9b-chat").hf_config())
+    assert built["mlx-lm"].difference == math.inf and built["mlx-lm"].notes == ("whole_width",)
     both = table(of(rope_scaling={**YARN, "type": "linear"}))
     np.testing.assert_allclose(inv(both["4.57"]), 5e5 ** (-np.arange(64) / 64) / 8, rtol=1e-12)
     np.testing.assert_array_equal(inv(both["SGLang"]), inv(both["transformers"]))
@@ -289,9 +289,9 @@ def test_a_chinese_reader_gets_the_error_in_chinese() -> None:
                 line = sentences(engine, "zh")[0]
                 assert any("\u4e00" <= letter <= "\u9fff" for letter in line), line
                 assert " must be " not in line and "unsupported operand" not in line, line
-    made = table(of(rope_scaling={**YARN, "factor": "8"}))["transformers"]
-    error = made.values["sentence"]
-    assert isinstance(error, ConfigError) and error.sentence("zh") in sentences(made, "zh")[0]
+    built = table(of(rope_scaling={**YARN, "factor": "8"}))["transformers"]
+    error = built.values["sentence"]
+    assert isinstance(error, ConfigError) and error.sentence("zh") in sentences(built, "zh")[0]
 
 
 def test_mrope_with_yarn_starts_from_four_times_the_length() -> None:
@@ -305,11 +305,11 @@ def test_mrope_with_yarn_starts_from_four_times_the_length() -> None:
 
 
 def test_partial_width_of_the_default_type() -> None:
-    made = table(of(partial_rotary_factor=0.5))
-    assert inv(made["transformers"]).size == 64
+    built = table(of(partial_rotary_factor=0.5))
+    assert inv(built["transformers"]).size == 64
     for name in ("4.57", "vLLM", "LitGPT"):
-        np.testing.assert_allclose(inv(made[name]), 5e5 ** (-np.arange(32) / 32), rtol=1e-12)
-        assert made[name].difference == math.inf
+        np.testing.assert_allclose(inv(built[name]), 5e5 ** (-np.arange(32) / 32), rtol=1e-12)
+        assert built[name].difference == math.inf
 
 
 def test_4_57_reads_the_old_fields_only() -> None:
@@ -324,26 +324,26 @@ def test_4_57_reads_the_old_fields_only() -> None:
         "factor": 8.0,
         "original_max_position_embeddings": 4096,
     }
-    made = table(of(original_max_position_embeddings=4096, rope_scaling=long))
-    assert made["transformers"].attention_factor == pytest.approx(math.sqrt(1 + math.log(8) / math.log(4096)))
-    assert made["4.57"].attention_factor == pytest.approx(math.sqrt(1 + math.log(32) / math.log(4096)))
+    built = table(of(original_max_position_embeddings=4096, rope_scaling=long))
+    assert built["transformers"].attention_factor == pytest.approx(math.sqrt(1 + math.log(8) / math.log(4096)))
+    assert built["4.57"].attention_factor == pytest.approx(math.sqrt(1 + math.log(32) / math.log(4096)))
 
 
 def test_proportional_factor_is_transformers_own() -> None:
     entry = {"rope_type": "proportional", "rope_theta": 1e6, "partial_rotary_factor": 0.25, "factor": 2.0}
-    made = table(of(rope_parameters=entry))
-    assert inv(made["vLLM"])[0] == 1.0 and inv(made["transformers"])[0] == 0.5
-    assert made["vLLM"].notes == ("factor_not_read",)
+    built = table(of(rope_parameters=entry))
+    assert inv(built["vLLM"])[0] == 1.0 and inv(built["transformers"])[0] == 0.5
+    assert built["vLLM"].notes == ("factor_not_read",)
 
 
 def test_transformers_agrees_with_from_hf_for_the_whole_catalogue() -> None:
     for model in rc.models():
         config = model.hf_config()
         for kind in rc.layer_types(config) or [None]:  # type: ignore[list-item]
-            found = engines(config, kind)
-            assert [e.name for e in found][2:] == list(ENGINES)
-            np.testing.assert_array_equal(inv(found[0]), rc.from_hf(config, kind).inv_freq)
-            for engine in found:
+            result = engines(config, kind)
+            assert [e.name for e in result][2:] == list(ENGINES)
+            np.testing.assert_array_equal(inv(result[0]), rc.from_hf(config, kind).inv_freq)
+            for engine in result:
                 for lang in ("en", "zh"):
                     assert all(line and "{" not in line for line in sentences(engine, lang)), model.id
                 assert engine.inv_freq is None or np.all(np.isfinite(engine.inv_freq)), (model.id, engine.name)

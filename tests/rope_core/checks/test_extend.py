@@ -74,7 +74,7 @@ def test_a_scaled_model_keeps_its_scaling(
         old, new = old[layer], new[layer]
     assert new == {**old, "factor": wanted["factor"]} and all(new[key] == value for key, value in wanted.items())
     assert way.name == old["rope_type"] and str(f"{length:,}") not in present(config)
-    assert not [one.key for one in rc.check(way.config) if one.severity != "note"]
+    assert not [each.key for each in rc.check(way.config) if each.severity != "note"]
     if layer is None:
         # transformers' own modules, from the released config with the factor replaced by hand.
         by_hand = copy.deepcopy(released)
@@ -84,7 +84,7 @@ def test_a_scaled_model_keeps_its_scaling(
         kind, theirs = loaded(way.config)
         fields.pop("model_type")
         _, ours = kind, hf_live.config_of(kind, fields)
-        for left, right in zip(*(hf_live.frequencies(kind, one, None, None) for one in (theirs, ours)), strict=True):
+        for left, right in zip(*(hf_live.frequencies(kind, each, None, None) for each in (theirs, ours)), strict=True):
             np.testing.assert_array_equal(left, right)
 
 
@@ -176,7 +176,7 @@ def test_a_card_s_recipe(model_id: str, tmp_path: Path) -> None:
     assert main(["check", str(tmp_path)]) == 0
     (tmp_path / "config.json").write_text(json.dumps({**config, **way.old_block}))
     assert main(["check", str(tmp_path), "--transformers", "4.57"]) == 0
-    assert [one.name for one in extend(config, 131_073)] == list(WAYS)
+    assert [each.name for each in extend(config, 131_073)] == list(WAYS)
 
 
 def test_longrope_and_dynamic_keep_what_follows_the_lengths() -> None:
@@ -191,26 +191,26 @@ def test_longrope_and_dynamic_keep_what_follows_the_lengths() -> None:
 
 
 def test_each_way_runs_its_scheme() -> None:
-    made = by_name(LLAMA, 16384)
-    assert tuple(made) == WAYS
+    built = by_name(LLAMA, 16384)
+    assert tuple(built) == WAYS
     rope = rc.Rope(128, 10000.0, 4096)
-    for name, way in made.items():
+    for name, way in built.items():
         wanted = rc.spectrum(rc.Request(rope, name, {"factor": 4.0}))
         np.testing.assert_allclose(way.ropes[None].inv_freq, wanted.inv_freq, rtol=1e-12)
         assert way.attention_factor == pytest.approx(wanted.attention_factor)
         assert way.config["max_position_embeddings"] == 16384 and way.factor == 4.0
-    assert made["ntk"].block["rope_parameters"]["rope_theta"] == pytest.approx(10000 * 4 ** (128 / 126))
+    assert built["ntk"].block["rope_parameters"]["rope_theta"] == pytest.approx(10000 * 4 ** (128 / 126))
 
 
 def test_costs_by_hand() -> None:
-    made = by_name(LLAMA, 16384)
-    assert [made[name].fastest for name in WAYS] == [4.0, 1.0, 1.0, 1.0]
-    assert made["linear"].kept == 0 and made["linear"].unseen == 0
+    built = by_name(LLAMA, 16384)
+    assert [built[name].fastest for name in WAYS] == [4.0, 1.0, 1.0, 1.0]
+    assert built["linear"].kept == 0 and built["linear"].unseen == 0
     # NTK: pairs between the first and the last that do not turn once in 4096 tokens and slow down by less than 4.
     slow = 10000 ** (-np.arange(64) / 64) * 4096 < 2 * np.pi
     reach = 10000 ** (-np.arange(64) / 64) * 4 ** (-np.arange(64) / 63) * 16384
-    assert made["ntk"].unseen == int(np.sum(slow & (reach > 10000 ** (-np.arange(64) / 64) * 4096 * (1 + 1e-9))))
-    assert made["yarn"].kept == 21 and made["yarn"].unseen == 0
+    assert built["ntk"].unseen == int(np.sum(slow & (reach > 10000 ** (-np.arange(64) / 64) * 4096 * (1 + 1e-9))))
+    assert built["yarn"].kept == 21 and built["yarn"].unseen == 0
 
 
 @pytest.mark.parametrize("model", rc.models(), ids=lambda model: model.id)
@@ -225,7 +225,7 @@ def test_every_released_model(model: rc.Model) -> None:
         for kind, rope in way.ropes.items():
             assert rope.inv_freq.size == rc.from_hf(config, kind).inv_freq.size
             assert np.all(rope.inv_freq <= way.before[kind].inv_freq)
-        assert not [one.key for one in rc.check(way.config) if one.severity == "error"], way.name
+        assert not [each.key for each in rc.check(way.config) if each.severity == "error"], way.name
         for kind in set(kinds) - set(way.ropes):
             np.testing.assert_array_equal(rc.from_hf(way.config, kind).inv_freq, rc.from_hf(config, kind).inv_freq)
         for lang in ("en", "zh"):

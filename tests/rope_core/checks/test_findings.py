@@ -23,23 +23,23 @@ SLOW = "pairs_below_one_turn"
 
 def keys(config: object, **options: Any) -> list[str]:
     """Return the findings by key."""
-    return [one.key for one in check(config, **options)]
+    return [each.key for each in check(config, **options)]
 
 
 def only(key: str, config: object, **options: Any) -> rc.Finding:
     """Return the finding with this key."""
-    return next(one for one in check(config, **options, everything=True) if one.key == key)
+    return next(each for each in check(config, **options, everything=True) if each.key == key)
 
 
 @pytest.mark.parametrize("model", rc.models(), ids=lambda model: model.id)
 def test_no_alarm_on_a_released_config(model: rc.Model) -> None:
-    assert [one.key for one in check(model.hf_config()) if one.severity != "note"] == []
+    assert [each.key for each in check(model.hf_config()) if each.severity != "note"] == []
 
 
 def test_4_57_raises_no_alarm_but_on_what_it_cannot_read() -> None:
     for model in rc.models():
         config = model.hf_config()
-        alarms = {one.key for one in check(config, "4.57") if one.severity != "note"}
+        alarms = {each.key for each in check(config, "4.57") if each.severity != "note"}
         newer = "rope_parameters" in json.dumps(config)
         assert alarms == ({"rope_parameters_not_read"} if newer else set()), model.id
 
@@ -213,11 +213,11 @@ def test_every_trap_of_the_reader_is_a_finding(trap: str) -> None:
 
 
 # The trap says that flags were given; the finding is which layers rest, or that the flags look turned round.
-SAID_OTHERWISE = {"no_rope_flag_inverted"}
+WORDED_OTHERWISE = {"no_rope_flag_inverted"}
 
 
 def test_every_trap_there_is_has_a_finding() -> None:
-    assert set(ALL_TRAPS) - SAID_OTHERWISE <= set(recorded()["finding"])
+    assert set(ALL_TRAPS) - WORDED_OTHERWISE <= set(recorded()["finding"])
 
 
 def test_values_by_hand() -> None:
@@ -390,17 +390,17 @@ RELEASED: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("name", RELEASED)
 def test_no_alarm_on_released_configs_beside_the_catalogue(name: str) -> None:
-    assert [(one.key, one.values) for one in check(RELEASED[name]) if one.severity != "note"] == []
+    assert [(each.key, each.values) for each in check(RELEASED[name]) if each.severity != "note"] == []
 
 
 def test_layer_types_are_named_where_they_differ() -> None:
     gemma = rc.model("gemma-3-4b").hf_config()
     types = str(only("bases_differ", gemma).values["types"])
     assert "sliding_attention (default, base 10000)" in types and "full_attention (linear, base 1e+06)" in types
-    slow = {one.layer_type for one in check(gemma, everything=True) if one.key == SLOW}
+    slow = {each.layer_type for each in check(gemma, everything=True) if each.key == SLOW}
     # The local base of 10,000 turns its slowest pair in 58,000 of the 131,072 tokens.
     assert slow == {"full_attention"}
-    assert {one.layer_type for one in check(gemma, layer_type="full_attention")} <= {None, "full_attention"}
+    assert {each.layer_type for each in check(gemma, layer_type="full_attention")} <= {None, "full_attention"}
     with pytest.raises(ValueError, match="layer_type must be one of sliding_attention, full_attention"):
         check(gemma, layer_type="global")
     with pytest.raises(ValueError, match="layer_type must be None, because all layers are alike"):
@@ -428,7 +428,7 @@ def test_versions_differ_where_transformers_does() -> None:
         check(LLAMA, "6.0")
 
 
-def test_a_length_past_the_end_is_said() -> None:
+def test_a_length_past_the_end_is_a_finding() -> None:
     assert only("length_beyond", LLAMA, seq_len=131073).values["reach"] == 131072
     assert "length_beyond" not in keys(LLAMA, seq_len=131072)
     short = of(max_position_embeddings=16384, rope_scaling=YARN)
@@ -456,8 +456,8 @@ def test_sentences_in_both_languages() -> None:
 
 
 def test_saying_fills_in_the_numbers() -> None:
-    one = only("factor_is_not_ratio", of(rope_scaling={**YARN, "factor": 4.0}))
-    assert one.title("zh") == "factor 4 与 131072 / 16384 = 8 不符"
+    single = only("factor_is_not_ratio", of(rope_scaling={**YARN, "factor": 4.0}))
+    assert single.title("zh") == "factor 4 与 131072 / 16384 = 8 不符"
     with pytest.raises(ValueError, match="lang must be one of"):
         check(LLAMA, everything=True)[0].why("fr")
 
@@ -477,10 +477,10 @@ def test_refusals_speak_chinese_too() -> None:
         {"model_type": "gemma4_text", "rope_parameters": {"rope_type": "default"}},
     ]
     for config in refused:
-        one = check(config)[0]
-        assert one.severity == "error"
-        rule = re.search(r"[：（]([^（）：]*)", one.why("zh"))
-        assert rule and re.search(r"[\u4e00-\u9fff]", rule[1]), (one.key, one.why("zh"))
+        single = check(config)[0]
+        assert single.severity == "error"
+        rule = re.search(r"[：（]([^（）：]*)", single.why("zh"))
+        assert rule and re.search(r"[\u4e00-\u9fff]", rule[1]), (single.key, single.why("zh"))
 
 
 def test_shown_values_are_plain() -> None:
@@ -512,9 +512,9 @@ def test_what_is_no_config_is_one_sentence(name: str, tmp_path: Path) -> None:
 
 def test_a_key_that_stands_twice() -> None:
     text = '{"model_type": "llama", "head_dim": 64, "rope_theta": 1e4, "rope_theta": 5e5}'
-    twice = next(one for one in check_text(text) if one.key == "duplicate_key")
+    twice = next(each for each in check_text(text) if each.key == "duplicate_key")
     assert twice.values["names"] == ("rope_theta",)
-    assert "duplicate_key" not in [one.key for one in check_text(text.replace('"rope_theta": 1e4, ', ""))]
+    assert "duplicate_key" not in [each.key for each in check_text(text.replace('"rope_theta": 1e4, ', ""))]
 
 
 def test_dict_path_and_object_agree(tmp_path: Path) -> None:
@@ -523,30 +523,30 @@ def test_dict_path_and_object_agree(tmp_path: Path) -> None:
             return LLAMA
 
     (tmp_path / "config.json").write_text(json.dumps(LLAMA))
-    found = [check(form) for form in (LLAMA, tmp_path, str(tmp_path / "config.json"), Config())]
-    assert all([one.key for one in each] == [one.key for one in found[0]] for each in found)
+    findings = [check(form) for form in (LLAMA, tmp_path, str(tmp_path / "config.json"), Config())]
+    assert all([item.key for item in each] == [item.key for item in findings[0]] for each in findings)
 
 
 @pytest.mark.parametrize(("longest", "named"), [(16384, True), (16384 + 120, True), (17408, False), (20480, False)])
 def test_a_length_is_scaled_twice_only_within_a_hundredth(longest: int, named: bool) -> None:
     scaling = {"rope_type": "linear", "factor": 4.0, "original_max_position_embeddings": 4096}
-    found = keys(of(rope_scaling=scaling, max_position_embeddings=longest))
-    assert ("length_scaled_twice" in found) == named
+    result = keys(of(rope_scaling=scaling, max_position_embeddings=longest))
+    assert ("length_scaled_twice" in result) == named
 
 
 def test_one_weight_alone_is_compared_with_the_quotient_of_both() -> None:
     """DeepSeek's factor with mscale left at 1: (0.1 ln 8 + 1) / (0.1 * 0.5 ln 8 + 1)."""
-    one = only("mscale_alone", of(rope_scaling={**YARN, "mscale_all_dim": 0.5}))
-    assert one.values["key"] == "mscale_all_dim"
-    assert one.values["meant"] == pytest.approx((0.1 * math.log(8) + 1) / (0.05 * math.log(8) + 1), rel=1e-12)
+    single = only("mscale_alone", of(rope_scaling={**YARN, "mscale_all_dim": 0.5}))
+    assert single.values["key"] == "mscale_all_dim"
+    assert single.values["meant"] == pytest.approx((0.1 * math.log(8) + 1) / (0.05 * math.log(8) + 1), rel=1e-12)
 
 
 def test_the_drift_of_a_dynamic_base_is_an_angle_at_the_trained_length() -> None:
     """The base at twice the length, raised by hand: times (2 factor - (factor - 1)) ** (d / (d - 2))."""
-    one = only("dynamic_follows_length", of(rope_scaling={"rope_type": "dynamic", "factor": 4.0}))
+    single = only("dynamic_follows_length", of(rope_scaling={"rope_type": "dynamic", "factor": 4.0}))
     train, share = 131072, [2 * i / 128 for i in range(64)]
-    assert (one.values["train"], one.values["twice"]) == (train, 2 * train)
+    assert (single.values["train"], single.values["twice"]) == (train, 2 * train)
     grown = 500000.0 * 5.0 ** (128 / 126)
     drift = [train * (500000.0**-x - grown**-x) for x in share]
-    assert one.values["drift"] == pytest.approx(max(drift), rel=1e-9)
-    assert one.values["pair"] == drift.index(max(drift))
+    assert single.values["drift"] == pytest.approx(max(drift), rel=1e-9)
+    assert single.values["pair"] == drift.index(max(drift))

@@ -18,20 +18,20 @@ from rope_core.checks.pairs import MASSIVE, changes, layers, summaries
 from rope_core.hf.read import read_config
 from rope_core.lab import weights
 from tests.support import tiny_models
-from tests.support.tiny_checkpoints import FAMILIES, made
+from tests.support.tiny_checkpoints import FAMILIES, checkpoint
 
 HALVES, NEIGHBOURS = "halves", "neighbours"
 
 
 def norms(rows: torch.Tensor, heads: int, first: int, width: int, order: str) -> np.ndarray[Any, Any]:
     """Each pair's norm (heads, pairs) by loops: rows (heads * head_dim, in), ``width`` turn from ``first``."""
-    size, found = len(rows) // heads, np.empty((heads, width // 2))
+    size, result = len(rows) // heads, np.empty((heads, width // 2))
     for head in range(heads):
         for pair in range(width // 2):
-            one, two = (pair, pair + width // 2) if order == HALVES else (2 * pair, 2 * pair + 1)
-            both = torch.stack([rows[head * size + first + each] for each in (one, two)]).double()
-            found[head, pair] = math.sqrt(float((both**2).sum()))
-    return found
+            single, two = (pair, pair + width // 2) if order == HALVES else (2 * pair, 2 * pair + 1)
+            both = torch.stack([rows[head * size + first + each] for each in (single, two)]).double()
+            result[head, pair] = math.sqrt(float((both**2).sum()))
+    return result
 
 
 def saved(family: str, folder: Path, dtype: torch.dtype = torch.float32) -> tuple[dict[str, torch.Tensor], Any]:
@@ -41,7 +41,7 @@ def saved(family: str, folder: Path, dtype: torch.dtype = torch.float32) -> tupl
         config = tiny_models.config(family, num_hidden_layers=2, rotary_pct=0.5)
         model = AutoModelForCausalLM.from_config(config)
     else:
-        model = made(family)
+        model = checkpoint(family)
     for name, tensor in model.named_parameters():
         if name.endswith("_norm.weight"):
             torch.nn.init.uniform_(tensor, 0.2, 3.0)
@@ -63,9 +63,9 @@ def expected(family: str, tensors: dict[str, torch.Tensor], layer: int) -> tuple
         return norms(tensors[own + "q_b_proj.weight"], 4, 16, 16, NEIGHBOURS), norms(latent[32:], 1, 0, 16, NEIGHBOURS)
     q, k = tensors[own + "q_proj.weight"], tensors[own + "k_proj.weight"]
     if own + "q_norm.weight" in tensors:
-        one = 1.0 if family == "gemma3_text" else 0.0
-        q = q.double() * (tensors[own + "q_norm.weight"].double() + one).repeat(4)[:, None]
-        k = k.double() * (tensors[own + "k_norm.weight"].double() + one).repeat(2)[:, None]
+        single = 1.0 if family == "gemma3_text" else 0.0
+        q = q.double() * (tensors[own + "q_norm.weight"].double() + single).repeat(4)[:, None]
+        k = k.double() * (tensors[own + "k_norm.weight"].double() + single).repeat(2)[:, None]
     return norms(q, 4, 0, 16, HALVES), norms(k, 2, 0, 16, HALVES)
 
 
@@ -73,15 +73,15 @@ def expected(family: str, tensors: dict[str, torch.Tensor], layer: int) -> tuple
 def test_pairs_of_a_family_are_those_that_its_code_turns(family: str, tmp_path: Path) -> None:
     dtype = torch.bfloat16 if family == "qwen3" else torch.float32
     tensors, _ = saved(family, tmp_path, dtype)
-    found = layers(tmp_path, read_config(tmp_path))
-    assert [each.index for each in found] == [0, 1]
-    for each in found:
+    result = layers(tmp_path, read_config(tmp_path))
+    assert [each.index for each in result] == [0, 1]
+    for each in result:
         q, k = expected(family, tensors, each.index)
         np.testing.assert_allclose(each.q, q, rtol=1e-6)
         np.testing.assert_allclose(each.k, k, rtol=1e-6)
     if family == "gemma3_text":
-        assert [each.rope.layer_type for each in found] == ["sliding_attention", "full_attention"]
-        assert list(summaries(found)) == ["sliding_attention", "full_attention"]
+        assert [each.rope.layer_type for each in result] == ["sliding_attention", "full_attention"]
+        assert list(summaries(result)) == ["sliding_attention", "full_attention"]
 
 
 def test_a_planted_pair_is_massive_and_what_schemes_do_to_it(tmp_path: Path) -> None:
@@ -95,22 +95,22 @@ def test_a_planted_pair_is_massive_and_what_schemes_do_to_it(tmp_path: Path) -> 
     # base 700, 32 tokens, 8 pairs: wavelengths 2 pi 700^(i/8), so that pairs 2 to 7 never finish a turn.
     np.testing.assert_allclose(each.wavelength, 2 * np.pi * 700.0 ** (np.arange(8) / 8), rtol=1e-12)
     assert (each.seen < 1).tolist() == [False] * 2 + [True] * 6
-    found = changes(each, 64)
+    result = changes(each, 64)
     weight = each.q * each.k / (each.q * each.k).sum()
-    assert found["linear"].kept == 0.0 and found["linear"].unseen == pytest.approx(weight[2:].sum())
-    assert found["ntk"].kept == pytest.approx(weight[0]) and found["ntk"].slowdown[-1] == pytest.approx(2.0)
+    assert result["linear"].kept == 0.0 and result["linear"].unseen == pytest.approx(weight[2:].sum())
+    assert result["ntk"].kept == pytest.approx(weight[0]) and result["ntk"].slowdown[-1] == pytest.approx(2.0)
     assert each.share(each.seen < 1) == pytest.approx(weight[2:].sum())
 
 
 def test_the_command_reads_shipped_weights_as_the_model_holds_them(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["pairs", "rope-1", "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
+    result = json.loads(capsys.readouterr().out)
     state = weights.load("rope-1").state_dict()
-    for each in found["layers"]:
+    for each in result["layers"]:
         qkv = state[f"blocks.{each['layer']}.attention.qkv.weight"]
         for part, rows in zip("qk", qkv.chunk(3)[:2], strict=True):
             np.testing.assert_allclose(each[part], norms(rows, 6, 0, 32, HALVES), rtol=1e-6)
-    assert len(found["layers"]) == 4 and found["types"][0]["heads"] == 48
+    assert len(result["layers"]) == 4 and result["types"][0]["heads"] == 48
     assert main(["pairs", "rope-1", "--layer", "2", "--lang", "zh"]) == 0
     out = capsys.readouterr().out
     assert out.startswith("所有层：q、k 共 12 个头") and len(out.splitlines()) == 2 + 16 + 2 + 4

@@ -14,7 +14,7 @@ from rope_core.checks.positions import check_positions
 
 
 def keys(*arguments: Any, **options: Any) -> list[str]:
-    return [one.key for one in check_positions(*arguments, **options)]
+    return [each.key for each in check_positions(*arguments, **options)]
 
 
 CASES: dict[str, tuple[Any, dict[str, Any], list[str]]] = {
@@ -44,8 +44,8 @@ def test_a_batch(name: str) -> None:
 
 
 def test_the_numbers_are_named() -> None:
-    one = check_positions([[0, 1], [5, 6]], rows=6)[0]
-    assert (one.severity, one.values) == ("error", {"highest": 6, "rows": 6})
+    single = check_positions([[0, 1], [5, 6]], rows=6)[0]
+    assert (single.severity, single.values) == ("error", {"highest": 6, "rows": 6})
     padded = check_positions([[0, 1, 2, 3]], attention_mask=[[0, 0, 1, 1]])[0].values
     assert padded == {"first": 2, "wanted": 0, "padding": 2, "row": 0}
 

@@ -50,14 +50,14 @@ class Tags(HTMLParser):
 
 
 def parsed(page: str) -> Tags:
-    made = Tags()
-    made.feed(page)
-    assert not made.open
-    return made
+    built = Tags()
+    built.feed(page)
+    assert not built.open
+    return built
 
 
 def evil() -> dict[str, Any]:
-    """Return a config that holds markup wherever a name can stand."""
+    """Return a config that holds markup wherever a name can be."""
     return {
         "model_type": "llama",
         "head_dim": 64,
@@ -76,11 +76,11 @@ def evil() -> dict[str, Any]:
 def test_every_released_config_makes_a_page_that_loads_nothing(lang: str) -> None:
     for model in rc.models()[::7]:
         page = report_html(model.hf_config(), lang=lang, name=model.name)
-        made = parsed(page)
-        assert set(made.tags) <= ALLOWED, model.id
-        links = [value or "" for name, value in made.attributes if name in ("href", "src", "srcset", "data", "action")]
+        built = parsed(page)
+        assert set(built.tags) <= ALLOWED, model.id
+        links = [value or "" for name, value in built.attributes if name in ("href", "src", "srcset", "data", "action")]
         assert all(link.startswith("https://") for link in links)
-        assert "src" not in dict(made.attributes) and "url(" not in page and "@import" not in page
+        assert "src" not in dict(built.attributes) and "url(" not in page and "@import" not in page
         assert len(page) < 200_000 and f'lang="{"zh-CN" if lang == "zh" else "en"}"' in page
 
 
@@ -88,10 +88,10 @@ def test_every_released_config_makes_a_page_that_loads_nothing(lang: str) -> Non
 def test_nothing_of_the_config_is_markup(lang: str) -> None:
     for config in (evil(), {**evil(), "model_type": EVIL}, {"model_type": "llama", "rope_theta": EVIL, "head_dim": 64}):
         page = report_html(config, lang=lang, name=EVIL)
-        made = parsed(page)
-        assert set(made.tags) <= ALLOWED
-        assert not [name for name, _ in made.attributes if name.startswith("on")]
-        assert "alert(1)" in "".join(made.words) and "\x1b" not in page
+        built = parsed(page)
+        assert set(built.tags) <= ALLOWED
+        assert not [name for name, _ in built.attributes if name.startswith("on")]
+        assert "alert(1)" in "".join(built.words) and "\x1b" not in page
         page.encode("utf-8")
 
 
@@ -120,18 +120,20 @@ def test_layer_types_each_have_their_part() -> None:
 
 def test_json_says_the_same() -> None:
     config = rc.model("deepseek-v3").hf_config()
-    made = json.loads(report_json(config, seq_len=4096, lang="zh"))
-    assert made["config"] == json.loads(json.dumps(config))
-    assert [one["key"] for one in made["findings"]] == [one.key for one in rc.check(config, seq_len=4096)]
-    layer = made["layers"][0]
+    built = json.loads(report_json(config, seq_len=4096, lang="zh"))
+    assert built["config"] == json.loads(json.dumps(config))
+    assert [each["key"] for each in built["findings"]] == [each.key for each in rc.check(config, seq_len=4096)]
+    layer = built["layers"][0]
     np.testing.assert_array_equal(layer["inv_freq"], rc.from_hf(config, seq_len=4096).inv_freq)
     assert layer["logit_scale"] == pytest.approx(1.87385, abs=5e-6)
-    assert [one["name"] for one in made["engines"]] == [one.name for one in engines(config)]
+    assert [each["name"] for each in built["engines"]] == [each.name for each in engines(config)]
 
 
 def test_json_has_no_number_that_json_lacks() -> None:
-    made = json.loads(report_json({"model_type": "llama", "head_dim": 64, "partial_rotary_factor": 0.5, "x": math.nan}))
-    assert "inf" in [one["difference"] for one in made["engines"]] and made["config"]["x"] == "nan"
+    built = json.loads(
+        report_json({"model_type": "llama", "head_dim": 64, "partial_rotary_factor": 0.5, "x": math.nan})
+    )
+    assert "inf" in [each["difference"] for each in built["engines"]] and built["config"]["x"] == "nan"
     with pytest.raises(rc.ConfigError):
         report_json([1])
     with pytest.raises(ValueError, match="lang must be one of"):

@@ -76,14 +76,14 @@ def test_transformers_reads_the_new_schema_alike(model_id: str) -> None:
     config = rc.model(model_id).hf_config()
     new = to_v5(config)
     for kind in rc.layer_types(config) or [None]:  # type: ignore[list-item]
-        made = []
-        for one in (config, new):
-            fields = {key: value for key, value in one.items() if key != "model_type"}
-            made.append(
-                hf_live.frequencies(one["model_type"], hf_live.config_of(one["model_type"], fields), kind, None)
+        built = []
+        for each in (config, new):
+            fields = {key: value for key, value in each.items() if key != "model_type"}
+            built.append(
+                hf_live.frequencies(each["model_type"], hf_live.config_of(each["model_type"], fields), kind, None)
             )
-        np.testing.assert_array_equal(made[0][0], made[1][0])
-        assert made[0][1] == pytest.approx(made[1][1])
+        np.testing.assert_array_equal(built[0][0], built[1][0])
+        assert built[0][1] == pytest.approx(built[1][1])
 
 
 def test_longrope_moves_its_length_for_version_4() -> None:
@@ -102,7 +102,7 @@ def test_longrope_moves_its_length_for_version_4() -> None:
     assert old["rope_scaling"]["attention_factor"] == pytest.approx(rc.from_hf(config).attention_factor)
 
 
-def test_a_partial_width_that_is_not_heard_is_not_carried_to_version_4() -> None:
+def test_a_partial_width_that_is_not_read_is_not_carried_to_version_4() -> None:
     assert "partial_rotary_factor" not in to_v4({**LLAMA, "partial_rotary_factor": 0.5})
     scaled = to_v4({**LLAMA, "partial_rotary_factor": 0.5, "rope_scaling": YARN, "max_position_embeddings": 131072})
     assert scaled["partial_rotary_factor"] == 0.5

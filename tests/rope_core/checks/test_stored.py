@@ -28,8 +28,8 @@ def test_a_truthful_header_is_read(tmp_path: Path) -> None:
     header = {"__metadata__": {}, "b.inv_freq": GOOD | {"shape": [2, 1], "data_offsets": [8, 16]}}
     header |= {"a.inv_freq": GOOD | {"shape": [2], "data_offsets": [0, 8]}, "empty.inv_freq": GOOD | {"shape": [0]}}
     header["empty.inv_freq"] = GOOD | {"shape": [0], "data_offsets": [8, 8]}
-    found: dict[str, Any] = {buffer.name: buffer.values for buffer in in_file(written(tmp_path / "f", header))}
-    assert [list(np.ravel(found[name])) for name in ("a.inv_freq", "b.inv_freq", "empty.inv_freq")] == [
+    result: dict[str, Any] = {buffer.name: buffer.values for buffer in in_file(written(tmp_path / "f", header))}
+    assert [list(np.ravel(result[name])) for name in ("a.inv_freq", "b.inv_freq", "empty.inv_freq")] == [
         [0, 1],
         [2, 3],
         [],

@@ -50,19 +50,21 @@ def test_a_scale_that_conversions_left_out(given: bool | None, factor: float) ->
     """ggml-org/llama.cpp#22612: Mistral's own params.json with apply_scale."""
     config = {**MISTRAL, "yarn": YARN if given is None else {**YARN, "apply_scale": given}}
     assert rc.from_hf(config).attention_factor == pytest.approx(factor)
-    found = [one for one in rc.check(config) if one.key == "conversion_drops_scale"]
-    assert bool(found) == bool(given)
-    for one in found:
-        assert one.field == "yarn.apply_scale" and one.values["factor"] == pytest.approx(factor)
-        assert one.values["logits"] == pytest.approx(factor**2) and "1.277" in one.title("zh")
+    findings = [each for each in rc.check(config) if each.key == "conversion_drops_scale"]
+    assert bool(findings) == bool(given)
+    for each in findings:
+        assert each.field == "yarn.apply_scale" and each.values["factor"] == pytest.approx(factor)
+        assert each.values["logits"] == pytest.approx(factor**2) and "1.277" in each.title("zh")
 
 
 @pytest.mark.parametrize(("given", "read"), [(2, False), (None, True), (1.0, True)])
 def test_a_scaling_that_only_other_programs_read(given: object, read: bool) -> None:
     """vllm-project/vllm#41236: nomic's factor means dynamic NTK in vLLM, and nothing in transformers' own class."""
-    found = [one for one in rc.check({**NOMIC, "rotary_scaling_factor": given}) if one.key == "top_level_key_not_read"]
-    assert [one.field for one in found] == ([] if read else ["rotary_scaling_factor"])
-    assert all(one.severity == "warning" for one in found)
+    findings = [
+        each for each in rc.check({**NOMIC, "rotary_scaling_factor": given}) if each.key == "top_level_key_not_read"
+    ]
+    assert [each.field for each in findings] == ([] if read else ["rotary_scaling_factor"])
+    assert all(each.severity == "warning" for each in findings)
 
 
 def test_frequencies_are_right_and_pairs_are_not(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -71,16 +73,16 @@ def test_frequencies_are_right_and_pairs_are_not(monkeypatch: pytest.MonkeyPatch
     A program that packs them into the first 128 dimensions turns other lanes by the same frequencies.
     """
     config: dict[str, Any] = {"model_type": "gemma4_text"}
-    (one,) = [one for one in rc.check(config) if one.key == "proportional_pairs"]
+    (each,) = [each for each in rc.check(config) if each.key == "proportional_pairs"]
     rope = rc.from_hf(config, "full_attention")
     turning = int(np.count_nonzero(rope.inv_freq))
     assert (turning, rope.head_dim, rope.layout) == (64, 512, "half")
-    assert one.severity == "note" and "64 of 256" in one.title()
+    assert each.severity == "note" and "64 of 256" in each.title()
     model, small = tiny_models.model("gemma4_text", num_hidden_layers=2, layer_types=sorted(rc.layer_types(config)))
     assert rc.verify(model, small) == []
     monkeypatch.setattr(sys.modules[type(model).__module__], "apply_rotary_pos_emb", packed)
-    (one,) = rc.verify(model, small)
-    assert (one.key, one.severity) == ("rotation_differs", "error")
+    (each,) = rc.verify(model, small)
+    assert (each.key, each.severity) == ("rotation_differs", "error")
 
 
 def test_a_trained_length_in_the_rope_dict_does_not_stay_behind() -> None:
@@ -88,7 +90,7 @@ def test_a_trained_length_in_the_rope_dict_does_not_stay_behind() -> None:
     (way,) = extend({"model_type": "mistral4", "max_position_embeddings": 1_048_576}, 2_097_152)
     assert "max_position_embeddings" not in way.block["rope_parameters"]
     assert way.config["max_position_embeddings"] == 2_097_152
-    assert [one.key for one in rc.check(way.config) if one.severity != "note"] == []
+    assert [each.key for each in rc.check(way.config) if each.severity != "note"] == []
 
 
 def test_layers_that_predict_ahead_and_vocoders_are_named() -> None:
@@ -99,21 +101,21 @@ def test_layers_that_predict_ahead_and_vocoders_are_named() -> None:
         (deepseek, "num_nextn_predict_layers", 1),
         (nested, "text_config.mtp_num_hidden_layers", 2),
     ):
-        (one,) = [one for one in rc.check(config) if one.key == "mtp_layers"]
-        assert (one.field, one.values["count"], one.severity) == (field, count, "note")
+        (each,) = [each for each in rc.check(config) if each.key == "mtp_layers"]
+        assert (each.field, each.values["count"], each.severity) == (field, count, "note")
     for none in (0, None, True, -1, "2", [1]):
         assert "mtp_layers" not in keys_of({**deepseek, "num_nextn_predict_layers": none})
     for kind, name in (("qwen3_omni_moe", "code2wav_config"), ("qwen2_5_omni", "token2wav_config")):
-        (one,) = [one for one in rc.check({"model_type": kind, name: {}}) if one.key == "vocoder_not_read"]
-        assert (one.field, one.severity) == (name, "note")
+        (each,) = [each for each in rc.check({"model_type": kind, name: {}}) if each.key == "vocoder_not_read"]
+        assert (each.field, each.severity) == (name, "note")
 
 
 def test_a_value_out_of_range_is_named_by_its_own_field() -> None:
     """Hunyuan's alpha is the factor of NTK."""
     scaling = {"type": "dynamic", "alpha": 1e6, "factor": 1.0}
     config = {"model_type": "hunyuan_v1_dense", "head_dim": 128, "rope_scaling": scaling}
-    (one,) = [one for one in rc.check(config) if one.severity == "error"]
-    assert one.field == "rope_scaling.alpha"
+    (each,) = [each for each in rc.check(config) if each.severity == "error"]
+    assert each.field == "rope_scaling.alpha"
 
 
 def test_a_width_that_a_class_checks_against_its_layers() -> None:

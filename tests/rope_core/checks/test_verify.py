@@ -36,8 +36,8 @@ YARN = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 
 def model(config: dict[str, Any]) -> Any:
     """Return transformers' own model of a small config, on the CPU."""
     fields = {key: value for key, value in config.items() if key != "model_type"}
-    made = transformers.CONFIG_MAPPING[config["model_type"]](**fields)
-    return transformers.AutoModel.from_config(made)
+    built = transformers.CONFIG_MAPPING[config["model_type"]](**fields)
+    return transformers.AutoModel.from_config(built)
 
 
 @pytest.mark.parametrize(

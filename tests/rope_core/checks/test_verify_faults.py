@@ -88,12 +88,12 @@ NOT_THERE = {
 
 def pairs() -> list[Any]:
     """Every fault in every family that has a place for it; every third pair is in the short run."""
-    made = []
+    built = []
     for i, name in enumerate(FAMILIES):
         for j, fault in enumerate(FAULTS):
             if fault not in NOT_THERE.get(name, ()):
-                made.append(pytest.param(name, fault, marks=[pytest.mark.long] if (i + j) % 3 else []))
-    return made
+                built.append(pytest.param(name, fault, marks=[pytest.mark.long] if (i + j) % 3 else []))
+    return built
 
 
 @pytest.fixture(scope="module")
@@ -120,17 +120,17 @@ def test_the_healthy_model_is_clean(name: str, models: dict[str, tuple[Any, Any]
 def test_every_fault_is_found(
     name: str, fault: str, models: dict[str, tuple[Any, Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = planted(name, fault, models, monkeypatch)
+    result = planted(name, fault, models, monkeypatch)
     expected = GROWING.get(name, FAULTS[fault]) if fault == "temperature_of_positions" else FAULTS[fault]
-    assert {one.key for one in found} == {expected}, [(one.key, dict(one.values)) for one in found]
+    assert {each.key for each in result} == {expected}, [(each.key, dict(each.values)) for each in result]
 
 
 @pytest.mark.parametrize("name", FAMILIES)
 def test_cos_in_the_place_of_sin_is_found(
     name: str, models: dict[str, tuple[Any, Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = planted(name, "cos_for_sin", models, monkeypatch)
-    assert {one.key for one in found} == {QUARTER.get(name, "rotation_backwards")}
+    result = planted(name, "cos_for_sin", models, monkeypatch)
+    assert {each.key for each in result} == {QUARTER.get(name, "rotation_backwards")}
 
 
 @pytest.mark.parametrize("fault", PARTIAL)
@@ -138,6 +138,6 @@ def test_cos_in_the_place_of_sin_is_found(
 def test_wrong_lanes_of_a_partial_rotation_are_found(
     name: str, fault: str, models: dict[str, tuple[Any, Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = planted(name, fault, models, monkeypatch)
-    assert [one.key for one in found] == [PARTIAL[fault]]
-    assert found[0].values["part"] == "q, k"
+    result = planted(name, fault, models, monkeypatch)
+    assert [each.key for each in result] == [PARTIAL[fault]]
+    assert result[0].values["part"] == "q, k"

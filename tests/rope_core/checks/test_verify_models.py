@@ -46,8 +46,8 @@ def trained(model: Any) -> Any:
 @pytest.mark.parametrize("model_type", TEXT.split())
 def test_every_layer_is_observed_and_clean(model_type: str) -> None:
     model, config = tiny_models.model(model_type)
-    found = rc.verify(trained(model), config)
-    assert [one for one in found if one.key != "part_not_observed"] == []
+    result = rc.verify(trained(model), config)
+    assert [each for each in result if each.key != "part_not_observed"] == []
 
 
 @pytest.mark.parametrize("model_type", TOWERS.split())
@@ -58,9 +58,9 @@ def test_a_vision_tower_is_named_and_not_compared(model_type: str) -> None:
 
 def test_frequencies_of_time_steps_are_no_rotation() -> None:
     model, config = tiny_models.model("voxtral_realtime")
-    found = rc.verify(trained(model), config)
+    result = rc.verify(trained(model), config)
     # Its forward wants speech beside tokens: the text's rotary embedding is called by itself.
-    assert [(one.key, one.field) for one in found] == [
+    assert [(each.key, each.field) for each in result] == [
         ("attention_not_observed", "language_model.rotary_emb"),
         ("part_not_observed", "audio_tower.rotary_emb"),
     ]
@@ -72,5 +72,5 @@ def test_frequencies_of_time_steps_are_no_rotation() -> None:
 @pytest.mark.parametrize("model_type", LATER.split())
 def test_every_other_family_is_clean(model_type: str) -> None:
     model, config = tiny_models.model(model_type)
-    found = rc.verify(trained(model), config)
-    assert [one for one in found if one.key != "part_not_observed"] == []
+    result = rc.verify(trained(model), config)
+    assert [each for each in result if each.key != "part_not_observed"] == []

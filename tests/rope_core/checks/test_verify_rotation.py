@@ -52,8 +52,8 @@ def test_a_model_that_read_past_its_trained_length_is_clean_and_stays_as_it_was(
 def test_a_scaling_set_after_loading_changes_nothing_and_is_found(scaling: dict[str, Any], expected: str) -> None:
     model, _ = tiny_models.model("llama")
     model.config.rope_parameters = {**model.config.rope_parameters, **scaling}
-    found = rc.verify(model, model.config)
-    assert expected in keys(found) and found[0].severity == "error"
+    result = rc.verify(model, model.config)
+    assert expected in keys(result) and result[0].severity == "error"
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
@@ -87,11 +87,11 @@ def test_layers_without_rotation_must_not_turn() -> None:
     model, config = tiny_models.model("smollm3", no_rope_layers=[1, 0, 1, 0])
     assert rc.verify(model, config) == []
     model.layers[1].self_attn.use_rope = True
-    found = rc.verify(model, config)
-    assert keys(found) == ["rotation_not_wanted"]
-    assert found[0].values == {"part": "q, k", "layers": (1,)} and found[0].field == "layers.1.self_attn"
+    result = rc.verify(model, config)
+    assert keys(result) == ["rotation_not_wanted"]
+    assert result[0].values == {"part": "q, k", "layers": (1,)} and result[0].field == "layers.1.self_attn"
     model.layers[1].self_attn.use_rope = model.layers[2].self_attn.use_rope = False
-    assert [(one.key, one.values["layers"]) for one in rc.verify(model, config)] == [("rotation_missing", (2,))]
+    assert [(each.key, each.values["layers"]) for each in rc.verify(model, config)] == [("rotation_missing", (2,))]
 
 
 def test_layer_types_must_not_be_mixed_up() -> None:
@@ -101,13 +101,13 @@ def test_layer_types_must_not_be_mixed_up() -> None:
 
     def swap(_: Any, args: Any, kwargs: Any) -> Any:
         names = dict(zip(types, reversed(types), strict=True))
-        return tuple(names.get(one, one) if isinstance(one, str) else one for one in args), {
-            key: names.get(one, one) if isinstance(one, str) else one for key, one in kwargs.items()
+        return tuple(names.get(each, each) if isinstance(each, str) else each for each in args), {
+            key: names.get(each, each) if isinstance(each, str) else each for key, each in kwargs.items()
         }
 
     model.rotary_emb.register_forward_pre_hook(swap, with_kwargs=True)
-    found = rc.verify(model, config)
-    assert {(one.key, one.layer_type, one.values["other"]) for one in found} == {
+    result = rc.verify(model, config)
+    assert {(each.key, each.layer_type, each.values["other"]) for each in result} == {
         ("rotation_of_other_layers", *types),
         ("rotation_of_other_layers", *reversed(types)),
     }
@@ -119,8 +119,10 @@ def test_an_indexer_is_observed_beside_its_attention(monkeypatch: pytest.MonkeyP
     code = sys.modules[type(model).__module__]
     turn = code.apply_rotary_pos_emb
     monkeypatch.setattr(code, "apply_rotary_pos_emb", lambda q, k, *a, **b: (turn(q, k, *a, **b)[0], k))
-    found = rc.verify(model, config)
-    assert keys(found) == ["rotation_missing"] and found[0].field.endswith("indexer") and found[0].values["part"] == "k"
+    result = rc.verify(model, config)
+    assert (
+        keys(result) == ["rotation_missing"] and result[0].field.endswith("indexer") and result[0].values["part"] == "k"
+    )
 
 
 INDEXERS = {
@@ -143,9 +145,9 @@ def test_an_indexer_in_the_layout_of_another_family_is_found(model_type: str, mo
         return (other if indexer else turn)(q, *args, **options)
 
     monkeypatch.setattr(code, right, apply)
-    (one,) = rc.verify(model, config)
-    assert one.key == "layout_differs" and one.field.endswith("indexer") and one.severity == "error"
-    assert (one.values["found"], one.values["wanted"]) == (got, wanted)
+    (first,) = rc.verify(model, config)
+    assert first.key == "layout_differs" and first.field.endswith("indexer") and first.severity == "error"
+    assert (first.values["found"], first.values["wanted"]) == (got, wanted)
     assert rc.from_hf(config, part="indexer").layout == wanted
 
 
@@ -157,8 +159,8 @@ def test_the_last_lanes_of_a_head_turn_where_the_family_says_so() -> None:
     turn = code.apply_rotary_pos_emb
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(code, "apply_rotary_pos_emb", lambda x, *a, **b: turn(x.flip(-1), *a, **b).flip(-1))
-        found = rc.verify(model, config)
-    assert found[0].severity == "error" and found[0].key in ("rotation_lanes", "rotation_other_lanes")
+        result = rc.verify(model, config)
+    assert result[0].severity == "error" and result[0].key in ("rotation_lanes", "rotation_other_lanes")
 
 
 class OwnAttention(nn.Module):
@@ -226,13 +228,13 @@ def test_what_cannot_be_seen_is_named() -> None:
     model, config = tiny_models.model("idefics")
     assert keys(rc.verify(model, config)) == ["attention_not_observed"]
     model, config = tiny_models.model("recurrent_gemma")
-    found = rc.verify(model, config)
-    assert keys(found) == ["rotation_not_observed"] and found[0].values["layers"] == (2,)
+    result = rc.verify(model, config)
+    assert keys(result) == ["rotation_not_observed"] and result[0].values["layers"] == (2,)
 
 
 def test_every_finding_of_a_model_has_its_sentences() -> None:
     model, config = tiny_models.model("llama", num_hidden_layers=2)
     model.rotary_emb.register_forward_hook(lambda _, __, out: (out[0], -out[1]))
-    (one,) = rc.verify(model, config)
-    assert one.title() == "q, k turns the other way"
-    assert "layers.0.self_attn" in one.why() and "0, 1" in one.why("zh")
+    (single,) = rc.verify(model, config)
+    assert single.title() == "q, k turns the other way"
+    assert "layers.0.self_attn" in single.why() and "0, 1" in single.why("zh")

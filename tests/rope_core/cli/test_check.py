@@ -58,15 +58,15 @@ def test_exit_codes(
     monkeypatch.chdir(files)
     assert main(["check", *arguments]) == code
     assert main(["check", *arguments, "--json"]) == code
-    said = capsys.readouterr()
-    assert "Traceback" not in said.out + said.err and bool(said.err) == (code == 2)
+    text = capsys.readouterr()
+    assert "Traceback" not in text.out + text.err and bool(text.err) == (code == 2)
 
 
 def test_json_is_one_object(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", str(files / "warned"), "--json", "--lang", "zh"]) == 1
-    made = json.loads(capsys.readouterr().out)
-    first = made["files"][0]["findings"][0]
-    assert made["exit"] == 1 and first["key"] == "key_not_read" and first["severity"] == "warning"
+    built = json.loads(capsys.readouterr().out)
+    first = built["files"][0]["findings"][0]
+    assert built["exit"] == 1 and first["key"] == "key_not_read" and first["severity"] == "warning"
     assert first["values"]["near"] == "attention_factor" and "不会被读取" in first["title"]
     assert main(["check", str(files / "broken.json"), "--json"]) == 2
     assert "unreadable" in json.loads(capsys.readouterr().out)["files"][0]
@@ -102,16 +102,16 @@ def test_standard_input(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
 def test_layer_types_can_be_picked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "config.json").write_text(json.dumps(rc.model("gemma-3-4b").hf_config()))
     main(["check", str(tmp_path), "--json", "--layer-type", "sliding_attention"])
-    found = json.loads(capsys.readouterr().out)["files"][0]["findings"]
-    assert found and {one["layer_type"] for one in found} <= {None, "sliding_attention"}
+    findings = json.loads(capsys.readouterr().out)["files"][0]["findings"]
+    assert findings and {each["layer_type"] for each in findings} <= {None, "sliding_attention"}
 
 
 def test_nothing_of_a_config_steers_the_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     evil = {**GOOD, "rope_scaling": {**GOOD["rope_scaling"], "\x1b[2J[bold]x": 1, "type": "\x1b]0;t\x07"}}
     (tmp_path / "config.json").write_text(json.dumps(evil))
     assert main(["check", str(tmp_path)]) == 1
-    said = capsys.readouterr().out
-    assert "\x1b" not in said and "\x07" not in said and "[bold]" in said
+    text = capsys.readouterr().out
+    assert "\x1b" not in text and "\x07" not in text and "[bold]" in text
 
 
 def rope_on_path(folder: Path) -> dict[str, str]:
@@ -130,9 +130,9 @@ def run(line: str, where: Path, environment: dict[str, str]) -> subprocess.Compl
 
 
 def only(pattern: str, text: str) -> str:
-    found: list[Any] = re.findall(pattern, text, re.MULTILINE)
-    assert len(found) == 1, found
-    return str(found[0])
+    result: list[Any] = re.findall(pattern, text, re.MULTILINE)
+    assert len(result) == 1, result
+    return str(result[0])
 
 
 def test_the_pre_commit_hook_runs(files: Path) -> None:

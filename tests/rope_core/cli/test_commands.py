@@ -51,8 +51,8 @@ def test_an_unreadable_config_is_one_sentence_and_exit_2(tmp_path: Path, capsys:
     bad = tmp_path / "config.json"
     bad.write_text("{")
     assert main(["spectrum", str(bad)]) == 2
-    said = capsys.readouterr().err
-    assert said.count("\n") == 1 and "Traceback" not in said
+    text = capsys.readouterr().err
+    assert text.count("\n") == 1 and "Traceback" not in text
 
 
 def test_an_unknown_command_lists_the_known_ones(capsys: pytest.CaptureFixture[str]) -> None:
@@ -69,7 +69,7 @@ def test_the_version_is_one() -> None:
     assert rc.__version__
 
 
-def said(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+def printed(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
     try:
         code = main(list(arguments))
     except SystemExit as stop:
@@ -81,16 +81,16 @@ def said(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str,
 
 @pytest.mark.parametrize("flag", ["--version", "-V"])
 def test_version(flag: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert said(capsys, flag) == (0, f"rope {rc.__version__}\n", "")
+    assert printed(capsys, flag) == (0, f"rope {rc.__version__}\n", "")
 
 
 def test_help_of_all_and_of_each(capsys: pytest.CaptureFixture[str]) -> None:
-    code, out, _ = said(capsys, "help")
+    code, out, _ = printed(capsys, "help")
     assert code == 0 and all(f"  {name} " in out for name in COMMANDS)
     for name in set(COMMANDS) - {"ledger", "lab", "bench"}:
-        code, out, _ = said(capsys, "help", name)
+        code, out, _ = printed(capsys, "help", name)
         assert code == 0 and out.startswith(f"usage: rope {name}")
-    assert said(capsys, "help", "twist")[0] == 2 and said(capsys)[0] == 2
+    assert printed(capsys, "help", "twist")[0] == 2 and printed(capsys)[0] == 2
 
 
 @pytest.fixture
@@ -101,16 +101,16 @@ def deepseek(tmp_path: Path) -> str:
 
 
 def test_extend_prints_blocks_and_lines(deepseek: str, capsys: pytest.CaptureFixture[str]) -> None:
-    code, out, _ = said(capsys, "extend", deepseek, "--length", "327680", "--model", "org/name")
+    code, out, _ = printed(capsys, "extend", deepseek, "--length", "327680", "--model", "org/name")
     assert code == 0 and out.startswith("This model is scaled already: yarn with factor 40, to 163,840 tokens.")
     for line in ("attention factor 1.0 -> 1.0", '"factor": 80.0', '"mscale_all_dim": 1.0', "vllm serve org/name"):
         assert line in out
-    code, out, _ = said(capsys, "extend", deepseek, "--length", "327680", "--lang", "zh")
+    code, out, _ = printed(capsys, "extend", deepseek, "--length", "327680", "--lang", "zh")
     assert code == 0 and out.startswith("该模型已经缩放过") and "注意力因子 1.0 -> 1.0" in out
 
 
 def test_extend_as_json(deepseek: str, capsys: pytest.CaptureFixture[str]) -> None:
-    code, out, _ = said(capsys, "extend", deepseek, "--length", "327680", "--json")
+    code, out, _ = printed(capsys, "extend", deepseek, "--length", "327680", "--json")
     (way,) = json.loads(out)
     assert code == 0 and way["name"] == "yarn" and set(way["commands"]) == set(ENGINES)
     assert {"layer_type": None, "field": "factor", "before": 40.0, "after": 80.0} in way["changed"]
@@ -129,28 +129,28 @@ def test_extend_as_json(deepseek: str, capsys: pytest.CaptureFixture[str]) -> No
 def test_extend_refuses_in_a_sentence(
     deepseek: str, arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    code, out, err = said(capsys, "extend", deepseek, *arguments)
+    code, out, err = printed(capsys, "extend", deepseek, *arguments)
     assert code == 2 and out == "" and words in err and err.count("\n") == 1
 
 
 def test_engines_convert_and_diff(deepseek: str, config: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    code, out, _ = said(capsys, "engines", str(config), "--json")
+    code, out, _ = printed(capsys, "engines", str(config), "--json")
     rows = json.loads(out)
     assert code == 0 and rows[0]["name"] == "transformers 5.23" and rows[0]["difference"] == 0
-    code, out, _ = said(capsys, "engines", str(config))
+    code, out, _ = printed(capsys, "engines", str(config))
     assert code == 0 and len(out.splitlines()) == len(rows) + len(without_column())
-    code, new, _ = said(capsys, "convert", str(config), "--to", "5")
+    code, new, _ = printed(capsys, "convert", str(config), "--to", "5")
     assert code == 0 and json.loads(new)["rope_parameters"]["rope_type"] == "linear"
     other = config.with_name("other.json")
     other.write_text(new)
-    code, old, _ = said(capsys, "convert", str(other), "--to", "4")
+    code, old, _ = printed(capsys, "convert", str(other), "--to", "4")
     assert code == 0 and json.loads(old) == CONFIG
-    assert said(capsys, "diff", str(config), str(other))[0] == 0
-    code, out, _ = said(capsys, "diff", str(config), deepseek, "--json")
+    assert printed(capsys, "diff", str(config), str(other))[0] == 0
+    code, out, _ = printed(capsys, "diff", str(config), deepseek, "--json")
     assert code == 1 and {row["field"] for row in json.loads(out)} >= {"base", "rope_type", "inv_freq"}
     v4 = config.with_name("v4.json")
     v4.write_text(json.dumps(rc.model("deepseek-v4-flash").hf_config()))
-    code, out, err = said(capsys, "convert", str(v4), "--to", "4")
+    code, out, err = printed(capsys, "convert", str(v4), "--to", "4")
     assert code == 2 and out == "" and err.count("\n") == 1
 
 
@@ -159,23 +159,23 @@ def test_verify_reads_a_file(config: Path, capsys: pytest.CaptureFixture[str]) -
     path = config.with_name("model.safetensors")
     right = (12345.0 ** (-np.arange(0, 64, 2) / 64) / 4).astype(np.float32)
     tensors.save_file({"model.rotary_emb.inv_freq": right}, path)
-    code, _, _ = said(capsys, "verify", str(path), "--config", str(config))
+    code, _, _ = printed(capsys, "verify", str(path), "--config", str(config))
     assert code == 0
     tensors.save_file({"model.rotary_emb.inv_freq": right * 4}, path)
-    code, out, _ = said(capsys, "verify", str(path), "--config", str(config), "--json")
+    code, out, _ = printed(capsys, "verify", str(path), "--config", str(config), "--json")
     assert code == 1 and json.loads(out)["files"][0]["findings"][0]["severity"] == "error"
-    assert said(capsys, "verify", str(config), "--config", str(config))[0] == 2
+    assert printed(capsys, "verify", str(config), "--config", str(config))[0] == 2
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_completion_knows_commands_and_options(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
-    code, out, _ = said(capsys, "completion", shell)
+    code, out, _ = printed(capsys, "completion", shell)
     assert code == 0 and all(name in out for name in COMMANDS)
     assert ("-l min-severity" if shell == "fish" else "--min-severity") in out
 
 
 def test_bash_completes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    _, out, _ = said(capsys, "completion", "bash")
+    _, out, _ = printed(capsys, "completion", "bash")
     for words, wanted in ((["rope", "ext"], "extend"), (["rope", "check", "--min"], "--min-severity")):
         listed = " ".join(f"'{word}'" for word in words)
         line = f"{out}\nCOMP_WORDS=({listed}); COMP_CWORD={len(words) - 1}; _rope; echo ${{COMPREPLY[@]}}"

@@ -92,24 +92,24 @@ def ran(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, 
         code = main(list(arguments))
     except SystemExit as stop:
         code = int(stop.code or 0)
-    said = capsys.readouterr()
-    assert "Traceback" not in said.out + said.err
-    return code, said.out, said.err
+    text = capsys.readouterr()
+    assert "Traceback" not in text.out + text.err
+    return code, text.out, text.err
 
 
 @pytest.mark.parametrize("what", [["good"], ["deep"], ["good", "broken.json"], ["good", "--all", "--lang", "zh"]])
 def test_the_json_follows_its_schema(files: Path, what: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = ran(capsys, "check", *what, "--json")
-    made = json.loads(out)
-    jsonschema.validate(made, SCHEMA)
-    assert made["exit"] == code and made["tool"]["version"] == rc.__version__ and made["schema"] == 1
+    built = json.loads(out)
+    jsonschema.validate(built, SCHEMA)
+    assert built["exit"] == code and built["tool"]["version"] == rc.__version__ and built["schema"] == 1
 
 
 def test_sarif(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = ran(capsys, "check", ".", "broken.json", "--sarif")
-    made = json.loads(out)
-    jsonschema.validate(made, SARIF)
-    (run,) = made["runs"]
+    built = json.loads(out)
+    jsonschema.validate(built, SARIF)
+    (run,) = built["runs"]
     assert code == 2 and not run["invocations"][0]["executionSuccessful"]
     rules = {rule["id"] for rule in run["tool"]["driver"]["rules"]}
     assert rules == {result["ruleId"] for result in run["results"]} >= {"type_not_known", "key_not_read"}
@@ -144,7 +144,7 @@ def test_severities(
 ) -> None:
     given, out, _ = ran(capsys, "check", *arguments, "--json")
     assert given == code
-    assert {one["severity"] for one in json.loads(out)["files"][0]["findings"]} == seen
+    assert {each["severity"] for each in json.loads(out)["files"][0]["findings"]} == seen
 
 
 @pytest.mark.parametrize(("lang", "word"), [("en", "must be the key of a finding"), ("zh", "检查项的键")])
@@ -156,5 +156,5 @@ def test_an_unknown_key_is_refused(files: Path, lang: str, word: str, capsys: py
 def test_two_notes_come_on_request(capsys: pytest.CaptureFixture[str]) -> None:
     config = {**rc.model("llama-2-7b").hf_config(), "torch_dtype": "bfloat16"}
     on_request = {"pairs_below_one_turn", "half_precision"}
-    assert not on_request & {one.key for one in rc.check(config)}
-    assert on_request <= {one.key for one in rc.check(config, everything=True)}
+    assert not on_request & {each.key for each in rc.check(config)}
+    assert on_request <= {each.key for each in rc.check(config, everything=True)}

@@ -29,7 +29,7 @@ PLAIN: dict[str, Any] = {"hidden_size": 512, "num_attention_heads": 8, "rope_the
 
 @pytest.mark.parametrize("name", OTHERS)
 def test_nothing_turns(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert [(one.key, one.severity) for one in rc.check(OTHERS[name])] == [("nothing_turns", "note")]
+    assert [(each.key, each.severity) for each in rc.check(OTHERS[name])] == [("nothing_turns", "note")]
     (tmp_path / "config.json").write_text(json.dumps(OTHERS[name]))
     for lang, words in (("en", "Nothing that turns"), ("zh", "没有会旋转的内容")):
         assert main(["check", str(tmp_path), "--lang", lang]) == 0
@@ -47,7 +47,7 @@ def test_nothing_turns(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[
     ],
 )
 def test_a_config_that_may_be_a_model_s_is_read(config: dict[str, Any]) -> None:
-    assert "nothing_turns" not in {one.key for one in rc.check(config)}
+    assert "nothing_turns" not in {each.key for each in rc.check(config)}
 
 
 def test_an_unknown_type_is_read_by_the_general_rule() -> None:
@@ -82,7 +82,7 @@ sys.exit(code)
 
 
 def checked(path: Path) -> tuple[int, str, float, int]:
-    """Exit code, what was said, seconds of processor and peak memory in MB, in a process of its own."""
+    """Return the exit code, the output, seconds of processor and peak memory in MB, in a process of its own."""
     ran = subprocess.run(
         [sys.executable, "-c", CHILD, str(path)], capture_output=True, text=True, cwd=ROOT, timeout=60, check=False
     )
@@ -102,8 +102,8 @@ def test_only_regular_files_are_read(what: str, tmp_path: Path) -> None:
         (tmp_path / "below").mkdir()
         os.mkfifo(tmp_path / "below" / "config.json")
         path = tmp_path
-    code, said, seconds, peak = checked(path)
-    assert code == 2 and "must be a regular file" in said and seconds < 1 and peak < 200
+    code, text, seconds, peak = checked(path)
+    assert code == 2 and "must be a regular file" in text and seconds < 1 and peak < 200
 
 
 def test_a_pipe_among_weights_is_refused(tmp_path: Path) -> None:
@@ -119,8 +119,8 @@ KEYS = {f"key{i}": i for i in range(3000)}
 def test_many_unread_keys_are_counted() -> None:
     config = {"model_type": "llama", "head_dim": 64,
               "rope_parameters": {**KEYS, "rope_type": "linear", "factor": 2.0, "scaling_factor": 2.0}}  # fmt: skip
-    found = rc.check(config)
-    listed = [one for one in found if one.key == "key_not_read"]
-    (more,) = [one for one in found if one.key == "more_keys_not_read"]
+    findings = rc.check(config)
+    listed = [each for each in findings if each.key == "key_not_read"]
+    (more,) = [each for each in findings if each.key == "more_keys_not_read"]
     assert len(listed) == 20 and more.values["count"] == 3001 - 20
-    assert {one.values["near"] for one in listed if one.values["key"] == "scaling_factor"} == {"factor"}
+    assert {each.values["near"] for each in listed if each.values["key"] == "scaling_factor"} == {"factor"}

@@ -20,7 +20,7 @@ from rope_core.lab.corpus import held_out
 from rope_core.lab.estimates import perplexity
 from rope_core.lab.lines import line
 from rope_core.lab.plan import place
-from tests.support.tiny_checkpoints import made, saved
+from tests.support.tiny_checkpoints import checkpoint, saved
 
 TEXT = b"".join(each.text for each in held_out()[:6])
 
@@ -75,15 +75,15 @@ def test_pass_keys_are_found_where_the_lab_finds_them(there: Path, capsys: pytes
     assert main(["eval", "rope-0-passkey", *options]) == 0
     cells = [json.loads(row) for row in capsys.readouterr().out.splitlines()]
     model, filler = weights.load("rope-0-passkey"), np.frombuffer(TEXT, np.uint8).astype(np.int64)
-    found: dict[str, int] = {}
+    result: dict[str, int] = {}
     for cell in cells:
         examples = tasks.pass_keys(Coder(list), filler, 256, cell["depth"], 3, 0)
         rows = np.stack([ids for ids, _ in examples]).astype(np.uint8)
         assert {answer for _, answer in examples} == {passkey.DIGITS}
         hits = retrieval.digits_right(model, rows, place(model, cell["line"], 256, 4.0))
         assert cell["right"] == int(hits.all(1).sum()) and cell["digits"][0] == pytest.approx(hits.mean(), abs=1e-6)
-        found[cell["line"]] = found.get(cell["line"], 0) + cell["right"]
-    assert found["none"] >= 10 > found["linear"]
+        result[cell["line"]] = result.get(cell["line"], 0) + cell["right"]
+    assert result["none"] >= 10 > result["linear"]
 
 
 def test_a_number_hidden_at_a_depth() -> None:
@@ -183,7 +183,7 @@ def test_a_class_without_frequencies_that_can_be_written(there: Path, tmp_path: 
     from rope_core.evaluate.modules import Rotary
     from rope_core.evaluate.turning import at_load
 
-    model = made("llama")
+    model = checkpoint("llama")
     config = json.loads((there / "model" / "config.json").read_text())
     del model.model.rotary_emb
     with pytest.raises(ValueError, match=r"model must be of a class that keeps its rotary frequencies in inv_freq"):

@@ -19,7 +19,7 @@ from rope_core.evaluate.ask import Ask
 from rope_core.evaluate.run import Evaluation
 from rope_core.evaluate.turning import LADDER, OWN, STALE, WINDOW, turning
 from rope_core.lab.corpus import held_out
-from tests.support.tiny_checkpoints import FAMILIES, MSCALE, TRAINED, made, overwritten, plain_losses, saved
+from tests.support.tiny_checkpoints import FAMILIES, MSCALE, TRAINED, checkpoint, overwritten, plain_losses, saved
 
 LONG = 3 * TRAINED
 BASE = 700.0
@@ -41,10 +41,10 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     return folder
 
 
-def evaluation(folder: Path, out: Path, **asked: Any) -> Evaluation:
+def evaluation(folder: Path, out: Path, **wanted: Any) -> Evaluation:
     source = loading.find(str(folder))
     plain = {"lengths": (LONG,), "documents": 2, "trials": 2, "chunk": 10, "batch": 2, "tasks": ("perplexity",)}
-    ask = Ask(**{**plain, **asked}).of(source)
+    ask = Ask(**{**plain, **wanted}).of(source)
     loaded = loading.load(source, "cpu", "auto")
     text = out / "text.txt"
     out.mkdir(exist_ok=True)
@@ -92,7 +92,7 @@ def test_every_line_is_a_plain_pass_with_overwritten_frequencies(
     assert not mine.refused and mine.notes == ()
     cells = {cell["line"]: cell for _, cell in mine.run()}
     assert set(cells) == set(LADDER) - ({OWN} if family != "deepseek_v3" else set())
-    oracle, tokens = made(family), mine.texts.documents
+    oracle, tokens = checkpoint(family), mine.texts.documents
     assert tokens.tolist() == [list(TEXT[:97]), list(TEXT[97:194])]
     width = 8 if family == "phi3" else 16
     for key, (inv_freq, attention) in frequencies(width).items():
@@ -107,7 +107,7 @@ def test_every_line_is_a_plain_pass_with_overwritten_frequencies(
         assert cells[key]["whole"][0] == pytest.approx(math.exp(expected.mean()), rel=NEAR), key
         assert cells[key]["nats"] == pytest.approx(expected[:, 72:].mean(1).tolist(), abs=1e-6), key
     if family == "deepseek_v3":
-        expected = plain_losses(made(family), tokens)
+        expected = plain_losses(checkpoint(family), tokens)
         assert cells[OWN]["whole"][0] == pytest.approx(math.exp(expected.mean()), rel=NEAR)
     different = {cells[key]["whole"][0] for key in cells}
     # Dynamic NTK is NTK at this length, and the window's first part is read without scaling.
@@ -121,7 +121,7 @@ def test_the_sliding_window_reads_each_token_from_the_last_ones(
     mine = evaluation(folders(family), tmp_path, schemes=(WINDOW,))
     mine.verify()
     [(_, cell)] = list(mine.run())
-    oracle, tokens = made(family), mine.texts.documents
+    oracle, tokens = checkpoint(family), mine.texts.documents
     expected = plain_losses(oracle, tokens[:, : TRAINED + 1])
     for end in range(TRAINED + 8, LONG + 1, 8):
         part = plain_losses(oracle, tokens[:, end - TRAINED : end + 1])
@@ -136,7 +136,7 @@ def test_keys_as_cached_are_what_transformers_own_dynamic_rule_gives_token_by_to
     mine = evaluation(folders("llama"), tmp_path, schemes=(STALE,))
     mine.verify()
     [(_, cell)] = list(mine.run())
-    theirs = made("llama")
+    theirs = checkpoint("llama")
     rotary = theirs.model.rotary_emb
     rotary.config.rope_parameters = {"rope_type": "dynamic", "rope_theta": BASE, "factor": 1.0}
     rotary.rope_type = "dynamic"
@@ -152,7 +152,7 @@ def test_keys_as_cached_are_what_transformers_own_dynamic_rule_gives_token_by_to
     expected = torch.cat(nats, 1).numpy()
     # transformers' frequencies are float32 products.
     assert cell["whole"][0] == pytest.approx(math.exp(expected.mean()), rel=1e-5)
-    plain = plain_losses(made("llama"), mine.texts.documents)
+    plain = plain_losses(checkpoint("llama"), mine.texts.documents)
     assert abs(cell["whole"][0] / math.exp(plain.mean()) - 1) > 1e-3
 
 
@@ -193,9 +193,9 @@ def test_a_model_that_does_not_turn_as_written_is_refused(folders: Callable[[str
 def test_what_is_kept_is_not_measured_again(
     folders: Callable[[str], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked = {"schemes": ("none", "linear", "ntk"), "documents": 2, "batch": 1}
-    whole = [cell for _, cell in evaluation(folders("qwen3"), tmp_path / "whole", **asked).run()]
-    first = evaluation(folders("qwen3"), tmp_path / "cut", **asked)
+    wanted = {"schemes": ("none", "linear", "ntk"), "documents": 2, "batch": 1}
+    whole = [cell for _, cell in evaluation(folders("qwen3"), tmp_path / "whole", **wanted).run()]
+    first = evaluation(folders("qwen3"), tmp_path / "cut", **wanted)
     begun = first.run()
     next(begun)
     begun.close()
@@ -203,7 +203,7 @@ def test_what_is_kept_is_not_measured_again(
     assert len(parts) == 2
     # A write that a kill cut short, by hand: the next run measures it again.
     parts[0].write_bytes(parts[0].read_bytes()[:70])
-    second, count = evaluation(folders("qwen3"), tmp_path / "cut", **asked), [0]
+    second, count = evaluation(folders("qwen3"), tmp_path / "cut", **wanted), [0]
     measure = Evaluation._measure
 
     def counted(self: Evaluation, *arguments: Any) -> Any:
@@ -214,7 +214,7 @@ def test_what_is_kept_is_not_measured_again(
     again = [cell for _, cell in second.run()]
     assert count == [5] and len(again) == 3
     assert [(c["line"], c["whole"], c["nats"]) for c in again] == [(c["line"], c["whole"], c["nats"]) for c in whole]
-    other = evaluation(folders("qwen3"), tmp_path / "cut", **{**asked, "chunk": 7})
+    other = evaluation(folders("qwen3"), tmp_path / "cut", **{**wanted, "chunk": 7})
     list(other.run())
     assert count == [11]
 

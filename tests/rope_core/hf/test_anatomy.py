@@ -29,7 +29,7 @@ def config(**rope: object) -> dict[str, object]:
     factor=st.floats(1.5, 64.0),
 )
 @settings(max_examples=40, deadline=None)
-def test_regions_of_llama3_are_told_by_turns(low: float, gap: float, base: float, factor: float) -> None:
+def test_regions_of_llama3_follow_turns(low: float, gap: float, base: float, factor: float) -> None:
     given = {"rope_type": "llama3", "factor": factor, "low_freq_factor": low, "high_freq_factor": low + gap}
     rope = rc.from_hf(config(**given, original_max_position_embeddings=4096) | {"rope_theta": base})
     turns = rope.unscaled * 4096 / (2 * math.pi)
@@ -51,12 +51,12 @@ def test_regions_by_kind_of_scheme() -> None:
 
 
 def test_ramp_of_gpt_oss_is_that_of_the_released_code() -> None:
-    found = anatomy.ramp(rc.from_hf(rc.model("gpt-oss-20b").hf_config()))
-    assert found is not None and not found.rounds
+    result = anatomy.ramp(rc.from_hf(rc.model("gpt-oss-20b").hf_config()))
+    assert result is not None and not result.rounds
     # YaRN's find_correction_dim, written out: dim * ln(L / (beta 2 pi)) / (2 ln base).
     exact = [64 * math.log(4096 / (beta * 2 * math.pi)) / (2 * math.log(150_000)) for beta in (32, 1)]
-    np.testing.assert_allclose(found.exact, exact, rtol=1e-12)
-    assert found.rounded == (math.floor(exact[0]), math.ceil(exact[1])) == (8, 18)
+    np.testing.assert_allclose(result.exact, exact, rtol=1e-12)
+    assert result.rounded == (math.floor(exact[0]), math.ceil(exact[1])) == (8, 18)
     assert anatomy.ramp(rc.from_hf(config())) is None
     llama = anatomy.ramp(rc.from_hf(rc.model("llama-3.1-8b").hf_config()))
     assert llama is not None and llama.rounded is None and (llama.fast, llama.slow) == (4.0, 1.0)

@@ -94,8 +94,8 @@ def grid(axes: str) -> dict[str, Any]:
     """Return the positions of 5 rows and 7 columns (and 3 frames) in reading order, by axis."""
     sizes = {"t": 3, "h": 5, "w": 7}
     order = sorted(axes, key=lambda axis: "thw".index(axis))
-    made = torch.meshgrid(*(torch.arange(sizes[axis]) for axis in order), indexing="ij")
-    return {axis: part.flatten() for axis, part in zip(order, made, strict=True)}
+    built = torch.meshgrid(*(torch.arange(sizes[axis]) for axis in order), indexing="ij")
+    return {axis: part.flatten() for axis, part in zip(order, built, strict=True)}
 
 
 def in_units(rope: AxialRope, index: dict[str, Any]) -> npt.NDArray[np.float64]:

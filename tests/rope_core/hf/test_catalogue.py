@@ -252,9 +252,9 @@ def test_llama3_keeps_blends_and_divides_as_many_pairs_as_measured(
 
 
 def test_longrope_lists_have_one_factor_for_each_rotating_pair() -> None:
-    found = [m for m in MODELS if "long_factor" in m.config.get("rope_scaling", {})]
-    assert len(found) >= 3
-    for entry in found:
+    result = [m for m in MODELS if "long_factor" in m.config.get("rope_scaling", {})]
+    assert len(result) >= 3
+    for entry in result:
         scaling = entry.config["rope_scaling"]
         assert len(scaling["long_factor"]) == len(scaling["short_factor"]) == plain(entry).pairs
         assert np.all(np.diff(scaling["long_factor"]) >= 0)
@@ -358,7 +358,7 @@ def test_layouts_are_those_of_the_research_notes(model_id: str, layout: str) -> 
 
 
 def test_class_defaults_are_those_of_the_wheel() -> None:
-    """Every value of 2026's class defaults stands in the config class, so none is our own."""
+    """Every value of 2026's class defaults is in the config class, so none is our own."""
     compared = 0
     for entry in MODELS:
         if "class default" not in entry.source or entry.year < 2026:

@@ -79,9 +79,9 @@ def test_a_model_whose_rotation_is_switched_off_is_shown_without_one(
         rope = rc.from_hf({"model_type": model_type, field: value, "num_hidden_layers": 4})
         assert rope.nope and not rope.inv_freq.any() and rope.nope_layers == (0, 1, 2, 3)
         assert rope.provenance["scheme"].path == field
-        found = rc.check({"model_type": model_type, field: value})
-        assert [one.key for one in found if one.key == "switched_off"]
-        assert not [one for one in found if one.severity == "error"]
+        findings = rc.check({"model_type": model_type, field: value})
+        assert [each.key for each in findings if each.key == "switched_off"]
+        assert not [each for each in findings if each.severity == "error"]
 
 
 def test_granites_model_builds_no_rotation_without_its_switch() -> None:
@@ -225,8 +225,8 @@ def test_parts_of_a_model_are_named_and_read() -> None:
 def test_parts_beside_the_language_model_are_checked() -> None:
     short = {"rope_type": "yarn", "factor": 0.5}
     broken = {"model_type": "csm", "depth_decoder_config": {"rope_scaling": short}}
-    (found,) = [one for one in rc.check(broken) if one.severity == "error"]
-    assert found.field.startswith("depth_decoder_config.rope_scaling")
+    (result,) = [each for each in rc.check(broken) if each.severity == "error"]
+    assert result.field.startswith("depth_decoder_config.rope_scaling")
     assert rc.check({"model_type": "csm", "depth_decoder_config": 3})[0].field == "depth_decoder_config"
     with pytest.raises(rc.ConfigError, match="part must be"):
         rc.from_hf({"model_type": "llama"}, part="indexer")
@@ -236,26 +236,26 @@ def test_parts_beside_the_language_model_are_checked() -> None:
 
 def test_an_indexers_flag_that_nothing_reads_is_reported() -> None:
     """transformers fixes the indexer's layout in its code; indexer_rope_interleave is a key of other programs."""
-    keys = [one.key for one in rc.check({"model_type": "deepseek_v32"})]
+    keys = [each.key for each in rc.check({"model_type": "deepseek_v32"})]
     assert "indexer_layout_differs" in keys and "indexer_flag_not_read" not in keys
     wrong = rc.check({"model_type": "deepseek_v32", "indexer_rope_interleave": True})
-    (found,) = [one for one in wrong if one.key == "indexer_flag_not_read"]
-    assert (found.severity, found.field) == ("warning", "indexer_rope_interleave")
-    assert (found.values["given"], found.values["used"]) == ("interleaved", "half")
+    (result,) = [each for each in wrong if each.key == "indexer_flag_not_read"]
+    assert (result.severity, result.field) == ("warning", "indexer_rope_interleave")
+    assert (result.values["given"], result.values["used"]) == ("interleaved", "half")
     for config in ({"model_type": "deepseek_v32", "indexer_rope_interleave": False}, {"model_type": "glm_moe_dsa"}):
-        assert "indexer_flag_not_read" not in [one.key for one in rc.check(config)]
-    assert "indexer_layout_differs" not in [one.key for one in rc.check({"model_type": "glm_moe_dsa"})]
+        assert "indexer_flag_not_read" not in [each.key for each in rc.check(config)]
+    assert "indexer_layout_differs" not in [each.key for each in rc.check({"model_type": "glm_moe_dsa"})]
 
 
 def test_rotations_of_images_are_named_with_their_axes() -> None:
     composite = hf_live.config_of("qwen2_5_vl", {}).to_dict()
-    (found,) = [one for one in rc.check(composite) if one.key == "axial_rope"]
-    assert (found.severity, found.field, found.values["widths"]) == ("note", "vision_config", ["h 112", "w 112"])
-    assert "axial_rope" not in [one.key for one in rc.check({"model_type": "qwen2_vl"})]
+    (result,) = [each for each in rc.check(composite) if each.key == "axial_rope"]
+    assert (result.severity, result.field, result.values["widths"]) == ("note", "vision_config", ["h 112", "w 112"])
+    assert "axial_rope" not in [each.key for each in rc.check({"model_type": "qwen2_vl"})]
     flux = {"_class_name": "FluxTransformer2DModel", "axes_dims_rope": [16, 56, 56], "attention_head_dim": 128}
     for alone in ({"model_type": "qwen2_vl_vision"}, {"model_type": "pixtral"}, flux):
-        assert [(one.key, one.severity) for one in rc.check(alone)] == [("axial_rope", "note")]
+        assert [(each.key, each.severity) for each in rc.check(alone)] == [("axial_rope", "note")]
     for other in ({"model_type": "vjepa2"}, {"_class_name": "LTXVideoTransformer3DModel", "rope_theta": 1.0}):
-        assert [(one.key, one.severity) for one in rc.check(other)] == [("axial_not_read", "note")]
+        assert [(each.key, each.severity) for each in rc.check(other)] == [("axial_not_read", "note")]
     broken = {**composite, "vision_config": {**composite["vision_config"], "num_heads": 0}}
-    assert ("value_refused", "vision_config.num_heads") in [(one.key, one.field) for one in rc.check(broken)]
+    assert ("value_refused", "vision_config.num_heads") in [(each.key, each.field) for each in rc.check(broken)]

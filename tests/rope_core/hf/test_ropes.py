@@ -131,13 +131,13 @@ SCHEMES = ("default", "linear", "dynamic", "yarn", "llama3", "longrope", "propor
 def draw_scheme(rng: random.Random, pairs: int) -> dict[str, Any]:
     """One rope dict of any type."""
     kind = rng.choice(SCHEMES)
-    made: dict[str, Any] = {rng.choice(["rope_type", "type"]): kind}
+    built: dict[str, Any] = {rng.choice(["rope_type", "type"]): kind}
     if kind != "default":
-        made["factor"] = rng.choice([1.0, 2, 4.0, 7.5, 32.0])
+        built["factor"] = rng.choice([1.0, 2, 4.0, 7.5, 32.0])
     if kind in ("yarn", "llama3", "longrope") and rng.random() < 0.7:
-        made["original_max_position_embeddings"] = rng.choice([1024, 2048, 4096])
+        built["original_max_position_embeddings"] = rng.choice([1024, 2048, 4096])
     if kind == "llama3":
-        made |= {"low_freq_factor": rng.choice([1.0, 2.0]), "high_freq_factor": rng.choice([2.0, 4.0, 8.0])}
+        built |= {"low_freq_factor": rng.choice([1.0, 2.0]), "high_freq_factor": rng.choice([2.0, 4.0, 8.0])}
     if kind == "yarn":
         for name, values in {
             "beta_fast": (32, 16.0, 0),
@@ -148,19 +148,19 @@ def draw_scheme(rng: random.Random, pairs: int) -> dict[str, Any]:
             "attention_factor": (1.0, 1.3),
         }.items():
             if rng.random() < 0.3:
-                made[name] = rng.choice(values)
+                built[name] = rng.choice(values)
     if kind == "longrope":
-        made["short_factor"] = [rng.uniform(0.9, 1.2) for _ in range(pairs)]
-        made["long_factor"] = [rng.uniform(1.0, 60.0) for _ in range(pairs)]
+        built["short_factor"] = [rng.uniform(0.9, 1.2) for _ in range(pairs)]
+        built["long_factor"] = [rng.uniform(1.0, 60.0) for _ in range(pairs)]
         if rng.random() < 0.5:
-            made.pop("factor")
+            built.pop("factor")
         if rng.random() < 0.3:
-            made["attention_factor"] = 1.19
+            built["attention_factor"] = 1.19
     if rng.random() < 0.4:
-        made["rope_theta"] = rng.choice([1e4, 5e5, 54321.0])
+        built["rope_theta"] = rng.choice([1e4, 5e5, 54321.0])
     if rng.random() < 0.2:
-        made["partial_rotary_factor"] = rng.choice([0.25, 0.5])
-    return made
+        built["partial_rotary_factor"] = rng.choice([0.25, 0.5])
+    return built
 
 
 def draw_config(rng: random.Random, model_type: str) -> dict[str, Any]:

@@ -10,18 +10,18 @@ from rope_core.hf.survey import chosen, encodings_by_year, errata, rows, shares,
 
 
 def test_every_model_has_a_row() -> None:
-    assert {row.model.id for row in rows()} == {one.id for one in models()}
+    assert {row.model.id for row in rows()} == {each.id for each in models()}
     years = [row.model.year for row in rows()]
     assert years == sorted(years)
 
 
 def test_gemma_3_has_a_row_for_each_kind_of_layer() -> None:
-    found = {row.layer_type: row for row in rows() if row.model.id == "gemma-3-27b"}
-    width = found["full_attention"].rope.rotary_dim
+    result = {row.layer_type: row for row in rows() if row.model.id == "gemma-3-27b"}
+    width = result["full_attention"].rope.rotary_dim
     # Sliding layers turn by base 10,000 unscaled, full ones by 1,000,000 and 8 times slower.
     for kind, base, slower in (("sliding_attention", 1e4, 1.0), ("full_attention", 1e6, 8.0)):
-        assert found[kind].longest == pytest.approx(2 * math.pi * base ** ((width - 2) / width) * slower, rel=1e-12)
-        assert found[kind].shortest == pytest.approx(2 * math.pi * slower, rel=1e-12)
+        assert result[kind].longest == pytest.approx(2 * math.pi * base ** ((width - 2) / width) * slower, rel=1e-12)
+        assert result[kind].shortest == pytest.approx(2 * math.pi * slower, rel=1e-12)
 
 
 @pytest.mark.parametrize("length", [1, 7, 4096, 131_072, 10**9])
@@ -61,9 +61,9 @@ def test_positions_by_year_count_every_row_once() -> None:
 
 def test_errata_contradict_the_printed_cell() -> None:
     assert len(errata()) >= 18
-    for row, found in errata():
-        assert str(getattr(row, found.field)) == found.printed != found.corrected
-        assert found.source.startswith("https://")
+    for row, result in errata():
+        assert str(getattr(row, result.field)) == result.printed != result.corrected
+        assert result.source.startswith("https://")
 
 
 def test_what_the_page_claims() -> None:
@@ -72,7 +72,7 @@ def test_what_the_page_claims() -> None:
     waves: dict[int, list[float]] = {}
     for row in rows():
         waves.setdefault(row.context, []).append(row.longest)
-    assert max(max(found) / min(found) for found in waves.values()) > 100
+    assert max(max(result) / min(result) for result in waves.values()) > 100
 
 
 @pytest.mark.parametrize(

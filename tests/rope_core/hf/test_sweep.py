@@ -43,7 +43,7 @@ UNDRAWN = {
 
 def text_subjects() -> list[live.Subject]:
     """Return the pairs of a module and a config class whose positions are tokens."""
-    return [one for one in live.subjects() if not one.axial and one.module.__name__ not in OTHER_AXES]
+    return [each for each in live.subjects() if not each.axial and each.module.__name__ not in OTHER_AXES]
 
 
 def compare(subject: live.Subject, config: Any, seen: Counter[str]) -> None:

@@ -255,9 +255,9 @@ def test_a_config_object_reads_like_its_fields() -> None:
     ]
     for model_type, fields in cases:
         plain = {"model_type": model_type, **fields}
-        made = transformers.CONFIG_MAPPING[model_type](**copy.deepcopy(fields))
+        built = transformers.CONFIG_MAPPING[model_type](**copy.deepcopy(fields))
         for kind in rc.layer_types(plain) or [None]:  # type: ignore[list-item]
-            here, there = rc.from_hf(plain, kind), rc.from_hf(made, kind)
+            here, there = rc.from_hf(plain, kind), rc.from_hf(built, kind)
             np.testing.assert_array_equal(here.inv_freq, there.inv_freq, err_msg=model_type)
             assert (here.head_dim, here.nope_layers) == (there.head_dim, there.nope_layers), model_type
 

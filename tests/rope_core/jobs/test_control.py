@@ -20,9 +20,9 @@ SLEEP = "import time\ntime.sleep(60)\n"
 def queue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[jobs.Queue]:
     (tmp_path / "job_sleep.py").write_text(SLEEP, "utf-8")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    made = jobs.Queue(per_owner=2)
-    yield made
-    made.close()
+    built = jobs.Queue(per_owner=2)
+    yield built
+    built.close()
 
 
 def test_an_operator_lists_and_cancels(queue: jobs.Queue, tmp_path: Path) -> None:

@@ -59,9 +59,9 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def queue() -> Iterator[jobs.Queue]:
-    made = jobs.Queue()
-    yield made
-    made.close()
+    built = jobs.Queue()
+    yield built
+    built.close()
 
 
 @pytest.fixture
@@ -198,7 +198,7 @@ def test_old_jobs_are_forgotten(folder: Path) -> None:
     queue.close()
 
 
-def test_children_die_with_the_process_that_asked(folder: Path, tmp_path: Path) -> None:
+def test_children_die_with_the_process_that_started_them(folder: Path, tmp_path: Path) -> None:
     mark = tmp_path / "pids"
     root = str(ROOT)
     script = (

@@ -39,13 +39,13 @@ def exact(q: Tensor, k: Tensor, layout: str = "half") -> Two:
     """Return the same by torch's own operations, which autograd knows by itself."""
     cos, sin = COS[7:10][None, :, None], SIN[7:10][None, :, None]
 
-    def one(x: Tensor) -> Tensor:
+    def turned_one(x: Tensor) -> Tensor:
         a, b = (x[..., :4], x[..., 4:8]) if layout == "half" else (x[..., 0:8:2], x[..., 1:8:2])
         first, second = a * cos - b * sin, a * sin + b * cos
         turned = torch.cat([first, second], -1) if layout == "half" else torch.stack([first, second], -1).flatten(-2)
         return torch.cat([turned, x[..., 8:]], -1)
 
-    return one(q), one(k)
+    return turned_one(q), turned_one(k)
 
 
 @pytest.mark.parametrize(
@@ -195,8 +195,8 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
 def test_compiled_without_a_graph_break(function: Callable[..., Any], gradients: bool) -> None:
     with torch.set_grad_enabled(gradients):
         wanted, got = leaves(3), leaves(3)
-        one, two = function(*wanted), compiled(function)(*got)
-        pairs = list(zip(one, two, strict=True)) if isinstance(one, tuple) else [(one, two)]
+        first, two = function(*wanted), compiled(function)(*got)
+        pairs = list(zip(first, two, strict=True)) if isinstance(first, tuple) else [(first, two)]
         assert all(torch.allclose(a, b, atol=1e-12) for a, b in pairs)
         if gradients:
             for index in (0, 1):

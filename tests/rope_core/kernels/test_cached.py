@@ -120,9 +120,9 @@ def test_nan_stays_in_its_head() -> None:
     q = torch.ones(2, 4, 64, dtype=torch.bfloat16)
     q[1, 2, 5] = torch.nan
     cache = torch.zeros(2, 2, 4, 64, dtype=torch.bfloat16)
-    one = torch.ones(64)
+    single = torch.ones(64)
     got = apply_normed_cached(
-        q, q, q, one, one, cos, sin, cache[0], cache[1], torch.tensor([1, 0]), layout="half", positions=3
+        q, q, q, single, single, cos, sin, cache[0], cache[1], torch.tensor([1, 0]), layout="half", positions=3
     )
     for x in (got[1], cache[0, 0]):
         assert torch.isnan(x).any(-1).tolist() == [False, False, True, False]
@@ -148,10 +148,10 @@ def test_nan_stays_in_its_head() -> None:
 )
 def test_bad_calls_are_refused(changed: dict[str, Any], words: str) -> None:
     cos, sin = tables(4, torch.float32)
-    one = torch.ones(8)
+    single = torch.ones(8)
     call: dict[str, Any] = {
-        "q": torch.zeros(2, 4, 8), "k": torch.zeros(2, 2, 8), "v": torch.zeros(2, 2, 8), "q_weight": one,
-        "k_weight": one, "k_cache": torch.zeros(8, 2, 8), "v_cache": torch.zeros(8, 2, 8),
+        "q": torch.zeros(2, 4, 8), "k": torch.zeros(2, 2, 8), "v": torch.zeros(2, 2, 8), "q_weight": single,
+        "k_weight": single, "k_cache": torch.zeros(8, 2, 8), "v_cache": torch.zeros(8, 2, 8),
         "slots": torch.tensor([1, 0]),
     } | changed  # fmt: skip
     with pytest.raises(ValueError, match=words):

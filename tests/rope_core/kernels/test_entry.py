@@ -23,7 +23,7 @@ LAYOUTS = ("half", "interleaved")
 
 
 def tables(pairs: int, dtype: torch.dtype = torch.float32, rows: int = ROWS) -> tuple[Tensor, Tensor]:
-    """Tables of a spectrum that is no default: base 500, so that no pair stands still within the rows."""
+    """Tables of a spectrum that is no default: base 500, so that no pair is still within the rows."""
     angle = torch.arange(rows, dtype=torch.float64)[:, None] * torch.tensor(Rope(2 * pairs, 500.0).theta)
     return angle.cos().to(dtype), angle.sin().to(dtype)
 

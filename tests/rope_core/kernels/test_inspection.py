@@ -105,26 +105,26 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Inspection]:
         timeout=300,
     )
     assert done.returncode == 0, done.stderr[-3000:]
-    found = json.loads(done.stdout)
-    for body in found.values():
+    result = json.loads(done.stdout)
+    for body in result.values():
         for kind in ("loads", "stores"):
             body[kind] = {int(width): count for width, count in body[kind].items()}
-    return {name: Inspection(**body) for name, body in found.items()}
+    return {name: Inspection(**body) for name, body in result.items()}
 
 
 def faults(seen: Inspection, table_width: int = 64) -> list[str]:
     """Return what keeps a kernel from the speed of memory; the tables, read once a program, may use half the width."""
-    said = []
+    text = []
     if set(seen.stores) != {128}:
-        said.append(f"stores of {sorted(seen.stores)} bits")
+        text.append(f"stores of {sorted(seen.stores)} bits")
     narrow = {width: count for width, count in seen.loads.items() if width != 128}
     if not seen.loads.get(128) or min(seen.loads) < table_width or sum(narrow.values()) > 2:
-        said.append(f"loads of {sorted(seen.loads)} bits")
+        text.append(f"loads of {sorted(seen.loads)} bits")
     if seen.spills or seen.stack:
-        said.append(f"{seen.spills} bytes spilled, {seen.stack} on the stack")
+        text.append(f"{seen.spills} bytes spilled, {seen.stack} on the stack")
     if seen.registers > 96:
-        said.append(f"{seen.registers} registers")
-    return said
+        text.append(f"{seen.registers} registers")
+    return text
 
 
 @pytest.mark.parametrize("name", [name for name in CASES if name != "packed"])
@@ -160,8 +160,8 @@ def test_norm_and_rotation_read_and_write_128_bits_and_spill_nothing(
 
 def test_the_measure_fails_on_scalar_kernels(compiled: dict[str, Inspection]) -> None:
     for name in SCALAR:
-        said = faults(compiled[name])
-        assert any("stores" in s for s in said) and any("loads" in s for s in said), (name, compiled[name])
+        text = faults(compiled[name])
+        assert any("stores" in s for s in text) and any("loads" in s for s in text), (name, compiled[name])
         assert min(compiled[name].stores) <= 32
 
 

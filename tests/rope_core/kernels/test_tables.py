@@ -117,7 +117,7 @@ def test_bad_out_and_huge_requests_are_refused() -> None:
         tables.cos_sin(s, [0], "int32")
 
 
-def test_no_writable_cache_is_said_aloud(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_writable_cache_is_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(**options: bool) -> object:
         if options.get("cache"):
             raise RuntimeError("cannot cache function 'double': no locator available")

@@ -15,12 +15,12 @@ LEVELS = {"window": 1.0, "rerope": 0.8, "cope": 2.0, "none": 3.0}
 
 def cells() -> list[view.Cell]:
     """Made cells of three models; the third was trained on without rotation from the first."""
-    found = [
+    result = [
         made.cell(model, key, made.losses(place, level, 6, 64))
         for model in ("rope-0", "rope-1")
         for place, (key, level) in enumerate(LEVELS.items())
     ]
-    return [view.cell(each) for each in [*found, made.cell("rope-0-drope", "none", made.losses(9, 1.5, 6, 64))]]
+    return [view.cell(each) for each in [*result, made.cell("rope-0-drope", "none", made.losses(9, 1.5, 6, 64))]]
 
 
 @pytest.fixture(autouse=True)
@@ -33,19 +33,19 @@ def index(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_ratios_are_of_the_same_documents_and_in_order() -> None:
-    window, found = beside_window(cells(), 64)
+    window, result = beside_window(cells(), 64)
     assert (window.weights, window.line) == ("rope-0", "window")
-    assert [each.key for each in found] == ["rerope", "drope", "cope", "none"]
-    assert [each.kind for each in found] == [COUNTED, DROPPED, SCALED, OLD]
+    assert [each.key for each in result] == ["rerope", "drope", "cope", "none"]
+    assert [each.kind for each in result] == [COUNTED, DROPPED, SCALED, OLD]
     by = {(each.weights, each.line): each for each in cells()}
-    for each in found:
+    for each in result:
         expected = np.exp(float((each.cell.nats - window.nats).mean()))
         assert each.over_window.value == pytest.approx(expected, rel=1e-9)
         assert each.over_window.low < each.over_window.value < each.over_window.high
         if each.key != "drope":
             other = by["rope-1", each.key].nats - by["rope-1", "window"].nats
             assert each.seeds == pytest.approx((np.exp(float(other.mean())),), rel=1e-9)
-    assert found[1].seeds == ()
+    assert result[1].seeds == ()
 
 
 def test_unknown_weights_are_taken_for_rotary_ones() -> None:

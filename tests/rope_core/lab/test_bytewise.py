@@ -22,20 +22,20 @@ def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, small_models: None) -
 @pytest.mark.parametrize("key", ["none", "yarn"])
 def test_every_byte_has_the_loss_of_a_reader_written_as_loops(key: str, shelf: None) -> None:
     length, document = 24, held_out()[1]
-    ((share, found),) = job.steps("bytes", {"weights": "tiny", "lines": [key], "length": length, "document": 1})
+    ((share, result),) = job.steps("bytes", {"weights": "tiny", "lines": [key], "length": length, "document": 1})
     text = document.text[: length + 1]
-    assert (share, found["line"], found["path"], found["text"].encode()) == (1, key, document.path, text)
+    assert (share, result["line"], result["path"], result["text"].encode()) == (1, key, document.path, text)
     model = weights.load("tiny")
     turn = spectrum(line(key).request(model.shape, length))
     logits = read(model, text[:-1], lambda i, j: turn.inv_freq, factor=turn.attention_factor)
     nats = np.log(np.exp(logits).sum(1)) - logits[np.arange(length), list(text[1:])]
-    np.testing.assert_allclose(found["nats"], nats, atol=2e-4)
+    np.testing.assert_allclose(result["nats"], nats, atol=2e-4)
 
 
-@pytest.mark.parametrize("asked", [{"document": 10_000}, {"length": 1}, {"weights": "nobody"}, {"lines": ["nothing"]}])
-def test_what_cannot_be_read_is_refused(asked: dict[str, object], shelf: None) -> None:
+@pytest.mark.parametrize("wanted", [{"document": 10_000}, {"length": 1}, {"weights": "nobody"}, {"lines": ["nothing"]}])
+def test_what_cannot_be_read_is_refused(wanted: dict[str, object], shelf: None) -> None:
     with pytest.raises(ValueError, match=" must be "):
-        list(job.steps("bytes", {"weights": "tiny"} | asked))
+        list(job.steps("bytes", {"weights": "tiny"} | wanted))
 
 
 def test_the_shipped_record_is_the_shipped_weights_reading_the_shipped_text() -> None:

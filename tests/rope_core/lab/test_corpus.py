@@ -24,11 +24,11 @@ def tree(top: Path) -> Path:
 
 
 def test_files_are_listed_by_path_size_and_hash(tmp_path: Path) -> None:
-    found = corpus.files(tree(tmp_path))
-    assert len(found) == 40
-    assert [each.path for each in found] == sorted(each.path for each in found)
-    one = (tmp_path / found[5].path).read_bytes()
-    assert (found[5].bytes, found[5].sha256) == (len(one), hashlib.sha256(one).hexdigest())
+    result = corpus.files(tree(tmp_path))
+    assert len(result) == 40
+    assert [each.path for each in result] == sorted(each.path for each in result)
+    single = (tmp_path / result[5].path).read_bytes()
+    assert (result[5].bytes, result[5].sha256) == (len(single), hashlib.sha256(single).hexdigest())
     with pytest.raises(ValueError, match="root must be a folder with Python files"):
         corpus.files(tmp_path / "nothing")
 
@@ -56,9 +56,9 @@ def test_the_digest_sees_every_byte_and_every_name(tmp_path: Path) -> None:
 
 
 def test_documents_start_on_a_line_after_a_quarter(tmp_path: Path) -> None:
-    found = corpus.held_out_from(tree(tmp_path), length=100)
-    assert found
-    for each in found:
+    result = corpus.held_out_from(tree(tmp_path), length=100)
+    assert result
+    for each in result:
         data = (tmp_path / each.path).read_bytes()
         start = data.find(each.text, len(data) // 4)
         assert len(each.text) == 100

@@ -22,16 +22,16 @@ def test_losses_are_those_of_the_loops_document_by_document() -> None:
     documents = np.array([text(31, seed) for seed in range(3)], dtype=np.uint8)
     request = line("yarn").request(model.shape, 30, factor=2.5)
     s = rc.spectrum(request)
-    found = losses(model, documents, request)
-    assert found.shape == (3, 30)
-    for row, given in zip(found, documents.tolist(), strict=True):
+    result = losses(model, documents, request)
+    assert result.shape == (3, 30)
+    for row, given in zip(result, documents.tolist(), strict=True):
         logits = oracle.logits(model.state_dict(), model.shape, given[:-1], s.inv_freq, s.attention_factor)
         np.testing.assert_allclose(row, oracle.nats(logits, given), rtol=2e-4, atol=2e-4)
 
 
 def test_documents_are_cut_one_after_another() -> None:
-    found = as_documents(bytes(range(100)), 9, 4)
-    assert found.tolist() == [list(range(i, i + 10)) for i in (0, 10, 20, 30)]
+    result = as_documents(bytes(range(100)), 9, 4)
+    assert result.tolist() == [list(range(i, i + 10)) for i in (0, 10, 20, 30)]
     with pytest.raises(ValueError, match="text must be at least 101 bytes for a length of 100, got 100"):
         as_documents(bytes(100), 100)
 
@@ -72,9 +72,9 @@ def test_a_paired_ratio_does_not_see_what_documents_have_in_common() -> None:
     rng = np.random.default_rng(1)
     hard = rng.normal(2.0, 1.0, (30, 1))
     a, b = hard + rng.normal(0.1, 0.01, (30, 8)), hard + np.zeros((30, 8))
-    found = ratio(a, b)
-    assert found.value == pytest.approx(math.exp(0.1), rel=5e-3)
-    assert found.high - found.low < 0.01
+    result = ratio(a, b)
+    assert result.value == pytest.approx(math.exp(0.1), rel=5e-3)
+    assert result.high - result.low < 0.01
     assert perplexity(a).high - perplexity(a).low > 1.0
     with pytest.raises(ValueError, match="a and b must be of the same documents"):
         ratio(a, b[:3])
@@ -82,11 +82,11 @@ def test_a_paired_ratio_does_not_see_what_documents_have_in_common() -> None:
 
 def test_a_curve_is_the_mean_of_its_bins() -> None:
     nats = np.tile(np.log(np.arange(1.0, 13.0)), (3, 1))
-    found = curve(nats, 4)
-    assert found.position.tolist() == [1.5, 4.5, 7.5, 10.5]
+    result = curve(nats, 4)
+    assert result.position.tolist() == [1.5, 4.5, 7.5, 10.5]
     expected = [math.prod(range(a, a + 3)) ** (1 / 3) for a in (1, 4, 7, 10)]
-    np.testing.assert_allclose(found.value, expected)
-    np.testing.assert_allclose(found.low, expected)
+    np.testing.assert_allclose(result.value, expected)
+    np.testing.assert_allclose(result.low, expected)
 
 
 def test_lines_ask_for_what_the_schemes_mean() -> None:
@@ -101,8 +101,8 @@ def test_lines_ask_for_what_the_schemes_mean() -> None:
     )
     assert line("linear").request(shape, 128).params["factor"] == 1.0
     assert line("linear").request(shape, 1024, factor=3.0).params["factor"] == 3.0
-    asked = line("yarn").request(shape, 1024, 4.0, 500.0, {"beta_fast": 16.0, "low_freq_factor": 2.0})
-    assert (asked.rope.base, asked.params["beta_fast"], asked.seq_len) == (500.0, 16.0, 1024)
+    wanted = line("yarn").request(shape, 1024, 4.0, 500.0, {"beta_fast": 16.0, "low_freq_factor": 2.0})
+    assert (wanted.rope.base, wanted.params["beta_fast"], wanted.seq_len) == (500.0, 16.0, 1024)
     assert len({each.key for each in lines()}) == len(lines()) >= 7
     with pytest.raises(ValueError, match="line must be one of none, linear"):
         line("cubic")

@@ -119,8 +119,8 @@ def test_the_written_bytes_go_on_without_begin_or_end(tmp_path: Path) -> None:
     for _ in range(6):
         with torch.no_grad():
             expected = torch.cat([expected, model(expected)[:, -1:].argmax(-1)], 1)
-    made = theirs.generate(tokens, attention_mask=torch.ones_like(tokens), max_new_tokens=6, do_sample=False)
-    assert made.tolist() == expected.tolist()
+    built = theirs.generate(tokens, attention_mask=torch.ones_like(tokens), max_new_tokens=6, do_sample=False)
+    assert built.tolist() == expected.tolist()
     assert theirs.config.bos_token_id is theirs.config.eos_token_id is theirs.generation_config.eos_token_id is None
 
 

@@ -33,26 +33,26 @@ def decoded(places: Places, text: bytes, prefill: int) -> lab_oracle.Array:
     """Logits (S, 256) of a text that is read with a cache, its first bytes at once and the others one by one."""
     parts, cache = [text[:prefill], *(text[i : i + 1] for i in range(prefill, len(text)))], Cache([])
     with torch.inference_mode():
-        found = [read_on(torch.tensor([list(part)]), cache, places)[0].double().numpy() for part in parts]
-    return np.concatenate(found)
+        result = [read_on(torch.tensor([list(part)]), cache, places)[0].double().numpy() for part in parts]
+    return np.concatenate(result)
 
 
 @pytest.mark.parametrize("key", ["none", "yarn"])
 def test_each_step_with_the_cache_is_a_reading_of_the_whole(key: str) -> None:
     model, text = small(), bytes_drawn(30)
     request = line(key).request(model.shape, 30)
-    found = decoded(Places(model, request), text, 11)
+    result = decoded(Places(model, request), text, 11)
     answer = spectrum(request)
     expected = lab_oracle.logits(model.state_dict(), model.shape, list(text), answer.inv_freq, answer.attention_factor)
-    np.testing.assert_allclose(found, expected, atol=2e-4 * np.abs(expected).max())
+    np.testing.assert_allclose(result, expected, atol=2e-4 * np.abs(expected).max())
 
 
 def test_a_scheme_that_follows_the_length_turns_all_keys_anew_at_each_step() -> None:
     model, text = small(), bytes_drawn(34, 1)
     request = line(FOLLOWS).request(model.shape, 34, 3.0)
-    found = decoded(Places(model, request), text, 12)
+    result = decoded(Places(model, request), text, 12)
     expected = read(model, text, lambda i, j: _at(request, max(12, i + 1)))
-    np.testing.assert_allclose(found, expected, atol=2e-4 * np.abs(expected).max())
+    np.testing.assert_allclose(result, expected, atol=2e-4 * np.abs(expected).max())
 
 
 def _at(request: Request, length: int) -> Any:
@@ -62,36 +62,36 @@ def _at(request: Request, length: int) -> Any:
 @pytest.mark.parametrize("encoding", ["alibi", "t5", "sinusoidal", "nope"])
 def test_models_without_rotary_positions_write_what_full_readings_give(encoding: str) -> None:
     model, text = small(encoding), bytes_drawn(9, 2)
-    made = write(model, text, 8).text
+    built = write(model, text, 8).text
     for i in range(8):
-        expected = lab_oracle.logits(model.state_dict(), model.shape, list(text + made[:i]))[-1]
-        assert expected.argmax() == made[i]
+        expected = lab_oracle.logits(model.state_dict(), model.shape, list(text + built[:i]))[-1]
+        assert expected.argmax() == built[i]
 
 
 @pytest.mark.parametrize("key", ["yarn", FOLLOWS])
 def test_greedy_text_and_the_truth_s_loss_are_those_of_the_loops(key: str) -> None:
     model, prompt, truth = small(), bytes_drawn(13, 4), bytes_drawn(9, 5)
     request = line(key).request(model.shape, 22)
-    made = write(model, prompt, 9, request, truth=truth)
+    built = write(model, prompt, 9, request, truth=truth)
     follows = key == FOLLOWS
     factor = spectrum(request).attention_factor
 
     def frequencies(i: int, _: int) -> Any:
         return _at(request, max(13, i + 1)) if follows else spectrum(request).inv_freq
 
-    rows = read(model, prompt + made.text, frequencies, factor=factor)
-    assert bytes(rows[12:-1].argmax(-1).tolist()) == made.text
-    told = read(model, prompt + truth, frequencies, factor=factor)
-    expected = lab_oracle.nats(told, list(prompt + truth))[12:].mean()
-    assert made.truth_loss == pytest.approx(expected, rel=1e-4)
+    rows = read(model, prompt + built.text, frequencies, factor=factor)
+    assert bytes(rows[12:-1].argmax(-1).tolist()) == built.text
+    shown = read(model, prompt + truth, frequencies, factor=factor)
+    expected = lab_oracle.nats(shown, list(prompt + truth))[12:].mean()
+    assert built.truth_loss == pytest.approx(expected, rel=1e-4)
 
 
 def test_one_byte_and_no_truth() -> None:
     model, prompt = small(), bytes_drawn(5)
     alone = write(model, prompt, 1)
     assert alone.text == write(model, prompt, 4).text[:1] and math.isnan(alone.truth_loss)
-    told = write(model, prompt, 1, truth=b"x").truth_loss
-    assert told == pytest.approx(lab_oracle.nats(read(model, prompt + b"x"), [*prompt, ord("x")])[-1], rel=1e-4)
+    shown = write(model, prompt, 1, truth=b"x").truth_loss
+    assert shown == pytest.approx(lab_oracle.nats(read(model, prompt + b"x"), [*prompt, ord("x")])[-1], rel=1e-4)
 
 
 def test_draws_follow_the_softmax_and_the_seed() -> None:
@@ -106,15 +106,15 @@ def test_draws_follow_the_softmax_and_the_seed() -> None:
 
 
 def test_the_job_writes_on_from_one_place_whatever_the_length() -> None:
-    asked = {"weights": ["tiny", "tiny-learned"], "lines": ["none", "yarn"], "lengths": [12, 60], "new": 5}
-    found = list(job.steps("generate", {**asked, "document": 2}))
-    cells = [result for _, result in found]
+    wanted = {"weights": ["tiny", "tiny-learned"], "lines": ["none", "yarn"], "lengths": [12, 60], "new": 5}
+    answer = list(job.steps("generate", {**wanted, "document": 2}))
+    cells = [result for _, result in answer]
     assert [(c["weights"], c["line"], c["length"]) for c in cells] == [
         (name, key, length)
         for length in (12, 60)
         for name, key in (("tiny", "none"), ("tiny", "yarn"), ("tiny-learned", "none"))
     ]
-    shares = [share for share, _ in found]
+    shares = [share for share, _ in answer]
     assert shares == sorted(shares) and shares[-1] == 1.0
     document = held_out()[2].text
     for each in cells:
@@ -127,20 +127,20 @@ def test_the_job_writes_on_from_one_place_whatever_the_length() -> None:
         model = weights.load(each["weights"])
         rotary = model.shape.encoding == "rope"
         request = line(each["line"]).request(model.shape, each["length"]) if rotary else None
-        made = write(model, prompt, 5, request, truth=document[55:60])
-        assert each["text"] == made.text.decode("utf-8", "replace")
-        assert each["truth_loss"] == pytest.approx(made.truth_loss, abs=1e-6)
+        built = write(model, prompt, 5, request, truth=document[55:60])
+        assert each["text"] == built.text.decode("utf-8", "replace")
+        assert each["truth_loss"] == pytest.approx(built.truth_loss, abs=1e-6)
 
 
 def test_pasted_text_is_the_document() -> None:
     given = "0123456789é".encode() * 9
-    (_, found), *_ = generate.steps(weights=["tiny-alibi"], lengths=[20], new=4, text=given)
-    assert found["truth"].encode("utf-8", "replace")[:3] in given
-    assert found["prompt_end"] == given[:16].decode("utf-8", "replace")
+    (_, result), *_ = generate.steps(weights=["tiny-alibi"], lengths=[20], new=4, text=given)
+    assert result["truth"].encode("utf-8", "replace")[:3] in given
+    assert result["prompt_end"] == given[:16].decode("utf-8", "replace")
 
 
 @pytest.mark.parametrize(
-    ("asked", "said"),
+    ("wanted", "text"),
     [
         ({"weights": []}, "weights must be at least one name, got ()"),
         ({"weights": "tiny"}, "weights must be at least one name, got 'tiny'"),
@@ -158,20 +158,20 @@ def test_pasted_text_is_the_document() -> None:
         ({"size": 3}, "arguments must be those of generate"),
     ],
 )
-def test_bad_requests_are_refused_in_a_sentence(asked: dict[str, Any], said: str) -> None:
+def test_bad_requests_are_refused_in_a_sentence(wanted: dict[str, Any], text: str) -> None:
     with pytest.raises(ValueError) as error:
-        job.steps("generate", {"weights": ["tiny"], "lengths": [60], "new": 6} | asked)
-    assert str(error.value).startswith(said)
+        job.steps("generate", {"weights": ["tiny"], "lengths": [60], "new": 6} | wanted)
+    assert str(error.value).startswith(text)
 
 
 def test_writing_refuses_what_it_cannot_begin_with() -> None:
     model = small()
-    for arguments, said in (
+    for arguments, text in (
         ((b"", 3), "prompt must be at least one byte"),
         ((b"a", 0), "new must be an integer"),
         ((b"a" * 10**6, 3), "length must be short enough for 2 GiB"),
     ):
-        with pytest.raises(ValueError, match=said):
+        with pytest.raises(ValueError, match=text):
             write(model, *arguments)
     with pytest.raises(ValueError, match="truth must be 3 bytes, as many as are written, got 2"):
         write(model, b"a", 3, truth=b"xy")

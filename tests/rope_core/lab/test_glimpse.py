@@ -65,10 +65,10 @@ def test_maps_and_entropies_are_those_of_the_loops(encoding: str, key: str) -> N
 def test_rows_of_a_map_sum_to_one_and_nothing_looks_ahead() -> None:
     model, size = small(), 100
     documents = np.frombuffer(bytes_drawn(size), dtype=np.uint8)[None]
-    found = glimpse.look(model, documents, 0, 0).map
-    assert found.shape == (64, 64)
-    np.testing.assert_allclose(found.sum(1), 1.0, atol=1e-5)
-    assert not np.triu(found, 1).any() and (np.diagonal(found) > 0).all()
+    result = glimpse.look(model, documents, 0, 0).map
+    assert result.shape == (64, 64)
+    np.testing.assert_allclose(result.sum(1), 1.0, atol=1e-5)
+    assert not np.triu(result, 1).any() and (np.diagonal(result) > 0).all()
 
 
 def test_a_head_that_does_not_care_has_the_largest_entropy() -> None:
@@ -80,16 +80,16 @@ def test_a_head_that_does_not_care_has_the_largest_entropy() -> None:
     np.testing.assert_allclose(view.entropy[0], np.log(np.arange(1, 21)), atol=1e-5)
 
 
-def test_a_cell_is_told_with_intervals_over_documents() -> None:
-    found = list(
+def test_a_cell_has_intervals_over_documents() -> None:
+    result = list(
         job.steps(
             "glimpse", {"weights": ["tiny"], "lines": ["none", "yarn"], "lengths": [12, 70], "head": 1, "documents": 3}
         )
     )
-    assert [(c["line"], c["length"]) for _, c in found] == [("none", 12), ("yarn", 12), ("none", 70), ("yarn", 70)]
-    assert found[-1][0] == 1.0
+    assert [(c["line"], c["length"]) for _, c in result] == [("none", 12), ("yarn", 12), ("none", 70), ("yarn", 70)]
+    assert result[-1][0] == 1.0
     documents = np.stack([np.frombuffer(d.text, dtype=np.uint8)[:70] for d in held_out()[:3]])
-    for _, each in found:
+    for _, each in result:
         size, model = each["length"], weights.load("tiny")
         assert (each["layer"], each["head"], each["documents"]) == (0, 1, 3)
         view = glimpse.look(model, documents[:, :size], 0, 1, plan.place(model, each["line"], size))
@@ -104,7 +104,7 @@ def test_a_cell_is_told_with_intervals_over_documents() -> None:
             assert each["entropy_max"][i] == pytest.approx(np.mean([math.log(q + 1) for q in range(a, b)]), abs=1e-5)
         factor = spectrum(line(each["line"]).request(model.shape, size)).attention_factor
         assert each["logit_scale"] == pytest.approx(factor**2, abs=1e-6)
-    assert found[-1][1]["logit_scale"] > 1.3
+    assert result[-1][1]["logit_scale"] > 1.3
 
 
 def test_the_interval_is_that_of_a_mean() -> None:
@@ -126,7 +126,7 @@ def test_past_a_learned_table_there_is_nothing_to_look_at() -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked_for", "said"),
+    ("wanted", "text"),
     [
         ({"layer": 2}, "layer must be an integer in [0, 1], got 2"),
         ({"head": -1}, "head must be an integer in [0, 1], got -1"),
@@ -139,10 +139,10 @@ def test_past_a_learned_table_there_is_nothing_to_look_at() -> None:
         ({"tail": 1}, "arguments must be those of glimpse"),
     ],
 )
-def test_bad_requests_are_refused_in_a_sentence(asked_for: dict[str, Any], said: str) -> None:
+def test_bad_requests_are_refused_in_a_sentence(wanted: dict[str, Any], text: str) -> None:
     with pytest.raises(ValueError) as error:
-        job.steps("glimpse", {"weights": ["tiny"], "lengths": [60]} | asked_for)
-    assert str(error.value).startswith(said)
+        job.steps("glimpse", {"weights": ["tiny"], "lengths": [60]} | wanted)
+    assert str(error.value).startswith(text)
 
 
 def test_lengths_past_memory_are_refused_before_they_are_read() -> None:

@@ -103,7 +103,7 @@ def test_the_pages_claims() -> None:
     assert inside.likeliest([following, fast.following()], 2) == [ord("m"), ord("r")]
 
 
-def test_what_is_refused_is_said() -> None:
+def test_what_is_refused_is_a_sentence() -> None:
     model = inside.load(NAME)
     with pytest.raises(ValueError, match="text"):
         inside.read(model, b"")

@@ -46,9 +46,9 @@ def text(size: int, seed: int = 0) -> list[int]:
 def test_the_model_is_what_the_loops_say(encoding: str) -> None:
     model, given = small(encoding), text(40)
     with torch.no_grad():
-        found = model(torch.tensor([given]))[0].double().numpy()
+        result = model(torch.tensor([given]))[0].double().numpy()
     expected = oracle.logits(model.state_dict(), model.shape, given)
-    np.testing.assert_allclose(found, expected, atol=2e-4 * np.abs(expected).max())
+    np.testing.assert_allclose(result, expected, atol=2e-4 * np.abs(expected).max())
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
@@ -90,9 +90,9 @@ def test_a_scheme_turns_by_its_own_frequencies(scheme: str, params: dict[str, fl
     request = rc.Request(model.shape.rope, scheme, params, seq_len=60)
     s = rc.spectrum(request)
     with torch.no_grad():
-        found = model(torch.tensor([given]), place=scaled(model.shape, request).at(0, 60))[0].double().numpy()
+        result = model(torch.tensor([given]), place=scaled(model.shape, request).at(0, 60))[0].double().numpy()
     expected = oracle.logits(model.state_dict(), model.shape, given, s.inv_freq, s.attention_factor)
-    np.testing.assert_allclose(found, expected, atol=2e-4 * np.abs(expected).max())
+    np.testing.assert_allclose(result, expected, atol=2e-4 * np.abs(expected).max())
     plain = oracle.logits(model.state_dict(), model.shape, given)
     assert np.abs(plain - expected).max() > 1e-2
 
@@ -117,7 +117,7 @@ def test_a_request_of_another_width_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("given", "sentence"),
     [
         ({"encoding": "rotary"}, "encoding must be one of rope, "),
         ({"width": 30, "heads": 4}, "width must be a multiple of 8, got 30"),
@@ -126,8 +126,8 @@ def test_a_request_of_another_width_is_refused() -> None:
         ({"base": 1.0}, "base must be"),
     ],
 )
-def test_sizes_that_do_not_fit_are_refused(given: dict[str, Any], said: str) -> None:
-    with pytest.raises(ValueError, match=said):
+def test_sizes_that_do_not_fit_are_refused(given: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(ValueError, match=sentence):
         Shape(**given)
 
 

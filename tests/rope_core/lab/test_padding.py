@@ -60,8 +60,8 @@ def test_each_case_is_what_the_loops_say(encoding: str, case: str) -> None:
         return j <= i and (j >= hidden or i < hidden)
 
     expected = read(model, bytes(front) + text, ids=ids, sees=sees)[front:]
-    found = read_as(model, np.frombuffer(text, dtype=np.uint8)[None], how, PAD)[0].double().numpy()
-    np.testing.assert_allclose(found, expected, atol=3e-4 * np.abs(expected).max())
+    result = read_as(model, np.frombuffer(text, dtype=np.uint8)[None], how, PAD)[0].double().numpy()
+    np.testing.assert_allclose(result, expected, atol=3e-4 * np.abs(expected).max())
 
 
 def test_ids_that_start_anew_do_so_every_64_bytes() -> None:
@@ -70,30 +70,30 @@ def test_ids_that_start_anew_do_so_every_64_bytes() -> None:
 
 @pytest.mark.parametrize("encoding", POSITIONS)
 def test_the_job_tells_which_cases_change_nothing(encoding: str) -> None:
-    asked = {"weights": [encoding], "length": 70, "pad": PAD, "documents": 3}
-    found = {r["case"]: r for _, r in job.steps("padding", asked)}
-    assert list(found) == list(CASES)
-    assert found["clean"]["gap"] == 0.0 and found["clean"]["ratio"] == [1.0, 1.0, 1.0]
-    assert {c: r["pad"] for c, r in found.items()} == {c: PAD if how.padded else 0 for c, how in CASES.items()}
+    wanted = {"weights": [encoding], "length": 70, "pad": PAD, "documents": 3}
+    result = {r["case"]: r for _, r in job.steps("padding", wanted)}
+    assert list(result) == list(CASES)
+    assert result["clean"]["gap"] == 0.0 and result["clean"]["ratio"] == [1.0, 1.0, 1.0]
+    assert {c: r["pad"] for c, r in result.items()} == {c: PAD if how.padded else 0 for c, how in CASES.items()}
     documents = np.stack([np.frombuffer(d.text, dtype=np.uint8)[:71] for d in held_out()[:3]])
     nats = byte_losses(weights.load(encoding), documents)
     for part, expected in (("whole", perplexity(nats)), ("last", perplexity(nats, 0.75))):
-        assert found["clean"][part] == pytest.approx([expected.value, expected.low, expected.high], rel=1e-4)
-    for case, each in found.items():
+        assert result["clean"][part] == pytest.approx([expected.value, expected.low, expected.high], rel=1e-4)
+    for case, each in result.items():
         if encoding == "learned" and case in ("shifted", "doubled"):
             assert each["undefined"] == "its table ends at position 80"
         elif case == "clean" or case in SAME[encoding]:
-            assert each["gap"] < 1e-3 and each["whole"] == pytest.approx(found["clean"]["whole"], rel=1e-4)
+            assert each["gap"] < 1e-3 and each["whole"] == pytest.approx(result["clean"]["whole"], rel=1e-4)
         else:
             assert each["gap"] > 0.05
-            assert each["ratio"][0] == pytest.approx(each["whole"][0] / found["clean"]["whole"][0], rel=1e-4)
+            assert each["ratio"][0] == pytest.approx(each["whole"][0] / result["clean"]["whole"][0], rel=1e-4)
 
 
 def test_where_the_clean_reading_is_undefined_so_are_all_that_are_measured_against_it() -> None:
-    found = [r for _, r in padding.steps(weights=["learned"], length=90, documents=1)]
-    assert all(r["undefined"] == "its table ends at position 80" for r in found)
-    (one,) = [r for _, r in padding.steps(weights=["rope"], cases=["doubled"], length=30, documents=1)]
-    assert one["ratio"][1:] == [None, None] and one["gap"] > 0.05
+    result = [r for _, r in padding.steps(weights=["learned"], length=90, documents=1)]
+    assert all(r["undefined"] == "its table ends at position 80" for r in result)
+    (single,) = [r for _, r in padding.steps(weights=["rope"], cases=["doubled"], length=30, documents=1)]
+    assert single["ratio"][1:] == [None, None] and single["gap"] > 0.05
 
 
 def test_pad_bytes_that_see_nothing_else_do_not_break_the_softmax() -> None:
@@ -105,7 +105,7 @@ def test_pad_bytes_that_see_nothing_else_do_not_break_the_softmax() -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "said"),
+    ("wanted", "text"),
     [
         ({"cases": []}, "cases must be some of clean, padded_masked"),
         ({"cases": ["wrong"]}, "cases must be some of clean, padded_masked"),
@@ -116,7 +116,7 @@ def test_pad_bytes_that_see_nothing_else_do_not_break_the_softmax() -> None:
         ({"text": "YWJj"}, "text must be at least 41 bytes"),
     ],
 )
-def test_bad_requests_are_refused_in_a_sentence(asked: dict[str, Any], said: str) -> None:
+def test_bad_requests_are_refused_in_a_sentence(wanted: dict[str, Any], text: str) -> None:
     with pytest.raises(ValueError) as error:
-        job.steps("padding", {"weights": ["rope"], "length": 40} | asked)
-    assert str(error.value).startswith(said)
+        job.steps("padding", {"weights": ["rope"], "length": 40} | wanted)
+    assert str(error.value).startswith(text)

@@ -17,16 +17,16 @@ def filler(size: int = 3000) -> np.ndarray:
 
 @pytest.mark.parametrize("length", [101, 257, 1000])
 @pytest.mark.parametrize("depth", [0.0, 0.3, 1.0])
-def test_an_example_holds_its_key_where_asked_and_ends_in_it(length: int, depth: float) -> None:
-    made, key = passkey.example(filler(), length, depth, np.random.default_rng(3))
-    text = made.tobytes()
-    assert (len(text), made.dtype) == (length, np.dtype("uint8"))
+def test_an_example_holds_its_key_at_its_depth_and_ends_in_it(length: int, depth: float) -> None:
+    built, key = passkey.example(filler(), length, depth, np.random.default_rng(3))
+    text = built.tobytes()
+    assert (len(text), built.dtype) == (length, np.dtype("uint8"))
     assert text.endswith(b"The pass key is " + key)
-    found = [m.start() for m in re.finditer(key, text)]
-    assert len(found) == 3
+    result = [m.start() for m in re.finditer(key, text)]
+    assert len(result) == 3
     assert set(re.findall(rb"\d+", text)) == {key}
     room = length - passkey.FRAME
-    assert found[0] == round(depth * room) + passkey.HIDE.index(b"%s")
+    assert result[0] == round(depth * room) + passkey.HIDE.index(b"%s")
 
 
 def test_keys_and_filler_are_drawn() -> None:

@@ -26,8 +26,8 @@ def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def test_documents_are_the_first_bytes_of_the_held_out_ones_or_the_text_cut_up() -> None:
-    found = plan.documents(10, 3)
-    assert [row.tobytes() for row in found] == [d.text[:11] for d in held_out()[:3]]
+    result = plan.documents(10, 3)
+    assert [row.tobytes() for row in result] == [d.text[:11] for d in held_out()[:3]]
     assert plan.documents(4095, 99).shape == (len(held_out()), 4096)
     assert [row.tobytes() for row in plan.documents(3, 2, b"abcdefghijklm")] == [b"abcd", b"efgh"]
 
@@ -70,7 +70,7 @@ def test_an_estimate_of_one_document_has_no_interval() -> None:
 
 
 def test_what_makes_no_work_is_refused() -> None:
-    for call, said in (
+    for call, text in (
         (lambda: plan.documents(1, 3), "length must be an integer in [2, 131072], got 1"),
         (lambda: plan.documents(4097, 3), "length must be at most 4,096 on the held-out documents, got 4097"),
         (lambda: plan.documents(9, 0), "documents must be an integer in [1, 4096], got 0"),
@@ -87,5 +87,5 @@ def test_what_makes_no_work_is_refused() -> None:
     ):
         with pytest.raises(ValueError) as error:
             call()
-        assert str(error.value).startswith(said)
+        assert str(error.value).startswith(text)
     plan.refuse_large(small().shape, 2048)

@@ -22,16 +22,16 @@ TEXT = np.random.default_rng(0).integers(0, 256, 5000).astype(np.uint8)
 @pytest.mark.parametrize("distance", [copying.SPAN, 100, 400 - copying.SPAN])
 def test_the_end_is_what_began_a_distance_before(distance: int) -> None:
     rng = np.random.default_rng(1)
-    made = copying.batch(TEXT, 5, 400, rng, distance)
-    assert made.shape == (5, 400)
-    for row in made:
+    built = copying.batch(TEXT, 5, 400, rng, distance)
+    assert built.shape == (5, 400)
+    for row in built:
         assert (row[-copying.SPAN :] == row[-copying.SPAN - distance : 400 - distance]).all()
-    assert len({row.tobytes() for row in made}) == 5
+    assert len({row.tobytes() for row in built}) == 5
 
 
 def test_windows_to_learn_from_repeat_in_every_second_row() -> None:
-    made = copying.repeated(TEXT, 40, 256, np.random.default_rng(2))
-    periods = [next((p for p in range(16, 129) if (row[p:] == row[:-p]).all()), 0) for row in made]
+    built = copying.repeated(TEXT, 40, 256, np.random.default_rng(2))
+    periods = [next((p for p in range(16, 129) if (row[p:] == row[:-p]).all()), 0) for row in built]
     assert all(period == 0 for period in periods[::2]) and all(16 <= period <= 128 for period in periods[1::2])
     assert min(periods[1::2]) < 40 < 80 < max(periods[1::2])
 
@@ -48,15 +48,15 @@ def test_a_line_is_read_at_its_positions_and_the_window_from_the_last_bytes(
     stock(tmp_path, monkeypatch, {"tiny": small(context=128)})
     model = weights.load("tiny")
     ask = recall.Ask(("tiny",), ("yarn", "window"), length=300, distances=(200,), trials=3, text=TEXT.tobytes())
-    found = {each["line"]: each for _, each in recall.run(ask)}
+    result = {each["line"]: each for _, each in recall.run(ask)}
     examples = ask.examples(200, 3)
     place = scaled(model.shape, line("yarn").request(model.shape, 300))
     whole = byte_losses(model, examples, place)[:, recall.AFTER - copying.SPAN :]
     near = byte_losses(model, examples[:, -129:])[:, recall.AFTER - copying.SPAN :]
     for key, nats in (("yarn", whole), ("window", near)):
-        assert found[key]["nats"] == pytest.approx(nats.mean(1), abs=1e-5)
-        assert found[key]["copy"][0] == pytest.approx(perplexity(nats).value, abs=1e-5)
-    assert found["yarn"]["nats"] != found["window"]["nats"]
+        assert result[key]["nats"] == pytest.approx(nats.mean(1), abs=1e-5)
+        assert result[key]["copy"][0] == pytest.approx(perplexity(nats).value, abs=1e-5)
+    assert result["yarn"]["nats"] != result["window"]["nats"]
 
 
 def test_a_tuned_model_is_read_under_its_own_scheme_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -70,7 +70,7 @@ def test_a_tuned_model_is_read_under_its_own_scheme_alone(tmp_path: Path, monkey
 
 
 @pytest.mark.parametrize(
-    ("asked_for", "sentence"),
+    ("wanted", "sentence"),
     [
         ({"distances": []}, "distances must be at least one"),
         ({"distances": [2000]}, "distance must be an integer in"),
@@ -78,6 +78,6 @@ def test_a_tuned_model_is_read_under_its_own_scheme_alone(tmp_path: Path, monkey
         ({"weights": ["nobody"]}, "weights"),
     ],
 )
-def test_bad_values_are_refused(asked_for: dict[str, object], sentence: str) -> None:
+def test_bad_values_are_refused(wanted: dict[str, object], sentence: str) -> None:
     with pytest.raises(ValueError, match=sentence):
-        job.steps("recall", asked_for)
+        job.steps("recall", wanted)

@@ -26,7 +26,7 @@ def test_attention_is_what_the_loops_say(name: str) -> None:
     q, k, v = (rng.normal(size=(SIZE, shape.heads, shape.head_dim)) for _ in range(3))
     place = Remapped(shape, name, PARAMS[name]).at(0, SIZE)
     tensors = [torch.from_numpy(each)[None].float() for each in (q, k, v)]
-    found = place.attend(*tensors)[0].double().numpy()
+    result = place.attend(*tensors)[0].double().numpy()
     rule = remap(name, range(SIZE), range(SIZE), shape.context, PARAMS[name])
     half = shape.head_dim // 2
     theta = shape.base ** (-np.arange(half) / half)
@@ -36,7 +36,7 @@ def test_attention_is_what_the_loops_say(name: str) -> None:
             turned = [np.exp(1j * rule.relative[i, j] * theta) * pairs[0] @ pairs[j + 1].conj() for j in range(i + 1)]
             scores = np.real(turned) * rule.scale[i] / np.sqrt(shape.head_dim)
             weights = np.exp(scores - scores.max())
-            np.testing.assert_allclose(found[i, h], weights / weights.sum() @ v[: i + 1, h], atol=2e-5)
+            np.testing.assert_allclose(result[i, h], weights / weights.sum() @ v[: i + 1, h], atol=2e-5)
 
 
 @pytest.mark.parametrize("name", RULES)
@@ -55,7 +55,7 @@ def test_a_rule_leaves_short_texts_alone_and_changes_long_ones(each: object) -> 
     chosen = line(each.key)  # type: ignore[attr-defined]
     model = small("rope", context=64)
     documents = np.frombuffer(bytes_drawn(201, 4), dtype=np.uint8)[None]
-    found = byte_losses(model, documents, Remapped(model.shape, chosen.rule, chosen.params))
+    result = byte_losses(model, documents, Remapped(model.shape, chosen.rule, chosen.params))
     plain = byte_losses(model, documents, scaled(model.shape, Request(model.shape.rope)))
-    np.testing.assert_allclose(found[:, :32], plain[:, :32], atol=1e-4)
-    assert np.abs(found[:, 64:] - plain[:, 64:]).max() > 1e-2
+    np.testing.assert_allclose(result[:, :32], plain[:, :32], atol=1e-4)
+    assert np.abs(result[:, 64:] - plain[:, 64:]).max() > 1e-2

@@ -32,8 +32,8 @@ class Copier(Model):
         for row, text in zip(out, tokens.tolist(), strict=True):
             at = bytes(text).index(BEFORE) + len(BEFORE)
             for digit in range(5):
-                said = text[at + digit] if digit < self.fails else ord("x")
-                row[len(text) - 5 + digit, said] = 1.0
+                sentence = text[at + digit] if digit < self.fails else ord("x")
+                row[len(text) - 5 + digit, sentence] = 1.0
         return out
 
 
@@ -52,8 +52,8 @@ def copier(fails: int = 9) -> Copier:
 @pytest.mark.parametrize("fails", [0, 2, 4, 9])
 def test_a_model_that_copies_is_right_up_to_where_it_fails(fails: int) -> None:
     examples = retrieval.Ask(lengths=(200,)).examples(200, 0.3, 7)
-    found = digits_right(copier(fails), examples)
-    assert found.tolist() == [[digit < fails for digit in range(5)]] * 7
+    result = digits_right(copier(fails), examples)
+    assert result.tolist() == [[digit < fails for digit in range(5)]] * 7
 
 
 @pytest.mark.parametrize("key", ["none", "yarn"])
@@ -65,9 +65,9 @@ def test_all_digits_are_right_exactly_when_greedy_decoding_gives_the_answer(key:
     for row, keep in zip(examples, (5, 5, 3, 0, 5, 1), strict=True):
         for digit in range(keep):
             row[145 + digit] = write(model, row[: 145 + digit].tobytes(), 1, request).text[0]
-    found = digits_right(model, examples, plan.place(model, key, 150))
+    result = digits_right(model, examples, plan.place(model, key, 150))
     greedy = [write(model, row[:145].tobytes(), 5, request).text == row[145:].tobytes() for row in examples]
-    assert found.all(1).tolist() == greedy and sum(greedy) >= 3 and not all(greedy)
+    assert result.all(1).tolist() == greedy and sum(greedy) >= 3 and not all(greedy)
 
 
 def test_examples_are_the_same_for_every_line_and_other_for_every_cell() -> None:
@@ -108,9 +108,9 @@ def test_wilson_holds_a_mean_of_shares_at_least_as_often_as_it_says() -> None:
 def test_the_job_counts_right_answers_per_line_length_and_depth(monkeypatch: pytest.MonkeyPatch) -> None:
     wanted = {"lines": ["none", "yarn"], "lengths": [128, 300], "depths": [0.0, 1.0], "trials": 3}
     monkeypatch.setattr(weights, "load", lambda name: copier(9 if name == "asked" else 4))
-    found = list(job.steps("retrieval", wanted))
-    cells = [r for _, r in found]
-    assert len(cells) == 2 * 2 * (2 + 1) and found[-1][0] == 1.0
+    result = list(job.steps("retrieval", wanted))
+    cells = [r for _, r in result]
+    assert len(cells) == 2 * 2 * (2 + 1) and result[-1][0] == 1.0
     for each in cells:
         copies = each["weights"] == "asked"
         assert each["right"] == (3 if copies else 0) and each["trials"] == 3
@@ -126,7 +126,7 @@ def test_the_job_counts_right_answers_per_line_length_and_depth(monkeypatch: pyt
     }
 
 
-def test_past_a_learned_table_no_answer_is_asked_for() -> None:
+def test_past_a_learned_table_no_answer_is_wanted() -> None:
     (fits, past) = (
         r for _, r in retrieval.steps(weights=["asked-learned"], lengths=[129, 130], depths=[0.5], trials=1)
     )
@@ -140,7 +140,7 @@ def test_without_weights_for_the_task_a_sentence_says_so(tmp_path: Path, monkeyp
 
 
 @pytest.mark.parametrize(
-    ("wanted", "said"),
+    ("wanted", "text"),
     [
         ({"lengths": [60]}, "length must be an integer in ["),
         ({"lengths": [2**17 + 1]}, "lengths must be an integer in [2, 131072]"),
@@ -154,7 +154,7 @@ def test_without_weights_for_the_task_a_sentence_says_so(tmp_path: Path, monkeyp
         ({"lines": ["x"]}, "line must be one of"),
     ],
 )
-def test_bad_requests_are_refused_in_a_sentence(wanted: dict[str, Any], said: str) -> None:
+def test_bad_requests_are_refused_in_a_sentence(wanted: dict[str, Any], text: str) -> None:
     with pytest.raises(ValueError) as error:
         job.steps("retrieval", wanted)
-    assert str(error.value).startswith(said)
+    assert str(error.value).startswith(text)

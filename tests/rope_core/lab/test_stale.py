@@ -44,14 +44,14 @@ def at(request: Request, length: int) -> Any:
 def test_each_handling_is_what_the_loops_say(variant: str, factor: float) -> None:
     model, given = small(), documents(40)
     request = line(FOLLOWS).request(model.shape, 40, factor)
-    found = variant_losses(model, given, request, variant, TRAINED)
+    result = variant_losses(model, given, request, variant, TRAINED)
     keys: Frequencies = {
         "unscaled": lambda i, j: at(request, 0),
         # A key keeps the frequencies of the length at which it was cached, the query has those of its own length.
         "stale": lambda i, j: at(request, j + 1),
         "recomputed": lambda i, j: at(request, i + 1),
     }[variant]
-    for row, text in zip(found, given, strict=True):
+    for row, text in zip(result, given, strict=True):
         logits = read(model, text.tobytes()[:-1], keys, query=keys)
         expected = lab_oracle.nats(np.vstack([logits, logits[-1:]]), text.tolist())
         np.testing.assert_allclose(row, expected, atol=2e-3)
@@ -71,7 +71,7 @@ def test_one_pass_over_stale_keys_is_decoding_with_a_cache_of_turned_keys() -> N
     """The very loop that has the bug: keys are turned once, when they come, and kept."""
     model, given = small(layers=1), documents(25, 1)
     request = line(FOLLOWS).request(model.shape, 25)
-    found = variant_losses(model, given, request, "stale", TRAINED)[0]
+    result = variant_losses(model, given, request, "stale", TRAINED)[0]
     block, shape = cast(Block, model.blocks[0]), model.shape
     kept_keys, kept_values, losses = [], [], []
     for i, byte in enumerate(given[0, :-1].tolist()):
@@ -87,16 +87,16 @@ def test_one_pass_over_stale_keys_is_decoding_with_a_cache_of_turned_keys() -> N
         x = x + block.feed(block.feed_norm(x))
         logits = model.norm(x) @ model.embedding.weight.T
         losses.append(float(torch.nn.functional.cross_entropy(logits, torch.tensor(int(given[0, i + 1])))))
-    np.testing.assert_allclose(found, losses, atol=2e-3)
+    np.testing.assert_allclose(result, losses, atol=2e-3)
 
 
 def test_the_job_tells_each_handling_cheap_ones_first() -> None:
-    found = list(job.steps("stale", {"weights": ["tiny"], "length": 48, "factor": 3.0, "documents": 3}))
-    assert [r["variant"] for _, r in found] == ["unscaled", "stale", "recomputed"]
-    shares = [share for share, _ in found]
+    result = list(job.steps("stale", {"weights": ["tiny"], "length": 48, "factor": 3.0, "documents": 3}))
+    assert [r["variant"] for _, r in result] == ["unscaled", "stale", "recomputed"]
+    shares = [share for share, _ in result]
     assert shares == sorted(shares) and shares[-1] == 1.0
     model, given = weights.load("tiny"), documents(48, 3)
-    for _, each in found:
+    for _, each in result:
         assert (each["length"], each["factor"], each["documents"]) == (48, 3.0, 3)
         nats = variant_losses(model, given, line(FOLLOWS).request(model.shape, 48, 3.0), each["variant"], TRAINED)
         assert each["line"] == ("none" if each["variant"] == "unscaled" else FOLLOWS)
@@ -109,7 +109,7 @@ def test_the_job_tells_each_handling_cheap_ones_first() -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "said"),
+    ("wanted", "text"),
     [
         ({"weights": ["tiny-nope"]}, "weights must be of a model with rotary positions, got 'tiny-nope'"),
         ({"length": 12}, "length must be an integer in [13, 131072], got 12"),
@@ -122,10 +122,10 @@ def test_the_job_tells_each_handling_cheap_ones_first() -> None:
         ({"documents": 5000}, "documents must be an integer in [1, 4096], got 5000"),
     ],
 )
-def test_bad_requests_are_refused_in_a_sentence(asked: dict[str, Any], said: str) -> None:
+def test_bad_requests_are_refused_in_a_sentence(wanted: dict[str, Any], text: str) -> None:
     with pytest.raises(ValueError) as error:
-        job.steps("stale", {"weights": ["tiny"], "length": 40} | asked)
-    assert str(error.value).startswith(said)
+        job.steps("stale", {"weights": ["tiny"], "length": 40} | wanted)
+    assert str(error.value).startswith(text)
 
 
 def test_unknown_handlings_and_lengths_past_memory_are_refused() -> None:

@@ -39,13 +39,13 @@ def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, small_models: None) -
 
 
 def test_every_cell_is_the_line_s_perplexity_on_the_same_bytes() -> None:
-    asked = sweep.Ask(("tiny",), ("none", "yarn", "ntk_double"), (16, 64), documents=5)
-    found = [result for _, result in sweep.run(asked)]
-    assert [(f["line"], f["length"]) for f in found] == [
+    wanted = sweep.Ask(("tiny",), ("none", "yarn", "ntk_double"), (16, 64), documents=5)
+    answer = [result for _, result in sweep.run(wanted)]
+    assert [(f["line"], f["length"]) for f in answer] == [
         (key, length) for length in (16, 64) for key in ("none", "yarn", "ntk_double")
     ]
     documents = np.stack([np.frombuffer(d.text, dtype=np.uint8)[:65] for d in held_out()[:5]])
-    for each in found:
+    for each in answer:
         window = documents[:, : each["length"] + 1]
         model = weights.load("tiny")
         nats = losses(model, window, line(each["line"]).request(model.shape, each["length"]))
@@ -62,18 +62,18 @@ def test_the_share_done_rises_to_one_and_weighs_by_length() -> None:
 
 
 def test_other_encodings_have_one_line_and_a_table_ends() -> None:
-    asked = sweep.Ask(("tiny-learned", "tiny-alibi"), lengths=(16, 32), documents=2)
-    found = {(f["weights"], f["length"]): f for _, f in sweep.run(asked)}
-    assert len(found) == 4
-    assert found["tiny-learned", 32]["undefined"] == "its table ends at position 16"
-    assert found["tiny-learned", 16]["whole"][0] > 1
-    assert found["tiny-alibi", 32]["whole"][0] > 1
+    wanted = sweep.Ask(("tiny-learned", "tiny-alibi"), lengths=(16, 32), documents=2)
+    result = {(f["weights"], f["length"]): f for _, f in sweep.run(wanted)}
+    assert len(result) == 4
+    assert result["tiny-learned", 32]["undefined"] == "its table ends at position 16"
+    assert result["tiny-learned", 16]["whole"][0] > 1
+    assert result["tiny-alibi", 32]["whole"][0] > 1
 
 
 def test_factor_base_and_parameters_reach_the_model() -> None:
     def value(**more: object) -> float:
-        asked = sweep.Ask(("tiny",), ("yarn",), (64,), documents=2, **more)  # type: ignore[arg-type]
-        return float(next(sweep.run(asked))[1]["whole"][0])
+        wanted = sweep.Ask(("tiny",), ("yarn",), (64,), documents=2, **more)  # type: ignore[arg-type]
+        return float(next(sweep.run(wanted))[1]["whole"][0])
 
     values = [
         value(),
@@ -87,14 +87,14 @@ def test_factor_base_and_parameters_reach_the_model() -> None:
 
 def test_a_given_text_is_read_in_documents() -> None:
     text = bytes(range(256)) * 2
-    asked = sweep.Ask(("tiny",), ("none",), (40,), documents=3, text=text)
-    assert asked.read().tobytes() == text[: 3 * 41]
+    wanted = sweep.Ask(("tiny",), ("none",), (40,), documents=3, text=text)
+    assert wanted.read().tobytes() == text[: 3 * 41]
     with pytest.raises(ValueError, match="text must be at least 4,097 bytes for a length of 4,096, got 512"):
         sweep.Ask(("tiny",), ("none",), (4096,), text=text).read()
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("given", "text"),
     [
         ({"weights": ()}, "weights must be at least one name"),
         ({"weights": ("large",)}, "weights must be one of tiny, tiny-learned, tiny-alibi, got 'large'"),
@@ -104,8 +104,8 @@ def test_a_given_text_is_read_in_documents() -> None:
         ({"text": b"x" * 50_000_001}, "text must be at most 50,000,000 bytes, got '50,000,001'"),
     ],
 )
-def test_what_makes_no_sweep_is_refused(given: dict[str, object], said: str) -> None:
-    with pytest.raises(ValueError, match=said):
+def test_what_makes_no_sweep_is_refused(given: dict[str, object], text: str) -> None:
+    with pytest.raises(ValueError, match=text):
         sweep.Ask(**({"weights": ("tiny",)} | given))  # type: ignore[arg-type]
 
 
@@ -115,12 +115,12 @@ def test_past_the_held_out_documents_there_is_nothing_to_read() -> None:
 
 
 def test_the_job_reports_cells_and_refuses_in_a_sentence(capsys: pytest.CaptureFixture[str]) -> None:
-    asked = {"weights": ["tiny"], "lines": ["none"], "lengths": [16], "documents": 2}
+    wanted = {"weights": ["tiny"], "lines": ["none"], "lengths": [16], "documents": 2}
     text = base64.b64encode(bytes(range(200))).decode()
-    assert job.main(["sweep", json.dumps(asked | {"text": text})]) == 0
-    said = [json.loads(row) for row in capsys.readouterr().out.splitlines()]
-    assert said[-1]["progress"] == 1.0
-    assert said[-1]["result"]["line"] == "none"
+    assert job.main(["sweep", json.dumps(wanted | {"text": text})]) == 0
+    sentence = [json.loads(row) for row in capsys.readouterr().out.splitlines()]
+    assert sentence[-1]["progress"] == 1.0
+    assert sentence[-1]["result"]["line"] == "none"
     for kind, given, message in (
         ("chess", {}, "kind must be one of sweep"),
         ("sweep", {"depth": 3}, "arguments must be those of sweep"),
@@ -131,13 +131,13 @@ def test_the_job_reports_cells_and_refuses_in_a_sentence(capsys: pytest.CaptureF
         assert message in capsys.readouterr().err
 
 
-def test_a_record_holds_what_was_asked_found_and_by_what() -> None:
-    asked = {"weights": ["tiny"], "lines": ["none", "yarn"], "lengths": [16, 32], "documents": 2}
-    record = records.measure("sweep", asked, "abc", "2026-01-01")
+def test_a_record_holds_request_results_and_weights() -> None:
+    wanted = {"weights": ["tiny"], "lines": ["none", "yarn"], "lengths": [16, 32], "documents": 2}
+    record = records.measure("sweep", wanted, "abc", "2026-01-01")
     records.FOLDER.mkdir()
     records.keep(record, records.FOLDER / "ladder.json")
     back = records.shipped("ladder")
-    assert (back.kind, back.arguments, back.text, back.date) == ("sweep", asked, "abc", "2026-01-01")
+    assert (back.kind, back.arguments, back.text, back.date) == ("sweep", wanted, "abc", "2026-01-01")
     assert back.weights == {"tiny": weights.card("tiny").sha256}
     assert back.results == record.results
     assert len(back.results) == 4
@@ -146,12 +146,12 @@ def test_a_record_holds_what_was_asked_found_and_by_what() -> None:
 
 
 def test_a_fine_tune_reports_each_step_and_goes_on_where_it_was_cut(capsys: pytest.CaptureFixture[str]) -> None:
-    asked = {"weights": "tiny", "line": "linear", "window": 64, "steps": 24}
-    first = finetune.steps(**asked)  # type: ignore[arg-type]
+    wanted = {"weights": "tiny", "line": "linear", "window": 64, "steps": 24}
+    first = finetune.steps(**wanted)  # type: ignore[arg-type]
     cut = [next(first)[1] for _ in range(13)]
     assert [each["step"] for each in cut] == list(range(1, 14))
     del first
-    again = list(finetune.steps(**asked))  # type: ignore[arg-type]
+    again = list(finetune.steps(**wanted))  # type: ignore[arg-type]
     assert [each["step"] for _, each in again[:-1]] == [10, *range(11, 25)]
     assert [each["loss"] for _, each in again[1:4]] == [each["loss"] for each in cut[10:]]
     assert again[-1][1]["held_out"][0] > 1
@@ -164,7 +164,7 @@ def test_a_fine_tune_reports_each_step_and_goes_on_where_it_was_cut(capsys: pyte
         ({"steps": 10**6}, "steps must be"),
         ({"line": "x"}, "line must be one of"),
     ):
-        assert job.main(["finetune", json.dumps(asked | given)]) == 2
+        assert job.main(["finetune", json.dumps(wanted | given)]) == 2
         assert message in capsys.readouterr().err
 
 
@@ -180,8 +180,8 @@ def test_only_so_many_fine_tunes_are_kept(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_weights_made_anew_begin_a_fine_tune_of_their_own() -> None:
-    asked = finetune.recipe("tiny", "linear", 64, 5)
-    assert finetune.run_name(asked, "a") == finetune.run_name(asked, "a") != finetune.run_name(asked, "b")
+    wanted = finetune.recipe("tiny", "linear", 64, 5)
+    assert finetune.run_name(wanted, "a") == finetune.run_name(wanted, "a") != finetune.run_name(wanted, "b")
 
 
 def test_the_command_line_evaluates(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -205,22 +205,35 @@ def test_the_command_line_trains_and_ships(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     out = tmp_path / "run"
-    asked = ["lab", "train", "--out", str(out), "--steps", "3", "--start", "tiny", "--window", "32", "--line", "linear"]
-    assert main([*asked, "--stop", "2"]) == 0
+    wanted = [
+        "lab",
+        "train",
+        "--out",
+        str(out),
+        "--steps",
+        "3",
+        "--start",
+        "tiny",
+        "--window",
+        "32",
+        "--line",
+        "linear",
+    ]
+    assert main([*wanted, "--stop", "2"]) == 0
     assert main(["lab", "ship", "tiny-linear", str(out)]) == 2
     assert "folder must be of a finished run, got '2 of 3 steps'" in capsys.readouterr().err
     for lang, words in (("en", "line must be a line that changes frequencies"), ("zh", "line 要求：改变频率")):
         for key in ("rerope", "window"):
-            assert main(["lab", "--lang", lang, "train", *asked[2:-1], key]) == 2
+            assert main(["lab", "--lang", lang, "train", *wanted[2:-1], key]) == 2
             assert words in capsys.readouterr().err
     assert main(["lab", "ship", "tiny-linear", str(out), "--stopped"]) == 0
     assert weights.card("tiny-linear").stopped == 2
     assert "| 2 of 3 × 8 × 32 | 0 |" in (tmp_path / "README.md").read_text("utf-8")
-    assert main(asked) == 0
+    assert main(wanted) == 0
     assert (out / "loss.csv").read_text().splitlines()[0] == "step,nats_per_byte"
     assert len((out / "loss.csv").read_text().splitlines()) == 4
-    assert main([*asked, "--progress"]) == 0
-    assert main([*asked, "--seed", "1"]) == 2
+    assert main([*wanted, "--progress"]) == 0
+    assert main([*wanted, "--seed", "1"]) == 2
     assert "folder must be empty or of the same recipe, got 'a checkpoint with other seed'" in capsys.readouterr().err
     assert main(["lab", "ship", "tiny-linear", str(out)]) == 0
     card = weights.card("tiny-linear")

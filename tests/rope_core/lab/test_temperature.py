@@ -32,9 +32,9 @@ def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, small_models: None) -
 def test_a_point_keeps_the_line_s_frequencies_and_takes_the_swept_factor(factor: float, value: float) -> None:
     model, size = small(), round(factor * 12)
     documents = np.stack([np.frombuffer(d.text, dtype=np.uint8)[: size + 1] for d in held_out()[:2]])
-    found = measured(model, documents, WARM, factor, value)
+    result = measured(model, documents, WARM, factor, value)
     inv_freq = spectrum(line(WARM).request(model.shape, size, factor)).inv_freq
-    for row, text in zip(found, documents.tolist(), strict=True):
+    for row, text in zip(result, documents.tolist(), strict=True):
         logits = lab_oracle.logits(model.state_dict(), model.shape, text[:-1], inv_freq, value)
         expected = lab_oracle.nats(np.vstack([logits, logits[-1:]]), text)
         np.testing.assert_allclose(row, expected, atol=2e-3)
@@ -46,8 +46,8 @@ def test_the_lowest_point_is_that_of_a_polynomial_fit(seed: int, count: int) -> 
     rng = np.random.default_rng(seed)
     values = np.exp(np.sort(rng.uniform(-1.0, 1.0, count)) + 0.05 * np.arange(count))
     losses = rng.uniform(1.0, 2.0, (5, count))
-    found = lowest(values, losses)
-    for row, best in zip(losses, found, strict=True):
+    result = lowest(values, losses)
+    for row, best in zip(losses, result, strict=True):
         at = int(np.argmin(row))
         if at in (0, count - 1):
             assert math.isnan(best)
@@ -61,8 +61,8 @@ def test_the_slope_is_the_least_squares_line_through_one() -> None:
     factors, rng = np.array([2.0, 4.0, 8.0]), np.random.default_rng(2)
     np.testing.assert_allclose(slope(factors, 1.0 + 0.23 * np.log(factors)), 0.23)
     best = rng.uniform(0.9, 1.5, (4, 3))
-    for row, found in zip(best, slope(factors, best), strict=True):
-        tried = np.linspace(found - 0.1, found + 0.1, 201)
+    for row, result in zip(best, slope(factors, best), strict=True):
+        tried = np.linspace(result - 0.1, result + 0.1, 201)
         errors = [((row - 1 - a * np.log(factors)) ** 2).sum() for a in tried]
         assert int(np.argmin(errors)) == 100
 
@@ -81,30 +81,30 @@ def test_a_known_law_is_found_again_within_its_interval() -> None:
     factors, values = (2.0, 4.0, 8.0), temperature.VALUES
     held = 0
     for seed in range(100):
-        said = fit(factors, values, drawn(factors, values, 0.1, 8, seed))
-        value, low, high = said["slope"]
+        text = fit(factors, values, drawn(factors, values, 0.1, 8, seed))
+        value, low, high = text["slope"]
         assert low < value < high and abs(value - 0.1) < 0.06
         held += low <= 0.1 <= high
-        for factor, (best, below, above) in zip(factors, said["best"], strict=True):
+        for factor, (best, below, above) in zip(factors, text["best"], strict=True):
             assert below < best < above and abs(best - (1 + 0.1 * math.log(factor))) < 0.06
     assert 93 <= held <= 97  # the quantiles alone hold it in 92
-    assert said["paper"] == pytest.approx(0.1) and said["factors"] == [2.0, 4.0, 8.0]
+    assert text["paper"] == pytest.approx(0.1) and text["factors"] == [2.0, 4.0, 8.0]
 
 
 def test_a_best_value_at_an_end_of_the_sweep_is_unknown() -> None:
     factors, values = (2.0, 8.0), (0.9, 1.0, 1.1, 1.15)
-    said = fit(factors, values, drawn(factors, values, 0.1, 12, 3))
-    assert said["best"][1] == [None, None, None] and said["best"][0][0] is not None
-    assert said["slope"][0] == pytest.approx((said["best"][0][0] - 1) / math.log(2.0), abs=1e-5)
+    text = fit(factors, values, drawn(factors, values, 0.1, 12, 3))
+    assert text["best"][1] == [None, None, None] and text["best"][0][0] is not None
+    assert text["slope"][0] == pytest.approx((text["best"][0][0] - 1) / math.log(2.0), abs=1e-5)
     assert fit((8.0,), values, drawn((8.0,), values, 0.3, 5, 3))["slope"] == [None, None, None]
-    one = fit(factors, temperature.VALUES, drawn(factors, temperature.VALUES, 0.1, 1, 3))
-    assert one["slope"][0] is not None and one["slope"][1:] == [None, None]
+    single = fit(factors, temperature.VALUES, drawn(factors, temperature.VALUES, 0.1, 1, 3))
+    assert single["slope"][0] is not None and single["slope"][1:] == [None, None]
 
 
 def test_the_job_tells_points_and_then_their_fit() -> None:
     values = [0.2, 0.5, 1.0, 2.0]
-    found = list(job.steps("temperature", {"weights": ["tiny"], "factors": [2, 3], "values": values, "documents": 4}))
-    points, (share, last) = [r for _, r in found[:-1]], found[-1]
+    result = list(job.steps("temperature", {"weights": ["tiny"], "factors": [2, 3], "values": values, "documents": 4}))
+    points, (share, last) = [r for _, r in result[:-1]], result[-1]
     assert [(p["factor"], p["length"], p["attention_factor"]) for p in points] == [
         (factor, 12 * factor, value) for factor in (2, 3) for value in values
     ]
@@ -122,7 +122,7 @@ def test_the_job_tells_points_and_then_their_fit() -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "said"),
+    ("wanted", "text"),
     [
         ({"weights": ["tiny-alibi"]}, "weights must be of a model with rotary positions, got 'tiny-alibi'"),
         ({"factors": []}, "factors must be numbers > 1, at least one"),
@@ -137,7 +137,7 @@ def test_the_job_tells_points_and_then_their_fit() -> None:
         ({"documents": 0}, "documents must be an integer"),
     ],
 )
-def test_bad_requests_are_refused_in_a_sentence(asked: dict[str, Any], said: str) -> None:
+def test_bad_requests_are_refused_in_a_sentence(wanted: dict[str, Any], text: str) -> None:
     with pytest.raises(ValueError) as error:
-        job.steps("temperature", {"weights": ["tiny"]} | asked)
-    assert str(error.value).startswith(said)
+        job.steps("temperature", {"weights": ["tiny"]} | wanted)
+    assert str(error.value).startswith(text)

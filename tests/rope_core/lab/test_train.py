@@ -55,9 +55,9 @@ def test_a_run_that_was_cut_short_goes_on_exactly(tmp_path: Path) -> None:
 
     with pytest.raises(Cut):
         train(recipe, tmp_path / "cut", text=text, every=5, report=cut)
-    told: list[int] = []
-    again = train(recipe, tmp_path / "cut", text=text, every=5, report=lambda p: told.append(p.step))
-    assert told == list(range(6, 13))
+    shown: list[int] = []
+    again = train(recipe, tmp_path / "cut", text=text, every=5, report=lambda p: shown.append(p.step))
+    assert shown == list(range(6, 13))
     assert same(whole, again)
 
 
@@ -91,9 +91,9 @@ def test_kill_9_at_any_moment_loses_nothing(tmp_path: Path) -> None:
     child.wait()
     child.stdout.close()
     recipe = Recipe(TINY, steps=60, warmup=3)
-    told: list[int] = []
-    again = train(recipe, tmp_path / "killed", text=sample(), report=lambda p: told.append(p.step))
-    assert 20 <= told[0] < 60
+    shown: list[int] = []
+    again = train(recipe, tmp_path / "killed", text=sample(), report=lambda p: shown.append(p.step))
+    assert 20 <= shown[0] < 60
     whole = train(recipe, tmp_path / "whole", text=sample())
     assert [path.name for path in (tmp_path / "killed").iterdir() if not path.name.startswith(".")] == [CHECKPOINT]
     assert np.allclose(again.losses, whole.losses, rtol=1e-5)
@@ -175,7 +175,7 @@ def test_the_passkey_s_answer_counts_as_much_as_the_rest() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("given", "text"),
     [
         ({"steps": 0}, "steps must be"),
         ({"rate": float("nan")}, "rate must be"),
@@ -186,8 +186,8 @@ def test_the_passkey_s_answer_counts_as_much_as_the_rest() -> None:
         ({"scheme": "linear", "params": {"factor": 0.5}}, "factor must be"),
     ],
 )
-def test_bad_recipes_are_refused(given: dict[str, object], said: str) -> None:
-    with pytest.raises(ValueError, match=said):
+def test_bad_recipes_are_refused(given: dict[str, object], text: str) -> None:
+    with pytest.raises(ValueError, match=text):
         Recipe(**given)  # type: ignore[arg-type]
 
 

@@ -18,8 +18,8 @@ from tests.support import lab_results as made
 @pytest.mark.parametrize("seed", [0, 5])
 def test_the_order_is_by_the_last_quarter_and_ratios_are_paired(seed: int) -> None:
     results = made.sweep(seed)
-    found = view.at(view.cells(results), 128)
-    places = view.order(found)
+    result = view.at(view.cells(results), 128)
+    places = view.order(result)
     levels = made.levels(seed)
     assert [place.cell.line for place in places] == sorted(levels, key=levels.__getitem__)
     rows = {each["line"]: each["nats"] for each in results if each["length"] == 128}
@@ -45,7 +45,7 @@ def test_what_documents_cannot_tell_apart_stands_in_one_group() -> None:
     assert [{place.cell.line for place in group} for group in groups] == [{"a", "b"}, {"c"}]
 
 
-def test_neighbours_are_told_apart_only_for_all_pairs_at_once() -> None:
+def test_neighbours_differ_only_for_all_pairs_at_once() -> None:
     """A gap that one comparison settles and nine lines' thirty-six do not."""
     noise = np.tile([-1.0, 1.0], 6)[:, None]
     gap = 2.9 / np.sqrt(11)  # Student's t of 2.9 with 11 degrees of freedom: 95 % ends at 2.2, 1 - 0.05/36 at 4.2.
@@ -61,19 +61,19 @@ def test_neighbours_are_told_apart_only_for_all_pairs_at_once() -> None:
 
 
 def test_one_document_gives_no_interval_and_settles_nothing() -> None:
-    found = view.cells(made.sweep(documents=1))
-    places = view.order(view.at(found, 64))
+    result = view.cells(made.sweep(documents=1))
+    places = view.order(view.at(result, 64))
     assert all(not place.settled for place in places)
-    assert not found[0].last.sure and math.isnan(found[0].last.low)
+    assert not result[0].last.sure and math.isnan(result[0].last.low)
     assert not places[1].over_best.excludes(1.0)
 
 
 def test_undefined_cells_have_a_reason_and_no_place() -> None:
     ended = {"weights": "learned-0", "line": "none", "length": 128, "documents": 5, "undefined": "its table ends"}
-    found = view.cells([*made.sweep(), ended])
-    assert found[-1].undefined == "its table ends"
-    assert all(each.weights != "learned-0" for each in view.at(found, 128))
-    assert view.lengths(found) == list(made.LENGTHS)
+    result = view.cells([*made.sweep(), ended])
+    assert result[-1].undefined == "its table ends"
+    assert all(each.weights != "learned-0" for each in view.at(result, 128))
+    assert view.lengths(result) == list(made.LENGTHS)
 
 
 def test_different_documents_are_not_paired() -> None:
@@ -85,24 +85,24 @@ def test_different_documents_are_not_paired() -> None:
 def test_seeds_have_a_range_and_an_order_each() -> None:
     first, second = made.sweep(0, ("rope-0",), lengths=(64,)), made.sweep(0, ("rope-1",), lengths=(64,))
     swapped = [each | {"line": {"none": "linear", "linear": "none"}.get(each["line"], each["line"])} for each in second]
-    found = view.cells([*first, *swapped])
-    orders = view.orders(found)
+    result = view.cells([*first, *swapped])
+    orders = view.orders(result)
     assert orders["rope-0"] != orders["rope-1"] and set(orders["rope-0"]) == set(made.KEYS)
-    by_line = {each.line: each for each in view.over_seeds(found)}
+    by_line = {each.line: each for each in view.over_seeds(result)}
     values = [each["last"][0] for each in (*first, *swapped) if each["line"] == "none"]
     spread = by_line["none"].spread
     assert (spread.low, spread.high) == (min(values), max(values))
     assert spread.value == pytest.approx(sum(values) / 2)
-    means = [each.mean for each in view.over_seeds(found)]
+    means = [each.mean for each in view.over_seeds(result)]
     assert means == sorted(means)
 
 
 def test_a_coarser_curve_has_the_same_mean_loss() -> None:
     curve = view.cell(made.cell("rope-0", "a", made.losses(0, 1.2, 5, 256), bins=8)).curve
-    found = view.coarser(curve, 64)
-    assert found.position.tolist() == [32, 96, 160, 224]
+    result = view.coarser(curve, 64)
+    assert result.position.tolist() == [32, 96, 160, 224]
     by_hand = [math.sqrt(a * b) for a, b in zip(curve.value[::2], curve.value[1::2], strict=True)]
-    assert found.value == pytest.approx(by_hand)
+    assert result.value == pytest.approx(by_hand)
     assert view.coarser(curve, 1.0).value == pytest.approx(curve.value)
 
 
@@ -123,7 +123,7 @@ def test_retrieval_is_a_grid_of_shares_by_line() -> None:
     assert trials == 30 and share.value == pytest.approx(grid.right[1].sum() / 3)
 
 
-def test_digits_are_counted_where_digits_are_asked_for() -> None:
+def test_digits_are_counted_where_digits_are_wanted() -> None:
     results = made.retrieval(4)
     whole, digits = view.retrieval(results)[made.KEYS[0]], view.retrieval(results, view.DIGITS)[made.KEYS[0]]
     row = results[1]
@@ -145,36 +145,36 @@ def test_a_share_lies_within_its_own_interval(counts: tuple[int, int]) -> None:
         {"weights": "p", "line": "a", "length": 64, "depth": depth, "right": part, "trials": n, "low": 0, "high": 1}
         for depth, part, n in ((0.0, right // 2, trials - trials // 2), (1.0, right - right // 2, trials // 2))
     ]
-    found, asked = view.recalled([*cells, cells[0] | {"line": "b"}], "a", 64)
-    assert asked == trials and found.value == pytest.approx(right / trials)
-    assert 0.0 <= found.low <= found.value <= found.high <= 1.0
-    for end in (found.low, found.high):
+    result, wanted = view.recalled([*cells, cells[0] | {"line": "b"}], "a", 64)
+    assert wanted == trials and result.value == pytest.approx(right / trials)
+    assert 0.0 <= result.low <= result.value <= result.high <= 1.0
+    for end in (result.low, result.high):
         # Wilson's ends are the shares from which what was seen lies 1.96 standard errors away.
         if 1e-12 < end < 1.0 - 1e-12:
-            assert abs(found.value - end) == pytest.approx(1.959964 * math.sqrt(end * (1 - end) / trials), rel=1e-5)
+            assert abs(result.value - end) == pytest.approx(1.959964 * math.sqrt(end * (1 - end) / trials), rel=1e-5)
 
 
 def test_copies_are_a_cell_a_line_that_is_ordered_at_the_greatest_distance() -> None:
     results = made.recall(keys=("b", "a"))
-    found = view.copies([*results, {"line": "a", "undefined": "its table ends"}])
-    assert [each.line for each in found] == ["b", "a"]
+    result = view.copies([*results, {"line": "a", "undefined": "its table ends"}])
+    assert [each.line for each in result] == ["b", "a"]
     by_distance = {each["distance"]: each for each in results if each["line"] == "a"}
-    second = found[1]
+    second = result[1]
     assert second.curve.position.tolist() == [64, 128, 256]
     for at, distance in enumerate((64, 128, 256)):
         parts = (second.curve.value[at], second.curve.low[at], second.curve.high[at])
         assert parts == tuple(by_distance[distance]["copy"])
     assert second.nats.tolist() == by_distance[256]["nats"] and second.last.value == by_distance[256]["copy"][0]
     assert (second.length, second.documents) == (512, 6)
-    assert [place.cell.line for place in view.order(found[::-1])] == ["b", "a"]
+    assert [place.cell.line for place in view.order(result[::-1])] == ["b", "a"]
 
 
 def test_a_sweep_of_temperatures_is_paired_with_its_lowest() -> None:
-    found = view.swept(made.temperature())
-    assert list(found) == [2.0, 8.0]
+    result = view.swept(made.temperature())
+    assert list(result) == [2.0, 8.0]
     for factor, best in ((2.0, 1.1), (8.0, 1.2)):
-        assert [each.attention_factor for each in found[factor]] == [1.0, 1.1, 1.2, 1.3]
-        for each in found[factor]:
+        assert [each.attention_factor for each in result[factor]] == [1.0, 1.1, 1.2, 1.3]
+        for each in result[factor]:
             over = math.exp((each.attention_factor - best) ** 2)
             assert each.over_best.value == pytest.approx(over)
             # Every document moves alike here, so the paired interval has no width, whatever the documents' own.
@@ -182,11 +182,11 @@ def test_a_sweep_of_temperatures_is_paired_with_its_lowest() -> None:
 
 
 def test_a_fit_lies_beside_the_published_one() -> None:
-    found = view.fit(made.temperature())
-    assert found is not None and found.factors == (2.0, 8.0)
-    own, paper = found.at(8.0)
+    result = view.fit(made.temperature())
+    assert result is not None and result.factors == (2.0, 8.0)
+    own, paper = result.at(8.0)
     assert own == pytest.approx(1 + 0.07 * math.log(8)) and paper == pytest.approx(1 + 0.1 * math.log(8))
-    assert found.slope.excludes(found.paper) and not found.best[1].sure
+    assert result.slope.excludes(result.paper) and not result.best[1].sure
     assert view.fit(made.temperature()[:-1]) is None
     unknown = view.fit(made.temperature([None] * 3))
     assert unknown is not None and math.isnan(unknown.slope.value)
@@ -202,11 +202,11 @@ def test_variants_are_compared_on_the_same_documents() -> None:
 
 def test_sights_keep_their_rows_and_where_they_stand() -> None:
     results = made.glimpse()
-    found = view.sights([*results, {"line": "none", "undefined": "its table ends"}])
-    assert [each.line for each in found] == [each["line"] for each in results]
-    assert found[0].mass.sum(1) == pytest.approx(np.ones(6))
-    assert found[0].position.tolist() == [8, 24, 40, 56, 72, 88]
+    result = view.sights([*results, {"line": "none", "undefined": "its table ends"}])
+    assert [each.line for each in result] == [each["line"] for each in results]
+    assert result[0].mass.sum(1) == pytest.approx(np.ones(6))
+    assert result[0].position.tolist() == [8, 24, 40, 56, 72, 88]
     late = results[1]["entropy"][-1]
-    assert (found[1].late.value, found[1].late.low) == pytest.approx((late, late - 0.2))
+    assert (result[1].late.value, result[1].late.low) == pytest.approx((late, late - 0.2))
     alone = view.sights([results[0] | {"entropy_low": None, "entropy_high": None}])[0]
     assert not alone.late.sure

@@ -84,8 +84,8 @@ def documents(count: int, length: int) -> np.ndarray:
 def test_the_shipped_model_reads_as_well_as_its_card_says() -> None:
     for name in ("rope-0", "rope-1", "rope-2"):
         card = weights.card(name)
-        found = perplexity(byte_losses(weights.load(name), documents(44, 256)))
-        assert math.log(found.value) == pytest.approx(card.held_out[0], abs=2e-4)
+        result = perplexity(byte_losses(weights.load(name), documents(44, 256)))
+        assert math.log(result.value) == pytest.approx(card.held_out[0], abs=2e-4)
 
 
 def test_the_shipped_model_s_perplexity_by_an_independent_program() -> None:

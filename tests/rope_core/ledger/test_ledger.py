@@ -92,12 +92,12 @@ def test_every_status_is_pinned(results: dict[str, ledger.Result], status: str) 
 def test_the_ledger_is_whole_and_quick() -> None:
     calls: list[tuple[int, int]] = []
     began = time.process_time()
-    found = ledger.run(lambda done, total: calls.append((done, total)))
+    result = ledger.run(lambda done, total: calls.append((done, total)))
     assert time.process_time() - began < 10.0
     assert calls == [(i + 1, len(CLAIMS)) for i in range(len(CLAIMS))]
-    assert len(found) == len(CLAIMS) >= 60
-    assert {r.document for r in found} == {"000", "001", "002", "003", "004", "arXiv"}
-    assert [r.document for r in found] == sorted(r.document for r in found)
+    assert len(result) == len(CLAIMS) >= 60
+    assert {r.document for r in result} == {"000", "001", "002", "003", "004", "arXiv"}
+    assert [r.document for r in result] == sorted(r.document for r in result)
 
 
 def test_every_way_out_is_proved(results: dict[str, ledger.Result]) -> None:
@@ -166,10 +166,10 @@ def test_again_001_backward(results: dict[str, ledger.Result]) -> None:
     o = w @ x
     (grad,) = torch.autograd.grad(o @ d_o, x)
     o = o.detach()
-    found = results["001-backward-o"]
-    assert found.residual == pytest.approx(float((o @ w.T - grad).abs().max()), rel=1e-6)
+    result = results["001-backward-o"]
+    assert result.residual == pytest.approx(float((o @ w.T - grad).abs().max()), rel=1e-6)
     assert float((d_o @ w - grad).abs().max()) < 1e-12
-    assert found.text.corrected is not None and found.text.corrected.endswith("do_t^\\top W_t")
+    assert result.text.corrected is not None and result.text.corrected.endswith("do_t^\\top W_t")
     # The document's own last backward lines are the same gradient, in the half layout.
     half = DIM // 2
     order = [*range(0, DIM, 2), *range(1, DIM, 2)]
@@ -316,9 +316,9 @@ def test_every_entry_has_its_words() -> None:
     assert set(texts()) == set(CLAIMS)
     for name, text in texts().items():
         assert text.where and text.formula, name
-        for said in (text.claim, text.why):
-            assert set(said) == {"en", "zh"}
-            assert bool(said["en"]) == bool(said["zh"]), name
+        for sentence in (text.claim, text.why):
+            assert set(sentence) == {"en", "zh"}
+            assert bool(sentence["en"]) == bool(sentence["zh"]), name
         assert re.search(r"[一-鿿]", text.claim["zh"]), name
         assert "代币" not in text.claim["zh"] + text.why["zh"], name
         for latex in (text.formula, text.corrected or ""):

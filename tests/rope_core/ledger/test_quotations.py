@@ -35,16 +35,16 @@ def digest(name: str) -> str:
 
 def sentences(document: str, text: str) -> list[tuple[int, str]]:
     """Every sentence with its place in the text; of document 003's formulas the TeX, not its spoken copies."""
-    found, start = [], 0
+    result, start = [], 0
     for line in text.splitlines(keepends=True):
-        spoken = document == "003" and (line.startswith(" ") or line.rstrip().endswith(r"\begin{equation}"))
+        words = document == "003" and (line.startswith(" ") or line.rstrip().endswith(r"\begin{equation}"))
         place = start
         for part in STOP.split(line):
             place = text.index(part, place)
-            if not spoken and not BARE.fullmatch(part):
-                found.append((place, part))
+            if not words and not BARE.fullmatch(part):
+                result.append((place, part))
         start += len(line)
-    return found
+    return result
 
 
 def uncovered(document: str, text: str, fragments: list[str]) -> list[str]:

@@ -130,10 +130,10 @@ def test_results_written_past_the_cache_are_the_same_bits(
     x, grad = (torch.randn(shape, generator=draws) for _ in range(2))
     theta = torch.rand(shape[3] // 2, generator=draws, dtype=torch.float64)
     seen: list[bool] = []
-    asked = cpu.past_cache
+    arguments = cpu.past_cache
 
     def noted(out: torch.Tensor, p: Plan) -> bool:
-        seen.append(asked(out, p))
+        seen.append(arguments(out, p))
         out.fill_(torch.nan)
         return seen[-1]
 
@@ -147,7 +147,7 @@ def test_results_written_past_the_cache_are_the_same_bits(
     monkeypatch.setattr(cpu, "STREAM_BYTES", 0)
     got = both_ways()
     assert seen == [False, False] + [shape[2] * shape[3] % 16 == 0] * 2
-    assert all(torch.equal(one, other) for one, other in zip(got, wanted, strict=True))
+    assert all(torch.equal(first, other) for first, other in zip(got, wanted, strict=True))
 
 
 def test_strides_do_not_matter() -> None:

@@ -77,9 +77,9 @@ def test_compiles_for_hopper_with_wide_accesses_no_spills_and_once_for_all_decod
         env={k: v for k, v in os.environ.items() if k != "TRITON_INTERPRET"},
     )
     assert done.returncode == 0, done.stderr[-2000:]
-    found = json.loads(done.stdout)
-    assert found["binaries"] == {"forward": 1, "backward": 1, "sums": 1}
-    main = {name: seen for name, seen in found["kernels"].items() if name.startswith(("forward", "backward"))}
+    result = json.loads(done.stdout)
+    assert result["binaries"] == {"forward": 1, "backward": 1, "sums": 1}
+    main = {name: seen for name, seen in result["kernels"].items() if name.startswith(("forward", "backward"))}
     assert len(main) == 6
     for name, seen in main.items():
         assert seen["spills"] == [0, 0], (name, seen)

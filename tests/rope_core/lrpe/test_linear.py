@@ -29,28 +29,28 @@ def test_scores_and_running_sum_are_the_sums_written_out(offset: int) -> None:
     rng = np.random.default_rng(3)
     q, k, v = rng.normal(size=(9, 8)), rng.normal(size=(9, 8)), rng.normal(size=(9, 3))
     theta = Rope(8, 40.0).theta
-    found = linear.linear_attention(q, k, v, theta, "relu", offset)
+    result = linear.linear_attention(q, k, v, theta, "relu", offset)
     exact = by_hand(q, k, v, theta)
-    np.testing.assert_allclose(found.by_scores, exact, atol=1e-11)
-    np.testing.assert_allclose(found.by_state, exact, atol=1e-11)
-    assert found.undefined == 0 and found.residual < 1e-13
+    np.testing.assert_allclose(result.by_scores, exact, atol=1e-11)
+    np.testing.assert_allclose(result.by_state, exact, atol=1e-11)
+    assert result.undefined == 0 and result.residual < 1e-13
 
 
 @pytest.mark.parametrize("act", explain.NON_NEGATIVE)
 def test_every_feature_map_gives_plain_scores_that_are_not_negative(act: str) -> None:
-    found = linear.drawn_attention(Rope(64, 1e4).theta, act, 20)
-    assert (found.plain >= 0).all()
-    assert found.residual < 1e-13
-    assert found.negative == int((found.scores[np.tril_indices(20)] < 0).sum())
+    result = linear.drawn_attention(Rope(64, 1e4).theta, act, 20)
+    assert (result.plain >= 0).all()
+    assert result.residual < 1e-13
+    assert result.negative == int((result.scores[np.tril_indices(20)] < 0).sum())
 
 
 def test_tokens_without_a_common_feature_have_no_output() -> None:
     # Token 1 sees a turned score that is not 0, over a plain sum that is.
     q, k = np.array([[1.0, -1.0]] * 3), np.array([[-1.0, 1.0], [-1.0, 1.0], [1.0, -1.0]])
-    found = linear.linear_attention(q, k, np.ones((3, 1)), np.array([0.5]), "relu")
-    assert found.undefined == 2 and abs(found.scores[1, 0]) > 0.1
-    assert np.isnan(found.by_state[:2]).all()
-    np.testing.assert_allclose(found.by_scores[2], found.by_state[2])
+    result = linear.linear_attention(q, k, np.ones((3, 1)), np.array([0.5]), "relu")
+    assert result.undefined == 2 and abs(result.scores[1, 0]) > 0.1
+    assert np.isnan(result.by_state[:2]).all()
+    np.testing.assert_allclose(result.by_scores[2], result.by_state[2])
 
 
 @pytest.mark.parametrize("act", explain.NON_NEGATIVE)

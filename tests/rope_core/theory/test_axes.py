@@ -28,9 +28,9 @@ def test_golden_directions_are_the_authors(pairs: int, axes: int) -> None:
 
 @given(st.floats(-10, 10), st.integers(1, 20))
 def test_turned_axial_is_axial_seen_from_a_turned_grid(angle: float, half: int) -> None:
-    found = turned_axial(2 * half, 0.1, 2.0, angle)
+    result = turned_axial(2 * half, 0.1, 2.0, angle)
     turn = np.array([[math.cos(angle), math.sin(angle)], [-math.sin(angle), math.cos(angle)]])
-    np.testing.assert_allclose(found, axial(2 * half, 0.1, 2.0) @ turn, atol=1e-12)
+    np.testing.assert_allclose(result, axial(2 * half, 0.1, 2.0) @ turn, atol=1e-12)
 
 
 @pytest.mark.parametrize("counts", [(24, 20, 20), (12, 10, 10)])

@@ -57,7 +57,7 @@ def test_finest_is_where_shows_begins(error: float, factor: float) -> None:
 
 
 def by_brute_force(clock: Clock, angles: list[float], error: float, grid: Array) -> npt.NDArray[np.bool_]:
-    """Say for each time of the grid whether every hand stands within error of its reading, by complex differences."""
+    """Say for each time of the grid whether every hand is within error of its reading, by complex differences."""
     turned = np.exp(2j * np.pi * grid[:, None] / np.array(clock.periods))
     apart = np.abs(np.angle(turned * np.exp(-1j * np.radians(np.array(angles)))))
     return np.asarray((np.degrees(apart) <= error).all(axis=1))
@@ -75,12 +75,12 @@ def test_decode_finds_what_a_search_finds(
 ) -> None:
     clock = Clock(periods)
     reading = [angle + error * off for angle, off in zip(clock.angles(time).tolist(), misread, strict=True)]
-    found = clock.decode(reading, error, until=1000.0)
-    assert any(low - 1e-6 <= time <= high + 1e-6 for low, high in found)
+    result = clock.decode(reading, error, until=1000.0)
+    assert any(low - 1e-6 <= time <= high + 1e-6 for low, high in result)
     grid = np.arange(0, 1000, 0.0371)
     inside = np.zeros(grid.size, dtype=bool)
     edges = np.ones(grid.size, dtype=bool)
-    for low, high in found:
+    for low, high in result:
         inside |= (grid >= low) & (grid <= high)
         edges &= (abs(grid - low) > 1e-6) & (abs(grid - high) > 1e-6)
     assert np.array_equal(inside[edges], by_brute_force(clock, reading, error, grid)[edges])

@@ -54,16 +54,16 @@ def test_reach() -> None:
 def test_extensions_are_spectra(pairs: int, base: float, train: int, factor: float, stretch: float) -> None:
     rope, length = Rope(2 * pairs, base, train), round(stretch * train)
     params = {name: {"factor": factor} if SCHEMES[name].params else {} for name in compared()}
-    found, refused = extensions(rope, params, length)
+    result, refused = extensions(rope, params, length)
     assert not refused
-    for one in found:
-        expected = spectrum(Request(rope, one.scheme, params[one.scheme], length))
-        assert np.array_equal(one.spectrum.slowdown, expected.slowdown)
+    for each in result:
+        expected = spectrum(Request(rope, each.scheme, params[each.scheme], length))
+        assert np.array_equal(each.spectrum.slowdown, expected.slowdown)
 
 
 def test_a_refusal_keeps_the_others() -> None:
-    found, refused = extensions(Rope(2), {"linear": {"factor": 2.0}, "ntk": {"factor": 2.0}}, 4096)
-    assert [one.scheme for one in found] == ["linear"]
+    result, refused = extensions(Rope(2), {"linear": {"factor": 2.0}, "ntk": {"factor": 2.0}}, 4096)
+    assert [each.scheme for each in result] == ["linear"]
     assert "dim must be at least 4" in str(refused["ntk"])
 
 
@@ -160,7 +160,7 @@ def test_cell_means_are_sums_over_positions(base: float, start: int, widths: lis
 
 
 def test_cell_means_of_still_and_alternating_pairs() -> None:
-    found = mean_cos(Spectrum.of([0.0, math.pi, 2 * math.pi]), [5, 6, 9, 11])
-    assert np.allclose(found, np.array([[1, 1, 1], [-1, 1 / 3, 0], [1, 1, 1]]), atol=1e-9)
+    result = mean_cos(Spectrum.of([0.0, math.pi, 2 * math.pi]), [5, 6, 9, 11])
+    assert np.allclose(result, np.array([[1, 1, 1], [-1, 1 / 3, 0], [1, 1, 1]]), atol=1e-9)
     with pytest.raises(ValueError, match="edges must be a rising vector"):
         mean_cos(Spectrum.of([1.0]), [3, 3])

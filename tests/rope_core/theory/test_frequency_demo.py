@@ -66,12 +66,12 @@ def test_pairs_that_never_complete_a_turn(dim: int, base: float, context: int, c
 
 @given(ropes, st.floats(0.001, 6.0), st.floats(0.01, 1e5))
 def test_a_ruler_resolves_its_marks_and_repeats_at_its_end(rope: Rope, error: float, distance: float) -> None:
-    found = frequency_demo.rulers(rope, error)
-    np.testing.assert_allclose(found.finest * rope.theta, error)
-    np.testing.assert_allclose(np.cos(found.longest * rope.theta), 1.0)
+    result = frequency_demo.rulers(rope, error)
+    np.testing.assert_allclose(result.finest * rope.theta, error)
+    np.testing.assert_allclose(np.cos(result.longest * rope.theta), 1.0)
     want = [error <= distance * theta < 2 * math.pi for theta in rope.theta]
     close = np.abs(distance * rope.theta / error - 1).min() < 1e-9
-    assert close or found.useful(distance).tolist() == want
+    assert close or result.useful(distance).tolist() == want
 
 
 @pytest.mark.parametrize("error", [0.0, -1.0, 7.0, math.nan])
@@ -99,8 +99,8 @@ def mean_cosine(rope: Rope, count: int) -> np.ndarray:
 @given(st.sampled_from([8, 32, 64]), st.floats(50, 3000))
 @settings(max_examples=20)
 def test_positive_until_is_the_first_negative_sum(dim: int, base: float) -> None:
-    found = frequency_demo.positive_until(dim, base)
-    sums = mean_cosine(Rope(dim, base), int(found) + 1)
+    result = frequency_demo.positive_until(dim, base)
+    sums = mean_cosine(Rope(dim, base), int(result) + 1)
     assert (sums[:-1] >= 0).all()
     assert sums[-1] < 0
 
@@ -117,7 +117,7 @@ def test_beyond_its_reach_nothing_is_claimed() -> None:
 
 
 def test_spans_stand_in_the_order_of_their_bases() -> None:
-    found = frequency_demo.spans(64, 100.0, 10_000.0, 3)
-    np.testing.assert_allclose(found.base, [100, 1000, 10_000])
-    np.testing.assert_allclose(found.wavelength, [2 * math.pi * b ** (62 / 64) for b in (100, 1000, 10_000)])
-    assert found.positive.tolist() == [frequency_demo.positive_until(64, b) for b in (100.0, 1000.0, 10_000.0)]
+    result = frequency_demo.spans(64, 100.0, 10_000.0, 3)
+    np.testing.assert_allclose(result.base, [100, 1000, 10_000])
+    np.testing.assert_allclose(result.wavelength, [2 * math.pi * b ** (62 / 64) for b in (100, 1000, 10_000)])
+    assert result.positive.tolist() == [frequency_demo.positive_until(64, b) for b in (100.0, 1000.0, 10_000.0)]

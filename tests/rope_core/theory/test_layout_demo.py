@@ -70,8 +70,8 @@ def test_the_one_head_drawn_agrees_with_all_heads(s: Shapes, base: float) -> Non
     theta, at = Rope(s.head_dim, base).theta, np.arange(20)
     p = layout_demo.drawn_projections(s)
     for layout in ("interleaved", "half"):
-        one = layout_demo.rotated_scores(p, s, at, theta, layout)
-        np.testing.assert_allclose(one, layout_demo.head_scores(p, s, at, theta, layout)[0, -1], atol=1e-10)
+        single = layout_demo.rotated_scores(p, s, at, theta, layout)
+        np.testing.assert_allclose(single, layout_demo.head_scores(p, s, at, theta, layout)[0, -1], atol=1e-10)
 
 
 @given(shapes, bases)

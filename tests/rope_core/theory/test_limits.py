@@ -21,10 +21,10 @@ def test_order_fails_as_often_as_with_turned_keys(dim: int, base: float, distanc
     rng, s = np.random.default_rng(8), plain(dim, base)
     phases = rng.random(dim // 2) * 2 * math.pi
     q = np.concatenate([np.cos(phases), np.sin(phases)])
-    one, two = rng.normal(size=(2, 40_000, 1, dim))
+    first, two = rng.normal(size=(2, 40_000, 1, dim))
     table = [distance * s.inv_freq[None, :]]
     turned = rotate(q[None, None, :], np.cos(table[0]), np.sin(table[0]), "half")[0, 0]
-    flipped = ((one - two)[:, 0] @ q) * ((one - two)[:, 0] @ turned) < 0
+    flipped = ((first - two)[:, 0] @ q) * ((first - two)[:, 0] @ turned) < 0
     expected = order_failure(s, [distance])[0]
     assert flipped.mean() == pytest.approx(expected, abs=3 * math.sqrt(expected * (1 - expected) / 40_000))
 
@@ -55,16 +55,16 @@ def test_drawing_agrees_within_its_own_error(dim: int, base: float, length: int,
 
 def test_a_larger_base_keeps_order_and_loses_locality() -> None:
     """The trade that arXiv:2605.15514 states; here it is seen on the exact probabilities, not proved."""
-    found = np.array([failures(plain(128, base), 8192, 3.0) for base in (1e4, 1e5, 1e6, 1e7, 1e8)])
-    assert np.all(np.diff(found[:, 0]) < 0)
-    assert np.all(np.diff(found[1:, 1]) > 0)
+    result = np.array([failures(plain(128, base), 8192, 3.0) for base in (1e4, 1e5, 1e6, 1e7, 1e8)])
+    assert np.all(np.diff(result[:, 0]) < 0)
+    assert np.all(np.diff(result[1:, 1]) > 0)
 
 
 def test_both_tend_to_a_half_with_length() -> None:
     s = plain(128, 1e4)
-    found = np.array([failures(s, length, 3.0) for length in (256, 4096, 65_536, 2**24)])
-    assert np.all(np.diff(found, axis=0) > 0)
-    assert np.all(np.abs(found[-1] - 0.5) < 0.02)
+    result = np.array([failures(s, length, 3.0) for length in (256, 4096, 65_536, 2**24)])
+    assert np.all(np.diff(result, axis=0) > 0)
+    assert np.all(np.abs(result[-1] - 0.5) < 0.02)
 
 
 def test_random_keys_have_no_locality_at_all() -> None:

@@ -113,9 +113,9 @@ def test_score_error_is_that_of_both_rotated_sides() -> None:
         phase = np.exp(1j * positions.numpy()[:, None] * FINE.inv_freq)
         a, b = ((x[:, 0::2] + 1j * x[:, 1::2]) * phase for x in (q, k))
         logits.append((a @ b.conj().T).real / 8.0)
-    found = pr.score_error(FINE, 900, 40, "position", "bfloat16", signal=6.0, seed=6)
-    assert found.logit == pytest.approx(np.abs(logits[1] - logits[0]).max(), abs=1e-7)
-    assert found.moved == np.mean(logits[1].argmax(axis=1) != logits[0].argmax(axis=1))
+    result = pr.score_error(FINE, 900, 40, "position", "bfloat16", signal=6.0, seed=6)
+    assert result.logit == pytest.approx(np.abs(logits[1] - logits[0]).max(), abs=1e-7)
+    assert result.moved == np.mean(logits[1].argmax(axis=1) != logits[0].argmax(axis=1))
 
 
 @pytest.mark.parametrize(("stage", "dtype"), [("inv_freq", "bfloat16"), ("angle", "float32"), ("position", "float16")])

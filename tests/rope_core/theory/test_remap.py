@@ -53,11 +53,11 @@ def drawn(data: st.DataObject, name: str) -> dict[str, float]:
 def test_every_pair_is_what_the_authors_say(name: str, data: st.DataObject, train_len: int, first: int) -> None:
     params = drawn(data, name)
     query, key = np.arange(first, first + 5), np.arange(first + 5)
-    found = remap(name, query, key, train_len, params).relative
+    result = remap(name, query, key, train_len, params).relative
     given = [int(v) if p.unit == "tokens" else v for p, v in zip(RULES[name].params, params.values(), strict=True)]
     for row, q in enumerate(query.tolist()):
         expected = [ORACLES[name](q, k, train_len, *given) for k in range(q + 1)]
-        assert found[row, : q + 1].tolist() == expected
+        assert result[row, : q + 1].tolist() == expected
 
 
 @pytest.mark.parametrize("name", RULES)
@@ -97,8 +97,8 @@ def test_head_scale_is_mistral_large_4s_own() -> None:
         module.bias.copy_(torch.tensor([1.0, 0.5, 2.0]))
         places = torch.tensor([[0, 7, 300, 100_000]])
         live = module(torch.ones(1, 4, 3, 2), places, head_dim_first=False)[0, :, :, 0].numpy()
-    found = head_log_scale(places[0].numpy(), module.scale.detach().numpy(), module.bias.detach().numpy())
-    np.testing.assert_allclose(found, live, rtol=2e-6)
+    result = head_log_scale(places[0].numpy(), module.scale.detach().numpy(), module.bias.detach().numpy())
+    np.testing.assert_allclose(result, live, rtol=2e-6)
 
 
 def test_refusals_name_what_is_wrong() -> None:

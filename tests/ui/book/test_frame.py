@@ -36,12 +36,12 @@ def served(name: str, query: dict[str, str]) -> dict[str, Any]:
     """Return the figures that the server sends for a link, by name, without Streamlit's template."""
     at = opened(name, **query)
     assert not at.exception
-    found = {}
+    result = {}
     for chart in at.get("plotly_chart"):
         spec = json.loads(chart.proto.spec)
         spec["layout"].pop("template")
-        found[chart.proto.id.rpartition(f"fig.{name}.")[2]] = {"data": spec["data"], "layout": spec["layout"]}
-    return found
+        result[chart.proto.id.rpartition(f"fig.{name}.")[2]] = {"data": spec["data"], "layout": spec["layout"]}
+    return result
 
 
 def value(field: Field, draw: random.Random) -> Any:
@@ -119,8 +119,8 @@ def test_a_shared_value_redraws_every_part() -> None:
     film = "page/hands/film.hands"
     changed = moved(book, film, {"at": {"factor": 8.0}, "count": 1})
     assert "page/slowdowns/plot.slowdowns" in changed and book.query()["factor"] == "8"
-    told = next(node.live for node in book.places.root.all() if node.id == film)
-    assert told["at"]["factor"] == 8.0 and told["count"] == 1
+    shown = next(node.live for node in book.places.root.all() if node.id == film)
+    assert shown["at"]["factor"] == 8.0 and shown["count"] == 1
 
 
 def test_marks_after_a_part_are_those_of_the_whole_page() -> None:

@@ -15,13 +15,13 @@ def test_formulas_are_left_for_katex() -> None:
 
 @pytest.mark.parametrize("text", ["<script>alert(1)</script>", "$x$ [a](javascript:alert(1))", "**b** `c` | d"])
 def test_a_foreign_text_is_no_markup(text: str) -> None:
-    made = html(plain(text, 300))
-    assert "<script" not in made and "href" not in made and "tex" not in made and "<strong>" not in made
+    built = html(plain(text, 300))
+    assert "<script" not in built and "href" not in built and "tex" not in built and "<strong>" not in built
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_no_formula_is_left_unread(lang: str) -> None:
     for page in SECTIONS:
         for section in sections(lang, page):
-            made = html(Words(lang, page).prose(section)[1])
-            assert "$" not in made and "{{" not in made, (page, section)
+            built = html(Words(lang, page).prose(section)[1])
+            assert "$" not in built and "{{" not in built, (page, section)

@@ -1,4 +1,4 @@
-"""What a browser is told of a page: everything that it lacks, and nothing that it has."""
+"""What a browser is sent of a page: everything that it lacks, and nothing that it has."""
 
 import random
 from typing import Any
@@ -73,7 +73,7 @@ def test_what_is_known_is_not_sent_again() -> None:
     assert browser.sent == 1
 
 
-def test_a_told_value_changes_no_mark() -> None:
+def test_a_given_value_changes_no_mark() -> None:
     assert Node("w", "control", live=1).mark == Node("w", "control", live=2).mark
     assert Node("w", "control", html="a").mark != Node("w", "control", html="b").mark
 

@@ -70,10 +70,10 @@ def test_a_question_is_judged_and_moves_the_figure() -> None:
     assert line(book) == f"<p>{step.predict.question}</p>" and book.store.get(factor) == 1.0
 
 
-def test_a_step_has_its_film_played_and_its_controls_where_they_are_asked_for() -> None:
+def test_a_step_has_its_film_played_and_its_controls_where_it_names_them() -> None:
     book = staged("clock", step="3")
-    told: dict[str, Any] = next(node.live for node in book.places.root.all() if node.kind == "film")
-    assert told["play"] == {"control": "factor", "to": 16.0, "seconds": 4.0, "step": 3} and told["bare"]
+    shown: dict[str, Any] = next(node.live for node in book.places.root.all() if node.kind == "film")
+    assert shown["play"] == {"control": "factor", "to": 16.0, "seconds": 4.0, "step": 3} and shown["bare"]
     assert kinds(book) == ["stage", "film"]
     pressed(book, "stage-open")
     assert "control" in " ".join(kinds(book)[2:])

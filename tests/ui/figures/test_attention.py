@@ -123,9 +123,9 @@ def test_pairs_add_up_and_the_slow_ones_keep_their_mean() -> None:
     drawing = figures.pairs(rope, (q, k), 90, T)
     table = {name: np.asarray(column) for name, column in drawing.table().items()}
     assert table["here"].sum() == pytest.approx(by_matrix(rope, q, k, 90), abs=1e-10)
-    one = [q[6] * k[6] + q[7] * k[7], q[7] * k[6] - q[6] * k[7]]
+    single = [q[6] * k[6] + q[7] * k[7], q[7] * k[6] - q[6] * k[7]]
     speed = angles(128, 3e4)[3]
-    expected = [one[0] * math.cos(d * speed) - one[1] * math.sin(d * speed) for d in range(300)]
+    expected = [single[0] * math.cos(d * speed) - single[1] * math.sin(d * speed) for d in range(300)]
     assert table["here"][3] == pytest.approx(expected[90], abs=1e-12)
     assert table["mean"][3] == pytest.approx(float(np.mean(expected)), abs=1e-12)
     for last in (0, 20, 63):
@@ -144,12 +144,12 @@ def test_widths_and_schemes_draw_cell_means_and_state_what_a_plain_sum_finds() -
     assert f"d = 8: {np.abs(np.diff(curve)).sum():.3g}" in drawing.finding
 
     length = 1024
-    found, _ = extension.extensions(rope, {name: {} for name in extension.compared()}, length)
-    drawing = figures.schemes(rope, found, length, T)
-    one = next(one for one in found if one.spectrum.attention_factor != 1.0)
-    scores = [one.spectrum.attention_factor**2 * np.cos(m * one.spectrum.inv_freq).mean() for m in range(256, 1024)]
-    assert f"{T(f'scheme.{one.scheme}')} {np.mean(scores):+.3f}" in drawing.finding
-    assert len(chart(drawing).data) == len(found)
+    result, _ = extension.extensions(rope, {name: {} for name in extension.compared()}, length)
+    drawing = figures.schemes(rope, result, length, T)
+    each = next(each for each in result if each.spectrum.attention_factor != 1.0)
+    scores = [each.spectrum.attention_factor**2 * np.cos(m * each.spectrum.inv_freq).mean() for m in range(256, 1024)]
+    assert f"{T(f'scheme.{each.scheme}')} {np.mean(scores):+.3f}" in drawing.finding
+    assert len(chart(drawing).data) == len(result)
 
 
 def test_base_bound_states_the_base_and_counts_the_models() -> None:
@@ -172,7 +172,7 @@ def test_base_bound_states_the_base_and_counts_the_models() -> None:
     assert f"{tight} run a longer" in drawing.finding
 
 
-def test_a_context_that_no_base_serves_is_said() -> None:
+def test_a_context_that_no_base_serves_is_named() -> None:
     """One pair is a plain cosine: negative at distance 2, whatever the base."""
     drawing = figures.base_bound(rc.Rope(2, 50.0), 131_072, T)
     assert "no base" in drawing.finding and "fails at distance 2." in drawing.finding
@@ -233,7 +233,7 @@ def drawings(lang: str, dim: int, base: float, train_len: int) -> tuple[Drawing 
     t, rope = Words(lang, "attention"), rc.Rope(dim, base, train_len)
     vectors = figures.vectors("random", dim, 0, "", "")
     params: dict[str, dict[str, object]] = {name: {} for name in extension.compared()}
-    found, _ = extension.extensions(rope, params, 4 * train_len)
+    result, _ = extension.extensions(rope, params, 4 * train_len)
     return (
         *(
             decay.decaying(rope, kind, vectors, 64, (base, 2e12), decay.distances(3, 64), CONTEXTS, t)
@@ -242,7 +242,7 @@ def drawings(lang: str, dim: int, base: float, train_len: int) -> tuple[Drawing 
         *(figures.bound(rope, kind, vectors, 64, t) for kind in figures.KINDS),
         figures.pairs(rope, vectors, 131_072, t),
         figures.widths(base, t),
-        figures.schemes(rope, found, 4 * train_len, t),
+        figures.schemes(rope, result, 4 * train_len, t),
         figures.base_bound(rope, 64, t),
         heat.theorem(rope, t),
         heat.softmax(train_len, 0.0, t),

@@ -97,10 +97,10 @@ def test_speed_ups_are_round_by_round(source: view.Source) -> None:
 def test_the_sentence_knows_slower_from_no_difference(factor: float, verdict: str) -> None:
     peer = view.point(drawn(CASE, "FLA", 1.25, 1), {})
     ours = view.point(drawn(CASE, "numba", factor, 1), {})
-    said = figures.speed_ups([ours, peer], "here", T).finding
+    text = figures.speed_ups([ours, peer], "here", T).finding
     mark = {"faster": "times as fast", "same": "no difference", "slower": "is slower than"}
-    assert mark[verdict] in said
-    assert [word for word in mark.values() if word in said] == [mark[verdict]]
+    assert mark[verdict] in text
+    assert [word for word in mark.values() if word in text] == [mark[verdict]]
 
 
 def test_errors_stand_beside_the_ratio(source: view.Source) -> None:
@@ -153,8 +153,8 @@ def test_page_faults_pair_the_allocators(source: view.Source) -> None:
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_words_about_a_source(source: view.Source, lang: str) -> None:
     t = Words(lang, "benchmark")
-    said = words.provenance(source, t)
-    assert "A processor" in said and "torch 9.9" in said and re.search(r"20\d\d-\d\d-\d\d", said)
+    text = words.provenance(source, t)
+    assert "A processor" in text and "torch 9.9" in text and re.search(r"20\d\d-\d\d-\d\d", text)
     assert "Liger" in words.absent(source, t) and "FLA" not in words.absent(source, t)
     assert words.warmth(source.points, source, t) and not words.warmth([], source, t)
     assert "30" in words.progress_text(0.3, 12.0, 1.0, t) and "12" in words.progress_text(0.3, 12.0, 1.0, t)
@@ -164,9 +164,9 @@ def test_words_about_a_source(source: view.Source, lang: str) -> None:
     assert table[t("column.reason")] == ["", "off by 1"] and table[t("column.time")][1] == ""
 
 
-@pytest.mark.parametrize(("seconds", "said"), [(2.0, "2 s"), (0.0123, "12.3 ms"), (2.5e-6, "2.5 µs"), (3e-9, "3 ns")])
-def test_times(seconds: float, said: str) -> None:
-    assert words.time_text(seconds) == said
+@pytest.mark.parametrize(("seconds", "text"), [(2.0, "2 s"), (0.0123, "12.3 ms"), (2.5e-6, "2.5 µs"), (3e-9, "3 ns")])
+def test_times(seconds: float, text: str) -> None:
+    assert words.time_text(seconds) == text
 
 
 def drawings(source: view.Source) -> list[Drawing]:

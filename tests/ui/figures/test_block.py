@@ -30,16 +30,16 @@ T = Words("en", "block")
 
 
 def test_rows_are_read_with_their_corrections() -> None:
-    made = {row.id: choices_of(row) for row in catalogue.architectures()}
-    assert made["gpt-2"] == Choices("LayerNorm", "pre", False, "gelu", False)
-    assert made["bloom"] == Choices("LayerNorm", "pre", False, "gelu", False)
-    assert made["mixtral"] == Choices("RMSNorm", "pre", False, "swiglu", True)
-    assert made["olmo-2"] == Choices("RMSNorm", "inner", False, "swiglu", True)
-    assert made["gemma-3"] == Choices("RMSNorm", "double", False, "geglu", True)
-    assert made["command-r-plus"] == Choices("LayerNorm", "pre", True, "swiglu", True)
-    assert made["transformer"] == Choices("LayerNorm", "post", False, "relu", False)
-    assert made["gpt-4"] is None
-    counted = Counter(choice for choice in made.values() if choice)
+    built = {row.id: choices_of(row) for row in catalogue.architectures()}
+    assert built["gpt-2"] == Choices("LayerNorm", "pre", False, "gelu", False)
+    assert built["bloom"] == Choices("LayerNorm", "pre", False, "gelu", False)
+    assert built["mixtral"] == Choices("RMSNorm", "pre", False, "swiglu", True)
+    assert built["olmo-2"] == Choices("RMSNorm", "inner", False, "swiglu", True)
+    assert built["gemma-3"] == Choices("RMSNorm", "double", False, "geglu", True)
+    assert built["command-r-plus"] == Choices("LayerNorm", "pre", True, "swiglu", True)
+    assert built["transformer"] == Choices("LayerNorm", "post", False, "relu", False)
+    assert built["gpt-4"] is None
+    counted = Counter(choice for choice in built.values() if choice)
     choices, rows, readable = usual()
     assert (counted[choices], sum(counted.values())) == (rows, readable) and rows == max(counted.values())
 
@@ -54,14 +54,14 @@ def test_the_row_follows_the_model_unless_another_is_wanted() -> None:
     cells = figures.cells(wanted, T)
     assert cells["printed in 004"][3] == "Parallel" and cells["corrected"][3] == "≠ Serial"
     assert cells["corrected"][2] == "="
-    said = figures.corrections(wanted, T)
-    assert len(said) == len(wanted.corrections) and "“Parallel”" in said[0] and "“Serial” ([source](https://" in said[0]
-    assert all(not one.verified for one in catalogue.architecture("gopher").corrections)
+    text = figures.corrections(wanted, T)
+    assert len(text) == len(wanted.corrections) and "“Parallel”" in text[0] and "“Serial” ([source](https://" in text[0]
+    assert all(not each.verified for each in catalogue.architecture("gopher").corrections)
     assert "not yet checked" in figures.corrections(catalogue.architecture("gopher"), T)[0]
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
-def test_every_row_is_said_in_both_languages(lang: str) -> None:
+def test_every_row_is_worded_in_both_languages(lang: str) -> None:
     t = Words(lang, "block")
     for row in catalogue.architectures():
         columns = figures.cells(row, t)
@@ -90,8 +90,8 @@ def order(drawing: Film) -> list[str]:
     ],
 )
 def test_the_norms_stand_where_the_formula_says(place: str, feed: list[str]) -> None:
-    made = Choices("LayerNorm", place, False, "gelu", True)
-    drawing = figures.diagram("mine", made, made, ROPE, T)
+    built = Choices("LayerNorm", place, False, "gelu", True)
+    drawing = figures.diagram("mine", built, built, ROPE, T)
     parts = order(drawing)
     assert parts[0] == "x" and parts[-len(feed) :] == feed
     assert (parts[1] == "LayerNorm") == (place in ("pre", "double"))
@@ -103,8 +103,8 @@ def test_the_norms_stand_where_the_formula_says(place: str, feed: list[str]) -> 
 
 
 def test_cached_keys_stay_turned_by_their_own_positions_and_values_stay() -> None:
-    rope, made = rc.Rope(8, 50.0, 64), usual()[0]
-    _, head, held = unpacked(figures.diagram("X", made, made, rope, T).packed(T).data)
+    rope, built = rc.Rope(8, 50.0, 64), usual()[0]
+    _, head, held = unpacked(figures.diagram("X", built, built, rope, T).packed(T).data)
     keys, values = (shape for shape in head["panels"][1]["shapes"] if shape["kind"] == "hands")
     for newest in range(figures.TOKENS):
         key, value, seen = (
@@ -119,8 +119,8 @@ def test_cached_keys_stay_turned_by_their_own_positions_and_values_stay() -> Non
 @pytest.mark.parametrize("parallel", [False, True])
 @pytest.mark.parametrize("unit", UNITS[:2])
 def test_every_part_of_the_block_is_reached_by_an_arrow(place: str, parallel: bool, unit: str) -> None:
-    made = Choices("RMSNorm", place, parallel, unit, True)
-    film = figures.diagram("X", None, made, ROPE, T)
+    built = Choices("RMSNorm", place, parallel, unit, True)
+    film = figures.diagram("X", None, built, ROPE, T)
     shapes = unpacked(film.packed(T).data)[1]["panels"][0]["shapes"]
     arrows = [shape for shape in shapes if shape["kind"] == "path" and shape["fill"] != "none"]
     parts = len(np.asarray(film.table()["part"]))
@@ -129,11 +129,11 @@ def test_every_part_of_the_block_is_reached_by_an_arrow(place: str, parallel: bo
 
 def test_switches_change_the_drawing_and_say_so() -> None:
     row = catalogue.architecture("bloom")
-    told = choices_of(row)
-    assert figures.chosen(row, "row", "row", "row", "row") == told
-    made = figures.chosen(row, "RMSNorm", "post", "parallel", "relu2")
-    assert made == Choices("RMSNorm", "post", True, "relu2", False)
-    drawing = figures.diagram("BLOOM", told, made, ROPE, T)
+    shown = choices_of(row)
+    assert figures.chosen(row, "row", "row", "row", "row") == shown
+    built = figures.chosen(row, "RMSNorm", "post", "parallel", "relu2")
+    assert built == Choices("RMSNorm", "post", True, "relu2", False)
+    drawing = figures.diagram("BLOOM", shown, built, ROPE, T)
     assert "with your changes" in finding(drawing) and "parallel" in finding(drawing)
     assert order(drawing).count("+") == 1 and "RoPE" not in order(drawing)
     assert figures.chosen(None, "row", "row", "row", "row") == usual()[0]
@@ -249,8 +249,8 @@ def test_gates_let_through_what_torch_computes() -> None:
     z = torch.tensor(np.asarray(chart(drawing).data[0].x))
     for trace, gate in zip(chart(drawing).data, ("sigmoid", "relu", "gelu", "silu"), strict=True):
         np.testing.assert_allclose(trace.y, (-1.5 * TORCH[gate](z)).numpy(), atol=1e-12)
-    one = float(-1.5 * torch.nn.functional.gelu(torch.ones(1, dtype=torch.float64)))
-    assert f"lets {one:.4f} of" in drawing.finding and "10,922.7" in drawing.finding
+    single = float(-1.5 * torch.nn.functional.gelu(torch.ones(1, dtype=torch.float64)))
+    assert f"lets {single:.4f} of" in drawing.finding and "10,922.7" in drawing.finding
 
 
 def test_z_loss_alone_sees_a_common_shift() -> None:
@@ -286,8 +286,8 @@ def test_qk_norm_bounds_what_grows_with_the_square() -> None:
 @pytest.mark.parametrize("layout", ["interleaved", "half"])
 def test_only_rms_with_equal_weights_commutes_and_only_at_factor_one(layout: str) -> None:
     rope = rc.Rope(16, 300.0)
-    one, other = demo.commuting(rope, 77, 1.0, layout), demo.commuting(rope, 77, 1.3, layout)
-    assert max(one["rms"], one["rms_paired"]) < 1e-12 < 0.05 < min(one["rms_weight"], one["layer"])
+    first, other = demo.commuting(rope, 77, 1.0, layout), demo.commuting(rope, 77, 1.3, layout)
+    assert max(first["rms"], first["rms_paired"]) < 1e-12 < 0.05 < min(first["rms_weight"], first["layer"])
     assert min(other.values()) > 0.05
     drawing = block_rope.commute(rope, 77, 1.3, layout, T)
     assert list(chart(drawing).data[0].x) == list(other.values())

@@ -30,11 +30,11 @@ def params(factor: float) -> dict[str, dict[str, object]]:
 
 
 def drawings(rope: Rope, factor: float, length: int, t: Words) -> list[Drawing]:
-    found, _ = extensions(rope, params(factor), length)
+    result, _ = extensions(rope, params(factor), length)
     return [
-        comparison.slowdowns(rope, found, t),
-        comparison.heatmaps(rope, found, length, True, t),
-        comparison.heatmaps(rope, found, length, False, t),
+        comparison.slowdowns(rope, result, t),
+        comparison.heatmaps(rope, result, length, True, t),
+        comparison.heatmaps(rope, result, length, False, t),
         figures.reading(3.0, 4.0, t),
         figures.quoted(3.0, t),
     ]
@@ -123,22 +123,22 @@ def test_a_bar_has_the_colour_of_what_becomes_of_its_pair() -> None:
 @given(dim=st.sampled_from([4, 16, 128, 300]), base=st.floats(1.0001, 1e7), factor=st.floats(1.0, 40.0))
 def test_slowdown_curves_are_the_spectra(dim: int, base: float, factor: float) -> None:
     rope = Rope(dim, base, 4096)
-    found, _ = extensions(rope, params(factor), round(4096 * factor))
-    drawing = comparison.slowdowns(rope, found, T)
-    assert len(chart(drawing).layout.annotations) == len(found) == len(chart(drawing).data)
-    for one, trace in zip(found, chart(drawing).data, strict=True):
-        request = Request(rope, one.scheme, params(factor)[one.scheme], round(4096 * factor))
+    result, _ = extensions(rope, params(factor), round(4096 * factor))
+    drawing = comparison.slowdowns(rope, result, T)
+    assert len(chart(drawing).layout.annotations) == len(result) == len(chart(drawing).data)
+    for single, trace in zip(result, chart(drawing).data, strict=True):
+        request = Request(rope, single.scheme, params(factor)[single.scheme], round(4096 * factor))
         assert np.array_equal(np.asarray(trace.y), spectrum(request).slowdown)
 
 
 def test_slowdowns_print_the_attention_factor_and_its_square() -> None:
     rope = Rope(128, 1e4, 4096)
-    found, _ = extensions(rope, params(4.0), 16_384)
+    result, _ = extensions(rope, params(4.0), 16_384)
     a = 0.1 * math.log(4.0) + 1.0
-    finding = comparison.slowdowns(rope, found, T).finding
+    finding = comparison.slowdowns(rope, result, T).finding
     assert f"YaRN {a:.6g} (a² = {a * a:.6g})" in finding
     assert "slowed by linear (PI) ×4;" in finding
-    table = comparison.summary(rope, found, 16_384, T)
+    table = comparison.summary(rope, result, 16_384, T)
     assert f"| YaRN | 1 | 4 | 21 | 0 | {a:.6g} | {a * a:.6g} |" in table
     assert "| unscaled | 1 | 1 | 64 | 18 | 1 | 1 |" in table
 
@@ -146,16 +146,16 @@ def test_slowdowns_print_the_attention_factor_and_its_square() -> None:
 def test_pairs_that_stand_still_leave_a_gap() -> None:
     rope = Rope(16, 1e4, 4096)
     name = next(name for name in SCHEMES if "partial_rotary_factor" in SCHEMES[name].defaults())
-    found, _ = extensions(rope, {name: {"partial_rotary_factor": 0.5, "factor": 2.0}}, 8192)
-    (trace,) = chart(comparison.slowdowns(rope, found, T)).data
+    result, _ = extensions(rope, {name: {"partial_rotary_factor": 0.5, "factor": 2.0}}, 8192)
+    (trace,) = chart(comparison.slowdowns(rope, result, T)).data
     assert np.isnan(np.asarray(trace.y)).tolist() == [False] * 4 + [True] * 4
 
 
 def test_names_do_not_cover_each_other() -> None:
     rope = Rope(128, 1e4, 4096)
     for factor in (1.0, 2.0, 4.0, 8.0, 32.0):
-        found, _ = extensions(rope, params(factor), round(4096 * factor))
-        logs = np.log10(np.stack([one.spectrum.slowdown for one in found]))
+        result, _ = extensions(rope, params(factor), round(4096 * factor))
+        logs = np.log10(np.stack([each.spectrum.slowdown for each in result]))
         height = 0.085 * max(float(np.ptp(logs)), 0.1)
         widths = [10.0] * len(logs)
         spots = sorted(comparison.label_spots(logs, widths, height))
@@ -168,23 +168,23 @@ def test_names_do_not_cover_each_other() -> None:
 def test_heatmap_cells_are_mean_cosines(base: float, factor: float, logarithmic: bool) -> None:
     rope = Rope(16, base, 1000)
     length = round(factor * 1000)
-    found, _ = extensions(rope, params(factor), length)
-    drawing = comparison.heatmaps(rope, found, length, logarithmic, T)
+    result, _ = extensions(rope, params(factor), length)
+    drawing = comparison.heatmaps(rope, result, length, logarithmic, T)
     table = drawing.table()
     starts = np.unique(np.asarray(table["first_position"]))
     cuts = np.append(starts, length)
-    for one, trace in zip(found, chart(drawing).data, strict=True):
-        cos, _ = cos_sin(one.spectrum, np.arange(length), "float64")
+    for single, trace in zip(result, chart(drawing).data, strict=True):
+        cos, _ = cos_sin(single.spectrum, np.arange(length), "float64")
         means = np.array([cos[a:b].mean(axis=0) for a, b in pairwise(cuts.tolist())]).T
-        assert np.abs(np.asarray(table[one.scheme]).reshape(means.shape) - means).max() < 1e-9
+        assert np.abs(np.asarray(table[single.scheme]).reshape(means.shape) - means).max() < 1e-9
         assert np.abs(np.asarray(trace.z) - 127 * means).max() <= 0.5 + 1e-6
         assert trace.coloraxis == "coloraxis"
 
 
 def test_heatmap_marks_the_trained_length_and_counts_unseen_pairs() -> None:
     rope = Rope(128, 1e4, 4096)
-    found, _ = extensions(rope, params(4.0), 16_384)
-    drawing = comparison.heatmaps(rope, found, 16_384, False, T)
+    result, _ = extensions(rope, params(4.0), 16_384)
+    drawing = comparison.heatmaps(rope, result, 16_384, False, T)
     for trace, shape in zip(chart(drawing).data, chart(drawing).layout.shapes, strict=True):
         assert shape.x0 == shape.x1 == trace.x0 + comparison.CELLS / 4 - 0.5
         assert (shape.y0, shape.y1) == (trace.y0 - 0.5, trace.y0 + 63.5)
@@ -195,8 +195,8 @@ def test_heatmap_marks_the_trained_length_and_counts_unseen_pairs() -> None:
 
 def test_a_wide_head_is_drawn_by_some_of_its_pairs() -> None:
     rope = Rope(1024, 1e4, 4096)
-    found, _ = extensions(rope, {"none": {}}, 4096)
-    drawing = comparison.heatmaps(rope, found, 4096, True, T)
+    result, _ = extensions(rope, {"none": {}}, 4096)
+    drawing = comparison.heatmaps(rope, result, 4096, True, T)
     assert np.asarray(chart(drawing).data[0].z).shape[0] == comparison.ROWS
     assert np.unique(np.asarray(drawing.table()["pair"]))[[0, -1]].tolist() == [0, 511]
 

@@ -44,11 +44,11 @@ def lab(shares: Array) -> Array:
     return np.array([116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])])
 
 
-def ciede2000(one: Array, other: Array) -> float:
+def ciede2000(first: Array, other: Array) -> float:
     """Colour difference. Source: Sharma, Wu and Dalal 2005, doi:10.1002/col.20070."""
-    chroma = (np.hypot(*one[1:]) + np.hypot(*other[1:])) / 2
+    chroma = (np.hypot(*first[1:]) + np.hypot(*other[1:])) / 2
     red = 1.5 - 0.5 * np.sqrt(chroma**7 / (chroma**7 + 25.0**7))
-    (l1, a1, b1), (l2, a2, b2) = ((v[0], red * v[1], v[2]) for v in (one, other))
+    (l1, a1, b1), (l2, a2, b2) = ((v[0], red * v[1], v[2]) for v in (first, other))
     c1, c2 = np.hypot(a1, b1), np.hypot(a2, b2)
     h1, h2 = np.degrees(np.arctan2(b1, a1)) % 360, np.degrees(np.arctan2(b2, a2)) % 360
     turn = (h2 - h1 + 180) % 360 - 180 if c1 * c2 else 0.0
@@ -81,16 +81,16 @@ def steps(scale: colours.Scale, vision: str, count: int = 33) -> Array:
 
 def test_the_difference_is_the_published_one() -> None:
     """Three pairs of Sharma's table, among them the one whose mean hue wraps round."""
-    for one, other, published in (
+    for first, other, published in (
         ((50, 2.6772, -79.7751), (50, 0, -82.7485), 2.0425),
         ((50, 2.5, 0), (58, 24, 15), 19.4535),
         ((6.7747, -0.2908, -2.4247), (5.8714, -0.0985, -2.2286), 0.6377),
     ):
-        assert ciede2000(np.array(one, float), np.array(other, float)) == pytest.approx(published, abs=1e-4)
+        assert ciede2000(np.array(first, float), np.array(other, float)) == pytest.approx(published, abs=1e-4)
 
 
 @pytest.mark.parametrize("vision", VISION)
-def test_any_two_series_are_told_apart(vision: str) -> None:
+def test_any_two_series_differ(vision: str) -> None:
     pairs = itertools.combinations(colours.COLOURS, 2)
     near = {(a, b): ciede2000(seen(a, vision), seen(b, vision)) for a, b in pairs}
     assert {pair: apart for pair, apart in near.items() if apart < APART} == {}

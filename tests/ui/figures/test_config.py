@@ -155,21 +155,21 @@ def test_summary_and_provenance_hold_the_numbers(model: str, t: Words) -> None:
 
 def test_engines_draw_ratios_and_say_who_differs() -> None:
     config = config_of("gpt-oss-20b")
-    found, rope = engines(config), rc.from_hf(config)
-    drawing = comparison.engines(found, rope, where("gpt-oss-20b"), EN)
+    result, rope = engines(config), rc.from_hf(config)
+    drawing = comparison.engines(result, rope, where("gpt-oss-20b"), EN)
     names = [name for trace in chart(drawing).data for name in trace.name.split(", ")]
-    assert sorted(names) == sorted(one.name for one in found if one.inv_freq is not None)
+    assert sorted(names) == sorted(each.name for each in result if each.inv_freq is not None)
     rounded = rc.spectrum(anatomy.rounded(rope.request, True)).inv_freq
     llama = next(trace for trace in chart(drawing).data if "llama.cpp" in trace.name)
     np.testing.assert_allclose(llama.y, rounded / rope.inv_freq, rtol=1e-9)
     apart = float(np.abs(rounded / rope.inv_freq - 1).max())
     assert f"({100 * apart:.3g} %)" in drawing.finding
-    table = comparison.engine_table(found, EN)
+    table = comparison.engine_table(result, EN)
     assert table[EN("col.difference")][0] == "0"
     assert table[EN("col.difference")][-1] == "not supported" and table[EN("col.layout")][-1] == "-"
-    assert comparison.engine_table(found, ZH)[ZH("col.difference")][-1] == "不支持"
+    assert comparison.engine_table(result, ZH)[ZH("col.difference")][-1] == "不支持"
     assert [cell.split(" ")[0] for cell in table[EN("col.basis")]] == ["measured"] * 7
-    notes = dict(comparison.engine_notes(found, EN))
+    notes = dict(comparison.engine_notes(result, EN))
     assert "always rounds the ramp" in notes["llama.cpp 0c1e5709"] and "transformers 5.23" not in notes
     assert "transformers 5.23 0.0" in ran(drawing)
 
@@ -201,31 +201,31 @@ def test_two_configs_differences_first() -> None:
 
 def test_ways_to_a_longer_context_are_drawn_with_their_costs() -> None:
     config, length = config_of("llama-2-7b"), 65_536
-    rope, found = rc.from_hf(config), extend(config, length)
-    drawing = comparison.extensions(found, rope, length, where("llama-2-7b"), EN)
+    rope, result = rc.from_hf(config), extend(config, length)
+    drawing = comparison.extensions(result, rope, length, where("llama-2-7b"), EN)
     by_name = {trace.name: np.asarray(trace.y) for trace in chart(drawing).data}
-    titles = {way.name: way.title() for way in found}
+    titles = {way.name: way.title() for way in result}
     np.testing.assert_allclose(by_name[titles["linear"]], 16.0, rtol=1e-12)
     assert by_name[titles["ntk"]][[0, -1]] == pytest.approx([1.0, 16.0], rel=1e-9)
     np.testing.assert_allclose(by_name[EN("at_present")], rope.unscaled / rope.inv_freq, rtol=1e-12)
     # Counted by hand: a pair that did not turn once in training and goes further than it did then.
-    ntk = next(way for way in found if way.name == "ntk")
+    ntk = next(way for way in result if way.name == "ntk")
     inv = next(iter(ntk.ropes.values())).inv_freq
     unseen = int(np.sum((rope.unscaled * 4096 < 2 * math.pi) & (inv * length > rope.unscaled * 4096 * (1 + 1e-9))))
     # And the pairs that saw all angles do not count.
     assert f"{titles['ntk']}: {unseen}" in drawing.finding and "65,536" in drawing.finding
-    table = comparison.costs(found, EN)
-    assert table[EN("col.factor")][[way.name for way in found].index("linear")] == "16"
-    assert table[EN("col.unseen")][[way.name for way in found].index("ntk")] == f"{unseen} / 64"
+    table = comparison.costs(result, EN)
+    assert table[EN("col.factor")][[way.name for way in result].index("linear")] == "16"
+    assert table[EN("col.unseen")][[way.name for way in result].index("ntk")] == f"{unseen} / 64"
     assert "ntk 16.0" in ran(drawing)
 
 
 def test_the_factor_of_a_way_is_the_one_in_its_block() -> None:
     config = config_of("deepseek-r1")
-    found = extend(config, 327_680)
-    shown = comparison.costs(found, EN)[EN("col.factor")]
-    yarn = next(k for k, way in enumerate(found) if way.name == "yarn")
-    assert shown[yarn] == f"{found[yarn].block['rope_parameters']['factor']:g}" == "80"
+    result = extend(config, 327_680)
+    shown = comparison.costs(result, EN)[EN("col.factor")]
+    yarn = next(k for k, way in enumerate(result) if way.name == "yarn")
+    assert shown[yarn] == f"{result[yarn].block['rope_parameters']['factor']:g}" == "80"
 
 
 def test_every_part_that_turns_is_a_row() -> None:
@@ -255,9 +255,9 @@ def test_a_comparison_names_each_field_once() -> None:
 def test_ways_are_drawn_for_the_layer_type_that_they_extend() -> None:
     config = config_of("gemma-3-4b")
     sliding = rc.from_hf(config, "sliding_attention")
-    found = extend(config, 262_144)
-    drawing = comparison.extensions(found, sliding, 262_144, "", EN)
-    linear = next(trace for trace in chart(drawing).data if trace.name == found[0].title())
+    result = extend(config, 262_144)
+    drawing = comparison.extensions(result, sliding, 262_144, "", EN)
+    linear = next(trace for trace in chart(drawing).data if trace.name == result[0].title())
     assert len(linear.y) == 128 and np.isfinite(np.asarray(linear.y, dtype=float)).all()
 
 
@@ -277,9 +277,12 @@ EDGES = [
 def test_edges_draw(config: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     length = 16_777_216
     rope = rc.from_hf(config, None, length)
-    found = engines(config, None, length)
+    result = engines(config, None, length)
     drawings = [figures.glance(rope, quantity, '"config.json"', ZH) for quantity in figures.QUANTITIES]
-    drawings += [comparison.engines(found, rope, '"config.json"', ZH), figures.drift(rope, length, '"config.json"', ZH)]
+    drawings += [
+        comparison.engines(result, rope, '"config.json"', ZH),
+        figures.drift(rope, length, '"config.json"', ZH),
+    ]
     monkeypatch.chdir(tmp_path)
     Path("config.json").write_text(json.dumps(config), "utf-8")
     for drawing in drawings:

@@ -20,11 +20,11 @@ T = Words("en", "encodings")
 
 
 def in_base(number: int, beta: int) -> list[int]:
-    found: list[int] = []
-    while number or not found:
+    result: list[int] = []
+    while number or not result:
         number, digit = divmod(number, beta)
-        found.append(digit)
-    return found[::-1]
+        result.append(digit)
+    return result[::-1]
 
 
 @settings(max_examples=25, deadline=None)
@@ -44,7 +44,7 @@ def test_123456_in_base_ten() -> None:
     assert "1 2 3 4 5 6" in figures.digits(123_456, 10, T).finding
 
 
-def found(rope: rc.Rope, factor: float) -> list[Extension]:
+def extended(rope: rc.Rope, factor: float) -> list[Extension]:
     params = {name: {"factor": factor} if rc.SCHEMES[name].params else {} for name in figures.by_factor()}
     return extensions(rope, params, reach(rope, factor))[0]
 
@@ -53,7 +53,7 @@ def found(rope: rc.Rope, factor: float) -> list[Extension]:
 @pytest.mark.parametrize("rope, factor", [(rc.Rope(128, 10_000.0, 4096), 4.0), (rc.Rope(16, 5e5, 512), 7.5)])
 def test_linear_compresses_and_ntk_changes_the_base(rope: rc.Rope, factor: float, lang: str) -> None:
     t = Words(lang, "encodings")
-    drawing = figures.stretched(rope, factor, found(rope, factor), t)
+    drawing = figures.stretched(rope, factor, extended(rope, factor), t)
     table = {key: np.asarray(column, dtype=float) for key, column in drawing.table().items()}
     np.testing.assert_allclose(table["none"], factor)
     np.testing.assert_allclose(table["linear"], 1.0)
@@ -67,7 +67,7 @@ def test_linear_compresses_and_ntk_changes_the_base(rope: rc.Rope, factor: float
 
 
 def test_one_pair_has_no_base_to_change() -> None:
-    drawing = figures.stretched(rc.Rope(2), 4.0, found(rc.Rope(2), 4.0), T)
+    drawing = figures.stretched(rc.Rope(2), 4.0, extended(rc.Rope(2), 4.0), T)
     assert T("no_base") in drawing.finding and "ntk" not in drawing.table()
 
 
@@ -121,7 +121,7 @@ def drawings() -> list[Drawing]:
     rope = rc.Rope(16, 5e5, 512)
     return [
         figures.digits(123_456, 7, T),
-        figures.stretched(rope, 3.0, found(rope, 3.0), T),
+        figures.stretched(rope, 3.0, extended(rope, 3.0), T),
         figures.sections((24, 20, 20), T),
         figures.video(3, 3, 4, T),
         figures.image(2, 9, 300.0, T),

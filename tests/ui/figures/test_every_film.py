@@ -39,7 +39,7 @@ def texts(part: Any) -> Iterator[str]:
 @pytest.mark.parametrize("row", FILMS, ids=str)
 def test_a_film_is_whole_and_its_finding_is_rope_cores(row: FilmRow, lang: str) -> None:
     t = Words(lang, row.page)
-    film = row.made(t)
+    film = row.built(t)
     data = film.packed(t).data
     name, head, _ = unpacked(data)
     assert name == f"{row.page}.{film.id}" and len(data) <= PAGE_BYTES

@@ -60,7 +60,7 @@ def test_the_curves_are_the_cells_of_the_longest_length(lang: str) -> None:
     assert figures.TURNS[0] != figures.colour(made.KEYS[-1])
 
 
-def test_bands_are_drawn_where_they_are_asked_for() -> None:
+def test_bands_are_drawn_where_they_are_wanted() -> None:
     seen = made.seen(made.sweep())
     counts = [
         sum(bool(trace.fill) for trace in chart(figures.curves(seen, 64, bands, T)).data)
@@ -78,8 +78,8 @@ def test_the_finding_tells_the_measured_order_with_its_paired_ratios(lang: str, 
     finding = figures.curves(seen, 64, figures.TWO, t).finding
     levels = made.levels(seed)
     order = sorted(levels, key=levels.__getitem__)
-    told = finding[finding.index(f"{names(order, t)[0]}{t('before')}") :]
-    assert [part.split(" (×")[0] for part in told.split(t("before"))] == names(order, t)
+    shown = finding[finding.index(f"{names(order, t)[0]}{t('before')}") :]
+    assert [part.split(" (×")[0] for part in shown.split(t("before"))] == names(order, t)
     rows = {each["line"]: each["nats"] for each in seen.results if each["length"] == 256}
     ratio = math.exp(np.mean(np.subtract(rows[order[1]], rows[order[0]])))
     assert f"×{ratio:.2f}" in finding
@@ -151,24 +151,24 @@ def test_the_ladder_marks_the_least_and_leaves_gaps() -> None:
     levels = made.levels(1)
     best = min(levels, key=levels.__getitem__)
     assert [each.startswith("★") for each in table["64"]] == [key == best for key in made.KEYS]
-    one = next(each for each in results if (each["line"], each["length"]) == (made.KEYS[0], 64))
+    single = next(each for each in results if (each["line"], each["length"]) == (made.KEYS[0], 64))
     for share in (words.LAST, words.WHOLE):
-        value, low, high = (words.number(v) for v in one[share])
+        value, low, high = (words.number(v) for v in single[share])
         assert words.ladder(view.cells(results), share, T)["64"][0].endswith(f"{value} [{low}, {high}]")
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_provenance_names_weights_text_and_machine_without_markup(lang: str) -> None:
     t, seen = Words(lang, "extrapolation"), made.seen(made.sweep())
-    said = words.provenance(seen, t)
-    assert made.HASH[:10] in said and made.HASH[::-1][:10] in said and "2026" in said
-    assert "<b>" not in said.replace("\\<", "")
+    text = words.provenance(seen, t)
+    assert made.HASH[:10] in text and made.HASH[::-1][:10] in text and "2026" in text
+    assert "<b>" not in text.replace("\\<", "")
     for origin in (HERE, GOING):
         assert str(len(seen.results)) in words.provenance(Seen(seen.results, origin, None, ""), t)
-        asked = request("sweep", b"\x00", weights=["rope-0"])
-        said = words.provenance(Seen(seen.results, origin, None, "", asked), t)
-        told = (hashlib.sha256(b"\x00").hexdigest(), cards.stored()["rope-0"].sha256)
-        assert all(each[:10] in said for each in told) and f"numpy {version('numpy')}" in said.replace("\\", "")
+        wanted = request("sweep", b"\x00", weights=["rope-0"])
+        text = words.provenance(Seen(seen.results, origin, None, "", wanted), t)
+        shown = (hashlib.sha256(b"\x00").hexdigest(), cards.stored()["rope-0"].sha256)
+        assert all(each[:10] in text for each in shown) and f"numpy {version('numpy')}" in text.replace("\\", "")
     record = records.shipped("sweep")
     assert request("sweep").text_hash == record.text
 

@@ -44,7 +44,7 @@ def test_a_map_of_one_line_stands_alone() -> None:
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_entropy_is_told_at_the_end_with_the_most_it_can_be(lang: str) -> None:
+def test_entropy_is_written_at_the_end_with_the_most_it_can_be(lang: str) -> None:
     t, results = Words(lang, "extrapolation"), made.glimpse(2)
     drawing = figures.entropy(made.seen(results), t)
     ends = {each["line"]: each["entropy"][-1] for each in results}
@@ -76,7 +76,7 @@ def test_temperatures_are_drawn_as_paired_ratios_with_the_paper_s_value() -> Non
     ("slope", "kind"),
     [((0.07, 0.05, 0.09), "outside"), ((0.07, 0.05, 0.12), "not excluded"), ((None, None, None), "no slope")],
 )
-def test_the_refit_is_told_for_what_it_is(slope: tuple[float | None, ...], kind: str) -> None:
+def test_the_refit_is_named_for_what_it_is(slope: tuple[float | None, ...], kind: str) -> None:
     drawing = figures.refit(made.seen(made.temperature(slope)), T)
     assert drawing is not None and kind in drawing.finding
     assert ("0.070 [0.050" in drawing.finding) == (slope[0] is not None)

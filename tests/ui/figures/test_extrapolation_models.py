@@ -31,10 +31,10 @@ def stored(name: str, encoding: str = "rope", scheme: str = "none", start: str =
 @pytest.fixture(autouse=True)
 def index(monkeypatch: pytest.MonkeyPatch) -> dict[str, Stored]:
     """Return an index of weights with four encodings and a fine-tune."""
-    found = {name: stored(name, name.split("-")[0]) for name in ("rope-0", "alibi-0", "learned-0", "nope-0")}
-    found["rope-0-tuned"] = stored("rope-0-tuned", scheme="linear", start="rope-0")
-    monkeypatch.setattr(cards, "stored", lambda: found)
-    return found
+    result = {name: stored(name, name.split("-")[0]) for name in ("rope-0", "alibi-0", "learned-0", "nope-0")}
+    result["rope-0-tuned"] = stored("rope-0-tuned", scheme="linear", start="rope-0")
+    monkeypatch.setattr(cards, "stored", lambda: result)
+    return result
 
 
 def encodings() -> list[dict[str, Any]]:
@@ -109,9 +109,9 @@ def test_the_hidden_number_is_a_map_a_line() -> None:
     for length in (128, 256):
         totals = {key: sum(right[key, length, depth] for depth in (0.0, 0.5, 1.0)) for key in made.KEYS[:3]}
         best, worst = max(totals, key=totals.__getitem__), min(totals, key=totals.__getitem__)
-        told = drawing.finding.split(f"at {length} bytes ")[1].split(";")[0]
-        assert told.startswith(f"{words.name(best, T)} finds {100 * totals[best] / 30:.0f} %")
-        assert f"and {words.name(worst, T)} {100 * totals[worst] / 30:.0f} %" in told
+        shown = drawing.finding.split(f"at {length} bytes ")[1].split(";")[0]
+        assert shown.startswith(f"{words.name(best, T)} finds {100 * totals[best] / 30:.0f} %")
+        assert f"and {words.name(worst, T)} {100 * totals[worst] / 30:.0f} %" in shown
     digits = figures.passkey(made.seen(results), view.DIGITS, T)
     assert digits.finding.startswith("Of the hidden numbers' digits")
     assert float(np.asarray(chart(digits).data[0].z)[0, 0]) == np.rint(100 * results[0]["digits"][0])
@@ -121,25 +121,27 @@ def test_the_hidden_number_is_a_map_a_line() -> None:
     assert made.KEYS[1] in ran(drawing)
 
 
-def test_the_window_is_told_of_where_it_finds_neither_most_nor_fewest() -> None:
+def test_the_window_is_named_where_it_finds_neither_most_nor_fewest() -> None:
     results = made.retrieval(5)
     shares = {key: view.recalled(results, key, 256)[0].value for key in made.KEYS[:3]}
     fewest, middle, most = sorted(shares, key=shares.__getitem__)
     assert shares[fewest] < shares[middle] < shares[most]
     for renamed, expected in ((middle, True), (most, False), (fewest, False)):
         seen = made.seen([each | {"line": "window"} if each["line"] == renamed else each for each in results])
-        told = figures.passkey(seen, view.WHOLE, T).finding.split("at 256 bytes ")[1]
-        assert (f"(sliding window {100 * shares[renamed]:.0f} %" in told) == expected
+        shown = figures.passkey(seen, view.WHOLE, T).finding.split("at 256 bytes ")[1]
+        assert (f"(sliding window {100 * shares[renamed]:.0f} %" in shown) == expected
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_a_fine_tune_is_drawn_as_it_runs(lang: str) -> None:
     t = Words(lang, "extrapolation")
-    told = [{"run": "r", "step": n, "steps": 30, "loss": 3.0 - n / 10, "left": 1.0} for n in range(1, 16)]
-    going = figures.finetune(made.seen(told), t)
+    shown = [{"run": "r", "step": n, "steps": 30, "loss": 3.0 - n / 10, "left": 1.0} for n in range(1, 16)]
+    going = figures.finetune(made.seen(shown), t)
     assert going is not None and "15" in going.finding and "30" in going.finding
-    assert list(chart(going).data[0].y) == [each["loss"] for each in told]
-    assert chart(going).data[1].y[-1] == pytest.approx(np.mean([each["loss"] for each in told[-10:]]))
-    done = figures.finetune(made.seen([*told, {"run": "r", "held_out": [2.5, 2.25, 2.75], "last": [3.5, 3.0, 4.0]}]), t)
+    assert list(chart(going).data[0].y) == [each["loss"] for each in shown]
+    assert chart(going).data[1].y[-1] == pytest.approx(np.mean([each["loss"] for each in shown[-10:]]))
+    done = figures.finetune(
+        made.seen([*shown, {"run": "r", "held_out": [2.5, 2.25, 2.75], "last": [3.5, 3.0, 4.0]}]), t
+    )
     assert done is not None and "2.50 [2.25, 2.75]" in done.finding and "3.50 [3.00, 4.00]" in done.finding
     assert figures.finetune(made.seen([]), t) is None

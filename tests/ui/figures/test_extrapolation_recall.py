@@ -1,4 +1,4 @@
-"""The figure of a stretch that occurs twice: which lines are drawn, where the trained length is, what is said."""
+"""The figure of a stretch that occurs twice: which lines are drawn, where the trained length is, what is written."""
 
 from __future__ import annotations
 
@@ -50,6 +50,6 @@ def test_a_tuned_model_is_drawn_beside_all_lines_of_the_other(lang: str) -> None
     assert ran(drawing).count("tuned") == 1
 
 
-def test_without_a_window_nothing_is_said_of_it() -> None:
+def test_without_a_window_nothing_is_written_of_it() -> None:
     t = Words("en", "extrapolation")
     assert "sliding window" not in figures.recall(made.seen(made.recall("copies", made.KEYS[:2])), 64, t).finding

@@ -18,8 +18,8 @@ BASES, CONTEXTS = (1000.0, 10_000.0, 54_321.0, 1e7), (16, 4096, 131_072)
 
 
 def film(dim: int, kind: str = "cos", span: int = 256, t: Words = EN) -> Film:
-    made: Film = unwrap(tables.heat)(dim, BASES, CONTEXTS, kind, span, t)
-    return made
+    built: Film = unwrap(tables.heat)(dim, BASES, CONTEXTS, kind, span, t)
+    return built
 
 
 def of_kind(panel: Panel, kind: str) -> list[Shape]:
@@ -34,12 +34,12 @@ def test_llama_2_leaves_18_pairs_without_a_turn() -> None:
 @pytest.mark.parametrize("kind", ["angle", "cos", "sin"])
 @pytest.mark.parametrize(("dim", "span"), [(2, 16), (12, 64), (128, 256), (128, 131_072), (1024, 512)])
 def test_every_picture_is_the_table_to_one_byte(kind: str, dim: int, span: int) -> None:
-    made = film(dim, kind, span)
-    picture = of_kind(made.scene.panels[0], "image")[0]
+    built = film(dim, kind, span)
+    picture = of_kind(built.scene.panels[0], "image")[0]
     cells = picture["cells"].frames
     assert cells.dtype == np.int8 and cells.shape[0] == len(BASES) and cells.shape[1] <= 32 and cells.shape[2] <= 256
-    every, step = -(-dim // 2 // cells.shape[1]), int(made.scene.panels[0].x.high) // cells.shape[2]
-    assert ("1 position in" in str(made.scene.finding)) == (step > 1) == (span > 256)
+    every, step = -(-dim // 2 // cells.shape[1]), int(built.scene.panels[0].x.high) // cells.shape[2]
+    assert ("1 position in" in str(built.scene.finding)) == (step > 1) == (span > 256)
     limit = np.pi if kind == "angle" else 1.0
     for base, shown in zip(BASES, cells / 127 * limit, strict=True):
         theta = np.array([base ** (-2 * i / dim) for i in range(0, dim // 2, every)])
@@ -53,8 +53,8 @@ def test_every_picture_is_the_table_to_one_byte(kind: str, dim: int, span: int) 
 
 @pytest.mark.parametrize("dim", [2, 12, 128, 1022])
 def test_wavelengths_and_who_completes_a_turn_at_every_stop(dim: int) -> None:
-    made = film(dim)
-    _, panel = made.scene.panels
+    built = film(dim)
+    _, panel = built.scene.panels
     ((line, points), (last, *_)) = ((of_kind(panel, "path")[2], of_kind(panel, "dots")[0]), of_kind(panel, "label")[1:])
     rows = points["y"].astype(int)
     assert rows[0] == 0 and len(rows) <= 32 and set(np.diff(rows)) <= {-(-dim // 64)}
@@ -66,9 +66,9 @@ def test_wavelengths_and_who_completes_a_turn_at_every_stop(dim: int) -> None:
         for c, context in enumerate(CONTEXTS):
             never = [wave > context for wave in waves]
             at = {"base": k, "train_len": c}
-            assert f"{sum(never)} of {dim // 2} pairs" in made.scene.written({"base": base, "train_len": context})
+            assert f"{sum(never)} of {dim // 2} pairs" in built.scene.written({"base": base, "train_len": context})
             assert points["paint"].at(at).tolist() == [never[row] for row in rows]
-            for shape in (of_kind(made.scene.panels[0], "path")[1], of_kind(panel, "path")[0]):
+            for shape in (of_kind(built.scene.panels[0], "path")[1], of_kind(panel, "path")[0]):
                 heights = shape["y"].at(at)
                 if 0 < sum(never) < dim // 2:
                     # The border is where the wavelength of a pair in between is the trained context.
@@ -79,22 +79,22 @@ def test_wavelengths_and_who_completes_a_turn_at_every_stop(dim: int) -> None:
 
 
 def test_axes_rest_while_the_base_moves_and_name_no_power_of_e() -> None:
-    made = unwrap(tables.heat)(128, (1000.0, 7e9, 1e12), (4096, 2**24), "cos", 256, EN)
-    base, _ = made.scene.controls
+    built = unwrap(tables.heat)(128, (1000.0, 7e9, 1e12), (4096, 2**24), "cos", 256, EN)
+    base, _ = built.scene.controls
     assert base.texts == ("1,000", "7·10⁹", "10¹²")
-    _, panel = made.scene.panels
+    _, panel = built.scene.panels
     assert panel.x.low == 0 and 10**panel.x.high > 2 * math.pi * 1e12 ** (126 / 128)
     assert not any("e+" in text for _, text in panel.x.ticks)
-    assert ran(made)
+    assert ran(built)
 
 
 @pytest.mark.parametrize("position", [0, 2718, 1_000_000])
 def test_base_ten_digits_are_the_written_ones(position: int) -> None:
     at = frequencies.positions(position)
-    made: Film = unwrap(frequencies.digits)(8, 10_000.0, at, EN)
+    built: Film = unwrap(frequencies.digits)(8, 10_000.0, at, EN)
     assert {position, 0, 1_000_000} < set(at)
-    digits, cos, sin = (shape["y"].frames for panel in made.scene.panels for shape in of_kind(panel, "dots"))
-    sticks = [shape["y"].frames.reshape(-1, 4, 3) for panel in made.scene.panels for shape in of_kind(panel, "path")]
+    digits, cos, sin = (shape["y"].frames for panel in built.scene.panels for shape in of_kind(panel, "dots"))
+    sticks = [shape["y"].frames.reshape(-1, 4, 3) for panel in built.scene.panels for shape in of_kind(panel, "path")]
     for k, where in enumerate(at):
         assert digits[k].astype(int).tolist() == [int(digit) for digit in f"{where % 10_000:04d}"[::-1]]
         quotients = [where / 10**i for i in range(4)]
@@ -104,12 +104,12 @@ def test_base_ten_digits_are_the_written_ones(position: int) -> None:
         np.testing.assert_array_equal(stick[..., 0], 0)
         np.testing.assert_array_equal(stick[..., 1], heights)
         assert np.isnan(stick[..., 2]).all()
-    assert ran(made).startswith("10.0") or ran(made).startswith("9.99")
+    assert ran(built).startswith("10.0") or ran(built).startswith("9.99")
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_every_figure_speaks_both_languages(lang: str) -> None:
     t = Words(lang, "frequencies")
-    made: Film = unwrap(frequencies.digits)(2, 2.0, frequencies.positions(5), t)
-    assert "{" not in made.scene.written({"position": 5})
-    assert all(len(np.ravel(column)) for column in made.table().values())
+    built: Film = unwrap(frequencies.digits)(2, 2.0, frequencies.positions(5), t)
+    assert "{" not in built.scene.written({"position": 5})
+    assert all(len(np.ravel(column)) for column in built.table().values())

@@ -20,8 +20,8 @@ T = Words("en", "home")
 
 
 def film(rope: rc.Rope, positions: tuple[int, ...]) -> Film:
-    made: Film = unwrap(figures.dials)(rope, positions, figures.words_of("", T), T)
-    return made
+    built: Film = unwrap(figures.dials)(rope, positions, figures.words_of("", T), T)
+    return built
 
 
 @pytest.mark.parametrize("dim, base", [(128, 1e4), (6, 700.0), (2, 3.0)])

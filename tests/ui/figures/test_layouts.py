@@ -121,27 +121,27 @@ def test_errors_draw_every_conversion_and_say_the_numbers(group: int) -> None:
     drawing = layouts.errors(rope, 2, group, EN)
     shapes = layout_demo.Shapes(32, 2, group)
     at = np.arange(layouts.DISTANCES)
-    found = {name: layout_demo.layout_error(shapes, name, at, rope.theta) for name in layout_demo.CONVERSIONS}
+    result = {name: layout_demo.layout_error(shapes, name, at, rope.theta) for name in layout_demo.CONVERSIONS}
     lines = {trace.name: trace for trace in chart(drawing).data}
-    for name, error in found.items():
+    for name, error in result.items():
         np.testing.assert_allclose(lines[EN(name)].y, 100 * error.relative, atol=0.01)
-    one = layouts.one_head(rope, 2, group, EN)
-    original, both, none = (np.asarray(trace.y) for trace in chart(one).data)
-    np.testing.assert_allclose(original, found["none"].right, atol=1e-4)
+    single = layouts.one_head(rope, 2, group, EN)
+    original, both, none = (np.asarray(trace.y) for trace in chart(single).data)
+    np.testing.assert_allclose(original, result["none"].right, atol=1e-4)
     np.testing.assert_allclose(both, original, atol=1e-4)
-    np.testing.assert_allclose(none, found["none"].got, atol=1e-4)
-    assert f"up to {found['none'].largest:.3g}" in one.finding
-    assert ran(one).startswith("both")
-    assert f"{100 * found['none'].relative[1]:.0f} % at distance 1" in drawing.finding
+    np.testing.assert_allclose(none, result["none"].got, atol=1e-4)
+    assert f"up to {result['none'].largest:.3g}" in single.finding
+    assert ran(single).startswith("both")
+    assert f"{100 * result['none'].relative[1]:.0f} % at distance 1" in drawing.finding
     assert "0.0 % wrong at distance 0" in drawing.finding
     if group == 1:
         assert "cannot be confused" in drawing.finding
     else:
-        assert f"{100 * found['query_heads'].relative[0]:.0f} % wrong already at distance 0" in drawing.finding
+        assert f"{100 * result['query_heads'].relative[0]:.0f} % wrong already at distance 0" in drawing.finding
     assert ran(drawing).count("\n") >= 4
 
 
-def test_a_count_that_cannot_divide_is_said_and_not_drawn() -> None:
+def test_a_count_that_cannot_divide_is_named_and_not_drawn() -> None:
     rope = rc.Rope(2)
     drawing = layouts.errors(rope, 2, 4, EN)
     assert "impossible" in drawing.finding

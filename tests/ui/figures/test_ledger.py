@@ -21,13 +21,13 @@ PLAIN = to_json(RESULTS)
 def test_a_second_visitor_gets_the_first_ones_run_and_again_runs_anew() -> None:
     first = figures.checked()
     assert figures.checked() is first
-    said: list[tuple[int, str]] = []
-    second = figures.checked(lambda share, words: said.append((share, words)), again=True)
+    text: list[tuple[int, str]] = []
+    second = figures.checked(lambda share, words: text.append((share, words)), again=True)
     assert second is not first and figures.checked() is second
     assert [r.status for r in second.results] == [r.status for r in first.results]
-    shares = [share for share, _ in said]
+    shares = [share for share, _ in text]
     assert shares == sorted(shares) and shares[-1] == 100 and 10 <= len(shares) <= 30
-    assert said[-1][1] == f"{len(CLAIMS)} / {len(CLAIMS)}"
+    assert text[-1][1] == f"{len(CLAIMS)} / {len(CLAIMS)}"
     assert second.seconds > 0
 
 
@@ -72,8 +72,8 @@ def test_residuals_stand_at_their_size_in_their_document() -> None:
     drawing = figures.residuals(RESULTS, 1e-9, T)
     drawn = 0
     for trace in chart(drawing).data:
-        for x, y, said in zip(trace.x, trace.y, trace.text, strict=True):
-            name, _, value = said.partition(": ")
+        for x, y, text in zip(trace.x, trace.y, trace.text, strict=True):
+            name, _, value = text.partition(": ")
             exact = max(float(value), figures.ZERO)
             assert exact * 0.9 <= x <= exact * 7, "beside its like, within the same power of ten"
             assert SOURCES[round(y)] == name.split("-")[0]
@@ -85,27 +85,27 @@ def test_residuals_stand_at_their_size_in_their_document() -> None:
 @pytest.mark.parametrize("result", RESULTS, ids=lambda r: r.id)
 def test_a_card_says_verdict_formula_residual_and_correction(result: Result, lang: str) -> None:
     t = Words(lang, "ledger")
-    said = figures.card(result, t)
-    assert said.startswith(f"**{t(f'verdict.{figures.KEYS[result.status]}')}")
-    assert f"$$\n{result.text.formula}\n$$" in said
-    assert (t("paraphrase") in said) == (not result.text.quotes)
-    assert result.text.link is None or f"]({result.text.link})" in said
-    assert (result.text.corrected or "") in said
-    assert said.count("$$") == (4 if result.text.corrected else 2)
+    text = figures.card(result, t)
+    assert text.startswith(f"**{t(f'verdict.{figures.KEYS[result.status]}')}")
+    assert f"$$\n{result.text.formula}\n$$" in text
+    assert (t("paraphrase") in text) == (not result.text.quotes)
+    assert result.text.link is None or f"]({result.text.link})" in text
+    assert (result.text.corrected or "") in text
+    assert text.count("$$") == (4 if result.text.corrected else 2)
     if result.residual is None:
-        assert t("undecided") in said and not figures.source(result)
+        assert t("undecided") in text and not figures.source(result)
     else:
-        assert f"**{figures.number(result.residual)}**" in said
+        assert f"**{figures.number(result.residual)}**" in text
         assert "return" in figures.source(result)
-        assert f"up to {result.check.tolerance:.2g}" in said or lang == "zh"
-    words = "".join(said.split("$$")[::2]).replace("\\{", "")
+        assert f"up to {result.check.tolerance:.2g}" in text or lang == "zh"
+    words = "".join(text.split("$$")[::2]).replace("\\{", "")
     assert "{" not in words, "a slot left unfilled"
 
 
 def test_an_empirical_entry_never_reads_as_passed() -> None:
     for result in figures.chosen(RESULTS, status="empirical"):
-        said = figures.card(result, T)
-        assert T("verdict.holds") not in said and T("icon.holds") not in figures.headline(result, T)
+        text = figures.card(result, T)
+        assert T("verdict.holds") not in text and T("icon.holds") not in figures.headline(result, T)
 
 
 def test_find_and_numbers() -> None:

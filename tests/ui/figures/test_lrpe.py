@@ -29,7 +29,7 @@ CASES = (
 )
 
 
-def said(number: float) -> str:
+def written(number: float) -> str:
     return f"{number:.3f}"
 
 
@@ -65,9 +65,9 @@ def test_the_framed_pair_is_activated_and_turned_by_its_own_angle(start: int, to
     assert math.isclose(length, math.hypot(a, b) / reach, rel_tol=1e-9)
     assert math.isclose(to - from_, angle, rel_tol=1e-9, abs_tol=1e-12)
     assert math.isclose(math.tan(from_), b / a, rel_tol=1e-9)
-    said_there = scene.written({"offset": start, "token": token})
-    assert f"position {start + token}: SiLU gives ({said(a)}, {said(b)})" in said_there
-    assert said_there.endswith(f" rad ({said(o[0])}, {said(o[1])}).")
+    text_there = scene.written({"offset": start, "token": token})
+    assert f"position {start + token}: SiLU gives ({written(a)}, {written(b)})" in text_there
+    assert text_there.endswith(f" rad ({written(o[0])}, {written(o[1])}).")
 
 
 def shown_at(track: Track | np.ndarray, at: dict[str, int]) -> np.ndarray:
@@ -110,7 +110,7 @@ def test_decoding_gives_the_same_numbers_token_by_token() -> None:
     assert "offset 30 to 41 give the whole sequence's O bit for bit" in drawing.finding
 
 
-def test_decoding_with_a_softmax_along_the_sequence_is_said_to_differ() -> None:
+def test_decoding_with_a_softmax_along_the_sequence_differs() -> None:
     drawing = figures.decode(Case("softmax", 1, width=8, offset=30), 0, T)
     whole, steps = heatmaps(drawing)
     assert np.abs(whole - steps).max() > 0.1
@@ -176,14 +176,14 @@ def test_the_decay_is_the_mean_cosine_and_drawn_features_follow() -> None:
 
 
 def drawings(t: Words) -> list[Drawing]:
-    found = []
+    result = []
     for case in CASES:
-        found += [figures.thetas(case, 3, t), figures.matrices(case, 3, 11, t)]
-        found += [figures.decode(case, 2, t), figures.backward(case, 1, 11, 30, t)]
+        result += [figures.thetas(case, 3, t), figures.matrices(case, 3, 11, t)]
+        result += [figures.decode(case, 2, t), figures.backward(case, 1, 11, 30, t)]
     for rope in (rc.Rope(2, 1.0001, 16), rc.Rope(1024, 1e12, 16_777_216)):
-        found += [lrpe_linear.attention(rope, "relu", t), lrpe_linear.decay(rope, "softmax", t)]
-        found.append(lrpe_linear.slip(rope.base, 64, t))
-    return found
+        result += [lrpe_linear.attention(rope, "relu", t), lrpe_linear.decay(rope, "softmax", t)]
+        result.append(lrpe_linear.slip(rope.base, 64, t))
+    return result
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])

@@ -21,33 +21,33 @@ def strokes(trace: dict[str, list[float | None]]) -> dict[int, tuple[float, floa
 
 
 @pytest.mark.parametrize("length", [1, 50, 4096, 100_000, 2**24, 10**9])
-def test_strokes_meet_at_the_context_asked_for(length: int) -> None:
-    found = rows()
-    drawing = figures.spans(found, length, "llama-2-7b", T)
-    asked, turned, rest, own = chart(drawing).to_dict()["data"]
+def test_strokes_meet_at_the_wanted_context(length: int) -> None:
+    result = rows()
+    drawing = figures.spans(result, length, "llama-2-7b", T)
+    wanted, turned, rest, own = chart(drawing).to_dict()["data"]
     below, above = strokes(turned), strokes(rest)
-    for k, row in enumerate(found):
+    for k, row in enumerate(result):
         low, high = below.get(k, above.get(k, (0, 0)))[0], above.get(k, below.get(k, (0, 0)))[1]
         assert (low, high) == pytest.approx((row.shortest, row.longest), rel=1e-4)
         assert (k in above) == (row.longest > length)
         assert (k in below) == (row.shortest <= length)
         if k in above and k in below:
             assert below[k][1] == above[k][0] == pytest.approx(length, rel=1e-4)
-    assert list(own["y"]) == [row.context for row in found]
-    assert list(asked["y"]) == [length, length]
-    whole = sum(row.longest <= length for row in found)
-    assert f"in {whole} of {len(found)} rows" in drawing.finding
+    assert list(own["y"]) == [row.context for row in result]
+    assert list(wanted["y"]) == [length, length]
+    whole = sum(row.longest <= length for row in result)
+    assert f"in {whole} of {len(result)} rows" in drawing.finding
 
 
-@pytest.mark.parametrize("found", [(), rows()[:1], chosen(family="Gemma")])
-def test_few_rows_are_drawn_too(found: tuple[Row, ...]) -> None:
+@pytest.mark.parametrize("result", [(), rows()[:1], chosen(family="Gemma")])
+def test_few_rows_are_drawn_too(result: tuple[Row, ...]) -> None:
     for t in LANGUAGES:
-        drawing = figures.spans(found, 4096, "gemma-3-27b", t)
+        drawing = figures.spans(result, 4096, "gemma-3-27b", t)
         chart(drawing).to_json()
         notes = chart(drawing).layout.annotations
-        assert len(notes) == any(row.model.id == "gemma-3-27b" for row in found)
-        assert all(note.ay > np.log10(max(row.longest for row in found)) for note in notes)
-        assert len(as_csv(drawing.table()).splitlines()) == len(found) + 1
+        assert len(notes) == any(row.model.id == "gemma-3-27b" for row in result)
+        assert all(note.ay > np.log10(max(row.longest for row in result)) for note in notes)
+        assert len(as_csv(drawing.table()).splitlines()) == len(result) + 1
 
 
 def test_recipes_run() -> None:
@@ -64,12 +64,12 @@ def test_years_stand_below_their_rows() -> None:
 def test_discs_count_the_architecture_table(t: Words) -> None:
     drawing = figures.encodings(t)
     (trace,) = chart(drawing).data
-    found = encodings_by_year()
-    assert [int(text) for text in trace.text] == [len(names) for names in found.values()]
-    assert list(trace.x) == [year for year, _ in found]
+    result = encodings_by_year()
+    assert [int(text) for text in trace.text] == [len(names) for names in result.values()]
+    assert list(trace.x) == [year for year, _ in result]
     drawn = list(chart(drawing).layout.yaxis.categoryarray)
-    assert set(drawn) == {kind or t("no_entry") for _, kind in found}
-    assert str(sum(len(names) for names in found.values())) in drawing.finding
+    assert set(drawn) == {kind or t("no_entry") for _, kind in result}
+    assert str(sum(len(names) for names in result.values())) in drawing.finding
 
 
 @pytest.mark.parametrize("t", LANGUAGES)
@@ -85,11 +85,11 @@ def test_the_table_says_what_the_rows_say(t: Words) -> None:
 @pytest.mark.parametrize("t", LANGUAGES)
 def test_a_card_for_every_model(t: Words) -> None:
     for row in rows():
-        kinds = [one for one in rows() if one.model.id == row.model.id]
+        kinds = [each for each in rows() if each.model.id == row.model.id]
         text = figures.card(kinds, t)
         assert "{" not in text and row.model.source in text
         assert text.count("**") == 2 * len(kinds)
-        assert all(figures.title(one) in text and f"{one.context:,}" in text for one in kinds)
+        assert all(figures.title(each) in text and f"{each.context:,}" in text for each in kinds)
 
 
 def test_llama_2_by_hand() -> None:

@@ -32,15 +32,15 @@ def cast(values: object, dtype: str) -> np.ndarray:
     return torch.tensor(values, dtype=torch.float64).to(getattr(torch, dtype)).double().numpy()
 
 
-def filmed(asked: rc.Request, dtype: str, at: int) -> Film:
-    film: Film = unwrap(phase.drifting)(asked, dtype, phase.stops(at), T)
+def filmed(wanted: rc.Request, dtype: str, at: int) -> Film:
+    film: Film = unwrap(phase.drifting)(wanted, dtype, phase.stops(at), T)
     return film
 
 
 @pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
 def test_every_dial_and_curve_is_torchs_rounding(dtype: str) -> None:
-    asked, at = request(16, 900.0), 3000
-    film = filmed(asked, dtype, at)
+    wanted, at = request(16, 900.0), 3000
+    film = filmed(wanted, dtype, at)
     theta = np.array([900.0 ** (-2 * i / 16) for i in range(8)])
     d = np.array(film.scene.controls[0].stops)
     with np.errstate(invalid="ignore"):
@@ -87,7 +87,7 @@ def test_the_five_radians_of_the_papers_geometry() -> None:
     assert "At 4,096 in bfloat16: frequency off 5.01 rad, position 0," in film.scene.written({"at": 4096})
 
 
-def test_a_format_that_overflows_is_said_and_left_out() -> None:
+def test_a_format_that_overflows_is_named_and_left_out() -> None:
     film = filmed(request(8, 50.0), "float16", 2**20)
     assert "overflow" in film.scene.written({"at": 2**20})
     position = film.scene.panels[figures.SINGLE.index("position")]
@@ -100,12 +100,12 @@ def test_a_format_that_overflows_is_said_and_left_out() -> None:
 
 @pytest.mark.parametrize("distance", [0, 37])
 def test_a_score_drifts_by_rounded_angles_not_by_a_rounded_frequency(distance: int) -> None:
-    asked = request(8, 300.0)
+    wanted = request(8, 300.0)
     theta = [300.0 ** (-2 * i / 8) for i in range(4)]
     x = np.random.default_rng(0).standard_normal((1, 8))[0]
     weights = (x[::2] ** 2 + x[1::2] ** 2) / (x @ x)
     exact = sum(w * math.cos(distance * a) for w, a in zip(weights, theta, strict=True))
-    drawing = figures.drift(asked, "angle", distance, 5000, T)
+    drawing = figures.drift(wanted, "angle", distance, 5000, T)
     assert f"exact score is {exact:.4f}" in drawing.finding
     table = {name: np.asarray(column) for name, column in drawing.table().items()}
     np.testing.assert_allclose(table["float64"], exact, atol=1e-9)
@@ -113,17 +113,17 @@ def test_a_score_drifts_by_rounded_angles_not_by_a_rounded_frequency(distance: i
     phases = [cast((at + shift) * theta, "bfloat16") for shift in (distance, 0)]
     np.testing.assert_allclose(table["bfloat16"], np.cos(phases[0] - phases[1]) @ weights, atol=1e-9)
     assert (np.ptp(table["bfloat16"]) > 0.1) == (distance > 0)
-    one = figures.drift(asked, "inv_freq", distance, 5000, T).table()["bfloat16"]
-    assert np.ptp(np.asarray(one)) < 1e-9
+    single = figures.drift(wanted, "inv_freq", distance, 5000, T).table()["bfloat16"]
+    assert np.ptp(np.asarray(single)) < 1e-9
 
 
 def test_the_effect_is_what_the_core_measures_and_says() -> None:
-    asked = request(32, 1e4)
-    drawing = figures.effect(asked, 9000, T)
-    one = precision.score_error(rc.spectrum(asked), 9000, figures.KEYS, "position", "bfloat16")
-    assert one.moved > 0
-    assert chart(drawing).data[0].y[precision.STAGES.index("position")] == 100 * one.moved
-    assert f"{100 * one.moved:.3g} % for the position" in drawing.finding
+    wanted = request(32, 1e4)
+    drawing = figures.effect(wanted, 9000, T)
+    single = precision.score_error(rc.spectrum(wanted), 9000, figures.KEYS, "position", "bfloat16")
+    assert single.moved > 0
+    assert chart(drawing).data[0].y[precision.STAGES.index("position")] == 100 * single.moved
+    assert f"{100 * single.moved:.3g} % for the position" in drawing.finding
 
 
 def test_positions_left_are_counted_by_torch() -> None:
@@ -135,9 +135,9 @@ def test_positions_left_are_counted_by_torch() -> None:
 
 
 def test_ways_are_checked_against_mpmath() -> None:
-    asked, start = request(8, 5e5), 1_000_000
-    s = rc.spectrum(asked)
-    drawing = figures.ways(asked, start, T)
+    wanted, start = request(8, 5e5), 1_000_000
+    s = rc.spectrum(wanted)
+    drawing = figures.ways(wanted, start, T)
     table = drawing.table()
     errors = dict(zip(np.asarray(table["way"]).tolist(), np.asarray(table["error"]).tolist(), strict=True))
     at = start + np.arange(0, figures.ROWS, 97)
@@ -154,9 +154,9 @@ def test_ways_are_checked_against_mpmath() -> None:
 def test_real_models_are_off_by_their_own_rounded_frequencies() -> None:
     drawing = figures.real("inv_freq", T)
     model = next(m for m in catalogue.models() if m.name in chart(drawing).data[0].text[0])
-    found = rc.from_hf(model.config, next(iter(rc.layer_types(model.config)), None))
-    assert found.max_len
-    expected = (found.max_len - 1) * np.abs(cast(found.inv_freq, "bfloat16") - found.inv_freq).max()
+    result = rc.from_hf(model.config, next(iter(rc.layer_types(model.config)), None))
+    assert result.max_len
+    expected = (result.max_len - 1) * np.abs(cast(result.inv_freq, "bfloat16") - result.inv_freq).max()
     assert chart(drawing).data[0].y[0] == pytest.approx(expected, rel=1e-3)
     over = sum(error > math.pi for error in np.asarray(drawing.table()["bfloat16_rad"], dtype=float))
     assert f"for {over} of {len(chart(drawing).data[0].x)} models" in drawing.finding
@@ -164,13 +164,13 @@ def test_real_models_are_off_by_their_own_rounded_frequencies() -> None:
 
 @cache
 def drawings(lang: str, dim: int, base: float, train_len: int) -> tuple[Drawing | Film, ...]:
-    t, asked = Words(lang, "precision"), request(dim, base, train_len)
+    t, wanted = Words(lang, "precision"), request(dim, base, train_len)
     return (
-        *(phase.drifting(asked, dtype, phase.stops(1), t) for dtype in figures.DTYPES),
-        *(figures.drift(asked, stage, 4096, 2**20, t) for stage in precision.STAGES),
-        figures.effect(asked, 0, t),
+        *(phase.drifting(wanted, dtype, phase.stops(1), t) for dtype in figures.DTYPES),
+        *(figures.drift(wanted, stage, 4096, 2**20, t) for stage in precision.STAGES),
+        figures.effect(wanted, 0, t),
         figures.distinct(train_len, t),
-        figures.ways(asked, 16_777_216, t),
+        figures.ways(wanted, 16_777_216, t),
         *(figures.real(stage, t) for stage in figures.SINGLE),
     )
 

@@ -122,7 +122,7 @@ def longer(lang: str) -> Case:
     [shifted, wrong, unfinished, finished, added, measured, drift, negative, longer],
     ids=lambda case: case.__name__,
 )
-def test_the_true_curve_is_the_theorys_and_the_gap_is_told(case: Callable[[str], Case], lang: str) -> None:
+def test_the_true_curve_is_the_theorys_and_the_gap_is_written(case: Callable[[str], Case], lang: str) -> None:
     film, true, place, digits = case(lang)
     sketch = film.scene.sketch
     assert sketch is not None and film.gap is not None and len(sketch.columns) == len(true)
@@ -133,5 +133,5 @@ def test_the_true_curve_is_the_theorys_and_the_gap_is_told(case: Callable[[str],
     drawn = curve.copy()
     drawn[at] += 30
     numbers = {"mean": 30 / len(true), "drawn": drawn[at], "true": curve[at]}
-    told = {slot: f"{value:.{digits}f}" for slot, value in numbers.items()}
-    assert film.gap(drawn) == Words(lang, "labels")("film.gap", at=place, **told)
+    shown = {slot: f"{value:.{digits}f}" for slot, value in numbers.items()}
+    assert film.gap(drawn) == Words(lang, "labels")("film.gap", at=place, **shown)

@@ -19,27 +19,27 @@ CHOICES = ("short", "a long answer " * 11, "<b>bold</b>")
 @settings(max_examples=15, deadline=None)
 def test_bars_and_sentence_carry_the_votes(votes: list[int], answer: int | None) -> None:
     for t in (EN, ZH):
-        made = tally(votes, CHOICES, answer, t)
-        bar = chart(made).data[0]
+        built = tally(votes, CHOICES, answer, t)
+        bar = chart(built).data[0]
         assert list(bar.x) == votes
         greens = [k for k, colour in enumerate(bar.marker.color) if colour == GREEN]
         assert greens == ([] if answer is None else [answer])
         assert ["✓" in text for text in bar.text] == [k == answer for k in range(3)], "colour is not alone"
         if sum(votes):
-            assert str(sum(votes)) in made.finding and f"C {votes[2]}" in made.finding
+            assert str(sum(votes)) in built.finding and f"C {votes[2]}" in built.finding
         if sum(votes) and answer is not None:
-            assert f"{100 * votes[answer] / sum(votes):.0f} %" in made.finding
-        assert dict(made.table())["votes"] == votes
+            assert f"{100 * votes[answer] / sum(votes):.0f} %" in built.finding
+        assert dict(built.table())["votes"] == votes
 
 
 def test_long_choices_take_lines_and_do_not_overlap() -> None:
-    made = tally((1, 2, 3), CHOICES, None, EN)
-    feet = list(chart(made).data[0].y)
-    lines = [note.text.count("<br>") + 1 for note in chart(made).layout.annotations]
+    built = tally((1, 2, 3), CHOICES, None, EN)
+    feet = list(chart(built).data[0].y)
+    lines = [note.text.count("<br>") + 1 for note in chart(built).layout.annotations]
     assert lines == [1, 2, 1]
     for k in (1, 2):
-        assert feet[k - 1] - feet[k] >= 26 * lines[k] + chart(made).data[0].width, "room for the text of the bar below"
-    assert feet[-1] > 0 and feet[0] < chart(made).layout.yaxis.range[1]
+        assert feet[k - 1] - feet[k] >= 26 * lines[k] + chart(built).data[0].width, "room for the text of the bar below"
+    assert feet[-1] > 0 and feet[0] < chart(built).layout.yaxis.range[1]
 
 
 def test_choices_are_letters() -> None:

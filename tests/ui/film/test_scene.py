@@ -22,21 +22,21 @@ def scene(*shapes: dict[str, object]) -> Scene:
 
 def test_a_packed_scene_reads_back_to_float32() -> None:
     rng = np.random.default_rng(0)
-    both, one = rng.normal(size=(3, 2, 4)), rng.normal(size=(4, 7))
+    both, single = rng.normal(size=(3, 2, 4)), rng.normal(size=(4, 7))
     cells = rng.integers(-127, 128, (3, 2, 5)).astype(np.int8)
-    made = scene(
+    built = scene(
         path(Track((A, B), both), np.arange(4.0), "ink"),
-        dots(Track((Difference(A, B),), one), 3.5, "ink"),
+        dots(Track((Difference(A, B),), single), 3.5, "ink"),
         image(Track((A,), cells), SIGNED, (0, 1), (0, 1)),
     )
-    name, head, held = unpacked(made.packed("page.film", T))
+    name, head, held = unpacked(built.packed("page.film", T))
     assert name == "page.film"
     line, points, picture = head["panels"][0]["shapes"]
     for i in range(3):
         for j in range(2):
             at = {"a": i, "b": j}
             np.testing.assert_array_equal(numbers(line["x"], held, at), both[i, j].astype(np.float32))
-            np.testing.assert_array_equal(numbers(points["x"], held, at), one[i - j + 1].astype(np.float32))
+            np.testing.assert_array_equal(numbers(points["x"], held, at), single[i - j + 1].astype(np.float32))
             np.testing.assert_array_equal(numbers(picture["cells"], held, at), cells[i])
     np.testing.assert_array_equal(numbers(line["y"], held, {}), np.arange(4.0))
     assert numbers(points["y"], held, {}).tolist() == [3.5]
@@ -45,8 +45,8 @@ def test_a_packed_scene_reads_back_to_float32() -> None:
 def test_a_difference_has_every_value_between_its_ends() -> None:
     apart = Difference(A, B)
     assert apart.stops == (-6.0, -5.0, -4.0, -3.0)
-    found = {apart.stops[place(apart, {"a": i, "b": j})] for i in range(3) for j in range(2)}
-    assert found == set(apart.stops)
+    result = {apart.stops[place(apart, {"a": i, "b": j})] for i in range(3) for j in range(2)}
+    assert result == set(apart.stops)
     assert all(
         apart.stops[place(apart, {"a": i, "b": j})] == A.stops[i] - B.stops[j] for i in range(3) for j in range(2)
     )

@@ -66,7 +66,7 @@ def test_a_model_s_own_vectors_are_drawn() -> None:
 
 
 @pytest.mark.parametrize(
-    ("page", "config", "values", "said"),
+    ("page", "config", "values", "text"),
     [
         ("clok", None, {}, "page must be one of"),
         ("clock", None, {"factr": 2.0}, "values must be among"),
@@ -78,8 +78,8 @@ def test_a_model_s_own_vectors_are_drawn() -> None:
         ("config", rc.from_hf(CONFIG), {}, "config must be a dict or a path"),
     ],
 )
-def test_what_is_no_argument_is_a_sentence(page: str, config: Any, values: dict[str, Any], said: str) -> None:
-    with pytest.raises(ValueError, match=re.escape(said)):
+def test_what_is_no_argument_is_a_sentence(page: str, config: Any, values: dict[str, Any], text: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(text)):
         read(page, config, "en", None, values, "film")
 
 

@@ -160,15 +160,15 @@ FOUND: dict[tuple[str, str], Callable[[], str]] = {
     ("lrpe", "after"): after,
     ("lrpe", "together"): together,
 }
-ASKED: list[tuple[str, Any]] = [
+VALUES: list[tuple[str, Any]] = [
     (page, task) for page in PATH if page in SECTIONS for task in declaration(page).tasks if isinstance(task, Question)
 ]
 
 
-@pytest.mark.parametrize(("page", "question"), ASKED, ids=lambda value: getattr(value, "name", value))
+@pytest.mark.parametrize(("page", "question"), VALUES, ids=lambda value: getattr(value, "name", value))
 def test_the_right_choice_is_the_one_that_holds(page: str, question: Question) -> None:
     assert FOUND[page, question.name]() == question.right
 
 
 def test_no_answer_is_left_of_a_question_that_is_not_there() -> None:
-    assert set(FOUND) == {(page, question.name) for page, question in ASKED}
+    assert set(FOUND) == {(page, question.name) for page, question in VALUES}

@@ -36,12 +36,12 @@ def pasted(at: AppTest, text: str) -> AppTest:
     return at.run()
 
 
-def said(at: AppTest) -> str:
+def complaint(at: AppTest) -> str:
     return " ".join(error.value for error in at.error)
 
 
 def shown(at: AppTest) -> str:
-    return "\n".join(one.value for one in at.markdown)
+    return "\n".join(each.value for each in at.markdown)
 
 
 def test_pasted_text_is_shown_and_stays_out_of_the_link(at: AppTest) -> None:
@@ -86,16 +86,16 @@ def test_bad_text_is_one_sentence_and_keeps_the_view(at: AppTest, text: str) -> 
     if text.isprintable():  # a lone surrogate cannot come over the wire
         pasted(at, text)
         assert not at.exception
-        assert EN("kept", detail="").strip(". ") in said(at)
+        assert EN("kept", detail="").strip(". ") in complaint(at)
         assert "dynamic NTK" in shown(at)
-        assert "<script>" not in said(at) + shown(at)
+        assert "<script>" not in complaint(at) + shown(at)
 
 
 @pytest.mark.parametrize("value", ["NaN", "1e400", "-1", "0", '"<script>"', "[1]", "null", "true", "{}"])
 def test_odd_bases_are_findings(at: AppTest, value: str) -> None:
     pasted(at, json.dumps(GOOD | {"rope_theta": 0.123}).replace("0.123", value))
     assert not at.exception
-    assert "<script>" not in said(at) + shown(at)
+    assert "<script>" not in complaint(at) + shown(at)
     assert EN("shown.paste") in shown(at)
 
 
@@ -116,7 +116,7 @@ def test_hostile_types_are_plain_text(at: AppTest) -> None:
     pasted(at, json.dumps(GOOD | {"rope_scaling": {"type": nasty, nasty: 1}}))
     assert not at.exception
     assert "script" in shown(at), "the finding names the type"
-    assert "<script>" not in shown(at) + said(at) and "](javascript:" not in shown(at) + said(at)
+    assert "<script>" not in shown(at) + complaint(at) and "](javascript:" not in shown(at) + complaint(at)
 
 
 def test_limit_is_in_bytes_not_characters() -> None:
@@ -126,18 +126,18 @@ def test_limit_is_in_bytes_not_characters() -> None:
         configs.read(text)
 
 
-def test_hub_is_asked_once_and_stands_in_the_link(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[str] = []
+def test_hub_is_reached_once_and_is_in_the_link(monkeypatch: pytest.MonkeyPatch) -> None:
+    wanted: list[str] = []
 
     def fetch(name: str) -> dict[str, Any]:
-        asked.append(name)
+        wanted.append(name)
         return dict(GOOD)
 
     monkeypatch.setattr(hub, "fetch", fetch)
     at = opened("config", lang="en", hub="org/model@v1")
     assert "dynamic NTK" in shown(at) and at.query_params["hub"] in ("org/model@v1", ["org/model@v1"])
     at.run()
-    assert asked == ["org/model@v1"]
+    assert wanted == ["org/model@v1"]
 
 
 def test_a_hub_that_is_away_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -146,7 +146,7 @@ def test_a_hub_that_is_away_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> 
 
     monkeypatch.setattr(hub, "fetch", fetch)
     at = opened("config", lang="en", hub="org/model")
-    assert not at.exception and "cannot be reached" in said(at) and "YaRN" in shown(at)
+    assert not at.exception and "cannot be reached" in complaint(at) and "YaRN" in shown(at)
     assert "hub" not in at.query_params
 
 

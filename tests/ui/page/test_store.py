@@ -84,7 +84,7 @@ def refuse_odd(of: Store) -> None:
 
 
 @pytest.mark.parametrize("value, key", [(4096, "frame.refused"), (13, "frame.impossible")])
-def test_a_refused_value_changes_nothing_and_is_told_once(value: int, key: str) -> None:
+def test_a_refused_value_changes_nothing_and_is_reported_once(value: int, key: str) -> None:
     of = store(refuse_odd, model=SCALED, base=77.0)
     kept = of.explicit
     before = dict(kept)
@@ -136,7 +136,7 @@ def test_a_link_whose_values_do_not_go_together_leaves_everything() -> None:
     assert of.explicit == {"base": 77.0} and [note for note, _ in of.notes] == ["frame.impossible"]
 
 
-def test_what_a_link_says_wrong_is_told() -> None:
+def test_what_a_link_says_wrong_is_reported() -> None:
     of = store()
     of.read_query({"dim": "13", "m": "x", "foo": "1", "lang": "en", **{f"bar{k}": "1" for k in range(5)}})
     keys = [note for note, _ in of.notes]
@@ -178,7 +178,7 @@ def test_a_link_is_the_state(values: dict[str, object]) -> None:
 @pytest.mark.parametrize(
     "fields, refused", [((OWN,), False), ((OWN, *GEOMETRY), False), ((OWN, *GEOMETRY, *SCHEME_FIELDS), True)]
 )
-def test_a_page_is_asked_for_what_its_shared_fields_need(fields: tuple[Field, ...], refused: bool) -> None:
+def test_a_page_needs_what_its_shared_fields_need(fields: tuple[Field, ...], refused: bool) -> None:
     # A vector of another width fits a page that draws no scheme.
     of = store(fields=fields, model=VECTOR, dim=8)
     assert of.fit() is not refused

@@ -1,4 +1,4 @@
-"""The shipped lessons: both languages alike, every state taken by its page, every number said shown by its figure."""
+"""The shipped lessons: both languages alike, every state taken by its page, every number in its figure."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ NAMES = ("Llama 3", "Llama 2", "Gemma 3", "Qwen3", "GPT-J", "i + d/2", "LLaMA2",
 
 
 def lesson(lang: str, name: str) -> Lesson:
-    found = lessons.talk(lang, name) if name in lessons.talks() else lessons.page_lesson(lang, name)
-    assert found is not None, f"no lesson for {name} in {lang}"
-    return found
+    result = lessons.talk(lang, name) if name in lessons.talks() else lessons.page_lesson(lang, name)
+    assert result is not None, f"no lesson for {name} in {lang}"
+    return result
 
 
 def texts(of: Lesson) -> Iterator[str]:
@@ -48,7 +48,7 @@ def texts(of: Lesson) -> Iterator[str]:
 def numbers(text: str) -> list[float]:
     for name in NAMES:
         text = text.replace(name, "")
-    return sorted(float(found.replace(",", "")) for found in NUMBER.findall(text))
+    return sorted(float(result.replace(",", "")) for result in NUMBER.findall(text))
 
 
 def shares(text: str) -> dict[str, set[str]]:
@@ -71,17 +71,20 @@ def test_every_page_and_the_two_talks_have_a_lesson_in_both_languages() -> None:
 def test_both_languages_show_the_same(name: str) -> None:
     en, zh = (lesson(lang, name) for lang in LANGUAGES)
     assert en.minutes == zh.minutes and len(en.steps) == len(zh.steps)
-    for one, other in zip(en.steps, zh.steps, strict=True):
-        assert (one.page, one.state, one.figure, one.play) == (other.page, other.state, other.figure, other.play), (
-            one.number
-        )
-        assert bool(one.notes) == bool(other.notes), one.number
-        assert numbers(one.say) == numbers(other.say), one.number
-        assert (one.predict is None) == (other.predict is None), one.number
-        if one.predict and other.predict:
-            assert (one.predict.answer, one.predict.then) == (other.predict.answer, other.predict.then)
-            assert len(one.predict.choices) == len(other.predict.choices)
-            assert numbers(one.predict.question) == numbers(other.predict.question), one.number
+    for first, other in zip(en.steps, zh.steps, strict=True):
+        assert (first.page, first.state, first.figure, first.play) == (
+            other.page,
+            other.state,
+            other.figure,
+            other.play,
+        ), first.number
+        assert bool(first.notes) == bool(other.notes), first.number
+        assert numbers(first.say) == numbers(other.say), first.number
+        assert (first.predict is None) == (other.predict is None), first.number
+        if first.predict and other.predict:
+            assert (first.predict.answer, first.predict.then) == (other.predict.answer, other.predict.then)
+            assert len(first.predict.choices) == len(other.predict.choices)
+            assert numbers(first.predict.question) == numbers(other.predict.question), first.number
 
 
 @pytest.mark.parametrize("name", LESSONS)
@@ -139,7 +142,7 @@ def test_a_sentence_reads_from_the_last_row(name: str) -> None:
 
 
 def test_every_state_is_taken_by_its_page() -> None:
-    """What the loader checks, said once more without it: fields, ranges, choices."""
+    """What the loader checks, worded once more without it: fields, ranges, choices."""
     from ui.page.state import check
 
     for name in LESSONS:
@@ -164,15 +167,15 @@ def findings(page: str, lang: str, query: tuple[tuple[str, str], ...]) -> dict[s
 
 def shown(step: Step, lang: str, state: dict[str, Value]) -> str:
     query = {key: number_text(value) for key, value in state.items()}
-    found = findings(step.page, lang, tuple(sorted(query.items())))
-    assert step.figure in found, f"step {step.number}: no figure {step.figure} on {step.page}"
-    return " ".join((found[step.figure], *query.values()))
+    result = findings(step.page, lang, tuple(sorted(query.items())))
+    assert step.figure in result, f"step {step.number}: no figure {step.figure} on {step.page}"
+    return " ".join((result[step.figure], *query.values()))
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("lang", LANGUAGES)
 @pytest.mark.parametrize("name", LESSONS)
-def test_the_figure_shows_every_number_that_is_said(name: str, lang: str) -> None:
+def test_the_figure_shows_every_number_of_the_sentence(name: str, lang: str) -> None:
     """``say`` by the view after the answer, the question by the view before it (or by what it asks to change)."""
     for step in lesson(lang, name).steps:
         before = shown(step, lang, step.state)
@@ -182,5 +185,5 @@ def test_the_figure_shows_every_number_that_is_said(name: str, lang: str) -> Non
         for part, wholes in shares(step.say).items():
             assert wholes <= written.get(part, wholes), f"step {step.number}: {step.say} / {after}"
         if step.predict:
-            asked = set(numbers(step.predict.question))
-            assert asked <= set(numbers(f"{before} {after}")), f"step {step.number}: {step.predict.question}"
+            wanted = set(numbers(step.predict.question))
+            assert wanted <= set(numbers(f"{before} {after}")), f"step {step.number}: {step.predict.question}"

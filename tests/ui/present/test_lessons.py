@@ -117,9 +117,9 @@ def test_each_problem_is_a_sentence_without_markup(name: str) -> None:
         load(BAD[name][0], "own")
     for lang in ("en", "zh"):
         for problem in bad.value.problems:
-            said = described(problem, Words(lang, "stage"))
-            assert said and "{" not in said.replace("\\{", "").replace("{ factor = 8 }", "") and len(said) < 800
-            assert str(problem.step) in said or not problem.step
+            text = described(problem, Words(lang, "stage"))
+            assert text and "{" not in text.replace("\\{", "").replace("{ factor = 8 }", "") and len(text) < 800
+            assert str(problem.step) in text or not problem.step
 
 
 def test_every_problem_has_its_sentence() -> None:
@@ -129,8 +129,8 @@ def test_every_problem_has_its_sentence() -> None:
 
 
 def test_foreign_letters_in_a_problem_are_escaped() -> None:
-    said = described(Problem(1, "lesson.unknown_page", {"given": "<b>$x$ [a](b)"}), Words("en", "stage"))
-    assert r"\<b\>\$x\$ \[a\]\(b\)" in said
+    text = described(Problem(1, "lesson.unknown_page", {"given": "<b>$x$ [a](b)"}), Words("en", "stage"))
+    assert r"\<b\>\$x\$ \[a\]\(b\)" in text
 
 
 VALUES = st.recursive(

@@ -61,12 +61,12 @@ def labels(at: AppTest) -> list[str]:
 
 
 def press(at: AppTest, part: str) -> AppTest:
-    found = [button for button in at.button if part in button.label]
-    assert len(found) == 1, labels(at)
-    return found[0].click().run()
+    result = [button for button in at.button if part in button.label]
+    assert len(result) == 1, labels(at)
+    return result[0].click().run()
 
 
-def told(at: AppTest) -> str:
+def written(at: AppTest) -> str:
     return " ".join(part.value for part in (*at.markdown, *at.caption))
 
 
@@ -114,7 +114,7 @@ def test_questions_of_other_steps_are_others() -> None:
 
 def test_texts_of_a_lesson_are_letters() -> None:
     for at in (opened(), press(opened(), "first")):
-        shown = told(at) + " ".join(labels(at))
+        shown = written(at) + " ".join(labels(at))
         assert "<b>" not in shown and "$x$" not in shown and "](javascript" not in shown
 
 
@@ -123,7 +123,7 @@ def test_a_class_answers_waits_and_sees(rooms: Path) -> None:
     assert not ended(lecturer) and labels(lecturer) == ["Show the answer"]
     students = [press(opened("zh" if k else "en", room="physik"), f"**{'ABB'[k]}**") for k in range(3)]
     for student in students:
-        assert not ended(student) and "physik" in told(student)
+        assert not ended(student) and "physik" in written(student)
         assert not verdict(student)
     press(students[0], "**C**")
     lecturer.run()
@@ -131,12 +131,12 @@ def test_a_class_answers_waits_and_sees(rooms: Path) -> None:
     assert spec["data"][0]["x"] == [0, 2, 1]
     assert lecturer.get("plotly_chart")[0].proto.alt == "3 answers: A 0, B 2, C 1."
     press(lecturer, "Show the answer")
-    assert ended(lecturer) and "B is right: 2 of 3 (67 %)" in told(lecturer)
+    assert ended(lecturer) and "B is right: 2 of 3 (67 %)" in written(lecturer)
     for student in students:
         assert ended(student.run())
     assert [":material/check:" in verdict(student) for student in students] == [False, True, True]
     late = press(opened(room="physik"), "first")
-    assert ended(late) and "not counted" in told(late)
+    assert ended(late) and "not counted" in written(late)
     assert sum(Tally().count("physik", "lecture/3", 3).votes) == 3
 
 
@@ -201,7 +201,7 @@ def test_a_second_stage_leads_nothing() -> None:
     opened(display="stage", room="physik")
     student = press(opened(room="physik"), "first")
     other = opened(display="stage", room="physik")
-    assert labels(other) == ["Show the answer on this screen only"] and "Another screen" in told(other)
+    assert labels(other) == ["Show the answer on this screen only"] and "Another screen" in written(other)
     press(other, "this screen only")
     assert ended(other) and not ended(student.run())
 
@@ -219,7 +219,7 @@ def test_without_a_file_the_question_goes_on(
     (tmp_path / "blocked").write_text("")
     monkeypatch.setenv("ROPE_LAB_ROOMS", str(tmp_path / "blocked" / "rooms.sqlite3"))
     student = press(opened(lang, room="physik"), "first")
-    assert ended(student) and told(student).count(sentence) == 1
+    assert ended(student) and written(student).count(sentence) == 1
     lecturer = opened(lang, display="stage", room="physik")
-    assert not ended(lecturer) and told(lecturer).count(sentence) == 1
+    assert not ended(lecturer) and written(lecturer).count(sentence) == 1
     assert ended(lecturer.button[0].click().run())

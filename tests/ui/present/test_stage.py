@@ -57,15 +57,15 @@ def own(monkeypatch: pytest.MonkeyPatch) -> None:
 def values(at: AppTest) -> dict[str, object]:
     if "values" not in at.session_state:
         return {}
-    found: dict[str, object] = at.session_state["values"]
-    return found
+    result: dict[str, object] = at.session_state["values"]
+    return result
 
 
 def press(at: AppTest, key: str) -> AppTest:
     return at.button(key).click().run()
 
 
-def said(at: AppTest) -> str:
+def shown(at: AppTest) -> str:
     return " ".join(mark.value for mark in at.markdown)
 
 
@@ -75,7 +75,7 @@ def slider_names(at: AppTest) -> set[str]:
 
 
 def leading(at: AppTest) -> str:
-    """Return the figure that stands first on the stage."""
+    """Return the first figure of the stage."""
     places = (getattr(block.proto, "id", "") for block in at.get("flex_container"))
     return next(place.split("stage-figure-")[1] for place in places if "stage-figure-" in place)
 
@@ -103,10 +103,10 @@ def test_the_stage_folds_the_controls_and_one_switch_opens_them(own: None) -> No
 
 def test_steps_take_their_whole_state_forth_and_back(own: None) -> None:
     at = opened("rotation", lang="en", display="stage", n="9")
-    assert "0 / 2" in said(at) and at.button("stage-previous").disabled
+    assert "0 / 2" in shown(at) and at.button("stage-previous").disabled
     press(at, "stage-next")
     assert values(at) == {"rotation.m": 40, "base": 500_000.0}
-    assert "1 / 2" in said(at) and r"First \*\*sentence\*\*\." in said(at)
+    assert "1 / 2" in shown(at) and r"First \*\*sentence\*\*\." in shown(at)
     assert at.query_params["step"] == "1" and at.query_params["m"] == "40"
     press(at, "stage-next")
     assert values(at) == {"rotation.width": 4}
@@ -114,7 +114,7 @@ def test_steps_take_their_whole_state_forth_and_back(own: None) -> None:
     press(at, "stage-previous")
     assert values(at) == {"rotation.m": 40, "base": 500_000.0}
     press(at, "stage-previous")
-    assert "0 / 2" in said(at) and "step" not in at.query_params
+    assert "0 / 2" in shown(at) and "step" not in at.query_params
 
 
 def test_presses_faster_than_the_network_lose_no_step(own: None) -> None:
@@ -127,7 +127,7 @@ def test_presses_faster_than_the_network_lose_no_step(own: None) -> None:
     press(at, "stage-previous")
     at.query_params = first | {"step": "2"}
     press(at, "stage-previous")
-    assert "0 / 2" in said(at) and "step" not in at.query_params
+    assert "0 / 2" in shown(at) and "step" not in at.query_params
 
 
 def test_a_press_that_is_handed_over_twice_is_one_step(own: None) -> None:
@@ -145,7 +145,7 @@ def test_a_press_that_moves_no_value_keeps_the_step_whatever_address_it_comes_wi
     press(at, "stage-next")
     at.query_params = first
     at.toggle("stage.open").set_value(True).run()
-    assert "1 / 2" in said(at) and values(at) == {"rotation.m": 40, "base": 500_000.0}
+    assert "1 / 2" in shown(at) and values(at) == {"rotation.m": 40, "base": 500_000.0}
 
 
 def test_going_back_returns_to_all_that_the_address_says_and_nothing_else(
@@ -157,7 +157,7 @@ def test_going_back_returns_to_all_that_the_address_says_and_nothing_else(
     at.query_params = first
     monkeypatch.setattr("ui.served.address.by_history", lambda: True)
     at.run()
-    assert "0 / 2" in said(at) and values(at) == {"rotation.n": 9}
+    assert "0 / 2" in shown(at) and values(at) == {"rotation.n": 9}
 
 
 def test_a_moved_control_stays_until_the_next_step_and_reset_returns_to_the_step(own: None) -> None:
@@ -176,11 +176,11 @@ def test_a_link_with_a_step_shows_its_state_and_a_link_with_values_shows_these(o
 
 def test_the_figure_moves_when_the_answer_is_out_and_asking_again_takes_it_back(own: None) -> None:
     at = opened("rotation", lang="en", display="stage", step="2")
-    assert "Which?" in said(at) and "Second" not in said(at)
+    assert "Which?" in shown(at) and "Second" not in shown(at)
     assert values(at) == {"rotation.width": 4}
     press(at, "predict-choices-rotation/2.0")
     assert values(at) == {"rotation.width": 4, "rotation.position": 77}
-    assert r"Second\." in said(at)
+    assert r"Second\." in shown(at)
     press(at, "predict.again.rotation/2")
     assert values(at) == {"rotation.width": 4}
 
@@ -199,7 +199,7 @@ def written(at: AppTest) -> str:
 
 def test_notes_are_the_lecturer_s_and_not_over_the_slide(own: None) -> None:
     stage = opened("rotation", lang="en", display="stage", step="1")
-    assert '<p class="notes">Only for the lecturer.</p>' in written(stage) and "Only for" not in said(stage)
+    assert '<p class="notes">Only for the lecturer.</p>' in written(stage) and "Only for" not in shown(stage)
     assert re.search(r'<div class="stage-notes-text" hidden ', written(stage))
     assert "Only for" not in written(opened("rotation", lang="en", step="1"))
 
@@ -226,10 +226,10 @@ def test_the_address_follows_a_figure_that_stands_outside_of_every_part() -> Non
 
 def test_who_follows_on_the_normal_display_has_the_sentence_and_the_controls(own: None) -> None:
     at = opened("rotation", lang="en", step="1", room="Hall-1")
-    assert r"First \*\*sentence\*\*\." in said(at) and slider_names(at) >= {"m"}
+    assert r"First \*\*sentence\*\*\." in shown(at) and slider_names(at) >= {"m"}
     assert at.query_params["room"] == "hall-1"
     press(at, "stage-end")
-    assert "First" not in said(at) and "step" not in at.query_params
+    assert "First" not in shown(at) and "step" not in at.query_params
 
 
 def test_leaving_keeps_the_place(own: None) -> None:
@@ -244,10 +244,10 @@ def test_a_talk_moves_across_pages(own: None) -> None:
     at.session_state[LOADED] = lessons.load(TALK, "own")
     at.session_state["view"] |= {"talk": "own", "step": 1}
     at.run()
-    assert "1 / 2" in said(at) and values(at) == {"rotation.m": 40}
+    assert "1 / 2" in shown(at) and values(at) == {"rotation.m": 40}
     press(at, "stage-next")
     assert at.session_state["page"] == "clock"
-    assert "2 / 2" in said(at) and values(at)["factor"] == 8.0
+    assert "2 / 2" in shown(at) and values(at)["factor"] == 8.0
     assert at.query_params["lang"] == "zh" and at.query_params["room"] == "hall"
     press(at, "stage-previous")
     assert at.session_state["page"] == "rotation" and values(at)["rotation.m"] == 40
@@ -306,9 +306,9 @@ def decoded(text: str) -> str:
     rows = qr.matrix(text)
     assert rows is not None
     dark = np.kron(np.array(rows), np.ones((4, 4), bool))
-    found = zxingcpp.read_barcodes(np.where(dark, 0, 255).astype(np.uint8))
-    assert len(found) == 1
-    return str(found[0].text)
+    result = zxingcpp.read_barcodes(np.where(dark, 0, 255).astype(np.uint8))
+    assert len(result) == 1
+    return str(result[0].text)
 
 
 @pytest.mark.parametrize("length", [1, 299, 301, 900])
@@ -337,5 +337,5 @@ def test_a_code_s_text_alternative_is_escaped() -> None:
 @pytest.mark.parametrize(
     "url, here", [("http://[::1]:8501/", True), ("http://localhost/a", True), ("http://10.0.0.2/", False)]
 )
-def test_an_address_of_this_computer_is_told(url: str, here: bool) -> None:
+def test_an_address_of_this_computer_is_known(url: str, here: bool) -> None:
     assert local(url) is here

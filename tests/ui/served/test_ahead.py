@@ -1,4 +1,4 @@
-"""What follows a step is drawn before it is asked for: then a press on the stage draws no figure anew."""
+"""What follows a step is drawn before its press: then a press on the stage draws no figure anew."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ def step(number: int) -> Step:
 
 @pytest.mark.parametrize("number, part", [(6, "heatmaps"), (9, "paths"), (8, "")])
 def test_the_stage_finds_its_figure_drawn_and_knows_where_it_stands(number: int, part: str) -> None:
-    asked = step(number)
+    wanted = step(number)
     KEPT.clear()
     STANDS.clear()
-    ahead.Rehearsal(asked.page, "en", asked.figure, asked.state)
-    assert {(asked.page, asked.figure): part} == STANDS
+    ahead.Rehearsal(wanted.page, "en", wanted.figure, wanted.state)
+    assert {(wanted.page, wanted.figure): part} == STANDS
     before = set(KEPT)
     assert before
-    values = {name: number_text(value) for name, value in asked.state.items()}
-    at = opened(asked.page, lang="en", display="stage", talk="tour", step=str(number), **values)
+    values = {name: number_text(value) for name, value in wanted.state.items()}
+    at = opened(wanted.page, lang="en", display="stage", talk="tour", step=str(number), **values)
     assert not at.exception
     charts = [chart.proto.id for chart in at.get("plotly_chart")]
-    assert [chart.split(".")[-1] for chart in charts if not chart.endswith("stage.ahead")] == [asked.figure]
+    assert [chart.split(".")[-1] for chart in charts if not chart.endswith("stage.ahead")] == [wanted.figure]
     assert set(KEPT) == before
 
 

@@ -16,16 +16,16 @@ ASSETS = ROOT / "ui" / "film" / "assets"
 
 def sent(kind: str) -> list[tuple[bytes, bytes]]:
     """Return the headers of an answer of a content type."""
-    found: list[tuple[bytes, bytes]] = []
+    result: list[tuple[bytes, bytes]] = []
 
     async def app(scope: Any, receive: Any, send: Any) -> None:
         await send({"type": "http.response.start", "headers": [(b"content-type", kind.encode())]})
 
     async def send(message: Any) -> None:
-        found.extend(message["headers"])
+        result.extend(message["headers"])
 
     apart(lambda: Early(app)({"type": "http"}, None, send))  # type: ignore[arg-type]
-    return found
+    return result
 
 
 @pytest.mark.parametrize("kind, named", [("text/html; charset=utf-8", True), ("text/javascript", False)])
@@ -40,10 +40,10 @@ def test_every_file_that_a_film_waits_for_is_named_and_there() -> None:
     assets = {name.rpartition("/")[2] for name in files if name not in parts}
     read, imported = {"streamlit.js"}, {"streamlit.js"}
     while imported:
-        found = {
+        result = {
             name for each in imported for name in re.findall(r'"\./(\w+\.js)"', (ASSETS / each).read_text("utf-8"))
         }
-        imported = found - read
+        imported = result - read
         read |= imported
     assert assets == read and all((ASSETS / name).is_file() for name in assets)
     assert all(name.startswith("_stcore/bidi-components/rope-lab.film/") for name in set(files) - parts)

@@ -27,8 +27,8 @@ from ui.server.sockets import (
     of_use,
 )
 
-MOVE = message(lambda made: made.rerun_script.widget_states.widgets.add(id="base", double_value=1.0))
-GIT = message(lambda made: setattr(made, "load_git_info", True))
+MOVE = message(lambda built: built.rerun_script.widget_states.widgets.add(id="base", double_value=1.0))
+GIT = message(lambda built: setattr(built, "load_git_info", True))
 
 
 class Clock:
@@ -82,8 +82,8 @@ def moves(count: int) -> list[bytes]:
     return [message(partial(_move, value=value)) for value in range(count)]
 
 
-def _move(made: Any, value: int) -> None:
-    made.rerun_script.widget_states.widgets.add(id="base", double_value=value)
+def _move(built: Any, value: int) -> None:
+    built.rerun_script.widget_states.widgets.add(id="base", double_value=value)
 
 
 def test_a_held_key_passes_and_a_flood_is_slowed_and_closed(clock: Clock) -> None:
@@ -100,15 +100,15 @@ def test_a_held_key_passes_and_a_flood_is_slowed_and_closed(clock: Clock) -> Non
 
 
 def test_large_texts_cost_more_and_are_waited_for(clock: Clock) -> None:
-    large = message(lambda made: made.rerun_script.widget_states.widgets.add(string_value="x" * 2**20))
+    large = message(lambda built: built.rerun_script.widget_states.widgets.add(string_value="x" * 2**20))
     _, codes = reach([large] * 30, clock)
     assert codes == [] and clock.now > (30 * 17 - BURST) / RATE - 1
 
 
 def test_no_press_of_a_button_is_lost_and_no_other_part_is_left_out(clock: Clock) -> None:
-    press = message(lambda made: made.rerun_script.widget_states.widgets.add(id="go", trigger_value=True))
-    part = message(lambda made: setattr(made.rerun_script, "fragment_id", "part"))
-    stop = message(lambda made: setattr(made, "stop_script", True))
+    press = message(lambda built: built.rerun_script.widget_states.widgets.add(id="go", trigger_value=True))
+    part = message(lambda built: setattr(built.rerun_script, "fragment_id", "part"))
+    stop = message(lambda built: setattr(built, "stop_script", True))
     sent = [MOVE, part, press, MOVE, stop] * 40
     assert reach(sent, clock) == (sent, [])
     assert clock.now > (4 * 40 - RUNS_AT_ONCE) / RUNS - 1
@@ -117,10 +117,10 @@ def test_no_press_of_a_button_is_lost_and_no_other_part_is_left_out(clock: Clock
 def test_what_the_app_has_no_use_for_goes_no_further(clock: Clock) -> None:
     of_no_use = [
         GIT,
-        message(lambda made: setattr(made, "clear_cache", True)),
-        message(lambda made: setattr(made, "set_run_on_save", True)),
-        message(lambda made: setattr(made, "debug_shutdown_runtime", True)),
-        message(lambda made: made.backend_operation_request.install_skills.SetInParent()),
+        message(lambda built: setattr(built, "clear_cache", True)),
+        message(lambda built: setattr(built, "set_run_on_save", True)),
+        message(lambda built: setattr(built, "debug_shutdown_runtime", True)),
+        message(lambda built: built.backend_operation_request.install_skills.SetInParent()),
         b"",
     ]
     assert reach([*of_no_use, MOVE], clock) == ([MOVE], [])
@@ -154,18 +154,18 @@ def test_every_kind_that_streamlit_knows_is_decided() -> None:
         "debug_shutdown_runtime",
     }
     assert kinds - dropped == sockets.KINDS
-    made = BackMsg()
-    made.backend_operation_request.deferred_file.SetInParent()
-    assert of_use(made)
+    built = BackMsg()
+    built.backend_operation_request.deferred_file.SetInParent()
+    assert of_use(built)
 
 
 def test_a_sockets_session_is_known_until_it_is_closed() -> None:
-    told = ForwardMsg()
-    told.new_session.initialize.session_id = "abc"
+    shown = ForwardMsg()
+    shown.new_session.initialize.session_id = "abc"
     sessions, seen = Sessions(lambda _: None), list[int]()
 
     async def app(_: Any, __: Any, put: Any) -> None:
-        for each in (told.SerializeToString(), b"\0" * 2**20):
+        for each in (shown.SerializeToString(), b"\0" * 2**20):
             await put({"type": "websocket.send", "bytes": each})
         seen.append(sessions.open("abc"))
 

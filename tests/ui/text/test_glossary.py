@@ -1,4 +1,4 @@
-"""The glossary: every term is whole in both languages, stands once, and is found by either name."""
+"""The glossary: every term is whole in both languages, occurs once, and is found by either name."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_a_term_is_found_by_either_name_whatever_the_case() -> None:
 
 
 def test_the_page_lists_what_is_looked_for_and_says_where_there_is_nothing() -> None:
-    found = opened("glossary", lang="en", find="slow-down")
-    assert not found.exception and any("**slow-down**" in each.value for each in found.markdown)
-    assert not any("**bfloat16**" in each.value for each in found.markdown)
+    result = opened("glossary", lang="en", find="slow-down")
+    assert not result.exception and any("**slow-down**" in each.value for each in result.markdown)
+    assert not any("**bfloat16**" in each.value for each in result.markdown)
     assert opened("glossary", lang="zh", find="no such term").info

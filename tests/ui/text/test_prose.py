@@ -103,8 +103,8 @@ def one_radian() -> list[str]:
     """How many models of the catalogue turn their first pair one radian a token."""
     fastest = {}
     for name in models.ids():
-        one = models.setting(name)
-        request = rc.Request(one.rope, one.scheme, one.params, one.max_len)
+        single = models.setting(name)
+        request = rc.Request(single.rope, single.scheme, single.params, single.max_len)
         fastest[models.name(name)] = float(rc.spectrum(request).inv_freq.max())
     others = sorted(name for name, theta in fastest.items() if abs(theta - 1) > 1e-9)
     assert len(others) == 2 and all(name.startswith(("Phi-3.5 mini", "Phi-3 vision")) for name in others)
@@ -122,9 +122,9 @@ def farthest_wavelengths() -> list[str]:
     """Return the ratio of two models' slowest wavelengths, both labelled 4,096 tokens."""
     slowest = {}
     for name in models.ids():
-        one = models.setting(name)
-        if one.max_len == 4096:
-            theta = rc.spectrum(rc.Request(one.rope, one.scheme, one.params, one.max_len)).inv_freq
+        single = models.setting(name)
+        if single.max_len == 4096:
+            theta = rc.spectrum(rc.Request(single.rope, single.scheme, single.params, single.max_len)).inv_freq
             slowest[models.name(name)] = 2 * np.pi / theta[theta > 0].min()
     low, high = min(slowest, key=slowest.__getitem__), max(slowest, key=slowest.__getitem__)
     assert low.startswith("StableLM 3B") and high == "Yi 6B"

@@ -34,11 +34,11 @@ def entry(name: str, encoding: str = "rope", start: str = "", task: str = "text"
 @pytest.fixture
 def index(monkeypatch: pytest.MonkeyPatch) -> dict[str, Stored]:
     """Return an index of weights of its own."""
-    found = {name: entry(name) for name in ("rope-0", "rope-1")}
-    found |= {"alibi-0": entry("alibi-0", "alibi"), "rope-0-linear": entry("rope-0-linear", start="rope-0")}
-    found |= {"rope-0-passkey": entry("rope-0-passkey", start="rope-0", task="passkey")}
-    monkeypatch.setattr(cards, "stored", lambda: found)
-    return found
+    result = {name: entry(name) for name in ("rope-0", "rope-1")}
+    result |= {"alibi-0": entry("alibi-0", "alibi"), "rope-0-linear": entry("rope-0-linear", start="rope-0")}
+    result |= {"rope-0-passkey": entry("rope-0-passkey", start="rope-0", task="passkey")}
+    monkeypatch.setattr(cards, "stored", lambda: result)
+    return result
 
 
 @pytest.fixture
@@ -70,9 +70,11 @@ def test_reading_and_drawing_records_loads_no_torch() -> None:
 
 def test_requests_differ_by_everything_that_their_results_depend_on(index: dict[str, Stored]) -> None:
     def key(text: bytes = b"", **other: Any) -> object:
-        said: dict[str, Any] = {"factor": None, "base": 1e4, "params": {"beta_fast": 32.0}} | other
-        name, longest, documents = (said.pop(k, v) for k, v in (("name", "rope-0"), ("longest", 256), ("documents", 3)))
-        return extrapolated.sweep(name, longest, documents, text=text, **said).key
+        sentence: dict[str, Any] = {"factor": None, "base": 1e4, "params": {"beta_fast": 32.0}} | other
+        name, longest, documents = (
+            sentence.pop(k, v) for k, v in (("name", "rope-0"), ("longest", 256), ("documents", 3))
+        )
+        return extrapolated.sweep(name, longest, documents, text=text, **sentence).key
 
     same = key()
     changed = [
@@ -92,20 +94,22 @@ def test_requests_differ_by_everything_that_their_results_depend_on(index: dict[
 
 
 def test_a_text_never_stands_in_its_key(index: dict[str, Stored]) -> None:
-    asked = extrapolated.sweep("rope-0", 64, 1, factor=None, base=1e4, params={}, text=b"a secret sentence")
-    assert "secret" not in repr(asked.key)
-    assert asked.values == {"weights": ["rope-0"], "lengths": [64], "documents": 1}
+    wanted = extrapolated.sweep("rope-0", 64, 1, factor=None, base=1e4, params={}, text=b"a secret sentence")
+    assert "secret" not in repr(wanted.key)
+    assert wanted.values == {"weights": ["rope-0"], "lengths": [64], "documents": 1}
 
 
 @pytest.mark.parametrize("panel", [name for name in extrapolated.PANELS if name != "sweep"])
 def test_every_panel_asks_for_a_kind_of_work_that_takes_its_arguments(panel: str) -> None:
     kind = extrapolated.PANELS[panel].kind
     assert kind in KINDS
-    asked = extrapolated.panel_request(panel, weights=["no such weights"] if panel != "finetune" else "no such weights")
+    wanted = extrapolated.panel_request(
+        panel, weights=["no such weights"] if panel != "finetune" else "no such weights"
+    )
     more = {"line": "linear"} if panel == "finetune" else {}
     with pytest.raises(ValueError, match=r"weights must be one of|nothing is shipped"):
         # Whatever else is refused would be an argument that the work does not take.
-        next(steps(kind, asked.values | more))
+        next(steps(kind, wanted.values | more))
 
 
 @pytest.mark.parametrize(
@@ -145,17 +149,17 @@ def test_the_first_documents_of_a_text_are_read_and_fit_into_an_argument() -> No
 def test_results_are_found_by_their_request_alone(queue: jobs.Queue, index: dict[str, Stored]) -> None:
     mine: dict[str, Any] = {}
     yours: dict[str, Any] = {}
-    asked = extrapolated.request("sweep", b"\x00\xff\x07", documents=4)
-    assert extrapolated.seen(mine, "sweep", asked) is None
-    extrapolated.start(mine, "sweep", asked, "a title")
+    wanted = extrapolated.request("sweep", b"\x00\xff\x07", documents=4)
+    assert extrapolated.seen(mine, "sweep", wanted) is None
+    extrapolated.start(mine, "sweep", wanted, "a title")
     assert finished(queue, mine).state == jobs.DONE
-    found = extrapolated.seen(mine, "sweep", asked)
-    assert found is not None and found.origin == extrapolated.HERE
-    assert found.results == ({"kind": "sweep", "asked": {"documents": 4}}, {"read": 3, "sum": 262})
+    result = extrapolated.seen(mine, "sweep", wanted)
+    assert result is not None and result.origin == extrapolated.HERE
+    assert result.results == ({"kind": "sweep", "asked": {"documents": 4}}, {"read": 3, "sum": 262})
     assert extrapolated.seen(mine, "sweep", extrapolated.request("sweep", b"\x00\xff\x08", documents=4)) is None
     assert extrapolated.seen(mine, "sweep", extrapolated.request("sweep", documents=4)) is None
-    again = extrapolated.seen(yours, "sweep", asked)
-    assert again is not None and again.results == found.results, "the same text and settings need no second run"
+    again = extrapolated.seen(yours, "sweep", wanted)
+    assert again is not None and again.results == result.results, "the same text and settings need no second run"
     assert all(status.title == "a title" for status in queue.all())
 
 
@@ -200,8 +204,8 @@ def test_what_a_reloaded_page_left_is_taken_up_again(
     assert extrapolated.left(other) is None
     extrapolated.start(after, "sweep", slow, "again")
     assert extrapolated.own_jobs(after) == extrapolated.own_jobs(before)
-    found = extrapolated.seen(after, "sweep", slow)
-    assert found is not None and found.origin == extrapolated.GOING
+    result = extrapolated.seen(after, "sweep", slow)
+    assert result is not None and result.origin == extrapolated.GOING
     extrapolated.cancel(after, "sweep")
     assert finished(queue, before).state == jobs.CANCELLED
     assert extrapolated.left(slow) is None and not extrapolated.looked
@@ -209,11 +213,11 @@ def test_what_a_reloaded_page_left_is_taken_up_again(
 
 def test_work_that_fails_says_why(queue: jobs.Queue, index: dict[str, Stored]) -> None:
     mine: dict[str, Any] = {}
-    asked = extrapolated.request("sweep", documents=2)
-    extrapolated.start(mine, "sweep", asked, "fails")
+    wanted = extrapolated.request("sweep", documents=2)
+    extrapolated.start(mine, "sweep", wanted, "fails")
     assert "at most 4,096" in finished(queue, mine).error
     assert extrapolated.status({}, "sweep") is None and extrapolated.every({}, "sweep") is None
-    mine[extrapolated.JOBS]["sweep"] = ("forgotten", asked)
+    mine[extrapolated.JOBS]["sweep"] = ("forgotten", wanted)
     assert extrapolated.status(mine, "sweep") is None
 
 
@@ -312,9 +316,9 @@ def test_a_real_model_answers() -> None:
         pytest.skip("no trained weights are in the package")
     mine: dict[str, Any] = {}
     text = Path(__file__).read_bytes()
-    asked = extrapolated.sweep(names[0], 256, 2, factor=None, base=1e4, params={}, text=text[:514])
-    extrapolated.start(mine, "sweep", asked, "real")
+    wanted = extrapolated.sweep(names[0], 256, 2, factor=None, base=1e4, params={}, text=text[:514])
+    extrapolated.start(mine, "sweep", wanted, "real")
     assert jobs.default_queue().wait(extrapolated.own_jobs(mine)["sweep"][0], 300).state == jobs.DONE
-    seen = extrapolated.seen(mine, "sweep", asked)
+    seen = extrapolated.seen(mine, "sweep", wanted)
     assert seen is not None and [each["line"] for each in seen.results] == [each.key for each in lines()]
     assert all(each["documents"] == 2 and each["last"][0] < 256 for each in seen.results)

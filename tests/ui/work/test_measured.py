@@ -114,8 +114,8 @@ def test_a_forgotten_job_is_no_job(queue: jobs.Queue) -> None:
 
 def test_what_landed_is_this_runs_only(records: Path) -> None:
     store = Store(records)
-    one, two = (store.begin("one", {}) for _ in range(2))
-    store.add(one, result(CASE, "numba", [1.0] * 5))
+    first, two = (store.begin("one", {}) for _ in range(2))
+    store.add(first, result(CASE, "numba", [1.0] * 5))
     store.add(two, result(CASE, "eager", [1.0] * 5))
     status = jobs.Status("j", "o", "t", "running", 0, 0.5, 1.0, "", ({"run": two}, "other"), "", 1.0)
     assert [r.contestant for r in measured.landed(status)] == ["eager"]

@@ -29,11 +29,11 @@ def data(**changes: Any) -> bytes:
 
 
 def test_a_report_is_what_the_lab_s_views_read() -> None:
-    found = report(data())
-    assert found.unit == "token" and found.trained == 64 and len(found.name) == 60
-    assert (found.done, found.cells) == (len(RESULTS), 99)
-    assert view.cells(found.perplexity)[3].line == view.cells(made.sweep(4))[3].line
-    assert len(found.perplexity) + len(found.copies) == len(RESULTS)
+    result = report(data())
+    assert result.unit == "token" and result.trained == 64 and len(result.name) == 60
+    assert (result.done, result.cells) == (len(RESULTS), 99)
+    assert view.cells(result.perplexity)[3].line == view.cells(made.sweep(4))[3].line
+    assert len(result.perplexity) + len(result.copies) == len(RESULTS)
 
 
 @pytest.mark.parametrize(

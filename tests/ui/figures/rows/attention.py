@@ -9,7 +9,7 @@ import numpy as np
 import rope_core as rc
 from rope_core.theory import attention, extension, interpolation
 from rope_core.theory import softmax as temperature
-from tests.support.figures import ROPE, Row, found
+from tests.support.figures import ROPE, Row, extended
 from tests.support.films import FilmRow
 from ui.figures.attention import decay, expected, limits, scores, softmax
 from ui.text.words import Words
@@ -84,11 +84,11 @@ def widths(t: Words) -> str:
 
 def compared_schemes(t: Words) -> str:
     ends, tops = [], []
-    for one in found(LENGTH):
-        factor = one.spectrum.attention_factor**2
-        score = factor * np.cos(np.outer(np.arange(256, LENGTH), one.spectrum.inv_freq)).mean()
-        ends.append(f"{t(f'scheme.{one.scheme}')} {score:+.3f}")
-        tops += [f"{t(f'scheme.{one.scheme}')} ×{factor:.4g}"] if factor != 1 else []
+    for each in extended(LENGTH):
+        factor = each.spectrum.attention_factor**2
+        score = factor * np.cos(np.outer(np.arange(256, LENGTH), each.spectrum.inv_freq)).mean()
+        ends.append(f"{t(f'scheme.{each.scheme}')} {score:+.3f}")
+        tops += [f"{t(f'scheme.{each.scheme}')} ×{factor:.4g}"] if factor != 1 else []
     return t("schemes_finding", trained="256", length="1,024", ends=t("comma").join(ends), tops=t("comma").join(tops))
 
 
@@ -209,7 +209,7 @@ ROWS = [
     Row(
         "attention",
         scores.schemes,
-        (ROPE, found(LENGTH), LENGTH),
+        (ROPE, extended(LENGTH), LENGTH),
         {"x": "distance_log", "y": "score_axis"},
         compared_schemes,
     ),
@@ -233,7 +233,7 @@ ROWS = [
 ]
 
 
-def asked(t: Words) -> str:
+def question(t: Words) -> str:
     return t("expected_ask", base="700", asked="35,000")
 
 
@@ -249,5 +249,5 @@ FILMS = [
         AT_70,
         decaying_of_one_vector,
     ),
-    FilmRow("attention", expected.expected, (ROPE,), {}, asked),
+    FilmRow("attention", expected.expected, (ROPE,), {}, question),
 ]

@@ -7,7 +7,7 @@ from typing import cast
 
 import rope_core as rc
 from rope_core.theory import clock, extension
-from tests.support.figures import ROPE, Row, found
+from tests.support.figures import ROPE, Row, extended
 from tests.support.films import FilmRow, to_draw
 from ui.figures.clock import after as newest
 from ui.figures.clock import dials as film
@@ -35,14 +35,14 @@ def dials(t: Words) -> str:
 def heatmaps(t: Words) -> str:
     counts = [
         f"{t(f'scheme.{each.scheme}')}{t('colon')}{extension.unseen_pairs(ROPE, each.spectrum, LENGTH)}"
-        for each in found(LENGTH)
+        for each in extended(LENGTH)
     ]
     return t("heatmaps_finding", length="1,024", trained="256", pairs=8, counts=t("comma").join(counts))
 
 
 def slowdowns(t: Words) -> str:
     slow, scaled = [], []
-    for each in found(LENGTH):
+    for each in extended(LENGTH):
         first = ROPE.theta[0] / each.spectrum.inv_freq[0]
         a, label = each.spectrum.attention_factor, t(f"scheme.{each.scheme}")
         slow += [f"{label} ×{first:.4g}"] if first > 1 + 1e-9 else []
@@ -88,12 +88,12 @@ ROWS = [
     Row(
         "clock",
         schemes.heatmaps,
-        (ROPE, found(LENGTH), LENGTH, True),
+        (ROPE, extended(LENGTH), LENGTH, True),
         {"x": "axis.position", "y": "axis.pair"},
         heatmaps,
     ),
     Row("clock", newest.after, (ROPE, NEWER), {"x": "axis.pair", "y": "axis.slowdown"}, after),
-    Row("clock", schemes.slowdowns, (ROPE, found(LENGTH)), {"x": "axis.pair", "y": "axis.slowdown"}, slowdowns),
+    Row("clock", schemes.slowdowns, (ROPE, extended(LENGTH)), {"x": "axis.pair", "y": "axis.slowdown"}, slowdowns),
 ]
 REQUESTS = tuple(rc.Request(ROPE, name) for name in extension.kinds())
 FILMS = [

@@ -141,8 +141,8 @@ STOPS = whatif_stops(SCALED.request, None, None)
 def score_maps(t: Words) -> str:
     """Score the ringed patch from row 5, column 2, by sums over pairs written out."""
     words: dict[str, str] = {}
-    for name, found in axes.ways().items():
-        pairs = found.tolist()
+    for name, result in axes.ways().items():
+        pairs = result.tolist()
 
         def score(dy: float, dx: float, pairs: list[list[float]] = pairs) -> float:
             return sum(math.cos(dy * y + dx * x) for y, x in pairs) / len(pairs)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rope_core.theory import encodings, extension
-from tests.support.figures import ROPE, Row, found
+from tests.support.figures import ROPE, Row, extended
 from tests.support.films import FilmRow, to_draw
 from ui.figures.encodings import additive, digits, drawn, scores
 from ui.figures.encodings import moving as films
@@ -15,7 +15,7 @@ from ui.text.words import Words
 SENTENCE = ("the", "dog", "bit", "man")
 SWAPPED = ("man", "bit", "the", "dog")
 HEAD = encodings.weights(scores.WIDTH, 60.0)
-STRETCHED = [each for each in found(1024) if each.scheme in digits.by_factor()]
+STRETCHED = [each for each in extended(1024) if each.scheme in digits.by_factor()]
 
 
 def order(t: Words) -> str:

@@ -20,10 +20,10 @@ def signed(value: float) -> str:
 
 
 def looks(t: Words) -> str:
-    found = inside.read(inside.load(NAME), TEXT, SET)
-    row = found.attention[2, 3, 12]
+    result = inside.read(inside.load(NAME), TEXT, SET)
+    row = result.attention[2, 3, 12]
     most = int(row.argmax())
-    content, whole = (shares[most].sum() for shares in found.shares(2, 3, 12))
+    content, whole = (shares[most].sum() for shares in result.shares(2, 3, 12))
     slots = {"share": f"{100 * row[most]:.0f}", "content": signed(content), "position": signed(whole - content)}
     return t("looks_finding", query=reading.shown(TEXT[12]), seen=reading.shown(TEXT[most]), back=12 - most, **slots)
 
@@ -65,17 +65,17 @@ def percent(share: float) -> str:
 
 
 def heads(t: Words) -> str:
-    found = inside.read(inside.load(NAME), TEXT, SET).attention.astype(float)
+    result = inside.read(inside.load(NAME), TEXT, SET).attention.astype(float)
     size = len(TEXT)
-    far = np.sum([found[..., q, k] * (q - k) for q in range(size) for k in range(q + 1)], axis=0) / size
+    far = np.sum([result[..., q, k] * (q - k) for q in range(size) for k in range(q + 1)], axis=0) / size
     near, wide = (np.unravel_index(at, far.shape) for at in (far.argmin(), far.argmax()))
     named = [t("place", layer=at[0] + 1, head=at[1] + 1) for at in (near, wide)]
     return t("heads_finding", near=named[0], steps=f"{far.min():.1f}", wide=named[1], far=f"{far.max():.1f}")
 
 
 def sizes(t: Words) -> str:
-    found = inside.read(inside.load(NAME), TEXT, SET)
-    norms = np.linalg.norm(found.k.astype(float), axis=1).reshape(24, 2, 16)
+    result = inside.read(inside.load(NAME), TEXT, SET)
+    norms = np.linalg.norm(result.k.astype(float), axis=1).reshape(24, 2, 16)
     relative = norms.max(axis=1) / norms.mean(axis=(1, 2))[:, None]
     held = [int(row.argmax()) for row in relative]
     top = max(range(16), key=held.count)

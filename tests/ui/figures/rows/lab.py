@@ -70,12 +70,12 @@ def beside_window(t: Words) -> str:
     rows = {each["line"]: np.array(each["nats"]) for each in SWEEP.results if each["length"] == 256}
     last = next(e["last"] for e in SWEEP.results if e["length"] == 256 and e["line"] == "window")
     window = rows.pop("window")
-    told: dict[str, list[str]] = {"better": [], "level": [], "worse": []}
+    shown: dict[str, list[str]] = {"better": [], "level": [], "worse": []}
     for key in sorted(rows, key=lambda key: float(rows[key].mean())):
-        found = estimate(rows[key] - window)
-        kind = "better" if found.high < 1 else "worse" if found.low > 1 else "level"
-        told[kind].append(f"{t(f'line.{key}')} ×{found.value:.2f} [{found.low:.2f}, {found.high:.2f}]")
-    words = {kind: t("comma").join(each) or t("after_none") for kind, each in told.items()}
+        result = estimate(rows[key] - window)
+        kind = "better" if result.high < 1 else "worse" if result.low > 1 else "level"
+        shown[kind].append(f"{t(f'line.{key}')} ×{result.value:.2f} [{result.low:.2f}, {result.high:.2f}]")
+    words = {kind: t("comma").join(each) or t("after_none") for kind, each in shown.items()}
     value = f"{last[0]:.2f} [{last[1]:.2f}, {last[2]:.2f}]"
     return t("after_finding", length="256", times="4", window=value, documents=len(window), **words)
 

@@ -61,31 +61,31 @@ def backward(t: Words) -> str:
 
 def slip(t: Words) -> str:
     x, theta = errata.drawn(50.0)
-    made = explain.row_vector_slip(x, theta, 7)
+    built = explain.row_vector_slip(x, theta, 7)
     right = x @ explain.block_diagonal(theta, 7).T
     wrong = np.abs(x @ explain.block_diagonal(theta, 7) - right).max()
     return t(
         "slip_finding",
         t="7",
         rows=f"{wrong:.3g}",
-        back=left(made.residual_backwards),
-        fixed=left(made.residual_transposed),
+        back=left(built.residual_backwards),
+        fixed=left(built.residual_transposed),
     )
 
 
 def attention(t: Words) -> str:
-    made = linear.drawn_attention(ROPE.theta, "relu", second.TOKENS)
+    built = linear.drawn_attention(ROPE.theta, "relu", second.TOKENS)
     below = np.tril_indices(second.TOKENS)
     count = second.TOKENS * (second.TOKENS + 1) // 2
     text = t(
         "attention_finding",
         phi=t("act.relu"),
-        least=f"{made.plain[below].min():.3g}",
-        negative=int((made.scores[below] < 0).sum()),
+        least=f"{built.plain[below].min():.3g}",
+        negative=int((built.scores[below] < 0).sum()),
         count=count,
-        residual=left(made.residual),
+        residual=left(built.residual),
     )
-    return text + (t("attention_undefined", count=made.undefined) if made.undefined else "")
+    return text + (t("attention_undefined", count=built.undefined) if built.undefined else "")
 
 
 def decay(t: Words) -> str:

@@ -104,11 +104,11 @@ ROWS = [
 ]
 
 
-def asked(t: Words) -> str:
+def question(t: Words) -> str:
     return t("expected_ask", dtype="float16", asked="float32")
 
 
 FILMS = [
     FilmRow("precision", phase.drifting, (REQUEST, "bfloat16", phase.stops(3000)), {"at": 3000}, drifting),
-    FilmRow("precision", expected.expected, (REQUEST, "float16"), {}, asked),
+    FilmRow("precision", expected.expected, (REQUEST, "float16"), {}, question),
 ]
