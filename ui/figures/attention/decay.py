@@ -76,6 +76,7 @@ def decaying(
                 dy=14,
             ),
             path(there_and_back, band, BLUE, 0, fill=BLUE) | {"opacity": 0.3},
+            label(0.0, low, t("scores_band"), BLUE, anchor="start", dx=4, dy=-8),
             named("R", path(np.log10(middle), Track((base,), mean), BLUE, 3)),
             path(Track((far,), np.stack([np.log10(at)] * 2, axis=1)), [low, top], RED, 1.5, "2 4"),
             handle(context, limit, top, GREY, t("grab_trained"), r=8),

@@ -179,7 +179,7 @@ def diagram(title: str, printed: Choices | None, chosen: Choices, rope: rc.Rope,
             dy = 5 + 18 * (k - (len(lines) - 1) / 2)
             shapes.append(label(box.middle, y, text, on(box.colour), plain=True, size=14, dy=dy))
         if box.text == ROPE:
-            arrow_of = hands(box.left + 0.45, y, 0.3, Track((newest,), turned), on(box.colour), 3, head=True)
+            arrow_of = hands(box.left + 0.45, y, 0.18, Track((newest,), turned), on(box.colour), 3, head=True)
             shapes.append(named("R", arrow_of))
     rope_words = t("rotates" if chosen.rotates else "rotates_not")
     choice = {"norm": chosen.norm, "place": t(f"place.{chosen.place}"), "unit": t(f"unit.{chosen.unit}")}
