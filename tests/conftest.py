@@ -23,8 +23,8 @@ from benchmarks.servers import ROOT, served
 os.environ.update(OMP_NUM_THREADS="1", TORCHINDUCTOR_COMPILE_THREADS="1")
 
 # A shared machine's pauses are no failures.
-settings.register_profile("unhurried", deadline=None)
-settings.load_profile("unhurried")
+settings.register_profile("anew", deadline=None)
+settings.register_profile("alike", deadline=None, derandomize=True)
 
 # The fuzzing harnesses need atheris, which `make fuzz` installs; they are programs and no tests.
 collect_ignore = ["fuzz/fuzz_check.py", "fuzz/fuzz_weights.py"]
@@ -51,6 +51,11 @@ def shared(nodeid: str) -> str:
     """Return what a test shares with others, or its file."""
     file = nodeid.partition("::")[0]
     return next((name for name, files in SHARED.items() if file.startswith(files)), file)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Draw the same inputs in every run of what a change must pass, and others in every long run."""
+    settings.load_profile("alike" if "not long" in config.option.markexpr else "anew")
 
 
 @pytest.hookimpl(optionalhook=True)

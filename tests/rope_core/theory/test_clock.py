@@ -68,7 +68,8 @@ def by_brute_force(clock: Clock, angles: list[float], error: float, grid: Array)
     st.tuples(st.floats(5, 30), st.floats(31, 200), st.floats(201, 900)),
     st.floats(0, 900),
     st.floats(0.5, 170),
-    st.lists(st.floats(-1, 1), min_size=3, max_size=3),
+    # Not by the whole error: at time 0 rounding would put a reading at its very end before the start of the search.
+    st.lists(st.floats(-0.999, 0.999), min_size=3, max_size=3),
 )
 def test_decode_finds_what_a_search_finds(
     periods: tuple[float, float, float], time: float, error: float, misread: list[float]
