@@ -65,7 +65,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     xdist 3.8 hands its own groups on in a test's id, which pytest 9.2 does not let it change: each test was alone
     (https://github.com/pytest-dev/pytest-xdist/issues/1386).
     """
-    if config.getvalue("dist") != "loadgroup":
+    if config.getoption("dist") != "loadgroup":
         return None
     scheduler = LoadScopeScheduling(config, log)
     scheduler._split_scope = shared
@@ -100,8 +100,8 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
 
 
 @pytest.fixture(scope="session", autouse=True)
-def pages_without_a_browser() -> Iterator[None]:
-    """Let AppTest look for installed components once, not at each run."""
+def components() -> Iterator[None]:
+    """Read what is installed once: AppTest looks for components in the metadata of every package at each fresh run."""
     from streamlit.components.v2 import manifest_scanner
 
     with pytest.MonkeyPatch.context() as patch:

@@ -55,7 +55,7 @@ onmessage = async ({ data }) => {
     if (data.grade) grade(python, data.grade);
     else if (data.open) {
       const session = python.pyimport("ui.book.session");
-      session.keep(64);
+      if (!page) session.keep(64);
       page = session.opened(JSON.stringify(data.open));
       postMessage({ answer: JSON.parse(page.answer()), ready: performance.getEntriesByType("resource").map(({ name }) => name) });
       known = await keep(python.FS, site, known);

@@ -83,7 +83,7 @@ def quoted(error: float, t: Words) -> Drawing:
         annotations=labels,
         barmode="group",
         margin={"b": 96},
-        xaxis=axis(t("seconds"), range=[0, 1.4 * longest], nticks=4),
+        xaxis=axis(t("seconds"), range=[0, 2 * longest], nticks=4),
         yaxis=axis(autorange="reversed", automargin=True, tickfont={"size": 15}),
     )
     residuals = {row.key: row.once_round - QUOTED for row in rows}
