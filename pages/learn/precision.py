@@ -10,7 +10,7 @@ from ui.page.state import Field
 from ui.page.tasks import Challenge, Drawn, Question
 
 DTYPE = Field("dtype", "choice", "bfloat16", choices=figures.DTYPES)
-AT = Field("at", "int", 4096, 1, 1_048_576, steps=tuple(figures.STOPS))
+AT = Field("at", "int", 4095, 1, 1_048_576, steps=tuple(figures.STOPS))
 STAGE = Field("stage", "choice", "all", choices=precision.STAGES)
 DISTANCE = Field("distance", "int", 10, 0, 4096, steps=(0, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 4096))
 UP_TO = Field("up_to", "int", 4096, 256, 1_048_576, steps=tuple(figures.STOPS[8:]))

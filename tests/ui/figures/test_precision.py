@@ -13,6 +13,7 @@ import pytest
 import torch
 
 import rope_core as rc
+from pages.learn.precision import AT
 from rope_core.hf import catalogue
 from rope_core.theory import precision
 from tests.support.figures import chart, ran
@@ -58,33 +59,37 @@ def test_every_dial_and_curve_is_torchs_rounding(dtype: str) -> None:
         pair = int(re.findall(r"\d+", str(panel.title))[0])
         np.testing.assert_allclose(off[seen], error[seen, pair], atol=1e-9)
         assert pair == np.where(np.isfinite(error), np.abs(error), 0).max(axis=0).argmax()
-        so_far = np.maximum.accumulate(np.abs(error[seen]).max(axis=1))
-        np.testing.assert_allclose(table[f"{stage}_rad"][seen], so_far, atol=1e-9)
+        np.testing.assert_allclose(table[f"{stage}_rad"][seen], np.abs(error[seen, pair]), atol=1e-9)
         here = abs(error[film.scene.controls[0].nearest(at), pair])
         assert f" {here:.3g}" in film.scene.written({"at": at})
     bits = {"bfloat16": 8, "float16": 11}[dtype]
     assert table["table_rad"].max() < 2.0 ** (1 - bits)
 
 
-def test_the_curves_are_logarithms_and_half_a_turn_is_marked() -> None:
+def test_dots_are_the_dials_errors_and_half_a_turn_is_marked() -> None:
     film = filmed(request(16, 900.0), "bfloat16", 3000)
-    curves = film.scene.panels[-1]
-    level, *lines = (shape for shape in curves.shapes if shape["kind"] == "path")
+    at, panel = film.scene.controls[0], film.scene.panels[-1]
+    level = next(shape for shape in panel.shapes if shape["kind"] == "path")
     assert level["y"] == [math.log10(math.pi)] * 2
-    for line, stage in zip(lines, figures.SINGLE, strict=False):
-        np.testing.assert_allclose(line["x"], np.log10(film.scene.controls[0].stops))
-        values = np.asarray(film.table()[f"{stage}_rad"], dtype=float)
-        seen = values > 0
-        np.testing.assert_allclose(line["y"][seen], np.log10(values[seen]))
-        assert np.isnan(line["y"][~seen]).all()
-    grip = curves.shapes[-1]
-    np.testing.assert_array_equal(grip["y"].frames[:, 0], lines[0]["y"])
+    dotted = [shape for shape in panel.shapes if shape["kind"] == "dots"]
+    every, here = dotted[: len(figures.SINGLE)], dotted[len(figures.SINGLE) :]
+    for dotted_all, dotted_here, dial in zip(every, here, film.scene.panels, strict=False):
+        rounded = [shape for shape in dial.shapes if shape["kind"] == "hands"][1]
+        off = np.abs(rounded["angle"].frames[:, 0] - math.pi / 2)
+        seen = off > 1e-12
+        np.testing.assert_allclose(dotted_all["x"], np.log10(at.stops))
+        np.testing.assert_allclose(10 ** dotted_all["y"][seen], off[seen], rtol=1e-6)
+        assert np.isnan(dotted_all["y"][off == 0]).all()
+        np.testing.assert_array_equal(dotted_here["y"].frames[:, 0], dotted_all["y"])
+        assert panel.y.low <= np.nanmin(dotted_all["y"]) and np.nanmax(dotted_all["y"]) <= panel.y.high
+    np.testing.assert_array_equal(panel.shapes[-1]["y"].frames[:, 0], every[0]["y"])
     assert chart(figures.real("angle", T)).layout.shapes[0].y0 == math.pi
 
 
-def test_the_five_radians_of_the_papers_geometry() -> None:
-    film = filmed(request(128, 10_000.0), "bfloat16", 4096)
-    assert "At 4,096 in bfloat16: frequency off 5.01 rad, position 0," in film.scene.written({"at": 4096})
+def test_the_default_position_is_one_that_bfloat16_cannot_hold() -> None:
+    assert cast(float(AT.default), "bfloat16") == AT.default + 1
+    film = filmed(request(128, 10_000.0), "bfloat16", AT.default)
+    assert "position 1," in film.scene.written({"at": AT.default})
 
 
 def test_a_format_that_overflows_is_named_and_left_out() -> None:
@@ -187,13 +192,9 @@ def test_edges_draw_and_recipes_run(lang: str, geometry: tuple[int, float, int])
 def test_the_gap_of_a_drawn_curve_is_to_torchs_rounding_of_the_frequency() -> None:
     rope = rc.Rope(8, 300.0, 64)
     draw = unwrap(expected.expected)(rc.Request(rope), "bfloat16", T)
-    positions, so_far, true = phase.stops(1), 0.0, []
     theta = torch.tensor([300.0 ** (-2 * i / 8) for i in range(4)], dtype=torch.float64)
-    for position in positions:
-        so_far = max(so_far, float((position * (theta.float().double() - theta)).abs().max()))
-        if position & (position - 1) == 0:
-            true.append(math.log10(so_far))
-    assert len(true) == expected.DOUBLINGS + 1
+    worst = float((theta.float().double() - theta).abs().max())
+    true = [math.log10(2**power * worst) for power in range(expected.DOUBLINGS + 1)]
     drawn = np.array(true) + np.where(np.arange(len(true)) % 2, 0.5, -0.5)
     ends = {"drawn": f"{drawn[-1]:.1f}", "true": f"{true[-1]:.1f}"}
     assert draw.gap(drawn) == T("expected_gap", mean="0.5", **ends)

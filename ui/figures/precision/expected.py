@@ -24,14 +24,14 @@ OTHER = {"bfloat16": "float32", "float16": "float32", "float32": "bfloat16"}
 
 @kept
 def expected(request: rc.Request, dtype: str, t: Words) -> Film:
-    """Return the largest error of a rounded frequency up to a position, and a place to draw that of ``OTHER``'s format.
+    """Return the error of a rounded frequency over the position, and a place to draw that of ``OTHER``'s format.
 
     The reader's curve has a height, a power of ten in rad, at every doubling of the position.
     """
     s, other = rc.spectrum(request), OTHER[dtype]
     positions = np.array(stops(1))
     at = 2 ** np.arange(DOUBLINGS + 1)
-    known, wanted = (_so_far(s, positions, each) for each in (dtype, other))
+    known, wanted = (_logarithm(s, positions, each) for each in (dtype, other))
     true = wanted[np.searchsorted(positions, at)]
     x = np.log10(positions)
     drawn = over(
@@ -46,7 +46,7 @@ def expected(request: rc.Request, dtype: str, t: Words) -> Film:
     ticks = tuple((float(k), f"{10**k:,}") for k in range(0, 7, 2))
     panel = Panel(
         Axis(-0.05, float(x[-1]) + 0.05, ticks, t("position_log")),
-        Axis(LOW, HIGH, tuple((float(k), f"10{raised(k)}") for k in (-8, -4, 0, 4)), t("so_far")),
+        Axis(LOW, HIGH, tuple((float(k), f"10{raised(k)}") for k in (-8, -4, 0, 4)), t("phase_axis")),
         [
             path(x, known, GREY, 3),
             label(float(x[-1]), LOW, t("expected_known", dtype=dtype), GREY, anchor="end", bold=True, dx=-6, dy=-42),
@@ -83,8 +83,7 @@ def expected(request: rc.Request, dtype: str, t: Words) -> Film:
     )
 
 
-def _so_far(s: rc.Spectrum, positions: npt.NDArray[np.int64], dtype: str) -> npt.NDArray[np.float64]:
-    """Return the largest error up to each position as a power of ten, within the panel."""
-    error = np.abs(precision.phase_error(s, positions, "inv_freq", dtype)).max(axis=1)
-    largest = np.maximum.accumulate(np.nan_to_num(error, nan=0.0, posinf=0.0))
-    return np.asarray(np.clip(np.log10(np.maximum(largest, 10.0**LOW)), LOW, HIGH))
+def _logarithm(s: rc.Spectrum, positions: npt.NDArray[np.int64], dtype: str) -> npt.NDArray[np.float64]:
+    """Return the error at each position as a power of ten, within the panel."""
+    error = precision.phase_error_curve(s, positions, "inv_freq", dtype)
+    return np.asarray(np.clip(np.log10(np.maximum(error, 10.0**LOW)), LOW, HIGH))
