@@ -9,14 +9,14 @@ from collections.abc import Callable, Iterator
 from typing import TypeVar
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Page, Request, expect, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, FloatRect, Locator, Page, Request, expect, sync_playwright
 
 from tests.conftest import CHROMIUM
 
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
 DESK = {"width": 1280, "height": 720}
 PHONE = {"width": 390, "height": 844}
-PATIENCE = 90.0
+PATIENCE = 180.0
 """Seconds that a test waits for what it asserts: a busy machine is slow, and a passing test waits for none of them."""
 expect.set_options(timeout=1000 * PATIENCE)
 T = TypeVar("T")
@@ -34,6 +34,36 @@ def until(page: Page, look: Callable[[], T], good: Callable[[T], bool]) -> T:
     while not good(seen := look()) and time.monotonic() < end:
         page.wait_for_timeout(100)
     return seen
+
+
+def holds(page: Page, check: Callable[[], None]) -> None:
+    """Check again until nothing that it asserts fails, at most PATIENCE long; then fail as it does."""
+    end = time.monotonic() + PATIENCE
+    while True:
+        try:
+            return check()
+        except AssertionError:
+            if time.monotonic() > end:
+                raise
+            page.wait_for_timeout(100)
+
+
+def painted(page: Page) -> None:
+    """Wait until what has been changed is on the screen."""
+    page.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+
+
+def resting(what: Locator) -> FloatRect:
+    """Return a thing's box in the window once it is the same at two looks: sizes and places follow a change late."""
+    before: list[FloatRect | None] = [None]
+
+    def same(now: FloatRect | None) -> bool:
+        before.append(now)
+        return now is not None and now == before[-2]
+
+    box = until(what.page, what.bounding_box, same)
+    assert box
+    return box
 
 
 FIREFOX = os.environ.get("ROPE_LAB_FIREFOX")
@@ -61,6 +91,7 @@ class Visit:
         self.context = browser.new_context(
             viewport=viewport, locale=locale, accept_downloads=True, has_touch=touch, is_mobile=touch
         )
+        self.context.set_default_timeout(1000 * PATIENCE)
         self.page: Page = self.context.new_page()
         self.complaints: list[str] = []
         self.outside: list[str] = []
@@ -82,18 +113,17 @@ class Visit:
     def open(self, url: str) -> Page:
         """Go to ``url`` and wait until its page is drawn and the server is idle."""
         self.page.goto(url)
-        self.page.wait_for_selector("h1", timeout=180_000)
+        self.page.wait_for_selector("h1")
         self.settle()
         return self.page
 
     def settle(self) -> None:
         """Wait until the script has run and figures that are on the page are painted."""
         self.page.wait_for_timeout(250)
-        self.page.wait_for_selector("[data-testid=stApp][data-test-script-state=notRunning]", timeout=180_000)
+        self.page.wait_for_selector("[data-testid=stApp][data-test-script-state=notRunning]")
         self.page.wait_for_function(
             "() => [...document.querySelectorAll('[data-testid=stPlotlyChart]')]"
-            ".every(c => c.querySelector('.main-svg'))",
-            timeout=180_000,
+            ".every(c => c.querySelector('.main-svg'))"
         )
         self.page.wait_for_timeout(150)
 

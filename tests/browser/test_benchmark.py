@@ -9,12 +9,11 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from rope_core.bench.records import Store
-from tests.browser.conftest import Visit, address_has
+from tests.browser.conftest import Visit, address_has, until
 from ui.text.words import Words
 
 pytestmark = pytest.mark.browser
 TINY = "suite=one&batch=1&seq=64&heads=2&kv_heads=1&head_dim=64&rounds=5&only=numba%2Ceager"
-SLOW_MS = 180_000
 T = Words("en", "benchmark")
 
 
@@ -45,21 +44,20 @@ def test_a_run_is_cancelled_and_another_lands(browser: Browser, app: str, app_re
     page = visit.open(f"{app}/benchmark?lang=en&suite=cpu")
     expect(page.locator("[data-testid=stPlotlyChart]").first).to_be_in_viewport()
     press(page, "start")
-    expect(page.locator("[data-testid=stProgress]")).to_be_visible(timeout=SLOW_MS)
+    expect(page.locator("[data-testid=stProgress]")).to_be_visible()
     expect(page.get_by_text(T("yours"))).to_be_visible()
-    page.wait_for_function("() => !!document.querySelector('[data-testid=stProgress]')")
-    assert children(app_records)
+    assert until(page, lambda: children(app_records), bool)
 
     beside = other.open(f"{app}/benchmark?lang=en&{TINY}")
     expect(beside.get_by_text(T("others"))).to_be_visible()
     press(beside, "start")
     waits = re.compile(f"{re.escape(T('yours'))}.*waits for 1 before it")
-    expect(beside.get_by_text(waits)).to_be_visible(timeout=SLOW_MS)
+    expect(beside.get_by_text(waits)).to_be_visible()
 
     press(page, "cancel")
-    expect(page.get_by_text(beginning("over.cancelled"))).to_be_visible(timeout=SLOW_MS)
-    expect(beside.get_by_text(beginning("over.done"))).to_be_visible(timeout=SLOW_MS)
-    assert children(app_records) == []
+    expect(page.get_by_text(beginning("over.cancelled"))).to_be_visible()
+    expect(beside.get_by_text(beginning("over.done"))).to_be_visible()
+    assert until(page, lambda: children(app_records), lambda alive: not alive) == []
 
     finished = [run for run in Store(app_records).runs() if run.state == "finished"]
     assert len(finished) == 1
@@ -68,7 +66,7 @@ def test_a_run_is_cancelled_and_another_lands(browser: Browser, app: str, app_re
     assert results["numba"].case.seq == 64
 
     press(beside, "show_here")
-    expect(beside.get_by_text("49.2 kB").first).to_be_visible(timeout=SLOW_MS)
+    expect(beside.get_by_text("49.2 kB").first).to_be_visible()
     address_has(beside, "source=here")
     assert visit.complaints == [] and other.complaints == []
     visit.close()

@@ -17,7 +17,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 from benchmarks.book import BARS, BEFORE, FIRST_FILM, READY, before_a_film, hosted, in_all
 from benchmarks.servers import ROOT
 from rope_core.grade import Result
-from tests.browser.conftest import DESK, PHONE, Visit, address_has, until
+from tests.browser.conftest import DESK, PHONE, Visit, address_has, holds, until
 from tests.support.reader import violations
 from ui.book.frame import Book
 from ui.present import lessons
@@ -69,7 +69,7 @@ def book(host: Path) -> Iterator[str]:
 def opened(visit: Visit, url: str) -> Page:
     """Go to a page of the book and wait until its Python answers."""
     visit.page.goto(url)
-    visit.page.wait_for_selector(READY, timeout=120_000)
+    visit.page.wait_for_selector(READY)
     return visit.page
 
 
@@ -97,7 +97,7 @@ def test_a_page_moves_and_its_address_opens_the_same(reader: Visit, book: str, h
     visit = reader
     page = opened(visit, f"{book}clock/?factor=8&error=2&open=heatmaps,reading&lang=en")
     expect(page.get_by_role("heading", level=1)).to_have_text(Words("en", "clock")("title"))
-    assert at(page) == {"factor": 8, "distance": 4}
+    assert until(page, lambda: at(page), bool) == {"factor": 8, "distance": 4}
     slower = page.get_by_role("slider", name=Words("en", "clock")("field.slower"))
     expect(slower).to_have_value("4")
     slower.scroll_into_view_if_needed()
@@ -117,9 +117,13 @@ def test_a_page_moves_and_its_address_opens_the_same(reader: Visit, book: str, h
     own = Book("clock", "en", {}, "../", query)
     expected = {node.id: json.loads(node.data)["data"] for node in own.places.root.all() if node.kind == "plot"}
     page.mouse.wheel(0, -3000)
-    until(page, lambda: len(figures(page)), lambda count: count == len(expected))
-    for name, traces in figures(page).items():
-        assert near(traces, expected[name]), name
+
+    def as_the_server_draws_them() -> None:
+        drawn = figures(page)
+        assert drawn.keys() == expected.keys()
+        assert [name for name, traces in drawn.items() if not near(traces, expected[name])] == []
+
+    holds(page, as_the_server_draws_them)
     with page.expect_download() as saved:
         page.locator("[id='page/reading/more.reading'] summary").click()
         page.locator("[data-act='page/reading/csv.reading']").click()
@@ -131,7 +135,7 @@ def test_a_page_moves_and_its_address_opens_the_same(reader: Visit, book: str, h
 
 def test_the_second_visit_needs_no_network_and_compiles_nothing(reader: Visit, book: str) -> None:
     page, t = opened(reader, f"{book}inside/?head_no=3&lang=en"), Words("en", "inside")
-    page.wait_for_selector("html[data-kept]", timeout=60_000)
+    page.wait_for_selector("html[data-kept]")
     reader.context.set_offline(True)
     opened(reader, f"{book}inside/?head_no=3&lang=en")
     head = page.get_by_role("slider", name=t("field.head_no"))
@@ -143,7 +147,7 @@ def test_the_second_visit_needs_no_network_and_compiles_nothing(reader: Visit, b
     reader.context.set_offline(False)
     page.get_by_role("combobox", name=t("field.weights")).select_option("rope-1")
     address_has(page, "weights=rope-1")
-    assert page.evaluate(COMPILED) > 1_000_000
+    assert until(page, lambda: page.evaluate(COMPILED), lambda size: size > 1_000_000) > 1_000_000
 
 
 def test_words_are_found_in_all_of_the_prose(reader: Visit, book: str, host: Path) -> None:
@@ -151,8 +155,8 @@ def test_words_are_found_in_all_of_the_prose(reader: Visit, book: str, host: Pat
     for lang, word in (("en", "neighbours"), ("zh", "相邻")):
         if lang == "zh":
             page.locator("a[data-lang=zh]").click()
-            page.wait_for_selector(f"html[lang=zh]{READY[4:]}", timeout=120_000)
-            assert at(page)["factor"] == 8 and "/zh/clock/?" in page.url
+            page.wait_for_selector(f"html[lang=zh]{READY[4:]}")
+            assert until(page, lambda: at(page), bool)["factor"] == 8 and "/zh/clock/?" in page.url
         page.get_by_role("searchbox").fill("xyzzy")
         expect(page.locator("#found")).to_have_text(Words(lang, "labels")("browser.nothing"))
         page.get_by_role("searchbox").fill(word)
@@ -201,7 +205,7 @@ def test_a_student_s_own_rotation_is_graded_in_the_page(browser: Browser, book: 
     def graded(source: str, points: int) -> str:
         editor.fill(source)
         page.get_by_role("button", name=t("grade.run")).click()
-        expect(page.get_by_text(f"{points} of 5 points")).to_be_visible(timeout=120_000)
+        expect(page.get_by_text(f"{points} of 5 points")).to_be_visible()
         return str(page.locator("[id='page/yours/table']").inner_text())
 
     turns, back = "a * cos - b * sin, a * sin + b * cos", "a * cos + b * sin, b * cos - a * sin"
@@ -213,7 +217,7 @@ def test_a_student_s_own_rotation_is_graded_in_the_page(browser: Browser, book: 
     assert graded(stuck, 3).count(endless) == 2
     # What was written is there again on another day, and Tab indents until Escape was pressed.
     page.reload()
-    page.wait_for_selector(READY, timeout=120_000)
+    page.wait_for_selector(READY)
     assert "while True" in editor.input_value()
     editor.fill("x:")
     editor.press("Enter")
@@ -265,7 +269,7 @@ def test_a_lecture_is_played_by_the_keys(browser: Browser, book: str) -> None:
     page.keyboard.press("ArrowLeft")
     shows(2)
     page.keyboard.press("Escape")
-    page.wait_for_selector(f"html[data-page=rotation]{READY[4:]}", timeout=120_000)
+    page.wait_for_selector(f"html[data-page=rotation]{READY[4:]}")
     expect(page.locator("nav")).to_be_visible()
     expect(page.locator(".lesson")).to_contain_text(talk.title)
     assert not visit.complaints and not visit.outside

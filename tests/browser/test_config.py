@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -49,7 +50,7 @@ def test_paste_upload_and_download(visit: Visit, app: str, tmp_path: Path) -> No
     paste(visit, page, json.dumps(DYNAMIC), "en")
     expect(page.get_by_text(t("shown.paste"))).to_be_visible()
     expect(page.get_by_text(t("scheme.dynamic"), exact=True).first).to_be_visible()
-    assert "layer=" not in page.url and "llama" not in page.url
+    expect(page).not_to_have_url(re.compile("layer=|llama"))
     large = tmp_path / "config.json"
     large.write_text(json.dumps({"model_type": "llama", "pad": "x" * 5_000_000}), "utf-8")
     ways(visit, page, "en")

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from tests.browser.conftest import PHONE, Visit, address_has, until
+from tests.browser.conftest import PHONE, Visit, address_has, holds, painted, resting, until
 from tests.support.films import numbers, opened
 
 pytestmark = pytest.mark.browser
@@ -77,15 +77,15 @@ def agrees(page: Page, name: str, index: dict[str, int]) -> int:
     """Hold painted lines, points and hands to the film's own numbers at these stops; return how many were compared."""
     head, held = opened(b64decode(page.evaluate(HELD, name)))
     compared = 0
-    for panel, painted in zip(head["panels"], page.evaluate(PAINTED, name), strict=True):
-        place = {key: float(value) for key, value in painted["place"].items()}
+    for panel, parted in zip(head["panels"], page.evaluate(PAINTED, name), strict=True):
+        place = {key: float(value) for key, value in parted["place"].items()}
 
         def pixels(values: np.ndarray, axis: str, panel: Any = panel, place: Any = place) -> np.ndarray:
             return np.asarray(
                 place["left" if axis == "x" else "bottom"] + (values - panel[axis]["low"]) * place[f"s{axis}"]
             )
 
-        for shape, parts in zip(panel["shapes"], painted["shapes"], strict=True):
+        for shape, parts in zip(panel["shapes"], parted["shapes"], strict=True):
             if shape["kind"] == "image":
                 # A byte of a cell is a place among the colours; the canvas has one pixel for each cell.
                 cells = numbers(shape["cells"], held, index).ravel()
@@ -117,29 +117,37 @@ def agrees(page: Page, name: str, index: dict[str, int]) -> int:
 def drag(visit: Visit, page: str) -> None:
     """Drag each slider of the film that leads a page: no message on the way, and what is painted is Python's."""
     film = leading(visit.page)
-    name = f"{page}.{FILMS[page]}"
     rng = np.random.default_rng(len(page))
     sliders = film.locator(".film-range")
     for k in range(sliders.count()):
         slider = sliders.nth(k)
-        label, last = slider.get_attribute("aria-label"), int(slider.get_attribute("max") or 0)
-        box = slider.bounding_box()
-        assert label and box and last
+        assert slider.get_attribute("aria-label") and int(slider.get_attribute("max") or 0)
         for share in rng.uniform(0.1, 0.9, 2):
-            visit.settle()
-            before = len(visit.sent)
-            visit.page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
-            visit.page.mouse.down()
-            for step in range(1, 9):
-                visit.page.mouse.move(box["x"] + box["width"] * (0.5 + (share - 0.5) * step / 8), box["y"] + 12)
-            assert len(visit.sent) == before
-            visit.page.mouse.up()
-            # It rests on a stop; the address follows.
-            expect(slider).to_have_js_property("valueAsNumber", round(float(slider.evaluate("n => n.valueAsNumber"))))
-            controls = {c["name"]: c for c in opened(b64decode(visit.page.evaluate(HELD, name)))[0]["controls"]}
-            index = {key: controls[key]["stops"].index(value) for key, value in at(film).items()}
-            assert agrees(visit.page, name, index) > 0
+            pull(visit, film, slider, share)
+            holds(visit.page, lambda: as_python_has_it(visit.page, film, f"{page}.{FILMS[page]}"))
     expect(film.locator(".film-finding")).to_have_text(re.compile("^▸ "))
+
+
+def pull(visit: Visit, film: Locator, slider: Locator, share: float) -> None:
+    """Move a slider from its middle to a share of its width: a message once it rests on another stop, none before."""
+    visit.settle()
+    box, rested, before = resting(slider), at(film), len(visit.sent)
+    visit.page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    visit.page.mouse.down()
+    for step in range(1, 9):
+        visit.page.mouse.move(box["x"] + box["width"] * (0.5 + (share - 0.5) * step / 8), box["y"] + 12)
+    assert len(visit.sent) == before
+    visit.page.mouse.up()
+    painted(visit.page)
+    if at(film) != rested:
+        assert until(visit.page, lambda: len(visit.sent), lambda now: now > before) > before
+
+
+def as_python_has_it(page: Page, film: Locator, name: str) -> None:
+    """Hold a film that rests to its numbers at the stops where its controls are."""
+    controls = {c["name"]: c for c in opened(b64decode(page.evaluate(HELD, name)))[0]["controls"]}
+    index = {key: controls[key]["stops"].index(value) for key, value in at(film).items()}
+    assert agrees(page, name, index) > 0
 
 
 def press_handles(page: Page) -> None:
@@ -149,8 +157,13 @@ def press_handles(page: Page) -> None:
     for k in range(handles.count()):
         handle = handles.nth(k)
         assert handle.get_attribute("role") == "slider" and handle.get_attribute("aria-label")
-        box = handle.locator(".film-grip").bounding_box()
-        assert box and min(box["width"], box["height"]) >= 24
+        grip = handle.locator(".film-grip")
+
+        def large(grip: Locator = grip) -> None:
+            box = grip.bounding_box()
+            assert box and min(box["width"], box["height"]) >= 24
+
+        holds(page, large)
         handle.focus()
         for key, to in (("End", "aria-valuemax"), ("Home", "aria-valuemin")):
             page.keyboard.press(key)
@@ -166,8 +179,7 @@ def test_an_arrow_is_turned_and_the_address_opens_the_same_on_another_visit(
     film = leading(rotation)
     before = at(film)
     handle, circle = film.locator(".film-handle").first, film.locator("svg").first
-    grip, frame = handle.locator(".film-grip").bounding_box(), circle.bounding_box()
-    assert grip and frame
+    grip, frame = resting(handle.locator(".film-grip")), resting(circle)
     middle = np.array([frame["x"] + frame["width"] / 2, frame["y"] + frame["height"] / 2])
     tip = np.array([grip["x"] + grip["width"] / 2, grip["y"] + grip["height"] / 2])
     rotation.mouse.move(*tip)
@@ -185,8 +197,7 @@ def test_an_arrow_is_turned_and_the_address_opens_the_same_on_another_visit(
     expect(again.locator(".film-finding")).to_have_text(sentence)
     # Reset reaches the picture too.
     rotation.get_by_role("button", name="Reset", exact=True).click()
-    until(rotation, lambda: at(film)["m"], lambda m: m == before["m"])
-    assert at(film) == before
+    assert until(rotation, lambda: at(film), lambda now: now == before) == before
     other.close()
 
 
@@ -224,8 +235,7 @@ def test_a_curve_is_drawn_compared_and_kept_in_the_address(attention: Visit, bro
     pad.scroll_into_view_if_needed()
     expect(show).to_be_disabled()
     visit.settle()
-    box, before = pad.bounding_box(), len(sent)
-    assert box
+    box, before = resting(pad), len(sent)
     visit.page.mouse.move(box["x"] + 2, box["y"] + 0.25 * box["height"])
     visit.page.mouse.down()
     # A quick hand: one move over half of the columns, then the rest, and a correction of the last column.
@@ -240,8 +250,12 @@ def test_a_curve_is_drawn_compared_and_kept_in_the_address(attention: Visit, bro
     address_has(visit.page, "expected=75.75.75.75.75.75.75.75.")
     levels = [int(level) for level in re.findall(r"expected=([0-9.]+)", visit.page.url)[0].split(".")]
     assert levels[-1] == 50 and levels[7:14] == sorted(levels[7:14], reverse=True)
-    shaded = pairs(film.locator(".film-gap").get_attribute("d") or "")
-    assert np.ptp(shaded[:, 0]) == pytest.approx(box["width"] - 24, abs=0.5)
+
+    def over_every_column() -> None:
+        shaded = pairs(film.locator(".film-gap").get_attribute("d") or "")
+        assert len(shaded) and np.ptp(shaded[:, 0]) == pytest.approx(box["width"] - 24, abs=0.5)
+
+    holds(visit.page, over_every_column)
     other = Visit(browser)
     other.page.goto(visit.page.url)
     expect(other.page.locator(true)).to_have_count(1)
@@ -276,16 +290,15 @@ def test_a_finger_moves_the_film_and_not_the_page(browser: Browser, app: str) ->
     visit.settle()
     scrolled = "document.querySelector('[data-testid=stMain]').scrollTop"
     # A handle, then a slider.
-    grip = film.locator(".film-grip").last.bounding_box()
-    assert grip
+    grip = resting(film.locator(".film-grip").last)
     x, y = grip["x"] + grip["width"] / 2, grip["y"] + grip["height"] / 2
     before, at_top = at(film), page.evaluate(scrolled)
     swipe(page, (x, y), (x + 30, y + 40), (x + 60, y + 120))
     address_has(page, "at=")
     assert at(film)["at"] > 2 * before["at"] and page.evaluate(scrolled) == at_top
     slider = film.locator(".film-range").last
-    label, box = slider.get_attribute("aria-label"), slider.bounding_box()
-    assert label == "base" and box
+    expect(slider).to_have_attribute("aria-label", "base")
+    box = resting(slider)
     y = box["y"] + box["height"] / 2
     swipe(page, *((box["x"] + share * box["width"], y) for share in (0.5, 0.6, 0.8)))
     address_has(page, "base=")
@@ -295,8 +308,8 @@ def test_a_finger_moves_the_film_and_not_the_page(browser: Browser, app: str) ->
     pad = sketch.locator(".film-pad")
     pad.scroll_into_view_if_needed()
     visit.settle()
-    box, at_pad = pad.bounding_box(), page.evaluate(scrolled)
-    assert box and at_pad > at_top
+    box, at_pad = resting(pad), page.evaluate(scrolled)
+    assert at_pad > at_top
     ways = [(0.02 + 0.08 * k, 0.9 - abs(k - 6) / 8) for k in range(13)]
     swipe(page, *((box["x"] + across * box["width"], box["y"] + down * box["height"]) for across, down in ways))
     expect(sketch.get_by_role("button", name="Show the curve")).to_be_enabled()
@@ -328,8 +341,16 @@ def test_a_curve_is_drawn_by_keys(attention: Visit) -> None:
     expect(slider).to_have_attribute("aria-readonly", "true")
 
 
+LIT = "[...document.querySelectorAll('.symbol-lit')].map(node => node.dataset.symbol)"
+
+
+def lit(page: Page, symbol: str) -> None:
+    """Wait until what is lit belongs to this symbol alone."""
+    assert until(page, lambda: set(page.evaluate(LIT)), lambda seen: seen == {symbol}) == {symbol}
+
+
 def test_a_symbol_lights_what_it_names_in_legend_formula_and_film(rotation: Page) -> None:
-    page, lit = rotation, "[...document.querySelectorAll('.symbol-lit')].map(node => node.dataset.symbol)"
+    page = rotation
     chip, hand = page.locator(".symbol[data-symbol=k]"), page.locator(".film [data-symbol=k]").first
     page.mouse.move(640, 300)
     chip.focus()
@@ -338,15 +359,16 @@ def test_a_symbol_lights_what_it_names_in_legend_formula_and_film(rotation: Page
     # The page scrolls under a pointer that rests.
     for _ in range(6):
         page.evaluate("document.querySelector('[data-testid=stMain]').scrollBy(0, 60)")
-        page.wait_for_timeout(60)
-    assert set(page.evaluate(lit)) == {"k"}
+        painted(page)
+    lit(page, "k")
     letter = page.locator(".katex-html .mathnormal", has_text="m").first
     letter.hover()
     expect(page.locator(".film [data-symbol=m]").first).to_have_class(re.compile("symbol-lit"))
-    assert set(page.evaluate(lit)) == {"m"} and (letter.get_attribute("title") or "").startswith("m: position")
+    lit(page, "m")
+    expect(letter).to_have_attribute("title", re.compile("^m: position"))
     hand.locator("line").hover(force=True)
     expect(chip).to_have_class(re.compile("symbol-lit"))
-    assert set(page.evaluate(lit)) == {"k"}
+    lit(page, "k")
 
 
 def test_a_link_to_a_section_opens_its_fold(visit: Visit, app: str) -> None:

@@ -87,8 +87,8 @@ def test_two_lines_show_a_film_of_ones_own_model(browser: Browser, lab: str) -> 
     visit = Visit(browser, {"width": 1280, "height": 2400})
     page = visit.page
     page.goto(lab)
-    page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=90_000)
-    page.wait_for_selector("text=/\\| Idle/", timeout=90_000)
+    page.wait_for_selector(".jp-Notebook .jp-Cell")
+    page.wait_for_selector("text=/\\| Idle/")
     cells = page.locator(".jp-Notebook .jp-CodeCell")
 
     def run(number: int) -> None:
@@ -97,20 +97,20 @@ def test_two_lines_show_a_film_of_ones_own_model(browser: Browser, lab: str) -> 
 
     for number in range(3):
         run(number)
-    expect(page.locator(".film[data-ready]")).to_have_count(2, timeout=120_000)
+    expect(page.locator(".film[data-ready]")).to_have_count(2)
     assert (
         until(page, lambda: at(page), lambda seen: len(seen) == 2 and all(seen)) == [{"factor": 16, "distance": 4}] * 2
     )
-    expect(page.locator(".js-plotly-plot .main-svg").first).to_be_visible(timeout=120_000)
+    expect(page.locator(".js-plotly-plot .main-svg").first).to_be_visible()
     # By keys in the first view; Python and the second view hear of it.
     page.locator(".film-range").first.focus()
     page.keyboard.press("Home")
     until(page, lambda: at(page), lambda seen: seen == [{"factor": 1, "distance": 4}] * 2)
     assert at(page) == [{"factor": 1, "distance": 4}] * 2
     run(3)
-    expect(cells.nth(3)).to_contain_text("hand {'factor': 1.0, 'distance': 4.0}", timeout=60_000)
+    expect(cells.nth(3)).to_contain_text("hand {'factor': 1.0, 'distance': 4.0}")
     run(4)
-    expect(cells.nth(4)).to_contain_text("told At 65,536 tokens", timeout=60_000)
+    expect(cells.nth(4)).to_contain_text("told At 65,536 tokens")
     assert until(page, lambda: at(page), lambda seen: seen == [{"factor": 2, "distance": 8}] * 2)
     assert at(page) == [{"factor": 2, "distance": 8}] * 2
     assert not visit.outside

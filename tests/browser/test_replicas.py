@@ -44,7 +44,7 @@ def test_every_page_works_under_the_policy_and_asks_no_other_host(
 ) -> None:
     visit = Visit(browser)
     page = visit.open(address(hall[1], name, query))
-    page.wait_for_selector(":is(.js-plotly-plot .main-svg, .film[data-ready] .film-panels)", timeout=60_000)
+    page.wait_for_selector(":is(.js-plotly-plot .main-svg, .film[data-ready] .film-panels)")
     if query == "?open=all" and name != "home":
         page.locator(".js-plotly-plot").first.hover()
         expect(page.locator(".rope-lab-svg").first).to_be_visible()
@@ -185,7 +185,7 @@ def test_only_the_named_sites_may_frame_the_app(browser: Browser) -> None:
         try:
             page.goto(own, wait_until="commit")
             plot = page.frame_locator("iframe").locator("[data-testid=stApp]")
-            expect(plot).to_have_count(shown, timeout=60_000)
+            expect(plot).to_have_count(shown)
             if not shown:
                 page.wait_for_timeout(3000)
                 expect(plot).to_have_count(0)

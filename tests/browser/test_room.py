@@ -9,7 +9,6 @@ from tests.browser.conftest import PHONE, Visit
 from ui.present import lessons
 
 pytestmark = [pytest.mark.browser, pytest.mark.long]
-LONG = 60_000
 
 
 def test_a_class_predicts_waits_and_sees(browser: Browser, app: str) -> None:
@@ -21,22 +20,22 @@ def test_a_class_predicts_waits_and_sees(browser: Browser, app: str) -> None:
     lecturer, student = Visit(browser), Visit(browser, PHONE, "zh-CN")
     stage, phone = lecturer.page, student.page
     stage.goto(f"{at}&display=stage&lang=en")  # and no wait for rest: a stage with a room looks again and again
-    expect(stage.get_by_text(step.predict.question)).to_be_visible(timeout=LONG)
-    expect(stage.get_by_text("No answers yet.")).to_be_visible(timeout=LONG)
+    expect(stage.get_by_text(step.predict.question)).to_be_visible()
+    expect(stage.get_by_text("No answers yet.")).to_be_visible()
     assert not stage.get_by_text(step.say).is_visible(), "the sentence would give the answer away"
 
     phone.goto(f"{at}&lang=zh")
-    phone.locator("[class*=st-key-predict-choices] button").first.click(timeout=LONG)
-    expect(phone.get_by_text("已计入房间")).to_be_visible(timeout=LONG)
-    expect(stage.get_by_text("1 answer: A 1, B 0, C 0.")).to_be_visible(timeout=LONG)
+    phone.locator("[class*=st-key-predict-choices] button").first.click()
+    expect(phone.get_by_text("已计入房间")).to_be_visible()
+    expect(stage.get_by_text("1 answer: A 1, B 0, C 0.")).to_be_visible()
     assert "shift=" not in phone.url, "nothing has moved yet"
 
     stage.get_by_role("button", name="Show the answer", exact=True).click()
-    expect(stage.get_by_text("B is right: 0 of 1 (0 %)")).to_be_visible(timeout=LONG)
-    expect(stage.get_by_text(step.say)).to_be_visible(timeout=LONG)
-    expect(phone.get_by_text("你选的是 A，正确的是 B")).to_be_visible(timeout=LONG)
-    expect(stage.get_by_text("Query at 1012, key at 1005").first).to_be_visible(timeout=LONG)
-    expect(phone.get_by_text("查询在 1012，键在 1005").first).to_be_visible(timeout=LONG)
+    expect(stage.get_by_text("B is right: 0 of 1 (0 %)")).to_be_visible()
+    expect(stage.get_by_text(step.say)).to_be_visible()
+    expect(phone.get_by_text("你选的是 A，正确的是 B")).to_be_visible()
+    expect(stage.get_by_text("Query at 1012, key at 1005").first).to_be_visible()
+    expect(phone.get_by_text("查询在 1012，键在 1005").first).to_be_visible()
     assert not lecturer.complaints and not student.complaints
     lecturer.close()
     student.close()

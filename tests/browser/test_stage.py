@@ -16,7 +16,7 @@ import zxingcpp
 from PIL import Image
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.conftest import DESK, PHONE, Visit, until
+from tests.browser.conftest import DESK, PHONE, Visit, resting, until
 from tests.browser.test_pages import address
 from tests.test_pages import NAMES
 from ui.present import lessons
@@ -37,6 +37,12 @@ BOXES = """() => {
     menu: document.querySelectorAll('section[data-testid=stSidebar]').length,
   };
 }""".replace("LEADS", LEADS)
+
+
+def barcodes(page: Page) -> list[zxingcpp.Barcode]:
+    """Read the codes in view."""
+    picture = Image.open(io.BytesIO(page.screenshot())).convert("L")
+    return list(zxingcpp.read_barcodes(np.asarray(picture)))
 
 
 def count(page: Page, text: str) -> None:
@@ -76,14 +82,11 @@ def test_a_lecture_by_the_keys(app: str, visit: Visit) -> None:
     page.locator(".st-key-stage-code button").click()
     code = page.locator(".st-key-stage-qr img")
     expect(code).to_be_visible()
-    visit.settle()
-    picture = Image.open(io.BytesIO(page.screenshot())).convert("L")
-    (result,) = zxingcpp.read_barcodes(np.asarray(picture))
+    (result,) = until(page, lambda: barcodes(page), bool)
     wanted = parse_qs(urlsplit(result.text).query)
     assert urlsplit(result.text).path == "/rotation"
     assert (wanted["room"], wanted["step"], wanted["hide"]) == (["hall-1"], ["1"], ["n"]) and "display" not in wanted
-    size = code.bounding_box()
-    assert size and size["height"] > 0.5 * DESK["height"]
+    assert resting(code)["height"] > 0.5 * DESK["height"]
     page.keyboard.press("Escape")
     expect(code).to_have_count(0)
     page.locator(".st-key-stage-open label").click()
@@ -142,7 +145,7 @@ def test_a_page_of_another_site_frames_the_app(course: str, visit: Visit) -> Non
     page = visit.page
     page.goto(course)
     frame = page.frame_locator("iframe")
-    expect(frame.locator(".film[data-at]").first).to_be_visible(timeout=60_000)
+    expect(frame.locator(".film[data-at]").first).to_be_visible()
     assert frame.locator("section[data-testid=stSidebar]").count() == 0
     assert frame.get_by_text("Model", exact=True).count() == 0
     dials = frame.locator(".film").first
@@ -152,8 +155,7 @@ def test_a_page_of_another_site_frames_the_app(course: str, visit: Visit) -> Non
     slider.focus()
     slider.press("ArrowRight")
     expect(dials).to_contain_text("11.5°")
-    figure, outer = frame.locator(".film-panel").first.bounding_box(), page.locator("iframe").bounding_box()
-    assert figure and outer
+    figure, outer = resting(frame.locator(".film-panel").first), resting(page.locator("iframe"))
     assert figure["y"] < outer["y"] + 0.6 * outer["height"] and figure["width"] < outer["width"]
 
 
@@ -174,7 +176,7 @@ def test_a_lesson_file_of_one_s_own_is_text_and_moves_across_pages(app: str, vis
     page.get_by_role("button", name="<b>Mine</b>, 3 min, 2 steps").click()
     count(page, "1 / 2")
     shown = page.locator("[class*=st-key-stage-say]")
-    assert shown.inner_text().replace("\u2060", "") == text
+    assert until(page, lambda: shown.inner_text().replace("\u2060", ""), lambda shown: shown == text) == text
     assert shown.locator("img, a, strong, .katex").count() == 0
     page.keyboard.press("ArrowRight")
     count(page, "2 / 2")
@@ -209,7 +211,7 @@ def test_a_shipped_talk_is_played_to_its_end(
         visit.settle()
         assert page.locator("[data-testid=stException], [data-testid=stAlertContentWarning]").count() == 0
         page.wait_for_selector(f".st-key-stage-figure-{step.figure}" if step.figure else LEADS)
-        assert page.evaluate("() => document.querySelector('[data-testid=stMain]').scrollWidth <= innerWidth")
+        page.wait_for_function("() => document.querySelector('[data-testid=stMain]').scrollWidth <= innerWidth")
         page.keyboard.press("ArrowRight")
     expect(page.locator(".st-key-stage-next button")).to_be_disabled()
     assert visit.complaints == []

@@ -88,7 +88,8 @@ def test_a_copied_link_is_the_view_on_a_fresh_server(browser: Browser) -> None:
         visit = Visit(browser)
         page = visit.open(f"{url}/rotation?{urlencode(values)}")
         assert page.locator("[role=dialog]").count() == 0
-        assert score.findall(finding(page, "查询在 40，键在 13")) == score.findall(wanted) != []
+        says(page, score.findall(wanted)[0])
+        assert score.findall(finding(page, "查询在 40，键在 13")) == score.findall(wanted)
         page.get_by_text("English", exact=True).first.click()
         says(page, "Query at 40, key at 13")
         visit.close()

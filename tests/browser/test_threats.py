@@ -20,8 +20,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from benchmarks.servers import ROOT, free_port, healthy, served
-from tests.browser.conftest import Visit as Tab
-from tests.browser.conftest import address_has
+from tests.browser.conftest import Visit, address_has
 from tests.browser.test_config import paste, ways
 from tests.browser.test_pages import address
 from tests.test_pages import NAMES
@@ -56,8 +55,6 @@ PAYLOADS = (
     "attack -> attack",
     "{t} {given} attack",
 )
-PATIENCE = 90_000
-expect.set_options(timeout=30_000)
 EVIDENCE = """() => {
   const found = [], tell = (why, e) => found.push(why + ': ' + e.outerHTML.slice(0, 200));
   if (window.attacked) found.push('a script ran');
@@ -77,22 +74,6 @@ EVIDENCE = """() => {
     e => /attack|evil/.test(e.outerHTML) && tell('figure', e)));
   return found;
 }"""
-
-
-class Visit(Tab):
-    """A visitor who waits longer: these tests share their machine with the servers that they burden."""
-
-    def __init__(self, browser: Browser, locale: str = "en-GB") -> None:
-        super().__init__(browser, locale=locale)
-        self.page.set_default_timeout(PATIENCE)
-
-
-@pytest.fixture
-def visit(browser: Browser) -> Iterator[Visit]:
-    """Return a fresh visitor with an English browser."""
-    single = Visit(browser)
-    yield single
-    single.close()
 
 
 class Witness:
@@ -196,7 +177,8 @@ def visited(visit: Visit, app: str, name: str, lang: str, turn: int) -> None:
     witness = Witness(visit)
     page = visit.open(address(app, name, link(name, turn, lang)))
     assert page.locator("[data-testid=stException]").count() == 0
-    assert page.locator("[data-testid=stAlert]").count() > 0 or name == "encodings", "the payloads are answered"
+    if name != "encodings":
+        expect(page.locator("[data-testid=stAlert]").first).to_be_visible()  # the payloads are answered
     assert witness.evidence() == []
 
 
@@ -215,7 +197,7 @@ def test_every_markup_in_the_address_of_every_page_is_text(name: str, browser: B
 
 def ask(app: str, method: str, path: str, **headers: str) -> tuple[int, dict[str, str], bytes]:
     """One HTTP request whose path nobody tidies up."""
-    connection = http.client.HTTPConnection(urlsplit(app).netloc, timeout=10)
+    connection = http.client.HTTPConnection(urlsplit(app).netloc, timeout=60)
     connection.putrequest(method, path)
     for name, value in headers.items():
         connection.putheader(name, value)
@@ -233,7 +215,7 @@ def handshake(app: str, origin: str | None, host: str | None = None) -> int:
     lines += [f"Sec-WebSocket-Key: {base64.b64encode(os.urandom(16)).decode()}", "Sec-WebSocket-Version: 13"]
     lines += ["Sec-WebSocket-Protocol: streamlit"] + ([f"Origin: {origin}"] if origin else [])
     name, _, port = own.partition(":")
-    with socket.create_connection((name, int(port)), timeout=10) as link:
+    with socket.create_connection((name, int(port)), timeout=60) as link:
         link.sendall(("\r\n".join(lines) + "\r\n\r\n").encode())
         return int(link.recv(64).split()[1])
 
@@ -386,14 +368,14 @@ def test_a_message_far_too_large_costs_nobody_else_anything(browser: Browser, ap
         "(e) => { Object.getOwnPropertyDescriptor(HTMLTextAreaElement.prototype, 'value').set.call(e, 'x'.repeat(4e7));"
         " e.dispatchEvent(new Event('input', {bubbles: true})); }"
     )
-    page.get_by_text(Words("en", "config")("paste_button"), exact=True).click(timeout=60_000)
+    page.get_by_text(Words("en", "config")("paste_button"), exact=True).click()
     page.wait_for_timeout(8000)
     connected = "[data-testid=stApp][data-test-connection-state=CONNECTED]"
-    page.wait_for_selector(connected, timeout=60_000)
+    page.wait_for_selector(connected)
     assert page.locator("[data-testid=stException]").count() == 0
     address_has(page, "model=qwen3-8b")
     bystander.page.get_by_text("中文", exact=True).first.click()
-    expect(bystander.page.locator("p", has_text="查询在 21").first).to_be_visible(timeout=30_000)
+    expect(bystander.page.locator("p", has_text="查询在 21").first).to_be_visible()
     sender.close()
     bystander.close()
 
@@ -413,7 +395,7 @@ def test_a_failing_page_of_a_real_server_shows_no_traceback(browser: Browser, tm
         visit = Visit(browser)
         page = visit.page
         page.goto(f"{url}/rotation?lang=en")
-        expect(page.locator("[data-testid=stException]").first).to_be_visible(timeout=60_000)
+        expect(page.locator("[data-testid=stException]").first).to_be_visible()
         shown = page.content()
         assert "secret" not in shown and "Traceback" not in shown and "/home" not in shown and str(ROOT) not in shown
         visit.close()
@@ -469,20 +451,20 @@ def test_a_restarted_server_finds_the_lecture_where_it_was(browser: Browser) -> 
     with serving(port) as server:
         visit.open(f"http://127.0.0.1:{port}/?lang=en&display=stage&talk=tour&room=hall")
         page.keyboard.press("ArrowRight")
-        page.wait_for_url("**step=2**", timeout=60_000)
+        page.wait_for_url("**step=2**")
         visit.settle()
         before = page.url, line.inner_text()
         server.kill()
         server.wait()
-        page.wait_for_selector(connection % "CONNECTED", state="detached", timeout=60_000)
+        page.wait_for_selector(connection % "CONNECTED", state="detached")
         expect(page.locator(".js-plotly-plot").first).to_be_visible()
         assert line.inner_text() == before[1]
     with serving(port):
-        page.wait_for_selector(connection % "CONNECTED", timeout=90_000)
+        page.wait_for_selector(connection % "CONNECTED")
         visit.settle()
         assert (page.url, line.inner_text()) == before
         page.keyboard.press("ArrowLeft")
-        page.wait_for_url("**step=1**", timeout=60_000)
+        page.wait_for_url("**step=1**")
         address_has(page, "room=hall")
     assert page.locator("[data-testid=stException]").count() == 0
     visit.close()

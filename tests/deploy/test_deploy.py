@@ -145,7 +145,7 @@ def test_an_operator_lists_and_cancels_the_work_of_all_replicas(
             monkeypatch.setattr(sys, "argv", ["deploy", "jobs", *words])
             assert main() == code
             assert text in "".join(capsys.readouterr())
-        assert queue.wait(job, 10).state == "cancelled"
+        assert queue.wait(job, 120).state == "cancelled"
     finally:
         queue.close()
 
@@ -250,17 +250,19 @@ def test_a_cookie_keeps_its_replica_and_cookies_are_spread(hall: tuple[Hall, str
     result, url = hall
 
     async def visits() -> None:
+        wait_until(lambda: sum(active_sessions(result)) == 0)
         async with sessions(Visit(url), 1) as (first,):
             before = active_sessions(result)
             same = [Session(Visit(url), cookies=dict(first.cookies)) for _ in range(4)]
             for each in same:
                 await each.open()
+            wait_until(lambda: sum(active_sessions(result)) == sum(before) + 4)
             after = active_sessions(result)
             assert sorted(b - a for a, b in zip(before, after, strict=True)) == [0, 4]
             for each in same:
                 await each.close()
         async with sessions(Visit(url), 16):
-            assert min(active_sessions(result)) >= 2
+            wait_until(lambda: min(active_sessions(result)) >= 2)
 
     apart(visits)
 
@@ -270,11 +272,21 @@ def test_one_address_may_be_a_whole_hall_and_one_cookie_may_not(hall: tuple[Hall
     _, url = hall
     students = [f"rope_place={uuid.uuid4().hex}" for _ in range(300)]
     assert {ask(url, "/static/none.js", Cookie=cookie).status for cookie in students} == {404}
-    abusive = [ask(url, "/static/none.js", Cookie=students[0]).status for _ in range(60)]
-    assert abusive[0] == 404 and abusive.count(429) >= 10
+    # A burst is let in, and whoever goes on faster than the rate is refused in the end, however slow the machine is.
+    assert refused(url, students[0]) >= LIMITS.student_burst - 1
     assert ask(url, "/static/none.js", Cookie=students[1]).status == 404
-    strangers = [ask(url, "/static/none.js", Cookie="rope_place=made-up").status for _ in range(420)]
-    assert 250 <= strangers.count(404) < 400 and strangers[-1] == 429
+    # All without a cookie are one stranger, those of the tests before this one among them.
+    assert refused(url, "rope_place=made-up") > 5 * LIMITS.student_burst
+
+
+def refused(url: str, cookie: str, most: int = 3000) -> int:
+    """Return how many requests of one cookie, one after the other, are let in before the first that is not."""
+    for count in range(most):
+        status = ask(url, "/static/none.js", Cookie=cookie).status
+        if status == 429:
+            return count
+        assert status == 404
+    raise AssertionError(f"none of {most} requests was refused")
 
 
 @needs_nginx
@@ -291,7 +303,7 @@ def test_nothing_outlives_a_hall_that_is_killed() -> None:
             return False
 
     try:
-        wait_until(served, 60)
+        wait_until(served)
         run = children(supervisor.pid)
         assert len(run) == 2
         run += [pid for child in run for pid in children(child)]
@@ -323,6 +335,7 @@ def test_a_killed_replica_costs_one_reconnect_and_comes_back(hall: tuple[Hall, s
 
     async def lecture() -> None:
         async with sessions(Visit(url), 1) as (student,):
+            wait_until(lambda: sorted(active_sessions(result)) == [0, 1])
             here = active_sessions(result).index(1)
             victim = result.replicas[here].serving
             assert victim is not None
@@ -336,7 +349,7 @@ def test_a_killed_replica_costs_one_reconnect_and_comes_back(hall: tuple[Hall, s
             # The first replica is back, and the student's next requests still go where the session is.
             again = Session(Visit(url), cookies=dict(student.cookies))
             await again.open()
-            assert active_sessions(result)[1 - here] == 2
+            wait_until(lambda: active_sessions(result)[1 - here] == 2)
             await again.close()
 
     apart(lecture)

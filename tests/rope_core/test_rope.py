@@ -103,13 +103,3 @@ def test_import_loads_numpy_and_nothing_heavier() -> None:
         "print(*sorted({m.split('.')[0] for m in set(sys.modules) - before} - set(sys.stdlib_module_names)))"
     )
     assert set(run(code)) <= {"numpy", "rope_core"}
-
-
-def test_import_takes_under_three_tenths_of_a_second() -> None:
-    # numpy's own import is not ours to speed up, so it is subtracted; the best of five is what the code costs,
-    # the others are what the neighbours on the machine cost.
-    code = (
-        "import time; import numpy; import numpy.typing; start = time.perf_counter(); import rope_core;"
-        "print(time.perf_counter() - start)"
-    )
-    assert min(float(run(code)[0]) for _ in range(5)) < 0.3

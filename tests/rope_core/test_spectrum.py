@@ -134,11 +134,11 @@ def test_bad_positions_are_refused(positions: Any) -> None:
 
 def test_huge_requests_are_refused_before_anything_is_allocated() -> None:
     s = spectrum(Request(Rope(65_536)))
-    start = time.perf_counter()
+    start = time.process_time()
     for positions in (range(2**31), range(10**12), np.broadcast_to(np.int64(0), (2**40,))):
         with pytest.raises(ValueError, match=r"^the number of positions must be at most"):
             cos_sin(s, positions)
-    assert time.perf_counter() - start < 1.0
+    assert time.process_time() - start < 1.0
 
 
 def test_bad_dtype_and_out_are_refused() -> None:

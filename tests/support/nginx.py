@@ -57,14 +57,14 @@ def active_sessions(hall: Hall) -> list[int]:
 
 def ask(url: str, path: str, method: str = "GET", body: bytes = b"", **headers: str) -> http.client.HTTPResponse:
     """One request with the path exactly as given; its answer is read."""
-    with contextlib.closing(http.client.HTTPConnection(url.split("://")[1], timeout=20)) as line:
+    with contextlib.closing(http.client.HTTPConnection(url.split("://")[1], timeout=60)) as line:
         line.request(method, path, body or None, {name.replace("_", "-"): value for name, value in headers.items()})
         answer = line.getresponse()
         answer.read()
         return answer
 
 
-def wait_until(true: Callable[[], bool], seconds: float = 30) -> None:
+def wait_until(true: Callable[[], bool], seconds: float = 120) -> None:
     """Wait for something to come true; fails when it does not."""
     until = time.monotonic() + seconds
     while not true():

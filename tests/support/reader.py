@@ -9,7 +9,7 @@ from typing import Any
 import axe_playwright_python
 from playwright.sync_api import Browser, Page
 
-from tests.browser.conftest import DESK, PHONE, Visit, until
+from tests.browser.conftest import DESK, PHONE, Visit, holds, until
 from ui.text.words import LANGUAGES, labels
 
 AXE = Path(axe_playwright_python.__file__).with_name("axe.min.js").read_text("utf-8")
@@ -68,18 +68,22 @@ class Reader(Visit):
 
 
 def violations(page: Page) -> list[str]:
-    """Return what axe-core finds on the page as it is."""
+    """Return what axe-core finds on the page once it has come to rest."""
     page.evaluate(AXE)
-    return list(page.evaluate(RUN, TAGS))
+    return until(page, lambda: list(page.evaluate(RUN, TAGS)), lambda faults: not faults)
 
 
 def tell(page: Page, name: str, lang: str) -> None:
-    """Return what a screen reader needs, and what a narrow window must not do."""
+    """Wait until the page gives a screen reader what it needs, and does nothing that a narrow window must not do."""
     others = {
         text for key, text in labels("en" if lang == "zh" else "zh", "labels").items() if key.startswith("browser.")
     }
     # Figures far down a long page are drawn, and then named, after the first ones have come to rest.
-    shown: dict[str, Any] = until(page, lambda: page.evaluate(ANNOUNCED), lambda now: not others & set(now["english"]))
+    holds(page, lambda: announced(page.evaluate(ANNOUNCED), lang, others))
+
+
+def announced(shown: dict[str, Any], lang: str, others: set[str]) -> None:
+    """Hold what a page announces: ``others`` are the other language's words for the browser's own parts."""
     assert shown["lang"] == {"en": "en", "zh": "zh-CN"}[lang]
     assert shown["headings"][0] == 1 and shown["headings"].count(1) == 1
     assert all(after <= before + 1 for before, after in zip(shown["headings"], shown["headings"][1:], strict=False))

@@ -274,13 +274,13 @@ def test_a_locked_file(file: Tally, monkeypatch: pytest.MonkeyPatch) -> None:
     assert reason_of(file) == "locked"
     with pytest.raises(Unavailable, match="locked"):
         file.count("room", "q", 2)
-    assert time.monotonic() - started < 5.0
+    assert time.monotonic() - started < 30.0
     holder.close()
     assert file.answer("room", "q", "b", 0), "and it goes on as soon as the file is free"
     started = time.monotonic()
     with tally.TURN:
         assert reason_of(file) == "locked", "nobody waits for ever for a turn"
-    assert time.monotonic() - started < 5.0
+    assert time.monotonic() - started < 30.0
 
 
 def test_a_file_that_cannot_change_its_journal_yet_works_without(file: Tally) -> None:

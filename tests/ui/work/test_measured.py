@@ -100,7 +100,7 @@ def test_two_sessions_in_the_queue(queue: jobs.Queue, records: Path) -> None:
         assert (measured.before(first), measured.before(second)) == (0, 1)
         measured.cancel(yours)
         measured.cancel(mine)
-        assert queue.wait(mine[measured.JOB], 20).state == jobs.CANCELLED
+        assert queue.wait(mine[measured.JOB], 120).state == jobs.CANCELLED
         assert measured.queue() == []
         assert measured.news(mine) and not measured.news(mine)
     finally:
