@@ -61,8 +61,3 @@ def run(ask: Ask) -> Iterator[tuple[float, dict[str, Any]]]:
                 "nats": nats[0].round(4).tolist(),
             },
         )
-
-
-def steps(**values: Any) -> Iterator[tuple[float, dict[str, Any]]]:
-    """Read the document that JSON values ask for; ValueError on values that make no such work."""
-    return run(Ask(**plan.tuples(values)))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from statistics import NormalDist
@@ -127,14 +126,6 @@ def student_t(level: float, degrees: int) -> float:
     while (middle := (low + high) / 2) not in (low, high):
         low, high = (middle, high) if within(middle) < level else (low, middle)
     return math.sqrt(degrees) * math.tan(low)
-
-
-def over_seeds(values: Sequence[float]) -> tuple[float, float, float]:
-    """Return the mean of one value per seed, and the lowest and highest: with three seeds an interval is its range."""
-    numbers = np.asarray(values, dtype=np.float64)
-    if not numbers.size:
-        raise reject("values", "seed_values", list(values))
-    return float(numbers.mean()), float(numbers.min()), float(numbers.max())
 
 
 @dataclass(frozen=True)

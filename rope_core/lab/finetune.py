@@ -6,6 +6,7 @@ import hashlib
 import shutil
 import time
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -78,33 +79,42 @@ def run_name(recipe: Recipe, *more: str) -> str:
     return f"{recipe.start}-{recipe.scheme}-{digest[:10]}"
 
 
-def steps(
-    *, weights: str, line: str, window: int = 2048, steps: int = 150, seed: int = 0
-) -> Iterator[tuple[float, dict[str, Any]]]:
+@dataclass(frozen=True)
+class Ask:
+    """What is fine-tuned, by the arguments of ``recipe``."""
+
+    weights: str
+    line: str
+    window: int = 2048
+    steps: int = 150
+    seed: int = 0
+
+
+def run(ask: Ask) -> Iterator[tuple[float, dict[str, Any]]]:
     """Fine-tune and report each step's loss; at the end the held-out perplexity over the window and its last quarter.
 
     Where the same run was cut short before, whoever began it, its steps so far come first, in one result per ten
     steps: a run is a function of its recipe, so there is nothing of a visitor's in it.
     """
-    tuned = recipe(weights, line, window, steps, seed)
+    tuned = recipe(ask.weights, ask.line, ask.window, ask.steps, ask.seed)
     text, digest = corpus.training_bytes()
-    name = run_name(tuned, _card(weights).sha256, digest)
+    name = run_name(tuned, weights.card(ask.weights).sha256, digest)
     folder = default_folder() / "finetune" / name
     make_room(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    run = begin(tuned, _load(weights))
-    resume(run, folder / CHECKPOINT)
-    resumed = run.step
+    tuning = begin(tuned, weights.load(ask.weights))
+    resume(tuning, folder / CHECKPOINT)
+    resumed = tuning.step
     for done in range(EVERY, resumed + 1, EVERY):
-        yield done / tuned.steps, _progress(name, done, tuned, run.losses[done - 1], 0.0)
+        yield done / tuned.steps, _progress(name, done, tuned, tuning.losses[done - 1], 0.0)
     begun = time.monotonic()
-    while run.step < tuned.steps:
-        loss = one_step(run, text)
-        left = (time.monotonic() - begun) / (run.step - resumed) * (tuned.steps - run.step)
-        if run.step % EVERY == 0 or run.step == tuned.steps:
-            keep(run, folder / CHECKPOINT, digest)
-        yield run.step / tuned.steps, _progress(name, run.step, tuned, loss, left)
-    yield 1.0, {"run": name, **held_out(run)}
+    while tuning.step < tuned.steps:
+        loss = one_step(tuning, text)
+        left = (time.monotonic() - begun) / (tuning.step - resumed) * (tuned.steps - tuning.step)
+        if tuning.step % EVERY == 0 or tuning.step == tuned.steps:
+            keep(tuning, folder / CHECKPOINT, digest)
+        yield tuning.step / tuned.steps, _progress(name, tuning.step, tuned, loss, left)
+    yield 1.0, {"run": name, **held_out(tuning)}
 
 
 def make_room(folder: Path) -> None:
@@ -113,14 +123,6 @@ def make_room(folder: Path) -> None:
     others.sort(key=lambda path: path.stat().st_mtime)
     for path in others[: max(0, len(others) - MOST_RUNS + 1)]:
         shutil.rmtree(path.parent, ignore_errors=True)
-
-
-def _card(name: str) -> weights.Card:
-    return weights.card(name)
-
-
-def _load(name: str) -> Any:
-    return weights.load(name)
 
 
 def _progress(name: str, step: int, recipe: Recipe, loss: float, left: float) -> dict[str, Any]:

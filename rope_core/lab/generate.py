@@ -231,8 +231,3 @@ def run(ask: Ask) -> Iterator[tuple[float, dict[str, Any]]]:
 def as_text(data: bytes) -> str:
     """Return bytes as text; what is no UTF-8 shows as the replacement character."""
     return data.decode("utf-8", "replace")
-
-
-def steps(**values: Any) -> Iterator[tuple[float, dict[str, Any]]]:
-    """Write what JSON values ask for; ValueError on values that make no such work."""
-    return run(Ask(**plan.tuples(values)))

@@ -212,8 +212,3 @@ def interval(values: Array) -> tuple[Array, list[float] | None, list[float] | No
         return mean, None, None
     low, high = mean_interval(values)
     return mean, low.round(5).tolist(), high.round(5).tolist()
-
-
-def steps(**values: Any) -> Iterator[tuple[float, dict[str, Any]]]:
-    """Look at what JSON values ask for; ValueError on values that make no such work."""
-    return run(Ask(**plan.tuples(values)))

@@ -2,8 +2,8 @@
 
 With ``-`` in JSON's place the request is in the environment, which other users of the machine cannot read.
 
-A kind is a function that takes the request's values by name and yields (share done, result) one after another; its
-results are JSON values. Shipped records hold the same results, so a page draws both alike.
+A kind is a module: its ``Ask`` takes the request's values by name, its ``run`` yields (share done, result) one after
+another, and results are JSON values. Shipped records hold the same results, so a page draws both alike.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from rope_core.errors import reject
@@ -22,7 +22,7 @@ from rope_core.jobs.child import report
 
 REQUEST_ENV = "ROPE_LAB_REQUEST"
 Step = tuple[float, dict[str, Any]]
-# kind: the module with `steps(**arguments) -> Iterator[Step]`
+# kind: the module with `Ask(**arguments)` and `run(ask) -> Iterator[Step]`
 KINDS = {
     "sweep": "rope_core.lab.sweep",
     "finetune": "rope_core.lab.finetune",
@@ -48,14 +48,16 @@ def steps(kind: str, arguments: Mapping[str, Any]) -> Iterator[Step]:
     """
     if kind not in KINDS:
         raise reject("kind", "one_of", kind, names=KINDS)
-    given = dict(arguments)
+    given = {name: tuple(value) if isinstance(value, list) else value for name, value in arguments.items()}
     if "text" in given:
         given["text"] = base64.b64decode(given["text"], validate=True)
-    make: Callable[..., Iterator[Step]] = importlib.import_module(KINDS[kind]).steps
+    module = importlib.import_module(KINDS[kind])
     try:
-        return make(**given)
+        ask = module.Ask(**given)
     except TypeError as error:
         raise reject("arguments", "kind_arguments", f"{sorted(given)} ({error})", kind=kind) from error
+    work: Iterator[Step] = module.run(ask)
+    return work
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -220,8 +220,3 @@ def compare(logits: Tensor, clean: Tensor, documents: npt.NDArray[np.uint8]) -> 
 def _nats(logits: Tensor, documents: npt.NDArray[np.uint8]) -> Array:
     true = torch.from_numpy(documents[:, 1:].astype(np.int64))
     return F.cross_entropy(logits.flatten(0, 1), true.flatten(), reduction="none").view(true.shape).double().numpy()
-
-
-def steps(**values: Any) -> Iterator[tuple[float, dict[str, Any]]]:
-    """Read what JSON values ask for; ValueError on values that make no such work."""
-    return run(Ask(**plan.tuples(values)))

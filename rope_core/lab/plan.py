@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -22,11 +21,6 @@ from rope_core.schemes import UNSCALED
 
 MAX_TEXT = 50 * 10**6
 MAX_LENGTH = 2**17
-
-
-def tuples(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return JSON values by name with tuples for lists, as the requests of work hold them."""
-    return {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
 
 
 def lines_of(name: str, keys: Sequence[str] = ()) -> tuple[str, ...]:

@@ -95,8 +95,3 @@ def run(ask: Ask) -> Iterator[tuple[float, dict[str, Any]]]:
             nats = byte_losses(model, examples, plan.place(model, key, length, ask.factor))[:, AFTER - copying.SPAN :]
             result |= {"copy": plan.three(perplexity(nats)), "nats": nats.mean(1).round(6).tolist()}
         yield done / len(cells), result
-
-
-def steps(**values: Any) -> Iterator[tuple[float, dict[str, Any]]]:
-    """Measure what JSON values ask for; ValueError on values that make no such work."""
-    return run(Ask(**plan.tuples(values)))

@@ -119,8 +119,3 @@ def run(ask: Ask) -> Iterator[tuple[float, dict[str, Any]]]:
             result["digits"] = [round(each, 6) for each in shares]
         done += length
         yield done / work, result
-
-
-def steps(**values: Any) -> Iterator[tuple[float, dict[str, Any]]]:
-    """Ask what JSON values ask for; ValueError on values that make no such work."""
-    return run(Ask(**plan.tuples(values)))

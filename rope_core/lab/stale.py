@@ -179,8 +179,3 @@ def run(ask: Ask) -> Iterator[tuple[float, dict[str, Any]]]:
                 "curve": {key: np.round(values, 4).tolist() for key, values in asdict(bins).items()},
             },
         )
-
-
-def steps(**values: Any) -> Iterator[tuple[float, dict[str, Any]]]:
-    """Compare what JSON values ask for; ValueError on values that make no such work."""
-    return run(Ask(**plan.tuples(values)))

@@ -118,8 +118,3 @@ def run_model(ask: Ask, name: str, model: Model) -> Iterator[dict[str, Any]]:
     for length in plan.lengths_of(ask.lengths):
         for key in plan.lines_for(model.shape, ask.lines):
             yield {"weights": name, **cell(model, documents, ask, key, length)}
-
-
-def steps(**values: Any) -> Iterator[tuple[float, dict[str, Any]]]:
-    """Run the sweep that JSON values ask for; ValueError on values that make none."""
-    return run(Ask(**plan.tuples(values)))

@@ -194,8 +194,3 @@ def run(ask: Ask) -> Iterator[tuple[float, dict[str, Any]]]:
                 )
             swept.append(np.stack(rows, -1))
         yield done / work, {"weights": name, "line": ask.line, "fit": fit(ask.factors, ask.values, swept)}
-
-
-def steps(**values: Any) -> Iterator[tuple[float, dict[str, Any]]]:
-    """Sweep what JSON values ask for; ValueError on values that make no such work."""
-    return run(Ask(**plan.tuples(values)))

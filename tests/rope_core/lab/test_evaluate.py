@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import rope_core as rc
-from rope_core.lab.estimates import curve, over_seeds, perplexity, ratio
+from rope_core.lab.estimates import curve, perplexity, ratio
 from rope_core.lab.evaluate import as_documents, byte_losses, losses, memory_needed, sliding_losses
 from rope_core.lab.lines import Line, line, lines
 from rope_core.lab.model import Model
@@ -119,9 +119,3 @@ def test_a_length_past_memory_is_refused_with_the_number() -> None:
         byte_losses(Model(shape), np.zeros((1, 20_001), dtype=np.uint8))
     with pytest.raises(ValueError, match="documents must be an array"):
         byte_losses(Model(shape), np.zeros((0, 5), dtype=np.uint8))
-
-
-def test_over_seeds_is_a_mean_and_a_range() -> None:
-    assert over_seeds([1.0, 2.0, 6.0]) == (3.0, 1.0, 6.0)
-    with pytest.raises(ValueError, match="values must be one per seed"):
-        over_seeds([])

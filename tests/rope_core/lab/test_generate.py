@@ -134,7 +134,7 @@ def test_the_job_writes_on_from_one_place_whatever_the_length() -> None:
 
 def test_pasted_text_is_the_document() -> None:
     given = "0123456789é".encode() * 9
-    (_, result), *_ = generate.steps(weights=["tiny-alibi"], lengths=[20], new=4, text=given)
+    (_, result), *_ = generate.run(generate.Ask(("tiny-alibi",), lengths=(20,), new=4, text=given))
     assert result["truth"].encode("utf-8", "replace")[:3] in given
     assert result["prompt_end"] == given[:16].decode("utf-8", "replace")
 

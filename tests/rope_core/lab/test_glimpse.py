@@ -120,7 +120,7 @@ def test_the_interval_is_that_of_a_mean() -> None:
 
 
 def test_past_a_learned_table_there_is_nothing_to_look_at() -> None:
-    ((_, inside), (_, past)) = glimpse.steps(weights=["tiny-learned"], lengths=[12, 13])
+    ((_, inside), (_, past)) = glimpse.run(glimpse.Ask(("tiny-learned",), lengths=(12, 13)))
     assert inside["map"] and inside["logit_scale"] == 1.0
     assert past["undefined"] == "its table ends at position 12" and "map" not in past
 

@@ -90,9 +90,9 @@ def test_the_job_tells_which_cases_change_nothing(encoding: str) -> None:
 
 
 def test_where_the_clean_reading_is_undefined_so_are_all_that_are_measured_against_it() -> None:
-    result = [r for _, r in padding.steps(weights=["learned"], length=90, documents=1)]
+    result = [r for _, r in padding.run(padding.Ask(("learned",), length=90, documents=1))]
     assert all(r["undefined"] == "its table ends at position 80" for r in result)
-    (single,) = [r for _, r in padding.steps(weights=["rope"], cases=["doubled"], length=30, documents=1)]
+    (single,) = [r for _, r in padding.run(padding.Ask(("rope",), ("doubled",), length=30, documents=1))]
     assert single["ratio"][1:] == [None, None] and single["gap"] > 0.05
 
 

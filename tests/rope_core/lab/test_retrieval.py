@@ -127,9 +127,8 @@ def test_the_job_counts_right_answers_per_line_length_and_depth(monkeypatch: pyt
 
 
 def test_past_a_learned_table_no_answer_is_wanted() -> None:
-    (fits, past) = (
-        r for _, r in retrieval.steps(weights=["asked-learned"], lengths=[129, 130], depths=[0.5], trials=1)
-    )
+    ask = retrieval.Ask(("asked-learned",), lengths=(129, 130), depths=(0.5,), trials=1)
+    ((_, fits), (_, past)) = retrieval.run(ask)
     assert fits["right"] == 0 and past["undefined"] == "its table ends at position 128"
 
 

@@ -147,11 +147,12 @@ def test_a_record_holds_request_results_and_weights() -> None:
 
 def test_a_fine_tune_reports_each_step_and_goes_on_where_it_was_cut(capsys: pytest.CaptureFixture[str]) -> None:
     wanted = {"weights": "tiny", "line": "linear", "window": 64, "steps": 24}
-    first = finetune.steps(**wanted)  # type: ignore[arg-type]
+    ask = finetune.Ask("tiny", "linear", 64, 24)
+    first = finetune.run(ask)
     cut = [next(first)[1] for _ in range(13)]
     assert [each["step"] for each in cut] == list(range(1, 14))
     del first
-    again = list(finetune.steps(**wanted))  # type: ignore[arg-type]
+    again = list(finetune.run(ask))
     assert [each["step"] for _, each in again[:-1]] == [10, *range(11, 25)]
     assert [each["loss"] for _, each in again[1:4]] == [each["loss"] for each in cut[10:]]
     assert again[-1][1]["held_out"][0] > 1
