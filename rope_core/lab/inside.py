@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -198,9 +199,22 @@ def read(weights: Weights, text: bytes, positions: Positions | None = None) -> R
     return Reading(np.stack(queries), np.stack(keys), np.stack(seen), logits, cos, sin)
 
 
+# The last readings, the oldest first: none on a server, which keeps no visitor's text; the book, in the reader's own
+# browser, keeps as many as it sets.
+READINGS = int(os.environ.get("ROPE_LAB_READINGS", "0"))
+_kept: dict[tuple[str, bytes, Positions], Reading] = {}
+
+
 def reading(name: str, text: bytes, positions: Positions) -> Reading:
-    """Return what shipped weights do with a text, which is not kept; raise ValueError as ``load`` and ``read`` do."""
-    return read(load(name), text, positions)
+    """Return what shipped weights do with a text; raise ValueError as ``load`` and ``read`` do."""
+    if not READINGS:
+        return read(load(name), text, positions)
+    key = name, text, positions
+    answer = _kept.pop(key, None) or read(load(name), text, positions)
+    _kept[key] = answer
+    if len(_kept) > READINGS:
+        del _kept[next(iter(_kept))]
+    return answer
 
 
 PARTS = ("attention_norm", "attention.qkv", "attention.out", "feed_norm", "feed.gate_up", "feed.down")

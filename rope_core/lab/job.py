@@ -49,8 +49,8 @@ def steps(kind: str, arguments: Mapping[str, Any]) -> Iterator[Step]:
     if kind not in KINDS:
         raise reject("kind", "one_of", kind, names=KINDS)
     given = {name: tuple(value) if isinstance(value, list) else value for name, value in arguments.items()}
-    if "text" in given:
-        given["text"] = base64.b64decode(given["text"], validate=True)
+    if "text" in arguments:
+        given["text"] = base64.b64decode(arguments["text"], validate=True)
     module = importlib.import_module(KINDS[kind])
     try:
         ask = module.Ask(**given)

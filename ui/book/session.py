@@ -6,10 +6,8 @@ import json
 from base64 import b64encode
 from collections.abc import Mapping
 from copy import copy, deepcopy
-from functools import lru_cache
 from typing import Any
 
-from rope_core.lab import inside
 from ui.book.content import Saved
 from ui.book.frame import Book, folder
 from ui.book.nodes import changes, live, marks
@@ -88,11 +86,6 @@ class Reading:
         key = keys.get("choices", keys.get("button stage-next"))
         if key in unseen.page.places.acts:
             unseen.act(key, "0")
-
-
-def keep(count: int) -> None:
-    """Keep what the lab's models did with the last ``count`` texts: in a reader's own browser, a server keeps none."""
-    inside.reading = lru_cache(count)(inside.reading)
 
 
 def opened(request: str) -> Reading:

@@ -154,3 +154,15 @@ def test_large_keys_stand_around_the_first_pair_that_did_not_finish_a_turn(name:
         assert near.mean() > 0.7 and 3.5 < largest.max() < 7
         means = largest.mean(axis=(0, 1))
         assert means[-6:].max() < means[:-6].min()
+
+
+def test_the_book_keeps_the_last_readings_and_a_server_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    def same(text: bytes) -> bool:
+        return inside.reading(NAME, text, Positions()) is inside.reading(NAME, text, Positions())
+
+    assert not same(b"a") and not inside._kept
+    monkeypatch.setattr(inside, "READINGS", 2)
+    first = inside.reading(NAME, b"a", Positions())
+    assert same(b"b") and inside.reading(NAME, b"a", Positions()) is first
+    assert same(b"c") and [text for _, text, _ in inside._kept] == [b"a", b"c"]
+    inside._kept.clear()

@@ -29,7 +29,7 @@ async function start() {
   known = restore(python.FS, await before);
   // What Python knew of the folder is out of date; importlib's own way to say so loads a dozen modules more.
   python.runPython(`import os, sys
-os.environ |= {"ROPE_LAB_BENCH": "off", "ROPE_LAB_MEASURE": "off"}
+os.environ |= {"ROPE_LAB_BENCH": "off", "ROPE_LAB_MEASURE": "off", "ROPE_LAB_READINGS": "64"}
 sys.dont_write_bytecode = False
 sys.path_importer_cache.pop("${site}", None)`);
   return python;
@@ -55,7 +55,6 @@ onmessage = async ({ data }) => {
     if (data.grade) grade(python, data.grade);
     else if (data.open) {
       const session = python.pyimport("ui.book.session");
-      if (!page) session.keep(64);
       page = session.opened(JSON.stringify(data.open));
       postMessage({ answer: JSON.parse(page.answer()), ready: performance.getEntriesByType("resource").map(({ name }) => name) });
       known = await keep(python.FS, site, known);
