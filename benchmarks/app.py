@@ -4,8 +4,6 @@ Run: python -m benchmarks.app [--rounds 20] [--pages clock,rotation] [--json FIL
 Rounds are interleaved, so that every page meets the same machine; ratios are to the floor page's median of the run.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import shutil

@@ -5,8 +5,6 @@ The book is served as plain files from a subfolder on this machine. A round is a
 the same page again once its visit is kept.
 """
 
-from __future__ import annotations
-
 import argparse
 import functools
 import http.server

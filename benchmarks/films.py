@@ -1,7 +1,5 @@
 """Films under the hand: paints a second while a mouse drags, messages on the way, bytes and time until one answers."""
 
-from __future__ import annotations
-
 import math
 import statistics
 import time

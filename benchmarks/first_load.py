@@ -5,8 +5,6 @@ Chromium's own network emulation slows a browser with an empty cache; a round op
 is the time until the first figure is painted, and the bytes that came over the line.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import shutil

@@ -9,8 +9,6 @@ in FILE are kept from run to run, so that several short runs make one table; a s
 until the script has finished, and a move that finds its predecessor unanswered waits for it.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import json

@@ -1,7 +1,5 @@
 """Streamlit servers on free ports of the loopback, for measurements and browser tests."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import socket

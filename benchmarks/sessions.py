@@ -1,7 +1,5 @@
 """Sessions without a browser: what Chromium sends over the websocket, for hundreds of visitors from one process."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import http.client

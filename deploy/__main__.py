@@ -3,8 +3,6 @@
 `python -m deploy jobs` lists the work that visitors have queued, and cancels it.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import signal

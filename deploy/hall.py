@@ -1,7 +1,5 @@
 """The hall: replicas and nginx, started, watched, restarted one after another, and stopped."""
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import http.client

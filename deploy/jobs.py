@@ -1,7 +1,5 @@
 """`python -m deploy jobs`: the work that visitors of this user's halls have queued; `--cancel ID` ends one."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import sys

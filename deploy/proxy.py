@@ -1,7 +1,5 @@
 """nginx before the replicas: its configuration, filled in from the settings, and the bundle compressed for it."""
 
-from __future__ import annotations
-
 import ast
 import base64
 import gzip

@@ -3,8 +3,6 @@
 Run by deploy/hall.py as ``python -m deploy.replica APP SOCKET HOST...`` with STREAMLIT_SERVER_COOKIE_SECRET set.
 """
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What goes wrong on a server, tried: a locked file, a full disk, no home, killed children, a jumping clock."""
 
-from __future__ import annotations
-
 import os
 import signal
 import sqlite3

@@ -1,7 +1,5 @@
 """No house dialect in names and docstrings: the list is ui/text/forbidden.toml; rooms join once they are clean."""
 
-from __future__ import annotations
-
 import ast
 import re
 import tomllib

@@ -1,7 +1,5 @@
 """Every page under Streamlit's own test runner, in both languages, with good, odd and hostile links."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The threat list's promises that need no browser: sources, caches, configs, lessons, the hub, children, files."""
 
-from __future__ import annotations
-
 import ast
 import contextlib
 import gzip

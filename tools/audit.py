@@ -4,8 +4,6 @@ Run: python -m tools.audit                   by the committed list, without a ne
      python -m tools.audit --update INDEX    writes the list by a package index's JSON (INDEX/<name>/<version>/json)
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import re

@@ -7,8 +7,6 @@ parsed, not imported. tests/rope_core/hf/test_ropes.py compares each record with
 Run: python -m tools.hf_families > rope_core/hf/families.toml
 """
 
-from __future__ import annotations
-
 import ast
 import json
 import re

@@ -1,7 +1,5 @@
 """Takes the pictures of README and docs from the running app: python -m tools.screenshots."""
 
-from __future__ import annotations
-
 import shutil
 
 from playwright.sync_api import sync_playwright

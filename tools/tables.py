@@ -4,8 +4,6 @@ Run: python -m tools.tables            names the pages that are out of date
      python -m tools.tables --write    writes them
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """One bad neighbour in a hall: floods over a websocket, uploads and half-open requests, beside ordinary sessions."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """The container file and the Kubernetes manifest, as far as they can be held without either of them at hand."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The hall's settings, its nginx and its watch over the replicas, with real processes on the loopback."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import gzip

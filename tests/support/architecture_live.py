@@ -1,7 +1,5 @@
 """The oracle for the architecture table: small random models of transformers, known by what they compute."""
 
-from __future__ import annotations
-
 import inspect
 from typing import Any
 

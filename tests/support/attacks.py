@@ -1,7 +1,5 @@
 """What a bad neighbour sends, and what ordinary visitors notice of it."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any

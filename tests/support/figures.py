@@ -1,7 +1,5 @@
 """Drawings as Plotly's own objects, and rows of what a figure must show, for tests that look at them."""
 
-from __future__ import annotations
-
 import inspect
 import io
 import textwrap

@@ -1,7 +1,5 @@
 """Films as a browser reads them, and rows of what a film must show."""
 
-from __future__ import annotations
-
 import inspect
 import json
 import struct

@@ -1,7 +1,5 @@
 """The oracle for the config road: transformers itself, its config classes and its own rotary modules."""
 
-from __future__ import annotations
-
 import copy
 import importlib
 import inspect

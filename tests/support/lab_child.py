@@ -1,7 +1,5 @@
 """A job that takes the place of the lab's: it answers at once with its request, or says one thing and waits."""
 
-from __future__ import annotations
-
 import base64
 import json
 import os

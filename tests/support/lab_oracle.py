@@ -1,7 +1,5 @@
 """The lab's model written again, in float64 numpy and loops, for the tests to hold it to."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

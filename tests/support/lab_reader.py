@@ -1,7 +1,5 @@
 """The lab's model read byte by byte in float64 loops, each key turned as a test says, for tests of the lab's work."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Results of the lab as its work yields them, made from drawn losses, for the tests of what shows them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

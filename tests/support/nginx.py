@@ -1,7 +1,5 @@
 """A hall of replicas behind the real nginx on the loopback, for the tests that need one."""
 
-from __future__ import annotations
-
 import contextlib
 import http.client
 import os

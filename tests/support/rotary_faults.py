@@ -1,7 +1,5 @@
 """Faults of a rotation, planted into a live model of transformers through its own functions and modules."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass

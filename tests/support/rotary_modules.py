@@ -1,7 +1,5 @@
 """Every rotary module of the installed transformers beside the config classes it is built from: the sweep's oracle."""
 
-from __future__ import annotations
-
 import importlib
 import inspect
 import re

@@ -1,7 +1,5 @@
 """The project's sources as syntax trees, each parsed and walked once for all tests that read them."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 from functools import cache

@@ -1,7 +1,5 @@
 """Random checkpoints of five families in folders, as somebody else's program would save them, and a plain reader."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Small random models of transformers, built from its own config classes with every size turned down."""
 
-from __future__ import annotations
-
 import importlib
 import inspect
 import logging

@@ -1,7 +1,5 @@
 """The dependency audit: which versions count as affected, what it says of its age, and that it needs no network."""
 
-from __future__ import annotations
-
 import json
 import socket
 import threading

@@ -1,7 +1,5 @@
 """README and docs say what is true: commands, links, tables, and the same in both languages."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The locks hold what the loose lists ask for, by hash; torch, whose build differs by index, is beside them."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

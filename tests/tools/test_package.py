@@ -1,7 +1,5 @@
 """What the wheel holds: all of rope_core but the lab's weights, in less than a megabyte."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

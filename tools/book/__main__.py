@@ -1,7 +1,5 @@
 """Writes the book into a folder: python -m tools.book build/book [--wheels DIR]."""
 
-from __future__ import annotations
-
 import argparse
 import hashlib
 import json

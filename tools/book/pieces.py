@@ -1,7 +1,5 @@
 """What the book is made of beside this project: packages whose bytes are checked, from the net or from a folder."""
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import io

@@ -1,7 +1,5 @@
 """What the book's search looks through: every section of every page's prose, as one JSON for each language."""
 
-from __future__ import annotations
-
 import json
 import re
 from html import unescape

@@ -9,8 +9,6 @@ Run: python -m tools.engines                  every engine: install, measure, co
      python -m tools.engines --write          and write tests/golden/engines.json
 """
 
-from __future__ import annotations
-
 import argparse
 import datetime
 import json

@@ -1,7 +1,5 @@
 """Holds rows that engines' own code gave to rope_core.checks.engines."""
 
-from __future__ import annotations
-
 from collections import Counter
 from functools import cache
 from typing import Any

@@ -1,7 +1,5 @@
 """LitGPT: GPT.rope_cache and apply_rope of a model whose Config holds the numbers of a config in LitGPT's own keys."""
 
-from __future__ import annotations
-
 import importlib
 from types import SimpleNamespace
 from typing import Any

@@ -1,7 +1,5 @@
 """What a child process shares: reading tasks, measuring a rotation by the vectors it returns, writing rows."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Callable

@@ -4,8 +4,6 @@ vLLM's EngineArgs and SGLang's ServerArgs add their options to an argparse parse
 that declare options are kept. mlx-lm's line is Python: its call is bound to the function's own signature.
 """
 
-from __future__ import annotations
-
 import argparse
 import ast
 import contextlib

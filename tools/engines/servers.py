@@ -4,8 +4,6 @@ The config is transformers' object, patched as each server patches it. What thei
 width, the pairing, and "deepseek_yarn" for models with a separate logit scale.
 """
 
-from __future__ import annotations
-
 import copy
 import importlib
 import logging

@@ -1,7 +1,5 @@
 """Lets single files of a package be imported without what the package itself imports."""
 
-from __future__ import annotations
-
 import importlib.abc
 import importlib.machinery
 import importlib.util

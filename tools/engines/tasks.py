@@ -1,7 +1,5 @@
 """The configs on which engines are run: each layer type of the catalogue, and what no released model has."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import rope_core as rc

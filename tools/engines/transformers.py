@@ -1,7 +1,5 @@
 """transformers' own modules: the model type's config class, rotary class and apply function."""
 
-from __future__ import annotations
-
 import importlib
 import inspect
 import re

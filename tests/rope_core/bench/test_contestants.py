@@ -1,7 +1,5 @@
 """Rotations of other projects that are not installed here: called by the signatures that their sources have."""
 
-from __future__ import annotations
-
 import sys
 import types
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The harness: wrong answers get no time, right ones are timed beside the copy; the command line."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Records: round trips, a kill at any moment, comparisons."""
 
-from __future__ import annotations
-
 import json
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """Bytes on paper against the counts of each kernel, written out."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 

@@ -1,7 +1,5 @@
 """Records put together for display: the latest counts, pairs pair, and shipped files agree with the harness."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

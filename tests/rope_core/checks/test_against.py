@@ -1,7 +1,5 @@
 """Two configs that must agree, an engine's override, and the released shape: threads re-typed."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

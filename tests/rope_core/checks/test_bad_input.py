@@ -1,7 +1,5 @@
 """Whatever is pasted: a finding or one sentence, fast and small, and no other exception."""
 
-from __future__ import annotations
-
 import copy
 import json
 import math

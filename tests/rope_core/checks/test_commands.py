@@ -1,7 +1,5 @@
 """The engines' lines: held to the options that their parsers have, and their overrides to what transformers makes."""
 
-from __future__ import annotations
-
 import ast
 import copy
 import json

@@ -1,7 +1,5 @@
 """The engine table against literal values, transformers' own functions, and formulas written out by hand."""
 
-from __future__ import annotations
-
 import math
 import subprocess
 from functools import cache

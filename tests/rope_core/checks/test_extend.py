@@ -1,7 +1,5 @@
 """Blocks that extend a context: what they keep, loaded into transformers; the spectra of their schemes; their costs."""
 
-from __future__ import annotations
-
 import copy
 import importlib
 import json

@@ -1,7 +1,5 @@
 """Norms of pairs read from files, held to loops over the tensors that transformers saved."""
 
-from __future__ import annotations
-
 import json
 import math
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The position-id check on hand-made batches."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The report: one file, nothing from elsewhere, nothing of the config as markup, the same numbers as JSON."""
 
-from __future__ import annotations
-
 import json
 import math
 import re

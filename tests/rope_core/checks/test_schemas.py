@@ -1,7 +1,5 @@
 """v4 to v5 and back against transformers itself, and comparisons."""
 
-from __future__ import annotations
-
 import copy
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Safetensors headers that lie: one sentence, at once, and no more memory than the header's."""
 
-from __future__ import annotations
-
 import json
 import os
 import time

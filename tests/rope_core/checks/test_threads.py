@@ -1,7 +1,5 @@
 """Single threads of 2026, each as the config or the code that it is about and the finding that it gets."""
 
-from __future__ import annotations
-
 import sys
 from typing import Any
 

@@ -1,7 +1,5 @@
 """verify: real transformers modules, good and broken, stored weights, conversions, caches."""
 
-from __future__ import annotations
-
 import json
 import struct
 from pathlib import Path

@@ -1,7 +1,5 @@
 """verify: each planted fault of a rotation is found in each family, under its own name."""
 
-from __future__ import annotations
-
 import copy
 from typing import Any
 

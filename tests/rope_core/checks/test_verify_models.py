@@ -1,7 +1,5 @@
 """verify: small random models of transformers, as it builds them, are clean; and are left as they were."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

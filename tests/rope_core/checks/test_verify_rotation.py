@@ -1,7 +1,5 @@
 """verify: lengths, precision, layers without rotation, modules of one's own; and the module stays as it was."""
 
-from __future__ import annotations
-
 import importlib
 import sys
 from typing import Any

@@ -1,7 +1,5 @@
 """`rope check` as a user, a program, a pre-commit hook and a CI job run it."""
 
-from __future__ import annotations
-
 import io
 import json
 import os

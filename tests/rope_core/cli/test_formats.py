@@ -1,7 +1,5 @@
 """`rope check` for programs: its JSON against the published schema, SARIF 2.1.0, folders, severities, keys."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """`rope check` on what is no language model's config, on special files, and on input made to be slow or large."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """`rope eval` as a user runs it: results on disk, the lab's weights beside the lab itself, refusals as sentences."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

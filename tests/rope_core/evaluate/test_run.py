@@ -1,7 +1,5 @@
 """Models of five families under every line, held to a plain pass with the frequencies overwritten."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """rope grade: right solutions pass, each known mistake is named, and whatever code does is one sentence."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Regions, ramps, cached keys and axes, against transformers' own modules and by hand."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Rotations by rows, columns and frames: vision towers beside transformers' modules, transformers of diffusers."""
 
-from __future__ import annotations
-
 import importlib
 import inspect
 import json

@@ -1,7 +1,5 @@
 """The catalogue against what it claims: sources, joins, the research notes' counts, and transformers itself."""
 
-from __future__ import annotations
-
 import math
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """Other forms of configs, switches, parts and learned offsets, beside transformers' own classes and modules."""
 
-from __future__ import annotations
-
 import importlib
 import inspect
 import random

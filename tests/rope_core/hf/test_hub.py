@@ -1,7 +1,5 @@
 """The hub's config.json, from a server of this test's own."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

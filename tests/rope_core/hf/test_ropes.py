@@ -1,7 +1,5 @@
 """from_hf against transformers itself, against literal values, and against bad input."""
 
-from __future__ import annotations
-
 import json
 import random
 from collections import Counter

@@ -1,7 +1,5 @@
 """Every rotary module of the installed transformers beside from_hf: frequencies, attention factor, width and layout."""
 
-from __future__ import annotations
-
 import copy
 import random
 from collections import Counter

@@ -1,7 +1,5 @@
 """from_hf: layouts, resting layers, provenance and its traps, and what it refuses, as literal expectations."""
 
-from __future__ import annotations
-
 import copy
 import json
 import math

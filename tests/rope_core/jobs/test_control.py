@@ -1,7 +1,5 @@
 """An operator's view of a queue, over a socket that only the server's user may open."""
 
-from __future__ import annotations
-
 import stat
 import sys
 from collections.abc import Iterator

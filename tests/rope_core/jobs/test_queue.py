@@ -1,7 +1,5 @@
 """The queue of child processes: progress, cancel, caps, fairness, crashes, hangs, orphans."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -4,8 +4,6 @@ The finite differences are taken along drawn directions (gradcheck's fast mode),
 """
 # mypy: disable-error-code="no-untyped-call"
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """QK norm, rotation and the write into the cache in one pass, against numpy in float64."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

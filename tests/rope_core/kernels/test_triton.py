@@ -1,7 +1,5 @@
 """Runs the tests of the Triton kernels, LRPE's among them, in a process where Triton interprets them."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

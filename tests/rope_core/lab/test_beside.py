@@ -1,7 +1,5 @@
 """Lines beside the sliding window, against ratios written out."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

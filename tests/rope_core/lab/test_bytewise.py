@@ -1,7 +1,5 @@
 """One document byte by byte: against the losses of documents, with and without a stretch."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The corpus: what is in it, what is held out, and that the two never meet."""
 
-from __future__ import annotations
-
 import hashlib
 from pathlib import Path
 

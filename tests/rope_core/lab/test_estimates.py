@@ -1,7 +1,5 @@
 """Intervals hold what they say: Student's quantiles against mpmath, coverage by simulation."""
 
-from __future__ import annotations
-
 import math
 
 import mpmath

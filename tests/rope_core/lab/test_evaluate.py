@@ -1,7 +1,5 @@
 """Perplexities, intervals and the ladder's cells against plain arithmetic and the loops' model."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The exported checkpoint, read by transformers: the lab's model is held to a Llama that others wrote."""
 
-from __future__ import annotations
-
 import copy
 import json
 import math

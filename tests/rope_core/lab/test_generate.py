@@ -1,7 +1,5 @@
 """Text written with a cache against full readings in float64 loops, and the job that writes it line by line."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Attention maps and entropies against the probabilities that float64 loops find, byte by byte."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The look inside against the lab's torch model with tables of its own, and against loops over dimensions."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch

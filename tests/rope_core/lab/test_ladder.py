@@ -1,7 +1,5 @@
 """The shipped order of schemes past the trained length, on text and seeds that the shipped record does not hold."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The lab's model and its positions against the same written again in float64 loops."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

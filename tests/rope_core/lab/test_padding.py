@@ -1,7 +1,5 @@
 """Padding and position ids against float64 loops that are given the ids and what may be seen, for every encoding."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The passkey task's examples."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What the lab's kinds of work share: documents, lines, order, and what is refused before anything is read."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

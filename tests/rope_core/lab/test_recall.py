@@ -1,7 +1,5 @@
 """A stretch that occurs twice: what is made, what counts, and a model that copies by construction."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Rules of position on the model, against loops over single pairs in float64."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch

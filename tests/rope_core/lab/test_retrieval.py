@@ -1,7 +1,5 @@
 """Passkey retrieval with models that always, never or sometimes copy, and Wilson's interval by its definition."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 from typing import Any

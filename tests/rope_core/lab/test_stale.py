@@ -1,7 +1,5 @@
 """Cached keys turned then or turned anew: each handling against float64 loops that turn every key as it says."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The ladder's cells, its job, its records and its command line, on weights of a tiny model."""
 
-from __future__ import annotations
-
 import base64
 import json
 import math

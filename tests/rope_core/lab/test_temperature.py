@@ -1,7 +1,5 @@
 """The sweep of the logit scale: points against float64 loops, parabolas against polynomials, known slopes."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 from typing import Any

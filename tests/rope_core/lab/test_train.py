@@ -1,7 +1,5 @@
 """Training: resumes exactly, learns, refuses what it cannot do."""
 
-from __future__ import annotations
-
 import signal
 import subprocess
 import sys

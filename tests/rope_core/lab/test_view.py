@@ -1,7 +1,5 @@
 """Results read back: orders, paired ratios and grids against numbers written out by hand."""
 
-from __future__ import annotations
-
 import itertools
 import math
 

@@ -1,7 +1,5 @@
 """Weights: come back as they went, and nothing damaged is taken."""
 
-from __future__ import annotations
-
 import hashlib
 import math
 from pathlib import Path

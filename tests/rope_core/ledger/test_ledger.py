@@ -1,7 +1,5 @@
 """The ledger: every status pinned, ten residuals derived again by other means, the words complete in both languages."""
 
-from __future__ import annotations
-
 import importlib
 import json
 import math

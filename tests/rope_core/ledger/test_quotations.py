@@ -4,8 +4,6 @@ The documents are not in the repository. Where a folder ``shared/sources`` lies 
 compared with them; everywhere, each entry's quotations have the digest that was taken when they last were.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 import tomllib

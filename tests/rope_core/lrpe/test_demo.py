@@ -1,7 +1,5 @@
 """The drawn call of the LRPE page, and its backward against finite differences and autograd."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

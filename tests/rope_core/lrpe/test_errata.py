@@ -1,7 +1,5 @@
 """Document 001's slips: wrong as printed, right as corrected, with answers worked out by complex numbers."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Linear attention with turned features: against sums written out, and its decay against the mean cosine."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

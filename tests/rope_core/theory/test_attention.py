@@ -1,7 +1,5 @@
 """Attention scores: curves and bounds against the rotation matrices, the base's bound against a brute search."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

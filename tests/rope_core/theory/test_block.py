@@ -1,7 +1,5 @@
 """The block: norms, activations, stacks and logits against torch and against each other."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 

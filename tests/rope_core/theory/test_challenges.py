@@ -1,7 +1,5 @@
 """The checks of the challenges, against brute force over the answers that a reader may give."""
 
-from __future__ import annotations
-
 import math
 
 import mpmath

@@ -1,7 +1,5 @@
 """Encodings: against transformers' own modules run live, literal values, and laws of relativity."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Position Interpolation's theorem: what is printed, what holds, and what is reached."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

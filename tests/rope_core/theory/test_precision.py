@@ -1,7 +1,5 @@
 """Precision: rounding against torch's and numpy's own formats, phase errors against mpmath, ways to make tables."""
 
-from __future__ import annotations
-
 import mpmath
 import numpy as np
 import pytest

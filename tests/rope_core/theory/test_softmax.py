@@ -1,7 +1,5 @@
 """Softmax against length: torch's softmax and entropy, and the scales of released models."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 

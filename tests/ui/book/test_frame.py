@@ -1,7 +1,5 @@
 """The book's frame beside the server's: the same figures at the same links; a move redraws what it touches."""
 
-from __future__ import annotations
-
 import json
 import random
 from html import unescape

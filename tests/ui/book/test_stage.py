@@ -1,7 +1,5 @@
 """Lessons and talks in the book: a step's state and figure, its question, and the stage that has nothing else."""
 
-from __future__ import annotations
-
 import json
 from html import unescape
 from typing import Any

@@ -1,7 +1,5 @@
 """The attention page's figures against sums written out by hand, torch's softmax and the catalogue."""
 
-from __future__ import annotations
-
 import math
 from functools import cache
 from inspect import unwrap

@@ -1,7 +1,5 @@
 """The benchmark page's figures on drawn samples, against sums written out by hand."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from pathlib import Path

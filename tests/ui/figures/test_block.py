@@ -1,7 +1,5 @@
 """The block page's figures against torch's layers and autograd, numpy by hand and the catalogue."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Callable

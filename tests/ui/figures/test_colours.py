@@ -1,7 +1,5 @@
 """The palette measured: every kind of colour vision, both backgrounds, and the scales of the heatmaps."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

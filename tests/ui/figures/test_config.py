@@ -1,7 +1,5 @@
 """Figures and tables of the config page: traces equal rope_core, sentences carry the numbers, recipes run."""
 
-from __future__ import annotations
-
 import json
 import math
 from inspect import unwrap

@@ -1,7 +1,5 @@
 """Numbers as CSV, and drawings that sessions share: by every argument and its type, a bounded number."""
 
-from __future__ import annotations
-
 import csv
 import inspect
 import io

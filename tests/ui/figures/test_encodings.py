@@ -1,7 +1,5 @@
 """The encodings page's first figures against attention, Toeplitz fits and shifts written out by hand."""
 
-from __future__ import annotations
-
 import math
 from inspect import unwrap
 

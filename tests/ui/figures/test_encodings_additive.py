@@ -1,7 +1,5 @@
 """The additive part's figures against vectors, maps and terms written out by hand."""
 
-from __future__ import annotations
-
 import math
 from inspect import unwrap
 

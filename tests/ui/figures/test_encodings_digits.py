@@ -1,7 +1,5 @@
 """Digits, extension and axes as drawn, against integer arithmetic and turns written out by hand."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Every figure: Plotly knows each attribute, the axes have their titles, the finding has rope_core's numbers."""
 
-from __future__ import annotations
-
 import ast
 import importlib
 import inspect

@@ -1,7 +1,5 @@
 """Every film: it packs, its controls are fields of its page, its texts are whole at every stop, its finding is true."""
 
-from __future__ import annotations
-
 import ast
 import importlib
 import inspect

@@ -1,7 +1,5 @@
 """The extrapolation page's first figures and words against the results that they draw."""
 
-from __future__ import annotations
-
 import hashlib
 import math
 from importlib.metadata import version

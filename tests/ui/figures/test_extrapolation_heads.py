@@ -1,7 +1,5 @@
 """Figures of heads, temperatures, cached keys, padding and written text against the results that they draw."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

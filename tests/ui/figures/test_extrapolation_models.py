@@ -1,7 +1,5 @@
 """Figures of several models: encodings, fine-tunes and the hidden number."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

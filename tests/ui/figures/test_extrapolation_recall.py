@@ -1,7 +1,5 @@
 """The figure of a stretch that occurs twice: which lines are drawn, where the trained length is, what is written."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

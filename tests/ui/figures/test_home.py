@@ -1,7 +1,5 @@
 """The front page's film: every stop against rotations by matrices."""
 
-from __future__ import annotations
-
 from inspect import unwrap
 
 import mpmath

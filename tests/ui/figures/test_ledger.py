@@ -1,7 +1,5 @@
 """The ledger page's figures, list and cards against the ledger's own results, counted another way."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """The LRPE page's figures against its formulas written out by hand, and the recipes that they offer."""
 
-from __future__ import annotations
-
 import math
 from inspect import unwrap
 

@@ -1,7 +1,5 @@
 """The functions that figures are built with, against Plotly's own objects and layout."""
 
-from __future__ import annotations
-
 import copy
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The precision page's figures against torch's own formats and mpmath."""
 
-from __future__ import annotations
-
 import math
 import re
 from functools import cache

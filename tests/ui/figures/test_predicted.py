@@ -1,7 +1,5 @@
 """Curves that readers draw: the true one is the theory's, and the sentence tells the gap."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The rotation page's figures against rotations written out by hand."""
 
-from __future__ import annotations
-
 from inspect import unwrap
 
 import numpy as np

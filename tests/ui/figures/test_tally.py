@@ -1,7 +1,5 @@
 """The class's answers as bars: the votes, the texts as letters, and the sentence with its numbers."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """A scene packed and read back, tracks of differences, and sentences whose slots move."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """What a reader drew: read back from an address, refused where it is no whole curve."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

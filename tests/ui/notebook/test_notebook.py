@@ -1,7 +1,5 @@
 """A film in a notebook: of one's own model, to the digits of its config, its values observed and refused."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

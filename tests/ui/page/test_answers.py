@@ -1,7 +1,5 @@
 """The right choice of every question on the path, found anew in rope_core's numbers."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any
 

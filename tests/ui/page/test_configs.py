@@ -1,7 +1,5 @@
 """Where the config page takes its config from: what is refused, what is kept, what a link carries."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

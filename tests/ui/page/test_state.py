@@ -1,7 +1,5 @@
 """Values from links: read by type, clamped with a note, refused with the rule."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

@@ -1,7 +1,5 @@
 """A page's values in a session: what is in force, what is kept, what a link carries, and what a refusal leaves."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """The legend: every symbol of a page is a letter of its formulas, and every shape's symbol is in the legend."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.ui.figures.test_every_film import FILMS

@@ -1,7 +1,5 @@
 """What learning pages ask: answers in fields, checks that pass and fail in sentences, and how far a visitor is."""
 
-from __future__ import annotations
-
 import re
 from string import Formatter
 

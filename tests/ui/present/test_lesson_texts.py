@@ -1,7 +1,5 @@
 """The shipped lessons: both languages alike, every state taken by its page, every number in its figure."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Lesson files: what is read, and that everything else is refused in sentences."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Predict first: nothing preselected, the figure moves after the answer, and a class that waits for its lecturer."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 from pathlib import Path

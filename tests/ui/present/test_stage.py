@@ -1,7 +1,5 @@
 """The presentation display without a browser: steps and their states, talks across pages, links, codes."""
 
-from __future__ import annotations
-
 import re
 from urllib.parse import parse_qs, urlsplit
 

@@ -1,7 +1,5 @@
 """The class tally: one vote a session, gone after a day, one word for everything that can go wrong with its file."""
 
-from __future__ import annotations
-
 import os
 import sqlite3
 import subprocess

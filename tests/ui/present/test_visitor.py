@@ -1,7 +1,5 @@
 """One word for all tabs of a browser, which gives nobody away."""
 
-from __future__ import annotations
-
 from streamlit.web.server.starlette import starlette_app_utils as xsrf
 
 from ui.present.visitor import PLACE, XSRF, browser

@@ -1,7 +1,5 @@
 """What follows a step is drawn before its press: then a press on the stage draws no figure anew."""
 
-from __future__ import annotations
-
 import logging
 from queue import Queue
 

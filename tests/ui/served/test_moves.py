@@ -1,7 +1,5 @@
 """What one move of a control sends to the browser, over the websocket of a real server."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass, field
 from typing import Any

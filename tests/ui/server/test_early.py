@@ -1,7 +1,5 @@
 """The header that has browsers read the player early: its files are there, and it comes with documents alone."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

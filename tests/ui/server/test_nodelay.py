@@ -1,7 +1,5 @@
 """Connections that the server accepts send small messages at once, and other sockets are left alone."""
 
-from __future__ import annotations
-
 import os
 import socket
 import sys

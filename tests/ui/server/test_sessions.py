@@ -1,7 +1,5 @@
 """When a session ends, and what it may upload until then."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What a websocket may send: kinds, bytes, and messages a second, by a clock of the test's own."""
 
-from __future__ import annotations
-
 import asyncio
 from functools import partial
 from typing import Any

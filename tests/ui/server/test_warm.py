@@ -1,7 +1,5 @@
 """What the server imports ahead of the first visitor, in a process of its own."""
 
-from __future__ import annotations
-
 import ast
 import os
 import subprocess

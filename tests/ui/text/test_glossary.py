@@ -1,7 +1,5 @@
 """The glossary: every term is whole in both languages, occurs once, and is found by either name."""
 
-from __future__ import annotations
-
 import re
 
 from tests.test_pages import opened

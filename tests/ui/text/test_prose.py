@@ -1,7 +1,5 @@
 """Numbers that the prose states are computed again, and both languages state them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

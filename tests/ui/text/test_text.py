@@ -1,7 +1,5 @@
 """Both languages say everything: same keys, same sections, same formula slots, no forbidden rendering."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from pathlib import Path

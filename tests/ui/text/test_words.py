@@ -1,7 +1,5 @@
 """Labels, prose and formula slots."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import pytest

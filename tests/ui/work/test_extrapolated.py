@@ -1,7 +1,5 @@
 """Between the extrapolation page and the lab: requests, texts, the queue, what is kept, and records that are absent."""
 
-from __future__ import annotations
-
 import dataclasses
 import subprocess
 import sys

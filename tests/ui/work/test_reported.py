@@ -1,7 +1,5 @@
 """A report of `rope eval` as a visitor hands it in: the page's figures draw it, and anything else is a sentence."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The attention page's figures."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The clock page's figures."""
 
-from __future__ import annotations
-
 import math
 from typing import cast
 

@@ -1,7 +1,5 @@
 """The config page's figures, those of the models and the ledger."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 

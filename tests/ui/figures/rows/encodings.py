@@ -1,7 +1,5 @@
 """The encodings page's figures."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from rope_core.theory import encodings, extension

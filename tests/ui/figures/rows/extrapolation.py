@@ -1,7 +1,5 @@
 """The extrapolation page's film."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from rope_core.lab import records

@@ -1,7 +1,5 @@
 """The front page's film."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from tests.support.figures import ROPE, Row

@@ -1,7 +1,5 @@
 """The figures of the page inside, their findings from the reading itself."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from rope_core.lab import inside

@@ -1,7 +1,5 @@
 """The figures of measurements: the benchmark's record and made-up results of the lab."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The layouts page's figures and the class's answers."""
 
-from __future__ import annotations
-
 import numpy as np
 
 import rope_core as rc

@@ -1,7 +1,5 @@
 """The LRPE page's figures."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

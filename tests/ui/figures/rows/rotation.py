@@ -1,7 +1,5 @@
 """The rotation page's figures."""
 
-from __future__ import annotations
-
 import numpy as np
 
 import rope_core as rc
