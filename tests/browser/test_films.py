@@ -98,7 +98,8 @@ def agrees(page: Page, name: str, index: dict[str, int]) -> int:
             if shape["kind"] == "path":
                 drawn = pairs(parts[0]["d"])
             elif shape["kind"] == "dots":
-                drawn = np.array([[float(part["cx"]), float(part["cy"])] for part in parts if "cx" in part])
+                shown = [part for part in parts if part.get("display") != "none"]
+                drawn = np.array([[float(part["cx"]), float(part["cy"])] for part in shown]).reshape(-1, 2)
             else:
                 angle, length = (
                     numbers(shape["angle"], held, index),
