@@ -12,7 +12,7 @@ from ui.page.fields import DIM, GEOMETRY, MODEL
 from ui.page.frame import Frame
 from ui.page.state import Field
 from ui.page.tasks import Challenge, Drawn, Question
-from ui.text.words import Words, markdown_table
+from ui.text.words import markdown_table
 
 ROWS = ("model", *(row.id for row in catalogue.architectures()))
 ROW = Field("row", "choice", "model", choices=ROWS)
@@ -67,16 +67,22 @@ FIELDS = (
 )
 
 
-def row_name(choice: str, t: Words) -> str:
-    """How the menu names a row of the table."""
-    return t("row.model") if choice == "model" else figures.row_name(catalogue.architecture(choice))
+def row_name(page: Frame, choice: str) -> str:
+    """How the menu names a row of the table; the model's own one by what it is."""
+    row = figures.row_of(page.get(MODEL), choice)
+    name = figures.row_name(row) if row else page.t("row.none")
+    return page.t("row.model", row=name) if choice == "model" else name
 
 
 def drawn(page: Frame) -> tuple[str, choices.Choices | None, choices.Choices]:
-    """Return the name of what is drawn, what the table says of it, and the block with what was switched."""
+    """Return the name of what is drawn, what the table says of it, and the block with what was switched.
+
+    A model is called by its own name: its row may be that of a sibling, as Llama 2's is of the 70B.
+    """
     row = figures.row_of(page.get(MODEL), page.get(ROW))
     switched = figures.chosen(row, page.get(NORM), page.get(PLACE), page.get(ORDER), page.get(UNIT))
-    name = figures.row_name(row) if row else page.controls.model_name(page.get(MODEL))
+    other = row is not None and page.get(ROW) != ROW.default
+    name = row_name(page, page.get(ROW)) if other else page.controls.model_name(page.get(MODEL))
     return name, choices.choices_of(row) if row else None, switched
 
 
@@ -91,7 +97,7 @@ def whole(page: Frame) -> None:
 
 def switches(page: Frame) -> None:
     """Each choice of the block, beside what the source prints about it."""
-    page.controls.select(ROW, lambda choice: row_name(choice, page.t))
+    page.controls.select(ROW, lambda choice: row_name(page, choice))
     page.controls.beside(NORM, PLACE, draw=page.controls.select)
     page.controls.beside(ORDER, UNIT, draw=page.controls.select)
     row = figures.row_of(page.get(MODEL), page.get(ROW))
