@@ -1,6 +1,6 @@
-"""Keeps the tables of docs/ true that come from data: the 27 groups of threads, the lab's ladder.
+"""Keeps true what comes from data: tables of docs/ (27 groups of threads, the lab's ladder), counts that texts state.
 
-Run: python -m tools.tables            names the pages that are out of date
+Run: python -m tools.tables            names the files that are out of date
      python -m tools.tables --write    writes them
 """
 
@@ -10,6 +10,9 @@ from pathlib import Path
 
 from rope_core.checks import findings as checker
 from rope_core.lab import records, view
+from rope_core.ledger import run
+from tools import counts
+from ui.text.words import TEXT
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 
@@ -83,12 +86,14 @@ def placed(page: str) -> str:
 
 
 def main() -> int:
-    """Write the tables, or name the pages that are out of date and exit with 1."""
-    stale = {page: placed(page) for page in PAGES if placed(page) != (DOCS / page).read_text("utf-8")}
+    """Write the files, or name those that are out of date and exit with 1."""
+    true = {DOCS / page: placed(page) for page in PAGES}
+    true[TEXT / "counts.toml"] = counts.written(counts.of_ledger(run()) | counts.of_catalogue())
+    stale = {path: text for path, text in true.items() if not path.exists() or text != path.read_text("utf-8")}
     if "--write" in sys.argv:
-        for page, text in stale.items():
-            (DOCS / page).write_text(text, "utf-8")
-    print("\n".join(stale))
+        for path, text in stale.items():
+            path.write_text(text, "utf-8")
+    print("\n".join(path.name for path in stale))
     return int(bool(stale) and "--write" not in sys.argv)
 
 

@@ -7,7 +7,9 @@ import sys
 import pytest
 
 from tests.support import ROOT
+from tools import counts
 from tools.tables import PAGES, placed
+from ui.text import words
 
 PAGE_NAMES = sorted(str(path.relative_to(ROOT)) for path in [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
 PAIRS = [(name, name.replace(".md", ".zh.md")) for name in PAGE_NAMES if name.replace(".md", ".zh.md") in PAGE_NAMES]
@@ -26,6 +28,12 @@ def test_a_readme_is_a_page(name: str) -> None:
 @pytest.mark.parametrize("page", PAGES)
 def test_a_table_is_what_the_data_says(page: str) -> None:
     assert placed(page) == text_of(f"docs/{page}"), "run python -m tools.tables --write"
+
+
+def test_the_counts_that_texts_state_are_the_catalogues() -> None:
+    stated = counts.of_catalogue()
+    assert {name: words.counts()[name] for name in stated} == stated, "run python -m tools.tables --write"
+    assert stated["yarn_turned"] == 0, "the lesson of the models page says none"
 
 
 def test_make_targets_that_are_named_exist() -> None:

@@ -15,7 +15,8 @@
     answer = 1                               # index from 0
     then = { factor = 16 }                   # optional: what the answer changes in the state
 
-All texts are shown as they are: Markdown, HTML and formulas in them are letters like any other.
+All texts are shown as they are: Markdown, HTML and formulas in them are letters like any other. In the shipped
+lessons alone {{n:name}} is a count of the ledger or the catalogue (`ui.text.words.counts`).
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from typing import Any
 from ui.page.menu import SECTIONS, Declaration, declaration
 from ui.page.state import Field, Refused, Value, check
 from ui.page.store import slots
+from ui.text.words import counted
 
 FOLDER = Path(__file__).parent / "lessons"
 MAX_BYTES = 64 * 1024
@@ -341,11 +343,17 @@ def parsed(data: bytes, wrong: Callable[..., None]) -> Table | None:
     return None
 
 
+def shipped(lang: str, kind: str, name: str) -> bytes:
+    """Return a shipped lesson file with its counts filled in; b"" where there is none. ``kind``: "pages" or "talks"."""
+    path = FOLDER / lang / kind / f"{name}.toml"
+    return counted(path.read_text("utf-8")).encode() if path.exists() else b""
+
+
 @lru_cache(maxsize=128)
 def page_lesson(lang: str, page: str) -> Lesson | None:
     """Return the shipped lesson of a page; None where there is none."""
-    path = FOLDER / lang / "pages" / f"{page}.toml"
-    return load(path.read_bytes(), page, page) if path.exists() else None
+    data = shipped(lang, "pages", page)
+    return load(data, page, page) if data else None
 
 
 @lru_cache(maxsize=1)
@@ -357,5 +365,5 @@ def talks() -> tuple[str, ...]:
 @lru_cache(maxsize=16)
 def talk(lang: str, name: str) -> Lesson | None:
     """Return a shipped talk by its name; None where there is none."""
-    path = FOLDER / lang / "talks" / f"{name}.toml"
-    return load(path.read_bytes(), name) if name in talks() and path.exists() else None
+    data = shipped(lang, "talks", name) if name in talks() else b""
+    return load(data, name) if data else None

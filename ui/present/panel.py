@@ -41,7 +41,7 @@ def panel(view: View) -> None:
     if problems:
         st.error("\n".join((t("problems"), "", *(f"- {described(problem, t)}" for problem in problems))))
     for name in lessons.talks()[-1:]:
-        data = (lessons.FOLDER / view.lang / "talks" / f"{name}.toml").read_bytes()
+        data = lessons.shipped(view.lang, "talks", name)
         st.download_button(t("example"), data, f"{name}.toml", "application/toml", key="panel.example", type="tertiary")
     room(view, t)
 

@@ -1,4 +1,4 @@
-"""Reads the texts: ``Words(lang, page)`` answers labels and prose; formulas are slots that both languages share."""
+"""Reads the texts: ``Words(lang, page)`` answers labels and prose; formulas and counts are slots of both languages."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from pathlib import Path
 TEXT = Path(__file__).parent
 LANGUAGES = {"en": "English", "zh": "中文"}
 SLOT = re.compile(r"\{\{(f|formula):([a-z0-9_.-]+)\}\}")
+COUNT = re.compile(r"\{\{n:([a-z0-9_]+)\}\}")
 # A source line's end inside a Chinese sentence, which a browser would show as a gap.
 HAN, STOP = "\u2014-\u2026\u3000-\u9fff\uff00-\uffef", "\u3001\u3002\uff01\uff08\uff09\uff0c\uff1a\uff1b\uff1f"
 SOFT_BREAK = re.compile(f"(?<=[{HAN}])\\n(?=[{HAN}])|(?<=\\S)\\n(?=[{STOP}])|(?<=[{STOP}])\\n(?=[A-Za-z])")
@@ -29,6 +30,17 @@ def formulas() -> dict[str, str]:
                 raise ValueError(f"formula id must be unique, got {key} again in {path.name}")
             formulas[key] = latex.strip()
     return formulas
+
+
+@lru_cache(maxsize=1)
+def counts() -> dict[str, int]:
+    """Return the counts of the ledger and the catalogue that texts state, by name: ui/text/counts.toml."""
+    return tomllib.loads((TEXT / "counts.toml").read_text("utf-8"))
+
+
+def counted(text: str) -> str:
+    """Put counts into their slots, {{n:name}}."""
+    return COUNT.sub(lambda match: f"{counts()[match[1]]:,}", text)
 
 
 def _flatten(table: dict[str, object], prefix: str = "") -> dict[str, str]:
@@ -61,13 +73,13 @@ def sections(lang: str, page: str) -> dict[str, tuple[str, str]]:
 
 
 def fill(text: str) -> str:
-    """Put formulas into their slots: {{formula:id}} on its own lines, {{f:id}} inline."""
+    """Put formulas into their slots, {{formula:id}} on its own lines, {{f:id}} inline, and counts into theirs."""
 
     def latex(match: re.Match[str]) -> str:
         body = formulas()[match[2]]
         return f"\n$$\n{body}\n$$\n" if match[1] == "formula" else f"${body}$"
 
-    return SLOT.sub(latex, text)
+    return SLOT.sub(latex, counted(text))
 
 
 def markdown_table(columns: Mapping[str, Sequence[str]], *, numbers: bool = False) -> str:

@@ -7,8 +7,10 @@ from hypothesis import strategies as st
 
 from rope_core.ledger import CLAIMS, EMPIRICAL, HOLDS, SOURCES, STATUSES, WRONG, Result, to_json
 from tests.support.figures import chart, ran
+from tools import counts
 from ui.figures import ledger as figures
 from ui.figures.drawing import Drawing
+from ui.text import words
 from ui.text.words import LANGUAGES, Words
 
 T = Words("en", "ledger")
@@ -53,6 +55,15 @@ def test_overview_counts_agree_with_the_plain_list() -> None:
         assert by_trace[f"{T(f'verdict.{key}')} {sum(counts)}"] == counts
         assert f"{sum(counts)}" in drawing.finding
     assert sum(map(sum, by_trace.values())) == len(CLAIMS)
+
+
+def test_the_counts_that_texts_state_are_the_ledgers() -> None:
+    stated = counts.of_ledger(RESULTS)
+    names = {HOLDS: "holds", WRONG: "wrong", EMPIRICAL: "empirical", "holds with a condition": "condition"}
+    assert all(sum(row["status"] == status for row in PLAIN) == stated[name] for status, name in names.items())
+    held = {name: words.counts()[name] for name in stated}
+    assert held == stated, "run python -m tools.tables --write"
+    assert set(words.counts()) == {*stated, *counts.of_catalogue()}
 
 
 @pytest.mark.parametrize("threshold", [1e-17, 1e-9, 1e-3, 0.5, 10.0])

@@ -1,10 +1,12 @@
 """Labels, prose and formula slots."""
 
+import re
 from itertools import pairwise
 
 import pytest
 
-from ui.text.words import SOFT_BREAK, TEXT, Words, fill, formulas, sections
+from ui.present.lessons import FOLDER
+from ui.text.words import SOFT_BREAK, TEXT, Words, counted, counts, fill, formulas, sections
 
 
 def test_a_page_answers_its_own_label_before_the_shared_one() -> None:
@@ -24,6 +26,36 @@ def test_formulas_fill_their_slots() -> None:
     assert "$$" in fill("{{formula:relative}}")
     with pytest.raises(KeyError):
         fill("{{f:no_such_formula}}")
+
+
+def test_counts_fill_their_slots() -> None:
+    assert fill("{{n:claims}} claims") == counted("{{n:claims}} claims") == f"{counts()['claims']} claims"
+    assert counted("{{f:position_m}}") == "{{f:position_m}}"
+    with pytest.raises(KeyError):
+        counted("{{n:no_such_count}}")
+
+
+# A part of the ledger or the catalogue, in words that texts count it by.
+TYPED = re.compile(
+    r"\d[\d,]*\d(?: of)?(?: the| those)?(?: catalogue's)? (?:claims|models|rows|families|errata)\b"
+    r"|\d[\d,]*\d ?(?:个论断|条论断|个模型|个系列|行)"
+)
+OTHER_ROWS = ("64 rows", "512 rows", "512 行", "448 行", "12 rows", "12 行")
+
+
+def test_no_count_of_the_ledger_or_the_catalogue_is_typed_by_hand() -> None:
+    typed = []
+    for path in (*TEXT.glob("*/*.md"), *TEXT.glob("*/*.toml"), *FOLDER.glob("*/*/*.toml")):
+        text = path.read_text("utf-8")
+        for name in OTHER_ROWS:
+            text = text.replace(name, "")
+        typed += [f"{path.name}: {match[0]}" for match in TYPED.finditer(text)]
+    assert typed == [], "name it as a slot, {{n:name}}, see ui/text/counts.toml"
+
+
+@pytest.mark.parametrize("typed", ["254 claims", "109 of the catalogue's 111 models", "共有 254 个论断", "123 行中"])
+def test_a_typed_count_is_seen(typed: str) -> None:
+    assert TYPED.search(typed)
 
 
 @pytest.mark.parametrize("page", sorted(path.stem for path in (TEXT / "zh").glob("*.md")))
