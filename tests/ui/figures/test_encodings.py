@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from rope_core.theory.encodings import ENCODINGS, weights, words
-from tests.support.figures import chart, ran
-from ui.figures.drawing import Drawing, Film
+from tests.support.figures import chart
+from ui.figures.drawing import Film
 from ui.figures.encodings import moving
 from ui.figures.encodings import scores as figures
 from ui.text.words import LANGUAGES, Words
@@ -156,17 +156,3 @@ def test_the_ends_of_the_ranges_draw(base: float, shift: int) -> None:
         findings = [film.scene.written({"shift": float(each)}) for each in moving.far(shift)]
         findings += [draw(name, base, shift, T).finding for draw in (figures.score_map, figures.score_lines)]
         assert not any("nan" in finding or "inf" in finding for finding in findings)
-
-
-def drawings() -> list[Drawing | Film]:
-    return [
-        figures.order(DOGS, 50.0, T),
-        figures.score_map("t5", 50.0, 3, T),
-        figures.score_lines("sinusoidal", 50.0, 3, T),
-        moving.translation("rope", DOGS[0], 50.0, moving.far(3), T),
-    ]
-
-
-@pytest.mark.parametrize("drawing", drawings(), ids=lambda d: d.id)
-def test_recipes_run(drawing: Drawing | Film) -> None:
-    assert ran(drawing).strip()

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from rope_core.theory.encodings import weights, words
-from tests.support.figures import chart, ran
-from ui.figures.drawing import Drawing, Film
+from tests.support.figures import chart
+from ui.figures.drawing import Film
 from ui.figures.encodings import additive as figures
 from ui.figures.encodings.scores import WIDTH, tokens
 from ui.text.words import Words
@@ -77,20 +77,6 @@ def test_cross_terms_move_and_word_terms_stay(base: float) -> None:
     exact = math.sqrt(float(np.mean(change**2)) / float(np.mean(score**2)))
     assert table["word_position"][8] == pytest.approx(exact, rel=1e-9)
     np.testing.assert_allclose(chart(drawing).data[1].y, 100 * table["word_position"])
-
-
-def drawings() -> list[Drawing | Film]:
-    return [
-        figures.rotation((0, 5), (0, 1), 30.0, T),
-        figures.hessian_map(0.2, 0.1, 30.0, T),
-        figures.hessian_curve(0.2, 0.1, 30.0, T),
-        figures.crossing(SENTENCE, 30.0, T),
-    ]
-
-
-@pytest.mark.parametrize("drawing", drawings(), ids=lambda d: d.id)
-def test_recipes_run(drawing: Drawing | Film) -> None:
-    assert ran(drawing).strip()
 
 
 @pytest.mark.parametrize("base", [1.0001, 1e12])

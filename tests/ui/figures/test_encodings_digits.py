@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 import rope_core as rc
 from rope_core.theory.extension import Extension, extensions, reach
-from tests.support.figures import chart, ran
-from ui.figures.drawing import Drawing
+from tests.support.figures import chart
 from ui.figures.encodings import digits as figures
 from ui.text.words import LANGUAGES, Words
 
@@ -113,19 +112,3 @@ def test_image_scores_are_cosines_of_row_and_column_differences(row: int, column
         exact = sum(2 * math.cos((row - r) * f) + 2 * math.cos((column - c) * f) for f in theta) / math.sqrt(32)
         assert picture[r, c] == pytest.approx(exact, abs=1e-12)
     assert picture.max() == picture[row, column]
-
-
-def drawings() -> list[Drawing]:
-    rope = rc.Rope(16, 5e5, 512)
-    return [
-        figures.digits(123_456, 7, T),
-        figures.stretched(rope, 3.0, extended(rope, 3.0), T),
-        figures.sections((24, 20, 20), T),
-        figures.video(3, 3, 4, T),
-        figures.image(2, 9, 300.0, T),
-    ]
-
-
-@pytest.mark.parametrize("drawing", drawings(), ids=lambda d: d.id)
-def test_recipes_run(drawing: Drawing) -> None:
-    assert ran(drawing).strip()

@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 import pytest
 
 from tests.support import ROOT
-from tests.support.figures import Row, chart
+from tests.support.figures import Row, chart, ran
 from tests.ui.figures import rows
 from ui.figures.drawing import write
 from ui.text.words import LANGUAGES, Words
@@ -42,6 +42,14 @@ def test_a_figure_is_plotlys_its_axes_are_named_and_its_numbers_are_rope_cores(r
     assert "{" not in drawing.finding and "nan" not in drawing.finding
     if row.finding is not None:
         assert drawing.finding == row.finding(t)
+
+
+@pytest.mark.parametrize("row", ROWS, ids=str)
+def test_a_recipe_that_needs_no_file_of_the_readers_prints(row: Row) -> None:
+    drawing = row.drawn(Words("en", row.page))
+    assert drawing.table()
+    # The code that reads a config is the page's: tests/ui/figures/test_config.py gives it.
+    assert row.page == "config" or ".json" in drawing.recipe or ran(drawing).strip()
 
 
 def test_every_figure_function_has_a_row() -> None:

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 import rope_core as rc
-from tests.support.figures import ran
 from ui.figures import home as figures
 from ui.figures.drawing import Film
 from ui.page.fields import stops
@@ -78,7 +77,3 @@ def test_a_sentence_is_words_or_letters_and_never_too_few_or_too_many() -> None:
 def test_the_path_is_the_menus() -> None:
     for lang in LANGUAGES:
         assert Words(lang, "home")("path").split()[: len(PATH) - 1] == list(PATH[1:])
-
-
-def test_the_recipe_runs() -> None:
-    assert len(ran(film(rc.Rope(8), (0, 20))).strip().splitlines()) == 3

@@ -7,8 +7,7 @@ import pytest
 
 import rope_core as rc
 from rope_core.theory import demo
-from tests.support.figures import chart, ran
-from ui.figures.drawing import Drawing
+from tests.support.figures import chart
 from ui.figures.rotation import circle
 from ui.figures.rotation import matrix as figures
 from ui.page.fields import around
@@ -92,17 +91,6 @@ def test_three_forms_coincide_and_backward_is_the_opposite_turn() -> None:
 def test_a_pair_beyond_the_width_shows_the_last_one() -> None:
     film = unwrap(circle.turning)(rc.Rope(8), 40, *[around(0)] * 3, T)
     assert film.scene.panels[0].title == T("pair_title", i=3)
-
-
-def drawings() -> list[Drawing]:
-    numbers = (8, 9, 77.0, T)
-    parts = (figures.matrix, figures.three_forms, figures.backward)
-    return [*(part(*numbers) for part in parts)]
-
-
-@pytest.mark.parametrize("drawing", drawings(), ids=lambda d: d.id)
-def test_recipes_run(drawing: Drawing) -> None:
-    assert ran(drawing).strip()
 
 
 def test_a_matrix_entry_never_reads_as_a_signed_zero() -> None:
