@@ -1,7 +1,7 @@
 """A small language model past its trained length: every line at once, live, and the experiments behind the schemes."""
 
 from rope_core.checks import pairs as weights
-from rope_core.lab import beside, cards, estimates, view
+from rope_core.lab import beside, cards, estimates, experiments, view
 from rope_core.lab import pairs as shipped
 from rope_core.theory import challenges, remap
 from ui.figures.drawing import Drawing
@@ -37,7 +37,7 @@ FAST = Field("fast", "float", 32.0, 0.01, 4096.0, steps=(1.0, 2.0, 4.0, 8.0, 16.
 SLOW = Field("slow", "float", 1.0, 0.01, 4096.0, steps=(0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0))
 SCALE = Field("scale", "float", None, 0.0, 16.0, step=0.05, optional=True)
 AGAINST = Field("against", "text", "")
-COUNTED = Field("counted", "choice", view.DIGITS, choices=(view.DIGITS, view.WHOLE))
+COUNTED = Field("counted", "choice", experiments.DIGITS, choices=(experiments.DIGITS, experiments.WHOLE))
 LAYER = Field("layer_no", "int", 1, 1, 4)
 HEAD = Field("head_no", "int", 1, 1, 6)
 TUNE = Field("tune", "choice", extrapolated.line_keys()[1], choices=extrapolated.line_keys())
@@ -360,7 +360,9 @@ def retrieval(page: Frame) -> None:
     page.controls.segments(COUNTED)
 
     def draw(seen: Seen) -> None:
-        page.show(models.passkey(seen, page.get(COUNTED), page.t), models.passkey, view.retrieval, estimates.wilson)
+        page.show(
+            models.passkey(seen, page.get(COUNTED), page.t), models.passkey, experiments.retrieval, estimates.wilson
+        )
 
     station(page, "retrieval", draw)
 
@@ -379,8 +381,8 @@ def head(page: Frame) -> None:
 
     def draw(seen: Seen) -> None:
         page.caption(heads.which(seen, page.t))
-        page.show(heads.maps(seen, line, page.t), heads.maps, view.sights)
-        page.show(heads.entropy(seen, page.t), heads.entropy, view.sights)
+        page.show(heads.maps(seen, line, page.t), heads.maps, experiments.sights)
+        page.show(heads.entropy(seen, page.t), heads.entropy, experiments.sights)
 
     station(page, "glimpse", draw, **extrapolated.of_head(page.get(LAYER), page.get(HEAD)))
 
@@ -389,15 +391,17 @@ def temperature(page: Frame) -> None:
     """Draw the logit scale, swept and fitted."""
 
     def draw(seen: Seen) -> None:
-        page.show(heads.scales(seen, page.t), heads.scales, view.swept)
-        maybe(page, heads.refit(seen, page.t), heads.refit, view.fit)
+        page.show(heads.scales(seen, page.t), heads.scales, experiments.swept)
+        maybe(page, heads.refit(seen, page.t), heads.refit, experiments.fit)
 
     station(page, "temperature", draw)
 
 
 def stale(page: Frame) -> None:
     """Keys left as cached."""
-    station(page, "stale", lambda seen: page.show(heads.stale(seen, trained(), page.t), heads.stale, view.variants))
+    station(
+        page, "stale", lambda seen: page.show(heads.stale(seen, trained(), page.t), heads.stale, experiments.variants)
+    )
 
 
 def padding(page: Frame) -> None:

@@ -5,8 +5,6 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from rope_core.lab import view
 from rope_core.lab.estimates import Estimate
@@ -104,54 +102,6 @@ def test_a_coarser_curve_has_the_same_mean_loss() -> None:
     assert view.coarser(curve, 1.0).value == pytest.approx(curve.value)
 
 
-def test_retrieval_is_a_grid_of_shares_by_line() -> None:
-    results = made.retrieval(3)
-    grids = view.retrieval([*results, results[0] | {"weights": "another", "right": 0}, {"undefined": "no table"}])
-    assert list(grids) == list(made.KEYS[:3])
-    grid = grids[made.KEYS[1]]
-    for i, length in enumerate(grid.lengths):
-        for j, depth in enumerate(grid.depths):
-            row = next(
-                each
-                for each in results
-                if (each["line"], each["length"], each["depth"]) == (made.KEYS[1], length, depth)
-            )
-            assert grid.right[i, j] == row["right"] / 10
-    share, trials = view.recalled(results, made.KEYS[1], 128)
-    assert trials == 30 and share.value == pytest.approx(grid.right[1].sum() / 3)
-
-
-def test_digits_are_counted_where_digits_are_wanted() -> None:
-    results = made.retrieval(4)
-    whole, digits = view.retrieval(results)[made.KEYS[0]], view.retrieval(results, view.DIGITS)[made.KEYS[0]]
-    row = results[1]
-    spot = digits.lengths.index(row["length"]), digits.depths.index(row["depth"])
-    assert [digits.right[spot], digits.low[spot], digits.high[spot]] == row["digits"]
-    assert np.all(digits.right >= whole.right)
-    share, trials = view.recalled(results, made.KEYS[0], 256, view.DIGITS)
-    assert trials == 30
-    assert share.value == pytest.approx(digits.right[digits.lengths.index(256)].mean())
-    assert 0.0 <= share.low < share.value < share.high <= 1.0
-    with pytest.raises(ValueError, match="counted must be one of whole, digits, got 'letters'"):
-        view.retrieval(results, "letters")
-
-
-@given(st.integers(1, 300).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
-def test_a_share_lies_within_its_own_interval(counts: tuple[int, int]) -> None:
-    right, trials = counts
-    cells = [
-        {"weights": "p", "line": "a", "length": 64, "depth": depth, "right": part, "trials": n, "low": 0, "high": 1}
-        for depth, part, n in ((0.0, right // 2, trials - trials // 2), (1.0, right - right // 2, trials // 2))
-    ]
-    result, wanted = view.recalled([*cells, cells[0] | {"line": "b"}], "a", 64)
-    assert wanted == trials and result.value == pytest.approx(right / trials)
-    assert 0.0 <= result.low <= result.value <= result.high <= 1.0
-    for end in (result.low, result.high):
-        # Wilson's ends are the shares from which what was seen lies 1.96 standard errors away.
-        if 1e-12 < end < 1.0 - 1e-12:
-            assert abs(result.value - end) == pytest.approx(1.959964 * math.sqrt(end * (1 - end) / trials), rel=1e-5)
-
-
 def test_copies_are_a_cell_a_line_that_is_ordered_at_the_greatest_distance() -> None:
     results = made.recall(keys=("b", "a"))
     result = view.copies([*results, {"line": "a", "undefined": "its table ends"}])
@@ -165,46 +115,3 @@ def test_copies_are_a_cell_a_line_that_is_ordered_at_the_greatest_distance() -> 
     assert second.nats.tolist() == by_distance[256]["nats"] and second.last.value == by_distance[256]["copy"][0]
     assert (second.length, second.documents) == (512, 6)
     assert [place.cell.line for place in view.order(result[::-1])] == ["b", "a"]
-
-
-def test_a_sweep_of_temperatures_is_paired_with_its_lowest() -> None:
-    result = view.swept(made.temperature())
-    assert list(result) == [2.0, 8.0]
-    for factor, best in ((2.0, 1.1), (8.0, 1.2)):
-        assert [each.attention_factor for each in result[factor]] == [1.0, 1.1, 1.2, 1.3]
-        for each in result[factor]:
-            over = math.exp((each.attention_factor - best) ** 2)
-            assert each.over_best.value == pytest.approx(over)
-            # Every document moves alike here, so the paired interval has no width, whatever the documents' own.
-            assert each.over_best.high == pytest.approx(over)
-
-
-def test_a_fit_lies_beside_the_published_one() -> None:
-    result = view.fit(made.temperature())
-    assert result is not None and result.factors == (2.0, 8.0)
-    own, paper = result.at(8.0)
-    assert own == pytest.approx(1 + 0.07 * math.log(8)) and paper == pytest.approx(1 + 0.1 * math.log(8))
-    assert result.slope.excludes(result.paper) and not result.best[1].sure
-    assert view.fit(made.temperature()[:-1]) is None
-    unknown = view.fit(made.temperature([None] * 3))
-    assert unknown is not None and math.isnan(unknown.slope.value)
-
-
-def test_variants_are_compared_on_the_same_documents() -> None:
-    kinds = {each.name: each for each in view.variants(made.stale(0.2))}
-    assert kinds["stale"].over(kinds["recomputed"]).value == pytest.approx(math.exp(0.2))
-    fewer = view.variants(made.stale(documents=3))[0]
-    with pytest.raises(ValueError, match="of the same documents"):
-        kinds["stale"].over(fewer)
-
-
-def test_sights_keep_their_rows_and_where_they_stand() -> None:
-    results = made.glimpse()
-    result = view.sights([*results, {"line": "none", "undefined": "its table ends"}])
-    assert [each.line for each in result] == [each["line"] for each in results]
-    assert result[0].mass.sum(1) == pytest.approx(np.ones(6))
-    assert result[0].position.tolist() == [8, 24, 40, 56, 72, 88]
-    late = results[1]["entropy"][-1]
-    assert (result[1].late.value, result[1].late.low) == pytest.approx((late, late - 0.2))
-    alone = view.sights([results[0] | {"entropy_low": None, "entropy_high": None}])[0]
-    assert not alone.late.sure

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from plotly.colors import sample_colorscale
 
-from rope_core.lab import cards, view
+from rope_core.lab import cards, experiments
 from rope_core.lab.cards import Stored
 from tests.support import lab_results as made
 from tests.support.figures import chart, ran
@@ -90,7 +90,7 @@ def test_a_fine_tune_stands_beside_what_it_started_from(index: dict[str, Stored]
 
 def test_the_hidden_number_is_a_map_a_line() -> None:
     results = made.retrieval(5)
-    drawing = figures.passkey(made.seen(results), view.WHOLE, T)
+    drawing = figures.passkey(made.seen(results), experiments.WHOLE, T)
     maps, letters = chart(drawing).data[::2], chart(drawing).data[1::2]
     assert [trace.type for trace in maps] == ["heatmap"] * 3
     for trace in letters:
@@ -110,7 +110,7 @@ def test_the_hidden_number_is_a_map_a_line() -> None:
         shown = drawing.finding.split(f"at {length} bytes ")[1].split(";")[0]
         assert shown.startswith(f"{words.name(best, T)} finds {100 * totals[best] / 30:.0f} %")
         assert f"and {words.name(worst, T)} {100 * totals[worst] / 30:.0f} %" in shown
-    digits = figures.passkey(made.seen(results), view.DIGITS, T)
+    digits = figures.passkey(made.seen(results), experiments.DIGITS, T)
     assert digits.finding.startswith("Of the hidden numbers' digits")
     assert float(np.asarray(chart(digits).data[0].z)[0, 0]) == np.rint(100 * results[0]["digits"][0])
     assert "30 trials" in drawing.finding
@@ -121,12 +121,12 @@ def test_the_hidden_number_is_a_map_a_line() -> None:
 
 def test_the_window_is_named_where_it_finds_neither_most_nor_fewest() -> None:
     results = made.retrieval(5)
-    shares = {key: view.recalled(results, key, 256)[0].value for key in made.KEYS[:3]}
+    shares = {key: experiments.recalled(results, key, 256)[0].value for key in made.KEYS[:3]}
     fewest, middle, most = sorted(shares, key=shares.__getitem__)
     assert shares[fewest] < shares[middle] < shares[most]
     for renamed, expected in ((middle, True), (most, False), (fewest, False)):
         seen = made.seen([each | {"line": "window"} if each["line"] == renamed else each for each in results])
-        shown = figures.passkey(seen, view.WHOLE, T).finding.split("at 256 bytes ")[1]
+        shown = figures.passkey(seen, experiments.WHOLE, T).finding.split("at 256 bytes ")[1]
         assert (f"(sliding window {100 * shares[renamed]:.0f} %" in shown) == expected
 
 

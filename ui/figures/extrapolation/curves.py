@@ -39,7 +39,8 @@ def colour(key: str) -> str:
 
 def code(seen: Seen, *more: str) -> str:
     """Python lines that put the results in hand, and then print what a figure shows."""
-    return "\n".join(("from rope_core.lab import view", seen.code, *more))
+    room = "experiments" if "experiments." in "".join(more) else "view"
+    return "\n".join((f"from rope_core.lab import {room}", seen.code, *more))
 
 
 def faint(shade: str) -> str:

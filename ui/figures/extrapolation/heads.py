@@ -6,9 +6,9 @@ import math
 
 import numpy as np
 
-from rope_core.lab import view
+from rope_core.lab import experiments, view
+from rope_core.lab.experiments import Sight
 from rope_core.lab.lines import lines
-from rope_core.lab.view import Sight
 from ui.figures.colours import AMOUNT, BLUE, COLOURS, GREY, LINE, ORANGE, RED
 from ui.figures.drawing import Drawing, grid
 from ui.figures.extrapolation.curves import code, colour, curves_plot, interval_band, intervals
@@ -26,7 +26,7 @@ FAINT = 1e-4
 
 def shown_sights(seen: Seen, key: str) -> list[Sight]:
     """Return the unscaled line and the chosen one at the longest length."""
-    results = view.sights(seen.results)
+    results = experiments.sights(seen.results)
     length = max(each.length for each in results)
     plain = lines()[0].key
     return [
@@ -79,7 +79,11 @@ def maps(seen: Seen, key: str, t: Words) -> Drawing:
             for each in pair
             for column, values in grid(each.position, each.position, each.mass, ("key", "query", "mass")).items()
         },
-        code(seen, "for sight in view.sights(results):", "    print(sight.line, sight.layer, sight.head, sight.mass)"),
+        code(
+            seen,
+            "for sight in experiments.sights(results):",
+            "    print(sight.line, sight.layer, sight.head, sight.mass)",
+        ),
         wide=True,
     )
 
@@ -91,7 +95,7 @@ def nearby(sight: Sight) -> float:
 
 def entropy(seen: Seen, t: Words) -> Drawing:
     """Entropy of one head's attention against position, every line at once, with the most that it can be."""
-    results = view.sights(seen.results)
+    results = experiments.sights(seen.results)
     length = max(each.length for each in results)
     results = [each for each in results if each.length == length]
     first = results[0]
@@ -132,14 +136,14 @@ def entropy(seen: Seen, t: Words) -> Drawing:
             "low": np.concatenate([each.low for each in results]),
             "high": np.concatenate([each.high for each in results]),
         },
-        code(seen, "for sight in view.sights(results):", "    print(sight.line, sight.entropy, sight.limit)"),
+        code(seen, "for sight in experiments.sights(results):", "    print(sight.line, sight.entropy, sight.limit)"),
     )
 
 
 def scales(seen: Seen, t: Words) -> Drawing:
     """How many times its lowest perplexity each factor has over the attention factor, documents paired."""
-    results = view.swept(seen.results)
-    fitted = view.fit(seen.results)
+    results = experiments.swept(seen.results)
+    fitted = experiments.fit(seen.results)
     data, papers = [], []
     for place, (stretch, points) in enumerate(results.items()):
         shade = COLOURS[place % len(COLOURS)]
@@ -172,13 +176,13 @@ def scales(seen: Seen, t: Words) -> Drawing:
                 for part in ("value", "low", "high")
             },
         },
-        code(seen, "for factor, points in view.swept(results).items(): print(factor, points)"),
+        code(seen, "for factor, points in experiments.swept(results).items(): print(factor, points)"),
     )
 
 
 def refit(seen: Seen, t: Words) -> Drawing | None:
     """Draw the best attention factor at each factor, this model's fit, and the published one; None before that."""
-    fitted = view.fit(seen.results)
+    fitted = experiments.fit(seen.results)
     if fitted is None:
         return None
     known = [
@@ -227,7 +231,7 @@ def refit(seen: Seen, t: Words) -> Drawing | None:
             "fitted": [fitted.at(v)[0] for v in fitted.factors],
             "published": [fitted.at(v)[1] for v in fitted.factors],
         },
-        code(seen, "print(view.fit(results))"),
+        code(seen, "print(experiments.fit(results))"),
     )
 
 
@@ -236,7 +240,7 @@ SHADES = {"recomputed": BLUE, "stale": RED, "unscaled": GREY}
 
 def stale(seen: Seen, trained: int, t: Words) -> Drawing:
     """Perplexity against position with keys turned anew, with keys left as they were cached, and unscaled."""
-    results = sorted(view.variants(seen.results), key=lambda each: -each.last.value)
+    results = sorted(experiments.variants(seen.results), key=lambda each: -each.last.value)
     labels = [t(f"variant.{each.name}") for each in results]
     shades = [SHADES.get(each.name, ORANGE) for each in results]
     cells = [view.Cell("", each.name, each.length, 0, each.last, each.last, each.nats, each.curve) for each in results]
@@ -271,11 +275,11 @@ def stale(seen: Seen, trained: int, t: Words) -> Drawing:
                 for part in ("position", "value", "low", "high")
             },
         },
-        code(seen, "for each in view.variants(results):", "    print(each.name, each.last, each.curve)"),
+        code(seen, "for each in experiments.variants(results):", "    print(each.name, each.last, each.curve)"),
     )
 
 
-def _by_value(pair: tuple[str, view.Variant]) -> float:
+def _by_value(pair: tuple[str, experiments.Variant]) -> float:
     return pair[1].last.value
 
 
@@ -377,5 +381,5 @@ def prompt(seen: Seen, length: int) -> str:
 
 def which(seen: Seen, t: Words) -> str:
     """Which layer and head the results are of."""
-    first = view.sights(seen.results)[0]
+    first = experiments.sights(seen.results)[0]
     return t("which_head", layer=first.layer + 1, head=first.head + 1)

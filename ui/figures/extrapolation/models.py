@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from rope_core.lab import cards, view
+from rope_core.lab import cards, experiments, view
 from rope_core.lab.estimates import Estimate
 from rope_core.lab.lines import line as line_of
 from rope_core.lab.lines import lines
@@ -168,7 +168,7 @@ WHEN = ("before_tuning", "after_tuning")
 
 def passkey(seen: Seen, counted: str, t: Words) -> Drawing:
     """Share of hidden numbers, or of their digits, that were found, depth by length, one map a line."""
-    grids = view.retrieval(seen.results, counted)
+    grids = experiments.retrieval(seen.results, counted)
     across = 4 if len(grids) > 3 else max(1, len(grids))
     down = math.ceil(len(grids) / across)
     columns, rows = split([1] * across, 0.03), split([1] * down, 0.28 / down)
@@ -210,7 +210,7 @@ def passkey(seen: Seen, counted: str, t: Words) -> Drawing:
     )
     lengths = sorted({length for grid in grids.values() for length in grid.lengths})
     named = dict.fromkeys((lengths[min(1, len(lengths) - 1)], lengths[-1]))
-    trials = view.recalled(seen.results, next(iter(grids)), lengths[-1], counted)[1]
+    trials = experiments.recalled(seen.results, next(iter(grids)), lengths[-1], counted)[1]
     return Drawing(
         "passkey",
         figure,
@@ -222,7 +222,7 @@ def passkey(seen: Seen, counted: str, t: Words) -> Drawing:
         lambda: passkey_table(grids),
         code(
             seen,
-            f"for line, grid in view.retrieval(results, {counted!r}).items():",
+            f"for line, grid in experiments.retrieval(results, {counted!r}).items():",
             "    print(line, grid.lengths, grid.depths, grid.right, grid.low, grid.high)",
         ),
         wide=len(grids) > 2,
@@ -231,7 +231,7 @@ def passkey(seen: Seen, counted: str, t: Words) -> Drawing:
 
 def recall(seen: Seen, keys: Sequence[str], length: int, counted: str, t: Words) -> str:
     """Which line finds most of the hidden numbers at a length, which the fewest, and what the sliding window finds."""
-    scores = {key: view.recalled(seen.results, key, length, counted)[0] for key in keys}
+    scores = {key: experiments.recalled(seen.results, key, length, counted)[0] for key in keys}
     best, worst = max(keys, key=lambda key: scores[key].value), min(keys, key=lambda key: scores[key].value)
     sentence = t(
         "passkey_one",
@@ -257,7 +257,7 @@ def percent(share: Estimate) -> str:
     return f"{100 * share.value:.0f} % [{100 * share.low:.0f}, {100 * share.high:.0f}]"
 
 
-def passkey_table(grids: Mapping[str, view.Grid]) -> dict[str, list[object]]:
+def passkey_table(grids: Mapping[str, experiments.Grid]) -> dict[str, list[object]]:
     """Return retrieval as named columns."""
     rows = [
         (key, length, depth, grid.right[i, j], grid.low[i, j], grid.high[i, j])

@@ -6,8 +6,8 @@ import numpy as np
 
 from rope_core.bench import traffic, view
 from rope_core.bench.cases import Case
+from rope_core.lab import experiments
 from rope_core.lab import pairs as shipped
-from rope_core.lab import view as lab_view
 from rope_core.lab.estimates import estimate
 from tests.support import lab_results as made
 from tests.support.figures import Row
@@ -94,7 +94,7 @@ ROWS = [
     Row(
         "extrapolation",
         models.passkey,
-        (made.seen(made.retrieval()), lab_view.WHOLE),
+        (made.seen(made.retrieval()), experiments.WHOLE),
         {"x": "length_axis", "y": "depth_axis", "x2": "length_axis", "x3": "length_axis"},
     ),
     Row("extrapolation", recall.recall, (COPIES, 64), {"x": "distance_axis", "y": "perplexity_axis"}),

@@ -1,0 +1,107 @@
+"""The other experiments' views against numbers written out by hand."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rope_core.lab import experiments
+from tests.support import lab_results as made
+
+
+def test_retrieval_is_a_grid_of_shares_by_line() -> None:
+    results = made.retrieval(3)
+    grids = experiments.retrieval(
+        [*results, results[0] | {"weights": "another", "right": 0}, {"undefined": "no table"}]
+    )
+    assert list(grids) == list(made.KEYS[:3])
+    grid = grids[made.KEYS[1]]
+    for i, length in enumerate(grid.lengths):
+        for j, depth in enumerate(grid.depths):
+            row = next(
+                each
+                for each in results
+                if (each["line"], each["length"], each["depth"]) == (made.KEYS[1], length, depth)
+            )
+            assert grid.right[i, j] == row["right"] / 10
+    share, trials = experiments.recalled(results, made.KEYS[1], 128)
+    assert trials == 30 and share.value == pytest.approx(grid.right[1].sum() / 3)
+
+
+def test_digits_are_counted_where_digits_are_wanted() -> None:
+    results = made.retrieval(4)
+    whole, digits = (
+        experiments.retrieval(results)[made.KEYS[0]],
+        experiments.retrieval(results, experiments.DIGITS)[made.KEYS[0]],
+    )
+    row = results[1]
+    spot = digits.lengths.index(row["length"]), digits.depths.index(row["depth"])
+    assert [digits.right[spot], digits.low[spot], digits.high[spot]] == row["digits"]
+    assert np.all(digits.right >= whole.right)
+    share, trials = experiments.recalled(results, made.KEYS[0], 256, experiments.DIGITS)
+    assert trials == 30
+    assert share.value == pytest.approx(digits.right[digits.lengths.index(256)].mean())
+    assert 0.0 <= share.low < share.value < share.high <= 1.0
+    with pytest.raises(ValueError, match="counted must be one of whole, digits, got 'letters'"):
+        experiments.retrieval(results, "letters")
+
+
+@given(st.integers(1, 300).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
+def test_a_share_lies_within_its_own_interval(counts: tuple[int, int]) -> None:
+    right, trials = counts
+    cells = [
+        {"weights": "p", "line": "a", "length": 64, "depth": depth, "right": part, "trials": n, "low": 0, "high": 1}
+        for depth, part, n in ((0.0, right // 2, trials - trials // 2), (1.0, right - right // 2, trials // 2))
+    ]
+    result, wanted = experiments.recalled([*cells, cells[0] | {"line": "b"}], "a", 64)
+    assert wanted == trials and result.value == pytest.approx(right / trials)
+    assert 0.0 <= result.low <= result.value <= result.high <= 1.0
+    for end in (result.low, result.high):
+        # Wilson's ends are the shares from which what was seen lies 1.96 standard errors away.
+        if 1e-12 < end < 1.0 - 1e-12:
+            assert abs(result.value - end) == pytest.approx(1.959964 * math.sqrt(end * (1 - end) / trials), rel=1e-5)
+
+
+def test_a_sweep_of_temperatures_is_paired_with_its_lowest() -> None:
+    result = experiments.swept(made.temperature())
+    assert list(result) == [2.0, 8.0]
+    for factor, best in ((2.0, 1.1), (8.0, 1.2)):
+        assert [each.attention_factor for each in result[factor]] == [1.0, 1.1, 1.2, 1.3]
+        for each in result[factor]:
+            over = math.exp((each.attention_factor - best) ** 2)
+            assert each.over_best.value == pytest.approx(over)
+            # Every document moves alike here, so the paired interval has no width, whatever the documents' own.
+            assert each.over_best.high == pytest.approx(over)
+
+
+def test_a_fit_lies_beside_the_published_one() -> None:
+    result = experiments.fit(made.temperature())
+    assert result is not None and result.factors == (2.0, 8.0)
+    own, paper = result.at(8.0)
+    assert own == pytest.approx(1 + 0.07 * math.log(8)) and paper == pytest.approx(1 + 0.1 * math.log(8))
+    assert result.slope.excludes(result.paper) and not result.best[1].sure
+    assert experiments.fit(made.temperature()[:-1]) is None
+    unknown = experiments.fit(made.temperature([None] * 3))
+    assert unknown is not None and math.isnan(unknown.slope.value)
+
+
+def test_variants_are_compared_on_the_same_documents() -> None:
+    kinds = {each.name: each for each in experiments.variants(made.stale(0.2))}
+    assert kinds["stale"].over(kinds["recomputed"]).value == pytest.approx(math.exp(0.2))
+    fewer = experiments.variants(made.stale(documents=3))[0]
+    with pytest.raises(ValueError, match="of the same documents"):
+        kinds["stale"].over(fewer)
+
+
+def test_sights_keep_their_rows_and_where_they_stand() -> None:
+    results = made.glimpse()
+    result = experiments.sights([*results, {"line": "none", "undefined": "its table ends"}])
+    assert [each.line for each in result] == [each["line"] for each in results]
+    assert result[0].mass.sum(1) == pytest.approx(np.ones(6))
+    assert result[0].position.tolist() == [8, 24, 40, 56, 72, 88]
+    late = results[1]["entropy"][-1]
+    assert (result[1].late.value, result[1].late.low) == pytest.approx((late, late - 0.2))
+    alone = experiments.sights([results[0] | {"entropy_low": None, "entropy_high": None}])[0]
+    assert not alone.late.sure
