@@ -13,6 +13,7 @@ import sys
 import threading
 import time
 import tomllib
+from collections import deque
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -27,7 +28,7 @@ from rope_core.checks.findings import check_text
 from rope_core.errors import ConfigError
 from rope_core.hf import hub
 from rope_core.hf.read import MAX_BYTES
-from rope_core.jobs.queue import _end_sentence
+from rope_core.jobs.ending import last_words
 from tests.support import ROOT
 from tests.support.sources import dotted, imports, nodes, sources, tree
 from ui.figures.drawing import as_csv
@@ -613,10 +614,8 @@ def test_a_runs_arguments_are_words_of_the_source(monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_jobs_last_words_name_no_folder() -> None:
-    class Job:
-        stderr: ClassVar = [b"PermissionError: [Errno 13] Permission denied: '/srv/ann/.local/x/records.sqlite3'\n"]
-
-    text = _end_sentence(1, Job())  # type: ignore[arg-type]
+    error = b"PermissionError: [Errno 13] Permission denied: '/srv/ann/.local/x/records.sqlite3'\n"
+    text = last_words(1, deque([error]))
     assert "ann" not in text and "/home" not in text and "records.sqlite3" in text
 
 

@@ -4,7 +4,6 @@ from rope_core.checks import pairs as weights
 from rope_core.lab import beside, cards, estimates, experiments, view
 from rope_core.lab import pairs as shipped
 from rope_core.theory import challenges, remap
-from ui.figures.drawing import Drawing
 from ui.figures.extrapolation import after as newer
 from ui.figures.extrapolation import curves as figures
 from ui.figures.extrapolation import heads, letters, models, words
@@ -15,9 +14,9 @@ from ui.figures.extrapolation import reported as handed
 from ui.page.frame import Frame
 from ui.page.state import Field, Unfit
 from ui.page.tasks import Challenge, Drawn, Question
-from ui.text.escape import plain
-from ui.work import extrapolated, measured, reported
-from ui.work.extrapolated import Code, Draw, DrawField, Request, Seen
+from ui.work import extrapolated, reported
+from ui.work.extrapolated import DrawField, Request, Seen
+from ui.work.station import able, button, maybe, missing, station, watch, where
 
 LENGTHS = ("256", "512", "1024", "2048", "4096", "8192", "16384")
 WEIGHTS = extrapolated.models()
@@ -79,22 +78,6 @@ def among(page: Frame, field: Field, offered: tuple[str, ...], fallback: str) ->
     return Field(field.name, "choice", fallback, choices=offered)
 
 
-def bytes_text(length: str) -> str:
-    """Return a length in a row of buttons."""
-    return f"{int(length):,}"
-
-
-def where(page: Frame, seen: Seen) -> None:
-    """Says where results come from."""
-    page.caption(words.provenance(seen, page.t))
-
-
-def missing(page: Frame, panel: str) -> None:
-    """Says that nothing was recorded, and what records it."""
-    page.note(page.t("not_recorded"))
-    page.code(extrapolated.command(panel), "bash")
-
-
 def top(page: Frame) -> None:
     """Draw one recorded text under the hand, and why reading fails."""
     seen = extrapolated.seen_shipped("sweep")
@@ -149,7 +132,7 @@ def ladder(page: Frame) -> None:
     page.controls.segments(SHARE)
     page.table(words.ladder(view.cells(seen.results), page.get(SHARE), page.t))
     offered = tuple(map(str, view.lengths(view.cells(seen.results))))
-    chosen = page.controls.segments(among(page, AT, offered, words.second(offered)), bytes_text)
+    chosen = page.controls.segments(among(page, AT, offered, words.second(offered)), words.bytes_text)
     drawing = figures.order(seen, int(chosen), extrapolated.trained(seen), page.t)
     page.show(drawing, figures.order, view.order, view.ratio, estimates.estimate)
 
@@ -193,14 +176,14 @@ def knobs(page: Frame) -> None:
     """Draw what is read, by which model, and how the positions are stretched."""
     controls = page.controls
     columns(page, (READ, controls.segments), (MODEL, lambda field: controls.select(field, str)))
-    columns(page, (LONGEST, lambda field: controls.select(field, bytes_text)), (DOCUMENTS, controls.slider))
+    columns(page, (LONGEST, lambda field: controls.select(field, words.bytes_text)), (DOCUMENTS, controls.slider))
     controls.toggle(FOLLOW)
     if page.get(FOLLOW):
         page.caption(page.t("follows"))
     else:
         controls.slider(STRETCH)
     columns(page, (THETA_BASE, controls.slider), (SCALE, controls.number))
-    columns(page, (FAST, controls.slider), (SLOW, controls.slider))
+    controls.beside(FAST, SLOW)
 
 
 def live(page: Frame) -> None:
@@ -228,64 +211,6 @@ def live(page: Frame) -> None:
     where(page, seen)
 
 
-def able(page: Frame) -> bool:
-    """Whether anything can be measured here; says why not."""
-    if not extrapolated.allowed():
-        page.note(page.t("off"))
-        return False
-    if not WEIGHTS[0]:
-        page.note(page.t("no_weights"))
-        return False
-    return True
-
-
-def button(page: Frame, panel: str, request: Request, title: str, label: str) -> None:
-    """Draw the button that starts a panel's work, and how far it has come."""
-    if extrapolated.ended(page.session, panel):
-        page.redraw()
-    going = extrapolated.going(page.session, panel)
-    if page.button(label, f"extrapolation.start.{panel}", primary=True, off=going):
-        try:
-            extrapolated.start(page.session, panel, request, title)
-        except ValueError as error:
-            page.note(page.t("refused_run", detail=plain(error, 300)), "error")
-        else:
-            page.redraw()
-    watch(page, panel)
-
-
-def watch(page: Frame, panel: str) -> None:
-    """Draw how far a panel's work is: its place in the queue, its progress, its end."""
-    state = extrapolated.status(page.session, panel)
-    if state is None:
-        return
-    if extrapolated.going(page.session, panel):
-        if state.state == "waiting":
-            page.write(page.t("waiting", ahead=measured.before(state)))
-        else:
-            page.progress(state.progress or 0.0, words.progress_text(state.progress, state.eta, state.seconds, page.t))
-        page.button(page.t("cancel"), f"extrapolation.cancel.{panel}", extrapolated.cancel, page.session, panel)
-    elif state.state == "failed":
-        page.note(page.t("failed", detail=plain(state.error, 300), seconds=f"{state.seconds:.0f}"), "error")
-    elif state.state == "cancelled":
-        page.note(page.t("cancelled"))
-
-
-def station(page: Frame, panel: str, draw: Draw, **settings: object) -> None:
-    """Draw one experiment: what was measured here for these settings, else the shipped record; the way to measure."""
-    request = extrapolated.panel_request(panel, **settings)
-    seen = extrapolated.seen(page.session, panel, request) or extrapolated.seen_shipped(
-        extrapolated.PANELS[panel].record
-    )
-    if seen is None:
-        missing(page, panel)
-    else:
-        draw(seen)
-        where(page, seen)
-    if extrapolated.allowed() and WEIGHTS[0]:
-        button(page, panel, request, page.t(f"panel.{panel}"), page.t("measure_here"))
-
-
 def trained() -> int:
     """Return the trained length of the models shown."""
     return extrapolated.first_context()
@@ -306,7 +231,7 @@ def after(page: Frame) -> None:
     if seen is None:
         return
     offered = tuple(map(str, view.lengths(view.cells(seen.results))))
-    chosen = page.controls.segments(among(page, AFTER_AT, offered, offered[-1]), bytes_text)
+    chosen = page.controls.segments(among(page, AFTER_AT, offered, offered[-1]), words.bytes_text)
     page.show(newer.after(seen, int(chosen), trained(), page.t), newer.after, beside.beside_window, remap.remap)
     where(page, seen)
     page.prose("after_how")
@@ -320,12 +245,6 @@ def encodings(page: Frame) -> None:
         lambda seen: page.show(models.encodings(seen, trained(), page.t), models.encodings, view.cells),
     )
     page.goto("encodings")
-
-
-def maybe(page: Frame, drawing: Drawing | None, *code: Code) -> None:
-    """Show a figure where there is one."""
-    if drawing is not None:
-        page.show(drawing, *code)
 
 
 def finetuned(page: Frame) -> None:
@@ -345,7 +264,7 @@ def tune(page: Frame) -> None:
     columns(
         page,
         (TUNE, lambda field: controls.select(field, lambda line: words.name(line, page.t))),
-        (WINDOW, lambda field: controls.select(field, bytes_text)),
+        (WINDOW, lambda field: controls.select(field, words.bytes_text)),
         (TUNE_STEPS, controls.slider),
     )
     request = extrapolated.finetune(WEIGHTS[0], page.get(TUNE), int(page.get(WINDOW)), page.get(TUNE_STEPS))
@@ -376,7 +295,7 @@ def head(page: Frame) -> None:
     """One head's attention before and after."""
     others = extrapolated.line_keys()[1:]
     controls = page.controls
-    columns(page, (LAYER, controls.slider), (HEAD, controls.slider))
+    controls.beside(LAYER, HEAD)
     line = controls.select(among(page, AGAINST, others, extrapolated.warm()), lambda line: words.name(line, page.t))
 
     def draw(seen: Seen) -> None:
@@ -414,7 +333,7 @@ def written(page: Frame) -> None:
 
     def draw(seen: Seen) -> None:
         offered = tuple(map(str, heads.lengths_written(seen)))
-        length = int(page.controls.segments(among(page, WRITTEN_AT, offered, offered[-1]), bytes_text))
+        length = int(page.controls.segments(among(page, WRITTEN_AT, offered, offered[-1]), words.bytes_text))
         page.caption(page.t("written_note"))
         with page.fold(page.t("prompt_end")):
             page.code(heads.prompt(seen, length))
@@ -454,11 +373,6 @@ def report(page: Frame) -> None:
         page.show(handed.copies(measured, page.t), handed.copies, view.copies)
 
 
-def every(page: Frame, panel: str) -> float | None:
-    """How often a panel is redrawn by itself: while its work goes on."""
-    return extrapolated.every(page.session, panel)
-
-
 def body(page: Frame) -> None:
     """Draw the page, part by part."""
     page.live(top)
@@ -480,7 +394,7 @@ def body(page: Frame) -> None:
         ("padding", "padding", (padding,)),
         ("written", "generate", (written,)),
     ):
-        page.deeper(section, *parts, every=every(page, panel))
+        page.deeper(section, *parts, every=extrapolated.every(page.session, panel))
     page.deeper("pairs", pairs)
     page.deeper("report", report)
     page.deeper("questions")

@@ -11,8 +11,6 @@ import atexit
 import contextlib
 import json
 import os
-import re
-import signal
 import subprocess
 import sys
 import threading
@@ -25,15 +23,14 @@ from typing import IO, Any
 
 from rope_core.errors import finite, reject, whole
 from rope_core.jobs.child import LIMIT_ENV, report
+from rope_core.jobs.ending import GRACE, kill, last_words
 
 WAITING, RUNNING, DONE, FAILED, CANCELLED = "waiting", "running", "done", "failed", "cancelled"
 OVER = (DONE, FAILED, CANCELLED)
 MAX_LINE = 2**20
 MAX_RESULTS = 2000
 STDERR_KEPT = 8000
-GRACE = 2.0
 TICK = 0.05
-FOLDERS = re.compile(r"(?<![\w.…/])/(?:[^\s/'\"]+/)+")  # of this machine, which a job's last words shall not name
 
 
 @dataclass(frozen=True)
@@ -328,7 +325,7 @@ class Queue:
                 job.stop = f"it said nothing for {job.silence_limit:g} s"
             if not job.stop:
                 return
-        _kill(process)
+        kill(process)
         with self._changed:
             job.ended = time.monotonic()
             if job.stop == CANCELLED:
@@ -338,7 +335,7 @@ class Queue:
             elif process.returncode == 0:
                 job.state, job.progress, job.eta = DONE, 1.0, 0.0
             else:
-                job.state, job.error = FAILED, _end_sentence(process.returncode, job)
+                job.state, job.error = FAILED, last_words(process.returncode, job.stderr)
             self._changed.notify_all()
 
 
@@ -364,42 +361,6 @@ def _take(job: _Job, line: bytes) -> None:
         job.note = message["note"][:200]
     if "result" in message:
         job.results.append(message["result"])
-
-
-def _kill(process: subprocess.Popen[bytes]) -> None:
-    """End a job and everything it started: ask, wait, then kill; its readers are done when its pipes close."""
-    for number, patience in ((signal.SIGTERM, GRACE), (signal.SIGKILL, GRACE)):
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, number)
-        try:
-            process.wait(patience)
-        except subprocess.TimeoutExpired:
-            continue
-        # Children of a job that has ended by itself may ignore the first signal.
-        if number == signal.SIGTERM and not _group_alive(process.pid):
-            return
-
-
-def _group_alive(group: int) -> bool:
-    try:
-        os.killpg(group, 0)
-    except (ProcessLookupError, PermissionError):
-        return False
-    return True
-
-
-def _end_sentence(code: int, job: _Job) -> str:
-    """Return in one sentence how a process ended."""
-    for _ in range(20):
-        if job.stderr:
-            break
-        time.sleep(0.005)
-    message = FOLDERS.sub("…/", b"".join(job.stderr).decode("utf-8", "replace"))
-    last = message.strip().splitlines()[-1:] or [""]
-    if code < 0:
-        name = signal.Signals(-code).name if -code in signal.valid_signals() else str(-code)
-        return f"it was ended by {name}" + (f": {last[0][:300]}" if last[0] else "")
-    return f"it ended with code {code}" + (f": {last[0][:300]}" if last[0] else "")
 
 
 _DEFAULT: list[Queue] = []

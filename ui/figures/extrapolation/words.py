@@ -16,6 +16,11 @@ from ui.work.extrapolated import GOING, Request, Seen
 WHOLE, LAST = "whole", "last"
 
 
+def bytes_text(length: str) -> str:
+    """Return a length in a row of buttons."""
+    return f"{int(length):,}"
+
+
 def name(line: str, t: Words) -> str:
     """Return a line's name for readers."""
     key = f"line.{line}"

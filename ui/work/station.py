@@ -1,0 +1,85 @@
+"""What a page draws around long work: what was measured and where, the button that starts it, how far it has come."""
+
+from __future__ import annotations
+
+from ui.figures.drawing import Drawing
+from ui.figures.extrapolation import words
+from ui.page.frame import Frame
+from ui.text.escape import plain
+from ui.work import extrapolated, measured
+from ui.work.extrapolated import Code, Draw, Request, Seen
+
+
+def where(page: Frame, seen: Seen) -> None:
+    """Says where results come from."""
+    page.caption(words.provenance(seen, page.t))
+
+
+def missing(page: Frame, panel: str) -> None:
+    """Says that nothing was recorded, and what records it."""
+    page.note(page.t("not_recorded"))
+    page.code(extrapolated.command(panel), "bash")
+
+
+def able(page: Frame) -> bool:
+    """Whether anything can be measured here; says why not."""
+    if not extrapolated.allowed():
+        page.note(page.t("off"))
+        return False
+    if not extrapolated.models()[0]:
+        page.note(page.t("no_weights"))
+        return False
+    return True
+
+
+def button(page: Frame, panel: str, request: Request, title: str, label: str) -> None:
+    """Draw the button that starts a panel's work, and how far it has come."""
+    if extrapolated.ended(page.session, panel):
+        page.redraw()
+    going = extrapolated.going(page.session, panel)
+    if page.button(label, f"extrapolation.start.{panel}", primary=True, off=going):
+        try:
+            extrapolated.start(page.session, panel, request, title)
+        except ValueError as error:
+            page.note(page.t("refused_run", detail=plain(error, 300)), "error")
+        else:
+            page.redraw()
+    watch(page, panel)
+
+
+def watch(page: Frame, panel: str) -> None:
+    """Draw how far a panel's work is: its place in the queue, its progress, its end."""
+    state = extrapolated.status(page.session, panel)
+    if state is None:
+        return
+    if extrapolated.going(page.session, panel):
+        if state.state == "waiting":
+            page.write(page.t("waiting", ahead=measured.before(state)))
+        else:
+            page.progress(state.progress or 0.0, words.progress_text(state.progress, state.eta, state.seconds, page.t))
+        page.button(page.t("cancel"), f"extrapolation.cancel.{panel}", extrapolated.cancel, page.session, panel)
+    elif state.state == "failed":
+        page.note(page.t("failed", detail=plain(state.error, 300), seconds=f"{state.seconds:.0f}"), "error")
+    elif state.state == "cancelled":
+        page.note(page.t("cancelled"))
+
+
+def station(page: Frame, panel: str, draw: Draw, **settings: object) -> None:
+    """Draw one experiment: what was measured here for these settings, else the shipped record; the way to measure."""
+    request = extrapolated.panel_request(panel, **settings)
+    seen = extrapolated.seen(page.session, panel, request) or extrapolated.seen_shipped(
+        extrapolated.PANELS[panel].record
+    )
+    if seen is None:
+        missing(page, panel)
+    else:
+        draw(seen)
+        where(page, seen)
+    if extrapolated.allowed() and extrapolated.models()[0]:
+        button(page, panel, request, page.t(f"panel.{panel}"), page.t("measure_here"))
+
+
+def maybe(page: Frame, drawing: Drawing | None, *code: Code) -> None:
+    """Show a figure where there is one."""
+    if drawing is not None:
+        page.show(drawing, *code)
