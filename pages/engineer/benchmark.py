@@ -115,12 +115,11 @@ def beside(page: Frame) -> None:
     largest = paper.largest_forward(source.points)
     drawing = paper.paper(largest, page.get(SOURCE), page.t) if largest else None
     if drawing:
-        page.prose("beside")
-        page.show(drawing, paper.paper, traffic.over_copy)
+        page.deeper("beside", lambda page: page.show(drawing, paper.paper, traffic.over_copy))
     pairs = view.fault_pairs(source.points)
     if pairs:
-        page.prose("faults")
-        page.show(paper.faults(pairs, page.get(SOURCE), page.t), paper.faults, view.fault_pairs)
+        faults = paper.faults(pairs, page.get(SOURCE), page.t)
+        page.deeper("faults", lambda page: page.show(faults, paper.faults, view.fault_pairs))
 
 
 def shape(page: Frame) -> Case:
@@ -148,7 +147,6 @@ def choices(page: Frame) -> list[str]:
 
 def run(page: Frame) -> None:
     """Choose, start, watch."""
-    page.prose("run")
     if not measured.allowed():
         page.note(page.t("off"))
         return
@@ -194,11 +192,11 @@ def watch(page: Frame) -> None:
 def body(page: Frame) -> None:
     """Draw the page, part by part."""
     page.live(top, (page.get(SOURCE), known_kind(page)))
-    page.prose("why")
     if view.source(page.get(SOURCE)).points:
         page.live(one_size)
     page.live(paths)
+    page.deeper("run", run)
+    page.deeper("why")
     beside(page)
-    page.live(run)
-    page.prose("own")
-    page.prose("questions")
+    page.deeper("own")
+    page.deeper("questions")

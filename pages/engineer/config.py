@@ -103,14 +103,17 @@ def reason(error: ValueError, page: Frame) -> str:
     return plain(explained(error, page.t), 400)
 
 
-def badges(page: Frame, of: configs.Shown) -> None:
-    """How many findings there are of each severity."""
-    counts = figures.severities(findings(page, of))
+def verdict(page: Frame, of: configs.Shown) -> None:
+    """How many findings there are of each severity, and the gravest."""
+    listed = findings(page, of)
+    counts = figures.severities(listed)
     with page.row():
         for severity, count in counts.items():
             colour, icon = LOOKS[severity]
             page.badge(page.t(f"count.{severity}", count=count), icon, colour)
-        if not counts:
+        if listed:
+            page.write(f"[{plain(listed[0].title(page.t.lang), 300)}](#findings)")
+        else:
             page.badge(page.t("count.clean"), "check_circle", "green")
 
 
@@ -120,18 +123,26 @@ def top(page: Frame, drawn: configs.Shown) -> None:
     now = shown(page)
     if (now.view, now.layer) != (drawn.view, drawn.layer) or length_of(now) != length_of(drawn):
         page.redraw()
-    badges(page, now)
-    if now.rope is None:
+    verdict(page, now)
+    rope = now.rope
+    if rope is None:
         page.note(page.t("unbuildable", detail=reason(now.trouble, page) if now.trouble else ""), "error")
         return
-    page.write(figures.summary(now.rope, page.t))
-    if whatif.offered(now.rope):
-        request = now.rope.request
+    page.write(figures.summary(rope, page.t))
+    if whatif.offered(rope):
+        request = rope.request
         factors, lengths = configs.whatif_stops(request, page.get(TIMES), page.get(TRAINED))
         page.show(whatif.moved(request, factors, lengths, page.t), whatif.moved, anatomy.regions_of)
-    if anatomy.follows_length(now.rope):
-        page.controls.slider(configs.length_field(LENGTH, now.rope))
-    drawing = figures.glance(now.rope, page.get(QUANTITY), now.view.where, page.t)
+        page.folded("glance", lambda page: glance(page, now, rope))
+        return
+    if anatomy.follows_length(rope):
+        page.controls.slider(configs.length_field(LENGTH, rope))
+    glance(page, now, rope)
+
+
+def glance(page: Frame, of: configs.Shown, rope: rc.HfRope) -> None:
+    """Every pair before and after the scheme."""
+    drawing = figures.glance(rope, page.get(QUANTITY), of.view.where, page.t)
     page.show(drawing, figures.glance, anatomy.regions, rc.from_hf)
     page.controls.segments(QUANTITY)
 
@@ -160,8 +171,11 @@ def card(page: Frame, finding: rc.Finding) -> None:
 def cards(page: Frame, drawn: configs.Shown) -> None:
     """All findings, the gravest first."""
     page.prose("findings")
-    page.controls.segments(VERSION, str)
-    page.controls.toggle(ALL)
+    version, notes = page.columns(1, 3, level=True)
+    with version:
+        page.controls.segments(VERSION, str)
+    with notes:
+        page.controls.toggle(ALL)
     if (page.get(VERSION), page.get(ALL)) != (drawn.version, drawn.everything):
         page.redraw()
     listed = findings(page, drawn)
@@ -180,52 +194,53 @@ def table(page: Frame, columns: dict[str, list[str]]) -> None:
     )
 
 
-def turning(page: Frame, of: configs.Shown) -> None:
-    """Every part of the model that turns, where there is more than one."""
-    columns = rotations(of.view.config, of.rope, page.t)
-    if columns:
-        page.prose("rotations")
-        table(page, columns)
-
-
 def parts(page: Frame, of: configs.Shown, rope: rc.HfRope) -> None:
-    """Where each value comes from, the ramp, cached keys, layers and axes."""
+    """Where each value comes from, the ramp, cached keys, layers and axes, each behind its title."""
     t, where = page.t, of.view.where
-    page.prose("provenance")
-    table(page, figures.provenance(rope, t))
-    ramp = figures.ramp(rope, where, t)
-    if ramp:
-        page.prose("ramp")
-        page.show(ramp, figures.ramp, anatomy.ramp, anatomy.share)
+    page.deeper("provenance", lambda page: table(page, figures.provenance(rope, t)))
+    if ramp := figures.ramp(rope, where, t):
+        page.deeper("ramp", lambda page: page.show(ramp, figures.ramp, anatomy.ramp, anatomy.share))
     if anatomy.follows_length(rope):
-        page.prose("drift")
-        page.show(figures.drift(rope, rope.seq_len or rope.train_len, where, t), figures.drift, anatomy.key_drift)
-    layers = figures.layers(rope, anatomy.layer_count(of.view.config), where, t)
-    if layers:
-        page.prose("layers")
-        page.show(layers, figures.layers)
-    axes = figures.sections(rope, where, t)
-    if axes:
-        page.prose("sections")
-        page.show(axes, figures.sections, anatomy.axes)
+        page.deeper("drift", lambda page: drift(page, of, rope))
+    if layers := figures.layers(rope, anatomy.layer_count(of.view.config), where, t):
+        page.deeper("layers", lambda page: page.show(layers, figures.layers))
+    if axes := figures.sections(rope, where, t):
+        page.deeper("sections", lambda page: page.show(axes, figures.sections, anatomy.axes))
+
+
+def drift(page: Frame, of: configs.Shown, rope: rc.HfRope) -> None:
+    """How far cached keys are off once the length in use has grown."""
+    drawing = figures.drift(rope, rope.seq_len or rope.train_len, of.view.where, page.t)
+    page.show(drawing, figures.drift, anatomy.key_drift)
 
 
 def programs(page: Frame, of: configs.Shown, rope: rc.HfRope) -> None:
-    """Draw the same config in other programs."""
+    """Say which other programs turn the same config differently, and why; behind a fold, by how much."""
+    t = page.t
     page.prose("engines")
     try:
         readings = engines.engines(of.view.config, of.layer, rope.seq_len)
     except ValueError as error:
         page.note(reason(error, page))
         return
-    page.show(comparison.engines(readings, rope, of.view.where, page.t), comparison.engines, engines.engines)
-    table(page, comparison.engine_table(readings, page.t))
-    for name, sentence in comparison.engine_notes(readings, page.t):
-        page.write(f"- **{plain(name)}**{page.t('colon')}{plain(sentence, 600)}")
+    page.write(f"**{plain(comparison.engines_finding(readings, t), 600)}**")
+    listing(page, comparison.engine_notes(readings, t))
+
+    def pairs(page: Frame) -> None:
+        page.show(comparison.engines(readings, rope, of.view.where, t), comparison.engines, engines.engines)
+        table(page, comparison.engine_table(readings, t))
+        listing(page, engines.without_column(t.lang))
+
+    page.folded("programs", pairs)
+
+
+def listing(page: Frame, rows: list[tuple[str, str]]) -> None:
+    """Write programs by name, with a sentence on each."""
+    page.write("\n".join(f"- **{plain(name)}**{page.t('colon')}{plain(sentence, 600)}" for name, sentence in rows))
 
 
 def extended(page: Frame, of: configs.Shown, rope: rc.HfRope) -> None:
-    """Draw the blocks that reach a wanted length, and what each costs."""
+    """Draw the blocks that reach a wanted length and what each costs; behind a fold, what each does to every pair."""
     t = page.t
     page.prose("extend")
     field = configs.wanted_field(WANTED, of.view.config)
@@ -244,8 +259,6 @@ def extended(page: Frame, of: configs.Shown, rope: rc.HfRope) -> None:
         return
     if already := extend_config.present(of.view.config, t.lang):
         page.note(already)
-    drawing = comparison.extensions(ways, rope, wanted, of.view.where, t)
-    page.show(drawing, comparison.extensions, extend_config.extend)
     table(page, comparison.costs(ways, t))
     for tab, way in zip(page.tabs([way.title(t.lang) for way in ways]), ways, strict=True):
         with tab:
@@ -261,11 +274,16 @@ def extended(page: Frame, of: configs.Shown, rope: rc.HfRope) -> None:
                 page.code(configs.as_json(way.old_block) if way.old_block else t("no_old_block"), "json")
     page.caption(extend_config.fixes()["searched"][t.lang])
 
+    def pairs(page: Frame) -> None:
+        drawing = comparison.extensions(ways, rope, wanted, of.view.where, t)
+        page.show(drawing, comparison.extensions, extend_config.extend)
+
+    page.folded("extensions", pairs)
+
 
 def compared(page: Frame, of: configs.Shown, rope: rc.HfRope) -> None:
     """Draw this config beside a model of the catalogue."""
     t = page.t
-    page.prose("compare")
     page.controls.select(OTHER, models.name)
     other = page.get(OTHER)
     try:
@@ -286,7 +304,6 @@ def compared(page: Frame, of: configs.Shown, rope: rc.HfRope) -> None:
 def conversion(page: Frame, of: configs.Shown) -> None:
     """Draw the same config in both schemas."""
     t = page.t
-    page.prose("convert")
     ways = (4, convert_config.to_v4), (5, convert_config.to_v5)
     for column, (version, convert) in zip(page.columns(1, 1), ways, strict=True):
         with column:
@@ -315,15 +332,18 @@ def handed_on(page: Frame, of: configs.Shown) -> None:
 def body(page: Frame) -> None:
     """Draw the page, part by part."""
     drawn = shown(page)
+    rope = drawn.rope
     page.live(top, drawn)
-    page.prose("why")
     page.live(cards, drawn)
-    turning(page, drawn)
-    if drawn.rope:
-        parts(page, drawn, drawn.rope)
-        programs(page, drawn, drawn.rope)
-        page.live(extended, drawn, drawn.rope)
-        page.live(compared, drawn, drawn.rope)
-        conversion(page, drawn)
+    if rope:
+        page.live(programs, drawn, rope)
+        page.live(extended, drawn, rope)
     handed_on(page, drawn)
-    page.prose("questions")
+    page.deeper("why")
+    if turning := rotations(drawn.view.config, rope, page.t):
+        page.deeper("rotations", lambda page: table(page, turning))
+    if rope:
+        parts(page, drawn, rope)
+        page.deeper("compare", lambda page: compared(page, drawn, rope))
+        page.deeper("convert", lambda page: conversion(page, drawn))
+    page.deeper("questions")

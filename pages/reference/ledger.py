@@ -92,7 +92,6 @@ def entries(page: Frame) -> None:
 
 def errata(page: Frame) -> None:
     """Draw what one document prints wrong, each with its proof and its corrected form."""
-    page.prose("errata")
     page.controls.segments(ERRATA, lambda choice: document_name(choice, page.t))
     wrong = figures.chosen(checked(page).results, page.get(ERRATA), figures.KEYS[ledger.WRONG])
     for result in wrong:
@@ -108,8 +107,8 @@ def body(page: Frame) -> None:
         page.live(overview)
     with right:
         page.live(residuals)
-    page.prose("why")
-    page.live(errata)
     page.live(entries)
-    page.prose("how")
-    page.prose("undecided")
+    page.deeper("errata", errata)
+    page.deeper("why")
+    page.deeper("how")
+    page.deeper("undecided")

@@ -46,17 +46,18 @@ def spans(page: Frame) -> None:
 
 
 def catalogue(page: Frame) -> None:
-    """Draw filters, wavelengths, table, and the picked model's card with its links."""
+    """Draw wavelengths, filters, table, and the picked model's card with its links."""
     page.bar()
+    rows = shown(page)
+    if rows:
+        page.live(spans, shared=False)
+    page.prose("table")
     page.controls.beside(
         *FILTERS, draw=lambda field: page.controls.select(field, lambda choice: label(field, choice, page.t))
     )
-    rows = shown(page)
     if not rows:
         page.note(page.t("nothing"))
         return
-    page.live(spans, shared=False)
-    page.prose("table")
     page.table(
         figures.listing(rows, page.t),
         "models.table",
@@ -73,20 +74,31 @@ def catalogue(page: Frame) -> None:
 
 def two_axes(page: Frame) -> None:
     """Rotation over rows and columns: a patch dragged, and its score maps."""
-    page.prose("axes")
     page.show(axes_figures.maps(page.t), axes_figures.maps, axes.score_map, axes.axial, axes.golden_gate, axes.mrope)
-    page.prose("video")
+
+
+def rotating(page: Frame) -> None:
+    """How much of each model rotates."""
+    page.show(figures.rotating(page.t), figures.rotating, survey.shares)
+
+
+def encodings(page: Frame) -> None:
+    """How many models of each year have which encoding."""
+    page.show(figures.encodings(page.t), figures.encodings, survey.encodings_by_year)
+
+
+def mistakes(page: Frame) -> None:
+    """Draw what the table of source 004 has wrong."""
+    page.table(figures.mistakes(page.t), looks={page.t("col.source"): "link"})
 
 
 def body(page: Frame) -> None:
     """Draw the page, part by part."""
     page.live(catalogue, shared=False)
-    page.prose("why")
-    page.prose("questions")
-    page.prose("rotating")
-    page.show(figures.rotating(page.t), figures.rotating, survey.shares)
-    page.live(two_axes, shared=False)
-    page.prose("architectures")
-    page.show(figures.encodings(page.t), figures.encodings, survey.encodings_by_year)
-    page.prose("errata")
-    page.table(figures.mistakes(page.t), looks={page.t("col.source"): "link"})
+    page.deeper("questions")
+    page.deeper("why")
+    page.deeper("rotating", rotating)
+    page.deeper("axes", two_axes)
+    page.deeper("video")
+    page.deeper("architectures", encodings)
+    page.deeper("errata", mistakes)

@@ -13,7 +13,7 @@ from tests.browser.conftest import Visit, address_has, until
 from ui.text.words import Words
 
 pytestmark = pytest.mark.browser
-TINY = "suite=one&batch=1&seq=64&heads=2&kv_heads=1&head_dim=64&rounds=5&only=numba%2Ceager"
+TINY = "open=run&suite=one&batch=1&seq=64&heads=2&kv_heads=1&head_dim=64&rounds=5&only=numba%2Ceager"
 T = Words("en", "benchmark")
 
 
@@ -41,7 +41,7 @@ def beginning(key: str) -> re.Pattern[str]:
 
 def test_a_run_is_cancelled_and_another_lands(browser: Browser, app: str, app_records: Path) -> None:
     visit, other = Visit(browser), Visit(browser)
-    page = visit.open(f"{app}/benchmark?lang=en&suite=cpu")
+    page = visit.open(f"{app}/benchmark?lang=en&open=run&suite=cpu")
     expect(page.locator("[data-testid=stPlotlyChart]").first).to_be_in_viewport()
     press(page, "start")
     expect(page.locator("[data-testid=stProgress]")).to_be_visible()

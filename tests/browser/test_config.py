@@ -39,6 +39,9 @@ def paste(visit: Visit, page: Page, text: str, lang: str) -> None:
 
 def test_paste_upload_and_download(visit: Visit, app: str, tmp_path: Path) -> None:
     t = Words("en", "config")
+    page = visit.open(f"{app}/config?lang=en")
+    expect(page.locator(".film[data-ready]")).to_be_in_viewport()
+    expect(page.locator("[data-testid=stPlotlyChart]")).to_have_count(0)
     page = visit.open(f"{app}/config?lang=en&model=gemma-3-4b")
     expect(page.locator("[data-testid=stPlotlyChart]").first).to_be_in_viewport()
     page.get_by_text("full_attention", exact=True).first.click()
@@ -66,6 +69,8 @@ def test_paste_upload_and_download(visit: Visit, app: str, tmp_path: Path) -> No
     expect(page.get_by_text(t("shown.upload"))).to_be_visible()
     visit.settle()
     page.keyboard.press("Escape")
+    page.locator("summary", has_text=t.prose("convert")[0]).click()
+    address_has(page, "open=convert")
     with page.expect_download() as waiting:
         page.get_by_text(t("download_config"), exact=True).last.click()
     built = json.loads(Path(waiting.value.path()).read_text("utf-8"))

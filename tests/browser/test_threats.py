@@ -138,7 +138,7 @@ def shapes(turn: int) -> dict[str, dict[str, object]]:
 
 def attacked(visit: Visit, app: str, lang: str, names: tuple[str, ...], turn: int, folder: Path) -> None:
     """Paste hostile configs, look into every fold, and open the report that they give."""
-    page, witness = visit.open(f"{app}/config?lang={lang}"), Witness(visit)
+    page, witness = visit.open(f"{app}/config?lang={lang}&open=all"), Witness(visit)
     for name, config in shapes(turn).items():
         if name not in names:
             continue

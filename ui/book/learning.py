@@ -136,22 +136,21 @@ class Learning(Content):
         self.table({self.t("grade.stage"): marks, self.t("grade.fault"): [each.sentence(lang) for each in graded]})
 
     def deeper(self, section: str, *parts: Callable[[Any], None], every: float | None = None) -> None:
-        if self.view.stage:
-            for part in parts:
-                self.live(part, every=every)
-            return
         if not self.folds:
             self.places.add("prose", f'<h2 id="deeper">{escape(self.t("frame.deeper"))}</h2>', key="deeper")
         self.folds += 1
 
         def fold(page: Learning) -> None:
-            page.fold_section(section, *parts)
+            page.folded(section, *parts)
 
         fold.__name__ = section
         self.live(fold, every=every)
 
-    def fold_section(self, section: str, *parts: Callable[[Any], None]) -> None:
-        """Draw a section that folds; its parts once it is open."""
+    def folded(self, section: str, *parts: Callable[[Any], None]) -> None:
+        if self.view.stage:
+            for part in parts:
+                part(self)
+            return
         title, body = self.t.prose(section)
         opened = self.view.opened
         node = self.places.add("fold", key="fold", tag="details")

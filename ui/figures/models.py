@@ -71,7 +71,7 @@ def spans(rows: Sequence[Row], length: int, picked: str, t: Words) -> Drawing:
         names.append(note(f"<b>{title(rows[k])}</b>", k, float(np.log10(rows[k].longest)), **place))
     figure = plot(
         [line([-1, len(rows)], [length, length], GREY, 3, t("asked"), "dot"), *strokes.values(), own],
-        height=380,
+        height=350,
         annotations=names,
         xaxis=axis(**year_ticks([row.model.year for row in rows]), range=[-1, len(rows)]),
         yaxis=axis(t("axis.wavelength"), **POWERS),

@@ -51,6 +51,9 @@ class Reader(Book):
             raise Found
 
     def deeper(self, section: str, *parts: Callable[[Any], None], every: float | None = None) -> None:
+        self.folded(section, *parts)
+
+    def folded(self, section: str, *parts: Callable[[Any], None]) -> None:
         for part in parts:
             attempt(self, partial(part, self))
 

@@ -133,6 +133,9 @@ class Frame(Protocol):
         The text is there before, for who searches the page. A link opens it by its name, ``open=<section>``.
         """
 
+    def folded(self, section: str, *parts: Callable[[Any], None]) -> None:
+        """Fold a section away as `deeper` does, but in place: in the part that is drawn, and redrawn with it."""
+
     def prose(self, section: str) -> None:
         """Write a section of the page's text, under its heading."""
 

@@ -52,9 +52,9 @@ class Rehearsal(Book):
         if self.found and not before:
             raise Found
 
-    def deeper(self, section: str, *parts: Callable[[Any], None], every: float | None = None) -> None:
+    def folded(self, section: str, *parts: Callable[[Any], None]) -> None:
         for part in parts:
-            self.live(part)
+            part(self)
 
     def show(self, drawing: Drawing | Film, *code: Callable[..., Any]) -> None:
         if not self.found and self.wanted in ("", drawing.id):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from functools import partial
 from html import escape
 from typing import Any
@@ -109,23 +110,22 @@ class Learning(Content):
         self.code(f"rope grade mine.py --only {function} --lang {self.t.lang}", "bash")
 
     def deeper(self, section: str, *parts: Callable[[Any], None], every: float | None = None) -> None:
-        if self.stage:
-            for part in parts:
-                self.live(part, every=every)
-            return
-        if self.folds is None:
+        if self.folds is None and not self.stage:
             st.header(self.t("frame.deeper"), anchor="deeper")
             self.folds = st.container(key="folds")
 
         def fold(page: Learning) -> None:
-            page.fold_section(section, *parts)
+            page.folded(section, *parts)
 
         fold.__name__ = section
-        with self.folds:
+        with self.folds or nullcontext():
             self.live(fold, every=every)
 
-    def fold_section(self, section: str, *parts: Callable[[Any], None]) -> None:
-        """Draw a section that folds; its parts once it is open, which is kept in the view."""
+    def folded(self, section: str, *parts: Callable[[Any], None]) -> None:
+        if self.stage:
+            for part in parts:
+                part(self)
+            return
         title, body = self.t.prose(section)
         key, open_now = f"fold.{self.name}.{section}", section in self.view.opened
         if st.session_state.get(key) != open_now:

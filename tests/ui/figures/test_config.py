@@ -155,7 +155,7 @@ def test_engines_draw_ratios_and_say_who_differs() -> None:
     config = config_of("gpt-oss-20b")
     result, rope = engines(config), rc.from_hf(config)
     drawing = comparison.engines(result, rope, where("gpt-oss-20b"), EN)
-    names = [name for trace in chart(drawing).data for name in trace.name.split(", ")]
+    names = [name for trace in chart(drawing).data for name in trace.name.replace("<br>", " ").split(", ")]
     assert sorted(names) == sorted(each.name for each in result if each.inv_freq is not None)
     rounded = rc.spectrum(anatomy.rounded(rope.request, True)).inv_freq
     llama = next(trace for trace in chart(drawing).data if "llama.cpp" in trace.name)

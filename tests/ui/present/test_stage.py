@@ -214,7 +214,7 @@ def test_a_part_within_a_part_may_lead(own: None) -> None:
     assert leading(at) == "spans" and at.query_params["context"] == "100000"
 
 
-def test_the_address_follows_a_figure_that_stands_outside_of_every_part() -> None:
+def test_the_address_follows_a_figure_that_is_folded_away_beside_the_stage() -> None:
     lesson = lessons.page_lesson("en", "models")
     (step,) = (each.number for each in getattr(lesson, "steps", ()) if each.figure == "encodings")
     at = opened("models", lang="en", display="stage", step=str(step - 1))

@@ -20,7 +20,7 @@ def step(number: int) -> Step:
     return talk.step(number)
 
 
-@pytest.mark.parametrize("number, part", [(6, "heatmaps"), (9, "paths"), (8, "")])
+@pytest.mark.parametrize("number, part", [(6, "heatmaps"), (9, "paths"), (8, "programs")])
 def test_the_stage_finds_its_figure_drawn_and_knows_where_it_stands(number: int, part: str) -> None:
     wanted = step(number)
     KEPT.clear()

@@ -99,7 +99,12 @@ def curves(points: Sequence[Point], name: str, t: Words) -> Drawing:
         )
     powers = {"type": "log", "dtick": 1}
     figure = plot(
-        data, height=440, legend=BELOW, xaxis=axis(t("size_axis"), **powers), yaxis=axis(t("bandwidth_axis"), **powers)
+        data,
+        height=390,
+        legend=BELOW,
+        margin={"t": 12},
+        xaxis=axis(t("size_axis"), **powers),
+        yaxis=axis(t("bandwidth_axis"), **powers),
     )
     kind = view.kind(points[0].case)
     return Drawing("curves", figure, curves_finding(points, t), lambda: rows(points), recipe(name, kind, "p.bandwidth"))

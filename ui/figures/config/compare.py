@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from rope_core.checks.blocks import factor_of
-from rope_core.checks.engines import Engine, basis, sentences, without_column
+from rope_core.checks.engines import Engine, basis, sentences
 from rope_core.checks.extend import Way
 from rope_core.checks.schemas import Row
 from rope_core.hf.ropes import HfRope
@@ -37,9 +37,24 @@ def engine_table(results: Sequence[Engine], t: Words) -> dict[str, list[str]]:
 
 
 def engine_notes(results: Sequence[Engine], t: Words) -> list[tuple[str, str]]:
-    """Each program that does something of its own or has no column, with the sentences that say so; plain text."""
+    """Each program that does something of its own, with the sentences that say so; plain text."""
     words = [(each.name, t("semicolon").join(sentences(each, t.lang))) for each in results if each.notes != ("same",)]
-    return [*((name, sentence) for name, sentence in words if sentence), *without_column(t.lang)]
+    return [(name, sentence) for name, sentence in words if sentence]
+
+
+def engines_finding(results: Sequence[Engine], t: Words) -> str:
+    """Return which programs turn by other frequencies than transformers, and which do not run the config."""
+    apart = [each for each in results if each.difference]
+    listed = t("comma").join(f"{each.name} ({gap(each.difference, t)})" for each in apart)
+    refused = t("comma").join(each.name for each in results if each.refused)
+    finding = t("engines_differ", listed=listed) if apart else t("engines_agree", count=len(drawable(results)))
+    return finding + (" " + t("engines_refuse", listed=refused) if refused else "")
+
+
+def drawable(results: Sequence[Engine]) -> list[Engine]:
+    """Return the programs that have as many frequencies as transformers."""
+    shapes = [None if each.inv_freq is None else each.inv_freq.shape for each in results]
+    return [each for each, shape in zip(results, shapes, strict=True) if shape and shape == shapes[0]]
 
 
 def gap(difference: float | None, t: Words) -> str:
@@ -56,13 +71,8 @@ def gap(difference: float | None, t: Words) -> str:
 def engines(results: Sequence[Engine], rope: HfRope, where: str, t: Words) -> Drawing:
     """Each program's frequencies over transformers', pair by pair; programs that agree share a curve."""
     first = results[0].inv_freq
-    drawable = [
-        each
-        for each in results
-        if first is not None and each.inv_freq is not None and each.inv_freq.shape == first.shape
-    ]
     groups: dict[bytes, list[Engine]] = {}
-    for each in drawable:
+    for each in drawable(results):
         groups.setdefault(np.round(np.asarray(each.inv_freq) / scale_of(first), 12).tobytes(), []).append(each)
     data: list[Props] = []
     ratios: dict[str, Array] = {}
@@ -70,7 +80,9 @@ def engines(results: Sequence[Engine], rope: HfRope, where: str, t: Words) -> Dr
         ratio = np.where(np.asarray(first) > 0, np.asarray(same[0].inv_freq) / scale_of(first), np.nan)
         ratios |= {each.name: ratio for each in same}
         dash = ("solid", "dash", "dot", "dashdot")[k % 4]
-        name = t("comma").join(each.name for each in same)
+        # Two programs a line: the legend fits a phone.
+        lines = [t("comma").join(each.name for each in same[at : at + 2]) for at in range(0, len(same), 2)]
+        name = f"{t('comma').rstrip()}<br>".join(lines)
         data.append(line(np.arange(ratio.size), ratio, COLOURS[k % len(COLOURS)], name=name, dash=dash))
     spread = max((float(np.nanmax(np.abs(np.log10(each)))) for each in ratios.values()), default=0.0)
     # Decades or doublings where the axis has several of them; between, Plotly's own ticks.
@@ -82,14 +94,10 @@ def engines(results: Sequence[Engine], rope: HfRope, where: str, t: Words) -> Dr
         xaxis=axis(t("axis.pair")),
         yaxis=axis(t("ratio_axis"), **LOG, **ticks),
     )
-    apart = [each for each in results if each.difference]
-    listed = t("comma").join(f"{each.name} ({gap(each.difference, t)})" for each in apart)
-    refused = t("comma").join(each.name for each in results if each.refused)
-    finding = t("engines_differ", listed=listed) if apart else t("engines_agree", count=len(drawable))
     return Drawing(
         "engines",
         figure,
-        finding + (" " + t("engines_refuse", listed=refused) if refused else ""),
+        engines_finding(results, t),
         lambda: {"pair": np.arange(rope.inv_freq.size)} | ratios,
         f"""
         from rope_core.checks.engines import engines
