@@ -17,8 +17,10 @@ from tests.support.figures import chart, ran
 from ui.figures.clock import dials as film
 from ui.figures.clock import reading as figures
 from ui.figures.clock import schemes as comparison
-from ui.figures.colours import BLUE, ORANGE, PURPLE
+from ui.figures.colours import BLUE, ORANGE, PURPLE, RED
 from ui.figures.drawing import Drawing, as_csv
+from ui.film.scene import written
+from ui.film.shapes import letters
 from ui.text.words import Words
 
 T = Words("en", "clock")
@@ -90,6 +92,7 @@ def test_dials_at_drawn_stops(rope: Rope, factor: float, span: float, data: st.D
         assert kinds["arc"][2]["end"][k] == pytest.approx(math.pi / 2 - float(trained[i]), rel=1e-9)
         assert kinds["arc"][1]["end"].at(index)[k] == angle
     assert step["angle"].at(index)[0] == pytest.approx(math.pi / 2 - s.inv_freq[0])
+    assert bool(step["paint"].at(index)[0]) == (abs(rope.theta[0] / s.inv_freq[0] - 1) > 1e-6)
     bars, marks = kinds["boxes"]
     height = (bars["y1"].at(index) - bars["y0"] - 0.02) / film.ROOF
     np.testing.assert_allclose(33.0**height, np.minimum(s.slowdown, 33.0), rtol=1e-6)
@@ -107,6 +110,21 @@ def test_a_hand_that_went_round_is_no_longer_red_though_its_pair_is_past() -> No
     at = [{"factor": 0, "distance": k} for k in range(4)]
     assert [slow["paint"].at(index)[0] for index in at] == [0, 0, 1, 0]
     assert [marks["paint"].at(index)[54] for index in at] == [0, 0, 1, 1]
+
+
+@pytest.mark.parametrize("factor", [1.0, 8.0])
+def test_the_fastest_hands_step_is_red_where_training_showed_another(factor: float) -> None:
+    """A radian a token in training; under linear an eighth of it, under NTK and YaRN the same."""
+    rope, index = Rope(128, 1e4, 4096), {"factor": int(factor > 1), "distance": 0}
+    requests = tuple(Request(rope, name) for name in ("linear", "ntk", "yarn"))
+    for panel in unwrap(film.dials)(rope, requests, (1.0, 8.0), (0.0, 4.0), T).scene.panels:
+        closer = panel.title[0] == T("scheme.linear") and factor > 1
+        read = {written(shape["text"], index): shape["colour"] for shape in panel.shapes if shape["kind"] == "label"}
+        trained, degrees = math.degrees(1.0), math.degrees(1 / 8)
+        step = f"{trained:.1f}° → {degrees:.3g}°" if closer else f"{trained:.1f}°"
+        assert read[step] == letters(RED if closer else BLUE)
+        beside = T("closer", times="8") if closer else T("as_trained")
+        assert read[beside] == (letters(RED) if closer else "ink")
 
 
 def test_a_bar_has_the_colour_of_what_becomes_of_its_pair() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,14 +15,14 @@ from rope_core.rope import Array
 from rope_core.theory.extension import at_factor, at_unseen_angle, past_training, slow_hands, trained_angles
 from ui.figures.colours import BLUE, GREEN, GREY, ORANGE, PURPLE, RED, SKY
 from ui.figures.drawing import Film, kept
-from ui.film.scene import Axis, Control, Panel, Scene, Texts, Track, control, sentence
+from ui.film.scene import Axis, Control, Panel, Scene, Shape, Texts, Track, control, sentence
 from ui.film.shapes import arc, boxes, circle, hands, label, named, turned
 from ui.text.words import Words
 
 UP = np.pi / 2
 RINGS = (1.0, 0.8)
 FACE, WEDGE = 0.62, 0.56
-BARS, FOOT, ROOF = 1.12, -1.88, 0.56
+BARS, FOOT, ROOF = 1.12, -1.88, 0.4
 SPANS = tuple(np.concatenate([np.arange(0.0, 8.0, 0.25), np.arange(8.0, 16.0), np.arange(16.0, 33.0, 2.0)]).tolist())
 """Distances in multiples of the trained length."""
 REGION_COLOURS = dict(zip(REGIONS, (BLUE, ORANGE, PURPLE, GREEN, GREY), strict=True))
@@ -50,6 +51,16 @@ class Dial:
     def apart(self) -> Array:
         """Degrees between neighbouring tokens on the fastest pair, (factors,)."""
         return np.degrees([s.inv_freq[0] for s in self.spectra])
+
+    @property
+    def slower(self) -> Array:
+        """How many times slower than in training the fastest pair turns, (factors,)."""
+        return np.array([s.slowdown[0] for s in self.spectra])
+
+    @property
+    def moved(self) -> npt.NDArray[np.bool_]:
+        """Whether neighbours are as far apart as training never showed them, (factors,)."""
+        return np.abs(self.slower - 1.0) > 1e-6
 
 
 def tokens(rope: rc.Rope, spans: Sequence[float]) -> list[int]:
@@ -104,8 +115,38 @@ def dials(
 
 
 def degrees(dial: Dial) -> tuple[str, ...]:
-    """Return the angle between neighbouring tokens at every factor as text."""
-    return tuple(f"{value:.3g}°" for value in dial.apart)
+    """Return the angle between neighbouring tokens at every factor as text, after the trained one where it differs."""
+    trained = f"{np.degrees(dial.request.rope.theta[0]):.3g}° → "
+    rows = zip(dial.apart.tolist(), dial.moved.tolist(), strict=True)
+    return tuple(f"{trained if moved else ''}{value:.3g}°" for value, moved in rows)
+
+
+def closeness(dial: Dial, t: Words) -> tuple[str, ...]:
+    """Return how close neighbouring tokens are, beside training, at every factor as text."""
+
+    def words(slower: float) -> str:
+        return t("closer", times=f"{slower:.3g}") if slower > 1 else t("wider", times=f"{1 / slower:.3g}")
+
+    rows = zip(dial.slower.tolist(), dial.moved.tolist(), strict=True)
+    return tuple(words(slower) if moved else t("as_trained") for slower, moved in rows)
+
+
+def either(
+    x: float,
+    y: float,
+    by: tuple[Control, ...],
+    texts: Sequence[str],
+    bad: npt.NDArray[np.bool_],
+    good: str,
+    **look: Any,
+) -> list[Shape]:
+    """Return a text at every stop of controls: red where it is ``bad``, else in the colour ``good``."""
+    pairs = list(zip(texts, bad.ravel().tolist(), strict=True))
+    red, plain = (tuple(text if wrong is wanted else "" for text, wrong in pairs) for wanted in (True, False))
+    return [
+        label(x, y, Texts(by, red), RED, bold=True, **look),
+        label(x, y, Texts(by, plain), good, bold=True, **look),
+    ]
 
 
 def scaled(dial: Dial, t: Words) -> tuple[str, ...]:
@@ -115,7 +156,10 @@ def scaled(dial: Dial, t: Words) -> tuple[str, ...]:
 
 
 def panel(dial: Dial, by: Control, far: Control, lengths: Sequence[int], t: Words) -> Panel:
-    """Return one dial: the slow hands on their rings, neighbouring tokens in the middle, the slow-downs below."""
+    """Return one dial: the slow hands on their rings, neighbouring tokens in the middle, the slow-downs below.
+
+    What training never showed is red: angles of slow hands, and the step of the fastest one.
+    """
     rope = dial.request.rope
     name = t(f"scheme.{dial.request.scheme}")
     slow = list(slow_hands(rope))
@@ -126,9 +170,7 @@ def panel(dial: Dial, by: Control, far: Control, lengths: Sequence[int], t: Word
     start = np.full(len(slow), UP)
     step = Track((by,), UP - inv_freq[:, :1])
     unscaled = UP - rope.theta[0]
-    counts = dial.past.ravel().tolist()
-    some = tuple(t("past", count=count) if count else "" for count in counts)
-    none = tuple("" if count else t("none_past") for count in counts)
+    past = [t("past", count=count) if count else t("none_past") for count in dial.past.ravel().tolist()]
     return Panel(
         Axis(-1.2, 1.2),
         Axis(-2.16, 1.12),
@@ -141,16 +183,16 @@ def panel(dial: Dial, by: Control, far: Control, lengths: Sequence[int], t: Word
             named("θ", arc(0.0, 0.0, WEDGE, UP, step, BLUE, sector=True, opacity=0.3)),
             arc(0.0, 0.0, WEDGE, UP, unscaled, GREY, 2, dash="3 4"),
             hands(0.0, 0.0, WEDGE, np.array([UP, unscaled]), GREY, 2),
-            hands(0.0, 0.0, WEDGE, step, BLUE, 5),
-            label(-0.02, -0.24, Texts((by,), degrees(dial)), BLUE, bold=True, size=19),
+            hands(0.0, 0.0, WEDGE, step, [BLUE, RED], 5, paint=Track((by,), dial.moved[:, None].astype(np.int8))),
+            *either(-0.02, -0.24, (by,), degrees(dial), dial.moved, BLUE, size=17),
             label(-0.02, -0.43, t("neighbours"), size=13),
             *(
                 label(-0.05, ring - 0.05, t("pair", i=i), anchor="end", size=13)
                 for ring, i in zip(rings, slow, strict=True)
             ),
             label(0.62, 0.92, t("seen"), SKY, anchor="start", size=13),
-            label(0.0, -1.22, Texts((by, far), some), RED, bold=True, size=15),
-            label(0.0, -1.22, Texts((by, far), none), bold=True, size=15),
+            *either(0.0, -1.2, (by, far), past, dial.past > 0, "ink", size=15),
+            *either(0.0, -1.38, (by,), closeness(dial, t), dial.moved, "ink", size=15),
             *strip(dial, by, far, t),
             turned(far, 0.0, 0.0, float(rings[0]), Track((by, far), angle[..., :1]), "ink", t("grab", scheme=name)),
         ],
@@ -161,7 +203,7 @@ def panel(dial: Dial, by: Control, far: Control, lengths: Sequence[int], t: Word
     )
 
 
-def strip(dial: Dial, by: Control, far: Control, t: Words) -> list[dict[str, object]]:
+def strip(dial: Dial, by: Control, far: Control, t: Words) -> list[Shape]:
     """Return every pair's slow-down as a bar, logarithmic, coloured by what becomes of the pair, and red if past."""
     pairs = dial.request.rope.pairs
     edges = np.linspace(-BARS, BARS, pairs + 1)
