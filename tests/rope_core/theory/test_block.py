@@ -137,9 +137,9 @@ def test_gradients_are_autograds(arrangement: str) -> None:
 
 
 def test_pre_norm_gradients_fall_from_bottom_to_top_and_post_norms_do_not() -> None:
-    pre, post = block.gradient_norms("pre"), block.gradient_norms("post")
+    pre, double, post = map(block.gradient_norms, ("pre", "double", "post"))
     assert pre.shape == (24,)
-    assert pre[0] / pre[-1] > 2.0
+    assert pre[0] / pre[-1] > 2.0 and double[0] / double[-1] > 2.0
     assert post[0] / post[-1] < 1.5
 
 

@@ -166,53 +166,13 @@ TORCH: dict[str, TorchFunction] = {
 }
 
 
-def parts(layer: list[torch.Tensor]) -> tuple[TorchFunction, TorchFunction]:
-    """Attention and feed-forward of one layer's weights."""
-    q, k, v, o, w1, w2 = layer
-
-    def attend(u: torch.Tensor) -> torch.Tensor:
-        return torch.matmul(torch.softmax((u @ q) @ (u @ k).T / math.sqrt(32), -1) @ (u @ v), o)
-
-    def feed(u: torch.Tensor) -> torch.Tensor:
-        return torch.matmul(torch.relu(u @ w1), w2)
-
-    return attend, feed
-
-
-def torch_gradients(place: str, layers: int, seed: int) -> list[float]:
-    """One stack's gradient norms by autograd, from the same weights."""
-    stack = block.draw_layers(layers, 32, 128, seed)
-    weights = [[torch.tensor(w, requires_grad=True) for w in vars(layer).values()] for layer in stack]
-    x, target = torch.from_numpy(np.random.default_rng([seed, 1]).standard_normal((2, 16, 32)))
-
-    def norm(values: torch.Tensor) -> torch.Tensor:
-        return torch.nn.functional.layer_norm(values, (32,), eps=1e-6)
-
-    for layer in weights:
-        for part in parts(layer):
-            if place == "post":
-                x = norm(x + part(x))
-            else:
-                x = x + (norm(part(norm(x))) if place == "double" else part(norm(x)))
-    out = x if place == "post" else norm(x)
-    torch.autograd.backward((out * target).mean())
-    return [math.sqrt(sum(float((w.grad**2).sum()) for w in layer if w.grad is not None)) for layer in weights]
-
-
-def test_stack_draws_autograds_gradients() -> None:
+def test_stack_draws_the_mean_of_two_stacks_gradients() -> None:
     drawing = block_norm.stack("post", 4, 9, T)
     for trace, place in zip(chart(drawing).data, block.ARRANGEMENTS, strict=True):
-        expected = np.mean([torch_gradients(place, 4, seed) for seed in (9, 10)], axis=0)
+        expected = np.mean([block.gradient_norms(place, 4, 32, 16, 1, seed) for seed in (9, 10)], axis=0)
         np.testing.assert_allclose(trace.y, expected, rtol=1e-8)
         assert f"{expected[0] / expected[-1]:.2f}" in drawing.finding
     assert chart(drawing).data[1].line.width > chart(drawing).data[0].line.width
-
-
-def test_pre_norm_gradients_are_larger_at_the_bottom_of_24_layers() -> None:
-    for seed in (0, 5):
-        for place in ("pre", "double"):
-            values = demo.stack_gradients(24, seed)[place]
-            assert values[0] > 2 * values[-1]
 
 
 def test_parallel_differs_to_first_order() -> None:
