@@ -1,4 +1,4 @@
-"""The fast tables: right at every position, as strict as the plain ones, and as fast as memory is filled."""
+"""The fast tables: as fast as memory is filled. What they share with numpy's is in tests/rope_core/test_spectrum.py."""
 
 import os
 import subprocess
@@ -7,55 +7,16 @@ import time
 import warnings
 from collections.abc import Callable
 
-import mpmath
 import numba
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import rope_core as rc
 from rope_core.kernels import tables
 from rope_core.spectrum import angles
 
 Table = npt.NDArray[np.float32]
-
-
-def oracle(s: rc.Spectrum, position: int, pair: int) -> tuple[float, float]:
-    with mpmath.workdps(40):
-        angle = mpmath.mpf(position) * mpmath.mpf(float(s.inv_freq[pair]))
-        return float(mpmath.cos(angle)), float(mpmath.sin(angle))
-
-
-def worst(s: rc.Spectrum, positions: npt.NDArray[np.int64], cos: Table, sin: Table) -> float:
-    """Return the largest error against mpmath over all pairs of the given rows."""
-    error = 0.0
-    for row, position in enumerate(positions.tolist()):
-        for pair in range(s.inv_freq.size):
-            c, d = oracle(s, position, pair)
-            error = max(error, abs(float(cos[row, pair]) - c), abs(float(sin[row, pair]) - d))
-    return error
-
-
-@pytest.mark.parametrize("start", [0, 1, 131_071, 10**6 + 7, 2**24 + 1, 2**31 - 300])
-def test_runs_agree_with_mpmath(start: int) -> None:
-    s = rc.spectrum(rc.Request(rc.Rope(8, 50_000.0)))
-    positions = np.arange(start, start + 300)
-    cos, sin = tables.cos_sin(s, positions)
-    some = np.array([0, 1, 127, 128, 129, 255, 256, 299])
-    assert worst(s, positions[some], cos[some], sin[some]) <= 2e-7
-
-
-@settings(deadline=None, max_examples=60)
-@given(
-    st.integers(1, 20), st.floats(1.5, 1e7), st.lists(st.integers(0, 2**31 - 1), min_size=1, max_size=4), st.booleans()
-)
-def test_any_position_agrees_with_mpmath(pairs: int, base: float, drawn: list[int], as_run: bool) -> None:
-    s = rc.spectrum(rc.Request(rc.Rope(2 * pairs, base)))
-    positions = np.arange(drawn[0], min(drawn[0] + 3, 2**31)) if as_run else np.array(drawn)
-    cos, sin = tables.cos_sin(s, positions)
-    assert worst(s, positions, cos, sin) <= 2e-7
 
 
 def test_every_entry_of_a_long_table_agrees_with_float64() -> None:
@@ -66,55 +27,6 @@ def test_every_entry_of_a_long_table_agrees_with_float64() -> None:
         cos, sin = tables.cos_sin(s, positions)
         assert np.max(np.abs(cos - np.cos(angle))) <= 1.6e-7
         assert np.max(np.abs(sin - np.sin(angle))) <= 1.6e-7
-
-
-@pytest.mark.parametrize("positions", [range(5, 900), [3], [], [7, 6, 5], np.arange(4, dtype=np.uint8)])
-def test_same_answer_as_the_plain_function(positions: npt.ArrayLike) -> None:
-    s = rc.spectrum(rc.Request(rc.Rope(12, 1000.0), "ntk", {"factor": 3.0}))
-    for fast, plain in zip(tables.cos_sin(s, positions), rc.cos_sin(s, positions), strict=True):
-        assert fast.shape == plain.shape
-        assert fast.dtype == plain.dtype
-        assert fast.flags.c_contiguous
-        assert np.allclose(fast, plain, rtol=0, atol=3e-7)
-
-
-def test_out_is_filled_and_returned() -> None:
-    s = rc.spectrum(rc.Request(rc.Rope(8)))
-    out = (np.full((300, 4), np.nan, np.float32), np.full((300, 4), np.nan, np.float32))
-    cos, sin = tables.cos_sin(s, np.arange(100, 400), out=out)
-    assert cos is out[0]
-    assert sin is out[1]
-    assert np.allclose(cos**2 + sin**2, 1, rtol=0, atol=1e-6)
-
-
-@pytest.mark.parametrize("dtype", ["float16", "float64"])
-def test_other_types_are_the_plain_function(dtype: str) -> None:
-    s = rc.spectrum(rc.Request(rc.Rope(8)))
-    for fast, plain in zip(tables.cos_sin(s, range(9), dtype), rc.cos_sin(s, range(9), dtype), strict=True):
-        assert fast.dtype == np.dtype(dtype)
-        assert np.array_equal(fast, plain)
-
-
-@pytest.mark.parametrize(
-    "positions",
-    [[-1], np.arange(-1, 5), [0.0, 1.0], [np.nan], [True], [2**31], np.arange(2**31 - 2, 2**31 + 1), [[1]], ["1"], 3],
-)
-def test_bad_positions_are_refused(positions: npt.ArrayLike) -> None:
-    s = rc.spectrum(rc.Request(rc.Rope(8)))
-    with pytest.raises(ValueError, match="positions must be"):
-        tables.cos_sin(s, positions)
-
-
-def test_bad_out_and_huge_requests_are_refused() -> None:
-    s = rc.spectrum(rc.Request(rc.Rope(8)))
-    good, wide = np.empty((2, 4), np.float32), np.empty((2, 8), np.float32)
-    for bad in (np.empty((2, 4)), np.empty((3, 4), np.float32), wide[:, ::2]):
-        with pytest.raises(ValueError, match=r"out\[1\] must be a writeable C-contiguous float32"):
-            tables.cos_sin(s, [0, 1], out=(good, bad))
-    with pytest.raises(ValueError, match="number of positions must be at most"):
-        tables.cos_sin(s, range(2**31))
-    with pytest.raises(ValueError, match="dtype must be"):
-        tables.cos_sin(s, [0], "int32")
 
 
 def test_no_writable_cache_is_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
