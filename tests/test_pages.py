@@ -1,12 +1,13 @@
 """Every page under Streamlit's own test runner, in both languages, with good, odd and hostile links."""
 
 import json
+import re
 from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.support import ROOT
+from tests.support import ROOT, films
 from ui.page.menu import ORDER, SECTIONS
 
 SCRIPT = str(ROOT / "tests" / "support" / "app_at.py")
@@ -47,6 +48,20 @@ def test_a_page_runs_and_its_figures_have_data_and_alternative_text(name: str, l
     for chart, spec in zip(charts, specs(at), strict=True):
         assert spec["data"], "a figure without traces"
         assert len(chart.proto.alt) > 20, "alternative text states the finding"
+    for film in list(films.shown(at).values())[:1]:
+        assert length(film.finding, lang) <= {"en": 15, "zh": 30}[lang], film.finding
+
+
+def length(text: str, lang: str) -> int:
+    """Count the words of an English sentence, the characters of a Chinese one: there a number or a name counts once."""
+    return len(re.findall(r"[A-Za-z0-9.,'·-]*[A-Za-z0-9]|[^\sA-Za-z0-9]" if lang == "zh" else r"\S*\w\S*", text))
+
+
+@pytest.mark.parametrize(
+    "text, lang, count", [("q turns by 1,024.5 %: 4× “m”.", "en", 6), ("距离 1,024.5，NTK 17、YaRN 0 对。", "zh", 11)]
+)
+def test_a_sentence_is_as_long_as_a_reader_counts(text: str, lang: str, count: int) -> None:
+    assert length(text, lang) == count
 
 
 HOSTILE = {

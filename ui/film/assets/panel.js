@@ -56,13 +56,17 @@ export class Panel {
     const { head, axes, scale: s } = this;
     axes.replaceChildren();
     const write = (text, x, y, anchor, name = "film-tick") => { make("text", { x: px(x), y: px(y), "text-anchor": anchor, class: name }, axes).textContent = text; };
+    const ticks = head.x.ticks.map(([value, text]) => {
+      const x = s.x(value), half = 3.7 * text.length, middle = Math.min(x, this.width - half);
+      return { x, text, middle, left: middle - half, right: middle + half };
+    });
     let free = -Infinity;
-    for (const [value, text] of head.x.ticks) {
-      const x = s.x(value), half = 4.2 * text.length;
-      make("line", { x1: px(x), x2: px(x), y1: px(s.top), y2: px(s.bottom), class: "film-grid" }, axes);
-      if (x - half < free || x + half > this.width + 6) continue;
-      write(text, x, s.bottom + 18, "middle");
-      free = x + half + 4;
+    for (const tick of ticks) {
+      make("line", { x1: px(tick.x), x2: px(tick.x), y1: px(s.top), y2: px(s.bottom), class: "film-grid" }, axes);
+      // The last label is written whatever comes before it.
+      if (tick.left < free || (tick !== ticks.at(-1) && tick.right + 4 > ticks.at(-1).left)) continue;
+      write(tick.text, tick.middle, s.bottom + 18, "middle");
+      free = tick.right + 4;
     }
     for (const [value, text] of head.y.ticks) {
       make("line", { x1: px(s.left), x2: px(s.right), y1: px(s.y(value)), y2: px(s.y(value)), class: "film-grid" }, axes);
