@@ -195,10 +195,10 @@ def kinds(points: Iterable[Point]) -> list[Case]:
     return sorted(lengths, key=lambda k: -len(lengths[k]))
 
 
-def of_kind(points: Iterable[Point], wanted: Case, allocator: str = "tuned") -> list[Point]:
-    """Return the points of one kind and allocator, by length; those of the other allocator where there are no such."""
+def of_kind(points: Iterable[Point], wanted: Case) -> list[Point]:
+    """Return the points of one kind with the tuned allocator, by length; of the other one where there are none."""
     same = sorted((p for p in points if kind(p.case) == wanted), key=lambda p: p.case.seq)
-    return [p for p in same if p.allocator == allocator] or same
+    return [p for p in same if p.allocator == "tuned"] or same
 
 
 def speed_up(ours: Point, peer: Point) -> Summary:

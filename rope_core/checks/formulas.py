@@ -65,7 +65,7 @@ class Refused(Exception):
         self.key, self.values = key, values
 
 
-def scaled(task: Task, kind: str, seq_len: int | None = None, train: int | None = None, **given: Any) -> Answer:
+def scaled(task: Task, kind: str, seq_len: int | None = None, **given: Any) -> Answer:
     """Compute transformers' formula of ``kind`` on this task's dict, with ``given`` in place of the dict's values."""
     scheme = TYPES[kind]
     request = task.rope.request
@@ -74,7 +74,7 @@ def scaled(task: Task, kind: str, seq_len: int | None = None, train: int | None 
     else:
         names = [param.name for param in SCHEMES[scheme].params]
         params = {name: task.values[name] for name in names if name in task.values} | given
-    rope = replace(request.rope, train_len=train or int(task.number(LENGTH, task.rope.train_len)))
+    rope = replace(request.rope, train_len=int(task.number(LENGTH, task.rope.train_len)))
     if kind not in (YARN, LLAMA3, LONGROPE):
         rope = request.rope
     answer = spectrum(Request(rope, scheme, params, seq_len))

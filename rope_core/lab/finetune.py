@@ -129,9 +129,9 @@ def _progress(name: str, step: int, recipe: Recipe, loss: float, left: float) ->
     return {"run": name, "step": step, "steps": recipe.steps, "loss": round(loss, 5), "left": round(left, 1)}
 
 
-def held_out(run: Run, documents: int = 16) -> dict[str, Any]:
-    """Return the perplexity on held-out documents over the run's window and its last quarter, with intervals."""
+def held_out(run: Run) -> dict[str, Any]:
+    """Return the perplexity on 16 held-out documents over the run's window and its last quarter, with intervals."""
     length = min(run.recipe.length, len(corpus.held_out()[0].text) - 1)
-    read = plan.documents(length, documents)
+    read = plan.documents(length, 16)
     nats = byte_losses(run.model, read, scaled(run.recipe.shape, run.recipe.request))
     return {"held_out": plan.three(perplexity(nats)), "last": plan.three(perplexity(nats, 0.75))}

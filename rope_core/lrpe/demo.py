@@ -115,18 +115,18 @@ class Case:
         return table
 
 
-def negative_share(act: str, width: int, base: float, length: int, vectors: int = 64) -> Array:
+def negative_share(act: str, width: int, base: float, length: int) -> Array:
     """Return which share of the numbers in O is negative at the positions 0 to ``length`` - 1, float64 (length,).
 
-    The same ``vectors`` drawn vectors are at every position; ``act`` is an activation of single numbers.
+    The same 64 drawn vectors are at every position; ``act`` is an activation of single numbers.
 
     >>> share = negative_share("relu", 8, 100.0, 4)
     >>> bool(share[0] == 0), bool(share[3] > 0)
     (True, True)
     """
-    drawn = drawn_vectors(width, vectors, seed=0)
+    drawn = drawn_vectors(width, 64, seed=0)
     x = np.broadcast_to(drawn, (1, whole("length", length, 1, 2**20), *drawn.shape))
-    out = lrpe_rotate(x, explain.sample_theta("geometric", vectors, width // 2, base), act=act)
+    out = lrpe_rotate(x, explain.sample_theta("geometric", 64, width // 2, base), act=act)
     return np.asarray((out[0] < 0).mean(axis=(1, 2)))
 
 

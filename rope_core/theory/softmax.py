@@ -49,15 +49,14 @@ class Attention:
 
 
 @lru_cache(maxsize=512)
-def attention_over(length: int, scale: float = 1.0, signal: float = 4.0, draws: int = 64, seed: int = 0) -> Attention:
+def attention_over(length: int, scale: float = 1.0, signal: float = 4.0, draws: int = 64) -> Attention:
     """Draw logits of ``length`` keys, N(0, 1) and one raised by ``signal``, scale them, and measure the softmax.
 
     Args:
         length: keys, 1..2**20.
         scale: multiplies every logit.
         signal: by how much the meant key's logit exceeds the others.
-        draws: independent queries to average over.
-        seed: of the draws; the same logits for every scale.
+        draws: independent queries to average over; the same logits for every scale.
 
     Raises:
         ValueError: on a length outside the range, or numbers that are not finite.
@@ -66,7 +65,7 @@ def attention_over(length: int, scale: float = 1.0, signal: float = 4.0, draws: 
     count = whole("draws", draws, 1, 4096)
     factor = finite("scale", scale)
     raised = finite("signal", signal)
-    rng = np.random.default_rng(whole("seed", seed, 0, 2**31 - 1))
+    rng = np.random.default_rng(0)
     totals = np.zeros(3)
     for _ in range(count):
         logits = rng.standard_normal(keys)

@@ -62,10 +62,9 @@ def over(
     low: float,
     high: float,
     digits: int = 2,
-    count: int = 101,
 ) -> Sketch:
-    """Return a sketch with ``count`` heights at equal steps from ``low`` to ``high``, each written with ``digits``."""
-    levels = np.linspace(low, high, count).tolist()
+    """Return a sketch with 101 heights at equal steps from ``low`` to ``high``, each written with ``digits``."""
+    levels = np.linspace(low, high, 101).tolist()
     return Sketch(
         name,
         label,

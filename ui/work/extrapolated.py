@@ -316,12 +316,12 @@ def recipe(wanted: Request) -> str:
     return "\n".join([*lines_, f"results = [result for _, result in steps({wanted.kind!r}, request)]"])
 
 
-def models(encoding: str = "rope", task: str = "text") -> tuple[str, ...]:
-    """Names of the shipped weights of an encoding that were trained from the start; ("",) where there are none."""
+def models() -> tuple[str, ...]:
+    """Names of the shipped rotary weights that were trained on text from the start; ("",) where there are none."""
     names = [
         each.name
         for each in cards.stored().values()
-        if each.encoding == encoding and each.task == task and not each.recipe["start"]
+        if (each.encoding, each.task, each.recipe["start"]) == ("rope", "text", "")
     ]
     return tuple(names) or ("",)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from rope_core.errors import finite, reject, whole
+from rope_core.errors import finite, reject
 from rope_core.layout import even_dim
 from rope_core.rope import Array, Rope
 
@@ -132,13 +132,13 @@ def hessian_term(hessian: npt.ArrayLike, vectors: npt.ArrayLike) -> Array:
     return np.asarray(p @ h @ p.T)
 
 
-def random_hessian(dim: int, off_diagonal: float, pair_gap: float = 0.0, seed: int = 0) -> Array:
+def random_hessian(dim: int, off_diagonal: float, pair_gap: float = 0.0) -> Array:
     """Draw H: a positive diagonal equal within pairs, spread by ``pair_gap`` within them, plus noise off the diagonal.
 
     ``off_diagonal`` is the standard deviation of the other entries; the diagonal is in [0.5, 1.5].
     """
     width = even_dim("dim", dim)
-    rng = np.random.default_rng(whole("seed", seed, 0, 2**31 - 1))
+    rng = np.random.default_rng(0)
     diagonal = np.repeat(0.5 + rng.random(width // 2), 2)
     gap = np.tile([1.0, -1.0], width // 2) * finite("pair_gap", pair_gap) / 2
     noise = finite("off_diagonal", off_diagonal) * rng.standard_normal((width, width))

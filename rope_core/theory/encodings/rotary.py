@@ -51,8 +51,8 @@ def line_angles(positions: npt.ArrayLike, inv_freq: npt.ArrayLike) -> Array:
     return np.asarray(as_line(positions)[:, None] * np.asarray(inv_freq, dtype=np.float64))
 
 
-def xpos_scale(dim: int, gamma: float = 0.4) -> Array:
-    """Return xPos's decay base of each pair, zeta_i = (2i/dim + gamma) / (1 + gamma), float64 (dim/2,).
+def xpos_scale(dim: int) -> Array:
+    """Return xPos's decay base of each pair, zeta_i = (2i/dim + 0.4) / 1.4, float64 (dim/2,).
 
     Source: xPos, arXiv:2212.10554, section 3; torchscale xpos_relative_position.py ((2i + 0.4 dim) / (1.4 dim)).
 
@@ -60,10 +60,7 @@ def xpos_scale(dim: int, gamma: float = 0.4) -> Array:
     [0.285714, 0.642857]
     """
     width = even_dim("dim", dim)
-    shift = finite("gamma", gamma, "finite_least", low=0)
-    if shift < 0:
-        raise reject("gamma", "finite_least", gamma, low=0)
-    return np.asarray((2.0 * np.arange(width // 2) / width + shift) / (1.0 + shift))
+    return np.asarray((2.0 * np.arange(width // 2) / width + 0.4) / 1.4)
 
 
 def xpos_logits(

@@ -21,9 +21,9 @@ def power(value: float) -> str:
     return f"{value:.1e}" if value < 1e-3 else f"{value:.3g}"
 
 
-def residual_bars(names: list[str], values: list[float], limit: float = 1e-9) -> Props:
+def residual_bars(names: list[str], values: list[float]) -> Props:
     """Return residuals on a logarithmic axis, green where they are rounding only."""
-    colours = [GREEN if value < limit else RED for value in values]
+    colours = [GREEN if value < 1e-9 else RED for value in values]
     outside: Props = {"text": [power(value) for value in values], "textposition": "outside", "cliponaxis": False}
     return bars([max(value, FLOOR) for value in values], names, colours, orientation="h", **outside)
 
