@@ -167,7 +167,7 @@ def test_a_killed_child_is_a_sentence_and_the_next_one_runs(queue: jobs.Queue, m
     assert over.state == "failed" and over.error == "it was ended by SIGKILL"
     assert begun(queue, second)
     monkeypatch.setattr("ui.work.measured.mine", lambda session: over)
-    at = opened("benchmark", lang="en")
+    at = opened("benchmark", lang="en", open="run")
     assert not at.exception
     assert any("it was ended by SIGKILL" in box.value.replace("\\", "") for box in at.error)
 

@@ -600,7 +600,8 @@ def test_a_runs_arguments_are_words_of_the_source(monkeypatch: pytest.MonkeyPatc
         "seq",
         "rounds",
     )
-    at = opened("benchmark", lang="en", **{name: HOSTILE[k % len(HOSTILE)] for k, name in enumerate(fields)})
+    hostile = {name: HOSTILE[k % len(HOSTILE)] for k, name in enumerate(fields)}
+    at = opened("benchmark", lang="en", open="run", **hostile)
     at.button(key="benchmark.start").click().run()
     deadline = time.monotonic() + 120
     while not started and time.monotonic() < deadline:

@@ -76,7 +76,7 @@ def test_a_shape_that_does_not_fit_never_reaches_the_queue(queue: jobs.Queue, re
         measured.start({}, measured.ONE, huge, [], 5, "tuned")
     assert queue.all() == []
     shape = {"batch": "4096", "seq": "1048576", "heads": "1024", "kv_heads": "1024", "head_dim": "1024"}
-    at = opened("benchmark", lang="en", suite="one", **shape)
+    at = opened("benchmark", lang="en", open="run", suite="one", **shape)
     at.button(key="benchmark.start").click().run()
     assert any(re.match(r"Not started.*bytes", error.value) for error in at.error)
     assert queue.all() == []
@@ -125,7 +125,7 @@ def test_what_landed_is_this_runs_only(records: Path) -> None:
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_switched_off_it_keeps_the_records(lang: str, monkeypatch: pytest.MonkeyPatch, records: Path) -> None:
     monkeypatch.setenv("ROPE_LAB_BENCH", "off")
-    at = opened("benchmark", lang=lang)
+    at = opened("benchmark", lang=lang, open="run")
     t = Words(lang, "benchmark")
     assert not at.exception and at.get("plotly_chart")
     assert t("off") in [note.value for note in at.info]
