@@ -1,5 +1,8 @@
 """RMSNorm of q and k, their rotation and the write of k and v into a cache, token by token in numba."""
 
+# The compiler infers these functions' types.
+# mypy: disable-error-code="no-untyped-def"
+
 from __future__ import annotations
 
 from typing import Any
@@ -32,7 +35,7 @@ CHUNKS_PER_THREAD = 4
 
 
 @compiled(error_model="numpy")
-def _scale(tag, at, lane, dim, eps, share):  # type: ignore[no-untyped-def]
+def _scale(tag, at, lane, dim, eps, share):
     """Return 1 / sqrt(mean square + eps) of one head vector; ``share`` is 1 / dim."""
     size, total, done = size_of(tag), eps * 0, 0
     if lane == size:
@@ -51,7 +54,7 @@ def _scale(tag, at, lane, dim, eps, share):  # type: ignore[no-untyped-def]
 
 
 @compiled()
-def _runs(tag, x, x_head, out, out_head, gain, cos, sin, scales, grouped, pairs, half, stream):  # type: ignore[no-untyped-def]
+def _runs(tag, x, x_head, out, out_head, gain, cos, sin, scales, grouped, pairs, half, stream):
     """Scale and turn the whole blocks of one row of heads whose dimensions lie side by side; return the pairs done."""
     size, entry = size_of(tag), table_size_of(tag)
     y, gy, to_y = x + pairs * size, gain + pairs * entry, out + pairs * size
@@ -90,7 +93,7 @@ def _runs(tag, x, x_head, out, out_head, gain, cos, sin, scales, grouped, pairs,
 
 
 @compiled()
-def _one_head(tag, x, lane, out, out_lane, gain, cos, sin, scale, done, tail, pairs, dim, half):  # type: ignore[no-untyped-def]
+def _one_head(tag, x, lane, out, out_lane, gain, cos, sin, scale, done, tail, pairs, dim, half):
     """Scale and turn the pairs from ``done`` on one by one, and scale the dimensions from ``tail`` on.
 
     ``scale`` has the type in which tables and gains are stored, and names it where they are read.
@@ -109,7 +112,7 @@ def _one_head(tag, x, lane, out, out_lane, gain, cos, sin, scale, done, tail, pa
 
 
 @compiled()
-def _token(  # type: ignore[no-untyped-def]
+def _token(
     tag, x, strides, heads, out, out_strides, gain, plain, cos, sin, scales, room, pairs, dim, half, eps, share, stream
 ):  # fmt: skip
     """Normalise, weight and turn all heads of one token; strides are (head, dimension) in bytes."""
@@ -139,7 +142,7 @@ def _token(  # type: ignore[no-untyped-def]
 
 
 @compiled()
-def _copy(tag, x, strides, heads, out, out_strides, dim, stream):  # type: ignore[no-untyped-def]
+def _copy(tag, x, strides, heads, out, out_strides, dim, stream):
     """Copy the heads of one token."""
     size = size_of(tag)
     x_head, lane = strides
@@ -159,7 +162,7 @@ def _copy(tag, x, strides, heads, out, out_strides, dim, stream):  # type: ignor
 
 
 @compiled()
-def _span(  # type: ignore[no-untyped-def]
+def _span(
     tag, q, out, k, v, k_cache, v_cache, gains, plain, tables, indices, shape, half, eps, share, stream, low, high
 ):  # fmt: skip
     """Do tokens low..high; each tensor is (address, bytes from token to token, from head to head, in a head)."""
@@ -188,7 +191,7 @@ def _span(  # type: ignore[no-untyped-def]
 
 
 @compiled(parallel=True)
-def _all(  # type: ignore[no-untyped-def]
+def _all(
     tag, q, out, k, v, k_cache, v_cache, gains, plain, tables, indices, shape, half, eps, share, stream, count, chunks
 ):  # fmt: skip
     for chunk in prange(chunks):

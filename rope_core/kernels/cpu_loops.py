@@ -3,6 +3,9 @@
 Everything is addressed in bytes from a base pointer, so that any strides cost nothing; lanes.py holds the arithmetic.
 """
 
+# The compiler infers these functions' types.
+# mypy: disable-error-code="no-untyped-def"
+
 from __future__ import annotations
 
 from numba import prange
@@ -31,7 +34,7 @@ START = 7
 
 
 @compiled()
-def _halves_run(  # type: ignore[no-untyped-def]
+def _halves_run(
     tag, x, x_step, x_head, out, out_step, out_head, cos, sin, table_step, count, grouped, pairs, back, stream
 ):  # fmt: skip
     """Turn the whole blocks of ``count`` rows in the half layout; return the pairs done.
@@ -82,7 +85,7 @@ def _halves_run(  # type: ignore[no-untyped-def]
 
 
 @compiled()
-def _neighbours_run(  # type: ignore[no-untyped-def]
+def _neighbours_run(
     tag, x, x_step, x_head, out, out_step, out_head, cos, sin, table_step, count, grouped, pairs, back, stream
 ):  # fmt: skip
     """Turn the whole blocks of ``count`` rows in the interleaved layout; return the pairs done."""
@@ -112,7 +115,7 @@ def _neighbours_run(  # type: ignore[no-untyped-def]
 
 
 @compiled()
-def _rest(tag, x, lane, out, out_lane, cos, sin, done, pairs, dim, half, back):  # type: ignore[no-untyped-def]
+def _rest(tag, x, lane, out, out_lane, cos, sin, done, pairs, dim, half, back):
     """Turn the pairs from ``done`` on of one head vector one by one, and copy the dimensions that do not turn."""
     entry = table_size_of(tag)
     step = 1 if half else 2
@@ -129,7 +132,7 @@ def _rest(tag, x, lane, out, out_lane, cos, sin, done, pairs, dim, half, back): 
 
 
 @compiled()
-def _run(  # type: ignore[no-untyped-def]
+def _run(
     tag, x, x_step, x_head, lane, out, out_step, out_head, out_lane, cos, sin, table_step, count, together, pairs, dim,
     half, back, stream
 ):  # fmt: skip
@@ -158,13 +161,13 @@ def _run(  # type: ignore[no-untyped-def]
 
 
 @compiled()
-def _together(heads):  # type: ignore[no-untyped-def]
+def _together(heads):
     """Return how many heads make one row."""
     return GROUP if heads % GROUP == 0 else 1
 
 
 @compiled()
-def rows(tag, task, base, x, out, low, high):  # type: ignore[no-untyped-def]
+def rows(tag, task, base, x, out, low, high):
     """Turn rows low..high of the tensor whose fields begin at task[base], the nearer axis of memory innermost.
 
     A row is one head of one token, or GROUP heads of it where the heads make whole groups.
@@ -204,14 +207,14 @@ def rows(tag, task, base, x, out, low, high):  # type: ignore[no-untyped-def]
 
 
 @compiled()
-def rows_of(task, base):  # type: ignore[no-untyped-def]
+def rows_of(task, base):
     """Return the number of rows of the tensor whose fields begin at task[base]."""
     heads = task[base + 8]
     return task[11] * task[12] * (heads // _together(heads))
 
 
 @compiled(parallel=True)
-def parallel(tag, task, places, chunks):  # type: ignore[no-untyped-def]
+def parallel(tag, task, places, chunks):
     """Turn q and k, each thread a chunk of the rows of either at a time."""
     for chunk in prange(chunks):
         for i, base in ((0, COMMON), (2, COMMON + EACH)):

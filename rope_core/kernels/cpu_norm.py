@@ -1,5 +1,8 @@
 """RMSNorm and rotation in one pass over q and k, forward and backward, in numba."""
 
+# The compiler infers these functions' types.
+# mypy: disable-error-code="no-untyped-def"
+
 from __future__ import annotations
 
 from typing import Any
@@ -17,7 +20,7 @@ NAMES = {getattr(torch, name): name for name in TAGS}
 
 
 @compiled(fastmath={"contract", "reassoc"})
-def _read(tag, at, size, strides, heads, dim, row):  # type: ignore[no-untyped-def]
+def _read(tag, at, size, strides, heads, dim, row):
     """Read ``heads`` head vectors from address ``at`` into row (heads * dim,); return the sum of their squares."""
     row[0] = 0  # what was in the row may be NaN, and NaN times zero is no zero to start from
     total = row[0]
@@ -30,7 +33,7 @@ def _read(tag, at, size, strides, heads, dim, row):  # type: ignore[no-untyped-d
 
 
 @compiled()
-def _members(i, pairs, half):  # type: ignore[no-untyped-def]
+def _members(i, pairs, half):
     """Return pair i's dimensions."""
     if half:
         return i, i + pairs
@@ -38,7 +41,7 @@ def _members(i, pairs, half):  # type: ignore[no-untyped-def]
 
 
 @compiled(parallel=True)
-def _forward(tag, x, out, size, shape, x_strides, out_strides, weight, shift, cos, sin, half, eps, whole, chunks):  # type: ignore[no-untyped-def]
+def _forward(tag, x, out, size, shape, x_strides, out_strides, weight, shift, cos, sin, half, eps, whole, chunks):
     batch, seq, heads, dim = shape
     pairs = cos.shape[2]
     group = heads if whole else 1
@@ -67,7 +70,7 @@ def _forward(tag, x, out, size, shape, x_strides, out_strides, weight, shift, co
 
 
 @compiled(parallel=True)
-def _backward(  # type: ignore[no-untyped-def]
+def _backward(
     tag, x, grad, out, size, shape, x_strides, g_strides, out_strides, weight, shift, cos, sin, half, eps, whole, shares
 ):  # fmt: skip
     """Write the gradient of x, and each chunk's share of the weight's gradient into its row of ``shares``."""
