@@ -20,7 +20,6 @@ from rope_core.bench.records import Result
 from rope_core.errors import reject
 from rope_core.kernels.task import available_memory
 
-FLOOR = "copy"
 ROUNDS = 25
 # A sample is at least this many ticks of the clock long.
 TICKS = 1000

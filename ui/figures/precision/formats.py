@@ -19,7 +19,6 @@ from ui.text.words import Words
 
 DTYPES = ("bfloat16", "float16", "float32")
 SINGLE = ("inv_freq", "angle", "position", "table")
-POINTS = 200
 REACH = 2**20
 STOPS = tuple(2**e for e in range(21))
 FAR_STOPS = tuple(2**e for e in range(21, 25))
