@@ -6,7 +6,6 @@ import asyncio
 import gc
 import os
 import shutil
-import sys
 from collections.abc import Callable, Coroutine, Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
@@ -81,13 +80,6 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     scheduler = LoadScopeScheduling(config, log)
     scheduler._split_scope = shared
     return scheduler
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Give torch its one thread back: the first launch of numba's threads gives it as many."""
-    if torch := sys.modules.get("torch"):
-        torch.set_num_threads(1)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
