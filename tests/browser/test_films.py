@@ -40,6 +40,11 @@ HELD = """name => {
   for (let k = 0; k < bytes.length; k += 8192) text += String.fromCharCode(...bytes.subarray(k, k + 8192));
   return btoa(text);
 }"""
+LAST = """() => [...globalThis.ropeLabFilms.films.values()].flatMap(film => film.panels.map(panel => {
+  const edge = panel.svg.getBoundingClientRect().right + 1;
+  const letters = [...panel.axes.querySelectorAll('text')].filter(t => t.getBoundingClientRect().right <= edge);
+  return [panel.head.x.ticks.at(-1)?.[1] ?? '', letters.map(t => t.textContent)];
+}))"""
 PAINTED = """name => globalThis.ropeLabFilms.films.get(name).panels.map(panel => ({
   place: {...panel.place.dataset},
   shapes: panel.shapes.map(({drawn}) => drawn.pen
@@ -288,6 +293,10 @@ def test_a_finger_moves_the_film_and_not_the_page(browser: Browser, app: str) ->
     film = page.locator(".film[data-at]").first
     expect(film).to_be_visible()
     visit.settle()
+    named = until(
+        page, lambda: page.evaluate(LAST), lambda panels: all(not last or last in read for last, read in panels)
+    )
+    assert [last for last, read in named if last and last not in read] == [], "an axis ends with a label, whole"
     scrolled = "document.querySelector('[data-testid=stMain]').scrollTop"
     # A handle, then a slider.
     grip = resting(film.locator(".film-grip").last)

@@ -48,9 +48,9 @@ def limits(rope: rc.Rope, t: Words) -> Drawing:
     y = {"range": [0, 54], "dtick": 10}
     figure = plot(
         data,
-        height=470,
+        height=440,
         legend={"y": -0.22, "yanchor": "top"},
-        margin={"t": 40, "b": 130},
+        margin={"t": 40, "b": 100},
         shapes=[
             vline(rope.base, GREY, 3, "dash"),
             vline(length, GREY, 3, "dash") | {"xref": "x2", "yref": "y2 domain"},

@@ -306,6 +306,7 @@ def order(seen: Seen, length: int, trained: int, t: Words) -> Drawing:
             f"for place in view.order(view.at(view.cells(results), {length})):",
             "    print(place.cell.line, place.cell.last, place.behind, place.over_best, place.settled)",
         ),
+        wide=True,
     )
 
 
