@@ -100,6 +100,7 @@ def after(seen: Seen, length: int, trained: int, t: Words) -> Drawing:
             f"window, found = beside_window(view.cells(results), {length})",
             "for each in found: print(each.key, each.cell.last, each.over_window, each.seeds)",
         ),
+        wide=True,
     )
 
 
