@@ -11,18 +11,18 @@ from ui.work.extrapolated import Code, Draw, Request, Seen
 
 
 def where(page: Frame, seen: Seen) -> None:
-    """Says where results come from."""
+    """Say where results come from."""
     page.caption(words.provenance(seen, page.t))
 
 
 def missing(page: Frame, panel: str) -> None:
-    """Says that nothing was recorded, and what records it."""
+    """Say that nothing was recorded, and what records it."""
     page.note(page.t("not_recorded"))
     page.code(extrapolated.command(panel), "bash")
 
 
 def able(page: Frame) -> bool:
-    """Whether anything can be measured here; says why not."""
+    """Whether anything can be measured here; say why not where it cannot."""
     if not extrapolated.allowed():
         page.note(page.t("off"))
         return False

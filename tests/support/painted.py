@@ -1,0 +1,85 @@
+"""What a browser has painted of a film, held against the film's own numbers."""
+
+import json
+import re
+from base64 import b64decode
+from typing import Any
+
+import numpy as np
+from playwright.sync_api import Locator, Page
+
+from tests.support.films import numbers, opened
+
+HELD = """name => {
+  const film = globalThis.ropeLabFilms.films.get(name), bytes = new Uint8Array(film.buffer);
+  let text = '';
+  for (let k = 0; k < bytes.length; k += 8192) text += String.fromCharCode(...bytes.subarray(k, k + 8192));
+  return btoa(text);
+}"""
+PAINTED = """name => globalThis.ropeLabFilms.films.get(name).panels.map(panel => ({
+  place: {...panel.place.dataset},
+  shapes: panel.shapes.map(({drawn}) => drawn.pen
+    ? [...drawn.pen.getImageData(0, 0, drawn.canvas.width, drawn.canvas.height).data]
+    : [...drawn.node.children].map(part =>
+      Object.fromEntries(part.getAttributeNames().map(key => [key, part.getAttribute(key)])))),
+}))"""
+
+
+def at(film: Locator) -> dict[str, float]:
+    """Return where a film's controls rest."""
+    values: dict[str, float] = json.loads(film.get_attribute("data-at") or "{}")
+    return values
+
+
+def pairs(path: str) -> np.ndarray:
+    """Return the points of a path of straight lines."""
+    return np.array([float(v) for v in re.findall(r"-?[\d.]+", path)]).reshape(-1, 2)
+
+
+def agrees(page: Page, name: str, index: dict[str, int]) -> int:
+    """Hold painted lines, points and hands to the film's own numbers at these stops; return how many were compared."""
+    head, held = opened(b64decode(page.evaluate(HELD, name)))
+    compared = 0
+    for panel, parted in zip(head["panels"], page.evaluate(PAINTED, name), strict=True):
+        place = {key: float(value) for key, value in parted["place"].items()}
+
+        def pixels(values: np.ndarray, axis: str, panel: Any = panel, place: Any = place) -> np.ndarray:
+            return np.asarray(
+                place["left" if axis == "x" else "bottom"] + (values - panel[axis]["low"]) * place[f"s{axis}"]
+            )
+
+        for shape, parts in zip(panel["shapes"], parted["shapes"], strict=True):
+            if shape["kind"] == "image":
+                # A byte of a cell is a place among the colours; the canvas has one pixel for each cell.
+                cells = numbers(shape["cells"], held, index).ravel()
+                shades = numbers(shape["colours"], held, index)
+                np.testing.assert_array_equal(np.array(parts).reshape(-1, 4)[:, :3], shades[cells.astype(int) + 127])
+                compared += cells.size
+            if shape["kind"] not in ("path", "dots", "hands"):
+                continue
+            x, y = (pixels(numbers(shape[axis], held, index), axis) for axis in "xy")
+            if shape["kind"] == "path":
+                drawn = pairs(parts[0]["d"])
+            elif shape["kind"] == "dots":
+                shown = [part for part in parts if part.get("display") != "none"]
+                drawn = np.array([[float(part["cx"]), float(part["cy"])] for part in shown]).reshape(-1, 2)
+            else:
+                angle, length = (
+                    numbers(shape["angle"], held, index),
+                    numbers(shape["length"], held, index) * place["sx"],
+                )
+                x, y = x + length * np.cos(angle), y - length * np.sin(angle)
+                tips = [pairs(part["d"])[0] for part in parts if "d" in part]
+                drawn = np.array(tips if shape["head"] else [[float(part["x2"]), float(part["y2"])] for part in parts])
+            x, y = np.broadcast_arrays(x, y)
+            seen = np.isfinite(x + y)
+            np.testing.assert_allclose(drawn, np.stack([x[seen], y[seen]], axis=1), atol=0.02)
+            compared += len(drawn)
+    return compared
+
+
+def as_python_has_it(page: Page, film: Locator, name: str) -> None:
+    """Hold a film that rests to its numbers at the stops where its controls are."""
+    controls = {c["name"]: c for c in opened(b64decode(page.evaluate(HELD, name)))[0]["controls"]}
+    index = {key: controls[key]["stops"].index(value) for key, value in at(film).items()}
+    assert agrees(page, name, index) > 0
