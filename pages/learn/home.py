@@ -2,12 +2,12 @@
 
 from rope_core.theory import attention, challenges, frequency_demo
 from ui.figures import home as figures
-from ui.page.fields import GEOMETRY, stops
+from ui.page.fields import GEOMETRY, beats, stops
 from ui.page.frame import Frame
 from ui.page.state import Field
 from ui.page.tasks import Challenge, Drawn, Question
 
-POSITION = Field("position", "int", 20, 0, figures.LAST, steps=figures.POSITIONS)
+POSITION = Field("position", "int", 5, 0, figures.LAST, steps=figures.POSITIONS)
 WORDS = Field("words", "text", "")
 FAR = Field("far", "int", None, 0, 1_000_000, optional=True)
 
@@ -16,15 +16,15 @@ FINISHED = Drawn("finished")
 BELOW = Challenge("below", (FAR,), challenges.negative_score)
 TASKS = (SLOW, FINISHED, BELOW)
 
-FIELDS = (POSITION, WORDS, *GEOMETRY)
+FIELDS = (beats(3), POSITION, WORDS, *GEOMETRY)
 
 
 def picture(page: Frame) -> None:
     """Draw a token that is dragged along a text, and the hands of its pairs."""
-    page.bar()
     words = figures.words_of(page.get(WORDS), page.t)
     film = figures.dials(page.store.rope(), stops(POSITION, page.get(POSITION)), words, page.t)
     page.show(film, figures.dials, attention.score_curve)
+    page.bar()
     page.predict(SLOW)
     page.controls.text(WORDS)
 

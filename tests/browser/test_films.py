@@ -130,6 +130,62 @@ def test_an_arrow_is_turned_and_the_address_opens_the_same_on_another_visit(
     other.close()
 
 
+def test_beats_follow_each_other_and_the_whole_word_is_the_handle(visit: Visit, app: str) -> None:
+    page = visit.page
+    page.goto(f"{app}/?lang=en")
+    film = leading(page)
+    word = film.locator(".film-handle rect").first
+    panels = film.locator(".film-panel:visible")
+    expect(panels).to_have_count(1)
+    box = resting(word)
+    corner = box["x"] + 4, box["y"] + 4
+    page.mouse.move(*corner)
+    page.mouse.down()
+    page.mouse.move(corner[0] - box["width"] * 2.2, corner[1] - 9, steps=4)
+    # What the hand holds says so, and no ring of the keyboard's lies over it.
+    assert word.evaluate("node => getComputedStyle(node).cursor") == "grabbing"
+    assert film.locator(".film-handle:focus").first.evaluate("n => getComputedStyle(n).outlineStyle") == "none"
+    page.mouse.up()
+    address_has(page, "position=3")
+    expect(film.locator(".film-then")).to_have_class(re.compile("film-ready"))
+    film.locator(".film-then").click()
+    address_has(page, "beat=2", "position=3")
+    expect(panels).to_have_count(5)
+    # Nobody has to drag: a press beside the word takes it there.
+    box = resting(word)
+    page.mouse.click(box["x"] + box["width"] * 1.6, box["y"] - 30)
+    address_has(page, "beat=2", "position=4")
+    holds(page, lambda: as_python_has_it(page, film, "home.dials"))
+    film.get_by_role("button", name="Step 3").press("PageUp")
+    expect(page).not_to_have_url(re.compile("beat="))
+    assert visit.complaints == []
+
+
+def test_without_motion_the_beats_stand_below_each_other(visit: Visit, app: str) -> None:
+    visit.page.emulate_media(reduced_motion="reduce")
+    visit.page.goto(f"{app}/?lang=en")
+    film = leading(visit.page)
+    expect(film.locator(".film-say")).to_have_count(3)
+    expect(film.locator(".film-panel:visible")).to_have_count(1 + 5 + 5)
+    expect(film.locator(".film-then")).to_have_count(0)
+
+
+def test_on_a_first_visit_a_thing_moves_once_by_itself_and_sends_nothing(browser: Browser, app: str) -> None:
+    visit = Visit(browser)
+    visit.context.add_init_script("localStorage.removeItem('rope-lab-dragged')")
+    visit.page.goto(f"{app}/?lang=en")
+    film = leading(visit.page)
+    word = film.locator(".film-handle rect").first
+    before = resting(word)["x"]
+    seen = until(visit.page, lambda: word.evaluate("node => Number(node.getAttribute('x'))"), lambda _: True)
+    assert (
+        until(visit.page, lambda: word.evaluate("n => Number(n.getAttribute('x'))"), lambda now: now > seen + 9) > seen
+    )
+    expect(word).to_have_attribute("x", str(seen))
+    assert resting(word)["x"] == before and "position" not in visit.page.url
+    visit.close()
+
+
 def test_a_step_of_a_lesson_plays_once_and_its_end_is_in_the_address(visit: Visit, app: str) -> None:
     film = open_film(visit, app, "lang=en&display=stage&step=3")
     address_has(visit.page, "m=13")

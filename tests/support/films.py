@@ -119,6 +119,7 @@ def shown(at: AppTest) -> dict[str, Shown]:
         index = {key: control["stops"].index(text["at"][key]) for key, control in controls.items()}
         drawn = [key for key, control in controls.items() if control["slider"] and key not in text["fixed"]]
         sliders = frozenset() if text["bare"] else frozenset(drawn)
-        finding = sentence(head["finding"], controls, index)
+        told = head["beats"][index["beat"]]["finding"] if head["beats"] else ""
+        finding = sentence(told or head["finding"], controls, index)
         films[name] = Shown(finding, painted(head, held, index), sliders, text["at"])
     return films

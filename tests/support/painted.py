@@ -18,7 +18,7 @@ HELD = """name => {
 }"""
 PAINTED = """name => globalThis.ropeLabFilms.films.get(name).panels.map(panel => ({
   place: {...panel.place.dataset},
-  shapes: panel.shapes.map(({drawn}) => drawn.pen
+  shapes: panel.shapes.flatMap(({drawn}) => drawn.whole ?? [drawn]).map(drawn => drawn.pen
     ? [...drawn.pen.getImageData(0, 0, drawn.canvas.width, drawn.canvas.height).data]
     : [...drawn.node.children].map(part =>
       Object.fromEntries(part.getAttributeNames().map(key => [key, part.getAttribute(key)])))),
@@ -36,10 +36,15 @@ def pairs(path: str) -> np.ndarray:
     return np.array([float(v) for v in re.findall(r"-?[\d.]+", path)]).reshape(-1, 2)
 
 
+def beats_of(shape: dict[str, Any]) -> dict[str, int]:
+    """Return which beats show a shape, as far as it says so."""
+    return {name: shape[name] for name in ("since", "until") if name in shape}
+
+
 def agrees(page: Page, name: str, index: dict[str, int]) -> int:
     """Hold painted lines, points and hands to the film's own numbers at these stops; return how many were compared."""
     head, held = opened(b64decode(page.evaluate(HELD, name)))
-    compared = 0
+    compared, beat = 0, index.get("beat", 0) + 1
     for panel, parted in zip(head["panels"], page.evaluate(PAINTED, name), strict=True):
         place = {key: float(value) for key, value in parted["place"].items()}
 
@@ -48,7 +53,11 @@ def agrees(page: Page, name: str, index: dict[str, int]) -> int:
                 place["left" if axis == "x" else "bottom"] + (values - panel[axis]["low"]) * place[f"s{axis}"]
             )
 
-        for shape, parts in zip(panel["shapes"], parted["shapes"], strict=True):
+        within = panel["since"] <= beat and not 0 < panel["until"] < beat
+        whole = [part | beats_of(shape) for shape in panel["shapes"] for part in shape.get("of", [shape])]
+        for shape, parts in zip(whole, parted["shapes"], strict=True):
+            if not within or shape.get("since", 1) > beat or 0 < shape.get("until", 0) < beat:
+                continue
             if shape["kind"] == "image":
                 # A byte of a cell is a place among the colours; the canvas has one pixel for each cell.
                 cells = numbers(shape["cells"], held, index).ravel()
@@ -62,11 +71,14 @@ def agrees(page: Page, name: str, index: dict[str, int]) -> int:
                 drawn = pairs(parts[0]["d"])
             elif shape["kind"] == "dots":
                 shown = [part for part in parts if part.get("display") != "none"]
-                drawn = np.array([[float(part["cx"]), float(part["cy"])] for part in shown]).reshape(-1, 2)
+                # Many of one colour are one path of points.
+                many = [pairs(part["d"].replace("h0", "")) for part in shown if "d" in part]
+                drawn = np.array([[float(part["cx"]), float(part["cy"])] for part in shown if "cx" in part])
+                drawn = many[0] if many else drawn.reshape(-1, 2)
             else:
                 angle, length = (
                     numbers(shape["angle"], held, index),
-                    numbers(shape["length"], held, index) * place["sx"],
+                    numbers(shape["length"], held, index) * abs(place["sy" if shape.get("unit") == "y" else "sx"]),
                 )
                 x, y = x + length * np.cos(angle), y - length * np.sin(angle)
                 tips = [pairs(part["d"])[0] for part in parts if "d" in part]

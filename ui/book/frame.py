@@ -17,7 +17,7 @@ from ui.book.markdown import html
 from ui.book.nodes import Node
 from ui.book.places import Places
 from ui.book.stage import CONTROLS, Stage
-from ui.figures.drawing import Drawing, Film, as_csv, write
+from ui.figures.drawing import Drawing, Film, as_csv, saves, write
 from ui.page.menu import SECTIONS, declaration
 from ui.page.sentences import attempt, sentence
 from ui.page.state import Field, Session
@@ -147,7 +147,7 @@ class Book(Stage):
     def _film(self, drawing: Film) -> str:
         """Draw a film; return the sentence below its picture."""
         film, name, scene = drawing.packed(self.t), f"{self.name}.{drawing.id}", drawing.scene
-        fields = [self.store.fields[control.name] for control in scene.controls]
+        fields = [self.store.fields[control.name] for control in scene.moving]
         values: dict[str, Any] = dict(scene.values(lambda field: self.store.get(self.store.fields[field])))
         gap, sketch = None, scene.sketch
         if sketch:
@@ -163,6 +163,7 @@ class Book(Stage):
             "count": self.session.get(node.id, 0),
             "fixed": [field.name for field in fields if self.controls.hides(field)],
             "bare": self.controls.folded,
+            "told": self.view.here() is not None,
             "play": self.view.plays(),
             "said": gap,
         }
@@ -187,6 +188,8 @@ class Book(Stage):
             if not wanted:
                 return
             file, key = f"{self.name}-{drawing.id}.csv", f"csv.{drawing.id}"
+            if isinstance(drawing, Film):
+                self.places.add("row", saves(f"{self.name}.{drawing.id}", self.t), key=f"saves.{drawing.id}")
             self.download(self.t("frame.csv"), lambda: as_csv(drawing.table()).decode(), file, "text/csv", key)
             self.write(f"**{self.t('frame.recipe')}**")
             self.code(textwrap.dedent(drawing.recipe).strip(), "python")

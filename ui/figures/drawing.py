@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import wraps
+from html import escape
 from itertools import zip_longest
 from typing import Any, TypeVar
 
@@ -142,6 +143,16 @@ def as_csv(table: Table) -> bytes:
     columns = [np.asarray(column).ravel().tolist() for column in table.values()]
     writer.writerows([cell(value) for value in row] for row in zip_longest(*columns, fillvalue=""))
     return out.getvalue().encode("utf-8-sig")
+
+
+def saves(film: str, t: Words) -> str:
+    """Return the buttons that save a film's frame in view, as HTML; the player hears them."""
+    kinds = {"SVG": t("film.save_svg"), "PNG": t("film.save_png")}
+    made = (
+        f'<button type="button" class="film-button" data-film="{film}" data-film-save="{kind}">{escape(name)}</button>'
+        for kind, name in kinds.items()
+    )
+    return f'<div class="film-saves">{"".join(made)}</div>'
 
 
 def grid(x: npt.ArrayLike, y: npt.ArrayLike, z: npt.ArrayLike, names: tuple[str, str, str]) -> Table:

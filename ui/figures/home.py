@@ -8,11 +8,11 @@ import rope_core as rc
 from rope_core.rope import Array
 from rope_core.theory import frequency_demo
 from rope_core.theory.attention import score_curve
-from ui.figures.colours import BLUE, GREY, RED
+from ui.figures.colours import BLUE, GREY, RED, on
 from ui.figures.drawing import Film, kept
 from ui.figures.predicted import predicted
-from ui.film.scene import Axis, Control, Panel, Scene, Texts, Track, control, sentence
-from ui.film.shapes import boxes, circle, dots, handle, hands, label, path, turned
+from ui.film.scene import Axis, Control, Panel, Scene, Shape, Texts, Track, beats, control, sentence
+from ui.film.shapes import boxes, circle, dots, handle, hands, label, path, since, turned
 from ui.text.words import Words
 
 DIALS = 4
@@ -25,6 +25,14 @@ FEWEST, MOST, LETTERS = 3, 8, 10
 """How many words a sentence has, and how many letters of a word are drawn."""
 REST = 0.6
 """How wide the rest of the text is, over the sentence: a phone needs the room for the words."""
+ONE = 8
+"""The share of the pairs, from the fastest, at which the pair lies that is shown alone: it turns 18 degrees a word."""
+HARDLY = 0.01
+"""Turns below which an arrow is said to have hardly moved."""
+TILE = 0.46
+"""Half a word's width, in places."""
+HIGH, MIDDLE, LONG = 4.4, 2.8, 1.4
+"""The text's panels' height, an arrow's foot and its length, over the height of a word."""
 PARTNER = 1
 """The place in the sentence of the token that the moved one is compared with."""
 POSITIONS = tuple(sorted({*range(WHOLE), *ROUND, *np.rint(np.geomspace(WHOLE, LAST, GROWING)).astype(int).tolist()}))
@@ -34,6 +42,11 @@ POSITIONS = tuple(sorted({*range(WHOLE), *ROUND, *np.rint(np.geomspace(WHOLE, LA
 def shown(rope: rc.Rope) -> list[int]:
     """Return pairs spread from the fastest to the slowest, at most DIALS of them."""
     return sorted(set(np.linspace(0, rope.pairs - 1, min(DIALS, rope.pairs)).round().astype(int).tolist()))
+
+
+def single(rope: rc.Rope) -> int:
+    """Return the pair that is shown alone."""
+    return rope.pairs // ONE
 
 
 def places(positions: Array, count: int) -> Array:
@@ -64,19 +77,43 @@ def words_of(sentence: str, t: Words) -> tuple[str, ...]:
 
 @kept
 def dials(rope: rc.Rope, positions: tuple[int, ...], words: tuple[str, ...], t: Words) -> Film:
-    """Return a token that is dragged along a text: its hands, and its score with another token of the same vector."""
+    """Return a word that is dragged along a text: one of its pairs as an arrow, then several, then a similarity."""
     at = control(t, "position", positions, seconds=24.0)
     moved = np.array(at.stops)
     scores = score_curve(rc.spectrum(rc.Request(rope)), moved - PARTNER)
-    finding = sentence(
-        lambda **slots: t("dials_finding", pairs=rope.pairs, **slots),
-        position=Texts((at,), at.texts),
-        often=Texts((at,), turns(moved, rope.wavelength[0])),
-        seldom=Texts((at,), turns(moved, rope.wavelength[-1])),
+    one = single(rope)
+    position = Texts((at,), at.texts)
+    findings = (
+        sentence(
+            lambda **slots: t("arrow_finding", **slots),
+            position=position,
+            turns=Texts((at,), turns(moved, rope.wavelength[one])),
+        ),
+        sentence(
+            lambda **slots: t("dials_finding", **slots),
+            position=position,
+            often=Texts((at,), turns(moved, rope.wavelength[0])),
+            seldom=Texts((at,), tuple(slowly(turned, t) for turned in (moved / rope.wavelength[-1]).tolist())),
+        ),
+        sentence(
+            lambda **slots: t("alike_finding", word=words[PARTNER], **slots),
+            distance=Texts((at,), tuple(f"{abs(place - PARTNER):,.0f}" for place in moved.tolist())),
+            score=Texts((at,), tuple(f"{score:.2f}".replace("-", "−") for score in scores)),
+        ),
     )
+    slots = {"pairs": str(rope.pairs), "word": words[-1], "other": words[PARTNER]}
     return Film(
         "dials",
-        Scene((text(at, scores, words, t), *(dial(rope, pair, at, t) for pair in shown(rope))), (at,), finding),
+        Scene(
+            (
+                arrow(rope, one, at, words, t),
+                alike(at, scores, words, t),
+                *(dial(rope, pair, at, t) for pair in shown(rope)),
+            ),
+            (at,),
+            findings[-1],
+            beats=beats(t, "dials", *findings, hints=("position",), **slots),
+        ),
         lambda: (
             {"position": moved, "score": scores} | {f"angle of pair {p}": moved * rope.theta[p] for p in shown(rope)}
         ),
@@ -86,82 +123,124 @@ def dials(rope: rc.Rope, positions: tuple[int, ...], words: tuple[str, ...], t: 
         rope = rc.Rope({rope.dim}, {rope.base!r}, {rope.train_len})
         s = rc.spectrum(rc.Request(rope))
         for position in (0, 20, 4000):
-            print(position * rope.theta[{shown(rope)}], score_curve(s, [position - {PARTNER}]))
+            print(position, position * rope.theta[{[one, *shown(rope)]}], score_curve(s, [position - {PARTNER}]))
         """,
     )
 
 
-def text(at: Control, scores: Array, words: tuple[str, ...], t: Words) -> Panel:
-    """Return the sentence and the rest of the text as a line, the moved token above it at the height of its score."""
+def slowly(often: float, t: Words) -> str:
+    """Return how far the slowest arrow has turned, in words where the number would say little."""
+    return t("hardly") if often < HARDLY else t("turned", count=f"{often:.2g}")
+
+
+def tiles(at: Control, words: tuple[str, ...], t: Words) -> tuple[Axis, list[Shape], Shape]:
+    """Return the text's axis, its resting words, and the word that is dragged along it, whole."""
     count = len(words)
-    moved = np.array(at.stops)
-    along = places(moved, count)
-    foot = min(0.0, float(scores.min())) - 0.12
-    here, high = Track((at,), along[:, None]), Track((at,), scores[:, None])
+    along = places(np.array(at.stops), count)
     ticks = [(float(k), str(k)) for k in range(count)]
     ticks += [(float(places(np.array(p), count)), f"{p:,}") for p in (10, 100, 1000, LAST)]
-    stand = np.arange(count)
-    others = np.delete(stand, PARTNER)[:-1]
-    marked = {PARTNER: RED, count - 1: BLUE}
+    rest = np.arange(count - 1)
+    here = Track((at,), along[:, None])
+    left, right = (Track((at,), along[:, None] + side) for side in (-TILE, TILE))
+    still = [
+        boxes(rest - TILE, rest + TILE, 0.0, 1.0, GREY, opacity=0.2),
+        *(label(float(k), 0.5, word, size=14, dy=5) for k, word in enumerate(words[:-1])),
+        label(count + 0.3, 0.5, "…", size=18, dy=3),
+    ]
+    word = [
+        boxes(left, right, 0.0, 1.0, BLUE),
+        label(here, 0.5, words[-1], on(BLUE), bold=True, size=15, dy=5, plain=True),
+    ]
+    grip = handle(at, here, 0.5, BLUE, t("grab_token", word=words[-1]), word, r=0)
+    return Axis(-0.6, (1 + REST) * count + 0.2, tuple(ticks), t("position_axis"), grid=False), still, grip
+
+
+def arrow(rope: rc.Rope, pair: int, at: Control, words: tuple[str, ...], t: Words) -> Panel:
+    """Return the text, and above the dragged word one pair of its numbers as an arrow that turns."""
+    x, still, grip = tiles(at, words, t)
+    moved = np.array(at.stops)
+    here = Track((at,), places(moved, len(words))[:, None])
+    angle = Track((at,), (UP - moved * rope.theta[pair])[:, None])
     return Panel(
-        Axis(-0.6, (1 + REST) * count + 0.2, tuple(ticks), t("position_axis")),
-        Axis(foot - 0.4, 1.35, ((0.0, "0"), (1.0, "1")), t("score_axis", word=words[PARTNER])),
+        x,
+        Axis(0.0, HIGH, ()),
         [
-            boxes(others - 0.46, others + 0.46, foot - 0.38, foot, GREY, opacity=0.2),
-            *(
-                boxes(np.array([k - 0.46]), np.array([k + 0.46]), foot - 0.38, foot, colour, opacity=0.3)
-                for k, colour in marked.items()
-            ),
-            *(
-                label(float(k), foot - 0.19, word, marked.get(k, "ink"), size=13, bold=k in marked, dy=5)
-                for k, word in enumerate(words)
-            ),
-            label(count + 0.3, foot - 0.19, "…", size=18, dy=3),
-            dots(along, scores, GREY, 2),
-            path(
-                Track((at,), np.stack([along, along], axis=1)),
-                Track((at,), np.stack([np.full_like(scores, foot), scores], axis=1)),
-                BLUE,
-                2,
-                dash="3 4",
-            ),
-            handle(at, here, high, BLUE, t("grab_token", word=words[-1]), r=12),
-            label(
+            *still,
+            grip,
+            circle(here, MIDDLE, LONG, GREY, 1.5, unit="y"),
+            turned(
+                at,
                 here,
-                high,
-                Texts((at,), tuple(f"{words[-1]} {score:.2f}".replace("-", "−") for score in scores)),
+                MIDDLE,
+                LONG,
+                angle,
                 BLUE,
-                bold=True,
-                size=18,
-                dy=-18,
+                t("grab_hand", i=pair),
+                [hands(here, MIDDLE, LONG, angle, BLUE, 6, head=True, unit="y")],
+                r=0,
+                unit="y",
             ),
         ],
         width=2000,
-        height=138,
+        height=190,
+        until=2,
+    )
+
+
+def alike(at: Control, scores: Array, words: tuple[str, ...], t: Words) -> Panel:
+    """Return the text, and above it how alike the dragged word and another are, by the dragged word's place."""
+    x, still, grip = tiles(at, words, t)
+    along = places(np.array(at.stops), len(words))
+    low, high = 1.5, HIGH - 0.4
+    foot = min(0.0, float(scores.min()))
+    y = low + (scores - foot) / (1.0 - foot) * (high - low)
+    zero = low - foot / (1.0 - foot) * (high - low)
+    here, level = Track((at,), along[:, None]), Track((at,), y[:, None])
+    stem = Track((at,), np.stack([np.full_like(y, 1.0), y], axis=1))
+    return Panel(
+        x,
+        Axis(0.0, HIGH, ((zero, "0"), (high, "1")), t("score_axis", word=words[PARTNER])),
+        [
+            boxes(np.array([PARTNER - TILE]), np.array([PARTNER + TILE]), 0.0, 1.0, RED, opacity=0.35),
+            *still,
+            dots(along, y, GREY, 2),
+            path(Track((at,), np.stack([along, along], axis=1)), stem, BLUE, 2, dash="3 4"),
+            dots(here, level, BLUE, 7),
+            grip,
+        ],
+        width=2000,
+        height=190,
+        since=3,
     )
 
 
 def dial(rope: rc.Rope, pair: int, at: Control, t: Words) -> Panel:
-    """Return one pair's hands: the moved token's, and the other token's, which rests."""
+    """Return one pair's arrows: the moved word's, and the other word's, which rests."""
     moved = np.array(at.stops)
     angle = Track((at,), (UP - moved * rope.theta[pair])[:, None])
-    wave = rope.wavelength[pair]
-    count = Texts((at,), tuple(t("turned", count=text) for text in turns(moved, wave)))
     return Panel(
         Axis(-1.15, 1.15),
         Axis(-1.12, 1.12),
         [
             circle(0.0, 0.0, 1.0, GREY, 2),
-            hands(0.0, 0.0, 0.86, UP - PARTNER * rope.theta[pair], RED, 3),
-            hands(0.0, 0.0, 1.0, angle, BLUE, 6),
-            label(0.0, -0.52, count, bold=True, size=15),
-            label(0.0, -0.76, t("pair", i=pair), size=13),
-            turned(at, 0.0, 0.0, 1.0, angle, BLUE, t("grab_hand", i=pair), r=8),
+            *since(3, hands(0.0, 0.0, 0.86, UP - PARTNER * rope.theta[pair], RED, 5)),
+            turned(
+                at,
+                0.0,
+                0.0,
+                1.0,
+                angle,
+                BLUE,
+                t("grab_hand", i=pair),
+                [hands(0.0, 0.0, 1.0, angle, BLUE, 5, head=True)],
+                r=0,
+            ),
         ],
-        t("one_turn", wave=tokens(wave)),
-        width=150,
-        height=152,
+        t("one_turn", wave=tokens(rope.wavelength[pair])),
+        width=70,
+        height=120,
         equal=True,
+        since=2,
     )
 
 

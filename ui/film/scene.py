@@ -26,7 +26,9 @@ from ui.text.words import Words, short
 Shape = dict[str, Any]
 TYPES = {"<f4": "f4", "|i1": "i1", "|u1": "u1"}
 MARK_BYTES = 8
-WORDS = ("play", "pause", "save_svg", "save_png", "draw_hint", "draw_show", "draw_again")
+WORDS = ("play", "pause", "draw_hint", "draw_show", "draw_again", "then", "step")
+BEAT = "beat"
+"""The name of the control, and of the page's field, that says which beat is shown, counted from 1."""
 
 
 @dataclass(frozen=True)
@@ -155,12 +157,16 @@ def sentence(write: Callable[..., str], **slots: Text) -> list[str | Texts]:
 
 @dataclass(frozen=True)
 class Axis:
-    """A panel's range in data units, with ticks as (value, text); no ticks and no title draw no axis."""
+    """A panel's range in data units, with ticks as (value, text); no ticks and no title draw no axis.
+
+    ``grid``: whether a line goes through the panel at each tick.
+    """
 
     low: float
     high: float
     ticks: tuple[tuple[float, str], ...] = ()
     title: str = ""
+    grid: bool = True
 
 
 @dataclass(frozen=True)
@@ -174,6 +180,7 @@ class Panel:
         width: the least width in px before panels restack.
         share: of the width, relative to the other panels.
         height: of the plotting area in px, the greatest one with ``equal``.
+        since, until: the first and the last beat that show it, counted from 1; ``until`` 0 for the last of all.
     """
 
     x: Axis
@@ -184,6 +191,44 @@ class Panel:
     share: float = 1.0
     height: int = 300
     equal: bool = False
+    since: int = 1
+    until: int = 0
+
+
+@dataclass(frozen=True)
+class Beat:
+    """One step of a film's telling. It keeps what the step before it showed and adds one thing.
+
+    A panel or shape names the beats that show it by ``since`` and ``until`` (`ui.film.shapes.since`, `until`).
+
+    Attributes:
+        say: the one sentence that this step teaches, above the picture.
+        do: what the hand is asked to do.
+        finding: the sentence below the picture, which follows the hand; empty for the scene's own.
+        hint: the control that moves by itself a short way and back on a first visit; empty for none.
+    """
+
+    say: Text
+    do: Text
+    finding: Text = ""
+    hint: str = ""
+
+
+def beats(t: Words, name: str, *findings: Text, hints: Sequence[str] = (), **slots: Text) -> tuple[Beat, ...]:
+    """Return the beats of a film, one for each finding.
+
+    Their words are the labels ``<name>_say_1``, ``<name>_do_1`` and so on, whose ``slots`` may move; ``hints``: the
+    controls that move by themselves once, beat by beat.
+    """
+
+    def words(label: str) -> Text:
+        return sentence(lambda **marks: t(label, **marks), **slots)
+
+    hinted = [*hints, *[""] * len(findings)]
+    return tuple(
+        Beat(words(f"{name}_say_{k}"), words(f"{name}_do_{k}"), finding, hinted[k - 1])
+        for k, finding in enumerate(findings, 1)
+    )
 
 
 @dataclass(frozen=True)
@@ -191,24 +236,35 @@ class Scene:
     """All that the player needs: panels, what moves them, and the sentence below, which follows.
 
     ``sketch``: the curve that the reader draws in one of the panels; the finding is then the question.
+    ``beats``: the steps in which it is told, two at least; the page then has a field ``beat``. None: all at once.
     """
 
     panels: Sequence[Panel]
     controls: Sequence[Control]
     finding: Text
     sketch: Sketch | None = None
+    beats: Sequence[Beat] = ()
+
+    @property
+    def moving(self) -> tuple[Control, ...]:
+        """The controls, and with beats the one that says which beat is shown."""
+        texts = tuple(str(k) for k in range(1, len(self.beats) + 1))
+        told = (Control(BEAT, "", tuple(map(float, texts)), texts, slider=False),) if self.beats else ()
+        return (*self.controls, *told)
 
     def values(self, get: Callable[[str], float | None]) -> dict[str, float]:
         """Return where each control is, by name; ``get`` answers a field's value, None where it has none."""
-        given = {each.name: get(each.name) for each in self.controls}
+        given = {each.name: get(each.name) for each in self.moving}
         return {name: each for name, each in (given | self._starts(given)).items() if each is not None}
 
     def _starts(self, given: Mapping[str, float | None]) -> dict[str, float | None]:
-        return {each.name: each.start for each in self.controls if given[each.name] is None}
+        return {each.name: each.start for each in self.moving if given[each.name] is None}
 
     def written(self, values: Mapping[str, float]) -> str:
-        """Return the finding at the stops nearest to the controls' values."""
-        return written(self.finding, {control.name: control.nearest(values[control.name]) for control in self.controls})
+        """Return the finding at the stops nearest to the controls' values, in the beat that is shown."""
+        index = {control.name: control.nearest(values[control.name]) for control in self.moving}
+        told = self.beats[index[BEAT]].finding if self.beats else ""
+        return written(told or self.finding, index)
 
     def packed(self, name: str, t: Words) -> bytes:
         """Return the scene's name after its length, a mark of the content, and deflated: head's length, head, numbers.
@@ -217,9 +273,10 @@ class Scene:
         """
         numbers: list[bytes] = []
         head = {
-            "controls": [vars(control) for control in self.controls],
+            "controls": [vars(control) for control in self.moving],
             "panels": [vars(panel) for panel in self.panels],
             "finding": self.finding,
+            "beats": [vars(beat) for beat in self.beats],
             "words": {word: t(f"film.{word}") for word in WORDS},
         }
         text = json.dumps(_plain(head, numbers), ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()

@@ -24,6 +24,16 @@ def named(symbol: str, shape: Shape) -> Shape:
     return shape | {"symbol": symbol}
 
 
+def since(beat: int, *shapes: Shape) -> list[Shape]:
+    """Return shapes that are shown from a beat on, counted from 1."""
+    return [shape | {"since": beat} for shape in shapes]
+
+
+def until(beat: int, *shapes: Shape) -> list[Shape]:
+    """Return shapes that are shown up to a beat."""
+    return [shape | {"until": beat} for shape in shapes]
+
+
 def letters(colour: str) -> str:
     """Return a series' colour as letters have it on either theme."""
     return f"light-dark({', '.join(INK[colour])})" if colour in INK else colour
@@ -62,14 +72,16 @@ def hands(
     width: float = 5,
     head: bool = False,
     paint: Numbers | None = None,
+    **look: Any,
 ) -> Shape:
     """Return strokes from (x, y) at an unwrapped ``angle`` (rad, counter-clockwise from the right).
 
     The angle is interpolated, not the ends, so that a hand keeps its length between stops. ``head``: with arrowheads;
-    ``paint`` holds each hand's index among several colours.
+    ``paint`` holds each hand's index among several colours. Lengths are in units of x; with ``unit="y"`` (here,
+    in arcs and in what turns) in those of the y axis, which are as long on a phone.
     """
     shape = {"kind": "hands", "x": x, "y": y, "length": length, "angle": angle}
-    return shape | {"colour": colour, "width": width, "head": head, "paint": paint}
+    return shape | {"colour": colour, "width": width, "head": head, "paint": paint, **look}
 
 
 def arc(
@@ -113,20 +125,37 @@ def shades(scale: Scale) -> npt.NDArray[np.uint8]:
     return np.rint(np.stack(channels, axis=1)).astype(np.uint8)
 
 
-def handle(control: Control, x: Numbers, y: Numbers, colour: str, name: str = "", **look: Any) -> Shape:
+def handle(
+    control: Control, x: Numbers, y: Numbers, colour: str, name: str = "", of: Sequence[Shape] = (), **look: Any
+) -> Shape:
     """Return a grip on a control at a point that the control moves: by mouse, finger or keys.
 
-    The player looks for the stop at which the point is nearest to the pointer. ``r``: px of the dot that is drawn.
+    The player looks for the stop at which the point is nearest to the pointer; a press beside it takes the point there.
+    ``of``: the shapes of the whole thing, which is grabbed wherever it is touched; ``r``: px of the dot that is drawn,
+    0 for none.
     """
-    return {"kind": "handle", "control": control.name, "x": x, "y": y, "colour": colour, "name": name, **look}
+    whole = {"kind": "handle", "control": control.name, "x": x, "y": y, "colour": colour, "name": name}
+    return whole | {"of": list(of), **look}
 
 
 def turned(
-    control: Control, x: float, y: float, length: Numbers, angle: Numbers, colour: str, name: str = "", **look: Any
+    control: Control,
+    x: Numbers,
+    y: Numbers,
+    length: Numbers,
+    angle: Numbers,
+    colour: str,
+    name: str = "",
+    of: Sequence[Shape] = (),
+    **look: Any,
 ) -> Shape:
-    """Return a grip on a control at the tip of a hand: it is turned about (x, y), by as many turns as the hand goes."""
+    """Return a grip on a control at the tip of a hand: it is turned about (x, y), by as many turns as the hand goes.
+
+    ``of``: the shapes of the whole hand, which is grabbed wherever it is touched.
+    """
     tip = {"x": x, "y": y, "length": length, "angle": angle}
-    return {"kind": "handle", "control": control.name, **tip, "colour": colour, "name": name, **look}
+    whole = {"kind": "handle", "control": control.name, **tip, "colour": colour, "name": name}
+    return whole | {"of": list(of), **look}
 
 
 def sketch(drawn: Sketch, x: Numbers, y: Numbers, colour: str) -> Shape:

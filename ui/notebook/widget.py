@@ -42,7 +42,7 @@ class FilmWidget(anywidget.AnyWidget):  # type: ignore[misc]
     def __init__(self, film: Film, t: Words, values: Mapping[str, Any]) -> None:
         packed = film.packed(t)
         self._film, self._words = packed, t
-        self._stops = {control.name: control for control in packed.scene.controls}
+        self._stops = {control.name: control for control in packed.scene.moving}
         super().__init__(_scene=packed.data, values=dict(values))
         self.recipe = packed.recipe
 

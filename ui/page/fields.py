@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import rope_core as rc
 from rope_core.schemes import SCHEMES, Param
+from ui.film.scene import BEAT
 from ui.page import models
 from ui.page.state import Field, Value
 
@@ -73,6 +74,11 @@ def around(value: int, reach: int = WINDOW) -> tuple[int, ...]:
     """
     first = 0 if value <= reach else value - reach // 2
     return tuple(range(first, first + reach + 1))
+
+
+def beats(count: int) -> Field:
+    """Return the field that says which beat of the page's leading film is shown, of ``count``."""
+    return Field(BEAT, "int", 1, 1, count)
 
 
 PARAMS: dict[str, Field] = {}

@@ -39,7 +39,7 @@ html:not(.rope-lab-icons) :is([data-testid="stIconMaterial"], [style*="Material 
   {{visibility: hidden; max-width: 1.25em; overflow: hidden}}
 /* Streamlit fades captions below a contrast of 4.5. */
 [data-testid="stCaptionContainer"] {{color: light-dark(#55575f, #b9bcc6) !important; opacity: 1 !important}}
-:is(g, a, pre, table, span, div)[tabindex="0"]:focus-visible, .modebar-btn:focus-visible
+:is(g:not(.film-handle, .film-sketch), a, pre, table, span, div)[tabindex="0"]:focus-visible, .modebar-btn:focus-visible
   {{outline: 3px solid light-dark(#0b5c9e, #6cb8f0); outline-offset: 2px}}
 /* Streamlit writes white on either theme's primary colour. */
 [data-testid^="stBaseButton-primary"]:not(:disabled) {{color: light-dark(white, black) !important}}

@@ -10,7 +10,7 @@ from typing import Any
 
 import streamlit as st
 
-from ui.figures.drawing import Drawing, Film, as_csv
+from ui.figures.drawing import Drawing, Film, as_csv, saves
 from ui.page.charts import sendable
 from ui.text.words import Words
 
@@ -45,6 +45,8 @@ def details(
     with st.popover(t("frame.details"), type="tertiary", on_change="rerun", key=f"more.{chart}") as box:
         if not box.open:
             return
+        if isinstance(drawing, Film):
+            st.html(saves(chart, t))
         st.download_button(
             t("frame.csv"),
             data=lambda: as_csv(drawing.table()),

@@ -53,15 +53,17 @@ def prepare() -> None:
         component()(key="film.none", data={"film": "", "at": {}})
 
 
-def show(t: Words, film: Film, store: Store, controls: Controls, play: Mapping[str, Any] | None) -> str:
+def show(
+    t: Words, film: Film, store: Store, controls: Controls, play: Mapping[str, Any] | None, *, told: bool = False
+) -> str:
     """Draw a film, put what was moved or drawn into the store, and return the sentence below the picture.
 
     A value that is refused goes back in the picture. ``play``: a control that the film is to drag by itself, to a
-    value, in seconds; once for each step of a lesson.
+    value, in seconds; once for each step of a lesson. ``told``: a lesson's sentence stands in place of the beats' own.
     """
     name = f"{t.page}.{film.id}"
     sent, key, scene = film.packed(t), f"film.{name}", film.scene
-    fields = [store.fields[control.name] for control in scene.controls]
+    fields = [store.fields[control.name] for control in scene.moving]
     values: dict[str, Any] = dict(scene.values(lambda field: store.get(store.fields[field])))
     finding = None
     if scene.sketch:
@@ -91,6 +93,7 @@ def show(t: Words, film: Film, store: Store, controls: Controls, play: Mapping[s
                 "count": count,
                 "fixed": [field.name for field in fields if field.name in controls.hidden],
                 "bare": controls.folded,
+                "told": told,
                 "play": play,
                 "said": finding,
             },

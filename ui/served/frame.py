@@ -71,7 +71,7 @@ class Served(Learning):
         with st.container(horizontal=True, vertical_alignment="center", key="top"):
             st.title(self.t("title"), width="stretch")
             language_switch()
-        st.markdown(f"**{self.t('claim')}**")
+        st.markdown(self.t("claim"))
         if self.t.has("task"):
             st.markdown(f":material/touch_app: **{self.t('frame.try')}** {self.t('task')}")
         if self.view.number:
@@ -145,7 +145,9 @@ class Served(Learning):
     def _shown(self, drawing: Drawing | Film) -> str:
         """Draw a figure; return what it shows in one sentence."""
         if isinstance(drawing, Film):
-            return film.show(self.t, drawing, self.store, self.controls, self.view.plays())
+            return film.show(
+                self.t, drawing, self.store, self.controls, self.view.plays(), told=self.view.here() is not None
+            )
         figure(self.name, drawing, stage=self.stage is not None)
         return drawing.finding
 

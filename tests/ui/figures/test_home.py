@@ -24,19 +24,26 @@ def film(rope: rc.Rope, positions: tuple[int, ...]) -> Film:
 @pytest.mark.parametrize("dim, base", [(128, 1e4), (6, 700.0), (2, 3.0)])
 def test_hands_and_score_at_every_stop(dim: int, base: float) -> None:
     rope, positions = rc.Rope(dim, base), (0, 1, 2, 19, 500, 4095)
-    line, *dials = film(rope, positions).scene.panels
+    arrow, line, *dials = film(rope, positions).scene.panels
     even = np.full(dim, dim**-0.5)
     other = rc.rotation_matrix(1, rope.theta, "interleaved") @ even
-    drawn = {kind: [shape for shape in line.shapes if shape["kind"] == kind] for kind in ("handle", "dots")}
+    curve, here = (shape for shape in line.shapes if shape["kind"] == "dots")
+    zero, one = (place for place, _ in line.y.ticks)
     assert len(dials) == min(4, dim // 2)
+    alone = (
+        next(shape for shape in arrow.shapes if shape["kind"] == "handle" and "angle" in shape),
+        figures.single(rope),
+    )
     for k, position in enumerate(positions):
         turned = rc.rotation_matrix(position, rope.theta, "interleaved") @ even
-        assert drawn["handle"][0]["y"].at({"position": k})[0] == pytest.approx(turned @ other, abs=1e-9)
-        assert drawn["dots"][0]["y"][k] == pytest.approx(turned @ other, abs=1e-9)
-        assert drawn["handle"][0]["x"].at({"position": k})[0] == drawn["dots"][0]["x"][k]
-        for panel, pair in zip(dials, figures.shown(rope), strict=True):
-            rests, moves = (shape["angle"] for shape in panel.shapes if shape["kind"] == "hands")
-            for angle, at in ((moves.at({"position": k})[0], position), (rests, 1)):
+        assert (here["y"].at({"position": k})[0] - zero) / (one - zero) == pytest.approx(turned @ other, abs=1e-9)
+        assert curve["y"][k] == here["y"].at({"position": k})[0]
+        grips = [
+            (panel.shapes[-1], pair, panel.shapes[1]) for panel, pair in zip(dials, figures.shown(rope), strict=True)
+        ]
+        for grip, pair, rests in [*grips, (*alone, None)]:
+            drawn = [(grip["angle"].at({"position": k})[0], position), *([(rests["angle"], 1)] if rests else [])]
+            for angle, at in drawn:
                 # Clockwise from the top.
                 exact = at * mpmath.mpf(base) ** (mpmath.mpf(-2 * pair) / dim)
                 assert np.sin(angle) == pytest.approx(float(mpmath.cos(exact)), abs=1e-9)
@@ -46,7 +53,7 @@ def test_hands_and_score_at_every_stop(dim: int, base: float) -> None:
 def test_a_hand_turns_without_a_jump() -> None:
     """Angles are unwrapped: from stop to stop a hand turns by theta for each token."""
     rope, positions = rc.Rope(8, 100.0), (0, 3, 10, 400)
-    for panel, pair in zip(film(rope, positions).scene.panels[1:], figures.shown(rope), strict=True):
+    for panel, pair in zip(film(rope, positions).scene.panels[2:], figures.shown(rope), strict=True):
         angle = next(shape for shape in panel.shapes if shape["kind"] == "handle")["angle"].frames[:, 0]
         np.testing.assert_allclose(np.diff(angle), -np.diff(positions) * rope.theta[pair])
 

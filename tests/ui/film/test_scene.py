@@ -5,7 +5,7 @@ import pytest
 
 from tests.support.films import numbers, unpacked
 from ui.figures.colours import SIGNED
-from ui.film.scene import Axis, Control, Difference, Panel, Scene, Texts, Track, place, sentence, written
+from ui.film.scene import Axis, Beat, Control, Difference, Panel, Scene, Texts, Track, place, sentence, written
 from ui.film.shapes import dots, image, path
 from ui.text.words import Words
 
@@ -69,3 +69,14 @@ def test_a_track_that_does_not_fit_its_controls_is_refused() -> None:
 def test_a_scene_with_other_numbers_has_another_mark() -> None:
     marks = {scene(dots(x, 0.0, "ink")).packed("f", T)[2:10] for x in (1.0, 2.0)}
     assert len(marks) == 2
+
+
+def test_beats_are_a_control_and_each_has_its_finding() -> None:
+    told = (Beat("say", "do", "first"), Beat("say", "do", Texts((A,), ("x", "y", "z"))), Beat("say", "do"))
+    built = Scene((), (A,), "all", beats=told)
+    assert [(control.name, control.stops) for control in built.moving][1:] == [("beat", (1.0, 2.0, 3.0))]
+    assert [built.written({"a": 1, "beat": beat}) for beat in (1, 2, 3)] == ["first", "y", "all"]
+    assert built.values({"a": 2.0, "beat": 2.0}.get) == {"a": 2.0, "beat": 2.0}
+    _, head, _ = unpacked(built.packed("f", T))
+    assert len(head["beats"]) == 3 and head["beats"][1]["finding"]["by"] == ["a"]
+    assert Scene((), (A,), "all").moving == (A,)

@@ -1,26 +1,23 @@
 // What stands under the picture: a slider and a play button for each control, and the buttons that save the frame.
 
 import { button, clamp, html } from "./dom.js";
-import { save } from "./save.js";
 
 const STEPS = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 }, JUMPS = ["Home", "End", "PageUp", "PageDown"];
 
 /** Fill a film's bar; returns the inputs by their controls' names. */
 export function bar(film, place) {
-  const inputs = {}, { words } = film.head;
+  const inputs = {};
   for (const control of Object.values(film.controls)) {
     if (control.slider) inputs[control.name] = slider(film, control, place);
     if (control.seconds) playButton(film, control, inputs[control.name]?.label ?? place);
   }
-  const saved = html("span", "film-save", place);
-  for (const kind of ["SVG", "PNG"]) button(kind, saved, () => save(film, kind), words["save_" + kind.toLowerCase()] ?? kind);
   return inputs;
 }
 
 function slider(film, control, place) {
   const label = html("label", "film-label", place), name = html("span", "", label);
   name.textContent = control.label;
-  const input = html("input", "film-range", label, { type: "range", min: 0, max: control.stops.length - 1, step: "any", "aria-label": control.label });
+  const input = html("input", "film-range", label, { type: "range", min: 0, max: control.stops.length - 1, step: "any", "aria-label": control.label, "data-key": `input.${control.name}` });
   const output = html("output", "film-value", label);
   let late = 0, pressed = false;
   const done = () => { clearTimeout(late); film.release(control); };

@@ -1,12 +1,19 @@
 // One film: where its controls stand, who holds one, what is painted, and what Python is told of it and says to it.
 
 import { bar } from "./bar.js";
+import { BEAT, Telling, dragged, hint, stacked } from "./beats.js";
 import { calm, clamp, html, night, put, say } from "./dom.js";
-import { Panel } from "./panel.js";
 import { Tracks } from "./tracks.js";
 
 // One registry for the page: these files may come from several addresses, each a module of its own.
 export const { films, told } = (globalThis.ropeLabFilms ??= { films: new Map(), told: new Map() });
+
+for (const kind of ["beforeprint", "afterprint"]) addEventListener(kind, () => {
+  for (const film of films.values()) if (film.box.isConnected && film.head.beats.length) {
+    film.printing = kind === "beforeprint";
+    film.again();
+  }
+});
 
 export class Film {
   /** `buffer`: length of the head, head, numbers. `before`: the film that this one takes the place of. */
@@ -26,9 +33,15 @@ export class Film {
       if (before?.held && old) this.controls[control.name].index = this.nearest(control, this.value(old));
     }
     this.paint();
-    new ResizeObserver(() => this.resize()).observe(this.stage);
+    new ResizeObserver(() => this.resize()).observe(box);
     box.dataset.ready = "1";
+    // A pointer draws no ring: what it holds is seen; a key shows where the keyboard is.
+    box.addEventListener("pointerdown", () => { box.dataset.hand = "pointer"; }, true);
+    box.addEventListener("keydown", () => { delete box.dataset.hand; }, true);
+    hint(this);
   }
+
+  get panels() { return this.tellings.flatMap((telling) => telling.panels); }
 
   /** Look which theme the page has; what it draws for one of them is drawn again. */
   theme() {
@@ -41,15 +54,27 @@ export class Film {
 
   build(before) {
     const { box, head } = this;
+    // A film that takes another's place leaves the keyboard where it was.
+    const focused = box.contains(document.activeElement) ? document.activeElement.dataset.key : null;
     box.replaceChildren();
-    this.stage = html("div", "film-panels", box);
-    this.panels = head.panels.map((panel) => new Panel(this, panel, this.stage));
+    this.stage = html("div", "film-stage", box);
+    const beats = stacked(this) ? head.beats.map((_, k) => k) : [null];
+    this.tellings = [];
+    for (const beat of beats) this.tellings.push(new Telling(this, this.stage, beat));
     const place = html("div", "film-bar", box);
     this.sketch?.buttons(place, before?.sketch);
     this.inputs = bar(this, place);
     this.line = html("p", "film-finding", box);
     this.spoken = html("span", "film-spoken", box, { role: "status" });
-    for (const panel of this.panels) panel.fit();
+    for (const telling of this.tellings) telling.fit();
+    if (focused) box.querySelector(`[data-key="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
+  }
+
+  /** Build the film anew where it stands: on paper its steps stand below each other. */
+  again() {
+    this.build(this);
+    this.moved = new Set(Object.keys(this.controls));
+    this.paint();
   }
 
   // ---- moving ----------------------------------------------------------------------------------------------------
@@ -90,7 +115,11 @@ export class Film {
     if (this.held !== control) return;
     this.held = null;
     this.move(control, Math.round(control.index));
-    if (this.value(control) !== control.from) this.send();
+    if (this.value(control) !== control.from) {
+      dragged();
+      for (const { then } of this.tellings) then?.classList.add("film-ready");
+      this.send();
+    }
     this.speak();
   }
 
@@ -101,8 +130,11 @@ export class Film {
     this.report?.(at, this.count);
   }
 
-  hear({ at = {}, count = 0, fixed = [], bare = false, play = null, said = null }) {
+  hear({ at = {}, count = 0, fixed = [], bare = false, told = false, play = null, said = null }) {
     this.theme();
+    this.bare = bare || told;
+    // A lesson's own sentence stands in place of the step's.
+    this.box.toggleAttribute("data-told", told);
     if (String(this.fixed) !== String(fixed)) for (const panel of this.panels) panel.again();
     this.fixed = fixed;
     for (const name in this.inputs) this.inputs[name].label.hidden = bare || this.locked(this.controls[name]);
@@ -162,12 +194,13 @@ export class Film {
   // ---- painting --------------------------------------------------------------------------------------------------
 
   resize() {
-    for (const panel of this.panels) panel.fit();
+    for (const telling of this.tellings) telling.fit();
     this.paint();
   }
 
   paint() {
-    for (const panel of this.panels) panel.paint(this.moved);
+    if (this.moved.has(BEAT)) for (const telling of this.tellings) { telling.turn(); telling.fit(); }
+    for (const telling of this.tellings) telling.paint(this.moved);
     for (const name of this.moved) {
       const control = this.controls[name], parts = this.inputs[name];
       if (!parts) continue;
@@ -184,13 +217,18 @@ export class Film {
   }
 
   /** What is written below: Python's answer to a drawn curve, else the finding where the controls stand. */
-  sentence() { return this.said ?? this.tracks.text(this.head.finding); }
+  sentence() {
+    const beat = this.head.beats[this.controls[BEAT] ? Math.round(this.controls[BEAT].index) : -1];
+    return this.said ?? this.tracks.text(beat?.finding || this.head.finding);
+  }
 
   /** The sentence for who listens, once the hand rests: the visible one changes with every frame. */
   speak() {
     this.box.dataset.at = JSON.stringify(Object.fromEntries(Object.values(this.controls).map((control) => [control.name, this.value(control)])));
     const sentence = this.sentence();
-    say(this.spoken, sentence);
+    const beat = this.tellings.length === 1 && this.tellings[0].said?.textContent;
+    say(this.spoken, beat && beat !== this.told ? `${beat} ${sentence}` : sentence);
+    this.told = beat;
     for (const panel of this.panels) put(panel.svg, "aria-label", [this.tracks.text(panel.head.title), sentence].filter(Boolean).join(": "));
   }
 }

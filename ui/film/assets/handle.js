@@ -2,9 +2,11 @@
 
 import { clamp, css, make, put, px } from "./dom.js";
 import { keys } from "./bar.js";
-import { Shape } from "./shapes.js";
+import { SHAPES, Shape } from "./shapes.js";
 
-const GRIP = 14;
+const GRIP = 14, NEAR = 40;
+/** Of a thin line the finger finds a wide one over it, which is not seen. */
+const LINES = ["path", "line"], PLACED = ["d", "x1", "y1", "x2", "y2", "display"];
 
 /** Where an event is in a panel's px. */
 export const local = (panel, event) => {
@@ -17,17 +19,23 @@ export const follow = (node, event, drag, end) => {
   event.preventDefault();
   node.focus({ preventScroll: true });
   node.setPointerCapture(event.pointerId);
-  const done = () => { node.removeEventListener("pointermove", drag); end(); };
+  const film = node.closest(".film");
+  film?.setAttribute("data-held", "");
+  const done = () => { node.removeEventListener("pointermove", drag); film?.removeAttribute("data-held"); end(); };
   node.addEventListener("pointermove", drag);
   for (const name of ["pointerup", "pointercancel"]) node.addEventListener(name, done, { once: true });
 };
 
 export class Handle extends Shape {
-  constructor(panel, shape, parent) {
+  constructor(panel, shape, parent, k) {
     super(panel, shape, parent);
     const { film } = this, control = (this.control = film.controls[shape.control]);
+    panel.handles.push(this);
+    this.node.dataset.key = `${panel.telling.at ?? ""}.${panel.number}.${k}`;
+    this.whole = shape.of.map((part) => new SHAPES[part.kind](panel, part, this.node));
+    this.wide = [];
     this.node.removeAttribute("aria-hidden");
-    for (const [key, value] of Object.entries({ tabindex: 0, role: "slider", class: "film-handle", "aria-label": shape.name || control.label, "aria-valuemin": 0, "aria-valuemax": control.stops.length - 1 })) put(this.node, key, value);
+    for (const [key, value] of Object.entries({ tabindex: 0, role: "slider", class: shape.r === 0 ? "film-handle film-plain" : "film-handle", "aria-label": shape.name || control.label, "aria-valuemin": 0, "aria-valuemax": control.stops.length - 1 })) put(this.node, key, value);
     this.grip = make("circle", { r: GRIP, class: "film-grip" }, this.node);
     this.dot = make("circle", { r: shape.r ?? 9, fill: css(shape.colour), class: "film-dot" }, this.node);
     keys(film, this.node, control);
@@ -36,7 +44,7 @@ export class Handle extends Shape {
   tip(over) {
     const { tracks, shape, panel: { scale } } = this, of = (name) => tracks.read(shape[name], over)[0];
     if (!shape.angle) return [scale.x(of("x")), scale.y(of("y"))];
-    const a = of("angle"), reach = of("length") * scale.sx;
+    const a = of("angle"), reach = of("length") * this.unit;
     return [scale.x(of("x")) + reach * Math.cos(a), scale.y(of("y")) - reach * Math.sin(a)];
   }
   draw() {
@@ -44,9 +52,20 @@ export class Handle extends Shape {
     const seen = x === x && y === y && !this.film.locked(this.control);
     put(this.node, "display", seen ? "" : "none");
     if (!seen) return;
+    for (const part of this.whole) part.draw();
+    this.widen();
     for (const circle of [this.grip, this.dot]) { put(circle, "cx", px(x)); put(circle, "cy", px(y)); }
     put(this.node, "aria-valuenow", index);
     put(this.node, "aria-valuetext", this.control.texts[index]);
+  }
+  /** Lay wide lines that nobody sees over the whole thing's thin ones. */
+  widen() {
+    const lines = this.whole.flatMap((part) => part.parts).filter((part) => LINES.includes(part?.nodeName));
+    lines.forEach((line, k) => {
+      const over = (this.wide[k] ??= make(line.nodeName, { class: "film-wide" }, null));
+      if (!over.parentNode) this.grip.before(over);
+      for (const name of PLACED) put(over, name, line.getAttribute(name));
+    });
   }
   grab(event) {
     const { film, control } = this;
@@ -57,18 +76,26 @@ export class Handle extends Shape {
   }
   /** Where the pointer is along the way that the point takes over the control's stops; other controls rest. */
   follower(event) {
-    const way = this.control.stops.map((_, k) => [...this.tip({ [this.control.name]: k })]);
-    const [px0, py0] = local(this.panel, event), [tx, ty] = this.tip(), off = [tx - px0, ty - py0];
+    const way = this.way(), [px0, py0] = local(this.panel, event), [tx, ty] = this.tip(), off = [tx - px0, ty - py0];
     return (moved) => {
-      const [mx, my] = local(this.panel, moved), x = mx + off[0], y = my + off[1];
-      let best = Infinity, at = 0;
-      for (let k = 0; k + 1 < way.length; k++) {
-        const [ax, ay] = way[k], [dx, dy] = [way[k + 1][0] - ax, way[k + 1][1] - ay], long = dx * dx + dy * dy;
-        const u = long ? clamp(((x - ax) * dx + (y - ay) * dy) / long, 0, 1) : 0, far = (ax + u * dx - x) ** 2 + (ay + u * dy - y) ** 2;
-        if (far < best - 1e-9) { best = far; at = k + u; }
-      }
-      return at;
+      const [mx, my] = local(this.panel, moved);
+      return nearest(way, mx + off[0], my + off[1])[0];
     };
+  }
+  /** The places that the point takes; where it goes one way across the panel, its height follows and does not lead. */
+  way() {
+    const way = this.control.stops.map((_, k) => [...this.tip({ [this.control.name]: k })]);
+    const steps = way.slice(1).map(([x], k) => x - way[k][0]), across = Math.abs(way.at(-1)[0] - way[0][0]);
+    const flat = across > this.panel.width / 3 && (steps.every((step) => step > 0) || steps.every((step) => step < 0));
+    return Object.assign(way, { flat });
+  }
+  /** Where a press beside the thing takes it, and how far from its way the press was. */
+  sought(event) {
+    const [x, y] = local(this.panel, event);
+    if (!this.shape.angle) return nearest(this.way(), x, y);
+    const { tracks, shape, panel: { scale } } = this, foot = [scale.x(tracks.read(shape.x)[0]), scale.y(tracks.read(shape.y)[0])];
+    const reach = tracks.read(shape.length)[0] * this.unit, far = Math.hypot(x - foot[0], y - foot[1]);
+    return [this.turner(null)(event), Math.max(0, far - reach)];
   }
   /** How far the pointer has turned about the hand's foot, found again along the hand's own unwrapped angle. */
   turner(event) {
@@ -77,10 +104,12 @@ export class Handle extends Shape {
     const low = Math.min(...angles), high = Math.max(...angles);
     const foot = [scale.x(tracks.read(shape.x)[0]), scale.y(tracks.read(shape.y)[0])];
     const angle = (moved) => { const [x, y] = local(this.panel, moved); return Math.atan2(foot[1] - y, x - foot[0]); };
-    let before = angle(event), goal = tracks.read(shape.angle)[0];
+    // Without a press the turn begins at the hand itself.
+    const from = tracks.read(shape.angle)[0];
+    let before = event ? angle(event) : from, goal = from;
     return (moved) => {
-      const now = angle(moved);
-      goal = clamp(goal + ((now - before + 3 * Math.PI) % (2 * Math.PI)) - Math.PI, low, high);
+      const now = angle(moved), turn = (((now - before + Math.PI) % (2 * Math.PI)) + 2 * Math.PI) % (2 * Math.PI) - Math.PI;
+      goal = clamp(goal + turn, low, high);
       before = now;
       let best = Infinity, at = control.index;
       for (let k = 0; k + 1 < angles.length; k++) {
@@ -91,4 +120,32 @@ export class Handle extends Shape {
       return at;
     };
   }
+}
+
+/** Where on a way of points a place is nearest, as an index between two of them, and how far off it is in px. */
+function nearest(way, x, y) {
+  const { flat } = way;
+  let best = Infinity, at = 0;
+  for (let k = 0; k + 1 < way.length; k++) {
+    const [ax, ay] = way[k], [dx, dy] = [way[k + 1][0] - ax, way[k + 1][1] - ay], long = dx * dx + dy * dy;
+    const u = long ? clamp(((x - ax) * dx + (flat ? 0 : (y - ay) * dy)) / long, 0, 1) : 0;
+    const far = (ax + u * dx - x) ** 2 + (flat ? 0 : (ay + u * dy - y) ** 2);
+    if (far < best - 1e-9) { best = far; at = k + u; }
+  }
+  return [at, Math.sqrt(best)];
+}
+
+/** A press beside all things takes the nearest one there, so that nobody has to drag. */
+export function press(panel, event) {
+  if (event.target.closest(".film-handle, .film-sketch")) return;
+  const { film } = panel, able = panel.handles.filter((each) => !each.away && !each.node.hasAttribute("display"));
+  const [x, y] = local(panel, event), off = ([tx, ty]) => Math.hypot(tx - x, ty - y);
+  // Of two that could come here the nearer one does.
+  const rank = ([each, , far]) => far + off(each.tip()) / 1000;
+  const ranked = able.map((each) => [each, ...each.sought(event)]).sort((a, b) => rank(a) - rank(b));
+  if (!ranked.length || ranked[0][2] > NEAR) return;
+  const [{ control }, at] = ranked[0];
+  film.hold(control);
+  film.move(control, Math.round(at));
+  film.release(control);
 }

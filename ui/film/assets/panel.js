@@ -1,7 +1,7 @@
 // One picture: its room, its axes, and its shapes from the back to the front.
 
 import { html, make, px, put, say } from "./dom.js";
-import { Handle } from "./handle.js";
+import { Handle, press } from "./handle.js";
 import { SHAPES } from "./shapes.js";
 import { Sketch } from "./sketch.js";
 
@@ -9,8 +9,9 @@ const MARGIN = { left: 52, right: 14, top: 12, bottom: 44 }, BARE = { left: 8, r
 const KINDS = { ...SHAPES, handle: Handle, sketch: Sketch };
 
 export class Panel {
-  constructor(film, head, parent) {
-    Object.assign(this, { film, head });
+  /** `telling`: which step it belongs to; `number`: which panel of the film it is. */
+  constructor(film, head, parent, telling, number) {
+    Object.assign(this, { film, head, telling, number });
     this.root = html("figure", "film-panel", parent);
     this.root.style.flex = `${head.share} 1 ${head.width}px`;
     this.caption = html("figcaption", "film-title", this.root);
@@ -23,19 +24,37 @@ export class Panel {
     if (head.x.ticks.length && head.x.title) this.margin.bottom = 54;
     this.axes = make("g", { "aria-hidden": "true" }, this.svg);
     this.later = [];
-    this.shapes = head.shapes.map((shape) => {
-      const layer = shape.later ? make("g", { display: "none" }, this.svg) : this.svg;
+    this.handles = [];
+    this.shapes = head.shapes.map((shape, k) => {
+      const beats = shape.since > 1 || shape.until, layer = shape.later || beats ? make("g", { display: shape.later && "none" }, this.svg) : this.svg;
       if (shape.later) this.later.push(layer);
-      const drawn = new KINDS[shape.kind](this, shape, layer);
-      const used = Object.values(shape).flatMap((part) => (Array.isArray(part) ? part.flatMap((item) => film.tracks.names(item)) : film.tracks.names(part)));
-      return { drawn, used: [...new Set(used)] };
+      const drawn = new KINDS[shape.kind](this, shape, layer, k);
+      return { drawn, layer: beats ? layer : null, shape, used: [...new Set(film.tracks.uses(shape))] };
     });
+    this.svg.addEventListener("click", (event) => press(this, event));
+  }
+
+  /** Show what a step shows, counted from 1. */
+  turn(beat) {
+    const within = ({ since = 1, until = 0 }) => since <= beat && (!until || beat <= until);
+    const shown = within(this.head);
+    // What was away while controls moved is drawn when it comes.
+    if (shown && !this.shown) this.again();
+    this.shown = shown;
+    this.root.hidden = !shown;
+    for (const { layer, shape, drawn } of this.shapes) if (layer) {
+      const away = !within(shape);
+      if (!away && drawn.away) drawn.first = true;
+      drawn.away = away;
+      put(layer, "display", away ? "none" : null);
+      if (drawn.canvas) drawn.canvas.hidden = away;
+    }
   }
 
   /** Take the width that there is; the height follows from it where both axes have one unit. */
   fit() {
     const { head, margin: m } = this, width = this.place.clientWidth || head.width;
-    if (width === this.width) return;
+    if (!this.shown || width === this.width) return;
     const inner = width - m.left - m.right, w = head.x.high - head.x.low, h = head.y.high - head.y.low;
     const tall = head.equal ? Math.min(head.height, Math.abs(inner * h / w)) : head.height;
     Object.assign(this, { width, height: tall + m.top + m.bottom });
@@ -62,14 +81,14 @@ export class Panel {
     });
     let free = -Infinity;
     for (const tick of ticks) {
-      make("line", { x1: px(tick.x), x2: px(tick.x), y1: px(s.top), y2: px(s.bottom), class: "film-grid" }, axes);
+      if (head.x.grid) make("line", { x1: px(tick.x), x2: px(tick.x), y1: px(s.top), y2: px(s.bottom), class: "film-grid" }, axes);
       // The last label is written whatever comes before it.
       if (tick.left < free || (tick !== ticks.at(-1) && tick.right + 4 > ticks.at(-1).left)) continue;
       write(tick.text, tick.middle, s.bottom + 18, "middle");
       free = tick.right + 4;
     }
     for (const [value, text] of head.y.ticks) {
-      make("line", { x1: px(s.left), x2: px(s.right), y1: px(s.y(value)), y2: px(s.y(value)), class: "film-grid" }, axes);
+      if (head.y.grid) make("line", { x1: px(s.left), x2: px(s.right), y1: px(s.y(value)), y2: px(s.y(value)), class: "film-grid" }, axes);
       write(text, s.left - 7, s.y(value) + 5, "end");
     }
     if (head.x.title) write(head.x.title, s.right, s.bottom + (head.x.ticks.length ? 40 : 20), "end", "film-axis");
@@ -78,8 +97,9 @@ export class Panel {
 
   /** Draw what depends on the controls that moved, and what was never drawn in this room. */
   paint(moved) {
+    if (!this.shown) return;
     for (const { drawn, used } of this.shapes) {
-      if (!drawn.first && !used.some((name) => moved.has(name))) continue;
+      if (drawn.away || (!drawn.first && !used.some((name) => moved.has(name)))) continue;
       drawn.draw();
       drawn.first = false;
     }

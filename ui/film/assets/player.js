@@ -2,6 +2,7 @@
 // No formula is known here. A number on the screen is written by Python for a stop; between stops the nearest's is shown.
 
 import { Film, films, told } from "./film.js";
+import "./save.js";
 import "./symbols.js";
 
 const MARK = 8;

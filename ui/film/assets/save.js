@@ -1,10 +1,11 @@
 // The frame in view as a file: SVG with every colour written out, or PNG at twice the size.
 
 import { NS, html, make, px } from "./dom.js";
+import { films } from "./film.js";
 
 const LOOK = ["fill", "stroke", "font-size", "font-family", "font-weight", "opacity", "display"];
 
-export function save(film, kind) {
+function save(film, kind) {
   const frame = film.stage.getBoundingClientRect();
   const whole = make("svg", { xmlns: NS, width: px(frame.width), height: px(frame.height), viewBox: `0 0 ${px(frame.width)} ${px(frame.height)}` });
   make("rect", { width: "100%", height: "100%", fill: getComputedStyle(film.box).getPropertyValue("--film-paper") || "white" }, whole);
@@ -34,4 +35,13 @@ export function save(film, kind) {
   const picture = new Image(), canvas = html("canvas", "", null, { width: Math.round(2 * frame.width), height: Math.round(2 * frame.height) });
   picture.onload = () => { canvas.getContext("2d").drawImage(picture, 0, 0, canvas.width, canvas.height); canvas.toBlob((content) => download(content, "png")); };
   picture.src = URL.createObjectURL(blob);
+}
+
+// The buttons stand among a figure's data, which the frame draws: they name their film.
+if (!globalThis.ropeLabSaves) {
+  globalThis.ropeLabSaves = true;
+  document.addEventListener("click", ({ target }) => {
+    const asked = target.closest?.("[data-film-save]"), film = asked && films.get(asked.dataset.film);
+    if (film) save(film, asked.dataset.filmSave);
+  });
 }

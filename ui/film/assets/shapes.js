@@ -2,6 +2,8 @@
 
 import { clamp, css, html, make, put, px, say } from "./dom.js";
 
+const MANY = 24;
+
 export class Shape {
   constructor(panel, shape, parent) {
     Object.assign(this, { panel, film: panel.film, tracks: panel.film.tracks, shape, first: true });
@@ -12,6 +14,8 @@ export class Shape {
   /** Numbers of one name for each of `n` things: one number counts for all. */
   each(name) { const values = this.get(name); return values.length === 1 ? () => values[0] : (k) => values[k]; }
   count(...names) { return Math.max(...names.map((name) => this.get(name).length)); }
+  /** Px of a length: in units of the x axis, or of the y axis, which is as high on every screen. */
+  get unit() { const { sx, sy } = this.panel.scale; return this.shape.unit === "y" ? Math.abs(sy) : sx; }
   part(k, name, attributes) { return (this.parts[k] ??= make(name, attributes, this.node)); }
   colour(k) {
     const { colour, paint } = this.shape;
@@ -40,7 +44,14 @@ class Path extends Shape {
 
 class Dots extends Shape {
   draw() {
-    const { scale } = this.panel, x = this.each("x"), y = this.each("y"), n = this.count("x", "y");
+    const { scale } = this.panel, x = this.each("x"), y = this.each("y"), n = this.count("x", "y"), { colour, r } = this.shape;
+    // Many of one colour are one node: hundreds of nodes cost the browser half of its frames.
+    if (n > MANY && !Array.isArray(colour)) {
+      let d = "";
+      for (let k = 0; k < n; k++) if (x(k) === x(k) && y(k) === y(k)) d += `M${px(scale.x(x(k)))} ${px(scale.y(y(k)))}h0`;
+      put(this.part(0, "path", { stroke: css(colour), "stroke-width": 2 * r, "stroke-linecap": "round" }), "d", d);
+      return;
+    }
     for (let k = 0; k < n; k++) {
       const dot = this.part(k, "circle", { r: this.shape.r }), seen = x(k) === x(k) && y(k) === y(k);
       put(dot, "display", seen ? "" : "none");
@@ -75,7 +86,7 @@ class Hands extends Shape {
     for (let k = 0, n = this.count(...names); k < n; k++) {
       const line = this.part(2 * k, "line", { "stroke-width": shape.width, "stroke-linecap": "round" }), colour = this.colour(k);
       put(line, "stroke", colour);
-      const a = angle(k), [cx, cy] = [scale.x(x(k)), scale.y(y(k))], reach = length(k) * scale.sx, [c, s] = [Math.cos(a), -Math.sin(a)];
+      const a = angle(k), [cx, cy] = [scale.x(x(k)), scale.y(y(k))], reach = length(k) * this.unit, [c, s] = [Math.cos(a), -Math.sin(a)];
       const [tx, ty] = [cx + reach * c, cy + reach * s], size = shape.head ? Math.min(3.2 * shape.width, reach / 2) : 0;
       put(line, "x1", px(cx));
       put(line, "y1", px(cy));
@@ -94,7 +105,7 @@ class Arc extends Shape {
     const { shape, panel: { scale } } = this, names = ["x", "y", "r", "start", "end"], [x, y, r, start, end] = names.map((name) => this.each(name));
     const look = shape.sector ? { fill: css(shape.colour) } : { fill: "none", stroke: css(shape.colour), "stroke-width": shape.width, "stroke-dasharray": shape.dash };
     for (let k = 0, n = this.count(...names); k < n; k++) {
-      const [cx, cy, R, a, b] = [scale.x(x(k)), scale.y(y(k)), r(k) * scale.sx, start(k), end(k)], sweep = clamp(b - a, -2 * Math.PI, 2 * Math.PI);
+      const [cx, cy, R, a, b] = [scale.x(x(k)), scale.y(y(k)), r(k) * this.unit, start(k), end(k)], sweep = clamp(b - a, -2 * Math.PI, 2 * Math.PI);
       const at = (angle) => `${px(cx + R * Math.cos(angle))} ${px(cy - R * Math.sin(angle))}`, turn = sweep > 0 ? 0 : 1;
       // Two halves, so that a whole turn is drawn as well.
       const bow = (to, by) => `A${px(R)} ${px(R)} 0 ${Math.abs(by) > Math.PI ? 1 : 0} ${turn} ${at(to)}`;

@@ -8,6 +8,7 @@ import "./save.js";
 import "./handle.js";
 import "./sketch.js";
 import "./panel.js";
+import "./beats.js";
 import "./film.js";
 import "./symbols.js";
 import { mount, tell } from "./player.js";

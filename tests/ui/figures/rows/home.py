@@ -10,14 +10,13 @@ from ui.text.words import Words
 
 def dials(t: Words) -> str:
     """Return the finding by the base's powers."""
-    waves = [2 * np.pi * ROPE.base ** (2 * i / ROPE.dim) for i in (0, ROPE.pairs - 1)]
-    given = {"often": f"{70 / waves[0]:.3g}"}
-    given |= {"seldom": f"{70 / waves[1]:.3g}"}
-    return t("dials_finding", position="70", pairs=8, **given)
+    often, seldom = (70 * ROPE.base ** (-2 * i / ROPE.dim) / (2 * np.pi) for i in (0, ROPE.pairs - 1))
+    slow = t("turned", count=f"{seldom:.2g}") if seldom >= 0.01 else t("hardly")
+    return t("dials_finding", position="70", often=f"{often:.3g}", seldom=slow)
 
 
 ROWS: list[Row] = []
 FILMS = [
-    FilmRow("home", home.dials, (ROPE, (0, 5, 70, 4095), ("a", "b", "c")), {"position": 70}, dials),
+    FilmRow("home", home.dials, (ROPE, (0, 5, 70, 4095), ("a", "b", "c")), {"position": 70, "beat": 2}, dials),
     FilmRow("home", home.finished, (ROPE,), {}, to_draw),
 ]
