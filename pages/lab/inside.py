@@ -5,6 +5,7 @@ from rope_core.lab.lines import lines
 from rope_core.schemes import UNSCALED
 from ui.figures.inside import change
 from ui.figures.inside import reading as figures
+from ui.page.fields import beats
 from ui.page.frame import Frame
 from ui.page.state import Field
 from ui.page.store import Store
@@ -22,8 +23,8 @@ FACTOR = Field("stretch", "float", 8.0, 1.0, 64.0, steps=(1.0, 2.0, 4.0, 8.0, 16
 SHIFT = Field("shift", "int", 0, 0, 1000, step=100)
 GAP = Field("gap", "int", 0, 0, 4096, steps=(0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 4096))
 KIND = Field("kind", "choice", inside.KINDS[0], choices=inside.KINDS)
-STILL = Field("still", "int", 4, 0, 16)
-FIELDS = (TEXT, MODEL, LAYER, HEAD, QUERY, KEY, LINE, FACTOR, SHIFT, GAP, KIND, STILL)
+STILL = Field("still", "int", 0, 0, 16)
+FIELDS = (beats(3), TEXT, MODEL, LAYER, HEAD, QUERY, KEY, LINE, FACTOR, SHIFT, GAP, KIND, STILL)
 
 
 def text_of(store: Store) -> bytes:
@@ -42,6 +43,7 @@ def broken(page: Frame, text: bytes, positions: inside.Positions) -> None:
     film = change.breaking(page.get(MODEL), text, positions, page.get(KIND), page.t)
     page.show(film, change.breaking, inside.moved)
     page.controls.segments(KIND)
+    page.bar()
     page.controls.text(TEXT)
     places = page.columns(1, 1, 1, 1, level=True)
     with places[0]:
@@ -89,8 +91,8 @@ def heads(page: Frame, text: bytes, positions: inside.Positions) -> None:
 
 def model(page: Frame) -> None:
     """Draw the model at work on the visitor's text; one part, because every figure follows the text."""
-    page.bar()
     if not WEIGHTS:
+        page.bar()
         page.note(page.t("no_weights"))
         return
     text, positions = text_of(page.store), positions_of(page.store)

@@ -229,6 +229,15 @@ def _softmax(scores: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return np.asarray(powers / powers.sum(-1, keepdims=True))
 
 
+def one_back(reading: Reading) -> Array:
+    """Return how much of its attention each head gives to the byte just before, float64 (layers, heads), 0 to 1.
+
+    The mean over the queries that have one before them; 0 for a text of one byte.
+    """
+    before = np.diagonal(reading.attention.astype(np.float64), offset=-1, axis1=-2, axis2=-1)
+    return np.asarray(before.mean(-1) if before.shape[-1] else before.sum(-1))
+
+
 def moved(before: Reading, after: Reading) -> Array:
     """Return how much of its attention each head gives to other keys than before, float64 (layers, heads), 0 to 1.
 

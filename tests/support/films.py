@@ -98,11 +98,19 @@ class Shown:
 
 
 def painted(head: Mapping[str, Any], held: bytes, index: Mapping[str, int]) -> tuple[str, ...]:
-    """Return the titles and labels that a scene shows with each control at its stop ``index``."""
-    controls = {control["name"]: control for control in head["controls"]}
-    texts = [sentence(panel["title"], controls, index) for panel in head["panels"]]
-    for shape in (shape for panel in head["panels"] for shape in panel["shapes"]):
-        if shape["kind"] == "label" and not shape.get("later"):
+    """Return the titles and labels that a scene shows with each control at its stop ``index``, in the beat in force."""
+    controls, beat = {control["name"]: control for control in head["controls"]}, index.get("beat", 0) + 1
+
+    def seen(part: Mapping[str, Any]) -> bool:
+        return bool(part.get("since", 1) <= beat and not 0 < part.get("until", 0) < beat and not part.get("later"))
+
+    panels = [panel for panel in head["panels"] if seen(panel)]
+    texts = [sentence(panel["title"], controls, index) for panel in panels]
+    shapes = [
+        part for panel in panels for shape in panel["shapes"] if seen(shape) for part in (shape, *shape.get("of", ()))
+    ]
+    for shape in shapes:
+        if shape["kind"] == "label":
             place = np.concatenate([numbers(shape[axis], held, index).ravel() for axis in "xy"])
             texts += [sentence(shape["text"], controls, index)] * bool(np.isfinite(place).all())
     return tuple(filter(None, texts))

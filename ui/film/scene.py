@@ -43,6 +43,7 @@ class Control:
         slider: whether a slider is drawn for it; its handles are there either way.
         seconds: how long playing it from the first stop to the last takes; 0 for none.
         start: where it is while its field has no value.
+        since: the first beat in which its slider is drawn, counted from 1.
     """
 
     name: str
@@ -52,6 +53,7 @@ class Control:
     slider: bool = True
     seconds: float = 0.0
     start: float | None = None
+    since: int = 1
 
     def nearest(self, value: float) -> int:
         """Return the index of the stop nearest to ``value``."""

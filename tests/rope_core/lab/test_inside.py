@@ -101,6 +101,15 @@ def test_the_pages_claims() -> None:
     assert inside.likeliest([following, fast.following()], 2) == [ord("m"), ord("r")]
 
 
+def test_the_attention_one_back_is_counted_query_by_query() -> None:
+    result = inside.read(inside.load("rope-0"), b"import numpy")
+    back = inside.one_back(result)
+    for layer, head in ((0, 4), (3, 5)):
+        counted = [float(result.attention[layer, head, at, at - 1]) for at in range(1, 12)]
+        assert back[layer, head] == pytest.approx(sum(counted) / 11, rel=1e-6)
+    assert inside.one_back(inside.read(inside.load("rope-0"), b"a")).max() == 0
+
+
 def test_what_is_refused_is_a_sentence() -> None:
     model = inside.load(NAME)
     with pytest.raises(ValueError, match="text"):

@@ -1,102 +1,239 @@
-"""What breaks when positions or pairs are changed under the model: each head's attention, and the byte to come next."""
+"""What breaks when positions or pairs are changed under the model: one head's attention, all heads', the next byte."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 
 from rope_core.lab import inside
-from rope_core.lab.inside import Positions
-from ui.figures.colours import AMOUNT, GREY, ORANGE
+from rope_core.lab.inside import Positions, Reading
+from rope_core.rope import Array
+from ui.figures.colours import BLUE, GREY, ORANGE, RED, SIGNED, SKY
 from ui.figures.drawing import Film
-from ui.figures.inside.reading import shown
-from ui.film.scene import Axis, Panel, Scene, Texts, Track, control, sentence
-from ui.film.shapes import boxes, image, label
+from ui.figures.inside.reading import along, shown
+from ui.film.scene import Axis, Control, Panel, Scene, Text, Texts, Track, beats, control, sentence
+from ui.film.shapes import boxes, handle, image, label, path
 from ui.text.words import Words
 
-NEXT = 6
+NEXT = 4
 FULL = 127
+MOSTLY = 0.5
+"""The share of its attention from which on a head is one that looks at the byte before."""
+TALL = 130
+"""The height of what shows one head, and of what shows all, in px."""
 
 
 def breaking(name: str, text: bytes, positions: Positions, kind: str, t: Words) -> Film:
-    """Return how far each head leaves what it does as trained, and the next byte, over pairs that do not turn."""
+    """Return a head that looks one byte back, then what stopping pairs does to it, to all heads, to the next byte."""
     shape = inside.load(name).shape
-    count = control(t, "still", range(shape.rope.pairs + 1), seconds=8.0)
+    pairs = shape.rope.pairs
+    letters = [shown(byte) for byte in text]
+    query = along(t, "query", letters, slider=False)
+    count = control(t, "still", range(pairs + 1), seconds=8.0, since=2)
     before = inside.reading(name, text, Positions())
-    settings = [replace(positions, still=inside.stilled(kind, int(stop), shape.rope.pairs)) for stop in count.stops]
+    settings = [replace(positions, still=inside.stilled(kind, int(stop), pairs)) for stop in count.stops]
     after = [inside.reading(name, text, each) for each in settings]
     moved = np.stack([inside.moved(before, each) for each in after])
     chances = np.stack([each.following() for each in after])
-    trained = before.following()
-    likely = inside.likeliest([trained, *chances], NEXT)
-    layers, heads = moved.shape[1:]
-    worst = [np.unravel_index(each.argmax(), each.shape) for each in moved]
-    grid = Panel(
-        Axis(0.0, heads, tuple((head + 0.5, str(head + 1)) for head in range(heads)), t("head_axis")),
-        Axis(0.0, layers, tuple((layers - layer - 0.5, str(layer + 1)) for layer in range(layers)), t("layer_axis")),
-        [
-            image(
-                Track((count,), np.rint((2 * moved - 1) * FULL).astype(np.int8)), AMOUNT, (0.0, heads), (layers, 0.0)
-            ),
-            *(
-                label(
-                    head + 0.5,
-                    layers - layer - 0.5,
-                    Texts((count,), tuple(f"{100 * share:.0f}" for share in moved[:, layer, head])),
-                    size=16,
-                    bold=True,
-                    anchor="middle",
-                )
-                for layer in range(layers)
-                for head in range(heads)
-            ),
-        ],
-        t("grid_title"),
-        width=330,
-        height=240,
+    back = inside.one_back(before)
+    layer, head = (int(at) for at in np.unravel_index(back.argmax(), back.shape))
+    likely = inside.likeliest([before.following(), *chances], NEXT)
+    best = likely[int(np.argmax(before.following()[likely]))]
+    told = (
+        _one_head(query, after, layer, head, letters, t),
+        _each(count, lambda k: _stopped(kind, k, back, inside.one_back(after[k]), (layer, head), t)),
+        _each(count, lambda k: _whole(kind, k, moved[k], (before.following()[best], chances[k][best]), shown(best), t)),
     )
-    rows = np.arange(NEXT)
-    bars = Panel(
-        Axis(-0.6, NEXT - 0.4, tuple((float(at), shown(byte)) for at, byte in enumerate(likely)), t("next_axis")),
-        Axis(0.0, 1.0, ((0.0, "0"), (0.5, "50 %"), (1.0, "100 %")), t("chance_axis")),
-        [
-            boxes(rows - 0.4, rows, 0.0, trained[likely], GREY),
-            boxes(rows, rows + 0.4, 0.0, Track((count,), chances[:, likely]), ORANGE),
-            label(NEXT - 0.5, 0.97, t("as_trained"), GREY, anchor="end", bold=True, size=15),
-            label(NEXT - 0.5, 0.97, t("as_set"), ORANGE, anchor="end", bold=True, size=15, dy=20),
-        ],
-        t("next_title"),
-        width=330,
-        height=240,
+    panels = (
+        _look(query, count, after, layer, head, letters, t),
+        _row(count, kind, pairs, t),
+        _grid(count, moved, back, t),
+        _next(count, before.following(), chances, likely, t),
     )
-    best = likely[int(np.argmax(trained[likely]))]
-    finding = sentence(
-        lambda **slots: t(f"breaking_finding.{kind}", byte=shown(best), before=_percent(trained[best]), **slots),
-        count=Texts((count,), count.texts),
-        layer=Texts((count,), tuple(str(int(at[0]) + 1) for at in worst)),
-        head=Texts((count,), tuple(str(int(at[1]) + 1) for at in worst)),
-        share=Texts((count,), tuple(_percent(each.max()) for each in moved)),
-        after=Texts((count,), tuple(_percent(each[best]) for each in chances)),
-    )
+    place = {"layer": str(layer + 1), "head": str(head + 1), "heads": str(back.size)}
     places = np.indices(moved.shape).reshape(3, -1)
     return Film(
         "breaking",
-        Scene((grid, bars), (count,), finding),
+        Scene(panels, (query, count), told[-1], beats=beats(t, "breaking", *told, hints=("query", "still"), **place)),
         lambda: dict(zip(("still", "layer", "head"), places, strict=True)) | {"moved": moved.ravel()},
         f"""
         from rope_core.lab import inside
         before = inside.reading({name!r}, {text!r}, inside.Positions())
         after = inside.reading({name!r}, {text!r}, inside.{settings[-1]!r})
-        print(inside.moved(before, after), after.following().argmax())
+        print(inside.one_back(before), inside.moved(before, after), after.following().argmax())
         """,
     )
 
 
-def _percent(share: float) -> str:
+def _each(count: Control, write: Callable[[int], str]) -> Texts:
+    return Texts((count,), tuple(write(k) for k in range(len(count.stops))))
+
+
+def _one_head(query: Control, after: list[Reading], layer: int, head: int, letters: list[str], t: Words) -> Text:
+    """Return where each byte looks as the pairs are set first, as a sentence."""
+    weights = after[0].attention[layer, head]
+    most = weights.argmax(axis=1)
+    stops = range(len(letters))
+    return sentence(
+        lambda **slots: t("looks_most", **slots),
+        query=Texts((query,), _padded(letters, query)),
+        seen=Texts((query,), _padded([letters[most[at]] for at in stops], query)),
+        back=Texts((query,), _padded([str(at - most[at]) for at in stops], query)),
+        share=Texts((query,), _padded([percent(weights[at, most[at]]) for at in stops], query)),
+    )
+
+
+def _padded(texts: list[str], query: Control) -> tuple[str, ...]:
+    """Return a text for each stop: a single letter has two, for a control has two stops at least."""
+    return tuple([*texts, *texts][: len(query.stops)])
+
+
+def _stopped(kind: str, count: int, trained: Array, now: Array, at: tuple[int, int], t: Words) -> str:
+    """Return what one head still gives the byte before it, as a sentence."""
+    before, share = (percent(float(each[at])) for each in (trained, now))
+    return t(f"stopped_{kind}" if count else "stopped_none", count=count, before=before, share=share)
+
+
+def _whole(kind: str, count: int, moved: Array, chance: tuple[float, float], byte: str, t: Words) -> str:
+    """Return which head was moved most and what the next byte's chance became, as a sentence."""
+    worst = np.unravel_index(moved.argmax(), moved.shape)
+    before, after = (percent(float(each)) for each in chance)
+    slots = {"layer": int(worst[0]) + 1, "head": int(worst[1]) + 1, "share": percent(float(moved.max()))}
+    return t(
+        f"breaking_finding.{kind if count else 'none'}", count=count, byte=byte, before=before, after=after, **slots
+    )
+
+
+def _look(
+    query: Control, count: Control, after: list[Reading], layer: int, head: int, letters: list[str], t: Words
+) -> Panel:
+    """Return the text, the byte that looks, and how much of its attention each byte gets."""
+    here = np.arange(len(query.stops), dtype=float)
+    keys = np.arange(len(letters))
+    weights = np.stack([each.attention[layer, head] for each in after], axis=1).astype(float)
+    # A single byte has two stops.
+    weights = np.concatenate([weights, weights])[: len(query.stops)]
+    mark = boxes(
+        Track((query,), here[:, None] - 0.5), Track((query,), here[:, None] + 0.5), -0.24, 0.0, BLUE, opacity=0.4
+    )
+    return Panel(
+        Axis(-0.6, len(letters) - 0.4),
+        Axis(-0.24, 1.0, ((0.0, "0"), (0.5, "50 %"), (1.0, "100 %")), t("weight_axis")),
+        [
+            boxes(keys - 0.4, keys + 0.4, 0.0, Track((query, count), weights), RED),
+            *(label(float(at), -0.17, letter, size=14, bold=True) for at, letter in enumerate(letters)),
+            handle(query, Track((query,), here[:, None]), -0.12, BLUE, t("grab_query"), [mark], r=0),
+        ],
+        t("one_title", layer=layer + 1, head=head + 1),
+        width=2000,
+        height=TALL,
+        until=2,
+    )
+
+
+def _row(count: Control, kind: str, pairs: int, t: Words) -> Panel:
+    """Return the pairs in a row, those that are stopped hatched out, and the edge between as the handle."""
+    numbers = np.arange(pairs)
+    stops = np.array(count.stops)
+    fast = kind == inside.KINDS[0]
+    edge = stops - 0.5 if fast else pairs - 0.5 - stops
+    still = np.stack([numbers < edge_at if fast else numbers > edge_at for edge_at in edge])
+    cut = Track((count,), np.stack([edge, edge], axis=1))
+    return Panel(
+        Axis(-0.7, pairs - 0.3, ((0.0, t("fastest")), (pairs - 1.0, t("slowest"))), t("pairs_axis"), grid=False),
+        Axis(0.0, 1.0),
+        [
+            boxes(
+                numbers - 0.42,
+                numbers + 0.42,
+                0.15,
+                0.85,
+                [SKY, GREY],
+                paint=Track((count,), still.astype(np.uint8)),
+                opacity=0.55,
+            ),
+            handle(
+                count, Track((count,), edge[:, None]), 0.5, ORANGE, t("grab_still"), [path(cut, [0.0, 1.0], ORANGE)]
+            ),
+            label(
+                Track((count,), edge[:, None]),
+                1.0,
+                Texts((count,), tuple(t("stopped", count=k) for k in count.texts)),
+                ORANGE,
+                bold=True,
+                dy=-4,
+            ),
+        ],
+        width=2000,
+        height=42,
+        since=2,
+    )
+
+
+def _grid(count: Control, moved: Array, back: Array, t: Words) -> Panel:
+    """Return every head as a cell: how much of its attention has moved; those that look one byte back are framed."""
+    layers, heads = back.shape
+    cells = np.rint(moved * FULL).astype(np.int8)
+    framed = [(int(layer), int(head)) for layer, head in np.argwhere(back >= MOSTLY)]
+    sides = np.array([0.06, 0.94, 0.94, 0.06, 0.06]), np.array([0.06, 0.06, 0.94, 0.94, 0.06])
+    return Panel(
+        Axis(0.0, heads, tuple((head + 0.5, str(head + 1)) for head in range(heads)), t("head_axis"), grid=False),
+        Axis(
+            0.0,
+            layers,
+            tuple((layers - layer - 0.5, str(layer + 1)) for layer in range(layers)),
+            t("layer_axis"),
+            False,
+        ),
+        [
+            image(Track((count,), cells), SIGNED, (0.0, heads), (layers, 0.0)),
+            *(path(head + sides[0], layers - layer - sides[1], "ink", 3) for layer, head in framed),
+            *(
+                label(
+                    head + 0.5,
+                    layers - layer - 0.5,
+                    Texts((count,), tuple(f"{100 * share:.0f} %" for share in moved[:, layer, head])),
+                    size=13,
+                    bold=True,
+                    dy=5,
+                )
+                for layer, head in framed
+            ),
+        ],
+        t("grid_title"),
+        width=160,
+        height=TALL,
+        since=3,
+    )
+
+
+def _next(count: Control, trained: Array, chances: Array, likely: list[int], t: Words) -> Panel:
+    """Return how likely the likeliest bytes are to come next, as trained and as the pairs are set."""
+    rows = np.arange(NEXT)
+    return Panel(
+        Axis(
+            -0.6, NEXT - 0.4, tuple((float(at), shown(byte)) for at, byte in enumerate(likely)), t("next_axis"), False
+        ),
+        Axis(0.0, 1.0, ((0.0, "0"), (0.5, "50 %"), (1.0, "100 %")), t("chance_axis")),
+        [
+            boxes(rows - 0.4, rows, 0.0, trained[likely], GREY),
+            boxes(rows, rows + 0.4, 0.0, Track((count,), chances[:, likely]), ORANGE),
+            label(NEXT - 0.5, 0.93, t("as_trained"), GREY, anchor="end", bold=True, size=14),
+            label(NEXT - 0.5, 0.93, t("as_set"), ORANGE, anchor="end", bold=True, size=14, dy=18),
+        ],
+        t("next_title"),
+        width=160,
+        height=TALL,
+        since=3,
+    )
+
+
+def percent(share: float) -> str:
     """Return a share as a percentage that never rounds up to all or down to none.
 
-    >>> _percent(0.0), _percent(0.0004), _percent(0.34), _percent(0.9996)
+    >>> percent(0.0), percent(0.0004), percent(0.34), percent(0.9996)
     ('0', '<0.1', '34', '>99.9')
     """
     if 0 < share < 0.001:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from rope_core.lab import inside
@@ -50,7 +52,7 @@ def looks(name: str, text: bytes, positions: Positions, layer: int, head: int, t
     reading = inside.reading(name, text, positions)
     length = len(text)
     letters = [shown(byte) for byte in text]
-    query = _along(t, "query", letters)
+    query = along(t, "query", letters)
     keys = np.arange(length)
     weights = reading.attention[layer, head].astype(float)
     content, position = np.zeros((2, length, length))
@@ -122,7 +124,7 @@ def pairs(name: str, text: bytes, positions: Positions, layer: int, head: int, q
     query = min(query, len(text) - 1)
     reading = inside.reading(name, text, positions)
     letters = [shown(byte) for byte in text[: query + 1]]
-    key = _along(t, "key", letters)
+    key = along(t, "key", letters)
     still, turned = reading.shares(layer, head, query)
     waves = inside.load(name).shape.rope.wavelength
     numbers = np.arange(waves.size)
@@ -278,11 +280,11 @@ def _place(at: tuple[np.intp, ...], t: Words) -> str:
     return t("place", layer=int(at[0]) + 1, head=int(at[1]) + 1)
 
 
-def _along(t: Words, name: str, letters: list[str]) -> Control:
+def along(t: Words, name: str, letters: list[str], **more: Any) -> Control:
     """Return a control over the bytes of a text, each written as its place and its letter."""
     stops = tuple(float(at) for at in range(max(2, len(letters))))
     texts = tuple(f"{at + 1} {letter}" for at, letter in enumerate([*letters, *letters][: len(stops)]))
-    return Control(name, t(f"field.{name}"), stops, texts)
+    return Control(name, t(f"field.{name}"), stops, texts, **more)
 
 
 def _one(control: Control, values: np.ndarray) -> Track:

@@ -137,7 +137,8 @@ export class Film {
     this.box.toggleAttribute("data-told", told);
     if (String(this.fixed) !== String(fixed)) for (const panel of this.panels) panel.again();
     this.fixed = fixed;
-    for (const name in this.inputs) this.inputs[name].label.hidden = bare || this.locked(this.controls[name]);
+    this.folded = bare;
+    this.sliders();
     // An answer to an earlier move than the last, or one that comes while the hand holds, is out of date.
     if (this.held || this.playing || (count && count < this.count)) return;
     for (const name in at) {
@@ -193,6 +194,15 @@ export class Film {
 
   // ---- painting --------------------------------------------------------------------------------------------------
 
+  /** Draw the sliders of the step in force, as far as the hand may move them. */
+  sliders() {
+    const beat = (this.controls[BEAT]?.index ?? 0) + 1;
+    for (const name in this.inputs) {
+      const control = this.controls[name];
+      this.inputs[name].label.hidden = this.folded || this.locked(control) || (this.tellings.length === 1 && beat < control.since);
+    }
+  }
+
   resize() {
     for (const telling of this.tellings) telling.fit();
     this.paint();
@@ -200,6 +210,7 @@ export class Film {
 
   paint() {
     if (this.moved.has(BEAT)) for (const telling of this.tellings) { telling.turn(); telling.fit(); }
+    if (this.moved.has(BEAT)) this.sliders();
     for (const telling of this.tellings) telling.paint(this.moved);
     for (const name of this.moved) {
       const control = this.controls[name], parts = this.inputs[name];

@@ -95,5 +95,5 @@ ROWS = [
 FILMS = [
     FilmRow("inside", reading.looks, (NAME, TEXT, SET, 3, 4), {"query": 12}, looks),
     FilmRow("inside", reading.pairs, (NAME, TEXT, SET, 2, 1, 10), {"key": 7}, pairs),
-    FilmRow("inside", change.breaking, (NAME, TEXT, SET, "slow"), {"still": 3}, breaking),
+    FilmRow("inside", change.breaking, (NAME, TEXT, SET, "slow"), {"query": 5, "still": 3, "beat": 3}, breaking),
 ]
