@@ -1,19 +1,14 @@
-"""What an engine does to q, k and v before attention, in one pass: QK norm, rotation and the write into the cache."""
+"""What an engine does to q, k and v before attention: QK norm, rotation and the write into the cache."""
 
 from __future__ import annotations
-
-from dataclasses import replace
 
 import torch
 from torch import Tensor
 
-from rope_core.errors import finite, reject
-from rope_core.kernels.backends import choose
-from rope_core.kernels.norm import eager_normed
-from rope_core.kernels.task import Turn, check_tensors, compute_dtype, make_turn, token_tables, verify
+from rope_core.errors import reject
+from rope_core.kernels.norm import apply_normed
+from rope_core.kernels.task import check_tensors
 from rope_core.layout import Layout
-
-BACKENDS = ("eager", "numba")
 
 
 def apply_normed_cached(
@@ -35,7 +30,9 @@ def apply_normed_cached(
     out: Tensor | None = None,
     backend: str | None = None,
 ) -> Tensor:
-    """Return q normalised and turned; write k, likewise, and v into the cache's slots. Forward only, CPU tensors.
+    """Return q normalised and turned; write k, likewise, and v into the cache's slots. Forward only.
+
+    ``apply_normed``, then one indexed write each for k and v. The slots' values are read, for which a GPU is waited.
 
     Args:
         q, k, v: packed (T, Hq, D), (T, Hk, D) and (T, Hk, Dv), any strides, as ``apply`` takes them.
@@ -43,17 +40,14 @@ def apply_normed_cached(
         cos, sin: tables (rows, rotary_dim/2) that positions index.
         k_cache, v_cache: (slots, Hk, D or Dv), or in blocks (blocks, block, Hk, D or Dv) whose tokens count through.
         slots: integers (T,), each token's slot; -1 writes nothing. Each slot at most once.
-        layout: "interleaved" or "half".
-        eps: added to the mean square.
-        unit_offset: multiply by 1 + weight (Gemma) instead of weight.
+        layout, eps, unit_offset, backend: as in ``apply_normed``.
         positions: the first token's position (0), or integers (T,).
         out: where q goes, of its shape and type, q itself allowed; None makes a tensor.
-        backend: "numba", one pass, or "eager", one step after the other; None is numba.
 
     Raises:
         ValueError: on shapes, types, positions or slots that do not fit, and on tensors that require a gradient.
 
-    Sources: vLLM's slot_mapping, reshape_and_cache in csrc/cache_kernels.cu; RMSNorm as in ``apply_normed``.
+    Source: vLLM's slot_mapping, reshape_and_cache in csrc/cache_kernels.cu.
 
     >>> x = torch.tensor([[[3.0, 4.0]]])
     >>> one, cache, table = torch.ones(2), torch.zeros(2, 1, 2), (torch.zeros(1, 1), torch.ones(1, 1))
@@ -61,57 +55,24 @@ def apply_normed_cached(
     >>> q.mul(12.5**0.5).round().tolist(), cache[0].tolist(), torch.equal(cache[1], q[0])
     ([[[-4.0, 3.0]]], [[0.0, 0.0]], True)
     """
-    q4, k4 = check_tensors(q, k)
+    check_tensors(q, k)
     if q.dim() != 3:
         raise reject("q", "packed (T, heads, D)", tuple(q.shape))
-    if q.device.type != "cpu":
-        raise reject("q", "on the CPU", q.device)
-    small = finite("eps", eps, "a positive number")
-    if small <= 0:
-        raise reject("eps", "a positive number", eps)
-    turn = make_turn(q4, True, cos, sin, None, 1.0, layout, positions, None, None)
-    if turn.per_token:
-        raise reject("cos", "a table of (rows, rotary_dim/2), which positions index", tuple(cos.shape))
     _check_v(k, v)
-    for name, weight in (("q_weight", q_weight), ("k_weight", k_weight)):
-        if not isinstance(weight, Tensor) or not weight.is_floating_point() or weight.shape != q.shape[2:]:
-            raise reject(name, f"a floating-point tensor ({q.shape[2]},)", getattr(weight, "shape", weight))
-    flat = _flat("k_cache", k_cache, k), _flat("v_cache", v_cache, v)
-    where = _slots(slots, k, flat)
+    caches = _flat("k_cache", k_cache, k), _flat("v_cache", v_cache, v)
+    where = _slots(slots, k, caches)
     if torch.is_grad_enabled() and any(t.requires_grad for t in (q, k, v, q_weight, k_weight, k_cache, v_cache)):
         raise reject("q, k, v and weights", "without gradients, which a write into a cache does not make", "a gradient")
     if out is not None and (out.shape != q.shape or out.dtype != q.dtype or out.device != q.device):
         raise reject("out", f"{q.dtype} {tuple(q.shape)}", f"{out.dtype} {tuple(out.shape)}")
-    chosen = choose(backend, q.device).name
-    if chosen not in BACKENDS:
-        raise reject("backend", "one_of", backend, names=BACKENDS)
-    verify(turn, 1, len(q))
-    kind = compute_dtype(q.dtype)
-    gains = [weight.detach().to(kind).add(float(unit_offset)).contiguous() for weight in (q_weight, k_weight)]
-    done = torch.empty_like(q) if out is None else out
-    if chosen == "numba":
-        from rope_core.kernels import cpu_cached
-
-        tables = turn.cos.to(kind).contiguous(), turn.sin.to(kind).contiguous()  # type: ignore[union-attr]
-        at = None if turn.positions is None else turn.positions[0].long()
-        cpu_cached.forward(q, k, v, done, flat, (gains[0], gains[1]), tables, at, turn.start, where, turn.half, small)
-        return done
-    _in_steps(q4, k4, v, turn, gains, flat, where, small, done)
-    return done
-
-
-def _in_steps(
-    q: Tensor, k: Tensor, v: Tensor, turn: Turn, gains: list[Tensor], caches: tuple[Tensor, Tensor], slots: Tensor,
-    eps: float, out: Tensor,
-) -> None:  # fmt: skip
-    """Do the same by torch's own operations, one after the other."""
-    c, s = token_tables(turn, 1, q.shape[1], q.device, gains[0].dtype)
-    tables = replace(turn, cos=c, sin=s, positions=None, start=0)
-    turned = [eager_normed(x, gain, tables, eps, 0.0, False)[0] for x, gain in zip((q, k), gains, strict=True)]
-    out.copy_(turned[0])
-    written = slots >= 0
-    for cache, rows in zip(caches, (turned[1], v), strict=True):
-        cache[slots[written]] = rows[written]
+    turned, keys = apply_normed(
+        q, k, q_weight, k_weight, cos, sin, layout=layout, eps=eps, unit_offset=unit_offset, positions=positions,
+        backend=backend,
+    )  # fmt: skip
+    written = where >= 0
+    for cache, rows in zip(caches, (keys, v), strict=True):
+        cache[where[written]] = rows[written]
+    return turned if out is None else out.copy_(turned)
 
 
 def _check_v(k: Tensor, v: Tensor) -> None:

@@ -146,18 +146,6 @@ def turn(b: Builder, x: Value, y: Value, cos: Value, sin: Value) -> tuple[Value,
     )
 
 
-def turn_by(b: Builder, x: Value, y: Value, table: list[Value], scale: Value, lanes: int) -> tuple[Value, Value]:
-    """Return scale (x t0 - y t1, x t2 + y t3), which turns and weights at once."""
-    all_lanes = b.insert_element(ir.Constant(wide(scale.type, lanes), ir.Undefined), scale, I32(0))
-    all_lanes = b.shuffle_vector(all_lanes, all_lanes, places([0] * lanes))
-    x, y = b.fmul(x, all_lanes), b.fmul(y, all_lanes)
-    fuse = ("contract",)
-    return (
-        b.fsub(b.fmul(x, table[0], flags=fuse), b.fmul(y, table[1], flags=fuse), flags=fuse),
-        b.fadd(b.fmul(x, table[2], flags=fuse), b.fmul(y, table[3], flags=fuse), flags=fuse),
-    )
-
-
 def places(indices: list[int]) -> Any:
     """Return a shuffle mask."""
     return ir.Constant(ir.VectorType(I32, len(indices)), indices)
@@ -298,28 +286,6 @@ def _read_index(_: Any, address: Any) -> Any:
     return types.int64(types.int64), emit
 
 
-def _read_one(_: Any, tag: Any, address: Any) -> Any:
-    """Return the stored value at an address in the compute type."""
-    kind, compute = KINDS[tag]
-
-    def emit(_: Any, b: Builder, __: Any, args: Any) -> Value:
-        return widen(b, kind, load(b, kind, args[1], 1), 1)
-
-    return (types.float64 if isinstance(compute, ir.DoubleType) else types.float32)(tag, types.int64), emit
-
-
-def _write_one(_: Any, tag: Any, address: Any, value: Any) -> Any:
-    """Store a value of the compute type, rounded to nearest even."""
-    kind, compute = KINDS[tag]
-
-    def emit(context: Any, b: Builder, _: Any, args: Any) -> Value:
-        store(b, kind, narrow(b, kind, args[2], 1), args[1], 1, False)
-        return context.get_dummy_value()
-
-    number = types.float64 if isinstance(compute, ir.DoubleType) else types.float32
-    return types.void(tag, types.int64, number), emit
-
-
 def _send_line(_: Any, source: Any, target: Any) -> Any:
     """Copy one line of the cache to a line's start in memory, past the cache."""
     kind, lanes = ir.FloatType(), LINE // 4
@@ -345,7 +311,5 @@ move_one = intrinsic(_move_one)
 size_of = intrinsic(_size_of)
 table_size_of = intrinsic(_table_size_of)
 read_index = intrinsic(_read_index)
-read_one = intrinsic(_read_one)
-write_one = intrinsic(_write_one)
 send_line = intrinsic(_send_line)
 drain = intrinsic(_drain)

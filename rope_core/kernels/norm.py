@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from dataclasses import replace
 from typing import Any
 
@@ -15,7 +14,7 @@ from rope_core.kernels.task import Turn, check_tensors, compute_dtype, make_turn
 from rope_core.kernels.torch_ops import eager_one
 from rope_core.layout import Layout
 
-BACKENDS = ("eager", "numba", "triton")
+BACKENDS = ("eager", "triton")
 OVER = ("head", "token")
 
 
@@ -47,7 +46,7 @@ def apply_normed(
         eps: added to the mean square.
         unit_offset: multiply by 1 + weight (Gemma) instead of weight.
         over: "head", each head by itself (Qwen3, Gemma 3), or "token", all heads of a token at once (OLMo 2).
-        backend: "eager", "numba" or "triton"; None is numba on the CPU and triton on a GPU.
+        backend: "eager", torch's own operations, or "triton", one pass; None is eager on the CPU and triton on a GPU.
 
     Returns:
         (q, k) of the inputs' shapes and types; gradients flow to q, k and the weights.
@@ -76,7 +75,7 @@ def apply_normed(
             raise reject(name, f"a floating-point tensor ({wanted},)", getattr(weight, "shape", weight))
         if weight.device != q.device:
             raise reject(name, f"on q's device {q.device}", weight.device)
-    chosen = choose(backend, q.device).name
+    chosen = choose("eager" if backend is None and q.device.type == "cpu" else backend, q.device).name
     if chosen not in BACKENDS:
         raise reject("backend", "one_of", backend, names=BACKENDS)
     if q.device.type == "cpu" or check:
@@ -87,15 +86,13 @@ def apply_normed(
                      offsets=None, start=0)  # fmt: skip
     shift, whole = float(unit_offset), over == "token"
     done = [
-        eager_normed(x, w, tables, small, shift, whole)
-        if chosen == "eager"
-        else fused(x, w, tables, small, shift, whole, chosen)
+        _eager(x, w, tables, small, shift, whole) if chosen == "eager" else _fused(x, w, tables, small, shift, whole)
         for x, w in ((q4, q_weight), (k4, k_weight))
     ]
     return (done[0], done[1]) if q.dim() == 4 else (done[0][0], done[1][0])
 
 
-def eager_normed(x: Tensor, weight: Tensor, turn: Turn, eps: float, shift: float, whole: bool) -> Tensor:
+def _eager(x: Tensor, weight: Tensor, turn: Turn, eps: float, shift: float, whole: bool) -> Tensor:
     """Normalise and turn x (B, S, heads, D) by torch's own operations, rounded once; the other backends' measure."""
     assert turn.cos is not None and turn.sin is not None
     wide = x.to(turn.cos.dtype)
@@ -107,35 +104,31 @@ def eager_normed(x: Tensor, weight: Tensor, turn: Turn, eps: float, shift: float
 
 
 @torch.compiler.disable  # type: ignore[untyped-decorator]
-def fused(x: Tensor, weight: Tensor, turn: Turn, eps: float, shift: float, whole: bool, backend: str) -> Tensor:
-    """Run a fused backend; torch.compile leaves the graph here."""
-    done: Tensor = _Normed.apply(x, weight, turn, eps, shift, whole, backend)  # type: ignore[no-untyped-call]
+def _fused(x: Tensor, weight: Tensor, turn: Turn, eps: float, shift: float, whole: bool) -> Tensor:
+    """Run the Triton kernels; torch.compile leaves the graph here."""
+    done: Tensor = _Normed.apply(x, weight, turn, eps, shift, whole)  # type: ignore[no-untyped-call]
     return done
 
 
 class _Normed(torch.autograd.Function):
-    """(x, weight, turn, eps, shift, whole, backend) -> x normalised, weighted and turned; keeps x, not its norm."""
+    """(x, weight, turn, eps, shift, whole) -> x normalised, weighted and turned; keeps x, not its norm."""
 
     @staticmethod
-    def forward(
-        ctx: Any, x: Tensor, weight: Tensor, turn: Turn, eps: float, shift: float, whole: bool, backend: str
-    ) -> Tensor:
+    def forward(ctx: Any, x: Tensor, weight: Tensor, turn: Turn, eps: float, shift: float, whole: bool) -> Tensor:
+        from rope_core.kernels import gpu_norm
+
         ctx.save_for_backward(x, weight, turn.cos, turn.sin)
         ctx.options = turn.half, eps, shift, whole
-        ctx.backend = backend
         wide = weight.detach().to(compute_dtype(x.dtype)).contiguous()
-        done: Tensor = module(backend).forward(x.detach(), wide, turn.cos, turn.sin, *ctx.options)
-        return done
+        assert turn.cos is not None and turn.sin is not None
+        return gpu_norm.forward(x.detach(), wide, turn.cos, turn.sin, *ctx.options)
 
     @staticmethod
     @torch.autograd.function.once_differentiable
     def backward(ctx: Any, grad: Tensor) -> Any:
+        from rope_core.kernels import gpu_norm
+
         x, weight, cos, sin = ctx.saved_tensors
         wide = weight.detach().to(compute_dtype(x.dtype)).contiguous()
-        dx, dw = module(ctx.backend).backward(x.detach(), grad, wide, cos, sin, *ctx.options)
-        return dx, dw.to(weight.dtype), None, None, None, None, None
-
-
-def module(backend: str) -> Any:
-    """Return the module with ``forward`` and ``backward`` of a backend."""
-    return importlib.import_module(f"rope_core.kernels.{'cpu' if backend == 'numba' else 'gpu'}_norm")
+        dx, dw = gpu_norm.backward(x.detach(), grad, wide, cos, sin, *ctx.options)
+        return dx, dw.to(weight.dtype), None, None, None, None
