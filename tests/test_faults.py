@@ -126,9 +126,8 @@ from numba.core import caching
 caching.CacheImpl._locator_classes = []
 warnings.simplefilter("ignore")
 import numpy as np, rope_core as rc
-from rope_core.kernels import tables
-from rope_core.lrpe import cpu_kernels
-print(cpu_kernels.forward.targetoptions["parallel"], tables._write_row.targetoptions["nogil"])
+from rope_core.kernels import cpu_loops, tables
+print(cpu_loops.parallel.targetoptions["parallel"], tables._write_row.targetoptions["nogil"])
 """
 
 

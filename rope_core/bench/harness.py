@@ -42,11 +42,17 @@ class _Entry:
 def sets_for(case: Case) -> int:
     """Return how many buffer sets to rotate through: more than the cache holds, within a quarter of free memory."""
     per_set = case.tensor_bytes * (2 if case.direction == "forward" else 4)
-    cache = cache_bytes() if case.device == "cpu" else torch.cuda.get_device_properties(0).L2_cache_size
-    free = available_memory() if case.device == "cpu" else torch.cuda.mem_get_info()[0]
+    cache, free = cache_and_memory(case.device)
     if 2 * per_set > free:
         raise reject("case", "free_bytes", f"{2 * per_set:,} bytes: {case.title}", free=free)
     return sets_of_buffers(per_set, cache, free)
+
+
+def cache_and_memory(device: str) -> tuple[int, int]:
+    """Return the bytes of a device's last-level cache and of its free memory."""
+    if device == "cpu":
+        return cache_bytes(), available_memory()
+    return torch.cuda.get_device_properties(0).L2_cache_size, torch.cuda.mem_get_info()[0]
 
 
 def steps(contestant: Contestant, case: Case, sets: list[Inputs]) -> Callable[[int], Any]:
@@ -124,6 +130,11 @@ class _GpuClock:
 
 
 Clock = _CpuClock | _GpuClock
+
+
+def clock_of(device: str) -> Clock:
+    """Return what samples a step on "cpu" or "cuda"."""
+    return _CpuClock() if device == "cpu" else _GpuClock()
 
 
 def first_call(step: Callable[[int], Any], case: Case) -> float:
@@ -228,7 +239,7 @@ def _time_rounds(
 ) -> list[Result]:
     """Time contestants whose answers are right, each round in another order."""
     sets = [make_inputs(case, 0, False, seed) for seed in range(count)]
-    clock: Clock = _CpuClock() if case.device == "cpu" else _GpuClock()
+    clock = clock_of(case.device)
     entries: list[_Entry] = []
     failed: list[Result] = []
     for contestant, error, first in right:

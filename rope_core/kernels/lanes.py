@@ -286,17 +286,6 @@ def _read_index(_: Any, address: Any) -> Any:
     return types.int64(types.int64), emit
 
 
-def _send_line(_: Any, source: Any, target: Any) -> Any:
-    """Copy one line of the cache to a line's start in memory, past the cache."""
-    kind, lanes = ir.FloatType(), LINE // 4
-
-    def emit(context: Any, b: Builder, _: Any, args: Any) -> Value:
-        store(b, kind, load(b, kind, args[0], lanes), args[1], lanes, True)
-        return context.get_dummy_value()
-
-    return types.void(types.int64, types.int64), emit
-
-
 def _drain(_: Any) -> Any:
     """Wait until streaming stores are visible to the other cores."""
 
@@ -311,5 +300,4 @@ move_one = intrinsic(_move_one)
 size_of = intrinsic(_size_of)
 table_size_of = intrinsic(_table_size_of)
 read_index = intrinsic(_read_index)
-send_line = intrinsic(_send_line)
 drain = intrinsic(_drain)

@@ -1,6 +1,6 @@
 """LRPE rotate and cosine: an activation and a rotation as one op, for numpy and torch, with their backward.
 
-Importing this loads numpy only; torch, numba and triton are loaded by the first call that runs on them.
+Importing this loads numpy only; torch and triton are loaded by the first call that runs on them.
 """
 
 from rope_core.lrpe.arguments import ACTIVATIONS

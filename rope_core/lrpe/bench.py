@@ -1,34 +1,31 @@
-"""LRPE's speed on a CPU beside a copy of the same bytes: ``python -m rope_core.lrpe.bench``.
+"""LRPE's speed beside a copy of the same bytes, on a CPU or a GPU: ``python -m rope_core.lrpe.bench``.
 
 Every round runs every variant once, in an order of its own; a ratio is of times in one round, so what else the machine
-does touches both. The answer is checked against the float64 reference before anything is timed. Outputs are
-preallocated where the variant lets them be; buffers take turns, more of them than the cache holds; glibc keeps freed
-memory, so that page faults are not what is measured.
+does touches both. The answer is checked against the float64 reference before anything is timed. Buffers take turns,
+more of them than the cache holds; glibc keeps freed memory, so that page faults are not what is measured.
 """
 
 from __future__ import annotations
 
 import argparse
-import itertools
+import importlib
 import math
 import random
-import statistics
 import sys
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-import numba
 import numpy as np
 import torch
 from torch import Tensor
 
-from rope_core.bench.environment import cache_bytes, sets_of_buffers, with_allocator
+from rope_core.bench.environment import sets_of_buffers, with_allocator
+from rope_core.bench.harness import cache_and_memory, clock_of
+from rope_core.bench.statistics import Summary, summary
 from rope_core.errors import whole
-from rope_core.kernels.task import available_memory
 from rope_core.lrpe import arguments, reference
 from rope_core.lrpe.arguments import Plan
-from rope_core.lrpe.cpu import FUSED
+from rope_core.lrpe.autograd import Kernels
 from rope_core.lrpe.eager import EAGER, activate, formula
 
 Buffers = tuple[Tensor, Tensor, Tensor]
@@ -45,6 +42,8 @@ CASES = (
     ("softmax", -1),
     ("softmax", 1),
 )
+DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
+THETAS = ("pair", "head", "both")
 
 
 @dataclass(frozen=True)
@@ -53,146 +52,130 @@ class Row:
 
     Attributes:
         name, act, dim: what ran.
-        ratio: median over rounds of its time by the copy's in the same round.
-        best: its least time by the copy's least time.
-        milliseconds: its median time.
+        ratio: its time by the copy's in the same round, over the rounds.
+        seconds: its time, over the rounds.
         error: largest difference from the float64 reference before timing.
     """
 
     name: str
     act: str
     dim: int | None
-    ratio: float
-    best: float
-    milliseconds: float
+    ratio: Summary
+    seconds: Summary
     error: float
 
 
 def measure(
-    shape: tuple[int, int, int, int] = (1, 2048, 32, 128),
-    rounds: int = 15,
-    threads: int = 2,
-    cases: Sequence[tuple[str, int | None]] = CASES,
-    peers: Sequence[str] = ("eager", "compiled"),
+    shape: tuple[int, int, int, int],
+    act: str,
+    dim: int | None,
+    rounds: int = 25,
+    device: str = "cpu",
+    dtype: str = "float32",
     theta_kind: str = "pair",
+    compiled: bool = True,
 ) -> list[Row]:
-    """Return the times of LRPE's forward and backward, float32, as ratios to ``copy_`` of x, in interleaved rounds.
+    """Return the times of LRPE's forward and backward as ratios to ``copy_`` of x, in interleaved rounds.
 
     Args:
         shape: (B, N, H, D).
+        act, dim: the activation.
         rounds: how many times each variant runs.
-        threads: CPU threads for torch and numba, at most what numba was started with.
-        cases: activations and their dims.
-        peers: "eager" (torch, the formula) and "compiled" (torch.compile of the same) beside the fused kernel.
+        device: "cpu", where torch's own operations are the op, or "cuda", where they stand beside its Triton kernels.
+        dtype: of x, a name in DTYPES.
         theta_kind: theta's shape, "pair" (D/2,), "head" (H,) or "both" (H, D/2).
+        compiled: whether torch.compile of the formula takes part.
 
     Raises:
         ValueError: on counts out of range.
         AssertionError: when a variant's answer is wrong, before it is timed.
     """
     whole("rounds", rounds, 1, 10_000)
-    before = torch.get_num_threads(), numba.get_num_threads()
-    count = whole("threads", threads, 1, numba.config.NUMBA_NUM_THREADS)
-    torch.set_num_threads(count)
-    numba.set_num_threads(count)
-    try:
-        return [row for act, dim in cases for row in _measure_case(shape, act, dim, rounds, peers, theta_kind)]
-    finally:
-        torch.set_num_threads(before[0])
-        numba.set_num_threads(before[1])
-
-
-def _measure_case(
-    shape: tuple[int, int, int, int], act: str, dim: int | None, rounds: int, peers: Sequence[str], theta_kind: str
-) -> list[Row]:
-    """Return the rows of one activation; the copy is timed in each of its rounds."""
     theta_shape = {"pair": (shape[3] // 2,), "head": (shape[2],), "both": (shape[2], shape[3] // 2)}[theta_kind]
     p = arguments.plan(shape, theta_shape, act, dim)
-    rng = np.random.default_rng(0)
-    theta = torch.from_numpy(rng.uniform(0.0, 1.0, p.theta_shape))
+    draw = torch.Generator().manual_seed(0)
+    theta = torch.rand(p.theta_shape, generator=draw, dtype=torch.float64).to(device)
+    kind = DTYPES[dtype]
     sets = []
-    for _ in range(sets_of_buffers(3 * 4 * math.prod(shape), cache_bytes(), available_memory())):
-        x, grad = (torch.from_numpy(rng.standard_normal(shape, np.float32)) for _ in range(2))
+    for _ in range(sets_of_buffers(3 * kind.itemsize * math.prod(shape), *cache_and_memory(device))):
+        x, grad = (torch.randn(shape, generator=draw).to(device, kind) for _ in range(2))
         sets.append((x, grad, torch.zeros_like(x)))
-    variants = _variants_of(theta, p, peers)
+    variants = _variants_of(theta, p, compiled)
     errors = {name: check(name, run, sets[0], theta, p) for name, run in variants.items()}
-    times: dict[str, list[float]] = {"copy": [], **{name: [] for name in variants}}
-    names: dict[str, Variant] = {"copy": lambda x, grad, out: out.copy_(x), **variants}
-    shuffle, turns = random.Random(0), itertools.cycle(sets)
-    for _ in range(rounds):
+    everybody: dict[str, Variant] = {"copy": lambda x, grad, out: out.copy_(x), **variants}
+    times: dict[str, list[float]] = {name: [] for name in everybody}
+    shuffle, clock = random.Random(0), clock_of(device)
+    for turn in range(rounds):
         # Drawn anew, so that no variant always follows the same one.
-        for name in shuffle.sample(list(names), len(names)):
-            buffers = next(turns)
-            begin = time.perf_counter()
-            names[name](*buffers)
-            times[name].append(time.perf_counter() - begin)
-    copies = times["copy"]
+        for name in shuffle.sample(list(everybody), len(everybody)):
+            step = everybody[name]
+            times[name].append(clock.sample(lambda i, step=step: step(*sets[i]), [turn % len(sets)])[0])  # type: ignore[misc]
     return [
         Row(
             name,
             act,
             dim,
-            statistics.median(t / c for t, c in zip(times[name], copies, strict=True)),
-            min(times[name]) / min(copies),
-            1e3 * statistics.median(times[name]),
+            summary([t / c for t, c in zip(times[name], times["copy"], strict=True)]),
+            summary(times[name]),
             errors.get(name, 0.0),
         )
-        for name in names
+        for name in everybody
     ]
 
 
-def _variants_of(theta: Tensor, p: Plan, peers: Sequence[str]) -> dict[str, Variant]:
+def _variants_of(theta: Tensor, p: Plan, compiled: bool) -> dict[str, Variant]:
     """Return what is timed, by name; each takes (x, grad, out) and returns its answer, O or dX."""
     where = arguments.position_table(0, p.length)
 
-    def fused_forward(x: Tensor, grad: Tensor, out: Tensor) -> Tensor:
-        FUSED.forward_into(x, theta, 0, p, out)
-        return out
+    def backward_of(kernels: Kernels) -> Variant:
+        def backward(x: Tensor, grad: Tensor, out: Tensor) -> Tensor:
+            dx, _ = kernels.backward(x, theta, 0, grad, p, True, False)
+            assert dx is not None
+            return dx
 
-    def fused_backward(x: Tensor, grad: Tensor, out: Tensor) -> Tensor:
-        FUSED.backward_into(x, theta, 0, grad, p, out, False)
-        return out
+        return backward
 
-    def eager_backward(x: Tensor, grad: Tensor, out: Tensor) -> Tensor:
-        dx, _ = EAGER.backward(x, theta, 0, grad, p, True, False)
-        assert dx is not None
-        return dx
-
-    chosen: dict[str, Variant] = {"fused": fused_forward, "fused backward": fused_backward}
-    if "eager" in peers:
-        chosen["eager"] = lambda x, grad, out: formula(x, theta, where, p)
-        chosen["eager backward"] = eager_backward
-    if "compiled" in peers:
-        angle = torch.from_numpy(where)[:, :, None, None] * theta
+    chosen: dict[str, Variant] = {
+        "eager": lambda x, grad, out: formula(x, theta, where, p),
+        "eager backward": backward_of(EAGER),
+    }
+    if theta.is_cuda:
+        kernels = importlib.import_module("rope_core.lrpe.gpu").TRITON
+        chosen["triton"] = lambda x, grad, out: kernels.forward(x, theta, 0, p)
+        chosen["triton backward"] = backward_of(kernels)
+    if compiled:
+        angle = torch.from_numpy(where).to(theta.device)[:, :, None, None] * theta
         cos, sin = angle.cos().float(), angle.sin().float()
         # After eight graphs of one function torch would run it uncompiled, in silence.
         torch._dynamo.reset()
-        compiled = torch.compile(_compiled_formula, dynamic=False, fullgraph=True)
-        chosen["compiled"] = lambda x, grad, out: compiled(x, cos, sin, p.act, p.dim)
+        made = torch.compile(_compiled_formula, dynamic=False, fullgraph=True)
+        chosen["compiled"] = lambda x, grad, out: made(x, cos, sin, p.act, p.dim)
     return chosen
 
 
 def _compiled_formula(x: Tensor, cos: Tensor, sin: Tensor, act: str, dim: int | None) -> Tensor:
     """Return the formula with its tables given, which is kinder to the compiler than building them in each call."""
-    a, b = activate(x, act, dim).chunk(2, -1)
-    return torch.cat([a * cos - b * sin, a * sin + b * cos], -1)
+    a, b = activate(x.float(), act, dim).chunk(2, -1)
+    return torch.cat([a * cos - b * sin, a * sin + b * cos], -1).to(x.dtype)
 
 
 def check(name: str, run: Variant, buffers: Buffers, theta: Tensor, p: Plan) -> float:
     """Return a variant's largest error in the first two heads of the first sequence; AssertionError if wrong."""
     x, grad, _ = buffers
     part = (slice(0, 1), slice(None), slice(0, 2))
-    got, values = run(*buffers)[part].numpy(), x[part].double().numpy()
-    frequency = (theta[:2] if p.theta_shape[0] > 1 else theta).double().numpy()
+    got, values = (t[part].double().cpu().numpy() for t in (run(*buffers), x))
+    frequency = (theta[:2] if p.theta_shape[0] > 1 else theta).cpu().numpy()
     part_plan = replace(p, batch=1, heads=values.shape[2], theta_shape=(frequency.shape[0], frequency.shape[1]))
     where = arguments.position_table(0, p.length)
     if "backward" in name:
-        wanted, _ = reference.backward(values, frequency, where, grad[part].double().numpy(), part_plan)
+        upstream = grad[part].double().cpu().numpy()
+        wanted, _ = reference.backward(values, frequency, where, upstream, part_plan)
     else:
         wanted = reference.forward(values, frequency, where, part_plan)
     error = float(np.abs(got - wanted).max())
-    # float32 rounding of values up to the largest one, a few operations deep.
-    assert error <= 32 * np.finfo(np.float32).eps * max(1.0, float(np.abs(wanted).max())), (name, p.act, error)
+    # float32 rounding of values up to the largest one, a few operations deep, and one rounding to x's type.
+    share = 32 * torch.finfo(torch.float32).eps + torch.finfo(x.dtype).eps
+    assert error <= share * max(1.0, float(np.abs(wanted).max())), (name, p.act, error)
     return error
 
 
@@ -200,19 +183,22 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Print the table; returns 0."""
     parser = argparse.ArgumentParser(prog="python -m rope_core.lrpe.bench", description=__doc__.split("\n")[0])
     parser.add_argument("--shape", type=int, nargs=4, default=(1, 2048, 32, 128), metavar=("B", "N", "H", "D"))
-    parser.add_argument("--rounds", type=int, default=15)
-    parser.add_argument("--threads", type=int, default=min(2, numba.config.NUMBA_NUM_THREADS))
+    parser.add_argument("--rounds", type=int, default=25)
+    parser.add_argument("--device", default="cpu", choices=["cpu", "cuda"])
+    parser.add_argument("--dtype", default="float32", choices=list(DTYPES))
     parser.add_argument("--act", action="append", help="only this activation; may be given again")
-    parser.add_argument("--peers", nargs="*", default=["eager", "compiled"], choices=["eager", "compiled"])
-    parser.add_argument("--theta", default="pair", choices=["pair", "head", "both"])
+    parser.add_argument("--theta", default="pair", choices=THETAS)
+    parser.add_argument("--no-compile", dest="compiled", action="store_false", help="without torch.compile")
     given = parser.parse_args(argv)
-    cases = [case for case in CASES if given.act is None or case[0] in given.act]
-    print(f"{'variant':16}{'act':10}{'dim':>5}{'x copy':>9}{'best':>8}{'ms':>9}{'error':>10}")
-    for act, dim in cases:
-        for row in measure(tuple(given.shape), given.rounds, given.threads, [(act, dim)], given.peers, given.theta):
-            axis = "-" if row.dim is None else str(row.dim)
-            times = f"{row.ratio:9.2f}{row.best:8.2f}{row.milliseconds:9.2f}{row.error:10.1e}"
-            print(f"{row.name:16}{row.act:10}{axis:>5}{times}")
+    print(f"{'variant':16}{'act':10}{'dim':>5}{'x copy':>9}{'[95 %':>9}{']':>7}{'us':>11}{'error':>10}")
+    for act, dim in CASES:
+        if given.act is not None and act not in given.act:
+            continue
+        options = given.rounds, given.device, given.dtype, given.theta, given.compiled
+        for row in measure(tuple(given.shape), act, dim, *options):
+            axis, r = "-" if row.dim is None else str(row.dim), row.ratio
+            times = f"{r.median:9.2f}{r.low:9.2f}{r.high:7.2f}{1e6 * row.seconds.median:11.1f}{row.error:10.1e}"
+            print(f"{row.name:16}{row.act:10}{axis:>5}{times}", flush=True)
     return 0
 
 

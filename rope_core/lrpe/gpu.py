@@ -9,6 +9,7 @@ import triton
 from torch import Tensor
 
 from rope_core.errors import reject
+from rope_core.kernels.gpu import power_of_two
 from rope_core.lrpe import gpu_kernels as kernels
 from rope_core.lrpe.arguments import Plan
 from rope_core.lrpe.autograd import Start, run
@@ -38,11 +39,6 @@ def where(theta: Tensor, start: Start) -> tuple[Tensor, int, str]:
     return torch.from_numpy(start).to(theta.device), 0, kind
 
 
-def power(n: int) -> int:
-    """Return the smallest power of two that is at least n and at least 1."""
-    return 1 << max(n - 1, 0).bit_length()
-
-
 def sizes(p: Plan, kind: str) -> dict[str, Any]:
     """Return the kernels' compile-time arguments but for their tile."""
     rest = p.width - 2 * p.pairs
@@ -56,15 +52,15 @@ def sizes(p: Plan, kind: str) -> dict[str, Any]:
         "PER_HEAD": p.theta_shape[0] > 1,
         "PER_PAIR": p.theta_shape[1] > 1,
         "REST": rest,
-        "P": power(p.pairs),
-        "R": power(rest),
+        "P": power_of_two(p.pairs),
+        "R": power_of_two(rest),
     }
 
 
 def tile(p: Plan) -> tuple[int, int]:
     """Return how many tokens and heads one program takes."""
-    heads = min(power(p.heads), 32 if INTERPRETED else 8)
-    return max(1, min(128 if INTERPRETED else 16, TILE // (heads * power(p.pairs)))), heads
+    heads = min(power_of_two(p.heads), 32 if INTERPRETED else 8)
+    return max(1, min(128 if INTERPRETED else 16, TILE // (heads * power_of_two(p.pairs)))), heads
 
 
 class Triton:
@@ -116,7 +112,7 @@ def statistics(x: Tensor, p: Plan) -> tuple[Tensor, Tensor]:
     shape, columns = (p.batch, p.heads, p.width), p.heads * p.width
     peak = torch.empty(shape, dtype=torch.float32, device=x.device)
     share = torch.empty_like(peak)
-    block = min(power(columns), 4096 if INTERPRETED else 128)
+    block = min(power_of_two(columns), 4096 if INTERPRETED else 128)
     grid = (triton.cdiv(columns, block), p.batch)
     kernels.column_stats[grid](x, peak, share, p.length, COLUMNS=columns, BT=16, BC=block)
     return peak, share
@@ -144,7 +140,7 @@ def _theta_slope(reads: Reads, p: Plan, kind: str) -> Tensor:
 
 def _tokens_of(p: Plan) -> int:
     """Return how many tokens of one head a summing program takes at a time."""
-    return max(1, min(128 if INTERPRETED else 32, TILE // power(p.pairs)))
+    return max(1, min(128 if INTERPRETED else 32, TILE // power_of_two(p.pairs)))
 
 
 TRITON = Triton()

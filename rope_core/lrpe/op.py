@@ -16,11 +16,7 @@ from rope_core.lrpe.arguments import Plan, is_tensor
 from rope_core.rope import Array
 
 # Where each backend's rotate(x, theta, start, plan) lives, for torch tensors.
-MODULES = {
-    "eager": "rope_core.lrpe.eager",
-    "numba": "rope_core.lrpe.cpu",
-    "triton": "rope_core.lrpe.gpu",
-}
+MODULES = {"eager": "rope_core.lrpe.eager", "triton": "rope_core.lrpe.gpu"}
 BACKENDS = ("numpy", *MODULES)
 
 MAX_THETA = 2.0**20
@@ -46,8 +42,8 @@ def lrpe_rotate(
         act: "none", "relu", "sigmoid", "silu", "gelu" (by erf), "softmax", "1+elu" or "relu2".
         dim: softmax's axis, -1 (all D of a head) or 1 (the sequence); the others act element by element.
         rotary_dim: how many first dimensions turn, or a slice of them; the others pass, after the activation.
-        backend: "numpy" (float64), "eager", "numba" (float32, CPU) or "triton"; None takes "numpy" for an array,
-            "triton" for a CUDA tensor, "numba" for a float32 CPU tensor and "eager" for any other.
+        backend: "numpy" (float64), "eager" (torch's own operations) or "triton"; None takes "numpy" for an array,
+            "triton" for a CUDA tensor and "eager" for any other.
 
     Returns:
         Like x; float64 from "numpy". Torch backends carry gradients to x and theta, recomputed from x and theta.
@@ -221,9 +217,7 @@ def _choose_backend(x: Any, backend: object) -> str:
         raise reject("x", "array_for_numpy", type(x).__name__)
     if backend is not None:
         return str(backend)
-    if x.device.type == "cuda":
-        return "triton"
-    return "numba" if x.device.type == "cpu" and str(x.dtype) == "torch.float32" else "eager"
+    return "triton" if x.device.type == "cuda" else "eager"
 
 
 def _check_pair(name: str, x: Any, other: Any) -> None:

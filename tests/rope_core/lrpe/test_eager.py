@@ -1,11 +1,12 @@
-"""The plain torch backend: float64 against autograd, half types, checked gradients, what is kept for the backward."""
+"""The plain torch backend: against autograd, far positions, half types, checked gradients, what is kept for later."""
 
+import mpmath
 import numpy as np
 import pytest
 import torch
 
 from rope_core.lrpe import ACTIVATIONS, lrpe_cosine, lrpe_cosine_md, lrpe_rotate, lrpe_rotate_md
-from tests.support.lrpe_cases import by_torch, draw, gap, oracle
+from tests.support.lrpe_cases import agree, by_torch, draw, gap, oracle
 
 
 def test_agrees_with_autograd_in_float64() -> None:
@@ -13,6 +14,41 @@ def test_agrees_with_autograd_in_float64() -> None:
         case = draw(seed)
         for got, wanted in zip(by_torch(case, None, torch.float64), oracle(case), strict=True):
             assert gap(got, wanted) < 2e-11, case.label
+
+
+def test_agrees_with_autograd_in_float32() -> None:
+    agree(None, range(32))
+
+
+@pytest.mark.long
+def test_agrees_with_autograd_over_many_draws() -> None:
+    agree(None, range(32, 1200))
+
+
+def test_far_positions_keep_their_phase() -> None:
+    theta = np.array([1.0, 0.1, 10000.0 ** (-0.75), -2.5])
+    x = torch.tensor([1.0] * 4 + [0.0] * 4).reshape(1, 1, 1, 8)
+    for position in (1, 131_072, 2**31 - 1):
+        out = lrpe_rotate(x, torch.from_numpy(theta), offset=position).numpy()[0, 0, 0]
+        with mpmath.workdps(40):
+            angles = [mpmath.mpf(position) * mpmath.mpf(float(t)) for t in theta]
+            wanted = [float(mpmath.cos(a)) for a in angles] + [float(mpmath.sin(a)) for a in angles]
+        # The product position * theta is rounded to float64.
+        assert np.abs(out - wanted).max() < 1e-6, position
+
+
+@pytest.mark.parametrize("act", ACTIVATIONS)
+def test_large_and_not_finite_values_are_as_in_the_reference(act: str) -> None:
+    rng = np.random.default_rng(1)
+    for dim in (-1, 1) if act == "softmax" else (None,):
+        x = rng.uniform(-900.0, 500.0, (1, 40, 2, 34)).astype(np.float32)
+        x[0, 1, 0, 1], x[0, 2, 1, 20], x[0, 33, 1, 33] = np.nan, np.inf, -np.inf
+        theta = rng.normal(size=(2, 16))
+        wanted = lrpe_rotate(x.astype(np.float64), theta, act=act, dim=dim, rotary_dim=32)
+        got = lrpe_rotate(torch.from_numpy(x), torch.from_numpy(theta), act=act, dim=dim, rotary_dim=32).numpy()
+        finite = np.isfinite(wanted)
+        np.testing.assert_array_equal(np.isfinite(got), finite)
+        assert np.abs(got[finite] - wanted[finite]).max() < 4e-7 * np.abs(wanted[finite]).max()
 
 
 @pytest.mark.parametrize("act", ACTIVATIONS)
@@ -48,16 +84,15 @@ def test_only_x_and_theta_are_kept() -> None:
         return t
 
     x, theta = torch.randn(2, 5, 3, 8, requires_grad=True), torch.randn(4, requires_grad=True)
-    for backend in ("eager", "numba"):
-        for act, inputs, expected in (
-            ("silu", (x, theta), {x.data_ptr(), theta.data_ptr()}),
-            ("none", (x, theta), {x.data_ptr(), theta.data_ptr()}),
-            ("none", (x, theta.detach()), {theta.data_ptr()}),
-        ):
-            kept.clear()
-            with torch.autograd.graph.saved_tensors_hooks(keep, lambda t: t):
-                lrpe_rotate(*inputs, act=act, backend=backend)
-            assert {t.data_ptr() for t in kept} == expected, (backend, act)
+    for act, inputs, expected in (
+        ("silu", (x, theta), {x.data_ptr(), theta.data_ptr()}),
+        ("none", (x, theta), {x.data_ptr(), theta.data_ptr()}),
+        ("none", (x, theta.detach()), {theta.data_ptr()}),
+    ):
+        kept.clear()
+        with torch.autograd.graph.saved_tensors_hooks(keep, lambda t: t):
+            lrpe_rotate(*inputs, act=act)
+        assert {t.data_ptr() for t in kept} == expected, act
 
 
 def test_a_second_derivative_is_refused_not_wrong() -> None:
