@@ -8,7 +8,7 @@ WORKERS ?= 2
 # Dozens of processes of a test run import the same files: what Python compiled of them is kept, whatever the machine says.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run serve test test-fast test-long check format bench docs book fuzz lock clean clean-kernels
+.PHONY: run serve test test-fast test-long check format bench docs book fuzz lock clean
 
 run: $(VENV)/.app
 	$(BIN)/streamlit run app.py
@@ -64,11 +64,8 @@ fuzz: $(VENV)/.dev requirements-fuzz.lock
 	mkdir -p .fuzz
 	PYTHONPATH=. $(BIN)/python tests/fuzz/fuzz_check.py .fuzz -max_total_time=$(FUZZ_SECONDS) -max_len=1024 -len_control=0
 
-# What numba compiled and kept: it does not notice a change of a file that a kernel only imports from.
-clean-kernels:
+clean:
 	find rope_core -name '*.nb[ic]' -delete
-
-clean: clean-kernels
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache
 
 $(VENV)/bin/python:

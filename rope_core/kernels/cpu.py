@@ -50,7 +50,7 @@ def _serial(dtype: torch.dtype) -> Call:
 
     signature = numba.types.void(numba.types.voidptr, numba.types.voidptr)
     try:
-        function = numba.cfunc(signature, cache=True)(serial)
+        function = numba.cfunc(signature, cache=True)(tables.stamped(serial))
     except RuntimeError:
         function = numba.cfunc(signature)(serial)
     # The address is good for as long as the compiled function lives.

@@ -3,9 +3,6 @@
 A numba loop over 16-bit floats or over two strided halves is left to the auto-vectoriser, which gives up on aliasing
 (in place) and on bfloat16. These intrinsics emit the vector code themselves: load, widen to the compute type, turn,
 round to nearest even, store. Addresses are plain integers; the storage type is chosen by the numba type of ``tag``.
-
-numba keeps compiled kernels until the file that defines them changes, and does not see a change of this one: run
-``make clean-kernels`` after it.
 """
 
 from __future__ import annotations

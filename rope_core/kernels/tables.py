@@ -6,11 +6,14 @@ built in float64 from the 64-bit fixed-point phase; other positions are built fr
 
 from __future__ import annotations
 
+import functools
+import hashlib
 import math
 import sys
 import threading
 import warnings
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numba
@@ -55,12 +58,29 @@ class _OneAtATime:
 ONE_AT_A_TIME = _OneAtATime()
 
 
+@functools.cache
+def _sources(folder: Path) -> str:
+    """Return a digest of the Python files beside a compiled function."""
+    text = b"".join(file.read_bytes() for file in sorted(folder.glob("*.py")))
+    return hashlib.sha256(text).hexdigest()[:12]
+
+
+def stamped(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Name a function after its room's sources too, and return it.
+
+    numba keeps compiled code under that name until the function's own file changes, whatever it imports.
+    """
+    function.__qualname__ += f"_{_sources(Path(function.__code__.co_filename).parent)}"
+    return function
+
+
 def compiled(**options: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Return numba's decorator with its disk cache, or without it and with a warning where no cache can be written."""
 
     chosen = {"nogil": True} | options
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        stamped(function)
         try:
             return numba.njit(cache=True, **chosen)(function)  # type: ignore[no-any-return]
         except RuntimeError as error:

@@ -1,11 +1,13 @@
 """The fast tables: as fast as memory is filled. What they share with numpy's is in tests/rope_core/test_spectrum.py."""
 
+import importlib
 import os
 import subprocess
 import sys
 import time
 import warnings
 from collections.abc import Callable
+from pathlib import Path
 
 import numba
 import numpy as np
@@ -40,6 +42,22 @@ def test_no_writable_cache_is_a_warning(monkeypatch: pytest.MonkeyPatch) -> None
     with pytest.warns(UserWarning, match="no locator available.*NUMBA_CACHE_DIR"):
         double = tables.compiled()(lambda x: 2 * x)
     assert double(3) == 6
+
+
+def test_an_edit_of_what_a_kernel_imports_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "edited_loops.py").write_text(
+        "from edited_lanes import FACTOR\nfrom rope_core.kernels.tables import compiled\n\n"
+        "@compiled()\ndef times(x):\n    return FACTOR * x\n"
+    )
+    for factor in (2, 50):
+        (tmp_path / "edited_lanes.py").write_text(f"FACTOR = {factor}\n")
+        tables._sources.cache_clear()
+        for name in ("edited_lanes", "edited_loops"):
+            sys.modules.pop(name, None)
+        importlib.invalidate_caches()
+        assert importlib.import_module("edited_loops").times(3) == 3 * factor
+    assert len(list(tmp_path.rglob("*.nbc"))) == 2
 
 
 @numba.njit(parallel=True)  # type: ignore[untyped-decorator, unused-ignore]
