@@ -33,16 +33,16 @@ def healthy(url: str) -> bool:
 @contextlib.contextmanager
 def served(script: Path, cwd: Path = ROOT, seconds: float = 240, **environment: str) -> Iterator[str]:
     """Serve ``script`` and yield its URL; the server's output is shown when it does not come up."""
-    with running(script, cwd, seconds, **environment) as (url, _):
+    with running(script, cwd, seconds, 0, **environment) as (url, _):
         yield url
 
 
 @contextlib.contextmanager
 def running(
-    script: Path, cwd: Path = ROOT, seconds: float = 240, **environment: str
+    script: Path, cwd: Path = ROOT, seconds: float = 240, port: int = 0, **environment: str
 ) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
-    """Serve ``script`` and yield its URL and its process."""
-    port = free_port()
+    """Serve ``script`` on ``port``, or on one that is free, and yield its URL and its process."""
+    port = port or free_port()
     command = [sys.executable, "-m", "streamlit", "run", str(script), "--server.port", str(port)]
     command += ["--server.address", "127.0.0.1", "--server.headless", "true", "--server.fileWatcherType", "none"]
     command += ["--browser.gatherUsageStats", "false"]

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import gc
 import os
 import shutil
+import signal
 from collections.abc import Callable, Coroutine, Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
@@ -112,6 +114,28 @@ def components() -> Iterator[None]:
         yield
 
 
+def children(pid: int | str) -> set[int]:
+    """Return the processes that a process has started and that nobody has waited for (Linux)."""
+    with contextlib.suppress(OSError):
+        lists = [(task / "children").read_text("ascii") for task in Path(f"/proc/{pid}/task").iterdir()]
+        return {int(word) for text in lists for word in text.split()}
+    return set()
+
+
+@pytest.fixture(autouse=True)
+def no_child_left(request: pytest.FixtureRequest) -> Iterator[None]:
+    """End the processes that a test has started, passed or failed: they would go on beside all other tests.
+
+    A hall that tests share starts its own anew when they are killed, and ends them.
+    """
+    before = children("self")
+    yield
+    for left in children("self") - before if "hall" not in request.fixturenames else ():
+        os.kill(left, signal.SIGKILL)
+        with contextlib.suppress(ChildProcessError):  # whoever started it has waited for it
+            os.waitpid(left, 0)
+
+
 @pytest.fixture(scope="session")
 def app_records(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the file of the shared server's records."""
@@ -122,7 +146,8 @@ def app_records(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def app(app_records: Path) -> Iterator[str]:
     """One server for the tests that do not mind who was there before, with records and rooms of its own."""
     rooms = app_records.with_name("rooms.sqlite3")
-    with served(ROOT / "app.py", ROPE_LAB_RECORDS=str(app_records), ROPE_LAB_ROOMS=str(rooms)) as url:
+    entry = ROOT / "tests/support/app_with_jobs.py"
+    with served(entry, ROPE_LAB_RECORDS=str(app_records), ROPE_LAB_ROOMS=str(rooms)) as url:
         yield url
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import time
@@ -11,6 +12,7 @@ from typing import TypeVar
 import pytest
 from playwright.sync_api import Browser, ConsoleMessage, FloatRect, Locator, Page, Request, expect, sync_playwright
 
+from rope_core.jobs import control
 from tests.conftest import CHROMIUM
 
 # Each window would load two pages for its address bar, which headless nobody sees: a third of a visit's processor time.
@@ -136,12 +138,26 @@ class Visit:
         self.context.close()
 
 
+@pytest.fixture(autouse=True)
+def nothing_left(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Close the tabs that a test has opened and cancel the work that it has started, passed or failed."""
+    browser: Browser | None = request.getfixturevalue("browser") if "browser" in request.fixturenames else None
+    before = browser.contexts if browser else []
+    yield
+    for context in browser.contexts if browser else []:
+        if context not in before:
+            context.close()
+    if "app" in request.fixturenames:
+        jobs = request.getfixturevalue("app_records").with_suffix(control.SUFFIX)
+        for job in control.ask(jobs):
+            with contextlib.suppress(ValueError):  # it has just ended by itself
+                control.ask(jobs, job["id"])
+
+
 @pytest.fixture
-def visit(browser: Browser) -> Iterator[Visit]:
+def visit(browser: Browser) -> Visit:
     """Return a fresh visitor at 1280 x 720 with an English browser."""
-    single = Visit(browser)
-    yield single
-    single.close()
+    return Visit(browser)
 
 
 def says(page: Page, words: str) -> None:

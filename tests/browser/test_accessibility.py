@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -46,11 +45,9 @@ LETTERS = """() => [...document.querySelectorAll('.js-plotly-plot')].map(plot =>
 
 
 @pytest.fixture
-def english(browser: Browser) -> Iterator[Reader]:
+def english(browser: Browser) -> Reader:
     """Return an English reader at a desk."""
-    reader = Reader(browser, "en", "light", DESK)
-    yield reader
-    reader.close()
+    return Reader(browser, "en", "light", DESK)
 
 
 def figures(page: Page) -> list[dict[str, Any]]:
@@ -127,7 +124,6 @@ def test_a_page_in_every_state(name: str, state: tuple[str, str, dict[str, int]]
     assert violations(page) == []
     tell(page, name, lang)
     assert (pale(page) if size == DESK else overlaps(page)) == []
-    reader.close()
 
 
 @pytest.mark.long
@@ -160,7 +156,6 @@ def test_menus_boxes_and_sentences(browser: Browser, app: str) -> None:
         reader.settle()
         assert violations(page) == []
         page.keyboard.press("Escape")
-    reader.close()
 
 
 FOCUS = """() => {
@@ -312,4 +307,3 @@ def test_half_a_window_no_motion_and_the_keyboard_are_enough(browser: Browser, a
         tab_to(page, "Skip to main content", most=3)
     page.keyboard.press("Enter")
     expect(page.locator("#stMain")).to_be_focused()
-    reader.close()

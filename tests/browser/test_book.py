@@ -227,7 +227,6 @@ def test_a_student_s_own_rotation_is_graded_in_the_page(browser: Browser, book: 
     editor.press("Tab")
     expect(editor).not_to_be_focused()
     assert not visit.complaints and not visit.outside
-    visit.close()
 
 
 @pytest.mark.long
@@ -273,7 +272,6 @@ def test_a_lecture_is_played_by_the_keys(browser: Browser, book: str) -> None:
     expect(page.locator("nav")).to_be_visible()
     expect(page.locator(".lesson")).to_contain_text(talk.title)
     assert not visit.complaints and not visit.outside
-    visit.close()
 
 
 @pytest.mark.parametrize(("name", "size", "scheme"), [("clock", PHONE, "dark"), ("home", DESK, "light")])
@@ -295,7 +293,6 @@ def test_a_page_is_an_article_without_scripts(browser: Browser, book: str, name:
     page.wait_for_selector(".film[data-ready]")
     assert violations(page) == []
     assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
-    reading.close()
 
 
 @pytest.mark.long

@@ -45,7 +45,7 @@ def test_a_measurement_is_watched_cancelled_and_another_lands(browser: Browser, 
     expect(beside.get_by_text(f"{len(text)} bytes, of which the first 257 are read")).to_be_visible()
 
     press(page, "measure")
-    expect(page.locator("[data-testid=stProgress]")).to_be_visible()
+    expect(page.locator("[data-testid=stProgress]").first).to_be_visible()
     press(beside, "measure")
     # Of the whole page, so that a failure prints what it says instead.
     expect(beside.get_by_test_id("stMain")).to_contain_text("Your measurement waits for 1 before it.")
@@ -60,5 +60,3 @@ def test_a_measurement_is_watched_cancelled_and_another_lands(browser: Browser, 
     beside.get_by_role("slider", name=T("field.documents")).press("ArrowRight")
     expect(beside.get_by_text(T("measured_here", count=len(lines())))).to_have_count(0)
     assert visit.complaints == [] and other.complaints == []
-    visit.close()
-    other.close()

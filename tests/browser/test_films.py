@@ -127,7 +127,6 @@ def test_an_arrow_is_turned_and_the_address_opens_the_same_on_another_visit(
     # Reset reaches the picture too.
     rotation.get_by_role("button", name="Reset", exact=True).click()
     assert until(rotation, lambda: at(film), lambda now: now == before) == before
-    other.close()
 
 
 def test_beats_follow_each_other_and_the_whole_word_is_the_handle(visit: Visit, app: str) -> None:
@@ -183,7 +182,6 @@ def test_on_a_first_visit_a_thing_moves_once_by_itself_and_sends_nothing(browser
     )
     expect(word).to_have_attribute("x", str(seen))
     assert resting(word)["x"] == before and "position" not in visit.page.url
-    visit.close()
 
 
 def test_a_step_of_a_lesson_plays_once_and_its_end_is_in_the_address(visit: Visit, app: str) -> None:
@@ -249,7 +247,6 @@ def test_a_curve_is_drawn_compared_and_kept_in_the_address(attention: Visit, bro
     expect(film.locator(true)).to_have_count(0)
     expect(visit.page).not_to_have_url(re.compile("expected="))
     assert not visit.complaints + other.complaints
-    other.close()
 
 
 def swipe(page: Page, *points: tuple[float, float]) -> None:
@@ -275,7 +272,6 @@ def test_an_axis_ends_with_its_last_label_whole(browser: Browser, app: str) -> N
     )
     assert sorted({last for last, _ in named if last}) == ["1,000,000"]
     assert [last for last, read in named if last not in [*read, ""]] == []
-    visit.close()
 
 
 def test_a_finger_moves_the_film_and_not_the_page(browser: Browser, app: str) -> None:
@@ -316,7 +312,6 @@ def test_a_finger_moves_the_film_and_not_the_page(browser: Browser, app: str) ->
     swipe(page, *((box["x"] + across * box["width"], box["y"] + down * box["height"]) for across, down in ways))
     expect(sketch.get_by_role("button", name="Show the curve")).to_be_enabled()
     assert page.evaluate(scrolled) == at_pad
-    visit.close()
 
 
 def test_a_curve_is_drawn_by_keys(attention: Visit) -> None:

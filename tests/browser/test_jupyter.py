@@ -114,4 +114,3 @@ def test_two_lines_show_a_film_of_ones_own_model(browser: Browser, lab: str) -> 
     assert until(page, lambda: at(page), lambda seen: seen == [{"factor": 2, "distance": 8}] * 2)
     assert at(page) == [{"factor": 2, "distance": 8}] * 2
     assert not visit.outside
-    visit.close()

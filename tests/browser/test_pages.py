@@ -37,7 +37,6 @@ def test_first_request_of_a_fresh_server(browser: Browser) -> None:
         opened(visit, url, "home", "en")
         visit.page.get_by_text(LANGUAGES["zh"], exact=True).first.click()
         expect(visit.page.get_by_role("heading", level=1)).to_contain_text(Words("zh", "home")("title"))
-        visit.close()
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -57,4 +56,3 @@ def test_a_page(name: str, browser: Browser, app: str) -> None:
         press_handles(reader.page)
     assert reader.complaints == []
     assert reader.outside == []
-    reader.close()

@@ -53,7 +53,6 @@ def test_every_page_works_under_the_policy_and_asks_no_other_host(
         visit.settle()
     assert visit.complaints == []
     assert visit.outside == []
-    visit.close()
 
 
 def test_a_killed_replica_costs_one_reconnect_and_nothing_of_the_address(
@@ -80,7 +79,6 @@ def test_a_killed_replica_costs_one_reconnect_and_nothing_of_the_address(
     # Where the connection breaks, the page knocks until it is let in; let in it is at the first knock.
     assert len(sockets) == 2
     wait_until(lambda: result.replicas[here].settled and result.replicas[here].serving is not victim)
-    visit.close()
 
 
 def active_sessions_of(result: Hall, index: int) -> int:

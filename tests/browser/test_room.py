@@ -37,5 +37,3 @@ def test_a_class_predicts_waits_and_sees(browser: Browser, app: str) -> None:
     expect(stage.get_by_text("Query at 1012, key at 1005").first).to_be_visible()
     expect(phone.get_by_text("查询在 1012，键在 1005").first).to_be_visible()
     assert not lecturer.complaints and not student.complaints
-    lecturer.close()
-    student.close()

@@ -215,4 +215,3 @@ def test_a_shipped_talk_is_played_to_its_end(
         page.keyboard.press("ArrowRight")
     expect(page.locator(".st-key-stage-next button")).to_be_disabled()
     assert visit.complaints == []
-    visit.close()

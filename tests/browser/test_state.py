@@ -15,6 +15,7 @@ from benchmarks.servers import ROOT, served
 from tests.browser.conftest import Visit, address_has, says
 from tests.support import films
 from tests.test_pages import opened
+from ui.text.words import Words
 
 pytestmark = pytest.mark.browser
 
@@ -92,7 +93,6 @@ def test_a_copied_link_is_the_view_on_a_fresh_server(browser: Browser) -> None:
         assert score.findall(finding(page, "查询在 40，键在 13")) == score.findall(wanted)
         page.get_by_text("English", exact=True).first.click()
         says(page, "Query at 40, key at 13")
-        visit.close()
 
 
 def test_switching_language_or_page_keeps_every_value(rotation: Page) -> None:
@@ -104,7 +104,7 @@ def test_switching_language_or_page_keeps_every_value(rotation: Page) -> None:
     says(rotation, "Query at 13, key at 5")
     address_has(rotation, "lang=en")
     rotation.get_by_role("link", name="Start here").click()
-    expect(rotation.get_by_role("heading", level=1)).to_contain_text("to the last digit")
+    expect(rotation.get_by_role("heading", level=1)).to_contain_text(Words("en", "home")("title"))
     rotation.get_by_role("link", name="Rotation", exact=True).first.click()
     says(rotation, "Query at 13, key at 5")
     address_has(rotation, "m=13")
@@ -129,12 +129,11 @@ def test_numbers_and_pictures_can_be_taken_away(rotation: Page) -> None:
     assert len(rows) == 129 and [row["distance"] for row in rows[63:66]] == ["-1.0", "0.0", "1.0"]
     for row in rows[::16]:
         assert float(row["score"]) == pytest.approx(sum(float(row[f"pair_{i}"]) for i in range(64)), abs=1e-12)
-    rotation.keyboard.press("Escape")
-    leading = rotation.locator(".film").first
     for kind, starts in (("SVG", b"<svg"), ("PNG", b"\x89PNG")):
         with rotation.expect_download() as got:
-            leading.get_by_role("button", name=f"Save the picture in view as {kind}").click()
+            rotation.get_by_role("button", name=f"Save the picture as {kind}").click()
         assert got.value.path().read_bytes().startswith(starts) and got.value.suggested_filename.endswith(kind.lower())
+    rotation.keyboard.press("Escape")
     fold = rotation.locator("details", has_text="backward pass")
     fold.locator("summary").click()
     figure = fold.locator(".js-plotly-plot")

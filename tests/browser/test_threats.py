@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import base64
-import contextlib
 import http.client
 import json
 import os
 import re
 import socket
-import subprocess
-import sys
-import time
-from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlencode, urlsplit
 
 import pytest
 from playwright.sync_api import Browser, expect
 
-from benchmarks.servers import ROOT, free_port, healthy, served
+from benchmarks.servers import ROOT, free_port, running, served
 from tests.browser.conftest import Visit, address_has
 from tests.browser.test_config import paste, ways
 from tests.browser.test_pages import address
@@ -376,8 +371,6 @@ def test_a_message_far_too_large_costs_nobody_else_anything(browser: Browser, ap
     address_has(page, "model=qwen3-8b")
     bystander.page.get_by_text("中文", exact=True).first.click()
     expect(bystander.page.locator("p", has_text="查询在 21").first).to_be_visible()
-    sender.close()
-    bystander.close()
 
 
 @pytest.mark.long
@@ -398,7 +391,6 @@ def test_a_failing_page_of_a_real_server_shows_no_traceback(browser: Browser, tm
         expect(page.locator("[data-testid=stException]").first).to_be_visible()
         shown = page.content()
         assert "secret" not in shown and "Traceback" not in shown and "/home" not in shown and str(ROOT) not in shown
-        visit.close()
 
 
 @pytest.mark.long
@@ -421,24 +413,6 @@ def test_without_fonts_every_word_is_still_there(browser: Browser, visit: Visit,
     assert page.evaluate(visible) == []
     expect(page.locator("p", has_text="查询在 21").first).to_be_visible()
     expect(page.locator(".js-plotly-plot").first).to_be_visible()
-    without.close()
-
-
-@contextlib.contextmanager
-def serving(port: int) -> Iterator[subprocess.Popen[bytes]]:
-    """Return the app on a port of one's choice."""
-    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.headless", "true"]
-    command += ["--server.port", str(port)]
-    server = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    until = time.monotonic() + 90
-    while not healthy(f"http://127.0.0.1:{port}"):
-        assert time.monotonic() < until and server.poll() is None
-        time.sleep(0.2)
-    try:
-        yield server
-    finally:
-        server.kill()
-        server.wait()
 
 
 @pytest.mark.long
@@ -448,8 +422,8 @@ def test_a_restarted_server_finds_the_lecture_where_it_was(browser: Browser) -> 
     page = visit.page
     line = page.locator(".st-key-stage-line")
     connection = "[data-testid=stApp][data-test-connection-state=%s]"
-    with serving(port) as server:
-        visit.open(f"http://127.0.0.1:{port}/?lang=en&display=stage&talk=tour&room=hall")
+    with running(ROOT / "app.py", port=port) as (url, server):
+        visit.open(f"{url}/?lang=en&display=stage&talk=tour&room=hall")
         page.keyboard.press("ArrowRight")
         page.wait_for_url("**step=2**")
         visit.settle()
@@ -459,7 +433,7 @@ def test_a_restarted_server_finds_the_lecture_where_it_was(browser: Browser) -> 
         page.wait_for_selector(connection % "CONNECTED", state="detached")
         expect(page.locator(".js-plotly-plot").first).to_be_visible()
         assert line.inner_text() == before[1]
-    with serving(port):
+    with running(ROOT / "app.py", port=port):
         page.wait_for_selector(connection % "CONNECTED")
         visit.settle()
         assert (page.url, line.inner_text()) == before
@@ -467,4 +441,3 @@ def test_a_restarted_server_finds_the_lecture_where_it_was(browser: Browser) -> 
         page.wait_for_url("**step=1**")
         address_has(page, "room=hall")
     assert page.locator("[data-testid=stException]").count() == 0
-    visit.close()

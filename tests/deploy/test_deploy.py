@@ -28,7 +28,7 @@ from deploy.hall import CHECK_SECONDS, PREFIX, Hall, Replica
 from deploy.proxy import Limits, Site, configuration, filled, inline_scripts, policy
 from rope_core.jobs import control
 from rope_core.jobs.queue import Queue
-from tests.conftest import apart
+from tests.conftest import apart, children
 from tests.support.attacks import message
 from tests.support.nginx import FLOOR, active_sessions, alive, ask, needs_nginx, served_hall, wait_until
 
@@ -304,7 +304,7 @@ def test_nothing_outlives_a_hall_that_is_killed() -> None:
         wait_until(served)
         run = children(supervisor.pid)
         assert len(run) == 2
-        run += [pid for child in run for pid in children(child)]
+        run |= {pid for child in run for pid in children(child)}
     finally:
         supervisor.kill()
         supervisor.wait()
@@ -351,11 +351,6 @@ def test_a_killed_replica_costs_one_reconnect_and_comes_back(hall: tuple[Hall, s
             await again.close()
 
     apart(lecture)
-
-
-def children(pid: int) -> list[int]:
-    """Return the processes that a process has started (Linux)."""
-    return [int(word) for word in Path(f"/proc/{pid}/task/{pid}/children").read_text("ascii").split()]
 
 
 @needs_nginx
