@@ -243,8 +243,8 @@ def yarn(
 
 @register(
     FACTOR,
-    Param("low_freq_factor", 1.0, 0.01, 4096.0, "turns"),
-    Param("high_freq_factor", 4.0, 0.01, 4096.0, "turns"),
+    Param("low_freq_factor", 1.0, 0.001, 4096.0, "turns"),
+    Param("high_freq_factor", 4.0, 0.001, 4096.0, "turns"),
     source="github.com/meta-llama/llama-models, models/llama3/model.py, apply_scaling",
 )
 def llama3(rope: Rope, seq_len: int, factor: float, low_freq_factor: float, high_freq_factor: float) -> Rescale:

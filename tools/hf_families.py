@@ -249,8 +249,20 @@ def text_field(model_type: str, mapping: Any) -> dict[str, Any]:
         inner = get(config, field)
         kind = get(inner, "model_type") if inner is not None else None
         if kind and field in type(config).sub_configs:
-            return {"text": field, "text_type": kind}
+            return {
+                "text": field,
+                "text_type": kind,
+                **({"flat": True} if reads_flat(mapping[model_type], field) else {}),
+            }
     return {}
+
+
+def reads_flat(config_class: Any, field: str) -> bool:
+    """Whether a composite config's class hands its own fields on to a text config that is not given."""
+    try:
+        return bool(get(get(config_class(rope_theta=54321.0), field), "rope_parameters").get("rope_theta") == 54321.0)
+    except Exception:  # some classes have no such field and take none
+        return False
 
 
 def record(model_type: str) -> dict[str, Any]:

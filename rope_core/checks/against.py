@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import copy
-import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
-from rope_core.checks.case import Finding, finding, largest
-from rope_core.checks.schemas import compare, to_v5
+from rope_core.checks.case import Finding, Phrase, apart, finding, texts
+from rope_core.checks.schemas import compare, one_type, to_v5
 from rope_core.hf.normal import resolve
 from rope_core.hf.read import read_config, refuse
 from rope_core.hf.ropes import HfRope, layer_types, ropes_of
+from rope_core.hf.scheme import LENGTH
 from rope_core.hf.versions import text_part
 
 # Fields of an override that are meant to change a rotation.
@@ -40,24 +40,23 @@ def agreement(config: object, other: object) -> list[Finding]:
         loud = [row for row in mine if row.field not in SILENT]
         if not loud and not worst:
             continue
+        left, right = (one_type(read_config(each), kind, None) for each in (config, other))
+        told = ", ".join(f"{row.field} {' / '.join(texts((row.left, row.right)))}" for row in loud)
         findings.append(
             finding(
                 "configs_disagree",
-                ", ".join(row.field for row in loud) or "original_max_position_embeddings",
+                ", ".join(row.field for row in loud) or LENGTH,
                 None,
                 kind,
-                differences="; ".join(f"{row.field} {_shown(row.left)} / {_shown(row.right)}" for row in loud),
-                worst=100.0 * worst if math.isfinite(worst) else "-",
+                differences=told or LENGTH,
+                worst=100.0 * worst,
+                apart=apart(left.inv_freq, right.inv_freq) if left and right else Phrase("layers_apart"),
             )
         )
     lengths = [(row.left, row.right) for row in rows if row.field == "max_len"]
     if lengths:
         findings.append(finding("lengths_disagree", "max_position_embeddings", this=lengths[0][0], that=lengths[0][1]))
     return findings
-
-
-def _shown(value: object) -> str:
-    return f"{value:g}" if isinstance(value, float) else "-" if value is None else str(value)
 
 
 def overridden(config: object, override: object) -> tuple[dict[str, Any], list[Finding]]:
@@ -139,16 +138,17 @@ def _inside(override: Mapping[str, Any], config: Mapping[str, Any]) -> bool:
 def _loss(before: dict[str, Any], after: dict[str, Any], prefix: str, lost: list[str]) -> Finding:
     """Return the finding on what an override drops: an error where a base goes."""
     moved = [(old, new) for old, new in zip(_ropes(before), _ropes(after), strict=False) if old.base != new.base]
-    old, new = moved[0] if moved else (None, None)
-    worst = largest(new.unscaled, old.unscaled) if old is not None and new is not None else 0.0
+    told: dict[str, object] = {"apart": Phrase("same_base")}
+    if moved:
+        old, new = moved[0]
+        bases = {"base": old.base, "used": new.base}
+        told = {**bases, "apart": [Phrase("bases", bases), apart(new.unscaled, old.unscaled)]}
     return finding(
         "override_loses",
         f"{prefix}rope_parameters",
         "error" if moved else "warning",
         lost=tuple(lost),
-        base=old.base if old is not None else "-",
-        used=new.base if new is not None else "-",
-        worst=100.0 * worst if math.isfinite(worst) else "-",
+        **told,
     )
 
 

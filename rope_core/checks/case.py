@@ -60,7 +60,7 @@ class Finding:
     def _text(self, part: str, lang: str) -> str:
         if lang not in LANGUAGES:
             raise reject("lang", "one_of", lang, names=LANGUAGES)
-        values = {name: shown(value, lang) for name, value in self.values.items()}
+        values = dict(zip(self.values, texts(tuple(self.values.values()), lang), strict=True))
         template: str = recorded()["finding"][self.key][lang][part]
         return template.format_map(values | {"field": printable(self.field)})
 
@@ -113,24 +113,60 @@ class Case:
         return float(value)
 
 
-def shown(value: object, lang: str = "en") -> str:
-    """Return a value for a sentence: six digits, lists joined and cut, a rule in its language.
+@dataclass(frozen=True)
+class Phrase:
+    """A part of a sentence that depends on what was found: a key under [phrase] in findings.toml and its values."""
 
-    >>> shown(0.1234567), shown(131072), shown((1, 2.5)), shown(None)
-    ('0.123457', '131072', '1, 2.5', '-')
+    key: str
+    values: Mapping[str, object] = dataclasses.field(default_factory=dict)
+
+    def text(self, lang: str = "en") -> str:
+        """Return it in "en" or "zh"."""
+        template: str = recorded()["phrase"][self.key][lang]
+        return template.format_map({name: shown(value, lang) for name, value in self.values.items()})
+
+    def __str__(self) -> str:
+        return self.text()
+
+
+def texts(values: tuple[object, ...], lang: str = "en") -> list[str]:
+    """Return the values of one sentence as text: three digits, or as many as keep different numbers apart.
+
+    >>> texts((1.20794, 1.2, 0.5))
+    ['1.21', '1.2', '0.5']
+    >>> texts((1.20794, 1.20811))
+    ['1.2079', '1.2081']
+    """
+    numbers = {value for value in values if isinstance(value, float) and math.isfinite(value)}
+    told = (digits for digits in range(3, 16) if len({shown(n, lang, digits) for n in numbers}) == len(numbers))
+    digits = next(told, 17)
+    return [shown(value, lang, digits) for value in values]
+
+
+def shown(value: object, lang: str = "en", digits: int = 3) -> str:
+    """Return a value for a sentence: whole numbers whole, others to ``digits``, lists joined and cut.
+
+    >>> shown(0.1234567), shown(131072.0), shown(58307.2), shown((1, 2.5)), shown(None)
+    ('0.123', '131072', '58300', '1, 2.5', '-')
     """
     if value is None:
         return "-"
     if isinstance(value, Rule):
         return printable(value.text(lang), 400)
+    if isinstance(value, Phrase):
+        return value.text(lang)
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float):
-        return f"{value:.0f}" if 1e5 <= abs(value) < 1e15 else f"{value:.6g}"
+        if abs(value) < 1e15 and value == int(value):
+            return str(int(value))
+        short = float(f"{value:.{digits}g}")
+        return f"{short:.0f}" if 1e3 <= abs(short) < 1e15 else f"{short:.{digits}g}"
     if isinstance(value, str):
         return printable(value)
     if isinstance(value, list | tuple):
-        return ", ".join(shown(item) for item in value[:24]) + (", …" if len(value) > 24 else "")
+        comma = "；" if lang == "zh" and any(isinstance(item, Phrase) for item in value) else ", "
+        return comma.join(shown(item, lang, digits) for item in value[:24]) + (", …" if len(value) > 24 else "")
     return show(value)
 
 
@@ -152,12 +188,27 @@ def real(value: object) -> float | None:
 
 
 def largest(values: Array, wanted: Array) -> float:
-    """Largest relative difference of two vectors of frequencies, as a fraction of ``wanted``; equal zeros differ by 0.
+    """Largest relative difference of two vectors of frequencies, as a fraction of ``wanted``.
 
-    >>> largest(np.array([1.0, 0.5, 0.0]), np.array([1.0, 1.0, 0.0]))
-    0.5
+    Equal zeros differ by 0; inf where the widths differ or a pair turns that should stand still.
+
+    >>> largest(np.array([1.0, 0.5, 0.0]), np.array([1.0, 1.0, 0.0])), largest(np.array([1.0]), np.array([0.0]))
+    (0.5, inf)
+    """
+    if values.shape != wanted.shape or np.any(values[wanted == 0] != 0):
+        return float("inf")
+    return float(np.max(np.abs(values - wanted) / np.where(wanted == 0, 1.0, np.abs(wanted)), initial=0.0))
+
+
+def apart(values: Array, wanted: Array) -> Phrase:
+    """Return in words how far two vectors of frequencies are apart.
+
+    >>> str(apart(np.array([1.0, 0.5]), np.array([1.0, 1.0])))
+    'the frequencies differ by up to 50 %'
     """
     if values.shape != wanted.shape:
-        return float("inf")
-    scale = np.where(wanted == 0, 1.0, np.abs(wanted))
-    return float(np.max(np.abs(values - wanted) / scale, initial=0.0))
+        return Phrase("widths", {"pairs": values.size, "wanted": wanted.size})
+    if turning := int(np.sum(values[wanted == 0] != 0)):
+        return Phrase("still_pairs_turn", {"count": turning})
+    worst = largest(values, wanted)
+    return Phrase("frequencies", {"worst": 100.0 * worst}) if worst > 1e-9 else Phrase("same_frequencies")

@@ -18,7 +18,6 @@ from rope_core.checks.engines import engines, sentences
 from rope_core.checks.extend import Way, fixes
 from rope_core.checks.schemas import to_v4
 from rope_core.errors import ConfigError, sentence
-from rope_core.hf.normal import resolve
 from rope_core.hf.ropes import HfRope, layer_types
 from rope_core.hf.types import DEFAULT, LINEAR, LLAMA3, LONGROPE, PROPORTIONAL, YARN
 from rope_core.schemes import temperature
@@ -129,26 +128,24 @@ def _line(engine: str, way: Way, model: str) -> str:
     """Return an engine's line."""
     name = shlex.quote(model)
     if engine == "vLLM":
-        return f"vllm serve {name} --hf-overrides {_json(_nested(way, way.block))} --max-model-len {way.length}"
+        return f"vllm serve {name} --hf-overrides {_json(_set(way.block))} --max-model-len {way.length}"
     if engine == "SGLang":
-        override = _json(_nested(way, way.block))
+        override = _json(_set(way.block))
         start = "python -m sglang.launch_server --model-path"
         return f"{start} {name} --json-model-override-args {override} --context-length {way.length}"
     if engine == "llama.cpp":
         file = shlex.quote(f"{PurePath(model).name or 'MODEL'}.gguf")
         return " ".join([f"llama-server -m {file} -c {way.length}", *_llama_cpp(way)])
     if engine == "mlx-lm":
-        given = f"{_python(model)}, model_config={_python(_nested(way, way.old_block))}"
+        given = f"{_python(model)}, model_config={_python(_set(way.old_block))}"
         return f"python -ic {shlex.quote(f'from mlx_lm import load; model, tokenizer = load({given})')}"
     return f"trtllm-serve {name} --max_seq_len {way.length}"
 
 
-def _nested(way: Way, block: dict[str, Any] | None) -> dict[str, Any]:
-    """Return a block below the text part of a composite config."""
-    nested: dict[str, Any] = dict(block or {})
-    for name in reversed(resolve(way.config).prefix.split(".")[:-1]):
-        nested = {name: nested}
-    return nested
+def _set(block: dict[str, Any] | None) -> dict[str, Any]:
+    """Return a block without the fields that only have to go from a file."""
+    block = {key: _set(value) if key.endswith("_config") else value for key, value in (block or {}).items()}
+    return {key: value for key, value in block.items() if value is not None}
 
 
 def _json(value: dict[str, Any]) -> str:

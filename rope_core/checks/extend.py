@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from rope_core.checks.blocks import factor_of, is_scaled, plain_entry, put, raises_base, reach, written_config
+from rope_core.checks.case import texts
 from rope_core.checks.schemas import OLD, to_v4, to_v5
 from rope_core.errors import ConfigError, reject, whole
 from rope_core.hf.normal import Model, resolve
@@ -29,7 +30,8 @@ CARD = "-card"
 # Layer types behind a sliding window: they never look further than the window, whatever the context.
 WINDOWED = ("sliding_attention", "main")
 MOST = 1024
-ALWAYS = ("attention_factor", "logit_scale")
+# Fields that would count beside a new rope dict.
+OVERRULING = ("rope_scaling", "rope_parameters", LENGTH, "rotary_dim")
 
 
 @dataclass(frozen=True)
@@ -47,13 +49,14 @@ class Change:
     def sentence(self, lang: str = "en") -> str:
         """Return the change as one line, in "en" or "zh".
 
-        >>> Change(None, "attention_factor", 1.0, 1.0).sentence()
-        'attention factor 1.0 -> 1.0'
+        >>> Change(None, "attention_factor", 1.0, 1.35).sentence()
+        'attention factor 1 -> 1.35'
         """
         row = fixes()["changed"]
         name = row[self.field][lang] if self.field in row else self.field
         where = f"{self.layer_type}{row['colon'][lang]}" if self.layer_type else ""
-        return f"{where}{name} {_shown(self.before)} -> {_shown(self.after)}"
+        told = texts((self.before, self.after), lang)
+        return f"{where}{name} {told[0]} -> {told[1]}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,9 +67,10 @@ class Way:
         name: the scheme's name, followed by "-card" where it is the model card's own recipe.
         kind: the section of fixes.toml that describes it.
         config: the whole config, new schema.
-        block: the fields to write, new schema; old_block: the same for version 4, None where it cannot say it.
+        block: the fields to write where the config has them, new schema, null for one that must go; old_block: the same
+            for version 4, None where it cannot say it.
         ropes: what each extended layer type computes, by layer type; before: the same at present.
-        changed: what moves beside the length; attention factor and logit scale are always listed.
+        changed: what moves beside the length and the frequencies.
         length: tokens that the config reaches; factor: how many times the present reach that is.
         kept: pairs whose frequency stays; fastest: slow-down of the fastest pair against the present.
         unseen: pairs that reach angles which training never showed, at that length.
@@ -153,7 +157,7 @@ def extend(config: object, length: int) -> list[Way]:
     if not low < length <= MOST * low:
         raise reject("length", "int_range", length, low=low + 1, high=min(MOST * low, MAX_LEN))
     before = {kind: rope for kind, rope in before.items() if reach(rope) < length}
-    ways = _cards(plain, model, before, length)
+    ways = _cards(data, plain, model, before, length)
     names: tuple[str, ...] = WAYS
     if all(is_scaled(rope) for rope in before.values()):
         own = next(iter(before.values())).rope_type
@@ -162,7 +166,7 @@ def extend(config: object, length: int) -> list[Way]:
     for name in names:
         try:
             new = written_config(name, plain, model, before, length)
-            ways.append(_costed(name, _kind(name, before), new, model, before, length))
+            ways.append(_costed(name, _kind(name, before), new, data, before, length))
         except ConfigError:
             continue
     return ways
@@ -220,22 +224,31 @@ def _kind(name: str, before: Mapping[str | None, HfRope]) -> str:
     return DYNAMIC if raises_base(first) else "own"
 
 
-def _cards(plain: dict[str, Any], model: Model, before: Mapping[str | None, HfRope], length: int) -> list[Way]:
+def cards(model: Model, base: float) -> list[dict[str, Any]]:
+    """Return the recipes of fixes.toml that a model's own card gives, by type, base and shape."""
+    return [
+        row
+        for row in fixes()["card"]
+        if model.model_type in row["model_type"]
+        and base == row["base"]
+        and model.get("hidden_size")[0] in row["hidden_size"]
+    ]
+
+
+def _cards(
+    data: dict[str, Any], plain: dict[str, Any], model: Model, before: Mapping[str | None, HfRope], length: int
+) -> list[Way]:
     """Return the recipe of the model's own card, where one is known for this model and reaches the length."""
-    ways = []
-    for row in fixes()["card"]:
-        wanted = {"model_type": model.model_type, **{key: model.get(key)[0] for key in row["config"]}}
-        rope = before.get(None)
-        if rope is None or is_scaled(rope) or length > row["max"] or rope.base != row["base"]:
-            continue
-        if wanted["model_type"] not in row["model_type"] or any(
-            wanted[key] not in values for key, values in row["config"].items()
-        ):
+    rope, ways = before.get(None), []
+    if rope is None or is_scaled(rope):
+        return []
+    for row in cards(model, rope.base):
+        if length > row["max"] or rope.max_len != row["released"]:
             continue
         block = {**plain_entry(plain, model), **row["block"]}
         new = put(copy.deepcopy(plain), model, {None: block}, row["max"], False)
         name = row["block"]["rope_type"] + CARD
-        ways.append(_costed(name, "card_text", new, model, before, row["max"], row["source"]))
+        ways.append(_costed(name, "card_text", new, data, before, row["max"], row["source"]))
     return ways
 
 
@@ -243,7 +256,7 @@ def _costed(
     name: str,
     kind: str,
     config: dict[str, Any],
-    model: Model,
+    data: dict[str, Any],
     before: Mapping[str | None, HfRope],
     length: int,
     source: str = "",
@@ -257,12 +270,9 @@ def _costed(
     slowdown = np.divide(old.inv_freq, rope.inv_freq, out=np.full(old.inv_freq.size, np.inf), where=rope.inv_freq > 0)
     seen = np.minimum(old.inv_freq * reach(old), 2.0 * np.pi)
     turned = np.minimum(rope.inv_freq * length, 2.0 * np.pi)
-    text = text_part(config, model.prefix)
-    names = ("rope_parameters", "max_position_embeddings", *(("head_dim",) if "head_dim" not in model.data else ()))
-    block = {key: text[key] for key in names if key in text}
+    block = _written(data, config)
     try:
-        v4 = text_part(to_v4(config), model.prefix)
-        old_block = {key: v4[key] for key in (*OLD, LENGTH, *names[1:]) if key in v4}
+        old_block = _written(data, to_v4(config))
     except ConfigError:
         old_block = None
     return Way(
@@ -285,37 +295,34 @@ def _costed(
     )
 
 
-def changes(before: HfRope, after: HfRope) -> tuple[Change, ...]:
-    """Return what differs between two states of a layer type beside its frequencies and lengths.
+def _written(old: Mapping[str, Any], new: dict[str, Any]) -> dict[str, Any]:
+    """Return what turns one config into the other, below its text part: a field that would overrule it is null."""
+    prefix = resolve(new).prefix
+    had, text = text_part(old, prefix), text_part(new, prefix)
+    block = {key: text[key] for key in (*OLD, LENGTH, "max_position_embeddings") if key in text}
+    block |= {"head_dim": text["head_dim"]} if text.get("head_dim") != had.get("head_dim") else {}
+    base = (block.get("rope_parameters") or {}).get("rope_theta")
+    if base is not None and had.get("rope_theta") not in (None, base):
+        # Programs that read the top level run the same base.
+        block["rope_theta"] = base
+    block |= dict.fromkeys(key for key in OVERRULING if had.get(key) is not None and key not in text)
+    for name in reversed(prefix.split(".")[:-1]):
+        block = {name: block}
+    return block
 
-    Attention factor and logit scale are listed even where they stay.
-    """
-    pairs: dict[str, tuple[object, object]] = {
-        "rope_type": (before.rope_type, after.rope_type),
-        "base": (before.base, after.base),
-    }
+
+def changes(before: HfRope, after: HfRope) -> tuple[Change, ...]:
+    """Return what differs between two states of a layer type beside its frequencies and lengths."""
+    named = ("rope_type", "base", "attention_factor", "logit_scale")
+    pairs: dict[str, tuple[object, object]] = {name: (getattr(before, name), getattr(after, name)) for name in named}
     names = dict.fromkeys([*before.params, *after.params])
     if after.rope_type == LONGROPE:
-        # A factor that the two lengths give moves nothing but the attention factor, which is listed.
+        # A factor that the two lengths give moves nothing but the attention factor.
         names.pop("factor")
     pairs |= {name: (before.params.get(name), after.params.get(name)) for name in names if name != "attention_factor"}
     if before.train_len != after.train_len and after.rope_type == before.rope_type in NEEDS_LENGTH:
         pairs[LENGTH] = (before.train_len, after.train_len)
-    moved = [Change(after.layer_type, name, a, b) for name, (a, b) in pairs.items() if a != b]
-    always = [Change(after.layer_type, name, getattr(before, name), getattr(after, name)) for name in ALWAYS]
-    return (*moved, *always)
-
-
-def _shown(value: object) -> str:
-    """Return a value of a change: floats with at least one decimal, lists cut, "-" for none."""
-    if value is None:
-        return "-"
-    if isinstance(value, float):
-        short = f"{value:.6g}"
-        return f"{short}.0" if short.lstrip("-").isdigit() else short
-    if isinstance(value, tuple | list):
-        return f"[{len(value)}]"
-    return str(value)
+    return tuple(Change(after.layer_type, name, a, b) for name, (a, b) in pairs.items() if a != b)
 
 
 __all__ = ["WAYS", "Change", "Way", "changes", "extend", "fixes", "present", "reach", "reached"]

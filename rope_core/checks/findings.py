@@ -99,7 +99,7 @@ def check(
     unread = {each.key for each in findings} & {"rope_parameters_not_read"}
     findings += (each for each in _rules(model, transformers, seq_len) if not (unread and each.key.startswith("base_")))
     findings += _parts(data, transformers, seq_len)
-    findings += _beside(data, model)
+    findings += [*_beside(data, model), *keys.level(data, model)]
     kept = [each for each in _merged(findings) if transformers in each.versions]
     if not everything:
         kept = [each for each in kept if each.key not in ON_REQUEST]

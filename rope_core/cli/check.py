@@ -14,7 +14,7 @@ from rope_core.checks.against import agreement, overridden
 from rope_core.checks.case import SEVERITIES, VERSIONS, Finding
 from rope_core.checks.findings import ON_REQUEST, by_severity, check, check_text, known
 from rope_core.cli.output import sarif, show_json, show_table
-from rope_core.cli.source import HELP, load, read_source
+from rope_core.cli.source import HELP, load, read_source, tokens
 from rope_core.errors import reject, sentence
 from rope_core.hf.read import parse, read_config
 
@@ -40,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.add_argument("config", nargs="+", help=f"{HELP}; of a folder every config.json below it")
     parser.add_argument("--layer-type", help="only findings on these layers")
-    parser.add_argument("--seq-len", type=int, help="the length to be used, tokens")
+    parser.add_argument("--seq-len", help="the length to be used, tokens")
     parser.add_argument(
         "--transformers", choices=VERSIONS, default=VERSIONS[-1], help="the version that reads the config"
     )
@@ -54,6 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Check what a config's RoPE really does. Exit 0: nothing above note; 1: warnings or errors; 2: unreadable."""
+    options.seq_len = tokens("--seq-len", options.seq_len)
     known_keys(options.ignore)
     results: dict[str, list[Finding]] = {}
     unreadable: dict[str, str] = {}

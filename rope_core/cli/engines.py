@@ -7,7 +7,7 @@ import math
 from typing import Any
 
 from rope_core.checks.engines import Engine, basis, engines, sentences, without_column
-from rope_core.cli.source import HELP, load, print_json
+from rope_core.cli.source import HELP, load, print_json, tokens
 from rope_core.cli.words import words
 from rope_core.hf.ropes import layer_types
 
@@ -16,13 +16,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.add_argument("config", help=HELP)
     parser.add_argument("--layer-type", help="only this layer type")
-    parser.add_argument("--seq-len", type=int, help="the length in use, tokens")
-    parser.add_argument("--context", type=int, help="the context of a server, tokens; else the model's maximum")
+    parser.add_argument("--seq-len", help="the length in use, tokens")
+    parser.add_argument("--context", help="the context of a server, tokens; else the model's maximum")
     parser.add_argument("--json", action="store_true", help="a list instead of lines")
 
 
 def run(options: argparse.Namespace) -> int:
     """Compare what several programs compute from a config with transformers 5.23: largest gap of the frequencies."""
+    options.seq_len = tokens("--seq-len", options.seq_len)
+    options.context = tokens("--context", options.context)
     config = load(options.config)
     kinds: list[str | None] = [options.layer_type] if options.layer_type else [*layer_types(config)] or [None]
     rows = [(kind, engine) for kind in kinds for engine in engines(config, kind, options.seq_len, options.context)]

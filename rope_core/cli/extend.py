@@ -11,7 +11,7 @@ from typing import Any
 
 from rope_core.checks.commands import commands
 from rope_core.checks.extend import Way, extend, fixes, present, reached
-from rope_core.cli.source import HELP, load, print_json
+from rope_core.cli.source import HELP, load, print_json, tokens
 from rope_core.cli.words import words
 from rope_core.errors import reject
 
@@ -19,7 +19,7 @@ from rope_core.errors import reject
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.add_argument("config", help=HELP)
-    parser.add_argument("--length", type=int, required=True, help="the length to reach, tokens")
+    parser.add_argument("--length", required=True, help="the length to reach, tokens")
     parser.add_argument("--way", metavar="NAME", help="only this way, by its name")
     parser.add_argument("--model", help="the model's name or folder in the engines' lines")
     parser.add_argument("--json", action="store_true", help="a list of ways instead of text")
@@ -27,6 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print the config blocks that reach a length, what they change and cost, and the line for each engine."""
+    options.length = tokens("--length", options.length)
     config = load(options.config)
     ways = extend(config, options.length)
     if options.way is not None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from rope_core.checks.records import as_json
-from rope_core.errors import ConfigError
+from rope_core.errors import ConfigError, reject
 from rope_core.hf.hub import fetch, looks_like_id
 from rope_core.hf.read import MAX_BYTES, parse, read_config
 
@@ -34,6 +34,16 @@ def load(source: str) -> dict[str, Any]:
     """Return the config that `-`, a path or a hub id names. Raises ConfigError on what cannot be read."""
     given = read_source(source)
     return read_config(parse(given) if isinstance(given, bytes) else given)
+
+
+def tokens(name: str, text: str | None) -> int | None:
+    """Return a length given as text, None where none is. Raises ValueError on letters, such as 128k's."""
+    if text is None:
+        return None
+    try:
+        return int(text.replace(",", ""))
+    except ValueError:
+        raise reject(name, "token_count", text) from None
 
 
 def print_json(value: object) -> None:

@@ -7,7 +7,7 @@ import csv
 import sys
 
 from rope_core.checks.case import printable
-from rope_core.cli.source import HELP, load
+from rope_core.cli.source import HELP, load, tokens
 from rope_core.hf.ropes import HfRope, from_hf, layer_types
 
 COLUMNS = ("layer_type", "pair", "unscaled", "inv_freq", "slowdown", "wavelength", "turns")
@@ -28,12 +28,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.add_argument("config", help=HELP)
     parser.add_argument("--layer-type", help="only this layer type")
-    parser.add_argument("--seq-len", type=int, help="the length in use, tokens")
+    parser.add_argument("--seq-len", help="the length in use, tokens")
     parser.add_argument("--csv", action="store_true", help="comma-separated, full precision")
 
 
 def run(options: argparse.Namespace) -> int:
     """Print the frequencies of a config, pair by pair; exit 2 on a config that cannot be read."""
+    options.seq_len = tokens("--seq-len", options.seq_len)
     config = load(options.config)
     kinds: list[str | None] = [options.layer_type] if options.layer_type else [*layer_types(config)] or [None]
     ropes = [from_hf(config, kind, options.seq_len) for kind in kinds]

@@ -63,6 +63,6 @@ def families() -> dict[str, dict[str, Any]]:
     return {**recorded()["family"], **coded()}
 
 
-def composites() -> dict[str, dict[str, str]]:
+def composites() -> dict[str, dict[str, Any]]:
     """Return the composite model types: the field with the text config and its model_type."""
     return recorded()["composite"]  # type: ignore[no-any-return]

@@ -70,7 +70,7 @@ def read_file(path: Path) -> bytes:
     except (OSError, ValueError) as error:
         if isinstance(error, ConfigError):
             raise
-        raise refuse("config", "readable_file", str(path)) from None
+        raise refuse("config", "readable_file" if path.is_file() else "config_file", str(path)) from None
 
 
 @contextmanager

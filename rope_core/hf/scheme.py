@@ -111,25 +111,32 @@ def parameters(
             value, origin = ratio(max_len, train, origin, notes)
         notes[param.name] = origin
         values[param.name] = checked(param.name, param.kind, value, origin, width)
-    if model.model_type == "phimoe" and kind == "longrope":
-        phimoe(given, values, seq_len, train, notes)
+    if model.model_type in ("phimoe", "phi3small") and kind == "longrope":
+        own_mscale(str(model.model_type), given, values, seq_len, train, notes)
     return scheme, values
 
 
-def phimoe(
-    given: Parameters, values: dict[str, object], seq_len: int | None, train: int, notes: dict[str, Origin]
+def own_mscale(
+    model_type: str,
+    given: Parameters,
+    values: dict[str, object],
+    seq_len: int | None,
+    train: int,
+    notes: dict[str, Origin],
 ) -> None:
-    """Phi-MoE takes its attention factor from two keys of its own and never turns by long_factor.
+    """Phi-3-small and Phi-MoE take their attention factor from two keys; Phi-MoE never turns by long_factor.
 
     Source: PhimoeRotaryEmbedding.forward in transformers 5.23 models/phimoe/modeling_phimoe.py calls its init
-    function without a length.
+    function without a length; SuRotaryEmbedding in microsoft/Phi-3-small-128k-instruct positional_embedding.py.
     """
     name = "long_mscale" if seq_len is not None and seq_len > train else "short_mscale"
     origin = Origin(DICT, f"{given.path}.{name}", ("mscale_by_length",))
     if name not in given.values:
-        raise refuse(origin.path, "given_for_model", None, model_type="phimoe")
+        raise refuse(origin.path, "given_for_model", None, model_type=model_type)
     given.origins["attention_factor"] = notes["attention_factor"] = origin
     values["attention_factor"] = number(origin.path, given.values[name])
+    if model_type == "phi3small":
+        return
     values["long_factor"] = values["short_factor"]
     notes["long_factor"] = replace(notes["long_factor"], traps=("long_factor_never_used",))
 

@@ -67,6 +67,8 @@ def sections(case: Case) -> Iterator[Finding]:
     given = rope.mrope_section
     if given is None:
         return
+    if not case.parameters.values.get("mrope_section"):
+        yield finding("sections_missing", case.at("mrope_section"), sections=given)
     pairs = rope.rotary_dim // 2
     if sum(given) != pairs:
         yield finding("mrope_sections_sum", case.at("mrope_section"), sections=given, sum=sum(given), pairs=pairs)

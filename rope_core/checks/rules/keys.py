@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
+from typing import Any
 
-from rope_core.checks.case import Case, Finding, finding, real
-from rope_core.hf.families import FALLBACK
+from rope_core.checks.case import Case, Finding, Phrase, apart, finding, largest, real, shown
+from rope_core.checks.schemas import OLD
+from rope_core.errors import ConfigError
+from rope_core.hf.families import FALLBACK, composites
+from rope_core.hf.forms import TEXT_FIELDS
+from rope_core.hf.normal import Model
+from rope_core.hf.ropes import ropes_of
 from rope_core.hf.scheme import COMMON, LENGTH, READ_ELSEWHERE
 from rope_core.hf.types import DEFAULT, LONGROPE, STATIC_NTK, YARN
+from rope_core.hf.versions import text_part
 from rope_core.schemes import SCHEMES, temperature
 
 # Remarks that training scripts left behind, and layouts that released multimodal configs state for other programs.
@@ -57,9 +64,8 @@ def ignored_keys(case: Case) -> Iterator[Finding]:
             continue
         if isinstance(case.parameters.values[key], dict):
             continue
-        near = LIKELY.get(key) or next(iter(get_close_matches(key, KNOWN, 1, 0.8)), "")
         severity = "note" if harmless(case, key) else "warning"
-        yield finding("key_not_read", case.at(key), severity, key=key, type=case.rope.rope_type, near=near or "-")
+        yield finding("key_not_read", case.at(key), severity, key=key, type=case.rope.rope_type, **nearest(key))
     if len(unread) > MOST:
         values: dict[str, object] = {
             "count": len(unread) - MOST,
@@ -70,7 +76,15 @@ def ignored_keys(case: Case) -> Iterator[Finding]:
         yield finding("more_keys_not_read", case.parameters.path, **values)
     for key in unread_elsewhere(case):
         severity = "note" if harmless(case, key) else "warning"
-        yield finding("key_not_read", case.at(key), severity, key=key, type=case.rope.rope_type, near="-")
+        yield finding("key_not_read", case.at(key), severity, key=key, type=case.rope.rope_type, **nearest(key))
+
+
+def nearest(key: str) -> dict[str, object]:
+    """Return what to do about an unread key: write the one that was meant, or another type for one that is known."""
+    near = LIKELY.get(key) or next(iter(get_close_matches(key, KNOWN, 1, 0.8)), "")
+    meant = bool(near) and near != key
+    advice = Phrase("write_instead", {"near": near}) if meant else Phrase("other_type" if near else "nothing")
+    return {"near": near if meant else None, "advice": advice}
 
 
 def harmless(case: Case, key: str) -> bool:
@@ -142,6 +156,15 @@ def top_level_keys(case: Case) -> Iterator[Finding]:
             yield finding("top_level_key_not_read", case.top(key), key=key, value=value, base=case.rope.base)
 
 
+def scaling_outside(case: Case) -> Iterator[Finding]:
+    """Report a scheme's own key beside the rope dict instead of in it."""
+    read = {origin.path for rope in case.ropes for origin in rope.provenance.values()}
+    for key in ("rope_type", *(key for key in PARAMETERS if key not in OF_SINGLE_FAMILIES)):
+        value = case.model.data.get(key)
+        if value is not None and case.top(key) not in read and case.rope is case.ropes[0] and case.model.known:
+            yield finding("scaling_key_outside", case.top(key), key=key, value=value, place=case.parameters.path)
+
+
 def nested_base(case: Case) -> Iterator[Finding]:
     """Report a base inside attn_config, as DBRX's file has it: transformers takes the one of its rope dict.
 
@@ -184,16 +207,52 @@ def without_effect(case: Case, key: str, value: float) -> bool:
     return value == 1 if key in FACTORS else value in {rope.base for rope in case.ropes}
 
 
+def level(data: Mapping[str, Any], model: Model) -> Iterator[Finding]:
+    """Report rope fields at a level of a composite config, or of a flat one, that transformers never reads."""
+    places = model.prefix.split(".")[:-1]
+    outer: list[tuple[str, Mapping[str, Any]]] = [("", data)]
+    for depth, name in enumerate(places[:-1]):
+        outer.append((".".join(places[: depth + 1]) + ".", text_part(data, f"{outer[-1][0]}{name}.")))
+    inner = [(f"{name}.", data[name]) for name in TEXT_FIELDS if not places and isinstance(data.get(name), Mapping)]
+    for place, part in outer if places else inner:
+        named = [name for name in (*OLD, "factor") if part.get(name) and part[name] != model.data.get(name)]
+        if named:
+            yield finding("level_not_read", place + named[0], names=named, read=model.prefix + "rope_parameters")
+    whole = composites().get(str(data.get("model_type")))
+    if whole and not places and not whole.get("flat") and data.get(whole["text"]) is None:
+        yield from flattened(data, model, whole["text"])
+
+
+def flattened(data: Mapping[str, Any], model: Model, text: str) -> Iterator[Finding]:
+    """Report a composite model's config whose text fields stand at the top, where its class leaves them unread."""
+    try:
+        own, classes = ropes_of(data), ropes_of({"model_type": data["model_type"]})
+    except ConfigError:
+        return
+    pairs = [(rope, classes[kind]) for kind, rope in own.items() if kind in classes]
+    if list(own) != list(classes) or any(largest(rope.inv_freq, other.inv_freq) > 1e-6 for rope, other in pairs):
+        worst = [apart(other.inv_freq, rope.inv_freq) for rope, other in pairs[:1]] or [Phrase("layers_apart")]
+        yield finding("flattened", text, model_type=data["model_type"], text=text, apart=worst)
+
+
 def scaling_wins(case: Case) -> Iterator[Finding]:
     """rope_scaling beside rope_parameters: the latter is discarded whole."""
     if "rope_scaling_replaces_rope_parameters" not in case.rope.provenance["base"].traps:
         return
     lost = case.model.data.get("rope_parameters") or {}
-    other = lost.get("rope_theta", "-") if isinstance(lost, dict) else "-"
-    severity = "error" if real(other) not in (None, case.rope.base) else "warning"
-    yield finding(
-        "rope_scaling_replaces_rope_parameters", case.top("rope_parameters"), severity, base=case.rope.base, lost=other
-    )
+    severity = "error" if real(lost.get("rope_theta")) not in (None, case.rope.base) else "warning"
+    told = [f"{key} {shown(value)}" for key, value in lost.items()]
+    where = case.top("rope_parameters")
+    yield finding("rope_scaling_replaces_rope_parameters", where, severity, base=case.rope.base, lost=told)
 
 
-RULES = (type_missing, ignored_keys, types_conflict, top_level_keys, nested_base, types_not_read, scaling_wins)
+RULES = (
+    type_missing,
+    ignored_keys,
+    types_conflict,
+    top_level_keys,
+    scaling_outside,
+    nested_base,
+    types_not_read,
+    scaling_wins,
+)

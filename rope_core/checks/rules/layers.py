@@ -4,14 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rope_core.checks.case import Case, Finding, finding
+from rope_core.checks.case import Case, Finding, finding, real, shown
 from rope_core.hf.ropes import HfRope
 from rope_core.hf.types import DEFAULT
 
 
+def kind_of(rope: HfRope) -> str:
+    """Return a rotation's type with its factor, where it has one."""
+    factor = real(rope.params.get("factor"))
+    return rope.rope_type if factor in (None, 1.0) else f"{rope.rope_type} {shown(factor)}"
+
+
 def named(rope: HfRope) -> str:
     """Return a layer type in one phrase, for a list."""
-    what = "-" if rope.nope else f"{rope.rope_type}, base {rope.base:g}"
+    what = "-" if rope.nope else f"{kind_of(rope)}, base {shown(rope.base)}"
     return f"{rope.layer_type} ({what})"
 
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import replace
 
-from rope_core.checks.case import Case, Finding, finding, largest
+from rope_core.checks.case import Case, Finding, Phrase, finding, largest
 from rope_core.hf.scheme import LENGTH
 from rope_core.hf.types import DYNAMIC, LINEAR, LLAMA3, LONGROPE, NEEDS_LENGTH, RAMPED, YARN
 from rope_core.rope import Rope
@@ -79,12 +79,24 @@ def factor_and_lengths(case: Case) -> Iterator[Finding]:
     ratio = longest / train
     if ratio <= 1 or train < 2 or math.isclose(ratio, factor, rel_tol=1e-6):
         return
-    values: dict[str, object] = {"factor": factor, "ratio": ratio, "max": longest, "train": train, "worst": 0.0}
-    if case.rope.rope_type == YARN and ratio <= 1024:
+    values: dict[str, object] = {"factor": factor, "ratio": ratio, "max": longest, "train": train}
+    if case.rope.rope_type == YARN and ratio * ratio < factor:
+        # As the cards of Qwen3 write it: nearer to 1 than to the factor, so the maximum was left as it was.
+        where = case.top("max_position_embeddings")
+        yield finding("factor_reaches_further", where, **values, reach=math.floor(factor * train))
+    elif case.rope.rope_type == YARN and ratio <= 1024:
         other = replace(case.rope.request, params={**case.rope.request.params, "factor": ratio})
         values["worst"] = 100.0 * largest(case.rope.inv_freq, spectrum(other).inv_freq)
         values |= {"attention": case.rope.attention_factor, "other_attention": spectrum(other).attention_factor}
-        yield finding("factor_is_not_ratio", case.at("factor"), **values)
+        trained = longest / factor
+        # Trained lengths are whole; where the factor is and the ratio is not, the trained length is what is wrong.
+        exact = trained.is_integer() and not ratio.is_integer()
+        values["advice"] = (
+            Phrase("original", {"field": case.at(LENGTH), "length": trained})
+            if exact
+            else Phrase("factor", {"field": case.at("factor"), "max": longest, "train": train})
+        )
+        yield finding("factor_is_not_ratio", case.at(LENGTH) if exact else case.at("factor"), **values)
     elif case.rope.rope_type == LONGROPE:
         other = replace(case.rope.request, params={**case.rope.request.params, "factor": min(ratio, 4096.0)})
         values |= {"attention": case.rope.attention_factor, "other_attention": spectrum(other).attention_factor}

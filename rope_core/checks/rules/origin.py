@@ -4,16 +4,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
-from rope_core.checks.case import Case, Finding, finding, largest, real
+import numpy as np
+
+from rope_core.checks.case import Case, Finding, Phrase, apart, finding, largest
+from rope_core.checks.extend import WINDOWED, cards
+from rope_core.checks.rules.layers import kind_of
 from rope_core.errors import ConfigError
 from rope_core.hf.catalogue import models
 from rope_core.hf.families import CLASS, DICT, FALLBACK
 from rope_core.hf.normal import resolve
-from rope_core.hf.ropes import HfRope, from_hf, layer_types
+from rope_core.hf.ropes import HfRope, ropes_of
+from rope_core.hf.scheme import LENGTH
 from rope_core.hf.types import DEFAULT
+from rope_core.rope import Array
+from rope_core.spectrum import spectrum
 
 SHAPE = ("hidden_size", "num_hidden_layers", "num_attention_heads", "head_dim", "max_position_embeddings")
 # What two configs of the same model share as well, where both state it.
@@ -34,8 +42,7 @@ def released() -> dict[tuple[object, ...], list[Released]]:
     for model in models():
         config = model.hf_config()
         text = resolve(config)
-        kinds: list[str | None] = [*layer_types(config)] or [None]
-        ropes = {kind: from_hf(config, kind) for kind in kinds}
+        ropes = ropes_of(config)
         kept = {name: text.data[name] for name in ALSO if name in text.data}
         by_shape.setdefault(shape(text.data, text.model_type), []).append((model.name, kept, ropes))
     return by_shape
@@ -69,15 +76,15 @@ def base(case: Case) -> Iterator[Finding]:
         return
     if origin.source not in (CLASS, FALLBACK) or case.model.family.get("fixed"):
         return
-    same = twins(case)
-    same = [(name, other) for name, other in same if other.rope_type == rope.rope_type]
+    source = Phrase(origin.source.replace(" ", "_"))
+    same = [(name, other) for name, other in twins(case) if other.rope_type == rope.rope_type]
     others = [(name, other.base) for name, other in same if other.base != rope.base]
     v5 = bool(case.model.data.get("rope_parameters")) and case.parameters.layer_type is None
     if same and len(others) == len(same):
         name, wanted = others[0]
-        yield finding("base_lost", origin.path, base=rope.base, model=name, wanted=wanted, origin=origin.source)
+        yield finding("base_lost", origin.path, base=rope.base, model=name, wanted=wanted, origin=source)
     elif v5:
-        yield finding("base_missing_in_rope_parameters", case.at("rope_theta"), base=rope.base, origin=origin.source)
+        yield finding("base_missing_in_rope_parameters", case.at("rope_theta"), base=rope.base, origin=source)
     elif origin.source == FALLBACK:
         # A model that transformers does not know may state its base in code of its own.
         yield finding("base_from_nowhere", origin.path, "warning" if case.model.known else "note", base=rope.base)
@@ -116,13 +123,12 @@ def scaling_lost(case: Case) -> Iterator[Finding]:
     if not scaled or len(scaled) < len(same) or scaled[0][1].inv_freq.size != rope.inv_freq.size:
         return
     name, other = scaled[0]
-    worst = 100.0 * largest(rope.inv_freq, other.inv_freq)
     where = case.model.prefix + ("rope_parameters" if case.model.data.get("rope_parameters") else "rope_scaling")
-    yield finding(
-        "scaling_lost", where, model=name, type=other.rope_type, factor=other.params.get("factor") or "-", worst=worst
-    )
+    yield finding("scaling_lost", where, model=name, type=kind_of(other), apart=apart(rope.inv_freq, other.inv_freq))
 
 
+# The provenance's names of what a config calls otherwise.
+PLACES = {"rope_type": "scheme", "rope_theta": "base", LENGTH: "train_len"}
 WIDTHS = ("hidden_size", "num_hidden_layers", "num_attention_heads")
 
 
@@ -138,7 +144,7 @@ def by_widths() -> dict[tuple[object, ...], list[tuple[str, dict[str, Any], dict
 
 
 def released_differs(case: Case) -> Iterator[Finding]:
-    """Report a config that turns like no released model of its widths."""
+    """Report a config that turns like no released model of its widths, or claims more length than they do."""
     rope, data = case.rope, case.model.data
     widths = tuple(data.get(name) for name in WIDTHS)
     if rope.nope or None in widths or not all(isinstance(width, int) for width in widths):
@@ -148,38 +154,90 @@ def released_differs(case: Case) -> Iterator[Finding]:
         for name, kept, ropes in by_widths().get((case.model.model_type, *widths, rope.head_dim), [])
         if all(data.get(other, value) == value for other, value in kept.items())
     ]
-    others = [(name, other) for name, other in same if other is not None]
+    found = [(name, other) for name, other in same if other is not None]
     # A model of the same length is the one meant, where there is one: other lengths are other trainings.
-    others = [row for row in others if row[1].max_len == rope.max_len] or others
-    if not others or any(alike(rope, other) for _, other in others):
+    meant = [row for row in found if row[1].max_len == rope.max_len]
+    others = meant or found
+    like = [row for row in others if alike(rope, row[1])]
+    if not others or any(True for _ in base(case)) or any(True for _ in scaling_lost(case)):
         return
-    if any(True for _ in base(case)) or any(True for _ in scaling_lost(case)):
+    if like:
+        name, other = max(like, key=lambda row: row[1].max_len or 0)
+        reached = max([other.max_len or other.train_len, *(card["max"] for card in cards(case.model, rope.base))])
+        unscaled = not meant and rope.layer_type not in WINDOWED and rope.max_len is not None
+        if unscaled and (rope.max_len or 0) > reached:
+            where = case.top("max_position_embeddings")
+            yield finding("released_shorter", where, model=name, max=rope.max_len, released=other.max_len)
         return
     name, other = min(others, key=lambda row: largest(rope.inv_freq, row[1].inv_freq))
-    worst = largest(rope.inv_freq, other.inv_freq)
+    rows = differing(rope, other)
+    names = {row[0] for row in rows}
+    given = case.parameters.values
+    stretched = names == {"rope_type"} and other.rope_type == DEFAULT
+    if stretched and any(card["block"].items() <= given.items() for card in cards(case.model, rope.base)):
+        return
+    # Scaled at its own base, or on by its own scaling: somebody's extension. Another base and type: another model.
+    longer = (row[1] for row in found if row[1].max_len != rope.max_len)
+    extended = stretched or any({row[0] for row in differing(rope, each)} == {"factor"} for each in longer)
+    origin = rope.provenance.get(PLACES.get(rows[0][0], rows[0][0].partition("[")[0])) if rows else None
+    multiplied = rope.attention_factor, other.attention_factor
     yield finding(
         "released_differs",
-        rope.provenance["scheme"].path,
+        origin.path if origin else case.at(rows[0][0] if rows else "rope_type"),
+        "warning" if meant and not extended and not names >= {"rope_type", "rope_theta"} else "note",
         model=name,
-        released=described(other),
-        own=described(rope),
-        worst=100.0 * worst if math.isfinite(worst) else "-",
-        attention=rope.attention_factor,
-        other=other.attention_factor,
+        released=[Phrase("value", {"name": name, "value": theirs}) for name, _, theirs in rows],
+        own=[Phrase("value", {"name": name, "value": mine}) for name, mine, _ in rows],
+        apart=[
+            Phrase("sections") if sections_apart(rope, other) else apart(*frequencies(rope, other)),
+            *([Phrase("attention", {"own": multiplied[0], "wanted": multiplied[1]})] if unlike(*multiplied) else []),
+        ],
     )
 
 
+def frequencies(rope: HfRope, other: HfRope) -> tuple[Array, Array]:
+    """Return the frequencies of two layer types where they differ: at load, else at the longest length."""
+    if largest(rope.inv_freq, other.inv_freq) > 1e-6 or rope.nope or other.nope:
+        return rope.inv_freq, other.inv_freq
+    own, theirs = (spectrum(replace(each.request, seq_len=other.max_len)).inv_freq for each in (rope, other))
+    return own, theirs
+
+
+def sections_apart(rope: HfRope, other: HfRope) -> bool:
+    """Whether two multimodal rotations of as many pairs share them out otherwise."""
+    both = (rope.mrope_section, other.mrope_section)
+    return rope.rotary_dim == other.rotary_dim and None not in both and both[0] != both[1]
+
+
+def unlike(own: float, other: float) -> bool:
+    return not math.isclose(own, other, rel_tol=1e-6)
+
+
 def alike(rope: HfRope, other: HfRope) -> bool:
-    """Whether two layer types turn alike, to what a released file's rounding leaves."""
-    factors = math.isclose(rope.attention_factor, other.attention_factor, rel_tol=1e-6)
-    return largest(rope.inv_freq, other.inv_freq) < 1e-6 and factors
+    """Whether two layer types turn alike, to what a released file's rounding leaves, at load and at full length."""
+    same = largest(*frequencies(rope, other)) < 1e-6 and not sections_apart(rope, other)
+    return same and not unlike(rope.attention_factor, other.attention_factor)
 
 
-def described(rope: HfRope) -> str:
-    """Return a rotation in one phrase: its type, its factor, its base."""
-    factor = real(rope.params.get("factor"))
-    scale = f" {factor:g}" if factor is not None else ""
-    return f"{rope.rope_type}{scale}, base {rope.base:g}"
+def differing(rope: HfRope, other: HfRope) -> list[tuple[str, object, object]]:
+    """Return what two rotations are set to otherwise: the field's name, the own value, the other one's."""
+    kinds = [kind_of(each) for each in (rope, other)]
+    types = [("rope_type", kinds[0], kinds[1])] if rope.rope_type != other.rope_type else []
+    rows: list[tuple[str, object, object]] = [*types]
+    rows += [("rope_theta", rope.base, other.base), ("rotary_dim", rope.rotary_dim, other.rotary_dim)]
+    if sections_apart(rope, other):
+        rows.append(("mrope_section", rope.mrope_section, other.mrope_section))
+    if not kinds[0] == kinds[1] == DEFAULT and rope.rope_type == other.rope_type:
+        rows.append((LENGTH, rope.train_len, other.train_len))
+        rows += [(name, rope.params.get(name), other.params.get(name)) for name in {**other.params, **rope.params}]
+    told = []
+    for name, mine, theirs in rows:
+        if isinstance(mine, tuple) and isinstance(theirs, tuple) and len(mine) == len(theirs) > 4 and mine != theirs:
+            at = int(np.argmax(np.abs(np.subtract(mine, theirs))))
+            name, mine, theirs = f"{name}[{at}]", mine[at], theirs[at]
+        if mine != theirs:
+            told.append((name, mine, theirs))
+    return told
 
 
 RULES = (base, overridden, scaling_lost, released_differs)

@@ -5,14 +5,13 @@ Source: https://github.com/huggingface/transformers/blob/v4.57.6/src/transformer
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from rope_core.checks.case import Finding, finding, largest
+from rope_core.checks.case import Finding, Phrase, apart, finding, largest
 from rope_core.errors import ConfigError
 from rope_core.hf.normal import Model
-from rope_core.hf.ropes import from_hf, layer_types
+from rope_core.hf.ropes import ropes_of
 from rope_core.hf.scheme import LENGTH
 from rope_core.hf.types import LONGROPE, PROPORTIONAL
 from rope_core.hf.versions import IN_DICT_ONLY_SINCE_5, read_by_4, text_part
@@ -23,9 +22,8 @@ def for_4(config: Mapping[str, Any], model: Model) -> Iterator[Finding]:
     # Step-3.5's lists of a base for each layer stand in model.data under the newer name, though no dict was written.
     params, scaling = text_part(config, model.prefix).get("rope_parameters"), model.data.get("rope_scaling")
     if isinstance(params, dict) and params:
-        used, worst = _cost(config, model)
-        field = model.prefix + "rope_parameters"
-        yield finding("rope_parameters_not_read", field, lost=params.get("rope_theta", "-"), used=used, worst=worst)
+        cost = _cost(config, model)
+        yield finding("rope_parameters_not_read", model.prefix + "rope_parameters", **cost)
     if not isinstance(scaling, dict):
         return
     for name in IN_DICT_ONLY_SINCE_5:
@@ -42,14 +40,18 @@ def for_4(config: Mapping[str, Any], model: Model) -> Iterator[Finding]:
         yield finding("type_newer_than_4", f"{model.prefix}rope_scaling.rope_type", type=kind)
 
 
-def _cost(config: Mapping[str, Any], model: Model) -> tuple[object, object]:
-    """Return the base that 4.57 runs, and the largest change of a frequency in per cent; "-" where none is built."""
+def _cost(config: Mapping[str, Any], model: Model) -> dict[str, object]:
+    """Return what 4.57 runs instead: both bases, the largest change of a frequency in per cent, and the words."""
     try:
-        kinds: list[str | None] = [*layer_types(config)] or [None]
-        old = read_by_4(config, model)
-        theirs = [*layer_types(old)]
-        pairs = [(from_hf(old, kind if theirs else None), from_hf(config, kind)) for kind in kinds]
+        new, old = ropes_of(config), ropes_of(read_by_4(config, model))
     except ConfigError:
-        return "-", "-"
-    worst = max(largest(four.inv_freq, five.inv_freq) for four, five in pairs)
-    return pairs[0][0].base, 100.0 * worst if math.isfinite(worst) else "-"
+        return {"apart": [Phrase("not_built")]}
+    pairs = [(old.get(kind) or next(iter(old.values())), rope) for kind, rope in new.items()]
+    four, five = max(pairs, key=lambda pair: largest(pair[0].inv_freq, pair[1].inv_freq))
+    bases = {"base": five.base, "used": four.base}
+    told = [Phrase("bases", bases)] if five.base != four.base else []
+    return {
+        **bases,
+        "worst": 100.0 * largest(four.inv_freq, five.inv_freq),
+        "apart": [*told, apart(four.inv_freq, five.inv_freq)],
+    }

@@ -1,5 +1,6 @@
 """Two configs that must agree, an engine's override, and the released shape: threads re-typed."""
 
+import copy
 import json
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,9 @@ import pytest
 import rope_core as rc
 from rope_core.__main__ import main
 from rope_core.checks.against import agreement, overridden
+from rope_core.checks.case import shown
 from rope_core.checks.extend import extend
+from rope_core.checks.schemas import to_v5
 from tests.support import hf_live
 
 LLAMA31 = rc.model("llama-3.1-8b").hf_config()
@@ -29,7 +32,7 @@ def test_a_draft_with_another_base_than_its_target() -> None:
     assert (single.key, single.severity) == ("configs_disagree", "error")
     # The slowest pair: 1e4 ** (-126 / 128) against 1e6 ** (-126 / 128).
     assert single.values["worst"] == pytest.approx(100 * (100.0 ** (126 / 128) - 1), rel=1e-9)
-    assert "base 10000 / 1e+06" in single.title() and "base 10000 / 1e+06" in single.title("zh")
+    assert "base 10000 / 1000000" in single.title() and "base 10000 / 1000000" in single.title("zh")
     assert agreement(target, target) == []
 
 
@@ -42,7 +45,7 @@ def test_a_checkpoint_before_and_after_a_conversion() -> None:
     (length,) = agreement({**QWEN, "max_position_embeddings": 4096}, QWEN)
     assert (length.key, length.severity) == ("lengths_disagree", "note")
     wide = {**LLAMA31, "head_dim": 64}
-    assert agreement(wide, LLAMA31)[0].values["worst"] == "-"
+    assert "32 pairs turn instead of 64" in agreement(wide, LLAMA31)[0].why()
 
 
 def test_layer_types_are_compared_each_with_its_own() -> None:
@@ -106,21 +109,97 @@ def test_an_override_beside_the_text_part_changes_nothing() -> None:
         assert overridden(QWEN, repeats)[1] == []
 
 
-@pytest.mark.parametrize(
-    ("config", "model", "own"),
-    [
-        ({**LLAMA31, "rope_scaling": {"rope_type": "linear", "factor": 2.0}}, "Llama 3.1 8B", "linear 2, base 500000"),
-        ({**LLAMA31, "rope_scaling": {**LLAMA31["rope_scaling"], "factor": 4.0}}, "Llama 3.1 8B", "llama3 4"),
-        ({**LLAMA32, "rope_scaling": {**LLAMA32["rope_scaling"], "factor": 8.0}}, "Llama 3.2 1B", "llama3 8"),
-        ({**QWEN, "rope_theta": 10_000.0}, "Qwen2.5 7B Instruct", "default, base 10000"),
-    ],
-)
-def test_the_released_shape(config: dict[str, Any], model: str, own: str) -> None:
-    """unslothai/unsloth#7028, meta-llama/llama-models#241: the widths of a released model, another rotation."""
-    (single,) = of(config, "released_differs")
-    assert single.severity == "note" and single.values["model"] == model and str(single.values["own"]).startswith(own)
+def set_in(config: dict[str, Any], *path: str, **values: Any) -> dict[str, Any]:
+    """Return a config with other values in the dict at a path."""
+    new = copy.deepcopy(config)
+    inner = new
+    for name in path:
+        inner = inner[name]
+    inner.update(values)
+    return new
+
+
+GEMMA = to_v5(rc.model("gemma-3-27b").hf_config())
+PHI, OSS, VL = (rc.model(name).hf_config() for name in ("phi-4-mini", "gpt-oss-20b", "qwen3-vl-32b"))
+FULL, SLIDING = (("rope_parameters", f"{name}_attention") for name in ("full", "sliding"))
+TRAINED = "original_max_position_embeddings"
+LISTS = {"short_factor": PHI["rope_scaling"]["long_factor"], "long_factor": PHI["rope_scaling"]["short_factor"]}
+# A released model with one value changed: its config, its name, what is said of the value, the field, how much moves.
+OTHERWISE: dict[str, tuple[dict[str, Any], str, str, str, str]] = {
+    "another type": (
+        {**LLAMA31, "rope_scaling": {"rope_type": "linear", "factor": 2.0}},
+        "Llama 3.1 8B", "rope_type linear 2", "rope_scaling.rope_type", "300 %",
+    ),
+    "a smaller factor": (
+        set_in(LLAMA32, "rope_scaling", factor=8.0), "Llama 3.2 1B", "factor 8", "rope_scaling.factor", "300 %",
+    ),
+    "Qwen2.5's base": (
+        {**QWEN, "rope_theta": 10_000.0}, "Qwen2.5 7B Instruct", "rope_theta 10000", "rope_theta", "9210 %",
+    ),
+    "Llama's base": ({**LLAMA31, "rope_theta": 1e6}, "Llama 3.1 8B", "rope_theta 1000000", "rope_theta", "64 %"),
+    "two bases swapped": (
+        set_in(set_in(GEMMA, *FULL, rope_theta=1e4), *SLIDING, rope_theta=1e6),
+        "Gemma 3 27B", "rope_theta 1000000", "rope_parameters.sliding_attention.rope_theta", "98.9 %",
+    ),
+    "the maximum for the trained length": (
+        set_in(OSS, "rope_scaling", **{TRAINED: 131_072}),
+        "gpt-oss 20B", f"{TRAINED} 131072", f"rope_scaling.{TRAINED}", "2900 %",
+    ),
+    "LongRoPE from the maximum": (
+        {**PHI, TRAINED: 131_072},
+        "Phi-4 mini instruct", f"{TRAINED} 131072", TRAINED, "by 1 instead of 1.19",
+    ),
+    "lists swapped": (
+        set_in(PHI, "rope_scaling", **LISTS),
+        "Phi-4 mini instruct", "short_factor[47] 47.8", "rope_scaling.short_factor", "97.9 %",
+    ),
+    "sections of Qwen2.5-VL": (
+        set_in(VL, "rope_scaling", mrope_section=[16, 24, 24]),
+        "Qwen3-VL 32B Instruct", "mrope_section 16, 24, 24", "rope_scaling.mrope_section", "the axes take other pairs",
+    ),
+    "the whole head": (
+        {**rc.model("pythia-6.9b").hf_config(), "rotary_pct": 1.0},
+        "Pythia 6.9B", "rotary_dim 128", "rotary_pct", "64 pairs turn instead of 16",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OTHERWISE)
+def test_a_released_shape_with_another_rotation_is_a_warning(name: str) -> None:
+    """unslothai/unsloth#7028, meta-llama/llama-models#241: the shape of a released model, turned otherwise."""
+    config, model, own, field, amount = OTHERWISE[name]
+    single = of(config, "released_differs")[0]
+    assert (single.severity, single.values["model"], single.field) == ("warning", model, field)
+    assert amount in single.why()
     for lang in ("en", "zh"):
         assert model in single.title(lang) and own in single.title(lang)
+        # What is released is another text than what is here.
+        assert shown(single.values["own"], lang) != shown(single.values["released"], lang)
+
+
+def test_pairs_that_stand_still_are_counted() -> None:
+    gemma = to_v5(rc.model("gemma-4-31b").hf_config())
+    gemma["rope_parameters"]["full_attention"] = {"rope_type": "default", "rope_theta": 1e6}
+    (single,) = of(gemma, "scaling_lost")
+    assert "192 pairs turn that should stand still" in single.why() and "%" not in single.why()
+
+
+def test_somebody_s_extension_is_noted_and_a_card_s_is_not() -> None:
+    """A scaling at the released base, a longer maximum with the model's own scaling; Qwen's own recipes."""
+    longer = extend(rc.model("kimi-k2").hf_config(), 262_144)[0].config
+    for config in ({**QWEN, "rope_scaling": {**YARN, "factor": 2.0}}, longer):
+        assert [each.severity for each in of(config, "released_differs")] == ["note"]
+    for name in ("qwen3-8b", "qwen2.5-7b"):
+        card = {**rc.model(name).hf_config(), "rope_scaling": YARN}
+        assert [each.severity for each in rc.check(card)] == ["note"] and not of(card, "released_differs")
+
+
+@pytest.mark.parametrize(("name", "longest"), [("llama-3-8b", 8192), ("qwen3-8b", 40_960), ("mistral-7b-v0.3", 32_768)])
+def test_a_longer_maximum_without_scaling(name: str, longest: int) -> None:
+    config = {**rc.model(name).hf_config(), "max_position_embeddings": 4 * longest}
+    (single,) = [each for each in rc.check(config) if each.severity != "note"]
+    assert (single.key, single.field) == ("released_shorter", "max_position_embeddings")
+    assert (single.values["max"], single.values["released"]) == (4 * longest, longest)
 
 
 @pytest.mark.parametrize("model", rc.models(), ids=lambda model: model.id)
@@ -133,7 +212,7 @@ def test_what_4_57_makes_of_a_v5_config_has_a_cost() -> None:
     new = {**{k: v for k, v in LLAMA31.items() if k not in ("rope_theta", "rope_scaling")},
            "rope_parameters": {"rope_theta": 500_000.0, **LLAMA31["rope_scaling"]}}  # fmt: skip
     (each,) = [each for each in rc.check(new, "4.57") if each.key == "rope_parameters_not_read"]
-    assert (each.values["lost"], each.values["used"]) == (500_000.0, 10_000.0)
+    assert (each.values["base"], each.values["used"]) == (500_000.0, 10_000.0)
     # The slowest pair: 1e4 ** (-126 / 128) against 5e5 ** (-126 / 128) / 8.
     assert each.values["worst"] == pytest.approx(100 * (8 * 50.0 ** (126 / 128) - 1), rel=1e-9)
 

@@ -5,6 +5,7 @@ import math
 import re
 from pathlib import Path
 from typing import Any
+from unittest.mock import ANY
 
 import pytest
 
@@ -13,6 +14,7 @@ from rope_core.checks.case import printable, recorded, shown
 from rope_core.checks.engines import engines
 from rope_core.checks.findings import check, check_text, groups, known
 from rope_core.hf.families import TRAPS as ALL_TRAPS
+from rope_core.hf.scheme import LENGTH
 from tests.rope_core.hf.test_traps import TRAPS
 from tests.support.configs import LLAMA, YARN, of
 
@@ -189,6 +191,30 @@ MISTAKES: dict[str, tuple[dict[str, Any], str, str]] = {
         "sliding_layers_scaled",
         "note",
     ),
+    "Qwen3.5 without sections": (
+        {
+            **rc.model("qwen3.5-27b").hf_config(),
+            "rope_parameters": {"rope_type": "default", "rope_theta": 1e7, "partial_rotary_factor": 0.25},
+        },
+        "sections_missing",
+        "warning",
+    ),
+    "a factor beside the dict": (
+        {**rc.model("llama-2-7b").hf_config(), "factor": 4.0},
+        "scaling_key_outside",
+        "warning",
+    ),
+    "a block beside text_config": (
+        {
+            "model_type": "gemma3",
+            "text_config": rc.model("gemma-3-27b").hf_config(),
+            "rope_parameters": {"rope_type": "linear", "factor": 8.0},
+        },
+        "level_not_read",
+        "warning",
+    ),
+    "a block in a text_config that nobody has": (of(text_config={"rope_scaling": YARN}), "level_not_read", "warning"),
+    "Llama 4 flattened": ({**rc.model("llama-4-scout").hf_config(), "model_type": "llama4"}, "flattened", "error"),
     "GPT-2": ({"model_type": "gpt2"}, "no_rotary_embedding", "note"),
     "NaN": (of(rope_theta=math.nan), "value_refused", "error"),
     "text for a number": (of(rope_theta="1e4"), "value_refused", "error"),
@@ -249,6 +275,46 @@ def test_values_by_hand() -> None:
 
 # Combinations of keys that released models ship with, beside those of the catalogue.
 RELEASED: dict[str, dict[str, Any]] = {
+    "csm-1b": {
+        "model_type": "csm",
+        "hidden_size": 2048,
+        "head_dim": 64,
+        "num_hidden_layers": 16,
+        "num_attention_heads": 32,
+        "max_position_embeddings": 2048,
+        "rope_theta": 500000,
+        "rope_scaling": {
+            "factor": 32.0,
+            "high_freq_factor": 0.0078125,
+            "low_freq_factor": 0.001953125,
+            "original_max_position_embeddings": 1024,
+            "rope_type": "llama3",
+        },
+    },
+    "Phi-3-small-128k": {
+        "model_type": "phi3small",
+        "hidden_size": 4096,
+        "num_hidden_layers": 32,
+        "num_attention_heads": 32,
+        "max_position_embeddings": 131072,
+        "rope_embedding_base": 1000000,
+        "rope_scaling": {
+            "factor": 1.0,
+            "long_factor": [1.0 + i for i in range(64)],
+            "short_factor": [1.0] * 64,
+            "long_mscale": 1.1902380714238083,
+            "short_mscale": 1.0,
+            "original_max_position_embeddings": 8192,
+            "type": "su",
+        },
+    },
+    "Qwen2-VL, flat": {
+        "model_type": "qwen2_vl",
+        "hidden_size": 3584,
+        "num_attention_heads": 28,
+        "rope_theta": 1000000.0,
+        "rope_scaling": {"type": "mrope", "mrope_section": [16, 24, 24]},
+    },
     "Yarn-Llama-2-7b-128k": {
         "model_type": "llama",
         "hidden_size": 4096,
@@ -394,7 +460,7 @@ def test_no_alarm_on_released_configs_beside_the_catalogue(name: str) -> None:
 def test_layer_types_are_named_where_they_differ() -> None:
     gemma = rc.model("gemma-3-4b").hf_config()
     types = str(only("bases_differ", gemma).values["types"])
-    assert "sliding_attention (default, base 10000)" in types and "full_attention (linear, base 1e+06)" in types
+    assert "sliding_attention (default, base 10000)" in types and "full_attention (linear 8, base 1000000)" in types
     slow = {each.layer_type for each in check(gemma, everything=True) if each.key == SLOW}
     # The local base of 10,000 turns its slowest pair in 58,000 of the 131,072 tokens.
     assert slow == {"full_attention"}
@@ -410,9 +476,10 @@ def test_layer_types_are_named_where_they_differ() -> None:
 def test_versions_differ_where_transformers_does() -> None:
     new = {"model_type": "llama", "head_dim": 64, "rope_parameters": {"rope_type": "default", "rope_theta": 5e5}}
     assert only("rope_parameters_not_read", new, transformers="4.57").values == {
-        "lost": 5e5,
+        "base": 5e5,
         "used": 10000.0,
         "worst": pytest.approx(100 * (50.0 ** (62 / 64) - 1)),
+        "apart": ANY,
     }
     assert "rope_parameters_not_read" not in keys(new)
     partial = of(partial_rotary_factor=0.5)
@@ -455,7 +522,26 @@ def test_sentences_in_both_languages() -> None:
 
 def test_saying_fills_in_the_numbers() -> None:
     single = only("factor_is_not_ratio", of(rope_scaling={**YARN, "factor": 4.0}))
-    assert single.title("zh") == "factor 4 与 131072 / 16384 = 8 不符"
+    assert single.title("zh") == "factor 4 与 131072 / 16384 = 8 不符" and "131072 / 16384, or" in single.change()
+    # Lengths are powers of two, factors are whole: 131,072 / 40,960 = 3.2 says that the length is what is wrong.
+    single = only("factor_is_not_ratio", of(rope_scaling={**YARN, "factor": 4.0, LENGTH: 40960}))
+    assert single.field.endswith(LENGTH) and "to 32768, or" in single.change() and "3.2" not in single.change()
+    # A key that is known is not its own nearest one, and nothing is advised where nothing is near.
+    scaled = {"type": "linear", "factor": 2.0, "beta_fast": 32, "colour": 1}
+    advice = {
+        each.values["key"]: each.change() for each in check(of(rope_scaling=scaled)) if each.key == "key_not_read"
+    }
+    assert advice == {
+        "beta_fast": "Remove rope_scaling.beta_fast, or choose the rope_type that reads it.",
+        "colour": "Remove rope_scaling.colour.",
+    }
+    both = of(rope_scaling=YARN, rope_parameters={"rope_type": "default"})
+    assert "(rope_type default)" in only("rope_scaling_replaces_rope_parameters", both).why()
+    lost = only(
+        "base_missing_in_rope_parameters",
+        {"model_type": "llama", "head_dim": 64, "rope_parameters": {"rope_type": "default"}},
+    )
+    assert "取自模型类的默认值" in lost.why("zh")
     with pytest.raises(ValueError, match="lang must be one of"):
         check(LLAMA, everything=True)[0].why("fr")
 
@@ -482,7 +568,7 @@ def test_refusals_speak_chinese_too() -> None:
 
 
 def test_shown_values_are_plain() -> None:
-    assert shown(2559196.3) == "2559196" and shown(float("nan")) == "nan"
+    assert shown(2559196.3) == "2560000" and shown(float("nan")) == "nan"
     assert shown("\x1b[2J<b>") == "\ufffd[2J<b>" and len(printable("x" * 999)) == 200
 
 

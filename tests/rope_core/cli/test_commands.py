@@ -101,10 +101,10 @@ def deepseek(tmp_path: Path) -> str:
 def test_extend_prints_blocks_and_lines(deepseek: str, capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = printed(capsys, "extend", deepseek, "--length", "327680", "--model", "org/name")
     assert code == 0 and out.startswith("This model is scaled already: yarn with factor 40, to 163,840 tokens.")
-    for line in ("attention factor 1.0 -> 1.0", '"factor": 80.0', '"mscale_all_dim": 1.0', "vllm serve org/name"):
+    for line in ("logit scale 1.87 -> 2.07", '"factor": 80.0', '"mscale_all_dim": 1.0', "vllm serve org/name"):
         assert line in out
     code, out, _ = printed(capsys, "extend", deepseek, "--length", "327680", "--lang", "zh")
-    assert code == 0 and out.startswith("该模型已经缩放过") and "注意力因子 1.0 -> 1.0" in out
+    assert code == 0 and out.startswith("该模型已经缩放过") and "logit 缩放 1.87 -> 2.07" in out
 
 
 def test_extend_as_json(deepseek: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -121,6 +121,8 @@ def test_extend_as_json(deepseek: str, capsys: pytest.CaptureFixture[str]) -> No
     [
         (["--length", "4096"], "length must be an integer in [163841, "),
         (["--length", "4096", "--lang", "zh"], "length 要求"),
+        (["--length", "128k"], "--length must be a number of tokens in digits, 131072 rather than 128k, got '128k'"),
+        (["--length", "128k", "--lang", "zh"], "如写 131072 而非 128k"),
         (["--length", "327680", "--way", "ntk"], "way must be one of yarn"),
     ],
 )

@@ -262,7 +262,7 @@ def test_a_config_object_reads_like_its_fields() -> None:
 
 BAD: dict[str, tuple[object, str]] = {
     "a list": ([1], "config must be"),
-    "no file": ("/no/such/file.json", "config must be a readable file"),
+    "no file": ("/no/such/file.json", "config must be a file, or a folder that holds config.json"),
     "no rotation": ({"model_type": "gpt2"}, "model_type must be"),
     "a vision tower": ({"model_type": "qwen2_vl_vision"}, "model_type must be"),
     "model_type": ({"model_type": 3}, "model_type must be a name"),

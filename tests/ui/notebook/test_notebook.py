@@ -72,7 +72,7 @@ def test_a_model_s_own_vectors_are_drawn() -> None:
         ("clock", None, {"factor": "much"}, "factor must be a finite number, got 'much'"),
         ("clock", CONFIG, {"model": "llama-2-7b"}, "model must be left out"),
         ("models", CONFIG, {}, "config must be None on the page models"),
-        ("clock", "/nowhere/config.json", {}, "config must be a readable file"),
+        ("clock", "/nowhere/config.json", {}, "config must be a file, or a folder that holds config.json"),
         ("config", rc.from_hf(CONFIG), {}, "config must be a dict or a path"),
     ],
 )
