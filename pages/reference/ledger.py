@@ -1,7 +1,9 @@
 """Every claim of the five source documents, and papers', checked live: verdict, residual, formula, corrected form."""
 
 from rope_core import ledger
+from rope_core.ledger.kit import columns
 from ui.figures import ledger as figures
+from ui.page.fields import beats
 from ui.page.frame import Frame
 from ui.page.state import Field
 from ui.text.words import Words
@@ -15,12 +17,13 @@ STATUS = Field("status", "choice", ANY, choices=(ANY, *figures.KEYS.values()))
 ERRATA = Field("errata", "choice", "003", choices=ledger.DOCUMENTS)
 
 LOOKS = {"id": 170, "verdict": 150, "residual": "small", "claim": "large"}
-FIELDS = (ENTRY, THRESHOLD, DOCUMENT, STATUS, ERRATA)
+ANGLE = Field("angle", "int", 60, 0, 360, steps=figures.ANGLES)
+FIELDS = (beats(2), ANGLE, ENTRY, THRESHOLD, DOCUMENT, STATUS, ERRATA)
 
 
 def document_name(choice: str, t: Words) -> str:
     """How a row of buttons names a document."""
-    return t("any") if choice == ANY else t("document_axis", document=choice)
+    return t("any") if choice == ANY else figures.named(choice, t)
 
 
 def status_name(choice: str, t: Words) -> str:
@@ -45,13 +48,17 @@ def entry(page: Frame, result: ledger.Result, place: str) -> None:
 
 
 def top(page: Frame) -> None:
-    """Draw the entry that the link asks for, and the button that checks everything again."""
-    page.bar()
+    """Draw the entry that the link asks for, else one claim and what is wrong with it."""
     selected = figures.find(checked(page).results, page.get(ENTRY))
     if selected is not None:
         with page.card():
             entry(page, selected, "top")
             page.button(page.t("close"), "ledger.close", page.store.put, ENTRY, UNOPENED)
+    else:
+        page.show(figures.swapped(page.t), figures.swapped, columns)
+        page.caption(page.t("swapped_source", source=figures.named("003", page.t)))
+        page.goto("ledger", page.t("link", id=figures.SWAPPED), entry=figures.SWAPPED)
+    page.bar()
 
 
 def overview(page: Frame) -> None:
@@ -102,12 +109,9 @@ def errata(page: Frame) -> None:
 def body(page: Frame) -> None:
     """Draw the page, part by part."""
     page.live(top)
-    left, right = page.columns(1, 1)
-    with left:
-        page.live(overview)
-    with right:
-        page.live(residuals)
+    page.live(overview)
     page.live(entries)
+    page.deeper("threshold", residuals)
     page.deeper("errata", errata)
     page.deeper("why")
     page.deeper("how")

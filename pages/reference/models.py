@@ -5,7 +5,7 @@ from rope_core.theory import axes
 from ui.figures import axes as axes_figures
 from ui.figures import models as figures
 from ui.page import models
-from ui.page.fields import LEN_STEPS
+from ui.page.fields import LEN_STEPS, beats, stops
 from ui.page.frame import Frame
 from ui.page.state import Field
 from ui.text.words import Words
@@ -23,7 +23,7 @@ LOOKS = {"name": "pinned", "year": "year", "source": "small"} | dict.fromkeys(
 )
 PATCH_X = Field("patch_x", "int", 4, 0, axes_figures.LAST)
 PATCH_Y = Field("patch_y", "int", 7, 0, axes_figures.LAST)
-FIELDS = (*FILTERS, CONTEXT, PICK, PATCH_X, PATCH_Y)
+FIELDS = (beats(2), *FILTERS, CONTEXT, PICK, PATCH_X, PATCH_Y)
 
 
 def label(field: Field, choice: str, t: Words) -> str:
@@ -45,12 +45,15 @@ def spans(page: Frame) -> None:
     )
 
 
-def catalogue(page: Frame) -> None:
-    """Draw wavelengths, filters, table, and the picked model's card with its links."""
+def dozen(page: Frame) -> None:
+    """Draw known models' pairs, cut at a length."""
+    page.show(figures.dozen(stops(CONTEXT, page.get(CONTEXT)), page.t), figures.dozen, survey.rows, survey.Row)
     page.bar()
+
+
+def catalogue(page: Frame) -> None:
+    """Draw filters, table, and the picked model's card with its links; then all models' wavelengths."""
     rows = shown(page)
-    if rows:
-        page.live(spans, shared=False)
     page.prose("table")
     page.controls.beside(
         *FILTERS, draw=lambda field: page.controls.select(field, lambda choice: label(field, choice, page.t))
@@ -70,6 +73,7 @@ def catalogue(page: Frame) -> None:
     with page.row():
         for name in OPENS:
             page.goto(name, model=page.get(PICK))
+    page.folded("spans", spans)
 
 
 def two_axes(page: Frame) -> None:
@@ -94,6 +98,7 @@ def mistakes(page: Frame) -> None:
 
 def body(page: Frame) -> None:
     """Draw the page, part by part."""
+    page.live(dozen, shared=False)
     page.live(catalogue, shared=False)
     page.deeper("questions")
     page.deeper("why")

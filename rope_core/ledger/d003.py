@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rope_core.ledger.entry import Check, claim, gap, undecided
-from rope_core.ledger.kit import DIM, ROPE, M, N, adjacent, blocks, columns, draw
+from rope_core.ledger.kit import DIM, ROPE, M, N, adjacent, blocks, columns, draw, unswapped
 from rope_core.rope import Array, Rope
 from rope_core.rotation import rotation_matrix
 from rope_core.spectrum import Spectrum
@@ -63,9 +63,10 @@ def relative_v() -> Check:
 
 def _elements(seed: int) -> Check:
     x = draw(seed, DIM)
-    signs = np.tile([-1.0, 1.0], DIM // 2)
     right = rotation_matrix(M, THETA, "interleaved") @ x
-    return Check(gap(columns(x, signs * x, M, THETA), right), corrected=gap(columns(x, adjacent(x), M, THETA), right))
+    return Check(
+        gap(columns(x, unswapped(x), M, THETA), right), corrected=gap(columns(x, adjacent(x), M, THETA), right)
+    )
 
 
 @claim("003-elements")

@@ -39,6 +39,11 @@ def adjacent(x: Array) -> Array:
     return np.array([-x[i + 1] if i % 2 == 0 else x[i - 1] for i in range(len(x))])
 
 
+def unswapped(x: Array) -> Array:
+    """Return (-x0, x1, -x2, x3, ...), as a source prints it in the place of `adjacent`."""
+    return np.asarray(np.tile([-1.0, 1.0], len(x) // 2) * x)
+
+
 def halves(x: Array) -> Array:
     """Return (-x_{d/2}, ..., -x_{d-1}, x_0, ..., x_{d/2-1}), written out index by index."""
     half = len(x) // 2

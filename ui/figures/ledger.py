@@ -14,9 +14,12 @@ from functools import partial
 import numpy as np
 
 from rope_core.ledger import CLAIMS, CONDITION, EMPIRICAL, HOLDS, SOURCES, WRONG, Result, run
-from ui.figures.colours import GREEN, GREY, LINE, ORANGE, RED, on
-from ui.figures.drawing import Drawing
+from rope_core.ledger.kit import adjacent, columns, unswapped
+from ui.figures.colours import BLUE, GREEN, GREY, LINE, ORANGE, RED, on
+from ui.figures.drawing import Drawing, Film
 from ui.figures.plot import LOG, Props, axis, bars, dots, note, plot, vband, vline
+from ui.film.scene import Axis, Panel, Scene, Texts, Track, beats, control, sentence
+from ui.film.shapes import circle, hands, label, path, since, turned
 from ui.text.words import Words
 
 ANY = "any"
@@ -28,6 +31,11 @@ THRESHOLDS = tuple(10.0**power for power in range(-17, 2))
 ZERO = 1e-18
 LEGEND = {"traceorder": "normal", "font": {"size": 14}, "entrywidth": 0, "indentation": -8}
 IDS = tuple(sorted(CLAIMS))
+PAIR = (0.8, 0.6)
+"""The pair of numbers that is turned."""
+ANGLES = tuple(range(0, 361, 5))
+SWAPPED = "003-elements"
+"""The entry that the film shows."""
 
 
 @dataclass(frozen=True)
@@ -91,11 +99,16 @@ def headline(result: Result, t: Words) -> str:
     return t("headline", icon=t(f"icon.{KEYS[result.status]}"), claim=claim, residual=number(result.residual))
 
 
+def named(document: str, t: Words) -> str:
+    """Return a source by its title."""
+    return t(f"source.{document}")
+
+
 def origin(result: Result, t: Words) -> str:
     """Return a claim's origin as Markdown: a part of a document, or of a paper with its link."""
     where = literal(result.text.where)
     if result.text.link is None:
-        return t("where", document=result.document, where=where)
+        return t("where", document=named(result.document, t), where=where)
     return t("paper", number=result.text.link.rpartition("/")[2], link=result.text.link, where=where)
 
 
@@ -148,11 +161,83 @@ def listing(results: Sequence[Result], t: Words) -> dict[str, list[str]]:
     }
 
 
+def swapped(t: Words) -> Film:
+    """Return a pair turned by the right formula, and by one of a source that does not swap its two numbers."""
+    at = control(t, "angle", ANGLES, seconds=12.0)
+    degrees = np.array(at.stops)
+    pair, one = np.array(PAIR), np.radians([1.0])
+    right, printed = (
+        np.stack([columns(pair, beside(pair), stop, one) for stop in at.stops]) for beside in (adjacent, unswapped)
+    )
+    length = np.hypot(*printed.T)
+    angle, wrong = (Track((at,), np.unwrap(np.arctan2(each[:, 1], each[:, 0]))[:, None]) for each in (right, printed))
+    texts = {"angle": Texts((at,), at.texts)}
+    numbers = {name: Texts((at,), tuple(_hundredth(value) for value in right[:, k])) for k, name in enumerate("xy")}
+    told = (
+        sentence(lambda **slots: t("swapped_right", **slots), **texts, **numbers),
+        sentence(
+            lambda **slots: t("swapped_wrong", **slots),
+            **texts,
+            length=Texts((at,), tuple(_hundredth(value) for value in length)),
+        ),
+    )
+    panel = Panel(
+        Axis(-1.5, 1.5),
+        Axis(-1.25, 1.25),
+        [
+            circle(0.0, 0.0, 1.0, GREY, 2),
+            *since(
+                2,
+                path(printed[:, 0], printed[:, 1], ORANGE, 2, dash="2 5"),
+                hands(0.0, 0.0, Track((at,), length[:, None]), wrong, ORANGE, 5, head=True),
+            ),
+            turned(
+                at, 0.0, 0.0, 1.0, angle, BLUE, t("grab_arrow"), [hands(0.0, 0.0, 1.0, angle, BLUE, 6, head=True)], r=0
+            ),
+        ],
+        width=320,
+        height=300,
+        equal=True,
+    )
+    forms = Panel(
+        Axis(0.0, 1.0),
+        Axis(0.0, 1.0),
+        [
+            label(0.5, 0.75, t("printed_form"), ORANGE, bold=True, size=15),
+            label(0.5, 0.2, t("right_form"), BLUE, bold=True, size=15),
+        ],
+        width=2000,
+        height=44,
+        since=2,
+    )
+    return Film(
+        "swapped",
+        Scene((panel, forms), (at,), told[-1], beats=beats(t, "swapped", *told, hints=("angle",))),
+        lambda: {
+            "angle": degrees,
+            "x": right[:, 0],
+            "y": right[:, 1],
+            "printed_x": printed[:, 0],
+            "printed_y": printed[:, 1],
+        },
+        f"""
+        import numpy as np
+        from rope_core.ledger.kit import adjacent, columns, unswapped
+        pair, angle = np.array({PAIR!r}), np.radians([60.0])
+        print(columns(pair, adjacent(pair), 1, angle), columns(pair, unswapped(pair), 1, angle))
+        """,
+    )
+
+
+def _hundredth(value: float) -> str:
+    return f"{value + 0.0:.2f}".replace("-", "−")
+
+
 def overview(results: Sequence[Result], t: Words) -> Drawing:
     """How many claims of each source got which verdict."""
     counts = Counter((r.document, r.status) for r in results)
     total = Counter(r.status for r in results)
-    labels = [t("document_axis", document=document) for document in SOURCES]
+    labels = [named(document, t) for document in SOURCES]
     data = []
     for status, key in reversed(KEYS.items()):
         row = [counts[document, status] for document in SOURCES]
@@ -177,7 +262,7 @@ def overview(results: Sequence[Result], t: Words) -> Drawing:
         barmode="stack",
         bargap=0.25,
         legend=LEGEND,
-        margin={"l": 56, "t": 76},
+        margin={"l": 190, "t": 76},
         xaxis=axis(t("entries_axis")),
         yaxis=axis(autorange="reversed", type="category"),
     )
@@ -237,14 +322,14 @@ def residuals(results: Sequence[Result], threshold: float, t: Words) -> Drawing:
         xanchor="left" if threshold < 1e-8 else "right",
     )
     powers = (-15, -12, -9, -6, -3, 0)
-    labels = [t("document_axis", document=document) for document in SOURCES]
+    labels = [named(document, t) for document in SOURCES]
     figure = plot(
         data,
         height=330,
         shapes=[vband(ZERO / 10, threshold, GREEN, 0.13, **whole), vline(threshold, LINE, 3, "dash", **whole)],
         annotations=[counted],
         legend=LEGEND | {"y": 1.1},
-        margin={"l": 56, "t": 76},
+        margin={"l": 190, "t": 76},
         xaxis=axis(
             t("residual_axis"),
             **LOG,

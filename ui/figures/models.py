@@ -6,12 +6,35 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from rope_core.hf import survey
 from rope_core.hf.survey import Row, Share, encodings_by_year, errata, shares
+from rope_core.rope import Array
 from ui.figures.colours import BLUE, GREEN, GREY, ORANGE, RED
-from ui.figures.drawing import Drawing, kept
+from ui.figures.drawing import Drawing, Film, kept
 from ui.figures.plot import POWERS, Props, axis, dots, headings, in_panel, line, note, panels, plot, scatter, split
+from ui.film.scene import Axis, Control, Panel, Scene, Texts, Track, beats, control, sentence
+from ui.film.shapes import dots as points
+from ui.film.shapes import handle, label, path
 from ui.text.words import Words
 
+ONE = "llama-2-7b"
+DOZEN = {
+    ONE,
+    "gpt-j-6b",
+    "mistral-7b-v0.1",
+    "llama-3-8b",
+    "llama-3.1-8b",
+    "qwen2.5-7b",
+    "gemma-2-9b",
+    "phi-4",
+    "deepseek-v3",
+    "qwen3-8b",
+    "gpt-oss-20b",
+    "kimi-k2.5",
+}
+"""The models that lead the page."""
+NAMES_AT, LAST_AT = -1.5, 8.0
+"""Where the names begin and the picture ends, powers of ten of tokens."""
 ORDER = ("Sine", "Absolute", "Relative", "Alibi", "RoPE")
 SINCE, RECENT = 2023, 2025
 # What a model's layers are, with a mark that needs no colour.
@@ -36,6 +59,92 @@ def year_ticks(years: Sequence[int]) -> Props:
     wide = {year: run for year, run in runs.items() if len(run) * 14 >= len(years)}
     middles = [(run[0] + run[-1]) / 2 for run in wide.values()]
     return {"tickvals": middles, "ticktext": [str(year) for year in wide], "tickangle": 0, "tickfont": {"size": 15}}
+
+
+@kept
+def dozen(lengths: tuple[int, ...], t: Words) -> Film:
+    """Return from how many to how many tokens a turn takes in known models, cut at a length that is dragged."""
+    at = control(t, "context", lengths, seconds=12.0)
+    shown = [row for row in survey.rows() if row.model.id in DOZEN]
+    (one,) = (row for row in shown if row.model.id == ONE)
+    pairs, length = one.rope.inv_freq.size, Texts((at,), at.texts)
+    told = (
+        sentence(
+            lambda **slots: t("one_finding", pairs=pairs, model=one.model.name, **slots),
+            length=length,
+            done=Texts((at,), tuple(str(pairs - one.unturned(int(stop))) for stop in at.stops)),
+        ),
+        sentence(
+            lambda **slots: t("dozen_finding", count=len(shown), own=_whole(shown), **slots),
+            length=length,
+            whole=Texts((at,), tuple(str(sum(row.longest <= stop for row in shown)) for stop in at.stops)),
+        ),
+    )
+    slots = {"model": one.model.name, "last": f"{one.longest:,.0f}"}
+    return Film(
+        "dozen",
+        Scene(
+            (_turning([one], at, 70, t, until=1), _turning(shown, at, 250, t, since=2)),
+            (at,),
+            told[-1],
+            beats=beats(t, "dozen", *told, hints=("context",), **slots),
+        ),
+        lambda: {
+            "model": [row.model.id for row in shown],
+            "shortest": [row.shortest for row in shown],
+            "longest": [row.longest for row in shown],
+            "context": [row.context for row in shown],
+        },
+        f"""
+        from rope_core.hf.survey import rows
+        for row in rows():
+            if row.model.id in {sorted(DOZEN)!r}:
+                print(row.model.id, row.shortest, row.longest, row.context)
+        """,
+    )
+
+
+def _whole(rows: Sequence[Row]) -> int:
+    """Return in how many rows the slowest pair completes a turn within the model's own context."""
+    return sum(row.longest <= row.context for row in rows)
+
+
+def _turning(shown: Sequence[Row], at: Control, height: int, t: Words, since: int = 1, until: int = 0) -> Panel:
+    """Return each model's pairs as a line over the tokens of a turn: blue up to the length, then dashed."""
+    places = np.log10([[row.shortest, row.longest, row.context] for row in shown])
+    cut = np.log10(at.stops)[:, None]
+    y = np.arange(len(shown), 0, -1, dtype=float)
+    here, top = Track((at,), cut), len(shown) + 0.7
+    lines = np.repeat(y, 3)
+
+    def strokes(low: Array, high: Array) -> Track:
+        gap = np.where(low < high, 0.0, np.nan)
+        ends = np.stack([low + gap, high + gap, np.full_like(gap, np.nan)], axis=-1)
+        return Track((at,), ends.reshape(cut.size, -1))
+
+    first, last = (np.broadcast_to(places[:, side], (cut.size, y.size)) for side in (0, 1))
+    edge = path(Track((at,), np.repeat(cut, 2, axis=1)), [0.3, top], "ink", 3)
+    ticks = tuple((float(power), f"{10**power:,}") for power in (1, 3, 5, 7))
+    return Panel(
+        Axis(NAMES_AT, LAST_AT, ticks, t("tokens_axis")),
+        Axis(0.3, top + 0.8),
+        [
+            path(strokes(np.maximum(first, cut), last), lines, ORANGE, 6, dash="3 9"),
+            path(strokes(first, np.minimum(last, cut)), lines, BLUE, 7),
+            points(places[:, 2], y, GREEN, 6),
+            *(
+                label(NAMES_AT, float(line), row.model.name, anchor="start", size=13, dy=4)
+                for row, line in zip(shown, y, strict=True)
+            ),
+            handle(at, here, 0.3, "ink", t("grab_length"), [edge], r=8),
+            label(here, top, Texts((at,), at.texts), bold=True, size=14, dy=-5),
+        ],
+        [t("turned"), " · ", t("unturned"), " · ", t("context_mark")],
+        width=2000,
+        height=height,
+        since=since,
+        until=until,
+    )
 
 
 def spans(rows: Sequence[Row], length: int, picked: str, t: Words) -> Drawing:

@@ -209,9 +209,9 @@ def test_on_the_stage_only_the_part_with_the_leading_figure_is_drawn(own: None) 
     assert not at.header and not at.expander and [chart.key for chart in at.get("plotly_chart")] == ["stage.ahead"]
 
 
-def test_a_part_within_a_part_may_lead(own: None) -> None:
+def test_a_value_between_stops_leads_as_it_is(own: None) -> None:
     at = opened("models", lang="en", display="stage", context="100000")
-    assert leading(at) == "spans" and at.query_params["context"] == "100000"
+    assert leading(at) == "dozen" and at.query_params["context"] == "100000"
 
 
 def test_the_address_follows_a_figure_that_is_folded_away_beside_the_stage() -> None:
