@@ -1,6 +1,6 @@
 """What a Triton kernel becomes on a Hopper GPU, found out without one: access widths, registers, spills.
 
-triton.compile makes PTX for any target, and the ptxas inside the triton wheel reports what it assigns.
+Triton compiles for any target, and the ptxas inside its wheel reports what it assigns.
 """
 
 from __future__ import annotations
@@ -9,26 +9,18 @@ import re
 import subprocess
 import tempfile
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import torch
 import triton
 from torch import Tensor
 from triton.backends.compiler import GPUTarget
-from triton.compiler import ASTSource
+from triton.runtime import driver
+from triton.runtime.jit import JITFunction, MockTensor
 
 CAPABILITY = 90
-POINTERS = {
-    torch.float32: "*fp32",
-    torch.float64: "*fp64",
-    torch.float16: "*fp16",
-    torch.bfloat16: "*bf16",
-    torch.int32: "*i32",
-    torch.int64: "*i64",
-}
 GLOBAL = re.compile(r"\b(ld|st)\.global((?:\.[\w:]+)*)\s")
 
 
@@ -41,7 +33,6 @@ class Inspection:
         spills: bytes of spill stores and loads per thread.
         stack: bytes of local memory per thread.
         loads, stores: width in bits -> how many instructions touch global memory so.
-        shared: bytes of shared memory per program.
     """
 
     registers: int
@@ -49,45 +40,43 @@ class Inspection:
     stack: int
     loads: dict[int, int]
     stores: dict[int, int]
-    shared: int
 
 
-def source(kernel: Any, arguments: tuple[Any, ...], constants: Mapping[str, Any]) -> Any:
-    """Return what triton.compile takes, specialised as a launch on these arguments would be.
+class _NoDevice:
+    """A driver that names a Hopper GPU, for which Triton compiles."""
 
-    Pointers and integers divisible by 16 are known to be so, and an integer 1 is a constant.
+    get_current_target = staticmethod(lambda: GPUTarget("cuda", CAPABILITY, 32))
+    get_current_device = staticmethod(lambda: 0)
+    get_current_stream = staticmethod(lambda device: 0)
+
+
+def inspect(call: Callable[[], object]) -> dict[str, list[Inspection]]:
+    """Return what every kernel that ``call`` launches becomes for sm_90, by name; nothing is launched.
+
+    The process gives up its own driver: nothing can be launched in it afterwards. Tensors may be "meta".
     """
-    signature: dict[str, str] = {}
-    fixed: dict[tuple[int, ...], Any] = {}
-    hints: dict[tuple[int, ...], list[list[Any]]] = {}
-    names = kernel.arg_names
-    given = dict(zip(names, arguments, strict=False)) | dict(constants)
-    for index, name in enumerate(names):
-        value = given[name]
-        if name in constants or (isinstance(value, int) and value == 1):
-            signature[name], fixed[(index,)] = "constexpr", value
-            continue
-        if isinstance(value, Tensor):
-            signature[name] = POINTERS[value.dtype]
-            divisible = value.data_ptr() % 16 == 0
-        elif isinstance(value, float):
-            signature[name], divisible = "fp32", False
-        else:
-            signature[name] = "i32" if -(2**31) <= value < 2**31 else "i64"
-            divisible = value % 16 == 0
-        if divisible:
-            hints[(index,)] = [["tt.divisibility", 16]]
-    return ASTSource(fn=kernel, signature=signature, constexprs=fixed, attrs=hints)
+    compiled: dict[str, dict[int, Any]] = {}
+    launch = JITFunction.run
+
+    def run(self: Any, *args: Any, grid: Any, warmup: bool, **options: Any) -> Any:
+        mocked = [MockTensor(a.dtype) if isinstance(a, Tensor) else a for a in args]
+        kernel = launch(self, *mocked, grid=grid, warmup=True, **options)
+        compiled.setdefault(self.fn.__name__, {})[id(kernel)] = kernel
+        return kernel
+
+    driver.set_active(_NoDevice())
+    JITFunction.run = run
+    try:
+        call()
+    finally:
+        JITFunction.run = launch
+    return {name: [_inspected(kernel.asm["ptx"]) for kernel in kernels.values()] for name, kernels in compiled.items()}
 
 
-def inspect(kernel: Any, arguments: tuple[Any, ...], constants: Mapping[str, Any], warps: int = 4) -> Inspection:
-    """Compile ``kernel`` for sm_90 as a launch on these CPU tensors would be, and return what it became."""
-    target = GPUTarget("cuda", CAPABILITY, 32)
-    built = triton.compile(source(kernel, arguments, constants), target=target, options={"num_warps": warps})
-    ptx = built.asm["ptx"]
+def _inspected(ptx: str) -> Inspection:
     loads, stores = widths(ptx)
     registers, spills, stack = _assembled(ptx)
-    return Inspection(registers, spills, stack, loads, stores, int(built.metadata.shared))
+    return Inspection(registers, spills, stack, loads, stores)
 
 
 def widths(ptx: str) -> tuple[dict[int, int], dict[int, int]]:

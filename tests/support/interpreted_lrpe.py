@@ -51,21 +51,21 @@ def test_far_positions_keep_their_phase() -> None:
         assert np.abs(got - wanted).max() < 2e-7, position
 
 
-@pytest.mark.parametrize("act", ACTIVATIONS)
-def test_every_element_of_poisoned_memory_is_written(act: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("act", "dim"), [("none", None), ("gelu", None), ("softmax", -1), ("softmax", 1)])
+def test_every_element_of_poisoned_memory_is_written(
+    act: str, dim: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
     blank = torch.empty
 
     def poisoned(*shape: object, **options: object) -> torch.Tensor:
         return blank(*shape, **options).fill_(torch.nan)  # type: ignore[call-overload, no-any-return]
 
     monkeypatch.setattr(torch, "empty", poisoned)
-    for dim in (-1, 1) if act == "softmax" else (None,):
-        for theta, part in (((3, 2), slice(3, 7)),) if act != "none" else (((3, 2), slice(3, 7)), ((5,), None)):
-            x, frequency = torch.randn(2, 17, 3, 10, requires_grad=True), torch.randn(*theta, requires_grad=True)
-            out = lrpe_rotate(x, frequency, act=act, dim=dim, rotary_dim=part, backend="triton")
-            assert torch.isfinite(out).all()
-            dx, dtheta = torch.autograd.grad(out, (x, frequency), torch.randn(2, 17, 3, 10))
-            assert torch.isfinite(dx).all() and torch.isfinite(dtheta).all()
+    theta, part = ((3, 2), slice(3, 7)) if act != "none" else ((5,), None)
+    x, frequency = torch.randn(2, 17, 3, 10, requires_grad=True), torch.randn(*theta, requires_grad=True)
+    out = lrpe_rotate(x, frequency, act=act, dim=dim, rotary_dim=part, backend="triton")
+    gradients = torch.autograd.grad(out, (x, frequency), torch.randn(2, 17, 3, 10))
+    assert all(torch.isfinite(t).all() for t in (out, *gradients))
 
 
 def test_not_finite_values_propagate_as_in_the_reference() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from rope_core.lrpe import lrpe_rotate
-from rope_core.lrpe.demo import HEADS, TOKENS, Case, backward_steps, gap
+from rope_core.lrpe.demo import HEADS, KINDS, TOKENS, Case, backward_steps, gap
 
 ACTS: list[tuple[str, int | None]] = [("none", None), ("relu", None), ("sigmoid", None), ("silu", None)]
 ACTS += [("gelu", None), ("softmax", -1), ("softmax", 1), ("1+elu", None), ("relu2", None)]
@@ -62,10 +62,9 @@ def test_values_that_do_not_go_together_are_refused(values: dict[str, Any], mess
         Case(**values)
 
 
-@pytest.mark.parametrize("kind", ["geometric", "learned", "per head"])
-@pytest.mark.parametrize("act, dim", ACTS)
-def test_each_step_of_the_backward_agrees_with_autograd(act: str, dim: int | None, kind: str) -> None:
-    steps = backward_steps(Case(act, dim, kind, 300.0, 12, 41, 2, 4))
+@pytest.mark.parametrize("number, act, dim", [(i, *act) for i, act in enumerate(ACTS)])
+def test_each_step_of_the_backward_agrees_with_autograd(number: int, act: str, dim: int | None) -> None:
+    steps = backward_steps(Case(act, dim, KINDS[number % 3], 300.0, 12, 41, 2, 4))
     gaps = (steps.gap_turned, steps.gap_dx, steps.gap_dtheta)
     assert max(gaps) < 1e-14
     assert (steps.gap_factor is None) == (act == "softmax")
@@ -81,11 +80,6 @@ def test_dx_is_a_central_difference(act: str, dim: int | None) -> None:
         moved[place] = 1e-6
         up, down = (lrpe_rotate(case.x + s * moved, case.theta, **case.options) for s in (1, -1))
         assert float(((up - down) * case.grad).sum()) / 2e-6 == pytest.approx(dx[place], abs=1e-7)
-
-
-def test_the_slope_times_the_turned_gradient_is_dx() -> None:
-    steps = backward_steps(Case("gelu", offset=13, front=4))
-    np.testing.assert_allclose(steps.factor * steps.turned, steps.dx, atol=1e-14)
 
 
 def test_gap_is_relative_to_the_exact() -> None:

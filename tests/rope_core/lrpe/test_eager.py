@@ -51,18 +51,6 @@ def test_large_and_not_finite_values_are_as_in_the_reference(act: str) -> None:
         assert np.abs(got[finite] - wanted[finite]).max() < 4e-7 * np.abs(wanted[finite]).max()
 
 
-@pytest.mark.parametrize("act", ACTIVATIONS)
-def test_gradcheck(act: str) -> None:
-    torch.manual_seed(0)
-    x, theta = torch.randn(2, 3, 2, 6, dtype=torch.float64), torch.randn(2, 2, dtype=torch.float64)
-    for dim in (-1, 1) if act == "softmax" else (None,):
-        assert torch.autograd.gradcheck(
-            lambda a, b, dim=dim: lrpe_rotate(a, b, offset=4, act=act, dim=dim, rotary_dim=slice(1, 5)),
-            (x.requires_grad_(), theta.requires_grad_()),
-            fast_mode=True,
-        )
-
-
 @pytest.mark.parametrize(("dtype", "digits"), [(torch.float16, 11), (torch.bfloat16, 8)])
 def test_half_types_are_computed_in_float32_and_rounded_once(dtype: torch.dtype, digits: int) -> None:
     for seed in range(24):

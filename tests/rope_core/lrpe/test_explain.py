@@ -6,7 +6,6 @@ import pytest
 from rope_core.lrpe import lrpe_rotate
 from rope_core.lrpe.explain import (
     NON_NEGATIVE,
-    backward_view,
     block_diagonal,
     decode_strip,
     linear_scores,
@@ -58,17 +57,6 @@ def test_the_decode_strip_agrees_in_every_bit_unless_it_looks_along_the_sequence
         assert decode_strip(x, THETA, offset=90, **options).same_bits
     apart = decode_strip(x, THETA, act="softmax", dim=1)
     assert not apart.same_bits and np.abs(apart.whole - apart.steps).max() > 0.1
-
-
-@pytest.mark.parametrize(("act", "dim"), [("none", None), ("gelu", None), ("softmax", -1), ("softmax", 1)])
-def test_the_backward_view_agrees_with_autograd(act: str, dim: int | None) -> None:
-    x, grad = RNG.normal(size=(2, 5, 3, 6)), RNG.normal(size=(2, 5, 3, 6))
-    view = backward_view(x, THETA, grad, act=act, dim=dim, offset=9)
-    assert view.residual < 1e-13
-    assert np.abs(view.dx).max() > 0.01 and np.abs(view.autograd_dtheta).max() > 0.01
-    np.testing.assert_allclose(lrpe_rotate(view.turned, THETA, offset=9), grad, atol=1e-12)
-    if act == "none":
-        np.testing.assert_allclose(view.dx, view.turned, atol=1e-15)
 
 
 @pytest.mark.parametrize("act", NON_NEGATIVE)

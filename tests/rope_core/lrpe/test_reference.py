@@ -102,8 +102,7 @@ def test_forward_and_backward_agree_with_autograd_over_many_draws() -> None:
     run_draws(range(48, 1200))
 
 
-@pytest.mark.parametrize("shape", [(3, 4), (4,), (3,), (3, 1)])
-@pytest.mark.parametrize("act", ["none", "silu", "softmax"])
+@pytest.mark.parametrize(("shape", "act"), [((3, 4), "none"), ((4,), "silu"), ((3,), "softmax"), ((3, 1), "gelu")])
 def test_theta_gradient_is_the_difference_quotient(shape: tuple[int, ...], act: str) -> None:
     rng = np.random.default_rng(4)
     x, grad, theta = rng.normal(size=(2, 5, 3, 8)), rng.normal(size=(2, 5, 3, 8)), rng.normal(size=shape)
