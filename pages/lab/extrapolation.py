@@ -47,7 +47,7 @@ PAIRS_OF = Field("pairs_of", "choice", WEIGHTS[0], choices=shipped.named() or WE
 LUCKY = Field("lucky", "int", None, 1, 2048, optional=True)
 PAST = 1024
 """The byte after which the challenge looks."""
-LOST = Question("lost", "b")
+LOST = Question("lost", "b", ((BYTE, 2000),))
 LONGER = Drawn("longer")
 LUCK = Challenge("luck", (LUCKY,), challenges.reads_better)
 TASKS = (LOST, LONGER, LUCK)

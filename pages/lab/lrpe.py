@@ -42,8 +42,8 @@ def case_of(store: Store, offset: int | None = None) -> demo.Case:
 STEP_OFFSET = Field("step_offset", "int", None, 0, 4096, optional=True)
 PROMPT, STEP = 12, 3
 """A prompt's length, and the step of the decoding that the challenge asks for, the first being 1."""
-AFTER = Question("after", "b", then=((ACT, "sigmoid"), (OFFSET, 100)))
-TOGETHER = Question("together", "c", then=((ACT, "softmax"), (ALONG, "sequence")))
+AFTER = Question("after", "b", ((ACT, "sigmoid"), (OFFSET, 100)))
+TOGETHER = Question("together", "c", ((ACT, "softmax"), (ALONG, "sequence")))
 DECODE = Challenge("decoding", (STEP_OFFSET,), challenges.decode_offset)
 NEGATIVE = Drawn("negative")
 TASKS = (AFTER, NEGATIVE, TOGETHER, DECODE)

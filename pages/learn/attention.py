@@ -46,10 +46,10 @@ def fits(store: Store) -> None:
 
 
 SERVES = Field("serves", "float", None, 2.0, 1e9, optional=True)
-WIDTH, LENGTH, MOST = 128, 32_768, 2e6
+WIDTH, LENGTH, MOST = 128, 32_768, 1.7e6
 """A head's width, a context and the largest base that the challenge takes."""
-FADE = Question("fade", "b", then=((VECTORS, "random"),))
-WEIGHT = Question("weight", "a", then=((SIGNAL, 4.0),))
+FADE = Question("fade", "b", ((VECTORS, "random"), (DRAW, 5)))
+WEIGHT = Question("weight", "a", ((SIGNAL, 4.0),))
 SERVE = Challenge("serve", (SERVES,), challenges.stays_positive)
 DRAWN = Drawn("expected")
 TASKS = (FADE, DRAWN, WEIGHT, SERVE)

@@ -24,10 +24,10 @@ SLOWER = Field("slower", "float", 4.0, 1.0, 16.0, step=0.5)
 
 WITH = Field("with", "choice", "", choices=("", *extension.kinds()))
 BY = Field("by", "float", None, 1.0, 64.0, optional=True)
-TIMES = 8
-"""How many times the trained length the challenge asks for."""
+TIMES, SLACK = 8, 1.1
+"""How many times the trained length the challenge asks for, and how many times too large a factor may be."""
 
-WORST = Question("worst", "a", then=((FACTOR, 8.0), (DISTANCE, 8.0)))
+WORST = Question("worst", "a", ((FACTOR, 8.0), (DISTANCE, 8.0)))
 MEASURED = Drawn("measured")
 EXTEND = Challenge("extend", (WITH, BY), challenges.extends)
 TASKS = (WORST, MEASURED, EXTEND)
@@ -80,7 +80,7 @@ def measured(page: Frame) -> None:
             page.show(figure.measured(seen, extrapolated.trained(seen), page.t), figure.measured, view.cells)
         page.goto("extrapolation", page.t("measured"))
     with right:
-        page.challenge(EXTEND, page.store.rope(), TIMES)
+        page.challenge(EXTEND, page.store.rope(), TIMES, SLACK)
 
 
 def schemes_parameters(page: Frame) -> None:

@@ -42,8 +42,8 @@ QUERY = Field("query_at", "int", None, 0, 100_000, optional=True)
 KEY = Field("key_at", "int", None, 0, 100_000, optional=True)
 PLACES = 40, 33
 """Where the query and the key of the challenge stand."""
-WITHOUT = Question("without", "c")
-SHIFTED = Question("shifted", "a", then=((SHIFT, 5),))
+WITHOUT = Question("without", "c", ((SWAPPED, 1.0),))
+SHIFTED = Question("shifted", "a", ((SHIFT, 5),))
 SAME = Challenge("same", (QUERY, KEY), challenges.same_score)
 ADDED = Drawn("added")
 TASKS = (WITHOUT, SHIFTED, ADDED, SAME)
@@ -100,12 +100,14 @@ def order(page: Frame) -> None:
     """Two sentences of the same tokens, one on its way to the other."""
     page.bar()
     first, second = sentences(page)
-    film = swapping.swapping((first, second), page.store.rope().base, page.t)
+    film = swapping.swapping((first, second), page.store.rope().base, False, page.t)
     page.show(film, swapping.swapping, encodings.pooled)
     page.controls.segments(pair(page))
     if page.get(PAIR) == "own":
         page.controls.beside(FIRST, SECOND, draw=page.controls.text)
     if page.predict(WITHOUT):
+        film = swapping.swapping((first, second), page.store.rope().base, True, page.t)
+        page.show(film, swapping.swapping, encodings.pooled)
         page.prose("why")
 
 

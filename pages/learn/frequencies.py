@@ -20,7 +20,7 @@ WIDTH = Field("width", "int", 8, 2, 16, step=2, even=True)
 POSITION = Field("position", "int", 2718, 0, 1_000_000)
 TRIED = Field("tried", "float", None, 1.0, 1e12, low_open=True, optional=True)
 
-MIDDLE = Question("middle", "c", then=((BASE, 1e6),))
+MIDDLE = Question("middle", "c", ((BASE, 1e6),))
 UNFINISHED = Drawn("unfinished")
 LEAST = Challenge("least", (TRIED,), challenges.slowest_repeats)
 TASKS = (MIDDLE, UNFINISHED, LEAST)

@@ -7,16 +7,17 @@ from ui.page.frame import Frame
 from ui.page.state import Field
 from ui.page.tasks import Challenge, Drawn, Question
 
+BEAT = beats(3)
 POSITION = Field("position", "int", 5, 0, figures.LAST, steps=figures.POSITIONS)
 WORDS = Field("words", "text", "")
 FAR = Field("far", "int", None, 0, 1_000_000, optional=True)
 
-SLOW = Question("slow", "c", then=((POSITION, figures.LAST),))
+SLOW = Question("slow", "c", ((BEAT, 2), (POSITION, figures.LAST)))
 FINISHED = Drawn("finished")
 BELOW = Challenge("below", (FAR,), challenges.negative_score)
 TASKS = (SLOW, FINISHED, BELOW)
 
-FIELDS = (beats(3), POSITION, WORDS, *GEOMETRY)
+FIELDS = (BEAT, POSITION, WORDS, *GEOMETRY)
 
 
 def picture(page: Frame) -> None:

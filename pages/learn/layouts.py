@@ -17,7 +17,7 @@ GROUP = Field("group", "int", 4, 1, 8, steps=(1, 2, 4, 8))
 ORDER = Field("order", "int", seats.STEPS, 0, seats.STEPS)
 CHECKPOINT = Field("checkpoint", "choice", "", choices=("", *challenges.CHECKPOINTS))
 
-SLOWER = Question("slower", "b", then=((ORDER, 0),))
+SLOWER = Question("slower", "b", ((ORDER, 0),))
 WRONG = Drawn("wrong")
 WHICH = Challenge("which", (CHECKPOINT,), challenges.wrong_layout)
 TASKS = (SLOWER, WRONG, WHICH)

@@ -20,7 +20,7 @@ CAST = Field("cast", "choice", "inv_freq", choices=figures.SINGLE)
 
 DRAWN = Drawn("expected")
 ROUNDED = Field("rounded", "int", None, 1, 1_048_576, optional=True)
-SAME = Question("same", "b", then=((STAGE, "inv_freq"),))
+SAME = Question("same", "b", ((STAGE, "inv_freq"),))
 HOLD = Challenge("hold", (ROUNDED,), challenges.falls_on_another)
 TASKS = (DRAWN, SAME, HOLD)
 

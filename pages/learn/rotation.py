@@ -20,7 +20,7 @@ SECOND = Field("second", "int", None, 0, 4095, optional=True)
 NEAR = 0.02
 """How near two angles must be to pass for the same, rad."""
 
-OPPOSITE = Question("opposite", "b", then=((M, 22), (N, 0), (PAIR, 0)))
+OPPOSITE = Question("opposite", "b", ((M, 5), (N, 22), (SHIFT, 0), (PAIR, 0)))
 SHIFTED = Drawn("shifted")
 TWINS = Challenge("twins", (FIRST, SECOND), challenges.twins)
 TASKS = (OPPOSITE, SHIFTED, TWINS)

@@ -9,13 +9,17 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from rope_core.rope import Array, Rope
-from rope_core.spectrum import Request, spectrum
+from rope_core.spectrum import Request, Spectrum, spectrum
 from rope_core.theory.attention import first_negative, score_curve
 from rope_core.theory.encodings import turn
 from rope_core.theory.extension import past_training
 from rope_core.theory.layout_demo import Shapes, layout_error
-from rope_core.theory.precision import round_to
+from rope_core.theory.precision import first_collision, round_to
 from rope_core.theory.softmax import softmax
+
+PASSED = "passed"
+NEAR = 0.01
+"""The relative difference up to which an answer is taken for what a known mistake gives."""
 
 
 @dataclass(frozen=True)
@@ -23,62 +27,71 @@ class Verdict:
     """Whether a challenge is passed, and why.
 
     Attributes:
-        passed: whether the answer meets the task.
-        score: how near it comes, 0 to 1; 1 where it is passed.
-        reason: the word by which the page's sentence is known.
+        reason: the word by which the page's sentence is known: PASSED, or the mistake that was made.
         given: the numbers in that sentence, by slot.
+        beside: by slot, the number that one of them is held against: as it is written it must not reach that one.
     """
 
-    passed: bool
-    score: float
     reason: str
     given: Mapping[str, float] = field(default_factory=dict)
+    beside: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def passed(self) -> bool:
+        """Whether the answer meets the task."""
+        return self.reason == PASSED
 
 
 def twins(rope: Rope, pair: int, near: float, first: int, second: int) -> Verdict:
     """Check two positions that a pair cannot tell apart: its angles differ by less than ``near`` rad, modulo a turn.
 
-    The score falls in a straight line from 1 at no difference to 0 at half a turn.
-
-    >>> twins(Rope(128, 1e4, 4096), 0, 0.01, 10, 720).passed, twins(Rope(128, 1e4, 4096), 0, 0.01, 10, 54).reason
-    (True, 'near')
+    >>> [twins(Rope(128, 1e4, 4096), 0, 0.02, 10, other).reason for other in (54, 32, 35, 20)]
+    ['passed', 'half', 'near', 'far']
     """
     if first == second:
-        return Verdict(False, 0.0, "same")
+        return Verdict("same")
     turns = abs(second - first) / float(rope.wavelength[pair])
     gap = abs(turns - round(turns)) * 2 * np.pi
     given = {"gap": float(gap), "turns": turns, "apart": abs(second - first)}
-    if gap < near:
-        return Verdict(True, 1.0, "passed", given)
-    return Verdict(False, float(1 - gap / np.pi), "near" if gap < 0.2 else "far", given)
+    reason = PASSED if gap < near else "near" if gap < 10 * near else "half" if gap > np.pi - 10 * near else "far"
+    return Verdict(reason, given, {"gap": near, "turns": round(turns)})
 
 
 def slowest_repeats(dim: int, length: int, slack: float, base: float) -> Verdict:
     """Check a base at which the slowest pair does not repeat within ``length`` tokens, and no larger than need be.
 
-    It may be ``slack`` times the least such base. The score is the lesser of base and bound over the greater.
+    It may be ``slack`` times the least such base.
 
-    >>> slowest_repeats(128, 32_768, 1.1, 10_000.0).reason, slowest_repeats(128, 32_768, 1.1, 6_000.0).passed
-    ('large', True)
+    >>> [slowest_repeats(128, 32_768, 1.1, base).reason for base in (6_000.0, 10_000.0, 32_768.0, 5215.0, 100.0)]
+    ['passed', 'large', 'length', 'exponent', 'small']
     """
-    rope = Rope(dim, base, length)
-    least = (length / (2 * np.pi)) ** (dim / (dim - 2))
+    rope, radian = Rope(dim, base, length), length / (2 * np.pi)
     given = {"base": base, "wavelength": float(rope.wavelength[-1]), "length": length}
-    if base < least:
-        return Verdict(False, base / least, "small", given)
-    if base > slack * least:
-        return Verdict(False, slack * least / base, "large", given)
-    return Verdict(True, 1.0, "passed", given)
+    least = radian ** (dim / (dim - 2))
+    if math.isclose(base, length, rel_tol=NEAR):
+        reason = "length"
+    elif base < least:
+        reason = "exponent" if math.isclose(base, radian, rel_tol=NEAR) else "small"
+    else:
+        reason = "large" if base > slack * least else PASSED
+    return Verdict(reason, given, {"base": base, "wavelength": length})
 
 
 def negative_score(rope: Rope, partner: int, position: int) -> Verdict:
     """Check a position whose score with a token at ``partner`` is below 0 although both have the same vector.
 
-    The score of the check falls in a straight line from 1 at a score of 0 to 0 at the score of a token with itself.
+    >>> [negative_score(Rope(128, 1e4, 4096), 1, position).reason for position in (1, 4, 1708, 1900)]
+    ['same', 'early', 'passed', 'late']
     """
-    value = float(score_curve(spectrum(Request(rope)), [position - partner])[0])
-    given = {"position": position, "value": value}
-    return Verdict(True, 1.0, "passed", given) if value < 0 else Verdict(False, 1.0 - value, "positive", given)
+    distance = abs(position - partner)
+    value = float(score_curve(spectrum(Request(rope)), [distance])[0])
+    if value < 0:
+        reason = PASSED
+    elif not distance:
+        reason = "same"
+    else:
+        reason = "early" if first_negative(rope.dim, rope.base, distance) is None else "late"
+    return Verdict(reason, {"position": position, "value": value}, {"value": 0.0})
 
 
 CHECKPOINTS = {"a": "query_only", "b": "both", "c": "none", "d": "query_heads"}
@@ -102,62 +115,66 @@ def wrong_layout(distances: Sequence[int], base: float, choice: str) -> Verdict:
     right, scores = checkpoint_scores(distances, base)
     differs = np.abs(scores[choice] - right) > 1e-6
     if differs[0]:
-        return Verdict(False, 0.5, "at_zero", {"right": float(right[0]), "got": float(scores[choice][0])})
-    if not differs.any():
-        return Verdict(False, 0.0, "healthy")
-    return Verdict(True, 1.0, "passed")
+        numbers = {"right": float(right[0]), "got": float(scores[choice][0])}
+        return Verdict("at_zero", numbers, {"right": numbers["got"], "got": numbers["right"]})
+    return Verdict(PASSED if differs.any() else "healthy")
 
 
-def extends(rope: Rope, times: int, scheme: str, factor: float) -> Verdict:
+def extends(rope: Rope, times: int, slack: float, scheme: str, factor: float) -> Verdict:
     """Check a scheme and factor that reach ``times`` the trained length with no angle new and neighbours as before.
 
-    The score is the share of pairs at known angles, or, where all are, the share of its angle that the fastest keeps.
+    The factor may be ``slack`` times the least with which the scheme meets no new angle.
 
-    >>> rope = Rope(128, 1e4, 4096)
-    >>> [extends(rope, 8, *each).reason for each in (("ntk", 8.0), ("linear", 8.0), ("yarn", 8.0))]
-    ['unseen', 'neighbours', 'passed']
+    >>> rope, tried = Rope(128, 1e4, 4096), (("ntk", 8.0), ("linear", 8.0), ("yarn", 8.0), ("yarn", 16.0))
+    >>> [extends(rope, 8, 1.1, *each).reason for each in tried]
+    ['unseen', 'neighbours', 'passed', 'more']
     """
-    s = spectrum(Request(rope, scheme, {"factor": factor}))
-    unseen = int(past_training(rope, s, [times * rope.train_len]).sum())
+    s, unseen = _stretched(rope, times, scheme, factor)
     kept = float(s.inv_freq[0] / rope.theta[0])
     given = {"unseen": unseen, "pairs": rope.pairs, "slower": 1 / kept, "degrees": math.degrees(s.inv_freq[0])}
     if unseen:
-        return Verdict(False, 1 - unseen / rope.pairs, "unseen", given)
-    if kept < 1 - 1e-9:
-        return Verdict(False, kept, "neighbours", given)
-    return Verdict(True, 1.0, "passed", given)
+        reason = "unseen"
+    elif kept < 1 - 1e-9:
+        reason = "neighbours"
+    else:
+        reason = "more" if not _stretched(rope, times, scheme, factor / slack)[1] else PASSED
+    beside = {"slower": 1.0, "degrees": math.degrees(rope.theta[0]), "factor": factor}
+    return Verdict(reason, given | {"factor": factor}, beside)
+
+
+def _stretched(rope: Rope, times: int, scheme: str, factor: float) -> tuple[Spectrum, int]:
+    """Return a scheme's spectrum at a factor of 1 at least, and how many pairs are at new angles ``times`` as far."""
+    s = spectrum(Request(rope, scheme, {"factor": max(factor, 1.0)}))
+    return s, int(past_training(rope, s, [times * rope.train_len]).sum())
 
 
 def stays_positive(dim: int, length: int, most: float, base: float) -> Verdict:
     """Check a base of at most ``most`` under which a vector's score with itself stays positive up to a length.
-
-    The score is the share of the length that is reached before the first negative score.
 
     >>> stays_positive(128, 4096, 1e5, 1e4).given["first"], stays_positive(128, 4096, 1e5, 5e4).passed
     (1707, True)
     """
     first = first_negative(dim, base, length)
     given = {"base": base, "length": length, "most": most, "first": length if first is None else first}
-    if base > most:
-        return Verdict(False, most / base, "large", given)
-    if first is not None:
-        return Verdict(False, first / length, "negative", given)
-    return Verdict(True, 1.0, "passed", given)
+    return Verdict("large" if base > most else PASSED if first is None else "negative", given, {"base": base})
 
 
 def same_score(query: int, key: int, other_query: int, other_key: int) -> Verdict:
     """Check two other positions at which the same query and key score under RoPE as they do at the first two.
 
-    >>> same_score(40, 33, 7, 0).passed, same_score(40, 33, 33, 40).reason
-    (True, 'mirrored')
+    >>> [same_score(40, 33, *other).reason for other in ((7, 0), (40, 33), (33, 40), (50, 23), (1, 0))]
+    ['passed', 'same', 'mirrored', 'sum', 'other']
     """
     wanted, distance = query - key, other_query - other_key
-    given = {"wanted": wanted, "distance": distance}
     if (query, key) == (other_query, other_key):
-        return Verdict(False, 0.0, "same", given)
-    if distance == wanted:
-        return Verdict(True, 1.0, "passed", given)
-    return Verdict(False, 0.0, "mirrored" if distance == -wanted else "other", given)
+        reason = "same"
+    elif distance == wanted:
+        reason = PASSED
+    elif distance == -wanted:
+        reason = "mirrored"
+    else:
+        reason = "sum" if query + key == other_query + other_key else "other"
+    return Verdict(reason, {"wanted": wanted, "distance": distance})
 
 
 STEPS = ("project", "turn_q", "turn_k", "turn_v", "cache", "attend")
@@ -174,7 +191,7 @@ def extra_line(rope: Rope, line: int) -> Verdict:
     """
     left = [step for at, step in enumerate(STEPS, 1) if at != line]
     if not {"project", "cache", "attend"} <= set(left):
-        return Verdict(False, 0.0, "needed", {"line": line})
+        return Verdict("needed", {"line": line})
     q, k, v = np.random.default_rng(0).standard_normal((3, 6, rope.dim))
     outputs = []
     for shift in (0, 7):
@@ -182,20 +199,19 @@ def extra_line(rope: Rope, line: int) -> Verdict:
         a, b, c = (turn(x, angle) if f"turn_{name}" in left else x for x, name in zip((q, k, v), "qkv", strict=True))
         outputs.append(softmax(a @ b.T / np.sqrt(rope.dim)) @ c)
     change = float(np.abs(outputs[1] - outputs[0]).max())
-    passed = change < 1e-9
-    return Verdict(passed, float(passed), "passed" if passed else "moves", {"line": line, "change": change})
+    return Verdict(PASSED if change < 1e-9 else "moves", {"line": line, "change": change})
 
 
 def falls_on_another(dtype: str, position: int) -> Verdict:
-    """Check a position that a number format rounds to another one; the score is 0 or 1.
+    """Check a position that a number format rounds to another one.
 
-    >>> falls_on_another("bfloat16", 256).reason, falls_on_another("bfloat16", 1001).given["held"]
-    ('held', 1000.0)
+    >>> [falls_on_another("bfloat16", position).reason for position in (200, 1000, 1001)]
+    ['small', 'step', 'passed']
     """
-    held = float(round_to(position, dtype))
-    passed = held != position
-    given = {"position": position, "held": held}
-    return Verdict(passed, float(passed), "passed" if passed else "held", given)
+    held, whole = float(round_to(position, dtype)), first_collision(dtype) - 1
+    step = 2 ** (position.bit_length() - whole.bit_length() + 1)
+    given = {"position": position, "held": held, "whole": whole, "step": step}
+    return Verdict(PASSED if held != position else "small" if position <= whole else "step", given)
 
 
 def reads_better(plain: Array, best: Array, after: int, byte: int) -> Verdict:
@@ -208,24 +224,22 @@ def reads_better(plain: Array, best: Array, after: int, byte: int) -> Verdict:
     ['early', 'behind', 'passed']
     """
     if byte <= after:
-        return Verdict(False, 0.0, "early", {"byte": byte, "after": after})
-    here, there = float(plain[byte - 1]), float(best[byte - 1])
+        return Verdict("early", {"byte": byte, "after": after})
+    here, there = 100 * float(plain[byte - 1]), 100 * float(best[byte - 1])
     won = int((plain[after:] > best[after:]).sum())
-    given = {"byte": byte, "plain": 100 * here, "best": 100 * there, "won": won, "of": len(plain) - after}
-    if here > there:
-        return Verdict(True, 1.0, "passed", given)
-    return Verdict(False, here / there if there else 0.0, "behind", given)
+    given = {"byte": byte, "plain": here, "best": there, "won": won, "of": len(plain) - after}
+    return Verdict(PASSED if here > there else "behind", given, {"plain": there, "best": here})
 
 
 def decode_offset(start: int, prompt: int, step: int, offset: int) -> Verdict:
     """Check the offset of a decoding step, the first after the prompt being 1, where the prompt began at ``start``.
 
-    >>> decode_offset(16, 12, 3, 30).passed, decode_offset(16, 12, 3, 31).reason
-    (True, 'off_by_one')
+    >>> [decode_offset(16, 12, 3, offset).reason for offset in (30, 31, 29, 14, 18, 5)]
+    ['passed', 'one_more', 'one_less', 'from_zero', 'no_prompt', 'far']
     """
     right = start + prompt + step - 1
-    given = {"offset": offset, "missed": abs(offset - right), "first": start + prompt}
-    if offset == right:
-        return Verdict(True, 1.0, "passed", given)
-    near = abs(offset - right) == 1
-    return Verdict(False, 1 / (1 + abs(offset - right)), "off_by_one" if near else "far", given)
+    mistakes = {right: PASSED, right + 1: "one_more", right - 1: "one_less"}
+    for missed, reason in ((right - start, "from_zero"), (right - prompt, "no_prompt")):
+        mistakes.setdefault(missed, reason)
+    given = {"offset": offset, "start": start, "prompt": prompt, "first": start + prompt}
+    return Verdict(mistakes.get(offset, "far"), given)

@@ -18,6 +18,7 @@ from ui.book.nodes import Node
 from ui.book.places import Places
 from ui.book.stage import CONTROLS, Stage
 from ui.figures.drawing import Drawing, Film, as_csv, saves, write
+from ui.page import tasks
 from ui.page.menu import SECTIONS, declaration
 from ui.page.sentences import attempt, sentence
 from ui.page.state import Field, Session
@@ -92,6 +93,8 @@ class Book(Stage):
             try:
                 with self.places.again(part):
                     self.parts[part.id]()
+                if tasks.done(self.page.tasks, self.store, self.session) != self.counted:
+                    raise Redraw
             except Redraw:
                 self.draw()
         self.pressed = ""

@@ -32,7 +32,7 @@ class Learning(Content):
     store: Store
     controls: Controls
     view: View
-    folds = 0
+    folds = counted = 0
 
     def live(self, part: Callable[..., None], *given: Any, shared: bool = True, every: float | None = None) -> None:
         raise NotImplementedError
@@ -170,10 +170,13 @@ class Learning(Content):
             return
         at, own = PATH.index(self.name), declaration(self.name).tasks
         line = self.t("frame.way_step", number=at + 1, total=len(PATH))
+        self.counted = tasks.done(own, self.store, self.session)
         if own:
-            done = sum(tasks.done(task, self.store, self.session) for task in own)
-            line += self.t("frame.way_here", here=done, here_of=len(own))
-        with self.places.inside(self.places.add("onward")):
+            line += self.t("frame.way_here", here=self.counted, here_of=len(own))
+        node = self.places.add("onward", key="onward")
+        node.live = {"done": tasks.remembered(self.session)}
+        self.places.act(node.id, lambda names: tasks.remember(self.session, names))
+        with self.places.inside(node):
             self.progress((at + 1) / len(PATH), line)
             if at + 1 < len(PATH):
                 following = PATH[at + 1]

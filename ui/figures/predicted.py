@@ -14,8 +14,11 @@ from ui.figures.colours import ORANGE
 from ui.figures.drawing import Film, Table
 from ui.film.scene import Panel, Scene
 from ui.film.shapes import sketch
-from ui.film.sketch import over
+from ui.film.sketch import Sketch, over
 from ui.text.words import Words
+
+CLOSE, MOSTLY = 0.1, 0.5
+"""The share of a panel's height within which a curve is close, and of a gap that lies on one side."""
 
 
 def predicted(
@@ -45,14 +48,47 @@ def predicted(
     """
     low, high = panel.y.low, panel.y.high
     drawn = over(name, t(f"{name}_label", **slots), list(columns.values()), list(columns), low, high, digits)
-    places = list(columns)
-
-    def gap(heights: npt.NDArray[np.float64]) -> str:
-        off = np.abs(heights - true)
-        worst = int(off.argmax())
-        numbers = {"mean": off.mean(), "drawn": heights[worst], "true": true[worst]}
-        return t("film.gap", at=places[worst], **{slot: f"{value:.{digits}f}" for slot, value in numbers.items()})
-
     shapes = [*panel.shapes, sketch(drawn, *curve, ORANGE)]
     question = replace(panel, shapes=shapes, title=t(f"{name}_ask", **slots))
+
+    def gap(heights: npt.NDArray[np.float64]) -> str:
+        return compared(drawn, heights, true, lambda height: f"{height:.{digits}f}", t)
+
     return Film(name, Scene((question,), (), t("film.draw_then"), drawn), table, recipe, gap=gap)
+
+
+def compared(drawn: Sketch, heights: Array, true: Array, write: Callable[[float], str], t: Words) -> str:
+    """Return what is wrong with a drawn curve, and where it is farthest from the true one.
+
+    Args:
+        drawn: what was drawn, with its columns' texts.
+        heights, true: at each column, float64 (columns,).
+        write: how a height is written.
+        t: the page's words.
+    """
+    off = heights - true
+    worst = int(np.abs(off).argmax())
+    gap = t("film.gap", at=drawn.column_texts[worst], drawn=write(heights[worst]), true=write(true[worst]))
+    return f"{t(f'film.drawn.{mistake(heights, true, drawn.levels[-1] - drawn.levels[0])}')} {gap}"
+
+
+def mistake(heights: Array, true: Array, room: float) -> str:
+    """Return the word for what is wrong with a curve's ``heights``, (columns,); "close" where little of ``room`` is.
+
+    >>> rising = np.linspace(1.0, 4.0, 9)
+    >>> [mistake(curve, rising, 10.0) for curve in (rising + 0.5, rising[::-1], 2 * rising, rising + 3, 0 * rising)]
+    ['close', 'reversed', 'twice', 'high', 'moves']
+    """
+    off, near = heights - true, CLOSE * room
+    if np.abs(off).max() <= near:
+        return "close"
+    moves, level = np.ptp(heights) > near, np.ptp(true) <= near
+    if moves == level:
+        return "level" if level else "moves"
+    if moves and np.corrcoef(heights, true)[0, 1] < -MOSTLY:
+        return "reversed"
+    for word, times in (("twice", 2.0), ("half", 0.5)):
+        if true.min() >= 0 and np.abs(heights - times * true).max() <= near:
+            return word
+    share = float(off.sum() / np.abs(off).sum())
+    return "high" if share > MOSTLY else "low" if share < -MOSTLY else "crossed"

@@ -97,7 +97,7 @@ def way(page: str, session: Session) -> Way | None:
     for name in path:
         declared = declaration(name)
         store = declared.store(session)
-        counts[name] = sum(done(task, store, session) for task in declared.tasks), len(declared.tasks)
+        counts[name] = done(declared.tasks, store, session), len(declared.tasks)
     at = path.index(page)
     finished, of = (sum(count) for count in zip(*counts.values(), strict=True))
     return Way(at + 1, len(path), *counts[page], finished, of, next(iter(path[at + 1 :]), None))

@@ -1,13 +1,14 @@
 """What a learning page asks of its reader: questions to answer before looking, and challenges with a check.
 
 Both are data of the page file. What was answered is kept in fields of the page, so that a link carries it and a reset
-forgets it. Their words are in the page's labels: ``ask.<name>.question``, ``ask.<name>.a`` and so on, and
-``ask.<name>.why``; ``challenge.<name>.task`` and a sentence for each reason of its verdicts.
+forgets it; what was done stays done. Their words are in the page's labels: ``ask.<name>.question``, ``ask.<name>.a``
+and so on, and ``ask.<name>.why``; ``challenge.<name>.task`` and a sentence for each reason of its verdicts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,10 +16,12 @@ from rope_core.theory.challenges import Verdict
 from ui.figures.tally import LETTERS
 from ui.page.state import Field, Session, Value
 from ui.page.store import Store
-from ui.text.words import Words, short
+from ui.text.words import RAISED, Words
 
-SOLVED = "tasks.solved"
-"""The session's set of challenges that were passed, by (page, name)."""
+DONE = "tasks.done"
+"""The session's set of tasks that are done, as "<page>.<task>"; the reader's browser keeps it as well."""
+NAME, MOST = re.compile(r"[a-z_]{1,40}\.[a-z_]{1,40}"), 500
+"""What a done task is called, and how many a browser may name."""
 
 
 @dataclass(frozen=True)
@@ -34,12 +37,14 @@ class Question:
 
     name: str
     right: str
+    then: tuple[tuple[Field, Value], ...]
     choices: str = "abc"
-    then: tuple[tuple[Field, Value], ...] = ()
 
     def __post_init__(self) -> None:
         if self.right not in tuple(self.choices):
             raise ValueError(f"right must be one of {self.choices}, got {self.right}")
+        if not self.then:
+            raise ValueError(f"then must be the values that show the answer, got {self.then}")
 
     @property
     def field(self) -> Field:
@@ -103,8 +108,8 @@ def verdict(challenge: Challenge, store: Store, session: Session, given: Sequenc
     if any(value in (None, "") for value in values):
         return None
     result = challenge.check(*given, *values)
-    solved: set[tuple[str, str]] = session.setdefault(SOLVED, set())
-    (solved.add if result.passed else solved.discard)((store.page, challenge.name))
+    if result.passed:
+        remember(session, [f"{store.page}.{challenge.name}"])
     return result
 
 
@@ -120,13 +125,45 @@ def judged(words: Words, texts: Sequence[str], chosen: int | None, right: int) -
 
 def feedback(challenge: Challenge, result: Verdict, words: Words, t: Words) -> str:
     """Return what a check says of an answer, as Markdown; ``words``: those of predictions, ``t``: the page's."""
-    head = words("solved") if result.passed else words("score", score=round(100 * result.score))
-    slots = {slot: short(float(f"{value:.4g}")) for slot, value in result.given.items()}
+    head = words("solved" if result.passed else "not_yet")
+    slots = {slot: written(value, result.beside.get(slot)) for slot, value in result.given.items()}
     return f"**{head}** {t(f'challenge.{challenge.name}.{result.reason}', **slots)}"
 
 
-def done(task: Task, store: Store, session: Session) -> bool:
-    """Return whether a question was answered, a curve drawn, or a challenge passed."""
-    if isinstance(task, Challenge):
-        return (store.page, task.name) in session.get(SOLVED, ())
-    return bool(store.get(task.field))
+def written(value: float, beside: float | None = None) -> str:
+    """Write a number as feedback does: whole ones whole, others with three digits, more only where needed.
+
+    Rounding must not take it to the number ``beside``, or past it; one beside itself is written as it is.
+
+    >>> written(65_537), written(54_410.2), written(32_767.6, 32_768), written(0.0201, 0.02), written(-0.02)
+    ('65,537', '54,400', '32,767.6', '0.0201', '−0.02')
+    """
+    shown = value
+    for digits in range(3, 17):
+        shown = value if float(value).is_integer() else float(f"{value:.{digits}g}")
+        if beside is None or (shown > beside, shown < beside) == (value > beside, value < beside):
+            break
+    part, _, power = (f"{int(shown):,}" if float(shown).is_integer() else f"{shown:,}").partition("e")
+    return part.replace("-", "−") + (f"·10{str(int(power)).translate(RAISED)}" if power else "")
+
+
+def done(tasks: Collection[Task], store: Store, session: Session) -> int:
+    """Return how many of a page's tasks are done: answered rightly, drawn and compared, or passed, once or as it is."""
+    for task in tasks:
+        if isinstance(task, Question) and store.get(task.field) == task.right:
+            remember(session, [f"{store.page}.{task.name}"])
+        if isinstance(task, Drawn) and store.get(task.field):
+            remember(session, [f"{store.page}.{task.name}"])
+    return sum(f"{store.page}.{task.name}" in session.get(DONE, ()) for task in tasks)
+
+
+def remember(session: Session, names: object) -> None:
+    """Add tasks to those done; what a browser sends that is no list of names is left out."""
+    known: set[str] = session.setdefault(DONE, set())
+    given = names if isinstance(names, list) else []
+    known.update(name for name in given[:MOST] if isinstance(name, str) and NAME.fullmatch(name))
+
+
+def remembered(session: Session) -> list[str]:
+    """Return the tasks that are done, in order, for the browser to keep."""
+    return sorted(session.get(DONE, ()))

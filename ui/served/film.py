@@ -15,6 +15,8 @@ from streamlit.components.v2.manifest_scanner import ComponentConfig, ComponentM
 
 from ui import film as package
 from ui.figures.drawing import Film
+from ui.page import tasks
+from ui.page.state import Session
 from ui.page.store import Store
 from ui.served.controls import Controls
 from ui.text.words import Words
@@ -22,6 +24,8 @@ from ui.text.words import Words
 PACKAGE = "rope-lab"
 NAME = f"{PACKAGE}.film"
 ADAPTER = "streamlit.js"
+DONE = "film.done"
+"""The key of the component that keeps which tasks are done."""
 
 
 def register() -> None:
@@ -40,6 +44,15 @@ def component() -> Any:
     """Return what mounts a film, and beside it, with JSON in place of bytes, its values."""
     files = {"html": '<div class="film-host"></div>', "js": ADAPTER, "css": "film.css"}
     return st.components.v2.component(NAME, **files, isolate_styles=False)
+
+
+def remember(session: Session) -> None:
+    """Have the browser keep which tasks are done, and take those that it knows of."""
+
+    def known() -> None:
+        tasks.remember(session, (st.session_state.get(DONE) or {}).get("done"))
+
+    component()(key=DONE, data={"done": tasks.remembered(session)}, on_done_change=known)
 
 
 def prepare() -> None:

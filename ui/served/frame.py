@@ -11,6 +11,7 @@ from typing import Any
 import streamlit as st
 
 from ui.figures.drawing import Drawing, Film
+from ui.page import tasks
 from ui.page.charts import sendable
 from ui.page.menu import Declaration, declaration
 from ui.page.sentences import attempt, sentence
@@ -53,7 +54,7 @@ class Served(Learning):
 
     def __init__(self, page: Declaration, view: View, pages: Pages, *, pressed: bool) -> None:
         self.name, self.t, self.session = page.name, Words(view.lang, page.name), st.session_state
-        self.store, self.view, self.pages = page.store(st.session_state), view, pages
+        self.store, self.view, self.pages, self.tasks = page.store(st.session_state), view, pages, page.tasks
         self.address = Address(self.store, view)
         self.address.arrive(pressed=pressed)
         self.controls = Controls(self.store, self.t, view.hidden)
@@ -110,6 +111,8 @@ class Served(Learning):
             self._show_notes()
             with self.stage.part(name) if self.stage else nullcontext():
                 attempt(self, partial(part, self, *given))
+            if self.counted is not None and self.counted != tasks.done(self.tasks, self.store, self.session):
+                st.rerun()  # the line below the page, in no part, says so at once
             self.address.publish()
 
         with self.stage.around(name) if self.stage else nullcontext():

@@ -21,6 +21,7 @@ from ui.page.tasks import Challenge, Question
 from ui.present import choices
 from ui.present.stage import Stage
 from ui.present.view import View
+from ui.served import film
 from ui.served.content import Content
 from ui.served.controls import Controls
 from ui.text.words import Words
@@ -43,6 +44,8 @@ class Learning(Content):
     stage: Stage | None
     pages: Mapping[str, st.Page]
     folds: DeltaGenerator | None = None
+    counted: int | None = None
+    """How many tasks of the page the line below it says are done; None before it is drawn."""
 
     def live(self, part: Callable[..., None], *given: Any, shared: bool = True, every: float | None = None) -> None:
         raise NotImplementedError
@@ -140,8 +143,12 @@ class Learning(Content):
 
     def onward(self) -> None:
         """How far the visitor is on the path, and the link to its next page."""
+        if way(self.name, self.session) and not self.stage:
+            st.fragment(self._onward)()
+
+    def _onward(self) -> None:
         at = way(self.name, self.session)
-        if at is None or self.stage:
+        if at is None:
             return
         counts = {"number": at.number, "total": at.total, "done": at.done, "of": at.of}
         with st.container(key="onward"):
@@ -149,6 +156,8 @@ class Learning(Content):
             if at.here_of:
                 line += self.t("frame.way_here", here=at.here, here_of=at.here_of)
             st.progress(at.number / at.total, text=line)
+            film.remember(self.session)
+            self.counted = at.here
             if at.following and at.following in self.pages:
                 following = self.t(f"page.{at.following}")
                 st.page_link(

@@ -247,11 +247,17 @@ def translation_gap(name: str, x: npt.ArrayLike, positions: npt.ArrayLike, shift
     return float(np.abs(logits(name, x, points + shift, w) - logits(name, x, points, w)).max())
 
 
-def pooled(name: str, tokens: Sequence[str], w: Weights) -> Array:
-    """Return the mean output of one attention layer without mask over the tokens, float64 (dim,)."""
+def pooled(name: str, tokens: Sequence[str], w: Weights, causal: bool = False) -> Array:
+    """Return the mean output of one attention layer over the tokens, float64 (dim,); ``causal``: none sees later ones.
+
+    >>> w = weights(8, 100.0)
+    >>> [bool(np.allclose(pooled("nope", "ab", w, each), pooled("nope", "ba", w, each))) for each in (False, True)]
+    [True, False]
+    """
     x = words(tokens, w.rope.dim)
     positions = np.arange(len(tokens))
-    attention = softmax(logits(name, x, positions, w))
+    scores = logits(name, x, positions, w)
+    attention = softmax(np.where(np.tri(len(tokens), dtype=bool), scores, -np.inf) if causal else scores)
     values = x @ w.v.T
     table = encoding(name).values
     if table is None:

@@ -41,9 +41,7 @@ def test_the_gap_is_between_what_was_drawn_and_the_score_at_fifty_times_the_base
     true = [sum(math.cos(2**k * theta) for theta in angles(16, 15_000.0)) / 8 for k in range(15)]
     drawn = np.array(true) + 0.01
     drawn[3] -= 0.22
-    assert film.gap(drawn) == T(
-        "expected_gap", mean=f"{(14 * 0.01 + 0.21) / 15:.2f}", at="8", drawn=f"{drawn[3]:.2f}", true=f"{true[3]:.2f}"
-    )
+    assert film.gap(drawn).endswith(T("film.gap", at="8", drawn=f"{drawn[3]:.2f}", true=f"{true[3]:.2f}"))
 
 
 @pytest.mark.parametrize("kind", figures.KINDS)

@@ -22,8 +22,9 @@ from ui.figures.extrapolation import longer as extrapolation
 from ui.figures.frequencies import drawn as base
 from ui.figures.layouts import drawn as layouts
 from ui.figures.lrpe import drawn as lrpe
+from ui.figures.predicted import mistake
 from ui.figures.rotation import circle
-from ui.text.words import LANGUAGES, Words
+from ui.text.words import LANGUAGES, Words, labels
 from ui.work import extrapolated
 
 Case = tuple[Film, list[float], str, int]
@@ -130,6 +131,25 @@ def test_the_true_curve_is_the_theorys_and_the_gap_is_written(case: Callable[[st
     at = sketch.column_texts.index(place)
     drawn = curve.copy()
     drawn[at] += 30
-    numbers = {"mean": 30 / len(true), "drawn": drawn[at], "true": curve[at]}
-    shown = {slot: f"{value:.{digits}f}" for slot, value in numbers.items()}
-    assert film.gap(drawn) == Words(lang, "labels")("film.gap", at=place, **shown)
+    shown = {slot: f"{height[at]:.{digits}f}" for slot, height in (("drawn", drawn), ("true", curve))}
+    assert film.gap(drawn).endswith(Words(lang, "labels")("film.gap", at=place, **shown))
+
+
+@pytest.mark.parametrize(
+    ("word", "curve"),
+    [
+        ("close", lambda x: x + 0.9),
+        ("reversed", lambda x: 9 - x),
+        ("twice", lambda x: 2 * x),
+        ("half", lambda x: x / 2),
+        ("high", lambda x: x + 3),
+        ("low", lambda x: x - 3),
+        ("moves", lambda x: 0 * x + 4),
+        ("crossed", lambda x: 4 + 3 * (x - 4)),
+    ],
+)
+def test_the_mistake_of_a_drawn_curve_is_named(word: str, curve: Callable[[np.ndarray], np.ndarray]) -> None:
+    rising = np.linspace(1.0, 8.0, 15)
+    assert mistake(curve(rising), rising, 10.0) == word
+    assert mistake(rising, 0 * rising + 4, 10.0) == "level"
+    assert all(f"film.drawn.{word}" in labels(lang, "labels") for lang in LANGUAGES)

@@ -1,6 +1,7 @@
 """The right choice of every question on the path, found anew in rope_core's numbers."""
 
 from collections.abc import Callable, Mapping
+from inspect import unwrap
 from typing import Any
 
 import numpy as np
@@ -10,12 +11,19 @@ import rope_core as rc
 from rope_core.lab import records, view
 from rope_core.lrpe import demo as lrpe
 from rope_core.lrpe.explain import decode_strip
-from rope_core.theory import attention, demo, encodings, layout_demo, precision, softmax
+from rope_core.theory import attention, demo, encodings, precision
 from rope_core.theory.block.demo import stale_logits
+from ui.figures.attention import scores
+from ui.figures.encodings.swapping import swapping
+from ui.page import tasks
 from ui.page.menu import PATH, SECTIONS, declaration
 from ui.page.tasks import Question
+from ui.text.words import Words
 
 LLAMA = rc.Rope(128, 10_000.0, 4096)
+FIRST = "Tom likes dogs but not cats", "Tom likes cats but not dogs"
+At = Callable[[str], Any]
+"""The page's value of a field, by its name, once the question was answered."""
 
 
 def only(choices: Mapping[str, bool]) -> str:
@@ -24,12 +32,13 @@ def only(choices: Mapping[str, bool]) -> str:
     return right
 
 
-def slow() -> str:
-    turns = LLAMA.train_len / float(LLAMA.wavelength[-1])
+def slow(at: At) -> str:
+    turns = at("position") * LLAMA.base ** (2 / LLAMA.dim - 1) / (2 * np.pi)
+    assert at("beat") == 2, "the dials are there from the second beat on"
     return only({"a": turns > 1.5, "b": 0.7 < turns < 1.5, "c": turns < 0.1})
 
 
-def without() -> str:
+def without(at: At) -> str:
     """Return what a causal mask does to two sentences of the same words: the mean output's change, over its size."""
     head = encodings.weights(32, LLAMA.base)
 
@@ -39,106 +48,131 @@ def without() -> str:
         weights = np.tril(np.exp(scores - scores.max()))
         return np.asarray((weights / weights.sum(axis=1, keepdims=True) @ x @ head.v.T).mean(axis=0))
 
-    first, second = read("Tom likes dogs but not cats"), read("Tom likes cats but not dogs")
-    change = float(np.abs(second - first).max() / np.abs(first).max())
-    return only({"a": change < 1e-9, "b": change < 1e-9, "c": 1e-3 < change < 0.5})
+    first, second = (read(sentence) for sentence in FIRST)
+    change = float(np.abs(second - first).max())
+    film = unwrap(swapping)(tuple(map(tuple, map(str.split, FIRST))), LLAMA.base, True, Words("en", "encodings"))
+    assert f"by {change:.2g} without" in film.scene.written({"swapped": film.scene.controls[0].nearest(at("swapped"))})
+    share = change / np.abs(first).max()
+    return only({"a": share < 1e-9, "b": share < 1e-9, "c": 1e-3 < share < 0.5})
 
 
-def moved() -> str:
+def moved(at: At) -> str:
     head, x = encodings.weights(32, LLAMA.base), encodings.words(["the", "cat", "chased", "the", "dog"], 32)
     added, turned = (
-        encodings.translation_gap(name, x, np.arange(5), 5, head) > 1e-9 for name in ("sinusoidal", "rope")
+        encodings.translation_gap(name, x, np.arange(5), at("shift"), head) > 1e-9 for name in ("sinusoidal", "rope")
     )
     return only({"a": added and not turned, "b": turned and not added, "c": added and turned})
 
 
-def opposite() -> str:
-    q, k = demo.drawn_vectors(LLAMA.dim)
-    shares = demo.shares(q, k, np.arange(4096), LLAMA.theta)
-    lowest = shares[:, 0] < 0.99 * shares[:, 0].min()
-    scores = shares.sum(axis=1)[lowest]
-    return only({"a": bool(scores.max() < shares.sum(axis=1).mean()), "b": bool((scores > 3).any()), "c": False})
+def opposite(at: At) -> str:
+    """Return b: the two arrows are half a turn apart, and the score is above most others."""
+    q, k = (vector.reshape(-1, 2) @ [1, 1j] for vector in demo.drawn_vectors(LLAMA.dim))
+    m, n, turns = at("m") + at("shift"), at("n") + at("shift"), 1j * LLAMA.theta
+    arrows = (q * np.exp(m * turns))[at("pair")] / (k * np.exp(n * turns))[at("pair")]
+    assert abs(abs(np.degrees(np.angle(arrows))) - 180) < 2
+    scores = np.real(np.exp(np.multiply.outer(np.arange(-64, 65), turns)) * q * k.conj()).sum(axis=1)
+    here = scores[64 + m - n]
+    return only({"a": here < np.quantile(scores, 0.2), "b": here > np.quantile(scores, 0.7), "c": abs(here) < 0.5})
 
 
-def slower() -> str:
-    both = layout_demo.two_orders(8, (1, 30), LLAMA.base)
-    return only({"a": False, "b": float(both.difference.max()) < 1e-12, "c": float(both.difference.max()) > 1e-3})
+def slower(at: At) -> str:
+    """Return b: the same numbers, turned in either order, are the same numbers in other places."""
+    x = np.random.default_rng(2).standard_normal(8)
+    theta, order = LLAMA.base ** (-np.arange(4) / 4), np.array([0, 2, 4, 6, 1, 3, 5, 7])
+    assert at("order") == 0, "the row is in the paper's order"
+    paper, half = (rc.rotation_matrix(at("position"), theta, layout) for layout in ("interleaved", "half"))
+    difference = np.abs((paper @ x)[order] - half @ x[order]).max()
+    return only({"a": False, "b": difference < 1e-12, "c": difference > 1e-3})
 
 
-def middle() -> str:
-    slowed = LLAMA.theta / rc.Rope(LLAMA.dim, 100 * LLAMA.base).theta
-    return only(
-        {letter: bool(np.isclose(slowed[32], times)) for letter, times in zip("abc", (100, 50, 10), strict=True)}
-    )
+def middle(at: At) -> str:
+    slowed = (at("base") / LLAMA.base) ** (2 * 32 / LLAMA.dim)
+    return only({letter: bool(np.isclose(slowed, times)) for letter, times in zip("abc", (100, 50, 10), strict=True)})
 
 
-def worst() -> str:
-    cells = view.at(view.cells(records.shipped("sweep").results), 2048)
-    last = {cell.line: cell.last.value for cell in cells}
+def worst(at: At) -> str:
+    """Return the line that reads worst in the record; at the dials' factor it alone brings neighbours together."""
     names = {"a": "linear", "b": "ntk", "c": "yarn"}
+    assert at("factor") == at("distance") == 8
+    close = [
+        name
+        for name in names.values()
+        if rc.spectrum(rc.Request(LLAMA, name, {"factor": at("factor")})).inv_freq[0] < 0.5
+    ]
+    assert close == ["linear"]
+    last = {cell.line: cell.last.value for cell in view.at(view.cells(records.shipped("sweep").results), 2048)}
     return max(names, key=lambda letter: last[names[letter]])
 
 
-def fade() -> str:
-    d, draws = np.arange(1, 4096), np.random.default_rng(1).standard_normal((20, 2, LLAMA.dim))
-    s = rc.Spectrum.of(LLAMA.theta)
-    curves = np.array([attention.score_curve(s, d, q, k) for q, k in draws])
-    early, late = (float(np.sqrt((curves[:, part] ** 2).mean())) for part in (slice(0, 50), slice(3000, None)))
+def fade(at: At) -> str:
+    d = np.arange(1, 4096)
+    q, k = scores.vectors(at("vectors"), LLAMA.dim, at("draw"), "", "")
+    early, late = (
+        float(np.sqrt((attention.score_curve(rc.Spectrum.of(LLAMA.theta), part, q, k) ** 2).mean()))
+        for part in (d[:50], d[3000:])
+    )
     return only({"a": late < 0.5 * early, "b": 0.5 * early < late < 2 * early, "c": late > 2 * early})
 
 
-def weight() -> str:
-    weights = softmax.expected_attention([4096, 262_144], 1.0, 4.0)[1]
-    fall = float(weights[0] / weights[1])
-    return only({"a": 40 < fall < 80, "b": fall < 2, "c": False})
+def weight(at: At) -> str:
+    """Return what becomes of e^s in a sum with as many standard normal scores, whose exponentials are sqrt(e) each."""
+    first, last = (np.exp(at("signal")) / (np.exp(at("signal")) + n * np.exp(0.5)) for n in (4096, 262_144))
+    return only({"a": 40 < first / last < 80, "b": first / last < 2, "c": False})
 
 
-def lost() -> str:
-    """Return b: with the same weights and text, other angles read on, so neither memory nor text ends."""
-    last = {cell.line: cell.last.value for cell in view.at(view.cells(records.shipped("sweep").results), 2048)}
-    return only({"a": last["yarn"] > 10, "b": last["none"] > 5 * last["yarn"], "c": last["window"] > 10})
+def lost(at: At) -> str:
+    """Return b: with the same weights and text, other angles read on there, so neither memory nor text ends."""
+    cells = [each for each in records.shipped("sweep").results if each["length"] == 2048]
+    here = {
+        each["line"]: np.interp(at("byte"), each["curve"]["position"], each["curve"]["value"])
+        for each in cells
+        if each["line"] in ("none", "yarn", "window")
+    }
+    return only({"a": here["yarn"] > 10, "b": here["none"] > 5 * here["yarn"], "c": here["window"] > 10})
 
 
-def turned_in_cache() -> str:
-    """Return b: the score of a new query with keys turned once is that of both turned at their own positions."""
+def turned_in_cache(at: At) -> str:
+    """Return b: the score of the newest query with a key turned once is that of both turned at their own positions."""
     q, k = demo.drawn_vectors(LLAMA.dim)
-    turn = {at: rc.rotation_matrix(at, LLAMA.theta, "half") for at in (3, 100, 103)}
-    s = rc.Spectrum.of(LLAMA.theta)
-    meant = float(attention.score_curve(s, [100], in_pairs(q), in_pairs(k))[0])
-    keys = {"a": turn[100] @ turn[3] @ k, "b": turn[3] @ k, "c": k}
-    return only({choice: abs(float((turn[103] @ q) @ key) - meant) < 1e-9 for choice, key in keys.items()})
+    newest, key = at("token"), at("token") - 3
+    turn = {each: rc.rotation_matrix(each, LLAMA.theta, "interleaved") for each in (3, key, newest)}
+    meant = float(attention.score_curve(rc.Spectrum.of(LLAMA.theta), [3], q, k)[0])
+    keys = {"a": turn[3] @ turn[key] @ k, "b": turn[key] @ k, "c": k}
+    return only({choice: abs(float((turn[newest] @ q) @ each) - meant) < 1e-9 for choice, each in keys.items()})
 
 
-def in_pairs(vector: np.ndarray) -> np.ndarray:
-    """Return a vector of the half-split order in the paper's, in which scores over the distance are taken."""
-    return np.asarray(vector[rc.convert(vector.size, "half", "interleaved")])
-
-
-def stale() -> str:
-    positions, true, got = stale_logits(LLAMA, 4.0)
+def stale(at: At) -> str:
+    positions, true, got = stale_logits(LLAMA, at("times"))
     wrong = float(np.abs(true - got).max())
     return only({"a": wrong < 1e-9, "b": False, "c": wrong > 0.1 and len(positions) == len(got)})
 
 
-def same() -> str:
+def same(at: At) -> str:
     """Return b: the score is the same at every position, and not the true one."""
-    s, q = rc.spectrum(rc.Request(LLAMA)), np.full(LLAMA.dim, LLAMA.dim**-0.5)
-    values = precision.drifting_score(s, [0, 1000, 100_000], 10, "inv_freq", "bfloat16", q, q)
+    s, q, distance = rc.spectrum(rc.Request(LLAMA)), np.full(LLAMA.dim, LLAMA.dim**-0.5), at("distance")
+    values = precision.drifting_score(s, [0, 1000, at("up_to")], distance, at("stage"), "bfloat16", q, q)
     spread = float(np.ptp(values))
-    off = abs(float(values[0] - attention.score_curve(s, [10], q, q)[0]))
+    off = abs(float(values[0] - attention.score_curve(s, [distance], q, q)[0]))
     return only({"a": spread > 1e-3, "b": spread < 1e-6 < off, "c": off < 1e-6})
 
 
-def after() -> str:
-    out = lrpe.Case("relu", offset=100).stages.out
+def after(at: At) -> str:
+    stages = lrpe.Case(at("act"), offset=at("offset")).stages
+    assert (stages.activated >= 0).all()
+    out = stages.out
     return only(
         {"a": bool((out >= 0).all()), "b": bool((out < 0).any() and (out > 0).any()), "c": bool((out < 0).all())}
     )
 
 
-def together() -> str:
-    cases = {"a": lrpe.Case("relu"), "b": lrpe.Case("softmax", -1), "c": lrpe.Case("softmax", 1)}
-    return only({k: not decode_strip(case.x, case.theta, **case.options).same_bits for k, case in cases.items()})
+def together(at: At) -> str:
+    cases = {"a": ("relu", None), "b": ("softmax", -1), "c": ("softmax", 1)}
+    apart = {
+        choice: not decode_strip(case.x, case.theta, **case.options).same_bits
+        for choice, case in ((choice, lrpe.Case(*each)) for choice, each in cases.items())
+    }
+    assert cases[only(apart)] == (at("act"), {"head": -1, "sequence": 1}[at("along")])
+    return only(apart)
 
 
 FOUND: dict[tuple[str, str], Callable[[], str]] = {
@@ -164,8 +198,12 @@ VALUES: list[tuple[str, Any]] = [
 
 
 @pytest.mark.parametrize(("page", "question"), VALUES, ids=lambda value: getattr(value, "name", value))
-def test_the_right_choice_is_the_one_that_holds(page: str, question: Question) -> None:
-    assert FOUND[page, question.name]() == question.right
+def test_the_right_choice_is_the_one_that_holds_where_the_answer_leads(page: str, question: Question) -> None:
+    """Answer wrongly: the page's picture then shows what is right."""
+    values = declaration(page).store({})
+    tasks.answer(question, values, next(letter for letter in question.choices if letter != question.right))
+    assert not values.notes
+    assert FOUND[page, question.name](lambda name: values.get(values.fields[name])) == question.right
 
 
 def test_no_answer_is_left_of_a_question_that_is_not_there() -> None:

@@ -1,57 +1,69 @@
 """What learning pages ask: answers in fields, checks that pass and fail in sentences, and how far a visitor is."""
 
 import re
-from string import Formatter
+from itertools import product
 
+import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from rope_core import Rope
-from rope_core.theory import challenges
 from rope_core.theory.challenges import Verdict
 from tests.test_pages import opened
 from ui.page.menu import PATH, SECTIONS, declaration, way
 from ui.page.state import Field
 from ui.page.store import Store
-from ui.page.tasks import SOLVED, Challenge, Drawn, Question, answer, done, verdict
+from ui.page.tasks import Challenge, Drawn, Question, answer, done, feedback, remember, remembered, verdict, written
 from ui.text.words import LANGUAGES, Words, labels
 
 MOVED = Field("moved", "int", 3, 0, 9)
-SIDE = Question("side", "b", "ab", then=((MOVED, 7),))
+SIDE = Question("side", "b", ((MOVED, 7),), "ab")
+CURVE = Drawn("curve")
 NUMBER = Field("number", "int", None, 0, 9, optional=True)
-EVEN = Challenge("even", (NUMBER,), lambda least, n: Verdict(n % 2 == 0 and n >= least, n / 9, "reason"))
+EVEN = Challenge("even", (NUMBER,), lambda least, n: Verdict("passed" if n % 2 == 0 and n >= least else "odd"))
+LLAMA = Rope(128, 10_000.0, 4096)
+EXPONENT = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
 LEARNING = [name for name in PATH if name in SECTIONS]
 
 
 def store() -> Store:
-    return Store("page", (MOVED, *SIDE.fields, *EVEN.fields), {})
+    return Store("page", (MOVED, *SIDE.fields, *CURVE.fields, *EVEN.fields), {})
 
 
 def test_an_answer_is_a_field_and_moves_the_page_to_where_it_is_seen() -> None:
     values = store()
-    assert not done(SIDE, values, {})
     answer(SIDE, values, "a")
-    assert done(SIDE, values, {}) and values.query() == {"side": "a", "moved": "7"}
+    assert values.query() == {"side": "a", "moved": "7"}
     answer(SIDE, values, "")
-    assert not done(SIDE, values, {}) and values.get(MOVED) == 7
+    assert values.get(MOVED) == 7
     values.reset()
     assert values.query() == {}
 
 
-def test_a_challenge_is_checked_once_all_is_given_and_passed_only_while_it_is() -> None:
-    values = store()
-    session: dict[str, object] = {}
+def test_what_is_done_counts_where_it_is_right_and_stays_done() -> None:
+    values, session = store(), dict[str, object]()
+    steps = [(SIDE, "a", 0), (SIDE, "b", 1), (SIDE, "a", 1), (CURVE, "1.2", 2), (CURVE, "", 2)]
+    for task, value, count in steps:
+        values.put(task.field, value)
+        assert done((SIDE, CURVE, EVEN), values, session) == count
     assert verdict(EVEN, values, session, (2,)) is None
-    for number, passed in ((3, False), (4, True), (0, False)):
+    for number, passed, count in ((3, False, 2), (4, True, 3), (0, False, 3)):
         values.put(NUMBER, number)
         result = verdict(EVEN, values, session, (2,))
-        assert result and result.passed == passed == done(EVEN, values, session)
-        assert session[SOLVED] == ({("page", "even")} if passed else set())
+        assert result and result.passed == passed and done((SIDE, CURVE, EVEN), values, session) == count
+    another: dict[str, object] = {}
+    remember(another, remembered(session))
+    assert remembered(another) == ["page.curve", "page.even", "page.side"]
+    for sent in (None, "page.side", 7, {"a": 1}, [7, None, "<b>.x", "a" * 99 + ".b", ["page.side"]]):
+        remember(fresh := {}, sent)
+        assert remembered(fresh) == []
 
 
 def test_a_question_without_its_right_choice_and_a_field_that_is_filled_are_refused() -> None:
     with pytest.raises(ValueError, match="right must be one of ab, got c"):
-        Question("side", "c", "ab")
+        Question("side", "c", ((MOVED, 7),), "ab")
+    with pytest.raises(ValueError, match="then must be the values that show the answer"):
+        Question("side", "a", ())
     with pytest.raises(ValueError, match="fields must be empty at first, got moved"):
         Challenge("even", (MOVED,), EVEN.check)
 
@@ -112,7 +124,7 @@ def test_the_answer_is_hidden_until_a_choice_is_made_and_the_link_keeps_it() -> 
 
 def test_a_challenge_fails_and_passes_with_a_sentence() -> None:
     shown = opened("rotation", lang="en", first="10", second="20")
-    assert any("Not yet: " in each.value and "3.717" not in each.value for each in shown.warning)
+    assert any("Not yet." in each.value and "10 tokens apart" in each.value for each in shown.warning)
     assert not shown.success
     shown = opened("rotation", lang="en", first="10", second="54")
     assert "Solved." in shown.success[0].value and "44 tokens apart" in shown.success[0].value
@@ -127,8 +139,56 @@ def test_a_fold_has_its_text_from_the_start_and_its_parts_once_a_link_opens_it(l
     assert unfolded.session_state["view"]["open"] == "backward"
 
 
-def test_the_sentences_of_a_verdict_say_its_numbers_only() -> None:
-    given = set(challenges.twins(Rope(128, 10_000.0, 4096), 0, 0.02, 10, 20).given)
-    for key, text in labels("en", "rotation").items():
-        if key.startswith("challenge.twins."):
-            assert {name for _, name, _, _ in Formatter().parse(text) if name} <= given, key
+TRIED: dict[str, tuple[tuple[object, ...], list[tuple[object, ...]]]] = {
+    "below": ((LLAMA, 1), [(1,), (5,), (1708,), (1900,)]),
+    "same": ((40, 33), [(40, 33), (33, 40), (50, 23), (1, 0), (9, 2)]),
+    "twins": ((LLAMA, 0, 0.02), [(4, 4), (10, 20), (10, 32), (10, 35), (10, 54)]),
+    "which": (((0, 1, 8), 10_000.0), [("a",), ("b",), ("c",)]),
+    "least": ((128, 32_768, 1.1), [(100.0,), (5215.0,), (32_768.0,), (10_000.0,), (6000.0,)]),
+    "extend": ((LLAMA, 8, 1.1), [("ntk", 8.0), ("linear", 8.0), ("yarn", 9.0), ("yarn", 8.0)]),
+    "serve": ((128, 32_768, 1.7e6), [(2e6,), (1e6,), (1.5e6,)]),
+    "luck": ((np.repeat([0.12341, 0.9], [1026, 1]), np.full(1027, 0.12344), 1024), [(1024,), (1026,), (1027,)]),
+    "extra": ((LLAMA,), [(1,), (2,), (4,)]),
+    "hold": (("bfloat16",), [(200,), (65_536,), (65_537,)]),
+    "decoding": ((16, 12, 3), [(31,), (29,), (14,), (18,), (5,), (30,)]),
+}
+"""What each challenge's check is given by its page, and answers that make every mistake it knows, once each."""
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize("name", LEARNING)
+def test_every_mistake_has_its_sentence_and_every_sentence_its_mistake(name: str, lang: str) -> None:
+    t, words = Words(lang, name), Words(lang, "predict")
+    for task in declaration(name).tasks:
+        if isinstance(task, Challenge):
+            given, answers = TRIED[task.name]
+            verdicts = [task.check(*given, *each) for each in answers]
+            start = f"challenge.{task.name}."
+            known = {key.removeprefix(start) for key in labels(lang, name) if key.startswith(start)}
+            assert {each.reason for each in verdicts} == known - {"task"} - set(task.fields[0].choices)
+            said = [feedback(task, each, words, t) for each in verdicts]
+            assert len({each.reason for each in verdicts}) == len(set(said)) and "{" not in "".join(said)
+
+
+def test_numbers_in_feedback_are_the_readers_own_and_do_not_reach_the_bound_they_miss() -> None:
+    t, words = Words("en", "precision"), Words("en", "predict")
+    hold = next(task for task in declaration("precision").tasks if task.name == "hold")
+    assert "65,537 becomes 65,536" in feedback(hold, hold.check("bfloat16", 65_537), words, t)
+    rng = np.random.default_rng(5)
+    for value, beside in zip(rng.lognormal(0, 8, 500), rng.lognormal(0, 8, 500), strict=True):
+        for bound in (beside, value * (1 + 1e-6), value * (1 - 1e-9)):
+            shown = float(written(value, bound).replace(",", "").translate(EXPONENT).replace("·10", "e"))
+            assert (shown > bound) == (value > bound) and shown == pytest.approx(value, rel=5.1e-3)
+
+
+@pytest.mark.parametrize("name", LEARNING)
+def test_a_number_typed_from_the_task_is_no_solution(name: str) -> None:
+    for task in declaration(name).tasks:
+        if isinstance(task, Challenge) and all(field.kind != "choice" for field in task.fields):
+            written_there = re.findall(r"\d[\d,.]*\d|\d", labels("en", name)[f"challenge.{task.name}.task"])
+            numbers = {float(text.replace(",", "")) for text in written_there}
+            for typed in product(numbers, repeat=len(task.fields)):
+                kinds = zip(typed, task.fields, strict=True)
+                values = [int(number) if field.kind == "int" else number for number, field in kinds]
+                if all(field.low < number <= field.high for number, field in zip(values, task.fields, strict=True)):
+                    assert not task.check(*TRIED[task.name][0], *values).passed, values

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 import rope_core as rc
 from rope_core.theory import attention
 from ui.figures.attention.bins import bins
 from ui.figures.colours import GREY, ORANGE
 from ui.figures.drawing import Film, kept
+from ui.figures.predicted import compared
 from ui.film.scene import Axis, Panel, Scene
 from ui.film.shapes import label, later, path, sketch
 from ui.film.sketch import over
@@ -49,17 +49,6 @@ def expected(rope: rc.Rope, t: Words) -> Film:
         height=200,
     )
 
-    def gap(heights: npt.NDArray[np.float64]) -> str:
-        off = np.abs(heights - true)
-        worst = int(off.argmax())
-        return t(
-            "expected_gap",
-            mean=f"{off.mean():.2f}",
-            at=f"{at[worst]:,}",
-            drawn=f"{heights[worst]:.2f}",
-            true=f"{true[worst]:.2f}",
-        )
-
     return Film(
         "expected",
         Scene((panel,), (), t("expected_ask", base=short(rope.base), asked=short(larger)), drawn),
@@ -73,5 +62,5 @@ def expected(rope: rc.Rope, t: Words) -> Film:
             spectrum = rc.Spectrum.of(rc.Rope({rope.dim}, base).theta)
             print(base, attention.score_curve(spectrum, 2 ** np.arange({DOUBLINGS + 1}), q, q))
         """,
-        gap=gap,
+        gap=lambda heights: compared(drawn, heights, true, "{:.2f}".format, t),
     )

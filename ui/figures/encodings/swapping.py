@@ -37,8 +37,11 @@ def orders(first: Sequence[str], second: Sequence[str]) -> list[tuple[int, ...]]
 
 
 @kept
-def swapping(sentences: Sentences, base: float, t: Words) -> Film:
-    """Return the first sentence on its way to the second, and the mean output of attention without and with RoPE."""
+def swapping(sentences: Sentences, base: float, causal: bool, t: Words) -> Film:
+    """Return the first sentence on its way to the second, and the mean output of attention without and with RoPE.
+
+    ``causal``: each word sees itself and earlier words only.
+    """
     first, second = sentences
     way = orders(first, second)
     steps = len(way) - 1
@@ -47,26 +50,32 @@ def swapping(sentences: Sentences, base: float, t: Words) -> Film:
     swapped = Control("swapped", t("field.swapped"), tuple(np.linspace(0.0, 1.0, len(at)).tolist()), texts, seconds=4.0)
     read = [[first[k] for k in way[each]] for each in at]
     head = weights(WIDTH, base)
-    out = {name: np.array([pooled(name, order, head) for order in read]) for name in ENCODED}
+    out = {name: np.array([pooled(name, order, head, causal) for order in read]) for name in ENCODED}
     change = {name: np.abs(each - each[0]).max(axis=1) for name, each in out.items()}
     finding = sentence(
-        lambda **slots: t("swapping_finding", steps=steps, **slots),
+        lambda **slots: t("swapping_causal" if causal else "swapping_finding", steps=steps, **slots),
         k=Texts((swapped,), tuple(map(str, at))),
-        rope=Texts((swapped,), tuple(f"{value:.2g}" for value in change["rope"].tolist())),
+        **{
+            name: Texts((swapped,), tuple(f"{value:.2g}" for value in each.tolist()))
+            for name, each in change.items()
+            if causal or name == "rope"
+        },
     )
     panels = [_words(first, [way[each] for each in at], swapped, t)]
     top = 1.1 * max(float(np.abs(each[:, :SHOWN]).max()) for each in out.values())
     panels += [_output(out[name][:, :SHOWN], swapped, top, *look, t) for name, look in ENCODED.items()]
     return Film(
-        "swapping",
+        "masked" if causal else "swapping",
         Scene(panels, (swapped,), finding),
         lambda: (
             {"order": [" ".join(order) for order in read]} | {f"change, {name}": each for name, each in change.items()}
         ),
         f"""
-        from rope_core.theory.encodings import order_gap, weights
+        from rope_core.theory.encodings import pooled, weights
+        head = weights({WIDTH}, {base!r})
         for name in {tuple(ENCODED)}:
-            print(name, order_gap(name, {first!r}, {second!r}, weights({WIDTH}, {base!r})))
+            before, after = (pooled(name, each, head, {causal}) for each in ({first!r}, {second!r}))
+            print(name, abs(after - before).max())
         """,
     )
 

@@ -11,6 +11,7 @@ from ui.figures.colours import GREY, ORANGE
 from ui.figures.drawing import Film, kept
 from ui.figures.precision.formats import spectrum_code
 from ui.figures.precision.phase import raised, stops
+from ui.figures.predicted import compared
 from ui.film.scene import Axis, Panel, Scene
 from ui.film.shapes import label, later, path, sketch
 from ui.film.sketch import over
@@ -60,14 +61,6 @@ def expected(request: rc.Request, dtype: str, t: Words) -> Film:
         height=220,
     )
 
-    def gap(heights: npt.NDArray[np.float64]) -> str:
-        return t(
-            "expected_gap",
-            mean=f"{np.abs(heights - true).mean():.1f}",
-            drawn=f"{heights[-1]:.1f}",
-            true=f"{true[-1]:.1f}",
-        )
-
     return Film(
         "expected",
         Scene((panel,), (), t("expected_ask", dtype=dtype, asked=other), drawn),
@@ -79,7 +72,7 @@ def expected(request: rc.Request, dtype: str, t: Words) -> Film:
         for dtype in {(dtype, other)}:
             print(dtype, abs(precision.phase_error(s, [1, 1024, 1048576], "inv_freq", dtype)).max(axis=1))
         """,
-        gap=gap,
+        gap=lambda heights: compared(drawn, heights, true, lambda power: t("expected_height", power=f"{power:.1f}"), t),
     )
 
 

@@ -80,7 +80,7 @@ export const stacked = (film) => film.head.beats.length > 0 && (calm.matches || 
 
 const DRAGGED = "rope-lab-dragged", SHARE = 0.1, WAIT = 900, LASTS = 1800;
 // A frame of another site may be refused its storage.
-const kept = (act) => { try { return act(); } catch { return null; } };
+export const kept = (act) => { try { return act(); } catch { return null; } };
 export const dragged = () => { kept(() => localStorage.setItem(DRAGGED, "1")); };
 
 export function hint(film) {

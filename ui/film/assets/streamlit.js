@@ -11,9 +11,11 @@ import "./panel.js";
 import "./beats.js";
 import "./film.js";
 import "./symbols.js";
+import { remember } from "./done.js";
 import { mount, tell } from "./player.js";
 
 export default function ({ data, parentElement, setStateValue }) {
+  if (data.done) return remember(data.done, (names) => setStateValue("done", names));
   if (!(data instanceof Uint8Array)) return tell(data.film, data);
   const box = parentElement.querySelector(".film-host");
   box.classList.add("film");

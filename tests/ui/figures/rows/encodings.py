@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from rope_core.rotation import rotation_matrix
 from rope_core.theory import encodings, extension
 from tests.support.figures import ROPE, Row, extended
 from tests.support.films import FilmRow, to_draw
@@ -46,6 +47,24 @@ def swapping(t: Words) -> str:
     return t(
         "swapping_finding", k=steps, steps=steps, rope=f"{encodings.order_gap('rope', SENTENCE, SWAPPED, HEAD):.2g}"
     )
+
+
+def masked(t: Words) -> str:
+    """Return the same under a causal mask: each token's sum is over those before it and itself."""
+    change = {}
+    for name, base in (("nope", None), ("rope", 60.0)):
+        ends = []
+        for tokens in (SENTENCE, SWAPPED):
+            x = encodings.words(tokens, scores.WIDTH)
+            q, k = x @ HEAD.q.T, x @ HEAD.k.T
+            if base:
+                theta = base ** (-np.arange(0, scores.WIDTH, 2) / scores.WIDTH)
+                turns = [rotation_matrix(m, theta, "interleaved") for m in range(4)]
+                q, k = (np.stack([turn @ row for turn, row in zip(turns, each, strict=True)]) for each in (q, k))
+            rows = [np.exp(q[m] @ k[: m + 1].T / np.sqrt(scores.WIDTH)) for m in range(4)]
+            ends.append(np.mean([row / row.sum() @ (x[: m + 1] @ HEAD.v.T) for m, row in enumerate(rows)], axis=0))
+        change[name] = f"{np.abs(ends[1] - ends[0]).max():.2g}"
+    return t("swapping_causal", k=5, steps=5, **change)
 
 
 def moving(t: Words) -> str:
@@ -172,7 +191,8 @@ ROWS = [
     Row("encodings", digits.image, (3, 9, 60.0), {"x": "column_axis", "y": "row_axis"}, image),
 ]
 FILMS = [
-    FilmRow("encodings", swapped.swapping, ((SENTENCE, SWAPPED), 60.0), {"swapped": 1.0}, swapping),
+    FilmRow("encodings", swapped.swapping, ((SENTENCE, SWAPPED), 60.0, False), {"swapped": 1.0}, swapping),
+    FilmRow("encodings", swapped.swapping, ((SENTENCE, SWAPPED), 60.0, True), {"swapped": 1.0}, masked),
     FilmRow("encodings", films.moving, ((SENTENCE, SWAPPED), 60.0, films.shifts(5)), {"shift": 5}, moving),
     FilmRow("encodings", films.translation, ("sinusoidal", SENTENCE, 60.0, films.far(9)), {"shift": 9}, translation),
     FilmRow("encodings", additive.rotation, ((0, 5, 64), (0, 7), 30.0), {"delta": 5, "i": 7}, rotation),
