@@ -145,3 +145,22 @@ def test_numbers_and_pictures_can_be_taken_away(rotation: Page) -> None:
         assert got.value.path().stat().st_size > 2000
     fold.locator("summary").click()
     expect(fold).not_to_have_attribute("open", "")
+
+
+def test_what_is_done_is_counted_at_once_and_outlives_a_wrong_try_a_reload_and_the_tab(app: str, visit: Visit) -> None:
+    page = visit.open(f"{app}/rotation?lang=en")
+    says(page, "0 of 3 on this page")
+    page.get_by_role("button", name="It can be high").click()
+    expect(page.get_by_text("1 of 3 on this page")).to_be_visible(timeout=3_000)
+    page.get_by_role("button", name="Ask again").click()
+    page.get_by_role("button", name="Zero").click()
+    says(page, "You chose C")
+    page.goto(f"{app}/rotation?lang=en")
+    says(page, "1 of 3 on this page")
+    other = page.context.new_page()
+    other.goto(f"{app}/layouts?lang=en")
+    says(other, "0 of 3 on this page")
+    says(other, "· 1 of ")
+    other.get_by_role("button", name="Nothing: its partner moves too").click()
+    says(other, "1 of 3 on this page")
+    says(page, "· 2 of ")
