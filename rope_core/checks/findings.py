@@ -11,7 +11,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from rope_core.checks.case import SEVERITIES, VERSIONS, Case, Finding, finding, printable, recorded
+from rope_core.checks.case import SEVERITIES, VERSIONS, Case, Finding, Phrase, finding, printable, recorded
 from rope_core.checks.rules import geometry, keys, layers, lengths, origin, ramps, scale, traps
 from rope_core.checks.rules.refusals import refusal
 from rope_core.checks.rules.versions import for_4
@@ -122,6 +122,7 @@ def _images(data: Mapping[str, Any]) -> Iterator[Finding]:
                 layout=rope.layout,
                 position=rope.position,
                 patch=rope.patch,
+                size=Phrase("patch", {"patch": rope.patch}) if rope.patch else Phrase("nothing"),
             )
     except ConfigError as error:
         yield refusal(error)

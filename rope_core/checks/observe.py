@@ -30,11 +30,11 @@ class Seen:
     ran: frozenset[str]
 
 
-def observe(module: Any, positions: tuple[int, ...], model_type: str | None) -> Seen | None:
+def observe(module: Any, positions: tuple[int, ...], model_type: str | None, raised: list[Exception]) -> Seen | None:
     """Run the text part of ``module`` on one token at each position and return what its attention multiplied.
 
     The module is left as it was: buffers, attributes, training mode. None where no part of it can be run on token
-    ids, or where nothing that is multiplied was seen.
+    ids, or where nothing that is multiplied was seen; what the attempts raised is appended to ``raised``.
     """
     for name, part in candidates(module, model_type):
         for arguments, along in inputs(part, positions):
@@ -45,8 +45,9 @@ def observe(module: Any, positions: tuple[int, ...], model_type: str | None) -> 
                 stack.enter_context(watch.follow(part, name))
                 try:
                     call(part, arguments)
-                except Exception:
+                except Exception as error:
                     # Somebody's forward with a signature of its own: the next attempt, or no answer.
+                    raised.append(error)
                     continue
             if watch.products:
                 return Seen(where, tuple(watch.products), frozenset(watch.ran))

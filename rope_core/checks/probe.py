@@ -26,16 +26,21 @@ def is_rotary(part: Any) -> bool:
     return NAMED.search(type(part).__name__) is not None
 
 
-def probe(parts: Mapping[str, Any], rope: HfRope, positions: tuple[int, ...]) -> Product | None:
-    """Turn random q and k by the first rotary embedding, by name, that can be called; None where none can."""
+def probe(
+    parts: Mapping[str, Any], rope: HfRope, positions: tuple[int, ...], raised: list[Exception]
+) -> Product | None:
+    """Turn random q and k by the first rotary embedding, by name, that can be called; None where none can.
+
+    What the attempts raised is appended to ``raised``.
+    """
     for name, part in list(parts.items())[:MOST]:
         for attempt in (by_tables, by_call):
             try:
                 with unchanged(part):
                     return attempt(name, part, rope, positions)
-            except Exception:
+            except Exception as error:
                 # Somebody's module with a signature of its own: the next attempt, or no answer.
-                continue
+                raised.append(error)
     return None
 
 

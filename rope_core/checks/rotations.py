@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from rope_core.checks.case import Finding, finding
+from rope_core.checks.case import Finding, Phrase, finding
 from rope_core.checks.observe import Seen, observe
 from rope_core.checks.probe import is_rotary, probe
 from rope_core.checks.products import Product, index_of, spread, steadiness
@@ -40,6 +40,8 @@ class Rotations:
 
     def __init__(self, module: Any, data: dict[str, Any], ropes: Mapping[str | None, HfRope]) -> None:
         self.module, self.data, self.ropes = module, data, ropes
+        # What attempts to run the module or its rotary embedding raised.
+        self.raised: list[Exception] = []
         self.model: Model = resolve(data)
         self.labels = self.model.layer_types()
         turning = [rope for rope in ropes.values() if not rope.nope]
@@ -87,7 +89,7 @@ class Rotations:
         """The watched run at positions within the trained length."""
         if self.on_meta:
             return None
-        return observe(self.module, self._within(self.trained), self.model.model_type)
+        return observe(self.module, self._within(self.trained), self.model.model_type, self.raised)
 
     @property
     def observed(self) -> bool:
@@ -128,7 +130,7 @@ class Rotations:
         self._unseen(collected, self.seen)
         if self.follows and not collected.rows and not reported:
             where = (0, 1, 5, self.trained, 2 * self.trained - 1)
-            again = observe(self.module, where, self.model.model_type)
+            again = observe(self.module, where, self.model.model_type, self.raised)
             at = {kind: from_hf(self.data, kind, max(where) + 1) for kind in self.ropes}
             if again is not None and again.positions == where:
                 self._layers(collected, again, at)
@@ -140,9 +142,11 @@ class Rotations:
         for kind, rope in self.ropes.items():
             if rope.nope:
                 continue
-            product = probe(parts, rope, self._within(self.trained)) if not self.on_meta else None
+            product = None if self.on_meta else probe(parts, rope, self._within(self.trained), self.raised)
             if product is None:
-                collected.add(Verdict("rotation_not_observed"), "q, k", "model_type", kind, None)
+                told = dict.fromkeys(f"{type(error).__name__}: {error}" for error in self.raised)
+                reason = (("reason", Phrase("raised", {"error": [*told][:3]})),) if told else ()
+                collected.add(Verdict("rotation_not_observed", reason), "q, k", "model_type", kind, None)
                 continue
             buffers = collected.buffers(kind)
             for part, verdict in self._judge(product, self._within(self.trained), rope, buffers).items():
@@ -262,7 +266,7 @@ class _Collected:
             if key == "layout_differs":
                 values.pop("layers")
             if key == "rotation_not_observed":
-                values["layout"] = self.ropes[kind].layout
+                values = {"reason": Phrase("nothing"), **values, "layout": self.ropes[kind].layout}
             findings.append(finding(key, row["module"], None, kind, **values))
         return findings
 

@@ -12,7 +12,7 @@ from rope_core.hf.types import DEFAULT
 def kind_of(rope: HfRope) -> str:
     """Return a rotation's type with its factor, where it has one."""
     factor = real(rope.params.get("factor"))
-    return rope.rope_type if factor in (None, 1.0) else f"{rope.rope_type} {shown(factor)}"
+    return rope.rope_type if factor in (None, 1.0) else f"{rope.rope_type} factor {shown(factor)}"
 
 
 def named(rope: HfRope) -> str:
@@ -57,7 +57,7 @@ def resting(case: Case) -> Iterator[Finding]:
     if "no_rope_flag_inverted" in origin.traps and 2 * len(layers) > total:
         turning = tuple(i for i in range(total) if i not in set(layers))
         yield finding("nope_flags_turned_round", origin.path, resting=len(layers), total=total, turning=turning)
-    elif layers:
+    elif 0 < len(layers) < total:
         yield finding("nope_layers", origin.path, layers=layers, resting=len(layers), total=total)
 
 

@@ -33,10 +33,16 @@ def length_missing(case: Case) -> Iterator[Finding]:
         return
     factor = case.rope.params.get("factor")
     guess = case.rope.train_len / float(factor) if isinstance(factor, int | float) and factor >= 1 else 0
-    values: dict[str, object] = {"used": case.rope.train_len, "guess": math.floor(guess), "worst": 0.0}
-    if guess >= 1 and case.rope.rope_type in RAMPED:
+    values: dict[str, object] = {
+        "used": case.rope.train_len,
+        "guess": math.floor(guess),
+        "meant_for": Phrase("nothing"),
+    }
+    if 1 <= guess < case.rope.train_len and case.rope.rope_type in RAMPED:
         other = at_length(case, math.floor(guess))
-        values["worst"] = 100.0 * largest(case.rope.inv_freq, spectrum(other).inv_freq)
+        worst = 100.0 * largest(case.rope.inv_freq, spectrum(other).inv_freq)
+        meant = {"guess": math.floor(guess), "worst": worst}
+        values |= {**meant, "meant_for": Phrase("holds_the_factor", meant)}
         if case.rope.rope_type == YARN:
             values |= {"range": ramp(case.rope.request), "meant": ramp(other)}
     yield finding("trained_length_is_max_length", f"{case.parameters.path}.{LENGTH}", **values)

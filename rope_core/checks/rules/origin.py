@@ -27,6 +27,8 @@ SHAPE = ("hidden_size", "num_hidden_layers", "num_attention_heads", "head_dim", 
 # What two configs of the same model share as well, where both state it.
 ALSO = ("num_key_value_heads", "vocab_size", "intermediate_size")
 LONG = 16_384
+# Two rotations to what a released file's rounding leaves, relative.
+SAME = 1e-6
 Released = tuple[str, dict[str, Any], dict[str | None, HfRope]]
 
 
@@ -169,7 +171,7 @@ def released_differs(case: Case) -> Iterator[Finding]:
             where = case.top("max_position_embeddings")
             yield finding("released_shorter", where, model=name, max=rope.max_len, released=other.max_len)
         return
-    name, other = min(others, key=lambda row: largest(rope.inv_freq, row[1].inv_freq))
+    name, other = min(others, key=lambda row: largest(*frequencies(rope, row[1])))
     rows = differing(rope, other)
     names = {row[0] for row in rows}
     given = case.parameters.values
@@ -197,9 +199,11 @@ def released_differs(case: Case) -> Iterator[Finding]:
 
 def frequencies(rope: HfRope, other: HfRope) -> tuple[Array, Array]:
     """Return the frequencies of two layer types where they differ: at load, else at the longest length."""
-    if largest(rope.inv_freq, other.inv_freq) > 1e-6 or rope.nope or other.nope:
-        return rope.inv_freq, other.inv_freq
-    own, theirs = (spectrum(replace(each.request, seq_len=other.max_len)).inv_freq for each in (rope, other))
+    own, theirs = rope.inv_freq, other.inv_freq
+    for length in () if rope.nope or other.nope else (None, other.max_len):
+        own, theirs = (spectrum(replace(each.request, seq_len=length)).inv_freq for each in (rope, other))
+        if largest(own, theirs) >= SAME:
+            break
     return own, theirs
 
 
@@ -210,12 +214,12 @@ def sections_apart(rope: HfRope, other: HfRope) -> bool:
 
 
 def unlike(own: float, other: float) -> bool:
-    return not math.isclose(own, other, rel_tol=1e-6)
+    return not math.isclose(own, other, rel_tol=SAME)
 
 
 def alike(rope: HfRope, other: HfRope) -> bool:
     """Whether two layer types turn alike, to what a released file's rounding leaves, at load and at full length."""
-    same = largest(*frequencies(rope, other)) < 1e-6 and not sections_apart(rope, other)
+    same = largest(*frequencies(rope, other)) < SAME and not sections_apart(rope, other)
     return same and not unlike(rope.attention_factor, other.attention_factor)
 
 

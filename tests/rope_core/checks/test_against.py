@@ -128,7 +128,7 @@ LISTS = {"short_factor": PHI["rope_scaling"]["long_factor"], "long_factor": PHI[
 OTHERWISE: dict[str, tuple[dict[str, Any], str, str, str, str]] = {
     "another type": (
         {**LLAMA31, "rope_scaling": {"rope_type": "linear", "factor": 2.0}},
-        "Llama 3.1 8B", "rope_type linear 2", "rope_scaling.rope_type", "300 %",
+        "Llama 3.1 8B", "rope_type linear factor 2", "rope_scaling.rope_type", "300 %",
     ),
     "a smaller factor": (
         set_in(LLAMA32, "rope_scaling", factor=8.0), "Llama 3.2 1B", "factor 8", "rope_scaling.factor", "300 %",
@@ -187,6 +187,8 @@ def test_pairs_that_stand_still_are_counted() -> None:
 def test_somebody_s_extension_is_noted_and_a_card_s_is_not() -> None:
     """A scaling at the released base, a longer maximum with the model's own scaling; Qwen's own recipes."""
     longer = extend(rc.model("kimi-k2").hf_config(), 262_144)[0].config
+    # A length that is asked about does not count: LongRoPE's frequencies follow it.
+    assert not [each for each in rc.check(PHI, seq_len=10**6) if each.key == "released_differs"]
     for config in ({**QWEN, "rope_scaling": {**YARN, "factor": 2.0}}, longer):
         assert [each.severity for each in of(config, "released_differs")] == ["note"]
     for name in ("qwen3-8b", "qwen2.5-7b"):

@@ -460,7 +460,9 @@ def test_no_alarm_on_released_configs_beside_the_catalogue(name: str) -> None:
 def test_layer_types_are_named_where_they_differ() -> None:
     gemma = rc.model("gemma-3-4b").hf_config()
     types = str(only("bases_differ", gemma).values["types"])
-    assert "sliding_attention (default, base 10000)" in types and "full_attention (linear 8, base 1000000)" in types
+    assert (
+        "sliding_attention (default, base 10000)" in types and "full_attention (linear factor 8, base 1000000)" in types
+    )
     slow = {each.layer_type for each in check(gemma, everything=True) if each.key == SLOW}
     # The local base of 10,000 turns its slowest pair in 58,000 of the 131,072 tokens.
     assert slow == {"full_attention"}

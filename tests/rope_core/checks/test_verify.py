@@ -136,6 +136,14 @@ def test_a_module_that_rotates_by_itself_is_probed() -> None:
 def test_a_module_without_rotation_says_so() -> None:
     assert keys(verify(nn.Linear(4, 4), LLAMA)) == ["no_buffers", "rotation_not_observed"]
 
+    class Rotary(nn.Module):
+        def forward(self, somewhere: object) -> None:
+            raise KeyError("elsewhere")
+
+    # What the module raised is said, not swallowed.
+    found = verify(Rotary(), LLAMA)[-1]
+    assert found.key == "rotation_not_observed" and "KeyError: 'elsewhere')" in found.why()
+
 
 def test_a_state_dict() -> None:
     assert keys(verify(model(LLAMA).state_dict(), LLAMA)) == ["weights_alone"]
