@@ -190,6 +190,14 @@ def test_a_nan_stays_a_nan_and_infinity_stays_infinite(backend: str) -> None:
             assert torch.isnan(got[0, 1]).sum() == 8  # the table's, in every head
 
 
+def test_complex_numbers_are_read_from_any_place_in_memory() -> None:
+    cos, sin = tables(4)
+    for place in (0, 1, 3):
+        x = torch.randn(35)[place : place + 32].view(1, 2, 2, 8)
+        got = apply(x, x, cos, sin, layout="interleaved", backend="complex")[0]
+        assert_turned(got, turned(x, cos[:2], sin[:2], "interleaved"))
+
+
 def test_results_keep_the_order_of_memory() -> None:
     cos, sin = tables(4)
     q, k = torch.randn(2, 3, 5, 8).transpose(1, 2), torch.randn(2, 1, 5, 8).transpose(1, 2)

@@ -220,6 +220,14 @@ def test_mrope_is_relative_on_every_axis() -> None:
     assert en.relative_residual(scores, np.arange(len(video))) > 0.05
 
 
+def test_half_of_mrope_s_pairs_follow_time_and_a_quarter_each_side() -> None:
+    w, video = en.weights(32, 700.0, 4), en.mrope_positions(2, 2, 3, 3, 2)
+    x = en.words([f"w{i}" for i in range(len(video))], 32)
+    angle = video[:, [0] * 8 + [1] * 4 + [2] * 4] * w.rope.theta
+    wanted = en.rope_logits(x @ w.q.T, x @ w.k.T, angle)
+    np.testing.assert_allclose(en.ENCODINGS["mrope"].logits(x, video, w), wanted, atol=1e-12)
+
+
 FIRST, SECOND = list("小明喜欢狗但不喜欢猫"), list("小明不喜欢狗但喜欢猫")
 
 

@@ -103,7 +103,9 @@ def test_the_norms_stand_where_the_formula_says(place: str, feed: list[str]) -> 
 def test_cached_keys_stay_turned_by_their_own_positions_and_values_stay() -> None:
     rope, built = rc.Rope(8, 50.0, 64), usual()[0]
     _, head, held = unpacked(figures.diagram("X", built, built, rope, T).packed(T).data)
-    keys, values = (shape for shape in head["panels"][1]["shapes"] if shape["kind"] == "hands")
+    shapes = head["panels"][1]["shapes"]
+    keys, values = (shape for shape in shapes if shape["kind"] == "hands")
+    (marker,) = (shape for shape in shapes if shape["kind"] == "handle")
     for newest in range(figures.TOKENS):
         key, value, seen = (
             numbers(part, held, {"token": newest}) for part in (keys["angle"], values["angle"], keys["paint"])
@@ -111,6 +113,8 @@ def test_cached_keys_stay_turned_by_their_own_positions_and_values_stay() -> Non
         np.testing.assert_allclose(key, math.pi / 2 - np.arange(figures.TOKENS), rtol=1e-6)
         np.testing.assert_allclose(value, math.pi / 2, rtol=1e-6)
         assert np.flatnonzero(seen).tolist() == list(range(newest + 1))
+        at, rows = (numbers(shape["y"], held, {"token": newest}) for shape in (marker, keys))
+        assert float(np.ravel(at)[0]) == np.ravel(rows)[newest]
 
 
 @pytest.mark.parametrize("place", PLACES)

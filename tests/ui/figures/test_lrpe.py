@@ -98,6 +98,8 @@ def test_the_matrices_are_the_document_s_blocks() -> None:
     block = [[math.cos(angle), -math.sin(angle)], [math.sin(angle), math.cos(angle)]]
     np.testing.assert_allclose(written[2:4, 2:4], block, atol=1e-6)
     assert np.count_nonzero(np.abs(written) > 1e-9) == 12
+    first, second = [-0.5, 1.5, 1.5, -0.5, -0.5, None], [1.5, 3.5, 3.5, 1.5, 1.5, None]
+    assert figures.outline(2, 2)[0] == first + second
     np.testing.assert_allclose(computed[np.ix_([1, 4], [1, 4])], block, atol=1e-6)
 
 

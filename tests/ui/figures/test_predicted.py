@@ -110,6 +110,7 @@ def negative(lang: str) -> Case:
 
 def longer(lang: str) -> Case:
     film = unwrap(extrapolation.longer)(extrapolated.seen_shipped("sweep"), "yarn", Words(lang, "extrapolation"))
+    assert (film.scene.panels[0].x.low, film.scene.panels[0].x.high) == (8.0, 11.0), "256 to 2,048"
     cells = json.loads((resources.files("rope_core.lab") / "records" / "sweep.json").read_text("utf-8"))["results"]
     last = {each["length"]: each["last"][0] for each in cells if each["line"] == "yarn"}
     return film, [last[length] for length in (256, 512, 1024, 2048)], "512", 1
