@@ -6,7 +6,7 @@ from rope_core.theory import challenges
 from ui.figures.lrpe import drawn, turning
 from ui.figures.lrpe import linear as lrpe_linear
 from ui.figures.lrpe import op as figures
-from ui.page.fields import BASE, GEOMETRY
+from ui.page.fields import BASE, GEOMETRY, beats
 from ui.page.frame import Frame
 from ui.page.state import Field
 from ui.page.store import Store
@@ -21,8 +21,9 @@ WIDTH = Field("width", "int", 16, 4, 64, step=2, even=True)
 FRONT = Field("front", "int", 0, 0, 62, step=2, even=True)
 BEHIND = Field("behind", "int", 0, 0, 62, step=2, even=True)
 HEAD = Field("head", "int", 0, 0, 3)
-TOKEN = Field("token", "int", 3, 0, 11)
-PAIR = Field("pair", "int", 3, 0, 31)
+LENGTH = Field("length", "int", 32, 1, turning.LENGTHS)
+TOKEN = Field("token", "int", 0, 0, 11)
+PAIR = Field("pair", "int", 2, 0, 31)
 AT = Field("at", "int", 1, 1, 64)
 PHI = Field("phi", "choice", "1+elu", choices=explain.NON_NEGATIVE)
 
@@ -39,17 +40,18 @@ def case_of(store: Store, offset: int | None = None) -> demo.Case:
     return demo.Case(act, dim, store.get(THETA), store.rope().base, store.get(WIDTH), start, *rest)
 
 
+BEAT = beats(3)
 STEP_OFFSET = Field("step_offset", "int", None, 0, 4096, optional=True)
 PROMPT, STEP = 12, 3
 """A prompt's length, and the step of the decoding that the challenge asks for, the first being 1."""
-AFTER = Question("after", "b", ((ACT, "sigmoid"), (OFFSET, 100)))
+AFTER = Question("after", "b", ((BEAT, 2), (ACT, "sigmoid"), (OFFSET, 100)))
 TOGETHER = Question("together", "c", ((ACT, "softmax"), (ALONG, "sequence")))
 DECODE = Challenge("decoding", (STEP_OFFSET,), challenges.decode_offset)
 NEGATIVE = Drawn("negative")
 TASKS = (AFTER, NEGATIVE, TOGETHER, DECODE)
 
 fits = case_of
-FIELDS = (ACT, ALONG, THETA, OFFSET, WIDTH, FRONT, BEHIND, HEAD, TOKEN, PAIR, AT, PHI, *GEOMETRY)
+FIELDS = (BEAT, LENGTH, ACT, ALONG, THETA, OFFSET, WIDTH, FRONT, BEHIND, HEAD, TOKEN, PAIR, AT, PHI, *GEOMETRY)
 
 
 def settings(page: Frame) -> None:
@@ -71,11 +73,11 @@ def settings(page: Frame) -> None:
 
 
 def the_op(page: Frame) -> None:
-    """Draw the op forward."""
-    page.bar()
+    """Draw the op forward, after what it is for."""
     marked = page.get(HEAD), page.get(PAIR), turning.offsets(page.get(OFFSET))
     film = turning.stages(case_of(page.store, 0), *marked, page.t)
     page.show(film, turning.stages, lrpe.lrpe_rotate, explain.stages)
+    page.bar()
     page.predict(AFTER)
     settings(page)
     page.symbols()

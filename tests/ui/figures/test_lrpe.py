@@ -27,10 +27,6 @@ CASES = (
 )
 
 
-def written(number: float) -> str:
-    return f"{number:.3f}"
-
-
 def heatmaps(drawing: Drawing) -> list[np.ndarray]:
     return [np.asarray(trace.z, dtype=np.float64) for trace in chart(drawing).data if trace.type == "heatmap"]
 
@@ -44,38 +40,48 @@ def test_the_framed_pair_is_activated_and_turned_by_its_own_angle(start: int, to
     case, starts = Case("silu", base=77.0, width=12, front=2, behind=4), (0, 9, 64)
     scene = unwrap(turning.stages)(case, 1, 1, starts, T).scene
     at = {"offset": starts.index(start), "token": token}
-    x, bar, turn, out = (shown_at(panel.shapes[0]["cells"], at) for panel in scene.panels[:4])
-    tops = [float(panel.title.split("±")[1]) for panel in scene.panels[:4]]
-    first, second = 2 + 1, 2 + 3 + 1
+    _, before, dial, after = scene.panels
     numbers = drawn_vectors(12, TOKENS * HEADS, seed=0).reshape(TOKENS, HEADS, 12)[:, 1]
-    row = TOKENS - 1 - token
-    np.testing.assert_allclose(x[row] * tops[0] / 127, numbers[token], atol=0.6 * tops[0] / 127)
-    a, b = (numbers[token, d] / (1 + math.exp(-numbers[token, d])) for d in (first, second))
-    np.testing.assert_allclose(bar[row, [first, second]] * tops[1] / 127, [a, b], atol=0.01 * tops[1])
-    angle = (start + token) * 77.0 ** (-1 / 3)
-    np.testing.assert_allclose(turn[row, [first, second]] / 127, [math.cos(angle), math.sin(angle)], atol=0.01)
-    o = turned(a, b, angle)
-    np.testing.assert_allclose(out[row, [first, second]] * tops[3] / 127, o, atol=0.01 * tops[3])
-    np.testing.assert_array_equal(out[:, [0, 1, 8, 9, 10, 11]], bar[:, [0, 1, 8, 9, 10, 11]])
-    before, after = (shape for shape in scene.panels[4].shapes if shape["kind"] == "hands")
-    length, (from_, to) = shown_at(before["length"], at)[0], [shown_at(s["angle"], at)[0] for s in (before, after)]
-    reach = max(math.hypot(*(v / (1 + math.exp(-v)) for v in pair)) for pair in numbers[:, [first, second]])
-    assert math.isclose(length, math.hypot(a, b) / reach, rel_tol=1e-9)
-    assert math.isclose(to - from_, angle, rel_tol=1e-9, abs_tol=1e-12)
-    assert math.isclose(math.tan(from_), b / a, rel_tol=1e-9)
-    text_there = scene.written({"offset": start, "token": token})
-    assert f"position {start + token}: SiLU gives ({written(a)}, {written(b)})" in text_there
-    assert text_there.endswith(f" rad ({written(o[0])}, {written(o[1])}).")
+    silu = numbers / (1 + np.exp(-numbers))
+    theta = 77.0 ** (-np.arange(3) / 3)
+    outs = []
+    for first in starts:
+        z = (silu[:, 2:5] + 1j * silu[:, 5:8]) * np.exp(1j * np.outer(first + np.arange(TOKENS), theta))
+        outs.append(np.hstack([silu[:, :2], z.real, z.imag, silu[:, 8:]]))
+    # Tokens from the top; dimensions that do not turn are activated only.
+    for panel, values, scale in ((before, numbers, numbers), (after, outs[starts.index(start)], np.array(outs))):
+        top = np.abs(scale).max()
+        shown = shown_at(panel.shapes[0]["cells"], at)[TOKENS - 1 - token]
+        np.testing.assert_allclose(shown * top / 127, values[token], atol=0.51 * top / 127)
+    x, f = (complex(*part[token, [3, 6]]) for part in (numbers, silu))
+    raw, bar = (shape for shape in dial.shapes if shape["kind"] == "hands")
+    blue = next(shape for shape in dial.shapes if shape["kind"] == "handle")
+    for hand, exact in ((raw, x), (bar, f), (blue, f * np.exp(1j * (start + token) * theta[1]))):
+        length, angle = (float(shown_at(hand[name], at)[0]) for name in ("length", "angle"))
+        assert length * np.exp(1j * angle) == pytest.approx(exact / max(abs(x), abs(f)), rel=1e-9)
+    # The arrow goes on from its unturned place, without a jump.
+    assert shown_at(blue["angle"], at)[0] - shown_at(bar["angle"], at)[0] == pytest.approx((start + token) * theta[1])
+
+
+@pytest.mark.parametrize("width", [8, 64])
+def test_the_table_has_a_cell_for_every_pair_of_words_and_the_sum_one_for_every_number(width: int) -> None:
+    scene = unwrap(turning.stages)(Case(width=width), 0, 1, (0, 9), T).scene
+    table, total, _, _, grip, *_ = scene.panels[0].shapes
+    row = grip["of"][0]
+    assert (total["x1"] - total["x0"]) * (total["y1"] - total["y0"]) == width**2
+    for length in (1, 2, 31, 64):
+        at = {"length": length - 1}
+        x, y = (np.append(each, each[0]) for each in (shown_at(table[axis], at) for axis in "xy"))
+        # The shoelace formula: cells of size 1.
+        pairs = sum(1 for m in range(length) for n in range(m + 1))
+        assert abs(np.sum(x[:-1] * y[1:] - x[1:] * y[:-1])) / 2 == pairs
+        assert (shown_at(row["x0"], at) < shown_at(row["x1"], at)).sum() == length
+        said = scene.written({"length": length, "offset": 0, "token": 0, "beat": 1})
+        assert f"{length} words needs {pairs:,} scores" in said and f"{width**2:,} numbers" in said
 
 
 def shown_at(track: Track | np.ndarray, at: dict[str, int]) -> np.ndarray:
     return np.asarray(track.at(at) if isinstance(track, Track) else track, dtype=float)
-
-
-def test_the_quarter_without_a_sign_is_shaded_where_the_activation_has_none() -> None:
-    for act, shaded in (("relu", True), ("sigmoid", True), ("gelu", False), ("none", False)):
-        panel = unwrap(turning.stages)(Case(act, width=8), 0, 1, (0, 5), T).scene.panels[4]
-        assert any(shape.get("sector") for shape in panel.shapes) == shaded
 
 
 @pytest.mark.parametrize("kind, lines", [("geometric", 1), ("learned", 4), ("per head", 4)])
@@ -107,14 +113,14 @@ def test_decoding_gives_the_same_numbers_token_by_token() -> None:
     drawing = figures.decode(Case("softmax", -1, "learned", width=8, offset=30), 1, T)
     whole, steps = heatmaps(drawing)
     np.testing.assert_array_equal(whole, steps)
-    assert "offset 30 to 41 give the whole sequence's O bit for bit" in drawing.finding
+    assert "at offsets 30 to 41, give the same numbers bit for bit" in drawing.finding
 
 
 def test_decoding_with_a_softmax_along_the_sequence_differs() -> None:
     drawing = figures.decode(Case("softmax", 1, width=8, offset=30), 0, T)
     whole, steps = heatmaps(drawing)
     assert np.abs(whole - steps).max() > 0.1
-    assert "differ from the whole sequence" in drawing.finding
+    assert f"off by up to {np.abs(whole - steps).max():.3g}." in drawing.finding
 
 
 def test_the_backward_is_the_slope_times_the_gradient_turned_back() -> None:
@@ -162,7 +168,7 @@ def test_scores_of_linear_attention_are_drawn_for_the_past_only() -> None:
     past = np.tril(np.ones_like(plain, dtype=bool))
     assert np.isnan(plain[~past]).all() and (plain[past] >= 0).all()
     np.testing.assert_allclose(np.diagonal(plain), np.diagonal(scores), atol=1e-5)
-    assert f"{int((scores[past] < 0).sum())} are negative" in drawing.finding
+    assert f"{int((scores[past] < 0).sum())} of 528 turned ones are negative" in drawing.finding
 
 
 def test_the_decay_is_the_mean_cosine_and_drawn_features_follow() -> None:

@@ -114,11 +114,6 @@ def apart(value: float) -> str:
     return f"{value:.1e}" if value else "0"
 
 
-def couple(values: Array) -> str:
-    """Two numbers as a reader writes a point."""
-    return f"({values[0]:.3f}, {values[1]:.3f})"
-
-
 def thetas(case: Case, head: int, t: Words) -> Drawing:
     """Draw the frequencies of every head in the shape they come in."""
     pairs, values = np.arange(case.pairs), case.theta_grid
@@ -140,7 +135,7 @@ def thetas(case: Case, head: int, t: Words) -> Drawing:
     shape = "(" + ", ".join(str(n) for n in case.theta.shape) + ("," if case.theta.ndim == 1 else "") + ")"
     key = case.kind.replace(" ", "_")
     sentence = t(
-        f"thetas_{key}", shape=shape, base=f"{case.base:,.12g}", high=f"{values.max():.4g}", low=f"{values.min():.4g}"
+        f"thetas_{key}", shape=shape, base=f"{case.base:,.12g}", high=f"{values.max():.3g}", low=f"{values.min():.3g}"
     )
     table = {"pair": pairs} | {f"head_{h}": values[h] for h in range(HEADS)}
     return Drawing("thetas", figure, sentence, lambda: table, recipe(case, "print(case.theta.shape, case.theta)"))
@@ -237,7 +232,7 @@ def decode(case: Case, head: int, t: Words) -> Drawing:
             strips,
         ),
     )
-    difference = float(np.abs(strip.whole - strip.steps).max())
+    difference = float(np.abs(at_once - steps).max())
     key = "decode_same" if strip.same_bits else "decode_apart"
     sentence = t(
         key, tokens=TOKENS, first=f"{case.offset:,}", last=f"{case.positions[-1]:,}", apart=f"{difference:.3g}"
@@ -245,7 +240,7 @@ def decode(case: Case, head: int, t: Words) -> Drawing:
     code = recipe(
         case,
         "strip = explain.decode_strip(case.x, case.theta, **case.options)",
-        "print(strip.same_bits, abs(strip.whole - strip.steps).max())",
+        f"print(strip.same_bits, abs(strip.whole - strip.steps)[0, :, {head}].max())",
     )
     return Drawing("decode", figure, sentence, lambda: cells(case, at_once=at_once.T, step_by_step=steps.T), code)
 

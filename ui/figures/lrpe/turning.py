@@ -1,4 +1,4 @@
-"""The op under the hand: one head's numbers before and after, and one pair of a token on its circle."""
+"""Linear attention under the hand: what it saves, one pair that is activated and turned, and the op over all."""
 
 from __future__ import annotations
 
@@ -8,16 +8,20 @@ import numpy as np
 
 from rope_core.lrpe.demo import TOKENS, Case
 from rope_core.rope import Array
-from ui.figures.colours import BLUE, GREEN, GREY, SIGNED
+from ui.figures.colours import BLUE, GREY, PURPLE, SIGNED
 from ui.figures.drawing import Film, kept
-from ui.figures.lrpe.op import cells, couple, limit, recipe
+from ui.figures.lrpe.op import cells, limit, recipe
 from ui.figures.plot import as_bytes
-from ui.film.scene import Axis, Control, Panel, Scene, Shape, Texts, Track, control, sentence
-from ui.film.shapes import arc, circle, handle, hands, image, label, named, path, turned
+from ui.film.scene import Axis, Control, Panel, Scene, Shape, Texts, Track, beats, control, sentence
+from ui.film.shapes import arc, boxes, circle, handle, hands, image, label, named, path, turned
 from ui.text.words import Words
 
 EVERY, FAR = 64, (128, 256, 512, 1024, 2048, 4096)
-HALF = 0.5
+LENGTHS = 64
+"""The longest text whose table of scores is drawn."""
+ASIDE, ROOM = 30, 14
+"""How far right of the table's corner the running sum is drawn, and the room for the newest word's number, in cells."""
+HALF, GAP = 0.5, 0.06
 
 
 def offsets(value: int) -> tuple[int, ...]:
@@ -27,100 +31,206 @@ def offsets(value: int) -> tuple[int, ...]:
 
 @kept
 def stages(case: Case, head: int, wanted: int, starts: tuple[int, ...], t: Words) -> Film:
-    """Return X, f(X), the turn and O of one head at every offset, and one pair on its circle.
+    """Return what linear attention stores over the length, then one pair's way through the op, then all numbers'.
 
     Args:
         case: the call; its own offset does not count.
         head: which of four.
-        wanted: the pair that is framed, or the last one that turns.
+        wanted: the pair that is shown, or the last one that turns.
         starts: offsets to drag to.
         t: the page's words.
     """
-    offset, token = control(t, "offset", starts, seconds=8.0), control(t, "token", range(TOKENS), slider=False)
+    length = control(t, "length", range(1, LENGTHS + 1), slider=False)
+    offset = control(t, "offset", starts, seconds=8.0, since=2)
+    token = control(t, "token", range(TOKENS), slider=False)
     at = [replace(case, offset=start) for start in starts]
     x, bar = (part[0, :, head] for part in (case.stages.x, case.stages.activated))
     out = np.stack([each.stages.out[0, :, head] for each in at])
-    turn = np.stack([each.turn_table(head) for each in at])
     pair, *dims = case.pair_at(wanted)
-    name = t(f"act.{case.act}")
-    top = limit(bar, out)
-    maps = [
-        _cells(x, "X", limit(x), dims, token, "x", t),
-        _cells(bar, t("activated", act=name), top, dims, token, "f", t),
-        _cells(Track((offset,), np.nan_to_num(turn)), t("turn"), 1.0, dims, token, "R", t),
-        _cells(Track((offset,), out), "O", top, dims, token, "o", t),
-    ]
     both = offset, token
     positions = np.add.outer(np.array(starts), np.arange(TOKENS))
     phase = positions * float(case.theta_grid[head, pair])
-    finding = sentence(
-        lambda **slots: t("stages_finding", pair=pair, act=name, **slots),
-        m=Texts(both, tuple(f"{m:,}" for m in positions.ravel().tolist())),
+    where = Texts(both, tuple(f"{m:,}" for m in positions.ravel().tolist()))
+    turn = sentence(
+        lambda **slots: t("turn_finding", act=t(f"act.{case.act}"), **slots),
+        m=where,
+        x=Texts((token,), tuple(couple(row[dims]) for row in x)),
         f=Texts((token,), tuple(couple(row[dims]) for row in bar)),
-        angle=Texts(both, tuple(f"{angle:,.4g}" for angle in phase.ravel().tolist())),
-        o=Texts(both, tuple(couple(row[dims]) for rows in out for row in rows)),
+        angle=Texts(both, tuple(f"{angle:,.0f}" for angle in np.degrees(phase).ravel().tolist())),
+        long=Texts((token,), tuple(f"{np.hypot(*row[dims]):.3g}" for row in bar)),
     )
+    call = sentence(
+        lambda **slots: t("call_finding", width=case.width, **slots),
+        m=where,
+        offset=Texts((offset,), offset.texts),
+        token=Texts((token,), token.texts),
+    )
+    counted = sentence(
+        lambda **slots: t("cost_finding", sum=f"{case.width**2:,}", **slots),
+        n=Texts((length,), length.texts),
+        scores=_scores(length),
+    )
+    maps = [
+        _cells(values, t(f"map_{name}", rows=TOKENS, width=case.width), top, dims, token, name, t)
+        for name, values, top in (("x", x, limit(x)), ("o", Track((offset,), out), limit(out)))
+    ]
+    circle_of = _circle(
+        x[:, dims],
+        bar[:, dims],
+        phase,
+        offset,
+        token,
+        sentence(lambda **slots: t("pair_title", i=pair, **slots), m=where),
+        t,
+    )
+    told = counted, turn, call
     return Film(
         "stages",
-        Scene((*maps, _circle(bar[:, dims], phase, offset, token, pair, t)), (offset, token), finding),
+        Scene(
+            (_cost(case.width, length, t), maps[0], circle_of, maps[1]),
+            (length, offset, token),
+            call,
+            beats=beats(t, "stages", *told, hints=("length", "offset", "token")),
+        ),
         lambda: cells(case, X=x, f_of_X=bar, cos_then_sin=case.turn_table(head), O=case.stages.out[0, :, head]),
         recipe(case, "print(lrpe_rotate(case.x, case.theta, **case.options)[0, :, " + f"{head}])"),
     )
 
 
+def couple(values: Array) -> str:
+    """Return two numbers as a reader writes a point."""
+    return f"({values[0]:.3g}, {values[1]:.3g})".replace("-", "−")
+
+
+def _scores(length: Control) -> Texts:
+    """Return how many scores a text of each length has: every word with itself and all before it."""
+    return Texts((length,), tuple(f"{np.tri(int(n)).sum():,.0f}" for n in length.stops))
+
+
+def _cost(width: int, length: Control, t: Words) -> Panel:
+    """Return the table of scores, a row for each word, and beside it the running sum, a cell for each number."""
+    count, left = np.array(length.stops)[:, None], float(ASIDE + width)
+    right, low = max(LENGTHS + ROOM, left + width), float(max(LENGTHS, width))
+    # Down the staircase, and back to its left edge.
+    steps = np.minimum(np.repeat(np.arange(LENGTHS + 1.0), 2), count)
+    table = Track((length,), np.hstack([steps[:, 1:], 0 * count])), Track((length,), -np.hstack([steps[:, :-1], count]))
+    left_of, right_of = (Track((length,), np.minimum(np.arange(LENGTHS) + side, count)) for side in (GAP, 1 - GAP))
+    top, bottom = (Track((length,), -count + side) for side in (1.0, 0.0))
+    middle = Track((length,), HALF - count)
+    across, down = np.arange(float(right)), -np.arange(low + 1)
+    return Panel(
+        Axis(-1.0, right),
+        Axis(-low - 1.0, 7.0),
+        [
+            path(*table, "none", 0, fill=GREY),
+            boxes(left, left + width, -float(width), 0.0, PURPLE),
+            path(*_broken(across, np.full_like(across, -low), 0.0), "paper", 0.8),
+            path(*_broken(down, np.full_like(down, right), 0.0)[::-1], "paper", 0.8),
+            handle(length, 1.0, middle, BLUE, t("grab_length"), [boxes(left_of, right_of, bottom, top, BLUE)], r=0),
+            label(
+                0.0,
+                2.0,
+                sentence(lambda **slots: t("table_size", **slots), scores=_scores(length)),
+                anchor="start",
+                bold=True,
+            ),
+            label(left, -width - 5.0, t("sum_size"), PURPLE, anchor="start", bold=True),
+            label(left, -width - 10.0, t("sum_numbers", count=f"{width**2:,}"), PURPLE, anchor="start", bold=True),
+            label(
+                Track((length,), count),
+                middle,
+                sentence(lambda **slots: t("word", **slots), n=Texts((length,), length.texts)),
+                BLUE,
+                anchor="start",
+                dx=6,
+                dy=5,
+            ),
+        ],
+        height=290,
+        equal=True,
+        until=1,
+    )
+
+
+def _broken(at: Array, first: Array, second: float) -> tuple[Array, Array]:
+    """Return lines at ``at`` from ``first`` to ``second``, as one broken path."""
+    gap = np.full_like(at, np.nan)
+    return np.repeat(at, 3), np.column_stack([first, np.full_like(at, second), gap]).ravel()
+
+
 def _cells(
     values: Array | Track, title: str, top: float, dims: list[int], token: Control, symbol: str, t: Words
 ) -> Panel:
-    """Return a panel of signed values, tokens from the top, with the framed token's pair in it."""
+    """Return a panel of signed values, a row for each token, the framed token's pair marked in its row."""
     frames = values.frames if isinstance(values, Track) else values
     width = frames.shape[-1]
     shown = as_bytes(frames[..., ::-1, :], top)
     row = TOKENS - np.arange(TOKENS, dtype=float)[:, None]
-    frame = np.hstack([row, row, row - 1, row - 1, row])
-    shapes: list[Shape] = [
-        image(
-            Track(values.by, shown) if isinstance(values, Track) else shown,
-            SIGNED,
-            (-HALF, width - HALF),
-            (0.0, float(TOKENS)),
-        )
-    ]
-    for k in dims:
-        sides = np.array([k - HALF, k + HALF, k + HALF, k - HALF, k - HALF])
-        shapes.append(named(symbol, path(sides, Track((token,), frame), "ink", 3)))
-    shapes.append(handle(token, float(dims[0]), Track((token,), row - HALF), "ink", t("grab_token"), r=4))
+
+    def frame(first: float, last: float, stroke: float) -> Shape:
+        sides = np.array([first, last, last, first, first])
+        return path(sides, Track((token,), np.hstack([row, row, row - 1, row - 1, row])), "ink", stroke)
+
+    whole = Track(values.by, shown) if isinstance(values, Track) else shown
     return Panel(
-        Axis(-HALF, width - HALF, ((0.0, "0"), (width - 1.0, str(width - 1))), t("dimension")),
-        Axis(0.0, float(TOKENS), ((TOKENS - HALF, "0"), (HALF, str(TOKENS - 1))), t("token_axis")),
-        shapes,
-        f"{title}  ±{top:.3g}",
-        width=128,
-        height=150,
+        Axis(-HALF, width - HALF),
+        Axis(0.0, float(TOKENS)),
+        [
+            image(whole, SIGNED, (-HALF, width - HALF), (0.0, float(TOKENS))),
+            *(named(symbol, frame(k - HALF, k + HALF, 3)) for k in dims),
+            handle(
+                token,
+                width / 2 - HALF,
+                Track((token,), row - HALF),
+                "ink",
+                t("grab_token"),
+                [frame(-HALF, width - HALF, 1.5)],
+                r=0,
+            ),
+        ],
+        title,
+        width=80,
+        height=200,
+        since=3,
     )
 
 
-def _circle(pairs: Array, phase: Array, offset: Control, token: Control, pair: int, t: Words) -> Panel:
-    """Return the framed pair before the turn and after it; shade its first quarter where f is never negative."""
+def _circle(
+    given: Array, pairs: Array, phase: Array, offset: Control, token: Control, title: list[str | Texts], t: Words
+) -> Panel:
+    """Return one pair as it is, after the activation, and after the turn; a token's longest arrow has length 1."""
     both = offset, token
-    length = np.hypot(*pairs.T)
-    reach = Track((token,), (length / (float(length.max()) or 1.0))[:, None])
-    before = np.arctan2(pairs[:, 1], pairs[:, 0])
-    after = Track(both, (before + phase)[..., None])
-    quarter = [arc(0.0, 0.0, 1.0, 0.0, np.pi / 2, GREEN, sector=True, opacity=0.18)] if (pairs >= 0).all() else []
+    size = np.maximum(np.hypot(*given.T), np.hypot(*pairs.T))
+
+    def arrow(values: Array) -> tuple[Track, Array]:
+        return Track((token,), (np.hypot(*values.T) / size)[:, None]), np.arctan2(values[:, 1], values[:, 0])
+
+    (raw, from_), (reach, before) = arrow(given), arrow(pairs)
+    start, after = Track((token,), before[:, None]), Track(both, (before + phase)[..., None])
+    cross = np.array([-1.1, 1.1, np.nan, 0.0, 0.0])
+    blue = hands(0.0, 0.0, reach, after, BLUE, 6, head=True)
     return Panel(
-        Axis(-1.15, 1.15),
-        Axis(-1.5, 1.15),
+        Axis(-1.2, 1.2),
+        Axis(-1.4, 1.45),
         [
-            *quarter,
-            circle(0.0, 0.0, 1.0, GREY, 1),
-            named("f", hands(0.0, 0.0, reach, Track((token,), before[:, None]), GREEN, 5, head=True)),
-            named("o", hands(0.0, 0.0, reach, after, BLUE, 5, head=True)),
-            turned(offset, 0.0, 0.0, reach, after, BLUE, t("grab_turned"), r=9),
-            label(-1.1, -1.38, "f(X)", GREEN, anchor="start", bold=True, size=15),
-            label(1.1, -1.38, "O", BLUE, anchor="end", bold=True, size=15),
+            path(cross, cross[::-1], GREY, 1),
+            circle(0.0, 0.0, reach, GREY, 1, dash="3 4"),
+            named("x", hands(0.0, 0.0, raw, Track((token,), from_[:, None]), GREY, 4, head=True)),
+            named("R", arc(0.0, 0.0, 0.3, start, after, BLUE, 3)),
+            named("f", hands(0.0, 0.0, reach, start, PURPLE, 5, head=True)),
+            named("o", turned(offset, 0.0, 0.0, reach, after, BLUE, t("grab_turned"), [blue], r=0)),
+            *(
+                label(across, up, t(f"arrow_{name}"), colour, anchor=anchor, bold=True)
+                for name, across, up, anchor, colour in (
+                    ("x", -1.2, 1.2, "start", GREY),
+                    ("f", 1.2, 1.2, "end", PURPLE),
+                    ("o", 0.0, -1.4, "middle", BLUE),
+                )
+            ),
         ],
-        t("pair_title", i=pair),
-        width=128,
-        height=170,
+        title,
+        width=145,
+        height=260,
         equal=True,
+        since=2,
     )

@@ -24,14 +24,14 @@ def left(value: float) -> str:
 
 def stages(t: Words) -> str:
     """Token 4 at position 13, pair 1 of three: dimensions 3 and 6, turned by 13 x 77^(-1/3)."""
-    bar, out = (part[0, :, 1] for part in (CASE.stages.activated, CASE.stages.out))
-    points = {name: f"({part[4, 3]:.3f}, {part[4, 6]:.3f})" for name, part in (("f", bar), ("o", out))}
-    angle = f"{13 * 77.0 ** (-1 / 3):,.4g}"
-    return t("stages_finding", act=t("act.silu"), angle=angle, m="13", pair=1, **points)
+    x, bar = (part[0, 4, 1, [3, 6]] for part in (CASE.stages.x, CASE.stages.activated))
+    points = {name: f"({a:.3g}, {b:.3g})".replace("-", "−") for name, (a, b) in (("x", x), ("f", bar))}
+    angle = f"{math.degrees(13 * 77.0 ** (-1 / 3)):,.0f}"
+    return t("turn_finding", act=t("act.silu"), angle=angle, m="13", long=f"{math.hypot(*bar):.3g}", **points)
 
 
 def thetas(t: Words) -> str:
-    return t("thetas_geometric", shape=f"({CASE.pairs},)", base="77", high="1", low=f"{77.0 ** (-2 / 3):.4g}")
+    return t("thetas_geometric", shape=f"({CASE.pairs},)", base="77", high="1", low=f"{77.0 ** (-2 / 3):.3g}")
 
 
 def matrices(t: Words) -> str:
@@ -117,6 +117,8 @@ ROWS = [
     Row("lrpe", second.decay, (ROPE, "relu"), {"x": "distance", "y": "share_left"}, decay),
 ]
 FILMS = [
-    FilmRow("lrpe", turning.stages, (CASE, 1, 1, (0, 9, 40)), {"offset": 9, "token": 4}, stages),
+    FilmRow(
+        "lrpe", turning.stages, (CASE, 1, 1, (0, 9, 40)), {"length": 9, "offset": 9, "token": 4, "beat": 2}, stages
+    ),
     FilmRow("lrpe", drawn.negative, (8, 77.0), {}, to_draw),
 ]
