@@ -34,7 +34,8 @@ RUN_FIELDS = (SUITE, DEVICE, DTYPE, LAYOUT, DIRECTION, MEMORY, INPLACE, ALLOCATO
 SIZES = (BATCH, SEQ, HEADS, KV_HEADS, HEAD_DIM, ROTARY, ROUNDS)
 
 KINDS: dict[str, Kind] = {"done": "success", "failed": "error"}
-FIELDS = (SOURCE, KIND, LENGTH, TOKENS, BANDWIDTH, *RUN_FIELDS, *SIZES)
+ALL = Field("all", "bool", False)
+FIELDS = (ALL, SOURCE, KIND, LENGTH, TOKENS, BANDWIDTH, *RUN_FIELDS, *SIZES)
 
 
 def known_kind(page: Frame) -> str:
@@ -54,35 +55,37 @@ def points(page: Frame) -> list[view.Point]:
 
 def top(page: Frame, drawn: tuple[str, str]) -> None:
     """Draw recorded bandwidth against size; ``drawn``: source and kind that the other parts show."""
+    source = view.source(page.get(SOURCE))
+    if source.trouble:
+        page.note(page.t("unreadable_here", detail=plain(source.trouble, 300)), "warning")
+    elif not source.points:
+        page.note(page.t("nothing_here"))
+    else:
+        shown = points(page)
+        drawing = figures.curves(shown, page.get(SOURCE), page.t, every=page.get(ALL))
+        page.show(drawing, figures.curves, view.of_kind, view.point)
+    page.controls.toggle(ALL)
     left, middle, right = page.columns(3, 5, 3, level=True)
     with left:
         names = {name: page.t("here") if name == view.HERE else view.shipped(name).hardware for name in SOURCE.choices}
         page.controls.select(SOURCE, names.__getitem__)
     if page.get(SOURCE) != drawn[0]:
         page.store.put(KIND, "")
-    with right:
-        page.bar()
-    if (page.get(SOURCE), page.get(KIND)) != drawn:
-        page.redraw()
-    source = view.source(page.get(SOURCE))
-    if source.points:
+    with middle:
         kinds = measured.kinds(source)
-        with middle:
+        if kinds:
             page.controls.select(
                 Field(KIND.name, "choice", next(iter(kinds)), choices=tuple(kinds)),
                 lambda word: words.kind_text(kinds[word], page.t),
             )
-    if source.trouble:
-        page.note(page.t("unreadable_here", detail=plain(source.trouble, 300)), "warning")
-        return
-    if not source.points:
-        page.note(page.t("nothing_here"))
-        return
-    shown = points(page)
-    page.show(figures.curves(shown, page.get(SOURCE), page.t), figures.curves, view.of_kind, view.point)
-    page.caption(words.provenance(source, page.t) + f" {words.warmth(shown, source, page.t)}")
-    if measured.allowed():
-        page.caption(page.t("gpu_here") if measured.gpu() else page.t("no_gpu"))
+    with right:
+        page.bar()
+    if (page.get(SOURCE), page.get(KIND)) != drawn:
+        page.redraw()
+    if source.points and not source.trouble:
+        page.caption(words.provenance(source, page.t) + f" {words.warmth(shown, source, page.t)}")
+        if measured.allowed():
+            page.caption(page.t("gpu_here") if measured.gpu() else page.t("no_gpu"))
 
 
 def one_size(page: Frame) -> None:

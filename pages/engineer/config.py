@@ -72,16 +72,14 @@ def head(page: Frame, of: configs.Shown) -> None:
     t, source = page.t, source_of(page)
     error = source.refused()
     refused = reason(error, page) if error else ""
-    left, middle, right = page.columns(1, 1, 1, level=True)
+    left, right = page.columns(1, 1, level=True)
     with left:
         page.controls.select(MODEL, models.name, after=source.forget)
     if not page.controls.hides(HUB):
-        with middle, page.details(t("ways"), "config.ways", lazy=False):
+        with right, page.details(t("ways"), "config.ways", lazy=False):
             if refused:
                 page.note(refused, "error")
             source.ways()
-    with right:
-        page.bar()
     if refused:
         page.note(t("kept", detail=refused), "error")
     if of.view.kind != "model":
@@ -104,17 +102,28 @@ def reason(error: ValueError, page: Frame) -> str:
 
 
 def verdict(page: Frame, of: configs.Shown) -> None:
-    """How many findings there are of each severity, and the gravest."""
-    listed = findings(page, of)
+    """Say what the config does in plain sentences, then the gravest finding, then how many there are."""
+    t, listed = page.t, findings(page, of)
     counts = figures.severities(listed)
+    if of.rope is not None:
+        readings = programs_of(of, of.rope)
+        page.write(f"**{figures.plainly(of.rope, counts, comparison.differing(readings), t)}**")
     with page.row():
         for severity, count in counts.items():
             colour, icon = LOOKS[severity]
-            page.badge(page.t(f"count.{severity}", count=count), icon, colour)
-        if listed:
-            page.write(f"[{plain(listed[0].title(page.t.lang), 300)}](#findings)")
-        else:
-            page.badge(page.t("count.clean"), "check_circle", "green")
+            page.badge(t(f"count.{severity}", count=count), icon, colour)
+        if not listed:
+            page.badge(t("count.clean"), "check_circle", "green")
+        elif listed[0].severity != "note":
+            page.write(f"[{plain(listed[0].title(t.lang), 300)}](#findings)")
+
+
+def programs_of(of: configs.Shown, rope: rc.HfRope) -> list[engines.Engine]:
+    """Return what each program makes of the config; none where they cannot be asked."""
+    try:
+        return list(engines.engines(of.view.config, of.layer, rope.seq_len))
+    except ValueError:
+        return []
 
 
 def top(page: Frame, drawn: configs.Shown) -> None:
@@ -127,17 +136,18 @@ def top(page: Frame, drawn: configs.Shown) -> None:
     rope = now.rope
     if rope is None:
         page.note(page.t("unbuildable", detail=reason(now.trouble, page) if now.trouble else ""), "error")
-        return
-    page.write(figures.summary(rope, page.t))
-    if whatif.offered(rope):
+    elif whatif.offered(rope):
         request = rope.request
         factors, lengths = configs.whatif_stops(request, page.get(TIMES), page.get(TRAINED))
         page.show(whatif.moved(request, factors, lengths, page.t), whatif.moved, anatomy.regions_of)
         page.folded("glance", lambda page: glance(page, now, rope))
-        return
-    if anatomy.follows_length(rope):
-        page.controls.slider(configs.length_field(LENGTH, rope))
-    glance(page, now, rope)
+    else:
+        if anatomy.follows_length(rope):
+            page.controls.slider(configs.length_field(LENGTH, rope))
+        glance(page, now, rope)
+    if rope is not None:
+        page.caption(figures.summary(rope, page.t))
+    page.bar()
 
 
 def glance(page: Frame, of: configs.Shown, rope: rc.HfRope) -> None:

@@ -76,8 +76,15 @@ def test_curves_are_bytes_over_median_seconds(source: view.Source) -> None:
         tables = 2 * seq * 16 * 4
         assert by_name[T("who.eager")].y[place] == pytest.approx((2 * size + tables) / np.median(seconds) / 1e9)
         assert case.tensor_bytes == size
-    ours = by_name[T("who.numba")].y[1]
-    assert f"{ours:.3g} GB/s" in drawing.finding and "6.29 MB" in drawing.finding
+    ours = next(p for p in tuned(source, 4096) if p.contestant == "numba").ratio.median
+    assert f"takes {ours:.2f} times" in drawing.finding and "6.29 MB" in drawing.finding
+
+
+def test_three_lines_lead_and_are_named_at_their_ends(source: view.Source) -> None:
+    shown = chart(figures.curves(tuned(source), "here", T, every=False))
+    names = [T("copy"), T("who.numba"), T("who.transformers")]
+    assert [trace.name for trace in shown.data] == names
+    assert [each.text for each in shown.layout.annotations] == [f"<b>{name}</b>" for name in names]
 
 
 def test_speed_ups_are_round_by_round(source: view.Source) -> None:

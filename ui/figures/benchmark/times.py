@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from rope_core.bench import view
 from rope_core.bench.cases import Case
 from rope_core.bench.statistics import Summary
@@ -12,7 +14,7 @@ from rope_core.bench.view import Point
 from ui.figures.benchmark.words import GIGA, MEGA, size_text, time_text, who
 from ui.figures.colours import BLUE, COLOURS, GREEN, GREY, LINE, ORANGE, PURPLE, RED, SKY, YELLOW
 from ui.figures.drawing import Drawing
-from ui.figures.plot import LOG, Props, axis, bars, dots, error_bars, line, plot, vline
+from ui.figures.plot import LOG, Props, axis, bars, dots, error_bars, line, note, plot, vline
 from ui.text.words import Words
 
 LOOKS = {
@@ -79,8 +81,15 @@ def names_of(points: Sequence[Point]) -> list[str]:
     return sorted({p.contestant for p in points}, key=lambda n: (order.index(n) if n in order else len(order), n))
 
 
-def curves(points: Sequence[Point], name: str, t: Words) -> Drawing:
-    """GB/s against the bytes of q and k, one curve a contestant, the copy's as a dashed line."""
+def curves(points: Sequence[Point], name: str, t: Words, *, every: bool = True) -> Drawing:
+    """GB/s against the bytes of q and k, one curve a contestant, the copy's as a dashed line.
+
+    Without ``every`` three lines that are named at their ends: the copy, our kernel, transformers.
+    """
+    entry = view.ENTRY[points[0].case.device]
+    few = not every and entry in names_of(points)
+    if few:
+        points = [p for p in points if p.contestant in (entry, "transformers")]
     floors = sorted({(p.case.tensor_bytes, p.floor) for p in points})
     x, y = [size / MEGA for size, _ in floors], [floor / GIGA for _, floor in floors]
     data = [line(x, y, GREY, name=t("copy"), dash="dash", mode="lines+markers")]
@@ -98,11 +107,27 @@ def curves(points: Sequence[Point], name: str, t: Words) -> Drawing:
             )
         )
     powers = {"type": "log", "dtick": 1}
+    ends = (
+        [
+            note(
+                f"<b>{trace['name']}</b>",
+                *np.log10([trace["x"][-1], trace["y"][-1]]),
+                xanchor="left",
+                xshift=10,
+                font={"color": trace["line"]["color"], "size": 15},
+            )
+            for trace in data
+        ]
+        if few
+        else []
+    )
     figure = plot(
         data,
-        height=390,
+        height=340 if few else 390,
         legend=BELOW,
-        margin={"t": 12},
+        showlegend=not few,
+        annotations=ends,
+        margin={"t": 12, "r": 130 if few else 20},
         xaxis=axis(t("size_axis"), **powers),
         yaxis=axis(t("bandwidth_axis"), **powers),
     )
@@ -117,15 +142,15 @@ def curves_finding(points: Sequence[Point], t: Words) -> str:
     size = size_text(last[0].case.tensor_bytes)
     if ours is None:
         return t("curves_finding_floor", size=size, floor=f"{last[0].floor / GIGA:.3g}")
+    peer = next((p for p in last if p.contestant == "transformers"), None)
     return t(
-        "curves_finding",
+        "curves_finding_peer" if peer else "curves_finding",
         size=size,
         who=who(ours.contestant, t),
-        rate=f"{ours.bandwidth / GIGA:.3g}",
-        floor=f"{ours.floor / GIGA:.3g}",
         ratio=f"{ours.ratio.median:.2f}",
         low=f"{ours.ratio.low:.2f}",
         high=f"{ours.ratio.high:.2f}",
+        peer=f"{peer.ratio.median:.3g}" if peer else "",
     )
 
 

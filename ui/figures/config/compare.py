@@ -51,6 +51,11 @@ def engines_finding(results: Sequence[Engine], t: Words) -> str:
     return finding + (" " + t("engines_refuse", listed=refused) if refused else "")
 
 
+def differing(results: Sequence[Engine]) -> list[str]:
+    """Return the programs, without their versions, that turn by other frequencies than transformers."""
+    return [each.name.rpartition(" ")[0] or each.name for each in results if each.difference]
+
+
 def drawable(results: Sequence[Engine]) -> list[Engine]:
     """Return the programs that have as many frequencies as transformers."""
     shapes = [None if each.inv_freq is None else each.inv_freq.shape for each in results]

@@ -11,7 +11,7 @@ from rope_core.checks.case import SEVERITIES, Finding
 from rope_core.hf import anatomy
 from rope_core.hf.ropes import HfRope
 from rope_core.rope import Array
-from rope_core.schemes import SCHEMES
+from rope_core.schemes import SCHEMES, UNSCALED
 from rope_core.spectrum import spectrum
 from ui.figures.colours import BLUE, COLOURS, GREEN, GREY, ORANGE, PURPLE, RED
 from ui.figures.drawing import Drawing
@@ -307,6 +307,30 @@ def cell(value: object) -> str:
         return ", ".join(cell(item) for item in value[:8]) + (f", … ({len(value)})" if len(value) > 8 else "") or "-"
     text = str(value)
     return text if len(text) <= 80 else text[:79] + "…"
+
+
+def plainly(rope: HfRope, counts: Mapping[str, int], differing: Sequence[str], t: Words) -> str:
+    """Return what a config does in sentences that need no field's name.
+
+    Args:
+        counts: findings by severity, those that are there.
+        differing: the programs that turn by other frequencies than transformers.
+    """
+    worst = next((severity for severity in ("error", "warning") if counts.get(severity)), "clean")
+    reach = rope.max_len and rope.max_len > rope.train_len
+    does = "none" if rope.nope else "stretched" if reach and rope.scheme != UNSCALED else "plain"
+    parts = [
+        t(f"verdict.{worst}", count=counts.get(worst, 0)),
+        t(
+            f"does.{does}",
+            trained=amount(rope.train_len),
+            longest=amount(rope.max_len or rope.train_len),
+            scheme=t(f"scheme.{rope.scheme}"),
+            base=amount(rope.base),
+        ),
+        t("programs_differ" if differing else "programs_agree", listed=t("comma").join(differing)),
+    ]
+    return t("between").join(parts)
 
 
 def summary(rope: HfRope, t: Words) -> str:
