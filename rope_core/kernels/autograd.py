@@ -22,7 +22,7 @@ Pair = tuple[Tensor, ...]
 def run(tensors: Pair, turn: Turn, backend: str, check: bool, out: Pair | None = None) -> Pair:
     """Check the values of the index tensors where ``check`` is set, then turn; no gradients."""
     if check:
-        verify(turn, tensors[0].shape[0], tensors[0].shape[1])
+        verify(turn, tensors[0].shape[1])
     return BACKENDS[backend].run(tensors, turn, out)
 
 

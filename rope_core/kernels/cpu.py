@@ -139,14 +139,14 @@ def _table(turn: Turn, x: Tensor) -> tuple[tuple[int, ...], Any]:
     kind = torch.float64 if x.dtype == torch.float64 else torch.float32
     where, start = None, turn.start
     if turn.positions is not None or turn.cu_seqlens is not None or turn.offsets is not None:
-        where = token_positions(turn, x.shape[0], x.shape[1], x.device)
+        where = token_positions(turn, x.shape[1], x.device)
     if turn.steps is None:
         cos, sin = turn.cos, turn.sin
         assert cos is not None and sin is not None
         if cos.dtype != kind or cos.stride(-1) != 1 or cos.stride() != sin.stride():
             cos, sin = cos.to(kind).contiguous(), sin.to(kind).contiguous()
     else:
-        cos, sin = _tables_from_steps(turn, where, x.shape[0], x.shape[1], kind)
+        cos, sin = _tables_from_steps(turn, where, x.shape[1], kind)
         where, start = None, 0
     rows = cos.stride()
     per_batch = rows[0] if len(rows) == 3 and cos.shape[0] > 1 else 0
@@ -159,13 +159,11 @@ def _table(turn: Turn, x: Tensor) -> tuple[tuple[int, ...], Any]:
     return common, (cos, sin, where)
 
 
-def _tables_from_steps(
-    turn: Turn, where: Tensor | None, batch: int, seq: int, kind: torch.dtype
-) -> tuple[Tensor, Tensor]:
+def _tables_from_steps(turn: Turn, where: Tensor | None, seq: int, kind: torch.dtype) -> tuple[Tensor, Tensor]:
     """Return cos and sin of every token from the phase, (1 or B, S, pairs)."""
     assert turn.steps is not None
     if kind == torch.float64:
-        return token_tables(turn, batch, seq, turn.steps.device, kind)
+        return token_tables(turn, seq, turn.steps.device, kind)
     count = 1 if where is None else where.shape[0]
     shape = (count, seq, turn.pairs)
     cos, sin = torch.empty(shape), torch.empty(shape)

@@ -90,7 +90,7 @@ def apply(
     else:
         check_room(q, k)
         if careful:
-            verify(turn, q4.shape[0], q4.shape[1])
+            verify(turn, q4.shape[1])
         if needs_grad:
             done = autograd.Rotate.apply(turn, chosen.name, q4, k4)  # type: ignore[no-untyped-call]
         else:
@@ -203,7 +203,7 @@ def _in_place(
         k4.copy_(done[1])
         return
     if check:
-        verify(turn, q4.shape[0], q4.shape[1])
+        verify(turn, q4.shape[1])
     if not needs_grad:
         autograd.run((q4, k4), turn, backend, False, (q4, k4))
         for x in (q4, k4):

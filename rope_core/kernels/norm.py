@@ -79,9 +79,9 @@ def apply_normed(
     if chosen not in BACKENDS:
         raise reject("backend", "one_of", backend, names=BACKENDS)
     if q.device.type == "cpu" or check:
-        verify(turn, q4.shape[0], q4.shape[1])
+        verify(turn, q4.shape[1])
     kind = compute_dtype(q.dtype)
-    c, s = token_tables(turn, q4.shape[0], q4.shape[1], q.device, kind)
+    c, s = token_tables(turn, q4.shape[1], q.device, kind)
     tables = replace(turn, cos=c.contiguous(), sin=s.contiguous(), steps=None, positions=None, cu_seqlens=None,
                      offsets=None, start=0)  # fmt: skip
     shift, whole = float(unit_offset), over == "token"

@@ -213,7 +213,7 @@ def available_memory() -> int:
     return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 
-def verify(turn: Turn, batch: int, seq: int) -> None:
+def verify(turn: Turn, seq: int) -> None:
     """Raise ValueError on positions outside the table or borders that do not rise; reads the tensors' values."""
     rows = turn.rows
     if turn.positions is not None and turn.positions.numel():
@@ -236,7 +236,7 @@ def verify(turn: Turn, batch: int, seq: int) -> None:
         raise reject("positions", f"integers in [0, {rows})", max(ends) - 1)
 
 
-def token_positions(turn: Turn, batch: int, seq: int, device: torch.device) -> Tensor:
+def token_positions(turn: Turn, seq: int, device: torch.device) -> Tensor:
     """Return every token's position, int64 (1 or B, S)."""
     if turn.positions is not None:
         return turn.positions.long()
@@ -252,7 +252,7 @@ def token_positions(turn: Turn, batch: int, seq: int, device: torch.device) -> T
     return (count + turn.start)[None]
 
 
-def token_tables(turn: Turn, batch: int, seq: int, device: torch.device, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
+def token_tables(turn: Turn, seq: int, device: torch.device, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
     """Return cos and sin of every token, (1 or B, S, pairs) in ``dtype``; NaN where a position is outside the table.
 
     Source of the phase: Spectrum.phase_step; its product with the position wraps at whole turns.
@@ -260,7 +260,7 @@ def token_tables(turn: Turn, batch: int, seq: int, device: torch.device, dtype: 
     if turn.per_token:
         assert turn.cos is not None and turn.sin is not None
         return turn.cos.to(dtype), turn.sin.to(dtype)
-    where = token_positions(turn, batch, seq, device)
+    where = token_positions(turn, seq, device)
     if turn.steps is not None:
         angle = (where[..., None] * turn.steps).double() * (2.0 * torch.pi / 2.0**64)
         cos, sin = angle.cos() * turn.scale, angle.sin() * turn.scale

@@ -64,7 +64,7 @@ def _compiled_one(dtype: torch.dtype, half: bool) -> Callable[..., Tensor]:
 def _each(form: Callable[..., Tensor], tensors: Pair, turn: Turn, out: Pair | None) -> Pair:
     """Run a one-tensor form on every tensor, into ``out`` where there is one."""
     x = tensors[0]
-    cos, sin = token_tables(turn, x.shape[0], x.shape[1], x.device, compute_dtype(x.dtype))
+    cos, sin = token_tables(turn, x.shape[1], x.device, compute_dtype(x.dtype))
     if turn.back:
         sin = -sin
     done = tuple(form(x, cos, sin, turn.half) for x in tensors)
@@ -93,7 +93,7 @@ def run_compiled(tensors: Pair, turn: Turn, out: Pair | None) -> Pair:
 def run_reference(tensors: Pair, turn: Turn, out: Pair | None) -> Pair:
     """Turn by rope_core.rotate in float64 numpy, one batch row at a time, rounded once to the tensor's type."""
     x = tensors[0]
-    cos, sin = token_tables(turn, x.shape[0], x.shape[1], x.device, torch.float64)
+    cos, sin = token_tables(turn, x.shape[1], x.device, torch.float64)
     c, s = cos.cpu().numpy(), (-sin if turn.back else sin).cpu().numpy()
     done = tuple(torch.empty_like(x) for x in tensors) if out is None else out
     for source, target in zip(tensors, done, strict=True):

@@ -5,7 +5,6 @@ import os
 import subprocess
 import sys
 import time
-import warnings
 from collections.abc import Callable
 from pathlib import Path
 
@@ -101,12 +100,6 @@ def test_a_full_table_costs_at_most_one_and_a_half_times_writing_it() -> None:
     finally:
         numba.set_num_threads(before)
     assert min(measured) <= 1.5, measured
-
-
-def test_import_does_not_warn_here() -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        tables.compiled()(lambda x: x)
 
 
 def test_the_first_launch_keeps_torch_s_number_of_threads() -> None:
