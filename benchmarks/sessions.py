@@ -213,7 +213,7 @@ class Session:
             if control and (self.film is None or self.film.id == part.id):
                 old = self.film or Film(part.id, control["name"], [])
                 self.film, self.fragment = replace(old, stops=control["stops"]), fragment
-        elif part.json and self.film is not None and self.film.control in (at := json.loads(part.json).get("at", ())):
+        elif part.json and self.film is not None and self.film.control in (at := json.loads(part.json)["at"]):
             self.film.at = at
 
     def _wanted(self, slider: Slider) -> bool:

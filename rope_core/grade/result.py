@@ -75,7 +75,10 @@ def check_source(source: str, name: str) -> None:
 def results(
     name: str, points: Mapping[str, float], lines: Iterable[str], ended: tuple[str, Mapping[str, object]]
 ) -> list[Result]:
-    """Return a function's stages from the lines that the child wrote, and for the rest why it ended."""
+    """Return a function's stages from the lines that the child wrote, and for the rest why it ended; failed ones first.
+
+    A law that passes above an answer that is wrong would read as praise of it.
+    """
     done: dict[str, tuple[str, Mapping[str, object]]] = {}
     for line in lines:
         try:
@@ -83,7 +86,8 @@ def results(
         except ValueError:  # the child was ended within its last line
             break
         done[record["stage"]] = record["key"], record["slots"]
-    return [Result(name, stage, worth, *done.get(stage, ended)) for stage, worth in points.items()]
+    graded = [Result(name, stage, worth, *done.get(stage, ended)) for stage, worth in points.items()]
+    return sorted(graded, key=lambda result: result.passed)
 
 
 def starter(name: str) -> str:

@@ -52,7 +52,7 @@ def remember(session: Session) -> None:
     def known() -> None:
         tasks.remember(session, (st.session_state.get(DONE) or {}).get("done"))
 
-    component()(key=DONE, data={"done": tasks.remembered(session)}, on_done_change=known)
+    component()(key=DONE, data={"film": "", "at": {}, "done": tasks.remembered(session)}, on_done_change=known)
 
 
 def prepare() -> None:

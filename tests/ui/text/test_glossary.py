@@ -2,8 +2,12 @@
 
 import re
 
+import pytest
+
 from tests.test_pages import opened
+from ui.page.menu import SECTIONS
 from ui.text.glossary import table, terms
+from ui.text.words import labels, sections
 
 HEADS = ("term", "meaning")
 
@@ -26,6 +30,20 @@ def test_a_term_is_found_by_either_name_whatever_the_case() -> None:
         assert r"**wavelength** $\lambda_i$ 波长" in table("en", "zh", text, HEADS)["term"]
     assert table("zh", "en", "wavelength", HEADS)["term"] == [r"**波长** $\lambda_i$ wavelength"]
     assert table("en", "zh", "no such term", HEADS)["term"] == []
+
+
+@pytest.mark.parametrize(
+    "lang, factor, temperature", [("en", "attention factor", "temperature"), ("zh", "注意力因子", "温度")]
+)
+def test_what_multiplies_cos_and_sin_is_the_attention_factor_on_every_page(
+    lang: str, factor: str, temperature: str
+) -> None:
+    assert {term.names[lang]: term.symbol for term in terms()}.items() >= {factor: "a", temperature: "t"}.items()
+    for page in SECTIONS:
+        bodies = [body for _, body in sections(lang, page).values()]
+        for said in re.split(r"(?<=[.!?。！？])\s*|\n\n", "\n\n".join([*bodies, *labels(lang, page).values()])):
+            assert temperature not in said or not re.search("cos|attention_a|a²", said), (page, said)
+    assert factor in sections(lang, "clock")["ideas"][1]
 
 
 def test_the_page_lists_what_is_looked_for_and_says_where_there_is_nothing() -> None:

@@ -43,6 +43,7 @@ def heat(dim: int, bases: tuple[float, ...], contexts: tuple[int, ...], kind: st
     border = Track(both, turn[..., None].repeat(2, axis=2))
 
     low, high = -every / 2, max(rows[-1] + every / 2, pairs - 1.0)
+    above = Track(both, np.where(np.isnan(turn), high / 2, (turn + high) / 2)[..., None])
     ticks = tuple((float(pair), str(pair)) for pair in sorted({0, pairs // 4, pairs // 2, 3 * pairs // 4, pairs - 1}))
     up = Axis(low, high, ticks, t("pair_axis", every=every) if every > 1 else t("axis.pair"))
     end = float(positions[-1] + step)
@@ -90,7 +91,7 @@ def heat(dim: int, bases: tuple[float, ...], contexts: tuple[int, ...], kind: st
             ),
             label(
                 far,
-                high / 2,
+                above,
                 Texts(both, tuple(t("never", count=n, pairs=pairs) if n else "" for n in never.flat)),
                 ORANGE,
                 anchor="end",
@@ -100,7 +101,7 @@ def heat(dim: int, bases: tuple[float, ...], contexts: tuple[int, ...], kind: st
             ),
             label(
                 far,
-                high / 2,
+                above,
                 Texts(both, tuple(t("no_turn") if n else "" for n in never.flat)),
                 ORANGE,
                 anchor="end",

@@ -9,7 +9,7 @@ from rope_core.theory import demo
 from ui.figures.colours import BLUE, GREY, ORANGE, RED
 from ui.figures.drawing import Film, kept
 from ui.figures.predicted import predicted
-from ui.film.scene import Axis, Difference, Panel, Scene, Texts, Track, control, sentence
+from ui.film.scene import Axis, Control, Difference, Panel, Scene, Texts, Track, control, sentence
 from ui.film.shapes import arc, boxes, circle, dots, hands, label, named, path, turned
 from ui.page.fields import WINDOW
 from ui.text.words import Words
@@ -26,6 +26,7 @@ def turning(rope: rc.Rope, pair: int, m: tuple[int, ...], n: tuple[int, ...], sh
     distances = np.array(apart.stops)
     shares = demo.shares(q, k, distances, rope.theta)
     scores = shares.sum(axis=1)
+    total = Texts((apart,), tuple(f"{value:.3g}".replace("-", "−") for value in scores))
 
     # Directions of the pair: their lengths differ by chance, and a short arrow is hard to grab.
     arrows = {}
@@ -68,7 +69,7 @@ def turning(rope: rc.Rope, pair: int, m: tuple[int, ...], n: tuple[int, ...], sh
             boxes(others - 0.4, others + 0.4, 0.0, Track((apart,), shares[:, others]), GREY),
             named("i", boxes(pair - 0.4, pair + 0.4, 0.0, Track((apart,), shares[:, pair : pair + 1]), ORANGE)),
         ],
-        [t("shares_title"), " ", Texts((apart,), tuple(f"{value:.3f}" for value in scores))],
+        [t("shares_title"), " ", total],
         width=250,
         height=250,
     )
@@ -88,10 +89,10 @@ def turning(rope: rc.Rope, pair: int, m: tuple[int, ...], n: tuple[int, ...], sh
     )
     finding = sentence(
         lambda **slots: t("circle_finding", pairs=rope.pairs, **slots),
-        m=Texts((at_m,), at_m.texts),
-        n=Texts((at_n,), at_n.texts),
+        m=_moved(at_m, along),
+        n=_moved(at_n, along),
         d=Texts((apart,), tuple(f"{d:.0f}".replace("-", "−") for d in distances)),
-        score=Texts((apart,), tuple(f"{value:.6f}" for value in scores)),
+        score=total,
     )
     return Film(
         "circle",
@@ -145,6 +146,12 @@ def shifted(rope: rc.Rope, m: int, n: int, t: Words) -> Film:
         print(demo.scores_under_shift(q, k, {m}, {n}, range(0, 65, 8), rope.theta, "interleaved"))
         """,
     )
+
+
+def _moved(at: Control, along: Control) -> Texts:
+    """Return where a token stands that is moved along with the other one."""
+    positions = np.add.outer(at.stops, along.stops)
+    return Texts((at, along), tuple(f"{position:,.0f}" for position in positions.ravel()))
 
 
 def _ticks(*pairs: int) -> tuple[tuple[float, str], ...]:
