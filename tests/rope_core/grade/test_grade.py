@@ -186,7 +186,7 @@ def test_the_command_grades_a_file_in_processes_of_its_own(tmp_path: Path, capsy
     code, out, _ = graded(capsys, wrong, "--only", "spectrum", "--json", "--seed", 3)
     record = json.loads(out)
     assert (code, record["exit"], record["points"], record["most"]) == (1, 1, 1.0, 3.0)
-    assert [row["key"] for row in record["results"]][0] == "lost_base"
+    assert record["results"][0]["key"] == "lost_base"
     code, out, _ = graded(capsys, wrong, "--only", "spectrum", "--lang", "zh")
     assert code == 1 and "底数丢了" in out
 
