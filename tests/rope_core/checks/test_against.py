@@ -204,11 +204,6 @@ def test_a_longer_maximum_without_scaling(name: str, longest: int) -> None:
     assert (single.values["max"], single.values["released"]) == (4 * longest, longest)
 
 
-@pytest.mark.parametrize("model", rc.models(), ids=lambda model: model.id)
-def test_a_released_config_is_no_other(model: rc.Model) -> None:
-    assert of(model.hf_config(), "released_differs") == []
-
-
 def test_what_4_57_makes_of_a_v5_config_has_a_cost() -> None:
     """MarinFold#184: rope_parameters alone, read by 4.57 as base 10,000 without scaling."""
     new = {**{k: v for k, v in LLAMA31.items() if k not in ("rope_theta", "rope_scaling")},
@@ -236,16 +231,12 @@ def test_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str])
 
 
 def test_keys_that_single_families_state_and_transformers_drops() -> None:
-    """databricks/dbrx: the base lies in attn_config; vllm-project/vllm#52665: nomic's rotary_scaling_factor."""
+    """databricks/dbrx: the base lies in attn_config."""
     dbrx = {"model_type": "dbrx", "d_model": 6144, "n_heads": 48, "n_layers": 40, "max_seq_len": 32768}
     findings = rc.check({**dbrx, "attn_config": {"rope_theta": 500_000, "kv_n_heads": 8}})
     (each,) = [each for each in findings if each.key == "top_level_key_not_read"]
     assert (each.field, each.values["value"], each.values["base"]) == ("attn_config.rope_theta", 500_000.0, 10_000.0)
     assert "top_level_key_not_read" not in [each.key for each in rc.check(dbrx)]
-    nomic = {"model_type": "nomic_bert", "hidden_size": 768, "num_attention_heads": 12, "num_hidden_layers": 12}
-    for factor, keys in ((2.0, ["rotary_scaling_factor"]), (None, []), (1, [])):
-        findings = rc.check({**nomic, "rotary_scaling_factor": factor})
-        assert [each.values["key"] for each in findings if each.key == "top_level_key_not_read"] == keys
 
 
 def test_a_list_of_types_to_scale_that_transformers_does_not_read() -> None:

@@ -12,15 +12,6 @@ from rope_core.checks.extend import extend
 from tests.rope_core.checks.test_findings import keys as keys_of
 from tests.support import tiny_models
 
-GRANITE = {
-    "model_type": "granitemoehybrid",
-    "hidden_size": 1536,
-    "num_attention_heads": 12,
-    "num_hidden_layers": 4,
-    "layer_types": ["mamba", "mamba", "attention", "mamba"],
-    "rope_theta": 10_000,
-    "max_position_embeddings": 131_072,
-}
 MISTRAL = {"dim": 5120, "n_layers": 40, "n_heads": 40, "head_dim": 128, "rope_theta": 1e6, "max_seq_len": 262_144}
 YARN = {"factor": 16, "original_max_position_embeddings": 16_384, "beta": 32, "alpha": 1}
 NOMIC = {
@@ -33,14 +24,6 @@ NOMIC = {
     "rotary_emb_base": 1000,
     "rotary_emb_fraction": 1.0,
 }
-
-
-def test_a_hybrid_that_does_not_rotate_and_a_dense_one_that_does() -> None:
-    """huggingface/transformers#42872: granite-4.0-h is NoPE, granite-4.0-1b turns by the same class."""
-    off = {**GRANITE, "position_embedding_type": "nope"}
-    assert "switched_off" in keys_of(off) and rc.from_hf(off).nope and not rc.from_hf(off).inv_freq.any()
-    on = {**GRANITE, "position_embedding_type": "rope"}
-    assert "switched_off" not in keys_of(on) and rc.from_hf(on).inv_freq[0] == 1.0
 
 
 @pytest.mark.parametrize(("given", "factor"), [(True, 1.2772588722239782), (False, 1.0), (None, 1.2772588722239782)])

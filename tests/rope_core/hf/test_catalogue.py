@@ -27,7 +27,6 @@ from rope_core.hf.catalogue import (
 )
 from rope_core.hf.ropes import from_hf, layer_types
 from rope_core.rope import Rope
-from rope_core.spectrum import Request, spectrum
 from tests.support.architecture_live import Block
 from tests.support.hf_live import config_of, frequencies, rotary_class
 
@@ -232,34 +231,6 @@ def test_pairs_that_never_complete_one_turn(model_id: str, train_len: int | None
 
 
 @pytest.mark.parametrize(
-    ("model_id", "regions"),
-    [("llama-3.1-8b", (29, 6, 29)), ("llama-3.2-1b", (15, 3, 14)), ("llama-4-scout", (35, 0, 29))],
-)
-def test_llama3_keeps_blends_and_divides_as_many_pairs_as_measured(
-    model_id: str, regions: tuple[int, int, int]
-) -> None:
-    config = model(model_id).config
-    scaling = dict(config["rope_scaling"])
-    base = plain(model(model_id))
-    rope = Rope(base.dim, base.base, scaling["original_max_position_embeddings"])
-    params = {key: scaling[key] for key in ("factor", "low_freq_factor", "high_freq_factor")}
-    slow = spectrum(Request(rope, "llama3", params)).slowdown
-    kept = int(np.count_nonzero(slow == 1.0))
-    divided = int(np.count_nonzero(slow == scaling["factor"]))
-    assert (kept, rope.pairs - kept - divided, divided) == regions
-
-
-def test_longrope_lists_have_one_factor_for_each_rotating_pair() -> None:
-    result = [m for m in MODELS if "long_factor" in m.config.get("rope_scaling", {})]
-    assert len(result) >= 3
-    for entry in result:
-        scaling = entry.config["rope_scaling"]
-        assert len(scaling["long_factor"]) == len(scaling["short_factor"]) == plain(entry).pairs
-        assert np.all(np.diff(scaling["long_factor"]) >= 0)
-        assert scaling["long_factor"][-1] > 15.0 * scaling["short_factor"][-1]
-
-
-@pytest.mark.parametrize(
     ("model_id", "long", "short"),
     [
         ("phi-4-mini", 844.763412405, 48.0),
@@ -335,24 +306,6 @@ def test_configs_that_transformers_does_not_read_have_the_spectrum_of_their_note
     np.testing.assert_allclose(dynamic.rope(seq_len=32_768).inv_freq, 1e6 ** (-np.arange(64) / 64.0), rtol=1e-12)
     base = 1e6 * 3.0 ** (128.0 / 126.0)
     np.testing.assert_allclose(dynamic.rope(seq_len=65_536).inv_freq, base ** (-np.arange(64) / 64.0), rtol=1e-12)
-
-
-@pytest.mark.parametrize(
-    ("model_id", "layout"),
-    [
-        ("llama-3.1-8b", "half"),
-        ("gpt-j-6b", "interleaved"),
-        ("gpt-neox-20b", "half"),
-        ("command-r", "interleaved"),
-        ("glm-4-9b-chat", "interleaved"),
-        ("glm-4.5", "half"),
-        ("llama-4-scout", "interleaved"),
-        ("deepseek-v3", "interleaved"),
-        ("gpt-oss-20b", "half"),
-    ],
-)
-def test_layouts_are_those_of_the_research_notes(model_id: str, layout: str) -> None:
-    assert model(model_id).rope().layout == layout
 
 
 def test_class_defaults_are_those_of_the_wheel() -> None:

@@ -8,8 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import rope_core as rc
 from rope_core.hf import families as hf_families
@@ -201,24 +199,6 @@ def test_what_the_traps_do() -> None:
     assert of(**TRAPS["mrope_read_as_default"][0]).mrope_section == (16, 24, 24)
 
 
-def test_longrope_switches_past_the_trained_length() -> None:
-    config = {**LLAMA, "rope_scaling": {**LONG, "factor": 4.0, "original_max_position_embeddings": 4096}}
-    at, past = rc.from_hf(config, seq_len=4096), rc.from_hf(config, seq_len=4097)
-    np.testing.assert_array_equal(at.inv_freq, at.unscaled)
-    np.testing.assert_allclose(past.inv_freq, at.unscaled / 4.0, rtol=1e-15)
-    assert past.attention_factor == pytest.approx(math.sqrt(1 + math.log(4) / math.log(4096)), rel=1e-15)
-
-
-@pytest.mark.parametrize(("weight", "scale"), [(1.0, 1.87385), (0.707, 1.58963)])
-def test_deepseek_scales_its_logits_besides(weight: float, scale: float) -> None:
-    scaling = {"type": "yarn", "factor": 40, "original_max_position_embeddings": 4096}
-    config = {"model_type": "deepseek_v3", "rope_scaling": {**scaling, "mscale": weight, "mscale_all_dim": weight}}
-    rope = rc.from_hf(config)
-    assert rope.attention_factor == 1.0
-    assert rope.logit_scale == pytest.approx(scale, abs=5e-6)
-    assert rc.from_hf({**config, "model_type": "llama"}).logit_scale == 1.0
-
-
 def test_widths() -> None:
     assert rc.from_hf({"model_type": "gptj"}).rotary_dim == 64
     neox = rc.from_hf({"model_type": "gpt_neox", "rotary_pct": 0.5, "rotary_emb_base": 25000})
@@ -324,50 +304,3 @@ def test_a_bad_length_is_refused() -> None:
     for seq_len in (0, -1, 2.5, "many", 2**31):
         with pytest.raises(ValueError, match="seq_len must be"):
             rc.from_hf(LLAMA, seq_len=seq_len)  # type: ignore[arg-type]
-
-
-SEEDS: list[dict[str, Any]] = [
-    {**LLAMA, "rope_scaling": YARN},
-    {**LLAMA, "rope_scaling": {**LONG, "factor": 2.0, "original_max_position_embeddings": 4096}},
-    {
-        "model_type": "gemma3_text",
-        "rope_scaling": {"rope_type": "linear", "factor": 8.0},
-        "layer_types": ["full_attention"],
-    },
-    {"model_type": "smollm3", "num_hidden_layers": 4, "no_rope_layers": [1, 1, 1, 0]},
-    {"model_type": "deepseek_v4", "rope_scaling": YARN, "qk_rope_head_dim": 64},
-    {"model_type": "qwen2_vl", "text_config": {"model_type": "qwen2_vl_text", "rope_scaling": {"type": "mrope"}}},
-    {"model_type": "minimax_m2", "rotary_dim": 64},
-    {"model_type": "chatglm", "rope_ratio": 2.0, "kv_channels": 128},
-]
-JUNK: st.SearchStrategy[Any] = st.one_of(
-    st.none(),
-    st.booleans(),
-    st.integers(-(10**30), 10**30),
-    st.floats(allow_nan=True, allow_infinity=True),
-    st.text(max_size=5),
-    st.lists(st.integers(-2, 3) | st.none(), max_size=4),
-    st.dictionaries(
-        st.sampled_from(["rope_type", "factor", "full_attention", "0"]), st.none() | st.floats(), max_size=3
-    ),
-)
-
-
-@settings(max_examples=600, derandomize=True, deadline=None, database=None)
-@given(data=st.data())
-def test_mutated_configs_raise_nothing_but_config_errors(data: st.DataObject) -> None:
-    config = copy.deepcopy(data.draw(st.sampled_from(SEEDS)))
-    for _ in range(data.draw(st.integers(1, 3))):
-        place: dict[str, Any] = config
-        inner = [value for value in config.values() if isinstance(value, dict)]
-        place = data.draw(st.sampled_from([place, *inner]))
-        keys = [*place, "model_type", "rope_parameters", "head_dim", "layer_types", "max_position_embeddings", "alpha"]
-        place[data.draw(st.sampled_from(keys))] = data.draw(JUNK)
-    try:
-        kinds: list[str | None] = [*rc.layer_types(config)]
-        for kind in kinds or [None]:
-            rope = rc.from_hf(config, kind, data.draw(st.sampled_from([None, 1, 10**6])))
-            assert np.all(np.isfinite(rope.inv_freq)) and np.all(rope.inv_freq >= 0)
-            assert math.isfinite(rope.attention_factor) and math.isfinite(rope.logit_scale)
-    except rc.ConfigError as error:
-        assert str(error)
