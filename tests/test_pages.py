@@ -8,7 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.support import ROOT, films
-from ui.page.menu import ORDER, SECTIONS
+from ui.page.menu import ORDER, SECTIONS, declaration
 
 SCRIPT = str(ROOT / "tests" / "support" / "app_at.py")
 NAMES = [name for names in ORDER.values() for name in names if name in SECTIONS]
@@ -112,6 +112,14 @@ KEPT: dict[str, dict[str, object]] = {
 }
 
 
+def ends(name: str, values: str) -> dict[str, object]:
+    """Return the page's own numbers at their upper or lower ends."""
+    end = {"upper ends": "high", "lower ends": "low"}.get(values)
+    own = [each for each in declaration(name).fields if not (each.shared or each.low_open or each.steps)]
+    kinds = {"int": int, "float": float} if end else {}
+    return {each.slot(name): kinds[each.kind](getattr(each, str(end))) for each in own if each.kind in kinds}
+
+
 def kept() -> list[Any]:
     """Each page with each of the values; the contexts that bases serve at 512 pairs take 12 seconds: a long run's."""
     slow = ("attention", "upper ends")
@@ -122,8 +130,10 @@ def kept() -> list[Any]:
 @pytest.mark.parametrize(("name", "values"), kept())
 def test_values_kept_from_another_page_draw_or_are_answered_in_a_sentence(name: str, values: str) -> None:
     at = fresh(name, lang="zh")
-    at.session_state["values"] = dict(KEPT[values])
+    at.session_state["values"] = ends(name, values) | KEPT[values]
     at.run()
     assert not at.exception
+    told = [chart.proto.alt for chart in at.get("plotly_chart")] + [film.finding for film in films.shown(at).values()]
+    assert not re.search(r"\{|\bnan\b|\binf\b", " ".join(told))
     for text in (*at.warning, *at.caption):
         assert " must be " not in text.value

@@ -6,7 +6,7 @@ import textwrap
 from base64 import b64decode
 from collections.abc import Callable
 from contextlib import redirect_stdout
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -29,16 +29,11 @@ def extended(length: int) -> list[extension.Extension]:
 
 @dataclass(frozen=True)
 class Row:
-    """A figure function, its arguments before the words, the text keys of its axes, and its finding made again.
-
-    ``axes``: {"x": key, "y2": (key, slots)}, every title that the figure has; ``finding``: the whole sentence, None
-    where another test holds it.
-    """
+    """A figure function, its arguments before the words, and its finding made again: None where its test holds it."""
 
     page: str
     draw: Callable[..., Drawing | None]
     given: tuple[Any, ...]
-    axes: dict[str, Any] = field(default_factory=dict)
     finding: Callable[[Words], str] | None = None
 
     def __str__(self) -> str:

@@ -21,14 +21,14 @@ TYPES = {"f4": "<f4", "i1": "|i1", "u1": "|u1"}
 class FilmRow:
     """A film function, its arguments before the words, and its finding built again at some stops.
 
-    ``at``: a value of every control, by name; ``finding``: the whole sentence there.
+    ``at``: a value of every control, by name; ``finding``: the whole sentence there, None where its test holds it.
     """
 
     page: str
     draw: Callable[..., Film]
     given: tuple[Any, ...]
     at: Mapping[str, float]
-    finding: Callable[[Words], str]
+    finding: Callable[[Words], str] | None = None
 
     def __str__(self) -> str:
         return f"{self.page}.{inspect.unwrap(self.draw).__name__}"
@@ -125,10 +125,13 @@ def shown(at: AppTest) -> dict[str, Shown]:
     films = {}
     for name, head, held in scenes:
         text, controls = reported[name], {control["name"]: control for control in head["controls"]}
-        index = {key: control["stops"].index(text["at"][key]) for key, control in controls.items()}
+        # As the player does where a value lies past what this text or record has.
+        index = {
+            key: int(np.abs(np.subtract(each["stops"], text["at"][key])).argmin()) for key, each in controls.items()
+        }
         drawn = [key for key, control in controls.items() if control["slider"] and key not in text["fixed"]]
         sliders = frozenset() if text["bare"] else frozenset(drawn)
-        told = head["beats"][index["beat"]]["finding"] if head["beats"] else ""
-        finding = sentence(told or head["finding"], controls, index)
+        beat = head["beats"][index["beat"]]["finding"] if head["beats"] else ""
+        finding = sentence(beat or head["finding"], controls, index)
         films[name] = Shown(finding, painted(head, held, index), sliders, text["at"])
     return films

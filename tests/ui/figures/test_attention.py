@@ -12,7 +12,7 @@ import rope_core as rc
 from rope_core import rotation_matrix
 from rope_core.theory import extension
 from rope_core.theory.extension import cell_edges
-from tests.support.figures import chart, ran
+from tests.support.figures import chart
 from ui.figures.attention import decay, expected
 from ui.figures.attention import scores as figures
 from ui.figures.attention import softmax as heat
@@ -244,13 +244,3 @@ def drawings(lang: str, dim: int, base: float, train_len: int) -> tuple[Drawing 
         heat.softmax(train_len, 0.0, t),
         heat.scales(train_len, t),
     )
-
-
-@pytest.mark.parametrize("geometry", [(2, 1.0001, 16), (16, 1e12, 16_777_216 // 4)])
-@pytest.mark.parametrize("lang", ["en", "zh"])
-def test_edges_draw_and_recipes_run(lang: str, geometry: tuple[int, float, int]) -> None:
-    for drawing in drawings(lang, *geometry):
-        at = {"at": 3, "base": 1e4, "train_len": 64}
-        finding = drawing.scene.written(at) if isinstance(drawing, Film) else drawing.finding
-        assert "nan" not in finding and "{" not in finding, drawing.id
-        assert ran(drawing).strip(), drawing.id

@@ -10,10 +10,9 @@ import pytest
 from rope_core.bench import traffic, view
 from rope_core.bench.cases import Case
 from rope_core.bench.records import Result, Store
-from tests.support.figures import chart, ran
+from tests.support.figures import chart
 from ui.figures.benchmark import paper, words
 from ui.figures.benchmark import times as figures
-from ui.figures.drawing import Drawing
 from ui.text.words import LANGUAGES, Words
 
 T = Words("en", "benchmark")
@@ -172,21 +171,6 @@ def test_words_about_a_source(source: view.Source, lang: str) -> None:
 @pytest.mark.parametrize(("seconds", "text"), [(2.0, "2 s"), (0.0123, "12.3 ms"), (2.5e-6, "2.5 µs"), (3e-9, "3 ns")])
 def test_times(seconds: float, text: str) -> None:
     assert words.time_text(seconds) == text
-
-
-def drawings(source: view.Source) -> list[Drawing]:
-    at = tuned(source, 4096)
-    beside = paper.paper(paper.largest_forward(source.points), "here", T)
-    assert beside is not None
-    own = [figures.curves(tuned(source), "here", T), figures.speed_ups(at, "here", T), figures.errors(at, "here", T)]
-    return [*own, paper.paths(8192, 4800.0, T), beside, paper.faults(view.fault_pairs(source.points), "here", T)]
-
-
-@pytest.mark.usefixtures("as_here")
-def test_recipes_run_and_tables_have_columns_of_one_length(source: view.Source) -> None:
-    for drawing in drawings(source):
-        assert ran(drawing).strip(), drawing.id
-        assert len({np.asarray(column).size for column in drawing.table().values()}) == 1, drawing.id
 
 
 def test_every_path_and_contestant_has_a_name() -> None:

@@ -15,7 +15,7 @@ from rope_core.rotation import rotation_matrix
 from rope_core.theory import block
 from rope_core.theory.block import demo
 from rope_core.theory.block.choices import PLACES, UNITS, Choices, choices_of, usual
-from tests.support.figures import ROPE, chart, ran
+from tests.support.figures import ROPE, chart
 from tests.support.films import numbers, unpacked
 from ui.figures.block import diagram as figures
 from ui.figures.block import norm as block_norm
@@ -328,17 +328,3 @@ def drawings(lang: str, dim: int, base: float, train_len: int) -> tuple[Drawing,
         *([block_rope.cache(rope, 16.0, t)] if block_rope.cacheable(rope) else []),
         block_rope.latent(16, 1, 100_000, t),
     )
-
-
-@pytest.mark.parametrize("geometry", [(2, 1.0001, 16), (64, 1e12, 16_777_216)])
-@pytest.mark.parametrize("lang", ["en", "zh"])
-def test_edges_draw_and_recipes_run(lang: str, geometry: tuple[int, float, int]) -> None:
-    run: set[str] = set()
-    for drawing in drawings(lang, *geometry):
-        assert "nan" not in drawing.finding and "{" not in drawing.finding, drawing.id
-        assert "inf" not in drawing.finding, drawing.id
-        lengths = {np.asarray(column).size for column in drawing.table().values()}
-        assert lengths and min(lengths) > 0, drawing.id
-        if drawing.recipe not in run:
-            assert ran(drawing).strip(), drawing.id
-            run.add(drawing.recipe)

@@ -1,9 +1,7 @@
 """Figures and tables of the config page: traces equal rope_core, sentences carry the numbers, recipes run."""
 
-import json
 import math
 from inspect import unwrap
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -257,33 +255,3 @@ def test_ways_are_drawn_for_the_layer_type_that_they_extend() -> None:
     drawing = comparison.extensions(result, sliding, 262_144, "", EN)
     linear = next(trace for trace in chart(drawing).data if trace.name == result[0].title())
     assert len(linear.y) == 128 and np.isfinite(np.asarray(linear.y, dtype=float)).all()
-
-
-EDGES = [
-    {"model_type": "llama", "head_dim": 2, "rope_theta": 1.0001, "max_position_embeddings": 1},
-    {"model_type": "llama", "head_dim": 512, "rope_theta": 1e12, "max_position_embeddings": 16_777_216},
-    {
-        "model_type": "llama",
-        "head_dim": 4,
-        "rope_scaling": {"rope_type": "dynamic", "factor": 8.0},
-        "max_position_embeddings": 2,
-    },
-]
-
-
-@pytest.mark.parametrize("config", EDGES, ids=["narrow", "wide", "dynamic"])
-def test_edges_draw(config: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    length = 16_777_216
-    rope = rc.from_hf(config, None, length)
-    result = engines(config, None, length)
-    drawings = [figures.glance(rope, quantity, '"config.json"', ZH) for quantity in figures.QUANTITIES]
-    drawings += [
-        comparison.engines(result, rope, '"config.json"', ZH),
-        figures.drift(rope, length, '"config.json"', ZH),
-    ]
-    monkeypatch.chdir(tmp_path)
-    Path("config.json").write_text(json.dumps(config), "utf-8")
-    for drawing in drawings:
-        json.loads(chart(drawing).to_json())
-        assert drawing.table() and len(drawing.finding) > 10
-        ran(drawing)

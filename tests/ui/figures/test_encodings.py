@@ -146,13 +146,3 @@ def test_the_moved_attention_is_the_last_token_s() -> None:
         query = head.q @ inputs[-1]
         scores = [float(query @ (head.k @ each)) / math.sqrt(figures.WIDTH) for each in inputs]
         np.testing.assert_allclose(here[shift], attended(np.array([scores]))[0], rtol=1e-9)
-
-
-@pytest.mark.parametrize("base", [1.0001, 1e12])
-@pytest.mark.parametrize("shift", [0, 1000])
-def test_the_ends_of_the_ranges_draw(base: float, shift: int) -> None:
-    for name in ENCODINGS:
-        film: Film = unwrap(moving.translation)(name, DOGS[0], base, moving.far(shift), T)
-        findings = [film.scene.written({"shift": float(each)}) for each in moving.far(shift)]
-        findings += [draw(name, base, shift, T).finding for draw in (figures.score_map, figures.score_lines)]
-        assert not any("nan" in finding or "inf" in finding for finding in findings)

@@ -77,14 +77,3 @@ def test_cross_terms_move_and_word_terms_stay(base: float) -> None:
     exact = math.sqrt(float(np.mean(change**2)) / float(np.mean(score**2)))
     assert table["word_position"][8] == pytest.approx(exact, rel=1e-9)
     np.testing.assert_allclose(chart(drawing).data[1].y, 100 * table["word_position"])
-
-
-@pytest.mark.parametrize("base", [1.0001, 1e12])
-def test_the_ends_of_the_range_draw(base: float) -> None:
-    parts = (
-        figures.hessian_map(1.0, 1.0, base, T),
-        figures.hessian_curve(1.0, 1.0, base, T),
-        figures.crossing(SENTENCE, base, T),
-    )
-    for drawing in parts:
-        assert "nan" not in drawing.finding and "inf" not in drawing.finding

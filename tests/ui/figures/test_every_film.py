@@ -53,7 +53,7 @@ def test_a_film_is_whole_and_its_finding_is_rope_cores(row: FilmRow, lang: str) 
         assert control["stops"] == sorted(set(control["stops"])) and len(control["stops"]) == len(control["texts"]) > 1
     for panel in head["panels"]:
         assert all(panel[axis]["title"] for axis in "xy" if len(panel[axis]["ticks"]) > 1)
-    assert film.scene.written(row.at) == row.finding(t)
+    assert row.finding is None or film.scene.written(row.at) == row.finding(t)
     assert film.table() and ran(film).strip()
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from rope_core.lab import cards, records, view
 from rope_core.lab.lines import lines
 from tests.support import lab_results as made
-from tests.support.figures import chart, ran
+from tests.support.figures import chart
 from ui.figures.extrapolation import curves as figures
 from ui.figures.extrapolation import words
 from ui.text.words import LANGUAGES, Words
@@ -169,16 +169,6 @@ def test_provenance_names_weights_text_and_machine_without_markup(lang: str) -> 
         assert all(each[:10] in text for each in shown) and f"numpy {version('numpy')}" in text.replace("\\", "")
     record = records.shipped("sweep")
     assert request("sweep").text_hash == record.text
-
-
-@pytest.mark.parametrize("figure", [lambda s: figures.curves(s, 64, "two", T), lambda s: figures.order(s, 128, 64, T)])
-def test_recipes_print_the_drawn_numbers(figure: object) -> None:
-    assert callable(figure)
-    drawing = figure(made.seen(made.sweep(1, documents=2)))
-    printed = ran(drawing)
-    assert all(key in printed for key in made.KEYS)
-    first = next(iter(drawing.table().values()))
-    assert len(np.asarray(first)) >= len(made.KEYS)
 
 
 def test_a_partial_sweep_draws_and_says_one_line() -> None:

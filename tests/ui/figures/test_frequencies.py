@@ -11,7 +11,7 @@ from ui.figures.drawing import Film
 from ui.figures.frequencies import digits as frequencies
 from ui.figures.frequencies import tables
 from ui.film.scene import Panel, Shape
-from ui.text.words import LANGUAGES, Words
+from ui.text.words import Words
 
 EN = Words("en", "frequencies")
 BASES, CONTEXTS = (1000.0, 10_000.0, 54_321.0, 1e7), (16, 4096, 131_072)
@@ -105,11 +105,3 @@ def test_base_ten_digits_are_the_written_ones(position: int) -> None:
         np.testing.assert_array_equal(stick[..., 1], heights)
         assert np.isnan(stick[..., 2]).all()
     assert ran(built).startswith("10.0") or ran(built).startswith("9.99")
-
-
-@pytest.mark.parametrize("lang", LANGUAGES)
-def test_every_figure_speaks_both_languages(lang: str) -> None:
-    t = Words(lang, "frequencies")
-    built: Film = unwrap(frequencies.digits)(2, 2.0, frequencies.positions(5), t)
-    assert "{" not in built.scene.written({"position": 5})
-    assert all(len(np.ravel(column)) for column in built.table().values())

@@ -74,20 +74,6 @@ def test_wave_draws_angle_cosine_and_sine(pair: int, window: int) -> None:
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_every_figure_speaks_both_languages(lang: str) -> None:
-    t = Words(lang, "frequencies")
-    for rope in (rc.Rope(8, 100.0, 64), EDGE):
-        for drawing in (
-            spans.base_choice(rope, t),
-            spans.rulers(rope, 0.1, t),
-            spans.repeats(rope, t),
-            spans.wave(rope, 4, 32, t),
-        ):
-            assert "{" not in drawing.finding
-            assert all(len(np.ravel(column)) for column in drawing.table().values())
-
-
-@pytest.mark.parametrize("lang", LANGUAGES)
 def test_the_bases_in_the_text_are_what_the_bound_gives(lang: str) -> None:
     text = sections(lang, "frequencies")["base"][1]
     for context, least in ((1024, 4294), (4096, 26_953), (8192, 83_764)):

@@ -160,20 +160,6 @@ def test_key_rows_count_the_misplaced() -> None:
     assert ran(drawing)
 
 
-@pytest.mark.parametrize("lang", LANGUAGES)
-def test_every_figure_speaks_both_languages(lang: str) -> None:
-    t = Words(lang, "layouts")
-    rope = rc.Rope(8)
-    for drawing in (
-        layouts.matrices(8, 3, 1e4, t),
-        layouts.one_head(rope, 1, 2, t),
-        layouts.errors(rope, 1, 2, t),
-        layouts.key_rows(8, 1, 2, t),
-    ):
-        assert "{" not in drawing.finding
-        assert all(len(np.ravel(column)) for column in drawing.table().values())
-
-
 @pytest.mark.parametrize(
     ("model", "layout"),
     [("llama-2-7b", "half"), ("gpt-j-6b", "interleaved"), ("gemma-3-4b", "half"), ("glm-4.5", "half")],

@@ -10,7 +10,7 @@ import rope_core as rc
 from rope_core.lrpe import errata
 from rope_core.lrpe.demo import HEADS, TOKENS, Case
 from rope_core.theory.demo import drawn_vectors
-from tests.support.figures import chart, ran
+from tests.support.figures import chart
 from ui.figures.drawing import Drawing
 from ui.figures.lrpe import linear as lrpe_linear
 from ui.figures.lrpe import op as figures
@@ -179,26 +179,6 @@ def test_the_decay_is_the_mean_cosine_and_drawn_features_follow() -> None:
     assert far[0] == 1 and far[-1] == 2048
     np.testing.assert_allclose(curve.y, np.cos(np.outer(far, rope.theta)).mean(axis=1), atol=1e-5)
     np.testing.assert_allclose(dots.y, np.cos(np.outer(np.arange(1, 65), rope.theta)).mean(axis=1), atol=0.02)
-
-
-def drawings(t: Words) -> list[Drawing]:
-    result = []
-    for case in CASES:
-        result += [figures.thetas(case, 3, t), figures.matrices(case, 3, 11, t)]
-        result += [figures.decode(case, 2, t), figures.backward(case, 1, 11, 30, t)]
-    for rope in (rc.Rope(2, 1.0001, 16), rc.Rope(1024, 1e12, 16_777_216)):
-        result += [lrpe_linear.attention(rope, "relu", t), lrpe_linear.decay(rope, "softmax", t)]
-        result.append(lrpe_linear.slip(rope.base, 64, t))
-    return result
-
-
-@pytest.mark.parametrize("lang", ["en", "zh"])
-def test_the_ends_of_the_ranges_draw_and_recipes_run(lang: str) -> None:
-    for drawing in drawings(Words(lang, "lrpe")):
-        assert chart(drawing).data and "nan" not in drawing.finding
-        assert ran(drawing).strip(), drawing.id
-        lengths = {len(np.asarray(column).ravel()) for column in drawing.table().values()}
-        assert min(lengths) > 0
 
 
 def test_the_field_of_the_slice_leaves_a_pair() -> None:

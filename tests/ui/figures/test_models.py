@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from rope_core.hf.survey import Row, chosen, encodings_by_year, errata, rows
-from tests.support.figures import chart, ran
+from tests.support.figures import chart
 from ui.figures import models as figures
 from ui.figures.drawing import as_csv
 from ui.text.words import Words
@@ -48,11 +48,6 @@ def test_few_rows_are_drawn_too(result: tuple[Row, ...]) -> None:
         assert len(notes) == any(row.model.id == "gemma-3-27b" for row in result)
         assert all(note.ay > np.log10(max(row.longest for row in result)) for note in notes)
         assert len(as_csv(drawing.table()).splitlines()) == len(result) + 1
-
-
-def test_recipes_run() -> None:
-    for drawing in (figures.spans(rows(), 4096, "", T), figures.encodings(T)):
-        assert len(ran(drawing).splitlines()) == len(as_csv(drawing.table()).splitlines()) - 1
 
 
 def test_years_stand_below_their_rows() -> None:

@@ -14,7 +14,7 @@ import rope_core as rc
 from pages.learn.precision import AT
 from rope_core.hf import catalogue
 from rope_core.theory import precision
-from tests.support.figures import chart, ran
+from tests.support.figures import chart
 from ui.figures.drawing import Drawing, Film
 from ui.figures.precision import expected, phase
 from ui.figures.precision import formats as figures
@@ -176,15 +176,6 @@ def drawings(lang: str, dim: int, base: float, train_len: int) -> tuple[Drawing 
         figures.ways(wanted, 16_777_216, t),
         *(figures.real(stage, t) for stage in figures.SINGLE),
     )
-
-
-@pytest.mark.parametrize("geometry", [(2, 1.0001, 16), (16, 1e12, 16_777_216)])
-@pytest.mark.parametrize("lang", ["en", "zh"])
-def test_edges_draw_and_recipes_run(lang: str, geometry: tuple[int, float, int]) -> None:
-    for drawing in drawings(lang, *geometry):
-        finding = drawing.scene.written({"at": 1}) if isinstance(drawing, Film) else drawing.finding
-        assert "nan" not in finding and "{" not in finding, drawing.id
-        assert ran(drawing).strip(), drawing.id
 
 
 def test_the_gap_of_a_drawn_curve_is_to_torchs_rounding_of_the_frequency() -> None:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.support.figures import chart, ran
+from tests.support.figures import chart
 from ui.figures.colours import GREEN
 from ui.figures.tally import tally
 from ui.text.words import Words
@@ -50,7 +50,3 @@ def test_nobody_and_one(t: Words, empty: str) -> None:
     assert tally((0, 0), ("a", "b"), None, t).finding == empty
     assert tally((0, 0), ("a", "b"), 1, t).finding.startswith(empty) and "B" in tally((0, 0), ("a", "b"), 1, t).finding
     assert "1" in tally((1, 0), ("a", "b"), None, t).finding
-
-
-def test_the_recipe_runs() -> None:
-    assert ran(tally((1, 3), ("a", "b"), None, EN)).strip() == "[0.25, 0.75]"

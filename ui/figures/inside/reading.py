@@ -125,7 +125,9 @@ def pairs(name: str, text: bytes, positions: Positions, layer: int, head: int, q
     reading = inside.reading(name, text, positions)
     letters = [shown(byte) for byte in text[: query + 1]]
     key = along(t, "key", letters)
-    still, turned = reading.shares(layer, head, query)
+    # The first byte has one key, itself, and a control has two stops.
+    here = np.arange(len(key.stops)) % (query + 1)
+    still, turned = (share[here] for share in reading.shares(layer, head, query))
     waves = inside.load(name).shape.rope.wavelength
     numbers = np.arange(waves.size)
     moved = turned - still
@@ -133,7 +135,6 @@ def pairs(name: str, text: bytes, positions: Positions, layer: int, head: int, q
     low, high = min(still.min(), turned.min()), max(still.max(), turned.max())
     room = 0.06 * (high - low)
     ticks = tuple((float(i), short(float(f"{waves[i]:.2g}"))) for i in numbers[::3])
-    here = np.arange(query + 1)
     keys = Panel(
         Axis(-0.6, query + 0.6),
         Axis(0.0, 1.0),
@@ -163,7 +164,7 @@ def pairs(name: str, text: bytes, positions: Positions, layer: int, head: int, q
     )
     finding = sentence(
         lambda **slots: t("pairs_finding", query=letters[query], **slots),
-        seen=Texts((key,), tuple(letters)),
+        seen=Texts((key,), tuple(letters[at] for at in here)),
         back=Texts((key,), tuple(str(query - at) for at in here)),
         pair=Texts((key,), tuple(str(i) for i in most)),
         wave=Texts((key,), tuple(short(float(f"{waves[i]:.2g}")) for i in most)),
@@ -175,7 +176,7 @@ def pairs(name: str, text: bytes, positions: Positions, layer: int, head: int, q
         Scene((keys, bars), (key,), finding),
         lambda: {
             "key": np.repeat(here, waves.size),
-            "pair": np.tile(numbers, query + 1),
+            "pair": np.tile(numbers, here.size),
             "content": still.ravel(),
             "score": turned.ravel(),
         },

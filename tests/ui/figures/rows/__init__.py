@@ -1,1 +1,1 @@
-"""One row for each figure: its arguments, its axes and the sentence that its numbers make."""
+"""One row for each figure: its arguments, and the sentence that its numbers make where no other test holds it."""

@@ -89,8 +89,8 @@ def sizes(t: Words) -> str:
 
 
 ROWS = [
-    Row("inside", reading.sizes, (NAME, TEXT, SET), {"x": "wave_axis", "y": "size_axis"}, sizes),
-    Row("inside", reading.heads, (NAME, TEXT, SET), {"x": "head_axis", "y": "layer_axis"}, heads),
+    Row("inside", reading.sizes, (NAME, TEXT, SET), sizes),
+    Row("inside", reading.heads, (NAME, TEXT, SET), heads),
 ]
 FILMS = [
     FilmRow("inside", reading.looks, (NAME, TEXT, SET, 3, 4), {"query": 12}, looks),

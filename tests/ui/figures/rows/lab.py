@@ -1,7 +1,5 @@
 """The figures of measurements: the benchmark's record and made-up results of the lab."""
 
-from collections.abc import Callable
-
 import numpy as np
 
 from rope_core.bench import traffic, view
@@ -38,29 +36,12 @@ def paths(t: Words) -> str:
     )
 
 
-CURVES = {"x": "position_axis", "y": "perplexity_axis"}
 SWEEP, SIGHTS, SWEPT = made.seen(made.sweep(4)), made.seen(made.glimpse()), made.seen(made.temperature())
 COPIES = made.seen(made.recall())
 REPORT = Reported("org/name", "token", 64, tuple(made.sweep(4)), tuple(made.recall()), 1, 1)
 STEPS = made.seen([{"run": "r", "step": n, "steps": 30, "loss": 3.0 - n / 10, "left": 1.0} for n in range(1, 16)])
 KIND = view.of_kind(SHIPPED.points, view.kinds(SHIPPED.points)[0])
 ONE_CASE = [point for point in KIND if point.case == KIND[-1].case]
-RATIO = {"y": "over_copy_axis"}
-
-
-def speed_up_axis(t: Words) -> str:
-    ours = view.reference(ONE_CASE)
-    assert ours is not None
-    return t("speed_up_axis", who=t(f"who.{ours.contestant}"))
-
-
-def best_axis(t: Words) -> str:
-    best = min((each for each in SWEEP.results if each["length"] == 256), key=lambda each: float(each["last"][0]))
-    return t("ratio_axis", best=t(f"line.{best['line']}"))
-
-
-def report_axis(kind: str) -> Callable[[Words], str]:
-    return lambda t: t(f"report_{kind}_axis", unit=t("report_unit.token"), one=t("report_one.token"))
 
 
 def beside_window(t: Words) -> str:
@@ -79,33 +60,32 @@ def beside_window(t: Words) -> str:
 
 
 ROWS = [
-    Row("benchmark", paper.paths, (500, 50.0), {"x": "moved_axis"}, paths),
-    Row("benchmark", paper.paper, (POINTS, "intel-xeon"), RATIO),
-    Row("benchmark", paper.faults, (view.fault_pairs(SHIPPED.points), "intel-xeon"), {"x": "over_copy_axis"}),
-    Row("benchmark", times.curves, (KIND, "intel-xeon"), {"x": "size_axis", "y": "bandwidth_axis"}),
-    Row("benchmark", times.speed_ups, (ONE_CASE, "intel-xeon"), {"x": speed_up_axis}),
-    Row("benchmark", times.errors, (ONE_CASE, "intel-xeon"), {"x": "over_copy_axis", "y": "error_axis"}),
-    Row("extrapolation", curves.curves, (SWEEP, 64, curves.ALL), CURVES),
-    Row("extrapolation", curves.live, (SWEEP, 64, curves.TWO), CURVES),
-    Row("extrapolation", curves.order, (SWEEP, 256, 64), {"x": best_axis}),
-    Row("extrapolation", curves.seeds, (SWEEP, 64), {"x": "last_axis"}),
-    Row("extrapolation", after.after, (SWEEP, 256, 64), {"x": "after_axis"}, beside_window),
-    Row("extrapolation", models.encodings, (SWEEP, 64), CURVES),
+    Row("benchmark", paper.paths, (500, 50.0), paths),
+    Row("benchmark", paper.paper, (POINTS, "intel-xeon")),
+    Row("benchmark", paper.faults, (view.fault_pairs(SHIPPED.points), "intel-xeon")),
+    Row("benchmark", times.curves, (KIND, "intel-xeon")),
+    Row("benchmark", times.speed_ups, (ONE_CASE, "intel-xeon")),
+    Row("benchmark", times.errors, (ONE_CASE, "intel-xeon")),
+    Row("extrapolation", curves.curves, (SWEEP, 64, curves.ALL)),
+    Row("extrapolation", curves.live, (SWEEP, 64, curves.TWO)),
+    Row("extrapolation", curves.order, (SWEEP, 256, 64)),
+    Row("extrapolation", curves.seeds, (SWEEP, 64)),
+    Row("extrapolation", after.after, (SWEEP, 256, 64), beside_window),
+    Row("extrapolation", models.encodings, (SWEEP, 64)),
     Row(
         "extrapolation",
         models.passkey,
         (made.seen(made.retrieval()), experiments.WHOLE),
-        {"x": "length_axis", "y": "depth_axis", "x2": "length_axis", "x3": "length_axis"},
     ),
-    Row("extrapolation", recall.recall, (COPIES, 64), {"x": "distance_axis", "y": "perplexity_axis"}),
-    Row("extrapolation", reported.curves, (REPORT,), {"x": report_axis("position"), "y": report_axis("perplexity")}),
-    Row("extrapolation", reported.copies, (REPORT,), {"x": report_axis("distance"), "y": report_axis("perplexity")}),
-    Row("extrapolation", pairs.pairs, ("rope-0", shipped.pairs("rope-0")), {"x": "wavelength_axis", "y": "norm_axis"}),
-    Row("extrapolation", models.finetune, (STEPS,), {"x": "step_axis", "y": "loss_axis"}),
-    Row("extrapolation", heads.maps, (SIGHTS, made.KEYS[-1]), {"x": "key_axis", "y": "query_axis", "x2": "key_axis"}),
-    Row("extrapolation", heads.entropy, (SIGHTS,), {"x": "position_axis", "y": "entropy_axis"}),
-    Row("extrapolation", heads.scales, (SWEPT,), {"x": "scale_axis", "y": "over_best_axis"}),
-    Row("extrapolation", heads.refit, (SWEPT,), {"x": "factor_axis", "y": "scale_axis"}),
-    Row("extrapolation", heads.stale, (made.seen(made.stale()), 64), CURVES),
-    Row("extrapolation", heads.padding, (made.seen(made.padding()),), {"x": "whole_axis"}),
+    Row("extrapolation", recall.recall, (COPIES, 64)),
+    Row("extrapolation", reported.curves, (REPORT,)),
+    Row("extrapolation", reported.copies, (REPORT,)),
+    Row("extrapolation", pairs.pairs, ("rope-0", shipped.pairs("rope-0"))),
+    Row("extrapolation", models.finetune, (STEPS,)),
+    Row("extrapolation", heads.maps, (SIGHTS, made.KEYS[-1])),
+    Row("extrapolation", heads.entropy, (SIGHTS,)),
+    Row("extrapolation", heads.scales, (SWEPT,)),
+    Row("extrapolation", heads.refit, (SWEPT,)),
+    Row("extrapolation", heads.stale, (made.seen(made.stale()), 64)),
+    Row("extrapolation", heads.padding, (made.seen(made.padding()),)),
 ]
