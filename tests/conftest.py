@@ -37,6 +37,7 @@ SHARED = {
     "book": ("tests/browser/test_book.py",),
     "server": ("tests/browser/", "tests/ui/served/test_moves.py"),
     "kernels": tuple(f"tests/rope_core/{room}/" for room in ("bench", "kernels", "lrpe")),
+    "families": ("tests/rope_core/hf/test_ropes.py", "tests/rope_core/hf/test_sweep.py"),
     "sources": (
         "tests/test_architecture.py",
         "tests/test_language.py",
@@ -44,7 +45,7 @@ SHARED = {
         "tests/rope_core/test_errors.py",
     ),
 }
-"""Files whose tests share a server and a browser, the book, compiled kernels or parsed sources: the first that fits."""
+"""Files whose tests share a server and a browser, the book, compiled kernels, transformers' modules or parsed sources: the first that fits."""
 CHROMIUM = os.environ.get("ROPE_LAB_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
 HOW = "no Chromium was found: `apt-get install chromium fonts-wqy-microhei`, or name one in ROPE_LAB_CHROMIUM"
 

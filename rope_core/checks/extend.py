@@ -18,7 +18,7 @@ from rope_core.checks.schemas import OLD, to_v4, to_v5
 from rope_core.errors import ConfigError, reject, whole
 from rope_core.hf.normal import Model, resolve
 from rope_core.hf.read import read_config
-from rope_core.hf.ropes import HfRope, from_hf, layer_types, ropes_of
+from rope_core.hf.ropes import HfRope, from_hf, ropes_of
 from rope_core.hf.scheme import LENGTH
 from rope_core.hf.types import DYNAMIC, LINEAR, LLAMA3, LONGROPE, NEEDS_LENGTH, STATIC_NTK, YARN
 from rope_core.hf.versions import text_part
@@ -205,12 +205,11 @@ def _extended_layers(plain: Mapping[str, Any]) -> dict[str | None, HfRope]:
     chosen = {kind: rope for kind, rope in turning.items() if kind not in WINDOWED} or turning
     if not chosen:
         raise ConfigError.of("no_layer_turns")
-    return {kind: _at(plain, kind, reach(rope)) for kind, rope in chosen.items()}
+    return {kind: _at(plain, kind, rope, reach(rope)) for kind, rope in chosen.items()}
 
 
-def _at(config: Mapping[str, Any], kind: str | None, length: int) -> HfRope:
+def _at(config: Mapping[str, Any], kind: str | None, rope: HfRope, length: int) -> HfRope:
     """Return a layer type at a length, where its frequencies follow one."""
-    rope = from_hf(config, kind)
     return from_hf(config, kind, length) if rope.rope_type in (DYNAMIC, LONGROPE) else rope
 
 
@@ -262,7 +261,9 @@ def _costed(
     source: str = "",
 ) -> Way:
     """Measure one way on its own spectrum, against the present one."""
-    ropes = {layer: _at(config, layer if layer_types(config) else None, length) for layer in before}
+    built = ropes_of(config)
+    kinds = {layer: layer if layer in built else None for layer in before}
+    ropes = {layer: _at(config, kind, built[kind], length) for layer, kind in kinds.items()}
     if any(ropes[layer].inv_freq.size != old.inv_freq.size for layer, old in before.items()):
         raise ConfigError.of("same_width", name=name)
     layer, rope = next(iter(ropes.items()))

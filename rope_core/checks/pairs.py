@@ -18,7 +18,7 @@ from rope_core.checks.stored import MAX_HEADER, WIDTHS
 from rope_core.errors import ArgumentError, reject
 from rope_core.hf.normal import resolve
 from rope_core.hf.read import open_regular
-from rope_core.hf.ropes import HfRope, from_hf, layer_types
+from rope_core.hf.ropes import HfRope, ropes_of
 from rope_core.layout import as_layout
 from rope_core.rope import Array
 from rope_core.spectrum import Request, spectrum
@@ -82,8 +82,7 @@ def layers(folder: Path, config: Mapping[str, Any]) -> list[Layer]:
     """
     data = dict(config)
     model = resolve(data)
-    labels, kinds = model.layer_types(), layer_types(data)
-    ropes = {kind: from_hf(data, kind) for kind in (kinds or [None])}  # type: ignore[list-item]
+    labels, ropes = model.layer_types(), ropes_of(data)
     heads = int(model.get("num_attention_heads")[0] or 0)
     shared = int(model.get("num_key_value_heads")[0] or heads)
     weights: dict[int, dict[str, Tensor]] = {}

@@ -18,7 +18,7 @@ from rope_core.checks.records import as_json, as_record
 from rope_core.checks.report_figures import spectrum_figure
 from rope_core.errors import LANGUAGES, ConfigError, reject
 from rope_core.hf.read import read_config
-from rope_core.hf.ropes import HfRope, from_hf, layer_types
+from rope_core.hf.ropes import HfRope, layer_types, ropes_of
 
 STYLE = (
     "body{font:16px/1.5 system-ui,'Noto Sans CJK SC',sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;"
@@ -68,20 +68,16 @@ def record(config: object, transformers: str, seq_len: int | None, lang: str) ->
 def ropes(data: Mapping[str, Any], seq_len: int | None) -> list[HfRope]:
     """Return what each layer type does; empty where transformers could not build it, which the findings say."""
     try:
-        return [from_hf(data, kind, seq_len) for kind in kinds(data)]
+        return [*ropes_of(data, seq_len).values()]
     except ConfigError:
         return []
-
-
-def kinds(data: Mapping[str, Any]) -> list[str | None]:
-    """Return the layer types that differ, or one None."""
-    return [*layer_types(data)] or [None]
 
 
 def every_engine(data: Mapping[str, Any], seq_len: int | None) -> list[tuple[str | None, Any]]:
     """Return the engines of each layer type; empty where there is no geometry to compare."""
     try:
-        return [(kind, engine) for kind in kinds(data) for engine in engines(data, kind, seq_len)]
+        kinds: list[str | None] = [*layer_types(data)] or [None]
+        return [(kind, engine) for kind in kinds for engine in engines(data, kind, seq_len)]
     except ConfigError:
         return []
 

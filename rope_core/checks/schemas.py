@@ -49,7 +49,7 @@ def to_v5(config: object) -> dict[str, Any]:
     if model.family.get("fixed"):
         raise ConfigError.of("rope_fields", model_type=model.model_type)
     parts = effective(model)
-    readable(data)
+    ropes_of(data)
     nested = len(parts) > 1 or parts[0].layer_type is not None
     flat = flat_dict(parts[0])
     wanted: Any = {each.layer_type: flat_dict(each) for each in parts} if nested else flat
@@ -61,12 +61,6 @@ def to_v5(config: object) -> dict[str, Any]:
         text.pop(name, None)
     text["rope_parameters"] = wanted
     return proved(data, new)
-
-
-def readable(data: Mapping[str, Any]) -> None:
-    """Raise ConfigError on a value that cannot be used in any layer type, before it is carried over."""
-    for kind in layer_types(data) or [None]:  # type: ignore[list-item]
-        from_hf(data, kind)
 
 
 def flat_dict(parameters: Parameters) -> dict[str, Any] | None:
@@ -92,7 +86,7 @@ def to_v4(config: object) -> dict[str, Any]:
     data = read_config(config)
     model = resolve(data)
     parts = effective(model)
-    readable(data)
+    ropes_of(data)
     new = copy.deepcopy(data)
     text = text_part(new, model.prefix)
     for name in OLD:

@@ -65,7 +65,8 @@ def _text(way: Way, model: str, lang: str, t: Mapping[str, str]) -> str:
     """Return a way as text."""
     lines = [way.cost(lang)]
     lines += [f"{t['source']}{t['colon']}{way.source}"] if way.source else []
-    lines += [(t["changed"] + t["colon"]).rstrip(), *(f"  {change.sentence(lang)}" for change in way.changed)]
+    if way.changed:
+        lines += [(t["changed"] + t["colon"]).rstrip(), *(f"  {change.sentence(lang)}" for change in way.changed)]
     lines += [(t["block"] + t["colon"]).rstrip(), _indented(way.block)]
     lines += [(t["old"] + t["colon"]).rstrip(), _indented(way.old_block) if way.old_block else f"  {t['no_old']}"]
     for command in commands(way, model, lang):

@@ -12,7 +12,7 @@ from rope_core.hf import catalogue
 from rope_core.hf.catalogue import Architecture, Model
 from rope_core.hf.normal import Model as Text
 from rope_core.hf.normal import resolve
-from rope_core.hf.ropes import HfRope, from_hf, layer_types, ropes_of
+from rope_core.hf.ropes import HfRope, ropes_of
 
 # Layers of hybrids that are no softmax attention.
 WITHOUT_ATTENTION = ("linear_attention", "conv", "mamba", "recurrent", "moe", "mlp")
@@ -50,10 +50,7 @@ def rows() -> tuple[Row, ...]:
     """
     rotating = []
     for model in catalogue.models():
-        config = model.hf_config()
-        kinds: list[str | None] = [*layer_types(config)] or [None]
-        for kind in kinds:
-            rope = from_hf(config, kind)
+        for kind, rope in ropes_of(model.hf_config()).items():
             turning = rope.inv_freq[rope.inv_freq > 0]
             if turning.size:
                 waves = 2.0 * np.pi / turning

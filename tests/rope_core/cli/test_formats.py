@@ -2,7 +2,6 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import jsonschema
 import pytest
@@ -15,61 +14,6 @@ GOOD = rc.model("llama-3.1-8b").hf_config()
 WARNED = {**GOOD, "rope_scaling": {**GOOD["rope_scaling"], "atention_factor": 1.0}}
 WRONG = {**GOOD, "rope_scaling": {"type": "foo", "factor": 8.0}}
 SCHEMA = json.loads((ROOT / "docs/check.schema.json").read_text(encoding="utf-8"))
-# What SARIF 2.1.0 requires of a log, a run, a driver, a rule and a result (sections 3.13, 3.14, 3.19, 3.49, 3.27).
-SARIF: dict[str, Any] = {
-    "type": "object",
-    "required": ["version", "runs"],
-    "properties": {
-        "version": {"const": "2.1.0"},
-        "runs": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "required": ["tool", "results"],
-                "properties": {
-                    "tool": {
-                        "type": "object",
-                        "required": ["driver"],
-                        "properties": {
-                            "driver": {
-                                "type": "object",
-                                "required": ["name", "version", "rules"],
-                                "properties": {
-                                    "rules": {"type": "array", "uniqueItems": True, "items": {"required": ["id"]}}
-                                },
-                            }
-                        },
-                    },
-                    "results": {
-                        "type": "array",
-                        "items": {
-                            "type": "object",
-                            "required": ["ruleId", "message", "level", "locations"],
-                            "properties": {
-                                "level": {"enum": ["none", "note", "warning", "error"]},
-                                "message": {"type": "object", "required": ["text"]},
-                                "locations": {
-                                    "type": "array",
-                                    "minItems": 1,
-                                    "items": {
-                                        "required": ["physicalLocation"],
-                                        "properties": {
-                                            "physicalLocation": {
-                                                "required": ["artifactLocation"],
-                                                "properties": {"artifactLocation": {"required": ["uri"]}},
-                                            }
-                                        },
-                                    },
-                                },
-                            },
-                        },
-                    },
-                    "invocations": {"type": "array", "items": {"required": ["executionSuccessful"]}},
-                },
-            },
-        },
-    },
-}
 
 
 @pytest.fixture
@@ -106,10 +50,14 @@ def test_the_json_follows_its_schema(files: Path, what: list[str], capsys: pytes
 def test_sarif(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = ran(capsys, "check", ".", "broken.json", "--sarif")
     built = json.loads(out)
-    jsonschema.validate(built, SARIF)
     (run,) = built["runs"]
+    driver = run["tool"]["driver"]
+    # What SARIF 2.1.0 requires of a log, a driver and a result (sections 3.13, 3.19, 3.27).
+    assert built["version"] == "2.1.0" and driver["name"] and driver["version"] and driver["rules"]
+    assert all(each["message"]["text"] and each["level"] in ("note", "warning", "error") for each in run["results"])
     assert code == 2 and not run["invocations"][0]["executionSuccessful"]
-    rules = {rule["id"] for rule in run["tool"]["driver"]["rules"]}
+    rules = {rule["id"] for rule in driver["rules"]}
+    assert len(rules) == len(driver["rules"])
     assert rules == {result["ruleId"] for result in run["results"]} >= {"type_not_known", "key_not_read"}
     uris = {result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] for result in run["results"]}
     assert uris == {"deep/er/warned/config.json", "deep/wrong/config.json", "a%20b/config.json"}
