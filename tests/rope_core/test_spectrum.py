@@ -216,7 +216,7 @@ def test_request_cannot_change_behind_the_cache() -> None:
         ({"rope": 128}, "rope must be a Rope, got 128"),
         ({"scheme": "magic"}, "scheme must be one of .*, got 'magic'"),
         ({"params": 3}, "params must be a mapping .*, got 3"),
-        ({"seq_len": 0}, "seq_len must be an integer in .*, got 0"),
+        ({"seq_len": 0}, r"seq_len must be an integer in \[1, \d+\], got 0"),
         ({"seq_len": 10**12}, "seq_len must be an integer in .*, got 1000000000000"),
         ({"seq_len": math.nan}, "seq_len must be an integer in .*, got nan"),
         ({"seq_len": 1.5}, "seq_len must be an integer in .*, got 1.5"),
