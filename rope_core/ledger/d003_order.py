@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from rope_core.hf.catalogue import architectures, models, unrotated
 from rope_core.ledger.entry import Check, claim, gap, shortfall
 from rope_core.ledger.kit import DIM, draw
 from rope_core.rope import Array
@@ -125,6 +126,20 @@ def predefined() -> Check:
         relative_residual(score_matrix("rope", near, weights(DIM)), near) < 1e-5,
     ]
     return Check(float(np.mean(computed)), condition=float(np.mean(computed[:2])))
+
+
+@claim("003-mainstream")
+def mainstream() -> Check:
+    """Measure the share of the catalogue's models from 2023 on that do not rotate; the condition: up to 2024."""
+    rotating = {each.name: (each.year, True) for each in models()}
+    rows = {
+        each.name: (int(each.year), "RoPE" in each.corrected("position")) for each in architectures() if each.position
+    }
+    years = {**rows, **rotating, **{each.name: (each.year, False) for each in unrotated()}}.values()
+    recent = [rotates for year, rotates in years if year >= 2023]
+    return Check(
+        1 - float(np.mean(recent)), condition=float(not all(turns for year, turns in years if 2023 <= year < 2025))
+    )
 
 
 @claim("003-table-end")

@@ -246,6 +246,21 @@ def swiglu_origin() -> Check:
     return Check(float(months[1] - months[0]), corrected=float(months[0] - min(months)))
 
 
+@claim("004-swiglu-llama")
+def swiglu_llama() -> Check:
+    """Measure the share of the table's LLaMA rows whose feed-forward unit is another one."""
+    units = [each.corrected("activation") for each in architectures() if each.id in ("llama", "llama-2", "llama-3")]
+    return Check(float(np.mean([unit != "SwiGLU" for unit in units])))
+
+
+@claim("004-score-name")
+def score_name() -> Check:
+    """Compare attention whose softmax is given the dot products; the condition: over sqrt(d)."""
+    dots, values = (X @ LAYER.w_q) @ (X @ LAYER.w_k).T, X @ LAYER.w_v @ LAYER.w_o
+    plain, scaled = (gap(softmax(scores) @ values, attend(X, LAYER)) for scores in (dots, dots / np.sqrt(DIM)))
+    return Check(plain, condition=scaled)
+
+
 @claim("004-serial-parallel")
 def serial_parallel() -> Check:
     """Each position's row is computed on its own, so positions run in parallel; the MLP waits for attention."""
