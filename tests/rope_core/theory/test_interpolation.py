@@ -51,4 +51,6 @@ def test_the_sum_falls_below_dim_past_the_trained_lengths() -> None:
     near, far = (it.compare_bounds(Rope(128, 10_000.0), reach) for reach in (4096, 16_384))
     assert near.least_sum > 1 > far.least_sum
     assert near.at <= 4096 < far.at
+    rope = Rope(8, 50.0)
+    assert it.compare_bounds(rope, 299).at == 1 + np.argmin(it.extrapolation_bound(rope, np.arange(1, 300)))
     assert far.smallest < far.proven < near.printed
