@@ -6,11 +6,12 @@ from rope_core.lab import pairs as shipped
 from rope_core.theory import challenges, remap
 from ui.figures.extrapolation import after as newer
 from ui.figures.extrapolation import curves as figures
-from ui.figures.extrapolation import heads, letters, models, words
+from ui.figures.extrapolation import heads, lead, letters, models, words
 from ui.figures.extrapolation import longer as stretching
 from ui.figures.extrapolation import pairs as used
 from ui.figures.extrapolation import recall as copied
 from ui.figures.extrapolation import reported as handed
+from ui.page.fields import beats
 from ui.page.frame import Frame
 from ui.page.state import Field, Unfit
 from ui.page.tasks import Challenge, Drawn, Question
@@ -53,6 +54,7 @@ LUCK = Challenge("luck", (LUCKY,), challenges.reads_better)
 TASKS = (LOST, LONGER, LUCK)
 LIVE = (READ, MODEL, LONGEST, DOCUMENTS, FOLLOW, STRETCH, THETA_BASE, FAST, SLOW, SCALE)
 FIELDS = (
+    beats(3),
     PAIRS_OF,
     BANDS,
     BYTE,
@@ -81,11 +83,12 @@ def among(page: Frame, field: Field, offered: tuple[str, ...], fallback: str) ->
 def top(page: Frame) -> None:
     """Draw one recorded text under the hand, and why reading fails."""
     seen = extrapolated.seen_shipped("sweep")
-    page.bar()
     if seen is None:
+        page.bar()
         missing(page, "sweep")
         return
     under_the_hand(page, seen)
+    page.bar()
     page.predict(LOST)
 
 
@@ -94,11 +97,14 @@ def tasks(page: Frame) -> None:
     sweep, chances = extrapolated.seen_shipped("sweep"), extrapolated.seen_shipped("bytes")
     if sweep is None or chances is None:
         return
-    plain, best = letters.read(sweep, chances).chances.items()
+    text = letters.read(sweep, chances)
+    plain, best = text.chances.items()
     left, right = page.columns(1, 1)
     with left:
         page.show(stretching.longer(sweep, best[0], page.t), stretching.longer, view.cells)
     with right:
+        at = letters.places(page.get(BYTE), text.letters)
+        page.show(letters.letters(text.letters, text.path, text.chances, at, page.t), letters.letters)
         page.challenge(LUCK, plain[1], best[1], PAST)
 
 
@@ -120,8 +126,7 @@ def under_the_hand(page: Frame, sweep: Seen) -> None:
         return
     text = letters.read(sweep, shipped)
     at = letters.places(page.get(BYTE), text.letters)
-    given = text.letters, text.path, text.curves, text.chances
-    page.show(letters.letters(*given, extrapolated.trained(sweep), at, page.t), letters.letters, view.coarser)
+    page.show(lead.hesitates(text.curves, extrapolated.trained(sweep), at, page.t), lead.hesitates, view.coarser)
 
 
 def ladder(page: Frame) -> None:

@@ -39,7 +39,7 @@ def complaint(at: AppTest) -> str:
 
 
 def shown(at: AppTest) -> str:
-    return "\n".join(each.value for each in at.markdown)
+    return "\n".join(each.value for each in [*at.markdown, *at.caption])
 
 
 def test_pasted_text_is_shown_and_stays_out_of_the_link(at: AppTest) -> None:

@@ -319,18 +319,18 @@ def plainly(rope: HfRope, counts: Mapping[str, int], differing: Sequence[str], t
     worst = next((severity for severity in ("error", "warning") if counts.get(severity)), "clean")
     reach = rope.max_len and rope.max_len > rope.train_len
     does = "none" if rope.nope else "stretched" if reach and rope.scheme != UNSCALED else "plain"
-    parts = [
-        t(f"verdict.{worst}", count=counts.get(worst, 0)),
-        t(
+    return t(
+        "plainly",
+        verdict=t(f"verdict.{worst}", count=counts.get(worst, 0)),
+        does=t(
             f"does.{does}",
             trained=amount(rope.train_len),
             longest=amount(rope.max_len or rope.train_len),
             scheme=t(f"scheme.{rope.scheme}"),
             base=amount(rope.base),
         ),
-        t("programs_differ" if differing else "programs_agree", listed=t("comma").join(differing)),
-    ]
-    return t("between").join(parts)
+        programs=t("programs_differ" if differing else "programs_agree", listed=t("comma").join(differing)),
+    )
 
 
 def summary(rope: HfRope, t: Words) -> str:

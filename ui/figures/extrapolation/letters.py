@@ -9,12 +9,12 @@ import numpy as np
 
 from rope_core.lab import view
 from rope_core.rope import Array
-from ui.figures.colours import AMOUNT, GREY
+from ui.figures.colours import AMOUNT
 from ui.figures.drawing import Film, kept
-from ui.figures.extrapolation.curves import LEAST, TICKS, colour
+from ui.figures.extrapolation.curves import LEAST, colour
 from ui.figures.extrapolation.words import name
 from ui.film.scene import Axis, Panel, Scene, Texts, Track, control, sentence
-from ui.film.shapes import boxes, dots, handle, image, label, named, path
+from ui.film.shapes import image, label, named, path
 from ui.text.words import Words
 from ui.work.extrapolated import Seen
 
@@ -57,62 +57,18 @@ def places(at: int, text: str) -> tuple[int, ...]:
 
 
 @kept
-def letters(
-    text: str,
-    path_: str,
-    curves: Mapping[str, tuple[Array, Array]],
-    chances: Mapping[str, Array],
-    trained: int,
-    at: tuple[int, ...],
-    t: Words,
-) -> Film:
-    """Return perplexity over the position, a byte to drag along it, and the bytes around it with their chances.
+def letters(text: str, path_: str, chances: Mapping[str, Array], at: tuple[int, ...], t: Words) -> Film:
+    """Return a byte of a text that is dragged along it, and the bytes around it with their chances.
 
     Args:
         text: a document; the first byte has no chance.
         path_: where it is from.
-        curves: position and the logarithm of perplexity, to base 10, by line.
         chances: of bytes 1 to the last, under two lines.
-        trained: bytes that training windows held.
         at: bytes to drag to.
         t: the page's words.
     """
     byte, length = control(t, "byte", at), len(text) - 1
     plain, best = chances
-    mark = Track((byte,), np.array(at, dtype=float)[:, None])
-    heights = {line: np.interp(at, *curves[line])[:, None] for line in chances}
-    low = min(float(y.min()) for _, y in curves.values()) - 0.08
-    high = max(float(y.max()) for _, y in curves.values()) + 0.12
-    others = [path(x, y, GREY, 1.5) | {"opacity": 0.5} for line, (x, y) in curves.items() if line not in chances]
-    strong = [path(*curves[line], colour(line), 4) for line in chances]
-    up = tuple((float(np.log10(tick)), f"{tick:g}") for tick in TICKS if low < np.log10(tick) < high)
-    graph = Panel(
-        Axis(
-            0.0,
-            float(length),
-            tuple((float(x), f"{x:,}") for x in (0, trained, 512, 1024, 1536, 2048) if x <= length),
-            t("position_axis"),
-        ),
-        Axis(low, high, up, t("perplexity_axis")),
-        [
-            boxes(float(trained), float(length), low, high, GREY, opacity=0.08),
-            path((float(trained),) * 2, (low, high), GREY, 3, "2 6"),
-            label(trained, high, t("trained_mark", length=f"{trained:,}"), GREY, anchor="start", dx=6, dy=14),
-            *others,
-            *strong,
-            *(
-                label(length, float(curves[line][1][-1]), name(line, t), colour(line), anchor="end", bold=True, dy=dy)
-                for line, dy in ((plain, -12), (best, 20))
-            ),
-            named(
-                "m",
-                path(Track((byte,), np.repeat(np.array(at, dtype=float)[:, None], 2, axis=1)), (low, high), "ink", 1.5),
-            ),
-            dots(mark, Track((byte,), heights[best]), colour(best), 7),
-            handle(byte, mark, Track((byte,), heights[plain]), colour(plain), t("grab_byte"), r=9),
-        ],
-        height=194,
-    )
     around = np.array(at)[:, None] + np.arange(-BESIDE, BESIDE + 1)
     seen = np.stack([chances[line][around - 1] for line in (best, plain)], axis=1)
     wide = around.shape[1]
@@ -163,7 +119,7 @@ def letters(
     return Film(
         "letters",
         Scene(
-            (graph, strip),
+            (strip,),
             (byte,),
             sentence(
                 lambda **slots: t("letters_finding", name=name(best, t), **slots),

@@ -1,10 +1,13 @@
 """The extrapolation page's film."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 
 from rope_core.lab import records
 from tests.support.films import FilmRow, to_draw
-from ui.figures.extrapolation import letters, longer
+from ui.figures.extrapolation import lead, letters, longer
 from ui.text.words import Words
 from ui.work import extrapolated
 
@@ -21,11 +24,37 @@ def chances(t: Words) -> str:
     return t("letters_finding", at="1,500", plain=plain, best=best, name="YaRN")
 
 
+def value(result: Mapping[str, Any]) -> float:
+    """Return perplexity about a byte: means over 32 bytes and more, a straight line between two in the logarithm."""
+    middle, logs = np.array(result["curve"]["position"]), np.log(result["curve"]["value"])
+    bins = round(32 / (2 * middle[0])) or 1
+    middle, logs = (each.reshape(-1, bins).mean(axis=1) for each in (middle, logs))
+    k = int(np.searchsorted(middle, AT))
+    share = (AT - middle[k - 1]) / (middle[k] - middle[k - 1])
+    return float(np.exp(logs[k - 1] + share * (logs[k] - logs[k - 1])))
+
+
+def hesitates(t: Words) -> str:
+    """Return the finding between two of the record's means over 64 bytes, from its losses."""
+    said = {}
+    for each in records.shipped("sweep").results:
+        if each["length"] == 2048 and each["line"] in lead.beat_of(t):
+            said[each["line"]] = value(each)
+    return t("hesitates_finding_3", at="1,500", **{line: f"{each:.3g}" for line, each in said.items()})
+
+
 FILMS = [
     FilmRow(
         "extrapolation",
+        lead.hesitates,
+        (TEXT.curves, 256, letters.places(AT, TEXT.letters)),
+        {"byte": AT, "beat": 3},
+        hesitates,
+    ),
+    FilmRow(
+        "extrapolation",
         letters.letters,
-        (TEXT.letters, TEXT.path, TEXT.curves, TEXT.chances, 256, letters.places(AT, TEXT.letters)),
+        (TEXT.letters, TEXT.path, TEXT.chances, letters.places(AT, TEXT.letters)),
         {"byte": AT},
         chances,
     ),

@@ -1,0 +1,130 @@
+"""The film that leads the page: one model past its trained length, other hands, and the window that forgets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+
+import numpy as np
+
+from rope_core.lab.lines import lines
+from rope_core.rope import Array
+from rope_core.schemes import UNSCALED
+from ui.figures.colours import GREEN, GREY, ORANGE
+from ui.figures.drawing import Film, kept
+from ui.figures.extrapolation.curves import TICKS, colour
+from ui.figures.extrapolation.words import name
+from ui.film.scene import Axis, Panel, Scene, Texts, Track, beats, control, sentence
+from ui.film.shapes import boxes, dots, handle, label, path, since
+from ui.text.words import Words
+
+WINDOW = next(each.key for each in lines() if each.sliding)
+APART = 0.065
+"""How far apart names at the lines' ends are at least, as a share of the axis."""
+ROOM = 0.2
+"""Width of the names, as a share of the text's."""
+
+
+@kept
+def hesitates(curves: Mapping[str, tuple[Array, Array]], trained: int, at: tuple[int, ...], t: Words) -> Film:
+    """Return between how many bytes a model hesitates, over the position, line by line; a byte is dragged along.
+
+    Args:
+        curves: position and the logarithm of perplexity, to base 10, by line.
+        trained: bytes that training windows held.
+        at: bytes to drag to.
+        t: the page's words.
+    """
+    byte = control(t, "byte", at)
+    first = beat_of(t)
+    shown = {line: curves[line] for line in first}
+    heights = {line: np.interp(at, *curve) for line, curve in shown.items()}
+    length = float(max(x[-1] for x, _ in shown.values()))
+    low = min(float(y.min()) for _, y in shown.values()) - 0.08
+    high = max(float(y.max()) for _, y in shown.values()) + 0.12
+    said = {line: Texts((byte,), tuple(f"{10**height:.3g}" for height in each)) for line, each in heights.items()}
+    where = Texts((byte,), byte.texts)
+    told = [sentence(partial(t, f"hesitates_finding_{beat}"), at=where, **said) for beat in (1, 2, 3)]
+    mark = np.array(at, dtype=float)[:, None]
+    here = Track((byte,), mark)
+    named_at = dict(zip(shown, apart([float(y[-1]) for _, y in shown.values()], APART * (high - low)), strict=True))
+    ticks = tuple((float(x), f"{x:,}") for x in (trained, 512, 1024, 1536, 2048) if x <= length + trained)
+    panel = Panel(
+        Axis(0.0, length * (1 + ROOM), ticks, t("position_axis")),
+        Axis(
+            low,
+            high,
+            tuple((float(np.log10(v)), f"{v:g}") for v in TICKS if low < np.log10(v) < high),
+            t("hesitates_axis"),
+        ),
+        [
+            boxes(0.0, float(trained), low, high, GREEN, opacity=0.12),
+            boxes(float(trained), length, low, high, ORANGE, opacity=0.08),
+            path((float(trained),) * 2, (low, high), ORANGE, 2, "4 4"),
+            label(trained, high, t("past_training"), ORANGE, anchor="start", dx=8, dy=14, bold=True, size=14),
+            *(
+                each
+                for line, (x, y) in shown.items()
+                for each in since(
+                    first[line],
+                    path(x, y, shade(line), 5 if line in (UNSCALED, WINDOW) else 3),
+                    dots(here, Track((byte,), heights[line][:, None]), shade(line), 6),
+                    label(
+                        length,
+                        named_at[line],
+                        name(line, t),
+                        shade(line),
+                        anchor="start",
+                        bold=True,
+                        dx=10,
+                        dy=5,
+                        size=14,
+                    ),
+                )
+            ),
+            handle(
+                byte,
+                here,
+                Track((byte,), heights[UNSCALED][:, None]),
+                shade(UNSCALED),
+                t("grab_byte"),
+                [path(Track((byte,), np.repeat(mark, 2, axis=1)), (low, high), "ink", 2)],
+                r=9,
+            ),
+        ],
+        height=270,
+    )
+    return Film(
+        "hesitates",
+        Scene((panel,), (byte,), told[-1], beats=beats(t, "hesitates", *told, hints=("byte",), trained=f"{trained:,}")),
+        lambda: {"byte": at, **{line: 10**height for line, height in heights.items()}},
+        """
+        from rope_core.lab import records, view
+        for cell in view.cells(records.shipped("sweep").results):
+            if cell.length == 2048:
+                print(cell.line, view.coarser(cell.curve, 32).value[[0, -1]])
+        """,
+    )
+
+
+def beat_of(t: Words) -> dict[str, int]:
+    """Return the lines that are shown and from which beat: no scheme, the schemes that the page names, the window."""
+    return {UNSCALED: 1} | dict.fromkeys(t("hesitates_lines").split(), 2) | {WINDOW: 3}
+
+
+def shade(line: str) -> str:
+    """Return a line's colour; the unscaled model's and the window's are no scheme's."""
+    return {UNSCALED: GREY, WINDOW: "ink"}.get(line, colour(line))
+
+
+def apart(heights: list[float], least: float) -> list[float]:
+    """Return heights moved up until neighbours are ``least`` apart, in the order given.
+
+    >>> apart([1.0, 0.0, 0.1], 0.5)
+    [1.0, 0.0, 0.5]
+    """
+    moved, free = dict[int, float](), -np.inf
+    for k in np.argsort(heights):
+        moved[int(k)] = free = max(heights[k], free)
+        free += least
+    return [moved[k] for k in range(len(heights))]
