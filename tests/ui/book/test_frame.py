@@ -128,6 +128,20 @@ def test_marks_after_a_part_are_those_of_the_whole_page() -> None:
         assert marks(book.places.root) == marks(drawn("clock", book.query()).places.root)
 
 
+def test_what_is_done_is_counted_at_once_and_taken_from_the_browser() -> None:
+    book = drawn("rotation", {})
+
+    def line() -> str:
+        return next(node.html for node in book.places.root.all() if node.kind == "progress")
+
+    assert "0 of 3 on this page" in line()
+    book.act(next(key for key in book.places.acts if key.endswith("choices.opposite")), "b")
+    onward = next(node for node in book.places.root.all() if node.kind == "onward")
+    assert "1 of 3 on this page" in line() and onward.live == {"done": ["rotation.opposite"]}
+    book.act(onward.id, ["rotation.opposite", "rotation.twins", "<b>"])
+    assert "2 of 3 on this page" in line()
+
+
 def test_a_value_that_is_refused_is_answered_in_a_sentence() -> None:
     book = drawn("clock", {})
     book.act("page/hands/w.dim", "13")
