@@ -75,8 +75,7 @@ def run(options: argparse.Namespace) -> int:
 
         torch.set_num_threads(options.threads)
     try:
-        code: int = globals()[f"_{options.command}"](options)
-        return code
+        return _COMMANDS[options.command](options)
     except (FloatingPointError, OSError) as error:
         raise ValueError(str(error)) from error
 
@@ -119,8 +118,7 @@ def _train(options: argparse.Namespace) -> int:
 
 def _recipe(options: argparse.Namespace) -> Any:
     from rope_core.lab import weights
-    from rope_core.lab.finetune import plain
-    from rope_core.lab.lines import line, lines
+    from rope_core.lab.finetune import plain, trainable
     from rope_core.lab.shape import Shape
     from rope_core.lab.train import Recipe
 
@@ -133,10 +131,7 @@ def _recipe(options: argparse.Namespace) -> Any:
     if options.window is not None:
         given["batch"] = max(1, 16 * shape.context // options.window)
     if options.line:
-        chosen = line(options.line)
-        if not chosen.scales:
-            raise reject("line", "scaling_line", options.line, names=[each.key for each in lines() if each.scales])
-        scheme_request = chosen.request(shape, options.window or shape.context)
+        scheme_request = trainable(options.line).request(shape, options.window or shape.context)
         given |= {"scheme": scheme_request.scheme, "params": plain(scheme_request.params)}
     warmup = min(100, options.steps) if not options.start else min(20, options.steps)
     return Recipe(shape, seed=options.seed, steps=options.steps, warmup=warmup, **given)
@@ -246,3 +241,14 @@ def _cards(_: argparse.Namespace) -> int:
 
 def _today() -> str:
     return datetime.datetime.now(datetime.UTC).date().isoformat()
+
+
+_COMMANDS = {
+    "train": _train,
+    "eval": _eval,
+    "export": _export,
+    "corpus": _corpus,
+    "ship": _ship,
+    "record": _record,
+    "cards": _cards,
+}

@@ -15,7 +15,7 @@ from rope_core.jobs.private import kept
 from rope_core.lab import corpus, plan, weights
 from rope_core.lab.estimates import perplexity
 from rope_core.lab.evaluate import byte_losses
-from rope_core.lab.lines import line
+from rope_core.lab.lines import Line, line, lines
 from rope_core.lab.positions import scaled
 from rope_core.lab.train import CHECKPOINT, Recipe, Run, begin, keep, one_step, resume
 
@@ -44,7 +44,7 @@ def recipe(name: str, key: str, window: int, steps: int, seed: int = 0) -> Recip
         raise reject("weights", "rotary_weights", name)
     whole("window", window, shape.context, LONGEST)
     whole("steps", steps, 1, MOST_STEPS)
-    request = line(key).request(shape, window)
+    request = trainable(key).request(shape, window)
     return Recipe(
         shape,
         seed=seed,
@@ -57,6 +57,14 @@ def recipe(name: str, key: str, window: int, steps: int, seed: int = 0) -> Recip
         scheme=request.scheme,
         params=plain(request.params),
     )
+
+
+def trainable(key: str) -> Line:
+    """Return a line that training can follow; raises ValueError on a window, a rule of position, a temperature."""
+    chosen = line(key)
+    if not chosen.scales:
+        raise reject("line", "scaling_line", key, names=[each.key for each in lines() if each.scales])
+    return chosen
 
 
 def plain(params: Mapping[str, Any]) -> dict[str, float]:

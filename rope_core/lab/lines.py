@@ -78,7 +78,7 @@ class Line:
         needed = max(1.0, length / rope.train_len) if self.follows else 1.0
         times = needed if factor is None else finite("factor", factor)
         takes = {param.name for param in SCHEMES[self.scheme].params}
-        given = {**(more or {}), **self.params, "factor": times * self.times}
+        given = {**(more or {}), "factor": times * self.times, **self.params}
         return Request(rope, self.scheme, {k: v for k, v in given.items() if k in takes}, seq_len=length)
 
 

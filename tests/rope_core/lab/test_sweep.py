@@ -162,6 +162,7 @@ def test_a_fine_tune_reports_each_step_and_goes_on_where_it_was_cut(capsys: pyte
         ({"window": 8}, "window must be"),
         ({"steps": 10**6}, "steps must be"),
         ({"line": "x"}, "line must be one of"),
+        ({"line": "rerope"}, "line must be a line that changes frequencies"),
     ):
         assert job.main(["finetune", json.dumps(wanted | given)]) == 2
         assert message in capsys.readouterr().err

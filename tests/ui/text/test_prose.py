@@ -38,6 +38,21 @@ def tuned_against_the_window() -> list[str]:
     return [f"{cell.last.value:.2f}" for cell in (tuned, window)] + ["2,048"]
 
 
+def clipped() -> list[str]:
+    """Return between what CoPE, hard clipping and p-RoPE lie over the unscaled line, and over the window."""
+    cells = {(each.weights, each.line): each for each in view.at(view.cells(records.shipped("after").results), 2048)}
+    found = []
+    for beside, digits in (("none", 2), ("window", 1)):
+        over = [
+            np.exp(np.mean(cell.nats - cells[model, beside].nats))
+            for (model, key), cell in cells.items()
+            if key in ("cope", "hard_clip", "p_rope")
+        ]
+        assert len(over) == 9
+        found += [f"{end(over):.{digits}f}" for end in (min, max)]
+    return [*found, "2,048"]
+
+
 def copied() -> list[str]:
     """Return what the fine-tuned model reads the second copy with, over the window, at two distances past it."""
     rows = records.shipped("recall").results
@@ -132,6 +147,7 @@ def farthest_wavelengths() -> list[str]:
 STATED: dict[tuple[str, str], Callable[[], list[str]]] = {
     ("frequencies", "base"): bases,
     ("clock", "questions"): dynamic_factor,
+    ("extrapolation", "after_how"): clipped,
     ("extrapolation", "finetune"): tuned_against_the_window,
     ("extrapolation", "recall"): copied,
     ("attention", "pairs"): partial_turns,
