@@ -45,6 +45,7 @@ def test_no_writable_cache_is_a_warning(monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_an_edit_of_what_a_kernel_imports_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
     (tmp_path / "edited_loops.py").write_text(
         "from edited_lanes import FACTOR\nfrom rope_core.kernels.tables import compiled\n\n"
         "@compiled()\ndef times(x):\n    return FACTOR * x\n"
