@@ -41,7 +41,9 @@ def trained(model: Any) -> Any:
     return model
 
 
-@pytest.mark.parametrize("model_type", TEXT.split())
+@pytest.mark.parametrize(
+    "model_type", [*TEXT.split(), *(pytest.param(name, marks=pytest.mark.long) for name in LATER.split())]
+)
 def test_every_layer_is_observed_and_clean(model_type: str) -> None:
     model, config = tiny_models.model(model_type)
     result = rc.verify(trained(model), config)
@@ -64,11 +66,3 @@ def test_frequencies_of_time_steps_are_no_rotation() -> None:
     ]
     model.language_model.rotary_emb.inv_freq *= 1.5
     assert "buffer_differs" in keys(rc.verify(model, config))
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("model_type", LATER.split())
-def test_every_other_family_is_clean(model_type: str) -> None:
-    model, config = tiny_models.model(model_type)
-    result = rc.verify(trained(model), config)
-    assert [each for each in result if each.key != "part_not_observed"] == []
