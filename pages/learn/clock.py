@@ -17,17 +17,20 @@ from ui.page.store import Store
 from ui.page.tasks import Challenge, Drawn, Question
 from ui.work import extrapolated
 
+TOLD = fields.beats(3)
 AXIS = Field("axis", "choice", "log", choices=("log", "even"))
 ERROR = Field("error", "float", 3.0, 0.5, 10.0, step=0.5)
-DISTANCE = Field("distance", "float", 4.0, 0.0, 32.0, steps=figures.SPANS)
+DISTANCE = Field("distance", "float", 1.0, 0.0, 32.0, steps=figures.SPANS)
+FARTHEST = 8.0
+"""The greatest factor to drag to."""
 SLOWER = Field("slower", "float", 4.0, 1.0, 16.0, step=0.5)
 
-WITH = Field("with", "choice", "", choices=("", *extension.kinds()))
+WITH = Field("with", "choice", "", choices=("", *schemes.KINDS))
 BY = Field("by", "float", None, 1.0, 64.0, optional=True)
 TIMES, SLACK = 8, 1.1
 """How many times the trained length the challenge asks for, and how many times too large a factor may be."""
 
-WORST = Question("worst", "a", ((FACTOR, 8.0), (DISTANCE, 8.0)))
+WORST = Question("worst", "a", ((FACTOR, FARTHEST), (TOLD, 3)))
 MEASURED = Drawn("measured")
 EXTEND = Challenge("extend", (WITH, BY), challenges.extends)
 TASKS = (WORST, MEASURED, EXTEND)
@@ -50,20 +53,20 @@ def unmoved(store: Store, scheme: str) -> dict[str, object]:
 
 
 fits = length_of
-FIELDS = (DISTANCE, AXIS, ERROR, SLOWER, *GEOMETRY, *SCHEME_FIELDS)
+FIELDS = (TOLD, DISTANCE, AXIS, ERROR, SLOWER, *GEOMETRY, *SCHEME_FIELDS)
 
 
 def hands(page: Frame) -> None:
-    """Three schemes as dials, at a factor and a distance that are dragged."""
-    page.bar()
+    """Draw a clock, a slow hand past its trained length, and what the schemes do to slow and fast hands."""
     rope, names = page.store.rope(), extension.kinds(page.get(SCHEME))
     params = {name: unmoved(page.store, name) for name in names}
     extended, refused = extension.extensions(rope, params, page.get(SEQ_LEN))
     requests = tuple(each.request for each in extended)
-    factors = stops(FACTOR, page.get(FACTOR), high=DISTANCE.high)
+    factors = stops(FACTOR, page.get(FACTOR), high=FARTHEST)
     spans = stops(DISTANCE, page.get(DISTANCE))
     film = figures.dials(rope, requests, factors, spans, page.t)
     page.show(film, figures.dials, extension.past_training, extension.at_unseen_angle)
+    page.bar()
     show_refusals(page, refused)
     page.symbols()
     page.prose("ideas")

@@ -10,11 +10,13 @@ import numpy.typing as npt
 
 from rope_core.errors import ArgumentError, finite, reject, whole
 from rope_core.rope import MAX_LEN, Array, Rope
-from rope_core.schemes import KINDS, SCHEMES, UNSCALED, Scheme
+from rope_core.schemes import BY_TURNS, KINDS, SCHEMES, UNSCALED, Scheme
 from rope_core.spectrum import Request, Spectrum, spectrum
 
 MAX_CELLS = 4096
 TURN = 2.0 * np.pi
+SHORT = 0.2
+"""Turns in training of a hand that a longer text sends to new angles for a while."""
 # An angle that is passed by rounding alone is not passed.
 SLACK = 1.0 + 1e-9
 
@@ -97,12 +99,16 @@ def extensions(rope: Rope, params: Params, seq_len: int | None) -> tuple[list[Ex
 
 
 def kinds(own: str = UNSCALED) -> tuple[str, ...]:
-    """Return one scheme of each kind; ``own`` is the last of them where it is another one.
+    """Return one scheme of each kind, blends by both ramps; ``own`` is the last of them where it is another one.
 
-    >>> kinds(), kinds("linear"), kinds("llama3")
-    (('linear', 'ntk', 'yarn'), ('linear', 'ntk', 'yarn'), ('linear', 'ntk', 'llama3'))
+    >>> kinds("linear") == kinds()
+    True
+    >>> kinds(), kinds("llama3")
+    (('linear', 'ntk', 'ntk_by_parts', 'yarn'), ('linear', 'ntk', 'ntk_by_parts', 'llama3'))
     """
-    return KINDS if own in (UNSCALED, *KINDS) else (*KINDS[:-1], own)
+    *others, last = KINDS
+    each = (*others, BY_TURNS, last)
+    return each if own in (UNSCALED, *each) else (*each[:-1], own)
 
 
 def at_factor(request: Request, factor: float) -> Request:
@@ -122,15 +128,16 @@ def at_factor(request: Request, factor: float) -> Request:
     return replace(request, params={**request.params, "factor": factor})
 
 
-def slow_hands(rope: Rope) -> tuple[int, ...]:
-    """Return the last pair and the middle one of those that did not complete a turn in training, in rising order.
+def slow_hand(rope: Rope) -> int:
+    """Return the first pair that made less than a fifth of a turn in training, the last one where none did.
 
-    >>> slow_hands(Rope(128, 10_000.0, 4096)), slow_hands(Rope(2))
-    ((54, 63), (0,))
+    At four times the trained length it has not come round yet.
+
+    >>> slow_hand(Rope(128, 10_000.0, 4096)), slow_hand(Rope(2))
+    (57, 0)
     """
-    last = rope.pairs - 1
-    first = min(int(np.sum(rope.turns >= 1.0)), last)
-    return tuple(sorted({(first + last) // 2, last}))
+    slow = rope.turns < SHORT
+    return int(slow.argmax()) if slow.any() else rope.pairs - 1
 
 
 def trained_angles(rope: Rope) -> Array:

@@ -55,12 +55,17 @@ def drag(visit: Visit, page: str) -> None:
     """Drag each slider of the film that leads a page: no message on the way, and what is painted is Python's."""
     film = leading(visit.page)
     rng = np.random.default_rng(len(page))
-    sliders = film.locator(".film-range")
-    for k in range(sliders.count()):
-        slider = sliders.nth(k)
-        assert slider.get_attribute("aria-label") and int(slider.get_attribute("max") or 0)
-        pull(visit, film, slider, rng.uniform(0.1, 0.9))
-        holds(visit.page, lambda: as_python_has_it(visit.page, film, f"{page}.{FILMS[page]}"))
+    pulled: set[str] = set()
+    for beat in film.locator(".film-step").all() or [None]:
+        if beat:
+            beat.click()
+        for slider in film.locator(".film-range:visible").all():
+            name = slider.get_attribute("aria-label") or ""
+            assert name and int(slider.get_attribute("max") or 0)
+            if name not in pulled:
+                pull(visit, film, slider, rng.uniform(0.1, 0.9))
+                holds(visit.page, lambda: as_python_has_it(visit.page, film, f"{page}.{FILMS[page]}"))
+            pulled.add(name)
     expect(film.locator(".film-finding")).to_have_text(re.compile("^▸ "))
 
 

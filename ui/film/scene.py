@@ -43,7 +43,7 @@ class Control:
         slider: whether a slider is drawn for it; its handles are there either way.
         seconds: how long playing it from the first stop to the last takes; 0 for none.
         start: where it is while its field has no value.
-        since: the first beat in which its slider is drawn, counted from 1.
+        since, until: the first and the last beat in which its slider is drawn, as of a panel.
     """
 
     name: str
@@ -54,6 +54,7 @@ class Control:
     seconds: float = 0.0
     start: float | None = None
     since: int = 1
+    until: int = 0
 
     def nearest(self, value: float) -> int:
         """Return the index of the stop nearest to ``value``."""

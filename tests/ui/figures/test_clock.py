@@ -11,14 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rope_core import SCHEMES, Request, Rope, cos_sin, spectrum
+from rope_core.rope import Array
 from rope_core.theory.clock import claims
-from rope_core.theory.extension import compared, extensions, slow_hands
+from rope_core.theory.extension import compared, extensions, slow_hand
 from tests.support.figures import chart
 from ui.figures.clock import dials as film
 from ui.figures.clock import reading as figures
 from ui.figures.clock import schemes as comparison
-from ui.figures.colours import BLUE, ORANGE, PURPLE, RED
-from ui.film.scene import written
+from ui.figures.colours import GREY, ORANGE, PURPLE, SKY
+from ui.film.scene import Panel, Shape, written
 from ui.film.shapes import letters
 from ui.text.words import Words
 
@@ -32,83 +33,98 @@ def params(factor: float) -> dict[str, dict[str, object]]:
 GEOMETRIES = [Rope(128, 1e4, 4096), Rope(64, 5e5, 8192), Rope(2, 10.0, 16), Rope(8, 2.0, 4096)]
 
 
+def shapes(panel: Panel, kind: str) -> list[Shape]:
+    return [part for shape in panel.shapes for part in (shape, *shape.get("of", ())) if part["kind"] == kind]
+
+
+def points_at(angle: float, turned: mpmath.mpf) -> bool:
+    """Say whether an angle of a film is a hand's that has turned clockwise from the top."""
+    exact = [float(mpmath.sin(turned)), float(mpmath.cos(turned))]
+    return np.allclose([np.cos(angle), np.sin(angle)], exact, atol=1e-7)
+
+
 @settings(max_examples=20, deadline=None)
-@given(rope=st.sampled_from(GEOMETRIES), factor=st.floats(1.0, 32.0), span=st.floats(0.0, 32.0), data=st.data())
-def test_dials_at_drawn_stops(rope: Rope, factor: float, span: float, data: st.DataObject) -> None:
-    """Hands, wedge, arcs, bars, colours and counts of one scheme, by cos and sin of its frequencies in mpmath."""
+@given(rope=st.sampled_from(GEOMETRIES), factor=st.floats(1.0, 32.0), span=st.floats(0.0, 4.0), data=st.data())
+def test_hands_at_drawn_stops(rope: Rope, factor: float, span: float, data: st.DataObject) -> None:
+    """A clock by its periods; hands, arcs, bars, colours and counts of a scheme, by its frequencies in mpmath."""
     name = data.draw(
         st.sampled_from(sorted(set(compared()) - {"none"} - ({"ntk", "dynamic"} if rope.pairs == 1 else set())))
     )
-    factors, spans = sorted({1.0, factor, 33.0}), sorted({0.0, span, 33.0})
+    factors, spans = sorted({1.0, factor, 33.0}), sorted({0.0, span, 5.0})
     scene = unwrap(film.dials)(rope, (Request(rope, name),), factors, spans, T).scene
-    (panel,) = scene.panels
+    wall, plain, fast, slow, panel = scene.panels
     index = {"factor": factors.index(factor), "distance": spans.index(span)}
-    tokens = round(span * rope.train_len)
-    length = round(factor * rope.train_len)
+    tokens, length, pair = round(span * rope.train_len), round(factor * rope.train_len), slow_hand(rope)
+    for hand, period in zip(shapes(wall, "hands"), (60, 3600, 43_200), strict=True):
+        assert points_at(hand["angle"].at(index)[0], 2 * mpmath.pi * tokens / period)
+    linear = mpmath.mpf(rope.theta[0]) / factor
+    assert points_at(shapes(fast, "hands")[2]["angle"].at(index)[0], linear)
+    assert points_at(shapes(slow, "hands")[0]["angle"].at(index)[0], mpmath.mpf(rope.theta[pair]) * length)
     s = spectrum(Request(rope, name, {"factor": factor}, length if SCHEMES[name].follows_length else None))
-    kinds = {kind: [shape for shape in panel.shapes if shape["kind"] == kind] for kind in ("hands", "arc", "boxes")}
-    slow, _, step = kinds["hands"]
-    shown = slow_hands(rope)
-    trained = [min(mpmath.mpf(rope.theta[i]) * rope.train_len, 2 * mpmath.pi) for i in range(rope.pairs)]
-    past = [
-        trained[i] < 2 * mpmath.pi and mpmath.mpf(s.inv_freq[i]) * tokens > trained[i] * (1 + mpmath.mpf("1e-9"))
-        for i in range(rope.pairs)
-    ]
-    for k, i in enumerate(shown):
-        turned = mpmath.mpf(s.inv_freq[i]) * tokens
-        angle = slow["angle"].at(index)[k]
-        # Clockwise from the top.
-        assert np.allclose(
-            [np.cos(angle), np.sin(angle)], [float(mpmath.sin(turned)), float(mpmath.cos(turned))], atol=1e-7
-        )
-        assert angle == pytest.approx(math.pi / 2 - float(turned), rel=1e-9, abs=1e-9)
-        red = past[i] and mpmath.fmod(turned, 2 * mpmath.pi) > trained[i] * (1 + mpmath.mpf("1e-9"))
-        assert bool(slow["paint"].at(index)[k]) == red
-        assert kinds["arc"][2]["end"][k] == pytest.approx(math.pi / 2 - float(trained[i]), rel=1e-9)
-        assert kinds["arc"][1]["end"].at(index)[k] == angle
+    trained = [min(mpmath.mpf(theta) * rope.train_len, 2 * mpmath.pi) for theta in rope.theta]
+
+    def past(inv_freq: Array, to: int) -> list[bool]:
+        near = 1 + mpmath.mpf("1e-9")
+        rows = zip(trained, inv_freq, strict=True)
+        return [seen < 2 * mpmath.pi and mpmath.mpf(turn) * to > seen * near for seen, turn in rows]
+
+    for each, hand, inv_freq, to in (
+        (plain, shapes(plain, "hands")[0], rope.theta, tokens),
+        (panel, shapes(panel, "hands")[3], s.inv_freq, length),
+    ):
+        turned = mpmath.mpf(inv_freq[pair]) * to
+        assert points_at(hand["angle"].at(index)[0], turned)
+        new = past(inv_freq, to)[pair] and mpmath.fmod(turned, 2 * mpmath.pi) > trained[pair] * (1 + mpmath.mpf("1e-9"))
+        assert bool(hand["paint"].at(index)[0]) == new
+        _, arc, beyond = shapes(each, "arc")[-3:]
+        assert arc["end"] == pytest.approx(math.pi / 2 - float(trained[pair]), rel=1e-9)
+        reached = min(max(turned, trained[pair]), 2 * mpmath.pi)
+        assert beyond["end"].at(index)[0] == pytest.approx(math.pi / 2 - float(reached), rel=1e-9)
+    step = shapes(panel, "hands")[2]
     assert step["angle"].at(index)[0] == pytest.approx(math.pi / 2 - s.inv_freq[0])
     assert bool(step["paint"].at(index)[0]) == (abs(rope.theta[0] / s.inv_freq[0] - 1) > 1e-6)
-    bars, marks = kinds["boxes"]
-    height = (bars["y1"].at(index) - bars["y0"] - 0.02) / film.ROOF
+    (bars,) = shapes(panel, "boxes")
+    height = (bars["y1"].at(index) - bars["y0"] - 0.03) / film.ROOF
     np.testing.assert_allclose(33.0**height, np.minimum(s.slowdown, 33.0), rtol=1e-6)
-    assert marks["paint"].at(index).tolist() == [int(each) for each in past]
-    finding = scene.written({"factor": factor, "distance": span})
-    assert f"{T(f'scheme.{name}')} {sum(past)}." in finding
+    first, _, last = (scene.written({"factor": factor, "distance": span, "beat": beat}) for beat in (1, 2, 3))
+    count = sum(past(rope.theta, tokens))
+    assert (f"{count} have" in first) == (count > 0)
+    assert f"{T(f'scheme.{name}')} {sum(past(s.inv_freq, length))}. " in last
 
 
-def test_a_hand_that_went_round_is_no_longer_red_though_its_pair_is_past() -> None:
-    """Pair 54 makes 0.275 turns in training; in 15 times the length 4.12, and is back in its arc."""
+def test_a_hand_that_went_round_is_at_an_angle_that_it_knows_but_its_arc_stays() -> None:
+    """Pair 57 makes 0.1785 turns in training; in 6 times the length 1.07, and is back in its arc."""
     rope = Rope(128, 1e4, 4096)
-    scene = unwrap(film.dials)(rope, (Request(rope, "linear"),), (1.0, 2.0), (0.0, 1.0, 2.0, 15.0), T).scene
-    slow = next(shape for shape in scene.panels[0].shapes if shape["kind"] == "hands")
-    marks = [shape for shape in scene.panels[0].shapes if shape["kind"] == "boxes"][1]
+    scene = unwrap(film.dials)(rope, (Request(rope, "linear"),), (1.0, 2.0), (0.0, 1.0, 2.0, 6.0), T).scene
+    (hand,), beyond = shapes(scene.panels[1], "hands"), shapes(scene.panels[1], "arc")[-1]
     at = [{"factor": 0, "distance": k} for k in range(4)]
-    assert [slow["paint"].at(index)[0] for index in at] == [0, 0, 1, 0]
-    assert [marks["paint"].at(index)[54] for index in at] == [0, 0, 1, 1]
+    assert [hand["paint"].at(index)[0] for index in at] == [0, 0, 1, 0]
+    past = [beyond["start"] - beyond["end"].at(index)[0] for index in at]
+    assert past[:2] == [0, 0] and past[3] == pytest.approx(2 * math.pi * (1 - 0.1785), abs=1e-3)
 
 
 @pytest.mark.parametrize("factor", [1.0, 8.0])
-def test_the_fastest_hands_step_is_red_where_training_showed_another(factor: float) -> None:
+def test_the_fast_hand_s_step_is_amber_where_training_showed_another(factor: float) -> None:
     """A radian a token in training; under linear an eighth of it, under NTK and YaRN the same."""
     rope, index = Rope(128, 1e4, 4096), {"factor": int(factor > 1), "distance": 0}
     requests = tuple(Request(rope, name) for name in ("linear", "ntk", "yarn"))
-    for panel in unwrap(film.dials)(rope, requests, (1.0, 8.0), (0.0, 4.0), T).scene.panels:
-        closer = panel.title[0] == T("scheme.linear") and factor > 1
-        read = {written(shape["text"], index): shape["colour"] for shape in panel.shapes if shape["kind"] == "label"}
-        trained, degrees = math.degrees(1.0), math.degrees(1 / 8)
-        step = f"{trained:.1f}° → {degrees:.3g}°" if closer else f"{trained:.1f}°"
-        assert read[step] == letters(RED if closer else BLUE)
-        beside = T("closer", times="8") if closer else T("as_trained")
-        assert read[beside] == (letters(RED) if closer else "ink")
+    scene = unwrap(film.dials)(rope, requests, (1.0, 8.0), (0.0, 4.0), T).scene
+    for panel in scene.panels[4:]:
+        closer = panel.title == T("scheme.linear") and factor > 1
+        read = {written(shape["text"], index): shape["colour"] for shape in shapes(panel, "label")}
+        step = f"{math.degrees(1 / 8 if closer else 1.0):.3g}°"
+        assert read[T("fast_short", apart=step)] == (letters(ORANGE) if closer else "ink")
+    told = scene.written({"factor": factor, "distance": 0.0, "beat": 2})
+    assert ("7.16°" in told) == (factor > 1) and "57.3°" in told
 
 
 def test_a_bar_has_the_colour_of_what_becomes_of_its_pair() -> None:
     rope = Rope(128, 1e4, 4096)
     scene = unwrap(film.dials)(rope, (Request(rope, "yarn"),), (1.0, 4.0), (0.0, 4.0), T).scene
-    bars = next(shape for shape in scene.panels[0].shapes if shape["kind"] == "boxes")
+    (bars,) = shapes(scene.panels[-1], "boxes")
     for k, factor in enumerate((1.0, 4.0)):
         slow = spectrum(Request(rope, "yarn", {"factor": factor})).slowdown
-        wanted = [BLUE if s == 1.0 else PURPLE if s >= factor * (1 - 1e-9) else ORANGE for s in slow.tolist()]
+        wanted = [GREY if s == 1.0 else PURPLE if s >= factor * (1 - 1e-9) else SKY for s in slow.tolist()]
         assert [bars["colour"][c] for c in bars["paint"].at({"factor": k})] == wanted
 
 
@@ -129,10 +145,10 @@ def test_slowdowns_print_the_attention_factor_and_its_square() -> None:
     result, _ = extensions(rope, params(4.0), 16_384)
     a = 0.1 * math.log(4.0) + 1.0
     finding = comparison.slowdowns(rope, result, T).finding
-    assert f"YaRN {a:.6g} (a² = {a * a:.6g})" in finding
+    assert f"YaRN {a:.3g} (a² = {a * a:.3g})" in finding
     assert "slowed by linear (PI) ×4;" in finding
     table = comparison.summary(rope, result, 16_384, T)
-    assert f"| YaRN | 1 | 4 | 21 | 0 | {a:.6g} | {a * a:.6g} |" in table
+    assert f"| YaRN | 1 | 4 | 21 | 0 | {a:.3g} | {a * a:.3g} |" in table
     assert "| unscaled | 1 | 1 | 64 | 18 | 1 | 1 |" in table
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import rope_core as rc
-from rope_core.theory.extension import slow_hands
+from rope_core.theory.extension import slow_hand
 from tests.support import ROOT
 from tests.support.films import numbers, unpacked
 from ui.figures.drawing import Film
@@ -29,16 +29,15 @@ def first(page: str, config: Any, **values: Any) -> Film:
     return film
 
 
-def hands(config: Any) -> np.ndarray:
-    """Return how far YARN's two slow hands on the clock turn in a trained length, at the config's own factor, rad."""
+def hand(config: Any) -> float:
+    """Return how far YARN's slow hand on the clock turns in a text 16 times as long as training's, rad."""
     name, head, held = unpacked(first("clock", config).packed(Words("en", "clock")).data)
     assert name == "clock.hands"
     stops = {control["name"]: control["stops"] for control in head["controls"]}
     yarn = Words("en", "labels")("scheme.yarn")
-    panel = next(panel for panel in head["panels"] if json.dumps(panel["title"]).lstrip('["').startswith(yarn))
-    shape = next(shape for shape in panel["shapes"] if shape["kind"] == "hands")
-    at = {"factor": stops["factor"].index(16.0), "distance": stops["distance"].index(1.0)}
-    return np.pi / 2 - numbers(shape["angle"], held, at)
+    panel = next(panel for panel in head["panels"] if panel["title"] == yarn)
+    shape = [shape for shape in panel["shapes"] if shape["kind"] == "hands"][-1]
+    return float(np.pi / 2 - numbers(shape["angle"], held, {"factor": stops["factor"].index(16.0)})[0])
 
 
 def test_the_hands_are_the_config_s_however_it_is_given(tmp_path: Path) -> None:
@@ -46,10 +45,10 @@ def test_the_hands_are_the_config_s_however_it_is_given(tmp_path: Path) -> None:
     from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
 
     live, _ = ROPE_INIT_FUNCTIONS["yarn"](transformers.LlamaConfig(**CONFIG), "cpu")
-    expected = 8192 * live.double().numpy()[list(slow_hands(rc.Rope(64, 5e5, 8192)))]
+    expected = 16 * 8192 * live.double().numpy()[slow_hand(rc.Rope(64, 5e5, 8192))]
     (tmp_path / "config.json").write_text(json.dumps(CONFIG), "utf-8")
     for given in (CONFIG, tmp_path, str(tmp_path / "config.json"), rc.from_hf(CONFIG)):
-        assert hands(given) == pytest.approx(expected, abs=1e-6)
+        assert hand(given) == pytest.approx(expected, abs=1e-6)
 
 
 def test_a_model_s_own_vectors_are_drawn() -> None:
@@ -93,12 +92,12 @@ def test_the_widget_has_the_scene_the_player_and_values_that_are_observed() -> N
     from rope_core.notebook import figure, film, names
 
     own, packed = film("clock", CONFIG, factor=4.0), first("clock", CONFIG, factor=4.0).packed(Words("en", "clock"))
-    assert own.values == {"factor": 4.0, "distance": 4.0}
+    assert own.values == {"factor": 4.0, "distance": 1.0, "beat": 1}
     assert unpacked(own._scene) == unpacked(packed.data)
     seen: list[Any] = []
     own.observe(lambda change: seen.append(change["new"]), "values")
-    own.values = {"factor": 15.9}
-    assert seen == [{"factor": 16.0, "distance": 4.0}] and own.values == seen[0]
+    own.values = {"factor": 7.9}
+    assert seen == [{"factor": 8.0, "distance": 1.0, "beat": 1}] and own.values == seen[0]
     scene: Scene = packed.scene
     assert own.finding == scene.written(own.values) and len(own.table()["pair"]) == 32
     for bad in ({"factr": 2.0}, {"factor": "much"}, {"factor": float("nan")}, {"factor": True}):

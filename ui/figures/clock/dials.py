@@ -1,10 +1,10 @@
-"""The hands of a model under three schemes, beyond the length that it was trained on."""
+"""A clock beside a model's slow hand, and what the ways to extend a context do to its slow hand and its fast one."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -12,94 +12,115 @@ import numpy.typing as npt
 import rope_core as rc
 from rope_core.hf.anatomy import REGIONS, regions_of
 from rope_core.rope import Array
-from rope_core.theory.extension import at_factor, at_unseen_angle, past_training, slow_hands, trained_angles
-from ui.figures.colours import BLUE, GREEN, GREY, ORANGE, PURPLE, RED, SKY
+from rope_core.schemes import KINDS
+from rope_core.theory.clock import WALL
+from rope_core.theory.extension import TURN, at_factor, at_unseen_angle, past_training, reach, slow_hand, trained_angles
+from ui.figures.colours import GREEN, GREY, ORANGE, PURPLE, SKY, YELLOW
 from ui.figures.drawing import Film, kept
-from ui.film.scene import Axis, Control, Panel, Scene, Shape, Texts, Track, control, sentence
-from ui.film.shapes import arc, boxes, circle, hands, label, named, turned
+from ui.film.scene import Axis, Control, Panel, Scene, Shape, Text, Texts, Track, beats, control, sentence
+from ui.film.shapes import arc, boxes, circle, dots, handle, hands, label, named, turned
 from ui.text.words import Words
 
 UP = np.pi / 2
-RINGS = (1.0, 0.8)
-FACE, WEDGE = 0.62, 0.56
-BARS, FOOT, ROOF = 1.12, -1.88, 0.4
-SPANS = tuple(np.concatenate([np.arange(0.0, 8.0, 0.25), np.arange(8.0, 16.0), np.arange(16.0, 33.0, 2.0)]).tolist())
-"""Distances in multiples of the trained length."""
-REGION_COLOURS = dict(zip(REGIONS, (BLUE, ORANGE, PURPLE, GREEN, GREY), strict=True))
+HOURS = 12
+FACE = (1.0, 0.8, 0.5)
+"""Lengths of a clock's second, minute and hour hand."""
+SMALL = 0.42
+"""The radius of a dial among several, in units of a panel 2.3 wide."""
+BARS, FOOT, ROOF = 1.12, -0.98, 0.42
+SPANS = tuple(np.arange(0.0, 4.01, 0.125).tolist())
+"""Lengths of a text, in multiples of the trained length."""
+REGION_COLOURS = dict(zip(REGIONS, (GREY, SKY, PURPLE, YELLOW, GREY), strict=True))
 
 
 @dataclass(frozen=True)
 class Dial:
-    """One scheme at every factor and distance, what its picture is drawn from."""
+    """One scheme at every factor, each with a text that is factor times as long as training's."""
 
     request: rc.Request
-    spectra: list[rc.Spectrum]
-    past: npt.NDArray[np.int64]
-    unseen: npt.NDArray[np.int8]
-    new: npt.NDArray[np.int8]
+    factors: tuple[float, ...]
 
-    @classmethod
-    def of(cls, request: rc.Request, factors: Sequence[float], distances: Sequence[int]) -> Dial:
-        """Run the scheme; of pairs past training their number, which they are, and which point at new angles now."""
-        rope = request.rope
-        spectra = [rc.spectrum(at_factor(request, factor)) for factor in factors]
-        unseen = np.stack([past_training(rope, s, distances) for s in spectra])
-        new = np.stack([at_unseen_angle(rope, s, distances) for s in spectra])
-        return cls(request, spectra, unseen.sum(axis=-1), unseen.astype(np.int8), new.astype(np.int8))
+    @cached_property
+    def spectra(self) -> list[rc.Spectrum]:
+        """The frequencies, one spectrum for each factor."""
+        return [rc.spectrum(at_factor(self.request, factor)) for factor in self.factors]
 
     @property
-    def apart(self) -> Array:
-        """Degrees between neighbouring tokens on the fastest pair, (factors,)."""
-        return np.degrees([s.inv_freq[0] for s in self.spectra])
+    def lengths(self) -> list[int]:
+        """Tokens of the text."""
+        return [reach(self.request.rope, factor) for factor in self.factors]
+
+    def of_each(self, count: str) -> npt.NDArray[np.bool_]:
+        """Return which pairs were "past" what training showed, or are at a "new" angle at the text's end."""
+        says = {"past": past_training, "new": at_unseen_angle}[count]
+        rows = zip(self.spectra, self.lengths, strict=True)
+        return np.array([says(self.request.rope, s, [length])[0] for s, length in rows])
+
+    def angles(self, pair: int) -> Array:
+        """Return how far a pair has turned at the text's end, rad."""
+        return np.array([s.inv_freq[pair] for s in self.spectra]) * self.lengths
 
     @property
-    def slower(self) -> Array:
-        """How many times slower than in training the fastest pair turns, (factors,)."""
-        return np.array([s.slowdown[0] for s in self.spectra])
+    def steps(self) -> Array:
+        """The angle between neighbouring tokens on the fastest pair, rad."""
+        return np.array([s.inv_freq[0] for s in self.spectra])
 
     @property
-    def moved(self) -> npt.NDArray[np.bool_]:
-        """Whether neighbours are as far apart as training never showed them, (factors,)."""
-        return np.abs(self.slower - 1.0) > 1e-6
+    def apart(self) -> tuple[str, ...]:
+        """The same in degrees, as text."""
+        return tuple(map(degrees, self.steps))
+
+    @property
+    def moved(self) -> npt.NDArray[np.int8]:
+        """Whether neighbours are as far apart as training never showed them."""
+        return np.array(np.abs(self.request.rope.theta[0] / self.steps - 1.0) > 1e-6, dtype=np.int8)
 
 
-def tokens(rope: rc.Rope, spans: Sequence[float]) -> list[int]:
-    """Return multiples of the trained length in whole tokens."""
-    return [round(span * rope.train_len) for span in spans]
+def degrees(angle: float) -> str:
+    """Return an angle (rad) as it is written on the page."""
+    return f"{np.degrees(angle):.3g}°"
+
+
+def time(seconds: int) -> str:
+    """Return a time of the day."""
+    return f"{seconds // 3600 % HOURS}:{seconds // 60 % 60:02}:{seconds % 60:02}"
 
 
 @kept
 def dials(
     rope: rc.Rope, requests: Sequence[rc.Request], factors: Sequence[float], spans: Sequence[float], t: Words
 ) -> Film:
-    """Return a dial for each request, at every factor and every distance, in multiples of the trained length."""
-    lengths = tokens(rope, spans)
-    by = control(t, "factor", factors)
-    texts = tuple(f"{length:,} = {span:g}×" for length, span in zip(lengths, spans, strict=True))
-    far = Control("distance", t("field.distance"), tuple(map(float, spans)), texts, seconds=8.0)
-    drawn = [Dial.of(request, factors, lengths) for request in requests]
-    names = [t(f"scheme.{request.scheme}") for request in requests]
-
-    def among(values: Sequence[Texts], before: Sequence[str]) -> list[str | Texts]:
-        rows = zip(before, values, strict=True)
-        return [part for name, value in rows for part in (t("comma"), name, value)][1:]
-
-    finding = sentence(
-        lambda **slots: t("dials_finding", **slots),
-        distance=Texts((far,), tuple(f"{length:,}" for length in lengths)),
-        counts=among(
-            [Texts((by, far), tuple(map(str, dial.past.ravel().tolist()))) for dial in drawn],
-            [f"{name} " for name in names],
-        ),
+    """Return a clock and a slow hand in a longer text, linear's slow and fast hand, and both under each request."""
+    lengths = [round(span * rope.train_len) for span in spans]
+    written = tuple(f"{length:,} = {span:g}×" for length, span in zip(lengths, spans, strict=True))
+    far = Control("distance", t("field.distance"), tuple(map(float, spans)), written, seconds=6.0, until=1)
+    by = control(t, "factor", factors, seconds=6.0, since=2)
+    each = [Dial(request, tuple(factors)) for request in requests]
+    linear, pair = Dial(rc.Request(rope, KINDS[0]), tuple(factors)), slow_hand(rope)
+    findings = (
+        longer(rope, pair, far, lengths, t),
+        Texts((by,), tuple(closer(linear, k, t) for k in range(len(factors)))),
+        compared(each, by, t),
     )
     return Film(
         "hands",
-        Scene([panel(dial, by, far, lengths, t) for dial in drawn], (by, far), finding),
+        Scene(
+            (
+                wall(far, lengths, t),
+                unscaled(rope, pair, far, lengths, t),
+                fast(linear, by, t),
+                slow(linear, pair, by, t),
+                *(panel(dial, pair, by, t) for dial in each),
+            ),
+            (far, by),
+            findings[-1],
+            beats=beats(t, "hands", *findings, hints=("distance", "factor", "factor"), pairs=str(rope.pairs)),
+        ),
         lambda: (
             {"pair": np.arange(rope.pairs), "trained_rad": trained_angles(rope)}
             | {
                 f"{dial.request.scheme} x{factor:g} rad/token": s.inv_freq
-                for dial in drawn
+                for dial in each
                 for factor, s in zip(factors, dial.spectra, strict=True)
             }
         ),
@@ -114,124 +135,244 @@ def dials(
     )
 
 
-def degrees(dial: Dial) -> tuple[str, ...]:
-    """Return the angle between neighbouring tokens at every factor as text, after the trained one where it differs."""
-    trained = f"{np.degrees(dial.request.rope.theta[0]):.3g}° → "
-    rows = zip(dial.apart.tolist(), dial.moved.tolist(), strict=True)
-    return tuple(f"{trained if moved else ''}{value:.3g}°" for value, moved in rows)
-
-
-def closeness(dial: Dial, t: Words) -> tuple[str, ...]:
-    """Return how close neighbouring tokens are, beside training, at every factor as text."""
-
-    def words(slower: float) -> str:
-        return t("closer", times=f"{slower:.3g}") if slower > 1 else t("wider", times=f"{1 / slower:.3g}")
-
-    rows = zip(dial.slower.tolist(), dial.moved.tolist(), strict=True)
-    return tuple(words(slower) if moved else t("as_trained") for slower, moved in rows)
-
-
-def either(
-    x: float,
-    y: float,
-    by: tuple[Control, ...],
-    texts: Sequence[str],
-    bad: npt.NDArray[np.bool_],
-    good: str,
-    **look: Any,
-) -> list[Shape]:
-    """Return a text at every stop of controls: red where it is ``bad``, else in the colour ``good``."""
-    pairs = list(zip(texts, bad.ravel().tolist(), strict=True))
-    red, plain = (tuple(text if wrong is wanted else "" for text, wrong in pairs) for wanted in (True, False))
-    return [
-        label(x, y, Texts(by, red), RED, bold=True, **look),
-        label(x, y, Texts(by, plain), good, bold=True, **look),
-    ]
-
-
-def scaled(dial: Dial, t: Words) -> tuple[str, ...]:
-    """Return what the attention factor makes of scores at every factor as text, nothing where it is 1."""
-    squares = [s.attention_factor**2 for s in dial.spectra]
-    return tuple(t("scaled", square=f"{square:.3g}") if square != 1 else "" for square in squares)
-
-
-def panel(dial: Dial, by: Control, far: Control, lengths: Sequence[int], t: Words) -> Panel:
-    """Return one dial: the slow hands on their rings, neighbouring tokens in the middle, the slow-downs below.
-
-    What training never showed is red: angles of slow hands, and the step of the fastest one.
-    """
-    rope = dial.request.rope
-    name = t(f"scheme.{dial.request.scheme}")
-    slow = list(slow_hands(rope))
-    rings = np.array(RINGS[: len(slow)])
-    inv_freq = np.array([s.inv_freq for s in dial.spectra])
-    angle = UP - np.array(lengths)[None, :, None] * inv_freq[:, None, slow]
-    hand = Track((by, far), angle)
-    start = np.full(len(slow), UP)
-    step = Track((by,), UP - inv_freq[:, :1])
-    unscaled = UP - rope.theta[0]
-    past = [t("past", count=count) if count else t("none_past") for count in dial.past.ravel().tolist()]
-    return Panel(
-        Axis(-1.2, 1.2),
-        Axis(-2.16, 1.12),
-        [
-            arc(0.0, 0.0, rings, start, start - 2 * np.pi, GREY, 1),
-            arc(0.0, 0.0, rings, start, hand, RED, 13),
-            named("L", arc(0.0, 0.0, rings, start, start - trained_angles(rope)[slow], SKY, 13)),
-            hands(0.0, 0.0, rings, hand, ["ink", RED], 5, paint=Track((by, far), dial.new[:, :, slow])),
-            circle(0.0, 0.0, FACE, "paper", sector=True),
-            named("θ", arc(0.0, 0.0, WEDGE, UP, step, BLUE, sector=True, opacity=0.3)),
-            arc(0.0, 0.0, WEDGE, UP, unscaled, GREY, 2, dash="3 4"),
-            hands(0.0, 0.0, WEDGE, np.array([UP, unscaled]), GREY, 2),
-            hands(0.0, 0.0, WEDGE, step, [BLUE, RED], 5, paint=Track((by,), dial.moved[:, None].astype(np.int8))),
-            *either(-0.02, -0.24, (by,), degrees(dial), dial.moved, BLUE, size=17),
-            label(-0.02, -0.43, t("neighbours"), size=13),
-            *(
-                label(-0.05, ring - 0.05, t("pair", i=i), anchor="end", size=13)
-                for ring, i in zip(rings, slow, strict=True)
-            ),
-            label(0.62, 0.92, t("seen"), SKY, anchor="start", size=13),
-            *either(0.0, -1.2, (by, far), past, dial.past > 0, "ink", size=15),
-            *either(0.0, -1.38, (by,), closeness(dial, t), dial.moved, "ink", size=15),
-            *strip(dial, by, far, t),
-            turned(far, 0.0, 0.0, float(rings[0]), Track((by, far), angle[..., :1]), "ink", t("grab", scheme=name)),
-        ],
-        [name, Texts((by,), scaled(dial, t))],
-        width=250,
-        height=360,
-        equal=True,
+def longer(rope: rc.Rope, pair: int, far: Control, lengths: Sequence[int], t: Words) -> Text:
+    """Return the sentence about the unscaled hand at every length."""
+    plain = rc.spectrum(rc.Request(rope))
+    new = past_training(rope, plain, lengths).sum(axis=1).tolist()
+    return sentence(
+        lambda **slots: t("longer_finding", trained=degrees(trained_angles(rope)[pair]), **slots),
+        position=Texts((far,), tuple(f"{length:,}" for length in lengths)),
+        angle=Texts((far,), tuple(degrees(length * rope.theta[pair]) for length in lengths)),
+        new=Texts((far,), tuple(t("some_new", count=n, pairs=rope.pairs) if n else t("none_new") for n in new)),
     )
 
 
-def strip(dial: Dial, by: Control, far: Control, t: Words) -> list[Shape]:
-    """Return every pair's slow-down as a bar, logarithmic, coloured by what becomes of the pair, and red if past."""
+def closer(linear: Dial, k: int, t: Words) -> str:
+    """Return the sentence about linear's hands at one factor."""
+    slots = {"factor": f"{linear.factors[k]:g}", "apart": linear.apart[k]}
+    return t(
+        "closer_finding" if linear.moved[k] else "same_finding", trained=degrees(linear.request.rope.theta[0]), **slots
+    )
+
+
+def compared(each: Sequence[Dial], by: Control, t: Words) -> Text:
+    """Return the sentence that counts new angles and says how far neighbours are apart, scheme by scheme."""
+
+    def among(values: Sequence[Sequence[str]]) -> list[str | Texts]:
+        names = [t(f"scheme.{dial.request.scheme}") for dial in each]
+        rows = zip(names, values, strict=True)
+        return [part for name, texts in rows for part in (t("comma"), f"{name} ", Texts((by,), tuple(texts)))][1:]
+
+    return sentence(
+        lambda **slots: t("compared_finding", **slots),
+        length=Texts((by,), tuple(f"{length:,}" for length in each[0].lengths)) if each else "",
+        counts=among([[str(row.sum()) for row in dial.of_each("past")] for dial in each]),
+        apart=among([dial.apart for dial in each]),
+    )
+
+
+def wall(far: Control, lengths: Sequence[int], t: Words) -> Panel:
+    """Return a clock on the wall after as many seconds as the text has tokens."""
+    angles = UP - TURN * np.array(lengths)[:, None] / np.array(WALL.periods)
+    round_ = np.linspace(0.0, TURN, HOURS, endpoint=False)
+    return Panel(
+        Axis(-1.2, 1.2),
+        Axis(-1.2, 1.2),
+        [
+            circle(0.0, 0.0, 1.05, GREY, 2),
+            dots(0.93 * np.cos(round_), 0.93 * np.sin(round_), GREY, 2),
+            *(
+                hands(0.0, 0.0, 0.88 * length, Track((far,), angles[:, [k]]), "ink", width)
+                for k, (length, width) in enumerate(zip(FACE, (1.5, 3.5, 5.5), strict=True))
+            ),
+        ],
+        Texts((far,), tuple(t("wall", seconds=f"{length:,}", time=time(length)) for length in lengths)),
+        width=70,
+        share=0.5,
+        height=240,
+        equal=True,
+        until=1,
+    )
+
+
+def seen(
+    x: float, y: float, r: float, by: Control, angles: Array, trained: float, new: npt.NDArray[np.bool_], width: float
+) -> tuple[list[Shape], Shape]:
+    """Return what training showed of a hand's circle and how far it came beyond; and the hand."""
+    edge = UP - trained
+    beyond = Track((by,), UP - np.clip(angles, trained, TURN)[:, None])
+    rim = [
+        arc(x, y, r, edge, UP - TURN, ORANGE, 1.5, dash="2 5"),
+        named("L", arc(x, y, r, UP, edge, GREEN, width)),
+        arc(x, y, r, edge, beyond, ORANGE, width, dash="4 2"),
+    ]
+    angle = Track((by,), (UP - angles)[:, None])
+    return rim, hands(x, y, r, angle, ["ink", ORANGE], width / 2 + 1, paint=Track((by,), new[:, None].astype(np.int8)))
+
+
+def large(trained: float, t: Words) -> list[Shape]:
+    """Return what the two parts of a large dial's rim are called."""
+    places = [(UP - trained / 2, "trained", GREEN), (UP - (trained + TURN) / 2, "never_seen", ORANGE)]
+    return [
+        label(
+            1.14 * np.cos(angle),
+            1.14 * np.sin(angle),
+            t(text),
+            colour,
+            anchor="start" if np.cos(angle) > 0 else "end",
+            bold=True,
+            dy=5,
+        )
+        for angle, text, colour in places
+    ]
+
+
+def unscaled(rope: rc.Rope, pair: int, far: Control, lengths: Sequence[int], t: Words) -> Panel:
+    """Return the slow hand without any scheme, which a longer text turns on."""
+    angles, trained = np.array(lengths) * rope.theta[pair], float(trained_angles(rope)[pair])
+    new = at_unseen_angle(rope, rc.spectrum(rc.Request(rope)), lengths)[:, pair]
+    rim, hand = seen(0.0, 0.0, 1.0, far, angles, trained, new, 12)
+    return Panel(
+        Axis(-2.1, 2.1),
+        Axis(-1.2, 1.2),
+        [
+            *rim,
+            *large(trained, t),
+            turned(far, 0.0, 0.0, 1.0, hand["angle"], "ink", t("grab"), [hand | {"head": True}], r=0),
+        ],
+        Texts((far,), tuple(t("slow_at", i=pair, position=f"{length:,}") for length in lengths)),
+        width=220,
+        share=1.6,
+        height=240,
+        equal=True,
+        until=1,
+    )
+
+
+def neighbours(dial: Dial, x: float, y: float, r: float, by: Control) -> tuple[list[Shape], Shape]:
+    """Return the fastest hand at a word, at the next one in training; and at the next one under a scheme."""
+    step = Track((by,), UP - dial.steps[:, None])
+    rests = [
+        circle(x, y, r, GREY, 1.5),
+        named("θ", arc(x, y, 0.96 * r, UP, step, GREY, sector=True, opacity=0.25)),
+        hands(x, y, r, UP, GREY, 3),
+        hands(x, y, r, UP - dial.request.rope.theta[0], GREEN, 2.5),
+    ]
+    return rests, hands(x, y, r, step, ["ink", ORANGE], 5, paint=Track((by,), dial.moved[:, None]))
+
+
+def fast(linear: Dial, by: Control, t: Words) -> Panel:
+    """Return linear's fastest hand at two neighbouring words."""
+    rests, hand = neighbours(linear, 0.0, 0.0, 1.0, by)
+    words = [t("next_word", apart=apart) for apart in linear.apart]
+    return Panel(
+        Axis(-1.5, 1.5),
+        Axis(-1.65, 1.1),
+        [
+            *rests,
+            turned(by, 0.0, 0.0, 1.0, hand["angle"], "ink", t("grab_fast"), [hand | {"head": True}], r=0),
+            *either(0.0, -1.32, by, words, linear.moved, "ink"),
+            label(0.0, -1.6, t("next_trained", apart=degrees(linear.request.rope.theta[0])), GREEN),
+        ],
+        t("fast_hand"),
+        width=130,
+        height=240,
+        equal=True,
+        since=2,
+        until=2,
+    )
+
+
+def slow(linear: Dial, pair: int, by: Control, t: Words) -> Panel:
+    """Return linear's slow hand at the end of the longer text, and where it would be without a scheme."""
+    trained = float(trained_angles(linear.request.rope)[pair])
+    rim, hand = seen(0.0, 0.0, 1.0, by, linear.angles(pair), trained, linear.of_each("new")[:, pair], 12)
+    plain = UP - np.array(linear.lengths) * linear.request.rope.theta[pair]
+    return Panel(
+        Axis(-1.5, 1.5),
+        Axis(-1.65, 1.1),
+        [
+            *rim,
+            hands(0.0, 0.0, 0.8, Track((by,), plain[:, None]), GREY, 3),
+            hand | {"head": True},
+            label(0.0, -1.32, t("stays"), GREEN, bold=True),
+            label(0.0, -1.6, t("ghost"), GREY),
+        ],
+        t("slow_hand", i=pair),
+        width=130,
+        height=240,
+        equal=True,
+        since=2,
+        until=2,
+    )
+
+
+def either(
+    x: float, y: float, by: Control, texts: Sequence[str], bad: npt.NDArray[np.int8], good: str, **look: object
+) -> list[Shape]:
+    """Return a text at every stop of a control: amber where training never showed it."""
+    pairs = list(zip(texts, bad.tolist(), strict=True))
+    amber, plain = (tuple(text if bool(wrong) is wanted else "" for text, wrong in pairs) for wanted in (True, False))
+    return [
+        label(x, y, Texts((by,), amber), ORANGE, bold=True, **look),
+        label(x, y, Texts((by,), plain), good, bold=True, **look),
+    ]
+
+
+def panel(dial: Dial, pair: int, by: Control, t: Words) -> Panel:
+    """Return a scheme's fast hand and slow hand, and below them how much it slows each pair."""
+    trained = float(trained_angles(dial.request.rope)[pair])
+    left, right, y = -0.58, 0.58, 0.25
+    new = dial.of_each("past")[:, pair]
+    rests, step = neighbours(dial, left, y, SMALL, by)
+    rim, hand = seen(right, y, SMALL, by, dial.angles(pair), trained, dial.of_each("new")[:, pair], 7)
+    words = [t("slow_short", angle=degrees(angle)) for angle in dial.angles(pair)]
+    return Panel(
+        Axis(-1.15, 1.15),
+        Axis(-1.4, 0.72),
+        [
+            *rests,
+            step,
+            *rim,
+            hand,
+            *either(left, -0.4, by, [t("fast_short", apart=apart) for apart in dial.apart], dial.moved, "ink", size=13),
+            *either(right, -0.4, by, words, new.astype(np.int8), "ink", size=13),
+            *strip(dial, by, t),
+        ],
+        t(f"scheme.{dial.request.scheme}"),
+        width=150,
+        height=215,
+        equal=True,
+        since=3,
+    )
+
+
+def strip(dial: Dial, by: Control, t: Words) -> list[Shape]:
+    """Return every pair's slow-down as a bar, logarithmic, coloured by what becomes of the pair: the handle."""
     pairs = dial.request.rope.pairs
     edges = np.linspace(-BARS, BARS, pairs + 1)
     slow = np.array([s.slowdown for s in dial.spectra])
     slow = np.where(np.isfinite(slow), slow, 1.0)
     most = max(float(by.stops[-1]), 2.0)
-    height = ROOF * np.clip(np.log(slow) / np.log(most), 0.0, 1.0) + 0.02
+    top = FOOT + 0.03 + ROOF * np.clip(np.log(slow) / np.log(most), 0.0, 1.0)
     names = [regions_of(at_factor(dial.request, factor)) for factor in by.stops]
     paint = np.array([[REGIONS.index(name) for name in row] for row in names], dtype=np.int8)
-    shapes = [
-        named(
-            "s",
-            boxes(
-                edges[:-1],
-                edges[1:],
-                FOOT,
-                Track((by,), FOOT + height),
-                list(REGION_COLOURS.values()),
-                Track((by,), paint),
-            ),
-        ),
-        boxes(edges[:-1], edges[1:], FOOT - 0.09, FOOT - 0.02, ["transparent", RED], Track((by, far), dial.unseen)),
-    ]
-    places = {"kept": (-BARS, "start"), "blended": (0.0, "middle"), "divided": (BARS, "end"), "own": (0.0, "middle")}
-    for region, (x, anchor) in places.items():
-        counts = [row.count(region) for row in names]
+    colours = list(REGION_COLOURS.values())
+    bars = boxes(edges[:-1], edges[1:], FOOT, Track((by,), top), colours, Track((by,), paint))
+    name = t("grab_bars", scheme=t(f"scheme.{dial.request.scheme}"))
+    grip = handle(by, BARS, Track((by,), top[:, -1:]), "ink", name, [bars], r=0)
+    shapes = [named("s", grip if np.ptp(top[:, -1]) else bars)]
+    row = FOOT - 0.18
+    places = {
+        "kept": (-BARS, row, "start"),
+        "blended": (0.0, row - 0.2, "middle"),
+        "divided": (BARS, row, "end"),
+        "own": (0.0, row, "middle"),
+    }
+    for region, (x, y, anchor) in places.items():
+        counts = [each.count(region) for each in names]
         if any(counts):
             text = Texts((by,), tuple(t(f"region.{region}", count=count) if count else "" for count in counts))
-            shape = label(x, FOOT - 0.24, text, REGION_COLOURS[region], anchor=anchor, size=13)
+            shape = label(x, y, text, REGION_COLOURS[region], anchor=anchor, size=13)
             shapes.append(named("γ", shape) if region == "blended" else shape)
     return shapes

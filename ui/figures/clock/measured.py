@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rope_core.lab import view
-from rope_core.theory.extension import kinds
+from rope_core.schemes import KINDS
 from ui.figures.colours import GREY
 from ui.figures.drawing import Film
 from ui.figures.extrapolation import curves
@@ -16,8 +16,8 @@ from ui.film.shapes import boxes, label, later, path
 from ui.text.words import Words
 from ui.work.extrapolated import Seen
 
-LINEAR, DRAWN, KNOWN = kinds()
-"""The dials' schemes: the worst, the one that is drawn, and the one that is seen from the start."""
+LINEAR, DRAWN, KNOWN = KINDS
+"""Three of the dials' schemes: the worst, the one that is drawn, and the one that is seen from the start."""
 EACH = 128
 
 

@@ -192,12 +192,12 @@ def slowdowns(rope: rc.Rope, results: Sequence[Extension], t: Words) -> Drawing:
 
 def squared(factor: float) -> str:
     """Return an attention factor and the square that the logits get."""
-    return f" {factor:.6g} (a² = {factor**2:.6g})"
+    return f" {factor:.3g} (a² = {factor**2:.3g})"
 
 
 def label_factor(factor: float) -> str:
     """Return what a curve's name says of its attention factor."""
-    return f"  a = {factor:.4g}" if factor != 1.0 else ""
+    return f"  a = {factor:.3g}" if factor != 1.0 else ""
 
 
 def text_width(text: str) -> float:
@@ -257,7 +257,7 @@ def summary(rope: rc.Rope, results: Sequence[Extension], length: int, t: Words) 
         "last": [f"{each.spectrum.slowdown[-1]:.4g}" for each in results],
         "kept": [str(int(np.sum(np.isclose(each.spectrum.slowdown, 1.0)))) for each in results],
         "unseen_pairs": [str(unseen_pairs(rope, each.spectrum, length)) for each in results],
-        "attention": [f"{each.spectrum.attention_factor:.6g}" for each in results],
-        "logits": [f"{each.spectrum.attention_factor**2:.6g}" for each in results],
+        "attention": [f"{each.spectrum.attention_factor:.3g}" for each in results],
+        "logits": [f"{each.spectrum.attention_factor**2:.3g}" for each in results],
     }
     return markdown_table({t(f"head.{head}"): column for head, column in columns.items()}, numbers=True)

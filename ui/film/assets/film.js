@@ -3,6 +3,7 @@
 import { bar } from "./bar.js";
 import { BEAT, Telling, dragged, hint, stacked } from "./beats.js";
 import { calm, clamp, html, night, put, say } from "./dom.js";
+import { within } from "./panel.js";
 import { Tracks } from "./tracks.js";
 
 // One registry for the page: these files may come from several addresses, each a module of its own.
@@ -199,7 +200,7 @@ export class Film {
     const beat = (this.controls[BEAT]?.index ?? 0) + 1;
     for (const name in this.inputs) {
       const control = this.controls[name];
-      this.inputs[name].label.hidden = this.folded || this.locked(control) || (this.tellings.length === 1 && beat < control.since);
+      this.inputs[name].label.hidden = this.folded || this.locked(control) || (this.tellings.length === 1 && !within(control, beat));
     }
   }
 

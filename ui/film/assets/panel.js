@@ -8,6 +8,9 @@ import { Sketch } from "./sketch.js";
 const MARGIN = { left: 52, right: 14, top: 12, bottom: 44 }, BARE = { left: 8, right: 8, top: 8, bottom: 8 };
 const KINDS = { ...SHAPES, handle: Handle, sketch: Sketch };
 
+/** Whether a step, counted from 1, shows what is there from one step to another. */
+export const within = ({ since = 1, until = 0 }, beat) => since <= beat && (!until || beat <= until);
+
 export class Panel {
   /** `telling`: which step it belongs to; `number`: which panel of the film it is. */
   constructor(film, head, parent, telling, number) {
@@ -36,14 +39,13 @@ export class Panel {
 
   /** Show what a step shows, counted from 1. */
   turn(beat) {
-    const within = ({ since = 1, until = 0 }) => since <= beat && (!until || beat <= until);
-    const shown = within(this.head);
+    const shown = within(this.head, beat);
     // What was away while controls moved is drawn when it comes.
     if (shown && !this.shown) this.again();
     this.shown = shown;
     this.root.hidden = !shown;
     for (const { layer, shape, drawn } of this.shapes) if (layer) {
-      const away = !within(shape);
+      const away = !within(shape, beat);
       if (!away && drawn.away) drawn.first = true;
       drawn.away = away;
       put(layer, "display", away ? "none" : null);

@@ -53,7 +53,7 @@ FILMS = [
         "clock",
         film.dials,
         (ROPE, REQUESTS, (1.0, 3.0, 4.0), (0.0, 1.0, 2.5)),
-        {"factor": 3.0, "distance": 2.5},
+        {"factor": 3.0, "distance": 2.5, "beat": 3},
     ),
     FilmRow("clock", figure.measured, (SWEEP, 256), {}, to_draw),
 ]
