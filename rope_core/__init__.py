@@ -46,6 +46,7 @@ from rope_core.rope import Rope
 from rope_core.rotation import rotate, rotation_matrix
 from rope_core.schemes import SCHEMES, Param, Scheme
 from rope_core.spectrum import Request, Spectrum, cos_sin, spectrum
+from rope_core.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -60,8 +61,6 @@ else:
             return importlib.import_module(f"{__name__}.{name}")
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
-
-__version__ = "0.1.0"
 
 __all__ = [
     "HALF",

@@ -45,7 +45,7 @@ SHARED = {
         "tests/rope_core/test_errors.py",
     ),
 }
-"""Files whose tests share a server and a browser, the book, compiled kernels, transformers' modules or parsed sources: the first that fits."""
+"""Files whose tests share what is costly: a server and a browser, the book, modules, sources. The first that fits."""
 CHROMIUM = os.environ.get("ROPE_LAB_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
 HOW = "no Chromium was found: `apt-get install chromium fonts-wqy-microhei`, or name one in ROPE_LAB_CHROMIUM"
 

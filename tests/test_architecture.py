@@ -190,6 +190,21 @@ def test_imports_go_down_only() -> None:
     assert circle(graph(files)) == []
 
 
+def folder_of(name: str) -> str:
+    """Return a module's folder: a room of rope_core or ui, else its own tree."""
+    parts = name.split(".")
+    return ".".join(parts[:2]) if parts[0] in ("rope_core", "ui") else parts[0]
+
+
+def test_folders_import_down_only() -> None:
+    trees = ("rope_core", "ui", "app.py", "deploy", "benchmarks", "tools")
+    folders: dict[str, set[str]] = {}
+    for name, known in graph({module_of(path): tree(path) for path in sources(*trees)}).items():
+        folders.setdefault(folder_of(name), set()).update(map(folder_of, known))
+    assert len(folders) > 30
+    assert circle({folder: known - {folder} for folder, known in folders.items()}) == []
+
+
 @pytest.mark.parametrize(
     "sources_of",
     [

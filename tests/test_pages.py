@@ -133,7 +133,9 @@ def test_values_kept_from_another_page_draw_or_are_answered_in_a_sentence(name: 
     at.session_state["values"] = ends(name, values) | KEPT[values]
     at.run()
     assert not at.exception
-    told = [chart.proto.alt for chart in at.get("plotly_chart")] + [film.finding for film in films.shown(at).values()]
-    assert not re.search(r"\{|\bnan\b|\binf\b", " ".join(told))
+    findings = [chart.proto.alt for chart in at.get("plotly_chart")] + [
+        film.finding for film in films.shown(at).values()
+    ]
+    assert not re.search(r"\{|\bnan\b|\binf\b", " ".join(findings))
     for text in (*at.warning, *at.caption):
         assert " must be " not in text.value

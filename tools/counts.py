@@ -7,9 +7,9 @@ from collections.abc import Iterable
 import rope_core as rc
 from rope_core.hf import survey
 from rope_core.ledger import CONDITION, EMPIRICAL, HOLDS, WRONG, Result
+from ui.figures import catalogue as models
 from ui.figures.models import SINCE
 from ui.figures.precision.formats import at_the_end
-from ui.page import models
 
 
 def of_ledger(results: Iterable[Result]) -> dict[str, int]:

@@ -5,11 +5,12 @@ from rope_core.checks import engines, report
 from rope_core.checks import extend as extend_config
 from rope_core.checks import schemas as convert_config
 from rope_core.hf import anatomy
+from ui.figures import catalogue as models
 from ui.figures.config import compare as comparison
 from ui.figures.config import parts as figures
 from ui.figures.config import whatif
 from ui.figures.config.rotations import rotations
-from ui.page import configs, models
+from ui.page import configs
 from ui.page.fields import LEN_STEPS, MAX_LEN
 from ui.page.frame import Frame
 from ui.page.sentences import explained

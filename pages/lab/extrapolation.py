@@ -13,11 +13,12 @@ from ui.figures.extrapolation import recall as copied
 from ui.figures.extrapolation import reported as handed
 from ui.page.fields import beats
 from ui.page.frame import Frame
-from ui.page.state import Field, Unfit
+from ui.page.state import Field
 from ui.page.tasks import Challenge, Drawn, Question
+from ui.station import DrawField, able, button, maybe, missing, station, watch, where
 from ui.work import extrapolated, reported
-from ui.work.extrapolated import DrawField, Request, Seen
-from ui.work.station import able, button, maybe, missing, station, watch, where
+from ui.work.extrapolated import Request, Seen
+from ui.work.session import Unfit
 
 LENGTHS = ("256", "512", "1024", "2048", "4096", "8192", "16384")
 WEIGHTS = extrapolated.models()

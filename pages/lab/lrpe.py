@@ -6,7 +6,7 @@ from rope_core.theory import challenges
 from ui.figures.lrpe import drawn, turning
 from ui.figures.lrpe import linear as lrpe_linear
 from ui.figures.lrpe import op as figures
-from ui.page.fields import BASE, GEOMETRY, beats
+from ui.page.fields import BASE, GEOMETRY, beats, left_alone
 from ui.page.frame import Frame
 from ui.page.state import Field
 from ui.page.store import Store
@@ -67,7 +67,7 @@ def settings(page: Frame) -> None:
         page.controls.slider(HEAD)
         page.controls.slider(WIDTH)
         for field in (FRONT, BEHIND):
-            page.controls.slider(figures.left_alone(field.name, page.get(WIDTH)))
+            page.controls.slider(left_alone(field.name, page.get(WIDTH)))
     if page.get(ACT) == "softmax":
         page.controls.segments(ALONG)
 

@@ -13,11 +13,12 @@ from ui.figures.extrapolation import words as lab_words
 from ui.page.fields import FACTOR, GEOMETRY, SCHEME_FIELDS, starting
 from ui.page.frame import Frame
 from ui.page.sentences import show_refusals
-from ui.page.state import Field, Unfit
+from ui.page.state import Field
 from ui.page.store import Store
 from ui.page.tasks import Challenge, Drawn, Question
 from ui.text.words import Words
 from ui.work import extrapolated
+from ui.work.session import Unfit
 
 PAIR = Field("sentences", "choice", "", choices=("chinese", "english", "own"))
 FIRST = Field("first", "text", "the dog chased the cat")

@@ -2,10 +2,11 @@
 
 from rope_core.layout import convert, convert_projection
 from rope_core.theory import challenges, layout_demo
+from ui.figures import catalogue as models
 from ui.figures.layouts import drawn, seats
 from ui.figures.layouts import weights as figures
-from ui.page import models
-from ui.page.fields import BASE, CUSTOM, DIM, GEOMETRY, MODEL, around
+from ui.film.scene import around
+from ui.page.fields import BASE, CUSTOM, DIM, GEOMETRY, MODEL
 from ui.page.frame import Frame
 from ui.page.state import Field
 from ui.page.tasks import Challenge, Drawn, Question

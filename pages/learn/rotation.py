@@ -3,7 +3,8 @@
 from rope_core.theory import challenges, demo
 from ui.figures.rotation import circle as figures
 from ui.figures.rotation import matrix as matrices
-from ui.page.fields import BASE, GEOMETRY, around, last_pair
+from ui.film.scene import around
+from ui.page.fields import BASE, GEOMETRY, last_pair
 from ui.page.frame import Frame
 from ui.page.state import Field
 from ui.page.tasks import Challenge, Drawn, Question

@@ -3,8 +3,8 @@
 from rope_core.hf import survey
 from rope_core.theory import axes
 from ui.figures import axes as axes_figures
+from ui.figures import catalogue as models
 from ui.figures import models as figures
-from ui.page import models
 from ui.page.fields import LEN_STEPS, beats, stops
 from ui.page.frame import Frame
 from ui.page.state import Field

@@ -33,7 +33,7 @@ def environment() -> dict[str, Any]:
     """Return versions, processor, threads, caches, allocator setting, load and graphics card as plain values."""
     import torch
 
-    from rope_core import __version__
+    from rope_core.version import __version__
 
     card: dict[str, Any] = {}
     if torch.cuda.is_available():

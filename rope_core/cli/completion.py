@@ -6,6 +6,7 @@ import argparse
 import importlib
 import re
 
+from rope_core.cli import COMMANDS
 from rope_core.cli.command import parser_of
 
 SHELLS = ("bash", "zsh", "fish")
@@ -61,8 +62,6 @@ def _fish(known: dict[str, list[str]]) -> str:
 
 def options() -> dict[str, list[str]]:
     """Return each subcommand's long options, from its parser's usage line; none where a package is missing."""
-    from rope_core.__main__ import COMMANDS
-
     words: dict[str, list[str]] = {"help": []}
     for name, (module, _) in COMMANDS.items():
         try:

@@ -6,11 +6,11 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import rope_core
 from rope_core.checks.case import Finding, printable
 from rope_core.checks.findings import known
 from rope_core.checks.records import as_record
 from rope_core.cli.words import words
+from rope_core.version import __version__
 
 # Raised when a field of the JSON changes its meaning or goes; docs/check.schema.json describes it.
 SCHEMA = 1
@@ -28,7 +28,7 @@ def show_json(
     files += [{"config": name, "unreadable": sentence} for name, sentence in unreadable.items()]
     document = {
         "schema": SCHEMA,
-        "tool": {"name": "rope", "version": rope_core.__version__},
+        "tool": {"name": "rope", "version": __version__},
         "transformers": version,
         "exit": code,
         "files": files,
@@ -57,7 +57,7 @@ def sarif(results: Mapping[str, Sequence[Finding]], unreadable: Mapping[str, str
         for name, sentence in unreadable.items()
     ]
     run = {
-        "tool": {"driver": {"name": "rope", "version": rope_core.__version__, "rules": rules}},
+        "tool": {"driver": {"name": "rope", "version": __version__, "rules": rules}},
         "invocations": [{"executionSuccessful": not failed, "toolExecutionNotifications": failed}],
         "results": listed,
     }

@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 import torch
 
-from rope_core import __version__
 from rope_core.errors import LANGUAGES, reject, sentence
 from rope_core.evaluate import tasks
 from rope_core.evaluate.ask import TASKS, Ask, turnings
@@ -39,6 +38,7 @@ from rope_core.lab.estimates import curve, perplexity, share, wilson
 from rope_core.lab.plan import three
 from rope_core.lab.train import write_whole
 from rope_core.rope import Array
+from rope_core.version import __version__
 
 BINS = 32
 

@@ -9,7 +9,6 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-import rope_core
 from rope_core.grade.assignment import Assignment, read_text
 from rope_core.grade.result import Result, check_source, results
 
@@ -33,7 +32,7 @@ def grade(file: str | Path, assignment: Assignment, seed: int = 0) -> list[Resul
 
 def _function(path: Path, name: str, points: Mapping[str, float], seconds: float, seed: int) -> list[Result]:
     """Return the stages of a function: those that the child reported, and for the rest why it ended."""
-    root = str(Path(rope_core.__file__).parent.parent)
+    root = str(Path(__file__).parents[2])
     paths = os.pathsep.join([root, *filter(None, [os.environ.get("PYTHONPATH")])])
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder) / "stages.jsonl"

@@ -46,6 +46,7 @@ def main(arguments: Sequence[str]) -> None:
 
         resource.setrlimit(resource.RLIMIT_AS, (int(limit), int(limit)))
     module, *rest = arguments
+    # In this process, which already dies with its parent and keeps its limit: another would need both again.
     sys.argv = [module, *rest]
     runpy.run_module(module, run_name="__main__", alter_sys=True)
 

@@ -12,7 +12,7 @@ from typing import Any
 from ui.book.markdown import html
 from ui.book.places import Places
 from ui.page.frame import File, Kind, Place
-from ui.page.state import Session
+from ui.work.session import Session
 
 OPEN = "book.open"
 """The session's set of places behind a button that are open."""

@@ -21,9 +21,10 @@ from ui.figures.drawing import Drawing, Film, as_csv, saves, write
 from ui.page import tasks
 from ui.page.menu import SECTIONS, declaration
 from ui.page.sentences import attempt, sentence
-from ui.page.state import Field, Session
+from ui.page.state import Field
 from ui.present.view import View
 from ui.text.words import Words
+from ui.work.session import Session
 
 FIRST = "en"
 """The language whose pages are at the book's root; the others are in folders of their names."""

@@ -1,57 +1,58 @@
-"""The palette, distinct to every kind of colour vision and legible on both themes; tests measure it."""
+"""The palette for figures, and what is legible on its colours."""
 
 from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
 
-# At least 8 apart (CIEDE2000) for normal, red-, green- and blue-blind eyes, and 3 to 1 against both backgrounds.
-BLUE, ORANGE, GREEN, RED, PURPLE, SKY, YELLOW, GREY = (
-    "#0068CF",
-    "#D18200",
-    "#0F7652",
-    "#E02000",
-    "#8F5A90",
-    "#1DA0BD",
-    "#637512",
-    "#7F7F7F",
+from ui.film.colours import (
+    AMOUNT,
+    BLUE,
+    COLOURS,
+    DARK,
+    FADED,
+    GREEN,
+    GREY,
+    INK,
+    LIGHT,
+    LINE,
+    ORANGE,
+    PHASE,
+    PURPLE,
+    RED,
+    SIGNED,
+    SIGNED_DARK,
+    SKY,
+    YELLOW,
+    Scale,
 )
-COLOURS = (BLUE, RED, GREEN, ORANGE, PURPLE, SKY, YELLOW, GREY)
-Scale = tuple[tuple[float, str], ...]
 
-
-def stops(colours: str) -> Scale:
-    """Return a colour scale of these colours (hexadecimal, apart by spaces) at equal steps from 0 to 1.
-
-    >>> stops("000000 ffffff")
-    ((0.0, '#000000'), (1.0, '#ffffff'))
-    """
-    each = colours.split()
-    return tuple((k / (len(each) - 1), f"#{colour}") for k, colour in enumerate(each))
-
-
-# ColorBrewer's RdBu, matplotlib's viridis and cmocean's phase, as Plotly's Python library has them.
-SIGNED = stops("67001f b2182b d6604d f4a582 fddbc7 f7f7f7 d1e5f0 92c5de 4393c3 2166ac 053061")
-# The same signs on a dark ground: the middle is the ground, what is far from it is bright.
-SIGNED_DARK = stops("ffb3a1 f2806b d6604d a8362f 5e2226 171614 1d3148 2a5f95 4393c3 7ab5dc b7daf2")
-AMOUNT = stops("440154 482878 3e4989 31688e 26828e 1f9e89 35b779 6ece58 b5de2b fde725")
-PHASE = stops("a7770c c56033 d94360 dd26a3 c43be0 9961f4 5f7fe4 2890b7 0f9788 27994f 778d11 a7770c")
-# What the browser draws black on the light theme and white on the dark one; over a heatmap "black" stays black.
-LINE = "#010101"
-# Backgrounds of Streamlit's themes, and the grey of its axis titles and ticks.
-LIGHT, DARK, FADED = "#FFFFFF", "#171614", "#808495"
-# Letters in a series' colour, on the light theme and on the dark one: no one colour has 4.5 to 1 on both.
-INK = {
-    BLUE: ("#0060C0", "#5BA8F5"),
-    ORANGE: ("#8A5600", "#E8A23A"),
-    GREEN: ("#0D6B4A", "#3FB98D"),
-    RED: ("#C01B00", "#FF7A62"),
-    PURPLE: ("#83508A", "#C893C9"),
-    SKY: ("#0B6C82", "#45BCD8"),
-    YELLOW: ("#59690F", "#A5B84A"),
-    GREY: ("#5E5E5E", "#A8A8A8"),
-    FADED: ("#5C6072", "#A9ADBA"),
-}
+__all__ = [
+    "AMOUNT",
+    "BLUE",
+    "COLOURS",
+    "DARK",
+    "FADED",
+    "GREEN",
+    "GREY",
+    "INK",
+    "LIGHT",
+    "LINE",
+    "ORANGE",
+    "PHASE",
+    "PURPLE",
+    "RED",
+    "SIGNED",
+    "SIGNED_DARK",
+    "SKY",
+    "YELLOW",
+    "Scale",
+    "channels",
+    "contrast",
+    "on",
+    "on_amount",
+    "wash",
+]
 
 
 def channels(colour: str) -> npt.NDArray[np.float64]:

@@ -321,3 +321,17 @@ def _named(driver: Driver) -> Any:
     if isinstance(driver, Control):
         return driver.name
     return [driver.first.name, driver.second.name, len(driver.second.stops) - 1]
+
+
+WINDOW = 64
+"""How many whole numbers a film's control goes up."""
+
+
+def around(value: int, reach: int = WINDOW) -> tuple[int, ...]:
+    """Return the whole numbers 0 to ``reach``, or as many about a value beyond them.
+
+    >>> around(5, 8), around(12, 8)
+    ((0, 1, 2, 3, 4, 5, 6, 7, 8), (8, 9, 10, 11, 12, 13, 14, 15, 16))
+    """
+    first = 0 if value <= reach else value - reach // 2
+    return tuple(range(first, first + reach + 1))

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ui.figures.colours import INK, SIGNED, SIGNED_DARK, Scale
+from ui.film.colours import INK, SIGNED, SIGNED_DARK, Scale
 from ui.film.scene import Control, Shape, Text, Track
 from ui.film.sketch import Sketch
 

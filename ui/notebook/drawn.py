@@ -13,14 +13,16 @@ import rope_core as rc
 from rope_core.hf.read import read_config
 from ui.book.frame import Book
 from ui.book.nodes import Node
+from ui.figures import catalogue as models
 from ui.figures.drawing import Drawing, Film
-from ui.page import configs, models
+from ui.page import configs
 from ui.page.fields import CUSTOM, DIM, LAYER, MODEL, SEQ_LEN
 from ui.page.menu import SECTIONS, declaration
 from ui.page.sentences import attempt
-from ui.page.state import Field, Refused, Session, check, number_text
+from ui.page.state import Field, Refused, check, number_text
 from ui.page.store import OWN
 from ui.text.words import LANGUAGES, Words, short
+from ui.work.session import Session
 
 Config = Mapping[str, Any] | str | Path | rc.HfRope
 FIRST_FILM = "film"

@@ -12,7 +12,7 @@ from rope_core.checks.extend import reached
 from rope_core.checks.schemas import OLD
 from rope_core.hf import hub
 from rope_core.hf.read import parse, shallow
-from ui.page import models
+from ui.figures import catalogue as models
 from ui.page.fields import LEN_STEPS, MAX_LEN, ladder
 from ui.page.frame import File, Frame
 from ui.page.state import Field

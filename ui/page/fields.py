@@ -7,15 +7,12 @@ from dataclasses import replace
 
 import rope_core as rc
 from rope_core.schemes import SCHEMES, Param
+from ui.figures import catalogue as models
 from ui.film.scene import BEAT
-from ui.page import models
 from ui.page.state import Field, Value
 
 MAX_DIM = 1024
 MAX_LEN = 16_777_216
-
-WINDOW = 64
-"""How many whole numbers a film's control goes up."""
 
 CUSTOM = "custom"
 MODEL = Field("model", "choice", models.DEFAULT, choices=(*models.ids(), CUSTOM), shared=True)
@@ -61,19 +58,14 @@ def last_pair(field: Field, rope: rc.Rope) -> Field:
     return replace(field, high=rope.pairs - 1)
 
 
+def left_alone(name: str, width: int) -> Field:
+    """Return the field of the dimensions left alone on one side of a head: at least one pair turns."""
+    return Field(name, "int", 0, 0, width - 2, step=2, even=True)
+
+
 def stops(field: Field, value: float, low: float = -math.inf, high: float = math.inf) -> tuple[float, ...]:
     """Return a field's stops from ``low`` to ``high`` and the value in force, for a film."""
     return tuple(sorted({value, *(stop for stop in field.steps if low <= stop <= high)}))
-
-
-def around(value: int, reach: int = WINDOW) -> tuple[int, ...]:
-    """Return the whole numbers 0 to ``reach``, or as many about a value beyond them.
-
-    >>> around(5, 8), around(12, 8)
-    ((0, 1, 2, 3, 4, 5, 6, 7, 8), (8, 9, 10, 11, 12, 13, 14, 15, 16))
-    """
-    first = 0 if value <= reach else value - reach // 2
-    return tuple(range(first, first + reach + 1))
 
 
 def beats(count: int) -> Field:

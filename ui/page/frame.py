@@ -16,10 +16,11 @@ from typing import Any, Literal, Protocol
 
 import rope_core as rc
 from ui.figures.drawing import Drawing, Film
-from ui.page.state import Field, Session, Value
+from ui.page.state import Field, Value
 from ui.page.store import Store
 from ui.page.tasks import Challenge, Question
 from ui.text.words import Words
+from ui.work.session import Session
 
 Place = AbstractContextManager[object]
 Kind = Literal["info", "success", "warning", "error"]

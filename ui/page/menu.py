@@ -8,9 +8,10 @@ from importlib import import_module
 from pathlib import Path
 
 from ui.page.frame import Frame
-from ui.page.state import Field, Session
+from ui.page.state import Field
 from ui.page.store import Store
 from ui.page.tasks import Task, done
+from ui.work.session import Session
 
 PAGES = Path(__file__).resolve().parents[2] / "pages"
 PATH = (

@@ -7,9 +7,9 @@ from typing import Any
 
 from rope_core import errors
 from ui.page.frame import Frame
-from ui.page.state import Unfit
 from ui.text.escape import plain
 from ui.text.words import Words, short
+from ui.work.session import Unfit
 
 
 def explained(error: Exception, t: Words) -> str:

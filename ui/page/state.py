@@ -7,13 +7,11 @@ geometry comes from the chosen model. The URL carries the explicit values only, 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, MutableMapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 Value = Any
-Session = MutableMapping[Any, Any]
-"""What one visitor's values are kept in, by words of the modules that keep them."""
 
 
 @dataclass(frozen=True)
@@ -48,14 +46,6 @@ class Refused(ValueError):
     def __init__(self, field: Field, rule: str, given: object) -> None:
         super().__init__(f"{field.name} must be {rule}, got {given!r}")
         self.field, self.rule, self.given = field, rule, given
-
-
-class Unfit(ValueError):
-    """Values that do not go together: ``key`` is a text key of the page, ``given`` fills its slots."""
-
-    def __init__(self, key: str, **given: str) -> None:
-        super().__init__(key)
-        self.key, self.given = key, given
 
 
 def number_text(value: Value) -> str:

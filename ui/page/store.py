@@ -6,9 +6,11 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 import rope_core as rc
-from ui.page import fields, models
+from ui.figures import catalogue as models
+from ui.page import fields
 from ui.page.fields import CUSTOM, GEOMETRY, MODEL, SCHEME
-from ui.page.state import Field, Refused, Session, Value, check, from_query, number_text
+from ui.page.state import Field, Refused, Value, check, from_query, number_text
+from ui.work.session import Session
 
 Note = tuple[str, dict[str, Any]]
 OWN = "own"

@@ -14,9 +14,10 @@ from typing import Any
 
 from rope_core.theory.challenges import Verdict
 from ui.figures.tally import LETTERS
-from ui.page.state import Field, Session, Value
+from ui.page.state import Field, Value
 from ui.page.store import Store
 from ui.text.words import RAISED, Words
+from ui.work.session import Session
 
 DONE = "tasks.done"
 """The session's set of tasks that are done, as "<page>.<task>"; the reader's browser keeps it as well."""

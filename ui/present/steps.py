@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from html import escape
 
-from ui.page.state import Session
 from ui.present.lessons import Lesson, Predict, Step
 from ui.text.escape import plain
 from ui.text.words import Words
+from ui.work.session import Session
 
 ANSWERS, SEEN = "predict.answers", "predict.seen"
 """The session's choices by question, and its questions whose answer is out."""

@@ -8,12 +8,13 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from ui.page.menu import SECTIONS, declaration
-from ui.page.state import Field, Refused, Session, Value, from_query
+from ui.page.state import Field, Refused, Value, from_query
 from ui.page.store import Note, Store, slots
 from ui.present import lessons
 from ui.present.lessons import Lesson, Step
 from ui.present.rooms import room_name
 from ui.text.words import sections
+from ui.work.session import Session
 
 STAGE, OWN, ALL = "stage", "own", "all"
 DISPLAY = Field("display", "choice", "normal", choices=("normal", STAGE))

@@ -10,7 +10,8 @@ from typing import Any
 import streamlit as st
 
 import rope_core as rc
-from ui.page import fields, models
+from ui.figures import catalogue as models
+from ui.page import fields
 from ui.page.fields import BASE, CUSTOM, DIM, LAYER, MODEL, SCHEME, TRAIN_LEN
 from ui.page.frame import Names
 from ui.page.state import Field, Value

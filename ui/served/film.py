@@ -16,10 +16,10 @@ from streamlit.components.v2.manifest_scanner import ComponentConfig, ComponentM
 from ui import film as package
 from ui.figures.drawing import Film
 from ui.page import tasks
-from ui.page.state import Session
 from ui.page.store import Store
 from ui.served.controls import Controls
 from ui.text.words import Words
+from ui.work.session import Session
 
 PACKAGE = "rope-lab"
 NAME = f"{PACKAGE}.film"

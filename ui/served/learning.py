@@ -14,7 +14,7 @@ from streamlit.delta_generator import DeltaGenerator
 from rope_core.grade import starter
 from ui.page import tasks
 from ui.page.menu import way
-from ui.page.state import Field, Session
+from ui.page.state import Field
 from ui.page.store import Store
 from ui.page.symbols import legend
 from ui.page.tasks import Challenge, Question
@@ -25,6 +25,7 @@ from ui.served import film
 from ui.served.content import Content
 from ui.served.controls import Controls
 from ui.text.words import Words
+from ui.work.session import Session
 
 
 def anchor(section: str) -> str:

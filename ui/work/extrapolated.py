@@ -22,8 +22,8 @@ from rope_core.lab.job import REQUEST_ENV
 from rope_core.lab.lines import lines
 from rope_core.lab.records import Record
 from rope_core.schemes import SCHEMES
-from ui.page.state import Field, Session, Unfit
 from ui.work import measured
+from ui.work.session import Session, Unfit
 
 JOBS, DRAWN = "extrapolation.jobs", "extrapolation.drawn"
 MODULE = "rope_core.lab.job"
@@ -40,7 +40,6 @@ Results = tuple[Mapping[str, Any], ...]
 
 
 Code = Callable[..., Any]
-DrawField = Callable[[Field], Any]
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from rope_core.bench.cases import SUITES, Case
 from rope_core.bench.records import Result, Store, default_path
 from rope_core.jobs import queue as jobs
 from rope_core.jobs.queue import Status
-from ui.page.state import Session
+from ui.work.session import Session
 
 JOB, OWNER, SEEN = "benchmark.job", "benchmark.owner", "benchmark.seen"
 # Where the frame notes the browser and the tab of a session.

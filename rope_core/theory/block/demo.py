@@ -9,10 +9,11 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-import rope_core as rc
 from rope_core.errors import finite, reject
-from rope_core.layout import Index
+from rope_core.layout import Index, convert
 from rope_core.rope import Array, Rope
+from rope_core.schemes import SCHEMES
+from rope_core.spectrum import Request, spectrum
 from rope_core.theory.block.cache import attention_output, decode_logits
 from rope_core.theory.block.logit import MlaHead, log_partition, mla_rope_in_content, mla_scores, qk_norm_logits, z_loss
 from rope_core.theory.block.norm import rotation_gap
@@ -80,7 +81,7 @@ def commuting(rope: Rope, position: int, attention_factor: float, layout: str) -
     rng = np.random.default_rng(0)
     x = rng.standard_normal((TOKENS, rope.dim)) + 0.5
     per_pair, weight = 1 + 0.5 * rng.standard_normal(rope.pairs), 1 + 0.5 * rng.standard_normal(rope.dim)
-    paired = np.repeat(per_pair, 2)[rc.convert(rope.dim, "interleaved", layout)]
+    paired = np.repeat(per_pair, 2)[convert(rope.dim, "interleaved", layout)]
     angle = line_angles(np.arange(position, position + TOKENS), rope.theta)
 
     def gap(kind: str, gamma: Array | None) -> float:
@@ -132,7 +133,7 @@ def length_scheme() -> str:
     """Return the name of the first scheme whose frequencies follow the length and need no searched vector."""
     names = (
         name
-        for name, scheme in rc.SCHEMES.items()
+        for name, scheme in SCHEMES.items()
         if scheme.follows_length and all(param.kind != "vector" for param in scheme.params)
     )
     return next(names)
@@ -149,8 +150,8 @@ def stale_logits(rope: Rope, times: float) -> tuple[Index, Array, Array]:
         raise reject("times", "at_least", times, low=1)
     length = round(rope.train_len * times)
     name = length_scheme()
-    before = rc.spectrum(rc.Request(rope, name, seq_len=rope.train_len)).inv_freq
-    after = rc.spectrum(rc.Request(rope, name, seq_len=length)).inv_freq
+    before = spectrum(Request(rope, name, seq_len=rope.train_len)).inv_freq
+    after = spectrum(Request(rope, name, seq_len=length)).inv_freq
     positions = np.unique(np.linspace(0, length - 1, 64).round().astype(np.int64))
     q = np.random.default_rng(0).standard_normal((positions.size, rope.dim))
     k = np.broadcast_to(q[-1], q.shape)

@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 
 import rope_core as rc
-from rope_core.__main__ import COMMANDS, main
+from rope_core.__main__ import main
 from rope_core.checks.commands import ENGINES
 from rope_core.checks.engines import without_column
+from rope_core.cli import COMMANDS
 
 CONFIG = {
     "model_type": "llama",

@@ -29,7 +29,7 @@ def numbers(text: str) -> set[str]:
 
 @pytest.mark.parametrize("row", ROWS, ids=str)
 def test_a_figure_is_plotlys_its_axes_are_named_and_its_numbers_are_the_same_in_both_languages(row: Row) -> None:
-    said = []
+    findings = []
     for lang in LANGUAGES:
         t = Words(lang, row.page)
         drawing = row.drawn(t)
@@ -39,8 +39,8 @@ def test_a_figure_is_plotlys_its_axes_are_named_and_its_numbers_are_the_same_in_
         assert any(titles) == (str(row) not in UNTITLED) and "{" not in str(titles)
         assert not re.search(r"\{|\bnan\b|\binf\b", drawing.finding), drawing.finding
         assert row.finding is None or drawing.finding == row.finding(t)
-        said.append(drawing.finding)
-    assert numbers(said[0]) == numbers(said[1])
+        findings.append(drawing.finding)
+    assert numbers(findings[0]) == numbers(findings[1])
 
 
 @pytest.mark.parametrize("row", ROWS, ids=str)

@@ -8,11 +8,11 @@ import pytest
 import rope_core as rc
 from rope_core.theory import layout_demo
 from tests.support.figures import chart, ran
+from ui.figures import catalogue as models
 from ui.figures.drawing import Film
 from ui.figures.layouts import seats
 from ui.figures.layouts import weights as layouts
 from ui.film.scene import Panel, Shape, Track
-from ui.page import models
 from ui.text.words import LANGUAGES, Words
 
 EN = Words("en", "layouts")

@@ -16,6 +16,7 @@ from ui.figures.lrpe import linear as lrpe_linear
 from ui.figures.lrpe import op as figures
 from ui.figures.lrpe import turning
 from ui.film.scene import Track
+from ui.page.fields import left_alone
 from ui.text.words import Words
 
 T = Words("en", "lrpe")
@@ -182,5 +183,5 @@ def test_the_decay_is_the_mean_cosine_and_drawn_features_follow() -> None:
 
 
 def test_the_field_of_the_slice_leaves_a_pair() -> None:
-    assert figures.left_alone("front", 16).high == 14
+    assert left_alone("front", 16).high == 14
     assert figures.slice_words(CASES[1], T) == "24 dimensions, 6–13 turn"

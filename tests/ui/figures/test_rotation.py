@@ -10,7 +10,7 @@ from rope_core.theory import demo
 from tests.support.figures import chart
 from ui.figures.rotation import circle
 from ui.figures.rotation import matrix as figures
-from ui.page.fields import around
+from ui.film.scene import around
 from ui.text.words import Words
 
 T = Words("en", "rotation")

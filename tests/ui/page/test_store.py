@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rope_core as rc
-from ui.page import models
+from ui.figures import catalogue as models
 from ui.page.fields import BASE, CUSTOM, DIM, FACTOR, GEOMETRY, MODEL, PARAMS, SCHEME, SCHEME_FIELDS, SEQ_LEN, TRAIN_LEN
 from ui.page.state import Field
 from ui.page.store import Store

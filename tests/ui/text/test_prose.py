@@ -11,7 +11,7 @@ from rope_core.lab.estimates import estimate
 from rope_core.rope import Rope
 from rope_core.spectrum import Spectrum
 from rope_core.theory import attention, interpolation, softmax
-from ui.page import models
+from ui.figures import catalogue as models
 from ui.text.words import LANGUAGES, Words
 
 

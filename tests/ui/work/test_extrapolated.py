@@ -17,9 +17,9 @@ from rope_core.lab.job import KINDS, steps
 from rope_core.lab.lines import lines
 from tests.support import lab_results as made
 from tests.test_pages import opened, specs
-from ui.page.state import Unfit
 from ui.text.words import LANGUAGES, Words
 from ui.work import extrapolated, measured
+from ui.work.session import Unfit
 
 SHAPE = {"encoding": "rope", "context": 64, "base": 1e4}
 

@@ -9,9 +9,8 @@ from rope_core.rope import Array
 from rope_core.theory import encodings
 from ui.figures.colours import BLUE, GREEN, RED
 from ui.figures.drawing import Film, kept
-from ui.film.scene import Axis, Panel, Scene, Shape, Texts, Track, control, sentence
+from ui.film.scene import Axis, Panel, Scene, Shape, Texts, Track, around, control, sentence
 from ui.film.shapes import dots, label, path
-from ui.page.fields import around
 from ui.text.words import Words
 
 COUNTED = 47

@@ -28,7 +28,6 @@ from ui.figures.plot import (
     plot,
     split,
 )
-from ui.page.state import Field
 from ui.text.words import Words
 
 GAP_X, GAP_Y = 0.1, 0.2
@@ -36,11 +35,6 @@ LAYOUT: Props = {
     "margin": {"r": 12},
     "legend": {"font": {"size": 14}},
 }
-
-
-def left_alone(name: str, width: int) -> Field:
-    """Return the field of the dimensions left alone on one side of a head: at least one pair turns."""
-    return Field(name, "int", 0, 0, width - 2, step=2, even=True)
 
 
 def recipe(case: Case, *lines: str) -> str:

@@ -11,10 +11,10 @@ import numpy.typing as npt
 import rope_core as rc
 from rope_core.rope import Array
 from rope_core.theory import demo, precision
+from ui.figures import catalogue as models
 from ui.figures.colours import BLUE, GREEN, LINE, ORANGE, PURPLE, RED
 from ui.figures.drawing import Drawing
 from ui.figures.plot import LOG, POWERS, axis, bars, dots, hline, in_panel, line, panels, plot, split
-from ui.page import models
 from ui.text.words import Words
 
 DTYPES = ("bfloat16", "float16", "float32")

@@ -9,9 +9,8 @@ from rope_core.theory import demo
 from ui.figures.colours import BLUE, GREY, ORANGE, RED
 from ui.figures.drawing import Film, kept
 from ui.figures.predicted import predicted
-from ui.film.scene import Axis, Control, Difference, Panel, Scene, Texts, Track, control, sentence
+from ui.film.scene import WINDOW, Axis, Control, Difference, Panel, Scene, Texts, Track, control, sentence
 from ui.film.shapes import arc, boxes, circle, dots, hands, label, named, path, turned
-from ui.page.fields import WINDOW
 from ui.text.words import Words
 
 

@@ -8,7 +8,7 @@ from tests.support.figures import ROPE, Row
 from tests.support.films import FilmRow, to_draw
 from ui.figures.rotation import circle
 from ui.figures.rotation import matrix as matrix_
-from ui.page.fields import around
+from ui.film.scene import around
 from ui.text.words import Words
 
 

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from ui.figures.drawing import Drawing
 from ui.figures.extrapolation import words
 from ui.page.frame import Frame
+from ui.page.state import Field
 from ui.text.escape import plain
 from ui.work import extrapolated, measured
 from ui.work.extrapolated import Code, Draw, Request, Seen
+
+DrawField = Callable[[Field], Any]
 
 
 def where(page: Frame, seen: Seen) -> None:
