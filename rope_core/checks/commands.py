@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
 
+from rope_core.checks.blocks import factor_of
 from rope_core.checks.engines import engines, sentences
 from rope_core.checks.extend import Way, fixes
 from rope_core.checks.schemas import to_v4
@@ -99,7 +100,7 @@ def _apart(engine: str, way: Way, lang: str) -> str:
 def _untabled(engine: str, way: Way, lang: str) -> str:
     """Why SGLang or TensorRT-LLM cannot run a way, from their code as read."""
     for rope in way.ropes.values():
-        given, own = rope.params.get("attention_factor"), _written(rope)
+        given, own = rope.params.get("attention_factor"), factor_of(rope)
         if rope.rope_type == PROPORTIONAL and engine == "SGLang" and own == 1.0:
             continue
         if rope.rope_type not in CLASSIC:
@@ -111,12 +112,6 @@ def _untabled(engine: str, way: Way, lang: str) -> str:
     if engine == "TensorRT-LLM" and way.old_block is None:
         return _words("no_old_block", lang)
     return ""
-
-
-def _written(rope: HfRope) -> float:
-    """Return the factor of a layer type's scheme; 1.0 where it has none."""
-    factor = rope.params.get("factor")
-    return float(factor) if isinstance(factor, int | float) else 1.0
 
 
 def _note(engine: str, lang: str) -> str:

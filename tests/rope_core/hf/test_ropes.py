@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import rope_core as rc
-from rope_core.hf.families import coded, families
+from rope_core.hf.families import coded, composites, families
 from tests.support import hf_live
 from tools import hf_families
 
@@ -219,7 +219,8 @@ def test_drawn_configs_agree_with_transformers() -> None:
 @pytest.mark.long
 def test_every_family_of_the_table_is_what_the_wheel_does() -> None:
     """Every value of hf_families.toml, read off the installed classes again; drawn configs hold what it decides."""
-    assert sorted(name for name in families() if name not in coded()) == hf_families.model_types()
+    assert sorted(families().keys() - coded().keys()) == hf_families.model_types()
+    assert composites() == hf_families.composites()
     for name in sorted(families().keys() - coded().keys()):
         live = hf_families.record(name)
         assert json.loads(json.dumps(families()[name])) == json.loads(json.dumps(live).replace(": null", ": {}")), name
