@@ -48,7 +48,7 @@ def lab_tables(lang: str) -> str:
 
 def _copies(lang: str) -> str:
     """Perplexity of the second copy, every line of every model at every distance from the first copy."""
-    cells = view.copies(records.shipped("recall").results)
+    cells = view.copies(records.shipped("recall").results + records.shipped("recall-window").results)
     first = {"en": "second copy, bytes after the first", "zh": "第二次出现，与第一次相隔的字节"}[lang]
     distances = [f"{distance:,.0f}" for distance in cells[0].curve.position]
     lines = [f"| {first} | " + " | ".join(distances) + " |", "|---|" + "---:|" * len(distances)]

@@ -72,10 +72,8 @@ def watch(page: Frame, panel: str) -> None:
 
 def station(page: Frame, panel: str, draw: Draw, **settings: object) -> None:
     """Draw one experiment: what was measured here for these settings, else the shipped record; the way to measure."""
-    request = extrapolated.panel_request(panel, **settings)
-    seen = extrapolated.seen(page.session, panel, request) or extrapolated.seen_shipped(
-        extrapolated.PANELS[panel].record
-    )
+    request, own = extrapolated.panel_request(panel, **settings), extrapolated.PANELS[panel]
+    seen = extrapolated.seen(page.session, panel, request) or extrapolated.seen_together(own.record, *own.beside)
     if seen is None:
         missing(page, panel)
     else:

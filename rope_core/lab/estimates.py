@@ -82,7 +82,9 @@ def mean_interval(values: Array, level: float = LEVEL) -> tuple[Array, Array]:
 
     Student's with fewer than six values, and with Hall's transformation, which takes out what skewness does to it, from
     six on. At 6 to 44 documents it holds the mean in 93.9 to 95.1 % of drawn cases, normal or as skewed as a gamma
-    distribution of shape 4 (Student's alone 93.4 to 95.2 %, resampled quantiles 84 to 95 %).
+    distribution of shape 4 (Student's alone 93.4 to 95.2 %). Drawn again from the shipped ladder's own losses
+    past the trained length it is 94.5 to 95.1 % over 27 lines (Student's alone 94.4 to 94.9 %), 94.2 to 94.6 % over 105
+    pairs (94.8 to 95.0 %), and 90 % for the worst pair (91 %).
 
     Source: Hall, Journal of the Royal Statistical Society B 54 (1992), 221-228, section 2.3.
     """

@@ -77,7 +77,7 @@ def sliding_losses(model: Model, documents: npt.NDArray[np.uint8], stride: int |
     """Return the loss of every byte but the first from the last bytes of a trained window: nats, (documents, length).
 
     The window moves on by ``stride`` bytes, a quarter of the trained length by default, and only the bytes that are new
-    in it count: each is given between context - stride and context - 1 bytes before it, where there are so many.
+    in it count: each is given between context - stride + 1 and context bytes before it, where there are so many.
 
     Raises ValueError on an empty array or a stride past the trained length.
     """

@@ -50,11 +50,13 @@ class Panel:
         kind: of work, a name in rope_core.lab.job.KINDS.
         record: the shipped record's name.
         quick: what a run from the page asks for where the visitor sets nothing else.
+        beside: shipped records that are drawn with it.
     """
 
     kind: str
     record: str
     quick: Mapping[str, Any] = field(default_factory=dict)
+    beside: tuple[str, ...] = ()
 
 
 PANELS = {
@@ -64,7 +66,7 @@ PANELS = {
     "finetuned": Panel("sweep", "finetuned", {"lengths": (2048,), "documents": 8}),
     "finetune": Panel("finetune", "", {"window": 2048, "steps": 60}),
     "retrieval": Panel("retrieval", "retrieval"),
-    "recall": Panel("recall", "recall", {"trials": 4}),
+    "recall": Panel("recall", "recall", {"trials": 4}, ("recall-window",)),
     "glimpse": Panel("glimpse", "glimpse", {"lengths": (2048,), "documents": 2}),
     "temperature": Panel("temperature", "temperature"),
     "stale": Panel("stale", "stale", {"factor": 4.0}),

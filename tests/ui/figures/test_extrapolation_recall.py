@@ -1,6 +1,7 @@
 """The figure of a stretch that occurs twice: which lines are drawn, where the trained length is, what is written."""
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -46,6 +47,22 @@ def test_a_tuned_model_is_drawn_beside_all_lines_of_the_other(lang: str) -> None
     assert f"{best['copy'][0]:.2f}" in drawing.finding and f"{window['copy'][0]:.2f}" in drawing.finding
     assert drawing.finding.index(t(f"line.{keys[0]}")) < drawing.finding.index(t(f"line.{keys[2]}"))
     assert ran(drawing).count("tuned") == 1
+
+
+def test_three_windows_have_three_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    t = Words("en", "extrapolation")
+    known = cards.stored()
+    copies = known["copies"]
+    more = {
+        "plain": replace(copies, recipe={**copies.recipe, "task": "text", "start": ""}),
+        "near": replace(copies, recipe={**copies.recipe, "start": "copies"}),
+    }
+    monkeypatch.setattr(cards, "stored", lambda: known | more)
+    window = made.KEYS[-1:]
+    results = [row for model in ("plain", "copies", "near") for row in made.recall(model, window)]
+    drawing = figures.recall(made.seen(results), 64, t)
+    names = {trace.name for trace in chart(drawing).data if not trace.fill}
+    assert names == {"sliding window", "sliding window, tuned", "sliding window, text only"}
 
 
 def test_without_a_window_nothing_is_written_of_it() -> None:

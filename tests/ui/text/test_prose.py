@@ -54,21 +54,26 @@ def clipped() -> list[str]:
 
 
 def copied() -> list[str]:
-    """Return what the fine-tuned model reads the second copy with, over the window, at two distances past it."""
-    rows = records.shipped("recall").results
+    """Return what the model tuned under YaRN reads the second copy with, over two windows, at two distances past it."""
+    rows = records.shipped("recall").results + records.shipped("recall-window").results
     nats = {(each["weights"], each["line"], each["distance"]): np.array(each["nats"]) for each in rows}
     perplexity = {key: float(np.exp(each.mean())) for key, each in nats.items()}
-    first, tuned = "rope-0-copy", "rope-0-copy-yarn"
+    first, tuned, near, plain = "rope-0-copy", "rope-0-copy-yarn", "rope-0-copy-near", "rope-0"
     assert all(value >= perplexity[first, "window", key[2]] for key, value in perplexity.items() if key[0] == first)
-    over = {
-        distance: estimate(nats[tuned, "yarn", distance] - nats[first, "window", distance])
-        for distance in (96, 192, 384, 768, 1536)
-    }
-    assert all(over[near].low > 1 for near in (96, 192)) and all(over[far].high < 1 for far in (384, 768, 1536))
-    card = weights.card(tuned)
-    numbers = [f"{over[far].value:.2f}" for far in (384, 1536)]
+    far = (384, 768, 1536)
+    over, over_plain = (
+        {d: estimate(nats[tuned, "yarn", d] - nats[other, "window", d]) for d in (96, 192, *far)}
+        for other in (near, plain)
+    )
+    assert all(over[d].low > 1 for d in (96, 192)) and all(over[d].value < 1 for d in far)
+    assert not over_plain[384].excludes(1.0) and all(over_plain[d].low > 1 for d in far[1:])
+    card, other = weights.card(tuned), weights.card(near)
+    assert (card.stopped, card.recipe.rate, card.recipe.start) == (other.stopped, other.recipe.rate, other.recipe.start)
+    assert card.recipe.batch * card.recipe.length == other.recipe.batch * other.recipe.length
     return [
-        *numbers,
+        *(f"{over[d].value:.2f}" for d in (384, 1536)),
+        f"{over_plain[1536].value:.2f}",
+        f"{perplexity[plain, 'window', 1536]:.2f}",
         "384",
         "1,536",
         str(card.stopped),

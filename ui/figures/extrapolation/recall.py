@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from rope_core.lab import view
+from rope_core.lab import cards, view
 from rope_core.lab.estimates import Estimate
-from rope_core.lab.lines import line, lines
+from rope_core.lab.lines import line
 from rope_core.lab.view import Cell
 from ui.figures.drawing import Drawing
 from ui.figures.extrapolation.curves import code, colour, columns, curves_plot
-from ui.figures.extrapolation.models import tuned_line
 from ui.figures.extrapolation.words import name, ranked, times, with_interval
 from ui.figures.plot import LOG, axis
 from ui.text.words import Words
@@ -17,15 +16,14 @@ from ui.work.extrapolated import Seen
 
 def recall(seen: Seen, trained: int, t: Words) -> Drawing:
     """Perplexity of the second copy against its distance from the first."""
-    plain = lines()[0].key
 
     def label(cell: Cell) -> str:
-        tuned = tuned_line(cell.weights) not in (None, plain)
-        return t("after_tuning", line=name(cell.line, t)) if tuned else name(cell.line, t)
+        kind = trained_for(cell.weights)
+        return t(kind, line=name(cell.line, t)) if kind else name(cell.line, t)
 
     places = view.order(view.copies(seen.results))
     drawn = [place.cell for place in reversed(places)]
-    strong = [tuned_line(each.weights) not in (None, plain) or line(each.line).sliding for each in drawn]
+    strong = [bool(trained_for(each.weights)) or line(each.line).sliding for each in drawn]
     distances = [int(each) for each in drawn[0].curve.position]
     figure = curves_plot(
         drawn,
@@ -38,7 +36,7 @@ def recall(seen: Seen, trained: int, t: Words) -> Drawing:
         xaxis=axis(t("distance_axis"), **LOG, tickvals=distances, ticktext=[f"{each:,}" for each in distances]),
     )
     best = places[0].cell
-    window = next((each for each in drawn if line(each.line).sliding), None)
+    window = next((each for each in drawn if line(each.line).sliding and not trained_for(each.weights)), None)
     return Drawing(
         "recall",
         figure,
@@ -59,6 +57,14 @@ def recall(seen: Seen, trained: int, t: Words) -> Drawing:
             "    print(cell.weights, cell.line, cell.curve.position, cell.curve.value, cell.last)",
         ),
     )
+
+
+def trained_for(weights: str) -> str:
+    """Return the label of weights that went on from copying ones, or never learned to copy; "" for all others."""
+    known = cards.stored()
+    if weights not in known or known[weights].task != "copy":
+        return "text_only" if weights in known else ""
+    return "after_tuning" if (first := known.get(known[weights].recipe["start"])) and first.task == "copy" else ""
 
 
 def near(window: Cell, t: Words) -> str:
