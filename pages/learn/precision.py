@@ -4,13 +4,13 @@ from rope_core.theory import challenges, precision
 from ui.figures.precision import expected as drawing_hand
 from ui.figures.precision import formats as figures
 from ui.figures.precision import phase as film
-from ui.page.fields import GEOMETRY, SCHEME_FIELDS
+from ui.page.fields import GEOMETRY, SCHEME_FIELDS, beats
 from ui.page.frame import Frame
 from ui.page.state import Field
 from ui.page.tasks import Challenge, Drawn, Question
 
 DTYPE = Field("dtype", "choice", "bfloat16", choices=figures.DTYPES)
-AT = Field("at", "int", 4095, 1, 1_048_576, steps=tuple(figures.STOPS))
+AT = Field("at", "int", 1001, 1, 1_048_576, steps=tuple(figures.STOPS))
 STAGE = Field("stage", "choice", "all", choices=precision.STAGES)
 DISTANCE = Field("distance", "int", 10, 0, 4096, steps=(0, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 4096))
 UP_TO = Field("up_to", "int", 4096, 256, 1_048_576, steps=tuple(figures.STOPS[8:]))
@@ -24,14 +24,14 @@ SAME = Question("same", "b", ((STAGE, "inv_freq"),))
 HOLD = Challenge("hold", (ROUNDED,), challenges.falls_on_another)
 TASKS = (DRAWN, SAME, HOLD)
 
-FIELDS = (DTYPE, AT, STAGE, DISTANCE, UP_TO, START, TABLE_FROM, CAST, *GEOMETRY, *SCHEME_FIELDS)
+FIELDS = (beats(3), DTYPE, AT, STAGE, DISTANCE, UP_TO, START, TABLE_FROM, CAST, *GEOMETRY, *SCHEME_FIELDS)
 
 
 def phase(page: Frame) -> None:
     """How far the angle is off, by stage."""
-    page.bar()
     drawing = film.drifting(page.store.request(), page.get(DTYPE), film.stops(page.get(AT)), page.t)
     page.show(drawing, film.drifting, precision.phase_error, precision.round_to)
+    page.bar()
     page.controls.segments(DTYPE, str)
     page.symbols()
 

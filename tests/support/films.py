@@ -120,8 +120,8 @@ def shown(at: AppTest) -> dict[str, Shown]:
     """Return the films of a page by their names."""
     parts = [element.proto for element in at.get("bidi_component")]
     scenes = [unpacked(part.bytes) for part in parts if part.bytes]
-    told = [json.loads(part.json) for part in parts if part.json]
-    reported = {text["film"]: text for text in told if "film" in text}
+    reports = [json.loads(part.json) for part in parts if part.json]
+    reported = {text["film"]: text for text in reports if "film" in text}
     films = {}
     for name, head, held in scenes:
         text, controls = reported[name], {control["name"]: control for control in head["controls"]}

@@ -12,13 +12,13 @@ import rope_core as rc
 from rope_core.rope import Array
 from rope_core.theory import demo, precision
 from ui.figures import catalogue as models
-from ui.figures.colours import BLUE, GREEN, LINE, ORANGE, PURPLE, RED
+from ui.figures.colours import BLUE, GREEN, LINE, ORANGE, RED
 from ui.figures.drawing import Drawing
 from ui.figures.plot import LOG, POWERS, axis, bars, dots, hline, in_panel, line, panels, plot, split
 from ui.text.words import Words
 
 DTYPES = ("bfloat16", "float16", "float32")
-SINGLE = ("inv_freq", "angle", "position", "table")
+SINGLE = ("inv_freq", "position", "angle", "table")
 REACH = 2**20
 STOPS = tuple(2**e for e in range(21))
 FAR_STOPS = tuple(2**e for e in range(21, 25))
@@ -27,7 +27,6 @@ KEYS = 64
 EVERY_OTHER_POWER = {"type": "log", "dtick": 2, "exponentformat": "power"}
 ROWS = 2048
 LAST = 64
-BY_STAGE = {"inv_freq": RED, "position": BLUE, "angle": GREEN, "table": ORANGE, "all": PURPLE}
 PLACES = {"float32": "top right", "float64": "bottom left", "fixed_point": "bottom center", "split_table": "top center"}
 BY_DTYPE = {"bfloat16": RED, "float16": BLUE, "float32": GREEN}
 

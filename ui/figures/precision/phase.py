@@ -1,4 +1,4 @@
-"""A true hand and rounded ones that drift apart as the position is dragged, and how far each is off at every stop."""
+"""A true arrow and one that is rounded, which drift apart as the position is dragged; then where it was rounded."""
 
 from __future__ import annotations
 
@@ -8,13 +8,23 @@ import numpy as np
 
 import rope_core as rc
 from rope_core.theory import precision
+from ui.figures.colours import GREY, PURPLE, SKY, YELLOW
 from ui.figures.drawing import Film, kept
-from ui.figures.precision.formats import BY_STAGE, REACH, SINGLE, STOPS, number_text, spectrum_code
-from ui.film.scene import Axis, Control, Panel, Scene, Texts, Track, control, sentence
+from ui.figures.precision.formats import REACH, SINGLE, STOPS, spectrum_code
+from ui.film.scene import Axis, Control, Panel, Scene, Texts, Track, beats, control, sentence
 from ui.film.shapes import arc, circle, dots, handle, hands, label, named, path, turned
 from ui.text.words import Words
 
 UP = math.pi / 2
+BY_STAGE = {"inv_freq": PURPLE, "position": SKY, "angle": YELLOW, "table": GREY}
+OCTAVE = 4000
+"""How many positions of an octave are looked at for the largest error up to there; all where there are fewer."""
+LEAST = 0.01
+"""Degrees below which an error is not written out."""
+HIGH, LINE = 190, 17
+"""The height of the curves, and of a line of letters, in px."""
+ROOM, ABOVE = 2.0, 2
+"""The room for the lines' names: right of the last position in powers of ten, above the highest end in lines."""
 
 
 def stops(at: int) -> tuple[int, ...]:
@@ -23,87 +33,137 @@ def stops(at: int) -> tuple[int, ...]:
     return tuple(sorted({at, *steps, *STOPS}))
 
 
+def looked_at() -> np.ndarray:
+    """Return the positions at which errors are compared, int64, rising."""
+    octaves = [np.linspace(2**e, 2 ** (e + 1), min(2**e, OCTAVE) + 1) for e in range(int(math.log2(REACH)))]
+    return np.unique(np.rint(np.concatenate(octaves)).astype(np.int64))
+
+
 @kept
 def drifting(request: rc.Request, dtype: str, positions: tuple[int, ...], t: Words) -> Film:
-    """Return a dial for each stage kept in ``dtype``, and the same errors at all positions.
+    """Return the pair whose frequency ``dtype`` holds worst: its error by stage, and the largest over the position.
 
-    A dial's true hand points up; the rounded one is off by the phase error of the pair that this stage hurts most on
-    the way. Dials, dots and finding have one number: this pair's error at the position.
+    In the dials the true arrow is kept upright.
     """
     s = rc.spectrum(request)
     at = control(t, "at", positions, seconds=12.0)
-    errors = {stage: _worst_pair(precision.phase_error(s, positions, stage, dtype)) for stage in SINGLE}
-    dials = [_dial(stage, Track((at,), error[:, None]), pair, at, t) for stage, (pair, error) in errors.items()]
-    sizes = {stage: np.abs(error) for stage, (_, error) in errors.items()}
-    where = np.log10(positions)
-    logs = {stage: np.log10(np.where(size > 0, _finite(size), np.nan)) for stage, size in sizes.items()}
-    every = np.concatenate([*logs.values(), [math.log10(math.pi)]])
-    low, top = math.floor(np.nanmin(every)), float(np.nanmax(every))
-    high = math.ceil(top + 0.06 * (top - low))  # Room for the words on half a turn.
-    here = Track((at,), where[:, None])
-    curves = Panel(
-        Axis(0.0, math.log10(REACH), tuple((k, f"{10**k:,}") for k in range(0, 7, 2)), t("position_log")),
-        Axis(
-            low,
-            high,
-            tuple((k, f"10{raised(k)}") for k in range(low, high + 1, 2 if high - low > 4 else 1)),
-            t("phase_axis"),
-        ),
-        [
-            path([0.0, math.log10(REACH)], [math.log10(math.pi)] * 2, "ink", 2, "3 5"),
-            label(0.0, math.log10(math.pi), t("half_turn"), anchor="start", dx=6, dy=-7),
-            *(dots(where, size, BY_STAGE[stage], 3) for stage, size in logs.items()),
-            named("m", path(Track((at,), np.stack([where, where], axis=1)), [low, high], "ink", 1.5, "2 4")),
-            *(dots(here, Track((at,), size[:, None]), BY_STAGE[stage], 7) for stage, size in logs.items()),
-            handle(at, here, Track((at,), logs["inv_freq"][:, None]), BY_STAGE["inv_freq"], t("grab")),
-        ],
-        width=300,
-        share=2.2,
-        height=150,
+    pair = int(np.abs(precision.round_to(s.inv_freq, dtype) - s.inv_freq).argmax())
+    one, passed = rc.Spectrum.of(s.inv_freq[[pair]]), looked_at()
+    errors = {stage: precision.phase_error(one, positions, stage, dtype)[:, 0] for stage in SINGLE}
+    last = np.searchsorted(passed, positions, side="right") - 1
+    largest = {stage: _largest(precision.phase_error(one, passed, stage, dtype)[:, 0])[last] for stage in SINGLE}
+    written = {stage: Texts((at,), tuple(off(value, t) for value in each.tolist())) for stage, each in errors.items()}
+    most = {stage: Texts((at,), tuple(off(value, t) for value in each.tolist())) for stage, each in largest.items()}
+    position = Texts((at,), at.texts)
+    told = (
+        sentence(lambda **slots: t("phase_finding", **slots), at=position, off=written["inv_freq"]),
+        sentence(lambda **slots: t("stages_finding", **slots), at=position, **written),
+        sentence(lambda **slots: t("largest_finding", **slots), at=position, **most),
     )
-    finding = sentence(
-        lambda **slots: t("phase_finding", dtype=dtype, **slots),
-        at=Texts((at,), at.texts),
-        **{
-            stage: Texts((at,), tuple(number_text(value, t) for value in size.tolist()))
-            for stage, size in sizes.items()
-        },
-    )
+    bits = str(precision.DTYPES[dtype][0])
+    dials = [_dial(stage, Track((at,), errors[stage][:, None]), written[stage], at, t) for stage in SINGLE]
     return Film(
         "phase",
-        Scene((*dials, curves), (at,), finding),
-        lambda: {"position": np.array(positions)} | {f"{stage}_rad": size for stage, size in sizes.items()},
+        Scene(
+            (*dials, _curves(positions, largest, at, t)),
+            (at,),
+            told[-1],
+            beats=beats(t, "phase", *told, hints=("at",), dtype=dtype, bits=bits),
+        ),
+        lambda: (
+            {"position": np.array(positions)}
+            | {f"{stage}_rad": np.abs(each) for stage, each in errors.items()}
+            | {f"{stage}_largest_rad": each for stage, each in largest.items()}
+        ),
         f"""
         import rope_core as rc
         from rope_core.theory import precision
         s = {spectrum_code(request)}
         for stage in {SINGLE}:
-            print(stage, precision.phase_error_curve(s, [4095], stage, {dtype!r}))
+            print(stage, precision.phase_error(s, [4095], stage, {dtype!r})[0, {pair}])
         """,
     )
 
 
-def _worst_pair(errors: np.ndarray) -> tuple[int, np.ndarray]:
-    """Return the pair that is off the most at some position, and its error at all, of (positions, pairs)."""
-    pair = int(np.nan_to_num(np.abs(errors), posinf=0.0).max(axis=0).argmax())
-    return pair, errors[:, pair]
+def off(error: float, t: Words) -> str:
+    """Return an error (rad) as a reader takes it in: degrees up to a turn, then turns."""
+    if not math.isfinite(error):
+        return t("overflow")
+    degrees = math.degrees(abs(error))
+    if 0 < degrees < LEAST:
+        return t("hardly")
+    return f"{degrees:.3g}°" if degrees < 360 else t("turns", count=f"{float(f'{degrees / 360:.3g}'):,.10g}")
 
 
-def _dial(stage: str, error: Track, pair: int, at: Control, t: Words) -> Panel:
-    angle = Track(error.by, UP + _finite(error.frames))
-    colour = BY_STAGE[stage]
-    shapes = [
-        circle(0.0, 0.0, 1.0, "ink", 2),
-        named("ε", arc(0.0, 0.0, 0.55, UP, angle, colour, 8)),
-        named("θ", hands(0.0, 0.0, 0.95, UP, "ink", 6)),
-        hands(0.0, 0.0, 0.95, angle, colour, 6),
+def _largest(errors: np.ndarray) -> np.ndarray:
+    """Return the largest error so far; from where a format overflows on it is infinite."""
+    return np.asarray(np.maximum.accumulate(np.where(np.isnan(errors), np.inf, np.abs(errors))))
+
+
+def _curves(positions: tuple[int, ...], largest: dict[str, np.ndarray], at: Control, t: Words) -> Panel:
+    """Return the largest error of each stage up to every position, each line named at its end."""
+    where = np.log10(positions)
+    logs = {stage: np.log10(np.where(each > 0, np.degrees(_finite(each)), np.nan)) for stage, each in largest.items()}
+    half, every = math.log10(180), np.concatenate(list(logs.values()))
+    low = math.floor(min(np.nanmin(every), half))
+    high = low + (max(np.nanmax(every), half) - low) / (1 - ABOVE * LINE / HIGH)
+    here, end = Track((at,), where[:, None]), math.log10(REACH)
+    line = Track((at,), np.stack([where, where], axis=1))
+    ticks = [
+        (k, f"{10.0**k:,g}°" if -3 < k < 5 else f"10{raised(k)}°")
+        for k in range(low, math.floor(high) + 1, 2 if high - low > 4 else 1)
     ]
-    if stage == "inv_freq":
-        shapes.append(turned(at, 0.0, 0.0, 0.95, angle, colour, t("grab_hand")))
-    shown = Texts(error.by, tuple(f"{number_text(value, t)} rad" for value in np.abs(error.frames[:, 0]).tolist()))
-    shapes.append(label(0.0, -1.35, shown, colour, bold=True, size=17))
+    ends = {stage: each[np.isfinite(each)][-1] for stage, each in logs.items() if np.isfinite(each).any()}
     return Panel(
-        Axis(-1.1, 1.1), Axis(-1.5, 1.1), shapes, t("dial", stage=t(f"stage.{stage}"), i=pair), 150, 1.0, 150, True
+        Axis(0.0, end + ROOM, tuple((k, f"{10**k:,}") for k in range(0, 7, 2)), t("position_log")),
+        Axis(low, high, tuple(ticks), t("largest_axis")),
+        [
+            path([0.0, end], [half, half], "ink", 2, "3 5"),
+            label(0.0, half, t("half_turn"), anchor="start", dx=6, dy=-7),
+            *(path(where, each, BY_STAGE[stage], 3) for stage, each in logs.items()),
+            *(
+                label(end, place, t(f"stage.{stage}"), BY_STAGE[stage], anchor="start", bold=True, dx=8, dy=5)
+                for stage, place in _apart(ends, LINE * (high - low) / HIGH).items()
+            ),
+            *(dots(here, Track((at,), each[:, None]), BY_STAGE[stage], 6) for stage, each in logs.items()),
+            named("m", handle(at, here, half, "ink", t("grab"), [path(line, [low, high], "ink", 2, "4 4")], r=0)),
+        ],
+        width=250,
+        share=3.4,
+        height=HIGH,
+        since=3,
+    )
+
+
+def _apart(ends: dict[str, float], least: float) -> dict[str, float]:
+    """Return heights in their order, none nearer than ``least`` to the next: moved up from the lowest."""
+    places: dict[str, float] = {}
+    for stage in sorted(ends, key=lambda each: ends[each]):
+        places[stage] = max([ends[stage], *(place + least for place in places.values())])
+    return places
+
+
+def _dial(stage: str, error: Track, written: Texts, at: Control, t: Words) -> Panel:
+    """Return the true arrow, upright, and the one that this stage was rounded for."""
+    angle, colour, first = Track(error.by, UP + _finite(error.frames)), BY_STAGE[stage], stage == "inv_freq"
+    rounded = hands(0.0, 0.0, 0.95, angle, colour, 6, head=True)
+    shapes = [
+        circle(0.0, 0.0, 1.0, GREY, 2),
+        named("ε", arc(0.0, 0.0, 0.5, UP, angle, colour, 6)),
+        named("θ", hands(0.0, 0.0, 0.95, UP, "ink", 5, head=True)),
+        turned(at, 0.0, 0.0, 0.95, angle, colour, t("grab_hand"), [rounded], r=0) if first else rounded,
+        label(0.0, -1.3, written, colour, bold=True, size=16, dy=10),
+    ]
+    return Panel(
+        Axis(-1.1, 1.1),
+        Axis(-1.5, 1.1),
+        shapes,
+        t(f"stage.{stage}"),
+        width=70,
+        height=235,
+        equal=True,
+        since=1 if first else 2,
+        until=0 if first else 2,
     )
 
 

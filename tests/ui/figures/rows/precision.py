@@ -24,6 +24,6 @@ def question(t: Words) -> str:
 
 
 FILMS = [
-    FilmRow("precision", phase.drifting, (REQUEST, "bfloat16", phase.stops(3000)), {"at": 3000}),
+    FilmRow("precision", phase.drifting, (REQUEST, "bfloat16", phase.stops(3000)), {"at": 3000, "beat": 2}),
     FilmRow("precision", expected.expected, (REQUEST, "float16"), {}, question),
 ]
