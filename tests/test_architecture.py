@@ -13,6 +13,7 @@ import rope_core
 from rope_core import SCHEMES
 from tests.support import ROOT
 from tests.support.sources import imports, last, nodes, sources, tree
+from tools.book.__main__ import project
 
 Rule = Callable[[ast.AST], list[str]]
 
@@ -315,3 +316,15 @@ CLEAN: list[tuple[Rule, str]] = [
 @pytest.mark.parametrize(("rule", "source"), CLEAN)
 def test_what_is_allowed_passes(rule: Rule, source: str) -> None:
     assert not rule(ast.parse(source))
+
+
+def test_the_book_packs_what_its_pages_import() -> None:
+    """Of ui and pages, from the book's own door on; what a page offers on a server alone it reaches by a name."""
+    edges = graph({module_of(path): tree(path) for path in sources("ui", "pages")})
+    packed = {module_of(name) for name in project()}
+    reached, todo = set(), [name for name in edges if name.startswith(("pages", "ui.book"))]
+    while todo:
+        reached.add(name := todo.pop())
+        todo += edges[name] - reached
+    assert len(reached) > 100
+    assert reached - packed == set()

@@ -32,7 +32,7 @@ KEYS = ROOT / "ui/present/stage.js"
 
 def project() -> dict[str, bytes]:
     """Return the files that the reader's browser runs, by path."""
-    paths = [ROOT / "ui/__init__.py", *(path for place in PROJECT for path in (ROOT / place).rglob("*"))]
+    paths = [*(ROOT / "ui").glob("*.py"), *(path for place in PROJECT for path in (ROOT / place).rglob("*"))]
     named = {path.relative_to(ROOT).as_posix(): path for path in paths if path.suffix in ENDINGS}
     return {name: path.read_bytes() for name, path in named.items() if not any(map(name.__contains__, LEFT_OUT))}
 
