@@ -89,14 +89,7 @@ def test_a_curve_is_the_mean_of_its_bins() -> None:
 
 def test_lines_ask_for_what_the_schemes_mean() -> None:
     shape = Shape(context=256)
-    assert line("ntk_double").request(shape, 2048).params["factor"] == 16.0
-    assert line("ntk").request(shape, 2048).params["factor"] == 8.0
-    assert line("dynamic").request(shape, 2048).params["factor"] == 1.0
     assert line("dynamic").request(shape, 2048, factor=4.0).params["factor"] == 4.0
-    np.testing.assert_array_equal(
-        rc.spectrum(line("dynamic").request(shape, 2048)).inv_freq,
-        rc.spectrum(line("ntk").request(shape, 2048)).inv_freq,
-    )
     assert line("linear").request(shape, 128).params["factor"] == 1.0
     assert line("linear").request(shape, 1024, factor=3.0).params["factor"] == 3.0
     wanted = line("yarn").request(shape, 1024, 4.0, 500.0, {"beta_fast": 16.0, "low_freq_factor": 2.0})
