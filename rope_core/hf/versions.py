@@ -31,6 +31,9 @@ def read_by_4(config: Mapping[str, Any], model: Model) -> dict[str, Any]:
     top level and its factor from the two lengths, all other types take the dict's own trained length.
     """
     read = copy.deepcopy(dict(config))
+    if model.family.get("remote"):
+        # The checkpoint's own code reads the fields as they stand, whatever the version.
+        return read
     text = text_part(read, model.prefix)
     text.pop("rope_parameters", None)
     scaling = text.get("rope_scaling")

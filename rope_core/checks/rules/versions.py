@@ -19,6 +19,8 @@ from rope_core.hf.versions import IN_DICT_ONLY_SINCE_5, read_by_4, text_part
 
 def for_4(config: Mapping[str, Any], model: Model) -> Iterator[Finding]:
     """Yield the findings on what 4.57 leaves out."""
+    if model.family.get("remote"):
+        return
     # Step-3.5's lists of a base for each layer stand in model.data under the newer name, though no dict was written.
     params, scaling = text_part(config, model.prefix).get("rope_parameters"), model.data.get("rope_scaling")
     if isinstance(params, dict) and params:

@@ -419,7 +419,9 @@ RELEASED: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("name", RELEASED)
 def test_no_alarm_on_released_configs_beside_the_catalogue(name: str) -> None:
-    assert [(each.key, each.values) for each in check(RELEASED[name]) if each.severity != "note"] == []
+    for version in ("4.57", "5.23"):
+        findings = check(RELEASED[name], version)
+        assert [(each.key, each.values) for each in findings if each.severity != "note"] == []
 
 
 def test_layer_types_are_named_where_they_differ() -> None:
