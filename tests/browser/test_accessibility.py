@@ -11,12 +11,12 @@ import pytest
 from PIL import Image
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.conftest import DESK, until
+from tests.browser.conftest import DESK, PHONE, until
 from tests.browser.test_pages import address
-from tests.support.reader import STATES, Reader, tell, violations
+from tests.support.reader import Reader, tell, violations
 from tests.test_pages import NAMES
 from ui.figures.colours import contrast
-from ui.text.words import Words
+from ui.text.words import LANGUAGES, Words
 
 pytestmark = pytest.mark.browser
 ZOOMED = {"width": 640, "height": 360}
@@ -114,10 +114,12 @@ def open_boxes(reader: Reader) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("state", STATES, ids=lambda state: f"{state[0]}-{state[1]}-{state[2]['width']}")
+@pytest.mark.parametrize("lang", LANGUAGES)
 @pytest.mark.parametrize("name", NAMES)
-def test_a_page_in_every_state(name: str, state: tuple[str, str, dict[str, int]], browser: Browser, app: str) -> None:
-    lang, theme, size = state
+def test_a_page_with_all_its_folds(name: str, lang: str, browser: Browser, app: str) -> None:
+    """Themes and widths take turns among pages and languages."""
+    turn = NAMES.index(name) + list(LANGUAGES).index(lang)
+    theme, size = ("light", "dark")[turn % 2], (DESK, PHONE)[turn // 2 % 2]
     reader = Reader(browser, lang, theme, size)
     page = reader.open(address(app, name, f"?lang={lang}"))
     open_boxes(reader)

@@ -187,7 +187,6 @@ def test_every_markup_in_the_address_of_every_page_is_text(name: str, browser: B
     for turn in range(0, len(PAYLOADS), 3):
         single = Visit(browser)
         visited(single, app, name, "zh" if turn % 2 else "en", turn)
-        single.close()
 
 
 def ask(app: str, method: str, path: str, **headers: str) -> tuple[int, dict[str, str], bytes]:
@@ -265,7 +264,8 @@ class Frames:
         return any(word.encode() in frame for frame in self.heard)
 
 
-def others(browser: Browser, app: str, names: tuple[str, ...]) -> None:
+@pytest.mark.long
+def test_a_session_never_hears_of_another_on_any_page(browser: Browser, app: str) -> None:
     """One session pastes a secret and shows it; another one, meanwhile and afterwards, never hears of it."""
     secret, word = "zebra" * 3, "quagga" * 3
     writer, reader = Visit(browser), Visit(browser, locale="zh-CN")
@@ -276,7 +276,7 @@ def others(browser: Browser, app: str, names: tuple[str, ...]) -> None:
     paste(writer, page, json.dumps(config), "en")
     expect(page.get_by_text(secret).first).to_be_visible()
     writer.open(f"{app}/encodings?lang=en&sentences=own&first={word}+b&second=b+{word}&room={secret}")
-    for name in names:
+    for name in NAMES:
         reader.open(address(app, name, f"?room={word[:6]}"))
         address_has(reader.page, "lang=zh")
     assert wrote.mention(secret) and wrote.mention(word)
@@ -286,17 +286,6 @@ def others(browser: Browser, app: str, names: tuple[str, ...]) -> None:
     writer.close()
     reader.open(f"{app}/config")
     assert not read.mention(secret)
-    reader.close()
-
-
-@pytest.mark.long
-def test_a_session_never_hears_of_another(browser: Browser, app: str) -> None:
-    others(browser, app, ("encodings",))
-
-
-@pytest.mark.long
-def test_a_session_never_hears_of_another_on_any_page(browser: Browser, app: str) -> None:
-    others(browser, app, tuple(NAMES))
 
 
 def lesson(turn: int) -> bytes:
@@ -310,7 +299,9 @@ def lesson(turn: int) -> bytes:
     return "\n".join(lines).encode()
 
 
-def lectured(visit: Visit, app: str, turn: int, folder: Path) -> None:
+@pytest.mark.long
+@pytest.mark.parametrize("turn", range(0, len(PAYLOADS), 6))
+def test_markup_in_a_lesson_is_text(turn: int, visit: Visit, app: str, tmp_path: Path) -> None:
     """Upload a hostile lesson, look at all its places, and upload one that is none."""
     t = Words("en", "stage")
     page, witness = visit.open(f"{app}/clock?display=stage&lang=en"), Witness(visit)
@@ -318,11 +309,11 @@ def lectured(visit: Visit, app: str, turn: int, folder: Path) -> None:
         ("..%2f<b>lesson.toml", lesson(turn)),
         ("other.toml", b"title = 1\n" + json.dumps(PAYLOADS[turn]).encode() + b" = 1\n"),
     ):
-        (folder / name).write_bytes(data)
+        (tmp_path / name).write_bytes(data)
         box = page.locator("[data-testid=stPopoverBody] input[type=file]")
         if not box.count():
             page.get_by_role("button", name=t("talks")).first.click()
-        box.first.set_input_files(folder / name)
+        box.first.set_input_files(tmp_path / name)
         shown = t("problems") if name == "other.toml" else t("own")
         expect(page.locator("[data-testid=stPopoverBody]").get_by_text(shown).first).to_be_visible()
         expect(page.locator(".st-key-panel-own button")).to_be_visible()
@@ -342,12 +333,6 @@ def lectured(visit: Visit, app: str, turn: int, folder: Path) -> None:
     visit.settle()
     assert witness.evidence() == []
     assert page.locator("[data-testid=stException]").count() == 0
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("turn", range(0, len(PAYLOADS), 6))
-def test_markup_in_a_lesson_is_text(turn: int, visit: Visit, app: str, tmp_path: Path) -> None:
-    lectured(visit, app, turn, tmp_path)
 
 
 @pytest.mark.long

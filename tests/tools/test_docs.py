@@ -73,6 +73,7 @@ def test_the_readmes_three_numbers_are_those_of_the_pages(readme: str, lab: str)
         assert number in "".join(bullets) and number in text_of(lab.replace("lab", "measured"))
 
 
+@pytest.mark.long
 def test_python_blocks_of_the_readme_run() -> None:
     code = "\n".join(re.findall(r"```python\n(.*?)```", text_of("README.md"), re.DOTALL))
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=120)

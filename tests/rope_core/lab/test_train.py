@@ -79,6 +79,7 @@ def test_a_run_that_is_stopped_goes_on_as_if_it_had_not_been(tmp_path: Path) -> 
         train(recipe, tmp_path / "never", text=text, stop=10)
 
 
+@pytest.mark.long
 def test_kill_9_at_any_moment_loses_nothing(tmp_path: Path) -> None:
     child = subprocess.Popen([sys.executable, "-c", CHILD, str(tmp_path / "killed")], stdout=subprocess.PIPE)
     assert child.stdout is not None

@@ -88,9 +88,10 @@ def test_residuals_stand_at_their_size_in_their_document() -> None:
     assert drawn == sum(r["residual"] is not None for r in PLAIN)
 
 
-@pytest.mark.parametrize("lang", list(LANGUAGES))
 @pytest.mark.parametrize("result", RESULTS, ids=lambda r: r.id)
-def test_a_card_says_verdict_formula_residual_and_correction(result: Result, lang: str) -> None:
+def test_a_card_says_verdict_formula_residual_and_correction(result: Result) -> None:
+    """In one language, by turns: the words of both have the same slots."""
+    lang = list(LANGUAGES)[RESULTS.index(result) % 2]
     t = Words(lang, "ledger")
     text = figures.card(result, t)
     assert text.startswith(f"**{t(f'verdict.{figures.KEYS[result.status]}')}")

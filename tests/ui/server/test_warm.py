@@ -5,9 +5,12 @@ import os
 import subprocess
 import sys
 
+import pytest
+
 from tests.support import ROOT
 
 
+@pytest.mark.long
 def test_a_matrix_product_of_a_page_stays_on_one_core() -> None:
     code = "import ui.server.warm, threadpoolctl as t; print(t.ThreadpoolController().select(user_api='blas').info())"
     freely = {name: value for name, value in os.environ.items() if name != "OMP_NUM_THREADS"}
