@@ -6,7 +6,7 @@ from ui.figures import catalogue as models
 from ui.figures.layouts import drawn, seats
 from ui.figures.layouts import weights as figures
 from ui.film.scene import around
-from ui.page.fields import BASE, CUSTOM, DIM, GEOMETRY, MODEL
+from ui.page.fields import BASE, CUSTOM, DIM, GEOMETRY, MODEL, beats
 from ui.page.frame import Frame
 from ui.page.state import Field
 from ui.page.tasks import Challenge, Drawn, Question
@@ -15,22 +15,23 @@ WIDTH = Field("width", "int", 8, 4, 12, step=2, even=True)
 POSITION = Field("position", "int", 3, 0, 4095)
 KV_HEADS = Field("kv_heads", "int", 2, 1, 4, steps=(1, 2, 4))
 GROUP = Field("group", "int", 4, 1, 8, steps=(1, 2, 4, 8))
-ORDER = Field("order", "int", seats.STEPS, 0, seats.STEPS)
+ORDER = Field("order", "int", 0, 0, seats.STEPS)
 CHECKPOINT = Field("checkpoint", "choice", "", choices=("", *challenges.CHECKPOINTS))
 
-SLOWER = Question("slower", "b", ((ORDER, 0),))
+BEATS = beats(3)
+SLOWER = Question("slower", "b", ((BEATS, 2), (ORDER, seats.STEPS)))
 WRONG = Drawn("wrong")
 WHICH = Challenge("which", (CHECKPOINT,), challenges.wrong_layout)
 TASKS = (SLOWER, WRONG, WHICH)
 
-FIELDS = (WIDTH, ORDER, POSITION, KV_HEADS, GROUP, *GEOMETRY)
+FIELDS = (BEATS, WIDTH, ORDER, POSITION, KV_HEADS, GROUP, *GEOMETRY)
 
 
 def same_rotation(page: Frame) -> None:
     """One rotation, its dimensions in two orders."""
-    page.bar()
     film = seats.permutation(page.get(WIDTH), page.get(BASE), around(page.get(POSITION)), page.t)
     page.show(film, seats.permutation, convert, layout_demo.two_orders)
+    page.bar()
     page.symbols()
     page.predict(SLOWER)
     if page.get(MODEL) != CUSTOM:

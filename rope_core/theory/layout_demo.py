@@ -75,11 +75,13 @@ def three_matrices(dim: int, position: float, base: float = 10_000.0) -> ThreeMa
 class TwoOrders:
     """One head vector rotated at n positions in both layouts, float64 (n, dim) each.
 
-    ``order`` takes an interleaved vector to a half-split one; ``place`` has each dimension's seat there.
+    ``misread``: the interleaved vector, not reordered, rotated as if it were half-split; ``order`` takes an interleaved
+    vector to a half-split one; ``place`` has each dimension's seat there.
     """
 
     interleaved: Array
     half: Array
+    misread: Array
     order: Index
     place: Index
 
@@ -107,7 +109,7 @@ def two_orders(dim: int, positions: npt.ArrayLike, base: float = 10_000.0, seed:
         tiled = np.tile(vector, (len(angle), 1, 1))
         return np.asarray(rotate(tiled, np.cos(angle), np.sin(angle), layout)[:, 0])
 
-    return TwoOrders(turned(x, "interleaved"), turned(x[order], "half"), order, place)
+    return TwoOrders(turned(x, "interleaved"), turned(x[order], "half"), turned(x, "half"), order, place)
 
 
 @dataclass(frozen=True)

@@ -81,13 +81,13 @@ def dials(rope: rc.Rope, positions: tuple[int, ...], words: tuple[str, ...], t: 
     at = control(t, "position", positions, seconds=24.0)
     moved = np.array(at.stops)
     scores = score_curve(rc.spectrum(rc.Request(rope)), moved - PARTNER)
-    one = single(rope)
+    alone = single(rope)
     position = Texts((at,), at.texts)
     findings = (
         sentence(
             lambda **slots: t("arrow_finding", **slots),
             position=position,
-            turns=Texts((at,), turns(moved, rope.wavelength[one])),
+            turns=Texts((at,), turns(moved, rope.wavelength[alone])),
         ),
         sentence(
             lambda **slots: t("dials_finding", **slots),
@@ -106,7 +106,7 @@ def dials(rope: rc.Rope, positions: tuple[int, ...], words: tuple[str, ...], t: 
         "dials",
         Scene(
             (
-                arrow(rope, one, at, words, t),
+                arrow(rope, alone, at, words, t),
                 alike(at, scores, words, t),
                 *(dial(rope, pair, at, t) for pair in shown(rope)),
             ),
@@ -123,7 +123,7 @@ def dials(rope: rc.Rope, positions: tuple[int, ...], words: tuple[str, ...], t: 
         rope = rc.Rope({rope.dim}, {rope.base!r}, {rope.train_len})
         s = rc.spectrum(rc.Request(rope))
         for position in (0, 20, 4000):
-            print(position, position * rope.theta[{[one, *shown(rope)]}], score_curve(s, [position - {PARTNER}]))
+            print(position, position * rope.theta[{[alone, *shown(rope)]}], score_curve(s, [position - {PARTNER}]))
         """,
     )
 

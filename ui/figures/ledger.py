@@ -165,15 +165,15 @@ def swapped(t: Words) -> Film:
     """Return a pair turned by the right formula, and by one of a source that does not swap its two numbers."""
     at = control(t, "angle", ANGLES, seconds=12.0)
     degrees = np.array(at.stops)
-    pair, one = np.array(PAIR), np.radians([1.0])
+    pair, degree = np.array(PAIR), np.radians([1.0])
     right, printed = (
-        np.stack([columns(pair, beside(pair), stop, one) for stop in at.stops]) for beside in (adjacent, unswapped)
+        np.stack([columns(pair, beside(pair), stop, degree) for stop in at.stops]) for beside in (adjacent, unswapped)
     )
     length = np.hypot(*printed.T)
     angle, wrong = (Track((at,), np.unwrap(np.arctan2(each[:, 1], each[:, 0]))[:, None]) for each in (right, printed))
     texts = {"angle": Texts((at,), at.texts)}
     numbers = {name: Texts((at,), tuple(_hundredth(value) for value in right[:, k])) for k, name in enumerate("xy")}
-    told = (
+    findings = (
         sentence(lambda **slots: t("swapped_right", **slots), **texts, **numbers),
         sentence(
             lambda **slots: t("swapped_wrong", **slots),
@@ -212,7 +212,7 @@ def swapped(t: Words) -> Film:
     )
     return Film(
         "swapped",
-        Scene((panel, forms), (at,), told[-1], beats=beats(t, "swapped", *told, hints=("angle",))),
+        Scene((panel, forms), (at,), findings[-1], beats=beats(t, "swapped", *findings, hints=("angle",))),
         lambda: {
             "angle": degrees,
             "x": right[:, 0],

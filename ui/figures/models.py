@@ -66,13 +66,13 @@ def dozen(lengths: tuple[int, ...], t: Words) -> Film:
     """Return from how many to how many tokens a turn takes in known models, cut at a length that is dragged."""
     at = control(t, "context", lengths, seconds=12.0)
     shown = [row for row in survey.rows() if row.model.id in DOZEN]
-    (one,) = (row for row in shown if row.model.id == ONE)
-    pairs, length = one.rope.inv_freq.size, Texts((at,), at.texts)
-    told = (
+    (first,) = (row for row in shown if row.model.id == ONE)
+    pairs, length = first.rope.inv_freq.size, Texts((at,), at.texts)
+    findings = (
         sentence(
-            lambda **slots: t("one_finding", pairs=pairs, model=one.model.name, **slots),
+            lambda **slots: t("one_finding", pairs=pairs, model=first.model.name, **slots),
             length=length,
-            done=Texts((at,), tuple(str(pairs - one.unturned(int(stop))) for stop in at.stops)),
+            done=Texts((at,), tuple(str(pairs - first.unturned(int(stop))) for stop in at.stops)),
         ),
         sentence(
             lambda **slots: t("dozen_finding", count=len(shown), own=_whole(shown), **slots),
@@ -80,14 +80,14 @@ def dozen(lengths: tuple[int, ...], t: Words) -> Film:
             whole=Texts((at,), tuple(str(sum(row.longest <= stop for row in shown)) for stop in at.stops)),
         ),
     )
-    slots = {"model": one.model.name, "last": f"{one.longest:,.0f}"}
+    slots = {"model": first.model.name, "last": f"{first.longest:,.0f}"}
     return Film(
         "dozen",
         Scene(
-            (_turning([one], at, 70, t, until=1), _turning(shown, at, 250, t, since=2)),
+            (_turning([first], at, 70, t, until=1), _turning(shown, at, 250, t, since=2)),
             (at,),
-            told[-1],
-            beats=beats(t, "dozen", *told, hints=("context",), **slots),
+            findings[-1],
+            beats=beats(t, "dozen", *findings, hints=("context",), **slots),
         ),
         lambda: {
             "model": [row.model.id for row in shown],

@@ -206,7 +206,7 @@ class Beat:
 
     Attributes:
         say: the one sentence that this step teaches, above the picture.
-        do: what the hand is asked to do.
+        do: what the hand is to do.
         finding: the sentence below the picture, which follows the hand; empty for the scene's own.
         hint: the control that moves by itself a short way and back on a first visit; empty for none.
     """
@@ -239,7 +239,7 @@ class Scene:
     """All that the player needs: panels, what moves them, and the sentence below, which follows.
 
     ``sketch``: the curve that the reader draws in one of the panels; the finding is then the question.
-    ``beats``: the steps in which it is told, two at least; the page then has a field ``beat``. None: all at once.
+    ``beats``: the steps in which it is shown, two at least; the page then has a field ``beat``. None: all at once.
     """
 
     panels: Sequence[Panel]
@@ -252,8 +252,8 @@ class Scene:
     def moving(self) -> tuple[Control, ...]:
         """The controls, and with beats the one that says which beat is shown."""
         texts = tuple(str(k) for k in range(1, len(self.beats) + 1))
-        told = (Control(BEAT, "", tuple(map(float, texts)), texts, slider=False),) if self.beats else ()
-        return (*self.controls, *told)
+        beat = (Control(BEAT, "", tuple(map(float, texts)), texts, slider=False),) if self.beats else ()
+        return (*self.controls, *beat)
 
     def values(self, get: Callable[[str], float | None]) -> dict[str, float]:
         """Return where each control is, by name; ``get`` answers a field's value, None where it has none."""
@@ -266,8 +266,8 @@ class Scene:
     def written(self, values: Mapping[str, float]) -> str:
         """Return the finding at the stops nearest to the controls' values, in the beat that is shown."""
         index = {control.name: control.nearest(values[control.name]) for control in self.moving}
-        told = self.beats[index[BEAT]].finding if self.beats else ""
-        return written(told or self.finding, index)
+        of_beat = self.beats[index[BEAT]].finding if self.beats else ""
+        return written(of_beat or self.finding, index)
 
     def packed(self, name: str, t: Words) -> bytes:
         """Return the scene's name after its length, a mark of the content, and deflated: head's length, head, numbers.

@@ -67,12 +67,12 @@ def prepare() -> None:
 
 
 def show(
-    t: Words, film: Film, store: Store, controls: Controls, play: Mapping[str, Any] | None, *, told: bool = False
+    t: Words, film: Film, store: Store, controls: Controls, play: Mapping[str, Any] | None, *, lesson: bool = False
 ) -> str:
     """Draw a film, put what was moved or drawn into the store, and return the sentence below the picture.
 
     A value that is refused goes back in the picture. ``play``: a control that the film is to drag by itself, to a
-    value, in seconds; once for each step of a lesson. ``told``: a lesson's sentence stands in place of the beats' own.
+    value, in seconds; once for each step of a lesson. ``lesson``: its sentence is shown in place of the beats' own.
     """
     name = f"{t.page}.{film.id}"
     sent, key, scene = film.packed(t), f"film.{name}", film.scene
@@ -106,7 +106,7 @@ def show(
                 "count": count,
                 "fixed": [field.name for field in fields if field.name in controls.hidden],
                 "bare": controls.folded,
-                "told": told,
+                "told": lesson,
                 "play": play,
                 "said": finding,
             },

@@ -149,7 +149,7 @@ class Served(Learning):
         """Draw a figure; return what it shows in one sentence."""
         if isinstance(drawing, Film):
             return film.show(
-                self.t, drawing, self.store, self.controls, self.view.plays(), told=self.view.here() is not None
+                self.t, drawing, self.store, self.controls, self.view.plays(), lesson=self.view.here() is not None
             )
         figure(self.name, drawing, stage=self.stage is not None)
         return drawing.finding

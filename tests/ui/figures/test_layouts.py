@@ -12,7 +12,7 @@ from ui.figures import catalogue as models
 from ui.figures.drawing import Film
 from ui.figures.layouts import seats
 from ui.figures.layouts import weights as layouts
-from ui.film.scene import Panel, Shape, Track
+from ui.film.scene import Panel
 from ui.text.words import LANGUAGES, Words
 
 EN = Words("en", "layouts")
@@ -21,69 +21,47 @@ EN = Words("en", "layouts")
 STEPS = seats.STEPS
 
 
-def by_kind(width: int, base: float, first: int) -> tuple[Panel, dict[str, list[Shape]]]:
+def panels(width: int, base: float, first: int) -> tuple[Panel, ...]:
     film: Film = unwrap(seats.permutation)(width, base, tuple(range(first, first + 9)), EN)
-    (panel,) = film.scene.panels
-    kinds = {shape["kind"] for shape in panel.shapes}
-    return panel, {kind: [shape for shape in panel.shapes if shape["kind"] == kind] for kind in kinds}
+    return tuple(film.scene.panels)
 
 
 @pytest.mark.parametrize("width", [4, 8, 12])
-def test_every_dimension_goes_from_its_number_to_its_seat(width: int) -> None:
-    half = width // 2
-    _, shapes = by_kind(width, 1e4, 3)
-    upper, lower = shapes["dots"]
-    goal = [dim // 2 + (dim % 2) * half for dim in range(width)]
-    rest, gone = ({"order": step, "position": 0} for step in (0, STEPS))
-    for row in (upper, lower):
-        assert row["x"].at(rest).tolist() == list(range(width))
-        # Partners have one colour, which no other pair has.
-        assert [row["colour"].index(colour) for colour in row["colour"]] == [dim // 2 * 2 for dim in range(width)]
-    assert upper["x"].at(gone).tolist() == list(range(width))
-    np.testing.assert_allclose(lower["x"].at(gone), goal)
-    for step in range(STEPS):
-        before, after = (lower["x"].frames[k] for k in (step, step + 1))
-        way = np.array(goal) - np.arange(width)
-        np.testing.assert_allclose((after - before)[way == 0], 0, atol=1e-12)
-        assert ((after - before)[way != 0] * way[way != 0] > 0).all()
-    lines_of = [shape["x"] for shape in shapes["path"] if shape["dash"]]
-    arcs = [s["x"] for s in shapes["path"] if isinstance(s["x"], Track) and s["x"].frames.shape[1] == 17][half:]
-    assert len(lines_of) == len(arcs) == half
-    for step in range(STEPS + 1):
-        at = lower["x"].frames[step]
-        np.testing.assert_allclose([arc.frames[step][[0, -1]] for arc in arcs], at.reshape(-1, 2))
-        lines = np.concatenate([line.frames[step] for line in lines_of]).reshape(-1, 3)
-        np.testing.assert_allclose(lines[:, :2], np.stack([np.arange(width), at], axis=1))
-        numbers = [float(label["x"].frames[step][0]) for label in shapes["label"] if label["text"] in NUMBERS]
-        np.testing.assert_allclose(numbers, [*range(width), *at])
-        assert shapes["handle"][0]["x"].frames[step] == at[1]
-    assert [label["text"] for label in shapes["label"] if label["text"] in NUMBERS] == [*map(str, range(width))] * 2
-
-
-NUMBERS = tuple(map(str, range(12)))
+def test_every_number_goes_from_its_place_to_the_other_and_partners_stay_joined(width: int) -> None:
+    tiles = panels(width, 1e4, 3)[0]
+    goal = [dim // 2 + (dim % 2) * (width // 2) for dim in range(width)]
+    arcs = [shape["x"].frames for shape in tiles.shapes if shape["kind"] == "path"]
+    moves = [shape for shape in tiles.shapes if shape["kind"] == "handle"]
+    assert len(moves) == sum(place != dim for dim, place in enumerate(goal)) and len(arcs) == width // 2
+    for grip, (dim, place) in zip(moves, [(d, g) for d, g in enumerate(goal) if d != g], strict=True):
+        way = grip["x"].frames[:, 0]
+        assert way[0] == dim and way[-1] == pytest.approx(place) and (np.diff(way) * (place - dim) > 0).all()
+        assert grip["of"][-1]["text"] == str(dim)
+    for pair, frames in enumerate(arcs):
+        np.testing.assert_allclose(frames[0, [0, -1]], [2 * pair, 2 * pair + 1])
+        np.testing.assert_allclose(frames[-1, [0, -1]], [goal[2 * pair], goal[2 * pair + 1]])
 
 
 @pytest.mark.parametrize(("width", "base", "first"), [(4, 100.0, 0), (8, 10_000.0, 1), (12, 1.5, 4000)])
-def test_bars_are_the_rotated_vector_in_both_rows(width: int, base: float, first: int) -> None:
-    """Each pair turned by hand as a complex number, from its values at position 0."""
-    _, start = by_kind(width, base, 0)
-    _, shapes = by_kind(width, base, first)
-    for row in (2, 5):
-        y0 = start["boxes"][row]["y0"]
-        bars = start["boxes"][row]["y1"].frames[0] - y0
-        pairs = bars[0::2] + 1j * bars[1::2]
-        np.testing.assert_allclose(np.abs(pairs), 1.0)
-        for k in range(9):
-            turned = pairs * np.exp(1j * (first + k) * np.array([base ** (-2 * i / width) for i in range(width // 2)]))
-            by_hand = np.stack([turned.real, turned.imag], axis=1).ravel()
-            np.testing.assert_allclose(shapes["boxes"][row]["y1"].frames[k] - y0, by_hand, atol=1e-9)
-
-
-def test_the_finding_says_the_seat_and_the_difference() -> None:
-    film = unwrap(seats.permutation)(10, 500.0, tuple(range(70, 80)), EN)
-    sentence = film.scene.written({"order": 20, "position": 77})
-    assert "Position 77" in sentence and "5 pairs" in sentence and "seat 5" in sentence and "difference 0;" in sentence
-    assert "0.0" in ran(film).splitlines()[-1]
+def test_arrows_are_the_pairs_turned_by_hand_rightly_and_in_the_wrong_order(
+    width: int, base: float, first: int
+) -> None:
+    """Each pair turned as a complex number from position 0; wrongly: number i with number i + d/2."""
+    start, dials = panels(width, base, 0)[1:], panels(width, base, first)[1:]
+    tips = [dial.shapes[-1] for dial in start]
+    z = np.array([tip["length"].frames[0, 0] * np.exp(1j * tip["angle"].frames[0, 0]) for tip in tips])
+    np.testing.assert_allclose(np.abs(z), 1.0)
+    x = np.stack([z.real, z.imag], axis=1).ravel()
+    halves = x[: width // 2] + 1j * x[width // 2 :]
+    theta = np.array([base ** (-2 * i / width) for i in range(width // 2)])
+    for k in range(9):
+        right, wrong = (pairs * np.exp(1j * (first + k) * theta) for pairs in (z, halves))
+        numbers = np.concatenate([wrong.real, wrong.imag])
+        misread = numbers[0::2] + 1j * numbers[1::2]
+        for pair, dial in enumerate(dials):
+            for shape, by_hand in ((dial.shapes[-1], right[pair]), (dial.shapes[1], misread[pair])):
+                drawn = shape["length"].frames[k, 0] * np.exp(1j * shape["angle"].frames[k, 0])
+                assert drawn == pytest.approx(by_hand, abs=1e-9)
 
 
 def test_entries_name_the_blocks_and_the_two_diagonals() -> None:

@@ -42,9 +42,9 @@ def hesitates(curves: Mapping[str, tuple[Array, Array]], trained: int, at: tuple
     length = float(max(x[-1] for x, _ in shown.values()))
     low = min(float(y.min()) for _, y in shown.values()) - 0.08
     high = max(float(y.max()) for _, y in shown.values()) + 0.12
-    said = {line: Texts((byte,), tuple(f"{10**height:.3g}" for height in each)) for line, each in heights.items()}
+    values = {line: Texts((byte,), tuple(f"{10**height:.3g}" for height in each)) for line, each in heights.items()}
     where = Texts((byte,), byte.texts)
-    told = [sentence(partial(t, f"hesitates_finding_{beat}"), at=where, **said) for beat in (1, 2, 3)]
+    findings = [sentence(partial(t, f"hesitates_finding_{beat}"), at=where, **values) for beat in (1, 2, 3)]
     mark = np.array(at, dtype=float)[:, None]
     here = Track((byte,), mark)
     named_at = dict(zip(shown, apart([float(y[-1]) for _, y in shown.values()], APART * (high - low)), strict=True))
@@ -96,7 +96,12 @@ def hesitates(curves: Mapping[str, tuple[Array, Array]], trained: int, at: tuple
     )
     return Film(
         "hesitates",
-        Scene((panel,), (byte,), told[-1], beats=beats(t, "hesitates", *told, hints=("byte",), trained=f"{trained:,}")),
+        Scene(
+            (panel,),
+            (byte,),
+            findings[-1],
+            beats=beats(t, "hesitates", *findings, hints=("byte",), trained=f"{trained:,}"),
+        ),
         lambda: {"byte": at, **{line: 10**height for line, height in heights.items()}},
         """
         from rope_core.lab import records, view

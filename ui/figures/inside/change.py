@@ -41,7 +41,7 @@ def breaking(name: str, text: bytes, positions: Positions, kind: str, t: Words) 
     layer, head = (int(at) for at in np.unravel_index(back.argmax(), back.shape))
     likely = inside.likeliest([before.following(), *chances], NEXT)
     best = likely[int(np.argmax(before.following()[likely]))]
-    told = (
+    findings = (
         _one_head(query, after, layer, head, letters, t),
         _each(count, lambda k: _stopped(kind, k, back, inside.one_back(after[k]), (layer, head), t)),
         _each(count, lambda k: _whole(kind, k, moved[k], (before.following()[best], chances[k][best]), shown(best), t)),
@@ -56,7 +56,12 @@ def breaking(name: str, text: bytes, positions: Positions, kind: str, t: Words) 
     places = np.indices(moved.shape).reshape(3, -1)
     return Film(
         "breaking",
-        Scene(panels, (query, count), told[-1], beats=beats(t, "breaking", *told, hints=("query", "still"), **place)),
+        Scene(
+            panels,
+            (query, count),
+            findings[-1],
+            beats=beats(t, "breaking", *findings, hints=("query", "still"), **place),
+        ),
         lambda: dict(zip(("still", "layer", "head"), places, strict=True)) | {"moved": moved.ravel()},
         f"""
         from rope_core.lab import inside

@@ -1,4 +1,4 @@
-"""Seats that change: the dimensions of a head vector go from the paper's order to LLaMA's, and turn in both."""
+"""Seats that change: a head's numbers go from one order to the other, and the arrows of their pairs stay."""
 
 from __future__ import annotations
 
@@ -6,107 +6,125 @@ import numpy as np
 
 from rope_core.rope import Array
 from rope_core.theory import layout_demo
-from ui.figures.colours import COLOURS, GREY, on
+from ui.figures.colours import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, YELLOW
 from ui.figures.drawing import Film, kept
-from ui.film.scene import Axis, Control, Panel, Scene, Shape, Texts, Track, control, sentence
-from ui.film.shapes import boxes, dots, handle, label, named, path
+from ui.film.scene import Axis, Control, Panel, Scene, Shape, Texts, Track, beats, control, sentence
+from ui.film.shapes import boxes, circle, handle, hands, label, named, path, since, turned
 from ui.text.words import Words
 
 STEPS = 20
-TOP, BOTTOM = 0.0, -4.1
-# Of a row, in lengths of a pair: half a cell's height, its number below the middle, where arcs begin below that.
-CELL, NUMBER, ARC = 1.1, 1.55, 0.42
-RADIUS = 13
+PAIRS = (PURPLE, SKY, YELLOW, GREEN, GREY, BLUE)
+"""A colour for each pair; red and amber mean other things."""
 BOW = np.linspace(0.0, np.pi, 17)
+HALF = 0.42
+"""Half a tile's width, in seats."""
+ARC, DEEP = -1.15, 0.5
+"""Where the arcs that join partners begin, and how deep those of neighbours are, in heights of half a tile."""
 
 
 @kept
 def permutation(width: int, base: float, positions: tuple[int, ...], t: Words) -> Film:
-    """Return a head vector in the paper's order above, and below it the same on its way to the half-split order.
-
-    A cell is a dimension, its bar the value at the position in force, its colour the pair's; arcs join partners.
-    """
+    """Return a head's numbers in one order and in the other, and below them each pair as an arrow, turned in both."""
     share = (1 - np.cos(np.linspace(0.0, np.pi, STEPS + 1)))[:, None] / 2
     names = (t("paper_order"), *(f"{each:.0%}" for each in share[1:-1, 0]), t("half_order"))
-    going = Control("order", t("field.order"), tuple(map(float, range(STEPS + 1))), names, seconds=3.0)
+    going = Control("order", t("field.order"), tuple(map(float, range(STEPS + 1))), names, seconds=3.0, since=2)
     at = control(t, "position", positions, seconds=12.0)
     both = layout_demo.two_orders(width, positions, base)
-    dims, pairs = np.arange(width), width // 2
-    x = (1 - share) * dims + share * both.place
-    lines = []
-    for pair in range(pairs):
-        # From a number above to its cell below, twice, with a gap after each.
-        ends = np.full((STEPS + 1, 6), np.nan)
-        for k, dim in enumerate((2 * pair, 2 * pair + 1)):
-            ends[:, 3 * k], ends[:, 3 * k + 1] = dim, x[:, dim]
-        down = np.array([TOP - NUMBER, BOTTOM + CELL, np.nan] * 2)
-        lines.append(named("P", path(Track((going,), ends), down, COLOURS[pair], 2, "2 5")))
-    grab = handle(going, Track((going,), x[:, 1:2]), BOTTOM - NUMBER, COLOURS[0], t("grab_seat"), r=RADIUS + 3)
-    below = (t("row_paper"), *[""] * (STEPS - 1), t("row_half"))
-    seats = Panel(
-        Axis(-0.6, width - 0.4),
-        Axis(BOTTOM - NUMBER - 2.0, TOP + CELL + 0.75),
-        [
-            *lines,
-            *_row(going, np.tile(dims, (STEPS + 1, 1)), TOP, at, both.interleaved, 0 * share),
-            *_row(going, x, BOTTOM, at, both.half[:, both.place], share, grab),
-            label(-0.45, TOP + CELL + 0.2, t("row_paper"), anchor="start", bold=True, size=16),
-            label(-0.45, BOTTOM - NUMBER - 1.85, Texts((going,), below), anchor="start", bold=True, size=16),
-        ],
-        height=360,
+    pairs = width // 2
+    off = 100 * np.linalg.norm(both.misread - both.interleaved, axis=1) / np.linalg.norm(both.interleaved, axis=1)
+    m = Texts((at,), at.texts)
+    findings = (
+        sentence(lambda **slots: t("pairs_finding", pairs=pairs, **slots), m=m),
+        sentence(
+            lambda **slots: t("permutation_finding", **slots),
+            seat=Texts((going,), (*["1"] * STEPS, str(int(both.place[1])))),
+            difference=Texts((at,), tuple("0" if value == 0 else f"{value:.1g}" for value in both.difference)),
+        ),
+        sentence(lambda **slots: t("misread_finding", **slots), m=m, off=Texts((at,), tuple(f"{x:.0f}" for x in off))),
     )
-    finding = sentence(
-        lambda **slots: t("permutation_finding", pairs=pairs, seat=int(both.place[1]), **slots),
-        m=Texts((at,), at.texts),
-        difference=Texts((at,), tuple(f"{value:.2g}" for value in both.difference)),
-    )
+    dials = [_dial(pair, at, both, t) for pair in range(pairs)]
     return Film(
         "permutation",
-        Scene((seats,), (going, at), finding),
+        Scene(
+            (_tiles(going, at, both, share, t), *dials),
+            (going, at),
+            findings[-1],
+            beats=beats(t, "permutation", *findings, hints=("position", "order")),
+        ),
         lambda: (
-            {"half_split_place": dims, "interleaved_dimension": both.order}
+            {"half_split_place": np.arange(width), "interleaved_dimension": both.order}
             | {f"interleaved_at_{m}": both.interleaved[k] for k, m in enumerate(positions)}
+            | {f"misread_at_{m}": both.misread[k] for k, m in enumerate(positions)}
         ),
         f"""
         import rope_core as rc
         from rope_core.theory import layout_demo
         print(rc.convert({width}, "interleaved", "half"))
         both = layout_demo.two_orders({width}, {positions!r}, {base!r})
-        print(both.interleaved[0], both.half[0], both.difference.max())
+        print(both.interleaved[0], both.half[0], both.misread[0], both.difference.max())
         """,
     )
 
 
-def _row(going: Control, x: Array, y: float, at: Control, values: Array, share: Array, *grab: Shape) -> list[Shape]:
-    """Return a vector's cells, bars, numbers and arcs about the height ``y``.
-
-    ``x`` (steps, width) has where each dimension is on its way; ``values`` (positions, width); ``share`` (steps, 1)
-    of the way, by which arcs deepen; ``grab`` lies under the numbers.
-    """
-    width = x.shape[1]
-    colours = [COLOURS[dim // 2] for dim in range(width)]
+def _tiles(going: Control, at: Control, both: layout_demo.TwoOrders, share: Array, t: Words) -> Panel:
+    """Return the numbers as tiles on their way between the orders; arcs join the two of a pair."""
+    width = both.order.size
+    dims = np.arange(width)
+    x = (1 - share) * dims + share * both.place
+    colours = [PAIRS[dim // 2] for dim in range(width)]
 
     def by(frames: Array) -> Track:
         return Track((going,), frames)
 
-    arcs = []
+    arcs: list[Shape] = []
     for pair in range(width // 2):
         left, right = x[:, 2 * pair : 2 * pair + 1], x[:, 2 * pair + 1 : 2 * pair + 2]
         along = (left + right) / 2 - (right - left) / 2 * np.cos(BOW)
-        height = by(y - NUMBER - ARC - (0.3 + 0.6 * share) * np.sin(BOW))
-        arcs.append(named("R", path(by(along), height, COLOURS[pair], 3)))
-    numbers = [
-        label(by(x[:, dim : dim + 1]), y - NUMBER, str(dim), on(colours[dim]), bold=True, dy=5, plain=True)
-        for dim in range(width)
-    ]
-    cells = by(x - 0.42), by(x + 0.42), y - CELL, y + CELL
-    return [
-        *arcs,
-        boxes(*cells, "paper"),
-        boxes(*cells, colours, opacity=0.16),
-        named("x", boxes(by(x - 0.27), by(x + 0.27), y, Track((at,), y + values), colours)),
-        path((-0.42, width - 0.58), (y, y), GREY, 1),
-        dots(by(x), y - NUMBER, colours, RADIUS),
-        *grab,
-        *numbers,
-    ]
+        depth = DEEP * (1 + share) * np.sin(BOW)
+        arcs.append(named("R", path(by(along), by(ARC - depth), PAIRS[pair], 4)))
+    tiles: list[Shape] = []
+    for dim in range(width):
+        here = x[:, dim : dim + 1]
+        value = Track((at,), 0.9 * both.interleaved[:, dim : dim + 1])
+        whole = [
+            boxes(by(here - HALF), by(here + HALF), -1.0, 1.0, "paper"),
+            boxes(by(here - HALF), by(here + HALF), -1.0, 1.0, colours[dim], opacity=0.25),
+            named("x", boxes(by(here - 0.2), by(here + 0.2), 0.0, value, colours[dim])),
+            label(by(here - HALF), 0.72, str(dim), anchor="start", bold=True, dx=4, dy=4, size=14),
+        ]
+        moves = both.place[dim] != dim
+        # A tile that keeps its seat in both orders cannot be dragged.
+        tiles += [handle(going, by(here), 0.0, colours[dim], t("grab_seat", i=dim), whole, r=0)] if moves else whole
+    names = Texts((going,), (t("row_paper"), *[t("row_between")] * (STEPS - 1), t("row_half")))
+    return Panel(
+        Axis(-0.6, width - 0.4),
+        Axis(-2.35, 1.1),
+        [*arcs, *tiles],
+        names,
+        width=2000,
+        height=130,
+    )
+
+
+def _dial(pair: int, at: Control, both: layout_demo.TwoOrders, t: Words) -> Panel:
+    """Return one pair as an arrow; in the last beat beside it what the wrong order makes of its numbers."""
+
+    def drawn(vectors: Array) -> tuple[Track, Track]:
+        z = vectors[:, 2 * pair] + 1j * vectors[:, 2 * pair + 1]
+        return Track((at,), np.abs(z)[:, None]), Track((at,), np.unwrap(np.angle(z))[:, None])
+
+    (long, angle), (wrong, wrong_angle) = drawn(both.interleaved), drawn(both.misread)
+    arrow = hands(0.0, 0.0, long, angle, PAIRS[pair], 6, head=True)
+    return Panel(
+        Axis(-1.5, 1.5),
+        Axis(-1.5, 1.5),
+        [
+            circle(0.0, 0.0, 1.0, GREY, 1.5),
+            *since(3, hands(0.0, 0.0, wrong, wrong_angle, ORANGE, 4, head=True)),
+            turned(at, 0.0, 0.0, long, angle, PAIRS[pair], t("grab_arrow", i=pair), [arrow], r=0),
+        ],
+        t("dial_title", a=2 * pair, b=2 * pair + 1),
+        width=70,
+        height=120,
+        equal=True,
+    )

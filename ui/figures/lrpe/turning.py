@@ -83,14 +83,14 @@ def stages(case: Case, head: int, wanted: int, starts: tuple[int, ...], t: Words
         sentence(lambda **slots: t("pair_title", i=pair, **slots), m=where),
         t,
     )
-    told = counted, turn, call
+    findings = counted, turn, call
     return Film(
         "stages",
         Scene(
             (_cost(case.width, length, t), maps[0], circle_of, maps[1]),
             (length, offset, token),
             call,
-            beats=beats(t, "stages", *told, hints=("length", "offset", "token")),
+            beats=beats(t, "stages", *findings, hints=("length", "offset", "token")),
         ),
         lambda: cells(case, X=x, f_of_X=bar, cos_then_sin=case.turn_table(head), O=case.stages.out[0, :, head]),
         recipe(case, "print(lrpe_rotate(case.x, case.theta, **case.options)[0, :, " + f"{head}])"),
