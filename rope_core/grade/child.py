@@ -28,6 +28,7 @@ def lines(path: str, name: str, seed: int, stages: Iterable[str]) -> Iterator[st
     """Run the file ``path``, then yield the outcome of each stage of the function ``name`` as JSON."""
     broken, functions = None, {}
     try:
+        # A student's file has any name and is no module; its `if __name__ == "__main__"` part does not run.
         functions = runpy.run_path(path, run_name="student")
     except BaseException as error:
         broken = raised(error, path)
