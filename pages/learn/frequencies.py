@@ -6,37 +6,39 @@ from rope_core.theory import challenges, encodings, frequency_demo
 from ui.figures.frequencies import digits as numerals
 from ui.figures.frequencies import drawn, spans
 from ui.figures.frequencies import tables as figures
-from ui.page.fields import BASE, DIM, GEOMETRY, TRAIN_LEN, last_pair, stops
+from ui.page.fields import BASE, DIM, GEOMETRY, TRAIN_LEN, beats, last_pair, stops
 from ui.page.frame import Frame
 from ui.page.state import Field
 from ui.page.tasks import Challenge, Drawn, Question
 
+TOLD = beats(3)
 VIEW = Field("view", "choice", "cos", choices=("angle", "cos", "sin"))
-SPAN = Field("span", "int", 256, 16, 16_777_216, steps=(64, 128, 256, 512, 2048, 8192, 32_768, 131_072, 1_048_576))
+SPAN = Field("span", "int", 64, 16, 16_777_216, steps=(64, 128, 256, 512, 2048, 8192, 32_768, 131_072, 1_048_576))
 ERROR = Field("error", "float", 0.1, 0.001, 3.0, steps=(0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0))
-PAIR = Field("pair", "int", 4, 0, 511)
+PAIR = Field("pair", "int", 0, 0, 511)
 WINDOW = Field("window", "int", 128, 8, 1024, steps=(16, 32, 64, 128, 256, 512, 1024))
 WIDTH = Field("width", "int", 8, 2, 16, step=2, even=True)
 POSITION = Field("position", "int", 2718, 0, 1_000_000)
 TRIED = Field("tried", "float", None, 1.0, 1e12, low_open=True, optional=True)
 
-MIDDLE = Question("middle", "c", ((BASE, 1e6),))
+MIDDLE = Question("middle", "c", ((BASE, 1e6), (TOLD, 2)))
 UNFINISHED = Drawn("unfinished")
 LEAST = Challenge("least", (TRIED,), challenges.slowest_repeats)
 TASKS = (MIDDLE, UNFINISHED, LEAST)
 LENGTH, SLACK = 32_768, 1.1
 """The challenge's length, and how many times too large a base may be."""
 
-FIELDS = (VIEW, SPAN, ERROR, PAIR, WINDOW, WIDTH, POSITION, *GEOMETRY)
+FIELDS = (TOLD, VIEW, SPAN, ERROR, PAIR, WINDOW, WIDTH, POSITION, *GEOMETRY)
 
 
 def spectrum(page: Frame) -> None:
-    """Draw the table that attention multiplies by and the wavelengths, over the base."""
-    page.bar()
+    """Draw one pair's speed, all of them over the base, and the table that attention multiplies by."""
     bases = stops(BASE, page.get(BASE), 1e3, 1e7)
     contexts = stops(TRAIN_LEN, page.get(TRAIN_LEN), 256, 1_048_576)
-    film = figures.heat(page.get(DIM), bases, contexts, page.get(VIEW), page.get(SPAN), page.t)
+    pairs = figures.pairs_of(page.get(DIM), page.get(PAIR))
+    film = figures.heat(page.get(DIM), bases, contexts, pairs, page.get(VIEW), page.get(SPAN), page.t)
     page.show(film, figures.heat, frequency_demo.table, frequency_demo.incomplete)
+    page.bar()
     page.symbols()
     page.predict(MIDDLE)
     left, right = page.columns(1, 1)

@@ -18,28 +18,29 @@ BASES, CONTEXTS = (1000.0, 10_000.0, 54_321.0, 1e7), (16, 4096, 131_072)
 
 
 def film(dim: int, kind: str = "cos", span: int = 256, t: Words = EN) -> Film:
-    built: Film = unwrap(tables.heat)(dim, BASES, CONTEXTS, kind, span, t)
+    built: Film = unwrap(tables.heat)(dim, BASES, CONTEXTS, tables.pairs_of(dim, 3), kind, span, t)
     return built
 
 
 def of_kind(panel: Panel, kind: str) -> list[Shape]:
-    return [shape for shape in panel.shapes if shape["kind"] == kind]
+    return [part for shape in panel.shapes for part in (shape, *shape.get("of", ())) if part["kind"] == kind]
 
 
 def test_llama_2_leaves_18_pairs_without_a_turn() -> None:
-    sentence = film(128).scene.written({"base": 10_000, "train_len": 4096})
-    assert "18 of 64 pairs" in sentence and "54,410" in sentence and "4,096" in sentence
+    told = film(128).scene.written({"base": 10_000, "train_len": 4096, "pair": 0, "beat": 2})
+    assert "18 of 64 pairs" in told and "54,410" in told and "4,096" in told
 
 
 @pytest.mark.parametrize("kind", ["angle", "cos", "sin"])
 @pytest.mark.parametrize(("dim", "span"), [(2, 16), (12, 64), (128, 256), (128, 131_072), (1024, 512)])
 def test_every_picture_is_the_table_to_one_byte(kind: str, dim: int, span: int) -> None:
     built = film(dim, kind, span)
-    picture = of_kind(built.scene.panels[0], "image")[0]
+    panel = built.scene.panels[2]
+    picture = of_kind(panel, "image")[0]
     cells = picture["cells"].frames
     assert cells.dtype == np.int8 and cells.shape[0] == len(BASES) and cells.shape[1] <= 32 and cells.shape[2] <= 256
-    every, step = -(-dim // 2 // cells.shape[1]), int(built.scene.panels[0].x.high) // cells.shape[2]
-    assert ("1 position in" in str(built.scene.finding)) == (step > 1) == (span > 256)
+    every, step = -(-dim // 2 // cells.shape[1]), int(panel.x.high) // cells.shape[2]
+    assert ("one position in" in str(built.scene.beats[2].finding)) == (step > 1) == (span > 256)
     limit = np.pi if kind == "angle" else 1.0
     for base, shown in zip(BASES, cells / 127 * limit, strict=True):
         theta = np.array([base ** (-2 * i / dim) for i in range(0, dim // 2, every)])
@@ -49,40 +50,47 @@ def test_every_picture_is_the_table_to_one_byte(kind: str, dim: int, span: int) 
         assert np.abs(off).max() <= limit / 254 + 1e-7
     # A row is as high as the pairs that it represents, centred on the one that it shows.
     assert picture["y"] == (-every / 2, (len(theta) - 0.5) * every)
+    middles = of_kind(panel, "dots")[0]["y"].frames[:, 0]
+    assert all(0 <= pair - row < every for pair, row in zip(tables.pairs_of(dim, 3), middles, strict=True) if dim > 2)
 
 
-@pytest.mark.parametrize("dim", [2, 12, 128, 1022])
-def test_wavelengths_and_who_completes_a_turn_at_every_stop(dim: int) -> None:
-    built = film(dim)
-    _, panel = built.scene.panels
-    ((line, points), (last, *_)) = ((of_kind(panel, "path")[2], of_kind(panel, "dots")[0]), of_kind(panel, "label")[1:])
+@pytest.mark.parametrize(("dim", "kind"), [(2, "sin"), (12, "cos"), (128, "cos"), (1022, "sin")])
+def test_wavelengths_hands_and_who_completes_a_turn_at_every_stop(dim: int, kind: str) -> None:
+    built = film(dim, kind)
+    hand, panel, _, bar = built.scene.panels
+    passed, points = of_kind(panel, "dots")
+    labels = of_kind(panel, "label")
     rows = points["y"].astype(int)
     assert rows[0] == 0 and len(rows) <= 32 and set(np.diff(rows)) <= {-(-dim // 64)}
     for k, base in enumerate(BASES):
         waves = [2 * math.pi * base ** (2 * i / dim) for i in range(dim // 2)]
         np.testing.assert_allclose(10.0 ** points["x"].frames[k], np.array(waves)[rows])
-        np.testing.assert_allclose(10.0 ** line["x"].frames[k], [waves[0], waves[-1]])
-        np.testing.assert_allclose(10.0 ** last["x"].frames[k], waves[-1])
+        np.testing.assert_allclose(10.0 ** labels[2]["x"].frames[k], waves[-1])
+        for n, pair in enumerate(min(stop, dim // 2 - 1) for stop in tables.pairs_of(dim, 3)):
+            at = {"pair": n, "base": k}
+            turned = 6 * base ** (-2 * pair / dim)
+            for panel_of in (hand, bar):
+                tip = of_kind(panel_of, "hands")[-1]["angle"].at(at)[0]
+                assert np.isclose(np.sin(tip), math.cos(turned)) and np.isclose(np.cos(tip), math.sin(turned))
+            heights = [shape["y" if kind == "cos" else "x"].at(at)[1] for shape in of_kind(bar, "path")]
+            exact = math.cos(turned) if kind == "cos" else math.sin(turned)
+            wanted = [exact if exact > 0 else np.nan, exact if exact < 0 else np.nan]
+            assert heights == pytest.approx(wanted, nan_ok=True)
+            assert passed["paint"].at(at).tolist() == [row <= pair for row in rows]
+            told = built.scene.written({"pair": tables.pairs_of(dim, 3)[n], "base": base, "train_len": 16, "beat": 1})
+            assert f"turned {math.degrees(turned):.3g}°" in told
         for c, context in enumerate(CONTEXTS):
             never = [wave > context for wave in waves]
-            at = {"base": k, "train_len": c}
-            assert f"{sum(never)} of {dim // 2} pairs" in built.scene.written({"base": base, "train_len": context})
-            assert points["paint"].at(at).tolist() == [never[row] for row in rows]
-            for shape in (of_kind(built.scene.panels[0], "path")[1], of_kind(panel, "path")[0]):
-                heights = shape["y"].at(at)
-                if 0 < sum(never) < dim // 2:
-                    # The border is where the wavelength of a pair in between is the trained context.
-                    np.testing.assert_allclose(2 * math.pi * base ** (2 * heights / dim), context)
-                    assert never.index(True) - 1 <= heights[0] <= never.index(True)
-                else:
-                    assert np.isnan(heights).all()
+            told = built.scene.written({"base": base, "train_len": context, "pair": 0, "beat": 2})
+            assert f"{sum(never)} of {dim // 2} pairs" in told
+            assert points["paint"].at({"train_len": c, "base": k}).tolist() == [never[row] for row in rows]
 
 
 def test_axes_rest_while_the_base_moves_and_name_no_power_of_e() -> None:
-    built = unwrap(tables.heat)(128, (1000.0, 7e9, 1e12), (4096, 2**24), "cos", 256, EN)
-    base, _ = built.scene.controls
+    built = unwrap(tables.heat)(128, (1000.0, 7e9, 1e12), (4096, 2**24), (0, 63), "cos", 256, EN)
+    _, base, _ = built.scene.controls
     assert base.texts == ("1,000", "7·10⁹", "10¹²")
-    _, panel = built.scene.panels
+    panel = built.scene.panels[1]
     assert panel.x.low == 0 and 10**panel.x.high > 2 * math.pi * 1e12 ** (126 / 128)
     assert not any("e+" in text for _, text in panel.x.ticks)
     assert ran(built)

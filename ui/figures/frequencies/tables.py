@@ -1,139 +1,308 @@
-"""The base under the hand: the table that attention multiplies by, and the wavelength of every pair beside it."""
+"""The speeds of the pairs: one under the hand, all under the base, and the table that attention multiplies by."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
+import numpy.typing as npt
 
 import rope_core as rc
 from rope_core.theory import frequency_demo
-from ui.figures.colours import BLUE, GREEN, ORANGE, PHASE, SIGNED
+from ui.figures.colours import BLUE, GREEN, GREY, ORANGE, PHASE, RED, SIGNED
 from ui.figures.drawing import Film, kept
 from ui.figures.frequencies.spans import read
 from ui.figures.plot import as_bytes
-from ui.film.scene import Axis, Panel, Scene, Texts, Track, control, sentence
-from ui.film.shapes import boxes, dots, handle, image, label, named, path
+from ui.film.scene import Axis, Control, Panel, Scene, Shape, Text, Texts, Track, beats, control, sentence
+from ui.film.shapes import arc, boxes, circle, dots, handle, hands, image, label, named, path, since, turned, until
 from ui.text.words import Words, short
 
 ROWS = 32
 WHOLE, SAMPLED = 256, 176
-TALL = 275
+TALL = 230
+AFTER = 6
+"""Tokens after which the hand of one pair is drawn: the fastest has almost come round."""
+UP = np.pi / 2
+Ints = npt.NDArray[np.int64]
+
+
+def pairs_of(dim: int, pair: int) -> tuple[int, ...]:
+    """Return the pairs to drag to, at most ``ROWS`` spread evenly, the last and a given one.
+
+    >>> pairs_of(12, 3), pairs_of(128, 3)[:4], pairs_of(128, 2)[-2:]
+    ((0, 1, 2, 3, 4, 5), (0, 2, 3, 4), (62, 63))
+    """
+    pairs = dim // 2
+    return tuple(
+        sorted({*frequency_demo.sampled_positions(pairs, ROWS).tolist(), min(pair, pairs - 1), max(pairs - 1, 1)})
+    )
 
 
 @kept
-def heat(dim: int, bases: tuple[float, ...], contexts: tuple[int, ...], kind: str, span: int, t: Words) -> Film:
-    """Return angle, cosine or sine of the pairs over the positions, and their wavelengths, at every base.
+def heat(
+    dim: int,
+    bases: tuple[float, ...],
+    contexts: tuple[int, ...],
+    shown: tuple[int, ...],
+    kind: str,
+    span: int,
+    t: Words,
+) -> Film:
+    """Return one pair's hand and wavelength, then all wavelengths at every base, then the table of pairs and positions.
 
-    At most ``ROWS`` pairs are drawn, and every position up to ``WHOLE`` of them, else at most ``SAMPLED``.
+    ``shown``: the pairs to drag to. At most ``ROWS`` are drawn, and every position up to ``WHOLE``, else ``SAMPLED``.
     """
-    at_base, at_context = control(t, "base", bases, seconds=8.0), control(t, "train_len", contexts, slider=False)
+    at_base = control(t, "base", bases, seconds=8.0, since=2)
+    at_context = control(t, "train_len", contexts, slider=False)
     ropes = [rc.Rope(dim, base) for base in bases]
     pairs = ropes[0].pairs
     rows = frequency_demo.sampled_positions(pairs, ROWS)
-    positions = frequency_demo.sampled_positions(span, WHOLE if span <= WHOLE else SAMPLED)
-    every, step = (int(each[1] - each[0]) if each.size > 1 else 1 for each in (rows, positions))
-    limit = float(np.pi) if kind == "angle" else 1.0
-    cells = np.stack([as_bytes(frequency_demo.table(rope, kind, positions)[rows], limit) for rope in ropes])
-    waves = np.stack([np.log10(rope.wavelength) for rope in ropes])
-    trained = np.log10(contexts)[:, None]
-    short_of = [[rc.Rope(dim, base, context) for context in contexts] for base in bases]
-    never = np.array([[frequency_demo.incomplete(rope).sum() for rope in row] for row in short_of])
-    turn = np.array([[rope.pair_at(1.0) for rope in row] for row in short_of])
-    turn[(never == 0) | (never == pairs)] = np.nan
-    both = at_base, at_context
-    border = Track(both, turn[..., None].repeat(2, axis=2))
-
-    low, high = -every / 2, max(rows[-1] + every / 2, pairs - 1.0)
-    above = Track(both, np.where(np.isnan(turn), high / 2, (turn + high) / 2)[..., None])
-    ticks = tuple((float(pair), str(pair)) for pair in sorted({0, pairs // 4, pairs // 2, 3 * pairs // 4, pairs - 1}))
-    up = Axis(low, high, ticks, t("pair_axis", every=every) if every > 1 else t("axis.pair"))
-    end = float(positions[-1] + step)
-    table = Panel(
-        Axis(0.0, end, tuple((span * k / 4, short(span * k // 4)) for k in range(5)), t("axis.position")),
-        up,
-        [
-            image(
-                Track((at_base,), cells), PHASE if kind == "angle" else SIGNED, (0.0, end), (low, rows[-1] + every / 2)
-            ),
-            path((0.0, end), border, "paper", 7),
-            path((0.0, end), border, "ink", 3, "9 6"),
-        ],
-        t(f"table.{kind}"),
-        width=330,
-        share=1.1,
-        height=TALL,
-    )
-    far = float(np.ceil(max(waves.max(), trained.max()) + 0.2))
-    shown = tuple((float(power), short(10.0**power)) for power in range(1, int(far) + 1, 2))
-    done = (never[..., None] > pairs - 1 - rows).astype(np.uint8)
-    last, longest = Track((at_base,), waves[:, -1:]), tuple(read(rope.wavelength[-1]) for rope in ropes)
-    waves_of = Track((at_base,), waves[:, rows])
-    limits = Track((at_context,), trained.repeat(2, axis=1))
-    wavelength = Panel(
-        Axis(0.0, far, shown, t("tokens_axis")),
-        up,
-        [
-            boxes(Track((at_context,), trained), far, low, high, ORANGE, opacity=0.16),
-            path((0.0, far), border, "ink", 2, "9 6"),
-            named("L", path(limits, (low, high), GREEN, 4)),
-            path(Track((at_base,), waves[:, [0, -1]]), (0.0, pairs - 1.0), BLUE, 2),
-            named("λ", dots(waves_of, rows.astype(float), (BLUE, ORANGE), 5, Track(both, done))),
-            label(waves[0, 0].item(), 0.0, read(ropes[0].wavelength[0]), BLUE, anchor="start", dx=12, dy=4),
-            label(last, pairs - 1.0, Texts((at_base,), longest), ORANGE, anchor="end", dx=18, dy=-20, bold=True),
-            label(
-                far,
-                low,
-                [t("trained"), " ", Texts((at_context,), at_context.texts)],
-                GREEN,
-                anchor="end",
-                dx=-4,
-                dy=-24,
-                bold=True,
-            ),
-            label(
-                far,
-                above,
-                Texts(both, tuple(t("never", count=n, pairs=pairs) if n else "" for n in never.flat)),
-                ORANGE,
-                anchor="end",
-                dx=-4,
-                bold=True,
-                size=17,
-            ),
-            label(
-                far,
-                above,
-                Texts(both, tuple(t("no_turn") if n else "" for n in never.flat)),
-                ORANGE,
-                anchor="end",
-                dx=-4,
-                dy=20,
-            ),
-            handle(at_context, Track((at_context,), trained), low, GREEN, t("grab_context"), r=9),
-            named("b", handle(at_base, last, pairs - 1.0, ORANGE, t("grab_base"), r=10)),
-        ],
-        t("wavelength_title"),
-        width=330,
-        height=TALL,
-    )
-    finding = sentence(
-        lambda **slots: t("heat_finding", pairs=pairs, first=read(ropes[0].wavelength[0]), **slots),
-        last=Texts((at_base,), longest),
-        count=Texts(both, tuple(map(str, never.flat))),
-        context=Texts((at_context,), at_context.texts),
-    )
-    if step > 1:
-        finding.append(t("heat_step", step=f"{step:,}"))
+    at_pair, which = control(t, "pair", shown, seconds=8.0, until=1), np.minimum(shown, pairs - 1)
     return Film(
         "heat",
-        Scene((table, wavelength), both, finding),
+        Scene(
+            (
+                hand(ropes, which, at_pair, at_base, t, until=1),
+                lengths(ropes, contexts, rows, which, (at_pair, at_base, at_context), t),
+                table(ropes, rows, which, (at_pair, at_base), kind, span, t),
+                hand(ropes, which, at_pair, at_base, t, kind, since=3),
+            ),
+            (at_pair, at_base, at_context),
+            "",
+            beats=beats(
+                t,
+                "heat",
+                *findings(ropes, contexts, which, (at_pair, at_base, at_context), kind, span, t),
+                hints=("pair", "base", "pair"),
+                first=read(ropes[0].wavelength[0]),
+                ratio=Texts((at_base,), tuple(f"{rope.base ** (2 / dim):.3g}" for rope in ropes)),
+            ),
+        ),
         lambda: {"pair": np.arange(pairs)} | {f"wavelength_at_base_{rope.base:g}": rope.wavelength for rope in ropes},
         f"""
         import rope_core as rc
         from rope_core.theory import frequency_demo
-        positions = frequency_demo.sampled_positions({span}, {positions.size})
+        positions = frequency_demo.sampled_positions({span}, {WHOLE if span <= WHOLE else SAMPLED})
         for base in {bases!r}:
             rope = rc.Rope({dim}, base, {contexts[0]})
             print(base, frequency_demo.table(rope, "{kind}", positions).shape, rope.wavelength[-1])
             print(int(frequency_demo.incomplete(rope).sum()), "of", rope.pairs)
         """,
+    )
+
+
+def hand(
+    ropes: Sequence[rc.Rope], which: Ints, at_pair: Control, at_base: Control, t: Words, kind: str = "", **shown: int
+) -> Panel:
+    """Return the hand of one pair after a few tokens, and with ``kind`` what the table has of it."""
+    both = at_pair, at_base
+    angle = AFTER * np.array([rope.theta for rope in ropes]).T[which]
+    tip = Track(both, UP - angle[..., None])
+    rest = np.zeros((*angle.shape, 1))
+    bar_of = ""
+    shapes: list[Shape] = [
+        circle(0.0, 0.0, 1.0, GREY, 2),
+        arc(0.0, 0.0, 0.5, UP, tip, GREY, sector=True, opacity=0.25),
+        hands(0.0, 0.0, 1.0, UP, GREY, 3),
+        turned(
+            at_pair, 0.0, 0.0, 1.0, tip, "ink", t("grab_hand"), [hands(0.0, 0.0, 1.0, tip, "ink", 6, head=True)], r=0
+        ),
+    ]
+    if kind in ("cos", "sin"):
+        bar_of = t("bar_of", kind=kind)
+        height = frequency_demo.TABLES[kind](angle)[..., None]
+        for colour, seen in ((BLUE, height > 0), (RED, height < 0)):
+            bar = Track(both, np.concatenate([rest, np.where(seen, height, np.nan)], axis=-1))
+            x, y = ((0.0, 0.0), bar) if kind == "cos" else (bar, (0.0, 0.0))
+            shapes.append(path(x, y, colour, 7))
+    return Panel(
+        Axis(-1.15, 1.15),
+        Axis(-1.15, 1.15),
+        shapes,
+        Texts((at_pair,), tuple(t("hand_title", i=i, after=AFTER) + bar_of for i in which.tolist())),
+        width=90,
+        share=0.6,
+        height=TALL,
+        equal=True,
+        **shown,
+    )
+
+
+def findings(
+    ropes: Sequence[rc.Rope],
+    contexts: Sequence[int],
+    which: Ints,
+    controls: tuple[Control, Control, Control],
+    kind: str,
+    span: int,
+    t: Words,
+) -> tuple[Text, ...]:
+    """Return the sentences of the three beats."""
+    at_pair, at_base, at_context = controls
+    both, theta = (at_pair, at_base), np.array([rope.theta for rope in ropes]).T[which]
+    pair = Texts((at_pair,), tuple(map(str, which.tolist())))
+    wave = Texts(both, tuple(map(read, (2 * np.pi / theta).ravel().tolist())))
+    never = [
+        frequency_demo.incomplete(rc.Rope(rope.dim, rope.base, context)).sum() for rope in ropes for context in contexts
+    ]
+    values = np.degrees(AFTER * theta) if kind == "angle" else frequency_demo.TABLES[kind](AFTER * theta)
+    unit = "°" if kind == "angle" else ""
+    step = -(-span // (WHOLE if span <= WHOLE else SAMPLED))
+    last = sentence(
+        lambda **slots: t("table_finding", after=AFTER, kind=t(f"view.{kind}"), **slots),
+        i=pair,
+        wave=wave,
+        value=Texts(both, tuple(f"{value:.3g}{unit}".replace("-", "−") for value in values.ravel().tolist())),
+    )
+    return (
+        sentence(
+            lambda **slots: t("hand_finding", after=AFTER, **slots),
+            i=pair,
+            wave=wave,
+            angle=Texts(both, tuple(f"{angle:.3g}°" for angle in np.degrees(AFTER * theta).ravel().tolist())),
+        ),
+        sentence(
+            lambda **slots: t("base_under_hand", pairs=ropes[0].pairs, **slots),
+            base=Texts((at_base,), at_base.texts),
+            last=Texts((at_base,), tuple(read(rope.wavelength[-1]) for rope in ropes)),
+            count=Texts((at_base, at_context), tuple(map(str, never))),
+            context=Texts((at_context,), at_context.texts),
+        ),
+        [*last, t("heat_step", step=f"{step:,}")] if step > 1 else last,
+    )
+
+
+def lengths(
+    ropes: Sequence[rc.Rope],
+    contexts: Sequence[int],
+    rows: Ints,
+    which: Ints,
+    controls: tuple[Control, Control, Control],
+    t: Words,
+) -> Panel:
+    """Return the tokens that a turn of each pair takes; then which of them training did not show whole."""
+    at_pair, at_base, at_context = controls
+    both = at_base, at_context
+    pairs = ropes[0].pairs
+    waves = np.stack([np.log10(rope.wavelength) for rope in ropes])
+    trained = np.log10(contexts)[:, None]
+    never = np.array(
+        [[frequency_demo.incomplete(rc.Rope(rope.dim, rope.base, each)).sum() for each in contexts] for rope in ropes]
+    )
+    far = float(np.ceil(max(waves.max(), trained.max()) + 0.2))
+    low, high = -0.03 * pairs - 0.5, 1.03 * pairs - 0.5
+    ticks = tuple((float(pair), str(pair)) for pair in sorted({0, pairs // 4, pairs // 2, 3 * pairs // 4, pairs - 1}))
+    waves_of, y = Track((at_base,), waves[:, rows]), rows.astype(float)
+    here, level = Track((at_pair, at_base), waves.T[which][..., None]), Track((at_pair,), which[:, None].astype(float))
+    named_at = Track((at_pair, at_base), np.minimum(waves.T[which], 0.55 * far)[..., None])
+    tokens = tuple(t("tokens_each", wave=read(10**wave)) for wave in waves.T[which].ravel().tolist())
+    passed = Track((at_pair,), (which[:, None] >= rows).astype(np.int8))
+    done = Track(both, (never[..., None] > pairs - 1 - rows).astype(np.int8))
+    last = Track((at_base,), waves[:, -1:])
+    limits = Track((at_context,), trained.repeat(2, axis=1))
+    grips = (
+        named(
+            "L", handle(at_context, limits, low, GREEN, t("grab_context"), [path(limits, (low, high), GREEN, 5)], r=0)
+        ),
+        named("b", handle(at_base, last, pairs - 1.0, "ink", t("grab_base"), r=10)),
+    )
+    return Panel(
+        Axis(0.0, far, tuple((float(p), short(10.0**p)) for p in range(1, int(far) + 1, 2)), t("tokens_axis")),
+        Axis(low, high, ticks, t("axis.pair")),
+        [
+            *since(2, boxes(Track((at_context,), trained), far, low, high, ORANGE, opacity=0.16)),
+            *until(
+                1,
+                named("λ", dots(waves_of, y, (GREY, "ink"), 4, passed)),
+                label(
+                    named_at, level, Texts((at_pair, at_base), tokens), "ink", anchor="start", dx=14, dy=16, bold=True
+                ),
+                handle(at_pair, here, level, "ink", t("grab_pair"), r=10),
+            ),
+            *since(
+                2,
+                named("λ", dots(waves_of, y, ("ink", ORANGE), 5, done)),
+                label(waves[0, 0].item(), 0.0, read(ropes[0].wavelength[0]), "ink", anchor="end", dx=-8, dy=-10),
+                label(
+                    last,
+                    pairs - 1.0,
+                    Texts((at_base,), tuple(read(rope.wavelength[-1]) for rope in ropes)),
+                    "ink",
+                    anchor="end",
+                    dx=18,
+                    dy=-18,
+                    bold=True,
+                ),
+                label(
+                    far,
+                    low,
+                    [t("trained"), " ", Texts((at_context,), at_context.texts)],
+                    GREEN,
+                    anchor="end",
+                    dx=-4,
+                    dy=-10,
+                    bold=True,
+                ),
+                label(
+                    far,
+                    0.45 * pairs,
+                    Texts(both, tuple(t("never", count=n, pairs=pairs) if n else "" for n in never.flat)),
+                    ORANGE,
+                    anchor="end",
+                    dx=-4,
+                    bold=True,
+                    size=17,
+                ),
+                label(
+                    far,
+                    0.45 * pairs,
+                    Texts(both, tuple(t("no_turn") if n else "" for n in never.flat)),
+                    ORANGE,
+                    anchor="end",
+                    dx=-4,
+                    dy=20,
+                ),
+                *grips,
+            ),
+        ],
+        t("wavelength_title"),
+        width=220,
+        share=1.2,
+        height=TALL,
+        until=2,
+    )
+
+
+def table(
+    ropes: Sequence[rc.Rope], rows: Ints, which: Ints, both: tuple[Control, Control], kind: str, span: int, t: Words
+) -> Panel:
+    """Return the angle, cosine or sine of the pairs over the positions, and the row of one pair, marked."""
+    at_pair, at_base = both
+    pairs = ropes[0].pairs
+    positions = frequency_demo.sampled_positions(span, WHOLE if span <= WHOLE else SAMPLED)
+    every, step = (int(each[1] - each[0]) if each.size > 1 else 1 for each in (rows, positions))
+    limit = float(np.pi) if kind == "angle" else 1.0
+    cells = np.stack([as_bytes(frequency_demo.table(rope, kind, positions)[rows], limit) for rope in ropes])
+    low, high = -every / 2, rows[-1] + every / 2
+    ticks = tuple((float(pair), str(pair)) for pair in sorted({0, pairs // 4, pairs // 2, 3 * pairs // 4, pairs - 1}))
+    end = float(positions[-1] + step)
+    middle = rows[np.searchsorted(rows, which, side="right") - 1][:, None].astype(float)
+    edge = Track((at_pair,), middle + np.array([-1, -1, 1, 1, -1]) * every / 2)
+    frame = [path((0.0, end, end, 0.0, 0.0), edge, colour, width) for colour, width in (("paper", 6), ("ink", 2.5))]
+    return Panel(
+        Axis(0.0, end, tuple((span * k / 4, short(span * k // 4)) for k in range(5)), t("axis.position"), grid=False),
+        Axis(
+            low, max(high, pairs - 1.0), ticks, t("pair_axis", every=every) if every > 1 else t("axis.pair"), grid=False
+        ),
+        [
+            image(Track((at_base,), cells), PHASE if kind == "angle" else SIGNED, (0.0, end), (low, high)),
+            handle(at_pair, end, Track((at_pair,), middle), "ink", t("grab_row"), frame, r=0),
+            dots(float(AFTER), Track((at_pair,), middle), "paper", 6),
+            dots(float(AFTER), Track((at_pair,), middle), "ink", 4),
+        ],
+        t(f"table.{kind}"),
+        width=220,
+        share=1.2,
+        height=TALL,
+        since=3,
     )
