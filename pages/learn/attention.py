@@ -10,13 +10,16 @@ from ui.figures.attention import expected as drawing_hand
 from ui.figures.attention import limits as failing
 from ui.figures.attention import scores as figures
 from ui.figures.attention import softmax as temperature
-from ui.page.fields import BASE, FACTOR, GEOMETRY, LEN_STEPS, SCHEME, SCHEME_FIELDS, TRAIN_LEN, stops
+from ui.figures.attention import spread
+from ui.page.fields import BASE, FACTOR, GEOMETRY, LEN_STEPS, SCHEME, SCHEME_FIELDS, TRAIN_LEN, beats, stops
 from ui.page.frame import Frame
 from ui.page.sentences import show_refusals
 from ui.page.state import Field
 from ui.page.store import Store
 from ui.page.tasks import Challenge, Drawn, Question
 
+TOLD = beats(3)
+KEYS = Field("keys", "int", None, 2, 2_147_483_647, optional=True)
 VECTORS = Field("vectors", "choice", "equal", choices=figures.KINDS)
 AT = Field("at", "int", 100, 1, 131_072, steps=tuple(figures.STOPS))
 REACH = Field("reach", "int", 16_384, 64, 1_048_576, steps=tuple(stop for stop in LEN_STEPS if stop <= 1_048_576))
@@ -48,13 +51,13 @@ def fits(store: Store) -> None:
 SERVES = Field("serves", "float", None, 2.0, 1e9, optional=True)
 WIDTH, LENGTH, MOST = 128, 32_768, 1.7e6
 """A head's width, a context and the largest base that the challenge takes."""
-FADE = Question("fade", "b", ((VECTORS, "random"), (DRAW, 5)))
+FADE = Question("fade", "b", ((VECTORS, "random"), (DRAW, 5), (TOLD, 1)))
 WEIGHT = Question("weight", "a", ((SIGNAL, 4.0),))
 SERVE = Challenge("serve", (SERVES,), challenges.stays_positive)
 DRAWN = Drawn("expected")
 TASKS = (FADE, DRAWN, WEIGHT, SERVE)
 
-FIELDS = (VECTORS, AT, REACH, DRAW, OWN_Q, OWN_K, CONTEXT, SIGNAL, *GEOMETRY, *SCHEME_FIELDS)
+FIELDS = (TOLD, KEYS, VECTORS, AT, REACH, DRAW, OWN_Q, OWN_K, CONTEXT, SIGNAL, *GEOMETRY, *SCHEME_FIELDS)
 
 
 def refuse(page: Frame, error: ValueError) -> None:
@@ -63,8 +66,7 @@ def refuse(page: Frame, error: ValueError) -> None:
 
 
 def one_score(page: Frame) -> None:
-    """One score over the distance."""
-    page.bar()
+    """Draw one score over the distance and the base, and attention as the text grows."""
     try:
         vectors = pairing(page.store)
     except ValueError as error:
@@ -73,8 +75,10 @@ def one_score(page: Frame) -> None:
         rope, kind, reach = page.store.rope(), page.get(VECTORS), page.get(REACH)
         bases, at = stops(BASE, page.get(BASE), film.LOW, film.HIGH), film.distances(page.get(AT), reach)
         contexts = stops(TRAIN_LEN, page.get(TRAIN_LEN), 64, max(reach, 128))
-        drawing = film.decaying(rope, kind, vectors, reach, bases, at, contexts, page.t)
-        page.show(drawing, film.decaying, attention.score_curve)
+        words = spread.lengths(rope.train_len, page.get(KEYS))
+        drawing = film.decaying(rope, kind, vectors, reach, bases, at, contexts, words, page.t)
+        page.show(drawing, film.decaying, attention.score_curve, softmax_core.expected_attention)
+    page.bar()
     page.controls.segments(VECTORS)
     if page.get(VECTORS) == "random":
         page.controls.slider(DRAW)

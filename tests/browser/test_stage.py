@@ -152,7 +152,7 @@ def test_a_page_of_another_site_frames_the_app(course: str, visit: Visit) -> Non
     dials = frame.locator(".film").first
     # Linear scaling divides the radian between neighbours by the factor.
     expect(dials).to_contain_text("14.3°")
-    slider = frame.get_by_role("slider", name="factor")
+    slider = frame.get_by_role("slider", name="factor", exact=True)
     slider.focus()
     slider.press("ArrowRight")
     expect(dials).to_contain_text("11.5°")

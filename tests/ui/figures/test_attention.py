@@ -13,7 +13,7 @@ from rope_core import rotation_matrix
 from rope_core.theory import extension
 from rope_core.theory.extension import cell_edges
 from tests.support.figures import chart
-from ui.figures.attention import decay, expected
+from ui.figures.attention import decay, expected, spread
 from ui.figures.attention import scores as figures
 from ui.figures.attention import softmax as heat
 from ui.figures.attention.bins import FEW, POINTS, bins
@@ -22,7 +22,7 @@ from ui.film.scene import Track
 from ui.text.words import Words
 
 T = Words("en", "attention")
-CONTEXTS = (64.0, 512.0)
+CONTEXTS, TEXTS = (64.0, 512.0), (128, 512, 2048, 4096)
 
 
 def angles(dim: int, base: float) -> list[float]:
@@ -50,9 +50,10 @@ def test_the_curve_and_the_mark_are_the_score_of_rotated_vectors(kind: str, dim:
     q, k = figures.vectors(kind, dim, 3, "1, -2 0.5", "0.3，2")
     assert np.linalg.norm(q) == pytest.approx(1.0) and np.linalg.norm(k) == pytest.approx(1.0)
     bases, at = (base, 9_000.0) if base < 9_000 else (9_000.0, base), decay.distances(71, 400)
-    film = unwrap(decay.decaying)(rc.Rope(dim, base, 512), kind, (q, k), 400, bases, at, CONTEXTS, T)
-    band, curve = [shape for shape in film.scene.panels[0].shapes if isinstance(shape.get("y"), Track)][:2]
-    limit, grip = [shape for shape in film.scene.panels[0].shapes if shape["kind"] == "handle"]
+    film = unwrap(decay.decaying)(rc.Rope(dim, base, 512), kind, (q, k), 400, bases, at, CONTEXTS, TEXTS, T)
+    shapes = film.scene.panels[0].shapes
+    band, curve = [shape for shape in shapes if shape["kind"] == "path" and isinstance(shape["y"], Track)][:2]
+    limit, grip, *zeros = [shape for shape in shapes if shape["kind"] == "handle"]
     for i, each in enumerate(bases):
         rope = rc.Rope(dim, each, 512)
         edges = cell_edges(400, POINTS, True).tolist()
@@ -66,10 +67,32 @@ def test_the_curve_and_the_mark_are_the_score_of_rotated_vectors(kind: str, dim:
             index = {"base": i, "at": at.index(distance)}
             assert grip["y"].at(index)[0] == pytest.approx(by_matrix(rope, q, k, distance), abs=1e-10)
             assert grip["x"].at(index)[0] == pytest.approx(np.log10(distance))
-        assert f"{by_matrix(rope, q, k, 71):.3f} at 71" in film.scene.written({"base": each, "at": 71, "train_len": 64})
+        told = {"base": each, "at": 71, "train_len": 64, "keys": 512, "beat": 1}
+        assert f"At distance 71 the score is {by_matrix(rope, q, k, 71):.3f};" in film.scene.written(told)
+        for zero in zeros:
+            first = next((m for m in range(1, 401) if by_matrix(rope, q, k, m) < 0), 400)
+            assert 10 ** zero["x"].at({"base": i})[0] == pytest.approx(first)
+    assert len(zeros) == (kind == "equal")
     # The trained context past the reach stands at its end.
     assert [10 ** limit["x"].at({"train_len": k})[0] for k in (0, 1)] == pytest.approx([64, 400])
     assert max(at) <= 400
+
+
+def test_a_word_s_share_is_what_drawn_scores_leave_it_with_and_without_the_square() -> None:
+    """Six above 4,096 standard normal scores, then above 64 times as many: by a million softmaxes' worth of draws."""
+    squares, plain, sharp = spread.shares((1024, 4096, 65_536), 4096)
+    assert squares == pytest.approx([1, 1, (0.1 * math.log(16) + 1) ** 2])
+    rng = np.random.default_rng(5)
+    for n, square, without, with_it in zip((1024, 4096, 65_536), squares, plain, sharp, strict=True):
+        drawn = []
+        for factor in (1.0, square):
+            scores = rng.standard_normal((4_000_000 // n, n))
+            scores[:, 0] += spread.STANDS
+            weights = np.exp(factor * scores)
+            shares = 100 * weights[:, 0] / weights.sum(axis=1)
+            drawn.append((shares.mean(), 4 * shares.std() / math.sqrt(len(shares))))
+        assert all(abs(mean - said) < slack for (mean, slack), said in zip(drawn, (without, with_it), strict=True))
+    assert plain[2] < plain[1] / 10 < sharp[1] < sharp[2]
 
 
 def test_a_wide_bin_holds_its_first_and_last_distance_and_few_between() -> None:
@@ -85,7 +108,7 @@ def test_a_wide_bin_holds_its_first_and_last_distance_and_few_between() -> None:
 
 def test_a_distance_past_the_reach_lengthens_the_axis() -> None:
     vectors, at = figures.vectors("equal", 8, 0, "", ""), decay.distances(5_000, 64)
-    film = unwrap(decay.decaying)(rc.Rope(8, 60.0), "equal", vectors, 64, (60.0, 9e3), at, CONTEXTS, T)
+    film = unwrap(decay.decaying)(rc.Rope(8, 60.0), "equal", vectors, 64, (60.0, 9e3), at, CONTEXTS, TEXTS, T)
     assert film.scene.panels[0].x.high == np.log10(5_000) and at[-1] == 5_000
 
 
@@ -232,7 +255,7 @@ def drawings(lang: str, dim: int, base: float, train_len: int) -> tuple[Drawing 
     result, _ = extension.extensions(rope, params, 4 * train_len)
     return (
         *(
-            decay.decaying(rope, kind, vectors, 64, (base, 2e12), decay.distances(3, 64), CONTEXTS, t)
+            decay.decaying(rope, kind, vectors, 64, (base, 2e12), decay.distances(3, 64), CONTEXTS, TEXTS, t)
             for kind in figures.KINDS
         ),
         *(figures.bound(rope, kind, vectors, 64, t) for kind in figures.KINDS),

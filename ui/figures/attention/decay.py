@@ -1,4 +1,4 @@
-"""The score of a query and a key under the hand: the distance dragged along the curve, the base that shapes it."""
+"""A score under the hand: the distance dragged along the curve, the base that shapes it, and a text that grows."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ import numpy as np
 
 import rope_core as rc
 from rope_core.theory import attention
+from ui.figures.attention import spread
 from ui.figures.attention.bins import bins
 from ui.figures.attention.scores import FAR, STOPS, Pairing, recipe_vectors, text_or_never
-from ui.figures.colours import BLUE, GREY, RED
+from ui.figures.colours import GREEN, RED, SKY
 from ui.figures.drawing import Film, kept
-from ui.film.scene import Axis, Panel, Scene, Text, Texts, Track, control, sentence
-from ui.film.shapes import handle, label, named, path
+from ui.film.scene import Axis, Panel, Scene, Texts, Track, beats, control, sentence
+from ui.film.shapes import dots, handle, label, named, path, since, until
 from ui.text.words import Words
 
 LOW, HIGH = 1e3, 1e7
@@ -33,15 +34,18 @@ def decaying(
     bases: tuple[float, ...],
     at: tuple[int, ...],
     contexts: tuple[float, ...],
+    words: tuple[int, ...],
     t: Words,
 ) -> Film:
-    """Return the score of one query and one key up to a reach, at every base, and at the distance dragged.
+    """Return the score of a query and a key over the distance, then at every base; then attention as a text grows.
 
     The trained context is dragged as well; of the score nothing depends on it. Past the reach it is at its end.
     """
     q, k = pairing
     reach = max(reach, at[-1])
-    base, far = control(t, "base", bases), control(t, "at", at)
+    base, far = control(t, "base", bases, since=2, until=2), control(t, "at", at, seconds=8.0, until=1)
+    keys = control(t, "keys", words, start=float(rope.train_len), since=3, seconds=6.0)
+    squares, plain, sharp = spread.shares(words, rope.train_len)
     context = control(t, "train_len", contexts, slider=False)
     spectra = [rc.Spectrum.of(rc.Rope(rope.dim, each, rope.train_len).theta) for each in bases]
     d, middle, fold = bins(reach)
@@ -51,53 +55,72 @@ def decaying(
     band = Track((base,), np.concatenate([least, most[:, ::-1]], axis=1))
     here = np.array([attention.score_curve(s, at, q, k) for s in spectra])
     zero = float(attention.score_curve(spectra[0], [0], q, k)[0])
+    start = f"{zero:.3f}".rstrip("0").rstrip(".")
     edge = np.log10(reach)
     mark = Track((far,), np.log10(at)[:, None])
     high = Track((base, far), here[..., None])
+    stem = Track((base, far), np.stack([np.zeros_like(here), here], axis=-1))
     low = min(-0.15, 1.1 * float(min(scores.min(), here.min())))
     top = max(1.05, 1.1 * float(max(scores.max(), here.max())))
     numbers = Texts((base, far), tuple(f"{value:.3f}" for value in here.ravel().tolist()))
     trained = np.log10(np.minimum(contexts, reach))[:, None]
     limit, limits = Track((context,), trained), Track((context,), trained.repeat(2, axis=1))
     lengths = Texts((context,), tuple(f"{each:,.0f}" for each in contexts))
+    first = [attention.first_negative(rope.dim, each, reach) for each in bases] if kind == "equal" else []
+    negative = Texts((base,), tuple(text_or_never(each, reach, t) for each in first)) if first else ""
+    zeros = Track((base,), np.log10([[reach if each is None else each] for each in first])) if first else 0.0
+    border = path(limits, [low, top], GREEN, 4)
+    crossing = [
+        handle(base, zeros, 0.0, "ink", t("grab_base"), r=10),
+        label(zeros, 0.0, negative, "ink", bold=True, dy=28),
+    ]
     panel = Panel(
         Axis(0.0, edge, tuple((np.log10(x), f"{x:,}") for x in DECADES if x <= reach), t("distance_log")),
         Axis(low, top, ((0.0, "0"), (zero, f"{zero:.2g}")) if abs(zero) > 0.1 else ((0.0, "0"),), t("score_axis")),
         [
             path([0.0, edge], [0.0, 0.0], "ink", 1),
-            named("L", path(limits, [low, top], GREY, 3, "2 6")),
-            label(
-                limit,
-                top,
-                sentence(lambda **length: t("trained", **length), length=lengths),
-                GREY,
-                anchor="end",
-                dx=-12,
-                dy=14,
+            *since(
+                2,
+                named("L", handle(context, limit, top, GREEN, t("grab_trained"), [border], r=0)),
+                label(
+                    limit,
+                    top,
+                    sentence(lambda **length: t("trained", **length), length=lengths),
+                    GREEN,
+                    anchor="end",
+                    dx=-8,
+                    dy=14,
+                    bold=True,
+                ),
             ),
-            path(there_and_back, band, BLUE, 0, fill=BLUE) | {"opacity": 0.3},
-            label(0.0, low, t("scores_band"), BLUE, anchor="start", dx=4, dy=-8),
-            named("R", path(np.log10(middle), Track((base,), mean), BLUE, 3)),
-            path(Track((far,), np.stack([np.log10(at)] * 2, axis=1)), [low, top], RED, 1.5, "2 4"),
-            handle(context, limit, top, GREY, t("grab_trained"), r=8),
-            handle(far, mark, high, RED, t("grab"), r=11),
-            named("m", label(mark, high, numbers, RED, bold=True, size=18, dy=-20)),
+            path(there_and_back, band, SKY, 0, fill=SKY) | {"opacity": 0.3},
+            label(0.0, low, t("scores_band"), SKY, anchor="start", dx=4, dy=-8, size=13),
+            named("R", path(np.log10(middle), Track((base,), mean), SKY, 3)),
+            *until(
+                1,
+                path(Track((far,), np.stack([np.log10(at)] * 2, axis=1)), stem, RED, 1.5, "2 4"),
+                handle(far, mark, high, RED, t("grab"), [dots(mark, high, RED, 11)], r=0),
+                named("m", label(mark, high, numbers, RED, bold=True, size=18, dy=-20)),
+            ),
+            *since(2, *crossing[: 2 * bool(first)]),
         ],
-        height=250,
+        height=230,
+        until=2,
     )
-    slots: dict[str, Text] = {"here": numbers, "at": Texts((far,), far.texts)}
-    if kind == "equal":
-        first = [attention.first_negative(rope.dim, each, reach) for each in bases]
-        slots |= {
-            "negative": Texts((base,), tuple(text_or_never(each, reach, t) for each in first)),
-            "base": Texts((base,), base.texts),
-        }
+    slots = {"base": Texts((base,), base.texts), "context": lengths, "negative": negative}
+    findings = (
+        sentence(lambda **more: t("decay_finding", zero=start, **more), here=numbers, at=Texts((far,), far.texts)),
+        sentence(lambda **more: t(f"base_{kind}", **more), **slots),
+        spread.told(keys, squares, plain, sharp, t),
+    )
+    told = {"fact": t(f"fact.{kind}"), "act": t(f"act.{kind}")}
     return Film(
         "decay",
         Scene(
-            (panel,),
-            (far, base, context),
-            sentence(lambda **more: t(f"decay_{kind}", zero=f"{zero:.3f}", **more), **slots),
+            (panel, *spread.panels(keys, rope.train_len, plain, sharp, t)),
+            (far, base, context, keys),
+            "",
+            beats=beats(t, "decay", *findings, hints=("at", "base", "keys"), **told),
         ),
         lambda: {"distance": d} | {f"score, base {each:g}": row for each, row in zip(bases, scores, strict=True)},
         f"""

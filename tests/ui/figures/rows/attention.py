@@ -7,7 +7,7 @@ import numpy as np
 import rope_core as rc
 from tests.support.figures import ROPE, Row, extended
 from tests.support.films import FilmRow
-from ui.figures.attention import decay, expected, limits, scores, softmax
+from ui.figures.attention import decay, expected, limits, scores, softmax, spread
 from ui.text.words import Words
 
 THETA = ROPE.theta
@@ -24,13 +24,12 @@ PAIRING = scores.vectors("random", 16, 3, "", "")
 
 def decaying(t: Words) -> str:
     q, k = PAIRING
-    return t("decay_random", zero=f"{q @ k:.3f}", here=f"{turned(q, k, 70):.3f}", at="70")
+    return t("decay_finding", zero=f"{q @ k:.3f}".rstrip("0"), here=f"{turned(q, k, 70):.3f}", at="70")
 
 
 def decaying_of_one_vector(t: Words) -> str:
     values = np.array([np.mean(np.cos(m * THETA)) for m in range(400)])
-    first = f"{int(np.argmax(values < 0))}"
-    return t("decay_equal", zero="1.000", here=f"{values[70]:.3f}", at="70", base="700", negative=first)
+    return t("base_equal", base="700", negative=f"{int(np.argmax(values < 0))}", context="256")
 
 
 def failing(t: Words) -> str:
@@ -96,14 +95,21 @@ def question(t: Words) -> str:
 
 AT = decay.distances(70, 400)
 CONTEXTS = (128.0, 256.0)
-AT_70 = {"at": 70, "base": 700, "train_len": 256}
+AT_70 = {"at": 70, "base": 700, "train_len": 256, "keys": 1024}
+WORDS = spread.lengths(256, None)
 FILMS = [
-    FilmRow("attention", decay.decaying, (ROPE, "random", PAIRING, 400, (700.0, 9e3), AT, CONTEXTS), AT_70, decaying),
     FilmRow(
         "attention",
         decay.decaying,
-        (ROPE, "equal", scores.vectors("equal", 16, 0, "", ""), 400, (50.0, 700.0), AT, CONTEXTS),
-        AT_70,
+        (ROPE, "random", PAIRING, 400, (700.0, 9e3), AT, CONTEXTS, WORDS),
+        AT_70 | {"beat": 1},
+        decaying,
+    ),
+    FilmRow(
+        "attention",
+        decay.decaying,
+        (ROPE, "equal", scores.vectors("equal", 16, 0, "", ""), 400, (50.0, 700.0), AT, CONTEXTS, WORDS),
+        AT_70 | {"beat": 2},
         decaying_of_one_vector,
     ),
     FilmRow("attention", expected.expected, (ROPE,), {}, question),

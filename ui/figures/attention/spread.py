@@ -1,0 +1,76 @@
+"""One unit of attention shared by ever more words, and what YaRN's factor on the scores leaves of it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rope_core.rope import Array
+from rope_core.theory.softmax import expected_attention, factor_scale
+from ui.figures.colours import GREEN, GREY, PURPLE
+from ui.film.scene import Axis, Control, Panel, Shape, Text, Texts, Track, sentence
+from ui.film.shapes import boxes, dots, handle, label, path
+from ui.text.words import Words
+
+STANDS = 6.0
+"""By how much the score of the one word that matters exceeds the others' mean, in their standard deviations."""
+OCTAVES = np.arange(-2.0, 6.01, 0.25)
+"""Lengths of the text, in powers of two of the trained length."""
+
+
+def lengths(train_len: int, own: int | None) -> tuple[int, ...]:
+    """Return the words of the texts to drag to, from a quarter of the trained length to 64 times, and ``own``."""
+    spread = np.maximum(np.rint(train_len * 2**OCTAVES), 2).astype(int).tolist()
+    return tuple(sorted({*spread, *([] if own is None else [own])}))
+
+
+def shares(keys: tuple[int, ...], train_len: int) -> tuple[Array, Array, Array]:
+    """Return YaRN's factor on the scores at each length, and the word's attention (%) without it and with it, (n,)."""
+    squares = np.array([factor_scale(max(n / train_len, 1.0)) for n in keys])
+    plain, sharp = (100 * expected_attention(keys, scale, STANDS)[1] for scale in (1.0, squares))
+    return squares, plain, sharp
+
+
+def told(keys: Control, squares: Array, plain: Array, sharp: Array, t: Words) -> Text:
+    """Return the sentence about the word's attention at every length."""
+    columns = {"plain": plain, "square": squares, "sharp": sharp}
+    return sentence(
+        lambda **slots: t("spread_finding", stands=f"{STANDS:g}", **slots),
+        keys=Texts((keys,), keys.texts),
+        **{name: Texts((keys,), tuple(f"{value:.2g}" for value in column)) for name, column in columns.items()},
+    )
+
+
+def panels(keys: Control, train_len: int, plain: Array, sharp: Array, t: Words) -> tuple[Panel, Panel]:
+    """Return the unit of attention as two bars, and the word's share of it over the length of the text."""
+    looks = ((plain, GREY, "unsharpened"), (sharp, PURPLE, "sharpened"))
+    bars: list[Shape] = []
+    for k, (share, colour, name) in enumerate(looks):
+        at = k - 0.5
+        bars += [
+            boxes(at - 0.35, at + 0.35, 0.0, 100.0, GREY, opacity=0.15),
+            boxes(at - 0.35, at + 0.35, 0.0, Track((keys,), share[:, None]), colour),
+            label(at, 50.0, Texts((keys,), tuple(f"{value:.2g} %" for value in share)), colour, bold=True),
+            label(at, -9.0, t(f"short.{name}"), colour, size=13),
+        ]
+    where = np.log2(np.array(keys.stops) / train_len)
+    here = Track((keys,), where[:, None])
+    top = 1.15 * float(max(plain.max(), sharp.max()))
+    marked = Track((keys,), np.stack([where, where], axis=1))
+    lines: list[Shape] = [path((0.0, 0.0), (0.0, top), GREEN, 3)]
+    names = [label(0.0, top, t("trained_here"), GREEN, anchor="start", dx=6, dy=12, bold=True)]
+    for share, colour, name in looks:
+        lines += [path(where, share, colour, 4), dots(here, Track((keys,), share[:, None]), colour, 7)]
+        names.append(label(where[-1], share[-1], t(f"line.{name}"), colour, anchor="end", dy=-16, bold=True))
+    lines.append(handle(keys, here, 0.0, "ink", t("grab_keys"), [path(marked, (0.0, top), "ink", 3)], r=0))
+    steps = range(int(where[0]), int(where[-1]) + 1, 2)
+    return (
+        Panel(Axis(-1.0, 1.0), Axis(-12.0, 102.0), bars, t("unit_title"), width=110, share=0.5, height=230, since=3),
+        Panel(
+            Axis(where[0], where[-1], tuple((float(p), f"{2.0**p:g}×") for p in steps), t("length_axis")),
+            Axis(0.0, top, tuple((float(y), str(y)) for y in (0, 10, 20) if y < top), t("share_axis"), grid=False),
+            [*lines, *names],
+            width=210,
+            height=190,
+            since=3,
+        ),
+    )
