@@ -8,7 +8,8 @@ from ui.figures.block import drawn as drifting
 from ui.figures.block import norm as block_norm
 from ui.figures.block import rotary as block_rope
 from ui.figures.block import unit as block_unit
-from ui.page.fields import DIM, GEOMETRY, MODEL
+from ui.figures.block import way
+from ui.page.fields import DIM, GEOMETRY, MODEL, beats
 from ui.page.frame import Frame
 from ui.page.state import Field
 from ui.page.tasks import Challenge, Drawn, Question
@@ -46,9 +47,12 @@ RANK = Field("rank", "int", 512, 16, 1024, step=16)
 START = Field("start", "int", 100, 0, 100_000, steps=(0, 1, 10, 100, 1000, 10_000, 100_000))
 HEADS = Field("heads", "int", 128, 1, 128)
 
-TOKEN = Field("token", "int", 3, 0, 7)
+TOKEN = Field("token", "int", 2, 0, way.LAST)
+LATER = Field("later", "int", 20, 1, way.LATER)
+MOVED = Field("moved", "int", 10, 0, way.SHIFTS)
+BEAT = beats(3)
 LINE = Field("line", "int", None, 1, len(challenges.STEPS), optional=True)
-TURNED = Question("turned", "b", ((TOKEN, 7),))
+TURNED = Question("turned", "b", ((BEAT, 2), (LATER, way.LATER)))
 STALE = Question("stale", "c", ((TIMES, 4.0),))
 EXTRA = Challenge("extra", (LINE,), challenges.extra_line)
 DRIFT = Drawn("drift")
@@ -61,7 +65,8 @@ LAYER = """1  q, k, v = x @ W_q, x @ W_k, x @ W_v
 6  out = attention(q, cache)"""
 
 FIELDS = (
-    *(TOKEN, ROW, NORM, PLACE, ORDER, UNIT, MEAN, SIZE, FUSED, STACKED, LAYERS, DRAW, WRITES, CURVE, AT, GATE, VALUE),
+    *(BEAT, TOKEN, LATER, MOVED, ROW, NORM, PLACE, ORDER, UNIT, MEAN, SIZE, FUSED, STACKED, LAYERS, DRAW, WRITES),
+    *(CURVE, AT, GATE, VALUE),
     *(TRICK, SCALE, CAP, LOGIT, SHIFT, WEIGHT, POSITION, MULTIPLIER, LAYOUT, PAIR, TIMES, RANK, HEADS, START),
     *GEOMETRY,
 )
@@ -87,10 +92,10 @@ def drawn(page: Frame) -> tuple[str, choices.Choices | None, choices.Choices]:
 
 
 def whole(page: Frame) -> None:
-    """Draw the block of a model and its cache, while tokens come in."""
-    page.bar()
+    """Draw a word's query, key and value, the cache, and the block of a model."""
     film = figures.diagram(*drawn(page), page.store.rope(), page.t)
     page.show(film, figures.diagram, choices.choices_of, block.attention_output)
+    page.bar()
     page.symbols()
     page.predict(TURNED)
 

@@ -4,6 +4,7 @@ import math
 from collections import Counter
 from collections.abc import Callable
 from functools import cache
+from typing import Any
 
 import numpy as np
 import pytest
@@ -21,6 +22,7 @@ from ui.figures.block import diagram as figures
 from ui.figures.block import norm as block_norm
 from ui.figures.block import rotary as block_rope
 from ui.figures.block import unit as block_unit
+from ui.figures.block import way
 from ui.figures.drawing import Drawing, Film
 from ui.text.words import Words
 
@@ -68,8 +70,8 @@ def test_every_row_is_worded_in_both_languages(lang: str) -> None:
         assert sum(cell != "=" for cell in corrected) == len(row.corrections) == len(figures.corrections(row, t))
 
 
-def finding(film: Film) -> str:
-    return film.scene.written({"token": 0.0})
+def title(film: Film) -> str:
+    return str(unpacked(film.packed(T).data)[1]["panels"][1]["title"])
 
 
 def order(drawing: Film) -> list[str]:
@@ -100,21 +102,52 @@ def test_the_norms_stand_where_the_formula_says(place: str, feed: list[str]) -> 
     assert parts.count("RoPE") == 2
 
 
-def test_cached_keys_stay_turned_by_their_own_positions_and_values_stay() -> None:
-    rope, built = rc.Rope(8, 50.0, 64), usual()[0]
+def pointing(shape: dict[str, Any], held: bytes, index: dict[str, int]) -> np.ndarray:
+    """Return where arrows point, as complex numbers of length 1."""
+    return np.asarray(np.exp(1j * numbers(shape["angle"], held, index)))
+
+
+def test_a_word_turns_its_query_and_key_and_what_is_cached_stays() -> None:
+    rope, built = rc.Rope(18, 50.0, 64), usual()[0]
     _, head, held = unpacked(figures.diagram("X", built, built, rope, T).packed(T).data)
-    shapes = head["panels"][1]["shapes"]
-    keys, values = (shape for shape in shapes if shape["kind"] == "hands")
-    (marker,) = (shape for shape in shapes if shape["kind"] == "handle")
-    for newest in range(figures.TOKENS):
-        key, value, seen = (
-            numbers(part, held, {"token": newest}) for part in (keys["angle"], values["angle"], keys["paint"])
-        )
-        np.testing.assert_allclose(key, math.pi / 2 - np.arange(figures.TOKENS), rtol=1e-6)
-        np.testing.assert_allclose(value, math.pi / 2, rtol=1e-6)
-        assert np.flatnonzero(seen).tolist() == list(range(newest + 1))
-        at, rows = (numbers(shape["y"], held, {"token": newest}) for shape in (marker, keys))
-        assert float(np.ravel(at)[0]) == np.ravel(rows)[newest]
+    shapes = head["panels"][0]["shapes"]
+    vectors = np.random.default_rng(0).standard_normal((3, way.TOKENS, 2))
+    theta = [50.0 ** (-2 * 1 / 18)]
+
+    def exact(name: str, token: int, position: int) -> complex:
+        x = vectors["qkv".index(name), token]
+        x = x if name == "v" else rc.rotation_matrix(position, theta, "interleaved") @ x
+        return complex(*x) / abs(complex(*x))
+
+    word, query = (shape["of"] for shape in shapes if shape["kind"] == "handle")
+    for position in (0, 1, 17, way.LAST):
+        for arrow in (part for part in word if part["kind"] == "hands"):
+            at = pointing(arrow, held, {"token": position})[0]
+            assert at == pytest.approx(exact(arrow["symbol"], way.WORD, position), abs=1e-5)
+    for k in (0, 3, way.LATER - 1):
+        at = pointing(query[-1], held, {"later": k})[0]
+        assert at == pytest.approx(exact("q", 0, way.TOKENS + k), abs=1e-5)
+    # The cache depends on no control: each key is turned by its own position, each value is as it was.
+    cached = [shape for shape in shapes if shape["kind"] == "hands" and shape.get("since") == 2]
+    assert [shape["symbol"] for shape in cached] == ["k", "v"]
+    for shape in cached:
+        assert shape["angle"]["by"] == []
+        kept = [exact(shape["symbol"], token, token) for token in range(way.TOKENS)]
+        np.testing.assert_allclose(pointing(shape, held, {}), kept, atol=1e-5)
+
+
+def test_the_output_turns_with_the_text_where_v_does() -> None:
+    rope = rc.Rope(32, 10_000.0, 64)
+    theta = 10_000.0 ** (-2 * 2 / 32)
+    film = figures.diagram("X", None, usual()[0], rope, T)
+    still, goes = (np.unwrap(np.angle(each)) for each in way.outputs(rope))
+    assert np.ptp(still) < 1e-9
+    np.testing.assert_allclose(np.diff(goes), theta, atol=1e-9)
+    said = film.scene.written({"token": 0, "later": 1, "moved": 12, "beat": 3})
+    assert f"turned by 0° with v as it is, and by {math.degrees(12 * theta):.0f}° with" in said
+    assert f"made {(way.TOKENS + 6) * theta / (2 * math.pi):.3g} turns" in film.scene.written(
+        {"token": 0, "later": 7, "moved": 0, "beat": 2}
+    )
 
 
 @pytest.mark.parametrize("place", PLACES)
@@ -123,7 +156,7 @@ def test_cached_keys_stay_turned_by_their_own_positions_and_values_stay() -> Non
 def test_every_part_of_the_block_is_reached_by_an_arrow(place: str, parallel: bool, unit: str) -> None:
     built = Choices("RMSNorm", place, parallel, unit, True)
     film = figures.diagram("X", None, built, ROPE, T)
-    shapes = unpacked(film.packed(T).data)[1]["panels"][0]["shapes"]
+    shapes = unpacked(film.packed(T).data)[1]["panels"][1]["shapes"]
     arrows = [shape for shape in shapes if shape["kind"] == "path" and shape["fill"] != "none"]
     parts = len(np.asarray(film.table()["part"]))
     assert len(arrows) >= parts - 1, "all but the input"
@@ -136,10 +169,10 @@ def test_switches_change_the_drawing_and_say_so() -> None:
     built = figures.chosen(row, "RMSNorm", "post", "parallel", "relu2")
     assert built == Choices("RMSNorm", "post", True, "relu2", False)
     drawing = figures.diagram("BLOOM", shown, built, ROPE, T)
-    assert "with your changes" in finding(drawing) and "parallel" in finding(drawing)
+    assert "with your changes" in title(drawing) and "parallel" in title(drawing)
     assert order(drawing).count("+") == 1 and "RoPE" not in order(drawing)
     assert figures.chosen(None, "row", "row", "row", "row") == usual()[0]
-    assert "leaves open" in finding(figures.diagram("X", None, usual()[0], ROPE, T))
+    assert "leaves open" in title(figures.diagram("X", None, usual()[0], ROPE, T))
 
 
 @pytest.mark.parametrize("mean, size", [(2.0, 1.0), (-5.0, 0.25), (0.0, 4.0)])
@@ -181,7 +214,7 @@ def test_stack_draws_the_mean_of_two_stacks_gradients() -> None:
 
 def test_parallel_differs_to_first_order() -> None:
     drawing = block_norm.parallel(0.5, T)
-    slope = float(drawing.finding.partition("power ")[2].partition(":")[0])
+    slope = float(drawing.finding.partition("power ")[2].split()[0])
     assert slope == pytest.approx(1, abs=0.01)
     layer = block.draw_layers(1, 32, 128, 0)[0]
     x = np.random.default_rng([0, 1]).standard_normal((16, 32))
@@ -253,7 +286,7 @@ def test_only_rms_with_equal_weights_commutes_and_only_at_factor_one(layout: str
     assert min(other.values()) > 0.05
     drawing = block_rope.commute(rope, 77, 1.3, layout, T)
     assert list(chart(drawing).data[0].x) == list(other.values())
-    assert f"any weights {other['rms_weight']:.3g}" in drawing.finding
+    assert f"It is {other['rms_weight']:.3g} with any weights" in drawing.finding
     x = np.random.default_rng(0).standard_normal((16, 16)) + 0.5
     # f N(x) against N(f x) = N(x): the rotation itself keeps each row's length.
     turned = np.stack([rotation_matrix(77 + t, rope.theta, layout) @ row for t, row in enumerate(x)])
@@ -275,7 +308,7 @@ def test_only_a_rotated_v_moves_with_the_text() -> None:
     last = [(table[f"{name}_first"][-1], table[f"{name}_second"][-1]) for name in ("plain", "rotated")]
     assert ends == [last[0]] * 2 + [last[1]] * 2
     far = max(np.abs(table[key] - table[key][0]).max() for key in ("rotated_first", "rotated_second"))
-    assert f"rotated by {far:.3g}" in drawing.finding
+    assert f"with v turned by {far:.3g}" in drawing.finding
 
 
 def test_a_stale_cache_is_off_by_the_change_of_frequency() -> None:

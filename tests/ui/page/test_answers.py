@@ -132,13 +132,14 @@ def lost(at: At) -> str:
 
 
 def turned_in_cache(at: At) -> str:
-    """Return b: the score of the newest query with a key turned once is that of both turned at their own positions."""
+    """Return b: the score of a later query with a key turned once is that of both turned at their own positions."""
     q, k = demo.drawn_vectors(LLAMA.dim)
-    newest, key = at("token"), at("token") - 3
-    turn = {each: rc.rotation_matrix(each, LLAMA.theta, "interleaved") for each in (3, key, newest)}
-    meant = float(attention.score_curve(rc.Spectrum.of(LLAMA.theta), [3], q, k)[0])
-    keys = {"a": turn[3] @ turn[key] @ k, "b": turn[key] @ k, "c": k}
-    return only({choice: abs(float((turn[newest] @ q) @ each) - meant) < 1e-9 for choice, each in keys.items()})
+    assert at("beat") == 2, "the cache is there in the second beat"
+    key, far = 3, at("later")
+    turn = {each: rc.rotation_matrix(each, LLAMA.theta, "interleaved") for each in (key, far, key + far)}
+    meant = float(attention.score_curve(rc.Spectrum.of(LLAMA.theta), [far], q, k)[0])
+    keys = {"a": turn[far] @ turn[key] @ k, "b": turn[key] @ k, "c": k}
+    return only({choice: abs(float((turn[key + far] @ q) @ each) - meant) < 1e-9 for choice, each in keys.items()})
 
 
 def stale(at: At) -> str:
@@ -175,7 +176,7 @@ def together(at: At) -> str:
     return only(apart)
 
 
-FOUND: dict[tuple[str, str], Callable[[], str]] = {
+FOUND: dict[tuple[str, str], Callable[[At], str]] = {
     ("home", "slow"): slow,
     ("encodings", "without"): without,
     ("encodings", "shifted"): moved,

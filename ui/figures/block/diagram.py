@@ -1,4 +1,4 @@
-"""The block page's first figure: the block with every choice drawn, RoPE at its place, and its cache."""
+"""The block page's first figure: a word's query, key and value, its cache, and the block with every choice drawn."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ import rope_core as rc
 from rope_core.hf import catalogue
 from rope_core.hf.catalogue import ARCHITECTURE_FIELDS, Architecture
 from rope_core.theory.block.choices import Choices, choices_of, usual
-from ui.figures.colours import BLUE, GREEN, GREY, ORANGE, PURPLE, RED, on
+from ui.figures.block import way
+from ui.figures.block.way import COLOURS
+from ui.figures.colours import GREY, YELLOW, on
 from ui.figures.drawing import Film, kept
-from ui.film.scene import Axis, Control, Panel, Scene, Shape, Track, control
-from ui.film.shapes import boxes, circle, handle, hands, label, named, path
+from ui.film.scene import Axis, Panel, Scene, Shape, Track, beats, control
+from ui.film.shapes import boxes, hands, label, named, path
 from ui.text.words import Words
 
 LEFT, RIGHT, RESIDUAL = 0.6, 8.8, 9.6
 ROW_HEIGHT = 28
 ROPE = "RoPE"
 UP = math.pi / 2
-TOKENS = 8
-"""How many tokens the drawn cache holds."""
 GAP = 0.06
 
 
@@ -78,11 +78,11 @@ def attention(left: float, right: float, row: int, rotates: bool, t: Words) -> l
     """q, k and v, RoPE on the first two, the cache on the last two, and the weighted sum: four rows."""
     third = (right - left) / 3
     edges = [(left + i * third + GAP, left + (i + 1) * third - GAP) for i in range(3)]
-    drawn = [Box(name, *edge, row, BLUE) for name, edge in zip(("q", "k", "v"), edges, strict=True)]
+    drawn = [Box(name, *edge, row, COLOURS[name]) for name, edge in zip("qkv", edges, strict=True)]
     if rotates:
-        drawn += [Box(ROPE, *edge, row + 1, RED) for edge in edges[:2]]
-    drawn.append(Box(t("box.cache"), edges[1][0], edges[2][1], row + 2, ORANGE))
-    return [*drawn, Box("softmax(q·k/√d) v", left + GAP, right - GAP, row + 3, BLUE)]
+        drawn += [Box(ROPE, *edge, row + 1, YELLOW) for edge in edges[:2]]
+    drawn.append(Box(t("box.cache"), edges[1][0], edges[2][1], row + 2, GREY))
+    return [*drawn, Box("softmax(q·k/√d) v", left + GAP, right - GAP, row + 3, GREY)]
 
 
 def serial(block: Choices, t: Words) -> tuple[list[Box], list[Skip]]:
@@ -92,22 +92,22 @@ def serial(block: Choices, t: Words) -> tuple[list[Box], list[Skip]]:
         start = row
         row += 1
         if block.place in ("pre", "double"):
-            drawn.append(Box(block.norm, LEFT, RIGHT, row, GREEN))
+            drawn.append(Box(block.norm, LEFT, RIGHT, row, GREY))
             row += 1
         if part == "attention":
             drawn += attention(LEFT, RIGHT, row, block.rotates, t)
             row += 4
         else:
-            drawn.append(Box(t("box.feed", unit=t(f"unit.{block.unit}")), LEFT, RIGHT, row, PURPLE))
+            drawn.append(Box(t("box.feed", unit=t(f"unit.{block.unit}")), LEFT, RIGHT, row, GREY))
             row += 1
         if block.place in ("double", "inner"):
-            drawn.append(Box(block.norm, LEFT, RIGHT, row, GREEN))
+            drawn.append(Box(block.norm, LEFT, RIGHT, row, GREY))
             row += 1
         drawn.append(Box("+", LEFT, RIGHT, row, GREY))
         skips.append(Skip(start, row))
         if block.place == "post":
             row += 1
-            drawn.append(Box(block.norm, LEFT, RIGHT, row, GREEN))
+            drawn.append(Box(block.norm, LEFT, RIGHT, row, GREY))
     return drawn, skips
 
 
@@ -116,17 +116,17 @@ def parallel(block: Choices, t: Words) -> tuple[list[Box], list[Skip]]:
     half, row = LEFT + 0.62 * (RIGHT - LEFT), 1
     drawn = [Box("x", LEFT, RIGHT, 0, GREY)]
     if block.place in ("pre", "double"):
-        drawn.append(Box(block.norm, LEFT, RIGHT, row, GREEN))
+        drawn.append(Box(block.norm, LEFT, RIGHT, row, GREY))
         row += 1
     drawn += attention(LEFT, half, row, block.rotates, t)
-    drawn.append(Box(t("box.feed", unit=f"<br>{t(f'unit.{block.unit}')}"), half + 0.3, RIGHT, row + 1, PURPLE, 0.8))
+    drawn.append(Box(t("box.feed", unit=f"<br>{t(f'unit.{block.unit}')}"), half + 0.3, RIGHT, row + 1, GREY, 0.8))
     row += 4
     if block.place in ("double", "inner"):
-        drawn += [Box(block.norm, LEFT, half, row, GREEN), Box(block.norm, half + 0.3, RIGHT, row, GREEN)]
+        drawn += [Box(block.norm, LEFT, half, row, GREY), Box(block.norm, half + 0.3, RIGHT, row, GREY)]
         row += 1
     drawn.append(Box("+", LEFT, RIGHT, row, GREY))
     if block.place == "post":
-        drawn.append(Box(block.norm, LEFT, RIGHT, row + 1, GREEN))
+        drawn.append(Box(block.norm, LEFT, RIGHT, row + 1, GREY))
     return drawn, [Skip(0, row)]
 
 
@@ -158,42 +158,49 @@ def residual(skip: Skip, last: int) -> list[Shape]:
     """Return the residual connection, around its sub-layer at the right."""
     x = [(LEFT + RIGHT) / 2, RESIDUAL, RESIDUAL, RIGHT]
     start, end = last - skip.start - 0.5, float(last - skip.end)
-    return arrow(x, [start, start, end, end], GREEN)
+    return arrow(x, [start, start, end, end], GREY)
 
 
 @kept
 def diagram(title: str, printed: Choices | None, chosen: Choices, rope: rc.Rope, t: Words) -> Film:
-    """Return one block from its input down to its output, and the cache that its keys and values go to.
+    """Return a word at its position, the cache for a later query, and one block from its input down to its output.
 
-    ``printed``: what the table says, None where it leaves it open. What is dragged is the newest token.
+    ``printed``: what the table says, None where it leaves it open.
     """
     drawn, skips = (parallel if chosen.parallel else serial)(chosen, t)
     last = max(box.row for box in drawn)
-    newest = control(t, "token", range(TOKENS), seconds=5.0)
-    turned = UP - np.arange(TOKENS, dtype=float)[:, None] * float(rope.theta[0])
+    token = control(t, "token", range(way.LAST + 1), slider=False)
+    later = control(t, "later", range(1, way.LATER + 1), slider=False)
+    moved = control(t, "moved", range(way.SHIFTS + 1), seconds=8.0, since=3)
+    turned = UP + np.array(moved.stops)[:, None] * float(rope.theta[rope.pairs // way.ONE])
     shapes = [*wires(drawn, last), *(shape for skip in skips for shape in residual(skip, last))]
     for box in drawn:
         y = last - box.row
-        shapes.append(boxes(box.left, box.right, y - box.reach, y + box.reach, box.colour))
+        ink, opacity = ("ink", 0.25) if box.colour == GREY else (on(box.colour), 1.0)
+        shapes.append(boxes(box.left, box.right, y - box.reach, y + box.reach, box.colour, opacity=opacity))
         for k, text in enumerate(lines := box.text.split("<br>")):
             dy = 5 + 18 * (k - (len(lines) - 1) / 2)
-            shapes.append(label(box.middle, y, text, on(box.colour), plain=True, size=14, dy=dy))
+            shapes.append(label(box.middle, y, text, ink, plain=True, size=14, dy=dy))
         if box.text == ROPE:
-            arrow_of = hands(box.left + 0.45, y, 0.18, Track((newest,), turned), on(box.colour), 3, head=True)
+            arrow_of = hands(box.left + 0.45, y, 0.18, Track((moved,), turned), ink, 3, head=True)
             shapes.append(named("R", arrow_of))
-    rope_words = t("rotates" if chosen.rotates else "rotates_not")
     choice = {"norm": chosen.norm, "place": t(f"place.{chosen.place}"), "unit": t(f"unit.{chosen.unit}")}
     order = t("order.parallel" if chosen.parallel else "order.serial")
     start, rows, readable = usual()
     name = title if printed else t("open_row", name=title, rows=rows, readable=readable)
     shown = name if chosen == (printed or start) else t("switched", name=name)
-    block = Panel(Axis(0.4, 9.9), Axis(-0.6, last + 0.6), shapes, width=340, share=1.5, height=ROW_HEIGHT * (last + 1))
+    written = t("diagram_title", name=shown, order=order, **choice) + ("" if chosen.rotates else t("rotates_not"))
+    height = ROW_HEIGHT * (last + 1)
+    block = Panel(Axis(0.4, 9.9), Axis(-0.6, last + 0.6), shapes, written, width=230, height=height, since=3)
+    told = way.findings(rope, token, later, moved, t)
+    panels = way.text(rope, token, later, t), block, way.output(rope, moved, t)
     return Film(
         "diagram",
         Scene(
-            (block, _cache(rope, chosen.rotates, newest, t)),
-            (newest,),
-            t("diagram_finding", name=shown, order=order, rope=rope_words, **choice),
+            panels,
+            (token, later, moved),
+            told[-1],
+            beats=beats(t, "diagram", *told, hints=("token", "later", "moved"), word=t("words").split()[way.WORD]),
         ),
         lambda: {"part": [b.text for b in drawn], "row": [b.row for b in drawn]},
         """
@@ -204,29 +211,6 @@ def diagram(title: str, printed: Choices | None, chosen: Choices, rope: rc.Rope,
         print(usual())
         """,
     )
-
-
-def _cache(rope: rc.Rope, rotates: bool, newest: Control, t: Words) -> Panel:
-    """Return the cached key and value of every token up to the newest: pair 0, each vector up before it is turned."""
-    row = np.arange(TOKENS)
-    there = row[None, :] <= row[:, None]
-    angle = UP - row * float(rope.theta[0]) * rotates
-    y = TOKENS - 1.0 - row
-    size = Track((newest,), np.where(there, 0.36, np.nan))
-    seen = Track((newest,), there.astype(np.int8))
-    spot = Track((newest,), (TOKENS - 1.0 - row)[:, None].astype(float))
-    shapes: list[Shape] = [
-        label(1.6, TOKENS - 0.25, t("cached_k"), RED, bold=True),
-        label(3.0, TOKENS - 0.25, t("cached_v"), BLUE, bold=True),
-        *(label(0.35, float(y[k]), str(k), size=13, dy=5) for k in row),
-    ]
-    for x, colour, turns in ((1.6, RED, angle), (3.0, BLUE, np.full(TOKENS, UP))):
-        shapes.append(circle(np.full(TOKENS, x), y, size, GREY, 1))
-        arrows = hands(np.full(TOKENS, x), y, 0.36, turns, ["transparent", colour], 4, head=True, paint=seen)
-        shapes.append(named("k" if colour == RED else "v", arrows))
-    shapes.append(handle(newest, 4.0, spot, BLUE, t("grab")))
-    shapes.append(label(4.0, spot, t("newest"), anchor="start", size=13, dx=16, dy=5))
-    return Panel(Axis(0.0, 6.6), Axis(-0.6, TOKENS + 0.1), shapes, t("cached"), width=250, height=330, equal=True)
 
 
 SENTENCES = {

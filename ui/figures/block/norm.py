@@ -159,7 +159,7 @@ def parallel(scale: float, t: Words) -> Drawing:
     return Drawing(
         "parallel",
         figure,
-        t("parallel_finding", scale=f"{scale:g}", here=f"{100 * here:.3g}", slope=f"{slope:.3f}"),
+        t("parallel_finding", scale=f"{scale:g}", here=f"{100 * here:.3g}", slope=f"{slope:.2f}"),
         lambda: {"scale": scales, "difference": curve},
         f"""
         from rope_core.theory.block.demo import parallel_difference

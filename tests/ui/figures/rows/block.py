@@ -1,26 +1,20 @@
 """The block page's figures."""
 
-from rope_core.theory.block.choices import Choices, usual
+import math
+
+from rope_core.theory.block.choices import Choices
 from tests.support.figures import ROPE, Row
 from tests.support.films import FilmRow, to_draw
-from ui.figures.block import diagram, drawn, norm, rotary, unit
+from ui.figures.block import diagram, drawn, norm, rotary, unit, way
 from ui.text.words import Words
 
 MADE = Choices("RMSNorm", "pre", True, "swiglu", True)
 
 
-def block_words(t: Words) -> str:
-    start, rows, readable = usual()
-    name = t("open_row", name="X", rows=rows, readable=readable)
-    return t(
-        "diagram_finding",
-        name=name if start == MADE else t("switched", name=name),
-        norm="RMSNorm",
-        place=t("place.pre"),
-        order=t("order.parallel"),
-        unit=t("unit.swiglu"),
-        rope=t("rotates"),
-    )
+def output_words(t: Words) -> str:
+    """Write the turn by five words of the drawn pair, whose speed is a power of the base."""
+    degrees = math.degrees(5 * ROPE.base ** (-2 * (ROPE.pairs // way.ONE) / ROPE.dim))
+    return t("output_finding", moved="5", plain="0", turned=f"{degrees:,.0f}")
 
 
 ROWS = [
@@ -43,6 +37,8 @@ ROWS = [
     Row("block", rotary.latent, (32, 8, 9)),
 ]
 FILMS = [
-    FilmRow("block", diagram.diagram, ("X", None, MADE, ROPE), {"token": 5}, block_words),
+    FilmRow(
+        "block", diagram.diagram, ("X", None, MADE, ROPE), {"token": 5, "later": 9, "moved": 5, "beat": 3}, output_words
+    ),
     FilmRow("block", drawn.drift, (ROPE,), {}, to_draw),
 ]

@@ -1,0 +1,159 @@
+"""A token's query, key and value under the hand: turned at its position, kept in the cache, and added to an output."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import rope_core as rc
+from rope_core.rope import Array
+from rope_core.theory.block.demo import shifted_outputs
+from rope_core.theory.demo import drawn_vectors
+from ui.figures.colours import BLUE, GREY, PURPLE, RED, SKY, on
+from ui.film.scene import Axis, Control, Panel, Shape, Text, Texts, Track, sentence
+from ui.film.shapes import Numbers, boxes, circle, handle, hands, label, named, since, turned, until
+from ui.text.words import Words
+
+TOKENS, LATER, SHIFTS = 4, 100, 40
+"""How many tokens the cache holds, how many words after them a query comes at most, and how far the text moves."""
+LAST = TOKENS - 1 + LATER
+REST = 2.2
+"""How wide the text after the cache is drawn, in words of the cache."""
+WORD = 1
+"""The token whose query, key and value are drawn at every position."""
+TILE, ROW = 0.45, 60
+ALONE, KEPT = 0.46, 0.29
+"""The length of a word's arrows, and of those beside each other in the cache, over the height of a row."""
+ROWS = {"q": 3.0, "k": 2.0, "v": 1.0}
+COLOURS = {"q": BLUE, "k": RED, "v": PURPLE}
+ONE = 8
+"""The share of the pairs, from the fastest, at which the drawn pair lies: it turns 18 degrees a word."""
+
+
+def directions() -> dict[str, Array]:
+    """Return where the drawn pair of each token's query, key and value points before any turn, (TOKENS,) rad."""
+    drawn = drawn_vectors(2, 3 * TOKENS).reshape(3, TOKENS, 2)
+    return {name: np.arctan2(part[:, 1], part[:, 0]) for name, part in zip("qkv", drawn, strict=True)}
+
+
+def places(positions: Array) -> Array:
+    """Return where positions are along the text: the cache's one apart, the rest closer together."""
+    return np.asarray(np.minimum(positions, TOKENS) + REST * np.maximum(positions - TOKENS, 0) / (LAST - TOKENS))
+
+
+def text(rope: rc.Rope, token: Control, later: Control, t: Words) -> Panel:
+    """Return a word's three arrows at the position that it is dragged to; then the cache and a query that comes later.
+
+    In each column a query, a key and a value, the word itself at the bottom.
+    """
+    theta, points, every = float(rope.theta[rope.pairs // ONE]), directions(), np.arange(TOKENS)
+    moved, far = np.array(token.stops), TOKENS - 1 + np.array(later.stops)
+    words = t("words").split()
+    word, new = _tile(token, moved, GREY, words[WORD]), _tile(later, far, BLUE, words[TOKENS])
+    here, there = (Track((by,), places(at)[:, None]) for by, at in ((token, moved), (later, far)))
+    still: list[Shape] = since(
+        2,
+        boxes(-0.5, TOKENS - 0.5, 0.5, 2.5, GREY, opacity=0.15),
+        boxes(every - TILE, every + TILE, -0.3, 0.3, GREY, opacity=0.3),
+        *(label(float(k), 0.0, each, dy=5) for k, each in enumerate(words[:TOKENS])),
+        label((TOKENS - 1) / 2, 3.0, t("box.cache"), bold=True, dy=14),
+    )
+    for name, y in ROWS.items():
+        turning, first = theta * (name != "v"), float(points[name][WORD])
+        still.append(label(-0.62, y, t(f"head_{name}"), COLOURS[name], anchor="end", bold=True, dy=5))
+        still += until(1, _ring(here, y, ALONE), hands(here, y, ALONE, first, GREY, 2, unit="y"))
+        word.append(_arrow(name, here, y, ALONE, Track((token,), (first + moved * turning)[:, None])))
+        if name != "q":
+            angles, column = points[name] + every * turning, np.full(TOKENS, y)
+            still += since(2, _ring(every, column, KEPT), _arrow(name, every, column, KEPT, angles))
+    new.append(_arrow("q", there, ROWS["q"], KEPT, Track((later,), (points["q"][0] + far * theta)[:, None])))
+    marks = np.array([*every, 25, LAST])
+    ticks = tuple(zip(places(marks).tolist(), map(str, marks), strict=True))
+    return Panel(
+        Axis(-1.6, TOKENS + REST + 0.55, ticks, t("place_axis"), grid=False),
+        Axis(-0.4, 3.5),
+        [
+            *still,
+            *until(1, handle(token, here, 0.0, GREY, t("grab", word=words[WORD]), word, r=0)),
+            *since(2, _ring(there, ROWS["q"], KEPT), handle(later, there, 0.0, BLUE, t("grab_query"), new, r=0)),
+        ],
+        width=2000,
+        height=4 * ROW,
+        until=2,
+    )
+
+
+def _tile(control: Control, positions: Array, colour: str, word: str) -> list[Shape]:
+    x = places(positions)[:, None]
+    left, middle, right = (Track((control,), x + side) for side in (-TILE, 0.0, TILE))
+    tile = boxes(left, right, -0.3, 0.3, colour)
+    return [tile, label(middle, 0.0, word, on(colour), bold=True, dy=5, plain=True)]
+
+
+def _ring(x: Numbers, y: Numbers, r: float) -> Shape:
+    return circle(x, y, r, GREY, 1, unit="y")
+
+
+def _arrow(name: str, x: Numbers, y: Numbers, length: float, angle: Numbers) -> Shape:
+    return named(name, hands(x, y, length, angle, COLOURS[name], 5 if length == ALONE else 4, head=True, unit="y"))
+
+
+def outputs(rope: rc.Rope) -> tuple[Array, Array]:
+    """Return the drawn pair of attention's output as the text moves, complex (SHIFTS + 1,): v plain, v turned too."""
+    moved = shifted_outputs(rope, np.arange(SHIFTS + 1))
+    first = 2 * (rope.pairs // ONE)
+    plain, also = (part[:, first] + 1j * part[:, first + 1] for part in (moved.plain, moved.rotated))
+    return plain, also
+
+
+def output(rope: rc.Rope, moved: Control, t: Words) -> Panel:
+    """Return where the output's drawn pair points once the text has moved, with v as it is and with v turned too."""
+    still, goes = (Track((moved,), np.unwrap(np.angle(each))[:, None]) for each in outputs(rope))
+    sky = hands(0.0, 0.0, 0.95, goes, SKY, 6, head=True)
+    return Panel(
+        Axis(-1.15, 1.15),
+        Axis(-2.3, 1.15),
+        [
+            circle(0.0, 0.0, 1.0, GREY, 1.5),
+            named("o", hands(0.0, 0.0, 0.95, still, PURPLE, 6, head=True)),
+            turned(moved, 0.0, 0.0, 0.95, goes, SKY, t("grab_output"), [sky], r=0),
+            label(0.0, -1.0, t("v_plain"), PURPLE, bold=True, dy=22),
+            label(0.0, -1.0, t("v_rotated"), SKY, bold=True, dy=42),
+        ],
+        t("output_title"),
+        width=105,
+        share=0.6,
+        height=270,
+        equal=True,
+        since=3,
+    )
+
+
+def findings(rope: rc.Rope, token: Control, later: Control, moved: Control, t: Words) -> tuple[Text, ...]:
+    """Return what is read below: the turns at a position, the query's way, and how far each output has turned."""
+    theta = float(rope.theta[rope.pairs // ONE])
+    far = TOKENS - 1 + np.array(later.stops)
+    plain, also = (np.degrees(np.unwrap(np.angle(each))) for each in outputs(rope))
+
+    def by(driver: Control, values: Array, form: str = ",.0f") -> Texts:
+        # A rounding error below zero is zero.
+        return Texts((driver,), tuple(f"{value + 0.0:{form}}" for value in np.round(values, 6).tolist()))
+
+    return (
+        sentence(
+            lambda **slots: t("word_finding", **slots),
+            m=Texts((token,), token.texts),
+            degrees=by(token, np.degrees(np.array(token.stops) * theta)),
+        ),
+        sentence(
+            lambda **slots: t("query_finding", **slots),
+            m=by(later, far),
+            later=Texts((later,), later.texts),
+            turns=by(later, far * theta / (2 * np.pi), ".3g"),
+        ),
+        sentence(
+            lambda **slots: t("output_finding", **slots),
+            moved=Texts((moved,), moved.texts),
+            plain=by(moved, plain - plain[0]),
+            turned=by(moved, also - also[0]),
+        ),
+    )
