@@ -22,7 +22,7 @@ def named(figure: go.Figure, name: str) -> go.Scatter:
 
 def test_base_choice_marks_the_base_in_force() -> None:
     drawing = spans.base_choice(LLAMA2, EN)
-    assert "positive up to distance 1,706, 42 % of the context" in drawing.finding
+    assert "positive up to distance 1,706, 42 % of the trained length" in drawing.finding
     marks = chart(drawing).data[2]
     np.testing.assert_allclose(marks.y, [2 * np.pi * 10_000 ** (126 / 128), 1707])
     longest = named(chart(drawing), EN("longest"))
@@ -39,7 +39,7 @@ def test_rulers_span_from_mark_to_wavelength(rope: rc.Rope) -> None:
     np.testing.assert_allclose(y[:, 1], 2 * np.pi / rope.theta)
     assert np.isnan(y[:, 2]).all()
     fine = sum(theta >= 0.2 for theta in rope.theta)
-    assert f"{fine} of {rope.pairs} pairs tell neighbours apart" in drawing.finding
+    assert f"{fine} of {rope.pairs} pairs tell neighbouring tokens apart" in drawing.finding
     slow = sum(2 * np.pi / theta > rope.train_len for theta in rope.theta)
     assert f"{slow} do not repeat within the context" in drawing.finding
     assert ran(drawing)
@@ -50,7 +50,7 @@ def test_repeats_names_the_closest_return() -> None:
     drawing = spans.repeats(rope, EN)
     at = np.arange(7, 400)
     alike = np.cos(at[:, None] * rope.theta).mean(axis=1)
-    assert f"{alike.max():.3f} at most (distance {at[alike.argmax()]})" in drawing.finding
+    assert f"{alike.max():.3f} at most (at distance {at[alike.argmax()]})" in drawing.finding
     curve = named(chart(drawing), EN("all_pairs"))
     where = np.asarray(curve.x) - 1
     np.testing.assert_allclose(curve.y, np.cos(where[:, None] * rope.theta).mean(axis=1), atol=1e-4)

@@ -25,7 +25,7 @@ def lengths(train_len: int, own: int | None) -> tuple[int, ...]:
 
 def shares(keys: tuple[int, ...], train_len: int) -> tuple[Array, Array, Array]:
     """Return YaRN's factor on the scores at each length, and the word's attention (%) without it and with it, (n,)."""
-    squares = np.array([factor_scale(max(n / train_len, 1.0)) for n in keys])
+    squares = np.array([factor_scale(n / train_len) for n in keys])
     plain, sharp = (100 * expected_attention(keys, scale, STANDS)[1] for scale in (1.0, squares))
     return squares, plain, sharp
 
