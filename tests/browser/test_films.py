@@ -28,6 +28,8 @@ FILMS = {
     "precision": "phase",
     "config": "whatif",
     "extrapolation": "letters",
+    "block": "diagram",
+    "lrpe": "stages",
 }
 """The film that leads each page."""
 

@@ -46,11 +46,11 @@ def norms(mean: float, size: float, t: Words) -> Drawing:
         figure,
         t(
             "norms_finding",
-            mean=f"{x.mean():.3f}",
+            mean=f"{x.mean():.3g}",
             layer=f"{abs(layer.mean()):.1e}",
-            rms=f"{rms.mean():.3f}",
-            square=f"{np.mean(rms**2):.4f}",
-            apart=f"{apart:.3f}",
+            rms=f"{rms.mean():.3g}",
+            square=f"{np.mean(rms**2):.3g}",
+            apart=f"{apart:.3g}",
         ),
         lambda: {"x": x, "layer_norm": layer, "rms_norm": rms},
         f"""

@@ -51,9 +51,9 @@ def activations(shown: str, at: float, t: Words) -> Drawing:
             "activations_finding",
             name=t(f"unit.{shown}"),
             z=f"{at:g}",
-            value=f"{value:.4f}",
-            slope=f"{slope:.4f}",
-            lowest=f"{lowest:.4f}",
+            value=f"{value:.3g}",
+            slope=f"{slope:.3g}",
+            lowest=f"{lowest:.3g}",
         ),
         lambda: {"z": Z} | {f"{name}_{part}": numbers[name][i] for name in CURVES for i, part in ((0, "f"), (1, "df"))},
         f"""
@@ -87,11 +87,11 @@ def gates(shown: str, value: float, t: Words) -> Drawing:
             name=t(f"unit.{shown}"),
             gate=t(f"gate.{GATES[shown]}"),
             value=f"{value:g}",
-            one=f"{plus:.4f}",
-            minus=f"{minus:.4f}",
+            one=f"{plus:.3g}",
+            minus=f"{minus:.3g}",
             dim=f"{MODEL_WIDTH:,}",
             wide=f"{wide:,}",
-            width=f"{gated_width(wide):,.1f}",
+            width=f"{gated_width(wide):,.0f}",
         ),
         lambda: {"gate": Z, **numbers},
         f"""
@@ -122,7 +122,7 @@ def z_loss(shift: float, coefficient: float, t: Words) -> Drawing:
     return Drawing(
         "z_loss",
         figure,
-        t("z_finding", spread=f"{spread:.1e}", shift=f"{shift:g}", extra=f"{here[1]:.4g}", lowest=f"{lowest:g}"),
+        t("z_finding", spread=f"{spread:.1e}", shift=f"{shift:g}", extra=f"{here[1]:.3g}", lowest=f"{lowest:g}"),
         lambda: {"shift": shifts, "cross_entropy": entropy, "z_loss": extra},
         f"""
         from rope_core.theory.block.demo import pulled_logits
@@ -153,7 +153,7 @@ def capped(cap: float, at: float, t: Words) -> Drawing:
     return Drawing(
         "capped",
         figure,
-        t("cap_finding", at=f"{at:g}", cap=f"{cap:g}", here=f"{here:.3f}", slope=f"{left:.3g}"),
+        t("cap_finding", at=f"{at:g}", cap=f"{cap:g}", here=f"{here:.3g}", slope=f"{left:.3g}"),
         lambda: {"logit": z, "capped": out, "derivative": slope},
         f"""
         from rope_core.theory.block import soft_cap
@@ -183,7 +183,7 @@ def qk_norm(dim: int, scale: float, t: Words) -> Drawing:
     return Drawing(
         "qk_norm",
         figure,
-        t("qk_finding", scale=f"{scale:g}", plain=f"{here[0]:.4g}", normed=f"{here[1]:.4g}", bound=f"{bound:.4g}"),
+        t("qk_finding", scale=f"{scale:g}", plain=f"{here[0]:.3g}", normed=f"{here[1]:.3g}", bound=f"{bound:.3g}"),
         lambda: {"scale": scales, "plain": plain, "normed": normed},
         f"""
         from rope_core.theory.block import qk_norm_bound

@@ -151,7 +151,7 @@ def decay(rope: rc.Rope, phi: str, t: Words) -> Drawing:
         reach=REACH,
         phi=t(f"act.{phi}"),
         gap=f"{np.abs(drawn - exact).max():.2g}",
-        **{key: f"{value:.3f}" for key, value in ends.items()},
+        **{key: f"{value:.3g}" for key, value in ends.items()},
     )
     return Drawing(
         "decay",

@@ -70,7 +70,7 @@ def drift(request: rc.Request, stage: str, distance: int, reach: int, t: Words) 
         t(
             "drift_finding",
             distance=f"{distance:,}",
-            exact=f"{exact:.4f}",
+            exact=f"{exact:.3g}",
             reach=f"{reach:,}",
             bf16=number_text(off["bfloat16"], t),
             fp16=number_text(off["float16"], t),

@@ -110,8 +110,8 @@ def _curves(positions: tuple[int, ...], largest: dict[str, np.ndarray], at: Cont
     here, end = Track((at,), where[:, None]), math.log10(REACH)
     line = Track((at,), np.stack([where, where], axis=1))
     ticks = [
-        (k, f"{10.0**k:,g}°" if -3 < k < 5 else f"10{raised(k)}°")
-        for k in range(low, math.floor(high) + 1, 2 if high - low > 4 else 1)
+        (k, f"{10.0**k:,g}°" if k > -3 else f"10{raised(k)}°")
+        for k in range(low, min(math.floor(high), 4) + 1, 2 if high - low > 4 else 1)
     ]
     ends = {stage: each[np.isfinite(each)][-1] for stage, each in logs.items() if np.isfinite(each).any()}
     return Panel(
