@@ -41,7 +41,7 @@ def test_rulers_span_from_mark_to_wavelength(rope: rc.Rope) -> None:
     fine = sum(theta >= 0.2 for theta in rope.theta)
     assert f"{fine} of {rope.pairs} pairs tell neighbouring tokens apart" in drawing.finding
     slow = sum(2 * np.pi / theta > rope.train_len for theta in rope.theta)
-    assert f"{slow} do not repeat within the context" in drawing.finding
+    assert f"{slow} do not repeat within the trained length" in drawing.finding
     assert ran(drawing)
 
 
