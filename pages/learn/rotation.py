@@ -4,7 +4,7 @@ from rope_core.theory import challenges, demo
 from ui.figures.rotation import circle as figures
 from ui.figures.rotation import matrix as matrices
 from ui.film.scene import around
-from ui.page.fields import BASE, GEOMETRY, last_pair
+from ui.page.fields import BASE, GEOMETRY, beats, last_pair
 from ui.page.frame import Frame
 from ui.page.state import Field
 from ui.page.tasks import Challenge, Drawn, Question
@@ -21,20 +21,21 @@ SECOND = Field("second", "int", None, 0, 4095, optional=True)
 NEAR = 0.02
 """How near two angles must be to pass for the same, rad."""
 
-OPPOSITE = Question("opposite", "b", ((M, 5), (N, 22), (SHIFT, 0), (PAIR, 0)))
+BEATS = beats(3)
+OPPOSITE = Question("opposite", "b", ((BEATS, 3), (M, 5), (N, 22), (SHIFT, 0), (PAIR, 0)))
 SHIFTED = Drawn("shifted")
 TWINS = Challenge("twins", (FIRST, SECOND), challenges.twins)
 TASKS = (OPPOSITE, SHIFTED, TWINS)
 
-FIELDS = (M, N, SHIFT, PAIR, WIDTH, POSITION, *GEOMETRY)
+FIELDS = (BEATS, M, N, SHIFT, PAIR, WIDTH, POSITION, *GEOMETRY)
 
 
 def circle(page: Frame) -> None:
     """Two vectors turn under the hand; the score depends on their distance."""
-    page.bar()
     rope = page.store.rope()
     windows = (around(page.get(M)), around(page.get(N)), around(page.get(SHIFT)))
     page.show(figures.turning(rope, page.get(PAIR), *windows, page.t), figures.turning, demo.shares, demo.score)
+    page.bar()
     page.controls.slider(last_pair(PAIR, rope))
     page.symbols()
     page.predict(OPPOSITE)

@@ -182,6 +182,6 @@ def rotation(tab: Visit) -> Page:
         page.get_by_role("button", name="Reset", exact=True).click()
         page.wait_for_url(re.compile(r"rotation\?lang=en$"))
         tab.settle()
-    says(page, "Query at 12, key at 5")
+    says(page, "At position 12 ")
     page.mouse.move(0, 0)  # where nothing answers to a pointer that rests while the page scrolls
     return page

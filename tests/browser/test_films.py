@@ -356,6 +356,7 @@ def lit(page: Page, symbol: str) -> None:
 
 def test_a_symbol_lights_what_it_names_in_legend_formula_and_film(rotation: Page) -> None:
     page = rotation
+    page.get_by_role("button", name="Step 2").click()
     chip, hand = page.locator(".symbol[data-symbol=k]"), page.locator(".film [data-symbol=k]").first
     page.mouse.move(640, 300)
     chip.focus()

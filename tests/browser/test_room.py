@@ -34,6 +34,6 @@ def test_a_class_predicts_waits_and_sees(browser: Browser, app: str) -> None:
     expect(stage.get_by_text("B is right: 0 of 1 (0 %)")).to_be_visible()
     expect(stage.get_by_text(step.say)).to_be_visible()
     expect(phone.get_by_text("你选的是 A，正确的是 B")).to_be_visible()
-    expect(stage.get_by_text("Query at 1012, key at 1005").first).to_be_visible()
-    expect(phone.get_by_text("查询在 1012，键在 1005").first).to_be_visible()
+    expect(stage.get_by_text("Query at 1,012, key at 1,005").first).to_be_visible()
+    expect(phone.get_by_text("查询在 1,012，键在 1,005").first).to_be_visible()
     assert not lecturer.complaints and not student.complaints

@@ -26,28 +26,30 @@ def test_arrows_shares_and_scores_at_every_stop(dim: int, base: float, pair: int
     q, k = demo.drawn_vectors(dim)
     windows = around(m), around(n), around(shift)
     scene = unwrap(circle.turning)(rope, pair, *windows, T).scene
-    turn, bars, curve = scene.panels
-    arrows = [shape for shape in turn.shapes if shape["kind"] == "hands"]
+    turn, curve, line = scene.panels
+    arrows = [arrow for grip in turn.shapes if grip["kind"] == "handle" for arrow in grip["of"]]
     index = {"m": windows[0].index(m), "n": windows[1].index(n), "shift": windows[2].index(shift)}
     for arrow, vector, position in zip(arrows, (q, k), (m + shift, n + shift), strict=True):
         angle = arrow["angle"].at(index)[0]
         tip = turned(vector[2 * pair : 2 * pair + 2], position * rope.theta[pair])
         np.testing.assert_allclose([np.cos(angle), np.sin(angle)], tip / np.hypot(*tip), atol=1e-9)
+    both, key, query = (shape for shape in line.shapes if shape["kind"] == "handle")
+    assert [key["x"].at(index)[0], query["x"].at(index)[0]] == [n + shift, m + shift]
+    assert [both["of"][0][side].at(index)[0] for side in ("x0", "x1")] == [n + shift, m + shift]
+    grip = curve.shapes[-1]
     for j, at in enumerate(windows[1]):
-        by_hand = [
+        by_hand = sum(
             turned(q[2 * i : 2 * i + 2], (m - at) * rope.theta[i]) @ k[2 * i : 2 * i + 2] for i in range(dim // 2)
-        ]
+        )
         here = index | {"n": j}
-        drawn = np.insert(bars.shapes[0]["y1"].at(here), pair, bars.shapes[1]["y1"].at(here))
-        np.testing.assert_allclose(drawn, by_hand, atol=1e-9)
-        np.testing.assert_allclose(curve.shapes[1]["y"].at(here), [sum(by_hand)], atol=1e-9)
-        assert curve.shapes[1]["x"].at(here).tolist() == [m - at]
+        np.testing.assert_allclose(grip["y"].at(here), [by_hand], atol=1e-9)
+        assert grip["x"].at(here).tolist() == [m - at]
 
 
 def test_a_hand_goes_its_way_without_a_jump() -> None:
     """Angles are unwrapped: between neighbouring stops a hand turns by its own angle, whichever side of a half turn."""
     scene = unwrap(circle.turning)(rc.Rope(8, 50.0), 0, *[around(0)] * 3, T).scene
-    angles = next(shape for shape in scene.panels[0].shapes if shape["kind"] == "hands")["angle"].frames[..., 0]
+    angles = next(shape for shape in scene.panels[0].shapes if shape["kind"] == "handle")["angle"].frames[..., 0]
     np.testing.assert_allclose(np.diff(angles, axis=0), 1.0)
     np.testing.assert_allclose(np.diff(angles, axis=1), 1.0)
 

@@ -2,100 +2,58 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 import rope_core as rc
+from rope_core.rope import Array
 from rope_core.theory import demo
 from ui.figures.colours import BLUE, GREY, ORANGE, RED
 from ui.figures.drawing import Film, kept
 from ui.figures.predicted import predicted
-from ui.film.scene import WINDOW, Axis, Control, Difference, Panel, Scene, Texts, Track, control, sentence
-from ui.film.shapes import arc, boxes, circle, dots, hands, label, named, path, turned
+from ui.film.scene import WINDOW, Axis, Control, Difference, Panel, Scene, Shape, Texts, Track, beats, control, sentence
+from ui.film.shapes import arc, boxes, circle, dots, handle, hands, label, named, path, since, turned
 from ui.text.words import Words
+
+RADIUS = 1.1
+"""Of the picture of a circle of radius 1."""
 
 
 @kept
 def turning(rope: rc.Rope, pair: int, m: tuple[int, ...], n: tuple[int, ...], shift: tuple[int, ...], t: Words) -> Film:
-    """Return the arrows of one pair at positions m + shift and n + shift, all pairs' shares of the score, the score."""
+    """Return one pair's arrow that its position turns, then the key's beside it, then the score of all pairs."""
     pair = min(pair, rope.pairs - 1)
     q, k = demo.drawn_vectors(rope.dim)
-    at_m, at_n = control(t, "m", m), control(t, "n", n)
-    along = control(t, "shift", shift, seconds=8.0)
+    at_m, at_n = control(t, "m", m), control(t, "n", n, since=2)
+    along = control(t, "shift", shift, seconds=8.0, since=2)
     apart = Difference(at_m, at_n)
     distances = np.array(apart.stops)
     shares = demo.shares(q, k, distances, rope.theta)
     scores = shares.sum(axis=1)
+    degrees = np.degrees(rope.theta[pair])
+    place: dict[str, str | Texts] = {"m": _moved(at_m, along), "n": _moved(at_n, along), "pair": str(pair)}
+    distance = Texts((apart,), tuple(f"{abs(d):.0f}" for d in distances))
+    angle = Texts((apart,), tuple(_degrees(abs(d) * degrees) for d in distances))
     total = Texts((apart,), tuple(f"{value:.3g}".replace("-", "−") for value in scores))
-
-    # Directions of the pair: their lengths differ by chance, and a short arrow is hard to grab.
-    arrows = {}
-    for name, vector, moved, colour in (("q", q, at_m, BLUE), ("k", k, at_n, RED)):
-        first, second = vector[2 * pair : 2 * pair + 2]
-        positions = np.add.outer(np.array(moved.stops), np.array(along.stops))
-        angle = Track((moved, along), (np.arctan2(second, first) + positions * rope.theta[pair])[..., None])
-        arrows[name] = moved, 1.0 if name == "q" else 0.8, angle, colour
-    radius = 1.15
-    angle_q, angle_k = arrows["q"][2], arrows["k"][2]
-    between = 0.4
-    turn = Panel(
-        Axis(-radius, radius),
-        Axis(-radius, radius),
-        [
-            *(circle(0.0, 0.0, length, colour, 1, dash="3 4") for _, length, _, colour in arrows.values()),
-            named("θ", arc(0.0, 0.0, between, angle_k, angle_q, ORANGE, 5)),
-            *(
-                named(name, hands(0.0, 0.0, length, angle, colour, 6, head=True))
-                for name, (_, length, angle, colour) in arrows.items()
-            ),
-            *(
-                named(moved.name, turned(moved, 0.0, 0.0, length, angle, colour, t(f"grab_{name}"), r=11))
-                for name, (moved, length, angle, colour) in arrows.items()
-            ),
-            named("m", label(-radius, radius, t("query_at"), BLUE, anchor="start", bold=True, size=16, dy=6)),
-            named("n", label(-radius, radius, t("key_at"), RED, anchor="start", bold=True, size=16, dy=28)),
-        ],
-        t("pair_title", i=pair),
-        width=290,
-        share=0.9,
-        equal=True,
-    )
-    reach = 1.1 * float(np.abs(shares).max())
-    others = np.delete(np.arange(rope.pairs), pair)
-    bars = Panel(
-        Axis(-0.7, rope.pairs - 0.3, _ticks(0, pair, rope.pairs - 1), t("axis.pair")),
-        Axis(-reach, reach, ((0.0, "0"),), t("share_axis")),
-        [
-            boxes(others - 0.4, others + 0.4, 0.0, Track((apart,), shares[:, others]), GREY),
-            named("i", boxes(pair - 0.4, pair + 0.4, 0.0, Track((apart,), shares[:, pair : pair + 1]), ORANGE)),
-        ],
-        [t("shares_title"), " ", total],
-        width=250,
-        height=250,
-    )
-    low, high = float(scores.min()), float(scores.max())
-    room = 0.08 * (high - low)
-    ends = (distances[0], 0.0, distances[-1])
-    curve = Panel(
-        Axis(distances[0], distances[-1], tuple((d, f"{d:.0f}".replace("-", "−")) for d in ends), t("distance_axis")),
-        Axis(low - room, high + room, tuple((v, f"{v:.1f}".replace("-", "−")) for v in (low, high)), t("score_axis")),
-        [
-            path(distances, scores, GREY, 3),
-            dots(Track((apart,), distances[:, None]), Track((apart,), scores[:, None]), ORANGE, 9),
-        ],
-        t("score_title"),
-        width=250,
-        height=250,
-    )
-    finding = sentence(
-        lambda **slots: t("circle_finding", pairs=rope.pairs, **slots),
-        m=_moved(at_m, along),
-        n=_moved(at_n, along),
-        d=Texts((apart,), tuple(f"{d:.0f}".replace("-", "−") for d in distances)),
-        score=total,
+    turned_by = np.add.outer(at_m.stops, along.stops).ravel() * degrees
+    findings = (
+        sentence(partial(t, "turn_finding"), angle=Texts((at_m, along), tuple(map(_degrees, turned_by))), **place),
+        sentence(partial(t, "between_finding"), d=distance, angle=angle, **place),
+        sentence(partial(t, "circle_finding", pairs=rope.pairs), d=distance, score=total, **place),
     )
     return Film(
         "circle",
-        Scene((turn, bars, curve), (at_m, at_n, along), finding),
+        Scene(
+            (
+                _circle(rope, pair, (q, k), (at_m, at_n, along), t),
+                _curve(at_m, apart, scores, t),
+                _line(at_m, at_n, along, distance, t),
+            ),
+            (at_m, at_n, along),
+            findings[-1],
+            beats=beats(t, "circle", *findings, hints=("m", "shift"), pairs=str(rope.pairs)),
+        ),
         lambda: {"distance": distances, "score": scores} | {f"pair_{i}": shares[:, i] for i in range(rope.pairs)},
         f"""
         import rope_core as rc
@@ -105,6 +63,111 @@ def turning(rope: rc.Rope, pair: int, m: tuple[int, ...], n: tuple[int, ...], sh
         print(demo.shares(q, k, [{m[0]} - {n[0]}, 0, 7], rope.theta))
         """,
     )
+
+
+def _circle(
+    rope: rc.Rope, pair: int, vectors: tuple[Array, Array], controls: tuple[Control, Control, Control], t: Words
+) -> Panel:
+    """Return one pair of a query and a key as arrows, and the angle between them."""
+    at_m, at_n, along = controls
+    shapes: dict[str, list[Shape]] = {}
+    angles = {}
+    # Directions of the pair: their lengths differ by chance, and a short arrow is hard to grab.
+    looks = (("q", vectors[0], at_m, BLUE, 1.0, 6), ("k", vectors[1], at_n, RED, 0.8, 28))
+    for name, vector, at, colour, length, dy in looks:
+        first, second = vector[2 * pair : 2 * pair + 2]
+        positions = np.add.outer(np.array(at.stops), np.array(along.stops))
+        angle = Track((at, along), (np.arctan2(second, first) + positions * rope.theta[pair])[..., None])
+        angles[name] = angle
+        arrow = named(name, hands(0.0, 0.0, length, angle, colour, 7, head=True))
+        shapes[name] = [
+            circle(0.0, 0.0, length, colour, 1, dash="3 4"),
+            named(at.name, turned(at, 0.0, 0.0, length, angle, colour, t(f"grab_{name}"), [arrow], r=0)),
+            label(
+                -1.6 * RADIUS,
+                RADIUS,
+                [t(f"{name}_at"), " ", _moved(at, along)],
+                colour,
+                anchor="start",
+                bold=True,
+                dy=dy,
+            ),
+        ]
+    return Panel(
+        Axis(-1.6 * RADIUS, RADIUS),
+        Axis(-RADIUS, RADIUS),
+        [
+            *since(2, named("θ", arc(0.0, 0.0, 0.4, angles["k"], angles["q"], ORANGE, 6))),
+            *shapes["q"],
+            *since(2, *shapes["k"]),
+        ],
+        t("pair_title", i=pair),
+        width=300,
+        height=220,
+        equal=True,
+    )
+
+
+def _curve(at_m: Control, apart: Difference, scores: Array, t: Words) -> Panel:
+    """Return the score over the distance, and where it is."""
+    distances = np.array(apart.stops)
+    low, high = float(scores.min()), float(scores.max())
+    room = 0.08 * (high - low)
+    ends = (distances[0], 0.0, distances[-1])
+    here, value = Track((apart,), distances[:, None]), Track((apart,), scores[:, None])
+    ticks = tuple((v, f"{v:.1f}".replace("-", "−")) for v in (low, high))
+    return Panel(
+        Axis(distances[0], distances[-1], tuple((d, f"{d:.0f}".replace("-", "−")) for d in ends), t("distance_axis")),
+        Axis(low - room, high + room, ticks, t("score_axis")),
+        [path(distances, scores, GREY, 3), handle(at_m, here, value, ORANGE, t("grab_score"), r=9)],
+        t("score_title"),
+        width=300,
+        height=150,
+        since=3,
+    )
+
+
+def _line(at_m: Control, at_n: Control, along: Control, distance: Texts, t: Words) -> Panel:
+    """Return the text as a line with both words on it, and the bracket between them, which moves both."""
+    low = min(at_m.stops[0], at_n.stops[0]) + along.stops[0]
+    high = max(at_m.stops[-1], at_n.stops[-1]) + along.stops[-1]
+    half = (high - low) / 90
+
+    def places(at: Control) -> Array:
+        return np.asarray(np.add.outer(np.array(at.stops), np.array(along.stops)))
+
+    def word(at: Control, colour: str, name: str) -> Shape:
+        x = places(at)[..., None]
+        tile = boxes(Track((at, along), x - half), Track((at, along), x + half), 0.0, 1.0, colour)
+        return handle(at, Track((at, along), x), 0.5, colour, t(f"grab_{name}"), [tile], r=0)
+
+    here = {at.name: Track((at, along), places(at)[..., None]) for at in (at_m, at_n)}
+    bracket = [boxes(here[at_n.name], here[at_m.name], 1.5, 1.85, "ink")]
+    for at in (at_m, at_n):
+        x = places(at)[..., None]
+        bracket.append(boxes(Track((at, along), x - half / 8), Track((at, along), x + half / 8), 1.0, 1.85, "ink"))
+    return Panel(
+        Axis(low - 2 * half, high + 2 * half, _ends(low, high), t("text_axis"), grid=False),
+        Axis(0.0, 2.4),
+        [
+            handle(along, here[at_n.name], 1.7, "ink", t("grab_both"), bracket, r=9),
+            word(at_n, RED, "k"),
+            word(at_m, BLUE, "q"),
+        ],
+        [t("distance_is"), " ", distance],
+        width=2000,
+        height=46,
+        since=2,
+    )
+
+
+def _ends(low: float, high: float) -> tuple[tuple[float, str], ...]:
+    return tuple((end, f"{end:,.0f}") for end in (low, high))
+
+
+def _degrees(angle: float) -> str:
+    """Write an angle with three digits, whole from 100 degrees on."""
+    return f"{angle:,.0f}" if angle >= 100 else f"{angle:.3g}"
 
 
 @kept
@@ -151,7 +214,3 @@ def _moved(at: Control, along: Control) -> Texts:
     """Return where a token stands that is moved along with the other one."""
     positions = np.add.outer(at.stops, along.stops)
     return Texts((at, along), tuple(f"{position:,.0f}" for position in positions.ravel()))
-
-
-def _ticks(*pairs: int) -> tuple[tuple[float, str], ...]:
-    return tuple((float(pair), str(pair)) for pair in sorted(set(pairs)))

@@ -40,6 +40,8 @@ ROWS = [
 ]
 WINDOW = around(0)
 FILMS = [
-    FilmRow("rotation", circle.turning, (ROPE, 3, WINDOW, WINDOW, WINDOW), {"m": 9, "n": 5, "shift": 20}, turning),
+    FilmRow(
+        "rotation", circle.turning, (ROPE, 3, WINDOW, WINDOW, WINDOW), {"m": 9, "n": 5, "shift": 20, "beat": 3}, turning
+    ),
     FilmRow("rotation", circle.shifted, (ROPE, 9, 5), {}, to_draw),
 ]
