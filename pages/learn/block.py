@@ -221,8 +221,8 @@ def latent(page: Frame) -> None:
 def body(page: Frame) -> None:
     """Draw the page, part by part."""
     page.live(whole)
-    page.prose("values")
     page.live(tasks)
+    page.prose("values")
     page.deeper("undone", values)
     page.deeper("cache", cache)
     page.deeper("switch", switches)

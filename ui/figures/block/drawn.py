@@ -6,7 +6,7 @@ import numpy as np
 
 import rope_core as rc
 from rope_core.theory.block.demo import output_drift
-from ui.figures.colours import GREEN
+from ui.figures.colours import PURPLE
 from ui.figures.drawing import Film, kept
 from ui.figures.predicted import predicted
 from ui.film.scene import Axis, Panel
@@ -29,8 +29,8 @@ def drift(rope: rc.Rope, t: Words) -> Film:
         Axis(0.0, float(REACH), tuple((float(s), str(s)) for s in columns[::5].tolist()), t("drift_shift")),
         Axis(-6.0, TOP, ((0.0, "0 %"), (100.0, "100 %")), t("drift_axis")),
         [
-            path(shifts, plain, GREEN, 4),
-            label(float(REACH), 0.0, t("v_plain"), GREEN, anchor="end", bold=True, dx=-4, dy=-8),
+            path(shifts, plain, PURPLE, 4),
+            label(float(REACH), 0.0, t("v_plain"), PURPLE, anchor="end", bold=True, dx=-4, dy=-8),
         ],
         height=180,
     )

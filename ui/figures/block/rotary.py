@@ -7,7 +7,7 @@ import numpy as np
 import rope_core as rc
 from rope_core.theory.block import mla_cache
 from rope_core.theory.block.demo import commuting, latent_attention, length_scheme, shifted_outputs, stale_logits
-from ui.figures.colours import BLUE, GREEN, GREY, RED
+from ui.figures.colours import BLUE, GREEN, GREY, PURPLE, RED, SKY
 from ui.figures.drawing import Drawing, kept
 from ui.figures.plot import POWERS, Props, axis, bars, dots, headings, in_panel, line, panels, plot, split
 from ui.text.words import Words
@@ -60,7 +60,7 @@ def values(rope: rc.Rope, pair: int, t: Words) -> Drawing:
     start = 2 * min(pair, rope.pairs - 1)
     paths = [part[:, start : start + 2] for part in (results.plain, results.rotated)]
     moved = [float(np.abs(part - part[0]).max()) for part in paths]
-    looks = zip(paths, ("v_plain", "v_rotated"), (GREEN, RED), (22, 15), strict=True)
+    looks = zip(paths, ("v_plain", "v_rotated"), (PURPLE, SKY), (22, 15), strict=True)
     data = []
     for path, name, colour, size in looks:
         data.append(line(path[:, 0], path[:, 1], colour, 3, line={"simplify": False}))
