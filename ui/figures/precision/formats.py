@@ -12,7 +12,7 @@ import rope_core as rc
 from rope_core.rope import Array
 from rope_core.theory import demo, precision
 from ui.figures import catalogue as models
-from ui.figures.colours import BLUE, GREEN, LINE, ORANGE, RED
+from ui.figures.colours import GREY, LINE, PURPLE, SKY, YELLOW
 from ui.figures.drawing import Drawing
 from ui.figures.plot import LOG, POWERS, axis, bars, dots, hline, in_panel, line, panels, plot, split
 from ui.text.words import Words
@@ -28,7 +28,7 @@ EVERY_OTHER_POWER = {"type": "log", "dtick": 2, "exponentformat": "power"}
 ROWS = 2048
 LAST = 64
 PLACES = {"float32": "top right", "float64": "bottom left", "fixed_point": "bottom center", "split_table": "top center"}
-BY_DTYPE = {"bfloat16": RED, "float16": BLUE, "float32": GREEN}
+BY_DTYPE = {"bfloat16": PURPLE, "float16": SKY, "float32": YELLOW}
 
 
 def spectrum_code(request: rc.Request) -> str:
@@ -200,7 +200,7 @@ def ways(request: rc.Request, start: int, t: Words) -> Drawing:
     results = measured(request, start)
     times = [way.over_floor for way in results.values()]
     errors = [way.error for way in results.values()]
-    looks = zip(results.items(), (RED, BLUE, GREEN, ORANGE), strict=True)
+    looks = zip(results.items(), (GREY, PURPLE, SKY, YELLOW), strict=True)
     figure = plot(
         [
             dots(
