@@ -340,7 +340,7 @@ def panel(dial: Dial, pair: int, by: Control, t: Words) -> Panel:
             *strip(dial, by, t),
         ],
         t(f"scheme.{dial.request.scheme}"),
-        width=150,
+        width=120,
         height=215,
         equal=True,
         since=3,
