@@ -23,7 +23,7 @@ from ui.work.session import Unfit
 LENGTHS = ("256", "512", "1024", "2048", "4096", "8192", "16384")
 WEIGHTS = extrapolated.models()
 BANDS = Field("bands", "choice", figures.TWO, choices=(figures.TWO, figures.ALL, figures.OFF))
-BYTE = Field("byte", "int", 1624, 1, 2048)
+BYTE = Field("byte", "int", 200, 1, 2048)
 SHARE = Field("share", "choice", words.LAST, choices=(words.LAST, words.WHOLE))
 AT = Field("at", "text", "")
 AFTER_AT = Field("after_at", "text", "")

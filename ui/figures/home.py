@@ -107,12 +107,13 @@ def dials(rope: rc.Rope, positions: tuple[int, ...], words: tuple[str, ...], t: 
         Scene(
             (
                 arrow(rope, alone, at, words, t),
+                row(at, words, t),
                 alike(at, scores, words, t),
                 *(dial(rope, pair, at, t) for pair in shown(rope)),
             ),
             (at,),
             findings[-1],
-            beats=beats(t, "dials", *findings, hints=("position",), **slots),
+            beats=beats(t, "dials", *findings, hints=("position",), at=({}, {}, {"position": 3}), **slots),
         ),
         lambda: (
             {"position": moved, "score": scores} | {f"angle of pair {p}": moved * rope.theta[p] for p in shown(rope)}
@@ -181,10 +182,17 @@ def arrow(rope: rc.Rope, pair: int, at: Control, words: tuple[str, ...], t: Word
                 unit="y",
             ),
         ],
+        t("one_turn", wave=tokens(rope.wavelength[pair])),
         width=2000,
         height=190,
-        until=2,
+        until=1,
     )
+
+
+def row(at: Control, words: tuple[str, ...], t: Words) -> Panel:
+    """Return the text alone, with its dragged word."""
+    x, still, grip = tiles(at, words, t)
+    return Panel(x, Axis(0.0, 1.0), [*still, grip], width=2000, height=44, since=2, until=2)
 
 
 def alike(at: Control, scores: Array, words: tuple[str, ...], t: Words) -> Panel:

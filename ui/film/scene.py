@@ -14,7 +14,7 @@ import json
 import struct
 import zlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -209,27 +209,36 @@ class Beat:
         do: what the hand is to do.
         finding: the sentence below the picture, which follows the hand; empty for the scene's own.
         hint: the control that moves by itself a short way and back on a first visit; empty for none.
+        at: where controls are put, by name, when the reader comes to this step by its button.
     """
 
     say: Text
     do: Text
     finding: Text = ""
     hint: str = ""
+    at: Mapping[str, float] = field(default_factory=dict)
 
 
-def beats(t: Words, name: str, *findings: Text, hints: Sequence[str] = (), **slots: Text) -> tuple[Beat, ...]:
+def beats(
+    t: Words,
+    name: str,
+    *findings: Text,
+    hints: Sequence[str] = (),
+    at: Sequence[Mapping[str, float]] = (),
+    **slots: Any,
+) -> tuple[Beat, ...]:
     """Return the beats of a film, one for each finding.
 
     Their words are the labels ``<name>_say_1``, ``<name>_do_1`` and so on, whose ``slots`` may move; ``hints``: the
-    controls that move by themselves once, beat by beat.
+    controls that move by themselves once, and ``at``: where the controls are put, beat by beat.
     """
 
     def words(label: str) -> Text:
         return sentence(lambda **marks: t(label, **marks), **slots)
 
-    hinted = [*hints, *[""] * len(findings)]
+    hinted, placed = [*hints, *[""] * len(findings)], [*at, *[{}] * len(findings)]
     return tuple(
-        Beat(words(f"{name}_say_{k}"), words(f"{name}_do_{k}"), finding, hinted[k - 1])
+        Beat(words(f"{name}_say_{k}"), words(f"{name}_do_{k}"), finding, hinted[k - 1], placed[k - 1])
         for k, finding in enumerate(findings, 1)
     )
 

@@ -72,11 +72,15 @@ def test_a_scene_with_other_numbers_has_another_mark() -> None:
 
 
 def test_beats_are_a_control_and_each_has_its_finding() -> None:
-    steps = (Beat("say", "do", "first"), Beat("say", "do", Texts((A,), ("x", "y", "z"))), Beat("say", "do"))
+    steps = (
+        Beat("say", "do", "first"),
+        Beat("say", "do", Texts((A,), ("x", "y", "z")), at={"a": 2}),
+        Beat("say", "do"),
+    )
     built = Scene((), (A,), "all", beats=steps)
     assert [(control.name, control.stops) for control in built.moving][1:] == [("beat", (1.0, 2.0, 3.0))]
     assert [built.written({"a": 1, "beat": beat}) for beat in (1, 2, 3)] == ["first", "y", "all"]
     assert built.values({"a": 2.0, "beat": 2.0}.get) == {"a": 2.0, "beat": 2.0}
     _, head, _ = unpacked(built.packed("f", T))
-    assert len(head["beats"]) == 3 and head["beats"][1]["finding"]["by"] == ["a"]
+    assert len(head["beats"]) == 3 and head["beats"][1]["finding"]["by"] == ["a"] and head["beats"][1]["at"] == {"a": 2}
     assert Scene((), (A,), "all").moving == (A,)

@@ -120,7 +120,7 @@ def decaying(
             (panel, *spread.panels(keys, rope.train_len, plain, sharp, t)),
             (far, base, context, keys),
             "",
-            beats=beats(t, "decay", *findings, hints=("at", "base", "keys"), **told),
+            beats=beats(t, "decay", *findings, hints=("at", "base", "keys"), at=(), **told),
         ),
         lambda: {"distance": d} | {f"score, base {each:g}": row for each, row in zip(bases, scores, strict=True)},
         f"""

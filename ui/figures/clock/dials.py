@@ -114,7 +114,14 @@ def dials(
             ),
             (far, by),
             findings[-1],
-            beats=beats(t, "hands", *findings, hints=("distance", "factor", "factor"), pairs=str(rope.pairs)),
+            beats=beats(
+                t,
+                "hands",
+                *findings,
+                hints=("distance", "factor", "factor"),
+                at=({}, {"factor": 4}, {"factor": 4}),
+                pairs=str(rope.pairs),
+            ),
         ),
         lambda: (
             {"pair": np.arange(rope.pairs), "trained_rad": trained_angles(rope)}

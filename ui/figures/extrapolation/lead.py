@@ -100,7 +100,14 @@ def hesitates(curves: Mapping[str, tuple[Array, Array]], trained: int, at: tuple
             (panel,),
             (byte,),
             findings[-1],
-            beats=beats(t, "hesitates", *findings, hints=("byte",), trained=f"{trained:,}"),
+            beats=beats(
+                t,
+                "hesitates",
+                *findings,
+                hints=("byte",),
+                at=({}, {"byte": 1624}, {"byte": 1624}),
+                trained=f"{trained:,}",
+            ),
         ),
         lambda: {"byte": at, **{line: 10**height for line, height in heights.items()}},
         """

@@ -19,8 +19,6 @@ from ui.text.words import Words
 
 NEXT = 4
 FULL = 127
-MOSTLY = 0.5
-"""The share of its attention from which on a head is one that looks at the byte before."""
 TALL = 130
 """The height of what shows one head, and of what shows all, in px."""
 
@@ -43,13 +41,13 @@ def breaking(name: str, text: bytes, positions: Positions, kind: str, t: Words) 
     best = likely[int(np.argmax(before.following()[likely]))]
     findings = (
         _one_head(query, after, layer, head, letters, t),
-        _each(count, lambda k: _stopped(kind, k, back, inside.one_back(after[k]), (layer, head), t)),
+        _before_it(query, count, kind, [each.attention[layer, head] for each in after], letters, t),
         _each(count, lambda k: _whole(kind, k, moved[k], (before.following()[best], chances[k][best]), shown(best), t)),
     )
     panels = (
         _look(query, count, after, layer, head, letters, t),
         _row(count, kind, pairs, t),
-        _grid(count, moved, back, t),
+        _grid(count, moved, t),
         _next(count, before.following(), chances, likely, t),
     )
     place = {"layer": str(layer + 1), "head": str(head + 1), "heads": str(back.size)}
@@ -60,7 +58,9 @@ def breaking(name: str, text: bytes, positions: Positions, kind: str, t: Words) 
             panels,
             (query, count),
             findings[-1],
-            beats=beats(t, "breaking", *findings, hints=("query", "still"), **place),
+            beats=beats(
+                t, "breaking", *findings, hints=("query", "still"), at=({}, {"still": 0}, {"still": 4}), **place
+            ),
         ),
         lambda: dict(zip(("still", "layer", "head"), places, strict=True)) | {"moved": moved.ravel()},
         f"""
@@ -95,10 +95,18 @@ def _padded(texts: list[str], query: Control) -> tuple[str, ...]:
     return tuple([*texts, *texts][: len(query.stops)])
 
 
-def _stopped(kind: str, count: int, trained: Array, now: Array, at: tuple[int, int], t: Words) -> str:
-    """Return what one head still gives the byte before it, as a sentence."""
-    before, share = (percent(float(each[at])) for each in (trained, now))
-    return t(f"stopped_{kind}" if count else "stopped_none", count=count, before=before, share=share)
+def _before_it(query: Control, count: Control, kind: str, weights: list[Array], letters: list[str], t: Words) -> Texts:
+    """Return how much of its attention each byte still gives to the byte before it, as a sentence."""
+
+    def write(at: int, k: int) -> str:
+        if at == 0:
+            return t("nothing_before")
+        trained, now = (percent(float(each[at, at - 1])) for each in (weights[0], weights[k]))
+        key = f"stopped_{kind}" if k else "stopped_none"
+        return t(key, byte=letters[at], count=k, before=trained, share=now)
+
+    places = [min(at, len(letters) - 1) for at in range(len(query.stops))]
+    return Texts((query, count), tuple(write(at, k) for at in places for k in range(len(count.stops))))
 
 
 def _whole(kind: str, count: int, moved: Array, chance: tuple[float, float], byte: str, t: Words) -> str:
@@ -177,12 +185,10 @@ def _row(count: Control, kind: str, pairs: int, t: Words) -> Panel:
     )
 
 
-def _grid(count: Control, moved: Array, back: Array, t: Words) -> Panel:
-    """Return every head as a cell: how much of its attention has moved; those that look one byte back are framed."""
-    layers, heads = back.shape
+def _grid(count: Control, moved: Array, t: Words) -> Panel:
+    """Return every head as a cell: how much of its attention has moved."""
+    layers, heads = moved.shape[1:]
     cells = np.rint(moved * FULL).astype(np.int8)
-    framed = [(int(layer), int(head)) for layer, head in np.argwhere(back >= MOSTLY)]
-    sides = np.array([0.06, 0.94, 0.94, 0.06, 0.06]), np.array([0.06, 0.06, 0.94, 0.94, 0.06])
     return Panel(
         Axis(0.0, heads, tuple((head + 0.5, str(head + 1)) for head in range(heads)), t("head_axis"), grid=False),
         Axis(
@@ -194,18 +200,6 @@ def _grid(count: Control, moved: Array, back: Array, t: Words) -> Panel:
         ),
         [
             image(Track((count,), cells), SIGNED, (0.0, heads), (layers, 0.0)),
-            *(path(head + sides[0], layers - layer - sides[1], "ink", 3) for layer, head in framed),
-            *(
-                label(
-                    head + 0.5,
-                    layers - layer - 0.5,
-                    Texts((count,), tuple(f"{100 * share:.0f} %" for share in moved[:, layer, head])),
-                    size=13,
-                    bold=True,
-                    dy=5,
-                )
-                for layer, head in framed
-            ),
         ],
         t("grid_title"),
         width=160,

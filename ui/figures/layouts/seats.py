@@ -37,7 +37,7 @@ def permutation(width: int, base: float, positions: tuple[int, ...], t: Words) -
         sentence(lambda **slots: t("pairs_finding", pairs=pairs, **slots), m=m),
         sentence(
             lambda **slots: t("permutation_finding", **slots),
-            seat=Texts((going,), (*["1"] * STEPS, str(int(both.place[1])))),
+            seat=Texts((going,), (t("seat", i=1), *[t("row_between")] * (STEPS - 1), t("seat", i=int(both.place[1])))),
             difference=Texts((at,), tuple("0" if value == 0 else f"{value:.1g}" for value in both.difference)),
         ),
         sentence(lambda **slots: t("misread_finding", **slots), m=m, off=Texts((at,), tuple(f"{x:.0f}" for x in off))),
@@ -49,7 +49,13 @@ def permutation(width: int, base: float, positions: tuple[int, ...], t: Words) -
             (_tiles(going, at, both, share, t), *dials),
             (going, at),
             findings[-1],
-            beats=beats(t, "permutation", *findings, hints=("position", "order")),
+            beats=beats(
+                t,
+                "permutation",
+                *findings,
+                hints=("position", "order"),
+                at=({}, {"order": 0}, {"order": 0, "position": 3}),
+            ),
         ),
         lambda: (
             {"half_split_place": np.arange(width), "interleaved_dimension": both.order}

@@ -68,7 +68,7 @@ def drifting(request: rc.Request, dtype: str, positions: tuple[int, ...], t: Wor
             (*dials, _curves(positions, largest, at, t)),
             (at,),
             told[-1],
-            beats=beats(t, "phase", *told, hints=("at",), dtype=dtype, bits=bits),
+            beats=beats(t, "phase", *told, hints=("at",), at=({}, {"at": 1000}, {"at": 1000}), dtype=dtype, bits=bits),
         ),
         lambda: (
             {"position": np.array(positions)}

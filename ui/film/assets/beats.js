@@ -45,6 +45,9 @@ export class Telling {
     const { film } = this, control = film.controls[BEAT];
     if (!film.head.beats[k] || film.locked(control)) return false;
     film.move(control, k);
+    // A step begins where its sentence can be seen, wherever the hand has left the one before.
+    const { at } = film.head.beats[k];
+    for (const name in at) if (!film.locked(film.controls[name])) film.move(film.controls[name], film.nearest(film.controls[name], at[name]));
     film.send();
     film.speak();
     return true;

@@ -90,6 +90,9 @@ export class Film {
 
   locked(control) { return Boolean(this.fixed?.includes(control.name)); }
 
+  /** Whether a control has no part yet in the step in force. */
+  early(control) { return this.tellings.length === 1 && this.tellings[0].beat + 1 < control.since; }
+
   hold(control) {
     if (this.held === control) return;
     if (this.playing) this.halt();

@@ -52,6 +52,9 @@ export class Handle extends Shape {
     const seen = x === x && y === y && !this.film.locked(this.control);
     put(this.node, "display", seen ? "" : "none");
     if (!seen) return;
+    const early = this.film.early(this.control);
+    this.node.classList.toggle("film-early", early);
+    put(this.node, "tabindex", early ? -1 : 0);
     for (const part of this.whole) part.draw();
     this.widen();
     for (const circle of [this.grip, this.dot]) { put(circle, "cx", px(x)); put(circle, "cy", px(y)); }
@@ -69,7 +72,7 @@ export class Handle extends Shape {
   }
   grab(event) {
     const { film, control } = this;
-    if (event.button || film.locked(control)) return;
+    if (event.button || film.locked(control) || film.early(control)) return;
     film.hold(control);
     const seek = this.shape.angle ? this.turner(event) : this.follower(event);
     follow(this.node, event, (moved) => film.move(control, seek(moved)), () => film.release(control));
@@ -138,7 +141,7 @@ function nearest(way, x, y) {
 /** A press beside all things takes the nearest one there, so that nobody has to drag. */
 export function press(panel, event) {
   if (event.target.closest(".film-handle, .film-sketch")) return;
-  const { film } = panel, able = panel.handles.filter((each) => !each.away && !each.node.hasAttribute("display"));
+  const { film } = panel, able = panel.handles.filter((each) => !each.away && !film.early(each.control) && !each.node.hasAttribute("display"));
   const [x, y] = local(panel, event), off = ([tx, ty]) => Math.hypot(tx - x, ty - y);
   // Of two that could come here the nearer one does.
   const rank = ([each, , far]) => far + off(each.tip()) / 1000;

@@ -39,7 +39,7 @@ export class Tracks {
     if (!reference.dims.length) return all;
     const out = (reference.out ??= new Float32Array(n));
     const split = (driver, count) => {
-      const x = clamp(this.where(driver, over), 0, count - 1), i = Math.min(Math.floor(x), Math.max(count - 2, 0));
+      const x = clamp(this.where(driver, over), 0, count - 1), i = Math.floor(x);
       return [i, x - i];
     };
     const [i, u] = split(reference.by[0], K);
