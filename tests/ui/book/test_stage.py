@@ -50,7 +50,8 @@ def test_a_step_has_its_state_and_its_figure_alone() -> None:
     book = staged("clock", step="6")
     assert [kind.split()[0] for kind in kinds(book)] == ["stage", "figure"]
     assert book.lead and book.lead.id.endswith("fig.reading") and step_of(6).figure == "reading"
-    assert staged("clock", step="1").query() == {"display": "stage", "step": "1", "lang": "en", "factor": "1"}
+    first = staged("clock", step="2").query()
+    assert first == {"display": "stage", "step": "2", "lang": "en", "factor": "1", "beat": "3"}
     assert line(book) == f"<p>{step_of(6).say}</p>"
     pressed(book, "stage-previous")
     assert book.query() == {"display": "stage", "step": "5", "lang": "en"}
@@ -71,7 +72,7 @@ def test_a_question_is_judged_and_moves_the_figure() -> None:
 def test_a_step_has_its_film_played_and_its_controls_where_it_names_them() -> None:
     book = staged("clock", step="3")
     shown: dict[str, Any] = next(node.live for node in book.places.root.all() if node.kind == "film")
-    assert shown["play"] == {"control": "factor", "to": 16.0, "seconds": 4.0, "step": 3} and shown["bare"]
+    assert shown["play"] == {"control": "factor", "to": 8.0, "seconds": 4.0, "step": 3} and shown["bare"]
     assert kinds(book) == ["stage", "film"]
     pressed(book, "stage-open")
     assert "control" in " ".join(kinds(book)[2:])

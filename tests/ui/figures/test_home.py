@@ -24,7 +24,7 @@ def film(rope: rc.Rope, positions: tuple[int, ...]) -> Film:
 @pytest.mark.parametrize("dim, base", [(128, 1e4), (6, 700.0), (2, 3.0)])
 def test_hands_and_score_at_every_stop(dim: int, base: float) -> None:
     rope, positions = rc.Rope(dim, base), (0, 1, 2, 19, 500, 4095)
-    arrow, line, *dials = film(rope, positions).scene.panels
+    arrow, _, line, *dials = film(rope, positions).scene.panels
     even = np.full(dim, dim**-0.5)
     other = rc.rotation_matrix(1, rope.theta, "interleaved") @ even
     curve, here = (shape for shape in line.shapes if shape["kind"] == "dots")
@@ -53,7 +53,7 @@ def test_hands_and_score_at_every_stop(dim: int, base: float) -> None:
 def test_a_hand_turns_without_a_jump() -> None:
     """Angles are unwrapped: from stop to stop a hand turns by theta for each token."""
     rope, positions = rc.Rope(8, 100.0), (0, 3, 10, 400)
-    for panel, pair in zip(film(rope, positions).scene.panels[2:], figures.shown(rope), strict=True):
+    for panel, pair in zip(film(rope, positions).scene.panels[3:], figures.shown(rope), strict=True):
         angle = next(shape for shape in panel.shapes if shape["kind"] == "handle")["angle"].frames[:, 0]
         np.testing.assert_allclose(np.diff(angle), -np.diff(positions) * rope.theta[pair])
 
