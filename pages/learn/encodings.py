@@ -10,7 +10,7 @@ from ui.figures.encodings import moving as films
 from ui.figures.encodings import scores as figures
 from ui.figures.extrapolation import models as lab_figures
 from ui.figures.extrapolation import words as lab_words
-from ui.page.fields import FACTOR, GEOMETRY, SCHEME_FIELDS, starting
+from ui.page.fields import FACTOR, GEOMETRY, SCHEME_FIELDS, beats, starting
 from ui.page.frame import Frame
 from ui.page.sentences import show_refusals
 from ui.page.state import Field
@@ -38,7 +38,7 @@ SECTIONS = (
 )
 VIDEO = (Field("frames", "int", 3, 1, 8), Field("height", "int", 3, 1, 8), Field("width", "int", 4, 1, 8))
 ROW, COLUMN = Field("row", "int", 7, 0, 14), Field("column", "int", 7, 0, 14)
-SWAPPED = Field("swapped", "float", 1.0, 0.0, 1.0)
+SWAPPED = Field("swapped", "float", 0.0, 0.0, 1.0)
 QUERY = Field("query_at", "int", None, 0, 100_000, optional=True)
 KEY = Field("key_at", "int", None, 0, 100_000, optional=True)
 PLACES = 40, 33
@@ -49,6 +49,7 @@ SAME = Challenge("same", (QUERY, KEY), challenges.same_score)
 ADDED = Drawn("added")
 TASKS = (WITHOUT, SHIFTED, ADDED, SAME)
 OWN = (
+    beats(2),
     SWAPPED,
     PAIR,
     FIRST,
@@ -99,11 +100,11 @@ def fits(store: Store) -> None:
 
 def order(page: Frame) -> None:
     """Two sentences of the same tokens, one on its way to the other."""
-    page.bar()
     first, second = sentences(page)
     film = swapping.swapping((first, second), page.store.rope().base, False, page.t)
     page.show(film, swapping.swapping, encodings.pooled)
     page.controls.segments(pair(page))
+    page.bar()
     if page.get(PAIR) == "own":
         page.controls.beside(FIRST, SECOND, draw=page.controls.text)
     if page.predict(WITHOUT):

@@ -49,10 +49,11 @@ def without(at: At) -> str:
         return np.asarray((weights / weights.sum(axis=1, keepdims=True) @ x @ head.v.T).mean(axis=0))
 
     first, second = (read(sentence) for sentence in FIRST)
-    change = float(np.abs(second - first).max())
+    share = float(np.linalg.norm(second - first) / np.linalg.norm(first))
     film = unwrap(swapping)(tuple(map(tuple, map(str.split, FIRST))), LLAMA.base, True, Words("en", "encodings"))
-    assert f"by {change:.2g} without" in film.scene.written({"swapped": film.scene.controls[0].nearest(at("swapped"))})
-    share = change / np.abs(first).max()
+    assert f"by {100 * share:.2g} % of its size without" in film.scene.written(
+        {"swapped": film.scene.controls[0].nearest(at("swapped"))}
+    )
     return only({"a": share < 1e-9, "b": share < 1e-9, "c": 1e-3 < share < 0.5})
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -11,12 +12,14 @@ from rope_core.theory.encodings import pooled, weights
 from ui.figures.colours import BLUE, COLOURS, GREY
 from ui.figures.drawing import Film, kept
 from ui.figures.encodings.scores import WIDTH, Sentences
-from ui.film.scene import Axis, Control, Panel, Scene, Shape, Texts, Track, sentence
+from ui.film.scene import Axis, Control, Panel, Scene, Shape, Texts, Track, beats, sentence
 from ui.film.shapes import boxes, handle, label, path
 from ui.text.words import Words
 
 MOST, SHOWN = 12, 16
 """The most orders on the way that are stops, and how many of the output's dimensions are drawn."""
+ROUNDING = 1e-6
+"""Per cent below which a change is rounding."""
 ENCODED = {"nope": ("without_position", GREY), "rope": ("with_rope", BLUE)}
 
 
@@ -51,22 +54,27 @@ def swapping(sentences: Sentences, base: float, causal: bool, t: Words) -> Film:
     read = [[first[k] for k in way[each]] for each in at]
     head = weights(WIDTH, base)
     out = {name: np.array([pooled(name, order, head, causal) for order in read]) for name in ENCODED}
-    change = {name: np.abs(each - each[0]).max(axis=1) for name, each in out.items()}
-    finding = sentence(
-        lambda **slots: t("swapping_causal" if causal else "swapping_finding", steps=steps, **slots),
-        k=Texts((swapped,), tuple(map(str, at))),
-        **{
-            name: Texts((swapped,), tuple(f"{value:.2g}" for value in each.tolist()))
-            for name, each in change.items()
-            if causal or name == "rope"
-        },
-    )
+    change = {
+        name: 100 * np.linalg.norm(each - each[0], axis=1) / np.linalg.norm(each[0]) for name, each in out.items()
+    }
+    shares = {name: Texts((swapped,), tuple(map(_share, each.tolist()))) for name, each in change.items()}
+    word = first[_farthest(way)]
+    keys = ("swapping_causal",) if causal else ("swapping_finding_1", "swapping_finding_2")
+    findings = [sentence(partial(t, key), **shares) for key in keys]
     panels = [_words(first, [way[each] for each in at], swapped, t)]
     top = 1.1 * max(float(np.abs(each[:, :SHOWN]).max()) for each in out.values())
-    panels += [_output(out[name][:, :SHOWN], swapped, top, *look, t) for name, look in ENCODED.items()]
+    panels += [
+        _output(out[name][:, :SHOWN], swapped, top, *look, t, since=1 if causal else beat)
+        for beat, (name, look) in enumerate(ENCODED.items(), 1)
+    ]
     return Film(
         "masked" if causal else "swapping",
-        Scene(panels, (swapped,), finding),
+        Scene(
+            panels,
+            (swapped,),
+            findings[-1],
+            beats=() if causal else beats(t, "swapping", *findings, hints=("swapped",), word=word),
+        ),
         lambda: (
             {"order": [" ".join(order) for order in read]} | {f"change, {name}": each for name, each in change.items()}
         ),
@@ -89,19 +97,26 @@ def _words(first: Sequence[str], way: Sequence[tuple[int, ...]], swapped: Contro
     for k, token in enumerate(first):
         x = seats[:, [k]]
         moving = Track((swapped,), x + 0.04), Track((swapped,), x + 0.96)
-        shapes += [
-            boxes(k + 0.04, k + 0.96, 1.14, 1.9, colours[token], opacity=0.28),
-            label(k + 0.5, 1.52, token, size=16, dy=5),
-            boxes(*moving, 0.1, 0.86, colours[token], opacity=0.28),
-            label(Track((swapped,), x + 0.5), 0.48, token, size=16, dy=5),
-        ]
-    farthest = int(np.abs(seats[-1] - seats[0]).argmax())
-    grip = Track((swapped,), seats[:, [farthest]] + 0.5)
-    shapes.append(handle(swapped, grip, 0.02, BLUE, t("swap_grab")))
-    return Panel(Axis(0.0, count), Axis(-0.15, 2.0), shapes, width=700, height=116)
+        shapes += [boxes(k + 0.04, k + 0.96, 1.2, 1.9, GREY, opacity=0.15), label(k + 0.5, 1.55, token, size=15, dy=5)]
+        middle = Track((swapped,), x + 0.5)
+        tile = [boxes(*moving, 0.05, 0.95, colours[token], opacity=0.35), label(middle, 0.5, token, size=16, dy=5)]
+        goes = seats[-1, k] != seats[0, k]
+        name = t("swap_grab", word=token)
+        shapes += [handle(swapped, middle, 0.5, BLUE, name, tile, r=0)] if goes else tile
+    return Panel(Axis(0.0, count), Axis(0.0, 1.95), shapes, width=700, height=100)
 
 
-def _output(values: np.ndarray, swapped: Control, top: float, name: str, colour: str, t: Words) -> Panel:
+def _farthest(way: Sequence[tuple[int, ...]]) -> int:
+    """Return which word of the first sentence goes farthest on the way to the second."""
+    return int(np.abs(np.argsort(way[-1]) - np.arange(len(way[-1]))).argmax())
+
+
+def _share(percent: float) -> str:
+    """Write a change as a share of the output; what rounding leaves is 0."""
+    return "0" if percent < ROUNDING else f"{percent:.2g}" if percent < 99.5 else f"{percent:.0f}"
+
+
+def _output(values: np.ndarray, swapped: Control, top: float, name: str, colour: str, t: Words, since: int) -> Panel:
     """Return the first dimensions of an output as bars, with the first sentence's as a line."""
     at = np.arange(values.shape[1])
     edges = np.repeat(np.arange(values.shape[1] + 1), 2)[1:-1].astype(float)
@@ -117,5 +132,6 @@ def _output(values: np.ndarray, swapped: Control, top: float, name: str, colour:
         ],
         t(name),
         width=280,
-        height=130,
+        height=120,
+        since=since,
     )
