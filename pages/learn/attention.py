@@ -18,7 +18,7 @@ from ui.page.state import Field
 from ui.page.store import Store
 from ui.page.tasks import Challenge, Drawn, Question
 
-TOLD = beats(3)
+STEPS = beats(3)
 KEYS = Field("keys", "int", None, 2, 2_147_483_647, optional=True)
 VECTORS = Field("vectors", "choice", "equal", choices=figures.KINDS)
 AT = Field("at", "int", 100, 1, 131_072, steps=tuple(figures.STOPS))
@@ -51,13 +51,13 @@ def fits(store: Store) -> None:
 SERVES = Field("serves", "float", None, 2.0, 1e9, optional=True)
 WIDTH, LENGTH, MOST = 128, 32_768, 1.7e6
 """A head's width, a context and the largest base that the challenge takes."""
-FADE = Question("fade", "b", ((VECTORS, "random"), (DRAW, 5), (TOLD, 1)))
+FADE = Question("fade", "b", ((VECTORS, "random"), (DRAW, 5), (STEPS, 1)))
 WEIGHT = Question("weight", "a", ((SIGNAL, 4.0),))
 SERVE = Challenge("serve", (SERVES,), challenges.stays_positive)
 DRAWN = Drawn("expected")
 TASKS = (FADE, DRAWN, WEIGHT, SERVE)
 
-FIELDS = (TOLD, KEYS, VECTORS, AT, REACH, DRAW, OWN_Q, OWN_K, CONTEXT, SIGNAL, *GEOMETRY, *SCHEME_FIELDS)
+FIELDS = (STEPS, KEYS, VECTORS, AT, REACH, DRAW, OWN_Q, OWN_K, CONTEXT, SIGNAL, *GEOMETRY, *SCHEME_FIELDS)
 
 
 def refuse(page: Frame, error: ValueError) -> None:

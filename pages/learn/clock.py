@@ -17,7 +17,7 @@ from ui.page.store import Store
 from ui.page.tasks import Challenge, Drawn, Question
 from ui.work import extrapolated
 
-TOLD = fields.beats(3)
+STEPS = fields.beats(3)
 AXIS = Field("axis", "choice", "log", choices=("log", "even"))
 ERROR = Field("error", "float", 3.0, 0.5, 10.0, step=0.5)
 DISTANCE = Field("distance", "float", 1.0, 0.0, 32.0, steps=figures.SPANS)
@@ -30,7 +30,7 @@ BY = Field("by", "float", None, 1.0, 64.0, optional=True)
 TIMES, SLACK = 8, 1.1
 """How many times the trained length the challenge asks for, and how many times too large a factor may be."""
 
-WORST = Question("worst", "a", ((FACTOR, FARTHEST), (TOLD, 3)))
+WORST = Question("worst", "a", ((FACTOR, FARTHEST), (STEPS, 3)))
 MEASURED = Drawn("measured")
 EXTEND = Challenge("extend", (WITH, BY), challenges.extends)
 TASKS = (WORST, MEASURED, EXTEND)
@@ -53,7 +53,7 @@ def unmoved(store: Store, scheme: str) -> dict[str, object]:
 
 
 fits = length_of
-FIELDS = (TOLD, DISTANCE, AXIS, ERROR, SLOWER, *GEOMETRY, *SCHEME_FIELDS)
+FIELDS = (STEPS, DISTANCE, AXIS, ERROR, SLOWER, *GEOMETRY, *SCHEME_FIELDS)
 
 
 def hands(page: Frame) -> None:

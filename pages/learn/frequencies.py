@@ -11,7 +11,7 @@ from ui.page.frame import Frame
 from ui.page.state import Field
 from ui.page.tasks import Challenge, Drawn, Question
 
-TOLD = beats(3)
+STEPS = beats(3)
 VIEW = Field("view", "choice", "cos", choices=("angle", "cos", "sin"))
 SPAN = Field("span", "int", 64, 16, 16_777_216, steps=(64, 128, 256, 512, 2048, 8192, 32_768, 131_072, 1_048_576))
 ERROR = Field("error", "float", 0.1, 0.001, 3.0, steps=(0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0))
@@ -21,14 +21,14 @@ WIDTH = Field("width", "int", 8, 2, 16, step=2, even=True)
 POSITION = Field("position", "int", 2718, 0, 1_000_000)
 TRIED = Field("tried", "float", None, 1.0, 1e12, low_open=True, optional=True)
 
-MIDDLE = Question("middle", "c", ((BASE, 1e6), (TOLD, 2)))
+MIDDLE = Question("middle", "c", ((BASE, 1e6), (STEPS, 2)))
 UNFINISHED = Drawn("unfinished")
 LEAST = Challenge("least", (TRIED,), challenges.slowest_repeats)
 TASKS = (MIDDLE, UNFINISHED, LEAST)
 LENGTH, SLACK = 32_768, 1.1
 """The challenge's length, and how many times too large a base may be."""
 
-FIELDS = (TOLD, VIEW, SPAN, ERROR, PAIR, WINDOW, WIDTH, POSITION, *GEOMETRY)
+FIELDS = (STEPS, VIEW, SPAN, ERROR, PAIR, WINDOW, WIDTH, POSITION, *GEOMETRY)
 
 
 def spectrum(page: Frame) -> None:

@@ -41,14 +41,14 @@ def agreement(config: object, other: object) -> list[Finding]:
         if not loud and not worst:
             continue
         left, right = (one_type(read_config(each), kind, None) for each in (config, other))
-        told = ", ".join(f"{row.field} {' / '.join(texts((row.left, row.right)))}" for row in loud)
+        texts_of = ", ".join(f"{row.field} {' / '.join(texts((row.left, row.right)))}" for row in loud)
         findings.append(
             finding(
                 "configs_disagree",
                 ", ".join(row.field for row in loud) or LENGTH,
                 None,
                 kind,
-                differences=told or LENGTH,
+                differences=texts_of or LENGTH,
                 worst=100.0 * worst,
                 apart=apart(left.inv_freq, right.inv_freq) if left and right else Phrase("layers_apart"),
             )
@@ -138,17 +138,17 @@ def _inside(override: Mapping[str, Any], config: Mapping[str, Any]) -> bool:
 def _loss(before: dict[str, Any], after: dict[str, Any], prefix: str, lost: list[str]) -> Finding:
     """Return the finding on what an override drops: an error where a base goes."""
     moved = [(old, new) for old, new in zip(_ropes(before), _ropes(after), strict=False) if old.base != new.base]
-    told: dict[str, object] = {"apart": Phrase("same_base")}
+    texts_of: dict[str, object] = {"apart": Phrase("same_base")}
     if moved:
         old, new = moved[0]
         bases = {"base": old.base, "used": new.base}
-        told = {**bases, "apart": [Phrase("bases", bases), apart(new.unscaled, old.unscaled)]}
+        texts_of = {**bases, "apart": [Phrase("bases", bases), apart(new.unscaled, old.unscaled)]}
     return finding(
         "override_loses",
         f"{prefix}rope_parameters",
         "error" if moved else "warning",
         lost=tuple(lost),
-        **told,
+        **texts_of,
     )
 
 

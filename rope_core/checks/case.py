@@ -138,8 +138,8 @@ def texts(values: tuple[object, ...], lang: str = "en") -> list[str]:
     ['1.2079', '1.2081']
     """
     numbers = {value for value in values if isinstance(value, float) and math.isfinite(value)}
-    told = (digits for digits in range(3, 16) if len({shown(n, lang, digits) for n in numbers}) == len(numbers))
-    digits = next(told, 17)
+    texts_of = (digits for digits in range(3, 16) if len({shown(n, lang, digits) for n in numbers}) == len(numbers))
+    digits = next(texts_of, 17)
     return [shown(value, lang, digits) for value in values]
 
 
@@ -190,7 +190,7 @@ def real(value: object) -> float | None:
 def largest(values: Array, wanted: Array) -> float:
     """Largest relative difference of two vectors of frequencies, as a fraction of ``wanted``.
 
-    Equal zeros differ by 0; inf where the widths differ or a pair turns that should stand still.
+    Equal zeros differ by 0; inf where the widths differ or a pair turns that should rest.
 
     >>> largest(np.array([1.0, 0.5, 0.0]), np.array([1.0, 1.0, 0.0])), largest(np.array([1.0]), np.array([0.0]))
     (0.5, inf)

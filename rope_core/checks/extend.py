@@ -55,8 +55,8 @@ class Change:
         row = fixes()["changed"]
         name = row[self.field][lang] if self.field in row else self.field
         where = f"{self.layer_type}{row['colon'][lang]}" if self.layer_type else ""
-        told = texts((self.before, self.after), lang)
-        return f"{where}{name} {told[0]} -> {told[1]}"
+        texts_of = texts((self.before, self.after), lang)
+        return f"{where}{name} {texts_of[0]} -> {texts_of[1]}"
 
 
 @dataclass(frozen=True, eq=False)

@@ -144,8 +144,8 @@ class Rotations:
                 continue
             product = None if self.on_meta else probe(parts, rope, self._within(self.trained), self.raised)
             if product is None:
-                told = dict.fromkeys(f"{type(error).__name__}: {error}" for error in self.raised)
-                reason = (("reason", Phrase("raised", {"error": [*told][:3]})),) if told else ()
+                texts_of = dict.fromkeys(f"{type(error).__name__}: {error}" for error in self.raised)
+                reason = (("reason", Phrase("raised", {"error": [*texts_of][:3]})),) if texts_of else ()
                 collected.add(Verdict("rotation_not_observed", reason), "q, k", "model_type", kind, None)
                 continue
             buffers = collected.buffers(kind)

@@ -81,7 +81,7 @@ def measure(
         shape: (B, N, H, D).
         act, dim: the activation.
         rounds: how many times each variant runs.
-        device: "cpu", where torch's own operations are the op, or "cuda", where they stand beside its Triton kernels.
+        device: "cpu", where torch's own operations are the op, or "cuda", where they are timed beside its Triton kernels.
         dtype: of x, a name in DTYPES.
         theta_kind: theta's shape, "pair" (D/2,), "head" (H,) or "both" (H, D/2).
         compiled: whether torch.compile of the formula takes part.
@@ -148,8 +148,8 @@ def _variants_of(theta: Tensor, p: Plan, compiled: bool) -> dict[str, Variant]:
         cos, sin = angle.cos().float(), angle.sin().float()
         # After eight graphs of one function torch would run it uncompiled, in silence.
         torch._dynamo.reset()
-        made = torch.compile(_compiled_formula, dynamic=False, fullgraph=True)
-        chosen["compiled"] = lambda x, grad, out: made(x, cos, sin, p.act, p.dim)
+        result = torch.compile(_compiled_formula, dynamic=False, fullgraph=True)
+        chosen["compiled"] = lambda x, grad, out: result(x, cos, sin, p.act, p.dim)
     return chosen
 
 

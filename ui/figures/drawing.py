@@ -148,11 +148,11 @@ def as_csv(table: Table) -> bytes:
 def saves(film: str, t: Words) -> str:
     """Return the buttons that save a film's frame in view, as HTML; the player hears them."""
     kinds = {"SVG": t("film.save_svg"), "PNG": t("film.save_png")}
-    made = (
+    result = (
         f'<button type="button" class="film-button" data-film="{film}" data-film-save="{kind}">{escape(name)}</button>'
         for kind, name in kinds.items()
     )
-    return f'<div class="film-saves">{"".join(made)}</div>'
+    return f'<div class="film-saves">{"".join(result)}</div>'
 
 
 def grid(x: npt.ArrayLike, y: npt.ArrayLike, z: npt.ArrayLike, names: tuple[str, str, str]) -> Table:

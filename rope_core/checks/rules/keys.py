@@ -224,7 +224,7 @@ def level(data: Mapping[str, Any], model: Model) -> Iterator[Finding]:
 
 
 def flattened(data: Mapping[str, Any], model: Model, text: str) -> Iterator[Finding]:
-    """Report a composite model's config whose text fields stand at the top, where its class leaves them unread."""
+    """Report a composite model's config whose text fields are at the top, where its class leaves them unread."""
     try:
         own, classes = ropes_of(data), ropes_of({"model_type": data["model_type"]})
     except ConfigError:
@@ -241,9 +241,9 @@ def scaling_wins(case: Case) -> Iterator[Finding]:
         return
     lost = case.model.data.get("rope_parameters") or {}
     severity = "error" if real(lost.get("rope_theta")) not in (None, case.rope.base) else "warning"
-    told = [f"{key} {shown(value)}" for key, value in lost.items()]
+    texts_of = [f"{key} {shown(value)}" for key, value in lost.items()]
     where = case.top("rope_parameters")
-    yield finding("rope_scaling_replaces_rope_parameters", where, severity, base=case.rope.base, lost=told)
+    yield finding("rope_scaling_replaces_rope_parameters", where, severity, base=case.rope.base, lost=texts_of)
 
 
 RULES = (

@@ -156,10 +156,10 @@ def released_differs(case: Case) -> Iterator[Finding]:
         for name, kept, ropes in by_widths().get((case.model.model_type, *widths, rope.head_dim), [])
         if all(data.get(other, value) == value for other, value in kept.items())
     ]
-    found = [(name, other) for name, other in same if other is not None]
+    matches = [(name, other) for name, other in same if other is not None]
     # A model of the same length is the one meant, where there is one: other lengths are other trainings.
-    meant = [row for row in found if row[1].max_len == rope.max_len]
-    others = meant or found
+    meant = [row for row in matches if row[1].max_len == rope.max_len]
+    others = meant or matches
     like = [row for row in others if alike(rope, row[1])]
     if not others or any(True for _ in base(case)) or any(True for _ in scaling_lost(case)):
         return
@@ -179,7 +179,7 @@ def released_differs(case: Case) -> Iterator[Finding]:
     if stretched and any(card["block"].items() <= given.items() for card in cards(case.model, rope.base)):
         return
     # Scaled at its own base, or on by its own scaling: somebody's extension. Another base and type: another model.
-    longer = (row[1] for row in found if row[1].max_len != rope.max_len)
+    longer = (row[1] for row in matches if row[1].max_len != rope.max_len)
     extended = stretched or any({row[0] for row in differing(rope, each)} == {"factor"} for each in longer)
     origin = rope.provenance.get(PLACES.get(rows[0][0], rows[0][0].partition("[")[0])) if rows else None
     multiplied = rope.attention_factor, other.attention_factor
@@ -234,14 +234,14 @@ def differing(rope: HfRope, other: HfRope) -> list[tuple[str, object, object]]:
     if not kinds[0] == kinds[1] == DEFAULT and rope.rope_type == other.rope_type:
         rows.append((LENGTH, rope.train_len, other.train_len))
         rows += [(name, rope.params.get(name), other.params.get(name)) for name in {**other.params, **rope.params}]
-    told = []
+    texts_of = []
     for name, mine, theirs in rows:
         if isinstance(mine, tuple) and isinstance(theirs, tuple) and len(mine) == len(theirs) > 4 and mine != theirs:
             at = int(np.argmax(np.abs(np.subtract(mine, theirs))))
             name, mine, theirs = f"{name}[{at}]", mine[at], theirs[at]
         if mine != theirs:
-            told.append((name, mine, theirs))
-    return told
+            texts_of.append((name, mine, theirs))
+    return texts_of
 
 
 RULES = (base, overridden, scaling_lost, released_differs)

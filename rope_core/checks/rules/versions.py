@@ -51,9 +51,9 @@ def _cost(config: Mapping[str, Any], model: Model) -> dict[str, object]:
     pairs = [(old.get(kind) or next(iter(old.values())), rope) for kind, rope in new.items()]
     four, five = max(pairs, key=lambda pair: largest(pair[0].inv_freq, pair[1].inv_freq))
     bases = {"base": five.base, "used": four.base}
-    told = [Phrase("bases", bases)] if five.base != four.base else []
+    texts_of = [Phrase("bases", bases)] if five.base != four.base else []
     return {
         **bases,
         "worst": 100.0 * largest(four.inv_freq, five.inv_freq),
-        "apart": [*told, apart(four.inv_freq, five.inv_freq)],
+        "apart": [*texts_of, apart(four.inv_freq, five.inv_freq)],
     }

@@ -55,7 +55,7 @@ def unscaled(i: int, s: float) -> float:
     return THETA[i]
 
 
-ASKED: dict[str, Callable[[int, float], float]] = {
+EXPECTED: dict[str, Callable[[int, float], float]] = {
     **dict.fromkeys(("none", "window", "rerope", "self_extend", "dual_chunk", "still_temperature"), unscaled),
     "linear": lambda i, s: THETA[i] / s,
     "ntk": ntk,
@@ -79,14 +79,16 @@ ASKED: dict[str, Callable[[int, float], float]] = {
 def test_a_line_turns_by_its_paper_s_frequencies(key: str, length: int) -> None:
     answer = spectrum(line(key).request(Shape(), length))
     s = length / TRAINED
-    np.testing.assert_allclose(answer.inv_freq, [ASKED[key](i, s) for i in range(PAIRS)], rtol=1e-12, atol=1e-18)
+    np.testing.assert_allclose(answer.inv_freq, [EXPECTED[key](i, s) for i in range(PAIRS)], rtol=1e-12, atol=1e-18)
     warm = key in ("yarn", "mrrope", "mrrope_uni")
     assert answer.attention_factor == pytest.approx(1 + 0.1 * math.log(s) if warm else 1.0, rel=1e-12)
 
 
 def test_a_line_says_more_than_frequencies_where_it_has_a_window_a_rule_or_a_temperature() -> None:
-    said = {each.key: (each.sliding, each.rule, each.temperature, dict(each.params)) for each in (*lines(), *newer())}
-    assert {key: what for key, what in said.items() if any(what[:3])} == {
+    written_text = {
+        each.key: (each.sliding, each.rule, each.temperature, dict(each.params)) for each in (*lines(), *newer())
+    }
+    assert {key: what for key, what in written_text.items() if any(what[:3])} == {
         "window": (True, "", 0.0, {}),
         "rerope": (False, "rerope", 0.0, {}),
         "self_extend": (False, "self_extend", 0.0, {"group": 16}),

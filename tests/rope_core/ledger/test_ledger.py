@@ -89,11 +89,11 @@ def results() -> dict[str, ledger.Result]:
     """Run every claim, once for this module, and look that it is in order and quick."""
     calls: list[tuple[int, int]] = []
     began = time.process_time()
-    found = ledger.run(lambda done, total: calls.append((done, total)))
+    matches = ledger.run(lambda done, total: calls.append((done, total)))
     assert time.process_time() - began < 10.0
     assert calls == [(i + 1, len(CLAIMS)) for i in range(len(CLAIMS))]
-    assert [each.document for each in found] == sorted(each.document for each in found)
-    return {each.id: each for each in found}
+    assert [each.document for each in matches] == sorted(each.document for each in matches)
+    return {each.id: each for each in matches}
 
 
 @pytest.mark.parametrize("status", ledger.STATUSES)

@@ -52,8 +52,8 @@ def test_a_negative_score_is_found_where_the_mean_of_the_cosines_is() -> None:
     np.testing.assert_allclose([verdict.given["value"] for verdict in verdicts], scores, atol=1e-12)
     first = int(np.abs(np.flatnonzero(scores < 0) - 1).min())
     apart = np.abs(np.arange(3000) - 1)
-    said = np.select([scores < 0, apart == 0, apart < first], ["passed", "same", "early"], "late")
-    assert [verdict.reason for verdict in verdicts] == said.tolist()
+    written_text = np.select([scores < 0, apart == 0, apart < first], ["passed", "same", "early"], "late")
+    assert [verdict.reason for verdict in verdicts] == written_text.tolist()
 
 
 def test_one_checkpoint_has_the_wrong_layout_and_nothing_else() -> None:

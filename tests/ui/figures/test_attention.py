@@ -67,8 +67,8 @@ def test_the_curve_and_the_mark_are_the_score_of_rotated_vectors(kind: str, dim:
             index = {"base": i, "at": at.index(distance)}
             assert grip["y"].at(index)[0] == pytest.approx(by_matrix(rope, q, k, distance), abs=1e-10)
             assert grip["x"].at(index)[0] == pytest.approx(np.log10(distance))
-        told = {"base": each, "at": 71, "train_len": 64, "keys": 512, "beat": 1}
-        assert f"At distance 71 the score is {by_matrix(rope, q, k, 71):.3f};" in film.scene.written(told)
+        texts_of = {"base": each, "at": 71, "train_len": 64, "keys": 512, "beat": 1}
+        assert f"At distance 71 the score is {by_matrix(rope, q, k, 71):.3f};" in film.scene.written(texts_of)
         for zero in zeros:
             first = next((m for m in range(1, 401) if by_matrix(rope, q, k, m) < 0), 400)
             assert 10 ** zero["x"].at({"base": i})[0] == pytest.approx(first)
@@ -91,7 +91,10 @@ def test_a_word_s_share_is_what_drawn_scores_leave_it_with_and_without_the_squar
             weights = np.exp(factor * scores)
             shares = 100 * weights[:, 0] / weights.sum(axis=1)
             drawn.append((shares.mean(), 4 * shares.std() / math.sqrt(len(shares))))
-        assert all(abs(mean - said) < slack for (mean, slack), said in zip(drawn, (without, with_it), strict=True))
+        assert all(
+            abs(mean - written_text) < slack
+            for (mean, slack), written_text in zip(drawn, (without, with_it), strict=True)
+        )
     assert plain[2] < plain[1] / 10 < sharp[1] < sharp[2]
 
 

@@ -143,8 +143,8 @@ def test_the_output_turns_with_the_text_where_v_does() -> None:
     still, goes = (np.unwrap(np.angle(each)) for each in way.outputs(rope))
     assert np.ptp(still) < 1e-9
     np.testing.assert_allclose(np.diff(goes), theta, atol=1e-9)
-    said = film.scene.written({"token": 0, "later": 1, "moved": 12, "beat": 3})
-    assert f"turned by 0° with v as it is, and by {math.degrees(12 * theta):.0f}° with" in said
+    written_text = film.scene.written({"token": 0, "later": 1, "moved": 12, "beat": 3})
+    assert f"turned by 0° with v as it is, and by {math.degrees(12 * theta):.0f}° with" in written_text
     assert f"made {(way.TOKENS + 6) * theta / (2 * math.pi):.3g} turns" in film.scene.written(
         {"token": 0, "later": 7, "moved": 0, "beat": 2}
     )

@@ -114,8 +114,8 @@ def test_the_fast_hand_s_step_is_amber_where_training_showed_another(factor: flo
         read = {written(shape["text"], index): shape["colour"] for shape in shapes(panel, "label")}
         step = f"{math.degrees(1 / 8 if closer else 1.0):.3g}°"
         assert read[T("fast_short", apart=step)] == (letters(ORANGE) if closer else "ink")
-    told = scene.written({"factor": factor, "distance": 0.0, "beat": 2})
-    assert ("7.16°" in told) == (factor > 1) and "57.3°" in told
+    texts_of = scene.written({"factor": factor, "distance": 0.0, "beat": 2})
+    assert ("7.16°" in texts_of) == (factor > 1) and "57.3°" in texts_of
 
 
 def test_a_bar_has_the_colour_of_what_becomes_of_its_pair() -> None:

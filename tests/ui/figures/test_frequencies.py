@@ -27,8 +27,8 @@ def of_kind(panel: Panel, kind: str) -> list[Shape]:
 
 
 def test_llama_2_leaves_18_pairs_without_a_turn() -> None:
-    told = film(128).scene.written({"base": 10_000, "train_len": 4096, "pair": 0, "beat": 2})
-    assert "18 of 64 pairs" in told and "54,410" in told and "4,096" in told
+    texts_of = film(128).scene.written({"base": 10_000, "train_len": 4096, "pair": 0, "beat": 2})
+    assert "18 of 64 pairs" in texts_of and "54,410" in texts_of and "4,096" in texts_of
 
 
 @pytest.mark.parametrize("kind", ["angle", "cos", "sin"])
@@ -77,12 +77,14 @@ def test_wavelengths_hands_and_who_completes_a_turn_at_every_stop(dim: int, kind
             wanted = [exact if exact > 0 else np.nan, exact if exact < 0 else np.nan]
             assert heights == pytest.approx(wanted, nan_ok=True)
             assert passed["paint"].at(at).tolist() == [row <= pair for row in rows]
-            told = built.scene.written({"pair": tables.pairs_of(dim, 3)[n], "base": base, "train_len": 16, "beat": 1})
-            assert f"turned {math.degrees(turned):.3g}°" in told
+            texts_of = built.scene.written(
+                {"pair": tables.pairs_of(dim, 3)[n], "base": base, "train_len": 16, "beat": 1}
+            )
+            assert f"turned {math.degrees(turned):.3g}°" in texts_of
         for c, context in enumerate(CONTEXTS):
             never = [wave > context for wave in waves]
-            told = built.scene.written({"base": base, "train_len": context, "pair": 0, "beat": 2})
-            assert f"{sum(never)} of {dim // 2} pairs" in told
+            texts_of = built.scene.written({"base": base, "train_len": context, "pair": 0, "beat": 2})
+            assert f"{sum(never)} of {dim // 2} pairs" in texts_of
             assert points["paint"].at({"train_len": c, "base": k}).tolist() == [never[row] for row in rows]
 
 

@@ -28,7 +28,7 @@ def test_hands_and_score_at_every_stop(dim: int, base: float) -> None:
     even = np.full(dim, dim**-0.5)
     other = rc.rotation_matrix(1, rope.theta, "interleaved") @ even
     curve, here = (shape for shape in line.shapes if shape["kind"] == "dots")
-    zero, one = (place for place, _ in line.y.ticks)
+    zero, single_one = (place for place, _ in line.y.ticks)
     assert len(dials) == min(4, dim // 2)
     alone = (
         next(shape for shape in arrow.shapes if shape["kind"] == "handle" and "angle" in shape),
@@ -36,7 +36,9 @@ def test_hands_and_score_at_every_stop(dim: int, base: float) -> None:
     )
     for k, position in enumerate(positions):
         turned = rc.rotation_matrix(position, rope.theta, "interleaved") @ even
-        assert (here["y"].at({"position": k})[0] - zero) / (one - zero) == pytest.approx(turned @ other, abs=1e-9)
+        assert (here["y"].at({"position": k})[0] - zero) / (single_one - zero) == pytest.approx(
+            turned @ other, abs=1e-9
+        )
         assert curve["y"][k] == here["y"].at({"position": k})[0]
         grips = [
             (panel.shapes[-1], pair, panel.shapes[1]) for panel, pair in zip(dials, figures.shown(rope), strict=True)

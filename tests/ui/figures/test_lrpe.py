@@ -77,8 +77,8 @@ def test_the_table_has_a_cell_for_every_pair_of_words_and_the_sum_one_for_every_
         pairs = sum(1 for m in range(length) for n in range(m + 1))
         assert abs(np.sum(x[:-1] * y[1:] - x[1:] * y[:-1])) / 2 == pairs
         assert (shown_at(row["x0"], at) < shown_at(row["x1"], at)).sum() == length
-        said = scene.written({"length": length, "offset": 0, "token": 0, "beat": 1})
-        assert f"{length} words needs {pairs:,} scores" in said and f"{width**2:,} numbers" in said
+        written_text = scene.written({"length": length, "offset": 0, "token": 0, "beat": 1})
+        assert f"{length} words needs {pairs:,} scores" in written_text and f"{width**2:,} numbers" in written_text
 
 
 def shown_at(track: Track | np.ndarray, at: dict[str, int]) -> np.ndarray:

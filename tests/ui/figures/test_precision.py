@@ -39,15 +39,15 @@ def test_every_dial_and_curve_is_torchs_rounding_of_the_pair_whose_frequency_is_
     wanted, at = request(16, 900.0), 3000
     film = filmed(wanted, dtype, at)
     theta = np.array([900.0 ** (-2 * i / 16) for i in range(8)])
-    one = theta[np.abs(cast(theta, dtype) - theta).argmax()]
+    single_one = theta[np.abs(cast(theta, dtype) - theta).argmax()]
 
     def errors(d: np.ndarray) -> dict[str, np.ndarray]:
-        exact = d * one
+        exact = d * single_one
         spelt = np.arctan2(cast(np.sin(exact), dtype), cast(np.cos(exact), dtype)) - exact
         with np.errstate(invalid="ignore"):
             return {
-                "inv_freq": d * (cast(one, dtype) - one),
-                "position": (cast(d, dtype) - d) * one,
+                "inv_freq": d * (cast(single_one, dtype) - single_one),
+                "position": (cast(d, dtype) - d) * single_one,
                 "angle": cast(exact, dtype) - exact,
                 "table": np.remainder(spelt + math.pi, 2 * math.pi) - math.pi,
             }

@@ -42,7 +42,13 @@ def test_an_answer_is_a_field_and_moves_the_page_to_where_it_is_seen() -> None:
 
 def test_what_is_done_counts_where_it_is_right_and_stays_done() -> None:
     values, session = store(), dict[str, object]()
-    steps = [(SIDE, "a", 0), (SIDE, "b", 1), (SIDE, "a", 1), (CURVE, "1.2", 2), (CURVE, "", 2)]
+    steps: list[tuple[Question | Drawn, str, int]] = [
+        (SIDE, "a", 0),
+        (SIDE, "b", 1),
+        (SIDE, "a", 1),
+        (CURVE, "1.2", 2),
+        (CURVE, "", 2),
+    ]
     for task, value, count in steps:
         values.put(task.field, value)
         assert done((SIDE, CURVE, EVEN), values, session) == count
@@ -55,7 +61,8 @@ def test_what_is_done_counts_where_it_is_right_and_stays_done() -> None:
     remember(another, remembered(session))
     assert remembered(another) == ["page.curve", "page.even", "page.side"]
     for sent in (None, "page.side", 7, {"a": 1}, [7, None, "<b>.x", "a" * 99 + ".b", ["page.side"]]):
-        remember(fresh := {}, sent)
+        fresh: dict[str, object] = {}
+        remember(fresh, sent)
         assert remembered(fresh) == []
 
 
@@ -159,15 +166,14 @@ TRIED: dict[str, tuple[tuple[object, ...], list[tuple[object, ...]]]] = {
 @pytest.mark.parametrize("name", LEARNING)
 def test_every_mistake_has_its_sentence_and_every_sentence_its_mistake(name: str, lang: str) -> None:
     t, words = Words(lang, name), Words(lang, "predict")
-    for task in declaration(name).tasks:
-        if isinstance(task, Challenge):
-            given, answers = TRIED[task.name]
-            verdicts = [task.check(*given, *each) for each in answers]
-            start = f"challenge.{task.name}."
-            known = {key.removeprefix(start) for key in labels(lang, name) if key.startswith(start)}
-            assert {each.reason for each in verdicts} == known - {"task"} - set(task.fields[0].choices)
-            said = [feedback(task, each, words, t) for each in verdicts]
-            assert len({each.reason for each in verdicts}) == len(set(said)) and "{" not in "".join(said)
+    for task in (task for task in declaration(name).tasks if isinstance(task, Challenge)):
+        given, answers = TRIED[task.name]
+        verdicts = [task.check(*given, *each) for each in answers]
+        start = f"challenge.{task.name}."
+        known = {key.removeprefix(start) for key in labels(lang, name) if key.startswith(start)}
+        assert {each.reason for each in verdicts} == known - {"task"} - set(task.fields[0].choices)
+        sentences = [feedback(task, each, words, t) for each in verdicts]
+        assert len({each.reason for each in verdicts}) == len(set(sentences)) and "{" not in "".join(sentences)
 
 
 def test_numbers_in_feedback_are_the_readers_own_and_do_not_reach_the_bound_they_miss() -> None:

@@ -41,8 +41,11 @@ def test_what_multiplies_cos_and_sin_is_the_attention_factor_on_every_page(
     assert {term.names[lang]: term.symbol for term in terms()}.items() >= {factor: "a", temperature: "t"}.items()
     for page in SECTIONS:
         bodies = [body for _, body in sections(lang, page).values()]
-        for said in re.split(r"(?<=[.!?。！？])\s*|\n\n", "\n\n".join([*bodies, *labels(lang, page).values()])):
-            assert temperature not in said or not re.search("cos|attention_a|a²", said), (page, said)
+        for written_text in re.split(r"(?<=[.!?。！？])\s*|\n\n", "\n\n".join([*bodies, *labels(lang, page).values()])):
+            assert temperature not in written_text or not re.search("cos|attention_a|a²", written_text), (
+                page,
+                written_text,
+            )
     assert factor in sections(lang, "clock")["ideas"][1]
 
 

@@ -41,7 +41,7 @@ def tuned_against_the_window() -> list[str]:
 def clipped() -> list[str]:
     """Return between what CoPE, hard clipping and p-RoPE lie over the unscaled line, and over the window."""
     cells = {(each.weights, each.line): each for each in view.at(view.cells(records.shipped("after").results), 2048)}
-    found = []
+    matches = []
     for beside, digits in (("none", 2), ("window", 1)):
         over = [
             np.exp(np.mean(cell.nats - cells[model, beside].nats))
@@ -49,8 +49,8 @@ def clipped() -> list[str]:
             if key in ("cope", "hard_clip", "p_rope")
         ]
         assert len(over) == 9
-        found += [f"{end(over):.{digits}f}" for end in (min, max)]
-    return [*found, "2,048"]
+        matches += [f"{end(over):.{digits}f}" for end in (min, max)]
+    return [*matches, "2,048"]
 
 
 def copied() -> list[str]:

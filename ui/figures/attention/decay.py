@@ -111,7 +111,7 @@ def decaying(
     findings = (
         sentence(lambda **more: t("decay_finding", zero=start, **more), here=numbers, at=Texts((far,), far.texts)),
         sentence(lambda **more: t(f"base_{kind}", **more), **slots),
-        spread.told(keys, squares, plain, sharp, t),
+        spread.texts_of(keys, squares, plain, sharp, t),
     )
     told = {"fact": t(f"fact.{kind}"), "act": t(f"act.{kind}")}
     return Film(

@@ -30,7 +30,7 @@ def shares(keys: tuple[int, ...], train_len: int) -> tuple[Array, Array, Array]:
     return squares, plain, sharp
 
 
-def told(keys: Control, squares: Array, plain: Array, sharp: Array, t: Words) -> Text:
+def texts_of(keys: Control, squares: Array, plain: Array, sharp: Array, t: Words) -> Text:
     """Return the sentence about the word's attention at every length."""
     columns = {"plain": plain, "square": squares, "sharp": sharp}
     return sentence(

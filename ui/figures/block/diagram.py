@@ -192,15 +192,15 @@ def diagram(title: str, printed: Choices | None, chosen: Choices, rope: rc.Rope,
     written = t("diagram_title", name=shown, order=order, **choice) + ("" if chosen.rotates else t("rotates_not"))
     height = ROW_HEIGHT * (last + 1)
     block = Panel(Axis(0.4, 9.9), Axis(-0.6, last + 0.6), shapes, written, width=230, height=height, since=3)
-    told = way.findings(rope, token, later, moved, t)
+    texts_of = way.findings(rope, token, later, moved, t)
     panels = way.text(rope, token, later, t), block, way.output(rope, moved, t)
     return Film(
         "diagram",
         Scene(
             panels,
             (token, later, moved),
-            told[-1],
-            beats=beats(t, "diagram", *told, hints=("token", "later", "moved"), word=t("words").split()[way.WORD]),
+            texts_of[-1],
+            beats=beats(t, "diagram", *texts_of, hints=("token", "later", "moved"), word=t("words").split()[way.WORD]),
         ),
         lambda: {"part": [b.text for b in drawn], "row": [b.row for b in drawn]},
         """

@@ -48,14 +48,14 @@ def drifting(request: rc.Request, dtype: str, positions: tuple[int, ...], t: Wor
     s = rc.spectrum(request)
     at = control(t, "at", positions, seconds=12.0)
     pair = int(np.abs(precision.round_to(s.inv_freq, dtype) - s.inv_freq).argmax())
-    one, passed = rc.Spectrum.of(s.inv_freq[[pair]]), looked_at()
-    errors = {stage: precision.phase_error(one, positions, stage, dtype)[:, 0] for stage in SINGLE}
+    single_one, passed = rc.Spectrum.of(s.inv_freq[[pair]]), looked_at()
+    errors = {stage: precision.phase_error(single_one, positions, stage, dtype)[:, 0] for stage in SINGLE}
     last = np.searchsorted(passed, positions, side="right") - 1
-    largest = {stage: _largest(precision.phase_error(one, passed, stage, dtype)[:, 0])[last] for stage in SINGLE}
+    largest = {stage: _largest(precision.phase_error(single_one, passed, stage, dtype)[:, 0])[last] for stage in SINGLE}
     written = {stage: Texts((at,), tuple(off(value, t) for value in each.tolist())) for stage, each in errors.items()}
     most = {stage: Texts((at,), tuple(off(value, t) for value in each.tolist())) for stage, each in largest.items()}
     position = Texts((at,), at.texts)
-    told = (
+    texts_of = (
         sentence(lambda **slots: t("phase_finding", **slots), at=position, off=written["inv_freq"]),
         sentence(lambda **slots: t("stages_finding", **slots), at=position, **written),
         sentence(lambda **slots: t("largest_finding", **slots), at=position, **most),
@@ -67,8 +67,10 @@ def drifting(request: rc.Request, dtype: str, positions: tuple[int, ...], t: Wor
         Scene(
             (*dials, _curves(positions, largest, at, t)),
             (at,),
-            told[-1],
-            beats=beats(t, "phase", *told, hints=("at",), at=({}, {"at": 1000}, {"at": 1000}), dtype=dtype, bits=bits),
+            texts_of[-1],
+            beats=beats(
+                t, "phase", *texts_of, hints=("at",), at=({}, {"at": 1000}, {"at": 1000}), dtype=dtype, bits=bits
+            ),
         ),
         lambda: (
             {"position": np.array(positions)}

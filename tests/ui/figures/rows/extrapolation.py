@@ -36,11 +36,11 @@ def value(result: Mapping[str, Any]) -> float:
 
 def hesitates(t: Words) -> str:
     """Return the finding between two of the record's means over 64 bytes, from its losses."""
-    said = {}
+    written_text = {}
     for each in records.shipped("sweep").results:
         if each["length"] == 2048 and each["line"] in lead.beat_of(t):
-            said[each["line"]] = value(each)
-    return t("hesitates_finding_3", at="1,500", **{line: f"{each:.3g}" for line, each in said.items()})
+            written_text[each["line"]] = value(each)
+    return t("hesitates_finding_3", at="1,500", **{line: f"{each:.3g}" for line, each in written_text.items()})
 
 
 FILMS = [
