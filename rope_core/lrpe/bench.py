@@ -81,7 +81,7 @@ def measure(
         shape: (B, N, H, D).
         act, dim: the activation.
         rounds: how many times each variant runs.
-        device: "cpu", where torch's own operations are the op, or "cuda", where they are timed beside its Triton kernels.
+        device: "cpu", where torch's own operations are the op, or "cuda", where its Triton kernels are timed too.
         dtype: of x, a name in DTYPES.
         theta_kind: theta's shape, "pair" (D/2,), "head" (H,) or "both" (H, D/2).
         compiled: whether torch.compile of the formula takes part.

@@ -178,7 +178,7 @@ def test_every_mistake_has_its_sentence_and_every_sentence_its_mistake(name: str
 
 def test_numbers_in_feedback_are_the_readers_own_and_do_not_reach_the_bound_they_miss() -> None:
     t, words = Words("en", "precision"), Words("en", "predict")
-    hold = next(task for task in declaration("precision").tasks if task.name == "hold")
+    (hold,) = (each for each in declaration("precision").tasks if isinstance(each, Challenge) and each.name == "hold")
     assert "65,537 becomes 65,536" in feedback(hold, hold.check("bfloat16", 65_537), words, t)
     rng = np.random.default_rng(5)
     for value, beside in zip(rng.lognormal(0, 8, 500), rng.lognormal(0, 8, 500), strict=True):

@@ -211,6 +211,6 @@ def shifted(rope: rc.Rope, m: int, n: int, t: Words) -> Film:
 
 
 def _moved(at: Control, along: Control) -> Texts:
-    """Return where a token stands that is moved along with the other one."""
+    """Return where a token is that moves along with the other one."""
     positions = np.add.outer(at.stops, along.stops)
     return Texts((at, along), tuple(f"{position:,.0f}" for position in positions.ravel()))
