@@ -120,7 +120,7 @@ def verdict(page: Frame, of: configs.Shown) -> None:
 
 
 def programs_of(of: configs.Shown, rope: rc.HfRope) -> list[engines.Engine]:
-    """Return what each program makes of the config; none where they cannot be asked."""
+    """Return what each program makes of the config; empty where the config cannot be read."""
     try:
         return list(engines.engines(of.view.config, of.layer, rope.seq_len))
     except ValueError:

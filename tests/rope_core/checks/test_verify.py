@@ -124,8 +124,8 @@ def test_a_module_without_rotation_says_so() -> None:
             raise KeyError("elsewhere")
 
     # What the module raised is said, not swallowed.
-    found = verify(Rotary(), LLAMA)[-1]
-    assert found.key == "rotation_not_observed" and "KeyError: 'elsewhere')" in found.why()
+    finding = verify(Rotary(), LLAMA)[-1]
+    assert finding.key == "rotation_not_observed" and "KeyError: 'elsewhere')" in finding.why()
 
 
 def test_a_state_dict() -> None:

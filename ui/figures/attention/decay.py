@@ -113,14 +113,15 @@ def decaying(
         sentence(lambda **more: t(f"base_{kind}", **more), **slots),
         spread.texts_of(keys, squares, plain, sharp, t),
     )
-    told = {"fact": t(f"fact.{kind}"), "act": t(f"act.{kind}")}
     return Film(
         "decay",
         Scene(
             (panel, *spread.panels(keys, rope.train_len, plain, sharp, t)),
             (far, base, context, keys),
             "",
-            beats=beats(t, "decay", *findings, hints=("at", "base", "keys"), at=(), **told),
+            beats=beats(
+                t, "decay", *findings, hints=("at", "base", "keys"), fact=t(f"fact.{kind}"), act=t(f"act.{kind}")
+            ),
         ),
         lambda: {"distance": d} | {f"score, base {each:g}": row for each, row in zip(bases, scores, strict=True)},
         f"""
