@@ -33,7 +33,7 @@ def traces(text: str) -> Any:
 
 def test_a_move_of_a_shared_value_sends_each_figure_that_it_changes_once(app: str) -> None:
     async def moved() -> Watcher:
-        watcher = Watcher(Visit(app, "frequencies", "base", "lang=en&open=all"))
+        watcher = Watcher(Visit(app, "frequencies", "base", "lang=en&open=all&pair=4"))
         await watcher.open()
         watcher.charts.clear()
         await watcher.move()
