@@ -7,15 +7,19 @@ from ui.text.words import markdown_table
 
 FIND = Field("find", "text", "")
 FIELDS = (FIND,)
-HEADS = ("term", "meaning")
+HEADS = ("term", "meaning", "seen")
 
 
 def listed(page: Frame) -> None:
     """Draw the terms that hold what the visitor looks for."""
     page.controls.text(FIND)
     other = "en" if page.t.lang == "zh" else "zh"
-    first, meaning = (page.t(f"head.{name}") for name in HEADS)
-    columns = table(page.t.lang, other, page.get(FIND), (first, meaning))
+    first, meaning, seen = (page.t(f"head.{name}") for name in HEADS)
+
+    def link(name: str, beat: int) -> str:
+        return f"[{page.t(f'page.{name}')} · {beat}]({page.href(name, beat=str(beat))})"
+
+    columns = table(page.t.lang, other, page.get(FIND), (first, meaning, seen), link)
     if columns[first]:
         page.write(markdown_table(columns))
     else:

@@ -218,6 +218,9 @@ class Book(Stage):
             text = html(label or self.t(f"page.{name}"), line=True)
             self.places.add("goto", f'<a href="{escape(href)}">{text} →</a>', key=f"goto.{name}")
 
+    def href(self, name: str, **query: str) -> str:
+        return f"{self.root}{folder(name, self.t.lang)}?{urlencode(query)}"
+
     def bar(self) -> None:
         with self.places.inside(self.places.add("bar")):
             if self.store.shared():

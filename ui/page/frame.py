@@ -218,6 +218,9 @@ class Frame(Protocol):
     def goto(self, name: str, label: str | None = None, **query: str) -> None:
         """Draw a link to another page, with values for it; nothing where that page is not installed."""
 
+    def href(self, name: str, **query: str) -> str:
+        """Return the address of another page in this language, with values for it, for a link in a text."""
+
     def area(self, label: str, key: str) -> str:
         """Draw a box for several lines of text, kept in the session under ``key``; return the text."""
 

@@ -7,13 +7,14 @@ from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import streamlit as st
 
 from ui.figures.drawing import Drawing, Film
 from ui.page import tasks
 from ui.page.charts import sendable
-from ui.page.menu import Declaration, declaration
+from ui.page.menu import PATH, Declaration, declaration
 from ui.page.sentences import attempt, sentence
 from ui.page.state import Field
 from ui.present import panel, stage
@@ -158,6 +159,9 @@ class Served(Learning):
         if name in self.pages:
             text, icon = label or self.t(f"page.{name}"), ":material/arrow_forward:"
             st.page_link(self.pages[name], label=text, icon=icon, query_params=query)
+
+    def href(self, name: str, **query: str) -> str:
+        return f"{'./' if name == PATH[0] else name}?{urlencode(query | {'lang': self.t.lang})}"
 
     def bar(self) -> None:
         with st.container(horizontal=True, vertical_alignment="bottom", key="bar"):

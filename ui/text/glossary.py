@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -17,11 +18,13 @@ class Term:
         names: by language.
         symbol: LaTeX, "" where it has none.
         says: its meaning in one sentence, by language.
+        seen: the page that shows it in a picture and the beat, from 1; ("", 0) for none.
     """
 
     names: dict[str, str]
     symbol: str
     says: dict[str, str]
+    seen: tuple[str, int] = ("", 0)
 
     def holds(self, text: str) -> bool:
         """Return whether a text occurs in its names or its meaning, whatever the case."""
@@ -32,14 +35,26 @@ class Term:
 def terms() -> tuple[Term, ...]:
     """Return every term of ui/text/glossary.toml, in its order: what is first needed comes first."""
     rows = tomllib.loads((TEXT / "glossary.toml").read_text("utf-8"))["term"]
-    return tuple(Term({"en": row["en"], "zh": row["zh"]}, row.get("symbol", ""), row["says"]) for row in rows)
+    return tuple(
+        Term(
+            {"en": row["en"], "zh": row["zh"]},
+            row.get("symbol", ""),
+            row["says"],
+            (row.get("seen", ""), row.get("beat", 0)),
+        )
+        for row in rows
+    )
 
 
-def table(lang: str, other: str, text: str, heads: tuple[str, str]) -> dict[str, list[str]]:
-    """Return the terms that hold ``text`` as columns: name, symbol and other language's name in one, and meaning.
+def table(
+    lang: str, other: str, text: str, heads: tuple[str, str, str], link: Callable[[str, int], str]
+) -> dict[str, list[str]]:
+    """Return the terms that hold ``text`` as columns: name, symbol and other language's name in one, meaning, picture.
 
-    >>> list(table("en", "zh", "wavelength", ("a", "b")))
-    ['a', 'b']
+    ``link`` writes the link to a page's beat.
+
+    >>> list(table("en", "zh", "wavelength", ("a", "b", "c"), lambda page, beat: page))
+    ['a', 'b', 'c']
     """
     found_terms = [term for term in terms() if term.holds(text.strip())]
     columns = (
@@ -48,5 +63,6 @@ def table(lang: str, other: str, text: str, heads: tuple[str, str]) -> dict[str,
             for term in found_terms
         ],
         [term.says[lang] for term in found_terms],
+        [link(*term.seen) if term.seen[0] else "" for term in found_terms],
     )
     return dict(zip(heads, columns, strict=True))

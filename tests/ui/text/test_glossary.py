@@ -5,11 +5,12 @@ import re
 import pytest
 
 from tests.test_pages import opened
-from ui.page.menu import SECTIONS
+from ui.film.scene import BEAT
+from ui.page.menu import SECTIONS, declaration
 from ui.text.glossary import table, terms
 from ui.text.words import labels, sections
 
-HEADS = ("term", "meaning")
+HEADS = ("term", "meaning", "seen")
 
 
 def test_every_term_stands_once_and_is_whole() -> None:
@@ -25,11 +26,23 @@ def test_every_term_stands_once_and_is_whole() -> None:
         assert "|" not in term.symbol + "".join(term.says.values()), "a cell of a Markdown table"
 
 
+def test_a_terms_picture_is_a_beat_of_a_page() -> None:
+    seen = [term.seen for term in terms() if term.seen[0]]
+    assert len(seen) >= 25
+    for page, beat in seen:
+        (field,) = (field for field in declaration(page).fields if field.name == BEAT)
+        assert 1 <= beat <= field.high, page
+    shown = opened("glossary", lang="en", find="wavelength").markdown
+    assert any("(frequencies?beat=2&lang=en)" in each.value for each in shown)
+
+
 def test_a_term_is_found_by_either_name_whatever_the_case() -> None:
     for text in ("Wavelength", "波长"):
-        assert r"**wavelength** $\lambda_i$ 波长" in table("en", "zh", text, HEADS)["term"]
-    assert table("zh", "en", "wavelength", HEADS)["term"] == [r"**波长** $\lambda_i$ wavelength"]
-    assert table("en", "zh", "no such term", HEADS)["term"] == []
+        assert r"**wavelength** $\lambda_i$ 波长" in table("en", "zh", text, HEADS, lambda page, beat: page)["term"]
+    assert table("zh", "en", "wavelength", HEADS, lambda page, beat: page)["term"] == [
+        r"**波长** $\lambda_i$ wavelength"
+    ]
+    assert table("en", "zh", "no such term", HEADS, lambda page, beat: page)["term"] == []
 
 
 @pytest.mark.parametrize(
