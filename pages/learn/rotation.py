@@ -78,6 +78,7 @@ def body(page: Frame) -> None:
     page.live(circle)
     page.live(tasks)
     page.prose("questions")
+    page.deeper("must")
     page.deeper("why")
     page.deeper("matrix", matrix)
     page.deeper("backward", backward)
