@@ -207,10 +207,10 @@ def glows(page: Page) -> None:
 
 
 KEYBOARD = [
-    pytest.param("frequencies", "base", id="learn"),
-    pytest.param("lrpe", "offset", id="lab", marks=pytest.mark.long),
+    pytest.param("frequencies", "pair", id="learn"),
+    pytest.param("extrapolation", "byte", id="lab", marks=pytest.mark.long),
     pytest.param("config", "length wanted (tokens)", id="engineer", marks=pytest.mark.long),
-    pytest.param("models", "context asked for (tokens)", id="reference", marks=pytest.mark.long),
+    pytest.param("models", "length of the text (tokens)", id="reference", marks=pytest.mark.long),
 ]
 
 
@@ -242,6 +242,19 @@ def test_a_section_by_keyboard_alone(name: str, slider: str, app: str, english: 
     expect(page.get_by_role("heading", level=1)).to_contain_text(Words("en", name)("title"))
     english.settle()
 
+    tab_to(page, slider, "input")
+    value = page.evaluate("() => document.activeElement.getAttribute('aria-valuetext')")
+    glows(page)
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function("before => document.activeElement.getAttribute('aria-valuetext') !== before", arg=value)
+
+    tab_to(page, Words("en", "labels")("frame.details"), "button")
+    glows(page)
+    page.keyboard.press("Enter")
+    english.settle()
+    expect(page.get_by_text(Words("en", "labels")("frame.recipe"), exact=True)).to_be_visible()
+    page.keyboard.press("Escape")
+
     if page.get_by_role("combobox").count():
         label = page.get_by_role("combobox").first.get_attribute("aria-label") or ""
         tab_to(page, label, "input")
@@ -253,21 +266,8 @@ def test_a_section_by_keyboard_alone(name: str, slider: str, app: str, english: 
         page.wait_for_function("before => document.activeElement.value !== before", arg=before)
         english.settle()
 
-    tab_to(page, slider, "input")
-    value = page.evaluate("() => document.activeElement.getAttribute('aria-valuetext')")
-    glows(page)
-    page.keyboard.press("ArrowRight")
-    page.wait_for_function("before => document.activeElement.getAttribute('aria-valuetext') !== before", arg=value)
-
     if name == "frequencies":
         plotlys_own(page)
-
-    tab_to(page, Words("en", "labels")("frame.details"), "button")
-    glows(page)
-    page.keyboard.press("Enter")
-    english.settle()
-    expect(page.get_by_text(Words("en", "labels")("frame.recipe"), exact=True)).to_be_visible()
-    page.keyboard.press("Escape")
 
     tab_to(page, "English", "radio", "Shift+Tab")
     page.keyboard.press("ArrowRight")

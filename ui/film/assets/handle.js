@@ -63,9 +63,9 @@ export class Handle extends Shape {
   }
   /** Lay wide lines that nobody sees over the whole thing's thin ones. */
   widen() {
-    const lines = this.whole.flatMap((part) => part.parts).filter((part) => LINES.includes(part?.nodeName));
-    lines.forEach((line, k) => {
-      const over = (this.wide[k] ??= make(line.nodeName, { class: "film-wide" }, null));
+    const lines = this.whole.flatMap(({ parts, shape }) => parts.filter((part) => LINES.includes(part?.nodeName)).map((part) => [part, shape.symbol]));
+    lines.forEach(([line, symbol], k) => {
+      const over = (this.wide[k] ??= make(line.nodeName, { class: "film-wide", "data-symbol": symbol }, null));
       if (!over.parentNode) this.grip.before(over);
       for (const name of PLACED) put(over, name, line.getAttribute(name));
     });
