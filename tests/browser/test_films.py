@@ -162,7 +162,7 @@ def test_beats_follow_each_other_and_the_whole_word_is_the_handle(visit: Visit, 
     expect(panels).to_have_count(5)
     # Nobody has to drag: a press beside the word takes it there.
     box = resting(word)
-    page.mouse.click(box["x"] + box["width"] * 1.6, box["y"] - 30)
+    page.mouse.click(box["x"] + box["width"] * 1.6, box["y"] + 8)
     address_has(page, "beat=2", "position=4")
     holds(page, lambda: as_python_has_it(page, film, "home.dials"))
     film.get_by_role("button", name="Step 3").press("PageUp")
