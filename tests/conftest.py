@@ -8,6 +8,8 @@ import gc
 import os
 import shutil
 import signal
+import sys
+import time
 from collections.abc import Callable, Coroutine, Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
@@ -115,26 +117,35 @@ def components() -> Iterator[None]:
         yield
 
 
-def children(pid: int | str) -> set[int]:
-    """Return the processes that a process has started and that nobody has waited for (Linux)."""
-    with contextlib.suppress(OSError):
-        lists = [(task / "children").read_text("ascii") for task in Path(f"/proc/{pid}/task").iterdir()]
-        return {int(word) for text in lists for word in text.split()}
-    return set()
+def children() -> set[int]:
+    """Return the processes that this one has started and that nobody has waited for (Linux)."""
+    found: set[int] = set()
+    for task in Path("/proc/self/task").glob("*"):
+        with contextlib.suppress(OSError):  # a thread that has just ended
+            found.update(int(word) for word in (task / "children").read_text("ascii").split())
+    return found
+
+
+def begun(pid: int) -> int:
+    """Return the tick of the machine's clock at which a process began (Linux)."""
+    return int(Path(f"/proc/{pid}/stat").read_text("ascii", errors="replace").rpartition(")")[2].split()[19])
 
 
 @pytest.fixture(autouse=True)
 def no_child_left(request: pytest.FixtureRequest) -> Iterator[None]:
     """End the processes that a test has started, passed or failed: they would go on beside all other tests.
 
-    A hall that tests share starts its own anew when they are killed, and ends them.
+    The lists of children can miss one while a thread or another child ends, so a process counts by when it began: the
+    browser and the servers of the session are older. A hall that tests share starts its own anew when they are killed,
+    and ends them.
     """
-    before = children("self")
+    before, start = children(), time.clock_gettime(time.CLOCK_BOOTTIME) if sys.platform == "linux" else 0.0
     yield
-    for left in children("self") - before if "hall" not in request.fixturenames else ():
-        os.kill(left, signal.SIGKILL)
-        with contextlib.suppress(ChildProcessError):  # whoever started it has waited for it
-            os.waitpid(left, 0)
+    for left in children() - before if "hall" not in request.fixturenames else ():
+        with contextlib.suppress(OSError):  # it has ended, or whoever started it has waited for it
+            if begun(left) >= int(start * os.sysconf("SC_CLK_TCK")):
+                os.kill(left, signal.SIGKILL)
+                os.waitpid(left, 0)
 
 
 @pytest.fixture(scope="session")
