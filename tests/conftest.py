@@ -119,10 +119,10 @@ def components() -> Iterator[None]:
 
 def children() -> set[int]:
     """Return the processes that this one has started and that nobody has waited for (Linux)."""
-    found: set[int] = set()
+    pids: set[int] = set()
     for task in Path("/proc/self/task").glob("*"):
         with contextlib.suppress(OSError):  # a thread that has just ended
-            found.update(int(word) for word in (task / "children").read_text("ascii").split())
+            pids.update(int(word) for word in (task / "children").read_text("ascii").split())
     return found
 
 

@@ -6,7 +6,7 @@ from rope_core.lab import pairs as shipped
 from rope_core.theory import challenges, remap
 from ui.figures.extrapolation import after as newer
 from ui.figures.extrapolation import curves as figures
-from ui.figures.extrapolation import heads, lead, letters, models, words
+from ui.figures.extrapolation import handling, lead, letters, models, words
 from ui.figures.extrapolation import longer as stretching
 from ui.figures.extrapolation import pairs as used
 from ui.figures.extrapolation import recall as copied
@@ -37,10 +37,7 @@ THETA_BASE = Field("theta_base", "float", 1e4, 1.0, 1e9, steps=(1e2, 1e3, 1e4, 2
 FAST = Field("fast", "float", 32.0, 0.01, 4096.0, steps=(1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0))
 SLOW = Field("slow", "float", 1.0, 0.01, 4096.0, steps=(0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0))
 SCALE = Field("scale", "float", None, 0.0, 16.0, step=0.05, optional=True)
-AGAINST = Field("against", "text", "")
 COUNTED = Field("counted", "choice", experiments.DIGITS, choices=(experiments.DIGITS, experiments.WHOLE))
-LAYER = Field("layer_no", "int", 1, 1, 4)
-HEAD = Field("head_no", "int", 1, 1, 6)
 TUNE = Field("tune", "choice", extrapolated.line_keys()[1], choices=extrapolated.line_keys())
 TUNE_STEPS = Field("tune_steps", "int", 60, 10, 400, step=10)
 WINDOW = Field("tuned_window", "choice", "2048", choices=("512", "1024", "2048"))
@@ -63,10 +60,7 @@ FIELDS = (
     AT,
     AFTER_AT,
     *LIVE,
-    AGAINST,
     COUNTED,
-    LAYER,
-    HEAD,
     TUNE,
     TUNE_STEPS,
     WINDOW,
@@ -297,27 +291,12 @@ def recall(page: Frame) -> None:
     station(page, "recall", lambda seen: page.show(copied.recall(seen, trained(), page.t), copied.recall, view.copies))
 
 
-def head(page: Frame) -> None:
-    """One head's attention before and after."""
-    others = extrapolated.line_keys()[1:]
-    controls = page.controls
-    controls.beside(LAYER, HEAD)
-    line = controls.select(among(page, AGAINST, others, extrapolated.warm()), lambda line: words.name(line, page.t))
-
-    def draw(seen: Seen) -> None:
-        page.caption(heads.which(seen, page.t))
-        page.show(heads.maps(seen, line, page.t), heads.maps, experiments.sights)
-        page.show(heads.entropy(seen, page.t), heads.entropy, experiments.sights)
-
-    station(page, "glimpse", draw, **extrapolated.of_head(page.get(LAYER), page.get(HEAD)))
-
-
 def temperature(page: Frame) -> None:
     """Draw the logit scale, swept and fitted."""
 
     def draw(seen: Seen) -> None:
-        page.show(heads.scales(seen, page.t), heads.scales, experiments.swept)
-        maybe(page, heads.refit(seen, page.t), heads.refit, experiments.fit)
+        page.show(handling.scales(seen, page.t), handling.scales, experiments.swept)
+        maybe(page, handling.refit(seen, page.t), handling.refit, experiments.fit)
 
     station(page, "temperature", draw)
 
@@ -325,25 +304,27 @@ def temperature(page: Frame) -> None:
 def stale(page: Frame) -> None:
     """Keys left as cached."""
     station(
-        page, "stale", lambda seen: page.show(heads.stale(seen, trained(), page.t), heads.stale, experiments.variants)
+        page,
+        "stale",
+        lambda seen: page.show(handling.stale(seen, trained(), page.t), handling.stale, experiments.variants),
     )
 
 
 def padding(page: Frame) -> None:
     """Draw padding and position ids."""
-    station(page, "padding", lambda seen: page.show(heads.padding(seen, page.t), heads.padding))
+    station(page, "padding", lambda seen: page.show(handling.padding(seen, page.t), handling.padding))
 
 
 def written(page: Frame) -> None:
     """Draw what a user sees."""
 
     def draw(seen: Seen) -> None:
-        offered = tuple(map(str, heads.lengths_written(seen)))
+        offered = tuple(map(str, handling.lengths_written(seen)))
         length = int(page.controls.segments(among(page, WRITTEN_AT, offered, offered[-1]), words.bytes_text))
         page.caption(page.t("written_note"))
         with page.fold(page.t("prompt_end")):
-            page.code(heads.prompt(seen, length))
-        for label, text in heads.written(seen, length, page.t):
+            page.code(handling.prompt(seen, length))
+        for label, text in handling.written(seen, length, page.t):
             page.write(label)
             page.code(text)
 
@@ -394,7 +375,6 @@ def body(page: Frame) -> None:
         ("finetune", "finetune", (finetuned, tune)),
         ("retrieval", "retrieval", (retrieval,)),
         ("recall", "recall", (recall,)),
-        ("heads", "glimpse", (head,)),
         ("temperature", "temperature", (temperature,)),
         ("stale", "stale", (stale,)),
         ("padding", "padding", (padding,)),

@@ -27,7 +27,6 @@ KINDS = {
     "sweep": "rope_core.lab.sweep",
     "finetune": "rope_core.lab.finetune",
     "generate": "rope_core.lab.generate",
-    "glimpse": "rope_core.lab.glimpse",
     "temperature": "rope_core.lab.temperature",
     "stale": "rope_core.lab.stale",
     "padding": "rope_core.lab.padding",

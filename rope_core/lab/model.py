@@ -27,13 +27,6 @@ class Cache:
         return self.layers[0][0].shape[1] if self.layers else 0
 
 
-@dataclass
-class Glimpse:
-    """What one forward pass saw: per layer the turned queries (B, S, H, D) and keys (B, T, H, D), and the bias."""
-
-    layers: list[tuple[Tensor, Tensor, Tensor | None]]
-
-
 class Attention(nn.Module):
     """Causal self-attention; positions turn the queries and keys, or add to their scores, or neither."""
 
@@ -43,7 +36,7 @@ class Attention(nn.Module):
         self.qkv = nn.Linear(shape.width, 3 * shape.width, bias=False)
         self.out = nn.Linear(shape.width, shape.width, bias=False)
 
-    def forward(self, x: Tensor, place: Position, layer: int, cache: Cache | None, seen: Glimpse | None) -> Tensor:
+    def forward(self, x: Tensor, place: Position, layer: int, cache: Cache | None) -> Tensor:
         """Mix x (B, S, width) over the bytes before, those of the cache included."""
         batch, length, width = x.shape
         q, k, v = self.qkv(x).view(batch, length, 3, self.heads, self.head_dim).unbind(2)
@@ -60,8 +53,6 @@ class Attention(nn.Module):
         if mixed is None:
             q, k = place.turn(q, k)
             bias = place.bias(length, k.shape[1])
-            if seen is not None:
-                seen.layers.append((q.detach(), k.detach(), None if bias is None else bias.detach()))
             mixed = _mix(q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2), bias).transpose(1, 2)
         return F.linear(mixed.reshape(batch, length, width), self.out.weight)
 
@@ -103,9 +94,9 @@ class Block(nn.Module):
         self.feed_norm = nn.RMSNorm(shape.width, eps=1e-6)
         self.feed = FeedForward(shape)
 
-    def forward(self, x: Tensor, place: Position, layer: int, cache: Cache | None, seen: Glimpse | None) -> Tensor:
+    def forward(self, x: Tensor, place: Position, layer: int, cache: Cache | None) -> Tensor:
         """Map (B, S, width) to (B, S, width)."""
-        x = x + self.attention(self.attention_norm(x), place, layer, cache, seen)
+        x = x + self.attention(self.attention_norm(x), place, layer, cache)
         y: Tensor = x + self.feed(self.feed_norm(x))
         return y
 
@@ -137,20 +128,17 @@ class Model(nn.Module):
                 back = name.endswith(("out.weight", "down.weight"))
                 nn.init.normal_(weight, std=0.02 * (shrink if back else 1.0))
 
-    def forward(
-        self, tokens: Tensor, *, place: Position | None = None, cache: Cache | None = None, seen: Glimpse | None = None
-    ) -> Tensor:
+    def forward(self, tokens: Tensor, *, place: Position | None = None, cache: Cache | None = None) -> Tensor:
         """Return logits (B, S, 256) of the byte after each of ``tokens`` (B, S).
 
         Args:
             place: positions of these bytes, another model of positions than the trained one included; None means
                 0, 1, 2, ... after what the cache holds, as trained.
             cache: what was read before; it grows by ``tokens``.
-            seen: filled with queries, keys and biases, layer by layer.
         """
         before = cache.length if cache is not None else 0
         here = self.position.at(before, tokens.shape[1]) if place is None else place
         x = here.embed(self.embedding(tokens))
         for layer, block in enumerate(self.blocks):
-            x = block(x, here.of(layer), layer, cache, seen)
+            x = block(x, here.of(layer), layer, cache)
         return F.linear(self.norm(x), self.embedding.weight)

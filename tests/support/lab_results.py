@@ -93,21 +93,6 @@ def retrieval(seed: int = 0, trials: int = 10) -> tuple[dict[str, Any], ...]:
     return tuple(result)
 
 
-def glimpse(seed: int = 0, bins: int = 6, documents: int = 3) -> tuple[dict[str, Any], ...]:
-    """Return what a head looked at under three lines, drawn."""
-    rng = np.random.default_rng(seed)
-    result = []
-    for key in (KEYS[0], *KEYS[-2:]):
-        mass = np.tril(rng.uniform(0.1, 1, (bins, bins)))
-        entropy = rng.uniform(1, 3, bins)
-        text = {"weights": "rope-0", "line": key, "length": 96, "layer": 1, "head": 2, "documents": documents}
-        text |= {"map": (mass / mass.sum(1, keepdims=True)).tolist(), "entropy": entropy.tolist()}
-        text |= {"entropy_low": (entropy - 0.2).tolist(), "entropy_high": (entropy + 0.3).tolist()}
-        text |= {"entropy_max": np.log(np.linspace(8, 90, bins)).tolist(), "heads": [[1.0, 2.0]], "logit_scale": 1.5}
-        result.append(text)
-    return tuple(result)
-
-
 def temperature(slope: Sequence[float | None] = (0.07, 0.05, 0.09)) -> tuple[dict[str, Any], ...]:
     """Return a sweep of the attention factor whose losses are parabolas, and its fit."""
     hard = np.array([0.0, 0.4, -0.2])

@@ -21,7 +21,6 @@ from rope_core.lab import cards, corpus, records
 from rope_core.lab.job import REQUEST_ENV
 from rope_core.lab.lines import lines
 from rope_core.lab.records import Record
-from rope_core.schemes import SCHEMES
 from ui.work import measured
 from ui.work.session import Session, Unfit
 
@@ -67,7 +66,6 @@ PANELS = {
     "finetune": Panel("finetune", "", {"window": 2048, "steps": 60}),
     "retrieval": Panel("retrieval", "retrieval"),
     "recall": Panel("recall", "recall", {"trials": 4}, ("recall-window",)),
-    "glimpse": Panel("glimpse", "glimpse", {"lengths": (2048,), "documents": 2}),
     "temperature": Panel("temperature", "temperature"),
     "stale": Panel("stale", "stale", {"factor": 4.0}),
     "padding": Panel("padding", "padding"),
@@ -456,13 +454,3 @@ def taken(given: bytes, used: bytes, length: int) -> dict[str, str]:
 def finetune(name: str, line: str, window: int, steps: int) -> Request:
     """Return a fine-tune; the same request, after a reload too, leads to its checkpoints and results again."""
     return panel_request("finetune", weights=name, line=line, window=window, steps=steps)
-
-
-def of_head(layer: int, head: int) -> dict[str, int]:
-    """Return a layer and a head, which people count from 1, as the lab counts them."""
-    return {"layer": layer - 1, "head": head - 1}
-
-
-def warm() -> str:
-    """Return the first line whose scheme has a temperature."""
-    return next(each.key for each in lines() if "attention_factor" in SCHEMES[each.scheme].defaults())

@@ -93,15 +93,3 @@ def test_variants_are_compared_on_the_same_documents() -> None:
     fewer = experiments.variants(made.stale(documents=3))[0]
     with pytest.raises(ValueError, match="of the same documents"):
         kinds["stale"].over(fewer)
-
-
-def test_sights_keep_their_rows_and_where_they_stand() -> None:
-    results = made.glimpse()
-    result = experiments.sights([*results, {"line": "none", "undefined": "its table ends"}])
-    assert [each.line for each in result] == [each["line"] for each in results]
-    assert result[0].mass.sum(1) == pytest.approx(np.ones(6))
-    assert result[0].position.tolist() == [8, 24, 40, 56, 72, 88]
-    late = results[1]["entropy"][-1]
-    assert (result[1].late.value, result[1].late.low) == pytest.approx((late, late - 0.2))
-    alone = experiments.sights([results[0] | {"entropy_low": None, "entropy_high": None}])[0]
-    assert not alone.late.sure

@@ -7,7 +7,6 @@ from torch import Tensor
 
 from rope_core.lab import cards, inside, weights
 from rope_core.lab.inside import Positions
-from rope_core.lab.model import Glimpse
 from rope_core.lab.positions import Position
 from rope_core.layout import HALF
 from rope_core.rotation import rotate
@@ -31,9 +30,11 @@ class Placed(Position):
         super().__init__()
         angles = np.array([[0.0 if i in still else m * theta[i] for i in range(PAIRS)] for m in places])
         self.cos, self.sin = (torch.from_numpy(factor * table).float() for table in (np.cos(angles), np.sin(angles)))
+        self.seen: list[tuple[Tensor, Tensor]] = []
 
     def turn(self, q: Tensor, k: Tensor) -> tuple[Tensor, Tensor]:
-        return rotate(q, self.cos, self.sin, HALF), rotate(k, self.cos, self.sin, HALF)
+        self.seen.append((rotate(q, self.cos, self.sin, HALF), rotate(k, self.cos, self.sin, HALF)))
+        return self.seen[-1]
 
 
 def theta_of(setting: Positions) -> tuple[np.ndarray, float]:
@@ -51,14 +52,14 @@ def theta_of(setting: Positions) -> tuple[np.ndarray, float]:
 
 @pytest.mark.parametrize("setting", SETTINGS.values(), ids=SETTINGS)
 def test_a_reading_is_the_torch_models(setting: Positions) -> None:
-    reading, seen = inside.read(inside.load(NAME), TEXT, setting), Glimpse([])
+    reading = inside.read(inside.load(NAME), TEXT, setting)
     places = [at + setting.shift + (setting.gap if at >= setting.split else 0) for at in range(len(TEXT))]
     place = Placed(*theta_of(setting), places, setting.still)
     with torch.inference_mode():
         tokens = torch.tensor([list(TEXT)])
-        logits = weights.load(NAME)(tokens, place=place, seen=seen)[0].numpy()
+        logits = weights.load(NAME)(tokens, place=place)[0].numpy()
     np.testing.assert_allclose(reading.logits, logits, atol=2e-3)
-    for layer, (q, k, _) in enumerate(seen.layers):
+    for layer, (q, k) in enumerate(place.seen):
         scores = np.einsum("shd,thd->hst", q[0].double().numpy(), k[0].double().numpy()) / np.sqrt(2 * PAIRS)
         powers = np.exp(scores) * np.tri(len(TEXT))
         np.testing.assert_allclose(reading.attention[layer], powers / powers.sum(-1, keepdims=True), atol=2e-4)

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 import rope_core as rc
-from rope_core.lab.model import Cache, Glimpse, Model
+from rope_core.lab.model import Cache, Model
 from rope_core.lab.positions import POSITIONS, scaled
 from rope_core.lab.shape import Shape
 from tests.support import lab_oracle as oracle
@@ -93,15 +93,6 @@ def test_a_scheme_turns_by_its_own_frequencies(scheme: str, params: dict[str, fl
     np.testing.assert_allclose(result, expected, atol=2e-4 * np.abs(expected).max())
     plain = oracle.logits(model.state_dict(), model.shape, given)
     assert np.abs(plain - expected).max() > 1e-2
-
-
-def test_a_glimpse_holds_what_attention_used() -> None:
-    model, seen = small("rope"), Glimpse([])
-    with torch.no_grad():
-        model(torch.tensor([text(11)]), seen=seen)
-    assert [(tuple(q.shape), tuple(k.shape), bias) for q, k, bias in seen.layers] == [
-        ((1, 11, 3, 8),) * 2 + (None,)
-    ] * 2
 
 
 def test_a_learned_table_ends() -> None:

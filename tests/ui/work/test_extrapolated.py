@@ -59,7 +59,7 @@ def test_reading_and_drawing_records_loads_no_torch() -> None:
         "ui.work.extrapolated",
         "rope_core.lab.view",
         "ui.figures.extrapolation.curves",
-        "ui.figures.extrapolation.heads",
+        "ui.figures.extrapolation.handling",
     )
     lines = [*(f"import {name}" for name in modules), "import sys", "print('torch' in sys.modules)"]
     done = subprocess.run([sys.executable, "-c", "\n".join(lines)], capture_output=True, text=True, check=True)
@@ -281,7 +281,6 @@ ALL = {
     "sweep-seeds": lambda: made.sweep(0, ("rope-0", "rope-1"), lengths=(256,)),
     "encodings": lambda: tuple(e | {"weights": w} for w in ("rope-0", "alibi-0") for e in made.sweep()[:8:8]),
     "retrieval": made.retrieval,
-    "glimpse": made.glimpse,
     "temperature": made.temperature,
     "stale": made.stale,
     "padding": made.padding,
@@ -294,7 +293,7 @@ def test_the_page_draws_every_record_and_shows_text_as_text(shelf: Path) -> None
         put(shelf, name, results())
     at = opened("extrapolation", lang="en", open="all")
     assert not at.exception
-    assert len(specs(at)) == 12
+    assert len(specs(at)) == 10
     assert any(each.value == f"<script>{made.LENGTHS[1]}</script>`{made.KEYS[0]}`" for each in at.code)
     assert not any("<script>" in each.value for each in at.markdown)
     assert any(made.HASH[:10] in each.value for each in at.caption)

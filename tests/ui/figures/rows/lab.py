@@ -11,7 +11,7 @@ from tests.support import lab_results as made
 from tests.support.figures import Row
 from ui.figures.benchmark import paper, times
 from ui.figures.benchmark.words import size_text, time_text
-from ui.figures.extrapolation import after, curves, heads, models, pairs, recall, reported
+from ui.figures.extrapolation import after, curves, handling, models, pairs, recall, reported
 from ui.text.words import Words
 from ui.work.reported import Reported
 
@@ -36,7 +36,7 @@ def paths(t: Words) -> str:
     )
 
 
-SWEEP, SIGHTS, SWEPT = made.seen(made.sweep(4)), made.seen(made.glimpse()), made.seen(made.temperature())
+SWEEP, SWEPT = made.seen(made.sweep(4)), made.seen(made.temperature())
 COPIES = made.seen(made.recall())
 REPORT = Reported("org/name", "token", 64, tuple(made.sweep(4)), tuple(made.recall()), 1, 1)
 STEPS = made.seen([{"run": "r", "step": n, "steps": 30, "loss": 3.0 - n / 10, "left": 1.0} for n in range(1, 16)])
@@ -82,10 +82,8 @@ ROWS = [
     Row("extrapolation", reported.copies, (REPORT,)),
     Row("extrapolation", pairs.pairs, ("rope-0", shipped.pairs("rope-0"))),
     Row("extrapolation", models.finetune, (STEPS,)),
-    Row("extrapolation", heads.maps, (SIGHTS, made.KEYS[-1])),
-    Row("extrapolation", heads.entropy, (SIGHTS,)),
-    Row("extrapolation", heads.scales, (SWEPT,)),
-    Row("extrapolation", heads.refit, (SWEPT,)),
-    Row("extrapolation", heads.stale, (made.seen(made.stale()), 64)),
-    Row("extrapolation", heads.padding, (made.seen(made.padding()),)),
+    Row("extrapolation", handling.scales, (SWEPT,)),
+    Row("extrapolation", handling.refit, (SWEPT,)),
+    Row("extrapolation", handling.stale, (made.seen(made.stale()), 64)),
+    Row("extrapolation", handling.padding, (made.seen(made.padding()),)),
 ]

@@ -1,4 +1,4 @@
-"""Figures of heads, temperatures, cached keys, padding and written text against the results that they draw."""
+"""Figures of temperatures, cached keys, padding and written text against the results that they draw."""
 
 import math
 
@@ -7,54 +7,10 @@ import pytest
 
 from tests.support import lab_results as made
 from tests.support.figures import chart, ran
-from ui.figures.extrapolation import heads as figures
-from ui.figures.extrapolation.words import name
+from ui.figures.extrapolation import handling as figures
 from ui.text.words import LANGUAGES, Words
 
 T = Words("en", "extrapolation")
-
-
-def test_maps_show_the_unscaled_line_beside_the_chosen_one() -> None:
-    results = made.glimpse(4)
-    drawing = figures.maps(made.seen(results), made.KEYS[-1], T)
-    assert [note.text for note in chart(drawing).layout.annotations] == [
-        name(made.KEYS[0], T),
-        name(made.KEYS[-1], T),
-    ]
-    for trace, each in zip(chart(drawing).data, (results[0], results[-1]), strict=True):
-        mass, z = np.asarray(each["map"]), np.asarray(trace.z, float)
-        assert np.isnan(z[np.triu_indices(6, 1)]).all()
-        low = np.tril_indices(6)
-        # Colours run over four powers of ten.
-        assert 10 ** (4 * z[low] / 127 - 4) == pytest.approx(mass[low], rel=0.05)
-        share = 100 * sum(each["map"][-1][-2:])
-        assert f"{name(each['line'], T)} {share:.0f} %" in drawing.finding
-    assert "Layer 2, head 3" in drawing.finding and "last 32 bytes" in drawing.finding
-    assert np.asarray(drawing.table()[f"{made.KEYS[0]}_mass"]).reshape(6, 6) == pytest.approx(
-        np.asarray(results[0]["map"])
-    )
-    assert made.KEYS[-1] in ran(drawing)
-
-
-def test_a_map_of_one_line_stands_alone() -> None:
-    assert len(chart(figures.maps(made.seen(made.glimpse()), made.KEYS[0], T)).data) == 1
-    assert "layer 2, head 3" in figures.which(made.seen(made.glimpse()), T)
-
-
-@pytest.mark.parametrize("lang", LANGUAGES)
-def test_entropy_is_written_at_the_end_with_the_most_it_can_be(lang: str) -> None:
-    t, results = Words(lang, "extrapolation"), made.glimpse(2)
-    drawing = figures.entropy(made.seen(results), t)
-    ends = {each["line"]: each["entropy"][-1] for each in results}
-    low, high = min(ends, key=ends.__getitem__), max(ends, key=ends.__getitem__)
-    for key in (low, high):
-        value = ends[key]
-        assert f"{value:.2f} [{value - 0.2:.2f}, {value + 0.3:.2f}]" in drawing.finding
-        assert name(key, t) in drawing.finding
-    assert f"{math.log(90):.2f}" in drawing.finding
-    curves = {trace.name: trace for trace in chart(drawing).data if trace.name}
-    assert list(curves[name(low, t)].y) == pytest.approx(next(e for e in results if e["line"] == low)["entropy"])
-    assert list(curves[t("uniform")].y) == pytest.approx(results[0]["entropy_max"])
 
 
 def test_temperatures_are_drawn_as_paired_ratios_with_the_paper_s_value() -> None:

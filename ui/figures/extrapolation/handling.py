@@ -1,4 +1,4 @@
-"""The extrapolation page: what a head looks at, the logit scale swept, stale keys, padding, text that was written."""
+"""The extrapolation page: the logit scale swept, stale keys, padding, text that was written."""
 
 from __future__ import annotations
 
@@ -7,137 +7,16 @@ import math
 import numpy as np
 
 from rope_core.lab import experiments, view
-from rope_core.lab.experiments import Sight
-from rope_core.lab.lines import lines
-from ui.figures.colours import AMOUNT, BLUE, COLOURS, GREY, LINE, ORANGE, RED
-from ui.figures.drawing import Drawing, grid
-from ui.figures.extrapolation.curves import code, colour, curves_plot, interval_band, intervals
+from ui.figures.colours import BLUE, COLOURS, GREY, LINE, ORANGE, RED
+from ui.figures.drawing import Drawing
+from ui.figures.extrapolation.curves import code, curves_plot, interval_band, intervals
 from ui.figures.extrapolation.words import factor, name, number, times, with_interval
-from ui.figures.plot import LOG, axis, dots, headings, heatmap, in_panel, line, note, panels, plot, split, vline
+from ui.figures.plot import LOG, axis, dots, line, note, plot, vline
 from ui.text.words import Words
 from ui.work.extrapolated import Seen
 
 # A phone has room for these on one axis.
 PLAIN_TICKS = (1, 3, 10, 30, 100, 300, 1000, 10_000, 100_000)
-
-# Attention below this share of a bin's is drawn as if it were this.
-FAINT = 1e-4
-
-
-def shown_sights(seen: Seen, key: str) -> list[Sight]:
-    """Return the unscaled line and the chosen one at the longest length."""
-    results = experiments.sights(seen.results)
-    length = max(each.length for each in results)
-    plain = lines()[0].key
-    return [
-        each
-        for wanted in dict.fromkeys((plain, key))
-        for each in results
-        if (each.line, each.length) == (wanted, length)
-    ]
-
-
-def maps(seen: Seen, key: str, t: Words) -> Drawing:
-    """Where one head's attention goes, unscaled and under a line, on a logarithmic scale of colours."""
-    pair = shown_sights(seen, key)
-    columns = split([1] * len(pair), 0.2 / len(pair))
-    low = math.log10(FAINT)
-    data, axes = [], []
-    for place, each in enumerate(pair):
-        level = np.log10(np.maximum(each.mass, FAINT))
-        causal = np.arange(len(level))[:, None] >= np.arange(len(level))[None, :]
-        z = np.where(causal, np.rint((level - low) / -low * 127), np.nan).astype(np.float32)
-        bar = {
-            "tickvals": [0, 127 / 4, 127 / 2, 127 * 3 / 4, 127],
-            "ticktext": ["≤ 0.0001", "0.001", "0.01", "0.1", "1"],
-            "title": {"text": t("mass_axis")},
-            "thickness": 14,
-        }
-        look = {"zmin": 0, "zmax": 127, "showscale": place == 0, "hoverinfo": "skip", "colorbar": bar}
-        data.append(in_panel(place + 1, heatmap(z, AMOUNT, x=each.position, y=each.position, **look)))
-        down = {"matches": "y", "showticklabels": False} if place else {}
-        axes.append((axis(t("key_axis")), axis("" if place else t("query_axis"), autorange="reversed", **down)))
-    figure = plot(data, annotations=headings([name(each.line, t) for each in pair], columns), **panels(axes, columns))
-    near = {each.line: nearby(each) for each in pair}
-    sentence = [t("maps_one", line=name(line, t), share=f"{100 * share:.0f}") for line, share in near.items()]
-    first = pair[0]
-    return Drawing(
-        "maps",
-        figure,
-        t(
-            "maps_finding",
-            layer=first.layer + 1,
-            head=first.head + 1,
-            length=f"{first.length:,}",
-            documents=first.documents,
-            said=t("semicolon").join(sentence),
-            queries=f"{first.length / len(first.mass):.0f}",
-            near=f"{2 * first.length / len(first.mass):.0f}",
-        ),
-        lambda: {
-            f"{each.line}_{column}": values
-            for each in pair
-            for column, values in grid(each.position, each.position, each.mass, ("key", "query", "mass")).items()
-        },
-        code(
-            seen,
-            "for sight in experiments.sights(results):",
-            "    print(sight.line, sight.layer, sight.head, sight.mass)",
-        ),
-        wide=True,
-    )
-
-
-def nearby(sight: Sight) -> float:
-    """Share of the last queries' attention that goes to their own bin and the one before it."""
-    return float(sight.mass[-1, -2:].sum())
-
-
-def entropy(seen: Seen, t: Words) -> Drawing:
-    """Entropy of one head's attention against position, every line at once, with the most that it can be."""
-    results = experiments.sights(seen.results)
-    length = max(each.length for each in results)
-    results = [each for each in results if each.length == length]
-    first = results[0]
-    data = [line(first.position, first.limit, GREY, 3, t("uniform"), "dash")]
-    for each in results:
-        shade = colour(each.line)
-        if np.isfinite(each.low).all() and each.line in (results[0].line, results[-1].line):
-            data.append(interval_band(each.position, each.low, each.high, shade))
-        data.append(line(each.position, each.entropy, shade, 3, name(each.line, t)))
-    figure = plot(
-        data,
-        height=430,
-        legend={"y": -0.32, "yanchor": "top"},
-        margin={"t": 8, "b": 140},
-        xaxis=axis(t("position_axis")),
-        yaxis=axis(t("entropy_axis")),
-    )
-    ranked = sorted(results, key=lambda each: each.late.value)
-    return Drawing(
-        "entropy",
-        figure,
-        t(
-            "entropy_finding",
-            layer=first.layer + 1,
-            head=first.head + 1,
-            least=name(ranked[0].line, t),
-            low=with_interval(ranked[0].late),
-            most=name(ranked[-1].line, t),
-            high=with_interval(ranked[-1].late),
-            plain=name(first.line, t),
-            plain_value=with_interval(first.late),
-            limit=number(float(first.limit[-1])),
-        ),
-        lambda: {
-            "line": [each.line for each in results for _ in each.position],
-            "position": np.concatenate([each.position for each in results]),
-            "entropy": np.concatenate([each.entropy for each in results]),
-            "low": np.concatenate([each.low for each in results]),
-            "high": np.concatenate([each.high for each in results]),
-        },
-        code(seen, "for sight in experiments.sights(results):", "    print(sight.line, sight.entropy, sight.limit)"),
-    )
 
 
 def scales(seen: Seen, t: Words) -> Drawing:
@@ -377,9 +256,3 @@ def written(seen: Seen, length: int, t: Words) -> list[tuple[str, str]]:
 def prompt(seen: Seen, length: int) -> str:
     """Return the end of what was read before."""
     return next((each["prompt_end"] for each in seen.results if "text" in each and each["length"] == length), "")
-
-
-def which(seen: Seen, t: Words) -> str:
-    """Which layer and head the results are of."""
-    first = experiments.sights(seen.results)[0]
-    return t("which_head", layer=first.layer + 1, head=first.head + 1)
