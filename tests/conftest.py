@@ -123,7 +123,7 @@ def children() -> set[int]:
     for task in Path("/proc/self/task").glob("*"):
         with contextlib.suppress(OSError):  # a thread that has just ended
             pids.update(int(word) for word in (task / "children").read_text("ascii").split())
-    return found
+    return pids
 
 
 def begun(pid: int) -> int:
