@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rope_core.errors import reject
-from rope_core.lab.estimates import Curve, Estimate, estimate, wilson
+from rope_core.lab.estimates import Curve, Estimate, paired, wilson
 from rope_core.lab.view import NAN, Result, three
 from rope_core.rope import Array
 
@@ -126,8 +126,7 @@ def swept(results: Iterable[Result]) -> dict[float, list[Swept]]:
         nats = [np.asarray(each["nats"], float) for each in own]
         best = min(nats, key=lambda each: float(each.mean()))
         factors[factor] = [
-            Swept(_scale(each), three(each["last"]), estimate(mine - best))
-            for each, mine in zip(own, nats, strict=True)
+            Swept(_scale(each), three(each["last"]), paired(mine, best)) for each, mine in zip(own, nats, strict=True)
         ]
     return factors
 
@@ -148,9 +147,7 @@ class Variant:
 
     def over(self, other: Variant) -> Estimate:
         """Return how many times the other's perplexity this one's is, documents paired."""
-        if self.nats.shape != other.nats.shape:
-            raise reject("other", "same_documents", (self.nats.shape, other.nats.shape))
-        return estimate(self.nats - other.nats)
+        return paired(self.nats, other.nats)
 
 
 def variants(results: Iterable[Result]) -> list[Variant]:

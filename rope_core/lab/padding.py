@@ -15,7 +15,7 @@ from torch import Tensor
 
 from rope_core.errors import reject, whole
 from rope_core.lab import plan, weights
-from rope_core.lab.estimates import perplexity, ratio
+from rope_core.lab.estimates import perplexity
 from rope_core.lab.model import Model
 from rope_core.lab.positions import Alibi, Learned, Position, Rotary, Sinusoidal, T5Bias, tables
 from rope_core.layout import HALF
@@ -182,8 +182,7 @@ class Ask:
 def run(ask: Ask) -> Iterator[tuple[float, dict[str, Any]]]:
     """Read case by case; yields the share of the work that is done, and the result.
 
-    "gap" is the largest difference of a logit to the clean reading's, "ratio" how many times its perplexity the case
-    has, documents paired; or "undefined" says why there is none.
+    "gap" is the largest difference of a logit to the clean reading's; or "undefined" says why there is none.
     """
     documents = ask.read()
     whole_work, done = len(ask.weights) * len(ask.cases), 0
@@ -207,12 +206,11 @@ def run(ask: Ask) -> Iterator[tuple[float, dict[str, Any]]]:
 
 def compare(logits: Tensor, clean: Tensor, documents: npt.NDArray[np.uint8]) -> dict[str, Any]:
     """Return the perplexities of a reading, and how it differs from the clean one, as JSON values."""
-    nats, right = (_nats(each, documents) for each in (logits, clean))
+    nats = _nats(logits, documents)
     return {
         "documents": len(documents),
         "whole": plan.three(perplexity(nats)),
         "last": plan.three(perplexity(nats, 0.75)),
-        "ratio": plan.three(ratio(nats, right)),
         "gap": float((logits - clean).abs().max()),
     }
 

@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from rope_core.errors import reject
-from rope_core.lab.estimates import LEVEL, Curve, Estimate, estimate
+from rope_core.lab.estimates import LEVEL, Curve, Estimate, paired
 from rope_core.rope import Array
 
 Result = Mapping[str, Any]
@@ -86,9 +85,7 @@ def ratio(a: Cell, b: Cell, level: float = LEVEL) -> Estimate:
 
     Raises ValueError when the two did not read the same number of documents.
     """
-    if a.nats.shape != b.nats.shape:
-        raise reject("a and b", "same_documents", (a.nats.shape, b.nats.shape))
-    return estimate(a.nats - b.nats, level)
+    return paired(a.nats, b.nats, level)
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from rope_core.lab.estimates import mean_interval, student_t
+from rope_core.lab.estimates import estimate, mean_interval, paired, student_t
 
 
 @pytest.mark.parametrize("level", [0.5, 0.95, 0.9986])
@@ -25,25 +25,28 @@ KINDS = {"normal": lambda rng, size: rng.normal(0, 1, size), "skewed": lambda rn
 @pytest.mark.parametrize("documents", [6, 8, 12, 16, 24, 44])
 def test_an_interval_holds_the_mean_in_94_to_96_cases_of_100(documents: int, kind: str) -> None:
     values = KINDS[kind](np.random.default_rng(documents), (documents, 40_000))
-    low, high = mean_interval(values)
+    low, high = mean_interval(values, skewed=True)
     share = float(((low <= 0) & (high >= 0)).mean())
     # Three standard errors of 40,000 draws are 0.0033.
     assert 0.94 - 0.0033 <= share <= 0.96
-    mirrored = mean_interval(-values)
+    mirrored = mean_interval(-values, skewed=True)
     assert np.allclose(mirrored[0], -high) and np.allclose(mirrored[1], -low)
 
 
-@pytest.mark.parametrize("documents", [2, 3, 5])
-def test_few_documents_have_student_s_interval(documents: int) -> None:
-    values = np.random.default_rng(1).normal(3, 2, documents)
-    low, high = mean_interval(values)
+@pytest.mark.parametrize("documents", [2, 3, 5, 24])
+def test_pairs_and_few_documents_have_student_s_interval(documents: int) -> None:
+    values = np.random.default_rng(1).gamma(2, 1, documents)
     reach = student_t(0.95, documents - 1) * values.std(ddof=1) / math.sqrt(documents)
-    assert [low, high] == pytest.approx([values.mean() - reach, values.mean() + reach])
+    ends = np.exp([values.mean() - reach, values.mean() + reach])
+    pair = paired(values + 1, np.ones(documents))
+    assert [pair.low, pair.high] == pytest.approx(ends)
+    single = estimate(values)
+    assert ([single.low, single.high] == pytest.approx(ends)) == (documents < 6)
 
 
 def test_a_wider_level_holds_the_narrower_one_and_equal_values_have_no_width() -> None:
     values = np.random.default_rng(2).gamma(2, 1, 9)
-    (low, high), (lower, higher) = mean_interval(values), mean_interval(values, 0.999)
+    (low, high), (lower, higher) = mean_interval(values, skewed=True), mean_interval(values, 0.999, skewed=True)
     assert lower < low < values.mean() < high < higher
-    assert [*mean_interval(np.full(7, 2.0))] == [2.0, 2.0]
+    assert [*mean_interval(np.full(7, 2.0), skewed=True)] == [2.0, 2.0]
     assert all(math.isnan(end) for end in mean_interval(np.array([1.0])))

@@ -7,7 +7,7 @@ import pytest
 
 import rope_core as rc
 from rope_core.lab import copying, recall, records, view, weights
-from rope_core.lab.estimates import estimate
+from rope_core.lab.estimates import paired
 from rope_core.rope import Rope
 from rope_core.spectrum import Spectrum
 from rope_core.theory import attention, interpolation, softmax
@@ -62,7 +62,7 @@ def copied() -> list[str]:
     assert all(value >= perplexity[first, "window", key[2]] for key, value in perplexity.items() if key[0] == first)
     far = (384, 768, 1536)
     over, over_plain = (
-        {d: estimate(nats[tuned, "yarn", d] - nats[other, "window", d]) for d in (96, 192, *far)}
+        {d: paired(nats[tuned, "yarn", d], nats[other, "window", d]) for d in (96, 192, *far)}
         for other in (near, plain)
     )
     assert all(over[d].low > 1 for d in (96, 192)) and all(over[d].value < 1 for d in far)

@@ -6,7 +6,7 @@ from rope_core.bench import traffic, view
 from rope_core.bench.cases import Case
 from rope_core.lab import experiments
 from rope_core.lab import pairs as shipped
-from rope_core.lab.estimates import estimate
+from rope_core.lab.estimates import paired
 from tests.support import lab_results as made
 from tests.support.figures import Row
 from ui.figures.benchmark import paper, times
@@ -51,7 +51,7 @@ def beside_window(t: Words) -> str:
     window = rows.pop("window")
     shown: dict[str, list[str]] = {"better": [], "level": [], "worse": []}
     for key in sorted(rows, key=lambda key: float(rows[key].mean())):
-        result = estimate(rows[key] - window)
+        result = paired(rows[key], window)
         kind = "better" if result.high < 1 else "worse" if result.low > 1 else "level"
         shown[kind].append(f"{t(f'line.{key}')} ×{result.value:.2f} [{result.low:.2f}, {result.high:.2f}]")
     words = {kind: t("comma").join(each) or t("after_none") for kind, each in shown.items()}
