@@ -161,6 +161,15 @@ def test_proportional_stops_the_pairs_past_its_share() -> None:
     assert np.all(np.isinf(s.wavelength[4:]))
 
 
+def test_a_scheme_follows_the_length_exactly_where_it_says_so() -> None:
+    rope = Rope(64, 1e4, 4096)
+    given: dict[str, dict[str, Value]] = {"longrope": {"long_factor": 4.0}}
+    for name, each in SCHEMES.items():
+        params = given.get(name) or ({"factor": 4.0} if "factor" in each.defaults() else {})
+        short, long = (spectrum(Request(rope, name, params, length)).inv_freq for length in (4096, 16_384))
+        assert (short != long).any() == each.follows_length, name
+
+
 def test_hard_clipping_is_p_rope_and_cope_lies_between() -> None:
     rope = Rope(128, 5e5, 8192)
     hard, soft = (spectrum(Request(rope, "cope", {"soft": each})).inv_freq for each in (False, True))

@@ -126,6 +126,8 @@ def test_a_hand_that_does_not_move() -> None:
     assert clock.once_round == 60.0
     assert clock.decode([90.0, 0.0], 0.0, until=100.0) == [(15.0, 15.0), (75.0, 75.0)]
     assert clock.decode([90.0, 50.0], 1.0) == []
+    (window,) = clock.decode([90.0, 350.0], 11.0, until=20.0)
+    assert window == pytest.approx((15.0 - 11 / 6, 15.0 + 11 / 6))
     assert Clock((math.inf, math.inf)).once_round == math.inf
 
 
