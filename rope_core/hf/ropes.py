@@ -188,9 +188,6 @@ def indexer(model: Model, rope: HfRope) -> HfRope:
     width, origin = model.get(name)
     head = rope.head_dim if width is None else count(origin.path, width, rope.rotary_dim, MAX_DIM)
     notes = {**rope.provenance, "head_dim": origin, "layout": Origin(CLASS, model.prefix + "model_type")}
-    if own == "none":
-        still = frozen(rope.inv_freq * 0.0)
-        return replace(rope, inv_freq=still, nope=True, head_dim=head, provenance=notes, part=INDEXER)
     start = head - rope.rotary_dim if model.family.get("trailing") else 0
     return replace(rope, layout=own, head_dim=head, start=start, provenance=notes, part=INDEXER)
 

@@ -2,6 +2,7 @@
 
 import inspect
 import io
+import re
 import textwrap
 from base64 import b64decode
 from collections.abc import Callable
@@ -67,3 +68,9 @@ def ran(drawing: Drawing | Film) -> str:
     with redirect_stdout(out):
         exec(textwrap.dedent(drawing.recipe), {})
     return out.getvalue()
+
+
+def read(text: str) -> float:
+    """Return the number that a figure writes as 2.2·10⁻¹⁶ or 10⁻⁵."""
+    plain = text.translate(str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789"))
+    return float(re.sub(r"^10(?=-)", "1e", plain).replace("·10", "e"))

@@ -20,7 +20,7 @@ from ui.figures.drawing import Drawing, Film
 from ui.figures.plot import LOG, Props, axis, bars, dots, note, plot, vband, vline
 from ui.film.scene import Axis, Panel, Scene, Texts, Track, beats, control, sentence
 from ui.film.shapes import circle, hands, label, path, since, turned
-from ui.text.words import Words
+from ui.text.words import Words, powers
 
 ANY = "any"
 # The word of a status in links and text keys; errata first, what holds last, as the list is ordered.
@@ -85,7 +85,7 @@ def verdict(result: Result, t: Words) -> str:
 
 def number(value: float | None) -> str:
     """Return a residual for a reader: 0, 2.2e-16, 0.42, or a dash where there is none."""
-    return "–" if value is None else "0" if not value else f"{float(value):.2g}"
+    return "–" if value is None else "0" if not value else powers(f"{float(value):.2g}")
 
 
 def literal(text: str) -> str:

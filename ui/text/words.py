@@ -16,6 +16,7 @@ COUNT = re.compile(r"\{\{n:([a-z0-9_]+)\}\}")
 # A source line's end inside a Chinese sentence, which a browser would show as a gap.
 HAN, STOP = "\u2014-\u2026\u3000-\u9fff\uff00-\uffef", "\u3001\u3002\uff01\uff08\uff09\uff0c\uff1a\uff1b\uff1f"
 SOFT_BREAK = re.compile(f"(?<=[{HAN}])\\n(?=[{HAN}])|(?<=\\S)\\n(?=[{STOP}])|(?<=[{STOP}])\\n(?=[A-Za-z])")
+POWER = re.compile(r"([-−+]?\d(?:\.\d+)?)e([-+]\d+)")
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 HEADING = re.compile(r"^## (?P<title>.*?)\s*\{#(?P<id>[a-z0-9_-]+)\}\s*$", re.MULTILINE)
 
@@ -104,11 +105,20 @@ def short(value: float | int) -> str:
     """
     if float(value).is_integer() and abs(value) < 1e9:
         return f"{int(value):,}"
-    part, power, exponent = f"{value:.6g}".partition("e")
-    if not power:
-        return part
-    raised = f"10{str(int(exponent)).translate(RAISED)}"
-    return raised if part == "1" else f"{part}·{raised}"
+    return powers(f"{value:.6g}")
+
+
+def powers(text: str) -> str:
+    """Write a number that Python gives with an e as people write it; other text as it is.
+
+    >>> powers("2.2e-16"), powers("1e-10"), powers("e5")
+    ('2.2·10⁻¹⁶', '10⁻¹⁰', 'e5')
+    """
+    match = POWER.fullmatch(text)
+    if not match:
+        return text
+    raised = f"10{str(int(match[2])).translate(RAISED)}"
+    return raised if match[1] == "1" else f"{match[1]}·{raised}"
 
 
 @dataclass(frozen=True)
@@ -119,10 +129,10 @@ class Words:
     page: str
 
     def __call__(self, key: str, **values: object) -> str:
-        """Return the label ``key`` of this page, or of all pages, with ``{name}`` slots filled."""
+        """Return the label ``key`` of this page, or of all pages, with ``{name}`` slots filled, 1e-9 as a power."""
         own = labels(self.lang, self.page)
         text = own[key] if key in own else labels(self.lang, "labels")[key]
-        return text.format(**values) if values else text
+        return text.format(**{k: powers(v) if isinstance(v, str) else v for k, v in values.items()}) if values else text
 
     def has(self, key: str) -> bool:
         """Whether this page or all pages have the label ``key``."""

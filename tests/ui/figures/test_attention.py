@@ -203,20 +203,20 @@ def test_a_context_that_no_base_serves_is_named() -> None:
 def test_theorem_recomputes_six_hundred() -> None:
     rope = rc.Rope(64, 5e5, 2048)
     drawing = heat.theorem(rope, T)
-    assert f"{64 * math.log(10_000):.1f}, hence" in drawing.finding
-    assert f"{64 * math.log(5e5):.1f} printed" in drawing.finding
+    assert f"{64 * math.log(10_000):.3g}, hence" in drawing.finding
+    assert f"{64 * math.log(5e5):.3g} printed" in drawing.finding
     d = np.arange(1, 2049)[:, None]
     sums = np.abs(np.cumsum(np.exp(1j * d * np.array(angles(128, 1e4))), axis=1)).sum(axis=1)
     least = 2 * sums.min() / (np.square(angles(128, 1e4)).sum() / 8)
-    assert f"at least {least:.1f} within 2,048" in drawing.finding
+    assert f"at least {least:.3g} within 2,048" in drawing.finding
     paper, mine, printed = chart(drawing).data
     for trace, dim, base in ((paper, 128, 1e4), (mine, 64, 5e5)):
         at, speeds = int(trace.x[150]), np.array(angles(dim, base))
         sums = np.abs(np.cumsum(np.exp(1j * at * speeds))).sum()
         assert trace.y[150] == pytest.approx(2 * sums / ((speeds**2).sum() / 8), abs=0.06)
     assert printed.y[0] == pytest.approx(64 * math.log(10_000))
-    assert f"falls to {paper.y.min():.1f} by" in drawing.finding
-    assert f"at least {mine.y[mine.x < 2048].min():.1f} within 2,048" in drawing.finding.split("printed")[1]
+    assert f"falls to {paper.y.min():.3g} by" in drawing.finding
+    assert f"at least {mine.y[mine.x < 2048].min():.3g} within 2,048" in drawing.finding.split("printed")[1]
 
 
 def test_the_papers_own_geometry_is_drawn_once() -> None:

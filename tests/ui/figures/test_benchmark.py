@@ -113,7 +113,7 @@ def test_errors_stand_beside_the_ratio(source: view.Source) -> None:
     x, y = marks[T("who.eager")]
     assert y == pytest.approx(6e-7)
     assert x == pytest.approx(6.0 * np.median(np.random.default_rng(len("eager")).uniform(0.95, 1.05, 21)))
-    assert "1.2e-07 (ours, numba) to 6.0e-07 (eager torch)" in drawing.finding
+    assert "1.2·10⁻⁷ (ours, numba) to 6.0·10⁻⁷ (eager torch)" in drawing.finding
 
 
 @pytest.mark.parametrize("tokens", [1, 131_072])

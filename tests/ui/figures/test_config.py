@@ -103,7 +103,7 @@ def test_ramp_shows_both_roundings_and_says_which_is_in_force() -> None:
         inside = [trace for trace in chart(drawing).data if EN("in_force") in trace.name]
         assert [trace.name for trace in inside] == [EN(f"ramp_{key}") + EN("in_force")]
         np.testing.assert_allclose(inside[0].y, wanted, atol=1e-12)
-        assert f"{high:.2f}" in drawing.finding or f"{high:g}" in drawing.finding
+        assert f"{high:.3g}" in drawing.finding or f"{high:g}" in drawing.finding
         assert "Ramp(" in ran(drawing)
     assert figures.ramp(rc.from_hf(config_of("llama-2-7b")), "", EN) is None
 

@@ -13,6 +13,7 @@ from tests.support import ROOT
 from tests.support.figures import ran
 from tests.support.films import FilmRow, unpacked
 from tests.ui.figures import rows
+from tests.ui.figures.test_every_figure import too_long
 from ui.page.menu import declaration
 from ui.text.words import LANGUAGES, Words
 
@@ -53,6 +54,7 @@ def test_a_film_is_whole_and_its_finding_is_rope_cores(row: FilmRow, lang: str) 
         assert control["stops"] == sorted(set(control["stops"])) and len(control["stops"]) == len(control["texts"]) > 1
     for panel in head["panels"]:
         assert all(panel[axis]["title"] for axis in "xy" if len(panel[axis]["ticks"]) > 1)
+    assert not too_long(film.scene.written(row.at))
     assert row.finding is None or film.scene.written(row.at) == row.finding(t)
     assert film.table() and ran(film).strip()
 

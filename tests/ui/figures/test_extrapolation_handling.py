@@ -62,7 +62,7 @@ def test_padding_is_judged_by_its_logits() -> None:
     drawing = figures.padding(made.seen(made.padding()), T)
     points = chart(drawing).data[0]
     assert list(points.x) == [5.5, 3.1, 3.0] and points.y[0] == T("case.padded_unmasked")
-    for part in (T("case.padded_masked"), "off by 2e-05", T("case.padded_unmasked"), "off by 7.2", "64 bytes"):
+    for part in (T("case.padded_masked"), "off by 2·10⁻⁵", T("case.padded_unmasked"), "off by 7.2", "64 bytes"):
         assert part in drawing.finding
     assert np.asarray(drawing.table()["gap"]).tolist() == [0.0, 2e-5, 7.25]
     assert figures.case_name("a case of tomorrow", T) == "a case of tomorrow"

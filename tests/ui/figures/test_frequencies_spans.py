@@ -69,7 +69,7 @@ def test_wave_draws_angle_cosine_and_sine(pair: int, window: int) -> None:
     assert len(at) > 8 * window * theta / (2 * np.pi), "too few points to show each turn"
     dots = [trace for trace in chart(drawing).data if trace.mode == "markers"]
     assert len(dots) == (3 if window <= spans.DOTS else 0)
-    assert f"{theta:.4g} rad per token" in drawing.finding
+    assert f"{theta:.3g} rad per token" in drawing.finding
     assert ran(drawing)
 
 

@@ -5,11 +5,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rope_core.ledger import CLAIMS, EMPIRICAL, HOLDS, SOURCES, STATUSES, WRONG, Result, to_json
-from tests.support.figures import chart
+from tests.support.figures import chart, read
 from tools import counts
 from ui.figures import ledger as figures
 from ui.text import words
-from ui.text.words import LANGUAGES, Words
+from ui.text.words import LANGUAGES, Words, powers
 
 T = Words("en", "ledger")
 RESULTS = figures.checked().results
@@ -81,7 +81,7 @@ def test_residuals_stand_at_their_size_in_their_document() -> None:
     for trace in chart(drawing).data:
         for x, y, text in zip(trace.x, trace.y, trace.text, strict=True):
             name, _, value = text.partition(": ")
-            exact = max(float(value), figures.ZERO)
+            exact = max(read(value), figures.ZERO)
             assert exact * 0.9 <= x <= exact * 7, "beside its like, within the same power of ten"
             assert SOURCES[round(y)] == name.split("-")[0]
             drawn += 1
@@ -105,7 +105,7 @@ def test_a_card_says_verdict_formula_residual_and_correction(result: Result) -> 
     else:
         assert f"**{figures.number(result.residual)}**" in text
         assert "return" in figures.source(result)
-        assert f"up to {result.check.tolerance:.2g}" in text or lang == "zh"
+        assert f"up to {powers(f'{result.check.tolerance:.2g}')}" in text or lang == "zh"
     words = "".join(text.split("$$")[::2]).replace("\\{", "")
     assert "{" not in words, "a slot left unfilled"
 
@@ -119,7 +119,7 @@ def test_an_empirical_entry_never_reads_as_passed() -> None:
 def test_find_and_numbers() -> None:
     assert figures.find(RESULTS, "003-elements") is not None
     assert figures.find(RESULTS, "no-such") is None
-    assert [figures.number(v) for v in (None, 0.0, 2.22e-16, 0.4249)] == ["–", "0", "2.2e-16", "0.42"]
+    assert [figures.number(v) for v in (None, 0.0, 2.22e-16, 0.4249)] == ["–", "0", "2.2·10⁻¹⁶", "0.42"]
 
 
 def test_literal_text_has_no_markdown_left() -> None:

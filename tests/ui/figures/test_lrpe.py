@@ -1,6 +1,7 @@
 """The LRPE page's figures against its formulas written out by hand, and the recipes that they offer."""
 
 import math
+import re
 from inspect import unwrap
 
 import numpy as np
@@ -10,7 +11,7 @@ import rope_core as rc
 from rope_core.lrpe import errata
 from rope_core.lrpe.demo import HEADS, TOKENS, Case
 from rope_core.theory.demo import drawn_vectors
-from tests.support.figures import chart
+from tests.support.figures import chart, read
 from ui.figures.drawing import Drawing
 from ui.figures.lrpe import linear as lrpe_linear
 from ui.figures.lrpe import op as figures
@@ -138,8 +139,7 @@ def test_the_backward_is_the_slope_times_the_gradient_turned_back() -> None:
 @pytest.mark.parametrize("case", CASES, ids=lambda c: c.act + c.kind)
 def test_every_residual_that_the_backward_names_is_of_rounding_size(case: Case, lang: str) -> None:
     finding = figures.backward(case, 0, 0, 0, Words(lang, "lrpe")).finding
-    words = finding.replace("，", " ").replace(",", " ").replace(".\n", " ").replace("。", " ").split()
-    named = [float(word.rstrip(".")) for word in words if "e-" in word]
+    named = [read(word) for word in re.findall(r"[\d.]+·10⁻[⁰¹²³⁴⁵⁶⁷⁸⁹]+", finding)]
     assert named and all(value < 1e-14 for value in named)
 
 

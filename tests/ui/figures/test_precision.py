@@ -16,7 +16,7 @@ from tests.support.figures import chart
 from ui.figures.drawing import Film
 from ui.figures.precision import expected, phase
 from ui.figures.precision import formats as figures
-from ui.text.words import Words
+from ui.text.words import Words, powers
 
 T = Words("en", "precision")
 
@@ -174,7 +174,7 @@ def test_ways_are_checked_against_mpmath() -> None:
         assert off <= errors[name] * 1.01 + 1e-9
     assert errors["float32"] > 1e-3 > 1e-6 > errors["split_table"]
     assert (np.asarray(table["time_over_copy"]) > 0).all()
-    assert f"float32 angles err by {errors['float32']:.1e}" in drawing.finding
+    assert "float32 angles err by " + powers(f"{errors['float32']:.1e}") in drawing.finding
 
 
 def test_real_models_are_off_by_their_own_rounded_frequencies() -> None:

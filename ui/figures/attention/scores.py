@@ -209,7 +209,7 @@ def schemes(rope: rc.Rope, results: Sequence[Extension], length: int, t: Words) 
     ends = [float(cell_means(each.spectrum, late)[0]) for each in results]
     sentence = t("comma").join(f"{name} {end:+.3f}" for name, end in zip(names, ends, strict=True))
     tops = t("comma").join(
-        f"{name} ×{each.spectrum.attention_factor**2:.4g}"
+        f"{name} ×{each.spectrum.attention_factor**2:.3g}"
         for name, each in zip(names, results, strict=True)
         if each.spectrum.attention_factor != 1.0
     )

@@ -37,6 +37,11 @@ def ratio_curve(rope: rc.Rope, d: Array) -> Array:
     return interpolation.extrapolation_bound(rope, d) / interpolation.interpolation_bound(rope)
 
 
+def ratio_text(value: float) -> str:
+    """Return a ratio with three digits, thousands separated."""
+    return f"{float(f'{value:.3g}'):,g}"
+
+
 @lru_cache(maxsize=32)
 def theorem(rope: rc.Rope, t: Words) -> Drawing:
     """How many times smaller the interpolation bound is than the extrapolation bound, for the paper and for you."""
@@ -57,7 +62,7 @@ def theorem(rope: rc.Rope, t: Words) -> Drawing:
         )
         for name, colour, dash in looks
     ]
-    printed = t("printed", ratio=f"{near.printed:.1f}")
+    printed = t("printed", ratio=ratio_text(near.printed))
     figure = plot(
         [*data, line([1, FAR], [near.printed, near.printed], RED, 3, printed, "dot")],
         margin={"t": 70},
@@ -69,16 +74,16 @@ def theorem(rope: rc.Rope, t: Words) -> Drawing:
         figure,
         t(
             "theorem_finding",
-            printed=f"{near.printed:.1f}",
-            near=f"{near.smallest:.1f}",
+            printed=ratio_text(near.printed),
+            near=ratio_text(near.smallest),
             trained=f"{PAPER.train_len:,}",
-            far=f"{far.smallest:.1f}",
+            far=ratio_text(far.smallest),
             at=f"{far.at:,}",
             reach=f"{FAR:,}",
             dim=rope.dim,
             base=f"{rope.base:,.10g}",
-            mine=f"{mine.printed:.1f}",
-            mine_true=f"{mine.smallest:.1f}",
+            mine=ratio_text(mine.printed),
+            mine_true=ratio_text(mine.smallest),
             mine_reach=f"{min(rope.train_len, 4096):,}",
         ),
         lambda: {"distance": d, "paper_ratio": curves["paper"], "your_ratio": curves["mine"]},
@@ -129,11 +134,11 @@ def scales(train_len: int, t: Words) -> Drawing:
         t(
             "scales_finding",
             last=f"{int(lengths[-1]):,}",
-            root=f"{temperature.factor_scale(float(lengths[-1] / train_len)) ** 0.5:.4f}",
-            yarn=f"{results['square'][-1]:.4f}",
-            light=f"{results['light'][-1]:.4f}",
-            logn=f"{results['logn'][-1]:.4f}",
-            floor=f"{results['floor'][-1]:.4f}",
+            root=f"{temperature.factor_scale(float(lengths[-1] / train_len)) ** 0.5:.2f}",
+            yarn=f"{results['square'][-1]:.2f}",
+            light=f"{results['light'][-1]:.2f}",
+            logn=f"{results['logn'][-1]:.2f}",
+            floor=f"{results['floor'][-1]:.2f}",
         ),
         lambda: {"length": lengths, **results},
         f"""

@@ -183,7 +183,7 @@ def extensions(results: Sequence[Way], now: HfRope, length: int, where: str, t: 
         yaxis=axis(t("axis.slowdown"), **LOG, dtick=DOUBLING),
     )
     listed = t("comma").join(f"{way.title(t.lang)}{t('colon')}{way.unseen}" for way in results)
-    factor = amount(float(f"{results[0].factor:.6g}"))
+    factor = amount(float(f"{results[0].factor:.3g}"))
     return Drawing(
         "extensions",
         figure,

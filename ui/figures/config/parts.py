@@ -169,7 +169,7 @@ def ramp(rope: HfRope, where: str, t: Words) -> Drawing | None:
         xaxis=axis(t("axis.pair")),
         yaxis=axis(t("share_axis")),
     )
-    low, high = (f"{x:.2f}" for x in results.exact)
+    low, high = (f"{x:.3g}" for x in results.exact)
     words = {"fast": amount(results.fast), "slow": amount(results.slow), "low": low, "high": high}
     if results.rounded is None:
         finding = t("ramp_finding", **words)

@@ -23,7 +23,7 @@ from ui.figures.encodings.scores import WIDTH
 from ui.figures.plot import as_bytes, axis, byte_bar, dots, heatmap, line, plot
 from ui.film.scene import Axis, Panel, Scene, Texts, Track, control, sentence
 from ui.film.shapes import circle, hands, label, named, turned
-from ui.text.words import Words
+from ui.text.words import Words, powers
 
 CIRCLES = 4
 CHECKED = 64
@@ -43,7 +43,7 @@ def rotation(steps: tuple[int, ...], at: tuple[int, ...], base: float, t: Words)
     blue = Track((i,), first)
     red = Track((delta, i), first - np.multiply.outer(steps, theta)[:, None])
     turns = [
-        Texts((delta,), tuple(f"−{angle:.4g}°" if angle else "0°" for angle in np.degrees(np.multiply(steps, each))))
+        Texts((delta,), tuple(f"−{angle:.3g}°" if angle else "0°" for angle in np.degrees(np.multiply(steps, each))))
         for each in theta
     ]
     panels = []
@@ -66,8 +66,8 @@ def rotation(steps: tuple[int, ...], at: tuple[int, ...], base: float, t: Words)
     finding = sentence(
         lambda **slots: t("rotation_finding", last=CHECKED - 1, **slots),
         delta=Texts((delta,), delta.texts),
-        residual=Texts((delta,), tuple(f"{value:.1e}" for value in residual)),
-        angle=Texts((delta,), tuple(f"{angle:.4g}" for angle in np.degrees(np.multiply(steps, theta[0])))),
+        residual=Texts((delta,), tuple(powers(f"{value:.1e}") for value in residual)),
+        angle=Texts((delta,), tuple(f"{angle:.3g}" for angle in np.degrees(np.multiply(steps, theta[0])))),
     )
     return Film(
         "rotation",

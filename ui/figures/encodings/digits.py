@@ -130,7 +130,7 @@ def stretched(rope: rc.Rope, factor: float, results: Sequence[Extension], t: Wor
         xaxis=axis(t("axis.pair")),
         yaxis=axis(t("stretch_axis"), range=[0, 1.12 * max(factor, 1.0)]),
     )
-    base = t("rebased", beta=f"{changed_base(rope, factor):.6g}") if rope.dim >= 4 else t("no_base")
+    base = t("rebased", beta=f"{changed_base(rope, factor):.3g}") if rope.dim >= 4 else t("no_base")
     sentence = t("semicolon").join(
         t("stretch_one", scheme=t(f"scheme.{name}"), first=f"{curve[0]:.3g}", last=f"{curve[-1]:.3g}")
         for name, curve in curves.items()
@@ -139,7 +139,7 @@ def stretched(rope: rc.Rope, factor: float, results: Sequence[Extension], t: Wor
     return Drawing(
         "stretched",
         figure,
-        t("stretch_finding", beta=f"{rope_beta(rope):.6g}", length=f"{length:,}", each=sentence, base=base),
+        t("stretch_finding", beta=f"{rope_beta(rope):.3g}", length=f"{length:,}", each=sentence, base=base),
         lambda: {"pair": pairs} | curves,
         f"""
         import rope_core as rc
@@ -266,7 +266,7 @@ def image(row: int, column: int, base: float, t: Words) -> Drawing:
     return Drawing(
         "image",
         figure,
-        t("image_finding", row=row, column=column, own=f"{picture[row, column]:.3f}", residual=f"{residual:.1e}"),
+        t("image_finding", row=row, column=column, own=f"{picture[row, column]:.3g}", residual=f"{residual:.1e}"),
         lambda: grid(np.arange(SIDE), np.arange(SIDE), picture, ("column", "row", "score")),
         f"""
         import numpy as np

@@ -46,7 +46,7 @@ def digits(width: int, base: float, at: tuple[int, ...], t: Words) -> Film:
     panels = (
         Panel(
             x,
-            Axis(0.0, top, ((0.0, "0"), (beta, f"{beta:.4g}")), t("digit")),
+            Axis(0.0, top, ((0.0, "0"), (beta, f"{beta:.3g}")), t("digit")),
             sticks(own, GREEN, 0.0),
             t("digits_title"),
         ),
@@ -55,7 +55,7 @@ def digits(width: int, base: float, at: tuple[int, ...], t: Words) -> Film:
         ),
     )
     finding = sentence(
-        lambda **slots: t("digits_finding", beta=f"{beta:.5g}", d=width, **slots),
+        lambda **slots: t("digits_finding", beta=f"{beta:.3g}", d=width, **slots),
         position=Texts((position,), tuple(f"{each:,}" for each in at)),
         digits=Texts((position,), tuple(", ".join(f"{digit:.3g}" for digit in row) for row in own)),
     )

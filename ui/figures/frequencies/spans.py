@@ -176,7 +176,7 @@ def wave(rope: rc.Rope, pair: int, window: int, t: Words) -> Drawing:
     sentence = t(
         "wave_finding",
         i=pair,
-        theta=f"{theta:.4g}",
+        theta=f"{theta:.3g}",
         window=f"{window:,}",
         angle=read(theta * window),
         turns=read(turns),

@@ -28,7 +28,7 @@ from ui.figures.plot import (
     plot,
     split,
 )
-from ui.text.words import Words
+from ui.text.words import Words, powers
 
 GAP_X, GAP_Y = 0.1, 0.2
 LAYOUT: Props = {
@@ -105,7 +105,7 @@ def cells(case: Case, **columns: Array) -> Table:
 
 def apart(value: float) -> str:
     """Return a residual as a reader writes it."""
-    return f"{value:.1e}" if value else "0"
+    return powers(f"{value:.1e}") if value else "0"
 
 
 def thetas(case: Case, head: int, t: Words) -> Drawing:

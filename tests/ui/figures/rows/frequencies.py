@@ -13,7 +13,7 @@ def digits(t: Words) -> str:
     beta = 300.0 ** (2 / 8)
     own = [math.floor(77 / beta**m) % beta for m in range(4)]
     shown = ", ".join(f"{digit:.3g}" for digit in own)
-    return t("digits_finding", position="77", beta=f"{beta:.5g}", digits=shown, d=8)
+    return t("digits_finding", position="77", beta=f"{beta:.3g}", digits=shown, d=8)
 
 
 ROWS = [
