@@ -21,6 +21,7 @@ LANGUAGES = ("en", "zh")
 BUILT = [name for names in ORDER.values() for name in names if name in SECTIONS and name != "glossary"]
 LESSONS = [*BUILT, *lessons.talks()]
 HAN = re.compile(r"[一-鿿]")
+DOWN = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
 NUMBER = re.compile(r"(?<![A-Za-z\d.])\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?")
 SHARE = re.compile(r"\b(\d[\d,]*) of (?:the )?(\d[\d,]*)")
 # Digits that are part of a name.
@@ -46,6 +47,7 @@ def texts(of: Lesson) -> Iterator[str]:
 def numbers(text: str) -> list[float]:
     for name in NAMES:
         text = text.replace(name, "")
+    text = re.sub(r"(?<![\d.])10(?=⁻)", "1·10", text).replace("·10⁻", "e-").translate(DOWN)
     return sorted(float(result.replace(",", "")) for result in NUMBER.findall(text))
 
 

@@ -12,7 +12,7 @@ from rope_core.rope import Rope
 from rope_core.spectrum import Spectrum
 from rope_core.theory import attention, interpolation, softmax
 from ui.figures import catalogue as models
-from ui.text.words import LANGUAGES, Words
+from ui.text.words import LANGUAGES, Words, powers
 
 
 def bases() -> list[str]:
@@ -133,7 +133,7 @@ def rounded_angles() -> list[str]:
     """Half a step of a float64 below 2**31, and 2**31 times half a step of a 64-bit phase, rad."""
     float64 = float(np.spacing(2.0**31 - 1)) / 2
     fixed = 2.0**31 * 2.0**-65 * 2 * np.pi
-    return [f"{value:.1e}".replace("e-0", "e-") for value in (float64, fixed)]
+    return [powers(f"{value:.1e}") for value in (float64, fixed)]
 
 
 def farthest_wavelengths() -> list[str]:
