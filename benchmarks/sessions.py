@@ -99,7 +99,7 @@ class Session:
         self.cookies |= given(self._socket.response.headers.get_all("Set-Cookie"))
         self.widgets.clear()
         self.slider = self.film = None
-        return await self._run(self._message(), seconds)
+        return await self._run(self.message(), seconds)
 
     async def move(self, seconds: float = 30) -> float:
         """Move the slider, a film's or the page's, by one step; the seconds until the script has finished."""
@@ -110,7 +110,7 @@ class Session:
             self.widgets[self.slider.id] = state("slider", self.slider)
         else:
             raise Broken(f"slider must be on the page, got none called {self.visit.slider}")
-        message = self._message()
+        message = self.message()
         message.rerun_script.fragment_id = self.fragment
         return await self._run(message, seconds)
 
@@ -132,7 +132,8 @@ class Session:
     def _token(self) -> str:
         return self.cookies.get("_streamlit_xsrf", "none").strip('"') or "none"
 
-    def _message(self) -> BackMsg:
+    def message(self) -> BackMsg:
+        """Return what the browser sends for a run with the widgets as they are."""
         message = BackMsg()
         run = message.rerun_script
         run.query_string = self.query

@@ -119,14 +119,18 @@ class Replica:
         self.starts += 1
         self.coming, self._since = self.launch(self.socket), time.monotonic()
 
-    def tick(self) -> None:
-        """Look after the place once: promote who is ready, replace who has died or hangs, see off who leaves."""
+    def tick(self, others_here: bool = True) -> None:
+        """Look after the place once: promote who is ready, replace who has died or hangs, see off who leaves.
+
+        A process that does nothing ends at once, unless another place is away too: then, and where it is at work, its
+        successor serves before it ends. Of processes at work one is replaced at a time.
+        """
         now = time.monotonic()
         self._see_off(now)
         if self.coming is not None:
             self._await(now)
         if self.serving is not None:
-            self._watch(now)
+            self._watch(now, others_here)
         if self.serving is None and self.coming is None and now >= self._not_before:
             self.begin()
 
@@ -146,7 +150,7 @@ class Replica:
             self._not_before = now + min(LONGEST_PAUSE, 2.0**self.failures)
             say(f"{self.place.stem}: did not start; next try in {self._not_before - now:.0f} s")
 
-    def _watch(self, now: float) -> None:
+    def _watch(self, now: float, others_here: bool) -> None:
         assert self.serving is not None
         if self.serving.poll() is not None:
             say(f"{self.place.stem}: process {self.serving.pid} has ended with {self.serving.returncode}")
@@ -157,9 +161,13 @@ class Replica:
             at_work = work - self._worked > AT_WORK * (now - self._checked)
             self._checked, self._worked = now, work
             self._missed = 0 if answers(self.place, "health") else self._missed + 1
-            if self._missed >= (CHECKS_MISSED_AT_WORK if at_work else CHECKS_MISSED):
+            late = self._missed >= (CHECKS_MISSED_AT_WORK if at_work else CHECKS_MISSED)
+            if late and others_here and not at_work:
                 say(f"{self.place.stem}: process {self.serving.pid} does not answer")
                 end(self.serving, signal.SIGKILL)
+            elif late and (others_here or not at_work) and self.coming is None and now >= self._not_before:
+                say(f"{self.place.stem}: process {self.serving.pid} does not answer; its successor starts")
+                self.begin()
 
     def dismiss(self, process: subprocess.Popen[bytes]) -> None:
         """Ask a process to finish; ``tick`` ends it when it takes too long."""
@@ -245,7 +253,7 @@ class Hall:
     def tick(self) -> None:
         """Look after everything once."""
         for replica in self.replicas:
-            replica.tick()
+            replica.tick(all(other.settled for other in self.replicas if other is not replica))
         if self.turns and all(replica.settled for replica in self.replicas):
             self.turns.popleft().begin()
         if self.proxy is not None and self.proxy.poll() is not None and not self.stopping:

@@ -117,10 +117,10 @@ def components() -> Iterator[None]:
         yield
 
 
-def children() -> set[int]:
-    """Return the processes that this one has started and that nobody has waited for (Linux)."""
+def children(of: int | str = "self") -> set[int]:
+    """Return the processes that a process has started and that nobody has waited for (Linux)."""
     pids: set[int] = set()
-    for task in Path("/proc/self/task").glob("*"):
+    for task in Path(f"/proc/{of}/task").glob("*"):
         with contextlib.suppress(OSError):  # a thread that has just ended
             pids.update(int(word) for word in (task / "children").read_text("ascii").split())
     return pids

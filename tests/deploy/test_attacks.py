@@ -12,7 +12,7 @@ from tests.support.attacks import KINDS, flood, memory, peak_of, pour, waits
 from tests.support.nginx import needs_nginx, served_hall
 
 pytestmark = [pytest.mark.long, needs_nginx]
-NEIGHBOURS = 20
+NEIGHBOURS, ATTACKERS = 20, 16
 
 
 @pytest.fixture(scope="module")
@@ -57,3 +57,28 @@ def test_twenty_neighbours_of_a_flood_wait_less_than_a_second(kind: str, hall: t
     assert max(seconds) < max(1, 2 * max(quiet))
     # Who does not read what the server answers is disconnected by Streamlit itself, without a code.
     assert code in {"key": (None,), "git": (1008,), "rerun": (1006, 1008), "files": (1009,)}[kind]
+
+
+def test_neighbours_of_sixteen_who_rerun_a_heavy_page_are_answered(hall: tuple[Hall, str]) -> None:
+    """Each eleven times a second, within what one socket may send."""
+    result, url = hall
+    before = processes(result)
+
+    async def rerun(bad: Session) -> None:
+        reading = asyncio.create_task(pour(bad, ()))
+        for _ in range(11 * 12):
+            await bad.send(bad.message().SerializeToString())
+            await asyncio.sleep(1 / 11)
+        reading.cancel()
+
+    async def lecture() -> tuple[list[float], list[float]]:
+        visit = Visit(url, "rotation", "query position m")
+        async with sessions(visit, 4) as group, sessions(Visit(url, "inside"), ATTACKERS) as bad:
+            quiet, _ = await waits(group, asyncio.sleep(5))
+            busy, _ = await waits(group, asyncio.gather(*map(rerun, bad)))
+            return quiet, busy
+
+    quiet, busy = apart(lecture)
+    print(f"quiet: {peak_of(quiet)}; sixteen: {peak_of(busy)}")
+    assert processes(result) == before, "no replica is replaced"
+    assert max(busy) < max(3, 4 * max(quiet))

@@ -148,25 +148,38 @@ def test_an_operator_lists_and_cancels_the_work_of_all_replicas(
         queue.close()
 
 
-@pytest.mark.parametrize("per_check, checks", [(0.0, 3), (4.0, 12)])
-def test_the_watch_is_patient_with_a_process_at_work(
-    per_check: float, checks: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+@pytest.mark.parametrize(
+    "per_check, others_here, checks, killed, started",
+    [(0.0, True, 3, 1, 0), (4.0, True, 12, 0, 1), (0.0, False, 3, 0, 1), (4.0, False, 12, 0, 0)],
+)
+def test_the_watch_is_patient_and_ends_no_second_place(
+    per_check: float,
+    others_here: bool,
+    checks: int,
+    killed: int,
+    started: int,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
 ) -> None:
     """A process that answers no check, and uses so many seconds of its processor between two of them."""
-    clock, killed = [0.0], list[int]()
+    clock, ended, begun = [0.0], list[int](), list[Path]()
     monkeypatch.setattr(time, "monotonic", lambda: clock[0])
     monkeypatch.setattr("deploy.hall.answers", lambda *_: False)
     monkeypatch.setattr("deploy.hall.worked", lambda _: per_check * clock[0] / CHECK_SECONDS)
-    monkeypatch.setattr("deploy.hall.end", lambda process, _: killed.append(process.pid))
+    monkeypatch.setattr("deploy.hall.end", lambda process, _: ended.append(process.pid))
     with subprocess.Popen(["sleep", "60"]) as process:
-        replica = Replica(tmp_path / "r0.sock", lambda _: process, serving=process)
-        built = 0
-        while not killed:
+
+        def launch(socket: Path) -> subprocess.Popen[bytes]:
+            begun.append(socket)
+            return process
+
+        replica = Replica(tmp_path / "r0.sock", launch, serving=process)
+        for check in range(checks):
+            assert (len(ended), len(begun)) == (0, 0), check
             clock[0] += CHECK_SECONDS + 0.1
-            built += 1
-            replica.tick()
+            replica.tick(others_here)
         process.kill()
-    assert built == checks
+    assert (len(ended), len(begun)) == (killed, started)
 
 
 @pytest.fixture(scope="module")

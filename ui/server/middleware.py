@@ -9,6 +9,7 @@ from ui.server.early import Early
 from ui.server.gate import SameOrigin
 from ui.server.sessions import Sessions, Uploads
 from ui.server.sockets import Bounded
+from ui.server.turns import watch
 from ui.work.measured import end_with_their_tabs
 
 
@@ -16,4 +17,5 @@ def stack() -> list[Middleware]:
     """Return the origin gate, bounds on websockets and uploads, and the player's header; runs end with their tabs."""
     sessions = Sessions(lambda name: get_instance().close_session(name))
     end_with_their_tabs(sessions.when_left)
+    watch()
     return [Middleware(SameOrigin), Middleware(Bounded, sessions), Middleware(Uploads, sessions), Middleware(Early)]

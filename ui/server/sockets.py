@@ -8,8 +8,12 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
+from starlette.requests import HTTPConnection
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+
+from ui.present.visitor import browser
+from ui.server.turns import TURN, Turn, Turns
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -39,17 +43,22 @@ class Bounded:
 
     A socket that sends faster than ``RATE`` waits, with nothing read from it meanwhile; one that goes on is closed,
     as is one that sends text, too many bytes, or more names than any page has. Of moves that come faster than ``RUNS``
-    the latest of each moment counts: a run takes most of a core, and one that is interrupted shows nothing.
+    the latest of each moment counts: a run takes most of a core, and one that is interrupted shows nothing. So it is
+    with moves that wait for their turn among all who are here.
     """
 
     def __init__(self, app: ASGIApp, sessions: Sessions, now: Callable[[], float] = time.monotonic) -> None:
-        self.app, self.sessions, self.now = app, sessions, now
+        self.app, self.sessions, self.now, self.turns = app, sessions, now, Turns(now)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "websocket":
             await self.app(scope, receive, send)
             return
-        socket = _Socket(self.sessions, receive, send, self.now)
+        connection = HTTPConnection(scope)
+        address = connection.client.host if connection.client else ""
+        turn = Turn(self.turns, browser(connection.cookies, address), address)
+        TURN.set(turn)
+        socket = _Socket(self.sessions, turn, receive, send, self.now)
         try:
             await self.app(scope, socket.receive, socket.send)
         finally:
@@ -59,8 +68,8 @@ class Bounded:
 class _Socket:
     """One websocket: what it may still send, and the session that Streamlit gave it."""
 
-    def __init__(self, sessions: Sessions, receive: Receive, send: Send, now: Callable[[], float]) -> None:
-        self._sessions, self._receive, self._send, self._now = sessions, receive, send, now
+    def __init__(self, sessions: Sessions, turn: Turn, receive: Receive, send: Send, now: Callable[[], float]) -> None:
+        self._sessions, self._turn, self._receive, self._send, self._now = sessions, turn, receive, send, now
         self._messages, self._runs = Bucket(RATE, BURST, now), Bucket(RUNS, RUNS_AT_ONCE, now)
         self._ahead: asyncio.Task[tuple[Message, Any]] | None = None
         self._session = ""
@@ -69,17 +78,31 @@ class _Socket:
 
     async def receive(self) -> Message:
         """Return the next message that may pass, of moves in quick succession the latest."""
+        self._turn.settle()
         message, run = await self._next()
-        until = self._now() + (self._runs.charge(1) if run else 0)
-        while run and (left := until - self._now()) > 0:
+        if not run:
+            return message
+        until, coming = self._now() + self._runs.charge(1), None
+        while coming is None or not coming.done():
+            left = until - self._now()
+            if left <= 0 and coming is None:
+                coming = self._turn.ask()
+                continue
             self._ahead = self._ahead or asyncio.ensure_future(self._passing())
-            await asyncio.wait({self._ahead}, timeout=left)
-            if not self._ahead.done():
-                break
-            if not replaces(run, self._ahead.result()[1]):
-                await asyncio.sleep(until - self._now())
-                break
-            (message, run), self._ahead = self._ahead.result(), None
+            await asyncio.wait(
+                {self._ahead, coming or self._ahead}, timeout=max(0, left) or None, return_when=asyncio.FIRST_COMPLETED
+            )
+            if self._ahead.done():
+                newer, its = self._ahead.result()
+                if replaces(run, its):
+                    message, run, self._ahead = newer, its, None
+                elif coming is None:
+                    await asyncio.sleep(until - self._now())
+                elif newer["type"] == "websocket.disconnect":
+                    self._ahead = None
+                    return newer
+                else:
+                    await coming
         return message
 
     async def _next(self) -> tuple[Message, Any]:
@@ -121,8 +144,8 @@ class _Socket:
         if not self._closed:
             try:
                 await self._send(message)
-            except OSError:
-                # The browser is gone: Streamlit, told so by the next message, ends the session without a traceback.
+            except (OSError, RuntimeError):
+                # The line is closed: Streamlit, told so by the next message, ends the session without a traceback.
                 self._closed = True
 
     def _note(self, data: bytes) -> None:
@@ -141,6 +164,7 @@ class _Socket:
         """Tell that the socket is gone."""
         if self._ahead is not None:
             self._ahead.cancel()
+        self._turn.leave()
         if self._session:
             self._sessions.leave(self._session)
 

@@ -25,6 +25,7 @@ from ui.server.sockets import (
     of_use,
 )
 
+SCOPE: dict[str, Any] = {"type": "websocket", "headers": [], "client": ("192.0.2.1", 1)}
 MOVE = message(lambda built: built.rerun_script.widget_states.widgets.add(id="base", double_value=1.0))
 GIT = message(lambda built: setattr(built, "load_git_info", True))
 
@@ -71,7 +72,7 @@ def reach(frames: list[Any], clock: Clock, every: float = 0.0) -> tuple[list[byt
             await put({"type": "websocket.send", "bytes": b""})
 
     bounded = Bounded(app, Sessions(lambda _: None), lambda: clock.now)
-    apart(lambda: bounded({"type": "websocket"}, receive, send))
+    apart(lambda: bounded(SCOPE, receive, send))
     return given, codes
 
 
@@ -173,5 +174,5 @@ def test_a_sockets_session_is_known_until_it_is_closed() -> None:
     async def send(_: Any) -> None:
         return None
 
-    apart(lambda: Bounded(app, sessions)({"type": "websocket"}, receive, send))
+    apart(lambda: Bounded(app, sessions)(SCOPE, receive, send))
     assert seen == [1] and sessions.open("abc") == 0
