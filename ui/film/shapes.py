@@ -89,7 +89,7 @@ def arc(
 ) -> Shape:
     """Return arcs about (x, y) from angle ``start`` to ``end`` (rad, unwrapped); a whole turn or more is a circle.
 
-    ``sector`` fills the slice from the centre instead; ``opacity`` thins it.
+    ``sector`` fills the slice from the centre instead; ``opacity`` thins it; ``shorter`` goes the shorter way round.
     """
     ends = {"x": x, "y": y, "r": r, "start": start, "end": end}
     return {"kind": "arc", **ends, "colour": colour, "width": width, **look}

@@ -105,7 +105,8 @@ class Arc extends Shape {
     const { shape, panel: { scale } } = this, names = ["x", "y", "r", "start", "end"], [x, y, r, start, end] = names.map((name) => this.each(name));
     const look = shape.sector ? { fill: css(shape.colour) } : { fill: "none", stroke: css(shape.colour), "stroke-width": shape.width, "stroke-dasharray": shape.dash };
     for (let k = 0, n = this.count(...names); k < n; k++) {
-      const [cx, cy, R, a, b] = [scale.x(x(k)), scale.y(y(k)), r(k) * this.unit, start(k), end(k)], sweep = clamp(b - a, -2 * Math.PI, 2 * Math.PI);
+      const [cx, cy, R, a, b] = [scale.x(x(k)), scale.y(y(k)), r(k) * this.unit, start(k), end(k)], by = b - a;
+      const sweep = shape.shorter ? Math.atan2(Math.sin(by), Math.cos(by)) : clamp(by, -2 * Math.PI, 2 * Math.PI);
       const at = (angle) => `${px(cx + R * Math.cos(angle))} ${px(cy - R * Math.sin(angle))}`, turn = sweep > 0 ? 0 : 1;
       // Two halves, so that a whole turn is drawn as well.
       const bow = (to, by) => `A${px(R)} ${px(R)} 0 ${Math.abs(by) > Math.PI ? 1 : 0} ${turn} ${at(to)}`;
