@@ -10,7 +10,7 @@ from rope_core.theory import demo
 from tests.support.figures import chart
 from ui.figures.rotation import circle
 from ui.figures.rotation import matrix as figures
-from ui.film.scene import around
+from ui.film.scene import around, written
 from ui.text.words import Words
 
 T = Words("en", "rotation")
@@ -27,12 +27,24 @@ def test_arrows_shares_and_scores_at_every_stop(dim: int, base: float, pair: int
     windows = around(m), around(n), around(shift)
     scene = unwrap(circle.turning)(rope, pair, *windows, T).scene
     turn, curve, line = scene.panels
-    arrows = [arrow for grip in turn.shapes if grip["kind"] == "handle" for arrow in grip["of"]]
+    alone, *arrows = [arrow for grip in turn.shapes if grip["kind"] == "handle" for arrow in grip["of"]]
     index = {"m": windows[0].index(m), "n": windows[1].index(n), "shift": windows[2].index(shift)}
-    for arrow, vector, position in zip(arrows, (q, k), (m + shift, n + shift), strict=True):
+    tips = []
+    for arrow, vector, position in zip((alone, *arrows), (q, q, k), (m, m + shift, n + shift), strict=True):
         angle = arrow["angle"].at(index)[0]
         tip = turned(vector[2 * pair : 2 * pair + 2], position * rope.theta[pair])
-        np.testing.assert_allclose([np.cos(angle), np.sin(angle)], tip / np.hypot(*tip), atol=1e-9)
+        tips.append(tip / np.hypot(*tip))
+        np.testing.assert_allclose([np.cos(angle), np.sin(angle)], tips[-1], atol=1e-9)
+    apart = f"{np.degrees(np.arccos(tips[1] @ tips[2])):.3g}"
+    assert written(scene.beats[1].finding, index) == T(
+        "between_finding", m=f"{m + shift:,}", n=f"{n + shift:,}", angle=apart
+    )
+    angle = np.degrees(m * rope.theta[pair])
+    rings = turn.shapes[0]
+    drawn = (rings["end"].at(index) - rings["start"]).sum()
+    whole = f" ({angle // 360:.0f} × 360° + {angle % 360:.0f}°)" if angle >= 360 else ""
+    assert f"{angle:.3g}°{whole} from" in written(scene.beats[0].finding, index)
+    assert drawn == pytest.approx(np.radians(angle)) or angle > 360 * circle.RINGS
     both, key, query = (shape for shape in line.shapes if shape["kind"] == "handle")
     assert [key["x"].at(index)[0], query["x"].at(index)[0]] == [n + shift, m + shift]
     assert [both["of"][0][side].at(index)[0] for side in ("x0", "x1")] == [n + shift, m + shift]
@@ -49,7 +61,9 @@ def test_arrows_shares_and_scores_at_every_stop(dim: int, base: float, pair: int
 def test_a_hand_goes_its_way_without_a_jump() -> None:
     """Angles are unwrapped: between neighbouring stops a hand turns by its own angle, whichever side of a half turn."""
     scene = unwrap(circle.turning)(rc.Rope(8, 50.0), 0, *[around(0)] * 3, T).scene
-    angles = next(shape for shape in scene.panels[0].shapes if shape["kind"] == "handle")["angle"].frames[..., 0]
+    angles = next(shape for shape in scene.panels[0].shapes if shape["kind"] == "arc" and shape.get("shorter"))[
+        "end"
+    ].frames[..., 0]
     np.testing.assert_allclose(np.diff(angles, axis=0), 1.0)
     np.testing.assert_allclose(np.diff(angles, axis=1), 1.0)
 
@@ -92,7 +106,7 @@ def test_three_forms_coincide_and_backward_is_the_opposite_turn() -> None:
 
 def test_a_pair_beyond_the_width_shows_the_last_one() -> None:
     film = unwrap(circle.turning)(rc.Rope(8), 40, *[around(0)] * 3, T)
-    assert film.scene.panels[0].title == T("pair_title", i=3)
+    assert film.scene.panels[0].title == T("pair_title", i=3, last=3, angle="0.0573")
 
 
 def test_a_matrix_entry_never_reads_as_a_signed_zero() -> None:

@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
-from functools import partial
+from collections.abc import Sequence
+from functools import partial, reduce
 
 import numpy as np
 
 import rope_core as rc
 from rope_core.rope import Array
 from rope_core.theory import demo
-from ui.figures.colours import BLUE, GREY, ORANGE, RED
+from ui.figures.colours import BLUE, GREY, RED
 from ui.figures.drawing import Film, kept
 from ui.figures.predicted import predicted
 from ui.film.scene import WINDOW, Axis, Control, Difference, Panel, Scene, Shape, Texts, Track, beats, control, sentence
-from ui.film.shapes import arc, boxes, circle, dots, handle, hands, label, named, path, since, turned
+from ui.film.shapes import arc, boxes, circle, dots, handle, hands, label, named, path, since, turned, until
 from ui.text.words import Words
 
 RADIUS = 1.1
 """Of the picture of a circle of radius 1."""
+RINGS = 11
+"""How many whole turns are drawn as rings."""
+QUERY, KEY = ("q", BLUE, 1.0, 6), ("k", RED, 0.8, 28)
+"""The name, colour, length and place of the label of an arrow.
+
+The lengths of a pair differ by chance, and a short arrow is hard to grab: only directions are the pair's own.
+"""
 
 
 @kept
@@ -31,28 +39,32 @@ def turning(rope: rc.Rope, pair: int, m: tuple[int, ...], n: tuple[int, ...], sh
     distances = np.array(apart.stops)
     shares = demo.shares(q, k, distances, rope.theta)
     scores = shares.sum(axis=1)
-    degrees = np.degrees(rope.theta[pair])
-    place: dict[str, str | Texts] = {"m": _moved(at_m, along), "n": _moved(at_n, along), "pair": str(pair)}
-    distance = Texts((apart,), tuple(f"{abs(d):.0f}" for d in distances))
-    angle = Texts((apart,), tuple(_degrees(abs(d) * degrees) for d in distances))
+    starts = [float(np.arctan2(v[2 * pair + 1], v[2 * pair])) for v in (q, k)]
+    between = np.angle(np.exp(1j * (starts[0] - starts[1] + distances * rope.theta[pair])))
+    place: dict[str, str | Texts] = {"m": _written(at_m, along), "n": _written(at_n, along)}
+    distance = Texts((apart,), tuple(f"{d:.0f}".replace("-", "−") for d in distances))
+    angle = Texts((apart,), tuple(_degrees(abs(a)) for a in np.degrees(between)))
     total = Texts((apart,), tuple(f"{value:.3g}".replace("-", "−") for value in scores))
-    turned_by = np.add.outer(at_m.stops, along.stops).ravel() * degrees
+    by = Texts((at_m,), tuple(_turned(d) for d in np.degrees(_places(at_m) * rope.theta[pair])))
     findings = (
-        sentence(partial(t, "turn_finding"), angle=Texts((at_m, along), tuple(map(_degrees, turned_by))), **place),
-        sentence(partial(t, "between_finding"), d=distance, angle=angle, **place),
+        sentence(partial(t, "turn_finding"), angle=by, m=_written(at_m)),
+        sentence(partial(t, "between_finding"), angle=angle, **place),
         sentence(partial(t, "circle_finding", pairs=rope.pairs), d=distance, score=total, **place),
     )
+    at_first = {"m": at_m.stops[12], "n": at_n.stops[5], "shift": along.stops[0]}
     return Film(
         "circle",
         Scene(
             (
-                _circle(rope, pair, (q, k), (at_m, at_n, along), t),
+                _circle(rope, pair, starts, (at_m, at_n, along), t),
                 _curve(at_m, apart, scores, t),
                 _line(at_m, at_n, along, distance, t),
             ),
             (at_m, at_n, along),
             findings[-1],
-            beats=beats(t, "circle", *findings, hints=("m", "shift"), pairs=str(rope.pairs)),
+            beats=beats(
+                t, "circle", *findings, hints=("m", "shift"), at=({}, at_first, at_first), pairs=str(rope.pairs)
+            ),
         ),
         lambda: {"distance": distances, "score": scores} | {f"pair_{i}": shares[:, i] for i in range(rope.pairs)},
         f"""
@@ -66,63 +78,64 @@ def turning(rope: rc.Rope, pair: int, m: tuple[int, ...], n: tuple[int, ...], sh
 
 
 def _circle(
-    rope: rc.Rope, pair: int, vectors: tuple[Array, Array], controls: tuple[Control, Control, Control], t: Words
+    rope: rc.Rope, pair: int, starts: Sequence[float], controls: tuple[Control, Control, Control], t: Words
 ) -> Panel:
-    """Return one pair of a query and a key as arrows, and the angle between them."""
+    """Return one pair of a query and a key as arrows, how far the query's has turned, and the angle between them."""
     at_m, at_n, along = controls
-    shapes: dict[str, list[Shape]] = {}
-    angles = {}
-    # Directions of the pair: their lengths differ by chance, and a short arrow is hard to grab.
-    looks = (("q", vectors[0], at_m, BLUE, 1.0, 6), ("k", vectors[1], at_n, RED, 0.8, 28))
-    for name, vector, at, colour, length, dy in looks:
-        first, second = vector[2 * pair : 2 * pair + 2]
-        positions = np.add.outer(np.array(at.stops), np.array(along.stops))
-        angle = Track((at, along), (np.arctan2(second, first) + positions * rope.theta[pair])[..., None])
-        angles[name] = angle
-        arrow = named(name, hands(0.0, 0.0, length, angle, colour, 7, head=True))
-        shapes[name] = [
-            circle(0.0, 0.0, length, colour, 1, dash="3 4"),
-            named(at.name, turned(at, 0.0, 0.0, length, angle, colour, t(f"grab_{name}"), [arrow], r=0)),
-            label(
-                -1.6 * RADIUS,
-                RADIUS,
-                [t(f"{name}_at"), " ", _moved(at, along)],
-                colour,
-                anchor="start",
-                bold=True,
-                dy=dy,
-            ),
-        ]
+    theta = float(rope.theta[pair])
+    _, alone = _arrow(QUERY, (at_m,), starts[0], theta, t)
+    of_query, query = _arrow(QUERY, (at_m, along), starts[0], theta, t)
+    of_key, key = _arrow(KEY, (at_n, along), starts[1], theta, t)
+    turns = _places(at_m) * theta / (2 * np.pi)
+    ring = max(0.0, np.floor(turns[-1]) - RINGS + 1) + np.arange(RINGS)
+    start = starts[0] + 2 * np.pi * ring
+    end = Track((at_m,), starts[0] + 2 * np.pi * np.clip(turns[:, None], ring, ring + 1))
     return Panel(
         Axis(-1.6 * RADIUS, RADIUS),
         Axis(-RADIUS, RADIUS),
         [
-            *since(2, named("θ", arc(0.0, 0.0, 0.4, angles["k"], angles["q"], ORANGE, 6))),
-            *shapes["q"],
-            *since(2, *shapes["k"]),
+            *until(1, named("θ", arc(0.0, 0.0, 0.25 + 0.065 * np.arange(RINGS), start, end, "ink", 3)), *alone),
+            *since(2, named("θ", arc(0.0, 0.0, 0.4, of_key, of_query, "ink", 6, shorter=True)), *query, *key),
+            *until(2, label(-1.6 * RADIUS, -RADIUS, t("starts"), anchor="start", size=14)),
         ],
-        t("pair_title", i=pair),
-        width=300,
-        height=220,
+        t("pair_title", i=pair, last=rope.pairs - 1, angle=_degrees(np.degrees(theta))),
+        width=140,
+        height=180,
         equal=True,
     )
+
+
+def _arrow(
+    look: tuple[str, str, float, int], by: tuple[Control, ...], start: float, theta: float, t: Words
+) -> tuple[Track, list[Shape]]:
+    """Return the angle of a query's or key's arrow, and the arrow, which turns from its start as its word moves."""
+    name, colour, length, dy = look
+    angle = Track(by, (start + _places(*by) * theta)[..., None])
+    grip = turned(by[0], 0.0, 0.0, length, angle, colour, t(f"grab_{name}"), [], r=0)
+    arrow = named(name, hands(0.0, 0.0, length, angle, colour, 7, head=True))
+    return angle, [
+        circle(0.0, 0.0, length, colour, 1, dash="3 4"),
+        path([0.0, length * np.cos(start)], [0.0, length * np.sin(start)], colour, 2, dash="2 5"),
+        named(by[0].name, grip | {"of": [arrow]}),
+        label(-1.6 * RADIUS, RADIUS, [t(f"{name}_at"), " ", _written(*by)], colour, anchor="start", bold=True, dy=dy),
+    ]
 
 
 def _curve(at_m: Control, apart: Difference, scores: Array, t: Words) -> Panel:
     """Return the score over the distance, and where it is."""
     distances = np.array(apart.stops)
     low, high = float(scores.min()), float(scores.max())
-    room = 0.08 * (high - low)
+    room, step = 0.08 * (high - low), 10.0 ** np.floor(np.log10(high - low))
     ends = (distances[0], 0.0, distances[-1])
     here, value = Track((apart,), distances[:, None]), Track((apart,), scores[:, None])
-    ticks = tuple((v, f"{v:.1f}".replace("-", "−")) for v in (low, high))
+    ticks = tuple((v, f"{v:g}".replace("-", "−")) for v in np.arange(np.ceil(low / step), high / step) * step + 0.0)
     return Panel(
         Axis(distances[0], distances[-1], tuple((d, f"{d:.0f}".replace("-", "−")) for d in ends), t("distance_axis")),
         Axis(low - room, high + room, ticks, t("score_axis")),
-        [path(distances, scores, GREY, 3), handle(at_m, here, value, ORANGE, t("grab_score"), r=9)],
+        [path(distances, scores, GREY, 3), handle(at_m, here, value, "ink", t("grab_score"), r=9)],
         t("score_title"),
-        width=300,
-        height=150,
+        width=190,
+        height=120,
         since=3,
     )
 
@@ -132,42 +145,54 @@ def _line(at_m: Control, at_n: Control, along: Control, distance: Texts, t: Word
     low = min(at_m.stops[0], at_n.stops[0]) + along.stops[0]
     high = max(at_m.stops[-1], at_n.stops[-1]) + along.stops[-1]
     half = (high - low) / 90
+    query, key = (Track((at, along), _places(at, along)[..., None]) for at in (at_m, at_n))
 
-    def places(at: Control) -> Array:
-        return np.asarray(np.add.outer(np.array(at.stops), np.array(along.stops)))
+    def about(place: Track, reach: float) -> tuple[Track, Track]:
+        return Track(place.by, place.frames - reach), Track(place.by, place.frames + reach)
 
-    def word(at: Control, colour: str, name: str) -> Shape:
-        x = places(at)[..., None]
-        tile = boxes(Track((at, along), x - half), Track((at, along), x + half), 0.0, 1.0, colour)
-        return handle(at, Track((at, along), x), 0.5, colour, t(f"grab_{name}"), [tile], r=0)
+    def word(at: Control, place: Track, colour: str, name: str) -> Shape:
+        return handle(at, place, 0.5, colour, t(f"grab_{name}"), [boxes(*about(place, half), 0.0, 1.0, colour)], r=0)
 
-    here = {at.name: Track((at, along), places(at)[..., None]) for at in (at_m, at_n)}
-    bracket = [boxes(here[at_n.name], here[at_m.name], 1.5, 1.85, "ink")]
-    for at in (at_m, at_n):
-        x = places(at)[..., None]
-        bracket.append(boxes(Track((at, along), x - half / 8), Track((at, along), x + half / 8), 1.0, 1.85, "ink"))
+    bracket = [boxes(key, query, 1.5, 1.95, "ink")]
+    bracket += [boxes(*about(place, half / 8), 1.0, 1.95, "ink") for place in (key, query)]
+    ends = zip((low, high), ("start", "end"), strict=True)
     return Panel(
-        Axis(low - 2 * half, high + 2 * half, _ends(low, high), t("text_axis"), grid=False),
-        Axis(0.0, 2.4),
+        Axis(low - 2 * half, high + 2 * half),
+        Axis(-1.1, 3.0),
         [
-            handle(along, here[at_n.name], 1.7, "ink", t("grab_both"), bracket, r=9),
-            word(at_n, RED, "k"),
-            word(at_m, BLUE, "q"),
+            path([low - half, high + half], [0.0, 0.0], GREY, 2),
+            *(label(end, 0.0, f"{end:,.0f}", anchor=anchor, size=13, dy=17) for end, anchor in ends),
+            label((low + high) / 2, 0.0, t("text_axis"), size=14, dy=17),
+            label(low, 2.3, [t("distance_is"), " ", distance], anchor="start", bold=True),
+            handle(along, key, 1.7, "ink", t("grab_both"), bracket, r=0),
+            word(at_n, key, RED, "k"),
+            word(at_m, query, BLUE, "q"),
         ],
-        [t("distance_is"), " ", distance],
         width=2000,
-        height=46,
+        height=68,
         since=2,
     )
 
 
-def _ends(low: float, high: float) -> tuple[tuple[float, str], ...]:
-    return tuple((end, f"{end:,.0f}") for end in (low, high))
+def _places(*by: Control) -> Array:
+    """Return the sum of some controls at all their stops."""
+    return reduce(np.add.outer, (np.array(control.stops) for control in by))
+
+
+def _written(*by: Control) -> Texts:
+    """Return where a token is, as text."""
+    return Texts(by, tuple(f"{position:,.0f}" for position in _places(*by).ravel()))
 
 
 def _degrees(angle: float) -> str:
     """Write an angle with three digits, whole from 100 degrees on."""
     return f"{angle:,.0f}" if angle >= 100 else f"{angle:.3g}"
+
+
+def _turned(angle: float) -> str:
+    """Write how far an arrow has turned; beyond one turn how many turns these are."""
+    turns, rest = divmod(round(angle), 360)
+    return f"{_degrees(angle)}°" + (f" ({turns:,} × 360° + {rest}°)" if turns else "")
 
 
 @kept
@@ -188,7 +213,7 @@ def shifted(rope: rc.Rope, m: int, n: int, t: Words) -> Film:
         [
             path(along, alone, GREY, 2),
             label(float(WINDOW), -reach, t("query_alone"), GREY, anchor="end", dx=-4, dy=-16),
-            dots([0.0], [scores[0]], ORANGE, 7),
+            dots([0.0], [scores[0]], "ink", 7),
         ],
         height=200,
     )
@@ -208,9 +233,3 @@ def shifted(rope: rc.Rope, m: int, n: int, t: Words) -> Film:
         print(demo.scores_under_shift(q, k, {m}, {n}, range(0, 65, 8), rope.theta, "interleaved"))
         """,
     )
-
-
-def _moved(at: Control, along: Control) -> Texts:
-    """Return where a token is that moves along with the other one."""
-    positions = np.add.outer(at.stops, along.stops)
-    return Texts((at, along), tuple(f"{position:,.0f}" for position in positions.ravel()))
