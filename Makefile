@@ -11,7 +11,7 @@ unexport PYTHONDONTWRITEBYTECODE
 .PHONY: run serve test test-fast test-long check format bench docs book fuzz lock clean
 
 run: $(VENV)/.app
-	$(BIN)/streamlit run app.py
+	exec $(BIN)/python -m deploy.replica
 
 # For a hall: REPLICAS processes behind nginx, under the names in HOSTS; see deploy/README.md.
 REPLICAS ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu)

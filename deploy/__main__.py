@@ -24,6 +24,7 @@ def options() -> argparse.Namespace:
     parser.add_argument("--hosts", default="", help="names under which visitors may come, separated by spaces")
     parser.add_argument("--address", help="address to listen on: all where hosts are named, else the loopback")
     parser.add_argument("--frame-ancestors", default="'self'", help="origins whose pages may frame the app")
+    parser.add_argument("--proxies", default="", help="addresses or networks of proxies in front, separated by spaces")
     parser.add_argument("--certificate", type=Path, help="PEM file: serve over TLS")
     parser.add_argument("--key", type=Path, help="PEM file of the certificate's key")
     parser.add_argument("--app", default="app:app", help=argparse.SUPPRESS)
@@ -42,13 +43,13 @@ def main() -> int:
             hosts=tuple(dict.fromkeys(LOCAL + named)),
             listen=f"{address}:{given.port}",
             frame_ancestors=given.frame_ancestors,
+            proxies=tuple(given.proxies.split()),
             certificate=given.certificate,
             key=given.key,
         )
         hall = Hall(site, given.replicas, given.app)
-    except ValueError as error:
-        print(error, file=sys.stderr)
-        return 1
+    except (ValueError, OSError) as error:
+        return refuse(error)
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: setattr(hall, "stopping", True))
     signal.signal(signal.SIGHUP, lambda *_: hall.restart())
@@ -59,12 +60,18 @@ def main() -> int:
             count = "1 replica" if given.replicas == 1 else f"{given.replicas} replicas"
             say(f"{count} behind {scheme}://{named[0] if named else 'localhost'}:{given.port}")
         hall.watch()
-    except RuntimeError as error:
-        print(error, file=sys.stderr)
-        return 1
+    except (RuntimeError, OSError) as error:
+        return refuse(error)
     finally:
         hall.stop()
     return 0
+
+
+def refuse(error: Exception) -> int:
+    """Say in one sentence why nothing is served."""
+    rule = f"TMPDIR must be a folder with room that can be written, got {error}"
+    print(rule if isinstance(error, OSError) else error, file=sys.stderr)
+    return 1
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 import contextlib
 import ctypes
+import fcntl
 import http.client
 import os
 import secrets
@@ -18,8 +19,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from deploy.proxy import ROOT, Site, compress, configuration, program
+from rope_core.jobs.control import PREFIX
 
-PREFIX = "rope-lab-"
 TICK = 0.2
 START_SECONDS = 120.0
 STOP_SECONDS = 10.0
@@ -28,6 +29,9 @@ CHECK_SECONDS = 5.0
 # Checks that may go unanswered in a row: by a process that does nothing, and by one that is at work.
 CHECKS_MISSED, CHECKS_MISSED_AT_WORK = 3, 12
 AT_WORK = 0.2
+LOCK, CHECK = "lock", "check.sock"
+# What visitors may start: their runs would take the machine from the lecture.
+QUIET = {"ROPE_LAB_BENCH": "off", "ROPE_LAB_MEASURE": "off"}
 LONGEST_PAUSE = 30.0
 PR_SET_PDEATHSIG = 1
 LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None
@@ -81,6 +85,14 @@ def end(process: subprocess.Popen[bytes], number: int) -> None:
     """Send a signal to a process and to the children it has started."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, number)
+
+
+def clear() -> None:
+    """Remove the folders of this user's halls that were killed: nobody holds their locks."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
+        with contextlib.suppress(OSError), (folder / LOCK).open() as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 @dataclass
@@ -198,22 +210,24 @@ class Hall:
         self.site, self.app, self.folder = site, app, folder
         self.nginx = program()
         site.check()
+        clear()
         self.run = Path(tempfile.mkdtemp(prefix=PREFIX))
         self.run.chmod(0o711)
+        self.lock = (self.run / LOCK).open("w")
+        fcntl.flock(self.lock, fcntl.LOCK_EX)
         self.secret = secrets.token_hex(32)
         self.replicas = [Replica(self.run / f"r{index}.sock", self._launch) for index in range(replicas)]
         self.proxy: subprocess.Popen[bytes] | None = None
         self.turns: deque[Replica] = deque()
         self.stopping = False
+        self._checked, self._missed = 0.0, 0
 
     def _launch(self, address: Path) -> subprocess.Popen[bytes]:
-        command = [sys.executable, "-m", "deploy.replica", self.app, str(address), *self.site.hosts]
+        command = [sys.executable, "-m", "deploy.replica", "--app", self.app, "--socket", str(address)]
+        command += ["--hosts", *self.site.hosts]
         paths = [str(self.folder), str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
-        environment = {
-            "STREAMLIT_SERVER_COOKIE_SECRET": self.secret,
-            "PYTHONPATH": os.pathsep.join(dict.fromkeys(paths)),
-        }
-        environment = os.environ | environment
+        environment = QUIET | os.environ | {"STREAMLIT_SERVER_COOKIE_SECRET": self.secret}
+        environment["PYTHONPATH"] = os.pathsep.join(dict.fromkeys(paths))
         return subprocess.Popen(
             command, cwd=self.folder, env=environment, start_new_session=True, preexec_fn=follow(signal.SIGKILL)
         )
@@ -236,8 +250,9 @@ class Hall:
 
     def _open(self) -> None:
         """Start nginx and wait until it has bound its port, which it says by writing its number."""
-        number = self.run / "nginx.pid"
-        number.unlink(missing_ok=True)
+        number, check = self.run / "nginx.pid", self.run / CHECK
+        for left in (number, check):
+            left.unlink(missing_ok=True)
         command = [self.nginx, "-c", str(self.run / "nginx.conf"), "-p", str(self.run), "-e", "stderr"]
         self.proxy = subprocess.Popen(command, start_new_session=True, preexec_fn=follow(signal.SIGTERM))
         until = time.monotonic() + OPEN_SECONDS
@@ -245,6 +260,7 @@ class Hall:
             if self.proxy.poll() is not None or time.monotonic() > until:
                 raise RuntimeError(f"nginx did not start on {self.site.listen}; its message stands above")
             time.sleep(0.05)
+        self._checked, self._missed = time.monotonic(), 0
 
     def restart(self) -> None:
         """Replace all replicas, one after another, each only when its successor serves."""
@@ -256,11 +272,21 @@ class Hall:
             replica.tick(all(other.settled for other in self.replicas if other is not replica))
         if self.turns and all(replica.settled for replica in self.replicas):
             self.turns.popleft().begin()
-        if self.proxy is not None and self.proxy.poll() is not None and not self.stopping:
-            say(f"nginx has ended with {self.proxy.returncode}")
+        if self.proxy is not None and not self.stopping and (why := self._proxy_fails(self.proxy)):
+            say(f"nginx {why}")
             # Its workers may live on, with the port.
             end(self.proxy, signal.SIGKILL)
+            self.proxy.wait()
             self._open()
+
+    def _proxy_fails(self, proxy: subprocess.Popen[bytes]) -> str:
+        """Return what is wrong with nginx, "" where nothing is."""
+        if proxy.poll() is not None:
+            return f"has ended with {proxy.returncode}"
+        if time.monotonic() - self._checked > CHECK_SECONDS:
+            self._missed = 0 if answers(self.run / CHECK, "health") else self._missed + 1
+            self._checked = time.monotonic()
+        return "does not answer" if self._missed >= CHECKS_MISSED else ""
 
     def watch(self) -> None:
         """Look after everything until ``stopping`` is set."""
@@ -284,6 +310,7 @@ class Hall:
             end(process, signal.SIGKILL)
             process.wait()
         shutil.rmtree(self.run, ignore_errors=True)
+        self.lock.close()
 
 
 def say(sentence: str) -> None:

@@ -6,8 +6,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from deploy.hall import PREFIX
-from rope_core.jobs.control import SUFFIX, ask
+from rope_core.jobs.control import PREFIX, SUFFIX, ask
 
 
 def sockets() -> list[Path]:

@@ -13,6 +13,7 @@ import socket
 import ssl
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from ipaddress import ip_network
 from pathlib import Path
 
 from ui.served import access
@@ -47,18 +48,24 @@ class Limits:
     address_burst: int = 40_000
     address_lines: int = 6000
     upload_burst: int = 400
+    student_uploads: int = 4
+    address_uploads: int = 100
     header_seconds: int = 10
 
 
 @dataclass(frozen=True)
 class Site:
-    """Where the hall is found: nginx's address, the names it answers to, who may frame it, its certificate."""
+    """Where the hall is found: nginx's address, the names it answers to, who may frame it, its certificate.
+
+    ``proxies`` are the addresses or networks whose word on a visitor's address and scheme counts.
+    """
 
     hosts: tuple[str, ...] = ("localhost", "127.0.0.1")
     listen: str = "127.0.0.1:8080"
     frame_ancestors: str = "'self'"
     certificate: Path | None = None
     key: Path | None = None
+    proxies: tuple[str, ...] = ()
     limits: Limits = Limits()
 
     def __post_init__(self) -> None:
@@ -71,6 +78,11 @@ class Site:
             raise ValueError(f"port must be from 1 to 65535, got {self.port}")
         if not re.fullmatch(r"[A-Za-z0-9:/.*' -]+", self.frame_ancestors):
             raise ValueError(f"frame_ancestors must be origins or 'self' or 'none', got {self.frame_ancestors!r}")
+        for proxy in self.proxies:
+            try:
+                ip_network(proxy)
+            except ValueError as error:
+                raise ValueError(f"proxies must be addresses or networks, got {proxy!r}: {error}") from None
         if (self.certificate is None) != (self.key is None):
             raise ValueError("certificate must be given together with its key, got one of them")
 
@@ -191,6 +203,8 @@ def configuration(site: Site, run: Path, replicas: int) -> str:
         "listen": f"{site.listen} ssl http2" if site.certificate else site.listen,
         "tls": tls(site),
         "hosts": " ".join(site.hosts),
+        "trusted": "\n".join(f"    set_real_ip_from {proxy};" for proxy in site.proxies),
+        "proxies": "\n".join(f"        {proxy} 1;" for proxy in site.proxies),
         "policy": policy(site),
         "permissions": ", ".join(f"{feature}=()" for feature in FEATURES),
         "frame": "" if site.framed_elsewhere else f"add_header X-Frame-Options {frame_options(site)} always;",

@@ -1,13 +1,23 @@
-"""One replica: the app on a Unix socket, with the settings that all replicas of a hall share.
+"""The app's one launcher: `make run`, the container and every replica of a hall start it, with the same settings.
 
-Run by deploy/hall.py as ``python -m deploy.replica APP SOCKET HOST...`` with STREAMLIT_SERVER_COOKIE_SECRET set.
+`python -m deploy.replica` serves on the address and port and under the names of .streamlit/config.toml, or of
+STREAMLIT_SERVER_ADDRESS, _PORT and _ALLOWED_HOSTS. FORWARDED_ALLOW_IPS names the proxies, by address or network, whose
+word on a visitor's address and scheme counts. With --socket it serves the nginx of deploy/hall.py.
 """
 
+import argparse
+import contextlib
+import os
+import resource
+import signal
 import sys
+import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 import uvicorn
 from streamlit import config
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 from rope_core.jobs import control
 from rope_core.jobs.queue import default_queue
@@ -24,22 +34,59 @@ SETTINGS = {
     "server.headless": True,
     "browser.gatherUsageStats": False,
 }
+# What Streamlit's own command takes from the environment, by the variable.
+GIVEN: dict[str, tuple[str, Callable[[str], object]]] = {
+    "STREAMLIT_SERVER_ADDRESS": ("server.address", str),
+    "STREAMLIT_SERVER_PORT": ("server.port", int),
+    "STREAMLIT_SERVER_ALLOWED_HOSTS": ("server.allowedHosts", lambda text: text.replace(",", " ").split()),
+}
 STOP_SECONDS = 5
 PING_SECONDS = 30
+# Connections that a process may hold, where the machine lets it: the usual soft limit is 1,024.
+FILES = 65_536
+REFUSED = b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
 
 
-def main(app: str, socket: str, hosts: list[str]) -> None:
-    """Serve ``app`` ("module:name") on ``socket`` for requests to one of ``hosts`` until stopped."""
+class Protocol(WebSocketsSansIOProtocol):
+    """Answers a handshake that cannot be read; uvicorn's own leaves its connection open, without a word."""
+
+    def data_received(self, data: bytes) -> None:
+        """Take what has arrived."""
+        super().data_received(data)
+        if self.conn.handshake_exc is not None and not self.transport.is_closing():
+            self.transport.write(REFUSED)
+            self.transport.close()
+
+
+def open_files() -> None:
+    """Raise the soft limit of open files as far as the hard one lets it."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = FILES if hard == resource.RLIM_INFINITY else min(FILES, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+
+
+def serve(app: str, socket: str | None, hosts: list[str]) -> None:
+    """Serve ``app`` ("module:name") until stopped, for requests to one of ``hosts``, if any are given."""
+    open_files()
     for name, value in SETTINGS.items():
         config.set_option(name, value)
-    config.set_option("server.allowedHosts", hosts)
-    control.serve(default_queue(), Path(socket).with_suffix(control.SUFFIX))
+    for variable, (name, read) in GIVEN.items():
+        if text := os.environ.get(variable):
+            config.set_option(name, read(text))
+    if hosts:
+        config.set_option("server.allowedHosts", hosts)
+    address, port = config.get_option("server.address"), config.get_option("server.port")
+    if socket is None:
+        print(f"http://{address}:{port}", file=sys.stderr)
     uvicorn.run(
         app,
+        host=address,
+        port=port,
         uds=socket,
         # Only nginx speaks to the socket, and it writes the header anew.
-        forwarded_allow_ips="*",
-        ws="websockets-sansio",
+        forwarded_allow_ips="*" if socket else None,
+        ws=Protocol,
         ws_max_size=MOST_BYTES,
         ws_ping_interval=PING_SECONDS,
         ws_ping_timeout=PING_SECONDS,
@@ -51,5 +98,25 @@ def main(app: str, socket: str, hosts: list[str]) -> None:
     )
 
 
+def main() -> int:
+    """Serve; exit 1 with one sentence where nothing can be written for the time it runs."""
+    parser = argparse.ArgumentParser(prog="python -m deploy.replica", description=__doc__)
+    parser.add_argument("--app", default="app:app", help=argparse.SUPPRESS)
+    parser.add_argument("--socket", help="a Unix socket instead of an address")
+    parser.add_argument("--hosts", nargs="*", default=[], help="names that are served instead of server.allowedHosts")
+    given = parser.parse_args()
+    # Raised once more when all is answered: it leaves by way of what is to be cleared.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    try:
+        with contextlib.ExitStack() as stack:
+            place = given.socket or stack.enter_context(tempfile.TemporaryDirectory(prefix=control.PREFIX)) + "/app"
+            control.serve(default_queue(), Path(place).with_suffix(control.SUFFIX))
+            serve(given.app, given.socket, given.hosts)
+    except OSError as error:
+        print(f"TMPDIR must be a folder with room that can be written, got {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2], sys.argv[3:])
+    sys.exit(main())

@@ -13,7 +13,8 @@ from typing import Any
 from rope_core.errors import reject
 from rope_core.jobs.queue import OVER, Queue
 
-SUFFIX = ".jobs"
+# What a server writes while it runs lies in a folder of the system's temporary one, by these names.
+PREFIX, SUFFIX = "rope-lab-", ".jobs"
 MOST_BYTES = 4096
 SECONDS = 5.0
 

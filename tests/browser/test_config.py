@@ -62,6 +62,21 @@ def test_paste_upload_and_download(visit: Visit, app: str, tmp_path: Path) -> No
     expect(page.get_by_text(t("shown.paste"))).to_be_visible()
     assert page.locator("[data-testid=stException]").count() == 0
 
+    # What is too long for a message of a box comes as a file.
+    ways(visit, page, "en")
+    long = json.dumps(DYNAMIC | {"pad": "x" * 200_000})
+    page.get_by_label(t("paste_label")).evaluate(
+        """(box, text) => {
+          const carried = new DataTransfer();
+          carried.setData('text', text);
+          box.dispatchEvent(new ClipboardEvent('paste', {clipboardData: carried, bubbles: true, cancelable: true}));
+        }""",
+        long,
+    )
+    expect(page.get_by_text(t("shown.upload"))).to_be_visible()
+    paste(visit, page, json.dumps(DYNAMIC), "en")
+    expect(page.get_by_text(t("shown.paste"))).to_be_visible()
+
     file = tmp_path / "my <b>config.json"
     file.write_text(json.dumps(DYNAMIC), "utf-8")
     ways(visit, page, "en")

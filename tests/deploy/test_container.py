@@ -2,6 +2,7 @@
 
 import re
 import shlex
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -86,7 +87,7 @@ def test_the_container_runs_without_root_and_holds_what_the_app_imports() -> Non
     assert user == "10001:10001"
     assert manifest("Deployment")["spec"]["template"]["spec"]["securityContext"]["runAsUser"] == 10001
     copied = {source for step in steps("COPY") if not step.startswith("--from") for source in shlex.split(step)[:-1]}
-    assert {"app.py", ".streamlit", "pages", "rope_core", "ui"} <= copied
+    assert {"app.py", ".streamlit", "deploy", "pages", "rope_core", "ui"} <= copied
     assert all((ROOT / source).exists() for source in copied)
     imported = set()
     for path in [
@@ -103,7 +104,9 @@ def test_the_container_is_checked_by_running_the_script() -> None:
     assert "/_stcore/script-health-check" in check
     port = re.search(r"127\.0\.0\.1:(\d+)", check)
     assert port is not None and steps("EXPOSE") == [port[1]]
-    assert port[1] in steps("CMD")[0]
+    assert shlex.split(steps("CMD")[0].strip("[]").replace(",", " ")) == ["python", "-m", "deploy.replica"]
+    settings = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text("utf-8"))["server"]
+    assert int(port[1]) == settings["port"] and "STREAMLIT_SERVER_ADDRESS=0.0.0.0" in steps("ENV")[0]
     assert manifest("Deployment")["spec"]["template"]["spec"]["containers"][0]["ports"][0]["containerPort"] == int(
         port[1]
     )

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import fcntl
 import gzip
 import http.client
 import os
@@ -24,7 +25,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from benchmarks.servers import ROOT, free_port
 from benchmarks.sessions import Session, Visit, sessions
 from deploy.__main__ import main
-from deploy.hall import CHECK_SECONDS, PREFIX, Hall, Replica
+from deploy.hall import CHECK_SECONDS, LOCK, Hall, Replica, clear
 from deploy.proxy import Limits, Site, configuration, filled, inline_scripts, policy
 from rope_core.jobs import control
 from rope_core.jobs.queue import Queue
@@ -49,6 +50,7 @@ BOUNDED = "tests.support.bounded_floor:app"
         ({"certificate": Path("hall.pem")}, "certificate must be given together with its key"),
         ({"listen": "127.0.0.1:99999"}, "port must be from 1 to 65535, got 99999"),
         ({"listen": "127.0.0.1:0"}, "port must be from 1 to 65535, got 0"),
+        ({"proxies": ("0.0.0.0/0 1; } #",)}, "proxies must be addresses or networks"),
     ],
 )
 def test_a_setting_that_would_break_the_configuration_is_refused(wrong: dict[str, object], rule: str) -> None:
@@ -127,7 +129,7 @@ def test_an_operator_lists_and_cancels_the_work_of_all_replicas(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("tempfile.gettempdir", lambda: str(tmp_path))
-    run = tmp_path / f"{PREFIX}x"
+    run = tmp_path / f"{control.PREFIX}x"
     run.mkdir()
     with socket.socket(socket.AF_UNIX) as dead:
         dead.bind(str(run / "1.jobs"))
@@ -332,10 +334,12 @@ def test_a_websocket_of_another_site_is_refused(hall: tuple[Hall, str]) -> None:
     async def knock() -> None:
         stream = url.replace("http", "ws") + "/_stcore/stream"
         cookie = {"Cookie": f"rope_place={uuid.uuid4().hex}"}
-        origin = websockets.Origin("https://evil.example")
-        with pytest.raises(websockets.InvalidStatus, match="403"):
-            async with websockets.connect(stream, origin=origin, additional_headers=cookie, proxy=None):
-                pass
+        for origin in ("https://evil.example", url.replace("http", "https")):
+            with pytest.raises(websockets.InvalidStatus, match="403"):
+                async with websockets.connect(
+                    stream, origin=websockets.Origin(origin), additional_headers=cookie, proxy=None
+                ):
+                    pass
 
     apart(knock)
 
@@ -377,6 +381,58 @@ def test_workers_do_not_outlive_their_nginx_and_the_next_one_serves(hall: tuple[
     wait_until(lambda: result.proxy is not master and (result.run / "nginx.pid").exists())
     assert workers and not any(alive(pid) for pid in workers)
     assert ask(url, "/_stcore/health").status == 200
+
+
+@needs_nginx
+def test_a_stopped_nginx_is_noticed_and_replaced(hall: tuple[Hall, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    result, url = hall
+    monkeypatch.setattr("deploy.hall.CHECK_SECONDS", 0.1)
+    master = result.proxy
+    assert master is not None
+    for pid in children(master.pid):
+        os.kill(pid, signal.SIGSTOP)
+    wait_until(lambda: result.proxy is not master and (result.run / "nginx.pid").exists())
+    assert ask(url, "/_stcore/health").status == 200
+
+
+@needs_nginx
+def test_letters_that_no_header_holds_are_answered_at_once(hall: tuple[Hall, str]) -> None:
+    """By nginx, and by a replica that is reached without it."""
+    result, _ = hall
+    address = result.site.listen.split(":")
+    lines = (socket.create_connection((address[0], int(address[1])), 20), socket.socket(socket.AF_UNIX))
+    lines[1].connect(str(result.replicas[0].place))
+    keys = "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: YQ==\r\n"
+    for line in lines:
+        with contextlib.closing(line):
+            line.settimeout(20)
+            line.sendall(f"GET /_stcore/stream HTTP/1.1\r\nHost: localhost\r\n{keys}Origin: \x01\r\n\r\n".encode())
+            assert line.recv(12) == b"HTTP/1.1 400"
+
+
+def test_the_folder_of_a_hall_that_was_killed_is_removed_and_no_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.gettempdir", lambda: str(tmp_path))
+    killed, serves, no_hall = (tmp_path / f"{control.PREFIX}{name}" for name in "abc")
+    for folder in (killed, serves, no_hall):
+        folder.mkdir()
+    (killed / LOCK).touch()
+    with (serves / LOCK).open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        clear()
+    assert sorted(tmp_path.iterdir()) == [serves, no_hall]
+
+
+def test_the_launcher_raises_the_files_and_says_where_it_cannot_write(tmp_path: Path) -> None:
+    code = "import deploy.replica as r, resource, uvicorn\n"
+    limits = "resource.getrlimit(resource.RLIMIT_NOFILE)"
+    code += f"hard = {limits}[1]; resource.setrlimit(resource.RLIMIT_NOFILE, (256, hard)); r.open_files()\n"
+    code += f"assert {limits}[0] == min(r.FILES, hard), {limits}\n"
+    code += f"import tempfile; tempfile.tempdir = {str(tmp_path / 'none')!r}; raise SystemExit(r.main())"
+    run = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=120)
+    assert run.returncode == 1 and len(run.stderr.splitlines()) == 1
+    assert run.stderr.startswith("TMPDIR must be a folder with room that can be written, got "), run.stderr
 
 
 @needs_nginx

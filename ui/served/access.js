@@ -135,6 +135,21 @@
     for (const node of all(`[role="${held.role}"]`, held.plot)) if (node.getAttribute('aria-label') === held.name) return node.focus();
   };
 
+  // A text too long for its box goes where the same part of the page takes files.
+  document.addEventListener('paste', event => {
+    const box = event.target.closest?.('textarea'), text = event.clipboardData?.getData('text') ?? '';
+    if (!box || text.length <= lab.letters) return;
+    const takers = [...all('[data-testid="stFileUploader"] input[type="file"]')];
+    const taker = takers.find(each => box.compareDocumentPosition(each) & Node.DOCUMENT_POSITION_FOLLOWING);
+    if (!taker) return;
+    event.preventDefault();
+    event.stopPropagation();
+    const carried = new DataTransfer();
+    carried.items.add(new File([text], 'text.txt', {type: 'text/plain'}));
+    taker.files = carried.files;
+    taker.dispatchEvent(new Event('change', {bubbles: true}));
+  }, true);
+
   // A link to a section opens the fold that it stands in; the address may be older than what is drawn. While a page
   // arrives, the browser may unfold it by itself, of which the server knows nothing: then the address asks for it.
   let sought = location.hash, arriving = true;

@@ -9,6 +9,8 @@ from pathlib import Path
 from ui.figures.colours import INK, LINE
 from ui.text.words import LANGUAGES, labels
 
+# Of a box's text, four bytes each at most, so that they fit into a message; a longer text is pasted as a file.
+MOST_LETTERS = 60_000
 LOCALES = {"en": "en", "zh": "zh-CN"}
 
 
@@ -59,6 +61,7 @@ def script(lang: str) -> str:
         "names": accessible,
         "tongues": {name: LOCALES[each] for each, name in LANGUAGES.items()},
         "svg": own["browser.svg"],
+        "letters": MOST_LETTERS,
     }
     words_here = json.dumps(words, ensure_ascii=False).replace("</", r"<\/")
     source = (Path(__file__).parent / "access.js").read_text("utf-8").replace("WORDS", words_here, 1)

@@ -9,6 +9,7 @@ from typing import Any, cast
 import streamlit as st
 
 from ui.page.frame import File, Kind, Place
+from ui.served.access import MOST_LETTERS
 
 # Streamlit's own line names the transport's limit, in English; a box's label names the one that counts.
 QUIET = "<style>[data-testid=stFileUploaderDropzoneInstructions] {display: none}</style>"
@@ -116,7 +117,7 @@ class Content:
         st.download_button(label, cast(Any, data), file_name=file, mime=mime, key=key, on_click="ignore")
 
     def area(self, label: str, key: str) -> str:
-        return st.text_area(label, key=key, height=120) or ""
+        return st.text_area(label, key=key, height=120, max_chars=MOST_LETTERS) or ""
 
     def upload(self, label: str, key: str, most: int, take: Callable[[File], None] | None = None) -> File | None:
 
@@ -137,7 +138,7 @@ class Content:
 
         with st.form(f"{key}.form", border=False):
             if lines > 1:
-                st.text_area(label, key=key, height=140, placeholder=hint)
+                st.text_area(label, key=key, height=140, placeholder=hint, max_chars=MOST_LETTERS)
             else:
                 st.text_input(label, key=key, max_chars=200, placeholder=hint)
             st.form_submit_button(button, on_click=taken, type="primary" if lines > 1 else "secondary")

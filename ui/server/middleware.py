@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from starlette.middleware import Middleware
 from streamlit.runtime import get_instance
 
@@ -13,9 +15,15 @@ from ui.server.turns import watch
 from ui.work.measured import end_with_their_tabs
 
 
+def remove(session: str, file: str) -> None:
+    """Remove an uploaded file, as Streamlit does where a browser wants it."""
+    manager: Any = get_instance().uploaded_file_mgr
+    manager.remove_file(session, file)
+
+
 def stack() -> list[Middleware]:
     """Return the origin gate, bounds on websockets and uploads, and the player's header; runs end with their tabs."""
-    sessions = Sessions(lambda name: get_instance().close_session(name))
+    sessions = Sessions(lambda name: get_instance().close_session(name), remove=remove)
     end_with_their_tabs(sessions.when_left)
     watch()
     return [Middleware(SameOrigin), Middleware(Bounded, sessions), Middleware(Uploads, sessions), Middleware(Early)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from http import HTTPStatus
@@ -12,10 +13,8 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 UPLOADS = "/_stcore/upload_file/"
-DRAINED = 8 * 2**20
-"""Bytes; more than what a proxy lets through."""
-# Bytes of one session, bytes of all, and addresses that a session may have open.
-MOST_EACH, MOST_ALL, MOST_OPEN = 10 * 10**6, 256 * 10**6, 32
+# Bytes of one session, bytes of all, places that a session may have open, and seconds in which a file is whole.
+MOST_EACH, MOST_ALL, MOST_OPEN, SECONDS = 10 * 10**6, 256 * 10**6, 32, 60.0
 # Seconds after its last socket closed: a browser that lost its connection is back sooner, and Streamlit keeps a session
 # for 120, if nobody else comes until the next one leaves.
 GONE = 110.0
@@ -23,6 +22,7 @@ GONE = 110.0
 
 @dataclass
 class _Session:
+    address: str = ""
     sockets: int = 0
     files: dict[str, int] = field(default_factory=dict)
     timers: list[asyncio.TimerHandle] = field(default_factory=list)
@@ -34,10 +34,13 @@ class Sessions:
     Args:
         close: ends a session whose browser has been gone for ``gone`` seconds, with all that it holds.
         gone: seconds of patience.
+        remove: removes a session's file, both by name.
     """
 
-    def __init__(self, close: Callable[[str], None], gone: float = GONE) -> None:
-        self._close, self._gone = close, gone
+    def __init__(
+        self, close: Callable[[str], None], gone: float = GONE, remove: Callable[[str, str], None] = lambda *_: None
+    ) -> None:
+        self._close, self._gone, self._remove = close, gone, remove
         self._known: dict[str, _Session] = {}
         self._left: list[tuple[float, Callable[[str], None]]] = []
 
@@ -49,9 +52,9 @@ class Sessions:
         """Call ``call`` with a session's name once its browser has been gone for so many seconds."""
         self._left.append((seconds, call))
 
-    def enter(self, name: str) -> None:
-        """Note that a socket of a session is open."""
-        session = self._known.setdefault(name, _Session())
+    def enter(self, name: str, address: str = "") -> None:
+        """Note that a socket of a session is open, from an address."""
+        session = self._known.setdefault(name, _Session(address))
         session.sockets += 1
         _stop(session)
 
@@ -80,17 +83,28 @@ class Sessions:
                 del session.files[path]
 
     def room(self, path: str, size: int) -> HTTPStatus:
-        """Reserve ``size`` bytes for an upload; OK, or the status that says why not."""
+        """Reserve ``size`` bytes for an upload; OK, or the status that says why not.
+
+        Where all that fits is taken, the oldest file goes of the session that holds most, at the address that does.
+        """
         files = self._files(path)
         if files is None or files[path]:
             return HTTPStatus.FORBIDDEN
         if sum(files.values()) + size > MOST_EACH:
             return HTTPStatus.REQUEST_ENTITY_TOO_LARGE
-        stored = sum(sum(each.files.values()) for each in self._known.values())
-        if stored + size > MOST_ALL:
-            return HTTPStatus.SERVICE_UNAVAILABLE
+        while sum(map(_bytes, self._known.values())) + size > MOST_ALL:
+            self._evict()
         files[path] = size
         return HTTPStatus.OK
+
+    def _evict(self) -> None:
+        held = Counter[str]()
+        for session in self._known.values():
+            held[session.address] += _bytes(session)
+        most = max(self._known.values(), key=lambda each: (held[each.address], _bytes(each)))
+        path = next(path for path, size in most.files.items() if size)
+        del most.files[path]
+        self._remove(*path.removeprefix(UPLOADS).split("/", 1))
 
     def allows(self, path: str) -> bool:
         """Return whether a session that is here has been given an upload's address."""
@@ -106,6 +120,10 @@ class Sessions:
         """Return the files of the session that owns an upload's address; None where nobody has been given it."""
         session = self._known.get(path.removeprefix(UPLOADS).partition("/")[0])
         return session.files if session and path in session.files else None
+
+
+def _bytes(session: _Session) -> int:
+    return sum(session.files.values())
 
 
 def _stop(session: _Session) -> None:
@@ -128,9 +146,17 @@ class Uploads:
         put = scope["method"] == "PUT"
         status = self._status(scope) if put or self.sessions.allows(path) else HTTPStatus.FORBIDDEN
         if status != HTTPStatus.OK:
-            await _drain(scope, receive)
             await _refuse(send, status)
             return
+        until = asyncio.get_running_loop().time() + SECONDS
+
+        async def arriving() -> Message:
+            """Return what arrives, as long as it is awaited."""
+            try:
+                async with asyncio.timeout_at(until):
+                    return await receive()
+            except TimeoutError:
+                return {"type": "http.disconnect"}
 
         async def note(message: Message) -> None:
             nonlocal answered
@@ -138,7 +164,7 @@ class Uploads:
             await send(message)
 
         try:
-            await self.app(scope, receive, note)
+            await self.app(scope, arriving, note)
         finally:
             stored = put and 200 <= answered < 300
             if not stored:
@@ -168,21 +194,8 @@ def _length(scope: Scope) -> int | None:
     return int(text) if text.isdigit() and len(text) < 16 else None
 
 
-async def _drain(scope: Scope, receive: Receive) -> None:
-    """Read what is on its way: a proxy that still sends takes an early answer for a failure, and asks another replica.
-
-    No more than `DRAINED` bytes, and nothing of a request that does not announce its length.
-    """
-    left = _length(scope) or 0
-    while 0 < left <= DRAINED:
-        message = await receive()
-        left -= len(message.get("body", b""))
-        if message["type"] != "http.request" or not message.get("more_body", False):
-            return
-
-
 async def _refuse(send: Send, status: HTTPStatus) -> None:
     body = f"{status.phrase}\n".encode()
-    headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"connection", b"close")]
+    headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"content-length", str(len(body)).encode())]
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body})

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 # A key that is held down sends 30 messages a second, a film one when the hand lets go.
 RATE, BURST = 40.0, 200.0
 RUNS, RUNS_AT_ONCE = 12.0, 24.0
-# A message costs one, and one more for each of these bytes: a page with a pasted config sends it with every move.
-BYTES_EACH = 2**16
-MOST_BYTES = 4 * 10**6
+# A message costs one, and one more for each of these bytes: a page with a text in a box sends it with every move. A box
+# takes MOST_LETTERS of it (ui/served/access.py), a longer text comes as a file.
+BYTES_EACH, MOST_BYTES = 2**16, 2**18
 # Messages that come faster than RATE until the socket is closed: 10 seconds of them.
 PATIENCE = 400
 # Widgets of a page and messages in a browser's cache are a few dozen.
@@ -155,7 +155,7 @@ class _Socket:
         kind = message.WhichOneof("type")
         if kind == "new_session" and not self._session:
             self._session = message.new_session.initialize.session_id
-            self._sessions.enter(self._session)
+            self._sessions.enter(self._session, self._turn.address)
         elif kind == "file_urls_response":
             self._files_asked -= 1
             self._sessions.allow(self._session, [each.upload_url for each in message.file_urls_response.file_urls])

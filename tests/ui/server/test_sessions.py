@@ -42,29 +42,32 @@ def sent(
     return statuses[0], reached
 
 
-@pytest.mark.parametrize(
-    ("length", "read"),
-    [(3 * MB, 3), (2 * MB, 2), (module.DRAINED + 1, 0), (None, 0)],
-    ids=["all", "to its end", "no", "-"],
-)
-def test_a_refused_file_is_read_before_the_answer(length: int | None, read: int) -> None:
-    """A proxy takes an answer to a file that it still sends for a failure; what is too large is not read."""
-    steps: list[str] = []
+def test_a_file_is_refused_by_its_header_and_one_that_never_ends_is_not_awaited(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(module, "SECONDS", 0.05)
+    sessions, steps = Sessions(lambda _: None), list[str]()
 
-    async def app(*_: Any) -> None:
-        steps.append("app")
+    async def app(_: Any, get: Any, __: Any) -> None:
+        steps.append((await get())["type"])
+        steps.append((await get())["type"])
 
     async def receive() -> Any:
-        steps.append("read")
-        return {"type": "http.request", "body": b"x" * MB, "more_body": True}
+        if steps[-1:] == ["http.request"]:
+            await asyncio.sleep(10)
+        return {"type": "http.request", "body": b"x", "more_body": True}
 
     async def put(message: Any) -> None:
         steps.append(str(message.get("status", "body")))
 
-    headers = [] if length is None else [(b"content-length", str(length).encode())]
-    scope = {"type": "http", "method": "PUT", "path": f"{UPLOADS}a/0", "headers": headers}
-    apart(lambda: Uploads(app, Sessions(lambda _: None))(scope, receive, put))
-    assert steps == ["read"] * read + ["411" if length is None else "403", "body"]
+    scope = {"type": "http", "method": "PUT", "path": paths("a", 1)[0], "headers": [(b"content-length", b"9")]}
+    apart(lambda: Uploads(app, sessions)(scope, receive, put))
+    assert steps == ["403", "body"]
+    sessions.enter("a")
+    sessions.allow("a", paths("a", 1))
+    apart(lambda: Uploads(app, sessions)(scope, receive, put))
+    assert steps[2:] == ["http.request", "http.disconnect"]
+    assert not sessions.allows(paths("a", 1)[0]), "what was reserved is free"
 
 
 def test_uploads_go_where_they_were_allowed_once_and_within_the_sessions_bytes() -> None:
@@ -87,15 +90,21 @@ def test_uploads_go_where_they_were_allowed_once_and_within_the_sessions_bytes()
     assert sent(sessions, "GET", "/", None) == (204, ["GET"])
 
 
-def test_addresses_that_nobody_uses_lapse_and_all_sessions_share_a_lid(monkeypatch: pytest.MonkeyPatch) -> None:
-    sessions = Sessions(lambda _: None)
-    for name in "ab":
-        sessions.enter(name)
+def test_places_that_nobody_uses_lapse_and_the_greediest_makes_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    removed: list[tuple[str, str]] = []
+    sessions = Sessions(lambda _: None, remove=lambda *names: removed.append(names))
+    for name, address in (("a", "one"), ("b", "one"), ("c", "other"), ("d", "one")):
+        sessions.enter(name, address)
         sessions.allow(name, paths(name, MOST_OPEN + 1))
     assert not sessions.allows(paths("a", 1)[0]) and sessions.allows(paths("a", 2)[1])
-    monkeypatch.setattr(module, "MOST_ALL", 9 * MB)
-    assert sent(sessions, "PUT", paths("a", 2)[1], 5 * MB)[0] == 204
-    assert sent(sessions, "PUT", paths("b", 2)[1], 5 * MB)[0] == 503
+    monkeypatch.setattr(module, "MOST_ALL", 15 * MB)
+    taken = (("a", 1, 3), ("a", 2, 2), ("b", 1, 4), ("c", 1, 6))
+    for name, number, size in taken:
+        assert sent(sessions, "PUT", paths(name, 3)[number], size * MB)[0] == 204
+    assert removed == []
+    assert sent(sessions, "PUT", paths("d", 2)[1], MB)[0] == 204, "a newcomer is served"
+    assert removed == [("a", "1")], "of the address with 9 MB, the session with 5, its oldest"
+    assert not sessions.allows(paths("a", 2)[1])
 
 
 def test_a_file_that_comes_after_its_sessions_end_is_removed() -> None:
