@@ -309,3 +309,8 @@ def test_half_a_window_no_motion_and_the_keyboard_are_enough(browser: Browser, a
         tab_to(page, "Skip to main content", most=3)
     page.keyboard.press("Enter")
     expect(page.locator("#stMain")).to_be_focused()
+
+
+def test_the_whole_menu_is_in_view_on_a_screen_of_720_pixels(rotation: Page) -> None:
+    last = rotation.get_by_role("link", name="Glossary").first.bounding_box()
+    assert last and last["height"] >= 24 and last["y"] + last["height"] < DESK["height"]

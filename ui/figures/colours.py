@@ -42,6 +42,7 @@ __all__ = [
     "PHASE",
     "PURPLE",
     "RED",
+    "REGION_COLOURS",
     "SIGNED",
     "SIGNED_DARK",
     "SKY",
@@ -53,6 +54,10 @@ __all__ = [
     "on_amount",
     "wash",
 ]
+
+
+# What becomes of a pair, by rope_core.hf.anatomy's words.
+REGION_COLOURS = {"kept": GREY, "blended": SKY, "divided": PURPLE, "own": YELLOW, "still": GREY}
 
 
 def channels(colour: str) -> npt.NDArray[np.float64]:

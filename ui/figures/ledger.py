@@ -186,6 +186,8 @@ def swapped(t: Words) -> Film:
         Axis(-1.25, 1.25),
         [
             circle(0.0, 0.0, 1.0, GREY, 2),
+            path([0.0, PAIR[0]], [0.0, PAIR[1]], GREY, 3),
+            label(*PAIR, t("start"), GREY, anchor="start", dx=8, dy=-6),
             *since(
                 2,
                 path(printed[:, 0], printed[:, 1], ORANGE, 2, dash="2 5"),

@@ -133,7 +133,7 @@ def _turning(shown: Sequence[Row], at: Control, height: int, t: Words, since: in
             path(strokes(first, np.minimum(last, cut)), lines, BLUE, 7),
             points(places[:, 2], y, GREEN, 6),
             *(
-                label(NAMES_AT, float(line), row.model.name, anchor="start", size=13, dy=4)
+                label(NAMES_AT, float(line), row.model.name.removesuffix(" Instruct"), anchor="start", size=13, dy=4)
                 for row, line in zip(shown, y, strict=True)
             ),
             handle(at, here, 0.3, "ink", t("grab_length"), [edge], r=8),

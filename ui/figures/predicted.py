@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rope_core.rope import Array
-from ui.figures.colours import ORANGE
+from ui.figures.colours import PURPLE
 from ui.figures.drawing import Film, Table
 from ui.film.scene import Panel, Scene
 from ui.film.shapes import sketch
@@ -48,7 +48,7 @@ def predicted(
     """
     low, high = panel.y.low, panel.y.high
     drawn = over(name, t(f"{name}_label", **slots), list(columns.values()), list(columns), low, high, digits)
-    shapes = [*panel.shapes, sketch(drawn, *curve, ORANGE)]
+    shapes = [*panel.shapes, sketch(drawn, *curve, PURPLE)]
     question = replace(panel, shapes=shapes, title=t(f"{name}_ask", **slots))
 
     def gap(heights: npt.NDArray[np.float64]) -> str:

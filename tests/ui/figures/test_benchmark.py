@@ -81,6 +81,9 @@ def test_curves_are_bytes_over_median_seconds(source: view.Source) -> None:
 
 def test_three_lines_lead_and_are_named_at_their_ends(source: view.Source) -> None:
     shown = chart(figures.curves(tuned(source), "here", T, every=False))
+    sizes = np.log10([x for trace in shown.data for x in trace.x])
+    left, right = shown.layout.xaxis.range
+    assert sizes.min() - 0.2 < left < sizes.min() and sizes.max() < right < sizes.max() + 0.2
     names = [T("copy"), T("who.numba"), T("who.transformers")]
     assert [trace.name for trace in shown.data] == names
     assert [each.text for each in shown.layout.annotations] == [f"<b>{name}</b>" for name in names]
@@ -113,7 +116,7 @@ def test_errors_stand_beside_the_ratio(source: view.Source) -> None:
     x, y = marks[T("who.eager")]
     assert y == pytest.approx(6e-7)
     assert x == pytest.approx(6.0 * np.median(np.random.default_rng(len("eager")).uniform(0.95, 1.05, 21)))
-    assert "1.2·10⁻⁷ (ours, numba) to 6.0·10⁻⁷ (eager torch)" in drawing.finding
+    assert "1.2·10⁻⁷ (our numba kernel) to 6.0·10⁻⁷ (eager torch)" in drawing.finding
 
 
 @pytest.mark.parametrize("tokens", [1, 131_072])

@@ -7,7 +7,7 @@ import numpy as np
 import rope_core as rc
 from rope_core.theory import attention
 from ui.figures.attention.bins import bins
-from ui.figures.colours import GREY, ORANGE
+from ui.figures.colours import GREY, PURPLE
 from ui.figures.drawing import Film, kept
 from ui.figures.predicted import compared
 from ui.film.scene import Axis, Panel, Scene
@@ -43,8 +43,8 @@ def expected(rope: rc.Rope, t: Words) -> Film:
             path([0.0, reach], [0.0, 0.0], "ink", 1),
             path(x, fold(before)[0], GREY, 3),
             label(0.0, LOW, t("base", base=short(rope.base)), GREY, anchor="start", bold=True, dx=4, dy=-26),
-            sketch(drawn, x, fold(after)[0], ORANGE),
-            later(label(0.0, LOW, t("base", base=short(larger)), ORANGE, anchor="start", bold=True, dx=4, dy=-6)),
+            sketch(drawn, x, fold(after)[0], PURPLE),
+            later(label(0.0, LOW, t("base", base=short(larger)), PURPLE, anchor="start", bold=True, dx=4, dy=-6)),
         ],
         height=200,
     )

@@ -107,6 +107,10 @@ def curves(points: Sequence[Point], name: str, t: Words, *, every: bool = True) 
             )
         )
     powers = {"type": "log", "dtick": 1}
+    # An end's name would stretch the axis that it stands beside.
+    fit = {"range": np.log10([0.7 * min(x), 1.4 * max(x)]).tolist()} if few else {}
+    steps = [step * 10**power for power in range(-3, 6) for step in (1, 2, 5)]
+    heights = {"tickvals": steps, "ticktext": [f"{step:,g}" for step in steps]} if few else {}
     ends = (
         [
             note(
@@ -128,8 +132,8 @@ def curves(points: Sequence[Point], name: str, t: Words, *, every: bool = True) 
         showlegend=not few,
         annotations=ends,
         margin={"t": 12, "r": 130 if few else 20},
-        xaxis=axis(t("size_axis"), **powers),
-        yaxis=axis(t("bandwidth_axis"), **powers),
+        xaxis=axis(t("size_axis"), **powers, **fit),
+        yaxis=axis(t("bandwidth_axis"), **powers, **heights),
     )
     kind = view.kind(points[0].case)
     return Drawing("curves", figure, curves_finding(points, t), lambda: rows(points), recipe(name, kind, "p.bandwidth"))
@@ -143,6 +147,7 @@ def curves_finding(points: Sequence[Point], t: Words) -> str:
     if ours is None:
         return t("curves_finding_floor", size=size, floor=f"{last[0].floor / GIGA:.3g}")
     peer = next((p for p in last if p.contestant == "transformers"), None)
+    faster = ours.ratio.high < 1 and ours.case.device == "cpu" and not ours.case.inplace
     return t(
         "curves_finding_peer" if peer else "curves_finding",
         size=size,
@@ -151,7 +156,7 @@ def curves_finding(points: Sequence[Point], t: Words) -> str:
         low=f"{ours.ratio.low:.2f}",
         high=f"{ours.ratio.high:.2f}",
         peer=f"{peer.ratio.median:.3g}" if peer else "",
-    )
+    ) + (t("curves_faster") if faster else "")
 
 
 def speed_ups(points: Sequence[Point], name: str, t: Words) -> Drawing:

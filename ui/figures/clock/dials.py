@@ -15,7 +15,7 @@ from rope_core.rope import Array
 from rope_core.schemes import KINDS
 from rope_core.theory.clock import WALL
 from rope_core.theory.extension import TURN, at_factor, at_unseen_angle, past_training, reach, slow_hand, trained_angles
-from ui.figures.colours import GREEN, GREY, ORANGE, PURPLE, SKY, YELLOW
+from ui.figures.colours import GREEN, GREY, ORANGE, REGION_COLOURS
 from ui.figures.drawing import Film, kept
 from ui.film.scene import Axis, Control, Panel, Scene, Shape, Text, Texts, Track, beats, control, sentence
 from ui.film.shapes import arc, boxes, circle, dots, handle, hands, label, named, turned
@@ -30,7 +30,6 @@ SMALL = 0.42
 BARS, FOOT, ROOF = 1.12, -0.98, 0.42
 SPANS = tuple(np.arange(0.0, 4.01, 0.125).tolist())
 """Lengths of a text, in multiples of the trained length."""
-REGION_COLOURS = dict(zip(REGIONS, (GREY, SKY, PURPLE, YELLOW, GREY), strict=True))
 
 
 @dataclass(frozen=True)

@@ -13,12 +13,11 @@ from rope_core.hf.ropes import HfRope
 from rope_core.rope import Array
 from rope_core.schemes import SCHEMES, UNSCALED
 from rope_core.spectrum import spectrum
-from ui.figures.colours import BLUE, COLOURS, GREEN, GREY, ORANGE, PURPLE, RED
+from ui.figures.colours import BLUE, COLOURS, GREEN, GREY, ORANGE, RED, REGION_COLOURS
 from ui.figures.drawing import Drawing
 from ui.figures.plot import POWERS, Props, axis, bars, dots, hline, line, note, plot, vband, vline
 from ui.text.words import Words
 
-REGION_COLOURS = {"kept": BLUE, "blended": ORANGE, "divided": RED, "own": PURPLE, "still": GREY}
 QUANTITIES = ("wavelength", "inv_freq", "slowdown")
 DRIFT_POINTS = 48
 # A step of a logarithmic axis that doubles.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rope_core.theory.encodings import logits, weights, words
-from ui.figures.colours import BLUE, ORANGE
+from ui.figures.colours import BLUE, PURPLE
 from ui.figures.drawing import Film, kept
 from ui.figures.encodings.scores import WIDTH
 from ui.figures.predicted import predicted
@@ -39,7 +39,7 @@ def added(tokens: tuple[str, ...], base: float, t: Words) -> Film:
         Axis(0.0, float(REACH), tuple((float(k), str(k)) for k in columns[::2].tolist()), t("added_moved")),
         Axis(low, high, ((0.0, "0"),) if low < 0 < high else (), t("added_axis")),
         [
-            dots([0.0], [sinusoidal[0]], ORANGE, 7),
+            dots([0.0], [sinusoidal[0]], PURPLE, 7),
             later(path(moved, rope, BLUE, 4)),
             later(label(float(REACH), float(rope[-1]), t("encoding.rope"), BLUE, anchor="end", bold=True, dy=-8)),
             later(
@@ -47,7 +47,7 @@ def added(tokens: tuple[str, ...], base: float, t: Words) -> Film:
                     float(REACH),
                     float(sinusoidal[-1]),
                     t("encoding.sinusoidal"),
-                    ORANGE,
+                    PURPLE,
                     anchor="end",
                     bold=True,
                     dy=-8 if sinusoidal[-1] > rope[-1] else 20,

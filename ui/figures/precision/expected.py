@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 import rope_core as rc
 from rope_core.theory import precision
-from ui.figures.colours import GREY, ORANGE
+from ui.figures.colours import GREY, PURPLE
 from ui.figures.drawing import Film, kept
 from ui.figures.precision.formats import spectrum_code
 from ui.figures.precision.phase import raised, stops
@@ -51,10 +51,10 @@ def expected(request: rc.Request, dtype: str, t: Words) -> Film:
         [
             path(x, known, GREY, 3),
             label(float(x[-1]), LOW, t("expected_known", dtype=dtype), GREY, anchor="end", bold=True, dx=-6, dy=-42),
-            sketch(drawn, x, wanted, ORANGE),
+            sketch(drawn, x, wanted, PURPLE),
             later(
                 label(
-                    float(x[-1]), LOW, t("expected_known", dtype=other), ORANGE, anchor="end", bold=True, dx=-6, dy=-20
+                    float(x[-1]), LOW, t("expected_known", dtype=other), PURPLE, anchor="end", bold=True, dx=-6, dy=-20
                 )
             ),
         ],
