@@ -34,9 +34,9 @@ FIELDS = (STEPS, VIEW, SPAN, ERROR, PAIR, WINDOW, WIDTH, POSITION, *GEOMETRY)
 def spectrum(page: Frame) -> None:
     """Draw one pair's speed, all of them over the base, and the table that attention multiplies by."""
     bases = stops(BASE, page.get(BASE), 1e3, 1e7)
-    contexts = stops(TRAIN_LEN, page.get(TRAIN_LEN), 256, 1_048_576)
     pairs = figures.pairs_of(page.get(DIM), page.get(PAIR))
-    film = figures.heat(page.get(DIM), bases, contexts, pairs, page.get(VIEW), page.get(SPAN), page.t)
+    numbers = page.get(DIM), bases, page.get(TRAIN_LEN), pairs, page.get(VIEW), page.get(SPAN)
+    film = figures.heat(*numbers, page.t)
     page.show(film, figures.heat, frequency_demo.table, frequency_demo.incomplete)
     page.bar()
     page.symbols()

@@ -205,8 +205,8 @@ def test_the_arc_between_two_arrows_is_the_angle_that_the_sentence_says(visit: V
     film = open_film(visit, app, "lang=en&beat=2&m=50")
     radius = 0.4 * float(film.locator(".film-place").first.get_attribute("data-sx") or "nan")
     length = film.locator("[data-symbol=θ] path:visible").evaluate("node => node.getTotalLength()")
-    said = re.findall(r"([0-9.]+)°", film.locator(".film-finding").inner_text())
-    assert np.degrees(length / radius) == pytest.approx(float(said[0]), rel=0.01)
+    degrees = re.findall(r"([0-9.]+)°", film.locator(".film-finding").inner_text())
+    assert np.degrees(length / radius) == pytest.approx(float(degrees[0]), rel=0.01)
 
 
 def test_play_moves_by_itself_and_rests_on_a_stop(rotation: Page) -> None:

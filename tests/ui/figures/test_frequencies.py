@@ -14,11 +14,11 @@ from ui.film.scene import Panel, Shape
 from ui.text.words import Words
 
 EN = Words("en", "frequencies")
-BASES, CONTEXTS = (1000.0, 10_000.0, 54_321.0, 1e7), (16, 4096, 131_072)
+BASES = (1000.0, 10_000.0, 54_321.0, 1e7)
 
 
-def film(dim: int, kind: str = "cos", span: int = 256, t: Words = EN) -> Film:
-    built: Film = unwrap(tables.heat)(dim, BASES, CONTEXTS, tables.pairs_of(dim, 3), kind, span, t)
+def film(dim: int, kind: str = "cos", span: int = 256, train_len: int = 4096) -> Film:
+    built: Film = unwrap(tables.heat)(dim, BASES, train_len, tables.pairs_of(dim, 3), kind, span, EN)
     return built
 
 
@@ -27,7 +27,7 @@ def of_kind(panel: Panel, kind: str) -> list[Shape]:
 
 
 def test_llama_2_leaves_18_pairs_without_a_turn() -> None:
-    texts_of = film(128).scene.written({"base": 10_000, "train_len": 4096, "pair": 0, "beat": 2})
+    texts_of = film(128).scene.written({"base": 10_000, "pair": 0, "beat": 2})
     assert "18 of 64 pairs" in texts_of and "54,410" in texts_of and "4,096" in texts_of
 
 
@@ -36,8 +36,11 @@ def test_llama_2_leaves_18_pairs_without_a_turn() -> None:
 def test_every_picture_is_the_table_to_one_byte(kind: str, dim: int, span: int) -> None:
     built = film(dim, kind, span)
     panel = built.scene.panels[2]
-    picture = of_kind(panel, "image")[0]
+    picture, marked = of_kind(panel, "image")
     cells = picture["cells"].frames
+    for n, pair in enumerate(tables.pairs_of(dim, 3)[: dim // 2]):
+        row = pair // (-(-dim // 2 // cells.shape[1]))
+        np.testing.assert_array_equal(marked["cells"].at({"pair": n, "base": 1})[0], cells[1, row])
     assert cells.dtype == np.int8 and cells.shape[0] == len(BASES) and cells.shape[1] <= 32 and cells.shape[2] <= 256
     every, step = -(-dim // 2 // cells.shape[1]), int(panel.x.high) // cells.shape[2]
     assert ("one position in" in str(built.scene.beats[2].finding)) == (step > 1) == (span > 256)
@@ -54,9 +57,11 @@ def test_every_picture_is_the_table_to_one_byte(kind: str, dim: int, span: int) 
     assert all(0 <= pair - row < every for pair, row in zip(tables.pairs_of(dim, 3), middles, strict=True) if dim > 2)
 
 
-@pytest.mark.parametrize(("dim", "kind"), [(2, "sin"), (12, "cos"), (128, "cos"), (1022, "sin")])
-def test_wavelengths_hands_and_who_completes_a_turn_at_every_stop(dim: int, kind: str) -> None:
-    built = film(dim, kind)
+@pytest.mark.parametrize(
+    ("dim", "kind", "train_len"), [(2, "sin", 4096), (12, "cos", 16), (128, "cos", 4096), (1022, "sin", 131_072)]
+)
+def test_wavelengths_hands_and_who_completes_a_turn_at_every_stop(dim: int, kind: str, train_len: int) -> None:
+    built = film(dim, kind, train_len=train_len)
     hand, panel, _, bar = built.scene.panels
     passed, points = of_kind(panel, "dots")
     labels = of_kind(panel, "label")
@@ -77,20 +82,17 @@ def test_wavelengths_hands_and_who_completes_a_turn_at_every_stop(dim: int, kind
             wanted = [exact if exact > 0 else np.nan, exact if exact < 0 else np.nan]
             assert heights == pytest.approx(wanted, nan_ok=True)
             assert passed["paint"].at(at).tolist() == [row <= pair for row in rows]
-            texts_of = built.scene.written(
-                {"pair": tables.pairs_of(dim, 3)[n], "base": base, "train_len": 16, "beat": 1}
-            )
-            assert f"turned {math.degrees(turned):.3g}°" in texts_of
-        for c, context in enumerate(CONTEXTS):
-            never = [wave > context for wave in waves]
-            texts_of = built.scene.written({"base": base, "train_len": context, "pair": 0, "beat": 2})
-            assert f"{sum(never)} of {dim // 2} pairs" in texts_of
-            assert points["paint"].at({"train_len": c, "base": k}).tolist() == [never[row] for row in rows]
+            texts_of = built.scene.written({"pair": tables.pairs_of(dim, 3)[n], "base": base, "beat": 1})
+            assert f"turns {math.degrees(turned):.3g}°" in texts_of
+        never = [wave > train_len for wave in waves]
+        texts_of = built.scene.written({"base": base, "pair": 0, "beat": 2})
+        assert f"{sum(never)} of {dim // 2} pairs" in texts_of
+        assert points["paint"].at({"base": k}).tolist() == [never[row] for row in rows]
 
 
 def test_axes_rest_while_the_base_moves_and_name_no_power_of_e() -> None:
-    built = unwrap(tables.heat)(128, (1000.0, 7e9, 1e12), (4096, 2**24), (0, 63), "cos", 256, EN)
-    _, base, _ = built.scene.controls
+    built = unwrap(tables.heat)(128, (1000.0, 7e9, 1e12), 4096, (0, 63), "cos", 256, EN)
+    _, base = built.scene.controls
     assert base.texts == ("1,000", "7·10⁹", "10¹²")
     panel = built.scene.panels[1]
     assert panel.x.low == 0 and 10**panel.x.high > 2 * math.pi * 1e12 ** (126 / 128)

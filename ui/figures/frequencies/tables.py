@@ -19,7 +19,9 @@ from ui.text.words import Words, short
 
 ROWS = 32
 WHOLE, SAMPLED = 256, 176
-TALL = 230
+TALL = 210
+MARKED = 0.1
+"""How high the marked row is drawn again above the map, over the map's height."""
 AFTER = 6
 """Tokens after which the hand of one pair is drawn: the fastest has almost come round."""
 UP = np.pi / 2
@@ -42,7 +44,7 @@ def pairs_of(dim: int, pair: int) -> tuple[int, ...]:
 def heat(
     dim: int,
     bases: tuple[float, ...],
-    contexts: tuple[int, ...],
+    train_len: int,
     shown: tuple[int, ...],
     kind: str,
     span: int,
@@ -52,9 +54,8 @@ def heat(
 
     ``shown``: the pairs to drag to. At most ``ROWS`` are drawn, and every position up to ``WHOLE``, else ``SAMPLED``.
     """
-    at_base = control(t, "base", bases, seconds=8.0, since=2)
-    at_context = control(t, "train_len", contexts, slider=False)
-    ropes = [rc.Rope(dim, base) for base in bases]
+    at_base = control(t, "base", bases, seconds=8.0, since=2, until=2)
+    ropes = [rc.Rope(dim, base, train_len) for base in bases]
     pairs = ropes[0].pairs
     rows = frequency_demo.sampled_positions(pairs, ROWS)
     at_pair, which = control(t, "pair", shown, seconds=8.0, until=1), np.minimum(shown, pairs - 1)
@@ -63,17 +64,19 @@ def heat(
         Scene(
             (
                 hand(ropes, which, at_pair, at_base, t, until=1),
-                lengths(ropes, contexts, rows, which, (at_pair, at_base, at_context), t),
+                lengths(ropes, rows, which, (at_pair, at_base), t),
                 table(ropes, rows, which, (at_pair, at_base), kind, span, t),
                 hand(ropes, which, at_pair, at_base, t, kind, since=3),
             ),
-            (at_pair, at_base, at_context),
+            (at_pair, at_base),
             "",
             beats=beats(
                 t,
                 "heat",
-                *findings(ropes, contexts, which, (at_pair, at_base, at_context), kind, span, t),
+                *findings(ropes, which, (at_pair, at_base), kind, span, t),
                 hints=("pair", "base", "pair"),
+                at=({}, {}, {"pair": 4}),
+                base=Texts((at_base,), at_base.texts),
                 first=read(ropes[0].wavelength[0]),
                 ratio=Texts((at_base,), tuple(f"{rope.base ** (2 / dim):.3g}" for rope in ropes)),
             ),
@@ -84,7 +87,7 @@ def heat(
         from rope_core.theory import frequency_demo
         positions = frequency_demo.sampled_positions({span}, {WHOLE if span <= WHOLE else SAMPLED})
         for base in {bases!r}:
-            rope = rc.Rope({dim}, base, {contexts[0]})
+            rope = rc.Rope({dim}, base, {train_len})
             print(base, frequency_demo.table(rope, "{kind}", positions).shape, rope.wavelength[-1])
             print(int(frequency_demo.incomplete(rope).sum()), "of", rope.pairs)
         """,
@@ -97,9 +100,10 @@ def hand(
     """Return the hand of one pair after a few tokens, and with ``kind`` what the table has of it."""
     both = at_pair, at_base
     angle = AFTER * np.array([rope.theta for rope in ropes]).T[which]
+    turned_by = [f"{each:.3g}°" for each in np.degrees(angle).ravel().tolist()]
+    pairs = [t("hand_title", i=i, after=AFTER, angle="{}") for i in which.tolist() for _ in ropes]
     tip = Track(both, UP - angle[..., None])
     rest = np.zeros((*angle.shape, 1))
-    bar_of = ""
     shapes: list[Shape] = [
         circle(0.0, 0.0, 1.0, GREY, 2),
         arc(0.0, 0.0, 0.5, UP, tip, GREY, sector=True, opacity=0.25),
@@ -109,7 +113,6 @@ def hand(
         ),
     ]
     if kind in ("cos", "sin"):
-        bar_of = t("bar_of", kind=kind)
         height = frequency_demo.TABLES[kind](angle)[..., None]
         for colour, seen in ((BLUE, height > 0), (RED, height < 0)):
             bar = Track(both, np.concatenate([rest, np.where(seen, height, np.nan)], axis=-1))
@@ -119,7 +122,7 @@ def hand(
         Axis(-1.15, 1.15),
         Axis(-1.15, 1.15),
         shapes,
-        Texts((at_pair,), tuple(t("hand_title", i=i, after=AFTER) + bar_of for i in which.tolist())),
+        Texts(both, tuple(title.format(each) for title, each in zip(pairs, turned_by, strict=True))),
         width=90,
         share=0.6,
         height=TALL,
@@ -130,26 +133,23 @@ def hand(
 
 def findings(
     ropes: Sequence[rc.Rope],
-    contexts: Sequence[int],
     which: Ints,
-    controls: tuple[Control, Control, Control],
+    both: tuple[Control, Control],
     kind: str,
     span: int,
     t: Words,
 ) -> tuple[Text, ...]:
     """Return the sentences of the three beats."""
-    at_pair, at_base, at_context = controls
-    both, theta = (at_pair, at_base), np.array([rope.theta for rope in ropes]).T[which]
+    at_pair, at_base = both
+    theta = np.array([rope.theta for rope in ropes]).T[which]
     pair = Texts((at_pair,), tuple(map(str, which.tolist())))
     wave = Texts(both, tuple(map(read, (2 * np.pi / theta).ravel().tolist())))
-    never = [
-        frequency_demo.incomplete(rc.Rope(rope.dim, rope.base, context)).sum() for rope in ropes for context in contexts
-    ]
+    never = [str(frequency_demo.incomplete(rope).sum()) for rope in ropes]
     values = np.degrees(AFTER * theta) if kind == "angle" else frequency_demo.TABLES[kind](AFTER * theta)
     unit = "°" if kind == "angle" else ""
     step = -(-span // (WHOLE if span <= WHOLE else SAMPLED))
     last = sentence(
-        lambda **slots: t("table_finding", after=AFTER, kind=t(f"view.{kind}"), **slots),
+        lambda **slots: t("table_finding", after=AFTER, kind=t(f"tip.{kind}"), **slots),
         i=pair,
         wave=wave,
         value=Texts(both, tuple(f"{value:.3g}{unit}".replace("-", "−") for value in values.ravel().tolist())),
@@ -162,107 +162,60 @@ def findings(
             angle=Texts(both, tuple(f"{angle:.3g}°" for angle in np.degrees(AFTER * theta).ravel().tolist())),
         ),
         sentence(
-            lambda **slots: t("base_under_hand", pairs=ropes[0].pairs, **slots),
+            lambda **slots: t("base_under_hand", pairs=ropes[0].pairs, context=f"{ropes[0].train_len:,}", **slots),
             base=Texts((at_base,), at_base.texts),
             last=Texts((at_base,), tuple(read(rope.wavelength[-1]) for rope in ropes)),
-            count=Texts((at_base, at_context), tuple(map(str, never))),
-            context=Texts((at_context,), at_context.texts),
+            count=Texts((at_base,), tuple(never)),
         ),
         [*last, t("heat_step", step=f"{step:,}")] if step > 1 else last,
     )
 
 
-def lengths(
-    ropes: Sequence[rc.Rope],
-    contexts: Sequence[int],
-    rows: Ints,
-    which: Ints,
-    controls: tuple[Control, Control, Control],
-    t: Words,
-) -> Panel:
+def lengths(ropes: Sequence[rc.Rope], rows: Ints, which: Ints, both: tuple[Control, Control], t: Words) -> Panel:
     """Return the tokens that a turn of each pair takes; then which of them training did not show whole."""
-    at_pair, at_base, at_context = controls
-    both = at_base, at_context
-    pairs = ropes[0].pairs
+    at_pair, at_base = both
+    pairs, train_len = ropes[0].pairs, ropes[0].train_len
     waves = np.stack([np.log10(rope.wavelength) for rope in ropes])
-    trained = np.log10(contexts)[:, None]
-    never = np.array(
-        [[frequency_demo.incomplete(rc.Rope(rope.dim, rope.base, each)).sum() for each in contexts] for rope in ropes]
-    )
-    far = float(np.ceil(max(waves.max(), trained.max()) + 0.2))
+    trained = float(np.log10(train_len))
+    never = np.array([frequency_demo.incomplete(rope).sum() for rope in ropes])
+    far = float(np.ceil(max(waves.max(), trained) + 0.2))
     low, high = -0.03 * pairs - 0.5, 1.03 * pairs - 0.5
-    ticks = tuple((float(pair), str(pair)) for pair in sorted({0, pairs // 4, pairs // 2, 3 * pairs // 4, pairs - 1}))
     waves_of, y = Track((at_base,), waves[:, rows]), rows.astype(float)
-    here, level = Track((at_pair, at_base), waves.T[which][..., None]), Track((at_pair,), which[:, None].astype(float))
-    named_at = Track((at_pair, at_base), np.minimum(waves.T[which], 0.55 * far)[..., None])
+    here, level = Track(both, waves.T[which][..., None]), Track((at_pair,), which[:, None].astype(float))
+    named_at = Track(both, np.minimum(waves.T[which], 0.55 * far)[..., None])
     tokens = tuple(t("tokens_each", wave=read(10**wave)) for wave in waves.T[which].ravel().tolist())
     passed = Track((at_pair,), (which[:, None] >= rows).astype(np.int8))
-    done = Track(both, (never[..., None] > pairs - 1 - rows).astype(np.int8))
+    done = Track((at_base,), (never[:, None] > pairs - 1 - rows).astype(np.int8))
     last = Track((at_base,), waves[:, -1:])
-    limits = Track((at_context,), trained.repeat(2, axis=1))
-    grips = (
-        named(
-            "L", handle(at_context, limits, low, GREEN, t("grab_context"), [path(limits, (low, high), GREEN, 5)], r=0)
-        ),
-        named("b", handle(at_base, last, pairs - 1.0, "ink", t("grab_base"), r=10)),
-    )
+    slowest = Texts((at_base,), tuple(read(rope.wavelength[-1]) for rope in ropes))
+    side = {"anchor": "end", "dx": -8} if trained > far / 2 else {"anchor": "start", "dx": 8}
+    right = {"anchor": "end", "dx": -4}
     return Panel(
         Axis(0.0, far, tuple((float(p), short(10.0**p)) for p in range(1, int(far) + 1, 2)), t("tokens_axis")),
-        Axis(low, high, ticks, t("axis.pair")),
+        Axis(low, high, pair_ticks(pairs), pair_title(rows, t)),
         [
-            *since(2, boxes(Track((at_context,), trained), far, low, high, ORANGE, opacity=0.16)),
+            *since(2, boxes(trained, far, low, high, ORANGE, opacity=0.16)),
             *until(
                 1,
                 named("λ", dots(waves_of, y, (GREY, "ink"), 4, passed)),
-                label(
-                    named_at, level, Texts((at_pair, at_base), tokens), "ink", anchor="start", dx=14, dy=16, bold=True
-                ),
+                label(named_at, level, Texts(both, tokens), anchor="start", dx=16, dy=5, bold=True),
                 handle(at_pair, here, level, "ink", t("grab_pair"), r=10),
             ),
             *since(
                 2,
                 named("λ", dots(waves_of, y, ("ink", ORANGE), 5, done)),
-                label(waves[0, 0].item(), 0.0, read(ropes[0].wavelength[0]), "ink", anchor="end", dx=-8, dy=-10),
-                label(
-                    last,
-                    pairs - 1.0,
-                    Texts((at_base,), tuple(read(rope.wavelength[-1]) for rope in ropes)),
-                    "ink",
-                    anchor="end",
-                    dx=18,
-                    dy=-18,
-                    bold=True,
+                label(waves[0, 0].item(), 0.0, read(ropes[0].wavelength[0]), anchor="end", dx=-8, dy=-10),
+                label(last, pairs - 1.0, slowest, anchor="end", dx=18, dy=-18, bold=True),
+                named("L", path((trained, trained), (low, high), GREEN, 5)),
+                label(trained, low, t("trained", length=f"{train_len:,}"), GREEN, dy=-10, bold=True, **side),
+                *(
+                    label(far, 0.4 * pairs, Texts((at_base,), text), ORANGE, dy=dy, **right)
+                    for dy, text in (
+                        (0, tuple(t("never", count=n, pairs=pairs) if n else "" for n in never)),
+                        (20, tuple(t("no_turn") if n else "" for n in never)),
+                    )
                 ),
-                label(
-                    far,
-                    low,
-                    [t("trained"), " ", Texts((at_context,), at_context.texts)],
-                    GREEN,
-                    anchor="end",
-                    dx=-4,
-                    dy=-10,
-                    bold=True,
-                ),
-                label(
-                    far,
-                    0.45 * pairs,
-                    Texts(both, tuple(t("never", count=n, pairs=pairs) if n else "" for n in never.flat)),
-                    ORANGE,
-                    anchor="end",
-                    dx=-4,
-                    bold=True,
-                    size=17,
-                ),
-                label(
-                    far,
-                    0.45 * pairs,
-                    Texts(both, tuple(t("no_turn") if n else "" for n in never.flat)),
-                    ORANGE,
-                    anchor="end",
-                    dx=-4,
-                    dy=20,
-                ),
-                *grips,
+                named("b", handle(at_base, last, pairs - 1.0, "ink", t("grab_base"), r=10)),
             ),
         ],
         t("wavelength_title"),
@@ -273,6 +226,17 @@ def lengths(
     )
 
 
+def pair_ticks(pairs: int) -> tuple[tuple[float, str], ...]:
+    """Return ticks at the first, the last and three pairs between."""
+    return tuple((float(pair), str(pair)) for pair in sorted({0, pairs // 4, pairs // 2, 3 * pairs // 4, pairs - 1}))
+
+
+def pair_title(rows: Ints, t: Words) -> str:
+    """Return the title of an axis of pairs, which says how many are left out."""
+    every = int(rows[1] - rows[0]) if rows.size > 1 else 1
+    return t("pair_axis", every=every) if every > 1 else t("axis.pair")
+
+
 def table(
     ropes: Sequence[rc.Rope], rows: Ints, which: Ints, both: tuple[Control, Control], kind: str, span: int, t: Words
 ) -> Panel:
@@ -281,21 +245,21 @@ def table(
     pairs = ropes[0].pairs
     positions = frequency_demo.sampled_positions(span, WHOLE if span <= WHOLE else SAMPLED)
     every, step = (int(each[1] - each[0]) if each.size > 1 else 1 for each in (rows, positions))
-    limit = float(np.pi) if kind == "angle" else 1.0
+    limit, scale = (float(np.pi), PHASE) if kind == "angle" else (1.0, SIGNED)
     cells = np.stack([as_bytes(frequency_demo.table(rope, kind, positions)[rows], limit) for rope in ropes])
     low, high = -every / 2, rows[-1] + every / 2
-    ticks = tuple((float(pair), str(pair)) for pair in sorted({0, pairs // 4, pairs // 2, 3 * pairs // 4, pairs - 1}))
     end = float(positions[-1] + step)
-    middle = rows[np.searchsorted(rows, which, side="right") - 1][:, None].astype(float)
+    row = np.searchsorted(rows, which, side="right") - 1
+    middle = rows[row][:, None].astype(float)
+    strip = max(high, pairs - 1.0) + MARKED * pairs * np.array([0.3, 1.3])
     edge = Track((at_pair,), middle + np.array([-1, -1, 1, 1, -1]) * every / 2)
-    frame = [path((0.0, end, end, 0.0, 0.0), edge, colour, width) for colour, width in (("paper", 6), ("ink", 2.5))]
+    frame = [path((0.0, end, end, 0.0, 0.0), edge, colour, width) for colour, width in (("paper", 3.5), ("ink", 1.5))]
     return Panel(
         Axis(0.0, end, tuple((span * k / 4, short(span * k // 4)) for k in range(5)), t("axis.position"), grid=False),
-        Axis(
-            low, max(high, pairs - 1.0), ticks, t("pair_axis", every=every) if every > 1 else t("axis.pair"), grid=False
-        ),
+        Axis(low, strip[1], (*pair_ticks(pairs), (float(strip.mean()), t("marked"))), pair_title(rows, t), grid=False),
         [
-            image(Track((at_base,), cells), PHASE if kind == "angle" else SIGNED, (0.0, end), (low, high)),
+            image(Track((at_base,), cells), scale, (0.0, end), (low, high)),
+            image(Track(both, np.swapaxes(cells, 0, 1)[row][:, :, None]), scale, (0.0, end), tuple(strip.tolist())),
             handle(at_pair, end, Track((at_pair,), middle), "ink", t("grab_row"), frame, r=0),
             dots(float(AFTER), Track((at_pair,), middle), "paper", 6),
             dots(float(AFTER), Track((at_pair,), middle), "ink", 4),

@@ -22,8 +22,8 @@ ROWS = [
     Row("frequencies", spans.repeats, (ROPE,)),
     Row("frequencies", spans.wave, (ROPE, 3, 50)),
 ]
-STOPS = (100.0, 700.0, 5e4), (300, 4096)
-AT = {"base": 700, "train_len": 300, "pair": 3, "beat": 2}
+STOPS = (100.0, 700.0, 5e4), 300
+AT = {"base": 700, "pair": 3, "beat": 2}
 FILMS = [
     FilmRow("frequencies", tables.heat, (16, *STOPS, (0, 3, 7), "sin", 9000), AT),
     FilmRow("frequencies", digits_.digits, (8, 300.0, digits_.positions(77)), {"position": 77}, digits),
