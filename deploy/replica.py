@@ -7,16 +7,20 @@ word on a visitor's address and scheme counts. With --socket it serves the nginx
 
 import argparse
 import contextlib
+import logging
 import os
 import resource
 import signal
 import sys
 import tempfile
+import time
+import traceback
 from collections.abc import Callable
 from pathlib import Path
 
 import uvicorn
 from streamlit import config
+from streamlit.logger import get_logger
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 from rope_core.jobs import control
@@ -33,6 +37,7 @@ SETTINGS = {
     "server.fileWatcherType": "none",
     "server.headless": True,
     "browser.gatherUsageStats": False,
+    "logger.enableRich": False,
 }
 # What Streamlit's own command takes from the environment, by the variable.
 GIVEN: dict[str, tuple[str, Callable[[str], object]]] = {
@@ -40,6 +45,7 @@ GIVEN: dict[str, tuple[str, Callable[[str], object]]] = {
     "STREAMLIT_SERVER_PORT": ("server.port", int),
     "STREAMLIT_SERVER_ALLOWED_HOSTS": ("server.allowedHosts", lambda text: text.replace(",", " ").split()),
 }
+QUIET_SECONDS = 60.0
 STOP_SECONDS = 5
 PING_SECONDS = 30
 # Connections that a process may hold, where the machine lets it: the usual soft limit is 1,024.
@@ -58,6 +64,25 @@ class Protocol(WebSocketsSansIOProtocol):
             self.transport.close()
 
 
+class Once(logging.Filter):
+    """Lets a traceback pass once in a while for each place that raises: an odd message must not fill the log."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.logged: dict[str, float] = {}
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Whether a record is told."""
+        error = record.exc_info[1] if record.exc_info else None
+        if error is None:
+            return True
+        place, now = str(traceback.extract_tb(error.__traceback__)[-1:]), time.monotonic()
+        fresh = now - self.logged.get(place, -QUIET_SECONDS) >= QUIET_SECONDS
+        if fresh:
+            self.logged[place] = now
+        return fresh
+
+
 def open_files() -> None:
     """Raise the soft limit of open files as far as the hard one lets it."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -69,6 +94,7 @@ def open_files() -> None:
 def serve(app: str, socket: str | None, hosts: list[str]) -> None:
     """Serve ``app`` ("module:name") until stopped, for requests to one of ``hosts``, if any are given."""
     open_files()
+    get_logger("streamlit.error_util").addFilter(Once())
     for name, value in SETTINGS.items():
         config.set_option(name, value)
     for variable, (name, read) in GIVEN.items():

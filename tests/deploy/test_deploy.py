@@ -5,6 +5,7 @@ import contextlib
 import fcntl
 import gzip
 import http.client
+import logging
 import os
 import re
 import signal
@@ -27,6 +28,7 @@ from benchmarks.sessions import Session, Visit, sessions
 from deploy.__main__ import main
 from deploy.hall import CHECK_SECONDS, LOCK, Hall, Replica, clear
 from deploy.proxy import Limits, Site, configuration, filled, inline_scripts, policy
+from deploy.replica import QUIET_SECONDS, Once
 from rope_core.jobs import control
 from rope_core.jobs.queue import Queue
 from tests.conftest import apart, children
@@ -433,6 +435,21 @@ def test_the_launcher_raises_the_files_and_says_where_it_cannot_write(tmp_path: 
     run = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=120)
     assert run.returncode == 1 and len(run.stderr.splitlines()) == 1
     assert run.stderr.startswith("TMPDIR must be a folder with room that can be written, got "), run.stderr
+
+
+def test_a_place_that_raises_is_logged_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = [100.0]
+    monkeypatch.setattr(time, "monotonic", lambda: clock[0])
+    once, passed = Once(), list[bool]()
+    for seconds in (0.0, 1.0, QUIET_SECONDS):
+        clock[0] += seconds
+        try:
+            int("odd")
+        except ValueError as error:
+            info = (type(error), error, error.__traceback__)
+            passed.append(once.filter(logging.LogRecord("", 40, "", 1, "", (), info)))
+    assert passed == [True, False, True]
+    assert once.filter(logging.LogRecord("", 30, "", 1, "a warning", (), None))
 
 
 @needs_nginx

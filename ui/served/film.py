@@ -66,6 +66,16 @@ def prepare() -> None:
         component()(key="film.none", data={"film": "", "at": {}})
 
 
+def _moved(key: str) -> dict[str, Any]:
+    """Return what the player says of its controls and how often they moved; what no player says counts as nothing."""
+    moved = st.session_state.get(key, {}).get("moved")
+    given = moved if isinstance(moved, Mapping) else {}
+    at, count = given.get("at"), given.get("count")
+    values = at.items() if isinstance(at, Mapping) else ()
+    plain = {name: value for name, value in values if isinstance(value, str | int | float)}
+    return {"at": plain, "count": count if isinstance(count, int) else 0}
+
+
 def show(
     t: Words, film: Film, store: Store, controls: Controls, play: Mapping[str, Any] | None, *, lesson: bool = False
 ) -> str:
@@ -86,7 +96,7 @@ def show(
         finding = film.gap(heights) if film.gap and heights is not None else None
 
     def moved() -> None:
-        at = (st.session_state[key].get("moved") or {}).get("at", {})
+        at = _moved(key)["at"]
         for field in fields:
             given = at.get(field.name, values[field.name])
             if scene.sketch and field.name == scene.sketch.name and scene.sketch.read(given) is None:
@@ -97,13 +107,12 @@ def show(
     mount = component()
     with st.container(key=f"film-{film.id}"):
         mount(key=key, data=sent.data, on_moved_change=moved)
-        count = (st.session_state.get(key, {}).get("moved") or {}).get("count", 0)
         mount(
             key=f"{key}.told",
             data={
                 "film": name,
                 "at": values,
-                "count": count,
+                "count": _moved(key)["count"],
                 "fixed": [field.name for field in fields if field.name in controls.hidden],
                 "bare": controls.folded,
                 "told": lesson,

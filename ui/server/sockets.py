@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -213,10 +214,26 @@ def of_use(message: Any) -> bool:
 
 
 def fits(message: Any) -> bool:
-    """Whether a message names no more widgets, cached messages, files and letters of an address than a page has."""
+    """Whether a message names no more widgets, cached messages, files and letters of an address than a page has.
+
+    Films' values are JSON objects.
+    """
     run, files = message.rerun_script, message.file_urls_request.file_names
     items = max(len(run.widget_states.widgets), len(run.cached_message_hashes))
-    return items <= MOST_ITEMS and len(run.query_string) <= MOST_QUERY and len(files) <= MOST_FILES
+    few = items <= MOST_ITEMS and len(run.query_string) <= MOST_QUERY and len(files) <= MOST_FILES
+    return few and all(is_object(each.json_value) for each in run.widget_states.widgets if each.HasField("json_value"))
+
+
+def is_object(text: str) -> bool:
+    """Whether a text is a JSON object, as every value of a film is.
+
+    >>> is_object('{"moved": {}}'), is_object("[]"), is_object("[" * 9000)
+    (True, False, False)
+    """
+    try:
+        return isinstance(json.loads(text), dict)
+    except (ValueError, RecursionError):
+        return False
 
 
 def replaces(run: Any, newer: Any) -> bool:

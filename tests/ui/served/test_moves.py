@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from streamlit.proto.Element_pb2 import Element
+from streamlit.proto.WidgetStates_pb2 import WidgetState
 
 import rope_core as rc
 from benchmarks.sessions import Session, Visit
@@ -52,3 +53,22 @@ def test_a_move_of_a_shared_value_sends_each_figure_that_it_changes_once(app: st
         spans.wave(rope, 4, 128, t),
     )
     assert [sent.count(traces(sendable(drawing.figure).to_json())) for drawing in drawings] == [1, 1, 1, 1]
+
+
+ODD = ('{"moved": 5}', '{"moved": {"at": 5}}', '{"moved": {"at": {"NAME": [1]}, "count": {}}}')
+ODDER = ('{"moved": {"at": {"NAME": {"a": 1}}}}', '{"moved": {"at": {"NAME": NaN}}}', '{"done": 5}')
+
+
+def test_what_no_player_says_raises_nothing(app: str) -> None:
+    async def visit() -> None:
+        single = Session(Visit(app, "clock", ""))
+        await single.open()
+        assert single.film is not None
+        for text in ODD + ODDER:
+            value = text.replace("NAME", single.film.control)
+            single.widgets[single.film.id] = WidgetState(id=single.film.id, json_value=value)
+            # A page that raises is an error of the session's own.
+            await single._run(single.message(), 60)
+        await single.close()
+
+    apart(visit)

@@ -136,8 +136,9 @@ def test_what_the_app_has_no_use_for_goes_no_further(clock: Clock) -> None:
         (message(lambda m: m.rerun_script.cached_message_hashes.extend(["x"] * (MOST_ITEMS + 1))), 1008),
         (message(lambda m: [m.rerun_script.widget_states.widgets.add() for _ in range(MOST_ITEMS + 1)]), 1008),
         (message(lambda m: setattr(m.rerun_script, "query_string", "x" * 40_000)), 1008),
+        (message(lambda m: m.rerun_script.widget_states.widgets.add(id="film", json_value="[1]")), 1008),
     ],
-    ids=["text", "bytes", "no message", "files", "hashes", "widgets", "query"],
+    ids=["text", "bytes", "no message", "files", "hashes", "widgets", "query", "film"],
 )
 def test_what_no_browser_sends_closes_the_socket(frame: Any, code: int, clock: Clock) -> None:
     assert reach([MOVE, frame, MOVE], clock) == ([MOVE], [code])
