@@ -1,15 +1,16 @@
 """`python -m deploy`: serve the app to a hall. SIGHUP restarts the replicas one after another, SIGTERM stops all.
 
-`python -m deploy jobs` lists the work that visitors have queued, and cancels it.
+`python -m deploy jobs` lists the work that visitors have queued, and cancels it; `python -m deploy rooms` lists the
+rooms that are open, writes their votes and closes them.
 """
 
 import argparse
 import os
 import signal
 import sys
+from importlib import import_module
 from pathlib import Path
 
-from deploy import jobs
 from deploy.hall import Hall, say
 from deploy.proxy import Site
 
@@ -33,8 +34,9 @@ def options() -> argparse.Namespace:
 
 def main() -> int:
     """Serve until stopped; exit 1 with one sentence when that cannot be."""
-    if sys.argv[1:2] == ["jobs"]:
-        return jobs.main(sys.argv[2:])
+    if sys.argv[1:2] in (["jobs"], ["rooms"]):
+        # What the rooms need, Streamlit among it, is not loaded to serve.
+        return int(import_module(f"deploy.{sys.argv[1]}").main(sys.argv[2:]))
     given = options()
     named = tuple(given.hosts.split())
     address = given.address or ("0.0.0.0" if named else "127.0.0.1")

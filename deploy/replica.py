@@ -72,7 +72,7 @@ class Once(logging.Filter):
         self.logged: dict[str, float] = {}
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Whether a record is told."""
+        """Whether a record is written."""
         error = record.exc_info[1] if record.exc_info else None
         if error is None:
             return True

@@ -551,7 +551,7 @@ def test_stored_files_are_for_their_owner_and_no_link_is_followed(tmp_path: Path
     before = os.umask(0o000)
     try:
         Store(tmp_path / "new" / "records.sqlite3").begin("one", {})
-        Tally(tmp_path / "class" / "rooms.sqlite3").answer("room", "q", "token", 1)
+        Tally(tmp_path / "class" / "rooms.sqlite3").host("room", "key")
     finally:
         os.umask(before)
     files = [path for path in tmp_path.rglob("*") if path.is_file()]

@@ -34,6 +34,7 @@ from rope_core.jobs.queue import Queue
 from tests.conftest import apart, children
 from tests.support.attacks import message
 from tests.support.nginx import FLOOR, active_sessions, alive, ask, needs_nginx, served_hall, wait_until
+from ui.present.tally import Tally
 
 # Few enough for a test to reach.
 LIMITS = Limits(student_rate=5, student_burst=40, stranger_rate=5, stranger_burst=320, header_seconds=1)
@@ -150,6 +151,26 @@ def test_an_operator_lists_and_cancels_the_work_of_all_replicas(
         assert queue.wait(job, 120).state == "cancelled"
     finally:
         queue.close()
+
+
+def test_an_operator_lists_rooms_takes_their_votes_and_closes_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("ROPE_LAB_ROOMS", str(tmp_path / "rooms.sqlite3"))
+    tally = Tally()
+    for name in ("a", "b"):
+        tally.host(name, "key")
+    tally.answer("a", "lecture/3", "token", 1)
+    for words, code, text in (
+        ([], 0, "2 rooms"),
+        (["--votes"], 0, "room,question,choice,votes\r\na,lecture/3,2,1\r\n"),
+        (["--close", "c"], 1, "--close must be a room that is open, got 'c'"),
+        (["--close", "A"], 0, "1 rooms"),
+        (["--clear"], 0, "0 rooms"),
+    ):
+        monkeypatch.setattr(sys, "argv", ["deploy", "rooms", *words])
+        assert main() == code
+        assert text in "".join(capsys.readouterr())
 
 
 @pytest.mark.parametrize(

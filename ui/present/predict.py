@@ -15,7 +15,6 @@ from ui.present.lessons import Predict, Step
 from ui.present.steps import Prediction
 from ui.present.tally import Count, Tally, Unavailable
 from ui.present.view import LEAD, View
-from ui.present.visitor import ADDRESS
 from ui.text.escape import plain
 from ui.text.words import Words
 from ui.work.measured import VISITOR
@@ -48,7 +47,7 @@ class Question(Prediction):
 
     def _count_me(self, file: Tally, choice: int) -> bool:
         """Count the choice; whether a lecturer is there who will show the answer."""
-        counted = file.answer(self.room, self.id, token(), choice, opener())
+        counted = file.answer(self.room, self.id, token(), choice)
         if not counted:
             st.session_state[TROUBLE] = "late"
         return counted and self.count(file).hosted
@@ -56,7 +55,7 @@ class Question(Prediction):
     def lead(self, file: Tally) -> bool:
         """Lead the room with the key that this lecturer's address holds, else with a new one, which it then holds."""
         key = self.view.lead or secrets.token_hex(16)
-        leads = file.host(self.room, key, opener())
+        leads = file.host(self.room, key, token())
         if leads:
             self.view.put(LEAD, key)
         return leads
@@ -92,11 +91,6 @@ def token() -> str:
     """Return a word by which this browser's vote is known; nothing else is."""
     known = st.session_state.get(VISITOR) or secrets.token_hex(16)
     return str(st.session_state.setdefault(TOKEN, known))
-
-
-def opener() -> str:
-    """Return a word for the address from which a room is opened; "" for this computer."""
-    return str(st.session_state.get(ADDRESS, ""))
 
 
 def ask(view: View, step: Step, lesson_id: str) -> bool:

@@ -1,9 +1,10 @@
 """The class tally of predict-first questions: counts by room in one SQLite file, no names, gone after a day.
 
-Who opens a room gets its key, and leads it on every device that has the key; nobody else does. A room without votes
-expires HOUR seconds after its lecturer last looked, with votes DAY seconds after the latest, by the wall clock; every
-call first removes what has expired. A clock that jumps forward by a day empties all rooms; one that jumps back keeps
-rows for at most SLACK longer, because a row that claims to expire later than DAY + SLACK from now is removed as well.
+Who opens a room gets its key, and leads it on every device that has the key; nobody else does, and a vote opens none.
+A room without votes expires HOUR seconds after its lecturer last looked, with votes DAY seconds after the latest, by
+the wall clock; every call first removes what has expired. A clock that jumps forward by a day empties all rooms; one
+that jumps back keeps rows for at most SLACK longer, because a row that claims to expire later than DAY + SLACK from now
+is removed as well.
 """
 
 from __future__ import annotations
@@ -39,21 +40,24 @@ TABLES = (
     "DROP TABLE IF EXISTS rooms",
     "DROP TABLE IF EXISTS answers",
     "DROP TABLE IF EXISTS revealed",
+    "DROP TABLE IF EXISTS blocked",
     "CREATE TABLE rooms (room TEXT PRIMARY KEY, key TEXT NOT NULL, opener TEXT NOT NULL, seen REAL NOT NULL,"
     " expires REAL NOT NULL)",
     "CREATE TABLE answers (room TEXT NOT NULL, question TEXT NOT NULL, token TEXT NOT NULL, choice INTEGER NOT NULL,"
     " expires REAL NOT NULL, PRIMARY KEY (room, question, token))",
     "CREATE TABLE revealed (room TEXT NOT NULL, question TEXT NOT NULL, expires REAL NOT NULL,"
     " PRIMARY KEY (room, question))",
-    "PRAGMA user_version=2",
+    "CREATE TABLE blocked (token TEXT PRIMARY KEY, expires REAL NOT NULL)",
+    "PRAGMA user_version=3",
 )
-VERSION = 2
+VERSION = 3
 PURGES = (
     "DELETE FROM rooms WHERE expires <= ? OR expires > ?",
+    "DELETE FROM blocked WHERE expires <= ? OR expires > ?",
     "DELETE FROM answers WHERE expires <= ? OR expires > ? OR room NOT IN (SELECT room FROM rooms)",
     "DELETE FROM revealed WHERE expires <= ? OR expires > ? OR room NOT IN (SELECT room FROM rooms)",
 )
-REASONS = ("locked", "full", "unwritable", "unreadable", "crowded", "rooms")
+REASONS = ("locked", "full", "unwritable", "unreadable", "crowded", "rooms", "closed")
 
 
 class Unavailable(Exception):
@@ -157,12 +161,11 @@ class Tally:
         for purge in PURGES:
             db.execute(purge, (now, now + DAY + SLACK))
 
-    def answer(self, room: str, question: str, token: str, choice: int, opener: str = "") -> bool:
+    def answer(self, room: str, question: str, token: str, choice: int) -> bool:
         """Count ``choice`` as the one vote of ``token``, or move it there; False once the answer is out.
 
-        ``opener`` is the address that a room which nobody has opened yet is counted for; "" is counted for none.
-
-        Raises ValueError on arguments that no page sends, Unavailable("crowded" or "rooms") where a bound is met.
+        Raises ValueError on arguments that no page sends, Unavailable("crowded") where a bound is met, and
+        Unavailable("closed") where nobody leads such a room.
         """
         room = _checked(room, question, token)
         if not 0 <= choice < CHOICES:
@@ -172,7 +175,7 @@ class Tally:
                 return False
             now = self.now()
             if db.execute("SELECT 1 FROM rooms WHERE room = ?", (room,)).fetchone() is None:
-                self._make(db, room, "", opener, 0.0)
+                raise Unavailable("closed")
             self._bound(db, room, question, token)
             db.execute(
                 "INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?, ?)", (room, question, token, choice, now + DAY)
@@ -180,12 +183,18 @@ class Tally:
             db.execute("UPDATE rooms SET expires = ? WHERE room = ?", (now + DAY, room))
         return True
 
-    def _make(self, db: sqlite3.Connection, room: str, key: str, opener: str, seen: float) -> None:
-        """Open a room, unless there are too many, in all or from one address."""
+    def _make(self, db: sqlite3.Connection, room: str, key: str, opener: str) -> None:
+        """Open a room, unless its lecturer has too many; where all have, whoever has most loses the one last seen."""
         rooms, own = db.execute("SELECT count(*), total(opener = ?) FROM rooms", (opener,)).fetchone()
-        if rooms >= ROOMS or (opener and own >= ROOMS_EACH):
+        if own >= ROOMS_EACH:
             raise Unavailable("rooms")
-        db.execute("INSERT INTO rooms VALUES (?, ?, ?, ?, ?)", (room, key, opener, seen, self.now() + HOUR))
+        if rooms >= ROOMS:
+            db.execute(
+                "DELETE FROM rooms WHERE room = (SELECT room FROM rooms AS r ORDER BY"
+                " (SELECT count(*) FROM rooms WHERE opener = r.opener) + (r.opener = ?) DESC, seen LIMIT 1)",
+                (opener,),
+            )
+        db.execute("INSERT INTO rooms VALUES (?, ?, ?, ?, ?)", (room, key, opener, self.now(), self.now() + HOUR))
 
     @staticmethod
     def _bound(db: sqlite3.Connection, room: str, question: str, token: str) -> None:
@@ -220,7 +229,7 @@ class Tally:
     def host(self, room: str, key: str, opener: str = "") -> bool:
         """Lead the room, which opens it where nobody has; False where it was opened with another key.
 
-        Raises Unavailable("rooms") where too many rooms are open, in all or from the address ``opener``.
+        Raises Unavailable("rooms") where the browser ``opener`` has too many rooms open.
         """
         room = _checked(room, "", key)
         with self._open() as db:
@@ -230,13 +239,10 @@ class Tally:
         kept, now = hashlib.sha256(key.encode("utf-8", "replace")).hexdigest(), self.now()
         held = db.execute("SELECT key FROM rooms WHERE room = ?", (room,)).fetchone()
         if held is None:
-            self._make(db, room, kept, opener, now)
-        elif held[0] not in ("", kept):
+            self._make(db, room, kept, opener)
+        elif held[0] != kept:
             return False
-        db.execute(
-            "UPDATE rooms SET key = ?, seen = ?, expires = max(expires, ?) WHERE room = ?",
-            (kept, now, now + HOUR, room),
-        )
+        db.execute("UPDATE rooms SET seen = ?, expires = max(expires, ?) WHERE room = ?", (now, now + HOUR, room))
         return True
 
     def reveal(self, room: str, question: str, key: str, opener: str = "") -> bool:
@@ -250,6 +256,42 @@ class Tally:
                 raise Unavailable("crowded")
             db.execute("INSERT OR REPLACE INTO revealed VALUES (?, ?, ?)", (room, question, self.now() + DAY))
         return True
+
+    def rooms(self) -> list[tuple[str, int, float]]:
+        """Return the rooms that are open: name, votes, and seconds since their lecturer looked."""
+        with self._open() as db:
+            rows = db.execute(
+                "SELECT room, (SELECT count(*) FROM answers WHERE answers.room = rooms.room), seen FROM rooms"
+                " ORDER BY room"
+            ).fetchall()
+        return [(room, votes, max(0.0, self.now() - seen)) for room, votes, seen in rows]
+
+    def votes(self) -> list[tuple[str, str, int, int]]:
+        """Return how all rooms voted: room, question, choice from 0, votes."""
+        with self._open() as db:
+            rows = db.execute(
+                "SELECT room, question, choice, count(*) FROM answers GROUP BY room, question, choice ORDER BY 1, 2, 3"
+            )
+            return rows.fetchall()
+
+    def close(self, room: str | None = None) -> None:
+        """Close a room, or all, with all votes."""
+        with self._open() as db:
+            db.execute("DELETE FROM rooms WHERE ? IS NULL OR room = ?", (room, room))
+            self._purge(db)
+
+    def block(self, token: str, *, on: bool = True) -> None:
+        """Shut a browser out for a day, with its votes, or let it in again."""
+        with self._open() as db:
+            db.execute("DELETE FROM blocked WHERE token = ?", (token,))
+            if on:
+                db.execute("INSERT INTO blocked VALUES (?, ?)", (token, self.now() + DAY))
+                db.execute("DELETE FROM answers WHERE token = ?", (token,))
+
+    def blocked(self) -> frozenset[str]:
+        """Return the browsers that are shut out."""
+        with self._open() as db:
+            return frozenset(token for (token,) in db.execute("SELECT token FROM blocked"))
 
 
 def _version(db: sqlite3.Connection) -> int:

@@ -11,10 +11,9 @@ import streamlit as st
 from streamlit import config
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from ui.work.measured import TAB, VISITOR
+from ui.work.measured import ADDRESS, TAB, VISITOR
 from ui.work.session import Session
 
-ADDRESS = "visitor.address"
 PLACE, XSRF = "rope_place", "_streamlit_xsrf"
 
 

@@ -238,6 +238,7 @@ def start(session: Session, panel: str, wanted: Request, title: str) -> None:
         MODULE,
         [wanted.kind, "-"],
         owner=measured.owner(session),
+        address=measured.address(session),
         tab=measured.tab(session),
         title=title,
         memory_limit=measured.memory_limit(),

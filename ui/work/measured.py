@@ -18,8 +18,8 @@ from rope_core.jobs.queue import Status
 from ui.work.session import Session
 
 JOB, OWNER, SEEN = "benchmark.job", "benchmark.owner", "benchmark.seen"
-# Where the frame notes the browser and the tab of a session.
-VISITOR, TAB = "visitor", "visitor.tab"
+# Where the frame notes the browser, the address and the tab of a session.
+VISITOR, ADDRESS, TAB = "visitor", "visitor.address", "visitor.tab"
 WAITS, RUNS = 10.0, 60.0
 ONE, INTERPRETER, GPU = "one", "interpreter", "gpu"
 # The interpreter takes milliseconds per program whatever its size, so its check is one small shape.
@@ -90,6 +90,11 @@ def owner(session: Session) -> str:
     return str(session.setdefault(OWNER, session.get(VISITOR) or uuid.uuid4().hex))
 
 
+def address(session: Session) -> str:
+    """Return a word for the address from which a run is started; "" for this computer."""
+    return str(session.get(ADDRESS, ""))
+
+
 def tab(session: Session) -> str:
     """Return the tab that waits for a run; "" where nobody would notice that it is closed."""
     return str(session.get(TAB, ""))
@@ -157,6 +162,7 @@ def start(session: Session, what: str, own: Case, only: Iterable[str], rounds: i
         "rope_core.cli.bench",
         line,
         owner=owner(session),
+        address=address(session),
         tab=tab(session),
         title=title,
         memory_limit=memory_limit(),

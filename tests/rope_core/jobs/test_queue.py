@@ -1,5 +1,6 @@
 """The queue of child processes: progress, cancel, caps, fairness, crashes, hangs, orphans."""
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -158,6 +159,12 @@ def test_owners_take_turns(folder: Path) -> None:
 
 
 def test_full_queues_refuse(folder: Path) -> None:
+    with contextlib.closing(jobs.Queue(waiting=4)) as shared:
+        for owner in "ab":
+            shared.submit("job_sleepy", owner=owner, address="one", env={"PYTHONPATH": str(folder)})
+        with pytest.raises(ValueError, match="address must be below 2 jobs waiting or running, got 2"):
+            shared.submit("job_sleepy", owner="c", address="one")
+        shared.submit("job_sleepy", owner="c", address="other", env={"PYTHONPATH": str(folder)})
     queue = jobs.Queue(waiting=2, per_owner=2)
     env = {"PYTHONPATH": os.pathsep.join([str(folder), str(ROOT)])}
     first = queue.submit("job_sleepy", owner="a", env=env)

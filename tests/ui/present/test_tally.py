@@ -49,9 +49,22 @@ def clock() -> Clock:
     return Clock()
 
 
+class Rooms(Tally):
+    """A tally whose rooms a lecturer opens before the first vote."""
+
+    def answer(self, room: str, question: str, token: str, choice: int) -> bool:
+        try:
+            return super().answer(room, question, token, choice)
+        except Unavailable as error:
+            if error.reason != "closed":
+                raise
+            self.host(room, "lecturer", f"opener of {room}")
+            return super().answer(room, question, token, choice)
+
+
 @pytest.fixture
 def file(tmp_path: Path, clock: Clock) -> Tally:
-    return Tally(tmp_path / "rooms.sqlite3", clock)
+    return Rooms(tmp_path / "rooms.sqlite3", clock)
 
 
 def rows(file: Tally) -> int:
@@ -112,17 +125,36 @@ def test_an_empty_room_is_free_after_an_hour_and_one_with_votes_after_a_day(file
     assert file.host("voted", "second")
 
 
-def test_rooms_of_one_address_are_bounded_and_a_class_behind_it_votes(file: Tally) -> None:
+def test_a_vote_opens_no_room_and_a_lecturer_some(file: Tally, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tally, "ROOMS_EACH", 3)
+    with pytest.raises(Unavailable, match="closed"):
+        Tally.answer(file, "made-up", "q", "t", 0)
+    assert file.rooms() == []
     for k in range(tally.ROOMS_EACH):
-        assert file.host(f"a{k}", "t", "campus")
+        assert file.host(f"a{k}", "t", "browser")
     with pytest.raises(Unavailable, match="rooms"):
-        file.host("more", "t", "campus")
-    with pytest.raises(Unavailable, match="rooms"):
-        file.answer("more", "q", "t", 0, "campus")
-    assert file.host("more", "t", "elsewhere")
+        file.host("more", "t", "browser")
+    assert file.host("more", "t", "another"), "behind the same address, too"
     for k in range(300):
-        assert file.answer("a0", "q", f"t{k}", 0, "campus")
+        assert Tally.answer(file, "a0", "q", f"t{k}", 0)
     assert file.count("a0", "q", 1).votes == (300,)
+
+
+def test_an_operator_sees_and_closes_rooms_and_shuts_a_browser_out(file: Tally, clock: Clock) -> None:
+    for token, choice in (("a", 0), ("b", 1), ("c", 1)):
+        file.answer("one", "q", token, choice)
+    file.host("two", "key", "browser")
+    clock.time += 5
+    assert file.rooms() == [("one", 3, 5.0), ("two", 0, 5.0)]
+    assert file.votes() == [("one", "q", 0, 1), ("one", "q", 1, 2)]
+    file.block("c")
+    assert file.blocked() == {"c"} and file.votes()[1] == ("one", "q", 1, 1)
+    file.block("c", on=False)
+    assert file.blocked() == frozenset()
+    file.close("one")
+    assert file.rooms() == [("two", 0, 5.0)] and file.votes() == [] and rows(file) == 1
+    file.close()
+    assert file.rooms() == []
 
 
 def test_everything_is_gone_after_a_day(file: Tally, clock: Clock) -> None:
@@ -175,6 +207,7 @@ def test_other_names_are_refused(name: str, file: Tally) -> None:
 
 @pytest.mark.parametrize("text", [text for text in INJECTIONS if text != "\ud800"])
 def test_questions_and_tokens_are_data(text: str, file: Tally) -> None:
+    assert file.host("room", text[:64])
     file.answer("room", "q", "other", 1)
     assert file.answer("room", text, text[:64], 0)
     assert file.count("room", text, 2).votes == (1, 0)
@@ -189,27 +222,26 @@ def test_arguments_that_no_page_sends(file: Tally) -> None:
             file.answer("room", question, token, choice)
 
 
-@pytest.mark.parametrize("bound", ["ROOMS", "QUESTIONS", "VOTERS"])
+@pytest.mark.parametrize("bound", ["QUESTIONS", "VOTERS"])
 def test_bounds(bound: str, file: Tally, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tally, bound, 3)
 
     def vote(k: int) -> tuple[str, str, str]:
-        return (f"room{k}" if bound == "ROOMS" else "room", f"q{k}" if bound == "QUESTIONS" else "q", f"t{k}")
+        return ("room", f"q{k}" if bound == "QUESTIONS" else "q", f"t{k}")
 
     for k in range(3):
         assert file.answer(*vote(k), 0)
     with pytest.raises(Unavailable) as refused:
         file.answer(*vote(3), 0)
-    assert refused.value.reason == ("rooms" if bound == "ROOMS" else "crowded")
+    assert refused.value.reason == "crowded"
     assert file.answer(*vote(0), 1), "whoever is in may still change"
 
 
 def test_lecturers_and_reveals_are_bounded_too(file: Tally, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tally, "ROOMS", 2)
     monkeypatch.setattr(tally, "QUESTIONS", 2)
-    assert file.host("a", "t") and file.host("b", "t")
-    with pytest.raises(Unavailable, match="rooms"):
-        file.host("c", "t")
+    assert file.host("a", "t", "one") and file.host("b", "t", "many") and file.host("c", "t", "many")
+    assert [name for name, *_ in file.rooms()] == ["a", "c"], "who has most makes room"
     assert file.reveal("a", "1", "t") and file.reveal("a", "2", "t") and file.reveal("a", "2", "t")
     with pytest.raises(Unavailable, match="crowded"):
         file.reveal("a", "3", "t")
@@ -244,6 +276,7 @@ from ui.present.tally import Tally
 path, first, start = sys.argv[1], int(sys.argv[2]), float(sys.argv[3])
 time.sleep(max(0.0, start - time.time()))
 file = Tally(path)
+file.host("room", "key")
 for k in range(first, first + 50):
     file.answer("room", "q", f"t{k}", k % 2)
 """
@@ -285,7 +318,7 @@ def test_a_file_that_cannot_change_its_journal_yet_works_without(file: Tally) ->
     with closing(sqlite3.connect(file.path)) as db:
         for statement in tally.TABLES:
             db.execute(statement)
-        db.execute("INSERT INTO rooms VALUES ('room', '', '', 0, ?)", (file.now() + DAY,))
+        db.execute("INSERT INTO rooms VALUES ('room', 'key', '', 0, ?)", (file.now() + DAY,))
         db.execute("INSERT INTO answers VALUES ('room', 'q', 'a', 1, ?)", (file.now() + DAY,))
         db.commit()
     reader = sqlite3.connect(file.path, isolation_level=None)
@@ -338,7 +371,7 @@ from ui.present.tally import Tally, Unavailable
 if os.getuid() == 0:
     os.setuid(65534)
 for path in sys.argv[1:]:
-    for call in (lambda t: t.answer("room", "q", "a", 0), lambda t: t.count("room", "q", 2)):
+    for call in (lambda t: t.host("room", "key"), lambda t: t.count("room", "q", 2)):
         try:
             call(Tally(path))
         except Unavailable as error:
