@@ -11,7 +11,7 @@ from ui.figures.attention import limits as failing
 from ui.figures.attention import scores as figures
 from ui.figures.attention import softmax as temperature
 from ui.figures.attention import spread
-from ui.page.fields import BASE, FACTOR, GEOMETRY, LEN_STEPS, SCHEME, SCHEME_FIELDS, TRAIN_LEN, beats, stops
+from ui.page.fields import BASE, FACTOR, GEOMETRY, LEN_STEPS, SCHEME, SCHEME_FIELDS, beats, stops
 from ui.page.frame import Frame
 from ui.page.sentences import show_refusals
 from ui.page.state import Field
@@ -74,9 +74,8 @@ def one_score(page: Frame) -> None:
     else:
         rope, kind, reach = page.store.rope(), page.get(VECTORS), page.get(REACH)
         bases, at = stops(BASE, page.get(BASE), film.LOW, film.HIGH), film.distances(page.get(AT), reach)
-        contexts = stops(TRAIN_LEN, page.get(TRAIN_LEN), 64, max(reach, 128))
         words = spread.lengths(rope.train_len, page.get(KEYS))
-        drawing = film.decaying(rope, kind, vectors, reach, bases, at, contexts, words, page.t)
+        drawing = film.decaying(rope, kind, vectors, reach, bases, at, words, page.t)
         page.show(drawing, film.decaying, attention.score_curve, softmax_core.expected_attention)
     page.bar()
     page.controls.segments(VECTORS)

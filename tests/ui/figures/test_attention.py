@@ -22,7 +22,7 @@ from ui.film.scene import Track
 from ui.text.words import Words
 
 T = Words("en", "attention")
-CONTEXTS, TEXTS = (64.0, 512.0), (128, 512, 2048, 4096)
+TEXTS = (128, 512, 2048, 4096)
 
 
 def angles(dim: int, base: float) -> list[float]:
@@ -50,31 +50,29 @@ def test_the_curve_and_the_mark_are_the_score_of_rotated_vectors(kind: str, dim:
     q, k = figures.vectors(kind, dim, 3, "1, -2 0.5", "0.3，2")
     assert np.linalg.norm(q) == pytest.approx(1.0) and np.linalg.norm(k) == pytest.approx(1.0)
     bases, at = (base, 9_000.0) if base < 9_000 else (9_000.0, base), decay.distances(71, 400)
-    film = unwrap(decay.decaying)(rc.Rope(dim, base, 512), kind, (q, k), 400, bases, at, CONTEXTS, TEXTS, T)
+    film = unwrap(decay.decaying)(rc.Rope(dim, base, 512), kind, (q, k), 400, bases, at, TEXTS, T)
     shapes = film.scene.panels[0].shapes
-    band, curve = [shape for shape in shapes if shape["kind"] == "path" and isinstance(shape["y"], Track)][:2]
-    limit, grip, *zeros = [shape for shape in shapes if shape["kind"] == "handle"]
+    band, edge = [shape for shape in shapes if shape["kind"] == "path" and isinstance(shape["y"], Track)][:2]
+    grip, *zeros = [shape for shape in shapes if shape["kind"] == "handle"]
     for i, each in enumerate(bases):
         rope = rc.Rope(dim, each, 512)
         edges = cell_edges(400, POINTS, True).tolist()
         for cell in (0, 9, len(edges) - 2):
             within = [by_matrix(rope, q, k, distance) for distance in range(edges[cell], edges[cell + 1])]
-            assert curve["y"].frames[i][cell] == pytest.approx(np.mean(within), abs=1e-10)
             ends = band["y"].frames[i][[cell, -1 - cell]]
             assert ends == pytest.approx([min(within), max(within)], abs=1e-10)
-        assert 10 ** curve["x"][-1] == pytest.approx(400) and edges[-1] - edges[-2] > 4
+        assert 10 ** band["x"].max() == pytest.approx(400) and edges[-1] - edges[-2] > 4
         for distance in (1, 71, 300):
             index = {"base": i, "at": at.index(distance)}
             assert grip["y"].at(index)[0] == pytest.approx(by_matrix(rope, q, k, distance), abs=1e-10)
             assert grip["x"].at(index)[0] == pytest.approx(np.log10(distance))
-        texts_of = {"base": each, "at": 71, "train_len": 64, "keys": 512, "beat": 1}
+        texts_of = {"base": each, "at": 71, "keys": 512, "beat": 1}
         assert f"At distance 71 the score is {by_matrix(rope, q, k, 71):.3f};" in film.scene.written(texts_of)
         for zero in zeros:
             first = next((m for m in range(1, 401) if by_matrix(rope, q, k, m) < 0), 400)
             assert 10 ** zero["x"].at({"base": i})[0] == pytest.approx(first)
     assert len(zeros) == (kind == "equal")
-    # The trained context past the reach stands at its end.
-    assert [10 ** limit["x"].at({"train_len": k})[0] for k in (0, 1)] == pytest.approx([64, 400])
+    assert edge["y"] is band["y"]
     assert max(at) <= 400
 
 
@@ -111,7 +109,7 @@ def test_a_wide_bin_holds_its_first_and_last_distance_and_few_between() -> None:
 
 def test_a_distance_past_the_reach_lengthens_the_axis() -> None:
     vectors, at = figures.vectors("equal", 8, 0, "", ""), decay.distances(5_000, 64)
-    film = unwrap(decay.decaying)(rc.Rope(8, 60.0), "equal", vectors, 64, (60.0, 9e3), at, CONTEXTS, TEXTS, T)
+    film = unwrap(decay.decaying)(rc.Rope(8, 60.0), "equal", vectors, 64, (60.0, 9e3), at, TEXTS, T)
     assert film.scene.panels[0].x.high == np.log10(5_000) and at[-1] == 5_000
 
 
@@ -258,7 +256,7 @@ def drawings(lang: str, dim: int, base: float, train_len: int) -> tuple[Drawing 
     result, _ = extension.extensions(rope, params, 4 * train_len)
     return (
         *(
-            decay.decaying(rope, kind, vectors, 64, (base, 2e12), decay.distances(3, 64), CONTEXTS, TEXTS, t)
+            decay.decaying(rope, kind, vectors, 64, (base, 2e12), decay.distances(3, 64), TEXTS, t)
             for kind in figures.KINDS
         ),
         *(figures.bound(rope, kind, vectors, 64, t) for kind in figures.KINDS),

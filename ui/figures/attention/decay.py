@@ -33,24 +33,19 @@ def decaying(
     reach: int,
     bases: tuple[float, ...],
     at: tuple[int, ...],
-    contexts: tuple[float, ...],
     words: tuple[int, ...],
     t: Words,
 ) -> Film:
-    """Return the score of a query and a key over the distance, then at every base; then attention as a text grows.
-
-    The trained context is dragged as well; of the score nothing depends on it. Past the reach it is at its end.
-    """
+    """Return the score of a query and a key over the distance, then at every base; then attention as a text grows."""
     q, k = pairing
     reach = max(reach, at[-1])
     base, far = control(t, "base", bases, since=2, until=2), control(t, "at", at, seconds=8.0, until=1)
-    keys = control(t, "keys", words, start=float(rope.train_len), since=3, seconds=6.0)
+    keys = control(t, "keys", words, start=2.0 * rope.train_len, since=3, seconds=6.0)
     squares, plain, sharp = spread.shares(words, rope.train_len)
-    context = control(t, "train_len", contexts, slider=False)
     spectra = [rc.Spectrum.of(rc.Rope(rope.dim, each, rope.train_len).theta) for each in bases]
     d, middle, fold = bins(reach)
     scores = np.array([attention.score_curve(s, d, q, k) for s in spectra])
-    mean, least, most = fold(scores)
+    _, least, most = fold(scores)
     there_and_back = np.log10(np.concatenate([middle, middle[::-1]]))
     band = Track((base,), np.concatenate([least, most[:, ::-1]], axis=1))
     here = np.array([attention.score_curve(s, at, q, k) for s in spectra])
@@ -63,13 +58,12 @@ def decaying(
     low = min(-0.15, 1.1 * float(min(scores.min(), here.min())))
     top = max(1.05, 1.1 * float(max(scores.max(), here.max())))
     numbers = Texts((base, far), tuple(f"{value:.3f}" for value in here.ravel().tolist()))
-    trained = np.log10(np.minimum(contexts, reach))[:, None]
-    limit, limits = Track((context,), trained), Track((context,), trained.repeat(2, axis=1))
-    lengths = Texts((context,), tuple(f"{each:,.0f}" for each in contexts))
+    trained = float(np.log10(min(rope.train_len, reach)))
     first = [attention.first_negative(rope.dim, each, reach) for each in bases] if kind == "equal" else []
     negative = Texts((base,), tuple(text_or_never(each, reach, t) for each in first)) if first else ""
     zeros = Track((base,), np.log10([[reach if each is None else each] for each in first])) if first else 0.0
-    border = path(limits, [low, top], GREEN, 4)
+    length = f"{rope.train_len:,}"
+    side = {"anchor": "end", "dx": -8} if trained > edge / 2 else {"anchor": "start", "dx": 8}
     crossing = [
         handle(base, zeros, 0.0, "ink", t("grab_base"), r=10),
         label(zeros, 0.0, negative, "ink", bold=True, dy=28),
@@ -81,21 +75,12 @@ def decaying(
             path([0.0, edge], [0.0, 0.0], "ink", 1),
             *since(
                 2,
-                named("L", handle(context, limit, top, GREEN, t("grab_trained"), [border], r=0)),
-                label(
-                    limit,
-                    top,
-                    sentence(lambda **length: t("trained", **length), length=lengths),
-                    GREEN,
-                    anchor="end",
-                    dx=-8,
-                    dy=14,
-                    bold=True,
-                ),
+                named("L", path((trained, trained), (low, top), GREEN, 4)),
+                label(trained, 0.85 * top, t("trained", length=length), GREEN, bold=True, **side),
             ),
             path(there_and_back, band, SKY, 0, fill=SKY) | {"opacity": 0.3},
             label(0.0, low, t("scores_band"), SKY, anchor="start", dx=4, dy=-8, size=13),
-            named("R", path(np.log10(middle), Track((base,), mean), SKY, 3)),
+            named("R", path(there_and_back, band, SKY, 2)),
             *until(
                 1,
                 path(Track((far,), np.stack([np.log10(at)] * 2, axis=1)), stem, RED, 1.5, "2 4"),
@@ -107,7 +92,8 @@ def decaying(
         height=230,
         until=2,
     )
-    slots = {"base": Texts((base,), base.texts), "context": lengths, "negative": negative}
+    falls = tuple(t("stays", limit=f"{reach:,}") if each is None else t("falls", m=f"{each:,}") for each in first)
+    slots = {"base": Texts((base,), base.texts), "falls": Texts((base,), falls) if first else ""}
     findings = (
         sentence(lambda **more: t("decay_finding", zero=start, **more), here=numbers, at=Texts((far,), far.texts)),
         sentence(lambda **more: t(f"base_{kind}", **more), **slots),
@@ -117,10 +103,16 @@ def decaying(
         "decay",
         Scene(
             (panel, *spread.panels(keys, rope.train_len, plain, sharp, t)),
-            (far, base, context, keys),
+            (far, base, keys),
             "",
             beats=beats(
-                t, "decay", *findings, hints=("at", "base", "keys"), fact=t(f"fact.{kind}"), act=t(f"act.{kind}")
+                t,
+                "decay",
+                *findings,
+                hints=("at", "base", "keys"),
+                at=({}, {}, {"keys": 2.0 * rope.train_len}),
+                fact=t(f"fact.{kind}"),
+                act=t(f"act.{kind}"),
             ),
         ),
         lambda: {"distance": d} | {f"score, base {each:g}": row for each, row in zip(bases, scores, strict=True)},

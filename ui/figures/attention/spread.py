@@ -45,11 +45,11 @@ def panels(keys: Control, train_len: int, plain: Array, sharp: Array, t: Words) 
     looks = ((plain, GREY, "unsharpened"), (sharp, PURPLE, "sharpened"))
     bars: list[Shape] = []
     for k, (share, colour, name) in enumerate(looks):
-        at = k - 0.5
+        at, percent = k - 0.5, Texts((keys,), tuple(f"{value:.2g} %" for value in share))
         bars += [
             boxes(at - 0.35, at + 0.35, 0.0, 100.0, GREY, opacity=0.15),
             boxes(at - 0.35, at + 0.35, 0.0, Track((keys,), share[:, None]), colour),
-            label(at, 50.0, Texts((keys,), tuple(f"{value:.2g} %" for value in share)), colour, bold=True),
+            label(at, Track((keys,), share[:, None] + 5), percent, colour, bold=True),
             label(at, -9.0, t(f"short.{name}"), colour, size=13),
         ]
     where = np.log2(np.array(keys.stops) / train_len)
@@ -58,16 +58,21 @@ def panels(keys: Control, train_len: int, plain: Array, sharp: Array, t: Words) 
     marked = Track((keys,), np.stack([where, where], axis=1))
     lines: list[Shape] = [path((0.0, 0.0), (0.0, top), GREEN, 3)]
     names = [label(0.0, top, t("trained_here"), GREEN, anchor="start", dx=6, dy=12, bold=True)]
-    for share, colour, name in looks:
-        lines += [path(where, share, colour, 4), dots(here, Track((keys,), share[:, None]), colour, 7)]
+    # Up to the trained length the two are one.
+    for (share, colour, name), drawn in zip(looks, (where >= where[0], where >= 0), strict=True):
+        lines += [
+            path(where[drawn], share[drawn], colour, 4),
+            dots(here, Track((keys,), np.where(drawn, share, np.nan)[:, None]), colour, 7),
+        ]
         names.append(label(where[-1], share[-1], t(f"line.{name}"), colour, anchor="end", dy=-16, bold=True))
     lines.append(handle(keys, here, 0.0, "ink", t("grab_keys"), [path(marked, (0.0, top), "ink", 3)], r=0))
+    ticks = tuple((float(y), str(y)) for y in (0, 10, 20) if y < top)
     steps = range(int(where[0]), int(where[-1]) + 1, 2)
     return (
         Panel(Axis(-1.0, 1.0), Axis(-12.0, 102.0), bars, t("unit_title"), width=110, share=0.5, height=230, since=3),
         Panel(
             Axis(where[0], where[-1], tuple((float(p), f"{2.0**p:g}×") for p in steps), t("length_axis")),
-            Axis(0.0, top, tuple((float(y), str(y)) for y in (0, 10, 20) if y < top), t("share_axis"), grid=False),
+            Axis(-0.04 * top, top, ticks, t("share_axis"), grid=False),
             [*lines, *names],
             width=210,
             height=190,

@@ -29,7 +29,7 @@ def decaying(t: Words) -> str:
 
 def decaying_of_one_vector(t: Words) -> str:
     values = np.array([np.mean(np.cos(m * THETA)) for m in range(400)])
-    return t("base_equal", base="700", negative=f"{int(np.argmax(values < 0))}", context="256")
+    return t("base_equal", base="700", falls=t("falls", m=f"{int(np.argmax(values < 0))}"))
 
 
 def failing(t: Words) -> str:
@@ -94,21 +94,20 @@ def question(t: Words) -> str:
 
 
 AT = decay.distances(70, 400)
-CONTEXTS = (128.0, 256.0)
-AT_70 = {"at": 70, "base": 700, "train_len": 256, "keys": 1024}
+AT_70 = {"at": 70, "base": 700, "keys": 1024}
 WORDS = spread.lengths(256, None)
 FILMS = [
     FilmRow(
         "attention",
         decay.decaying,
-        (ROPE, "random", PAIRING, 400, (700.0, 9e3), AT, CONTEXTS, WORDS),
+        (ROPE, "random", PAIRING, 400, (700.0, 9e3), AT, WORDS),
         AT_70 | {"beat": 1},
         decaying,
     ),
     FilmRow(
         "attention",
         decay.decaying,
-        (ROPE, "equal", scores.vectors("equal", 16, 0, "", ""), 400, (50.0, 700.0), AT, CONTEXTS, WORDS),
+        (ROPE, "equal", scores.vectors("equal", 16, 0, "", ""), 400, (50.0, 700.0), AT, WORDS),
         AT_70 | {"beat": 2},
         decaying_of_one_vector,
     ),
