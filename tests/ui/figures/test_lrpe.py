@@ -65,6 +65,16 @@ def test_the_framed_pair_is_activated_and_turned_by_its_own_angle(start: int, to
     assert shown_at(blue["angle"], at)[0] - shown_at(bar["angle"], at)[0] == pytest.approx((start + token) * theta[1])
 
 
+def test_where_both_numbers_are_zero_the_finding_says_that_nothing_turns() -> None:
+    scene = unwrap(turning.stages)(Case("relu", width=16), 0, 2, (0, 9), T).scene
+    numbers = drawn_vectors(16, TOKENS * HEADS, seed=0).reshape(TOKENS, HEADS, 16)[:, 0, [2, 10]]
+    empty = [bool(max(row) < 0) for row in numbers]
+    assert any(empty) and not all(empty)
+    for token in range(TOKENS):
+        sentence = scene.written({"length": 0, "offset": 1, "token": token, "beat": 2})
+        assert (T("turn_nothing") in sentence) == empty[token] == ("length stays" not in sentence)
+
+
 @pytest.mark.parametrize("width", [8, 64])
 def test_the_table_has_a_cell_for_every_pair_of_words_and_the_sum_one_for_every_number(width: int) -> None:
     scene = unwrap(turning.stages)(Case(width=width), 0, 1, (0, 9), T).scene
@@ -79,7 +89,10 @@ def test_the_table_has_a_cell_for_every_pair_of_words_and_the_sum_one_for_every_
         assert abs(np.sum(x[:-1] * y[1:] - x[1:] * y[:-1])) / 2 == pairs
         assert (shown_at(row["x0"], at) < shown_at(row["x1"], at)).sum() == length
         written_text = scene.written({"length": length, "offset": 0, "token": 0, "beat": 1})
-        assert f"{length} words needs {pairs:,} scores" in written_text and f"{width**2:,} numbers" in written_text
+        assert (
+            f"{length} words needs {pairs:,} scores" in written_text
+            and f"{width} × {width} = {width**2:,} numbers" in written_text
+        )
 
 
 def shown_at(track: Track | np.ndarray, at: dict[str, int]) -> np.ndarray:

@@ -51,13 +51,16 @@ def stages(case: Case, head: int, wanted: int, starts: tuple[int, ...], t: Words
     positions = np.add.outer(np.array(starts), np.arange(TOKENS))
     phase = positions * float(case.theta_grid[head, pair])
     where = Texts(both, tuple(f"{m:,}" for m in positions.ravel().tolist()))
+    long = np.hypot(*bar[:, dims].T)
     turn = sentence(
         lambda **slots: t("turn_finding", act=t(f"act.{case.act}"), **slots),
         m=where,
         x=Texts((token,), tuple(couple(row[dims]) for row in x)),
         f=Texts((token,), tuple(couple(row[dims]) for row in bar)),
-        angle=Texts(both, tuple(f"{angle:,.0f}" for angle in np.degrees(phase).ravel().tolist())),
-        long=Texts((token,), tuple(f"{np.hypot(*row[dims]):.3g}" for row in bar)),
+        rest=Texts(
+            both,
+            tuple(_rest(angle, float(length), t) for row in phase for angle, length in zip(row, long, strict=True)),
+        ),
     )
     call = sentence(
         lambda **slots: t("call_finding", width=case.width, **slots),
@@ -66,12 +69,12 @@ def stages(case: Case, head: int, wanted: int, starts: tuple[int, ...], t: Words
         token=Texts((token,), token.texts),
     )
     counted = sentence(
-        lambda **slots: t("cost_finding", sum=f"{case.width**2:,}", **slots),
+        lambda **slots: t("cost_finding", width=case.width, sum=f"{case.width**2:,}", **slots),
         n=Texts((length,), length.texts),
         scores=_scores(length),
     )
     maps = [
-        _cells(values, t(f"map_{name}", rows=TOKENS, width=case.width), top, dims, token, name, t)
+        _cells(values, t(f"map_{name}"), top, dims, token, name, t)
         for name, values, top in (("x", x, limit(x)), ("o", Track((offset,), out), limit(out)))
     ]
     circle_of = _circle(
@@ -97,6 +100,11 @@ def stages(case: Case, head: int, wanted: int, starts: tuple[int, ...], t: Words
     )
 
 
+def _rest(angle: float, length: float, t: Words) -> str:
+    """Return by how much an activated pair turns; nothing is left to turn where both numbers are 0."""
+    return t("turn_keeps", angle=f"{np.degrees(angle):,.0f}", long=f"{length:.3g}") if length else t("turn_nothing")
+
+
 def couple(values: Array) -> str:
     """Return two numbers as a reader writes a point."""
     return f"({values[0]:.3g}, {values[1]:.3g})".replace("-", "−")
@@ -118,6 +126,7 @@ def _cost(width: int, length: Control, t: Words) -> Panel:
     top, bottom = (Track((length,), -count + side) for side in (1.0, 0.0))
     middle = Track((length,), HALF - count)
     across, down = np.arange(float(right)), -np.arange(low + 1)
+    numbers = t("sum_numbers", width=width, count=f"{width**2:,}")
     return Panel(
         Axis(-1.0, right),
         Axis(-low - 1.0, 7.0),
@@ -135,7 +144,14 @@ def _cost(width: int, length: Control, t: Words) -> Panel:
                 bold=True,
             ),
             label(left, -width - 5.0, t("sum_size"), PURPLE, anchor="start", bold=True),
-            label(left, -width - 10.0, t("sum_numbers", count=f"{width**2:,}"), PURPLE, anchor="start", bold=True),
+            label(
+                left,
+                -width - 10.0,
+                numbers,
+                PURPLE,
+                anchor="start",
+                bold=True,
+            ),
             label(
                 Track((length,), count),
                 middle,
@@ -210,8 +226,8 @@ def _circle(
     cross = np.array([-1.1, 1.1, np.nan, 0.0, 0.0])
     blue = hands(0.0, 0.0, reach, after, BLUE, 6, head=True)
     return Panel(
-        Axis(-1.2, 1.2),
-        Axis(-1.4, 1.45),
+        Axis(-1.4, 1.2),
+        Axis(-1.2, 1.45),
         [
             path(cross, cross[::-1], GREY, 1),
             circle(0.0, 0.0, reach, GREY, 1, dash="3 4"),
@@ -220,12 +236,8 @@ def _circle(
             named("f", hands(0.0, 0.0, reach, start, PURPLE, 5, head=True)),
             named("o", turned(offset, 0.0, 0.0, reach, after, BLUE, t("grab_turned"), [blue], r=0)),
             *(
-                label(across, up, t(f"arrow_{name}"), colour, anchor=anchor, bold=True)
-                for name, across, up, anchor, colour in (
-                    ("x", -1.2, 1.2, "start", GREY),
-                    ("f", 1.2, 1.2, "end", PURPLE),
-                    ("o", 0.0, -1.4, "middle", BLUE),
-                )
+                label(-1.35, 1.3 - 0.24 * k, t(f"arrow_{name}"), colour, anchor="start", bold=True)
+                for k, (name, colour) in enumerate((("x", GREY), ("f", PURPLE), ("o", BLUE)))
             ),
         ],
         title,
