@@ -89,7 +89,11 @@ def test_hands_at_drawn_stops(rope: Rope, factor: float, span: float, data: st.D
     first, _, last = (scene.written({"factor": factor, "distance": span, "beat": beat}) for beat in (1, 2, 3))
     count = sum(past(rope.theta, tokens))
     assert (f"{count} have" in first) == (count > 0)
-    assert f"{T(f'scheme.{name}')} {sum(past(s.inv_freq, length))}. " in last
+    unseen, closer = last.split(". ")
+    assert unseen.endswith(f"{T(f'scheme.{name}')} ({new})" if (new := sum(past(s.inv_freq, length))) else T("nobody"))
+    moved = abs(rope.theta[0] / s.inv_freq[0] - 1) > 1e-6
+    wanted = f"{T(f'scheme.{name}')} ({film.degrees(s.inv_freq[0])})." if moved else f"{T('nobody')}."
+    assert closer.endswith(wanted)
 
 
 def test_a_hand_that_went_round_is_at_an_angle_that_it_knows_but_its_arc_stays() -> None:

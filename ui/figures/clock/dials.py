@@ -162,18 +162,20 @@ def closer(linear: Dial, k: int, t: Words) -> str:
 
 
 def compared(each: Sequence[Dial], by: Control, t: Words) -> Text:
-    """Return the sentence that counts new angles and says how far neighbours are apart, scheme by scheme."""
+    """Return the sentence that names the schemes with hands at new angles, and those that bring neighbours closer."""
+    names = [t(f"scheme.{dial.request.scheme}") for dial in each]
 
-    def among(values: Sequence[Sequence[str]]) -> list[str | Texts]:
-        names = [t(f"scheme.{dial.request.scheme}") for dial in each]
-        rows = zip(names, values, strict=True)
-        return [part for name, texts in rows for part in (t("comma"), f"{name} ", Texts((by,), tuple(texts)))][1:]
+    def listed(values: Sequence[Sequence[str]]) -> Texts:
+        """Return at each stop the names that have a text there, with it."""
+        columns = zip(*values, strict=True)
+        rows = [[f"{name} ({text})" for name, text in zip(names, column, strict=True) if text] for column in columns]
+        return Texts((by,), tuple(t("comma").join(row) or t("nobody") for row in rows))
 
     return sentence(
         lambda **slots: t("compared_finding", **slots),
         length=Texts((by,), tuple(f"{length:,}" for length in each[0].lengths)) if each else "",
-        counts=among([[str(row.sum()) for row in dial.of_each("past")] for dial in each]),
-        apart=among([dial.apart for dial in each]),
+        new=listed([[str(count) if count else "" for count in map(np.sum, dial.of_each("past"))] for dial in each]),
+        closer=listed([[a if new else "" for a, new in zip(dial.apart, dial.moved, strict=True)] for dial in each]),
     )
 
 
