@@ -4,6 +4,7 @@ import math
 from collections import Counter
 from collections.abc import Callable
 from functools import cache
+from inspect import unwrap
 from typing import Any
 
 import numpy as np
@@ -80,25 +81,28 @@ def order(drawing: Film) -> list[str]:
     return [part for _, part in pairs]
 
 
+NORM, FEED = "norm (LayerNorm)", "feed-forward (GELU)"
+
+
 @pytest.mark.parametrize(
     ("place", "feed"),
     [
-        ("pre", ["+", "LayerNorm", "feed-forward · GELU", "+"]),
-        ("post", ["+", "LayerNorm", "feed-forward · GELU", "+", "LayerNorm"]),
-        ("double", ["LayerNorm", "+", "LayerNorm", "feed-forward · GELU", "LayerNorm", "+"]),
-        ("inner", ["LayerNorm", "+", "feed-forward · GELU", "LayerNorm", "+"]),
+        ("pre", ["+", NORM, FEED, "+"]),
+        ("post", ["+", NORM, FEED, "+", NORM]),
+        ("double", [NORM, "+", NORM, FEED, NORM, "+"]),
+        ("inner", [NORM, "+", FEED, NORM, "+"]),
     ],
 )
 def test_the_norms_stand_where_the_formula_says(place: str, feed: list[str]) -> None:
     built = Choices("LayerNorm", place, False, "gelu", True)
     drawing = figures.diagram("mine", built, built, ROPE, T)
     parts = order(drawing)
-    assert parts[0] == "x" and parts[-len(feed) :] == feed
-    assert (parts[1] == "LayerNorm") == (place in ("pre", "double"))
+    assert parts[0] == T("box.input") and parts[-len(feed) :] == feed
+    assert (parts[1] == NORM) == (place in ("pre", "double"))
     rows = dict(
         zip(np.asarray(drawing.table()["part"]).tolist(), np.asarray(drawing.table()["row"]).tolist(), strict=True)
     )
-    assert rows["q"] + 1 == rows["k"] + 1 == rows["RoPE"] < rows["KV cache"]
+    assert rows["q"] + 1 == rows["k"] + 1 == rows["RoPE"] < rows[T("box.cache")]
     assert parts.count("RoPE") == 2
 
 
@@ -144,7 +148,11 @@ def test_the_output_turns_with_the_text_where_v_does() -> None:
     assert np.ptp(still) < 1e-9
     np.testing.assert_allclose(np.diff(goes), theta, atol=1e-9)
     written_text = film.scene.written({"token": 0, "later": 1, "moved": 12, "beat": 3})
-    assert f"turned by 0° with v as it is, and by {math.degrees(12 * theta):.0f}° with" in written_text
+    assert f"turned by 0°, with v turned too by {math.degrees(12 * theta):.0f}°" in written_text
+    # Both arrows start at the top, and the picture turns as the sentence says.
+    dial = unwrap(figures.diagram)("X", None, usual()[0], rope, T).scene.panels[2].shapes
+    at = [shape["angle"].frames[12, 0] for shape in dial if "angle" in shape]
+    assert np.subtract(at, np.pi / 2) == pytest.approx([0, 12 * theta], abs=1e-9)
     assert f"made {(way.TOKENS + 6) * theta / (2 * math.pi):.3g} turns" in film.scene.written(
         {"token": 0, "later": 7, "moved": 0, "beat": 2}
     )
@@ -169,7 +177,7 @@ def test_switches_change_the_drawing_and_say_so() -> None:
     built = figures.chosen(row, "RMSNorm", "post", "parallel", "relu2")
     assert built == Choices("RMSNorm", "post", True, "relu2", False)
     drawing = figures.diagram("BLOOM", shown, built, ROPE, T)
-    assert "with your changes" in title(drawing) and "parallel" in title(drawing)
+    assert "with your changes" in title(drawing)
     assert order(drawing).count("+") == 1 and "RoPE" not in order(drawing)
     assert figures.chosen(None, "row", "row", "row", "row") == usual()[0]
     assert "leaves open" in title(figures.diagram("X", None, usual()[0], ROPE, T))

@@ -66,7 +66,7 @@ def decaying(
     side = {"anchor": "end", "dx": -8} if trained > edge / 2 else {"anchor": "start", "dx": 8}
     crossing = [
         handle(base, zeros, 0.0, "ink", t("grab_base"), r=10),
-        label(zeros, 0.0, negative, "ink", bold=True, dy=28),
+        label(zeros, 0.0, negative, anchor="end", bold=True, dx=20, dy=28),
     ]
     panel = Panel(
         Axis(0.0, edge, tuple((np.log10(x), f"{x:,}") for x in DECADES if x <= reach), t("distance_log")),

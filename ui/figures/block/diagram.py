@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -16,14 +15,13 @@ from ui.figures.block import way
 from ui.figures.block.way import COLOURS
 from ui.figures.colours import GREY, YELLOW, on
 from ui.figures.drawing import Film, kept
-from ui.film.scene import Axis, Panel, Scene, Shape, Track, beats, control
-from ui.film.shapes import boxes, hands, label, named, path
+from ui.film.scene import Axis, Panel, Scene, Shape, beats, control
+from ui.film.shapes import boxes, label, named, path
 from ui.text.words import Words
 
 LEFT, RIGHT, RESIDUAL = 0.6, 8.8, 9.6
 ROW_HEIGHT = 28
 ROPE = "RoPE"
-UP = math.pi / 2
 GAP = 0.06
 
 
@@ -36,7 +34,7 @@ class Box:
     right: float
     row: int
     colour: str
-    reach: float = 0.36
+    reach: float = 0.33
 
     @property
     def middle(self) -> float:
@@ -82,17 +80,17 @@ def attention(left: float, right: float, row: int, rotates: bool, t: Words) -> l
     if rotates:
         drawn += [Box(ROPE, *edge, row + 1, YELLOW) for edge in edges[:2]]
     drawn.append(Box(t("box.cache"), edges[1][0], edges[2][1], row + 2, GREY))
-    return [*drawn, Box("softmax(q·k/√d) v", left + GAP, right - GAP, row + 3, GREY)]
+    return [*drawn, Box(t("box.attention"), left + GAP, right - GAP, row + 3, GREY)]
 
 
 def serial(block: Choices, t: Words) -> tuple[list[Box], list[Skip]]:
     """Return the sub-layers below each other, each with its own residual connection."""
-    drawn, skips, row = [Box("x", LEFT, RIGHT, 0, GREY)], [], 0
+    drawn, skips, row = [Box(t("box.input"), LEFT, RIGHT, 0, GREY)], [], 0
     for part in ("attention", "feed"):
         start = row
         row += 1
         if block.place in ("pre", "double"):
-            drawn.append(Box(block.norm, LEFT, RIGHT, row, GREY))
+            drawn.append(Box(t("box.norm", norm=block.norm), LEFT, RIGHT, row, GREY))
             row += 1
         if part == "attention":
             drawn += attention(LEFT, RIGHT, row, block.rotates, t)
@@ -101,32 +99,35 @@ def serial(block: Choices, t: Words) -> tuple[list[Box], list[Skip]]:
             drawn.append(Box(t("box.feed", unit=t(f"unit.{block.unit}")), LEFT, RIGHT, row, GREY))
             row += 1
         if block.place in ("double", "inner"):
-            drawn.append(Box(block.norm, LEFT, RIGHT, row, GREY))
+            drawn.append(Box(t("box.norm", norm=block.norm), LEFT, RIGHT, row, GREY))
             row += 1
         drawn.append(Box("+", LEFT, RIGHT, row, GREY))
         skips.append(Skip(start, row))
         if block.place == "post":
             row += 1
-            drawn.append(Box(block.norm, LEFT, RIGHT, row, GREY))
+            drawn.append(Box(t("box.norm", norm=block.norm), LEFT, RIGHT, row, GREY))
     return drawn, skips
 
 
 def parallel(block: Choices, t: Words) -> tuple[list[Box], list[Skip]]:
     """Attention and feed-forward beside each other, one residual connection for both."""
     half, row = LEFT + 0.62 * (RIGHT - LEFT), 1
-    drawn = [Box("x", LEFT, RIGHT, 0, GREY)]
+    drawn = [Box(t("box.input"), LEFT, RIGHT, 0, GREY)]
     if block.place in ("pre", "double"):
-        drawn.append(Box(block.norm, LEFT, RIGHT, row, GREY))
+        drawn.append(Box(t("box.norm", norm=block.norm), LEFT, RIGHT, row, GREY))
         row += 1
     drawn += attention(LEFT, half, row, block.rotates, t)
     drawn.append(Box(t("box.feed", unit=f"<br>{t(f'unit.{block.unit}')}"), half + 0.3, RIGHT, row + 1, GREY, 0.8))
     row += 4
     if block.place in ("double", "inner"):
-        drawn += [Box(block.norm, LEFT, half, row, GREY), Box(block.norm, half + 0.3, RIGHT, row, GREY)]
+        drawn += [
+            Box(t("box.norm", norm=block.norm), LEFT, half, row, GREY),
+            Box(t("box.norm", norm=block.norm), half + 0.3, RIGHT, row, GREY),
+        ]
         row += 1
     drawn.append(Box("+", LEFT, RIGHT, row, GREY))
     if block.place == "post":
-        drawn.append(Box(block.norm, LEFT, RIGHT, row + 1, GREY))
+        drawn.append(Box(t("box.norm", norm=block.norm), LEFT, RIGHT, row + 1, GREY))
     return drawn, [Skip(0, row)]
 
 
@@ -172,24 +173,19 @@ def diagram(title: str, printed: Choices | None, chosen: Choices, rope: rc.Rope,
     token = control(t, "token", range(way.LAST + 1), slider=False)
     later = control(t, "later", range(1, way.LATER + 1), slider=False)
     moved = control(t, "moved", range(way.SHIFTS + 1), seconds=8.0, since=3)
-    turned = UP + np.array(moved.stops)[:, None] * float(rope.theta[rope.pairs // way.ONE])
     shapes = [*wires(drawn, last), *(shape for skip in skips for shape in residual(skip, last))]
     for box in drawn:
         y = last - box.row
         ink, opacity = ("ink", 0.25) if box.colour == GREY else (on(box.colour), 1.0)
-        shapes.append(boxes(box.left, box.right, y - box.reach, y + box.reach, box.colour, opacity=opacity))
+        part = boxes(box.left, box.right, y - box.reach, y + box.reach, box.colour, opacity=opacity)
+        shapes.append(named("R", part) if box.text == ROPE else part)
         for k, text in enumerate(lines := box.text.split("<br>")):
             dy = 5 + 18 * (k - (len(lines) - 1) / 2)
             shapes.append(label(box.middle, y, text, ink, plain=True, size=14, dy=dy))
-        if box.text == ROPE:
-            arrow_of = hands(box.left + 0.45, y, 0.18, Track((moved,), turned), ink, 3, head=True)
-            shapes.append(named("R", arrow_of))
-    choice = {"norm": chosen.norm, "place": t(f"place.{chosen.place}"), "unit": t(f"unit.{chosen.unit}")}
-    order = t("order.parallel" if chosen.parallel else "order.serial")
     start, rows, readable = usual()
     name = title if printed else t("open_row", name=title, rows=rows, readable=readable)
     shown = name if chosen == (printed or start) else t("switched", name=name)
-    written = t("diagram_title", name=shown, order=order, **choice) + ("" if chosen.rotates else t("rotates_not"))
+    written = t("diagram_title", name=shown) + ("" if chosen.rotates else t("rotates_not"))
     height = ROW_HEIGHT * (last + 1)
     block = Panel(Axis(0.4, 9.9), Axis(-0.6, last + 0.6), shapes, written, width=230, height=height, since=3)
     texts_of = way.findings(rope, token, later, moved, t)

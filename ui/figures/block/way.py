@@ -10,10 +10,10 @@ from rope_core.theory.block.demo import shifted_outputs
 from rope_core.theory.demo import drawn_vectors
 from ui.figures.colours import BLUE, GREY, PURPLE, RED, SKY, on
 from ui.film.scene import Axis, Control, Panel, Shape, Text, Texts, Track, sentence
-from ui.film.shapes import Numbers, boxes, circle, handle, hands, label, named, since, turned, until
+from ui.film.shapes import Numbers, arc, boxes, circle, handle, hands, label, named, since, turned, until
 from ui.text.words import Words
 
-TOKENS, LATER, SHIFTS = 4, 100, 40
+TOKENS, LATER, SHIFTS = 4, 100, 16
 """How many tokens the cache holds, how many words after them a query comes at most, and how far the text moves."""
 LAST = TOKENS - 1 + LATER
 REST = 2.2
@@ -21,10 +21,11 @@ REST = 2.2
 WORD = 1
 """The token whose query, key and value are drawn at every position."""
 TILE, ROW = 0.45, 60
-ALONE, KEPT = 0.46, 0.29
+ALONE, KEPT = 0.43, 0.3
 """The length of a word's arrows, and of those beside each other in the cache, over the height of a row."""
 ROWS = {"q": 3.0, "k": 2.0, "v": 1.0}
 COLOURS = {"q": BLUE, "k": RED, "v": PURPLE}
+UP = np.pi / 2
 ONE = 8
 """The share of the pairs, from the fastest, at which the drawn pair lies: it turns 18 degrees a word."""
 
@@ -55,7 +56,7 @@ def text(rope: rc.Rope, token: Control, later: Control, t: Words) -> Panel:
         boxes(-0.5, TOKENS - 0.5, 0.5, 2.5, GREY, opacity=0.15),
         boxes(every - TILE, every + TILE, -0.3, 0.3, GREY, opacity=0.3),
         *(label(float(k), 0.0, each, dy=5) for k, each in enumerate(words[:TOKENS])),
-        label((TOKENS - 1) / 2, 3.0, t("box.cache"), bold=True, dy=14),
+        label((TOKENS - 1) / 2, 3.0, t("kept"), bold=True, dy=14),
     )
     for name, y in ROWS.items():
         turning, first = theta * (name != "v"), float(points[name][WORD])
@@ -66,10 +67,10 @@ def text(rope: rc.Rope, token: Control, later: Control, t: Words) -> Panel:
             angles, column = points[name] + every * turning, np.full(TOKENS, y)
             still += since(2, _ring(every, column, KEPT), _arrow(name, every, column, KEPT, angles))
     new.append(_arrow("q", there, ROWS["q"], KEPT, Track((later,), (points["q"][0] + far * theta)[:, None])))
-    marks = np.array([*every, 25, LAST])
-    ticks = tuple(zip(places(marks).tolist(), map(str, marks), strict=True))
+    marks = np.array([*every, 50, LAST])
+    ticks = tuple(sorted([*zip(places(marks).tolist(), map(str, marks), strict=True), (TOKENS - 0.4, "⋯")]))
     return Panel(
-        Axis(-1.6, TOKENS + REST + 0.55, ticks, t("place_axis"), grid=False),
+        Axis(-1.6, TOKENS + REST + 0.55, ticks, t("place_axis", last=TOKENS - 1), grid=False),
         Axis(-0.4, 3.5),
         [
             *still,
@@ -85,8 +86,9 @@ def text(rope: rc.Rope, token: Control, later: Control, t: Words) -> Panel:
 def _tile(control: Control, positions: Array, colour: str, word: str) -> list[Shape]:
     x = places(positions)[:, None]
     left, middle, right = (Track((control,), x + side) for side in (-TILE, 0.0, TILE))
-    tile = boxes(left, right, -0.3, 0.3, colour)
-    return [tile, label(middle, 0.0, word, on(colour), bold=True, dy=5, plain=True)]
+    opacity, ink = (0.4, "ink") if colour == GREY else (1.0, on(colour))
+    tile = boxes(left, right, -0.3, 0.3, colour, opacity=opacity)
+    return [tile, label(middle, 0.0, word, ink, bold=True, dy=5, plain=True)]
 
 
 def _ring(x: Numbers, y: Numbers, r: float) -> Shape:
@@ -105,15 +107,22 @@ def outputs(rope: rc.Rope) -> tuple[Array, Array]:
     return plain, also
 
 
+def turns(rope: rc.Rope) -> tuple[Array, Array]:
+    """Return how far the output's drawn pair has turned as the text moves, (SHIFTS + 1,) rad: v plain, v turned too."""
+    plain, also = (np.unwrap(np.angle(each)) for each in outputs(rope))
+    return plain - plain[0], also - also[0]
+
+
 def output(rope: rc.Rope, moved: Control, t: Words) -> Panel:
-    """Return where the output's drawn pair points once the text has moved, with v as it is and with v turned too."""
-    still, goes = (Track((moved,), np.unwrap(np.angle(each))[:, None]) for each in outputs(rope))
+    """Return how far the output has turned once the text has moved, with v as it is and with v turned too."""
+    still, goes = (Track((moved,), UP + each[:, None]) for each in turns(rope))
     sky = hands(0.0, 0.0, 0.95, goes, SKY, 6, head=True)
     return Panel(
         Axis(-1.15, 1.15),
         Axis(-2.3, 1.15),
         [
             circle(0.0, 0.0, 1.0, GREY, 1.5),
+            arc(0.0, 0.0, 0.4, UP, goes, SKY, 5),
             named("o", hands(0.0, 0.0, 0.95, still, PURPLE, 6, head=True)),
             turned(moved, 0.0, 0.0, 0.95, goes, SKY, t("grab_output"), [sky], r=0),
             label(0.0, -1.0, t("v_plain"), PURPLE, bold=True, dy=22),
@@ -132,7 +141,7 @@ def findings(rope: rc.Rope, token: Control, later: Control, moved: Control, t: W
     """Return what is read below: the turns at a position, the query's way, and how far each output has turned."""
     theta = float(rope.theta[rope.pairs // ONE])
     far = TOKENS - 1 + np.array(later.stops)
-    plain, also = (np.degrees(np.unwrap(np.angle(each))) for each in outputs(rope))
+    plain, also = map(np.degrees, turns(rope))
 
     def by(driver: Control, values: Array, form: str = ",.0f") -> Texts:
         # A rounding error below zero is zero.
@@ -153,7 +162,7 @@ def findings(rope: rc.Rope, token: Control, later: Control, moved: Control, t: W
         sentence(
             lambda **slots: t("output_finding", **slots),
             moved=Texts((moved,), moved.texts),
-            plain=by(moved, plain - plain[0]),
-            turned=by(moved, also - also[0]),
+            plain=by(moved, plain),
+            turned=by(moved, also),
         ),
     )
