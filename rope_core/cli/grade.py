@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import argparse
+import csv
+import sys
+from pathlib import Path
 
 from rope_core.checks.case import printable
 from rope_core.cli.source import print_json
-from rope_core.errors import reject, whole
+from rope_core.errors import reject, sentence, whole
 from rope_core.grade import Assignment, Result, full_assignment, grade, read_assignment
-from rope_core.grade.result import texts
+from rope_core.grade.result import alike, headline, texts
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
-    parser.add_argument("file", help="a Python file with rotate, rotate_backward, spectrum, convert or yarn")
+    parser.add_argument(
+        "file", help="a Python file with rotate, rotate_backward, spectrum, convert or yarn; or a folder"
+    )
     parser.add_argument("--assignment", metavar="FILE.toml", help="stages and points; by default every stage, a point")
     parser.add_argument("--only", metavar="FUNCTION", help="one function of the assignment")
     parser.add_argument("--seed", type=int, default=0, help="draws other inputs")
@@ -23,8 +28,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Grade a student's functions; exit 0 when all stages pass, 1 when not, 2 on a file that cannot be read.
 
-    FILE is run on this machine, with your rights and a time limit but no sandbox: grade only code that you would run
-    yourself. No server and no page runs it.
+    FILE is run on this machine, with your rights, limits of time and memory, but no sandbox: grade only code that you
+    would run yourself. No server and no page runs it. For a folder, each of its Python files is a line of CSV.
     """
     assignment = read_assignment(options.assignment) if options.assignment else full_assignment()
     if options.only is not None:
@@ -32,9 +37,37 @@ def run(options: argparse.Namespace) -> int:
             raise reject("only", "one_of", options.only, names=list(assignment.points))
         points = {options.only: assignment.points[options.only]}
         assignment = Assignment(assignment.title, assignment.seconds, points)
-    results = grade(options.file, assignment, whole("seed", options.seed, 0, 2**31 - 1))
+    seed = whole("seed", options.seed, 0, 2**31 - 1)
+    if Path(options.file).is_dir():
+        return _print_folder(Path(options.file), assignment, seed, options.lang)
+    results = grade(options.file, assignment, seed)
     code = int(not all(result.passed for result in results))
     (_print_json if options.json else _print_text)(options, assignment, results, code)
+    return code
+
+
+def _print_folder(folder: Path, assignment: Assignment, seed: int, lang: str) -> int:
+    """Write a line for each file: its points, those of each stage, and what is wrong, or why it was not graded."""
+    files, code = sorted(folder.glob("*.py")), 0
+    if not files:
+        raise reject("file", "python_folder", str(folder))
+    stages = [(name, stage) for name, points in assignment.points.items() for stage in points]
+    out = csv.writer(sys.stdout)
+    out.writerow(("file", "points", "most", *(f"{name}.{stage}" for name, stage in stages), "wrong"))
+    for file in files:
+        results, wrong = [], ""
+        try:
+            results = grade(file, assignment, seed)
+            wrong = " ".join(group[0].sentence(lang) for group in alike(results) if not group[0].passed)
+        except ValueError as error:
+            wrong = sentence(error, lang)
+        given = {(each.function, each.stage): each.points if each.passed else 0.0 for each in results}
+        most = sum(sum(points.values()) for points in assignment.points.values())
+        row = (file.name, sum(given.values(), 0.0), most, *(given.get(stage, 0.0) for stage in stages), wrong)
+        # What a spreadsheet would take for a formula is a text.
+        out.writerow(f"'{cell}" if isinstance(cell, str) and cell[:1] in "=+-@\t" and cell else cell for cell in row)
+        sys.stdout.flush()
+        code |= int(bool(wrong))
     return code
 
 
@@ -43,12 +76,13 @@ def _totals(results: list[Result]) -> dict[str, float]:
 
 
 def _print_text(options: argparse.Namespace, assignment: Assignment, results: list[Result], code: int) -> None:
+    """Write each stage and what is wrong; stages of a function that fail by one mistake are one."""
     if assignment.title:
         print(printable(assignment.title))
-    for result in results:
-        print(result.headline(options.lang))
-        if not result.passed:
-            print(f"    {result.sentence(options.lang)}")
+    for group in alike(results):
+        print(headline(group, options.lang))
+        if not group[0].passed:
+            print(f"    {group[0].sentence(options.lang)}")
     print(texts()["word"]["total"][options.lang].format(**_totals(results)))
 
 

@@ -1,8 +1,8 @@
 """Grading of a student's own rotate, spectrum, convert and yarn: stages, known mistakes, assignments.
 
-The student's file runs in a child process on the machine of whoever calls ``grade``, with that user's rights and a time
-limit: no sandbox is promised. No server of this project calls it. The book calls ``child.lines`` in a worker of the
-reader's own browser.
+The student's file runs in child processes on the machine of whoever calls ``grade``, with that user's rights and limits
+of time and memory: no sandbox is promised. No server of this project calls it. The book calls ``child.lines`` in a
+worker of the reader's own browser.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ title = "Rotary position embedding, sheet 3"
 seconds = 20
 
 [rotate]
-oracle = 1
+values = 1
 positions = 2
 """
 
@@ -27,24 +27,24 @@ Stage = Callable[[Student, np.random.Generator], None]
 
 TASKS: dict[str, dict[str, Stage]] = {
     "rotate": {
-        "law": rotations.rotate_law,
-        "oracle": rotations.rotate_oracle,
+        "properties": rotations.rotate_law,
+        "values": rotations.rotate_oracle,
         "positions": rotations.rotate_positions,
         "backward": rotations.rotate_backward,
         "dtype": rotations.rotate_dtype,
     },
     "spectrum": {
-        "law": frequencies.spectrum_law,
-        "oracle": frequencies.spectrum_oracle,
+        "properties": frequencies.spectrum_law,
+        "values": frequencies.spectrum_oracle,
         "dtype": frequencies.spectrum_dtype,
     },
     "convert": {
-        "law": rotations.convert_law,
-        "oracle": rotations.convert_oracle,
+        "properties": rotations.convert_law,
+        "values": rotations.convert_oracle,
         "positions": rotations.convert_positions,
         "dtype": rotations.convert_dtype,
     },
-    YARN: {"law": frequencies.yarn_law, "oracle": frequencies.yarn_oracle, "dtype": frequencies.yarn_dtype},
+    YARN: {"properties": frequencies.yarn_law, "values": frequencies.yarn_oracle, "dtype": frequencies.yarn_dtype},
 }
 SECONDS = 20.0
 MAX_SECONDS = 600.0

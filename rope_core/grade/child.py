@@ -1,12 +1,10 @@
-"""The child process: run a student's file, then the stages of one of its functions, a JSON line each."""
+"""The stages of one function of a student's file, judged one after another, a JSON line each."""
 
 from __future__ import annotations
 
 import json
 import runpy
-import sys
-from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -15,24 +13,18 @@ from rope_core.grade.assignment import TASKS
 from rope_core.grade.faults import Fault, Student, raised
 
 
-def main(arguments: Sequence[str]) -> None:
-    """Write the outcome of each stage of ``name`` to ``log`` as soon as it is known."""
-    path, name, seed, log, *stages = arguments
-    sys.path.append(str(Path(path).parent))
-    with open(log, "w", encoding="utf-8", buffering=1) as out:
-        for line in lines(path, name, int(seed), stages):
-            out.write(line + "\n")
-
-
 def lines(path: str, name: str, seed: int, stages: Iterable[str]) -> Iterator[str]:
-    """Run the file ``path``, then yield the outcome of each stage of the function ``name`` as JSON."""
+    """Run the file ``path`` in this process, then yield the outcome of each stage of the function ``name`` as JSON."""
     broken, functions = None, {}
     try:
-        # A student's file has any name and is no module; its `if __name__ == "__main__"` part does not run.
         functions = runpy.run_path(path, run_name="student")
     except BaseException as error:
         broken = raised(error, path)
-    student = Student(path, functions)
+    yield from judged(Student(path, functions), name, seed, stages, broken)
+
+
+def judged(student: Student, name: str, seed: int, stages: Iterable[str], broken: Fault | None = None) -> Iterator[str]:
+    """Yield the outcome of each stage as JSON; ``broken`` is what all of them fail by."""
     for stage in stages:
         fault = broken or _fault(student, name, stage, seed)
         record: dict[str, Any] = {"stage": stage, "key": "", "slots": {}}
@@ -47,7 +39,3 @@ def _fault(student: Student, name: str, stage: str, seed: int) -> Fault | None:
     except Fault as fault:
         return fault
     return None
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:])

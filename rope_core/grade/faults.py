@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import traceback
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
+from rope_core.grade.remote import failed
 from rope_core.rope import Array
 
 Answers = Mapping[str, Callable[..., Any]]
@@ -44,17 +44,13 @@ class Student:
 
 def raised(error: BaseException, path: str) -> Fault:
     """Return the Fault for an exception in a student's file, with the last line of that file."""
-    frames = traceback.extract_tb(error.__traceback__)
-    lines = [frame.lineno for frame in frames if frame.filename == path]
-    slots = {"error": type(error).__name__, "detail": _text(error)}
+    return exception(**failed(error, path))
+
+
+def exception(error: str, detail: str, lines: list[int]) -> Fault:
+    """Return the Fault for an exception by its name, its text, and the lines of the student's file on its way."""
+    slots = {"error": error, "detail": detail}
     return Fault("raised", line=lines[-1], **slots) if lines else Fault("not_called", **slots)
-
-
-def _text(error: BaseException) -> str:
-    try:
-        return str(error)[:200]
-    except Exception:  # a student's own __str__
-        return ""
 
 
 def as_array(name: str, answer: Any, shape: tuple[int, ...]) -> Any:
@@ -108,10 +104,9 @@ def judge(
     if not wrong:
         return
     name, arguments, got, expected, at = wrong[0]
+    seen = {"call": shown(name, arguments), "where": str(list(at))}
+    seen |= {"expected": f"{expected[at]:.7g}", "got": f"{got[at]:.7g}"}
     for key, mistaken in mistakes.items():
         if not any(far(w[2], np.asarray(mistaken(*w[1])), tolerance, relative).any() for w in wrong):
-            raise Fault("mistake", mistake=key, call=shown(name, arguments))
-    where = str(list(at))
-    raise Fault(
-        "different", call=shown(name, arguments), where=where, expected=f"{expected[at]:.9g}", got=f"{got[at]:.9g}"
-    )
+            raise Fault("mistake", mistake=key, **seen)
+    raise Fault("different", **seen)

@@ -6,7 +6,7 @@ import ast
 import inspect
 import json
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
@@ -47,11 +47,10 @@ class Result:
     def headline(self, lang: str = "en") -> str:
         """Return function, stage and whether it passed, in "en" or "zh".
 
-        >>> Result("rotate", "law", 1.0).headline()
-        'rotate, law: passed'
+        >>> Result("rotate", "values", 1.0).headline()
+        'rotate, the right values: passed'
         """
-        word = texts()["word"]["passed" if self.passed else "failed"][lang]
-        return word.format(function=self.function, stage=texts()["stage"][self.stage][lang])
+        return headline([self], lang)
 
     def sentence(self, lang: str = "en") -> str:
         """Return what is wrong in "en" or "zh", "" where nothing is."""
@@ -61,6 +60,23 @@ class Result:
         if self.key == "mistake":
             slots["why"] = texts()["mistake"][self.slots["mistake"]][lang]
         return texts()["fault"][self.key][lang].format_map(slots)
+
+
+def alike(results: Iterable[Result]) -> list[list[Result]]:
+    """Return results in groups: stages of a function that fail by the same mistake, each that passed alone."""
+    groups: dict[tuple[str, ...], list[Result]] = {}
+    for each in results:
+        why = each.stage if each.passed else str(each.slots.get("mistake", each.sentence()))
+        groups.setdefault((each.function, each.key, why), []).append(each)
+    return list(groups.values())
+
+
+def headline(group: Sequence[Result], lang: str) -> str:
+    """Return a function, the stages of it that gave the same, and whether they passed."""
+    word, between = texts()["word"]["passed" if group[0].passed else "failed"][lang], {"en": ", ", "zh": "、"}[lang]
+    return word.format(
+        function=group[0].function, stage=between.join(texts()["stage"][each.stage][lang] for each in group)
+    )
 
 
 def check_source(source: str, name: str) -> None:

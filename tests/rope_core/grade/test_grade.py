@@ -1,7 +1,9 @@
 """rope grade: right solutions pass, each known mistake is named, and whatever code does is one sentence."""
 
+import csv
 import json
 import re
+import sys
 from pathlib import Path
 from string import Formatter
 from typing import Any
@@ -15,6 +17,7 @@ from rope_core.grade.assignment import TASKS
 from rope_core.grade.faults import Fault, Student
 from rope_core.grade.result import texts
 from tests.support import ROOT
+from tests.support.nginx import alive, wait_until
 
 SOLUTION = Path(__file__).with_name("solution.py").read_text("utf-8")
 
@@ -31,59 +34,59 @@ MIXED = """    n = x.shape[-1] // 2
 """
 # function, stage, what is replaced in the solution, by what, the mistake that must be named
 PLANTED = [
-    ("rotate", "oracle", "    kind =", "    return x\n    kind =", "position_zero"),
+    ("rotate", "values", "    kind =", "    return x\n    kind =", "position_zero"),
     ("rotate", "positions", "    kind =", "    return x\n    kind =", "position_zero"),
-    ("rotate", "oracle", TURNED, "a * cos + b * sin, b * cos - a * sin", "transposed"),
+    ("rotate", "values", TURNED, "a * cos + b * sin, b * cos - a * sin", "transposed"),
     ("rotate", "positions", TURNED, "a * cos + b * sin, b * cos - a * sin", "transposed"),
-    ("rotate", "oracle", 'layout == "half"', 'layout != "half"', "swapped_pairs"),
-    ("rotate", "oracle", 'layout == "half"', "True", "swapped_pairs"),
+    ("rotate", "values", 'layout == "half"', 'layout != "half"', "swapped_pairs"),
+    ("rotate", "values", 'layout == "half"', "True", "swapped_pairs"),
     ("rotate", "positions", 'layout == "half"', "False", "swapped_pairs"),
-    ("rotate", "oracle", TURNED, "a * sin + b * cos, a * cos - b * sin", "swapped_members"),
-    ("rotate", "oracle", "    out = np.empty", f"{MIXED}    out = np.empty", "mixed_tables"),
-    ("rotate", "oracle", PAIRED, "angle = np.outer(positions, inv_freq[::-1])", "last_first"),
-    ("rotate", "oracle", PAIRED, "angle = np.outer(positions, spectrum(x.shape[-1], 10000.0))", "lost_base"),
+    ("rotate", "values", TURNED, "a * sin + b * cos, a * cos - b * sin", "swapped_members"),
+    ("rotate", "values", "    out = np.empty", f"{MIXED}    out = np.empty", "mixed_tables"),
+    ("rotate", "values", PAIRED, "angle = np.outer(positions, inv_freq[::-1])", "last_first"),
+    ("rotate", "values", PAIRED, "angle = np.outer(positions, spectrum(x.shape[-1], 10000.0))", "lost_base"),
     ("rotate", "positions", PAIRED, "angle = np.outer(positions[:1], inv_freq)", "first_position"),
     ("rotate", "positions", PAIRED, "angle = np.outer(np.arange(len(x)), inv_freq)", "row_number"),
     ("rotate", "backward", BACK, "rotate(grad, positions, inv_freq, layout)", "backward_forward"),
     ("rotate", "backward", BACK, "grad", "position_zero"),
-    ("spectrum", "oracle", "-2.0 * i / dim", "-i / dim", "half_exponent"),
-    ("spectrum", "oracle", "-2.0 * i / dim", "-2.0 * (i + 1) / dim", "from_one"),
-    ("spectrum", "oracle", "-2.0 * i / dim", "2.0 * i / dim", "inverse"),
-    ("spectrum", "oracle", "return base **", "return 1e4 **", "lost_base"),
-    ("spectrum", "oracle", "i = np.arange(dim // 2)", "i = np.arange(dim // 2)[::-1]", "last_first"),
-    ("convert", "oracle", "if source == target:", "if True:", "unchanged"),
-    ("convert", "oracle", 'target == "half"', 'target != "half"', "wrong_way"),
-    ("convert", "oracle", "if source == target:\n        return x", "return x[:, ::-1]", "last_first"),
+    ("spectrum", "values", "-2.0 * i / dim", "-i / dim", "half_exponent"),
+    ("spectrum", "values", "-2.0 * i / dim", "-2.0 * (i + 1) / dim", "from_one"),
+    ("spectrum", "values", "-2.0 * i / dim", "2.0 * i / dim", "inverse"),
+    ("spectrum", "values", "return base **", "return 1e4 **", "lost_base"),
+    ("spectrum", "values", "i = np.arange(dim // 2)", "i = np.arange(dim // 2)[::-1]", "last_first"),
+    ("convert", "values", "if source == target:", "if True:", "unchanged"),
+    ("convert", "values", 'target == "half"', 'target != "half"', "wrong_way"),
+    ("convert", "values", "if source == target:\n        return x", "return x[:, ::-1]", "last_first"),
     (
         "convert",
-        "oracle",
+        "values",
         "if source == target:\n        return x\n    if target",
         "n = x.shape[-1] // 2\n    if source == target:\n        return np.roll(x, n, -1)\n"
         "    if target != 'half':\n        return np.stack([x[:, n:], x[:, :n]], -1).reshape(x.shape)\n"
         "    return np.concatenate([x[:, 1::2], x[:, 0::2]], -1)\n    if target",
         "swapped_members",
     ),
-    ("yarn", "oracle", "+ 1\n    return", "+ 1\n    scale = scale**2\n    return", "squared_factor"),
-    ("yarn", "oracle", "+ 1\n    return", "+ 1\n    scale = 1.0\n    return", "no_factor"),
-    ("yarn", "oracle", "+ 1\n    return", "+ 1\n    scale = 1 / scale\n    return", "inverse_factor"),
+    ("yarn", "values", "+ 1\n    return", "+ 1\n    scale = scale**2\n    return", "squared_factor"),
+    ("yarn", "values", "+ 1\n    return", "+ 1\n    scale = 1.0\n    return", "no_factor"),
+    ("yarn", "values", "+ 1\n    return", "+ 1\n    scale = 1 / scale\n    return", "inverse_factor"),
     (
         "yarn",
-        "oracle",
+        "values",
         "    theta = spectrum(dim, base)",
         "    base = 1e4\n    theta = spectrum(dim, base)",
         "lost_base",
     ),
     (
         "yarn",
-        "oracle",
+        "values",
         "+ 1\n    return theta / factor * divided + theta * (1 - divided)",
         "+ 1\n    return (theta / factor * divided + theta * (1 - divided))[::-1]",
         "last_first",
     ),
-    ("yarn", "oracle", RAMP, f"1 - {RAMP}", "ramp_reversed"),
-    ("yarn", "oracle", RAMP, "np.ones(dim // 2)", "all_divided"),
-    ("yarn", "oracle", "max(math.floor(low), 0), min(math.ceil(high), dim - 1)", "low, high", "unrounded"),
-    ("yarn", "oracle", RAMP, "1 - np.clip((train_len * theta / (2 * math.pi) - 1) / 31, 0, 1)", "over_turns"),
+    ("yarn", "values", RAMP, f"1 - {RAMP}", "ramp_reversed"),
+    ("yarn", "values", RAMP, "np.ones(dim // 2)", "all_divided"),
+    ("yarn", "values", "max(math.floor(low), 0), min(math.ceil(high), dim - 1)", "low, high", "unrounded"),
+    ("yarn", "values", RAMP, "1 - np.clip((train_len * theta / (2 * math.pi) - 1) / 31, 0, 1)", "over_turns"),
 ]
 
 
@@ -127,29 +130,29 @@ def test_every_known_mistake_is_planted_and_has_a_sentence() -> None:
 @pytest.mark.parametrize(
     ("function", "stage", "old", "new", "key"),
     [
-        ("rotate", "law", TURNED, "2 * (a * cos - b * sin), a * sin + b * cos", "length"),
-        ("rotate", "law", PAIRED, "angle = np.outer(positions**2, inv_freq)", "relative"),
+        ("rotate", "properties", TURNED, "2 * (a * cos - b * sin), a * sin + b * cos", "length"),
+        ("rotate", "properties", PAIRED, "angle = np.outer(positions**2, inv_freq)", "relative"),
         ("rotate", "positions", PAIRED, "angle = np.outer(positions**2, inv_freq)", "different"),
         ("rotate", "positions", TURNED, "a * np.nan, b", "different"),
         ("rotate", "backward", "def rotate_backward", "def backward", "missing"),
         ("rotate", "dtype", "out.astype(x.dtype)", "out", "dtype"),
         ("rotate", "dtype", PAIRED, "angle = np.outer(positions, inv_freq).astype(np.float32)", "precision"),
         ("rotate", "dtype", PAIRED, "angle = np.outer(positions, inv_freq).astype(x.dtype)", "precision"),
-        ("rotate", "oracle", "out.astype(x.dtype)", "out[:, :-1]", "shape"),
-        ("rotate", "oracle", "out.astype(x.dtype)", "'out'", "kind"),
-        ("rotate", "oracle", "layout: str) -> Any:\n    kind", "layout, more) -> Any:\n    kind", "not_called"),
-        ("rotate", "oracle", "out.astype(x.dtype)", "out / None", "raised"),
-        ("rotate", "oracle", "out.astype(x.dtype)", "exit()", "raised"),
-        ("spectrum", "law", "-2.0 * i / dim", "-2.0 * (i + 1) / dim", "first"),
-        ("spectrum", "law", "-2.0 * i / dim", "-2.0 * i * i / dim", "ratio"),
+        ("rotate", "values", "out.astype(x.dtype)", "out[:, :-1]", "shape"),
+        ("rotate", "values", "out.astype(x.dtype)", "'out'", "kind"),
+        ("rotate", "values", "layout: str) -> Any:\n    kind", "layout, more) -> Any:\n    kind", "not_called"),
+        ("rotate", "values", "out.astype(x.dtype)", "out / None", "raised"),
+        ("rotate", "values", "out.astype(x.dtype)", "exit()", "raised"),
+        ("spectrum", "properties", "-2.0 * i / dim", "-2.0 * (i + 1) / dim", "first"),
+        ("spectrum", "properties", "-2.0 * i / dim", "-2.0 * i * i / dim", "ratio"),
         ("spectrum", "dtype", "-2.0 * i / dim)", "-2.0 * i / dim).astype('f4')", "dtype"),
         ("spectrum", "dtype", "return base **", "return 1.0000001 * base **", "precision"),
-        ("convert", "law", 'target == "half"', "True", "round_trip"),
+        ("convert", "properties", 'target == "half"', "True", "round_trip"),
         ("convert", "positions", 'target == "half"', 'target != "half"', "commute"),
         ("convert", "dtype", "return np.concatenate", "return 1.0 * np.concatenate", "dtype"),
-        ("yarn", "law", "0.1 * math.log(factor) + 1", "factor + 1", "factor_one"),
-        ("yarn", "law", "return theta / factor *", "return theta / factor**2 *", "between"),
-        ("yarn", "oracle", "theta * (1 - divided), scale", "theta * (1 - divided)", "pair"),
+        ("yarn", "properties", "0.1 * math.log(factor) + 1", "factor + 1", "factor_one"),
+        ("yarn", "properties", "return theta / factor *", "return theta / factor**2 *", "between"),
+        ("yarn", "values", "theta * (1 - divided), scale", "theta * (1 - divided)", "pair"),
     ],
 )
 def test_another_mistake_is_described(function: str, stage: str, old: str, new: str, key: str) -> None:
@@ -193,8 +196,8 @@ def test_the_command_grades_a_file_in_processes_of_its_own(tmp_path: Path, capsy
 
 def test_whatever_the_code_does_is_a_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     # A loop keeps a core busy for its seconds; the others' are enough for a busy machine to start a process.
-    short = write(tmp_path, "seconds = 2\n[spectrum]\nlaw = 1\n", "short.toml")
-    long = write(tmp_path, "seconds = 120\n[spectrum]\nlaw = 1\noracle = 1\n", "long.toml")
+    short = write(tmp_path, "seconds = 2\n[spectrum]\nproperties = 1\n", "short.toml")
+    long = write(tmp_path, "seconds = 120\n[spectrum]\nproperties = 1\nvalues = 1\n", "long.toml")
     for source, expected in [
         ("def spectrum(dim, base):\n    while True: pass", "did not end within 2 seconds"),
         ("while True: pass", "did not end within 2 seconds"),
@@ -209,8 +212,79 @@ def test_whatever_the_code_does_is_a_sentence(tmp_path: Path, capsys: pytest.Cap
     ]:
         endless = "while" in source
         code, out, err = graded(capsys, write(tmp_path, source), "--assignment", short if endless else long)
-        assert code == 1 and out.count(expected) == (1 if endless else 2) and not err, (source, out)
+        assert code == 1 and out.count(expected) == 1 and not err, (source, out)
         assert "\x1b" not in out
+
+
+STARTS = """import os, subprocess, sys
+for own in (True, False):
+    child = subprocess.Popen(["sleep", "600"], start_new_session=own)
+    print(child.pid, file=open({file!r}, "a"))
+for number in range(3, 9):
+    try:
+        os.write(number, b'{{"value": {{"plain": 1}}}}\\n' * 9)
+    except OSError:
+        pass
+def spectrum(dim, base):
+    while True: pass
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="processes are listed in /proc")
+def test_what_a_file_starts_ends_with_it_and_what_it_writes_is_no_mark(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sheet, pids = write(tmp_path, "seconds = 20\n[spectrum]\nvalues = 1\n", "sheet.toml"), tmp_path / "pids"
+    code, out, _ = graded(capsys, write(tmp_path, STARTS.format(file=str(pids))), "--assignment", sheet)
+    assert code == 1 and out.endswith("0 of 1 points\n")
+    started = pids.read_text().split()
+    assert len(started) == 2
+    wait_until(lambda: not any(alive(int(pid)) for pid in started), 20)
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("from rope_core.grade.frequencies import plain as spectrum", "The file uses rope_core"),
+        (f"import sys; sys.path.append({str(ROOT)!r}); __import__('rope_core.rope')", "The file uses rope_core"),
+        ("import numpy as np\ndef spectrum(dim, base): return np.ones(10**8)", "shape (24,), got (100000000,)"),
+        ("import numpy as np\ndef spectrum(dim, base): return [np.ones(10**7) for _ in range(99)]", "MemoryError"),
+        ("def spectrum(dim, base): return 10**5000", "must return numbers in an array"),
+        ("def spectrum(dim, base): open('f', 'wb').write(bytes(10**8))", "Line 1 raised"),
+    ],
+)
+def test_a_file_gains_nothing_by_tricks(
+    source: str, expected: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sheet = write(tmp_path, "seconds = 60\n[spectrum]\nproperties = 1\n", "sheet.toml")
+    code, out, err = graded(capsys, write(tmp_path, source), "--assignment", sheet)
+    assert code == 1 and expected in out and not err, out
+
+
+def test_a_mistake_is_printed_once_with_what_it_gave(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    wrong = write(tmp_path, edited(TURNED, "a * cos + b * sin, b * cos - a * sin"))
+    _, out, _ = graded(capsys, wrong, "--only", "rotate")
+    assert "rotate, the right values, positions above 0: failed\n    The rotation is transposed" in out
+    assert out.count("The rotation is transposed") == 1
+    assert re.search(r"element \[\d+, \d+\] must be -?\d\.\d+, got -?\d\.\d+\.", out)
+
+
+def test_a_folder_is_a_line_for_each_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    sheet = write(tmp_path, "[spectrum]\nproperties = 1\nvalues = 2\n", "sheet.toml")
+    folder = tmp_path / "sheets"
+    folder.mkdir()
+    write(folder, SOLUTION, "ann.py")
+    write(folder, edited("return base **", "return 1e4 **"), "=ben.py")
+    write(folder, "def f(:", "cem.py")
+    code, out, _ = graded(capsys, folder, "--assignment", sheet)
+    head, *rows = list(csv.reader(out.splitlines()))
+    assert code == 1 and head == ["file", "points", "most", "spectrum.properties", "spectrum.values", "wrong"]
+    assert [row[:5] for row in rows] == [
+        ["'=ben.py", "1.0", "3.0", "1.0", "0.0"],
+        ["ann.py", "3.0", "3.0", "1.0", "2.0"],
+        ["cem.py", "0.0", "3.0", "0.0", "0.0"],
+    ]
+    assert rows[0][5].startswith("The base is lost") and rows[1][5] == "" and "line 1" in rows[2][5]
 
 
 def test_a_file_s_neighbour_is_imported_and_hides_no_module(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -225,7 +299,7 @@ def test_a_file_s_neighbour_is_imported_and_hides_no_module(tmp_path: Path, caps
 def test_a_file_that_is_no_python_is_exit_2(text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, out, err = graded(capsys, write(tmp_path, text))
     assert code == 2 and not out and err.startswith("file must be a Python file, but line") and err.count("\n") == 1
-    for path in (tmp_path / "absent.py", tmp_path):
+    for path in (tmp_path / "absent.py", tmp_path / "absent"):
         code, out, err = graded(capsys, path)
         assert code == 2 and not out and err.startswith("file must be") and err.count("\n") == 1
 
@@ -235,14 +309,14 @@ def test_a_file_that_is_no_python_is_exit_2(text: str, tmp_path: Path, capsys: p
     [
         ("[", "assignment must be a TOML file"),
         ("", "assignment must be at least one name"),
-        ("[twist]\nlaw = 1", "assignment must be one of title, seconds, rotate"),
-        ("rotate = 1", "rotate must be a table of points by stage: law, oracle, positions, backward, dtype"),
-        ("[spectrum]\nbackward = 1", "spectrum must be one of law, oracle, dtype, got 'backward'"),
-        ("[spectrum]\nlaw = -1", "spectrum.law must be a finite number >= 0"),
-        ("[spectrum]\nlaw = nan", "spectrum.law must be a finite number"),
-        ("[spectrum]\nlaw = '1'", "spectrum.law must be a finite number"),
-        ("seconds = 0\n[spectrum]\nlaw = 1", "seconds must be a number in"),
-        ("title = 3\n[spectrum]\nlaw = 1", "title must be a name"),
+        ("[twist]\nproperties = 1", "assignment must be one of title, seconds, rotate"),
+        ("rotate = 1", "rotate must be a table of points by stage: properties, values, positions, backward, dtype"),
+        ("[spectrum]\nbackward = 1", "spectrum must be one of properties, values, dtype, got 'backward'"),
+        ("[spectrum]\nproperties = -1", "spectrum.properties must be a finite number >= 0"),
+        ("[spectrum]\nproperties = nan", "spectrum.properties must be a finite number"),
+        ("[spectrum]\nproperties = '1'", "spectrum.properties must be a finite number"),
+        ("seconds = 0\n[spectrum]\nproperties = 1", "seconds must be a number in"),
+        ("title = 3\n[spectrum]\nproperties = 1", "title must be a name"),
     ],
 )
 def test_a_bad_assignment_is_exit_2(
@@ -254,7 +328,7 @@ def test_a_bad_assignment_is_exit_2(
 
 
 def test_points_are_those_of_the_assignment(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = write(tmp_path, "title = 'Sheet'\n[spectrum]\nlaw = 0.5\noracle = 4\n", "assignment.toml")
+    path = write(tmp_path, "title = 'Sheet'\n[spectrum]\nproperties = 0.5\nvalues = 4\n", "assignment.toml")
     wrong = write(tmp_path, edited("return base **", "return 1e4 **"))
     code, out, _ = graded(capsys, wrong, "--assignment", path)
     assert code == 1 and out.startswith("Sheet\n") and out.endswith("0.5 of 4.5 points\n")

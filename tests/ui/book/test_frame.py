@@ -204,11 +204,14 @@ def graded(book: Book, source: str, *lines: dict[str, Any], ended: tuple[str, di
 
 def test_a_student_s_code_is_judged_in_the_command_s_words() -> None:
     book = drawn("rotation", {"open": "yours", "lang": "zh"})
-    passed, slots = {"stage": "law", "key": "", "slots": {}}, {"mistake": "transposed", "call": "rotate(<b>)"}
-    wrong = {"stage": "oracle", "key": "mistake", "slots": slots}
+    passed, slots = (
+        {"stage": "properties", "key": "", "slots": {}},
+        {"mistake": "transposed", "call": "rotate(<b>)", "where": "[0]", "expected": "1", "got": "2"},
+    )
+    wrong = {"stage": "values", "key": "mistake", "slots": slots}
     text = graded(book, "def rotate(): ...", passed, wrong, ended=("endless", {"seconds": "20"}))
     expected = [
-        Result("rotate", "oracle", 1.0, "mistake", slots),
+        Result("rotate", "values", 1.0, "mistake", slots),
         Result("rotate", "dtype", 1.0, "endless", {"seconds": 20}),
     ]
     assert all(result.sentence("zh") in text for result in expected)
