@@ -64,12 +64,10 @@ def size_of(config: Mapping[str, Any], numbers: int) -> Size:
     heads = size("num_attention_heads", "n_head", "num_heads", default=32)
     shared = size("num_key_value_heads", default=heads)
     width = size("head_dim", default=max(1, hidden // heads))
+    per_layer = 2 * shared * width
     if isinstance(text.get("kv_lora_rank"), int):
-        # Latent attention: transformers keeps the keys and values of all heads, not the latent vector.
-        nope, turned = size("qk_nope_head_dim", default=128), size("qk_rope_head_dim", default=64)
-        per_layer = heads * (nope + turned + size("v_head_dim", default=128))
-    else:
-        per_layer = 2 * shared * width
+        # Latent attention: transformers keeps the latent vector and the one key that turns.
+        per_layer = size("kv_lora_rank", default=512) + size("qk_rope_head_dim", default=64)
     return Size(numbers, layers, hidden, size("vocab_size", default=32_000), layers * per_layer)
 
 

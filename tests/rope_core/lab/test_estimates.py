@@ -44,6 +44,18 @@ def test_pairs_and_few_documents_have_student_s_interval(documents: int) -> None
     assert ([single.low, single.high] == pytest.approx(ends)) == (documents < 6)
 
 
+def test_the_correction_for_skewness_is_halls() -> None:
+    """At each end Hall's cubic of the studentised mean, g its skewness over the root of n, is Student's quantile."""
+    x = np.random.default_rng(3).gamma(1.5, 1, 9)
+    n, s = len(x), x.std(ddof=1)
+    # The unbiased skewness from sums of cubes over the sample's own deviation.
+    g = n / ((n - 1) * (n - 2)) * sum(((each - x.mean()) / s) ** 3 for each in x) / math.sqrt(n)
+    low, high = mean_interval(x, skewed=True)
+    for end, side in ((low, 1), (high, -1)):
+        t = (x.mean() - end) / (s / math.sqrt(n))
+        assert ((1 + g * t / 3) ** 3 - 1) / g + g / 6 == pytest.approx(side * student_t(0.95, n - 1), rel=1e-9)
+
+
 def test_a_wider_level_holds_the_narrower_one_and_equal_values_have_no_width() -> None:
     values = np.random.default_rng(2).gamma(2, 1, 9)
     (low, high), (lower, higher) = mean_interval(values, skewed=True), mean_interval(values, 0.999, skewed=True)
