@@ -144,7 +144,7 @@ def test_the_output_turns_with_the_text_where_v_does() -> None:
     rope = rc.Rope(32, 10_000.0, 64)
     theta = 10_000.0 ** (-2 * 2 / 32)
     film = figures.diagram("X", None, usual()[0], rope, T)
-    still, goes = (np.unwrap(np.angle(each)) for each in way.outputs(rope))
+    still, goes = way.turns(rope)
     assert np.ptp(still) < 1e-9
     np.testing.assert_allclose(np.diff(goes), theta, atol=1e-9)
     written_text = film.scene.written({"token": 0, "later": 1, "moved": 12, "beat": 3})

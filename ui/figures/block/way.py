@@ -99,17 +99,10 @@ def _arrow(name: str, x: Numbers, y: Numbers, length: float, angle: Numbers) -> 
     return named(name, hands(x, y, length, angle, COLOURS[name], 5 if length == ALONE else 4, head=True, unit="y"))
 
 
-def outputs(rope: rc.Rope) -> tuple[Array, Array]:
-    """Return the drawn pair of attention's output as the text moves, complex (SHIFTS + 1,): v plain, v turned too."""
-    moved = shifted_outputs(rope, np.arange(SHIFTS + 1))
-    first = 2 * (rope.pairs // ONE)
-    plain, also = (part[:, first] + 1j * part[:, first + 1] for part in (moved.plain, moved.rotated))
-    return plain, also
-
-
 def turns(rope: rc.Rope) -> tuple[Array, Array]:
     """Return how far the output's drawn pair has turned as the text moves, (SHIFTS + 1,) rad: v plain, v turned too."""
-    plain, also = (np.unwrap(np.angle(each)) for each in outputs(rope))
+    moved, first = shifted_outputs(rope, np.arange(SHIFTS + 1)), 2 * (rope.pairs // ONE)
+    plain, also = (np.unwrap(np.arctan2(*part[:, [first + 1, first]].T)) for part in (moved.plain, moved.rotated))
     return plain - plain[0], also - also[0]
 
 

@@ -62,9 +62,7 @@ def turning(rope: rc.Rope, pair: int, m: tuple[int, ...], n: tuple[int, ...], sh
             ),
             (at_m, at_n, along),
             findings[-1],
-            beats=beats(
-                t, "circle", *findings, hints=("m", "shift"), at=({}, at_first, at_first), pairs=str(rope.pairs)
-            ),
+            beats=beats(t, "circle", *findings, hints=("m", "shift"), at=({}, *[at_first] * 2), pairs=str(rope.pairs)),
         ),
         lambda: {"distance": distances, "score": scores} | {f"pair_{i}": shares[:, i] for i in range(rope.pairs)},
         f"""
@@ -135,7 +133,7 @@ def _curve(at_m: Control, apart: Difference, scores: Array, t: Words) -> Panel:
         [path(distances, scores, GREY, 3), handle(at_m, here, value, "ink", t("grab_score"), r=9)],
         t("score_title"),
         width=190,
-        height=120,
+        height=110,
         since=3,
     )
 
