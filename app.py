@@ -21,17 +21,19 @@ from ui.server.nodelay import send_at_once  # noqa: E402
 async def lifespan(_: st.App) -> AsyncIterator[None]:
     """Import what every page needs, then take it out of the garbage collector's sight; let small messages go at once.
 
-    A thread draws the next step of a lesson while one is shown.
+    A thread draws the next step of a lesson while one is shown, another knows which browsers are shut out.
 
     Streamlit collects all generations after every rerun; with the imports frozen that costs a few milliseconds
     instead of most of the rerun.
     """
     import ui.server.warm  # noqa: F401
     from ui.served import ahead, film
+    from ui.server import shut_out
 
     film.register()
     send_at_once()
-    threading.Thread(target=ahead.work, name="ahead", daemon=True).start()
+    for work in (ahead.work, shut_out.keep):
+        threading.Thread(target=work, daemon=True).start()
     gc.collect()
     gc.freeze()
     yield

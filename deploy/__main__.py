@@ -60,7 +60,8 @@ def main() -> int:
         if not hall.stopping:
             scheme = "https" if site.certificate else "http"
             count = "1 replica" if given.replicas == 1 else f"{given.replicas} replicas"
-            say(f"{count} behind {scheme}://{named[0] if named else 'localhost'}:{given.port}")
+            url = f"{scheme}://{named[0] if named else 'localhost'}:{given.port}"
+            say(f"{count} behind {url}; the hall's own page, for you alone: {url}/hall?key={hall.operator}")
         hall.watch()
     except (RuntimeError, OSError) as error:
         return refuse(error)

@@ -215,7 +215,7 @@ class Hall:
         self.run.chmod(0o711)
         self.lock = (self.run / LOCK).open("w")
         fcntl.flock(self.lock, fcntl.LOCK_EX)
-        self.secret = secrets.token_hex(32)
+        self.secret, self.operator = secrets.token_hex(32), secrets.token_hex(16)
         self.replicas = [Replica(self.run / f"r{index}.sock", self._launch) for index in range(replicas)]
         self.proxy: subprocess.Popen[bytes] | None = None
         self.turns: deque[Replica] = deque()
@@ -227,6 +227,7 @@ class Hall:
         command += ["--hosts", *self.site.hosts]
         paths = [str(self.folder), str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
         environment = QUIET | os.environ | {"STREAMLIT_SERVER_COOKIE_SECRET": self.secret}
+        environment["ROPE_LAB_OPERATOR"] = self.operator
         environment["PYTHONPATH"] = os.pathsep.join(dict.fromkeys(paths))
         return subprocess.Popen(
             command, cwd=self.folder, env=environment, start_new_session=True, preexec_fn=follow(signal.SIGKILL)

@@ -1,18 +1,9 @@
 """`python -m deploy jobs`: the work that visitors of this user's halls have queued; `--cancel ID` ends one."""
 
 import argparse
-import os
 import sys
-import tempfile
-from pathlib import Path
 
-from rope_core.jobs.control import PREFIX, SUFFIX, ask
-
-
-def sockets() -> list[Path]:
-    """Return the sockets of the replicas of this user's halls."""
-    sockets = Path(tempfile.gettempdir()).glob(f"{PREFIX}*/*{SUFFIX}")
-    return sorted(path for path in sockets if path.lstat().st_uid == os.getuid())
+from rope_core.jobs.control import ask, sockets
 
 
 def main(words: list[str]) -> int:

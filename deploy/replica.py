@@ -26,6 +26,7 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 from rope_core.jobs import control
 from rope_core.jobs.queue import default_queue
 from ui.server.sockets import MOST_BYTES
+from ui.server.turns import visitors
 
 # Errors are told in general terms, and a page of another origin neither reads an answer nor opens a websocket.
 SETTINGS = {
@@ -136,7 +137,7 @@ def main() -> int:
     try:
         with contextlib.ExitStack() as stack:
             place = given.socket or stack.enter_context(tempfile.TemporaryDirectory(prefix=control.PREFIX)) + "/app"
-            control.serve(default_queue(), Path(place).with_suffix(control.SUFFIX))
+            control.serve(default_queue(), Path(place).with_suffix(control.SUFFIX), visitors)
             serve(given.app, given.socket, given.hosts)
     except OSError as error:
         print(f"TMPDIR must be a folder with room that can be written, got {error}", file=sys.stderr)

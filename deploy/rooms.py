@@ -20,8 +20,10 @@ def main(words: list[str]) -> int:
         if given.close and room_name(given.close) not in {name for name, *_ in tally.rooms()}:
             print(f"--close must be a room that is open, got {given.close!r}", file=sys.stderr)
             return 1
-        if given.clear or given.close:
-            tally.close(room_name(given.close) if given.close else None)
+        if given.close:
+            tally.close(room_name(given.close))
+        if given.clear:
+            tally.clear()
         if given.votes:
             out = csv.writer(sys.stdout)
             out.writerow(("room", "question", "choice", "votes"))

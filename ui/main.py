@@ -5,6 +5,7 @@ from functools import partial
 import streamlit as st
 
 from ui.page.menu import ORDER, SECTIONS
+from ui.present import operator
 from ui.present.language import language
 from ui.present.view import DISPLAY, SESSION, STAGE
 from ui.present.visitor import identify
@@ -34,6 +35,10 @@ def main(first: str = "home") -> None:
         t(f"section.{section}"): [pages[name] for name in names if name in pages] for section, names in ORDER.items()
     }
     shown = {section: links for section, links in menu.items() if links}
+    if operator.there():
+        title = Words(language(), operator.PAGE)("title")
+        own = st.Page(operator.draw, title=title, url_path=operator.PAGE, visibility="hidden")
+        next(iter(shown.values())).append(own)
     st.navigation(shown, position="hidden" if bare() else "sidebar", expanded=True).run()
 
 

@@ -174,7 +174,7 @@ class Tally:
             if _revealed(db, room, question):
                 return False
             now = self.now()
-            if db.execute("SELECT 1 FROM rooms WHERE room = ?", (room,)).fetchone() is None:
+            if db.execute("SELECT 1 FROM rooms WHERE room = ? AND key <> ''", (room,)).fetchone() is None:
                 raise Unavailable("closed")
             self._bound(db, room, question, token)
             db.execute(
@@ -262,7 +262,7 @@ class Tally:
         with self._open() as db:
             rows = db.execute(
                 "SELECT room, (SELECT count(*) FROM answers WHERE answers.room = rooms.room), seen FROM rooms"
-                " ORDER BY room"
+                " WHERE key <> '' ORDER BY room"
             ).fetchall()
         return [(room, votes, max(0.0, self.now() - seen)) for room, votes, seen in rows]
 
@@ -274,19 +274,29 @@ class Tally:
             )
             return rows.fetchall()
 
-    def close(self, room: str | None = None) -> None:
-        """Close a room, or all, with all votes."""
+    def close(self, room: str) -> None:
+        """Close a room: its votes are gone, and for an hour nobody leads one of that name."""
         with self._open() as db:
-            db.execute("DELETE FROM rooms WHERE ? IS NULL OR room = ?", (room, room))
+            db.execute("UPDATE rooms SET key = '', expires = ? WHERE room = ?", (self.now() + HOUR, room))
+            for table in ("answers", "revealed"):
+                db.execute(f"DELETE FROM {table} WHERE room = ?", (room,))
+
+    def clear(self) -> None:
+        """Forget all rooms, with all votes."""
+        with self._open() as db:
+            db.execute("DELETE FROM rooms")
             self._purge(db)
 
-    def block(self, token: str, *, on: bool = True) -> None:
-        """Shut a browser out for a day, with its votes, or let it in again."""
+    def block(self, token: str) -> None:
+        """Shut a browser out for a day, with its votes."""
+        with self._open() as db:
+            db.execute("INSERT OR REPLACE INTO blocked VALUES (?, ?)", (token, self.now() + DAY))
+            db.execute("DELETE FROM answers WHERE token = ?", (token,))
+
+    def unblock(self, token: str) -> None:
+        """Let a browser in again."""
         with self._open() as db:
             db.execute("DELETE FROM blocked WHERE token = ?", (token,))
-            if on:
-                db.execute("INSERT INTO blocked VALUES (?, ?)", (token, self.now() + DAY))
-                db.execute("DELETE FROM answers WHERE token = ?", (token,))
 
     def blocked(self) -> frozenset[str]:
         """Return the browsers that are shut out."""

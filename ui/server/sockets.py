@@ -14,6 +14,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from ui.present.visitor import browser
+from ui.server import shut_out
 from ui.server.turns import TURN, Turn, Turns
 
 if TYPE_CHECKING:
@@ -124,6 +125,7 @@ class _Socket:
                 return message, None
             data = message.get("bytes")
             code = UNSUPPORTED if data is None else TOO_BIG if len(data) > MOST_BYTES else 0
+            code = POLICY if self._turn.visitor in shut_out.browsers else code
             if not code and data is not None:
                 await asyncio.sleep(self._messages.charge(1 + len(data) // BYTES_EACH))
                 request = parsed(data)

@@ -6,9 +6,12 @@ import asyncio
 import math
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from typing import Any
+from weakref import WeakSet
 
 from streamlit.runtime import app_session
 from streamlit.runtime.scriptrunner.script_runner import ScriptRunner
@@ -23,6 +26,8 @@ LOOK = 0.25
 # The share of a look's time below which a run counts as one that waits.
 IDLE = 0.02
 ACCOUNTS, FORGOTTEN = 4096, 1e-3
+HERE: WeakSet[Turns] = WeakSet()
+"""The turns of all apps of this process."""
 
 
 @dataclass
@@ -57,6 +62,28 @@ class Turns:
         self._waiting: list[Turn] = []
         self._addresses: dict[str, _Address] = {}
         self._look: asyncio.TimerHandle | None = None
+        self._here: set[Turn] = set()
+        HERE.add(self)
+
+    def enter(self, turn: Turn) -> None:
+        """Note that a socket is open."""
+        self._here.add(turn)
+
+    def leave(self, turn: Turn) -> None:
+        """Note that a socket is closed."""
+        self._here.discard(turn)
+        if turn in self._waiting:
+            self._waiting.remove(turn)
+
+    def visitors(self) -> list[dict[str, Any]]:
+        """Return who is here, with open sockets and the seconds of processor of late; from any thread."""
+        open_now, now = Counter(turn.visitor for turn in tuple(self._here)), self._now()
+        accounts = [each for address in tuple(self._addresses.values()) for each in tuple(address.visitors.items())]
+        used = {visitor: account.used(now) for visitor, account in accounts}
+        return [
+            {"visitor": visitor, "sockets": count, "seconds": used.get(visitor, 0.0)}
+            for visitor, count in open_now.items()
+        ]
 
     def ask(self, turn: Turn) -> None:
         """Let a run begin, now or in its turn; where nobody else waits it may replace the one before it."""
@@ -71,11 +98,6 @@ class Turns:
         if turn in self._held:
             self._held.remove(turn)
             self._next()
-
-    def withdraw(self, turn: Turn) -> None:
-        """Take back what it wanted."""
-        if turn in self._waiting:
-            self._waiting.remove(turn)
 
     def charge(self, turn: Turn, seconds: float) -> None:
         """Note the seconds of processor of a run that is over."""
@@ -136,6 +158,7 @@ class Turn:
         self.idle = False
         self._clocks: list[_Clock] = []
         self._seen = 0.0
+        turns.enter(self)
 
     @property
     def threads(self) -> int:
@@ -161,7 +184,7 @@ class Turn:
 
     def leave(self) -> None:
         """Note that the socket is closed; a thread that still runs gives the place back."""
-        self._turns.withdraw(self)
+        self._turns.leave(self)
         self.settle()
 
     def look(self) -> None:
@@ -235,6 +258,11 @@ class _Runner(ScriptRunner):
             seconds = self._clock.stop()
             if not self._loop.is_closed():
                 self._loop.call_soon_threadsafe(self._turn.over, self._clock, seconds)
+
+
+def visitors() -> list[dict[str, Any]]:
+    """Return who is at this process."""
+    return [row for turns in tuple(HERE) for row in turns.visitors()]
 
 
 def watch() -> None:

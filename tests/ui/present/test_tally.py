@@ -149,12 +149,15 @@ def test_an_operator_sees_and_closes_rooms_and_shuts_a_browser_out(file: Tally, 
     assert file.votes() == [("one", "q", 0, 1), ("one", "q", 1, 2)]
     file.block("c")
     assert file.blocked() == {"c"} and file.votes()[1] == ("one", "q", 1, 1)
-    file.block("c", on=False)
+    file.unblock("c")
     assert file.blocked() == frozenset()
     file.close("one")
-    assert file.rooms() == [("two", 0, 5.0)] and file.votes() == [] and rows(file) == 1
-    file.close()
-    assert file.rooms() == []
+    assert file.rooms() == [("two", 0, 5.0)] and file.votes() == []
+    assert not file.host("one", "lecturer"), "whose screen asks for it every two seconds"
+    with pytest.raises(Unavailable, match="closed"):
+        Tally.answer(file, "one", "q", "a", 0)
+    file.clear()
+    assert file.rooms() == [] and rows(file) == 0 and file.host("one", "lecturer")
 
 
 def test_everything_is_gone_after_a_day(file: Tally, clock: Clock) -> None:

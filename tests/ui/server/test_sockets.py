@@ -10,7 +10,8 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from tests.conftest import apart
 from tests.support.attacks import message
-from ui.server import sockets
+from ui.present.visitor import browser
+from ui.server import shut_out, sockets
 from ui.server.sessions import Sessions
 from ui.server.sockets import (
     BURST,
@@ -177,3 +178,9 @@ def test_a_sockets_session_is_known_until_it_is_closed() -> None:
 
     apart(lambda: Bounded(app, sessions)(SCOPE, receive, send))
     assert seen == [1] and sessions.open("abc") == 0
+
+
+def test_a_browser_that_is_shut_out_is_closed(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert reach([MOVE], clock) == ([MOVE], [])
+    monkeypatch.setattr(shut_out, "browsers", frozenset({browser({}, "192.0.2.1")}))
+    assert reach([MOVE], clock) == ([], [1008])

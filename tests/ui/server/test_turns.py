@@ -12,7 +12,7 @@ from streamlit.runtime.scriptrunner.script_runner import ScriptRunner
 
 from tests.conftest import apart
 from ui.server import turns as module
-from ui.server.turns import AT_ONCE, TURN, Turn, Turns, watch
+from ui.server.turns import AT_ONCE, TURN, Turn, Turns, visitors, watch
 
 
 class Runs:
@@ -56,6 +56,22 @@ def test_few_run_at_once_and_who_has_used_least_is_next() -> None:
         assert len(order) <= 8, "who comes to a queue waits for the average at most"
 
     apart(lecture)
+
+
+def test_who_is_here_is_known_with_sockets_and_seconds() -> None:
+    async def visit() -> None:
+        runs = Runs()
+        first, _ = runs.ask("a"), runs.ask("b")
+        Turn(runs.turns, "a", "campus")
+        await asyncio.sleep(0)
+        await runs.end(1.5)
+        rows = {row["visitor"]: (row["sockets"], row["seconds"]) for row in runs.turns.visitors()}
+        assert rows == {"a": (2, 1.5), "b": (1, 0.0)}
+        assert all(row in visitors() for row in runs.turns.visitors())
+        first.leave()
+        assert {row["visitor"]: row["sockets"] for row in runs.turns.visitors()} == {"a": 1, "b": 1}
+
+    apart(visit)
 
 
 def test_new_names_gain_nothing_and_another_address_is_served() -> None:
