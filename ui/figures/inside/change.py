@@ -19,7 +19,7 @@ from ui.text.words import Words
 
 NEXT = 4
 FULL = 127
-TALL = 130
+TALL = 105
 """The height of what shows one head, and of what shows all, in px."""
 
 
@@ -155,7 +155,7 @@ def _row(count: Control, kind: str, pairs: int, t: Words) -> Panel:
     still = np.stack([numbers < edge_at if fast else numbers > edge_at for edge_at in edge])
     cut = Track((count,), np.stack([edge, edge], axis=1))
     return Panel(
-        Axis(-0.7, pairs - 0.3, ((0.0, t("fastest")), (pairs - 1.0, t("slowest"))), t("pairs_axis"), grid=False),
+        Axis(-0.7, pairs - 0.3, title=t("pairs_axis")),
         Axis(0.0, 1.0),
         [
             boxes(
@@ -170,17 +170,10 @@ def _row(count: Control, kind: str, pairs: int, t: Words) -> Panel:
             handle(
                 count, Track((count,), edge[:, None]), 0.5, ORANGE, t("grab_still"), [path(cut, [0.0, 1.0], ORANGE)]
             ),
-            label(
-                Track((count,), edge[:, None]),
-                1.0,
-                Texts((count,), tuple(t("stopped", count=k) for k in count.texts)),
-                ORANGE,
-                bold=True,
-                dy=-4,
-            ),
         ],
+        Texts((count,), tuple(t("stopped", count=k, pairs=pairs) for k in count.texts)),
         width=2000,
-        height=42,
+        height=34,
         since=2,
     )
 
@@ -219,8 +212,8 @@ def _next(count: Control, trained: Array, chances: Array, likely: list[int], t: 
         [
             boxes(rows - 0.4, rows, 0.0, trained[likely], GREY),
             boxes(rows, rows + 0.4, 0.0, Track((count,), chances[:, likely]), ORANGE),
-            label(NEXT - 0.5, 0.93, t("as_trained"), GREY, anchor="end", bold=True, size=14),
-            label(NEXT - 0.5, 0.93, t("as_set"), ORANGE, anchor="end", bold=True, size=14, dy=18),
+            label(NEXT - 0.5, 0.84, t("as_trained"), GREY, anchor="end", bold=True, size=14),
+            label(NEXT - 0.5, 0.84, t("as_set"), ORANGE, anchor="end", bold=True, size=14, dy=18),
         ],
         t("next_title"),
         width=160,
