@@ -160,7 +160,7 @@ def _dial(stage: str, error: Track, written: Texts, at: Control, t: Words) -> Pa
         Axis(-1.1, 1.1),
         Axis(-1.5, 1.1),
         shapes,
-        t(f"stage.{stage}"),
+        t("only", stage=t(f"stage.{stage}")),
         width=70,
         height=235,
         equal=True,
