@@ -49,7 +49,7 @@ SAME = Challenge("same", (QUERY, KEY), challenges.same_score)
 ADDED = Drawn("added")
 TASKS = (WITHOUT, SHIFTED, ADDED, SAME)
 OWN = (
-    beats(2),
+    beats(3),
     SWAPPED,
     PAIR,
     FIRST,
@@ -101,15 +101,15 @@ def fits(store: Store) -> None:
 def order(page: Frame) -> None:
     """Two sentences of the same tokens, one on its way to the other."""
     first, second = sentences(page)
-    film = swapping.swapping((first, second), page.store.rope().base, False, page.t)
+    given = (first, second), page.store.rope().base
+    film = swapping.swapping(*given, False, films.shifts(page.get(SHIFT)), page.t)
     page.show(film, swapping.swapping, encodings.pooled)
     page.controls.segments(pair(page))
     page.bar()
     if page.get(PAIR) == "own":
         page.controls.beside(FIRST, SECOND, draw=page.controls.text)
     if page.predict(WITHOUT):
-        film = swapping.swapping((first, second), page.store.rope().base, True, page.t)
-        page.show(film, swapping.swapping, encodings.pooled)
+        page.show(swapping.swapping(*given, True, (), page.t), swapping.swapping, encodings.pooled)
         page.prose("why")
 
 

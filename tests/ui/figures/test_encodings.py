@@ -59,9 +59,10 @@ def test_moved_sentences_and_what_the_last_token_attends_to(sentences: figures.S
     scene = unwrap(moving.moving)(sentences, 50.0, stops, T).scene
     line, *panels = scene.panels
     count = len(sentences[0])
-    lefts = [shape["x0"].frames[:, 0] for shape in line.shapes if shape["kind"] == "boxes"]
-    words_shown = [shape["text"] for shape in line.shapes if shape["kind"] == "label"]
-    assert words_shown == [*sentences[0], *sentences[1]]
+    (grip,) = line.shapes
+    lefts = [shape["x0"].frames[:, 0] for shape in grip["of"] if shape["kind"] == "boxes"]
+    words_shown = [shape["text"] for shape in grip["of"] if shape["kind"] == "label"]
+    assert words_shown == [*sentences[1], *sentences[0]]
     for j, left in enumerate(lefts):
         np.testing.assert_allclose(left, np.array(stops) + j % count + 0.04)
     bars = {name: panel.shapes[0]["y1"].frames for name, panel in zip(moving.SHOWN, panels, strict=True)}

@@ -50,7 +50,7 @@ def without(at: At) -> str:
 
     first, second = (read(sentence) for sentence in FIRST)
     share = float(np.linalg.norm(second - first) / np.linalg.norm(first))
-    film = unwrap(swapping)(tuple(map(tuple, map(str.split, FIRST))), LLAMA.base, True, Words("en", "encodings"))
+    film = unwrap(swapping)(tuple(map(tuple, map(str.split, FIRST))), LLAMA.base, True, (), Words("en", "encodings"))
     assert f"by {100 * share:.2g} % of its size without" in film.scene.written(
         {"swapped": film.scene.controls[0].nearest(at("swapped"))}
     )
@@ -59,10 +59,10 @@ def without(at: At) -> str:
 
 def moved(at: At) -> str:
     head, x = encodings.weights(32, LLAMA.base), encodings.words(["the", "cat", "chased", "the", "dog"], 32)
-    added, turned = (
-        encodings.translation_gap(name, x, np.arange(5), at("shift"), head) > 1e-9 for name in ("sinusoidal", "rope")
+    alibi, rope = (
+        encodings.translation_gap(name, x, np.arange(5), at("shift"), head) > 1e-9 for name in ("alibi", "rope")
     )
-    return only({"a": added and not turned, "b": turned and not added, "c": added and turned})
+    return only({"a": not alibi, "b": alibi and not rope, "c": alibi and rope})
 
 
 def opposite(at: At) -> str:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 import numpy as np
 
+from rope_core.rope import Array
 from rope_core.theory.encodings import translation_gap, weights, words
 from ui.figures.colours import BLUE, COLOURS, GREEN, GREY, RED
 from ui.figures.drawing import Film, kept
 from ui.figures.encodings.scores import WIDTH, Sentences, attention_rows
-from ui.film.scene import Axis, Panel, Scene, Shape, Texts, Track, control, sentence
+from ui.film.scene import Axis, Control, Panel, Scene, Shape, Texts, Track, control, sentence
 from ui.film.shapes import boxes, dots, handle, label, path
 from ui.text.words import Words
 
@@ -23,65 +26,77 @@ def shifts(value: int) -> tuple[int, ...]:
     return tuple(sorted({0, *range(first, first + REACH + 1)}))
 
 
+def along(sentences: Sequence[Sequence[str]], shift: Control, t: Words, since: int = 1) -> Panel:
+    """Return sentences below each other along the positions, moved together under the hand."""
+    count, moved = len(sentences[0]), [int(stop) for stop in shift.stops]
+    low, last = (moved[1] - 1 if moved[1] > 1 else 0), moved[-1] + count
+    colours = {token: COLOURS[k % len(COLOURS)] for k, token in enumerate(sorted(set(sentences[0])))}
+    places = np.add.outer(np.array(moved, dtype=float), np.arange(count))
+    tiles: list[Shape] = []
+    for row, tokens in enumerate(reversed(sentences)):
+        for j, token in enumerate(tokens):
+            x = places[:, [j]]
+            sides = Track((shift,), x + 0.04), Track((shift,), x + 0.96)
+            tiles.append(boxes(*sides, row + 0.18, row + 0.86, colours[token], opacity=0.28))
+            tiles.append(label(Track((shift,), x + 0.5), row + 0.5, token, size=14, dy=5))
+    grip = handle(shift, Track((shift,), places[:, [0]] + count / 2), len(sentences) / 2, BLUE, t("grab"), tiles, r=0)
+    return Panel(
+        Axis(low, last, tuple((k + 0.5, f"{k:,}") for k in range(low, last, 2)), t("position")),
+        Axis(-0.05, len(sentences) + 0.05),
+        [grip],
+        width=700,
+        height=52 * len(sentences),
+        since=since,
+    )
+
+
+def attended(
+    rows: Mapping[str, Array], shift: Control, t: Words, since: int = 1, tokens: Sequence[str] = ()
+) -> list[Panel]:
+    """Return the last token's attention by encoding, at every shift, with that of the unmoved sentence as a line.
+
+    ``tokens``: written below the bars, where there is room.
+    """
+    ticks = tuple((k + 0.5, token) for k, token in enumerate(tokens))
+    top = 1.15 * max(float(each.max()) for each in rows.values())
+    panels = []
+    for name, each in rows.items():
+        at = np.arange(each.shape[1])
+        colour = GREY if name == "nope" else BLUE if _change(each).max() <= STILL else RED
+        shapes = [
+            boxes(at + 0.1, at + 0.9, 0.0, Track((shift,), each), colour),
+            path(np.repeat(np.arange(at.size + 1), 2)[1:-1].astype(float), np.repeat(each[0], 2), "ink", 2),
+        ]
+        x = Axis(-0.05, at.size + 0.05, ticks, t("attention_axis") if ticks else "", grid=False)
+        y = Axis(0.0, top, ((0.0, "0"),))
+        panels.append(Panel(x, y, shapes, t(f"encoding.{name}"), width=140, height=120, since=since))
+    return panels
+
+
+def _change(rows: Array) -> Array:
+    """Return the largest change of a weight at each shift."""
+    return np.asarray(np.abs(rows - rows[0]).max(axis=1))
+
+
+def kept_by(rows: Mapping[str, Array], shift: Control, t: Words) -> list[str | Texts]:
+    """Return which encodings' attention stays and how far sinusoidal positions change it, as a sentence."""
+    still = [t(f"encoding.{name}") for name, each in rows.items() if name != "nope" and _change(each).max() <= STILL]
+    return sentence(
+        lambda **slots: t("moving_finding", relative=t("comma").join(still), **slots),
+        k=Texts((shift,), shift.texts),
+        weight=Texts((shift,), tuple(f"{value:.2g}" for value in _change(rows["sinusoidal"]).tolist())),
+    )
+
+
 @kept
 def moving(sentences: Sentences, base: float, moved: tuple[int, ...], t: Words) -> Film:
     """Return the sentences along the positions, and the last token's attention to the first one's, at every shift."""
     shift = control(t, "shift", moved, seconds=4.0)
-    first, second = sentences
-    count, far = len(first), moved[-1]
-    low = moved[1] - 1 if moved[1] > 1 else 0
-    tokens = sorted(set(first))
-    colours = {token: COLOURS[k % len(COLOURS)] for k, token in enumerate(tokens)}
-    places = np.add.outer(np.array(moved, dtype=float), np.arange(count))
-    last = far + count
-    shapes: list[Shape] = []
-    for row, tokens_ in ((1.0, first), (0.0, second)):
-        for j, token in enumerate(tokens_):
-            x = places[:, [j]]
-            sides = Track((shift,), x + 0.04), Track((shift,), x + 0.96)
-            shapes.append(boxes(*sides, row + 0.18, row + 0.86, colours[token], opacity=0.28))
-            shapes.append(label(Track((shift,), x + 0.5), row + 0.5, token, size=14, dy=5))
-    shapes.append(handle(shift, Track((shift,), places[:, [0]] + count / 2), 1.0, BLUE, t("grab")))
-    line = Panel(
-        Axis(low, last, tuple((k + 0.5, f"{k:,}") for k in range(low, last, 2)), t("position")),
-        Axis(-0.05, 2.05),
-        shapes,
-        width=700,
-        height=104,
-    )
+    first, count = sentences[0], len(sentences[0])
     rows = {name: attention_rows(name, first, base, np.array(moved)) for name in SHOWN}
-    change = {name: float(np.abs(each - each[0]).max()) for name, each in rows.items()}
-    top = 1.15 * max(float(each.max()) for each in rows.values())
-    at = np.arange(count)
-    panels = []
-    for name, each in rows.items():
-        still = change[name] <= STILL
-        colour = GREY if name == "nope" else BLUE if still else RED
-        steps = np.repeat(np.arange(count + 1), 2)[1:-1].astype(float)
-        panels.append(
-            Panel(
-                Axis(-0.05, count + 0.05),
-                Axis(0.0, top, ((0.0, "0"),)),
-                [
-                    boxes(at + 0.1, at + 0.9, 0.0, Track((shift,), each), colour),
-                    path(steps, np.repeat(each[0], 2), "ink", 2),
-                ],
-                t(f"encoding.{name}"),
-                width=140,
-                height=120,
-            )
-        )
-    relative = [name for name in SHOWN if change[name] <= STILL and name != "nope"]
-    listed = {"relative": t("comma").join(t(f"encoding.{name}") for name in relative)}
-    part = np.abs(rows["sinusoidal"] - rows["sinusoidal"][0]).max(axis=1)
-    finding = sentence(
-        lambda **slots: t("moving_finding", **listed, **slots),
-        k=Texts((shift,), shift.texts),
-        weight=Texts((shift,), tuple(f"{value:.2g}" for value in part.tolist())),
-    )
     return Film(
         "moving",
-        Scene((line, *panels), (shift,), finding),
+        Scene((along(sentences, shift, t), *attended(rows, shift, t)), (shift,), kept_by(rows, shift, t)),
         lambda: (
             {"moved_by": np.repeat(moved, count), "token": list(first) * len(moved)}
             | {name: each.ravel() for name, each in rows.items()}

@@ -11,8 +11,9 @@ import numpy as np
 from rope_core.theory.encodings import pooled, weights
 from ui.figures.colours import BLUE, COLOURS, GREY
 from ui.figures.drawing import Film, kept
-from ui.figures.encodings.scores import WIDTH, Sentences
-from ui.film.scene import Axis, Control, Panel, Scene, Shape, Texts, Track, beats, sentence
+from ui.figures.encodings.moving import along, attended, kept_by
+from ui.figures.encodings.scores import WIDTH, Sentences, attention_rows
+from ui.film.scene import Axis, Control, Panel, Scene, Shape, Texts, Track, beats, control, sentence
 from ui.film.shapes import boxes, handle, label, path
 from ui.text.words import Words
 
@@ -20,6 +21,7 @@ MOST, SHOWN = 12, 16
 """The most orders on the way that are stops, and how many of the output's dimensions are drawn."""
 ROUNDING = 1e-6
 """Per cent below which a change is rounding."""
+ADDED = ("sinusoidal", "rope")
 ENCODED = {"nope": ("without_position", GREY), "rope": ("with_rope", BLUE)}
 
 
@@ -40,17 +42,20 @@ def orders(first: Sequence[str], second: Sequence[str]) -> list[tuple[int, ...]]
 
 
 @kept
-def swapping(sentences: Sentences, base: float, causal: bool, t: Words) -> Film:
+def swapping(sentences: Sentences, base: float, causal: bool, moved: tuple[int, ...], t: Words) -> Film:
     """Return the first sentence on its way to the second, and the mean output of attention without and with RoPE.
 
-    ``causal``: each word sees itself and earlier words only.
+    ``causal``: each word sees itself and earlier words only, in one telling. Else the last beat moves the sentence
+    as a whole by ``moved``, with positions added and with RoPE.
     """
     first, second = sentences
     way = orders(first, second)
     steps = len(way) - 1
     at = sorted({round(share * steps) for share in np.linspace(0.0, 1.0, MOST)}) if steps else [0, 0]
     texts = tuple(t("swap_of", k=k, steps=steps) for k in at)
-    swapped = Control("swapped", t("field.swapped"), tuple(np.linspace(0.0, 1.0, len(at)).tolist()), texts, seconds=4.0)
+    swapped = Control(
+        "swapped", t("field.swapped"), tuple(np.linspace(0.0, 1.0, len(at)).tolist()), texts, seconds=4.0, until=2
+    )
     read = [[first[k] for k in way[each]] for each in at]
     head = weights(WIDTH, base)
     out = {name: np.array([pooled(name, order, head, causal) for order in read]) for name in ENCODED}
@@ -67,14 +72,17 @@ def swapping(sentences: Sentences, base: float, causal: bool, t: Words) -> Film:
         _output(out[name][:, :SHOWN], swapped, top, *look, t, since=1 if causal else beat)
         for beat, (name, look) in enumerate(ENCODED.items(), 1)
     ]
+    scene = Scene(panels, (swapped,), findings[-1])
+    if not causal:
+        shift = control(t, "shift", moved, seconds=4.0, since=3)
+        rows = {name: attention_rows(name, first, base, np.array(moved)) for name in ADDED}
+        panels += [along((first,), shift, t, 3), *attended(rows, shift, t, 3, first)]
+        findings.append(kept_by(rows, shift, t))
+        led = beats(t, "swapping", *findings, hints=("swapped", "", "shift"), at=({}, {}, {"shift": 0}), word=word)
+        scene = Scene(panels, (swapped, shift), findings[-1], beats=led)
     return Film(
         "masked" if causal else "swapping",
-        Scene(
-            panels,
-            (swapped,),
-            findings[-1],
-            beats=() if causal else beats(t, "swapping", *findings, hints=("swapped",), word=word),
-        ),
+        scene,
         lambda: (
             {"order": [" ".join(order) for order in read]} | {f"change, {name}": each for name, each in change.items()}
         ),
@@ -103,7 +111,7 @@ def _words(first: Sequence[str], way: Sequence[tuple[int, ...]], swapped: Contro
         goes = seats[-1, k] != seats[0, k]
         name = t("swap_grab", word=token)
         shapes += [handle(swapped, middle, 0.5, BLUE, name, tile, r=0)] if goes else tile
-    return Panel(Axis(0.0, count), Axis(0.0, 1.95), shapes, width=700, height=100)
+    return Panel(Axis(0.0, count), Axis(0.0, 1.95), shapes, width=700, height=100, until=2)
 
 
 def _farthest(way: Sequence[tuple[int, ...]]) -> int:
@@ -134,4 +142,5 @@ def _output(values: np.ndarray, swapped: Control, top: float, name: str, colour:
         width=280,
         height=120,
         since=since,
+        until=2,
     )

@@ -13,6 +13,7 @@ from ui.text.words import Words
 
 SENTENCE = ("the", "dog", "bit", "man")
 SWAPPED = ("man", "bit", "the", "dog")
+GIVEN = (SENTENCE, SWAPPED), 60.0
 HEAD = encodings.weights(scores.WIDTH, 60.0)
 STRETCHED = [each for each in extended(1024) if each.scheme in digits.by_factor()]
 
@@ -60,8 +61,14 @@ ROWS = [
     Row("encodings", digits.image, (3, 9, 60.0)),
 ]
 FILMS = [
-    FilmRow("encodings", swapped.swapping, ((SENTENCE, SWAPPED), 60.0, False), {"swapped": 1.0, "beat": 2}, swapping),
-    FilmRow("encodings", swapped.swapping, ((SENTENCE, SWAPPED), 60.0, True), {"swapped": 1.0}, masked),
+    FilmRow(
+        "encodings",
+        swapped.swapping,
+        (*GIVEN, False, films.shifts(5)),
+        {"swapped": 1.0, "shift": 5, "beat": 2},
+        swapping,
+    ),
+    FilmRow("encodings", swapped.swapping, (*GIVEN, True, ()), {"swapped": 1.0}, masked),
     FilmRow("encodings", films.moving, ((SENTENCE, SWAPPED), 60.0, films.shifts(5)), {"shift": 5}),
     FilmRow("encodings", films.translation, ("sinusoidal", SENTENCE, 60.0, films.far(9)), {"shift": 9}),
     FilmRow("encodings", additive.rotation, ((0, 5, 64), (0, 7), 30.0), {"delta": 5, "i": 7}),
