@@ -36,7 +36,7 @@ def test_every_number_goes_from_its_place_to_the_other_and_partners_stay_joined(
     for grip, (dim, place) in zip(moves, [(d, g) for d, g in enumerate(goal) if d != g], strict=True):
         way = grip["x"].frames[:, 0]
         assert way[0] == dim and way[-1] == pytest.approx(place) and (np.diff(way) * (place - dim) > 0).all()
-        assert grip["of"][-1]["text"] == str(dim)
+        assert grip["name"] == EN("grab_seat", i=dim)
     for pair, frames in enumerate(arcs):
         np.testing.assert_allclose(frames[0, [0, -1]], [2 * pair, 2 * pair + 1])
         np.testing.assert_allclose(frames[-1, [0, -1]], [goal[2 * pair], goal[2 * pair + 1]])

@@ -9,7 +9,7 @@ from rope_core.theory import layout_demo
 from ui.figures.colours import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, YELLOW
 from ui.figures.drawing import Film, kept
 from ui.film.scene import Axis, Control, Panel, Scene, Shape, Texts, Track, beats, control, sentence
-from ui.film.shapes import boxes, circle, handle, hands, label, named, path, since, turned
+from ui.film.shapes import boxes, circle, handle, hands, label, named, path, since, turned, until
 from ui.text.words import Words
 
 STEPS = 20
@@ -27,7 +27,9 @@ def permutation(width: int, base: float, positions: tuple[int, ...], t: Words) -
     """Return a head's numbers in one order and in the other, and below them each pair as an arrow, turned in both."""
     share = (1 - np.cos(np.linspace(0.0, np.pi, STEPS + 1)))[:, None] / 2
     names = (t("paper_order"), *(f"{each:.0%}" for each in share[1:-1, 0]), t("half_order"))
-    going = Control("order", t("field.order"), tuple(map(float, range(STEPS + 1))), names, seconds=3.0, since=2)
+    going = Control(
+        "order", t("field.order"), tuple(map(float, range(STEPS + 1))), names, seconds=3.0, since=2, until=2
+    )
     at = control(t, "position", positions, seconds=12.0)
     both = layout_demo.two_orders(width, positions, base)
     pairs = width // 2
@@ -98,9 +100,11 @@ def _tiles(going: Control, at: Control, both: layout_demo.TwoOrders, share: Arra
             named("x", boxes(by(here - 0.2), by(here + 0.2), 0.0, value, colours[dim])),
             label(by(here - HALF), 0.72, str(dim), anchor="start", bold=True, dx=4, dy=4, size=14),
         ]
-        moves = both.place[dim] != dim
-        # A tile that keeps its seat in both orders cannot be dragged.
-        tiles += [handle(going, by(here), 0.0, colours[dim], t("grab_seat", i=dim), whole, r=0)] if moves else whole
+        tiles += whole
+        # A tile that keeps its seat in both orders cannot be dragged; beats 1 and 3 are about the arrows.
+        if both.place[dim] != dim:
+            grip = handle(going, by(here), 0.0, colours[dim], t("grab_seat", i=dim), [whole[1] | {"opacity": 0}], r=0)
+            tiles += since(2, *until(2, grip))
     names = Texts((going,), (t("row_paper"), *[t("row_between")] * (STEPS - 1), t("row_half")))
     return Panel(
         Axis(-0.6, width - 0.4),
