@@ -116,12 +116,13 @@ def every_line(page: Frame) -> None:
 
 def under_the_hand(page: Frame, sweep: Seen) -> None:
     """One recorded text along the curves."""
-    shipped = extrapolated.seen_shipped("bytes")
-    if shipped is None:
+    shipped, copies = extrapolated.seen_shipped("bytes"), extrapolated.seen_shipped("recall")
+    if shipped is None or copies is None:
         return
     text = letters.read(sweep, shipped)
     at = letters.places(page.get(BYTE), text.letters)
-    page.show(lead.hesitates(text.curves, extrapolated.trained(sweep), at, page.t), lead.hesitates, view.coarser)
+    film = lead.hesitates(text.curves, extrapolated.trained(sweep), at, lead.price(copies.results), page.t)
+    page.show(film, lead.hesitates, view.coarser, view.copies)
 
 
 def ladder(page: Frame) -> None:

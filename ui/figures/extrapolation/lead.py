@@ -7,6 +7,7 @@ from functools import partial
 
 import numpy as np
 
+from rope_core.lab import view
 from rope_core.lab.lines import lines
 from rope_core.rope import Array
 from rope_core.schemes import UNSCALED
@@ -17,6 +18,7 @@ from ui.figures.extrapolation.words import name
 from ui.film.scene import Axis, Panel, Scene, Texts, Track, beats, control, sentence
 from ui.film.shapes import boxes, dots, handle, label, path, since
 from ui.text.words import Words
+from ui.work.extrapolated import Results
 
 WINDOW = next(each.key for each in lines() if each.sliding)
 APART = 0.065
@@ -25,14 +27,24 @@ ROOM = 0.2
 """Width of the names, as a share of the text's."""
 
 
+def price(results: Results) -> dict[str, str]:
+    """Return the window's perplexity of a repeated passage, "near" enough to be "seen" and too "far", as text."""
+    curve = next(each.curve for each in view.copies(results) if each.line == WINDOW)
+    (near, far), (seen, forgotten) = curve.position[[0, -1]], curve.value[[0, -1]]
+    return {"near": f"{near:,.0f}", "far": f"{far:,.0f}", "seen": f"{seen:.3g}", "forgotten": f"{forgotten:.3g}"}
+
+
 @kept
-def hesitates(curves: Mapping[str, tuple[Array, Array]], trained: int, at: tuple[int, ...], t: Words) -> Film:
+def hesitates(
+    curves: Mapping[str, tuple[Array, Array]], trained: int, at: tuple[int, ...], cost: Mapping[str, str], t: Words
+) -> Film:
     """Return between how many bytes a model hesitates, over the position, line by line; a byte is dragged along.
 
     Args:
         curves: position and the logarithm of perplexity, to base 10, by line.
         trained: bytes that training windows held.
         at: bytes to drag to.
+        cost: what the window loses, by `price`.
         t: the page's words.
     """
     byte = control(t, "byte", at)
@@ -44,7 +56,7 @@ def hesitates(curves: Mapping[str, tuple[Array, Array]], trained: int, at: tuple
     high = max(float(y.max()) for _, y in shown.values()) + 0.12
     values = {line: Texts((byte,), tuple(f"{10**height:.3g}" for height in each)) for line, each in heights.items()}
     where = Texts((byte,), byte.texts)
-    findings = [sentence(partial(t, f"hesitates_finding_{beat}"), at=where, **values) for beat in (1, 2, 3)]
+    findings = [sentence(partial(t, f"hesitates_finding_{beat}"), at=where, **values, **cost) for beat in (1, 2, 3)]
     mark = np.array(at, dtype=float)[:, None]
     here = Track((byte,), mark)
     named_at = dict(zip(shown, apart([float(y[-1]) for _, y in shown.values()], APART * (high - low)), strict=True))
@@ -76,7 +88,7 @@ def hesitates(curves: Mapping[str, tuple[Array, Array]], trained: int, at: tuple
                         shade(line),
                         anchor="start",
                         bold=True,
-                        dx=10,
+                        dx=14,
                         dy=5,
                         size=14,
                     ),

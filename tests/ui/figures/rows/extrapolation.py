@@ -14,6 +14,7 @@ from ui.work import extrapolated
 AT = 1500
 FOUND = extrapolated.seen_shipped("sweep"), extrapolated.seen_shipped("bytes")
 assert FOUND[0] and FOUND[1]
+COPIES = records.shipped("recall").results
 TEXT = letters.read(FOUND[0], FOUND[1])
 
 
@@ -40,14 +41,17 @@ def hesitates(t: Words) -> str:
     for each in records.shipped("sweep").results:
         if each["length"] == 2048 and each["line"] in lead.beat_of(t):
             written_text[each["line"]] = value(each)
-    return t("hesitates_finding_3", at="1,500", **{line: f"{each:.3g}" for line, each in written_text.items()})
+    copied = {each["distance"]: np.mean(each["nats"]) for each in COPIES if each["line"] == "window"}
+    seen, forgotten = (f"{np.exp(copied[distance]):.3g}" for distance in (96, 1536))
+    cost = {"near": "96", "far": "1,536", "seen": seen, "forgotten": forgotten}
+    return t("hesitates_finding_3", at="1,500", **{line: f"{each:.3g}" for line, each in written_text.items()}, **cost)
 
 
 FILMS = [
     FilmRow(
         "extrapolation",
         lead.hesitates,
-        (TEXT.curves, 256, letters.places(AT, TEXT.letters)),
+        (TEXT.curves, 256, letters.places(AT, TEXT.letters), lead.price(COPIES)),
         {"byte": AT, "beat": 3},
         hesitates,
     ),
