@@ -217,7 +217,7 @@ def alike(at: Control, scores: Array, words: tuple[str, ...], t: Words) -> Panel
             grip,
         ],
         width=2000,
-        height=190,
+        height=155,
         since=3,
     )
 
@@ -231,7 +231,7 @@ def dial(rope: rc.Rope, pair: int, at: Control, t: Words) -> Panel:
         Axis(-1.12, 1.12),
         [
             circle(0.0, 0.0, 1.0, GREY, 2),
-            *since(3, hands(0.0, 0.0, 0.86, UP - PARTNER * rope.theta[pair], RED, 5)),
+            *since(3, hands(0.0, 0.0, 0.86, UP - PARTNER * rope.theta[pair], RED, 5, head=True)),
             turned(
                 at,
                 0.0,
@@ -246,7 +246,7 @@ def dial(rope: rc.Rope, pair: int, at: Control, t: Words) -> Panel:
         ],
         t("one_turn", wave=tokens(rope.wavelength[pair])),
         width=70,
-        height=120,
+        height=100,
         equal=True,
         since=2,
     )
