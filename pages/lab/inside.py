@@ -103,6 +103,5 @@ def model(page: Frame) -> None:
 def body(page: Frame) -> None:
     """Draw the page, part by part."""
     page.live(model)
-    page.deeper("why")
     page.deeper("questions")
     page.goto("extrapolation")
