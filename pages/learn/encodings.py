@@ -115,7 +115,6 @@ def order(page: Frame) -> None:
 
 def adding(page: Frame) -> None:
     """Draw a sentence that moves: what was added to its words shows where it is."""
-    page.prose("adding")
     if page.predict(SHIFTED):
         film = films.moving(sentences(page), page.store.rope().base, films.shifts(page.get(SHIFT)), page.t)
         page.show(film, films.moving, encodings.logits)

@@ -11,7 +11,7 @@ from rope_core.theory.encodings import translation_gap, weights, words
 from ui.figures.colours import BLUE, COLOURS, GREEN, GREY, RED
 from ui.figures.drawing import Film, kept
 from ui.figures.encodings.scores import WIDTH, Sentences, attention_rows
-from ui.film.scene import Axis, Control, Panel, Scene, Shape, Texts, Track, control, sentence
+from ui.film.scene import Axis, Control, Panel, Scene, Shape, Text, Texts, Track, control, sentence
 from ui.film.shapes import boxes, dots, handle, label, path
 from ui.text.words import Words
 
@@ -126,6 +126,8 @@ def translation(name: str, words_: tuple[str, ...], base: float, moved: tuple[in
     change = [translation_gap(name, x, where, k, head) for k in moved]
     still, top = max(change) <= STILL, 1.25 * float(rows.max())
     colour = GREEN if still else RED
+    moved_by: Text = [t("moved"), " k = ", Texts((shift,), shift.texts)]
+    names: list[tuple[Text, str, float]] = [(t("unmoved"), GREY, 16), (moved_by, colour, 38)]
     panel = Panel(
         Axis(-0.5, len(words_) - 0.5, tuple((float(k), token) for k, token in enumerate(words_)), t("tokens_axis")),
         Axis(0.0, top, ((0.0, "0"),), t("attention_axis")),
@@ -133,17 +135,7 @@ def translation(name: str, words_: tuple[str, ...], base: float, moved: tuple[in
             path(where, rows[0], GREY, 9),
             path(where, Track((shift,), rows), colour, 4),
             dots(where, Track((shift,), rows), colour, 7),
-            label(-0.5, top, t("unmoved"), GREY, anchor="start", bold=True, dx=8, dy=16),
-            label(
-                -0.5,
-                top,
-                [t("moved"), " k = ", Texts((shift,), shift.texts)],
-                colour,
-                anchor="start",
-                bold=True,
-                dx=8,
-                dy=38,
-            ),
+            *(label(-0.5, top, text, shade, anchor="start", bold=True, dx=8, dy=dy) for text, shade, dy in names),
         ],
         height=250,
     )
