@@ -55,8 +55,9 @@ def test_twenty_neighbours_of_a_flood_wait_less_than_a_second(kind: str, hall: t
     print(f"quiet: {peak_of(quiet)}; {kind}: {peak_of(seconds)}; closed with {code}; {grown:+.0f} MB")
     assert processes(result) == before, "no replica dies"
     assert max(seconds) < max(1, 2 * max(quiet))
-    # Who does not read what the server answers is disconnected by Streamlit itself, without a code.
-    assert code in {"key": (None,), "git": (1008,), "rerun": (1006, 1008), "files": (1009,)}[kind]
+    # Who does not read what the server answers is disconnected by Streamlit itself, without a code; so may be who still
+    # sends when the line is closed.
+    assert code in {"key": (None,), "git": (1008,), "rerun": (1006, 1008), "files": (1006, 1009)}[kind]
 
 
 def test_neighbours_of_sixteen_who_rerun_a_heavy_page_are_answered(hall: tuple[Hall, str]) -> None:

@@ -209,7 +209,7 @@ def test_the_watch_is_patient_and_ends_no_second_place(
 
 @pytest.fixture(scope="module")
 def hall() -> Iterator[tuple[Hall, str]]:
-    with served_hall(2, BOUNDED, LIMITS) as result:
+    with served_hall(2, BOUNDED, LIMITS, proxies=("127.0.0.1",)) as result:
         yield result
 
 
@@ -355,14 +355,20 @@ def test_a_websocket_of_another_site_is_refused(hall: tuple[Hall, str]) -> None:
     _, url = hall
 
     async def knock() -> None:
-        stream = url.replace("http", "ws") + "/_stcore/stream"
-        cookie = {"Cookie": f"rope_place={uuid.uuid4().hex}"}
-        for origin in ("https://evil.example", url.replace("http", "https")):
+        own, secure = url, url.replace("http", "https")
+        for origin, scheme in (("https://evil.example", "http"), (secure, "http"), (own, "https")):
             with pytest.raises(websockets.InvalidStatus, match="403"):
-                async with websockets.connect(
-                    stream, origin=websockets.Origin(origin), additional_headers=cookie, proxy=None
-                ):
-                    pass
+                await opened(origin, scheme)
+        await opened(own, "http")
+        await opened(secure, "https")
+
+    async def opened(origin: str, scheme: str) -> None:
+        """Open a websocket by way of a proxy in front of the hall that is trusted."""
+        headers = {"Cookie": f"rope_place={uuid.uuid4().hex}", "X-Forwarded-Proto": scheme}
+        stream = url.replace("http", "ws") + "/_stcore/stream"
+        page = websockets.Origin(origin)
+        async with websockets.connect(stream, origin=page, additional_headers=headers, proxy=None):
+            pass
 
     apart(knock)
 

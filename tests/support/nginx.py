@@ -25,10 +25,15 @@ needs_nginx = pytest.mark.skipif(
 
 @contextlib.contextmanager
 def served_hall(
-    replicas: int = 2, app: str = FLOOR, limits: Limits | None = None, folder: Path = ROOT
+    replicas: int = 2,
+    app: str = FLOOR,
+    limits: Limits | None = None,
+    folder: Path = ROOT,
+    proxies: tuple[str, ...] = (),
 ) -> Iterator[tuple[Hall, str]]:
     """Return a hall that is looked after in the background, and its URL."""
-    hall = Hall(Site(listen=f"127.0.0.1:{free_port()}", limits=limits or Limits()), replicas, app, folder)
+    site = Site(listen=f"127.0.0.1:{free_port()}", limits=limits or Limits(), proxies=proxies)
+    hall = Hall(site, replicas, app, folder)
     watcher = threading.Thread(target=hall.watch)
     try:
         hall.start()

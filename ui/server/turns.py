@@ -1,4 +1,4 @@
-"""Whose script runs next in this process: few at once, one for each visitor, who has used least comes first."""
+"""Whose script runs next in this process: few at once, of different visitors, who has used least comes first."""
 
 from __future__ import annotations
 
@@ -101,14 +101,13 @@ class Turns:
 
     def charge(self, turn: Turn, seconds: float) -> None:
         """Note the seconds of processor of a run that is over."""
-        address, visitor = self._accounts(turn)
-        address.charge(seconds, self._now())
-        visitor.charge(seconds, self._now())
-
-    def _accounts(self, turn: Turn) -> tuple[_Address, _Account]:
         now = self._now()
+        for account in self._accounts(turn, now):
+            account.charge(seconds, now)
         if sum(len(each.visitors) for each in self._addresses.values()) > ACCOUNTS:
             self._forget(now)
+
+    def _accounts(self, turn: Turn, now: float) -> tuple[_Address, _Account]:
         address = self._addresses.setdefault(turn.address, _Address(at=now))
         if turn.visitor not in address.visitors:
             average = address.used(now) / max(1, len(address.visitors))
@@ -123,15 +122,16 @@ class Turns:
                 del self._addresses[name]
 
     def _used(self, turn: Turn) -> float:
-        address, visitor = self._accounts(turn)
         now = self._now()
+        address, visitor = self._accounts(turn, now)
         return visitor.used(now) + address.used(now) / CLASS
 
     def _next(self) -> None:
         """Let those begin for whom there is a place."""
         while len(self._held) < MOST and sum(not each.idle for each in self._held) < AT_ONCE:
             here = {each.visitor for each in self._held}
-            ready = [each for each in self._waiting if each.visitor not in here]
+            others = [each for each in self._waiting if each.visitor not in here]
+            ready = others or [each for each in self._waiting if each not in self._held]
             if not ready:
                 break
             turn = min(ready, key=self._used)

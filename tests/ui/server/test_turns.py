@@ -43,7 +43,7 @@ class Runs:
 def test_few_run_at_once_and_who_has_used_least_is_next() -> None:
     async def lecture() -> None:
         runs = Runs()
-        for visitor in [*"aaaa", *"bbbb", "c"]:
+        for visitor in "abaaabbbc":
             runs.ask(visitor)
         await asyncio.sleep(0)
         assert [turn.visitor for turn, _ in runs.going] == ["a", "b"] and AT_ONCE == 2
@@ -54,6 +54,11 @@ def test_few_run_at_once_and_who_has_used_least_is_next() -> None:
             assert len({turn.visitor for turn, _ in runs.going}) == len(runs.going) <= AT_ONCE
             order.append(await runs.end(1.0))
         assert len(order) <= 8, "who comes to a queue waits for the average at most"
+        alone = Runs()
+        for _ in range(3):
+            alone.ask("a")
+        await asyncio.sleep(0)
+        assert len(alone.going) == AT_ONCE, "two tabs of a visitor who is alone"
 
     apart(lecture)
 
