@@ -132,14 +132,14 @@ def _output(values: np.ndarray, swapped: Control, top: float, name: str, colour:
     zero = np.zeros_like(values)
     return Panel(
         Axis(-0.1, values.shape[1] + 0.1, title=t("at_first")),
-        Axis(-top, top, ((0.0, "0"),)),
+        Axis(-top, top, ((0.0, "0"),), t("output_axis")),
         [
             boxes(at + 0.12, at + 0.88, Track((swapped,), zero), track, colour),
             path([0.0, float(values.shape[1])], [0.0, 0.0], "ink", 1),
             path(edges, np.repeat(values[0], 2), "ink", 2),
         ],
         t(name),
-        width=280,
+        width=140,
         height=120,
         since=since,
         until=2,

@@ -23,7 +23,7 @@ from ui.work.extrapolated import Results
 WINDOW = next(each.key for each in lines() if each.sliding)
 APART = 0.065
 """How far apart names at the lines' ends are at least, as a share of the axis."""
-ROOM = 0.3
+ROOM = 0.36
 """Width of the names, as a share of the text's."""
 
 
