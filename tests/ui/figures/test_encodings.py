@@ -9,7 +9,7 @@ import pytest
 from rope_core.theory.encodings import ENCODINGS, weights, words
 from tests.support.figures import chart
 from ui.figures.drawing import Film
-from ui.figures.encodings import moving
+from ui.figures.encodings import moving, swapping
 from ui.figures.encodings import scores as figures
 from ui.text.words import LANGUAGES, Words
 
@@ -76,6 +76,11 @@ def test_moved_sentences_and_what_the_last_token_attends_to(sentences: figures.S
         np.testing.assert_allclose(frames.sum(axis=1), 1.0)
         outline = panels[moving.SHOWN.index(name)].shapes[1]
         np.testing.assert_array_equal(outline["y"][::2], frames[0])
+    led = unwrap(swapping.swapping)(sentences, 50.0, False, stops, T).scene
+    for name, panel in zip(swapping.ADDED, led.panels[-2:], strict=True):
+        np.testing.assert_array_equal(panel.shapes[0]["y1"].frames, bars[name])
+    share = np.abs(bars["sinusoidal"][-1] - bars["sinusoidal"][0]).max()
+    assert f"by up to {share:.2g}." in led.written({"swapped": 0.0, "shift": stops[-1], "beat": 3})
 
 
 def test_sentences_that_are_no_reordering_are_refused() -> None:
