@@ -78,7 +78,8 @@ def swapping(sentences: Sentences, base: float, causal: bool, moved: tuple[int, 
         rows = {name: attention_rows(name, first, base, np.array(moved)) for name in ADDED}
         panels += [along((first,), shift, t, 3), *attended(rows, shift, t, 3, first)]
         findings.append(kept_by(rows, shift, t))
-        led = beats(t, "swapping", *findings, hints=("swapped", "", "shift"), at=({}, {}, {"shift": 0}), word=word)
+        starts: list[dict[str, float]] = [{}, {"swapped": 0}, {"shift": 0}]
+        led = beats(t, "swapping", *findings, hints=("swapped", "", "shift"), at=starts, word=word)
         scene = Scene(panels, (swapped, shift), findings[-1], beats=led)
     return Film(
         "masked" if causal else "swapping",
