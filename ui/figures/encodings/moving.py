@@ -53,7 +53,7 @@ def along(sentences: Sequence[Sequence[str]], shift: Control, t: Words, since: i
 def attended(
     rows: Mapping[str, Array], shift: Control, t: Words, since: int = 1, tokens: Sequence[str] = ()
 ) -> list[Panel]:
-    """Return the last token's attention by encoding, the unmoved sentence's as a line; ``tokens`` stand below it."""
+    """Return the last token's attention by encoding; a line is the unmoved sentence's, ``tokens`` are below."""
     ticks = tuple((k + 0.5, token) for k, token in enumerate(tokens))
     top = 1.15 * max(float(each.max()) for each in rows.values())
     panels = []
