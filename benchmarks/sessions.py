@@ -98,6 +98,7 @@ class Session:
         assert self._socket.response is not None
         self.cookies |= given(self._socket.response.headers.get_all("Set-Cookie"))
         self.widgets.clear()
+        self.cached.clear()
         self.slider = self.film = None
         return await self._run(self.message(), seconds)
 
