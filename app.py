@@ -15,6 +15,7 @@ if str(ROOT) not in sys.path:
 
 from ui.server.middleware import stack  # noqa: E402
 from ui.server.nodelay import send_at_once  # noqa: E402
+from ui.server.room import routes  # noqa: E402
 
 
 @asynccontextmanager
@@ -39,4 +40,4 @@ async def lifespan(_: st.App) -> AsyncIterator[None]:
     yield
 
 
-app = st.App(ROOT / "ui" / "main.py", lifespan=lifespan, middleware=stack())
+app = st.App(ROOT / "ui" / "main.py", lifespan=lifespan, middleware=stack(), routes=routes())

@@ -1,6 +1,8 @@
-"""A class in real browsers: a lecturer on the stage and a student on a phone meet at one question."""
+"""A class in real browsers: a lecturer on the stage by keyboard, and a student's phone that follows."""
 
 from __future__ import annotations
+
+import time
 
 import pytest
 from playwright.sync_api import Browser, expect
@@ -8,32 +10,57 @@ from playwright.sync_api import Browser, expect
 from tests.browser.conftest import PHONE, Visit
 from ui.present import lessons
 
-pytestmark = [pytest.mark.browser, pytest.mark.long]
+pytestmark = pytest.mark.browser
 
 
-def test_a_class_predicts_waits_and_sees(browser: Browser, app: str) -> None:
+def test_a_phone_follows_votes_and_sees_no_answer_before_it_is_shown(browser: Browser, app: str) -> None:
     lesson = lessons.page_lesson("en", "rotation")
     assert lesson is not None
-    step = next(each for each in lesson.steps if each.predict)
-    assert step.predict is not None
-    at = f"{app}/rotation?step={step.number}&room=Physik-2"
-    lecturer, student = Visit(browser), Visit(browser, PHONE, "zh-CN")
+    at = next(k for k, each in enumerate(lesson.steps) if each.predict)
+    step, before = lesson.steps[at], lesson.steps[at - 1]
+    assert step.predict is not None and at > 0
+    lecturer, student = Visit(browser), Visit(browser, PHONE, "zh-CN", touch=True)
     stage, phone = lecturer.page, student.page
-    stage.goto(f"{at}&display=stage&lang=en")  # and no wait for rest: a stage with a room looks again and again
-    expect(stage.get_by_text(step.predict.question)).to_be_visible()
-    expect(stage.get_by_text("No answers yet.")).to_be_visible()
-    assert not stage.get_by_text(step.say).is_visible(), "the sentence would give the answer away"
+    stage.goto(f"{app}/rotation?step={at}&room=Physik-2&display=stage&lang=en")
+    headline = stage.locator("[class*=st-key-stage-say]")
+    expect(headline).to_have_text(before.say)
+    phone.goto(f"{app}/room/physik-2?lang=en")
+    expect(phone.locator("h1")).to_have_text(before.say)
+    stage.wait_for_function("() => window.ropeLabStage")
 
-    phone.goto(f"{at}&lang=zh")
-    phone.locator("[class*=st-key-predict-choices] button").first.click()
-    expect(phone.get_by_text("已计入房间")).to_be_visible()
-    expect(stage.get_by_text("1 answer: A 1, B 0, C 0.")).to_be_visible()
-    assert "shift=" not in phone.url, "nothing has moved yet"
+    stage.keyboard.press("PageDown")
+    expect(headline).to_have_text(step.predict.question)
+    expect(phone.locator("h1")).to_have_text(step.predict.question)
+    assert phone.locator("main").inner_text().count("\n") <= 2 + 2 * len(step.predict.choices), "and nothing else"
+    expect(stage.get_by_text("0 answered")).to_be_visible()
+    phone.get_by_role("button").nth(0).tap()
+    expect(phone.get_by_text("Counted.")).to_be_visible()
+    expect(stage.get_by_text("1 answered")).to_be_visible()
+    assert headline.inner_text() != step.say and not phone.get_by_text(step.say).is_visible()
 
-    stage.get_by_role("button", name="Show the answer", exact=True).click()
+    stage.keyboard.press(" ")  # what goes on shows the answer first
+    expect(phone.get_by_text("The right answer is B.")).to_be_visible()
     expect(stage.get_by_text("B is right: 0 of 1 (0 %)")).to_be_visible()
-    expect(stage.get_by_text(step.say)).to_be_visible()
-    expect(phone.get_by_text("你选的是 A，正确的是 B")).to_be_visible()
-    expect(stage.get_by_text("Query at 1,012, key at 1,005").first).to_be_visible()
-    expect(phone.get_by_text("查询在 1,012，键在 1,005").first).to_be_visible()
-    assert not lecturer.complaints and not student.complaints
+    assert all(phone.get_by_role("button").nth(k).is_disabled() for k in range(len(step.predict.choices)))
+    stage.keyboard.press("b")
+    expect(stage.locator("#stage-dark")).to_be_visible()
+    stage.keyboard.press("b")
+    expect(stage.locator("#stage-dark")).to_have_count(0)
+    stage.keyboard.press("End")
+    last = lesson.steps[-1]
+    text = last.predict.question if last.predict else last.say
+    expect(headline).to_have_text(text)
+    begun = time.monotonic()
+    expect(phone.locator("h1")).to_have_text(text)
+    assert time.monotonic() - begun < 1.0, "a phone follows within a second"
+    assert lecturer.complaints == student.complaints == []
+
+
+def test_a_talk_starts_by_keyboard_alone(browser: Browser, app: str) -> None:
+    visit = Visit(browser)
+    page = visit.open(f"{app}/rotation?lang=en")
+    page.keyboard.press("Alt+p")
+    first = page.locator("[data-testid=stPopoverBody] button").first
+    expect(first).to_be_focused()
+    page.keyboard.press("Enter")
+    page.wait_for_url("**display=stage**")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from html import escape
 from typing import Any
 
@@ -78,6 +79,8 @@ class Stage(Learning):
                 count = t("count", number=self.view.number or 0, total=len(lesson.steps))
                 self.places.add("stage-count", f"<p>{count}</p>")
                 self._step(t, lesson, 1)
+                for name, number in (("first", self.view.earliest()), ("last", len(lesson.steps))):
+                    self._press(f"stage-{name}", t(name), partial(self.view.move, number))
 
     def _step(self, t: Words, lesson: Lesson, by: int) -> None:
         name = "next" if by > 0 else "previous"
@@ -126,6 +129,8 @@ class Stage(Learning):
             f'<button data-act="{escape(node.id)}" value="{k}"><b>{LETTERS[k]}</b> {escape(choice)}</button>'
             for k, choice in enumerate(choices)
         )
+        if self.view.stage:
+            self._press("stage-reveal", words("reveal_here"), question.see)
         self.caption(words("how_stage" if self.view.stage else "how"))
 
         def choose(choice: Any) -> None:

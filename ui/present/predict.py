@@ -1,15 +1,16 @@
-"""Predict first: a question is answered before the figure moves; in a room the class's answers are counted."""
+"""Predict first: a question is answered before the figure moves; on the stage of a room the class answers on phones."""
 
 from __future__ import annotations
 
+import json
 import secrets
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TypeVar
 
 import streamlit as st
 
-from ui.figures.tally import finding, tally
-from ui.page.charts import sendable
+from ui.figures.tally import finding
 from ui.present import choices
 from ui.present.lessons import Predict, Step
 from ui.present.steps import Prediction
@@ -20,13 +21,15 @@ from ui.text.words import Words
 from ui.work.measured import VISITOR
 
 T = TypeVar("T")
-TOKEN, TROUBLE = "predict.token", "predict.trouble"
-BOARD_SECONDS, WAIT_SECONDS = 2.0, 4.0
+TOKEN, TROUBLE, REVEAL = "predict.token", "predict.trouble", "stage-reveal"
+BOARD_SECONDS = 2.0
 LOOK = """<style>
 [class*="st-key-predict-choices"] button {height: 100%; min-height: 3rem; white-space: normal}
 [class*="st-key-predict-choices"] button p {font-size: 1.1rem; white-space: normal}
 /* On the stage the figure that leads fills what is left of the screen. */
-.stMainBlockContainer:has([class*="st-key-predict-choices"]) {--asked: 6.2rem}
+.stMainBlockContainer:has(.st-key-stage-line) [class*="st-key-predict-choices"] button p
+  {font-size: 1.5rem; line-height: 1.25}
+.stMainBlockContainer:has([class*="st-key-predict-choices"]) {--asked: 8.6rem}
 .stMainBlockContainer:has(.st-key-predict-verdict) {--asked: 2.6rem}
 </style>"""
 
@@ -39,18 +42,21 @@ class Question(Prediction):
         self.t, self.view, self.stage, self.room = Words(view.lang, "predict"), view, view.stage, view.room
 
     def choose(self, choice: int) -> None:
-        """Take a choice; where nobody waits for a lecturer the answer is out at once."""
+        """Take a choice, and put the answer out."""
         self.take(choice)
-        st.session_state.pop(TROUBLE, None)
-        if not self.room or not self.attempt(lambda file: self._count_me(file, choice)):
-            self.see()
+        self.reveal()
 
-    def _count_me(self, file: Tally, choice: int) -> bool:
-        """Count the choice; whether a lecturer is there who will show the answer."""
-        counted = file.answer(self.room, self.id, token(), choice)
-        if not counted:
-            st.session_state[TROUBLE] = "late"
-        return counted and self.count(file).hosted
+    def reveal(self) -> None:
+        """Put the answer out here, and on the stage of a room for the whole class, where this screen leads it."""
+        st.session_state.pop(TROUBLE, None)
+        if self.voting:
+            self.attempt(lambda file: self.lead(file) and file.reveal(self.room, self.id, self.view.lead, token()))
+        self.see()
+
+    @property
+    def voting(self) -> bool:
+        """Whether a class answers on its phones."""
+        return bool(self.room and self.stage)
 
     def lead(self, file: Tally) -> bool:
         """Lead the room with the key that this lecturer's address holds, else with a new one, which it then holds."""
@@ -76,7 +82,7 @@ class Question(Prediction):
         """One sentence about what kept an answer from being counted."""
         trouble = st.session_state.pop(TROUBLE, None)
         if trouble:
-            st.caption(self.t(trouble) if trouble == "late" else self.t("without", reason=self.t(trouble)))
+            st.caption(self.t("without", reason=self.t(trouble)))
 
     def verdict(self) -> None:
         """Whether the choice was right, and what is."""
@@ -106,14 +112,15 @@ def ask(view: View, step: Step, lesson_id: str) -> bool:
     if question.seen:
         settled(question)
         return True
-    if question.stage and question.room:
-        st.fragment(board, run_every=BOARD_SECONDS)(question)
-        return False
     question.buttons()
-    if question.room and question.chosen is not None:
-        st.fragment(wait, run_every=WAIT_SECONDS)(question)
+    if question.voting:
+        st.fragment(board, run_every=BOARD_SECONDS)(question)
+    elif question.stage:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.button(question.t("reveal_here"), key=REVEAL, on_click=question.reveal)
+            st.caption(question.t("how_stage"))
     else:
-        st.caption(question.t("how_stage" if question.stage else "how"))
+        st.caption(question.t("how"))
     return False
 
 
@@ -121,53 +128,47 @@ def settled(question: Question) -> None:
     """Draw the verdict, and in a room how the class voted."""
     with st.container(horizontal=True, vertical_alignment="center", key="predict-verdict"):
         question.verdict()
-        if not question.room:
+        if not question.voting:
             again = f"predict.again.{question.id}"
             st.button(question.t("again"), key=again, type="tertiary", on_click=question.forget)
     question.say_trouble()
-    if question.room and question.stage:
+    if question.voting:
         count = question.attempt(question.count)
         if count:
             st.markdown(f"▸ {finding(count.votes, question.predict.answer, question.t)}")
         question.say_trouble()
 
 
-def wait(question: Question) -> None:
-    """Draw a student's line while the answer is not out, anew every few seconds."""
-    t = question.t
-    count = question.attempt(question.count)
-    question.say_trouble()
-    if count is not None and count.revealed:
-        question.see()
-        st.rerun()
-    st.markdown(t("counted", room=plain(question.room)))
-    if st.button(t("now"), key=f"predict.now.{question.id}", type="tertiary"):
-        question.see()
-        st.rerun()
-
-
 def board(question: Question) -> None:
-    """Draw the lecturer's screen while the answer is not out: the class's count, and the button for the answer."""
+    """Draw how many have answered, not what: a count that is seen moves those who have not; and the way to show it."""
     t, room = question.t, question.room
     leads = question.attempt(question.lead)
     count = question.attempt(question.count) if leads is not None else None
     if count is not None and count.revealed:
         question.see()
         st.rerun()
-    texts = question.predict.choices
-    votes = count.votes if count else (0,) * len(texts)
-    drawing = tally(votes, texts, None, t)
-    key, bare = f"predict.fig.{question.id}", {"displayModeBar": False}
-    st.plotly_chart(sendable(drawing.figure), key=key, alt=drawing.finding, config=bare)
     with st.container(horizontal=True, vertical_alignment="center"):
-        pressed = st.button(
-            t("reveal" if leads else "reveal_here"), key=f"predict.reveal.{question.id}", type="primary"
-        )
-        st.markdown(t("room", room=plain(room)) + (f" ▸ {drawing.finding}" if count else ""))
+        if st.button(t("reveal" if leads else "reveal_here"), key=REVEAL, type="primary"):
+            question.reveal()
+            st.rerun()
+        st.markdown(t("room", room=plain(room)) + (f" ▸ {t('answers', count=sum(count.votes))}" if count else ""))
     if leads is False:
         st.caption(t("led", room=plain(room)))
     question.say_trouble()
-    if pressed:
-        question.attempt(lambda file: bool(leads) and file.reveal(room, question.id, question.view.lead))
-        question.see()
-        st.rerun()
+
+
+def share(view: View, say: str, step: Step | None, lesson_id: str) -> None:
+    """Have the phones of the room see this step: its question and choices, its answer once that is out, or a sentence.
+
+    Phones show nothing that is beside the question here, which could answer it.
+    """
+    content: dict[str, object] = {"lang": view.lang, "say": say}
+    if step and step.predict:
+        question = Question(view, step, step.predict, lesson_id)
+        content |= {"id": question.id, "question": step.predict.question, "choices": list(step.predict.choices)}
+        content |= {"answer": step.predict.answer} if question.seen else {"say": ""}
+    text = json.dumps(content, ensure_ascii=False)
+    with suppress(Unavailable):
+        key = view.lead or secrets.token_hex(16)
+        if Tally().show(view.room, key, token(), text):
+            view.put(LEAD, key)

@@ -58,10 +58,21 @@ if (!window.ropeLabStage) {
     if (at) return;
     // On a button, a switch or a link the space bar presses that.
     if (event.key === ' ' && event.target.closest && event.target.closest('button, a, summary, [role=switch], input')) return;
-    const back = event.key === 'ArrowLeft' || event.key === 'PageUp';
-    if ((back || [' ', 'ArrowRight', 'PageDown'].includes(event.key)) &&
-        press(back ? 'stage-previous' : 'stage-next')) event.preventDefault();
+    if (event.key.toLowerCase() === 'b' || dark()) {
+      if (!dark()) document.body.append(Object.assign(document.createElement('div'), {id: 'stage-dark', onclick: light,
+        style: 'position:fixed;inset:0;background:#000;z-index:2147483647'}));
+      else light();
+      event.preventDefault();
+      return;
+    }
+    // What goes on shows the answer first.
+    const wanted = WAYS[event.key];
+    if (wanted && ((wanted === 'stage-next' && press('stage-reveal')) || press(wanted))) event.preventDefault();
   };
+  const WAYS = {' ': 'stage-next', ArrowRight: 'stage-next', PageDown: 'stage-next', ArrowLeft: 'stage-previous',
+    PageUp: 'stage-previous', Home: 'stage-first', End: 'stage-last'};
+  const dark = () => document.querySelector('#stage-dark');
+  const light = () => dark()?.remove();
   document.addEventListener('keydown', step);
   // A film has its height from its shapes: it is made as large as the screen takes, the question above it included.
   const fit = () => {

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Protocol
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlencode, urlsplit, urlunsplit
 
 import streamlit as st
 
@@ -99,8 +99,10 @@ class Stage:
 
     def _show_code(self) -> None:
         """Draw the audience's QR code of this view, as large as the screen allows."""
+        room = self.view.room
         url = self.link(self.view.query(audience=True))
-        code, room = qr.image(url, self.t("qr_alt", url=url)), self.view.room
+        url = in_room(url, room, self.t.lang) if room else url
+        code = qr.image(url, self.t("qr_alt", url=url))
 
         @st.dialog(self.t("qr_title"), width="large")
         def dialog() -> None:
@@ -196,7 +198,11 @@ def headline(own: Words, view: View, store: Store) -> None:
             with st.container(key="stage-count", width="content"):
                 st.markdown(t("count", number=view.number or 0, total=len(lesson.steps)))
             step_button(view, t, 1)
+            for name, number in (("first", view.earliest()), ("last", len(lesson.steps))):
+                st.button(t(name), key=f"stage-{name}", on_click=view.move, args=(number,))
     ask(view, store)
+    if view.room:
+        predict.share(view, text if step else "", step, lesson.id if lesson else "")
 
 
 def step_button(view: View, t: Words, by: int) -> None:
@@ -243,6 +249,17 @@ def strip(view: View, store: Store) -> None:
             step_button(view, t, -1)
             step_button(view, t, 1)
             st.button(t("end"), key="stage-end", on_click=view.end, type="tertiary")
+
+
+def in_room(url: str, room: str, lang: str) -> str:
+    """Return the address of a room's page on the server that a page's address names.
+
+    >>> in_room("https://rope.example/lab/clock?factor=4", "physik-2", "zh")
+    'https://rope.example/lab/room/physik-2?lang=zh'
+    """
+    parts = urlsplit(url)
+    path = parts.path.rpartition("/")[0]
+    return urlunsplit((parts.scheme, parts.netloc, f"{path}/room/{quote(room)}", urlencode({"lang": lang}), ""))
 
 
 def local(url: str) -> bool:

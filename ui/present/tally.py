@@ -23,7 +23,7 @@ from rope_core.jobs.private import kept, own_file
 from ui.present.rooms import room_name
 
 DAY, HOUR, SLACK = 86_400.0, 3600.0, 3600.0
-QUESTION_LIMIT, TOKEN_LIMIT = 200, 64
+QUESTION_LIMIT, TOKEN_LIMIT, CONTENT_LIMIT = 200, 64, 8000
 ROOMS, ROOMS_EACH, QUESTIONS, VOTERS = 1000, 20, 100, 1000
 CHOICES = 10
 # A page waits for a busy file this long, in seconds, and goes on without a tally after that.
@@ -33,28 +33,29 @@ TURN = threading.Lock()
 # Who closes a file last has it synced to the disk, at ten times the cost of an answer. One connection that is never
 # used keeps the latest file open: (path, inode, connection).
 ANCHOR: dict[str, tuple[Path, int, sqlite3.Connection]] = {}
-# A lecturer's page that has not asked for this long, in seconds, is not there to show an answer.
-LEASE = 12.0
 # Rooms last a day: those of an earlier form are not carried over.
 TABLES = (
     "DROP TABLE IF EXISTS rooms",
     "DROP TABLE IF EXISTS answers",
     "DROP TABLE IF EXISTS revealed",
     "DROP TABLE IF EXISTS blocked",
+    "DROP TABLE IF EXISTS shown",
     "CREATE TABLE rooms (room TEXT PRIMARY KEY, key TEXT NOT NULL, opener TEXT NOT NULL, seen REAL NOT NULL,"
     " expires REAL NOT NULL)",
     "CREATE TABLE answers (room TEXT NOT NULL, question TEXT NOT NULL, token TEXT NOT NULL, choice INTEGER NOT NULL,"
     " expires REAL NOT NULL, PRIMARY KEY (room, question, token))",
     "CREATE TABLE revealed (room TEXT NOT NULL, question TEXT NOT NULL, expires REAL NOT NULL,"
     " PRIMARY KEY (room, question))",
+    "CREATE TABLE shown (room TEXT PRIMARY KEY, number INTEGER NOT NULL, content TEXT NOT NULL)",
     "CREATE TABLE blocked (token TEXT PRIMARY KEY, expires REAL NOT NULL)",
-    "PRAGMA user_version=3",
+    "PRAGMA user_version=4",
 )
-VERSION = 3
+VERSION = 4
 PURGES = (
     "DELETE FROM rooms WHERE expires <= ? OR expires > ?",
     "DELETE FROM blocked WHERE expires <= ? OR expires > ?",
     "DELETE FROM answers WHERE expires <= ? OR expires > ? OR room NOT IN (SELECT room FROM rooms)",
+    "DELETE FROM shown WHERE room NOT IN (SELECT room FROM rooms)",
     "DELETE FROM revealed WHERE expires <= ? OR expires > ? OR room NOT IN (SELECT room FROM rooms)",
 )
 REASONS = ("locked", "full", "unwritable", "unreadable", "crowded", "rooms", "closed")
@@ -70,11 +71,10 @@ class Unavailable(Exception):
 
 @dataclass(frozen=True)
 class Count:
-    """A question in a room: votes by choice, whether its answer is out, whether a lecturer is there."""
+    """A question in a room: votes by choice, and whether its answer is out."""
 
     votes: tuple[int, ...]
     revealed: bool
-    hosted: bool
 
 
 def default_path() -> Path:
@@ -159,13 +159,13 @@ class Tally:
     def _purge(self, db: sqlite3.Connection) -> None:
         now = self.now()
         for purge in PURGES:
-            db.execute(purge, (now, now + DAY + SLACK))
+            db.execute(purge, (now, now + DAY + SLACK)[: purge.count("?")])
 
     def answer(self, room: str, question: str, token: str, choice: int) -> bool:
         """Count ``choice`` as the one vote of ``token``, or move it there; False once the answer is out.
 
-        Raises ValueError on arguments that no page sends, Unavailable("crowded") where a bound is met, and
-        Unavailable("closed") where nobody leads such a room.
+        Raises ValueError on arguments that no page sends, Unavailable("crowded") where a bound is met or the browser is
+        shut out, and Unavailable("closed") where nobody leads such a room.
         """
         room = _checked(room, question, token)
         if not 0 <= choice < CHOICES:
@@ -176,6 +176,8 @@ class Tally:
             now = self.now()
             if db.execute("SELECT 1 FROM rooms WHERE room = ? AND key <> ''", (room,)).fetchone() is None:
                 raise Unavailable("closed")
+            if db.execute("SELECT 1 FROM blocked WHERE token = ?", (token,)).fetchone():
+                raise Unavailable("crowded")
             self._bound(db, room, question, token)
             db.execute(
                 "INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?, ?)", (room, question, token, choice, now + DAY)
@@ -216,15 +218,7 @@ class Tally:
                 "SELECT choice, count(*) FROM answers WHERE room = ? AND question = ? GROUP BY choice", (room, question)
             )
             counts = dict(rows.fetchall())
-            hosted = db.execute("SELECT seen FROM rooms WHERE room = ?", (room,)).fetchone()
-            return Count(
-                tuple(counts.get(choice, 0) for choice in range(choices)),
-                _revealed(db, room, question),
-                hosted is not None and self._present(hosted[0]),
-            )
-
-    def _present(self, seen: float) -> bool:
-        return abs(self.now() - seen) <= LEASE
+            return Count(tuple(counts.get(choice, 0) for choice in range(choices)), _revealed(db, room, question))
 
     def host(self, room: str, key: str, opener: str = "") -> bool:
         """Lead the room, which opens it where nobody has; False where it was opened with another key.
@@ -237,12 +231,14 @@ class Tally:
 
     def _lead(self, db: sqlite3.Connection, room: str, key: str, opener: str) -> bool:
         kept, now = hashlib.sha256(key.encode("utf-8", "replace")).hexdigest(), self.now()
-        held = db.execute("SELECT key FROM rooms WHERE room = ?", (room,)).fetchone()
+        held = db.execute("SELECT key, opener FROM rooms WHERE room = ?", (room,)).fetchone()
         if held is None:
             self._make(db, room, kept, opener)
-        elif held[0] != kept:
+        elif not held[0] or (held[0] != kept and not (opener and held[1] == opener)):
             return False
-        db.execute("UPDATE rooms SET seen = ?, expires = max(expires, ?) WHERE room = ?", (now, now + HOUR, room))
+        # Who has lost the window with the key finds the room again with the browser that opened it.
+        row = (kept, now, now + HOUR, room)
+        db.execute("UPDATE rooms SET key = ?, seen = ?, expires = max(expires, ?) WHERE room = ?", row)
         return True
 
     def reveal(self, room: str, question: str, key: str, opener: str = "") -> bool:
@@ -256,6 +252,28 @@ class Tally:
                 raise Unavailable("crowded")
             db.execute("INSERT OR REPLACE INTO revealed VALUES (?, ?, ?)", (room, question, self.now() + DAY))
         return True
+
+    def show(self, room: str, key: str, opener: str, content: str) -> bool:
+        """Have all who follow the room see ``content``, which ``shown`` returns; False where ``key`` leads it not."""
+        room = _checked(room, "", key)
+        if len(content) > CONTENT_LIMIT:
+            raise reject("content", f"at most {CONTENT_LIMIT} letters", len(content))
+        with self._open() as db:
+            if not self._lead(db, room, key, opener):
+                return False
+            db.execute(
+                "INSERT INTO shown VALUES (?, ?, ?) ON CONFLICT (room) DO UPDATE SET number = excluded.number,"
+                " content = excluded.content WHERE content <> excluded.content",
+                (room, int(1000 * self.now()), content),
+            )
+        return True
+
+    def shown(self, room: str) -> tuple[int, str]:
+        """Return a number that changes with what the room shows, and that; 0 and "" where nobody leads such a room."""
+        room = _checked(room, "")
+        with self._open() as db:
+            row = db.execute("SELECT number, content FROM shown WHERE room = ?", (room,)).fetchone()
+        return (int(row[0]), str(row[1])) if row else (0, "")
 
     def rooms(self) -> list[tuple[str, int, float]]:
         """Return the rooms that are open: name, votes, and seconds since their lecturer looked."""
@@ -278,7 +296,7 @@ class Tally:
         """Close a room: its votes are gone, and for an hour nobody leads one of that name."""
         with self._open() as db:
             db.execute("UPDATE rooms SET key = '', expires = ? WHERE room = ?", (self.now() + HOUR, room))
-            for table in ("answers", "revealed"):
+            for table in ("answers", "revealed", "shown"):
                 db.execute(f"DELETE FROM {table} WHERE room = ?", (room,))
 
     def clear(self) -> None:

@@ -135,6 +135,22 @@
     for (const node of all(`[role="${held.role}"]`, held.plot)) if (node.getAttribute('aria-label') === held.name) return node.focus();
   };
 
+  // Alt and P open what presents the page, from anywhere; what a key has opened has the keyboard.
+  const into = (body, until = performance.now() + 5000) => {
+    const first = document.querySelector(body)?.querySelector('button:not(:disabled), a[href], input, textarea');
+    if (first) first.focus();
+    else if (performance.now() < until) requestAnimationFrame(() => into(body, until));
+  };
+  document.addEventListener('keydown', event => {
+    const own = '[data-testid="stPopover"] button';
+    const wanted = event.altKey && event.code === 'KeyP' && document.querySelector('[class*="st-key-present-"] button');
+    if (wanted) {
+      event.preventDefault();
+      wanted.click();
+    }
+    if (wanted || ((event.key === 'Enter' || event.key === ' ') && event.target.closest?.(own))) into('[data-testid="stPopoverBody"]');
+  });
+
   // A text too long for its box goes where the same part of the page takes files.
   document.addEventListener('paste', event => {
     const box = event.target.closest?.('textarea'), text = event.clipboardData?.getData('text') ?? '';

@@ -7,7 +7,7 @@ from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 import streamlit as st
 
@@ -25,6 +25,7 @@ from ui.served.address import Address
 from ui.served.controls import Controls
 from ui.served.figure import PLOT, details, figure
 from ui.served.learning import Learning
+from ui.text.escape import plain
 from ui.text.words import Words
 
 STYLE = f"<style>{(Path(__file__).parent / 'style.css').read_text('utf-8')}</style>"
@@ -73,6 +74,9 @@ class Served(Learning):
         with st.container(horizontal=True, vertical_alignment="center", key="top"):
             st.title(self.t("title"), width="stretch")
             language_switch()
+        if room := self.view.room:
+            join = Words(self.view.lang, "predict")("join", room=plain(room))
+            st.markdown(f"**[{join}](./room/{quote(room)}?{urlencode({'lang': self.view.lang})})**")
         st.markdown(self.t("claim"))
         if self.t.has("task"):
             st.markdown(f":material/touch_app: **{self.t('frame.try')}** {self.t('task')}")
@@ -183,8 +187,9 @@ class Served(Learning):
             st.code(self.address.link(self.view.query()), language=None, wrap_lines=True)
         if st.context.is_embedded:
             return
+        words, key = self.t("frame.present_help"), f"present.{self.name}"
         with st.popover(
-            self.t("frame.present"), icon=":material/slideshow:", on_change="rerun", key=f"present.{self.name}"
+            self.t("frame.present"), help=words, icon=":material/slideshow:", on_change="rerun", key=key
         ) as box:
             if box.open:
                 panel.panel(self.view)

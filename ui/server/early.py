@@ -44,7 +44,7 @@ def link() -> bytes:
 
 
 class Early:
-    """Middleware: every HTML document comes with that header."""
+    """Middleware: every HTML document of Streamlit's comes with that header; a room's page has no film."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -57,4 +57,5 @@ class Early:
                     message = {**message, "headers": [*headers, (b"link", link())]}
             await send(message)
 
-        await self.app(scope, receive, sent if scope["type"] == "http" else send)
+        films = scope["type"] == "http" and not scope["path"].startswith("/room/")
+        await self.app(scope, receive, sent if films else send)

@@ -101,18 +101,38 @@ def test_after_the_reveal_no_answer_counts_or_changes(file: Tally) -> None:
 
 
 def test_a_room_belongs_to_its_key_whoever_is_there(file: Tally, clock: Clock) -> None:
-    assert not file.count("room", "q", 2).hosted
-    assert file.host("room", "lecturer")
-    assert file.count("room", "q", 2).hosted
+    assert file.host("room", "lecturer", "browser")
     for _ in range(2):
         assert not file.host("room", "student") and not file.reveal("room", "q", "student")
+        assert not file.show("room", "student", "another", "mine") and file.shown("room") == (0, "")
         assert not file.count("room", "q", 2).revealed
-        clock.time += tally.LEASE + 1
-        assert not file.count("room", "q", 2).hosted, "nobody waits for a lecturer who is not there"
+        clock.time += 60
     assert file.host("room", "lecturer"), "after a reload, and on another device"
     assert file.reveal("room", "q", "lecturer") and file.count("room", "q", 2).revealed
     with closing(sqlite3.connect(file.path)) as db:
         assert "lecturer" not in str(db.execute("SELECT * FROM rooms").fetchall()), "who reads the file leads nothing"
+
+
+def test_what_a_room_shows_has_a_number_of_its_own(file: Tally, clock: Clock) -> None:
+    assert file.show("room", "key", "browser", "one")
+    first = file.shown("room")
+    clock.time += 1
+    assert file.show("room", "key", "browser", "one") and file.shown("room") == first, "unchanged"
+    assert file.show("room", "key", "browser", "two") and file.shown("room")[0] > first[0]
+    assert file.shown("room")[1] == "two"
+    clock.time += 1
+    file.close("room")
+    assert file.shown("room") == (0, "") and not file.show("room", "key", "browser", "one"), "closed by the operator"
+    file.clear()
+    assert file.show("room", "other", "", "one") and file.shown("room")[0] > first[0], "no number comes again"
+    with pytest.raises(ValueError, match="content must be at most"):
+        file.show("room", "other", "", "x" * 8001)
+
+
+def test_who_lost_the_key_leads_with_the_browser_that_opened_the_room(file: Tally) -> None:
+    assert file.host("room", "first", "browser") and file.host("room", "second", "browser")
+    assert not file.host("room", "first", "another") and not file.host("room", "third", "")
+    assert file.host("plain", "first") and not file.host("plain", "second", "")
 
 
 def test_an_empty_room_is_free_after_an_hour_and_one_with_votes_after_a_day(file: Tally, clock: Clock) -> None:
@@ -167,7 +187,7 @@ def test_everything_is_gone_after_a_day(file: Tally, clock: Clock) -> None:
     assert file.count("room", "q", 2).revealed and rows(file) == 3
     clock.time += 2
     count = file.count("room", "q", 2)
-    assert count.votes == (0, 0) and not count.revealed and not count.hosted
+    assert count.votes == (0, 0) and not count.revealed
     assert rows(file) == 0, "a read purges the file itself"
 
 

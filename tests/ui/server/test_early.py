@@ -22,7 +22,7 @@ def sent(kind: str) -> list[tuple[bytes, bytes]]:
     async def send(message: Any) -> None:
         result.extend(message["headers"])
 
-    apart(lambda: Early(app)({"type": "http"}, None, send))  # type: ignore[arg-type]
+    apart(lambda: Early(app)({"type": "http", "path": "/clock"}, None, send))  # type: ignore[arg-type]
     return result
 
 
