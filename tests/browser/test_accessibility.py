@@ -15,7 +15,7 @@ from tests.browser.conftest import DESK, PHONE, until
 from tests.browser.test_pages import address
 from tests.support.reader import Reader, tell, violations
 from tests.test_pages import NAMES
-from ui.figures.colours import contrast
+from ui.film.colours import contrast
 from ui.text.words import LANGUAGES, Words
 
 pytestmark = pytest.mark.browser

@@ -8,8 +8,8 @@ import numpy as np
 
 from rope_core.rope import Array
 from rope_core.theory.axes import axial, golden_gate, mrope, score_map, turned_axial
-from ui.figures.colours import GREEN, RED, SIGNED
 from ui.figures.drawing import Film, kept
+from ui.film.colours import GREEN, RED, SIGNED
 from ui.film.scene import Axis, Panel, Scene, Texts, Track, control, sentence
 from ui.film.shapes import circle, handle, image, label, path
 from ui.text.words import Words

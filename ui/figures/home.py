@@ -8,9 +8,9 @@ import rope_core as rc
 from rope_core.rope import Array
 from rope_core.theory import frequency_demo
 from rope_core.theory.attention import score_curve
-from ui.figures.colours import BLUE, GREY, RED, on
 from ui.figures.drawing import Film, kept
 from ui.figures.predicted import predicted
+from ui.film.colours import BLUE, GREY, RED, on
 from ui.film.scene import Axis, Control, Panel, Scene, Shape, Texts, Track, beats, control, sentence
 from ui.film.shapes import boxes, circle, dots, handle, hands, label, path, since, turned
 from ui.text.words import Words

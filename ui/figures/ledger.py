@@ -15,9 +15,9 @@ import numpy as np
 
 from rope_core.ledger import CLAIMS, CONDITION, EMPIRICAL, HOLDS, SOURCES, WRONG, Result, run
 from rope_core.ledger.kit import adjacent, columns, unswapped
-from ui.figures.colours import BLUE, GREEN, GREY, LINE, ORANGE, RED, on
 from ui.figures.drawing import Drawing, Film
 from ui.figures.plot import LOG, Props, axis, bars, dots, note, plot, vband, vline
+from ui.film.colours import BLUE, GREEN, GREY, LINE, ORANGE, RED, on
 from ui.film.scene import Axis, Panel, Scene, Texts, Track, beats, control, sentence
 from ui.film.shapes import circle, hands, label, path, since, turned
 from ui.text.words import Words, powers

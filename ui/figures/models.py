@@ -9,9 +9,9 @@ import numpy as np
 from rope_core.hf import survey
 from rope_core.hf.survey import Row, Share, encodings_by_year, errata, shares
 from rope_core.rope import Array
-from ui.figures.colours import BLUE, GREEN, GREY, ORANGE, RED
 from ui.figures.drawing import Drawing, Film, kept
 from ui.figures.plot import POWERS, Props, axis, dots, headings, in_panel, line, note, panels, plot, scatter, split
+from ui.film.colours import BLUE, GREEN, GREY, ORANGE, RED
 from ui.film.scene import Axis, Control, Panel, Scene, Texts, Track, beats, control, sentence
 from ui.film.shapes import dots as points
 from ui.film.shapes import handle, label, path

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from rope_core.rope import Array
-from ui.figures.colours import PURPLE
 from ui.figures.drawing import Film, Table
+from ui.film.colours import PURPLE
 from ui.film.scene import Panel, Scene
 from ui.film.shapes import sketch
 from ui.film.sketch import Sketch, over

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from textwrap import wrap
 
-from ui.figures.colours import BLUE, GREEN, GREY
 from ui.figures.drawing import Drawing
 from ui.figures.plot import axis, bars, note, plot
+from ui.film.colours import BLUE, GREEN, GREY
 from ui.text.escape import drawn
 from ui.text.words import Words
 

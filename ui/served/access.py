@@ -6,7 +6,7 @@ import json
 from functools import lru_cache
 from pathlib import Path
 
-from ui.figures.colours import INK, LINE
+from ui.film.colours import INK, LINE
 from ui.text.words import LANGUAGES, labels
 
 # Of a box's text, four bytes each at most, so that they fit into a message; a longer text is pasted as a file.

@@ -18,7 +18,7 @@ from tests.support.figures import chart
 from ui.figures.clock import dials as film
 from ui.figures.clock import reading as figures
 from ui.figures.clock import schemes as comparison
-from ui.figures.colours import GREY, ORANGE, PURPLE, SKY
+from ui.film.colours import GREY, ORANGE, PURPLE, SKY
 from ui.film.scene import Panel, Shape, written
 from ui.film.shapes import letters
 from ui.text.words import Words

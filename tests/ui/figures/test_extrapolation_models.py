@@ -11,9 +11,9 @@ from rope_core.lab import cards, experiments
 from rope_core.lab.cards import Stored
 from tests.support import lab_results as made
 from tests.support.figures import chart, ran
-from ui.figures.colours import contrast
 from ui.figures.extrapolation import models as figures
 from ui.figures.extrapolation import words
+from ui.film.colours import contrast
 from ui.text.words import LANGUAGES, Words
 
 T = Words("en", "extrapolation")

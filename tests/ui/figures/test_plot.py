@@ -9,7 +9,8 @@ import pytest
 from plotly.subplots import make_subplots
 
 from tests.support.figures import unpacked
-from ui.figures import colours, plot
+from ui.figures import plot
+from ui.film import colours
 
 RNG = np.random.default_rng(8)
 

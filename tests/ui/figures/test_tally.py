@@ -5,8 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support.figures import chart
-from ui.figures.colours import GREEN
 from ui.figures.tally import tally
+from ui.film.colours import GREEN
 from ui.text.words import Words
 
 EN, ZH = Words("en", "predict"), Words("zh", "predict")

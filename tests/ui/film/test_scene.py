@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.support.films import numbers, unpacked
-from ui.figures.colours import SIGNED
+from ui.film.colours import SIGNED
 from ui.film.scene import Axis, Beat, Control, Difference, Panel, Scene, Texts, Track, place, sentence, written
 from ui.film.shapes import dots, image, path
 from ui.text.words import Words

@@ -9,8 +9,8 @@ from rope_core.theory import attention
 from ui.figures.attention import spread
 from ui.figures.attention.bins import bins
 from ui.figures.attention.scores import FAR, STOPS, Pairing, recipe_vectors, text_or_never
-from ui.figures.colours import GREEN, RED, SKY
 from ui.figures.drawing import Film, kept
+from ui.film.colours import GREEN, RED, SKY
 from ui.film.scene import Axis, Panel, Scene, Texts, Track, beats, control, sentence
 from ui.film.shapes import dots, handle, label, named, path, since, until
 from ui.text.words import Words

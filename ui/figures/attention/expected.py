@@ -7,9 +7,9 @@ import numpy as np
 import rope_core as rc
 from rope_core.theory import attention
 from ui.figures.attention.bins import bins
-from ui.figures.colours import GREY, PURPLE
 from ui.figures.drawing import Film, kept
 from ui.figures.predicted import compared
+from ui.film.colours import GREY, PURPLE
 from ui.film.scene import Axis, Panel, Scene
 from ui.film.shapes import label, later, path, sketch
 from ui.film.sketch import over

@@ -6,9 +6,9 @@ import numpy as np
 
 import rope_core as rc
 from rope_core.theory.limits import drawn, failures
-from ui.figures.colours import BLUE, GREY, ORANGE
 from ui.figures.drawing import Drawing, kept
 from ui.figures.plot import LOG, axis, dots, headings, in_panel, line, panels, plot, split, vline
+from ui.film.colours import BLUE, GREY, ORANGE
 from ui.text.words import Words
 
 # A key along the query stands so many standard deviations above a random one.

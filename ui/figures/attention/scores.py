@@ -14,9 +14,9 @@ from rope_core.rope import Array
 from rope_core.theory import attention, demo
 from rope_core.theory.extension import Extension, cell_edges, mean_cos
 from ui.figures import catalogue as models
-from ui.figures.colours import BLUE, COLOURS, GREEN, GREY, LINE, ORANGE, RED
 from ui.figures.drawing import Drawing, kept
 from ui.figures.plot import LOG, Figure, Props, axis, bars, dots, hline, in_panel, line, panels, plot, split, vline
+from ui.film.colours import BLUE, COLOURS, GREEN, GREY, LINE, ORANGE, RED
 from ui.text.words import Words
 
 POINTS = 240

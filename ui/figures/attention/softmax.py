@@ -11,9 +11,9 @@ from rope_core.rope import Array
 from rope_core.theory import interpolation
 from rope_core.theory import softmax as temperature
 from rope_core.theory.extension import cell_edges
-from ui.figures.colours import BLUE, GREEN, GREY, LINE, ORANGE, PURPLE, RED
 from ui.figures.drawing import Drawing, kept
 from ui.figures.plot import LOG, axis, dots, in_panel, line, panels, plot, split, vline
+from ui.film.colours import BLUE, GREEN, GREY, LINE, ORANGE, PURPLE, RED
 from ui.text.words import Words
 
 POINTS = 300

@@ -6,7 +6,7 @@ import numpy as np
 
 from rope_core.rope import Array
 from rope_core.theory.softmax import expected_attention, factor_scale
-from ui.figures.colours import GREEN, GREY, PURPLE
+from ui.film.colours import GREEN, GREY, PURPLE
 from ui.film.scene import Axis, Control, Panel, Shape, Text, Texts, Track, sentence
 from ui.film.shapes import boxes, dots, handle, label, path
 from ui.text.words import Words

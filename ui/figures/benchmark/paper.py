@@ -9,9 +9,9 @@ from rope_core.bench.cases import Case
 from rope_core.bench.view import Point
 from ui.figures.benchmark.times import recipe, rows, spread
 from ui.figures.benchmark.words import GIGA, MEGA, size_text, time_text, who
-from ui.figures.colours import BLUE, GREEN, GREY, ORANGE, PURPLE, RED, SKY, on
 from ui.figures.drawing import Drawing, kept
 from ui.figures.plot import axis, bars, note, plot
+from ui.film.colours import BLUE, GREEN, GREY, ORANGE, PURPLE, RED, SKY, on
 from ui.text.words import Words
 
 PATH_LOOKS = (BLUE, SKY, GREEN, PURPLE, ORANGE)

@@ -12,9 +12,9 @@ from rope_core.bench.cases import Case
 from rope_core.bench.statistics import Summary
 from rope_core.bench.view import Point
 from ui.figures.benchmark.words import GIGA, MEGA, size_text, time_text, who
-from ui.figures.colours import BLUE, COLOURS, GREEN, GREY, LINE, ORANGE, PURPLE, RED, SKY, YELLOW
 from ui.figures.drawing import Drawing
 from ui.figures.plot import LOG, Props, axis, bars, dots, error_bars, line, note, plot, vline
+from ui.film.colours import BLUE, COLOURS, GREEN, GREY, LINE, ORANGE, PURPLE, RED, SKY, YELLOW
 from ui.text.words import Words
 
 LOOKS = {

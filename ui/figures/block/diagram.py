@@ -13,8 +13,8 @@ from rope_core.hf.catalogue import ARCHITECTURE_FIELDS, Architecture
 from rope_core.theory.block.choices import Choices, choices_of, usual
 from ui.figures.block import way
 from ui.figures.block.way import COLOURS
-from ui.figures.colours import GREY, YELLOW, on
 from ui.figures.drawing import Film, kept
+from ui.film.colours import GREY, YELLOW, on
 from ui.film.scene import Axis, Panel, Scene, Shape, beats, control
 from ui.film.shapes import boxes, label, named, path
 from ui.text.words import Words

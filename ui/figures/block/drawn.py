@@ -6,9 +6,9 @@ import numpy as np
 
 import rope_core as rc
 from rope_core.theory.block.demo import output_drift
-from ui.figures.colours import PURPLE
 from ui.figures.drawing import Film, kept
 from ui.figures.predicted import predicted
+from ui.film.colours import PURPLE
 from ui.film.scene import Axis, Panel
 from ui.film.shapes import label, path
 from ui.text.words import Words

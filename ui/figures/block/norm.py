@@ -7,9 +7,9 @@ import numpy as np
 from rope_core.theory.block import layer_norm, norm_cost, rms_norm
 from rope_core.theory.block.demo import parallel_difference, stack_gradients
 from rope_core.theory.demo import drawn_vectors
-from ui.figures.colours import BLUE, GREEN, GREY, ORANGE, RED
 from ui.figures.drawing import Drawing, kept
 from ui.figures.plot import LOG, axis, bars, dots, line, plot
+from ui.film.colours import BLUE, GREEN, GREY, ORANGE, RED
 from ui.text.words import Words
 
 FEATURES = 12

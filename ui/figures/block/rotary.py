@@ -7,9 +7,9 @@ import numpy as np
 import rope_core as rc
 from rope_core.theory.block import mla_cache
 from rope_core.theory.block.demo import commuting, latent_attention, length_scheme, shifted_outputs, stale_logits
-from ui.figures.colours import BLUE, GREEN, GREY, PURPLE, RED, SKY
 from ui.figures.drawing import Drawing, kept
 from ui.figures.plot import POWERS, Props, axis, bars, dots, headings, in_panel, line, panels, plot, split
+from ui.film.colours import BLUE, GREEN, GREY, PURPLE, RED, SKY
 from ui.text.words import Words
 
 SHIFTS = 40

@@ -6,9 +6,9 @@ import numpy as np
 
 from rope_core.theory.block import GATES, activate, gated, gated_width, qk_norm_bound, soft_cap
 from rope_core.theory.block.demo import largest_logits, pulled_logits
-from ui.figures.colours import BLUE, GREEN, GREY, ORANGE, RED
 from ui.figures.drawing import Drawing, kept
 from ui.figures.plot import LOG, POWERS, Props, axis, dots, headings, in_panel, line, panels, plot, split
+from ui.film.colours import BLUE, GREEN, GREY, ORANGE, RED
 from ui.text.words import Words
 
 CURVES = ("relu", "gelu", "silu", "relu2")

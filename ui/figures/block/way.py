@@ -8,7 +8,7 @@ import rope_core as rc
 from rope_core.rope import Array
 from rope_core.theory.block.demo import shifted_outputs
 from rope_core.theory.demo import drawn_vectors
-from ui.figures.colours import BLUE, GREY, PURPLE, RED, SKY, on
+from ui.film.colours import BLUE, GREY, PURPLE, RED, SKY, on
 from ui.film.scene import Axis, Control, Panel, Shape, Text, Texts, Track, sentence
 from ui.film.shapes import Numbers, arc, boxes, circle, handle, hands, label, named, since, turned, until
 from ui.text.words import Words

@@ -15,8 +15,8 @@ from rope_core.rope import Array
 from rope_core.schemes import KINDS
 from rope_core.theory.clock import WALL
 from rope_core.theory.extension import TURN, at_factor, at_unseen_angle, past_training, reach, slow_hand, trained_angles
-from ui.figures.colours import GREEN, GREY, ORANGE, REGION_COLOURS
 from ui.figures.drawing import Film, kept
+from ui.film.colours import GREEN, GREY, ORANGE, REGION_COLOURS
 from ui.film.scene import Axis, Control, Panel, Scene, Shape, Text, Texts, Track, beats, control, sentence
 from ui.film.shapes import arc, boxes, circle, dots, handle, hands, label, named, turned
 from ui.text.words import Words

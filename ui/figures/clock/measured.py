@@ -6,11 +6,11 @@ import numpy as np
 
 from rope_core.lab import view
 from rope_core.schemes import KINDS
-from ui.figures.colours import GREY
 from ui.figures.drawing import Film
 from ui.figures.extrapolation import curves
 from ui.figures.extrapolation.words import name
 from ui.figures.predicted import predicted
+from ui.film.colours import GREY
 from ui.film.scene import Axis, Panel
 from ui.film.shapes import boxes, label, later, path
 from ui.text.words import Words

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from rope_core.theory.clock import WALL, claims
-from ui.figures.colours import BLUE, GREEN, GREY, RED
 from ui.figures.drawing import Drawing, kept
 from ui.figures.plot import axis, bars, dots, hband, line, note, plot, vline
+from ui.film.colours import BLUE, GREEN, GREY, RED
 from ui.text.words import Words
 
 # What source 003 says the stretched clock measures, seconds.

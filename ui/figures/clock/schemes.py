@@ -12,9 +12,9 @@ import numpy.typing as npt
 import rope_core as rc
 from rope_core.rope import Array
 from rope_core.theory.extension import Extension, cell_edges, mean_cos, unseen_pairs
-from ui.figures.colours import COLOURS, SIGNED
 from ui.figures.drawing import Drawing, kept
 from ui.figures.plot import LOG, Props, as_bytes, axis, byte_bar, heatmap, line, note, plot
+from ui.film.colours import COLOURS, SIGNED
 from ui.text.words import Words, markdown_table
 
 Cells = npt.NDArray[np.int64]

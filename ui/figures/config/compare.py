@@ -13,10 +13,10 @@ from rope_core.checks.extend import Way
 from rope_core.checks.schemas import Row
 from rope_core.hf.ropes import HfRope
 from rope_core.rope import Array
-from ui.figures.colours import BLUE, COLOURS, GREY, RED
 from ui.figures.config.parts import DOUBLING, amount, cell, curve
 from ui.figures.drawing import Drawing
 from ui.figures.plot import LOG, POWERS, Props, axis, line, plot
+from ui.film.colours import BLUE, COLOURS, GREY, RED
 from ui.text.words import Words
 
 

@@ -13,9 +13,9 @@ from rope_core.hf.ropes import HfRope
 from rope_core.rope import Array
 from rope_core.schemes import SCHEMES, UNSCALED
 from rope_core.spectrum import spectrum
-from ui.figures.colours import BLUE, COLOURS, GREEN, GREY, ORANGE, RED, REGION_COLOURS
 from ui.figures.drawing import Drawing
 from ui.figures.plot import POWERS, Props, axis, bars, dots, hline, line, note, plot, vband, vline
+from ui.film.colours import BLUE, COLOURS, GREEN, GREY, ORANGE, RED, REGION_COLOURS
 from ui.text.words import Words
 
 QUANTITIES = ("wavelength", "inv_freq", "slowdown")

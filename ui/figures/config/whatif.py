@@ -7,8 +7,8 @@ import numpy as np
 import rope_core as rc
 from rope_core.hf import anatomy
 from rope_core.schemes import SCHEMES
-from ui.figures.colours import REGION_COLOURS
 from ui.figures.drawing import Film, kept
+from ui.film.colours import REGION_COLOURS
 from ui.film.scene import Axis, Panel, Scene, Texts, Track, control, sentence
 from ui.film.shapes import dots, handle, label, path
 from ui.text.words import Words

@@ -17,10 +17,10 @@ from rope_core.theory.encodings import (
     weights,
     words,
 )
-from ui.figures.colours import BLUE, COLOURS, GREY, RED, SIGNED
 from ui.figures.drawing import Drawing, Film, grid, kept
 from ui.figures.encodings.scores import WIDTH
 from ui.figures.plot import as_bytes, axis, byte_bar, dots, heatmap, line, plot
+from ui.film.colours import BLUE, COLOURS, GREY, RED, SIGNED
 from ui.film.scene import Axis, Panel, Scene, Texts, Track, control, sentence
 from ui.film.shapes import circle, hands, label, named, turned
 from ui.text.words import Words, powers

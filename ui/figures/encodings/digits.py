@@ -26,10 +26,10 @@ from rope_core.theory.encodings import (
     words,
 )
 from rope_core.theory.extension import Extension, compared, reach
-from ui.figures.colours import AMOUNT, BLUE, COLOURS, GREEN, GREY, ORANGE, RED, SIGNED
 from ui.figures.drawing import Drawing, grid, kept
 from ui.figures.encodings.scores import WIDTH
 from ui.figures.plot import axis, bars, dots, heatmap, line, plot, vband
+from ui.film.colours import AMOUNT, BLUE, COLOURS, GREEN, GREY, ORANGE, RED, SIGNED
 from ui.text.words import Words
 
 SIDE = 15

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from rope_core.theory.encodings import logits, weights, words
-from ui.figures.colours import BLUE, PURPLE
 from ui.figures.drawing import Film, kept
 from ui.figures.encodings.scores import WIDTH
 from ui.figures.predicted import predicted
+from ui.film.colours import BLUE, PURPLE
 from ui.film.scene import Axis, Panel
 from ui.film.shapes import dots, label, later, path
 from ui.text.words import Words

@@ -8,9 +8,9 @@ import numpy as np
 
 from rope_core.rope import Array
 from rope_core.theory.encodings import translation_gap, weights, words
-from ui.figures.colours import BLUE, COLOURS, GREEN, GREY, RED
 from ui.figures.drawing import Film, kept
 from ui.figures.encodings.scores import WIDTH, Sentences, attention_rows
+from ui.film.colours import BLUE, COLOURS, GREEN, GREY, RED
 from ui.film.scene import Axis, Control, Panel, Scene, Shape, Text, Texts, Track, control, sentence
 from ui.film.shapes import boxes, dots, handle, label, path
 from ui.text.words import Words

@@ -18,9 +18,9 @@ from rope_core.theory.encodings import (
     words,
 )
 from rope_core.theory.softmax import softmax
-from ui.figures.colours import BLUE, LINE, ORANGE, RED, SIGNED
 from ui.figures.drawing import Drawing, grid, kept
 from ui.figures.plot import LOG, as_bytes, axis, bars, byte_bar, heatmap, line, plot
+from ui.film.colours import BLUE, LINE, ORANGE, RED, SIGNED
 from ui.text.escape import plain
 from ui.text.words import Words
 

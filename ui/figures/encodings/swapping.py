@@ -9,10 +9,10 @@ from itertools import pairwise
 import numpy as np
 
 from rope_core.theory.encodings import pooled, weights
-from ui.figures.colours import BLUE, COLOURS, GREY
 from ui.figures.drawing import Film, kept
 from ui.figures.encodings.moving import along, attended, kept_by
 from ui.figures.encodings.scores import WIDTH, Sentences, attention_rows
+from ui.film.colours import BLUE, COLOURS, GREY
 from ui.film.scene import Axis, Control, Panel, Scene, Shape, Texts, Track, beats, control, sentence
 from ui.film.shapes import boxes, handle, label, path
 from ui.text.words import Words

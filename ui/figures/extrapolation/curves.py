@@ -14,10 +14,10 @@ from rope_core.lab.estimates import Estimate
 from rope_core.lab.lines import lines
 from rope_core.lab.view import Cell
 from rope_core.rope import Array
-from ui.figures.colours import BLUE, GREEN, GREY, LINE, ORANGE, PURPLE, RED, SKY, YELLOW
 from ui.figures.drawing import Drawing, Table
 from ui.figures.extrapolation.words import factor, name, ranked, times, with_interval
 from ui.figures.plot import LOG, Figure, Props, axis, dots, error_bars, line, note, plot, scatter, vline
+from ui.film.colours import BLUE, GREEN, GREY, LINE, ORANGE, PURPLE, RED, SKY, YELLOW
 from ui.text.words import Words
 from ui.work.extrapolated import Seen
 

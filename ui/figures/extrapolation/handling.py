@@ -7,11 +7,11 @@ import math
 import numpy as np
 
 from rope_core.lab import experiments, view
-from ui.figures.colours import BLUE, COLOURS, GREY, LINE, ORANGE, RED
 from ui.figures.drawing import Drawing
 from ui.figures.extrapolation.curves import code, curves_plot, interval_band, intervals
 from ui.figures.extrapolation.words import factor, name, number, times, with_interval
 from ui.figures.plot import LOG, axis, dots, line, note, plot, vline
+from ui.film.colours import BLUE, COLOURS, GREY, LINE, ORANGE, RED
 from ui.text.words import Words
 from ui.work.extrapolated import Seen
 

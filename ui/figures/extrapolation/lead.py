@@ -11,10 +11,10 @@ from rope_core.lab import view
 from rope_core.lab.lines import lines
 from rope_core.rope import Array
 from rope_core.schemes import UNSCALED
-from ui.figures.colours import GREEN, GREY, ORANGE
 from ui.figures.drawing import Film, kept
 from ui.figures.extrapolation.curves import TICKS, colour
 from ui.figures.extrapolation.words import name
+from ui.film.colours import GREEN, GREY, ORANGE
 from ui.film.scene import Axis, Panel, Scene, Texts, Track, beats, control, sentence
 from ui.film.shapes import boxes, dots, handle, label, path, since
 from ui.text.words import Words

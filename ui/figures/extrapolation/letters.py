@@ -9,10 +9,10 @@ import numpy as np
 
 from rope_core.lab import view
 from rope_core.rope import Array
-from ui.figures.colours import AMOUNT
 from ui.figures.drawing import Film, kept
 from ui.figures.extrapolation.curves import LEAST, colour
 from ui.figures.extrapolation.words import name
+from ui.film.colours import AMOUNT
 from ui.film.scene import Axis, Panel, Scene, Texts, Track, control, sentence
 from ui.film.shapes import image, label, named, path
 from ui.text.words import Words

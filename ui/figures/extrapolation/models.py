@@ -12,7 +12,6 @@ from rope_core.lab.estimates import Estimate
 from rope_core.lab.lines import line as line_of
 from rope_core.lab.lines import lines
 from rope_core.lab.view import Cell
-from ui.figures.colours import AMOUNT, BLUE, on_amount
 from ui.figures.drawing import Drawing
 from ui.figures.extrapolation.curves import (
     TURNS,
@@ -24,6 +23,7 @@ from ui.figures.extrapolation.curves import (
 )
 from ui.figures.extrapolation.words import factor, name, times, with_interval
 from ui.figures.plot import axis, headings, heatmap, in_panel, line, note, panels, plot, scatter, split
+from ui.film.colours import AMOUNT, BLUE, on_amount
 from ui.text.words import Words
 from ui.work.extrapolated import Seen
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from rope_core.checks.pairs import Summary, changes
 from rope_core.hf.types import LINEAR, LLAMA3
-from ui.figures.colours import BLUE, GREY, ORANGE
 from ui.figures.drawing import Drawing
 from ui.figures.plot import LOG, axis, line, plot, vline
+from ui.film.colours import BLUE, GREY, ORANGE
 from ui.text.words import Words
 
 TICKS = (1, 10, 100, 1_000, 10_000, 100_000, 1_000_000)

@@ -7,8 +7,8 @@ import numpy as np
 import rope_core as rc
 from rope_core.rope import Array
 from rope_core.theory import encodings
-from ui.figures.colours import BLUE, GREEN, RED
 from ui.figures.drawing import Film, kept
+from ui.film.colours import BLUE, GREEN, RED
 from ui.film.scene import Axis, Panel, Scene, Shape, Texts, Track, around, control, sentence
 from ui.film.shapes import dots, label, path
 from ui.text.words import Words

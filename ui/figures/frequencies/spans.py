@@ -6,9 +6,9 @@ import numpy as np
 
 import rope_core as rc
 from rope_core.theory import frequency_demo
-from ui.figures.colours import BLUE, GREEN, GREY, RED
 from ui.figures.drawing import Drawing, kept
 from ui.figures.plot import POWERS, WHOLE, Props, axis, dots, hline, in_panel, line, note, panels, plot, split, vline
+from ui.film.colours import BLUE, GREEN, GREY, RED
 from ui.text.words import Words
 
 CURVE = 2048

@@ -9,10 +9,10 @@ import numpy.typing as npt
 
 import rope_core as rc
 from rope_core.theory import frequency_demo
-from ui.figures.colours import BLUE, GREEN, GREY, ORANGE, PHASE, RED, SIGNED
 from ui.figures.drawing import Film, kept
 from ui.figures.frequencies.spans import read
 from ui.figures.plot import as_bytes
+from ui.film.colours import BLUE, GREEN, GREY, ORANGE, PHASE, RED, SIGNED
 from ui.film.scene import Axis, Control, Panel, Scene, Shape, Text, Texts, Track, beats, control, sentence
 from ui.film.shapes import arc, boxes, circle, dots, handle, hands, image, label, named, path, since, turned, until
 from ui.text.words import Words, short

@@ -10,9 +10,9 @@ import numpy as np
 from rope_core.lab import inside
 from rope_core.lab.inside import Positions, Reading
 from rope_core.rope import Array
-from ui.figures.colours import BLUE, GREY, ORANGE, RED, SIGNED, SKY
 from ui.figures.drawing import Film
 from ui.figures.inside.reading import along, shown
+from ui.film.colours import BLUE, GREY, ORANGE, RED, SIGNED, SKY
 from ui.film.scene import Axis, Control, Panel, Scene, Text, Texts, Track, beats, control, sentence
 from ui.film.shapes import boxes, handle, image, label, path
 from ui.text.words import Words

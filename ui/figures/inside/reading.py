@@ -8,9 +8,9 @@ import numpy as np
 
 from rope_core.lab import inside
 from rope_core.lab.inside import Positions
-from ui.figures.colours import AMOUNT, BLUE, GREY, ORANGE
 from ui.figures.drawing import Drawing, Film
 from ui.figures.plot import axis, bars, dots, heatmap, plot
+from ui.film.colours import AMOUNT, BLUE, GREY, ORANGE
 from ui.film.scene import Axis, Control, Panel, Scene, Texts, Track, sentence
 from ui.film.shapes import boxes, handle, label, path
 from ui.text.words import Words, short

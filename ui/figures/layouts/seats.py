@@ -6,8 +6,8 @@ import numpy as np
 
 from rope_core.rope import Array
 from rope_core.theory import layout_demo
-from ui.figures.colours import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, YELLOW
 from ui.figures.drawing import Film, kept
+from ui.film.colours import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, YELLOW
 from ui.film.scene import Axis, Control, Panel, Scene, Shape, Texts, Track, beats, control, sentence
 from ui.film.shapes import boxes, circle, handle, hands, label, named, path, since, turned, until
 from ui.text.words import Words

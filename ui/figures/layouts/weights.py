@@ -11,7 +11,6 @@ from rope_core.layout import as_layout
 from rope_core.rope import Array
 from rope_core.theory import challenges, layout_demo
 from rope_core.theory.layout_demo import Shapes
-from ui.figures.colours import BLUE, COLOURS, GREEN, GREY, ORANGE, RED, wash
 from ui.figures.drawing import Drawing, kept
 from ui.figures.plot import (
     Props,
@@ -26,6 +25,7 @@ from ui.figures.plot import (
     split,
     vline,
 )
+from ui.film.colours import BLUE, COLOURS, GREEN, GREY, ORANGE, RED, wash
 from ui.text.words import Words
 
 DISTANCES = 128

@@ -7,10 +7,10 @@ import numpy as np
 import rope_core as rc
 from rope_core.lrpe import errata, explain, linear
 from rope_core.rope import Array
-from ui.figures.colours import BLUE, GREEN, GREY, ORANGE, RED
 from ui.figures.drawing import Drawing, grid, kept
 from ui.figures.lrpe.op import LAYOUT, apart, limit, signed_map, title
 from ui.figures.plot import LOG, Props, axis, dots, in_panel, line, panels, plot, split
+from ui.film.colours import BLUE, GREEN, GREY, ORANGE, RED
 from ui.text.words import Words
 
 TOKENS = 32

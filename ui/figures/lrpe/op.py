@@ -11,7 +11,6 @@ from rope_core.layout import convert
 from rope_core.lrpe import explain
 from rope_core.lrpe.demo import HEADS, TOKENS, Case, backward_steps
 from rope_core.rope import Array
-from ui.figures.colours import BLUE, COLOURS, SIGNED
 from ui.figures.drawing import Drawing, Table, grid
 from ui.figures.plot import (
     POWERS,
@@ -28,6 +27,7 @@ from ui.figures.plot import (
     plot,
     split,
 )
+from ui.film.colours import BLUE, COLOURS, SIGNED
 from ui.text.words import Words, powers
 
 GAP_X, GAP_Y = 0.1, 0.2

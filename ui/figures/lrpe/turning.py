@@ -8,10 +8,10 @@ import numpy as np
 
 from rope_core.lrpe.demo import TOKENS, Case
 from rope_core.rope import Array
-from ui.figures.colours import BLUE, GREY, PURPLE, SIGNED
 from ui.figures.drawing import Film, kept
 from ui.figures.lrpe.op import cells, limit, recipe
 from ui.figures.plot import as_bytes
+from ui.film.colours import BLUE, GREY, PURPLE, SIGNED
 from ui.film.scene import Axis, Control, Panel, Scene, Shape, Texts, Track, beats, control, sentence
 from ui.film.shapes import arc, boxes, circle, handle, hands, image, label, named, path, turned
 from ui.text.words import Words

@@ -7,11 +7,11 @@ import numpy.typing as npt
 
 import rope_core as rc
 from rope_core.theory import precision
-from ui.figures.colours import GREY, PURPLE
 from ui.figures.drawing import Film, kept
 from ui.figures.precision.formats import spectrum_code
 from ui.figures.precision.phase import raised, stops
 from ui.figures.predicted import compared
+from ui.film.colours import GREY, PURPLE
 from ui.film.scene import Axis, Panel, Scene
 from ui.film.shapes import label, later, path, sketch
 from ui.film.sketch import over

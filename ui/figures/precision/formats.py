@@ -12,9 +12,9 @@ import rope_core as rc
 from rope_core.rope import Array
 from rope_core.theory import demo, precision
 from ui.figures import catalogue as models
-from ui.figures.colours import GREY, LINE, PURPLE, SKY, YELLOW
 from ui.figures.drawing import Drawing
 from ui.figures.plot import LOG, POWERS, axis, bars, dots, hline, in_panel, line, panels, plot, split
+from ui.film.colours import GREY, LINE, PURPLE, SKY, YELLOW
 from ui.text.words import Words
 
 DTYPES = ("bfloat16", "float16", "float32")

@@ -8,9 +8,9 @@ import numpy as np
 
 import rope_core as rc
 from rope_core.theory import precision
-from ui.figures.colours import GREY, PURPLE, SKY, YELLOW
 from ui.figures.drawing import Film, kept
 from ui.figures.precision.formats import REACH, SINGLE, STOPS, spectrum_code
+from ui.film.colours import GREY, PURPLE, SKY, YELLOW
 from ui.film.scene import Axis, Control, Panel, Scene, Texts, Track, beats, control, sentence
 from ui.film.shapes import arc, circle, dots, handle, hands, label, named, path, turned
 from ui.text.words import Words

@@ -10,9 +10,9 @@ import numpy as np
 import rope_core as rc
 from rope_core.rope import Array
 from rope_core.theory import demo
-from ui.figures.colours import BLUE, GREY, RED
 from ui.figures.drawing import Film, kept
 from ui.figures.predicted import predicted
+from ui.film.colours import BLUE, GREY, RED
 from ui.film.scene import WINDOW, Axis, Control, Difference, Panel, Scene, Shape, Texts, Track, beats, control, sentence
 from ui.film.shapes import arc, boxes, circle, dots, handle, hands, label, named, path, since, turned, until
 from ui.text.words import Words

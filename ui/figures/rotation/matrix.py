@@ -10,9 +10,9 @@ import rope_core as rc
 from rope_core.rope import Array
 from rope_core.rotation import rotate_by_elements
 from rope_core.theory import demo
-from ui.figures.colours import GREY, SIGNED
 from ui.figures.drawing import Drawing, kept
 from ui.figures.plot import Props, axis, heatmap, plot, scatter
+from ui.film.colours import GREY, SIGNED
 from ui.text.words import Words
 
 

@@ -9,8 +9,8 @@ import pytest
 
 from rope_core.bench import view
 from tests.support.figures import chart
-from ui.figures import colours
 from ui.figures.benchmark import times as benchmark
+from ui.film import colours
 from ui.text.words import Words
 
 Array = npt.NDArray[np.float64]
