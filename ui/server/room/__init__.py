@@ -27,7 +27,7 @@ from ui.present.tally import Tally, Unavailable
 from ui.present.visitor import PLACE, browser
 from ui.text.words import LANGUAGES, Words
 
-HERE = Path(__file__).parent
+ASSETS = Path(__file__).parent / "assets"
 MOMENT, HOLD = 0.2, 20.0
 """Seconds between two reads of a room, and the longest that a phone's question is held open."""
 KNOWN, BODY = 2000, 400
@@ -81,7 +81,7 @@ async def page(request: Request) -> Response:
     t = Words(lang if lang in LANGUAGES else "en", "predict")
     words = {key: t(f"phone.{key}") for key in WORDS}
     text = (
-        (HERE / "page.html")
+        (ASSETS / "page.html")
         .read_text("utf-8")
         .format(
             lang=t.lang,
@@ -142,7 +142,7 @@ async def vote(request: Request) -> Response:
 def routes() -> list[BaseRoute]:
     """Return the routes of rooms, for the app."""
     return [
-        Mount("/room-files", StaticFiles(directory=HERE)),
+        Mount("/room-files", StaticFiles(directory=ASSETS)),
         Route("/room/{room}", page),
         Route("/room/{room}/state", state),
         Route("/room/{room}/vote", vote, methods=["POST"]),
