@@ -72,7 +72,7 @@ def moved(request: rc.Request, factors: tuple[float, ...], lengths: tuple[int, .
         ),
         Axis(-0.04 * top, top, ticks, t("quantity_axis.slowdown")),
         shapes,
-        height=210,
+        height=170,
     )
     reach = [[f"{round(factor * length):,}" for length in lengths] for factor in factors]
     finding = sentence(
