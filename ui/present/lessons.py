@@ -24,7 +24,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -366,4 +366,9 @@ def talks() -> tuple[str, ...]:
 def talk(lang: str, name: str) -> Lesson | None:
     """Return a shipped talk by its name; None where there is none."""
     data = shipped(lang, "talks", name) if name in talks() else b""
+    chosen = tomllib.loads(data.decode())
+    if whole := talk(lang, chosen["of"]) if "of" in chosen else None:
+        # A shorter talk says which steps of a longer one it has.
+        steps = (replace(whole.step(number), number=k) for k, number in enumerate(chosen["only"], 1))
+        return Lesson(name, chosen["title"], chosen["minutes"], tuple(steps))
     return load(data, name) if data else None

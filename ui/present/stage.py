@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from ipaddress import ip_address
 from pathlib import Path
+from socket import AF_INET, SOCK_DGRAM, socket
 from typing import Protocol
 from urllib.parse import quote, urlencode, urlsplit, urlunsplit
 
@@ -115,7 +116,7 @@ class Stage:
                 st.markdown(f"**{self.t('room_shown', room=plain(room))}**")
             st.code(url, language=None, wrap_lines=True)
             if local(url):
-                st.caption(self.t("qr_local"))
+                st.caption(self.t("qr_local", address=own_address()))
 
         dialog()
 
@@ -260,6 +261,14 @@ def in_room(url: str, room: str, lang: str) -> str:
     parts = urlsplit(url)
     path = parts.path.rpartition("/")[0]
     return urlunsplit((parts.scheme, parts.netloc, f"{path}/room/{quote(room)}", urlencode({"lang": lang}), ""))
+
+
+def own_address() -> str:
+    """Return this computer's address on its network; 127.0.0.1 where it has none. Nothing is sent."""
+    with socket(AF_INET, SOCK_DGRAM) as probe, suppress(OSError):
+        probe.connect(("192.0.2.1", 9))  # an address for documentation: choosing the way there names our own
+        return str(probe.getsockname()[0])
+    return "127.0.0.1"
 
 
 def local(url: str) -> bool:

@@ -19,7 +19,8 @@ from ui.text.words import TEXT
 LANGUAGES = ("en", "zh")
 # A list of terms has no figure to teach from.
 BUILT = [name for names in ORDER.values() for name in names if name in SECTIONS and name != "glossary"]
-LESSONS = [*BUILT, *lessons.talks()]
+# The seminar's steps are the lecture's.
+LESSONS = [*BUILT, *(talk for talk in lessons.talks() if talk != "seminar")]
 HAN = re.compile(r"[一-鿿]")
 DOWN = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
 NUMBER = re.compile(r"(?<![A-Za-z\d.])\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?")
@@ -60,7 +61,13 @@ def shares(text: str) -> dict[str, set[str]]:
 
 
 def test_every_page_and_the_two_talks_have_a_lesson_in_both_languages() -> None:
-    assert {"tour", "lecture"} <= set(lessons.talks())
+    assert {"tour", "seminar", "lecture"} <= set(lessons.talks())
+    for lang in ("en", "zh"):
+        seminar, lecture = lesson(lang, "seminar"), lesson(lang, "lecture")
+        assert [step.number for step in seminar.steps] == list(range(1, 16)) and seminar.minutes == 20
+        sentences = [step.say for step in lecture.steps]
+        places = [sentences.index(step.say) for step in seminar.steps]
+        assert places == sorted(places) and places[0] == 0 and seminar.steps[3].predict == lecture.steps[4].predict
     for lang in LANGUAGES:
         files = {path.stem for path in (lessons.FOLDER / lang / "pages").glob("*.toml")}
         assert files == set(BUILT)
