@@ -29,7 +29,7 @@ LOOK = """<style>
 /* On the stage the figure that leads fills what is left of the screen. */
 .stMainBlockContainer:has(.st-key-stage-line) [class*="st-key-predict-choices"] button p
   {font-size: 1.5rem; line-height: 1.25}
-.stMainBlockContainer:has([class*="st-key-predict-choices"]) {--asked: 8.6rem}
+.stMainBlockContainer:has([class*="st-key-predict-choices"]) {--asked: 8.6rem; --times: 1.2}
 .stMainBlockContainer:has(.st-key-predict-verdict) {--asked: 2.6rem}
 </style>"""
 

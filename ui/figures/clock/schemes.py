@@ -94,7 +94,7 @@ def recipe_requests(results: Sequence[Extension]) -> list[tuple[str, dict[str, o
 
 def colour_axis(filled: float, down: int) -> Props:
     """Return the one colour scale of all panels: in the places that the last row leaves empty, else below."""
-    bar = byte_bar(1.0) | {"title": {"text": "cos", "side": "top"}, "orientation": "h"}
+    bar = byte_bar(1.0, parts=2) | {"title": {"text": "cos", "side": "top"}, "orientation": "h"}
     if filled:
         bar |= {"len": 0.9 * (1 - filled), "x": 1.0, "xanchor": "right", "y": 0.3 / down, "yanchor": "middle"}
     else:

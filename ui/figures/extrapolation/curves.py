@@ -22,7 +22,7 @@ from ui.text.words import Words
 from ui.work.extrapolated import Seen
 
 TURNS = (GREY, PURPLE, ORANGE, SKY, YELLOW, GREEN, BLUE, RED, LINE)
-TICKS = (1, 1.5, 2, 3, 4, 5, 7, 10, 15, 20, 30, 50, 70, 100, 200, 500, 1000, 10_000, 100_000)
+TICKS = (1, 1.5, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 200, 500, 1000, 10_000, 100_000)
 PLAIN_LOG = {"type": "log", "tickvals": TICKS, "ticktext": [f"{tick:g}" for tick in TICKS]}
 TWO, ALL, OFF = "two", "all", "off"
 # Bytes that a point of a curve stands for at the least: fewer, and the text's own ups and downs are all that shows.
