@@ -45,6 +45,7 @@ def agrees(page: Page, name: str, index: dict[str, int]) -> int:
     """Hold painted lines, points and hands to the film's own numbers at these stops; return how many were compared."""
     head, held = opened(b64decode(page.evaluate(HELD, name)))
     compared, beat = 0, index.get("beat", 0) + 1
+    look = "dark" if page.evaluate("matchMedia('(prefers-color-scheme: dark)').matches") else "colours"
     for panel, parted in zip(head["panels"], page.evaluate(PAINTED, name), strict=True):
         place = {key: float(value) for key, value in parted["place"].items()}
 
@@ -61,7 +62,7 @@ def agrees(page: Page, name: str, index: dict[str, int]) -> int:
             if shape["kind"] == "image":
                 # A byte of a cell is a place among the colours; the canvas has one pixel for each cell.
                 cells = numbers(shape["cells"], held, index).ravel()
-                shades = numbers(shape["colours"], held, index)
+                shades = numbers(shape[look if look in shape else "colours"], held, index)
                 np.testing.assert_array_equal(np.array(parts).reshape(-1, 4)[:, :3], shades[cells.astype(int) + 127])
                 compared += cells.size
             if shape["kind"] not in ("path", "dots", "hands"):
