@@ -64,6 +64,7 @@ def drag(visit: Visit, page: str) -> None:
     for beat in film.locator(".film-step").all() or [None]:
         if beat:
             beat.click()
+            expect(beat).to_have_attribute("aria-current", "step")
         for slider in film.locator(".film-range:visible").all():
             name = slider.get_attribute("aria-label") or ""
             assert name and int(slider.get_attribute("max") or 0)

@@ -65,12 +65,19 @@ def fills(box: dict[str, float]) -> bool:
     return whole and large and alone and box["letters"] >= 24 and box["ticks"] >= 15
 
 
+def keys_answer(visit: Visit) -> None:
+    """Wait until the stage's keys are read and the button that they press is there, its script at rest."""
+    visit.page.wait_for_function("() => window.ropeLabStage")
+    visit.settle()
+    expect(visit.page.locator(".st-key-stage-next button")).to_be_enabled()
+
+
 def test_a_lecture_by_the_keys(app: str, visit: Visit) -> None:
     steps = len(getattr(lessons.page_lesson("en", "rotation"), "steps", ()))
     page = visit.open(f"{app}/rotation?display=stage&lang=en&room=hall-1&hide=n")
     count(page, f"0 / {steps}")
     above_the_fold(page)
-    page.wait_for_function("() => window.ropeLabStage")  # the keys' script comes with the stage, not before it
+    keys_answer(visit)
     page.keyboard.press("ArrowRight")
     count(page, f"1 / {steps}")
     page.keyboard.press(" ")
@@ -106,7 +113,7 @@ def test_notes_are_in_a_window_of_their_own_which_follows_and_steps(app: str, vi
     lesson = lessons.page_lesson("en", "rotation")
     assert lesson is not None
     page = visit.open(f"{app}/rotation?display=stage&lang=en&step=1")
-    page.wait_for_function("() => window.ropeLabStage")
+    keys_answer(visit)
     with page.expect_popup() as opened:
         page.locator(".st-key-stage-notes button").first.click()
     notes = opened.value
