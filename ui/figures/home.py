@@ -40,8 +40,9 @@ POSITIONS = tuple(sorted({*range(WHOLE), *ROUND, *np.rint(np.geomspace(WHOLE, LA
 
 
 def shown(rope: rc.Rope) -> list[int]:
-    """Return pairs spread from the fastest to the slowest, at most DIALS of them."""
-    return sorted(set(np.linspace(0, rope.pairs - 1, min(DIALS, rope.pairs)).round().astype(int).tolist()))
+    """Return pairs spread from the fastest to the slowest, the one that is shown alone among them; at most DIALS."""
+    spread = np.linspace(single(rope), rope.pairs - 1, DIALS - 1).round().astype(int).tolist()
+    return sorted({0, *spread})
 
 
 def single(rope: rc.Rope) -> int:

@@ -115,7 +115,7 @@ def _arrow(
         circle(0.0, 0.0, length, colour, 1, dash="3 4"),
         path([0.0, length * np.cos(start)], [0.0, length * np.sin(start)], colour, 2, dash="2 5"),
         named(by[0].name, grip | {"of": [arrow]}),
-        label(-1.6 * RADIUS, RADIUS, [t(f"{name}_at"), " ", _written(*by)], colour, anchor="start", bold=True, dy=dy),
+        label(-1.6 * RADIUS, RADIUS, [t(f"{name}_at"), " ", _summed(*by)], colour, anchor="start", bold=True, dy=dy),
     ]
 
 
@@ -180,6 +180,14 @@ def _places(*by: Control) -> Array:
 def _written(*by: Control) -> Texts:
     """Return where a token is, as text."""
     return Texts(by, tuple(f"{position:,.0f}" for position in _places(*by).ravel()))
+
+
+def _summed(at: Control, *along: Control) -> Texts:
+    """Return where a token is, as the sum that the sliders make of it."""
+    if not along:
+        return _written(at)
+    sums = (f"{m:,.0f} + {by:,.0f} = {m + by:,.0f}" if by else f"{m:,.0f}" for m in at.stops for by in along[0].stops)
+    return Texts((at, *along), tuple(sums))
 
 
 def _degrees(angle: float) -> str:
