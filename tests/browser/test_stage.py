@@ -22,6 +22,8 @@ from tests.test_pages import NAMES
 from ui.present import lessons
 
 pytestmark = pytest.mark.browser
+HALL = {"width": 1920, "height": 1080}
+FAULTS = (Path(__file__).parents[1] / "support" / "slides.js").read_text("utf-8")
 LEADS = "[class*=st-key-stage-figure] :is(.js-plotly-plot .main-svg, .film[data-ready] .film-panels)"
 BOXES = """() => {
   const box = what => document.querySelector(what).getBoundingClientRect();
@@ -59,8 +61,8 @@ def above_the_fold(page: Page) -> None:
 def fills(box: dict[str, float]) -> bool:
     """Whether the figure's box is whole, below the sentence, as wide or as high as the screen, and legible."""
     whole = box["said"] <= box["top"] + 2 and box["bottom"] <= box["high"] + 2
-    full = box["width"] > 0.9 * box["across"] or box["bottom"] > 0.9 * box["high"]
-    large = full and box["width"] > 0.6 * box["across"] and box["bottom"] - box["top"] > 0.38 * box["high"]
+    full = box["width"] > 0.9 * box["across"] or box["bottom"] > 0.88 * box["high"]
+    large = full and box["width"] > 0.6 * box["across"] and box["bottom"] - box["top"] > 0.28 * box["high"]
     alone = box["shown"] == 1 and box["menu"] == 0 and box["scroll"] <= box["across"]
     return whole and large and alone and box["letters"] >= 24 and box["ticks"] >= 15
 
@@ -195,7 +197,7 @@ def test_a_lesson_file_of_one_s_own_is_text_and_moves_across_pages(app: str, vis
 
 @pytest.mark.long
 @pytest.mark.parametrize("lang", ["en", "zh"])
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "glossary"])  # a table leads it
 def test_every_page_shows_one_figure_above_the_fold(name: str, lang: str, app: str, visit: Visit) -> None:
     above_the_fold(visit.open(address(app, name, f"?display=stage&lang={lang}")))
     assert visit.complaints == []
@@ -203,7 +205,7 @@ def test_every_page_shows_one_figure_above_the_fold(name: str, lang: str, app: s
 
 @pytest.mark.long
 @pytest.mark.parametrize("talk", lessons.talks())
-@pytest.mark.parametrize("viewport, lang", [(DESK, "en"), (PHONE, "zh")])
+@pytest.mark.parametrize("viewport, lang", [(DESK, "zh"), (PHONE, "zh"), (HALL, "en")])
 def test_a_shipped_talk_is_played_to_its_end(
     talk: str, viewport: dict[str, int], lang: str, app: str, browser: Browser
 ) -> None:
@@ -218,9 +220,11 @@ def test_a_shipped_talk_is_played_to_its_end(
         assert page.locator("[data-testid=stException], [data-testid=stAlertContentWarning]").count() == 0
         page.wait_for_selector(f".st-key-stage-figure-{step.figure}" if step.figure else LEADS)
         page.wait_for_function("() => document.querySelector('[data-testid=stMain]').scrollWidth <= innerWidth")
+        assert viewport == PHONE or until(page, lambda: page.evaluate(FAULTS), lambda faults: not faults) == []
         if step.predict:  # the key that goes on shows the answer first
             page.keyboard.press("ArrowRight")
             expect(page.locator(".st-key-stage-reveal")).to_have_count(0)
+            assert viewport == PHONE or until(page, lambda: page.evaluate(FAULTS), lambda faults: not faults) == []
         page.keyboard.press("ArrowRight")
     expect(page.locator(".st-key-stage-next button")).to_be_disabled()
     assert visit.complaints == []
