@@ -30,16 +30,18 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING
 
+from rope_core.checks.cache import check_cache
 from rope_core.checks.engines import Engine, engines
 from rope_core.checks.extend import Way, extend
 from rope_core.checks.findings import Finding, check
 from rope_core.checks.positions import check_positions
 from rope_core.checks.schemas import to_v4, to_v5
-from rope_core.checks.verify import check_cache, check_conversion, verify
+from rope_core.checks.verify import check_conversion, verify
 from rope_core.errors import ArgumentError, ConfigError
 from rope_core.hf.axial import AxialRope, axial
 from rope_core.hf.catalogue import Model, model, models
 from rope_core.hf.families import Origin
+from rope_core.hf.places import multimodal_positions
 from rope_core.hf.ropes import HfRope, from_hf, layer_types, parts
 from rope_core.layout import HALF, INTERLEAVED, Layout, convert, convert_projection
 from rope_core.rope import Rope
@@ -95,6 +97,7 @@ __all__ = [
     "layer_types",
     "model",
     "models",
+    "multimodal_positions",
     "parts",
     "rotate",
     "rotation_matrix",

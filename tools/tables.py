@@ -1,4 +1,4 @@
-"""Keeps true what comes from data: tables of docs/ (27 groups of threads, the lab's ladder), counts that texts state.
+"""Keeps true what comes from data: tables of docs/ (30 groups of threads, the lab's ladder), counts that texts state.
 
 Run: python -m tools.tables            names the files that are out of date
      python -m tools.tables --write    writes them
@@ -18,15 +18,22 @@ DOCS = Path(__file__).resolve().parent.parent / "docs"
 
 
 def group_table(lang: str) -> str:
-    """Return the 27 groups of real bugs: what shows each, and the threads it is known from."""
+    """Return the 30 groups of real bugs: what shows each, and the threads it is known from."""
     how = {
         "en": {
             "config": "`rope check`",
             "verify": "`rc.verify`",
             "engines": "engine table",
-            "positions": "position check",
+            "positions": "`rope positions`",
+            "cache": "`rope cache`",
         },
-        "zh": {"config": "`rope check`", "verify": "`rc.verify`", "engines": "引擎对照表", "positions": "位置编号检查"},
+        "zh": {
+            "config": "`rope check`",
+            "verify": "`rc.verify`",
+            "engines": "引擎对照表",
+            "positions": "`rope positions`",
+            "cache": "`rope cache`",
+        },
     }[lang]
     head = {
         "en": ("", "what went wrong", "shown by", "finding", "threads"),

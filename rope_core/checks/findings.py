@@ -252,7 +252,8 @@ def known(lang: str = "en") -> dict[str, tuple[str, str]]:
 class Group:
     """A group of threads about one bug: what finds it, by which findings or engine notes, and a config that shows it.
 
-    ``by`` is "config", "verify", "engines" or "positions"; ``beside`` are findings that the config's family always has.
+    ``by`` is "config", "verify", "engines", "positions" or "cache"; ``beside`` are findings that the config's family
+    always has.
     """
 
     number: int
@@ -267,7 +268,7 @@ class Group:
 
 @cache
 def groups() -> tuple[Group, ...]:
-    """Return the 27 groups of known threads, in their order."""
+    """Return the groups of known threads, in their order."""
     text = resources.files("rope_core.checks").joinpath("groups.toml").read_text(encoding="utf-8")
     lists = ("keys", "threads", "beside")
     rows: list[dict[str, Any]] = tomllib.loads(text)["groups"]

@@ -1,8 +1,9 @@
-"""A position-id check: left padding, offset, restart, gaps, and rows that a cos/sin cache does not have."""
+"""A position-id check: padding, packed texts, slices of a parallel group, images, and rows that a cache lacks."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -10,63 +11,227 @@ import numpy.typing as npt
 
 from rope_core.checks.case import SEVERITIES, Finding, finding
 from rope_core.errors import reject, whole
+from rope_core.hf.places import AXES, multimodal_positions
 from rope_core.rope import MAX_LEN
+from rope_core.theory.packing import SLICINGS, ZIGZAG, Ids, boundaries, held, misread, packed, segments
 
 FIELD = "position_ids"
+MOST_AXES = 8
 
 
-def as_ids(name: str, values: Any) -> npt.NDArray[np.int64]:
-    """Positions or a mask as int64 (batch, seq); from numbers, numpy or torch."""
+def as_ids(name: str, values: Any, axes: bool = False) -> Ids:
+    """Positions or a mask as int64 (batch, seq), with ``axes`` (axes, batch, seq); from numbers, numpy or torch."""
     if hasattr(values, "detach"):
         values = values.detach().cpu().numpy()
+    shapes = "(seq,), (batch, seq) or (axes, batch, seq)" if axes else "(seq,) or (batch, seq)"
     try:
         array = np.asarray(values)
     except ValueError:
-        raise reject(name, "a rectangle of integers, (seq,) or (batch, seq)", values) from None
+        raise reject(name, f"a rectangle of integers, {shapes}", values) from None
     whole_numbers = array.dtype.kind in "iub" or (array.dtype.kind == "f" and bool(np.all(array == np.floor(array))))
-    if array.ndim not in (1, 2) or not array.size or not whole_numbers or not np.all(np.isfinite(array)):
-        raise reject(name, "integers of shape (seq,) or (batch, seq)", values)
-    return np.atleast_2d(array).astype(np.int64)
+    fits = array.ndim in (1, 2) or (axes and array.ndim == 3 and array.shape[0] <= MOST_AXES)
+    if not fits or not array.size or not whole_numbers or not np.all(np.isfinite(array)):
+        raise reject(name, f"integers of shape {shapes}", values)
+    ids = np.atleast_2d(array).astype(np.int64)
+    return ids[None] if axes and ids.ndim == 2 else ids
 
 
 def check_positions(
-    position_ids: Any, rows: int | None = None, attention_mask: Any = None, past: int = 0
+    position_ids: Any,
+    rows: int | None = None,
+    attention_mask: Any = None,
+    past: int = 0,
+    *,
+    cu_seqlens: Any = None,
+    segment_ids: Any = None,
+    rank: int = 0,
+    ranks: int = 1,
+    slicing: str = ZIGZAG,
+    config: object = None,
+    token_types: Any = None,
+    image_grid_thw: Any = None,
+    video_grid_thw: Any = None,
+    seconds_per_grid: Any = None,
 ) -> list[Finding]:
     """Return what is wrong with the positions of a batch, the gravest first.
 
+    What the positions should be follows from what is given: the mask; where packed texts begin; the rank that holds the
+    tokens; the images among the words. Each finding names the first token that is wrong, what it should have, and the
+    two tokens of one text whose distance is read most wrongly.
+
     Args:
-        position_ids: integers (seq,) or (batch, seq); lists, numpy or torch.
+        position_ids: integers (seq,), (batch, seq) or (axes, batch, seq); lists, numpy or torch.
         rows: rows of the cos/sin cache, or the longest length that the model serves.
-        attention_mask: the same shape, 1 where a token counts; left padding is zeros at the start.
-        past: tokens that are in the KV cache already; the first position of this batch.
+        attention_mask: (batch, seq), 1 where a token counts; left padding is zeros at the start.
+        past: tokens that are in the KV cache already; the first position of this batch. With ``token_types`` the ids
+            are those of the tokens after the first ``past``: a window of a prefill in pieces, or a decoded token.
+        cu_seqlens: (texts + 1,) where packed texts begin and end in the whole row, from 0.
+        segment_ids: (seq,) the number of the text that each token belongs to, in place of ``cu_seqlens``.
+        rank: which rank of a context-parallel group holds these tokens, from 0.
+        ranks: size of that group.
+        slicing: "zigzag" (each text in 2 ``ranks`` pieces, mirrored) or "contiguous".
+        config: of a model with images, for ``token_types``; see ``rc.multimodal_positions`` for it and the next four.
+        token_types: (tokens of the whole text,) 0 for a word, 1 for an image's patch, 2 for a video's.
+        image_grid_thw: (images, 3) patches.
+        video_grid_thw: (videos, 3) patches.
+        seconds_per_grid: (videos,) seconds.
 
     Raises:
-        ValueError: on anything but integers of that shape.
+        ConfigError: on a config that cannot be read, or whose family's images are not described.
+        ValueError: on anything but integers of that shape, and on rows that do not divide.
 
     >>> [one.key for one in check_positions([[0, 1, 2, 3]], attention_mask=[[0, 0, 1, 1]])]
     ['positions_count_padding']
     >>> check_positions([[0, 0, 0, 1]], attention_mask=[[0, 0, 1, 1]])
     []
+    >>> [one.key for one in check_positions([0, 1, 2, 3, 4], cu_seqlens=[0, 3, 5])]
+    ['positions_run_on']
     """
-    ids = as_ids(FIELD, position_ids)
+    ids = as_ids(FIELD, position_ids, axes=True)
     whole("past", past, 0, MAX_LEN)
-    mask = np.ones_like(ids) if attention_mask is None else as_ids("attention_mask", attention_mask)
-    if mask.shape != ids.shape:
-        raise reject("attention_mask", f"of shape {ids.shape}", mask.shape)
+    mask = np.ones_like(ids[0]) if attention_mask is None else as_ids("attention_mask", attention_mask)
+    if mask.shape != ids[0].shape:
+        raise reject("attention_mask", f"of shape {ids[0].shape}", mask.shape)
     findings = [*range_of(ids, mask, rows)]
-    for row in range(len(ids)):
-        findings += order_of(ids[row], mask[row] != 0, row, past)
+    cuts = _cuts(cu_seqlens, segment_ids, ids.shape[-1] * ranks)
+    if token_types is not None:
+        everything = multimodal_positions(config, token_types, image_grid_thw, video_grid_thw, seconds_per_grid)
+        findings += images(ids, everything, np.asarray(token_types), past)
+    elif cuts is not None or ranks > 1:
+        whole_row = boundaries([ids.shape[-1] * ranks]) if cuts is None else cuts
+        findings += sliced(_single(ids), whole_row, rank, ranks, slicing)
+    else:
+        for row in range(ids.shape[1]):
+            findings += order_of(ids[0, row], mask[row] != 0, row, past)
+            findings += axes_of(ids[:, row, mask[row] != 0], row)
     once: dict[str, Finding] = {}
     for each in findings:
         once.setdefault(each.key, each)
     return sorted(once.values(), key=lambda each: SEVERITIES.index(each.severity))
 
 
-def range_of(ids: npt.NDArray[np.int64], mask: npt.NDArray[np.int64], rows: int | None) -> Iterator[Finding]:
+def _cuts(cu_seqlens: Any, segment_ids: Any, length: int) -> Ids | None:
+    """Return where the packed texts of a row begin and end; None where nothing says."""
+    if cu_seqlens is not None:
+        cuts: Ids = as_ids("cu_seqlens", cu_seqlens)[0]
+        if len(cuts) < 2 or cuts[0] != 0 or np.any(np.diff(cuts) < 1) or cuts[-1] != length:
+            raise reject("cu_seqlens", f"growing numbers from 0 to the row's {length} tokens", cu_seqlens)
+        return cuts
+    if segment_ids is None:
+        return None
+    numbers = as_ids("segment_ids", segment_ids)[0]
+    if len(numbers) != length:
+        raise reject("segment_ids", f"one number for each of the row's {length} tokens", numbers.shape)
+    return boundaries(np.diff([0, *np.flatnonzero(np.diff(numbers)) + 1, length]).tolist())
+
+
+def _single(ids: Ids) -> Ids:
+    """Return the ids of one row of words, (seq,)."""
+    if ids.shape[:2] != (1, 1):
+        raise reject(FIELD, "one row, (seq,), where texts are packed or a group holds slices", ids.shape)
+    return np.asarray(ids[0, 0])
+
+
+def sliced(ids: Ids, cuts: Ids, rank: int, ranks: int, slicing: str) -> Iterator[Finding]:
+    """Compare a row of packed texts, or a rank's part of it, with what it should have; name the usual mistakes."""
+    wanted_row, text_of = packed(cuts), segments(cuts)
+    mine = held(cuts, rank, ranks, slicing)
+    wanted, texts = wanted_row[mine], text_of[mine]
+    if np.array_equal(ids, wanted):
+        return
+    several = len(cuts) > 2
+    if several and np.array_equal(ids, mine):
+        yield finding("positions_run_on", FIELD, **_first(ids, wanted, texts), texts=len(cuts) - 1)
+        return
+    if ranks > 1:
+        if np.array_equal(ids, np.arange(len(ids))):
+            yield finding("positions_local", FIELD, **_first(ids, wanted, texts), rank=rank, ranks=ranks)
+            return
+        for other in range(ranks):
+            for way in SLICINGS:
+                for cut in (cuts, boundaries([int(cuts[-1])])):
+                    if _fits(ids, cut, wanted_row, other, ranks, way):
+                        named = {"rank": rank, "ranks": ranks, "slicing": slicing, "other": other, "way": way}
+                        yield finding("positions_other_slice", FIELD, **_first(ids, wanted, texts), **named)
+                        return
+    values = _first(ids, wanted, texts)
+    yield finding("positions_shifted" if values["true"] == values["read"] else "positions_differ", FIELD, **values)
+
+
+def _fits(ids: Ids, cuts: Ids, row: Ids, rank: int, ranks: int, way: str) -> bool:
+    """Whether ids are those of the tokens that another rank, or another way to slice, would hold."""
+    try:
+        return np.array_equal(ids, row[held(cuts, rank, ranks, way)])
+    except ValueError:  # that way does not divide this row
+        return False
+
+
+def _first(given: Ids, wanted: Ids, texts: Ids | None = None) -> dict[str, int]:
+    """Return the first wrong token, and the distance within one text that is read most wrongly."""
+    where = int(np.argmax(given != wanted))
+    worst = (0, 0, 0, 0)
+    for text in [None] if texts is None else np.unique(texts):
+        own = np.arange(len(given)) if text is None else np.flatnonzero(texts == text)
+        a, b, true, read = misread(given[own], wanted[own])
+        if abs(read - true) >= abs(worst[3] - worst[2]):
+            worst = (int(own[a]), int(own[b]), true, read)
+    first, second, true, read = worst
+    values = {"index": where, "found": int(given[where]), "wanted": int(wanted[where])}
+    return values | {"first": first, "second": second, "true": true, "read": read}
+
+
+def images(ids: Ids, everything: Ids, types: Ids, past: int) -> Iterator[Finding]:
+    """Compare the ids of one text with images, or of a window of it, with what its family gives them."""
+    axes, batch, length = ids.shape
+    if batch != 1 or past + length > everything.shape[1] or axes not in (1, len(everything), len(everything) + 1):
+        shape = f"({len(everything)}, 1, at most {max(0, everything.shape[1] - past)})"
+        raise reject(FIELD, f"of shape {shape} for these token_types", ids.shape)
+    wanted = everything[:, past : past + length]
+    seen = types[past : past + length] != 0
+    line = np.arange(past, past + length)
+    if axes == len(everything) + 1:  # transformers takes a row of plain positions before the axes, for its mask
+        yield from order_of(ids[0, 0], np.ones(length, dtype=np.bool_), 0, past)
+        ids = ids[1:]
+    given = np.broadcast_to(ids[:, 0], wanted.shape)
+    if np.array_equal(given, wanted):
+        return
+    names = dict(enumerate(AXES if len(wanted) == len(AXES) else map(str, range(len(wanted)))))
+    axis = int(np.argmax((given != wanted).any(axis=1)))
+    values: dict[str, Any] = _first(given[axis], wanted[axis]) | {"axis": names[axis]}
+    if past and np.array_equal(given, everything[:, :length]):
+        yield finding("positions_first_window", FIELD, **values, past=past)
+        return
+    if np.any(seen) and (axes == 1 or np.array_equal(given, np.broadcast_to(line, wanted.shape))):
+        yield finding("positions_image_as_text", FIELD, **values)
+        return
+    for order in _orders(len(wanted)):
+        if np.array_equal(given, wanted[list(order)]):
+            yield finding("positions_axes_swapped", FIELD, **values, order=[names[k] for k in order])
+            return
+    apart = given - wanted
+    if not np.any(apart[:, seen]) and len(np.unique(apart[:, ~seen])) <= 2:
+        yield finding("positions_after_image", FIELD, **values)
+        return
+    yield finding("positions_differ", FIELD, **{key: value for key, value in values.items() if key != "axis"})
+
+
+def _orders(axes: int) -> Iterator[tuple[int, ...]]:
+    """Yield every other order of a few axes."""
+    yield from (order for order in permutations(range(axes)) if order != tuple(range(axes)))
+
+
+def axes_of(used: Ids, row: int) -> Iterator[Finding]:
+    """Words have one number on every axis: a text without images whose axes differ was numbered as an image."""
+    if len(used) > 1 and used.size and np.any(used != used[0]):
+        where = int(np.argmax((used != used[0]).any(axis=0)))
+        yield finding("positions_axes_differ", FIELD, row=row, index=where, found=[int(k) for k in used[:, where]])
+
+
+def range_of(ids: Ids, mask: Ids, rows: int | None) -> Iterator[Finding]:
     """Positions below 0 or past the last row of the cache, among tokens that count."""
-    used = ids[mask != 0]
+    used = ids[:, mask != 0]
     if not used.size:
-        yield finding("positions_all_padding", FIELD, tokens=ids.size)
+        yield finding("positions_all_padding", FIELD, tokens=mask.size)
         return
     if used.min() < 0:
         yield finding("positions_negative", FIELD, lowest=int(used.min()))
@@ -74,7 +239,7 @@ def range_of(ids: npt.NDArray[np.int64], mask: npt.NDArray[np.int64], rows: int 
         yield finding("positions_past_cache", FIELD, highest=int(used.max()), rows=rows)
 
 
-def order_of(ids: npt.NDArray[np.int64], counts: npt.NDArray[np.bool_], row: int, past: int) -> Iterator[Finding]:
+def order_of(ids: Ids, counts: npt.NDArray[np.bool_], row: int, past: int) -> Iterator[Finding]:
     """Start and steps of one sequence's tokens that count."""
     used = ids[counts]
     if not used.size:

@@ -1,4 +1,4 @@
-"""Checks on what really runs: a loaded module's buffers and rotation, stored weights, a weight conversion, a cache."""
+"""Checks on what really runs: a loaded module's buffers and rotation, stored weights, a weight conversion."""
 
 from __future__ import annotations
 
@@ -10,11 +10,10 @@ import numpy as np
 
 from rope_core.checks.case import SEVERITIES, Finding, finding
 from rope_core.checks.stored import Buffer, in_file, in_mapping, in_module
-from rope_core.errors import reject, whole
+from rope_core.errors import reject
 from rope_core.hf.read import read_config
-from rope_core.hf.ropes import HfRope, from_hf, ropes_of
+from rope_core.hf.ropes import HfRope, ropes_of
 from rope_core.layout import HALF, INTERLEAVED, convert_projection
-from rope_core.rope import MAX_LEN
 
 
 def verify(model_or_file: object, config: object) -> list[Finding]:
@@ -115,25 +114,3 @@ def check_conversion(
         if np.array_equal(wrong, new):
             return [finding("rows_by_query_heads", "k_proj", heads=heads, query_heads=query_heads)]
     return [finding("rows_reordered_otherwise", "k_proj", heads=heads)]
-
-
-def check_cache(config: object, cached: int, length: int, layer_type: str | None = None) -> list[Finding]:
-    """Return how far keys that were cached at ``cached`` tokens are off once ``length`` tokens are in use.
-
-    Raises ConfigError on a config that cannot be read, ValueError on lengths that are no positive numbers.
-
-    >>> scaling = {"rope_type": "dynamic", "factor": 4.0}
-    >>> config = {"model_type": "llama", "head_dim": 64, "max_position_embeddings": 2048, "rope_scaling": scaling}
-    >>> [one.key for one in check_cache(config, 2048, 4096)], check_cache(config, 1024, 2048)
-    (['cached_keys_drift'], [])
-    """
-    whole("cached", cached, 1, MAX_LEN)
-    whole("length", length, cached, MAX_LEN)
-    before, after = from_hf(config, layer_type, cached), from_hf(config, layer_type, length)
-    drift = np.abs(before.inv_freq - after.inv_freq) * (cached - 1)
-    if not np.any(drift):
-        return []
-    pair = int(drift.argmax())
-    path = before.provenance["scheme"].path
-    worst = float(drift.max())
-    return [finding("cached_keys_drift", path, None, layer_type, cached=cached, length=length, drift=worst, pair=pair)]

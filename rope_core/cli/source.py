@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from rope_core.checks.records import as_json
 from rope_core.errors import ConfigError, reject
@@ -44,6 +47,30 @@ def tokens(name: str, text: str | None) -> int | None:
         return int(text.replace(",", ""))
     except ValueError:
         raise reject(name, "token_count", text) from None
+
+
+def named(source: str, names: Sequence[str], single: str) -> dict[str, Any]:
+    """Return the arrays that a JSON object, a safetensors or an .npy file holds, by name; the last as ``single``.
+
+    Raises ValueError on a file that cannot be read, or that holds another name.
+    """
+    path = Path(source)
+    if not path.is_file():
+        raise reject("file", "regular_file", source)
+    if path.suffix == ".npy":
+        return {single: np.load(path)}
+    if path.suffix == ".safetensors":
+        from safetensors.torch import load_file
+
+        values: dict[str, Any] = load_file(path)
+    else:
+        values = parse(path.read_bytes())
+    for name in values:
+        if name not in names:
+            raise reject("file", "one_of", name, names=names)
+    if single not in values:
+        raise reject("file", f"a file with {single}", sorted(values))
+    return values
 
 
 def print_json(value: object) -> None:

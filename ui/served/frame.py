@@ -74,10 +74,12 @@ class Served(Learning):
         with st.container(horizontal=True, vertical_alignment="center", key="top"):
             st.title(self.t("title"), width="stretch")
             language_switch()
+        claim = self.t("claim")
         if room := self.view.room:
+            # In the claim's own element: with one more, React builds what follows anew; the keyboard loses its place.
             join = Words(self.view.lang, "predict")("join", room=plain(room))
-            st.markdown(f"**[{join}](./room/{quote(room)}?{urlencode({'lang': self.view.lang})})**")
-        st.markdown(self.t("claim"))
+            claim = f"**[{join}](./room/{quote(room)}?{urlencode({'lang': self.view.lang})})**\n\n{claim}"
+        st.markdown(claim)
         if self.t.has("task"):
             st.markdown(f":material/touch_app: **{self.t('frame.try')}** {self.t('task')}")
         if self.view.number:

@@ -12,7 +12,8 @@ import transformers
 from torch import nn
 
 import rope_core as rc
-from rope_core.checks.verify import check_cache, check_conversion, verify
+from rope_core.checks.cache import check_cache
+from rope_core.checks.verify import check_conversion, verify
 from tests.support.configs import keys
 
 transformers.logging.set_verbosity_error()

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
+from safetensors.torch import save_file
 
 import rope_core as rc
 from rope_core.__main__ import main
@@ -182,3 +184,29 @@ def test_bash_completes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
         line = f"{out}\nCOMP_WORDS=({listed}); COMP_CWORD={len(words) - 1}; _rope; echo ${{COMPREPLY[@]}}"
         ran = subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=True)
         assert ran.stdout.split() == [wanted]
+
+
+def test_positions_are_read_from_json_npy_and_safetensors(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    given = {"position_ids": [0, 1, 2, 3], "cu_seqlens": [0, 4, 8]}
+    (tmp_path / "a.json").write_text(json.dumps(given))
+    np.save(tmp_path / "a.npy", np.array(given["position_ids"]))
+    save_file({name: torch.tensor(values) for name, values in given.items()}, str(tmp_path / "a.safetensors"))
+    for name, options in (("json", ["--ranks", "2"]), ("safetensors", ["--ranks", "2"]), ("npy", ["--ranks", "2"])):
+        assert main(["positions", str(tmp_path / f"a.{name}"), *options, "--json"]) == 1
+        assert "positions_local" in capsys.readouterr().out
+    assert main(["positions", str(tmp_path / "a.npy")]) == 0
+    (tmp_path / "b.json").write_text('{"twist": 1}')
+    assert main(["positions", str(tmp_path / "b.json")]) == 2
+    assert "file must be one of position_ids" in capsys.readouterr().err
+
+
+def test_a_cache_is_judged_by_its_config_and_by_its_keys(
+    config: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["cache", str(config)]) == 0
+    assert "cached_keys_move" in capsys.readouterr().out
+    keys = torch.ones(2, 1, 64)
+    moved = {"before": keys, "after": keys.clone(), "old": torch.tensor([0, 1]), "new": torch.tensor([0, 9])}
+    save_file(moved, str(tmp_path / "moved.safetensors"))
+    assert main(["cache", str(config), "--moved", str(tmp_path / "moved.safetensors")]) == 1
+    assert "cached_keys_not_moved" in capsys.readouterr().out

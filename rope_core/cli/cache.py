@@ -1,0 +1,37 @@
+"""`rope cache`: whether cached keys can be moved, and whether they were moved rightly."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from rope_core.checks.cache import check_cache
+from rope_core.checks.case import VERSIONS
+from rope_core.cli.check import add_output, known_keys, report
+from rope_core.cli.source import HELP, load, named, tokens
+
+KEYS = ("before", "after", "old", "new")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    parser.add_argument("config", help=HELP)
+    parser.add_argument(
+        "--moved",
+        metavar="FILE",
+        help="safetensors or JSON with keys before and after a move, (tokens, heads, head_dim), and positions old, new",
+    )
+    parser.add_argument("--cached", help="with --length: tokens at which keys were cached")
+    parser.add_argument("--length", help="tokens that are in use now")
+    parser.add_argument("--layer-type", help="the layers that the keys are of")
+    add_output(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Say whether cached keys can be moved; with a file, whether they were. Exit codes as of `rope check`."""
+    known_keys(options.ignore)
+    given: dict[str, Any] = {name: tokens(f"--{name}", getattr(options, name)) for name in ("cached", "length")}
+    if options.moved is not None:
+        given = named(options.moved, KEYS, KEYS[0])
+    findings = check_cache(load(options.config), layer_type=options.layer_type, **given)
+    return report({options.config: findings}, {}, options, VERSIONS[-1])

@@ -1,0 +1,42 @@
+"""`rope positions`: which position each token has, against which it should have."""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+from typing import Any
+
+from rope_core.checks.case import VERSIONS
+from rope_core.checks.positions import FIELD, check_positions
+from rope_core.cli.check import add_output, known_keys, report
+from rope_core.cli.source import HELP, load, named, tokens
+from rope_core.theory.packing import SLICINGS, ZIGZAG
+
+GIVEN = tuple(inspect.signature(check_positions).parameters)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    parser.add_argument(
+        "file",
+        help=f"{FIELD}: .npy; or JSON or safetensors with {FIELD} and, as far as they are known, cu_seqlens,"
+        " segment_ids, attention_mask, token_types, image_grid_thw, video_grid_thw, seconds_per_grid",
+    )
+    parser.add_argument("--config", help=f"with images: {HELP}")
+    parser.add_argument("--rank", default="0", help="the rank of a context-parallel group that holds these tokens")
+    parser.add_argument("--ranks", default="1", help="the size of that group")
+    parser.add_argument("--slicing", choices=SLICINGS, default=ZIGZAG, help="how the group slices its rows")
+    parser.add_argument("--past", default="0", help="tokens that are in the cache already")
+    parser.add_argument("--rows", help="rows of the cos/sin cache")
+    add_output(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Check the positions of a batch: padding, packed texts, a rank's slice, images. Exit codes as of `rope check`."""
+    known_keys(options.ignore)
+    given: dict[str, Any] = {"slicing": options.slicing}
+    given |= {name: tokens(f"--{name}", getattr(options, name)) for name in ("rank", "ranks", "past", "rows")}
+    if options.config is not None:
+        given["config"] = load(options.config)
+    given |= named(options.file, GIVEN, FIELD)
+    return report({options.file: check_positions(**given)}, {}, options, VERSIONS[-1])

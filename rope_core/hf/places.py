@@ -1,0 +1,205 @@
+"""The positions that a model gives to words, to the patches of an image and to the frames of a video.
+
+Written from ``get_rope_index`` of each family in transformers 5.23 (models/<name>/modeling_<name>.py), against which
+the tests hold it on drawn inputs. A word has the same number on every axis. The patches of an image share their time
+and count rows and columns from where the image begins; the next word goes on after the longer side of the image.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rope_core.errors import reject
+from rope_core.hf.read import count, read_config, refuse
+from rope_core.rope import MAX_LEN
+
+Ids = npt.NDArray[np.int64]
+TEXT, IMAGE, VIDEO = 0, 1, 2
+AXES = ("time", "height", "width")
+
+
+@dataclass(frozen=True)
+class Family:
+    """How a family numbers a grid of patches.
+
+    Attributes:
+        frames: whether the frames of a video come one by one, words between them.
+        merge: how many patches along a side become one token, where the config does not say.
+        seconds: tokens per second of a video, where the family counts time by the clock, and the config does not say.
+        together: how many frames of a video become one, where the config does not say.
+        inside: whether patches count within their image alone (width, height, number of the image), and words go on
+            as if the patches were words.
+    """
+
+    frames: bool = False
+    merge: int = 2
+    seconds: float | None = None
+    together: int = 1
+    inside: bool = False
+
+
+FAMILIES = {
+    "cohere_compass": Family(frames=True),
+    "cosmos3_edge": Family(frames=True),
+    "cosmos3_omni": Family(frames=True),
+    "ernie4_5_vl_moe": Family(together=2),
+    "glm46v": Family(frames=True),
+    "glm4v": Family(frames=True),
+    "glm4v_moe": Family(frames=True),
+    "glm_image": Family(merge=1),
+    "glm_ocr": Family(frames=True),
+    "hunyuan_vl": Family(inside=True),
+    "paddleocr_vl": Family(),
+    "qwen2_5_vl": Family(seconds=4.0),
+    "qwen2_vl": Family(),
+    "qwen3_5": Family(frames=True),
+    "qwen3_5_moe": Family(frames=True),
+    "qwen3_vl": Family(frames=True),
+    "qwen3_vl_moe": Family(frames=True),
+    "qwen4_exp": Family(frames=True),
+}
+"""By model_type. minicpmv4_7 (canvases) and the Omni models (sound) number more than grids, and are not described."""
+
+
+@dataclass(frozen=True)
+class Grids:
+    """How one config numbers its grids: the family's way with the config's own numbers."""
+
+    family: Family
+    axes: int
+    merge: int
+    seconds: float
+    together: int
+
+
+def grids_of(config: object) -> Grids:
+    """Return how a config numbers images and videos. Raises ConfigError where the family is not described."""
+    data = read_config(config)
+    kind = data.get("model_type")
+    family = FAMILIES.get(kind) if isinstance(kind, str) else None
+    if family is None:
+        raise refuse("model_type", "one_of", kind, names=tuple(FAMILIES))
+    vision = data.get("vision_config")
+    given: Mapping[str, Any] = vision if isinstance(vision, Mapping) else {}
+
+    def field(name: str, default: int) -> int:
+        value = given.get(name)
+        return count(f"vision_config.{name}", default if value is None else value, 1, 2**10)
+
+    seconds = given.get("tokens_per_second")
+    if seconds is not None and not (isinstance(seconds, int | float) and seconds > 0):
+        raise refuse("vision_config.tokens_per_second", "finite_above", seconds, low=0)
+    merge = 1 if family.merge == 1 else field("spatial_merge_size", family.merge)
+    together = 1 if family.together == 1 else field("temporal_merge_size", family.together)
+    return Grids(family, _axes(data) if family.inside else 3, merge, float(seconds or family.seconds or 1), together)
+
+
+def _axes(data: Mapping[str, Any]) -> int:
+    """Return how many axes a config of numbers inside an image has: as many as its sections."""
+    parts = [part for part in (data.get("text_config"), data) if isinstance(part, Mapping)]
+    held = [part.get(name) for part in parts for name in ("rope_parameters", "rope_scaling")]
+    sections = [each.get("mrope_section") or each.get("xdrope_section") for each in held if isinstance(each, Mapping)]
+    named = next((each for each in sections if isinstance(each, list | tuple)), ())
+    if not 3 <= len(named) <= 8:
+        raise refuse("rope_parameters.mrope_section", "three to eight widths", named)
+    return len(named)
+
+
+def multimodal_positions(
+    config: object,
+    token_types: npt.ArrayLike,
+    image_grid_thw: npt.ArrayLike | None = None,
+    video_grid_thw: npt.ArrayLike | None = None,
+    seconds_per_grid: npt.ArrayLike | None = None,
+) -> Ids:
+    """Return the position of every token of one text with images and videos, int64 (axes, seq).
+
+    Args:
+        config: a dict, a path or a transformers config object of a family in ``FAMILIES``.
+        token_types: (seq,) 0 for a word, 1 for a patch of an image, 2 for one of a video (mm_token_type_ids).
+        image_grid_thw: (images, 3) frames, rows and columns of patches, before they are merged.
+        video_grid_thw: (videos, 3) the same of videos.
+        seconds_per_grid: (videos,) seconds from one row of frames to the next (Qwen2.5-VL); 1 where left out.
+
+    Raises ConfigError on a family that is not described, ValueError where types and grids do not fit.
+
+    >>> multimodal_positions({"model_type": "qwen2_vl"}, [0, 1, 1, 1, 1, 0], [[1, 4, 4]]).tolist()
+    [[0, 1, 1, 1, 1, 3], [0, 1, 1, 2, 2, 3], [0, 1, 2, 1, 2, 3]]
+    """
+    how = grids_of(config)
+    types = np.asarray(token_types)
+    if types.ndim != 1 or not types.size or not np.isin(types, (TEXT, IMAGE, VIDEO)).all():
+        raise reject("token_types", "numbers 0, 1 and 2 of shape (seq,)", token_types)
+    images = as_grids("image_grid_thw", image_grid_thw)
+    videos = as_grids("video_grid_thw", video_grid_thw)
+    times = np.ones(len(videos)) if seconds_per_grid is None else np.asarray(seconds_per_grid, dtype=np.float64).ravel()
+    if len(times) != len(videos):
+        raise reject("seconds_per_grid", f"one number for each of {len(videos)} videos", seconds_per_grid)
+    steps = how.seconds * times if how.family.seconds else np.ones(len(videos))
+    if how.family.frames:
+        videos, steps = np.repeat(videos, videos[:, 0], axis=0), np.repeat(steps, videos[:, 0])
+        videos[:, 0] = 1
+    waiting = {IMAGE: iter([(grid, 1.0, 1) for grid in images.tolist()])}
+    waiting[VIDEO] = iter([(grid, step, how.together) for grid, step in zip(videos.tolist(), steps, strict=True)])
+    return np.concatenate(list(_spans(types.tolist(), waiting, how)), axis=1)
+
+
+def as_grids(name: str, values: npt.ArrayLike | None) -> Ids:
+    """Return frames, rows and columns of each image or video as int64 (count, 3)."""
+    if values is None:
+        return np.zeros((0, 3), dtype=np.int64)
+    array = np.asarray(values)
+    if array.ndim != 2 or array.shape[1] != 3 or array.dtype.kind not in "iu" or np.any(array < 1):
+        raise reject(name, "whole numbers above 0 of shape (count, 3)", values)
+    if np.prod(array.astype(np.float64), axis=1).max(initial=0) > MAX_LEN:
+        raise reject(name, f"at most {MAX_LEN:,} patches", values)
+    return array.astype(np.int64)
+
+
+def _spans(
+    types: list[int], waiting: Mapping[int, Iterator[tuple[list[int], float, int]]], how: Grids
+) -> Iterator[Ids]:
+    """Yield the positions of each run of words and of each grid."""
+    at, place, pictures = 0, 0, 0
+    for kind, group in groupby(types):
+        length = len(list(group))
+        words = np.broadcast_to(np.arange(length) + (place if how.family.inside else at), (how.axes, length))
+        place += length
+        if kind == TEXT:
+            yield words
+            at += length
+            continue
+        grid, step, together = next(waiting[kind], (None, 1.0, 1))
+        if grid is None:
+            raise reject("token_types", f"no more runs of kind {kind} than grids", types)
+        if how.family.inside:
+            yield _inside(words, grid, how.merge, pictures)
+            pictures += 1
+            continue
+        frames, rows, columns = grid[0] // together, grid[1] // how.merge, grid[2] // how.merge
+        if frames * rows * columns != length:
+            raise reject("token_types", f"{frames * rows * columns} tokens in a row for the grid {grid}", length)
+        t, h, w = np.meshgrid(np.arange(frames), np.arange(rows), np.arange(columns), indexing="ij")
+        yield np.stack([(t * step).astype(np.int64).ravel(), h.ravel(), w.ravel()]) + at
+        at += max(grid[1], grid[2]) // how.merge
+
+
+def _inside(words: Ids, grid: list[int], merge: int, picture: int) -> Ids:
+    """Return an image's tokens with column, row and number of the image on the last axes; a row ends with one more."""
+    rows, columns = grid[1] // merge, grid[2] // merge + 1
+    ends = words.shape[1] - rows * columns
+    if ends not in (0, 2):
+        raise reject("token_types", f"{rows * columns} tokens, or 2 more, in a row for the grid {grid}", words.shape[1])
+    out, own = words.copy(), slice(ends // 2, words.shape[1] - ends // 2)
+    row, column = np.divmod(np.arange(rows * columns), columns)
+    out[-3:, own] = np.stack([column, row, np.full_like(row, picture)])
+    return out
+
+
+__all__ = ["FAMILIES", "Family", "as_grids", "grids_of", "multimodal_positions"]

@@ -1,0 +1,95 @@
+"""Which position a token has where several texts share a row, and which tokens a rank of a parallel group holds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from rope_core.errors import reject, whole
+
+Ids = npt.NDArray[np.int64]
+CONTIGUOUS, ZIGZAG = "contiguous", "zigzag"
+SLICINGS = (CONTIGUOUS, ZIGZAG)
+MOST = 2**24
+
+
+def boundaries(lengths: Sequence[int]) -> Ids:
+    """Return where texts of these lengths begin and end in their row, as attention kernels take it: (texts + 1,).
+
+    >>> boundaries([3, 2]).tolist()
+    [0, 3, 5]
+    """
+    return np.concatenate([[0], np.cumsum(np.asarray(lengths, dtype=np.int64))])
+
+
+def packed(cu_seqlens: Ids) -> Ids:
+    """Return the positions of texts that share a row: each begins at 0.
+
+    >>> packed(boundaries([3, 2])).tolist()
+    [0, 1, 2, 0, 1]
+    """
+    return np.asarray(np.arange(cu_seqlens[-1]) - np.repeat(cu_seqlens[:-1], np.diff(cu_seqlens)), dtype=np.int64)
+
+
+def segments(cu_seqlens: Ids) -> Ids:
+    """Return the number of the text that each token of a row belongs to, from 0.
+
+    >>> segments(boundaries([3, 2])).tolist()
+    [0, 0, 0, 1, 1]
+    """
+    return np.repeat(np.arange(len(cu_seqlens) - 1), np.diff(cu_seqlens))
+
+
+def held(cu_seqlens: Ids, rank: int, ranks: int, slicing: str = ZIGZAG) -> Ids:
+    """Return the places in the row of the tokens that one rank of a context-parallel group holds, in its order.
+
+    "contiguous" cuts the row into ``ranks`` runs. "zigzag" cuts every text into 2 ``ranks`` pieces and gives each rank
+    one from the front and its mirror from the back, so that causal attention costs all ranks alike.
+
+    Args:
+        cu_seqlens: where the row's texts begin and end, (texts + 1,); [0, n] for a single one.
+        rank: from 0.
+        ranks: size of the group.
+        slicing: "contiguous" or "zigzag".
+
+    Raises ValueError where the row, or a text under zigzag, does not divide.
+
+    >>> held(boundaries([4, 4]), 0, 2).tolist()  # of NVIDIA/Megatron-LM#5243
+    [0, 3, 4, 7]
+    >>> held(boundaries([4, 4]), 1, 2, "contiguous").tolist()
+    [4, 5, 6, 7]
+    """
+    whole("ranks", ranks, 1, MOST)
+    whole("rank", rank, 0, ranks - 1)
+    if slicing not in SLICINGS:
+        raise reject("slicing", "one_of", slicing, names=SLICINGS)
+    if ranks == 1:
+        return np.arange(cu_seqlens[-1])
+    if slicing == CONTIGUOUS:
+        each = _share("the row's length", int(cu_seqlens[-1]), ranks)
+        return np.arange(rank * each, (rank + 1) * each)
+    rows = []
+    for start, stop in zip(cu_seqlens[:-1].tolist(), cu_seqlens[1:].tolist(), strict=True):
+        each = _share("every text's length", stop - start, 2 * ranks)
+        rows += [np.arange(each) + start + piece * each for piece in (rank, 2 * ranks - 1 - rank)]
+    return np.concatenate(rows)
+
+
+def _share(name: str, count: int, parts: int) -> int:
+    if count % parts:
+        raise reject(name, f"a multiple of {parts}", count)
+    return count // parts
+
+
+def misread(given: Ids, wanted: Ids) -> tuple[int, int, int, int]:
+    """Return the two tokens of one text whose distance is read most wrongly: their places, the true distance, the read.
+
+    A common shift of all positions misreads no distance: the tokens are then the first and the last.
+    """
+    error = given - wanted
+    a, b = sorted((int(error.argmin()), int(error.argmax())))
+    if error[a] == error[b]:
+        a, b = 0, len(error) - 1
+    return a, b, int(wanted[b] - wanted[a]), int(given[b] - given[a])
