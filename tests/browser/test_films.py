@@ -165,6 +165,13 @@ def test_beats_follow_each_other_and_the_whole_word_is_the_handle(visit: Visit, 
     box = resting(word)
     page.mouse.click(box["x"] + box["width"] * 1.6, box["y"] + 8)
     address_has(page, "beat=2", "position=4")
+    # And what the press has taken there is held.
+    box = resting(word)
+    page.mouse.move(box["x"] + box["width"] * 1.6, box["y"] + 8)
+    page.mouse.down()
+    page.mouse.move(box["x"] - box["width"] * 0.5, box["y"] + 8, steps=4)
+    page.mouse.up()
+    address_has(page, "beat=2", "position=3")
     holds(page, lambda: as_python_has_it(page, film, "home.dials"))
     film.get_by_role("button", name="Step 3").press("PageUp")
     expect(page).not_to_have_url(re.compile("beat="))

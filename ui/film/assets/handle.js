@@ -138,17 +138,18 @@ function nearest(way, x, y) {
   return [at, Math.sqrt(best)];
 }
 
-/** A press beside all things takes the nearest one there, so that nobody has to drag. */
+/** A press beside all things takes the nearest one there, so that nobody has to drag; a mouse may then drag on. */
 export function press(panel, event) {
-  if (event.target.closest(".film-handle, .film-sketch")) return;
+  if (event.button || event.target.closest(".film-handle, .film-sketch")) return;
   const { film } = panel, able = panel.handles.filter((each) => !each.away && !film.early(each.control) && !each.node.hasAttribute("display"));
   const [x, y] = local(panel, event), off = ([tx, ty]) => Math.hypot(tx - x, ty - y);
   // Of two that could come here the nearer one does.
   const rank = ([each, , far]) => far + off(each.tip()) / 1000;
   const ranked = able.map((each) => [each, ...each.sought(event)]).sort((a, b) => rank(a) - rank(b));
   if (!ranked.length || ranked[0][2] > NEAR) return;
-  const [{ control }, at] = ranked[0];
-  film.hold(control);
-  film.move(control, Math.round(at));
-  film.release(control);
+  const [handle, at] = ranked[0];
+  film.hold(handle.control);
+  film.move(handle.control, Math.round(at));
+  if (event.type === "pointerdown") handle.grab(event);
+  else film.release(handle.control);
 }

@@ -34,7 +34,9 @@ export class Panel {
       const drawn = new KINDS[shape.kind](this, shape, layer, k);
       return { drawn, layer: beats ? layer : null, shape, used: [...new Set(film.tracks.uses(shape))] };
     });
-    this.svg.addEventListener("click", (event) => press(this, event));
+    // A finger that presses may be about to scroll: it is heard once it has left.
+    this.svg.addEventListener("pointerdown", (event) => { if (event.pointerType === "mouse") press(this, event); });
+    this.svg.addEventListener("click", (event) => { if (event.pointerType !== "mouse") press(this, event); });
   }
 
   /** Show what a step shows, counted from 1. */
