@@ -162,7 +162,7 @@ def arrow(rope: rc.Rope, pair: int, at: Control, words: tuple[str, ...], t: Word
     x, still, grip = tiles(at, words, t)
     moved = np.array(at.stops)
     here = Track((at,), places(moved, len(words))[:, None])
-    angle = Track((at,), (UP - moved * rope.theta[pair])[:, None])
+    angle = Track((at,), (UP + moved * rope.theta[pair])[:, None])
     return Panel(
         x,
         Axis(0.0, HIGH, ()),
@@ -226,13 +226,13 @@ def alike(at: Control, scores: Array, words: tuple[str, ...], t: Words) -> Panel
 def dial(rope: rc.Rope, pair: int, at: Control, t: Words) -> Panel:
     """Return one pair's arrows: the moved word's, and the other word's, which rests."""
     moved = np.array(at.stops)
-    angle = Track((at,), (UP - moved * rope.theta[pair])[:, None])
+    angle = Track((at,), (UP + moved * rope.theta[pair])[:, None])
     return Panel(
         Axis(-1.15, 1.15),
         Axis(-1.12, 1.12),
         [
             circle(0.0, 0.0, 1.0, GREY, 2),
-            *since(3, hands(0.0, 0.0, 0.86, UP - PARTNER * rope.theta[pair], RED, 5, head=True)),
+            *since(3, hands(0.0, 0.0, 0.86, UP + PARTNER * rope.theta[pair], RED, 5, head=True)),
             turned(
                 at,
                 0.0,

@@ -46,10 +46,10 @@ def test_hands_and_score_at_every_stop(dim: int, base: float) -> None:
         for grip, pair, rests in [*grips, (*alone, None)]:
             drawn = [(grip["angle"].at({"position": k})[0], position), *([(rests["angle"], 1)] if rests else [])]
             for angle, at in drawn:
-                # Clockwise from the top.
+                # From the top, against the clock as every rotation of a pair.
                 exact = at * mpmath.mpf(base) ** (mpmath.mpf(-2 * pair) / dim)
                 assert np.sin(angle) == pytest.approx(float(mpmath.cos(exact)), abs=1e-9)
-                assert np.cos(angle) == pytest.approx(float(mpmath.sin(exact)), abs=1e-9)
+                assert np.cos(angle) == pytest.approx(-float(mpmath.sin(exact)), abs=1e-9)
 
 
 def test_a_hand_turns_without_a_jump() -> None:
@@ -57,7 +57,7 @@ def test_a_hand_turns_without_a_jump() -> None:
     rope, positions = rc.Rope(8, 100.0), (0, 3, 10, 400)
     for panel, pair in zip(film(rope, positions).scene.panels[3:], figures.shown(rope), strict=True):
         angle = next(shape for shape in panel.shapes if shape["kind"] == "handle")["angle"].frames[:, 0]
-        np.testing.assert_allclose(np.diff(angle), -np.diff(positions) * rope.theta[pair])
+        np.testing.assert_allclose(np.diff(angle), np.diff(positions) * rope.theta[pair])
 
 
 def test_places_are_the_words_and_then_logarithmic() -> None:
