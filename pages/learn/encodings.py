@@ -1,5 +1,6 @@
-"""Position encodings compared: who breaks the tie, whose scores are relative, digits and axes."""
+"""Position encodings compared: who breaks the tie, whose scores are relative, longer numbers and axes."""
 
+import rope_core as rc
 from rope_core.errors import ArgumentError
 from rope_core.lab import view
 from rope_core.theory import challenges, encodings, extension
@@ -29,8 +30,6 @@ DELTA = Field("delta", "int", 5, 0, 64)
 AT = Field("i", "int", 0, 0, 32)
 NOISE = Field("noise", "float", 0.2, 0.0, 1.0, step=0.05)
 GAP = Field("gap", "float", 0.0, 0.0, 1.0, step=0.1)
-NUMBER = Field("number", "int", 123_456, 0, 9_999_999)
-BETA = Field("digit_base", "int", 10, 2, 16)
 SECTIONS = (
     Field("sec_t", "int", 24, 1, 64),
     Field("sec_h", "int", 20, 1, 64),
@@ -60,8 +59,6 @@ OWN = (
     AT,
     NOISE,
     GAP,
-    NUMBER,
-    BETA,
     *SECTIONS,
     *VIDEO,
     ROW,
@@ -188,17 +185,6 @@ def measured(page: Frame) -> None:
     page.goto("extrapolation")
 
 
-def digits(page: Frame) -> None:
-    """Draw a number in base beta, beside the cosines and sines of its position."""
-    left, right = page.columns(1, 1)
-    with left:
-        page.controls.number(NUMBER)
-    with right:
-        page.controls.slider(BETA)
-    drawing = digit_figures.digits(page.get(NUMBER), page.get(BETA), page.t)
-    page.show(drawing, digit_figures.digits, encodings.beta_digits, encodings.digit_phases)
-
-
 def stretching(page: Frame) -> None:
     """Draw what extending the context does to the digits."""
     page.controls.slider(FACTOR)
@@ -225,7 +211,7 @@ def sections(page: Frame) -> None:
 def video(page: Frame) -> None:
     """Draw the three positions of text, a video, and the text after it."""
     page.controls.beside(*VIDEO)
-    page.show(digit_figures.video(*map(page.get, VIDEO), page.t), digit_figures.video, encodings.mrope_positions)
+    page.show(digit_figures.video(*map(page.get, VIDEO), page.t), digit_figures.video, rc.multimodal_positions)
 
 
 def body(page: Frame) -> None:
@@ -238,7 +224,6 @@ def body(page: Frame) -> None:
     page.deeper("measured", measured)
     page.deeper("crossing", crossing)
     page.deeper("hessian", hessian)
-    page.deeper("digits", digits)
     page.deeper("stretching", stretching)
     page.deeper("image", image)
     page.deeper("sections", sections)

@@ -80,6 +80,9 @@ def check_positions(
         ConfigError: on a config that cannot be read, or whose family's images are not described.
         ValueError: on anything but integers of that shape, and on rows that do not divide.
 
+    After a long video transformers 5.23 gives words numbers that frames have already; this is a warning, and what the
+    paper of Qwen2-VL says is right (see ``rope_core.hf.places``).
+
     >>> [one.key for one in check_positions([[0, 1, 2, 3]], attention_mask=[[0, 0, 1, 1]])]
     ['positions_count_padding']
     >>> check_positions([[0, 0, 0, 1]], attention_mask=[[0, 0, 1, 1]])
@@ -95,8 +98,9 @@ def check_positions(
     findings = [*range_of(ids, mask, rows)]
     cuts = _cuts(cu_seqlens, segment_ids, ids.shape[-1] * ranks)
     if token_types is not None:
-        everything = multimodal_positions(config, token_types, image_grid_thw, video_grid_thw, seconds_per_grid)
-        findings += images(ids, everything, np.asarray(token_types), past)
+        seen = (config, token_types, image_grid_thw, video_grid_thw, seconds_per_grid)
+        side, largest = (multimodal_positions(*seen, after_largest=each) for each in (False, True))
+        findings += images(ids, side, largest, np.asarray(token_types), past)
     elif cuts is not None or ranks > 1:
         whole_row = boundaries([ids.shape[-1] * ranks]) if cuts is None else cuts
         findings += sliced(_single(ids), whole_row, rank, ranks, slicing)
@@ -180,7 +184,7 @@ def _first(given: Ids, wanted: Ids, texts: Ids | None = None) -> dict[str, int]:
     return values | {"first": first, "second": second, "true": true, "read": read}
 
 
-def images(ids: Ids, everything: Ids, types: Ids, past: int) -> Iterator[Finding]:
+def images(ids: Ids, everything: Ids, largest: Ids, types: Ids, past: int) -> Iterator[Finding]:
     """Compare the ids of one text with images, or of a window of it, with what its family gives them."""
     axes, batch, length = ids.shape
     if batch != 1 or past + length > everything.shape[1] or axes not in (1, len(everything), len(everything) + 1):
@@ -193,7 +197,12 @@ def images(ids: Ids, everything: Ids, types: Ids, past: int) -> Iterator[Finding
         yield from order_of(ids[0, 0], np.ones(length, dtype=np.bool_), 0, past)
         ids = ids[1:]
     given = np.broadcast_to(ids[:, 0], wanted.shape)
+    other = largest[:, past : past + length]
+    if np.array_equal(given, other):
+        # As the paper has it, whatever transformers 5.23 does.
+        return
     if np.array_equal(given, wanted):
+        yield finding("positions_in_video", FIELD, **_first(given[0], other[0]))
         return
     names = dict(enumerate(AXES if len(wanted) == len(AXES) else map(str, range(len(wanted)))))
     axis = int(np.argmax((given != wanted).any(axis=1)))

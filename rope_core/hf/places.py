@@ -3,6 +3,10 @@
 Written from ``get_rope_index`` of each family in transformers 5.23 (models/<name>/modeling_<name>.py), against which
 the tests hold it on drawn inputs. A word has the same number on every axis. The patches of an image share their time
 and count rows and columns from where the image begins; the next word goes on after the longer side of the image.
+
+After a video whose frames reach further than its sides the sources part: the paper (Qwen2-VL, arXiv:2409.12191, section
+2.1) and transformers 4 go on after the largest number, transformers 5.23 after the longer side all the same, so that
+words get numbers which frames have already. ``multimodal_positions`` gives either.
 """
 
 from __future__ import annotations
@@ -117,6 +121,8 @@ def multimodal_positions(
     image_grid_thw: npt.ArrayLike | None = None,
     video_grid_thw: npt.ArrayLike | None = None,
     seconds_per_grid: npt.ArrayLike | None = None,
+    *,
+    after_largest: bool = False,
 ) -> Ids:
     """Return the position of every token of one text with images and videos, int64 (axes, seq).
 
@@ -126,6 +132,8 @@ def multimodal_positions(
         image_grid_thw: (images, 3) frames, rows and columns of patches, before they are merged.
         video_grid_thw: (videos, 3) the same of videos.
         seconds_per_grid: (videos,) seconds from one row of frames to the next (Qwen2.5-VL); 1 where left out.
+        after_largest: whether words go on after a video's largest number, as the paper says, and not after its longer
+            side, as transformers 5.23 does.
 
     Raises ConfigError on a family that is not described, ValueError where types and grids do not fit.
 
@@ -147,7 +155,7 @@ def multimodal_positions(
         videos[:, 0] = 1
     waiting = {IMAGE: iter([(grid, 1.0, 1) for grid in images.tolist()])}
     waiting[VIDEO] = iter([(grid, step, how.together) for grid, step in zip(videos.tolist(), steps, strict=True)])
-    return np.concatenate(list(_spans(types.tolist(), waiting, how)), axis=1)
+    return np.concatenate(list(_spans(types.tolist(), waiting, how, after_largest)), axis=1)
 
 
 def as_grids(name: str, values: npt.ArrayLike | None) -> Ids:
@@ -163,7 +171,10 @@ def as_grids(name: str, values: npt.ArrayLike | None) -> Ids:
 
 
 def _spans(
-    types: list[int], waiting: Mapping[int, Iterator[tuple[list[int], float, int]]], how: Grids
+    types: list[int],
+    waiting: Mapping[int, Iterator[tuple[list[int], float, int]]],
+    how: Grids,
+    after_largest: bool,
 ) -> Iterator[Ids]:
     """Yield the positions of each run of words and of each grid."""
     at, place, pictures = 0, 0, 0
@@ -186,8 +197,9 @@ def _spans(
         if frames * rows * columns != length:
             raise reject("token_types", f"{frames * rows * columns} tokens in a row for the grid {grid}", length)
         t, h, w = np.meshgrid(np.arange(frames), np.arange(rows), np.arange(columns), indexing="ij")
-        yield np.stack([(t * step).astype(np.int64).ravel(), h.ravel(), w.ravel()]) + at
-        at += max(grid[1], grid[2]) // how.merge
+        patches = np.stack([(t * step).astype(np.int64).ravel(), h.ravel(), w.ravel()])
+        yield patches + at
+        at += int(patches.max()) + 1 if after_largest else max(grid[1], grid[2]) // how.merge
 
 
 def _inside(words: Ids, grid: list[int], merge: int, picture: int) -> Ids:

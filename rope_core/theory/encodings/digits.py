@@ -56,20 +56,6 @@ def rope_beta(rope: Rope) -> float:
     return float(rope.base ** (2.0 / rope.dim))
 
 
-def digits_needed(length: int, beta: float) -> int:
-    """Return how many base-``beta`` digits the positions 0..length-1 need; beta must be an integer >= 2.
-
-    >>> digits_needed(1000, 10), digits_needed(1001, 10)
-    (3, 4)
-    """
-    count = whole("length", length, 1, 2**53)
-    base = whole("beta", beta, 2, 2**31)
-    needed, reach = 1, base
-    while reach < count:
-        needed, reach = needed + 1, reach * base
-    return needed
-
-
 def extended_digits(position: float, rope: Rope, slowdown: npt.ArrayLike) -> Array:
     """Return position * theta_i / slowdown_i per pair, float64 (dim/2,), rad: the digit phases under a scheme.
 

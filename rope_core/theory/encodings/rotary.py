@@ -158,21 +158,3 @@ def mrope_angles(positions: npt.ArrayLike, inv_freq: npt.ArrayLike, axes: npt.Ar
     if f.shape != axis.shape:
         raise reject("axes", f"one axis per pair, {f.size} of them", axis.size)
     return np.asarray(where[:, axis] * f)
-
-
-def mrope_positions(before: int, frames: int, height: int, width: int, after: int) -> Array:
-    """Return (time, height, width) of text, then a video of frames * height * width patches, then text, float64 (n, 3).
-
-    The video starts at the next free number on every axis; text after it at one more than the largest number used.
-
-    Source: Qwen2-VL, arXiv:2409.12191, section 2.1.
-
-    >>> mrope_positions(1, 1, 1, 2, 1).tolist()
-    [[0.0, 0.0, 0.0], [1.0, 1.0, 1.0], [1.0, 1.0, 2.0], [3.0, 3.0, 3.0]]
-    """
-    head, tail = whole("before", before, 0, 2**16), whole("after", after, 0, 2**16)
-    t, h, w = (whole(n, v, 1, 1024) for n, v in (("frames", frames), ("height", height), ("width", width)))
-    patches = np.stack(np.meshgrid(np.arange(t), np.arange(h), np.arange(w), indexing="ij"), axis=-1).reshape(-1, 3)
-    first = np.repeat(np.arange(head)[:, None], 3, axis=1)
-    last = np.repeat(head + max(t, h, w) + np.arange(tail)[:, None], 3, axis=1)
-    return np.concatenate([first, head + patches, last]).astype(np.float64)

@@ -169,3 +169,13 @@ def test_words_have_one_number_on_every_axis() -> None:
     assert keys([[[0, 1, 2]], [[0, 1, 2]], [[0, 1, 5]]]) == ["positions_axes_differ"]
     with pytest.raises(ValueError, match="of shape"):
         check_positions(RIGHT[:2, None], **SEEN)
+
+
+def test_words_after_a_long_video_follow_its_last_frame() -> None:
+    """As the paper of Qwen2-VL says; transformers 5.23 goes on after the longer side."""
+    seen: dict[str, Any] = {"config": QWEN, "token_types": [0, *[2] * 5, 0], "video_grid_thw": [[5, 2, 2]]}
+    frames = np.array([[0, 1, 2, 3, 4, 5, 6], [0, *[1] * 5, 6], [0, *[1] * 5, 6]])
+    assert keys(frames[:, None], **seen) == []
+    frames[:, -1] = 2
+    (named,) = check_positions(frames[:, None], **seen)
+    assert (named.key, named.values["found"], named.values["wanted"]) == ("positions_in_video", 2, 6)

@@ -81,6 +81,15 @@ def test_a_family_of_images_to_make_counts_its_sources_alike() -> None:
     assert np.array_equal(multimodal_positions(config, types, [[1, rows, columns]]), wanted[:, 0].numpy())
 
 
+@pytest.mark.parametrize("size", [(5, 2, 3), (2, 5, 3), (2, 3, 5), (4, 4, 4)])
+def test_the_paper_goes_on_after_the_largest_number_of_any_axis(size: tuple[int, int, int]) -> None:
+    config = {"model_type": "qwen2_vl", "vision_config": {"spatial_merge_size": 1}}
+    count = int(np.prod(size))
+    ids = multimodal_positions(config, [0, *[2] * count, 0, 0], video_grid_thw=[size], after_largest=True)
+    assert ids[:, 1:-2].min(axis=1).tolist() == [1] * 3 and ids[:, -3].tolist() == list(size)
+    assert ids[:, -2:].tolist() == [[max(size) + 1, max(size) + 2]] * 3
+
+
 @pytest.mark.parametrize(
     ("types", "grids", "rule"),
     [

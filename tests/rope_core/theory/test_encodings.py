@@ -18,11 +18,20 @@ from transformers.models.wav2vec2_bert.configuration_wav2vec2_bert import Wav2Ve
 from transformers.models.wav2vec2_bert.modeling_wav2vec2_bert import Wav2Vec2BertSelfAttention
 
 from rope_core import Request, Rope, rotation_matrix, spectrum
+from rope_core.hf.places import multimodal_positions
 from rope_core.rope import Array
 from rope_core.schemes import SCHEMES
 from rope_core.theory import encodings as en
 
 RNG = np.random.default_rng(9)
+
+
+def filmed(before: int, frames: int, height: int, width: int, after: int) -> np.ndarray:
+    """Return the positions of words, a video and words, (n, 3)."""
+    config = {"model_type": "qwen2_vl", "vision_config": {"spatial_merge_size": 1}}
+    types = [0] * before + [2] * (frames * height * width) + [0] * after
+    positions = multimodal_positions(config, types, video_grid_thw=[[frames, height, width]], after_largest=True)
+    return positions.T.astype(np.float64)
 
 
 def drawn(*shape: int) -> Array:
@@ -144,7 +153,7 @@ def test_mrope_is_transformers(interleaved: bool) -> None:
         module = Qwen3VLTextRotaryEmbedding(Qwen3VLTextConfig(**shape, rope_parameters=parameters))
     else:
         module = Qwen2VLRotaryEmbedding(Qwen2VLTextConfig(**shape, rope_parameters=parameters))
-    positions = en.mrope_positions(3, 2, 2, 4, 3)
+    positions = filmed(3, 2, 2, 4, 3)
     cos, sin = module(torch.zeros(1, 1, 1), torch.from_numpy(positions.T[:, None]).float())
     angle = en.mrope_angles(positions, Rope(16, 900.0).theta, en.mrope_axes(sections, interleaved))
     np.testing.assert_allclose(np.cos(angle), numpy_of(cos)[0, :, :8], atol=1e-5)
@@ -214,14 +223,14 @@ def test_relative_encodings_are_measured_to_be(name: str) -> None:
 
 def test_mrope_is_relative_on_every_axis() -> None:
     w = en.weights(32, 700.0, 4)
-    video = en.mrope_positions(2, 2, 3, 3, 2)
+    video = filmed(2, 2, 3, 3, 2)
     scores = en.score_matrix("mrope", video, w)
     assert en.relative_residual(scores, video) < 1e-12
     assert en.relative_residual(scores, np.arange(len(video))) > 0.05
 
 
 def test_half_of_mrope_s_pairs_follow_time_and_a_quarter_each_side() -> None:
-    w, video = en.weights(32, 700.0, 4), en.mrope_positions(2, 2, 3, 3, 2)
+    w, video = en.weights(32, 700.0, 4), filmed(2, 2, 3, 3, 2)
     x = en.words([f"w{i}" for i in range(len(video))], 32)
     angle = video[:, [0] * 8 + [1] * 4 + [2] * 4] * w.rope.theta
     wanted = en.rope_logits(x @ w.q.T, x @ w.k.T, angle)
@@ -273,18 +282,11 @@ def test_digits() -> None:
     s = spectrum(Request(rope, next(n for n in SCHEMES if n == "ntk"), {"factor": 6.0}))
     np.testing.assert_allclose(en.digit_phases(321, en.changed_base(rope, 6.0), 8), 321 * s.inv_freq)
     np.testing.assert_allclose(en.extended_digits(321, rope, s.slowdown), 321 * s.inv_freq)
-    assert [en.digits_needed(n, 10) for n in (1, 10, 11, 100)] == [1, 1, 2, 2]
 
 
 def test_mrope_axes_of_released_models() -> None:
     assert en.mrope_axes([16, 24, 24]).tolist() == [0] * 16 + [1] * 24 + [2] * 24
     assert "".join(en.AXES[a] for a in en.mrope_axes([24, 20, 20], interleaved=True)) == "thw" * 20 + "t" * 4
-
-
-def test_mrope_positions_go_on_after_the_largest_axis() -> None:
-    positions = en.mrope_positions(2, 1, 2, 3, 2).tolist()
-    patches = [[2, 2, 2], [2, 2, 3], [2, 2, 4], [2, 3, 2], [2, 3, 3], [2, 3, 4]]
-    assert positions == [[0] * 3, [1] * 3, *patches, [5] * 3, [6] * 3]
 
 
 def test_bad_input_is_named() -> None:
@@ -303,12 +305,3 @@ def test_bad_input_is_named() -> None:
         en.axial_angles([[0, 0]], 6)
     with pytest.raises(ValueError, match="positions must be whole numbers"):
         en.clipped([0.5], 2)
-
-
-@pytest.mark.parametrize("size", [(5, 2, 3), (2, 5, 3), (2, 3, 5), (4, 4, 4)])
-def test_mrope_text_follows_the_largest_number_of_any_axis(size: tuple[int, int, int]) -> None:
-    head = 3
-    positions = en.mrope_positions(head, *size, 2)
-    video, tail = positions[head:-2], positions[-2:]
-    assert len(video) == math.prod(size) and video.min(axis=0).tolist() == [head] * 3
-    assert tail.tolist() == [[video.max() + 1] * 3, [video.max() + 2] * 3]

@@ -4,8 +4,6 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import rope_core as rc
 from rope_core.theory.extension import Extension, extensions, reach
@@ -14,31 +12,6 @@ from ui.figures.encodings import digits as figures
 from ui.text.words import LANGUAGES, Words
 
 T = Words("en", "encodings")
-
-
-def in_base(number: int, beta: int) -> list[int]:
-    result: list[int] = []
-    while number or not result:
-        number, digit = divmod(number, beta)
-        result.append(digit)
-    return result[::-1]
-
-
-@settings(max_examples=25, deadline=None)
-@given(st.integers(0, 9_999_999), st.integers(2, 16))
-def test_digits_spell_the_number(number: int, beta: int) -> None:
-    drawing = figures.digits(number, beta, T)
-    assert [int(text) for text in chart(drawing).data[0].text[0]] == in_base(number, beta)
-    assert f"that is {number}, off by 0" in drawing.finding
-    # Two places in letters of 9 pixels take 25: more than eight columns do not fit a phone.
-    assert drawing.wide == (len(in_base(number, beta)) > 8)
-    table = {key: np.asarray(column, dtype=float) for key, column in drawing.table().items()}
-    for m, cos, sin in zip(table["m"], table["cos"], table["sin"], strict=True):
-        assert (cos, sin) == pytest.approx((math.cos(number / beta**m), math.sin(number / beta**m)), abs=1e-9)
-
-
-def test_123456_in_base_ten() -> None:
-    assert "1 2 3 4 5 6" in figures.digits(123_456, 10, T).finding
 
 
 def extended(rope: rc.Rope, factor: float) -> list[Extension]:

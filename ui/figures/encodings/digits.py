@@ -1,4 +1,4 @@
-"""The encodings page's number system, and its axes: digits, what extension does to them, sections, images and video."""
+"""The encodings page's number system, and its axes: what extension does to digits, sections, images and video."""
 
 from __future__ import annotations
 
@@ -10,15 +10,12 @@ import rope_core as rc
 from rope_core.theory.encodings import (
     AXES,
     axial_angles,
-    beta_digits,
     changed_base,
     digit_phases,
-    digits_needed,
     extended_digits,
     grid_positions,
     logits,
     mrope_axes,
-    mrope_positions,
     relative_residual,
     rope_beta,
     rope_logits,
@@ -29,67 +26,11 @@ from rope_core.theory.extension import Extension, compared, reach
 from ui.figures.drawing import Drawing, grid, kept
 from ui.figures.encodings.scores import WIDTH
 from ui.figures.plot import axis, bars, dots, heatmap, line, plot, vband
-from ui.film.colours import AMOUNT, BLUE, COLOURS, GREEN, GREY, ORANGE, RED, SIGNED
+from ui.film.colours import AMOUNT, BLUE, COLOURS, GREEN, GREY, ORANGE, RED
 from ui.text.words import Words
 
 SIDE = 15
 AXIS_COLOURS = (BLUE, ORANGE, GREEN)
-
-
-@kept
-def digits(number: int, beta: int, t: Words) -> Drawing:
-    """Draw a number's digits in base beta, and the cosine and sine of the same quotients before the floor."""
-    count = digits_needed(number + 1, beta)
-    spelled = beta_digits(number, beta, count)[::-1]
-    phase = digit_phases(number, beta, count)[::-1]
-    cos, sin = np.cos(phase), np.sin(phase)
-    # Digits are coloured from -1 (0) to 1 (beta - 1), so that one scale serves all three rows.
-    rows = [2 * spelled / (beta - 1) - 1, cos, sin]
-    text = [[f"{d:.0f}" for d in spelled], [f"{v:.2f}" for v in cos], [f"{v:.2f}" for v in sin]]
-    names = [t("digit_row"), "cos(n / β<sup>m</sup>)", "sin(n / β<sup>m</sup>)"]
-    size = 17 if count <= 8 else 12 if count <= 14 else 9
-    figure = plot(
-        [
-            heatmap(
-                rows,
-                SIGNED,
-                y=names,
-                text=text,
-                texttemplate="%{text}",
-                textfont={"size": size, "color": "black"},
-                zmid=0,
-                zmin=-2,
-                zmax=2,
-                showscale=False,
-                xgap=2,
-                ygap=4,
-            )
-        ],
-        height=280,
-        margin={"t": 10},
-        xaxis=axis(
-            t("digit_axis"),
-            tickvals=list(range(count)),
-            ticktext=[str(m) for m in reversed(range(count))],
-            tickangle=0,
-        ),
-        yaxis=axis(autorange="reversed", automargin=True),
-    )
-    back = int(sum(int(d) * beta**m for m, d in enumerate(spelled[::-1])))
-    sentence = " ".join(f"{d:.0f}" for d in spelled)
-    return Drawing(
-        "digits",
-        figure,
-        t("digits_finding", number=number, beta=beta, digits=sentence, back=back, difference=abs(back - number)),
-        lambda: {"m": np.arange(count)[::-1], "digit": spelled, "cos": cos, "sin": sin},
-        f"""
-        import numpy as np
-        from rope_core.theory.encodings import beta_digits, digit_phases
-        phase = digit_phases({number}, {beta}, {count})
-        print(beta_digits({number}, {beta}, {count}), np.cos(phase), np.sin(phase))
-        """,
-        wide=count > 8,
-    )
 
 
 def by_factor() -> tuple[str, ...]:
@@ -211,7 +152,9 @@ def sections(counts: tuple[int, int, int], t: Words) -> Drawing:
 def video(frames: int, height: int, width: int, t: Words) -> Drawing:
     """Draw the three positions of each token: text, then a video's patches, then text again."""
     around = 4
-    points = mrope_positions(around, frames, height, width, around)
+    config, grid_thw = {"model_type": "qwen2_vl", "vision_config": {"spatial_merge_size": 1}}, [[frames, height, width]]
+    types = [0] * around + [2] * (frames * height * width) + [0] * around
+    points = rc.multimodal_positions(config, types, video_grid_thw=grid_thw, after_largest=True).T
     index = np.arange(points.shape[0])
     last = around + frames * height * width
     figure = plot(
@@ -237,8 +180,8 @@ def video(frames: int, height: int, width: int, t: Words) -> Drawing:
         ),
         lambda: {"token": index} | {name: points[:, axis] for axis, name in enumerate(AXES)},
         f"""
-        from rope_core.theory.encodings import mrope_positions
-        print(mrope_positions({around}, {frames}, {height}, {width}, {around}))
+        import rope_core as rc
+        print(rc.multimodal_positions({config}, {types}, video_grid_thw={grid_thw}, after_largest=True))
         """,
     )
 
