@@ -22,10 +22,11 @@ FIELDS = ("rope_parameters", "rope_scaling", "rope_theta", "partial_rotary_facto
 SILENT = ("model_type", "max_len", "train_len", "inv_freq", "head_dim", "nope_layers")
 
 
-def agreement(config: object, other: object) -> list[Finding]:
+def agreement(config: object, other: object, seq_len: int | None = None) -> list[Finding]:
     """Return where two configs that must turn alike do not: a draft and its target, before and after a conversion.
 
-    One finding for each layer type that differs, an error; "max_position_embeddings" apart is a note.
+    One finding for each layer type that differs, an error; "max_position_embeddings" apart is a note, and an error where
+    either ends before ``seq_len``, the length that is served: engines build as many rows of cos and sin.
     Raises ConfigError when either cannot be read.
 
     >>> target = {"model_type": "llama", "head_dim": 64, "rope_theta": 1e6}
@@ -54,7 +55,10 @@ def agreement(config: object, other: object) -> list[Finding]:
             )
         )
     lengths = [(row.left, row.right) for row in rows if row.field == "max_len"]
-    if lengths:
+    least = min((int(str(length)) for length in lengths[0] if length), default=0) if lengths else 0
+    if seq_len and 0 < least < seq_len:
+        findings.append(finding("rows_end_early", "max_position_embeddings", rows=least, served=seq_len))
+    elif lengths:
         findings.append(finding("lengths_disagree", "max_position_embeddings", this=lengths[0][0], that=lengths[0][1]))
     return findings
 

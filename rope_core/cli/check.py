@@ -74,7 +74,7 @@ def _checked(given: bytes | Path | dict[str, Any], options: argparse.Namespace) 
         if options.override is not None:
             config, extra = overridden(config, parse(options.override))
         if options.other is not None:
-            extra += agreement(config, load(options.other))
+            extra += agreement(config, load(options.other), options.seq_len)
         kept = [
             finding
             for finding in extra

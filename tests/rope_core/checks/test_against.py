@@ -44,6 +44,10 @@ def test_a_checkpoint_before_and_after_a_conversion() -> None:
     assert agreement(extend(LLAMA31, 262_144)[0].config, LLAMA31)[0].key == "configs_disagree"
     (length,) = agreement({**QWEN, "max_position_embeddings": 4096}, QWEN)
     assert (length.key, length.severity) == ("lengths_disagree", "note")
+    # A draft of vllm-project/vllm#48894: 2,048 rows beside a target that serves more; as far as they reach, a note.
+    (rows,) = agreement(QWEN, {**QWEN, "max_position_embeddings": 2048}, 8192)
+    assert (rows.key, rows.severity, rows.values) == ("rows_end_early", "error", {"rows": 2048, "served": 8192})
+    assert agreement(QWEN, {**QWEN, "max_position_embeddings": 2048}, 2048)[0].key == "lengths_disagree"
     wide = {**LLAMA31, "head_dim": 64}
     assert "32 pairs turn instead of 64" in agreement(wide, LLAMA31)[0].why()
 
