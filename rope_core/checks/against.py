@@ -25,7 +25,7 @@ SILENT = ("model_type", "max_len", "train_len", "inv_freq", "head_dim", "nope_la
 def agreement(config: object, other: object, seq_len: int | None = None) -> list[Finding]:
     """Return where two configs that must turn alike do not: a draft and its target, before and after a conversion.
 
-    One finding for each layer type that differs, an error; "max_position_embeddings" apart is a note, and an error where
+    One finding for each layer type that differs, an error; "max_position_embeddings" apart is a note, or an error where
     either ends before ``seq_len``, the length that is served: engines build as many rows of cos and sin.
     Raises ConfigError when either cannot be read.
 
