@@ -86,6 +86,7 @@ def test_paste_upload_and_download(visit: Visit, app: str, tmp_path: Path) -> No
     page.keyboard.press("Escape")
     page.locator("summary", has_text=t.prose("convert")[0]).click()
     address_has(page, "open=convert")
+    visit.settle()
     with page.expect_download() as waiting:
         page.get_by_text(t("download_config"), exact=True).last.click()
     built = json.loads(Path(waiting.value.path()).read_text("utf-8"))
