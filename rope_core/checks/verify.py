@@ -19,14 +19,16 @@ from rope_core.layout import HALF, INTERLEAVED, convert_projection
 def verify(model_or_file: object, config: object) -> list[Finding]:
     """Return what is wrong with the rotary embedding that a model really has, or worth knowing, the gravest first.
 
-    Of a loaded module, two things are compared with the config:
+    Of a loaded module, two things are compared with the config, and where both are right a third within itself:
 
     - its buffers ``inv_freq``, pair by pair, to a fraction of 2e-5 (transformers computes them in float32), and their
       attention scaling;
     - what its attention really does: the module runs on single tokens at up to 11 positions (a second time past the
       trained length, where the scheme follows the length), and q and k of every layer, as they are multiplied, are
       compared with ``rc.rotate`` of what they were before: pairs, sign, angle, factor, width, lanes that stay, and v,
-      which must not turn.
+      which must not turn;
+    - the ways in which it reads a text: 12 tokens at once, in two pieces, token by token with a cache, and padded must
+      give the same keys in every layer and the same output (padded: the same keys in the first layer).
 
     Each lane may be off by its pair's length times 4 u for the roundings of q's dtype, u more for the tables
     (u = 6e-8 in float32, 4.9e-4 in float16, 3.9e-3 in bfloat16) and position times frequency times 2e-5 for the
@@ -69,6 +71,7 @@ def _module(module: Any, data: dict[str, Any], ropes: Mapping[str | None, HfRope
     """Check a loaded module: its buffers, then its rotation; a module without memory is not run."""
     from rope_core.checks.buffers import compared
     from rope_core.checks.rotations import Rotations
+    from rope_core.checks.ways import ways
 
     rotations = Rotations(module, data, ropes)
     own, others = rotations.split(in_module(module))
@@ -78,6 +81,8 @@ def _module(module: Any, data: dict[str, Any], ropes: Mapping[str | None, HfRope
         findings.append(finding("no_buffers", "inv_freq"))
     if not {each.key for each in findings} & {"buffer_on_meta", "buffer_uninitialised"}:
         findings += rotations.findings(pairs)
+        if rotations.observed and all(each.severity == "note" for each in findings):
+            findings += ways(module, rotations.model.model_type, rotations.raised)
     return findings + _others(others)
 
 

@@ -1,0 +1,128 @@
+"""The ways in which a model reads a text: all of it at once, in pieces, word by word with a cache, and padded.
+
+The same tokens must have the same keys, and lead to the same output, in each. What a rotation does at one position is
+judged elsewhere (`rope_core.checks.turned`); here a position that starts anew with every step, a padding that is
+counted, or a rotation that only some of the ways do shows as a difference between two of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from rope_core.checks.case import Finding, finding
+from rope_core.checks.observe import candidates, parameters_of, unchanged
+from rope_core.checks.products import as_array
+from rope_core.rope import Array
+
+TOKENS, LEAST, PADDING = 12, 4, 3
+SEED = 0
+# What two ways may differ by, over the largest value: kernels add up in another order.
+APART = {"torch.float32": 1e-3, "torch.float64": 1e-6}
+COARSE = 0.05
+NEEDED = ("input_ids", "past_key_values", "use_cache")
+
+
+def ways(module: Any, model_type: str | None, raised: list[Exception]) -> list[Finding]:
+    """Return where the ways of the text part of ``module`` part from a reading of all tokens at once.
+
+    [] where they agree, and where no part of it takes token ids and a cache; what attempts raised is appended.
+    """
+    for name, part in candidates(module, model_type):
+        if not all(each in parameters_of(part) for each in NEEDED):
+            continue
+        try:
+            with unchanged(module):
+                return [*_compared(part, name)]
+        except Exception as error:
+            # Somebody's forward with a signature of its own: the next part, or no answer.
+            raised.append(error)
+    return []
+
+
+def _compared(part: Any, name: str) -> Iterator[Finding]:
+    """Compare each way with the whole text: the keys of each layer, then the output.
+
+    Behind padding the first layer's keys alone: where tokens are compressed or kept as a state, the rest depends on it.
+    """
+    import torch
+
+    # A sparse attention that picks among more tokens than it keeps decides ties anew in each way.
+    count = max(LEAST, min(TOKENS, getattr(getattr(part, "config", None), "index_topk", None) or TOKENS))
+    half = count // 2
+    weight = next(part.parameters())
+    known = part.get_input_embeddings().num_embeddings
+    ids = torch.randint(1, known, (1, count), generator=torch.Generator().manual_seed(SEED)).to(weight.device)
+    room = APART.get(str(weight.dtype), COARSE)
+    whole, begun = _read(part, ids, [count]), _read(part, ids[:, :half], [half])
+    if _first(whole[1][:half], begun[1], room)[0] is not None:
+        return  # an encoder: later tokens change what is read of earlier ones
+    readings = {"decode": _read(part, ids, [1] * count), "pieces": _read(part, ids, [half, count - half])}
+    if "position_ids" in parameters_of(part) and "attention_mask" in parameters_of(part):
+        readings["padding"] = _padded(part, ids)
+    for way, (keys, output) in readings.items():
+        for layer, (right, other) in enumerate(zip(whole[0], keys, strict=False)):
+            where, apart = _first(right, other, room)
+            if where is not None:
+                yield finding(f"ways_{way}", name or "model", None, layer=layer, token=where, apart=100 * apart)
+                break
+        else:
+            where, apart = _first(whole[1], output, room)
+            if where is not None:
+                yield finding(f"ways_{way}_output", name or "model", None, token=where, apart=100 * apart)
+
+
+def _read(part: Any, ids: Any, pieces: list[int]) -> tuple[list[Array], Array]:
+    """Read tokens in pieces with a cache; return each layer's keys (heads, tokens, dim), the output (tokens, width)."""
+    import torch
+
+    past: Any = None
+    outputs, start = [], 0
+    with torch.no_grad():
+        for length in pieces:
+            answer = part(input_ids=ids[:, start : start + length], past_key_values=past, use_cache=True)
+            past, start = answer.past_key_values, start + length
+            outputs.append(_output(answer))
+    return _keys(past, start), np.concatenate(outputs, axis=1)[0]
+
+
+def _padded(part: Any, ids: Any) -> tuple[list[Array], Array]:
+    """Return the first layer's keys of tokens behind padding; positions count from the first real token."""
+    import torch
+
+    count = ids.shape[1]
+    mask = torch.ones(2, count + PADDING, dtype=torch.long, device=ids.device)
+    mask[0, :PADDING] = 0
+    tokens = torch.ones_like(mask)
+    tokens[0, PADDING:] = ids[0]
+    tokens[1, :count] = ids[0]
+    places = (mask.cumsum(1) - 1).clamp(min=0)
+    with torch.no_grad():
+        answer = part(input_ids=tokens, attention_mask=mask, position_ids=places, use_cache=True)
+    keys = _keys(answer.past_key_values, count + PADDING)
+    return [each[:, PADDING:] for each in keys[:1]], np.zeros((0, 0))
+
+
+def _output(answer: Any) -> Array:
+    """Return a model's logits, else its last hidden states, (batch, tokens, width)."""
+    logits = getattr(answer, "logits", None)
+    return as_array(answer.last_hidden_state if logits is None else logits)
+
+
+def _keys(past: Any, count: int) -> list[Array]:
+    """Return the cached keys of the first row, of each layer that holds all ``count`` tokens, (heads, tokens, dim)."""
+    held = [getattr(layer, "keys", None) for layer in getattr(past, "layers", ())]
+    whole = [as_array(keys[0]) for keys in held if keys is not None and keys.ndim == 4]
+    return [keys for keys in whole if keys.shape[1] == count]
+
+
+def _first(right: Array, other: Array, room: float) -> tuple[int | None, float]:
+    """Return the first token at which arrays (..., tokens, width) part, and their largest difference over the size."""
+    if right.shape != other.shape:
+        return None, 0.0
+    size = float(np.abs(right).max()) or 1.0
+    by_token = np.abs(right - other).max(axis=tuple(k for k in range(right.ndim) if k != right.ndim - 2)) / size
+    wrong = np.flatnonzero(~(by_token <= room))
+    return (int(wrong[0]) if wrong.size else None), float(np.nan_to_num(by_token, nan=1.0).max())

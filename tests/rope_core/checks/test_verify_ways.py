@@ -1,0 +1,102 @@
+"""verify: a fault that only some of the ways to read a text have is found, and no healthy model raises an alarm."""
+
+from __future__ import annotations
+
+import copy
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+
+import rope_core as rc
+from tests.support import tiny_models
+
+FAMILIES = ("llama", "qwen3", "gemma3_text", "glm4", "gpt_oss")
+APPLY = "apply_rotary_pos_emb"
+Forward = Callable[..., Any]
+
+
+def turning(model: Any, patch: pytest.MonkeyPatch, spoil: Callable[[Any, Any, Any], Any]) -> None:
+    """Have the family's own function hand on other keys; ``spoil`` gets what was, what is, and how many tokens."""
+    module = sys.modules[type(model).__module__]
+    right = getattr(module, APPLY)
+
+    def wrong(q: Any, k: Any, *rest: Any, **more: Any) -> Any:
+        turned_q, turned_k = right(q, k, *rest, **more)
+        return turned_q, spoil(k, turned_k, k.shape[2])
+
+    patch.setattr(module, APPLY, wrong)
+
+
+def placed(model: Any, change: Callable[[dict[str, Any]], None]) -> None:
+    """Have the text model's forward change what it is given."""
+    right: Forward = model.forward
+
+    def changed(
+        input_ids: Any = None,
+        attention_mask: Any = None,
+        position_ids: Any = None,
+        past_key_values: Any = None,
+        use_cache: Any = None,
+        return_dict: Any = None,
+    ) -> Any:
+        given = {"attention_mask": attention_mask, "position_ids": position_ids, "past_key_values": past_key_values}
+        given |= {"length": input_ids.shape[1]}
+        change(given)
+        del given["length"]
+        return right(input_ids=input_ids, use_cache=use_cache, **given)
+
+    model.forward = changed
+
+
+def unturned_in_prefill(model: Any, patch: pytest.MonkeyPatch) -> None:
+    turning(model, patch, lambda k, turned, length: k if length > 1 else turned)
+
+
+def unturned_after_eight(model: Any, patch: pytest.MonkeyPatch) -> None:
+    turning(model, patch, lambda k, turned, length: torch.cat([turned[:, :, :8], k[:, :, 8:]], dim=2))
+
+
+def restarted_in_decode(model: Any, patch: pytest.MonkeyPatch) -> None:
+    def change(given: dict[str, Any]) -> None:
+        if given["past_key_values"] is not None and given["length"] == 1 and given["position_ids"] is None:
+            given["position_ids"] = torch.zeros(1, 1, dtype=torch.long)
+
+    placed(model, change)
+
+
+def restarted_in_pieces(model: Any, patch: pytest.MonkeyPatch) -> None:
+    def change(given: dict[str, Any]) -> None:
+        if given["past_key_values"] is not None and given["length"] > 1:
+            given["position_ids"] = torch.arange(given["length"])[None]
+
+    placed(model, change)
+
+
+def padding_counted(model: Any, patch: pytest.MonkeyPatch) -> None:
+    def change(given: dict[str, Any]) -> None:
+        if given["attention_mask"] is not None:
+            given["position_ids"] = torch.arange(given["length"])[None].expand(len(given["attention_mask"]), -1)
+
+    placed(model, change)
+
+
+FAULTS: dict[Callable[[Any, pytest.MonkeyPatch], None], set[str]] = {
+    unturned_in_prefill: {"ways_decode", "ways_pieces", "ways_padding"},
+    unturned_after_eight: {"ways_decode", "ways_pieces", "ways_padding"},
+    restarted_in_decode: {"ways_decode"},
+    restarted_in_pieces: {"ways_pieces"},
+    padding_counted: {"ways_padding"},
+}
+
+
+@pytest.mark.parametrize("plant", FAULTS, ids=lambda plant: plant.__name__)
+@pytest.mark.parametrize("name", FAMILIES)
+def test_a_fault_of_one_way_is_found(name: str, plant: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    model, config = tiny_models.model(name, num_hidden_layers=2)
+    assert rc.verify(copy.deepcopy(model), config) == []
+    plant(model, monkeypatch)
+    named = {(each.key, each.severity) for each in rc.verify(model, config)}
+    assert named and named <= {(key, "error") for key in FAULTS[plant]}
