@@ -34,6 +34,7 @@ from rope_core.checks.cache import check_cache
 from rope_core.checks.engines import Engine, engines
 from rope_core.checks.extend import Way, extend
 from rope_core.checks.findings import Finding, check
+from rope_core.checks.kernel import check_kernel
 from rope_core.checks.positions import check_positions
 from rope_core.checks.schemas import to_v4, to_v5
 from rope_core.checks.verify import check_conversion, verify
@@ -87,6 +88,7 @@ __all__ = [
     "check",
     "check_cache",
     "check_conversion",
+    "check_kernel",
     "check_positions",
     "convert",
     "convert_projection",

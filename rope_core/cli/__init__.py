@@ -7,7 +7,7 @@ COMMANDS = {
     "engines": ("rope_core.cli.engines", "what several programs compute from one config"),
     "convert": ("rope_core.cli.convert", "a config in the schema of transformers 4 or 5"),
     "diff": ("rope_core.cli.diff", "two configs' rotary embeddings, field by field"),
-    "verify": ("rope_core.cli.verify", "stored rotary buffers against a config"),
+    "verify": ("rope_core.cli.verify", "stored rotary buffers against a config, or a kernel of your own"),
     "positions": ("rope_core.cli.positions", "the positions of a batch: padding, packed texts, slices, images"),
     "cache": ("rope_core.cli.cache", "whether cached keys can be moved, and were moved rightly"),
     "spectrum": ("rope_core.cli.spectrum", "frequencies of a model's config, as a table or CSV"),
