@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -23,6 +24,7 @@ from rope_core.hf.scheme import LENGTH
 from rope_core.hf.types import DYNAMIC, LINEAR, LLAMA3, LONGROPE, NEEDS_LENGTH, STATIC_NTK, YARN
 from rope_core.hf.versions import text_part
 from rope_core.rope import MAX_LEN
+from rope_core.schemes import temperature
 
 WAYS = (LINEAR, STATIC_NTK, YARN, LLAMA3)
 # A card's recipe: the scheme's name and this.
@@ -106,7 +108,10 @@ class Way:
     def cost(self, lang: str = "en") -> str:
         """Return what this way costs, one or two sentences in "en" or "zh"."""
         text: str = fixes()[self.kind][lang]
-        return text.format_map(self._values())
+        written, formula = self.rope.params.get("attention_factor"), temperature(factor_of(self.rope))
+        if self.rope.rope_type == YARN and isinstance(written, float) and not math.isclose(written, formula):
+            text = f"{text}{fixes()['written'][lang]}"
+        return text.format_map(self._values() | {"formula": f"{formula:.4g}"})
 
     def _values(self) -> dict[str, str]:
         shown = {name: f"{getattr(self, name):.4g}" for name in ("factor", "kept", "pairs", "fastest", "unseen")}

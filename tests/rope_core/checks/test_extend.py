@@ -250,3 +250,15 @@ def test_longrope_is_explained_not_invented() -> None:
     assert "longrope" not in WAYS
     assert "2402.13753" in fixes()["searched"]["en"] and "搜索" in fixes()["searched"]["zh"]
     assert set(WAYS) < set(fixes())
+
+
+def test_a_written_attention_factor_stays_beside_the_formula_s() -> None:
+    """OLMo 3 writes 1.2079, which is YaRN's for its factor of 8; at 64 the formula gives 0.1 ln(64) + 1."""
+    scaling = {"rope_type": "yarn", "factor": 8.0, "attention_factor": 1.2079441541679836}
+    scaling |= {"original_max_position_embeddings": 8192, "rope_theta": 5e5}
+    config = {"model_type": "llama", "head_dim": 128, "max_position_embeddings": 65536, "rope_parameters": scaling}
+    (own,) = extend(config, 524_288)
+    assert own.attention_factor == scaling["attention_factor"]
+    assert f"formula gives {0.1 * math.log(64) + 1:.4g}" in own.cost() and "1.416" in own.cost("zh")
+    del scaling["attention_factor"]
+    assert "formula" not in extend(config, 524_288)[0].cost()
