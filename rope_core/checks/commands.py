@@ -1,8 +1,9 @@
 """The line that starts an engine with a way to a longer context, or the sentence on why there is none.
 
 Sources: vLLM 0.33.0 vllm/config/model.py (_apply_dict_overrides); SGLang 0.5.23 srt/utils/hf_transformers/config.py;
-llama.cpp b11434 common/arg.cpp; mlx-lm 0.32.2 utils.py (load); TensorRT-LLM 1.2.1 trtllm-serve, which has no option
-for the rotation and reads config.json.
+llama.cpp b11434 common/arg.cpp, tools/server (n_ctx_slot stops at the context_length that the file holds) and
+src/llama-context.cpp (which raises it for a custom YaRN alone, ggml-org/llama.cpp#28030); mlx-lm 0.32.2 utils.py
+(load); TensorRT-LLM 1.2.1 trtllm-serve, which has no option for the rotation and reads config.json.
 """
 
 from __future__ import annotations
@@ -26,6 +27,18 @@ from rope_core.schemes import temperature
 ENGINES = ("vLLM", "SGLang", "llama.cpp", "mlx-lm", "TensorRT-LLM")
 # A larger gap to transformers than any engine's rounding, relative.
 GAP = 1e-4
+# What a GGUF file calls a family, by model_type: gguf-py/gguf/constants.py, MODEL_ARCH_NAMES.
+GGUF = {name: name for name in "cohere2 falcon gemma gemma2 glm4 llama olmo2 phi3 qwen2 qwen3 stablelm".split()} | {
+    "cohere": "command-r",
+    "deepseek_v2": "deepseek2",
+    "deepseek_v3": "deepseek2",
+    "gemma3_text": "gemma3",
+    "gpt_oss": "gpt-oss",
+    "mistral": "llama",
+    "mixtral": "llama",
+    "qwen2_moe": "qwen2moe",
+    "qwen3_moe": "qwen3moe",
+}
 CLASSIC = (DEFAULT, LINEAR, YARN, LLAMA3, LONGROPE)
 
 
@@ -46,14 +59,14 @@ def commands(way: Way, model: str = "MODEL", lang: str = "en") -> list[Command]:
 
     >>> from rope_core.checks.extend import extend
     >>> config = {"model_type": "llama", "head_dim": 128, "rope_theta": 1e4, "max_position_embeddings": 4096}
-    >>> commands(extend(config, 16384)[0])[2].line
-    'llama-server -m MODEL.gguf -c 16384 --rope-scaling linear --rope-scale 4'
+    >>> commands(extend(config, 16384)[2])[2].line
+    'llama-server -m MODEL.gguf -c 16384 --rope-scaling yarn --rope-scale 4 --yarn-orig-ctx 4096'
     """
     lines = []
     for engine in ENGINES:
         reason = _refusal(engine, way, lang)
         line = None if reason else _line(engine, way, model)
-        lines.append(Command(engine, line, reason or _note(engine, lang)))
+        lines.append(Command(engine, line, reason or _note(engine, way, lang)))
     return lines
 
 
@@ -114,8 +127,10 @@ def _untabled(engine: str, way: Way, lang: str) -> str:
     return ""
 
 
-def _note(engine: str, lang: str) -> str:
+def _note(engine: str, way: Way, lang: str) -> str:
     """Return what goes with an engine's line."""
+    if engine == "llama.cpp" and way.rope.rope_type != YARN and way.rope.model_type not in GGUF:
+        return _words("capped", lang, length=way.length)
     return _words("write", lang) if engine == "TensorRT-LLM" else ""
 
 
@@ -157,6 +172,8 @@ def _llama_cpp(way: Way) -> list[str]:
     """llama.cpp's options; the file itself holds what they do not change."""
     rope, old = way.rope, next(iter(way.before.values()))
     flags = []
+    if rope.rope_type != YARN and rope.model_type in GGUF:
+        flags += ["--override-kv", f"{GGUF[rope.model_type]}.context_length=int:{way.length}"]
     if rope.rope_type in (LINEAR, YARN):
         flags += ["--rope-scaling", rope.rope_type, "--rope-scale", _number(rope, "factor")]
     if rope.rope_type == YARN:
