@@ -28,7 +28,10 @@ ENGINES = ("vLLM", "SGLang", "llama.cpp", "mlx-lm", "TensorRT-LLM")
 # A larger gap to transformers than any engine's rounding, relative.
 GAP = 1e-4
 # What a GGUF file calls a family, by model_type: gguf-py/gguf/constants.py, MODEL_ARCH_NAMES.
-GGUF = {name: name for name in "cohere2 falcon gemma gemma2 glm4 llama olmo2 phi3 qwen2 qwen3 stablelm".split()} | {
+GGUF = {
+    name: name
+    for name in ["cohere2", "falcon", "gemma", "gemma2", "glm4", "llama", "olmo2", "phi3", "qwen2", "qwen3", "stablelm"]
+} | {
     "cohere": "command-r",
     "deepseek_v2": "deepseek2",
     "deepseek_v3": "deepseek2",
