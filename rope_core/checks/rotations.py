@@ -136,6 +136,20 @@ class Rotations:
                 self._layers(collected, again, at)
         return collected.findings()
 
+    def scales(self) -> Iterator[Finding]:
+        """Yield attentions whose softmax scale lacks what the config multiplies it by: DeepSeek's m**2 under YaRN."""
+        wanted = [*{rope.logit_scale for rope in self.ropes.values()}]
+        off: dict[str, float] = {}
+        for name, part in self._text_only([*self.parts.items()], itemgetter(0)):
+            scale, width = getattr(part, "scaling", None), getattr(part, "qk_head_dim", None)
+            if isinstance(scale, float) and isinstance(width, int):
+                times = scale * width**0.5
+                off |= {} if np.isclose(times, wanted).any() else {name: times}
+        if wanted != [1.0] and off:
+            name, times = next(iter(off.items()))
+            layers = tuple(index for each in off if (index := index_of(each)) is not None)
+            yield finding("softmax_scale_differs", name, found=times, wanted=max(wanted), layers=layers or None)
+
     def _alone(self, collected: _Collected) -> None:
         """Judge a rotary embedding handed over without its model, or in one that does not run on token ids."""
         parts = dict(self._text_only([row for row in self.parts.items() if is_rotary(row[1])], itemgetter(0)))

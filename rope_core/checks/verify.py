@@ -80,7 +80,7 @@ def _module(module: Any, data: dict[str, Any], ropes: Mapping[str | None, HfRope
     if not own and not rotations.observed:
         findings.append(finding("no_buffers", "inv_freq"))
     if not {each.key for each in findings} & {"buffer_on_meta", "buffer_uninitialised"}:
-        findings += rotations.findings(pairs)
+        findings += [*rotations.findings(pairs), *rotations.scales()]
         if rotations.observed and all(each.severity == "note" for each in findings):
             findings += ways(module, rotations.model.model_type, rotations.raised)
     return findings + _others(others)

@@ -75,9 +75,12 @@ if (!window.ropeLabStage) {
   const light = () => dark()?.remove();
   document.addEventListener('keydown', step);
   // A film has its height from its shapes: it is made as large as the screen takes, the question above it included.
+  let fitted = null;
+  const resized = new ResizeObserver(() => fit());
   const fit = () => {
     const film = document.querySelector(':is([class*=st-key-stage-figure], [data-stage]) .film[data-ready]');
     if (!film || innerWidth <= 640) return;
+    if (film !== fitted) { resized.disconnect(); resized.observe(fitted = film); }
     const look = getComputedStyle(film), { top, height } = film.getBoundingClientRect();
     const next = Math.min(parseFloat(look.getPropertyValue('--times')), look.zoom * (innerHeight - top - 8) / height);
     if (Math.abs(next - look.zoom) > 0.005) film.style.setProperty('--fit', next);

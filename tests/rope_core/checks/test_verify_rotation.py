@@ -4,6 +4,7 @@ import importlib
 import sys
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from torch import nn
@@ -236,3 +237,15 @@ def test_every_finding_of_a_model_has_its_sentences() -> None:
     (single,) = rc.verify(model, config)
     assert single.title() == "q, k turns the other way"
     assert "layers.0.self_attn" in single.why() and "0, 1" in single.why("zh")
+
+
+def test_a_softmax_scale_without_deepseek_s_factor_is_found() -> None:
+    scaling = {"rope_type": "yarn", "factor": 40.0, "mscale": 1.0, "mscale_all_dim": 1.0}
+    scaling |= {"original_max_position_embeddings": 4096, "beta_fast": 32, "beta_slow": 1, "rope_theta": 10_000.0}
+    model, config = tiny_models.model("deepseek_v3", num_hidden_layers=2, rope_scaling=scaling)
+    assert rc.verify(model, config) == []
+    attention = next(part for part in model.modules() if hasattr(part, "qk_head_dim"))
+    attention.scaling = attention.qk_head_dim**-0.5
+    (single,) = rc.verify(model, config)
+    assert (single.key, single.values["layers"]) == ("softmax_scale_differs", (0,))
+    assert single.values["wanted"] == pytest.approx((0.1 * np.log(40) + 1) ** 2)
