@@ -66,11 +66,9 @@ def looks(page: Frame, text: bytes, positions: inside.Positions) -> None:
         page.controls.slider(HEAD)
     with places[2]:
         page.controls.select(MODEL, str)
-    for section, draw in (("pairs", pairs), ("sizes", sizes), ("heads", heads)):
-        title, body = page.t.prose(section)
-        with page.fold(title):
-            page.write(body)
-            draw(page, text, positions)
+    page.folded("pairs", lambda page: pairs(page, text, positions))
+    page.folded("sizes", lambda page: sizes(page, text, positions))
+    page.folded("heads", lambda page: heads(page, text, positions))
 
 
 def pairs(page: Frame, text: bytes, positions: inside.Positions) -> None:

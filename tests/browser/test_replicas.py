@@ -46,8 +46,8 @@ def test_every_page_works_under_the_policy_and_asks_no_other_host(
     page = visit.open(address(hall[1], name, query))
     page.wait_for_selector(":is(.js-plotly-plot .main-svg, .film[data-ready] .film-panels)")
     if query == "?open=all" and name != "home":
-        page.locator(".js-plotly-plot").first.hover()
-        expect(page.locator(".rope-lab-svg").first).to_be_visible()
+        page.locator(".js-plotly-plot:visible").first.hover()
+        expect(page.locator(".rope-lab-svg:visible").first).to_be_visible()
     if query == "?open=all":
         page.get_by_role("slider").first.press("ArrowRight")
         visit.settle()
