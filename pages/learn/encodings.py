@@ -1,6 +1,5 @@
 """Position encodings compared: who breaks the tie, whose scores are relative, longer numbers and axes."""
 
-import rope_core as rc
 from rope_core.errors import ArgumentError
 from rope_core.lab import view
 from rope_core.theory import challenges, encodings, extension
@@ -30,13 +29,6 @@ DELTA = Field("delta", "int", 5, 0, 64)
 AT = Field("i", "int", 0, 0, 32)
 NOISE = Field("noise", "float", 0.2, 0.0, 1.0, step=0.05)
 GAP = Field("gap", "float", 0.0, 0.0, 1.0, step=0.1)
-SECTIONS = (
-    Field("sec_t", "int", 24, 1, 64),
-    Field("sec_h", "int", 20, 1, 64),
-    Field("sec_w", "int", 20, 1, 64),
-)
-VIDEO = (Field("frames", "int", 3, 1, 8), Field("height", "int", 3, 1, 8), Field("width", "int", 4, 1, 8))
-ROW, COLUMN = Field("row", "int", 7, 0, 14), Field("column", "int", 7, 0, 14)
 SWAPPED = Field("swapped", "float", 0.0, 0.0, 1.0)
 QUERY = Field("query_at", "int", None, 0, 100_000, optional=True)
 KEY = Field("key_at", "int", None, 0, 100_000, optional=True)
@@ -59,10 +51,6 @@ OWN = (
     AT,
     NOISE,
     GAP,
-    *SECTIONS,
-    *VIDEO,
-    ROW,
-    COLUMN,
 )
 FIELDS = (*OWN, *GEOMETRY, *SCHEME_FIELDS)
 
@@ -194,26 +182,6 @@ def stretching(page: Frame) -> None:
     page.show(drawing, digit_figures.stretched, encodings.extended_digits, encodings.changed_base)
 
 
-def image(page: Frame) -> None:
-    """Two axes: the score over an image."""
-    page.controls.beside(ROW, COLUMN)
-    drawing = digit_figures.image(page.get(ROW), page.get(COLUMN), page.store.rope().base, page.t)
-    page.show(drawing, digit_figures.image, encodings.axial_angles)
-
-
-def sections(page: Frame) -> None:
-    """Three axes: which pair follows which."""
-    page.controls.beside(*SECTIONS)
-    drawing = digit_figures.sections(tuple(map(page.get, SECTIONS)), page.t)
-    page.show(drawing, digit_figures.sections, encodings.mrope_axes)
-
-
-def video(page: Frame) -> None:
-    """Draw the three positions of text, a video, and the text after it."""
-    page.controls.beside(*VIDEO)
-    page.show(digit_figures.video(*map(page.get, VIDEO), page.t), digit_figures.video, rc.multimodal_positions)
-
-
 def body(page: Frame) -> None:
     """Draw the page, part by part."""
     page.live(order)
@@ -225,6 +193,3 @@ def body(page: Frame) -> None:
     page.deeper("crossing", crossing)
     page.deeper("hessian", hessian)
     page.deeper("stretching", stretching)
-    page.deeper("image", image)
-    page.deeper("sections", sections)
-    page.deeper("video", video)

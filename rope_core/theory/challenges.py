@@ -14,6 +14,7 @@ from rope_core.theory.attention import first_negative, score_curve
 from rope_core.theory.encodings import turn
 from rope_core.theory.extension import past_training
 from rope_core.theory.layout_demo import Shapes, layout_error
+from rope_core.theory.packing import boundaries, packed
 from rope_core.theory.precision import first_collision, round_to
 from rope_core.theory.softmax import softmax
 
@@ -243,3 +244,23 @@ def decode_offset(start: int, prompt: int, step: int, offset: int) -> Verdict:
         mistakes.setdefault(missed, reason)
     given = {"offset": offset, "start": start, "prompt": prompt, "first": start + prompt}
     return Verdict(mistakes.get(offset, "far"), given)
+
+
+ROW = ((4, 6, 1), (0, 1, 2, 3, 0, 1, 2, 2, 4, 5, 0))
+"""Lengths of three texts that share a row, and the positions that its tokens were given; one is wrong."""
+LAST_PLACE = len(ROW[1]) - 1
+
+
+def wrong_position(place: int) -> Verdict:
+    """Check which token of ROW, by its place from 0, has a position that it should not have.
+
+    >>> [wrong_position(place).reason for place in (7, 4, 6, 0)]
+    ['passed', 'begins', 'right', 'begins']
+    """
+    lengths, given = ROW
+    cuts = boundaries(lengths)
+    wanted = packed(cuts).tolist()
+    numbers = {"place": place, "given": given[place], "wanted": wanted[place]}
+    if given[place] != wanted[place]:
+        return Verdict(PASSED, numbers)
+    return Verdict("begins" if place in cuts else "right", numbers)

@@ -29,6 +29,7 @@ FILMS = {
     "config": "whatif",
     "extrapolation": "hesitates",
     "block": "diagram",
+    "positions": "which",
     "lrpe": "stages",
 }
 """The film that leads each page."""
@@ -212,13 +213,13 @@ def test_the_arc_between_two_arrows_is_the_angle_that_the_sentence_says(visit: V
     """The arrows are 3 turns and more apart as they were turned: the arc goes the shorter way between them."""
     film = open_film(visit, app, "lang=en&beat=2&m=50")
 
-    def as_said() -> None:
+    def as_written() -> None:
         radius = 0.4 * float(film.locator(".film-place").first.get_attribute("data-sx") or "nan")
         length = film.locator("[data-symbol=θ] path:visible").evaluate("node => node.getTotalLength()")
         degrees = re.findall(r"([0-9.]+)°", film.locator(".film-finding").inner_text())
         assert np.degrees(length / radius) == pytest.approx(float(degrees[0]), rel=0.01)
 
-    holds(visit.page, as_said)
+    holds(visit.page, as_written)
 
 
 def test_play_moves_by_itself_and_rests_on_a_stop(rotation: Page) -> None:

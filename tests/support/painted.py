@@ -42,7 +42,7 @@ def beats_of(shape: dict[str, Any]) -> dict[str, int]:
 
 
 def agrees(page: Page, name: str, index: dict[str, int]) -> int:
-    """Hold painted lines, points and hands to the film's own numbers at these stops; return how many were compared."""
+    """Hold painted lines, points, boxes and hands to the film's own numbers at these stops; return how many there were."""
     head, held = opened(b64decode(page.evaluate(HELD, name)))
     compared, beat = 0, index.get("beat", 0) + 1
     look = "dark" if page.evaluate("matchMedia('(prefers-color-scheme: dark)').matches") else "colours"
@@ -65,6 +65,15 @@ def agrees(page: Page, name: str, index: dict[str, int]) -> int:
                 shades = numbers(shape[look if look in shape else "colours"], held, index)
                 np.testing.assert_array_equal(np.array(parts).reshape(-1, 4)[:, :3], shades[cells.astype(int) + 127])
                 compared += cells.size
+            if shape["kind"] == "boxes":
+                sides = [pixels(numbers(shape[side], held, index), side[0]) for side in ("x0", "x1", "y0", "y1")]
+                across, right, down, low = np.broadcast_arrays(*sides)
+                shown = [part for part in parts if part.get("display") != "none"]
+                drawn = np.array([[float(part[key]) for key in ("x", "y", "width", "height")] for part in shown])
+                box = [np.minimum(across, right), np.minimum(down, low), abs(right - across), abs(low - down)]
+                wanted = np.stack(box, axis=1)[np.isfinite(np.sum(box, axis=0))]
+                np.testing.assert_allclose(drawn.reshape(-1, 4), wanted, atol=0.02)
+                compared += len(drawn)
             if shape["kind"] not in ("path", "dots", "hands"):
                 continue
             x, y = (pixels(numbers(shape[axis], held, index), axis) for axis in "xy")

@@ -24,6 +24,7 @@ PATH = (
     "attention",
     "extrapolation",
     "block",
+    "positions",
     "precision",
     "lrpe",
 )

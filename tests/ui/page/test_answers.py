@@ -13,6 +13,7 @@ from rope_core.lrpe import demo as lrpe
 from rope_core.lrpe.explain import decode_strip
 from rope_core.theory import attention, demo, encodings, precision
 from rope_core.theory.block.demo import stale_logits
+from rope_core.theory.position_demo import cached_reads
 from ui.figures.attention import scores
 from ui.figures.encodings.swapping import swapping
 from ui.page import tasks
@@ -143,6 +144,15 @@ def turned_in_cache(at: At) -> str:
     return only({choice: abs(float((turn[key + far] @ q) @ each) - meant) < 1e-9 for choice, each in keys.items()})
 
 
+def renumbered(at: At) -> str:
+    """Return b: the query alone has another position, and each distance is read too small by what was dropped."""
+    assert at("beat") == 2, "the cache is there in the second beat"
+    gone, count = at("dropped"), 10
+    read = cached_reads(count, gone)
+    apart = set((read["kept"] - read["renumbered"]).tolist())
+    return only({"a": False, "b": apart == {gone} and gone > 0, "c": apart == {0}})
+
+
 def stale(at: At) -> str:
     positions, true, got = stale_logits(LLAMA, at("times"))
     wrong = float(np.abs(true - got).max())
@@ -190,6 +200,7 @@ FOUND: dict[tuple[str, str], Callable[[At], str]] = {
     ("extrapolation", "lost"): lost,
     ("block", "turned"): turned_in_cache,
     ("block", "stale"): stale,
+    ("positions", "renumbered"): renumbered,
     ("precision", "same"): same,
     ("lrpe", "after"): after,
     ("lrpe", "together"): together,

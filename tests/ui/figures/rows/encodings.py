@@ -55,9 +55,6 @@ ROWS = [
     Row("encodings", additive.hessian_curve, (0.2, 0.1, 30.0)),
     Row("encodings", additive.crossing, (SENTENCE, 60.0)),
     Row("encodings", digits.stretched, (ROPE, 4.0, STRETCHED)),
-    Row("encodings", digits.sections, ((24, 20, 20),)),
-    Row("encodings", digits.video, (2, 3, 5)),
-    Row("encodings", digits.image, (3, 9, 60.0)),
 ]
 FILMS = [
     FilmRow(

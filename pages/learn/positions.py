@@ -1,0 +1,97 @@
+"""Which position is it: what decides the number by which RoPE turns a word, and what a wrong one does."""
+
+import rope_core as rc
+from rope_core.theory import challenges, encodings, position_demo
+from ui.figures.positions import axes, expected
+from ui.figures.positions import which as figures
+from ui.figures.positions.patches import LAST
+from ui.figures.positions.rows import LATEST, MOST
+from ui.page.fields import GEOMETRY, beats
+from ui.page.frame import Frame
+from ui.page.state import Field
+from ui.page.tasks import Challenge, Drawn, Question
+
+BEAT = beats(3)
+CUT = Field("cut", "int", 4, 1, LATEST)
+DROPPED = Field("dropped", "int", 2, 0, MOST)
+PATCH = Field("patch", "int", 9, 0, LAST)
+SECTIONS = (
+    Field("sec_t", "int", 24, 1, 64),
+    Field("sec_h", "int", 20, 1, 64),
+    Field("sec_w", "int", 20, 1, 64),
+)
+VIDEO = (Field("frames", "int", 3, 1, 8), Field("height", "int", 3, 1, 8), Field("width", "int", 4, 1, 8))
+ROW, COLUMN = Field("row", "int", 7, 0, 14), Field("column", "int", 7, 0, 14)
+PLACE = Field("place", "int", None, 0, challenges.LAST_PLACE, optional=True)
+RENUMBERED = Question("renumbered", "b", ((BEAT, 2), (DROPPED, 4)))
+SLIPPED = Drawn("slipped")
+WRONG = Challenge("wrong", (PLACE,), challenges.wrong_position)
+TASKS = (RENUMBERED, SLIPPED, WRONG)
+FIELDS = (BEAT, CUT, DROPPED, PATCH, *SECTIONS, *VIDEO, ROW, COLUMN, *GEOMETRY)
+PACKED_ROW = """place     0   1   2   3  |  4   5   6   7   8   9  | 10
+text      A   A   A   A  |  B   B   B   B   B   B  |  C
+position  0   1   2   3  |  0   1   2   2   4   5  |  0"""
+TOOLS = """rope positions ids.json --cu-seqlens 0,4,10,11
+rope positions ids.npy --config Qwen/Qwen2-VL-7B-Instruct
+rope cache --config config.json
+rope verify MODEL"""
+
+
+def whole(page: Frame) -> None:
+    """Draw a row of two texts, a cache that drops words, and an image among words."""
+    film = figures.which(page.store.rope(), page.t)
+    page.show(film, figures.which, position_demo.last_reads, position_demo.cached_reads, rc.multimodal_positions)
+    page.bar()
+    page.symbols()
+    page.predict(RENUMBERED)
+
+
+def tasks(page: Frame) -> None:
+    """Have the reader draw how the nearest word's score slips, and find a wrong position in a packed row."""
+    left, right = page.columns(1, 1)
+    with left:
+        page.show(expected.slipped(page.store.rope(), page.t), expected.slipped, position_demo.cached_reads)
+    with right:
+        page.code(PACKED_ROW)
+        page.challenge(WRONG)
+
+
+def tools(page: Frame) -> None:
+    """Name the commands that check positions and caches."""
+    page.code(TOOLS, "bash")
+
+
+def image(page: Frame) -> None:
+    """Two axes: the score over an image."""
+    page.controls.beside(ROW, COLUMN)
+    drawing = axes.image(page.get(ROW), page.get(COLUMN), page.store.rope().base, page.t)
+    page.show(drawing, axes.image, encodings.axial_angles)
+
+
+def sections(page: Frame) -> None:
+    """Three axes: which pair follows which."""
+    page.controls.beside(*SECTIONS)
+    drawing = axes.sections(tuple(map(page.get, SECTIONS)), page.t)
+    page.show(drawing, axes.sections, encodings.mrope_axes)
+
+
+def video(page: Frame) -> None:
+    """Draw the three positions of text, a video, and the text after it."""
+    page.controls.beside(*VIDEO)
+    page.show(axes.video(*map(page.get, VIDEO), page.t), axes.video, rc.multimodal_positions)
+
+
+def body(page: Frame) -> None:
+    """Draw the page, part by part."""
+    page.live(whole)
+    page.live(tasks)
+    page.prose("packed")
+    page.deeper("padding")
+    page.deeper("ranks")
+    page.deeper("moving")
+    page.deeper("pieces")
+    page.deeper("image", image)
+    page.deeper("sections", sections)
+    page.deeper("video", video)
+    page.deeper("threads")
+    page.deeper("tools", tools)

@@ -1,0 +1,93 @@
+"""Positions as drawn, against rotations and counts written out by hand."""
+
+import math
+from inspect import unwrap
+
+import numpy as np
+import pytest
+
+import rope_core as rc
+from tests.support.figures import chart
+from ui.figures.positions import axes as figures
+from ui.figures.positions import patches
+from ui.figures.positions.which import which
+from ui.text.words import LANGUAGES, Words
+
+T = Words("en", "positions")
+ROPE = rc.Rope(32, 500.0, 256)
+
+
+def attention(query: int, keys: list[int]) -> list[float]:
+    """Return softmax over the keys of a vector of ones, each turned at its own position by its matrix."""
+    ones = np.ones(ROPE.dim)
+    q = rc.rotation_matrix(query, ROPE.theta, "half") @ ones
+    scores = [float(q @ (rc.rotation_matrix(at, ROPE.theta, "half") @ ones)) / math.sqrt(ROPE.dim) for at in keys]
+    weights = [math.exp(score - max(scores)) for score in scores]
+    return [weight / sum(weights) for weight in weights]
+
+
+@pytest.mark.parametrize("lang", list(LANGUAGES))
+def test_the_sentences_state_what_rotated_vectors_give(lang: str) -> None:
+    t = Words(lang, "positions")
+    scene = unwrap(which)(ROPE, t).scene
+    for cut in (1, 3, 6):
+        ids = [*range(cut), *range(8 - cut)]
+        share = f"{100 * sum(attention(ids[-1], ids)[:cut]):.0f}"
+        read = str(ids[-1] - ids[cut - 1]).replace("-", "−")
+        finding = scene.written({"beat": 1, "cut": cut, "dropped": 0, "patch": 0})
+        assert finding == t("packing_finding", last=str(7 - cut), apart=str(8 - cut), share=share, read=read)
+    for gone in (0, 1, 4, 6):
+        keys = [*range(gone, 10)]
+        right = attention(10, keys)
+        assert attention(10 - gone, [key - gone for key in keys]) == pytest.approx(right)
+        wrong = attention(10 - gone, keys)
+        back = [str(10 - keys[int(np.argmax(each))]) for each in (right, wrong)]
+        finding = scene.written({"beat": 2, "cut": 4, "dropped": gone, "patch": 0})
+        read = str(1 - gone).replace("-", "−")
+        assert finding == t("cache_finding", dropped=str(gone), right=back[0], wrong=back[1], read=read)
+    row, column = patches.order()[8]
+    finding = scene.written({"beat": 3, "cut": 4, "dropped": 0, "patch": 8})
+    where = t("patch_at", row=row + 1, column=column + 1)
+    numbers = {"n0": 2, "n1": 2 + row, "n2": 2 + column, "d0": 6, "d1": 6 - row, "d2": 6 - column}
+    assert finding == t("patch_finding", where=where, after=8, plain=20, **numbers)
+
+
+@pytest.mark.parametrize("counts", [(5, 4, 3), (2, 1, 1), (24, 20, 20)])
+def test_sections_colour_every_pair_once_in_each_row(counts: tuple[int, int, int]) -> None:
+    drawing = figures.sections(counts, T)
+    rows: dict[float, dict[int, str]] = {}
+    for trace in chart(drawing).data:
+        for pair in trace.x:
+            rows.setdefault(trace.base, {})[int(pair)] = trace.marker.color
+    order = dict(zip(figures.AXIS_COLOURS, range(3), strict=True))
+    blocks = [order[rows[0.6][pair]] for pair in range(sum(counts))]
+    turns = [order[rows[-0.4][pair]] for pair in range(sum(counts))]
+    assert blocks == [0] * counts[0] + [1] * counts[1] + [2] * counts[2]
+    assert [turns.count(axis) for axis in range(3)] == list(counts)
+    assert all(axis in (0, pair % 3) for pair, axis in enumerate(turns))
+
+
+def test_sections_that_cannot_take_turns_are_drawn_in_blocks_only() -> None:
+    drawing = figures.sections((16, 24, 24), T)
+    assert {trace.base for trace in chart(drawing).data} == {0.6}
+    assert "cannot be interleaved" in drawing.finding and "interleaved" not in drawing.table()
+
+
+def test_text_after_a_video_goes_on_past_its_largest_number() -> None:
+    drawing = figures.video(2, 3, 5, T)
+    w = np.asarray(chart(drawing).data[2].y)
+    assert w[:4].tolist() == [0, 1, 2, 3]
+    assert w[4:9].tolist() == [4, 5, 6, 7, 8]
+    assert w[4 + 30 :].tolist() == [9, 10, 11, 12]
+    assert "goes on at 9 instead of 34" in drawing.finding and "43" not in drawing.finding
+
+
+@pytest.mark.parametrize("row, column", [(0, 14), (7, 7)])
+def test_image_scores_are_cosines_of_row_and_column_differences(row: int, column: int) -> None:
+    drawing = figures.image(row, column, 60.0, T)
+    picture = np.asarray(chart(drawing).data[0].z)
+    theta = [60.0 ** (-4 * i / 32) for i in range(8)]
+    for r, c in ((row, column), (3, 11), (14, 0)):
+        exact = sum(2 * math.cos((row - r) * f) + 2 * math.cos((column - c) * f) for f in theta) / math.sqrt(32)
+        assert picture[r, c] == pytest.approx(exact, abs=1e-12)
+    assert picture.max() == picture[row, column]

@@ -1,0 +1,127 @@
+"""An image among words, a patch of it under the hand: three numbers instead of one, and the pairs that each turns."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import rope_core as rc
+from rope_core.theory.encodings import AXES, mrope_axes
+from rope_core.theory.packing import Ids
+from ui.film.colours import GREY, PURPLE, SKY, YELLOW
+from ui.film.scene import Axis, Control, Panel, Shape, Text, Texts, Track, sentence
+from ui.film.shapes import boxes, handle, label
+from ui.text.words import Words
+
+HIGH, WIDE, BEFORE, BEHIND = 3, 6, 2, 2
+"""Patches in a column and in a row of the image, words before it and words after it."""
+SECTIONS = (16, 24, 24)
+"""Pairs that follow time, height and width in Qwen2-VL."""
+CONFIG: dict[str, Any] = {"model_type": "qwen2_vl", "vision_config": {"spatial_merge_size": 1}}
+GRID = [[1, HIGH, WIDE]]
+LAST, AFTER = HIGH * WIDE - 1, BEFORE + HIGH * WIDE
+"""The last patch, as the hand goes over them, and the first word after the image, counted token by token."""
+AXIS_COLOURS = (PURPLE, SKY, YELLOW)
+LEFT, GAP, TILE = BEFORE + 0.5, 0.3, 0.04
+"""Where the image begins, and what is left free beside it and beside each tile, in tiles."""
+
+
+def types() -> list[int]:
+    """Return what each token is: 0 a word, 1 a patch."""
+    return [0] * BEFORE + [1] * (HIGH * WIDE) + [0] * BEHIND
+
+
+def positions() -> Ids:
+    """Return time, height and width of each token, (3, tokens)."""
+    return rc.multimodal_positions(CONFIG, types(), image_grid_thw=GRID)
+
+
+def order() -> list[tuple[int, int]]:
+    """Return the patches, (row, column), as the hand goes over them: each is beside the last.
+
+    >>> order()[5:8]
+    [(0, 5), (1, 5), (1, 4)]
+    """
+    return [(row, column if row % 2 == 0 else WIDE - 1 - column) for row in range(HIGH) for column in range(WIDE)]
+
+
+def tokens() -> list[int]:
+    """Return each patch's token, as the hand goes over them."""
+    return [BEFORE + row * WIDE + column for row, column in order()]
+
+
+def image(patch: Control, t: Words) -> list[Panel]:
+    """Return an image between words, and the pairs that follow each of a patch's three numbers."""
+    ids, where = positions(), np.array(order(), dtype=float)
+    corner = ids[:, BEFORE]
+    words = t("words_image").split()
+    right = LEFT + WIDE + GAP
+    shapes: list[Shape] = []
+    for k, word in enumerate(words):
+        token = k if k < BEFORE else k + HIGH * WIDE
+        x = float(k if k < BEFORE else right + k - BEFORE)
+        shapes.append(boxes(x + TILE, x + 1 - TILE, 1.1, 1.9, GREY, opacity=0.25))
+        shapes.append(label(x + 0.5, 1.5, word, size=14, bold=True, dy=5))
+        shapes.append(label(x + 0.5, 0.85, _triple(ids[:, token].tolist()), size=13, dy=5))
+    left, low = LEFT + where[:, 1], HIGH - 1 - where[:, 0]
+    shapes.append(boxes(left + TILE, left + 1 - TILE, low + TILE, low + 1 - TILE, GREY, opacity=0.25))
+    shapes.append(label(LEFT + WIDE / 2, 0.0, t("one_image", count=HIGH * WIDE), size=13, dy=14))
+    shapes += [
+        *(
+            label(LEFT, HIGH - 0.5 - k, str(corner[1] + k), SKY, anchor="end", bold=True, dx=-4, dy=5)
+            for k in range(HIGH)
+        ),
+        *(label(LEFT + k + 0.5, float(HIGH), str(corner[2] + k), YELLOW, bold=True, dy=-5) for k in range(WIDE)),
+    ]
+    across, down = LEFT + where[:, [1]], HIGH - 1 - where[:, [0]]
+
+    def at(edge: Any, side: float) -> Track:
+        return Track((patch,), edge + side)
+
+    given = Texts((patch,), tuple(map(_triple, ids[:, tokens()].T.tolist())))
+    tile = [
+        boxes(at(across, TILE), at(across, 1 - TILE), at(down, TILE), at(down, 1 - TILE), "ink"),
+        label(at(across, 0.5), at(down, 0.5), given, "paper", size=15, bold=True, dy=5, plain=True),
+    ]
+    shapes.append(handle(patch, at(across, 0.5), at(down, 0.5), "ink", t("grab_patch"), tile, r=0))
+    picture = Panel(Axis(-0.1, right + BEHIND + 0.1), Axis(-0.4, HIGH + 0.5), shapes, width=1000, height=180, since=3)
+    return [picture, _pairs(patch, ids, t)]
+
+
+def _triple(numbers: list[int]) -> str:
+    return ", ".join(map(str, numbers))
+
+
+def _pairs(patch: Control, ids: Ids, t: Words) -> Panel:
+    """Return all pairs, coloured by the number that turns them, with that number of the patch."""
+    axes, shapes = mrope_axes(SECTIONS), []
+    for k, (name, colour) in enumerate(zip(AXES, AXIS_COLOURS, strict=True)):
+        own = np.flatnonzero(axes == k)
+        number = Texts((patch,), tuple(map(str, ids[k, tokens()].tolist())))
+        text = sentence(
+            lambda **slots: t("turned_by", **slots), axis=t(f"axis_name.{name}"), count=str(own.size), n=number
+        )
+        shapes.append(boxes(own + 0.1, own + 0.9, 0.0, 1.0, colour))
+        shapes.append(label(float(own[0]), 1.0, text, colour, anchor="start", bold=True, dy=-7))
+    x = Axis(-0.3, len(axes) + 0.3, title=t("pairs_axis"))
+    return Panel(x, Axis(0.0, 2.0), shapes, width=1000, height=54, since=3)
+
+
+def finding(patch: Control, t: Words) -> Text:
+    """Return a patch's three numbers, and how far from it the next word reads it to be."""
+    ids = positions()
+    here = ids[:, tokens()]
+    away = ids[:, [AFTER]] - here
+
+    def written(numbers: Ids) -> Texts:
+        return Texts((patch,), tuple(map(str, numbers.tolist())))
+
+    slots = {f"n{k}": written(row) for k, row in enumerate(here)} | {
+        f"d{k}": written(row) for k, row in enumerate(away)
+    }
+    return sentence(
+        lambda **given: t("patch_finding", after=int(ids[0, AFTER]), plain=AFTER, **given),
+        where=Texts((patch,), patch.texts),
+        **slots,
+    )

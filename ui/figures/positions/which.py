@@ -1,0 +1,51 @@
+"""Which position a token has, under the hand: two texts in one row, a cache that drops words, an image among words."""
+
+from __future__ import annotations
+
+import rope_core as rc
+from rope_core.theory.encodings import mrope_axes
+from rope_core.theory.position_demo import WAYS, cached_reads
+from ui.figures.drawing import Film, kept
+from ui.figures.positions import patches, rows
+from ui.film.scene import Control, Scene, beats, control
+from ui.text.words import Words
+
+
+@kept
+def which(rope: rc.Rope, t: Words) -> Film:
+    """Return the three beats: a boundary between texts, a cache's left edge, and a patch of an image."""
+    cut = control(t, "cut", range(1, rows.LATEST + 1), seconds=4.0, until=1)
+    dropped = control(t, "dropped", range(rows.MOST + 1), seconds=4.0, since=2, until=2)
+    order = patches.order()
+    places = tuple(t("patch_at", row=row + 1, column=column + 1) for row, column in order)
+    patch = Control("patch", t("field.patch"), tuple(map(float, range(len(order)))), places, seconds=6.0, since=3)
+    panels = [rows.packing(rope, cut, t), rows.cache(rope, dropped, t), *patches.image(patch, t)]
+    findings = [
+        rows.packing_finding(rope, cut, t),
+        rows.cache_finding(rope, dropped, t),
+        patches.finding(patch, t),
+    ]
+    scene = Scene(
+        panels,
+        (cut, dropped, patch),
+        findings[-1],
+        beats=beats(t, "which", *findings, hints=("cut", "dropped", "patch")),
+    )
+    ids = patches.positions()
+    return Film(
+        "which",
+        scene,
+        lambda: (
+            {f"{way}, dropped {k}": cached_reads(rows.CACHED, k)[way] for way in WAYS for k in range(rows.MOST + 1)}
+            | {axis: ids[k] for k, axis in enumerate(("time", "height", "width"))}
+            | {"axis of each pair": mrope_axes(patches.SECTIONS)}
+        ),
+        f"""
+        import rope_core as rc
+        from rope_core.theory.position_demo import cached_reads, last_reads, shares
+        rope = rc.Rope({rope.dim}, {rope.base!r}, {rope.train_len})
+        for reads in (*last_reads((4, {rows.PACKED - 4})), *cached_reads({rows.CACHED}, 3).values()):
+            print(reads, shares(rope, reads))
+        print(rc.multimodal_positions({patches.CONFIG}, {patches.types()}, image_grid_thw={patches.GRID}))
+        """,
+    )
