@@ -42,7 +42,7 @@ def beats_of(shape: dict[str, Any]) -> dict[str, int]:
 
 
 def agrees(page: Page, name: str, index: dict[str, int]) -> int:
-    """Hold painted lines, points, boxes and hands to the film's own numbers at these stops; return how many there were."""
+    """Hold painted lines, points, boxes and hands to the film's numbers at these stops; return how many there were."""
     head, held = opened(b64decode(page.evaluate(HELD, name)))
     compared, beat = 0, index.get("beat", 0) + 1
     look = "dark" if page.evaluate("matchMedia('(prefers-color-scheme: dark)').matches") else "colours"
