@@ -36,12 +36,12 @@ def test_the_sentences_state_what_rotated_vectors_give(lang: str) -> None:
         read = str(ids[-1] - ids[cut - 1]).replace("-", "−")
         finding = scene.written({"beat": 1, "cut": cut, "dropped": 0, "patch": 0})
         assert finding == t("packing_finding", last=str(7 - cut), apart=str(8 - cut), share=share, read=read)
-    for gone in (0, 1, 4, 6):
-        keys = [*range(gone, 10)]
-        right = attention(10, keys)
-        assert attention(10 - gone, [key - gone for key in keys]) == pytest.approx(right)
-        wrong = attention(10 - gone, keys)
-        back = [str(10 - keys[int(np.argmax(each))]) for each in (right, wrong)]
+    for gone in (0, 1, 4, 5):
+        keys = [*range(gone, 8)]
+        right = attention(8, keys)
+        assert attention(8 - gone, [key - gone for key in keys]) == pytest.approx(right)
+        wrong = attention(8 - gone, keys)
+        back = [str(8 - keys[int(np.argmax(each))]) for each in (right, wrong)]
         finding = scene.written({"beat": 2, "cut": 4, "dropped": gone, "patch": 0})
         read = str(1 - gone).replace("-", "−")
         assert finding == t("cache_finding", dropped=str(gone), right=back[0], wrong=back[1], read=read)
@@ -59,7 +59,7 @@ def test_sections_colour_every_pair_once_in_each_row(counts: tuple[int, int, int
     for trace in chart(drawing).data:
         for pair in trace.x:
             rows.setdefault(trace.base, {})[int(pair)] = trace.marker.color
-    order = dict(zip(figures.AXIS_COLOURS, range(3), strict=True))
+    order = dict(zip(patches.AXIS_COLOURS, range(3), strict=True))
     blocks = [order[rows[0.6][pair]] for pair in range(sum(counts))]
     turns = [order[rows[-0.4][pair]] for pair in range(sum(counts))]
     assert blocks == [0] * counts[0] + [1] * counts[1] + [2] * counts[2]

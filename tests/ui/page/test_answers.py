@@ -147,7 +147,7 @@ def turned_in_cache(at: At) -> str:
 def renumbered(at: At) -> str:
     """Return b: the query alone has another position, and each distance is read too small by what was dropped."""
     assert at("beat") == 2, "the cache is there in the second beat"
-    gone, count = at("dropped"), 10
+    gone, count = at("dropped"), 8
     read = cached_reads(count, gone)
     apart = set((read["kept"] - read["renumbered"]).tolist())
     return only({"a": False, "b": apart == {gone} and gone > 0, "c": apart == {0}})

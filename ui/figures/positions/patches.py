@@ -90,7 +90,7 @@ def image(patch: Control, t: Words) -> list[Panel]:
 
 
 def _triple(numbers: list[int]) -> str:
-    return ", ".join(map(str, numbers))
+    return " ".join(map(str, numbers))
 
 
 def _pairs(patch: Control, ids: Ids, t: Words) -> Panel:
@@ -99,13 +99,12 @@ def _pairs(patch: Control, ids: Ids, t: Words) -> Panel:
     for k, (name, colour) in enumerate(zip(AXES, AXIS_COLOURS, strict=True)):
         own = np.flatnonzero(axes == k)
         number = Texts((patch,), tuple(map(str, ids[k, tokens()].tolist())))
-        text = sentence(
-            lambda **slots: t("turned_by", **slots), axis=t(f"axis_name.{name}"), count=str(own.size), n=number
-        )
         shapes.append(boxes(own + 0.1, own + 0.9, 0.0, 1.0, colour))
-        shapes.append(label(float(own[0]), 1.0, text, colour, anchor="start", bold=True, dy=-7))
-    x = Axis(-0.3, len(axes) + 0.3, title=t("pairs_axis"))
-    return Panel(x, Axis(0.0, 2.0), shapes, width=1000, height=54, since=3)
+        look: dict[str, Any] = {"anchor": "start", "bold": True}
+        shapes.append(label(float(own[0]), 1.0, [t(f"axis_name.{name}"), " ", number], colour, dy=-7, **look))
+        shapes.append(label(float(own[0]), 0.0, t("pairs", count=own.size), colour, dy=17, **look))
+    x = Axis(-0.3, len(axes) + 0.3)
+    return Panel(x, Axis(-1.0, 2.0), shapes, t("turned_by"), width=1000, height=75, since=3)
 
 
 def finding(patch: Control, t: Words) -> Text:

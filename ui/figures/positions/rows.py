@@ -15,7 +15,7 @@ from ui.film.scene import Axis, Control, Panel, Shape, Text, Texts, Track, sente
 from ui.film.shapes import boxes, handle, label, path
 from ui.text.words import Words
 
-PACKED, CACHED, MOST = 8, 10, 6
+PACKED, CACHED, MOST = 8, 8, 5
 """Words of the row that two texts share, keys that the cache held, and how many of them it drops at most."""
 LATEST = PACKED - 2
 """How many words of the row the first text has at most."""
@@ -49,7 +49,7 @@ def packing(rope: rc.Rope, cut: Control, t: Words) -> Panel:
         *_words([[*first[:at], *second[: PACKED - at]] for at in cuts], cut, (low + high) / 2),
         *_numbers(t("position_head"), floor + 0.55, cut, ids),
         *(shape for band in bands for shape in band),
-        handle(cut, Track((cut,), edge[:, None]), (low + high) / 2, "ink", t("grab_boundary"), [line]),
+        handle(cut, Track((cut,), edge[:, None]), floor + 0.55, "ink", t("grab_boundary"), [line]),
     ]
     return _panel(shapes, PACKED, high, 1, 1)
 
@@ -70,7 +70,7 @@ def cache(rope: rc.Rope, dropped: Control, t: Words) -> Panel:
         boxes(float(CACHED), CACHED + 1.0, low, high, BLUE),
         *_numbers(t("position_head"), floor + 1.4, dropped, [list(range(CACHED + 1))] * len(gone)),
         *_numbers(t("renumbered_head"), floor + 0.55, dropped, renumbered),
-        handle(dropped, left, (low + high) / 2, "ink", t("grab_cache"), [box, line]),
+        handle(dropped, left, floor + 0.98, "ink", t("grab_cache"), [box, line]),
         *_words([t("words_cached").split()[: CACHED + 1]] * len(gone), dropped, (low + high) / 2),
     ]
     for row, way in enumerate(reversed(WAYS)):
