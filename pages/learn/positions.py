@@ -31,10 +31,12 @@ FIELDS = (BEAT, CUT, DROPPED, PATCH, *SECTIONS, *VIDEO, ROW, COLUMN, *GEOMETRY)
 PACKED_ROW = """place     0   1   2   3  |  4   5   6   7   8   9  | 10
 text      A   A   A   A  |  B   B   B   B   B   B  |  C
 position  0   1   2   3  |  0   1   2   2   4   5  |  0"""
-TOOLS = """rope positions ids.json --cu-seqlens 0,4,10,11
-rope positions ids.npy --config Qwen/Qwen2-VL-7B-Instruct
-rope cache --config config.json
-rope verify MODEL"""
+TOOLS = """rope positions batch.json --config config.json
+rope cache config.json
+rope verify --kernel mine.py:rotate"""
+VERIFY = """import rope_core as rc
+findings = rc.verify(model, config)
+print(findings, findings.looked())"""
 
 
 def whole(page: Frame) -> None:
@@ -59,6 +61,7 @@ def tasks(page: Frame) -> None:
 def tools(page: Frame) -> None:
     """Name the commands that check positions and caches."""
     page.code(TOOLS, "bash")
+    page.code(VERIFY, "python")
 
 
 def image(page: Frame) -> None:

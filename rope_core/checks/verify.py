@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from rope_core.checks.case import SEVERITIES, Finding, finding
+from rope_core.checks.case import SEVERITIES, Finding, Phrase, finding
 from rope_core.checks.stored import Buffer, in_file, in_mapping, in_module
 from rope_core.errors import reject
 from rope_core.hf.read import read_config
@@ -16,7 +16,28 @@ from rope_core.hf.ropes import HfRope, ropes_of
 from rope_core.layout import HALF, INTERLEAVED, convert_projection
 
 
-def verify(model_or_file: object, config: object) -> list[Finding]:
+class Verified(list[Finding]):
+    """Findings of ``verify``, and what was looked at, also where there are none.
+
+    Attributes:
+        buffers: how many rotary buffers were compared with the config.
+        products: in how many layers a run's q and k were compared with the rotation.
+        ways: the ways of reading a text that were compared with all of it at once: "decode", "pieces", "padding".
+    """
+
+    def __init__(self, findings: Iterable[Finding], buffers: int, products: int = 0, ways: Sequence[str] = ()) -> None:
+        super().__init__(sorted(findings, key=lambda each: SEVERITIES.index(each.severity)))
+        self.buffers, self.products, self.ways = buffers, products, tuple(ways)
+
+    def looked(self, lang: str = "en") -> str:
+        """Return what was looked at and what was not, in one line, in "en" or "zh"."""
+        each = ("、" if lang == "zh" else ", ").join(Phrase(f"way_{way}").text(lang) for way in self.ways)
+        read = Phrase("looked_ways" if each else "looked_no_ways", {"ways": each})
+        ran = Phrase("looked_run" if self.products else "looked_not_run", {"layers": self.products})
+        return Phrase("looked", {"buffers": self.buffers, "ran": ran, "read": read}).text(lang)
+
+
+def verify(model_or_file: object, config: object) -> Verified:
     """Return what is wrong with the rotary embedding that a model really has, or worth knowing, the gravest first.
 
     Of a loaded module, two things are compared with the config, and where both are right a third within itself:
@@ -35,7 +56,7 @@ def verify(model_or_file: object, config: object) -> list[Finding]:
     angle; and by what two rows of one matrix product differ by, max(2e-6, 4 u) of the largest value. The module is
     left as it was. Parts that do not run on token ids, such as a vision tower, are named in a note.
 
-    Of stored weights, the buffers among them are compared.
+    Of stored weights, the buffers among them are compared. The list that is returned can say what was looked at.
 
     Args:
         model_or_file: a loaded torch module; a state dict; or the path of a safetensors file or a folder of them.
@@ -48,32 +69,30 @@ def verify(model_or_file: object, config: object) -> list[Finding]:
     data = read_config(config)
     ropes = ropes_of(data)
     if isinstance(model_or_file, str | Path):
-        findings = _stored(in_file(Path(model_or_file)), ropes)
-    elif isinstance(model_or_file, Mapping):
-        findings = _stored(in_mapping(model_or_file), ropes)
-    elif callable(getattr(model_or_file, "named_buffers", None)):
-        findings = _module(model_or_file, data, ropes)
-    else:
-        raise reject("model_or_file", "a torch module, a state dict or a safetensors path", model_or_file)
-    return sorted(findings, key=lambda each: SEVERITIES.index(each.severity))
+        return _stored(in_file(Path(model_or_file)), ropes)
+    if isinstance(model_or_file, Mapping):
+        return _stored(in_mapping(model_or_file), ropes)
+    if callable(getattr(model_or_file, "named_buffers", None)):
+        return _module(model_or_file, data, ropes)
+    raise reject("model_or_file", "a torch module, a state dict or a safetensors path", model_or_file)
 
 
-def _stored(buffers: list[Buffer], ropes: Mapping[str | None, HfRope]) -> list[Finding]:
+def _stored(buffers: list[Buffer], ropes: Mapping[str | None, HfRope]) -> Verified:
     """Buffers among stored tensors, else that weights alone carry no layout and no frequencies."""
     from rope_core.checks.buffers import compared
 
     if not buffers:
-        return [finding("weights_alone", "inv_freq", layout=next(iter(ropes.values())).layout)]
-    return [each for each, _ in compared(buffers, ropes, {})]
+        return Verified([finding("weights_alone", "inv_freq", layout=next(iter(ropes.values())).layout)], 0)
+    return Verified((each for each, _ in compared(buffers, ropes, {})), len(buffers))
 
 
-def _module(module: Any, data: dict[str, Any], ropes: Mapping[str | None, HfRope]) -> list[Finding]:
+def _module(module: Any, data: dict[str, Any], ropes: Mapping[str | None, HfRope]) -> Verified:
     """Check a loaded module: its buffers, then its rotation; a module without memory is not run."""
     from rope_core.checks.buffers import compared
     from rope_core.checks.rotations import Rotations
     from rope_core.checks.ways import ways
 
-    rotations = Rotations(module, data, ropes)
+    rotations, tried = Rotations(module, data, ropes), list[str]()
     own, others = rotations.split(in_module(module))
     pairs = [*compared(own, ropes, rotations.at_length)]
     findings = [each for each, _ in pairs]
@@ -82,8 +101,9 @@ def _module(module: Any, data: dict[str, Any], ropes: Mapping[str | None, HfRope
     if not {each.key for each in findings} & {"buffer_on_meta", "buffer_uninitialised"}:
         findings += [*rotations.findings(pairs), *rotations.scales()]
         if rotations.observed and all(each.severity == "note" for each in findings):
-            findings += ways(module, rotations.model.model_type, rotations.raised)
-    return findings + _others(others)
+            findings += ways(module, rotations.model.model_type, rotations.raised, tried)
+    products = {each.layer for each in rotations.seen.products} if rotations.seen else set()
+    return Verified(findings + _others(others), len(own), len(products), tried)
 
 
 def _others(buffers: Iterable[Buffer]) -> list[Finding]:

@@ -25,24 +25,27 @@ COARSE = 0.05
 NEEDED = ("input_ids", "past_key_values", "use_cache")
 
 
-def ways(module: Any, model_type: str | None, raised: list[Exception]) -> list[Finding]:
+def ways(
+    module: Any, model_type: str | None, raised: list[Exception], compared: list[str] | None = None
+) -> list[Finding]:
     """Return where the ways of the text part of ``module`` part from a reading of all tokens at once.
 
-    [] where they agree, and where no part of it takes token ids and a cache; what attempts raised is appended.
+    [] where they agree, and where no part of it takes token ids and a cache; what attempts raised, and the ways that
+    were compared ("decode", "pieces", "padding"), are appended.
     """
     for name, part in candidates(module, model_type):
         if not all(each in parameters_of(part) for each in NEEDED):
             continue
         try:
             with unchanged(module):
-                return [*_compared(part, name)]
+                return [*_compared(part, name, [] if compared is None else compared)]
         except Exception as error:
             # Somebody's forward with a signature of its own: the next part, or no answer.
             raised.append(error)
     return []
 
 
-def _compared(part: Any, name: str) -> Iterator[Finding]:
+def _compared(part: Any, name: str, compared: list[str]) -> Iterator[Finding]:
     """Compare each way with the whole text: the keys of each layer, then the output.
 
     Behind padding the first layer's keys alone: where tokens are compressed or kept as a state, the rest depends on it.
@@ -62,6 +65,7 @@ def _compared(part: Any, name: str) -> Iterator[Finding]:
     readings = {"decode": _read(part, ids, [1] * count), "pieces": _read(part, ids, [half, count - half])}
     if "position_ids" in parameters_of(part) and "attention_mask" in parameters_of(part):
         readings["padding"] = _padded(part, ids)
+    compared += readings
     for way, (keys, output) in readings.items():
         for layer, (right, other) in enumerate(zip(whole[0], keys, strict=False)):
             where, apart = _first(right, other, room)

@@ -129,6 +129,13 @@ def test_a_module_without_rotation_says_so() -> None:
     assert finding.key == "rotation_not_observed" and "KeyError: 'elsewhere')" in finding.why()
 
 
+def test_an_empty_answer_says_what_was_looked_at() -> None:
+    whole, stored = verify(model(LLAMA), LLAMA), verify(model(LLAMA).state_dict(), LLAMA)
+    assert whole == [] and (whole.products, whole.ways) == (2, ("decode", "pieces", "padding"))
+    assert "2 attention layers" in whole.looked() and "token by token, in two pieces, padded" in whole.looked()
+    assert "nothing was run" in stored.looked() and "分两段、带填充" in whole.looked("zh")
+
+
 def test_a_state_dict() -> None:
     assert keys(verify(model(LLAMA).state_dict(), LLAMA)) == ["weights_alone"]
     stored = {"model.layers.0.self_attn.rotary_emb.inv_freq": torch.tensor(rc.from_hf(LLAMA).inv_freq)}
