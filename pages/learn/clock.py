@@ -152,5 +152,6 @@ def body(page: Frame) -> None:
     page.deeper("slowdowns", slowdowns)
     page.deeper("heatmaps", heatmaps)
     page.deeper("after", after)
+    page.deeper("late")
     page.deeper("reading", readers)
     page.deeper("quoted", quoted)

@@ -20,6 +20,7 @@ from rope_core.ledger import (  # noqa: F401  (each enters its claims into CLAIM
     d004_position,
     d004_rope,
     papers,
+    papers_late,
 )
 from rope_core.ledger.entry import CLAIMS, Check, Text, texts
 

@@ -16,7 +16,7 @@ import transformers
 from rope_core import ledger
 from rope_core.__main__ import main
 from rope_core.hf import catalogue
-from rope_core.ledger import d001, d002, d003_extend, d003_proof, d004_block, d004_position, papers
+from rope_core.ledger import d001, d002, d003_extend, d003_proof, d004_block, d004_position, papers, papers_late
 from rope_core.ledger.entry import CLAIMS, Check, texts
 from rope_core.ledger.kit import DIM, M, N, draw
 from rope_core.rope import Rope
@@ -49,6 +49,7 @@ PINNED = {
         004-apply 004-block-2 004-z 004-z-turn 004-theta-index 004-z-product 004-z-expand 004-matrix
         004-transpose 004-compose 004-proof arXiv-2605.15514-locality arXiv-2605.15514-order
         arXiv-2605.15514-same arXiv-2410.06205-decay arXiv-2502.15894-frequency arXiv-2502.20082-critical
+        arXiv-2608.29715-closure arXiv-2607.07740-short arXiv-2607.07740-merge
     """,
     "holds with a condition": """
         000-llama-equivalent 000-f-rows-q 000-f-rows-k 001-halves 001-output 001-backward-lines
@@ -59,6 +60,7 @@ PINNED = {
         004-columns-differ 004-score-name
         004-symmetric 004-absolute-terms 004-hessian-diagonal 004-digit 004-cross-not-relative
         004-before-rotation arXiv-2605.15514-base arXiv-2602.05258-outliers arXiv-2601.22181-radices
+        arXiv-2610.06963-aliasing arXiv-2608.02947-logarithm arXiv-2608.02947-reachable arXiv-2609.07971-commutant
     """,
     "wrong as printed": """
         000-matrix-paper 000-elements-paper 000-matrix-zero 000-elements-zero 000-matrix-llama
@@ -71,7 +73,7 @@ PINNED = {
         003-proof-product 003-proof-sum-angle 004-table-gpt-2 004-table-gpt-2-2020 004-table-bloom
         004-table-opt 004-table-phi-3-small 004-table-olmo 004-table-qwen 004-table-mixtral
         004-ln-length-name 004-swiglu-ffn 004-swiglu-origin 004-serial 004-shift-direction 004-additive
-        004-p-m 004-embed-name 004-angle-name 004-big-matrix 004-carries-relative
+        004-p-m 004-embed-name 004-angle-name 004-big-matrix 004-carries-relative arXiv-2608.29715-freedom
     """,
     "empirical": """
         001-offset-inference 003-better 003-relative-better 003-long-texts 003-pretraining 003-no-finetuning
@@ -79,7 +81,8 @@ PINNED = {
         004-ln-robust 004-rms-sufficient 004-prenorm-trains 004-prenorm-worse 004-postnorm-finetunes
         004-rms-mean-cost 004-swiglu-better 004-memorise 004-rows-learned arXiv-2605.15514-layers
         arXiv-2410.06205-gemma arXiv-2602.05258-leakage arXiv-2602.05258-gains arXiv-2502.15894-video
-        arXiv-2502.20082-llama3 arXiv-2607.10134-learned
+        arXiv-2502.20082-llama3 arXiv-2607.10134-learned arXiv-2610.06963-helmet arXiv-2608.11909-logic
+        arXiv-2607.19363-heads arXiv-2607.07678-width
     """,
 }
 
@@ -127,6 +130,8 @@ def test_a_status_follows_from_its_residuals() -> None:
         (d004_block, "PALM", "2002.00001", "004-swiglu-origin"),
         (d004_position, "beta_digits", lambda n, b, k: np.zeros(k), "004-digit"),
         (papers, "FAR", 4096, "arXiv-2605.15514-order"),
+        (papers_late, "HIGHER", np.abs(papers_late.HIGHER), "arXiv-2608.29715-closure"),
+        (papers_late, "_grouped", lambda length: np.arange(length) // 2, "arXiv-2607.07740-short"),
     ],
 )
 def test_a_changed_number_changes_a_status(
@@ -314,6 +319,25 @@ def test_again_arxiv_outliers(results: dict[str, ledger.Result]) -> None:
     reached = sum(slow and 8 * keep > 1 for slow, keep in zip(unfinished, kept, strict=True))
     assert sum(unfinished) == 29
     assert results["arXiv-2602.05258-outliers"].residual == reached / 64
+
+
+def test_again_arxiv_commutant(results: dict[str, ledger.Result]) -> None:
+    """Count equal eigenvalues instead: a pair has exp(i theta) and exp(-i theta), a pair at rest 1 and 1."""
+
+    def dimension(theta: list[float]) -> int:
+        values = [sign * t for t in theta for sign in (1, -1)]
+        return sum(a == b for a in values for b in values)
+
+    assert dimension([1.0, 0.1, 0.01, 0.001]) == 8 and dimension([1.0, 0.1, 0.1, 0.1]) == 2 + 2 * 9
+    assert results["arXiv-2609.07971-commutant"].residual == dimension([1.0, 0.1, 0.0, 0.0]) - 8
+    assert papers_late._commutant(np.array([1.0, 0.1, 0.1, 0.1])) == 20
+
+
+def test_again_arxiv_pruned() -> None:
+    """Count the terms of a causal text one by one."""
+    theta = Rope(8, 100.0).theta
+    beyond = [(m - n) * t > 2 * np.pi * 1.5 for m in range(90) for n in range(m + 1) for t in theta]
+    assert papers_late._pruned(theta, 90, 1.5) == pytest.approx(float(np.mean(beyond)), rel=1e-12)
 
 
 def test_hard_and_soft_clipping_ring_alike() -> None:

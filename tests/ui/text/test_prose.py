@@ -149,9 +149,20 @@ def farthest_wavelengths() -> list[str]:
     return ["StableLM 3B", high, f"{slowest[high] / slowest[low]:.0f}"]
 
 
+def in_their_first_turn() -> list[str]:
+    """Return how many pairs have not passed their first turn at three distances, for two bases."""
+    counts = {
+        base: [int(np.sum(distance * Rope(128, base).theta <= 2 * np.pi)) for distance in (1000, 10_000, 100_000)]
+        for base in (1e6, 1e4)
+    }
+    assert counts[1e4][2] == 0
+    return [str(count) for count in (*counts[1e6], *counts[1e4][:2])]
+
+
 STATED: dict[tuple[str, str], Callable[[], list[str]]] = {
     ("frequencies", "base"): bases,
     ("clock", "questions"): dynamic_factor,
+    ("clock", "late"): in_their_first_turn,
     ("extrapolation", "after_how"): clipped,
     ("extrapolation", "finetune"): tuned_against_the_window,
     ("extrapolation", "recall"): copied,
