@@ -151,7 +151,9 @@ def multimodal_positions(
         raise reject("seconds_per_grid", f"one number for each of {len(videos)} videos", seconds_per_grid)
     steps = how.seconds * times if how.family.seconds else np.ones(len(videos))
     if how.family.frames:
-        videos, steps = np.repeat(videos, videos[:, 0], axis=0), np.repeat(steps, videos[:, 0])
+        # As a browser's Python counts, in 32 bits.
+        frames = videos[:, 0].astype(np.intp)
+        videos, steps = np.repeat(videos, frames, axis=0), np.repeat(steps, frames)
         videos[:, 0] = 1
     waiting = {IMAGE: iter([(grid, 1.0, 1) for grid in images.tolist()])}
     waiting[VIDEO] = iter([(grid, step, how.together) for grid, step in zip(videos.tolist(), steps, strict=True)])

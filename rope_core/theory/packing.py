@@ -30,7 +30,7 @@ def packed(cu_seqlens: Ids) -> Ids:
     >>> packed(boundaries([3, 2])).tolist()
     [0, 1, 2, 0, 1]
     """
-    return np.asarray(np.arange(cu_seqlens[-1]) - np.repeat(cu_seqlens[:-1], np.diff(cu_seqlens)), dtype=np.int64)
+    return np.asarray(np.arange(cu_seqlens[-1]) - np.repeat(cu_seqlens[:-1], _counts(cu_seqlens)), dtype=np.int64)
 
 
 def segments(cu_seqlens: Ids) -> Ids:
@@ -39,7 +39,12 @@ def segments(cu_seqlens: Ids) -> Ids:
     >>> segments(boundaries([3, 2])).tolist()
     [0, 0, 0, 1, 1]
     """
-    return np.repeat(np.arange(len(cu_seqlens) - 1), np.diff(cu_seqlens))
+    return np.repeat(np.arange(len(cu_seqlens) - 1), _counts(cu_seqlens))
+
+
+def _counts(cu_seqlens: Ids) -> npt.NDArray[np.intp]:
+    """Return each text's length, as repetitions are counted; a browser's Python counts in 32 bits."""
+    return np.diff(cu_seqlens).astype(np.intp)
 
 
 def held(cu_seqlens: Ids, rank: int, ranks: int, slicing: str = ZIGZAG) -> Ids:

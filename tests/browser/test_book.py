@@ -284,7 +284,10 @@ def test_a_page_is_an_article_without_scripts(browser: Browser, book: str, name:
     expect(page.get_by_text(t("claim")).first).to_be_visible()
     assert page.locator(".katex").count() or name == "home"
     expect(page.locator(".film").first).to_contain_text("▸")
-    expect(page.locator(".film td").first).to_be_visible()
+    # A picture for each step of the film that leads, each with what it teaches.
+    film = page.locator(".film").first
+    assert film.locator(".film-say").count() == 3 and all(map(Locator.is_visible, film.locator("svg").all()))
+    assert film.locator("svg").count() >= 3 and film.locator("svg :is(path, rect, line, circle)").count() > 20
     assert all(map(Locator.is_visible, page.locator(".plot td").all()))
     context.close()
     reading = browser.new_context(viewport=size, color_scheme=scheme, bypass_csp=True)
@@ -293,6 +296,57 @@ def test_a_page_is_an_article_without_scripts(browser: Browser, book: str, name:
     page.wait_for_selector(".film[data-ready]")
     assert violations(page) == []
     assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
+
+
+def test_on_paper_a_page_has_the_whole_width_and_nothing_to_press(browser: Browser, book: str) -> None:
+    visit = Visit(browser)
+    page = visit.page
+    page.goto(f"{book}clock/?lang=en")
+    page.wait_for_selector(".film[data-ready]")
+    page.evaluate("addEventListener('afterprint', () => { document.title = 'printed' })")
+    sheets = page.pdf(format="A4").count(b"/Type /Page\n")
+    expect(page).to_have_title("printed")
+    assert 2 <= sheets <= 4
+    page.emulate_media(media="print")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    expect(page.locator(".film").first.locator(".film-say")).to_have_count(3)
+    box = page.locator("main").bounding_box()
+    assert box and box["x"] == 0 and box["width"] == DESK["width"]
+    # The choices of a question are read, not pressed.
+    for away in ("nav", "search", "button:not(.choices *)", "input", "select", ".onward"):
+        assert not any(map(Locator.is_visible, page.locator(away).all())), away
+    folds = page.locator("details.fold .inside")
+    assert folds.count() > 3 and all(map(Locator.is_visible, folds.all()))
+    visit.close()
+
+
+REFUSED = """for (const name of ["localStorage", "sessionStorage", "caches"])
+  Object.defineProperty(globalThis, name, { get() { throw new DOMException("refused", "SecurityError"); } });"""
+
+
+def test_a_film_lives_in_somebody_s_page_that_grants_it_no_memory(browser: Browser, book: str, host: Path) -> None:
+    page = browser.new_context(viewport=DESK).new_page()
+    errors: list[str] = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.add_init_script(f"if (top !== self) {{ {REFUSED} }}")
+    frame = f'<iframe src="{book}clock/?embed=true&beat=2&lang=en" width="700" height="200"></iframe>'
+    script = "addEventListener('message', ({ data }) => { document.title = data.ropeLab.height })"
+    (host / "course.html").write_text(f"{frame}<script>{script}</script>", "utf-8")
+    page.goto(f"{urljoin(book, '/course.html').replace('127.0.0.1', 'localhost')}")
+    inside = page.frame_locator("iframe")
+    inside.locator(READY).wait_for()
+    film = inside.locator(".film[data-ready]")
+    expect(film.first.locator(".film-step[aria-current]")).to_have_text("2")
+    assert sum(map(Locator.is_visible, film.all())) == 1
+    for away in ("nav", "h1", "search", ".bar", ".fold", ".onward"):
+        assert not any(map(Locator.is_visible, inside.locator(away).all())), away
+    out = inside.locator(".way-out a")
+    assert out.get_attribute("href") == f"{book}clock/?beat=2&lang=en"
+    high = inside.locator("body").bounding_box()
+    holds(page, lambda: expect(page).to_have_title(str(round(high["height"] if high else 0))))
+    page.goto(f"{book}clock/")
+    assert page.locator("nav").is_visible() and not errors
+    page.context.close()
 
 
 @pytest.mark.long

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from tests.browser.conftest import PHONE, Visit, address_has, holds, painted, resting, until
+from tests.browser.conftest import DESK, PHONE, Visit, address_has, holds, painted, resting, until
 from tests.support.painted import as_python_has_it, at, pairs
 
 pytestmark = pytest.mark.browser
@@ -186,6 +186,20 @@ def test_without_motion_the_beats_stand_below_each_other(visit: Visit, app: str)
     expect(film.locator(".film-say")).to_have_count(3)
     expect(film.locator(".film-panel:visible")).to_have_count(1 + 5 + 5)
     expect(film.locator(".film-then")).to_have_count(0)
+
+
+def test_on_paper_the_app_has_the_whole_width_and_nothing_to_press(browser: Browser, app: str) -> None:
+    visit = Visit(browser)
+    page = visit.open(f"{app}/block?lang=en")
+    leading(page)
+    page.emulate_media(media="print")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    expect(leading(page).locator(".film-say")).to_have_count(3)
+    box = page.locator(".stMainBlockContainer").bounding_box()
+    assert box and box["x"] == 0 and box["width"] == DESK["width"]
+    for away in ("[data-testid=stSidebar]", ".film-bar", ".stSlider", ".st-key-bar", "[data-testid=stPopover] button"):
+        assert not any(map(Locator.is_visible, page.locator(away).all())), away
+    visit.close()
 
 
 def test_on_a_first_visit_a_thing_moves_once_by_itself_and_sends_nothing(browser: Browser, app: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import subprocess
-from base64 import b64encode
+from base64 import b64decode, b64encode
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
@@ -17,8 +17,9 @@ import numpy as np
 
 from ui.book.frame import FIRST, Book, folder
 from ui.book.markdown import html
-from ui.book.nodes import data, live
-from ui.figures.drawing import Drawing, Film
+from ui.book.nodes import Node, data, live
+from ui.figures.drawing import Drawing
+from ui.film.still import Still
 from ui.page.menu import ORDER
 from ui.text.words import LANGUAGES, Words
 
@@ -27,8 +28,8 @@ BARE = (
     ".bar, .popover, .control, .button, .choices, .grade button {display: none}"
 )
 """The style for readers without scripts: numbers in a figure's place, and nothing to press."""
-ROWS = 12
-"""Rows of a figure's numbers that readers without scripts see."""
+ROWS, COLUMNS = 12, 8
+"""How much of a figure's numbers readers without scripts see."""
 TEX = re.compile(r'<span class="(?P<look>tex(?: display)?)">(?P<latex>.*?)</span>', re.DOTALL)
 
 
@@ -102,8 +103,8 @@ def write(page: Page, folder: Path) -> None:
     for node in tree.all():
         if node.kind in ("film", "plot"):
             node.mark  # noqa: B018  what readers without scripts see is no part of what is compared
-            finding = book.findings.get(node.id)
-            node.html = (f"<p>▸ {escape(finding)}</p>" if finding else "") + _still(book.figures[node.id], t)
+            drawing = book.figures[node.id]
+            node.html = _table(drawing, t) if isinstance(drawing, Drawing) else _still(node)
     built = {"films": {id: text for id, text in drawn.items() if id in films}, "told": live(tree)}
     others = [Page(page.name, lang) for lang in LANGUAGES if lang != page.lang]
     switch = "".join(
@@ -148,6 +149,7 @@ def write(page: Page, folder: Path) -> None:
 <search hidden><label>{escape(t("browser.search"))} <input id="search" type="search" autocomplete="off"></label>
 <ul id="found" aria-live="polite"></ul></search>
 <header><h1>{escape(book.t("title"))}</h1>{switch}</header>
+<p class="note warning unmoved">{escape(t("browser.unmoved"))}</p>
 <div class="claim">{html(f"**{book.t('claim')}**")}{task}</div>
 {tree.written()}
 </main>
@@ -180,9 +182,19 @@ def typeset(files: Iterable[Path], katex: Path) -> None:
         path.write_text(TEX.sub(put, text), "utf-8")
 
 
-def _still(drawing: Drawing | Film, t: Words) -> str:
+def _still(node: Node) -> str:
+    """Return a film's picture, which is there before its script; for readers without scripts each step's picture."""
+    first, *later = (
+        f'<p class="film-say">{escape(say)}</p>{panels}<p class="film-finding">▸ {escape(finding)}</p>'
+        for say, panels, finding in Still(b64decode(node.data), node.live["at"]).beats()
+    )
+    return first + (f"<noscript>{''.join(later)}</noscript>" if later else "")
+
+
+def _table(drawing: Drawing, t: Words) -> str:
     """Return some of a figure's numbers as a table for readers without scripts; its finding is beside it."""
     columns = {name: np.asarray(column).ravel().tolist() for name, column in drawing.table().items()}
+    columns = dict(list(columns.items())[:COLUMNS])
     total = max(map(len, columns.values()), default=0)
     rows = list(zip_longest(*columns.values(), fillvalue=""))[:: -(-total // ROWS) or 1]
     heads = "".join(f"<th>{escape(name)}</th>" for name in columns)

@@ -12,6 +12,7 @@ import traitlets
 
 from ui import film as player
 from ui.figures.drawing import Film, Table
+from ui.film.still import Still
 from ui.text.words import Words
 
 HERE = Path(__file__).parent
@@ -45,6 +46,13 @@ class FilmWidget(anywidget.AnyWidget):  # type: ignore[misc]
         self._stops = {control.name: control for control in packed.scene.moving}
         super().__init__(_scene=packed.data, values=dict(values))
         self.recipe = packed.recipe
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> Any:
+        """Return the widget; beside it a picture and its sentence, for who reads the notebook where nothing runs."""
+        shown = super()._repr_mimebundle_(**kwargs)
+        data, metadata = shown if isinstance(shown, tuple) else (shown, {})
+        still = Still(self._film.data, self.values).file()
+        return {**(data or {}), "image/svg+xml": still, "text/plain": self.finding}, metadata
 
     @property
     def finding(self) -> str:

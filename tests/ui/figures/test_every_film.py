@@ -6,6 +6,7 @@ import inspect
 import pkgutil
 from collections.abc import Iterator
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 
@@ -14,6 +15,7 @@ from tests.support.figures import ran
 from tests.support.films import FilmRow, unpacked
 from tests.ui.figures import rows
 from tests.ui.figures.test_every_figure import too_long
+from ui.film.still import Still
 from ui.page.menu import declaration
 from ui.text.words import LANGUAGES, Words
 
@@ -57,6 +59,10 @@ def test_a_film_is_whole_and_its_finding_is_rope_cores(row: FilmRow, lang: str) 
     assert not too_long(film.scene.written(row.at))
     assert row.finding is None or film.scene.written(row.at) == row.finding(t)
     assert film.table() and ran(film).strip()
+    still = Still(data, film.scene.values(lambda name: row.at.get(name)))
+    pictures = [ElementTree.fromstring(panels) for _, panels, _ in still.beats()]
+    assert len(pictures) == max(1, len(head["beats"])) and all(picture.findall(".//svg/*") for picture in pictures)
+    assert not {"nan", "inf"} & {text for each in pictures for node in each.iter() for text in node.attrib.values()}
 
 
 def test_every_film_function_has_a_row() -> None:

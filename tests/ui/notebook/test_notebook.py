@@ -4,6 +4,7 @@ import json
 import re
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -100,6 +101,8 @@ def test_the_widget_has_the_scene_the_player_and_values_that_are_observed() -> N
     assert seen == [{"factor": 8.0, "distance": 1.0, "beat": 1}] and own.values == seen[0]
     scene: Scene = packed.scene
     assert own.finding == scene.written(own.values) and len(own.table()["pair"]) == 32
+    shown, _ = own._repr_mimebundle_()
+    assert ElementTree.fromstring(shown["image/svg+xml"]).tag.endswith("svg") and shown["text/plain"] == own.finding
     for bad in ({"factr": 2.0}, {"factor": "much"}, {"factor": float("nan")}, {"factor": True}):
         with pytest.raises(traitlets.TraitError, match="values must"):
             own.values = bad

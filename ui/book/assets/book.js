@@ -1,6 +1,7 @@
 // Shows what Python draws: puts changed nodes in their places, plays films, draws figures, tells Python what was moved.
 // No formula is known here, and no page.
 import { grading, restored } from "./grade.js";
+import { kept } from "./dom.js";
 import { remember } from "./done.js";
 import { mount, tell } from "./player.js";
 import "./stage.js";
@@ -114,7 +115,7 @@ let fresh = [], drawn = {};
 
 function answered({ tree, told: now, query, values, save, page: name, folder, title }) {
   if (save) return keep(save);
-  sessionStorage.setItem("values", JSON.stringify(values));
+  kept(() => sessionStorage.setItem("values", JSON.stringify(values)));
   const stage = query.display === "stage", way = new URL(folder, new URL(book, here));
   // Around the stage there is nothing of a page, so that the next one needs no other Python; beside it there is a menu.
   if (name !== (stage ? page : first)) {
@@ -201,8 +202,10 @@ function start() {
   worker.onmessage = ({ data }) => {
     busy = false;
     delete document.documentElement.dataset.busy;
-    if (data.failed) console.error(data.failed);
-    else answered(data.answer);
+    if (data.failed) {
+      console.error(data.failed);
+      document.documentElement.toggleAttribute("data-unmoved", !document.documentElement.dataset.ready);
+    } else answered(data.answer);
     if (data.ready) {
       document.documentElement.dataset.ready = String(Math.round(performance.now()));
       offline(data.ready);
@@ -211,7 +214,7 @@ function start() {
   };
   worker.postMessage({ open: {
     name: page, lang, root, address: new URL(book, here).href, known: marks,
-    values: JSON.parse(sessionStorage.getItem("values") ?? "{}"), query: Object.fromEntries(new URLSearchParams(location.search)),
+    values: kept(() => JSON.parse(sessionStorage.getItem("values"))) ?? {}, query: Object.fromEntries(new URLSearchParams(location.search)),
   } });
 }
 
@@ -253,7 +256,8 @@ dark.addEventListener("change", () => { for (const id of figures.keys()) if (ele
 async function offline(python) {
   const { serviceWorker } = navigator;
   if (!serviceWorker) return;
-  await serviceWorker.register(new URL("sw.js", new URL(book, here)));
+  // A frame in somebody's page may be refused one.
+  if (!(await serviceWorker.register(new URL("sw.js", new URL(book, here))).catch(() => null))) return;
   const { active } = await serviceWorker.ready;
   serviceWorker.addEventListener("message", () => { document.documentElement.dataset.kept = "1"; });
   const loaded = performance.getEntriesByType("resource").map((entry) => entry.name);
@@ -276,9 +280,26 @@ address(Object.fromEntries(new URLSearchParams(location.search)));
 reachable();
 restored(document);
 document.fonts.ready.then(reachable);
-const after = globalThis.requestIdleCallback ?? setTimeout;
+// A frame that is not in view may never be idle.
+const after = globalThis.requestIdleCallback ? (act) => requestIdleCallback(act, { timeout: 2000 }) : setTimeout;
 after(async () => {
   start();
-  const kept = await (await fetch(new URL("figures.json", here))).json();
-  for (const id in kept) if (!figures.has(id)) draw(id, kept[id]);
+  const later = await (await fetch(new URL("figures.json", here))).json();
+  for (const id in later) if (!figures.has(id)) draw(id, later[id]);
 });
+
+// ---- in somebody's page ----------------------------------------------------------------------------------------------
+
+if (document.documentElement.hasAttribute("data-embed")) {
+  const link = document.createElement("a"), line = document.createElement("p");
+  line.className = "way-out";
+  Object.assign(link, { target: "_blank", rel: "noopener", textContent: `${document.title} ↗` });
+  // The way out leads to what is seen.
+  const lead = () => { const to = new URL(location); to.searchParams.delete("embed"); link.href = to; };
+  for (const name of ["focus", "pointerdown"]) link.addEventListener(name, lead);
+  lead();
+  line.append(link);
+  element("main").append(line);
+  // The page around may make its frame as high as this one asks for.
+  new ResizeObserver(() => parent.postMessage({ ropeLab: { height: Math.ceil(document.body.getBoundingClientRect().height) } }, "*")).observe(document.body);
+}

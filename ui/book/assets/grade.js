@@ -1,4 +1,6 @@
 // A student's own function: an editor, and a worker with a Python of its own that runs what was written, for a limited time.
+import { kept } from "./dom.js";
+
 const own = (box) => box.closest("[data-grade]");
 const place = (editor) => `rope-lab ${own(editor).dataset.grade}`;
 
@@ -27,15 +29,14 @@ const graded = (box, source) => new Promise((done) => {
 
 /** Keep what was written, also for another day. */
 function remember(editor, text) {
-  if (text === editor.defaultValue) localStorage.removeItem(place(editor));
-  else localStorage.setItem(place(editor), text);
+  kept(() => (text === editor.defaultValue ? localStorage.removeItem(place(editor)) : localStorage.setItem(place(editor), text)));
 }
 
 /** Put back what was written on another visit. */
 export function restored(root) {
   for (const editor of root.querySelectorAll("[data-grade] textarea")) {
-    const kept = localStorage.getItem(place(editor));
-    if (kept !== null) editor.value = kept;
+    const before = kept(() => localStorage.getItem(place(editor)));
+    if (before !== null) editor.value = before;
   }
 }
 

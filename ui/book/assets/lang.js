@@ -1,9 +1,14 @@
 // Before the first paint: the page in the language that the address asks for, else the browser's on a first visit.
 {
   const { lang, other } = document.documentElement.dataset, query = new URLSearchParams(location.search);
-  const first = !sessionStorage.getItem("lang") && navigator.language.startsWith("zh") ? "zh" : null;
-  const wanted = query.get("lang") ?? first ?? lang;
-  sessionStorage.setItem("lang", wanted);
+  let known = null;
+  // A frame in somebody's page may be refused any memory.
+  try { known = sessionStorage.getItem("lang"); } catch { known = lang; }
+  const wanted = query.get("lang") ?? (known === null && navigator.language.startsWith("zh") ? "zh" : lang);
+  try { sessionStorage.setItem("lang", wanted); } catch { /* as above */ }
+  // Browsers load no module beside a file.
+  if (location.protocol === "file:") document.documentElement.dataset.unmoved = "1";
   if (query.get("display") === "stage") document.documentElement.dataset.stage = "1";
+  if (query.get("embed") === "true") document.documentElement.dataset.embed = "1";
   if (wanted !== lang && other.startsWith(`${wanted} `)) location.replace(other.slice(3) + location.search + location.hash);
 }

@@ -1,7 +1,7 @@
 // The steps of a film: what is said above the picture, what the hand is asked to do, and the way to the next step.
 // Where nothing moves (on paper, or for who asked for less motion) the steps stand below each other, each with its picture.
 
-import { button, calm, html, put, say } from "./dom.js";
+import { button, calm, html, kept, put, say } from "./dom.js";
 import { Panel } from "./panel.js";
 
 export const BEAT = "beat";
@@ -82,8 +82,6 @@ export const stacked = (film) => film.head.beats.length > 0 && (calm.matches || 
 // ---- a first visit: what can be moved moves by itself once, a short way and back ---------------------------------------
 
 const DRAGGED = "rope-lab-dragged", SHARE = 0.1, WAIT = 900, LASTS = 1800;
-// A frame of another site may be refused its storage.
-export const kept = (act) => { try { return act(); } catch { return null; } };
 export const dragged = () => { kept(() => localStorage.setItem(DRAGGED, "1")); };
 
 export function hint(film) {

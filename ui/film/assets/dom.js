@@ -47,3 +47,6 @@ export const button = (text, parent, act, name = "", classes = "") => {
   node.addEventListener("click", act);
   return node;
 };
+
+/** What the browser remembers, or null: a frame in somebody's page may be refused any memory. */
+export const kept = (act) => { try { return act(); } catch { return null; } };

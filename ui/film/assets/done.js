@@ -1,6 +1,6 @@
 // Which tasks this reader has done, kept in the browser: a reload and another tab know it. No one else is told.
 
-import { kept } from "./beats.js";
+import { kept } from "./dom.js";
 
 const NAME = "rope-lab-done";
 let report = null, told = "";

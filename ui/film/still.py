@@ -1,0 +1,344 @@
+"""A film as it rests, painted without a browser: for paper, for readers without scripts, for a notebook on a page.
+
+It paints what the player (assets/panel.js, assets/shapes.js) paints of the same packed scene, with the same classes.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+import zlib
+from base64 import b64encode
+from collections.abc import Iterator, Mapping
+from html import escape
+from itertools import cycle
+from typing import Any
+
+import numpy as np
+
+from ui.film.scene import BEAT, MARK_BYTES, TYPES
+
+KINDS = {code: np.dtype(kind) for kind, code in TYPES.items()}
+WIDTH, GAP = 840.0, 16.0
+"""Px of the room that panels share, and between two of them."""
+SIDE, EDGE = 52.0, 14.0
+Part = Mapping[str, Any]
+STYLE = """svg{color:#1c2733;--film-paper:#fff;font-family:sans-serif}.film-tick{font-size:13px;fill:currentColor}
+.film-axis{font-size:14px;font-weight:600;fill:currentColor}.film-grid{stroke:currentColor;opacity:.14}
+.film-label-text{paint-order:stroke;stroke:#fff;stroke-width:3px;stroke-linejoin:round}.film-pad{fill:currentColor;opacity:.05}"""
+"""What film.css says of a picture that stands alone."""
+
+
+class Still:
+    """A packed scene at rest.
+
+    Args:
+        data: as `Scene.packed` writes it.
+        values: where each control is, by name.
+    """
+
+    def __init__(self, data: bytes, values: Mapping[str, float]) -> None:
+        body = zlib.decompress(data[1 + data[0] + MARK_BYTES :])
+        (length,) = struct.unpack_from("<I", body)
+        self.head: Part = json.loads(body[4 : 4 + length])
+        self.held = body[4 + length :]
+        self.index = {
+            each["name"]: int(np.abs(np.subtract(each["stops"], values.get(each["name"], each["stops"][0]))).argmin())
+            for each in self.head["controls"]
+        }
+
+    def beats(self) -> Iterator[tuple[str, str, str]]:
+        """Yield what each beat says, its panels as HTML, and the sentence below; of a film without beats one."""
+        for k, beat in enumerate(self.head["beats"] or [{"say": "", "finding": ""}]):
+            self.index[BEAT] = k
+            figures = "".join(
+                f'<figure class="film-panel" style="flex: {panel["share"]} 1 {panel["width"]}px">'
+                f'<figcaption class="film-title">{escape(self.text(panel["title"]))}</figcaption>'
+                f'<div class="film-place">{svg}</div></figure>'
+                for panel, svg, _ in self._painted()
+            )
+            finding = self.text(beat["finding"] or self.head["finding"])
+            yield self.text(beat["say"]), f'<div class="film-panels">{figures}</div>', finding
+
+    def file(self) -> str:
+        """Return the last beat as one SVG that stands alone."""
+        self.index[BEAT] = max(0, len(self.head["beats"]) - 1)
+        pieces, y, high = [], 0.0, 0.0
+        for panel, svg, (x, width, height) in self._painted():
+            y, high = (y + high, 0.0) if x == 0 else (y, high)
+            title = escape(self.text(panel["title"]))
+            pieces.append(_tag("text", title, x=x + width / 2, y=y + 16, text_anchor="middle", class_="film-axis"))
+            frame = f'<svg x="{_px(x)}" y="{_px(y + 22)}" width="{_px(width)}" height="{_px(height)}" '
+            pieces.append(svg.replace("<svg ", frame, 1))
+            high = max(high, height + 22)
+        frame = f'xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_px(WIDTH)} {_px(y + high)}" width="{_px(WIDTH)}"'
+        return f"<svg {frame}><style>{STYLE}</style>{''.join(pieces)}</svg>"
+
+    def text(self, part: Any) -> str:
+        """Return a text where the controls are."""
+        if isinstance(part, str):
+            return part
+        if isinstance(part, list):
+            return "".join(map(self.text, part))
+        flat = 0
+        for driver in part["by"]:
+            flat = flat * self._stops(driver) + self._at(driver)
+        return str(part["texts"][flat])
+
+    def numbers(self, part: Any) -> np.ndarray:
+        """Return the numbers of a shape's attribute where the controls are."""
+        if not isinstance(part, dict):
+            return np.atleast_1d(np.asarray(part, dtype=float))
+        size = [*part["dims"], *part["shape"]]
+        values = np.frombuffer(self.held, KINDS[part["type"]], int(np.prod(size)), part["at"]).reshape(size)
+        return np.asarray(values[tuple(map(self._at, part["by"]))])
+
+    def _at(self, driver: Any) -> int:
+        if isinstance(driver, str):
+            return self.index[driver]
+        first, second, offset = driver
+        return int(self.index[first] - self.index[second] + offset)
+
+    def _stops(self, driver: Any) -> int:
+        counts = {each["name"]: len(each["stops"]) for each in self.head["controls"]}
+        return counts[driver] if isinstance(driver, str) else counts[driver[0]] + counts[driver[1]] - 1
+
+    def _shown(self, part: Part) -> bool:
+        """Whether the beat in force shows a panel or a shape."""
+        beat = self.index.get(BEAT, 0) + 1
+        return bool(part.get("since", 1) <= beat and not 0 < part.get("until", 0) < beat and not part.get("later"))
+
+    def _painted(self) -> Iterator[tuple[Part, str, tuple[float, float, float]]]:
+        """Yield the panels in view as SVG, in rows as a page has them, each with its left edge, width and height."""
+        panels, row = [panel for panel in self.head["panels"] if self._shown(panel)], list[Part]()
+        for panel in [*panels, None]:
+            if row and (panel is None or sum(each["width"] + GAP for each in [*row, panel]) - GAP > WIDTH):
+                room = WIDTH - GAP * (len(row) - 1) - sum(min(each["width"], WIDTH) for each in row)
+                shares, left = sum(each["share"] for each in row), 0.0
+                for each in row:
+                    width = min(each["width"], WIDTH) + max(0.0, room) * each["share"] / shares
+                    svg, height = _Panel(self, each, width).svg()
+                    yield each, svg, (left, width, height)
+                    left += width + GAP
+                row = []
+            row += [panel] if panel else []
+
+
+class _Panel:
+    """A panel's room in px, and its shapes in it."""
+
+    def __init__(self, still: Still, head: Part, width: float) -> None:
+        self.still, self.head, self.width = still, head, width
+        x, y = head["x"], head["y"]
+        named = [bool(axis["ticks"] or axis["title"]) for axis in (x, y)]
+        left = SIDE if named[1] else 10.0 if named[0] else 8.0
+        right = EDGE if any(named) else 8.0
+        top = 30.0 if y["title"] else 12.0 if any(named) else 8.0
+        bottom = (54.0 if x["ticks"] and x["title"] else 44.0) if named[0] else 10.0
+        inner, wide, high = width - left - right, x["high"] - x["low"], y["high"] - y["low"]
+        tall = min(head["height"], abs(inner * high / wide)) if head["equal"] else head["height"]
+        self.height = tall + top + bottom
+        self.sx, self.sy = inner / wide, -tall / high
+        if head["equal"]:
+            unit = min(abs(self.sx), abs(self.sy))
+            self.sx, self.sy = unit * np.sign(self.sx), unit * np.sign(self.sy)
+        self.left = left + (inner - abs(self.sx * wide)) / 2
+        self.bottom = top + tall - (tall - abs(self.sy * high)) / 2
+
+    def x(self, values: Any) -> np.ndarray:
+        return np.asarray(self.left + (self.still.numbers(values) - self.head["x"]["low"]) * self.sx)
+
+    def y(self, values: Any) -> np.ndarray:
+        return np.asarray(self.bottom + (self.still.numbers(values) - self.head["y"]["low"]) * self.sy)
+
+    def svg(self) -> tuple[str, float]:
+        """Return the panel, and its height in px."""
+        shapes = "".join(self.shape(shape) for shape in self.head["shapes"] if self.still._shown(shape))
+        box = f'viewBox="0 0 {_px(self.width)} {_px(self.height)}"'
+        return f'<svg {box} overflow="visible" aria-hidden="true">{self.axes()}{shapes}</svg>', self.height
+
+    def axes(self) -> str:
+        """Return grid, labels and titles; a label that would touch the one before it, or the last, is left out."""
+        across, up = self.head["x"], self.head["y"]
+        right = self.left + self.sx * (across["high"] - across["low"])
+        top = self.bottom + self.sy * (up["high"] - up["low"])
+        ticks = []
+        for at, text in across["ticks"]:
+            x, half = self.left + (at - across["low"]) * self.sx, 3.7 * len(text)
+            ticks.append((x, min(x, self.width - half), half, text))
+        pieces, free = [], -np.inf
+        for tick in ticks:
+            x, middle, half, text = tick
+            if across["grid"]:
+                pieces.append(_tag("line", x1=x, x2=x, y1=top, y2=self.bottom, class_="film-grid"))
+            if middle - half >= free and (tick == ticks[-1] or middle + half + 4 <= ticks[-1][1] - ticks[-1][2]):
+                pieces.append(_text(text, middle, self.bottom + 18, "middle"))
+                free = middle + half + 4
+        for at, text in up["ticks"]:
+            y = self.bottom + (at - up["low"]) * self.sy
+            if up["grid"]:
+                pieces.append(_tag("line", x1=self.left, x2=right, y1=y, y2=y, class_="film-grid"))
+            pieces.append(_text(text, self.left - 7, y + 5, "end"))
+        low = self.bottom + (40 if ticks else 20)
+        for title, x, y, anchor in ((across["title"], right, low, "end"), (up["title"], 2.0, 16.0, "start")):
+            pieces += [_text(title, x, y, anchor, "film-axis")] * bool(title)
+        return "".join(pieces)
+
+    def shape(self, shape: Part) -> str:
+        """Return a shape as the player draws it, with what is grabbed as one thing."""
+        paint = getattr(self, shape["kind"])
+        inside = "".join(paint(shape))
+        return _tag("g", inside, opacity=shape["opacity"]) if shape.get("opacity") not in (None, 1) else inside
+
+    def path(self, shape: Part) -> Iterator[str]:
+        line = {"stroke": _css(shape["stroke"]), "stroke_width": shape["width"], "fill": _css(shape["fill"])}
+        d = _through(*np.broadcast_arrays(self.x(shape["x"]), self.y(shape["y"])))
+        yield _tag("path", d=d, stroke_dasharray=shape["dash"], stroke_linejoin="round", **line)
+
+    def dots(self, shape: Part) -> Iterator[str]:
+        for x, y, colour in zip(
+            *np.broadcast_arrays(self.x(shape["x"]), self.y(shape["y"])), self.colours(shape), strict=False
+        ):
+            if np.isfinite(x + y):
+                yield _tag("circle", cx=x, cy=y, r=shape["r"], fill=colour)
+
+    def boxes(self, shape: Part) -> Iterator[str]:
+        sides = np.broadcast_arrays(
+            *(self.x(shape[k]) for k in ("x0", "x1")), *(self.y(shape[k]) for k in ("y0", "y1"))
+        )
+        for (a, b, c, d), colour in zip(np.transpose(sides), self.colours(shape), strict=False):
+            if np.isfinite(a + b + c + d):
+                yield _tag("rect", x=min(a, b), width=abs(b - a), y=min(c, d), height=abs(d - c), fill=colour)
+
+    def hands(self, shape: Part) -> Iterator[str]:
+        ends = (
+            self.x(shape["x"]),
+            self.y(shape["y"]),
+            self.still.numbers(shape["length"]),
+            self.still.numbers(shape["angle"]),
+        )
+        for (x, y, length, angle), colour in zip(
+            np.transpose(np.broadcast_arrays(*ends)), self.colours(shape), strict=False
+        ):
+            reach, c, s = length * self.unit(shape), np.cos(angle), -np.sin(angle)
+            size = min(3.2 * shape["width"], reach / 2) if shape["head"] else 0.0
+            tx, ty, w = x + reach * c, y + reach * s, size / 1.8
+            bx, by = tx - size * c, ty - size * s
+            line = {"stroke": colour, "stroke_width": shape["width"], "stroke_linecap": "round"}
+            yield _tag("line", x1=x, y1=y, x2=bx, y2=by, **line)
+            if shape["head"]:
+                tip = ((tx, ty), (bx - w * s, by + w * c), (bx + w * s, by - w * c))
+                yield _tag("path", d=_through(*np.transpose(tip)) + "Z", fill=colour)
+
+    def arc(self, shape: Part) -> Iterator[str]:
+        parts = [self.x(shape["x"]), self.y(shape["y"]), *(self.still.numbers(shape[k]) for k in ("r", "start", "end"))]
+        for x, y, r, start, end in np.transpose(np.broadcast_arrays(*parts)):
+            by, radius = end - start, r * self.unit(shape)
+            sweep = np.arctan2(np.sin(by), np.cos(by)) if shape.get("shorter") else np.clip(by, -2 * np.pi, 2 * np.pi)
+            if not (radius > 0 and np.isfinite(x + y + sweep)):
+                continue
+            turns = start + sweep * np.linspace(0.0, 1.0, max(2, int(np.ceil(abs(sweep) / 0.1)) + 1))
+            d = _through(x + radius * np.cos(turns), y - radius * np.sin(turns))
+            if shape.get("sector"):
+                yield _tag("path", d=f"{d}L{_px(x)} {_px(y)}Z", fill=_css(shape["colour"]))
+            else:
+                look = {"stroke": _css(shape["colour"]), "stroke_width": shape["width"]}
+                yield _tag("path", d=d, fill="none", stroke_dasharray=shape.get("dash", ""), **look)
+
+    def label(self, shape: Part) -> Iterator[str]:
+        x, y = self.x(shape["x"])[0] + shape.get("dx", 0), self.y(shape["y"])[0] + shape.get("dy", 0)
+        if np.isfinite(x + y):
+            look = {"font_size": shape.get("size", 15), "font_weight": 600 if shape.get("bold") else ""}
+            look |= {"fill": _css(shape["colour"]), "class_": "" if shape.get("plain") else "film-label-text"}
+            text = escape(self.still.text(shape["text"]))
+            yield _tag("text", text, x=x, y=y, text_anchor=shape.get("anchor", "middle"), **look)
+
+    def image(self, shape: Part) -> Iterator[str]:
+        cells, shades = self.still.numbers(shape["cells"]).astype(int), self.still.numbers(shape["colours"])
+        pixels = shades.reshape(-1, 3)[cells + 127].astype(np.uint8)
+        (a, b), (c, d) = self.x(shape["x"]), self.y(shape["y"])
+        pixels = pixels[:: 1 if d > c else -1, :: 1 if b > a else -1]
+        room = {"x": min(a, b), "y": min(c, d), "width": abs(b - a), "height": abs(d - c)}
+        look = {"preserveAspectRatio": "none", "style": "image-rendering:pixelated"}
+        yield _tag("image", href=f"data:image/png;base64,{b64encode(png(pixels)).decode()}", **room, **look)
+
+    def handle(self, shape: Part) -> Iterator[str]:
+        yield from map(self.shape, shape["of"])
+        if shape.get("r") == 0:
+            return
+        x, y = self.x(shape["x"])[0], self.y(shape["y"])[0]
+        if "angle" in shape:
+            reach, (angle,) = (
+                self.still.numbers(shape["length"])[0] * self.unit(shape),
+                self.still.numbers(shape["angle"]),
+            )
+            x, y = x + reach * np.cos(angle), y - reach * np.sin(angle)
+        if np.isfinite(x + y):
+            yield _tag("circle", cx=x, cy=y, r=shape.get("r", 9), fill=_css(shape["colour"]))
+
+    def sketch(self, shape: Part) -> Iterator[str]:
+        drawn = shape["drawn"]
+        (left, right), (low, high) = (
+            self.x([drawn["columns"][0], drawn["columns"][-1]]),
+            self.y([drawn["levels"][0], drawn["levels"][-1]]),
+        )
+        yield _tag("rect", x=left - 12, width=right - left + 24, y=high, height=low - high, class_="film-pad")
+
+    def unit(self, shape: Part) -> float:
+        """Return px of a length: in units of x, or of y where the shape says so."""
+        return float(abs(self.sy) if shape.get("unit") == "y" else self.sx)
+
+    def colours(self, shape: Part) -> Iterator[str]:
+        """Yield the colour of each of a shape's parts."""
+        several = shape["colour"] if isinstance(shape["colour"], list) else [shape["colour"]]
+        if shape.get("paint") is not None and isinstance(shape["colour"], list):
+            return (_css(several[round(k)]) for k in self.still.numbers(shape["paint"]).tolist())
+        return cycle(map(_css, several))
+
+
+def png(pixels: np.ndarray) -> bytes:
+    """Return an image, uint8 (rows, columns, 3), as PNG.
+
+    >>> png(np.zeros((2, 3, 3), dtype=np.uint8))[:8]
+    b'\\x89PNG\\r\\n\\x1a\\n'
+    """
+    rows, columns, _ = pixels.shape
+    lines = np.concatenate([np.zeros((rows, 1), np.uint8), pixels.reshape(rows, -1)], axis=1).tobytes()
+
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    head = chunk(b"IHDR", struct.pack(">IIBBBBB", columns, rows, 8, 2, 0, 0, 0))
+    return b"\x89PNG\r\n\x1a\n" + head + chunk(b"IDAT", zlib.compress(lines, 9)) + chunk(b"IEND", b"")
+
+
+def _through(x: np.ndarray, y: np.ndarray) -> str:
+    """Return a path through points; it breaks where one is no number."""
+    pieces, pen = [], "M"
+    for a, b in zip(x.tolist(), y.tolist(), strict=True):
+        if not np.isfinite(a + b):
+            pen = "M"
+            continue
+        pieces.append(f"{pen}{_px(a)} {_px(b)}")
+        pen = "L"
+    return "".join(pieces)
+
+
+def _css(colour: str) -> str:
+    return {"ink": "currentColor", "paper": "var(--film-paper)"}.get(colour, colour)
+
+
+def _px(value: float) -> str:
+    return f"{value:.2f}".rstrip("0").rstrip(".")
+
+
+def _text(text: str, x: float, y: float, anchor: str, look: str = "film-tick") -> str:
+    return _tag("text", escape(text), x=x, y=y, text_anchor=anchor, class_=look)
+
+
+def _tag(element: str, inside: str = "", **attributes: Any) -> str:
+    """Return an element; an attribute is written with - for _, and left out where it is empty."""
+    named = {name.strip("_").replace("_", "-"): value for name, value in attributes.items() if value not in ("", None)}
+    texts = {name: _px(value) if isinstance(value, float) else escape(str(value)) for name, value in named.items()}
+    written = "".join(f' {name}="{text}"' for name, text in texts.items())
+    return f"<{element}{written}>{inside}</{element}>" if inside else f"<{element}{written}/>"
