@@ -26,7 +26,7 @@ Part = Mapping[str, Any]
 STYLE = """svg{color:#1c2733;--film-paper:#fff;font-family:sans-serif}.film-tick{font-size:13px;fill:currentColor}
 .film-axis{font-size:14px;font-weight:600;fill:currentColor}.film-grid{stroke:currentColor;opacity:.14}
 .film-label-text{paint-order:stroke;stroke:#fff;stroke-width:3px;stroke-linejoin:round}.film-pad{fill:currentColor;opacity:.05}"""
-"""What film.css says of a picture that stands alone."""
+"""What film.css says of a picture of its own."""
 
 
 class Still:
@@ -61,7 +61,7 @@ class Still:
             yield self.text(beat["say"]), f'<div class="film-panels">{figures}</div>', finding
 
     def file(self) -> str:
-        """Return the last beat as one SVG that stands alone."""
+        """Return the last beat as one SVG of its own."""
         self.index[BEAT] = max(0, len(self.head["beats"]) - 1)
         pieces, y, high = [], 0.0, 0.0
         for panel, svg, (x, width, height) in self._painted():

@@ -82,6 +82,6 @@ def test_each_step_shows_its_own_and_the_file_shows_the_last(beat: int, texts: l
     panel = Panel(Axis(0, 10), Axis(0, 5), shapes, "a & b")
     beats = (Beat("one", "", "first"), Beat("two <", "", "second"))
     still = Still(Scene([panel], (A,), "it", beats=beats).packed("page.film", T), {})
-    said, shown, found = zip(*still.beats(), strict=True)
-    assert said == ("one", "two <") and found == ("first", "second")
+    says, shown, findings = zip(*still.beats(), strict=True)
+    assert says == ("one", "two <") and findings == ("first", "second")
     assert ["second" in each for each in shown] == [False, True] and all("a &amp; b" in each for each in shown)
