@@ -24,7 +24,7 @@ from ui.present import lessons
 from ui.text.words import Words
 
 pytestmark = pytest.mark.browser
-PAGES = ("home", "rotation", "clock", "inside", "config")
+PAGES = ("home", "rotation", "clock", "inside", "config", "glossary")
 REQUIRED = os.environ.get("ROPE_LAB_BOOK") == "required"
 COMPILED = """async () => {
   for (const name of await caches.keys()) for (const key of await (await caches.open(name)).keys())
@@ -161,6 +161,15 @@ def test_words_are_found_in_all_of_the_prose(reader: Visit, book: str, host: Pat
         expect(page.locator("#found")).to_have_text(Words(lang, "labels")("browser.nothing"))
         page.get_by_role("searchbox").fill(word)
         expect(page.locator("#found a").filter(has_text=Words(lang, "clock")("title")).first).to_be_visible()
+        page.get_by_role("searchbox").fill("theta")
+        expect(page.locator("#found a").filter(has_text={"en": "frequency", "zh": "频率"}[lang]).first).to_be_visible()
+        page.keyboard.press("ArrowDown")
+        expect(page.locator("#found a").first).to_be_focused()
+        page.keyboard.press("ArrowUp")
+        expect(page.get_by_role("searchbox")).to_be_focused()
+    page.get_by_role("searchbox").fill("时钟相邻词")
+    expect(page.locator("#found li")).not_to_have_count(0)
+    page.get_by_role("searchbox").fill("相邻")
     link = page.locator("#found a").filter(has_text=Words("zh", "clock")("title")).first
     href = link.get_attribute("href") or ""
     assert (host / urljoin(urlsplit(page.url).path, href.partition("#")[0]).strip("/")).is_dir()

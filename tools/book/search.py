@@ -1,33 +1,57 @@
-"""What the book's search looks through: every section of every page's prose, as one JSON for each language."""
+"""What the book's search looks through, one JSON for each language: prose, terms, models and claims."""
 
 import json
 import re
+from collections.abc import Iterator
 from html import unescape
 from pathlib import Path
+from urllib.parse import urlencode
 
+from rope_core.hf.catalogue import models
+from rope_core.ledger.entry import texts
 from tools.book.site import TEX, Page, pages
 from ui.book.markdown import html
+from ui.text.glossary import terms
 from ui.text.words import LANGUAGES, Words, sections
 
 TAG = re.compile(r"<[^>]+>")
+Row = tuple[str, str, str, str]
 
 
 def write(folder: Path) -> None:
-    """Write assets/search-<lang>.json, for each section: page's title, way from the root, section's title, text."""
+    """Write assets/search-<lang>.json, for each place: page's title, way from the root, place's title, text."""
     for lang in LANGUAGES:
-        rows = [row for page in pages() if page.lang == lang for row in _rows(page, folder)]
+        there = [page for page in pages() if page.lang == lang and (folder / page.folder / "index.html").exists()]
+        rows = [row for page in there for row in (*_rows(page, folder), *_named(page))]
         (folder / "assets" / f"search-{lang}.json").write_text(json.dumps(rows, ensure_ascii=False), "utf-8")
 
 
-def _rows(page: Page, folder: Path) -> list[tuple[str, str, str, str]]:
-    file = folder / page.folder / "index.html"
-    written, t = file.read_text("utf-8") if file.exists() else "", Words(page.lang, page.name)
-    rows = [(t("title"), page.folder, "", plain(t("claim")))] if written else []
-    for section in sections(page.lang, page.name) if written else ():
+def _rows(page: Page, folder: Path) -> list[Row]:
+    """Return a page's sections; the way to one in a fold opens the fold."""
+    written, t = (folder / page.folder / "index.html").read_text("utf-8"), Words(page.lang, page.name)
+    rows = [(t("title"), page.folder, "", plain(t("claim")))]
+    for section in sections(page.lang, page.name):
         title, body = t.prose(section)
-        place = f"#{section}" if f'id="{section}"' in written else ""
+        folded = f"?open={section}" * (f'<span id="{section}">' in written)
+        place = f"{folded}#{section}" if f'id="{section}"' in written else ""
         rows.append((t("title"), page.folder + place, title, plain(body)))
     return rows
+
+
+def _named(page: Page) -> Iterator[Row]:
+    """Yield what a page of reference lists: a term in both languages, a model, a claim."""
+    title = Words(page.lang, page.name)("title")
+    if page.name == "glossary":
+        for term in terms():
+            name, other = term.names[page.lang], next(term.names[each] for each in LANGUAGES if each != page.lang)
+            says = f"{term.says[page.lang]} ({', '.join((other, *term.also))})"
+            yield title, f"{page.folder}?{urlencode({'find': name})}", name, says
+    elif page.name == "models":
+        for model in models():
+            yield title, f"{page.folder}?pick={model.id}", model.name, f"{model.family} {model.year} {model.id}"
+    elif page.name == "ledger":
+        for name, text in texts().items():
+            yield title, f"{page.folder}?{urlencode({'entry': name})}", text.claim[page.lang], f"{name} {text.where}"
 
 
 def plain(markdown: str) -> str:

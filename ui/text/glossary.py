@@ -19,16 +19,19 @@ class Term:
         symbol: LaTeX, "" where it has none.
         says: its meaning in one sentence, by language.
         seen: the page that shows it in a picture and the beat, from 1; ("", 0) for none.
+        also: other words by which it is looked for.
     """
 
     names: dict[str, str]
     symbol: str
     says: dict[str, str]
     seen: tuple[str, int] = ("", 0)
+    also: tuple[str, ...] = ()
 
     def holds(self, text: str) -> bool:
-        """Return whether a text occurs in its names or its meaning, whatever the case."""
-        return any(text.casefold() in each.casefold() for each in (*self.names.values(), *self.says.values()))
+        """Return whether a text occurs in its names, its meaning or its other words, whatever the case."""
+        known = *self.names.values(), *self.says.values(), *self.also
+        return any(text.casefold() in each.casefold() for each in known)
 
 
 @lru_cache(maxsize=1)
@@ -41,6 +44,7 @@ def terms() -> tuple[Term, ...]:
             row.get("symbol", ""),
             row["says"],
             (row.get("seen", ""), row.get("beat", 0)),
+            tuple(row.get("also", ())),
         )
         for row in rows
     )

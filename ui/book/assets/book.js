@@ -277,6 +277,13 @@ const built = JSON.parse(element("built").textContent);
 for (const id in built.films) draw(id, built.films[id]);
 for (const id in built.told) hear(id, built.told[id]);
 address(Object.fromEntries(new URLSearchParams(location.search)));
+// An address that names a place in a fold opens the fold.
+const place = location.hash && element(decodeURIComponent(location.hash.slice(1)));
+if (place) {
+  const fold = place.closest("details");
+  if (fold) fold.open = true;
+  place.scrollIntoView();
+}
 reachable();
 restored(document);
 document.fonts.ready.then(reachable);
