@@ -1,6 +1,6 @@
 # make run: the app on http://127.0.0.1:8501     make serve: the app for a hall     make test: all tests
 # make test-fast: a minute of them     make check: lint, format, types, audit     make docs: API pages
-# make book: the pages as plain files
+# make book: the pages as plain files; make scorm: as a course package
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
@@ -8,7 +8,7 @@ WORKERS ?= 2
 # Dozens of processes of a test run import the same files: what Python compiled of them is kept, whatever the machine says.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run serve test test-fast test-long check format bench docs book fuzz lock clean
+.PHONY: run serve test test-fast test-long check format bench docs book scorm fuzz lock clean
 
 run: $(VENV)/.app
 	exec $(BIN)/python -m deploy.replica
@@ -57,6 +57,10 @@ docs: $(VENV)/.dev
 export WHEELS
 book: $(VENV)/.dev
 	$(BIN)/python -m tools.book build/book $(if $(WHEELS),--wheels $(WHEELS))
+
+# The same as a course package for Moodle, Canvas and others: build/rope-lab-scorm.zip.
+scorm: $(VENV)/.dev
+	$(BIN)/python -m tools.book build/book --scorm build/rope-lab-scorm.zip $(if $(WHEELS),--wheels $(WHEELS))
 
 FUZZ_SECONDS ?= 600
 fuzz: $(VENV)/.dev requirements-fuzz.lock

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import urljoin, urlsplit
+from xml.etree import ElementTree
 
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
@@ -19,7 +22,10 @@ from benchmarks.servers import ROOT
 from rope_core.grade import Result
 from tests.browser.conftest import DESK, PHONE, Visit, address_has, holds, until
 from tests.support.reader import violations
+from tools.book import scorm
 from ui.book.frame import Book
+from ui.page.menu import PATH, declaration
+from ui.page.tasks import Question
 from ui.present import lessons
 from ui.text.words import Words
 
@@ -356,6 +362,78 @@ def test_a_film_lives_in_somebody_s_page_that_grants_it_no_memory(browser: Brows
     page.goto(f"{book}clock/")
     assert page.locator("nav").is_visible() and not errors
     page.context.close()
+
+
+SYSTEM = """<!doctype html><script src="runtime.js"></script><script>
+  API = new Scorm12API({ autocommit: false });
+  const before = sessionStorage.getItem("before");
+  if (before) API.loadFromJSON(JSON.parse(before), "cmi");
+</script><iframe src="package/rotation/?lang=en" width="1200" height="700"></iframe>"""
+TOLD = """() => ({ status: API.cmi.core.lesson_status, score: API.cmi.core.score.raw, data: API.cmi.suspend_data,
+  code: API.lastErrorCode })"""
+(QUESTION,) = (task for task in declaration("rotation").tasks if isinstance(task, Question))
+
+
+@pytest.fixture(scope="module")
+def system(host: Path, book: str, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Return the address of a page that plays the course package in an open-source runtime."""
+    place = tmp_path_factory.mktemp("runtime")
+    for name in ("package.json", "package-lock.json"):
+        shutil.copy(ROOT / "tests/support/scorm" / name, place)
+    if subprocess.run(["npm", "ci", "--silent", "--ignore-scripts"], cwd=place, check=False).returncode:
+        pytest.skip("npm must reach its registry for scorm-again")
+    package = host / "package.zip"
+    scorm.write(host / "course/rope", package)
+    with zipfile.ZipFile(package) as archive:
+        archive.extractall(host / "package")
+    shutil.copy(place / "node_modules/scorm-again/dist/scorm12.min.js", host / "runtime.js")
+    (host / "system.html").write_text(SYSTEM, "utf-8")
+    return book.replace("course/rope/", "system.html")
+
+
+def told(page: Page) -> dict[str, Any]:
+    return dict(page.evaluate(TOLD))
+
+
+def test_what_a_reader_does_is_reported_and_taken_up_elsewhere(browser: Browser, system: str, host: Path) -> None:
+    context = browser.new_context(viewport=DESK)
+    page = context.new_page()
+    page.goto(system)
+    inside = page.frame_locator("iframe")
+    inside.locator(READY).wait_for()
+    assert told(page) == {"status": "incomplete", "score": "0", "data": "", "code": "0"}
+    inside.locator(f'.choices button[value="{QUESTION.right}"]').first.click()
+    tasks = sum(len(declaration(name).tasks) for name in PATH)
+    report = until(page, lambda: told(page), lambda now: now["data"] != "")
+    begun = {"status": "incomplete", "score": str(100 // tasks), "data": "rotation.opposite", "code": "0"}
+    assert report == begun
+    # Another page of the book goes on with the session.
+    inside.locator("nav a[href*=clock]").click()
+    inside.locator("html[data-page=clock]").wait_for()
+    inside.locator(READY).wait_for()
+    assert told(page) == begun
+    cmi = page.evaluate("JSON.stringify({ suspend_data: API.cmi.suspend_data })")
+    context.close()
+    # On another machine the system knows what was done.
+    context = browser.new_context(viewport=DESK)
+    page = context.new_page()
+    page.add_init_script(f"if (top === self) sessionStorage.setItem('before', {json.dumps(cmi)})")
+    page.goto(system)
+    inside = page.frame_locator("iframe")
+    inside.locator(READY).wait_for()
+    expect(inside.locator(".onward")).to_contain_text("1 of ")
+    assert told(page)["data"] == "rotation.opposite"
+    context.close()
+
+
+def test_the_list_names_every_file_and_the_first_page(host: Path, system: str) -> None:
+    with zipfile.ZipFile(host / "package.zip") as archive:
+        names = archive.namelist()
+        root = ElementTree.fromstring(archive.read(scorm.MANIFEST))
+    (resource,) = root.iter(f"{{{scorm.IMS}}}resource")
+    listed = [file.attrib["href"] for file in resource]
+    assert sorted([*listed, scorm.MANIFEST]) == sorted(names) and resource.attrib["href"] in listed
+    assert resource.attrib[f"{{{scorm.ADL}}}scormtype"] == "sco" and "sw.js" not in names
 
 
 @pytest.mark.long

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from rope_core.lab.cards import INDEX
 from rope_core.lab.inside import models
-from tools.book import pieces, search, site
+from tools.book import pieces, scorm, search, site
 from ui import book, film
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -61,7 +61,7 @@ def write(folder: Path, wheels: Path | None, only: Sequence[str] = ()) -> None:
     pieces.compiled(modules, packages, assets / "python")
     players = Path(film.__file__).parent / "assets"
     for path in (*players.iterdir(), *SCRIPTS.iterdir(), KEYS):
-        if path.name not in ("streamlit.js", "sw.js"):
+        if path.name not in ("streamlit.js", "sw.js", scorm.SCRIPT):
             shutil.copy(path, assets / path.name)
     pieces.drawn(packages, ROOT, folder, only)
     search.write(folder)
@@ -95,9 +95,12 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--wheels", type=Path, help="a folder that holds numpy's wheel for Pyodide")
     parser.add_argument("--only", nargs="*", default=(), help="these pages, for a test")
+    parser.add_argument("--scorm", type=Path, help="write the book as a course package (SCORM 1.2) as well: a zip")
     options = parser.parse_args()
     try:
         write(options.folder, options.wheels, options.only)
+        if options.scorm:
+            scorm.write(options.folder, options.scorm)
     except pieces.Missing as missing:
         sys.exit(f"book: {missing}")
 

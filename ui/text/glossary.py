@@ -63,7 +63,8 @@ def table(
     found_terms = [term for term in terms() if term.holds(text.strip())]
     columns = (
         [
-            f"**{term.names[lang]}**{f' ${term.symbol}$' if term.symbol else ''} {term.names[other]}"
+            f"**{term.names[lang]}**{f' ${term.symbol}$' if term.symbol else ''}"
+            + (f" {term.names[other]}" if term.names[other] != term.names[lang] else "")
             for term in found_terms
         ],
         [term.says[lang] for term in found_terms],
