@@ -202,19 +202,28 @@ def test_on_paper_the_app_has_the_whole_width_and_nothing_to_press(browser: Brow
     visit.close()
 
 
+WAY = """const look = () => {
+  const at = document.querySelector(".film[data-at] .film-range")?.valueAsNumber ?? NaN;
+  const { low, high } = globalThis.way ?? { low: at, high: at };
+  if (at === at) globalThis.way = { low: Math.min(at, low), high: Math.max(at, high), at };
+  requestAnimationFrame(look);
+};
+look();"""
+
+
 def test_on_a_first_visit_a_thing_moves_once_by_itself_and_sends_nothing(browser: Browser, app: str) -> None:
     visit = Visit(browser)
-    visit.context.add_init_script("localStorage.removeItem('rope-lab-dragged')")
+    visit.context.add_init_script(f"localStorage.removeItem('rope-lab-dragged'); {WAY}")
     visit.page.goto(f"{app}/?lang=en")
-    film = leading(visit.page)
-    word = film.locator(".film-handle rect").first
-    before = resting(word)["x"]
-    seen = until(visit.page, lambda: word.evaluate("node => Number(node.getAttribute('x'))"), lambda _: True)
-    assert (
-        until(visit.page, lambda: word.evaluate("n => Number(n.getAttribute('x'))"), lambda now: now > seen + 9) > seen
-    )
-    expect(word).to_have_attribute("x", str(seen))
-    assert resting(word)["x"] == before and "position" not in visit.page.url
+    leading(visit.page)
+
+    def there_and_back() -> None:
+        way = visit.page.evaluate("globalThis.way")
+        assert way["high"] > way["low"] + 0.5 and way["at"] == way["low"]
+
+    holds(visit.page, there_and_back)
+    assert "position" not in visit.page.url
+    visit.close()
 
 
 def test_a_step_of_a_lesson_plays_once_and_its_end_is_in_the_address(visit: Visit, app: str) -> None:
