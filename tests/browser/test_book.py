@@ -226,6 +226,11 @@ def test_a_student_s_own_rotation_is_graded_in_the_page(browser: Browser, book: 
     turns, back = "a * cos - b * sin, a * sin + b * cos", "a * cos + b * sin, b * cos - a * sin"
     assert "transposed" in graded(right.replace(turns, back), 1)
     assert graded(right, 5).count("✓") == 5
+    with page.expect_download() as saved:
+        page.get_by_role("button", name=t("grade.save")).click()
+    text = Path(saved.value.path()).read_text("utf-8")
+    assert text.startswith(right.rstrip()) and "# 5 of 5 points" in text and text.count("# ✓") == 5
+    compile(text, "mine.py", "exec")
     page.evaluate("document.querySelector('[data-grade]').dataset.seconds = 4")
     endless = Result("rotate", "dtype", 1.0, "endless", {"seconds": 4}).sentence("en")
     stuck = right.replace("return rotate(grad", "while True: pass\n    return rotate(grad")
@@ -369,7 +374,7 @@ SYSTEM = """<!doctype html><script src="runtime.js"></script><script>
   const before = sessionStorage.getItem("before");
   if (before) API.loadFromJSON(JSON.parse(before), "cmi");
 </script><iframe src="package/rotation/?lang=en" width="1200" height="700"></iframe>"""
-TOLD = """() => ({ status: API.cmi.core.lesson_status, score: API.cmi.core.score.raw, data: API.cmi.suspend_data,
+REPORT = """() => ({ status: API.cmi.core.lesson_status, score: API.cmi.core.score.raw, data: API.cmi.suspend_data,
   code: API.lastErrorCode })"""
 (QUESTION,) = (task for task in declaration("rotation").tasks if isinstance(task, Question))
 
@@ -391,8 +396,8 @@ def system(host: Path, book: str, tmp_path_factory: pytest.TempPathFactory) -> s
     return book.replace("course/rope/", "system.html")
 
 
-def told(page: Page) -> dict[str, Any]:
-    return dict(page.evaluate(TOLD))
+def reported(page: Page) -> dict[str, Any]:
+    return dict(page.evaluate(REPORT))
 
 
 def test_what_a_reader_does_is_reported_and_taken_up_elsewhere(browser: Browser, system: str, host: Path) -> None:
@@ -401,17 +406,17 @@ def test_what_a_reader_does_is_reported_and_taken_up_elsewhere(browser: Browser,
     page.goto(system)
     inside = page.frame_locator("iframe")
     inside.locator(READY).wait_for()
-    assert told(page) == {"status": "incomplete", "score": "0", "data": "", "code": "0"}
+    assert reported(page) == {"status": "incomplete", "score": "0", "data": "", "code": "0"}
     inside.locator(f'.choices button[value="{QUESTION.right}"]').first.click()
     tasks = sum(len(declaration(name).tasks) for name in PATH)
-    report = until(page, lambda: told(page), lambda now: now["data"] != "")
+    first = until(page, lambda: reported(page), lambda now: now["data"] != "")
     begun = {"status": "incomplete", "score": str(100 // tasks), "data": "rotation.opposite", "code": "0"}
-    assert report == begun
+    assert first == begun
     # Another page of the book goes on with the session.
     inside.locator("nav a[href*=clock]").click()
     inside.locator("html[data-page=clock]").wait_for()
     inside.locator(READY).wait_for()
-    assert told(page) == begun
+    assert reported(page) == begun
     cmi = page.evaluate("JSON.stringify({ suspend_data: API.cmi.suspend_data })")
     context.close()
     # On another machine the system knows what was done.
@@ -422,7 +427,7 @@ def test_what_a_reader_does_is_reported_and_taken_up_elsewhere(browser: Browser,
     inside = page.frame_locator("iframe")
     inside.locator(READY).wait_for()
     expect(inside.locator(".onward")).to_contain_text("1 of ")
-    assert told(page)["data"] == "rotation.opposite"
+    assert reported(page)["data"] == "rotation.opposite"
     context.close()
 
 

@@ -103,12 +103,12 @@ class Learning(Content):
         }
         rows, hint = text.count("\n") + 8, escape(self.t("grade.keys"))
         box = f'<textarea rows="{rows}" spellcheck="false" autocapitalize="off">{escape(text)}</textarea>'
-        run, again = (
+        buttons = " ".join(
             f'<button type="button" class="{name}">{escape(self.t(f"grade.{name}"))}</button>'
-            for name in ("run", "again")
+            for name in ("run", "again", "save")
         )
         label = f"<label><span>{escape(self.t('grade.editor', name=function))}</span>{box}</label>"
-        node.html = f'{label}<p class="caption">{hint}</p>{run} {again} <span role="status"></span>'
+        node.html = f'{label}<p class="caption">{hint}</p>{buttons} <span role="status"></span>'
 
         def take(given: Any) -> None:
             try:

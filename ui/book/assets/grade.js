@@ -32,6 +32,15 @@ function remember(editor, text) {
   kept(() => (text === editor.defaultValue ? localStorage.removeItem(place(editor)) : localStorage.setItem(place(editor), text)));
 }
 
+/** Hand the reader a file to hand in: what was written, and below it, as comments, what the page says of it. */
+function save(box, text) {
+  const lines = [...box.parentElement.querySelectorAll(".note, .table tr:has(td)")].map((part) => [...part.children].map((each) => each.textContent).join(": "));
+  const file = [text.trimEnd(), "", ...lines.map((line) => `# ${line}`), ""].join("\n");
+  const link = Object.assign(document.createElement("a"), { href: URL.createObjectURL(new Blob([file], { type: "text/x-python" })), download: `${box.dataset.grade}.py` });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+}
+
 /** Put back what was written on another visit. */
 export function restored(root) {
   for (const editor of root.querySelectorAll("[data-grade] textarea")) {
@@ -52,6 +61,7 @@ export function grading(send) {
       editor.value = editor.defaultValue;
       return remember(editor, editor.value);
     }
+    if (button.className === "save") return save(box, editor.value);
     button.disabled = true;
     status.textContent = box.dataset.running;
     send(box.id, await graded(box, editor.value));
