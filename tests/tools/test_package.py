@@ -1,10 +1,17 @@
 """What the wheel holds: all of rope_core but the lab's weights, in less than a megabyte."""
 
 import json
+import os
+import re
+import shutil
 import subprocess
 import sys
 import zlib
+from pathlib import Path
 
+import yaml
+
+from rope_core.version import __version__
 from tests.support import ROOT
 
 # What setuptools would put into the wheel by pyproject.toml, without building one.
@@ -31,3 +38,22 @@ def test_the_wheel_holds_everything_but_the_weights_in_less_than_a_megabyte() ->
     assert weights and packed & weights == set()
     assert {path for path in tracked if (ROOT / path).exists()} - weights <= packed
     assert sum(len(zlib.compress((ROOT / path).read_bytes())) for path in packed) < 1_000_000
+
+
+def test_a_release_is_named_alike_everywhere_and_its_readme_can_be_followed(tmp_path: Path) -> None:
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
+    example = (ROOT / "docs/ci-example.yml").read_text("utf-8")
+    assert cited["version"] == __version__ and f"rope-lab@v{__version__}" in example
+    assert f"## {__version__} - {cited['date-released']}" in (ROOT / "CHANGELOG.md").read_text("utf-8")
+    deposit = json.loads((ROOT / ".zenodo.json").read_text("utf-8"))
+    assert deposit["title"] == cited["title"] and deposit["license"] == cited["license"]
+    steps = yaml.safe_load((ROOT / "docs/release.yml").read_text("utf-8"))["jobs"]["build"]["steps"]
+    (script,) = (step["run"] for step in steps if "sed" in step.get("run", ""))
+    shutil.copy(ROOT / "README.md", tmp_path)
+    names = {"GITHUB_REPOSITORY": "owner/name", "GITHUB_REF_NAME": "v1", "PATH": os.environ["PATH"]}
+    subprocess.run(["bash", "-ec", script], cwd=tmp_path, env=names, check=True)
+    links = re.findall(r"\]\(([^)]*)\)", (tmp_path / "README.md").read_text("utf-8"))
+    assert len(links) > 10 and all(link.startswith("https://") for link in links)
+    start = "https://github.com/owner/name/blob/v1/"
+    files = [re.split("[?#]", link.removeprefix(start))[0] for link in links if link.startswith(start)]
+    assert files and all((ROOT / file).exists() for file in files)

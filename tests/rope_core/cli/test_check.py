@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 import rope_core as rc
 from rope_core.__main__ import main
@@ -145,10 +146,17 @@ def test_the_pre_commit_hook_runs(files: Path) -> None:
 
 
 def test_the_action_runs(files: Path) -> None:
-    line = only(r"^        run: (rope .+)$", (ROOT / "docs" / "ci-example.yml").read_text(encoding="utf-8"))
-    environment = rope_on_path(files)
-    assert run(line, files / "good", environment).returncode == 0
-    bad = run(line, files / "wrong", environment)
+    action, workflow = (
+        yaml.safe_load((ROOT / name).read_text("utf-8")) for name in ("action.yml", "docs/ci-example.yml")
+    )
+    (step,) = (step for step in action["runs"]["steps"] if step.get("run", "").startswith("rope "))
+    example = workflow["jobs"]["check"]["steps"][-1]
+    assert set(example["with"]) <= set(action["inputs"])
+    given = {"CONFIG": example["with"]["config"], "FAIL_ON": example["with"]["fail-on"]}
+    assert set(given) == set(step["env"])
+    environment = rope_on_path(files) | given
+    assert run(step["run"], files / "good", environment).returncode == 0
+    bad = run(step["run"], files / "wrong", environment)
     assert bad.returncode == 1 and "type_not_known" in bad.stdout
 
 
