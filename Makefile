@@ -53,14 +53,15 @@ docs: $(VENV)/.dev
 	$(BIN)/python -m pdoc -d google --no-show-source -o build/api rope_core $(addprefix rope_core.,$(API))
 
 # The book in build/book: every page as plain files, live in the reader's browser; needs node and npm. WHEELS=DIR: a folder
-# that holds another numpy's wheel for Pyodide than the one in tools/book/wheels.
-export WHEELS
+# that holds another numpy's wheel for Pyodide than the one in tools/book/wheels. SITE=ADDRESS: where it will be.
+export WHEELS SITE
+BOOK := $(if $(WHEELS),--wheels $(WHEELS)) $(if $(SITE),--site $(SITE))
 book: $(VENV)/.dev
-	$(BIN)/python -m tools.book build/book $(if $(WHEELS),--wheels $(WHEELS))
+	$(BIN)/python -m tools.book build/book $(BOOK)
 
 # The same as a course package for Moodle, Canvas and others: build/rope-lab-scorm.zip.
 scorm: $(VENV)/.dev
-	$(BIN)/python -m tools.book build/book --scorm build/rope-lab-scorm.zip $(if $(WHEELS),--wheels $(WHEELS))
+	$(BIN)/python -m tools.book build/book --scorm build/rope-lab-scorm.zip $(BOOK)
 
 FUZZ_SECONDS ?= 600
 fuzz: $(VENV)/.dev requirements-fuzz.lock

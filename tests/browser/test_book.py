@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -17,7 +18,7 @@ from xml.etree import ElementTree
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from benchmarks.book import BARS, BEFORE, FIRST_FILM, READY, before_a_film, hosted, in_all
+from benchmarks.book import BARS, BEFORE, FIRST_FILM, READY, Quiet, before_a_film, hosted, in_all
 from benchmarks.servers import ROOT
 from rope_core.grade import Result
 from tests.browser.conftest import DESK, PHONE, Visit, address_has, holds, until
@@ -367,6 +368,33 @@ def test_a_film_lives_in_somebody_s_page_that_grants_it_no_memory(browser: Brows
     page.goto(f"{book}clock/")
     assert page.locator("nav").is_visible() and not errors
     page.context.close()
+
+
+class Aged(Quiet):
+    """A host that has browsers keep every file for ten minutes, as GitHub Pages does."""
+
+    def end_headers(self) -> None:
+        self.send_header("Cache-Control", "max-age=600")
+        super().end_headers()
+
+
+def test_a_new_edition_is_read_where_the_host_has_files_kept(browser: Browser, host: Path, tmp_path: Path) -> None:
+    shutil.copytree(host / "course/rope", tmp_path / "rope")
+    visit, first = Visit(browser), tmp_path / "rope/index.html"
+    (edition,) = re.findall(r"edition ([0-9a-f]{16})", first.read_text("utf-8"))
+    with hosted(tmp_path, Aged) as url:
+        page = opened(visit, f"{url}rope/?lang=en")
+        page.wait_for_selector("html[data-kept]")
+        for path in (first, tmp_path / "rope/sw.js"):
+            path.write_text(path.read_text("utf-8").replace(edition, "0" * 16), "utf-8")
+
+        def new() -> None:
+            page.reload()
+            expect(page.locator("footer")).to_contain_text("edition 0000000000000000", timeout=500)
+
+        holds(page, new)
+    assert not visit.complaints
+    visit.close()
 
 
 SYSTEM = """<!doctype html><script src="runtime.js"></script><script>

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from rope_core.lab.cards import INDEX
 from rope_core.lab.inside import models
-from tools.book import pieces, scorm, search, site
+from tools.book import about, pieces, scorm, search, site
 from ui import book, film
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -37,7 +37,7 @@ def project() -> dict[str, bytes]:
     return {name: path.read_bytes() for name, path in named.items() if not any(map(name.__contains__, LEFT_OUT))}
 
 
-def write(folder: Path, wheels: Path | None, only: Sequence[str] = ()) -> None:
+def write(folder: Path, wheels: Path | None, only: Sequence[str] = (), site_address: str = "") -> None:
     """Write the whole book, or some of its pages; what was in the folder is gone."""
     packages = pieces.node(folder.parent / "book-pieces")
     shutil.rmtree(folder, ignore_errors=True)
@@ -55,7 +55,7 @@ def write(folder: Path, wheels: Path | None, only: Sequence[str] = ()) -> None:
     (assets / "pyodide-lock.json").write_text(json.dumps(lock), "utf-8")
     modules = {
         "library": pieces.unpacked((packages / "pyodide/python_stdlib.zip").read_bytes()),
-        "numpy": pieces.unpacked(pieces.numpy(packages, wheels)),
+        "numpy": pieces.unpacked(numpy := pieces.numpy(packages, wheels)),
         "app": project() | pieces.pure() | {LATER: json.dumps(later(assets / "python")).encode()},
     }
     pieces.compiled(modules, packages, assets / "python")
@@ -66,7 +66,11 @@ def write(folder: Path, wheels: Path | None, only: Sequence[str] = ()) -> None:
     pieces.drawn(packages, ROOT, folder, only)
     search.write(folder)
     site.typeset(sorted(folder.rglob("*.html")), packages / "katex")
+    about.licences(folder, packages, numpy)
+    about.write(folder, site_address)
     edition = digest(folder)
+    for page in folder.rglob("index.html"):
+        page.write_text(page.read_text("utf-8").replace(about.EDITION, edition), "utf-8")
     for source, place in ((SCRIPTS / "sw.js", folder / "sw.js"), (assets / "code.js", assets / "code.js")):
         place.write_text(source.read_text("utf-8").replace("VERSION", edition), "utf-8")
 
@@ -96,9 +100,10 @@ def main() -> None:
     parser.add_argument("--wheels", type=Path, help="a folder that holds numpy's wheel for Pyodide")
     parser.add_argument("--only", nargs="*", default=(), help="these pages, for a test")
     parser.add_argument("--scorm", type=Path, help="write the book as a course package (SCORM 1.2) as well: a zip")
+    parser.add_argument("--site", default="", help="the address that the book will have, for search engines")
     options = parser.parse_args()
     try:
-        write(options.folder, options.wheels, options.only)
+        write(options.folder, options.wheels, options.only, f"{options.site.rstrip('/')}/" if options.site else "")
         if options.scorm:
             scorm.write(options.folder, options.scorm)
     except pieces.Missing as missing:

@@ -21,8 +21,10 @@ from ui.book.nodes import Node, data, live
 from ui.figures.drawing import Drawing
 from ui.film.still import Still
 from ui.page.menu import ORDER
-from ui.text.words import LANGUAGES, Words
+from ui.text.words import LANGUAGES, Words, sections
 
+HEAD, FOOT = "<!-- head -->", "<!-- foot -->"
+"""Where a page's words about itself go, once all pages are there (about.py)."""
 BARE = (
     ".plot, .film {height: auto !important; min-height: 0 !important; overflow: auto}"
     ".bar, .popover, .control, .button, .choices, .grade button {display: none}"
@@ -122,7 +124,7 @@ def write(page: Page, folder: Path) -> None:
         "data-other": " ".join(f"{each.lang} {page.to(each)}" for each in others),
     }
     task = html(f"**{t('frame.try')}** {book.t('task')}") if book.t.has("task") else ""
-    root = page.root
+    root, written = page.root, tree.written()
     preload = "".join(f'<link rel="modulepreload" href="{root}assets/{name}">' for name in SCRIPTS)
     text = f"""<!doctype html>
 <html {" ".join(f'{name}="{escape(value)}"' for name, value in attributes.items())}>
@@ -131,7 +133,7 @@ def write(page: Page, folder: Path) -> None:
 <meta http-equiv="Content-Security-Policy" content="{POLICY}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{escape(book.t("title"))} · {escape(t("app.title"))}</title>
-<link rel="icon" href="data:,">
+{HEAD}
 <script src="{root}assets/lang.js"></script>
 <link rel="stylesheet" href="{root}assets/katex/katex.min.css">
 <link rel="stylesheet" href="{root}assets/film.css">
@@ -144,14 +146,15 @@ def write(page: Page, folder: Path) -> None:
 <body>
 <a class="skip" href="#main">{escape(t("browser.skip"))}</a>
 <div class="shell">
-<nav aria-label="{escape(t("browser.menu"))}">{_menu(page, t)}</nav>
+<nav aria-label="{escape(t("browser.menu"))}">{_menu(page, t, _contents(page, written))}</nav>
 <main id="main">
 <search hidden><label>{escape(t("browser.search"))} <input id="search" type="search" autocomplete="off"></label>
 <ul id="found" aria-live="polite"></ul></search>
 <header><h1>{escape(book.t("title"))}</h1>{switch}</header>
 <p class="note warning unmoved">{escape(t("browser.unmoved"))}</p>
 <div class="claim">{html(f"**{book.t('claim')}**")}{task}</div>
-{tree.written()}
+{written}
+{FOOT}
 </main>
 </div>
 <script type="application/json" id="built">{_inert(json.dumps(built, ensure_ascii=False))}</script>
@@ -207,13 +210,24 @@ def _number(value: object) -> str:
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
-def _menu(page: Page, t: Words) -> str:
+def _contents(page: Page, written: str) -> str:
+    """Return the sections of a page as a list of links."""
+    titles = {name: title for name, (title, _) in sections(page.lang, page.name).items() if f'id="{name}"' in written}
+    links = "".join(
+        f'<li><a href="#{name}">{html(title, line=True)}</a></li>' for name, title in titles.items() if title
+    )
+    return f'<ul class="contents">{links}</ul>' if links else ""
+
+
+def _menu(page: Page, t: Words, contents: str) -> str:
+    """Return the links to all pages, below this one those to its sections."""
     pieces = []
     for section, names in ORDER.items():
         links = []
         for name in names:
             here = ' aria-current="page"' if name == page.name else ""
-            links.append(f'<li><a href="{page.to(Page(name, page.lang))}"{here}>{escape(t(f"page.{name}"))}</a></li>')
+            link = f'<a href="{page.to(Page(name, page.lang))}"{here}>{escape(t(f"page.{name}"))}</a>'
+            links.append(f"<li>{link}{contents if here else ''}</li>")
         pieces.append(f"<h2>{escape(t(f'section.{section}'))}</h2><ul>{''.join(links)}</ul>")
     return "".join(pieces)
 

@@ -277,6 +277,8 @@ const built = JSON.parse(element("built").textContent);
 for (const id in built.films) draw(id, built.films[id]);
 for (const id in built.told) hear(id, built.told[id]);
 address(Object.fromEntries(new URLSearchParams(location.search)));
+// On a phone the menu is a strip: it shows where one is.
+document.querySelector("nav [aria-current]")?.scrollIntoView({ inline: "center", block: "nearest" });
 // An address that names a place in a fold opens the fold.
 const place = location.hash && element(decodeURIComponent(location.hash.slice(1)));
 if (place) {

@@ -10,7 +10,8 @@ self.addEventListener("activate", (event) => event.waitUntil((async () => {
 const keep = async (request) => {
   const store = await caches.open(STORE), known = await store.match(request, { ignoreSearch: true });
   if (known) return known;
-  const answer = await fetch(request);
+  // Past what the browser keeps for as long as the host says: it may be of the edition before. A redirection goes back to the browser.
+  const answer = await fetch(request.url ?? request, { cache: "no-cache", redirect: request.mode === "navigate" ? "manual" : "follow" });
   if (answer.ok && !answer.redirected) await store.put(String(request.url ?? request).split(/[?#]/)[0], answer.clone());
   return answer;
 };
