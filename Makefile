@@ -56,11 +56,11 @@ docs: $(VENV)/.dev
 # that holds another numpy's wheel for Pyodide than the one in tools/book/wheels. SITE=ADDRESS: where it will be.
 export WHEELS SITE
 BOOK := $(if $(WHEELS),--wheels $(WHEELS)) $(if $(SITE),--site $(SITE))
-book: $(VENV)/.dev
+book: $(VENV)/.book
 	$(BIN)/python -m tools.book build/book $(BOOK)
 
 # The same as a course package for Moodle, Canvas and others: build/rope-lab-scorm.zip.
-scorm: $(VENV)/.dev
+scorm: $(VENV)/.book
 	$(BIN)/python -m tools.book build/book --scorm build/rope-lab-scorm.zip $(BOOK)
 
 FUZZ_SECONDS ?= 600
@@ -89,9 +89,14 @@ $(VENV)/.dev: requirements-dev.lock requirements-dev.txt requirements.txt | $(VE
 	$(INSTALL) -r requirements-dev.txt
 	touch $@ $(VENV)/.app
 
+$(VENV)/.book: requirements-book.lock | $(VENV)/bin/python
+	$(INSTALL) --require-hashes -r requirements-book.lock
+	touch $@
+
 # The locks anew from requirements*.txt. What they hold already keeps its version; LOCK=--upgrade takes the newest.
 lock: $(VENV)/.dev
 	$(BIN)/uv pip compile -q $(LOCK) requirements-dev.txt -o requirements-dev.lock
 	$(BIN)/uv pip compile -q $(LOCK) requirements.txt -c requirements-dev.lock --no-emit-package triton -o requirements.lock
 	$(BIN)/uv pip compile -q $(LOCK) requirements-fuzz.txt -o requirements-fuzz.lock
 	$(BIN)/uv pip compile -q $(LOCK) requirements-notebook.txt -o requirements-notebook.lock
+	$(BIN)/uv pip compile -q $(LOCK) requirements-book.txt -c requirements-dev.lock -o requirements-book.lock

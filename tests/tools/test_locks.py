@@ -11,6 +11,7 @@ PAIRS = [
     ("requirements-dev.txt", "requirements-dev.lock"),
     ("requirements-fuzz.txt", "requirements-fuzz.lock"),
     ("requirements-notebook.txt", "requirements-notebook.lock"),
+    ("requirements-book.txt", "requirements-book.lock"),
 ]
 BESIDE = {"torch"}
 
