@@ -30,14 +30,18 @@ class Seen:
     ran: frozenset[str]
 
 
-def observe(module: Any, positions: tuple[int, ...], model_type: str | None, raised: list[Exception]) -> Seen | None:
+def observe(
+    module: Any, positions: tuple[int, ...], model_type: str | None, raised: list[Exception], axis: int | None = None
+) -> Seen | None:
     """Run the text part of ``module`` on one token at each position and return what its attention multiplied.
+
+    With an ``axis``, 0 to 2, positions are three and the other two are 0, as of a patch of an image.
 
     The module is left as it was: buffers, attributes, training mode. None where no part of it can be run on token
     ids, or where nothing that is multiplied was seen; what the attempts raised is appended to ``raised``.
     """
     for name, part in candidates(module, model_type):
-        for arguments, along in inputs(part, positions):
+        for arguments, along in inputs(part, positions, axis):
             watch = watcher(along, len(positions))
             where = positions if along == "batch" else tuple(range(len(positions)))
             with ExitStack() as stack:
@@ -93,7 +97,7 @@ def takes_tokens(part: Any) -> bool:
     return holds and bool(names)
 
 
-def inputs(part: Any, positions: tuple[int, ...]) -> Iterator[tuple[dict[str, Any], str]]:
+def inputs(part: Any, positions: tuple[int, ...], axis: int | None = None) -> Iterator[tuple[dict[str, Any], str]]:
     """Arguments to try: a row for each position; then one sequence, where positions cannot be given."""
     import torch
 
@@ -104,6 +108,12 @@ def inputs(part: Any, positions: tuple[int, ...]) -> Iterator[tuple[dict[str, An
     where = torch.tensor(positions, device=device)
     first = "input_ids" if "input_ids" in names else names[0]
     ids = torch.ones(count, 1, dtype=torch.long, device=device)
+    if axis is not None:
+        three = torch.zeros(3, count, 1, dtype=torch.long, device=device)
+        three[axis, :, 0] = where
+        if "position_ids" in names:
+            yield {first: ids, "position_ids": three, **options}, "batch"
+        return
     if "position_ids" in names:
         yield {first: ids, "position_ids": where[:, None], **options}, "batch"
     if "decoder_input_ids" in names and "decoder_position_ids" in names:

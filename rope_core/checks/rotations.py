@@ -17,7 +17,9 @@ from rope_core.checks.probe import is_rotary, probe
 from rope_core.checks.products import Product, index_of, spread, steadiness
 from rope_core.checks.stored import Buffer, in_module
 from rope_core.checks.turned import Verdict, judge
+from rope_core.hf.anatomy import AXES, axes
 from rope_core.hf.normal import INDEXER, Model, resolve
+from rope_core.hf.places import FAMILIES
 from rope_core.hf.ropes import HfRope, from_hf, indexer
 from rope_core.layout import HALF, INTERLEAVED
 from rope_core.rope import Array
@@ -135,6 +137,26 @@ class Rotations:
             if again is not None and again.positions == where:
                 self._layers(collected, again, at)
         return collected.findings()
+
+    def axes(self) -> Iterator[Finding]:
+        """Yield what follows another of an image's three positions than the config says; one moves at a time."""
+        ropes = {kind: rope for kind, rope in self.ropes.items() if rope.mrope_section and not rope.nope}
+        family = FAMILIES.get((self.model.model_type or "").removesuffix("_text"))
+        where = (0, 1, 5, 9)
+        for k, axis in enumerate(AXES if ropes and family and not family.inside else ()):
+            again = observe(self.module, where, self.model.model_type, [], k)
+            if again is None or again.positions != where:
+                return
+            collected, at = _Collected([], self.ropes), dict(self.ropes)
+            for kind, rope in ropes.items():
+                of = np.array(axes(rope.mrope_section or (), self.model.model_type))
+                at[kind] = replace(rope, inv_freq=np.where(of == axis, rope.inv_freq, 0.0))
+            self._layers(collected, again, at)
+            for (key, kind), row in collected.rows.items():
+                if not key.endswith("_not_observed"):
+                    values = {"axis": Phrase(f"axis_{axis}"), "layers": tuple(row["layers"]) or None}
+                    yield finding("mrope_axis_differs", row["module"], None, kind, **values)
+                    return
 
     def scales(self) -> Iterator[Finding]:
         """Yield attentions whose softmax scale lacks what the config multiplies it by: DeepSeek's m**2 under YaRN."""

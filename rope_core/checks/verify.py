@@ -47,7 +47,7 @@ def verify(model_or_file: object, config: object) -> Verified:
     - what its attention really does: the module runs on single tokens at up to 11 positions (a second time past the
       trained length, where the scheme follows the length), and q and k of every layer, as they are multiplied, are
       compared with ``rc.rotate`` of what they were before: pairs, sign, angle, factor, width, lanes that stay, and v,
-      which must not turn;
+      which must not turn; of a model for images each of three positions also moves alone;
     - the ways in which it reads a text: 12 tokens at once, in two pieces, token by token with a cache, and padded must
       give the same keys in every layer and the same output (padded: the same keys in the first layer).
 
@@ -100,6 +100,8 @@ def _module(module: Any, data: dict[str, Any], ropes: Mapping[str | None, HfRope
         findings.append(finding("no_buffers", "inv_freq"))
     if not {each.key for each in findings} & {"buffer_on_meta", "buffer_uninitialised"}:
         findings += [*rotations.findings(pairs), *rotations.scales()]
+        if rotations.observed and not findings:
+            findings += rotations.axes()
         if rotations.observed and all(each.severity == "note" for each in findings):
             findings += ways(module, rotations.model.model_type, rotations.raised, tried)
     products = {each.layer for each in rotations.seen.products} if rotations.seen else set()

@@ -66,3 +66,18 @@ def test_frequencies_of_time_steps_are_no_rotation() -> None:
     ]
     model.language_model.rotary_emb.inv_freq *= 1.5
     assert "buffer_differs" in keys(rc.verify(model, config))
+
+
+@pytest.mark.parametrize("model_type", ["qwen2_vl_text", "qwen2_5_vl_text", "glm4v_text", "paddleocr_vl"])
+def test_sections_in_another_order_are_seen_though_text_comes_out_right(model_type: str) -> None:
+    """Each of an image's three positions moves alone; the sections are handed to the code in reverse."""
+    model, _ = tiny_models.model(model_type)
+    for part in model.modules():
+        held = getattr(getattr(part, "config", None), "rope_parameters", None)
+        if isinstance(held, dict) and held.get("mrope_section"):
+            held["mrope_section"] = (2, 2, 4)
+        if hasattr(part, "mrope_section"):
+            part.mrope_section = (2, 2, 4)
+    _, config = tiny_models.model(model_type)
+    (wrong,) = (each for each in rc.verify(trained(model), config) if each.key != "part_not_observed")
+    assert wrong.key == "mrope_axis_differs" and "time" in wrong.title() and "layers 0" in wrong.why()
