@@ -277,6 +277,9 @@ const built = JSON.parse(element("built").textContent);
 for (const id in built.films) draw(id, built.films[id]);
 for (const id in built.told) hear(id, built.told[id]);
 address(Object.fromEntries(new URLSearchParams(location.search)));
+// The stage changes the address under the page: what the page names beside it is named in full.
+const icon = document.querySelector("link[rel=icon]");
+if (icon) icon.setAttribute("href", icon.href);
 // On a phone the menu is a strip: it shows where one is.
 document.querySelector("nav [aria-current]")?.scrollIntoView({ inline: "center", block: "nearest" });
 // An address that names a place in a fold opens the fold.
