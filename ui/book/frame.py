@@ -151,7 +151,6 @@ class Book(Stage):
     def _film(self, drawing: Film) -> str:
         """Draw a film; return the sentence below its picture."""
         film, name, scene = drawing.packed(self.t), f"{self.name}.{drawing.id}", drawing.scene
-        self.store.begin(scene.beats)
         fields = [self.store.fields[control.name] for control in scene.moving]
         values: dict[str, Any] = dict(scene.values(lambda field: self.store.get(self.store.fields[field])))
         gap, sketch = None, scene.sketch

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 import rope_core as rc
 from ui.figures import catalogue as models
-from ui.film.scene import BEAT, Beat
 from ui.page import fields
 from ui.page.fields import CUSTOM, GEOMETRY, MODEL, SCHEME
 from ui.page.state import Field, Refused, Value, check, from_query, number_text
 from ui.work.session import Session
 
 Note = tuple[str, dict[str, Any]]
-LINKED = "linked"
-"""The session's place for the names in a link to a step of a film, until that film is drawn."""
 OWN = "own"
 """The session's place for the geometry and scheme of a model that is none of the catalogue."""
 
@@ -162,8 +159,6 @@ class Store:
     def read_query(self, query: Mapping[str, str]) -> None:
         """Take values from a link; what was corrected or refused becomes a note."""
         before = dict(self.explicit)
-        if BEAT in query and BEAT in self.fields:
-            self._session[LINKED] = tuple(query)
         values, corrected = from_query(self.fields, query)
         self._put_all(values)
         for refused, used in corrected:
@@ -176,15 +171,6 @@ class Store:
         except ValueError as error:
             self.restore(before)
             self.notes.append(("frame.impossible", {"error": error}))
-
-    def begin(self, beats: Sequence[Beat]) -> None:
-        """Put a film's controls where the step that a link names begins, but for those that the link names as well."""
-        linked = self._session.pop(LINKED, None) if beats else None
-        if linked is None:
-            return
-        for name, value in beats[self.get(self.fields[BEAT]) - 1].at.items():
-            if name not in linked:
-                self.try_put(self.fields[name], value)
 
     def query(self) -> dict[str, str]:
         """Return the explicit values as URL parameters."""

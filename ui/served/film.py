@@ -86,7 +86,6 @@ def show(
     """
     name = f"{t.page}.{film.id}"
     sent, key, scene = film.packed(t), f"film.{name}", film.scene
-    store.begin(scene.beats)
     fields = [store.fields[control.name] for control in scene.moving]
     values: dict[str, Any] = dict(scene.values(lambda field: store.get(store.fields[field])))
     finding = None

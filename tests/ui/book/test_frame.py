@@ -226,12 +226,3 @@ def test_the_server_runs_nobody_s_code() -> None:
     assert not at.exception
     codes = [block.value for block in at.code]
     assert starter("rotate").strip() in codes and "rope grade mine.py --only rotate --lang en" in codes
-
-
-def test_a_link_to_a_step_begins_where_its_button_does_unless_it_says_where() -> None:
-    def at(**query: str) -> object:
-        book = Book("home", "en", {}, "", query)
-        return next(node.live["at"] for node in book.places.root.all() if node.kind == "film")["position"]
-
-    by_button = 3
-    assert at(beat="3") == by_button != at() and at(beat="3", position="40") == 40 and at(beat="2") == at()
