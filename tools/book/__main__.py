@@ -71,8 +71,10 @@ def write(folder: Path, wheels: Path | None, only: Sequence[str] = (), site_addr
     edition = digest(folder)
     for page in folder.rglob("index.html"):
         page.write_text(page.read_text("utf-8").replace(about.EDITION, edition), "utf-8")
-    for source, place in ((SCRIPTS / "sw.js", folder / "sw.js"), (assets / "code.js", assets / "code.js")):
-        place.write_text(source.read_text("utf-8").replace("VERSION", edition), "utf-8")
+    code = assets / "code.js"
+    code.write_text(code.read_text("utf-8").replace("VERSION", edition), "utf-8")
+    (folder / "edition.txt").write_text(f"{edition}\n", "utf-8")
+    shutil.copy(SCRIPTS / "sw.js", folder)
 
 
 def later(folder: Path) -> dict[str, int]:

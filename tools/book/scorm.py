@@ -13,7 +13,7 @@ from ui.text.words import Words
 SCRIPT = "scorm.js"
 IMS, ADL = "http://www.imsproject.org/xsd/imscp_rootv1p1p2", "http://www.adlnet.org/xsd/adlcp_rootv1p2"
 MANIFEST = "imsmanifest.xml"
-LEFT_OUT = ("sw.js",)
+LEFT_OUT = ("sw.js", "edition.txt")
 """What the host of a course keeps itself."""
 EPOCH = (1980, 1, 1, 0, 0, 0)
 
