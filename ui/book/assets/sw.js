@@ -4,15 +4,15 @@ const STORE = "rope-lab", EDITION = "edition.txt", PATIENCE = 3000;
 
 /** The store, emptied where the host has another edition by now; without a network it is what was read. */
 async function current() {
-  const store = await caches.open(STORE);
-  const answer = await fetch(EDITION, { cache: "no-store", signal: AbortSignal.timeout(PATIENCE) }).catch(() => null);
-  if (!answer?.ok) return store;
-  const known = await store.match(EDITION);
-  if (known && (await known.text()) === (await answer.clone().text())) return store;
-  for (const name of await caches.keys()) if (name.startsWith(STORE)) await caches.delete(name);
-  const empty = await caches.open(STORE);
-  await empty.put(EDITION, answer);
-  return empty;
+  const store = await caches.open(STORE), asked = { cache: "no-store", signal: AbortSignal.timeout(PATIENCE) };
+  const now = await fetch(EDITION, asked).then((answer) => answer.ok && answer.text()).catch(() => null);
+  const known = now && await (await store.match(EDITION))?.text();
+  if (!now || now === known) return store;
+  // Where none is known, what is there is of this visit.
+  if (known) for (const name of await caches.keys()) if (name.startsWith(STORE)) await caches.delete(name);
+  const own = await caches.open(STORE);
+  await own.put(EDITION, new Response(now));
+  return own;
 }
 
 const keep = async (request) => {
