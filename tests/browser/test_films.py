@@ -323,11 +323,13 @@ def test_an_axis_ends_with_its_last_label_whole(browser: Browser, app: str) -> N
     visit = Visit(browser, PHONE)
     visit.page.goto(f"{app}/precision?lang=en&beat=3")
     leading(visit.page)
-    named = until(
-        visit.page, lambda: visit.page.evaluate(LAST), lambda panels: all(last in [*read, ""] for last, read in panels)
-    )
-    assert sorted({last for last, _ in named if last}) == ["1,000,000"]
-    assert [last for last, read in named if last not in [*read, ""]] == []
+
+    def end_whole() -> None:
+        named = visit.page.evaluate(LAST)
+        assert sorted({last for last, _ in named if last}) == ["1,000,000"]
+        assert [last for last, read in named if last not in [*read, ""]] == []
+
+    holds(visit.page, end_whole)
 
 
 def test_a_finger_moves_the_film_and_not_the_page(browser: Browser, app: str) -> None:
