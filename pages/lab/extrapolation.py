@@ -292,16 +292,6 @@ def recall(page: Frame) -> None:
     station(page, "recall", lambda seen: page.show(copied.recall(seen, trained(), page.t), copied.recall, view.copies))
 
 
-def temperature(page: Frame) -> None:
-    """Draw the logit scale, swept and fitted."""
-
-    def draw(seen: Seen) -> None:
-        page.show(handling.scales(seen, page.t), handling.scales, experiments.swept)
-        maybe(page, handling.refit(seen, page.t), handling.refit, experiments.fit)
-
-    station(page, "temperature", draw)
-
-
 def stale(page: Frame) -> None:
     """Keys left as cached."""
     station(
@@ -309,11 +299,6 @@ def stale(page: Frame) -> None:
         "stale",
         lambda seen: page.show(handling.stale(seen, trained(), page.t), handling.stale, experiments.variants),
     )
-
-
-def padding(page: Frame) -> None:
-    """Draw padding and position ids."""
-    station(page, "padding", lambda seen: page.show(handling.padding(seen, page.t), handling.padding))
 
 
 def written(page: Frame) -> None:
@@ -376,9 +361,7 @@ def body(page: Frame) -> None:
         ("finetune", "finetune", (finetuned, tune)),
         ("retrieval", "retrieval", (retrieval,)),
         ("recall", "recall", (recall,)),
-        ("temperature", "temperature", (temperature,)),
         ("stale", "stale", (stale,)),
-        ("padding", "padding", (padding,)),
         ("written", "generate", (written,)),
     ):
         page.deeper(section, *parts, every=extrapolated.every(page.session, panel))

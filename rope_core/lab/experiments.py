@@ -1,8 +1,7 @@
-"""The other experiments' results as a page shows them: passkeys, temperatures, stale caches, what heads look at."""
+"""The other experiments' results as a page shows them: passkeys and stale caches."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -77,62 +76,6 @@ def recalled(results: Iterable[Result], key: str, length: int, counted: str = WH
     trials = sum(each["trials"] for each in own)
     right = sum(each["right"] if counted == WHOLE else answered(each, counted)[0] * each["trials"] for each in own)
     return Estimate(right / trials, *wilson(right, trials)), trials
-
-
-@dataclass(frozen=True)
-class Fit:
-    """YaRN's logit scale, fitted anew.
-
-    Attributes:
-        factors: how many times the trained length.
-        best: the attention factor of the least loss at each.
-        slope: of 1 + slope ln(factor); ``paper``: the published one.
-    """
-
-    factors: tuple[float, ...]
-    best: tuple[Estimate, ...]
-    slope: Estimate
-    paper: float
-
-    def at(self, factor: float) -> tuple[float, float]:
-        """Return the fitted and the published attention factor at a factor."""
-        return 1 + self.slope.value * math.log(factor), 1 + self.paper * math.log(factor)
-
-
-def fit(results: Iterable[Result]) -> Fit | None:
-    """Return the fit of a temperature sweep, or None while it is not done."""
-    fitted = next((each["fit"] for each in results if "fit" in each), None)
-    if fitted is None:
-        return None
-    best = tuple(three(each) for each in fitted["best"])
-    return Fit(tuple(map(float, fitted["factors"])), best, three(fitted["slope"]), float(fitted["paper"]))
-
-
-@dataclass(frozen=True)
-class Swept:
-    """One point of a temperature sweep: perplexity on the last quarter, and its paired ratio to the factor's lowest."""
-
-    attention_factor: float
-    last: Estimate
-    over_best: Estimate
-
-
-def swept(results: Iterable[Result]) -> dict[float, list[Swept]]:
-    """Return a sweep's points by factor, both in order."""
-    points = [each for each in results if "attention_factor" in each]
-    factors = {}
-    for factor in sorted({float(each["factor"]) for each in points}):
-        own = sorted((each for each in points if each["factor"] == factor), key=_scale)
-        nats = [np.asarray(each["nats"], float) for each in own]
-        best = min(nats, key=lambda each: float(each.mean()))
-        factors[factor] = [
-            Swept(_scale(each), three(each["last"]), paired(mine, best)) for each, mine in zip(own, nats, strict=True)
-        ]
-    return factors
-
-
-def _scale(result: Result) -> float:
-    return float(result["attention_factor"])
 
 
 @dataclass(frozen=True)

@@ -176,11 +176,8 @@ class Alibi(Position):
         self.slopes = torch.tensor(alibi_slopes(shape.heads), dtype=torch.float32)
 
     def bias(self, queries: int, keys: int) -> Tensor:
-        return (self.relative(self.distance(queries, keys)) + self.causal(queries, keys))[None]
-
-    def relative(self, away: Tensor) -> Tensor:
-        """Return what is added at distances (S, T): (H, S, T)."""
-        return -self.slopes[:, None, None] * away
+        added = -self.slopes[:, None, None] * self.distance(queries, keys)
+        return (added + self.causal(queries, keys))[None]
 
 
 class T5Bias(Position):
@@ -196,13 +193,11 @@ class T5Bias(Position):
         self.buckets = nn.Parameter(torch.empty(32, shape.heads))
 
     def bias(self, queries: int, keys: int) -> Tensor:
-        return (self.relative(self.distance(queries, keys)) + self.causal(queries, keys))[None]
-
-    def relative(self, away: Tensor) -> Tensor:
-        """Return what is added at distances (S, T): (H, S, T)."""
         # T5 counts the other way round: key minus query.
-        bucket = t5_buckets((-away).numpy(), bidirectional=False, buckets=32, reach=self.reach)
-        return self.SCALE * self.buckets[torch.from_numpy(bucket)].permute(2, 0, 1)
+        away = -self.distance(queries, keys).numpy()
+        bucket = torch.from_numpy(t5_buckets(away, bidirectional=False, buckets=32, reach=self.reach))
+        added = self.SCALE * self.buckets[bucket].permute(2, 0, 1)
+        return (added + self.causal(queries, keys))[None]
 
 
 POSITIONS: dict[str, type[Position]] = dict(

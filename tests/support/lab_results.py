@@ -93,19 +93,6 @@ def retrieval(seed: int = 0, trials: int = 10) -> tuple[dict[str, Any], ...]:
     return tuple(result)
 
 
-def temperature(slope: Sequence[float | None] = (0.07, 0.05, 0.09)) -> tuple[dict[str, Any], ...]:
-    """Return a sweep of the attention factor whose losses are parabolas, and its fit."""
-    hard = np.array([0.0, 0.4, -0.2])
-    result: list[dict[str, Any]] = []
-    for factor, best in ((2.0, 1.1), (8.0, 1.2)):
-        for value in (1.3, 1.0, 1.1, 1.2):
-            nats = 1.0 + hard + (value - best) ** 2
-            text = {"weights": "rope-0", "line": KEYS[-2], "length": 64, "factor": factor, "attention_factor": value}
-            result.append(text | {"documents": 3, "last": spread(nats), "nats": nats.tolist()})
-    fit = {"factors": [2.0, 8.0], "best": [[1.1, 1.05, 1.15], [1.2, None, None]], "slope": list(slope), "paper": 0.1}
-    return (*result, {"weights": "rope-0", "line": KEYS[-2], "fit": fit})
-
-
 def stale(worse: float = 0.2, documents: int = 4) -> tuple[dict[str, Any], ...]:
     """Three handlings of cached keys."""
     result = []
@@ -113,17 +100,6 @@ def stale(worse: float = 0.2, documents: int = 4) -> tuple[dict[str, Any], ...]:
         built = cell("rope-0", KEYS[0], losses(3, level, documents, 512))
         result.append({"variant": variant, "factor": 1.0, **{k: v for k, v in built.items() if k != "whole"}})
     return tuple(result)
-
-
-def padding() -> tuple[dict[str, Any], ...]:
-    """Three ways to pad, one of them undefined."""
-    rows = (("clean", 0, 0.0, 3.0), ("padded_masked", 64, 2e-5, 3.1), ("padded_unmasked", 64, 7.25, 5.5))
-    result: list[dict[str, Any]] = [
-        {"weights": "rope-0", "case": case, "length": 192, "pad": pad, "documents": 4}
-        | {"whole": [value, value - 0.5, value + 0.6], "last": [value, None, None], "gap": gap}
-        for case, pad, gap, value in rows
-    ]
-    return (*result, {"weights": "rope-0", "case": "shifted", "length": 192, "pad": 0, "undefined": "its table ends"})
 
 
 def generated() -> tuple[dict[str, Any], ...]:

@@ -66,9 +66,7 @@ PANELS = {
     "finetune": Panel("finetune", "", {"window": 2048, "steps": 60}),
     "retrieval": Panel("retrieval", "retrieval"),
     "recall": Panel("recall", "recall", {"trials": 4}, ("recall-window",)),
-    "temperature": Panel("temperature", "temperature"),
     "stale": Panel("stale", "stale", {"factor": 4.0}),
-    "padding": Panel("padding", "padding"),
     "generate": Panel("generate", "generate"),
 }
 

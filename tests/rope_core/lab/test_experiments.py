@@ -64,29 +64,6 @@ def test_a_share_lies_within_its_own_interval(counts: tuple[int, int]) -> None:
             assert abs(result.value - end) == pytest.approx(1.959964 * math.sqrt(end * (1 - end) / trials), rel=1e-5)
 
 
-def test_a_sweep_of_temperatures_is_paired_with_its_lowest() -> None:
-    result = experiments.swept(made.temperature())
-    assert list(result) == [2.0, 8.0]
-    for factor, best in ((2.0, 1.1), (8.0, 1.2)):
-        assert [each.attention_factor for each in result[factor]] == [1.0, 1.1, 1.2, 1.3]
-        for each in result[factor]:
-            over = math.exp((each.attention_factor - best) ** 2)
-            assert each.over_best.value == pytest.approx(over)
-            # Every document moves alike here, so the paired interval has no width, whatever the documents' own.
-            assert each.over_best.high == pytest.approx(over)
-
-
-def test_a_fit_lies_beside_the_published_one() -> None:
-    result = experiments.fit(made.temperature())
-    assert result is not None and result.factors == (2.0, 8.0)
-    own, paper = result.at(8.0)
-    assert own == pytest.approx(1 + 0.07 * math.log(8)) and paper == pytest.approx(1 + 0.1 * math.log(8))
-    assert result.slope.excludes(result.paper) and not result.best[1].sure
-    assert experiments.fit(made.temperature()[:-1]) is None
-    unknown = experiments.fit(made.temperature([None] * 3))
-    assert unknown is not None and math.isnan(unknown.slope.value)
-
-
 def test_variants_are_compared_on_the_same_documents() -> None:
     kinds = {each.name: each for each in experiments.variants(made.stale(0.2))}
     assert kinds["stale"].over(kinds["recomputed"]).value == pytest.approx(math.exp(0.2))

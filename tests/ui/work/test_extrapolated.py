@@ -281,9 +281,7 @@ ALL = {
     "sweep-seeds": lambda: made.sweep(0, ("rope-0", "rope-1"), lengths=(256,)),
     "encodings": lambda: tuple(e | {"weights": w} for w in ("rope-0", "alibi-0") for e in made.sweep()[:8:8]),
     "retrieval": made.retrieval,
-    "temperature": made.temperature,
     "stale": made.stale,
-    "padding": made.padding,
     "generate": made.generated,
 }
 

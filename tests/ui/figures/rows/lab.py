@@ -36,7 +36,7 @@ def paths(t: Words) -> str:
     )
 
 
-SWEEP, SWEPT = made.seen(made.sweep(4)), made.seen(made.temperature())
+SWEEP = made.seen(made.sweep(4))
 COPIES = made.seen(made.recall())
 REPORT = Reported("org/name", "token", 64, tuple(made.sweep(4)), tuple(made.recall()), 1, 1)
 STEPS = made.seen([{"run": "r", "step": n, "steps": 30, "loss": 3.0 - n / 10, "left": 1.0} for n in range(1, 16)])
@@ -82,8 +82,5 @@ ROWS = [
     Row("extrapolation", reported.copies, (REPORT,)),
     Row("extrapolation", pairs.pairs, ("rope-0", shipped.pairs("rope-0"))),
     Row("extrapolation", models.finetune, (STEPS,)),
-    Row("extrapolation", handling.scales, (SWEPT,)),
-    Row("extrapolation", handling.refit, (SWEPT,)),
     Row("extrapolation", handling.stale, (made.seen(made.stale()), 64)),
-    Row("extrapolation", handling.padding, (made.seen(made.padding()),)),
 ]
