@@ -25,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     train.add_argument("--out", type=Path, required=True, help="folder of this run")
     train.add_argument(
-        "--encoding", help="rope, sinusoidal, learned, alibi, t5, nope or irope; that of --start, or rope"
+        "--encoding", help="rope, sinusoidal, learned, alibi, t5 or nope; that of --start, or rope"
     )
     train.add_argument(
         "--task",

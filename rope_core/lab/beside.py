@@ -37,7 +37,7 @@ def kind_of(cell: Cell) -> str:
     """Return the kind of a cell."""
     chosen = line(cell.line)
     known = cards.stored().get(cell.weights)
-    if chosen.temperature or (known is not None and known.encoding != "rope"):
+    if known is not None and known.encoding != "rope":
         return DROPPED
     if not chosen.after:
         return OLD

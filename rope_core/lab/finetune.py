@@ -60,7 +60,7 @@ def recipe(name: str, key: str, window: int, steps: int, seed: int = 0) -> Recip
 
 
 def trainable(key: str) -> Line:
-    """Return a line that training can follow; raises ValueError on a window, a rule of position, a temperature."""
+    """Return a line that training can follow; raises ValueError on a window or a rule of position."""
     chosen = line(key)
     if not chosen.scales:
         raise reject("line", "scaling_line", key, names=[each.key for each in lines() if each.scales])

@@ -30,7 +30,6 @@ class Line:
             would count it twice, and is given 1.
         sliding: whether each byte is read from the last bytes of a trained window only, the baseline of all stretching.
         rule: a name in ``theory.remap.RULES`` that counts the positions of an unscaled model, or "".
-        temperature: of layers without rotation, for weights that have them.
         after: whether it is one of those published after YaRN, which are measured apart.
     """
 
@@ -41,13 +40,12 @@ class Line:
     follows: bool = True
     sliding: bool = False
     rule: str = ""
-    temperature: float = 0.0
     after: bool = False
 
     @property
     def scales(self) -> bool:
-        """Whether frequencies say all of it: no window, no rule of position, no temperature."""
-        return not (self.sliding or self.rule or self.temperature)
+        """Whether frequencies say all of it: no window and no rule of position."""
+        return not (self.sliding or self.rule)
 
     def request(
         self,

@@ -140,5 +140,5 @@ class Model(nn.Module):
         here = self.position.at(before, tokens.shape[1]) if place is None else place
         x = here.embed(self.embedding(tokens))
         for layer, block in enumerate(self.blocks):
-            x = block(x, here.of(layer), layer, cache)
+            x = block(x, here, layer, cache)
         return F.linear(self.norm(x), self.embedding.weight)

@@ -14,7 +14,7 @@ from rope_core.lab.evaluate import as_documents
 from rope_core.lab.evaluate import refuse_large as refuse_large
 from rope_core.lab.lines import line, lines
 from rope_core.lab.model import Model
-from rope_core.lab.positions import Interleaved, Position, scaled
+from rope_core.lab.positions import Position, scaled
 from rope_core.lab.remapped import Remapped
 from rope_core.lab.shape import Shape
 from rope_core.schemes import UNSCALED
@@ -39,9 +39,8 @@ def lines_for(shape: Shape, keys: Sequence[str] = ()) -> tuple[str, ...]:
     for key in chosen:
         line(key)
     if shape.encoding == "rope":
-        return tuple(key for key in chosen if not line(key).temperature)
-    still = shape.encoding == "irope"
-    return (UNSCALED, *(key for key in keys if line(key).sliding or (still and line(key).temperature)))
+        return chosen
+    return (UNSCALED, *(key for key in keys if line(key).sliding))
 
 
 def named(names: Sequence[str]) -> tuple[str, ...]:
@@ -113,8 +112,6 @@ def place(model: Model, key: str, length: int, factor: float | None = None) -> P
         factor: of the line; None means what the line takes at the length.
     """
     chosen = line(key)
-    if chosen.temperature:
-        return Interleaved(model.shape, chosen.temperature)
     if model.shape.encoding != "rope":
         return model.position
     if chosen.rule:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -16,7 +15,6 @@ from rope_core.rotation import rotate
 from rope_core.spectrum import Request, Spectrum, cos_sin, spectrum
 from rope_core.theory.encodings.additive import sinusoidal
 from rope_core.theory.encodings.relative import alibi_slopes, t5_buckets
-from rope_core.theory.softmax import floor_log_scale
 
 
 class Position(nn.Module):
@@ -32,10 +30,6 @@ class Position(nn.Module):
     def at(self, before: int, length: int) -> Position:
         """Take the bytes ``before`` to ``before + length - 1`` as the ones in hand; keys run from byte 0."""
         self.before, self.length = before, length
-        return self
-
-    def of(self, layer: int) -> Position:
-        """Return the positions of one layer, 0, 1, ...: the same in all of them unless a class says otherwise."""
         return self
 
     def embed(self, x: Tensor) -> Tensor:
@@ -92,45 +86,6 @@ class Rotary(Position):
         cos, sin = self.tables
         first, end = k.shape[1] - q.shape[1], k.shape[1]
         return rotate(q, cos[first:end], sin[first:end], HALF), rotate(k, cos[:end], sin[:end], HALF)
-
-
-class Interleaved(Rotary):
-    """Rotation in three layers of four and none in the fourth, as in Llama 4 and SmolLM3.
-
-    ``temperature`` multiplies the queries of the layers without rotation by their position, as Llama 4 does when it
-    reads past its trained length: 1 + temperature * ln(1 + floor((position + 1) / context)).
-
-    Source: transformers 5.23, models/llama4/modeling_llama4.py, Llama4TextAttention; arXiv:2501.18795 for the mixture.
-    """
-
-    EVERY = 4
-
-    def __init__(self, shape: Shape, temperature: float = 0.0) -> None:
-        super().__init__(shape)
-        self.still = Unturned(shape.context, temperature)
-
-    def at(self, before: int, length: int) -> Interleaved:
-        super().at(before, length)
-        self.still.at(before, length)
-        return self
-
-    def of(self, layer: int) -> Position:
-        return self.still if (layer + 1) % self.EVERY == 0 else self
-
-
-class Unturned(Position):
-    """No rotation; queries grow with the logarithm of their position where ``temperature`` is above 0."""
-
-    def __init__(self, context: int, temperature: float) -> None:
-        super().__init__()
-        self.context, self.temperature = context, temperature
-
-    def turn(self, q: Tensor, k: Tensor) -> tuple[Tensor, Tensor]:
-        if not self.temperature:
-            return q, k
-        places = np.arange(k.shape[1] - q.shape[1], k.shape[1])
-        scale = torch.from_numpy(floor_log_scale(places, self.context, self.temperature)).float()
-        return q * scale[:, None, None], k
 
 
 def tables(answer: Spectrum, positions: Any) -> tuple[Tensor, Tensor]:
@@ -201,7 +156,7 @@ class T5Bias(Position):
 
 
 POSITIONS: dict[str, type[Position]] = dict(
-    zip(ENCODINGS, (Rotary, Sinusoidal, Learned, Alibi, T5Bias, Position, Interleaved), strict=True)
+    zip(ENCODINGS, (Rotary, Sinusoidal, Learned, Alibi, T5Bias, Position), strict=True)
 )
 
 
@@ -215,4 +170,4 @@ def scaled(shape: Shape, request: Request) -> Rotary:
     return Rotary(shape, spectrum(request))
 
 
-__all__ = ["POSITIONS", "Interleaved", "Position", "Rotary", "scaled", "tables"]
+__all__ = ["POSITIONS", "Position", "Rotary", "scaled", "tables"]

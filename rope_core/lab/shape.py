@@ -8,7 +8,7 @@ from typing import Any
 from rope_core.errors import reject, whole
 from rope_core.rope import Rope
 
-ENCODINGS = ("rope", "sinusoidal", "learned", "alibi", "t5", "nope", "irope")
+ENCODINGS = ("rope", "sinusoidal", "learned", "alibi", "t5", "nope")
 
 
 @dataclass(frozen=True)

@@ -56,7 +56,7 @@ def unscaled(i: int, s: float) -> float:
 
 
 EXPECTED: dict[str, Callable[[int, float], float]] = {
-    **dict.fromkeys(("none", "window", "rerope", "self_extend", "dual_chunk", "still_temperature"), unscaled),
+    **dict.fromkeys(("none", "window", "rerope", "self_extend", "dual_chunk"), unscaled),
     "linear": lambda i, s: THETA[i] / s,
     "ntk": ntk,
     "dynamic": ntk,
@@ -84,14 +84,11 @@ def test_a_line_turns_by_its_paper_s_frequencies(key: str, length: int) -> None:
     assert answer.attention_factor == pytest.approx(1 + 0.1 * math.log(s) if warm else 1.0, rel=1e-12)
 
 
-def test_a_line_says_more_than_frequencies_where_it_has_a_window_a_rule_or_a_temperature() -> None:
-    written_text = {
-        each.key: (each.sliding, each.rule, each.temperature, dict(each.params)) for each in (*lines(), *newer())
-    }
-    assert {key: what for key, what in written_text.items() if any(what[:3])} == {
-        "window": (True, "", 0.0, {}),
-        "rerope": (False, "rerope", 0.0, {}),
-        "self_extend": (False, "self_extend", 0.0, {"group": 16}),
-        "dual_chunk": (False, "dual_chunk", 0.0, {}),
-        "still_temperature": (False, "", 0.1, {}),
+def test_a_line_says_more_than_frequencies_where_it_has_a_window_or_a_rule() -> None:
+    written_text = {each.key: (each.sliding, each.rule, dict(each.params)) for each in (*lines(), *newer())}
+    assert {key: what for key, what in written_text.items() if any(what[:2])} == {
+        "window": (True, "", {}),
+        "rerope": (False, "rerope", {}),
+        "self_extend": (False, "self_extend", {"group": 16}),
+        "dual_chunk": (False, "dual_chunk", {}),
     }
