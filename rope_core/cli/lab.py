@@ -24,9 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "train", parents=[common], help="train a model; the same command again goes on where it was killed"
     )
     train.add_argument("--out", type=Path, required=True, help="folder of this run")
-    train.add_argument(
-        "--encoding", help="rope, sinusoidal, learned, alibi, t5 or nope; that of --start, or rope"
-    )
+    train.add_argument("--encoding", help="rope, sinusoidal, learned, alibi, t5 or nope; that of --start, or rope")
     train.add_argument(
         "--task",
         default="text",

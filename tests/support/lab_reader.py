@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 import torch
 
@@ -16,15 +17,15 @@ from rope_core.lab.corpus import manifest
 from rope_core.lab.model import Model
 from rope_core.lab.shape import Shape
 from rope_core.lab.train import Recipe, hardware
-from tests.support.lab_oracle import Array, alibi_slope, rms, t5_bucket, turned
 
+Array = npt.NDArray[np.float64]
 Frequencies = Callable[[int, int], Array]
 
 
 def small(encoding: str = "rope", seed: int = 3, **more: Any) -> Model:
     """Return a model with weights large enough for positions to matter, ready for evaluation."""
     sizes = {
-        "layers": 4 if encoding == "irope" else 2,
+        "layers": 2,
         "width": 16,
         "heads": 2,
         "hidden": 12,
@@ -46,6 +47,33 @@ def bytes_drawn(size: int, seed: int = 0) -> bytes:
     return bytes(np.random.default_rng(seed).integers(32, 127, size, dtype=np.uint8))
 
 
+def rms(x: Array, weight: Array) -> Array:
+    """x over the root of its mean square, times the weight."""
+    return np.asarray(x / np.sqrt((x * x).mean(-1, keepdims=True) + 1e-6) * weight)
+
+
+def turned(x: Array, angles: Array, scale: float) -> Array:
+    """x (S, D) with pairs (i, i + D/2) turned as complex numbers by angles (S, D/2)."""
+    half = x.shape[-1] // 2
+    z = (x[:, :half] + 1j * x[:, half:]) * np.exp(1j * angles) * scale
+    return np.concatenate([z.real, z.imag], -1)
+
+
+def t5_bucket(distance: int) -> int:
+    """T5's causal bucket, 32 of them, reach 128, one distance at a time."""
+    if distance < 16:
+        return max(distance, 0)
+    return min(31, 16 + int(np.float32(math.log(distance / 16)) / np.float32(math.log(8)) * np.float32(16)))
+
+
+def alibi_slope(head: int, heads: int) -> float:
+    """ALiBi's slope of a head, 0-based, by the paper's rule for any number of heads."""
+    lower = 2 ** math.floor(math.log2(heads))
+    if head < lower:
+        return float(2.0 ** (-8.0 * (head + 1) / lower))
+    return float(2.0 ** (-4.0 * (2 * (head - lower) + 1) / lower))
+
+
 def read(
     model: Model,
     text: bytes,
@@ -53,9 +81,6 @@ def read(
     *,
     query: Frequencies | None = None,
     factor: float = 1.0,
-    ids: list[int] | None = None,
-    sees: Callable[[int, int], bool] = lambda i, j: j <= i,
-    attention: Array | None = None,
 ) -> Array:
     """Return logits (S, 256), float64: each byte in turn looks back at unturned keys, which are turned for it alone.
 
@@ -63,14 +88,10 @@ def read(
         frequencies: rad/byte (D/2,) of key j when byte i looks; None means the trained ones.
         query: of the query of byte i, both arguments i; None means as its own key.
         factor: multiplies cos and sin.
-        ids: position ids; None means 0, 1, 2, ...
-        sees: whether byte i may look at byte j.
-        attention: float64 (layers, heads, S, S), filled.
     """
     shape = model.shape
     w = {name: np.asarray(value.double().numpy()) for name, value in model.state_dict().items()}
     size, head = len(text), shape.width // shape.heads
-    where = list(range(size)) if ids is None else ids
     trained = shape.base ** (-2.0 * np.arange(head // 2) / head)
     of_key = frequencies or (lambda i, j: trained)
     of_query = query or of_key
@@ -79,10 +100,11 @@ def read(
     for i in range(size):
         x = w["embedding.weight"][text[i]]
         if shape.encoding == "learned":
-            x = x + w["position.table"][where[i]]
+            x = x + w["position.table"][i]
         if shape.encoding == "sinusoidal":
-            angle = where[i] / shape.base ** (np.arange(0, shape.width, 2) / shape.width)
+            angle = i / shape.base ** (np.arange(0, shape.width, 2) / shape.width)
             x = x + w["position.scale"] * np.stack([np.sin(angle), np.cos(angle)], -1).ravel()
+        angles, away = np.stack([j * of_key(i, j) for j in range(i + 1)]), i - np.arange(i + 1)
         for layer in range(shape.layers):
             name = f"blocks.{layer}."
             y = rms(x, w[name + "attention_norm.weight"]) @ w[name + "attention.qkv.weight"].T
@@ -90,28 +112,30 @@ def read(
             cached[layer].append((k, v))
             mixed = np.zeros((shape.heads, head))
             for h in range(shape.heads):
-                seen = [j for j in range(i + 1) if sees(i, j)]
-                keys = np.stack([cached[layer][j][0][h] for j in seen])
-                mine = q[h][None]
-                if shape.encoding == "rope" or (shape.encoding == "irope" and layer % 4 != 3):
-                    keys = turned(keys, np.stack([where[j] * of_key(i, j) for j in seen]), factor)
-                    mine = turned(mine, where[i] * of_query(i, i)[None], factor)
+                keys, mine = np.stack([k[h] for k, _ in cached[layer]]), q[h][None]
+                if shape.encoding == "rope":
+                    keys, mine = turned(keys, angles, factor), turned(mine, i * of_query(i, i)[None], factor)
                 scores = keys @ mine[0] / math.sqrt(head)
-                away = np.array([where[i] - where[j] for j in seen])
                 if shape.encoding == "alibi":
                     scores = scores - alibi_slope(h, shape.heads) * away
                 if shape.encoding == "t5":
                     scores = scores + 10.0 * np.array([w["position.buckets"][t5_bucket(int(a)), h] for a in away])
                 p = np.exp(scores - scores.max())
-                p /= p.sum()
-                if attention is not None:
-                    attention[layer, h, i, seen] = p
-                mixed[h] = p @ np.stack([cached[layer][j][1][h] for j in seen])
+                mixed[h] = p / p.sum() @ np.stack([v[h] for _, v in cached[layer]])
             x = x + w[name + "attention.out.weight"] @ mixed.ravel()
             gate, up = np.split(w[name + "feed.gate_up.weight"] @ rms(x, w[name + "feed_norm.weight"]), 2)
             x = x + w[name + "feed.down.weight"] @ (gate / (1 + np.exp(-gate)) * up)
         out[i] = w["embedding.weight"] @ rms(x, w["norm.weight"])
     return out
+
+
+def nats(result: Array, text: bytes) -> Array:
+    """Return the loss of bytes 1, 2, ... of ``text`` under logits of bytes 0, 1, ..., float64 (S - 1,)."""
+    out = []
+    for i in range(len(text) - 1):
+        row = result[i] - result[i].max()
+        out.append(math.log(np.exp(row).sum()) - row[text[i + 1]])
+    return np.array(out)
 
 
 def stock(folder: Path, monkeypatch: pytest.MonkeyPatch, models: dict[str, Model], task: str = "text") -> None:

@@ -12,7 +12,7 @@ from rope_core.lab.lines import Line, line, lines
 from rope_core.lab.model import Model
 from rope_core.lab.shape import Shape
 from tests.rope_core.lab.test_model import small, text
-from tests.support import lab_oracle as oracle
+from tests.support import lab_reader as reader
 
 
 def test_losses_are_those_of_the_loops_document_by_document() -> None:
@@ -23,8 +23,8 @@ def test_losses_are_those_of_the_loops_document_by_document() -> None:
     result = losses(model, documents, request)
     assert result.shape == (3, 30)
     for row, given in zip(result, documents.tolist(), strict=True):
-        logits = oracle.logits(model.state_dict(), model.shape, given[:-1], s.inv_freq, s.attention_factor)
-        np.testing.assert_allclose(row, oracle.nats(logits, given), rtol=2e-4, atol=2e-4)
+        logits = reader.read(model, bytes(given[:-1]), lambda i, j: s.inv_freq, factor=s.attention_factor)
+        np.testing.assert_allclose(row, reader.nats(logits, bytes(given)), rtol=2e-4, atol=2e-4)
 
 
 def test_documents_are_cut_one_after_another() -> None:

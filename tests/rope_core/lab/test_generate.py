@@ -16,8 +16,7 @@ from rope_core.lab.lines import line, lines
 from rope_core.lab.model import Cache
 from rope_core.schemes import SCHEMES
 from rope_core.spectrum import Request, spectrum
-from tests.support import lab_oracle
-from tests.support.lab_reader import bytes_drawn, read, small, stock
+from tests.support.lab_reader import Array, bytes_drawn, nats, read, small, stock
 
 FOLLOWS = next(each.key for each in lines() if SCHEMES[each.scheme].follows_length)
 
@@ -27,7 +26,7 @@ def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, small_models: None) -
     stock(tmp_path, monkeypatch, {"tiny": small(), "tiny-learned": small("learned"), "tiny-alibi": small("alibi")})
 
 
-def decoded(places: Places, text: bytes, prefill: int) -> lab_oracle.Array:
+def decoded(places: Places, text: bytes, prefill: int) -> Array:
     """Logits (S, 256) of a text that is read with a cache, its first bytes at once and the others one by one."""
     parts, cache = [text[:prefill], *(text[i : i + 1] for i in range(prefill, len(text)))], Cache([])
     with torch.inference_mode():
@@ -41,7 +40,7 @@ def test_each_step_with_the_cache_is_a_reading_of_the_whole(key: str) -> None:
     request = line(key).request(model.shape, 30)
     result = decoded(Places(model, request), text, 11)
     answer = spectrum(request)
-    expected = lab_oracle.logits(model.state_dict(), model.shape, list(text), answer.inv_freq, answer.attention_factor)
+    expected = read(model, text, lambda i, j: answer.inv_freq, factor=answer.attention_factor)
     np.testing.assert_allclose(result, expected, atol=2e-4 * np.abs(expected).max())
 
 
@@ -62,7 +61,7 @@ def test_models_without_rotary_positions_write_what_full_readings_give(encoding:
     model, text = small(encoding), bytes_drawn(9, 2)
     built = write(model, text, 8).text
     for i in range(8):
-        expected = lab_oracle.logits(model.state_dict(), model.shape, list(text + built[:i]))[-1]
+        expected = read(model, text + built[:i])[-1]
         assert expected.argmax() == built[i]
 
 
@@ -80,7 +79,7 @@ def test_greedy_text_and_the_truth_s_loss_are_those_of_the_loops(key: str) -> No
     rows = read(model, prompt + built.text, frequencies, factor=factor)
     assert bytes(rows[12:-1].argmax(-1).tolist()) == built.text
     shown = read(model, prompt + truth, frequencies, factor=factor)
-    expected = lab_oracle.nats(shown, list(prompt + truth))[12:].mean()
+    expected = nats(shown, prompt + truth)[12:].mean()
     assert built.truth_loss == pytest.approx(expected, rel=1e-4)
 
 
@@ -89,7 +88,7 @@ def test_one_byte_and_no_truth() -> None:
     alone = write(model, prompt, 1)
     assert alone.text == write(model, prompt, 4).text[:1] and math.isnan(alone.truth_loss)
     shown = write(model, prompt, 1, truth=b"x").truth_loss
-    assert shown == pytest.approx(lab_oracle.nats(read(model, prompt + b"x"), [*prompt, ord("x")])[-1], rel=1e-4)
+    assert shown == pytest.approx(nats(read(model, prompt + b"x"), prompt + b"x")[-1], rel=1e-4)
 
 
 def test_draws_follow_the_softmax_and_the_seed() -> None:

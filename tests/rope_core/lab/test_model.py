@@ -10,29 +10,14 @@ import rope_core as rc
 from rope_core.lab.model import Cache, Model
 from rope_core.lab.positions import POSITIONS, scaled
 from rope_core.lab.shape import Shape
-from tests.support import lab_oracle as oracle
+from tests.support import lab_reader as reader
 
 ENCODINGS = tuple(POSITIONS)
 
 
-def small(encoding: str, seed: int = 3, **more: Any) -> Model:
+def small(encoding: str) -> Model:
     """Return a model with weights large enough for positions to matter."""
-    sizes = {
-        "layers": 4 if encoding == "irope" else 2,
-        "width": 24,
-        "heads": 3,
-        "hidden": 20,
-        "context": 48,
-        "base": 700.0,
-    } | more
-    model = Model(Shape(encoding=encoding, **sizes), seed)
-    generator = torch.Generator().manual_seed(seed)
-    with torch.no_grad():
-        for name, weight in model.named_parameters():
-            weight.copy_(torch.randn(weight.shape, generator=generator) * (0.5 if weight.dim() == 2 else 0.2))
-            if "norm" in name:
-                weight.add_(1.0)
-    return model
+    return reader.small(encoding, width=24, heads=3, hidden=20, context=48, base=700.0)
 
 
 def text(size: int, seed: int = 0) -> list[int]:
@@ -45,7 +30,7 @@ def test_the_model_is_what_the_loops_say(encoding: str) -> None:
     model, given = small(encoding), text(40)
     with torch.no_grad():
         result = model(torch.tensor([given]))[0].double().numpy()
-    expected = oracle.logits(model.state_dict(), model.shape, given)
+    expected = reader.read(model, bytes(given))
     np.testing.assert_allclose(result, expected, atol=2e-4 * np.abs(expected).max())
 
 
@@ -89,9 +74,9 @@ def test_a_scheme_turns_by_its_own_frequencies(scheme: str, params: dict[str, fl
     s = rc.spectrum(request)
     with torch.no_grad():
         result = model(torch.tensor([given]), place=scaled(model.shape, request).at(0, 60))[0].double().numpy()
-    expected = oracle.logits(model.state_dict(), model.shape, given, s.inv_freq, s.attention_factor)
+    expected = reader.read(model, bytes(given), lambda i, j: s.inv_freq, factor=s.attention_factor)
     np.testing.assert_allclose(result, expected, atol=2e-4 * np.abs(expected).max())
-    plain = oracle.logits(model.state_dict(), model.shape, given)
+    plain = reader.read(model, bytes(given))
     assert np.abs(plain - expected).max() > 1e-2
 
 

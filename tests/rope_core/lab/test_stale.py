@@ -17,8 +17,7 @@ from rope_core.lab.model import Block
 from rope_core.lab.stale import VARIANTS, variant_losses
 from rope_core.schemes import SCHEMES
 from rope_core.spectrum import Request, spectrum
-from tests.support import lab_oracle
-from tests.support.lab_reader import Frequencies, read, small, stock
+from tests.support.lab_reader import Frequencies, nats, read, small, stock, turned
 
 FOLLOWS = next(each.key for each in lines() if SCHEMES[each.scheme].follows_length)
 TRAINED = 12
@@ -51,7 +50,7 @@ def test_each_handling_is_what_the_loops_say(variant: str, factor: float) -> Non
     }[variant]
     for row, text in zip(result, given, strict=True):
         logits = read(model, text.tobytes()[:-1], keys, query=keys)
-        expected = lab_oracle.nats(np.vstack([logits, logits[-1:]]), text.tolist())
+        expected = nats(np.vstack([logits, logits[-1:]]), text.tobytes())
         np.testing.assert_allclose(row, expected, atol=2e-3)
 
 
@@ -76,9 +75,9 @@ def test_one_pass_over_stale_keys_is_decoding_with_a_cache_of_turned_keys() -> N
         x = model.embedding.weight[byte]
         q, k, v = block.attention.qkv(block.attention_norm(x)).view(3, shape.heads, -1).double().numpy()
         angles = i * at(request, i + 1)[None].repeat(shape.heads, 0)
-        kept_keys.append(lab_oracle.turned(k, angles, 1.0))
+        kept_keys.append(turned(k, angles, 1.0))
         kept_values.append(v)
-        scores = np.einsum("hd,jhd->hj", lab_oracle.turned(q, angles, 1.0), kept_keys) / math.sqrt(shape.head_dim)
+        scores = np.einsum("hd,jhd->hj", turned(q, angles, 1.0), kept_keys) / math.sqrt(shape.head_dim)
         p = np.exp(scores - scores.max(1, keepdims=True))
         mixed = np.einsum("hj,jhd->hd", p / p.sum(1, keepdims=True), kept_values).ravel()
         x = x + torch.from_numpy(mixed).float() @ block.attention.out.weight.T

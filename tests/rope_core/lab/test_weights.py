@@ -16,7 +16,7 @@ from rope_core.lab.lines import line
 from rope_core.lab.model import Model
 from rope_core.lab.positions import scaled
 from rope_core.lab.shape import Shape
-from tests.support import lab_oracle as oracle
+from tests.support import lab_reader as reader
 
 TINY = Shape(layers=1, width=16, heads=2, hidden=16, context=16)
 
@@ -90,8 +90,8 @@ def test_the_shipped_model_s_perplexity_by_an_independent_program() -> None:
     model, window = weights.load("rope-0"), documents(1, 300)
     request = line("yarn").request(model.shape, 2048)
     s = rc.spectrum(request)
-    given = window[0].tolist()
-    logits = oracle.logits(model.state_dict(), model.shape, given[:-1], s.inv_freq, s.attention_factor)
-    expected = oracle.nats(logits, given)
+    given = window[0].tobytes()
+    logits = reader.read(model, given[:-1], lambda i, j: s.inv_freq, factor=s.attention_factor)
+    expected = reader.nats(logits, given)
     np.testing.assert_allclose(losses(model, window, request)[0], expected, atol=2e-3)
     assert scaled(model.shape, request).answer.attention_factor == pytest.approx(0.1 * math.log(8) + 1)
