@@ -1,8 +1,6 @@
-"""What rotation does to attention: decay, the base a context needs, interpolation's theorem, softmax against length."""
+"""What rotation does to attention: decay, the base a context needs, softmax against length."""
 
-from rope_core.errors import ArgumentError
-from rope_core.schemes import UNSCALED
-from rope_core.theory import attention, challenges, extension, interpolation
+from rope_core.theory import attention, challenges
 from rope_core.theory import limits as limits_core
 from rope_core.theory import softmax as softmax_core
 from ui.figures.attention import decay as film
@@ -11,9 +9,8 @@ from ui.figures.attention import limits as failing
 from ui.figures.attention import scores as figures
 from ui.figures.attention import softmax as temperature
 from ui.figures.attention import spread
-from ui.page.fields import BASE, FACTOR, GEOMETRY, LEN_STEPS, SCHEME, SCHEME_FIELDS, beats, stops
+from ui.page.fields import BASE, GEOMETRY, LEN_STEPS, beats, stops
 from ui.page.frame import Frame
-from ui.page.sentences import show_refusals
 from ui.page.state import Field
 from ui.page.store import Store
 from ui.page.tasks import Challenge, Drawn, Question
@@ -35,19 +32,7 @@ def pairing(store: Store) -> figures.Pairing:
     return figures.vectors(store.get(VECTORS), store.rope().dim, store.get(DRAW), store.get(OWN_Q), store.get(OWN_K))
 
 
-def extensions_of(store: Store) -> tuple[list[extension.Extension], dict[str, ArgumentError], int]:
-    """Return the schemes, the model's own included, at the factor in force, the refusals, and the extended length."""
-    length = extension.reach(store.rope(), store.get(FACTOR))
-    params = {name: store.params(name) for name in (UNSCALED, *extension.kinds(store.get(SCHEME)))}
-    return *extension.extensions(store.rope(), params, length), length
-
-
-def fits(store: Store) -> None:
-    """Refuse vectors that are none, and factors past the longest context."""
-    pairing(store)
-    extensions_of(store)
-
-
+fits = pairing
 SERVES = Field("serves", "float", None, 2.0, 1e9, optional=True)
 WIDTH, LENGTH, MOST = 128, 32_768, 1.7e6
 """A head's width, a context and the largest base that the challenge takes."""
@@ -57,7 +42,7 @@ SERVE = Challenge("serve", (SERVES,), challenges.stays_positive)
 DRAWN = Drawn("expected")
 TASKS = (FADE, DRAWN, WEIGHT, SERVE)
 
-FIELDS = (STEPS, KEYS, VECTORS, AT, REACH, DRAW, OWN_Q, OWN_K, CONTEXT, SIGNAL, *GEOMETRY, *SCHEME_FIELDS)
+FIELDS = (STEPS, KEYS, VECTORS, AT, REACH, DRAW, OWN_Q, OWN_K, CONTEXT, SIGNAL, *GEOMETRY)
 
 
 def refuse(page: Frame, error: ValueError) -> None:
@@ -110,39 +95,9 @@ def softmax(page: Frame) -> None:
 
 def base_bound(page: Frame) -> None:
     """Draw the base that a context needs."""
-    page.controls.slider(CONTEXT)
+    page.controls.beside(CONTEXT, REACH)
     drawing = figures.base_bound(page.store.rope(), page.get(CONTEXT), page.t)
     page.show(drawing, figures.base_bound, attention.served_contexts, attention.cosine_sums)
-
-
-def bound(page: Frame) -> None:
-    """RoFormer's bound beside the score."""
-    page.controls.slider(REACH)
-    drawing = figures.bound(page.store.rope(), page.get(VECTORS), pairing(page.store), page.get(REACH), page.t)
-    page.show(drawing, figures.bound, attention.decay_bound, attention.score_bound)
-
-
-def pairs(page: Frame) -> None:
-    """Draw the pairs that make one score."""
-    drawing = figures.pairs(page.store.rope(), pairing(page.store), page.get(AT), page.t)
-    page.show(drawing, figures.pairs, attention.pair_contributions, attention.mean_turn)
-
-
-def widths(page: Frame) -> None:
-    """Draw the same score for several widths."""
-    page.show(figures.widths(page.store.rope().base, page.t), figures.widths, attention.oscillation)
-
-
-def schemes(page: Frame) -> None:
-    """Draw the same score under several schemes."""
-    page.controls.slider(FACTOR)
-    try:
-        extended, refused, length = extensions_of(page.store)
-    except ValueError as error:
-        refuse(page, error)
-        return
-    show_refusals(page, refused)
-    page.show(figures.schemes(page.store.rope(), extended, length, page.t), figures.schemes, attention.score_curve)
 
 
 def limits(page: Frame) -> None:
@@ -152,26 +107,12 @@ def limits(page: Frame) -> None:
 
 
 def theorem(page: Frame) -> None:
-    """Interpolation against extrapolation."""
-    drawing = temperature.theorem(page.store.rope(), page.t)
-    page.show(
-        drawing,
-        temperature.theorem,
-        interpolation.extrapolation_bound,
-        interpolation.interpolation_bound,
-        interpolation.compare_bounds,
-    )
+    """Link to the claim of a bound that is 600 times smaller."""
+    page.goto("ledger", entry="003-600")
 
 
-def scales(page: Frame) -> None:
-    """Draw what models multiply logits by."""
-    page.show(
-        temperature.scales(page.store.rope().train_len, page.t),
-        temperature.scales,
-        softmax_core.factor_scale,
-        softmax_core.log_length_scale,
-        softmax_core.floor_log_scale,
-    )
+def ledger(page: Frame) -> None:
+    """Link to the formulas of the sources."""
     page.goto("ledger")
 
 
@@ -183,10 +124,7 @@ def body(page: Frame) -> None:
     page.deeper("why")
     page.deeper("base_bound", base_bound)
     page.deeper("limits", limits)
-    page.deeper("bound", bound)
-    page.deeper("pairs", pairs)
-    page.deeper("widths", widths)
-    page.deeper("schemes", schemes)
+    page.deeper("bound")
     page.deeper("theorem", theorem)
     page.deeper("weight")
-    page.deeper("scales", scales)
+    page.deeper("scales", ledger)

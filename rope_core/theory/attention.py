@@ -1,8 +1,7 @@
-"""What rotation does to attention scores: decay, oscillation, the base a context needs, contributions per pair."""
+"""What rotation does to attention scores: decay, the base a context needs, contributions per pair."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -94,23 +93,6 @@ def pair_contributions(
     return np.asarray(turned.real * s.attention_factor**2)
 
 
-def mean_turn(s: Spectrum, length: int) -> npt.NDArray[np.complex128]:
-    """Return the mean of exp(i d inv_freq_i) over the distances d = 0..length-1, complex128 (dim/2,).
-
-    Its modulus is 1 for a pair that does not move over ``length`` tokens and near 0 for one that goes round: what such
-    a pair adds to a score averages out over the distances. Re[h_i * mean_turn_i] is a pair's mean contribution.
-
-    >>> np.abs(mean_turn(Spectrum.of([np.pi, 0.0]), 2)).round(9).tolist()
-    [0.0, 1.0]
-    """
-    count = whole("length", length, 1, 2**31 - 1)
-    half = s.inv_freq / 2.0
-    sine = np.sin(half)
-    still = np.abs(sine) < 1e-12
-    size = np.where(still, 1.0, np.sin(count * half) / np.where(still, 1.0, count * sine))
-    return np.asarray(size * np.exp(1j * (count - 1) * half))
-
-
 def score_curve(
     s: Spectrum,
     distances: npt.ArrayLike,
@@ -158,49 +140,6 @@ def decay_bound(s: Spectrum, distances: npt.ArrayLike) -> Array:
     [1.5]
     """
     return np.asarray(np.abs(partial_sums(s, distances)).mean(axis=1))
-
-
-def score_bound(
-    s: Spectrum,
-    distances: npt.ArrayLike,
-    q: npt.ArrayLike,
-    k: npt.ArrayLike,
-    layout: str | Layout = "interleaved",
-) -> Array:
-    """Return RoFormer's bound on |score|, float64 (n,): max|h_{i+1} - h_i| * sum_j |S_j|, h past the end being 0.
-
-    Abel's summation by parts gives it; it holds for every q, k and distance, and is seldom tight.
-
-    Source: RoFormer, arXiv:2104.09864, equation 36.
-    """
-    h = pair_products(q, k, layout)
-    step = np.abs(np.diff(np.append(h, 0.0))).max()
-    return np.asarray(step * np.abs(partial_sums(s, distances)).sum(axis=1) * s.attention_factor**2)
-
-
-@dataclass(frozen=True)
-class Oscillation:
-    """How a curve swings: extrema inside it, total variation, and variation over net fall (1 = monotone)."""
-
-    extrema: int
-    variation: float
-    ratio: float
-
-
-def oscillation(curve: npt.ArrayLike) -> Oscillation:
-    """Measure a sampled curve (n,), n >= 2: local extrema, total variation, and variation / |first - last|.
-
-    >>> oscillation([3.0, 1.0, 2.0, 0.0])
-    Oscillation(extrema=2, variation=5.0, ratio=1.6666666666666667)
-    """
-    values = as_vector("curve", curve)
-    if values.size < 2:
-        raise reject("curve", "at least two numbers", curve)
-    steps = np.diff(values)
-    moving = np.sign(steps[steps != 0])
-    variation = float(np.abs(steps).sum())
-    net = abs(float(values[0] - values[-1]))
-    return Oscillation(int(np.count_nonzero(np.diff(moving))), variation, variation / net if net else np.inf)
 
 
 def cosine_sums(theta: npt.ArrayLike, start: int, count: int) -> Array:

@@ -1,7 +1,6 @@
 """The attention page's figures against sums written out by hand, torch's softmax and the catalogue."""
 
 import math
-from functools import cache
 from inspect import unwrap
 
 import numpy as np
@@ -10,14 +9,12 @@ import torch
 
 import rope_core as rc
 from rope_core import rotation_matrix
-from rope_core.theory import extension
 from rope_core.theory.extension import cell_edges
 from tests.support.figures import chart
 from ui.figures.attention import decay, expected, spread
 from ui.figures.attention import scores as figures
 from ui.figures.attention import softmax as heat
 from ui.figures.attention.bins import FEW, POINTS, bins
-from ui.figures.drawing import Drawing, Film
 from ui.film.scene import Track
 from ui.text.words import Words
 
@@ -113,17 +110,6 @@ def test_a_distance_past_the_reach_lengthens_the_axis() -> None:
     assert film.scene.panels[0].x.high == np.log10(5_000) and at[-1] == 5_000
 
 
-def test_the_bound_is_roformers_mean_and_holds() -> None:
-    drawing = figures.bound(rc.Rope(6, 40.0), "equal", figures.vectors("equal", 6, 0, "", ""), 64, T)
-    line = chart(drawing).data[0]
-    for at in (0, 4, 20):
-        d = int(line.x[at])
-        sums = [abs(sum(np.exp(1j * d * a) for a in angles(6, 40.0)[:j])) for j in (1, 2, 3)]
-        assert line.y[at] == pytest.approx(sum(sums) / (1 + 2 + 3), abs=6e-5)
-    used = float(drawing.finding.rpartition(" %")[0].rpartition(" ")[2])
-    assert 0 < used <= 100
-
-
 def test_what_is_no_vector_is_refused() -> None:
     with pytest.raises(ValueError, match="q must be numbers separated by commas"):
         figures.vectors("own", 8, 0, "1, two", "1")
@@ -135,41 +121,6 @@ def test_what_is_no_vector_is_refused() -> None:
         figures.vectors("own", 8, 0, "", "1")
     with pytest.raises(ValueError, match="values must be"):
         figures.vectors("own", 8, 0, "nan", "1")
-
-
-def test_pairs_add_up_and_the_slow_ones_keep_their_mean() -> None:
-    rope = rc.Rope(128, 3e4, 300)
-    q, k = figures.vectors("random", 128, 5, "", "")
-    drawing = figures.pairs(rope, (q, k), 90, T)
-    table = {name: np.asarray(column) for name, column in drawing.table().items()}
-    assert table["here"].sum() == pytest.approx(by_matrix(rope, q, k, 90), abs=1e-10)
-    single = [q[6] * k[6] + q[7] * k[7], q[7] * k[6] - q[6] * k[7]]
-    speed = angles(128, 3e4)[3]
-    expected = [single[0] * math.cos(d * speed) - single[1] * math.sin(d * speed) for d in range(300)]
-    assert table["here"][3] == pytest.approx(expected[90], abs=1e-12)
-    assert table["mean"][3] == pytest.approx(float(np.mean(expected)), abs=1e-12)
-    for last in (0, 20, 63):
-        assert chart(drawing).data[3].y[last] == pytest.approx(table["here"][: last + 1].sum(), abs=1e-5)
-    bars = [trace for trace in chart(drawing).data if trace.type == "bar"]
-    assert sorted([*bars[0].x, *bars[1].x]) == list(range(64))
-    slow = [i for i, a in enumerate(angles(128, 3e4)) if abs(np.mean(np.exp(1j * a * np.arange(300)))) >= 0.5]
-    assert list(bars[1].x) == slow and f"the {64 - len(slow)} pairs that turn" in drawing.finding
-
-
-def test_widths_and_schemes_draw_cell_means_and_state_what_a_plain_sum_finds() -> None:
-    rope = rc.Rope(32, 700.0, 256)
-    drawing = figures.widths(700.0, T)
-    curve = [np.mean([math.cos(m * a) for a in angles(8, 700.0)]) for m in range(figures.SPAN)]
-    np.testing.assert_allclose(chart(drawing).data[0].y, curve, atol=6e-5)
-    assert f"d = 8: {np.abs(np.diff(curve)).sum():.3g}" in drawing.finding
-
-    length = 1024
-    result, _ = extension.extensions(rope, {name: {} for name in extension.compared()}, length)
-    drawing = figures.schemes(rope, result, length, T)
-    each = next(each for each in result if each.spectrum.attention_factor != 1.0)
-    scores = [each.spectrum.attention_factor**2 * np.cos(m * each.spectrum.inv_freq).mean() for m in range(256, 1024)]
-    assert f"{T(f'scheme.{each.scheme}')} {np.mean(scores):+.3f}" in drawing.finding
-    assert len(chart(drawing).data) == len(result)
 
 
 def test_base_bound_states_the_base_and_counts_the_models() -> None:
@@ -198,40 +149,6 @@ def test_a_context_that_no_base_serves_is_named() -> None:
     assert "no base" in drawing.finding and "fails at distance 2." in drawing.finding
 
 
-def test_theorem_recomputes_six_hundred() -> None:
-    rope = rc.Rope(64, 5e5, 2048)
-    drawing = heat.theorem(rope, T)
-    assert f"{64 * math.log(10_000):.3g}, hence" in drawing.finding
-    assert f"{64 * math.log(5e5):.3g} printed" in drawing.finding
-    d = np.arange(1, 2049)[:, None]
-    sums = np.abs(np.cumsum(np.exp(1j * d * np.array(angles(128, 1e4))), axis=1)).sum(axis=1)
-    least = 2 * sums.min() / (np.square(angles(128, 1e4)).sum() / 8)
-    assert f"at least {least:.3g} within 2,048" in drawing.finding
-    paper, mine, printed = chart(drawing).data
-    for trace, dim, base in ((paper, 128, 1e4), (mine, 64, 5e5)):
-        at, speeds = int(trace.x[150]), np.array(angles(dim, base))
-        sums = np.abs(np.cumsum(np.exp(1j * at * speeds))).sum()
-        assert trace.y[150] == pytest.approx(2 * sums / ((speeds**2).sum() / 8), abs=0.06)
-    assert printed.y[0] == pytest.approx(64 * math.log(10_000))
-    assert f"falls to {paper.y.min():.3g} by" in drawing.finding
-    assert f"at least {mine.y[mine.x < 2048].min():.3g} within 2,048" in drawing.finding.split("printed")[1]
-
-
-def test_the_papers_own_geometry_is_drawn_once() -> None:
-    assert len(chart(heat.theorem(rc.Rope(128, 1e4, 4096), T)).data) == 2
-
-
-def test_scales_are_the_recipes() -> None:
-    drawing = heat.scales(2048, T)
-    table = {name: np.asarray(column) for name, column in drawing.table().items()}
-    n = table["length"][-1]
-    assert table["square"][-1] == pytest.approx((0.1 * math.log(n / 2048) + 1) ** 2)
-    assert table["light"][-1] == pytest.approx((0.0707 * math.log(n / 2048) + 1) ** 2)
-    assert table["logn"][-1] == pytest.approx(math.log(n) / math.log(2048))
-    assert table["floor"][-1] == pytest.approx(0.1 * math.log(n // 8192 + 1) + 1)
-    assert (table["square"][table["length"] <= 2048] == 1).all()
-
-
 @pytest.mark.parametrize("signal", [1.0, 6.0])
 def test_softmax_curves_are_what_torch_draws(signal: float) -> None:
     drawing = heat.softmax(1024, signal, T)
@@ -246,25 +163,3 @@ def test_softmax_curves_are_what_torch_draws(signal: float) -> None:
     rows = -torch.special.xlogy(weights, weights).sum(1)
     assert table["square_entropy"][at] == pytest.approx(float(rows.mean()), abs=0.03)
     assert f"{100 * table['plain_meant'][-1]:.3g} % among" in drawing.finding
-
-
-@cache
-def drawings(lang: str, dim: int, base: float, train_len: int) -> tuple[Drawing | Film, ...]:
-    t, rope = Words(lang, "attention"), rc.Rope(dim, base, train_len)
-    vectors = figures.vectors("random", dim, 0, "", "")
-    params: dict[str, dict[str, object]] = {name: {} for name in extension.compared()}
-    result, _ = extension.extensions(rope, params, 4 * train_len)
-    return (
-        *(
-            decay.decaying(rope, kind, vectors, 64, (base, 2e12), decay.distances(3, 64), TEXTS, t)
-            for kind in figures.KINDS
-        ),
-        *(figures.bound(rope, kind, vectors, 64, t) for kind in figures.KINDS),
-        figures.pairs(rope, vectors, 131_072, t),
-        figures.widths(base, t),
-        figures.schemes(rope, result, 4 * train_len, t),
-        figures.base_bound(rope, 64, t),
-        heat.theorem(rope, t),
-        heat.softmax(train_len, 0.0, t),
-        heat.scales(train_len, t),
-    )

@@ -9,7 +9,6 @@ import rope_core as rc
 from rope_core.lab import copying, recall, records, view, weights
 from rope_core.lab.estimates import paired
 from rope_core.rope import Rope
-from rope_core.spectrum import Spectrum
 from rope_core.theory import attention, interpolation, softmax
 from ui.figures import catalogue as models
 from ui.text.words import LANGUAGES, Words, powers
@@ -91,15 +90,6 @@ def dynamic_factor() -> list[str]:
     return ["13"]
 
 
-def partial_turns() -> list[str]:
-    """Llama 2's pairs with a small mean turn that have not gone round."""
-    rope = Rope(128, 10_000.0, 4096)
-    fast = np.abs(attention.mean_turn(Spectrum.of(rope.theta), 4096)) < 0.5
-    short = rope.turns[fast & (rope.turns < 1)]
-    assert len(short) == 3
-    return [str(int(fast.sum())), f"{short.min():.2f}", f"{short.max():.2f}"]
-
-
 def interpolation_excess() -> list[str]:
     """By how much a score can exceed the printed interpolation bound, and where the sum is below d."""
     rope = Rope(128, 10_000.0)
@@ -166,7 +156,6 @@ STATED: dict[tuple[str, str], Callable[[], list[str]]] = {
     ("extrapolation", "after_how"): clipped,
     ("extrapolation", "finetune"): tuned_against_the_window,
     ("extrapolation", "recall"): copied,
-    ("attention", "pairs"): partial_turns,
     ("attention", "theorem"): interpolation_excess,
     ("attention", "weight"): kept_weight,
     ("precision", "real"): one_radian,

@@ -5,13 +5,12 @@ import math
 import numpy as np
 
 import rope_core as rc
-from tests.support.figures import ROPE, Row, extended
+from tests.support.figures import ROPE, Row
 from tests.support.films import FilmRow
 from ui.figures.attention import decay, expected, limits, scores, softmax, spread
 from ui.text.words import Words
 
 THETA = ROPE.theta
-LENGTH = 1024
 
 
 def turned(q: np.ndarray, k: np.ndarray, distance: int) -> float:
@@ -60,32 +59,9 @@ def failing(t: Words) -> str:
 
 
 ROWS = [
-    Row("attention", scores.bound, (ROPE, "random", PAIRING, 400)),
-    Row(
-        "attention",
-        scores.pairs,
-        (ROPE, PAIRING, 90),
-    ),
-    Row("attention", scores.widths, (700.0,)),
-    Row(
-        "attention",
-        scores.schemes,
-        (ROPE, extended(LENGTH), LENGTH),
-    ),
     Row("attention", scores.base_bound, (ROPE, 100)),
-    Row(
-        "attention",
-        limits.limits,
-        (ROPE,),
-        failing,
-    ),
-    Row("attention", softmax.theorem, (ROPE,)),
-    Row("attention", softmax.scales, (256,)),
-    Row(
-        "attention",
-        softmax.softmax,
-        (256, 2.0),
-    ),
+    Row("attention", limits.limits, (ROPE,), failing),
+    Row("attention", softmax.softmax, (256, 2.0)),
 ]
 
 
