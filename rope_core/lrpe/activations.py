@@ -2,63 +2,22 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
-
 import numpy as np
 
 from rope_core.rope import Array
-
-_erfc = np.frompyfunc(math.erfc, 1, 1)
-
-
-def normal_cdf(x: Array) -> Array:
-    """Return the share of a standard normal below x, float64 like x: erfc(-x / sqrt 2) / 2."""
-    return 0.5 * np.asarray(_erfc(-x / math.sqrt(2.0)), dtype=np.float64)
+from rope_core.theory.block.activation import ACTIVATIONS, Activation
+from rope_core.theory.softmax import softmax
 
 
-def sigmoid(x: Array) -> Array:
-    """Return 1 / (1 + e^-x), float64 like x, without overflow on either side."""
-    small = np.exp(-np.abs(x))
-    return np.asarray(np.where(x < 0, small, 1.0) / (1.0 + small))
+def _elu_slope(x: Array) -> Array:
+    return np.asarray(np.exp(np.minimum(x, 0.0)))
 
 
-def softmax(x: Array, axis: int) -> Array:
-    """Return e^x over its sum along ``axis``, float64 like x."""
-    e = np.exp(x - x.max(axis=axis, keepdims=True))
-    return np.asarray(e / e.sum(axis=axis, keepdims=True))
-
-
-def relu(x: Array) -> Array:
-    """Return x where it is above zero, else 0; NaN stays NaN."""
-    return np.asarray(np.where(x <= 0, 0.0, x))
-
-
-def _relu_slope(x: Array) -> Array:
-    """Return 1 above zero and 0 up to and at zero, the subgradient that torch takes."""
-    return np.asarray(np.where(x <= 0, 0.0, 1.0))
-
-
-def _silu_slope(x: Array) -> Array:
-    """Return s (1 + x (1 - s)) with s = sigmoid(x)."""
-    s = sigmoid(x)
-    return np.asarray(s * (1.0 + x * (1.0 - s)))
-
-
-def _gelu_slope(x: Array) -> Array:
-    """Return cdf(x) + x pdf(x) of the standard normal."""
-    return np.asarray(normal_cdf(x) + x * np.exp(-0.5 * x * x) / math.sqrt(2.0 * math.pi))
-
-
-# name: (f, f') for the activations that see one element at a time
-ELEMENTWISE: dict[str, tuple[Callable[[Array], Array], Callable[[Array], Array]]] = {
-    "none": (lambda x: x, np.ones_like),
-    "relu": (relu, _relu_slope),
-    "sigmoid": (sigmoid, lambda x: sigmoid(x) * sigmoid(-x)),
-    "silu": (lambda x: x * sigmoid(x), _silu_slope),
-    "gelu": (lambda x: x * normal_cdf(x), _gelu_slope),
-    "1+elu": (lambda x: np.where(x > 0, x + 1.0, np.exp(np.minimum(x, 0.0))), lambda x: np.exp(np.minimum(x, 0.0))),
-    "relu2": (lambda x: relu(x) * relu(x), lambda x: 2.0 * relu(x)),
+# Those that see one element at a time.
+ELEMENTWISE = {
+    "none": ACTIVATIONS["identity"],
+    **{name: ACTIVATIONS[name] for name in ("relu", "sigmoid", "silu", "gelu", "relu2")},
+    "1+elu": Activation(lambda x: np.where(x > 0, x + 1.0, _elu_slope(x)), _elu_slope, "arXiv:2006.16236"),
 }
 
 
@@ -72,7 +31,7 @@ def activate(x: Array, act: str, dim: int | None) -> Array:
         if act == "softmax":
             assert dim is not None
             return softmax(x, dim)
-        return ELEMENTWISE[act][0](x)
+        return np.asarray(ELEMENTWISE[act].value(x))
 
 
 def activate_backward(x: Array, grad: Array, act: str, dim: int | None) -> Array:
@@ -86,4 +45,4 @@ def activate_backward(x: Array, grad: Array, act: str, dim: int | None) -> Array
             assert dim is not None
             o = softmax(x, dim)
             return np.asarray(o * (grad - (o * grad).sum(axis=dim, keepdims=True)))
-        return np.asarray(ELEMENTWISE[act][1](x) * grad)
+        return np.asarray(ELEMENTWISE[act].slope(x) * grad)

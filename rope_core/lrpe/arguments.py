@@ -102,7 +102,7 @@ def sizes(x_shape: tuple[int, ...]) -> tuple[int, int, int, int]:
     return shape[0], shape[1], shape[2], shape[3]
 
 
-def frequencies(theta_shape: tuple[int, ...], heads: int, width: int, pairs: bool = True) -> tuple[int, int]:
+def frequencies(theta_shape: tuple[int, ...], heads: int, width: int) -> tuple[int, int]:
     """Return theta's shape as (1 | heads, 1 | width), or raise ValueError with the three shapes that fit."""
     shape = tuple(int(size) for size in theta_shape)
     if shape == (width,):
@@ -111,7 +111,7 @@ def frequencies(theta_shape: tuple[int, ...], heads: int, width: int, pairs: boo
         return heads, 1
     if shape == (heads, width):
         return heads, width
-    raise reject("theta", "theta_per_pair" if pairs else "theta_per_dimension", shape, heads=heads, width=width)
+    raise reject("theta", "theta_per_pair", shape, heads=heads, width=width)
 
 
 def turning(rotary_dim: object, width: int) -> tuple[int, int]:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-import numpy.typing as npt
 import torch
 import torch.nn.functional as F
 from torch import Tensor
@@ -27,13 +25,6 @@ def widened(x: Tensor) -> Tensor:
 def angles(theta: Tensor, where: Positions) -> Tensor:
     """Return position times theta, float64 (1 | B, N, 1 | H, 1 | P), rad, on theta's device."""
     return torch.from_numpy(where).to(theta.device)[:, :, None, None] * theta.double()
-
-
-def grid_angles(theta: Tensor, coordinates: npt.NDArray[np.int64], width: int) -> Tensor:
-    """Return a grid's angles, float64 (1, N, 1 | H, width): concat over axes of coordinate * theta, cut."""
-    places = torch.from_numpy(coordinates).to(theta.device)
-    blocks = places[:, None, :, None] * theta.double()[None, :, None, :]
-    return blocks.flatten(2)[None, ..., :width]
 
 
 def activate(x: Tensor, act: str, dim: int | None) -> Tensor:
@@ -96,13 +87,6 @@ def turn(x: Tensor, angle: Tensor, p: Plan) -> Tensor:
 def formula(x: Tensor, theta: Tensor, where: Positions, p: Plan) -> Tensor:
     """Return O as one differentiable expression, what autograd and torch.compile are measured on."""
     return turn(activate(widened(x), p.act, p.dim), angles(theta, where), p).to(x.dtype)
-
-
-def cosine(x: Tensor, angle: Tensor, act: str, dim: int | None) -> Tensor:
-    """Return concat[f(x) cos, f(x) sin] (B, N, H, 2 D), differentiable."""
-    bar = activate(widened(x), act, dim)
-    cos, sin = torch.cos(angle).to(bar.dtype), torch.sin(angle).to(bar.dtype)
-    return torch.cat([bar * cos, bar * sin], -1).to(x.dtype)
 
 
 class Eager:

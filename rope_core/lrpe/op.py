@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import importlib
-import math
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from rope_core.errors import reject, whole
+from rope_core.errors import reject
 from rope_core.lrpe import arguments, reference
-from rope_core.lrpe.activations import activate
-from rope_core.lrpe.arguments import Plan, is_tensor
+from rope_core.lrpe.arguments import is_tensor
 from rope_core.rope import Array
 
 # Where each backend's rotate(x, theta, start, plan) lives, for torch tensors.
@@ -100,107 +97,6 @@ def lrpe_rotate_backward(
     grid = frequency.reshape(p.theta_shape)
     dx, dtheta = reference.backward(values.reshape(p.shape), grid, where, upstream.reshape(p.shape), p)
     return dx.reshape(values.shape), dtheta.reshape(frequency.shape)
-
-
-def lrpe_cosine(x: Any, theta: Any, *, offset: Any = 0, act: str = "none", dim: int | None = None) -> Any:
-    """Return concat[f(X) cos, f(X) sin] of each position times theta: twice as wide as x, for linear attention.
-
-    Args:
-        x: (B, N, H, D) or (B, N, D), numpy (then float64) or torch (any device, differentiable); D >= 1.
-        theta: rad/token, (H, D), (D,) or (H,).
-        offset, act, dim: as for lrpe_rotate.
-
-    Raises:
-        ValueError: naming the argument, the rule and the value.
-
-    The product of two such vectors is sum_d q_d k_d cos((m - n) theta_d).
-
-    >>> lrpe_cosine(np.array([[[3.0]]]), np.array([np.pi / 2]), offset=1).round(12).tolist()
-    [[[0.0, 3.0]]]
-    """
-    _check_pair("theta", x, theta)
-    _check_offset_device(offset, x)
-    batch, length, heads, width = arguments.sizes(tuple(x.shape))
-    shape = arguments.frequencies(tuple(np.shape(theta)), heads, width, pairs=False)
-    arguments.check_activation(act, dim, length)
-    where = arguments.position_table(arguments.positions(offset, batch, length), length)
-    full = (batch, length, heads, width)
-    wide = (*x.shape[:-1], 2 * width)
-    if is_tensor(x):
-        _check_floating(x, theta)
-        eager = importlib.import_module(MODULES["eager"])
-        return eager.cosine(x.reshape(full), eager.angles(theta.reshape(shape), where), act, dim).reshape(wide)
-    angle = reference.angles(checked_theta(theta).reshape(shape), where)
-    return reference.cosine(reference.real("x", x).reshape(full), angle, act, dim).reshape(wide)
-
-
-def lrpe_cosine_md(
-    x: Any, theta: Any, shape: Sequence[int], *, leading: int = 0, act: str = "none", dim: int | None = None
-) -> Any:
-    """Return lrpe_cosine over a grid: concat[f(X) cos, f(X) sin] with every axis turning its own part of a head.
-
-    Args:
-        x: (B, leading + prod(shape), H, D), numpy or torch; the grid's tokens row by row, after ``leading`` others.
-        theta: rad/step, (H, e) or (e,) with e >= D / axes; the angle is concat over axes j of s_j * theta, cut to D.
-        shape: the grid's sizes, one or more, each >= 1.
-        leading: tokens in front that do not turn: concat[f(x), 0].
-        act, dim: as for lrpe_rotate; softmax along the sequence covers the leading tokens too.
-
-    Raises:
-        ValueError: naming the argument, the rule and the value.
-
-    Source: https://github.com/Doraemonzzz/xopes/blob/1dfa3df/xopes/ops/lrpe/cosine/_md/README.md, layout b h n d there.
-    """
-    angle, full = _grid_call(x, theta, shape, leading, act, dim, pairs=False)
-    cosine = importlib.import_module(MODULES["eager"]).cosine if is_tensor(x) else reference.cosine
-    values = x if is_tensor(x) else reference.real("x", x)
-    return cosine(values.reshape(full), angle, act, dim).reshape(*x.shape[:-1], 2 * full[-1])
-
-
-def lrpe_rotate_md(
-    x: Any, theta: Any, shape: Sequence[int], *, leading: int = 0, act: str = "none", dim: int | None = None
-) -> Any:
-    """Return lrpe_rotate over a grid: the D/2 pairs are shared out among the axes, the leading tokens do not turn.
-
-    The arguments are lrpe_cosine_md's, with e >= D / 2 / axes.
-
-    >>> x, half = np.tile([1.0, 0.0], (1, 3, 1)), np.array([np.pi])
-    >>> lrpe_rotate_md(x, half, (2,), leading=1).round(12).tolist()
-    [[[1.0, 0.0], [1.0, 0.0], [-1.0, 0.0]]]
-    """
-    angle, full = _grid_call(x, theta, shape, leading, act, dim, pairs=True)
-    p = Plan(*full, act, dim, 0, full[-1] // 2, (1, full[-1] // 2))
-    if is_tensor(x):
-        eager = importlib.import_module(MODULES["eager"])
-        turned = eager.turn(eager.activate(eager.widened(x).reshape(full), act, dim), angle, p)
-        return turned.to(x.dtype).reshape(x.shape)
-    bar = activate(reference.real("x", x).reshape(full), act, dim)
-    return reference.turn(bar, angle, p).reshape(x.shape)
-
-
-def _grid_call(
-    x: Any, theta: Any, shape: Sequence[int], leading: object, act: object, dim: object, pairs: bool
-) -> tuple[Any, tuple[int, int, int, int]]:
-    """Check a call over a grid and return its angles (1, N, 1 | H, D or D/2) and x's four sizes."""
-    _check_pair("theta", x, theta)
-    full = arguments.sizes(tuple(x.shape))
-    arguments.check_activation(act, dim, full[1])
-    if pairs and (full[3] < 2 or full[3] % 2):
-        raise reject("x", "even_last", tuple(x.shape))
-    grid = tuple(whole("shape", n, 1, full[1] + 1) for n in shape)
-    first = whole("leading", leading, 0, full[1])
-    if not grid or first + math.prod(grid) != full[1]:
-        raise reject("shape", "grid_tokens", tuple(shape), tokens=full[1] - first)
-    width = full[3] // 2 if pairs else full[3]
-    given = tuple(np.shape(theta))
-    if len(given) not in (1, 2) or (len(given) == 2 and given[0] != full[2]) or given[-1] * len(grid) < width:
-        raise reject("theta", "grid_theta", given, heads=full[2], axes=len(grid), width=width)
-    places = reference.grid_coordinates(grid, first)
-    split = (1, *given) if len(given) == 1 else given
-    if is_tensor(x):
-        _check_floating(x, theta)
-        return importlib.import_module(MODULES["eager"]).grid_angles(theta.reshape(split), places, width), full
-    return reference.grid_angles(checked_theta(theta).reshape(split), places, width), full
 
 
 def _choose_backend(x: Any, backend: object) -> str:

@@ -1,9 +1,8 @@
-"""LRPE in float64 numpy: the document's formulas, forward and backward, and the cosine and grid forms beside them."""
+"""LRPE in float64 numpy: the document's formulas, forward and backward."""
 
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from rope_core.errors import reject
 from rope_core.lrpe.activations import activate, activate_backward
@@ -62,30 +61,3 @@ def fold(slope: Array, shape: tuple[int, int]) -> Array:
     total = slope.sum(axis=(0, 1))
     axes = tuple(axis for axis in (0, 1) if shape[axis] == 1)
     return np.asarray(total.sum(axis=axes, keepdims=True))
-
-
-def cosine(x: Array, angle: Array, act: str, dim: int | None) -> Array:
-    """Return concat[x cos, x sin] of the activated x (B, N, H, D): (B, N, H, 2 D)."""
-    bar = activate(x, act, dim)
-    with np.errstate(invalid="ignore"):
-        return np.concatenate([bar * np.cos(angle), bar * np.sin(angle)], axis=-1)
-
-
-def grid_coordinates(shape: tuple[int, ...], leading: int) -> npt.NDArray[np.int64]:
-    """Return each token's coordinates on the grid, int64 (leading + prod(shape), axes), row by row.
-
-    >>> grid_coordinates((2, 2), 1).tolist()
-    [[0, 0], [0, 0], [0, 1], [1, 0], [1, 1]]
-    """
-    axes = np.meshgrid(*(np.arange(n, dtype=np.int64) for n in shape), indexing="ij")
-    places = np.stack([axis.reshape(-1) for axis in axes], axis=-1)
-    return np.concatenate([np.zeros((leading, len(shape)), np.int64), places])
-
-
-def grid_angles(theta: Array, coordinates: npt.NDArray[np.int64], width: int) -> Array:
-    """Return the angles of a grid, float64 (1, N, 1 | H, width): each axis turns its own block of ``e`` entries.
-
-    Theta (1 | H, e) is used once per axis: angle = concat over axes j of coordinate_j * theta, cut to ``width``.
-    """
-    blocks = coordinates[:, None, :, None] * theta[None, :, None, :]
-    return np.asarray(blocks.reshape(blocks.shape[0], blocks.shape[1], -1)[None, ..., :width])

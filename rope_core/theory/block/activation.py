@@ -12,7 +12,7 @@ import numpy.typing as npt
 from rope_core.errors import reject
 from rope_core.rope import Array
 
-_erf = np.frompyfunc(math.erf, 1, 1)
+_erfc = np.frompyfunc(math.erfc, 1, 1)
 
 
 def sigmoid(z: npt.ArrayLike) -> Array:
@@ -27,9 +27,9 @@ def sigmoid(z: npt.ArrayLike) -> Array:
 
 
 def normal_cdf(z: npt.ArrayLike) -> Array:
-    """Return the standard normal distribution function, float64."""
+    """Return the standard normal distribution function, float64, to full precision on either side."""
     x = np.asarray(z, dtype=np.float64)
-    return 0.5 * (1.0 + np.asarray(_erf(x / math.sqrt(2.0)), dtype=np.float64))
+    return 0.5 * np.asarray(_erfc(-x / math.sqrt(2.0)), dtype=np.float64)
 
 
 def _gelu(x: Array) -> Array:
@@ -69,9 +69,9 @@ class Activation:
 
 ACTIVATIONS: dict[str, Activation] = {
     "identity": Activation(lambda x: x, np.ones_like, ""),
-    "sigmoid": Activation(sigmoid, lambda x: sigmoid(x) * (1.0 - sigmoid(x)), ""),
+    "sigmoid": Activation(sigmoid, lambda x: sigmoid(x) * sigmoid(-x), ""),
     "tanh": Activation(np.tanh, lambda x: 1.0 - np.tanh(x) ** 2, ""),
-    "relu": Activation(lambda x: np.maximum(x, 0.0), lambda x: (x > 0).astype(np.float64), "arXiv:1803.08375"),
+    "relu": Activation(lambda x: np.maximum(x, 0.0), lambda x: np.where(x <= 0, 0.0, 1.0), "arXiv:1803.08375"),
     "relu2": Activation(lambda x: np.maximum(x, 0.0) ** 2, lambda x: 2.0 * np.maximum(x, 0.0), "arXiv:2109.08668"),
     "gelu": Activation(_gelu, _gelu_slope, "arXiv:1606.08415"),
     "gelu_tanh": Activation(lambda x: 0.5 * x * (1.0 + _inner(x)), _gelu_tanh_slope, "arXiv:1606.08415"),

@@ -7,13 +7,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from rope_core.lrpe import (
-    lrpe_cosine,
-    lrpe_cosine_md,
-    lrpe_rotate,
-    lrpe_rotate_backward,
-    lrpe_rotate_md,
-)
+from rope_core.lrpe import lrpe_rotate, lrpe_rotate_backward
 from tests.support import ROOT
 from tests.support.lrpe_cases import ACTS, draw, gap, oracle
 
@@ -139,55 +133,13 @@ def test_values_that_are_not_finite_propagate() -> None:
             assert np.isfinite(out[0, 1, 0, [1, 3]]).all() == ((act, bad) in FINITE_AFTER_ALL), (act, bad)
 
 
-@pytest.mark.parametrize("case", XOPES["cases"], ids=lambda c: f"{c['op']}-{c['act']}-{c['dim']}-{c['theta']}")
+@pytest.mark.parametrize("case", XOPES["cases"], ids=lambda c: f"{c['act']}-{c['dim']}-{c['theta']}")
 def test_agrees_with_xopes(case: dict[str, Any]) -> None:
     x = 2.0 * np.sin(1.0 + 0.7 * np.arange(np.prod(case["x"]))).reshape(case["x"])
     theta = np.sin(0.3 + 0.11 * np.arange(np.prod(case["theta"]))).reshape(case["theta"])
-    common = {"act": case["act"], "dim": case["dim"]}
-    if case["op"] == "cosine_md":
-        got = lrpe_cosine_md(x, theta, case["shape"], leading=case["l"], **common)
-    else:
-        op = {"rotate": lrpe_rotate, "cosine": lrpe_cosine}[case["op"]]
-        got = op(x, theta, offset=case["offset"], **common)
+    got = lrpe_rotate(x, theta, offset=case["offset"], act=case["act"], dim=case["dim"])
     # Theirs has float32 angles of up to 8 rad.
     np.testing.assert_allclose(got.reshape(-1), case["out"], atol=3e-6)
-
-
-def test_cosine_scores_depend_on_the_distance_alone() -> None:
-    rng = np.random.default_rng(8)
-    q, k, theta = rng.normal(size=6), rng.normal(size=6), rng.normal(size=6)
-    tile = np.ones((1, 5, 1, 1))
-    a, b = lrpe_cosine(tile * q, theta, offset=40)[0, :, 0], lrpe_cosine(tile * k, theta, offset=40)[0, :, 0]
-    distance = np.subtract.outer(np.arange(5), np.arange(5))
-    wanted = (q * k * np.cos(distance[..., None] * theta)).sum(-1)
-    np.testing.assert_allclose(a @ b.T, wanted, atol=1e-12)
-
-
-def test_a_grid_turns_each_axis_by_its_own_coordinate() -> None:
-    rng = np.random.default_rng(9)
-    x, theta = rng.normal(size=(2, 1 + 6, 2, 8)), rng.normal(size=(2, 2))
-    out = lrpe_rotate_md(x, theta, (2, 3), leading=1)
-    np.testing.assert_array_equal(out[:, 0], x[:, 0])
-    for row in range(2):
-        for column in range(3):
-            token = x[:, 1 + 3 * row + column][:, None]
-            each = np.concatenate([row * theta, column * theta], axis=-1)
-            np.testing.assert_allclose(
-                out[:, 1 + 3 * row + column], lrpe_rotate(token, each, offset=1)[:, 0], atol=1e-12
-            )
-    line = lrpe_rotate_md(x[:, 1:], theta := rng.normal(size=4), (6,))
-    np.testing.assert_allclose(line, lrpe_rotate(x[:, 1:], theta), atol=1e-12)
-
-
-def test_leading_tokens_of_the_cosine_form_stand_beside_zeros() -> None:
-    x = np.random.default_rng(10).normal(size=(1, 5, 1, 3))
-    out = lrpe_cosine_md(x, np.array([0.5, 0.25]), (2, 2), leading=1)
-    np.testing.assert_array_equal(out[0, 0, 0], [*x[0, 0, 0], 0.0, 0.0, 0.0])
-    # The last token stands at (1, 1): angles 0.5, 0.25 for the first axis, 0.5 for the second.
-    angle = np.array([0.5, 0.25, 0.5])
-    np.testing.assert_allclose(
-        out[0, 4, 0], np.concatenate([x[0, 4, 0] * np.cos(angle), x[0, 4, 0] * np.sin(angle)]), atol=1e-15
-    )
 
 
 def test_an_empty_batch_or_sequence_stays_empty() -> None:
