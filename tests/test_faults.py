@@ -126,8 +126,8 @@ from numba.core import caching
 caching.CacheImpl._locator_classes = []
 warnings.simplefilter("ignore")
 import numpy as np, rope_core as rc
-from rope_core.kernels import cpu_loops, tables
-print(cpu_loops.parallel.targetoptions["parallel"], tables._write_row.targetoptions["nogil"])
+from rope_core.kernels import cpu_loops
+print(cpu_loops.parallel.targetoptions["parallel"], cpu_loops.rows.targetoptions["nogil"])
 """
 
 

@@ -1,7 +1,4 @@
-"""Backends of the rotation behind one signature, and the tables of cos and sin they read.
-
-The functions load torch, ``tables`` only numba; importing this package loads neither.
-"""
+"""Backends of the rotation behind one signature. The functions load torch; importing this package does not."""
 
 from __future__ import annotations
 

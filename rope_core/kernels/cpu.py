@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from rope_core.errors import whole
-from rope_core.kernels import tables
+from rope_core.kernels import jit
 from rope_core.kernels.cpu_loops import COMMON, EACH, START, parallel, rows, rows_of
 from rope_core.kernels.lanes import LINE, TAGS, WIDTH
 from rope_core.kernels.task import Turn, token_positions, token_tables
@@ -50,7 +50,7 @@ def _serial(dtype: torch.dtype) -> Call:
 
     signature = numba.types.void(numba.types.voidptr, numba.types.voidptr)
     try:
-        function = numba.cfunc(signature, cache=True)(tables.stamped(serial))
+        function = numba.cfunc(signature, cache=True)(jit.stamped(serial))
     except RuntimeError:
         function = numba.cfunc(signature)(serial)
     # The address is good for as long as the compiled function lives.
@@ -110,7 +110,7 @@ def _plan(tensors: tuple[Tensor, ...], turn: Turn, done: tuple[Tensor, ...]) -> 
 
 
 def _on_all_threads(dtype: torch.dtype, task: Any, places: bytes) -> None:
-    with tables.ONE_AT_A_TIME:
+    with jit.ONE_AT_A_TIME:
         chunks = CHUNKS_PER_THREAD * numba.get_num_threads()
         parallel(TAGS[_NAMES[dtype]], np.frombuffer(task, np.int64), np.frombuffer(places, np.int64), chunks)
 
@@ -137,17 +137,13 @@ def _table(turn: Turn, x: Tensor) -> tuple[tuple[int, ...], Any]:
     first row, pairs, layout, direction.
     """
     kind = torch.float64 if x.dtype == torch.float64 else torch.float32
-    where, start = None, turn.start
-    if turn.positions is not None or turn.cu_seqlens is not None or turn.offsets is not None:
+    where, start, cos, sin = None, turn.start, turn.cos, turn.sin
+    if cos is None or sin is None:
+        start, (cos, sin) = 0, token_tables(turn, x.shape[1], x.device, kind)
+    elif turn.positions is not None or turn.cu_seqlens is not None or turn.offsets is not None:
         where = token_positions(turn, x.shape[1], x.device)
-    if turn.steps is None:
-        cos, sin = turn.cos, turn.sin
-        assert cos is not None and sin is not None
-        if cos.dtype != kind or cos.stride(-1) != 1 or cos.stride() != sin.stride():
-            cos, sin = cos.to(kind).contiguous(), sin.to(kind).contiguous()
-    else:
-        cos, sin = _tables_from_steps(turn, where, x.shape[1], kind)
-        where, start = None, 0
+    if cos.dtype != kind or cos.stride(-1) != 1 or cos.stride() != sin.stride():
+        cos, sin = cos.to(kind).contiguous(), sin.to(kind).contiguous()
     rows = cos.stride()
     per_batch = rows[0] if len(rows) == 3 and cos.shape[0] > 1 else 0
     at, per_row, per_token = 0, 0, 0
@@ -157,24 +153,3 @@ def _table(turn: Turn, x: Tensor) -> tuple[tuple[int, ...], Any]:
     pairs, half, back = cos.shape[-1], turn.half, turn.back
     common = (cos.data_ptr(), sin.data_ptr(), per_batch, rows[-2], at, per_row, per_token, start, pairs, half, back)
     return common, (cos, sin, where)
-
-
-def _tables_from_steps(turn: Turn, where: Tensor | None, seq: int, kind: torch.dtype) -> tuple[Tensor, Tensor]:
-    """Return cos and sin of every token from the phase, (1 or B, S, pairs)."""
-    assert turn.steps is not None
-    if kind == torch.float64:
-        return token_tables(turn, seq, turn.steps.device, kind)
-    count = 1 if where is None else where.shape[0]
-    shape = (count, seq, turn.pairs)
-    cos, sin = torch.empty(shape), torch.empty(shape)
-    flat = count * seq, turn.pairs
-    steps = np.ascontiguousarray(turn.steps.numpy()).view(np.uint64)
-    into = cos.numpy().reshape(flat), sin.numpy().reshape(flat)
-    with tables.ONE_AT_A_TIME:
-        if where is None:
-            tables._fill_consecutive(turn.start, steps, *into)
-        else:
-            tables._fill_any(np.ascontiguousarray(where.numpy()).reshape(-1), steps, *into)
-    if turn.scale != 1.0:
-        cos, sin = cos.mul_(turn.scale), sin.mul_(turn.scale)
-    return cos, sin

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from numba import prange
 
+from rope_core.kernels.jit import compiled
 from rope_core.kernels.lanes import (
     WIDTH,
     drain,
@@ -20,7 +21,6 @@ from rope_core.kernels.lanes import (
     turn_halves,
     turn_neighbours,
 )
-from rope_core.kernels.tables import compiled
 
 # So many heads are turned at once, their tables read once, where the number of heads is a multiple of it.
 GROUP = 4

@@ -2,7 +2,6 @@
 
 import math
 import time
-from collections.abc import Callable
 from typing import Any
 
 import mpmath
@@ -13,13 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rope_core import SCHEMES, Request, Rope, Spectrum, cos_sin, spectrum
-from rope_core.kernels import tables
 from rope_core.spectrum import FINE, angles, as_positions
 
-Tables = Callable[..., tuple[npt.NDArray[Any], npt.NDArray[Any]]]
 positions_drawn = st.integers(0, 2**31 - 1)
-# numpy's tables, and numba's on all threads.
-either = pytest.mark.parametrize("cos_sin", [cos_sin, tables.cos_sin], ids=["numpy", "numba"])
 
 
 def exact(position: int, inv_freq: float) -> tuple[float, float]:
@@ -38,29 +33,25 @@ def worst(s: Spectrum, rows: dict[int, int], cos: npt.NDArray[Any], sin: npt.NDA
     return error
 
 
-@pytest.mark.parametrize(("cos_sin", "most"), [(cos_sin, 6.1e-8), (tables.cos_sin, 2e-7)], ids=["numpy", "numba"])
 @settings(deadline=None, max_examples=80)
 @given(st.integers(1, 16), st.floats(1.5, 1e8), st.lists(positions_drawn, min_size=1, max_size=4), st.data())
-def test_any_positions_agree_with_mpmath(
-    cos_sin: Tables, most: float, pairs: int, base: float, drawn: list[int], data: st.DataObject
-) -> None:
+def test_any_positions_agree_with_mpmath(pairs: int, base: float, drawn: list[int], data: st.DataObject) -> None:
     name = data.draw(st.sampled_from([name for name in SCHEMES if pairs > 1 or name in ("none", "linear")]))
     s = spectrum(Request(Rope(2 * pairs, base), name))
     rows = dict(enumerate(drawn))
-    assert worst(s, rows, *cos_sin(s, drawn)) <= most
+    assert worst(s, rows, *cos_sin(s, drawn)) <= 6.1e-8
     run = range(drawn[0], min(drawn[0] + 3, 2**31))
-    assert worst(s, dict(enumerate(run)), *cos_sin(s, run)) <= most
+    assert worst(s, dict(enumerate(run)), *cos_sin(s, run)) <= 6.1e-8
     assert worst(s, rows, *cos_sin(s, drawn, "float64")) <= 2e-9
     assert worst(s, rows, *cos_sin(s, drawn, "float16")) <= 2.5e-4
 
 
-@either
 @pytest.mark.parametrize("start", [0, 5, 2**17, 10**6 + 3, 2**24 + 1, 2**31 - 2 * FINE - 5])
-def test_runs_agree_with_mpmath(cos_sin: Tables, start: int) -> None:
+def test_runs_agree_with_mpmath(start: int) -> None:
     # A run longer than one block takes the path of the angle sum; its last block is a short one of odd length.
     s = spectrum(Request(Rope(12, 500_000.0)))
     cos, sin = cos_sin(s, range(start, start + 2 * FINE + 5))
-    edges = (0, 1, tables.FINE - 1, tables.FINE, FINE - 1, FINE, FINE + 1, 2 * FINE - 1, 2 * FINE, 2 * FINE + 4)
+    edges = (0, 1, FINE - 1, FINE, FINE + 1, 2 * FINE - 1, 2 * FINE, 2 * FINE + 4)
     rows = {row: start + row for row in edges}
     assert worst(s, rows, cos, sin) <= 2e-7
 
@@ -92,8 +83,7 @@ def test_angles_are_reduced_and_right(drawn: list[int], inv_freq: float) -> None
             assert abs(turns - mpmath.nint(turns)) * 2 * mpmath.pi < 1e-9
 
 
-@either
-def test_shape_dtype_and_out(cos_sin: Tables) -> None:
+def test_shape_dtype_and_out() -> None:
     s = spectrum(Request(Rope(8)))
     for dtype in ("float16", "float32", "float64"):
         for table in cos_sin(s, range(3), dtype):
@@ -142,7 +132,6 @@ def test_bad_positions_are_refused(positions: Any) -> None:
     s = spectrum(Request(Rope(8)))
     for call in (
         lambda: cos_sin(s, positions),
-        lambda: tables.cos_sin(s, positions),
         lambda: angles(s, positions),
         lambda: as_positions(positions),
     ):
@@ -150,8 +139,7 @@ def test_bad_positions_are_refused(positions: Any) -> None:
             call()
 
 
-@either
-def test_huge_requests_are_refused_before_anything_is_allocated(cos_sin: Tables) -> None:
+def test_huge_requests_are_refused_before_anything_is_allocated() -> None:
     s = spectrum(Request(Rope(65_536)))
     start = time.process_time()
     for positions in (range(2**31), range(10**12), np.broadcast_to(np.int64(0), (2**40,))):
@@ -160,10 +148,10 @@ def test_huge_requests_are_refused_before_anything_is_allocated(cos_sin: Tables)
     assert time.process_time() - start < 1.0
 
 
-@either
-def test_bad_dtype_and_out_are_refused(cos_sin: Tables) -> None:
+def test_bad_dtype_and_out_are_refused() -> None:
     s = spectrum(Request(Rope(8)))
-    for dtype in ("int32", "complex64", "bfloat16", None, 3):
+    wrong: list[Any] = ["int32", "complex64", "bfloat16", None, 3]
+    for dtype in wrong:
         with pytest.raises(ValueError, match=r"^dtype must be float16, float32 or float64, got"):
             cos_sin(s, [0], dtype)
     good = np.empty((2, 4), np.float32)
