@@ -1,7 +1,7 @@
 """LRPE rotate opened up: activation, rotation, decoding, backward, and what linear attention does with the op."""
 
 from rope_core import lrpe
-from rope_core.lrpe import demo, errata, explain, linear
+from rope_core.lrpe import demo, explain, linear
 from rope_core.theory import challenges
 from ui.figures.lrpe import drawn, turning
 from ui.figures.lrpe import linear as lrpe_linear
@@ -130,11 +130,7 @@ def slips(page: Frame) -> None:
     """Draw what document 001 prints, and what holds."""
     page.controls.slider(AT)
     numbers = page.get(BASE), page.get(AT), page.t
-    page.show(lrpe_linear.slip(*numbers), lrpe_linear.slip, explain.row_vector_slip, errata.errata)
-    if explain.has_autograd():
-        page.write(lrpe_linear.errata_list(*numbers))
-    else:
-        page.note(page.t("needs_torch"))
+    page.show(lrpe_linear.slip(*numbers), lrpe_linear.slip, explain.row_vector_slip)
     page.goto("ledger")
 
 

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import rope_core as rc
-from rope_core.lrpe import errata
 from rope_core.lrpe.demo import HEADS, TOKENS, Case
 from rope_core.theory.demo import drawn_vectors
 from tests.support.figures import chart, read
@@ -165,15 +164,6 @@ def test_the_slip_is_a_turn_the_other_way() -> None:
         exact = z * np.exp(sign * 2j * theta)
         np.testing.assert_allclose(table[key], np.concatenate([exact.real, exact.imag]), atol=1e-12)
     assert f"{np.abs(table['x_W'] - table['element_wise']).max():.3g} away" in drawing.finding
-
-
-@pytest.mark.parametrize("lang", ["en", "zh"])
-def test_the_list_of_slips_has_five_that_are_off_and_corrected(lang: str) -> None:
-    rows = lrpe_linear.errata_list(1e4, 1, Words(lang, "lrpe")).splitlines()
-    assert len(rows) == 5
-    for row, exact in zip(rows, errata.errata(1e4, 1), strict=True):
-        assert f"**{exact.printed:.3g}**" in row and exact.printed > 0.1
-        assert figures.apart(exact.corrected) in row.split("$")[-1] and exact.corrected < 1e-14
 
 
 def test_scores_of_linear_attention_are_drawn_for_the_past_only() -> None:

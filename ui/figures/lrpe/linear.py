@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import rope_core as rc
-from rope_core.lrpe import errata, explain, linear
+from rope_core.lrpe import demo, explain, linear
 from rope_core.rope import Array
 from ui.figures.drawing import Drawing, grid, kept
 from ui.figures.lrpe.op import LAYOUT, apart, limit, signed_map, title
@@ -16,20 +16,12 @@ from ui.text.words import Words
 TOKENS = 32
 DRAWN, REACH = 256, 64
 POINTS = 240
-# What the document prints and what holds, by erratum.
-FORMULAS = {
-    "row": ("lrpe_row_printed", "lrpe_row_corrected"),
-    "halves": ("lrpe_halves_printed", "lrpe_halves_corrected"),
-    "from_o": ("lrpe_from_o_printed", "lrpe_from_o_corrected"),
-    "derivative": ("lrpe_derivative_printed", "lrpe_derivative_corrected"),
-    "theta": ("lrpe_theta_printed", "lrpe_theta_corrected"),
-}
 
 
 @kept
 def slip(base: float, position: int, t: Words) -> Drawing:
     """One vector by the element-wise lines, by x^T W and by x^T W^T: the first pair on a circle, all entries beside."""
-    x, theta = errata.drawn(base)
+    x, theta = demo.drawn_vector(base)
     results = explain.row_vector_slip(x, theta, position)
     by_transpose = x @ explain.block_diagonal(theta, position).T
     half = theta.size
@@ -63,22 +55,10 @@ def slip(base: float, position: int, t: Words) -> Drawing:
         sentence,
         lambda: columns,
         f"""
-        from rope_core.lrpe import errata, explain
-        x, theta = errata.drawn({base!r})
-        print(explain.row_vector_slip(x, theta, {position}))
-        print(errata.errata({base!r}, {position}))
+        from rope_core.lrpe import demo, explain
+        print(explain.row_vector_slip(*demo.drawn_vector({base!r}), {position}))
         """,
     )
-
-
-def errata_list(base: float, position: int, t: Words) -> str:
-    """Return the document's slips as a Markdown list: what it prints, what holds, and how far off each is."""
-    lines = []
-    for row in errata.errata(base, position):
-        printed, right = (f"${t.formula(key)}$" for key in FORMULAS[row.key])
-        numbers = {"off": f"{row.printed:.3g}", "left": apart(row.corrected)}
-        lines.append("- " + t("slip_line", printed=printed, right=right, why=t(f"erratum.{row.key}"), **numbers))
-    return "\n".join(lines)
 
 
 @kept
