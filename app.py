@@ -1,4 +1,4 @@
-"""The entry: `streamlit run app.py` serves the RoPE Lab."""
+"""The RoPE Lab as one app: `python -m deploy.replica` serves it."""
 
 import gc
 import sys
@@ -14,13 +14,12 @@ if str(ROOT) not in sys.path:
     sys.path.insert(0, str(ROOT))
 
 from ui.server.middleware import stack  # noqa: E402
-from ui.server.nodelay import send_at_once  # noqa: E402
 from ui.server.room import routes  # noqa: E402
 
 
 @asynccontextmanager
 async def lifespan(_: st.App) -> AsyncIterator[None]:
-    """Import what every page needs, then take it out of the garbage collector's sight; let small messages go at once.
+    """Import what every page needs, then take it out of the garbage collector's sight.
 
     A thread draws the next step of a lesson while one is shown, another knows which browsers are shut out.
 
@@ -32,7 +31,6 @@ async def lifespan(_: st.App) -> AsyncIterator[None]:
     from ui.server import shut_out
 
     film.register()
-    send_at_once()
     for work in (ahead.work, shut_out.keep):
         threading.Thread(target=work, daemon=True).start()
     gc.collect()

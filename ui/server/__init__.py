@@ -1,1 +1,1 @@
-"""What the server needs around the app: the origin gate, small packets, imports ahead of the first visitor."""
+"""What the server needs around the app: the origin gate, bounds, imports ahead of the first visitor."""
