@@ -120,7 +120,7 @@ def unpacking(node: ast.AST) -> Iterator[str]:
 # HTML that is no constant: the frame's script with the texts' words, a QR code's squares with an escaped label, a
 # film's buttons with its own name and the texts' words, and what escapes all that it is given.
 ESCAPED = {"legend(self.t)", "notes(self.view.lesson(), step, self.t)", "anchor(section)"}
-WRITTEN = {"access.script(self.t.lang)", "STYLE + access.STYLE", "code", "saves(chart, t)"} | ESCAPED
+WRITTEN = {"access.script(self.t.lang)", "STYLE + access.STYLE", "code", "saves(chart, self.t)"} | ESCAPED
 
 
 def unescaped(node: ast.AST) -> Iterator[str]:

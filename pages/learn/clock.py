@@ -11,7 +11,6 @@ from ui.figures.clock import schemes as comparison
 from ui.page import fields
 from ui.page.fields import FACTOR, GEOMETRY, SCHEME, SCHEME_FIELDS, SEQ_LEN, stops
 from ui.page.frame import Frame
-from ui.page.sentences import show_refusals
 from ui.page.state import Field
 from ui.page.store import Store
 from ui.page.tasks import Challenge, Drawn, Question
@@ -67,7 +66,7 @@ def hands(page: Frame) -> None:
     film = figures.dials(rope, requests, factors, spans, page.t)
     page.show(film, figures.dials, extension.past_training, extension.at_unseen_angle)
     page.bar()
-    show_refusals(page, refused)
+    page.refusals(refused)
     page.symbols()
     page.prose("ideas")
     if page.predict(WORST):
@@ -106,7 +105,7 @@ def slowdowns(page: Frame) -> None:
     extended, refused = extension.extensions(rope, params_of(page.store), length)
     formulas = [schemes.SCHEMES[each.scheme].rescale for each in extended]
     page.show(comparison.slowdowns(rope, extended, page.t), comparison.slowdowns, *formulas)
-    show_refusals(page, refused)
+    page.refusals(refused)
     page.write(comparison.summary(rope, extended, length, page.t))
 
 
@@ -125,7 +124,7 @@ def after(page: Frame) -> None:
     params = {name: page.store.params(name) for name in extension.newer()}
     extended, refused = extension.extensions(rope, params, length_of(page.store))
     page.show(newest.after(rope, extended, page.t), newest.after, *[schemes.SCHEMES[n].rescale for n in params])
-    show_refusals(page, refused)
+    page.refusals(refused)
 
 
 def readers(page: Frame) -> None:

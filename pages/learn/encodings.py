@@ -12,7 +12,6 @@ from ui.figures.extrapolation import models as lab_figures
 from ui.figures.extrapolation import words as lab_words
 from ui.page.fields import FACTOR, GEOMETRY, SCHEME_FIELDS, beats, starting
 from ui.page.frame import Frame
-from ui.page.sentences import show_refusals
 from ui.page.state import Field
 from ui.page.store import Store
 from ui.page.tasks import Challenge, Drawn, Question
@@ -177,7 +176,7 @@ def stretching(page: Frame) -> None:
     """Draw what extending the context does to the digits."""
     page.controls.slider(FACTOR)
     schemes, refused = stretched(page.store)
-    show_refusals(page, refused)
+    page.refusals(refused)
     drawing = digit_figures.stretched(page.store.rope(), page.get(FACTOR), schemes, page.t)
     page.show(drawing, digit_figures.stretched, encodings.extended_digits, encodings.changed_base)
 

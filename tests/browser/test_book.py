@@ -132,8 +132,8 @@ def test_a_page_moves_and_its_address_opens_the_same(reader: Visit, book: str, h
 
     holds(page, as_the_server_draws_them)
     with page.expect_download() as saved:
-        page.locator("[id='page/reading/more.reading'] summary").click()
-        page.locator("[data-act='page/reading/csv.reading']").click()
+        page.locator("[id='page/reading/more.clock.reading'] summary").click()
+        page.locator("[data-act='page/reading/csv.clock.reading']").click()
     assert Path(saved.value.path()).read_text("utf-8-sig").count("\n") > 10
     assert len(page.evaluate(BEFORE)) > 10
     assert before_a_film(page, host) <= BARS["bytes before a film"]

@@ -11,11 +11,13 @@ from typing import Any
 
 from ui.book.markdown import html
 from ui.book.places import Places
-from ui.page.frame import File, Kind, Place
-from ui.work.session import Session
+from ui.figures.tally import LETTERS
+from ui.page.controls import Place
+from ui.page.frame import File, Frame, Kind
 
 OPEN = "book.open"
 """The session's set of places behind a button that are open."""
+SIGNS = {"check": "✓ ", "lightbulb": "✗ "}
 ROLES = {"error": "alert", "warning": "alert", "success": "status", "info": "note"}
 
 
@@ -44,11 +46,10 @@ class Saved:
     content: bytes
 
 
-class Content:
+class Content(Frame):
     """What is the same on every page; each method is described in ui.page.frame.Frame."""
 
     places: Places
-    session: Session
     pressed: str = ""
 
     def redraw(self) -> None:
@@ -124,8 +125,8 @@ class Content:
     def row(self) -> Place:
         return self._place("row")
 
-    def card(self, *, stretch: bool = False) -> Place:
-        return self._place("card stretch" if stretch else "card")
+    def card(self, *, stretch: bool = False, key: str | None = None) -> Place:
+        return self.places.inside(self.places.add("card stretch" if stretch else "card", key=key or "card"))
 
     def tabs(self, titles: Sequence[str]) -> Sequence[Place]:
         group = self.places.name("tabs")
@@ -155,6 +156,7 @@ class Content:
         act: Callable[..., object] | None = None,
         *given: Any,
         primary: bool = False,
+        quiet: bool = False,
         icon: str | None = None,
         off: bool = False,
     ) -> bool:
@@ -169,6 +171,18 @@ class Content:
 
         self.places.act(node.id, press)
         return self.pressed == node.id
+
+    def sign(self, name: str) -> str:
+        return SIGNS.get(name, "")
+
+    def choices(self, key: str, texts: Sequence[str], chosen: int | None, take: Callable[[int], None]) -> None:
+        node = self.places.add("choices", key=key)
+        node.html = "".join(
+            f'<button data-act="{escape(node.id)}" value="{at}" aria-pressed="{str(at == chosen).lower()}">'
+            f"<b>{letter}</b>{f' {html(text, line=True)}' if text != letter else ''}</button>"
+            for at, (letter, text) in enumerate(zip(LETTERS, texts, strict=False))
+        )
+        self.places.act(node.id, lambda at: take(min(max(int(at), 0), len(texts) - 1)))
 
     def download(self, label: str, data: str | Callable[[], str], file: str, mime: str, key: str) -> None:
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
-import textwrap
 from base64 import b64encode
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -17,11 +15,10 @@ from ui.book.markdown import html
 from ui.book.nodes import Node
 from ui.book.places import Places
 from ui.book.stage import CONTROLS, Stage
-from ui.figures.drawing import Drawing, Film, as_csv, saves, write
+from ui.figures.drawing import Drawing, Film, write
 from ui.page import tasks
+from ui.page.controls import Hand
 from ui.page.menu import SECTIONS, declaration
-from ui.page.sentences import attempt, sentence
-from ui.page.state import Field
 from ui.present.view import View
 from ui.text.words import Words
 from ui.work.session import Session
@@ -70,7 +67,7 @@ class Book(Stage):
             self.controls.folded = self.view.stage and not self.session.get(CONTROLS)
             try:
                 self.top()
-                attempt(self, partial(self.page.body, self))
+                self.attempt(partial(self.page.body, self))
                 self.onward()
             except Redraw:
                 continue
@@ -101,9 +98,6 @@ class Book(Stage):
         self.pressed = ""
         return None
 
-    def get(self, field: Field) -> Any:
-        return self.store.get(field)
-
     def live(self, part: Callable[..., None], *given: Any, shared: bool = True, every: float | None = None) -> None:
         node = self.places.add("part", key=part.__name__)
         self.shared += shared
@@ -111,17 +105,12 @@ class Book(Stage):
             return
 
         def run() -> None:
-            for key, slots in self.store.notes:
-                self.note(self.sentence(key, slots), "warning")
-            self.store.notes.clear()
-            attempt(self, partial(part, self, *given))
+            self.noted()
+            self.attempt(partial(part, self, *given))
 
         self.parts[node.id] = run
         with self.places.inside(node):
             run()
-
-    def sentence(self, key: str, given: Mapping[str, Any]) -> str:
-        return sentence(key, given, self.t)
 
     def prose(self, section: str) -> None:
         title, body = self.t.prose(section)
@@ -135,7 +124,7 @@ class Book(Stage):
         if self.view.stage:
             self.take_lead(self.places.here.children[-1])
         else:
-            self._more(drawing, finding, code)
+            self.more(drawing, finding, code)
 
     def _figure(self, drawing: Drawing) -> str:
         """Draw a figure; return the sentence below it."""
@@ -150,58 +139,20 @@ class Book(Stage):
 
     def _film(self, drawing: Film) -> str:
         """Draw a film; return the sentence below its picture."""
-        film, name, scene = drawing.packed(self.t), f"{self.name}.{drawing.id}", drawing.scene
-        fields = [self.store.fields[control.name] for control in scene.moving]
-        values: dict[str, Any] = dict(scene.values(lambda field: self.store.get(self.store.fields[field])))
-        gap, sketch = None, scene.sketch
-        if sketch:
-            fields.append(self.store.fields[sketch.name])
-            heights = sketch.read(self.store.get(fields[-1]))
-            values[sketch.name] = "" if heights is None else self.store.get(fields[-1])
-            gap = drawing.gap(heights) if drawing.gap and heights is not None else None
+        film, name, hand = drawing.packed(self.t), f"{self.name}.{drawing.id}", Hand(drawing, self.controls)
         data = b64encode(film.data).decode("ascii")
         node = self.places.add("film", key=f"film.{drawing.id}", data=data, attributes={"data-film": name})
-        node.live = {
-            "film": name,
-            "at": values,
-            "count": self.session.get(node.id, 0),
-            "fixed": [field.name for field in fields if self.controls.hides(field)],
-            "bare": self.controls.folded,
-            "told": self.view.here() is not None,
-            "play": self.view.plays(),
-            "said": gap,
-        }
+        count, lesson = self.session.get(node.id, 0), self.view.here() is not None
+        node.live = hand.settings(name, count, self.view.plays(), lesson=lesson)
 
         def moved(answer: Any) -> None:
             self.session[node.id] = answer["count"]
-            for field in fields:
-                given = answer["at"].get(field.name, values[field.name])
-                if sketch and field.name == sketch.name and sketch.read(given) is None:
-                    given = ""
-                if given != values[field.name]:
-                    self.store.try_put(field, given)
+            hand.take(answer["at"])
 
         self.places.act(node.id, moved)
         self.figures[node.id] = drawing
-        self.findings[node.id] = gap or scene.written(values)
-        return self.findings[node.id]
-
-    def _more(self, drawing: Drawing | Film, finding: str, code: tuple[Callable[..., Any], ...]) -> None:
-        """Offer a figure's numbers as a file, the lines that make it again, the functions behind it, how to cite it."""
-        with self.details(self.t("frame.details"), f"more.{drawing.id}", quiet=True) as wanted:
-            if not wanted:
-                return
-            file, key = f"{self.name}-{drawing.id}.csv", f"csv.{drawing.id}"
-            if isinstance(drawing, Film):
-                self.places.add("row", saves(f"{self.name}.{drawing.id}", self.t), key=f"saves.{drawing.id}")
-            self.download(self.t("frame.csv"), lambda: as_csv(drawing.table()).decode(), file, "text/csv", key)
-            self.write(f"**{self.t('frame.recipe')}**")
-            self.code(textwrap.dedent(drawing.recipe).strip(), "python")
-            self.write(f"**{self.t('frame.code')}**")
-            for function in code:
-                self.code(inspect.getsource(inspect.unwrap(function)), "python")
-            self.write(f"**{self.t('frame.cite')}**")
-            self.code(self.t("frame.cite_line", page=self.t("title"), finding=finding, url=self.link()))
+        self.findings[node.id] = hand.finding
+        return hand.finding
 
     def link(self) -> str:
         """Return the address of these values, below the address of the book."""

@@ -1,8 +1,9 @@
-"""What a learning page asks of its reader, as nodes: questions, challenges, folds, the way on."""
+"""What a learning page asks of its reader, as nodes: symbols, folds, code to write, the way on."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
 from html import escape
 from typing import Any
 
@@ -10,86 +11,30 @@ from rope_core import errors
 from rope_core.grade.assignment import SECONDS, TASKS
 from rope_core.grade.result import Result, check_source, results, starter, texts
 from ui.book.content import Content
-from ui.book.controls import Controls
-from ui.book.markdown import html
-from ui.figures.tally import LETTERS
+from ui.figures.drawing import saves
 from ui.page import tasks
+from ui.page.controls import Place
 from ui.page.menu import PATH, declaration
-from ui.page.state import Field
-from ui.page.store import Store
 from ui.page.symbols import legend
-from ui.page.tasks import Challenge, Question
 from ui.present.view import View
 from ui.text.escape import plain
-from ui.text.words import Words
 
 
 class Learning(Content):
     """The parts of a page that teach; each method is described in ui.page.frame.Frame."""
 
-    name: str
-    t: Words
-    store: Store
-    controls: Controls
     view: View
     folds = counted = 0
 
-    def live(self, part: Callable[..., None], *given: Any, shared: bool = True, every: float | None = None) -> None:
-        raise NotImplementedError
-
-    def goto(self, name: str, label: str | None = None, **query: str) -> None:
-        raise NotImplementedError
-
-    def predict(self, question: Question) -> bool:
-        field, answered = question.field, bool(self.store.get(question.field))
-        if self.view.stage or self.controls.hides(field):
-            return True
-        words, key = Words(self.t.lang, "predict"), f"ask.{question.name}"
-        with self.places.inside(self.places.add("card", key=key)):
-            self.write(f"**{words('predict')}** {self.t(f'{key}.question')}")
-            if answered:
-                self._answer(question, words)
-            else:
-                self._choices(key, field, lambda choice: tasks.answer(question, self.store, choice))
-        return answered
-
-    def _choices(self, key: str, field: Field, take: Callable[[str], None]) -> None:
-        """Draw the choices of a field that is empty at first as buttons."""
-        node = self.places.add("choices", key=f"choices.{field.name}")
-        buttons = []
-        for number, letter in enumerate(field.choices[1:]):
-            on = str(letter == self.store.get(field)).lower()
-            choice = self.t(f"{key}.{letter}")
-            name = f"<b>{LETTERS[number]}</b>"
-            text = name if choice == LETTERS[number] else f"{name} {html(choice, line=True)}"
-            buttons.append(f'<button data-act="{escape(node.id)}" value="{letter}" aria-pressed="{on}">{text}</button>')
-        node.html = "".join(buttons)
-        self.places.act(node.id, lambda choice: take(str(choice)))
-
-    def _answer(self, question: Question, words: Words) -> None:
-        """Write whether the choice was right and why, and offer to ask again."""
-        key, letters = f"ask.{question.name}", question.choices
-        chosen, right = letters.index(self.store.get(question.field)), letters.index(question.right)
-        verdict = tasks.judged(words, [self.t(f"{key}.{letter}") for letter in letters], chosen, right)
-        self.write(f"{'✓' if chosen == right else '✗'} **{verdict}** {self.t(f'{key}.why')}")
-        self.button(words("again"), f"again.{question.name}", tasks.answer, question, self.store, "")
+    @property
+    def staged(self) -> bool:
+        return self.view.stage
 
     def symbols(self) -> None:
         self.places.add("legend", legend(self.t))
 
-    def challenge(self, challenge: Challenge, *given: Any) -> None:
-        words, key = Words(self.t.lang, "predict"), f"challenge.{challenge.name}"
-        with self.places.inside(self.places.add("card", key=key)):
-            self.write(f"**{words('challenge')}** {self.t(f'{key}.task')}")
-            numbers = [field for field in challenge.fields if field.kind != "choice"]
-            if numbers:
-                self.controls.beside(*numbers, draw=self.controls.number)
-            for field in challenge.fields:
-                if field.kind == "choice" and not self.controls.hides(field):
-                    self._choices(key, field, lambda choice, field=field: self.store.try_put(field, choice))  # type: ignore[misc]
-            result = tasks.verdict(challenge, self.store, self.session, given)
-            if result:
-                self.note(tasks.feedback(challenge, result, words, self.t), "success" if result.passed else "warning")
+    def saves(self, chart: str) -> None:
+        self.places.add("row", saves(chart, self.t), key=f"saves.{chart}")
 
     def grade(self, function: str) -> None:
         stages, text, key = TASKS[function], starter(function), f"grade.{function}"
@@ -135,34 +80,22 @@ class Learning(Content):
         marks = [f"{'✓' if result.passed else '✗'} {result.headline(lang)}" for result in graded]
         self.table({self.t("grade.stage"): marks, self.t("grade.fault"): [each.sentence(lang) for each in graded]})
 
-    def deeper(self, section: str, *parts: Callable[[Any], None], every: float | None = None) -> None:
+    def below(self) -> Place:
         if not self.folds:
             self.places.add("prose", f'<h2 id="deeper">{escape(self.t("frame.deeper"))}</h2>', key="deeper")
         self.folds += 1
+        return self.places.inside(self.places.here)
 
-        def fold(page: Learning) -> None:
-            page.folded(section, *parts)
-
-        fold.__name__ = section
-        self.live(fold, every=every)
-
-    def folded(self, section: str, *parts: Callable[[Any], None]) -> None:
-        if self.view.stage:
-            for part in parts:
-                part(self)
-            return
-        title, body = self.t.prose(section)
-        opened = self.view.opened
+    @contextmanager
+    def unfolding(self, section: str, title: str) -> Iterator[bool]:
+        opened = section in self.view.opened
         node = self.places.add("fold", key="fold", tag="details")
-        node.attributes = {"data-act": node.id, **({"open": ""} if section in opened else {})}
+        node.attributes = {"data-act": node.id, **({"open": ""} if opened else {})}
         self.places.act(node.id, lambda on: self.view.unfold(section, on=bool(on)))
         with self.places.inside(node):
             self.places.add("line", f'<span id="{escape(section)}">{escape(title)}</span>', tag="summary")
             with self.places.inside(self.places.add("inside")):
-                self.write(body)
-                if section in opened:
-                    for part in parts:
-                        part(self)
+                yield opened
 
     def onward(self) -> None:
         """How far the page is on the path, and the link to the next one."""

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from html import escape
-from typing import Any
 
 from ui.book.learning import Learning
 from ui.book.nodes import Node
-from ui.figures.tally import LETTERS
 from ui.page import tasks
 from ui.present import lessons
 from ui.present.lessons import Lesson, Step
@@ -124,20 +122,15 @@ class Stage(Learning):
                 self.write(f"{'✓' if question.chosen == right else '✗'} **{plain(verdict, 600)}**")
                 self._press("stage-again", words("again"), question.forget)
             return
-        node = self.places.add("choices", key="choices")
-        node.html = "".join(
-            f'<button data-act="{escape(node.id)}" value="{k}"><b>{LETTERS[k]}</b> {escape(choice)}</button>'
-            for k, choice in enumerate(choices)
-        )
+
+        def choose(choice: int) -> None:
+            question.take(choice)
+            question.see()
+
+        self.choices("choices", question.texts, None, choose)
         if self.view.stage:
             self._press("stage-reveal", words("reveal_here"), question.see)
         self.caption(words("how_stage" if self.view.stage else "how"))
-
-        def choose(choice: Any) -> None:
-            question.take(min(max(int(choice), 0), len(choices) - 1))
-            question.see()
-
-        self.places.act(node.id, choose)
 
     def talks(self) -> None:
         """Draw buttons for what can be presented: this page, and the shipped talks."""

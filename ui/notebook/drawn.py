@@ -18,7 +18,6 @@ from ui.figures.drawing import Drawing, Film
 from ui.page import configs
 from ui.page.fields import CUSTOM, DIM, LAYER, MODEL, SEQ_LEN
 from ui.page.menu import SECTIONS, declaration
-from ui.page.sentences import attempt
 from ui.page.state import Field, Refused, check, number_text
 from ui.page.store import OWN
 from ui.text.words import LANGUAGES, Words, short
@@ -57,7 +56,7 @@ class Reader(Book):
 
     def folded(self, section: str, *parts: Callable[[Any], None]) -> None:
         for part in parts:
-            attempt(self, partial(part, self))
+            self.attempt(partial(part, self))
 
 
 def read(

@@ -1,4 +1,4 @@
-"""What a page file may ask of the frame around it; Streamlit is one frame.
+"""What a page file may ask of the frame around it; Streamlit is one frame, the book another.
 
 A page file declares ``FIELDS``, the values that its controls set, and ``body(page)``, which draws it on a frame;
 ``fits(store)``, where there is one, raises ValueError where values do not go together. It sees nothing of what draws:
@@ -10,21 +10,25 @@ how far the visitor is on the path (``ui.page.menu.way``).
 
 from __future__ import annotations
 
+import inspect
+import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from functools import partial
 from typing import Any, Literal, Protocol
 
-import rope_core as rc
-from ui.figures.drawing import Drawing, Film
-from ui.page.state import Field, Value
+from ui.figures.drawing import Drawing, Film, as_csv
+from ui.page import tasks
+from ui.page.controls import Controls, Place
+from ui.page.sentences import explained, sentence
+from ui.page.state import Field
 from ui.page.store import Store
 from ui.page.tasks import Challenge, Question
+from ui.text.escape import plain
 from ui.text.words import Words
 from ui.work.session import Session
 
-Place = AbstractContextManager[object]
 Kind = Literal["info", "success", "warning", "error"]
-Names = Callable[[str], str]
 
 
 class File(Protocol):
@@ -37,60 +41,15 @@ class File(Protocol):
         """Return its content."""
 
 
-class Controls(Protocol):
-    """What sets the values of fields. Each returns the value in force; a hidden one is not drawn."""
-
-    def hides(self, field: Field) -> bool:
-        """Return whether a field's control is not drawn."""
-
-    def slider(self, field: Field) -> Value:
-        """Draw a slider, over the field's own stops where it has some."""
-
-    def number(self, field: Field) -> Value:
-        """Draw a box for an exact number."""
-
-    def text(self, field: Field) -> Value:
-        """Draw a box for a line of text."""
-
-    def toggle(self, field: Field) -> Value:
-        """Draw a switch."""
-
-    def select(self, field: Field, names: Names | None = None, after: Callable[[], None] | None = None) -> Value:
-        """Draw a menu over the field's choices; call ``after`` when the visitor has chosen."""
-
-    def segments(self, field: Field, names: Names | None = None) -> Value:
-        """Draw a row of buttons over the field's choices; one is always on."""
-
-    def several(self, field: Field, choices: Sequence[str], names: Names) -> list[str]:
-        """Draw a button for each choice, any number of them on; the field holds them with commas between."""
-
-    def param(self, param: rc.Param) -> None:
-        """Draw the control of a scheme's parameter."""
-
-    def beside(self, *fields: Field, draw: Callable[[Field], Value] | None = None) -> None:
-        """Draw the controls of fields beside each other, sliders unless ``draw`` draws others."""
-
-    def model_name(self, choice: str) -> str:
-        """Return how the model menu names a choice."""
-
-
 class Frame(Protocol):
     """A page that is being drawn: its words and values, and what draws it."""
 
     name: str
     t: Words
     store: Store
-
-    @property
-    def controls(self) -> Controls:
-        """What sets the values of the page's fields."""
-
-    @property
-    def session(self) -> Session:
-        """What this visitor's long work and texts are kept in; none of it is in the URL."""
-
-    def get(self, field: Field) -> Any:
-        """Return a field's value in force."""
+    controls: Controls
+    session: Session
+    """What this visitor's long work and texts are kept in; none of it is in the URL."""
 
     def live(self, part: Callable[..., None], *given: Any, shared: bool = True, every: float | None = None) -> None:
         """Draw ``part(page, *given)``, which is drawn again alone when one of its own controls moves.
@@ -102,40 +61,17 @@ class Frame(Protocol):
     def redraw(self) -> None:
         """End this drawing and draw the whole page again."""
 
-    def sentence(self, key: str, given: dict[str, Any]) -> str:
-        """Return the label ``key`` with its slots filled by foreign values or by a refusal, free of markup."""
-
     def bar(self) -> None:
         """Draw share, present and reset, and the model with its geometry where the page has one."""
 
-    def predict(self, question: Question) -> bool:
-        """Ask a question whose answer is hidden until a choice is made; return whether it may be seen.
-
-        Then whether it was right, and why, is written, and the page's values move to where it is seen.
-        """
-
     def symbols(self) -> None:
         """Write the legend of the page's symbols (`ui.page.symbols.legend`), which light up in formulas and films."""
-
-    def challenge(self, challenge: Challenge, *given: Any) -> None:
-        """Draw a challenge's task and its fields, and what its check says of their values, given ``given`` as well."""
 
     def grade(self, function: str) -> None:
         """Have the reader write a ``function`` of `rope grade`, graded in the page where that runs in the browser.
 
         Code of a visitor is never run by a server: there the page writes the command that grades it.
         """
-
-    def deeper(self, section: str, *parts: Callable[[Any], None], every: float | None = None) -> None:
-        """Fold a section of the page's text away under its title, with ``parts(page)``, drawn once it is open.
-
-        ``every``: seconds after which the parts are drawn again by themselves, again and again.
-
-        The text is there before, for who searches the page. A link opens it by its name, ``open=<section>``.
-        """
-
-    def folded(self, section: str, *parts: Callable[[Any], None]) -> None:
-        """Fold a section away as `deeper` does, but in place: in the part that is drawn, and redrawn with it."""
 
     def prose(self, section: str) -> None:
         """Write a section of the page's text, under its heading."""
@@ -185,7 +121,7 @@ class Frame(Protocol):
     def row(self) -> Place:
         """Return a place whose content is in a line."""
 
-    def card(self, *, stretch: bool = False) -> Place:
+    def card(self, *, stretch: bool = False, key: str | None = None) -> Place:
         """Return a place with a border, as high as those beside it where it is to ``stretch``."""
 
     def tabs(self, titles: Sequence[str]) -> Sequence[Place]:
@@ -207,6 +143,7 @@ class Frame(Protocol):
         act: Callable[..., object] | None = None,
         *given: Any,
         primary: bool = False,
+        quiet: bool = False,
         icon: str | None = None,
         off: bool = False,
     ) -> bool:
@@ -231,3 +168,158 @@ class Frame(Protocol):
         self, label: str, button: str, key: str, take: Callable[[str], None], *, lines: int = 1, hint: str = ""
     ) -> None:
         """Draw a box for text with a button that hands it to ``take``."""
+
+    # ---- what the methods below are made of ------------------------------------------------------------------------
+
+    @property
+    def staged(self) -> bool:
+        """Whether one figure is left of the page, as on the stage."""
+
+    def sign(self, name: str) -> str:
+        """Return an icon by its name as Markdown, with a space, or a letter like it."""
+
+    def choices(self, key: str, texts: Sequence[str], chosen: int | None, take: Callable[[int], None]) -> None:
+        """Draw choices as buttons, the one that is chosen on; ``take`` is called with the index of one."""
+
+    def below(self) -> Place:
+        """Return the place of the folds below the page, under a heading of its own."""
+
+    def unfolding(self, section: str, title: str) -> AbstractContextManager[bool]:
+        """Return a place that folds under a section's title, and whether it is open."""
+
+    def saves(self, chart: str) -> None:
+        """Draw the buttons that save a film's picture."""
+
+    def link(self) -> str:
+        """Return the address of the values in force."""
+
+    # ---- the same on all frames ------------------------------------------------------------------------------------
+
+    def get(self, field: Field) -> Any:
+        """Return a field's value in force."""
+        return self.store.get(field)
+
+    def sentence(self, key: str, given: Mapping[str, Any]) -> str:
+        """Return the label ``key`` with its slots filled by foreign values or by a refusal, free of markup."""
+        return sentence(key, given, self.t)
+
+    def attempt(self, part: Callable[[], None]) -> None:
+        """Run a part; values kept from another page that do not go together on this one are answered in a sentence."""
+        try:
+            part()
+        except ValueError as error:
+            if self.store.fit():
+                raise
+            self.note(self.sentence("frame.kept_elsewhere", {"error": error}), "warning")
+
+    def noted(self) -> None:
+        """Write what was refused since the last drawing."""
+        for key, given in self.store.notes:
+            self.note(self.sentence(key, given), "warning")
+        self.store.notes.clear()
+
+    def refusals(self, refused: Mapping[str, Exception]) -> None:
+        """Write why schemes have no answer here, a line each."""
+        for name, error in refused.items():
+            reason = plain(explained(error, self.t), 400)
+            self.caption(self.t("refused", scheme=self.t(f"scheme.{name}"), reason=reason))
+
+    def predict(self, question: Question) -> bool:
+        """Ask a question whose answer is hidden until a choice is made; return whether it may be seen.
+
+        Then whether it was right, and why, is written, and the page's values move to where it is seen.
+        """
+        field, key, words = question.field, f"ask.{question.name}", Words(self.t.lang, "predict")
+        if self.staged or self.controls.hides(field):
+            return True
+        chosen = self.store.get(field)
+        with self.card(key=f"ask-{question.name}"):
+            self.write(f"**{words('predict')}** {self.t(f'{key}.question')}")
+            if chosen:
+                self._answer(question, chosen, words)
+            else:
+                self._choose(key, field, partial(tasks.answer, question, self.store))
+        return bool(chosen)
+
+    def _answer(self, question: Question, choice: str, words: Words) -> None:
+        """Write whether the choice was right and why, and offer to ask again."""
+        key, letters = f"ask.{question.name}", question.choices
+        chosen, right = letters.index(choice), letters.index(question.right)
+        verdict = tasks.judged(words, [self.t(f"{key}.{letter}") for letter in letters], chosen, right)
+        with self.row():
+            sign = self.sign("check" if chosen == right else "lightbulb")
+            self.write(f"{sign}**{verdict}** {self.t(f'{key}.why')}")
+            again = f"again.{question.name}"
+            self.button(words("again"), again, tasks.answer, question, self.store, "", quiet=True)
+
+    def _choose(self, words: str, field: Field, take: Callable[[str], None]) -> None:
+        """Draw the choices of a field that is empty at first as buttons."""
+        letters, value = field.choices[1:], self.store.get(field)
+        texts = [self.t(f"{words}.{letter}") for letter in letters]
+        chosen = letters.index(value) if value else None
+        self.choices(f"choices-{field.name}", texts, chosen, lambda at: take(letters[at]))
+
+    def challenge(self, challenge: Challenge, *given: Any) -> None:
+        """Draw a challenge's task and its fields, and what its check says of their values, given ``given`` as well."""
+        if self.staged:
+            return
+        words, key = Words(self.t.lang, "predict"), f"challenge.{challenge.name}"
+        with self.card(key=f"challenge-{challenge.name}"):
+            self.write(f"{self.sign('flag')}**{words('challenge')}** {self.t(f'{key}.task')}")
+            numbers = [field for field in challenge.fields if field.kind != "choice"]
+            if numbers:
+                self.controls.beside(*numbers, draw=self.controls.number)
+            for field in challenge.fields:
+                if field.kind == "choice" and not self.controls.hides(field):
+                    self._choose(key, field, partial(self.store.try_put, field))
+            result = tasks.verdict(challenge, self.store, self.session, given)
+            if result:
+                self.note(tasks.feedback(challenge, result, words, self.t), "success" if result.passed else "warning")
+
+    def deeper(self, section: str, *parts: Callable[[Any], None], every: float | None = None) -> None:
+        """Fold a section of the page's text away under its title, with ``parts(page)``, drawn once it is open.
+
+        ``every``: seconds after which the parts are drawn again by themselves, again and again.
+
+        The text is there before, for who searches the page. A link opens it by its name, ``open=<section>``.
+        """
+
+        def fold(page: Frame) -> None:
+            page.folded(section, *parts)
+
+        fold.__name__ = section
+        with self.below():
+            self.live(fold, every=every)
+
+    def folded(self, section: str, *parts: Callable[[Any], None]) -> None:
+        """Fold a section away as `deeper` does, but in place: in the part that is drawn, and redrawn with it."""
+        if self.staged:
+            for part in parts:
+                part(self)
+            return
+        title, body = self.t.prose(section)
+        with self.unfolding(section, title) as opened:
+            self.write(body)
+            if opened:
+                for part in parts:
+                    part(self)
+
+    def more(self, drawing: Drawing | Film, finding: str, code: Sequence[Callable[..., Any]]) -> None:
+        """Offer a figure's numbers as a file, the lines that make it again, the functions behind it, how to cite it."""
+        chart = f"{self.name}.{drawing.id}"
+        with self.details(self.t("frame.details"), f"more.{chart}", quiet=True) as wanted:
+            if not wanted:
+                return
+            if isinstance(drawing, Film):
+                self.saves(chart)
+            file = f"{self.name}-{drawing.id}.csv"
+            self.download(
+                self.t("frame.csv"), lambda: as_csv(drawing.table()).decode(), file, "text/csv", f"csv.{chart}"
+            )
+            self.write(f"**{self.t('frame.recipe')}**")
+            self.code(textwrap.dedent(drawing.recipe).strip(), "python")
+            self.write(f"**{self.t('frame.code')}**")
+            for function in code:
+                self.code(inspect.getsource(inspect.unwrap(function)), "python")
+            self.write(f"**{self.t('frame.cite')}**")
+            self.code(self.t("frame.cite_line", page=self.t("title"), finding=finding, url=self.link()))

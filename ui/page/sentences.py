@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from rope_core import errors
-from ui.page.frame import Frame
 from ui.text.escape import plain
 from ui.text.words import Words, short
 from ui.work.session import Unfit
@@ -33,19 +32,3 @@ def sentence(key: str, given: Mapping[str, Any], t: Words) -> str:
     if "error" in given:
         words["detail"] = plain(explained(given["error"], t), 400)
     return t(key, **words)
-
-
-def attempt(page: Frame, part: Callable[[], None]) -> None:
-    """Run a part; values kept from another page that do not go together on this one are answered in a sentence."""
-    try:
-        part()
-    except ValueError as error:
-        if page.store.fit():
-            raise
-        page.note(page.sentence("frame.kept_elsewhere", {"error": error}), "warning")
-
-
-def show_refusals(page: Frame, refused: Mapping[str, Exception]) -> None:
-    """Write why schemes have no answer here, a line each."""
-    for name, error in refused.items():
-        page.caption(page.t("refused", scheme=page.t(f"scheme.{name}"), reason=plain(explained(error, page.t), 400)))

@@ -7,12 +7,11 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext, supp
 from ipaddress import ip_address
 from pathlib import Path
 from socket import AF_INET, SOCK_DGRAM, socket
-from typing import Protocol
 from urllib.parse import quote, urlencode, urlsplit, urlunsplit
 
 import streamlit as st
 
-from ui.page.frame import Place
+from ui.page.controls import Controls, Place
 from ui.page.store import Store
 from ui.present import panel, predict, qr
 from ui.present.language import language_switch
@@ -33,13 +32,6 @@ OUTSIDE = ""
 """The name of the part of a page that is no part."""
 
 
-class Widgets(Protocol):
-    """A page's controls as the stage moves them: whether none is drawn, and where."""
-
-    folded: bool
-    place: Place
-
-
 class Stage:
     """One run of a page on the stage.
 
@@ -56,7 +48,7 @@ class Stage:
         own: Words,
         view: View,
         store: Store,
-        controls: Widgets,
+        controls: Controls,
         link: Callable[[Mapping[str, str]], str],
     ) -> None:
         self.view, self.controls, self.link = view, controls, link

@@ -8,7 +8,9 @@ from typing import Any, cast
 
 import streamlit as st
 
-from ui.page.frame import File, Kind, Place
+from ui.page.controls import Place
+from ui.page.frame import File, Frame, Kind
+from ui.present import choices
 from ui.served.access import MOST_LETTERS
 
 # Streamlit's own line names the transport's limit, in English; a box's label names the one that counts.
@@ -22,7 +24,7 @@ LOOKS: dict[str, Callable[[], Any]] = {
 }
 
 
-class Content:
+class Content(Frame):
     """What is the same on every page; each method is described in ui.page.frame.Frame."""
 
     def redraw(self) -> None:
@@ -84,8 +86,8 @@ class Content:
     def row(self) -> Place:
         return st.container(horizontal=True, vertical_alignment="center")
 
-    def card(self, *, stretch: bool = False) -> Place:
-        return st.container(border=True, height="stretch" if stretch else "content")
+    def card(self, *, stretch: bool = False, key: str | None = None) -> Place:
+        return st.container(border=True, height="stretch" if stretch else "content", key=key)
 
     def tabs(self, titles: Sequence[str]) -> Sequence[Place]:
         return st.tabs(titles)
@@ -106,12 +108,19 @@ class Content:
         act: Callable[..., object] | None = None,
         *given: Any,
         primary: bool = False,
+        quiet: bool = False,
         icon: str | None = None,
         off: bool = False,
     ) -> bool:
-        looks: dict[str, Any] = {"type": "primary" if primary else "secondary"}
+        looks: dict[str, Any] = {"type": "primary" if primary else "tertiary" if quiet else "secondary"}
         looks |= {"icon": f":material/{icon}:" if icon else None, "disabled": off}
         return st.button(label, key=key, on_click=cast(Any, act), args=given, **looks)
+
+    def sign(self, name: str) -> str:
+        return f":material/{name}: "
+
+    def choices(self, key: str, texts: Sequence[str], chosen: int | None, take: Callable[[int], None]) -> None:
+        choices.buttons(key, texts, chosen, take)
 
     def download(self, label: str, data: str | Callable[[], str], file: str, mime: str, key: str) -> None:
         st.download_button(label, cast(Any, data), file_name=file, mime=mime, key=key, on_click="ignore")

@@ -16,8 +16,7 @@ from streamlit.components.v2.manifest_scanner import ComponentConfig, ComponentM
 from ui import film as package
 from ui.figures.drawing import Film
 from ui.page import tasks
-from ui.page.store import Store
-from ui.served.controls import Controls
+from ui.page.controls import Controls, Hand
 from ui.text.words import Words
 from ui.work.session import Session
 
@@ -76,48 +75,11 @@ def _moved(key: str) -> dict[str, Any]:
     return {"at": plain, "count": count if isinstance(count, int) else 0}
 
 
-def show(
-    t: Words, film: Film, store: Store, controls: Controls, play: Mapping[str, Any] | None, *, lesson: bool = False
-) -> str:
-    """Draw a film, put what was moved or drawn into the store, and return the sentence below the picture.
-
-    A value that is refused goes back in the picture. ``play``: a control that the film is to drag by itself, to a
-    value, in seconds; once for each step of a lesson. ``lesson``: its sentence is shown in place of the beats' own.
-    """
-    name = f"{t.page}.{film.id}"
-    sent, key, scene = film.packed(t), f"film.{name}", film.scene
-    fields = [store.fields[control.name] for control in scene.moving]
-    values: dict[str, Any] = dict(scene.values(lambda field: store.get(store.fields[field])))
-    finding = None
-    if scene.sketch:
-        fields.append(store.fields[scene.sketch.name])
-        heights = scene.sketch.read(store.get(fields[-1]))
-        values[scene.sketch.name] = "" if heights is None else store.get(fields[-1])
-        finding = film.gap(heights) if film.gap and heights is not None else None
-
-    def moved() -> None:
-        at = _moved(key)["at"]
-        for field in fields:
-            given = at.get(field.name, values[field.name])
-            if scene.sketch and field.name == scene.sketch.name and scene.sketch.read(given) is None:
-                given = ""
-            if field.name not in controls.hidden and given != values[field.name]:
-                store.try_put(field, given)
-
-    mount = component()
+def show(t: Words, film: Film, controls: Controls, play: Mapping[str, Any] | None, *, lesson: bool = False) -> str:
+    """Draw a film and return the sentence below its picture; ``play`` and ``lesson`` as `Hand.settings` takes them."""
+    name, hand = f"{t.page}.{film.id}", Hand(film, controls)
+    key, mount = f"film.{name}", component()
     with st.container(key=f"film-{film.id}"):
-        mount(key=key, data=sent.data, on_moved_change=moved)
-        mount(
-            key=f"{key}.told",
-            data={
-                "film": name,
-                "at": values,
-                "count": _moved(key)["count"],
-                "fixed": [field.name for field in fields if field.name in controls.hidden],
-                "bare": controls.folded,
-                "told": lesson,
-                "play": play,
-                "said": finding,
-            },
-        )
-    return finding or scene.written(values)
+        mount(key=key, data=film.packed(t).data, on_moved_change=lambda: hand.take(_moved(key)["at"]))
+        mount(key=f"{key}.told", data=hand.settings(name, _moved(key)["count"], play, lesson=lesson))
+    return hand.finding

@@ -15,15 +15,13 @@ from ui.figures.drawing import Drawing, Film
 from ui.page import tasks
 from ui.page.charts import sendable
 from ui.page.menu import PATH, Declaration, declaration
-from ui.page.sentences import attempt, sentence
-from ui.page.state import Field
 from ui.present import panel, stage
 from ui.present.language import language, language_switch
 from ui.present.view import OPEN, REACHED, View
 from ui.served import access, ahead, film
 from ui.served.address import Address
 from ui.served.controls import Controls
-from ui.served.figure import PLOT, details, figure
+from ui.served.figure import PLOT, figure
 from ui.served.learning import Learning
 from ui.text.escape import plain
 from ui.text.words import Words
@@ -97,9 +95,6 @@ class Served(Learning):
         self.session[AHEAD] = (self.t.lang, reached)
         ahead.rehearse(lesson, step, self.t.lang, answered=self.view.answered)
 
-    def get(self, field: Field) -> Any:
-        return self.store.get(field)
-
     def live(self, part: Callable[..., None], *given: Any, shared: bool = True, every: float | None = None) -> None:
         """Run a part as a fragment: a control inside it reruns it alone, then the URL follows.
 
@@ -115,9 +110,9 @@ class Served(Learning):
             # A fragment's run that follows a press on the language or the stage at once takes the place of theirs.
             if self._around() != self.drawn_around or (self.parts > 1 and self.store.shared() != self.drawn_for):
                 st.rerun()
-            self._show_notes()
+            self.noted()
             with self.stage.part(name) if self.stage else nullcontext():
-                attempt(self, partial(part, self, *given))
+                self.attempt(partial(part, self, *given))
             if self.counted is not None and self.counted != tasks.done(self.tasks, self.store, self.session):
                 st.rerun()  # the line below the page, in no part, says so at once
             self.address.publish()
@@ -129,14 +124,6 @@ class Served(Learning):
         """Return what the whole page is drawn for: the language and the view, but for what is unfolded in a part."""
         return language(), {name: text for name, text in self.view.query().items() if name != OPEN.name}
 
-    def _show_notes(self) -> None:
-        for key, given in self.store.notes:
-            self.note(self.sentence(key, given), "warning")
-        self.store.notes.clear()
-
-    def sentence(self, key: str, given: Mapping[str, Any]) -> str:
-        return sentence(key, given, self.t)
-
     def prose(self, section: str) -> None:
         if self.stage:
             return
@@ -147,7 +134,7 @@ class Served(Learning):
 
     def show(self, drawing: Drawing | Film, *code: Callable[..., Any]) -> None:
         if not self.stage:
-            details(self.name, drawing, self._shown(drawing), code, self.t, self.address.link)
+            self.more(drawing, self._shown(drawing), code)
         elif place := self.stage.place(drawing.id):
             with place:
                 self._shown(drawing)
@@ -155,11 +142,12 @@ class Served(Learning):
     def _shown(self, drawing: Drawing | Film) -> str:
         """Draw a figure; return what it shows in one sentence."""
         if isinstance(drawing, Film):
-            return film.show(
-                self.t, drawing, self.store, self.controls, self.view.plays(), lesson=self.view.here() is not None
-            )
+            return film.show(self.t, drawing, self.controls, self.view.plays(), lesson=self.view.here() is not None)
         figure(self.name, drawing, stage=self.stage is not None)
         return drawing.finding
+
+    def link(self) -> str:
+        return self.address.link()
 
     def goto(self, name: str, label: str | None = None, **query: str) -> None:
         if name in self.pages:
@@ -172,7 +160,7 @@ class Served(Learning):
     def bar(self) -> None:
         with st.container(horizontal=True, vertical_alignment="bottom", key="bar"):
             if self.store.shared():
-                self.controls.geometry()
+                self.controls.geometry(width=230, label_visibility="collapsed")
             if self.controls.folded:
                 return
             with self.controls.place:

@@ -135,7 +135,7 @@ def test_what_is_done_is_counted_at_once_and_taken_from_the_browser() -> None:
         return next(node.html for node in book.places.root.all() if node.kind == "progress")
 
     assert "0 of 3 on this page" in line()
-    book.act(next(key for key in book.places.acts if key.endswith("choices.opposite")), "b")
+    book.act(next(key for key in book.places.acts if key.endswith("choices-opposite")), 1)
     onward = next(node for node in book.places.root.all() if node.kind == "onward")
     assert "1 of 3 on this page" in line() and onward.live == {"done": ["rotation.opposite"]}
     book.act(onward.id, ["rotation.opposite", "rotation.twins", "<b>"])
@@ -173,13 +173,13 @@ def test_a_config_is_pasted_and_stays_on_this_machine() -> None:
 
 def test_details_are_drawn_when_they_are_opened() -> None:
     book = drawn("clock", OPENED)
-    key = "page/reading/more.reading"
-    assert "page/reading/csv.reading" not in book.places.acts
+    key = "page/reading/more.clock.reading"
+    assert "page/reading/csv.clock.reading" not in book.places.acts
     book.act(key, True)
-    saved = book.act("page/reading/csv.reading", "")
+    saved = book.act("page/reading/csv.clock.reading", "")
     assert saved and saved.name == "clock-reading.csv" and saved.content.startswith(b"\xef\xbb\xbf")
     book.act(key, False)
-    assert "page/reading/csv.reading" not in book.places.acts
+    assert "page/reading/csv.clock.reading" not in book.places.acts
 
 
 def test_a_reading_sends_what_has_changed_and_keeps_values_for_other_pages() -> None:
