@@ -7,21 +7,15 @@ from rope_core.theory.block.activation import (
     activate,
     feed_forward,
     gated,
-    gated_width,
     normal_cdf,
     sigmoid,
 )
-from rope_core.theory.block.cache import attention_output, decode_logits, stale_cache_gap, translation_of_output
+from rope_core.theory.block.cache import attention_output, decode_logits
 from rope_core.theory.block.logit import (
     MlaHead,
-    log_partition,
     mla_cache,
     mla_rope_in_content,
     mla_scores,
-    qk_norm_bound,
-    qk_norm_logits,
-    soft_cap,
-    z_loss,
 )
 from rope_core.theory.block.norm import NormCost, layer_norm, norm_cost, rms_norm, rotation_gap
 from rope_core.theory.block.stack import (
@@ -51,24 +45,16 @@ __all__ = [
     "feed",
     "feed_forward",
     "gated",
-    "gated_width",
     "gradient_norms",
     "layer_norm",
-    "log_partition",
     "mla_cache",
     "mla_rope_in_content",
     "mla_scores",
     "norm_cost",
     "normal_cdf",
     "parallel_block",
-    "qk_norm_bound",
-    "qk_norm_logits",
     "rms_norm",
     "rotation_gap",
     "serial_block",
     "sigmoid",
-    "soft_cap",
-    "stale_cache_gap",
-    "translation_of_output",
-    "z_loss",
 ]

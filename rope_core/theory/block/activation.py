@@ -116,12 +116,3 @@ def feed_forward(name: str, x: npt.ArrayLike, w_in: npt.ArrayLike, w_out: npt.Ar
     """Return (act(x W) * (x V)) W2, float64 (n, dim); rows are tokens, as in the source documents."""
     values, w, w2, second = (np.asarray(a, dtype=np.float64) for a in (x, w_in, w_out, v))
     return np.asarray(gated(name, values @ w, values @ second) @ w2)
-
-
-def gated_width(width: int) -> float:
-    """Return the hidden width at which three matrices hold as many numbers as two of ``width``: 2/3 of it.
-
-    >>> gated_width(12)
-    8.0
-    """
-    return 2.0 * width / 3.0

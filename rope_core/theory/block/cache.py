@@ -46,17 +46,6 @@ def decode_logits(
     return np.asarray(cache @ turn(query, now)[-1] / math.sqrt(query.shape[1]))
 
 
-def stale_cache_gap(
-    q: npt.ArrayLike, k: npt.ArrayLike, inv_freq: npt.ArrayLike, cached_inv_freq: npt.ArrayLike
-) -> float:
-    """Return the largest error of a logit when keys were cached under other frequencies; 0 when they are the same.
-
-    A cache of rotated keys is exact as long as the frequencies stay. A scheme that follows the length changes them
-    while the cache grows: then either the cache is rotated again, or scores are no function of the distance.
-    """
-    return float(np.abs(decode_logits(q, k, inv_freq, cached_inv_freq) - decode_logits(q, k, inv_freq)).max())
-
-
 def attention_output(
     q: npt.ArrayLike, k: npt.ArrayLike, v: npt.ArrayLike, inv_freq: npt.ArrayLike, start: int, rotate_v: bool
 ) -> Array:
@@ -74,22 +63,3 @@ def attention_output(
     angle = line_angles(np.arange(first, first + query.shape[0]), inv_freq)
     weights = softmax(turn(query, angle) @ turn(key, angle).T / math.sqrt(query.shape[1]))
     return np.asarray(weights @ (turn(value, angle) if rotate_v else value))
-
-
-def translation_of_output(
-    q: npt.ArrayLike, k: npt.ArrayLike, v: npt.ArrayLike, inv_freq: npt.ArrayLike, shift: int, rotate_v: bool
-) -> float:
-    """Return how far attention's output moves when every position moves by ``shift``, max |difference|.
-
-    With v as it is the output stays: the weights see distances alone. A rotated v carries its absolute position
-    straight into the output, and nothing takes it out again.
-
-    Args:
-        q, k, v: (n, dim), row t at position t.
-        inv_freq: rad/token (dim/2,).
-        shift: tokens, 0..2**20.
-        rotate_v: turn v too.
-    """
-    step = whole("shift", shift, 0, 2**20)
-    moved = attention_output(q, k, v, inv_freq, step, rotate_v) - attention_output(q, k, v, inv_freq, 0, rotate_v)
-    return float(np.abs(moved).max())

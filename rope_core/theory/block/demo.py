@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -15,62 +14,11 @@ from rope_core.rope import Array, Rope
 from rope_core.schemes import SCHEMES
 from rope_core.spectrum import Request, spectrum
 from rope_core.theory.block.cache import attention_output, decode_logits
-from rope_core.theory.block.logit import MlaHead, log_partition, mla_rope_in_content, mla_scores, qk_norm_logits, z_loss
+from rope_core.theory.block.logit import MlaHead, mla_rope_in_content, mla_scores
 from rope_core.theory.block.norm import rotation_gap
-from rope_core.theory.block.stack import ARRANGEMENTS, Layer, draw_layers, gradient_norms, parallel_block, serial_block
-from rope_core.theory.encodings.rotary import line_angles, turn
+from rope_core.theory.encodings.rotary import line_angles
 
 TOKENS = 16
-
-
-@lru_cache(maxsize=64)
-def stack_gradients(layers: int, seed: int) -> dict[str, tuple[float, ...]]:
-    """Return each arrangement's parameter gradient norm per layer, bottom first, mean of two random stacks."""
-    return {
-        name: tuple(gradient_norms(name, layers, dim=32, tokens=TOKENS, draws=2, seed=seed).tolist())
-        for name in ARRANGEMENTS
-    }
-
-
-def _scaled(layer: Layer, scale: float) -> Layer:
-    return replace(layer, w_o=scale * layer.w_o, w_2=scale * layer.w_2)
-
-
-def parallel_difference(scales: npt.ArrayLike, dim: int = 32) -> Array:
-    """Return |parallel - serial| / |serial's change of x| of one random block, float64 (n,).
-
-    ``scales`` multiply both sub-layers' output matrices. For small ones the two blocks agree to first order, because
-    the feed-forward's input differs by the attention's small output only.
-    """
-    x = np.random.default_rng([0, 1]).standard_normal((TOKENS, dim))
-    layer = draw_layers(1, dim, 4 * dim, 0)[0]
-
-    def difference(scale: float) -> float:
-        shrunk = _scaled(layer, finite("scales", scale))
-        serial = serial_block(x, shrunk)
-        return float(np.linalg.norm(parallel_block(x, shrunk) - serial) / np.linalg.norm(serial - x))
-
-    return np.array([difference(float(scale)) for scale in np.asarray(scales, dtype=np.float64)])
-
-
-def pulled_logits(shifts: npt.ArrayLike, coefficient: float) -> tuple[Array, Array]:
-    """Return (cross entropy, z-loss) of 32 drawn logits that all moved by each shift, float64 (n,) each, nats.
-
-    The first word is the right one. The cross entropy does not see the shift; the z-loss is a parabola in it.
-    """
-    logits = np.random.default_rng(0).standard_normal(32)
-    moved = logits + np.asarray(shifts, dtype=np.float64)[:, None]
-    return log_partition(moved) - moved[:, 0], z_loss(moved, coefficient)[0]
-
-
-def largest_logits(dim: int, scales: npt.ArrayLike) -> tuple[Array, Array]:
-    """Return (largest |logit|, the same after QK-norm) of drawn heads times each scale, rotated, float64 (n,) each."""
-    q, k = np.random.default_rng(0).standard_normal((2, TOKENS, dim))
-    angle = line_angles(np.arange(TOKENS), Rope(dim).theta)
-    factors = np.asarray(scales, dtype=np.float64)
-    plain = np.abs(turn(q, angle) @ turn(k, angle).T).max() / math.sqrt(dim) * factors**2
-    normed = [np.abs(qk_norm_logits(f * q, f * k, angle)).max() for f in factors]
-    return np.asarray(plain), np.array(normed)
 
 
 def commuting(rope: Rope, position: int, attention_factor: float, layout: str) -> dict[str, float]:

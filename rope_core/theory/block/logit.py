@@ -8,83 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from rope_core.errors import finite, reject, whole
+from rope_core.errors import whole
 from rope_core.rope import Array
-from rope_core.theory.block.norm import rms_norm
 from rope_core.theory.encodings.rotary import turn
-from rope_core.theory.softmax import softmax
-
-
-def log_partition(logits: npt.ArrayLike) -> Array:
-    """Return ln Z = ln sum exp(logits) over the last axis, float64, without overflow.
-
-    >>> log_partition([1000.0, 1000.0]).round(4).item()
-    1000.6931
-    """
-    z = np.asarray(logits, dtype=np.float64)
-    top = z.max(axis=-1, keepdims=True)
-    return np.asarray(top[..., 0] + np.log(np.exp(z - top).sum(axis=-1)))
-
-
-def z_loss(logits: npt.ArrayLike, coefficient: float = 1e-4) -> tuple[Array, Array]:
-    """Return (coefficient * (ln Z)**2, its gradient 2 coefficient ln Z softmax), shapes (...,) and (..., n).
-
-    It pulls ln Z to 0; the cross entropy alone does not change when every logit moves by one number.
-
-    Source: PaLM, arXiv:2204.02311, section 5.
-    """
-    weight = finite("coefficient", coefficient)
-    log_z = log_partition(logits)
-    return np.asarray(weight * log_z**2), np.asarray(2.0 * weight * log_z[..., None] * softmax(logits))
-
-
-def soft_cap(logits: npt.ArrayLike, cap: float) -> tuple[Array, Array]:
-    """Return (cap tanh(logits / cap), its derivative 1 - tanh**2), float64, same shape.
-
-    Source: Gemma 2, arXiv:2408.00118, section 2 (cap 50 in attention, 30 at the output).
-
-    >>> soft_cap([0.0], 50.0)[1].tolist()
-    [1.0]
-    """
-    limit = finite("cap", cap, "finite_above", low=0)
-    if limit <= 0:
-        raise reject("cap", "finite_above", cap, low=0)
-    t = np.tanh(np.asarray(logits, dtype=np.float64) / limit)
-    return np.asarray(limit * t), np.asarray(1.0 - t**2)
-
-
-def qk_norm_logits(
-    q: npt.ArrayLike,
-    k: npt.ArrayLike,
-    angle: npt.ArrayLike,
-    gamma_q: npt.ArrayLike | None = None,
-    gamma_k: npt.ArrayLike | None = None,
-    norm_first: bool = True,
-) -> Array:
-    """Return logits of normalised and rotated heads, float64 (n, n), divided by sqrt(dim).
-
-    ``norm_first`` is the order of Qwen 3, OLMo 2 and Gemma 3 (norm, then RoPE); the other order differs unless each
-    gamma is equal within every pair.
-
-    Source: QK-norm, arXiv:2010.04245.
-    """
-    dim = np.asarray(q).shape[-1]
-
-    def head(x: npt.ArrayLike, gamma: npt.ArrayLike | None) -> Array:
-        if norm_first:
-            return turn(rms_norm(x, gamma), angle)
-        return rms_norm(turn(x, angle), gamma)
-
-    return np.asarray(head(q, gamma_q) @ head(k, gamma_k).T / math.sqrt(dim))
-
-
-def qk_norm_bound(dim: int, gamma_q: float = 1.0, gamma_k: float = 1.0) -> float:
-    """Return the largest |logit| after QK-norm: sqrt(dim) times the largest entries of both gammas.
-
-    >>> qk_norm_bound(64)
-    8.0
-    """
-    return math.sqrt(whole("dim", dim, 1, 65_536)) * abs(finite("gamma_q", gamma_q) * finite("gamma_k", gamma_k))
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,29 +2,23 @@
 
 import math
 from collections import Counter
-from collections.abc import Callable
-from functools import cache
 from inspect import unwrap
 from typing import Any
 
 import numpy as np
 import pytest
-import torch
 
 import rope_core as rc
 from rope_core.hf import catalogue
 from rope_core.rotation import rotation_matrix
-from rope_core.theory import block
 from rope_core.theory.block import demo
 from rope_core.theory.block.choices import PLACES, UNITS, Choices, choices_of, usual
 from tests.support.figures import ROPE, chart
 from tests.support.films import numbers, unpacked
 from ui.figures.block import diagram as figures
-from ui.figures.block import norm as block_norm
 from ui.figures.block import rotary as block_rope
-from ui.figures.block import unit as block_unit
 from ui.figures.block import way
-from ui.figures.drawing import Drawing, Film
+from ui.figures.drawing import Film
 from ui.text.words import Words
 
 T = Words("en", "block")
@@ -183,109 +177,6 @@ def test_switches_change_the_drawing_and_say_so() -> None:
     assert "leaves open" in title(figures.diagram("X", None, usual()[0], ROPE, T))
 
 
-@pytest.mark.parametrize("mean, size", [(2.0, 1.0), (-5.0, 0.25), (0.0, 4.0)])
-def test_norms_are_torchs(mean: float, size: float) -> None:
-    drawing = block_norm.norms(mean, size, T)
-    x = torch.tensor(np.asarray(chart(drawing).data[0].y))
-    for trace, theirs in (
-        (1, torch.nn.functional.layer_norm(x, (12,), eps=1e-6)),
-        (2, torch.nn.functional.rms_norm(x, (12,), eps=1e-6)),
-    ):
-        np.testing.assert_allclose(chart(drawing).data[trace].y, theirs.numpy(), atol=1e-12)
-    assert f"mean {float(x.mean()):.3g}" in drawing.finding
-
-
-def test_cost_counts_what_the_norms_do() -> None:
-    apart, fused = block_norm.cost(False, T), block_norm.cost(True, T)
-    assert list(chart(apart).data[0].x) == [3, 1, 2, 8, 2] and list(chart(apart).data[1].x) == [2, 1, 1, 4, 1]
-    assert "4 times over memory, RMSNorm 3" in apart.finding and "2 times over memory and RMSNorm 2" in fused.finding
-
-
-TorchFunction = Callable[[torch.Tensor], torch.Tensor]
-TORCH: dict[str, TorchFunction] = {
-    "relu": torch.relu,
-    "gelu": torch.nn.functional.gelu,
-    "silu": torch.nn.functional.silu,
-    "relu2": lambda x: torch.relu(x) ** 2,
-    "sigmoid": torch.sigmoid,
-}
-
-
-def test_stack_draws_the_mean_of_two_stacks_gradients() -> None:
-    drawing = block_norm.stack("post", 4, 9, T)
-    for trace, place in zip(chart(drawing).data, block.ARRANGEMENTS, strict=True):
-        expected = np.mean([block.gradient_norms(place, 4, 32, 16, 1, seed) for seed in (9, 10)], axis=0)
-        np.testing.assert_allclose(trace.y, expected, rtol=1e-8)
-        assert f"{expected[0] / expected[-1]:.2f}" in drawing.finding
-    assert chart(drawing).data[1].line.width > chart(drawing).data[0].line.width
-
-
-def test_parallel_differs_to_first_order() -> None:
-    drawing = block_norm.parallel(0.5, T)
-    slope = float(drawing.finding.partition("power ")[2].split()[0])
-    assert slope == pytest.approx(1, abs=0.01)
-    layer = block.draw_layers(1, 32, 128, 0)[0]
-    x = np.random.default_rng([0, 1]).standard_normal((16, 32))
-    a = 0.5 * block.attend(block.layer_norm(x), layer)
-    feeds = [0.5 * block.feed(block.layer_norm(u), layer) for u in (x, x + a)]
-    expected = np.linalg.norm(feeds[0] - feeds[1]) / np.linalg.norm(a + feeds[1])
-    assert chart(drawing).data[1].y[0] == pytest.approx(expected, rel=1e-10)
-
-
-@pytest.mark.parametrize("name", block_unit.CURVES)
-def test_activations_are_torchs_with_their_derivatives(name: str) -> None:
-    drawing = block_unit.activations(name, 1.35, T)
-    z = torch.tensor(np.asarray(chart(drawing).data[0].x), requires_grad=True)
-    of = TORCH[name]
-    values = of(z)
-    torch.autograd.backward(values.sum())
-    assert z.grad is not None
-    at = block_unit.CURVES.index(name)
-    np.testing.assert_allclose(chart(drawing).data[2 * at].y, values.detach().numpy(), atol=1e-12)
-    np.testing.assert_allclose(chart(drawing).data[2 * at + 1].y, z.grad.numpy(), atol=1e-12)
-    assert f"lowest value drawn is {float(values.detach().min()):.3g}" in drawing.finding
-    assert f"value {float(of(torch.tensor(1.35, dtype=torch.float64))):.3g}" in drawing.finding
-
-
-def test_gates_let_through_what_torch_computes() -> None:
-    drawing = block_unit.gates("geglu", -1.5, T)
-    z = torch.tensor(np.asarray(chart(drawing).data[0].x))
-    for trace, gate in zip(chart(drawing).data, ("sigmoid", "relu", "gelu", "silu"), strict=True):
-        np.testing.assert_allclose(trace.y, (-1.5 * TORCH[gate](z)).numpy(), atol=1e-12)
-    single = float(-1.5 * torch.nn.functional.gelu(torch.ones(1, dtype=torch.float64)))
-    assert f"lets {single:.3g} of" in drawing.finding and "about 10,923" in drawing.finding
-
-
-def test_z_loss_alone_sees_a_common_shift() -> None:
-    drawing = block_unit.z_loss(20.0, 1e-3, T)
-    logits = torch.tensor(np.random.default_rng(0).standard_normal(32)) + 20
-    entropy = float(torch.nn.functional.cross_entropy(logits[None], torch.tensor([0])))
-    extra = 1e-3 * float(torch.logsumexp(logits, 0)) ** 2
-    assert chart(drawing).data[2].y[0] == pytest.approx(entropy + extra, rel=1e-12)
-    assert f"at 20 is {extra:.3g}" in drawing.finding
-    assert np.ptp(np.asarray(chart(drawing).data[0].y)) < 1e-12
-
-
-def test_cap_and_its_gradient() -> None:
-    drawing = block_unit.capped(30.0, -45.0, T)
-    assert chart(drawing).data[-2].y[0] == pytest.approx(-30 * math.tanh(1.5))
-    assert chart(drawing).data[-1].y[0] == pytest.approx(1 / math.cosh(1.5) ** 2)
-    assert f"{-30 * math.tanh(1.5):.3g}" in drawing.finding
-
-
-def test_qk_norm_bounds_what_grows_with_the_square() -> None:
-    drawing = block_unit.qk_norm(48, 16.0, T)
-    plain, normed, bound, here = (np.asarray(trace.y) for trace in chart(drawing).data)
-    q, k = np.random.default_rng(0).standard_normal((2, 16, 48))
-    turns = [rotation_matrix(m, rc.Rope(48).theta, "interleaved") for m in range(16)]
-    scores = [abs((turns[m] @ q[m]) @ (turns[n] @ k[n])) / math.sqrt(48) for m in range(16) for n in range(16)]
-    assert here[0] == pytest.approx(256 * max(scores))
-    assert plain[-1] / plain[0] == pytest.approx(256.0**2)
-    assert (normed <= bound).all() and bound[0] == pytest.approx(math.sqrt(48))
-    cosines = [s / np.linalg.norm(q[i // 16]) / np.linalg.norm(k[i % 16]) for i, s in enumerate(scores)]
-    assert here[1] == pytest.approx(48 * max(cosines), rel=1e-4)
-
-
 @pytest.mark.parametrize("layout", ["interleaved", "half"])
 def test_only_rms_with_equal_weights_commutes_and_only_at_factor_one(layout: str) -> None:
     rope = rc.Rope(16, 300.0)
@@ -300,23 +191,6 @@ def test_only_rms_with_equal_weights_commutes_and_only_at_factor_one(layout: str
     turned = np.stack([rotation_matrix(77 + t, rope.theta, layout) @ row for t, row in enumerate(x)])
     rms = turned / np.sqrt((turned**2).mean(1, keepdims=True))
     assert other["rms"] == pytest.approx(0.3 * np.abs(rms).max(), rel=1e-9)
-
-
-def test_only_a_rotated_v_moves_with_the_text() -> None:
-    rope = rc.Rope(12, 50.0)
-    drawing = block_rope.values(rope, 2, T)
-    table = {name: np.asarray(column) for name, column in drawing.table().items()}
-    assert np.ptp(table["plain_first"]) < 1e-12
-    radius = np.hypot(table["rotated_first"], table["rotated_second"])
-    np.testing.assert_allclose(radius, radius[0], atol=1e-12)
-    speed = 50.0 ** (-4 / 12)
-    angle = np.unwrap(np.arctan2(table["rotated_second"], table["rotated_first"]))
-    np.testing.assert_allclose(np.diff(angle), speed, atol=1e-9)
-    ends = [(trace.x[-1], trace.y[-1]) for trace in chart(drawing).data]
-    last = [(table[f"{name}_first"][-1], table[f"{name}_second"][-1]) for name in ("plain", "rotated")]
-    assert ends == [last[0]] * 2 + [last[1]] * 2
-    far = max(np.abs(table[key] - table[key][0]).max() for key in ("rotated_first", "rotated_second"))
-    assert f"with v turned by {far:.3g}" in drawing.finding
 
 
 def test_a_stale_cache_is_off_by_the_change_of_frequency() -> None:
@@ -348,24 +222,3 @@ def test_mla_is_exact_with_the_split_only() -> None:
     assert errors[0] < 1e-12 and errors[1] > 0.1
     assert list(chart(drawing).data[1].y) == [96 + 64, 2 * 16 * 128]
     assert f"{2 * 16 * 128 / 160:.1f} times fewer" in drawing.finding
-
-
-@cache
-def drawings(lang: str, dim: int, base: float, train_len: int) -> tuple[Drawing, ...]:
-    t, rope = Words(lang, "block"), rc.Rope(dim, base, train_len)
-    return (
-        block_norm.norms(5.0, 0.25, t),
-        block_norm.cost(False, t),
-        block_norm.cost(True, t),
-        *(block_norm.stack(place, 2, 99, t) for place in block.ARRANGEMENTS),
-        block_norm.parallel(10.0, t),
-        *(block_unit.activations(name, -4.0, t) for name in block_unit.CURVES),
-        *(block_unit.gates(name, 0.0, t) for name in block_unit.UNITS),
-        block_unit.z_loss(-60.0, 0.0, t),
-        block_unit.capped(10.0, 200.0, t),
-        block_unit.qk_norm(dim, 64.0, t),
-        block_rope.commute(rope, 100_000, 0.5, "half", t),
-        block_rope.values(rope, 511, t),
-        *([block_rope.cache(rope, 16.0, t)] if block_rope.cacheable(rope) else []),
-        block_rope.latent(16, 1, 100_000, t),
-    )

@@ -6,13 +6,12 @@ import numpy as np
 
 import rope_core as rc
 from rope_core.theory.block import mla_cache
-from rope_core.theory.block.demo import commuting, latent_attention, length_scheme, shifted_outputs, stale_logits
+from rope_core.theory.block.demo import commuting, latent_attention, length_scheme, stale_logits
 from ui.figures.drawing import Drawing, kept
-from ui.figures.plot import POWERS, Props, axis, bars, dots, headings, in_panel, line, panels, plot, split
-from ui.film.colours import BLUE, GREEN, GREY, PURPLE, RED, SKY
+from ui.figures.plot import POWERS, Props, axis, bars, headings, in_panel, line, panels, plot, split
+from ui.film.colours import BLUE, GREEN, GREY, RED
 from ui.text.words import Words
 
-SHIFTS = 40
 FLOOR = 1e-17
 
 
@@ -48,49 +47,6 @@ def commute(rope: rc.Rope, position: int, factor: float, layout: str, t: Words) 
         import rope_core as rc
         from rope_core.theory.block.demo import commuting
         print(commuting(rc.Rope({rope.dim}, {rope.base!r}, {rope.train_len}), {position}, {factor!r}, "{layout}"))
-        """,
-    )
-
-
-@kept
-def values(rope: rc.Rope, pair: int, t: Words) -> Drawing:
-    """One pair of attention's output while the whole text moves: v as it is, and v rotated."""
-    shifts = np.arange(SHIFTS)
-    results = shifted_outputs(rope, shifts)
-    start = 2 * min(pair, rope.pairs - 1)
-    paths = [part[:, start : start + 2] for part in (results.plain, results.rotated)]
-    moved = [float(np.abs(part - part[0]).max()) for part in paths]
-    looks = zip(paths, ("v_plain", "v_rotated"), (PURPLE, SKY), (22, 15), strict=True)
-    data = []
-    for path, name, colour, size in looks:
-        data.append(line(path[:, 0], path[:, 1], colour, 3, line={"simplify": False}))
-        data.append(dots(path[-1:, 0], path[-1:, 1], colour, size, t(name)))
-    reach = 1.25 * max(float(np.abs(path).max()) for path in paths)
-    figure = plot(
-        data,
-        height=330,
-        legend={"y": -0.3, "yanchor": "top"},
-        margin={"b": 104},
-        xaxis=axis(t("out_first", i=start), range=[-reach, reach]),
-        yaxis=axis(t("out_second", i=start + 1), range=[-reach, reach], scaleanchor="x"),
-    )
-    return Drawing(
-        "values",
-        figure,
-        t("values_finding", shift=SHIFTS - 1, plain=power(moved[0]), rotated=power(moved[1])),
-        lambda: {
-            "shift": shifts,
-            "plain_first": paths[0][:, 0],
-            "plain_second": paths[0][:, 1],
-            "rotated_first": paths[1][:, 0],
-            "rotated_second": paths[1][:, 1],
-        },
-        f"""
-        import rope_core as rc
-        from rope_core.theory.block.demo import shifted_outputs
-        out = shifted_outputs(rc.Rope({rope.dim}, {rope.base!r}, {rope.train_len}), range({SHIFTS}))
-        for part in (out.plain, out.rotated):
-            print(abs(part - part[0])[:, {start} : {start + 2}].max())
         """,
     )
 

@@ -5,7 +5,7 @@ import math
 from rope_core.theory.block.choices import Choices
 from tests.support.figures import ROPE, Row
 from tests.support.films import FilmRow, to_draw
-from ui.figures.block import diagram, drawn, norm, rotary, unit, way
+from ui.figures.block import diagram, drawn, rotary, way
 from ui.text.words import Words
 
 MADE = Choices("RMSNorm", "pre", True, "swiglu", True)
@@ -18,21 +18,7 @@ def output_words(t: Words) -> str:
 
 
 ROWS = [
-    Row("block", norm.norms, (1.5, 0.5)),
-    Row("block", norm.cost, (False,)),
-    Row("block", norm.stack, ("post", 6, 1)),
-    Row("block", norm.parallel, (0.3,)),
-    Row("block", unit.activations, ("silu", -1.5)),
-    Row("block", unit.gates, ("swiglu", 0.7)),
-    Row("block", unit.z_loss, (12.0, 1e-3)),
-    Row("block", unit.capped, (30.0, 40.0)),
-    Row("block", unit.qk_norm, (16, 4.0)),
     Row("block", rotary.commute, (ROPE, 9, 1.2, "half")),
-    Row(
-        "block",
-        rotary.values,
-        (ROPE, 2),
-    ),
     Row("block", rotary.cache, (ROPE, 2.5)),
     Row("block", rotary.latent, (32, 8, 9)),
 ]
