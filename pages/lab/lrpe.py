@@ -24,7 +24,6 @@ HEAD = Field("head", "int", 0, 0, 3)
 LENGTH = Field("length", "int", 32, 1, turning.LENGTHS)
 TOKEN = Field("token", "int", 0, 0, 11)
 PAIR = Field("pair", "int", 2, 0, 31)
-AT = Field("at", "int", 1, 1, 64)
 PHI = Field("phi", "choice", "1+elu", choices=explain.NON_NEGATIVE)
 
 
@@ -51,7 +50,7 @@ NEGATIVE = Drawn("negative")
 TASKS = (AFTER, NEGATIVE, TOGETHER, DECODE)
 
 fits = case_of
-FIELDS = (BEAT, LENGTH, ACT, ALONG, THETA, OFFSET, WIDTH, FRONT, BEHIND, HEAD, TOKEN, PAIR, AT, PHI, *GEOMETRY)
+FIELDS = (BEAT, LENGTH, ACT, ALONG, THETA, OFFSET, WIDTH, FRONT, BEHIND, HEAD, TOKEN, PAIR, PHI, *GEOMETRY)
 
 
 def settings(page: Frame) -> None:
@@ -101,14 +100,9 @@ def decode(page: Frame) -> None:
     page.show(figures.decode(case, head, page.t), figures.decode, explain.decode_strip)
 
 
-def matrix(page: Frame) -> None:
-    """Theta and the op as a matrix."""
-    case, head = case_of(page.store), page.get(HEAD)
-    left, right = page.columns(1, 2)
-    with left:
-        page.show(figures.thetas(case, head, page.t), figures.thetas, explain.sample_theta)
-    with right:
-        page.show(figures.matrices(case, head, page.get(TOKEN), page.t), figures.matrices, explain.block_diagonal)
+def shapes(page: Frame) -> None:
+    """Draw theta in the shape that it comes in."""
+    page.show(figures.thetas(case_of(page.store), page.get(HEAD), page.t), figures.thetas, explain.sample_theta)
 
 
 def backward(page: Frame) -> None:
@@ -127,11 +121,8 @@ def backward(page: Frame) -> None:
 
 
 def slips(page: Frame) -> None:
-    """Draw what document 001 prints, and what holds."""
-    page.controls.slider(AT)
-    numbers = page.get(BASE), page.get(AT), page.t
-    page.show(lrpe_linear.slip(*numbers), lrpe_linear.slip, explain.row_vector_slip)
-    page.goto("ledger")
+    """Link to what document 001 prints wrong, with what holds."""
+    page.goto("ledger", open="errata", errata="001")
 
 
 def linear_attention(page: Frame) -> None:
@@ -141,12 +132,6 @@ def linear_attention(page: Frame) -> None:
     page.show(lrpe_linear.attention(*numbers), lrpe_linear.attention, linear.linear_attention, explain.linear_scores)
 
 
-def decay(page: Frame) -> None:
-    """Draw the mean score over the distance."""
-    numbers = page.store.rope(), page.get(PHI), page.t
-    page.show(lrpe_linear.decay(*numbers), lrpe_linear.decay, linear.measured_decay, explain.mean_decay)
-
-
 def body(page: Frame) -> None:
     """Draw the page, part by part."""
     page.live(the_op)
@@ -154,8 +139,7 @@ def body(page: Frame) -> None:
     page.live(tasks)
     page.deeper("strip", decode)
     page.deeper("op")
-    page.deeper("matrix", matrix)
+    page.deeper("matrix", shapes)
     page.deeper("backward", backward)
     page.deeper("linear", linear_attention)
-    page.deeper("decay", decay)
     page.deeper("errata", slips)

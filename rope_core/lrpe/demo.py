@@ -115,11 +115,6 @@ class Case:
         return table
 
 
-def drawn_vector(base: float) -> tuple[Array, Array]:
-    """Return the drawn vector (8,) and the geometric theta (4,) that document 001's slip is shown on."""
-    return drawn_vectors(8, 1, seed=2)[0], explain.sample_theta("geometric", 1, 4, base)
-
-
 def negative_share(act: str, width: int, base: float, length: int) -> Array:
     """Return which share of the numbers in O is negative at the positions 0 to ``length`` - 1, float64 (length,).
 

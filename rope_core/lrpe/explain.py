@@ -1,4 +1,4 @@
-"""What a page shows of LRPE: its stages, its matrix, the document's slip, decoding, the backward, linear attention."""
+"""What a page shows of LRPE: its stages, decoding, the backward, linear attention."""
 
 from __future__ import annotations
 
@@ -11,12 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from rope_core.errors import reject, whole
-from rope_core.layout import HALF, Layout
 from rope_core.lrpe import arguments, reference
 from rope_core.lrpe.activations import activate
-from rope_core.lrpe.op import checked_theta, lrpe_rotate, lrpe_rotate_backward
+from rope_core.lrpe.op import lrpe_rotate, lrpe_rotate_backward
 from rope_core.rope import Array
-from rope_core.rotation import rotation_matrix
 
 # Feature maps that are nowhere negative, so that linear attention's denominator is not either.
 NON_NEGATIVE = ("relu", "sigmoid", "softmax", "1+elu", "relu2")
@@ -29,25 +27,6 @@ class Stages:
     x: Array
     activated: Array
     out: Array
-
-
-@dataclass(frozen=True, eq=False)
-class Slip:
-    """The document's o^T = x^T W read literally, beside its own element-wise lines.
-
-    Attributes:
-        by_rows: x^T W, float64 (D,).
-        by_elements: the element-wise lines, float64 (D,).
-        residual: max |x^T W - element-wise|: the slip.
-        residual_transposed: max |x^T W^T - element-wise|: what a transpose leaves.
-        residual_backwards: max |x^T W - element-wise lines at -theta|: what x^T W really is.
-    """
-
-    by_rows: Array
-    by_elements: Array
-    residual: float
-    residual_transposed: float
-    residual_backwards: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,42 +74,6 @@ def stages(x: npt.ArrayLike, theta: npt.ArrayLike, **options: Any) -> Stages:
     act, dim = options.get("act", "none"), options.get("dim")
     full = values.reshape(arguments.sizes(values.shape))
     return Stages(values, activate(full, act, dim).reshape(values.shape), out)
-
-
-def block_diagonal(theta: npt.ArrayLike, position: float, layout: str | Layout = HALF) -> Array:
-    """Return the document's W_t, float64 (2 P, 2 P): [[cos, -sin], [sin, cos]] in each pair's plane, O = W X.
-
-    The document writes it with neighbours paired ("interleaved") and computes with halves ("half").
-
-    >>> block_diagonal([np.pi / 2], 1).round(12).tolist()
-    [[0.0, -1.0], [1.0, 0.0]]
-    """
-    return rotation_matrix(position, theta, layout)
-
-
-def row_vector_slip(x: npt.ArrayLike, theta: npt.ArrayLike, position: int) -> Slip:
-    """Return what o^T = x^T W gives for one vector x (D,) and theta (D/2,), and what the element-wise lines give.
-
-    Raises ValueError when the shapes do not fit.
-
-    >>> slip = row_vector_slip([1.0, 0.0], [np.pi / 2], 1)
-    >>> slip.by_rows.round(12).tolist(), slip.by_elements.round(12).tolist(), round(slip.residual, 12)
-    ([0.0, -1.0], [0.0, 1.0], 2.0)
-    """
-    row, frequency = reference.real("x", x), reference.real("theta", theta)
-    if row.ndim != 1:
-        raise reject("x", "single_vector", row.shape)
-    matrix = block_diagonal(frequency, position)
-    elements = lrpe_rotate(row[None, None], frequency, offset=position)[0, 0]
-    backwards = lrpe_rotate(row[None, None], -frequency, offset=position)[0, 0]
-    by_rows = row @ matrix
-    return Slip(
-        by_rows,
-        elements,
-        float(np.abs(by_rows - elements).max()),
-        float(np.abs(row @ matrix.T - elements).max()),
-        float(np.abs(by_rows - backwards).max()),
-    )
 
 
 def decode_strip(x: npt.ArrayLike, theta: npt.ArrayLike, *, offset: int = 0, **options: Any) -> DecodeStrip:
@@ -192,23 +135,6 @@ def linear_scores(
     dim = -1 if act == "softmax" else None
     turned = [lrpe_rotate(v[None], np.asarray(theta), offset=offset, act=act, dim=dim)[0] for v in (queries, keys)]
     return np.asarray(turned[0] @ turned[1].T)
-
-
-def mean_decay(theta: npt.ArrayLike, distances: npt.ArrayLike) -> Array:
-    """Return how linear attention's score between equal, even features falls with distance: mean_i cos(d theta_i).
-
-    ``theta`` is (P,), ``distances`` (n,) whole tokens; float64 (n,), 1 at distance 0. Raises ValueError on values that
-    are not finite.
-
-    >>> mean_decay([0.0, np.pi / 2], [0, 1, 2]).round(12).tolist()
-    [1.0, 0.5, 0.0]
-    """
-    frequency, far = checked_theta(theta), reference.real("distances", distances)
-    if frequency.ndim != 1 or not frequency.size:
-        raise reject("theta", "some_vector", frequency.shape)
-    if far.ndim != 1 or not np.all(np.isfinite(far)):
-        raise reject("distances", "finite_vector", distances)
-    return np.asarray(np.cos(far[:, None] * frequency).mean(axis=1))
 
 
 def sample_theta(kind: str, heads: int, pairs: int, base: float = 10_000.0, seed: int = 0) -> Array:

@@ -88,20 +88,3 @@ def drawn_attention(theta: Array, act: str, tokens: int) -> LinearAttention:
     """Return ``linear_attention`` of drawn q, k (tokens, D) and v (tokens, 4), theta (D/2,)."""
     q, k = _drawn_features(2 * theta.size, tokens)
     return linear_attention(q, k, drawn_vectors(4, tokens, seed=6), theta, act)
-
-
-def drawn_decay(theta: Array, act: str, tokens: int) -> Array:
-    """Return ``measured_decay`` of the scores of drawn q, k (tokens, D), theta (D/2,)."""
-    q, k = _drawn_features(2 * theta.size, tokens)
-    dim = -1 if act == "softmax" else None
-    return measured_decay(explain.linear_scores(q, k, theta, act=act), activate(q, act, dim) @ activate(k, act, dim).T)
-
-
-def measured_decay(scores: Array, plain: Array) -> Array:
-    """Return the mean of ``scores`` over all m - n = d against the mean of ``plain``, float64 (N,), d = 0..N-1.
-
-    >>> measured_decay(np.array([[4.0, 0.0], [1.0, 4.0]]), np.full((2, 2), 2.0)).tolist()
-    [2.0, 0.5]
-    """
-    means = [float(np.diagonal(scores, -d).mean()) for d in range(scores.shape[0])]
-    return np.array(means) / float(plain.mean())

@@ -3,14 +3,12 @@
 import numpy as np
 import pytest
 
+from rope_core import rotation_matrix
 from rope_core.lrpe import lrpe_rotate
 from rope_core.lrpe.explain import (
     NON_NEGATIVE,
-    block_diagonal,
     decode_strip,
     linear_scores,
-    mean_decay,
-    row_vector_slip,
     sample_theta,
     stages,
 )
@@ -21,26 +19,15 @@ THETA = np.array([1.0, 0.3, 0.05])
 
 def test_the_block_diagonal_matrix_is_the_op() -> None:
     x = RNG.normal(size=6)
-    matrix = block_diagonal(THETA, 12)
+    matrix = rotation_matrix(12, THETA, "half")
     np.testing.assert_allclose(matrix @ x, lrpe_rotate(x[None, None], THETA, offset=12)[0, 0], atol=1e-14)
-    blocks = block_diagonal(THETA, 12, "interleaved")
+    blocks = rotation_matrix(12, THETA, "interleaved")
     for k, theta in enumerate(THETA):
         c, s = np.cos(12 * theta), np.sin(12 * theta)
         np.testing.assert_allclose(blocks[2 * k : 2 * k + 2, 2 * k : 2 * k + 2], [[c, -s], [s, c]], atol=1e-15)
     for k in range(3):
         blocks[2 * k : 2 * k + 2, 2 * k : 2 * k + 2] = 0
     assert not blocks.any()
-
-
-def test_the_row_vector_form_turns_the_other_way() -> None:
-    slip = row_vector_slip(np.array([1.0, 0.0]), np.array([np.pi / 2]), 1)
-    np.testing.assert_allclose(slip.by_rows, [0.0, -1.0], atol=1e-15)
-    np.testing.assert_allclose(slip.by_elements, [0.0, 1.0], atol=1e-15)
-    for position in (1, 7, 1000):
-        slip = row_vector_slip(RNG.normal(size=6), THETA, position)
-        assert slip.residual > 0.01
-        assert slip.residual_transposed < 1e-12 and slip.residual_backwards < 1e-12
-    assert row_vector_slip(RNG.normal(size=6), THETA, 0).residual == 0.0
 
 
 def test_stages_are_the_op_in_two_steps() -> None:
@@ -68,15 +55,9 @@ def test_linear_scores_are_the_written_product_and_forget_the_offset(act: str) -
     assert phi_q.min() >= 0
     for m in range(5):
         for n in range(5):
-            wanted = phi_q[m] @ block_diagonal(THETA, m).T @ block_diagonal(THETA, n) @ phi_k[n]
+            wanted = phi_q[m] @ rotation_matrix(m, THETA, "half").T @ rotation_matrix(n, THETA, "half") @ phi_k[n]
             assert abs(scores[m, n] - wanted) < 1e-12
     np.testing.assert_allclose(linear_scores(q, k, THETA, act=act, offset=5000), scores, atol=1e-10)
-
-
-def test_mean_decay_is_the_score_of_even_features() -> None:
-    ones = np.ones((8, 6))
-    scores = linear_scores(ones, ones, THETA, act="relu")
-    np.testing.assert_allclose(mean_decay(THETA, np.arange(8)), scores[0] / 6, atol=1e-14)
 
 
 def test_samples_have_the_shapes_they_promise() -> None:
@@ -94,13 +75,7 @@ def test_bad_input_is_refused() -> None:
         linear_scores(ones, ones, [1.0], act="gelu")
     with pytest.raises(ValueError, match=r"q and k must be two arrays of one shape \(N, D\)"):
         linear_scores(ones, ones[:1], [1.0])
-    with pytest.raises(ValueError, match=r"x must be one vector \(D,\), got \(2, 2\)"):
-        row_vector_slip(ones, [1.0], 1)
     with pytest.raises(ValueError, match="kind must be one of geometric, per head, learned, got 'random'"):
         sample_theta("random", 1, 1)
     with pytest.raises(ValueError, match="base must be a finite number > 1"):
         sample_theta("geometric", 1, 1, base=1.0)
-    with pytest.raises(ValueError, match="theta must be a non-empty vector"):
-        mean_decay(np.ones((2, 2)), [0])
-    with pytest.raises(ValueError, match="distances must be a non-empty vector of finite numbers"):
-        mean_decay([1.0], [np.nan])

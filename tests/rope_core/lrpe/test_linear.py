@@ -49,15 +49,3 @@ def test_tokens_without_a_common_feature_have_no_output() -> None:
     assert result.undefined == 2 and abs(result.scores[1, 0]) > 0.1
     assert np.isnan(result.by_state[:2]).all()
     np.testing.assert_allclose(result.by_scores[2], result.by_state[2])
-
-
-@pytest.mark.parametrize("act", explain.NON_NEGATIVE)
-def test_drawn_features_decay_like_the_mean_cosine(act: str) -> None:
-    theta = Rope(512, 1e4).theta
-    measured = linear.drawn_decay(theta, act, 256)[:65]
-    np.testing.assert_allclose(measured, np.cos(np.outer(np.arange(65), theta)).mean(axis=1), atol=0.06)
-
-
-def test_measured_decay_averages_over_equal_distances_below_the_diagonal() -> None:
-    scores = np.array([[1.0, 90.0, 90.0], [4.0, 3.0, 90.0], [9.0, 6.0, 2.0]])
-    np.testing.assert_allclose(linear.measured_decay(scores, np.full((3, 3), 2.0)), [1.0, 2.5, 4.5])

@@ -19,7 +19,7 @@ from ui.text.words import LANGUAGES, Words
 MODULES = [importlib.import_module(f"{rows.__name__}.{each.name}") for each in pkgutil.iter_modules(rows.__path__)]
 ROWS: list[Row] = [row for module in MODULES for row in getattr(module, "ROWS", [])]
 # Their cells, bars and steps carry their names.
-UNTITLED = ("block.cost", "block.latent", "layouts.matrices", "lrpe.matrices", "predict.tally")
+UNTITLED = ("block.cost", "block.latent", "layouts.matrices", "predict.tally")
 
 
 def numbers(text: str) -> set[str]:

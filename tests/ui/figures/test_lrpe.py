@@ -111,18 +111,6 @@ def test_theta_in_its_three_shapes(kind: str, lines: int) -> None:
     assert {"geometric": "(4,)", "learned": "(4, 4)", "per head": "(4, 1)"}[kind] in drawing.finding
 
 
-def test_the_matrices_are_the_document_s_blocks() -> None:
-    case = Case(base=90.0, width=8, offset=5, front=2)
-    written, computed = heatmaps(figures.matrices(case, 0, 2, T))
-    angle = (5 + 2) * 90.0 ** (-1 / 3)
-    block = [[math.cos(angle), -math.sin(angle)], [math.sin(angle), math.cos(angle)]]
-    np.testing.assert_allclose(written[2:4, 2:4], block, atol=1e-6)
-    assert np.count_nonzero(np.abs(written) > 1e-9) == 12
-    first, second = [-0.5, 1.5, 1.5, -0.5, -0.5, None], [1.5, 3.5, 3.5, 1.5, 1.5, None]
-    assert figures.outline(2, 2)[0] == first + second
-    np.testing.assert_allclose(computed[np.ix_([1, 4], [1, 4])], block, atol=1e-6)
-
-
 def test_decoding_gives_the_same_numbers_token_by_token() -> None:
     drawing = figures.decode(Case("softmax", -1, "learned", width=8, offset=30), 1, T)
     whole, steps = heatmaps(drawing)
@@ -155,17 +143,6 @@ def test_every_residual_that_the_backward_names_is_of_rounding_size(case: Case, 
     assert named and all(value < 1e-14 for value in named)
 
 
-def test_the_slip_is_a_turn_the_other_way() -> None:
-    drawing = lrpe_linear.slip(40.0, 2, T)
-    table = {key: np.asarray(values) for key, values in drawing.table().items()}
-    theta = 40.0 ** (-np.arange(4) / 4)
-    z = table["x"][:4] + 1j * table["x"][4:]
-    for key, sign in (("element_wise", 1), ("x_W_transposed", 1), ("x_W", -1)):
-        exact = z * np.exp(sign * 2j * theta)
-        np.testing.assert_allclose(table[key], np.concatenate([exact.real, exact.imag]), atol=1e-12)
-    assert f"{np.abs(table['x_W'] - table['element_wise']).max():.3g} away" in drawing.finding
-
-
 def test_scores_of_linear_attention_are_drawn_for_the_past_only() -> None:
     drawing = lrpe_linear.attention(rc.Rope(16, 30.0), "relu", T)
     plain, scores = heatmaps(drawing)
@@ -173,16 +150,6 @@ def test_scores_of_linear_attention_are_drawn_for_the_past_only() -> None:
     assert np.isnan(plain[~past]).all() and (plain[past] >= 0).all()
     np.testing.assert_allclose(np.diagonal(plain), np.diagonal(scores), atol=1e-5)
     assert f"{int((scores[past] < 0).sum())} of 528 turned ones are negative" in drawing.finding
-
-
-def test_the_decay_is_the_mean_cosine_and_drawn_features_follow() -> None:
-    rope = rc.Rope(64, 1e4, 2048)
-    drawing = lrpe_linear.decay(rope, "sigmoid", T)
-    curve, dots = chart(drawing).data
-    far = np.asarray(curve.x)
-    assert far[0] == 1 and far[-1] == 2048
-    np.testing.assert_allclose(curve.y, np.cos(np.outer(far, rope.theta)).mean(axis=1), atol=1e-5)
-    np.testing.assert_allclose(dots.y, np.cos(np.outer(np.arange(1, 65), rope.theta)).mean(axis=1), atol=0.02)
 
 
 def test_the_field_of_the_slice_leaves_a_pair() -> None:

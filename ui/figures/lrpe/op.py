@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from rope_core.layout import convert
 from rope_core.lrpe import explain
 from rope_core.lrpe.demo import HEADS, TOKENS, Case, backward_steps
 from rope_core.rope import Array
@@ -133,68 +132,6 @@ def thetas(case: Case, head: int, t: Words) -> Drawing:
     )
     table = {"pair": pairs} | {f"head_{h}": values[h] for h in range(HEADS)}
     return Drawing("thetas", figure, sentence, lambda: table, recipe(case, "print(case.theta.shape, case.theta)"))
-
-
-def outline(blocks: int, size: int) -> tuple[list[float | None], list[float | None]]:
-    """Squares along the diagonal as one broken line."""
-    xs: list[float | None] = []
-    ys: list[float | None] = []
-    for low in (size * i - 0.5 for i in range(blocks)):
-        high = low + size
-        xs += [low, high, high, low, low, None]
-        ys += [low, low, high, high, low, None]
-    return xs, ys
-
-
-def matrices(case: Case, head: int, token: int, t: Words) -> Drawing:
-    """W_t with its blocks on the diagonal as the document writes it, and in halves as everybody computes it."""
-    position, theta = int(case.positions[token]), case.theta_grid[head]
-    block = explain.block_diagonal(theta, position, "interleaved")
-    half = explain.block_diagonal(theta, position)
-    size = np.arange(2 * case.pairs)
-    bar = {"thickness": 14, "tickvals": [-1, 0, 1]}
-    grid_line = line(*outline(case.pairs, 2), "black", 3 if case.pairs <= 8 else 1, cliponaxis=False, hoverinfo="skip")
-    reach = [-0.5, size.size - 0.5]
-    axes = [
-        (
-            axis(nticks=7, constrain="domain", range=reach),
-            axis(
-                nticks=7,
-                constrain="domain",
-                constraintoward="top",
-                showticklabels=not side,
-                scaleanchor="x2" if side else "x",
-                range=reach[::-1],
-            ),
-        )
-        for side in (0, 1)
-    ]
-    columns = split([1, 1], 0.12)
-    figure = plot(
-        [
-            signed_map(block, size, size, 1.0, bar),
-            grid_line,
-            in_panel(2, signed_map(half, size, size, 1.0)),
-        ],
-        height=320,
-        **LAYOUT,
-        showlegend=False,
-        annotations=[title(f"<b>{t(name)}</b>", columns[k][0], 1.0) for k, name in enumerate(("written", "computed"))],
-        **panels(axes, columns),
-    )
-    off = float(np.abs(block @ block.T - np.eye(block.shape[0])).max())
-    order = convert(size.size, "interleaved", "half")
-    moved = float(np.abs(block[np.ix_(order, order)] - half).max())
-    counts = {"blocks": case.pairs, "pairs": case.pairs}
-    sentence = t("matrices_finding", m=f"{position:,}", off=apart(off), moved=apart(moved), **counts)
-    code = recipe(
-        case,
-        f"print(explain.block_diagonal(case.theta_grid[{head}], {position}, 'interleaved'))",
-        f"print(explain.block_diagonal(case.theta_grid[{head}], {position}, 'half'))",
-    )
-    names = ("column", "row", "as_written")
-    table = {**grid(size, size, block, names), "in_halves": half.ravel()}
-    return Drawing("matrices", figure, sentence, lambda: table, code)
 
 
 def decode(case: Case, head: int, t: Words) -> Drawing:

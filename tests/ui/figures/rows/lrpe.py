@@ -9,12 +9,9 @@ from ui.figures.lrpe import linear as second
 CASE = Case("silu", base=77.0, width=12, offset=9, front=2, behind=4)
 ROWS = [
     Row("lrpe", op.thetas, (CASE, 1)),
-    Row("lrpe", op.matrices, (CASE, 1, 4)),
     Row("lrpe", op.decode, (CASE, 1)),
     Row("lrpe", op.backward, (CASE, 1, 4, 1)),
-    Row("lrpe", second.slip, (50.0, 7)),
     Row("lrpe", second.attention, (ROPE, "relu")),
-    Row("lrpe", second.decay, (ROPE, "relu")),
 ]
 FILMS = [
     FilmRow("lrpe", turning.stages, (CASE, 1, 1, (0, 9, 40)), {"length": 9, "offset": 9, "token": 4, "beat": 2}),
