@@ -140,6 +140,30 @@ def test_a_page_moves_and_its_address_opens_the_same(reader: Visit, book: str, h
     assert in_all(host / "course/rope") <= BARS["bytes in all"]
 
 
+def test_other_pages_open_in_the_python_that_is_there(reader: Visit, book: str) -> None:
+    page, begun = opened(reader, f"{book}?lang=en"), []
+    page.on("worker", lambda worker: begun.append(worker.url))
+    here, title = page.get_by_role("navigation").locator("[aria-current]"), page.locator("h1")
+    for name, way in (("Rotation", "rotation/"), ("The clock", "clock/")):
+        page.get_by_role("navigation").get_by_role("link", name=name, exact=True).click()
+        expect(here).to_have_text(name)
+        assert page.url.split("?")[0] == book + way
+        expect(title).to_be_focused()
+        page.wait_for_selector(READY)
+    page.locator(".film-step").nth(1).click()
+    address_has(page, "clock/", "beat=2")
+    page.get_by_role("searchbox").fill("attention factor")
+    page.locator("#found a", has_text="Glossary").first.click()
+    expect(title).to_have_text(Words("en", "glossary")("title"))
+    for name in ("clock", "rotation"):
+        page.go_back()
+        expect(title).to_have_text(Words("en", name)("title"))
+    page.wait_for_selector(READY)
+    page.locator(".film-step").nth(2).click()
+    address_has(page, "rotation/", "beat=3")
+    assert not begun
+
+
 def test_the_second_visit_needs_no_network_and_compiles_nothing(reader: Visit, book: str) -> None:
     page, t = opened(reader, f"{book}inside/?head_no=3&lang=en"), Words("en", "inside")
     page.wait_for_selector("html[data-kept]")

@@ -6,11 +6,15 @@ import { remember } from "./done.js";
 import { mount, tell } from "./player.js";
 import "./stage.js";
 
-const { page: first, lang, root } = document.documentElement.dataset;
-const { book, canonical } = document.documentElement.dataset;
-const here = location.href.split(/[?#]/)[0], assets = new URL("./", import.meta.url);
+const assets = new URL("./", import.meta.url), { lang } = document.documentElement.dataset;
 const dark = matchMedia("(prefers-color-scheme: dark)");
-let page = first;
+/** The page around what Python draws: its name, its address, and the ways from there. On the stage another page is drawn in it. */
+let first, root, book, canonical, here, page;
+const shell = () => {
+  ({ page: first, root, book, canonical } = document.documentElement.dataset);
+  [page, here] = [first, location.href.split(/[?#]/)[0]];
+};
+shell();
 const told = new Map(), figures = new Map(), seen = new WeakMap();
 
 const element = (id) => document.getElementById(id);
@@ -117,9 +121,9 @@ function answered({ tree, told: now, query, values, save, page: name, folder, ti
   if (save) return keep(save);
   kept(() => sessionStorage.setItem("values", JSON.stringify(values)));
   const stage = query.display === "stage", way = new URL(folder, new URL(book, here));
-  // Around the stage there is nothing of a page, so that the next one needs no other Python; beside it there is a menu.
+  // Around the stage there is nothing of a page; beside it there is a menu.
   if (name !== (stage ? page : first)) {
-    if (!stage) return location.assign(`${way}?${new URLSearchParams(query)}`);
+    if (!stage) return go(`${way}?${new URLSearchParams(query)}`);
     history.pushState(null, "", way);
     document.title = document.title.replace(/^.* · /, `${title} · `);
     page = name;
@@ -178,7 +182,7 @@ function written(input) {
 // ---- what is moved ---------------------------------------------------------------------------------------------------
 
 const waiting = new Map();
-let busy = true, held = false, worker = null;
+let busy = true, held = false, worker = null, opening = 0;
 
 /** Tell Python; of several moves of one control that wait the last one counts. */
 function send(act, given) {
@@ -198,8 +202,10 @@ function next() {
 
 function start() {
   worker = new Worker(new URL("worker.js", assets), { type: "module" });
-  const marks = Object.fromEntries([...document.querySelectorAll("#page, #page [data-mark]")].map((box) => [box.id, box.dataset.mark]));
   worker.onmessage = ({ data }) => {
+    // What was asked of a page that is left is of no use; the page that was asked for last counts.
+    if (data.opened) opening -= 1;
+    if (opening) return;
     busy = false;
     delete document.documentElement.dataset.busy;
     if (data.failed) {
@@ -212,6 +218,13 @@ function start() {
     }
     next();
   };
+  ask();
+}
+
+/** Have Python draw the page that is there. */
+function ask() {
+  const marks = Object.fromEntries([...document.querySelectorAll("#page, #page [data-mark]")].map((box) => [box.id, box.dataset.mark]));
+  [busy, opening] = [true, opening + 1];
   worker.postMessage({ open: {
     name: page, lang, root, address: new URL(book, here).href, known: marks,
     values: kept(() => JSON.parse(sessionStorage.getItem("values"))) ?? {}, query: Object.fromEntries(new URLSearchParams(location.search)),
@@ -249,7 +262,6 @@ addEventListener("submit", (event) => {
   if (act) send(act, new FormData(event.target).get("text"));
 });
 grading(send);
-addEventListener("popstate", () => location.reload());
 dark.addEventListener("change", () => { for (const id of figures.keys()) if (element(id)?.dataset.drawn) plot(element(id)); });
 
 /** Keep what this visit has loaded for one without a network, where the address is one that browsers trust. */
@@ -273,31 +285,87 @@ addEventListener("resize", reachable);
 
 // ---- the page as it was built ----------------------------------------------------------------------------------------
 
-const built = JSON.parse(element("built").textContent);
-for (const id in built.films) draw(id, built.films[id]);
-for (const id in built.told) hear(id, built.told[id]);
-address(Object.fromEntries(new URLSearchParams(location.search)));
-// The stage changes the address under the page: what the page names beside it is named in full.
+/** An address that names a place in a fold opens the fold. */
+function placed() {
+  const place = location.hash && element(decodeURIComponent(location.hash.slice(1)));
+  const fold = place && place.closest("details");
+  if (fold) fold.open = true;
+  if (place) place.scrollIntoView();
+  return Boolean(place);
+}
+
+function show() {
+  const built = JSON.parse(element("built").textContent);
+  for (const id in built.films) draw(id, built.films[id]);
+  for (const id in built.told) hear(id, built.told[id]);
+  address(Object.fromEntries(new URLSearchParams(location.search)));
+  // On a phone the menu is a strip: it shows where one is.
+  document.querySelector("nav [aria-current]")?.scrollIntoView({ inline: "center", block: "nearest" });
+  reachable();
+  restored(document);
+}
+
+async function plots() {
+  const of = here, later = await (await fetch(new URL("figures.json", here))).json();
+  if (of === here) for (const id in later) if (!figures.has(id)) draw(id, later[id]);
+}
+
+// The address changes under the page: what the page names in its head is named in full.
 const icon = document.querySelector("link[rel=icon]");
 if (icon) icon.setAttribute("href", icon.href);
-// On a phone the menu is a strip: it shows where one is.
-document.querySelector("nav [aria-current]")?.scrollIntoView({ inline: "center", block: "nearest" });
-// An address that names a place in a fold opens the fold.
-const place = location.hash && element(decodeURIComponent(location.hash.slice(1)));
-if (place) {
-  const fold = place.closest("details");
-  if (fold) fold.open = true;
-  place.scrollIntoView();
-}
-reachable();
-restored(document);
+show();
+placed();
 document.fonts.ready.then(reachable);
 // A frame that is not in view may never be idle.
 const after = globalThis.requestIdleCallback ? (act) => requestIdleCallback(act, { timeout: 2000 }) : setTimeout;
-after(async () => {
+after(() => {
   start();
-  const later = await (await fetch(new URL("figures.json", here))).json();
-  for (const id in later) if (!figures.has(id)) draw(id, later[id]);
+  plots();
+});
+
+// ---- from page to page -----------------------------------------------------------------------------------------------
+
+/** Another page of the book, in the window and with the Python that are there; where there is none yet, by the browser. */
+async function go(to, push = true) {
+  const url = new URL(to, location), asked = new URL(url.pathname, url);
+  const answer = worker && await fetch(asked).catch(() => null);
+  const other = answer?.ok && !answer.redirected && new DOMParser().parseFromString(await answer.text(), "text/html");
+  if (!other || other.documentElement.dataset.lang !== lang || url.searchParams.get("display") === "stage") return push ? location.assign(url) : location.reload();
+  if (push) history.pushState(null, "", url);
+  const { documentElement: from } = other, { documentElement: into } = document, search = document.querySelector("search");
+  for (const name of ["ready", "busy", "stage", "unmoved"]) delete into.dataset[name];
+  Object.assign(into.dataset, from.dataset);
+  document.title = other.title;
+  document.querySelector("link[rel=canonical]")?.replaceWith(...other.querySelectorAll("link[rel=canonical]"));
+  shell();
+  for (const known of [waiting, told, figures]) known.clear();
+  other.querySelector("search")?.replaceWith(search);
+  document.querySelector("nav").replaceWith(other.querySelector("nav"));
+  element("main").replaceWith(other.getElementById("main"));
+  element("built").replaceWith(other.getElementById("built"));
+  dispatchEvent(new Event("rope-lab-page"));
+  show();
+  if (!placed()) scrollTo(0, 0);
+  const title = document.querySelector("h1");
+  title.tabIndex = -1;
+  title.focus({ preventScroll: true });
+  ask();
+  plots();
+}
+
+document.addEventListener("click", (event) => {
+  const link = event.target.closest?.("a[href]:not([target], [download], [data-lang])");
+  if (!link || event.defaultPrevented || event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+  const inside = link.href.startsWith(new URL(book, here).href) && (link.pathname.endsWith("/") || link.pathname.endsWith(".html"));
+  const place = link.hash && link.href.split("#")[0] === location.href.split("#")[0];
+  if (!inside || place || document.documentElement.hasAttribute("data-embed")) return;
+  event.preventDefault();
+  go(link.href);
+});
+addEventListener("popstate", () => {
+  if (document.documentElement.hasAttribute("data-stage") || location.href.includes("display=stage")) location.reload();
+  else if (location.href.split(/[?#]/)[0] === here) placed();
+  else go(location.href, false);
 });
 
 // ---- in somebody's page ----------------------------------------------------------------------------------------------

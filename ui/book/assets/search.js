@@ -1,6 +1,6 @@
 // Finds words in the book's prose: the index is fetched at the first letter.
 const box = document.getElementById("search"), list = document.getElementById("found");
-const { lang, book, nothing } = document.documentElement.dataset;
+const { lang, nothing } = document.documentElement.dataset;
 const MOST = 12, AROUND = 70;
 
 let index = null;
@@ -24,7 +24,7 @@ async function found(words) {
 }
 
 function row({ page, way, title, said }) {
-  const item = document.createElement("li"), link = document.createElement("a"), text = document.createElement("span");
+  const { book } = document.documentElement.dataset, item = document.createElement("li"), link = document.createElement("a"), text = document.createElement("span");
   link.href = (book === "./" ? "" : book) + way || "./";
   link.textContent = title ? `${page} · ${title}` : page;
   text.textContent = `… ${said} …`;
@@ -47,5 +47,10 @@ box.closest("search").addEventListener("keydown", (event) => {
   if (!next) return;
   event.preventDefault();
   next.focus();
+});
+// Another page in the same window: what was looked for is found.
+addEventListener("rope-lab-page", () => {
+  box.value = "";
+  list.replaceChildren();
 });
 box.closest("search").hidden = false;

@@ -56,11 +56,11 @@ onmessage = async ({ data }) => {
     else if (data.open) {
       const session = python.pyimport("ui.book.session");
       page = session.opened(JSON.stringify(data.open));
-      postMessage({ answer: JSON.parse(page.answer()), ready: performance.getEntriesByType("resource").map(({ name }) => name) });
+      postMessage({ opened: true, answer: JSON.parse(page.answer()), ready: performance.getEntriesByType("resource").map(({ name }) => name) });
       known = await keep(python.FS, site, known);
     } else postMessage({ answer: JSON.parse(page.act(data.act, JSON.stringify(data.given))), act: data.act });
   } catch (error) {
-    postMessage({ failed: String(error), act: data.act });
+    postMessage({ opened: Boolean(data.open), failed: String(error), act: data.act });
   }
   // While a lecturer speaks, what follows is drawn.
   if (page) rest = setTimeout(() => page.ahead(), REST);
