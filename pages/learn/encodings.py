@@ -1,16 +1,14 @@
-"""Position encodings compared: who breaks the tie, whose scores are relative, longer numbers and axes."""
+"""Position encodings compared: who breaks the tie, and whose scores are relative."""
 
-from rope_core.errors import ArgumentError
 from rope_core.lab import view
-from rope_core.theory import challenges, encodings, extension
+from rope_core.theory import challenges, encodings
 from ui.figures.encodings import additive as parts
-from ui.figures.encodings import digits as digit_figures
 from ui.figures.encodings import drawn, swapping
 from ui.figures.encodings import moving as films
 from ui.figures.encodings import scores as figures
 from ui.figures.extrapolation import models as lab_figures
 from ui.figures.extrapolation import words as lab_words
-from ui.page.fields import FACTOR, GEOMETRY, SCHEME_FIELDS, beats, starting
+from ui.page.fields import GEOMETRY, beats, starting
 from ui.page.frame import Frame
 from ui.page.state import Field
 from ui.page.store import Store
@@ -26,8 +24,6 @@ ENCODING = Field("encoding", "choice", "rope", choices=tuple(encodings.ENCODINGS
 SHIFT = Field("shift", "int", 0, 0, 1000)
 DELTA = Field("delta", "int", 5, 0, 64)
 AT = Field("i", "int", 0, 0, 32)
-NOISE = Field("noise", "float", 0.2, 0.0, 1.0, step=0.05)
-GAP = Field("gap", "float", 0.0, 0.0, 1.0, step=0.1)
 SWAPPED = Field("swapped", "float", 0.0, 0.0, 1.0)
 QUERY = Field("query_at", "int", None, 0, 100_000, optional=True)
 KEY = Field("key_at", "int", None, 0, 100_000, optional=True)
@@ -38,20 +34,7 @@ SHIFTED = Question("shifted", "a", ((SHIFT, 5),))
 SAME = Challenge("same", (QUERY, KEY), challenges.same_score)
 ADDED = Drawn("added")
 TASKS = (WITHOUT, SHIFTED, ADDED, SAME)
-OWN = (
-    beats(3),
-    SWAPPED,
-    PAIR,
-    FIRST,
-    SECOND,
-    ENCODING,
-    SHIFT,
-    DELTA,
-    AT,
-    NOISE,
-    GAP,
-)
-FIELDS = (*OWN, *GEOMETRY, *SCHEME_FIELDS)
+FIELDS = (beats(3), SWAPPED, PAIR, FIRST, SECOND, ENCODING, SHIFT, DELTA, AT, *GEOMETRY)
 
 
 def pair(page: Frame) -> Field:
@@ -67,19 +50,11 @@ def sentences(page: Frame) -> figures.Sentences:
     return figures.tokens(page.t(f"{kind}.first")), figures.tokens(page.t(f"{kind}.second"))
 
 
-def stretched(store: Store) -> tuple[list[extension.Extension], dict[str, ArgumentError]]:
-    """Return the schemes that stretch by a factor alone, at that factor, and the refusals."""
-    rope = store.rope()
-    params = {name: store.params(name) for name in digit_figures.by_factor()}
-    return extension.extensions(rope, params, extension.reach(rope, store.get(FACTOR)))
-
-
 def fits(store: Store) -> None:
-    """Refuse sentences that are no reordering of one another, and factors past the longest context."""
+    """Refuse sentences that are no reordering of one another."""
     own = figures.tokens(store.get(FIRST)), figures.tokens(store.get(SECOND))
     if store.get(PAIR) == "own" and not figures.reordered(*own):
         raise Unfit("not_reordered")
-    stretched(store)
 
 
 def order(page: Frame) -> None:
@@ -117,16 +92,8 @@ def turning(page: Frame) -> None:
     page.symbols()
 
 
-def gaps(page: Frame) -> None:
-    """How far each encoding puts the two sentences apart."""
-    first, second = sentences(page)
-    page.caption(page.t("same_set", first=figures.multiset(first, page.t), second=figures.multiset(second, page.t)))
-    drawing = figures.order((first, second), page.store.rope().base, page.t)
-    page.show(drawing, figures.order, encodings.order_gap, encodings.pooled)
-
-
 def chooser(page: Frame) -> None:
-    """One encoding: its formula, its scores, and what happens when the sentence moves."""
+    """One encoding: its formula and its scores."""
     page.controls.select(ENCODING)
     name, base = page.get(ENCODING), page.store.rope().base
     page.prose(name)
@@ -137,26 +104,16 @@ def chooser(page: Frame) -> None:
         page.show(
             figures.score_lines(name, base, page.get(SHIFT), page.t), figures.score_lines, encodings.relative_residual
         )
-    film = films.translation(name, sentences(page)[0], base, films.far(page.get(SHIFT)), page.t)
-    page.show(film, films.translation, encodings.translation_gap, encodings.logits)
-
-
-def hessian(page: Frame) -> None:
-    """Draw the Taylor expansion's second-order term."""
-    page.controls.beside(NOISE, GAP)
-    numbers = page.get(NOISE), page.get(GAP), page.store.rope().base
-    left, right = page.columns(1, 1)
-    with left:
-        page.show(parts.hessian_map(*numbers, page.t), parts.hessian_map, encodings.hessian_term)
-    with right:
-        page.show(parts.hessian_curve(*numbers, page.t), parts.hessian_curve, encodings.random_hessian)
 
 
 def crossing(page: Frame) -> None:
-    """Draw the four terms of an additive encoding's score."""
-    drawing = parts.crossing(sentences(page)[0], page.store.rope().base, page.t)
-    page.show(drawing, parts.crossing, encodings.cross_terms)
+    """Link to the claim about the cross terms of an additive encoding's score."""
     page.goto("ledger", page.t("to_ledger"), entry="004-cross-not-relative")
+
+
+def hessian(page: Frame) -> None:
+    """Link to the claim about the Taylor expansion's second-order term."""
+    page.goto("ledger", entry="004-hessian-general")
 
 
 def measured(page: Frame) -> None:
@@ -172,23 +129,12 @@ def measured(page: Frame) -> None:
     page.goto("extrapolation")
 
 
-def stretching(page: Frame) -> None:
-    """Draw what extending the context does to the digits."""
-    page.controls.slider(FACTOR)
-    schemes, refused = stretched(page.store)
-    page.refusals(refused)
-    drawing = digit_figures.stretched(page.store.rope(), page.get(FACTOR), schemes, page.t)
-    page.show(drawing, digit_figures.stretched, encodings.extended_digits, encodings.changed_base)
-
-
 def body(page: Frame) -> None:
     """Draw the page, part by part."""
     page.live(order)
     page.live(adding)
     page.deeper("shift_map", turning)
-    page.deeper("gaps", gaps)
     page.deeper("chooser", chooser)
     page.deeper("measured", measured)
     page.deeper("crossing", crossing)
     page.deeper("hessian", hessian)
-    page.deeper("stretching", stretching)

@@ -28,7 +28,6 @@ from rope_core.theory.encodings.digits import (
     beta_digits,
     changed_base,
     digit_phases,
-    extended_digits,
     rope_beta,
 )
 from rope_core.theory.encodings.relative import (
@@ -72,7 +71,6 @@ __all__ = [
     "digit_phases",
     "disentangled_logits",
     "disentangled_terms",
-    "extended_digits",
     "grid_positions",
     "hessian_term",
     "learned",

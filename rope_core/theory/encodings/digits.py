@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import numpy.typing as npt
 
 from rope_core.errors import finite, reject, whole
 from rope_core.rope import Array, Rope
@@ -54,22 +53,6 @@ def rope_beta(rope: Rope) -> float:
     10.0
     """
     return float(rope.base ** (2.0 / rope.dim))
-
-
-def extended_digits(position: float, rope: Rope, slowdown: npt.ArrayLike) -> Array:
-    """Return position * theta_i / slowdown_i per pair, float64 (dim/2,), rad: the digit phases under a scheme.
-
-    Equal slow-downs compress the number (position / factor); slow-downs that grow geometrically change the base.
-
-    Raises ValueError unless there is one positive slow-down per pair.
-
-    >>> extended_digits(100, Rope(4, 100.0), [2.0, 2.0]).round(9).tolist()
-    [50.0, 5.0]
-    """
-    slow = np.asarray(slowdown, dtype=np.float64)
-    if slow.shape != (rope.pairs,) or not np.all(slow > 0):
-        raise reject("slowdown", "positive_per_pair", slowdown, pairs=rope.pairs)
-    return np.asarray(digit_phases(position, rope_beta(rope), rope.pairs) / slow)
 
 
 def changed_base(rope: Rope, factor: float) -> float:

@@ -281,7 +281,6 @@ def test_digits() -> None:
     np.testing.assert_allclose(en.digit_phases(321, en.rope_beta(rope), 8), 321 * rope.theta)
     s = spectrum(Request(rope, next(n for n in SCHEMES if n == "ntk"), {"factor": 6.0}))
     np.testing.assert_allclose(en.digit_phases(321, en.changed_base(rope, 6.0), 8), 321 * s.inv_freq)
-    np.testing.assert_allclose(en.extended_digits(321, rope, s.slowdown), 321 * s.inv_freq)
 
 
 def test_mrope_axes_of_released_models() -> None:

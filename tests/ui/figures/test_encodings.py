@@ -8,7 +8,6 @@ import pytest
 
 from rope_core.theory.encodings import ENCODINGS, weights, words
 from tests.support.figures import chart
-from ui.figures.drawing import Film
 from ui.figures.encodings import moving, swapping
 from ui.figures.encodings import scores as figures
 from ui.text.words import LANGUAGES, Words
@@ -27,29 +26,6 @@ def attended(scores: np.ndarray) -> np.ndarray:
 def test_tokens_are_words_or_characters() -> None:
     assert figures.tokens(" a  dog ") == ("a", "dog")
     assert figures.tokens("小明") == ("小", "明")
-    assert figures.multiset(CHINESE[0], T) == figures.multiset(CHINESE[1], T)
-    assert figures.multiset(CHINESE[0], T) != figures.multiset(CHINESE[0][1:], T)
-
-
-@pytest.mark.parametrize("sentences", [CHINESE, DOGS])
-@pytest.mark.parametrize("base", [50.0, 5e5])
-def test_only_nope_leaves_the_tie(sentences: figures.Sentences, base: float) -> None:
-    drawing = figures.order(sentences, base, T)
-    names, gaps = (np.asarray(drawing.table()[key]).tolist() for key in ("encoding", "gap"))
-    bars = dict(zip(names, gaps, strict=True))
-    assert set(bars) == set(ENCODINGS)
-    assert bars.pop("nope") <= 1e-14
-    assert min(bars.values()) > 1e-4
-    assert all(f"({gap:.2g})" in drawing.finding for gap in (min(bars.values()), max(bars.values())))
-    assert list(chart(drawing).data[0].text) == [f"{gap:.2g}" for gap in gaps]
-    head = weights(figures.WIDTH, base)
-    pooled = []
-    for sentence in sentences:
-        x = words(sentence, figures.WIDTH)
-        slopes = -(2.0**-1) * np.abs(np.subtract.outer(np.arange(len(x)), np.arange(len(x))))
-        scores = (x @ head.q.T) @ (x @ head.k.T).T / math.sqrt(figures.WIDTH) + slopes
-        pooled.append((attended(scores) @ (x @ head.v.T)).mean(axis=0))
-    assert bars["alibi"] == pytest.approx(np.abs(pooled[0] - pooled[1]).max(), rel=1e-9)
 
 
 @pytest.mark.parametrize("sentences", [CHINESE, DOGS])
@@ -86,8 +62,6 @@ def test_moved_sentences_and_what_the_last_token_attends_to(sentences: figures.S
 def test_sentences_that_are_no_reordering_are_refused() -> None:
     assert figures.reordered(*CHINESE) and figures.reordered(*DOGS)
     assert not figures.reordered((), ()) and not figures.reordered(("a", "a", "b"), ("a", "b", "b"))
-    with pytest.raises(ValueError, match="second must be a reordering"):
-        figures.gaps(("a", "dog"), ("a", "cat"), 1e4)
 
 
 @pytest.mark.parametrize("lang", list(LANGUAGES))
@@ -122,32 +96,3 @@ def test_score_map_shows_the_scores_that_its_table_has() -> None:
     cells = np.asarray(chart(drawing).data[0].z, dtype=float).ravel()
     limit = np.abs(table["score"]).max()
     np.testing.assert_allclose(cells / 127 * limit, table["score"], atol=limit / 127)
-
-
-@pytest.mark.parametrize("name", list(ENCODINGS))
-def test_moving_the_sentence_moves_the_absolute_encodings_only(name: str) -> None:
-    moved = moving.far(20)
-    film: Film = unwrap(moving.translation)(name, CHINESE[0], 10_000.0, moved, T)
-    unmoved, here = (shape["y"] for shape in film.scene.panels[0].shapes if shape["kind"] == "path")
-    assert moved[0] == 0 and moved[-1] == 1000 and moved.index(20) == 20
-    np.testing.assert_allclose(here.frames.sum(axis=1), 1.0)
-    np.testing.assert_array_equal(here.frames[0], unmoved)
-    if name in ABSOLUTE:
-        assert np.abs(here.frames - unmoved).max() > 0.01
-        assert "changes a logit by up to" in film.scene.written({"shift": 20})
-    else:
-        np.testing.assert_allclose(here.frames, np.tile(unmoved, (len(moved), 1)), atol=1e-9)
-        assert "changes no logit" in film.scene.written({"shift": 20})
-
-
-def test_the_moved_attention_is_the_last_token_s() -> None:
-    film: Film = unwrap(moving.translation)("sinusoidal", CHINESE[0], 300.0, moving.far(9), T)
-    here = [shape["y"] for shape in film.scene.panels[0].shapes if shape["kind"] == "path"][1].frames
-    head, x = weights(figures.WIDTH, 300.0), words(CHINESE[0], figures.WIDTH)
-    theta = 300.0 ** (-2 * np.arange(figures.WIDTH // 2) / figures.WIDTH)
-    for shift in (0, 9, 32):
-        angles = np.multiply.outer(shift + np.arange(len(x)), theta)
-        inputs = x + np.stack([np.sin(angles), np.cos(angles)], axis=2).reshape(len(x), -1)
-        query = head.q @ inputs[-1]
-        scores = [float(query @ (head.k @ each)) / math.sqrt(figures.WIDTH) for each in inputs]
-        np.testing.assert_allclose(here[shift], attended(np.array([scores]))[0], rtol=1e-9)

@@ -7,12 +7,11 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from rope_core.rope import Array
-from rope_core.theory.encodings import translation_gap, weights, words
 from ui.figures.drawing import Film, kept
 from ui.figures.encodings.scores import WIDTH, Sentences, attention_rows
-from ui.film.colours import BLUE, COLOURS, GREEN, GREY, RED
-from ui.film.scene import Axis, Control, Panel, Scene, Shape, Text, Texts, Track, control, sentence
-from ui.film.shapes import boxes, dots, handle, label, path
+from ui.film.colours import BLUE, COLOURS, GREY, RED
+from ui.film.scene import Axis, Control, Panel, Scene, Shape, Texts, Track, control, sentence
+from ui.film.shapes import boxes, handle, label, path
 from ui.text.words import Words
 
 SHOWN = ("nope", "sinusoidal", "t5", "alibi", "rope")
@@ -105,53 +104,5 @@ def moving(sentences: Sentences, base: float, moved: tuple[int, ...], t: Words) 
         x, head = words({first!r}, {WIDTH}), weights({WIDTH}, {base!r})
         for name in {SHOWN}:
             print(name, softmax(logits(name, x, np.arange({count}) + 5, head)[-1]))
-        """,
-    )
-
-
-def far(value: int) -> tuple[int, ...]:
-    """Return how far one encoding's sentence can be moved: step by step at first, and to ``value``."""
-    return tuple(sorted({value, *range(33), 64, 128, 256, 512, 1000}))
-
-
-@kept
-def translation(name: str, words_: tuple[str, ...], base: float, moved: tuple[int, ...], t: Words) -> Film:
-    """Return what the last token attends to by one encoding, with the sentence moved and at the start."""
-    shift = control(t, "shift", moved, seconds=8.0)
-    rows = attention_rows(name, words_, base, np.array(moved))
-    head, x, where = weights(WIDTH, base), words(words_, WIDTH), np.arange(len(words_))
-    change = [translation_gap(name, x, where, k, head) for k in moved]
-    still, top = max(change) <= STILL, 1.25 * float(rows.max())
-    colour = GREEN if still else RED
-    moved_by: Text = [t("moved"), " k = ", Texts((shift,), shift.texts)]
-    names: list[tuple[Text, str, float]] = [(t("unmoved"), GREY, 16), (moved_by, colour, 38)]
-    panel = Panel(
-        Axis(-0.5, len(words_) - 0.5, tuple((float(k), token) for k, token in enumerate(words_)), t("tokens_axis")),
-        Axis(0.0, top, ((0.0, "0"),), t("attention_axis")),
-        [
-            path(where, rows[0], GREY, 9),
-            path(where, Track((shift,), rows), colour, 4),
-            dots(where, Track((shift,), rows), colour, 7),
-            *(label(-0.5, top, text, shade, anchor="start", bold=True, dx=8, dy=dy) for text, shade, dy in names),
-        ],
-        height=250,
-    )
-    finding = sentence(
-        lambda **slots: t("translation_stays" if still else "translation_moves", name=t(f"encoding.{name}"), **slots),
-        k=Texts((shift,), tuple(f"{k:,}" for k in moved)),
-        change=Texts((shift,), tuple(f"{value:.2g}" for value in change)),
-        weight=Texts((shift,), tuple(f"{value:.2g}" for value in np.abs(rows - rows[0]).max(axis=1).tolist())),
-    )
-    return Film(
-        "translation",
-        Scene((panel,), (shift,), finding),
-        lambda: {"moved_by": moved} | {f"{k} {token}": rows[:, k] for k, token in enumerate(words_)},
-        f"""
-        import numpy as np
-        from rope_core.theory.encodings import translation_gap, weights, words
-        sentence = {words_!r}
-        x, where = words(sentence, {WIDTH}), np.arange(len(sentence))
-        for shift in (1, 32, 1000):
-            print(translation_gap({name!r}, x, where, shift, weights({WIDTH}, {base!r})))
         """,
     )

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 
 import numpy as np
 
 from rope_core.rope import Array
 from rope_core.theory.encodings import (
-    ENCODINGS,
     logits,
-    order_gap,
     relative_residual,
     score_matrix,
     weights,
@@ -19,16 +16,13 @@ from rope_core.theory.encodings import (
 )
 from rope_core.theory.softmax import softmax
 from ui.figures.drawing import Drawing, grid, kept
-from ui.figures.plot import LOG, as_bytes, axis, bars, byte_bar, heatmap, line, plot
-from ui.film.colours import BLUE, LINE, ORANGE, RED, SIGNED
-from ui.text.escape import plain
+from ui.figures.plot import as_bytes, axis, byte_bar, heatmap, line, plot
+from ui.film.colours import BLUE, LINE, ORANGE, SIGNED
 from ui.text.words import Words
 
 # The width of the attention head that all comparisons share, and the positions that a score matrix shows.
 WIDTH = 32
 POSITIONS = 40
-# Where an exact zero stands on a logarithmic axis.
-ZERO = 1e-17
 # A matrix that misses its nearest function of m - n by no more than this share is called relative.
 RELATIVE = 1e-12
 Sentences = tuple[tuple[str, ...], tuple[str, ...]]
@@ -43,75 +37,9 @@ def tokens(text: str) -> tuple[str, ...]:
     return tuple(text.split() if " " in text.strip() else text.strip())
 
 
-def multiset(sentence: Sequence[str], t: Words) -> str:
-    """Return a sentence's tokens in sorted order, which is all that attention without positions sees; as Markdown."""
-    return t("comma").join(plain(token) for token in sorted(sentence))
-
-
 def reordered(first: Sequence[str], second: Sequence[str]) -> bool:
     """Whether both sentences have the same tokens, each as often, and at least one."""
     return bool(first) and sorted(first) == sorted(second)
-
-
-@lru_cache(maxsize=64)
-def gaps(first: tuple[str, ...], second: tuple[str, ...], base: float) -> dict[str, float]:
-    """How far apart one layer puts the two sentences, per encoding; raises ValueError unless one reorders the other."""
-    return {name: order_gap(name, first, second, weights(WIDTH, base)) for name in ENCODINGS}
-
-
-def order(sentences: Sentences, base: float, t: Words) -> Drawing:
-    """One attention layer over two sentences of the same tokens, under each encoding."""
-    results = gaps(*sentences, base)
-    names = [t(f"encoding.{name}") for name in results]
-    values = list(results.values())
-    ticks = (-16, -12, -8, -4, 0)
-    figure = plot(
-        [
-            bars(
-                [max(v, ZERO) for v in values],
-                names,
-                [RED if ENCODINGS[name].kind == "none" else BLUE for name in results],
-                orientation="h",
-                text=[f"{v:.2g}" for v in values],
-                textposition="outside",
-                cliponaxis=False,
-            )
-        ],
-        height=390,
-        bargap=0.25,
-        margin={"t": 8},
-        xaxis=axis(
-            t("order_axis"),
-            **LOG,
-            range=[-17, 1.5],
-            tickvals=[10.0**power for power in ticks],
-            ticktext=[f"10<sup>{power}</sup>" for power in ticks],
-            tickangle=0,
-        ),
-        yaxis=axis(autorange="reversed", automargin=True),
-    )
-    placed = {name: v for name, v in results.items() if ENCODINGS[name].kind != "none"}
-    least, most = min(placed, key=placed.__getitem__), max(placed, key=placed.__getitem__)
-    return Drawing(
-        "order",
-        figure,
-        t(
-            "order_finding",
-            tokens=len(sentences[0]),
-            without=f"{results['nope']:.1e}",
-            least=t(f"encoding.{least}"),
-            low=f"{placed[least]:.2g}",
-            most=t(f"encoding.{most}"),
-            high=f"{placed[most]:.2g}",
-        ),
-        lambda: {"encoding": list(results), "gap": values},
-        f"""
-        from rope_core.theory.encodings import ENCODINGS, order_gap, weights
-        first, second = {sentences[0]!r}, {sentences[1]!r}
-        for name in ENCODINGS:
-            print(name, order_gap(name, first, second, weights({WIDTH}, {base!r})))
-        """,
-    )
 
 
 @kept

@@ -4,9 +4,9 @@ import numpy as np
 
 from rope_core.rotation import rotation_matrix
 from rope_core.theory import encodings
-from tests.support.figures import ROPE, Row, extended
+from tests.support.figures import Row
 from tests.support.films import FilmRow, to_draw
-from ui.figures.encodings import additive, digits, drawn, scores
+from ui.figures.encodings import additive, drawn, scores
 from ui.figures.encodings import moving as films
 from ui.figures.encodings import swapping as swapped
 from ui.text.words import Words
@@ -15,7 +15,6 @@ SENTENCE = ("the", "dog", "bit", "man")
 SWAPPED = ("man", "bit", "the", "dog")
 GIVEN = (SENTENCE, SWAPPED), 60.0
 HEAD = encodings.weights(scores.WIDTH, 60.0)
-STRETCHED = [each for each in extended(1024) if each.scheme in digits.by_factor()]
 
 
 def swapping(t: Words) -> str:
@@ -48,13 +47,8 @@ def share(name: str, *, causal: bool) -> float:
 
 PLAIN = ("sinusoidal", 60.0, 7)
 ROWS = [
-    Row("encodings", scores.order, ((SENTENCE, SWAPPED), 60.0)),
     Row("encodings", scores.score_map, ("t5", 60.0, 7)),
     Row("encodings", scores.score_lines, PLAIN),
-    Row("encodings", additive.hessian_map, (0.2, 0.1, 30.0)),
-    Row("encodings", additive.hessian_curve, (0.2, 0.1, 30.0)),
-    Row("encodings", additive.crossing, (SENTENCE, 60.0)),
-    Row("encodings", digits.stretched, (ROPE, 4.0, STRETCHED)),
 ]
 FILMS = [
     FilmRow(
@@ -66,7 +60,6 @@ FILMS = [
     ),
     FilmRow("encodings", swapped.swapping, (*GIVEN, True, ()), {"swapped": 1.0}, masked),
     FilmRow("encodings", films.moving, ((SENTENCE, SWAPPED), 60.0, films.shifts(5)), {"shift": 5}),
-    FilmRow("encodings", films.translation, ("sinusoidal", SENTENCE, 60.0, films.far(9)), {"shift": 9}),
     FilmRow("encodings", additive.rotation, ((0, 5, 64), (0, 7), 30.0), {"delta": 5, "i": 7}),
     FilmRow("encodings", drawn.added, (SENTENCE, 60.0), {}, to_draw),
 ]
