@@ -11,11 +11,13 @@ from html import escape
 from importlib import resources
 from typing import Any
 
+import numpy as np
+
 from rope_core.checks.case import printable, shown
+from rope_core.checks.charts import Series, chart
 from rope_core.checks.engines import basis, engines, sentences
 from rope_core.checks.findings import check
 from rope_core.checks.records import as_json, as_record
-from rope_core.checks.report_figures import spectrum_figure
 from rope_core.errors import LANGUAGES, ConfigError, reject
 from rope_core.hf.read import read_config
 from rope_core.hf.ropes import HfRope, layer_types, ropes_of
@@ -28,6 +30,7 @@ STYLE = (
     ".warning{color:#8a4b00;font-weight:700}.note{color:#005a9c}code{background:#f2f2f2;padding:0 .2rem}"
     "pre{background:#f6f6f6;padding:1rem;overflow:auto;white-space:pre-wrap;overflow-wrap:anywhere}svg{max-width:100%}"
 )
+MOST_POINTS = 512
 FIELDS = (
     ("layout", "layout"),
     ("head_dim", "head_dim"),
@@ -126,7 +129,6 @@ def report_html(
     seq_len: int | None = None,
     lang: str = "en",
     name: str = "config.json",
-    figures: Mapping[str, str] | None = None,
 ) -> str:
     """Return the check as one HTML page without scripts and without anything loaded from elsewhere.
 
@@ -136,7 +138,6 @@ def report_html(
         seq_len: the length in use, tokens.
         lang: "en" or "zh".
         name: what the page calls the config; escaped like everything that comes from outside.
-        figures: further figures as trusted SVG markup, by caption.
 
     Raises ConfigError on what is no config, ValueError on another version or language.
     """
@@ -149,10 +150,7 @@ def report_html(
         title = t["does"] + (f": {text(rope.layer_type)}" if rope.layer_type else "")
         parts += [f"<h2>{title}</h2>", layer_html(rope, t)]
         if not rope.nope:
-            parts.append(f"<figure>{spectrum_figure(rope, t)}<figcaption>{t['figure']}</figcaption></figure>")
-    parts += [
-        f"<figure>{svg}<figcaption>{text(caption)}</figcaption></figure>" for caption, svg in (figures or {}).items()
-    ]
+            parts.append(f"<figure>{wavelengths(rope, t)}<figcaption>{t['figure']}</figcaption></figure>")
     if whole["engines"]:
         parts += [f"<h2>{t['engines']}</h2>", engines_html(whole["engines"], t)]
     shown_config = json.dumps(whole["config"], ensure_ascii=False, indent=1)
@@ -206,6 +204,17 @@ def layer_html(rope: HfRope, t: Mapping[str, str]) -> str:
         if value is not None:
             rows.append(row(f"<code>{name}</code>", text(value), where))
     return f"<table>{''.join(rows)}</table>"
+
+
+def wavelengths(rope: HfRope, t: Mapping[str, str]) -> str:
+    """Return the wavelength of each pair as SVG: unscaled, as it runs where it turns, and the trained length."""
+    pairs = np.arange(0, rope.inv_freq.size, max(1, rope.inv_freq.size // MOST_POINTS))
+    with np.errstate(divide="ignore"):
+        plain, runs = (2.0 * np.pi / each[pairs] for each in (rope.unscaled, rope.inv_freq))
+    trained = np.full(pairs.size, float(rope.train_len))
+    curves = (("unscaled", 0, plain), ("runs", 6, runs), ("trained", 1, trained))
+    series = [Series(t[name], colour, pairs.tolist(), values.tolist()) for name, colour, values in curves]
+    return chart(series, t["pair"], f"{t['figure']}: {rope.inv_freq.size}; {rope.train_len}")
 
 
 def apart(engine: Mapping[str, Any], t: Mapping[str, str]) -> str:

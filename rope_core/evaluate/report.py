@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
+from rope_core.checks.charts import COLOURS, Series, chart
 from rope_core.checks.report import STYLE, header, row, text
 from rope_core.errors import reject
-from rope_core.evaluate.charts import COLOURS, Series, chart
 from rope_core.evaluate.turning import KEYS, WINDOW
 from rope_core.evaluate.words import line_name, word
 from rope_core.lab import view

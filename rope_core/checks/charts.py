@@ -1,4 +1,4 @@
-"""Curves as SVG text for the report: no library, no script, every curve named at its end."""
+"""Curves as SVG text for reports: no library, no script, every curve named at its end."""
 
 from __future__ import annotations
 
