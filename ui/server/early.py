@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,18 +15,6 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 STATIC = Path(streamlit.__file__).parent / "static"
-IMPORTED = re.compile(r'\b(?:from|import)"\./([\w.-]+\.js)"')
-
-
-def modules(part: str) -> list[str]:
-    """Return the files that a part of Streamlit is made of, itself first, beyond those that its document names."""
-    document = (STATIC / "index.html").read_text("utf-8")
-    folder = STATIC / "static" / "js"
-    files = [path.name for path in folder.glob(f"{part}.*.js")]
-    for name in files:
-        imported = IMPORTED.findall((folder / name).read_text("utf-8"))
-        files += [each for each in imported if each not in document and each not in files]
-    return files
 
 
 @cache
@@ -37,8 +24,8 @@ def link() -> bytes:
     The files are modules; a browser that does not know the header reads them when a film is mounted. The addresses are
     relative, as Streamlit's own are.
     """
+    files = [f"./static/js/{path.name}" for path in (STATIC / "static" / "js").glob("BidiComponent.*.js")]
     assets = sorted((Path(package.__file__).parent / "assets").glob("*.js"))
-    files = [f"./static/js/{name}" for name in modules("BidiComponent")]
     files += [f"./_stcore/bidi-components/{NAME}/{path.name}" for path in assets]
     return ", ".join(f"<{file}>; rel=modulepreload" for file in files).encode("ascii")
 
