@@ -10,7 +10,7 @@ from ui.figures.extrapolation import words
 from ui.page.frame import Frame
 from ui.page.state import Field
 from ui.text.escape import plain
-from ui.work import extrapolated, measured
+from ui.work import extrapolated, jobs
 from ui.work.extrapolated import Code, Draw, Request, Seen
 
 DrawField = Callable[[Field], Any]
@@ -40,9 +40,9 @@ def able(page: Frame) -> bool:
 
 def button(page: Frame, panel: str, request: Request, title: str, label: str) -> None:
     """Draw the button that starts a panel's work, and how far it has come."""
-    if extrapolated.ended(page.session, panel):
+    if jobs.ended(page.session, panel):
         page.redraw()
-    going = extrapolated.going(page.session, panel)
+    going = jobs.active(jobs.latest(page.session, panel))
     if page.button(label, f"extrapolation.start.{panel}", primary=True, off=going):
         try:
             extrapolated.start(page.session, panel, request, title)
@@ -55,15 +55,15 @@ def button(page: Frame, panel: str, request: Request, title: str, label: str) ->
 
 def watch(page: Frame, panel: str) -> None:
     """Draw how far a panel's work is: its place in the queue, its progress, its end."""
-    state = extrapolated.status(page.session, panel)
+    state = jobs.latest(page.session, panel)
     if state is None:
         return
-    if extrapolated.going(page.session, panel):
+    if jobs.active(state):
         if state.state == "waiting":
-            page.write(page.t("waiting", ahead=measured.before(state)))
+            page.write(page.t("waiting", ahead=jobs.before(state)))
         else:
             page.progress(state.progress or 0.0, words.progress_text(state.progress, state.eta, state.seconds, page.t))
-        page.button(page.t("cancel"), f"extrapolation.cancel.{panel}", extrapolated.cancel, page.session, panel)
+        page.button(page.t("cancel"), f"extrapolation.cancel.{panel}", jobs.cancel, page.session, panel)
     elif state.state == "failed":
         page.note(page.t("failed", detail=plain(state.error, 300), seconds=f"{state.seconds:.0f}"), "error")
     elif state.state == "cancelled":

@@ -7,7 +7,7 @@ from ui.figures.benchmark import times as figures
 from ui.page.frame import Frame, Kind
 from ui.page.state import Field
 from ui.text.escape import plain
-from ui.work import measured
+from ui.work import jobs, measured
 
 SOURCE = Field("source", "choice", measured.sources()[0], choices=measured.sources())
 KIND = Field("kind", "text", "")
@@ -85,7 +85,7 @@ def top(page: Frame, drawn: tuple[str, str]) -> None:
     if source.points and not source.trouble:
         page.caption(words.provenance(source, page.t) + f" {words.warmth(shown, source, page.t)}")
         if measured.allowed():
-            page.caption(page.t("gpu_here") if measured.gpu() else page.t("no_gpu"))
+            page.caption(page.t("gpu_here") if jobs.gpu() else page.t("no_gpu"))
 
 
 def one_size(page: Frame) -> None:
@@ -154,7 +154,7 @@ def run(page: Frame) -> None:
         page.note(page.t("off"))
         return
     only = choices(page)
-    busy = measured.going(measured.mine(page.session))
+    busy = jobs.active(jobs.latest(page.session, measured.PLACE))
     if page.button(page.t("start"), "benchmark.start", primary=True, off=busy):
         try:
             measured.start(page.session, page.get(SUITE), shape(page), only, page.get(ROUNDS), page.get(ALLOCATOR))
@@ -162,22 +162,22 @@ def run(page: Frame) -> None:
             page.note(page.t("refused_run", detail=plain(error, 300)), "error")
         else:
             page.redraw()
-    page.live(watch, shared=False, every=1.0 if measured.queue() else None)
+    page.live(watch, shared=False, every=1.0 if jobs.queue() else None)
 
 
 def watch(page: Frame) -> None:
     """Draw the queue, this session's run and its results; redrawn every second while anything runs."""
-    t, job = page.t, measured.mine(page.session)
-    for status in measured.queue():
+    t, job = page.t, jobs.latest(page.session, measured.PLACE)
+    for status in jobs.queue():
         whose = t("yours") if job is not None and status.id == job.id else t("others")
-        title, ahead = plain(status.title, 120), measured.before(status)
+        title, ahead = plain(status.title, 120), jobs.before(status)
         page.write(t(f"queued.{status.state}", whose=whose, title=title, ahead=ahead))
     if job is None:
         return
-    if measured.going(job):
+    if jobs.active(job):
         if job.state != "waiting":
             page.progress(job.progress or 0.0, words.progress_text(job.progress, job.eta, job.seconds, t))
-        page.button(t("cancel"), "benchmark.cancel", measured.cancel, page.session)
+        page.button(t("cancel"), "benchmark.cancel", jobs.cancel, page.session, measured.PLACE)
     else:
         text = t(f"over.{job.state}", detail=plain(job.error, 300), seconds=words.time_text(job.seconds))
         page.note(text, KINDS.get(job.state, "info"))
@@ -188,7 +188,7 @@ def watch(page: Frame) -> None:
         if job.state == "done" and not shown and page.button(t("show_here"), "benchmark.show"):
             page.store.put(SOURCE, view.HERE)
             page.redraw()
-    if measured.news(page.session):
+    if jobs.ended(page.session, measured.PLACE):
         page.redraw()
 
 

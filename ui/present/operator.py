@@ -15,7 +15,7 @@ from ui.present.language import language
 from ui.present.tally import Tally, Unavailable
 from ui.text.escape import plain
 from ui.text.words import Words
-from ui.work.measured import VISITOR
+from ui.work.jobs import VISITOR
 
 KEY, PAGE = "ROPE_LAB_OPERATOR", "hall"
 SECONDS = 5.0

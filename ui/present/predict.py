@@ -18,7 +18,7 @@ from ui.present.tally import Count, Tally, Unavailable
 from ui.present.view import LEAD, View
 from ui.text.escape import plain
 from ui.text.words import Words
-from ui.work.measured import VISITOR
+from ui.work.jobs import VISITOR
 
 T = TypeVar("T")
 TOKEN, TROUBLE, REVEAL = "predict.token", "predict.trouble", "stage-reveal"

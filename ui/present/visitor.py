@@ -11,7 +11,7 @@ import streamlit as st
 from streamlit import config
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from ui.work.measured import ADDRESS, TAB, VISITOR
+from ui.work.jobs import ADDRESS, TAB, VISITOR
 from ui.work.session import Session
 
 PLACE, XSRF = "rope_place", "_streamlit_xsrf"

@@ -12,7 +12,7 @@ from ui.server.gate import SameOrigin
 from ui.server.sessions import Sessions, Uploads
 from ui.server.sockets import Bounded
 from ui.server.turns import watch
-from ui.work.measured import end_with_their_tabs
+from ui.work.jobs import end_with_their_tabs
 
 
 def remove(session: str, file: str) -> None:

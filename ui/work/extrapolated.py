@@ -7,7 +7,6 @@ import hashlib
 import json
 import os
 import threading
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -16,26 +15,23 @@ from typing import Any
 from cachetools import LRUCache
 
 from rope_core.jobs import queue as jobs
-from rope_core.jobs.queue import Status
 from rope_core.lab import cards, corpus, records
 from rope_core.lab.job import REQUEST_ENV
 from rope_core.lab.lines import lines
 from rope_core.lab.records import Record
-from ui.work import measured
+from ui.work.jobs import active, address, latest, memory_limit, own, owner, queue, tab
 from ui.work.session import Session, Unfit
 
-JOBS, DRAWN = "extrapolation.jobs", "extrapolation.drawn"
 MODULE = "rope_core.lab.job"
 TIME_LIMIT, SILENCE_LIMIT = 1800.0, 600.0
 MAX_TEXT = 5 * 10**6
 # A process takes its request as one variable, which Linux bounds at 128 KiB; base64 makes 4 bytes of 3.
 MOST_READ = 90_000
 HELD_OUT = 4096
-MOST_KEPT = 32
-# A page looks at its work every second; a busy machine may be late.
-LEFT = 5.0
+MOST_KEPT, MOST_KNOWN = 32, 256
 SHIPPED, HERE, GOING = "shipped", "here", "going"
 Results = tuple[Mapping[str, Any], ...]
+Key = tuple[str, str, str, tuple[str, ...]]
 
 
 Code = Callable[..., Any]
@@ -88,7 +84,7 @@ class Request:
     weights: tuple[str, ...] = ()
 
     @property
-    def key(self) -> tuple[str, str, str, tuple[str, ...]]:
+    def key(self) -> Key:
         """The request with the text's hash in the text's place."""
         return self.kind, self.arguments, hashlib.sha256(self.text).hexdigest() if self.text else "", self.weights
 
@@ -185,27 +181,11 @@ def command(panel: str) -> str:
     return f"rope lab record {PANELS[panel].record} {wanted.kind} '{wanted.arguments}'"
 
 
-KEPT: LRUCache[Any, Results] = LRUCache(MOST_KEPT)
+KEPT: LRUCache[Key, Results] = LRUCache(MOST_KEPT)
 """Results of this process by their request's key, the latest used; numbers and the lab's own text only."""
+REQUESTS: LRUCache[str, Key] = LRUCache(MOST_KNOWN)
+"""The keys of requests by the jobs of this process."""
 TURN = threading.Lock()
-
-
-def kept(wanted: Request) -> Results | None:
-    """Return the results of a request; None where nobody has made it lately."""
-    with TURN:
-        return KEPT.get(wanted.key)
-
-
-def keep(wanted: Request, results: Results) -> None:
-    """Keep the results of a request for all sessions."""
-    with TURN:
-        KEPT[wanted.key] = results
-
-
-def own_jobs(session: Session) -> dict[str, tuple[str, Request]]:
-    """Return the session's latest job of each panel, with its request."""
-    own: dict[str, tuple[str, Request]] = session.setdefault(JOBS, {})
-    return own
 
 
 def allowed() -> bool:
@@ -213,90 +193,55 @@ def allowed() -> bool:
     return os.environ.get("ROPE_LAB_MEASURE") != "off"
 
 
-looked: dict[str, tuple[Request, float]] = {}
-
-
-def left(wanted: Request) -> str | None:
-    """Return a job of the same request that goes on though no session looks at it: that of a page since reloaded."""
-    going_on = {status.id for status in jobs.default_queue().all() if measured.going(status)}
-    for job, (its, when) in list(looked.items()):
-        if job not in going_on:
-            looked.pop(job, None)
-        elif its.key == wanted.key and time.monotonic() - when > LEFT:
-            return job
-    return None
-
-
 def start(session: Session, panel: str, wanted: Request, title: str) -> None:
-    """Queue a panel's work, or take up what a reloaded page has left.
+    """Queue a panel's work, or take up what this browser's page has left before it was loaded again.
 
     Raises ValueError where the queue takes no more.
     """
-    job = left(wanted) or jobs.default_queue().submit(
-        MODULE,
-        [wanted.kind, "-"],
-        owner=measured.owner(session),
-        address=measured.address(session),
-        tab=measured.tab(session),
-        title=title,
-        memory_limit=measured.memory_limit(),
-        env={REQUEST_ENV: wanted.argument},
-        time_limit=TIME_LIMIT,
-        silence_limit=SILENCE_LIMIT,
+    with TURN:
+        mine = [each.id for each in queue() if each.owner == owner(session) and REQUESTS.get(each.id) == wanted.key]
+    job = (
+        mine[0]
+        if mine
+        else jobs.default_queue().submit(
+            MODULE,
+            [wanted.kind, "-"],
+            owner=owner(session),
+            address=address(session),
+            tab=tab(session),
+            title=title,
+            memory_limit=memory_limit(),
+            env={REQUEST_ENV: wanted.argument},
+            time_limit=TIME_LIMIT,
+            silence_limit=SILENCE_LIMIT,
+        )
     )
-    jobs.default_queue().adopt(job, measured.tab(session))
-    own_jobs(session)[panel] = (job, wanted)
-
-
-def status(session: Session, panel: str) -> Status | None:
-    """Return the status of the session's latest work of a panel; a finished one's results are kept for all."""
-    if panel not in own_jobs(session):
-        return None
-    job, wanted = own_jobs(session)[panel]
-    try:
-        latest = jobs.default_queue().status(job)
-    except ValueError:
-        return None
-    if latest.state not in jobs.OVER:
-        looked[job] = wanted, time.monotonic()
-    if latest.state == jobs.DONE and kept(wanted) is None:
-        keep(wanted, latest.results)
-    return latest
-
-
-def cancel(session: Session, panel: str) -> None:
-    """Stop the session's work of a panel."""
-    if panel in own_jobs(session):
-        jobs.default_queue().cancel(own_jobs(session)[panel][0])
-
-
-def going(session: Session, panel: str) -> bool:
-    """Whether the session's work of a panel waits or runs."""
-    return measured.going(status(session, panel))
+    jobs.default_queue().adopt(job, tab(session))
+    own(session)[panel] = job
+    with TURN:
+        REQUESTS[job] = wanted.key
 
 
 def every(session: Session, panel: str) -> float | None:
     """Seconds between two looks at a panel, or None where nothing will change."""
-    return 1.0 if going(session, panel) else None
-
-
-def ended(session: Session, panel: str) -> bool:
-    """Whether a panel's work came to its end since the last call."""
-    latest = status(session, panel)
-    drawn = session.setdefault(DRAWN, {})
-    before = drawn.get(panel)
-    drawn[panel] = None if latest is None else (latest.id, latest.state in jobs.OVER)
-    return latest is not None and before == (latest.id, False) and drawn[panel] == (latest.id, True)
+    return 1.0 if active(latest(session, panel)) else None
 
 
 def seen(session: Session, panel: str, wanted: Request) -> Seen | None:
-    """Return what was measured here for a request: all of it, or as far as the session's running work has come."""
-    code = recipe(wanted)
-    state = status(session, panel)
-    if (results := kept(wanted)) is not None:
-        return Seen(results, HERE, None, code, wanted)
-    if state is not None and own_jobs(session)[panel][1].key == wanted.key and state.results:
-        return Seen(state.results, GOING, None, code, wanted)
+    """Return what was measured here for a request: all of it, or as far as the session's running work has come.
+
+    Finished work is kept for all sessions.
+    """
+    status = latest(session, panel)
+    with TURN:
+        key = REQUESTS.get(status.id) if status else None
+        if status and key and status.state == jobs.DONE:
+            KEPT.setdefault(key, status.results)
+        results = KEPT.get(wanted.key)
+    if results is not None:
+        return Seen(results, HERE, None, recipe(wanted), wanted)
+    if status and status.results and key == wanted.key:
+        return Seen(status.results, GOING, None, recipe(wanted), wanted)
     return None
 
 

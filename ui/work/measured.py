@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-import uuid
-from collections.abc import Callable, Iterable
-from functools import lru_cache
+from collections.abc import Iterable
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -15,12 +13,10 @@ from rope_core.bench.cases import SUITES, Case
 from rope_core.bench.records import Result, Store, default_path
 from rope_core.jobs import queue as jobs
 from rope_core.jobs.queue import Status
+from ui.work.jobs import address, gpu, memory_limit, own, owner, tab
 from ui.work.session import Session
 
-JOB, OWNER, SEEN = "benchmark.job", "benchmark.owner", "benchmark.seen"
-# Where the frame notes the browser, the address and the tab of a session.
-VISITOR, ADDRESS, TAB = "visitor", "visitor.address", "visitor.tab"
-WAITS, RUNS = 10.0, 60.0
+PLACE = "benchmark"
 ONE, INTERPRETER, GPU = "one", "interpreter", "gpu"
 # The interpreter takes milliseconds per program whatever its size, so its check is one small shape.
 INTERPRETED = Case("cpu", "float32", 1, 16, 2, 1, 64, 64)
@@ -31,16 +27,6 @@ SILENCE_LIMIT = 900.0
 def allowed() -> bool:
     """Whether this app may run benchmarks: ROPE_LAB_BENCH=off keeps the records only."""
     return os.environ.get("ROPE_LAB_BENCH") != "off"
-
-
-@lru_cache(maxsize=1)
-def gpu() -> bool:
-    """Whether torch sees a GPU; in a browser's Python there is no torch."""
-    if find_spec("torch") is None:
-        return False
-    import torch
-
-    return bool(torch.cuda.is_available())
 
 
 def devices() -> tuple[str, ...]:
@@ -85,32 +71,6 @@ def chosen(wanted: str, among: Iterable[str], fallback: str) -> str:
     return wanted if wanted in set(among) else fallback
 
 
-def owner(session: Session) -> str:
-    """Return a word that tells this browser's runs from those of others."""
-    return str(session.setdefault(OWNER, session.get(VISITOR) or uuid.uuid4().hex))
-
-
-def address(session: Session) -> str:
-    """Return a word for the address from which a run is started; "" for this computer."""
-    return str(session.get(ADDRESS, ""))
-
-
-def tab(session: Session) -> str:
-    """Return the tab that waits for a run; "" where nobody would notice that it is closed."""
-    return str(session.get(TAB, ""))
-
-
-def memory_limit() -> int | None:
-    """Return the bytes of address space of a run: the machine's memory; None with a GPU, whose driver maps far more."""
-    return None if gpu() else os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-
-
-def end_with_their_tabs(when_left: Callable[[float, Callable[[str], None]], None]) -> None:
-    """Let waiting runs end WAITS seconds after their tab, and a running one RUNS seconds after it."""
-    when_left(WAITS, lambda name: jobs.default_queue().leave(name))
-    when_left(RUNS, lambda name: jobs.default_queue().leave(name, running=True))
-
-
 def cases(what: str, own: Case) -> list[Case]:
     """Return the shapes of a choice."""
     return [own] if what == ONE else [INTERPRETED] if what == INTERPRETER else list(SUITES[what]())
@@ -145,20 +105,20 @@ def shape(case: Case) -> list[str]:
     return line + (["--inplace"] if case.inplace else [])
 
 
-def start(session: Session, what: str, own: Case, only: Iterable[str], rounds: int, allocator: str) -> str:
-    """Queue a run and return its job's id.
+def start(session: Session, what: str, case: Case, only: Iterable[str], rounds: int, allocator: str) -> None:
+    """Queue a run.
 
     Raises ValueError where it would not fit in memory, with the number, or the queue takes no more.
     """
     from rope_core.bench.harness import sets_for
 
-    wanted = cases(what, own)
-    for case in wanted:
-        if case.device == "cpu":
-            sets_for(case)
+    wanted = cases(what, case)
+    for each in wanted:
+        if each.device == "cpu":
+            sets_for(each)
     title = wanted[0].title if len(wanted) == 1 else f"{what}: {len(wanted)} cases"
-    line = [*arguments(what, own, only, rounds), "--allocator", allocator]
-    job = jobs.default_queue().submit(
+    line = [*arguments(what, case, only, rounds), "--allocator", allocator]
+    own(session)[PLACE] = jobs.default_queue().submit(
         "rope_core.cli.bench",
         line,
         owner=owner(session),
@@ -170,39 +130,6 @@ def start(session: Session, what: str, own: Case, only: Iterable[str], rounds: i
         time_limit=TIME_LIMIT,
         silence_limit=SILENCE_LIMIT,
     )
-    session[JOB] = job
-    return job
-
-
-def mine(session: Session) -> Status | None:
-    """Return the status of this session's latest run; None where it has none."""
-    try:
-        return jobs.default_queue().status(session[JOB]) if JOB in session else None
-    except ValueError:
-        return None
-
-
-def going(status: Status | None) -> bool:
-    """Whether a run waits or runs."""
-    return status is not None and status.state not in jobs.OVER
-
-
-def queue() -> list[Status]:
-    """Everybody's heavy work that waits or runs, the running first."""
-    waiting = [status for status in jobs.default_queue().all() if going(status)]
-    return sorted(waiting, key=lambda status: (status.state != jobs.RUNNING, status.ahead))
-
-
-def before(status: Status) -> int:
-    """How many runs end before this one starts: those ahead of it and those that run."""
-    running = [other for other in queue() if other.state == jobs.RUNNING]
-    return status.ahead + len(running) if status.state == jobs.WAITING else 0
-
-
-def cancel(session: Session) -> None:
-    """Stop this session's run."""
-    if JOB in session:
-        jobs.default_queue().cancel(session[JOB])
 
 
 def landed(status: Status) -> list[Result]:
@@ -216,12 +143,3 @@ def landed(status: Status) -> list[Result]:
                 store = Store(path, view.PATIENCE)
                 results += [result for run in sorted(runs) for result in store.results(run)]
     return results
-
-
-def news(session: Session) -> bool:
-    """Whether this session's run came to its end, or a result landed, since the last call."""
-    status = mine(session)
-    now = None if status is None else (status.id, status.state in jobs.OVER)
-    before = session.get(SEEN)
-    session[SEEN] = now
-    return now is not None and now != before and now[1]

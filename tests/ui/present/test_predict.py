@@ -11,7 +11,7 @@ from ui.present.lessons import Predict, Step
 from ui.present.predict import TOKEN, share
 from ui.present.tally import Tally
 from ui.present.view import View
-from ui.work.measured import VISITOR
+from ui.work.jobs import VISITOR
 
 HOSTILE = "<b>$x$</b> [a](javascript:alert(1))"
 STEP = Step(

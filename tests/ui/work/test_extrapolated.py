@@ -18,7 +18,8 @@ from rope_core.lab.lines import lines
 from tests.support import lab_results as made
 from tests.test_pages import opened, specs
 from ui.text.words import LANGUAGES, Words
-from ui.work import extrapolated, measured
+from ui.work import extrapolated
+from ui.work import jobs as work
 from ui.work.session import Unfit
 
 SHAPE = {"encoding": "rope", "context": 64, "base": 1e4}
@@ -51,7 +52,7 @@ def queue(monkeypatch: pytest.MonkeyPatch) -> Iterator[jobs.Queue]:
 
 
 def finished(queue: jobs.Queue, session: dict[str, Any], panel: str = "sweep") -> jobs.Status:
-    return queue.wait(extrapolated.own_jobs(session)[panel][0], 30)
+    return queue.wait(work.own(session)[panel], 30)
 
 
 def test_reading_and_drawing_records_loads_no_torch() -> None:
@@ -166,47 +167,44 @@ def test_running_work_shows_what_it_has_and_is_cancelled(queue: jobs.Queue, inde
     yours: dict[str, Any] = {}
     slow = extrapolated.request("sweep", documents=1)
     extrapolated.start(mine, "sweep", slow, "slow")
-    while not (status := extrapolated.status(mine, "sweep")) or not status.results:
-        assert extrapolated.going(mine, "sweep") and extrapolated.every(mine, "sweep") == 1.0
+    while not (status := work.latest(mine, "sweep")) or not status.results:
+        assert work.active(work.latest(mine, "sweep")) and extrapolated.every(mine, "sweep") == 1.0
     part = extrapolated.seen(mine, "sweep", slow)
     assert part is not None and part.origin == extrapolated.GOING and len(part.results) == 1
     assert extrapolated.seen(yours, "sweep", slow) is None, "unfinished work is its owner's"
     other = extrapolated.request("sweep", documents=5)
     assert extrapolated.seen(mine, "sweep", other) is None, "results of another request are not shown"
     extrapolated.start(yours, "sweep", other, "waits")
-    waiting = extrapolated.status(yours, "sweep")
-    assert waiting is not None and waiting.state == jobs.WAITING and measured.before(waiting) == 1
-    assert not extrapolated.ended(mine, "sweep")
-    extrapolated.cancel(mine, "sweep")
+    waiting = work.latest(yours, "sweep")
+    assert waiting is not None and waiting.state == jobs.WAITING and work.before(waiting) == 1
+    assert not work.ended(mine, "sweep")
+    work.cancel(mine, "sweep")
     assert finished(queue, mine).state == jobs.CANCELLED and finished(queue, yours).state == jobs.DONE
-    assert extrapolated.ended(mine, "sweep") and not extrapolated.ended(mine, "sweep")
+    assert work.ended(mine, "sweep") and not work.ended(mine, "sweep")
     assert extrapolated.every(mine, "sweep") is None
-    assert extrapolated.kept(slow) is None, "what was cut short is kept for nobody"
+    assert extrapolated.seen(yours, "", slow) is None, "what was cut short is kept for nobody"
 
 
-def test_what_a_reloaded_page_left_is_taken_up_again(
-    queue: jobs.Queue, index: dict[str, Stored], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    before: dict[str, Any] = {}
-    beside: dict[str, Any] = {}
-    after: dict[str, Any] = {}
+def test_what_a_reloaded_page_left_is_taken_up_again(queue: jobs.Queue, index: dict[str, Stored]) -> None:
+    before: dict[str, Any] = {work.VISITOR: "browser"}
+    beside: dict[str, Any] = {work.VISITOR: "another"}
+    after: dict[str, Any] = {work.VISITOR: "browser", work.TAB: "tab"}
     slow = extrapolated.request("sweep", documents=1)
     extrapolated.start(before, "sweep", slow, "slow")
-    while not (status := extrapolated.status(before, "sweep")) or not status.results:
+    while not (status := work.latest(before, "sweep")) or not status.results:
         pass
     extrapolated.start(beside, "sweep", slow, "beside")
-    assert extrapolated.own_jobs(beside) != extrapolated.own_jobs(before), "work that is looked at stays its owner's"
-    extrapolated.cancel(beside, "sweep")
-    monkeypatch.setattr(extrapolated, "LEFT", 0.0)
-    other = extrapolated.request("sweep", documents=5)
-    assert extrapolated.left(other) is None
+    assert work.own(beside) != work.own(before), "work stays its owner's"
+    work.cancel(beside, "sweep")
     extrapolated.start(after, "sweep", slow, "again")
-    assert extrapolated.own_jobs(after) == extrapolated.own_jobs(before)
+    assert work.own(after) == work.own(before)
     result = extrapolated.seen(after, "sweep", slow)
     assert result is not None and result.origin == extrapolated.GOING
-    extrapolated.cancel(after, "sweep")
-    assert finished(queue, before).state == jobs.CANCELLED
-    assert extrapolated.left(slow) is None and not extrapolated.looked
+    queue.leave("tab", running=True)
+    assert finished(queue, before).state == jobs.CANCELLED, "it ends with the page that looks at it now"
+    extrapolated.start(after, "sweep", slow, "anew")
+    assert work.own(after) != work.own(before)
+    work.cancel(after, "sweep")
 
 
 def test_work_that_fails_says_why(queue: jobs.Queue, index: dict[str, Stored]) -> None:
@@ -214,9 +212,7 @@ def test_work_that_fails_says_why(queue: jobs.Queue, index: dict[str, Stored]) -
     wanted = extrapolated.request("sweep", documents=2)
     extrapolated.start(mine, "sweep", wanted, "fails")
     assert "at most 4,096" in finished(queue, mine).error
-    assert extrapolated.status({}, "sweep") is None and extrapolated.every({}, "sweep") is None
-    mine[extrapolated.JOBS]["sweep"] = ("forgotten", wanted)
-    assert extrapolated.status(mine, "sweep") is None
+    assert extrapolated.seen({}, "sweep", wanted) is None and extrapolated.every(mine, "sweep") is None
 
 
 def test_what_weights_there_are(index: dict[str, Stored]) -> None:
@@ -313,7 +309,7 @@ def test_a_real_model_answers() -> None:
     text = Path(__file__).read_bytes()
     wanted = extrapolated.sweep(names[0], 256, 2, factor=None, base=1e4, params={}, text=text[:514])
     extrapolated.start(mine, "sweep", wanted, "real")
-    assert jobs.default_queue().wait(extrapolated.own_jobs(mine)["sweep"][0], 300).state == jobs.DONE
+    assert jobs.default_queue().wait(work.own(mine)["sweep"], 300).state == jobs.DONE
     seen = extrapolated.seen(mine, "sweep", wanted)
     assert seen is not None and [each["line"] for each in seen.results] == [each.key for each in lines()]
     assert all(each["documents"] == 2 and each["last"][0] < 256 for each in seen.results)

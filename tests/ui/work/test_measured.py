@@ -19,6 +19,7 @@ from rope_core.jobs import queue as jobs
 from tests.rope_core.bench.test_view import result
 from tests.test_pages import opened
 from ui.text.words import LANGUAGES, Words
+from ui.work import jobs as work
 from ui.work import measured
 
 CASE = Case("cpu", "bfloat16", 3, 40, 6, 2, 48, 32, "interleaved", "bshd", "backward")
@@ -85,31 +86,32 @@ def test_a_shape_that_does_not_fit_never_reaches_the_queue(queue: jobs.Queue, re
 def test_two_sessions_in_the_queue(queue: jobs.Queue, records: Path) -> None:
     mine: dict[str, Any] = {}
     yours: dict[str, Any] = {}
-    assert measured.mine(mine) is None and not measured.going(None)
+    place = measured.PLACE
+    assert work.latest(mine, place) is None and not work.active(None)
     try:
         measured.start(mine, measured.ONE, CASE, ["eager"], 5, "tuned")
         for _ in range(200):
             if queue.all()[0].state == jobs.RUNNING:
                 break
-            queue.wait(mine[measured.JOB], 0.05)
+            queue.wait(work.own(mine)[place], 0.05)
         measured.start(yours, measured.ONE, CASE, ["eager"], 5, "tuned")
-        first, second = measured.mine(mine), measured.mine(yours)
+        first, second = work.latest(mine, place), work.latest(yours, place)
         assert first is not None and second is not None
-        assert measured.owner(mine) != measured.owner(yours)
-        assert [s.id for s in measured.queue()] == [first.id, second.id]
-        assert (measured.before(first), measured.before(second)) == (0, 1)
-        measured.cancel(yours)
-        measured.cancel(mine)
-        assert queue.wait(mine[measured.JOB], 120).state == jobs.CANCELLED
-        assert measured.queue() == []
-        assert measured.news(mine) and not measured.news(mine)
+        assert work.owner(mine) != work.owner(yours)
+        assert [s.id for s in work.queue()] == [first.id, second.id]
+        assert (work.before(first), work.before(second)) == (0, 1)
+        work.cancel(yours, place)
+        work.cancel(mine, place)
+        assert queue.wait(work.own(mine)[place], 120).state == jobs.CANCELLED
+        assert work.queue() == []
+        assert work.ended(mine, place) and not work.ended(mine, place)
     finally:
         queue.close()
 
 
 def test_a_forgotten_job_is_no_job(queue: jobs.Queue) -> None:
-    assert measured.mine({measured.JOB: "gone"}) is None
-    measured.cancel({})
+    assert work.latest({work.JOBS: {measured.PLACE: "gone"}}, measured.PLACE) is None
+    work.cancel({}, measured.PLACE)
 
 
 def test_what_landed_is_this_runs_only(records: Path) -> None:

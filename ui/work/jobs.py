@@ -1,0 +1,100 @@
+"""A session's long work, one job for each place that starts some: whose it is, how far it has come, its end."""
+
+from __future__ import annotations
+
+import os
+import uuid
+from collections.abc import Callable
+from functools import lru_cache
+from importlib.util import find_spec
+
+from rope_core.jobs import queue as jobs
+from rope_core.jobs.queue import Status
+from ui.work.session import Session
+
+JOBS, SEEN, OWNER = "work.jobs", "work.seen", "work.owner"
+# Where the frame notes the browser, the address and the tab of a session.
+VISITOR, ADDRESS, TAB = "visitor", "visitor.address", "visitor.tab"
+WAITS, RUNS = 10.0, 60.0
+
+
+@lru_cache(maxsize=1)
+def gpu() -> bool:
+    """Whether torch sees a GPU; in a browser's Python there is no torch."""
+    if find_spec("torch") is None:
+        return False
+    import torch
+
+    return bool(torch.cuda.is_available())
+
+
+def owner(session: Session) -> str:
+    """Return a word that tells this browser's work from that of others."""
+    return str(session.setdefault(OWNER, session.get(VISITOR) or uuid.uuid4().hex))
+
+
+def address(session: Session) -> str:
+    """Return a word for the address from which work is started; "" for this computer."""
+    return str(session.get(ADDRESS, ""))
+
+
+def tab(session: Session) -> str:
+    """Return the tab that waits for the work; "" where nobody would notice that it is closed."""
+    return str(session.get(TAB, ""))
+
+
+def memory_limit() -> int | None:
+    """Return the bytes of address space of a job: the machine's memory; None with a GPU, whose driver maps far more."""
+    return None if gpu() else os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+
+
+def end_with_their_tabs(when_left: Callable[[float, Callable[[str], None]], None]) -> None:
+    """Let waiting jobs end WAITS seconds after their tab, and a running one RUNS seconds after it."""
+    when_left(WAITS, lambda name: jobs.default_queue().leave(name))
+    when_left(RUNS, lambda name: jobs.default_queue().leave(name, running=True))
+
+
+def own(session: Session) -> dict[str, str]:
+    """Return the session's latest job of each place."""
+    result: dict[str, str] = session.setdefault(JOBS, {})
+    return result
+
+
+def latest(session: Session, place: str) -> Status | None:
+    """Return the status of the session's latest job of a place; None where it has none."""
+    try:
+        return jobs.default_queue().status(own(session)[place])
+    except (KeyError, ValueError):
+        return None
+
+
+def active(status: Status | None) -> bool:
+    """Whether a job waits or runs."""
+    return status is not None and status.state not in jobs.OVER
+
+
+def queue() -> list[Status]:
+    """Return everybody's jobs that wait or run, the running first."""
+    return sorted(
+        filter(active, jobs.default_queue().all()), key=lambda status: (status.state != jobs.RUNNING, status.ahead)
+    )
+
+
+def before(status: Status) -> int:
+    """Return how many jobs end before this one starts: those ahead of it and those that run."""
+    running = [other for other in queue() if other.state == jobs.RUNNING]
+    return status.ahead + len(running) if status.state == jobs.WAITING else 0
+
+
+def cancel(session: Session, place: str) -> None:
+    """Stop the session's job of a place."""
+    if place in own(session):
+        jobs.default_queue().cancel(own(session)[place])
+
+
+def ended(session: Session, place: str) -> bool:
+    """Whether a place's job came to its end since the last call."""
+    status, seen = latest(session, place), session.setdefault(SEEN, {})
+    now = None if status is None else (status.id, status.state in jobs.OVER)
+    last, seen[place] = seen.get(place), now
+    return now is not None and now[1] and now != last
