@@ -1,12 +1,11 @@
 """Which pairs are fast, what the base does to them, and what the three open questions of the sources come to."""
 
 from rope_core.hf.types import YARN
-from rope_core.rope import Rope
 from rope_core.theory import challenges, encodings, frequency_demo
 from ui.figures.frequencies import digits as numerals
 from ui.figures.frequencies import drawn, spans
 from ui.figures.frequencies import tables as figures
-from ui.page.fields import BASE, DIM, GEOMETRY, TRAIN_LEN, beats, last_pair, stops
+from ui.page.fields import BASE, DIM, GEOMETRY, TRAIN_LEN, beats, stops
 from ui.page.frame import Frame
 from ui.page.state import Field
 from ui.page.tasks import Challenge, Drawn, Question
@@ -14,9 +13,7 @@ from ui.page.tasks import Challenge, Drawn, Question
 STEPS = beats(3)
 VIEW = Field("view", "choice", "cos", choices=("angle", "cos", "sin"))
 SPAN = Field("span", "int", 64, 16, 16_777_216, steps=(64, 128, 256, 512, 2048, 8192, 32_768, 131_072, 1_048_576))
-ERROR = Field("error", "float", 0.1, 0.001, 3.0, steps=(0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0))
 PAIR = Field("pair", "int", 0, 0, 511)
-WINDOW = Field("window", "int", 128, 8, 1024, steps=(16, 32, 64, 128, 256, 512, 1024))
 WIDTH = Field("width", "int", 8, 2, 16, step=2, even=True)
 POSITION = Field("position", "int", 2718, 0, 1_000_000)
 TRIED = Field("tried", "float", None, 1.0, 1e12, low_open=True, optional=True)
@@ -28,7 +25,7 @@ TASKS = (MIDDLE, UNFINISHED, LEAST)
 LENGTH, SLACK = 32_768, 1.1
 """The challenge's length, and how many times too large a base may be."""
 
-FIELDS = (STEPS, VIEW, SPAN, ERROR, PAIR, WINDOW, WIDTH, POSITION, *GEOMETRY)
+FIELDS = (STEPS, VIEW, SPAN, PAIR, WIDTH, POSITION, *GEOMETRY)
 
 
 def spectrum(page: Frame) -> None:
@@ -59,23 +56,13 @@ def tasks(page: Frame) -> None:
 
 
 def base_choice(page: Frame) -> None:
-    """Two lower bounds of the base."""
-    page.show(spans.base_choice(page.store.rope(), page.t), spans.base_choice, frequency_demo.spans)
+    """Link to the base that a context needs."""
+    page.goto("attention", open="base_bound")
 
 
-def rulers(page: Frame) -> None:
-    """Draw what a pair measures, and whether it cycles."""
-    page.controls.slider(ERROR)
-    rope = page.store.rope()
-    page.show(spans.rulers(rope, page.get(ERROR), page.t), spans.rulers, frequency_demo.rulers)
-    page.show(spans.repeats(rope, page.t), spans.repeats, frequency_demo.similarity)
-
-
-def wave(page: Frame) -> None:
-    """One pair over the position."""
-    rope = page.store.rope()
-    page.controls.beside(last_pair(PAIR, rope), WINDOW)
-    page.show(spans.wave(rope, page.get(PAIR), page.get(WINDOW), page.t), spans.wave, Rope)
+def cycles(page: Frame) -> None:
+    """Draw whether all pairs together come back."""
+    page.show(spans.repeats(page.store.rope(), page.t), spans.repeats, frequency_demo.similarity)
 
 
 def digits(page: Frame) -> None:
@@ -97,7 +84,7 @@ def body(page: Frame) -> None:
     page.prose("why")
     page.live(tasks)
     page.deeper("base", base_choice)
-    page.deeper("meaning", rulers)
-    page.deeper("variation", wave)
+    page.deeper("meaning", cycles)
+    page.deeper("variation")
     page.deeper("digits", digits)
     page.deeper("yours", yours)

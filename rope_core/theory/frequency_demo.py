@@ -1,18 +1,16 @@
-"""What the frequencies page shows: sampled tables, the pairs as rulers, and what a base can span."""
+"""What the frequencies page shows: sampled tables, unfinished pairs, and whether all of them come back."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
 
-from rope_core.errors import finite, reject, whole
+from rope_core.errors import reject, whole
 from rope_core.rope import MAX_LEN, Array, Rope
 from rope_core.spectrum import Request, angles, spectrum
-from rope_core.theory.attention import cosine_sums, first_negative
+from rope_core.theory.attention import cosine_sums
 
 TABLES: dict[str, Callable[[Array], Array]] = {"angle": np.positive, "cos": np.cos, "sin": np.sin}
 REACH = 131_072
@@ -52,35 +50,6 @@ def incomplete(rope: Rope) -> npt.NDArray[np.bool_]:
     return np.asarray(rope.turns < 1.0)
 
 
-@dataclass(frozen=True)
-class Rulers:
-    """Pairs as rulers: ``finest`` distance each resolves, ``longest`` before it repeats, float64 (pairs,)."""
-
-    finest: Array
-    longest: Array
-
-    def useful(self, distance: float) -> npt.NDArray[np.bool_]:
-        """Return which pairs resolve ``distance`` without having repeated before it, bool (pairs,)."""
-        return np.asarray((self.finest <= distance) & (distance < self.longest))
-
-
-def rulers(rope: Rope, error: float) -> Rulers:
-    """Return each pair's finest mark, error / theta_i, and its length, 2 pi / theta_i, in tokens.
-
-    Args:
-        rope: the geometry.
-        error: the smallest angle that a reader still tells apart, in (0, 2 pi), rad.
-
-    >>> r = rulers(Rope(4, 100.0), 0.5)
-    >>> r.finest.round(9).tolist(), r.longest.round(2).tolist()
-    ([0.5, 5.0], [6.28, 62.83])
-    """
-    angle = finite("error", error, "open_turn")
-    if not 0 < angle < 2 * np.pi:
-        raise reject("error", "open_turn", error)
-    return Rulers(angle / rope.theta, rope.wavelength)
-
-
 def similarity(rope: Rope, count: int) -> Array:
     """Return the mean over pairs of cos(m theta_i) at the distances m = 0, 1, ..., count - 1, float64 (count,).
 
@@ -93,39 +62,5 @@ def similarity(rope: Rope, count: int) -> Array:
 
 
 def reach(dim: int) -> int:
-    """Return how far a base is searched for a negative sum of cosines: 2**20 cosines, at most 131,072 tokens."""
+    """Return over how many tokens codes are compared: 2**20 cosines, at most 131,072 tokens."""
     return min(REACH, 2 * WORK // dim)
-
-
-@dataclass(frozen=True)
-class Spans:
-    """What each ``base`` reaches: longest wavelength, first negative sum of cosines (nan: beyond reach), (n,)."""
-
-    base: Array
-    wavelength: Array
-    positive: Array
-
-
-def positive_until(dim: int, base: float) -> float:
-    """Return the first distance at which sum_i cos(m theta_i) is negative, or nan when it is beyond ``reach(dim)``.
-
-    Source: Base of RoPE Bounds Context Length, arXiv:2405.14591, theorem 1.
-
-    >>> positive_until(128, 10_000.0)
-    1707.0
-    """
-    distance = first_negative(dim, base, reach(dim))
-    return float("nan") if distance is None else float(distance)
-
-
-@lru_cache(maxsize=8)
-def spans(dim: int, low: float = 1e2, high: float = 1e8, count: int = 25) -> Spans:
-    """Return longest wavelength and positive span for ``count`` bases from ``low`` to ``high``, cached by arguments.
-
-    >>> s = spans(4, 100.0, 10_000.0, 2)
-    >>> s.wavelength.round(2).tolist()
-    [62.83, 628.32]
-    """
-    bases = np.geomspace(low, high, count)
-    longest = np.array([Rope(dim, base).wavelength[-1] for base in bases])
-    return Spans(bases, longest, np.array([positive_until(dim, float(base)) for base in bases]))

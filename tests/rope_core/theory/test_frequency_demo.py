@@ -64,22 +64,6 @@ def test_pairs_that_never_complete_a_turn(dim: int, base: float, context: int, c
     assert never.tolist() == [2 * math.pi * base ** (2 * i / dim) > context for i in range(dim // 2)]
 
 
-@given(ropes, st.floats(0.001, 6.0), st.floats(0.01, 1e5))
-def test_a_ruler_resolves_its_marks_and_repeats_at_its_end(rope: Rope, error: float, distance: float) -> None:
-    result = frequency_demo.rulers(rope, error)
-    np.testing.assert_allclose(result.finest * rope.theta, error)
-    np.testing.assert_allclose(np.cos(result.longest * rope.theta), 1.0)
-    want = [error <= distance * theta < 2 * math.pi for theta in rope.theta]
-    close = np.abs(distance * rope.theta / error - 1).min() < 1e-9
-    assert close or result.useful(distance).tolist() == want
-
-
-@pytest.mark.parametrize("error", [0.0, -1.0, 7.0, math.nan])
-def test_a_ruler_needs_an_angle(error: float) -> None:
-    with pytest.raises(ValueError, match="error must be an angle"):
-        frequency_demo.rulers(Rope(4), error)
-
-
 @given(ropes, st.integers(1, 5000))
 def test_similarity_is_the_product_of_two_codes(rope: Rope, distance: int) -> None:
     def code(position: int) -> np.ndarray:
@@ -91,33 +75,6 @@ def test_similarity_is_the_product_of_two_codes(rope: Rope, distance: int) -> No
     assert alike[-1] == pytest.approx(code(700 + distance) @ code(700) / rope.pairs, abs=1e-9)
 
 
-def mean_cosine(rope: Rope, count: int) -> np.ndarray:
-    """One cosine for each distance and pair."""
-    return np.asarray(np.cos(np.arange(count)[:, None] * rope.theta).mean(axis=1))
-
-
-@given(st.sampled_from([8, 32, 64]), st.floats(50, 3000))
-@settings(max_examples=20)
-def test_positive_until_is_the_first_negative_sum(dim: int, base: float) -> None:
-    result = frequency_demo.positive_until(dim, base)
-    sums = mean_cosine(Rope(dim, base), int(result) + 1)
-    assert (sums[:-1] >= 0).all()
-    assert sums[-1] < 0
-
-
-def test_the_search_goes_as_far_as_it_says() -> None:
-    late = mean_cosine(Rope(128, 3e5), 16_384)
-    assert frequency_demo.positive_until(128, 3e5) == int(np.argmax(late < 0)) > frequency_demo.reach(128) / 2
-
-
-def test_beyond_its_reach_nothing_is_claimed() -> None:
+def test_wide_heads_are_searched_less_far() -> None:
     assert frequency_demo.reach(128) == 16_384
-    assert math.isnan(frequency_demo.positive_until(128, 231_644.0))
     assert frequency_demo.reach(2) == frequency_demo.REACH
-
-
-def test_spans_stand_in_the_order_of_their_bases() -> None:
-    result = frequency_demo.spans(64, 100.0, 10_000.0, 3)
-    np.testing.assert_allclose(result.base, [100, 1000, 10_000])
-    np.testing.assert_allclose(result.wavelength, [2 * math.pi * b ** (62 / 64) for b in (100, 1000, 10_000)])
-    assert result.positive.tolist() == [frequency_demo.positive_until(64, b) for b in (100.0, 1000.0, 10_000.0)]

@@ -117,10 +117,7 @@ def test_the_code_shown_is_the_functions_own() -> None:
 def test_a_shared_drawing_is_what_a_fresh_one_would_be(lang: str) -> None:
     rope, t = rc.Rope(16, 500.0, 64), Words(lang, "frequencies")
     for draw, given in (
-        (spans.base_choice, (rope, t)),
-        (spans.rulers, (rope, 0.1, t)),
         (spans.repeats, (rope, t)),
-        (spans.wave, (rope, 3, 32, t)),
         (clock.quoted, (3.0, Words(lang, "clock"))),
     ):
         shared = draw(*given)

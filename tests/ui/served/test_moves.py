@@ -10,7 +10,7 @@ from streamlit.proto.WidgetStates_pb2 import WidgetState
 import rope_core as rc
 from benchmarks.sessions import Session, Visit
 from tests.conftest import apart
-from ui.figures.frequencies import spans
+from ui.figures.attention import limits, scores
 from ui.page.charts import sendable
 from ui.page.fields import BASE
 from ui.text.words import Words
@@ -34,7 +34,7 @@ def traces(text: str) -> Any:
 
 def test_a_move_of_a_shared_value_sends_each_figure_that_it_changes_once(app: str) -> None:
     async def moved() -> Watcher:
-        watcher = Watcher(Visit(app, "frequencies", "base", "lang=en&open=all&pair=4"))
+        watcher = Watcher(Visit(app, "attention", "base", "lang=en&open=all&context=8192"))
         await watcher.open()
         watcher.charts.clear()
         await watcher.move()
@@ -44,15 +44,10 @@ def test_a_move_of_a_shared_value_sends_each_figure_that_it_changes_once(app: st
     watcher = apart(moved)
     base = float(dict(pair.split("=") for pair in watcher.query.split("&"))["base"])
     assert base == BASE.steps[BASE.steps.index(BASE.default) + 1] and "train_len" not in watcher.query
-    t, rope = Words("en", "frequencies"), rc.Rope(128, base, 4096)
+    t, rope = Words("en", "attention"), rc.Rope(128, base, 4096)
     sent = [traces(text) for text in watcher.charts]
-    drawings = (
-        spans.base_choice(rope, t),
-        spans.rulers(rope, 0.1, t),
-        spans.repeats(rope, t),
-        spans.wave(rope, 4, 128, t),
-    )
-    assert [sent.count(traces(sendable(drawing.figure).to_json())) for drawing in drawings] == [1, 1, 1, 1]
+    drawings = scores.base_bound(rope, 8192, t), limits.limits(rope, t)
+    assert [sent.count(traces(sendable(drawing.figure).to_json())) for drawing in drawings] == [1, 1]
 
 
 ODD = ('{"moved": 5}', '{"moved": {"at": 5}}', '{"moved": {"at": {"NAME": [1]}, "count": {}}}')

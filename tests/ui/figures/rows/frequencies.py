@@ -17,10 +17,7 @@ def digits(t: Words) -> str:
 
 
 ROWS = [
-    Row("frequencies", spans.base_choice, (ROPE,)),
-    Row("frequencies", spans.rulers, (ROPE, 0.25)),
     Row("frequencies", spans.repeats, (ROPE,)),
-    Row("frequencies", spans.wave, (ROPE, 3, 50)),
 ]
 STOPS = (100.0, 700.0, 5e4), 300
 AT = {"base": 700, "pair": 3, "beat": 2}
