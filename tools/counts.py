@@ -8,7 +8,6 @@ import rope_core as rc
 from rope_core.hf import survey
 from rope_core.ledger import CONDITION, EMPIRICAL, HOLDS, WRONG, Result
 from ui.figures import catalogue as models
-from ui.figures.models import SINCE
 from ui.figures.precision.formats import at_the_end
 
 
@@ -35,12 +34,10 @@ def of_catalogue() -> dict[str, int]:
 
     ``turned_N``: rows whose slowest turning pair completes a turn within N tokens, ``interleaved_turned`` within
     131,072; ``half_turn_off``: models whose phase errs by more than half a turn at their own end with frequencies in
-    bfloat16; ``one_radian``: those whose first pair turns one radian a token there; ``recent``: rows of source 004
-    since 2023 whose encoding is known.
+    bfloat16; ``one_radian``: those whose first pair turns one radian a token there.
     """
     rows = survey.rows()
     yarn, interleaved = survey.chosen(scheme="yarn"), survey.chosen(layout="interleaved")
-    recent = {key: names for key, names in survey.encodings_by_year().items() if key[0] >= SINCE and key[1]}
     settings = [models.setting(each) for each in models.ids()]
     fastest = [
         rc.spectrum(rc.Request(each.rope, each.scheme, each.params, each.max_len)).inv_freq.max() for each in settings
@@ -56,8 +53,6 @@ def of_catalogue() -> dict[str, int]:
         "yarn_turned": sum(row.longest <= row.context for row in yarn),
         "interleaved": len(interleaved),
         "interleaved_turned": sum(row.longest <= 131_072 for row in interleaved),
-        "recent": sum(map(len, recent.values())),
-        "recent_rotary": sum(len(names) for (_, kind), names in recent.items() if "RoPE" in kind),
     }
 
 

@@ -6,7 +6,7 @@ from ui.figures import catalogue as models
 from ui.figures.layouts import drawn, seats
 from ui.figures.layouts import weights as figures
 from ui.film.scene import around
-from ui.page.fields import BASE, CUSTOM, DIM, GEOMETRY, MODEL, beats
+from ui.page.fields import BASE, CUSTOM, GEOMETRY, MODEL, beats
 from ui.page.frame import Frame
 from ui.page.state import Field
 from ui.page.tasks import Challenge, Drawn, Question
@@ -55,21 +55,8 @@ def matrices(page: Frame) -> None:
 def conversion(page: Frame) -> None:
     """Interleaved weights in half-split code: converted rightly, not at all, and by the wrong head count."""
     page.controls.beside(KV_HEADS, GROUP)
-    heads = page.get(KV_HEADS), page.get(GROUP)
-    rope = page.store.rope()
-    left, right = page.columns(1, 1)
-    with left:
-        drawing = figures.one_head(rope, *heads, page.t)
-        page.show(drawing, figures.one_head, layout_demo.rotated_scores, convert_projection)
-    with right:
-        drawing = figures.errors(rope, *heads, page.t)
-        page.show(drawing, figures.errors, layout_demo.layout_error, layout_demo.head_scores)
-
-
-def key_heads(page: Frame) -> None:
-    """Draw the rows of W_k after a conversion by either head count."""
-    drawing = figures.key_rows(page.get(DIM), page.get(KV_HEADS), page.get(GROUP), page.t)
-    page.show(drawing, figures.key_rows, layout_demo.key_rows)
+    drawing = figures.errors(page.store.rope(), page.get(KV_HEADS), page.get(GROUP), page.t)
+    page.show(drawing, figures.errors, layout_demo.layout_error, layout_demo.head_scores, convert_projection)
 
 
 def yours(page: Frame) -> None:
@@ -85,7 +72,7 @@ def body(page: Frame) -> None:
     page.live(tested)
     page.deeper("matrices", matrices)
     page.deeper("bug", conversion)
-    page.deeper("heads", key_heads)
+    page.deeper("heads")
     page.deeper("yours", yours)
     for section in ("recognise", "who", "threads"):
         page.deeper(section)

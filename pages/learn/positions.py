@@ -20,14 +20,12 @@ SECTIONS = (
     Field("sec_h", "int", 20, 1, 64),
     Field("sec_w", "int", 20, 1, 64),
 )
-VIDEO = (Field("frames", "int", 3, 1, 8), Field("height", "int", 3, 1, 8), Field("width", "int", 4, 1, 8))
-ROW, COLUMN = Field("row", "int", 7, 0, 14), Field("column", "int", 7, 0, 14)
 PLACE = Field("place", "int", None, 0, challenges.LAST_PLACE, optional=True)
 RENUMBERED = Question("renumbered", "b", ((BEAT, 2), (DROPPED, 4)))
 SLIPPED = Drawn("slipped")
 WRONG = Challenge("wrong", (PLACE,), challenges.wrong_position)
 TASKS = (RENUMBERED, SLIPPED, WRONG)
-FIELDS = (BEAT, CUT, DROPPED, PATCH, *SECTIONS, *VIDEO, ROW, COLUMN, *GEOMETRY)
+FIELDS = (BEAT, CUT, DROPPED, PATCH, *SECTIONS, *GEOMETRY)
 PACKED_ROW = """place     0   1   2   3  |  4   5   6   7   8   9  | 10
 text      A   A   A   A  |  B   B   B   B   B   B  |  C
 position  0   1   2   3  |  0   1   2   2   4   5  |  0"""
@@ -65,10 +63,8 @@ def tools(page: Frame) -> None:
 
 
 def image(page: Frame) -> None:
-    """Two axes: the score over an image."""
-    page.controls.beside(ROW, COLUMN)
-    drawing = axes.image(page.get(ROW), page.get(COLUMN), page.store.rope().base, page.t)
-    page.show(drawing, axes.image, encodings.axial_angles)
+    """Link to the score maps of a patch."""
+    page.goto("models", open="axes")
 
 
 def sections(page: Frame) -> None:
@@ -76,12 +72,6 @@ def sections(page: Frame) -> None:
     page.controls.beside(*SECTIONS)
     drawing = axes.sections(tuple(map(page.get, SECTIONS)), page.t)
     page.show(drawing, axes.sections, encodings.mrope_axes)
-
-
-def video(page: Frame) -> None:
-    """Draw the three positions of text, a video, and the text after it."""
-    page.controls.beside(*VIDEO)
-    page.show(axes.video(*map(page.get, VIDEO), page.t), axes.video, rc.multimodal_positions)
 
 
 def body(page: Frame) -> None:
@@ -95,6 +85,6 @@ def body(page: Frame) -> None:
     page.deeper("pieces")
     page.deeper("image", image)
     page.deeper("sections", sections)
-    page.deeper("video", video)
+    page.deeper("video")
     page.deeper("threads")
     page.deeper("tools", tools)

@@ -86,11 +86,6 @@ def rotating(page: Frame) -> None:
     page.show(figures.rotating(page.t), figures.rotating, survey.shares)
 
 
-def encodings(page: Frame) -> None:
-    """How many models of each year have which encoding."""
-    page.show(figures.encodings(page.t), figures.encodings, survey.encodings_by_year)
-
-
 def mistakes(page: Frame) -> None:
     """Draw what the table of source 004 has wrong."""
     page.table(figures.mistakes(page.t), looks={page.t("col.source"): "link"})
@@ -105,5 +100,4 @@ def body(page: Frame) -> None:
     page.deeper("rotating", rotating)
     page.deeper("axes", two_axes)
     page.deeper("video")
-    page.deeper("architectures", encodings)
     page.deeper("errata", mistakes)

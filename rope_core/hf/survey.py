@@ -149,27 +149,6 @@ def chosen(**wanted: str | None) -> tuple[Row, ...]:
     return tuple(row for row in rows() if all(value in (None, value_of(row, field)) for field, value in wanted.items()))
 
 
-def encodings_by_year(corrected: bool = True) -> dict[tuple[int, str], tuple[str, ...]]:
-    """Return the names of source 004's models by (year, position encoding), "" where the table has no entry.
-
-    Two rows that the corrections show to be one model count once.
-
-    >>> "BLOOM (175B)" in encodings_by_year()[2022, "Alibi"]
-    True
-    """
-    names: dict[tuple[int, str], tuple[str, ...]] = {}
-    for row in catalogue.architectures():
-        year, position, name = (cell(row, field, corrected) for field in ("year", "position", "name"))
-        key = int(year), position
-        names[key] = tuple(dict.fromkeys((*names.get(key, ()), name)))
-    return dict(sorted(names.items()))
-
-
-def cell(row: Architecture, field: str, corrected: bool) -> str:
-    """Return a cell of source 004's table, as printed or corrected."""
-    return row.corrected(field) if corrected else str(getattr(row, field))
-
-
 def errata() -> list[tuple[Architecture, catalogue.Correction]]:
     """Return every cell of source 004's table that the model's own paper or code contradicts.
 

@@ -273,15 +273,3 @@ def layout_error(
     relative = np.sqrt(np.mean(off**2, axis=(0, 1)) / np.mean(want**2, axis=(0, 1)))
     right = rotated_scores(original, shapes, distances, inv_freq, "interleaved")
     return LayoutError(right, rotated_scores(converted, shapes, distances, inv_freq, "half"), relative)
-
-
-def key_rows(shapes: Shapes, counted: int) -> Index:
-    """Return the old row in each row of W_k after a conversion that counts ``counted`` heads, int64 (rows,).
-
-    Raises ValueError where the rows do not divide into ``counted`` heads of even width.
-
-    >>> key_rows(Shapes(4, 2, 2), 2).tolist(), key_rows(Shapes(4, 2, 2), 4).tolist()
-    ([0, 2, 1, 3, 4, 6, 5, 7], [0, 1, 2, 3, 4, 5, 6, 7])
-    """
-    rows = np.arange(shapes.kv_heads * shapes.head_dim)
-    return np.asarray(convert_projection(rows, counted, "interleaved", "half"))

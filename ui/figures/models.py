@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from rope_core.hf import survey
-from rope_core.hf.survey import Row, Share, encodings_by_year, errata, shares
+from rope_core.hf.survey import Row, Share, errata, shares
 from rope_core.rope import Array
 from ui.figures.drawing import Drawing, Film, kept
-from ui.figures.plot import POWERS, Props, axis, dots, headings, in_panel, line, note, panels, plot, scatter, split
+from ui.figures.plot import POWERS, Props, axis, dots, headings, in_panel, line, note, panels, plot, split
 from ui.film.colours import BLUE, GREEN, GREY, ORANGE, RED
 from ui.film.scene import Axis, Control, Panel, Scene, Texts, Track, beats, control, sentence
 from ui.film.shapes import dots as points
@@ -35,7 +35,6 @@ DOZEN = {
 """The models that lead the page."""
 NAMES_AT, LAST_AT = -1.5, 8.0
 """Where the names begin and the picture ends, powers of ten of tokens."""
-ORDER = ("Sine", "Absolute", "Relative", "Alibi", "RoPE")
 SINCE, RECENT = 2023, 2025
 # What a model's layers are, with a mark that needs no colour.
 KINDS, SYMBOLS = ("whole", "nope", "hybrid", "none"), ("circle", "square", "triangle-up", "x")
@@ -277,57 +276,6 @@ def rotating(t: Words) -> Drawing:
         from rope_core.hf.survey import shares
         for each in shares():
             print(each.year, each.name, each.rotating, each.layers, each.width, each.base, each.trained)
-        """,
-        wide=True,
-    )
-
-
-@kept
-def encodings(t: Words) -> Drawing:
-    """Source 004's models by year and position encoding, corrected."""
-    results = encodings_by_year()
-    kinds = sorted({kind for _, kind in results}, key=lambda kind: (ORDER.index(kind) if kind in ORDER else 9, kind))
-    counts = [len(names) for names in results.values()]
-    names = [kind or t("no_entry") for kind in kinds]
-    figure = plot(
-        [
-            scatter(
-                [year for year, _ in results],
-                [kind or t("no_entry") for _, kind in results],
-                "markers+text",
-                text=[str(count) for count in counts],
-                customdata=["<br>".join(names) for names in results.values()],
-                hovertemplate="%{customdata}<extra></extra>",
-                textfont={"size": 16, "color": "white"},
-                marker={"size": [22 + 4 * float(np.sqrt(count)) for count in counts], "color": BLUE, "opacity": 1},
-            )
-        ],
-        xaxis=axis(t("year"), dtick=1),
-        yaxis=axis(categoryorder="array", categoryarray=names, automargin=True, tickfont={"size": 15}),
-    )
-    late = [year for year, _ in results]
-    since = {key: len(names) for key, names in results.items() if key[0] >= SINCE and key[1]}
-    rotary = sum(count for (_, kind), count in since.items() if "RoPE" in kind)
-    return Drawing(
-        "encodings",
-        figure,
-        t(
-            "encodings_finding",
-            first=min(late),
-            last=max(late),
-            total=sum(counts),
-            since=SINCE,
-            rotary=rotary,
-            of=sum(since.values()),
-        ),
-        lambda: (
-            {"year": late, "position": [kind for _, kind in results], "models": counts}
-            | {"names": ["; ".join(names) for names in results.values()]}
-        ),
-        """
-        from rope_core.hf.survey import encodings_by_year
-        for (year, position), names in encodings_by_year().items():
-            print(year, position, names)
         """,
         wide=True,
     )

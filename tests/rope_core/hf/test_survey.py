@@ -5,8 +5,8 @@ import math
 import pytest
 
 from rope_core import Request, Rope, spectrum
-from rope_core.hf.catalogue import architectures, model, models, unrotated
-from rope_core.hf.survey import chosen, encodings_by_year, errata, rows, shares, value_of, values
+from rope_core.hf.catalogue import model, models, unrotated
+from rope_core.hf.survey import chosen, errata, rows, shares, value_of, values
 
 
 def test_every_model_has_a_row() -> None:
@@ -48,15 +48,6 @@ def test_filters() -> None:
         assert sum(map(len, parts)) == len(rows())
         assert all(value_of(row, field) == values(field)[0] for row in parts[0])
     assert chosen(family="Yi", layout="interleaved") == ()
-
-
-def test_positions_by_year_count_every_row_once() -> None:
-    printed = encodings_by_year(corrected=False)
-    assert sum(len(names) for names in printed.values()) == len({(a.year, a.position, a.name) for a in architectures()})
-    corrected = encodings_by_year()
-    assert "Mixtral of Experts" in printed[2024, ""] and "Mixtral of Experts" in corrected[2024, "RoPE"]
-    assert "Qwen (14B)" in printed[2024, "RoPE"] and "Qwen (14B)" in corrected[2023, "RoPE"]
-    assert corrected[2020, "Relative"].count("T5 (XXL 11B) v1.1") == 1
 
 
 def test_errata_contradict_the_printed_cell() -> None:

@@ -97,17 +97,6 @@ def test_one_query_head_per_key_head_hides_the_wrong_count() -> None:
     assert layout_demo.layout_error(s, "query_heads", np.arange(9), Rope(16).theta).relative.max() < 1e-12
 
 
-@given(shapes)
-def test_key_rows_are_llamas_permute(s: Shapes) -> None:
-    rows = s.kv_heads * s.head_dim
-    assert layout_demo.key_rows(s, s.kv_heads).tolist() == interleave_to_half(rows, s.kv_heads)
-    if layout_demo.query_heads_fit(s):
-        assert layout_demo.key_rows(s, s.heads).tolist() == interleave_to_half(rows, s.heads)
-    else:
-        with pytest.raises(ValueError, match="must be"):
-            layout_demo.key_rows(s, s.heads)
-
-
 def test_drawn_projections_give_entries_of_variance_one() -> None:
     p = layout_demo.drawn_projections(Shapes(64, 2, 4))
     assert (p.w_q.shape, p.w_k.shape) == ((512, layout_demo.IN_WIDTH), (128, layout_demo.IN_WIDTH))

@@ -103,13 +103,6 @@ def test_errors_draw_every_conversion_and_say_the_numbers(group: int) -> None:
     lines = {trace.name: trace for trace in chart(drawing).data}
     for name, error in result.items():
         np.testing.assert_allclose(lines[EN(name)].y, 100 * error.relative, atol=0.01)
-    single = layouts.one_head(rope, 2, group, EN)
-    original, both, none = (np.asarray(trace.y) for trace in chart(single).data)
-    np.testing.assert_allclose(original, result["none"].right, atol=1e-4)
-    np.testing.assert_allclose(both, original, atol=1e-4)
-    np.testing.assert_allclose(none, result["none"].got, atol=1e-4)
-    assert f"up to {result['none'].largest:.3g}" in single.finding
-    assert ran(single).startswith("both")
     assert f"{100 * result['none'].relative[1]:.0f} % at distance 1" in drawing.finding
     assert "0.0 % wrong at distance 0" in drawing.finding
     if group == 1:
@@ -124,18 +117,6 @@ def test_a_count_that_cannot_divide_is_named_and_not_drawn() -> None:
     drawing = layouts.errors(rope, 2, 4, EN)
     assert "impossible" in drawing.finding
     assert EN("query_heads") not in {trace.name for trace in chart(drawing).data}
-    rows = layouts.key_rows(2, 2, 4, EN)
-    assert len(chart(rows).data) == 1
-    assert "stops with an error" in rows.finding
-
-
-def test_key_rows_count_the_misplaced() -> None:
-    drawing = layouts.key_rows(16, 2, 4, EN)
-    right, wrong = (np.asarray(trace.y) for trace in chart(drawing).data)
-    assert right[:16].tolist() == [*range(0, 16, 2), *range(1, 16, 2)]
-    assert wrong[:8].tolist() == [0, 2, 1, 3, 4, 6, 5, 7]
-    assert f"{np.count_nonzero(right != wrong)} of 32" in drawing.finding
-    assert ran(drawing)
 
 
 @pytest.mark.parametrize(

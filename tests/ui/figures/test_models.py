@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rope_core.hf.survey import Row, chosen, encodings_by_year, errata, rows
+from rope_core.hf.survey import Row, chosen, errata, rows
 from tests.support.figures import chart
 from ui.figures import models as figures
 from ui.figures.drawing import as_csv
@@ -53,18 +53,6 @@ def test_few_rows_are_drawn_too(result: tuple[Row, ...]) -> None:
 def test_years_stand_below_their_rows() -> None:
     ticks = figures.year_ticks([2021, *[2023] * 9, *[2024] * 21])
     assert (ticks["tickvals"], ticks["ticktext"]) == ([5.0, 20.0], ["2023", "2024"])
-
-
-@pytest.mark.parametrize("t", LANGUAGES)
-def test_discs_count_the_architecture_table(t: Words) -> None:
-    drawing = figures.encodings(t)
-    (trace,) = chart(drawing).data
-    result = encodings_by_year()
-    assert [int(text) for text in trace.text] == [len(names) for names in result.values()]
-    assert list(trace.x) == [year for year, _ in result]
-    drawn = list(chart(drawing).layout.yaxis.categoryarray)
-    assert set(drawn) == {kind or t("no_entry") for _, kind in result}
-    assert str(sum(len(names) for names in result.values())) in drawing.finding
 
 
 @pytest.mark.parametrize("t", LANGUAGES)

@@ -71,23 +71,3 @@ def test_sections_that_cannot_take_turns_are_drawn_in_blocks_only() -> None:
     drawing = figures.sections((16, 24, 24), T)
     assert {trace.base for trace in chart(drawing).data} == {0.6}
     assert "cannot be interleaved" in drawing.finding and "interleaved" not in drawing.table()
-
-
-def test_text_after_a_video_goes_on_past_its_largest_number() -> None:
-    drawing = figures.video(2, 3, 5, T)
-    w = np.asarray(chart(drawing).data[2].y)
-    assert w[:4].tolist() == [0, 1, 2, 3]
-    assert w[4:9].tolist() == [4, 5, 6, 7, 8]
-    assert w[4 + 30 :].tolist() == [9, 10, 11, 12]
-    assert "goes on at 9 instead of 34" in drawing.finding and "43" not in drawing.finding
-
-
-@pytest.mark.parametrize("row, column", [(0, 14), (7, 7)])
-def test_image_scores_are_cosines_of_row_and_column_differences(row: int, column: int) -> None:
-    drawing = figures.image(row, column, 60.0, T)
-    picture = np.asarray(chart(drawing).data[0].z)
-    theta = [60.0 ** (-4 * i / 32) for i in range(8)]
-    for r, c in ((row, column), (3, 11), (14, 0)):
-        exact = sum(2 * math.cos((row - r) * f) + 2 * math.cos((column - c) * f) for f in theta) / math.sqrt(32)
-        assert picture[r, c] == pytest.approx(exact, abs=1e-12)
-    assert picture.max() == picture[row, column]

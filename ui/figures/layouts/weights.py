@@ -15,7 +15,6 @@ from ui.figures.drawing import Drawing, kept
 from ui.figures.plot import (
     Props,
     axis,
-    dots,
     headings,
     heatmap,
     in_panel,
@@ -23,9 +22,8 @@ from ui.figures.plot import (
     panels,
     plot,
     split,
-    vline,
 )
-from ui.film.colours import BLUE, COLOURS, GREEN, GREY, ORANGE, RED, wash
+from ui.film.colours import BLUE, COLOURS, GREEN, ORANGE, RED, wash
 from ui.text.words import Words
 
 DISTANCES = 128
@@ -127,29 +125,6 @@ def possible(shapes: Shapes) -> list[str]:
     return [name for name in layout_demo.CONVERSIONS if name != "query_heads" or layout_demo.query_heads_fit(shapes)]
 
 
-@kept
-def one_head(rope: rc.Rope, kv_heads: int, group: int, t: Words) -> Drawing:
-    """One head's score over the distance: the original's, the converted weights', and the unconverted ones'."""
-    shapes = Shapes(rope.dim, kv_heads, group)
-    at = np.arange(DISTANCES)
-    results = {name: layout_demo.layout_error(shapes, name, at, rope.theta) for name in ("both", "none")}
-    right = results["both"].right
-    figure = plot(
-        [line(at, right.round(4), GREY, 9, t("original"), opacity=0.6)]
-        + [curve(at, case.got.round(4), name, t) for name, case in results.items()],
-        margin={"t": 70},
-        xaxis=axis(t("distance")),
-        yaxis=axis(t("score_axis")),
-    )
-    return Drawing(
-        "one_head",
-        figure,
-        t("one_finding", right=f"{results['both'].largest:.1e}", wrong=f"{results['none'].largest:.3g}"),
-        lambda: {"distance": at, "original": right} | {name: case.got for name, case in results.items()},
-        recipe(rope, kv_heads, group, ["both", "none"]),
-    )
-
-
 def curve(x: Any, y: Array, name: str, t: Words) -> Props:
     """Return the curve of a conversion in its own look."""
     colour, dash = LOOKS[name]
@@ -197,41 +172,6 @@ def errors(rope: rc.Rope, kv_heads: int, group: int, t: Words) -> Drawing:
         sentence,
         lambda: {"distance": at} | {f"{name}_relative_error": relative for name, relative in results.items()},
         recipe(rope, kv_heads, group, names),
-    )
-
-
-@kept
-def key_rows(dim: int, kv_heads: int, group: int, t: Words) -> Drawing:
-    """Return which row of the old W_k is where in the new one, counted by KV heads and counted by query heads."""
-    shapes = Shapes(dim, kv_heads, group)
-    right = layout_demo.key_rows(shapes, kv_heads)
-    rows = np.arange(right.size)
-    data = [dots(rows, right, BLUE, 8, t("by_kv", n=kv_heads), marker={"symbol": "circle"})]
-    table = {"new_row": rows, "old_row_by_kv_heads": right}
-    if layout_demo.query_heads_fit(shapes):
-        wrong = layout_demo.key_rows(shapes, shapes.heads)
-        data.append(dots(rows, wrong, RED, 6, t("by_query", n=shapes.heads), marker={"symbol": "x"}))
-        table["old_row_by_query_heads"] = wrong
-        finding = t("rows_finding", n=int(np.count_nonzero(wrong != right)), rows=rows.size, kv_heads=kv_heads)
-    else:
-        finding = t("rows_refused", heads=shapes.heads, rows=rows.size)
-    figure = plot(
-        data,
-        height=380,
-        shapes=[vline(edge * dim - 0.5, GREY, 2, "dot") for edge in range(1, kv_heads)],
-        xaxis=axis(t("new_row")),
-        yaxis=axis(t("old_row")),
-    )
-    return Drawing(
-        "key_rows",
-        figure,
-        finding,
-        lambda: table,
-        f"""
-        from rope_core.theory import challenges, layout_demo
-        shapes = layout_demo.Shapes(head_dim={dim}, kv_heads={kv_heads}, group={group})
-        print(layout_demo.key_rows(shapes, {kv_heads}))
-        """,
     )
 
 

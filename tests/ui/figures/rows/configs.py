@@ -62,7 +62,6 @@ ROWS = [
     ),
     Row("models", models.spans, (ROWS_OF, 40_000, "llama-2-7b")),
     Row("models", models.rotating, (), rotating),
-    Row("models", models.encodings, ()),
     Row("ledger", ledger.overview, (RESULTS,)),
     Row("ledger", ledger.residuals, (RESULTS, 1e-10)),
 ]

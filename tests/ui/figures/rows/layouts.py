@@ -13,9 +13,7 @@ from ui.text.words import Words
 HEADS = (ROPE, 2, 2)
 ROWS = [
     Row("layouts", layouts.matrices, (6, 5, 77.0)),
-    Row("layouts", layouts.one_head, HEADS),
     Row("layouts", layouts.errors, HEADS),
-    Row("layouts", layouts.key_rows, (16, 2, 2)),
     Row("predict", tally.tally, ((3, 5), ("a", "b"), 1)),
 ]
 

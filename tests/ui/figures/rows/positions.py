@@ -17,8 +17,6 @@ def corner(t: Words) -> str:
 
 ROWS = [
     Row("positions", axes.sections, ((24, 20, 20),)),
-    Row("positions", axes.video, (2, 3, 5)),
-    Row("positions", axes.image, (3, 9, 60.0)),
 ]
 FILMS = [
     FilmRow(
