@@ -17,5 +17,4 @@ COMMANDS = {
     "pairs": ("rope_core.cli.pairs", "how large each pair is in a model's W_q and W_k, by wavelength"),
     "lab": ("rope_core.cli.lab", "train and evaluate a small model past its trained length"),
     "bench": ("rope_core.cli.bench", "time rotations beside a copy, answers checked first"),
-    "completion": ("rope_core.cli.completion", "a completion script for bash, zsh or fish"),
 }

@@ -170,22 +170,6 @@ def test_verify_reads_a_file(config: Path, capsys: pytest.CaptureFixture[str]) -
     assert printed(capsys, "verify", str(config), "--config", str(config))[0] == 2
 
 
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_completion_knows_commands_and_options(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
-    code, out, _ = printed(capsys, "completion", shell)
-    assert code == 0 and all(name in out for name in COMMANDS)
-    assert ("-l min-severity" if shell == "fish" else "--min-severity") in out
-
-
-def test_bash_completes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    _, out, _ = printed(capsys, "completion", "bash")
-    for words, wanted in ((["rope", "ext"], "extend"), (["rope", "check", "--min"], "--min-severity")):
-        listed = " ".join(f"'{word}'" for word in words)
-        line = f"{out}\nCOMP_WORDS=({listed}); COMP_CWORD={len(words) - 1}; _rope; echo ${{COMPREPLY[@]}}"
-        ran = subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=True)
-        assert ran.stdout.split() == [wanted]
-
-
 def test_positions_are_read_from_json_npy_and_safetensors(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     given = {"position_ids": [0, 1, 2, 3], "cu_seqlens": [0, 4, 8]}
     (tmp_path / "a.json").write_text(json.dumps(given))
