@@ -16,7 +16,7 @@ from typing import Any
 
 from playwright.sync_api import Browser, CDPSession, sync_playwright
 
-from benchmarks.app import ARGUMENTS, PAGES, PAINTED
+from benchmarks.app import ARGUMENTS, PAGES, PAINTED, table
 from benchmarks.servers import free_port
 from deploy.hall import Hall
 from deploy.proxy import Site
@@ -88,18 +88,13 @@ def main() -> int:
             for name, url in urls.items():
                 taken[name].append(opened(browser, url, options.kbit, options.rtt))
         browser.close()
-    rows: list[dict[str, Any]] = [
-        {
-            "page": name,
-            "seconds": round(statistics.median(time for time, _ in loads) / 1000, 2),
-            "bytes": round(statistics.median(size for _, size in loads)),
-        }
-        for name, loads in taken.items()
-    ]
-    print("| page | seconds | ratio | bytes |\n|---|---|---|---|")
-    for row in rows:
-        row["ratio"] = round(row["seconds"] / rows[0]["seconds"], 2)
-        print(f"| {row['page']} | {row['seconds']} | {row['ratio']} | {row['bytes']:,} |")
+    rows: list[dict[str, Any]] = []
+    for name, loads in taken.items():
+        seconds, sizes = (statistics.median(each) for each in zip(*loads, strict=True))
+        row = {"page": name, "seconds": round(seconds / 1000, 2)}
+        row["ratio"] = round(row["seconds"] / rows[0]["seconds"], 2) if rows else 1.0
+        rows.append(row | {"bytes": round(sizes)})
+    print(table(rows))
     if options.json:
         options.json.write_text(json.dumps(rows, indent=1), "utf-8")
     return int(any(row["ratio"] > BAR for row in rows))
