@@ -168,7 +168,7 @@ def small_models() -> Iterator[None]:
     """Weights that a test writes are read anew by the next."""
     from rope_core.lab import records, weights
 
-    kept = weights.cards, weights.load, records.shipped
+    kept = weights.load, records.shipped
     yield
     for each in kept:
         each.cache_clear()

@@ -13,6 +13,7 @@ from typing import Any
 
 from rope_core.errors import reject
 from rope_core.hf.read import open_regular
+from rope_core.lab import cards
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -115,12 +116,11 @@ def _train(options: argparse.Namespace) -> int:
 
 
 def _recipe(options: argparse.Namespace) -> Any:
-    from rope_core.lab import weights
     from rope_core.lab.finetune import plain, trainable
+    from rope_core.lab.recipe import Recipe
     from rope_core.lab.shape import Shape
-    from rope_core.lab.train import Recipe
 
-    shape = weights.card(options.start).recipe.shape if options.start else Shape()
+    shape = cards.named(options.start).recipe.shape if options.start else Shape()
     if options.encoding:
         shape = replace(shape, encoding=options.encoding)
     given: dict[str, Any] = {"window": options.window, "task": options.task, "start": options.start}
@@ -146,10 +146,10 @@ def _eval(options: argparse.Namespace) -> int:
     if options.file and not text:
         raise reject("--file", "a file that is not empty", options.file.name)
     sources = options.weights or ["rope-0"]
-    shipped = tuple(source for source in sources if source in weights.cards())
+    shipped = tuple(source for source in sources if source in cards.stored())
     runs = {source: weights.model_of(source)[0] for source in sources if source not in shipped}
     request = sweep.Ask(
-        shipped or tuple(weights.cards())[:1],
+        shipped or tuple(cards.stored())[:1],
         tuple(options.lines),
         tuple(options.lengths),
         options.factor,
@@ -229,9 +229,7 @@ def _record(options: argparse.Namespace) -> int:
 
 
 def _cards(_: argparse.Namespace) -> int:
-    from rope_core.lab import weights
-
-    for name, card in weights.cards().items():
+    for name, card in cards.stored().items():
         value, low, high = card.held_out
         print(f"{name:<16} {card.bytes:>9,} B  held out {value:.4f} [{low:.4f}, {high:.4f}] nats/byte, {card.date}")
     return 0

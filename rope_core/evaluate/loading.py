@@ -17,6 +17,7 @@ from rope_core.evaluate.texts import Coder
 from rope_core.evaluate.turning import at_load, extended
 from rope_core.hf.hub import download_model, looks_like_id
 from rope_core.hf.read import read_config
+from rope_core.lab import cards
 from rope_core.lab import weights as lab
 from rope_core.lab.export import llama_config, llama_tensors
 from rope_core.lab.train import CHECKPOINT
@@ -66,12 +67,12 @@ def find(model: str) -> Source:
         ConfigError: on a config that cannot be read, or an id that cannot be fetched.
         ValueError: on a folder without safetensors, pickle files alone, code of its own, or no rotation.
     """
-    if model in lab.cards() or (Path(model) / CHECKPOINT).is_file():
+    if model in cards.stored() or (Path(model) / CHECKPOINT).is_file():
         return _of_lab(model)
     path = Path(model)
     if not path.is_dir():
         if not looks_like_id(model):
-            raise reject("model", "eval_model", model, names=lab.cards())
+            raise reject("model", "eval_model", model, names=cards.stored())
         path = download_model(model)
     files = safetensors_of(path)
     config = read_config(path)

@@ -47,7 +47,7 @@ def kind_of(cell: Cell) -> str:
 def key_of(cell: Cell) -> str:
     """Return what a cell is called by: its line, or its weights' last word where those are unscaled fine-tunes."""
     known = cards.stored().get(cell.weights)
-    tuned = known is not None and known.recipe["start"] and cell.line == UNSCALED
+    tuned = known is not None and known.recipe.start and cell.line == UNSCALED
     return cell.weights.rsplit("-", 1)[-1] if tuned else cell.line
 
 

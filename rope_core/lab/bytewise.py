@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rope_core.errors import whole
-from rope_core.lab import corpus, plan, weights
+from rope_core.lab import cards, corpus, plan, weights
 from rope_core.lab.evaluate import byte_losses, sliding_losses
 from rope_core.lab.lines import line
 
@@ -35,7 +35,7 @@ class Ask:
         plan.lengths_of((self.length,))
         whole("document", self.document, 0, len(corpus.held_out()) - 1)
         plan.documents(self.length, self.document + 1)
-        object.__setattr__(self, "lines", plan.lines_for(weights.card(self.weights).recipe.shape, self.lines))
+        object.__setattr__(self, "lines", plan.lines_for(cards.named(self.weights).recipe.shape, self.lines))
 
 
 def run(ask: Ask) -> Iterator[tuple[float, dict[str, Any]]]:

@@ -12,12 +12,13 @@ from typing import Any
 
 from rope_core.errors import reject, whole
 from rope_core.jobs.private import kept
-from rope_core.lab import corpus, plan, weights
+from rope_core.lab import cards, corpus, plan, weights
 from rope_core.lab.estimates import perplexity
 from rope_core.lab.evaluate import byte_losses
 from rope_core.lab.lines import Line, line, lines
 from rope_core.lab.positions import scaled
-from rope_core.lab.train import CHECKPOINT, Recipe, Run, begin, keep, one_step, resume
+from rope_core.lab.recipe import Recipe
+from rope_core.lab.train import CHECKPOINT, Run, begin, keep, one_step, resume
 
 RATE = 5e-4
 EVERY = 10
@@ -39,7 +40,7 @@ def recipe(name: str, key: str, window: int, steps: int, seed: int = 0) -> Recip
 
     Raises ValueError on weights without rotary positions, and on numbers out of range.
     """
-    shape = weights.card(name).recipe.shape
+    shape = cards.named(name).recipe.shape
     if shape.encoding != "rope":
         raise reject("weights", "rotary_weights", name)
     whole("window", window, shape.context, LONGEST)
@@ -106,7 +107,7 @@ def run(ask: Ask) -> Iterator[tuple[float, dict[str, Any]]]:
     """
     tuned = recipe(ask.weights, ask.line, ask.window, ask.steps, ask.seed)
     text, digest = corpus.training_bytes()
-    name = run_name(tuned, weights.card(ask.weights).sha256, digest)
+    name = run_name(tuned, cards.named(ask.weights).sha256, digest)
     folder = default_folder() / "finetune" / name
     make_room(folder)
     folder.mkdir(parents=True, exist_ok=True)

@@ -6,7 +6,6 @@ is at distance 0 is given by content alone; the rest is given by position.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 import os
@@ -18,7 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rope_core.errors import Rule, finite, reject, whole
+from rope_core.errors import finite, reject, whole
 from rope_core.lab import cards
 from rope_core.lab.lines import line
 from rope_core.lab.shape import Shape
@@ -50,14 +49,7 @@ def load(name: str) -> Weights:
     card = cards.named(name)
     if card.encoding != "rope":
         raise reject("weights", "one_of", name, names=models())
-    path = cards.INDEX.parent / f"{name}.safetensors"
-    again = Rule("weights_again", {"folder": path.parent.name})
-    if not path.is_file():
-        raise reject("weights", "weights_there", path.name, again=again)
-    data = path.read_bytes()
-    if hashlib.sha256(data).hexdigest() != card.sha256:
-        raise reject("weights", "weights_hash", path.name, hash=f"{card.sha256[:12]}…", again=again)
-    return Weights(Shape(**card.recipe["shape"]), _tensors(data))
+    return Weights(card.recipe.shape, _tensors(cards.verified(cards.path_of(name), card.sha256)))
 
 
 def _tensors(data: bytes) -> dict[str, Float32]:

@@ -9,7 +9,6 @@ from typing import Any
 from rope_core.checks.pairs import Summary, layers, summaries
 from rope_core.errors import reject
 from rope_core.lab import cards
-from rope_core.lab.shape import Shape
 
 
 def shipped(name: str) -> tuple[Path, dict[str, Any]]:
@@ -17,7 +16,7 @@ def shipped(name: str) -> tuple[Path, dict[str, Any]]:
 
     Raises ValueError on unknown weights, or weights without rotary positions.
     """
-    shape = Shape(**cards.named(name).recipe["shape"])
+    shape = cards.named(name).recipe.shape
     if shape.encoding != "rope":
         raise reject("weights", "rotary_weights", name)
     config = {
@@ -28,7 +27,7 @@ def shipped(name: str) -> tuple[Path, dict[str, Any]]:
         "rope_theta": shape.base,
         "max_position_embeddings": shape.context,
     }
-    return cards.INDEX.parent / f"{name}.safetensors", config
+    return cards.path_of(name), config
 
 
 @lru_cache(maxsize=16)
@@ -40,4 +39,4 @@ def pairs(name: str) -> Summary:
 def named() -> tuple[str, ...]:
     """Return the names of weights with rotary positions that are here."""
     rotary = (name for name, each in cards.stored().items() if each.encoding == "rope")
-    return tuple(name for name in rotary if (cards.INDEX.parent / f"{name}.safetensors").is_file())
+    return tuple(name for name in rotary if cards.path_of(name).is_file())

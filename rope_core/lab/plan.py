@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rope_core.errors import reject, whole
-from rope_core.lab import corpus, weights
+from rope_core.lab import cards, corpus
 from rope_core.lab.estimates import Estimate
 from rope_core.lab.evaluate import as_documents
 from rope_core.lab.evaluate import refuse_large as refuse_large
@@ -30,7 +30,7 @@ def lines_of(name: str, keys: Sequence[str] = ()) -> tuple[str, ...]:
 
     Raises ValueError on unknown weights or lines.
     """
-    return lines_for(weights.card(name).recipe.shape, keys)
+    return lines_for(cards.named(name).recipe.shape, keys)
 
 
 def lines_for(shape: Shape, keys: Sequence[str] = ()) -> tuple[str, ...]:
@@ -48,7 +48,7 @@ def named(names: Sequence[str]) -> tuple[str, ...]:
     if isinstance(names, str) or not names:
         raise reject("weights", "some_names", names)
     for name in names:
-        weights.card(name)
+        cards.named(name)
     return tuple(names)
 
 
@@ -77,7 +77,7 @@ def cells(
         if sliding or line(key).scales
     ]
     for name, key, length in planned:
-        line(key).request(weights.card(name).recipe.shape, length, factor)
+        line(key).request(cards.named(name).recipe.shape, length, factor)
     return planned
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rope_core.errors import reject, whole
-from rope_core.lab import copying, corpus, plan, weights
+from rope_core.lab import cards, copying, corpus, plan, weights
 from rope_core.lab.estimates import perplexity
 from rope_core.lab.evaluate import byte_losses
 from rope_core.lab.lines import line
@@ -69,7 +69,7 @@ class Ask:
 
 
 def _reads(name: str, key: str) -> bool:
-    recipe, chosen = weights.card(name).recipe, line(key)
+    recipe, chosen = cards.named(name).recipe, line(key)
     own = (chosen.scheme, chosen.times, chosen.sliding) == (recipe.scheme, 1.0, False)
     return recipe.scheme == UNSCALED or own
 

@@ -40,13 +40,13 @@ class Record:
 def measure(kind: str, arguments: Mapping[str, Any], text: str, date: str) -> Record:
     """Run a kind of work and return its record; the weights are those that its results name."""
     # Reading records must not cost a reader the import of torch.
-    from rope_core.lab import weights
+    from rope_core.lab import cards
     from rope_core.lab.job import steps
     from rope_core.lab.train import hardware
 
     results = tuple(result for _, result in steps(kind, arguments))
     names = sorted({each["weights"] for each in results if "weights" in each})
-    return Record(kind, dict(arguments), results, {n: weights.card(n).sha256 for n in names}, text, hardware(), date)
+    return Record(kind, dict(arguments), results, {n: cards.named(n).sha256 for n in names}, text, hardware(), date)
 
 
 def keep(record: Record, path: Path) -> None:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import torch
 
 from rope_core.errors import finite, reject, whole
-from rope_core.lab import corpus, passkey, plan, weights
+from rope_core.lab import cards, corpus, passkey, plan, weights
 from rope_core.lab.estimates import wilson
 from rope_core.lab.evaluate import AT_ONCE
 from rope_core.lab.lines import line
@@ -65,7 +65,8 @@ class Ask:
     text: bytes = b""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "weights", tuple(self.weights) or tuple(weights.names(task="passkey")))
+        trained = tuple(name for name, each in cards.stored().items() if each.task == "passkey")
+        object.__setattr__(self, "weights", tuple(self.weights) or trained)
         if not self.weights:
             raise reject("weights", "passkey_weights", self.weights)
         self.cells()

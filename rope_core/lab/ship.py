@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from rope_core.errors import reject
-from rope_core.lab import corpus, records, weights
+from rope_core.lab import cards, corpus, records, weights
 from rope_core.lab.estimates import perplexity
 from rope_core.lab.evaluate import byte_losses
 from rope_core.lab.positions import scaled
@@ -20,7 +20,7 @@ from rope_core.lab.train import CHECKPOINT, begin, checkpoint_header, hardware, 
 from rope_core.schemes import UNSCALED
 
 
-def ship(name: str, folder: Path, date: str, stopped: bool = False) -> weights.Card:
+def ship(name: str, folder: Path, date: str, stopped: bool = False) -> cards.Card:
     """Turn a finished run's checkpoint into shipped weights with a card; returns the card.
 
     Args:
@@ -36,7 +36,7 @@ def ship(name: str, folder: Path, date: str, stopped: bool = False) -> weights.C
     resume(run, folder / CHECKPOINT)
     if run.step < header.recipe.steps and not stopped:
         raise reject("folder", "of a finished run", f"{run.step} of {header.recipe.steps} steps")
-    path = weights.FOLDER / f"{name}.safetensors"
+    path = cards.path_of(name)
     path.parent.mkdir(parents=True, exist_ok=True)
     digest = weights.write(run.model, path, recipe=header.recipe.as_json(), corpus=header.corpus)
     card: dict[str, Any] = {
@@ -52,12 +52,11 @@ def ship(name: str, folder: Path, date: str, stopped: bool = False) -> weights.C
         "hardware": header.hardware,
         "date": date,
     }
-    index = json.loads(weights.INDEX.read_text("utf-8")) if weights.INDEX.is_file() else {}
+    index = json.loads(cards.INDEX.read_text("utf-8")) if cards.INDEX.is_file() else {}
     index[name] = card
-    write_whole(weights.INDEX, (json.dumps(dict(sorted(index.items())), indent=1) + "\n").encode())
-    weights.cards.cache_clear()
+    write_whole(cards.INDEX, (json.dumps(dict(sorted(index.items())), indent=1) + "\n").encode())
     weights.load.cache_clear()
-    return weights.card(name)
+    return cards.named(name)
 
 
 def _held_out(model: Any, recipe: Any) -> list[float]:
@@ -88,17 +87,17 @@ def write_corpus() -> None:
 
 def write_cards() -> None:
     """Write the model cards, one table for all shipped weights."""
-    cards = weights.cards()
-    rows = [_card_row(card) for card in cards.values()]
-    ran = ", ".join(sorted({f"{c.hardware['processor']}, torch {c.hardware['torch']}" for c in cards.values()}))
+    every = cards.stored().values()
+    rows = [_card_row(card) for card in every]
+    ran = ", ".join(sorted({f"{c.hardware['processor']}, torch {c.hardware['torch']}" for c in every}))
     manifest = corpus.manifest()
-    threads = " or ".join(map(str, sorted({each.hardware["threads"] for each in cards.values()})))
+    threads = " or ".join(map(str, sorted({each.hardware["threads"] for each in every})))
     more = {"rows": "\n".join(rows), "files": len(manifest["files"]), "ran": ran, "threads": threads}
     text = Path(__file__).with_name("cards.md").read_text("utf-8").format(**(manifest | more))
-    write_whole(weights.FOLDER / "README.md", text.encode())
+    write_whole(cards.INDEX.parent / "README.md", text.encode())
 
 
-def _card_row(card: weights.Card) -> str:
+def _card_row(card: cards.Card) -> str:
     recipe, shape = card.recipe, card.recipe.shape
     how = recipe.task if not recipe.start else f"{recipe.task}, from {recipe.start}"
     if recipe.scheme != UNSCALED:

@@ -12,7 +12,7 @@ import torch
 import torch.nn.functional as F
 
 from rope_core.errors import reject, whole
-from rope_core.lab import plan, weights
+from rope_core.lab import cards, plan, weights
 from rope_core.lab.estimates import curve, perplexity, share
 from rope_core.lab.evaluate import byte_losses
 from rope_core.lab.generate import Places, read_on
@@ -127,7 +127,7 @@ class Ask:
 
     def __post_init__(self) -> None:
         for name in plan.named(self.weights):
-            shape = weights.card(name).recipe.shape
+            shape = cards.named(name).recipe.shape
             if shape.encoding != "rope":
                 raise reject("weights", "rotary_weights", name)
             whole("length", self.length, shape.context + 1, plan.MAX_LENGTH)
@@ -138,7 +138,7 @@ class Ask:
             raise reject("line", "following_line", self.line, names=follow)
         object.__setattr__(self, "line", self.line or follow[0])
         for name in self.weights:
-            line(self.line).request(weights.card(name).recipe.shape, self.length, self.factor)
+            line(self.line).request(cards.named(name).recipe.shape, self.length, self.factor)
         self.read()
 
     def read(self) -> npt.NDArray[np.uint8]:

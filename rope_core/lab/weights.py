@@ -4,53 +4,19 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 
 from rope_core.errors import Rule, reject
-from rope_core.lab.cards import INDEX as INDEX
+from rope_core.lab import cards
 from rope_core.lab.model import Model
+from rope_core.lab.recipe import Recipe
 from rope_core.lab.shape import Shape
-from rope_core.lab.train import CHECKPOINT, Recipe, write_whole
-
-FOLDER = INDEX.parent
-MAX_BYTES = 64 * 2**20
-
-
-@dataclass(frozen=True)
-class Card:
-    """What is known of shipped weights.
-
-    Attributes:
-        name: of the weights.
-        sha256, bytes: of the file.
-        recipe: what it was trained by.
-        loss: mean training loss of the last 100 steps, nats per byte.
-        losses: mean training loss of every 25 steps.
-        held_out: mean loss on the held-out documents at the trained length, nats per byte, and its 95 % interval.
-        corpus: digest of the corpus.
-        seconds, hardware, date: of the run.
-        stopped: the step at which the run was stopped before its recipe's end; None at its end.
-    """
-
-    name: str
-    sha256: str
-    bytes: int
-    recipe: Recipe
-    loss: float
-    losses: tuple[float, ...]
-    held_out: tuple[float, float, float]
-    corpus: str
-    seconds: float
-    hardware: dict[str, Any]
-    date: str
-    stopped: int | None = None
+from rope_core.lab.train import CHECKPOINT, write_whole
 
 
 def as_bytes(model: Model, header: dict[str, str]) -> bytes:
@@ -77,14 +43,8 @@ def read(path: Path, sha256: str = "") -> Model:
     Raises ValueError when the file is missing, too large, damaged, not of the hash, or holds values that are not
     finite.
     """
-    again = Rule("weights_again", {"folder": FOLDER.name})
-    if not path.is_file():
-        raise reject("weights", "weights_there", path.name, again=again)
-    if path.stat().st_size > MAX_BYTES:
-        raise reject("weights", "at_most_bytes", path.stat().st_size, limit=MAX_BYTES)
-    digest = hashlib.sha256(path.read_bytes()).hexdigest()
-    if sha256 and digest != sha256:
-        raise reject("weights", "weights_hash", f"{path.name}: {digest[:12]}…", hash=f"{sha256[:12]}…", again=again)
+    again = Rule("weights_again", {"folder": cards.INDEX.parent.name})
+    cards.verified(path, sha256)
     try:
         with safe_open(path, framework="pt") as file:
             shape = Shape(**json.loads((file.metadata() or {})["shape"]))
@@ -99,44 +59,13 @@ def read(path: Path, sha256: str = "") -> Model:
     return model.requires_grad_(False).eval()
 
 
-@lru_cache(maxsize=1)
-def cards() -> dict[str, Card]:
-    """Return the cards of the shipped weights by name."""
-    if not INDEX.is_file():
-        return {}
-    stored = json.loads(INDEX.read_text("utf-8"))
-    return {name: _card(name, card) for name, card in stored.items()}
-
-
-def _card(name: str, card: dict[str, Any]) -> Card:
-    recipe = Recipe.from_json(json.dumps(card["recipe"]))
-    return Card(
-        name,
-        recipe=recipe,
-        held_out=tuple(card["held_out"]),
-        losses=tuple(card["losses"]),
-        stopped=card.get("stopped"),
-        **{k: card[k] for k in _PLAIN},
-    )
-
-
-_PLAIN = ("sha256", "bytes", "loss", "corpus", "seconds", "hardware", "date")
-
-
-def card(name: str) -> Card:
-    """Return the card of shipped weights, or raise ValueError naming those there are."""
-    if name not in cards():
-        raise reject("weights", "one_of" if cards() else "no_weights", name, names=cards())
-    return cards()[name]
-
-
 @lru_cache(maxsize=4)
 def load(name: str) -> Model:
     """Return shipped weights as a model, their hash checked; kept for the next call, so do not change it.
 
     Raises ValueError on an unknown name, and as ``read`` does.
     """
-    return read(FOLDER / f"{name}.safetensors", card(name).sha256)
+    return read(cards.path_of(name), cards.named(name).sha256)
 
 
 def model_of(source: str) -> tuple[Model, Recipe]:
@@ -144,11 +73,11 @@ def model_of(source: str) -> tuple[Model, Recipe]:
 
     Raises ValueError where there are no such weights, or no checkpoint that can be read.
     """
-    if source in cards():
-        return load(source), card(source).recipe
+    if source in cards.stored():
+        return load(source), cards.named(source).recipe
     path = Path(source) / CHECKPOINT
     if not path.parent.is_dir():
-        raise reject("weights", "run_weights", source, names=cards())
+        raise reject("weights", "run_weights", source, names=cards.stored())
     prefix = "model."
     try:
         with safe_open(path, framework="pt") as file:
@@ -159,12 +88,3 @@ def model_of(source: str) -> tuple[Model, Recipe]:
     except (SafetensorError, OSError, KeyError, TypeError, RuntimeError, ValueError) as error:
         raise reject("weights", "run_checkpoint", source) from error
     return model.requires_grad_(False).eval(), recipe
-
-
-def names(encoding: str = "", task: str = "") -> list[str]:
-    """Return the names of shipped weights, of one encoding and task where given."""
-    return [
-        name
-        for name, each in cards().items()
-        if encoding in ("", each.recipe.shape.encoding) and task in ("", each.recipe.task)
-    ]

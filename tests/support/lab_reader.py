@@ -12,11 +12,12 @@ import numpy.typing as npt
 import pytest
 import torch
 
-from rope_core.lab import weights
+from rope_core.lab import cards, weights
 from rope_core.lab.corpus import manifest
 from rope_core.lab.model import Model
+from rope_core.lab.recipe import Recipe
 from rope_core.lab.shape import Shape
-from rope_core.lab.train import Recipe, hardware
+from rope_core.lab.train import hardware
 
 Array = npt.NDArray[np.float64]
 Frequencies = Callable[[int, int], Array]
@@ -156,7 +157,5 @@ def stock(folder: Path, monkeypatch: pytest.MonkeyPatch, models: dict[str, Model
             "date": "2026-01-01",
         }
     (folder / "index.json").write_text(json.dumps(index))
-    monkeypatch.setattr(weights, "FOLDER", folder)
-    monkeypatch.setattr(weights, "INDEX", folder / "index.json")
-    weights.cards.cache_clear()
+    monkeypatch.setattr(cards, "INDEX", folder / "index.json")
     weights.load.cache_clear()

@@ -6,8 +6,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from rope_core.lab.cards import Card
 from rope_core.lab.lines import lines
+from rope_core.lab.recipe import Recipe
 from rope_core.lab.records import Record
+from rope_core.lab.shape import Shape
+from rope_core.schemes import UNSCALED
 from ui.work.extrapolated import SHIPPED, Seen
 
 Array = npt.NDArray[np.float64]
@@ -76,6 +80,12 @@ def seen(results: Sequence[Mapping[str, Any]], name: str = "sweep") -> Seen:
     machine = {"processor": "a <b>processor</b>", "threads": 2, "torch": "2", "numpy": "2"}
     record = Record(name, {}, tuple(map(dict, results)), {"rope-0": HASH}, HASH[::-1], machine, "2026-01-02")
     return Seen(tuple(results), SHIPPED, record, f"nan = None\nresults = {list(results)!r}")
+
+
+def card(name: str, encoding: str = "rope", start: str = "", scheme: str = UNSCALED, **more: Any) -> Card:
+    """Return a card of weights that were trained on 64 bytes."""
+    recipe = Recipe(Shape(encoding, context=64), start=start, scheme=scheme, steps=99, warmup=9, **more)
+    return Card(name, HASH, recipe, (1.0, 0.9, 1.1), "2026-01-02")
 
 
 def retrieval(seed: int = 0, trials: int = 10) -> tuple[dict[str, Any], ...]:

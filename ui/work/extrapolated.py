@@ -264,7 +264,7 @@ def models() -> tuple[str, ...]:
     names = [
         each.name
         for each in cards.stored().values()
-        if (each.encoding, each.task, each.recipe["start"]) == ("rope", "text", "")
+        if (each.encoding, each.task, each.recipe.start) == ("rope", "text", "")
     ]
     return tuple(names) or ("",)
 
@@ -286,7 +286,7 @@ def family() -> tuple[str, ...]:
         *(
             c.name
             for c in cards.stored().values()
-            if c.recipe["start"] == first and c.task == "text" and c.encoding == "rope"
+            if c.recipe.start == first and c.task == "text" and c.encoding == "rope"
         ),
     )
 
@@ -352,7 +352,7 @@ def sweep(
         lengths=list(doublings(model.context, longest)),
         documents=documents,
         factor=factor,
-        base=None if base == model.recipe["shape"]["base"] else base,
+        base=None if base == model.recipe.shape.base else base,
         params=given or None,
     )
 

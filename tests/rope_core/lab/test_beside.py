@@ -5,7 +5,6 @@ import pytest
 
 from rope_core.lab import cards, view
 from rope_core.lab.beside import COUNTED, DROPPED, OLD, SCALED, beside_window, kind_of
-from rope_core.lab.cards import Stored
 from tests.support import lab_results as made
 
 LEVELS = {"window": 1.0, "rerope": 0.8, "cope": 2.0, "none": 3.0}
@@ -23,10 +22,7 @@ def cells() -> list[view.Cell]:
 
 @pytest.fixture(autouse=True)
 def index(monkeypatch: pytest.MonkeyPatch) -> None:
-    def stored(name: str, encoding: str, start: str) -> Stored:
-        return Stored(name, "0", {"shape": {"encoding": encoding}, "start": start}, (1.0, 1.0, 1.0), "")
-
-    known = [stored("rope-0", "rope", ""), stored("rope-1", "rope", ""), stored("rope-0-drope", "nope", "rope-0")]
+    known = [made.card("rope-0"), made.card("rope-1"), made.card("rope-0-drope", "nope", "rope-0")]
     monkeypatch.setattr(cards, "stored", lambda: {each.name: each for each in known})
 
 

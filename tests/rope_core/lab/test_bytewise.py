@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rope_core.lab import job, records, weights
+from rope_core.lab import cards, job, records, weights
 from rope_core.lab.corpus import held_out
 from rope_core.lab.lines import line
 from rope_core.spectrum import spectrum
@@ -42,4 +42,4 @@ def test_the_shipped_record_is_the_shipped_weights_reading_the_shipped_text() ->
     for each in record.results:
         assert each["text"].encode() == held_out()[each["document"]].text[: each["length"] + 1]
         assert len(each["nats"]) == each["length"]
-        assert record.weights == {each["weights"]: weights.card(each["weights"]).sha256}
+        assert record.weights == {each["weights"]: cards.named(each["weights"]).sha256}

@@ -16,13 +16,14 @@ from transformers import AutoModelForCausalLM, AutoTokenizer, LlamaForCausalLM
 import rope_core as rc
 from rope_core.__main__ import main
 from rope_core.hf.write import llama_fields
-from rope_core.lab import sweep, weights
+from rope_core.lab import cards, sweep, weights
 from rope_core.lab.corpus import held_out
 from rope_core.lab.export import export
 from rope_core.lab.lines import line, lines
 from rope_core.lab.model import Model
 from rope_core.lab.positions import Rotary, scaled
-from rope_core.lab.train import CHECKPOINT, Recipe, begin, keep
+from rope_core.lab.recipe import Recipe
+from rope_core.lab.train import CHECKPOINT, begin, keep
 from rope_core.spectrum import Request
 from tests.support.lab_reader import small
 
@@ -86,7 +87,7 @@ def test_shipped_weights_past_256_bytes_as_they_were_trained(
         folder = tmp_path / name
         assert main(["lab", "export", name, str(folder)]) == 0
         assert capsys.readouterr().out == f"{folder}\n"
-        held_to(weights.load(name), weights.card(name).recipe.request, folder, document(300))
+        held_to(weights.load(name), cards.named(name).recipe.request, folder, document(300))
 
 
 @pytest.mark.long

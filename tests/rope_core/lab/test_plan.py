@@ -19,7 +19,6 @@ from tests.support.lab_reader import small, stock
 def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     stock(tmp_path, monkeypatch, {"tiny": small(), "tiny-learned": small("learned")})
     yield
-    weights.cards.cache_clear()
     weights.load.cache_clear()
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rope_core.lab import copying, job, recall, weights
+from rope_core.lab import cards, copying, job, recall, weights
 from rope_core.lab.estimates import perplexity
 from rope_core.lab.evaluate import byte_losses
 from rope_core.lab.lines import line, lines
@@ -59,9 +59,9 @@ def test_a_line_is_read_at_its_positions_and_the_window_from_the_last_bytes(
 
 def test_a_tuned_model_is_read_under_its_own_scheme_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     stock(tmp_path, monkeypatch, {"tiny": small(context=128)})
-    card = weights.card("tiny")
+    card = cards.named("tiny")
     tuned = replace(card, recipe=replace(card.recipe, scheme="ntk", params={"factor": 2.0}))
-    monkeypatch.setattr(weights, "card", {"tiny": card, "tuned": tuned}.__getitem__)
+    monkeypatch.setattr(cards, "stored", lambda: {"tiny": card, "tuned": tuned})
     cells = recall.Ask(("tiny", "tuned"), length=300, distances=(100, 200)).cells()
     assert [(key, distance) for name, key, distance in cells if name == "tuned"] == [("ntk", 100), ("ntk", 200)]
     assert len({key for name, key, _ in cells if name == "tiny"}) == len(lines())

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from rope_core.__main__ import main
-from rope_core.lab import finetune, job, records, sweep, weights
+from rope_core.lab import cards, finetune, job, records, sweep, weights
 from rope_core.lab.corpus import held_out, training_bytes
 from rope_core.lab.estimates import perplexity
 from rope_core.lab.evaluate import losses
@@ -136,7 +136,7 @@ def test_a_record_holds_request_results_and_weights() -> None:
     records.keep(record, records.FOLDER / "ladder.json")
     back = records.shipped("ladder")
     assert (back.kind, back.arguments, back.text, back.date) == ("sweep", wanted, "abc", "2026-01-01")
-    assert back.weights == {"tiny": weights.card("tiny").sha256}
+    assert back.weights == {"tiny": cards.named("tiny").sha256}
     assert back.results == record.results
     assert len(back.results) == 4
     with pytest.raises(ValueError, match=r"record must be one of ladder, got '\.\./ladder'"):
@@ -155,7 +155,7 @@ def test_a_fine_tune_reports_each_step_and_goes_on_where_it_was_cut(capsys: pyte
     assert [each["loss"] for _, each in again[1:4]] == [each["loss"] for each in cut[10:]]
     assert again[-1][1]["held_out"][0] > 1
     assert again[-1][0] == 1.0
-    read = (weights.card("tiny").sha256, training_bytes()[1])
+    read = (cards.named("tiny").sha256, training_bytes()[1])
     assert again[-1][1]["run"] == finetune.run_name(finetune.recipe("tiny", "linear", 64, 24), *read)
     for given, message in (
         ({"weights": "tiny-alibi"}, "weights must be of a model with rotary positions, got 'tiny-alibi'"),
@@ -227,7 +227,7 @@ def test_the_command_line_trains_and_ships(
             assert main(["lab", "--lang", lang, "train", *wanted[2:-1], key]) == 2
             assert words in capsys.readouterr().err
     assert main(["lab", "ship", "tiny-linear", str(out), "--stopped"]) == 0
-    assert weights.card("tiny-linear").stopped == 2
+    assert cards.named("tiny-linear").stopped == 2
     assert "| 2 of 3 × 8 × 32 | 0 |" in (tmp_path / "README.md").read_text("utf-8")
     assert main(wanted) == 0
     assert (out / "loss.csv").read_text().splitlines()[0] == "step,nats_per_byte"
@@ -236,7 +236,7 @@ def test_the_command_line_trains_and_ships(
     assert main([*wanted, "--seed", "1"]) == 2
     assert "folder must be empty or of the same recipe, got 'a checkpoint with other seed'" in capsys.readouterr().err
     assert main(["lab", "ship", "tiny-linear", str(out)]) == 0
-    card = weights.card("tiny-linear")
+    card = cards.named("tiny-linear")
     assert card.stopped is None
     assert card.hardware == hardware() | {"precision": "float32"}
     assert (card.recipe.start, card.recipe.scheme, card.recipe.params) == ("tiny", "linear", {"factor": 2.0})

@@ -12,8 +12,9 @@ import pytest
 import torch
 
 from rope_core.lab import passkey
+from rope_core.lab.recipe import Recipe
 from rope_core.lab.shape import Shape
-from rope_core.lab.train import CHECKPOINT, Progress, Recipe, Run, begin, checkpoint_header, one_step, train, windows
+from rope_core.lab.train import CHECKPOINT, Progress, Run, begin, checkpoint_header, one_step, train, windows
 
 TINY = Shape(layers=1, width=16, heads=2, hidden=16, context=16)
 
@@ -63,7 +64,8 @@ CHILD = """
 import sys, torch
 torch.set_num_threads(1)
 from pathlib import Path
-from rope_core.lab.train import Recipe, train
+from rope_core.lab.recipe import Recipe
+from rope_core.lab.train import train
 from tests.rope_core.lab.test_train import TINY, sample
 told = lambda p: print(p.step, flush=True)
 train(Recipe(TINY, steps=60, warmup=3), Path(sys.argv[1]), text=sample(), every=1, report=told)

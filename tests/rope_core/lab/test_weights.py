@@ -9,7 +9,7 @@ import pytest
 import torch
 
 import rope_core as rc
-from rope_core.lab import corpus, weights
+from rope_core.lab import cards, corpus, weights
 from rope_core.lab.estimates import perplexity
 from rope_core.lab.evaluate import byte_losses, losses
 from rope_core.lab.lines import line
@@ -63,14 +63,14 @@ def test_an_unknown_name_is_refused() -> None:
 
 
 def test_shipped_files_are_those_of_their_cards_and_small_enough() -> None:
-    assert {path.stem for path in weights.FOLDER.glob("*.safetensors")} == set(weights.cards())
-    assert {"rope-0", "rope-1", "rope-2"} <= set(weights.cards())
-    for name, card in weights.cards().items():
-        path = weights.FOLDER / f"{name}.safetensors"
+    assert {path.stem for path in cards.INDEX.parent.glob("*.safetensors")} == set(cards.stored())
+    assert {"rope-0", "rope-1", "rope-2"} <= set(cards.stored())
+    for name, card in cards.stored().items():
+        path = cards.INDEX.parent / f"{name}.safetensors"
         assert card.bytes == path.stat().st_size <= 8 * 2**20
         assert card.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
         assert card.corpus == corpus.manifest()["sha256"]
-        assert (weights.FOLDER / "README.md").read_text("utf-8").count(f"| {name} |") == 1
+        assert (cards.INDEX.parent / "README.md").read_text("utf-8").count(f"| {name} |") == 1
 
 
 def documents(count: int, length: int) -> np.ndarray:
@@ -81,7 +81,7 @@ def documents(count: int, length: int) -> np.ndarray:
 
 def test_the_shipped_model_reads_as_well_as_its_card_says() -> None:
     for name in ("rope-0", "rope-1", "rope-2"):
-        card = weights.card(name)
+        card = cards.named(name)
         result = perplexity(byte_losses(weights.load(name), documents(44, 256)))
         assert math.log(result.value) == pytest.approx(card.held_out[0], abs=2e-4)
 

@@ -8,7 +8,7 @@ import pytest
 from plotly.colors import sample_colorscale
 
 from rope_core.lab import cards, experiments
-from rope_core.lab.cards import Stored
+from rope_core.lab.cards import Card
 from tests.support import lab_results as made
 from tests.support.figures import chart, ran
 from ui.figures.extrapolation import models as figures
@@ -19,18 +19,11 @@ from ui.text.words import LANGUAGES, Words
 T = Words("en", "extrapolation")
 
 
-def stored(name: str, encoding: str = "rope", scheme: str = "none", start: str = "") -> Stored:
-    recipe: dict[str, Any] = {"shape": {"encoding": encoding, "context": 64, "base": 1e4}, "task": "text"}
-    return Stored(
-        name, made.HASH, recipe | {"start": start, "scheme": scheme, "steps": 99}, (1.0, 0.9, 1.1), "2026-01-02"
-    )
-
-
 @pytest.fixture(autouse=True)
-def index(monkeypatch: pytest.MonkeyPatch) -> dict[str, Stored]:
+def index(monkeypatch: pytest.MonkeyPatch) -> dict[str, Card]:
     """Return an index of weights with four encodings and a fine-tune."""
-    result = {name: stored(name, name.split("-")[0]) for name in ("rope-0", "alibi-0", "learned-0", "nope-0")}
-    result["rope-0-tuned"] = stored("rope-0-tuned", scheme="linear", start="rope-0")
+    result = {name: made.card(name, name.split("-")[0]) for name in ("rope-0", "alibi-0", "learned-0", "nope-0")}
+    result["rope-0-tuned"] = made.card("rope-0-tuned", scheme="linear", start="rope-0")
     monkeypatch.setattr(cards, "stored", lambda: result)
     return result
 
@@ -69,7 +62,7 @@ def test_without_a_table_that_ends_nothing_is_called_undefined() -> None:
     assert "Undefined" in figures.encodings(made.seen(encodings()), 64, T).finding
 
 
-def test_a_fine_tune_stands_beside_what_it_started_from(index: dict[str, Stored]) -> None:
+def test_a_fine_tune_stands_beside_what_it_started_from(index: dict[str, Card]) -> None:
     before, after = made.losses(0, 2.0, 4, 256), made.losses(0, 1.0, 4, 256)
     results = [
         made.cell("rope-0", "linear", before),

@@ -2,12 +2,10 @@
 
 import math
 from dataclasses import replace
-from typing import Any
 
 import pytest
 
 from rope_core.lab import cards
-from rope_core.lab.cards import Stored
 from tests.support import lab_results as made
 from tests.support.figures import chart, ran
 from ui.figures.extrapolation import recall as figures
@@ -17,13 +15,11 @@ from ui.text.words import LANGUAGES, Words
 @pytest.fixture(autouse=True)
 def index(monkeypatch: pytest.MonkeyPatch) -> None:
     """Return an index with a model that copies, and one fine-tuned from it under the second line's scheme."""
-
-    def stored(name: str, scheme: str, start: str) -> Stored:
-        recipe: dict[str, Any] = {"shape": {"encoding": "rope", "context": 64}, "task": "copy", "steps": 9}
-        return Stored(name, made.HASH, recipe | {"scheme": scheme, "start": start}, (1.0, 0.9, 1.1), "2026-01-02")
-
-    names = {"copies": ("none", "rope-0"), "tuned": (made.KEYS[1], "copies")}
-    monkeypatch.setattr(cards, "stored", lambda: {name: stored(name, *more) for name, more in names.items()})
+    known = [
+        made.card("copies", start="rope-0", task="copy"),
+        made.card("tuned", "rope", "copies", made.KEYS[1], task="copy"),
+    ]
+    monkeypatch.setattr(cards, "stored", lambda: {each.name: each for each in known})
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
@@ -54,8 +50,8 @@ def test_three_windows_have_three_names(monkeypatch: pytest.MonkeyPatch) -> None
     known = cards.stored()
     copies = known["copies"]
     more = {
-        "plain": replace(copies, recipe={**copies.recipe, "task": "text", "start": ""}),
-        "near": replace(copies, recipe={**copies.recipe, "start": "copies"}),
+        "plain": replace(copies, recipe=replace(copies.recipe, task="text", start="")),
+        "near": replace(copies, recipe=replace(copies.recipe, start="copies")),
     }
     monkeypatch.setattr(cards, "stored", lambda: known | more)
     window = made.KEYS[-1:]

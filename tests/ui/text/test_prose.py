@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import rope_core as rc
-from rope_core.lab import copying, recall, records, view, weights
+from rope_core.lab import cards, copying, recall, records, view
 from rope_core.lab.estimates import paired
 from rope_core.rope import Rope
 from rope_core.theory import attention, interpolation, softmax
@@ -66,7 +66,7 @@ def copied() -> list[str]:
     )
     assert all(over[d].low > 1 for d in (96, 192)) and all(over[d].value < 1 for d in far)
     assert not over_plain[384].excludes(1.0) and all(over_plain[d].low > 1 for d in far[1:])
-    card, other = weights.card(tuned), weights.card(near)
+    card, other = cards.named(tuned), cards.named(near)
     assert (card.stopped, card.recipe.rate, card.recipe.start) == (other.stopped, other.recipe.rate, other.recipe.start)
     assert card.recipe.batch * card.recipe.length == other.recipe.batch * other.recipe.length
     return [

@@ -12,7 +12,7 @@ import pytest
 
 from rope_core.jobs import queue as jobs
 from rope_core.lab import cards, records
-from rope_core.lab.cards import Stored
+from rope_core.lab.cards import Card
 from rope_core.lab.job import KINDS, steps
 from rope_core.lab.lines import lines
 from tests.support import lab_results as made
@@ -22,20 +22,13 @@ from ui.work import extrapolated
 from ui.work import jobs as work
 from ui.work.session import Unfit
 
-SHAPE = {"encoding": "rope", "context": 64, "base": 1e4}
-
-
-def entry(name: str, encoding: str = "rope", start: str = "", task: str = "text") -> Stored:
-    recipe = {"shape": SHAPE | {"encoding": encoding}, "start": start, "task": task, "scheme": "linear", "steps": 9}
-    return Stored(name, f"{name:x<64}", recipe, (1.0, 0.9, 1.1), "2026-01-02")
-
 
 @pytest.fixture
-def index(monkeypatch: pytest.MonkeyPatch) -> dict[str, Stored]:
+def index(monkeypatch: pytest.MonkeyPatch) -> dict[str, Card]:
     """Return an index of weights of its own."""
-    result = {name: entry(name) for name in ("rope-0", "rope-1")}
-    result |= {"alibi-0": entry("alibi-0", "alibi"), "rope-0-linear": entry("rope-0-linear", start="rope-0")}
-    result |= {"rope-0-passkey": entry("rope-0-passkey", start="rope-0", task="passkey")}
+    result = {name: made.card(name) for name in ("rope-0", "rope-1")}
+    result |= {"alibi-0": made.card("alibi-0", "alibi"), "rope-0-linear": made.card("rope-0-linear", start="rope-0")}
+    result |= {"rope-0-passkey": made.card("rope-0-passkey", start="rope-0", task="passkey")}
     monkeypatch.setattr(cards, "stored", lambda: result)
     return result
 
@@ -67,7 +60,7 @@ def test_reading_and_drawing_records_loads_no_torch() -> None:
     assert done.stdout.strip() == "False"
 
 
-def test_requests_differ_by_everything_that_their_results_depend_on(index: dict[str, Stored]) -> None:
+def test_requests_differ_by_everything_that_their_results_depend_on(index: dict[str, Card]) -> None:
     def key(text: bytes = b"", **other: Any) -> object:
         sentence: dict[str, Any] = {"factor": None, "base": 1e4, "params": {"beta_fast": 32.0}} | other
         name, longest, documents = (
@@ -92,7 +85,7 @@ def test_requests_differ_by_everything_that_their_results_depend_on(index: dict[
     assert key() != same, "retrained weights are another request"
 
 
-def test_a_text_never_stands_in_its_key(index: dict[str, Stored]) -> None:
+def test_a_text_never_stands_in_its_key(index: dict[str, Card]) -> None:
     wanted = extrapolated.sweep("rope-0", 64, 1, factor=None, base=1e4, params={}, text=b"a secret sentence")
     assert "secret" not in repr(wanted.key)
     assert wanted.values == {"weights": ["rope-0"], "lengths": [64], "documents": 1}
@@ -145,7 +138,7 @@ def test_the_first_documents_of_a_text_are_read_and_fit_into_an_argument() -> No
     extrapolated.held_out(4096)
 
 
-def test_results_are_found_by_their_request_alone(queue: jobs.Queue, index: dict[str, Stored]) -> None:
+def test_results_are_found_by_their_request_alone(queue: jobs.Queue, index: dict[str, Card]) -> None:
     mine: dict[str, Any] = {}
     yours: dict[str, Any] = {}
     wanted = extrapolated.request("sweep", b"\x00\xff\x07", documents=4)
@@ -162,7 +155,7 @@ def test_results_are_found_by_their_request_alone(queue: jobs.Queue, index: dict
     assert all(status.title == "a title" for status in queue.all())
 
 
-def test_running_work_shows_what_it_has_and_is_cancelled(queue: jobs.Queue, index: dict[str, Stored]) -> None:
+def test_running_work_shows_what_it_has_and_is_cancelled(queue: jobs.Queue, index: dict[str, Card]) -> None:
     mine: dict[str, Any] = {}
     yours: dict[str, Any] = {}
     slow = extrapolated.request("sweep", documents=1)
@@ -185,7 +178,7 @@ def test_running_work_shows_what_it_has_and_is_cancelled(queue: jobs.Queue, inde
     assert extrapolated.seen(yours, "", slow) is None, "what was cut short is kept for nobody"
 
 
-def test_what_a_reloaded_page_left_is_taken_up_again(queue: jobs.Queue, index: dict[str, Stored]) -> None:
+def test_what_a_reloaded_page_left_is_taken_up_again(queue: jobs.Queue, index: dict[str, Card]) -> None:
     before: dict[str, Any] = {work.VISITOR: "browser"}
     beside: dict[str, Any] = {work.VISITOR: "another"}
     after: dict[str, Any] = {work.VISITOR: "browser", work.TAB: "tab"}
@@ -207,7 +200,7 @@ def test_what_a_reloaded_page_left_is_taken_up_again(queue: jobs.Queue, index: d
     work.cancel(after, "sweep")
 
 
-def test_work_that_fails_says_why(queue: jobs.Queue, index: dict[str, Stored]) -> None:
+def test_work_that_fails_says_why(queue: jobs.Queue, index: dict[str, Card]) -> None:
     mine: dict[str, Any] = {}
     wanted = extrapolated.request("sweep", documents=2)
     extrapolated.start(mine, "sweep", wanted, "fails")
@@ -215,7 +208,7 @@ def test_work_that_fails_says_why(queue: jobs.Queue, index: dict[str, Stored]) -
     assert extrapolated.seen({}, "sweep", wanted) is None and extrapolated.every(mine, "sweep") is None
 
 
-def test_what_weights_there_are(index: dict[str, Stored]) -> None:
+def test_what_weights_there_are(index: dict[str, Card]) -> None:
     assert extrapolated.models() == ("rope-0", "rope-1")
     assert extrapolated.firsts() == ("rope-0", "alibi-0")
     assert extrapolated.family() == ("rope-0", "rope-0-linear")

@@ -107,9 +107,9 @@ def _has_number(cells: Sequence[Cell], weights: str) -> bool:
 def tuned_line(weights: str) -> str | None:
     """Return the ladder's line under which weights were fine-tuned; None for weights that were not."""
     known = cards.stored().get(weights)
-    if known is None or not known.recipe["start"]:
+    if known is None or not known.recipe.start:
         return None
-    return next((each.key for each in lines() if each.scheme == known.recipe["scheme"] and each.times == 1.0), None)
+    return next((each.key for each in lines() if each.scheme == known.recipe.scheme and each.times == 1.0), None)
 
 
 def pairs(results: Sequence[Cell]) -> list[tuple[Cell, Cell]]:
@@ -119,7 +119,7 @@ def pairs(results: Sequence[Cell]) -> list[tuple[Cell, Cell]]:
         key = tuned_line(after.weights)
         if key is None or after.line != key:
             continue
-        start = cards.named(after.weights).recipe["start"]
+        start = cards.named(after.weights).recipe.start
         tuned += [(each, after) for each in results if each.weights == start and each.line == key]
     return tuned
 
@@ -143,7 +143,7 @@ def finetuned(seen: Seen, trained: int, t: Words) -> Drawing | None:
             before=with_interval(before.last),
             after=with_interval(later.last),
             ratio=factor(view.ratio(later, before)),
-            steps=cards.named(later.weights).recipe["steps"],
+            steps=cards.named(later.weights).recipe.steps,
         )
         for before, later in results
     ]

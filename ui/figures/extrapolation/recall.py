@@ -64,7 +64,7 @@ def trained_for(weights: str) -> str:
     known = cards.stored()
     if weights not in known or known[weights].task != "copy":
         return "text_only" if weights in known else ""
-    return "after_tuning" if (first := known.get(known[weights].recipe["start"])) and first.task == "copy" else ""
+    return "after_tuning" if (first := known.get(known[weights].recipe.start)) and first.task == "copy" else ""
 
 
 def near(window: Cell, t: Words) -> str:
