@@ -39,7 +39,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     train.add_argument("--stop", type=int, help="end at this step; the learning rate stays that of all --steps")
     train.add_argument("--rate", type=float, help="highest learning rate")
     train.add_argument("--precision", choices=("float32", "bfloat16"), default="float32")
-    train.add_argument("--progress", action="store_true", help="JSON lines on standard output instead of a bar")
     score = commands.add_parser("eval", parents=[common], help="perplexity of weights, every line at every length")
     score.add_argument("weights", nargs="*", help="names of shipped weights, or folders of runs; rope-0 by default")
     score.add_argument("--file", type=Path, help="a text to read; the held-out documents by default")
@@ -80,33 +79,22 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _train(options: argparse.Namespace) -> int:
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bar
+
     from rope_core.lab import weights
     from rope_core.lab.train import Progress, train
 
     recipe = _recipe(options)
     start = weights.load(recipe.start) if recipe.start else None
-    step_done: Any
-    if options.progress:
-        from rope_core.jobs.child import report
+    columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[loss]}"), TimeRemainingColumn())
+    with Bar(*columns) as bar:
+        shown = bar.add_task("train", total=options.stop or recipe.steps, loss="")
 
         def step_done(p: Progress) -> None:
-            report(progress=p.step / p.steps, eta=p.left, result={"step": p.step, "loss": p.loss})
+            bar.update(shown, completed=p.step, loss=f"{p.loss:.4f} nats/byte")
 
         run = train(recipe, options.out, start=start, precision=options.precision, report=step_done, stop=options.stop)
-    else:
-        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
-        from rich.progress import Progress as Bar
-
-        columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[loss]}"), TimeRemainingColumn())
-        with Bar(*columns) as bar:
-            shown = bar.add_task("train", total=options.stop or recipe.steps, loss="")
-
-            def step_done(p: Progress) -> None:
-                bar.update(shown, completed=p.step, loss=f"{p.loss:.4f} nats/byte")
-
-            run = train(
-                recipe, options.out, start=start, precision=options.precision, report=step_done, stop=options.stop
-            )
     rows = [f"{step},{loss:.6f}" for step, loss in enumerate(run.losses, 1)]
     (options.out / "loss.csv").write_text("step,nats_per_byte\n" + "\n".join(rows) + "\n", "utf-8")
     print(

@@ -33,14 +33,11 @@ from rope_core.evaluate.turning import (
     trained_length,
     window_length,
 )
+from rope_core.lab import plan
 from rope_core.lab.copying import SPAN
-from rope_core.lab.estimates import curve, perplexity, share, wilson
-from rope_core.lab.plan import three
 from rope_core.lab.train import write_whole
 from rope_core.rope import Array
 from rope_core.version import __version__
-
-BINS = 32
 
 
 @dataclass(frozen=True)
@@ -140,26 +137,16 @@ class Evaluation:
 
     def run(self) -> Generator[tuple[float, dict[str, Any]], None, None]:
         """Measure cell by cell; yields the share of the work that is done, and the cell as JSON values."""
-        cells = self.cells()
-        total, done = sum(map(self.work, cells)), 0.0
-        for cell in cells:
+        for done, cell in plan.shares(self.cells(), self.work):
             begun = time.perf_counter()
             plain = {name: value for name, value in asdict(cell).items() if value is not None}
             result = {"weights": self.loaded.source.name, **plain, **getattr(self, f"_{cell.task}")(cell)}
-            done += self.work(cell)
-            yield done / total, result | {"seconds": round(time.perf_counter() - begun, 3)}
+            yield done, result | {"seconds": round(time.perf_counter() - begun, 3)}
 
     def _perplexity(self, cell: Cell) -> dict[str, Any]:
         """Return perplexity of the documents' first tokens, as the lab's sweep says it."""
         nats = self._read(cell, self.texts.documents[:, : cell.length + 1], "losses")
-        bins = curve(nats, min(BINS, cell.length))
-        return {
-            "documents": len(nats),
-            "whole": three(perplexity(nats)),
-            "last": three(perplexity(nats, 0.75)),
-            "nats": share(nats, 0.75, 1.0).mean(1).round(6).tolist(),
-            "curve": {name: np.round(values, 4).tolist() for name, values in asdict(bins).items()},
-        }
+        return {"documents": len(nats), **plan.read_off(nats)}
 
     def _passkey(self, cell: Cell) -> dict[str, Any]:
         """Return whole numbers found, and the share of their tokens, as the lab's retrieval says it."""
@@ -169,18 +156,14 @@ class Evaluation:
         most = max(answer for _, answer in examples)
         right = self._read(cell, np.stack([ids for ids, _ in examples]), "likeliest", most)
         hits = [row[-answer:] for row, (_, answer) in zip(right, examples, strict=True)]
-        whole_ones, parts = sum(bool(row.all()) for row in hits), float(sum(row.mean() for row in hits))
-        low, high = (round(end, 6) for end in wilson(whole_ones, trials))
-        shares = [round(each, 6) for each in (parts / trials, *wilson(parts, trials))]
-        return {"right": whole_ones, "trials": trials, "low": low, "high": high, "digits": shares}
+        return plan.found(hits)
 
     def _copy(self, cell: Cell) -> dict[str, Any]:
         """Return perplexity of the second occurrence, as the lab's recall says it."""
         assert cell.distance is not None
         ask = self.ask
         examples = tasks.copies(self.loaded.coder, self.texts.filler, cell.length, cell.distance, ask.trials, ask.seed)
-        nats = self._read(cell, examples, "losses")[:, tasks.AFTER - SPAN :]
-        return {"copy": three(perplexity(nats)), "nats": nats.mean(1).round(6).tolist()}
+        return plan.copied(self._read(cell, examples, "losses")[:, -SPAN:])
 
     def _read(self, cell: Cell, tokens: Any, what: str, last: int = 0) -> Array:
         """Return losses or hits of tokens (n, length + 1) under a cell's line, batch by batch, each kept on disk."""

@@ -14,8 +14,6 @@ from rope_core.evaluate.texts import Coder, Tokens
 from rope_core.lab import copying, passkey
 
 DEPTHS = (0.0, 0.25, 0.5, 0.75, 1.0)
-AFTER = 16
-"""Tokens of the second occurrence that do not count: until then nothing says that it is one."""
 
 
 def hidden(coder: Coder, filler: Tokens, length: int, depth: float, rng: np.random.Generator) -> tuple[Tokens, int]:

@@ -46,11 +46,11 @@ def run(ask: Ask) -> Iterator[tuple[float, dict[str, Any]]]:
     model = weights.load(ask.weights)
     read = plan.documents(ask.length, ask.document + 1)[ask.document :]
     text = read[0].tobytes().decode("ascii")
-    for done, key in enumerate(ask.lines, 1):
+    for done, key in plan.shares(ask.lines):
         sliding = line(key).sliding
         nats = sliding_losses(model, read) if sliding else byte_losses(model, read, plan.place(model, key, ask.length))
         yield (
-            done / len(ask.lines),
+            done,
             {
                 "weights": ask.weights,
                 "line": key,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import shutil
-import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +17,7 @@ from rope_core.lab.evaluate import byte_losses
 from rope_core.lab.lines import Line, line, lines
 from rope_core.lab.positions import scaled
 from rope_core.lab.recipe import Recipe
-from rope_core.lab.train import CHECKPOINT, Run, begin, keep, one_step, resume
+from rope_core.lab.train import CHECKPOINT, Progress, Run, begin, going_on, resume
 
 RATE = 5e-4
 EVERY = 10
@@ -113,16 +112,10 @@ def run(ask: Ask) -> Iterator[tuple[float, dict[str, Any]]]:
     folder.mkdir(parents=True, exist_ok=True)
     tuning = begin(tuned, weights.load(ask.weights))
     resume(tuning, folder / CHECKPOINT)
-    resumed = tuning.step
-    for done in range(EVERY, resumed + 1, EVERY):
-        yield done / tuned.steps, _progress(name, done, tuned, tuning.losses[done - 1], 0.0)
-    begun = time.monotonic()
-    while tuning.step < tuned.steps:
-        loss = one_step(tuning, text)
-        left = (time.monotonic() - begun) / (tuning.step - resumed) * (tuned.steps - tuning.step)
-        if tuning.step % EVERY == 0 or tuning.step == tuned.steps:
-            keep(tuning, folder / CHECKPOINT, digest)
-        yield tuning.step / tuned.steps, _progress(name, tuning.step, tuned, loss, left)
+    for done in range(EVERY, tuning.step + 1, EVERY):
+        yield done / tuned.steps, _progress(name, Progress(done, tuned.steps, tuning.losses[done - 1], 0.0))
+    for each in going_on(tuning, text, folder / CHECKPOINT, digest, every=EVERY):
+        yield each.step / each.steps, _progress(name, each)
     yield 1.0, {"run": name, **held_out(tuning)}
 
 
@@ -134,8 +127,9 @@ def make_room(folder: Path) -> None:
         shutil.rmtree(path.parent, ignore_errors=True)
 
 
-def _progress(name: str, step: int, recipe: Recipe, loss: float, left: float) -> dict[str, Any]:
-    return {"run": name, "step": step, "steps": recipe.steps, "loss": round(loss, 5), "left": round(left, 1)}
+def _progress(name: str, each: Progress) -> dict[str, Any]:
+    told = {"loss": round(each.loss, 5), "left": round(each.left, 1)}
+    return {"run": name, "step": each.step, "steps": each.steps, **told}
 
 
 def held_out(run: Run) -> dict[str, Any]:

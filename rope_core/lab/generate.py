@@ -204,10 +204,9 @@ def run(ask: Ask) -> Iterator[tuple[float, dict[str, Any]]]:
     A cell holds the last bytes of the prompt ("prompt_end"), what was written ("text"), what the document has there
     ("truth") and the truth's mean loss in nats per byte, or why positions are "undefined".
     """
-    document, cells = ask.read(), ask.cells()
+    document = ask.read()
     cut = len(document) - ask.new
-    work, done = sum(length for _, _, length in cells), 0
-    for name, key, length in cells:
+    for done, (name, key, length) in plan.shares(ask.cells(), lambda each: each[2]):
         model = weights.load(name)
         result: dict[str, Any] = {"weights": name, "line": key, "length": length}
         prompt, truth = document[len(document) - length : cut], document[cut:]
@@ -224,8 +223,7 @@ def run(ask: Ask) -> Iterator[tuple[float, dict[str, Any]]]:
                 "truth": as_text(truth),
                 "truth_loss": round(written.truth_loss, 6),
             }
-        done += length
-        yield done / work, result
+        yield done, result
 
 
 def as_text(data: bytes) -> str:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from rope_core.errors import reject, whole
 from rope_core.lab import cards, corpus
-from rope_core.lab.estimates import Estimate
+from rope_core.lab.estimates import Estimate, curve, perplexity, share, wilson
 from rope_core.lab.evaluate import as_documents
 from rope_core.lab.evaluate import refuse_large as refuse_large
 from rope_core.lab.lines import line, lines
@@ -17,10 +19,15 @@ from rope_core.lab.model import Model
 from rope_core.lab.positions import Position, scaled
 from rope_core.lab.remapped import Remapped
 from rope_core.lab.shape import Shape
+from rope_core.rope import Array
 from rope_core.schemes import UNSCALED
 
 MAX_TEXT = 50 * 10**6
 MAX_LENGTH = 2**17
+BINS = 32
+AFTER = 16
+"""Of the second occurrence of a stretch, what does not count: until then nothing says that it is one."""
+C = TypeVar("C")
 
 
 def lines_of(name: str, keys: Sequence[str] = ()) -> tuple[str, ...]:
@@ -128,3 +135,47 @@ def undefined(shape: Shape, length: int) -> str:
 def three(estimate: Estimate) -> list[float | None]:
     """Return value, low and high as JSON values: None where there is no interval."""
     return [None if v != v else round(v, 6) for v in (estimate.value, estimate.low, estimate.high)]
+
+
+def read_off(nats: Array) -> dict[str, Any]:
+    """Return what is told of losses (documents, length), as JSON values.
+
+    "whole" and "last" [value, low, high] are perplexities over the window and its last quarter, "nats" the mean loss of
+    each document's last quarter, "curve" perplexity against position in bins.
+    """
+    bins = curve(nats, min(BINS, nats.shape[1]))
+    return {
+        "whole": three(perplexity(nats)),
+        "last": three(perplexity(nats, 0.75)),
+        "nats": share(nats, 0.75, 1.0).mean(1).round(6).tolist(),
+        "curve": {name: np.round(values, 4).tolist() for name, values in asdict(bins).items()},
+    }
+
+
+def found(hits: Sequence[npt.NDArray[Any]]) -> dict[str, Any]:
+    """Return what is told of answers, one array of right and wrong parts each, as JSON values.
+
+    "right" of "trials" whole answers were right, "low" and "high" are the share's 95 % interval; "digits" is the share
+    of single parts that were, with its interval, the parts of an answer counted as one trial.
+    """
+    trials, right, parts = len(hits), sum(bool(each.all()) for each in hits), float(sum(each.mean() for each in hits))
+    low, high = (round(end, 6) for end in wilson(right, trials))
+    digits = [round(each, 6) for each in (parts / trials, *wilson(parts, trials))]
+    return {"right": right, "trials": trials, "low": low, "high": high, "digits": digits}
+
+
+def copied(nats: Array) -> dict[str, Any]:
+    """Return what is told of the losses of second occurrences (examples, copying.SPAN), as JSON values.
+
+    "copy" is the perplexity from the 17th on, [value, low, high], "nats" the mean loss in each example.
+    """
+    late = nats[:, AFTER:]
+    return {"copy": three(perplexity(late)), "nats": late.mean(1).round(6).tolist()}
+
+
+def shares(cells: Sequence[C], cost: Callable[[C], float] = lambda _: 1.0) -> Iterator[tuple[float, C]]:
+    """Yield cells in turn, each with the share of all work that is done after it."""
+    total, done = sum(map(cost, cells)), 0.0
+    for each in cells:
+        done += cost(each)
+        yield done / total, each

@@ -11,13 +11,9 @@ import numpy.typing as npt
 
 from rope_core.errors import reject, whole
 from rope_core.lab import cards, copying, corpus, plan, weights
-from rope_core.lab.estimates import perplexity
 from rope_core.lab.evaluate import byte_losses
 from rope_core.lab.lines import line
 from rope_core.schemes import UNSCALED
-
-AFTER = 16
-"""Bytes of the second occurrence that do not count: until then nothing says that it is one."""
 
 
 @dataclass(frozen=True)
@@ -77,11 +73,9 @@ def _reads(name: str, key: str) -> bool:
 def run(ask: Ask) -> Iterator[tuple[float, dict[str, Any]]]:
     """Measure cell by cell; yields the share of the work that is done, and the cell.
 
-    "copy" is the perplexity per byte of the second occurrence from its 17th byte on, [value, low, high], "nats" its
-    mean loss in each example; or "undefined" says why there is none.
+    The cell is that of ``plan.copied``; or "undefined" says why there is none.
     """
-    cells = ask.cells()
-    for done, (name, key, distance) in enumerate(cells, 1):
+    for done, (name, key, distance) in plan.shares(ask.cells()):
         model = weights.load(name)
         examples = ask.examples(distance, ask.trials)
         if line(key).sliding:
@@ -92,6 +86,6 @@ def run(ask: Ask) -> Iterator[tuple[float, dict[str, Any]]]:
         if reason := plan.undefined(model.shape, length):
             result["undefined"] = reason
         else:
-            nats = byte_losses(model, examples, plan.place(model, key, length, ask.factor))[:, AFTER - copying.SPAN :]
-            result |= {"copy": plan.three(perplexity(nats)), "nats": nats.mean(1).round(6).tolist()}
-        yield done / len(cells), result
+            nats = byte_losses(model, examples, plan.place(model, key, length, ask.factor))
+            result |= plan.copied(nats[:, -copying.SPAN :])
+        yield done, result

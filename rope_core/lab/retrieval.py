@@ -12,7 +12,6 @@ import torch
 
 from rope_core.errors import finite, reject, whole
 from rope_core.lab import cards, corpus, passkey, plan, weights
-from rope_core.lab.estimates import wilson
 from rope_core.lab.evaluate import AT_ONCE
 from rope_core.lab.lines import line
 from rope_core.lab.model import Model
@@ -96,13 +95,9 @@ class Ask:
 def run(ask: Ask) -> Iterator[tuple[float, dict[str, Any]]]:
     """Ask cell by cell; yields the share of the work that is done, and the cell.
 
-    "right" of "trials" whole answers were right, "low" and "high" are the share's 95 % interval; "digits" is the share
-    of single digits that were, of which one in ten is right by chance, with its interval, the digits of an example
-    counted as one trial. Or "undefined" says why there is none.
+    The cell is that of ``plan.found``; of digits one in ten is right by chance. Or "undefined" says why there is none.
     """
-    cells = ask.cells()
-    work, done = sum(length for _, _, length, _ in cells), 0
-    for name, key, length, depth in cells:
+    for done, (name, key, length, depth) in plan.shares(ask.cells(), lambda each: each[2]):
         model = weights.load(name)
         result: dict[str, Any] = {"weights": name, "line": key, "length": length, "depth": depth}
         examples = ask.examples(length, depth, ask.trials)
@@ -112,11 +107,6 @@ def run(ask: Ask) -> Iterator[tuple[float, dict[str, Any]]]:
         if reason:
             result["undefined"] = reason
         else:
-            hits = digits_right(model, examples, plan.place(model, key, examples.shape[1], ask.factor))
-            right, digits = int(hits.all(1).sum()), float(hits.mean(1).sum())
-            low, high = (round(end, 6) for end in wilson(right, ask.trials))
-            shares = (digits / ask.trials, *wilson(digits, ask.trials))
-            result |= {"right": right, "trials": ask.trials, "low": low, "high": high}
-            result["digits"] = [round(each, 6) for each in shares]
-        done += length
-        yield done / work, result
+            place = plan.place(model, key, examples.shape[1], ask.factor)
+            result |= plan.found([*digits_right(model, examples, place)])
+        yield done, result

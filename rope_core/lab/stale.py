@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,6 @@ import torch.nn.functional as F
 
 from rope_core.errors import reject, whole
 from rope_core.lab import cards, plan, weights
-from rope_core.lab.estimates import curve, perplexity, share
 from rope_core.lab.evaluate import byte_losses
 from rope_core.lab.generate import Places, read_on
 from rope_core.lab.lines import line, lines
@@ -156,26 +155,19 @@ def run(ask: Ask) -> Iterator[tuple[float, dict[str, Any]]]:
     "last" is the perplexity of the last quarter, "curve" perplexity against position, "nats" each document's mean loss
     over the last quarter.
     """
-    documents, cells = ask.read(), ask.cells()
-    cost = {each: 1 + 20 * (each == "recomputed") for each in VARIANTS}
-    work, done = sum(cost[each] for _, each in cells), 0
-    for name, variant in cells:
+    documents = ask.read()
+    # Decoding byte by byte takes about as long as twenty readings.
+    for done, (name, variant) in plan.shares(ask.cells(), lambda each: 1 + 20 * (each[1] == "recomputed")):
         model = weights.load(name)
         request = line(ask.line).request(model.shape, ask.length, ask.factor)
         nats = variant_losses(model, documents, request, variant, model.shape.context)
-        done += cost[variant]
-        bins = curve(nats, min(32, ask.length))
-        yield (
-            done / work,
-            {
-                "weights": name,
-                "line": UNSCALED if variant == "unscaled" else ask.line,
-                "length": ask.length,
-                "factor": request.params["factor"],
-                "variant": variant,
-                "documents": len(documents),
-                "last": plan.three(perplexity(nats, 0.75)),
-                "nats": share(nats, 0.75, 1.0).mean(1).round(6).tolist(),
-                "curve": {key: np.round(values, 4).tolist() for key, values in asdict(bins).items()},
-            },
-        )
+        told = plan.read_off(nats)
+        head = {
+            "weights": name,
+            "line": UNSCALED if variant == "unscaled" else ask.line,
+            "length": ask.length,
+            "factor": request.params["factor"],
+            "variant": variant,
+            "documents": len(documents),
+        }
+        yield done, head | {key: told[key] for key in ("last", "nats", "curve")}

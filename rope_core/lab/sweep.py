@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,6 @@ import numpy.typing as npt
 
 from rope_core.errors import whole
 from rope_core.lab import plan, weights
-from rope_core.lab.estimates import curve, perplexity, share
 from rope_core.lab.evaluate import byte_losses, losses, sliding_losses
 from rope_core.lab.lines import line
 from rope_core.lab.model import Model
@@ -68,9 +67,8 @@ def text_hash(documents: npt.NDArray[np.uint8]) -> str:
 def cell(model: Model, documents: npt.NDArray[np.uint8], ask: Ask, key: str, length: int) -> dict[str, Any]:
     """Measure one cell.
 
-    Returns JSON values: "whole" and "last" [value, low, high] are perplexities over the window and its last quarter,
-    "nats" the mean loss of each document's last quarter, "curve" perplexity against position in bins, "params" and
-    "base" what a rotary model was turned by. Where the positions are undefined: "undefined" holds the reason.
+    Returns JSON values: those of ``plan.read_off``; "params" and "base", what a rotary model was turned by; where the
+    positions are undefined, "undefined" holds the reason.
     """
     begun = time.perf_counter()
     head: dict[str, Any] = {"line": key, "length": length, "documents": len(documents)}
@@ -88,14 +86,7 @@ def cell(model: Model, documents: npt.NDArray[np.uint8], ask: Ask, key: str, len
         if reason := plan.undefined(model.shape, length):
             return head | {"undefined": reason}
         nats = byte_losses(model, window)
-    bins = curve(nats, min(32, length))
-    return head | {
-        "whole": plan.three(perplexity(nats)),
-        "last": plan.three(perplexity(nats, 0.75)),
-        "nats": share(nats, 0.75, 1.0).mean(1).round(6).tolist(),
-        "curve": {name: np.round(values, 4).tolist() for name, values in asdict(bins).items()},
-        "seconds": round(time.perf_counter() - begun, 3),
-    }
+    return head | plan.read_off(nats) | {"seconds": round(time.perf_counter() - begun, 3)}
 
 
 def run(ask: Ask) -> Iterator[tuple[float, dict[str, Any]]]:
@@ -103,13 +94,9 @@ def run(ask: Ask) -> Iterator[tuple[float, dict[str, Any]]]:
 
     The work of a cell grows with its length, so the share does not count cells.
     """
-    documents, cells = ask.read(), ask.cells()
-    work = sum(length for _, _, length in cells)
-    done = 0
-    for name, key, length in cells:
-        result = cell(weights.load(name), documents, ask, key, length)
-        done += length
-        yield done / work, {"weights": name, **result}
+    documents = ask.read()
+    for done, (name, key, length) in plan.shares(ask.cells(), lambda each: each[2]):
+        yield done, {"weights": name, **cell(weights.load(name), documents, ask, key, length)}
 
 
 def run_model(ask: Ask, name: str, model: Model) -> Iterator[dict[str, Any]]:

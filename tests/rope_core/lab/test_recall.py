@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rope_core.lab import cards, copying, job, recall, weights
+from rope_core.lab import cards, copying, job, plan, recall, weights
 from rope_core.lab.estimates import perplexity
 from rope_core.lab.evaluate import byte_losses
 from rope_core.lab.lines import line, lines
@@ -49,8 +49,8 @@ def test_a_line_is_read_at_its_positions_and_the_window_from_the_last_bytes(
     result = {each["line"]: each for _, each in recall.run(ask)}
     examples = ask.examples(200, 3)
     place = scaled(model.shape, line("yarn").request(model.shape, 300))
-    whole = byte_losses(model, examples, place)[:, recall.AFTER - copying.SPAN :]
-    near = byte_losses(model, examples[:, -129:])[:, recall.AFTER - copying.SPAN :]
+    whole = byte_losses(model, examples, place)[:, plan.AFTER - copying.SPAN :]
+    near = byte_losses(model, examples[:, -129:])[:, plan.AFTER - copying.SPAN :]
     for key, nats in (("yarn", whole), ("window", near)):
         assert result[key]["nats"] == pytest.approx(nats.mean(1), abs=1e-5)
         assert result[key]["copy"][0] == pytest.approx(perplexity(nats).value, abs=1e-5)

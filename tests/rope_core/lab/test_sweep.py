@@ -232,7 +232,7 @@ def test_the_command_line_trains_and_ships(
     assert main(wanted) == 0
     assert (out / "loss.csv").read_text().splitlines()[0] == "step,nats_per_byte"
     assert len((out / "loss.csv").read_text().splitlines()) == 4
-    assert main([*wanted, "--progress"]) == 0
+    assert main(wanted) == 0
     assert main([*wanted, "--seed", "1"]) == 2
     assert "folder must be empty or of the same recipe, got 'a checkpoint with other seed'" in capsys.readouterr().err
     assert main(["lab", "ship", "tiny-linear", str(out)]) == 0

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import rope_core as rc
-from rope_core.lab import cards, copying, recall, records, view
+from rope_core.lab import cards, copying, plan, records, view
 from rope_core.lab.estimates import paired
 from rope_core.rope import Rope
 from rope_core.theory import attention, interpolation, softmax
@@ -78,7 +78,7 @@ def copied() -> list[str]:
         str(card.stopped),
         f"{card.recipe.window:,}",
         str(copying.SPAN),
-        str(recall.AFTER),
+        str(plan.AFTER),
     ]
 
 
