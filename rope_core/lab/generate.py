@@ -14,7 +14,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from rope_core.errors import finite, reject, whole
+from rope_core.errors import reject, whole
 from rope_core.lab import corpus, plan, weights
 from rope_core.lab.lines import line
 from rope_core.lab.model import Cache, Model
@@ -89,48 +89,21 @@ def truth_losses(logits: Tensor, cache: Cache, truth: bytes, places: Places) -> 
     return nats.double().numpy()
 
 
-def choose(logits: npt.NDArray[np.float64], temperature: float, rng: np.random.Generator) -> int:
-    """Return the likeliest byte at temperature 0, else one drawn from softmax(logits / temperature).
-
-    >>> choose(np.array([0.0, 2.0, 1.0]), 0.0, np.random.default_rng(0))
-    1
-    """
-    if temperature == 0.0:
-        return int(np.argmax(logits))
-    scaled_up = (logits - logits.max()) / temperature
-    total = np.cumsum(np.exp(scaled_up))
-    return int(np.searchsorted(total, rng.random() * total[-1], side="right"))
-
-
-def write(
-    model: Model,
-    prompt: bytes,
-    new: int,
-    request: Request | None = None,
-    *,
-    truth: bytes = b"",
-    temperature: float = 0.0,
-    seed: int = 0,
-) -> Written:
-    """Write ``new`` bytes after a prompt; beside it, read the truth under the very same positions.
+def write(model: Model, prompt: bytes, new: int, request: Request | None = None, *, truth: bytes = b"") -> Written:
+    """Write the ``new`` likeliest bytes after a prompt; beside it, read the truth under the very same positions.
 
     Args:
         request: frequencies of a rope model; None means the trained positions.
         truth: what truly follows, ``new`` bytes of it, or empty.
-        temperature: 0 takes the likeliest byte each time, above 0 draws.
-        seed: of the draws.
 
-    Raises ValueError on an empty prompt, a truth of another length, or a temperature outside [0, 100].
+    Raises ValueError on an empty prompt, or a truth of another length.
     """
     if not prompt:
         raise reject("prompt", "some_bytes", prompt)
     whole("new", new, 1, plan.MAX_LENGTH)
     if truth and len(truth) != new:
         raise reject("truth", "bytes_exactly", len(truth), size=new)
-    if not 0.0 <= finite("temperature", temperature) <= 100.0:
-        raise reject("temperature", "number_range", temperature, low=0, high=100)
     plan.refuse_large(model.shape, len(prompt) + new)
-    rng = np.random.default_rng(whole("seed", seed, 0, 2**31 - 1))
     places, cache, written = Places(model, request), Cache([]), bytearray()
     with torch.inference_mode():
         logits = read_on(torch.tensor([list(prompt)]), cache, places)[:, -1]
@@ -138,7 +111,7 @@ def write(
         for _ in range(new):
             if written:
                 logits = read_on(torch.tensor([[written[-1]]]), cache, places)[:, -1]
-            written.append(choose(logits[0].double().numpy(), temperature, rng))
+            written.append(int(np.argmax(logits[0].numpy())))
     return Written(bytes(written), loss)
 
 
@@ -153,9 +126,6 @@ class Ask:
             every length: a longer prompt begins further ahead of it.
         new: bytes to write.
         document: which of the held-out documents, by number from 0.
-        factor: of every line; None means each length over the trained one.
-        temperature, seed: as in ``write``.
-        text: the document, instead of a held-out one.
 
     Raises ValueError on values that make no such work.
     """
@@ -165,10 +135,6 @@ class Ask:
     lengths: tuple[int, ...] = (256, 2048)
     new: int = 100
     document: int = 0
-    factor: float | None = None
-    temperature: float = 0.0
-    seed: int = 0
-    text: bytes = b""
 
     def __post_init__(self) -> None:
         plan.named(self.weights)
@@ -176,17 +142,12 @@ class Ask:
         whole("new", self.new, 1, 4096)
         if self.new >= lengths[0]:
             raise reject("lengths", "beyond_written", lengths[0], new=self.new)
-        if not 0.0 <= finite("temperature", self.temperature) <= 100.0:
-            raise reject("temperature", "number_range", self.temperature, low=0, high=100)
-        whole("seed", self.seed, 0, 2**31 - 1)
         self.read()
         self.cells()
 
     def read(self) -> bytes:
         """Return the document up to where the longest length ends."""
         longest = max(self.lengths)
-        if self.text:
-            return bytes(plan.documents(longest - 1, 1, self.text)[0])
         kept = corpus.held_out()
         text = kept[whole("document", self.document, 0, len(kept) - 1)].text
         if longest > len(text):
@@ -195,7 +156,7 @@ class Ask:
 
     def cells(self) -> list[tuple[str, str, int]]:
         """Return (weights, line, length), short lengths first."""
-        return plan.cells(self.weights, self.lines, self.lengths, self.factor, sliding=False)
+        return plan.cells(self.weights, self.lines, self.lengths, None, sliding=False)
 
 
 def run(ask: Ask) -> Iterator[tuple[float, dict[str, Any]]]:
@@ -215,8 +176,8 @@ def run(ask: Ask) -> Iterator[tuple[float, dict[str, Any]]]:
             result["undefined"] = reason
         else:
             rotary = model.shape.encoding == "rope"
-            request = line(key).request(model.shape, length, ask.factor) if rotary else None
-            written = write(model, prompt, ask.new, request, truth=truth, temperature=ask.temperature, seed=ask.seed)
+            request = line(key).request(model.shape, length) if rotary else None
+            written = write(model, prompt, ask.new, request, truth=truth)
             result |= {
                 "prompt_end": as_text(prompt[-PROMPT_END:]),
                 "text": as_text(written.text),

@@ -26,9 +26,6 @@ class Ask:
         length: bytes in all; the second occurrence ends the window.
         distances: bytes from the first occurrence to the second.
         trials: examples per distance, the same for every line and model.
-        factor: of every line; None means the length over the trained one.
-        seed: of the stretches and the text around them.
-        text: where they are drawn from; empty means the held-out documents.
 
     Raises ValueError on values that make no such work.
     """
@@ -38,15 +35,10 @@ class Ask:
     length: int = 2048
     distances: tuple[int, ...] = (96, 192, 384, 768, 1536)
     trials: int = 16
-    factor: float | None = None
-    seed: int = 0
-    text: bytes = b""
 
     def __post_init__(self) -> None:
         self.cells()
         whole("trials", self.trials, 1, 10_000)
-        whole("seed", self.seed, 0, 2**31 - 1)
-        plan.refuse_long_text(self.text)
         if not self.distances:
             raise reject("distances", "at least one", self.distances)
         for distance in self.distances:
@@ -54,13 +46,13 @@ class Ask:
 
     def examples(self, distance: int, count: int) -> npt.NDArray[np.uint8]:
         """Return examples of one distance, uint8 (count, length + 1), the same for every line and model."""
-        source = self.text or b"".join(each.text for each in corpus.held_out())
-        rng = np.random.default_rng((self.seed, self.length, distance))
+        source = b"".join(each.text for each in corpus.held_out())
+        rng = np.random.default_rng((0, self.length, distance))
         return copying.batch(np.frombuffer(source, dtype=np.uint8), count, self.length + 1, rng, distance)
 
     def cells(self) -> list[tuple[str, str, int]]:
         """Return (weights, line, distance); weights that were fine-tuned under a scheme are read under it alone."""
-        planned = plan.cells(self.weights, self.lines, (self.length,), self.factor)
+        planned = plan.cells(self.weights, self.lines, (self.length,), None)
         return [(name, key, distance) for name, key, _ in planned if _reads(name, key) for distance in self.distances]
 
 
@@ -86,6 +78,6 @@ def run(ask: Ask) -> Iterator[tuple[float, dict[str, Any]]]:
         if reason := plan.undefined(model.shape, length):
             result["undefined"] = reason
         else:
-            nats = byte_losses(model, examples, plan.place(model, key, length, ask.factor))
+            nats = byte_losses(model, examples, plan.place(model, key, length))
             result |= plan.copied(nats[:, -copying.SPAN :])
         yield done, result

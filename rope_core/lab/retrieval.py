@@ -47,9 +47,6 @@ class Ask:
         lengths: bytes in all, the answer included.
         depths: where the number is, 0 at the start and 1 just before the question.
         trials: examples per cell; the same ones for every line.
-        factor: of every line; None means each length over the trained one.
-        seed: of the numbers and the text around them.
-        text: the text around them; empty means the held-out documents.
 
     Raises ValueError on values that make no such work.
     """
@@ -59,9 +56,6 @@ class Ask:
     lengths: tuple[int, ...] = (256, 512, 1024, 2048)
     depths: tuple[float, ...] = (0.0, 0.25, 0.5, 0.75, 1.0)
     trials: int = 8
-    factor: float | None = None
-    seed: int = 0
-    text: bytes = b""
 
     def __post_init__(self) -> None:
         trained = tuple(name for name, each in cards.stored().items() if each.task == "passkey")
@@ -70,10 +64,8 @@ class Ask:
             raise reject("weights", "passkey_weights", self.weights)
         self.cells()
         whole("trials", self.trials, 1, 10_000)
-        whole("seed", self.seed, 0, 2**31 - 1)
         if not self.depths:
             raise reject("depths", "some_values", self.depths)
-        plan.refuse_long_text(self.text)
         for depth in self.depths:
             if not 0.0 <= finite("depths", depth) <= 1.0:
                 raise reject("depths", "number_range", depth, low=0, high=1)
@@ -82,13 +74,13 @@ class Ask:
 
     def examples(self, length: int, depth: float, count: int) -> npt.NDArray[np.uint8]:
         """Return examples of one length and depth, uint8 (count, length), the same for every line and model."""
-        filler = self.text or b"".join(each.text for each in corpus.held_out())
-        rng = np.random.default_rng((self.seed, length, round(depth * 1e6)))
+        filler = b"".join(each.text for each in corpus.held_out())
+        rng = np.random.default_rng((0, length, round(depth * 1e6)))
         return passkey.batch(np.frombuffer(filler, dtype=np.uint8), count, length, rng, depth)
 
     def cells(self) -> list[tuple[str, str, int, float]]:
         """Return (weights, line, length, depth), short lengths first."""
-        planned = plan.cells(self.weights, self.lines, self.lengths, self.factor)
+        planned = plan.cells(self.weights, self.lines, self.lengths, None)
         return [(*each, depth) for each in planned for depth in self.depths]
 
 
@@ -107,6 +99,6 @@ def run(ask: Ask) -> Iterator[tuple[float, dict[str, Any]]]:
         if reason:
             result["undefined"] = reason
         else:
-            place = plan.place(model, key, examples.shape[1], ask.factor)
+            place = plan.place(model, key, examples.shape[1])
             result |= plan.found([*digits_right(model, examples, place)])
         yield done, result

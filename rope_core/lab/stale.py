@@ -24,6 +24,7 @@ from rope_core.spectrum import Request, spectrum
 
 # Cheap ones first: a page shows them while the last one decodes byte by byte.
 VARIANTS = ("unscaled", "stale", "recomputed")
+FOLLOWING = next(each.key for each in lines() if SCHEMES[each.scheme].follows_length)
 
 
 class StaleKeys(Rotary):
@@ -106,23 +107,17 @@ class Ask:
 
     Args:
         weights: names of shipped weights with rotary positions.
-        line: key of a line whose scheme follows the length; "" means the first of the ladder's.
         length: bytes per document, past the trained length.
-        factor: of the line; None means what the line takes at the length.
-        variants: names in VARIANTS.
+        factor: of dynamic NTK; None means what the line takes at the length.
         documents: how many to read at most.
-        text: what to read; empty means the held-out documents.
 
     Raises ValueError on values that make no such work.
     """
 
     weights: tuple[str, ...] = ("rope-0",)
-    line: str = ""
     length: int = 1024
     factor: float | None = None
-    variants: tuple[str, ...] = VARIANTS
     documents: int = 4
-    text: bytes = b""
 
     def __post_init__(self) -> None:
         for name in plan.named(self.weights):
@@ -130,23 +125,12 @@ class Ask:
             if shape.encoding != "rope":
                 raise reject("weights", "rotary_weights", name)
             whole("length", self.length, shape.context + 1, plan.MAX_LENGTH)
-        if not self.variants or not set(self.variants) <= set(VARIANTS):
-            raise reject("variants", "some_of", self.variants, names=VARIANTS)
-        follow = [each.key for each in lines() if SCHEMES[each.scheme].follows_length]
-        if self.line not in ("", *follow):
-            raise reject("line", "following_line", self.line, names=follow)
-        object.__setattr__(self, "line", self.line or follow[0])
-        for name in self.weights:
-            line(self.line).request(cards.named(name).recipe.shape, self.length, self.factor)
+            line(FOLLOWING).request(shape, self.length, self.factor)
         self.read()
 
     def read(self) -> npt.NDArray[np.uint8]:
         """Return the documents, uint8 (n, length + 1)."""
-        return plan.documents(self.length, self.documents, self.text)
-
-    def cells(self) -> list[tuple[str, str]]:
-        """Return (weights, variant) in the order in which they are done."""
-        return [(name, each) for name in self.weights for each in VARIANTS if each in self.variants]
+        return plan.documents(self.length, self.documents)
 
 
 def run(ask: Ask) -> Iterator[tuple[float, dict[str, Any]]]:
@@ -157,14 +141,15 @@ def run(ask: Ask) -> Iterator[tuple[float, dict[str, Any]]]:
     """
     documents = ask.read()
     # Decoding byte by byte takes about as long as twenty readings.
-    for done, (name, variant) in plan.shares(ask.cells(), lambda each: 1 + 20 * (each[1] == "recomputed")):
+    cells = [(name, each) for name in ask.weights for each in VARIANTS]
+    for done, (name, variant) in plan.shares(cells, lambda each: 1 + 20 * (each[1] == "recomputed")):
         model = weights.load(name)
-        request = line(ask.line).request(model.shape, ask.length, ask.factor)
+        request = line(FOLLOWING).request(model.shape, ask.length, ask.factor)
         nats = variant_losses(model, documents, request, variant, model.shape.context)
         told = plan.read_off(nats)
         head = {
             "weights": name,
-            "line": UNSCALED if variant == "unscaled" else ask.line,
+            "line": UNSCALED if variant == "unscaled" else FOLLOWING,
             "length": ask.length,
             "factor": request.params["factor"],
             "variant": variant,

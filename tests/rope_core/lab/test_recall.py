@@ -45,7 +45,7 @@ def test_a_line_is_read_at_its_positions_and_the_window_from_the_last_bytes(
 ) -> None:
     stock(tmp_path, monkeypatch, {"tiny": small(context=128)})
     model = weights.load("tiny")
-    ask = recall.Ask(("tiny",), ("yarn", "window"), length=300, distances=(200,), trials=3, text=TEXT.tobytes())
+    ask = recall.Ask(("tiny",), ("yarn", "window"), length=300, distances=(200,), trials=3)
     result = {each["line"]: each for _, each in recall.run(ask)}
     examples = ask.examples(200, 3)
     place = scaled(model.shape, line("yarn").request(model.shape, 300))

@@ -69,10 +69,10 @@ def test_all_digits_are_right_exactly_when_greedy_decoding_gives_the_answer(key:
 
 
 def test_examples_are_the_same_for_every_line_and_other_for_every_cell() -> None:
-    ask = retrieval.Ask(lengths=(200,), seed=4)
+    ask = retrieval.Ask(lengths=(200, 201))
     first = ask.examples(200, 0.25, 5)
     assert (first == ask.examples(200, 0.25, 5)).all() and (first[:3] == ask.examples(200, 0.25, 3)).all()
-    for other in (ask.examples(200, 0.75, 5), retrieval.Ask(lengths=(200,), seed=5).examples(200, 0.25, 5)):
+    for other in (ask.examples(200, 0.75, 5), ask.examples(201, 0.25, 5)):
         assert (first[:, -5:] != other[:, -5:]).any()
     for depth in (0.0, 0.5, 1.0):
         for row in ask.examples(200, depth, 3):
@@ -146,8 +146,6 @@ def test_without_weights_for_the_task_a_sentence_says_so(tmp_path: Path, monkeyp
         ({"depths": [-0.5]}, "depths must be a number in [0, 1], got -0.5"),
         ({"depths": [math.nan]}, "depths must be a finite number, got nan"),
         ({"trials": 0}, "trials must be an integer in [1, 10000], got 0"),
-        ({"seed": -1}, "seed must be an integer"),
-        ({"text": "YWJj"}, "text must be at least"),
         ({"lines": ["x"]}, "line must be one of"),
     ],
 )

@@ -101,7 +101,7 @@ def test_the_job_tells_each_handling_cheap_ones_first() -> None:
         assert each["last"] == pytest.approx([expected.value, expected.low, expected.high], rel=1e-5)
         assert each["nats"] == pytest.approx(nats[:, 36:].mean(1).tolist(), abs=1e-5)
         assert len(each["curve"]["value"]) == 32 and each["curve"]["position"][-1] > 46
-    ((_, alone),) = stale.run(stale.Ask(("tiny",), length=13, variants=("stale",), documents=1))
+    _, (_, alone), _ = stale.run(stale.Ask(("tiny",), length=13, documents=1))
     assert alone["factor"] == 1.0 and alone["last"][1:] == [None, None]
 
 
@@ -111,9 +111,6 @@ def test_the_job_tells_each_handling_cheap_ones_first() -> None:
         ({"weights": ["tiny-nope"]}, "weights must be of a model with rotary positions, got 'tiny-nope'"),
         ({"length": 12}, "length must be an integer in [13, 131072], got 12"),
         ({"length": 4097}, "length must be at most 4,096 on the held-out documents"),
-        ({"variants": ["fresh"]}, "variants must be some of unscaled, stale, recomputed, got ('fresh',)"),
-        ({"variants": []}, "variants must be some of"),
-        ({"line": "linear"}, f"line must be of a scheme that follows the length: {FOLLOWS}, got 'linear'"),
         ({"factor": math.nan}, "factor must be a finite number, got nan"),
         ({"factor": 0.5}, "factor must be a number in [1, 4096], got 0.5"),
         ({"documents": 5000}, "documents must be an integer in [1, 4096], got 5000"),
