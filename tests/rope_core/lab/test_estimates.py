@@ -6,6 +6,7 @@ import mpmath
 import numpy as np
 import pytest
 
+from rope_core.lab import records
 from rope_core.lab.estimates import estimate, mean_interval, paired, student_t
 
 
@@ -62,3 +63,12 @@ def test_a_wider_level_holds_the_narrower_one_and_equal_values_have_no_width() -
     assert lower < low < values.mean() < high < higher
     assert [*mean_interval(np.full(7, 2.0), skewed=True)] == [2.0, 2.0]
     assert all(math.isnan(end) for end in mean_interval(np.array([1.0])))
+
+
+@pytest.mark.parametrize("name", records.names())
+def test_a_shipped_interval_is_that_of_the_losses_beside_it(name: str) -> None:
+    told = [(each.get("last") or each.get("copy"), each.get("nats")) for each in records.shipped(name).results]
+    for shown, nats in told:
+        if shown:
+            each = estimate(np.array(nats))
+            assert shown == pytest.approx([each.value, each.low, each.high], rel=1e-4)
