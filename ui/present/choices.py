@@ -1,4 +1,4 @@
-"""The choices of a question as buttons, and the sentence once one was chosen: in lessons and on pages alike."""
+"""The choices of a question as buttons, in lessons and on pages alike."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ from collections.abc import Callable, Sequence
 import streamlit as st
 
 from ui.figures.tally import LETTERS
-from ui.page.tasks import judged
-from ui.text.words import Words
 
 ABREAST = 4
 """So many choices stand beside each other, where the screen is wide; more stand in a list."""
@@ -27,9 +25,3 @@ def buttons(key: str, texts: Sequence[str], chosen: int | None, choose: Callable
             on_click=choose,
             args=(k,),
         )
-
-
-def verdict(t: Words, texts: Sequence[str], chosen: int | None, right: int) -> str:
-    """Return whether the choice was right, and what is, as Markdown; ``t``: the words of predictions."""
-    sentence = judged(t, texts, chosen, right)
-    return f":material/{'check' if chosen == right else 'lightbulb'}: **{sentence}**"

@@ -11,6 +11,7 @@ from typing import TypeVar
 import streamlit as st
 
 from ui.figures.tally import finding
+from ui.page.tasks import judged
 from ui.present import choices
 from ui.present.lessons import Predict, Step
 from ui.present.steps import Prediction
@@ -86,7 +87,8 @@ class Question(Prediction):
 
     def verdict(self) -> None:
         """Whether the choice was right, and what is."""
-        st.markdown(choices.verdict(self.t, self.texts, self.chosen, self.predict.answer))
+        icon = "check" if self.chosen == self.predict.answer else "lightbulb"
+        st.markdown(f":material/{icon}: **{judged(self.t, self.texts, self.chosen, self.predict.answer)}**")
 
     def buttons(self) -> None:
         """Draw the choices, none preselected."""

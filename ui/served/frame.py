@@ -21,12 +21,12 @@ from ui.present.view import OPEN, REACHED, View
 from ui.served import access, ahead, film
 from ui.served.address import Address
 from ui.served.controls import Controls
-from ui.served.figure import PLOT, figure
 from ui.served.learning import Learning
 from ui.text.escape import plain
 from ui.text.words import Words
 
 STYLE = f"<style>{(Path(__file__).parent / 'style.css').read_text('utf-8')}</style>"
+PLOT = {"displaylogo": False, "locale": "en"}
 AHEAD = "ahead"
 """For which step, answer and language the session has had the next one drawn."""
 Pages = Mapping[str, st.Page]
@@ -140,10 +140,20 @@ class Served(Learning):
                 self._shown(drawing)
 
     def _shown(self, drawing: Drawing | Film) -> str:
-        """Draw a figure; return what it shows in one sentence."""
+        """Draw a figure, on the stage as high as its place, without buttons over it; return what it shows."""
         if isinstance(drawing, Film):
             return film.show(self.t, drawing, self.controls, self.view.plays(), lesson=self.view.here() is not None)
-        figure(self.name, drawing, stage=self.stage is not None)
+        chart = f"{self.name}.{drawing.id}"
+        saved = {"format": "png", "scale": 2, "filename": f"{self.name}-{drawing.id}"}
+        with st.container(key=f"wide-{chart}") if drawing.wide else nullcontext():
+            st.plotly_chart(
+                sendable(drawing.figure),
+                key=f"fig.{chart}",
+                height="stretch" if self.stage else "content",
+                alt=drawing.finding,
+                config=PLOT | {"toImageButtonOptions": saved} | ({"displayModeBar": False} if self.stage else {}),
+            )
+        st.markdown(f"▸ {drawing.finding}")
         return drawing.finding
 
     def link(self) -> str:
