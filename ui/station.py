@@ -43,7 +43,7 @@ def button(page: Frame, panel: str, request: Request, title: str, label: str) ->
     if jobs.ended(page.session, panel):
         page.redraw()
     going = jobs.active(jobs.latest(page.session, panel))
-    if page.button(label, f"extrapolation.start.{panel}", primary=True, off=going):
+    if page.button(label, f"extrapolation.start.{panel}", look="primary", off=going):
         try:
             extrapolated.start(page.session, panel, request, title)
         except ValueError as error:

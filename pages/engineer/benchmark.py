@@ -155,7 +155,7 @@ def run(page: Frame) -> None:
         return
     only = choices(page)
     busy = jobs.active(jobs.latest(page.session, measured.PLACE))
-    if page.button(page.t("start"), "benchmark.start", primary=True, off=busy):
+    if page.button(page.t("start"), "benchmark.start", look="primary", off=busy):
         try:
             measured.start(page.session, page.get(SUITE), shape(page), only, page.get(ROUNDS), page.get(ALLOCATOR))
         except ValueError as error:

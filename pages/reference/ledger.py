@@ -31,12 +31,6 @@ def status_name(choice: str, t: Words) -> str:
     return t("any") if choice == ANY else t(f"verdict.{choice}")
 
 
-def checked(page: Frame, again: bool = False) -> figures.Checked:
-    """All claims, with a progress bar while they are being checked."""
-    with page.passing() as progress:
-        return figures.checked(lambda share, done: progress(share, page.t("checking", done=done)), again)
-
-
 def entry(page: Frame, result: ledger.Result, place: str) -> None:
     """One entry's card, its own address and the function that decides it."""
     page.write(figures.card(result, page.t))
@@ -49,7 +43,7 @@ def entry(page: Frame, result: ledger.Result, place: str) -> None:
 
 def top(page: Frame) -> None:
     """Draw the entry that the link asks for, else one claim and what is wrong with it."""
-    selected = figures.find(checked(page).results, page.get(ENTRY))
+    selected = figures.find(figures.checked().results, page.get(ENTRY))
     if selected is not None:
         with page.card():
             entry(page, selected, "top")
@@ -65,7 +59,7 @@ def overview(page: Frame) -> None:
     """How many claims of each document got which verdict, and the whole run again on demand."""
     with page.row():
         again = page.button(page.t("again"), "ledger.again", icon="replay")
-        run = checked(page, again)
+        run = figures.checked(again)
         if again:
             page.caption(page.t("took", total=len(run.results), seconds=f"{run.seconds:.1f}"))
     page.show(figures.overview(run.results, page.t), figures.overview, ledger.run)
@@ -74,7 +68,9 @@ def overview(page: Frame) -> None:
 def residuals(page: Frame) -> None:
     """Every residual, and what a threshold makes of it."""
     page.controls.slider(THRESHOLD)
-    page.show(figures.residuals(checked(page).results, page.get(THRESHOLD), page.t), figures.residuals, ledger.Check)
+    page.show(
+        figures.residuals(figures.checked().results, page.get(THRESHOLD), page.t), figures.residuals, ledger.Check
+    )
 
 
 def entries(page: Frame) -> None:
@@ -82,7 +78,7 @@ def entries(page: Frame) -> None:
     page.prose("entries")
     page.controls.segments(DOCUMENT, lambda choice: document_name(choice, page.t))
     page.controls.segments(STATUS, lambda choice: status_name(choice, page.t))
-    shown = figures.chosen(checked(page).results, page.get(DOCUMENT), page.get(STATUS))
+    shown = figures.chosen(figures.checked().results, page.get(DOCUMENT), page.get(STATUS))
     if not shown:
         page.note(page.t("nothing"))
         return
@@ -100,7 +96,7 @@ def entries(page: Frame) -> None:
 def errata(page: Frame) -> None:
     """Draw what one document prints wrong, each with its proof and its corrected form."""
     page.controls.segments(ERRATA, lambda choice: document_name(choice, page.t))
-    wrong = figures.chosen(checked(page).results, page.get(ERRATA), figures.KEYS[ledger.WRONG])
+    wrong = figures.chosen(figures.checked().results, page.get(ERRATA), figures.KEYS[ledger.WRONG])
     for result in wrong:
         with page.fold(figures.headline(result, page.t), opened=result is wrong[0]):
             entry(page, result, "errata")

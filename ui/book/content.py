@@ -13,7 +13,7 @@ from ui.book.markdown import html
 from ui.book.places import Places
 from ui.figures.tally import LETTERS
 from ui.page.controls import Place
-from ui.page.frame import File, Frame, Kind
+from ui.page.frame import Act, Columns, File, Frame, Kind, Look, Looks, Pick
 
 OPEN = "book.open"
 """The session's set of places behind a button that are open."""
@@ -76,18 +76,8 @@ class Content(Frame):
     def progress(self, share: float, text: str) -> None:
         self.places.add("progress", f'<label>{escape(text)} <progress value="{share:.3f}"></progress></label>')
 
-    @contextmanager
-    def passing(self) -> Iterator[Callable[[float, str], None]]:
-        yield lambda share, text: None
-
     def table(
-        self,
-        columns: Mapping[str, Sequence[object]],
-        key: str | None = None,
-        *,
-        looks: Mapping[str, Any] | None = None,
-        height: int | None = None,
-        pick: Callable[[int], None] | None = None,
+        self, columns: Columns, key: str = "", *, looks: Looks = None, height: int | None = None, pick: Pick = None
     ) -> int:
         looks = looks or {}
         heads = "".join(f'<th scope="col">{escape(head)}</th>' for head in columns)
@@ -150,17 +140,9 @@ class Content(Frame):
                 yield not lazy or node.id in opened
 
     def button(
-        self,
-        label: str,
-        key: str,
-        act: Callable[..., object] | None = None,
-        *given: Any,
-        primary: bool = False,
-        quiet: bool = False,
-        icon: str | None = None,
-        off: bool = False,
+        self, label: str, key: str, act: Act = None, *given: Any, look: Look = "", icon: str = "", off: bool = False
     ) -> bool:
-        node = self.places.add("button primary" if primary else "button", key=key)
+        node = self.places.add(f"button {look}".strip(), key=key)
         state = " disabled" if off else ""
         node.html = f'<button type="button" data-act="{escape(node.id)}"{state}>{escape(label)}</button>'
 

@@ -136,7 +136,7 @@ class Stage(Learning):
         """Draw buttons for what can be presented: this page, and the shipped talks."""
         t = Words(self.t.lang, "stage")
         if not self.view.stage:
-            self.button(t("present_page"), "present.page", self.view.present, primary=True)
+            self.button(t("present_page"), "present.page", self.view.present, look="primary")
         for name in lessons.talks():
             talk = lessons.talk(self.t.lang, name)
             if talk:

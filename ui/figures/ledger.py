@@ -7,7 +7,7 @@ import math
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -50,18 +50,13 @@ _lock = threading.Lock()
 _kept: list[Checked] = []
 
 
-def checked(tell: Callable[[int, str], object] | None = None, again: bool = False) -> Checked:
-    """Check every claim, once per process or ``again``; ``tell`` gets per cent done and "checked / of how many"."""
+def checked(again: bool = False) -> Checked:
+    """Check every claim, once per process or ``again``."""
     with _lock:
         if _kept and not again:
             return _kept[0]
-
-        def progress(done: int, total: int) -> None:
-            if tell is not None and 20 * done // total != 20 * (done - 1) // total:
-                tell(100 * done // total, f"{done} / {total}")
-
         start = time.perf_counter()
-        results = tuple(run(progress))
+        results = tuple(run())
         _kept[:] = [Checked(results, time.perf_counter() - start)]
         return _kept[0]
 

@@ -29,6 +29,11 @@ from ui.text.words import Words
 from ui.work.session import Session
 
 Kind = Literal["info", "success", "warning", "error"]
+Look = Literal["", "primary", "quiet"]
+Act = Callable[..., object] | None
+Columns = Mapping[str, Sequence[object]]
+Looks = Mapping[str, Any] | None
+Pick = Callable[[int], None] | None
 
 
 class File(Protocol):
@@ -95,13 +100,7 @@ class Frame(Protocol):
         """Draw how much of some work is done, 0 to 1."""
 
     def table(
-        self,
-        columns: Mapping[str, Sequence[object]],
-        key: str | None = None,
-        *,
-        looks: Mapping[str, Any] | None = None,
-        height: int | None = None,
-        pick: Callable[[int], None] | None = None,
+        self, columns: Columns, key: str = "", *, looks: Looks = None, height: int | None = None, pick: Pick = None
     ) -> int:
         """Draw columns by their heads; where there is a ``key``, a row can be chosen.
 
@@ -133,19 +132,8 @@ class Frame(Protocol):
     def details(self, label: str, key: str, *, lazy: bool = True, quiet: bool = False) -> AbstractContextManager[bool]:
         """Return a place behind a button, and whether its content is wanted now; ``lazy``: only once it is open."""
 
-    def passing(self) -> AbstractContextManager[Callable[[float, str], None]]:
-        """Return a place for progress that goes away at the end; call it with the share done and a text."""
-
     def button(
-        self,
-        label: str,
-        key: str,
-        act: Callable[..., object] | None = None,
-        *given: Any,
-        primary: bool = False,
-        quiet: bool = False,
-        icon: str | None = None,
-        off: bool = False,
+        self, label: str, key: str, act: Act = None, *given: Any, look: Look = "", icon: str = "", off: bool = False
     ) -> bool:
         """Draw a button; return whether it was pressed. ``act(*given)`` runs before the page is drawn again."""
 
@@ -250,7 +238,7 @@ class Frame(Protocol):
             sign = self.sign("check" if chosen == right else "lightbulb")
             self.write(f"{sign}**{verdict}** {self.t(f'{key}.why')}")
             again = f"again.{question.name}"
-            self.button(words("again"), again, tasks.answer, question, self.store, "", quiet=True)
+            self.button(words("again"), again, tasks.answer, question, self.store, "", look="quiet")
 
     def _choose(self, words: str, field: Field, take: Callable[[str], None]) -> None:
         """Draw the choices of a field that is empty at first as buttons."""

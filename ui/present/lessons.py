@@ -23,11 +23,11 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from ui.page.menu import SECTIONS, Declaration, declaration
 from ui.page.state import Field, Refused, Value, check
@@ -38,7 +38,6 @@ FOLDER = Path(__file__).parent / "lessons"
 MAX_BYTES = 64 * 1024
 MAX_STEPS = 60
 MAX_CHOICES = 6
-SHOWN_PROBLEMS = 12
 SHOWN_CHOICES = 12
 LENGTHS = {"title": 120, "say": 300, "notes": 4000, "question": 300, "choice": 160, "figure": 60, "page": 60}
 # A name of thousands of parts keeps Python's reader busy for seconds, with nothing else on the server moving.
@@ -116,24 +115,24 @@ class Problem:
 
 
 class BadLesson(ValueError):
-    """A lesson file that is not one; ``problems`` says why, in the order of the file."""
+    """A lesson file that is not one; ``problem`` says why."""
 
-    def __init__(self, problems: list[Problem]) -> None:
-        first = problems[0]
-        super().__init__(f"lesson must be a valid lesson file, got {first.key} {first.given} at step {first.step}")
-        self.problems = tuple(problems)
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(
+            f"lesson must be a valid lesson file, got {problem.key} {problem.given} at step {problem.step}"
+        )
+        self.problem = problem
 
 
 class Reader:
-    """Reads one file and gathers everything that is wrong with it."""
+    """Reads one file; the first thing that is wrong with it is raised as BadLesson."""
 
     def __init__(self, page: str | None) -> None:
         self.page, self.at = page, 0
-        self.problems: list[Problem] = []
 
-    def wrong(self, key: str, **given: Any) -> None:
-        """Note a problem at the place that is being read."""
-        self.problems.append(Problem(self.at, key, given))
+    def wrong(self, key: str, **given: Any) -> NoReturn:
+        """Refuse the file for a problem at the place that is being read."""
+        raise BadLesson(Problem(self.at, key, given))
 
     def known(self, kind: str, table: Table) -> None:
         """Refuse keys that the format does not have."""
@@ -142,49 +141,39 @@ class Reader:
                 self.wrong("lesson.unknown_key", given=name)
 
     def text(self, table: Table, name: str, *, needed: bool = True) -> str:
-        """Return a text of at most its length; "" where it is absent or wrong."""
-        value = table.get(name)
-        if value is None:
-            if needed:
-                self.wrong("lesson.missing", name=name)
-            return ""
+        """Return a text of at most its length; "" where it is absent and not needed."""
+        value = table.get(name, "")
         if not isinstance(value, str):
             self.wrong("lesson.not_text", name=name)
-        elif needed and not value.strip():
+        if needed and not value.strip():
             self.wrong("lesson.missing", name=name)
-        elif len(value) > LENGTHS[name]:
+        if len(value) > LENGTHS[name]:
             self.wrong("lesson.too_long", name=name, limit=LENGTHS[name])
-        else:
-            return value.strip()
-        return ""
+        return value.strip()
 
-    def table(self, table: Table, name: str) -> Table | None:
-        """Return a table, or None where it is absent or wrong."""
-        value = table.get(name)
-        if value is None or isinstance(value, dict):
-            return value
-        self.wrong("lesson.not_table", name=name)
-        return None
+    def table(self, table: Table, name: str) -> Table:
+        """Return a table, an empty one where it is absent."""
+        value = table.get(name, {})
+        if not isinstance(value, dict):
+            self.wrong("lesson.not_table", name=name)
+        return value
 
-    def minutes(self, table: Table) -> float:
-        """How long the lesson takes, in minutes."""
-        value = table.get("minutes")
-        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= 600:
-            self.wrong("lesson.minutes")
-            return 0.0
+    def number(self, table: Table, name: str, most: float, default: float | None = None) -> float:
+        """Return a number above 0, at most ``most``."""
+        value = table.get(name, default)
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= most:
+            self.wrong(f"lesson.{name}")
         return float(value)
 
     def lesson(self, table: Table, name: str) -> Lesson:
-        """Return the whole file; ``problems`` holds what is wrong in it."""
+        """Return the whole file."""
         self.known("lesson", table)
-        title, minutes = self.text(table, "title"), self.minutes(table)
+        title, minutes = self.text(table, "title"), self.number(table, "minutes", 600)
         steps = table.get("steps")
         if not isinstance(steps, list) or not all(isinstance(step, dict) for step in steps) or not steps:
             self.wrong("lesson.no_steps")
-            steps = []
         if len(steps) > MAX_STEPS:
             self.wrong("lesson.many_steps", given=len(steps), limit=MAX_STEPS)
-            steps = []
         read = []
         for self.at, step in enumerate(steps, 1):
             read.append(self.step(step))
@@ -193,12 +182,13 @@ class Reader:
     def step(self, table: Table) -> Step:
         """One step."""
         self.known("step", table)
-        page = self.page_of(table)
-        declared = declaration(page) if page in SECTIONS else None
-        if page and declared is None:
+        page = self.text({"page": self.page or "", **table}, "page")
+        if self.page not in (None, page):
+            self.wrong("lesson.other_page", given=page)
+        if page not in SECTIONS:
             self.wrong("lesson.unknown_page", given=page)
-        state = self.state(table, "state", declared)
-        predict = self.table(table, "predict")
+        declared = declaration(page)
+        state = self.state(table, "state", declared, {})
         return Step(
             self.at,
             page,
@@ -206,86 +196,69 @@ class Reader:
             self.text(table, "notes", needed=False),
             state,
             self.text(table, "figure", needed=False),
-            self.play(table, state, declared),
-            None if predict is None else self.predict(predict, state, declared),
+            self.play(self.table(table, "play"), state, declared) if "play" in table else None,
+            self.predict(self.table(table, "predict"), state, declared) if "predict" in table else None,
         )
 
-    def play(self, table: Table, state: Mapping[str, Value], declared: Declaration | None) -> Play | None:
-        """Return what a film is to drag; None where the step has nothing of it or it is wrong."""
-        given = self.table(table, "play")
-        if given is None:
-            return None
-        self.known("play", given)
-        control, seconds = given.get("control"), given.get("seconds", 4)
-        if not isinstance(control, str) or "to" not in given:
+    def play(self, table: Table, state: Mapping[str, Value], declared: Declaration) -> Play:
+        """Return what a film is to drag."""
+        self.known("play", table)
+        control = table.get("control")
+        if not isinstance(control, str) or "to" not in table:
             self.wrong("lesson.missing", name="control, to")
-            return None
-        if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 < seconds <= 60:
-            self.wrong("lesson.seconds")
-            return None
-        end = self.state({"play": {control: given["to"]}}, "play", declared, state)
-        return Play(control, end[control], float(seconds)) if control in end else None
+        end = self.state({"play": {control: table["to"]}}, "play", declared, state)
+        return Play(control, end[control], self.number(table, "seconds", 60, 4))
 
-    def page_of(self, table: Table) -> str:
-        """Return the page of a step: its own, or the one whose lesson this is."""
-        if self.page is None:
-            return self.text(table, "page")
-        if table.get("page", self.page) != self.page:
-            self.wrong("lesson.other_page", given=table["page"])
-        return self.page
-
-    def predict(self, table: Table, state: Mapping[str, Value], declared: Declaration | None) -> Predict:
+    def predict(self, table: Table, state: Mapping[str, Value], declared: Declaration) -> Predict:
         """Return a question with its choices, its answer, and the state after it."""
         self.known("predict", table)
         choices, answer = table.get("choices"), table.get("answer")
         if not isinstance(choices, list) or not 2 <= len(choices) <= MAX_CHOICES:
             self.wrong("lesson.choices", limit=MAX_CHOICES)
-            choices = []
         texts = tuple(self.text({"choice": choice}, "choice") for choice in choices)
-        if isinstance(answer, bool) or not isinstance(answer, int) or not 0 <= answer < max(len(texts), 1):
-            self.wrong("lesson.answer", last=max(len(texts) - 1, 0))
-            answer = 0
-        then = self.state(table, "then", declared, state)
-        return Predict(self.text(table, "question"), texts, answer, then)
+        if isinstance(answer, bool) or not isinstance(answer, int) or not 0 <= answer < len(texts):
+            self.wrong("lesson.answer", last=len(texts) - 1)
+        return Predict(self.text(table, "question"), texts, answer, self.state(table, "then", declared, state))
 
-    def state(
-        self, table: Table, name: str, declared: Declaration | None, before: Mapping[str, Value] | None = None
-    ) -> dict[str, Value]:
+    def state(self, table: Table, name: str, declared: Declaration, before: Mapping[str, Value]) -> dict[str, Value]:
         """Return a page's values by name, each in its field's type and range, and all of them going together."""
-        given = self.table(table, name) or {}
-        if declared is None:
-            return {}
-        state = dict(before or {})
-        count = len(self.problems)
-        for key, value in given.items():
-            of = next((field for field in declared.fields if field.name == key), None)
-            if of is None:
+        state, fields = dict(before), {field.name: field for field in declared.fields}
+        for key, value in self.table(table, name).items():
+            if key not in fields:
                 self.wrong("lesson.unknown_field", given=key, page=declared.name)
-                continue
             try:
-                state[key] = check(of, typed(of, value))
+                state[key] = check(fields[key], typed(fields[key], value))
             except Refused as refused:
-                self.refused(refused, of)
-        if len(self.problems) == count:
-            self.together(declared, state)
-        return state
-
-    def refused(self, refused: Refused, of: Field) -> None:
-        """Note a value that its field does not take; a choice with what is offered."""
-        if refused.rule != "rule.choice":
-            self.wrong("lesson.value", **slots(refused))
-            return
-        offered = ", ".join(of.choices[:SHOWN_CHOICES]) + (", …" if len(of.choices) > SHOWN_CHOICES else "")
-        self.wrong("lesson.choice", field=of.name, given=refused.given, offered=offered)
-
-    def together(self, declared: Declaration, state: Mapping[str, Value]) -> None:
-        """Refuse values that the page cannot draw."""
+                if refused.rule != "rule.choice":
+                    self.wrong("lesson.value", **slots(refused))
+                offered = fields[key].choices
+                more = ", …" if len(offered) > SHOWN_CHOICES else ""
+                self.wrong(
+                    "lesson.choice", field=key, given=refused.given, offered=", ".join(offered[:SHOWN_CHOICES]) + more
+                )
         draft = declared.store({})
         draft.take(state)
         try:
             draft.fits()
         except ValueError as error:
             self.wrong("lesson.impossible", error=error)
+        return state
+
+    def parsed(self, data: bytes) -> Table:
+        """Return the file as a table."""
+        if len(data) > MAX_BYTES:
+            self.wrong("lesson.too_big", limit=MAX_BYTES // 1024)
+        try:
+            text = data.decode("utf-8-sig")
+            if DOTTED.search(text):
+                raise RecursionError
+            return tomllib.loads(text)
+        except UnicodeDecodeError:
+            self.wrong("lesson.not_utf8")
+        except RecursionError:
+            self.wrong("lesson.nested")
+        except ValueError as error:
+            self.wrong("lesson.not_toml", detail=str(error))
 
 
 def typed(of: Field, value: object) -> Value:
@@ -314,33 +287,10 @@ def load(data: bytes, name: str, page: str | None = None) -> Lesson:
     """Read a lesson file; ``page`` is the page of a page's own lesson, None for a talk.
 
     Raises:
-        BadLesson: with every problem of the file.
+        BadLesson: with what is wrong first.
     """
     reader = Reader(page)
-    table = parsed(data, reader.wrong)
-    lesson = reader.lesson(table, name) if table is not None else None
-    if lesson is None or reader.problems:
-        raise BadLesson(reader.problems[:SHOWN_PROBLEMS])
-    return lesson
-
-
-def parsed(data: bytes, wrong: Callable[..., None]) -> Table | None:
-    """Return the file as a table, or None with the reason noted."""
-    if len(data) > MAX_BYTES:
-        wrong("lesson.too_big", limit=MAX_BYTES // 1024)
-        return None
-    try:
-        text = data.decode("utf-8-sig")
-        if DOTTED.search(text):
-            raise RecursionError
-        return tomllib.loads(text)
-    except UnicodeDecodeError:
-        wrong("lesson.not_utf8")
-    except RecursionError:
-        wrong("lesson.nested")
-    except ValueError as error:
-        wrong("lesson.not_toml", detail=str(error))
-    return None
+    return reader.lesson(reader.parsed(data), name)
 
 
 def shipped(lang: str, kind: str, name: str) -> bytes:

@@ -14,7 +14,7 @@ from ui.present.steps import summary
 from ui.present.view import LOADED, OWN, ROOM, View
 from ui.text.words import Words
 
-PROBLEMS, FILE, ROOM_BOX, ROOM_GIVEN = "panel.problems", "panel.file", "panel.room", "panel.room_given"
+PROBLEM, FILE, ROOM_BOX, ROOM_GIVEN = "panel.problem", "panel.file", "panel.room", "panel.room_given"
 # The label says the limit; Streamlit's own line would say another.
 ONE_LIMIT = "<style>[data-testid=stFileUploaderDropzoneInstructions] {display: none}</style>"
 
@@ -37,9 +37,9 @@ def panel(view: View) -> None:
     if own is not None and st.button(summary(own, t), key="panel.own", icon=":material/play_arrow:", width="stretch"):
         view.begin(OWN)
         st.rerun()
-    problems: tuple[Problem, ...] = st.session_state.get(PROBLEMS, ())
-    if problems:
-        st.error("\n".join((t("problems"), "", *(f"- {described(problem, t)}" for problem in problems))))
+    problem: Problem | None = st.session_state.get(PROBLEM)
+    if problem:
+        st.error(f"{t('problem')} {described(problem, t)}")
     for name in lessons.talks()[-1:]:
         data = lessons.shipped(view.lang, "talks", name)
         st.download_button(t("example"), data, f"{name}.toml", "application/toml", key="panel.example", type="tertiary")
@@ -67,13 +67,13 @@ def enter(view: View) -> None:
 def take() -> None:
     """Read the uploaded file; what is wrong with it is kept for the panel, and an earlier talk stays."""
     file: Any = st.session_state.get(FILE)
-    st.session_state.pop(PROBLEMS, None)
+    st.session_state.pop(PROBLEM, None)
     if file is None:
         return
     try:
         st.session_state[LOADED] = lessons.load(file.getvalue(), OWN)
     except BadLesson as bad:
-        st.session_state[PROBLEMS] = bad.problems
+        st.session_state[PROBLEM] = bad.problem
 
 
 def described(problem: Problem, t: Words) -> str:

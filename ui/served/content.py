@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, cast
 
 import streamlit as st
 
 from ui.page.controls import Place
-from ui.page.frame import File, Frame, Kind
+from ui.page.frame import Act, Columns, File, Frame, Kind, Look, Looks, Pick
 from ui.present import choices
 from ui.served.access import MOST_LETTERS
 
@@ -48,27 +48,15 @@ class Content(Frame):
     def progress(self, share: float, text: str) -> None:
         st.progress(share, text=text)
 
-    @contextmanager
-    def passing(self) -> Iterator[Callable[[float, str], None]]:
-        place = st.empty()
-        yield lambda share, text: cast(None, place.progress(share, text))
-        place.empty()
-
     def table(
-        self,
-        columns: Mapping[str, Sequence[object]],
-        key: str | None = None,
-        *,
-        looks: Mapping[str, Any] | None = None,
-        height: int | None = None,
-        pick: Callable[[int], None] | None = None,
+        self, columns: Columns, key: str = "", *, looks: Looks = None, height: int | None = None, pick: Pick = None
     ) -> int:
         config = {
             head: LOOKS[look]() if look in LOOKS else st.column_config.TextColumn(width=look)
             for head, look in (looks or {}).items()
         }
         given: dict[str, Any] = {"hide_index": True, "height": height or "content", "column_config": config}
-        if key is None:
+        if not key:
             st.dataframe(columns, **given)
             return 0
 
@@ -102,17 +90,9 @@ class Content(Frame):
             yield bool(box.open) if lazy else True
 
     def button(
-        self,
-        label: str,
-        key: str,
-        act: Callable[..., object] | None = None,
-        *given: Any,
-        primary: bool = False,
-        quiet: bool = False,
-        icon: str | None = None,
-        off: bool = False,
+        self, label: str, key: str, act: Act = None, *given: Any, look: Look = "", icon: str = "", off: bool = False
     ) -> bool:
-        looks: dict[str, Any] = {"type": "primary" if primary else "tertiary" if quiet else "secondary"}
+        looks: dict[str, Any] = {"type": {"": "secondary", "quiet": "tertiary"}.get(look, look)}
         looks |= {"icon": f":material/{icon}:" if icon else None, "disabled": off}
         return st.button(label, key=key, on_click=cast(Any, act), args=given, **looks)
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.support import ROOT
 from ui.page.menu import declaration
 from ui.present import lessons
-from ui.present.lessons import BadLesson, Lesson, Predict, Problem, load
+from ui.present.lessons import BadLesson, Predict, Problem, load
 from ui.present.panel import described
 from ui.text.words import Words, labels
 
@@ -22,10 +22,10 @@ def file(steps: str = STEP, head: str = 'title = "T"\nminutes = 10\n') -> bytes:
     return f"{head}{steps}".encode()
 
 
-def problems(data: bytes, page: str | None = None) -> list[tuple[int, str]]:
+def problem(data: bytes, page: str | None = None) -> Problem:
     with pytest.raises(BadLesson) as bad:
         load(data, "own", page)
-    return [(problem.step, problem.key.removeprefix("lesson.")) for problem in bad.value.problems]
+    return bad.value.problem
 
 
 def test_a_step_holds_the_whole_state_and_the_answer_adds_to_it() -> None:
@@ -53,77 +53,72 @@ def test_a_step_plays_a_control_from_its_state_to_a_value() -> None:
 
 def test_a_page_lesson_stands_on_its_page() -> None:
     assert load(file('[[steps]]\nsay = "Look."\n'), "clock", "clock").step(1).page == "clock"
-    assert problems(file('[[steps]]\nsay = "a"\npage = "lrpe"\n'), "clock") == [(1, "other_page")]
+    assert problem(file('[[steps]]\nsay = "a"\npage = "lrpe"\n'), "clock").key == "lesson.other_page"
 
 
 BAD = {
-    "not text": (b"\xff\xfe", [(0, "not_utf8")]),
-    "not TOML": (b"title = ", [(0, "not_toml")]),
-    "empty": (b"", [(0, "missing"), (0, "minutes"), (0, "no_steps")]),
-    "too big": (b"#" * (lessons.MAX_BYTES + 1), [(0, "too_big")]),
-    "deep": (b"a = " + b"[" * 20_000, [(0, "nested")]),
-    "endless number": (file(STEP + f"state = {{ factor = 1{'0' * 5000} }}\n"), [(0, "not_toml")]),
-    "endless hexadecimal": (file(STEP + f"state = {{ factor = 0x{'f' * 5000} }}\n"), [(1, "value")]),
+    "not text": (b"\xff\xfe", (0, "not_utf8")),
+    "not TOML": (b"title = ", (0, "not_toml")),
+    "empty": (b"", (0, "missing")),
+    "too big": (b"#" * (lessons.MAX_BYTES + 1), (0, "too_big")),
+    "deep": (b"a = " + b"[" * 20_000, (0, "nested")),
+    "endless number": (file(STEP + f"state = {{ factor = 1{'0' * 5000} }}\n"), (0, "not_toml")),
+    "endless hexadecimal": (file(STEP + f"state = {{ factor = 0x{'f' * 5000} }}\n"), (1, "value")),
     "unknown keys": (
         file(STEP + "code = 1\n", 'x = 1\ntitle = "T"\nminutes = 1\n'),
-        [(0, "unknown_key"), (1, "unknown_key")],
+        (0, "unknown_key"),
     ),
-    "minutes": (file(head='title = "T"\nminutes = true\n'), [(0, "minutes")]),
-    "a day": (file(head='title = "T"\nminutes = 1440\n'), [(0, "minutes")]),
-    "title": (file(head="title = 3\nminutes = 1\n"), [(0, "not_text")]),
-    "long title": (file(head=f'title = "{"x" * 121}"\nminutes = 1\n'), [(0, "too_long")]),
-    "steps": (file('steps = ["a"]\n'), [(0, "no_steps")]),
-    "61 steps": (file(STEP * 61), [(0, "many_steps")]),
-    "no sentence": (file('[[steps]]\npage = "clock"\n'), [(1, "missing")]),
-    "blank sentence": (file('[[steps]]\npage = "clock"\nsay = "  "\n'), [(1, "missing")]),
-    "no page": (file('[[steps]]\nsay = "a"\n'), [(1, "missing")]),
-    "unknown page": (file(STEP + '[[steps]]\npage = "../app"\nsay = "a"\n'), [(2, "unknown_page")]),
-    "unknown field": (file(STEP + "state = { fator = 2 }\n"), [(1, "unknown_field")]),
-    "out of range": (file(STEP + "state = { factor = 1e6 }\n"), [(1, "value")]),
-    "not a number": (file(STEP + "state = { factor = nan }\n"), [(1, "value")]),
-    "text for a number": (file(STEP + 'state = { factor = "8" }\n'), [(1, "value")]),
-    "switch for a number": (file(STEP + "state = { factor = true }\n"), [(1, "value")]),
-    "number for a switch": (file(STEP + "state = { truncate = 1 }\n"), [(1, "value")]),
-    "number for a choice": (file(STEP + "state = { scheme = 1 }\n"), [(1, "value")]),
-    "unknown choice": (file(STEP + 'state = { scheme = "yarrn" }\n'), [(1, "choice")]),
-    "odd": (file(STEP + "state = { dim = 7 }\n"), [(1, "value")]),
-    "state": (file(STEP + "state = [1]\n"), [(1, "not_table")]),
-    "not together": (file(STEP + "state = { train_len = 16777216, factor = 1024 }\n"), [(1, "impossible")]),
-    "answer": (file(STEP + '[steps.predict]\nquestion = "?"\nchoices = ["a", "b"]\nanswer = 2\n'), [(1, "answer")]),
-    "one choice": (file(STEP + '[steps.predict]\nquestion = "?"\nchoices = ["a"]\nanswer = 0\n'), [(1, "choices")]),
-    "choices": (file(STEP + '[steps.predict]\nquestion = "?"\nchoices = [1, 2]\nanswer = 0\n'), [(1, "not_text")] * 2),
-    "play nothing": (file(STEP + "play = { seconds = 2 }\n"), [(1, "missing")]),
-    "play forever": (file(STEP + 'play = { control = "factor", to = 8, seconds = 1e9 }\n'), [(1, "seconds")]),
-    "play too far": (file(STEP + 'play = { control = "factor", to = 1e6 }\n'), [(1, "value")]),
-    "play what is not there": (file(STEP + 'play = { control = "fator", to = 8 }\n'), [(1, "unknown_field")]),
+    "minutes": (file(head='title = "T"\nminutes = true\n'), (0, "minutes")),
+    "a day": (file(head='title = "T"\nminutes = 1440\n'), (0, "minutes")),
+    "title": (file(head="title = 3\nminutes = 1\n"), (0, "not_text")),
+    "long title": (file(head=f'title = "{"x" * 121}"\nminutes = 1\n'), (0, "too_long")),
+    "steps": (file('steps = ["a"]\n'), (0, "no_steps")),
+    "61 steps": (file(STEP * 61), (0, "many_steps")),
+    "no sentence": (file('[[steps]]\npage = "clock"\n'), (1, "missing")),
+    "blank sentence": (file('[[steps]]\npage = "clock"\nsay = "  "\n'), (1, "missing")),
+    "no page": (file('[[steps]]\nsay = "a"\n'), (1, "missing")),
+    "unknown page": (file(STEP + '[[steps]]\npage = "../app"\nsay = "a"\n'), (2, "unknown_page")),
+    "unknown field": (file(STEP + "state = { fator = 2 }\n"), (1, "unknown_field")),
+    "out of range": (file(STEP + "state = { factor = 1e6 }\n"), (1, "value")),
+    "not a number": (file(STEP + "state = { factor = nan }\n"), (1, "value")),
+    "text for a number": (file(STEP + 'state = { factor = "8" }\n'), (1, "value")),
+    "switch for a number": (file(STEP + "state = { factor = true }\n"), (1, "value")),
+    "number for a switch": (file(STEP + "state = { truncate = 1 }\n"), (1, "value")),
+    "number for a choice": (file(STEP + "state = { scheme = 1 }\n"), (1, "value")),
+    "unknown choice": (file(STEP + 'state = { scheme = "yarrn" }\n'), (1, "choice")),
+    "odd": (file(STEP + "state = { dim = 7 }\n"), (1, "value")),
+    "state": (file(STEP + "state = [1]\n"), (1, "not_table")),
+    "not together": (file(STEP + "state = { train_len = 16777216, factor = 1024 }\n"), (1, "impossible")),
+    "answer": (file(STEP + '[steps.predict]\nquestion = "?"\nchoices = ["a", "b"]\nanswer = 2\n'), (1, "answer")),
+    "one choice": (file(STEP + '[steps.predict]\nquestion = "?"\nchoices = ["a"]\nanswer = 0\n'), (1, "choices")),
+    "choices": (file(STEP + '[steps.predict]\nquestion = "?"\nchoices = [1, 2]\nanswer = 0\n'), (1, "not_text")),
+    "play nothing": (file(STEP + "play = { seconds = 2 }\n"), (1, "missing")),
+    "play forever": (file(STEP + 'play = { control = "factor", to = 8, seconds = 1e9 }\n'), (1, "seconds")),
+    "play too far": (file(STEP + 'play = { control = "factor", to = 1e6 }\n'), (1, "value")),
+    "play what is not there": (file(STEP + 'play = { control = "fator", to = 8 }\n'), (1, "unknown_field")),
     "then": (
         file(STEP + '[steps.predict]\nquestion = "?"\nchoices = ["a", "b"]\nanswer = 0\nthen = { factor = 0 }\n'),
-        [(1, "value")],
+        (1, "value"),
     ),
 }
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_a_bad_file_is_refused_with_every_problem_at_its_step(name: str) -> None:
+def test_a_bad_file_is_refused_in_a_sentence_at_its_step(name: str) -> None:
     data, expected = BAD[name]
-    assert problems(data) == expected
-
-
-@pytest.mark.parametrize("name", BAD)
-def test_each_problem_is_a_sentence_without_markup(name: str) -> None:
-    with pytest.raises(BadLesson) as bad:
-        load(BAD[name][0], "own")
+    bad = problem(data)
+    assert (bad.step, bad.key.removeprefix("lesson.")) == expected
     for lang in ("en", "zh"):
-        for problem in bad.value.problems:
-            text = described(problem, Words(lang, "stage"))
-            assert text and "{" not in text.replace("\\{", "").replace("{ factor = 8 }", "") and len(text) < 800
-            assert str(problem.step) in text or not problem.step
+        text = described(bad, Words(lang, "stage"))
+        assert text and "{" not in text.replace("\\{", "").replace("{ factor = 8 }", "") and len(text) < 800
+        assert str(bad.step) in text or not bad.step
 
 
 def test_every_problem_has_its_sentence() -> None:
     source = Path(lessons.__file__).read_text("utf-8")
     for key in labels("en", "stage"):
-        assert not key.startswith("lesson.") or key == "lesson.at_step" or f'"{key}"' in source
+        number = f'"{key.removeprefix("lesson.")}"'
+        assert not key.startswith("lesson.") or key == "lesson.at_step" or f'"{key}"' in source or number in source
 
 
 def test_foreign_letters_in_a_problem_are_escaped() -> None:
@@ -153,13 +148,12 @@ def test_nothing_but_a_lesson_or_its_problems_comes_of_any_table(
     fields = sorted(field.name for field in declaration(page).fields)
     names = data.draw(st.lists(st.sampled_from(fields), max_size=3))
     state = {name: data.draw(VALUES) for name in names}
-    reader = lessons.Reader(None)
     table = {"title": "T", "minutes": 1, "steps": [{"page": page, "say": "a", "state": state} | step]} | head
-    read = reader.lesson(table, "own")
-    assert isinstance(read, Lesson)
-    for problem in reader.problems:
-        assert described(problem, Words("zh", "stage"))
-    if not reader.problems:
+    try:
+        read = lessons.Reader(None).lesson(table, "own")
+    except BadLesson as bad:
+        assert described(bad.problem, Words("zh", "stage"))
+    else:
         for name, value in read.step(1).state.items():
             assert value is None or isinstance(value, bool | int | float | str), name
 
