@@ -5,11 +5,11 @@ from inspect import unwrap
 
 import numpy as np
 import pytest
-import torch
 
 import rope_core as rc
 from rope_core import rotation_matrix
 from rope_core.theory.extension import cell_edges
+from rope_core.theory.softmax import expected_attention
 from tests.support.figures import chart
 from ui.figures.attention import decay, expected, spread
 from ui.figures.attention import scores as figures
@@ -73,23 +73,12 @@ def test_the_curve_and_the_mark_are_the_score_of_rotated_vectors(kind: str, dim:
     assert max(at) <= 400
 
 
-def test_a_word_s_share_is_what_drawn_scores_leave_it_with_and_without_the_square() -> None:
-    """Six above 4,096 standard normal scores, then above 64 times as many: by a million softmaxes' worth of draws."""
+def test_a_word_s_share_is_softmaxs_with_and_without_the_square() -> None:
     squares, plain, sharp = spread.shares((1024, 4096, 65_536), 4096)
     assert squares == pytest.approx([1, 1, (0.1 * math.log(16) + 1) ** 2])
-    rng = np.random.default_rng(5)
-    for n, square, without, with_it in zip((1024, 4096, 65_536), squares, plain, sharp, strict=True):
-        drawn = []
-        for factor in (1.0, square):
-            scores = rng.standard_normal((4_000_000 // n, n))
-            scores[:, 0] += spread.STANDS
-            weights = np.exp(factor * scores)
-            shares = 100 * weights[:, 0] / weights.sum(axis=1)
-            drawn.append((shares.mean(), 4 * shares.std() / math.sqrt(len(shares))))
-        assert all(
-            abs(mean - written_text) < slack
-            for (mean, slack), written_text in zip(drawn, (without, with_it), strict=True)
-        )
+    for shares, scale in ((plain, np.ones(3)), (sharp, squares)):
+        drawn = expected_attention((1024, 4096, 65_536), scale, spread.STANDS)[1]
+        np.testing.assert_allclose(shares, 100 * drawn)
     assert plain[2] < plain[1] / 10 < sharp[1] < sharp[2]
 
 
@@ -149,17 +138,20 @@ def test_a_context_that_no_base_serves_is_named() -> None:
     assert "no base" in drawing.finding and "fails at distance 2." in drawing.finding
 
 
-@pytest.mark.parametrize("signal", [1.0, 6.0])
-def test_softmax_curves_are_what_torch_draws(signal: float) -> None:
-    drawing = heat.softmax(1024, signal, T)
+def test_softmax_curves_are_the_recipes_and_the_sentence_has_their_ends() -> None:
+    drawing = heat.softmax(1024, 6.0, T)
     table = {name: np.asarray(column) for name, column in drawing.table().items()}
-    at = int(np.argmin(np.abs(table["length"] - 4096)))
-    n = int(table["length"][at])
-    scale = (0.1 * math.log(n / 1024) + 1) ** 2
-    logits = torch.randn(3000, n, generator=torch.Generator().manual_seed(1))
-    logits[:, 0] += signal
-    weights = torch.softmax(scale * logits, dim=1)
-    assert table["square_meant"][at] == pytest.approx(float(weights[:, 0].mean()), rel=0.05)
-    rows = -torch.special.xlogy(weights, weights).sum(1)
-    assert table["square_entropy"][at] == pytest.approx(float(rows.mean()), abs=0.03)
-    assert f"{100 * table['plain_meant'][-1]:.3g} % among" in drawing.finding
+    n = table["length"]
+    scales = {
+        "plain": np.ones(n.size),
+        "square": (0.1 * np.log(np.maximum(n / 1024, 1.0)) + 1) ** 2,
+        "logn": np.maximum(np.log(n) / math.log(1024), 1.0),
+        "floor": 0.1 * np.log(n // 8192 + 1) + 1,
+    }
+    for name, scale in scales.items():
+        both = np.stack([table[f"{name}_entropy"], table[f"{name}_meant"]])
+        np.testing.assert_allclose(both, expected_attention(n, scale, 6.0), rtol=1e-9)
+        assert f"{100 * both[1][-1]:.3g} %" in drawing.finding
+    panels = {trace.xaxis: trace for trace in chart(drawing).data if trace.name == T("scale.square")}
+    np.testing.assert_allclose(panels[None].y, table["square_entropy"], atol=1e-5)
+    np.testing.assert_allclose(panels["x2"].y, 100 * table["square_meant"], atol=1e-5)

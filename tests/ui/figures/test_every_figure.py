@@ -6,7 +6,9 @@ import inspect
 import json
 import pkgutil
 import re
+from typing import Any
 
+import numpy as np
 import plotly.graph_objects as go
 import pytest
 
@@ -18,8 +20,15 @@ from ui.text.words import LANGUAGES, Words
 
 MODULES = [importlib.import_module(f"{rows.__name__}.{each.name}") for each in pkgutil.iter_modules(rows.__path__)]
 ROWS: list[Row] = [row for module in MODULES for row in getattr(module, "ROWS", [])]
+SAMPLED = 50
+# Strokes, counts, sorted bars and sampled rows that the table has in another form.
+DERIVED = {
+    *("benchmark.curves", "benchmark.paths", "config.glance", "config.layers", "config.overlay", "config.sections"),
+    *("encodings.score_lines", "extrapolation.finetune", "frequencies.repeats", "inside.sizes", "ledger.residuals"),
+    *("models.rotating", "models.spans", "positions.sections", "predict.tally", "attention.softmax"),
+}
 # Their cells, bars and steps carry their names.
-UNTITLED = ("block.cost", "block.latent", "layouts.matrices", "predict.tally")
+UNTITLED = ("block.latent", "layouts.matrices", "predict.tally")
 
 
 def numbers(text: str) -> set[str]:
@@ -51,10 +60,40 @@ def test_a_figure_is_plotlys_its_axes_are_named_and_its_numbers_are_the_same_in_
     assert numbers(findings[0]) == numbers(findings[1])
 
 
+def as_numbers(values: Any) -> np.ndarray | None:
+    """Return values as numbers, None for names and for one value alone."""
+    try:
+        each = np.asarray(values, dtype=float).ravel()
+    except (TypeError, ValueError):
+        return None
+    return each if each.size > 1 else None
+
+
+def holds(columns: list[np.ndarray], x: np.ndarray | None, y: np.ndarray | None) -> bool:
+    """Return whether one row of the columns has each point's numbers, the heights as they are or in per cent."""
+    given = [each for each in (x, y) if each is not None]
+    at = np.flatnonzero(np.isfinite(given).all(axis=0))
+    at = at[:: max(1, at.size // SAMPLED)]
+
+    def alike(values: np.ndarray, column: np.ndarray) -> np.ndarray:
+        return np.asarray(np.isclose(values[at, None], column, rtol=0.01, atol=1e-4))
+
+    heights = [scale * column for column in columns for scale in (1, 100)]
+    if len(given) == 1:
+        return any(alike(given[0], column).any(axis=1).all() for column in heights)
+    pairs = ((first, other) for first in columns for other in heights if first.size == other.size)
+    return any((alike(given[0], first) & alike(given[1], other)).any(axis=1).all() for first, other in pairs)
+
+
 @pytest.mark.parametrize("row", ROWS, ids=str)
-def test_a_recipe_that_needs_no_file_of_the_readers_prints(row: Row) -> None:
+def test_a_recipe_prints_and_what_is_drawn_stands_in_the_table(row: Row) -> None:
     drawing = row.drawn(Words("en", row.page))
-    assert drawing.table()
+    columns = [each for each in map(as_numbers, drawing.table().values()) if each is not None]
+    for trace in chart(drawing).data if str(row) not in DERIVED else ():
+        x, y = (as_numbers(getattr(trace, axis, None)) for axis in "xy")
+        line = trace.type in ("scatter", "bar") and not getattr(trace, "fill", None)
+        if line and (x is not None or y is not None):
+            assert holds(columns, x, y), trace.name
     # The code that reads a config is the page's: tests/ui/figures/test_config.py gives it.
     assert row.page == "config" or ".json" in drawing.recipe or ran(drawing).strip()
 

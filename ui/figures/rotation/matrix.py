@@ -97,7 +97,7 @@ def three_forms(width: int, position: int, base: float, t: Words) -> Drawing:
         "three_forms",
         figure,
         t("three_finding", residual=f"{ways.residual:.2g}", norm=f"{norm:.2g}"),
-        lambda: {"x": x, "matrix": ways.matrix, "elements": ways.elements, "complex": ways.complex},
+        lambda: {"dimension": at, "x": x, "matrix": ways.matrix, "elements": ways.elements, "complex": ways.complex},
         f"""
         import rope_core as rc
         from rope_core.theory import demo
@@ -125,7 +125,7 @@ def backward(width: int, position: int, base: float, t: Words) -> Drawing:
         "backward",
         figure,
         t("backward_finding", residual=f"{np.abs(exact - turned).max():.2g}"),
-        lambda: {"transpose": exact, "negative_angle": turned},
+        lambda: {"dimension": np.arange(width), "transpose": exact, "negative_angle": turned},
         f"""
         import numpy as np
         import rope_core as rc
