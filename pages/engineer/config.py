@@ -213,10 +213,10 @@ def parts(page: Frame, of: configs.Shown, rope: rc.HfRope) -> None:
         page.deeper("ramp", lambda page: page.show(ramp, figures.ramp, anatomy.ramp, anatomy.share))
     if anatomy.follows_length(rope):
         page.deeper("drift", lambda page: drift(page, of, rope))
-    if layers := figures.layers(rope, anatomy.layer_count(of.view.config), where, t):
-        page.deeper("layers", lambda page: page.show(layers, figures.layers))
-    if axes := figures.sections(rope, where, t):
-        page.deeper("sections", lambda page: page.show(axes, figures.sections, anatomy.axes))
+    if layers := figures.layers(rope, anatomy.layer_count(of.view.config), t):
+        page.deeper("layers", lambda page: page.write(layers))
+    if axes := figures.sections(rope, t):
+        page.deeper("sections", lambda page: page.write(axes))
 
 
 def drift(page: Frame, of: configs.Shown, rope: rc.HfRope) -> None:

@@ -68,7 +68,6 @@ def looks(page: Frame, text: bytes, positions: inside.Positions) -> None:
         page.controls.select(MODEL, str)
     page.folded("pairs", lambda page: pairs(page, text, positions))
     page.folded("sizes", lambda page: sizes(page, text, positions))
-    page.folded("heads", lambda page: heads(page, text, positions))
 
 
 def pairs(page: Frame, text: bytes, positions: inside.Positions) -> None:
@@ -80,11 +79,6 @@ def pairs(page: Frame, text: bytes, positions: inside.Positions) -> None:
 def sizes(page: Frame, text: bytes, positions: inside.Positions) -> None:
     """Draw how large each pair of queries and keys is."""
     page.show(figures.sizes(page.get(MODEL), text, positions, page.t), figures.sizes, inside.Reading.largest)
-
-
-def heads(page: Frame, text: bytes, positions: inside.Positions) -> None:
-    """Draw what position gives each head."""
-    page.show(figures.heads(page.get(MODEL), text, positions, page.t), figures.heads, inside.read)
 
 
 def model(page: Frame) -> None:

@@ -14,7 +14,6 @@ AT = Field("at", "int", 1001, 1, 1_048_576, steps=tuple(figures.STOPS))
 STAGE = Field("stage", "choice", "all", choices=precision.STAGES)
 DISTANCE = Field("distance", "int", 10, 0, 4096, steps=(0, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 4096))
 UP_TO = Field("up_to", "int", 4096, 256, 1_048_576, steps=tuple(figures.STOPS[8:]))
-START = Field("start", "int", 4096, 0, 1_048_576, steps=(0, *figures.STOPS))
 TABLE_FROM = Field("table_from", "int", 131_072, 0, 16_777_216, steps=(0, *figures.STOPS, *figures.FAR_STOPS))
 CAST = Field("cast", "choice", "inv_freq", choices=figures.SINGLE)
 
@@ -24,7 +23,7 @@ SAME = Question("same", "b", ((STAGE, "inv_freq"),))
 HOLD = Challenge("hold", (ROUNDED,), challenges.falls_on_another)
 TASKS = (DRAWN, SAME, HOLD)
 
-FIELDS = (beats(3), DTYPE, AT, STAGE, DISTANCE, UP_TO, START, TABLE_FROM, CAST, *GEOMETRY, *SCHEME_FIELDS)
+FIELDS = (beats(3), DTYPE, AT, STAGE, DISTANCE, UP_TO, TABLE_FROM, CAST, *GEOMETRY, *SCHEME_FIELDS)
 
 
 def phase(page: Frame) -> None:
@@ -62,12 +61,6 @@ def drift(page: Frame) -> None:
     page.show(drawing, figures.drift, precision.drifting_score)
 
 
-def effect(page: Frame) -> None:
-    """Draw what attention makes of it."""
-    page.controls.slider(START)
-    page.show(figures.effect(page.store.request(), page.get(START), page.t), figures.effect, precision.score_error)
-
-
 def distinct(page: Frame) -> None:
     """Positions that fall together."""
     drawing = figures.distinct(page.store.rope().train_len, page.t)
@@ -94,7 +87,6 @@ def body(page: Frame) -> None:
     page.live(table)
     page.live(relative)
     page.deeper("stages")
-    page.deeper("effect", effect)
     page.deeper("distinct", distinct)
     page.deeper("ways", ways)
     page.deeper("real", real)

@@ -9,12 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from rope_core.errors import finite, reject, whole
+from rope_core.errors import reject, whole
 from rope_core.rope import Array
 from rope_core.spectrum import MAX_POSITION, Spectrum, angles, as_positions
 from rope_core.theory.attention import pair_products
-from rope_core.theory.encodings.rotary import turn
-from rope_core.theory.softmax import softmax
 
 # Bits of the significand, the hidden one included, and the largest finite value.
 DTYPES: dict[str, tuple[int, float]] = {
@@ -130,53 +128,6 @@ def first_collision(dtype: str) -> int:
     (257, 2049, 16777217)
     """
     return int(2 ** DTYPES[dtype_name(dtype)][0] + 1)
-
-
-@dataclass(frozen=True)
-class ScoreError:
-    """Attention with one stage in a dtype against exact attention.
-
-    Attributes:
-        logit: largest error of a logit q_m k_n / sqrt(dim).
-        weight: largest error of an attention weight.
-        moved: share of the queries whose largest weight moves to another key, in [0, 1].
-    """
-
-    logit: float
-    weight: float
-    moved: float
-
-
-def score_error(
-    s: Spectrum, start: int, length: int, stage: str, dtype: str, signal: float = 4.0, seed: int = 0
-) -> ScoreError:
-    """Measure attention over ``length`` keys at positions start, start + 1, ... for queries and keys drawn N(0, 1).
-
-    Args:
-        s: frequencies; attention_factor enters the logits squared.
-        start: first position.
-        length: queries and keys, 2..2048.
-        stage, dtype: as in ``phase_error``; of a rounded table the phase counts, not the length it lost.
-        signal: each query is its own key's vector times ``signal`` / 4 plus noise, so that one key is meant.
-        seed: of the draw.
-
-    Raises:
-        ValueError: on an unknown stage or dtype, or positions outside [0, 2**31).
-    """
-    n = whole("length", length, 2, 2048)
-    first = whole("start", start, 0, 2**31 - n)
-    dim = 2 * s.inv_freq.size
-    rng = np.random.default_rng(whole("seed", seed, 0, 2**31 - 1))
-    k = rng.standard_normal((n, dim))
-    q = finite("signal", signal) / 4.0 * k[rng.permutation(n)] + rng.standard_normal((n, dim))
-    positions = np.arange(first, first + n)
-    exact = angles(s, positions)
-    taken = exact + phase_error(s, positions, stage, dtype)
-    size = s.attention_factor**2 / math.sqrt(dim)
-    good, bad = (size * turn(q, phase) @ turn(k, phase).T for phase in (exact, taken))
-    a, b = softmax(good), softmax(bad)
-    moved = float(np.mean(a.argmax(axis=1) != b.argmax(axis=1)))
-    return ScoreError(float(np.abs(bad - good).max()), float(np.abs(b - a).max()), moved)
 
 
 def drifting_score(

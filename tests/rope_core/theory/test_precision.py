@@ -6,7 +6,6 @@ import pytest
 import torch
 
 from rope_core import Request, Rope, spectrum
-from rope_core.rope import Array
 from rope_core.spectrum import Spectrum, angles
 from rope_core.theory import precision as pr
 
@@ -90,33 +89,6 @@ def test_the_design_numbers() -> None:
     assert all(answer.over_floor > 0 for answer in way.values())
 
 
-def test_effect_on_attention_grows_with_the_coarser_stage() -> None:
-    exact = pr.score_error(FINE, 4096, 128, "angle", "float64")
-    assert exact.logit < 1e-9 and exact.moved == 0
-    fine, coarse = (pr.score_error(FINE, 4096, 128, "angle", dtype) for dtype in ("float32", "bfloat16"))
-    assert 0 < fine.logit < 1e-2 < coarse.logit
-    assert fine.moved == 0 < coarse.moved
-    # Every position 4096..4223 rounds to one of four bf16 numbers; below 257 every one is exact.
-    assert pr.score_error(FINE, 0, 128, "position", "bfloat16").logit < 1e-9
-    assert pr.score_error(FINE, 4096, 128, "position", "bfloat16").logit > 1.0
-
-
-def test_score_error_is_that_of_both_rotated_sides() -> None:
-    """The same draw, turned as complex pairs, with positions rounded by torch."""
-    rng = np.random.default_rng(6)
-    k = rng.standard_normal((40, 64))
-    q = 1.5 * k[rng.permutation(40)] + rng.standard_normal((40, 64))
-    where = torch.arange(900, 940, dtype=torch.float64)
-    logits = []
-    for positions in (where, where.to(torch.bfloat16).to(torch.float64)):
-        phase = np.exp(1j * positions.numpy()[:, None] * FINE.inv_freq)
-        a, b = ((x[:, 0::2] + 1j * x[:, 1::2]) * phase for x in (q, k))
-        logits.append((a @ b.conj().T).real / 8.0)
-    result = pr.score_error(FINE, 900, 40, "position", "bfloat16", signal=6.0, seed=6)
-    assert result.logit == pytest.approx(np.abs(logits[1] - logits[0]).max(), abs=1e-7)
-    assert result.moved == np.mean(logits[1].argmax(axis=1) != logits[0].argmax(axis=1))
-
-
 @pytest.mark.parametrize(("stage", "dtype"), [("inv_freq", "bfloat16"), ("angle", "float32"), ("position", "float16")])
 def test_a_drifting_score_is_that_of_vectors_turned_by_rounded_angles(stage: str, dtype: str) -> None:
     s = Spectrum.of(Rope(8, 300.0).theta, 1.2)
@@ -152,28 +124,6 @@ def test_bad_input_is_named() -> None:
         pr.phase_error(FINE, [1], "cos", "float32")
     with pytest.raises(ValueError, match="positions must be"):
         pr.phase_error(FINE, [-1], "angle", "float32")
-
-
-def test_an_attention_factor_counts_twice_in_a_logit() -> None:
-    """Against the product of turned q and k, each of which carries the factor once."""
-    a, seed, n, start = 1.25, 4, 64, 9000
-    s = Spectrum.of(FINE.inv_freq, a)
-    rng = np.random.default_rng(seed)
-    k = rng.standard_normal((n, 64))
-    q = k[rng.permutation(n)] + rng.standard_normal((n, 64))
-    exact = np.arange(start, start + n)[:, None] * s.inv_freq
-    taken = exact + pr.phase_error(s, np.arange(start, start + n), "inv_freq", "bfloat16")
-
-    def logits(angle: Array) -> Array:
-        turned = []
-        for x in (q, k):
-            first, second = x[:, ::2], x[:, 1::2]
-            cos, sin = a * np.cos(angle), a * np.sin(angle)
-            turned.append(np.concatenate([first * cos - second * sin, second * cos + first * sin], axis=1))
-        return np.asarray(turned[0] @ turned[1].T / 8.0)
-
-    error = np.abs(logits(taken) - logits(exact)).max()
-    assert pr.score_error(s, start, n, "inv_freq", "bfloat16", seed=seed).logit == pytest.approx(error, rel=1e-6)
 
 
 def test_the_numbers_that_each_way_keeps() -> None:

@@ -23,7 +23,7 @@ ROWS: list[Row] = [row for module in MODULES for row in getattr(module, "ROWS", 
 SAMPLED = 50
 # Strokes, counts, sorted bars and sampled rows that the table has in another form.
 DERIVED = {
-    *("benchmark.curves", "benchmark.paths", "config.glance", "config.layers", "config.overlay", "config.sections"),
+    *("benchmark.curves", "benchmark.paths", "config.glance", "config.overlay"),
     *("encodings.score_lines", "extrapolation.finetune", "frequencies.repeats", "inside.sizes", "ledger.residuals"),
     *("models.rotating", "models.spans", "positions.sections", "predict.tally", "attention.softmax"),
 }
@@ -107,7 +107,7 @@ def test_every_figure_function_has_a_row() -> None:
         for node in ast.parse(path.read_text("utf-8")).body
         if isinstance(node, ast.FunctionDef) and node.returns and "Drawing" in ast.unparse(node.returns)
     }
-    # Parts of others; a fine-tune needs an index of weights, which its own test writes.
-    without = {("config.parts", "strip"), ("extrapolation.models", "finetuned")}
+    # A fine-tune needs an index of weights, which its own test writes.
+    without = {("extrapolation.models", "finetuned")}
     assert written - known == {(f"ui.figures.{module}", name) for module, name in without}
     assert known <= written

@@ -118,18 +118,6 @@ def test_a_format_that_overflows_is_named_and_left_out() -> None:
     position = film.scene.panels[figures.SINGLE.index("position")]
     assert np.isnan(position.shapes[3]["angle"].frames[-1])
     assert "overflow" in figures.drift(request(8, 50.0), "all", 3, 2**17, T).finding
-    effect = figures.effect(request(8, 50.0), 70_000, T)
-    bars = next(trace for trace in chart(effect).data if trace.name == "float16")
-    assert bars.y[precision.STAGES.index("position")] is None
-
-
-def test_the_effect_is_what_the_core_measures_and_says() -> None:
-    wanted = request(32, 1e4)
-    drawing = figures.effect(wanted, 9000, T)
-    single = precision.score_error(rc.spectrum(wanted), 9000, figures.KEYS, "position", "bfloat16")
-    assert single.moved > 0
-    assert chart(drawing).data[0].y[precision.STAGES.index("position")] == 100 * single.moved
-    assert f"{100 * single.moved:.3g} % with rounded positions" in drawing.finding
 
 
 def test_positions_left_are_counted_by_torch() -> None:

@@ -14,8 +14,8 @@ from rope_core.rope import Array
 from rope_core.schemes import SCHEMES, UNSCALED
 from rope_core.spectrum import spectrum
 from ui.figures.drawing import Drawing
-from ui.figures.plot import POWERS, Props, axis, bars, dots, hline, line, note, plot, vband, vline
-from ui.film.colours import BLUE, COLOURS, GREEN, GREY, ORANGE, RED, REGION_COLOURS
+from ui.figures.plot import POWERS, Props, axis, dots, hline, line, note, plot, vband, vline
+from ui.film.colours import BLUE, GREEN, GREY, ORANGE, RED, REGION_COLOURS
 from ui.text.words import Words
 
 QUANTITIES = ("wavelength", "inv_freq", "slowdown")
@@ -233,48 +233,22 @@ def drift_marks(rope: HfRope, length: int, t: Words) -> tuple[list[Props], list[
     return shapes, [note(t("half_turn"), 0.01, math.log10(math.pi), **place)]
 
 
-def strip(id: str, names: Sequence[str], label: Mapping[str, str], x: str, finding: str, code: str) -> Drawing:
-    """Return one row of cells, coloured and named by kind: layers of a model, or pairs of a head."""
-    kinds = {kind: [i for i, name in enumerate(names) if name == kind] for kind in dict.fromkeys(names)}
-    figure = plot(
-        [
-            bars(there, [1] * len(there), COLOURS[k % len(COLOURS)], label[kind], width=0.9)
-            for k, (kind, there) in enumerate(kinds.items())
-        ],
-        height=190,
-        barmode="overlay",
-        xaxis=axis(x, range=[-0.6, len(names) - 0.4]),
-        yaxis=axis(visible=False, range=[0, 1]),
-    )
-    return Drawing(id, figure, finding, lambda: {"index": np.arange(len(names)), "kind": list(names)}, code)
-
-
-def layers(rope: HfRope, total: int, where: str, t: Words) -> Drawing | None:
-    """Which layers turn and which do not; None where all turn."""
+def layers(rope: HfRope, total: int, t: Words) -> str:
+    """Return which layers do not turn, "" where all turn."""
     resting = rope.nope_layers
-    if not resting or not total:
-        return None
-    names = ["resting" if i in resting else "turning" for i in range(total)]
-    listed = ", ".join(str(i) for i in resting)
-    finding = t("layers_finding", count=len(resting), total=total, listed=listed)
-    label = {"resting": t("layer_resting"), "turning": t("layer_turning")}
-    return strip("layers", names, label, t("layer_axis"), finding, recipe(where, rope, "print(rope.nope_layers)"))
+    listed = ", ".join(map(str, resting))
+    return t("layers_finding", count=len(resting), total=total, listed=listed) if resting and total else ""
 
 
-def sections(rope: HfRope, where: str, t: Words) -> Drawing | None:
-    """Which axis of multimodal positions each pair follows; None for text-only positions."""
+def sections(rope: HfRope, t: Words) -> str:
+    """Return how many pairs follow which axis of multimodal positions, "" for text-only positions."""
     if not rope.mrope_section or not sum(rope.mrope_section):
-        return None
+        return ""
     names = anatomy.axes(rope.mrope_section, rope.model_type)
     label = {name: t(f"mrope.{name}") if t.has(f"mrope.{name}") else name for name in names}
     listed = t("comma").join(f"{label[name]} {names.count(name)}" for name in dict.fromkeys(names))
-    runs = anatomy.runs(names)
-    key = "sections_dealt" if len(runs) > len(label) else "sections_runs"
-    code = recipe(
-        where, rope, "from rope_core.hf import anatomy", "print(anatomy.axes(rope.mrope_section, rope.model_type))"
-    )
-    finding = t(key, listed=listed, total=len(names), pairs=rope.inv_freq.size)
-    return strip("sections", names, label, t("axis.pair"), finding, code)
+    key = "sections_dealt" if len(anatomy.runs(names)) > len(label) else "sections_runs"
+    return t(key, listed=listed, total=len(names), pairs=rope.inv_freq.size)
 
 
 def provenance(rope: HfRope, t: Words) -> dict[str, list[str]]:

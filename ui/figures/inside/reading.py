@@ -9,8 +9,8 @@ import numpy as np
 from rope_core.lab import inside
 from rope_core.lab.inside import Positions
 from ui.figures.drawing import Drawing, Film
-from ui.figures.plot import axis, bars, dots, heatmap, plot
-from ui.film.colours import AMOUNT, BLUE, GREY, ORANGE
+from ui.figures.plot import axis, bars, dots, plot
+from ui.film.colours import BLUE, GREY, ORANGE
 from ui.film.scene import Axis, Control, Panel, Scene, Texts, Track, sentence
 from ui.film.shapes import boxes, handle, label, path
 from ui.text.words import Words, short
@@ -184,56 +184,6 @@ def pairs(name: str, text: bytes, positions: Positions, layer: int, head: int, q
     )
 
 
-def heads(name: str, text: bytes, positions: Positions, t: Words) -> Drawing:
-    """Return the attention of each layer and head on one text, as small maps beside each other."""
-    attention = inside.reading(name, text, positions).attention.astype(float)
-    layers, count, length, _ = attention.shape
-    step = length + 1
-    tiles = np.full((layers * step - 1, count * step - 1), np.nan)
-    for layer in range(layers):
-        for head in range(count):
-            tile = np.where(np.tri(length, dtype=bool), attention[layer, head], np.nan)
-            tiles[layer * step :, head * step :][:length, :length] = tile
-    back = np.arange(length)[:, None] - np.arange(length)
-    far = (attention * back).sum(axis=-1).mean(axis=-1)
-    near = np.unravel_index(far.argmin(), far.shape)
-    wide = np.unravel_index(far.argmax(), far.shape)
-    middles = (length - 1) / 2
-    figure = plot(
-        [heatmap(tiles, AMOUNT, zmin=0, zmax=1, hoverinfo="skip", colorbar={"title": {"text": t("weight_axis")}})],
-        height=520,
-        margin={"t": 8},
-        xaxis=axis(
-            t("head_axis"),
-            tickvals=[middles + step * head for head in range(count)],
-            ticktext=[str(head + 1) for head in range(count)],
-            showgrid=False,
-        ),
-        yaxis=axis(
-            t("layer_axis"),
-            tickvals=[middles + step * layer for layer in range(layers)],
-            ticktext=[str(layer + 1) for layer in range(layers)],
-            autorange="reversed",
-            showgrid=False,
-        ),
-    )
-    rows = np.indices(attention.shape).reshape(4, -1)
-    return Drawing(
-        "heads",
-        figure,
-        t(
-            "heads_finding",
-            near=_place(near, t),
-            steps=f"{far[near]:.1f}",
-            wide=_place(wide, t),
-            far=f"{far[wide]:.1f}",
-        ),
-        lambda: dict(zip(("layer", "head", "query", "key"), rows, strict=True)) | {"weight": attention.ravel()},
-        recipe(name, text, positions) + "\n        print(reading.attention.shape)",
-        wide=True,
-    )
-
-
 def sizes(name: str, text: bytes, positions: Positions, t: Words) -> Drawing:
     """Return how large each pair of q and k is beside its head's mean: the heads' mean and their largest."""
     largest = inside.reading(name, text, positions).largest()
@@ -275,10 +225,6 @@ def sizes(name: str, text: bytes, positions: Positions, t: Words) -> Drawing:
         recipe(name, text, positions) + "\n        print(reading.largest().max(axis=(1, 2)))",
         wide=True,
     )
-
-
-def _place(at: tuple[np.intp, ...], t: Words) -> str:
-    return t("place", layer=int(at[0]) + 1, head=int(at[1]) + 1)
 
 
 def along(t: Words, name: str, letters: list[str], **more: Any) -> Control:

@@ -13,7 +13,7 @@ from rope_core.rope import Array
 from rope_core.theory import demo, precision
 from ui.figures import catalogue as models
 from ui.figures.drawing import Drawing
-from ui.figures.plot import LOG, POWERS, axis, bars, dots, hline, in_panel, line, panels, plot, split
+from ui.figures.plot import LOG, POWERS, axis, dots, hline, line, plot
 from ui.film.colours import GREY, LINE, PURPLE, SKY, YELLOW
 from ui.text.words import Words
 
@@ -86,68 +86,6 @@ def drift(request: rc.Request, stage: str, distance: int, reach: int, t: Words) 
         q /= np.linalg.norm(q)
         for dtype in {("float64", *DTYPES)}:
             print(dtype, precision.drifting_score(s, [0, {reach}], {distance}, {stage!r}, dtype, q, q))
-        """,
-    )
-
-
-@lru_cache(maxsize=64)
-def effects(request: rc.Request, start: int) -> dict[tuple[str, str], precision.ScoreError]:
-    """Return what each stage in each format does to attention over KEYS keys from ``start``."""
-    s = rc.spectrum(request)
-    with np.errstate(invalid="ignore"):
-        return {
-            (stage, dtype): precision.score_error(s, start, KEYS, stage, dtype)
-            for stage in precision.STAGES
-            for dtype in DTYPES
-        }
-
-
-def effect(request: rc.Request, start: int, t: Words) -> Drawing:
-    """How many queries look elsewhere, and by how much logits are off, by stage and format."""
-    results = effects(request, start)
-    names = [t(f"stage.{stage}") for stage in precision.STAGES]
-    data = []
-    for dtype in DTYPES:
-        rows = [results[stage, dtype] for stage in precision.STAGES]
-        moved = [100 * row.moved if math.isfinite(row.logit) else None for row in rows]
-        data.append(bars(names, moved, BY_DTYPE[dtype], dtype))
-        logits = drawn(np.array([row.logit for row in rows]))
-        data.append(in_panel(2, bars(names, logits, BY_DTYPE[dtype], dtype, showlegend=False)))
-    left = axis(t("moved_axis"), rangemode="tozero")
-    right = axis(t("logit_axis"), side="right", **EVERY_OTHER_POWER)
-    figure = plot(data, **panels([({}, left), ({}, right)], split([1, 1], 0.06)))
-
-    def words(stage: str, dtype: str) -> str:
-        each = results[stage, dtype]
-        return f"{100 * each.moved:.3g} %" if math.isfinite(each.logit) else t("overflow")
-
-    return Drawing(
-        "effect",
-        figure,
-        t(
-            "effect_finding",
-            start=f"{start:,}",
-            keys=KEYS,
-            frequency=words("inv_freq", "bfloat16"),
-            position=words("position", "bfloat16"),
-            angle=words("angle", "bfloat16"),
-            table=words("table", "bfloat16"),
-            fp32=words("all", "float32"),
-            logit=number_text(results["all", "float32"].logit, t, ".1e"),
-        ),
-        lambda: {
-            "stage": [stage for stage, _ in results],
-            "dtype": [dtype for _, dtype in results],
-            "moved": [each.moved for each in results.values()],
-            "logit_error": [each.logit for each in results.values()],
-            "weight_error": [each.weight for each in results.values()],
-        },
-        f"""
-        import rope_core as rc
-        from rope_core.theory import precision
-        s = {spectrum_code(request)}
-        for stage in precision.STAGES:
-            print(stage, precision.score_error(s, {start}, {KEYS}, stage, "bfloat16"))
         """,
     )
 

@@ -47,8 +47,6 @@ ROWS = [
     Row("config", parts.glance, (SCALED, "wavelength", "")),
     Row("config", parts.ramp, (SCALED, "")),
     Row("config", parts.drift, (SCALED, 9000, "")),
-    Row("config", parts.layers, (BOTH[1], 48, "")),
-    Row("config", parts.sections, (rc.from_hf(VISION), "")),
     Row("config", compare.engines, (engines(CONFIG), SCALED, "")),
     Row(
         "config",

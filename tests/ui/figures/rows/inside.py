@@ -62,15 +62,6 @@ def percent(share: float) -> str:
     return f"{100 * share:.0f}" if 0.1 <= share <= 0.9 else f"{100 * share:.1f}"
 
 
-def heads(t: Words) -> str:
-    result = inside.read(inside.load(NAME), TEXT, SET).attention.astype(float)
-    size = len(TEXT)
-    far = np.sum([result[..., q, k] * (q - k) for q in range(size) for k in range(q + 1)], axis=0) / size
-    near, wide = (np.unravel_index(at, far.shape) for at in (far.argmin(), far.argmax()))
-    named = [t("place", layer=at[0] + 1, head=at[1] + 1) for at in (near, wide)]
-    return t("heads_finding", near=named[0], steps=f"{far.min():.1f}", wide=named[1], far=f"{far.max():.1f}")
-
-
 def sizes(t: Words) -> str:
     result = inside.read(inside.load(NAME), TEXT, SET)
     norms = np.linalg.norm(result.k.astype(float), axis=1).reshape(24, 2, 16)
@@ -90,7 +81,6 @@ def sizes(t: Words) -> str:
 
 ROWS = [
     Row("inside", reading.sizes, (NAME, TEXT, SET), sizes),
-    Row("inside", reading.heads, (NAME, TEXT, SET), heads),
 ]
 FILMS = [
     FilmRow("inside", reading.looks, (NAME, TEXT, SET, 3, 4), {"query": 12}, looks),

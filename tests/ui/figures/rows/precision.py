@@ -12,7 +12,6 @@ REQUEST = rc.Request(rc.Rope(16, 900.0, 512))
 
 ROWS = [
     Row("precision", rounding.drift, (REQUEST, "angle", 37, 5000)),
-    Row("precision", rounding.effect, (REQUEST, 9000)),
     Row("precision", rounding.distinct, (3000,)),
     Row("precision", rounding.ways, (REQUEST, 4096)),
     Row("precision", rounding.real, ("angle",)),
