@@ -38,9 +38,6 @@ FAST = Field("fast", "float", 32.0, 0.01, 4096.0, steps=(1.0, 2.0, 4.0, 8.0, 16.
 SLOW = Field("slow", "float", 1.0, 0.01, 4096.0, steps=(0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0))
 SCALE = Field("scale", "float", None, 0.0, 16.0, step=0.05, optional=True)
 COUNTED = Field("counted", "choice", experiments.DIGITS, choices=(experiments.DIGITS, experiments.WHOLE))
-TUNE = Field("tune", "choice", extrapolated.line_keys()[1], choices=extrapolated.line_keys())
-TUNE_STEPS = Field("tune_steps", "int", 60, 10, 400, step=10)
-WINDOW = Field("tuned_window", "choice", "2048", choices=("512", "1024", "2048"))
 WRITTEN_AT = Field("written_at", "text", "")
 PAIRS_OF = Field("pairs_of", "choice", WEIGHTS[0], choices=shipped.named() or WEIGHTS)
 LUCKY = Field("lucky", "int", None, 1, 2048, optional=True)
@@ -61,9 +58,6 @@ FIELDS = (
     AFTER_AT,
     *LIVE,
     COUNTED,
-    TUNE,
-    TUNE_STEPS,
-    WINDOW,
     WRITTEN_AT,
 )
 
@@ -257,24 +251,6 @@ def finetuned(page: Frame) -> None:
     )
 
 
-def tune(page: Frame) -> None:
-    """Draw a fine-tune of the visitor's own."""
-    if not able(page):
-        return
-    controls = page.controls
-    columns(
-        page,
-        (TUNE, lambda field: controls.select(field, lambda line: words.name(line, page.t))),
-        (WINDOW, lambda field: controls.select(field, words.bytes_text)),
-        (TUNE_STEPS, controls.slider),
-    )
-    request = extrapolated.finetune(WEIGHTS[0], page.get(TUNE), int(page.get(WINDOW)), page.get(TUNE_STEPS))
-    button(page, "finetune", request, page.t("panel.finetune"), page.t("tune_here"))
-    seen = extrapolated.seen(page.session, "finetune", request)
-    if seen is not None:
-        maybe(page, models.finetune(seen, page.t), models.finetune)
-
-
 def retrieval(page: Frame) -> None:
     """Draw the hidden number."""
     page.controls.segments(COUNTED)
@@ -358,7 +334,7 @@ def body(page: Frame) -> None:
         ("seeds", "seeds", (seeds,)),
         ("after", "seeds", (after,)),
         ("encodings", "encodings", (encodings,)),
-        ("finetune", "finetune", (finetuned, tune)),
+        ("finetune", "finetuned", (finetuned,)),
         ("retrieval", "retrieval", (retrieval,)),
         ("recall", "recall", (recall,)),
         ("stale", "stale", (stale,)),

@@ -104,7 +104,7 @@ def _train(options: argparse.Namespace) -> int:
 
 
 def _recipe(options: argparse.Namespace) -> Any:
-    from rope_core.lab.finetune import plain, trainable
+    from rope_core.lab.lines import trainable
     from rope_core.lab.recipe import Recipe
     from rope_core.lab.shape import Shape
 
@@ -118,7 +118,8 @@ def _recipe(options: argparse.Namespace) -> Any:
         given["batch"] = max(1, 16 * shape.context // options.window)
     if options.line:
         scheme_request = trainable(options.line).request(shape, options.window or shape.context)
-        given |= {"scheme": scheme_request.scheme, "params": plain(scheme_request.params)}
+        params = {name: value for name, value in scheme_request.params.items() if value is not None}
+        given |= {"scheme": scheme_request.scheme, "params": params}
     warmup = min(100, options.steps) if not options.start else min(20, options.steps)
     return Recipe(shape, seed=options.seed, steps=options.steps, warmup=warmup, **given)
 

@@ -25,7 +25,6 @@ Step = tuple[float, dict[str, Any]]
 # kind: the module with `Ask(**arguments)` and `run(ask) -> Iterator[Step]`
 KINDS = {
     "sweep": "rope_core.lab.sweep",
-    "finetune": "rope_core.lab.finetune",
     "generate": "rope_core.lab.generate",
     "stale": "rope_core.lab.stale",
     "retrieval": "rope_core.lab.retrieval",

@@ -101,3 +101,11 @@ def line(key: str) -> Line:
         if each.key == key:
             return each
     raise reject("line", "one_of", key, names=[each.key for each in _every()])
+
+
+def trainable(key: str) -> Line:
+    """Return a line that training can follow; raises ValueError on a window or a rule of position."""
+    chosen = line(key)
+    if not chosen.scales:
+        raise reject("line", "scaling_line", key, names=[each.key for each in lines() if each.scales])
+    return chosen

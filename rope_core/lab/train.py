@@ -7,7 +7,7 @@ import math
 import os
 import platform
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -33,12 +33,10 @@ EVERY = 50
 
 @dataclass(frozen=True)
 class Progress:
-    """A run after ``step`` steps: the last loss (nats per byte) and the seconds that are left."""
+    """A run after ``step`` steps: the last loss, nats per byte."""
 
     step: int
-    steps: int
     loss: float
-    left: float
 
 
 @dataclass
@@ -168,31 +166,16 @@ def train(
     folder.mkdir(parents=True, exist_ok=True)
     run = begin(recipe, start)
     resume(run, folder / CHECKPOINT)
+    before, earlier = time.monotonic(), run.seconds
     end = recipe.steps if stop is None else whole("stop", stop, 1, recipe.steps)
-    for progress in going_on(run, text, folder / CHECKPOINT, corpus_hash, precision, every, end):
-        report(progress)
-    return run
-
-
-def going_on(
-    run: Run,
-    text: npt.NDArray[np.uint8],
-    path: Path,
-    corpus_hash: str,
-    precision: str = "float32",
-    every: int = EVERY,
-    end: int | None = None,
-) -> Iterator[Progress]:
-    """Do a run's steps up to ``end``, its recipe's by default; yields after each, its checkpoint kept where due."""
-    end = run.recipe.steps if end is None else end
-    first, before, earlier = run.step, time.monotonic(), run.seconds
     while run.step < end:
         loss = one_step(run, text, precision)
         passed = time.monotonic() - before
         run.seconds = earlier + passed
+        report(Progress(run.step, loss))
         if run.step % every == 0 or run.step == end:
-            keep(run, path, corpus_hash, precision)
-        yield Progress(run.step, run.recipe.steps, loss, passed / (run.step - first) * (end - run.step))
+            keep(run, folder / CHECKPOINT, corpus_hash, precision)
+    return run
 
 
 def keep(run: Run, path: Path, corpus_hash: str = "", precision: str = "float32") -> None:

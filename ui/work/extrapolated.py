@@ -17,8 +17,8 @@ from cachetools import LRUCache
 from rope_core.jobs import queue as jobs
 from rope_core.lab import cards, corpus, records
 from rope_core.lab.job import REQUEST_ENV
-from rope_core.lab.lines import lines
 from rope_core.lab.records import Record
+from rope_core.schemes import UNSCALED
 from ui.work.jobs import active, address, latest, memory_limit, own, owner, queue, tab
 from ui.work.session import Session, Unfit
 
@@ -59,7 +59,6 @@ PANELS = {
     "seeds": Panel("sweep", "sweep-seeds", {"lengths": (2048,), "documents": 8}),
     "encodings": Panel("sweep", "encodings", {"lengths": (256, 512, 1024, 2048), "documents": 8}),
     "finetuned": Panel("sweep", "finetuned", {"lengths": (2048,), "documents": 8}),
-    "finetune": Panel("finetune", "", {"window": 2048, "steps": 60}),
     "retrieval": Panel("retrieval", "retrieval"),
     "recall": Panel("recall", "recall", {"trials": 4}, ("recall-window",)),
     "stale": Panel("stale", "stale", {"factor": 4.0}),
@@ -305,11 +304,6 @@ def doublings(trained: int, most: int) -> tuple[int, ...]:
     return tuple(lengths)
 
 
-def line_keys() -> tuple[str, ...]:
-    """Return the ladder's lines that can be fine-tuned under: all but the sliding window, in its order."""
-    return tuple(each.key for each in lines() if not each.sliding)
-
-
 def to_read(text: bytes, length: int, documents: int) -> bytes:
     """Return the bytes of a visitor's text that are read: whole documents of ``length + 1``, at most so many.
 
@@ -361,7 +355,7 @@ def panel_request(panel: str, **values: Any) -> Request:
     """Return what "measure it here" asks for: the panel's models and quick values, and those of its controls."""
     known: dict[str, dict[str, Any]] = {
         "seeds": {"weights": models()},
-        "encodings": {"weights": firsts(), "lines": line_keys()[:1]},
+        "encodings": {"weights": firsts(), "lines": (UNSCALED,)},
         "finetuned": {"weights": family()},
         "recall": {"weights": tuple(each.name for each in cards.stored().values() if each.task == "copy")},
     }
@@ -393,8 +387,3 @@ def taken(given: bytes, used: bytes, length: int) -> dict[str, str]:
         "each": f"{each:,}",
         "count": f"{len(used) // each}",
     }
-
-
-def finetune(name: str, line: str, window: int, steps: int) -> Request:
-    """Return a fine-tune; the same request, after a reload too, leads to its checkpoints and results again."""
-    return panel_request("finetune", weights=name, line=line, window=window, steps=steps)

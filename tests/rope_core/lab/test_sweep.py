@@ -3,21 +3,20 @@
 import base64
 import json
 import math
-import os
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from rope_core.__main__ import main
-from rope_core.lab import cards, finetune, job, records, sweep, weights
-from rope_core.lab.corpus import held_out, training_bytes
+from rope_core.lab import cards, job, records, sweep, weights
+from rope_core.lab.corpus import held_out
 from rope_core.lab.estimates import perplexity
 from rope_core.lab.evaluate import losses
 from rope_core.lab.lines import line, lines
 from rope_core.lab.model import Model
 from rope_core.lab.shape import Shape
-from rope_core.lab.train import CHECKPOINT, hardware
+from rope_core.lab.train import hardware
 from tests.support.lab_reader import stock
 
 SHAPES = {
@@ -32,7 +31,6 @@ def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, small_models: None) -
     """Shipped weights, records and runs replaced by a test's own."""
     stock(tmp_path, monkeypatch, {name: Model(shape, seed) for seed, (name, shape) in enumerate(SHAPES.items())})
     monkeypatch.setattr(records, "FOLDER", tmp_path / "records")
-    monkeypatch.setenv("ROPE_LAB_RUNS", str(tmp_path / "runs"))
     records.shipped.cache_clear()
 
 
@@ -141,47 +139,6 @@ def test_a_record_holds_request_results_and_weights() -> None:
     assert len(back.results) == 4
     with pytest.raises(ValueError, match=r"record must be one of ladder, got '\.\./ladder'"):
         records.shipped("../ladder")
-
-
-def test_a_fine_tune_reports_each_step_and_goes_on_where_it_was_cut(capsys: pytest.CaptureFixture[str]) -> None:
-    wanted = {"weights": "tiny", "line": "linear", "window": 64, "steps": 24}
-    ask = finetune.Ask("tiny", "linear", 64, 24)
-    first = finetune.run(ask)
-    cut = [next(first)[1] for _ in range(13)]
-    assert [each["step"] for each in cut] == list(range(1, 14))
-    del first
-    again = list(finetune.run(ask))
-    assert [each["step"] for _, each in again[:-1]] == [10, *range(11, 25)]
-    assert [each["loss"] for _, each in again[1:4]] == [each["loss"] for each in cut[10:]]
-    assert again[-1][1]["held_out"][0] > 1
-    assert again[-1][0] == 1.0
-    read = (cards.named("tiny").sha256, training_bytes()[1])
-    assert again[-1][1]["run"] == finetune.run_name(finetune.recipe("tiny", "linear", 64, 24), *read)
-    for given, message in (
-        ({"weights": "tiny-alibi"}, "weights must be of a model with rotary positions, got 'tiny-alibi'"),
-        ({"window": 8}, "window must be"),
-        ({"steps": 10**6}, "steps must be"),
-        ({"line": "x"}, "line must be one of"),
-        ({"line": "rerope"}, "line must be a line that changes frequencies"),
-    ):
-        assert job.main(["finetune", json.dumps(wanted | given)]) == 2
-        assert message in capsys.readouterr().err
-
-
-def test_only_so_many_fine_tunes_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(finetune, "MOST_RUNS", 2)
-    for age, name in enumerate(("new", "old", "older", "oldest")):
-        (tmp_path / "runs" / name).mkdir(parents=True)
-        (tmp_path / "runs" / name / CHECKPOINT).write_bytes(b"x")
-        os.utime(tmp_path / "runs" / name / CHECKPOINT, (1e9 - age, 1e9 - age))
-    (tmp_path / "runs" / "no run").mkdir()
-    finetune.make_room(tmp_path / "runs" / "older")
-    assert sorted(path.name for path in (tmp_path / "runs").iterdir()) == ["new", "no run", "older"]
-
-
-def test_weights_made_anew_begin_a_fine_tune_of_their_own() -> None:
-    wanted = finetune.recipe("tiny", "linear", 64, 5)
-    assert finetune.run_name(wanted, "a") == finetune.run_name(wanted, "a") != finetune.run_name(wanted, "b")
 
 
 def test_the_command_line_evaluates(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

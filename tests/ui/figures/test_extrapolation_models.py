@@ -121,18 +121,3 @@ def test_the_window_is_named_where_it_finds_neither_most_nor_fewest() -> None:
         seen = made.seen([each | {"line": "window"} if each["line"] == renamed else each for each in results])
         shown = figures.passkey(seen, experiments.WHOLE, T).finding.split("at 256 bytes ")[1]
         assert (f"(sliding window {100 * shares[renamed]:.0f} %" in shown) == expected
-
-
-@pytest.mark.parametrize("lang", LANGUAGES)
-def test_a_fine_tune_is_drawn_as_it_runs(lang: str) -> None:
-    t = Words(lang, "extrapolation")
-    shown = [{"run": "r", "step": n, "steps": 30, "loss": 3.0 - n / 10, "left": 1.0} for n in range(1, 16)]
-    going = figures.finetune(made.seen(shown), t)
-    assert going is not None and "15" in going.finding and "30" in going.finding
-    assert list(chart(going).data[0].y) == [each["loss"] for each in shown]
-    assert chart(going).data[1].y[-1] == pytest.approx(np.mean([each["loss"] for each in shown[-10:]]))
-    done = figures.finetune(
-        made.seen([*shown, {"run": "r", "held_out": [2.5, 2.25, 2.75], "last": [3.5, 3.0, 4.0]}]), t
-    )
-    assert done is not None and "2.50 [2.25, 2.75]" in done.finding and "3.50 [3.00, 4.00]" in done.finding
-    assert figures.finetune(made.seen([]), t) is None

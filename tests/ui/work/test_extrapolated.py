@@ -95,13 +95,10 @@ def test_a_text_never_stands_in_its_key(index: dict[str, Card]) -> None:
 def test_every_panel_asks_for_a_kind_of_work_that_takes_its_arguments(panel: str) -> None:
     kind = extrapolated.PANELS[panel].kind
     assert kind in KINDS
-    wanted = extrapolated.panel_request(
-        panel, weights=["no such weights"] if panel != "finetune" else "no such weights"
-    )
-    more = {"line": "linear"} if panel == "finetune" else {}
+    wanted = extrapolated.panel_request(panel, weights=["no such weights"])
     with pytest.raises(ValueError, match=r"weights must be one of|nothing is shipped"):
         # Whatever else is refused would be an argument that the work does not take.
-        next(steps(kind, wanted.values | more))
+        next(steps(kind, wanted.values))
 
 
 @pytest.mark.parametrize(
@@ -290,7 +287,7 @@ def test_measuring_can_be_switched_off(shelf: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setenv("ROPE_LAB_MEASURE", "off")
     at = opened("extrapolation", lang="en", open="all")
     assert not at.exception
-    assert not any(button.label in ("Measure", "Measure it here", "Fine-tune") for button in at.button)
+    assert not any(button.label in ("Measure", "Measure it here") for button in at.button)
 
 
 @pytest.mark.long

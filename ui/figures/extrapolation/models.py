@@ -1,4 +1,4 @@
-"""The extrapolation page: other encodings, fine-tuned models, the hidden number, and a fine-tune as it runs."""
+"""The extrapolation page: other encodings, fine-tuned models, the hidden number."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from ui.figures.extrapolation.curves import (
 )
 from ui.figures.extrapolation.words import factor, name, times, with_interval
 from ui.figures.plot import axis, headings, heatmap, in_panel, line, note, panels, plot, scatter, split
-from ui.film.colours import AMOUNT, BLUE, on_amount
+from ui.film.colours import AMOUNT, on_amount
 from ui.text.words import Words
 from ui.work.extrapolated import Seen
 
@@ -269,32 +269,3 @@ def passkey_table(grids: Mapping[str, experiments.Grid]) -> dict[str, list[objec
 
 
 PARTS = ("right", "low", "high")
-
-
-def finetune(seen: Seen, t: Words) -> Drawing | None:
-    """Draw the loss of a fine-tune, step by step, as far as it has come; None before its first step."""
-    steps = [each for each in seen.results if "step" in each]
-    if not steps:
-        return None
-    x, y = [each["step"] for each in steps], [each["loss"] for each in steps]
-    smooth = [float(np.mean(y[max(0, i - 9) : i + 1])) for i in range(len(y))]
-    figure = plot(
-        [line(x, y, BLUE, 2, opacity=0.35), line(x, smooth, BLUE)],
-        height=320,
-        margin={"t": 8},
-        xaxis=axis(t("step_axis"), range=[0, steps[-1]["steps"]]),
-        yaxis=axis(t("loss_axis")),
-    )
-    final = next((each for each in seen.results if "held_out" in each), None)
-    values = {"step": x[-1], "steps": steps[-1]["steps"], "first": f"{smooth[0]:.2f}", "loss": f"{smooth[-1]:.2f}"}
-    finding = t("finetune_finding.going", **values)
-    if final is not None:
-        ends = {key: with_interval(view.three(final[key])) for key in ("held_out", "last") if key in final}
-        finding = t("finetune_finding.done", **values, whole=ends["held_out"], last=ends.get("last", "—"))
-    return Drawing(
-        "finetune",
-        figure,
-        finding,
-        lambda: {"step": x, "loss": y},
-        "\n".join((seen.code, "for result in results: print(result)")),
-    )

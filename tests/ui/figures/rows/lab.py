@@ -39,7 +39,6 @@ def paths(t: Words) -> str:
 SWEEP = made.seen(made.sweep(4))
 COPIES = made.seen(made.recall())
 REPORT = Reported("org/name", "token", 64, tuple(made.sweep(4)), tuple(made.recall()), 1, 1)
-STEPS = made.seen([{"run": "r", "step": n, "steps": 30, "loss": 3.0 - n / 10, "left": 1.0} for n in range(1, 16)])
 KIND = view.of_kind(SHIPPED.points, view.kinds(SHIPPED.points)[0])
 ONE_CASE = [point for point in KIND if point.case == KIND[-1].case]
 
@@ -81,6 +80,5 @@ ROWS = [
     Row("extrapolation", reported.curves, (REPORT,)),
     Row("extrapolation", reported.copies, (REPORT,)),
     Row("extrapolation", pairs.pairs, ("rope-0", shipped.pairs("rope-0"))),
-    Row("extrapolation", models.finetune, (STEPS,)),
     Row("extrapolation", handling.stale, (made.seen(made.stale()), 64)),
 ]
