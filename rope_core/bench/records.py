@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import os
 import time
@@ -33,8 +31,6 @@ CREATE TABLE IF NOT EXISTS results (
     state TEXT NOT NULL, reason TEXT NOT NULL, data TEXT NOT NULL, PRIMARY KEY (run, "case", contestant)
 );
 """
-COLUMNS = ("run", "suite", "started", "finished", "environment", "case", "contestant", "state", "reason", "data")
-TEXT = ("run", "suite", "contestant", "state", "reason")
 
 
 @dataclass(frozen=True)
@@ -165,9 +161,9 @@ class Store:
             ).fetchall()
         return [Result(Case.from_key(c), name, state, why, json.loads(data)) for c, name, state, why, data in rows]
 
-    def _bodies(self, runs: list[str] | None) -> list[dict[str, Any]]:
-        """Return runs (all for None) with their results as JSON values."""
-        return [
+    def export_json(self, runs: list[str] | None = None) -> str:
+        """Return runs (all by default) with their results as JSON."""
+        bodies = [
             {
                 "id": r.id,
                 "suite": r.suite,
@@ -179,10 +175,7 @@ class Store:
             for r in self.runs()
             if runs is None or r.id in runs
         ]
-
-    def export_json(self, runs: list[str] | None = None) -> str:
-        """Return runs (all by default) with their results as JSON."""
-        return json.dumps({"format": FORMAT, "runs": self._bodies(runs)}, indent=1)
+        return json.dumps({"format": FORMAT, "runs": bodies}, indent=1)
 
     def import_json(self, text: str) -> int:
         """Add the runs of an export and return how many were new; ValueError on anything else, and nothing is added."""
@@ -193,34 +186,6 @@ class Store:
         if not isinstance(body, dict) or body.get("format") != FORMAT or not isinstance(body.get("runs"), list):
             raise reject("records", "export_format", text[:60], format=FORMAT)
         return self._insert([_checked_run(r) for r in body["runs"]])
-
-    def export_csv(self, runs: list[str] | None = None) -> str:
-        """Return the same as CSV, one row per result; structured columns hold JSON."""
-        out = io.StringIO()
-        writer = csv.DictWriter(out, COLUMNS, lineterminator="\n")
-        writer.writeheader()
-        for body in self._bodies(runs):
-            head = {"run": body.pop("id")} | body
-            for result in head.pop("results"):
-                cells = (head | result).items()
-                writer.writerow({k: v if k in TEXT or v is None else json.dumps(v) for k, v in cells})
-        return out.getvalue()
-
-    def import_csv(self, text: str) -> int:
-        """Add the runs of export_csv and return how many were new; ValueError on anything else."""
-        reader = csv.DictReader(io.StringIO(text))
-        if tuple(reader.fieldnames or ()) != COLUMNS:
-            raise reject("records", "csv_columns", reader.fieldnames, names=COLUMNS)
-        bodies: dict[str, dict[str, Any]] = {}
-        for row in reader:
-            try:
-                values = {k: cell if k in TEXT else json.loads(cell or "null") for k, cell in row.items()}
-                result = {name: values.pop(name) for name in COLUMNS[5:]}
-            except (TypeError, ValueError) as error:
-                raise reject("records", "readable_rows", row) from error
-            body = bodies.setdefault(row["run"], values | {"id": values.pop("run"), "results": []})
-            body["results"].append(result)
-        return self._insert([_checked_run(body) for body in bodies.values()])
 
     def _insert(self, runs: list[tuple[tuple[Any, ...], list[tuple[Any, ...]]]]) -> int:
         added = 0

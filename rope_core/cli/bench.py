@@ -46,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     what.add_argument("--list", action="store_true", help="list recorded runs")
     what.add_argument("--show", metavar="RUN")
     what.add_argument("--compare", nargs=2, metavar=("RUN", "RUN"))
-    what.add_argument("--export", metavar="FILE", help="all runs as .json or .csv")
+    what.add_argument("--export", metavar="FILE", help="all runs as JSON")
     what.add_argument("--import", dest="load", metavar="FILE")
 
 
@@ -204,15 +204,14 @@ def _compare(store: Store, first: str, second: str) -> int:
 
 
 def _export(store: Store, path: Path) -> int:
-    path.write_text(store.export_csv() if path.suffix == ".csv" else store.export_json(), encoding="utf-8")
+    path.write_text(store.export_json(), encoding="utf-8")
     return 0
 
 
 def _import(store: Store, path: Path) -> int:
     if not path.is_file():
         raise reject("import", "existing_file", str(path))
-    text = path.read_text(encoding="utf-8")
-    print(f"{store.import_csv(text) if path.suffix == '.csv' else store.import_json(text)} new run(s)")
+    print(f"{store.import_json(path.read_text(encoding='utf-8'))} new run(s)")
     return 0
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import asdict
 
 from rope_core.checks.case import texts
-from rope_core.checks.schemas import Row, compare
+from rope_core.checks.schemas import compare
 from rope_core.cli.source import HELP, load, print_json, tokens
 
 SAME = {"en": "the rotary embeddings are the same", "zh": "两者的旋转位置编码相同"}
@@ -27,7 +28,7 @@ def run(options: argparse.Namespace) -> int:
     differs = [row for row in rows if not row.same]
     listed = rows if options.all else differs
     if options.json:
-        print_json([_record(row) for row in listed])
+        print_json([asdict(row) for row in listed])
         return int(bool(differs))
     for row in listed:
         name = f"{row.layer_type}.{row.field}" if row.layer_type else row.field
@@ -36,13 +37,3 @@ def run(options: argparse.Namespace) -> int:
     if not differs:
         print(SAME[options.lang])
     return int(bool(differs))
-
-
-def _record(row: Row) -> dict[str, object]:
-    return {
-        "layer_type": row.layer_type,
-        "field": row.field,
-        "left": row.left,
-        "right": row.right,
-        "same": row.same,
-    }

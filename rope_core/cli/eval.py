@@ -107,7 +107,7 @@ def _prepared(options: argparse.Namespace) -> tuple[Evaluation, str]:
     rate = cost.seconds_per_work(loaded, size, sample, ask.chunk)
     cells = evaluation.cells()
     seconds = rate * sum(map(evaluation.work, cells)) / ask.batch
-    shown = f"{free / cost.GIB:.1f}" if free is not None else words.word("unknown", options.lang)
+    shown = f"{free / cost.GIB:.1f}"
     time = words.duration(seconds, options.lang)
     assert set(ask.tasks) <= set(TASKS)
     return evaluation, words.word(

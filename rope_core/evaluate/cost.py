@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ import torch
 from rope_core.errors import reject
 from rope_core.evaluate.loading import Loaded
 from rope_core.evaluate.reading import token_losses
+from rope_core.kernels.task import available_memory
 
 GIB = 2**30
 
@@ -71,25 +71,15 @@ def size_of(config: Mapping[str, Any], numbers: int) -> Size:
     return Size(numbers, layers, hidden, size("vocab_size", default=32_000), layers * per_layer)
 
 
-def available(device: str) -> int | None:
-    """Return the bytes of memory that are free on a device; None where the system does not say."""
-    if device.startswith("cuda"):
-        return int(torch.cuda.mem_get_info(device)[0])
-    try:
-        with open("/proc/meminfo", encoding="ascii") as file:
-            rows = dict(line.split(":", 1) for line in file)
-        return int(rows["MemAvailable"].split()[0]) * 1024
-    except (OSError, KeyError, ValueError):
-        try:
-            return int(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
-        except (ValueError, OSError):
-            return None
+def available(device: str) -> int:
+    """Return the bytes of memory that are free on a device."""
+    return int(torch.cuda.mem_get_info(device)[0]) if device.startswith("cuda") else available_memory()
 
 
 def refuse_large(needed: int, device: str) -> None:
     """Raise ValueError where less memory is free on a device than an evaluation needs."""
     free = available(device)
-    if free is not None and needed > free:
+    if needed > free:
         raise reject("--lengths", "eval_memory", max(1, round(needed / GIB, 2)), free=free / GIB, device=device)
 
 

@@ -20,6 +20,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor
 
+from rope_core.bench.environment import processor
 from rope_core.errors import reject, whole
 from rope_core.lab import copying, corpus, passkey
 from rope_core.lab.model import Model
@@ -259,18 +260,10 @@ def _other(header: dict[str, str], recipe: Recipe) -> str:
 
 def hardware() -> dict[str, Any]:
     """Return what ran: processor, threads and versions, never a machine's name."""
-    names = [n.split(":", 1)[1].strip() for n in _cpuinfo() if n.startswith("model name")]
     return {
-        "processor": names[0] if names else platform.machine(),
+        "processor": processor(),
         "threads": torch.get_num_threads(),
         "torch": str(torch.__version__),
         "numpy": np.__version__,
         "python": platform.python_version(),
     }
-
-
-def _cpuinfo() -> list[str]:
-    try:
-        return Path("/proc/cpuinfo").read_text("utf-8").splitlines()
-    except OSError:
-        return []

@@ -1,6 +1,5 @@
 """The ledger: every status pinned, ten residuals derived again by other means, the words complete in both languages."""
 
-import importlib
 import json
 import math
 import re
@@ -402,21 +401,8 @@ def test_json(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.usefixtures("known")
-@pytest.mark.parametrize("plain", [False, True])
 @pytest.mark.parametrize(("language", "word"), [("en", "wrong as printed"), ("zh", "原文有误")])
-def test_the_command_prints_in_both_languages(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], plain: bool, language: str, word: str
-) -> None:
-    if plain:
-        real = importlib.import_module
-
-        def without_rich(name: str, package: str | None = None) -> ModuleType:
-            if name.startswith("rich"):
-                raise ImportError(name)
-            return real(name, package)
-
-        monkeypatch.setattr(importlib, "import_module", without_rich)
-    monkeypatch.setenv("COLUMNS", "200")
+def test_the_command_prints_in_both_languages(capsys: pytest.CaptureFixture[str], language: str, word: str) -> None:
     assert main(["ledger", "--lang", language]) == 0
     out = capsys.readouterr().out
     assert f"{word}: {len(PINNED['wrong as printed'].split())}" in out
