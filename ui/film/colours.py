@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-# At least 8 apart (CIEDE2000) for normal, red-, green- and blue-blind eyes, and 3 to 1 against both backgrounds.
+# At least 10 apart in CIELAB for normal, red-, green- and blue-blind eyes, and 3 to 1 against both backgrounds.
 BLUE, ORANGE, GREEN, RED, PURPLE, SKY, YELLOW, GREY = (
     "#0068CF",
     "#D18200",

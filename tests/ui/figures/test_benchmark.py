@@ -89,14 +89,12 @@ def test_three_lines_lead_and_are_named_at_their_ends(source: view.Source) -> No
     assert [each.text for each in shown.layout.annotations] == [f"<b>{name}</b>" for name in names]
 
 
-def test_speed_ups_are_round_by_round(source: view.Source) -> None:
-    points = tuned(source, 64)
-    drawing = figures.speed_ups(points, "here", T)
-    bars = dict(zip(chart(drawing).data[0].y, chart(drawing).data[0].x, strict=True))
+def test_speed_ups_name_the_round_by_round_ratio(source: view.Source) -> None:
+    drawing = figures.speed_ups(tuned(source, 64), "here", T)
     noise = {n: np.random.default_rng(len(n)).uniform(0.95, 1.05, 21) for n in FACTORS}
     for name in set(FACTORS) - {"numba"}:
         expected = np.median(FACTORS[name] * noise[name] / (1.25 * noise["numba"]))
-        assert bars[f"{words.who(name, T)}  {expected:.2f}×"] == pytest.approx(expected)
+        assert f"{words.who(name, T)}  {expected:.2f}×" in chart(drawing).data[0].y
     assert "transformers, compiled" in drawing.finding and "times as fast" in drawing.finding
 
 
@@ -110,12 +108,8 @@ def test_the_sentence_knows_slower_from_no_difference(factor: float, verdict: st
     assert [word for word in mark.values() if word in text] == [mark[verdict]]
 
 
-def test_errors_stand_beside_the_ratio(source: view.Source) -> None:
+def test_errors_are_named_from_the_least_to_the_greatest(source: view.Source) -> None:
     drawing = figures.errors(tuned(source, 64), "here", T)
-    marks = {trace.name: (trace.x[0], trace.y[0]) for trace in chart(drawing).data}
-    x, y = marks[T("who.eager")]
-    assert y == pytest.approx(6e-7)
-    assert x == pytest.approx(6.0 * np.median(np.random.default_rng(len("eager")).uniform(0.95, 1.05, 21)))
     assert "1.2·10⁻⁷ (our numba kernel) to 6.0·10⁻⁷ (eager torch)" in drawing.finding
 
 

@@ -132,18 +132,6 @@ def test_a_bar_has_the_colour_of_what_becomes_of_its_pair() -> None:
         assert [bars["colour"][c] for c in bars["paint"].at({"factor": k})] == wanted
 
 
-@settings(max_examples=15, deadline=None)
-@given(dim=st.sampled_from([4, 16, 128, 300]), base=st.floats(1.0001, 1e7), factor=st.floats(1.0, 40.0))
-def test_slowdown_curves_are_the_spectra(dim: int, base: float, factor: float) -> None:
-    rope = Rope(dim, base, 4096)
-    result, _ = extensions(rope, params(factor), round(4096 * factor))
-    drawing = comparison.slowdowns(rope, result, T)
-    assert len(chart(drawing).layout.annotations) == len(result) == len(chart(drawing).data)
-    for single, trace in zip(result, chart(drawing).data, strict=True):
-        request = Request(rope, single.scheme, params(factor)[single.scheme], round(4096 * factor))
-        assert np.array_equal(np.asarray(trace.y), spectrum(request).slowdown)
-
-
 def test_slowdowns_print_the_attention_factor_and_its_square() -> None:
     rope = Rope(128, 1e4, 4096)
     result, _ = extensions(rope, params(4.0), 16_384)

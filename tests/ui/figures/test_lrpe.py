@@ -98,17 +98,10 @@ def shown_at(track: Track | np.ndarray, at: dict[str, int]) -> np.ndarray:
     return np.asarray(track.at(at) if isinstance(track, Track) else track, dtype=float)
 
 
-@pytest.mark.parametrize("kind, lines", [("geometric", 1), ("learned", 4), ("per head", 4)])
-def test_theta_in_its_three_shapes(kind: str, lines: int) -> None:
-    case = Case(kind=kind, base=300.0, width=8)
-    drawing = figures.thetas(case, 2, T)
-    assert len(chart(drawing).data) == lines
-    shown = np.asarray(chart(drawing).data[-1].y)
-    if kind == "geometric":
-        np.testing.assert_allclose(shown, 300.0 ** (-np.arange(4) / 4))
-    if kind == "per head":
-        np.testing.assert_allclose(shown, np.full(4, 300.0 ** (-2 / 4)))
-    assert {"geometric": "(4,)", "learned": "(4, 4)", "per head": "(4, 1)"}[kind] in drawing.finding
+@pytest.mark.parametrize("kind, shape", [("geometric", "(4,)"), ("learned", "(4, 4)"), ("per head", "(4, 1)")])
+def test_theta_in_its_three_shapes(kind: str, shape: str) -> None:
+    drawing = figures.thetas(Case(kind=kind, base=300.0, width=8), 2, T)
+    assert len(chart(drawing).data) == (1 if kind == "geometric" else 4) and shape in drawing.finding
 
 
 def test_decoding_gives_the_same_numbers_token_by_token() -> None:

@@ -57,20 +57,6 @@ def test_a_figure_has_the_house_style_and_what_is_set_over_it() -> None:
     assert house == plot.HOUSE
 
 
-def test_a_trace_without_a_name_is_not_in_the_legend() -> None:
-    for draw in (plot.line, plot.bars, lambda x, y, colour, **look: plot.dots(x, y, colour, 5, **look)):
-        assert draw([1], [2], "red")["showlegend"] is False
-        assert "showlegend" not in draw([1], [2], "red", name="a")
-        assert go.Figure([draw([1], [2], "red", name="a")]).data[0].name == "a"
-
-
-def test_what_plotly_does_not_know_is_refused() -> None:
-    with pytest.raises(ValueError, match="widht"):
-        go.Figure(plot.plot([plot.line([1], [1], "red", line={"widht": 2})]))
-    with pytest.raises(ValueError, match="tittle"):
-        go.Figure(plot.plot([], tittle="t"))
-
-
 @pytest.mark.parametrize("kind", ["f8", "f4", "f2", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "?", ">f8", "U3"])
 @pytest.mark.parametrize("shape", [(12,), (3, 4), (2, 3, 2), (0,), (0, 3)])
 def test_a_packed_array_reads_as_it_was(kind: str, shape: tuple[int, ...]) -> None:
@@ -114,11 +100,6 @@ def test_bytes_keep_the_colour_to_half_a_step() -> None:
     back = plot.as_bytes(z, 3.0).astype(float) / 127 * 3
     assert np.abs(back - z).max() <= 3 / 254 + 1e-12
     assert plot.as_bytes(np.array([-9.0, 9.0]), 3.0).tolist() == [-127, 127]
-
-
-def test_a_bar_reads_in_the_unit_of_the_quantity() -> None:
-    bar = plot.byte_bar(2.0, parts=2)
-    assert bar["tickvals"] == [-127.0, 0.0, 127.0] and bar["ticktext"] == ["-2", "0", "2"]
 
 
 def test_error_bars_reach_from_low_to_high() -> None:

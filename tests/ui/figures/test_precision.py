@@ -13,8 +13,8 @@ from pages.learn.precision import AT
 from rope_core.theory import precision
 from tests.support.figures import chart
 from ui.figures.drawing import Film
-from ui.figures.precision import expected, phase
 from ui.figures.precision import formats as figures
+from ui.figures.precision import phase
 from ui.text.words import Words, powers
 
 T = Words("en", "precision")
@@ -151,14 +151,3 @@ def test_real_models_past_half_a_turn_are_counted() -> None:
     drawing = figures.real("inv_freq", T)
     over = sum(error > math.pi for error in np.asarray(drawing.table()["bfloat16_rad"], dtype=float))
     assert f"frequency, {over} of {len(chart(drawing).data[0].x)} models" in drawing.finding
-
-
-def test_the_gap_of_a_drawn_curve_is_to_torchs_rounding_of_the_frequency() -> None:
-    rope = rc.Rope(8, 300.0, 64)
-    draw = unwrap(expected.expected)(rc.Request(rope), "bfloat16", T)
-    theta = torch.tensor([300.0 ** (-2 * i / 8) for i in range(4)], dtype=torch.float64)
-    worst = float((theta.float().double() - theta).abs().max())
-    true = [math.log10(2**power * worst) for power in range(expected.DOUBLINGS + 1)]
-    drawn = np.array(true) + np.where(np.arange(len(true)) % 2, 0.5, -0.5)
-    drawn[-1] = 1.0
-    assert draw.gap(drawn).endswith(f"you drew 10^1.0 rad, it is 10^{true[-1]:.1f} rad.")

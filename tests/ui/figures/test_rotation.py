@@ -68,13 +68,6 @@ def test_a_hand_goes_its_way_without_a_jump() -> None:
     np.testing.assert_allclose(np.diff(angles, axis=1), 1.0)
 
 
-def test_moving_both_leaves_the_score_within_1e_12() -> None:
-    rope, (q, k) = rc.Rope(128), demo.drawn_vectors(128)
-    for m, n in ((12, 5), (60, 5)):
-        scores = demo.scores_under_shift(q, k, m, n, range(0, 65, 8), rope.theta, "interleaved")
-        assert 0 < np.ptp(scores) <= 1e-12
-
-
 def test_matrix_shows_the_blocks() -> None:
     drawing = figures.matrix(6, 5, 100.0, T)
     z = np.asarray(chart(drawing).data[0].z)

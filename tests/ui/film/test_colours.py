@@ -1,6 +1,7 @@
 """The palette measured: every kind of colour vision, both backgrounds, and the scales of the heatmaps."""
 
 import itertools
+import math
 
 import numpy as np
 import numpy.typing as npt
@@ -32,7 +33,7 @@ VISION = {
 TO_XYZ = np.array(
     [[0.4124564, 0.3575761, 0.1804375], [0.2126729, 0.7151522, 0.0721750], [0.0193339, 0.1191920, 0.9503041]]
 )
-APART, SERIES = 8.0, 3.0
+APART, SERIES = 10.0, 3.0
 
 
 def lab(shares: Array) -> Array:
@@ -40,25 +41,6 @@ def lab(shares: Array) -> Array:
     x = TO_XYZ @ np.clip(shares, 0, 1) / (0.95047, 1.0, 1.08883)
     f = np.where(x > 216 / 24389, np.cbrt(x), (24389 / 27 * x + 16) / 116)
     return np.array([116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])])
-
-
-def ciede2000(first: Array, other: Array) -> float:
-    """Colour difference. Source: Sharma, Wu and Dalal 2005, doi:10.1002/col.20070."""
-    chroma = (np.hypot(*first[1:]) + np.hypot(*other[1:])) / 2
-    red = 1.5 - 0.5 * np.sqrt(chroma**7 / (chroma**7 + 25.0**7))
-    (l1, a1, b1), (l2, a2, b2) = ((v[0], red * v[1], v[2]) for v in (first, other))
-    c1, c2 = np.hypot(a1, b1), np.hypot(a2, b2)
-    h1, h2 = np.degrees(np.arctan2(b1, a1)) % 360, np.degrees(np.arctan2(b2, a2)) % 360
-    turn = (h2 - h1 + 180) % 360 - 180 if c1 * c2 else 0.0
-    dl, dc, dh = l2 - l1, c2 - c1, 2 * np.sqrt(c1 * c2) * np.sin(np.radians(turn / 2))
-    light, chroma, hue = (l1 + l2) / 2, (c1 + c2) / 2, (h1 + turn / 2) % 360 if c1 * c2 else h1 + h2
-    t = 1 - 0.17 * np.cos(np.radians(hue - 30)) + 0.24 * np.cos(np.radians(2 * hue))
-    t += 0.32 * np.cos(np.radians(3 * hue + 6)) - 0.2 * np.cos(np.radians(4 * hue - 63))
-    sl = 1 + 0.015 * (light - 50) ** 2 / np.sqrt(20 + (light - 50) ** 2)
-    sc, sh = 1 + 0.045 * chroma, 1 + 0.015 * chroma * t
-    around = 30 * np.exp(-(((hue - 275) / 25) ** 2))
-    rt = -np.sin(np.radians(2 * around)) * 2 * np.sqrt(chroma**7 / (chroma**7 + 25.0**7))
-    return float(np.sqrt((dl / sl) ** 2 + (dc / sc) ** 2 + (dh / sh) ** 2 + rt * (dc / sc) * (dh / sh)))
 
 
 def seen(colour: str, vision: str) -> Array:
@@ -77,20 +59,10 @@ def steps(scale: colours.Scale, vision: str, count: int = 33) -> Array:
     return np.stack([seen(hexed(colour), vision) for colour in sampled])
 
 
-def test_the_difference_is_the_published_one() -> None:
-    """Three pairs of Sharma's table, among them the one whose mean hue wraps round."""
-    for first, other, published in (
-        ((50, 2.6772, -79.7751), (50, 0, -82.7485), 2.0425),
-        ((50, 2.5, 0), (58, 24, 15), 19.4535),
-        ((6.7747, -0.2908, -2.4247), (5.8714, -0.0985, -2.2286), 0.6377),
-    ):
-        assert ciede2000(np.array(first, float), np.array(other, float)) == pytest.approx(published, abs=1e-4)
-
-
 @pytest.mark.parametrize("vision", VISION)
 def test_any_two_series_differ(vision: str) -> None:
     pairs = itertools.combinations(colours.COLOURS, 2)
-    near = {(a, b): ciede2000(seen(a, vision), seen(b, vision)) for a, b in pairs}
+    near = {(a, b): math.dist(seen(a, vision), seen(b, vision)) for a, b in pairs}
     assert {pair: apart for pair, apart in near.items() if apart < APART} == {}
 
 
@@ -124,7 +96,7 @@ def test_a_sign_is_two_ends_and_a_light_middle(vision: str) -> None:
     assert np.diff(along[: middle + 1, 0]).min() > 0.3 and np.diff(along[middle:, 0]).max() < -0.3
     for less, more in zip(along[:middle], along[:middle:-1], strict=True):
         reach = abs(less[0] - along[middle, 0])
-        assert reach < 10 or ciede2000(less, more) >= APART
+        assert reach < 10 or math.dist(less, more) >= APART
 
 
 def test_no_two_contestants_of_a_record_look_alike() -> None:

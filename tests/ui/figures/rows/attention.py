@@ -16,7 +16,7 @@ def failing(t: Words) -> str:
     """Count anew at the base and at 100 times it, and say how far drawn vectors are off."""
     cases = [(base, 256) for base in limits.BASES[::3]] + [(700.0, length) for length in limits.LENGTHS[::3]]
     rows = np.array([limits.measured(ROPE, *case) for case in cases])
-    shares = {}
+    shares: dict[str, str] = {}
     for base, more in ((700.0, ""), (70_000.0, "more_")):
         both = failures(rc.Spectrum.of(rc.Rope(16, base).theta), 256, 8.0, limits.COUNT)
         shares |= {f"{more}{name}": f"{100 * each:.0f}" for name, each in zip(("order", "locality"), both, strict=True)}

@@ -39,11 +39,7 @@ SWEEP = cast(Seen, extrapolated.seen_shipped("sweep"))
 ROWS = [
     Row("clock", parts.reading, (3.0, 4.0)),
     Row("clock", parts.quoted, (3.0,)),
-    Row(
-        "clock",
-        schemes.heatmaps,
-        (ROPE, extended(LENGTH), LENGTH, True),
-    ),
+    Row("clock", schemes.heatmaps, (ROPE, extended(LENGTH), LENGTH, True)),
     Row("clock", newest.after, (ROPE, NEWER), after),
     Row("clock", schemes.slowdowns, (ROPE, extended(LENGTH))),
 ]

@@ -48,16 +48,8 @@ ROWS = [
     Row("config", parts.ramp, (SCALED, "")),
     Row("config", parts.drift, (SCALED, 9000, "")),
     Row("config", compare.engines, (engines(CONFIG), SCALED, "")),
-    Row(
-        "config",
-        compare.overlay,
-        (*BOTH, compare_configs(CONFIG, SCOUT)),
-    ),
-    Row(
-        "config",
-        compare.extensions,
-        (extend(CONFIG, 500_000), SCALED, 500_000, ""),
-    ),
+    Row("config", compare.overlay, (*BOTH, compare_configs(CONFIG, SCOUT))),
+    Row("config", compare.extensions, (extend(CONFIG, 500_000), SCALED, 500_000, "")),
     Row("models", models.spans, (ROWS_OF, 40_000, "llama-2-7b")),
     Row("models", models.rotating, (), rotating),
     Row("ledger", ledger.overview, (RESULTS,)),
