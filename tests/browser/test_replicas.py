@@ -134,33 +134,6 @@ def test_a_rolling_restart_under_load_drops_nothing(hall: tuple[Hall, str]) -> N
     assert max(reconnects) <= 1 and sum(reconnects) > 0
 
 
-def throughput(url: str, seconds: float = 8) -> float:
-    """Return the moves a second that twelve impatient sessions get out of the server."""
-
-    async def one(session: Session, end: float) -> int:
-        count = 0
-        while time.monotonic() < end:
-            await session.move()
-            count += 1
-        return count
-
-    async def rush() -> int:
-        async with sessions(Load(url, "", "position"), 12) as group:
-            end = time.monotonic() + seconds
-            return sum(await asyncio.gather(*(one(session, end) for session in group)))
-
-    return apart(rush) / seconds
-
-
-def test_load_grows_with_the_replicas() -> None:
-    with served_hall(1, APP) as (_, url):
-        first = throughput(url)
-    with served_hall(2, APP) as (_, url):
-        two = throughput(url)
-    print(f"1 replica {first:.1f} moves/s, 2 replicas {two:.1f} moves/s, ratio {two / first:.2f}")
-    assert two >= 1.3 * first
-
-
 def test_the_first_load_is_a_third_through_the_proxy(hall: tuple[Hall, str], browser: Browser) -> None:
     with served(ROOT / "app.py") as url:
         whole = transferred(browser, f"{url}/frequencies?lang=en")

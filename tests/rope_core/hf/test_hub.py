@@ -124,7 +124,22 @@ def test_no_network_is_one_sentence_at_once(monkeypatch: pytest.MonkeyPatch) -> 
 
 @pytest.mark.parametrize(
     "name",
-    ["", "name", "a/b/c", "../etc", "org/..", "org/na me", "org/<script>", "org/name@", "org/name@a b", "o/n@../x"],
+    [
+        *(
+            "",
+            "name",
+            "a/b/c",
+            "../org",
+            "org/..",
+            "org/na me",
+            "org/<script>",
+            "org/name@",
+            "org/name@a b",
+            "o/n@../x",
+        ),
+        *("org/a?x=1", "org/a#x", "org/a%2e", "org/a@@b", "o@evil.example/x", "http://evil.example/a"),
+        *("//evil.example/a", "org/a@main?download", "org\\a", "org/a\r\nHost: evil", "org/ａ"),
+    ],
 )
 def test_malformed_ids_are_refused_without_asking(hub: str, name: str) -> None:
     with pytest.raises(ConfigError, match=r"model id must be org/name or org/name@revision"):

@@ -148,17 +148,6 @@ def test_a_sentence_reads_from_the_last_row(name: str) -> None:
         assert step.say[-1] in "。？"
 
 
-def test_every_state_is_taken_by_its_page() -> None:
-    """What the loader checks, worded once more without it: fields, ranges, choices."""
-    from ui.page.state import check
-
-    for name in LESSONS:
-        for step in lesson("en", name).steps:
-            fields = {field.name: field for field in declaration(step.page).fields}
-            for key, value in (step.predict.then if step.predict else step.state).items():
-                assert check(fields[key], value) == value
-
-
 @lru_cache(maxsize=256)
 def findings(page: str, lang: str, query: tuple[tuple[str, str], ...]) -> dict[str, str]:
     """Every figure's sentence by its id, as the page draws it for these values; of a film what it paints as well."""

@@ -24,6 +24,11 @@ from ui.server.gate import SameOrigin
         ({"type": "websocket", "scheme": "ws"}, "rope.example", "ftp://rope.example", 1008),
         ({"type": "websocket", "scheme": "ws"}, "evil.example", "http://evil.example", 1008),
         ({"type": "websocket", "scheme": "ws"}, "rope.example", "http://127.0.0.1", 1008),
+        ({"type": "websocket", "scheme": "ws"}, "rope.example", "null", 1008),
+        ({"type": "websocket", "scheme": "ws"}, "rope.example", "http://x@rope.example", 1008),
+        ({"type": "websocket", "scheme": "ws"}, "rope.example", "http://rope.example.evil.example", 1008),
+        ({"type": "websocket", "scheme": "ws"}, "rope.example", "http://[bad", 1008),
+        ({"type": "websocket", "scheme": "ws"}, "evil.example", None, 1008),
     ],
 )
 def test_names_and_schemes(
