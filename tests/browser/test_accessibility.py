@@ -223,7 +223,7 @@ def plotlys_own(page: Page) -> None:
     expect(slider).not_to_have_attribute("aria-valuetext", value or "")
     expect(slider).to_have_attribute("aria-valuetext", re.compile("."))
     expect(slider).to_be_focused()
-    fold = page.locator("details", has=page.locator("#variation"))
+    fold = page.locator("details", has=page.locator("#meaning"))
     fold.locator("summary").focus()
     page.keyboard.press("Enter")
     legend = fold.locator(".legend [role=button]").first
