@@ -215,13 +215,6 @@ def test_the_floor_of_forward_and_backward_is_two_copies() -> None:
         assert torch.equal(sets[0].out[0], sets[0].q) and torch.equal(sets[0].out[1], sets[0].k)
 
 
-def test_results_start_as_nan() -> None:
-    inputs = make_inputs(SMALL, 3, False, 0)
-    assert all(bool(torch.isnan(o).all()) for o in inputs.out)
-    assert inputs.q.stride(1) < inputs.q.stride(2)
-    assert make_inputs(replace(SMALL, memory="bshd"), 3, False, 0).q.is_contiguous()
-
-
 def test_the_backward_answers_are_checked() -> None:
     class Forgetful(torch.autograd.Function):
         @staticmethod

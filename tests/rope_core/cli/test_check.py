@@ -1,4 +1,4 @@
-"""`rope check` as a user, a program, a pre-commit hook and a CI job run it."""
+"""`rope check` as a user, a program, a hook and a CI job run it: exit codes, JSON by its schema, SARIF, folders."""
 
 import io
 import json
@@ -9,24 +9,31 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
 import yaml
 
 import rope_core as rc
 from rope_core.__main__ import main
 from tests.support import ROOT
+from tests.support.command import printed
 
 GOOD = rc.model("llama-3.1-8b").hf_config()
 WARNED = {**GOOD, "rope_scaling": {**GOOD["rope_scaling"], "atention_factor": 1.0}}
 WRONG = {**GOOD, "rope_scaling": {"type": "foo", "factor": 8.0}}
+SCHEMA = json.loads((ROOT / "docs/check.schema.json").read_text(encoding="utf-8"))
 
 
 @pytest.fixture
-def files(tmp_path: Path) -> Path:
-    for name, config in (("good", GOOD), ("warned", WARNED), ("wrong", WRONG)):
-        (tmp_path / name).mkdir()
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the working directory: three configs, a broken one, and deeper ones."""
+    places = {"good": GOOD, "warned": WARNED, "wrong": WRONG, "deep/er/warned": WARNED, "deep/wrong": WRONG}
+    places |= {"deep/a b": WARNED, "deep/.git/wrong": WRONG, "deep/node_modules/a": WRONG}
+    for name, config in places.items():
+        (tmp_path / name).mkdir(parents=True)
         (tmp_path / name / "config.json").write_text(json.dumps(config))
     (tmp_path / "broken.json").write_text("{")
+    monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
@@ -51,14 +58,10 @@ def files(tmp_path: Path) -> Path:
         (["good", "--transformers", "4.57"], 0),
     ],
 )
-def test_exit_codes(
-    files: Path, arguments: list[str], code: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(files)
-    assert main(["check", *arguments]) == code
-    assert main(["check", *arguments, "--json"]) == code
-    text = capsys.readouterr()
-    assert "Traceback" not in text.out + text.err and bool(text.err) == (code == 2)
+def test_exit_codes(files: Path, arguments: list[str], code: int, capsys: pytest.CaptureFixture[str]) -> None:
+    for form in ([], ["--json"]):
+        given, _, err = printed(capsys, "check", *arguments, *form)
+        assert given == code and bool(err) == (code == 2)
 
 
 def test_json_is_one_object(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -163,3 +166,70 @@ def test_the_action_runs(files: Path) -> None:
 def test_a_reader_that_has_enough_ends_it_quietly(files: Path) -> None:
     ran = run("set -o pipefail; rope spectrum good --csv | head -1", files, rope_on_path(files))
     assert ran.returncode == 0 and ran.stderr == "" and ran.stdout.startswith("layer_type")
+
+
+@pytest.mark.parametrize("what", [["good"], ["deep"], ["good", "broken.json"], ["good", "--all", "--lang", "zh"]])
+def test_the_json_follows_its_schema(files: Path, what: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = printed(capsys, "check", *what, "--json")
+    built = json.loads(out)
+    jsonschema.validate(built, SCHEMA)
+    assert built["exit"] == code and built["tool"]["version"] == rc.__version__ and built["schema"] == 1
+
+
+def test_sarif(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = printed(capsys, "check", "deep", "broken.json", "--sarif")
+    built = json.loads(out)
+    (run,) = built["runs"]
+    driver = run["tool"]["driver"]
+    # What SARIF 2.1.0 requires of a log, a driver and a result (sections 3.13, 3.19, 3.27).
+    assert built["version"] == "2.1.0" and driver["name"] and driver["version"] and driver["rules"]
+    assert all(each["message"]["text"] and each["level"] in ("note", "warning", "error") for each in run["results"])
+    assert code == 2 and not run["invocations"][0]["executionSuccessful"]
+    rules = {rule["id"] for rule in driver["rules"]}
+    assert len(rules) == len(driver["rules"])
+    assert rules == {result["ruleId"] for result in run["results"]} >= {"type_not_known", "key_not_read"}
+    uris = {result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] for result in run["results"]}
+    assert uris == {"deep/er/warned/config.json", "deep/wrong/config.json", "deep/a%20b/config.json"}
+    assert printed(capsys, "check", "good", "--sarif", "--json")[0] == 2
+
+
+def test_a_folder_s_configs_are_found(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = printed(capsys, "check", "deep", "--json", "--ignore", "type_not_known")
+    names = [row["config"] for row in json.loads(out)["files"]]
+    wanted = ["deep/a b/config.json", "deep/er/warned/config.json", "deep/wrong/config.json"]
+    assert code == 1 and sorted(names) == wanted
+    assert printed(capsys, "check", "deep/er/warned")[0] == 1
+    (files / "empty").mkdir()
+    code, _, err = printed(capsys, "check", "empty")
+    assert code == 2 and err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "seen"),
+    [
+        (["deep/er/warned", "--min-severity", "warning"], 1, {"warning"}),
+        (["deep/er/warned", "--min-severity", "error"], 0, set()),
+        (["deep/wrong", "--min-severity", "error"], 1, {"error"}),
+        (["good", "--min-severity", "note"], 0, set()),
+        (["good", "--min-severity", "note", "--all"], 0, {"note"}),
+    ],
+)
+def test_severities(
+    files: Path, arguments: list[str], code: int, seen: set[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    given, out, _ = printed(capsys, "check", *arguments, "--json")
+    assert given == code
+    assert {each["severity"] for each in json.loads(out)["files"][0]["findings"]} == seen
+
+
+@pytest.mark.parametrize(("lang", "word"), [("en", "must be the key of a finding"), ("zh", "检查项的键")])
+def test_an_unknown_key_is_refused(files: Path, lang: str, word: str, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = printed(capsys, "check", "good", "--ignore", "key_not_red", "--lang", lang)
+    assert code == 2 and out == "" and word in err and "key_not_read" in err and err.count("\n") == 1
+
+
+def test_two_notes_come_on_request(capsys: pytest.CaptureFixture[str]) -> None:
+    config = {**rc.model("llama-2-7b").hf_config(), "torch_dtype": "bfloat16"}
+    on_request = {"pairs_below_one_turn", "half_precision"}
+    assert not on_request & {each.key for each in rc.check(config)}
+    assert on_request <= {each.key for each in rc.check(config, everything=True)}

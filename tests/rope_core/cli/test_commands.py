@@ -17,6 +17,7 @@ from rope_core.__main__ import main
 from rope_core.checks.commands import ENGINES
 from rope_core.checks.engines import without_column
 from rope_core.cli import COMMANDS
+from tests.support.command import printed
 
 CONFIG = {
     "model_type": "llama",
@@ -68,16 +69,6 @@ def test_the_module_runs_in_a_fresh_process() -> None:
 
 def test_the_version_is_one() -> None:
     assert rc.__version__
-
-
-def printed(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
-    try:
-        code = main(list(arguments))
-    except SystemExit as stop:
-        code = int(stop.code or 0)
-    out, err = capsys.readouterr()
-    assert "Traceback" not in out + err
-    return code, out, err
 
 
 @pytest.mark.parametrize("flag", ["--version", "-V"])

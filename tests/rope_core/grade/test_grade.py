@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rope_core.__main__ import main
 from rope_core.grade import frequencies, rotations
 from rope_core.grade.assignment import TASKS
 from rope_core.grade.faults import Fault, Student
 from rope_core.grade.result import texts
 from tests.support import ROOT
+from tests.support.command import printed
 from tests.support.nginx import alive, wait_until
 
 SOLUTION = Path(__file__).with_name("solution.py").read_text("utf-8")
@@ -169,13 +169,6 @@ def test_a_sentence_has_one_set_of_slots_in_both_languages() -> None:
             assert slots[0] == slots[1] and re.search("[一-鿿]", row["zh"]), key
 
 
-def graded(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
-    code = main(["grade", *map(str, arguments)])
-    out, err = capsys.readouterr()
-    assert "Traceback" not in out + err
-    return code, out, err
-
-
 def write(tmp_path: Path, text: str, name: str = "mine.py") -> Path:
     path = tmp_path / name
     path.write_text(text, encoding="utf-8")
@@ -183,14 +176,14 @@ def write(tmp_path: Path, text: str, name: str = "mine.py") -> Path:
 
 
 def test_the_command_grades_a_file_in_processes_of_its_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    code, out, _ = graded(capsys, ROOT / "tests/rope_core/grade/solution.py")
+    code, out, _ = printed(capsys, "grade", ROOT / "tests/rope_core/grade/solution.py")
     assert code == 0 and out.endswith("15 of 15 points\n") and "failed" not in out
     wrong = write(tmp_path, edited("return base **", "return 1e4 **"))
-    code, out, _ = graded(capsys, wrong, "--only", "spectrum", "--json", "--seed", 3)
+    code, out, _ = printed(capsys, "grade", wrong, "--only", "spectrum", "--json", "--seed", 3)
     record = json.loads(out)
     assert (code, record["exit"], record["points"], record["most"]) == (1, 1, 1.0, 3.0)
     assert record["results"][0]["key"] == "lost_base"
-    code, out, _ = graded(capsys, wrong, "--only", "spectrum", "--lang", "zh")
+    code, out, _ = printed(capsys, "grade", wrong, "--only", "spectrum", "--lang", "zh")
     assert code == 1 and "底数丢了" in out
 
 
@@ -211,7 +204,7 @@ def test_whatever_the_code_does_is_a_sentence(tmp_path: Path, capsys: pytest.Cap
         ("print('\\x1b[2J' * 100000)", "no function spectrum"),
     ]:
         endless = "while" in source
-        code, out, err = graded(capsys, write(tmp_path, source), "--assignment", short if endless else long)
+        code, out, err = printed(capsys, "grade", write(tmp_path, source), "--assignment", short if endless else long)
         assert code == 1 and out.count(expected) == 1 and not err, (source, out)
         assert "\x1b" not in out
 
@@ -235,7 +228,7 @@ def test_what_a_file_starts_ends_with_it_and_what_it_writes_is_no_mark(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     sheet, pids = write(tmp_path, "seconds = 20\n[spectrum]\nvalues = 1\n", "sheet.toml"), tmp_path / "pids"
-    code, out, _ = graded(capsys, write(tmp_path, STARTS.format(file=str(pids))), "--assignment", sheet)
+    code, out, _ = printed(capsys, "grade", write(tmp_path, STARTS.format(file=str(pids))), "--assignment", sheet)
     assert code == 1 and out.endswith("0 of 1 points\n")
     started = pids.read_text().split()
     assert len(started) == 2
@@ -257,13 +250,13 @@ def test_a_file_gains_nothing_by_tricks(
     source: str, expected: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     sheet = write(tmp_path, "seconds = 60\n[spectrum]\nproperties = 1\n", "sheet.toml")
-    code, out, err = graded(capsys, write(tmp_path, source), "--assignment", sheet)
+    code, out, err = printed(capsys, "grade", write(tmp_path, source), "--assignment", sheet)
     assert code == 1 and expected in out and not err, out
 
 
 def test_a_mistake_is_printed_once_with_what_it_gave(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     wrong = write(tmp_path, edited(TURNED, "a * cos + b * sin, b * cos - a * sin"))
-    _, out, _ = graded(capsys, wrong, "--only", "rotate")
+    _, out, _ = printed(capsys, "grade", wrong, "--only", "rotate")
     assert "rotate, the right values, positions above 0: failed\n    The rotation is transposed" in out
     assert out.count("The rotation is transposed") == 1
     assert re.search(r"element \[\d+, \d+\] must be -?\d\.\d+, got -?\d\.\d+\.", out)
@@ -276,7 +269,7 @@ def test_a_folder_is_a_line_for_each_file(tmp_path: Path, capsys: pytest.Capture
     write(folder, SOLUTION, "ann.py")
     write(folder, edited("return base **", "return 1e4 **"), "=ben.py")
     write(folder, "def f(:", "cem.py")
-    code, out, _ = graded(capsys, folder, "--assignment", sheet)
+    code, out, _ = printed(capsys, "grade", folder, "--assignment", sheet)
     head, *rows = list(csv.reader(out.splitlines()))
     assert code == 1 and head == ["file", "points", "most", "spectrum.properties", "spectrum.values", "wrong"]
     assert [row[:5] for row in rows] == [
@@ -291,16 +284,16 @@ def test_a_file_s_neighbour_is_imported_and_hides_no_module(tmp_path: Path, caps
     write(tmp_path, "raise SystemExit", "random.py")
     write(tmp_path, "from solution import *\nimport random\nrandom.random()")
     write(tmp_path, SOLUTION, "solution.py")
-    code, out, _ = graded(capsys, tmp_path / "mine.py", "--only", "spectrum")
+    code, out, _ = printed(capsys, "grade", tmp_path / "mine.py", "--only", "spectrum")
     assert code == 0, out
 
 
 @pytest.mark.parametrize("text", ["def f(:", "x = '\x00'", "(" * 5000])
 def test_a_file_that_is_no_python_is_exit_2(text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    code, out, err = graded(capsys, write(tmp_path, text))
+    code, out, err = printed(capsys, "grade", write(tmp_path, text))
     assert code == 2 and not out and err.startswith("file must be a Python file, but line") and err.count("\n") == 1
     for path in (tmp_path / "absent.py", tmp_path / "absent"):
-        code, out, err = graded(capsys, path)
+        code, out, err = printed(capsys, "grade", path)
         assert code == 2 and not out and err.startswith("file must be") and err.count("\n") == 1
 
 
@@ -323,12 +316,12 @@ def test_a_bad_assignment_is_exit_2(
     text: str, sentence: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = write(tmp_path, text, "assignment.toml")
-    code, out, err = graded(capsys, ROOT / "rope_core/grade/starter.py", "--assignment", path)
+    code, out, err = printed(capsys, "grade", ROOT / "rope_core/grade/starter.py", "--assignment", path)
     assert code == 2 and not out and err.startswith(sentence) and err.count("\n") == 1
 
 
 def test_points_are_those_of_the_assignment(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = write(tmp_path, "title = 'Sheet'\n[spectrum]\nproperties = 0.5\nvalues = 4\n", "assignment.toml")
     wrong = write(tmp_path, edited("return base **", "return 1e4 **"))
-    code, out, _ = graded(capsys, wrong, "--assignment", path)
+    code, out, _ = printed(capsys, "grade", wrong, "--assignment", path)
     assert code == 1 and out.startswith("Sheet\n") and out.endswith("0.5 of 4.5 points\n")

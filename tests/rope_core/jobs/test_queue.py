@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 import textwrap
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -14,6 +13,7 @@ import pytest
 
 from rope_core.jobs import queue as jobs
 from tests.support import ROOT
+from tests.support.nginx import alive, wait_until
 
 Submit = Callable[..., str]
 
@@ -75,21 +75,6 @@ def submit(queue: jobs.Queue, folder: Path) -> Submit:
     return put
 
 
-def until(condition: Callable[[], bool], seconds: float = 120.0) -> None:
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "it did not happen in time"
-        time.sleep(0.02)
-
-
-def alive(pid: int) -> bool:
-    """Whether a process runs; one that nobody has reaped yet does not."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rsplit(")", 1)[1].split()[0] != "Z"
-    except FileNotFoundError:
-        return False
-
-
 def test_a_job_reports_and_hands_over_results(queue: jobs.Queue, submit: Submit) -> None:
     done = queue.wait(submit("good", "a", "b", title="two words"), 120)
     assert (done.state, done.progress, done.note, done.results) == ("done", 1.0, "a quarter", ("a", "b"))
@@ -102,12 +87,12 @@ def test_cancel_kills_a_job_that_refuses_to_end_and_its_children(
     monkeypatch.setattr(jobs, "GRACE", 0.3)
     mark = tmp_path / "pids"
     job = submit("stubborn", mark)
-    until(lambda: mark.exists() and len(mark.read_text().split()) == 2)
+    wait_until(lambda: mark.exists() and len(mark.read_text().split()) == 2)
     pids = [int(p) for p in mark.read_text().split()]
     assert all(alive(p) for p in pids)
     queue.cancel(job)
     assert queue.wait(job, 120).state == "cancelled"
-    until(lambda: not any(alive(p) for p in pids), 3)
+    wait_until(lambda: not any(alive(p) for p in pids), 3)
 
 
 def test_cancel_before_the_start(queue: jobs.Queue, submit: Submit, tmp_path: Path) -> None:
@@ -150,7 +135,7 @@ def test_owners_take_turns(folder: Path) -> None:
     queue = jobs.Queue(per_owner=5)
     env = {"PYTHONPATH": os.pathsep.join([str(folder), str(ROOT)])}
     first = queue.submit("job_sleepy", owner="greedy", env=env)
-    until(lambda: queue.status(first).state == "running")
+    wait_until(lambda: queue.status(first).state == "running")
     names = {queue.submit("job_good", owner=owner, env=env): owner for owner in ("greedy", "greedy", "late", "later")}
     order = sorted(names, key=lambda job: queue.status(job).ahead)
     assert [names[job] for job in order] == ["late", "later", "greedy", "greedy"]
@@ -168,7 +153,7 @@ def test_full_queues_refuse(folder: Path) -> None:
     queue = jobs.Queue(waiting=2, per_owner=2)
     env = {"PYTHONPATH": os.pathsep.join([str(folder), str(ROOT)])}
     first = queue.submit("job_sleepy", owner="a", env=env)
-    until(lambda: queue.status(first).state == "running")
+    wait_until(lambda: queue.status(first).state == "running")
     queue.submit("job_good", owner="a", env=env)
     with pytest.raises(ValueError, match="owner must be below 2 jobs waiting or running, got 2"):
         queue.submit("job_good", owner="a", env=env)
@@ -213,11 +198,11 @@ def test_children_die_with_the_process_that_started_them(folder: Path, tmp_path:
     env = os.environ | {"PYTHONPATH": os.pathsep.join([str(folder), root])}
     parent = subprocess.Popen([sys.executable, "-c", script, str(mark)], env=env)
     try:
-        until(lambda: mark.exists() and len(mark.read_text().split()) == 2)
+        wait_until(lambda: mark.exists() and len(mark.read_text().split()) == 2)
         job, grandchild = (int(p) for p in mark.read_text().split())
         parent.send_signal(signal.SIGKILL)
         parent.wait()
-        until(lambda: not alive(job), 5)
+        wait_until(lambda: not alive(job), 5)
     finally:
         parent.kill()
         if alive(grandchild):

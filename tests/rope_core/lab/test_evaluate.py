@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import rope_core as rc
-from rope_core.lab.estimates import curve, paired, perplexity
+from rope_core.lab.estimates import curve, perplexity
 from rope_core.lab.evaluate import as_documents, byte_losses, losses, memory_needed, sliding_losses
 from rope_core.lab.lines import Line, line, lines
 from rope_core.lab.model import Model
@@ -64,18 +64,6 @@ def test_a_sliding_window_reads_each_byte_from_the_last_ones_only() -> None:
     assert sliding_losses(model, other)[:, -1] == pytest.approx(nats[:, -1], abs=1e-4)
     with pytest.raises(ValueError, match="stride must be an integer in"):
         sliding_losses(model, documents, context + 1)
-
-
-def test_a_paired_ratio_does_not_see_what_documents_have_in_common() -> None:
-    rng = np.random.default_rng(1)
-    hard = rng.normal(2.0, 1.0, (30, 1))
-    a, b = hard + rng.normal(0.1, 0.01, (30, 8)), hard + np.zeros((30, 8))
-    result = paired(a.mean(1), b.mean(1))
-    assert result.value == pytest.approx(math.exp(0.1), rel=5e-3)
-    assert result.high - result.low < 0.01
-    assert perplexity(a).high - perplexity(a).low > 1.0
-    with pytest.raises(ValueError, match="a and b must be of the same documents"):
-        paired(a[:, 0], b[:3, 0])
 
 
 def test_a_curve_is_the_mean_of_its_bins() -> None:

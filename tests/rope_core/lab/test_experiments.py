@@ -4,8 +4,6 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from rope_core.lab import experiments
 from tests.support import lab_results as made
@@ -46,22 +44,6 @@ def test_digits_are_counted_where_digits_are_wanted() -> None:
     assert 0.0 <= share.low < share.value < share.high <= 1.0
     with pytest.raises(ValueError, match="counted must be one of whole, digits, got 'letters'"):
         experiments.retrieval(results, "letters")
-
-
-@given(st.integers(1, 300).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
-def test_a_share_lies_within_its_own_interval(counts: tuple[int, int]) -> None:
-    right, trials = counts
-    cells = [
-        {"weights": "p", "line": "a", "length": 64, "depth": depth, "right": part, "trials": n, "low": 0, "high": 1}
-        for depth, part, n in ((0.0, right // 2, trials - trials // 2), (1.0, right - right // 2, trials // 2))
-    ]
-    result, wanted = experiments.recalled([*cells, cells[0] | {"line": "b"}], "a", 64)
-    assert wanted == trials and result.value == pytest.approx(right / trials)
-    assert 0.0 <= result.low <= result.value <= result.high <= 1.0
-    for end in (result.low, result.high):
-        # Wilson's ends are the shares from which what was seen lies 1.96 standard errors away.
-        if 1e-12 < end < 1.0 - 1e-12:
-            assert abs(result.value - end) == pytest.approx(1.959964 * math.sqrt(end * (1 - end) / trials), rel=1e-5)
 
 
 def test_variants_are_compared_on_the_same_documents() -> None:

@@ -137,16 +137,6 @@ def test_the_tokenizer_s_ids_are_the_bytes(tmp_path: Path) -> None:
     assert tokenizer.decode([0xE6, 0x97, 0x8B, 0xFF, 0x41, 0xE6]) == "旋\ufffdA\ufffd"
 
 
-@pytest.mark.parametrize("key", WRITTEN)
-def test_the_fields_read_back_as_the_request(key: str) -> None:
-    """A second reader of them, in float64, which needs no checkpoint."""
-    request = line(key).request(small(base=500.0, context=30).shape, 240, 8.0)
-    rope = rc.from_hf({"model_type": "llama", "head_dim": 8, **llama_fields(request)}, seq_len=240)
-    answer = rc.spectrum(request)
-    np.testing.assert_allclose(rope.inv_freq, answer.inv_freq, rtol=1e-13)
-    assert rope.attention_factor == pytest.approx(answer.attention_factor, rel=1e-13)
-
-
 def test_a_scheme_of_more_fields_is_refused() -> None:
     with pytest.raises(ValueError, match=r"scheme must be one of none, linear, .*, got 'longrope'"):
         llama_fields(Request(small().shape.rope, "longrope"))

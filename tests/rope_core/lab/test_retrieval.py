@@ -140,13 +140,10 @@ def test_without_weights_for_the_task_a_sentence_says_so(tmp_path: Path, monkeyp
     ("wanted", "text"),
     [
         ({"lengths": [60]}, "length must be an integer in ["),
-        ({"lengths": [2**17 + 1]}, "lengths must be an integer in [2, 131072]"),
-        ({"lengths": [2**20]}, "lengths must be an integer in [2, 131072]"),
         ({"depths": []}, "depths must be at least one, got ()"),
         ({"depths": [-0.5]}, "depths must be a number in [0, 1], got -0.5"),
         ({"depths": [math.nan]}, "depths must be a finite number, got nan"),
         ({"trials": 0}, "trials must be an integer in [1, 10000], got 0"),
-        ({"lines": ["x"]}, "line must be one of"),
     ],
 )
 def test_bad_requests_are_refused_in_a_sentence(wanted: dict[str, Any], text: str) -> None:

@@ -3,21 +3,19 @@
 import math
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pytest
-import torch
 
 from rope_core.lab import job, stale, weights
 from rope_core.lab.corpus import held_out
 from rope_core.lab.estimates import perplexity
 from rope_core.lab.lines import line, lines
-from rope_core.lab.model import Block
 from rope_core.lab.stale import VARIANTS, variant_losses
 from rope_core.schemes import SCHEMES
 from rope_core.spectrum import Request, spectrum
-from tests.support.lab_reader import Frequencies, nats, read, small, stock, turned
+from tests.support.lab_reader import Frequencies, nats, read, small, stock
 
 FOLLOWS = next(each.key for each in lines() if SCHEMES[each.scheme].follows_length)
 TRAINED = 12
@@ -52,39 +50,6 @@ def test_each_handling_is_what_the_loops_say(variant: str, factor: float) -> Non
         logits = read(model, text.tobytes()[:-1], keys, query=keys)
         expected = nats(np.vstack([logits, logits[-1:]]), text.tobytes())
         np.testing.assert_allclose(row, expected, atol=2e-3)
-
-
-def test_the_handlings_part_past_the_trained_length_and_not_before() -> None:
-    model, given = small(), documents(30)
-    request = line(FOLLOWS).request(model.shape, 30)
-    plain, old, new = (variant_losses(model, given, request, v, TRAINED) for v in VARIANTS)
-    for other in (old, new):
-        np.testing.assert_allclose(other[:, :TRAINED], plain[:, :TRAINED], atol=1e-4)
-        assert np.abs(other - plain)[:, TRAINED:].max() > 1e-2
-    assert np.abs(old - new)[:, TRAINED:].max() > 1e-2
-
-
-def test_one_pass_over_stale_keys_is_decoding_with_a_cache_of_turned_keys() -> None:
-    """The very loop that has the bug: keys are turned once, when they come, and kept."""
-    model, given = small(layers=1), documents(25, 1)
-    request = line(FOLLOWS).request(model.shape, 25)
-    result = variant_losses(model, given, request, "stale", TRAINED)[0]
-    block, shape = cast(Block, model.blocks[0]), model.shape
-    kept_keys, kept_values, losses = [], [], []
-    for i, byte in enumerate(given[0, :-1].tolist()):
-        x = model.embedding.weight[byte]
-        q, k, v = block.attention.qkv(block.attention_norm(x)).view(3, shape.heads, -1).double().numpy()
-        angles = i * at(request, i + 1)[None].repeat(shape.heads, 0)
-        kept_keys.append(turned(k, angles, 1.0))
-        kept_values.append(v)
-        scores = np.einsum("hd,jhd->hj", turned(q, angles, 1.0), kept_keys) / math.sqrt(shape.head_dim)
-        p = np.exp(scores - scores.max(1, keepdims=True))
-        mixed = np.einsum("hj,jhd->hd", p / p.sum(1, keepdims=True), kept_values).ravel()
-        x = x + torch.from_numpy(mixed).float() @ block.attention.out.weight.T
-        x = x + block.feed(block.feed_norm(x))
-        logits = model.norm(x) @ model.embedding.weight.T
-        losses.append(float(torch.nn.functional.cross_entropy(logits, torch.tensor(int(given[0, i + 1])))))
-    np.testing.assert_allclose(result, losses, atol=2e-3)
 
 
 def test_the_job_tells_each_handling_cheap_ones_first() -> None:

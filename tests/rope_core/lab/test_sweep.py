@@ -81,35 +81,6 @@ def test_factor_base_and_parameters_reach_the_model() -> None:
     assert len(set(values)) == 5
 
 
-def test_a_given_text_is_read_in_documents() -> None:
-    text = bytes(range(256)) * 2
-    wanted = sweep.Ask(("tiny",), ("none",), (40,), documents=3, text=text)
-    assert wanted.read().tobytes() == text[: 3 * 41]
-    with pytest.raises(ValueError, match="text must be at least 4,097 bytes for a length of 4,096, got 512"):
-        sweep.Ask(("tiny",), ("none",), (4096,), text=text).read()
-
-
-@pytest.mark.parametrize(
-    ("given", "text"),
-    [
-        ({"weights": ()}, "weights must be at least one name"),
-        ({"weights": ("large",)}, "weights must be one of tiny, tiny-learned, tiny-alibi, got 'large'"),
-        ({"lengths": ()}, "lengths must be at least one"),
-        ({"lengths": (1,)}, "lengths must be"),
-        ({"documents": 0}, "documents must be"),
-        ({"text": b"x" * 50_000_001}, "text must be at most 50,000,000 bytes, got '50,000,001'"),
-    ],
-)
-def test_what_makes_no_sweep_is_refused(given: dict[str, object], text: str) -> None:
-    with pytest.raises(ValueError, match=text):
-        sweep.Ask(**({"weights": ("tiny",)} | given))  # type: ignore[arg-type]
-
-
-def test_past_the_held_out_documents_there_is_nothing_to_read() -> None:
-    with pytest.raises(ValueError, match="lengths must be at most 4,096 on the held-out documents, got 8192"):
-        sweep.Ask(("tiny",), ("none",), (8192,)).read()
-
-
 def test_the_job_reports_cells_and_refuses_in_a_sentence(capsys: pytest.CaptureFixture[str]) -> None:
     wanted = {"weights": ["tiny"], "lines": ["none"], "lengths": [16], "documents": 2}
     text = base64.b64encode(bytes(range(200))).decode()
@@ -167,14 +138,7 @@ def test_the_command_line_trains_and_ships(
         "train",
         "--out",
         str(out),
-        "--steps",
-        "3",
-        "--start",
-        "tiny",
-        "--window",
-        "32",
-        "--line",
-        "linear",
+        *["--steps", "3", "--start", "tiny", "--window", "32", "--line", "linear"],
     ]
     assert main([*wanted, "--stop", "2"]) == 0
     assert main(["lab", "ship", "tiny-linear", str(out)]) == 2

@@ -72,12 +72,6 @@ def test_undefined_cells_have_a_reason_and_no_place() -> None:
     assert view.lengths(result) == list(made.LENGTHS)
 
 
-def test_different_documents_are_not_paired() -> None:
-    few, many = (view.cell(made.cell("rope-0", "a", made.losses(0, 1.0, n, 64))) for n in (3, 4))
-    with pytest.raises(ValueError, match="of the same documents"):
-        view.ratio(few, many)
-
-
 def test_seeds_have_a_range_and_an_order_each() -> None:
     first, second = made.sweep(0, ("rope-0",), lengths=(64,)), made.sweep(0, ("rope-1",), lengths=(64,))
     swapped = [each | {"line": {"none": "linear", "linear": "none"}.get(each["line"], each["line"])} for each in second]
