@@ -1,8 +1,9 @@
 """The Transformer block around RoPE: every choice of it, drawn and switchable, and where the rotation sits."""
 
 from rope_core.hf import catalogue
-from rope_core.theory import block, challenges
-from rope_core.theory.block import choices, demo
+from rope_core.theory import challenges
+from rope_core.theory.block import choices, demo, logit, norm
+from rope_core.theory.block.cache import attention_output, decode_logits
 from ui.figures.block import diagram as figures
 from ui.figures.block import drawn as drifting
 from ui.figures.block import rotary as block_rope
@@ -73,7 +74,7 @@ def drawn(page: Frame) -> tuple[str, choices.Choices | None, choices.Choices]:
 def whole(page: Frame) -> None:
     """Draw a word's query, key and value, the cache, and the block of a model."""
     film = figures.diagram(*drawn(page), page.store.rope(), page.t)
-    page.show(film, figures.diagram, choices.choices_of, block.attention_output)
+    page.show(film, figures.diagram, choices.choices_of, attention_output)
     page.bar()
     page.symbols()
     page.predict(TURNED)
@@ -114,7 +115,7 @@ def commute(page: Frame) -> None:
     page.controls.segments(LAYOUT)
     page.controls.beside(POSITION, MULTIPLIER)
     drawing = block_rope.commute(page.store.rope(), page.get(POSITION), page.get(MULTIPLIER), page.get(LAYOUT), page.t)
-    page.show(drawing, demo.commuting, block.rotation_gap)
+    page.show(drawing, demo.commuting, norm.rotation_gap)
 
 
 def cache(page: Frame) -> None:
@@ -123,7 +124,7 @@ def cache(page: Frame) -> None:
         return
     page.controls.slider(TIMES)
     if block_rope.cacheable(page.store.rope()):
-        page.show(block_rope.cache(page.store.rope(), page.get(TIMES), page.t), demo.stale_logits, block.decode_logits)
+        page.show(block_rope.cache(page.store.rope(), page.get(TIMES), page.t), demo.stale_logits, decode_logits)
     else:
         page.note(page.t("cache_none"))
 
@@ -132,7 +133,7 @@ def latent(page: Frame) -> None:
     """MLA's split."""
     page.controls.beside(RANK, HEADS, START)
     drawing = block_rope.latent(page.get(RANK), page.get(HEADS), page.get(START), page.t)
-    page.show(drawing, demo.latent_attention, block.mla_scores, block.mla_cache)
+    page.show(drawing, demo.latent_attention, logit.mla_scores, logit.mla_cache)
 
 
 def body(page: Frame) -> None:

@@ -1,7 +1,8 @@
 """Position encodings compared: who breaks the tie, and whose scores are relative."""
 
 from rope_core.lab import view
-from rope_core.theory import challenges, encodings
+from rope_core.theory import challenges
+from rope_core.theory.encodings import additive, compare
 from ui.figures.encodings import additive as parts
 from ui.figures.encodings import drawn, swapping
 from ui.figures.encodings import moving as films
@@ -20,7 +21,7 @@ from ui.work.session import Unfit
 PAIR = Field("sentences", "choice", "", choices=("chinese", "english", "own"))
 FIRST = Field("first", "text", "the dog chased the cat")
 SECOND = Field("second", "text", "the cat chased the dog")
-ENCODING = Field("encoding", "choice", "rope", choices=tuple(encodings.ENCODINGS))
+ENCODING = Field("encoding", "choice", "rope", choices=tuple(compare.ENCODINGS))
 SHIFT = Field("shift", "int", 0, 0, 1000)
 DELTA = Field("delta", "int", 5, 0, 64)
 AT = Field("i", "int", 0, 0, 32)
@@ -62,13 +63,13 @@ def order(page: Frame) -> None:
     first, second = sentences(page)
     given = (first, second), page.store.rope().base
     film = swapping.swapping(*given, False, films.shifts(page.get(SHIFT)), page.t)
-    page.show(film, swapping.swapping, encodings.pooled)
+    page.show(film, swapping.swapping, compare.pooled)
     page.controls.segments(pair(page))
     page.bar()
     if page.get(PAIR) == "own":
         page.controls.beside(FIRST, SECOND, draw=page.controls.text)
     if page.predict(WITHOUT):
-        page.show(swapping.swapping(*given, True, (), page.t), swapping.swapping, encodings.pooled)
+        page.show(swapping.swapping(*given, True, (), page.t), swapping.swapping, compare.pooled)
         page.prose("why")
 
 
@@ -76,11 +77,11 @@ def adding(page: Frame) -> None:
     """Draw a sentence that moves: what was added to its words shows where it is."""
     if page.predict(SHIFTED):
         film = films.moving(sentences(page), page.store.rope().base, films.shifts(page.get(SHIFT)), page.t)
-        page.show(film, films.moving, encodings.logits)
+        page.show(film, films.moving, compare.logits)
     left, right = page.columns(1, 1)
     with left:
         film = drawn.added(sentences(page)[0], page.store.rope().base, page.t)
-        page.show(film, drawn.added, encodings.logits)
+        page.show(film, drawn.added, compare.logits)
     with right:
         page.challenge(SAME, *PLACES)
 
@@ -88,7 +89,7 @@ def adding(page: Frame) -> None:
 def turning(page: Frame) -> None:
     """Draw the linear map from one position to a later one, drawn as a rotation."""
     film = parts.rotation(tuple(range(65)), tuple(range(33)), page.store.rope().base, page.t)
-    page.show(film, parts.rotation, encodings.shift_map, encodings.shift_residual)
+    page.show(film, parts.rotation, additive.shift_map, additive.shift_residual)
     page.symbols()
 
 
@@ -99,10 +100,10 @@ def chooser(page: Frame) -> None:
     page.prose(name)
     left, right = page.columns(1, 1)
     with left:
-        page.show(figures.score_map(name, base, page.get(SHIFT), page.t), figures.score_map, encodings.score_matrix)
+        page.show(figures.score_map(name, base, page.get(SHIFT), page.t), figures.score_map, compare.score_matrix)
     with right:
         page.show(
-            figures.score_lines(name, base, page.get(SHIFT), page.t), figures.score_lines, encodings.relative_residual
+            figures.score_lines(name, base, page.get(SHIFT), page.t), figures.score_lines, compare.relative_residual
         )
 
 

@@ -1,7 +1,8 @@
 """Which pairs are fast, what the base does to them, and what the three open questions of the sources come to."""
 
 from rope_core.hf.types import YARN
-from rope_core.theory import challenges, encodings, frequency_demo
+from rope_core.theory import challenges, frequency_demo
+from rope_core.theory.encodings.digits import beta_digits, digit_phases
 from ui.figures.frequencies import digits as numerals
 from ui.figures.frequencies import drawn, spans
 from ui.figures.frequencies import tables as figures
@@ -69,7 +70,7 @@ def digits(page: Frame) -> None:
     """Draw the position as a number in base beta."""
     page.controls.slider(WIDTH)
     film = numerals.digits(page.get(WIDTH), page.get(BASE), numerals.positions(page.get(POSITION)), page.t)
-    page.show(film, numerals.digits, encodings.beta_digits, encodings.digit_phases)
+    page.show(film, numerals.digits, beta_digits, digit_phases)
 
 
 def yours(page: Frame) -> None:

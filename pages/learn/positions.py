@@ -1,7 +1,8 @@
 """Which position is it: what decides the number by which RoPE turns a word, and what a wrong one does."""
 
 import rope_core as rc
-from rope_core.theory import challenges, encodings, position_demo
+from rope_core.theory import challenges, position_demo
+from rope_core.theory.encodings import rotary
 from ui.figures.positions import axes, expected
 from ui.figures.positions import which as figures
 from ui.figures.positions.patches import LAST
@@ -71,7 +72,7 @@ def sections(page: Frame) -> None:
     """Three axes: which pair follows which."""
     page.controls.beside(*SECTIONS)
     drawing = axes.sections(tuple(map(page.get, SECTIONS)), page.t)
-    page.show(drawing, axes.sections, encodings.mrope_axes)
+    page.show(drawing, axes.sections, rotary.mrope_axes)
 
 
 def body(page: Frame) -> None:

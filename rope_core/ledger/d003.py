@@ -10,17 +10,10 @@ from rope_core.rope import Array, Rope
 from rope_core.rotation import rotation_matrix
 from rope_core.spectrum import Spectrum
 from rope_core.theory.attention import decay_bound
-from rope_core.theory.encodings import (
-    digit_phases,
-    nezha_table,
-    relative_residual,
-    rope_beta,
-    score_matrix,
-    shaw_logits,
-    shaw_output,
-    sinusoidal,
-    weights,
-)
+from rope_core.theory.encodings.additive import sinusoidal
+from rope_core.theory.encodings.compare import relative_residual, score_matrix, weights
+from rope_core.theory.encodings.digits import digit_phases, rope_beta
+from rope_core.theory.encodings.relative import nezha_table, shaw_logits, shaw_output
 from rope_core.theory.softmax import softmax
 
 THETA = ROPE.theta

@@ -11,7 +11,7 @@ from rope_core.rope import Array, Rope
 from rope_core.rotation import rotation_matrix
 from rope_core.spectrum import Spectrum
 from rope_core.theory.attention import score_curve
-from rope_core.theory.encodings import changed_base, rope_beta
+from rope_core.theory.encodings.digits import changed_base, rope_beta
 from rope_core.theory.interpolation import compare_bounds
 from rope_core.theory.softmax import softmax
 

@@ -8,19 +8,9 @@ from rope_core.hf.catalogue import architectures, models, unrotated
 from rope_core.ledger.entry import Check, claim, gap, shortfall
 from rope_core.ledger.kit import DIM, draw
 from rope_core.rope import Array
-from rope_core.theory.encodings import (
-    learned,
-    nezha_table,
-    order_gap,
-    pooled,
-    relative_residual,
-    score_matrix,
-    shaw_logits,
-    shift_residual,
-    sinusoidal,
-    weights,
-    words,
-)
+from rope_core.theory.encodings.additive import learned, shift_residual, sinusoidal
+from rope_core.theory.encodings.compare import order_gap, pooled, relative_residual, score_matrix, weights, words
+from rope_core.theory.encodings.relative import nezha_table, shaw_logits
 from rope_core.theory.softmax import softmax
 
 FIRST, SECOND = "小明喜欢狗但不喜欢猫", "小明不喜欢狗但喜欢猫"

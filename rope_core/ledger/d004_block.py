@@ -11,21 +11,9 @@ from rope_core.hf.catalogue import ARCHITECTURE_FIELDS, Architecture, Correction
 from rope_core.ledger.entry import Check, claim, gap, shortfall, undecided
 from rope_core.ledger.kit import DIM, draw, slope
 from rope_core.rope import Array
-from rope_core.theory.block import (
-    activate,
-    attend,
-    draw_layers,
-    feed,
-    feed_forward,
-    gated,
-    gradient_norms,
-    layer_norm,
-    norm_cost,
-    parallel_block,
-    rms_norm,
-    serial_block,
-    sigmoid,
-)
+from rope_core.theory.block.activation import activate, feed_forward, gated, sigmoid
+from rope_core.theory.block.norm import layer_norm, norm_cost, rms_norm
+from rope_core.theory.block.stack import attend, draw_layers, feed, gradient_norms, parallel_block, serial_block
 from rope_core.theory.softmax import softmax
 
 X = draw(61, 5, DIM)

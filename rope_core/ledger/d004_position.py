@@ -7,20 +7,16 @@ import numpy as np
 from rope_core.ledger.entry import Check, claim, gap, shortfall, undecided
 from rope_core.ledger.kit import DIM, ROPE, M, N, draw, unpaired, wrapped
 from rope_core.rope import Array, Rope
-from rope_core.theory.encodings import (
-    beta_digits,
+from rope_core.theory.encodings.additive import (
     cos_sin_vectors,
     cross_terms,
-    digit_phases,
     hessian_term,
-    order_gap,
     random_hessian,
-    relative_residual,
-    rope_beta,
     shift_map,
     sinusoidal,
-    weights,
 )
+from rope_core.theory.encodings.compare import order_gap, relative_residual, weights
+from rope_core.theory.encodings.digits import beta_digits, digit_phases, rope_beta
 from rope_core.theory.softmax import softmax
 
 THETA = ROPE.theta

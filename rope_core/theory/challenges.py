@@ -11,7 +11,7 @@ import numpy as np
 from rope_core.rope import Array, Rope
 from rope_core.spectrum import Request, Spectrum, spectrum
 from rope_core.theory.attention import first_negative, score_curve
-from rope_core.theory.encodings import turn
+from rope_core.theory.encodings.rotary import turn
 from rope_core.theory.extension import past_training
 from rope_core.theory.layout_demo import Shapes, layout_error
 from rope_core.theory.packing import boundaries, packed

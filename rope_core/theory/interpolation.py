@@ -44,17 +44,6 @@ def interpolation_bound(rope: Rope) -> float:
     return float(np.sum(rope.theta**2) / 8.0)
 
 
-def worst_interpolation(rope: Rope) -> float:
-    """Return the deviation that the worst h reaches at half a token, per max|h_j|: sum_j (1 - cos(theta_j / 2)).
-
-    It is attained by h_j = exp(-i theta_j / 2): between ``printed_bound`` and ``interpolation_bound``.
-
-    >>> round(worst_interpolation(Rope(4, 100.0)), 6)
-    0.123667
-    """
-    return float(np.sum(1.0 - np.cos(rope.theta / 2.0)))
-
-
 def extrapolation_bound(rope: Rope, distances: npt.ArrayLike) -> Array:
     """Return RoFormer's bound per max|h_j| at each distance, 2 B(s) with B(s) = sum_j |S_j|, float64 (n,).
 

@@ -103,18 +103,6 @@ def remap(
     return chosen.answer(as_positions(query), as_positions(key), train_len, **chosen.parse(params or {}))
 
 
-def head_log_scale(position: npt.ArrayLike, scale: npt.ArrayLike, bias: npt.ArrayLike) -> Array:
-    """Return scale_h * ln(position + 1) + bias_h, (positions, heads): Mistral Large 4's learned scale of queries.
-
-    Source: transformers 5.23, models/mistral_large4/modeling_mistral_large4.py, MistralLarge4TextSoftmaxScaling.
-
-    >>> head_log_scale([0, 99], [0.5], [1.0]).round(6).tolist()
-    [[1.0], [3.302585]]
-    """
-    place = np.log(np.asarray(position, dtype=np.float64) + 1.0)
-    return np.asarray(place[:, None] * np.asarray(scale, dtype=np.float64) + np.asarray(bias, dtype=np.float64))
-
-
 def _behind(query: Positions, key: Positions) -> Positions:
     return query[:, None] - key[None, :]
 
@@ -175,7 +163,6 @@ __all__ = [
     "Remap",
     "Rule",
     "View",
-    "head_log_scale",
     "remap",
     "rule",
 ]

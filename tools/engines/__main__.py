@@ -89,25 +89,14 @@ def versions(name: str) -> list[str]:
 
 def measure(name: str) -> dict[str, dict[str, Any]]:
     """Return the rows of an engine: task id to inv_freq, factor, layout and logits, or why there are none."""
-    rows: dict[str, dict[str, Any]] = _child(name, SOURCES[name].child, tasks())
-    return rows
-
-
-def parse(name: str, lines: Sequence[str]) -> list[dict[str, Any]]:
-    """Return what an engine's own parser makes of lines for a shell: the options that each names, or the arguments."""
-    rows: list[dict[str, Any]] = _child(name, ("parsers", name.split(" ")[0]), lines)
-    return rows
-
-
-def _child(name: str, words: Sequence[str], given: object) -> Any:
-    """Run a module of this package beside an engine's packages; JSON in, JSON on its last line out."""
     source = SOURCES[name]
     path = os.pathsep.join([*([str(installed(name, source))] if source.packages else []), str(ROOT)])
-    command = [sys.executable, "-m", f"tools.engines.{words[0]}", *words[1:]]
+    command = [sys.executable, "-m", f"tools.engines.{source.child[0]}", *source.child[1:]]
     environment = {**os.environ, "PYTHONPATH": path, "OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1"}
-    text = json.dumps(given)
+    text = json.dumps(tasks())
     out = subprocess.run(command, input=text, env=environment, check=True, text=True, stdout=subprocess.PIPE, cwd=ROOT)
-    return json.loads(out.stdout.splitlines()[-1])
+    rows: dict[str, dict[str, Any]] = json.loads(out.stdout.splitlines()[-1])
+    return rows
 
 
 def load() -> dict[str, Any]:

@@ -241,12 +241,6 @@ def relative_residual(scores: npt.ArrayLike, positions: npt.ArrayLike) -> float:
     return float(np.linalg.norm(matrix - relative_fit(matrix, positions))) / size if size else 0.0
 
 
-def translation_gap(name: str, x: npt.ArrayLike, positions: npt.ArrayLike, shift: float, w: Weights) -> float:
-    """Return the largest change of a logit when every position moves by ``shift`` on every axis."""
-    points = as_points(name, positions)
-    return float(np.abs(logits(name, x, points + shift, w) - logits(name, x, points, w)).max())
-
-
 def pooled(name: str, tokens: Sequence[str], w: Weights, causal: bool = False) -> Array:
     """Return the mean output of one attention layer over the tokens, float64 (dim,); ``causal``: none sees later ones.
 

@@ -4,7 +4,6 @@ import ast
 import copy
 import json
 import shlex
-import subprocess
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,6 @@ from rope_core.checks.commands import ENGINES, commands
 from rope_core.checks.extend import Way, extend, reached
 from rope_core.hf.normal import resolve
 from tests.support import ROOT, hf_live
-from tools.engines.__main__ import SOURCES, installed, parse
 
 OPTIONS: dict[str, Any] = json.loads((ROOT / "tests/golden/engine_options.json").read_text(encoding="utf-8"))
 KINDS: dict[str, Any] = {"int": int, "float": float, "json": json.loads, "text": str}
@@ -55,27 +53,6 @@ def test_every_line_parses_or_says_why_not(model_id: str) -> None:
                 assert each.note
             elif each.engine != "mlx-lm":
                 assert parsed(each.engine, each.line)
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("name", ["vLLM 0.33", "SGLang 0.5.23", "mlx-lm 0.32.2"])
-def test_the_engine_s_own_parser_takes_every_line(name: str) -> None:
-    engine = name.split(" ")[0]
-    built = [(way, each) for model in MODELS for way in ways(model) for each in commands(way, "org/model")]
-    rows = [(way, each.line) for way, each in built if each.engine == engine and each.line is not None]
-    assert len(rows) > 20
-    try:
-        installed(name, SOURCES[name])
-    except subprocess.CalledProcessError:
-        pytest.skip(f"{name} does not install here")
-    for (way, line), given in zip(rows, parse(name, [line for _, line in rows]), strict=True):
-        if engine == "mlx-lm":
-            assert given["path_or_hf_repo"] == "org/model" and str(given["model_config"]) in line.replace('"', "'")
-            continue
-        wanted = parsed(engine, line)
-        assert given.keys() == wanted.keys()
-        read = {key: json.loads(value) if key.endswith("-args") else value for key, value in given.items()}
-        assert read == wanted and way.length in read.values()
 
 
 def override(engine: str, config: Any, given: dict[str, Any]) -> Any:

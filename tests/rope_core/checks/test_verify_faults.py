@@ -7,8 +7,8 @@ import pytest
 import torch
 
 import rope_core as rc
-from tests.support import rotary_faults as faults
 from tests.support import tiny_models
+from tests.support.rotary_faults import COS_FOR_SIN, FAULTS, PARTIAL, Plant, Target
 
 LONG = {"rope_type": "longrope", "short_factor": [1.0, 1.5, 2.0, 3.0], "long_factor": [1.5, 4.0, 9.0, 20.0]}
 YARN = {"rope_type": "yarn", "factor": 8.0, "original_max_position_embeddings": 4096, "rope_theta": 150000.0}
@@ -32,45 +32,7 @@ FAMILIES: dict[str, tuple[dict[str, Any], str, int, int, str]] = {
     "nanochat": ({}, APPLY, 16, 16, "half"),
     "stablelm": ({"partial_rotary_factor": 0.5}, APPLY, 8, 16, "half"),
 }
-# cos for sin turns by a quarter turn minus the angle: backwards, from what rotate_half hands on.
 QUARTER = {"deepseek_v3": "rotation_differs", "gpt_oss": "rotation_differs"}
-FAULTS = {
-    "sign": "rotation_backwards",
-    "sign_of_k": "rotation_backwards",
-    "k_still": "rotation_missing",
-    "q_still": "rotation_missing",
-    "both_still": "rotation_missing",
-    "one_layer_still": "rotation_missing",
-    "tables_scaled": "rotation_scaled",
-    "q_scaled": "rotation_scaled",
-    "k_scaled": "rotation_scaled",
-    "sin_scaled": "rotation_differs",
-    "other_layout": "layout_differs",
-    "k_reordered": "rotation_orders_differ",
-    "shifted": "rotation_shifted",
-    "k_shifted": "rotation_shifted",
-    "twice": "rotation_differs",
-    "pairs_reversed": "rotation_differs",
-    "first_pair_still": "rotation_differs",
-    "last_pair_still": "rotation_differs",
-    "only_half_turns": "rotation_differs",
-    "tables_rounded": "rotation_tables_rounded",
-    "positions_rounded": "rotation_positions_rounded",
-    "positions_wrap": "rotation_differs",
-    "positions_clamped": "rotation_differs",
-    "positions_ignored": "rotation_missing",
-    "base_changed": "buffer_differs",
-    "frequencies_swapped": "buffer_differs",
-    "frequencies_zero": "buffer_uninitialised",
-    "frequencies_cast": "buffer_rounded",
-    "scaling_attribute": "attention_scaling_differs",
-    "v_turns": "value_rotated",
-    "one_head_shifted": "rotation_shifted",
-    "one_lane_negated": "rotation_differs",
-    "temperature_of_positions": "rotation_differs",
-}
-# Families whose function sees whole heads of which a part turns.
-PARTIAL = {"across_head": "rotation_across_head", "last_lanes": "rotation_lanes"}
 # Lanes that should stay move with the others where the function sees whole heads.
 GROWING = dict.fromkeys(("phi3", "glm4"), "rotation_other_lanes")
 # What has no meaning there: DeepSeek's v shares a projection with k's other half, its function reorders what it turns
@@ -99,13 +61,12 @@ def models() -> dict[str, tuple[Any, Any]]:
     return {name: tiny_models.model(name, num_hidden_layers=2, **row[0]) for name, row in FAMILIES.items()}
 
 
-def planted(name: str, fault: str, models: dict[str, tuple[Any, Any]], patch: pytest.MonkeyPatch) -> list[rc.Finding]:
+def planted(name: str, plant: Plant, models: dict[str, tuple[Any, Any]], patch: pytest.MonkeyPatch) -> list[rc.Finding]:
     """Return what verify finds in a copy of a family's model with one fault."""
     model, config = models[name]
-    _, function, width, dim, layout = FAMILIES[name]
-    target = faults.Target(copy.deepcopy(model), function, width, dim, layout, patch)
+    target = Target(copy.deepcopy(model), *FAMILIES[name][1:], patch)
     with torch.no_grad():
-        getattr(faults, fault)(target)
+        plant(target)
     return rc.verify(target.model, config)
 
 
@@ -118,8 +79,9 @@ def test_the_healthy_model_is_clean(name: str, models: dict[str, tuple[Any, Any]
 def test_every_fault_is_found(
     name: str, fault: str, models: dict[str, tuple[Any, Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    result = planted(name, fault, models, monkeypatch)
-    expected = GROWING.get(name, FAULTS[fault]) if fault == "temperature_of_positions" else FAULTS[fault]
+    plant, key = FAULTS[fault]
+    result = planted(name, plant, models, monkeypatch)
+    expected = GROWING.get(name, key) if fault == "temperature_of_positions" else key
     assert {each.key for each in result} == {expected}, [(each.key, dict(each.values)) for each in result]
 
 
@@ -127,7 +89,7 @@ def test_every_fault_is_found(
 def test_cos_in_the_place_of_sin_is_found(
     name: str, models: dict[str, tuple[Any, Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    result = planted(name, "cos_for_sin", models, monkeypatch)
+    result = planted(name, COS_FOR_SIN, models, monkeypatch)
     assert {each.key for each in result} == {QUARTER.get(name, "rotation_backwards")}
 
 
@@ -136,6 +98,7 @@ def test_cos_in_the_place_of_sin_is_found(
 def test_wrong_lanes_of_a_partial_rotation_are_found(
     name: str, fault: str, models: dict[str, tuple[Any, Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    result = planted(name, fault, models, monkeypatch)
-    assert [each.key for each in result] == [PARTIAL[fault]]
+    plant, key = PARTIAL[fault]
+    result = planted(name, plant, models, monkeypatch)
+    assert [each.key for each in result] == [key]
     assert result[0].values["part"] == "q, k"

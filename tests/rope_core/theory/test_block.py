@@ -10,8 +10,7 @@ from torch import nn
 
 from rope_core.rope import Array, Rope
 from rope_core.rotation import rotation_matrix
-from rope_core.theory import block
-from rope_core.theory.block import stack
+from rope_core.theory.block import activation, cache, logit, norm, stack
 from rope_core.theory.block.stack import draw_layers
 
 RNG = np.random.default_rng(7)
@@ -29,20 +28,20 @@ def test_norms_are_torchs() -> None:
     x, gamma, beta = 3 * drawn(5, 12) + 1, drawn(12), drawn(12)
     t = [torch.from_numpy(a) for a in (x, gamma, beta)]
     theirs = nn.functional.layer_norm(t[0], (12,), t[1], t[2], eps=1e-5)
-    np.testing.assert_allclose(block.layer_norm(x, gamma, beta, 1e-5), theirs.numpy(), atol=1e-12)
+    np.testing.assert_allclose(norm.layer_norm(x, gamma, beta, 1e-5), theirs.numpy(), atol=1e-12)
     theirs = nn.functional.rms_norm(t[0], (12,), t[1], eps=1e-5)
-    np.testing.assert_allclose(block.rms_norm(x, gamma, 1e-5), theirs.numpy(), atol=1e-12)
+    np.testing.assert_allclose(norm.rms_norm(x, gamma, 1e-5), theirs.numpy(), atol=1e-12)
 
 
 def test_a_norm_refuses_a_weight_that_does_not_fit() -> None:
     with pytest.raises(ValueError, match=r"gamma must be of shape \(4,\)"):
-        block.rms_norm(drawn(2, 4), drawn(3))
+        norm.rms_norm(drawn(2, 4), drawn(3))
     with pytest.raises(ValueError, match="kind must be layer or rms"):
-        block.norm_cost("batch", fused=True)
+        norm.norm_cost("batch", fused=True)
 
 
 def test_fusing_leaves_only_the_arithmetic_apart() -> None:
-    layer, rms = block.norm_cost("layer", fused=True), block.norm_cost("rms", fused=True)
+    layer, rms = norm.norm_cost("layer", fused=True), norm.norm_cost("rms", fused=True)
     assert (layer.reads, layer.writes) == (rms.reads, rms.writes) == (1, 1)
     assert layer.operations > rms.operations and layer.reductions > rms.reductions
 
@@ -50,13 +49,13 @@ def test_fusing_leaves_only_the_arithmetic_apart() -> None:
 def test_rms_norm_commutes_with_rotation_only_under_its_conditions() -> None:
     x, angle = drawn(6, 16), angles(6, 16)
     paired = np.repeat(drawn(8), 2)
-    assert block.rotation_gap(x, angle) < 1e-12
-    assert block.rotation_gap(x, angle, gamma=paired) < 1e-12
-    assert block.rotation_gap(x, angle, gamma=drawn(16)) > 0.1
-    assert block.rotation_gap(x, angle, gamma=paired, layout="half") > 0.1
-    assert block.rotation_gap(x, angle, gamma=np.tile(drawn(8), 2), layout="half") < 1e-12
-    assert block.rotation_gap(x, angle, attention_factor=1.2) > 0.1
-    assert block.rotation_gap(x, angle, kind="layer") > 0.01
+    assert norm.rotation_gap(x, angle) < 1e-12
+    assert norm.rotation_gap(x, angle, gamma=paired) < 1e-12
+    assert norm.rotation_gap(x, angle, gamma=drawn(16)) > 0.1
+    assert norm.rotation_gap(x, angle, gamma=paired, layout="half") > 0.1
+    assert norm.rotation_gap(x, angle, gamma=np.tile(drawn(8), 2), layout="half") < 1e-12
+    assert norm.rotation_gap(x, angle, attention_factor=1.2) > 0.1
+    assert norm.rotation_gap(x, angle, kind="layer") > 0.01
 
 
 TORCH: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
@@ -71,13 +70,13 @@ TORCH: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
 }
 
 
-@pytest.mark.parametrize("name", block.ACTIVATIONS)
+@pytest.mark.parametrize("name", activation.ACTIVATIONS)
 def test_activations_and_derivatives_are_torchs(name: str) -> None:
     x = np.append(4 * drawn(200), [-60.0, 60.0])
     t = torch.from_numpy(x).requires_grad_()
     theirs = TORCH[name](t)
     theirs.sum().backward()  # type: ignore[no-untyped-call]
-    value, slope = block.activate(name, x)
+    value, slope = activation.activate(name, x)
     np.testing.assert_allclose(value, theirs.detach().numpy(), atol=1e-12)
     assert t.grad is not None
     np.testing.assert_allclose(slope, t.grad.numpy(), atol=1e-12)
@@ -85,16 +84,18 @@ def test_activations_and_derivatives_are_torchs(name: str) -> None:
 
 def test_gated_units_are_the_printed_products() -> None:
     a, b = drawn(4, 6), drawn(4, 6)
-    np.testing.assert_allclose(block.gated("glu", a, b), nn.functional.glu(torch.from_numpy(np.hstack([b, a]))).numpy())
-    np.testing.assert_allclose(block.gated("swiglu", a, b), a / (1 + np.exp(-a)) * b)
-    np.testing.assert_allclose(block.gated("bilinear", a, b), a * b)
+    np.testing.assert_allclose(
+        activation.gated("glu", a, b), nn.functional.glu(torch.from_numpy(np.hstack([b, a]))).numpy()
+    )
+    np.testing.assert_allclose(activation.gated("swiglu", a, b), a / (1 + np.exp(-a)) * b)
+    np.testing.assert_allclose(activation.gated("bilinear", a, b), a * b)
     x, w, v, w2 = drawn(3, 5), drawn(5, 8), drawn(5, 8), drawn(8, 5)
     loop = np.zeros((3, 5))
     for h in range(8):
         loop += np.outer(np.maximum(x @ w[:, h], 0) * (x @ v[:, h]), w2[h])
-    np.testing.assert_allclose(block.feed_forward("reglu", x, w, w2, v), loop)
+    np.testing.assert_allclose(activation.feed_forward("reglu", x, w, w2, v), loop)
     with pytest.raises(ValueError, match="unit must be one of glu"):
-        block.gated("relu", a, b)
+        activation.gated("relu", a, b)
 
 
 def torch_gradients(arrangement: str, layers: int, dim: int, n: int, seed: int) -> list[float]:
@@ -130,14 +131,14 @@ def torch_gradients(arrangement: str, layers: int, dim: int, n: int, seed: int) 
     return [math.sqrt(sum(float((w.grad**2).sum()) for w in layer if w.grad is not None)) for layer in weights]
 
 
-@pytest.mark.parametrize("arrangement", block.ARRANGEMENTS)
+@pytest.mark.parametrize("arrangement", stack.ARRANGEMENTS)
 def test_gradients_are_autograds(arrangement: str) -> None:
-    mine = block.gradient_norms(arrangement, layers=3, dim=8, tokens=5, draws=1, seed=11)
+    mine = stack.gradient_norms(arrangement, layers=3, dim=8, tokens=5, draws=1, seed=11)
     np.testing.assert_allclose(mine, torch_gradients(arrangement, 3, 8, 5, 11), rtol=1e-9)
 
 
 def test_pre_norm_gradients_fall_from_bottom_to_top_and_post_norms_do_not() -> None:
-    pre, double, post = map(block.gradient_norms, ("pre", "double", "post"))
+    pre, double, post = map(stack.gradient_norms, ("pre", "double", "post"))
     assert pre.shape == (24,)
     assert pre[0] / pre[-1] > 2.0 and double[0] / double[-1] > 2.0
     assert post[0] / post[-1] < 1.5
@@ -145,38 +146,38 @@ def test_pre_norm_gradients_fall_from_bottom_to_top_and_post_norms_do_not() -> N
 
 def test_an_unknown_arrangement_is_refused() -> None:
     with pytest.raises(ValueError, match="arrangement must be one of pre, post, double"):
-        block.gradient_norms("sandwich")
+        stack.gradient_norms("sandwich")
 
 
 def test_serial_and_parallel_blocks_keep_the_residual() -> None:
     layer = draw_layers(1, 8, 32, 3)[0]
     x = drawn(4, 8)
     zero = stack.Layer(*(np.zeros_like(w) for w in (layer.w_q, layer.w_k, layer.w_v, layer.w_o, layer.w_1, layer.w_2)))
-    np.testing.assert_array_equal(block.serial_block(x, zero), x)
-    np.testing.assert_array_equal(block.parallel_block(x, zero), x)
+    np.testing.assert_array_equal(stack.serial_block(x, zero), x)
+    np.testing.assert_array_equal(stack.parallel_block(x, zero), x)
     only_attention = stack.Layer(layer.w_q, layer.w_k, layer.w_v, layer.w_o, zero.w_1, zero.w_2)
-    np.testing.assert_allclose(block.serial_block(x, only_attention), block.parallel_block(x, only_attention))
-    assert np.abs(block.serial_block(x, layer) - block.parallel_block(x, layer)).max() > 0.01
+    np.testing.assert_allclose(stack.serial_block(x, only_attention), stack.parallel_block(x, only_attention))
+    assert np.abs(stack.serial_block(x, layer) - stack.parallel_block(x, layer)).max() > 0.01
 
 
 def test_mla_absorbs_without_rotation_and_cannot_with_it() -> None:
-    head = block.MlaHead.draw()
+    head = logit.MlaHead.draw()
     x = drawn(5, 64)
-    plain = block.mla_scores(x, angles(5, 16), head, absorbed=False)
-    np.testing.assert_allclose(plain, block.mla_scores(x, angles(5, 16), head, absorbed=True), atol=1e-10)
-    assert block.mla_rope_in_content(x, angles(5, 32), head) > 0.1
-    assert block.mla_rope_in_content(x, 0 * angles(5, 32), head) < 1e-10
+    plain = logit.mla_scores(x, angles(5, 16), head, absorbed=False)
+    np.testing.assert_allclose(plain, logit.mla_scores(x, angles(5, 16), head, absorbed=True), atol=1e-10)
+    assert logit.mla_rope_in_content(x, angles(5, 32), head) > 0.1
+    assert logit.mla_rope_in_content(x, 0 * angles(5, 32), head) < 1e-10
 
 
 def test_a_cache_of_rotated_keys_is_exact_until_the_frequencies_change() -> None:
     q, k = drawn(9, 8), drawn(9, 8)
     theta = Rope(8, 700.0).theta
-    logits = block.decode_logits(q, k, theta)
+    logits = cache.decode_logits(q, k, theta)
     for n in range(9):
         expected = q[8] @ rotation_matrix(n - 8, theta, "interleaved") @ k[n] / math.sqrt(8)
         assert logits[n] == pytest.approx(expected, abs=1e-12)
-    mixed = block.decode_logits(q, k, theta / 2, theta)
-    assert np.abs(mixed - block.decode_logits(q, k, theta / 2)).max() > 0.1
+    mixed = cache.decode_logits(q, k, theta / 2, theta)
+    assert np.abs(mixed - cache.decode_logits(q, k, theta / 2)).max() > 0.1
     assert mixed[8] == pytest.approx(q[8] @ k[8] / math.sqrt(8))
 
 
@@ -184,7 +185,7 @@ def test_only_a_rotated_value_carries_the_absolute_position() -> None:
     q, k, v = drawn(3, 6, 8)
     theta = Rope(8, 700.0).theta
     for rotate_v, least, most in ((False, 0.0, 1e-12), (True, 0.1, np.inf)):
-        still, moved = (block.attention_output(q, k, v, theta, start, rotate_v) for start in (0, 40))
+        still, moved = (cache.attention_output(q, k, v, theta, start, rotate_v) for start in (0, 40))
         assert least <= np.abs(moved - still).max() <= most
     with pytest.raises(ValueError, match="q and k must be two matrices"):
-        block.decode_logits(q, k[:2], theta)
+        cache.decode_logits(q, k[:2], theta)

@@ -21,7 +21,7 @@ from rope_core import Request, Rope, rotation_matrix, spectrum
 from rope_core.hf.places import multimodal_positions
 from rope_core.rope import Array
 from rope_core.schemes import SCHEMES
-from rope_core.theory import encodings as en
+from rope_core.theory.encodings import additive, compare, digits, relative, rotary
 
 RNG = np.random.default_rng(9)
 
@@ -47,7 +47,7 @@ def numpy_of(tensor: torch.Tensor) -> Array:
 def test_t5_buckets_are_transformers(bidirectional: bool, buckets: int, reach: int) -> None:
     difference = np.arange(-3000, 3001)
     theirs = T5Attention._relative_position_bucket(torch.from_numpy(difference), bidirectional, buckets, reach)
-    np.testing.assert_array_equal(en.t5_buckets(difference, bidirectional, buckets, reach), theirs.numpy())
+    np.testing.assert_array_equal(relative.t5_buckets(difference, bidirectional, buckets, reach), theirs.numpy())
 
 
 def test_t5_logits_are_transformers() -> None:
@@ -61,7 +61,7 @@ def test_t5_logits_are_transformers() -> None:
     heads = [numpy_of(layer(x)).reshape(150, 2, 12) for layer in (module.q, module.k)]
     for head in range(2):
         bias = numpy_of(module.relative_attention_bias.weight[:, head])
-        logits = en.t5_logits(heads[0][:, head], heads[1][:, head], np.arange(150) + 11, bias)
+        logits = relative.t5_logits(heads[0][:, head], heads[1][:, head], np.arange(150) + 11, bias)
         expected = np.exp(logits) / np.exp(logits).sum(1, keepdims=True)
         np.testing.assert_allclose(expected, numpy_of(weights[0, head]), atol=1e-6)
 
@@ -69,11 +69,11 @@ def test_t5_logits_are_transformers() -> None:
 @pytest.mark.parametrize("heads", [8, 12, 20, 71])
 def test_alibi_is_transformers_up_to_a_row_constant(heads: int) -> None:
     theirs = numpy_of(build_alibi_tensor(torch.ones(1, 40, dtype=torch.long), heads, torch.float32))
-    slopes = en.alibi_slopes(heads)
+    slopes = relative.alibi_slopes(heads)
     np.testing.assert_allclose(theirs[:, 0, 1], slopes, rtol=1e-6)
     q, k = drawn(2, 40, 16)
     for head in (0, heads - 1):
-        mine = en.alibi_logits(q, k, np.arange(40), float(slopes[head]))
+        mine = relative.alibi_logits(q, k, np.arange(40), float(slopes[head]))
         bloom = q @ k.T / 4.0 + theirs[head]
         for row in (3, 39):  # causal: keys up to the query
             gap = (mine - bloom)[row, : row + 1]
@@ -103,11 +103,11 @@ def test_deberta_is_transformers() -> None:
     pos_q = numpy_of(module.pos_q_proj(rel)).reshape(12, 2, 12)
     for head in range(2):
         q, k = packed[:, head, :12] + bias[head], packed[:, head, 12:24]
-        terms = en.disentangled_terms(q, k, np.arange(n) + 4, pos_k[:, head], pos_q[:, head])
-        logits = en.disentangled_logits(terms, 12)
+        terms = relative.disentangled_terms(q, k, np.arange(n) + 4, pos_k[:, head], pos_q[:, head])
+        logits = relative.disentangled_logits(terms, 12)
         expected = np.exp(logits) / np.exp(logits).sum(1, keepdims=True)
         np.testing.assert_allclose(expected, numpy_of(weights[0, head]), atol=1e-6)
-        printed = en.disentangled_terms(q, k, np.arange(n), pos_k[:, head], pos_q[:, head], as_printed=True)
+        printed = relative.disentangled_terms(q, k, np.arange(n), pos_k[:, head], pos_q[:, head], as_printed=True)
         assert np.abs(printed["p2c"] - terms["p2c"]).max() > 0.1
         np.testing.assert_array_equal(printed["c2p"], terms["c2p"])
 
@@ -129,7 +129,7 @@ def test_shaw_keys_are_transformers() -> None:
     heads = [numpy_of(layer(x)).reshape(14, 2, 12) for layer in (module.linear_q, module.linear_k)]
     table = numpy_of(module.distance_embedding.weight)
     for head in range(2):
-        logits = en.shaw_logits(heads[0][:, head], heads[1][:, head], np.arange(14) + 100, table)
+        logits = relative.shaw_logits(heads[0][:, head], heads[1][:, head], np.arange(14) + 100, table)
         expected = np.exp(logits) / np.exp(logits).sum(1, keepdims=True)
         np.testing.assert_allclose(expected, numpy_of(weights[0, head]), atol=1e-6)
 
@@ -140,7 +140,7 @@ def test_shaw_values_are_the_printed_sum() -> None:
     for i in range(5):
         for j in range(5):
             expected[i] += a[i, j] * (v[j] + table[min(max(j - i, -2), 2) + 2])
-    np.testing.assert_allclose(en.shaw_output(a, v, [7, 8, 9, 10, 11], table), expected)
+    np.testing.assert_allclose(relative.shaw_output(a, v, [7, 8, 9, 10, 11], table), expected)
 
 
 @pytest.mark.parametrize("interleaved", [False, True])
@@ -155,35 +155,35 @@ def test_mrope_is_transformers(interleaved: bool) -> None:
         module = Qwen2VLRotaryEmbedding(Qwen2VLTextConfig(**shape, rope_parameters=parameters))
     positions = filmed(3, 2, 2, 4, 3)
     cos, sin = module(torch.zeros(1, 1, 1), torch.from_numpy(positions.T[:, None]).float())
-    angle = en.mrope_angles(positions, Rope(16, 900.0).theta, en.mrope_axes(sections, interleaved))
+    angle = rotary.mrope_angles(positions, Rope(16, 900.0).theta, rotary.mrope_axes(sections, interleaved))
     np.testing.assert_allclose(np.cos(angle), numpy_of(cos)[0, :, :8], atol=1e-5)
     np.testing.assert_allclose(np.sin(angle), numpy_of(sin)[0, :, :8], atol=1e-5)
 
 
 def test_axial_angles_are_qwens_vision_tower() -> None:
-    grid = en.grid_positions(3, 5) + 2
+    grid = rotary.grid_positions(3, 5) + 2
     module = Qwen2VLVisionRotaryEmbedding(Qwen2VLVisionConfig(embed_dim=32, num_heads=2))
     cos, sin = (numpy_of(part) for part in module(torch.zeros(1), torch.from_numpy(grid)))
-    angle = en.axial_angles(grid, 16)
+    angle = rotary.axial_angles(grid, 16)
     np.testing.assert_allclose(np.cos(angle), cos[:, :8], atol=1e-6)
     np.testing.assert_allclose(np.sin(angle), sin[:, :8], atol=1e-6)
 
 
 def test_sinusoidal_literals_and_shift_map() -> None:
-    p = en.sinusoidal([2], 4, 100.0)
+    p = additive.sinusoidal([2], 4, 100.0)
     np.testing.assert_allclose(p, [[math.sin(2), math.cos(2), math.sin(0.2), math.cos(0.2)]])
-    np.testing.assert_allclose(en.cos_sin_vectors([2], 4, 100.0), p[:, [1, 0, 3, 2]])
-    assert en.shift_residual(17, np.arange(300), 32, 777.0) < 1e-12
-    m = en.shift_map(np.pi / 2, 2)
+    np.testing.assert_allclose(additive.cos_sin_vectors([2], 4, 100.0), p[:, [1, 0, 3, 2]])
+    assert additive.shift_residual(17, np.arange(300), 32, 777.0) < 1e-12
+    m = additive.shift_map(np.pi / 2, 2)
     np.testing.assert_allclose(m, [[0, 1], [-1, 0]], atol=1e-15)
-    np.testing.assert_allclose(en.shift_map(3, 8), rotation_matrix(-3, Rope(8).theta, "interleaved"), atol=1e-15)
+    np.testing.assert_allclose(additive.shift_map(3, 8), rotation_matrix(-3, Rope(8).theta, "interleaved"), atol=1e-15)
 
 
 def test_rope_logits_are_those_of_the_matrices() -> None:
     q, k = drawn(2, 5, 8)
     where = np.array([3, 4, 9, 20, 21])
     theta = Rope(8, 50.0).theta
-    logits = en.rope_logits(q, k, en.line_angles(where, theta), "half")
+    logits = rotary.rope_logits(q, k, rotary.line_angles(where, theta), "half")
     for i in range(5):
         for j in range(5):
             expected = q[i] @ rotation_matrix(where[j] - where[i], theta, "half") @ k[j] / math.sqrt(8)
@@ -195,7 +195,7 @@ def test_xpos_is_rope_with_a_power_of_the_distance() -> None:
     q, k = drawn(2, 6, 8)
     where = np.arange(40, 46)
     zeta = [(i / 4 + 0.4) / 1.4 for i in range(4)]
-    mine = en.xpos_logits(q, k, where, rope, 20.0)
+    mine = rotary.xpos_logits(q, k, where, rope, 20.0)
     for m in range(6):
         for n in range(6):
             total = 0.0
@@ -208,13 +208,13 @@ def test_xpos_is_rope_with_a_power_of_the_distance() -> None:
 RELATIVE = {"nope", "shaw", "nezha", "deberta", "t5", "alibi", "rope", "partial", "xpos", "rope2d", "mrope"}
 
 
-@pytest.mark.parametrize("name", en.ENCODINGS)
+@pytest.mark.parametrize("name", compare.ENCODINGS)
 def test_relative_encodings_are_measured_to_be(name: str) -> None:
-    w = en.weights(16, 700.0, 4)
-    positions = en.grid_positions(4, 6) + 3 if name == "rope2d" else np.arange(24) + 5
-    residual = en.relative_residual(en.score_matrix(name, positions, w), positions)
-    x = en.words([f"w{i}" for i in range(24)], 16)
-    moved = en.translation_gap(name, x, positions, 9, w)
+    w = compare.weights(16, 700.0, 4)
+    positions = rotary.grid_positions(4, 6) + 3 if name == "rope2d" else np.arange(24) + 5
+    residual = compare.relative_residual(compare.score_matrix(name, positions, w), positions)
+    x = compare.words([f"w{i}" for i in range(24)], 16)
+    moved = np.abs(compare.logits(name, x, positions + 9, w) - compare.logits(name, x, positions, w)).max()
     if name in RELATIVE:
         assert residual < 1e-12 and moved < 1e-12
     else:
@@ -222,52 +222,52 @@ def test_relative_encodings_are_measured_to_be(name: str) -> None:
 
 
 def test_mrope_is_relative_on_every_axis() -> None:
-    w = en.weights(32, 700.0, 4)
+    w = compare.weights(32, 700.0, 4)
     video = filmed(2, 2, 3, 3, 2)
-    scores = en.score_matrix("mrope", video, w)
-    assert en.relative_residual(scores, video) < 1e-12
-    assert en.relative_residual(scores, np.arange(len(video))) > 0.05
+    scores = compare.score_matrix("mrope", video, w)
+    assert compare.relative_residual(scores, video) < 1e-12
+    assert compare.relative_residual(scores, np.arange(len(video))) > 0.05
 
 
 def test_half_of_mrope_s_pairs_follow_time_and_a_quarter_each_side() -> None:
-    w, video = en.weights(32, 700.0, 4), filmed(2, 2, 3, 3, 2)
-    x = en.words([f"w{i}" for i in range(len(video))], 32)
+    w, video = compare.weights(32, 700.0, 4), filmed(2, 2, 3, 3, 2)
+    x = compare.words([f"w{i}" for i in range(len(video))], 32)
     angle = video[:, [0] * 8 + [1] * 4 + [2] * 4] * w.rope.theta
-    wanted = en.rope_logits(x @ w.q.T, x @ w.k.T, angle)
-    np.testing.assert_allclose(en.ENCODINGS["mrope"].logits(x, video, w), wanted, atol=1e-12)
+    wanted = rotary.rope_logits(x @ w.q.T, x @ w.k.T, angle)
+    np.testing.assert_allclose(compare.ENCODINGS["mrope"].logits(x, video, w), wanted, atol=1e-12)
 
 
 FIRST, SECOND = list("小明喜欢狗但不喜欢猫"), list("小明不喜欢狗但喜欢猫")
 
 
-@pytest.mark.parametrize("name", en.ENCODINGS)
+@pytest.mark.parametrize("name", compare.ENCODINGS)
 def test_only_an_encoding_tells_the_two_sentences_apart(name: str) -> None:
-    gap = en.order_gap(name, FIRST, SECOND, en.weights(16))
+    gap = compare.order_gap(name, FIRST, SECOND, compare.weights(16))
     assert gap < 1e-12 if name == "nope" else gap > 1e-4
-    assert en.order_gap(name, FIRST, FIRST, en.weights(16)) == 0
+    assert compare.order_gap(name, FIRST, FIRST, compare.weights(16)) == 0
 
 
 def test_relative_fit_is_the_mean_of_each_diagonal() -> None:
     s = drawn(7, 7)
-    fit = en.relative_fit(s, np.arange(7))
+    fit = compare.relative_fit(s, np.arange(7))
     for d in range(-6, 7):
         np.testing.assert_allclose(fit.diagonal(d), s.diagonal(d).mean())
 
 
 def test_cross_terms_add_up_and_are_not_relative() -> None:
-    x, p = np.tile(drawn(1, 16), (30, 1)), en.sinusoidal(np.arange(30) + 2, 16, 300.0)
-    terms = en.cross_terms(x, p, np.eye(16), np.eye(16))
+    x, p = np.tile(drawn(1, 16), (30, 1)), additive.sinusoidal(np.arange(30) + 2, 16, 300.0)
+    terms = additive.cross_terms(x, p, np.eye(16), np.eye(16))
     np.testing.assert_allclose(sum(terms.values()), (x + p) @ (x + p).T)
-    residual = {name: en.relative_residual(part, np.arange(30)) for name, part in terms.items()}
+    residual = {name: compare.relative_residual(part, np.arange(30)) for name, part in terms.items()}
     assert residual["word_word"] < 1e-12 and residual["position_position"] < 1e-12
     assert residual["word_position"] > 0.05 and residual["position_word"] > 0.05
 
 
 def test_hessian_term_needs_a_diagonal_equal_within_pairs() -> None:
-    p = en.cos_sin_vectors(np.arange(40) + 1, 16, 300.0)
+    p = additive.cos_sin_vectors(np.arange(40) + 1, 16, 300.0)
 
     def residual(off: float, gap: float) -> float:
-        return en.relative_residual(en.hessian_term(en.random_hessian(16, off, gap), p), np.arange(40))
+        return compare.relative_residual(additive.hessian_term(additive.random_hessian(16, off, gap), p), np.arange(40))
 
     assert residual(0, 0) < 1e-12
     assert residual(0, 0.5) > 0.01
@@ -275,32 +275,32 @@ def test_hessian_term_needs_a_diagonal_equal_within_pairs() -> None:
 
 
 def test_digits() -> None:
-    assert en.beta_digits(123_456, 10, 7).tolist() == [6, 5, 4, 3, 2, 1, 0]
-    assert en.beta_digits(0b101101, 2, 6).tolist() == [1, 0, 1, 1, 0, 1]
+    assert digits.beta_digits(123_456, 10, 7).tolist() == [6, 5, 4, 3, 2, 1, 0]
+    assert digits.beta_digits(0b101101, 2, 6).tolist() == [1, 0, 1, 1, 0, 1]
     rope = Rope(16, 5000.0)
-    np.testing.assert_allclose(en.digit_phases(321, en.rope_beta(rope), 8), 321 * rope.theta)
+    np.testing.assert_allclose(digits.digit_phases(321, digits.rope_beta(rope), 8), 321 * rope.theta)
     s = spectrum(Request(rope, next(n for n in SCHEMES if n == "ntk"), {"factor": 6.0}))
-    np.testing.assert_allclose(en.digit_phases(321, en.changed_base(rope, 6.0), 8), 321 * s.inv_freq)
+    np.testing.assert_allclose(digits.digit_phases(321, digits.changed_base(rope, 6.0), 8), 321 * s.inv_freq)
 
 
 def test_mrope_axes_of_released_models() -> None:
-    assert en.mrope_axes([16, 24, 24]).tolist() == [0] * 16 + [1] * 24 + [2] * 24
-    assert "".join(en.AXES[a] for a in en.mrope_axes([24, 20, 20], interleaved=True)) == "thw" * 20 + "t" * 4
+    assert rotary.mrope_axes([16, 24, 24]).tolist() == [0] * 16 + [1] * 24 + [2] * 24
+    assert "".join(rotary.AXES[a] for a in rotary.mrope_axes([24, 20, 20], interleaved=True)) == "thw" * 20 + "t" * 4
 
 
 def test_bad_input_is_named() -> None:
-    w = en.weights(16)
+    w = compare.weights(16)
     with pytest.raises(ValueError, match="encoding must be one of nope"):
-        en.score_matrix("absolute", [1, 2], w)
+        compare.score_matrix("absolute", [1, 2], w)
     with pytest.raises(ValueError, match=r"positions must be integers in \[0, 2048\)"):
-        en.score_matrix("learned", [2047, 2048], w)
+        compare.score_matrix("learned", [2047, 2048], w)
     with pytest.raises(ValueError, match="second must be a reordering"):
-        en.order_gap("rope", ["a"], ["b"], w)
+        compare.order_gap("rope", ["a"], ["b"], w)
     with pytest.raises(ValueError, match="sections must be"):
-        en.mrope_axes([1, 9, 9], interleaved=True)
+        rotary.mrope_axes([1, 9, 9], interleaved=True)
     with pytest.raises(ValueError, match="beta must be a finite number > 1, got 1"):
-        en.beta_digits(5, 1, 3)
+        digits.beta_digits(5, 1, 3)
     with pytest.raises(ValueError, match="dim must be a multiple of 4"):
-        en.axial_angles([[0, 0]], 6)
+        rotary.axial_angles([[0, 0]], 6)
     with pytest.raises(ValueError, match="positions must be whole numbers"):
-        en.clipped([0.5], 2)
+        relative.clipped([0.5], 2)

@@ -5,13 +5,11 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from transformers.models.mistral_large4.modeling_mistral_large4 import MistralLarge4TextSoftmaxScaling
 
 from rope_core import Param
-from rope_core.theory.remap import RULES, Remap, head_log_scale, remap, rule
+from rope_core.theory.remap import RULES, Remap, remap, rule
 
 TRAINED = st.integers(16, 400)
 
@@ -88,17 +86,6 @@ def test_rerope_alone_scales_queries_from_the_trained_length_on(position: int, t
     scales = {name: remap(name, [position], [0], train_len).scale[0] for name in RULES}
     assert scales["rerope"] == pytest.approx(max(1, math.log(position + 1, train_len)), rel=1e-12)
     assert scales["self_extend"] == scales["dual_chunk"] == 1.0
-
-
-def test_head_scale_is_mistral_large_4s_own() -> None:
-    module = MistralLarge4TextSoftmaxScaling(3)
-    with torch.no_grad():
-        module.scale.copy_(torch.tensor([0.1, -0.3, 0.02]))
-        module.bias.copy_(torch.tensor([1.0, 0.5, 2.0]))
-        places = torch.tensor([[0, 7, 300, 100_000]])
-        live = module(torch.ones(1, 4, 3, 2), places, head_dim_first=False)[0, :, :, 0].numpy()
-    result = head_log_scale(places[0].numpy(), module.scale.detach().numpy(), module.bias.detach().numpy())
-    np.testing.assert_allclose(result, live, rtol=2e-6)
 
 
 def test_refusals_name_what_is_wrong() -> None:

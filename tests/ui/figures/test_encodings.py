@@ -6,7 +6,7 @@ from inspect import unwrap
 import numpy as np
 import pytest
 
-from rope_core.theory.encodings import ENCODINGS, weights, words
+from rope_core.theory.encodings.compare import ENCODINGS, weights, words
 from tests.support.figures import chart
 from ui.figures.encodings import moving, swapping
 from ui.figures.encodings import scores as figures

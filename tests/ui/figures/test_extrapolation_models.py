@@ -14,7 +14,7 @@ from tests.support.figures import chart, ran
 from ui.figures.extrapolation import models as figures
 from ui.figures.extrapolation import words
 from ui.film.colours import contrast
-from ui.text.words import LANGUAGES, Words
+from ui.text.words import Words
 
 T = Words("en", "extrapolation")
 

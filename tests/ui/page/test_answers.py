@@ -11,8 +11,9 @@ import rope_core as rc
 from rope_core.lab import records, view
 from rope_core.lrpe import demo as lrpe
 from rope_core.lrpe.explain import decode_strip
-from rope_core.theory import attention, demo, encodings, precision
+from rope_core.theory import attention, demo, precision
 from rope_core.theory.block.demo import stale_logits
+from rope_core.theory.encodings import compare
 from rope_core.theory.position_demo import cached_reads
 from ui.figures.attention import scores
 from ui.figures.encodings.swapping import swapping
@@ -41,11 +42,11 @@ def slow(at: At) -> str:
 
 def without(at: At) -> str:
     """Return what a causal mask does to two sentences of the same words: the mean output's change, over its size."""
-    head = encodings.weights(32, LLAMA.base)
+    head = compare.weights(32, LLAMA.base)
 
     def read(sentence: str) -> np.ndarray[Any, Any]:
-        x = encodings.words(sentence.split(), 32)
-        scores = encodings.logits("nope", x, np.arange(len(x)), head)
+        x = compare.words(sentence.split(), 32)
+        scores = compare.logits("nope", x, np.arange(len(x)), head)
         weights = np.tril(np.exp(scores - scores.max()))
         return np.asarray((weights / weights.sum(axis=1, keepdims=True) @ x @ head.v.T).mean(axis=0))
 
@@ -59,10 +60,12 @@ def without(at: At) -> str:
 
 
 def moved(at: At) -> str:
-    head, x = encodings.weights(32, LLAMA.base), encodings.words(["the", "cat", "chased", "the", "dog"], 32)
-    alibi, rope = (
-        encodings.translation_gap(name, x, np.arange(5), at("shift"), head) > 1e-9 for name in ("alibi", "rope")
-    )
+    head, x = compare.weights(32, LLAMA.base), compare.words(["the", "cat", "chased", "the", "dog"], 32)
+    gap = {
+        name: np.ptp([compare.logits(name, x, np.arange(5) + by, head) for by in (0, at("shift"))], axis=0).max()
+        for name in ("alibi", "rope")
+    }
+    alibi, rope = (bool(each > 1e-9) for each in gap.values())
     return only({"a": not alibi, "b": alibi and not rope, "c": alibi and rope})
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 import rope_core as rc
-from rope_core.theory.block import mla_cache
 from rope_core.theory.block.demo import commuting, latent_attention, length_scheme, stale_logits
+from rope_core.theory.block.logit import mla_cache
 from ui.figures.drawing import Drawing, kept
 from ui.figures.plot import POWERS, Props, axis, bars, headings, in_panel, line, panels, plot, split
 from ui.film.colours import BLUE, GREEN, GREY, RED
@@ -117,7 +117,7 @@ def latent(rank: int, heads: int, position: int, t: Words) -> Drawing:
         ),
         lambda: {"case": ["split", "rotated"], "error": [exact, wrong], "cached": sizes},
         f"""
-        from rope_core.theory.block import mla_cache
+        from rope_core.theory.block.logit import mla_cache
         from rope_core.theory.block.demo import latent_attention
         print(latent_attention({rank}, {position}), mla_cache({rank}, {rope_dim}, {heads}, {width}))
         """,

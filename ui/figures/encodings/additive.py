@@ -5,9 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import rope_core as rc
-from rope_core.theory.encodings import (
-    shift_residual,
-)
+from rope_core.theory.encodings.additive import shift_residual
 from ui.figures.drawing import Film, kept
 from ui.film.colours import BLUE, GREY, RED
 from ui.film.scene import Axis, Panel, Scene, Texts, Track, control, sentence
@@ -62,7 +60,7 @@ def rotation(steps: tuple[int, ...], at: tuple[int, ...], base: float, t: Words)
             {"delta": steps, "residual": residual} | {f"turn_{j}": np.multiply(steps, theta[j]) for j in range(CIRCLES)}
         ),
         f"""
-        from rope_core.theory.encodings import shift_map, shift_residual
+        from rope_core.theory.encodings.additive import shift_map, shift_residual
         for delta in {steps[:3]}:
             print(shift_map(delta, {dim}, {base!r}))
             print(shift_residual(delta, range({CHECKED}), {dim}, {base!r}))

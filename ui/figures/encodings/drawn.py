@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rope_core.theory.encodings import logits, weights, words
+from rope_core.theory.encodings.compare import logits, weights, words
 from ui.figures.drawing import Film, kept
 from ui.figures.encodings.scores import WIDTH
 from ui.figures.predicted import predicted
@@ -66,7 +66,7 @@ def added(tokens: tuple[str, ...], base: float, t: Words) -> Film:
         lambda: {"moved_by": moved, "sinusoidal": sinusoidal, "rope": rope},
         f"""
         import numpy as np
-        from rope_core.theory.encodings import logits, weights, words
+        from rope_core.theory.encodings.compare import logits, weights, words
         x, head = words({tokens!r}, {WIDTH}), weights({WIDTH}, {base!r})
         for name in ("sinusoidal", "rope"):
             print(name, [logits(name, x, np.arange({len(tokens)}) + k, head)[-1, {KEY}] for k in (0, 6, 12)])

@@ -99,7 +99,7 @@ def moving(sentences: Sentences, base: float, moved: tuple[int, ...], t: Words) 
         ),
         f"""
         import numpy as np
-        from rope_core.theory.encodings import logits, weights, words
+        from rope_core.theory.encodings.compare import logits, weights, words
         from rope_core.theory.softmax import softmax
         x, head = words({first!r}, {WIDTH}), weights({WIDTH}, {base!r})
         for name in {SHOWN}:

@@ -7,13 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from rope_core.rope import Array
-from rope_core.theory.encodings import (
-    logits,
-    relative_residual,
-    score_matrix,
-    weights,
-    words,
-)
+from rope_core.theory.encodings.compare import logits, relative_residual, score_matrix, weights, words
 from rope_core.theory.softmax import softmax
 from ui.figures.drawing import Drawing, grid, kept
 from ui.figures.plot import as_bytes, axis, byte_bar, heatmap, line, plot
@@ -68,7 +62,7 @@ def score_map(name: str, base: float, shift: int, t: Words) -> Drawing:
         lambda: grid(where, where, matrix, ("n", "m", "score")),
         f"""
         import numpy as np
-        from rope_core.theory.encodings import score_matrix, weights
+        from rope_core.theory.encodings.compare import score_matrix, weights
         print(score_matrix({name!r}, np.arange({shift}, {shift + POSITIONS}), weights({WIDTH}, {base!r})))
         """,
     )
@@ -99,7 +93,7 @@ def score_lines(name: str, base: float, shift: int, t: Words) -> Drawing:
         lambda: {"n": where} | {f"m={shift + row}": matrix[row] for row in (6, 20, 34)},
         f"""
         import numpy as np
-        from rope_core.theory.encodings import relative_residual, score_matrix, weights
+        from rope_core.theory.encodings.compare import relative_residual, score_matrix, weights
         where = np.arange({shift}, {shift + POSITIONS})
         scores = score_matrix({name!r}, where, weights({WIDTH}, {base!r}))
         print(relative_residual(scores, where))

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from rope_core.theory.encodings import pooled, weights
+from rope_core.theory.encodings.compare import pooled, weights
 from ui.figures.drawing import Film, kept
 from ui.figures.encodings.moving import along, attended, kept_by
 from ui.figures.encodings.scores import WIDTH, Sentences, attention_rows
@@ -88,7 +88,7 @@ def swapping(sentences: Sentences, base: float, causal: bool, moved: tuple[int, 
             {"order": [" ".join(order) for order in read]} | {f"change, {name}": each for name, each in change.items()}
         ),
         f"""
-        from rope_core.theory.encodings import pooled, weights
+        from rope_core.theory.encodings.compare import pooled, weights
         head = weights({WIDTH}, {base!r})
         for name in {tuple(ENCODED)}:
             before, after = (pooled(name, each, head, {causal}) for each in ({first!r}, {second!r}))

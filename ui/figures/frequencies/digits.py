@@ -6,7 +6,7 @@ import numpy as np
 
 import rope_core as rc
 from rope_core.rope import Array
-from rope_core.theory import encodings
+from rope_core.theory.encodings.digits import beta_digits, digit_phases, rope_beta
 from ui.figures.drawing import Film, kept
 from ui.film.colours import BLUE, GREEN, RED
 from ui.film.scene import Axis, Panel, Scene, Shape, Texts, Track, around, control, sentence
@@ -25,10 +25,10 @@ def positions(value: int) -> tuple[int, ...]:
 def digits(width: int, base: float, at: tuple[int, ...], t: Words) -> Film:
     """Return the positions' digits in base beta beside the cosine and sine that RoPE takes of the same quotients."""
     rope = rc.Rope(width, base)
-    beta, pairs = encodings.rope_beta(rope), np.arange(rope.pairs)
+    beta, pairs = rope_beta(rope), np.arange(rope.pairs)
     position = control(t, "position", at, seconds=14.0)
-    own = np.array([encodings.beta_digits(each, beta, rope.pairs) for each in at])
-    phases = np.array([encodings.digit_phases(each, beta, rope.pairs) for each in at])
+    own = np.array([beta_digits(each, beta, rope.pairs) for each in at])
+    phases = np.array([digit_phases(each, beta, rope.pairs) for each in at])
 
     def sticks(heights: Array, colour: str, aside: float) -> list[Shape]:
         x = pairs + aside
@@ -69,10 +69,10 @@ def digits(width: int, base: float, at: tuple[int, ...], t: Words) -> Film:
         ),
         f"""
         import rope_core as rc
-        from rope_core.theory import encodings
-        beta = encodings.rope_beta(rc.Rope({width}, {base!r}))
+        from rope_core.theory.encodings.digits import beta_digits, digit_phases, rope_beta
+        beta = rope_beta(rc.Rope({width}, {base!r}))
         for position in {at[:3]}:
-            print(beta, encodings.beta_digits(position, beta, {rope.pairs}))
-            print(encodings.digit_phases(position, beta, {rope.pairs}))
+            print(beta, beta_digits(position, beta, {rope.pairs}))
+            print(digit_phases(position, beta, {rope.pairs}))
         """,
     )

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rope_core.theory.encodings import (
-    AXES,
-    mrope_axes,
-)
+from rope_core.theory.encodings.rotary import AXES, mrope_axes
 from ui.figures.drawing import Drawing, kept
 from ui.figures.plot import axis, bars, plot
 from ui.figures.positions.patches import AXIS_COLOURS
@@ -62,7 +59,7 @@ def sections(counts: tuple[int, int, int], t: Words) -> Drawing:
         finding,
         lambda: columns,
         f"""
-        from rope_core.theory.encodings import mrope_axes
+        from rope_core.theory.encodings.rotary import mrope_axes
         print(mrope_axes({counts}, interleaved={mixed is not None}))
         """,
     )

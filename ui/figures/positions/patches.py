@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import rope_core as rc
-from rope_core.theory.encodings import AXES, mrope_axes
+from rope_core.theory.encodings.rotary import AXES, mrope_axes
 from rope_core.theory.packing import Ids
 from ui.film.colours import GREY, PURPLE, SKY, YELLOW
 from ui.film.scene import Axis, Control, Panel, Shape, Text, Texts, Track, sentence

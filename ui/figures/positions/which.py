@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import rope_core as rc
-from rope_core.theory.encodings import mrope_axes
+from rope_core.theory.encodings.rotary import mrope_axes
 from rope_core.theory.position_demo import WAYS, cached_reads
 from ui.figures.drawing import Film, kept
 from ui.figures.positions import patches, rows

@@ -3,7 +3,7 @@
 import numpy as np
 
 from rope_core.rotation import rotation_matrix
-from rope_core.theory import encodings
+from rope_core.theory.encodings import compare
 from tests.support.figures import Row
 from tests.support.films import FilmRow, to_draw
 from ui.figures.encodings import additive, drawn, scores
@@ -14,7 +14,7 @@ from ui.text.words import Words
 SENTENCE = ("the", "dog", "bit", "man")
 SWAPPED = ("man", "bit", "the", "dog")
 GIVEN = (SENTENCE, SWAPPED), 60.0
-HEAD = encodings.weights(scores.WIDTH, 60.0)
+HEAD = compare.weights(scores.WIDTH, 60.0)
 
 
 def swapping(t: Words) -> str:
@@ -33,7 +33,7 @@ def share(name: str, *, causal: bool) -> float:
     """Return how far the mean output moves from one sentence to the other, in per cent of its size, word by word."""
     ends = []
     for tokens in (SENTENCE, SWAPPED):
-        x = encodings.words(tokens, scores.WIDTH)
+        x = compare.words(tokens, scores.WIDTH)
         q, k = x @ HEAD.q.T, x @ HEAD.k.T
         if name == "rope":
             theta = 60.0 ** (-np.arange(0, scores.WIDTH, 2) / scores.WIDTH)
