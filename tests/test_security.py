@@ -137,7 +137,7 @@ def test_what_is_written_as_html_escapes_what_it_is_given() -> None:
     from ui.page.symbols import legend
     from ui.present.lessons import Step
     from ui.present.steps import notes
-    from ui.served.learning import anchor
+    from ui.served.frame import anchor
     from ui.text.words import Words
 
     hostile = '"><script>x()</script>'

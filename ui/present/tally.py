@@ -30,9 +30,9 @@ CHOICES = 10
 PATIENCE = 3.0
 # SQLite lets those who wait try again at random; within a process they take turns, so that a full hall is served.
 TURN = threading.Lock()
-# Who closes a file last has it synced to the disk, at ten times the cost of an answer. One connection that is never
-# used keeps the latest file open: (path, inode, connection).
-ANCHOR: dict[str, tuple[Path, int, sqlite3.Connection]] = {}
+# The connection to the latest file, by its path and inode: to open a file costs as much as an answer, and who closes it
+# last has it synced to the disk.
+KEPT: dict[tuple[Path, int], sqlite3.Connection] = {}
 # Rooms last a day: those of an earlier form are not carried over.
 TABLES = (
     "DROP TABLE IF EXISTS rooms",
@@ -41,21 +41,19 @@ TABLES = (
     "DROP TABLE IF EXISTS blocked",
     "DROP TABLE IF EXISTS shown",
     "CREATE TABLE rooms (room TEXT PRIMARY KEY, key TEXT NOT NULL, opener TEXT NOT NULL, seen REAL NOT NULL,"
-    " expires REAL NOT NULL)",
+    " expires REAL NOT NULL, number INTEGER NOT NULL DEFAULT 0, content TEXT NOT NULL DEFAULT '')",
     "CREATE TABLE answers (room TEXT NOT NULL, question TEXT NOT NULL, token TEXT NOT NULL, choice INTEGER NOT NULL,"
     " expires REAL NOT NULL, PRIMARY KEY (room, question, token))",
     "CREATE TABLE revealed (room TEXT NOT NULL, question TEXT NOT NULL, expires REAL NOT NULL,"
     " PRIMARY KEY (room, question))",
-    "CREATE TABLE shown (room TEXT PRIMARY KEY, number INTEGER NOT NULL, content TEXT NOT NULL)",
     "CREATE TABLE blocked (token TEXT PRIMARY KEY, expires REAL NOT NULL)",
-    "PRAGMA user_version=4",
+    "PRAGMA user_version=5",
 )
-VERSION = 4
+VERSION = 5
 PURGES = (
     "DELETE FROM rooms WHERE expires <= ? OR expires > ?",
     "DELETE FROM blocked WHERE expires <= ? OR expires > ?",
     "DELETE FROM answers WHERE expires <= ? OR expires > ? OR room NOT IN (SELECT room FROM rooms)",
-    "DELETE FROM shown WHERE room NOT IN (SELECT room FROM rooms)",
     "DELETE FROM revealed WHERE expires <= ? OR expires > ? OR room NOT IN (SELECT room FROM rooms)",
 )
 REASONS = ("locked", "full", "unwritable", "unreadable", "crowded", "rooms", "closed")
@@ -105,41 +103,35 @@ class Tally:
         """One transaction on a file from which everything expired is gone."""
         if not TURN.acquire(timeout=PATIENCE):
             raise Unavailable("locked")
+        db = None
         try:
-            with self._transaction() as db:
-                yield db
-        finally:
-            TURN.release()
-
-    @contextmanager
-    def _transaction(self) -> Iterator[sqlite3.Connection]:
-        try:
-            own_file(self.path)
-            db = sqlite3.connect(self.path, timeout=PATIENCE, isolation_level=None)
-        except (OSError, sqlite3.Error) as error:
-            raise Unavailable(_reason(error)) from error
-        try:
-            self._prepare(db)
+            db = self._connection()
             db.execute("BEGIN IMMEDIATE")
             self._purge(db)
             yield db
             db.execute("COMMIT")
-            self._anchor()
         except (OSError, sqlite3.Error) as error:
             raise Unavailable(_reason(error)) from error
         finally:
-            db.close()
+            if db is not None and db.in_transaction:
+                db.execute("ROLLBACK")
+            TURN.release()
 
-    def _anchor(self) -> None:
-        """Keep the file open in this process, whoever else comes and goes."""
-        inode = self.path.stat().st_ino
-        kept = ANCHOR.get("file")
-        if kept is None or kept[:2] != (self.path, inode):
-            anchor = sqlite3.connect(self.path, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
-            anchor.execute("SELECT count(*) FROM rooms").fetchone()
-            ANCHOR["file"] = self.path, inode, anchor
-            if kept is not None:
-                kept[2].close()
+    def _connection(self) -> sqlite3.Connection:
+        """Return the connection that is kept, or a new one where the file is another."""
+        own_file(self.path)
+        place = self.path, self.path.stat().st_ino
+        if place not in KEPT:
+            while KEPT:
+                KEPT.popitem()[1].close()
+            db = sqlite3.connect(self.path, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
+            try:
+                self._prepare(db)
+            except sqlite3.Error:
+                db.close()
+                raise
+            KEPT[place] = db
+        return KEPT[place]
 
     @staticmethod
     def _prepare(db: sqlite3.Connection) -> None:
@@ -196,7 +188,9 @@ class Tally:
                 " (SELECT count(*) FROM rooms WHERE opener = r.opener) + (r.opener = ?) DESC, seen LIMIT 1)",
                 (opener,),
             )
-        db.execute("INSERT INTO rooms VALUES (?, ?, ?, ?, ?)", (room, key, opener, self.now(), self.now() + HOUR))
+        db.execute(
+            "INSERT INTO rooms VALUES (?, ?, ?, ?, ?, 0, '')", (room, key, opener, self.now(), self.now() + HOUR)
+        )
 
     @staticmethod
     def _bound(db: sqlite3.Connection, room: str, question: str, token: str) -> None:
@@ -261,18 +255,15 @@ class Tally:
         with self._open() as db:
             if not self._lead(db, room, key, opener):
                 return False
-            db.execute(
-                "INSERT INTO shown VALUES (?, ?, ?) ON CONFLICT (room) DO UPDATE SET number = excluded.number,"
-                " content = excluded.content WHERE content <> excluded.content",
-                (room, int(1000 * self.now()), content),
-            )
+            row = (int(1000 * self.now()), content, room, content)
+            db.execute("UPDATE rooms SET number = ?, content = ? WHERE room = ? AND content <> ?", row)
         return True
 
     def shown(self, room: str) -> tuple[int, str]:
         """Return a number that changes with what the room shows, and that; 0 and "" where nobody leads such a room."""
         room = _checked(room, "")
         with self._open() as db:
-            row = db.execute("SELECT number, content FROM shown WHERE room = ?", (room,)).fetchone()
+            row = db.execute("SELECT number, content FROM rooms WHERE room = ?", (room,)).fetchone()
         return (int(row[0]), str(row[1])) if row else (0, "")
 
     def rooms(self) -> list[tuple[str, int, float]]:
@@ -295,8 +286,9 @@ class Tally:
     def close(self, room: str) -> None:
         """Close a room: its votes are gone, and for an hour nobody leads one of that name."""
         with self._open() as db:
-            db.execute("UPDATE rooms SET key = '', expires = ? WHERE room = ?", (self.now() + HOUR, room))
-            for table in ("answers", "revealed", "shown"):
+            row = (self.now() + HOUR, room)
+            db.execute("UPDATE rooms SET key = '', number = 0, content = '', expires = ? WHERE room = ?", row)
+            for table in ("answers", "revealed"):
                 db.execute(f"DELETE FROM {table} WHERE room = ?", (room,))
 
     def clear(self) -> None:

@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from functools import partial
+from html import escape
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
-from ui.figures.drawing import Drawing, Film
+from rope_core.grade import starter
+from ui.figures.drawing import Drawing, Film, saves
 from ui.page import tasks
 from ui.page.charts import sendable
-from ui.page.menu import PATH, Declaration, declaration
+from ui.page.controls import Place
+from ui.page.menu import PATH, Declaration, declaration, way
+from ui.page.symbols import legend
 from ui.present import panel, stage
 from ui.present.language import language, language_switch
 from ui.present.view import OPEN, REACHED, View
 from ui.served import access, ahead, film
 from ui.served.address import Address
+from ui.served.content import Content
 from ui.served.controls import Controls
-from ui.served.learning import Learning
 from ui.text.escape import plain
 from ui.text.words import Words
 
@@ -49,7 +54,12 @@ def draw(name: str, pages: Pages) -> None:
     served.look_ahead()
 
 
-class Served(Learning):
+def anchor(section: str) -> str:
+    """Return a place of this name that a link finds, as HTML."""
+    return f'<span id="{escape(section)}"></span>'
+
+
+class Served(Content):
     """One run of a page: see ui.page.frame.Frame."""
 
     def __init__(self, page: Declaration, view: View, pages: Pages, *, pressed: bool) -> None:
@@ -59,6 +69,9 @@ class Served(Learning):
         self.address.arrive(pressed=pressed)
         self.controls = Controls(self.store, self.t, view.hidden)
         self.stage: stage.Stage | None = None
+        self.folds: DeltaGenerator | None = None
+        # How many tasks of the page the line below it says are done; None before it is drawn.
+        self.counted: int | None = None
         self.parts, self.drawn_for = 0, self.store.shared()
         self.drawn_around = self._around()
 
@@ -193,3 +206,60 @@ class Served(Learning):
         ) as box:
             if box.open:
                 panel.panel(self.view)
+
+    @property
+    def staged(self) -> bool:
+        return self.stage is not None
+
+    def symbols(self) -> None:
+        if not self.stage:
+            st.html(legend(self.t))
+
+    def saves(self, chart: str) -> None:
+        st.html(saves(chart, self.t))
+
+    def grade(self, function: str) -> None:
+        self.write(self.t("grade.served"))
+        self.code(starter(function), "python")
+        self.code(f"rope grade mine.py --only {function} --lang {self.t.lang}", "bash")
+
+    def below(self) -> Place:
+        if self.folds is None and not self.stage:
+            st.header(self.t("frame.deeper"), anchor="deeper")
+            self.folds = st.container(key="folds")
+        return self.folds or nullcontext()
+
+    @contextmanager
+    def unfolding(self, section: str, title: str) -> Iterator[bool]:
+        key, open_now = f"fold.{self.name}.{section}", section in self.view.opened
+        if st.session_state.get(key) != open_now:
+            st.session_state[key] = open_now
+        with st.expander(title, key=key, on_change=lambda: self.view.unfold(section, on=st.session_state[key])) as box:
+            # The fold's own name for links: the heading that it replaces had one.
+            st.html(anchor(section))
+            yield bool(box.open)
+
+    def onward(self) -> None:
+        """How far the visitor is on the path, and the link to its next page."""
+        if way(self.name, self.session) and not self.stage:
+            st.fragment(self._onward)()
+
+    def _onward(self) -> None:
+        at = way(self.name, self.session)
+        if at is None:
+            return
+        counts = {"number": at.number, "total": at.total, "done": at.done, "of": at.of}
+        with st.container(key="onward"):
+            line = self.t("frame.way", **counts) if at.of else self.t("frame.way_step", **counts)
+            if at.here_of:
+                line += self.t("frame.way_here", here=at.here, here_of=at.here_of)
+            st.progress(at.number / at.total, text=line)
+            film.remember(self.session)
+            self.counted = at.here
+            if at.following and at.following in self.pages:
+                following = self.t(f"page.{at.following}")
+                st.page_link(
+                    self.pages[at.following],
+                    label=f"**{self.t('frame.next', page=following)}**",
+                    icon=":material/arrow_forward:",
+                )

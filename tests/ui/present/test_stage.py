@@ -215,11 +215,11 @@ def test_a_value_between_stops_leads_as_it_is(own: None) -> None:
 
 
 def test_the_address_follows_a_figure_that_is_folded_away_beside_the_stage() -> None:
-    lesson = lessons.page_lesson("en", "models")
-    (step,) = (each.number for each in getattr(lesson, "steps", ()) if each.figure == "encodings")
-    at = opened("models", lang="en", display="stage", step=str(step - 1))
+    lesson = lessons.page_lesson("en", "clock")
+    (step,) = (each.number for each in getattr(lesson, "steps", ()) if each.figure == "reading")
+    at = opened("clock", lang="en", display="stage", step=str(step - 1))
     press(at, "stage-next")
-    assert leading(at) == "encodings" and at.query_params["step"] == str(step)
+    assert leading(at) == "reading" and at.query_params["step"] == str(step)
 
 
 def test_who_follows_on_the_normal_display_has_the_sentence_and_the_controls(own: None) -> None:
