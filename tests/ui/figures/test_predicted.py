@@ -88,6 +88,7 @@ def test_a_score_stays_where_both_move() -> None:
 def test_recorded_curves_are_the_records(line: str, length: int, draw: str) -> None:
     """NTK's perplexity over the position at 2,048 bytes; YaRN's on the last quarter over the length, 256 to 2,048."""
     seen = extrapolated.seen_shipped("sweep")
+    assert seen is not None
     cells = [each for each in seen.results if each["line"] == line]
     if draw == "position":
         film = unwrap(clock.measured)(seen, 256, Words("en", "clock"))
