@@ -1,7 +1,6 @@
 """Every rotary module of the installed transformers beside from_hf: frequencies, attention factor, width and layout."""
 
 import copy
-import random
 from collections import Counter
 from dataclasses import replace
 from typing import Any
@@ -11,8 +10,6 @@ import pytest
 import torch
 
 import rope_core as rc
-from rope_core.hf.families import families
-from tests.rope_core.hf.test_ropes import NARROWER, draw_config
 from tests.support import rotary_modules as live
 from tests.support.hf_live import in_use
 
@@ -30,12 +27,6 @@ ON: dict[str, dict[str, Any]] = {
     "seamless_m4t": {"position_embeddings_type": "rotary"},
     "granitemoehybrid": {"position_embedding_type": "rope"},
     "zamba2": {"use_mem_rope": True},
-}
-# Classes whose drawn configs from_hf does not follow to the end, each with the reason.
-UNDRAWN = {
-    "cohere2_moe": "fills in the rope dict before its own layer types, and again after",
-    "dots3_note_text": "a partial factor of one layer type comes from the class where the config names the other",
-    "seamless_m4t": "has names of its own for its sizes, and the drawn ones are those of other classes",
 }
 
 
@@ -132,52 +123,8 @@ def test_a_base_counts_where_the_class_reads_it() -> None:
         if model_type in {"esm", "seamless_m4t", "wav2vec2-bert", "wav2vec2-conformer"}:
             given = {"rope_theta": 54321.0, "rope_scaling": {"rope_type": "linear", "factor": 2.0}} | ON[model_type]
             config = subject.config(**copy.deepcopy(given))
-            beside(subject, {"model_type": model_type} | given, config, subject.module(config), seen)
+            module, rope = subject.module(config), rc.from_hf({"model_type": model_type} | given)
+            frequencies(subject, module, None, rope)
+            layout(subject, config, module, None, rope)
+            seen["agree"] += 1
     assert seen == {"agree": 4}
-
-
-@pytest.mark.long
-def test_every_text_rotary_module_agrees_on_drawn_configs() -> None:
-    """Six drawn configs for each class, in either schema: bases, widths, lengths and schemes as they occur."""
-    rng = random.Random(20261122)
-    seen: Counter[str] = Counter()
-    for subject in text_subjects():
-        model_type = subject.config.model_type
-        if model_type not in families() or model_type in UNDRAWN:
-            continue
-        for _ in range(6):
-            drawn = draw_config(rng, model_type) | ON.get(model_type, {})
-            given = {key: value for key, value in drawn.items() if key != "model_type"}
-            try:
-                config = subject.config(**copy.deepcopy(given))
-                module = subject.module(config)
-            except Exception:
-                seen["not built by transformers"] += 1
-                continue
-            beside(subject, drawn, config, module, seen)
-    assert not [key for key in seen if key.startswith("only we")], seen
-    assert seen["agree"] >= 1000, seen
-
-
-def beside(subject: live.Subject, drawn: dict[str, Any], config: Any, module: Any, seen: Counter[str]) -> None:
-    """Return the raw drawn config by from_hf, against the module that the class built from the same fields."""
-    try:
-        named: list[str | None] = [*rc.layer_types(drawn)] or [None]
-        ropes = [rc.from_hf(drawn, kind) for kind in named]
-    except rc.ConfigError as error:
-        fine = any(rule in str(error) for rule in NARROWER) or "head_dim_null_fails" in str(error)
-        seen["refused by both" if fine else f"only we refuse {drawn}: {error}"] += 1
-        return
-    for rope in ropes:
-        if rope.nope:
-            continue
-        kinds = list(dict.fromkeys(getattr(config, "layer_types", None) or []))
-        held_by = rope.layer_type or next(iter(kinds), None)
-        frequencies(subject, module, held_by, rope)
-        try:
-            live.tables(module, held_by)
-        except (RuntimeError, TypeError, AttributeError):
-            seen["frequencies agree, and the module cannot run"] += 1
-            continue
-        layout(subject, config, module, held_by, rope)
-        seen["agree"] += 1
