@@ -53,8 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     export.add_argument("--line", help="of the ladder, to be read under; what the weights were trained by, otherwise")
     export.add_argument("--length", type=int, default=2048, help="bytes that --line has to reach")
     export.add_argument("--factor", type=float, help="of --line; by default the length over the trained one")
-    corpus = commands.add_parser("corpus", help="the file list: what differs on this machine from the shipped one")
-    corpus.add_argument("--write", action="store_true", help="write this machine's list and held-out documents")
+    commands.add_parser("corpus", help="the file list: what differs on this machine from the shipped one")
     ship = commands.add_parser("ship", help="turn a finished run into shipped weights with a card")
     ship.add_argument("name")
     ship.add_argument("folder", type=Path)
@@ -186,14 +185,9 @@ def _cell(three: Sequence[float | None]) -> str:
     return f"{value:.3f}" + ("" if low is None else f" [{low:.2f}, {high:.2f}]")
 
 
-def _corpus(options: argparse.Namespace) -> int:
+def _corpus(_: argparse.Namespace) -> int:
     from rope_core.lab import corpus
 
-    if options.write:
-        from rope_core.lab import ship
-
-        ship.write_corpus()
-        return 0
     changed = corpus.differences()
     print(f"{len(corpus.manifest()['files'])} files of Python {corpus.manifest()['python']}, {corpus.LICENCE}")
     print("the same here" if not changed else f"{len(changed)} differ here: " + ", ".join(changed[:20]))

@@ -13,10 +13,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rope_core.errors import reject, whole
+from rope_core.errors import reject
 
 LICENCE = "PSF-2.0"
-SOURCE = "https://docs.python.org/3/license.html"
 HERE = Path(__file__).parent
 MANIFEST = HERE / "corpus.json"
 HELD_OUT = HERE / "heldout.json"
@@ -85,28 +84,13 @@ def training_bytes(root: Path | None = None) -> tuple[npt.NDArray[np.uint8], str
     return np.frombuffer(b"\n".join(parts), dtype=np.uint8), digest(sources)
 
 
-def held_out_from(root: Path | None = None, length: int = 4097, most: int = 48) -> list[Document]:
-    """Cut documents out of the held-out files: ``length`` bytes from the first line after a quarter of each file.
-
-    Files that are too short, or hold more than ASCII, are passed over.
-    """
-    whole("length", length, 2, 2**20)
-    top = root or library()
-    cut = []
-    for source in files(top):
-        if not source.held_out:
-            continue
-        data = (top / source.path).read_bytes()
-        start = data.find(b"\n", len(data) // 4) + 1
-        text = data[start : start + length]
-        if len(text) == length and text.isascii():
-            cut.append(Document(source.path, text))
-    return cut[:most]
-
-
 @lru_cache(maxsize=1)
 def held_out() -> tuple[Document, ...]:
-    """Return the documents shipped for evaluation, the same on every machine: 4,097 bytes each, never trained on."""
+    """Return the documents shipped for evaluation, the same on every machine: 4,097 bytes each, never trained on.
+
+    Each is cut out of a held-out file, from the first line after a quarter of it; files that are too short, or hold
+    more than ASCII, were passed over.
+    """
     stored = json.loads(HELD_OUT.read_text("utf-8"))
     return tuple(Document(each["path"], each["text"].encode("ascii")) for each in stored["documents"])
 

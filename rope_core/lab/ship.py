@@ -1,4 +1,4 @@
-"""From finished runs to what is shipped: weights with cards, the held-out documents, the corpus's file list."""
+"""From finished runs to what is shipped: weights with their cards, records of measurements."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rope_core.lab import cards, corpus, records, weights
 from rope_core.lab.estimates import perplexity
 from rope_core.lab.evaluate import byte_losses
 from rope_core.lab.positions import scaled
-from rope_core.lab.train import CHECKPOINT, begin, checkpoint_header, hardware, resume, write_whole
+from rope_core.lab.train import CHECKPOINT, begin, checkpoint_header, resume, write_whole
 from rope_core.schemes import UNSCALED
 
 
@@ -68,23 +68,6 @@ def _held_out(model: Any, recipe: Any) -> list[float]:
     return [round(float(np.log(v)), 6) for v in (whole.value, whole.low, whole.high)]
 
 
-def write_corpus() -> None:
-    """Write the file list and the held-out documents of this Python's library."""
-    sources = corpus.files()
-    listed = [asdict(each) | {"held_out": each.held_out} for each in sources]
-    head = {
-        "what": "Python's standard library, source files",
-        "licence": corpus.LICENCE,
-        "source": corpus.SOURCE,
-        "python": hardware()["python"],
-        "sha256": corpus.digest(sources),
-    }
-    write_whole(corpus.MANIFEST, _lined(head, "files", listed))
-    documents = [{"path": each.path, "text": each.text.decode("ascii")} for each in corpus.held_out_from()]
-    notice = "Copyright (c) Python Software Foundation and others; see https://docs.python.org/3/license.html"
-    write_whole(corpus.HELD_OUT, _lined(head | {"notice": notice}, "documents", documents))
-
-
 def write_cards() -> None:
     """Write the model cards, one table for all shipped weights."""
     every = cards.stored().values()
@@ -129,9 +112,3 @@ def record(name: str, kind: str, arguments: dict[str, Any], date: str) -> Path:
     records.keep(measured, path)
     records.shipped.cache_clear()
     return path
-
-
-def _lined(head: dict[str, Any], name: str, rows: list[dict[str, Any]]) -> bytes:
-    """JSON with one row a line."""
-    lines = ",\n".join(json.dumps(row) for row in rows)
-    return (json.dumps(head)[:-1] + f', "{name}": [\n{lines}\n]}}\n').encode()

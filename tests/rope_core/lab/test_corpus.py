@@ -53,16 +53,6 @@ def test_the_digest_sees_every_byte_and_every_name(tmp_path: Path) -> None:
     assert len({before, changed, corpus.training_bytes(tmp_path)[1]}) == 3
 
 
-def test_documents_start_on_a_line_after_a_quarter(tmp_path: Path) -> None:
-    result = corpus.held_out_from(tree(tmp_path), length=100)
-    assert result
-    for each in result:
-        data = (tmp_path / each.path).read_bytes()
-        start = data.find(each.text, len(data) // 4)
-        assert len(each.text) == 100
-        assert data[start - 1 : start] == b"\n"
-
-
 def test_the_shipped_documents_are_of_held_out_files_and_ascii() -> None:
     listed = {each["path"]: each for each in corpus.manifest()["files"]}
     documents = corpus.held_out()
