@@ -1,6 +1,5 @@
 """Models of five families under every line, held to a plain pass with the frequencies overwritten."""
 
-import json
 import math
 from collections.abc import Callable
 from pathlib import Path
@@ -11,12 +10,12 @@ import pytest
 import torch
 from transformers import DynamicCache
 
-import rope_core as rc
 from rope_core.evaluate import loading, texts
 from rope_core.evaluate.ask import Ask
 from rope_core.evaluate.run import Evaluation
-from rope_core.evaluate.turning import LADDER, OWN, STALE, WINDOW, turning
+from rope_core.evaluate.turning import LADDER, OWN, STALE, WINDOW
 from rope_core.lab.corpus import held_out
+from tests.support import lines_by_hand
 from tests.support.tiny_checkpoints import FAMILIES, MSCALE, TRAINED, checkpoint, overwritten, plain_losses, saved
 
 LONG = 3 * TRAINED
@@ -24,7 +23,6 @@ BASE = 700.0
 # Weights and sums are float64; norms and angles are float32 in transformers, and chunks round them otherwise.
 NEAR = 5e-8
 TEXT = b"".join(each.text for each in held_out()[:2])
-Vector = np.ndarray[Any, Any]
 
 
 @pytest.fixture(scope="module")
@@ -50,37 +48,6 @@ def evaluation(folder: Path, out: Path, **wanted: Any) -> Evaluation:
     return Evaluation(loaded, texts.read([text], loaded.coder, max(ask.lengths), ask.documents), ask, out)
 
 
-def frequencies(width: int) -> dict[str, tuple[Vector, float]]:
-    """Frequencies and attention factor of every line at three times the trained length, written out by hand."""
-    s, index = LONG / TRAINED, np.arange(width // 2)
-    theta = BASE ** (-2.0 * index / width)
-
-    def raised(factor: float) -> Vector:
-        return np.asarray((BASE * factor ** (width / (width - 2))) ** (-2.0 * index / width))
-
-    def by_turns(low: float, high: float) -> Vector:
-        keep = np.clip((TRAINED * theta / (2 * math.pi) - low) / (high - low), 0.0, 1.0)
-        slowed: Vector = theta * (keep + (1 - keep) / s)
-        return slowed
-
-    def pair(turns: float) -> float:
-        return width * math.log(TRAINED / (turns * 2 * math.pi)) / (2 * math.log(BASE))
-
-    first, last = max(math.floor(pair(32.0)), 0), min(math.ceil(pair(1.0)), width - 1)
-    inside = np.clip((index - first) / (last - first if last != first else 0.001), 0.0, 1.0)
-    yarn = theta * (1 - inside) + theta / s * inside
-    return {
-        "none": (theta, 1.0),
-        "linear": (theta / s, 1.0),
-        "ntk": (raised(s), 1.0),
-        "dynamic": (raised(1 + (LONG - TRAINED) / TRAINED), 1.0),
-        "ntk_double": (raised(2 * s), 1.0),
-        "by_parts": (by_turns(1.0, 32.0), 1.0),
-        "yarn": (yarn, 0.1 * math.log(s) + 1.0),
-        "llama3": (by_turns(1.0, 4.0), 1.0),
-    }
-
-
 @pytest.mark.parametrize("family", FAMILIES)
 def test_every_line_is_a_plain_pass_with_overwritten_frequencies(
     family: str, folders: Callable[[str], Path], tmp_path: Path
@@ -93,7 +60,9 @@ def test_every_line_is_a_plain_pass_with_overwritten_frequencies(
     oracle, tokens = checkpoint(family), mine.texts.documents
     assert tokens.tolist() == [list(TEXT[:97]), list(TEXT[97:194])]
     width = 8 if family == "phi3" else 16
-    for key, (inv_freq, attention) in frequencies(width).items():
+    by_hand = lines_by_hand.frequencies(width // 2, BASE, TRAINED, LONG / TRAINED)
+    for key in sorted(set(LADDER) - {OWN, STALE, WINDOW}):
+        inv_freq, attention = by_hand[key], lines_by_hand.attention_factor(key, LONG / TRAINED)
         if family == "deepseek_v3":
             # Latent attention multiplies no cos and sin but all logits: YaRN's mscale there, 1 under the others.
             scale = (0.1 * MSCALE * math.log(LONG / TRAINED) + 1.0) ** 2 if key == "yarn" else 1.0
@@ -154,26 +123,6 @@ def test_keys_as_cached_are_what_transformers_own_dynamic_rule_gives_token_by_to
     assert abs(cell["whole"][0] / math.exp(plain.mean()) - 1) > 1e-3
 
 
-@pytest.mark.parametrize("family", ["llama", "qwen3", "deepseek_v3"])
-def test_a_config_that_names_the_scheme_says_the_same(family: str, folders: Callable[[str], Path]) -> None:
-    config = loading.find(str(folders(family))).config
-    named = {
-        "linear": {"rope_type": "linear", "factor": 3.0},
-        "dynamic": {"rope_type": "dynamic", "factor": 1.0},
-        "yarn": {"rope_type": "yarn", "factor": 3.0},
-        "llama3": {"rope_type": "llama3", "factor": 3.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0},
-    }
-    for key, scheme in named.items():
-        kept = {"mscale": 0.7, "mscale_all_dim": 0.7} if (family, key) == ("deepseek_v3", "yarn") else {}
-        length = {} if key in ("linear", "dynamic") else {"original_max_position_embeddings": TRAINED}
-        written = {**scheme, **kept, **length, "rope_theta": BASE}
-        plain = {**config, "rope_parameters": written, "max_position_embeddings": TRAINED}
-        expected, mine = rc.from_hf(plain, seq_len=LONG), turning(config, key, LONG).first
-        np.testing.assert_allclose(mine.inv_freq, expected.inv_freq, rtol=1e-12)
-        assert mine.attention_factor == pytest.approx(expected.attention_factor, rel=1e-12)
-        assert mine.logit_scale == pytest.approx(expected.logit_scale, rel=1e-12)
-
-
 def test_a_model_that_does_not_turn_as_written_is_refused(folders: Callable[[str], Path], tmp_path: Path) -> None:
     mine = evaluation(folders("llama"), tmp_path, schemes=("linear", "yarn"))
     attention = mine.loaded.model.model.layers[1].self_attn
@@ -215,12 +164,3 @@ def test_what_is_kept_is_not_measured_again(
     other = evaluation(folders("qwen3"), tmp_path / "cut", **{**wanted, "chunk": 7})
     list(other.run())
     assert count == [11]
-
-
-def test_results_are_json(folders: Callable[[str], Path], tmp_path: Path) -> None:
-    mine = evaluation(
-        folders("llama"), tmp_path, schemes=("none", WINDOW), tasks=("perplexity", "copy"), lengths=(160,)
-    )
-    rows = [json.loads(json.dumps(cell, allow_nan=False)) for _, cell in mine.run()]
-    assert [row["task"] for row in rows] == ["perplexity"] * 2 + ["copy"] * 2
-    assert rows[0]["documents"] == 2 and len(rows[0]["curve"]["value"]) == 32 and rows[2]["distance"] == 65

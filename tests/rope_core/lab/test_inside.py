@@ -1,17 +1,16 @@
 """The look inside against the lab's torch model with tables of its own, and against loops over dimensions."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 import torch
 from torch import Tensor
 
-from rope_core.lab import cards, inside, weights
+from rope_core.lab import inside, weights
 from rope_core.lab.inside import Positions
 from rope_core.lab.positions import Position
 from rope_core.layout import HALF
 from rope_core.rotation import rotate
+from tests.support import lines_by_hand
 
 NAME = "rope-0"
 TEXT = b"while True: value = value + 1"
@@ -40,16 +39,9 @@ class Placed(Position):
 
 
 def theta_of(setting: Positions) -> tuple[np.ndarray, float]:
-    """Write the schemes out for base 10,000, 16 pairs and 256 trained bytes; an attention factor for YaRN alone."""
-    theta = 10_000.0 ** (-np.arange(PAIRS) / PAIRS)
-    if setting.line == "linear":
-        return theta / setting.factor, 1.0
-    if setting.line == "yarn":
-        low, high = (PAIRS * np.log(256 / (turns * 2 * np.pi)) / np.log(10_000.0) for turns in (32.0, 1.0))
-        low, high = max(np.floor(low), 0.0), min(np.ceil(high), 2 * PAIRS - 1)
-        kept = 1 - np.clip((np.arange(PAIRS) - low) / (high - low), 0, 1)
-        return theta * (kept + (1 - kept) / setting.factor), 0.1 * np.log(setting.factor) + 1
-    return theta, 1.0
+    """Return frequencies and attention factor as the schemes are written out."""
+    theta = lines_by_hand.frequencies(PAIRS, 10_000.0, 256, setting.factor)[setting.line]
+    return theta, lines_by_hand.attention_factor(setting.line, setting.factor)
 
 
 @pytest.mark.parametrize("setting", SETTINGS.values(), ids=SETTINGS)
@@ -127,15 +119,6 @@ def test_what_is_refused_is_a_sentence() -> None:
         inside.read(model, TEXT, Positions(shift=-1))
     with pytest.raises(ValueError, match="kind"):
         inside.stilled("medium", 1, 16)
-
-
-def test_a_damaged_file_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    inside.load.cache_clear()
-    card = cards.named(NAME)
-    monkeypatch.setattr(cards, "named", lambda name: replace(card, sha256="0" * 64))
-    with pytest.raises(ValueError, match="rope-0"):
-        inside.load(NAME)
-    inside.load.cache_clear()
 
 
 def test_texts_are_cut_at_whole_letters() -> None:
