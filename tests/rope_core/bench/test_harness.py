@@ -37,36 +37,24 @@ def right(inputs: Inputs, case: Case) -> Pair:
     return apply(inputs.q, inputs.k, inputs.cos, inputs.sin, layout=case.layout)
 
 
-def other_layout(inputs: Inputs, case: Case) -> Pair:
-    return apply(inputs.q, inputs.k, inputs.cos, inputs.sin, layout="interleaved")
-
-
-def other_way(inputs: Inputs, case: Case) -> Pair:
-    return apply(inputs.q, inputs.k, inputs.cos, -inputs.sin, layout=case.layout)
-
-
-def unturned(inputs: Inputs, case: Case) -> Pair:
-    return inputs.q.clone(), inputs.k.clone()
-
-
-def one_row_late(inputs: Inputs, case: Case) -> Pair:
-    return apply(inputs.q, inputs.k, inputs.cos.roll(1, 0), inputs.sin.roll(1, 0), layout=case.layout)
-
-
 def one_row_missing(inputs: Inputs, case: Case) -> Pair:
     q, k = right(inputs, case)
     inputs.out[0][:, :-1] = q[:, :-1]
     return inputs.out[0], k
 
 
-def one_head_short(inputs: Inputs, case: Case) -> Pair:
-    q, k = right(inputs, case)
-    return q[:, :, 1:], k
+WRONG: list[Callable[[Inputs, Case], Pair]] = [
+    lambda given, case: apply(given.q, given.k, given.cos, given.sin, layout="interleaved"),
+    lambda given, case: apply(given.q, given.k, given.cos, -given.sin, layout=case.layout),
+    lambda given, case: (given.q.clone(), given.k.clone()),
+    lambda given, case: apply(given.q, given.k, given.cos.roll(1, 0), given.sin.roll(1, 0), layout=case.layout),
+    lambda given, case: (right(given, case)[0][:, :, 1:], right(given, case)[1]),
+    one_row_missing,
+]
 
 
 def test_a_wrong_answer_gets_no_time() -> None:
-    wrong = [other_layout, other_way, unturned, one_row_late, one_row_missing, one_head_short]
-    for result in harness.measure(SMALL, [contestant(call) for call in wrong], rounds=5):
+    for result in harness.measure(SMALL, [contestant(call) for call in WRONG], rounds=5):
         assert result.state == "wrong" and result.reason and result.data == {}
 
 

@@ -49,24 +49,21 @@ def test_exports_come_back_as_they_were(tmp_path: Path) -> None:
     ]
 
 
-def spoiled(change: str) -> str:
-    body = {"format": 1, "runs": [{"id": "x", "suite": "s", "started": 1.0, "environment": {}, "results": []}]}
-    if change == "format":
-        body["format"] = 2
-    if change == "run":
-        body["runs"] = [{"id": 5}]
-    if change == "case":
-        body["runs"][0]["results"] = [  # type: ignore[index]
-            {"case": {"device": "tpu"}, "contestant": "a", "state": "ok", "reason": "", "data": {}}
-        ]
-    if change == "state":
-        body["runs"][0]["results"] = [  # type: ignore[index]
-            {"case": json.loads(CASE.key), "contestant": "a", "state": "fast", "reason": "", "data": {}}
-        ]
-    return json.dumps(body)
+def spoiled(**changed: object) -> str:
+    """Return an export of one result, something of it changed."""
+    result = {"case": json.loads(CASE.key), "contestant": "a", "state": "ok", "reason": "", "data": {}}
+    result |= {name: changed.pop(name) for name in ("case", "state") if name in changed}
+    run = {"id": "x", "suite": "s", "started": 1.0, "environment": {}, "results": [result]}
+    return json.dumps({"format": 1, "runs": [run]} | changed)
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", *(spoiled(c) for c in ("format", "run", "case", "state"))])
+BAD_EXPORTS = (
+    *("", "{", "[]", spoiled(format=2), spoiled(runs=[{"id": 5}])),
+    *(spoiled(case={"device": "tpu"}), spoiled(state="fast")),
+)
+
+
+@pytest.mark.parametrize("text", BAD_EXPORTS)
 def test_what_is_no_export_is_refused_whole(text: str, tmp_path: Path) -> None:
     store, run = filled(tmp_path / "a.sqlite3")
     with pytest.raises(ValueError, match="must be"):

@@ -24,6 +24,16 @@ SOLUTION = Path(__file__).with_name("solution.py").read_text("utf-8")
 TURNED = "a * cos - b * sin, a * sin + b * cos"
 PAIRED = "angle = np.outer(positions, inv_freq)"
 RAMP = "np.clip((np.arange(dim // 2) - low) / (high - low), 0, 1)"
+BASE = "    theta = spectrum(dim, base)"
+BLENDED = "return theta / factor * divided + theta * (1 - divided)"
+SAME = "if source == target:\n        return x\n    if target"
+SWAPPED = """n = x.shape[-1] // 2
+    if source == target:
+        return np.roll(x, n, -1)
+    if target != 'half':
+        return np.stack([x[:, n:], x[:, :n]], -1).reshape(x.shape)
+    return np.concatenate([x[:, 1::2], x[:, 0::2]], -1)
+    if target"""
 BACK = "rotate(grad, -positions, inv_freq, layout)"
 MIXED = """    n = x.shape[-1] // 2
     if layout == "half":
@@ -57,32 +67,12 @@ PLANTED = [
     ("convert", "values", "if source == target:", "if True:", "unchanged"),
     ("convert", "values", 'target == "half"', 'target != "half"', "wrong_way"),
     ("convert", "values", "if source == target:\n        return x", "return x[:, ::-1]", "last_first"),
-    (
-        "convert",
-        "values",
-        "if source == target:\n        return x\n    if target",
-        "n = x.shape[-1] // 2\n    if source == target:\n        return np.roll(x, n, -1)\n"
-        "    if target != 'half':\n        return np.stack([x[:, n:], x[:, :n]], -1).reshape(x.shape)\n"
-        "    return np.concatenate([x[:, 1::2], x[:, 0::2]], -1)\n    if target",
-        "swapped_members",
-    ),
+    ("convert", "values", SAME, SWAPPED, "swapped_members"),
     ("yarn", "values", "+ 1\n    return", "+ 1\n    scale = scale**2\n    return", "squared_factor"),
     ("yarn", "values", "+ 1\n    return", "+ 1\n    scale = 1.0\n    return", "no_factor"),
     ("yarn", "values", "+ 1\n    return", "+ 1\n    scale = 1 / scale\n    return", "inverse_factor"),
-    (
-        "yarn",
-        "values",
-        "    theta = spectrum(dim, base)",
-        "    base = 1e4\n    theta = spectrum(dim, base)",
-        "lost_base",
-    ),
-    (
-        "yarn",
-        "values",
-        "+ 1\n    return theta / factor * divided + theta * (1 - divided)",
-        "+ 1\n    return (theta / factor * divided + theta * (1 - divided))[::-1]",
-        "last_first",
-    ),
+    ("yarn", "values", BASE, f"    base = 1e4\n{BASE}", "lost_base"),
+    ("yarn", "values", BLENDED, "return (theta / factor * divided + theta * (1 - divided))[::-1]", "last_first"),
     ("yarn", "values", RAMP, f"1 - {RAMP}", "ramp_reversed"),
     ("yarn", "values", RAMP, "np.ones(dim // 2)", "all_divided"),
     ("yarn", "values", "max(math.floor(low), 0), min(math.ceil(high), dim - 1)", "low, high", "unrounded"),

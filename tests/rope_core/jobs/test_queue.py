@@ -64,13 +64,16 @@ def queue() -> Iterator[jobs.Queue]:
 
 
 @pytest.fixture
-def submit(queue: jobs.Queue, folder: Path) -> Submit:
-    root = str(ROOT)
-    path = os.pathsep.join([str(folder), root])
+def env(folder: Path) -> dict[str, str]:
+    """Have children find this checkout and the modules."""
+    return {"PYTHONPATH": os.pathsep.join([str(folder), str(ROOT)])}
 
+
+@pytest.fixture
+def submit(queue: jobs.Queue, env: dict[str, str]) -> Submit:
     def put(name: str, *arguments: object, owner: str = "one", **options: object) -> str:
         words = [str(a) for a in arguments]
-        return queue.submit(f"job_{name}", words, owner=owner, env={"PYTHONPATH": path}, **options)  # type: ignore[arg-type]
+        return queue.submit(f"job_{name}", words, owner=owner, env=env, **options)  # type: ignore[arg-type]
 
     return put
 
@@ -131,9 +134,8 @@ def test_endless_lines_do_not_fill_the_memory_of_the_app(queue: jobs.Queue, subm
     assert done.state == "done" and done.results == ("after",)
 
 
-def test_owners_take_turns(folder: Path) -> None:
+def test_owners_take_turns(env: dict[str, str]) -> None:
     queue = jobs.Queue(per_owner=5)
-    env = {"PYTHONPATH": os.pathsep.join([str(folder), str(ROOT)])}
     first = queue.submit("job_sleepy", owner="greedy", env=env)
     wait_until(lambda: queue.status(first).state == "running")
     names = {queue.submit("job_good", owner=owner, env=env): owner for owner in ("greedy", "greedy", "late", "later")}
@@ -143,15 +145,14 @@ def test_owners_take_turns(folder: Path) -> None:
     queue.close()
 
 
-def test_full_queues_refuse(folder: Path) -> None:
+def test_full_queues_refuse(env: dict[str, str]) -> None:
     with contextlib.closing(jobs.Queue(waiting=4)) as shared:
         for owner in "ab":
-            shared.submit("job_sleepy", owner=owner, address="one", env={"PYTHONPATH": str(folder)})
+            shared.submit("job_sleepy", owner=owner, address="one", env=env)
         with pytest.raises(ValueError, match="address must be below 2 jobs waiting or running, got 2"):
             shared.submit("job_sleepy", owner="c", address="one")
-        shared.submit("job_sleepy", owner="c", address="other", env={"PYTHONPATH": str(folder)})
+        shared.submit("job_sleepy", owner="c", address="other", env=env)
     queue = jobs.Queue(waiting=2, per_owner=2)
-    env = {"PYTHONPATH": os.pathsep.join([str(folder), str(ROOT)])}
     first = queue.submit("job_sleepy", owner="a", env=env)
     wait_until(lambda: queue.status(first).state == "running")
     queue.submit("job_good", owner="a", env=env)
@@ -176,9 +177,8 @@ def test_bad_requests_are_refused(queue: jobs.Queue) -> None:
         jobs.Queue(slots=0)
 
 
-def test_old_jobs_are_forgotten(folder: Path) -> None:
+def test_old_jobs_are_forgotten(env: dict[str, str]) -> None:
     queue = jobs.Queue(kept=1, per_owner=9)
-    env = {"PYTHONPATH": os.pathsep.join([str(folder), str(ROOT)])}
     ids = []
     for _ in range(3):
         ids.append(queue.submit("job_good", owner="a", env=env))
@@ -188,15 +188,13 @@ def test_old_jobs_are_forgotten(folder: Path) -> None:
     queue.close()
 
 
-def test_children_die_with_the_process_that_started_them(folder: Path, tmp_path: Path) -> None:
+def test_children_die_with_the_process_that_started_them(env: dict[str, str], tmp_path: Path) -> None:
     mark = tmp_path / "pids"
-    root = str(ROOT)
     script = (
         "import sys, time; from rope_core.jobs.queue import Queue; "
         "Queue().submit('job_stubborn', [sys.argv[1]], owner='a'); time.sleep(60)"
     )
-    env = os.environ | {"PYTHONPATH": os.pathsep.join([str(folder), root])}
-    parent = subprocess.Popen([sys.executable, "-c", script, str(mark)], env=env)
+    parent = subprocess.Popen([sys.executable, "-c", script, str(mark)], env=os.environ | env)
     try:
         wait_until(lambda: mark.exists() and len(mark.read_text().split()) == 2)
         job, grandchild = (int(p) for p in mark.read_text().split())
