@@ -89,22 +89,6 @@ def test_the_job_writes_on_from_one_place_whatever_the_length() -> None:
         assert each["truth_loss"] == pytest.approx(built.truth_loss, abs=1e-6)
 
 
-@pytest.mark.parametrize(
-    ("wanted", "text"),
-    [
-        ({"weights": "tiny"}, "weights must be at least one name, got 'tiny'"),
-        ({"lengths": [6]}, "lengths must be more than the 6 bytes that are written, got 6"),
-        ({"new": 0}, "new must be an integer in [1, 4096], got 0"),
-        ({"document": 99}, f"document must be an integer in [0, {len(held_out()) - 1}], got 99"),
-        ({"size": 3}, "arguments must be those of generate"),
-    ],
-)
-def test_bad_requests_are_refused_in_a_sentence(wanted: dict[str, Any], text: str) -> None:
-    with pytest.raises(ValueError) as error:
-        job.steps("generate", {"weights": ["tiny"], "lengths": [60], "new": 6} | wanted)
-    assert str(error.value).startswith(text)
-
-
 def test_writing_refuses_what_it_cannot_begin_with() -> None:
     model = small()
     for arguments, text in (

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rope_core.lab import cards, copying, job, plan, recall, weights
+from rope_core.lab import cards, copying, plan, recall, weights
 from rope_core.lab.estimates import perplexity
 from rope_core.lab.evaluate import byte_losses
 from rope_core.lab.lines import line, lines
@@ -65,17 +65,3 @@ def test_a_tuned_model_is_read_under_its_own_scheme_alone(tmp_path: Path, monkey
     cells = recall.Ask(("tiny", "tuned"), length=300, distances=(100, 200)).cells()
     assert [(key, distance) for name, key, distance in cells if name == "tuned"] == [("ntk", 100), ("ntk", 200)]
     assert len({key for name, key, _ in cells if name == "tiny"}) == len(lines())
-
-
-@pytest.mark.parametrize(
-    ("wanted", "sentence"),
-    [
-        ({"distances": []}, "distances must be at least one"),
-        ({"distances": [2000]}, "distance must be an integer in"),
-        ({"trials": 0}, "trials must be an integer in"),
-        ({"weights": ["nobody"]}, "weights"),
-    ],
-)
-def test_bad_values_are_refused(wanted: dict[str, object], sentence: str) -> None:
-    with pytest.raises(ValueError, match=sentence):
-        job.steps("recall", wanted)

@@ -128,25 +128,3 @@ def test_past_a_learned_table_no_answer_is_wanted() -> None:
     ask = retrieval.Ask(("asked-learned",), lengths=(129, 130), depths=(0.5,), trials=1)
     ((_, fits), (_, past)) = retrieval.run(ask)
     assert fits["right"] == 0 and past["undefined"] == "its table ends at position 128"
-
-
-def test_without_weights_for_the_task_a_sentence_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    stock(tmp_path, monkeypatch, {"plain": small()})
-    with pytest.raises(ValueError, match="weights must be some that were trained on the passkey task"):
-        job.steps("retrieval", {})
-
-
-@pytest.mark.parametrize(
-    ("wanted", "text"),
-    [
-        ({"lengths": [60]}, "length must be an integer in ["),
-        ({"depths": []}, "depths must be at least one, got ()"),
-        ({"depths": [-0.5]}, "depths must be a number in [0, 1], got -0.5"),
-        ({"depths": [math.nan]}, "depths must be a finite number, got nan"),
-        ({"trials": 0}, "trials must be an integer in [1, 10000], got 0"),
-    ],
-)
-def test_bad_requests_are_refused_in_a_sentence(wanted: dict[str, Any], text: str) -> None:
-    with pytest.raises(ValueError) as error:
-        job.steps("retrieval", wanted)
-    assert str(error.value).startswith(text)

@@ -1,7 +1,5 @@
 """The ladder's cells, its job, its records and its command line, on weights of a tiny model."""
 
-import base64
-import json
 import math
 from pathlib import Path
 
@@ -9,7 +7,7 @@ import numpy as np
 import pytest
 
 from rope_core.__main__ import main
-from rope_core.lab import cards, job, records, sweep, weights
+from rope_core.lab import cards, records, sweep, weights
 from rope_core.lab.corpus import held_out
 from rope_core.lab.estimates import perplexity
 from rope_core.lab.evaluate import losses
@@ -79,23 +77,6 @@ def test_factor_base_and_parameters_reach_the_model() -> None:
         value(params={"attention_factor": 4.0}),
     ]
     assert len(set(values)) == 5
-
-
-def test_the_job_reports_cells_and_refuses_in_a_sentence(capsys: pytest.CaptureFixture[str]) -> None:
-    wanted = {"weights": ["tiny"], "lines": ["none"], "lengths": [16], "documents": 2}
-    text = base64.b64encode(bytes(range(200))).decode()
-    assert job.main(["sweep", json.dumps(wanted | {"text": text})]) == 0
-    sentence = [json.loads(row) for row in capsys.readouterr().out.splitlines()]
-    assert sentence[-1]["progress"] == 1.0
-    assert sentence[-1]["result"]["line"] == "none"
-    for kind, given, message in (
-        ("chess", {}, "kind must be one of sweep"),
-        ("sweep", {"depth": 3}, "arguments must be those of sweep"),
-        ("sweep", {"weights": ["x"]}, "weights must be one of tiny"),
-        ("sweep", {"text": "$"}, ""),
-    ):
-        assert job.main([kind, json.dumps(given)]) == 2
-        assert message in capsys.readouterr().err
 
 
 def test_a_record_holds_request_results_and_weights() -> None:
