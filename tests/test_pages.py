@@ -94,9 +94,6 @@ def test_a_hostile_link_is_answered_in_sentences(name: str) -> None:
     [
         ("dim", "13", "Rotary width d in the link was 13, but must be even"),
         ("dim", "1000000", "Rotary width d in the link was 1000000, but must be between 2 and 1,024"),
-        ("m", "1000000000000", "query position m in the link was 1000000000000, but must be between"),
-        ("base", "1", "base in the link was 1, but must be greater than 1"),
-        ("base", "nan", "base in the link was nan, but must be a finite number"),
         ("model", "<script>alert(1)</script>", "but must be one of the values offered"),
     ],
 )

@@ -35,15 +35,6 @@ def finding(page: Page, start: str) -> str:
     return str(page.locator("p", has_text=re.compile(start)).first.inner_text())
 
 
-def test_a_move_reaches_the_address_and_the_figure_and_reset_takes_it_back(rotation: Page) -> None:
-    press(rotation, QUERY)
-    rotation.wait_for_url("**m=13**")
-    says(rotation, "At position 13 ")
-    rotation.get_by_role("button", name="Reset", exact=True).click()
-    says(rotation, "At position 12 ")
-    rotation.wait_for_url(re.compile(r"rotation\?lang=en$"))
-
-
 def test_a_late_address_is_put_right(app: str, visit: Visit) -> None:
     """The network holds the addresses back until all moves have been made; then the browser goes back and forth."""
     held: list[bytes] = []

@@ -27,7 +27,7 @@ from benchmarks.servers import ROOT, free_port
 from benchmarks.sessions import Session, Visit, sessions
 from deploy.__main__ import main
 from deploy.hall import CHECK_SECONDS, CHECKS_MISSED, LOCK, Hall, Replica, clear
-from deploy.proxy import Limits, Site, configuration, filled, inline_scripts, policy
+from deploy.proxy import Limits, Site, configuration, inline_scripts, policy
 from deploy.replica import QUIET_SECONDS, Once
 from rope_core.jobs import control
 from rope_core.jobs.queue import Queue
@@ -61,11 +61,6 @@ def test_a_setting_that_would_break_the_configuration_is_refused(wrong: dict[str
         Site(**wrong)  # type: ignore[arg-type]
 
 
-def test_a_slot_without_a_value_is_an_error() -> None:
-    with pytest.raises(KeyError):
-        filled("listen @port@; root @folder@;", {"port": 80})
-
-
 def test_the_policy_names_the_hash_of_every_inline_script(tmp_path: Path) -> None:
     bare = set(inline_scripts(tmp_path))
     (tmp_path / "page.py").write_text('HTML = """<script>\nalert(1)\n</script>"""\n', "utf-8")
@@ -90,11 +85,6 @@ def test_cookies_of_a_framed_hall_are_made_for_a_third_party(tmp_path: Path) -> 
     assert "Secure" not in configuration(Site(), tmp_path, 2)
 
 
-def test_replicas_are_at_least_one() -> None:
-    with pytest.raises(ValueError, match="replicas must be at least 1, got 0"):
-        Hall(Site(), 0)
-
-
 def test_a_missing_nginx_is_one_sentence(tmp_path: Path) -> None:
     run = subprocess.run(
         [sys.executable, "-c", "import deploy.proxy as p, shutil; p.shutil.which = lambda *a, **k: None\n"
@@ -111,6 +101,7 @@ def test_a_missing_nginx_is_one_sentence(tmp_path: Path) -> None:
     "more, rule",
     [
         (["--port", "99999"], r"port must be from 1 to 65535, got 99999"),
+        (["--replicas", "0"], r"replicas must be at least 1, got 0"),
         (["--certificate", "none.pem", "--key", "none.key"], r"certificate and key must be PEM files .* none.pem"),
         (["--address", "192.0.2.1"], r"listen must be an address that is free here, got 192.0.2.1:\d+: .*assign"),
         ([], r"listen must be an address that is free here, got 127.0.0.1:\d+: .*in use"),

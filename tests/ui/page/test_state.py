@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ui.page.state import Field, Refused, check, clamp, from_query, number_text, read
+from ui.page.state import Field, Refused, check, from_query
 
 DIM = Field("dim", "int", 128, 2, 1024, even=True)
 BASE = Field("base", "float", 1e4, 1.0, 1e12, low_open=True)
@@ -39,20 +39,11 @@ def test_a_refusal_names_the_rule(field: Field, value: object, rule: str) -> Non
     assert str(refused.value).startswith(f"{field.name} must be ")
 
 
-@given(st.integers(1, 512))
-def test_what_is_written_reads_back(half: int) -> None:
-    assert read(DIM, number_text(2 * half)) == 2 * half
-
-
-@given(st.floats(1.0, 1e12, exclude_min=True))
-def test_floats_read_back_to_the_last_bit(base: float) -> None:
-    assert read(BASE, number_text(base)) == base
-
-
 @pytest.mark.parametrize(
     "field, text, used",
     [
         (DIM, "13", 12),
+        (DIM, "1023", 1022),
         (DIM, "99999", 1024),
         (DIM, "-4", 2),
         (BASE, "1e300", 1e12),
@@ -76,18 +67,9 @@ def test_what_is_no_value_is_left_out_with_a_note(field: Field, text: str) -> No
     assert [value for _, value in corrected] == [None]
 
 
-def test_automatic_is_a_value_of_an_optional_field() -> None:
-    assert read(MAYBE, "auto") is None
-    assert from_query(FIELDS, {"maybe": "auto", "on": "1", "unknown": "1"}) == ({"maybe": None, "on": True}, [])
-
-
 @given(st.text(max_size=30))
 def test_no_text_breaks_the_reader(text: str) -> None:
     for field in FIELDS.values():
         values, _ = from_query(FIELDS, {field.name: text})
         for value in values.values():
             check(field, value)
-
-
-def test_clamp_keeps_parity() -> None:
-    assert clamp(DIM, "1023") == 1022
