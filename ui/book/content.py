@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from html import escape
@@ -120,24 +120,23 @@ class Content(Frame):
 
     def tabs(self, titles: Sequence[str]) -> Sequence[Place]:
         group = self.places.name("tabs")
+        looks = ({"name": group, **({} if k else {"open": ""})} for k in range(len(titles)))
         return [
-            self._folded("tab", title, {"name": group, **({} if k else {"open": ""})}) for k, title in enumerate(titles)
+            self.places.folding("tab", html(title, line=True), attributes=look)
+            for title, look in zip(titles, looks, strict=True)
         ]
 
     def fold(self, title: str, *, opened: bool = False) -> Place:
-        return self._folded("fold", title, {"open": ""} if opened else {})
+        return self.places.folding("fold", html(title, line=True), attributes={"open": ""} if opened else {})
 
     @contextmanager
     def details(self, label: str, key: str, *, lazy: bool = True, quiet: bool = False) -> Iterator[bool]:
-        node = self.places.add("popover quiet" if quiet else "popover", key=key, tag="details")
         opened: set[str] = self.session.setdefault(OPEN, set())
-        if lazy:
-            node.attributes = {"data-act": node.id}
-            self.places.act(node.id, lambda on: opened.add(node.id) if on else opened.discard(node.id))
-        with self.places.inside(node):
-            self.places.add("line", html(label, line=True), tag="summary")
-            with self.places.inside(self.places.add("inside")):
-                yield not lazy or node.id in opened
+        with self.places.folding("popover quiet" if quiet else "popover", html(label, line=True), key=key) as node:
+            if lazy:
+                node.attributes = {"data-act": node.id}
+                self.places.act(node.id, lambda on: opened.add(node.id) if on else opened.discard(node.id))
+            yield not lazy or node.id in opened
 
     def button(
         self, label: str, key: str, act: Act = None, *given: Any, look: Look = "", icon: str = "", off: bool = False
@@ -215,14 +214,6 @@ class Content(Frame):
 
     def _place(self, kind: str) -> Place:
         return self.places.inside(self.places.add(kind, key=kind.split()[0]))
-
-    @contextmanager
-    def _folded(self, kind: str, title: str, attributes: Mapping[str, str]) -> Iterator[Any]:
-        node = self.places.add(kind, key=kind, tag="details", attributes=attributes)
-        with self.places.inside(node):
-            self.places.add("line", html(title, line=True), tag="summary")
-            with self.places.inside(self.places.add("inside")):
-                yield node
 
 
 def _cell(value: object, look: Any) -> str:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 from html import escape
 from typing import Any
 
 from ui.book.places import Places
 from ui.page import controls
-from ui.page.controls import Names, hideable
+from ui.page.controls import Names, Place, hideable
 from ui.page.state import Field, Value
 from ui.page.store import Store
 from ui.text.words import Words, short
@@ -107,12 +106,8 @@ class Controls(controls.Controls):
             for field in fields:
                 (draw or self.slider)(field)
 
-    @contextmanager
-    def behind(self, summary: str) -> Iterator[None]:
-        with self.places.inside(self.places.add("popover", tag="details", key="geometry")):
-            self.places.add("line", escape(summary), tag="summary")
-            with self.places.inside(self.places.add("inside")):
-                yield
+    def behind(self, summary: str) -> Place:
+        return self.places.folding("popover", escape(summary), key="geometry")
 
 
 def _number(given: Any) -> Value:

@@ -88,14 +88,11 @@ class Learning(Content):
 
     @contextmanager
     def unfolding(self, section: str, title: str) -> Iterator[bool]:
-        opened = section in self.view.opened
-        node = self.places.add("fold", key="fold", tag="details")
-        node.attributes = {"data-act": node.id, **({"open": ""} if opened else {})}
-        self.places.act(node.id, lambda on: self.view.unfold(section, on=bool(on)))
-        with self.places.inside(node):
-            self.places.add("line", f'<span id="{escape(section)}">{escape(title)}</span>', tag="summary")
-            with self.places.inside(self.places.add("inside")):
-                yield opened
+        opened, line = section in self.view.opened, f'<span id="{escape(section)}">{escape(title)}</span>'
+        with self.places.folding("fold", line) as node:
+            node.attributes = {"data-act": node.id, **({"open": ""} if opened else {})}
+            self.places.act(node.id, lambda on: self.view.unfold(section, on=bool(on)))
+            yield opened
 
     def onward(self) -> None:
         """How far the page is on the path, and the link to the next one."""

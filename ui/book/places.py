@@ -62,6 +62,14 @@ class Places:
         """Return a place that fills a node, as often as it is entered."""
         return Inside(self, node)
 
+    @contextmanager
+    def folding(self, kind: str, line: str, *, key: str = "", **more: Any) -> Iterator[Node]:
+        """Fill a node that folds under a line of HTML."""
+        with self.inside(self.add(kind, key=key or kind, tag="details", **more)) as node:
+            self.add("line", line, tag="summary")
+            with self.inside(self.add("inside")):
+                yield node
+
     def act(self, key: str, act: Act) -> None:
         """Have ``act`` called with what the browser sends under ``key``; it belongs to the part that is being drawn."""
         self.acts[key] = act
