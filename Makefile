@@ -51,10 +51,10 @@ API := rope schemes layout rotation errors hf checks theory kernels.entry kernel
 docs: $(VENV)/.dev
 	$(BIN)/python -m pdoc -d google --no-show-source -o build/api rope_core $(addprefix rope_core.,$(API))
 
-# The book in build/book: every page as plain files, live in the reader's browser; needs node and npm. WHEELS=DIR: a folder
-# that holds another numpy's wheel for Pyodide than the one in tools/book/wheels. SITE=ADDRESS: where it will be.
-export WHEELS SITE
-BOOK := $(if $(WHEELS),--wheels $(WHEELS)) $(if $(SITE),--site $(SITE))
+# The book in build/book: every page as plain files, live in the reader's browser; needs node and npm. SITE=ADDRESS:
+# where it will be.
+export SITE
+BOOK := $(if $(SITE),--site $(SITE))
 book: $(VENV)/.book
 	$(BIN)/python -m tools.book build/book $(BOOK)
 

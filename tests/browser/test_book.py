@@ -44,10 +44,7 @@ DRAWN = "() => [...document.querySelectorAll('.plot[data-drawn]')].map(box => [b
 def built(folder: Path, *only: str) -> Path:
     """Build the book, or some of its pages; skip the test where a piece of it cannot be had."""
     command = [sys.executable, "-m", "tools.book", str(folder), *(["--only", *only] if only else [])]
-    wheels = os.environ.get("WHEELS")
-    written = subprocess.run(
-        [*command, *(["--wheels", wheels] if wheels else [])], cwd=ROOT, text=True, capture_output=True, check=False
-    )
+    written = subprocess.run(command, cwd=ROOT, text=True, capture_output=True, check=False)
     if written.returncode:
         text = written.stderr.strip().splitlines()[-1]
         if not REQUIRED and text.startswith("book: "):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Browser, expect
 
-from benchmarks.servers import ROOT, served
 from tests.browser.conftest import DESK, PHONE, Visit, address_has, until
 from tests.browser.test_films import FILMS, drag, press_handles
 from tests.support.reader import STATES, Reader, tell, violations
@@ -30,13 +29,12 @@ def opened(visit: Visit, url: str, name: str, lang: str) -> None:
     address_has(page, f"lang={lang}")
 
 
-def test_first_request_of_a_fresh_server(browser: Browser) -> None:
-    """At the root; at a deep link: test_state's copied link. Streamlit decides then what a folder of pages means."""
-    with served(ROOT / "app.py") as url:
-        visit = Visit(browser, locale="de-DE")
-        opened(visit, url, "home", "en")
-        visit.page.get_by_text(LANGUAGES["zh"], exact=True).first.click()
-        expect(visit.page.get_by_role("heading", level=1)).to_contain_text(Words("zh", "home")("title"))
+def test_a_browser_of_a_third_language_has_english_and_the_switch(browser: Browser, app: str) -> None:
+    """The first request of a fresh server: test_state's copied link."""
+    visit = Visit(browser, locale="de-DE")
+    opened(visit, app, "home", "en")
+    visit.page.get_by_text(LANGUAGES["zh"], exact=True).first.click()
+    expect(visit.page.get_by_role("heading", level=1)).to_contain_text(Words("zh", "home")("title"))
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -1,4 +1,4 @@
-"""Writes the book into a folder: python -m tools.book build/book [--wheels DIR]."""
+"""Writes the book into a folder: python -m tools.book build/book."""
 
 import argparse
 import hashlib
@@ -37,7 +37,7 @@ def project() -> dict[str, bytes]:
     return {name: path.read_bytes() for name, path in named.items() if not any(map(name.__contains__, LEFT_OUT))}
 
 
-def write(folder: Path, wheels: Path | None, only: Sequence[str] = (), site_address: str = "") -> None:
+def write(folder: Path, only: Sequence[str] = (), site_address: str = "") -> None:
     """Write the whole book, or some of its pages; what was in the folder is gone."""
     packages = pieces.node(folder.parent / "book-pieces")
     shutil.rmtree(folder, ignore_errors=True)
@@ -55,7 +55,7 @@ def write(folder: Path, wheels: Path | None, only: Sequence[str] = (), site_addr
     (assets / "pyodide-lock.json").write_text(json.dumps(lock), "utf-8")
     modules = {
         "library": pieces.unpacked((packages / "pyodide/python_stdlib.zip").read_bytes()),
-        "numpy": pieces.unpacked(numpy := pieces.numpy(packages, wheels)),
+        "numpy": pieces.unpacked(numpy := pieces.numpy(packages)),
         "app": project() | pieces.pure() | {LATER: json.dumps(later(assets / "python")).encode()},
     }
     pieces.compiled(modules, packages, assets / "python")
@@ -99,13 +99,12 @@ def main() -> None:
     """Write the book, or say in one sentence what is missing."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--wheels", type=Path, help="a folder that holds numpy's wheel for Pyodide")
     parser.add_argument("--only", nargs="*", default=(), help="these pages, for a test")
     parser.add_argument("--scorm", type=Path, help="write the book as a course package (SCORM 1.2) as well: a zip")
     parser.add_argument("--site", default="", help="the address that the book will have, for search engines")
     options = parser.parse_args()
     try:
-        write(options.folder, options.wheels, options.only, f"{options.site.rstrip('/')}/" if options.site else "")
+        write(options.folder, options.only, f"{options.site.rstrip('/')}/" if options.site else "")
         if options.scorm:
             scorm.write(options.folder, options.scorm)
     except pieces.Missing as missing:

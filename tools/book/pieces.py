@@ -1,4 +1,4 @@
-"""What the book is made of beside this project: packages whose bytes are checked, from the net or from a folder."""
+"""What the book is made of beside this project: packages whose bytes are checked."""
 
 import gzip
 import hashlib
@@ -6,17 +6,13 @@ import io
 import json
 import shutil
 import subprocess
-import urllib.request
 import zipfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.metadata import distribution
-from itertools import chain
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 WHEELS = HERE / "wheels"
-RELEASE = "https://cdn.jsdelivr.net/pyodide/v{version}/full/{name}"
-"""Where Pyodide publishes the wheels of a release."""
 PURE = ("cachetools", "markdown-it-py", "mdurl")
 """Packages of pure Python that the pages need, as the environment has them, which was installed by hash."""
 
@@ -39,32 +35,14 @@ def node(folder: Path) -> Path:
     return folder / "node_modules"
 
 
-def numpy(packages: Path, wheels: Path | None) -> bytes:
-    """Return numpy's wheel for Pyodide: from ``wheels``, else from here, else from its release; by Pyodide's hash."""
+def numpy(packages: Path) -> bytes:
+    """Return the wheel of numpy that Pyodide names, by its hash."""
     entry = json.loads((packages / "pyodide/pyodide-lock.json").read_text("utf-8"))["packages"]["numpy"]
-    name, version = entry["file_name"], json.loads((packages / "pyodide/package.json").read_text("utf-8"))["version"]
-    here = chain(_held(name, WHEELS), _released(RELEASE.format(version=version, name=name)))
-    for wheel in _held(name, wheels) if wheels else here:
-        if hashlib.sha256(wheel).hexdigest() == entry["sha256"]:
-            return wheel
-    raise Missing(f"{name} with sha256 {entry['sha256']} must be in WHEELS, got none in {wheels or RELEASE}")
-
-
-def _held(name: str, folder: Path) -> Iterator[bytes]:
-    """Yield files of this name in a folder and in the archives that it holds."""
-    if (folder / name).exists():
-        yield (folder / name).read_bytes()
-    for path in sorted(folder.glob("*.whl")):
-        with zipfile.ZipFile(path) as archive:
-            yield from (archive.read(each) for each in archive.namelist() if each.endswith(f"/{name}"))
-
-
-def _released(url: str) -> Iterator[bytes]:
-    try:
-        with urllib.request.urlopen(url, timeout=60) as answer:
-            yield answer.read()
-    except OSError as error:
-        raise Missing(f"{url} must be reached ({error}), or WHEELS must name a folder that holds the file") from None
+    path = WHEELS / entry["file_name"]
+    wheel = path.read_bytes() if path.exists() else b""
+    if hashlib.sha256(wheel).hexdigest() != entry["sha256"]:
+        raise Missing(f"{path} must be the wheel of Pyodide's release, sha256 {entry['sha256']}")
+    return wheel
 
 
 def unpacked(archive: bytes) -> dict[str, bytes]:
