@@ -12,6 +12,7 @@ import numpy as np
 from streamlit.testing.v1 import AppTest
 
 from ui.figures.drawing import Film
+from ui.film.still import Still
 from ui.text.words import Words
 
 TYPES = {"f4": "<f4", "i1": "|i1", "u1": "|u1"}
@@ -69,21 +70,6 @@ def numbers(reference: Any, held: bytes, index: Mapping[str, int]) -> np.ndarray
     )
 
 
-def sentence(part: Any, controls: Mapping[str, Any], index: Mapping[str, int]) -> str:
-    """Return a text of a scene's head with each control at its stop ``index``."""
-    if isinstance(part, str):
-        return part
-    if isinstance(part, list):
-        return "".join(sentence(each, controls, index) for each in part)
-    flat = 0
-    for driver in part["by"]:
-        first, second, offset = (driver, driver, 0) if isinstance(driver, str) else driver
-        apart = not isinstance(driver, str)
-        count = len(controls[first]["stops"]) + (len(controls[second]["stops"]) - 1) * apart
-        flat = flat * count + index[first] - (index[second] - offset) * apart
-    return str(part["texts"][flat])
-
-
 @dataclass(frozen=True)
 class Shown:
     """A film as a page without a browser has it: its sentence at the values in force, and the sliders drawn.
@@ -97,41 +83,28 @@ class Shown:
     at: Mapping[str, float]
 
 
-def painted(head: Mapping[str, Any], held: bytes, index: Mapping[str, int]) -> tuple[str, ...]:
-    """Return the titles and labels that a scene shows with each control at its stop ``index``, in the beat in force."""
-    controls, beat = {control["name"]: control for control in head["controls"]}, index.get("beat", 0) + 1
-
-    def seen(part: Mapping[str, Any]) -> bool:
-        return bool(part.get("since", 1) <= beat and not 0 < part.get("until", 0) < beat and not part.get("later"))
-
-    panels = [panel for panel in head["panels"] if seen(panel)]
-    texts = [sentence(panel["title"], controls, index) for panel in panels]
-    shapes = [
-        part for panel in panels for shape in panel["shapes"] if seen(shape) for part in (shape, *shape.get("of", ()))
-    ]
-    for shape in shapes:
-        if shape["kind"] == "label":
-            place = np.concatenate([numbers(shape[axis], held, index).ravel() for axis in "xy"])
-            texts += [sentence(shape["text"], controls, index)] * bool(np.isfinite(place).all())
-    return tuple(filter(None, texts))
+def painted(still: Still) -> tuple[str, ...]:
+    """Return the titles and labels that a scene shows where its controls are, in the beat in force."""
+    panels = [panel for panel in still.head["panels"] if still._shown(panel)]
+    shapes = [shape for panel in panels for shape in panel["shapes"] if still._shown(shape)]
+    labels = [part for shape in shapes for part in (shape, *shape.get("of", ())) if part["kind"] == "label"]
+    there = [part for part in labels if all(np.isfinite(still.numbers(part[axis])).all() for axis in "xy")]
+    texts = [panel["title"] for panel in panels] + [part["text"] for part in there]
+    return tuple(filter(None, map(still.text, texts)))
 
 
 def shown(at: AppTest) -> dict[str, Shown]:
     """Return the films of a page by their names."""
     parts = [element.proto for element in at.get("bidi_component")]
-    scenes = [unpacked(part.bytes) for part in parts if part.bytes]
     reports = [json.loads(part.json) for part in parts if part.json]
     reported = {text["film"]: text for text in reports if "film" in text}
     films = {}
-    for name, head, held in scenes:
-        text, controls = reported[name], {control["name"]: control for control in head["controls"]}
-        # As the player does where a value lies past what this text or record has.
-        index = {
-            key: int(np.abs(np.subtract(each["stops"], text["at"][key])).argmin()) for key, each in controls.items()
-        }
-        drawn = [key for key, control in controls.items() if control["slider"] and key not in text["fixed"]]
-        sliders = frozenset() if text["bare"] else frozenset(drawn)
-        beat = head["beats"][index["beat"]]["finding"] if head["beats"] else ""
-        finding = sentence(beat or head["finding"], controls, index)
-        films[name] = Shown(finding, painted(head, held, index), sliders, text["at"])
+    for data in (part.bytes for part in parts if part.bytes):
+        text = reported[unpacked(data)[0]]
+        still = Still(data, text["at"])
+        sliders = {each["name"] for each in still.head["controls"] if each["slider"]} - {*text["fixed"]}
+        beats = still.head["beats"]
+        of_beat = still.text(beats[still.index["beat"]]["finding"]) if beats else ""
+        finding = of_beat or still.text(still.head["finding"])
+        films[text["film"]] = Shown(finding, painted(still), frozenset(() if text["bare"] else sliders), text["at"])
     return films
