@@ -13,7 +13,7 @@ import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from playwright.sync_api import Browser, Locator, Page, sync_playwright
+from playwright.sync_api import Browser, Locator, Page, Playwright, sync_playwright
 
 from benchmarks import films
 from benchmarks.servers import ROOT, served
@@ -42,6 +42,11 @@ WATCH = """() => {
     tick();
   });
 }"""
+
+
+def chromium(playwright: Playwright) -> Browser:
+    """Start the system's Chromium, or the one that playwright brings."""
+    return playwright.chromium.launch(executable_path=shutil.which("chromium"), args=ARGUMENTS)
 
 
 @dataclass
@@ -87,7 +92,7 @@ def measure(subjects: list[Subject], rounds: int, app: str) -> list[dict[str, ob
     Returns the rows of the films, which are dragged before.
     """
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=ARGUMENTS)
+        browser = chromium(playwright)
         dragged = films.measured(browser, app, [subject.name for subject in subjects[1:]])
         for subject in subjects:
             first_load(browser, subject)

@@ -9,7 +9,6 @@ import argparse
 import functools
 import http.server
 import json
-import shutil
 import statistics
 import sys
 import threading
@@ -22,7 +21,7 @@ from urllib.parse import urlsplit
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from benchmarks.app import ARGUMENTS
+from benchmarks.app import chromium
 
 BARS = {
     "first paint": 500.0,
@@ -144,7 +143,7 @@ def main() -> int:
     host = options.book.resolve().parent
     rows: dict[str, dict[str, Any]] = {}
     with sync_playwright() as playwright, hosted(host) as address:
-        browser = playwright.chromium.launch(args=ARGUMENTS, executable_path=shutil.which("chromium"))
+        browser = chromium(playwright)
         url = f"{address}{options.book.name}/"
         for name in options.pages:
             place = f"{url}{'' if name == 'home' else f'{name}/'}?lang=en"

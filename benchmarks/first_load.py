@@ -7,7 +7,6 @@ is the time until the first figure is painted, and the bytes that came over the 
 
 import argparse
 import json
-import shutil
 import statistics
 import sys
 from contextlib import ExitStack
@@ -16,7 +15,7 @@ from typing import Any
 
 from playwright.sync_api import Browser, CDPSession, sync_playwright
 
-from benchmarks.app import ARGUMENTS, PAGES, PAINTED, table
+from benchmarks.app import PAGES, PAINTED, chromium, table
 from benchmarks.servers import free_port
 from deploy.hall import Hall
 from deploy.proxy import Site
@@ -76,9 +75,7 @@ def main() -> int:
             halls[name] = Hall(Site(listen=f"127.0.0.1:{free_port()}"), 1, app)
             stack.callback(halls[name].stop)
             halls[name].start()
-        browser = stack.enter_context(sync_playwright()).chromium.launch(
-            executable_path=shutil.which("chromium"), args=ARGUMENTS
-        )
+        browser = chromium(stack.enter_context(sync_playwright()))
         urls = {"floor": f"http://{halls['floor'].site.listen}/"}
         urls |= {name: f"http://{halls['app'].site.listen}/{'' if name == 'home' else name}" for name in options.pages}
         for url in urls.values():

@@ -24,28 +24,6 @@ PATIENCE = 0.5
 ENTRY = {"cpu": "numba", "cuda": "triton"}
 
 
-def figures(result: Result) -> dict[str, float]:
-    """Return a result's numbers; ``quiet`` is the ratio in the half of the rounds in which the copy was fastest."""
-    data: dict[str, Any] = result.data
-    ratio = summary([a / b for a, b in zip(data["seconds"], data["floor"], strict=True)])
-    took = summary(data["seconds"])
-    calm = sorted(zip(data["floor"], data["seconds"], strict=True))[: max(1, len(data["floor"]) // 2)]
-    return {
-        "seconds": took.median,
-        "p20": took.p20,
-        "p80": took.p80,
-        "ratio": ratio.median,
-        "ratio_low": ratio.low,
-        "ratio_high": ratio.high,
-        "quiet": summary([seconds / floor for floor, seconds in calm]).median,
-        "bytes_per_second": data["traffic"] / took.median,
-        "of_floor": 1.0 / ratio.median,
-        "faults": data["faults"],
-        "error": data["error"],
-        "first_call": data["first_call"],
-    }
-
-
 @dataclass(frozen=True)
 class Point:
     """One contestant on one case.
@@ -54,7 +32,9 @@ class Point:
         allocator: "tuned" or "default" (glibc's thresholds), which decides about page faults.
         seconds: per call; ``ratio``: to the copy of the same round; both with intervals.
         bandwidth, floor: bytes per second, the contestant's and the copy's.
+        quiet: the ratio in the half of the rounds in which the copy was fastest.
         error: largest difference from the float64 reference.
+        first_call: seconds until the first answer.
         faults: minor page faults per call.
         cold: whether the buffers that took turns were larger than the cache; None where nobody knows.
         samples: seconds of each round.
@@ -67,7 +47,9 @@ class Point:
     ratio: Summary
     bandwidth: float
     floor: float
+    quiet: float
     error: float
+    first_call: float
     faults: float
     cold: bool | None
     samples: tuple[float, ...]
@@ -100,17 +82,21 @@ class Source:
 
 def point(result: Result, environment: dict[str, Any]) -> Point:
     """Return a good result with what the page draws of it."""
-    data, numbers = result.data, figures(result)
-    copied = 2 * result.case.passes * result.case.tensor_bytes
+    data, case = result.data, result.case
+    ratios = [a / b for a, b in zip(data["seconds"], data["floor"], strict=True)]
+    calm = sorted(zip(data["floor"], ratios, strict=True))[: max(1, len(ratios) // 2)]
+    took = summary(data["seconds"])
     return Point(
-        result.case,
+        case,
         result.contestant,
         str(environment.get("allocator", "default")),
-        summary(data["seconds"]),
-        summary([a / b for a, b in zip(data["seconds"], data["floor"], strict=True)]),
-        numbers["bytes_per_second"],
-        copied / summary(data["floor"]).median,
+        took,
+        summary(ratios),
+        data["traffic"] / took.median,
+        2 * case.passes * case.tensor_bytes / summary(data["floor"]).median,
+        summary([ratio for _, ratio in calm]).median,
         float(data["error"]),
+        float(data["first_call"]),
         float(data["faults"]),
         data.get("larger_than_cache"),
         tuple(data["seconds"]),

@@ -12,7 +12,7 @@ from rope_core.bench.cases import DIRECTIONS, ITEM_BYTES, MEMORY, SUITES, Case
 from rope_core.bench.environment import with_allocator
 from rope_core.bench.records import Result, Store
 from rope_core.bench.statistics import compare
-from rope_core.bench.view import figures
+from rope_core.bench.view import point
 from rope_core.cli.command import execute
 from rope_core.errors import reject
 
@@ -148,15 +148,13 @@ def _need_gpu() -> None:
 def table(results: list[Result]) -> str:
     """Return results as text, the fastest first."""
     lines = [results[0].case.title] if results else []
-    good = sorted((r for r in results if r.state == "ok"), key=lambda r: figures(r)["quiet"])
-    for r in good:
-        f = figures(r)
-        lines.append(
-            f"  {r.contestant:24s} {f['seconds'] * 1e6:11.2f} us  {f['ratio']:7.3f} of the copy's time "
-            f"[{f['ratio_low']:.3f}, {f['ratio_high']:.3f}] quiet {f['quiet']:.3f}  "
-            f"{f['bytes_per_second'] / 1e9:8.2f} GB/s  "
-            f"error {f['error']:.2e}  faults {f['faults']:.0f}  first call {f['first_call']:.2f} s"
-        )
+    good = (point(r, {}) for r in results if r.state == "ok")
+    lines += [
+        f"  {p.contestant:24s} {p.seconds.median * 1e6:11.2f} us  {p.ratio.median:7.3f} of the copy's time "
+        f"[{p.ratio.low:.3f}, {p.ratio.high:.3f}] quiet {p.quiet:.3f}  {p.bandwidth / 1e9:8.2f} GB/s  "
+        f"error {p.error:.2e}  faults {p.faults:.0f}  first call {p.first_call:.2f} s"
+        for p in sorted(good, key=lambda p: p.quiet)
+    ]
     lines += [f"  {r.contestant:24s} {r.state}: {r.reason}" for r in results if r.state != "ok"]
     return "\n".join(lines)
 

@@ -89,10 +89,9 @@ class _Job:
 
 
 class Queue:
-    """Runs jobs one after another (``slots`` at a time), each owner in turn.
+    """Runs jobs one after another, each owner in turn.
 
     Args:
-        slots: jobs that run at once.
         waiting: jobs that may wait in all; more are refused. One address may have half as many waiting or running.
         per_owner: jobs that one owner may have waiting or running; more are refused.
         kept: finished jobs that are remembered.
@@ -100,8 +99,7 @@ class Queue:
     Raises ValueError on numbers below 1.
     """
 
-    def __init__(self, slots: int = 1, waiting: int = 32, per_owner: int = 2, kept: int = 200) -> None:
-        self._slots = whole("slots", slots, 1, 64)
+    def __init__(self, waiting: int = 32, per_owner: int = 2, kept: int = 200) -> None:
         self._limit = whole("waiting", waiting, 1, 10_000)
         self._per_owner = whole("per_owner", per_owner, 1, 10_000)
         self._kept = whole("kept", kept, 1, 100_000)
@@ -272,7 +270,7 @@ class Queue:
                 running = [j for j in self._jobs.values() if j.state == RUNNING]
                 if self._closed and not running:
                     return
-                ready = self._order()[: self._slots - len(running)]
+                ready = [] if running else self._order()[:1]
                 for job in ready:
                     self._start(job)
                 if not running and not ready:

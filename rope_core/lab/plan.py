@@ -30,18 +30,13 @@ AFTER = 16
 C = TypeVar("C")
 
 
-def lines_of(name: str, keys: Sequence[str] = ()) -> tuple[str, ...]:
-    """Return the lines to read shipped weights by, all by default.
-
-    Weights without rotary positions have nothing to stretch: they have one line, and the sliding window if it is named.
-
-    Raises ValueError on unknown weights or lines.
-    """
-    return lines_for(cards.named(name).recipe.shape, keys)
-
-
 def lines_for(shape: Shape, keys: Sequence[str] = ()) -> tuple[str, ...]:
-    """Return ``lines_of`` for a model of a shape."""
+    """Return the lines to read a model of a shape by, all by default.
+
+    Models without rotary positions have nothing to stretch: they have one line, and the sliding window if it is named.
+
+    Raises ValueError on an unknown line.
+    """
     chosen = tuple(keys) or tuple(each.key for each in lines())
     for key in chosen:
         line(key)
@@ -80,7 +75,7 @@ def cells(
         (name, key, length)
         for length in lengths_of(lengths)
         for name in named(names)
-        for key in lines_of(name, keys)
+        for key in lines_for(cards.named(name).recipe.shape, keys)
         if sliding or line(key).scales
     ]
     for name, key, length in planned:

@@ -18,7 +18,7 @@ from rope_core.bench.answers import check, make_inputs
 from rope_core.bench.cases import SUITES, Case
 from rope_core.bench.contestants import Contestant, Inputs, Pair
 from rope_core.bench.records import Store
-from rope_core.bench.view import figures
+from rope_core.bench.view import point
 from rope_core.jobs import queue as jobs
 from rope_core.kernels.entry import apply
 
@@ -118,9 +118,7 @@ def test_right_answers_are_timed_beside_the_copy(direction: str) -> None:
         assert len(data["seconds"]) == len(data["floor"]) == 5
         assert all(s * data["calls"] > 100 * data["tick"] for s in data["seconds"])
         assert 0 < data["error"] < 0.05
-        assert figures(results[name])["bytes_per_second"] == pytest.approx(
-            case.traffic / sorted(data["seconds"])[2], rel=1e-9
-        )
+        assert point(results[name], {}).bandwidth == pytest.approx(case.traffic / sorted(data["seconds"])[2], rel=1e-9)
     assert case.traffic == (2 if direction == "both" else 1) * (2 * 2 * 33 * 6 * 64 * 2 + 2 * 33 * 24 * 4)
 
 

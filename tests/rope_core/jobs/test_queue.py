@@ -173,8 +173,8 @@ def test_bad_requests_are_refused(queue: jobs.Queue) -> None:
         queue.submit("job_good", owner="a", time_limit=0)
     with pytest.raises(ValueError, match="job_id must be"):
         queue.status("nobody")
-    with pytest.raises(ValueError, match="slots must be"):
-        jobs.Queue(slots=0)
+    with pytest.raises(ValueError, match="waiting must be"):
+        jobs.Queue(waiting=0)
 
 
 def test_old_jobs_are_forgotten(env: dict[str, str]) -> None:

@@ -31,8 +31,8 @@ def test_documents_are_the_first_bytes_of_the_held_out_ones_or_the_text_cut_up()
 
 def test_lines_are_the_ladder_s_and_one_without_rotary_positions() -> None:
     keys = tuple(each.key for each in lines())
-    assert plan.lines_of("tiny") == keys and plan.lines_of("tiny-learned") == keys[:1]
-    assert plan.lines_of("tiny", ["yarn", "none"]) == ("yarn", "none")
+    assert plan.lines_for(small().shape) == keys and plan.lines_for(small("learned").shape) == keys[:1]
+    assert plan.lines_for(small().shape, ["yarn", "none"]) == ("yarn", "none")
     assert plan.cells(["tiny", "tiny-learned"], ["yarn"], [30, 12], None) == [
         ("tiny", "yarn", 12),
         ("tiny-learned", "none", 12),
