@@ -60,7 +60,7 @@ def one_score(page: Frame) -> None:
         rope, kind, reach = page.store.rope(), page.get(VECTORS), page.get(REACH)
         bases, at = stops(BASE, page.get(BASE), film.LOW, film.HIGH), film.distances(page.get(AT), reach)
         words = spread.lengths(rope.train_len, page.get(KEYS))
-        drawing = film.decaying(rope, kind, vectors, reach, bases, at, words, page.t)
+        drawing = film.decaying(rope, kind, vectors, reach, bases, at, words, page.store.default(BASE), page.t)
         page.show(drawing, film.decaying, attention.score_curve, softmax_core.expected_attention)
     page.bar()
     page.controls.segments(VECTORS)

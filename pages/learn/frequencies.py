@@ -33,7 +33,7 @@ def spectrum(page: Frame) -> None:
     """Draw one pair's speed, all of them over the base, and the table that attention multiplies by."""
     bases = stops(BASE, page.get(BASE), 1e3, 1e7)
     pairs = figures.pairs_of(page.get(DIM), page.get(PAIR))
-    numbers = page.get(DIM), bases, page.get(TRAIN_LEN), pairs, page.get(VIEW), page.get(SPAN)
+    numbers = page.get(DIM), bases, page.get(TRAIN_LEN), pairs, page.get(VIEW), page.get(SPAN), page.store.default(BASE)
     film = figures.heat(*numbers, page.t)
     page.show(film, figures.heat, frequency_demo.table, frequency_demo.incomplete)
     page.bar()

@@ -59,6 +59,16 @@ def pair_products(q: npt.ArrayLike, k: npt.ArrayLike, layout: str | Layout) -> n
     return np.asarray((qa + 1j * qb) * (ka - 1j * kb))
 
 
+def aligned(rope: Rope, distances: npt.ArrayLike, within: float = np.pi / 6) -> npt.NDArray[np.int64]:
+    """Return how many pairs of two equal vectors point the same way at each distance, within an angle in rad, (n,).
+
+    >>> aligned(Rope(dim=4, base=100.0), [0, 1, 5, 63]).tolist()
+    [2, 1, 1, 2]
+    """
+    angles = np.outer(np.asarray(distances, dtype=np.float64), rope.theta)
+    return np.count_nonzero(np.cos(angles) > np.cos(within), axis=1)
+
+
 def pair_contributions(
     s: Spectrum,
     distances: npt.ArrayLike,

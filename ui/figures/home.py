@@ -7,7 +7,7 @@ import numpy as np
 import rope_core as rc
 from rope_core.rope import Array
 from rope_core.theory import frequency_demo
-from rope_core.theory.attention import score_curve
+from rope_core.theory.attention import aligned, score_curve
 from ui.figures.drawing import Film, kept
 from ui.figures.predicted import predicted
 from ui.film.colours import BLUE, GREY, RED, on
@@ -97,8 +97,9 @@ def dials(rope: rc.Rope, positions: tuple[int, ...], words: tuple[str, ...], t: 
             seldom=Texts((at,), tuple(slowly(turned, t) for turned in (moved / rope.wavelength[-1]).tolist())),
         ),
         sentence(
-            lambda **slots: t("alike_finding", word=words[PARTNER], **slots),
+            lambda **slots: t("alike_finding", pairs=rope.pairs, **slots),
             distance=Texts((at,), tuple(f"{abs(place - PARTNER):,.0f}" for place in moved.tolist())),
+            near=Texts((at,), tuple(map(str, aligned(rope, moved - PARTNER).tolist()))),
             score=Texts((at,), tuple(f"{score:.2f}".replace("-", "−") for score in scores)),
         ),
     )

@@ -34,8 +34,9 @@ IDS = tuple(sorted(CLAIMS))
 PAIR = (0.8, 0.6)
 """The pair of numbers that is turned."""
 ANGLES = tuple(range(0, 361, 5))
-SWAPPED = "003-elements"
-"""The entry that the film shows."""
+DOCUMENT = "003"
+SWAPPED = f"{DOCUMENT}-elements"
+"""The source and the entry that the film shows."""
 
 
 @dataclass(frozen=True)
@@ -209,7 +210,12 @@ def swapped(t: Words) -> Film:
     )
     return Film(
         "swapped",
-        Scene((panel, forms), (at,), findings[-1], beats=beats(t, "swapped", *findings, hints=("angle",))),
+        Scene(
+            (panel, forms),
+            (at,),
+            findings[-1],
+            beats=beats(t, "swapped", *findings, hints=("angle",), at=({}, {"angle": 60}), source=named(DOCUMENT, t)),
+        ),
         lambda: {
             "angle": degrees,
             "x": right[:, 0],

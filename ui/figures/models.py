@@ -86,7 +86,7 @@ def dozen(lengths: tuple[int, ...], t: Words) -> Film:
             (_turning([first], at, 70, t, until=1), _turning(shown, at, 250, t, since=2)),
             (at,),
             findings[-1],
-            beats=beats(t, "dozen", *findings, hints=("context",), at=(), **slots),
+            beats=beats(t, "dozen", *findings, hints=("context",), at=({}, {"context": 4096}), **slots),
         ),
         lambda: {
             "model": [row.model.id for row in shown],

@@ -47,7 +47,7 @@ def test_the_curve_and_the_mark_are_the_score_of_rotated_vectors(kind: str, dim:
     q, k = figures.vectors(kind, dim, 3, "1, -2 0.5", "0.3，2")
     assert np.linalg.norm(q) == pytest.approx(1.0) and np.linalg.norm(k) == pytest.approx(1.0)
     bases, at = (base, 9_000.0) if base < 9_000 else (9_000.0, base), decay.distances(71, 400)
-    film = unwrap(decay.decaying)(rc.Rope(dim, base, 512), kind, (q, k), 400, bases, at, TEXTS, T)
+    film = unwrap(decay.decaying)(rc.Rope(dim, base, 512), kind, (q, k), 400, bases, at, TEXTS, base, T)
     shapes = film.scene.panels[0].shapes
     band, edge = [shape for shape in shapes if shape["kind"] == "path" and isinstance(shape["y"], Track)][:2]
     grip, *zeros = [shape for shape in shapes if shape["kind"] == "handle"]
@@ -95,7 +95,7 @@ def test_a_wide_bin_holds_its_first_and_last_distance_and_few_between() -> None:
 
 def test_a_distance_past_the_reach_lengthens_the_axis() -> None:
     vectors, at = figures.vectors("equal", 8, 0, "", ""), decay.distances(5_000, 64)
-    film = unwrap(decay.decaying)(rc.Rope(8, 60.0), "equal", vectors, 64, (60.0, 9e3), at, TEXTS, T)
+    film = unwrap(decay.decaying)(rc.Rope(8, 60.0), "equal", vectors, 64, (60.0, 9e3), at, TEXTS, 60.0, T)
     assert film.scene.panels[0].x.high == np.log10(5_000) and at[-1] == 5_000
 
 

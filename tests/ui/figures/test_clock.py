@@ -90,9 +90,12 @@ def test_hands_at_drawn_stops(rope: Rope, factor: float, span: float, data: st.D
     count = sum(past(rope.theta, tokens))
     assert (f"{count} have" in first) == (count > 0)
     unseen, closer = last.split(". ")
-    assert unseen.endswith(f"{T(f'scheme.{name}')} ({new})" if (new := sum(past(s.inv_freq, length))) else T("nobody"))
+    assert unseen.endswith(
+        f"{T(f'scheme.{name}')} ({new} hands)" if (new := sum(past(s.inv_freq, length))) else T("nobody")
+    )
     moved = abs(rope.theta[0] / s.inv_freq[0] - 1) > 1e-6
-    wanted = f"{T(f'scheme.{name}')} ({film.degrees(s.inv_freq[0])})." if moved else f"{T('nobody')}."
+    steps = f"{film.degrees(s.inv_freq[0])} instead of {film.degrees(rope.theta[0])}"
+    wanted = f"{T(f'scheme.{name}')} ({steps})." if moved else f"{T('nobody')}."
     assert closer.endswith(wanted)
 
 

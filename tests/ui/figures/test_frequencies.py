@@ -18,7 +18,7 @@ BASES = (1000.0, 10_000.0, 54_321.0, 1e7)
 
 
 def film(dim: int, kind: str = "cos", span: int = 256, train_len: int = 4096) -> Film:
-    built: Film = unwrap(tables.heat)(dim, BASES, train_len, tables.pairs_of(dim, 3), kind, span, EN)
+    built: Film = unwrap(tables.heat)(dim, BASES, train_len, tables.pairs_of(dim, 3), kind, span, 10_000.0, EN)
     return built
 
 
@@ -76,10 +76,11 @@ def test_wavelengths_hands_and_who_completes_a_turn_at_every_stop(dim: int, kind
             turned = 6 * base ** (-2 * pair / dim)
             for panel_of in (hand, bar):
                 tip = of_kind(panel_of, "hands")[-1]["angle"].at(at)[0]
-                assert np.isclose(np.sin(tip), math.cos(turned)) and np.isclose(np.cos(tip), math.sin(turned))
+                assert np.isclose(np.sin(tip), math.cos(turned)) and np.isclose(np.cos(tip), -math.sin(turned))
             heights = [shape["y" if kind == "cos" else "x"].at(at)[1] for shape in of_kind(bar, "path")]
-            exact = math.cos(turned) if kind == "cos" else math.sin(turned)
-            wanted = [exact if exact > 0 else np.nan, exact if exact < 0 else np.nan]
+            # Up for the cosine; the sine grows to the left, where an arrow from the top turns first.
+            exact, way = (math.cos(turned), 1) if kind == "cos" else (math.sin(turned), -1)
+            wanted = [way * exact if exact > 0 else np.nan, way * exact if exact < 0 else np.nan]
             assert heights == pytest.approx(wanted, nan_ok=True)
             assert passed["paint"].at(at).tolist() == [row <= pair for row in rows]
             texts_of = built.scene.written({"pair": tables.pairs_of(dim, 3)[n], "base": base, "beat": 1})
@@ -91,7 +92,7 @@ def test_wavelengths_hands_and_who_completes_a_turn_at_every_stop(dim: int, kind
 
 
 def test_axes_rest_while_the_base_moves_and_name_no_power_of_e() -> None:
-    built = unwrap(tables.heat)(128, (1000.0, 7e9, 1e12), 4096, (0, 63), "cos", 256, EN)
+    built = unwrap(tables.heat)(128, (1000.0, 7e9, 1e12), 4096, (0, 63), "cos", 256, 1000.0, EN)
     _, base = built.scene.controls
     assert base.texts == ("1,000", "7·10⁹", "10¹²")
     panel = built.scene.panels[1]

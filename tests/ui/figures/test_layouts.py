@@ -42,12 +42,18 @@ def test_every_number_goes_from_its_place_to_the_other_and_partners_stay_joined(
         np.testing.assert_allclose(frames[-1, [0, -1]], [goal[2 * pair], goal[2 * pair + 1]])
 
 
+def test_wrong_partners_are_joined_as_half_split_code_pairs_them() -> None:
+    shapes = panels(8, 1e4, 3)[1].shapes
+    ends = [(shape["x"][0], shape["x"][-1]) for shape in shapes if shape["kind"] == "path"]
+    np.testing.assert_allclose(ends, [(0, 4), (1, 5), (2, 6), (3, 7)])
+
+
 @pytest.mark.parametrize(("width", "base", "first"), [(4, 100.0, 0), (8, 10_000.0, 1), (12, 1.5, 4000)])
 def test_arrows_are_the_pairs_turned_by_hand_rightly_and_in_the_wrong_order(
     width: int, base: float, first: int
 ) -> None:
     """Each pair turned as a complex number from position 0; wrongly: number i with number i + d/2."""
-    start, dials = panels(width, base, 0)[1:], panels(width, base, first)[1:]
+    start, dials = panels(width, base, 0)[2:], panels(width, base, first)[2:]
     tips = [dial.shapes[-1] for dial in start]
     z = np.array([tip["length"].frames[0, 0] * np.exp(1j * tip["angle"].frames[0, 0]) for tip in tips])
     np.testing.assert_allclose(np.abs(z), 1.0)

@@ -47,8 +47,8 @@ def test_the_sentences_state_what_rotated_vectors_give(lang: str) -> None:
         assert finding == t("cache_finding", dropped=str(gone), right=back[0], wrong=back[1], read=read)
     row, column = patches.order()[8]
     finding = scene.written({"beat": 3, "cut": 4, "dropped": 0, "patch": 8})
-    where = t("patch_at", row=row + 1, column=column + 1)
-    numbers = {"n0": 2, "n1": 2 + row, "n2": 2 + column, "d0": 6, "d1": 6 - row, "d2": 6 - column}
+    where = t("patch_at", row=2 + row, column=2 + column)
+    numbers = {"n0": 2, "n1": 2 + row, "n2": 2 + column}
     assert finding == t("patch_finding", where=where, after=8, plain=20, **numbers)
 
 

@@ -37,7 +37,7 @@ def test_arrows_shares_and_scores_at_every_stop(dim: int, base: float, pair: int
         np.testing.assert_allclose([np.cos(angle), np.sin(angle)], tips[-1], atol=1e-9)
     apart = f"{np.degrees(np.arccos(tips[1] @ tips[2])):.3g}"
     assert written(scene.beats[1].finding, index) == T(
-        "between_finding", m=f"{m + shift:,}", n=f"{n + shift:,}", angle=apart
+        "between_finding", m=f"{m + shift:,}", n=f"{n + shift:,}", angle=apart, d=str(m - n)
     )
     angle = np.degrees(m * rope.theta[pair])
     rings = turn.shapes[0]

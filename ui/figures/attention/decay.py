@@ -34,9 +34,13 @@ def decaying(
     bases: tuple[float, ...],
     at: tuple[int, ...],
     words: tuple[int, ...],
+    own: float,
     t: Words,
 ) -> Film:
-    """Return the score of a query and a key over the distance, then at every base; then attention as a text grows."""
+    """Return the score of a query and a key over the distance, then at every base; then attention as a text grows.
+
+    ``own``: the base that the second and the third beat begin at.
+    """
     q, k = pairing
     reach = max(reach, at[-1])
     base, far = control(t, "base", bases, since=2, until=2), control(t, "at", at, seconds=8.0, until=1)
@@ -66,7 +70,7 @@ def decaying(
     side = {"anchor": "end", "dx": -8} if trained > edge / 2 else {"anchor": "start", "dx": 8}
     crossing = [
         handle(base, zeros, 0.0, "ink", t("grab_base"), r=10),
-        label(zeros, 0.0, negative, anchor="end", bold=True, dx=20, dy=28),
+        label(zeros, 0.0, negative, anchor="end", bold=True, dx=10, dy=28),
     ]
     panel = Panel(
         Axis(0.0, edge, tuple((np.log10(x), f"{x:,}") for x in DECADES if x <= reach), t("distance_log")),
@@ -110,7 +114,7 @@ def decaying(
                 "decay",
                 *findings,
                 hints=("at", "base", "keys"),
-                at=({}, {}, {"keys": 2.0 * rope.train_len}),
+                at=({}, {"base": own}, {"base": own, "keys": 2.0 * rope.train_len}),
                 fact=t(f"fact.{kind}"),
                 act=t(f"act.{kind}"),
             ),

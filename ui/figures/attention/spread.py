@@ -32,7 +32,7 @@ def shares(keys: tuple[int, ...], train_len: int) -> tuple[Array, Array, Array]:
 
 def texts_of(keys: Control, squares: Array, plain: Array, sharp: Array, t: Words) -> Text:
     """Return the sentence about the word's attention at every length."""
-    columns = {"plain": plain, "square": squares, "sharp": sharp}
+    columns = {"plain": plain, "square": squares, "lead": STANDS * squares, "sharp": sharp}
     return sentence(
         lambda **slots: t("spread_finding", stands=f"{STANDS:g}", **slots),
         keys=Texts((keys,), keys.texts),

@@ -164,6 +164,7 @@ def closer(linear: Dial, k: int, t: Words) -> str:
 def compared(each: Sequence[Dial], by: Control, t: Words) -> Text:
     """Return the sentence that names the schemes with hands at new angles, and those that bring neighbours closer."""
     names = [t(f"scheme.{dial.request.scheme}") for dial in each]
+    trained = degrees(each[0].request.rope.theta[0]) if each else ""
 
     def listed(values: Sequence[Sequence[str]]) -> Texts:
         """Return at each stop the names that have a text there, with it."""
@@ -174,8 +175,18 @@ def compared(each: Sequence[Dial], by: Control, t: Words) -> Text:
     return sentence(
         lambda **slots: t("compared_finding", **slots),
         length=Texts((by,), tuple(f"{length:,}" for length in each[0].lengths)) if each else "",
-        new=listed([[str(count) if count else "" for count in map(np.sum, dial.of_each("past"))] for dial in each]),
-        closer=listed([[a if new else "" for a, new in zip(dial.apart, dial.moved, strict=True)] for dial in each]),
+        new=listed(
+            [[t("new_hands", count=n) if n else "" for n in map(np.sum, dial.of_each("past"))] for dial in each]
+        ),
+        closer=listed(
+            [
+                [
+                    t("closer_by", apart=a, trained=trained) if new else ""
+                    for a, new in zip(dial.apart, dial.moved, strict=True)
+                ]
+                for dial in each
+            ]
+        ),
     )
 
 

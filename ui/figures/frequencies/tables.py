@@ -48,11 +48,13 @@ def heat(
     shown: tuple[int, ...],
     kind: str,
     span: int,
+    own: float,
     t: Words,
 ) -> Film:
     """Return one pair's hand and wavelength, then all wavelengths at every base, then the table of pairs and positions.
 
-    ``shown``: the pairs to drag to. At most ``ROWS`` are drawn, and every position up to ``WHOLE``, else ``SAMPLED``.
+    ``shown``: the pairs to drag to; ``own``: the base that the table begins at. At most ``ROWS`` pairs are drawn, and
+    every position up to ``WHOLE``, else ``SAMPLED``.
     """
     at_base = control(t, "base", bases, seconds=8.0, since=2, until=2)
     ropes = [rc.Rope(dim, base, train_len) for base in bases]
@@ -75,7 +77,7 @@ def heat(
                 "heat",
                 *findings(ropes, which, (at_pair, at_base), kind, span, t),
                 hints=("pair", "base", "pair"),
-                at=({}, {}, {"pair": 4}),
+                at=({}, {}, {"pair": 4, "base": own}),
                 base=Texts((at_base,), at_base.texts),
                 first=read(ropes[0].wavelength[0]),
                 ratio=Texts((at_base,), tuple(f"{rope.base ** (2 / dim):.3g}" for rope in ropes)),
@@ -102,7 +104,7 @@ def hand(
     angle = AFTER * np.array([rope.theta for rope in ropes]).T[which]
     turned_by = [f"{each:.3g}°" for each in np.degrees(angle).ravel().tolist()]
     pairs = [t("hand_title", i=i, after=AFTER, angle="{}") for i in which.tolist() for _ in ropes]
-    tip = Track(both, UP - angle[..., None])
+    tip = Track(both, UP + angle[..., None])
     rest = np.zeros((*angle.shape, 1))
     shapes: list[Shape] = [
         circle(0.0, 0.0, 1.0, GREY, 2),
@@ -116,7 +118,7 @@ def hand(
         height = frequency_demo.TABLES[kind](angle)[..., None]
         for colour, seen in ((BLUE, height > 0), (RED, height < 0)):
             bar = Track(both, np.concatenate([rest, np.where(seen, height, np.nan)], axis=-1))
-            x, y = ((0.0, 0.0), bar) if kind == "cos" else (bar, (0.0, 0.0))
+            x, y = ((0.0, 0.0), bar) if kind == "cos" else (Track(both, -bar.frames), (0.0, 0.0))
             shapes.append(path(x, y, colour, 7))
     return Panel(
         Axis(-1.15, 1.15),

@@ -35,6 +35,8 @@ def breaking(name: str, text: bytes, positions: Positions, kind: str, t: Words) 
     after = [inside.reading(name, text, each) for each in settings]
     moved = np.stack([inside.moved(before, each) for each in after])
     chances = np.stack([each.following() for each in after])
+    slowest = [replace(positions, still=inside.stilled(inside.KINDS[1], int(stop), pairs)) for stop in count.stops]
+    spared = [inside.reading(name, text, each).following() for each in slowest]
     back = inside.one_back(before)
     layer, head = (int(at) for at in np.unravel_index(back.argmax(), back.shape))
     likely = inside.likeliest([before.following(), *chances], NEXT)
@@ -42,7 +44,12 @@ def breaking(name: str, text: bytes, positions: Positions, kind: str, t: Words) 
     findings = (
         _one_head(query, after, layer, head, letters, t),
         _before_it(query, count, kind, [each.attention[layer, head] for each in after], letters, t),
-        _each(count, lambda k: _whole(kind, k, moved[k], (before.following()[best], chances[k][best]), shown(best), t)),
+        _each(
+            count,
+            lambda k: _whole(
+                kind, k, moved[k], [each[best] for each in (before.following(), chances[k], spared[k])], shown(best), t
+            ),
+        ),
     )
     panels = (
         _look(query, count, after, layer, head, letters, t),
@@ -109,13 +116,22 @@ def _before_it(query: Control, count: Control, kind: str, weights: list[Array], 
     return Texts((query, count), tuple(write(at, k) for at in places for k in range(len(count.stops))))
 
 
-def _whole(kind: str, count: int, moved: Array, chance: tuple[float, float], byte: str, t: Words) -> str:
-    """Return which head was moved most and what the next byte's chance became, as a sentence."""
+def _whole(kind: str, count: int, moved: Array, chance: list[float], byte: str, t: Words) -> str:
+    """Return which head was moved most and what the next byte's chance became, as a sentence.
+
+    ``chance``: as trained, with the pairs stopped, and with as many of the slowest stopped.
+    """
     worst = np.unravel_index(moved.argmax(), moved.shape)
-    before, after = (percent(float(each)) for each in chance)
+    before, after, slow = (percent(float(each)) for each in chance)
     slots = {"layer": int(worst[0]) + 1, "head": int(worst[1]) + 1, "share": percent(float(moved.max()))}
     return t(
-        f"breaking_finding.{kind if count else 'none'}", count=count, byte=byte, before=before, after=after, **slots
+        f"breaking_finding.{kind if count else 'none'}",
+        count=count,
+        byte=byte,
+        before=before,
+        after=after,
+        slow=slow,
+        **slots,
     )
 
 

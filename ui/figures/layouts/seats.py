@@ -9,15 +9,15 @@ from rope_core.theory import layout_demo
 from ui.figures.drawing import Film, kept
 from ui.film.colours import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, YELLOW
 from ui.film.scene import Axis, Control, Panel, Scene, Shape, Texts, Track, beats, control, sentence
-from ui.film.shapes import boxes, circle, handle, hands, label, named, path, since, turned, until
+from ui.film.shapes import boxes, circle, handle, hands, label, named, path, since, turned
 from ui.text.words import Words
 
 STEPS = 20
 PAIRS = (PURPLE, SKY, YELLOW, GREEN, GREY, BLUE)
 """A colour for each pair; red and amber mean other things."""
 BOW = np.linspace(0.0, np.pi, 17)
-HALF = 0.42
-"""Half a tile's width, in seats."""
+HALF, BAR = 0.42, 0.2
+"""Half a tile's width and half its bar's, in seats."""
 ARC, DEEP = -1.15, 0.5
 """Where the arcs that join partners begin, and how deep those of neighbours are, in heights of half a tile."""
 
@@ -48,7 +48,7 @@ def permutation(width: int, base: float, positions: tuple[int, ...], t: Words) -
     return Film(
         "permutation",
         Scene(
-            (_tiles(going, at, both, share, t), *dials),
+            (_tiles(going, at, both, share, t), _mispaired(at, both, t), *dials),
             (going, at),
             findings[-1],
             beats=beats(
@@ -77,43 +77,57 @@ def permutation(width: int, base: float, positions: tuple[int, ...], t: Words) -
 def _tiles(going: Control, at: Control, both: layout_demo.TwoOrders, share: Array, t: Words) -> Panel:
     """Return the numbers as tiles on their way between the orders; arcs join the two of a pair."""
     width = both.order.size
-    dims = np.arange(width)
-    x = (1 - share) * dims + share * both.place
-    colours = [PAIRS[dim // 2] for dim in range(width)]
+    x = (1 - share) * np.arange(width) + share * both.place
 
     def by(frames: Array) -> Track:
         return Track((going,), frames)
 
-    arcs: list[Shape] = []
+    shapes: list[Shape] = []
     for pair in range(width // 2):
-        left, right = x[:, 2 * pair : 2 * pair + 1], x[:, 2 * pair + 1 : 2 * pair + 2]
-        along = (left + right) / 2 - (right - left) / 2 * np.cos(BOW)
-        depth = DEEP * (1 + share) * np.sin(BOW)
-        arcs.append(named("R", path(by(along), by(ARC - depth), PAIRS[pair], 4)))
-    tiles: list[Shape] = []
+        along, deep = _bow(x[:, 2 * pair : 2 * pair + 1], x[:, 2 * pair + 1 : 2 * pair + 2], DEEP * (1 + share))
+        shapes.append(named("R", path(by(along), by(deep), PAIRS[pair], 4)))
     for dim in range(width):
         here = x[:, dim : dim + 1]
-        value = Track((at,), 0.9 * both.interleaved[:, dim : dim + 1])
-        whole = [
-            boxes(by(here - HALF), by(here + HALF), -1.0, 1.0, "paper"),
-            boxes(by(here - HALF), by(here + HALF), -1.0, 1.0, colours[dim], opacity=0.25),
-            named("x", boxes(by(here - 0.2), by(here + 0.2), 0.0, value, colours[dim])),
-            label(by(here - HALF), 0.72, str(dim), anchor="start", bold=True, dx=4, dy=4, size=14),
-        ]
-        tiles += whole
-        # A tile that keeps its seat in both orders cannot be dragged; beats 1 and 3 are about the arrows.
+        tile = _tile(dim, at, both, by(here - HALF), by(here + HALF), by(here - BAR), by(here + BAR))
+        shapes += tile
+        # A tile that keeps its seat in both orders cannot be dragged; beat 1 is about the arrows.
         if both.place[dim] != dim:
-            grip = handle(going, by(here), 0.0, colours[dim], t("grab_seat", i=dim), [whole[1] | {"opacity": 0}], r=0)
-            tiles += since(2, *until(2, grip))
+            name, whole = t("grab_seat", i=dim), [tile[1] | {"opacity": 0}]
+            shapes += since(2, handle(going, by(here), 0.0, PAIRS[dim // 2], name, whole, r=0))
     names = Texts((going,), (t("row_paper"), *[t("row_between")] * (STEPS - 1), t("row_half")))
-    return Panel(
-        Axis(-0.6, width - 0.4),
-        Axis(-2.35, 1.1),
-        [*arcs, *tiles],
-        names,
-        width=2000,
-        height=130,
-    )
+    return _row(width, shapes, names, until=2)
+
+
+def _mispaired(at: Control, both: layout_demo.TwoOrders, t: Words) -> Panel:
+    """Return the numbers as the paper stores them, joined as code that expects the other order pairs them."""
+    width = both.order.size
+    half = width // 2
+    shapes = [path(*_bow(float(dim), float(dim + half), 2 * DEEP), ORANGE, 4) for dim in range(half)]
+    for dim in range(width):
+        shapes += _tile(dim, at, both, dim - HALF, dim + HALF, dim - BAR, dim + BAR)
+    return _row(width, shapes, t("row_misread"), since=3)
+
+
+def _row(width: int, shapes: list[Shape], title: str | Texts, **shown: int) -> Panel:
+    return Panel(Axis(-0.6, width - 0.4), Axis(-2.35, 1.1), shapes, title, width=2000, height=130, **shown)
+
+
+def _bow(left: Array | float, right: Array | float, deep: Array | float) -> tuple[Array, Array]:
+    """Return the arc below two tiles that joins them."""
+    middle, half = (np.add(left, right) / 2, np.subtract(right, left) / 2)
+    return middle - half * np.cos(BOW), ARC - deep * np.sin(BOW)
+
+
+def _tile(dim: int, at: Control, both: layout_demo.TwoOrders, *edges: Track | float) -> list[Shape]:
+    """Return a number as a tile between two edges, and in it its value as a bar between two more."""
+    left, right, low, high = edges
+    value, colour = Track((at,), 0.9 * both.interleaved[:, dim : dim + 1]), PAIRS[dim // 2]
+    return [
+        boxes(left, right, -1.0, 1.0, "paper"),
+        boxes(left, right, -1.0, 1.0, colour, opacity=0.25),
+        named("x", boxes(low, high, 0.0, value, colour)),
+        label(left, 0.72, str(dim), anchor="start", bold=True, dx=4, dy=4, size=14),
+    ]
 
 
 def _dial(pair: int, at: Control, both: layout_demo.TwoOrders, t: Words) -> Panel:

@@ -108,19 +108,10 @@ def _pairs(patch: Control, ids: Ids, t: Words) -> Panel:
 
 
 def finding(patch: Control, t: Words) -> Text:
-    """Return a patch's three numbers, and how far from it the next word reads it to be."""
+    """Return a patch's three numbers, and the next word's."""
     ids = positions()
-    here = ids[:, tokens()]
-    away = ids[:, [AFTER]] - here
-
-    def written(numbers: Ids) -> Texts:
-        return Texts((patch,), tuple(map(str, numbers.tolist())))
-
-    slots = {f"n{k}": written(row) for k, row in enumerate(here)} | {
-        f"d{k}": written(row) for k, row in enumerate(away)
-    }
     return sentence(
         lambda **given: t("patch_finding", after=int(ids[0, AFTER]), plain=AFTER, **given),
         where=Texts((patch,), patch.texts),
-        **slots,
+        **{f"n{k}": Texts((patch,), tuple(map(str, row.tolist()))) for k, row in enumerate(ids[:, tokens()])},
     )

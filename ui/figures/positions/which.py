@@ -16,9 +16,10 @@ def which(rope: rc.Rope, t: Words) -> Film:
     """Return the three beats: a boundary between texts, a cache's left edge, and a patch of an image."""
     cut = control(t, "cut", range(1, rows.LATEST + 1), seconds=4.0, until=1)
     dropped = control(t, "dropped", range(rows.MOST + 1), seconds=4.0, since=2, until=2)
-    order = patches.order()
-    places = tuple(t("patch_at", row=row + 1, column=column + 1) for row, column in order)
-    patch = Control("patch", t("field.patch"), tuple(map(float, range(len(order)))), places, seconds=6.0, since=3)
+    # Rows and columns have the numbers that are written beside them: their positions.
+    _, *at = patches.positions()[:, patches.tokens()].tolist()
+    places = tuple(t("patch_at", row=row, column=column) for row, column in zip(*at, strict=True))
+    patch = Control("patch", t("field.patch"), tuple(map(float, range(len(places)))), places, seconds=6.0, since=3)
     panels = [rows.packing(rope, cut, t), rows.cache(rope, dropped, t), *patches.image(patch, t)]
     findings = [
         rows.packing_finding(rope, cut, t),

@@ -69,7 +69,7 @@ def drifting(request: rc.Request, dtype: str, positions: tuple[int, ...], t: Wor
             (at,),
             texts_of[-1],
             beats=beats(
-                t, "phase", *texts_of, hints=("at",), at=({}, {"at": 1000}, {"at": 1000}), dtype=dtype, bits=bits
+                t, "phase", *texts_of, hints=("at",), at=({}, {"at": 1378}, {"at": 1378}), dtype=dtype, bits=bits
             ),
         ),
         lambda: (

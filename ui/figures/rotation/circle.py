@@ -44,12 +44,15 @@ def turning(rope: rc.Rope, pair: int, m: tuple[int, ...], n: tuple[int, ...], sh
     place: dict[str, str | Texts] = {"m": _written(at_m, along), "n": _written(at_n, along)}
     distance = Texts((apart,), tuple(f"{d:.0f}".replace("-", "−") for d in distances))
     angle = Texts((apart,), tuple(_degrees(abs(a)) for a in np.degrees(between)))
-    total = Texts((apart,), tuple(f"{value:.3g}".replace("-", "−") for value in scores))
+    total, share = (
+        Texts((apart,), tuple(f"{value:.3g}".replace("-", "−") for value in column))
+        for column in (scores, shares[:, pair])
+    )
     by = Texts((at_m,), tuple(_turned(d) for d in np.degrees(_places(at_m) * rope.theta[pair])))
     findings = (
         sentence(partial(t, "turn_finding"), angle=by, m=_written(at_m)),
-        sentence(partial(t, "between_finding"), angle=angle, **place),
-        sentence(partial(t, "circle_finding", pairs=rope.pairs), d=distance, score=total, **place),
+        sentence(partial(t, "between_finding"), angle=angle, d=distance, **place),
+        sentence(partial(t, "circle_finding", pairs=rope.pairs), d=distance, score=total, share=share, **place),
     )
     at_first = {"m": at_m.stops[12], "n": at_n.stops[5], "shift": along.stops[0]}
     return Film(

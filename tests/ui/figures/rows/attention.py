@@ -42,13 +42,13 @@ FILMS = [
     FilmRow(
         "attention",
         decay.decaying,
-        (ROPE, "random", PAIRING, 400, (700.0, 9e3), AT, WORDS),
+        (ROPE, "random", PAIRING, 400, (700.0, 9e3), AT, WORDS, 700.0),
         AT_70 | {"beat": 1},
     ),
     FilmRow(
         "attention",
         decay.decaying,
-        (ROPE, "equal", scores.vectors("equal", 16, 0, "", ""), 400, (50.0, 700.0), AT, WORDS),
+        (ROPE, "equal", scores.vectors("equal", 16, 0, "", ""), 400, (50.0, 700.0), AT, WORDS, 700.0),
         AT_70 | {"beat": 2},
     ),
     FilmRow("attention", expected.expected, (ROPE,), {}, question),

@@ -22,7 +22,7 @@ ROWS = [
 STOPS = (100.0, 700.0, 5e4), 300
 AT = {"base": 700, "pair": 3, "beat": 2}
 FILMS = [
-    FilmRow("frequencies", tables.heat, (16, *STOPS, (0, 3, 7), "sin", 9000), AT),
+    FilmRow("frequencies", tables.heat, (16, *STOPS, (0, 3, 7), "sin", 9000, 700.0), AT),
     FilmRow("frequencies", digits_.digits, (8, 300.0, digits_.positions(77)), {"position": 77}, digits),
     FilmRow("frequencies", drawn.unfinished, (16, 500), {}, to_draw),
 ]

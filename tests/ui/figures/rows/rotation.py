@@ -17,7 +17,9 @@ def turning(t: Words) -> str:
     shares = [turned_pair(q, k, 9, 5, slice(2 * i, 2 * i + 2)) for i in range(8)]
     exact = demo.score(q, k, 9, 5, ROPE.theta, "interleaved")
     assert abs(sum(shares) - exact) < 1e-12
-    return t("circle_finding", m=29, n=25, d=4, pairs=8, score=f"{exact:.3g}")
+    return t(
+        "circle_finding", m=29, n=25, d=4, pairs=8, score=f"{exact:.3g}", share=f"{shares[3]:.3g}".replace("-", "−")
+    )
 
 
 def turned_pair(q: np.ndarray, k: np.ndarray, m: int, n: int, part: slice = slice(None)) -> float:
