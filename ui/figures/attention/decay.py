@@ -8,7 +8,7 @@ import rope_core as rc
 from rope_core.theory import attention
 from ui.figures.attention import spread
 from ui.figures.attention.bins import bins
-from ui.figures.attention.scores import FAR, STOPS, Pairing, recipe_vectors, text_or_never
+from ui.figures.attention.scores import FAR, STOPS, Pairing, recipe_vectors
 from ui.figures.drawing import Film, kept
 from ui.film.colours import GREEN, RED, SKY
 from ui.film.scene import Axis, Panel, Scene, Texts, Track, beats, control, sentence
@@ -64,7 +64,7 @@ def decaying(
     numbers = Texts((base, far), tuple(f"{value:.3f}" for value in here.ravel().tolist()))
     trained = float(np.log10(min(rope.train_len, reach)))
     first = [attention.first_negative(rope.dim, each, reach) for each in bases] if kind == "equal" else []
-    negative = Texts((base,), tuple(text_or_never(each, reach, t) for each in first)) if first else ""
+    negative = Texts((base,), tuple(t("above") if each is None else f"{each:,}" for each in first)) if first else ""
     zeros = Track((base,), np.log10([[reach if each is None else each] for each in first])) if first else 0.0
     length = f"{rope.train_len:,}"
     side = {"anchor": "end", "dx": -8} if trained > edge / 2 else {"anchor": "start", "dx": 8}

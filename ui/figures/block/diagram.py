@@ -170,8 +170,8 @@ def diagram(title: str, printed: Choices | None, chosen: Choices, rope: rc.Rope,
     """
     drawn, skips = (parallel if chosen.parallel else serial)(chosen, t)
     last = max(box.row for box in drawn)
-    token = control(t, "token", range(way.LAST + 1), slider=False)
-    later = control(t, "later", range(1, way.LATER + 1), slider=False)
+    token = control(t, "token", range(way.LAST + 1), until=1)
+    later = control(t, "later", range(1, way.LATER + 1), since=2, until=2)
     moved = control(t, "moved", range(way.SHIFTS + 1), seconds=8.0, since=3)
     shapes = [*wires(drawn, last), *(shape for skip in skips for shape in residual(skip, last))]
     for box in drawn:

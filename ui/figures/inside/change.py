@@ -28,7 +28,7 @@ def breaking(name: str, text: bytes, positions: Positions, kind: str, t: Words) 
     shape = inside.load(name).shape
     pairs = shape.rope.pairs
     letters = [shown(byte) for byte in text]
-    query = along(t, "query", letters, slider=False)
+    query = along(t, "query", letters, until=1)
     count = control(t, "still", range(pairs + 1), seconds=8.0, since=2)
     before = inside.reading(name, text, Positions())
     settings = [replace(positions, still=inside.stilled(kind, int(stop), pairs)) for stop in count.stops]

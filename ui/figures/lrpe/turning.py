@@ -40,9 +40,9 @@ def stages(case: Case, head: int, wanted: int, starts: tuple[int, ...], t: Words
         starts: offsets to drag to.
         t: the page's words.
     """
-    length = control(t, "length", range(1, LENGTHS + 1), slider=False)
+    length = control(t, "length", range(1, LENGTHS + 1), until=1)
     offset = control(t, "offset", starts, seconds=8.0, since=2)
-    token = control(t, "token", range(TOKENS), slider=False)
+    token = control(t, "token", range(TOKENS), since=3)
     at = [replace(case, offset=start) for start in starts]
     x, bar = (part[0, :, head] for part in (case.stages.x, case.stages.activated))
     out = np.stack([each.stages.out[0, :, head] for each in at])

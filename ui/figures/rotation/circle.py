@@ -19,6 +19,8 @@ from ui.text.words import Words
 
 RADIUS = 1.1
 """Of the picture of a circle of radius 1."""
+LEFT = -2.1
+"""Where its labels begin, in radii."""
 RINGS = 11
 """How many whole turns are drawn as rings."""
 QUERY, KEY = ("q", BLUE, 1.0, 6), ("k", RED, 0.8, 28)
@@ -92,12 +94,12 @@ def _circle(
     start = starts[0] + 2 * np.pi * ring
     end = Track((at_m,), starts[0] + 2 * np.pi * np.clip(turns[:, None], ring, ring + 1))
     return Panel(
-        Axis(-1.6 * RADIUS, RADIUS),
+        Axis(LEFT * RADIUS, RADIUS),
         Axis(-RADIUS, RADIUS),
         [
             *until(1, named("θ", arc(0.0, 0.0, 0.25 + 0.065 * np.arange(RINGS), start, end, "ink", 3)), *alone),
             *since(2, named("θ", arc(0.0, 0.0, 0.4, of_key, of_query, "ink", 6, shorter=True)), *query, *key),
-            *until(2, label(-1.6 * RADIUS, -RADIUS, t("starts"), anchor="start", size=14)),
+            *until(2, label(LEFT * RADIUS, -RADIUS, t("starts"), anchor="start", size=14)),
         ],
         t("pair_title", i=pair, last=rope.pairs - 1, angle=_degrees(np.degrees(theta))),
         width=140,
@@ -118,7 +120,7 @@ def _arrow(
         circle(0.0, 0.0, length, colour, 1, dash="3 4"),
         path([0.0, length * np.cos(start)], [0.0, length * np.sin(start)], colour, 2, dash="2 5"),
         named(by[0].name, grip | {"of": [arrow]}),
-        label(-1.6 * RADIUS, RADIUS, [t(f"{name}_at"), " ", _summed(*by)], colour, anchor="start", bold=True, dy=dy),
+        label(LEFT * RADIUS, RADIUS, [t(f"{name}_at"), " ", _summed(*by)], colour, anchor="start", bold=True, dy=dy),
     ]
 
 
