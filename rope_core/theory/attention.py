@@ -66,7 +66,7 @@ def aligned(rope: Rope, distances: npt.ArrayLike, within: float = np.pi / 6) -> 
     [2, 1, 1, 2]
     """
     angles = np.outer(np.asarray(distances, dtype=np.float64), rope.theta)
-    return np.count_nonzero(np.cos(angles) > np.cos(within), axis=1)
+    return np.asarray(np.count_nonzero(np.cos(angles) > np.cos(within), axis=1))
 
 
 def pair_contributions(

@@ -108,8 +108,9 @@ def _mispaired(at: Control, both: layout_demo.TwoOrders, t: Words) -> Panel:
     return _row(width, shapes, t("row_misread"), since=3)
 
 
-def _row(width: int, shapes: list[Shape], title: str | Texts, **shown: int) -> Panel:
-    return Panel(Axis(-0.6, width - 0.4), Axis(-2.35, 1.1), shapes, title, width=2000, height=130, **shown)
+def _row(width: int, shapes: list[Shape], title: str | Texts, since: int = 1, until: int = 0) -> Panel:
+    x, y = Axis(-0.6, width - 0.4), Axis(-2.35, 1.1)
+    return Panel(x, y, shapes, title, width=2000, height=130, since=since, until=until)
 
 
 def _bow(left: Array | float, right: Array | float, deep: Array | float) -> tuple[Array, Array]:
