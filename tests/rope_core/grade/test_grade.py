@@ -253,7 +253,7 @@ def test_a_mistake_is_printed_once_with_what_it_gave(tmp_path: Path, capsys: pyt
 
 
 def test_a_folder_is_a_line_for_each_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    sheet = write(tmp_path, "[spectrum]\nproperties = 1\nvalues = 2\n", "sheet.toml")
+    sheet = write(tmp_path, "title = 'Sheet'\n[spectrum]\nproperties = 1\nvalues = 2\n", "sheet.toml")
     folder = tmp_path / "sheets"
     folder.mkdir()
     write(folder, SOLUTION, "ann.py")
@@ -267,6 +267,8 @@ def test_a_folder_is_a_line_for_each_file(tmp_path: Path, capsys: pytest.Capture
         ["ann.py", "3.0", "3.0", "1.0", "2.0"],
         ["cem.py", "0.0", "3.0", "0.0", "0.0"],
     ]
+    code, out, _ = printed(capsys, "grade", folder / "=ben.py", "--assignment", sheet)
+    assert code == 1 and out.startswith("Sheet\n") and out.endswith("1 of 3 points\n")
     assert rows[0][5].startswith("The base is lost") and rows[1][5] == "" and "line 1" in rows[2][5]
 
 
@@ -308,10 +310,3 @@ def test_a_bad_assignment_is_exit_2(
     path = write(tmp_path, text, "assignment.toml")
     code, out, err = printed(capsys, "grade", ROOT / "rope_core/grade/starter.py", "--assignment", path)
     assert code == 2 and not out and err.startswith(sentence) and err.count("\n") == 1
-
-
-def test_points_are_those_of_the_assignment(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = write(tmp_path, "title = 'Sheet'\n[spectrum]\nproperties = 0.5\nvalues = 4\n", "assignment.toml")
-    wrong = write(tmp_path, edited("return base **", "return 1e4 **"))
-    code, out, _ = printed(capsys, "grade", wrong, "--assignment", path)
-    assert code == 1 and out.startswith("Sheet\n") and out.endswith("0.5 of 4.5 points\n")
