@@ -47,19 +47,27 @@ def quiet() -> Any:
     return transformers
 
 
-def model_types() -> list[str]:
-    """Names of all config classes whose default instance has text rotary parameters."""
-    mapping = quiet().CONFIG_MAPPING
-    names = []
+@cache
+def defaults() -> dict[str, Any]:
+    """Return the default instance of every config class that can be built without arguments."""
+    mapping, built = quiet().CONFIG_MAPPING, {}
     for name in sorted(mapping.keys()):
         try:
-            config = mapping[name]()
-        except Exception:  # two classes cannot be built without arguments
+            built[name] = mapping[name]()
+        except Exception:  # two classes cannot
             continue
-        rope = getattr(config, "rope_parameters", None)
-        if name in ALSO or (rope and name not in SKIP and rope.get("rope_type") != "axial"):
-            names.append(name)
-    return names
+    return built
+
+
+def rope_of(config: Any) -> dict[str, Any]:
+    """Return a config's rope parameters."""
+    return getattr(config, "rope_parameters", None) or {}
+
+
+def model_types() -> list[str]:
+    """Names of all config classes whose default instance has text rotary parameters."""
+    rotary = [name for name, each in defaults().items() if rope_of(each) and rope_of(each).get("rope_type") != "axial"]
+    return sorted({*rotary, *ALSO} - SKIP.keys())
 
 
 def get(config: Any, name: str) -> Any:
@@ -242,18 +250,13 @@ def nope_rule(source: str) -> str | None:
     return None
 
 
-def text_field(model_type: str, mapping: Any) -> dict[str, Any]:
+def text_field(config: Any) -> dict[str, Any]:
     """For a composite model: the field that holds its text config, and that config's type."""
-    config = mapping[model_type]()
     for field in ("text_config", "llm_config", "language_config", "decoder_config", "decoder", "thinker_config"):
-        inner = get(config, field)
-        kind = get(inner, "model_type") if inner is not None else None
+        kind = get(get(config, field), "model_type")
         if kind and field in type(config).sub_configs:
-            return {
-                "text": field,
-                "text_type": kind,
-                **({"flat": True} if reads_flat(mapping[model_type], field) else {}),
-            }
+            flat = {"flat": True} if reads_flat(type(config), field) else {}
+            return {"text": field, "text_type": kind, **flat}
     return {}
 
 
@@ -300,8 +303,7 @@ def record(model_type: str) -> dict[str, Any]:
         out["names"] = names | reverse
     if model_type in SWITCHES:
         out["switch"] = SWITCHES[model_type]
-    section = re.search(r"rope_parameters\.get\(.mrope_section., (\[[\d, ]+\])\)", source)
-    section = section or re.search(r"rope_params\.get\(.mrope_section., (\[[\d, ]+\])\)", source)
+    section = re.search(r"rope_param(?:eter)?s\.get\(.mrope_section., (\[[\d, ]+\])\)", source)
     if section:
         out["mrope_section"] = json.loads(section[1])
     if getattr(cls, "_rope_type_labels", None):
@@ -349,28 +351,20 @@ def toml(value: Any) -> str:
 
 def composites() -> dict[str, dict[str, Any]]:
     """Return composite model types and the place of their text config, for those whose text config is recorded."""
-    mapping, known = quiet().CONFIG_MAPPING, set(model_types())
-    out = {}
-    for name in sorted(mapping.keys()):
-        try:
-            values = text_field(name, mapping)
-        except Exception:
-            continue
-        if values and (values["text_type"] in known or values["text"] == "thinker_config"):
-            out[name] = values
-    return out
+    known, fields = set(model_types()), {name: text_field(config) for name, config in defaults().items()}
+    return {
+        name: values
+        for name, values in fields.items()
+        if values and (values["text_type"] in known or values["text"] == "thinker_config")
+    }
 
 
 def parts(text: dict[str, dict[str, Any]], known: set[str]) -> dict[str, dict[str, str]]:
     """Sub-configs beside the text model that turn token positions of their own, by model type and field."""
-    mapping, out = quiet().CONFIG_MAPPING, {}
-    for name in sorted(mapping.keys()):
-        try:
-            fields = sub_types(mapping[name]())
-        except Exception:
-            continue
+    out = {}
+    for name, config in defaults().items():
         main = text.get(name, {}).get("text")
-        beside = {field: kind for field, kind in fields.items() if kind in known and field != main}
+        beside = {field: kind for field, kind in sub_types(config).items() if kind in known and field != main}
         if beside:
             out[name] = beside
     return out
@@ -390,20 +384,7 @@ def sub_types(config: Any) -> dict[str, str]:
 
 def axial() -> list[str]:
     """Model types that turn by rows and columns of an image instead of token positions."""
-    mapping, out = quiet().CONFIG_MAPPING, set(AXIAL)
-    for name in sorted(mapping.keys()):
-        try:
-            rope = getattr(mapping[name](), "rope_parameters", None)
-        except Exception:
-            continue
-        if rope and rope.get("rope_type") == "axial":
-            out.add(name)
-    return sorted(out)
-
-
-def others(known: set[str]) -> list[str]:
-    """Model types of the wheel whose token rotation is not recorded: none, other axes, or in code of their own."""
-    return sorted(set(quiet().CONFIG_MAPPING.keys()) - known - set(coded()))
+    return sorted({*AXIAL, *(name for name, each in defaults().items() if rope_of(each).get("rope_type") == "axial")})
 
 
 def main() -> None:
@@ -413,7 +394,7 @@ def main() -> None:
     print("# An empty table under `rope` stands for null: layers of that type do not rotate.")
     print(f"\nversion = {json.dumps(version)}")
     print(f"axial = {json.dumps(axial())}")
-    print(f"other = {json.dumps(others(values))}")
+    print(f"other = {json.dumps(sorted({*quiet().CONFIG_MAPPING.keys()} - values - set(coded())))}")
     for name, data in parts(composites(), values).items():
         print(f"\n[part.{json.dumps(name)}]")
         for key, value in data.items():

@@ -1,8 +1,6 @@
-"""The geometry, and what `import rope_core` costs."""
+"""The geometry."""
 
 import math
-import subprocess
-import sys
 from typing import Any
 
 import numpy as np
@@ -63,23 +61,11 @@ def test_frozen_hashable_and_equal_by_value() -> None:
 
 BAD: list[tuple[dict[str, Any], str]] = [
     ({"dim": 7}, "dim must be an even integer"),
-    ({"dim": 0}, "dim must be an integer in"),
-    ({"dim": -2}, "dim must be an integer in"),
     ({"dim": 10**6}, "dim must be an integer in"),
-    ({"dim": 4.5}, "dim must be an integer in"),
-    ({"dim": True}, "dim must be an integer in"),
-    ({"dim": "128"}, "dim must be an integer in"),
-    ({"dim": None}, "dim must be an integer in"),
     ({"base": 1.0}, "base must be a finite number > 1"),
-    ({"base": 0}, "base must be a finite number > 1"),
-    ({"base": -10_000.0}, "base must be a finite number > 1"),
-    ({"base": math.nan}, "base must be a finite number > 1"),
     ({"base": math.inf}, "base must be a finite number > 1"),
-    ({"base": "10000"}, "base must be a finite number > 1"),
     ({"train_len": 0}, "train_len must be an integer in"),
     ({"train_len": 10**12}, "train_len must be an integer in"),
-    ({"train_len": math.nan}, "train_len must be an integer in"),
-    ({"train_len": 2.5}, "train_len must be an integer in"),
 ]
 
 
@@ -89,17 +75,3 @@ def test_bad_input_names_argument_rule_and_value(given_: dict[str, Any], words: 
     with pytest.raises(ValueError, match=f"^{words}") as caught:
         Rope(**{"dim": 64, **given_})
     assert str(caught.value).endswith(f", got {value!r}")
-
-
-def run(code: str) -> list[str]:
-    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
-    return answer.stdout.split()
-
-
-def test_import_loads_numpy_and_nothing_heavier() -> None:
-    # What the interpreter itself has in site-packages (editable-install hooks, .pth files) is there before.
-    code = (
-        "import sys; import numpy; before = set(sys.modules); import rope_core;"
-        "print(*sorted({m.split('.')[0] for m in set(sys.modules) - before} - set(sys.stdlib_module_names)))"
-    )
-    assert set(run(code)) <= {"numpy", "rope_core"}

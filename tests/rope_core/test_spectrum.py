@@ -226,26 +226,6 @@ def test_frequencies_from_elsewhere() -> None:
             Spectrum.of(each)
 
 
-def test_numpy_alone_takes_at_most_six_times_writing() -> None:
-    # Measured on a quiet core: 5.3, on a busy one 2.3. Neighbours only add time, to single rounds: medians, and the
-    # best of several, which a really slow table cannot pass.
-    s = spectrum(Request(Rope(128)))
-    where = np.arange(131_072)
-    out = (np.zeros((131_072, 64), np.float32), np.zeros((131_072, 64), np.float32))
-    measured: list[float] = []
-    while len(measured) < 10 and (not measured or measured[-1] > 6.0):
-        ratios = []
-        for _ in range(5):
-            start = time.perf_counter()
-            out[0].fill(1)
-            out[1].fill(1)
-            middle = time.perf_counter()
-            cos_sin(s, where, out=out)
-            ratios.append((time.perf_counter() - middle) / (middle - start))
-        measured.append(float(np.median(ratios)))
-    assert min(measured) <= 6.0, measured
-
-
 @pytest.mark.parametrize("step", [2, 3, 0, -1])
 def test_many_positions_that_are_not_consecutive(step: int) -> None:
     s = spectrum(Request(Rope(8, 700.0)))

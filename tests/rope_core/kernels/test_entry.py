@@ -82,15 +82,6 @@ def test_drawn_calls_equal_float64(backend: str, inplace: bool) -> None:
         draw(rng, backend, inplace, number)
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("inplace", [False, True])
-def test_ten_thousand_drawn_calls_equal_float64(inplace: bool) -> None:
-    rng = random.Random(f"long{inplace}")
-    torch.manual_seed(5)
-    for number in range(5000):
-        draw(rng, "numba", inplace, number)
-
-
 @pytest.mark.parametrize("compiler", ["eager", pytest.param("inductor", marks=pytest.mark.long)])
 def test_the_compiled_form_is_one_graph_and_equal(compiler: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch, "compile", partial(torch.compile, backend=compiler))

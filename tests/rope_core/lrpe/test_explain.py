@@ -1,4 +1,4 @@
-"""What the page shows: the matrix, the document's slip and its residual, decoding, the backward, linear attention."""
+"""What the page shows: stages, decoding, linear attention, sample frequencies."""
 
 import numpy as np
 import pytest
@@ -15,19 +15,6 @@ from rope_core.lrpe.explain import (
 
 RNG = np.random.default_rng(0)
 THETA = np.array([1.0, 0.3, 0.05])
-
-
-def test_the_block_diagonal_matrix_is_the_op() -> None:
-    x = RNG.normal(size=6)
-    matrix = rotation_matrix(12, THETA, "half")
-    np.testing.assert_allclose(matrix @ x, lrpe_rotate(x[None, None], THETA, offset=12)[0, 0], atol=1e-14)
-    blocks = rotation_matrix(12, THETA, "interleaved")
-    for k, theta in enumerate(THETA):
-        c, s = np.cos(12 * theta), np.sin(12 * theta)
-        np.testing.assert_allclose(blocks[2 * k : 2 * k + 2, 2 * k : 2 * k + 2], [[c, -s], [s, c]], atol=1e-15)
-    for k in range(3):
-        blocks[2 * k : 2 * k + 2, 2 * k : 2 * k + 2] = 0
-    assert not blocks.any()
 
 
 def test_stages_are_the_op_in_two_steps() -> None:
