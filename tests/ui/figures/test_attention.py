@@ -9,9 +9,11 @@ import pytest
 import rope_core as rc
 from rope_core import rotation_matrix
 from rope_core.theory.extension import cell_edges
+from rope_core.theory.limits import failures
 from rope_core.theory.softmax import expected_attention
-from tests.support.figures import chart
-from ui.figures.attention import decay, expected, spread
+from tests.support.figures import ROPE, Row, chart
+from tests.support.films import FilmRow
+from ui.figures.attention import decay, expected, limits, spread
 from ui.figures.attention import scores as figures
 from ui.figures.attention import softmax as heat
 from ui.figures.attention.bins import FEW, POINTS, bins
@@ -155,3 +157,49 @@ def test_softmax_curves_are_the_recipes_and_the_sentence_has_their_ends() -> Non
     panels = {trace.xaxis: trace for trace in chart(drawing).data if trace.name == T("scale.square")}
     np.testing.assert_allclose(panels[None].y, table["square_entropy"], atol=1e-5)
     np.testing.assert_allclose(panels["x2"].y, 100 * table["square_meant"], atol=1e-5)
+
+
+PAIRING = figures.vectors("random", 16, 3, "", "")
+
+
+def failing(t: Words) -> str:
+    """Count anew at the base and at 100 times it, and say how far drawn vectors are off."""
+    cases = [(base, 256) for base in limits.BASES[::3]] + [(700.0, length) for length in limits.LENGTHS[::3]]
+    rows = np.array([limits.measured(ROPE, *case) for case in cases])
+    shares: dict[str, str] = {}
+    for base, more in ((700.0, ""), (70_000.0, "more_")):
+        both = failures(rc.Spectrum.of(rc.Rope(16, base).theta), 256, 8.0, limits.COUNT)
+        shares |= {f"{more}{name}": f"{100 * each:.0f}" for name, each in zip(("order", "locality"), both, strict=True)}
+    off = np.abs(rows[:, :2] - rows[:, 2:]).max()
+    return t("limits_finding", length="256", base="700", off=f"{off:.1f}", signal="8", **shares)
+
+
+ROWS = [
+    Row("attention", figures.base_bound, (ROPE, 100)),
+    Row("attention", limits.limits, (ROPE,), failing),
+    Row("attention", heat.softmax, (256, 2.0)),
+]
+
+
+def question(t: Words) -> str:
+    return t("expected_ask", base="700", asked="35,000")
+
+
+AT = decay.distances(70, 400)
+AT_70 = {"at": 70, "base": 700, "keys": 1024}
+WORDS = spread.lengths(256, None)
+FILMS = [
+    FilmRow(
+        "attention",
+        decay.decaying,
+        (ROPE, "random", PAIRING, 400, (700.0, 9e3), AT, WORDS, 700.0),
+        AT_70 | {"beat": 1},
+    ),
+    FilmRow(
+        "attention",
+        decay.decaying,
+        (ROPE, "equal", figures.vectors("equal", 16, 0, "", ""), 400, (50.0, 700.0), AT, WORDS, 700.0),
+        AT_70 | {"beat": 2},
+    ),
+    FilmRow("attention", expected.expected, (ROPE,), {}, question),
+]

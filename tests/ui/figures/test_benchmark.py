@@ -10,7 +10,7 @@ import pytest
 from rope_core.bench import traffic, view
 from rope_core.bench.cases import Case
 from rope_core.bench.records import Result, Store
-from tests.support.figures import chart
+from tests.support.figures import Row, chart
 from ui.figures.benchmark import paper, words
 from ui.figures.benchmark import times as figures
 from ui.text.words import LANGUAGES, Words
@@ -186,3 +186,36 @@ def test_the_shipped_record_draws_and_names_no_machine() -> None:
             assert chart(figures.curves(points, name, T)).data
         text = (Path(view.SHIPPED) / f"{name}.json").read_text("utf-8")
         assert not re.search(r"/home/|/work|/tmp|hostname|\b\d+\.\d+\.\d+\.\d+\b", text)
+
+
+SHIPPED = view.shipped("intel-xeon")
+POINTS = paper.largest_forward(SHIPPED.points)
+
+
+def paths(t: Words) -> str:
+    """q and k of 500 tokens, 32 + 8 heads of 128, two bytes each."""
+    case, size = Case("cpu", "bfloat16", 1, 500, 32, 8, 128, 128), 500 * 40 * 128 * 2
+    eager, ours = (traffic.moved(name) * size for name in ("transformers", "ours"))
+    assert case.tensor_bytes == size
+    return t(
+        "paths_finding",
+        tokens="500",
+        size=words.size_text(size),
+        eager=words.size_text(eager),
+        ours=words.size_text(ours),
+        rate="50",
+        slow=words.time_text(eager / 50e9),
+        fast=words.time_text(ours / 50e9),
+    )
+
+
+KIND = view.of_kind(SHIPPED.points, view.kinds(SHIPPED.points)[0])
+ONE_CASE = [point for point in KIND if point.case == KIND[-1].case]
+ROWS = [
+    Row("benchmark", paper.paths, (500, 50.0), paths),
+    Row("benchmark", paper.paper, (POINTS, "intel-xeon")),
+    Row("benchmark", paper.faults, (view.fault_pairs(SHIPPED.points), "intel-xeon")),
+    Row("benchmark", figures.curves, (KIND, "intel-xeon")),
+    Row("benchmark", figures.speed_ups, (ONE_CASE, "intel-xeon")),
+    Row("benchmark", figures.errors, (ONE_CASE, "intel-xeon")),
+]

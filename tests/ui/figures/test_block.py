@@ -13,11 +13,11 @@ from rope_core.hf import catalogue
 from rope_core.rotation import rotation_matrix
 from rope_core.theory.block import demo
 from rope_core.theory.block.choices import PLACES, UNITS, Choices, choices_of, usual
-from tests.support.figures import ROPE, chart
-from tests.support.films import numbers, unpacked
+from tests.support.figures import ROPE, Row, chart
+from tests.support.films import FilmRow, numbers, to_draw, unpacked
 from ui.figures.block import diagram as figures
+from ui.figures.block import drawn, way
 from ui.figures.block import rotary as block_rope
-from ui.figures.block import way
 from ui.figures.drawing import Film
 from ui.text.words import Words
 
@@ -222,3 +222,17 @@ def test_mla_is_exact_with_the_split_only() -> None:
     assert errors[0] < 1e-12 and errors[1] > 0.1
     assert list(chart(drawing).data[1].y) == [96 + 64, 2 * 16 * 128]
     assert f"{2 * 16 * 128 / 160:.1f} times fewer" in drawing.finding
+
+
+MADE = Choices("RMSNorm", "pre", True, "swiglu", True)
+
+
+ROWS = [
+    Row("block", block_rope.commute, (ROPE, 9, 1.2, "half")),
+    Row("block", block_rope.cache, (ROPE, 2.5)),
+    Row("block", block_rope.latent, (32, 8, 9)),
+]
+FILMS = [
+    FilmRow("block", figures.diagram, ("X", None, MADE, ROPE), {"token": 5, "later": 9, "moved": 5, "beat": 3}),
+    FilmRow("block", drawn.drift, (ROPE,), {}, to_draw),
+]

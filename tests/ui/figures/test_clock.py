@@ -3,6 +3,7 @@
 import math
 from inspect import unwrap
 from itertools import pairwise
+from typing import cast
 
 import mpmath
 import numpy as np
@@ -12,16 +13,22 @@ from hypothesis import strategies as st
 
 from rope_core import SCHEMES, Request, Rope, cos_sin, spectrum
 from rope_core.rope import Array
+from rope_core.theory import extension
 from rope_core.theory.clock import claims
 from rope_core.theory.extension import compared, extensions, slow_hand
-from tests.support.figures import chart
+from tests.support.figures import ROPE, Row, chart, extended
+from tests.support.films import FilmRow, to_draw
+from ui.figures.clock import after as newest
 from ui.figures.clock import dials as film
+from ui.figures.clock import measured as figure
 from ui.figures.clock import reading as figures
 from ui.figures.clock import schemes as comparison
 from ui.film.colours import GREY, ORANGE, PURPLE, SKY
 from ui.film.scene import Panel, Shape, written
 from ui.film.shapes import letters
 from ui.text.words import Words
+from ui.work import extrapolated
+from ui.work.extrapolated import Seen
 
 T = Words("en", "clock")
 
@@ -223,3 +230,43 @@ def test_the_quoted_number_needs_compounding() -> None:
     repeats = [row.repeats_after for row in claims(0.5)]
     assert math.isinf(repeats[2])
     assert chart(figures.quoted(0.5, T)).layout.annotations[5].text == T("never")
+
+
+LENGTH = 1024
+
+
+NEWER = extension.extensions(ROPE, {name: {} for name in extension.newer()}, LENGTH)[0]
+
+
+def after(t: Words) -> str:
+    """Count pair by pair from the requests' own frequencies."""
+    changed, still = {}, {}
+    for each in NEWER:
+        inv_freq = spectrum(Request(ROPE, each.scheme)).inv_freq
+        moved = [abs(now / before - 1) > 1e-5 for now, before in zip(inv_freq, ROPE.theta, strict=True)]
+        changed[t(f"scheme.{each.scheme}")] = sum(moved)
+        still[t(f"scheme.{each.scheme}")] = sum(now == 0 for now in inv_freq)
+    words = [
+        t("comma").join(f"{name} {count}" for name, count in counts.items() if count) for counts in (changed, still)
+    ]
+    return t("after_finding", pairs="8", changed=words[0], still=words[1])
+
+
+SWEEP = cast(Seen, extrapolated.seen_shipped("sweep"))
+ROWS = [
+    Row("clock", figures.reading, (3.0, 4.0)),
+    Row("clock", figures.quoted, (3.0,)),
+    Row("clock", comparison.heatmaps, (ROPE, extended(LENGTH), LENGTH, True)),
+    Row("clock", newest.after, (ROPE, NEWER), after),
+    Row("clock", comparison.slowdowns, (ROPE, extended(LENGTH))),
+]
+REQUESTS = tuple(Request(ROPE, name) for name in extension.kinds())
+FILMS = [
+    FilmRow(
+        "clock",
+        film.dials,
+        (ROPE, REQUESTS, (1.0, 3.0, 4.0), (0.0, 1.0, 2.5)),
+        {"factor": 3.0, "distance": 2.5, "beat": 3},
+    ),
+    FilmRow("clock", figure.measured, (SWEEP, 256), {}, to_draw),
+]

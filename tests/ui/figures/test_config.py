@@ -1,6 +1,7 @@
 """Figures and tables of the config page: traces equal rope_core, sentences carry the numbers, recipes run."""
 
 import math
+from collections import Counter
 from inspect import unwrap
 from typing import Any
 
@@ -12,7 +13,8 @@ from rope_core.checks import schemas as convert_config
 from rope_core.checks.engines import engines
 from rope_core.checks.extend import extend
 from rope_core.hf import anatomy
-from tests.support.figures import chart, ran
+from tests.support.figures import Row, chart, ran
+from tests.support.films import FilmRow
 from ui.figures.config import compare as comparison
 from ui.figures.config import parts as figures
 from ui.figures.config import whatif
@@ -241,3 +243,29 @@ def test_ways_are_drawn_for_the_layer_type_that_they_extend() -> None:
     drawing = comparison.extensions(result, sliding, 262_144, "", EN)
     linear = next(trace for trace in chart(drawing).data if trace.name == result[0].title())
     assert len(linear.y) == 128 and np.isfinite(np.asarray(linear.y, dtype=float)).all()
+
+
+CONFIG, SCOUT = (config_of(name) for name in ("gpt-oss-20b", "llama-4-scout"))
+SCALED = rc.from_hf(CONFIG)
+
+
+def whatif_moved(t: Words) -> str:
+    """Return the same config with another factor and original length, read anew."""
+    scaling = dict(CONFIG["rope_scaling"]) | {"factor": 8.0, "original_max_position_embeddings": 8192}
+    kinds = Counter(anatomy.regions(rc.from_hf(CONFIG | {"rope_scaling": scaling})))
+    counts = {name: kinds[name] for name in whatif.SHOWN}
+    assert sum(counts.values()) == 32
+    return t("whatif_finding", pairs=32, times="8", trained="8,192", reach="65,536", **counts)
+
+
+BOTH = (SCALED, rc.from_hf(SCOUT, rc.layer_types(SCOUT)[0] if rc.layer_types(SCOUT) else None), ("a", "b"))
+ROWS = [
+    Row("config", figures.glance, (SCALED, "wavelength", "")),
+    Row("config", figures.ramp, (SCALED, "")),
+    Row("config", figures.drift, (SCALED, 9000, "")),
+    Row("config", comparison.engines, (engines(CONFIG), SCALED, "")),
+    Row("config", comparison.overlay, (*BOTH, convert_config.compare(CONFIG, SCOUT))),
+    Row("config", comparison.extensions, (extend(CONFIG, 500_000), SCALED, 500_000, "")),
+]
+STOPS = whatif_stops(SCALED.request, None, None)
+FILMS = [FilmRow("config", whatif.moved, (SCALED.request, *STOPS), {"times": 8, "trained": 8192}, whatif_moved)]

@@ -14,11 +14,16 @@ import pytest
 
 from tests.support import ROOT
 from tests.support.figures import Row, chart, ran
-from tests.ui.figures import rows
+from tests.ui import figures
 from ui.figures.drawing import write
 from ui.text.words import LANGUAGES, Words
 
-MODULES = [importlib.import_module(f"{rows.__name__}.{each.name}") for each in pkgutil.iter_modules(rows.__path__)]
+NAMES = [each.name for each in pkgutil.iter_modules(figures.__path__)]
+MODULES = [
+    importlib.import_module(f"{figures.__name__}.{name}")
+    for name in NAMES
+    if not name.startswith(("test_every", "test_predicted"))
+]
 ROWS: list[Row] = [row for module in MODULES for row in getattr(module, "ROWS", [])]
 SAMPLED = 50
 # Strokes, counts, sorted bars and sampled rows that the table has in another form.

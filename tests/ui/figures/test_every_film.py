@@ -1,9 +1,7 @@
 """Every film: it packs, its controls are fields of its page, its texts are whole at every stop, its finding is true."""
 
 import ast
-import importlib
 import inspect
-import pkgutil
 from collections.abc import Iterator
 from typing import Any
 from xml.etree import ElementTree
@@ -13,13 +11,11 @@ import pytest
 from tests.support import ROOT
 from tests.support.figures import ran
 from tests.support.films import FilmRow, unpacked
-from tests.ui.figures import rows
-from tests.ui.figures.test_every_figure import too_long
+from tests.ui.figures.test_every_figure import MODULES, too_long
 from ui.film.still import Still
 from ui.page.menu import declaration
 from ui.text.words import LANGUAGES, Words
 
-MODULES = [importlib.import_module(f"{rows.__name__}.{each.name}") for each in pkgutil.iter_modules(rows.__path__)]
 FILMS: list[FilmRow] = [row for module in MODULES for row in getattr(module, "FILMS", ())]
 PAGE_BYTES = 150_000
 

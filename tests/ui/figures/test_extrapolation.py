@@ -2,22 +2,29 @@
 
 import hashlib
 import math
+from collections.abc import Mapping
 from importlib.metadata import version
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rope_core.lab import cards, records, view
+from rope_core.lab import cards, experiments, records, view
+from rope_core.lab import pairs as shipped
+from rope_core.lab.estimates import paired
 from rope_core.lab.lines import lines
 from tests.support import lab_results as made
-from tests.support.figures import chart
+from tests.support.figures import Row, chart
+from tests.support.films import FilmRow, to_draw
+from ui.figures.extrapolation import after, handling, lead, letters, longer, models, pairs, recall, reported, words
 from ui.figures.extrapolation import curves as figures
-from ui.figures.extrapolation import words
 from ui.text.words import LANGUAGES, Words
+from ui.work import extrapolated
 from ui.work.extrapolated import GOING, HERE, Seen, request
+from ui.work.reported import Reported
 
 T = Words("en", "extrapolation")
 
@@ -167,3 +174,94 @@ def test_a_partial_sweep_draws_and_says_one_line() -> None:
     assert drawing.id == "live" and drawing.finding.startswith("At 64 bytes, 1 times")
     assert figures.colour("a line of tomorrow") == figures.TURNS[0]
     assert lines()[0].key in made.KEYS
+
+
+SWEEP = made.seen(made.sweep(4))
+COPIES = made.seen(made.recall())
+REPORT = Reported("org/name", "token", 64, tuple(made.sweep(4)), tuple(made.recall()), 1, 1)
+
+
+def beside_window(t: Words) -> str:
+    """Say which line of the made-up sweep has how many times the window's perplexity, from its numbers alone."""
+    rows = {each["line"]: np.array(each["nats"]) for each in SWEEP.results if each["length"] == 256}
+    last = next(e["last"] for e in SWEEP.results if e["length"] == 256 and e["line"] == "window")
+    window = rows.pop("window")
+    shown: dict[str, list[str]] = {"better": [], "level": [], "worse": []}
+    for key in sorted(rows, key=lambda key: float(rows[key].mean())):
+        result = paired(rows[key], window)
+        kind = "better" if result.high < 1 else "worse" if result.low > 1 else "level"
+        shown[kind].append(f"{t(f'line.{key}')} ×{result.value:.2f} [{result.low:.2f}, {result.high:.2f}]")
+    said = {kind: t("comma").join(each) or t("after_none") for kind, each in shown.items()}
+    value = f"{last[0]:.2f} [{last[1]:.2f}, {last[2]:.2f}]"
+    return t("after_finding", length="256", times="4", window=value, documents=len(window), **said)
+
+
+ROWS = [
+    Row("extrapolation", figures.curves, (SWEEP, 64, figures.ALL)),
+    Row("extrapolation", figures.live, (SWEEP, 64, figures.TWO)),
+    Row("extrapolation", figures.order, (SWEEP, 256, 64)),
+    Row("extrapolation", figures.seeds, (SWEEP, 64)),
+    Row("extrapolation", after.after, (SWEEP, 256, 64), beside_window),
+    Row("extrapolation", models.encodings, (SWEEP, 64)),
+    Row("extrapolation", models.passkey, (made.seen(made.retrieval()), experiments.WHOLE)),
+    Row("extrapolation", recall.recall, (COPIES, 64)),
+    Row("extrapolation", reported.curves, (REPORT,)),
+    Row("extrapolation", reported.copies, (REPORT,)),
+    Row("extrapolation", pairs.pairs, ("rope-0", shipped.pairs("rope-0"))),
+    Row("extrapolation", handling.stale, (made.seen(made.stale()), 64)),
+]
+
+
+AT = 1500
+FOUND = extrapolated.seen_shipped("sweep"), extrapolated.seen_shipped("bytes")
+assert FOUND[0] and FOUND[1]
+RECORDED = records.shipped("recall").results
+TEXT = letters.read(FOUND[0], FOUND[1])
+
+
+def chances(t: Words) -> str:
+    """Bytes 1500 of the shipped record, from their losses."""
+    percent = [100 * float(np.exp(-each["nats"][AT - 1])) for each in records.shipped("bytes").results]
+    plain, best = (f"{each:.0f}" if each >= 9.5 else f"{each:.2g}" for each in percent)
+    return t("letters_finding", at="1,500", plain=plain, best=best, name="YaRN")
+
+
+def value(result: Mapping[str, Any]) -> float:
+    """Return perplexity about a byte: means over 32 bytes and more, a straight line between two in the logarithm."""
+    middle, logs = np.array(result["curve"]["position"]), np.log(result["curve"]["value"])
+    bins = round(32 / (2 * middle[0])) or 1
+    middle, logs = (each.reshape(-1, bins).mean(axis=1) for each in (middle, logs))
+    k = int(np.searchsorted(middle, AT))
+    share = (AT - middle[k - 1]) / (middle[k] - middle[k - 1])
+    return float(np.exp(logs[k - 1] + share * (logs[k] - logs[k - 1])))
+
+
+def hesitates(t: Words) -> str:
+    """Return the finding between two of the record's means over 64 bytes, from its losses."""
+    written_text = {}
+    for each in records.shipped("sweep").results:
+        if each["length"] == 2048 and each["line"] in lead.beat_of(t):
+            written_text[each["line"]] = value(each)
+    copied = {each["distance"]: np.mean(each["nats"]) for each in RECORDED if each["line"] == "window"}
+    seen, forgotten = (f"{np.exp(copied[distance]):.3g}" for distance in (96, 1536))
+    cost = {"near": "96", "far": "1,536", "seen": seen, "forgotten": forgotten}
+    return t("hesitates_finding_3", at="1,500", **{line: f"{each:.3g}" for line, each in written_text.items()}, **cost)
+
+
+FILMS = [
+    FilmRow(
+        "extrapolation",
+        lead.hesitates,
+        (TEXT.curves, 256, letters.places(AT, TEXT.letters), lead.price(RECORDED)),
+        {"byte": AT, "beat": 3},
+        hesitates,
+    ),
+    FilmRow(
+        "extrapolation",
+        letters.letters,
+        (TEXT.letters, TEXT.path, TEXT.chances, letters.places(AT, TEXT.letters)),
+        {"byte": AT},
+        chances,
+    ),
+    FilmRow("extrapolation", longer.longer, (FOUND[0], "yarn"), {}, to_draw),
+]

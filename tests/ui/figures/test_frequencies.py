@@ -6,10 +6,11 @@ from inspect import unwrap
 import numpy as np
 import pytest
 
-from tests.support.figures import ran
+from tests.support.figures import ROPE, Row, ran
+from tests.support.films import FilmRow, to_draw
 from ui.figures.drawing import Film
 from ui.figures.frequencies import digits as frequencies
-from ui.figures.frequencies import tables
+from ui.figures.frequencies import drawn, spans, tables
 from ui.film.scene import Panel, Shape
 from ui.text.words import Words
 
@@ -118,3 +119,22 @@ def test_base_ten_digits_are_the_written_ones(position: int) -> None:
         np.testing.assert_array_equal(stick[..., 1], heights)
         assert np.isnan(stick[..., 2]).all()
     assert ran(built).startswith("10.0") or ran(built).startswith("9.99")
+
+
+def own_digits(t: Words) -> str:
+    beta = 300.0 ** (2 / 8)
+    own = [math.floor(77 / beta**m) % beta for m in range(4)]
+    shown = ", ".join(f"{digit:.3g}" for digit in own)
+    return t("digits_finding", position="77", beta=f"{beta:.3g}", digits=shown, d=8)
+
+
+ROWS = [
+    Row("frequencies", spans.repeats, (ROPE,)),
+]
+STOPS = (100.0, 700.0, 5e4), 300
+AT = {"base": 700, "pair": 3, "beat": 2}
+FILMS = [
+    FilmRow("frequencies", tables.heat, (16, *STOPS, (0, 3, 7), "sin", 9000, 700.0), AT),
+    FilmRow("frequencies", frequencies.digits, (8, 300.0, frequencies.positions(77)), {"position": 77}, own_digits),
+    FilmRow("frequencies", drawn.unfinished, (16, 500), {}, to_draw),
+]

@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 import rope_core as rc
+from tests.support.figures import ROPE, Row
+from tests.support.films import FilmRow, to_draw
 from ui.figures import home as figures
 from ui.figures.drawing import Film
 from ui.page.fields import stops
@@ -86,3 +88,17 @@ def test_a_sentence_is_words_or_letters_and_never_too_few_or_too_many() -> None:
 def test_the_path_is_the_menus() -> None:
     for lang in LANGUAGES:
         assert Words(lang, "home")("path").split()[: len(PATH) - 1] == list(PATH[1:])
+
+
+def dials(t: Words) -> str:
+    """Return the finding by the base's powers."""
+    often, seldom = (70 * ROPE.base ** (-2 * i / ROPE.dim) / (2 * np.pi) for i in (0, ROPE.pairs - 1))
+    slow = t("turned", count=f"{seldom:.2g}") if seldom >= 0.01 else t("hardly")
+    return t("dials_finding", position="70", often=f"{often:.3g}", seldom=slow)
+
+
+ROWS: list[Row] = []
+FILMS = [
+    FilmRow("home", figures.dials, (ROPE, (0, 5, 70, 4095), ("a", "b", "c")), {"position": 70, "beat": 2}, dials),
+    FilmRow("home", figures.finished, (ROPE,), {}, to_draw),
+]

@@ -7,10 +7,11 @@ import pytest
 
 import rope_core as rc
 from rope_core.theory import layout_demo
-from tests.support.figures import chart
+from tests.support.figures import ROPE, Row, chart
+from tests.support.films import FilmRow, to_draw
 from ui.figures import catalogue as models
 from ui.figures.drawing import Film
-from ui.figures.layouts import seats
+from ui.figures.layouts import drawn, seats
 from ui.figures.layouts import weights as layouts
 from ui.film.scene import Panel
 from ui.text.words import LANGUAGES, Words
@@ -138,3 +139,29 @@ def test_the_families_named_on_the_page_have_that_layout() -> None:
         assert layout_of(model) == "interleaved", model
     for model in ("llama", "mistral", "mixtral", "qwen2", "gemma", "phi", "falcon", "olmo", "stablelm", "glm4_moe"):
         assert layout_of(model) == "half", model
+
+
+HEADS = (ROPE, 2, 2)
+ROWS = [
+    Row("layouts", layouts.matrices, (6, 5, 77.0)),
+    Row("layouts", layouts.errors, HEADS),
+]
+
+
+def misread(t: Words) -> str:
+    """Return the finding at position 9: how far numbers are off that turn with another partner, all angles by hand."""
+    angles = 9 * 77.0 ** (-2 * np.arange(5) / 10)
+    x = layout_demo.two_orders(10, [0], 77.0).interleaved[0]
+    right = (x[0::2] + 1j * x[1::2]) * np.exp(1j * angles)
+    wrong = (x[:5] + 1j * x[5:]) * np.exp(1j * angles)
+    got = np.concatenate([wrong.real, wrong.imag])
+    off = np.linalg.norm(got - np.stack([right.real, right.imag], axis=1).ravel()) / np.linalg.norm(x)
+    return t("misread_finding", m="9", off=f"{100 * off:.0f}")
+
+
+FILMS = [
+    FilmRow(
+        "layouts", seats.permutation, (10, 77.0, tuple(range(65))), {"order": 20, "position": 9, "beat": 3}, misread
+    ),
+    FilmRow("layouts", drawn.wrong, (77.0,), {}, to_draw),
+]

@@ -1,11 +1,13 @@
 """The ledger page's figures, list and cards against the ledger's own results, counted another way."""
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from rope_core.ledger import CLAIMS, EMPIRICAL, HOLDS, SOURCES, STATUSES, WRONG, Result, to_json
-from tests.support.figures import chart, read
+from tests.support.figures import Row, chart, read
+from tests.support.films import FilmRow
 from tools import counts
 from ui.figures import ledger as figures
 from ui.text import words
@@ -127,3 +129,13 @@ def test_listing_has_one_row_per_entry() -> None:
     columns = figures.listing(shown, T)
     assert all(len(column) == len(shown) for column in columns.values())
     assert columns[T("col.verdict")] == [T("verdict.wrong")] * len(shown)
+
+
+def swapped(t: Words) -> str:
+    """Return the finding at 120 degrees, the printed formula written out."""
+    c, s = np.cos(2 * np.pi / 3), np.sin(2 * np.pi / 3)
+    return t("swapped_wrong", angle="120", length=f"{np.hypot(0.8 * c - 0.8 * s, 0.6 * c + 0.6 * s):.2f}")
+
+
+ROWS = [Row("ledger", figures.overview, (RESULTS,)), Row("ledger", figures.residuals, (RESULTS, 1e-10))]
+FILMS = [FilmRow("ledger", figures.swapped, (), {"angle": 120, "beat": 2}, swapped)]

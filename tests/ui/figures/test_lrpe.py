@@ -10,11 +10,12 @@ import pytest
 import rope_core as rc
 from rope_core.lrpe.demo import HEADS, TOKENS, Case
 from rope_core.theory.demo import drawn_vectors
-from tests.support.figures import chart, read
+from tests.support.figures import ROPE, Row, chart, read
+from tests.support.films import FilmRow, to_draw
 from ui.figures.drawing import Drawing
+from ui.figures.lrpe import drawn, turning
 from ui.figures.lrpe import linear as lrpe_linear
 from ui.figures.lrpe import op as figures
-from ui.figures.lrpe import turning
 from ui.film.scene import Track
 from ui.page.fields import left_alone
 from ui.text.words import Words
@@ -148,3 +149,16 @@ def test_scores_of_linear_attention_are_drawn_for_the_past_only() -> None:
 def test_the_field_of_the_slice_leaves_a_pair() -> None:
     assert left_alone("front", 16).high == 14
     assert figures.slice_words(CASES[1], T) == "24 dimensions, 6–13 turn"
+
+
+CASE = Case("silu", base=77.0, width=12, offset=9, front=2, behind=4)
+ROWS = [
+    Row("lrpe", figures.thetas, (CASE, 1)),
+    Row("lrpe", figures.decode, (CASE, 1)),
+    Row("lrpe", figures.backward, (CASE, 1, 4, 1)),
+    Row("lrpe", lrpe_linear.attention, (ROPE, "relu")),
+]
+FILMS = [
+    FilmRow("lrpe", turning.stages, (CASE, 1, 1, (0, 9, 40)), {"length": 9, "offset": 9, "token": 4, "beat": 2}),
+    FilmRow("lrpe", drawn.negative, (8, 77.0), {}, to_draw),
+]

@@ -1,10 +1,15 @@
 """Figures and tables of the models page against the catalogue's own rows."""
 
+import math
+
 import numpy as np
 import pytest
 
-from rope_core.hf.survey import Row, chosen, errata, rows
-from tests.support.figures import chart
+from rope_core.hf import survey
+from rope_core.hf.survey import chosen, errata, rows
+from tests.support.figures import Row, chart
+from tests.support.films import FilmRow
+from ui.figures import axes
 from ui.figures import models as figures
 from ui.figures.drawing import as_csv
 from ui.text.words import Words
@@ -40,7 +45,7 @@ def test_strokes_meet_at_the_wanted_context(length: int) -> None:
 
 
 @pytest.mark.parametrize("result", [(), rows()[:1], chosen(family="Gemma")])
-def test_few_rows_are_drawn_too(result: tuple[Row, ...]) -> None:
+def test_few_rows_are_drawn_too(result: tuple[survey.Row, ...]) -> None:
     for t in LANGUAGES:
         drawing = figures.spans(result, 4096, "gemma-3-27b", t)
         chart(drawing).to_json()
@@ -79,3 +84,51 @@ def test_llama_2_by_hand() -> None:
     text = figures.card([row for row in rows() if row.model.id == "llama-2-7b"], T)
     assert "base 10,000, 128 rotating dimensions, trained on 4,096 tokens, context 4,096; 18 of 64 pairs" in text
     assert np.isclose(rows()[0].shortest, 2 * np.pi)
+
+
+def dozen(t: Words) -> str:
+    """Return the finding at 60,000 tokens; no slowest pair completes a turn in its model's own context."""
+    shown = [row for row in rows() if row.model.id in figures.DOZEN]
+    assert len(shown) == 12 and all(row.longest > row.context for row in shown)
+    whole = sum(row.longest <= 60_000 for row in shown)
+    return t("dozen_finding", length="60,000", whole=whole, count=12, own=0)
+
+
+def rotating(t: Words) -> str:
+    """Return the finding by another count: share of layers, then what the other layers are."""
+    late = [each for each in survey.shares() if each.year >= 2025]
+    none = sum(each.base is None for each in late)
+    whole = sum(each.rotating == each.layers for each in late)
+    hybrid = sum(each.attention < each.layers and each.base is not None for each in late)
+    counts = {"whole": whole, "hybrid": hybrid, "none": none, "nope": len(late) - whole - hybrid - none}
+    early = [each for each in survey.shares() if each.year <= 2023]
+    assert all(each.rotating == each.layers for each in early)
+    return t("rotating_finding", early=len(early), until=2023, since=2025, total=len(late), **counts)
+
+
+ROWS = [
+    Row("models", figures.spans, (rows(), 40_000, "llama-2-7b")),
+    Row("models", figures.rotating, (), rotating),
+]
+
+
+def score_maps(t: Words) -> str:
+    """Score the ringed patch from row 5, column 2, by sums over pairs written out."""
+    words: dict[str, str] = {}
+    for name, result in axes.ways().items():
+        pairs = result.tolist()
+
+        def score(dy: float, dx: float, pairs: list[list[float]] = pairs) -> float:
+            return sum(math.cos(dy * y + dx * x) for y, x in pairs) / len(pairs)
+
+        steps = [6 + 7 * k / 199 for k in range(200)]
+        words[name] = f"{score(3 - 5, 10 - 2):.2f}"
+        words[f"row_{name}"] = f"{min(score(0, s) for s in steps):.2f}"
+        words[f"slant_{name}"] = f"{min(score(s / math.sqrt(2), s / math.sqrt(2)) for s in steps):.2f}"
+    return t("maps_finding", last=13, **words)
+
+
+FILMS = [
+    FilmRow("models", axes.maps, (), {"patch_x": 2, "patch_y": 5}, score_maps),
+    FilmRow("models", figures.dozen, ((4096, 60_000),), {"context": 60_000, "beat": 2}, dozen),
+]

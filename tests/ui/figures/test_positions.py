@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 
 import rope_core as rc
-from tests.support.figures import chart
+from tests.support.figures import ROPE, Row, chart
+from tests.support.films import FilmRow, to_draw
 from ui.figures.positions import axes as figures
-from ui.figures.positions import patches
+from ui.figures.positions import expected, patches
 from ui.figures.positions.which import which
 from ui.text.words import LANGUAGES, Words
 
 T = Words("en", "positions")
-ROPE = rc.Rope(32, 500.0, 256)
 
 
 def attention(query: int, keys: list[int]) -> list[float]:
@@ -71,3 +71,17 @@ def test_sections_that_cannot_take_turns_are_drawn_in_blocks_only() -> None:
     drawing = figures.sections((16, 24, 24), T)
     assert {trace.base for trace in chart(drawing).data} == {0.6}
     assert "cannot be interleaved" in drawing.finding and "interleaved" not in drawing.table()
+
+
+ROWS = [
+    Row("positions", figures.sections, ((24, 20, 20),)),
+]
+FILMS = [
+    FilmRow(
+        "positions",
+        which,
+        (ROPE,),
+        {"cut": 3, "dropped": 2, "patch": patches.WIDE - 1, "beat": 3},
+    ),
+    FilmRow("positions", expected.slipped, (ROPE,), {}, to_draw),
+]

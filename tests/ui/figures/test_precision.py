@@ -11,10 +11,11 @@ import torch
 import rope_core as rc
 from pages.learn.precision import AT
 from rope_core.theory import precision
-from tests.support.figures import chart
+from tests.support.figures import Row, chart
+from tests.support.films import FilmRow
 from ui.figures.drawing import Film
+from ui.figures.precision import expected, phase
 from ui.figures.precision import formats as figures
-from ui.figures.precision import phase
 from ui.text.words import Words, powers
 
 T = Words("en", "precision")
@@ -151,3 +152,24 @@ def test_real_models_past_half_a_turn_are_counted() -> None:
     drawing = figures.real("inv_freq", T)
     over = sum(error > math.pi for error in np.asarray(drawing.table()["bfloat16_rad"], dtype=float))
     assert f"frequency, {over} of {len(chart(drawing).data[0].x)} models" in drawing.finding
+
+
+REQUEST = rc.Request(rc.Rope(16, 900.0, 512))
+
+
+ROWS = [
+    Row("precision", figures.drift, (REQUEST, "angle", 37, 5000)),
+    Row("precision", figures.distinct, (3000,)),
+    Row("precision", figures.ways, (REQUEST, 4096)),
+    Row("precision", figures.real, ("angle",)),
+]
+
+
+def question(t: Words) -> str:
+    return t("expected_ask", dtype="float16", asked="float32")
+
+
+FILMS = [
+    FilmRow("precision", phase.drifting, (REQUEST, "bfloat16", phase.stops(3000)), {"at": 3000, "beat": 2}),
+    FilmRow("precision", expected.expected, (REQUEST, "float16"), {}, question),
+]

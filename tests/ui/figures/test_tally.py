@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.support.figures import chart
+from tests.support.figures import Row, chart
 from ui.figures.tally import tally
 from ui.film.colours import GREEN
 from ui.text.words import Words
@@ -50,3 +50,6 @@ def test_nobody_and_one(t: Words, empty: str) -> None:
     assert tally((0, 0), ("a", "b"), None, t).finding == empty
     assert tally((0, 0), ("a", "b"), 1, t).finding.startswith(empty) and "B" in tally((0, 0), ("a", "b"), 1, t).finding
     assert "1" in tally((1, 0), ("a", "b"), None, t).finding
+
+
+ROWS = [Row("predict", tally, ((3, 5), ("a", "b"), 1))]
