@@ -13,60 +13,6 @@ from rope_core.hf.families import coded, composites, families
 from tests.support import hf_live
 from tools import hf_families
 
-YARN = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 4096}
-LLAMA3 = {
-    "rope_type": "llama3",
-    "factor": 8.0,
-    "low_freq_factor": 1.0,
-    "high_freq_factor": 4.0,
-    "original_max_position_embeddings": 8192,
-}
-
-
-def llama(**given: Any) -> dict[str, Any]:
-    """Return a Llama config with heads of 128."""
-    return {"model_type": "llama", "hidden_size": 512, "num_attention_heads": 4, **given}
-
-
-# What transformers 5.23.0 prints in float32: inv_freq at 0, n/4, n/2, n-1, and the attention factor.
-GOLDEN: dict[str, tuple[dict[str, Any], str | None, int | None, list[float], float]] = {
-    "Llama-3.1": (
-        llama(rope_theta=5e5, max_position_embeddings=131072, rope_scaling=LLAMA3),
-        None,
-        None,
-        [1.0, 0.0376060307, 5.24846022e-4, 3.06892588e-7],
-        1.0,
-    ),
-    "DeepSeek-V3": (
-        {
-            "model_type": "deepseek_v3",
-            "max_position_embeddings": 163840,
-            "rope_scaling": {**YARN, "factor": 40, "mscale": 1.0, "mscale_all_dim": 1.0},
-        },
-        None,
-        None,
-        [1.0, 0.1, 5.5e-3, 3.33380353e-6],
-        1.0,
-    ),
-    "dynamic at twice its length": (
-        llama(rope_theta=1e6, max_position_embeddings=32768, rope_scaling={"type": "dynamic", "factor": 2.0}),
-        None,
-        65536,
-        [1.0, 0.0239235889, 5.72338118e-4, 4.13645921e-7],
-        1.0,
-    ),
-}
-
-
-@pytest.mark.parametrize("name", GOLDEN)
-def test_the_literal_values(name: str) -> None:
-    config, layer_type, seq_len, expected, factor = GOLDEN[name]
-    rope = rc.from_hf(config, layer_type, seq_len)
-    n = rope.inv_freq.size
-    np.testing.assert_allclose(rope.inv_freq[[0, n // 4, n // 2, n - 1]], expected, rtol=1e-6)
-    assert rope.attention_factor == pytest.approx(factor, rel=1e-8)
-
-
 # Families whose config needs more than rope fields, or whose oracle cannot be called with these alone.
 UNCALLABLE = {
     "blt",  # the rope module is given parts of this config, never the whole

@@ -27,28 +27,12 @@ def of(**fields: Any) -> rc.HfRope:
     return rc.from_hf({**LLAMA, **fields})
 
 
-@pytest.mark.parametrize(
-    ("layout", "model_types"),
-    [
-        (
-            "interleaved",
-            "gptj codegen roformer cohere cohere2 glm glm4 glm4v_text glm_ocr_text ernie4_5 ernie4_5_moe helium "
-            "moonshine llama4_text deepseek_v2 deepseek_v3 deepseek_v32 glm4_moe_lite glm_moe_dsa mistral4 "
-            "longcat_flash youtu openai_privacy_filter kimi_k2",
-        ),
-        ("half", "llama mistral qwen2 qwen3 gemma2 gpt_neox phi phi3 glm4_moe gpt_oss falcon olmo2 smollm3 stablelm"),
-    ],
-)
-def test_layouts_of_families(layout: str, model_types: str) -> None:
-    for model_type in model_types.split():
-        assert rc.from_hf({"model_type": model_type, "head_dim": 80}).layout == layout, model_type
-
-
 def test_the_interleave_flag_of_deepseek() -> None:
     on = rc.from_hf({"model_type": "deepseek_v3"})
     off = rc.from_hf({"model_type": "deepseek_v3", "rope_interleave": False})
     assert (on.layout, on.provenance["layout"].traps) == ("interleaved", ("deinterleaved_then_half",))
     assert (off.layout, off.provenance["layout"].traps) == ("half", ("rope_interleave_off",))
+    assert rc.from_hf({"model_type": "kimi_k2"}).layout == "interleaved"
 
 
 def test_layers_that_do_not_rotate() -> None:
