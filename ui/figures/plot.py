@@ -142,6 +142,55 @@ def note(text: str, x: Any, y: Any, **look: Any) -> Props:
     return {"text": text, "x": x, "y": y, "showarrow": False, **look}
 
 
+def apart(heights: Sequence[float], least: float) -> list[float]:
+    """Heights moved as little as keeps them in order and ``least`` apart.
+
+    >>> apart([0.0, 0.0, 5.0], 1.0)
+    [-0.5, 0.5, 5.0]
+    """
+    order = sorted(range(len(heights)), key=heights.__getitem__)
+    # Neighbours that would touch stand as one block around their mean.
+    blocks: list[list[int]] = []
+    for index in order:
+        blocks.append([index])
+        while len(blocks) > 1 and _top(blocks[-2], heights, least) > _bottom(blocks[-1], heights, least) - least:
+            last = blocks.pop()
+            blocks[-1] += last
+    moved = [0.0] * len(heights)
+    for block in blocks:
+        low = _bottom(block, heights, least)
+        for step, index in enumerate(block):
+            moved[index] = low + step * least
+    return moved
+
+
+def _bottom(block: Sequence[int], heights: Sequence[float], least: float) -> float:
+    return sum(heights[i] for i in block) / len(block) - (len(block) - 1) * least / 2
+
+
+def _top(block: Sequence[int], heights: Sequence[float], least: float) -> float:
+    return _bottom(block, heights, least) + (len(block) - 1) * least
+
+
+def text_width(label: str) -> float:
+    """About how many pixels a label of the size in use takes, in bold.
+
+    >>> text_width("NTK") < text_width("不缩放") < text_width("dynamic NTK")
+    True
+    """
+    return sum(9.2 if letter < "⺀" else 15.5 for letter in label)
+
+
+def end_names(
+    labels: Sequence[str], ends: Sequence[float], shades: Sequence[str], least: float
+) -> tuple[list[Props], list[float]]:
+    """Return curves' names right of the plot, near their ends and ``least`` apart, and the heights where they are."""
+    heights = apart(ends, least)
+    beside = {"xref": "paper", "xanchor": "left", "xshift": 6}
+    looks = zip(labels, heights, shades, strict=True)
+    return [note(text, 1, y, font={"color": shade, "size": 15}, **beside) for text, y, shade in looks], heights
+
+
 def split(sizes: Sequence[float], gap: float) -> list[Domain]:
     """Share 0 to 1 among panels of these relative sizes with a gap between neighbours.
 

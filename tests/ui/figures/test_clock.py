@@ -162,18 +162,6 @@ def test_pairs_that_stand_still_leave_a_gap() -> None:
     assert np.isnan(np.asarray(trace.y)).tolist() == [False] * 4 + [True] * 4
 
 
-def test_names_do_not_cover_each_other() -> None:
-    rope = Rope(128, 1e4, 4096)
-    for factor in (1.0, 2.0, 4.0, 8.0, 32.0):
-        result, _ = extensions(rope, params(factor), round(4096 * factor))
-        logs = np.log10(np.stack([each.spectrum.slowdown for each in result]))
-        height = 0.085 * max(float(np.ptp(logs)), 0.1)
-        widths = [10.0] * len(logs)
-        spots = sorted(comparison.label_spots(logs, widths, height))
-        if factor > 1.0:
-            assert all(abs(a[0] - b[0]) >= 10.0 or abs(a[1] - b[1]) >= height for a, b in pairwise(spots))
-
-
 @settings(max_examples=10, deadline=None)
 @given(base=st.floats(10.0, 1e6), factor=st.floats(1.5, 8.0), logarithmic=st.booleans())
 def test_heatmap_cells_are_mean_cosines(base: float, factor: float, logarithmic: bool) -> None:

@@ -4,13 +4,10 @@ import hashlib
 import math
 from collections.abc import Mapping
 from importlib.metadata import version
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from rope_core.lab import cards, experiments, records, view
 from rope_core.lab import pairs as shipped
@@ -31,18 +28,6 @@ T = Words("en", "extrapolation")
 
 def names(order: list[str], t: Words = T) -> list[str]:
     return [words.name(key, t) for key in order]
-
-
-@settings(max_examples=60)
-@given(st.lists(st.floats(-5, 5), min_size=1, max_size=9), st.floats(0.01, 2))
-def test_labels_keep_their_order_and_do_not_touch(heights: list[float], least: float) -> None:
-    moved = figures.apart(heights, least)
-    order = sorted(range(len(heights)), key=heights.__getitem__)
-    ranked = [moved[i] for i in order]
-    assert all(b - a >= least - 1e-9 for a, b in pairwise(ranked))
-    assert sum(moved) == pytest.approx(sum(heights), abs=1e-6)
-    if all(b - a >= least for a, b in pairwise(sorted(heights))):
-        assert moved == pytest.approx(heights)
 
 
 def test_the_curves_are_the_cells_of_the_longest_length() -> None:

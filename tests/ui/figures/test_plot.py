@@ -1,11 +1,14 @@
 """The functions that figures are built with, against Plotly's own objects and layout."""
 
 import copy
+from itertools import pairwise
 
 import numpy as np
 import plotly.colors
 import plotly.graph_objects as go
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from plotly.subplots import make_subplots
 
 from tests.support.figures import unpacked
@@ -110,3 +113,15 @@ def test_error_bars_reach_from_low_to_high() -> None:
         "arrayminus": [0.5],
         "thickness": 3,
     }
+
+
+@settings(max_examples=60)
+@given(st.lists(st.floats(-5, 5), min_size=1, max_size=9), st.floats(0.01, 2))
+def test_labels_keep_their_order_and_do_not_touch(heights: list[float], least: float) -> None:
+    moved = plot.apart(heights, least)
+    order = sorted(range(len(heights)), key=heights.__getitem__)
+    ranked = [moved[i] for i in order]
+    assert all(b - a >= least - 1e-9 for a, b in pairwise(ranked))
+    assert sum(moved) == pytest.approx(sum(heights), abs=1e-6)
+    if all(b - a >= least for a, b in pairwise(sorted(heights))):
+        assert moved == pytest.approx(heights)

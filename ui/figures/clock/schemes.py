@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import math
-import re
 from collections.abc import Callable, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
 import rope_core as rc
-from rope_core.rope import Array
 from rope_core.theory.extension import Extension, cell_edges, mean_cos, unseen_pairs
 from ui.figures.drawing import Drawing, kept
-from ui.figures.plot import LOG, Props, as_bytes, axis, byte_bar, heatmap, line, note, plot
+from ui.figures.plot import LOG, Props, as_bytes, axis, byte_bar, end_names, heatmap, line, note, plot, text_width
 from ui.film.colours import COLOURS, SIGNED
 from ui.text.words import Words, markdown_table
 
@@ -148,23 +145,26 @@ def slowdowns(rope: rc.Rope, results: Sequence[Extension], t: Words) -> Drawing:
     logs = [np.log10(curve) for curve in curves]
     low, high = min(np.nanmin(c) for c in logs), max(np.nanmax(c) for c in logs)
     room = max(high - low, 0.1)
-    names = [f"<b>{t(f'scheme.{each.scheme}')}</b>" + label_factor(each.spectrum.attention_factor) for each in results]
-    widths = [text_width(name) / 760 * rope.pairs for name in names]
-    spots = label_spots(np.stack(logs), widths, 0.085 * room)
-    data, labels = [], []
-    for k, (each, curve, text) in enumerate(zip(results, curves, names, strict=True)):
-        colour, dash = COLOURS[k % len(COLOURS)], ("solid", "dash")[k // len(COLOURS) % 2]
-        name = t(f"scheme.{each.scheme}")
-        data.append(line(index, curve, colour, 4, name, dash, mode="lines+markers", marker={"size": 3}))
-        labels.append(note(text, *spots[k], font={"size": 16, "color": colour}))
+    names = [t(f"scheme.{each.scheme}") + label_factor(each.spectrum.attention_factor) for each in results]
+    shades = [COLOURS[k % len(COLOURS)] for k in range(len(results))]
+    data = []
+    for k, (each, curve) in enumerate(zip(results, curves, strict=True)):
+        name, dash = t(f"scheme.{each.scheme}"), ("solid", "dash")[k // len(COLOURS) % 2]
+        data.append(line(index, curve, shades[k], 4, name, dash, mode="lines+markers", marker={"size": 3}))
+    ends = [float(log[np.isfinite(log)][-1]) for log in logs]
+    labels, heights = end_names(names, ends, shades, 0.085 * room)
     figure = plot(
         data,
         height=420,
+        margin={"r": 16 + max(map(text_width, names))},
         showlegend=False,
         annotations=labels,
         xaxis=axis(t("axis.pair")),
         yaxis=axis(
-            t("axis.slowdown"), **LOG, range=[low - 0.08 * room, high + 0.16 * room], dtick=float(np.log10(2.0))
+            t("axis.slowdown"),
+            **LOG,
+            range=[min(low, *heights) - 0.08 * room, max(high, *heights) + 0.08 * room],
+            dtick=float(np.log10(2.0)),
         ),
     )
     slow = [each.scheme for each in results if each.spectrum.slowdown[0] > 1.0 + 1e-9]
@@ -198,55 +198,6 @@ def squared(factor: float) -> str:
 def label_factor(factor: float) -> str:
     """Return what a curve's name says of its attention factor."""
     return f"  a = {factor:.3g}" if factor != 1.0 else ""
-
-
-def text_width(text: str) -> float:
-    """About how wide a name is, px at 16 px type: Chinese characters are square."""
-    return sum(17.0 if ord(c) > 0x2E80 else 9.0 for c in re.sub(r"<[^>]*>", "", text))
-
-
-def label_spots(curves: Array, widths: Sequence[float], height: float) -> list[tuple[float, float]]:
-    """Return where each curve's name is, (x, y) of its centre: beside its own curve, off all curves and other names.
-
-    Curves are (names, pairs), nan where there is nothing; widths and height are the names' sizes in the axes' units.
-    """
-    placed: list[tuple[float, float, float]] = []
-    for curve, width in zip(curves, widths, strict=True):
-        costs = {box: trouble(box, width, height, curve, curves, placed) for box in beside(curve, width, height)}
-        x, y = min(costs, key=costs.__getitem__) if costs else (width / 2, 0.0)
-        placed.append((x, y, width))
-    return [(x, y) for x, y, _ in placed]
-
-
-def beside(curve: Array, width: float, height: float) -> list[tuple[float, float]]:
-    """Centres of boxes that touch the curve from above or below."""
-    results = []
-    for left in np.linspace(0, max(len(curve) - 1 - width, 0), 24).tolist():
-        under = curve[int(left) : math.ceil(left + width) + 1]
-        if np.isfinite(under).all():
-            results += [(left + width / 2, float(under.max()) + 0.6 * height)]
-            results += [(left + width / 2, float(under.min()) - 0.6 * height)]
-    return results
-
-
-def trouble(
-    box: tuple[float, float],
-    width: float,
-    height: float,
-    own: Array,
-    curves: Array,
-    placed: Sequence[tuple[float, float, float]],
-) -> float:
-    """Count what is wrong with a place: names already there, points of curves covered, distance from its curve."""
-    x, y = box
-    part = slice(max(int(x - width / 2), 0), math.ceil(x + width / 2) + 1)
-    covered = int(np.sum(np.abs(curves[:, part] - y) < 0.6 * height - 1e-9))
-    crowd = sum(abs(x - a) < (width + w) / 2 and abs(y - b) < height for a, b, w in placed)
-    middle = min(round(x), len(own) - 1)
-    away = abs(float(own[middle]) - y) / height
-    # Where curves run together nobody sees whose name it is; the own curve counts as one of them.
-    together = int(np.sum(np.abs(curves[:, middle] - own[middle]) < height)) - 1
-    return 100.0 * crowd + 10.0 * covered + 6.0 * together + away
 
 
 def summary(rope: rc.Rope, results: Sequence[Extension], length: int, t: Words) -> str:

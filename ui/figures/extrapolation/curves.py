@@ -16,7 +16,21 @@ from rope_core.lab.view import Cell
 from rope_core.rope import Array
 from ui.figures.drawing import Drawing, Table
 from ui.figures.extrapolation.words import factor, name, ranked, times, with_interval
-from ui.figures.plot import LOG, Figure, Props, axis, dots, error_bars, line, note, plot, scatter, vline
+from ui.figures.plot import (
+    LOG,
+    Figure,
+    Props,
+    axis,
+    dots,
+    end_names,
+    error_bars,
+    line,
+    note,
+    plot,
+    scatter,
+    text_width,
+    vline,
+)
 from ui.film.colours import BLUE, GREEN, GREY, LINE, ORANGE, PURPLE, RED, SKY, YELLOW
 from ui.text.words import Words
 from ui.work.extrapolated import Seen
@@ -51,36 +65,6 @@ def faint(shade: str) -> str:
     """
     red, green, blue = (int(shade[i : i + 2], 16) for i in (1, 3, 5))
     return f"rgba({red},{green},{blue},0.18)"
-
-
-def apart(heights: Sequence[float], least: float) -> list[float]:
-    """Heights moved as little as keeps them in order and ``least`` apart.
-
-    >>> apart([0.0, 0.0, 5.0], 1.0)
-    [-0.5, 0.5, 5.0]
-    """
-    order = sorted(range(len(heights)), key=heights.__getitem__)
-    # Neighbours that would touch stand as one block around their mean.
-    blocks: list[list[int]] = []
-    for index in order:
-        blocks.append([index])
-        while len(blocks) > 1 and _top(blocks[-2], heights, least) > _bottom(blocks[-1], heights, least) - least:
-            last = blocks.pop()
-            blocks[-1] += last
-    moved = [0.0] * len(heights)
-    for block in blocks:
-        low = _bottom(block, heights, least)
-        for step, index in enumerate(block):
-            moved[index] = low + step * least
-    return moved
-
-
-def _bottom(block: Sequence[int], heights: Sequence[float], least: float) -> float:
-    return sum(heights[i] for i in block) / len(block) - (len(block) - 1) * least / 2
-
-
-def _top(block: Sequence[int], heights: Sequence[float], least: float) -> float:
-    return _bottom(block, heights, least) + (len(block) - 1) * least
 
 
 def columns(results: Sequence[Cell]) -> Table:
@@ -145,16 +129,12 @@ def curves_plot(
     drawn = np.log10(np.concatenate([part for part, *_ in shown[: len(results)]]))
     low = max(float(finite.min()), float(drawn.min()) - 0.5) - 0.05
     high = min(float(finite.max()), float(drawn.max()) + 0.5) + 0.08
-    heights = apart(ends, LABEL * (high - low))
-    beside = {"xref": "paper", "xanchor": "left", "xshift": 6}
-    names = [
-        note(f"<b>{label}</b>" if bold else label, 1, height, font={"color": shade, "size": 15}, **beside)
-        for height, label, shade, bold in zip(heights, labels, shades, strong, strict=True)
-    ]
+    texts = [f"<b>{label}</b>" if bold else label for label, bold in zip(labels, strong, strict=True)]
+    names, heights = end_names(texts, ends, shades, LABEL * (high - low))
     return plot(
         [*traces, *data],
         height=410,
-        margin={"r": 16 + max(text_width(label) for label in labels), "t": 28},
+        margin={"r": 16 + max(map(text_width, labels)), "t": 28},
         shapes=[vline(trained, GREY, 3, "dash")],
         annotations=[*names, *notes, trained_mark(trained, t, across)],
         xaxis=across,
@@ -179,15 +159,6 @@ def intervals(results: Sequence[Estimate], **look: Any) -> Props:
     """Return the error bars of numbers, of no length where one has no interval."""
     ends = [(each.low, each.high) if each.sure else (each.value, each.value) for each in results]
     return error_bars([each.value for each in results], [low for low, _ in ends], [high for _, high in ends], **look)
-
-
-def text_width(label: str) -> float:
-    """About how many pixels a label of the size in use takes, in bold.
-
-    >>> text_width("NTK") < text_width("不缩放") < text_width("dynamic NTK")
-    True
-    """
-    return sum(9.2 if letter < "⺀" else 15.5 for letter in label)
 
 
 def trained_mark(trained: int, t: Words, across: Props | None = None) -> Props:
