@@ -200,14 +200,13 @@ class Hall:
     Args:
         site: where nginx listens and what it lets in.
         replicas: how many processes serve the app.
-        app: the app as "module:name", importable from ``folder``.
-        folder: the replicas' working folder.
+        app: the app as "module:name", importable from the project's folder.
     """
 
-    def __init__(self, site: Site, replicas: int, app: str = "app:app", folder: Path = ROOT) -> None:
+    def __init__(self, site: Site, replicas: int, app: str = "app:app") -> None:
         if replicas < 1:
             raise ValueError(f"replicas must be at least 1, got {replicas}")
-        self.site, self.app, self.folder = site, app, folder
+        self.site, self.app = site, app
         self.nginx = program()
         site.check()
         clear()
@@ -225,12 +224,11 @@ class Hall:
     def _launch(self, address: Path) -> subprocess.Popen[bytes]:
         command = [sys.executable, "-m", "deploy.replica", "--app", self.app, "--socket", str(address)]
         command += ["--hosts", *self.site.hosts]
-        paths = [str(self.folder), str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
         environment = QUIET | os.environ | {"STREAMLIT_SERVER_COOKIE_SECRET": self.secret}
         environment["ROPE_LAB_OPERATOR"] = self.operator
-        environment["PYTHONPATH"] = os.pathsep.join(dict.fromkeys(paths))
+        environment["PYTHONPATH"] = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
         return subprocess.Popen(
-            command, cwd=self.folder, env=environment, start_new_session=True, preexec_fn=follow(signal.SIGKILL)
+            command, cwd=ROOT, env=environment, start_new_session=True, preexec_fn=follow(signal.SIGKILL)
         )
 
     def start(self) -> None:

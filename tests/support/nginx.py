@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.servers import ROOT, free_port
+from benchmarks.servers import free_port
 from deploy.hall import TICK, Hall, Line
 from deploy.proxy import Limits, Site
 
@@ -28,12 +28,11 @@ def served_hall(
     replicas: int = 2,
     app: str = FLOOR,
     limits: Limits | None = None,
-    folder: Path = ROOT,
     proxies: tuple[str, ...] = (),
 ) -> Iterator[tuple[Hall, str]]:
     """Return a hall that is looked after in the background, and its URL."""
     site = Site(listen=f"127.0.0.1:{free_port()}", limits=limits or Limits(), proxies=proxies)
-    hall = Hall(site, replicas, app, folder)
+    hall = Hall(site, replicas, app)
     watcher = threading.Thread(target=hall.watch)
     try:
         hall.start()

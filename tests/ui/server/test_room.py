@@ -21,7 +21,7 @@ QUESTION = {"lang": "en", "say": "", "id": "tour/4", "question": "Which?", "choi
 @pytest.fixture
 def phone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[TestClient]:
     monkeypatch.setenv("ROPE_LAB_ROOMS", str(tmp_path / "rooms.sqlite3"))
-    monkeypatch.setattr(module, "ROOMS", type(module.ROOMS)())
+    module.ROOMS.clear()
     monkeypatch.setattr(module, "HOLD", 3.0)
     with TestClient(Starlette(routes=routes())) as client:
         yield client

@@ -10,12 +10,12 @@ import asyncio
 import json
 import secrets
 import time
-from collections import OrderedDict
 from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
 from typing import Any
 
+from cachetools import LRUCache
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
@@ -46,15 +46,12 @@ class Seen:
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
-ROOMS: OrderedDict[str, Seen] = OrderedDict()
+ROOMS: LRUCache[str, Seen] = LRUCache(KNOWN)
 
 
 async def look(room: str) -> Seen:
     """Return what a room shows, as old as a moment at most; of all who ask at once one reads the file."""
     seen = ROOMS.setdefault(room, Seen())
-    ROOMS.move_to_end(room)
-    while len(ROOMS) > KNOWN:
-        ROOMS.popitem(last=False)
     async with seen.lock:
         if time.monotonic() - seen.read >= MOMENT:
             try:
