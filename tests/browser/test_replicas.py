@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import http.server
-import os
-import signal
 import threading
 import time
 from collections.abc import Iterator
@@ -14,8 +12,7 @@ from typing import TypeVar
 import pytest
 from playwright.sync_api import Browser, expect
 
-from benchmarks.first_load import transferred
-from benchmarks.servers import ROOT, free_port, served
+from benchmarks.servers import free_port
 from benchmarks.sessions import Broken, Session, sessions
 from benchmarks.sessions import Visit as Load
 from deploy.hall import Hall
@@ -23,7 +20,7 @@ from deploy.proxy import Site
 from tests.browser.conftest import Visit
 from tests.browser.test_pages import address
 from tests.conftest import apart
-from tests.support.nginx import FLOOR, active_sessions, ask, needs_nginx, served_hall, wait_until
+from tests.support.nginx import FLOOR, ask, needs_nginx, served_hall
 from tests.test_pages import NAMES
 
 pytestmark = [pytest.mark.browser, pytest.mark.long, needs_nginx]
@@ -53,39 +50,6 @@ def test_every_page_works_under_the_policy_and_asks_no_other_host(
         visit.settle()
     assert visit.complaints == []
     assert visit.outside == []
-
-
-def test_a_killed_replica_costs_one_reconnect_and_nothing_of_the_address(
-    hall: tuple[Hall, str], browser: Browser
-) -> None:
-    result, url = hall
-    wait_until(lambda: sum(active_sessions(result)) == 0)
-    visit = Visit(browser)
-    sockets: list[str] = []
-    visit.page.on("websocket", lambda socket: sockets.append(socket.url))
-    page = visit.open(f"{url}/rotation?m=7&lang=en")
-    page.get_by_role("slider", name="query position m").first.press("ArrowRight")
-    page.wait_for_url("**m=8**")
-    here = active_sessions(result).index(1)
-    victim = result.replicas[here].serving
-    assert victim is not None and len(sockets) == 1
-    os.killpg(victim.pid, signal.SIGKILL)
-    wait_until(lambda: page.wait_for_timeout(50) or active_sessions_of(result, 1 - here) == 1)
-    visit.settle()
-    expect(page.locator("p", has_text="At position 8 ").first).to_be_visible()
-    page.get_by_role("slider", name="query position m").first.press("ArrowRight")
-    page.wait_for_url("**m=9**")
-    expect(page.locator("p", has_text="At position 9 ").first).to_be_visible()
-    # Where the connection breaks, the page knocks until it is let in; let in it is at the first knock.
-    assert len(sockets) == 2
-    wait_until(lambda: result.replicas[here].settled and result.replicas[here].serving is not victim)
-
-
-def active_sessions_of(result: Hall, index: int) -> int:
-    """Return the sessions of one replica, while the other may be dead."""
-    alive = Hall.__new__(Hall)
-    alive.replicas = [result.replicas[index]]
-    return active_sessions(alive)[0]
 
 
 def test_a_rolling_restart_under_load_drops_nothing(hall: tuple[Hall, str]) -> None:
@@ -132,14 +96,6 @@ def test_a_rolling_restart_under_load_drops_nothing(hall: tuple[Hall, str]) -> N
     assert set(statuses) == {200} and len(statuses) > 20
     assert wanted == answered >= 8 * 5
     assert max(reconnects) <= 1 and sum(reconnects) > 0
-
-
-def test_the_first_load_is_a_third_through_the_proxy(hall: tuple[Hall, str], browser: Browser) -> None:
-    with served(ROOT / "app.py") as url:
-        whole = transferred(browser, f"{url}/frequencies?lang=en")
-    packed = transferred(browser, f"{hall[1]}/frequencies?lang=en")
-    print(f"{whole:,} bytes without the proxy, {packed:,} through it")
-    assert packed < 0.4 * whole
 
 
 def test_only_the_named_sites_may_frame_the_app(browser: Browser) -> None:

@@ -16,6 +16,9 @@ def main() -> None:
     assert place == "-", "a visitor's text would stand on the command line"
     wanted = json.loads(os.environ[REQUEST_ENV])
     read = base64.b64decode(wanted.pop("text", ""))
+    if wanted.get("documents") == 7:
+        report(progress=0.5, eta=1.0)
+        time.sleep(60)
     report(progress=0.5, eta=1.0, result={"kind": kind, "asked": wanted})
     if wanted.get("documents") == 1:
         time.sleep(60)

@@ -175,6 +175,24 @@ def test_running_work_shows_what_it_has_and_is_cancelled(queue: jobs.Queue, inde
     assert extrapolated.seen(yours, "", slow) is None, "what was cut short is kept for nobody"
 
 
+def test_the_page_says_how_its_work_goes(queue: jobs.Queue) -> None:
+    t, busy = Words("en", "extrapolation"), dict[str, Any]()
+    extrapolated.start(busy, "sweep", extrapolated.request("sweep", documents=7), "before")
+    at = opened("extrapolation", lang="en", open="live", documents="7", longest="256")
+    at.button(key="extrapolation.start.sweep").click().run()
+    assert any(t("waiting", ahead=1) in each.value for each in at.markdown)
+    work.cancel(busy, "sweep")
+    job = queue.all()[1].id
+    while queue.status(job).progress is None:
+        pass
+    at.run()
+    (bar,) = (each.proto.value for each in at.get("progress") if "%" in each.proto.text)
+    assert bar == 50
+    at.button(key="extrapolation.cancel.sweep").click().run()
+    assert queue.wait(job, 30).state == jobs.CANCELLED
+    assert t("cancelled") in [each.value for each in at.run().info]
+
+
 def test_what_a_reloaded_page_left_is_taken_up_again(queue: jobs.Queue, index: dict[str, Card]) -> None:
     before: dict[str, Any] = {work.VISITOR: "browser"}
     beside: dict[str, Any] = {work.VISITOR: "another"}
