@@ -3,7 +3,6 @@
 import re
 import shlex
 import tomllib
-from pathlib import Path
 from typing import Any
 
 import kubernetes_validate
@@ -24,6 +23,13 @@ def manifest(kind: str, name: str = "rope-lab") -> Any:
     return single
 
 
+SPEC = manifest("Deployment")["spec"]
+POD = SPEC["template"]["spec"]
+(APP,) = POD["containers"]
+(PORT,) = (each["containerPort"] for each in APP["ports"])
+ENVIRONMENT = {each["name"]: each for each in APP["env"]}
+
+
 def steps(word: str) -> list[str]:
     """Return what follows an instruction's name, line by line, in the last stage of the container file."""
     last = max(at for at, line in enumerate(LINES) if line.startswith("FROM"))
@@ -40,84 +46,58 @@ def test_every_object_is_what_kubernetes_takes(version: str) -> None:
 
 
 def test_pods_are_ready_when_the_script_runs_and_are_replaced_one_at_a_time() -> None:
-    spec = manifest("Deployment")["spec"]
-    (app,) = spec["template"]["spec"]["containers"]
-    probes = {name: app[name]["httpGet"]["path"] for name in ("startupProbe", "readinessProbe", "livenessProbe")}
-    assert probes["readinessProbe"] == probes["startupProbe"] == "/_stcore/script-health-check"
-    assert probes["livenessProbe"] == "/_stcore/health"
-    assert spec["strategy"]["rollingUpdate"] == {"maxSurge": 1, "maxUnavailable": 0}
-    assert set(app["resources"]["limits"]) == {"cpu", "memory"}
+    probes = [APP[f"{name}Probe"]["httpGet"]["path"] for name in ("startup", "readiness", "liveness")]
+    assert probes == ["/_stcore/script-health-check"] * 2 + ["/_stcore/health"]
+    assert SPEC["strategy"]["rollingUpdate"] == {"maxSurge": 1, "maxUnavailable": 0}
+    assert set(APP["resources"]["limits"]) == {"cpu", "memory"} and APP["image"] == f"rope-lab:{__version__}"
     assert manifest("PodDisruptionBudget")["spec"]["maxUnavailable"] == 1
-    assert manifest("Service")["spec"]["selector"] == spec["template"]["metadata"]["labels"]
+    assert manifest("Service")["spec"]["selector"] == SPEC["template"]["metadata"]["labels"]
 
 
 def test_pods_have_no_rights_and_one_secret() -> None:
-    pod = manifest("Deployment")["spec"]["template"]["spec"]
-    (app,) = pod["containers"]
-    assert pod["securityContext"]["runAsNonRoot"] is True and pod["automountServiceAccountToken"] is False
-    assert app["securityContext"]["readOnlyRootFilesystem"] is True
-    assert app["securityContext"]["capabilities"] == {"drop": ["ALL"]}
-    (secret,) = [each for each in app["env"] if each["name"] == "STREAMLIT_SERVER_COOKIE_SECRET"]
-    assert secret["valueFrom"]["secretKeyRef"]["name"] == "rope-lab"
-    writable = [each["mountPath"] for each in app["volumeMounts"]]
-    assert writable == ["/tmp"]
+    assert POD["securityContext"]["runAsNonRoot"] is True and POD["automountServiceAccountToken"] is False
+    assert APP["securityContext"]["readOnlyRootFilesystem"] is True
+    assert APP["securityContext"]["capabilities"] == {"drop": ["ALL"]}
+    assert ENVIRONMENT["STREAMLIT_SERVER_COOKIE_SECRET"]["valueFrom"]["secretKeyRef"]["name"] == "rope-lab"
+    assert [each["mountPath"] for each in APP["volumeMounts"]] == ["/tmp"]
 
 
 def test_the_ingress_keeps_visitors_on_their_pod_and_hides_the_operators_paths() -> None:
     ingress = manifest("Ingress")
     notes = {key.rsplit("/", 1)[1]: value for key, value in ingress["metadata"]["annotations"].items()}
     assert (notes["affinity"], notes["session-cookie-name"]) == ("cookie", "rope_place")
-    assert notes["proxy-body-size"] == f"{UPLOAD_MIB}m"
-    assert int(notes["proxy-read-timeout"]) >= 3600
+    assert notes["proxy-body-size"] == f"{UPLOAD_MIB}m" and int(notes["proxy-read-timeout"]) >= 3600
     (rule,) = ingress["spec"]["rules"]
     goes = {path["path"]: path["backend"]["service"]["name"] for path in rule["http"]["paths"]}
     assert goes["/"] == "rope-lab"
     assert goes["/_stcore/metrics"] == goes["/_stcore/script-health-check"] == "nothing"
     assert ingress["spec"]["tls"][0]["hosts"] == [rule["host"]]
-    (hosts,) = [
-        each["value"]
-        for each in manifest("Deployment")["spec"]["template"]["spec"]["containers"][0]["env"]
-        if each["name"] == "STREAMLIT_SERVER_ALLOWED_HOSTS"
-    ]
-    assert hosts == rule["host"]
+    assert ENVIRONMENT["STREAMLIT_SERVER_ALLOWED_HOSTS"]["value"] == rule["host"]
 
 
 def test_the_container_runs_without_root_and_holds_what_the_app_imports() -> None:
-    (user,) = steps("USER")
-    assert user == "10001:10001"
-    assert manifest("Deployment")["spec"]["template"]["spec"]["securityContext"]["runAsUser"] == 10001
+    assert steps("USER") == ["10001:10001"] and POD["securityContext"]["runAsUser"] == 10001
     copied = {source for step in steps("COPY") if not step.startswith("--from") for source in shlex.split(step)[:-1]}
     assert {"app.py", ".streamlit", "deploy", "pages", "rope_core", "ui"} <= copied
     assert all((ROOT / source).exists() for source in copied)
-    imported = set()
-    for path in [
-        ROOT / "app.py",
-        *(p for folder in ("pages", "rope_core", "ui") for p in (ROOT / folder).rglob("*.py")),
-    ]:
-        imported |= set(re.findall(r"^\s*(?:from|import) (\w+)", path.read_text("utf-8"), re.MULTILINE))
-    own = {path.stem if path.suffix else path.name for path in ROOT.iterdir() if path.name[0] != "."}
-    assert {name for name in imported & own if (ROOT / name).is_dir()} <= copied
+    paths = [ROOT / "app.py", *(path for room in ("pages", "rope_core", "ui") for path in (ROOT / room).rglob("*.py"))]
+    imported = (re.findall(r"^\s*(?:from|import) (\w+)", path.read_text("utf-8"), re.MULTILINE) for path in paths)
+    assert {name for names in imported for name in names if (ROOT / name).is_dir()} <= copied
 
 
 def test_the_container_is_checked_by_running_the_script() -> None:
     (check,) = steps("HEALTHCHECK")
-    assert "/_stcore/script-health-check" in check
-    port = re.search(r"127\.0\.0\.1:(\d+)", check)
-    assert port is not None and steps("EXPOSE") == [port[1]]
+    assert f"127.0.0.1:{PORT}/_stcore/script-health-check" in check and steps("EXPOSE") == [str(PORT)]
     assert shlex.split(steps("CMD")[0].strip("[]").replace(",", " ")) == ["python", "-m", "deploy.replica"]
     settings = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text("utf-8"))["server"]
-    assert int(port[1]) == settings["port"] and "STREAMLIT_SERVER_ADDRESS=0.0.0.0" in steps("ENV")[0]
-    assert manifest("Deployment")["spec"]["template"]["spec"]["containers"][0]["ports"][0]["containerPort"] == int(
-        port[1]
-    )
+    assert settings["port"] == PORT and "STREAMLIT_SERVER_ADDRESS=0.0.0.0" in steps("ENV")[0]
 
 
 def test_base_images_and_packages_are_pinned() -> None:
     images = [line.split()[1] for line in LINES if line.startswith("FROM")]
     assert all(re.fullmatch(r"python:3\.\d+-slim-\w+", image) for image in images)
     wanted = [line for line in (ROOT / "requirements.txt").read_text("utf-8").splitlines() if line and line[0] != "#"]
-    assert all("==" in line for line in wanted)
-    assert Path(ROOT / "deploy" / "Containerfile").read_text("utf-8").count("requirements.txt") >= 2
+    assert all("==" in line for line in wanted) and "\n".join(LINES).count("requirements.txt") >= 2
 
 
 def test_the_ingress_sends_the_headers_and_nobody_else_reaches_a_pod() -> None:
@@ -128,17 +108,11 @@ def test_the_ingress_sends_the_headers_and_nobody_else_reaches_a_pod() -> None:
     assert headers["X-Content-Type-Options"] == "nosniff" and headers["Referrer-Policy"] == "same-origin"
     assert "frame-ancestors 'self'" in headers["Content-Security-Policy"]
     spec = manifest("NetworkPolicy")["spec"]
-    pod = manifest("Deployment")["spec"]["template"]
-    assert spec["podSelector"]["matchLabels"] == pod["metadata"]["labels"]
+    assert spec["podSelector"]["matchLabels"] == SPEC["template"]["metadata"]["labels"]
     assert set(spec["policyTypes"]) == {"Ingress", "Egress"}
     ((ingress,), (port,)) = spec["ingress"][0]["from"], spec["ingress"][0]["ports"]
     assert ingress["namespaceSelector"]["matchLabels"] == {"kubernetes.io/metadata.name": "ingress-nginx"}
-    assert port["port"] == pod["spec"]["containers"][0]["ports"][0]["containerPort"]
+    assert port["port"] == PORT
     (_, outside) = spec["egress"]
-    assert "169.254.0.0/16" in outside["to"][0]["ipBlock"]["except"] and outside["ports"] == [
-        {"protocol": "TCP", "port": 443}
-    ]
-
-
-def test_the_image_is_named_by_the_version() -> None:
-    assert manifest("Deployment")["spec"]["template"]["spec"]["containers"][0]["image"] == f"rope-lab:{__version__}"
+    assert outside["ports"] == [{"protocol": "TCP", "port": 443}]
+    assert "169.254.0.0/16" in outside["to"][0]["ipBlock"]["except"]
