@@ -79,7 +79,7 @@ def test_glance_draws_every_pair_once(model: str, quantity: str) -> None:
 def test_glance_says_how_many_pairs_are_what() -> None:
     rope = rc.from_hf(config_of("gpt-oss-20b"))
     finding = figures.glance(rope, "wavelength", "", EN).finding
-    assert "32 pairs: 9 as trained, 9 partly slowed, 14 slowed by the full 32;" in finding
+    assert "32 pairs: 9 unslowed, 9 partly slowed, 14 slowed by the full 32;" in finding
     longest = 2 * math.pi * 150_000 ** (62 / 64) * 32
     assert f"{round(longest, -3):,.0f}"[:6] in finding
     gemma = rc.from_hf(config_of("gemma-4-31b"), "full_attention")

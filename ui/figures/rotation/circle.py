@@ -19,7 +19,7 @@ from ui.text.words import Words
 
 RADIUS = 1.1
 """Of the picture of a circle of radius 1."""
-LEFT = -2.1
+LEFT = -1.6
 """Where its labels begin, in radii."""
 RINGS = 11
 """How many whole turns are drawn as rings."""
