@@ -1,11 +1,13 @@
 """The Triton kernels on CPU tensors, interpreted: every option against the reference, few large tiles.
 
-Run by kernels/test_triton.py in a process with TRITON_INTERPRET=1: Triton decides at its import whether it interprets.
+Run by kernels/test_triton.py in a process with TRITON_INTERPRET=1: Triton decides at its import whether it interprets;
+and by benchmarks/device.py on the GPU that ROPE_LAB_DEVICE names.
 """
 
 from __future__ import annotations
 
 import importlib
+import os
 from itertools import product
 from typing import Any
 
@@ -21,6 +23,8 @@ from rope_core.kernels.norm import apply_normed
 from rope_core.kernels.task import make_turn
 from tests.support.tables import HALF_ULP, assert_turned, tables
 
+if (DEVICE := os.environ.get("ROPE_LAB_DEVICE", "cpu")) != "cpu":
+    torch.set_default_device(DEVICE)
 LAYOUTS = ("half", "interleaved")
 
 
@@ -102,7 +106,7 @@ def test_packed_sequences(borders: list[int]) -> None:
 @pytest.mark.parametrize(("start", "dtype"), [(977, torch.float64), (2**31 - 9, torch.float32)])
 def test_angles_made_in_the_kernel(start: int, dtype: torch.dtype) -> None:
     torch.manual_seed(4)
-    steps = torch.from_numpy(spectrum(Request(Rope(64, 12_345.0))).phase_step.view(np.int64).copy())
+    steps = torch.as_tensor(spectrum(Request(Rope(64, 12_345.0))).phase_step.view(np.int64).copy())
     q = torch.randn(2, 9, 2, 70, dtype=dtype)
     where: dict[str, Any] = {"positions": start, "phase_step": steps, "attention_factor": 1.25}
     got = apply(q, q, None, None, layout="half", backend="triton", **where)[0]

@@ -1,7 +1,10 @@
 """The LRPE Triton kernels in the interpreter, against float64 autograd.
 
-Run by kernels/test_triton.py in a process with TRITON_INTERPRET=1: Triton decides at its import whether it interprets.
+Run by kernels/test_triton.py in a process with TRITON_INTERPRET=1: Triton decides at its import whether it interprets;
+and by benchmarks/device.py on the GPU that ROPE_LAB_DEVICE names.
 """
+
+import os
 
 import mpmath
 import numpy as np
@@ -12,11 +15,13 @@ from rope_core.lrpe import ACTIVATIONS, gpu, lrpe_rotate
 from rope_core.lrpe.arguments import plan
 from tests.support.lrpe_cases import agree, draw
 
+if (DEVICE := os.environ.get("ROPE_LAB_DEVICE", "cpu")) != "cpu":
+    torch.set_default_device(DEVICE)
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 
 
 def test_the_kernels_are_interpreted() -> None:
-    assert gpu.INTERPRETED
+    assert (DEVICE == "cpu") == gpu.INTERPRETED
 
 
 def test_agrees_with_autograd() -> None:
@@ -33,18 +38,18 @@ def test_half_types_are_computed_in_float32(dtype: torch.dtype, digits: int) -> 
     for seed in (1, 5):
         case = draw(seed)
         x = torch.tensor(case.x).to(dtype)
-        wanted = lrpe_rotate(x.double().numpy(), case.theta, **case.options)
+        wanted = lrpe_rotate(x.double().cpu().numpy(), case.theta, **case.options)
         got = lrpe_rotate(x, torch.tensor(case.theta), **case.options, backend="triton")
         # A whole unit of the last digit: the interpreter cuts bfloat16 off where a GPU rounds.
         bound = 2.0 ** (1 - digits) * np.abs(wanted) + 1e-5 * max(1.0, np.abs(wanted).max())
-        assert (np.abs(got.double().numpy() - wanted) <= bound).all(), case.label
+        assert (np.abs(got.double().cpu().numpy() - wanted) <= bound).all(), case.label
 
 
 def test_far_positions_keep_their_phase() -> None:
     theta = np.array([1.0, -2.5, 12_345.678, 2.0**20])
     x = torch.tensor([1.0] * 4 + [0.0] * 4).reshape(1, 1, 1, 8)
     for position in (1, 131_072, 2**31 - 1):
-        got = lrpe_rotate(x, torch.from_numpy(theta), offset=position, backend="triton").numpy().ravel()
+        got = lrpe_rotate(x, torch.as_tensor(theta), offset=position, backend="triton").cpu().numpy().ravel()
         with mpmath.workdps(40):
             angles = [mpmath.mpf(position) * mpmath.mpf(float(t)) for t in theta]
             wanted = [float(mpmath.cos(a)) for a in angles] + [float(mpmath.sin(a)) for a in angles]
@@ -76,9 +81,13 @@ def test_not_finite_values_propagate_as_in_the_reference() -> None:
             x[0, 1, 0, 1], x[0, 2, 1, 5], x[0, 13, 1, 9] = np.nan, np.inf, -np.inf
             theta = rng.normal(size=(2, 4))
             wanted = lrpe_rotate(x.astype(np.float64), theta, act=act, dim=dim, rotary_dim=8)
-            got = lrpe_rotate(
-                torch.from_numpy(x), torch.from_numpy(theta), act=act, dim=dim, rotary_dim=8, backend="triton"
-            ).numpy()
+            got = (
+                lrpe_rotate(
+                    torch.as_tensor(x), torch.as_tensor(theta), act=act, dim=dim, rotary_dim=8, backend="triton"
+                )
+                .cpu()
+                .numpy()
+            )
             np.testing.assert_array_equal(np.isnan(got), np.isnan(wanted), err_msg=f"{act} {dim}")
             finite = np.isfinite(wanted)
             assert np.abs(got[finite] - wanted[finite]).max() < 2e-6

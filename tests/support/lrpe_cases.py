@@ -105,7 +105,7 @@ def oracle(case: Case) -> tuple[Array, Array, Array]:
     z = torch.complex(bar[..., case.start : middle], bar[..., middle:stop]) * torch.polar(torch.ones_like(angle), angle)
     out = torch.cat([bar[..., : case.start], z.real, z.imag, bar[..., stop:]], -1).reshape(case.x.shape)
     dx, dtheta = torch.autograd.grad(out, (x, theta), torch.tensor(case.grad))
-    return out.detach().numpy(), dx.numpy(), dtheta.numpy()
+    return out.detach().cpu().numpy(), dx.cpu().numpy(), dtheta.cpu().numpy()
 
 
 def gap(got: npt.ArrayLike, wanted: npt.ArrayLike) -> float:
@@ -135,7 +135,7 @@ def by_torch(case: Case, backend: str | None, dtype: torch.dtype) -> tuple[Array
     out = lrpe_rotate(x, theta, **case.options, backend=backend)
     assert out.dtype == dtype and out.shape == x.shape
     dx, dtheta = torch.autograd.grad(out, (x, theta), torch.tensor(case.grad, dtype=dtype))
-    return out.detach().double().numpy(), dx.double().numpy(), dtheta.numpy()
+    return out.detach().double().cpu().numpy(), dx.double().cpu().numpy(), dtheta.cpu().numpy()
 
 
 def agree(backend: str | None, seeds: range) -> None:
