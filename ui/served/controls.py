@@ -29,15 +29,19 @@ class Controls(controls.Controls):
         if after:
             after()
 
+    def _bound(self, field: Field, value: Value, after: Callable[[], None] | None = None) -> dict[str, Any]:
+        """Return what ties a widget to its field."""
+        key = self._seed(field, value)
+        return {"label": self.label(field), "key": key, "on_change": self._commit, "args": (field, key, after)}
+
     def draw_slider(self, field: Field, value: Value, stops: list[Value]) -> None:
-        key, label = self._seed(field, value), self.label(field)
-        given: dict[str, Any] = {"key": key, "on_change": self._commit, "args": (field, key)}
+        bound = self._bound(field, value)
         if stops:
-            st.select_slider(label, stops, format_func=short, **given)
+            st.select_slider(options=stops, format_func=short, **bound)
         elif field.kind == "int":
-            st.slider(label, int(field.low), int(field.high), step=field.step or 1, **given)
+            st.slider(min_value=int(field.low), max_value=int(field.high), step=field.step or 1, **bound)
         else:
-            st.slider(label, float(field.low), float(field.high), step=field.step, **given)
+            st.slider(min_value=float(field.low), max_value=float(field.high), step=field.step, **bound)
 
     @hideable
     def number(self, field: Field) -> None:
@@ -46,53 +50,28 @@ class Controls(controls.Controls):
         # A popover builds its boxes when it opens, from the last run alone, and loses what an earlier run set.
         st.session_state[key] = value
         whole = field.kind == "int"
-        st.number_input(
-            self.label(field),
-            value=None,
-            step=(int(field.step or 1) if whole else None),
-            format=None if whole else "%.10g",
-            key=key,
-            on_change=self._commit,
-            args=(field, key),
-        )
+        look: dict[str, Any] = {"step": int(field.step or 1)} if whole else {"format": "%.10g"}
+        st.number_input(self.label(field), value=None, key=key, on_change=self._commit, args=(field, key), **look)
 
     @hideable
     def select(
         self, field: Field, names: Names | None = None, after: Callable[[], None] | None = None, **looks: Any
     ) -> None:
-        key = self._seed(field, self.store.get(field))
-        st.selectbox(
-            self.label(field),
-            field.choices,
-            key=key,
-            format_func=self.named(field, names),
-            on_change=self._commit,
-            args=(field, key, after),
-            **looks,
-        )
+        bound = self._bound(field, self.store.get(field), after)
+        st.selectbox(options=field.choices, format_func=self.named(field, names), **bound, **looks)
 
     @hideable
     def segments(self, field: Field, names: Names | None = None) -> None:
-        key = self._seed(field, self.store.get(field))
-        st.segmented_control(
-            self.label(field),
-            field.choices,
-            key=key,
-            required=True,
-            format_func=self.named(field, names),
-            on_change=self._commit,
-            args=(field, key),
-        )
+        bound = self._bound(field, self.store.get(field))
+        st.segmented_control(options=field.choices, required=True, format_func=self.named(field, names), **bound)
 
     @hideable
     def text(self, field: Field) -> None:
-        key = self._seed(field, self.store.get(field))
-        st.text_input(self.label(field), max_chars=200, key=key, on_change=self._commit, args=(field, key))
+        st.text_input(max_chars=200, **self._bound(field, self.store.get(field)))
 
     @hideable
     def toggle(self, field: Field) -> None:
-        key = self._seed(field, self.store.get(field))
-        st.toggle(self.label(field), key=key, on_change=self._commit, args=(field, key))
+        st.toggle(**self._bound(field, self.store.get(field)))
 
     def draw_several(self, field: Field, choices: Sequence[str], names: Names, chosen: list[str]) -> None:
         key = self._seed(field, chosen)
