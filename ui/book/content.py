@@ -141,51 +141,40 @@ class Content(Frame):
     def button(
         self, label: str, key: str, act: Act = None, *given: Any, look: Look = "", icon: str = "", off: bool = False
     ) -> bool:
-        node = self.places.add(f"button {look}".strip(), key=key)
-        state = " disabled" if off else ""
-        node.html = f'<button type="button" data-act="{escape(node.id)}"{state}>{escape(label)}</button>'
-
         def press(_: Any) -> None:
             self.pressed = node.id
             if act:
                 act(*given)
 
-        self.places.act(node.id, press)
+        inside = f'<button type="button" data-act="{{act}}"{" disabled" if off else ""}>{escape(label)}</button>'
+        node = self.places.put(f"button {look}".strip(), key, inside, press)
         return self.pressed == node.id
 
     def sign(self, name: str) -> str:
         return SIGNS.get(name, "")
 
     def choices(self, key: str, texts: Sequence[str], chosen: int | None, take: Callable[[int], None]) -> None:
-        node = self.places.add("choices", key=key)
-        node.html = "".join(
-            f'<button data-act="{escape(node.id)}" value="{at}" aria-pressed="{str(at == chosen).lower()}">'
+        inside = "".join(
+            f'<button data-act="{{act}}" value="{at}" aria-pressed="{str(at == chosen).lower()}">'
             f"<b>{letter}</b>{f' {html(text, line=True)}' if text != letter else ''}</button>"
             for at, (letter, text) in enumerate(zip(LETTERS, texts, strict=False))
         )
-        self.places.act(node.id, lambda at: take(min(max(int(at), 0), len(texts) - 1)))
+        self.places.put("choices", key, inside, lambda at: take(min(max(int(at), 0), len(texts) - 1)))
 
     def download(self, label: str, data: str | Callable[[], str], file: str, mime: str, key: str) -> None:
 
         def save(_: Any) -> Saved:
             return Saved(file, mime, (data() if callable(data) else data).encode())
 
-        node = self.places.add("button", key=key)
-        node.html = f'<button type="button" data-act="{escape(node.id)}">{escape(label)}</button>'
-        self.places.act(node.id, save)
+        self.places.put("button", key, f'<button type="button" data-act="{{act}}">{escape(label)}</button>', save)
 
     def area(self, label: str, key: str) -> str:
-        node = self.places.add("control", key=key, live=self.session.get(key, ""))
-        node.html = (
-            f'<label><span>{escape(label)}</span><textarea rows="5" data-act="{escape(node.id)}"></textarea></label>'
-        )
-        self.places.act(node.id, lambda text: self.session.__setitem__(key, str(text)))
-        return str(self.session.get(key, ""))
+        text, box = str(self.session.get(key, "")), '<textarea rows="5" data-act="{act}"></textarea>'
+        inside = f"<label><span>{escape(label)}</span>{box}</label>"
+        self.places.put("control", key, inside, lambda given: self.session.update({key: str(given)}), live=text)
+        return text
 
     def upload(self, label: str, key: str, most: int, take: Callable[[File], None] | None = None) -> File | None:
-        node = self.places.add("control", key=key)
-        box = f'<input type="file" data-act="{escape(node.id)}" data-most="{most << 20}">'
-        node.html = f"<label><span>{escape(label)}</span>{box}</label>"
 
         def taken(given: Any) -> None:
             name, content = given
@@ -194,7 +183,8 @@ class Content(Frame):
             if take:
                 take(file)
 
-        self.places.act(node.id, taken)
+        box = f'<input type="file" data-act="{{act}}" data-most="{most << 20}">'
+        self.places.put("control", key, f"<label><span>{escape(label)}</span>{box}</label>", taken)
         file: File | None = self.session.get(f"book.{key}")
         return file
 

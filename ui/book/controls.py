@@ -45,15 +45,13 @@ class Controls(controls.Controls):
         after: Callable[[], None] | None = None,
     ) -> None:
         """Draw a control, which has ``{act}`` where its input names what it moves."""
-        node = self.places.add(f"control {kind}".strip(), key=f"w.{field.name}", live=live)
-        node.html = html.replace("{act}", escape(node.id))
 
         def act(given: Any) -> None:
             self.store.try_put(field, read(given))
             if after:
                 after()
 
-        self.places.act(node.id, act)
+        self.places.put(f"control {kind}".strip(), f"w.{field.name}", html, act, live=live)
 
     def draw_slider(self, field: Field, value: Value, stops: list[Value]) -> None:
         if stops:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from html import escape
 from typing import Any
 
 from ui.book.nodes import Node
@@ -61,6 +62,13 @@ class Places:
     def inside(self, node: Node) -> Inside:
         """Return a place that fills a node, as often as it is entered."""
         return Inside(self, node)
+
+    def put(self, kind: str, key: str, html: str, act: Act, **more: Any) -> Node:
+        """Put a node whose HTML has ``{act}`` where it names what it asks for."""
+        node = self.add(kind, key=key, **more)
+        node.html = html.replace("{act}", escape(node.id))
+        self.act(node.id, act)
+        return node
 
     @contextmanager
     def folding(self, kind: str, line: str, *, key: str = "", **more: Any) -> Iterator[Node]:
