@@ -156,7 +156,7 @@ class Evaluation:
         most = max(answer for _, answer in examples)
         right = self._read(cell, np.stack([ids for ids, _ in examples]), "likeliest", most)
         hits = [row[-answer:] for row, (_, answer) in zip(right, examples, strict=True)]
-        return plan.found(hits)
+        return plan.answers(hits)
 
     def _copy(self, cell: Cell) -> dict[str, Any]:
         """Return perplexity of the second occurrence, as the lab's recall says it."""

@@ -133,7 +133,7 @@ def three(estimate: Estimate) -> list[float | None]:
 
 
 def read_off(nats: Array) -> dict[str, Any]:
-    """Return what is told of losses (documents, length), as JSON values.
+    """Return the results of losses (documents, length), as JSON values.
 
     "whole" and "last" [value, low, high] are perplexities over the window and its last quarter, "nats" the mean loss of
     each document's last quarter, "curve" perplexity against position in bins.
@@ -147,8 +147,8 @@ def read_off(nats: Array) -> dict[str, Any]:
     }
 
 
-def found(hits: Sequence[npt.NDArray[Any]]) -> dict[str, Any]:
-    """Return what is told of answers, one array of right and wrong parts each, as JSON values.
+def answers(hits: Sequence[npt.NDArray[Any]]) -> dict[str, Any]:
+    """Return the results of answers, one array of right and wrong parts each, as JSON values.
 
     "right" of "trials" whole answers were right, "low" and "high" are the share's 95 % interval; "digits" is the share
     of single parts that were, with its interval, the parts of an answer counted as one trial.
@@ -160,7 +160,7 @@ def found(hits: Sequence[npt.NDArray[Any]]) -> dict[str, Any]:
 
 
 def copied(nats: Array) -> dict[str, Any]:
-    """Return what is told of the losses of second occurrences (examples, copying.SPAN), as JSON values.
+    """Return the results of the losses of second occurrences (examples, copying.SPAN), as JSON values.
 
     "copy" is the perplexity from the 17th on, [value, low, high], "nats" the mean loss in each example.
     """

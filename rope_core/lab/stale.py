@@ -146,7 +146,7 @@ def run(ask: Ask) -> Iterator[tuple[float, dict[str, Any]]]:
         model = weights.load(name)
         request = line(FOLLOWING).request(model.shape, ask.length, ask.factor)
         nats = variant_losses(model, documents, request, variant, model.shape.context)
-        told = plan.read_off(nats)
+        read = plan.read_off(nats)
         head = {
             "weights": name,
             "line": UNSCALED if variant == "unscaled" else FOLLOWING,
@@ -155,4 +155,4 @@ def run(ask: Ask) -> Iterator[tuple[float, dict[str, Any]]]:
             "variant": variant,
             "documents": len(documents),
         }
-        yield done, head | {key: told[key] for key in ("last", "nats", "curve")}
+        yield done, head | {key: read[key] for key in ("last", "nats", "curve")}

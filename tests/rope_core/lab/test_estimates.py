@@ -67,8 +67,8 @@ def test_a_wider_level_holds_the_narrower_one_and_equal_values_have_no_width() -
 
 @pytest.mark.parametrize("name", records.names())
 def test_a_shipped_interval_is_that_of_the_losses_beside_it(name: str) -> None:
-    told = [(each.get("last") or each.get("copy"), each.get("nats")) for each in records.shipped(name).results]
-    for shown, nats in told:
+    results = [(each.get("last") or each.get("copy"), each.get("nats")) for each in records.shipped(name).results]
+    for shown, nats in results:
         if shown:
             each = estimate(np.array(nats))
             assert shown == pytest.approx([each.value, each.low, each.high], rel=1e-4)

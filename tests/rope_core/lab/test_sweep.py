@@ -34,8 +34,8 @@ def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, small_models: None) -
 
 
 def test_every_cell_is_the_line_s_perplexity_on_the_same_bytes() -> None:
-    asked: dict[str, Any] = {"factor": 6.0, "base": 100.0, "params": {"beta_fast": 2.0, "beta_slow": 0.01}}
-    wanted = sweep.Ask(("tiny",), ("none", "yarn", "ntk_double"), (16, 64), documents=5, **asked)
+    given: dict[str, Any] = {"factor": 6.0, "base": 100.0, "params": {"beta_fast": 2.0, "beta_slow": 0.01}}
+    wanted = sweep.Ask(("tiny",), ("none", "yarn", "ntk_double"), (16, 64), documents=5, **given)
     shares, answer = zip(*sweep.run(wanted), strict=True)
     # The work of a cell grows with its length.
     assert shares == pytest.approx([part / 240 for part in (16, 32, 48, 112, 176, 240)])
@@ -46,7 +46,7 @@ def test_every_cell_is_the_line_s_perplexity_on_the_same_bytes() -> None:
     for each in answer:
         window = documents[:, : each["length"] + 1]
         model = weights.load("tiny")
-        nats = losses(model, window, line(each["line"]).request(model.shape, each["length"], *asked.values()))
+        nats = losses(model, window, line(each["line"]).request(model.shape, each["length"], *given.values()))
         whole, last = perplexity(nats), perplexity(nats, 0.75)
         assert each["whole"] == pytest.approx([whole.value, whole.low, whole.high], rel=1e-4)
         assert each["last"] == pytest.approx([last.value, last.low, last.high], rel=1e-4)

@@ -176,9 +176,9 @@ def beside_window(t: Words) -> str:
         result = paired(rows[key], window)
         kind = "better" if result.high < 1 else "worse" if result.low > 1 else "level"
         shown[kind].append(f"{t(f'line.{key}')} ×{result.value:.2f} [{result.low:.2f}, {result.high:.2f}]")
-    said = {kind: t("comma").join(each) or t("after_none") for kind, each in shown.items()}
+    texts = {kind: t("comma").join(each) or t("after_none") for kind, each in shown.items()}
     value = f"{last[0]:.2f} [{last[1]:.2f}, {last[2]:.2f}]"
-    return t("after_finding", length="256", times="4", window=value, documents=len(window), **said)
+    return t("after_finding", length="256", times="4", window=value, documents=len(window), **texts)
 
 
 ROWS = [
