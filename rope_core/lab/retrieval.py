@@ -87,7 +87,7 @@ class Ask:
 def run(ask: Ask) -> Iterator[tuple[float, dict[str, Any]]]:
     """Ask cell by cell; yields the share of the work that is done, and the cell.
 
-    The cell is that of ``plan.answers``; of digits one in ten is right by chance. Or "undefined" says why there is none.
+    The cell is that of ``plan.answers``; of digits one in ten is right by luck. Or "undefined" says why there is none.
     """
     for done, (name, key, length, depth) in plan.shares(ask.cells(), lambda each: each[2]):
         model = weights.load(name)
