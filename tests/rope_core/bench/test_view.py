@@ -43,7 +43,7 @@ def test_point_by_hand() -> None:
     case = replace(CASE, direction="both")
     p = view.point(result(case, "numba", [2.0, 4.0, 6.0], [1.0, 1.0, 2.0]), {"allocator": "default"})
     size = 8 * 3 * 16 * 4
-    assert (p.seconds.median, p.ratio.median, p.allocator) == (4.0, 3.0, "default")
+    assert (p.seconds.median, p.ratio.median, p.quiet, p.allocator) == (4.0, 3.0, 2.0, "default")
     assert p.floor == 2 * 2 * size / 1.0
     assert p.bandwidth == (2 * (2 * size + 2 * 8 * 8 * 4)) / 4.0
 

@@ -139,6 +139,7 @@ def test_owners_take_turns(env: dict[str, str]) -> None:
     first = queue.submit("job_sleepy", owner="greedy", env=env)
     wait_until(lambda: queue.status(first).state == "running")
     names = {queue.submit("job_good", owner=owner, env=env): owner for owner in ("greedy", "greedy", "late", "later")}
+    assert all(queue.wait(job, 0.1).state == "waiting" for job in names)
     order = sorted(names, key=lambda job: queue.status(job).ahead)
     assert [names[job] for job in order] == ["late", "later", "greedy", "greedy"]
     assert [queue.status(job).ahead for job in order] == [0, 1, 2, 3]

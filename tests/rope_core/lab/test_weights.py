@@ -9,7 +9,7 @@ import pytest
 import torch
 
 import rope_core as rc
-from rope_core.lab import cards, corpus, weights
+from rope_core.lab import cards, corpus, job, records, weights
 from rope_core.lab.estimates import perplexity
 from rope_core.lab.evaluate import byte_losses, losses
 from rope_core.lab.lines import line
@@ -32,7 +32,9 @@ def test_they_come_back_rounded_to_bfloat16(tmp_path: Path) -> None:
         assert not b.requires_grad
 
 
-def test_damaged_missing_or_foreign_files_are_refused_in_a_sentence(tmp_path: Path) -> None:
+def test_damaged_missing_or_foreign_files_are_refused_in_a_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = tmp_path / "w.safetensors"
     with pytest.raises(ValueError, match=r"a file that is there .*rope lab train.*, got 'w.safetensors'"):
         weights.read(path)
@@ -46,6 +48,9 @@ def test_damaged_missing_or_foreign_files_are_refused_in_a_sentence(tmp_path: Pa
         path.write_bytes(bad)
         with pytest.raises(ValueError, match="weights must be a file of this lab's weights"):
             weights.read(path)
+    monkeypatch.setattr(cards, "MAX_BYTES", path.stat().st_size - 1)
+    with pytest.raises(ValueError, match="weights must be at most"):
+        weights.read(path)
 
 
 def test_weights_that_are_not_finite_are_refused(tmp_path: Path) -> None:
@@ -90,3 +95,13 @@ def test_the_shipped_model_s_perplexity_by_an_independent_program() -> None:
     expected = reader.nats(logits, given)
     np.testing.assert_allclose(losses(model, window, request)[0], expected, atol=2e-3)
     assert scaled(model.shape, request).answer.attention_factor == pytest.approx(0.1 * math.log(8) + 1)
+
+
+@pytest.mark.parametrize("name", ["retrieval", pytest.param("recall", marks=pytest.mark.long)])
+def test_the_first_cell_of_a_record_is_measured_again(name: str) -> None:
+    """Its examples are drawn: by the same numbers as then."""
+    record = records.shipped(name)
+    first = next(result for _, result in job.steps(record.kind, record.arguments))
+    assert first.keys() == record.results[0].keys()
+    for key, value in record.results[0].items():
+        assert first[key] == (value if isinstance(value, str) else pytest.approx(value, rel=1e-4))

@@ -402,11 +402,14 @@ def test_json(capsys: pytest.CaptureFixture[str]) -> None:
 
 @pytest.mark.usefixtures("known")
 @pytest.mark.parametrize(("language", "word"), [("en", "wrong as printed"), ("zh", "原文有误")])
-def test_the_command_prints_in_both_languages(capsys: pytest.CaptureFixture[str], language: str, word: str) -> None:
+def test_the_command_prints_in_both_languages(
+    results: dict[str, ledger.Result], capsys: pytest.CaptureFixture[str], language: str, word: str
+) -> None:
     assert main(["ledger", "--lang", language]) == 0
     out = capsys.readouterr().out
     assert f"{word}: {len(PINNED['wrong as printed'].split())}" in out
-    assert "003-proof-solution" in out
+    for name, each in results.items():
+        assert name in out and each.text.claim[language] in out and (each.text.why[language] or "") in out
 
 
 def test_an_unknown_id_is_refused() -> None:
