@@ -47,24 +47,16 @@ class BackwardView:
     """The gradient on its way back, float64.
 
     Attributes:
-        grad: dO, shaped like x.
         turned: dO turned by -theta, the gradient at the activation's output.
         dx, dtheta: the gradients by the formulas.
         autograd_dx, autograd_dtheta: the same by torch's automatic differentiation of the forward in float64.
     """
 
-    grad: Array
     turned: Array
     dx: Array
     dtheta: Array
     autograd_dx: Array
     autograd_dtheta: Array
-
-    @property
-    def residual(self) -> float:
-        """The largest difference between formula and autograd, relative to the largest gradient of its kind."""
-        pairs = ((self.dx, self.autograd_dx), (self.dtheta, self.autograd_dtheta))
-        return max(float(np.abs(a - b).max() / max(np.abs(b).max(), np.finfo(np.float64).tiny)) for a, b in pairs)
 
 
 def stages(x: npt.ArrayLike, theta: npt.ArrayLike, **options: Any) -> Stages:
@@ -107,7 +99,7 @@ def backward_view(x: npt.ArrayLike, theta: npt.ArrayLike, grad: npt.ArrayLike, *
     tx, tt = torch.tensor(values, requires_grad=True), torch.tensor(frequency, requires_grad=True)
     out = eager.formula(tx.reshape(p.shape), tt.reshape(p.theta_shape), where, p)
     auto_dx, auto_dtheta = torch.autograd.grad(out, (tx, tt), torch.from_numpy(upstream).reshape(p.shape))
-    return BackwardView(upstream, turned, dx, dtheta, auto_dx.numpy(), auto_dtheta.numpy())
+    return BackwardView(turned, dx, dtheta, auto_dx.numpy(), auto_dtheta.numpy())
 
 
 def linear_scores(

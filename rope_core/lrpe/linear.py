@@ -78,13 +78,7 @@ def nonzero(below: Array) -> Array:
     return np.where(below == 0, np.nan, below)
 
 
-def _drawn_features(width: int, tokens: int) -> tuple[Array, Array]:
-    """Return the drawn q and k of the experiments, independent standard normal, float64 (tokens, width) each."""
-    q, k = drawn_vectors(width, 2 * tokens, seed=5).reshape(2, tokens, width)
-    return q, k
-
-
 def drawn_attention(theta: Array, act: str, tokens: int) -> LinearAttention:
     """Return ``linear_attention`` of drawn q, k (tokens, D) and v (tokens, 4), theta (D/2,)."""
-    q, k = _drawn_features(2 * theta.size, tokens)
+    q, k = drawn_vectors(2 * theta.size, 2 * tokens, seed=5).reshape(2, tokens, -1)
     return linear_attention(q, k, drawn_vectors(4, tokens, seed=6), theta, act)
