@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rope_core.errors import finite, reject
-from rope_core.layout import HALF, INTERLEAVED, Layout, as_layout
+from rope_core.layout import HALF, Layout, as_layout
 from rope_core.rope import Array, Rope
 
 # A float64 matrix of this width takes 128 MiB.
@@ -94,10 +94,7 @@ def swap_pairs(x: Any, layout: str | Layout) -> Any:
     if not len(x.shape) or x.shape[-1] % 2:
         raise reject("x", "of shape (..., dim) with an even dim", tuple(x.shape))
     a, b = chosen.split(x)
-    out = np.empty_like(x)
-    to_a, to_b = chosen.split(out)
-    to_a[...], to_b[...] = -b, a
-    return out
+    return join(-b, a, chosen)
 
 
 def both_dims(values: npt.NDArray[Any], layout: str | Layout) -> npt.NDArray[Any]:
@@ -106,9 +103,7 @@ def both_dims(values: npt.NDArray[Any], layout: str | Layout) -> npt.NDArray[Any
     >>> both_dims(np.array([1.0, 2.0]), "interleaved").tolist(), both_dims(np.array([1.0, 2.0]), "half").tolist()
     ([1.0, 1.0, 2.0, 2.0], [1.0, 2.0, 1.0, 2.0])
     """
-    if as_layout(layout) is INTERLEAVED:
-        return np.repeat(values, 2, axis=-1)
-    return np.concatenate([values, values], axis=-1)
+    return np.asarray(join(values, values, layout))
 
 
 def rotate_by_matrix(x: npt.ArrayLike, position: float, inv_freq: npt.ArrayLike, layout: str | Layout) -> Array:

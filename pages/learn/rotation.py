@@ -1,6 +1,6 @@
 """What RoPE does to a query and a key, and why the score depends on their distance only."""
 
-from rope_core.theory import challenges, demo
+from rope_core.theory import attention, challenges, demo
 from ui.figures.rotation import circle as figures
 from ui.figures.rotation import matrix as matrices
 from ui.film.scene import around
@@ -34,7 +34,8 @@ def circle(page: Frame) -> None:
     """Two vectors turn under the hand; the score depends on their distance."""
     rope = page.store.rope()
     windows = (around(page.get(M)), around(page.get(N)), around(page.get(SHIFT)))
-    page.show(figures.turning(rope, page.get(PAIR), *windows, page.t), figures.turning, demo.shares, demo.score)
+    drawing = figures.turning(rope, page.get(PAIR), *windows, page.t)
+    page.show(drawing, figures.turning, attention.pair_contributions, demo.score)
     page.bar()
     page.controls.slider(last_pair(PAIR, rope))
     page.symbols()

@@ -12,7 +12,7 @@ from rope_core.checks.sources import Source, before, by_length, orders, stranger
 from rope_core.hf.ropes import HfRope
 from rope_core.layout import HALF, INTERLEAVED, as_layout
 from rope_core.rope import Array
-from rope_core.rotation import rotate
+from rope_core.rotation import both_dims, rotate
 
 # transformers' frequencies, computed in float32, agree with the config's to this fraction.
 FREQUENCY = 2e-5
@@ -159,8 +159,8 @@ class Case:
         first, second = split.split(self.source.vectors)
         length = np.hypot(first, second)
         rows = pairs[:, None, :] * length[None] * abs(self.source.factor)
-        both = np.repeat(rows, 2, axis=-1) if split is INTERLEAVED else np.concatenate([rows, rows], axis=-1)
-        return np.asarray(both[..., list(self.source.order)] + steadiness(self.unit) * np.abs(self.heads).max())
+        both = both_dims(rows, split)[..., list(self.source.order)]
+        return np.asarray(both + steadiness(self.unit) * np.abs(self.heads).max())
 
     def fits(self, wanted: Array, room: Array | float) -> bool:
         """Whether the rotating lanes are what ``wanted`` says."""

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from rope_core.errors import finite, reject, whole
 from rope_core.rope import Array
+from rope_core.theory.encodings.rotary import mrope_axes
 
 
 def _magnitudes(count: int, low: float, high: float) -> Array:
@@ -71,32 +72,9 @@ def golden_gate(pairs: int, low: float, high: float, axes: int = 2) -> Array:
     return np.asarray(directions * _magnitudes(pairs, low, high)[:, None])
 
 
-def sections(counts: tuple[int, int, int], interleaved: bool) -> npt.NDArray[np.int64]:
-    """Return which axis each pair of M-RoPE follows, int64 (pairs,): 0 time, 1 row, 2 column.
-
-    ``counts`` are mrope_section: how many pairs follow each. Contiguous in Qwen2-VL and 2.5-VL; interleaved in
-    Qwen3-VL: row at 1, 4, 7, ..., column at 2, 5, 8, ..., as many as they have, and time elsewhere.
-
-    Source: transformers 5.23, models/qwen3_vl/modeling_qwen3_vl.py and models/qwen2_vl/modeling_qwen2_vl.py.
-
-    >>> sections((4, 2, 1), interleaved=False).tolist(), sections((4, 2, 1), interleaved=True).tolist()
-    ([0, 0, 0, 0, 1, 1, 2], [0, 1, 2, 0, 1, 0, 0])
-    """
-    for count in counts:
-        whole("counts", count, 0, 2**16)
-    if not interleaved:
-        return np.repeat(np.arange(3), counts)
-    axis = np.zeros(sum(counts), dtype=np.intp)
-    for which in (1, 2):
-        axis[which : 3 * counts[which] : 3] = which
-    if np.bincount(axis, minlength=3).tolist() != list(counts):
-        raise reject("counts", "such that rows and columns fit between the pairs of time", counts)
-    return axis
-
-
 def mrope(counts: tuple[int, int, int], base: float, interleaved: bool) -> Array:
     """Return M-RoPE's frequencies, (pairs, 3) as (time, y, x): each pair of a one-dimensional rope follows one axis."""
-    axis = sections(counts, interleaved)
+    axis = mrope_axes(counts, interleaved)
     theta = finite("base", base) ** (-np.arange(axis.size) / axis.size)
     return np.asarray(theta[:, None] * (axis[:, None] == np.arange(3)))
 
@@ -113,4 +91,4 @@ def score_map(frequencies: Array, offsets: npt.ArrayLike) -> Array:
     return np.asarray(np.cos(where @ frequencies.T).mean(axis=-1))
 
 
-__all__ = ["axial", "golden_gate", "mrope", "score_map", "sections", "turned_axial"]
+__all__ = ["axial", "golden_gate", "mrope", "score_map", "turned_axial"]

@@ -43,20 +43,6 @@ def scores_under_shift(
     return np.array([score(q, k, m + s, n + s, inv_freq, layout) for s in np.asarray(shifts)])
 
 
-def shares(q: npt.ArrayLike, k: npt.ArrayLike, distances: npt.ArrayLike, inv_freq: npt.ArrayLike) -> Array:
-    """Return what each pair adds to the score of interleaved q and k, float64 (distances, pairs).
-
-    The pair (q_a, q_b), (k_a, k_b) at distance d = m - n gives Re[(q_a + i q_b) conj(k_a + i k_b) exp(i d theta)].
-
-    >>> shares([1.0, 0.0], [1.0, 0.0], [0, 1], [np.pi]).tolist()
-    [[1.0], [-1.0]]
-    """
-    a, b = (np.asarray(vector, dtype=np.float64).reshape(-1, 2) for vector in (q, k))
-    product = (a[:, 0] + 1j * a[:, 1]) * (b[:, 0] - 1j * b[:, 1])
-    turns = np.exp(1j * np.multiply.outer(np.asarray(distances, dtype=np.float64), np.asarray(inv_freq)))
-    return np.asarray((product * turns).real)
-
-
 @dataclass(frozen=True)
 class ThreeWays:
     """One vector turned by the matrix, element by element and as complex numbers, float64 (dim,) each."""

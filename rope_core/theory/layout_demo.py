@@ -193,37 +193,13 @@ def rotated_scores(
     return np.asarray(turned[:, 0] @ k)
 
 
-def convert_both(p: Projections, shapes: Shapes) -> Projections:
-    """Reorder both projections to the half layout, each by its own head count: the right conversion."""
-    w_q = convert_projection(p.w_q, shapes.heads, "interleaved", "half")
-    w_k = convert_projection(p.w_k, shapes.kv_heads, "interleaved", "half")
-    return Projections(w_q, w_k, p.x_q, p.x_k)
-
-
-def convert_none(p: Projections, shapes: Shapes) -> Projections:
-    """Leave both projections in the interleaved order: the checkpoint goes into the other code as it is."""
-    return p
-
-
-def convert_query_only(p: Projections, shapes: Shapes) -> Projections:
-    """Reorder the query projection and forget the key's."""
-    return Projections(convert_projection(p.w_q, shapes.heads, "interleaved", "half"), p.w_k, p.x_q, p.x_k)
-
-
-def convert_by_query_heads(p: Projections, shapes: Shapes) -> Projections:
-    """Reorder the key projection as if it had as many heads as the query projection.
-
-    Raises ValueError where the key's rows do not divide so; where they do, nothing warns.
-    """
-    w_q = convert_projection(p.w_q, shapes.heads, "interleaved", "half")
-    return Projections(w_q, convert_projection(p.w_k, shapes.heads, "interleaved", "half"), p.x_q, p.x_k)
-
-
-CONVERSIONS: dict[str, Callable[[Projections, Shapes], Projections]] = {
-    "both": convert_both,
-    "none": convert_none,
-    "query_only": convert_query_only,
-    "query_heads": convert_by_query_heads,
+# Into how many heads the rows of the query's and of the key's projection are cut to be reordered; None leaves them in
+# the interleaved order. "both" is right; where "query_heads" divides the key's rows nothing warns.
+CONVERSIONS: dict[str, Callable[[Shapes], tuple[int | None, int | None]]] = {
+    "both": lambda shapes: (shapes.heads, shapes.kv_heads),
+    "none": lambda shapes: (None, None),
+    "query_only": lambda shapes: (shapes.heads, None),
+    "query_heads": lambda shapes: (shapes.heads, shapes.heads),
 }
 
 
@@ -267,7 +243,11 @@ def layout_error(
     if conversion not in CONVERSIONS:
         raise reject("conversion", "one_of", conversion, names=list(CONVERSIONS))
     original = drawn_projections(shapes, seed)
-    converted = CONVERSIONS[conversion](original, shapes)
+    w_q, w_k = (
+        weight if heads is None else convert_projection(weight, heads, "interleaved", "half")
+        for weight, heads in zip((original.w_q, original.w_k), CONVERSIONS[conversion](shapes), strict=True)
+    )
+    converted = Projections(w_q, w_k, original.x_q, original.x_k)
     want = head_scores(original, shapes, distances, inv_freq, "interleaved")
     off = head_scores(converted, shapes, distances, inv_freq, "half") - want
     relative = np.sqrt(np.mean(off**2, axis=(0, 1)) / np.mean(want**2, axis=(0, 1)))

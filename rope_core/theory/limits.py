@@ -23,10 +23,10 @@ import numpy.typing as npt
 from rope_core.errors import finite, reject, whole
 from rope_core.rope import Array
 from rope_core.spectrum import MAX_POSITION, Spectrum, angles
+from rope_core.theory.block.activation import normal_cdf
 
 # A square root of the golden section: points of one stretch that no number of them leaves a gap in.
 _GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
-_erfc = np.frompyfunc(math.erfc, 1, 1)
 
 
 def mean_cosine(s: Spectrum, distances: npt.ArrayLike) -> Array:
@@ -69,7 +69,7 @@ def locality_failure(s: Spectrum, near: npt.ArrayLike, far: npt.ArrayLike, signa
         raise reject("signal", "finite_least", signal, low=0)
     apart = np.sqrt(np.maximum(2.0 * (1.0 - mean_cosine(s, b - a)), 1e-300))
     score = signal * (mean_cosine(s, a) - mean_cosine(s, b)) / apart
-    return np.asarray(0.5 * np.asarray(_erfc(score / math.sqrt(2.0)), dtype=np.float64))
+    return normal_cdf(-score)
 
 
 def spread(length: int, count: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:

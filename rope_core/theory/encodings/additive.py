@@ -8,14 +8,7 @@ import numpy.typing as npt
 from rope_core.errors import finite, reject
 from rope_core.layout import even_dim
 from rope_core.rope import Array, Rope
-
-
-def as_line(positions: npt.ArrayLike) -> Array:
-    """Return positions as a finite float64 vector (n,), or raise ValueError."""
-    where = np.asarray(positions, dtype=np.float64)
-    if where.ndim != 1 or not where.size or not np.all(np.isfinite(where)):
-        raise reject("positions", "a non-empty vector of finite numbers", positions)
-    return where
+from rope_core.theory.attention import as_vector
 
 
 def sinusoidal(positions: npt.ArrayLike, dim: int, base: float = 10_000.0) -> Array:
@@ -28,7 +21,7 @@ def sinusoidal(positions: npt.ArrayLike, dim: int, base: float = 10_000.0) -> Ar
     >>> sinusoidal([0], 4).tolist()
     [[0.0, 1.0, 0.0, 1.0]]
     """
-    angle = as_line(positions)[:, None] * Rope(dim, base).theta
+    angle = as_vector("positions", positions)[:, None] * Rope(dim, base).theta
     return np.stack([np.sin(angle), np.cos(angle)], axis=-1).reshape(angle.shape[0], -1)
 
 
@@ -53,7 +46,7 @@ def learned(positions: npt.ArrayLike, table: npt.ArrayLike) -> Array:
     [[2.0]]
     """
     rows = np.asarray(table, dtype=np.float64)
-    where = as_line(positions)
+    where = as_vector("positions", positions)
     if rows.ndim != 2:
         raise reject("table", "a matrix (max_len, dim)", rows.shape)
     if np.any(where != np.floor(where)) or where.min() < 0 or where.max() >= rows.shape[0]:
@@ -81,7 +74,7 @@ def shift_map(delta: float, dim: int, base: float = 10_000.0) -> Array:
 
 def shift_residual(delta: float, positions: npt.ArrayLike, dim: int, base: float = 10_000.0) -> float:
     """Return max |p_{i+delta} - M p_i| over the positions."""
-    where = as_line(positions)
+    where = as_vector("positions", positions)
     moved = sinusoidal(where, dim, base) @ shift_map(delta, dim, base).T
     return float(np.abs(moved - sinusoidal(where + delta, dim, base)).max())
 

@@ -9,14 +9,15 @@ import numpy.typing as npt
 
 from rope_core.errors import reject, whole
 from rope_core.rope import Array
-from rope_core.theory.encodings.additive import as_line, sinusoidal
+from rope_core.theory.attention import as_vector
+from rope_core.theory.encodings.additive import sinusoidal
 
 Index = npt.NDArray[np.int64]
 
 
 def differences(positions: npt.ArrayLike) -> Index:
     """Return key position minus query position, int64 (n, n), rows the query; positions must be whole."""
-    where = as_line(positions)
+    where = as_vector("positions", positions)
     if np.any(where != np.floor(where)):
         raise reject("positions", "whole numbers", positions)
     line = where.astype(np.int64)

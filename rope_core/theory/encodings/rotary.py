@@ -8,10 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 from rope_core.errors import finite, reject, whole
-from rope_core.layout import Layout, as_layout, even_dim
+from rope_core.layout import Layout, even_dim
 from rope_core.rope import Array, Rope
-from rope_core.rotation import join
-from rope_core.theory.encodings.additive import as_line
+from rope_core.rotation import rotate
+from rope_core.theory.attention import as_vector
 
 Index = npt.NDArray[np.int64]
 AXES = ("t", "h", "w")
@@ -28,14 +28,7 @@ def turn(x: npt.ArrayLike, angle: npt.ArrayLike, layout: str | Layout = "interle
     [[0.0, 1.0, 5.0]]
     """
     values, phase = np.asarray(x, dtype=np.float64), np.asarray(angle, dtype=np.float64)
-    if values.ndim != 2 or phase.ndim != 2 or phase.shape[0] != values.shape[0] or 2 * phase.shape[1] > values.shape[1]:
-        raise reject("angle", f"(n, pairs) with 2 * pairs <= dim for x {values.shape}", phase.shape)
-    chosen = as_layout(layout)
-    width = 2 * phase.shape[1]
-    a, b = chosen.split(values[:, :width])
-    cos, sin = np.cos(phase), np.sin(phase)
-    turned = join(a * cos - b * sin, a * sin + b * cos, chosen)
-    return np.concatenate([turned, values[:, width:]], axis=1)
+    return np.asarray(rotate(values[:, None], np.cos(phase), np.sin(phase), layout)[:, 0])
 
 
 def rope_logits(
@@ -48,7 +41,7 @@ def rope_logits(
 
 def line_angles(positions: npt.ArrayLike, inv_freq: npt.ArrayLike) -> Array:
     """Return position * inv_freq, rad, float64 (n, pairs)."""
-    return np.asarray(as_line(positions)[:, None] * np.asarray(inv_freq, dtype=np.float64))
+    return np.asarray(as_vector("positions", positions)[:, None] * np.asarray(inv_freq, dtype=np.float64))
 
 
 def xpos_scale(dim: int) -> Array:
@@ -71,7 +64,7 @@ def xpos_logits(
     Queries carry zeta**(m/scale_base) and keys its inverse, so the product is relative; for n > m it grows, which is
     why xPos is causal.
     """
-    where = as_line(positions)
+    where = as_vector("positions", positions)
     # Centred positions: only the difference counts, and the powers stay in range.
     power = (where - where.mean()) / finite("scale_base", scale_base)
     decay = np.repeat(xpos_scale(rope.dim) ** power[:, None], 2, axis=1)

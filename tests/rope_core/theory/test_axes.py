@@ -11,7 +11,7 @@ from transformers.models.qwen3_vl.configuration_qwen3_vl import Qwen3VLTextConfi
 from transformers.models.qwen3_vl.modeling_qwen3_vl import Qwen3VLTextRotaryEmbedding
 
 from rope_core import rotation_matrix
-from rope_core.theory.axes import axial, golden_gate, mrope, score_map, sections, turned_axial
+from rope_core.theory.axes import axial, golden_gate, mrope, score_map, turned_axial
 
 
 @pytest.mark.parametrize(("pairs", "axes"), [(32, 2), (7, 3)])
@@ -46,10 +46,6 @@ def test_interleaved_sections_are_qwen3_vls(counts: tuple[int, int, int]) -> Non
     np.testing.assert_allclose(cos[0, 0, : dim // 2].numpy(), expected, atol=2e-6)
 
 
-def test_contiguous_sections_are_qwen2_vls() -> None:
-    assert sections((16, 24, 24), interleaved=False).tolist() == [0] * 16 + [1] * 24 + [2] * 24
-
-
 @pytest.mark.parametrize("frequencies", [axial(6, 0.1, 1.0), golden_gate(5, 0.2, 2.0), mrope((4, 2, 2), 300.0, True)])
 def test_a_score_map_is_the_score_of_turned_vectors(frequencies: np.ndarray) -> None:
     """Turn a query and a key by the full matrix, each at its own place, and take their product."""
@@ -72,7 +68,5 @@ def test_refusals() -> None:
         axial(3, 0.1, 1.0)
     with pytest.raises(ValueError, match="low must be"):
         axial(4, 2.0, 1.0)
-    with pytest.raises(ValueError, match="counts must be such that"):
-        sections((1, 5, 5), interleaved=True)
     with pytest.raises(ValueError, match="offsets must be of shape"):
         score_map(axial(4, 0.1, 1.0), [1.0, 2.0, 3.0])

@@ -10,6 +10,7 @@ import numpy as np
 import rope_core as rc
 from rope_core.rope import Array
 from rope_core.theory import demo
+from rope_core.theory.attention import pair_contributions, score_curve
 from ui.figures.drawing import Film, kept
 from ui.figures.predicted import predicted
 from ui.film.colours import BLUE, GREY, RED
@@ -39,7 +40,7 @@ def turning(rope: rc.Rope, pair: int, m: tuple[int, ...], n: tuple[int, ...], sh
     along = control(t, "shift", shift, seconds=8.0, since=2)
     apart = Difference(at_m, at_n)
     distances = np.array(apart.stops)
-    shares = demo.shares(q, k, distances, rope.theta)
+    shares = pair_contributions(rc.Spectrum.of(rope.theta), distances, q, k)
     scores = shares.sum(axis=1)
     starts = [float(np.arctan2(v[2 * pair + 1], v[2 * pair])) for v in (q, k)]
     between = np.angle(np.exp(1j * (starts[0] - starts[1] + distances * rope.theta[pair])))
@@ -73,9 +74,10 @@ def turning(rope: rc.Rope, pair: int, m: tuple[int, ...], n: tuple[int, ...], sh
         f"""
         import rope_core as rc
         from rope_core.theory import demo
+        from rope_core.theory.attention import pair_contributions
         rope = rc.Rope({rope.dim}, {rope.base!r}, {rope.train_len})
         q, k = demo.drawn_vectors(rope.dim)
-        print(demo.shares(q, k, [{m[0]} - {n[0]}, 0, 7], rope.theta))
+        print(pair_contributions(rc.Spectrum.of(rope.theta), [{m[0]} - {n[0]}, 0, 7], q, k))
         """,
     )
 
@@ -215,7 +217,7 @@ def shifted(rope: rc.Rope, m: int, n: int, t: Words) -> Film:
     q, k = demo.drawn_vectors(rope.dim)
     along = np.arange(WINDOW + 1)
     scores = demo.scores_under_shift(q, k, m, n, along, rope.theta, "interleaved")
-    alone = demo.shares(q, k, m - n + along, rope.theta).sum(axis=1)
+    alone = score_curve(rc.Spectrum.of(rope.theta), m - n + along, q, k)
     reach = 1.1 * float(np.abs(np.concatenate([scores, alone])).max())
     columns = np.arange(0, WINDOW + 1, WINDOW // 8)
     panel = Panel(
