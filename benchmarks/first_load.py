@@ -55,11 +55,6 @@ def opened(browser: Browser, url: str, kbit: int | None = None, rtt: int = 0) ->
     return elapsed, sum(sizes)
 
 
-def transferred(browser: Browser, url: str) -> int:
-    """Bytes of a first load."""
-    return opened(browser, url)[1]
-
-
 def main() -> int:
     """Measure and print; exit 1 when a page takes more than 1.1 times the floor's time."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)

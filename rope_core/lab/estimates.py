@@ -58,8 +58,8 @@ def share(nats: Array, first: float, last: float) -> Array:
     return nats[:, low : max(low + 1, round(last * length))]
 
 
-def estimate(per_document: Array, level: float = LEVEL) -> Estimate:
-    """Return exp of the mean of (documents,) losses, and of the mean's interval at a level.
+def estimate(per_document: Array) -> Estimate:
+    """Return exp of the mean of (documents,) losses, and of the mean's interval.
 
     From six documents on the interval has Hall's transformation, which takes out what skewness does to it. Drawn again
     from the shipped ladder's own losses past the trained length, 6 to 44 documents, it holds the mean in 94.5 to 95.1 %
@@ -67,7 +67,7 @@ def estimate(per_document: Array, level: float = LEVEL) -> Estimate:
 
     Source: Hall, Journal of the Royal Statistical Society B 54 (1992), 221-228, section 2.3.
     """
-    return _exp(per_document, *mean_interval(per_document, level, len(per_document) >= SKEWED_FROM))
+    return _exp(per_document, *mean_interval(per_document, skewed=len(per_document) >= SKEWED_FROM))
 
 
 def paired(a: Array, b: Array, level: float = LEVEL) -> Estimate:

@@ -73,16 +73,16 @@ def byte_losses(model: Model, documents: npt.NDArray[np.uint8], place: Position 
     return out
 
 
-def sliding_losses(model: Model, documents: npt.NDArray[np.uint8], stride: int | None = None) -> Array:
+def sliding_losses(model: Model, documents: npt.NDArray[np.uint8]) -> Array:
     """Return the loss of every byte but the first from the last bytes of a trained window: nats, (documents, length).
 
-    The window moves on by ``stride`` bytes, a quarter of the trained length by default, and only the bytes that are new
-    in it count: each is given between context - stride + 1 and context bytes before it, where there are so many.
+    The window moves on by a quarter of the trained length, and only the bytes that are new in it count: each is given
+    between three quarters of it and all of it before, where there are so many bytes.
 
-    Raises ValueError on an empty array or a stride past the trained length.
+    Raises ValueError on an empty array.
     """
     context, length = model.shape.context, documents.shape[1] - 1
-    step = whole("stride", context // 4 if stride is None else stride, 1, context)
+    step = max(1, context // 4)
     out = byte_losses(model, documents[:, : context + 1])
     for end in range(context + step, length + step, step):
         end = min(end, length)
