@@ -10,12 +10,11 @@ import numpy as np
 from rope_core.checks.case import Finding, finding
 from rope_core.checks.positions import as_ids
 from rope_core.checks.products import as_array
-from rope_core.checks.turned import COARSE, SINGLE, sign, tolerance
+from rope_core.checks.turned import COARSE, SINGLE, in_lanes, sign, tolerance
 from rope_core.errors import reject, whole
 from rope_core.hf.ropes import HfRope, from_hf
-from rope_core.layout import HALF, INTERLEAVED
+from rope_core.layout import LAYOUTS
 from rope_core.rope import MAX_LEN, Array
-from rope_core.rotation import rotate
 from rope_core.schemes import SCHEMES
 
 FIELD = "past_key_values"
@@ -113,12 +112,8 @@ def displaced(rope: HfRope, keys: Array, moved: Array, old: Array, new: Array, u
     if low + width > keys.shape[-1]:
         raise reject("before", f"heads at least {low + width} wide", keys.shape[-1])
 
-    def turned(angles: Array, layout: str = rope.layout, factor: float = 1.0) -> Array:
-        out = np.array(keys)
-        by_angle = sign(rope) * angles[:, None] * rope.inv_freq
-        cos, sin = factor * np.cos(by_angle), factor * np.sin(by_angle)
-        out[..., low : low + width] = rotate(keys[..., low : low + width], cos, sin, layout)
-        return out
+    def turned(by: Array, layout: str = rope.layout, factor: float = 1.0) -> Array:
+        return in_lanes(keys, sign(rope) * np.outer(by, rope.inv_freq), layout, low, factor)
 
     lengths = np.linalg.norm(keys, axis=-1, keepdims=True)
     room = tolerance(np.abs(by), rope.inv_freq, unit).max(axis=1)[:, None, None] * (lengths + np.finfo(float).tiny)
@@ -129,7 +124,7 @@ def displaced(rope: HfRope, keys: Array, moved: Array, old: Array, new: Array, u
     right = turned(by)
     if near(right):
         return
-    other = INTERLEAVED.name if rope.layout == HALF.name else HALF.name
+    (other,) = LAYOUTS.keys() - {rope.layout}
     again = rope.attention_factor
     mistakes: tuple[tuple[str, Array, dict[str, Any]], ...] = (
         ("cached_keys_not_moved", keys, {}),

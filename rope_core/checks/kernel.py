@@ -16,11 +16,11 @@ import numpy as np
 
 from rope_core.checks.case import Finding, Phrase, finding
 from rope_core.checks.products import as_array
-from rope_core.checks.turned import COARSE, SINGLE, tolerance
+from rope_core.checks.turned import COARSE, SINGLE, in_lanes, tolerance
 from rope_core.errors import reject
 from rope_core.layout import HALF, INTERLEAVED
 from rope_core.rope import Array
-from rope_core.rotation import rotate
+from rope_core.rotation import both_dims
 
 FIELD, BASE, ROWS, SEED = "kernel", 10_000.0, 4096, 0
 LAYOUTS, PAIRS = (HALF.name, INTERLEAVED.name), "pairs"
@@ -155,15 +155,9 @@ def _turned(
     given: Both, trial: Trial, layout: str, positions: Any = None, sign: float = 1.0, low: int = 0, theta: Any = None
 ) -> Both:
     """Return q and k rotated at positions, the lanes from ``low`` on, as many as there are frequencies for."""
-    theta = trial.theta if theta is None else theta
-    angle = sign * np.outer(trial.positions if positions is None else positions, theta)
-    lanes = slice(low, low + 2 * len(theta))
-    turned = []
-    for each in given:
-        out = np.array(each)
-        out[..., lanes] = rotate(each[..., lanes], np.cos(angle), np.sin(angle), layout)
-        turned.append(out)
-    return turned[0], turned[1]
+    places = trial.positions if positions is None else positions
+    angle = sign * np.outer(places, trial.theta if theta is None else theta)
+    return in_lanes(given[0], angle, layout, low), in_lanes(given[1], angle, layout, low)
 
 
 def _mistakes(given: Both, right: Both, trial: Trial, layout: str) -> Iterator[tuple[str, Both]]:
@@ -216,8 +210,7 @@ def _table(values: Array, form: Form, dtype: Any) -> Any:
     """Return cos or sin, (rows, width/2), in a form and a dtype."""
     import torch
 
-    wide = {HALF.name: np.concatenate([values] * 2, axis=1), INTERLEAVED.name: np.repeat(values, 2, axis=1)}
-    table = torch.from_numpy(wide.get(form.table, values)).to(dtype)
+    table = torch.from_numpy(values if form.table == PAIRS else both_dims(values, form.table)).to(dtype)
     return table[None] if form.batched else table
 
 

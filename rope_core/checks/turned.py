@@ -10,7 +10,7 @@ import numpy as np
 from rope_core.checks.products import Product, spread, steadiness
 from rope_core.checks.sources import Source, before, by_length, orders, strangers
 from rope_core.hf.ropes import HfRope
-from rope_core.layout import HALF, INTERLEAVED, as_layout
+from rope_core.layout import HALF, INTERLEAVED, LAYOUTS, as_layout
 from rope_core.rope import Array
 from rope_core.rotation import both_dims, rotate
 
@@ -37,6 +37,13 @@ def tolerance(positions: Array, theta: Array, unit: float, table: float | None =
     """
     angle = np.outer(positions, theta) * (FREQUENCY + 2 * SINGLE) + 2 * SINGLE
     return np.asarray(angle + 4 * unit + (unit if table is None else table))
+
+
+def in_lanes(x: Array, angle: Array, layout: str, low: int = 0, factor: float = 1.0) -> Array:
+    """Rotate x (positions, heads, dim) by angles (positions, pairs) in its lanes from ``low`` on; the others stay."""
+    out, lanes = np.array(x), slice(low, low + 2 * angle.shape[1])
+    out[..., lanes] = rotate(x[..., lanes], factor * np.cos(angle), factor * np.sin(angle), layout)
+    return out
 
 
 def sign(rope: HfRope) -> int:
@@ -176,7 +183,7 @@ class Case:
             return None
         if self.fits(self.turned(-theta, layout), room):
             return Verdict("rotation_backwards")
-        other = HALF.name if layout == INTERLEAVED.name else INTERLEAVED.name
+        (other,) = LAYOUTS.keys() - {layout}
         if self.fits(self.turned(theta, other), self.loose(theta)):
             partner = 1 if other == INTERLEAVED.name else width // 2
             return Verdict("layout_differs", (("found", other), ("wanted", layout), ("partner", partner)))
@@ -248,28 +255,21 @@ def lanes(heads: Array, low: int, positions: Array, rope: HfRope, unit: float) -
     """
     theta, width, dim = rope.inv_freq, rope.rotary_dim, heads.shape[-1]
     vectors = np.broadcast_to(heads[0], heads.shape)
+    turn = sign(rope) * positions
 
     def near(wanted: Array, frequencies: Array) -> bool:
         pairs = tolerance(positions, frequencies, unit).max(axis=1)
         return bool(np.all(np.abs(heads - wanted) <= pairs[:, None, None] * 2 * np.abs(heads[0]).max()))
 
-    def turned(frequencies: Array, layout: str) -> Array:
-        angle = sign(rope) * np.outer(positions, frequencies)
-        return np.asarray(rotate(vectors, np.cos(angle), np.sin(angle), layout))
-
     across = np.zeros(dim // 2)
     across[: len(theta)] = theta
-    if near(turned(across, HALF.name), across):
+    if near(in_lanes(vectors, np.outer(turn, across), HALF.name), across):
         partner = 1 if rope.layout == INTERLEAVED.name else width // 2
         return Verdict("rotation_across_head", (("partner", dim // 2), ("wanted", partner)))
-    angle = sign(rope) * np.outer(positions, theta)
     for start in {0, dim - width} - {low}:
-        out = np.array(vectors)
-        block = vectors[..., start : start + width]
-        out[..., start : start + width] = rotate(block, np.cos(angle), np.sin(angle), rope.layout)
-        if near(out, theta):
+        if near(in_lanes(vectors, np.outer(turn, theta), rope.layout, start), theta):
             return Verdict("rotation_lanes", (("found", start), ("wanted", low), ("width", width)))
     full = np.asarray(rope.base ** (-np.arange(0, dim, 2) / dim))
-    if any(near(turned(full, name), full) for name in (HALF.name, INTERLEAVED.name)):
+    if any(near(in_lanes(vectors, np.outer(turn, full), name), full) for name in LAYOUTS):
         return Verdict("rotation_width", (("found", dim), ("wanted", width)))
     return Verdict("rotation_other_lanes", (("wanted", width), ("dim", dim)))
