@@ -51,9 +51,9 @@ class Line(http.client.HTTPConnection):
         self.sock.connect(str(self.path))
 
 
-def answers(path: Path, check: str, timeout: float = 3.0) -> bool:
+def answers(path: Path, check: str) -> bool:
     """Whether the server on the socket answers a check with "ok"."""
-    with contextlib.closing(Line(path, timeout)) as line:
+    with contextlib.closing(Line(path, 3.0)) as line:
         try:
             line.request("GET", f"/_stcore/{check}")
             answer = line.getresponse()

@@ -112,13 +112,13 @@ class Site:
         return self.frame_ancestors not in ("'self'", "'none'")
 
 
-def policy(site: Site, folder: Path = ROOT / "ui") -> str:
+def policy(site: Site) -> str:
     """Return the strictest content security policy under which Streamlit and Plotly work.
 
     Scripts come from the server alone, the app's own inline ones by their hash. Streamlit writes its styles with
     JavaScript, which takes 'unsafe-inline' for styles; components' modules and Plotly's pictures are blobs.
     """
-    scripts = " ".join(f"'sha256-{digest}'" for digest in inline_scripts(folder))
+    scripts = " ".join(f"'sha256-{digest}'" for digest in inline_scripts(ROOT / "ui"))
     return "; ".join(
         (
             "default-src 'none'",

@@ -7,7 +7,7 @@ import json
 import shutil
 import subprocess
 import zipfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from importlib.metadata import distribution
 from pathlib import Path
 
@@ -72,10 +72,10 @@ def drawn(packages: Path, root: Path, folder: Path, names: Sequence[str]) -> Non
     subprocess.run(["node", *script], check=True)
 
 
-def pure(names: Iterable[str] = PURE) -> dict[str, bytes]:
+def pure() -> dict[str, bytes]:
     """Return the Python files of installed packages, by path."""
     files: dict[str, bytes] = {}
-    for name in names:
+    for name in PURE:
         for path in distribution(name).files or ():
             if path.suffix == ".py" and "cli" not in path.parts:
                 files[str(path)] = path.read_binary()
