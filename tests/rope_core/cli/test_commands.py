@@ -49,14 +49,6 @@ def test_spectrum_as_a_table_names_the_scheme(config: Path, capsys: pytest.Captu
     assert "linear, base 12345, rotary 64 of 64, half" in capsys.readouterr().out
 
 
-def test_an_unreadable_config_is_one_sentence_and_exit_2(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    bad = tmp_path / "config.json"
-    bad.write_text("{")
-    assert main(["spectrum", str(bad)]) == 2
-    text = capsys.readouterr().err
-    assert text.count("\n") == 1 and "Traceback" not in text
-
-
 def test_an_unknown_command_lists_the_known_ones(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["twist"]) == 2
     assert "command must be one of check, extend" in capsys.readouterr().err
@@ -65,15 +57,6 @@ def test_an_unknown_command_lists_the_known_ones(capsys: pytest.CaptureFixture[s
 def test_the_module_runs_in_a_fresh_process() -> None:
     ran = subprocess.run([sys.executable, "-m", "rope_core", "--help"], capture_output=True, text=True, check=False)
     assert ran.returncode == 0 and "spectrum" in ran.stdout
-
-
-def test_the_version_is_one() -> None:
-    assert rc.__version__
-
-
-@pytest.mark.parametrize("flag", ["--version", "-V"])
-def test_version(flag: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert printed(capsys, flag) == (0, f"rope {rc.__version__}\n", "")
 
 
 def test_help_of_all_and_of_each(capsys: pytest.CaptureFixture[str]) -> None:
