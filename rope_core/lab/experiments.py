@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from rope_core.errors import reject
-from rope_core.lab.estimates import Curve, Estimate, paired, wilson
-from rope_core.lab.view import NAN, Result, three
+from rope_core.lab.estimates import Estimate, wilson
+from rope_core.lab.view import NAN, Cell, Result, cell
 from rope_core.rope import Array
 
 
@@ -78,27 +78,9 @@ def recalled(results: Iterable[Result], key: str, length: int, counted: str = WH
     return Estimate(right / trials, *wilson(right, trials)), trials
 
 
-@dataclass(frozen=True)
-class Variant:
-    """One handling of the same text under the same scheme: perplexity on the last quarter, its documents, its curve."""
-
-    name: str
-    length: int
-    last: Estimate
-    nats: Array
-    curve: Curve
-
-    def over(self, other: Variant) -> Estimate:
-        """Return how many times the other's perplexity this one's is, documents paired."""
-        return paired(self.nats, other.nats)
-
-
-def variants(results: Iterable[Result]) -> list[Variant]:
-    """Return the variants among results, in their order."""
-    variants = []
-    for each in results:
-        if "variant" in each:
-            bins = {k: np.asarray(v, dtype=float) for k, v in each["curve"].items()}
-            last, nats = three(each["last"]), np.asarray(each["nats"], float)
-            variants.append(Variant(str(each["variant"]), int(each["length"]), last, nats, Curve(**bins)))
-    return variants
+def variants(results: Iterable[Result]) -> list[Cell]:
+    """Return the handlings of cached keys among results as cells, each by its own name in the place of a line's."""
+    named = (
+        each | {"line": each["variant"], "whole": each["last"]} for each in map(dict, results) if "variant" in each
+    )
+    return [cell(each) for each in named]

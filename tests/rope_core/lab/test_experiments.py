@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from rope_core.lab import experiments
+from rope_core.lab import experiments, view
 from tests.support import lab_results as made
 
 
@@ -47,8 +47,8 @@ def test_digits_are_counted_where_digits_are_wanted() -> None:
 
 
 def test_variants_are_compared_on_the_same_documents() -> None:
-    kinds = {each.name: each for each in experiments.variants(made.stale(0.2))}
-    assert kinds["stale"].over(kinds["recomputed"]).value == pytest.approx(math.exp(0.2))
+    kinds = {each.line: each for each in experiments.variants(made.stale(0.2))}
+    assert view.ratio(kinds["stale"], kinds["recomputed"]).value == pytest.approx(math.exp(0.2))
     fewer = experiments.variants(made.stale(documents=3))[0]
     with pytest.raises(ValueError, match="of the same documents"):
-        kinds["stale"].over(fewer)
+        view.ratio(kinds["stale"], fewer)

@@ -20,12 +20,11 @@ SHADES = {"recomputed": BLUE, "stale": RED, "unscaled": GREY}
 def stale(seen: Seen, trained: int, t: Words) -> Drawing:
     """Perplexity against position with keys turned anew, with keys left as they were cached, and unscaled."""
     results = sorted(experiments.variants(seen.results), key=lambda each: -each.last.value)
-    labels = [t(f"variant.{each.name}") for each in results]
-    shades = [SHADES.get(each.name, ORANGE) for each in results]
-    cells = [view.Cell("", each.name, each.length, 0, each.last, each.last, each.nats, each.curve) for each in results]
-    strong = [each.name != "unscaled" for each in results]
-    figure = curves_plot(cells, labels, shades, strong, strong, trained, t)
-    by_name = {each.name: each for each in results}
+    labels = [t(f"variant.{each.line}") for each in results]
+    shades = [SHADES.get(each.line, ORANGE) for each in results]
+    strong = [each.line != "unscaled" for each in results]
+    figure = curves_plot(results, labels, shades, strong, strong, trained, t)
+    by_name = {each.line: each for each in results}
     values = t("comma").join(
         f"{label} {with_interval(each.last)}"
         for label, each in sorted(zip(labels, results, strict=True), key=_by_value)
@@ -33,7 +32,7 @@ def stale(seen: Seen, trained: int, t: Words) -> Drawing:
     length = results[0].length
     finding = t("stale_finding.going", length=f"{length:,}", values=values)
     if {"stale", "recomputed"} <= by_name.keys():
-        ratio = by_name["stale"].over(by_name["recomputed"])
+        ratio = view.ratio(by_name["stale"], by_name["recomputed"])
         kind = "worse" if ratio.sure and ratio.low > 1 else "better" if ratio.sure and ratio.high < 1 else "same"
         finding = t(
             f"stale_finding.{kind}",
@@ -48,17 +47,17 @@ def stale(seen: Seen, trained: int, t: Words) -> Drawing:
         figure,
         finding,
         lambda: {
-            "variant": [each.name for each in results for _ in each.curve.position],
+            "variant": [each.line for each in results for _ in each.curve.position],
             **{
                 part: np.concatenate([getattr(each.curve, part) for each in results])
                 for part in ("position", "value", "low", "high")
             },
         },
-        code(seen, "for each in experiments.variants(results):", "    print(each.name, each.last, each.curve)"),
+        code(seen, "for each in experiments.variants(results):", "    print(each.line, each.last, each.curve)"),
     )
 
 
-def _by_value(pair: tuple[str, experiments.Variant]) -> float:
+def _by_value(pair: tuple[str, view.Cell]) -> float:
     return pair[1].last.value
 
 
