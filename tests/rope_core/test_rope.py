@@ -20,10 +20,6 @@ def test_by_hand() -> None:
     assert np.allclose(rope.turns, [50 / math.pi, 5 / math.pi, 0.5 / math.pi], rtol=1e-15)
 
 
-def test_llama_2_has_18_pairs_that_never_complete_a_turn() -> None:
-    assert int(np.sum(Rope(128, 10_000.0, 4096).turns < 1)) == 18
-
-
 @given(ropes)
 def test_laws(rope: Rope) -> None:
     assert rope.theta.shape == rope.wavelength.shape == rope.turns.shape == (rope.pairs,) == (rope.dim // 2,)

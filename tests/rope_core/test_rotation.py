@@ -11,11 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from rope_core import Request, Rope, cos_sin, rotate, rotation_matrix, spectrum
+from rope_core import Rope, rotate, rotation_matrix
 from rope_core.layout import LAYOUTS
 from rope_core.rotation import (
     both_dims,
-    join,
     paper_theta,
     paper_theta_from_zero,
     rotate_by_complex,
@@ -171,21 +170,6 @@ def test_backward_is_the_rotation_by_minus_sin(layout: str) -> None:
     assert x.grad is not None
     assert torch.allclose(x.grad, rotate(upstream, cos, -sin, layout), rtol=0, atol=1e-14)
     assert not torch.allclose(x.grad, rotate(upstream, cos, sin, layout), rtol=0, atol=1e-3)
-
-
-def test_rotate_with_the_package_s_own_tables() -> None:
-    s = spectrum(Request(Rope(8, 900.0), "ntk", {"factor": 4.0}))
-    x = np.random.default_rng(3).normal(size=(6, 1, 8))
-    turned = rotate(x, *cos_sin(s, range(1000, 1006), "float64"), "half")
-    rows = [rotation_matrix(1000 + m, s.inv_freq, "half") @ x[m, 0] for m in range(6)]
-    assert np.allclose(turned[:, 0], rows, rtol=0, atol=1e-8)
-
-
-def test_join_undoes_split() -> None:
-    x = np.arange(24.0).reshape(2, 12)
-    for layout in LAYOUTS.values():
-        assert np.array_equal(join(*layout.split(x), layout), x)
-        assert torch.equal(join(*layout.split(torch.from_numpy(x)), layout), torch.from_numpy(x))
 
 
 ONES = np.ones((3, 2))

@@ -65,13 +65,6 @@ def test_every_row_of_a_run_is_the_row_computed_alone(rows: int) -> None:
     assert np.max(np.abs(sin - np.sin(angles(s, where)))) <= 1.6e-7
 
 
-def test_literal_values() -> None:
-    quarter = Spectrum.of([math.pi / 2, math.pi])
-    cos, sin = cos_sin(quarter, [0, 1, 2, 3], "float64")
-    assert np.allclose(cos, [[1, 1], [0, -1], [-1, 1], [0, -1]], rtol=0, atol=1e-9)
-    assert np.allclose(sin, [[0, 0], [1, 0], [0, 0], [-1, 0]], rtol=0, atol=1e-9)
-
-
 @given(st.lists(positions_drawn, min_size=1, max_size=5), st.floats(0, 3.0))
 def test_angles_are_reduced_and_right(drawn: list[int], inv_freq: float) -> None:
     s = Spectrum.of([inv_freq])

@@ -54,12 +54,6 @@ def test_every_model_says_where_its_values_were_read(entry: Model) -> None:
     assert isinstance(entry.config["model_type"], str)
 
 
-def test_families_stand_together() -> None:
-    order = [m.family for m in MODELS]
-    blocks = [family for i, family in enumerate(order) if i == 0 or order[i - 1] != family]
-    assert len(blocks) == len(set(order))
-
-
 def test_model_finds_by_id_and_names_the_known_ids() -> None:
     assert model("llama-2-7b").name == "Llama 2 7B"
     with pytest.raises(ValueError, match=r"^id must be one of llama-7b, .*, got 'lama'$"):
