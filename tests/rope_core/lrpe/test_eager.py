@@ -20,11 +20,6 @@ def test_agrees_with_autograd_in_float32() -> None:
     agree(None, range(32))
 
 
-@pytest.mark.long
-def test_agrees_with_autograd_over_many_draws() -> None:
-    agree(None, range(32, 1200))
-
-
 def test_far_positions_keep_their_phase() -> None:
     theta = np.array([1.0, 0.1, 10000.0 ** (-0.75), -2.5])
     x = torch.tensor([1.0] * 4 + [0.0] * 4).reshape(1, 1, 1, 8)
