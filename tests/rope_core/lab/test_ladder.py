@@ -12,8 +12,9 @@ ORDER = ["window", "yarn", "llama3", "by_parts", "ntk_double", "ntk"]
 LAST = {"linear", "none"}
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("small_models")
-@pytest.mark.parametrize(("weights", "documents"), [("rope-1", 3), pytest.param("rope-2", 12, marks=pytest.mark.long)])
+@pytest.mark.parametrize(("weights", "documents"), [("rope-1", 3), ("rope-2", 12)])
 def test_the_order_holds_on_other_text_and_seeds(weights: str, documents: int) -> None:
     text = b"".join(path.read_bytes() for path in sorted((Path(np.__file__).parent / "lib").glob("_*.py")))
     ask = sweep.Ask((weights,), (*ORDER, *LAST), (2048,), documents=documents, text=text)

@@ -130,16 +130,12 @@ def test_a_loss_that_is_no_number_ends_the_run_and_keeps_what_was(tmp_path: Path
     assert all(torch.equal(x, y) for x, y in zip(before[1:], list(run.model.parameters())[1:], strict=True))
 
 
-def test_another_recipe_s_folder_is_refused(tmp_path: Path) -> None:
+def test_another_recipe_s_folder_and_a_damaged_checkpoint_are_refused(tmp_path: Path) -> None:
     train(Recipe(TINY, steps=2, warmup=1), tmp_path, text=sample(), corpus_hash="abc")
-    assert checkpoint_header(tmp_path / CHECKPOINT).corpus == "abc"
+    path = tmp_path / CHECKPOINT
+    assert checkpoint_header(path).corpus == "abc"
     with pytest.raises(ValueError, match=r"empty or of the same recipe, got .a checkpoint with other steps"):
         train(Recipe(TINY, steps=3, warmup=1), tmp_path, text=sample())
-
-
-def test_a_damaged_checkpoint_is_refused_in_a_sentence(tmp_path: Path) -> None:
-    train(Recipe(TINY, steps=2, warmup=1), tmp_path, text=sample())
-    path = tmp_path / CHECKPOINT
     path.write_bytes(path.read_bytes()[:200])
     with pytest.raises(ValueError, match="folder must be one with a readable checkpoint, or none"):
         train(Recipe(TINY, steps=2, warmup=1), tmp_path, text=sample())
