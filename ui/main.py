@@ -23,7 +23,7 @@ def bare() -> bool:
 
 def main(first: str = "home") -> None:
     """Run the page that the address names; ``first`` is the one at the root."""
-    film.prepare()
+    film.register()
     identify(st.session_state)
     t = Words(language(), "labels")
     st.set_page_config(page_title=t("app.title"), page_icon="🧭", layout="wide")

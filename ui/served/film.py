@@ -54,17 +54,6 @@ def remember(session: Session) -> None:
     component()(key=DONE, data={"film": "", "at": {}, "done": tasks.remembered(session)}, on_done_change=known)
 
 
-def prepare() -> None:
-    """Mount a component without a film, before all else: what components need is running when a film comes.
-
-    React leaves what it had to wait for blank for 0.3 s at least; a film that comes after this one was met waits for
-    nothing.
-    """
-    register()
-    with st.container(key="player"):
-        component()(key="film.none", data={"film": "", "at": {}})
-
-
 def _moved(key: str) -> dict[str, Any]:
     """Return what the player says of its controls and how often they moved; what no player says counts as nothing."""
     moved = st.session_state.get(key, {}).get("moved")
