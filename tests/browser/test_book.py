@@ -272,6 +272,16 @@ def test_a_student_s_own_rotation_is_graded_in_the_page(browser: Browser, book: 
 
 
 @pytest.mark.long
+def test_on_the_stage_the_film_is_there_before_python(browser: Browser, book: str) -> None:
+    visit = Visit(browser)
+    visit.page.route("**/worker.js", lambda route: route.abort())
+    visit.page.goto(f"{book}clock/?lang=en&display=stage")
+    film = visit.page.locator(".film[data-at]")
+    expect(film.locator(".film-range:visible").first).to_be_visible()
+    assert film.count() > visit.page.locator(".film:visible").count() == 1
+    visit.close()
+
+
 def test_a_lecture_is_played_by_the_keys(browser: Browser, book: str) -> None:
     talk, visit = lessons.talk("en", "tour"), Visit(browser)
     assert talk

@@ -295,6 +295,7 @@ function placed() {
 }
 
 function show() {
+  document.querySelector("#page .film")?.toggleAttribute("data-lead", true);
   const built = JSON.parse(element("built").textContent);
   for (const id in built.films) draw(id, built.films[id]);
   for (const id in built.told) hear(id, built.told[id]);
