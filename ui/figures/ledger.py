@@ -171,10 +171,14 @@ def swapped(t: Words) -> Film:
     numbers = {name: Texts((at,), tuple(_hundredth(value) for value in right[:, k])) for k, name in enumerate("xy")}
     findings = (
         sentence(lambda **slots: t("swapped_right", **slots), **texts, **numbers),
-        sentence(
-            lambda **slots: t("swapped_wrong", **slots),
-            **texts,
-            length=Texts((at,), tuple(_hundredth(value) for value in length)),
+        Texts(
+            (at,),
+            tuple(
+                t("swapped_same" if apart and text == "1.00" else "swapped_wrong", angle=angle_text, length=text)
+                for angle_text, text, apart in zip(
+                    at.texts, map(_hundredth, length), np.abs(printed - right).max(axis=1) > 0.01, strict=True
+                )
+            ),
         ),
     )
     panel = Panel(

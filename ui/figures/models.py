@@ -130,6 +130,7 @@ def _turning(shown: Sequence[Row], at: Control, height: int, t: Words, since: in
         [
             path(strokes(np.maximum(first, cut), last), lines, ORANGE, 6, dash="3 9"),
             path(strokes(first, np.minimum(last, cut)), lines, BLUE, 7),
+            points(places[:, 1], y, GREY, 4),
             points(places[:, 2], y, GREEN, 6),
             *(
                 label(NAMES_AT, float(line), row.model.name.removesuffix(" Instruct"), anchor="start", size=13, dy=4)

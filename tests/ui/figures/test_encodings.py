@@ -59,7 +59,7 @@ def test_moved_sentences_and_what_the_last_token_attends_to(sentences: figures.S
     for name, panel in zip(swapping.ADDED, led.panels[-2:], strict=True):
         np.testing.assert_array_equal(panel.shapes[0]["y1"].frames, bars[name])
     share = np.abs(bars["sinusoidal"][-1] - bars["sinusoidal"][0]).max()
-    assert f"by up to {share:.2g}." in led.written({"swapped": 0.0, "shift": stops[-1], "beat": 3})
+    assert f"by up to {100 * share:.2g} percentage" in led.written({"swapped": 0.0, "shift": stops[-1], "beat": 3})
 
 
 def test_sentences_that_are_no_reordering_are_refused() -> None:

@@ -37,8 +37,10 @@ def test_arrows_shares_and_scores_at_every_stop(dim: int, base: float, pair: int
         tips.append(tip / np.hypot(*tip))
         np.testing.assert_allclose([np.cos(angle), np.sin(angle)], tips[-1], atol=1e-9)
     apart = f"{np.degrees(np.arccos(tips[1] @ tips[2])):.3g}"
+    first = [vector[2 * pair : 2 * pair + 2] / np.hypot(*vector[2 * pair : 2 * pair + 2]) for vector in (q, k)]
+    start = f"{np.degrees(np.arccos(first[0] @ first[1])):.3g}"
     assert written(scene.beats[1].finding, index) == T(
-        "between_finding", m=f"{m + shift:,}", n=f"{n + shift:,}", angle=apart, d=str(m - n)
+        "between_finding", m=f"{m + shift:,}", n=f"{n + shift:,}", angle=apart, start=start, d=str(m - n)
     )
     angle = np.degrees(m * rope.theta[pair])
     rings = turn.shapes[0]

@@ -36,7 +36,7 @@ def texts_of(keys: Control, squares: Array, plain: Array, sharp: Array, t: Words
     return sentence(
         lambda **slots: t("spread_finding", stands=f"{STANDS:g}", **slots),
         keys=Texts((keys,), keys.texts),
-        **{name: Texts((keys,), tuple(f"{value:.2g}" for value in column)) for name, column in columns.items()},
+        **{name: Texts((keys,), tuple(f"{value:.3g}" for value in column)) for name, column in columns.items()},
     )
 
 

@@ -10,7 +10,7 @@ from rope_core.rope import Array
 from ui.figures.drawing import Film, kept
 from ui.figures.encodings.scores import WIDTH, Sentences, attention_rows
 from ui.film.colours import BLUE, COLOURS, GREY, RED
-from ui.film.scene import Axis, Control, Panel, Scene, Shape, Texts, Track, control, sentence
+from ui.film.scene import Axis, Control, Panel, Scene, Shape, Texts, Track, control
 from ui.film.shapes import boxes, handle, label, path
 from ui.text.words import Words
 
@@ -74,13 +74,18 @@ def _change(rows: Array) -> Array:
     return np.asarray(np.abs(rows - rows[0]).max(axis=1))
 
 
-def kept_by(rows: Mapping[str, Array], shift: Control, t: Words) -> list[str | Texts]:
+def kept_by(rows: Mapping[str, Array], shift: Control, t: Words) -> Texts:
     """Return which encodings' attention stays and how far sinusoidal positions change it, as a sentence."""
     still = [t(f"encoding.{name}") for name, each in rows.items() if name != "nope" and _change(each).max() <= STILL]
-    return sentence(
-        lambda **slots: t("moving_finding", relative=t("comma").join(still), **slots),
-        k=Texts((shift,), shift.texts),
-        weight=Texts((shift,), tuple(f"{value:.2g}" for value in _change(rows["sinusoidal"]).tolist())),
+    moved = zip(shift.stops, shift.texts, 100 * _change(rows["sinusoidal"]), strict=True)
+    return Texts(
+        (shift,),
+        tuple(
+            t("moving_finding", relative=t("comma").join(still), k=k, weight=f"{change:.2g}")
+            if stop
+            else t("not_moved")
+            for stop, k, change in moved
+        ),
     )
 
 

@@ -93,7 +93,7 @@ def stages(case: Case, head: int, wanted: int, starts: tuple[int, ...], t: Words
             (_cost(case.width, length, t), maps[0], circle_of, maps[1]),
             (length, offset, token),
             call,
-            beats=beats(t, "stages", *findings, hints=("length", "offset", "token")),
+            beats=beats(t, "stages", *findings, hints=("length", "offset", "token"), at=({}, {}, {"token": 3})),
         ),
         lambda: cells(case, X=x, f_of_X=bar, cos_then_sin=case.turn_table(head), O=case.stages.out[0, :, head]),
         recipe(case, "print(lrpe_rotate(case.x, case.theta, **case.options)[0, :, " + f"{head}])"),

@@ -44,6 +44,7 @@ def turning(rope: rc.Rope, pair: int, m: tuple[int, ...], n: tuple[int, ...], sh
     scores = shares.sum(axis=1)
     starts = [float(np.arctan2(v[2 * pair + 1], v[2 * pair])) for v in (q, k)]
     between = np.angle(np.exp(1j * (starts[0] - starts[1] + distances * rope.theta[pair])))
+    before = abs(np.degrees(np.angle(np.exp(1j * (starts[0] - starts[1])))))
     place: dict[str, str | Texts] = {"m": _written(at_m, along), "n": _written(at_n, along)}
     distance = Texts((apart,), tuple(f"{d:.0f}".replace("-", "−") for d in distances))
     angle = Texts((apart,), tuple(_degrees(abs(a)) for a in np.degrees(between)))
@@ -54,7 +55,7 @@ def turning(rope: rc.Rope, pair: int, m: tuple[int, ...], n: tuple[int, ...], sh
     by = Texts((at_m,), tuple(_turned(d) for d in np.degrees(_places(at_m) * rope.theta[pair])))
     findings = (
         sentence(partial(t, "turn_finding"), angle=by, m=_written(at_m)),
-        sentence(partial(t, "between_finding"), angle=angle, d=distance, **place),
+        sentence(partial(t, "between_finding", start=_degrees(before)), angle=angle, d=distance, **place),
         sentence(partial(t, "circle_finding", pairs=rope.pairs), d=distance, score=total, share=share, **place),
     )
     at_first = {"m": at_m.stops[12], "n": at_n.stops[5], "shift": along.stops[0]}
