@@ -13,7 +13,7 @@ from ui.figures.drawing import Film, kept
 from ui.figures.encodings.moving import along, attended, kept_by
 from ui.figures.encodings.scores import WIDTH, Sentences, attention_rows
 from ui.film.colours import BLUE, COLOURS, GREY
-from ui.film.scene import Axis, Control, Panel, Scene, Shape, Texts, Track, beats, control, sentence
+from ui.film.scene import Axis, Control, Panel, Scene, Shape, Text, Texts, Track, beats, control, sentence
 from ui.film.shapes import boxes, handle, label, path
 from ui.text.words import Words
 
@@ -65,7 +65,7 @@ def swapping(sentences: Sentences, base: float, causal: bool, moved: tuple[int, 
     shares = {name: Texts((swapped,), tuple(map(_share, each.tolist()))) for name, each in change.items()}
     word = first[_farthest(way)]
     keys = ("swapping_causal",) if causal else ("swapping_finding_1", "swapping_finding_2")
-    findings = [sentence(partial(t, key), **shares) for key in keys]
+    findings: list[Text] = [sentence(partial(t, key), **shares) for key in keys]
     panels = [_words(first, [way[each] for each in at], swapped, t)]
     top = 1.1 * max(float(np.abs(each[:, :SHOWN]).max()) for each in out.values())
     panels += [
