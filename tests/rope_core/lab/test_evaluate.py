@@ -1,6 +1,7 @@
 """Perplexities, intervals and the ladder's cells against plain arithmetic and the loops' model."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -92,6 +93,11 @@ def test_lines_ask_for_what_the_schemes_mean() -> None:
 def test_a_length_past_memory_is_refused_with_the_number() -> None:
     shape = Shape(encoding="alibi", layers=1, width=8, heads=2, hidden=8)
     assert memory_needed(shape, 20_000) > 2 * 2**30
+    wide = Shape(width=64, hidden=512, heads=2)
+    # Float32: three rows of 256 bytes' logits, four of the hidden width, eight of the model's.
+    assert memory_needed(wide, 1000) == 1000 * 4 * (768 + 2048 + 512)
+    # ... and two scores per pair and head, and two per pair, where they carry a bias.
+    assert memory_needed(replace(wide, encoding="t5"), 1000) == memory_needed(wide, 1000) + 24_000_000
     with pytest.raises(ValueError, match=r"length must be short enough for 2 GiB; it takes 9.* GiB, got 20000"):
         byte_losses(Model(shape), np.zeros((1, 20_001), dtype=np.uint8))
     with pytest.raises(ValueError, match="documents must be an array"):
