@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rope_core.checks.stored import MAX_BUFFERS, MAX_HEADER, in_file
+from rope_core.checks.stored import MAX_BUFFERS, MAX_HEADER, in_file, in_mapping
 
 DATA = np.arange(4, dtype="<f4").tobytes()
 GOOD = {"dtype": "F32", "shape": [4], "data_offsets": [0, 16]}
@@ -80,6 +80,13 @@ def test_an_entry_that_cannot_be_is_one_sentence(entry: Any, tmp_path: Path) -> 
 def test_a_header_that_is_none_is_one_sentence(header: Any, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"model_or_file must be a (readable )?safetensors file"):
         in_file(written(tmp_path / "f", header))
+
+
+def test_a_mapping_of_other_things_is_no_state_dict() -> None:
+    state: dict[Any, Any]
+    for state in ({}, {"a.inv_freq": [1.0]}, {3: np.ones(4)}):
+        with pytest.raises(ValueError, match="model_or_file must be a state dict of tensors by name"):
+            in_mapping(state)
 
 
 def test_entries_that_share_bytes_are_refused_at_once(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from transformers import DynamicCache
 
 from rope_core.evaluate import loading, texts
 from rope_core.evaluate.ask import Ask
-from rope_core.evaluate.run import Evaluation
+from rope_core.evaluate.run import Cell, Evaluation
 from rope_core.evaluate.turning import LADDER, OWN, STALE, WINDOW
 from rope_core.lab.corpus import held_out
 from tests.support import lines_by_hand
@@ -55,6 +55,8 @@ def test_every_line_is_a_plain_pass_with_overwritten_frequencies(
     mine = evaluation(folders(family), tmp_path)
     mine.verify()
     assert not mine.refused and mine.notes == ()
+    once, sliding = (mine.work(Cell("perplexity", WINDOW, times * mine.window)) for times in (1, 3))
+    assert sliding == 9 * once, "a window moves by a quarter of itself"
     cells = {cell["line"]: cell for _, cell in mine.run()}
     assert set(cells) == set(LADDER) - ({OWN} if family != "deepseek_v3" else set())
     oracle, tokens = checkpoint(family), mine.texts.documents

@@ -142,6 +142,7 @@ def test_every_known_mistake_is_planted_and_has_a_sentence() -> None:
         ("convert", "dtype", "return np.concatenate", "return 1.0 * np.concatenate", "dtype"),
         ("yarn", "properties", "0.1 * math.log(factor) + 1", "factor + 1", "factor_one"),
         ("yarn", "properties", "return theta / factor *", "return theta / factor**2 *", "between"),
+        ("yarn", "properties", "+ theta * (1", "+ theta * min(factor, 1.5) * (1", "between"),
         ("yarn", "values", "theta * (1 - divided), scale", "theta * (1 - divided)", "pair"),
     ],
 )

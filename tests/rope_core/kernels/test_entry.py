@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from rope_core import Request, Rope, spectrum
-from rope_core.kernels import torch_ops
+from rope_core.kernels import task, torch_ops
 from rope_core.kernels.backends import BACKENDS
 from rope_core.kernels.entry import apply
 from rope_core.kernels.task import make_turn
@@ -209,6 +209,17 @@ def test_results_land_in_the_given_tensors() -> None:
         got = apply(q, k, cos, sin, layout="half", positions=5, out=out, backend=backend)
         assert got[0] is out[0] and out[0]._version > version
         assert torch.allclose(got[0], wanted[0], atol=1e-6) and torch.allclose(got[1], wanted[1], atol=1e-6)
+
+
+def test_results_larger_than_the_free_memory_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(task, "SMALL", 0)
+    for free in (2 * 5 * 6 * 8 * 4, 2 * 5 * 6 * 8 * 4 - 1):
+        monkeypatch.setattr(task, "available_memory", lambda free=free: free)
+        if free % 4:
+            with pytest.raises(ValueError, match="q and k must be small enough for results within the 1,919 free"):
+                _call()
+        else:
+            _call()
 
 
 def _call(**changed: Any) -> Any:

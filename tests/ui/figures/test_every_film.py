@@ -50,6 +50,9 @@ def test_a_film_is_whole_and_its_finding_is_rope_cores(row: FilmRow, lang: str) 
     assert {each["name"] for each in drawn} <= fields
     for control in head["controls"]:
         assert control["stops"] == sorted(set(control["stops"])) and len(control["stops"]) == len(control["texts"]) > 1
+    grips = [shape for panel in head["panels"] for shape in panel["shapes"] if shape["kind"] == "handle"]
+    points = [grip[axis] for grip in grips for axis in "xy" if isinstance(grip[axis], dict)]
+    assert all(point["shape"] == [1] for point in points), "a grip is one point"
     for panel in head["panels"]:
         assert all(panel[axis]["title"] for axis in "xy" if len(panel[axis]["ticks"]) > 1)
     assert not too_long(film.scene.written(row.at))

@@ -144,6 +144,11 @@ def test_a_link_shows_its_layer_type_at_its_length() -> None:
     assert "linear (PI)" in shown(at) and "linear (PI)" not in shown(opened("config", lang="en", model="gemma-3-4b"))
 
 
+def test_a_counterpart_is_of_the_same_layer_type_else_of_the_first() -> None:
+    layers = ("full_attention", "sliding_attention", None)
+    assert [configs.counterpart("gemma-3-4b", layer, None).base for layer in layers] == [1e6, 1e4, 1e4]
+
+
 @pytest.mark.parametrize("model", [model.id for model in rc.models()][::17])
 def test_models_of_the_catalogue_open(model: str) -> None:
     at = opened("config", lang="zh", model=model)
