@@ -79,13 +79,13 @@ def test_glance_draws_every_pair_once(model: str, quantity: str) -> None:
 def test_glance_says_how_many_pairs_are_what() -> None:
     rope = rc.from_hf(config_of("gpt-oss-20b"))
     finding = figures.glance(rope, "wavelength", "", EN).finding
-    assert "32 pairs: 9 unslowed, 9 partly slowed, 14 slowed by the full 32;" in finding
+    assert "32 pairs: 9 unslowed, 9 partly slowed, 14 fully slowed (by 32);" in finding
     longest = 2 * math.pi * 150_000 ** (62 / 64) * 32
     assert f"{round(longest, -3):,.0f}"[:6] in finding
     gemma = rc.from_hf(config_of("gemma-4-31b"), "full_attention")
     assert "192 do not turn" in figures.glance(gemma, "slowdown", "", EN).finding
     phi = rc.from_hf(config_of("phi-4-mini"), None, 131_072)
-    assert "1 kept, 47 with a slow-down of their own" in figures.glance(phi, "inv_freq", "", EN).finding
+    assert "1 unslowed, 47 with a slow-down of their own" in figures.glance(phi, "inv_freq", "", EN).finding
 
 
 def test_ramp_shows_both_roundings_and_says_which_is_in_force() -> None:
