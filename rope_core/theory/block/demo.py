@@ -68,6 +68,11 @@ def output_drift(rope: Rope, shifts: npt.ArrayLike) -> tuple[Array, Array]:
 
     >>> [bool((drift < 1e-12).all()) for drift in output_drift(Rope(16, 100.0), [0, 1, 40])]
     [True, False]
+
+    One pair turns whole: by 22 tokens, seven half turns, the output comes to lie opposite.
+
+    >>> output_drift(Rope(2), [0, 1, 22])[1].round(3).tolist()
+    [0.0, 0.959, 2.0]
     """
     moved, still = shifted_outputs(rope, shifts), shifted_outputs(rope, [0])
 

@@ -125,7 +125,7 @@ def hessian_term(hessian: npt.ArrayLike, vectors: npt.ArrayLike) -> Array:
     return np.asarray(p @ h @ p.T)
 
 
-def random_hessian(dim: int, off_diagonal: float, pair_gap: float = 0.0) -> Array:
+def random_hessian(dim: int, off_diagonal: float, pair_gap: float) -> Array:
     """Draw H: a positive diagonal equal within pairs, spread by ``pair_gap`` within them, plus noise off the diagonal.
 
     ``off_diagonal`` is the standard deviation of the other entries; the diagonal is in [0.5, 1.5].

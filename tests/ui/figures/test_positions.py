@@ -1,6 +1,7 @@
 """Positions as drawn, against rotations and counts written out by hand."""
 
 import math
+import re
 from inspect import unwrap
 
 import numpy as np
@@ -50,6 +51,12 @@ def test_the_sentences_state_what_rotated_vectors_give(lang: str) -> None:
     where = t("patch_at", row=2 + row, column=2 + column)
     numbers = {"n0": 2, "n1": 2 + row, "n2": 2 + column}
     assert finding == t("patch_finding", where=where, after=8, plain=20, **numbers)
+
+
+def test_the_words_about_an_image_stand_in_their_order_with_their_numbers() -> None:
+    labels = [shape for panel in unwrap(which)(ROPE, T).scene.panels for shape in panel.shapes if "text" in shape]
+    places = {shape["x"]: shape["text"] for shape in labels if re.fullmatch(r"\d \d \d", str(shape["text"]))}
+    assert [places[x] for x in sorted(places)] == ["0 0 0", "1 1 1", "8 8 8", "9 9 9"]
 
 
 @pytest.mark.parametrize("counts", [(5, 4, 3), (2, 1, 1), (24, 20, 20)])
