@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 import zlib
 from pathlib import Path
 
@@ -41,9 +42,13 @@ def test_the_wheel_holds_everything_but_the_weights_in_less_than_a_megabyte() ->
 
 
 def test_a_release_is_named_alike_everywhere_and_its_readme_can_be_followed(tmp_path: Path) -> None:
-    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
+    cited, recipe = (yaml.safe_load((ROOT / name).read_text("utf-8")) for name in ("CITATION.cff", "docs/meta.yaml"))
     example = (ROOT / "docs/ci-example.yml").read_text("utf-8")
-    assert cited["version"] == __version__ and f"rope-lab@v{__version__}" in example
+    assert cited["version"] == recipe["package"]["version"] == __version__ and f"rope-lab@v{__version__}" in example
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    needed = [need.replace(" ", "") for need in recipe["requirements"]["run"]]
+    assert needed[1:] == [*project["dependencies"], *project["optional-dependencies"]["cli"]]
+    assert recipe["build"]["entry_points"] == [f"{name} = {to}" for name, to in project["scripts"].items()]
     assert f"## {__version__} - {cited['date-released']}" in (ROOT / "CHANGELOG.md").read_text("utf-8")
     deposit = json.loads((ROOT / ".zenodo.json").read_text("utf-8"))
     assert deposit["title"] == cited["title"] and deposit["license"] == cited["license"]
