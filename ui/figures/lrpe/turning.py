@@ -52,6 +52,8 @@ def stages(case: Case, head: int, wanted: int, starts: tuple[int, ...], t: Words
     phase = positions * float(case.theta_grid[head, pair])
     where = Texts(both, tuple(f"{m:,}" for m in positions.ravel().tolist()))
     long = np.hypot(*bar[:, dims].T)
+    # Another row than the offset's own, with an arrow that is seen.
+    framed = 1 + int(long[1:].argmax())
     turn = sentence(
         lambda **slots: t("turn_finding", act=t(f"act.{case.act}"), **slots),
         m=where,
@@ -93,7 +95,7 @@ def stages(case: Case, head: int, wanted: int, starts: tuple[int, ...], t: Words
             (_cost(case.width, length, t), maps[0], circle_of, maps[1]),
             (length, offset, token),
             call,
-            beats=beats(t, "stages", *findings, hints=("length", "offset", "token"), at=({}, {}, {"token": 3})),
+            beats=beats(t, "stages", *findings, hints=("length", "offset", "token"), at=({}, {}, {"token": framed})),
         ),
         lambda: cells(case, X=x, f_of_X=bar, cos_then_sin=case.turn_table(head), O=case.stages.out[0, :, head]),
         recipe(case, "print(lrpe_rotate(case.x, case.theta, **case.options)[0, :, " + f"{head}])"),
