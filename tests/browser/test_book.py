@@ -137,6 +137,11 @@ def test_a_page_moves_and_its_address_opens_the_same(reader: Visit, book: str, h
     assert in_all(host / "course/rope") <= BARS["bytes in all"]
 
 
+TO_BEAT_2 = (
+    "document.body.append(Object.assign(document.createElement('a'), {href: '?beat=2&lang=en', id: 'to'})); to.click()"
+)
+
+
 def test_other_pages_open_in_the_python_that_is_there(reader: Visit, book: str) -> None:
     page, begun = opened(reader, f"{book}?lang=en"), []
     page.on("worker", lambda worker: begun.append(worker.url))
@@ -158,6 +163,11 @@ def test_other_pages_open_in_the_python_that_is_there(reader: Visit, book: str) 
     page.wait_for_selector(READY)
     page.locator(".film-step").nth(2).click()
     address_has(page, "rotation/", "beat=3")
+    step = page.locator(".film-step[aria-current=step]")
+    page.evaluate(TO_BEAT_2)
+    expect(step).to_have_text("2")
+    page.go_back()
+    expect(step).to_have_text("3")
     assert not begun
 
 

@@ -9,7 +9,7 @@ import "./stage.js";
 const assets = new URL("./", import.meta.url), { lang } = document.documentElement.dataset;
 const dark = matchMedia("(prefers-color-scheme: dark)");
 /** The page around what Python draws: its name, its address, and the ways from there. On the stage another page is drawn in it. */
-let first, root, book, canonical, here, page;
+let first, root, book, canonical, here, page, asked;
 const shell = () => {
   ({ page: first, root, book, canonical } = document.documentElement.dataset);
   [page, here] = [first, location.href.split(/[?#]/)[0]];
@@ -151,6 +151,7 @@ function keep({ name, mime, content }) {
 function address(query) {
   const text = new URLSearchParams(query).toString();
   history.replaceState(null, "", `${location.pathname}?${text}${location.hash}`);
+  asked = location.search;
   for (const place of document.querySelectorAll(".address")) place.textContent = `${new URL(canonical, here)}?${text}`;
   for (const link of document.querySelectorAll("a[data-lang]")) link.href = link.dataset.href + `?${new URLSearchParams({ ...query, lang: link.dataset.lang })}`;
 }
@@ -327,10 +328,12 @@ after(() => {
 // ---- from page to page -----------------------------------------------------------------------------------------------
 
 /** Another page of the book, in the window and with the Python that are there; where there is none yet, by the browser. */
+let ways = 0;
 async function go(to, push = true) {
-  const url = new URL(to, location), asked = new URL(url.pathname, url);
-  const answer = worker && await fetch(asked).catch(() => null);
+  const url = new URL(to, location), way = ++ways;
+  const answer = worker && await fetch(new URL(url.pathname, url)).catch(() => null);
   const other = answer?.ok && !answer.redirected && new DOMParser().parseFromString(await answer.text(), "text/html");
+  if (way !== ways) return;  // the reader has chosen again meanwhile
   if (!other || other.documentElement.dataset.lang !== lang || url.searchParams.get("display") === "stage") return push ? location.assign(url) : location.reload();
   if (push) history.pushState(null, "", url);
   const { documentElement: from } = other, { documentElement: into } = document, search = document.querySelector("search");
@@ -365,7 +368,7 @@ document.addEventListener("click", (event) => {
 });
 addEventListener("popstate", () => {
   if (document.documentElement.hasAttribute("data-stage") || location.href.includes("display=stage")) location.reload();
-  else if (location.href.split(/[?#]/)[0] === here) placed();
+  else if (location.href.split(/[?#]/)[0] === here && location.search === asked) placed();
   else go(location.href, false);
 });
 
